@@ -1,0 +1,172 @@
+// Package cloud is what the service knows of a cloud provider: kinds of resources, a connection to one account, and what
+// can be asked of it. Providers live in the folders below, one file per kind, and only workers import them.
+package cloud
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// Status is the state of a resource in the words of this service.
+type Status string
+
+// The statuses.
+const (
+	Running    Status = "running"
+	Stopped    Status = "stopped"
+	Starting   Status = "starting"
+	Stopping   Status = "stopping"
+	Pending    Status = "pending"
+	Terminated Status = "terminated"
+	Unknown    Status = "unknown"
+)
+
+// Moving tells whether the status is one that a resource leaves by itself.
+func (s Status) Moving() bool { return s == Starting || s == Stopping || s == Pending }
+
+// Verb is what can be done to a resource, in the wording of a desired state: start = be running, stop = be stopped.
+type Verb string
+
+// The verbs.
+const (
+	Start Verb = "start"
+	Stop  Verb = "stop"
+)
+
+// Wants is the status that the verb brings about.
+func (v Verb) Wants() Status {
+	if v == Start {
+		return Running
+	}
+	return Stopped
+}
+
+// Kind describes one kind of resource, as GET /resources/types shows it.
+type Kind struct {
+	Type       string        // "aws-ec2"
+	Provider   string        // "aws"
+	Name       string        // "EC2 instance"
+	Actionable bool          // can be started and stopped
+	Scalable   bool          // its capacity can be set
+	Priced     bool          // a rack rate is known
+	Measured   bool          // has utilisation metrics
+	Remembers  bool          // a stop forgets its capacity: State.Snapshot is kept before it and given back at the start
+	ActBatch   int           // ids that one start or stop call takes
+	ReadBatch  int           // ids that one Read takes in one call
+	Deadline   time.Duration // a transition that takes longer has failed
+}
+
+// Account is what is needed to reach one cloud account. Credentials are in clear: it never leaves a worker.
+type Account struct {
+	Org         string
+	ID          string // ca_…
+	Provider    string
+	NativeID    string // account, subscription or project number
+	AuthMethod  string
+	Credentials map[string]string
+	Regions     []string // empty: every enabled one
+	EndpointURL string   // an emulator or a private cloud
+}
+
+// Resource is a resource as discovery found it.
+type Resource struct {
+	UID           string // native identifier, unique in its organization
+	Name          string
+	Type          string
+	Region        string
+	Zone          string
+	Status        Status
+	InstanceType  string
+	Capacity      map[string]int64 // "vCPU", "min", "max", "desired", …
+	Tags          map[string]string
+	ParentUID     string
+	Unschedulable string // why it cannot be started and stopped; empty when it can
+	CreatedAt     time.Time
+}
+
+// ResourcePage is part of a listing; Next is empty on the last page.
+type ResourcePage struct {
+	Resources []Resource
+	Next      string
+}
+
+// State is the live state of a resource, from the provider's own read, never from an index.
+type State struct {
+	UID           string
+	Status        Status
+	Native        string          // the provider's word for the status: "shutting-down"
+	Reason        string          // why it is so, in the provider's words; may be empty
+	Unschedulable string          // why it may not be started or stopped: "member of Auto Scaling group x: act on the group"
+	Snapshot      json.RawMessage // what a stop would forget; nil when there is nothing or the resource is already off
+}
+
+// Target names a resource to act on, with the snapshot that was remembered when it was stopped.
+type Target struct {
+	UID      string
+	Snapshot json.RawMessage
+}
+
+// Result is what became of the act on one resource: nil Err means that the provider accepted it.
+type Result struct {
+	UID string
+	Err error
+}
+
+// Capacity is a size to scale to; nil fields stay as they are.
+type Capacity struct{ Min, Max, Desired *int64 }
+
+// Permission is what a credential may do: granted, denied or unknown, with the provider's own words.
+type Permission struct {
+	Capability string `json:"capability" doc:"What it is needed for: discover, start_stop, scale" example:"start_stop"`
+	Action     string `json:"action" doc:"The provider's name of the permission" example:"ec2:StopInstances"`
+	Status     string `json:"status" enum:"granted,denied,unknown"`
+	Message    string `json:"message,omitempty" doc:"The provider's own words"`
+}
+
+// Provider connects to accounts of one cloud.
+type Provider interface {
+	// Name is the provider's identifier: "aws".
+	Name() string
+	// Kinds are the kinds that it knows.
+	Kinds() []Kind
+	// Connect prepares a connection; it makes no call to the cloud.
+	Connect(ctx context.Context, a Account) (Conn, error)
+}
+
+// Conn is a connection to one account. Errors are *Error. Every call has a deadline of its own, below ctx's, and retries
+// what its provider says may be retried; throttling that outlasts that is class Throttled.
+type Conn interface {
+	// Identify tells the native id of the account that the credentials open.
+	Identify(ctx context.Context) (string, error)
+	// Regions lists the regions that are enabled for the account.
+	Regions(ctx context.Context) ([]string, error)
+	// List reads one page of the resources of a kind in a region; page "" is the first.
+	List(ctx context.Context, kind, region, page string) (ResourcePage, error)
+	// Read tells the live states of resources of one kind in one region; uids that do not exist are missing from the
+	// answer. It makes one provider call per Kind.ReadBatch ids.
+	Read(ctx context.Context, kind, region string, uids []string) ([]State, error)
+	// Act starts or stops resources of one kind in one region, in provider calls of Kind.ActBatch ids, and tells what
+	// became of each. One bad id does not keep the others from being acted on.
+	Act(ctx context.Context, verb Verb, kind, region string, targets []Target) []Result
+	// Scale sets the capacity of one resource.
+	Scale(ctx context.Context, kind, region, uid string, c Capacity) error
+	// Permissions probes what the credentials may do.
+	Permissions(ctx context.Context) ([]Permission, error)
+}
+
+// Providers are the providers of this process by name.
+type Providers map[string]Provider
+
+// Kind finds a kind of a provider by its type.
+func (p Providers) Kind(provider, kind string) (Kind, bool) {
+	if p[provider] == nil {
+		return Kind{}, false
+	}
+	for _, k := range p[provider].Kinds() {
+		if k.Type == kind {
+			return k, true
+		}
+	}
+	return Kind{}, false
+}

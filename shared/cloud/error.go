@@ -1,0 +1,70 @@
+package cloud
+
+import (
+	"errors"
+
+	"lamplighter.dev/shared/fault"
+)
+
+// Class is what an error means for whoever retries.
+type Class uint8
+
+// The classes.
+const (
+	Unclassified Class = iota // treated as Transient
+	Transient                 // timeouts, 5xx, lost replies, lack of capacity: retry
+	Throttled                 // retry later, and slower
+	Moving                    // the resource is between two states: read again, then decide
+	NotFound                  // no such resource: permanent
+	Denied                    // the credential lacks a permission: permanent, and the account is degraded
+	Refused                   // the credential itself is not accepted: permanent
+	Unsupported               // this cannot be done to this resource: permanent
+	Invalid                   // the provider calls the request wrong: permanent
+)
+
+// Retryable tells whether trying again may help.
+func (c Class) Retryable() bool { return c <= Moving }
+
+// Error is a failure at the provider, classified in one place of each provider. Code and Message are the provider's own.
+type Error struct {
+	Class   Class
+	Op      string // "ec2:StopInstances"
+	Code    string
+	Message string
+	Err     error
+}
+
+// Error tells operation, code and message.
+func (e *Error) Error() string {
+	s := e.Message
+	if e.Code != "" {
+		s = e.Code + ": " + s
+	}
+	if e.Op != "" {
+		s = e.Op + ": " + s
+	}
+	return s
+}
+
+// Unwrap gives the SDK's error.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Fault maps the class to the kind of failure that a client of ours sees.
+func (e *Error) Fault() fault.Kind {
+	switch e.Class {
+	case NotFound:
+		return fault.NotFound
+	case Denied, Refused, Invalid, Unsupported:
+		return fault.Invalid
+	default:
+		return fault.Unavailable
+	}
+}
+
+// ClassOf tells the class of err; Transient when it is not classified.
+func ClassOf(err error) Class {
+	if e, ok := errors.AsType[*Error](err); ok && e.Class != Unclassified {
+		return e.Class
+	}
+	return Transient
+}

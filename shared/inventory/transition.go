@@ -1,0 +1,32 @@
+package inventory
+
+import (
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/table"
+)
+
+// Claim is the write that makes the action the one in flight on the resource. It fails when another one is, or when the
+// resource is gone; table.ConditionError.Old then holds the record, whose ActionID and ActionType tell which.
+func Claim(org, uid, actionID string, verb cloud.Verb) table.Write {
+	return table.Update(ResourceKey(org, uid), []table.Change{
+		table.Set("actionID", actionID), table.Set("actionType", string(verb)),
+	}, table.Exists(), table.Lacks("actionID"))
+}
+
+// Settle is the write that ends the action on the resource and records the status that it left. It fails when the action
+// is not the one in flight any more.
+func Settle(org, uid, actionID string, status cloud.Status, at time.Time) table.Write {
+	return table.Update(ResourceKey(org, uid), []table.Change{
+		table.Set("status", string(status)), table.Set("statusAt", at.UnixMicro()),
+		table.Remove("actionID"), table.Remove("actionType"),
+	}, table.Equal("actionID", actionID))
+}
+
+// Seen is one observed status, for the index.
+type Seen struct {
+	UID    string
+	Status cloud.Status
+	At     time.Time
+}

@@ -1,0 +1,35 @@
+// Package platform is what a function stands on: the store, the clock, the workflows, the secrets. A Lambda opens it from
+// its environment; cmd/lamplighter and tests put one together in process. Features take a *Platform and nothing else.
+package platform
+
+import (
+	"log/slog"
+
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/seal"
+	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/worker"
+	"lamplighter.dev/shared/workflow"
+)
+
+// Platform is the ground under a function. Every field is safe for use by many goroutines.
+type Platform struct {
+	Table    table.Store
+	Clock    clock.Clock
+	Workflow workflow.Engine
+	Workers  worker.Invoker
+	Sealer   seal.Sealer
+	Tokens   identity.Tokens
+	Log      *slog.Logger
+	Settings Settings
+}
+
+// Settings are an operator's choices.
+type Settings struct {
+	Version         string
+	BaseURL         string // where clients reach the API, without a slash at the end
+	Simulated       bool   // accounts of provider simulated are accepted
+	CustomEndpoints bool   // endpointURL is accepted on accounts
+	Pepper          []byte // keys the hashes of one-time codes, refresh tokens and addresses
+}

@@ -1,0 +1,48 @@
+package table
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// Row makes the item that holds v, a struct, under k.
+func Row(k Key, v any) (Item, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return Item{}, fmt.Errorf("encode %s %s: %w", k.PK, k.SK, err)
+	}
+	return Item{Key: k, Data: b}, nil
+}
+
+// Decode reads an item's data into a T.
+func Decode[T any](it Item) (T, error) {
+	var v T
+	if err := json.Unmarshal(it.Data, &v); err != nil {
+		return v, fmt.Errorf("decode %s %s: %w", it.PK, it.SK, err)
+	}
+	return v, nil
+}
+
+// Read gets the item under k as a T; fault.NotFound when absent.
+func Read[T any](ctx context.Context, s Store, k Key) (T, error) {
+	it, err := s.Get(ctx, k)
+	if err != nil {
+		var zero T
+		return zero, err
+	}
+	return Decode[T](it)
+}
+
+// DecodeAll reads the data of items.
+func DecodeAll[T any](items []Item) ([]T, error) {
+	out := make([]T, 0, len(items))
+	for _, it := range items {
+		v, err := Decode[T](it)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}

@@ -6,18 +6,29 @@ import "context"
 
 // Caller is who makes a request, as the authorizer told; it is never read from anything else in the request.
 type Caller struct {
-	Org    string // current organization (org_…), empty for a user who belongs to none
-	User   string // usr_…
-	Email  string
-	Method string // "jwt" or "pat"
-	Grants []Grant
+	Org     string // current organization (org_…), empty for a user who belongs to none
+	User    string // usr_…
+	Email   string
+	Session string // the session of the access token; empty for other credentials
+	Method  string // MethodToken or MethodPAT
+	Grants  []Grant
 }
 
-// Grant is a set of policies on a scope.
+// The methods by which a caller proves who they are.
+const (
+	MethodToken = "jwt"
+	MethodPAT   = "pat"
+)
+
+// Grant is a set of policies on a scope. When Role names a system role, Policies are that role's.
 type Grant struct {
-	Policies []string `json:"policies"`
-	Scope    string   `json:"scope"` // "org", "team:<id>", "resource:<id>"
+	Role     string   `json:"role,omitempty"`
+	Policies []string `json:"policies,omitempty"`
+	Scope    string   `json:"scope"` // OrgScope, "team:<id>", "resource:<id>"
 }
+
+// OrgScope is the scope of a grant that covers the whole organization.
+const OrgScope = "org"
 
 type callerKey struct{}
 

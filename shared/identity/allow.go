@@ -1,0 +1,69 @@
+package identity
+
+import "strings"
+
+// Allows tells whether c may do what policy names to a target. Target are all the scopes that the touched thing belongs
+// to ("team:<id>", "resource:<id>"), looked up by us and never taken from the request; with none, the question is about
+// the whole organization, and only a grant on all of it answers yes. Whatever is not granted is denied.
+func Allows(c Caller, policy string, target ...string) bool {
+	if c.Org == "" || c.User == "" || !wellFormed(policy) {
+		return false
+	}
+	for i := range c.Grants {
+		if c.Grants[i].covers(target) && permits(c.Grants[i].Policies, policy) {
+			return true
+		}
+	}
+	return false
+}
+
+// Holds tells whether c has the policy on any scope: a door check for operations that then show or touch just what lies
+// within the caller's scopes. An operation that does not look at scopes asks Allows.
+func Holds(c Caller, policy string) bool {
+	if c.Org == "" || c.User == "" || !wellFormed(policy) {
+		return false
+	}
+	for i := range c.Grants {
+		if permits(c.Grants[i].Policies, policy) {
+			return true
+		}
+	}
+	return false
+}
+
+func (g *Grant) covers(target []string) bool {
+	if g.Scope == OrgScope {
+		return true
+	}
+	for _, s := range target {
+		if s == g.Scope && s != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func permits(policies []string, want string) bool {
+	for _, p := range policies {
+		if p == want || wild(p, want) {
+			return true
+		}
+	}
+	return false
+}
+
+// wild matches *:*, <resource>:* and *:<action>.
+func wild(p, want string) bool {
+	if len(p) < 3 || (p[0] != '*' && p[len(p)-1] != '*') {
+		return false
+	}
+	resource, action, _ := strings.Cut(p, ":")
+	wantResource, wantAction, _ := strings.Cut(want, ":")
+	return (resource == "*" || resource == wantResource) && (action == "*" || action == wantAction)
+}
+
+// wellFormed keeps a policy that an operation forgot, or wrote as a wildcard, from being allowed by anything.
+func wellFormed(policy string) bool {
+	i := strings.IndexByte(policy, ':')
+	return i > 0 && i < len(policy)-1 && strings.IndexByte(policy, '*') < 0
+}

@@ -1,0 +1,86 @@
+package identity
+
+import (
+	"slices"
+	"strings"
+)
+
+// Role is a named set of policies.
+type Role struct {
+	Name        string
+	Description string
+	Policies    []string // shared by everybody: never written to
+}
+
+// The system roles, which nobody can change.
+const (
+	Viewer   = "viewer"
+	Operator = "operator"
+	Editor   = "editor"
+	Finops   = "finops"
+	Admin    = "admin"
+	Owner    = "owner"
+)
+
+// SystemRoles are the built-in roles, from the one that may least to the one that may everything.
+func SystemRoles() []Role { return slices.Clone(systemRoles) }
+
+// SystemRole finds a built-in role by its name.
+func SystemRole(name string) (Role, bool) {
+	for i := range systemRoles {
+		if systemRoles[i].Name == name {
+			return systemRoles[i], true
+		}
+	}
+	return Role{}, false
+}
+
+var (
+	operates = []string{"actions:execute", "overrides:write", "schedules:write", "calendars:write", "resource-groups:write"}
+	accounts = []string{"budgets:write", "showback:write", "smart-tags:write", "reports:write", "dashboards:write", "recommendations:write"}
+
+	systemRoles = []Role{
+		{Viewer, "Sees everything but people and the audit log", viewed()},
+		{Operator, "Viewer who also starts, stops, overrides, schedules and groups", join(viewed(), operates)},
+		{Editor, "Operator who also changes everything but people, roles, the organization and cloud accounts", join(viewed(), edited())},
+		{Finops, "Viewer who also keeps budgets, showback, smart tags, reports, dashboards and recommendations", join(viewed(), accounts)},
+		{Admin, "Everything but deleting the organization", administered()},
+		{Owner, "Everything", []string{"*:*"}},
+	}
+)
+
+// viewed is *:read without people and audit; it is spelled out because a wildcard has no exceptions.
+func viewed() []string {
+	return chosen(func(resource, action string) bool {
+		return action == "read" && resource != "audit-logs" && resource != "users"
+	})
+}
+
+func edited() []string {
+	kept := []string{"organisation", "users", "teams", "roles", "audit-logs", "cloud-accounts"}
+	return chosen(func(resource, action string) bool {
+		return action != "read" && !slices.Contains(kept, resource)
+	})
+}
+
+func administered() []string {
+	return chosen(func(resource, action string) bool { return resource != "organisation" || action != "delete" })
+}
+
+// chosen lists the policies of the catalogue that pick wants.
+func chosen(pick func(resource, action string) bool) []string {
+	var out []string
+	for _, p := range catalogue {
+		resource, action, _ := strings.Cut(p.ID, ":")
+		if pick(resource, action) {
+			out = append(out, p.ID)
+		}
+	}
+	return out
+}
+
+func join(lists ...[]string) []string {
+	out := slices.Concat(lists...)
+	slices.Sort(out)
+	return slices.Compact(out)
+}

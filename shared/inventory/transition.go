@@ -30,3 +30,11 @@ type Seen struct {
 	Status cloud.Status
 	At     time.Time
 }
+
+// Release is the write that ends the action on the resource and leaves its status as it is recorded. It fails when the
+// action is not the one in flight any more.
+func Release(org, uid, actionID string) table.Write {
+	return table.Update(ResourceKey(org, uid), []table.Change{
+		table.Remove("actionID"), table.Remove("actionType"),
+	}, table.Equal("actionID", actionID))
+}

@@ -63,8 +63,15 @@ func edited() []string {
 	})
 }
 
+// administered is every resource whole, as <resource>:*, but for the one with something kept back.
 func administered() []string {
-	return chosen(func(resource, action string) bool { return resource != "organisation" || action != "delete" })
+	out := chosen(func(resource, action string) bool { return resource == "organisation" && action != "delete" })
+	for _, p := range catalogue {
+		if resource, _, _ := strings.Cut(p.ID, ":"); resource != "organisation" {
+			out = append(out, resource+":*")
+		}
+	}
+	return join(out)
 }
 
 // chosen lists the policies of the catalogue that pick wants.

@@ -1,0 +1,101 @@
+package seal
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// KEK makes and opens data keys: a key service in the cloud, a key file on a laptop. Both bind the place.
+type KEK interface {
+	// New makes a data key of 32 bytes, and its wrapped form, of at most 65,535 bytes.
+	New(ctx context.Context, p Place) (key, wrapped []byte, err error)
+	// Unwrap gives the data key back, for the same place only.
+	Unwrap(ctx context.Context, p Place, wrapped []byte) ([]byte, error)
+}
+
+// Envelope seals each value under a data key of its own: version, length of the wrapped key, wrapped key, then nonce,
+// ciphertext and tag of AES-256-GCM, with the place as additional data.
+type Envelope struct{ kek KEK }
+
+// NewEnvelope seals with data keys of kek.
+func NewEnvelope(kek KEK) *Envelope { return &Envelope{kek} }
+
+const (
+	version    = 1
+	headerSize = 3 // version and length
+)
+
+// Seal encrypts plain for the place.
+func (e *Envelope) Seal(ctx context.Context, p Place, plain []byte) ([]byte, error) {
+	key, wrapped, err := e.kek.New(ctx, p)
+	if err != nil {
+		return nil, fmt.Errorf("seal %s %s: %w", p.Kind, p.ID, err)
+	}
+	defer clear(key)
+	aead, err := gcm(key)
+	if err != nil {
+		return nil, fmt.Errorf("seal %s %s: %w", p.Kind, p.ID, err)
+	}
+	if len(wrapped) > 1<<16-1 {
+		return nil, fmt.Errorf("seal %s %s: wrapped key of %d bytes", p.Kind, p.ID, len(wrapped))
+	}
+	out := binary.BigEndian.AppendUint16([]byte{version}, uint16(len(wrapped))) // #nosec G115 -- checked above
+	return aead.Seal(append(out, wrapped...), nil, plain, bound(p)), nil
+}
+
+// Open decrypts what was sealed for the same place.
+func (e *Envelope) Open(ctx context.Context, p Place, sealed []byte) ([]byte, error) {
+	wrapped, body, err := split(sealed)
+	if err != nil {
+		return nil, fmt.Errorf("open %s %s: %w", p.Kind, p.ID, err)
+	}
+	key, err := e.kek.Unwrap(ctx, p, wrapped)
+	if err != nil {
+		return nil, fmt.Errorf("open %s %s: %w", p.Kind, p.ID, err)
+	}
+	defer clear(key)
+	aead, err := gcm(key)
+	if err != nil {
+		return nil, fmt.Errorf("open %s %s: %w", p.Kind, p.ID, err)
+	}
+	plain, err := aead.Open(nil, nil, body, bound(p))
+	if err != nil {
+		return nil, fmt.Errorf("open %s %s: damaged, or sealed for another place: %w", p.Kind, p.ID, err)
+	}
+	return plain, nil
+}
+
+func split(sealed []byte) (wrapped, body []byte, err error) {
+	if len(sealed) < headerSize || sealed[0] != version {
+		return nil, nil, errors.New("not a sealed value")
+	}
+	end := headerSize + int(binary.BigEndian.Uint16(sealed[1:]))
+	if len(sealed) < end {
+		return nil, nil, errors.New("a sealed value cut short")
+	}
+	return sealed[headerSize:end], sealed[end:], nil
+}
+
+func gcm(key []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCMWithRandomNonce(block)
+}
+
+// bound is the place as bytes, each part with its length before it, so that no two places are spelled alike.
+func bound(p Place) []byte {
+	var b []byte
+	for _, s := range []string{"lamplighter-seal-1", p.Org, p.Kind, p.ID} {
+		b = binary.BigEndian.AppendUint32(b, uint32(len(s))) // #nosec G115 -- ids, never near 4 GiB
+		b = append(b, s...)
+	}
+	return b
+}
+
+var _ Sealer = (*Envelope)(nil)

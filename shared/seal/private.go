@@ -1,0 +1,47 @@
+package seal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ReadPrivate reads a key file that only its owner may touch. One that others may read is refused, because what it
+// protects must be held for known. An absent one is fs.ErrNotExist.
+func ReadPrivate(path string) ([]byte, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, fmt.Errorf("read key file: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("key file %s is not a plain file", path)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return nil, fmt.Errorf("key file %s may be read by others (mode %04o): replace the key, or, if nobody else can have read it, run chmod 600 on it", path, mode)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read key file: %w", err)
+	}
+	return b, nil
+}
+
+// CreatePrivate writes a new key file, mode 0600, and answers what the file holds then: of two processes that create
+// it at once, one wins and both use its key.
+func CreatePrivate(path string, content []byte) ([]byte, error) {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-key-*") // made with mode 0600
+	if err != nil {
+		return nil, fmt.Errorf("create key file %s: %w", path, err)
+	}
+	defer os.Remove(tmp.Name()) //nolint:errcheck // a leftover is harmless
+	_, err = tmp.Write(content)
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return nil, fmt.Errorf("write key file %s: %w", path, err)
+	}
+	if err = os.Link(tmp.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("create key file %s: %w", path, err)
+	}
+	return ReadPrivate(path)
+}

@@ -1,0 +1,83 @@
+package cloudtest
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+func (r run) scale(t *testing.T, k cloud.Kind, g Group) {
+	if len(g.Free) == 0 {
+		return
+	}
+	uid := g.Free[0]
+	one, two := int64(1), int64(2)
+	if !k.Scalable {
+		wantClass(t, "Scale of a kind without sizes", r.conn.Scale(t.Context(), g.Kind, g.Region, uid, cloud.Capacity{Desired: &one}), cloud.Unsupported)
+		return
+	}
+	was := r.capacity(t, g, uid)
+	wantClass(t, "Scale of a missing uid", r.conn.Scale(t.Context(), g.Kind, g.Region, g.Missing, cloud.Capacity{Desired: &one}), cloud.NotFound)
+	wantClass(t, "Scale to a minimum above the maximum", r.conn.Scale(t.Context(), g.Kind, g.Region, uid, cloud.Capacity{Min: &two, Max: &one}), cloud.Invalid)
+	bigger := was["desired"] + 1
+	r.resize(t, g, uid, bigger, max(was["max"], bigger))
+	got := r.capacity(t, g, uid)
+	if min, ok := was["min"]; ok && got["min"] != min {
+		t.Errorf("a minimum that was not given went from %d to %d", min, got["min"])
+	}
+	r.resize(t, g, uid, was["desired"], was["max"])
+	if got := r.capacity(t, g, uid); !maps.Equal(sizes(got), sizes(was)) {
+		t.Errorf("scaled back: %v; want %v", got, was)
+	}
+}
+
+// resize sets desired, and the maximum where the kind has one, and waits until it is so.
+func (r run) resize(t *testing.T, g Group, uid string, desired, limit int64) {
+	t.Helper()
+	c := cloud.Capacity{Desired: &desired}
+	if limit >= desired {
+		c.Max = &limit
+	}
+	if err := r.conn.Scale(t.Context(), g.Kind, g.Region, uid, c); err != nil {
+		t.Fatalf("Scale to %d: %v", desired, err)
+	}
+	for range polls {
+		if r.capacity(t, g, uid)["desired"] == desired {
+			r.running(t, g)
+			return
+		}
+		if r.f.Settle != nil {
+			r.f.Settle()
+		}
+		time.Sleep(pause)
+	}
+	t.Fatalf("%s has capacity %v; want desired %d", uid, r.capacity(t, g, uid), desired)
+}
+
+// sizes are the capacities that a scale sets.
+func sizes(c map[string]int64) map[string]int64 {
+	out := maps.Clone(c)
+	maps.DeleteFunc(out, func(k string, _ int64) bool { return !slices.Contains([]string{"min", "max", "desired"}, k) })
+	return out
+}
+
+func (r run) capacity(t *testing.T, g Group, uid string) map[string]int64 {
+	t.Helper()
+	for page := ""; ; {
+		got, err := r.conn.List(t.Context(), g.Kind, g.Region, page)
+		if err != nil {
+			t.Fatalf("List: %v", err)
+		}
+		for _, res := range got.Resources {
+			if res.UID == uid {
+				return res.Capacity
+			}
+		}
+		if page = got.Next; page == "" {
+			t.Fatalf("%s is not listed", uid)
+		}
+	}
+}

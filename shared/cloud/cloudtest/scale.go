@@ -22,23 +22,28 @@ func (r run) scale(t *testing.T, k cloud.Kind, g Group) {
 	was := r.capacity(t, g, uid)
 	wantClass(t, "Scale of a missing uid", r.conn.Scale(t.Context(), g.Kind, g.Region, g.Missing, cloud.Capacity{Desired: &one}), cloud.NotFound)
 	wantClass(t, "Scale to a minimum above the maximum", r.conn.Scale(t.Context(), g.Kind, g.Region, uid, cloud.Capacity{Min: &two, Max: &one}), cloud.Invalid)
-	bigger := was["desired"] + 1
-	r.resize(t, g, uid, bigger, max(was["max"], bigger))
-	got := r.capacity(t, g, uid)
-	if min, ok := was["min"]; ok && got["min"] != min {
-		t.Errorf("a minimum that was not given went from %d to %d", min, got["min"])
+	bigger := maps.Clone(was)
+	bigger["desired"]++
+	if limit, ok := was["max"]; ok {
+		bigger["max"] = max(limit, bigger["desired"])
 	}
-	r.resize(t, g, uid, was["desired"], was["max"])
+	r.resize(t, g, uid, bigger)
+	got := r.capacity(t, g, uid)
+	if least, ok := was["min"]; ok && got["min"] != least {
+		t.Errorf("a minimum that was not given went from %d to %d", least, got["min"])
+	}
+	r.resize(t, g, uid, was)
 	if got := r.capacity(t, g, uid); !maps.Equal(sizes(got), sizes(was)) {
 		t.Errorf("scaled back: %v; want %v", got, was)
 	}
 }
 
-// resize sets desired, and the maximum where the kind has one, and waits until it is so.
-func (r run) resize(t *testing.T, g Group, uid string, desired, limit int64) {
+// resize sets desired, and the maximum where the resource has one, and waits until it is so.
+func (r run) resize(t *testing.T, g Group, uid string, to map[string]int64) {
 	t.Helper()
+	desired := to["desired"]
 	c := cloud.Capacity{Desired: &desired}
-	if limit >= desired {
+	if limit, ok := to["max"]; ok {
 		c.Max = &limit
 	}
 	if err := r.conn.Scale(t.Context(), g.Kind, g.Region, uid, c); err != nil {

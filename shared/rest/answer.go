@@ -1,0 +1,77 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Raw is an answer outside the envelope: a page, a key set, a file, a redirect. Its content type is Op.Produces unless
+// Header sets another.
+type Raw struct {
+	Status int // 0 is the operation's
+	Header http.Header
+	Body   []byte
+}
+
+// answer is what huma is given: a function that writes, so that envelope and bytes are ours alone.
+type answer struct{ Body func(huma.Context) }
+
+// success makes the answer that carries out.
+func success(op *Op, out any) (*answer, error) {
+	if raw, ok := out.(Raw); ok {
+		return &answer{func(ctx huma.Context) { raw.write(ctx, op) }}, nil
+	}
+	b, err := envelope(out)
+	if err != nil {
+		return nil, fmt.Errorf("encode answer of %s: %w", op.ID, err)
+	}
+	return &answer{func(ctx huma.Context) { write(ctx, op.Status, contentJSON, b) }}, nil
+}
+
+// envelope writes {"data":out}. A nil list is an empty one: clients iterate over it.
+func envelope(out any) ([]byte, error) {
+	var buf bytes.Buffer
+	buf.WriteString(`{"data":`)
+	if v := reflect.ValueOf(out); v.Kind() == reflect.Slice && v.IsNil() && v.Type() != reflect.TypeFor[json.RawMessage]() {
+		buf.WriteString(`[]}`)
+		return buf.Bytes(), nil
+	}
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(out); err != nil {
+		return nil, err
+	}
+	buf.Truncate(buf.Len() - 1) // the newline that Encode adds
+	buf.WriteByte('}')
+	return buf.Bytes(), nil
+}
+
+func (r Raw) write(ctx huma.Context, op *Op) {
+	status, kind := op.Status, op.Produces
+	if r.Status != 0 {
+		status = r.Status
+	}
+	for name, values := range r.Header {
+		if name == "Content-Type" && len(values) > 0 {
+			kind = values[0]
+			continue
+		}
+		for _, v := range values {
+			ctx.AppendHeader(name, v)
+		}
+	}
+	write(ctx, status, kind, r.Body)
+}
+
+func write(ctx huma.Context, status int, kind string, body []byte) {
+	if kind != "" {
+		ctx.SetHeader("Content-Type", kind)
+	}
+	ctx.SetStatus(status)
+	_, _ = ctx.BodyWriter().Write(body) // into memory (Lambda), or to a client that may have gone
+}

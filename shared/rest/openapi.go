@@ -1,0 +1,143 @@
+package rest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// API describes what a handler answers, as OpenAPI 3.1.
+type API struct {
+	huma huma.API
+	doc  *huma.OpenAPI
+}
+
+const about = "Lamplighter manages cloud cost, inventory and operations across AWS, GCP, Azure and Kubernetes. " +
+	"Successful answers carry their payload in `data`. Failures have one of three shapes, chosen by the layer that answered: " +
+	"`{\"error\":{\"message\"}}` from the service, `{\"error\":\"…\"}` from the gateway (401, 405, 429), and " +
+	"`{\"error\",\"error_description\"}` under `/oauth/`. Bodies above 1 MiB (413), addresses above 8 KiB (414) and methods that the " +
+	"proxy refuses (405) are answered with an HTML page. Unknown query parameters and body fields are ignored. Each answer carries " +
+	"`X-Request-Id`; a well-formed one that the client sends is kept."
+
+func newAPI(s *server) *API {
+	doc := &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info:    &huma.Info{Title: "Lamplighter", Version: "1.1.0", Description: about},
+		Components: &huma.Components{
+			Schemas: huma.NewMapRegistry("#/components/schemas/", namer()),
+			SecuritySchemes: map[string]*huma.SecurityScheme{"bearer": {
+				Type: "http", Scheme: "bearer",
+				Description: "An access token from POST /auth/login, or a personal access token.",
+			}},
+		},
+		Security: []map[string][]string{{"bearer": {}}},
+	}
+	cfg := huma.Config{
+		OpenAPI: doc, DefaultFormat: contentJSON,
+		Formats: map[string]huma.Format{contentJSON: jsonFormat, "json": jsonFormat},
+	}
+	cfg.AllowAdditionalPropertiesByDefault = true
+	return &API{huma.NewAPI(cfg, s), doc}
+}
+
+var jsonFormat = huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: json.Unmarshal}
+
+// namer names schemas after their Go types. Two types of one name are told apart by their packages.
+func namer() func(reflect.Type, string) string {
+	names, taken := map[reflect.Type]string{}, map[string]bool{}
+	return func(t reflect.Type, hint string) string {
+		for t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		if n, ok := names[t]; ok {
+			return n
+		}
+		n := huma.DefaultSchemaNamer(t, hint)
+		if t.Kind() != reflect.Struct {
+			return n
+		}
+		if taken[n] {
+			n = huma.DefaultSchemaNamer(t, path.Base(t.PkgPath())+n)
+		}
+		names[t], taken[n] = n, true
+		return n
+	}
+}
+
+// tag lists a group's tag once.
+func (a *API) tag(name string) {
+	if !slices.ContainsFunc(a.doc.Tags, func(t *huma.Tag) bool { return t.Name == name }) {
+		a.doc.Tags = append(a.doc.Tags, &huma.Tag{Name: name})
+	}
+}
+
+// describe fills in what hop's document says beyond its input.
+func describe[I, O any](api huma.API, op Op, hop *huma.Operation) {
+	r := api.OpenAPI().Components.Schemas
+	hop.Responses = map[string]*huma.Response{strconv.Itoa(op.Status): {
+		Description: http.StatusText(op.Status), Content: successContent[O](r, op),
+	}}
+	if op.Policy != "" {
+		hop.Extensions["x-policy"] = op.Policy
+	}
+	if op.Public {
+		hop.Security = []map[string][]string{}
+	}
+	failures[I](r, op, hop)
+}
+
+func successContent[O any](r huma.Registry, op Op) map[string]*huma.MediaType {
+	if isRaw[O]() {
+		if op.Produces == "" {
+			return nil
+		}
+		return map[string]*huma.MediaType{op.Produces: {}}
+	}
+	return map[string]*huma.MediaType{contentJSON: {Schema: &huma.Schema{
+		Type: huma.TypeObject, Required: []string{"data"},
+		Properties: map[string]*huma.Schema{"data": r.Schema(reflect.TypeFor[O](), true, op.ID+"Data")},
+	}}}
+}
+
+// failures documents the declared statuses and those that follow from the declaration, each in its layer's shape.
+func failures[I any](r huma.Registry, op Op, hop *huma.Operation) {
+	codes := slices.Clone(op.Statuses)
+	codes = append(codes, http.StatusInternalServerError)
+	if !op.Public {
+		codes = append(codes, http.StatusUnauthorized, http.StatusTooManyRequests)
+	}
+	if op.Policy != "" {
+		codes = append(codes, http.StatusForbidden)
+	}
+	for _, code := range codes {
+		e := shape(&op, code, "")
+		hop.Responses[strconv.Itoa(code)] = &huma.Response{
+			Description: http.StatusText(code),
+			Content:     map[string]*huma.MediaType{contentJSON: {Schema: r.Schema(reflect.TypeOf(e), true, "")}},
+		}
+	}
+}
+
+// JSON is the document.
+func (a *API) JSON() []byte {
+	b, err := json.Marshal(a.doc)
+	if err != nil { // made of what Mount accepted
+		panic(fmt.Sprintf("rest: encode the interface description: %v", err))
+	}
+	return b
+}
+
+// YAML is the document, in an order that depends on nothing but its content.
+func (a *API) YAML() []byte {
+	b, err := a.doc.YAML()
+	if err != nil {
+		panic(fmt.Sprintf("rest: encode the interface description: %v", err))
+	}
+	return b
+}

@@ -1,0 +1,51 @@
+package rest
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Patch is a field of a partial update. Tag it `json:"name,omitzero"`; limits (minLength, maximum, enum, …) apply to the
+// value. A field that may not be cleared refuses Null itself, by Require.
+type Patch[T any] struct {
+	Sent  bool // the field was in the body
+	Null  bool // and it was null
+	Value T
+}
+
+// UnmarshalJSON reads null or a value.
+func (p *Patch[T]) UnmarshalJSON(b []byte) error {
+	*p = Patch[T]{Sent: true}
+	if string(b) == "null" {
+		p.Null = true
+		return nil
+	}
+	return json.Unmarshal(b, &p.Value)
+}
+
+// MarshalJSON writes the value, or null; with omitzero a field that was not sent is left out.
+func (p Patch[T]) MarshalJSON() ([]byte, error) {
+	if !p.Sent || p.Null {
+		return []byte("null"), nil
+	}
+	return json.Marshal(p.Value)
+}
+
+// Set tells whether there is a value to set.
+func (p Patch[T]) Set() bool { return p.Sent && !p.Null }
+
+// Apply changes *to as the patch says: nothing, the zero value, or the value.
+func (p Patch[T]) Apply(to *T) {
+	if p.Sent {
+		*to = p.Value
+	}
+}
+
+// Schema documents the field as its value's type, or null.
+func (p Patch[T]) Schema(r huma.Registry) *huma.Schema {
+	s := *r.Schema(reflect.TypeFor[T](), false, "")
+	s.Nullable = true
+	return &s
+}

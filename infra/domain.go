@@ -1,0 +1,31 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// name puts the API under the stage's own domain, and closes API Gateway's.
+func (v *service) name(s Stage) {
+	domain := awsapigateway.NewCfnDomainName(v.Stack, jsii.String("Domain"), &awsapigateway.CfnDomainNameProps{
+		DomainName: jsii.String(s.Domain.Name), RegionalCertificateArn: jsii.String(s.Domain.Certificate),
+		SecurityPolicy:        jsii.String("TLS_1_2"),
+		EndpointConfiguration: &awsapigateway.CfnDomainName_EndpointConfigurationProperty{Types: jsii.Strings("REGIONAL")},
+	})
+	api := v.template.GetResource(jsii.String("Api"))
+	mapping := awsapigateway.NewCfnBasePathMapping(v.Stack, jsii.String("DomainMapping"), &awsapigateway.CfnBasePathMappingProps{
+		DomainName: domain.Ref(), RestApiId: api.Ref(), Stage: jsii.String(s.Name),
+	})
+	mapping.AddDependency(api)
+	api.AddPropertyOverride(jsii.String("DisableExecuteApiEndpoint"), true)
+}
+
+// domainOf reads the stage's domain from the context: `cdk deploy -c domain:prod=api.example.com -c certificate:prod=arn:…`.
+func domainOf(app awscdk.App, stage string) Domain {
+	read := func(key string) string {
+		v, _ := app.Node().TryGetContext(jsii.String(key + ":" + stage)).(string)
+		return v
+	}
+	return Domain{Name: read("domain"), Certificate: read("certificate")}
+}

@@ -1,0 +1,20 @@
+package main
+
+// Stage is what differs between two deployments of the service.
+type Stage struct {
+	Name      string
+	LogDays   float64 // how long logs are kept
+	Protected bool    // the table refuses to be deleted
+	Errors    float64 // failed invocations of one function in five minutes that raise the alarm
+	Domain    Domain
+}
+
+// Domain is the name under which clients reach the API. It comes from the CDK context ("domain", "certificate"), because
+// it belongs to whoever deploys; without it API Gateway's own address is used.
+type Domain struct{ Name, Certificate string }
+
+var stages = []Stage{
+	{Name: "dev", LogDays: 14, Errors: 5},
+	{Name: "staging", LogDays: 30, Errors: 5},
+	{Name: "prod", LogDays: 365, Errors: 1, Protected: true},
+}

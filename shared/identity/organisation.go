@@ -1,0 +1,52 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+
+	"lamplighter.dev/shared/table"
+)
+
+// MaxOrganisations is how many organizations one user can belong to.
+const MaxOrganisations = 200
+
+// OrganisationsOf lists the organizations that a user belongs to, the oldest first, in two round trips.
+func OrganisationsOf(ctx context.Context, s table.Store, user string) ([]Organisation, error) {
+	ctx = table.Within(ctx, UserPrefix+user)
+	page, err := s.Query(ctx, table.Query{PK: UserPrefix + user, Prefix: membershipPrefix, Limit: MaxOrganisations})
+	if err != nil {
+		return nil, fmt.Errorf("list organizations of %s: %w", user, err)
+	}
+	memberships, err := table.DecodeAll[Membership](page.Items)
+	if err != nil || len(memberships) == 0 {
+		return nil, err
+	}
+	return organisations(ctx, s, memberships)
+}
+
+// organisations reads the records of memberships, in their order; one that is gone is left out.
+func organisations(ctx context.Context, s table.Store, memberships []Membership) ([]Organisation, error) {
+	keys := make([]table.Key, len(memberships))
+	prefixes := make([]string, len(memberships))
+	for i, m := range memberships {
+		keys[i] = OrganisationKey(m.Org)
+		prefixes[i] = keys[i].PK
+	}
+	items, err := s.BatchGet(table.Within(ctx, prefixes...), keys...)
+	if err != nil {
+		return nil, fmt.Errorf("read %d organizations: %w", len(keys), err)
+	}
+	out := make([]Organisation, 0, len(keys))
+	for _, k := range keys {
+		it, ok := items[k]
+		if !ok {
+			continue
+		}
+		o, err := table.Decode[Organisation](it)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}

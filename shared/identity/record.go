@@ -1,0 +1,105 @@
+package identity
+
+import (
+	"time"
+
+	"lamplighter.dev/shared/table"
+)
+
+// User is an account. Email is in the form of Address.
+type User struct {
+	ID       string    `json:"id"`
+	Email    string    `json:"email"`
+	Name     string    `json:"name"`
+	Verified bool      `json:"verified"`
+	Password string    `json:"password,omitempty"` // argon2id, as a PHC string
+	Epoch    int64     `json:"epoch"`              // grows when every session of the user must end
+	Disabled bool      `json:"disabled,omitempty"`
+	Created  time.Time `json:"created"`
+	Updated  time.Time `json:"updated"`
+}
+
+// AddressRow tells which user an e-mail address belongs to.
+type AddressRow struct {
+	User string `json:"user"`
+}
+
+// Organisation is a tenant.
+type Organisation struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	CreatedBy string    `json:"createdBy"` // usr_…
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+}
+
+// Member is a user in an organization, with what they may do there. Grants of system roles carry no policies.
+type Member struct {
+	User   string    `json:"user"`
+	Grants []Grant   `json:"grants"`
+	Joined time.Time `json:"joined"`
+}
+
+// Membership is the same seen from the user: it lists the organizations of a user.
+type Membership struct {
+	Org    string    `json:"org"`
+	Joined time.Time `json:"joined"`
+}
+
+// Session is one log-in. It lives until it is idle too long, too old, logged out, or its refresh token is used twice.
+type Session struct {
+	ID       string    `json:"id"`
+	User     string    `json:"user"`
+	Org      string    `json:"org"`   // the organization of the newest access token
+	Epoch    int64     `json:"epoch"` // User.Epoch at log-in; a session of an older epoch is over
+	State    string    `json:"state"`
+	Hash     string    `json:"hash"`           // of the only live refresh token
+	Previous string    `json:"prev,omitempty"` // of the one before
+	Gen      int64     `json:"gen"`            // counts refresh tokens
+	Rotated  int64     `json:"rotated"`        // Unix seconds of the last refresh
+	Idle     int64     `json:"idle"`           // Unix seconds after which it cannot be refreshed
+	Absolute int64     `json:"abs"`            // Unix seconds after which it is over
+	Created  time.Time `json:"created"`
+}
+
+// The states of a session.
+const (
+	SessionLive   = "live"
+	SessionOut    = "out"    // logged out
+	SessionReused = "reused" // a refresh token was used twice: somebody else has it
+)
+
+// The partitions of what comes before an organization is known; a request names them with table.Within.
+const (
+	UserPrefix    = "USR#"
+	AddressPrefix = "EMAIL#"
+	SessionPrefix = "SESS#"
+)
+
+const membershipPrefix = "ORG#"
+
+// UserKey is where a user's record is.
+func UserKey(user string) table.Key { return table.Key{PK: UserPrefix + user, SK: "PROFILE"} }
+
+// AddressKey is where the user of an e-mail address is found; the address itself is not in it.
+func AddressKey(pepper []byte, address string) table.Key {
+	return table.Key{PK: AddressPrefix + Digest(pepper, "email", address), SK: "U"}
+}
+
+// SessionKey is where a session is.
+func SessionKey(session string) table.Key { return table.Key{PK: SessionPrefix + session, SK: "S"} }
+
+// OrganisationKey is where an organization's record is.
+func OrganisationKey(org string) table.Key {
+	return table.Key{PK: table.TenantPK(org) + "META", SK: "ORG"}
+}
+
+// MemberKey is where a user's grants in an organization are.
+func MemberKey(org, user string) table.Key {
+	return table.Key{PK: table.TenantPK(org) + "MEMBER", SK: user}
+}
+
+// MembershipKey is where a user's list of organizations names one.
+func MembershipKey(user, org string) table.Key {
+	return table.Key{PK: UserPrefix + user, SK: membershipPrefix + org}
+}

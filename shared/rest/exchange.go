@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"log/slog"
+	"net"
 	"net/http"
 	"regexp"
 	"runtime/debug"
@@ -10,6 +11,7 @@ import (
 
 	"lamplighter.dev/shared/id"
 	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/table"
 )
 
 // exchange is one request and what became of it. It is the http.ResponseWriter of its answer.
@@ -21,7 +23,9 @@ type exchange struct {
 	id     string
 	began  time.Time
 	status int
-	cause  error // why the answer is a 5xx
+	meter  *table.Meter
+	cause  error  // why the answer is a 5xx
+	body   []byte // of the request, once it is admitted
 }
 
 type exchangeKey struct{}
@@ -35,13 +39,27 @@ func RequestID(ctx context.Context) string {
 	return x.id
 }
 
+// SourceIP is the address that the request of ctx came from, as the gateway saw it; "" outside of a request. A client's
+// X-Forwarded-For is not looked at.
+func SourceIP(ctx context.Context) string {
+	x, ok := ctx.Value(exchangeKey{}).(*exchange)
+	if !ok {
+		return ""
+	}
+	if host, _, err := net.SplitHostPort(x.r.RemoteAddr); err == nil {
+		return host
+	}
+	return x.r.RemoteAddr
+}
+
 // wellFormed is what a client's own X-Request-Id must look like to be taken over.
 var wellFormed = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/+=-]{7,127}$`)
 
 func (s *server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{ResponseWriter: w, s: s, began: s.clock.Now()}
 	x.id = requestID(r, x.began)
-	x.r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+	ctx, meter := table.WithMeter(context.WithValue(r.Context(), exchangeKey{}, x))
+	x.r, x.meter = r.WithContext(ctx), meter
 	h := w.Header()
 	h.Set("X-Request-Id", x.id)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -108,11 +126,12 @@ func (x *exchange) op() *Op {
 
 // report writes the one line: never a body, a query, or a path with its ids.
 func (x *exchange) report(stack []byte) {
-	level, c := slog.LevelInfo, identity.From(x.r.Context())
+	level, c, used := slog.LevelInfo, identity.From(x.r.Context()), x.meter.Usage()
 	attrs := []slog.Attr{
 		slog.String("method", x.r.Method), slog.String("route", x.pattern()), slog.Int("status", x.status),
 		slog.Float64("ms", float64(x.s.clock.Now().Sub(x.began).Microseconds())/1000),
 		slog.String("request_id", x.id), slog.String("org", c.Org), slog.String("user", c.User),
+		slog.Int("trips", used.RoundTrips), slog.Float64("rcu", used.ReadUnits), slog.Float64("wcu", used.WriteUnits),
 	}
 	if x.cause != nil {
 		level = slog.LevelError

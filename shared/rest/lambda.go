@@ -21,9 +21,20 @@ func Lambda(p *platform.Platform, groups ...*Group) Function {
 	return Adapt(h)
 }
 
-// Adapt makes the function that gives API Gateway's events to h.
+// Adapt makes the function that gives API Gateway's events to h, behind a door that keeps out what the adapter would
+// answer with 504 or let through unseen.
 func Adapt(h http.Handler) Function {
-	return httpadapter.New(authorized(h)).ProxyWithContext
+	proxy := httpadapter.New(authorized(h))
+	return func(ctx context.Context, ev events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+		if e := admit(&ev); e != nil {
+			return turnedAway(ev.RequestContext.RequestID, e), nil
+		}
+		out, err := proxy.ProxyWithContext(ctx, ev)
+		if err != nil { // the event passed the door and yet is no request
+			return turnedAway(ev.RequestContext.RequestID, fail(http.StatusBadRequest, "the request is not well-formed")), nil
+		}
+		return out, nil
+	}
 }
 
 // authorized takes the caller from what the authorizer told API Gateway, and from nothing else.

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -25,6 +28,9 @@ func (p panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 
 // admit reads the body into memory and refuses what no handler should see.
 func (x *exchange) admit() huma.StatusError {
+	if err := query(x.r.URL.RawQuery); err != nil {
+		return shape(x.op(), http.StatusBadRequest, err.Error())
+	}
 	if x.r.Body == nil || x.r.Body == http.NoBody {
 		return nil
 	}
@@ -35,6 +41,40 @@ func (x *exchange) admit() huma.StatusError {
 	if err != nil {
 		return shape(x.op(), http.StatusBadRequest, "the body could not be read")
 	}
-	x.r.Body = io.NopCloser(bytes.NewReader(body))
+	x.body, x.r.Body = body, io.NopCloser(bytes.NewReader(body))
+	if err := x.readable(); err != nil {
+		return shape(x.op(), http.StatusBadRequest, err.Error())
+	}
+	return nil
+}
+
+// readable checks the body of an operation that takes JSON.
+func (x *exchange) readable() error {
+	body := x.route.hop.RequestBody
+	if body == nil || body.Content[contentJSON] == nil || len(x.body) == 0 {
+		return nil
+	}
+	if e := x.r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
+		return fmt.Errorf("body: Content-Encoding %.32q is not supported, send it plain", e)
+	}
+	return strict(x.body, x.route.body)
+}
+
+// query refuses what cannot be decoded, and characters that no parameter of ours holds.
+func query(raw string) error {
+	if raw == "" {
+		return nil
+	}
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return errors.New("the query is not well-formed")
+	}
+	for name, vs := range values {
+		for _, v := range vs {
+			if !utf8.ValidString(v) || strings.IndexByte(v, 0) >= 0 {
+				return fmt.Errorf("%.64q: the value is not text", name)
+			}
+		}
+	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -11,8 +12,11 @@ import (
 	"lamplighter.dev/shared/platform"
 )
 
-// opKey is where an Op lies in the metadata of its huma operation.
-const opKey = "op"
+// Where an Op, and the type of its input's body, lie in the metadata of its huma operation.
+const (
+	opKey   = "op"
+	bodyKey = "body"
+)
 
 // server answers the operations that were mounted on it.
 type server struct {
@@ -64,5 +68,6 @@ func (s *server) Handle(hop *huma.Operation, handler func(huma.Context)) {
 	if !ok {
 		panic(fmt.Sprintf("rest: %s %s did not come through Handle", hop.Method, hop.Path))
 	}
-	s.routes.add(&route{op, hop, handler})
+	body, _ := hop.Metadata[bodyKey].(reflect.Type)
+	s.routes.add(&route{op, hop, body, handler})
 }

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/yaml"
 )
 
 // API describes what a handler answers, as OpenAPI 3.1.
@@ -83,8 +85,9 @@ func describe[I, O any](api huma.API, op Op, hop *huma.Operation) {
 	hop.Responses = map[string]*huma.Response{strconv.Itoa(op.Status): {
 		Description: http.StatusText(op.Status), Content: successContent[O](r, op),
 	}}
-	if op.Policy != "" {
-		hop.Extensions["x-policy"] = op.Policy
+	hop.Extensions["x-policy"] = op.policy()
+	if op.Method == http.MethodPost {
+		hop.Parameters = append(hop.Parameters, idempotencyKey())
 	}
 	if op.Public {
 		hop.Security = []map[string][]string{}
@@ -107,20 +110,55 @@ func successContent[O any](r huma.Registry, op Op) map[string]*huma.MediaType {
 
 // failures documents the declared statuses and those that follow from the declaration, each in its layer's shape.
 func failures[I any](r huma.Registry, op Op, hop *huma.Operation) {
-	codes := slices.Clone(op.Statuses)
-	codes = append(codes, http.StatusInternalServerError)
+	for _, code := range op.failures(takesInput[I]()) {
+		e := shape(&op, code, "")
+		kind := contentJSON
+		if f, ok := e.(huma.ContentTypeFilter); ok {
+			kind = f.ContentType(kind)
+		}
+		hop.Responses[strconv.Itoa(code)] = &huma.Response{
+			Description: http.StatusText(code),
+			Content:     map[string]*huma.MediaType{kind: {Schema: r.Schema(reflect.TypeOf(e), true, "")}},
+		}
+	}
+}
+
+// failures are the statuses that op can answer with.
+func (op *Op) failures(input bool) []int {
+	codes := append(slices.Clone(op.Statuses), http.StatusInternalServerError)
 	if !op.Public {
 		codes = append(codes, http.StatusUnauthorized, http.StatusTooManyRequests)
 	}
 	if op.Policy != "" {
 		codes = append(codes, http.StatusForbidden)
 	}
-	for _, code := range codes {
-		e := shape(&op, code, "")
-		hop.Responses[strconv.Itoa(code)] = &huma.Response{
-			Description: http.StatusText(code),
-			Content:     map[string]*huma.MediaType{contentJSON: {Schema: r.Schema(reflect.TypeOf(e), true, "")}},
+	if op.Method == http.MethodPost {
+		codes = append(codes, http.StatusBadRequest, http.StatusConflict)
+	}
+	if input {
+		codes = append(codes, http.StatusBadRequest)
+	}
+	return codes
+}
+
+// takesInput tells whether I holds anything that can be wrong: a query, a header or a body. A path that is wrong is 404.
+func takesInput[I any]() bool {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[I]()) {
+		if f.Name == "Body" || f.Name == "RawBody" || f.Tag.Get("query") != "" || f.Tag.Get("header") != "" {
+			return true
 		}
+	}
+	return false
+}
+
+// idempotencyKey documents the header that every POST takes.
+func idempotencyKey() *huma.Param {
+	least, most := 1, 255
+	return &huma.Param{
+		Name: keyHeader, In: "header",
+		Description: "1 to 255 printable characters. Within 24 hours the same key, caller, path and body get the first answer again; " +
+			"another body, or a repeat while the first still runs, gets 409.",
+		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most},
 	}
 }
 
@@ -133,11 +171,22 @@ func (a *API) JSON() []byte {
 	return b
 }
 
-// YAML is the document, in an order that depends on nothing but its content.
+// YAML is the document as a person reads it: what it is about, then the paths, then the schemas. The order depends on
+// nothing but the content.
 func (a *API) YAML() []byte {
-	b, err := a.doc.YAML()
-	if err != nil {
-		panic(fmt.Sprintf("rest: encode the interface description: %v", err))
+	parts := map[string]json.RawMessage{}
+	if err := json.Unmarshal(a.JSON(), &parts); err != nil {
+		panic(fmt.Sprintf("rest: read the interface description: %v", err))
 	}
-	return b
+	var buf bytes.Buffer
+	for _, name := range []string{"openapi", "info", "security", "tags", "paths", "components"} {
+		part, err := json.Marshal(map[string]json.RawMessage{name: parts[name]})
+		if err == nil && parts[name] != nil {
+			err = yaml.Convert(&buf, bytes.NewReader(part))
+		}
+		if err != nil {
+			panic(fmt.Sprintf("rest: write %s of the interface description: %v", name, err))
+		}
+	}
+	return buf.Bytes()
 }

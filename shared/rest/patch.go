@@ -43,6 +43,9 @@ func (p Patch[T]) Apply(to *T) {
 	}
 }
 
+// inner is the type of the value.
+func (p Patch[T]) inner() reflect.Type { return reflect.TypeFor[T]() }
+
 // Schema documents the field as its value's type, or null.
 func (p Patch[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *r.Schema(reflect.TypeFor[T](), false, "")

@@ -68,6 +68,7 @@ func Handle[I, O any](g *Group, op Op, h func(context.Context, *I) (O, error)) {
 	}
 	g.ops = append(g.ops, operation{op, func(api huma.API, hop huma.Operation) {
 		describe[I, O](api, op, &hop)
+		hop.Metadata[bodyKey] = bodyOf[I]()
 		huma.Register(api, hop, func(ctx context.Context, in *I) (*answer, error) {
 			out, err := h(ctx, in)
 			if err != nil {
@@ -109,5 +110,25 @@ func (op *Op) permits(c identity.Caller) bool {
 	return identity.Allows(c, op.Policy)
 }
 
+// policy is what x-policy says of the operation.
+func (op *Op) policy() string {
+	switch {
+	case op.Public:
+		return "public"
+	case op.SignedIn:
+		return "signed-in"
+	}
+	return op.Policy
+}
+
 // isRaw tells whether O is Raw.
 func isRaw[O any]() bool { return reflect.TypeFor[O]() == reflect.TypeFor[Raw]() }
+
+// bodyOf is the type of I's field Body, nil when there is none.
+func bodyOf[I any]() reflect.Type {
+	f, ok := reflect.TypeFor[I]().FieldByName("Body")
+	if !ok {
+		return nil
+	}
+	return f.Type
+}

@@ -3,6 +3,7 @@ package rest
 import (
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode"
@@ -26,6 +27,7 @@ type node struct {
 type route struct {
 	op     *Op
 	hop    *huma.Operation
+	body   reflect.Type // of the input's Body, nil without one
 	handle func(huma.Context)
 }
 

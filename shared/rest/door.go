@@ -1,0 +1,120 @@
+package rest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// spoofable begins the headers in which the adapter, asked another way, would look for the gateway's context. Clients can
+// send them; nothing of ours reads them, and they go.
+const spoofable = "X-Golambdaproxy-"
+
+// admit puts an event into the form that the adapter reads without error, or says why it is refused.
+func admit(ev *events.APIGatewayProxyRequest) huma.StatusError {
+	for _, check := range []func(*events.APIGatewayProxyRequest) huma.StatusError{admitMethod, admitPath, admitBody, admitHeaders} {
+		if e := check(ev); e != nil {
+			return e
+		}
+	}
+	if strings.ContainsFunc(ev.RequestContext.DomainName, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`/\?#@%[]<>"^{|}:`+"`", r) }) {
+		ev.RequestContext.DomainName = "" // it becomes the host of an address that is parsed and not used
+	}
+	return nil
+}
+
+// admitMethod wants an upper-case word: the adapter would make one of anything else.
+func admitMethod(ev *events.APIGatewayProxyRequest) huma.StatusError {
+	notWord := func(r rune) bool { return r < 'A' || r > 'Z' }
+	if ev.HTTPMethod == "" || len(ev.HTTPMethod) > 16 || strings.ContainsFunc(ev.HTTPMethod, notWord) {
+		return &GatewayError{http.StatusMethodNotAllowed, "method not allowed"}
+	}
+	return nil
+}
+
+// admitPath wants a path that decodes. What a client escaped, API Gateway may hand over decoded, so "?" and "#" here
+// belong to the path.
+func admitPath(ev *events.APIGatewayProxyRequest) huma.StatusError {
+	if len(ev.Path) > MaxURI {
+		return fail(http.StatusRequestURITooLong, "the address is longer than 8 KiB")
+	}
+	if _, err := url.PathUnescape(ev.Path); err != nil || !utf8.ValidString(ev.Path) || hasControl(ev.Path) {
+		return fail(http.StatusBadRequest, "the path is not well-formed")
+	}
+	ev.Path = strings.NewReplacer("?", "%3F", "#", "%23").Replace(ev.Path)
+	return nil
+}
+
+func admitBody(ev *events.APIGatewayProxyRequest) huma.StatusError {
+	size := len(ev.Body)
+	if ev.IsBase64Encoded {
+		b, err := base64.StdEncoding.DecodeString(ev.Body)
+		if err != nil {
+			return fail(http.StatusBadRequest, "the body is not well-formed")
+		}
+		size = len(b)
+	}
+	if size > MaxBody {
+		return fail(http.StatusRequestEntityTooLarge, "the body is larger than 1 MiB")
+	}
+	return nil
+}
+
+// admitHeaders brings every header under its one spelling. Two Authorization headers are none: it is not for us to choose.
+func admitHeaders(ev *events.APIGatewayProxyRequest) huma.StatusError {
+	merged := make(map[string][]string, len(ev.MultiValueHeaders))
+	if ev.MultiValueHeaders == nil {
+		for name, v := range ev.Headers {
+			merged[textproto.CanonicalMIMEHeaderKey(name)] = append(merged[textproto.CanonicalMIMEHeaderKey(name)], v)
+		}
+	}
+	for name, vs := range ev.MultiValueHeaders {
+		name = textproto.CanonicalMIMEHeaderKey(name)
+		merged[name] = append(merged[name], vs...)
+	}
+	for name, vs := range merged {
+		switch {
+		case strings.HasPrefix(name, spoofable):
+			delete(merged, name)
+		case !token(name) || hasControl(strings.Join(vs, "")):
+			return fail(http.StatusBadRequest, "a header is not well-formed")
+		}
+	}
+	if len(merged["Authorization"]) > 1 {
+		return &GatewayError{http.StatusUnauthorized, "unauthorized"}
+	}
+	ev.Headers, ev.MultiValueHeaders = nil, merged
+	return nil
+}
+
+// hasControl looks for line breaks, NUL and the like; a tab is none.
+func hasControl(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return (r < ' ' && r != '\t') || r == 0x7f })
+}
+
+// token tells whether s can be a header's name, as RFC 9110 section 5.6.2 has it.
+func token(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	})
+}
+
+// turnedAway is the answer to an event that no operation sees.
+func turnedAway(requestID string, e huma.StatusError) events.APIGatewayProxyResponse {
+	b, err := json.Marshal(e)
+	if err != nil { // structs of strings always encode
+		panic(err)
+	}
+	h := map[string][]string{"Content-Type": {contentJSON}, "Cache-Control": {"no-store"}}
+	if requestID != "" {
+		h["X-Request-Id"] = []string{requestID}
+	}
+	return events.APIGatewayProxyResponse{StatusCode: e.GetStatus(), MultiValueHeaders: h, Body: string(b)}
+}

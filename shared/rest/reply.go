@@ -1,0 +1,81 @@
+package rest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// reply is an answer as it was given.
+type reply struct {
+	Status int         `json:"status"`
+	Header http.Header `json:"header"`
+	Body   []byte      `json:"body"`
+}
+
+// send gives the answer to w.
+func (r *reply) send(w http.ResponseWriter) {
+	for name, values := range r.Header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(r.Status)
+	_, _ = w.Write(r.Body)
+}
+
+// recording is an answer in the making.
+type recording struct{ reply }
+
+// Header is the answer's own.
+func (r *recording) Header() http.Header { return r.reply.Header }
+
+// WriteHeader notes the first status.
+func (r *recording) WriteHeader(status int) {
+	if r.Status == 0 {
+		r.Status = status
+	}
+}
+
+// Write adds to the body.
+func (r *recording) Write(b []byte) (int, error) {
+	r.WriteHeader(http.StatusOK)
+	r.Body = append(r.Body, b...)
+	return len(b), nil
+}
+
+// seal packs an answer; nil when it is too large to keep.
+func (k *key) seal(ctx context.Context, r *reply) ([]byte, error) {
+	var buf bytes.Buffer
+	z := gzip.NewWriter(&buf)
+	if err := errors.Join(json.NewEncoder(z).Encode(r), z.Close()); err != nil {
+		return nil, fmt.Errorf("pack answer: %w", err)
+	}
+	if buf.Len() > maxKept*3/4 {
+		return nil, nil
+	}
+	sealed, err := k.s.p.Sealer.Seal(ctx, k.place, buf.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("seal answer: %w", err)
+	}
+	return sealed, nil
+}
+
+func (k *key) open(ctx context.Context, sealed []byte) (*reply, error) {
+	packed, err := k.s.p.Sealer.Open(ctx, k.place, sealed)
+	if err != nil {
+		return nil, fmt.Errorf("open kept answer: %w", err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("unpack kept answer: %w", err)
+	}
+	var r reply
+	if err := json.NewDecoder(io.LimitReader(z, 64<<20)).Decode(&r); err != nil {
+		return nil, fmt.Errorf("unpack kept answer: %w", err)
+	}
+	return &r, nil
+}

@@ -1,0 +1,179 @@
+package simulated
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// Act starts or stops the targets, one call for each 100. What a call did is in the store before it answers.
+func (c *conn) Act(ctx context.Context, verb cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
+	out := make([]cloud.Result, 0, len(targets))
+	k, r, err := c.at(kind, region, "Act")
+	r.op, r.capability = kinds[k].act(verb), startStop
+	if err == nil && verb != cloud.Start && verb != cloud.Stop {
+		err = failure(cloud.Unsupported, r, "UnknownVerb", "there is no verb "+string(verb))
+	}
+	for part := range slices.Chunk(targets, actBatch) {
+		results := make([]cloud.Result, len(part))
+		failed := err
+		if failed == nil {
+			failed = c.call(ctx, r, func(ctx context.Context) error {
+				return c.world.change(ctx, func(h history) entry { return c.decide(h, turn{verb, k, r, part}, results) })
+			})
+		}
+		out = append(out, resultsOf(part, results, failed)...)
+	}
+	return out
+}
+
+// resultsOf gives every target its result: failed, when the call as a whole failed.
+func resultsOf(targets []cloud.Target, results []cloud.Result, failed error) []cloud.Result {
+	for i, t := range targets {
+		results[i].UID = t.UID
+		if failed != nil {
+			results[i].Err = failed
+		}
+	}
+	return results
+}
+
+// turn is one act call.
+type turn struct {
+	verb    cloud.Verb
+	kind    int
+	request request
+	targets []cloud.Target
+}
+
+// decide works out what the call does to each target, and writes into results why it does nothing to some.
+func (c *conn) decide(h history, t turn, results []cloud.Result) entry {
+	e := entry{At: c.clk.Now().UnixMicro(), Kind: uint8(t.kind), Region: uint8(slices.Index(regionNames, t.request.region))}
+	number := c.world.calls["Act"] // the caller holds the world's lock
+	seen := map[uint32]bool{}
+	for i, target := range t.targets {
+		results[i].Err = nil
+		n, ok := c.find(t.kind, t.request.region, target.UID)
+		if !ok {
+			results[i].Err = failure(cloud.NotFound, t.request, "NotFound", "there is no "+target.UID)
+			continue
+		}
+		m, err := c.move(h, t, n, target)
+		switch {
+		case err != nil:
+			results[i].Err = err
+		case within(mix(c.die(n, asPartial)+uint64(number)), c.faults.partial):
+			results[i].Err = failure(cloud.Transient, t.request, "InternalError", "An internal error has occurred")
+		case m != nil && !seen[n.number]:
+			seen[n.number] = true
+			e.Moves = append(e.Moves, *m)
+		}
+	}
+	return e
+}
+
+// move is the transition that the call starts on n; none when n is already where the verb wants it.
+func (c *conn) move(h history, t turn, n node, target cloud.Target) (*move, error) {
+	if why := c.barred(n); why != "" {
+		return nil, failure(cloud.Unsupported, t.request, "UnsupportedOperation", why)
+	}
+	st := c.state(n, h, c.clk.Now())
+	on := t.verb == cloud.Start
+	if st.status.Moving() && st.on != on {
+		return nil, failure(cloud.Moving, t.request, "IncorrectInstanceState", fmt.Sprintf(
+			"The resource %s is not in a state from which it can be changed: %s", target.UID, st.native))
+	}
+	if st.on == on {
+		return nil, c.repeated(t, st, target.UID)
+	}
+	m := &move{Number: n.number, Millis: int32(c.length(n).Milliseconds()), On: on, Was: st.on}
+	if err := c.resize(m, st, n, target); err != nil {
+		return nil, failure(cloud.Invalid, t.request, "ValidationError", err.Error())
+	}
+	m.Falls = on && c.hit(n, asFallBack, c.faults.fallBack)
+	return m, nil
+}
+
+// repeated is how the kind answers a start of what runs and a stop of what is stopped.
+func (c *conn) repeated(t turn, st state, uid string) error {
+	if !kinds[t.kind].strict {
+		return nil
+	}
+	return failure(cloud.Moving, t.request, "InvalidDBInstanceState", fmt.Sprintf(
+		"%s is in state %s, which does not allow this", uid, st.native))
+}
+
+// resize sets the capacities of a move. A start without a remembered capacity gets a single instance: what a stop forgot
+// is lost unless the caller kept it.
+func (c *conn) resize(m *move, st state, n node, target cloud.Target) error {
+	if !kinds[n.kind].Remembers {
+		return nil
+	}
+	if st.cap != (capacity{}) {
+		m.Had = &st.cap
+	}
+	if !m.On {
+		return nil
+	}
+	want, err := decodeCapacity(target.Snapshot)
+	if err != nil {
+		return fmt.Errorf("snapshot of %s: %w", target.UID, err)
+	}
+	if m.Cap = want; want == nil {
+		m.Cap = &capacity{Min: 1, Max: 1, Desired: 1}
+	}
+	return nil
+}
+
+// Scale sets the sizes of one resource; nil ones stay as they are.
+func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.Capacity) error {
+	k, r, err := c.at(kind, region, "Scale")
+	if err != nil {
+		return err
+	}
+	if r.op, r.capability = kinds[k].resize, scale; r.op == "" {
+		return failure(cloud.Unsupported, r, "UnsupportedOperation", kind+" has no capacity to set")
+	}
+	var refused error
+	err = c.call(ctx, r, func(ctx context.Context) error {
+		return c.world.change(ctx, func(h history) entry {
+			e := entry{At: c.clk.Now().UnixMicro(), Kind: uint8(k), Region: uint8(slices.Index(regionNames, region))}
+			var m *move
+			if m, refused = c.rescale(h, turn{kind: k, request: r}, uid, want); m != nil {
+				e.Moves = []move{*m}
+			}
+			return e
+		})
+	})
+	return cmp.Or(err, refused)
+}
+
+func (c *conn) rescale(h history, t turn, uid string, want cloud.Capacity) (*move, error) {
+	n, ok := c.find(t.kind, t.request.region, uid)
+	if !ok {
+		return nil, failure(cloud.NotFound, t.request, "NotFound", "there is no "+uid)
+	}
+	if why := c.barred(n); why != "" {
+		return nil, failure(cloud.Unsupported, t.request, "UnsupportedOperation", why)
+	}
+	st := c.state(n, h, c.clk.Now())
+	to := st.cap
+	for size, v := range map[*int32]*int64{&to.Min: want.Min, &to.Max: want.Max, &to.Desired: want.Desired} {
+		if v != nil {
+			*size = int32(min(max(*v, -1), 1<<30))
+		}
+	}
+	if to.Min < 0 || to.Min > to.Desired || to.Desired > to.Max {
+		return nil, failure(cloud.Invalid, t.request, "ValidationError", fmt.Sprintf(
+			"the sizes must obey 0 ≤ min ≤ desired ≤ max: %d, %d, %d", to.Min, to.Desired, to.Max))
+	}
+	if to == st.cap {
+		return nil, nil
+	}
+	return &move{
+		Number: n.number, Millis: int32(c.length(n).Milliseconds()), On: to.Desired > 0, Was: st.on, Cap: &to, Had: &st.cap,
+	}, nil
+}

@@ -1,0 +1,140 @@
+package simulated
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// node is one resource by arithmetic: its kind, its region (places in kinds and regionNames) and its number there.
+type node struct {
+	kind, region uint8
+	number       uint32
+}
+
+func (n node) bits() uint64 {
+	return uint64(n.kind)<<40 | uint64(n.region)<<32 | uint64(n.number)
+}
+
+// die draws the properties of a node: each aspect is a number that depends on nothing but the cloud and the node.
+func (s *settings) die(n node, aspect uint64) uint64 {
+	return mix(mix(s.key^n.bits()) + aspect)
+}
+
+// The aspects of a node that are drawn.
+const (
+	asApp uint64 = iota + 1
+	asEnv
+	asTeam
+	asSize
+	asZone
+	asBorn
+	asOff
+	asTagged
+	asBarred
+	asCapacity
+	asSpeed
+	asVanish
+	asFallBack
+	asPartial
+)
+
+// pick draws one of choices.
+func (s *settings) pick(n node, aspect uint64, choices []string) string {
+	return choices[s.die(n, aspect)%uint64(len(choices))]
+}
+
+// hit draws whether a rate hits the node.
+func (s *settings) hit(n node, aspect uint64, rate float64) bool {
+	return within(s.die(n, aspect), rate)
+}
+
+// within tells whether the draw falls into the share rate of all draws.
+func within(draw uint64, rate float64) bool {
+	return float64(draw>>11)/(1<<53) < rate
+}
+
+// count is how many nodes of a kind there are in a region; 0 when the account does not have the region.
+func (s *settings) count(kind int, region string) int {
+	i := slices.Index(s.regions, region)
+	if i < 0 {
+		return 0
+	}
+	return s.counts[kind][i]
+}
+
+// mix is a bijection of 64 bits that leaves no pattern (the finalizer of splitmix64), and unmix its inverse: instance
+// ids look drawn and still tell their number.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+func unmix(x uint64) uint64 {
+	x = (x ^ x>>31 ^ x>>62) * 0x319642b2d24d8ec3
+	x = (x ^ x>>27 ^ x>>54) * 0x96de1b173f119089
+	return x ^ x>>30 ^ x>>60
+}
+
+// uid is the node's native identifier: an instance id, or a resource name in the partition "simulated".
+func (s *settings) uid(n node) string {
+	k := kinds[n.kind]
+	if k.path == "" {
+		return fmt.Sprintf("i-0%016x", mix(n.bits())^s.key)
+	}
+	return "arn:simulated:" + k.service + ":" + regionNames[n.region] + ":" + s.number + ":" + k.path + s.name(n)
+}
+
+// find tells which node of the kind and region a uid names, if there is one.
+func (s *settings) find(kind int, region, uid string) (node, bool) {
+	at := slices.Index(regionNames, region)
+	if at < 0 {
+		return node{}, false
+	}
+	number, ok := s.numberOf(kind, uid)
+	n := node{kind: uint8(kind), region: uint8(at), number: number}
+	if !ok || int(number) >= s.count(kind, region) || s.uid(n) != uid || s.hit(n, asVanish, s.faults.vanish) {
+		return node{}, false
+	}
+	return n, true
+}
+
+func (s *settings) numberOf(kind int, uid string) (uint32, bool) {
+	if kinds[kind].path == "" {
+		v, err := strconv.ParseUint(strings.TrimPrefix(uid, "i-0"), 16, 64)
+		return uint32(unmix(v ^ s.key)), err == nil
+	}
+	v, err := strconv.ParseUint(uid[strings.LastIndexByte(uid, '-')+1:], 10, 32)
+	return uint32(v), err == nil
+}
+
+var (
+	apps  = []string{"orders", "payments", "search", "catalog", "billing", "identity", "media", "reports", "gateway", "ledger"}
+	envs  = []string{"prod", "prod", "staging", "dev", "dev", "test"}
+	teams = []string{"atlas", "borealis", "cinder", "delta", "ember"}
+)
+
+// name is "<app>-<env>-<number>".
+func (s *settings) name(n node) string {
+	return s.pick(n, asApp, apps) + "-" + s.pick(n, asEnv, envs) + "-" + fmt.Sprintf("%05d", n.number)
+}
+
+// tags are those that a tidy company would set, but for the tenth of resources that nobody tagged.
+func (s *settings) tags(n node) map[string]string {
+	if s.die(n, asTagged)%10 == 0 {
+		return nil
+	}
+	app, team := s.pick(n, asApp, apps), s.pick(n, asTeam, teams)
+	return map[string]string{
+		"app": app, "env": s.pick(n, asEnv, envs), "team": team, "cost-center": "cc-" + team,
+	}
+}
+
+// born is when the node was made: some time in 2025.
+func (s *settings) born(n node) time.Time {
+	start := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+	return start.Add(time.Duration(s.die(n, asBorn)%(365*24*3600)) * time.Second)
+}

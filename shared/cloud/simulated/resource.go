@@ -1,0 +1,150 @@
+package simulated
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// capacity is how many instances a thing has that has a number of instances instead of a state.
+type capacity struct {
+	Min     int32 `json:"min"`
+	Max     int32 `json:"max"`
+	Desired int32 `json:"desired"`
+}
+
+func (c capacity) fields() map[string]int64 {
+	return map[string]int64{"min": int64(c.Min), "max": int64(c.Max), "desired": int64(c.Desired)}
+}
+
+// machine is an instance type.
+type machine struct {
+	name        string
+	vcpu, memMB int64
+}
+
+var (
+	machines = []machine{
+		{"t3.micro", 2, 1024},
+		{"t3.medium", 2, 4096},
+		{"t3.large", 2, 8192},
+		{"m6i.large", 2, 8192},
+		{"m6i.xlarge", 4, 16384},
+		{"c6i.2xlarge", 8, 16384},
+		{"r6i.2xlarge", 8, 65536},
+		{"m6i.4xlarge", 16, 65536},
+	}
+	engines = []machine{
+		{"db.t3.medium", 2, 4096},
+		{"db.m6g.large", 2, 8192},
+		{"db.r6g.large", 2, 16384},
+		{"db.r6g.xlarge", 4, 32768},
+	}
+)
+
+// The places of the kinds that know of each other.
+const (
+	kindEC2 = iota
+	kindRDS
+	kindAurora
+	kindASG
+	kindECS
+	kindNodeGroup
+)
+
+// build describes the node as a listing at the time now does.
+func (s *settings) build(n node, h history, now time.Time) cloud.Resource {
+	st := s.state(n, h, now)
+	r := cloud.Resource{
+		UID: s.uid(n), Name: s.name(n), Type: kinds[n.kind].Type, Region: regionNames[n.region], Status: st.status,
+		Tags: s.tags(n), ParentUID: s.parent(n), Unschedulable: s.barred(n), CreatedAt: s.born(n),
+	}
+	if m, ok := s.machine(n); ok {
+		r.InstanceType, r.Capacity = m.name, map[string]int64{"vCPU": m.vcpu, "memoryMiB": m.memMB}
+		r.Zone = r.Region + string('a'+rune(s.die(n, asZone)%3))
+	} else if kinds[n.kind].Remembers {
+		r.Capacity = st.cap.fields()
+	}
+	return r
+}
+
+func (s *settings) machine(n node) (machine, bool) {
+	switch n.kind {
+	case kindEC2:
+		return machines[s.die(n, asSize)%uint64(len(machines))], true
+	case kindRDS:
+		return engines[s.die(n, asSize)%uint64(len(engines))], true
+	}
+	return machine{}, false
+}
+
+// memberEvery is the share of instances that belong to an Auto Scaling group: one in so many.
+const memberEvery = 5
+
+// group is the Auto Scaling group that an instance belongs to, and its rank among the members.
+func (s *settings) group(n node) (node, int32, bool) {
+	groups := s.count(kindASG, regionNames[n.region])
+	if n.kind != kindEC2 || groups == 0 || n.number%memberEvery != 0 {
+		return node{}, 0, false
+	}
+	i := int(n.number / memberEvery)
+	return node{kind: kindASG, region: n.region, number: uint32(i % groups)}, int32(i / groups), true
+}
+
+func (s *settings) parent(n node) string {
+	if g, _, ok := s.group(n); ok {
+		return s.uid(g)
+	}
+	if n.kind == kindNodeGroup {
+		return fmt.Sprintf("arn:simulated:eks:%s:%s:cluster/main", regionNames[n.region], s.number)
+	}
+	return ""
+}
+
+// barred tells why the node can never be started or stopped: the cases that each real cloud has.
+func (s *settings) barred(n node) string {
+	if g, _, ok := s.group(n); ok {
+		return "member of Auto Scaling group " + s.name(g) + ": act on the group"
+	}
+	rare := s.die(n, asBarred)%25 == 0
+	switch {
+	case rare && n.kind == kindEC2:
+		return "one-time Spot instance: it can only be terminated"
+	case rare && n.kind == kindRDS:
+		return "read replica: a replica or its source cannot be stopped"
+	case rare && n.kind == kindECS:
+		return "service of scheduling strategy DAEMON: it has no desired count"
+	}
+	return ""
+}
+
+// origin is how the node was before anybody did anything to it.
+func (s *settings) origin(n node) (bool, capacity) {
+	on := !s.hit(n, asOff, s.stopped)
+	if !kinds[n.kind].Remembers || !on {
+		return on, capacity{}
+	}
+	d := int32(s.die(n, asCapacity)%4) + 1
+	if n.kind == kindASG {
+		d = max(s.members(n), 1)
+	}
+	return true, capacity{Min: (d + 1) / 2, Max: 2 * d, Desired: d}
+}
+
+// members is how many instances belong to the Auto Scaling group n.
+func (s *settings) members(n node) int32 {
+	region := regionNames[n.region]
+	slots, groups := (s.count(kindEC2, region)+memberEvery-1)/memberEvery, s.count(kindASG, region)
+	return int32((slots - int(n.number) + groups - 1) / groups)
+}
+
+// snapshot is what a stop would make the node forget.
+func (s *settings) snapshot(n node, st state) json.RawMessage {
+	if !kinds[n.kind].Remembers || !st.on {
+		return nil
+	}
+	b, _ := json.Marshal(st.cap) // three integers always encode
+	return b
+}

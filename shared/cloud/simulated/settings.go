@@ -1,0 +1,209 @@
+package simulated
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// settings are what the credentials of an account say, each a string:
+//
+//	size                how many resources (200; at most 5,000,000)
+//	seed                another one makes another cloud ("1")
+//	kinds               only these kinds, comma list
+//	regions             how many regions (4), or which ones, comma list
+//	stopped             rate of resources that are stopped from the beginning (0.14)
+//	accountID           the account number that the credentials open (the account's cloudAccountID)
+//	callMillis          how long a call takes (0)
+//	transitionSeconds   how long a start or stop takes at most; each resource takes between half of it and all (5)
+//	pageSize            resources in a page of a listing (1000, the most)
+//
+// and the faults, all off by default. A rate is the share of calls or resources that it hits, 0 to 1:
+//
+//	throttle            rate of calls refused with RequestLimitExceeded
+//	partialFailure      rate of resources in an act call that fail while the others are acted on
+//	lostReply           rate of act calls that take effect and then end with an error
+//	eventualConsistency seconds by which a listing lags behind
+//	denied              comma list of what is not permitted: an operation ("ec2:StopInstances"), a kind, a region, a
+//	                    capability ("discover", "start_stop", "scale"), or "*"
+//	refuse              "true": the credentials are not accepted
+//	fallBack            rate of resources that return to stopped after a start
+//	vanish              rate of resources that are gone
+//	slow                rate of calls that take slowMillis (5000) longer; more than 30 s in all is a time-out
+type settings struct {
+	number  string // account number
+	key     uint64 // hash of account number and seed: what makes this cloud different from others
+	counts  [][]int
+	regions []string
+
+	latency    time.Duration
+	transition time.Duration
+	page       int
+	stopped    float64
+	faults     faults
+}
+
+// parse reads the settings of a.
+func parse(a cloud.Account) (settings, error) {
+	r := reader{values: a.Credentials}
+	s := settings{number: r.text("accountID", a.NativeID), page: r.integer("pageSize", pageSize, 1, pageSize)}
+	s.latency = time.Duration(r.integer("callMillis", 0, 0, 3_600_000)) * time.Millisecond
+	s.transition = time.Duration(r.rate("transitionSeconds", 5, 86_400) * float64(time.Second))
+	s.key = hash(s.number, r.text("seed", "1"))
+	s.regions, s.stopped = r.regions(), r.rate("stopped", 0.14, 1)
+	s.faults = r.faults()
+	s.counts = apportion(r.integer("size", 200, 0, 5_000_000), len(s.regions), r.kinds())
+	if a.AuthMethod != "" && a.AuthMethod != AuthMethod {
+		r.fail("authMethod", a.AuthMethod, `"simulated"`)
+	}
+	return s, r.err
+}
+
+// hash mixes parts into 64 bits.
+func hash(parts ...string) uint64 {
+	h := fnv.New64a()
+	for _, p := range parts {
+		_, _ = h.Write([]byte(p)) // never fails
+		_, _ = h.Write([]byte{0})
+	}
+	return mix(h.Sum64())
+}
+
+// apportion deals size resources to kinds by their shares, and those of a kind to the regions evenly.
+func apportion(size, regions int, wanted []bool) [][]int {
+	total, last := 0, -1
+	for i, k := range kinds {
+		if wanted[i] {
+			total, last = total+k.share, i
+		}
+	}
+	counts, left := make([][]int, len(kinds)), size
+	for i, k := range kinds {
+		n := 0
+		switch {
+		case i == last:
+			n = left
+		case wanted[i]:
+			n = size * k.share / total
+		}
+		left -= n
+		counts[i] = deal(n, regions)
+	}
+	return counts
+}
+
+// deal splits n into parts that differ by at most one.
+func deal(n, parts int) []int {
+	out := make([]int, parts)
+	for i := range out {
+		out[i] = n / parts
+		if i < n%parts {
+			out[i]++
+		}
+	}
+	return out
+}
+
+// reader reads typed values and keeps the first failure.
+type reader struct {
+	values map[string]string
+	err    error
+}
+
+func (r *reader) fail(name, value, want string) {
+	if r.err == nil {
+		r.err = &cloud.Error{
+			Class: cloud.Invalid, Op: "simulated:Connect", Code: "InvalidParameterValue",
+			Message: fmt.Sprintf("%s is %q; it must be %s", name, value, want),
+		}
+	}
+}
+
+func (r *reader) text(name, otherwise string) string {
+	if v := strings.TrimSpace(r.values[name]); v != "" {
+		return v
+	}
+	return otherwise
+}
+
+func (r *reader) integer(name string, otherwise, least, most int) int {
+	v := r.text(name, "")
+	if v == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < least || n > most {
+		r.fail(name, v, fmt.Sprintf("a whole number from %d to %d", least, most))
+		return otherwise
+	}
+	return n
+}
+
+// rate reads a number from 0 to most.
+func (r *reader) rate(name string, otherwise, most float64) float64 {
+	v := r.text(name, "")
+	if v == "" {
+		return otherwise
+	}
+	f, err := strconv.ParseFloat(v, 64)
+	if err != nil || !(f >= 0 && f <= most) { // NaN is refused by the negation
+		r.fail(name, v, fmt.Sprintf("a number from 0 to %g", most))
+		return otherwise
+	}
+	return f
+}
+
+func (r *reader) flag(name string) bool {
+	v := r.text(name, "false")
+	b, err := strconv.ParseBool(v)
+	if err != nil {
+		r.fail(name, v, "true or false")
+	}
+	return b
+}
+
+func (r *reader) list(name string) []string {
+	var out []string
+	for v := range strings.SplitSeq(r.values[name], ",") {
+		if v = strings.TrimSpace(v); v != "" && !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// regions are a number of regions, or those that are named.
+func (r *reader) regions() []string {
+	names := r.list("regions")
+	if len(names) == 0 {
+		names = regionNames[:4]
+	} else if _, err := strconv.Atoi(names[0]); err == nil && len(names) == 1 {
+		names = regionNames[:r.integer("regions", 4, 1, len(regionNames))]
+	}
+	for _, n := range names {
+		if !slices.Contains(regionNames, n) {
+			r.fail("regions", n, "a number of regions or one of "+strings.Join(regionNames, ", "))
+		}
+	}
+	return names
+}
+
+func (r *reader) kinds() []bool {
+	out, names := make([]bool, len(kinds)), r.list("kinds")
+	for i := range out {
+		out[i] = len(names) == 0
+	}
+	for _, n := range names {
+		if i, ok := kindOf(n); ok {
+			out[i] = true
+		} else {
+			r.fail("kinds", n, "a comma list of kinds such as aws-ec2")
+		}
+	}
+	return out
+}

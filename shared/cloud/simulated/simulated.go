@@ -1,0 +1,147 @@
+// Package simulated is a cloud that exists only in arithmetic: any number of resources made from their index, states that
+// take time, and faults that an account switches on. It exists so that the whole service can be tried, tested and broken
+// without a cloud; only what was done to its resources is stored, so it survives the death of its process.
+package simulated
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/table"
+)
+
+// Name is the provider's identifier.
+const Name = "simulated"
+
+// AuthMethod is the only authMethod of its accounts.
+const AuthMethod = "simulated"
+
+// provider keeps one world for each account, shared by all connections of the process.
+type provider struct {
+	store table.Store
+	clk   clock.Clock
+
+	mu     sync.Mutex
+	worlds map[string]*world
+}
+
+// New makes the provider. What is done to the resources of an account is kept in store, under SIM#<account>.
+func New(store table.Store, clk clock.Clock) cloud.Provider {
+	return &provider{store: store, clk: clk, worlds: map[string]*world{}}
+}
+
+// Name is "simulated".
+func (p *provider) Name() string { return Name }
+
+// Kinds are those of AWS, acted on in calls of 100 ids and read in calls of 1,000.
+func (p *provider) Kinds() []cloud.Kind {
+	out := make([]cloud.Kind, len(kinds))
+	for i, k := range kinds {
+		out[i] = k.Kind
+	}
+	return out
+}
+
+// Connect reads the account's settings from its credentials (see Settings in settings.go); a wrong one is
+// cloud.Invalid and named.
+func (p *provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, error) {
+	s, err := parse(a)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{settings: s, world: p.world(a.ID), clk: p.clk}, nil
+}
+
+func (p *provider) world(account string) *world {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := p.worlds[account]
+	if w == nil {
+		w = &world{store: p.store, pk: "SIM#" + account, calls: map[string]int{}}
+		p.worlds[account] = w
+	}
+	return w
+}
+
+// Calls tells how many calls this process made to the simulated account (ca_…), by method of cloud.Conn: "List", "Read",
+// "Act", … Attempts that were throttled count too. p must come from New.
+func Calls(p cloud.Provider, account string) map[string]int {
+	w := p.(*provider).world(account)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.calls)
+}
+
+// Throttle makes the next calls of this process to the account be throttled, besides what its settings say; 0 ends it.
+// It is for tests that need an exact number. p must come from New.
+func Throttle(p cloud.Provider, account string, calls int) {
+	w := p.(*provider).world(account)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.throttled = calls
+}
+
+// Deny takes the capability ("discover", "start_stop", "scale") from the account in this process, or gives it back. It
+// is for tests that take a permission away from a connection in use. p must come from New.
+func Deny(p cloud.Provider, account, capability string, on bool) {
+	w := p.(*provider).world(account)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.denied = slices.DeleteFunc(w.denied, func(c string) bool { return c == capability })
+	if on {
+		w.denied = append(w.denied, capability)
+	}
+}
+
+// conn is a connection to one account.
+type conn struct {
+	settings
+	world *world
+	clk   clock.Clock
+}
+
+// callDeadline is how long one call may take; a slower one ends as a time-out, as an SDK's would.
+const callDeadline = 30 * time.Second
+
+// Identify gives the account number that the credentials open.
+func (c *conn) Identify(ctx context.Context) (string, error) {
+	err := c.call(ctx, request{method: "Identify", op: "sts:GetCallerIdentity"}, nil)
+	if err != nil {
+		return "", err
+	}
+	return c.number, nil
+}
+
+// Regions gives the regions of the settings.
+func (c *conn) Regions(ctx context.Context) ([]string, error) {
+	err := c.call(ctx, request{method: "Regions", op: "account:ListRegions"}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return append([]string(nil), c.regions...), nil
+}
+
+// Permissions tells which of the permissions in use the setting "denied" takes away.
+func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
+	if err := c.call(ctx, request{method: "Permissions", op: "iam:SimulatePrincipalPolicy"}, nil); err != nil {
+		return nil, err
+	}
+	var out []cloud.Permission
+	for _, k := range kinds {
+		for _, o := range k.operations() {
+			p := cloud.Permission{Capability: o.capability, Action: o.op, Status: "granted"}
+			if err := c.refusal(request{op: o.op, kind: k.Type, capability: o.capability}); err != nil {
+				p.Status, p.Message = "denied", err.Message
+			}
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+var _ cloud.Conn = (*conn)(nil)

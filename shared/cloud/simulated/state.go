@@ -1,0 +1,78 @@
+package simulated
+
+import (
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// transition is the last thing that was done to a node: when, how long it takes, from what to what.
+type transition struct {
+	at     int64 // Unix microseconds
+	millis int32
+	on     bool
+	falls  bool // it does not hold: the node returns to stopped when the time is over
+	was    bool // on before
+	cap    capacity
+	had    capacity // before
+}
+
+// history knows the last transition of nodes.
+type history interface {
+	last(n node) (transition, bool)
+}
+
+// state is how a node is at a moment.
+type state struct {
+	status cloud.Status
+	on     bool // is running or will be
+	native string
+	reason string
+	cap    capacity
+}
+
+// state works out how n is at the time now. An instance of an Auto Scaling group follows its group.
+func (s *settings) state(n node, h history, now time.Time) state {
+	if g, rank, ok := s.group(n); ok {
+		return s.member(s.state(g, h, now), rank)
+	}
+	w := kinds[n.kind].words
+	t, ok := h.last(n)
+	if !ok {
+		on, c := s.origin(n)
+		return settled(w, on, c)
+	}
+	elapsed := now.UnixMicro() - t.at
+	switch {
+	case elapsed < 0:
+		return settled(w, t.was, t.had)
+	case elapsed < int64(t.millis)*1000 && t.on:
+		return state{status: cloud.Starting, on: true, native: w.starting, cap: t.cap}
+	case elapsed < int64(t.millis)*1000:
+		return state{status: cloud.Stopping, native: w.stopping, cap: t.cap}
+	case t.falls:
+		st := settled(w, false, capacity{})
+		st.reason = "Client.InternalError: Client error on launch"
+		return st
+	}
+	return settled(w, t.on, t.cap)
+}
+
+func settled(w words, on bool, c capacity) state {
+	if on {
+		return state{status: cloud.Running, on: true, native: w.on, cap: c}
+	}
+	return state{status: cloud.Stopped, native: w.off, cap: c}
+}
+
+// member is the state of the instance of that rank in a group: what the group no longer wants is terminated.
+func (s *settings) member(g state, rank int32) state {
+	if rank >= g.cap.Desired {
+		return state{status: cloud.Terminated, native: "terminated", reason: "Client.UserInitiatedShutdown: group scaled in"}
+	}
+	w := kinds[kindEC2].words
+	if g.status == cloud.Starting {
+		return state{status: cloud.Starting, on: true, native: w.starting}
+	}
+	return settled(w, true, capacity{})
+}

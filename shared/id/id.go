@@ -32,3 +32,12 @@ func Time(s string) time.Time {
 	}
 	return ulid.Time(u.Time()).UTC()
 }
+
+// Floor is the lowest id of the kind prefix that can have been made at or after at: a bound for queries by time.
+func Floor(prefix string, at time.Time) string {
+	var u ulid.ULID
+	if err := u.SetTime(ulid.Timestamp(at)); err != nil {
+		return prefix + "_~" // after the year 10889: after every id
+	}
+	return prefix + "_" + strings.ToLower(u.String())
+}

@@ -1,0 +1,91 @@
+package actions
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"lamplighter.dev/shared/execution"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/table"
+)
+
+type actionPath struct {
+	ActionID string `path:"actionID" maxLength:"64" doc:"The action"`
+}
+
+func (s *service) actionOperations(g *rest.Group) {
+	rest.Handle(g, rest.Op{
+		ID: "getAction", Method: http.MethodGet, Path: "/actions/{actionID}", Policy: "actions:read", Statuses: read,
+		Summary: "Get an action", Description: "The action with its execution log.",
+	}, func(ctx context.Context, in *actionPath) (execution.Action, error) {
+		a, err := s.action(ctx, in.ActionID)
+		return a.Public(), err
+	})
+	rest.Handle(g, rest.Op{
+		ID: "listActionLogs", Method: http.MethodGet, Path: "/actions/{actionID}/logs", Policy: "actions:read", Statuses: read,
+		Summary: "Get the execution log of an action", Description: "Oldest line first; at most 50 lines are kept.",
+	}, s.logs)
+	rest.Handle(g, rest.Op{
+		ID: "listActions", Method: http.MethodGet, Path: "/actions", Policy: "actions:read", Statuses: listing,
+		Summary: "List actions",
+		Description: "Newest first. Without a filter every action can be reached. A filter looks at the newest 10,000 actions " +
+			"before to (and after from): narrow the time to look further back.",
+	}, s.list)
+}
+
+// action reads an action of the caller's organization.
+func (s *service) action(ctx context.Context, actionID string) (execution.Action, error) {
+	missing := fault.New(fault.NotFound, "no action %q", actionID)
+	if !id.Valid("act", actionID) {
+		return execution.Action{}, missing
+	}
+	a, err := table.Read[execution.Action](ctx, s.p.Table, execution.ActionKey(identity.From(ctx).Org, actionID))
+	if fault.Is(err, fault.NotFound) {
+		return a, missing
+	}
+	if err != nil {
+		return a, fmt.Errorf("read action %s: %w", actionID, err)
+	}
+	return a, nil
+}
+
+func (s *service) logs(ctx context.Context, in *struct {
+	actionPath
+	rest.Page
+}) (rest.List[execution.Log], error) {
+	a, err := s.action(ctx, in.ActionID)
+	if err != nil {
+		return rest.List[execution.Log]{}, err
+	}
+	out := rest.List[execution.Log]{Total: len(a.Logs), Page: in.Page.Page, Limit: in.Limit}
+	if from := in.Skip(); from < len(a.Logs) {
+		out.Items = a.Logs[from:min(from+in.Limit, len(a.Logs))]
+	}
+	return out, nil
+}
+
+// cancel ends an action that nobody has begun.
+func (s *service) cancel(ctx context.Context, in *actionPath) (execution.Action, error) {
+	a, err := s.action(ctx, in.ActionID)
+	if err != nil {
+		return a, err
+	}
+	c := identity.From(ctx)
+	if a.Status == execution.Pending {
+		reason := "cancelled by " + c.Email
+		err = execution.Settle(ctx, s.p.Table, c.Org, []execution.Outcome{{
+			Action: a, Status: execution.Failed, Message: reason, Unstarted: true, At: s.p.Clock.Now(),
+		}})
+		if err != nil {
+			return a, err
+		}
+		if a, err = s.action(ctx, in.ActionID); err != nil || a.ErrorMessage == reason {
+			return a.Public(), err
+		}
+	}
+	return execution.Action{}, fault.New(fault.Conflict, "action %s is %s: only a pending action can be cancelled", a.ID, a.Status)
+}

@@ -1,0 +1,147 @@
+package actions
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/execution"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/pending"
+	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/table"
+)
+
+// BulkAction is the body of POST /actions/bulk.
+type BulkAction struct {
+	Type    cloud.Verb `json:"type" enum:"start,stop"`
+	GroupID string     `json:"groupID" minLength:"1" maxLength:"64" doc:"The resource group"`
+}
+
+// BulkSubmitted is the answer to POST /actions/bulk.
+type BulkSubmitted struct {
+	BulkActionID string               `json:"bulkActionID"`
+	Status       execution.BulkStatus `json:"status" example:"queued"`
+	Total        int                  `json:"total" doc:"Number of resources"`
+}
+
+func (s *service) bulkOperations(g *rest.Group) {
+	rest.Handle(g, rest.Op{
+		ID: "submitBulkAction", Method: http.MethodPost, Path: "/actions/bulk", Policy: "actions:execute", Statuses: execute,
+		Summary: "Start or stop a resource group",
+		Description: "Queues one start or stop of every resource of the group. A start goes up the tiers, and within a tier up the orders; " +
+			"a stop goes exactly the other way. A tier begins when everything in the one before has reached its state, failed or timed out. " +
+			"A group without resources is 400.",
+	}, s.submitBulk)
+	rest.Handle(g, rest.Op{
+		ID: "getLatestBulkAction", Method: http.MethodGet, Path: "/actions/bulk/latest", Policy: "actions:read", Statuses: read,
+		Summary: "Get the organization's most recent bulk action", Description: "404 when there was none.",
+	}, s.latestBulk)
+	rest.Handle(g, rest.Op{
+		ID: "getBulkAction", Method: http.MethodGet, Path: "/actions/bulk/{bulkActionID}", Policy: "actions:read", Statuses: read,
+		Summary: "Get a bulk action", Description: "completed and failed grow until together they reach total.",
+	}, s.bulk)
+}
+
+func (s *service) submitBulk(ctx context.Context, in *struct{ Body BulkAction }) (BulkSubmitted, error) {
+	c := identity.From(ctx)
+	group, members, err := s.group(ctx, c.Org, in.Body.GroupID)
+	if err != nil {
+		return BulkSubmitted{}, err
+	}
+	now := s.p.Clock.Now()
+	bulkID := id.New("bulk", now)
+	b := execution.Bulk{
+		ID: bulkID, GroupID: group.ID, Type: in.Body.Type, Status: execution.BulkQueued, Total: len(members), CreatedAt: now,
+		Plan: &execution.BulkPlan{
+			ChangedBy: execution.ChangedBy("bulk", c.Email, bulkID), StepDelay: group.StepDelaySeconds, FailurePolicy: group.FailurePolicy,
+		},
+	}
+	if err := s.createBulk(ctx, c.Org, b); err != nil {
+		return BulkSubmitted{}, err
+	}
+	return BulkSubmitted{BulkActionID: b.ID, Status: b.Status, Total: b.Total}, nil
+}
+
+// group reads a group and its members, and refuses one that has none.
+func (s *service) group(ctx context.Context, org, groupID string) (inventory.Group, []inventory.Member, error) {
+	missing := fault.New(fault.NotFound, "no resource group %q", groupID)
+	if !id.Valid("grp", groupID) {
+		return inventory.Group{}, nil, missing
+	}
+	group, err := s.inventory.Group(ctx, org, groupID)
+	if fault.Is(err, fault.NotFound) {
+		return group, nil, missing
+	}
+	if err != nil {
+		return group, nil, fmt.Errorf("read group %s: %w", groupID, err)
+	}
+	members, err := s.inventory.Members(ctx, org, groupID)
+	if err != nil {
+		return group, nil, fmt.Errorf("read members of group %s: %w", groupID, err)
+	}
+	if len(members) == 0 {
+		return group, nil, fault.New(fault.Invalid, "resource group %s (%s) has no resources: add some first", group.ID, group.Name)
+	}
+	return group, members, nil
+}
+
+// bulkInput is the input of the bulk-action machine.
+type bulkInput struct {
+	Org    string `json:"org"`
+	BulkID string `json:"bulkID"`
+	Step   int    `json:"step"`
+}
+
+// createBulk commits the bulk action with its place among the pending work, and starts its machine.
+func (s *service) createBulk(ctx context.Context, org string, b execution.Bulk) error {
+	row, err := table.Row(execution.BulkKey(org, b.ID), b)
+	if err != nil {
+		return err
+	}
+	in := bulkInput{Org: org, BulkID: b.ID}
+	work, err := pending.Add(pending.Work{ID: b.ID, Org: org, Machine: execution.BulkMachine, At: b.CreatedAt}, in)
+	if err != nil {
+		return err
+	}
+	if err := s.p.Table.Transact(table.Within(ctx, pending.Prefix), table.Put(row, table.Absent()), work); err != nil {
+		return fmt.Errorf("create bulk action %s: %w", b.ID, err)
+	}
+	if err := s.p.Workflow.Start(ctx, execution.BulkMachine, b.ID, in); err != nil {
+		return fmt.Errorf("start bulk action %s: %w", b.ID, err)
+	}
+	return nil
+}
+
+func (s *service) latestBulk(ctx context.Context, _ *struct{}) (execution.Bulk, error) {
+	page, err := s.p.Table.Query(ctx, table.Query{PK: execution.BulkPK(identity.From(ctx).Org), Reverse: true, Limit: 1})
+	if err != nil {
+		return execution.Bulk{}, fmt.Errorf("read latest bulk action: %w", err)
+	}
+	if len(page.Items) == 0 {
+		return execution.Bulk{}, fault.New(fault.NotFound, "the organization has had no bulk action")
+	}
+	b, err := table.Decode[execution.Bulk](page.Items[0])
+	return b.Public(), err
+}
+
+func (s *service) bulk(ctx context.Context, in *struct {
+	BulkActionID string `path:"bulkActionID" maxLength:"64" doc:"The bulk action"`
+}) (execution.Bulk, error) {
+	missing := fault.New(fault.NotFound, "no bulk action %q", in.BulkActionID)
+	if !id.Valid("bulk", in.BulkActionID) {
+		return execution.Bulk{}, missing
+	}
+	b, err := table.Read[execution.Bulk](ctx, s.p.Table, execution.BulkKey(identity.From(ctx).Org, in.BulkActionID))
+	if fault.Is(err, fault.NotFound) {
+		return b, missing
+	}
+	if err != nil {
+		return b, fmt.Errorf("read bulk action %s: %w", in.BulkActionID, err)
+	}
+	return b.Public(), nil
+}

@@ -1,0 +1,86 @@
+// Package actions is the operation group Actions & Execution: it starts and stops resources and groups of them, and tells
+// what became of it.
+package actions
+
+import (
+	"context"
+	"net/http"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/execution"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/rest"
+)
+
+// Operations are the operations of the group.
+func Operations(p *platform.Platform) *rest.Group {
+	g := rest.NewGroup("Actions & Execution")
+	s := &service{p: p, inventory: inventory.Of(p)}
+	s.submitOperations(g)
+	s.actionOperations(g)
+	s.bulkOperations(g)
+	s.historyOperations(g)
+	return g
+}
+
+type service struct {
+	p         *platform.Platform
+	inventory *inventory.Store
+}
+
+// ManualAction is the body of POST /actions.
+type ManualAction struct {
+	Type           cloud.Verb `json:"type" enum:"start,stop"`
+	ResourceUID    string     `json:"resourceUID" minLength:"1" maxLength:"1024" doc:"Native provider identifier"`
+	Provider       string     `json:"provider" minLength:"1" maxLength:"32" doc:"Cloud provider identifier, lowercase" example:"aws"`
+	ResourceType   string     `json:"resourceType" minLength:"1" maxLength:"64" doc:"Resource kind identifier, lowercase, provider-prefixed" example:"aws-ec2"`
+	CloudAccountID string     `json:"cloudAccountID" minLength:"1" maxLength:"128" doc:"Our id of the cloud account, or its native number"`
+	Region         string     `json:"region" minLength:"1" maxLength:"64"`
+}
+
+// Submitted is the answer to POST /actions.
+type Submitted struct {
+	ActionID string           `json:"actionID"`
+	Status   execution.Status `json:"status" doc:"queued, or the status of the action in flight that this one joined" example:"queued"`
+}
+
+// execute are the failures that operations which act document.
+var (
+	execute = []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}
+	read    = []int{http.StatusNotFound}
+	listing = []int{http.StatusBadRequest}
+)
+
+func (s *service) submitOperations(g *rest.Group) {
+	rest.Handle(g, rest.Op{
+		ID: "submitAction", Method: http.MethodPost, Path: "/actions", Policy: "actions:execute", Statuses: execute,
+		Summary: "Start or stop a resource",
+		Description: "Queues one start or stop. Both are idempotent: starting what runs and stopping what is stopped succeeds. " +
+			"While an action of the same type is in flight on the resource, that one is the answer; while the opposite is, the answer is 409. " +
+			"Every field must agree with the inventory; an account that is read_only is never acted on (403).",
+	}, s.submit)
+	rest.Handle(g, rest.Op{
+		ID: "cancelAction", Method: http.MethodPost, Path: "/actions/{actionID}/cancel", Policy: "actions:execute", Statuses: execute,
+		Summary:     "Cancel an action that has not begun",
+		Description: "Only a pending action can be cancelled; it ends as failed. One that runs, or has ended, is 409.",
+	}, s.cancel)
+}
+
+func (s *service) submit(ctx context.Context, in *struct{ Body ManualAction }) (Submitted, error) {
+	c := identity.From(ctx)
+	a, err := execution.Submit(ctx, s.p, c.Org, execution.Request{
+		Verb: in.Body.Type, ResourceUID: in.Body.ResourceUID, Provider: in.Body.Provider,
+		ResourceType: in.Body.ResourceType, CloudAccountID: in.Body.CloudAccountID, Region: in.Body.Region,
+		Reason: "manual", ChangedBy: execution.ChangedBy("manual", c.Email),
+	})
+	if err != nil {
+		return Submitted{}, err
+	}
+	status := a.Status
+	if status == execution.Pending {
+		status = execution.Queued
+	}
+	return Submitted{ActionID: a.ID, Status: status}, nil
+}

@@ -1,0 +1,189 @@
+package executor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/execution"
+	"lamplighter.dev/shared/table"
+)
+
+// markBatch is how many actions one transaction marks.
+const markBatch = 100
+
+// mark stores the status and the progress of actions before anything is done on their behalf. Those that were ended
+// meanwhile, cancelled for one, are taken out of the run.
+func (r *run) mark(ctx context.Context, actions []*execution.Action) error {
+	for len(actions) > 0 {
+		n := min(markBatch, len(actions))
+		if err := r.markSome(ctx, actions[:n]); err != nil {
+			return fmt.Errorf("mark %d actions from %s: %w", n, actions[0].ID, err)
+		}
+		actions = actions[n:]
+	}
+	return nil
+}
+
+func (r *run) markSome(ctx context.Context, actions []*execution.Action) error {
+	for len(actions) > 0 {
+		ws := make([]table.Write, len(actions))
+		for i, a := range actions {
+			ws[i] = progress(r.in.Org, a)
+		}
+		err := r.e.p.Table.Transact(ctx, ws...)
+		lost, ok := errors.AsType[*table.ConditionError](err)
+		if !ok {
+			return err
+		}
+		actions = r.drop(lost, actions)
+	}
+	return nil
+}
+
+// drop takes out what has ended, and answers what is left to mark.
+func (r *run) drop(lost *table.ConditionError, actions []*execution.Action) []*execution.Action {
+	gone := map[*execution.Action]bool{}
+	for _, f := range lost.Failed {
+		gone[actions[f.Index]] = true
+	}
+	r.act, r.waiting = keep(r.act, gone), keep(r.waiting, gone)
+	return keep(actions, gone)
+}
+
+func keep(actions []*execution.Action, gone map[*execution.Action]bool) []*execution.Action {
+	out := make([]*execution.Action, 0, len(actions))
+	for _, a := range actions {
+		if !gone[a] {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// progress is the write that stores how far a is; it fails when a has ended.
+func progress(org string, a *execution.Action) table.Write {
+	return table.Update(execution.ActionKey(org, a.ID), []table.Change{
+		table.Set("status", string(a.Status)), table.Set("startedAt", a.StartedAt), table.Set("attempts", a.Attempts),
+		table.Set("logs", a.Logs), table.Set("progress", a.Progress),
+	}, table.Any(table.Equal("status", string(execution.Pending)), table.Equal("status", string(execution.Running))))
+}
+
+// actOn asks the provider for what was decided, and takes in what it answers.
+func (r *run) actOn(ctx context.Context) error {
+	if len(r.act) == 0 {
+		return nil
+	}
+	targets, err := r.targets(ctx)
+	if err != nil {
+		return err
+	}
+	results := r.conn.Act(ctx, r.act[0].Action, r.kind.Type, r.act[0].Region, targets)
+	failed := make(map[string]error, len(results))
+	for _, res := range results {
+		failed[res.UID] = res.Err
+	}
+	var again []*execution.Action
+	for _, a := range r.act {
+		if r.take(ctx, a, failed[a.ResourceUID]) {
+			again = append(again, a)
+		}
+	}
+	return r.mark(ctx, again)
+}
+
+// take takes in the provider's answer for one action; it tells whether the action's progress must be stored again.
+func (r *run) take(ctx context.Context, a *execution.Action, err error) bool {
+	switch class := cloud.ClassOf(err); {
+	case err == nil:
+		r.later(a)
+		return false
+	case class == cloud.Moving:
+		a.Progress.ActedAt, a.Progress.NextAt = noTime, r.now.Add(backoff)
+		a.Note(r.now, "execute", "waiting", err.Error())
+		r.later(a)
+		return true
+	case class.Retryable():
+		before := len(r.ended)
+		r.trip(a, "", err.Error())
+		return len(r.ended) == before
+	default:
+		if class == cloud.Denied || class == cloud.Refused {
+			r.degrade(ctx, err)
+		}
+		r.fail(a, r.states[a.ResourceUID].Status, err.Error())
+		return false
+	}
+}
+
+// targets names the resources to act on. What a stop would make the provider forget is remembered before it; what a
+// start needs is taken from there.
+func (r *run) targets(ctx context.Context) ([]cloud.Target, error) {
+	out := make([]cloud.Target, len(r.act))
+	for i, a := range r.act {
+		out[i].UID = a.ResourceUID
+	}
+	if !r.kind.Remembers {
+		return out, nil
+	}
+	if r.act[0].Action == cloud.Stop {
+		return out, r.remember(ctx)
+	}
+	return out, r.recall(ctx, out)
+}
+
+// snapshot is what was remembered of a resource when it was stopped, and by which action.
+type snapshot struct {
+	ActionID string          `json:"actionID"`
+	Snapshot json.RawMessage `json:"snapshot"`
+}
+
+func snapshotKey(org, uid string) table.Key {
+	return table.Key{PK: table.TenantPK(org) + "SNAP", SK: uid}
+}
+
+// remember keeps the snapshots of what is about to be stopped. An action writes its snapshot once: a second run of the
+// same action, which may find the resource half stopped, must not overwrite what the first one saw.
+func (r *run) remember(ctx context.Context) error {
+	for _, a := range r.act {
+		s := r.states[a.ResourceUID].Snapshot
+		if s == nil {
+			continue
+		}
+		row, err := table.Row(snapshotKey(r.in.Org, a.ResourceUID), snapshot{a.ID, s})
+		if err != nil {
+			return err
+		}
+		_, err = r.e.p.Table.Write(ctx, table.Put(row, table.Any(table.Absent(), table.NotEqual("actionID", a.ID))))
+		if _, written := errors.AsType[*table.ConditionError](err); err != nil && !written {
+			return fmt.Errorf("remember capacity of %s: %w", a.ResourceUID, err)
+		}
+	}
+	return nil
+}
+
+// recall puts what was remembered into the targets.
+func (r *run) recall(ctx context.Context, targets []cloud.Target) error {
+	keys := make([]table.Key, len(targets))
+	for i, t := range targets {
+		keys[i] = snapshotKey(r.in.Org, t.UID)
+	}
+	got, err := r.e.p.Table.BatchGet(ctx, keys...)
+	if err != nil {
+		return fmt.Errorf("recall capacity: %w", err)
+	}
+	for i, k := range keys {
+		it, ok := got[k]
+		if !ok {
+			continue
+		}
+		s, err := table.Decode[snapshot](it)
+		if err != nil {
+			return err
+		}
+		targets[i].Snapshot = s.Snapshot
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package executor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/execution"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/table"
+)
+
+// BulkInput is the input of the bulk tasks: the bulk action, and for step which one.
+type BulkInput struct {
+	Org    string `json:"org"`
+	BulkID string `json:"bulkID"`
+	Step   int    `json:"step"`
+}
+
+// Tenant is the organization that the input belongs to.
+func (in BulkInput) Tenant() string { return in.Org }
+
+// chunkSize is how many resources one executor run works on: a run reads 1,000 ids a call and acts on 100.
+const chunkSize = 500
+
+// Ready tells how many resources a bulk action has.
+type Ready struct {
+	Total int `json:"total"`
+}
+
+// expand prepares a bulk action: it writes down, once, which resources are worked on in which order, and creates their
+// actions. A crash at any point is made good by calling it again.
+func (e *Executor) expand(ctx context.Context, in BulkInput) (Ready, error) {
+	b, err := table.Read[execution.Bulk](ctx, e.p.Table, execution.BulkKey(in.Org, in.BulkID))
+	if err != nil {
+		return Ready{}, fmt.Errorf("read bulk action %s: %w", in.BulkID, err)
+	}
+	if b.Plan.Stage == execution.Unplanned {
+		if err := e.plan(ctx, in, &b); err != nil {
+			return Ready{}, err
+		}
+	}
+	if b.Plan.Stage == execution.Planned {
+		if err := e.createAll(ctx, in.Org, &b); err != nil {
+			return Ready{}, err
+		}
+	}
+	return Ready{Total: b.Total}, nil
+}
+
+// plan writes the chunks of the bulk action.
+func (e *Executor) plan(ctx context.Context, in BulkInput, b *execution.Bulk) error {
+	members, err := e.inventory.Members(ctx, in.Org, b.GroupID)
+	if err != nil {
+		return fmt.Errorf("read members of group %s: %w", b.GroupID, err)
+	}
+	if err := e.clear(ctx, in); err != nil {
+		return err
+	}
+	var ws []table.Write
+	for i, c := range chunks(b.ID, b.Type, members) {
+		it, err := table.Row(execution.ChunkKey(in.Org, b.ID, c.step, i), c.Chunk)
+		if err != nil {
+			return err
+		}
+		ws = append(ws, table.Put(it))
+	}
+	if err := e.p.Table.BatchWrite(ctx, ws...); err != nil {
+		return fmt.Errorf("write %d chunks of %s: %w", len(ws), b.ID, err)
+	}
+	b.Total = len(members)
+	return e.advance(ctx, in.Org, b, execution.Planned)
+}
+
+// clear removes the chunks that a planning which did not come to its end has left.
+func (e *Executor) clear(ctx context.Context, in BulkInput) error {
+	keys, err := e.chunkKeys(ctx, in, table.Query{})
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	ws := make([]table.Write, len(keys))
+	for i, k := range keys {
+		ws[i] = table.Delete(table.Key{PK: execution.ChunkPK(in.Org, in.BulkID), SK: k})
+	}
+	return e.p.Table.BatchWrite(ctx, ws...)
+}
+
+// advance stores the stage that the bulk action's preparation has reached.
+func (e *Executor) advance(ctx context.Context, org string, b *execution.Bulk, to execution.Stage) error {
+	b.Plan.Stage = to
+	_, err := e.p.Table.Write(ctx, table.Update(execution.BulkKey(org, b.ID), []table.Change{
+		table.Set("plan", b.Plan), table.Set("total", b.Total), table.Set("status", string(execution.BulkRunning)),
+	}, table.Exists()))
+	if err != nil {
+		return fmt.Errorf("advance %s to %s: %w", b.ID, to, err)
+	}
+	return nil
+}
+
+// stepped is a chunk and the step that it belongs to.
+type stepped struct {
+	step int
+	execution.Chunk
+}
+
+// chunks lays the members out in the order in which they are worked on: a start goes up the tiers and within a tier up
+// the orders, a stop exactly the other way round. A step is one order of one tier; a chunk is a part of a step that one
+// account, region and kind share.
+func chunks(bulkID string, verb cloud.Verb, members []inventory.Member) []stepped {
+	slices.SortFunc(members, func(a, b inventory.Member) int { return compare(verb, a, b) })
+	var out []stepped
+	step := -1
+	for i, m := range members {
+		newStep := i == 0 || m.Tier != members[i-1].Tier || m.Order != members[i-1].Order
+		if newStep {
+			step++
+		}
+		if newStep || !fits(&out[len(out)-1].Chunk, m) {
+			out = append(out, stepped{step, chunkFor(m)})
+		}
+		c := &out[len(out)-1]
+		c.Members = append(c.Members, execution.Member{
+			ActionID: execution.MemberAction(bulkID, m.ResourceID), ResourceUID: m.UID,
+		})
+	}
+	bound(out)
+	return out
+}
+
+func compare(verb cloud.Verb, a, b inventory.Member) int {
+	way := cmp.Or(cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.Order, b.Order))
+	if verb == cloud.Stop {
+		way = -way
+	}
+	return cmp.Or(way, cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.CloudAccountID, b.CloudAccountID),
+		cmp.Compare(a.Region, b.Region), cmp.Compare(a.Type, b.Type), cmp.Compare(a.UID, b.UID))
+}
+
+func chunkFor(m inventory.Member) execution.Chunk {
+	return execution.Chunk{
+		Tier: m.Tier, Provider: m.Provider, CloudAccountID: m.CloudAccountID, Region: m.Region, ResourceType: m.Type,
+	}
+}
+
+func fits(c *execution.Chunk, m inventory.Member) bool {
+	return len(c.Members) < chunkSize && c.Provider == m.Provider && c.CloudAccountID == m.CloudAccountID &&
+		c.Region == m.Region && c.ResourceType == m.Type
+}
+
+// bound tells every chunk the first and the last step of its tier.
+func bound(cs []stepped) {
+	first, last := map[int]int{}, map[int]int{}
+	for _, c := range cs {
+		if _, ok := first[c.Tier]; !ok {
+			first[c.Tier] = c.step
+		}
+		last[c.Tier] = c.step
+	}
+	for i := range cs {
+		cs[i].FirstStep, cs[i].LastStep = first[cs[i].Tier], last[cs[i].Tier]
+	}
+}

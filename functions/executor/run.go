@@ -1,0 +1,191 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/execution"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/table"
+)
+
+// RunResult tells the machine whether the phase is over, and else when to run again.
+type RunResult struct {
+	Done        bool `json:"done"`
+	WaitSeconds int  `json:"waitSeconds"`
+}
+
+// run is one pass over actions of one kind, account and region.
+type run struct {
+	e       *Executor
+	in      execution.RunInput
+	now     time.Time
+	kind    cloud.Kind
+	account inventory.Account
+	conn    cloud.Conn
+	actions []*execution.Action
+	states  map[string]cloud.State
+	ended   []execution.Outcome
+	started []*execution.Action // went from pending to running, or are tried again
+	act     []*execution.Action
+	waiting []*execution.Action
+}
+
+// Run takes the actions that in names one step further: it reads their resources, ends what has reached its state or
+// cannot, and acts on the rest.
+func (e *Executor) Run(ctx context.Context, in execution.RunInput) (RunResult, error) {
+	actions, err := e.load(ctx, in)
+	if err != nil || len(actions) == 0 {
+		return RunResult{Done: err == nil}, err
+	}
+	r := &run{e: e, in: in, now: e.p.Clock.Now(), actions: actions}
+	reason, err := r.open(ctx)
+	if err != nil {
+		return RunResult{}, err
+	}
+	if reason != "" {
+		r.failAll(reason)
+		return r.finish(ctx)
+	}
+	if err := r.pass(ctx); err != nil {
+		return RunResult{}, err
+	}
+	return r.finish(ctx)
+}
+
+// pass reads, decides and acts.
+func (r *run) pass(ctx context.Context) error {
+	if err := r.read(ctx); err != nil {
+		r.tripAll(err)
+		return r.mark(ctx, r.waiting)
+	}
+	r.decide()
+	if err := r.mark(ctx, r.started); err != nil {
+		return err
+	}
+	return r.actOn(ctx)
+}
+
+// finish records what has ended and says when to look again.
+func (r *run) finish(ctx context.Context) (RunResult, error) {
+	if err := execution.Settle(ctx, r.e.p.Table, r.in.Org, r.ended); err != nil {
+		return RunResult{}, err
+	}
+	if len(r.ended) > 0 {
+		if err := r.e.inventory.Compact(ctx, r.in.Org); err != nil {
+			r.e.p.Log.WarnContext(ctx, "index not compacted", "org", r.in.Org, "error", err)
+		}
+	}
+	if len(r.waiting) == 0 || (r.in.Until == execution.UntilAccepted && r.accepted()) {
+		return RunResult{Done: true}, nil
+	}
+	return RunResult{WaitSeconds: r.wait()}, nil
+}
+
+// accepted tells whether the provider has taken every action that has not ended.
+func (r *run) accepted() bool {
+	for _, a := range r.waiting {
+		if a.Progress.ActedAt.IsZero() && r.states[a.ResourceUID].Status != toward(a.Action) {
+			return false
+		}
+	}
+	return true
+}
+
+// load reads the actions of in that have not ended.
+func (e *Executor) load(ctx context.Context, in execution.RunInput) ([]*execution.Action, error) {
+	ids, err := e.ids(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]table.Key, len(ids))
+	for i, id := range ids {
+		keys[i] = execution.ActionKey(in.Org, id)
+	}
+	got, err := e.p.Table.BatchGet(ctx, keys...)
+	if err != nil {
+		return nil, fmt.Errorf("read %d actions: %w", len(keys), err)
+	}
+	out := make([]*execution.Action, 0, len(got))
+	for _, k := range keys {
+		a, err := open(got[k])
+		if err != nil {
+			return nil, err
+		}
+		if a != nil {
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}
+
+// open decodes an action; nil when it is absent or has ended.
+func open(it table.Item) (*execution.Action, error) {
+	if it.Data == nil {
+		return nil, nil //nolint:nilnil // absence is no failure: the action was never created or its record is gone
+	}
+	a, err := table.Decode[execution.Action](it)
+	if err != nil || a.Status.Ended() {
+		return nil, err
+	}
+	if a.Progress == nil {
+		a.Progress = &execution.Progress{}
+	}
+	return &a, nil
+}
+
+func (e *Executor) ids(ctx context.Context, in execution.RunInput) ([]string, error) {
+	if in.Chunk == "" {
+		return in.Actions, nil
+	}
+	c, err := table.Read[execution.Chunk](ctx, e.p.Table, table.Key{PK: execution.ChunkPK(in.Org, in.BulkID), SK: in.Chunk})
+	if err != nil {
+		return nil, fmt.Errorf("read chunk %s of %s: %w", in.Chunk, in.BulkID, err)
+	}
+	ids := make([]string, len(c.Members))
+	for i, m := range c.Members {
+		ids[i] = m.ActionID
+	}
+	return ids, nil
+}
+
+// open connects to the account of the actions. A reason is why none of them can ever run.
+func (r *run) open(ctx context.Context) (reason string, err error) {
+	first := r.actions[0]
+	r.account, err = table.Read[inventory.Account](ctx, r.e.p.Table, inventory.AccountKey(r.in.Org, first.CloudAccountID))
+	if fault.Is(err, fault.NotFound) {
+		return "cloud account " + first.CloudAccountID + " is not connected any more", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read account %s: %w", first.CloudAccountID, err)
+	}
+	if r.account.ReadOnly() {
+		return "cloud account " + r.account.ID + " is read_only: its resources are never acted on", nil
+	}
+	var ok bool
+	if r.kind, ok = r.e.providers.Kind(first.Provider, first.ResourceType); !ok || !r.kind.Actionable {
+		return first.Provider + " resources of type " + first.ResourceType + " cannot be started or stopped", nil
+	}
+	r.conn, err = inventory.Connect(ctx, r.e.p.Sealer, r.e.providers, r.in.Org, r.account)
+	return "", err
+}
+
+// read asks the provider for the live states.
+func (r *run) read(ctx context.Context) error {
+	uids := make([]string, len(r.actions))
+	for i, a := range r.actions {
+		uids[i] = a.ResourceUID
+	}
+	states, err := r.conn.Read(ctx, r.kind.Type, r.actions[0].Region, uids)
+	if err != nil {
+		return err
+	}
+	r.states = make(map[string]cloud.State, len(states))
+	for _, s := range states {
+		r.states[s.UID] = s
+	}
+	return nil
+}

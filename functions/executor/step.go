@@ -1,0 +1,157 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"lamplighter.dev/shared/execution"
+	"lamplighter.dev/shared/pending"
+	"lamplighter.dev/shared/table"
+)
+
+// StepResult tells the machine what to work on next: chunks, side by side, until they are accepted or settled; then,
+// after a delay, the step Next. Done means that there is no such step.
+type StepResult struct {
+	Done         bool                 `json:"done"`
+	Chunks       []execution.RunInput `json:"chunks"`
+	DelaySeconds int                  `json:"delaySeconds"`
+	Next         int                  `json:"next"`
+}
+
+// step lays out one step of a bulk action. The last step of a tier goes on until everything in the tier has reached its
+// state or failed; the ones before only until the provider has accepted them.
+func (e *Executor) step(ctx context.Context, in BulkInput) (StepResult, error) {
+	b, err := table.Read[execution.Bulk](ctx, e.p.Table, execution.BulkKey(in.Org, in.BulkID))
+	if err != nil {
+		return StepResult{}, fmt.Errorf("read bulk action %s: %w", in.BulkID, err)
+	}
+	if b.Plan.FailurePolicy == "abort" && b.Failed > 0 {
+		reason := fmt.Sprintf("not done: %d of the resources before it failed, and the group's failurePolicy is abort", b.Failed)
+		return StepResult{Done: true, Chunks: []execution.RunInput{}}, e.endAll(ctx, in, from(in.Step), reason)
+	}
+	until, first, err := e.bounds(ctx, in)
+	if err != nil || until == "" {
+		return StepResult{Done: err == nil, Chunks: []execution.RunInput{}}, err
+	}
+	keys, err := e.chunkKeys(ctx, in, table.Query{From: stepKey(first), To: stepKey(in.Step + 1)})
+	if err != nil {
+		return StepResult{}, err
+	}
+	out := StepResult{Chunks: make([]execution.RunInput, len(keys)), DelaySeconds: b.Plan.StepDelay, Next: in.Step + 1}
+	for i, k := range keys {
+		out.Chunks[i] = execution.RunInput{Org: in.Org, BulkID: in.BulkID, Chunk: k, Until: until}
+	}
+	return out, nil
+}
+
+// bounds tells until when a step goes on and with which step its chunks begin; until is empty when there is no such step.
+func (e *Executor) bounds(ctx context.Context, in BulkInput) (until string, first int, err error) {
+	page, err := e.p.Table.Query(ctx, table.Query{
+		PK: execution.ChunkPK(in.Org, in.BulkID), From: stepKey(in.Step), To: stepKey(in.Step + 1), Limit: 1,
+	})
+	if err != nil || len(page.Items) == 0 {
+		return "", 0, err
+	}
+	c, err := table.Decode[execution.Chunk](page.Items[0])
+	if err != nil {
+		return "", 0, err
+	}
+	if in.Step < c.LastStep {
+		return execution.UntilAccepted, in.Step, nil
+	}
+	return execution.UntilSettled, c.FirstStep, nil
+}
+
+// stepKey is the lowest sort key of a step's chunks.
+func stepKey(step int) string { return fmt.Sprintf("C#%06d", step) }
+
+// from is the query for the chunks of a step and all after it.
+func from(step int) table.Query { return table.Query{From: stepKey(step), To: "C~"} }
+
+// chunkPage is how many chunks, of up to 500 members each, are read at a time.
+const chunkPage = 20
+
+// eachChunk hands over the chunks that q selects (all when it names no bounds), in the order in which they run.
+func (e *Executor) eachChunk(ctx context.Context, in BulkInput, q table.Query, f func(key string, c execution.Chunk) error) error {
+	q.PK, q.Limit = execution.ChunkPK(in.Org, in.BulkID), chunkPage
+	for {
+		page, err := e.p.Table.Query(ctx, q)
+		if err != nil {
+			return fmt.Errorf("read chunks of %s: %w", in.BulkID, err)
+		}
+		for _, it := range page.Items {
+			c, err := table.Decode[execution.Chunk](it)
+			if err != nil {
+				return err
+			}
+			if err := f(it.SK, c); err != nil {
+				return err
+			}
+		}
+		if q.Cursor = page.Next; q.Cursor == "" {
+			return nil
+		}
+	}
+}
+
+func (e *Executor) chunkKeys(ctx context.Context, in BulkInput, q table.Query) ([]string, error) {
+	var keys []string
+	err := e.eachChunk(ctx, in, q, func(key string, _ execution.Chunk) error {
+		keys = append(keys, key)
+		return nil
+	})
+	return keys, err
+}
+
+// finish ends a bulk action. What for any reason has not ended is failed, so that the counters add up.
+func (e *Executor) finish(ctx context.Context, in BulkInput) (Ready, error) {
+	key := execution.BulkKey(in.Org, in.BulkID)
+	b, err := table.Read[execution.Bulk](ctx, e.p.Table, key)
+	if err != nil {
+		return Ready{}, fmt.Errorf("read bulk action %s: %w", in.BulkID, err)
+	}
+	if b.Completed+b.Failed < b.Total {
+		if err := e.endAll(ctx, in, table.Query{}, "not done: the bulk action ended before"); err != nil {
+			return Ready{}, err
+		}
+	}
+	err = e.p.Table.Transact(table.Within(ctx, pending.Prefix), table.Update(key, []table.Change{
+		table.Set("status", string(execution.BulkCompleted)), table.Set("completedAt", e.p.Clock.Now()),
+	}, table.NotEqual("status", string(execution.BulkCompleted))), pending.Done(in.BulkID))
+	if _, already := errors.AsType[*table.ConditionError](err); already {
+		err = nil
+	}
+	return Ready{Total: b.Total}, err
+}
+
+// endAll fails every action of the chunks that has not ended.
+func (e *Executor) endAll(ctx context.Context, in BulkInput, q table.Query, reason string) error {
+	return e.eachChunk(ctx, in, q, func(key string, _ execution.Chunk) error {
+		_, err := e.fail(ctx, execution.RunInput{Org: in.Org, BulkID: in.BulkID, Chunk: key}, reason)
+		return err
+	})
+}
+
+// abandon fails the actions of a run that the machine gave up on, with the error that it caught.
+func (e *Executor) abandon(ctx context.Context, in execution.RunInput, caught *Failure) (RunResult, error) {
+	reason := "the executor gave up"
+	if caught != nil {
+		reason += ": " + caught.Error + " " + caught.Cause
+	}
+	return e.fail(ctx, in, reason)
+}
+
+func (e *Executor) fail(ctx context.Context, in execution.RunInput, reason string) (RunResult, error) {
+	actions, err := e.load(ctx, in)
+	if err != nil {
+		return RunResult{}, err
+	}
+	out := make([]execution.Outcome, len(actions))
+	for i, a := range actions {
+		out[i] = execution.Outcome{
+			Action: *a, Status: execution.Failed, Message: reason, Changed: a.Progress.Changed, At: e.p.Clock.Now(),
+		}
+	}
+	return RunResult{Done: true}, execution.Settle(ctx, e.p.Table, in.Org, out)
+}

@@ -1,0 +1,88 @@
+package execution
+
+import (
+	"context"
+	"fmt"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/table"
+)
+
+// lookUp finds the resource that r names, and holds what r says of it against what the inventory knows: acting on
+// something else than the caller meant is the worst that can happen here. One round trip when the account is named by
+// our id.
+func lookUp(ctx context.Context, s table.Store, org string, r Request) (inventory.Resource, error) {
+	resKey, accKey := inventory.ResourceKey(org, r.ResourceUID), inventory.AccountKey(org, r.CloudAccountID)
+	got, err := s.BatchGet(ctx, resKey, accKey)
+	if err != nil {
+		return inventory.Resource{}, fmt.Errorf("read resource %s: %w", r.ResourceUID, err)
+	}
+	item, ok := got[resKey]
+	if !ok {
+		return inventory.Resource{}, fault.New(fault.NotFound,
+			"resource %q is not in the inventory; discover its account first", r.ResourceUID)
+	}
+	res, err := table.Decode[inventory.Resource](item)
+	if err != nil {
+		return inventory.Resource{}, err
+	}
+	acc, err := account(ctx, s, org, r.CloudAccountID, got[accKey], res)
+	if err != nil {
+		return inventory.Resource{}, err
+	}
+	return res, agree(r, res, acc)
+}
+
+// account decodes the account that was read by our id, or reads the resource's own when r named it by its native id.
+func account(ctx context.Context, s table.Store, org, named string, item table.Item, res inventory.Resource) (inventory.Account, error) {
+	if item.Data != nil {
+		return table.Decode[inventory.Account](item)
+	}
+	unknown := fault.New(fault.NotFound, "cloud account %q is not connected", named)
+	if id.Valid("ca", named) {
+		return inventory.Account{}, unknown
+	}
+	acc, err := table.Read[inventory.Account](ctx, s, inventory.AccountKey(org, res.CloudAccountID))
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return acc, fmt.Errorf("read account %s: %w", res.CloudAccountID, err)
+	}
+	if err != nil || acc.CloudAccountID != named {
+		return acc, unknown
+	}
+	return acc, nil
+}
+
+// agree refuses a request that contradicts the inventory, naming the field.
+func agree(r Request, res inventory.Resource, acc inventory.Account) error {
+	mismatch := func(field, said, is string) error {
+		return fault.New(fault.Invalid, "%s: %q is not that of resource %q, which is %q", field, said, res.UID, is)
+	}
+	switch {
+	case acc.ID != res.CloudAccountID:
+		return mismatch("cloudAccountID", r.CloudAccountID, res.CloudAccountID)
+	case r.Provider != res.Provider:
+		return mismatch("provider", r.Provider, res.Provider)
+	case r.ResourceType != res.Type:
+		return mismatch("resourceType", r.ResourceType, res.Type)
+	case r.Region != res.Region:
+		return mismatch("region", r.Region, res.Region)
+	case acc.ReadOnly():
+		return fault.New(fault.Denied,
+			"cloud account %s (%s) is read_only: its resources are never acted on; set permissionLevel to read_write to allow it", acc.ID, acc.Name)
+	}
+	return nil
+}
+
+// startable refuses what can never be started or stopped.
+func startable(res inventory.Resource, verb cloud.Verb) error {
+	if res.Unschedulable != "" {
+		return fault.New(fault.Invalid, "resource %s cannot be asked to %s: %s", res.UID, verb, res.Unschedulable)
+	}
+	if res.Status == cloud.Terminated {
+		return fault.New(fault.Invalid, "resource %s is terminated: there is nothing to %s", res.UID, verb)
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package simulated
+
+import (
+	"testing"
+
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/cloudtest"
+	"lamplighter.dev/shared/table/tabletest"
+)
+
+func TestTheSimulatedCloudKeepsTheContractOfClouds(t *testing.T) {
+	p := New(tabletest.New(t), clock.System{})
+	a := account(map[string]string{
+		"size": "100", "regions": "eu-west-1,us-east-1", "stopped": "0", "transitionSeconds": "0.02", "pageSize": "7",
+	})
+	refused := account(map[string]string{"refuse": "true"})
+	refused.ID = "ca_refused"
+	cloudtest.Run(t, p, cloudtest.Fixture{
+		Account: a, NativeID: a.NativeID, Refused: &refused, Groups: groups(t, p, a),
+		Throttle: func(calls int) { Throttle(p, a.ID, calls) },
+		Deny:     func(on bool) { Deny(p, a.ID, startStop, on) },
+	})
+}
+
+// groups are the kinds in one region: what can be acted on, what cannot, and a name past the last.
+func groups(t *testing.T, p cloud.Provider, a cloud.Account) []cloudtest.Group {
+	t.Helper()
+	s, err := parse(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []cloudtest.Group
+	for i, k := range p.Kinds() {
+		n := s.counts[i][0]
+		g := cloudtest.Group{Kind: k.Type, Region: "eu-west-1", Tied: map[string]string{}, Pages: (n + 6) / 7}
+		g.Missing = s.uid(node{kind: uint8(i), region: 3, number: uint32(n)})
+		for j := range n {
+			one := node{kind: uint8(i), region: 3, number: uint32(j)}
+			if why := s.barred(one); why != "" {
+				g.Tied[s.uid(one)] = why
+			} else {
+				g.Free = append(g.Free, s.uid(one))
+			}
+		}
+		out = append(out, g)
+	}
+	return out
+}
+
+// account is a simulated account with these settings.
+func account(settings map[string]string) cloud.Account {
+	return cloud.Account{
+		Org: "org_1", ID: "ca_1", Provider: Name, NativeID: "123456789012", AuthMethod: AuthMethod, Credentials: settings,
+	}
+}

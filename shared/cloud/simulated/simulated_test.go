@@ -1,0 +1,324 @@
+package simulated
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/table/tabletest"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// stage is a provider with a clock that moves when told.
+type stage struct {
+	cloud.Provider
+	clk *clock.Manual
+}
+
+func newStage(t *testing.T) stage {
+	clk := clock.NewManual(noon)
+	return stage{New(tabletest.New(t), clk), clk}
+}
+
+func (s stage) open(t *testing.T, settings map[string]string) cloud.Conn {
+	t.Helper()
+	c, err := s.Connect(t.Context(), account(settings))
+	if err != nil {
+		t.Fatalf("Connect: %v", err)
+	}
+	return c
+}
+
+// listed are all resources of a kind in a region.
+func listed(t *testing.T, c cloud.Conn, kind, region string) []cloud.Resource {
+	t.Helper()
+	var out []cloud.Resource
+	for page := ""; ; {
+		got, err := c.List(t.Context(), kind, region, page)
+		if err != nil {
+			t.Fatalf("List(%s, %s, %q): %v", kind, region, page, err)
+		}
+		out = append(out, got.Resources...)
+		if page = got.Next; page == "" {
+			return out
+		}
+	}
+}
+
+// free are the uids of the running resources that can be acted on.
+func free(t *testing.T, c cloud.Conn, kind, region string) []string {
+	t.Helper()
+	var out []string
+	for _, r := range listed(t, c, kind, region) {
+		if r.Unschedulable == "" && r.Status == cloud.Running {
+			out = append(out, r.UID)
+		}
+	}
+	if len(out) == 0 {
+		t.Fatalf("no running %s in %s", kind, region)
+	}
+	return out
+}
+
+func statusOf(t *testing.T, c cloud.Conn, kind, region, uid string) cloud.State {
+	t.Helper()
+	got, err := c.Read(t.Context(), kind, region, []string{uid})
+	if err != nil || len(got) != 1 {
+		t.Fatalf("Read(%s) = %v, %v", uid, got, err)
+	}
+	return got[0]
+}
+
+func act(t *testing.T, c cloud.Conn, v cloud.Verb, kind, region string, uids ...string) []error {
+	t.Helper()
+	targets := make([]cloud.Target, len(uids))
+	for i, u := range uids {
+		targets[i].UID = u
+	}
+	var out []error
+	for _, r := range c.Act(t.Context(), v, kind, region, targets) {
+		out = append(out, r.Err)
+	}
+	return out
+}
+
+const (
+	ec2   = "aws-ec2"
+	rds   = "aws-rds"
+	asg   = "aws-asg"
+	east1 = "us-east-1"
+)
+
+func TestTheSameSettingsAlwaysMakeTheSameCloud(t *testing.T) {
+	one := listed(t, newStage(t).open(t, map[string]string{"size": "500"}), ec2, east1)
+	two := listed(t, newStage(t).open(t, map[string]string{"size": "500"}), ec2, east1)
+	if fmt.Sprint(one) != fmt.Sprint(two) {
+		t.Error("two clouds of the same settings differ")
+	}
+	other := listed(t, newStage(t).open(t, map[string]string{"size": "500", "seed": "2"}), ec2, east1)
+	if one[0].UID == other[0].UID {
+		t.Errorf("another seed made the same first instance %s", one[0].UID)
+	}
+}
+
+func TestTheSizeIsExactAndEveryUIDIsThereOnce(t *testing.T) {
+	for _, size := range []int{0, 1, 7, 200, 12_345} {
+		t.Run(fmt.Sprintf("%d resources", size), func(t *testing.T) {
+			s := newStage(t)
+			c := s.open(t, map[string]string{"size": fmt.Sprint(size), "regions": "3", "stopped": "0"})
+			regions, err := c.Regions(t.Context())
+			if err != nil || len(regions) != 3 {
+				t.Fatalf("Regions = %v, %v", regions, err)
+			}
+			seen := map[string]bool{}
+			for _, k := range s.Kinds() {
+				for _, region := range regions {
+					for _, r := range listed(t, c, k.Type, region) {
+						seen[r.UID] = true
+					}
+				}
+			}
+			if len(seen) != size {
+				t.Errorf("%d different resources; want %d", len(seen), size)
+			}
+		})
+	}
+}
+
+func TestAListMakesOneCallForEachPage(t *testing.T) {
+	s := newStage(t)
+	c := s.open(t, map[string]string{"size": "3500", "kinds": ec2, "regions": "1", "stopped": "0"})
+	if got := len(listed(t, c, ec2, east1)); got != 3500 {
+		t.Errorf("listed %d; want 3500", got)
+	}
+	if got := Calls(s.Provider, "ca_1")["List"]; got != 4 {
+		t.Errorf("%d calls for 3,500 resources in pages of 1,000; want 4", got)
+	}
+}
+
+func TestStatesTakeTheirTime(t *testing.T) {
+	s := newStage(t)
+	c := s.open(t, map[string]string{"transitionSeconds": "60"})
+	uid := free(t, c, ec2, east1)[0]
+	steps := []struct {
+		name   string
+		do     func()
+		status cloud.Status
+		native string
+	}{
+		{"at first it runs", func() {}, cloud.Running, "running"},
+		{"after a stop it is stopping", func() { act(t, c, cloud.Stop, ec2, east1, uid) }, cloud.Stopping, "stopping"},
+		{"not yet", func() { s.clk.Advance(29 * time.Second) }, cloud.Stopping, "stopping"},
+		{"after a minute it is stopped", func() { s.clk.Advance(31 * time.Second) }, cloud.Stopped, "stopped"},
+		{"and stays so", func() { s.clk.Advance(240 * time.Hour) }, cloud.Stopped, "stopped"},
+		{"after a start it is starting", func() { act(t, c, cloud.Start, ec2, east1, uid) }, cloud.Starting, "pending"},
+		{"after a minute it runs", func() { s.clk.Advance(time.Minute) }, cloud.Running, "running"},
+	}
+	for _, step := range steps {
+		step.do()
+		if got := statusOf(t, c, ec2, east1, uid); got.Status != step.status || got.Native != step.native {
+			t.Fatalf("%s: %s (%s); want %s (%s)", step.name, got.Status, got.Native, step.status, step.native)
+		}
+	}
+}
+
+func TestAnActIsAnsweredAsItsKindAnswers(t *testing.T) {
+	s := newStage(t)
+	c := s.open(t, map[string]string{"transitionSeconds": "60", "regions": "1", "size": "400"})
+	tests := []struct {
+		name         string
+		kind         string
+		before, then cloud.Verb
+		wait         time.Duration
+		class        cloud.Class // Unclassified: accepted
+	}{
+		{"EC2 accepts a second stop", ec2, cloud.Stop, cloud.Stop, time.Minute, cloud.Unclassified},
+		{"EC2 accepts a second stop under way", ec2, cloud.Stop, cloud.Stop, 0, cloud.Unclassified},
+		{"EC2 refuses a start while it stops", ec2, cloud.Stop, cloud.Start, 0, cloud.Moving},
+		{"RDS refuses a second stop", rds, cloud.Stop, cloud.Stop, time.Minute, cloud.Moving},
+		{"RDS refuses a start while it stops", rds, cloud.Stop, cloud.Start, 0, cloud.Moving},
+		{"RDS starts what is stopped", rds, cloud.Stop, cloud.Start, time.Minute, cloud.Unclassified},
+	}
+	for i, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			uid := free(t, c, tt.kind, east1)[i]
+			if err := act(t, c, tt.before, tt.kind, east1, uid)[0]; err != nil {
+				t.Fatal(err)
+			}
+			s.clk.Advance(tt.wait)
+			wantClass(t, act(t, c, tt.then, tt.kind, east1, uid)[0], tt.class)
+		})
+	}
+}
+
+func wantClass(t *testing.T, err error, want cloud.Class) {
+	t.Helper()
+	e, ok := errors.AsType[*cloud.Error](err)
+	if (want == cloud.Unclassified) != (err == nil) || ok && e.Class != want {
+		t.Errorf("error %v; want class %d", err, want)
+	}
+}
+
+func TestAnActReachesAllButTheBadOnes(t *testing.T) {
+	s := newStage(t)
+	c := s.open(t, map[string]string{"size": "2000", "kinds": ec2, "regions": "1"})
+	uids := free(t, c, ec2, east1)[:250]
+	errs := act(t, c, cloud.Stop, ec2, east1, slices.Concat(uids, []string{"i-0123456789abcdef0", uids[0]})...)
+	for i, err := range errs {
+		if (err != nil) != (i == 250) {
+			t.Errorf("result %d: %v", i, err)
+		}
+	}
+	if got := Calls(s.Provider, "ca_1")["Act"]; got != 3 {
+		t.Errorf("%d calls for 252 ids; want 3", got)
+	}
+}
+
+func TestMembersFollowTheirGroup(t *testing.T) {
+	s := newStage(t)
+	c := s.open(t, map[string]string{"regions": "1", "size": "300", "stopped": "0"})
+	group := free(t, c, asg, east1)[0]
+	members := func() (n int) {
+		for _, r := range listed(t, c, ec2, east1) {
+			if r.ParentUID == group {
+				n++
+				if !strings.Contains(r.Unschedulable, "act on the group") {
+					t.Errorf("%s is a member and can be acted on", r.UID)
+				}
+			}
+		}
+		return n
+	}
+	before := members()
+	snapshot := statusOf(t, c, asg, east1, group).Snapshot
+	act(t, c, cloud.Stop, asg, east1, group)
+	s.clk.Advance(time.Minute)
+	if before == 0 || members() != 0 {
+		t.Errorf("%d members before, %d after the stop; want some, then none", before, members())
+	}
+	c.Act(t.Context(), cloud.Start, asg, east1, []cloud.Target{{UID: group, Snapshot: snapshot}})
+	s.clk.Advance(time.Minute)
+	if members() != before {
+		t.Errorf("%d members after the start; want %d", members(), before)
+	}
+}
+
+func TestAStartWithoutSnapshotHasForgottenTheCapacity(t *testing.T) {
+	s := newStage(t)
+	c := s.open(t, map[string]string{"regions": "1", "size": "300", "stopped": "0"})
+	group := free(t, c, asg, east1)[0]
+	act(t, c, cloud.Stop, asg, east1, group)
+	s.clk.Advance(time.Minute)
+	act(t, c, cloud.Start, asg, east1, group)
+	s.clk.Advance(time.Minute)
+	if got := string(statusOf(t, c, asg, east1, group).Snapshot); got != `{"min":1,"max":1,"desired":1}` {
+		t.Errorf("capacity %s; want a single instance", got)
+	}
+	for _, bad := range []string{`{"min":3,"max":1,"desired":2}`, `{"min":0,"max":0,"desired":0}`, `[]`} {
+		act(t, c, cloud.Stop, asg, east1, group)
+		s.clk.Advance(time.Minute)
+		got := c.Act(t.Context(), cloud.Start, asg, east1, []cloud.Target{{UID: group, Snapshot: []byte(bad)}})
+		wantClass(t, got[0].Err, cloud.Invalid)
+	}
+}
+
+func TestWrongSettingsAreNamed(t *testing.T) {
+	tests := map[string]string{
+		"size": "many", "pageSize": "0", "throttle": "1.5", "regions": "mars-north-1", "kinds": "aws-ec3",
+		"refuse": "perhaps", "transitionSeconds": "-1", "callMillis": "1e9", "lostReply": "NaN",
+	}
+	for name, value := range tests {
+		t.Run(name+" "+value, func(t *testing.T) {
+			_, err := newStage(t).Connect(t.Context(), account(map[string]string{name: value}))
+			wantClass(t, err, cloud.Invalid)
+			if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), value) {
+				t.Errorf("error %v; want %s and %s in it", err, name, value)
+			}
+		})
+	}
+}
+
+func FuzzFindNamesOnlyWhatExists(f *testing.F) {
+	f.Add("i-0123456789abcdef0", uint8(0))
+	f.Add("arn:simulated:rds:us-east-1:123456789012:db:orders-prod-00001", uint8(1))
+	f.Add("", uint8(3))
+	s, err := parse(account(map[string]string{"size": "10000"}))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, uid string, kind uint8) {
+		n, ok := s.find(int(kind)%len(kinds), east1, uid)
+		if ok && s.uid(n) != uid {
+			t.Errorf("find(%q) = %+v, whose uid is %q", uid, n, s.uid(n))
+		}
+	})
+}
+
+func BenchmarkRead1000(b *testing.B) {
+	ctx := context.Background()
+	c, err := New(tabletest.New(b), clock.System{}).Connect(ctx, account(map[string]string{"size": "100000", "kinds": ec2, "regions": "1"}))
+	if err != nil {
+		b.Fatal(err)
+	}
+	page, err := c.List(ctx, ec2, east1, "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	uids := make([]string, len(page.Resources))
+	for i, r := range page.Resources {
+		uids[i] = r.UID
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if got, err := c.Read(ctx, ec2, east1, uids); err != nil || len(got) != len(uids) {
+			b.Fatal(len(got), err)
+		}
+	}
+}

@@ -10,6 +10,8 @@ import (
 )
 
 // Act starts or stops the targets, one call for each 100. What a call did is in the store before it answers.
+//
+//nolint:revive // as cloud.Conn has it
 func (c *conn) Act(ctx context.Context, verb cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
 	out := make([]cloud.Result, 0, len(targets))
 	k, r, err := c.at(kind, region, "Act")
@@ -129,6 +131,8 @@ func (c *conn) resize(m *move, st state, n node, target cloud.Target) error {
 }
 
 // Scale sets the sizes of one resource; nil ones stay as they are.
+//
+//nolint:revive // as cloud.Conn has it
 func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.Capacity) error {
 	k, r, err := c.at(kind, region, "Scale")
 	if err != nil {

@@ -43,8 +43,8 @@ func TestThrottlingOutlastsTheRetriesOfACall(t *testing.T) {
 func TestAPartialFailureLeavesTheOthersActedOn(t *testing.T) {
 	s := newStage(t)
 	c := s.open(t, many("partialFailure", "0.3"))
-	uids := free(t, c, ec2, east1)[:500]
-	errs := act(t, c, cloud.Stop, ec2, east1, uids...)
+	uids := in(c, ec2, east1).free(t)[:500]
+	errs := in(c, ec2, east1).act(t, cloud.Stop, uids...)
 	if got := share(errs); got < 0.2 || got > 0.4 {
 		t.Errorf("%.0f%% failed; want about 30%%", 100*got)
 	}
@@ -55,11 +55,11 @@ func TestAPartialFailureLeavesTheOthersActedOn(t *testing.T) {
 			wantClass(t, errs[i], cloud.Transient)
 			want = cloud.Running
 		}
-		if got := statusOf(t, c, ec2, east1, uid).Status; got != want {
+		if got := in(c, ec2, east1).read(t, uid).Status; got != want {
 			t.Errorf("%s is %s after %v; want %s", uid, got, errs[i], want)
 		}
 	}
-	if again := act(t, c, cloud.Stop, ec2, east1, uids...); fmt.Sprint(again) == fmt.Sprint(errs) {
+	if again := in(c, ec2, east1).act(t, cloud.Stop, uids...); fmt.Sprint(again) == fmt.Sprint(errs) {
 		t.Error("the same ones fail in every call; want others the next time")
 	}
 }
@@ -67,9 +67,9 @@ func TestAPartialFailureLeavesTheOthersActedOn(t *testing.T) {
 func TestALostReplyHasTakenEffect(t *testing.T) {
 	s := newStage(t)
 	c := s.open(t, many("lostReply", "1"))
-	uid := free(t, c, ec2, east1)[0]
-	wantClass(t, act(t, c, cloud.Stop, ec2, east1, uid)[0], cloud.Transient)
-	if got := statusOf(t, c, ec2, east1, uid).Status; got != cloud.Stopping {
+	uid := in(c, ec2, east1).free(t)[0]
+	wantClass(t, in(c, ec2, east1).act(t, cloud.Stop, uid)[0], cloud.Transient)
+	if got := in(c, ec2, east1).read(t, uid).Status; got != cloud.Stopping {
 		t.Errorf("status %s; want stopping", got)
 	}
 }
@@ -77,10 +77,10 @@ func TestALostReplyHasTakenEffect(t *testing.T) {
 func TestAListLagsBehindARead(t *testing.T) {
 	s := newStage(t)
 	c := s.open(t, many("eventualConsistency", "30"))
-	uid := free(t, c, ec2, east1)[0]
-	act(t, c, cloud.Stop, ec2, east1, uid)
+	uid := in(c, ec2, east1).free(t)[0]
+	in(c, ec2, east1).act(t, cloud.Stop, uid)
 	inList := func() cloud.Status {
-		for _, r := range listed(t, c, ec2, east1) {
+		for _, r := range in(c, ec2, east1).list(t) {
 			if r.UID == uid {
 				return r.Status
 			}
@@ -88,7 +88,7 @@ func TestAListLagsBehindARead(t *testing.T) {
 		return cloud.Terminated
 	}
 	s.clk.Advance(10 * time.Second)
-	if l, r := inList(), statusOf(t, c, ec2, east1, uid).Status; l != cloud.Running || r != cloud.Stopped {
+	if l, r := inList(), in(c, ec2, east1).read(t, uid).Status; l != cloud.Running || r != cloud.Stopped {
 		t.Errorf("after 10 s: listed %s, read %s; want running, stopped", l, r)
 	}
 	s.clk.Advance(30 * time.Second)
@@ -98,33 +98,33 @@ func TestAListLagsBehindARead(t *testing.T) {
 }
 
 func TestWhatIsDeniedFailsAndNothingElse(t *testing.T) {
-	list := func(c cloud.Conn, kind, region string) func(*testing.T) error {
-		return func(t *testing.T) error { _, err := c.List(t.Context(), kind, region, ""); return err }
-	}
-	stop := func(c cloud.Conn, kind, region string) func(*testing.T) error {
-		return func(t *testing.T) error { return act(t, c, cloud.Stop, kind, region, free(t, c, kind, region)[0])[0] }
-	}
 	tests := []struct {
-		name, denied string
-		try          func(cloud.Conn) func(*testing.T) error
-		refused      bool
+		name, denied, kind, region string
+		stop                       bool // else list
+		refused                    bool
 	}{
-		{"an operation", "ec2:StopInstances", func(c cloud.Conn) func(*testing.T) error { return stop(c, ec2, east1) }, true},
-		{"the listing beside a denied operation", "ec2:StopInstances", func(c cloud.Conn) func(*testing.T) error { return list(c, ec2, east1) }, false},
-		{"a kind", "aws-rds", func(c cloud.Conn) func(*testing.T) error { return list(c, rds, east1) }, true},
-		{"another kind", "aws-rds", func(c cloud.Conn) func(*testing.T) error { return list(c, ec2, east1) }, false},
-		{"a region", "us-east-2", func(c cloud.Conn) func(*testing.T) error { return list(c, ec2, "us-east-2") }, true},
-		{"a capability", "start_stop", func(c cloud.Conn) func(*testing.T) error { return stop(c, rds, east1) }, true},
-		{"everything", "*", func(c cloud.Conn) func(*testing.T) error { return list(c, ec2, east1) }, true},
+		{"an operation", "ec2:StopInstances", ec2, east1, true, true},
+		{"the listing beside a denied operation", "ec2:StopInstances", ec2, east1, false, false},
+		{"a kind", rds, rds, east1, false, true},
+		{"another kind", rds, ec2, east1, false, false},
+		{"a region", "us-east-2", ec2, "us-east-2", false, true},
+		{"another region", "us-east-2", ec2, east1, true, false},
+		{"a capability", "start_stop", rds, east1, true, true},
+		{"everything", "*", ec2, east1, false, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			err := tt.try(newStage(t).open(t, map[string]string{"denied": tt.denied, "stopped": "0"}))(t)
+			c := newStage(t).open(t, map[string]string{"denied": tt.denied, "stopped": "0"})
+			at, want := in(c, tt.kind, tt.region), cloud.Unclassified
 			if tt.refused {
-				wantClass(t, err, cloud.Denied)
-			} else {
-				wantClass(t, err, cloud.Unclassified)
+				want = cloud.Denied
 			}
+			if tt.stop {
+				wantClass(t, at.act(t, cloud.Stop, at.free(t)[0])[0], want)
+				return
+			}
+			_, err := c.List(t.Context(), tt.kind, tt.region, "")
+			wantClass(t, err, want)
 		})
 	}
 }
@@ -149,27 +149,27 @@ func TestRefusedCredentialsOpenNothing(t *testing.T) {
 func TestAStartThatFallsBackEndsStoppedWithAReason(t *testing.T) {
 	s := newStage(t)
 	c := s.open(t, many("fallBack", "1"))
-	uid := free(t, c, ec2, east1)[0]
+	uid := in(c, ec2, east1).free(t)[0]
 	for _, v := range []cloud.Verb{cloud.Stop, cloud.Start} {
-		if err := act(t, c, v, ec2, east1, uid)[0]; err != nil {
+		if err := in(c, ec2, east1).act(t, v, uid)[0]; err != nil {
 			t.Fatal(err)
 		}
-		if got := statusOf(t, c, ec2, east1, uid).Status; !got.Moving() {
+		if got := in(c, ec2, east1).read(t, uid).Status; !got.Moving() {
 			t.Errorf("%s: %s; want it on its way", v, got)
 		}
 		s.clk.Advance(time.Minute)
 	}
-	if got := statusOf(t, c, ec2, east1, uid); got.Status != cloud.Stopped || got.Reason == "" {
+	if got := in(c, ec2, east1).read(t, uid); got.Status != cloud.Stopped || got.Reason == "" {
 		t.Errorf("%+v; want stopped with a reason", got)
 	}
 }
 
 func TestWhatVanishedIsGoneEverywhere(t *testing.T) {
 	s := newStage(t)
-	before := free(t, s.open(t, many("size", "1000")), ec2, east1)
+	before := in(s.open(t, many("size", "1000")), ec2, east1).free(t)
 	c := s.open(t, many("vanish", "0.5"))
 	left := map[string]bool{}
-	for _, r := range listed(t, c, ec2, east1) {
+	for _, r := range in(c, ec2, east1).list(t) {
 		left[r.UID] = true
 	}
 	if len(left) < 400 || len(left) > 600 {
@@ -184,7 +184,7 @@ func TestWhatVanishedIsGoneEverywhere(t *testing.T) {
 			t.Errorf("%s is read and not listed", st.UID)
 		}
 	}
-	for i, err := range act(t, c, cloud.Stop, ec2, east1, before...) {
+	for i, err := range in(c, ec2, east1).act(t, cloud.Stop, before...) {
 		if !left[before[i]] {
 			wantClass(t, err, cloud.NotFound)
 		}
@@ -231,8 +231,8 @@ func TestFaultsRepeatThemselves(t *testing.T) {
 		s := newStage(t)
 		c := s.open(t, many("lostReply", "0.5"))
 		var out []error
-		for _, uid := range free(t, c, ec2, east1)[:40] {
-			out = append(out, act(t, c, cloud.Stop, ec2, east1, uid)...)
+		for _, uid := range in(c, ec2, east1).free(t)[:40] {
+			out = append(out, in(c, ec2, east1).act(t, cloud.Stop, uid)...)
 		}
 		if got := share(out); got < 0.2 || got > 0.8 {
 			t.Errorf("%.0f%% of the replies were lost; want about half", 100*got)
@@ -257,12 +257,12 @@ func TestTheCloudOutlivesItsProcess(t *testing.T) {
 	}
 	conns := []cloud.Conn{open(), open(), open()}
 	idle := open() // reads now, and again when all is done and the log was cut behind its back
-	uids := free(t, idle, ec2, east1)[:1200]
+	uids := in(idle, ec2, east1).free(t)[:1200]
 	var wg sync.WaitGroup
 	for i, c := range conns {
 		wg.Go(func() {
 			for j := i; j < len(uids); j += len(conns) {
-				if err := act(t, c, cloud.Stop, ec2, east1, uids[j])[0]; err != nil {
+				if err := in(c, ec2, east1).act(t, cloud.Stop, uids[j])[0]; err != nil {
 					t.Errorf("stop %s: %v", uids[j], err)
 				}
 			}

@@ -1,10 +1,6 @@
 package simulated
 
-import (
-	"time"
-
-	"lamplighter.dev/shared/cloud"
-)
+import "lamplighter.dev/shared/cloud"
 
 // What the permissions of an account are for, as cloud.Permission.Capability names them.
 const (
@@ -41,33 +37,33 @@ const (
 
 var kinds = []kind{
 	{
-		Kind:  describe("aws-ec2", "EC2 instance", 10*time.Minute, false),
+		Kind:  describe(cloud.AWSEC2),
 		share: 60, service: "ec2", describe: "ec2:DescribeInstances", start: "ec2:StartInstances", stop: "ec2:StopInstances",
 		words: words{"running", "stopped", "pending", "stopping"},
 	},
 	{
-		Kind:  describe("aws-rds", "RDS instance", 45*time.Minute, false),
+		Kind:  describe(cloud.AWSRDS),
 		share: 12, service: "rds", path: "db:", describe: "rds:DescribeDBInstances", start: "rds:StartDBInstance",
 		stop: "rds:StopDBInstance", words: words{"available", "stopped", "starting", "stopping"}, strict: true,
 	},
 	{
-		Kind:  describe("aws-aurora", "Aurora cluster", 45*time.Minute, false),
+		Kind:  describe(cloud.AWSAurora),
 		share: 4, service: "rds", path: "cluster:", describe: "rds:DescribeDBClusters", start: "rds:StartDBCluster",
 		stop: "rds:StopDBCluster", words: words{"available", "stopped", "starting", "stopping"}, strict: true,
 	},
 	{
-		Kind:  describe("aws-asg", "Auto Scaling group", 15*time.Minute, true),
+		Kind:  describe(cloud.AWSASG),
 		share: 8, service: "autoscaling", path: "autoScalingGroup:autoScalingGroupName/",
 		describe: "autoscaling:DescribeAutoScalingGroups", start: "autoscaling:UpdateAutoScalingGroup",
 		stop: "autoscaling:UpdateAutoScalingGroup", resize: "autoscaling:UpdateAutoScalingGroup", words: scaled,
 	},
 	{
-		Kind:  describe("aws-ecs", "ECS service", 15*time.Minute, true),
+		Kind:  describe(cloud.AWSECS),
 		share: 12, service: "ecs", path: "service/main/", describe: "ecs:DescribeServices", start: "ecs:UpdateService",
 		stop: "ecs:UpdateService", resize: "ecs:UpdateService", words: scaled,
 	},
 	{
-		Kind:  describe("aws-eks-nodegroup", "EKS node group", 20*time.Minute, true),
+		Kind:  describe(cloud.AWSEKSNodegroup),
 		share: 4, service: "eks", path: "nodegroup/main/", describe: "eks:DescribeNodegroup",
 		start: "eks:UpdateNodegroupConfig", stop: "eks:UpdateNodegroupConfig", resize: "eks:UpdateNodegroupConfig",
 		words: words{"ACTIVE", "ACTIVE", "UPDATING", "UPDATING"},
@@ -77,12 +73,14 @@ var kinds = []kind{
 // scaled are the words for things that have a number of instances instead of a state.
 var scaled = words{"in service", "scaled to 0", "scaling out", "scaling in"}
 
-// describe makes the description of a kind; remembers tells that a stop forgets its capacity, which can then be set too.
-func describe(name, title string, deadline time.Duration, remembers bool) cloud.Kind {
-	return cloud.Kind{
-		Type: name, Provider: Name, Name: title, Actionable: true, Scalable: remembers, Remembers: remembers,
-		ActBatch: actBatch, ReadBatch: readBatch, Deadline: deadline,
+// describe takes the description of an AWS kind for this provider, which acts and reads in larger calls.
+func describe(name string) cloud.Kind {
+	k, ok := cloud.KindOf(name)
+	if !ok {
+		panic("simulated: the catalogue has no kind " + name)
 	}
+	k.Provider, k.ActBatch, k.ReadBatch = Name, actBatch, readBatch
+	return k
 }
 
 // kindOf finds a kind and its place in kinds by its type.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ type stage struct {
 }
 
 func newStage(t *testing.T) stage {
+	t.Helper()
 	clk := clock.NewManual(noon)
 	return stage{New(tabletest.New(t), clk), clk}
 }
@@ -36,14 +38,22 @@ func (s stage) open(t *testing.T, settings map[string]string) cloud.Conn {
 	return c
 }
 
-// listed are all resources of a kind in a region.
-func listed(t *testing.T, c cloud.Conn, kind, region string) []cloud.Resource {
+// place is where a test looks: the resources of a kind in a region.
+type place struct {
+	c            cloud.Conn
+	kind, region string
+}
+
+func in(c cloud.Conn, kind, region string) place { return place{c, kind, region} }
+
+// list is everything there.
+func (p place) list(t *testing.T) []cloud.Resource {
 	t.Helper()
 	var out []cloud.Resource
 	for page := ""; ; {
-		got, err := c.List(t.Context(), kind, region, page)
+		got, err := p.c.List(t.Context(), p.kind, p.region, page)
 		if err != nil {
-			t.Fatalf("List(%s, %s, %q): %v", kind, region, page, err)
+			t.Fatalf("List(%s, %s, %q): %v", p.kind, p.region, page, err)
 		}
 		out = append(out, got.Resources...)
 		if page = got.Next; page == "" {
@@ -53,37 +63,37 @@ func listed(t *testing.T, c cloud.Conn, kind, region string) []cloud.Resource {
 }
 
 // free are the uids of the running resources that can be acted on.
-func free(t *testing.T, c cloud.Conn, kind, region string) []string {
+func (p place) free(t *testing.T) []string {
 	t.Helper()
 	var out []string
-	for _, r := range listed(t, c, kind, region) {
+	for _, r := range p.list(t) {
 		if r.Unschedulable == "" && r.Status == cloud.Running {
 			out = append(out, r.UID)
 		}
 	}
 	if len(out) == 0 {
-		t.Fatalf("no running %s in %s", kind, region)
+		t.Fatalf("no running %s in %s", p.kind, p.region)
 	}
 	return out
 }
 
-func statusOf(t *testing.T, c cloud.Conn, kind, region, uid string) cloud.State {
+func (p place) read(t *testing.T, uid string) cloud.State {
 	t.Helper()
-	got, err := c.Read(t.Context(), kind, region, []string{uid})
+	got, err := p.c.Read(t.Context(), p.kind, p.region, []string{uid})
 	if err != nil || len(got) != 1 {
 		t.Fatalf("Read(%s) = %v, %v", uid, got, err)
 	}
 	return got[0]
 }
 
-func act(t *testing.T, c cloud.Conn, v cloud.Verb, kind, region string, uids ...string) []error {
+func (p place) act(t *testing.T, v cloud.Verb, uids ...string) []error {
 	t.Helper()
 	targets := make([]cloud.Target, len(uids))
 	for i, u := range uids {
 		targets[i].UID = u
 	}
 	var out []error
-	for _, r := range c.Act(t.Context(), v, kind, region, targets) {
+	for _, r := range p.c.Act(t.Context(), v, p.kind, p.region, targets) {
 		out = append(out, r.Err)
 	}
 	return out
@@ -97,12 +107,12 @@ const (
 )
 
 func TestTheSameSettingsAlwaysMakeTheSameCloud(t *testing.T) {
-	one := listed(t, newStage(t).open(t, map[string]string{"size": "500"}), ec2, east1)
-	two := listed(t, newStage(t).open(t, map[string]string{"size": "500"}), ec2, east1)
+	one := in(newStage(t).open(t, map[string]string{"size": "500"}), ec2, east1).list(t)
+	two := in(newStage(t).open(t, map[string]string{"size": "500"}), ec2, east1).list(t)
 	if fmt.Sprint(one) != fmt.Sprint(two) {
 		t.Error("two clouds of the same settings differ")
 	}
-	other := listed(t, newStage(t).open(t, map[string]string{"size": "500", "seed": "2"}), ec2, east1)
+	other := in(newStage(t).open(t, map[string]string{"size": "500", "seed": "2"}), ec2, east1).list(t)
 	if one[0].UID == other[0].UID {
 		t.Errorf("another seed made the same first instance %s", one[0].UID)
 	}
@@ -112,7 +122,7 @@ func TestTheSizeIsExactAndEveryUIDIsThereOnce(t *testing.T) {
 	for _, size := range []int{0, 1, 7, 200, 12_345} {
 		t.Run(fmt.Sprintf("%d resources", size), func(t *testing.T) {
 			s := newStage(t)
-			c := s.open(t, map[string]string{"size": fmt.Sprint(size), "regions": "3", "stopped": "0"})
+			c := s.open(t, map[string]string{"size": strconv.Itoa(size), "regions": "3", "stopped": "0"})
 			regions, err := c.Regions(t.Context())
 			if err != nil || len(regions) != 3 {
 				t.Fatalf("Regions = %v, %v", regions, err)
@@ -120,7 +130,7 @@ func TestTheSizeIsExactAndEveryUIDIsThereOnce(t *testing.T) {
 			seen := map[string]bool{}
 			for _, k := range s.Kinds() {
 				for _, region := range regions {
-					for _, r := range listed(t, c, k.Type, region) {
+					for _, r := range in(c, k.Type, region).list(t) {
 						seen[r.UID] = true
 					}
 				}
@@ -135,7 +145,7 @@ func TestTheSizeIsExactAndEveryUIDIsThereOnce(t *testing.T) {
 func TestAListMakesOneCallForEachPage(t *testing.T) {
 	s := newStage(t)
 	c := s.open(t, map[string]string{"size": "3500", "kinds": ec2, "regions": "1", "stopped": "0"})
-	if got := len(listed(t, c, ec2, east1)); got != 3500 {
+	if got := len(in(c, ec2, east1).list(t)); got != 3500 {
 		t.Errorf("listed %d; want 3500", got)
 	}
 	if got := Calls(s.Provider, "ca_1")["List"]; got != 4 {
@@ -146,7 +156,7 @@ func TestAListMakesOneCallForEachPage(t *testing.T) {
 func TestStatesTakeTheirTime(t *testing.T) {
 	s := newStage(t)
 	c := s.open(t, map[string]string{"transitionSeconds": "60"})
-	uid := free(t, c, ec2, east1)[0]
+	uid := in(c, ec2, east1).free(t)[0]
 	steps := []struct {
 		name   string
 		do     func()
@@ -154,16 +164,16 @@ func TestStatesTakeTheirTime(t *testing.T) {
 		native string
 	}{
 		{"at first it runs", func() {}, cloud.Running, "running"},
-		{"after a stop it is stopping", func() { act(t, c, cloud.Stop, ec2, east1, uid) }, cloud.Stopping, "stopping"},
+		{"after a stop it is stopping", func() { in(c, ec2, east1).act(t, cloud.Stop, uid) }, cloud.Stopping, "stopping"},
 		{"not yet", func() { s.clk.Advance(29 * time.Second) }, cloud.Stopping, "stopping"},
 		{"after a minute it is stopped", func() { s.clk.Advance(31 * time.Second) }, cloud.Stopped, "stopped"},
 		{"and stays so", func() { s.clk.Advance(240 * time.Hour) }, cloud.Stopped, "stopped"},
-		{"after a start it is starting", func() { act(t, c, cloud.Start, ec2, east1, uid) }, cloud.Starting, "pending"},
+		{"after a start it is starting", func() { in(c, ec2, east1).act(t, cloud.Start, uid) }, cloud.Starting, "pending"},
 		{"after a minute it runs", func() { s.clk.Advance(time.Minute) }, cloud.Running, "running"},
 	}
 	for _, step := range steps {
 		step.do()
-		if got := statusOf(t, c, ec2, east1, uid); got.Status != step.status || got.Native != step.native {
+		if got := in(c, ec2, east1).read(t, uid); got.Status != step.status || got.Native != step.native {
 			t.Fatalf("%s: %s (%s); want %s (%s)", step.name, got.Status, got.Native, step.status, step.native)
 		}
 	}
@@ -188,12 +198,12 @@ func TestAnActIsAnsweredAsItsKindAnswers(t *testing.T) {
 	}
 	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			uid := free(t, c, tt.kind, east1)[i]
-			if err := act(t, c, tt.before, tt.kind, east1, uid)[0]; err != nil {
+			uid := in(c, tt.kind, east1).free(t)[i]
+			if err := in(c, tt.kind, east1).act(t, tt.before, uid)[0]; err != nil {
 				t.Fatal(err)
 			}
 			s.clk.Advance(tt.wait)
-			wantClass(t, act(t, c, tt.then, tt.kind, east1, uid)[0], tt.class)
+			wantClass(t, in(c, tt.kind, east1).act(t, tt.then, uid)[0], tt.class)
 		})
 	}
 }
@@ -209,8 +219,8 @@ func wantClass(t *testing.T, err error, want cloud.Class) {
 func TestAnActReachesAllButTheBadOnes(t *testing.T) {
 	s := newStage(t)
 	c := s.open(t, map[string]string{"size": "2000", "kinds": ec2, "regions": "1"})
-	uids := free(t, c, ec2, east1)[:250]
-	errs := act(t, c, cloud.Stop, ec2, east1, slices.Concat(uids, []string{"i-0123456789abcdef0", uids[0]})...)
+	uids := in(c, ec2, east1).free(t)[:250]
+	errs := in(c, ec2, east1).act(t, cloud.Stop, slices.Concat(uids, []string{"i-0123456789abcdef0", uids[0]})...)
 	for i, err := range errs {
 		if (err != nil) != (i == 250) {
 			t.Errorf("result %d: %v", i, err)
@@ -224,9 +234,9 @@ func TestAnActReachesAllButTheBadOnes(t *testing.T) {
 func TestMembersFollowTheirGroup(t *testing.T) {
 	s := newStage(t)
 	c := s.open(t, map[string]string{"regions": "1", "size": "300", "stopped": "0"})
-	group := free(t, c, asg, east1)[0]
+	group := in(c, asg, east1).free(t)[0]
 	members := func() (n int) {
-		for _, r := range listed(t, c, ec2, east1) {
+		for _, r := range in(c, ec2, east1).list(t) {
 			if r.ParentUID == group {
 				n++
 				if !strings.Contains(r.Unschedulable, "act on the group") {
@@ -237,8 +247,8 @@ func TestMembersFollowTheirGroup(t *testing.T) {
 		return n
 	}
 	before := members()
-	snapshot := statusOf(t, c, asg, east1, group).Snapshot
-	act(t, c, cloud.Stop, asg, east1, group)
+	snapshot := in(c, asg, east1).read(t, group).Snapshot
+	in(c, asg, east1).act(t, cloud.Stop, group)
 	s.clk.Advance(time.Minute)
 	if before == 0 || members() != 0 {
 		t.Errorf("%d members before, %d after the stop; want some, then none", before, members())
@@ -253,16 +263,16 @@ func TestMembersFollowTheirGroup(t *testing.T) {
 func TestAStartWithoutSnapshotHasForgottenTheCapacity(t *testing.T) {
 	s := newStage(t)
 	c := s.open(t, map[string]string{"regions": "1", "size": "300", "stopped": "0"})
-	group := free(t, c, asg, east1)[0]
-	act(t, c, cloud.Stop, asg, east1, group)
+	group := in(c, asg, east1).free(t)[0]
+	in(c, asg, east1).act(t, cloud.Stop, group)
 	s.clk.Advance(time.Minute)
-	act(t, c, cloud.Start, asg, east1, group)
+	in(c, asg, east1).act(t, cloud.Start, group)
 	s.clk.Advance(time.Minute)
-	if got := string(statusOf(t, c, asg, east1, group).Snapshot); got != `{"min":1,"max":1,"desired":1}` {
+	if got := string(in(c, asg, east1).read(t, group).Snapshot); got != `{"min":1,"max":1,"desired":1}` {
 		t.Errorf("capacity %s; want a single instance", got)
 	}
 	for _, bad := range []string{`{"min":3,"max":1,"desired":2}`, `{"min":0,"max":0,"desired":0}`, `[]`} {
-		act(t, c, cloud.Stop, asg, east1, group)
+		in(c, asg, east1).act(t, cloud.Stop, group)
 		s.clk.Advance(time.Minute)
 		got := c.Act(t.Context(), cloud.Start, asg, east1, []cloud.Target{{UID: group, Snapshot: []byte(bad)}})
 		wantClass(t, got[0].Err, cloud.Invalid)

@@ -22,14 +22,15 @@ const TTL = time.Hour
 // Template names the text of a mail.
 type Template string
 
-// The templates, with the keys that they want in Mail.Data.
+// The templates, with the keys that they want in Mail.Data. None takes a name: whoever signs up with somebody else's
+// address could write that person a message through it.
 const (
-	VerifyAddress   Template = "verify_address"   // name, code
-	AccountExists   Template = "account_exists"   // name
-	ResetPassword   Template = "reset_password"   // name, code
-	PasswordChanged Template = "password_changed" // name
-	SessionReused   Template = "session_reused"   // name
-	Nothing         Template = "nothing"          // is not sent: it lets a request for an unknown address cost what one for a known address costs
+	VerifyAddress   Template = "verify_address" // code
+	AccountExists   Template = "account_exists"
+	ResetPassword   Template = "reset_password" // code
+	PasswordChanged Template = "password_changed"
+	SessionReused   Template = "session_reused"
+	Nothing         Template = "nothing" // is not sent: it lets a request for an unknown address cost what one for a known address costs
 )
 
 // Mail is one mail to be sent.

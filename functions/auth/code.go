@@ -1,0 +1,126 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+	"time"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/mail"
+	"lamplighter.dev/shared/table"
+)
+
+// What a one-time code is for.
+const (
+	verification  = "email_verification"
+	passwordReset = "password_reset"
+)
+
+const (
+	codeTTL     = 10 * time.Minute
+	codeTries   = 5
+	codesAnHour = 5 // mailed to one address for one purpose
+	codePrefix  = "OTP#"
+)
+
+// code is the one live code of a purpose and an address. Neither the address nor the digits can be read from it.
+type code struct {
+	User  string `json:"user"` // the account that it was made for; empty when the address has none
+	Nonce string `json:"nonce"`
+	Hash  string `json:"hash"`
+	Left  int64  `json:"left"` // tries
+}
+
+// errCode is the one answer to a code that is wrong, used, replaced, expired, or never was.
+func errCode() error {
+	return fault.New(fault.Unauthenticated, "otp: wrong or expired code; ask for a new one if it does not work")
+}
+
+func (s *service) codeKey(purpose, address string) table.Key {
+	return table.Key{PK: codePrefix + purpose + "#" + identity.Digest(s.Settings.Pepper, "email", address), SK: "O"}
+}
+
+func (s *service) codeHash(purpose, address, nonce, digits string) string {
+	return identity.Digest(s.Settings.Pepper, "otp", purpose, address, nonce, digits)
+}
+
+// order is a code to be issued, with the mail that carries it.
+type order struct {
+	purpose, address, user string // no user: nobody is to know the code
+	template               mail.Template
+}
+
+// issue makes a new code, which replaces the one before, and mails it, together with the writes extra: all or none.
+// Above the limit of an hour it does nothing. In either case the caller answers the same, and an address without an
+// account costs what one with an account costs.
+func (s *service) issue(ctx context.Context, o order, extra ...table.Write) error {
+	count := s.countIssued(o)
+	put, digits, err := s.newCode(o)
+	if err != nil {
+		return err
+	}
+	m := mail.Mail{Template: o.template, To: o.address, Data: map[string]string{"code": digits}}
+	post, err := mail.Queue(ctx, s.Sealer, s.Clock.Now(), m)
+	if err != nil {
+		return err
+	}
+	err = s.Table.Transact(ctx, append([]table.Write{count, put, post}, extra...)...)
+	if failed, ok := errors.AsType[*table.ConditionError](err); ok {
+		s.Log.InfoContext(ctx, "no code issued", "purpose", o.purpose, "why", failed.Error())
+		return nil
+	}
+	return fault.Wrap("issue code for "+o.purpose, err)
+}
+
+// countIssued counts the codes of the hour.
+func (s *service) countIssued(o order) table.Write {
+	hour := s.Clock.Now().Truncate(time.Hour)
+	k := table.Key{PK: s.codeKey(o.purpose, o.address).PK, SK: "I#" + strconv.FormatInt(hour.Unix(), 10)}
+	return table.Update(k,
+		[]table.Change{table.Add("n", 1), table.Expire(hour.Add(2 * time.Hour))},
+		table.Any(table.Lacks("n"), table.Less("n", codesAnHour)))
+}
+
+func (s *service) newCode(o order) (table.Write, string, error) {
+	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
+	if err != nil {
+		return table.Write{}, "", fmt.Errorf("make a code: %w", err)
+	}
+	digits := fmt.Sprintf("%06d", n)
+	c := code{User: o.user, Nonce: rand.Text(), Left: codeTries}
+	c.Hash = s.codeHash(o.purpose, o.address, c.Nonce, digits)
+	if o.user == "" {
+		c.Hash = rand.Text() // no digits give this
+	}
+	it, err := table.Row(s.codeKey(o.purpose, o.address), c)
+	it.Expires = s.Clock.Now().Add(codeTTL)
+	return table.Put(it), digits, err
+}
+
+// spend uses one try of the live code, before it compares, so that parallel guesses get no more looks than serial ones.
+// It tells whose code it was, and the write that uses the code up: put that into the transaction of what it permits.
+func (s *service) spend(ctx context.Context, purpose, address, digits string) (user string, use table.Write, err error) {
+	k := s.codeKey(purpose, address)
+	it, err := s.Table.Write(ctx, table.Update(k, []table.Change{table.Add("left", -1)}, table.Exists(), table.Greater("left", 0)))
+	if _, failed := errors.AsType[*table.ConditionError](err); failed {
+		return "", use, errCode()
+	}
+	if err != nil {
+		return "", use, fmt.Errorf("spend code for %s: %w", purpose, err)
+	}
+	c, err := table.Decode[code](it)
+	if err != nil {
+		return "", use, err
+	}
+	want := s.codeHash(purpose, address, c.Nonce, digits)
+	if subtle.ConstantTimeCompare([]byte(c.Hash), []byte(want)) != 1 || c.User == "" {
+		return "", use, errCode()
+	}
+	return c.User, table.Delete(k, table.Equal("nonce", c.Nonce)), nil
+}

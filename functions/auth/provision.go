@@ -1,0 +1,44 @@
+package auth
+
+import (
+	"context"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/platform"
+)
+
+// Provision makes a verified account with this address, password and name, unless the address has a verified account:
+// that one is left as it is. It answers the account, and is safe to repeat. It is for operators and for the demo login.
+func Provision(ctx context.Context, p *platform.Platform, email, password, name string) (identity.User, error) {
+	s := newService(p)
+	address, err := identity.Address(email)
+	if err != nil {
+		return identity.User{}, err
+	}
+	if err = acceptable(password, address); err != nil {
+		return identity.User{}, err
+	}
+	if name, err = named(name, address); err != nil {
+		return identity.User{}, err
+	}
+	ctx = reach(ctx)
+	old, err := s.find(ctx, address)
+	if err != nil || old.Verified {
+		return old, err
+	}
+	u, err := s.newUser(ctx, address, password, name)
+	if err != nil {
+		return identity.User{}, err
+	}
+	u.Verified = true
+	return u, s.provision(ctx, u, old)
+}
+
+func (s *service) provision(ctx context.Context, u, old identity.User) error {
+	writes, err := s.register(u, old)
+	if err != nil {
+		return err
+	}
+	return fault.Wrap("provision "+u.ID, s.Table.Transact(ctx, writes...))
+}

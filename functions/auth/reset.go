@@ -1,0 +1,127 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/mail"
+	"lamplighter.dev/shared/table"
+)
+
+const (
+	ticketTTL    = 10 * time.Minute
+	ticketPrefix = "RESET#"
+	ticketMark   = "lampt_"
+)
+
+// ticket lets the user set a new password, once.
+type ticket struct {
+	User string `json:"user"`
+}
+
+func (s *service) ticketKey(token string) table.Key {
+	return table.Key{PK: ticketPrefix + identity.Digest(s.Settings.Pepper, "ticket", token), SK: "T"}
+}
+
+// giveTicket turns a code into a ticket.
+func (s *service) giveTicket(ctx context.Context, user string, use table.Write) (Validated, error) {
+	token := ticketMark + rand.Text() + rand.Text()
+	it, err := table.Row(s.ticketKey(token), ticket{user})
+	if err != nil {
+		return Validated{}, err
+	}
+	it.Expires = s.Clock.Now().Add(ticketTTL)
+	if err = s.useUp(ctx, use, table.Put(it)); err != nil {
+		return Validated{}, err
+	}
+	return Validated{Verified: true, ResetToken: token}, nil
+}
+
+// useUp does the write that uses up a code or ticket, with what it permits. Of two who use the same one, one comes late.
+func (s *service) useUp(ctx context.Context, use table.Write, ws ...table.Write) error {
+	err := s.Table.Transact(ctx, append([]table.Write{use}, ws...)...)
+	if _, late := errors.AsType[*table.ConditionError](err); late {
+		return errCode()
+	}
+	return fault.Wrap("use up "+use.Item.PK, err)
+}
+
+type resetInput struct {
+	Body struct {
+		ResetToken string `json:"resetToken,omitempty" maxLength:"128" doc:"From PATCH /auth/otp/validate; or else email and otp"`
+		Email      string `json:"email,omitempty" maxLength:"254" doc:"The address that the code was mailed to"`
+		OTP        string `json:"otp,omitempty" pattern:"^[0-9]{6}$" patternDescription:"six digits" doc:"The code of POST /auth/password/forget"`
+		Password   string `json:"password" minLength:"12" maxLength:"128" doc:"The new password, 12 to 128 characters"`
+	}
+}
+
+func (s *service) reset(ctx context.Context, in *resetInput) (Message, error) {
+	if err := acceptable(in.Body.Password, ""); err != nil {
+		return Message{}, err
+	}
+	ctx = reach(ctx)
+	user, use, err := s.entitled(ctx, in)
+	if err != nil {
+		return Message{}, err
+	}
+	u, err := table.Read[identity.User](ctx, s.Table, identity.UserKey(user))
+	if fault.Is(err, fault.NotFound) {
+		return Message{}, errCode()
+	}
+	if err != nil {
+		return Message{}, fmt.Errorf("reset password of %s: %w", user, err)
+	}
+	if err = acceptable(in.Body.Password, u.Email); err != nil { // once more: now the address is known
+		return Message{}, err
+	}
+	if err = s.setPassword(ctx, u, in.Body.Password, use); err != nil {
+		return Message{}, err
+	}
+	return Message{"the password is changed and every session has ended: log in with it"}, nil
+}
+
+// entitled tells whose password the request may set, and the write that uses the entitlement up.
+func (s *service) entitled(ctx context.Context, in *resetInput) (user string, use table.Write, err error) {
+	if in.Body.ResetToken == "" && (in.Body.Email == "" || in.Body.OTP == "") {
+		return "", use, fault.New(fault.Invalid, "resetToken: send it, or email and otp")
+	}
+	if in.Body.ResetToken == "" {
+		address, err := identity.Address(in.Body.Email)
+		if err != nil {
+			return "", use, err
+		}
+		return s.spend(ctx, passwordReset, address, in.Body.OTP)
+	}
+	k := s.ticketKey(in.Body.ResetToken)
+	t, err := table.Read[ticket](ctx, s.Table, k)
+	if fault.Is(err, fault.NotFound) {
+		return "", use, fault.New(fault.Unauthenticated, "resetToken: used, expired or unknown; ask for a new code")
+	}
+	if err != nil {
+		return "", use, fmt.Errorf("read reset ticket: %w", err)
+	}
+	return t.User, table.Delete(k, table.Exists()), nil
+}
+
+// setPassword ends every session by counting up the user's epoch, and tells the user. Who read the code owns the mailbox,
+// so the address is verified.
+func (s *service) setPassword(ctx context.Context, u identity.User, password string, use table.Write) error {
+	hash, err := s.passwords.hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	now := s.Clock.Now()
+	post, err := mail.Queue(ctx, s.Sealer, now, mail.Mail{Template: mail.PasswordChanged, To: u.Email})
+	if err != nil {
+		return err
+	}
+	change := table.Update(identity.UserKey(u.ID), []table.Change{
+		table.Set("password", hash), table.Set("verified", true), table.Set("updated", now), table.Add("epoch", 1),
+	}, table.Exists())
+	return s.useUp(ctx, use, change, post)
+}

@@ -1,0 +1,134 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/mail"
+	"lamplighter.dev/shared/table"
+)
+
+type signUpInput struct {
+	Body struct {
+		Email    string `json:"email" maxLength:"254" doc:"The address; upper and lower case are one" example:"ada@example.com"`
+		Password string `json:"password" minLength:"12" maxLength:"128" doc:"12 to 128 characters, not one that is easily guessed"`
+		Name     string `json:"name,omitempty" maxLength:"100" doc:"The name of the person; without one, the part of the address before the @" example:"Ada"`
+	}
+}
+
+// SignedUp is a new account.
+type SignedUp struct {
+	User struct {
+		ID       string `json:"id" doc:"The user" example:"usr_01k8z3v5y0e6m9x2q4t7r1c8bd"`
+		Email    string `json:"email" doc:"The address, in the spelling that is kept"`
+		Name     string `json:"name" doc:"The name"`
+		Verified bool   `json:"emailVerified" doc:"False until the mailed code was used"`
+	} `json:"user"`
+}
+
+func (s *service) signUp(ctx context.Context, in *signUpInput) (SignedUp, error) {
+	var out SignedUp
+	address, err := identity.Address(in.Body.Email)
+	if err != nil {
+		return out, err
+	}
+	if err = acceptable(in.Body.Password, address); err != nil {
+		return out, err
+	}
+	name, err := named(in.Body.Name, address)
+	if err != nil {
+		return out, err
+	}
+	ctx = reach(ctx)
+	old, err := s.find(ctx, address)
+	if err != nil {
+		return out, err
+	}
+	u, err := s.newUser(ctx, address, in.Body.Password, name) // also when it is of no use: hashing takes time
+	if err != nil {
+		return out, err
+	}
+	if err = s.admit(ctx, u, old); err != nil {
+		return out, fmt.Errorf("sign up %s: %w", u.ID, err)
+	}
+	out.User.ID, out.User.Email, out.User.Name = u.ID, u.Email, u.Name
+	return out, nil
+}
+
+// admit stores the account u and mails its code; an address that is taken gets another mail, and nothing is stored.
+func (s *service) admit(ctx context.Context, u, old identity.User) error {
+	if old.Verified {
+		return s.issue(ctx, order{verification, u.Email, "", mail.AccountExists})
+	}
+	writes, err := s.register(u, old)
+	if err != nil {
+		return err
+	}
+	return s.issue(ctx, order{verification, u.Email, u.ID, mail.VerifyAddress}, writes...)
+}
+
+type addressInput struct {
+	Body struct {
+		Email string `json:"email" maxLength:"254" doc:"The address" example:"ada@example.com"`
+	}
+}
+
+func (s *service) requestVerification(ctx context.Context, in *addressInput) (Message, error) {
+	err := s.mailCode(ctx, verification, in.Body.Email, mail.VerifyAddress)
+	return Message{"if an account with this address waits for verification, a code is on its way"}, err
+}
+
+func (s *service) forget(ctx context.Context, in *addressInput) (Message, error) {
+	err := s.mailCode(ctx, passwordReset, in.Body.Email, mail.ResetPassword)
+	return Message{"if there is an account with this address, a code is on its way"}, err
+}
+
+// mailCode issues a code to the account of an address, or does as much work for nothing.
+func (s *service) mailCode(ctx context.Context, purpose, email string, t mail.Template) error {
+	address, err := identity.Address(email)
+	if err != nil {
+		return err
+	}
+	ctx = reach(ctx)
+	u, err := s.find(ctx, address)
+	if err != nil {
+		return err
+	}
+	if u.ID == "" || u.Disabled || (purpose == verification && u.Verified) {
+		return s.issue(ctx, order{purpose, address, "", mail.Nothing})
+	}
+	return s.issue(ctx, order{purpose, address, u.ID, t})
+}
+
+type validateInput struct {
+	Body struct {
+		Email   string `json:"email" maxLength:"254" doc:"The address that the code was mailed to"`
+		OTP     string `json:"otp" pattern:"^[0-9]{6}$" patternDescription:"six digits" doc:"The code" example:"042137"`
+		Purpose string `json:"purpose,omitempty" enum:"email_verification,password_reset" default:"email_verification" doc:"What the code was asked for"`
+	}
+}
+
+// Validated is what a right code gives.
+type Validated struct {
+	Verified   bool   `json:"verified" doc:"The code was right"`
+	ResetToken string `json:"resetToken,omitempty" doc:"For password_reset: lets PATCH /auth/password/reset set a password, once, within 10 minutes"`
+}
+
+func (s *service) validate(ctx context.Context, in *validateInput) (Validated, error) {
+	address, err := identity.Address(in.Body.Email)
+	if err != nil {
+		return Validated{}, err
+	}
+	ctx = reach(ctx)
+	user, use, err := s.spend(ctx, in.Body.Purpose, address, in.Body.OTP)
+	if err != nil {
+		return Validated{}, err
+	}
+	if in.Body.Purpose == passwordReset {
+		return s.giveTicket(ctx, user, use)
+	}
+	verify := table.Update(identity.UserKey(user),
+		[]table.Change{table.Set("verified", true), table.Set("updated", s.Clock.Now())}, table.Exists())
+	return Validated{Verified: true}, s.useUp(ctx, use, verify)
+}

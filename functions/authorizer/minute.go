@@ -1,0 +1,77 @@
+package authorizer
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/table"
+)
+
+const (
+	perMinute = 100 // requests of an organization in a clock minute
+	remember  = 10_000
+)
+
+// minute counts requests in one item per organization and clock minute, by a conditional write: the store serializes the
+// writes of an item, so the count is exact however many authorizers there are.
+type minute struct {
+	*platform.Platform
+
+	mu    sync.Mutex
+	spent map[string]int64 // whose minute is known to be used up, and which: a count only grows, so this stays true
+}
+
+func newMinute(p *platform.Platform) *minute {
+	return &minute{Platform: p, spent: map[string]int64{}}
+}
+
+// take uses up one request of who's current minute, and tells whether there was one. When the store throttles the
+// counter, who is far above the limit; when it fails otherwise, the request passes: a broken counter does not stop the
+// service.
+func (m *minute) take(ctx context.Context, who string) bool {
+	now := m.Clock.Now().Truncate(time.Minute)
+	if m.isSpent(who, now.Unix()) {
+		return false
+	}
+	err := m.count(ctx, who, now)
+	if _, full := errors.AsType[*table.ConditionError](err); full {
+		m.note(who, now.Unix())
+		return false
+	}
+	if fault.Is(err, fault.Limited) {
+		return false
+	}
+	if err != nil {
+		m.Log.ErrorContext(ctx, "the request counter fails: requests pass uncounted", "org", who, "error", err.Error())
+	}
+	return true
+}
+
+func (m *minute) count(ctx context.Context, who string, now time.Time) error {
+	pk := "RATE#" + who + "#" + strconv.FormatInt(now.Unix()/60, 10)
+	_, err := m.Table.Write(table.Within(ctx, pk), table.Update(table.Key{PK: pk, SK: "N"},
+		[]table.Change{table.Add("n", 1), table.Expire(now.Add(10 * time.Minute))},
+		table.Any(table.Lacks("n"), table.Less("n", perMinute))))
+	return err
+}
+
+func (m *minute) isSpent(who string, minute int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.spent[who] == minute && minute != 0
+}
+
+// note remembers that a minute is used up. What it remembers is bounded; forgetting costs a write, no more.
+func (m *minute) note(who string, minute int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.spent) >= remember {
+		clear(m.spent)
+	}
+	m.spent[who] = minute
+}

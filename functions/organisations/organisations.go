@@ -1,0 +1,143 @@
+// Package organisations makes and lists the tenants of the service. The one who makes an organization owns it.
+package organisations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/table"
+)
+
+// Operations is the group "Organizations".
+func Operations(p *platform.Platform) *rest.Group {
+	g := rest.NewGroup("Organizations")
+	s := service{p}
+	rest.Handle(g, rest.Op{
+		ID: "createOrganisation", Method: http.MethodPost, Path: "/organisations", Summary: "Create an organization",
+		Description: "The caller becomes its owner. To work in it, refresh with its id as tenantID. " +
+			"A second organization of the same name by the same user is 409.",
+		SignedIn: true, Statuses: []int{http.StatusBadRequest, http.StatusForbidden, http.StatusConflict},
+	}, s.create)
+	rest.Handle(g, rest.Op{
+		ID: "listOrganisations", Method: http.MethodGet, Path: "/organisations",
+		Summary:     "List the organizations that the caller belongs to",
+		Description: "All of them, the oldest first.",
+		SignedIn:    true, Statuses: []int{http.StatusForbidden},
+	}, s.list)
+	return g
+}
+
+type service struct{ *platform.Platform }
+
+type createInput struct {
+	Body struct {
+		Name string `json:"name" minLength:"1" maxLength:"100" doc:"What to call it" example:"Ada's engines"`
+	}
+}
+
+func (s service) create(ctx context.Context, in *createInput) (identity.Organisation, error) {
+	name, err := named(in.Body.Name)
+	if err != nil {
+		return identity.Organisation{}, err
+	}
+	return s.found(ctx, identity.From(ctx).User, name)
+}
+
+func (s service) list(ctx context.Context, _ *struct{}) ([]identity.Organisation, error) {
+	return identity.OrganisationsOf(ctx, s.Table, identity.From(ctx).User)
+}
+
+// found makes the organization name with user as its owner: record, membership from both sides, and the claim to the
+// name among the user's organizations, all or none.
+func (s service) found(ctx context.Context, user, name string) (identity.Organisation, error) {
+	now := s.Clock.Now()
+	o := identity.Organisation{ID: id.New("org", now), Name: name, CreatedBy: user, CreatedAt: now, UpdatedAt: now}
+	ctx = table.Within(ctx, identity.UserPrefix+user, table.TenantPK(o.ID))
+	if err := s.room(ctx, user); err != nil {
+		return o, err
+	}
+	writes, err := rows(o)
+	if err != nil {
+		return o, err
+	}
+	err = s.Table.Transact(ctx, writes...)
+	if _, taken := errors.AsType[*table.ConditionError](err); taken {
+		return o, fault.New(fault.Conflict, "name: you have an organization %q already", name)
+	}
+	return o, fault.Wrap("create organization "+o.ID, err)
+}
+
+// room refuses one more organization to a user who has as many as can be listed.
+func (s service) room(ctx context.Context, user string) error {
+	have, err := identity.OrganisationsOf(ctx, s.Table, user)
+	if err == nil && len(have) >= identity.MaxOrganisations {
+		return fault.New(fault.Denied, "you belong to %d organizations, and more are not possible", len(have))
+	}
+	return err
+}
+
+func rows(o identity.Organisation) ([]table.Write, error) {
+	owner := []identity.Grant{{Role: identity.Owner, Scope: identity.OrgScope}}
+	var out []table.Write
+	for _, r := range []struct {
+		key table.Key
+		v   any
+	}{
+		{nameKey(o.CreatedBy, o.Name), identity.Membership{Org: o.ID, Joined: o.CreatedAt}},
+		{identity.OrganisationKey(o.ID), o},
+		{identity.MemberKey(o.ID, o.CreatedBy), identity.Member{User: o.CreatedBy, Grants: owner, Joined: o.CreatedAt}},
+		{identity.MembershipKey(o.CreatedBy, o.ID), identity.Membership{Org: o.ID, Joined: o.CreatedAt}},
+	} {
+		it, err := table.Row(r.key, r.v)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, table.Put(it, table.Absent()))
+	}
+	return out, nil
+}
+
+// nameKey is where a user claims the name of an organization: case does not make another name.
+func nameKey(user, name string) table.Key {
+	return table.Key{PK: identity.UserPrefix + user, SK: "ORGNAME#" + identity.Digest(nil, strings.ToLower(name))}
+}
+
+func named(name string) (string, error) {
+	name = strings.TrimSpace(norm.NFKC.String(name))
+	switch {
+	case name == "":
+		return "", fault.New(fault.Invalid, "name: it is empty")
+	case utf8.RuneCountInString(name) > 100:
+		return "", fault.New(fault.Invalid, "name: at most 100 characters")
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return "", fault.New(fault.Invalid, "name: it has a control character in it")
+	}
+	return name, nil
+}
+
+// Provision makes the organization name of the user, unless the user belongs to one of that name, and answers it. It is
+// safe to repeat: for operators and for the demo login.
+func Provision(ctx context.Context, p *platform.Platform, user, name string) (identity.Organisation, error) {
+	have, err := identity.OrganisationsOf(ctx, p.Table, user)
+	if err != nil {
+		return identity.Organisation{}, fmt.Errorf("provision organization %q: %w", name, err)
+	}
+	for _, o := range have {
+		if o.Name == name {
+			return o, nil
+		}
+	}
+	return service{p}.found(ctx, user, name)
+}

@@ -15,7 +15,6 @@ import (
 
 	"lamplighter.dev/shared/id"
 	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/seal"
 	"lamplighter.dev/shared/table"
 )
 
@@ -73,32 +72,37 @@ func printable(v string) bool {
 
 // key is one use of an Idempotency-Key.
 type key struct {
-	s     *server
-	at    table.Key
-	place seal.Place
-	row   kept
+	s      *server
+	at     table.Key
+	public bool   // the row lies outside any organization
+	opener []byte // seals and opens the answer; it is made of the request, so only who repeats the request can open it
+	row    kept
 }
 
 // key finds the row of the caller's key for this path. Public operations, and callers who belong to no organization, have
-// a partition of their own for each key.
+// a partition of their own for each key. Everything is derived from what the client sent, under a secret that no row
+// holds: the name of the row, what tells another body apart, and what opens the answer.
 func (s *server) key(x *exchange, c identity.Caller, value string) *key {
-	name := s.mac(c.User, x.r.URL.EscapedPath(), value)
-	k := &key{s: s, at: table.Key{PK: "IDEM#" + name, SK: "K"}, place: seal.Place{Org: c.Org, Kind: "idempotency", ID: name}}
-	if c.Org != "" {
+	secret := mac(s.p.Settings.Pepper, c.User, x.r.URL.EscapedPath(), value)
+	query, body := x.r.URL.Query().Encode(), string(x.body)
+	name := text(mac(secret, "name"))
+	k := &key{s: s, at: table.Key{PK: "IDEM#" + name, SK: "K"}, public: c.Org == "", opener: mac(secret, "opener", query, body)}
+	if !k.public {
 		k.at = table.Key{PK: table.TenantPK(c.Org) + "IDEM", SK: name}
 	}
-	k.row = kept{Print: s.mac(x.r.URL.Query().Encode(), string(x.body)), Claim: id.New("req", s.clock.Now())}
+	k.row = kept{Print: text(mac(secret, "print", query, body)), Claim: id.New("req", s.clock.Now())}
 	return k
 }
 
-// mac names values without telling them to a reader of the store.
-func (s *server) mac(values ...string) string {
-	h := hmac.New(sha256.New, s.p.Settings.Pepper)
+func mac(secret []byte, values ...string) []byte {
+	h := hmac.New(sha256.New, secret)
 	for _, v := range values {
 		fmt.Fprintf(h, "%d:%s", len(v), v)
 	}
-	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+	return h.Sum(nil)
 }
+
+func text(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
 // claim takes the key, or tells who has it.
 func (k *key) claim(ctx context.Context) (*kept, error) {
@@ -127,7 +131,7 @@ func (k *key) write(ctx context.Context, lasts time.Duration, cond table.Cond) e
 
 // scope lets a public operation's key be touched.
 func (k *key) scope(ctx context.Context) context.Context {
-	if k.place.Org == "" {
+	if k.public {
 		return table.Within(ctx, k.at.PK)
 	}
 	return ctx
@@ -148,7 +152,7 @@ func (k *key) repeat(x *exchange, old *kept) {
 }
 
 func (k *key) replay(x *exchange, sealed []byte) {
-	was, err := k.open(x.r.Context(), sealed)
+	was, err := open(k.opener, sealed)
 	if err != nil {
 		noteFailure(x.r.Context(), err)
 		send(x, shape(x.op(), http.StatusInternalServerError, "internal error"))
@@ -191,7 +195,7 @@ func (k *key) release(ctx context.Context) {
 func (k *key) keep(ctx context.Context, r *reply) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	sealed, err := k.seal(ctx, r)
+	sealed, err := r.seal(k.opener)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,159 @@
+package gateway
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+)
+
+// template is the part of a SAM template that an API is made of.
+type template struct {
+	Resources map[string]resource `yaml:"Resources"`
+	token     *regexp.Regexp
+}
+
+type resource struct {
+	Type       string    `yaml:"Type"`
+	Properties yaml.Node `yaml:"Properties"`
+}
+
+type function struct {
+	CodeURI string           `yaml:"CodeUri"`
+	Events  map[string]event `yaml:"Events"`
+}
+
+type event struct {
+	Type       string    `yaml:"Type"`
+	Properties yaml.Node `yaml:"Properties"`
+}
+
+type apiEvent struct {
+	Path   string `yaml:"Path"`
+	Method string `yaml:"Method"`
+	Auth   struct {
+		Authorizer string `yaml:"Authorizer"`
+	} `yaml:"Auth"`
+}
+
+type api struct {
+	Auth struct {
+		DefaultAuthorizer string                `yaml:"DefaultAuthorizer"`
+		Authorizers       map[string]authorizer `yaml:"Authorizers"`
+	} `yaml:"Auth"`
+	GatewayResponses map[string]response `yaml:"GatewayResponses"`
+}
+
+type authorizer struct {
+	FunctionPayloadType string `yaml:"FunctionPayloadType"`
+	Identity            struct {
+		Header               string `yaml:"Header"`
+		ValidationExpression string `yaml:"ValidationExpression"`
+	} `yaml:"Identity"`
+}
+
+// response is how API Gateway answers when no function does.
+type response struct {
+	StatusCode         int `yaml:"StatusCode"`
+	ResponseParameters struct {
+		Headers map[string]string `yaml:"Headers"`
+	} `yaml:"ResponseParameters"`
+	ResponseTemplates map[string]string `yaml:"ResponseTemplates"`
+}
+
+func parse(b []byte) (*template, error) {
+	t := &template{}
+	if err := yaml.Unmarshal(b, t); err != nil {
+		return nil, fmt.Errorf("parse template: %w", err)
+	}
+	for id, r := range t.Resources {
+		switch r.Type {
+		case "AWS::Serverless::Api":
+			if err := t.checkAPI(id, r); err != nil {
+				return nil, err
+			}
+		case "AWS::Serverless::Function":
+			if err := t.checkFunction(id, r); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if t.token == nil {
+		return nil, fmt.Errorf("template has no AWS::Serverless::Api with a default authorizer")
+	}
+	return t, nil
+}
+
+// checkAPI takes over the default authorizer. Only the kind that the service has is understood; another is refused, so
+// that a change of the template is not silently played otherwise than in AWS.
+func (t *template) checkAPI(id string, r resource) error {
+	var a api
+	if err := r.Properties.Decode(&a); err != nil {
+		return fmt.Errorf("parse template: %s: %w", id, err)
+	}
+	auth, ok := a.Auth.Authorizers[a.Auth.DefaultAuthorizer]
+	if !ok || auth.FunctionPayloadType != "TOKEN" || auth.Identity.Header != "Authorization" {
+		return fmt.Errorf("template: %s: the default authorizer must be of type TOKEN on the header Authorization", id)
+	}
+	re, err := regexp.Compile(auth.Identity.ValidationExpression)
+	if err != nil {
+		return fmt.Errorf("template: %s: ValidationExpression: %w", id, err)
+	}
+	t.token = re
+	return nil
+}
+
+func (t *template) checkFunction(id string, r resource) error {
+	var f function
+	if err := r.Properties.Decode(&f); err != nil {
+		return fmt.Errorf("parse template: %s: %w", id, err)
+	}
+	for name, e := range f.Events {
+		var a apiEvent
+		if e.Type != "Api" {
+			continue
+		}
+		if err := e.Properties.Decode(&a); err != nil {
+			return fmt.Errorf("parse template: %s: event %s: %w", id, name, err)
+		}
+	}
+	return nil
+}
+
+// responses are the gateway responses of the template's APIs.
+func (t *template) responses() map[string]response {
+	out := map[string]response{}
+	for _, r := range t.Resources {
+		var a api
+		if r.Type == "AWS::Serverless::Api" && r.Properties.Decode(&a) == nil {
+			maps.Copy(out, a.GatewayResponses)
+		}
+	}
+	return out
+}
+
+// routes are the Api events of the template's functions, the most specific first.
+func (t *template) routes() []*route {
+	var out []*route
+	for _, r := range t.Resources {
+		var f function
+		if r.Type != "AWS::Serverless::Function" || r.Properties.Decode(&f) != nil {
+			continue
+		}
+		for _, e := range f.Events {
+			var a apiEvent
+			if e.Type == "Api" && e.Properties.Decode(&a) == nil {
+				out = append(out, &route{
+					pattern: a.Path, segments: split(a.Path), method: cmp.Or(a.Method, "ANY"),
+					folder: path.Base(f.CodeURI), public: a.Auth.Authorizer == "NONE",
+				})
+			}
+		}
+	}
+	slices.SortFunc(out, specific)
+	return out
+}

@@ -1,0 +1,249 @@
+package asl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// fiber walks through one level of states: the execution itself, a branch, or an item of a Map.
+//
+// Its frame is saved before everything whose effect can be seen from outside: before a function is called, before a
+// wait, before a retry's delay, before branches and items begin, and when it ends. Pass, Choice, Succeed and Fail only
+// compute: when they are cut off by a restart they are computed again from the last frame, which nobody can see.
+type fiber struct {
+	run   *run
+	level *level
+	path  string         // "" for the execution; parent/visit.index for a child
+	item  map[string]any // $$.Map, nil outside of a Map
+	total *atomic.Int64  // history events of the whole execution
+
+	frame Frame
+	data  any            // what the state was given
+	vars  map[string]any // never changed in place
+	dirty bool           // the frame that is kept is older than this one
+	acted bool           // the fiber has had a visible effect
+	stale []string       // children whose frames the next save makes useless
+}
+
+// begin puts the fiber into a state.
+func (f *fiber) begin(state string, data any, vars map[string]any) {
+	f.data, f.vars, f.dirty = data, vars, true
+	f.frame = Frame{
+		State: state, Entered: f.run.env.Clock.Now(), Visit: f.frame.Visit + 1, Events: f.frame.Events,
+	}
+}
+
+// restore puts the fiber where it stood when its frame was kept.
+func (f *fiber) restore(kept Frame) error {
+	data, err := decode(kept.Input)
+	if err != nil {
+		return fmt.Errorf("restore input of fiber %q: %w", f.path, err)
+	}
+	f.frame, f.data = kept, data
+	f.acted = true
+	f.total.Add(kept.Events)
+	if len(kept.Vars) == 0 {
+		return nil
+	}
+	vars, err := decode(kept.Vars)
+	if err != nil {
+		return fmt.Errorf("restore variables of fiber %q: %w", f.path, err)
+	}
+	f.vars, _ = vars.(map[string]any)
+	return nil
+}
+
+// save keeps the frame, unless the kept one is as good. It comes before every visible effect.
+func (f *fiber) save(ctx context.Context) error {
+	f.acted = true
+	if !f.dirty || f.run.env.Journal == nil {
+		return ctx.Err()
+	}
+	var err error
+	if f.frame.Input, err = encode(f.data); err != nil {
+		return err
+	}
+	if f.frame.Vars = nil; len(f.vars) > 0 {
+		if f.frame.Vars, err = encode(f.vars); err != nil {
+			return err
+		}
+	}
+	return f.keep(ctx)
+}
+
+// keep hands the frame to the journal and drops the frames that it makes useless.
+func (f *fiber) keep(ctx context.Context) error {
+	if err := f.run.env.Journal.Save(ctx, f.path, f.frame); err != nil {
+		return fmt.Errorf("save fiber %q: %w", f.path, err)
+	}
+	f.dirty = false
+	if len(f.stale) == 0 {
+		return nil
+	}
+	if err := f.run.env.Journal.Forget(ctx, f.stale); err != nil {
+		return fmt.Errorf("forget children of fiber %q: %w", f.path, err)
+	}
+	f.stale = nil
+	return nil
+}
+
+// count adds history events, and fails when no room would be left for ExecutionSucceeded.
+func (f *fiber) count(n int64) error {
+	f.frame.Events += n
+	if f.total.Add(n)+1 <= MaxEvents {
+		return nil
+	}
+	return raise(errRuntime, "the execution reached the maximum number of history events (%d)", MaxEvents)
+}
+
+// loop runs states until one ends the level.
+func (f *fiber) loop(ctx context.Context) (any, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		s := f.level.states[f.frame.State]
+		if s == nil {
+			return nil, raise(errRuntime, "the state machine no longer has a state %q, where the execution stands", f.frame.State)
+		}
+		if err := f.count(1); err != nil {
+			return nil, err
+		}
+		out, next, err := f.attempt(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		if err := f.count(1); err != nil {
+			return nil, err
+		}
+		if next == "" {
+			return out, nil
+		}
+		f.begin(next, out, f.vars)
+	}
+}
+
+// attempt runs a state with its Retry and Catch.
+func (f *fiber) attempt(ctx context.Context, s *state) (out any, next string, err error) {
+	for {
+		if err := f.pause(ctx); err != nil {
+			return nil, "", err
+		}
+		out, next, err := f.once(ctx, s)
+		if err == nil {
+			return out, next, nil
+		}
+		e, ok := errors.AsType[*Error](err)
+		if !ok || ctx.Err() != nil {
+			return nil, "", err
+		}
+		again, err := f.again(ctx, s, e)
+		if err != nil {
+			return nil, "", err
+		}
+		if !again {
+			return f.caught(s, e)
+		}
+	}
+}
+
+// pause waits out the delay of a retry.
+func (f *fiber) pause(ctx context.Context) error {
+	if f.frame.RetryAt.IsZero() {
+		return nil
+	}
+	if err := f.sleepUntil(ctx, f.frame.RetryAt); err != nil {
+		return err
+	}
+	f.frame.RetryAt = time.Time{}
+	return nil
+}
+
+func (f *fiber) sleepUntil(ctx context.Context, at time.Time) error {
+	d := at.Sub(f.run.env.Clock.Now())
+	if d <= 0 {
+		return ctx.Err()
+	}
+	return f.run.env.Clock.Sleep(ctx, d)
+}
+
+// again tells whether Retry wants another attempt after e, and if so prepares and keeps it.
+func (f *fiber) again(ctx context.Context, s *state, e *Error) (bool, error) {
+	for i, t := range s.retry {
+		if !matches(t.names, e.Name) {
+			continue
+		}
+		if len(f.frame.Tries) != len(s.retry) {
+			f.frame.Tries = make([]int, len(s.retry))
+		}
+		n := f.frame.Tries[i]
+		if n >= t.attempts {
+			return false, nil
+		}
+		f.frame.Tries[i]++
+		f.frame.Visit++
+		f.frame.Token, f.frame.Sent, f.frame.Until = "", false, time.Time{}
+		f.frame.RetryAt = f.run.env.Clock.Now().Add(t.delay(n))
+		f.dirty = true
+		return true, f.save(ctx)
+	}
+	return false, nil
+}
+
+// caught gives what goes on after e, by the first catcher that matches; without one e is the end.
+func (f *fiber) caught(s *state, e *Error) (any, string, error) {
+	for _, c := range s.catch {
+		if !matches(c.names, e.Name) {
+			continue
+		}
+		problem := map[string]any{"Error": e.Name, "Cause": e.Cause}
+		if err := f.assign(c.assign, problem); err != nil {
+			return nil, "", err
+		}
+		out, err := placed(c.resultPath, c.noResult, f.data, problem)
+		if err == nil {
+			err = fits(out, "the output of state "+s.name)
+		}
+		return out, c.next, err
+	}
+	return nil, "", e
+}
+
+// retries is how often the state has been retried.
+func (f *fiber) retries() int64 {
+	n := 0
+	for _, t := range f.frame.Tries {
+		n += t
+	}
+	return int64(n)
+}
+
+// scope is what paths read while data is the data.
+func (f *fiber) scope(data any) scope { return scope{data, f.context, f.vars} }
+
+// context makes the context object, "$$".
+func (f *fiber) context() map[string]any {
+	x := f.run.x
+	c := map[string]any{
+		"Execution": map[string]any{
+			"Id": x.ID, "Name": x.Name, "Input": f.run.input, "StartTime": stamp(x.Started),
+		},
+		"StateMachine": map[string]any{"Id": x.MachineID, "Name": x.Machine},
+		"State": map[string]any{
+			"Name": f.frame.State, "EnteredTime": stamp(f.frame.Entered), "RetryCount": whole(f.retries()),
+		},
+	}
+	if f.item != nil {
+		c["Map"] = f.item
+	}
+	if f.frame.Token != "" {
+		c["Task"] = map[string]any{"Token": f.frame.Token}
+	}
+	return c
+}
+
+// stamp writes a time as the context object has it.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -1,0 +1,275 @@
+package asl
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxSeconds bounds every duration, as Step Functions does: a little over three years.
+const maxSeconds = 99_999_999
+
+// reader reads the fields of one state into it.
+type reader struct {
+	parser *parser
+	fields map[string]json.RawMessage
+	state  *state
+	self   int    // index of the state's level among the parser's
+	at     string // the states around it, for messages: "Outer."
+}
+
+func (r *reader) all() error {
+	err := errors.Join(r.flow(), r.data())
+	if err != nil {
+		return err
+	}
+	switch r.state.kind {
+	case kindTask:
+		return errors.Join(r.task(), r.recovery())
+	case kindChoice:
+		return r.choice()
+	case kindWait:
+		return r.wait()
+	case kindMap:
+		return errors.Join(r.each(), r.recovery())
+	case kindParallel:
+		return errors.Join(r.branches(), r.recovery())
+	case kindFail:
+		return r.fail()
+	case kindPass, kindSucceed:
+	}
+	return nil
+}
+
+// flow reads Next and End, or Default.
+func (r *reader) flow() error {
+	s := r.state
+	next, err1 := read[string](r.fields, "Next")
+	end, err2 := read[bool](r.fields, "End")
+	def, err3 := read[string](r.fields, "Default")
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return err
+	}
+	s.next = next
+	switch s.kind {
+	case kindChoice:
+		s.next = def
+	case kindSucceed, kindFail:
+	case kindPass, kindTask, kindWait, kindMap, kindParallel:
+		if (next == "") != end {
+			return errors.New("exactly one of the fields \"Next\" and \"End\" must be given")
+		}
+	}
+	return nil
+}
+
+// data reads the fields that say what goes in, what comes out and what is remembered.
+func (r *reader) data() error {
+	s := r.state
+	var errs [8]error
+	s.inputPath, s.noInput, errs[0] = r.optionalPath("InputPath", parsePath)
+	s.outputPath, s.noOutput, errs[1] = r.optionalPath("OutputPath", parsePath)
+	s.resultPath, s.noResult, errs[2] = r.optionalPath("ResultPath", parseResultPath)
+	s.parameters, errs[3] = r.template("Parameters")
+	s.selector, errs[4] = r.template("ResultSelector")
+	s.assign, errs[5] = assignment(r.fields)
+	if raw, ok := r.fields["Result"]; ok {
+		v, err := decode(raw)
+		s.result, errs[6] = constant{v}, err
+	}
+	if s.selector != nil && !isObject(s.selector) {
+		errs[7] = errors.New("field \"ResultSelector\" must be an object")
+	}
+	return errors.Join(errs[:]...)
+}
+
+// optionalPath reads a path field, which may be null.
+func (r *reader) optionalPath(name string, parse func(string) (*path, error)) (p *path, null bool, err error) {
+	raw, ok := r.fields[name]
+	if !ok {
+		return nil, false, nil
+	}
+	if string(raw) == "null" {
+		return nil, true, nil
+	}
+	p, err = r.path(name, parse)
+	return p, false, err
+}
+
+// path reads a path field, nil when it is absent.
+func (r *reader) path(name string, parse func(string) (*path, error)) (*path, error) {
+	text, err := read[string](r.fields, name)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := r.fields[name]; !ok {
+		return nil, nil //nolint:nilnil // an absent path is no path
+	}
+	p, err := parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("field %q: %w", name, err)
+	}
+	return p, nil
+}
+
+// reference reads a path that must name one place.
+func reference(text string) (*path, error) {
+	p, err := parsePath(text)
+	if err == nil && !p.reference() {
+		err = fmt.Errorf("path %q must name one place, without [*]", text)
+	}
+	return p, err
+}
+
+func (r *reader) template(name string) (expr, error) {
+	raw, ok := r.fields[name]
+	if !ok {
+		return nil, nil //nolint:nilnil // an absent template is no template
+	}
+	e, err := parseTemplate(raw)
+	if err != nil {
+		return nil, fmt.Errorf("field %q: %w", name, err)
+	}
+	return e, nil
+}
+
+func isObject(e expr) bool {
+	if c, ok := e.(constant); ok {
+		_, ok = c.v.(map[string]any)
+		return ok
+	}
+	_, ok := e.(members)
+	return ok
+}
+
+// assignment reads an Assign field.
+func assignment(fields map[string]json.RawMessage) (expr, error) {
+	r := reader{fields: fields}
+	e, err := r.template("Assign")
+	if e == nil || err != nil {
+		return nil, err
+	}
+	if !isObject(e) {
+		return nil, errors.New("field \"Assign\" must be an object")
+	}
+	for _, name := range assigned(e) {
+		if !identifier(name) {
+			return nil, fmt.Errorf("field \"Assign\": %q cannot name a variable", name)
+		}
+	}
+	return e, nil
+}
+
+// task reads what a Task calls.
+func (r *reader) task() error {
+	s := r.state
+	resource, err := read[string](r.fields, "Resource")
+	if err != nil {
+		return err
+	}
+	seconds, err := read[int64](r.fields, "TimeoutSeconds")
+	if err != nil {
+		return err
+	}
+	if _, given := r.fields["TimeoutSeconds"]; given && (seconds < 1 || seconds > maxSeconds) {
+		return fmt.Errorf("field \"TimeoutSeconds\" must be between 1 and %d", maxSeconds)
+	}
+	s.task.timeout = time.Duration(seconds) * time.Second
+	s.task.resource, s.task.callback = strings.CutSuffix(resource, tokenSuffix)
+	s.task.invoke = s.task.resource == lambdaInvoke
+	if s.task.invoke {
+		return r.invocation()
+	}
+	if s.task.callback || !functionARN(resource) {
+		return fmt.Errorf("field \"Resource\": %q is outside the subset: a function's ARN, %s and %s",
+			resource, lambdaInvoke, lambdaInvoke+tokenSuffix)
+	}
+	return nil
+}
+
+func functionARN(s string) bool {
+	parts := strings.Split(s, ":")
+	return len(parts) >= 7 && parts[0] == "arn" && strings.HasPrefix(parts[1], "aws") && parts[2] == "lambda" &&
+		parts[5] == "function" && parts[6] != ""
+}
+
+// invocation checks the Parameters of arn:aws:states:::lambda:invoke.
+func (r *reader) invocation() error {
+	raw, ok := r.fields["Parameters"]
+	if !ok {
+		return errors.New("field \"Parameters\" is missing: lambda:invoke needs FunctionName")
+	}
+	fields, err := object(raw)
+	if err != nil {
+		return fmt.Errorf("field \"Parameters\": %w", err)
+	}
+	if err := only(fields, "FunctionName", "FunctionName.$", "Payload", "Payload.$"); err != nil {
+		return fmt.Errorf("field \"Parameters\" of lambda:invoke: %w", err)
+	}
+	_, computed := fields["FunctionName.$"]
+	if !computed && r.state.function() == "" {
+		return errors.New("field \"Parameters\" of lambda:invoke: \"FunctionName\" must be a string")
+	}
+	return nil
+}
+
+// fail reads what a Fail fails with.
+func (r *reader) fail() error {
+	var err1, err2 error
+	r.state.fail.name, err1 = r.textOrPath("Error")
+	r.state.fail.cause, err2 = r.textOrPath("Cause")
+	return errors.Join(err1, err2)
+}
+
+// textOrPath reads a text field or its Path variant, which may be an intrinsic.
+func (r *reader) textOrPath(name string) (expr, error) {
+	text, err1 := read[string](r.fields, name)
+	from, err2 := read[string](r.fields, name+"Path")
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	if _, ok := r.fields[name+"Path"]; !ok {
+		return constant{text}, nil
+	}
+	if _, both := r.fields[name]; both {
+		return nil, fmt.Errorf("fields %q and %q are both given", name, name+"Path")
+	}
+	e, err := parseExpr(from)
+	if err != nil {
+		return nil, fmt.Errorf("field %q: %w", name+"Path", err)
+	}
+	return e, nil
+}
+
+// wait reads until when a Wait waits.
+func (r *reader) wait() error {
+	forms := []string{"Seconds", "SecondsPath", "Timestamp", "TimestampPath"}
+	given := slices.DeleteFunc(slices.Clone(forms), func(f string) bool { _, ok := r.fields[f]; return !ok })
+	if len(given) != 1 {
+		return fmt.Errorf("exactly one of %s must be given", strings.Join(forms, ", "))
+	}
+	w := &r.state.wait
+	seconds, err1 := read[int64](r.fields, "Seconds")
+	stamp, err2 := read[string](r.fields, "Timestamp")
+	var err3, err4 error
+	w.secondsPath, err3 = r.path("SecondsPath", reference)
+	w.timestampPath, err4 = r.path("TimestampPath", reference)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		return err
+	}
+	if seconds < 0 || seconds > maxSeconds {
+		return fmt.Errorf("field \"Seconds\" must be between 0 and %d", maxSeconds)
+	}
+	w.seconds = time.Duration(seconds) * time.Second
+	if given[0] == "Timestamp" {
+		t, ok := timestamp(stamp)
+		if !ok {
+			return fmt.Errorf("field \"Timestamp\": %q is not an RFC 3339 time", stamp)
+		}
+		w.timestamp = t
+	}
+	return nil
+}

@@ -1,0 +1,328 @@
+package asl
+
+import (
+	"crypto/md5"  //nolint:gosec // States.Hash offers it; nothing of ours relies on it
+	"crypto/sha1" //nolint:gosec // as above
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// function is one intrinsic: how many arguments it takes and what it does with them.
+type function struct {
+	least, most int
+	random      bool
+	do          func(args []any) (any, error)
+}
+
+// The quotas of single intrinsics, from the developer guide's page on them.
+const (
+	maxRange   = 1_000  // elements that ArrayRange makes
+	maxEncoded = 10_000 // characters that Base64Encode, Base64Decode and Hash take
+)
+
+// functions are the 18 intrinsics.
+var functions = map[string]function{
+	"States.Format":         {1, math.MaxInt, false, format},
+	"States.StringToJson":   {1, 1, false, stringToJSON},
+	"States.JsonToString":   {1, 1, false, jsonToString},
+	"States.Array":          {0, math.MaxInt, false, func(a []any) (any, error) { return append([]any{}, a...), nil }},
+	"States.ArrayPartition": {2, 2, false, arrayPartition},
+	"States.ArrayContains":  {2, 2, false, arrayContains},
+	"States.ArrayRange":     {3, 3, false, arrayRange},
+	"States.ArrayGetItem":   {2, 2, false, arrayGetItem},
+	"States.ArrayLength":    {1, 1, false, arrayLength},
+	"States.ArrayUnique":    {1, 1, false, arrayUnique},
+	"States.Base64Encode":   {1, 1, false, base64Encode},
+	"States.Base64Decode":   {1, 1, false, base64Decode},
+	"States.Hash":           {2, 2, false, hash},
+	"States.JsonMerge":      {3, 3, false, jsonMerge},
+	"States.MathRandom":     {2, 3, true, mathRandom},
+	"States.MathAdd":        {2, 2, false, mathAdd},
+	"States.StringSplit":    {2, 2, false, stringSplit},
+	"States.UUID":           {0, 0, true, func([]any) (any, error) { return uuid(), nil }},
+}
+
+func asText(a []any, i int) (string, error) {
+	s, ok := a[i].(string)
+	if !ok {
+		return "", fmt.Errorf("argument %d is not a string", i+1)
+	}
+	return s, nil
+}
+
+func asArray(a []any, i int) ([]any, error) {
+	v, ok := a[i].([]any)
+	if !ok {
+		return nil, fmt.Errorf("argument %d is not an array", i+1)
+	}
+	return v, nil
+}
+
+func asInteger(a []any, i int) (int64, error) {
+	n, ok := integer(a[i])
+	if !ok {
+		return 0, fmt.Errorf("argument %d is not a number", i+1)
+	}
+	return n, nil
+}
+
+func format(a []any) (any, error) {
+	f, err := asText(a, 0)
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	next := 1
+	for i := 0; i < len(f); i++ {
+		switch {
+		case f[i] == '\\' && i+1 < len(f):
+			i++
+			b.WriteByte(f[i])
+		case strings.HasPrefix(f[i:], "{}"):
+			if next == len(a) {
+				return nil, errors.New("there are more {} than arguments")
+			}
+			b.WriteString(display(a[next]))
+			next++
+			i++
+		default:
+			b.WriteByte(f[i])
+		}
+	}
+	if next != len(a) {
+		return nil, errors.New("there are fewer {} than arguments")
+	}
+	return b.String(), nil
+}
+
+// display is a value within a text: strings bare, everything else as JSON.
+func display(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	b, err := encode(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}
+
+func stringToJSON(a []any) (any, error) {
+	s, err := asText(a, 0)
+	if err != nil {
+		return nil, err
+	}
+	return decode([]byte(s))
+}
+
+func jsonToString(a []any) (any, error) {
+	b, err := encode(a[0])
+	return string(b), err
+}
+
+func arrayPartition(a []any) (any, error) {
+	list, err := asArray(a, 0)
+	if err != nil {
+		return nil, err
+	}
+	n, err := asInteger(a, 1)
+	if err != nil || n < 1 {
+		return nil, errors.New("the size of a chunk is not a positive number")
+	}
+	out := []any{}
+	for len(list) > 0 {
+		k := int(min(n, int64(len(list))))
+		out, list = append(out, list[:k:k]), list[k:]
+	}
+	return out, nil
+}
+
+func arrayContains(a []any) (any, error) {
+	list, err := asArray(a, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range list {
+		if equal(v, a[1]) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func arrayRange(a []any) (any, error) {
+	first, err1 := asInteger(a, 0)
+	last, err2 := asInteger(a, 1)
+	by, err3 := asInteger(a, 2)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, err
+	}
+	if by == 0 {
+		return nil, errors.New("the increment is 0")
+	}
+	out := []any{}
+	for v := first; by > 0 && v <= last || by < 0 && v >= last; {
+		if len(out) == maxRange {
+			return nil, fmt.Errorf("the range has more than %d elements", maxRange)
+		}
+		out = append(out, whole(v))
+		if by > 0 && v > math.MaxInt64-by || by < 0 && v < math.MinInt64-by {
+			break
+		}
+		v += by
+	}
+	return out, nil
+}
+
+func arrayGetItem(a []any) (any, error) {
+	list, err := asArray(a, 0)
+	if err != nil {
+		return nil, err
+	}
+	i, err := asInteger(a, 1)
+	if err != nil {
+		return nil, err
+	}
+	if i < 0 || i >= int64(len(list)) {
+		return nil, fmt.Errorf("index %d is outside an array of %d", i, len(list))
+	}
+	return list[i], nil
+}
+
+func arrayLength(a []any) (any, error) {
+	list, err := asArray(a, 0)
+	return whole(int64(len(list))), err
+}
+
+func arrayUnique(a []any) (any, error) {
+	list, err := asArray(a, 0)
+	if err != nil {
+		return nil, err
+	}
+	out, seen := []any{}, map[string][]any{}
+	for _, v := range list {
+		k := bucket(v)
+		if found, _ := arrayContains([]any{seen[k], v}); found == true {
+			continue
+		}
+		seen[k] = append(seen[k], v)
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// bucket groups values so that equal ones share a group, and most others do not.
+func bucket(v any) string {
+	if n, ok := v.(json.Number); ok {
+		f, _ := n.Float64()
+		return fmt.Sprint(f)
+	}
+	switch x := v.(type) {
+	case map[string]any:
+		return fmt.Sprintf("{%d", len(x))
+	case []any:
+		return fmt.Sprintf("[%d", len(x))
+	}
+	return fmt.Sprintf("%T%v", v, v)
+}
+
+func base64Encode(a []any) (any, error) {
+	s, err := limitedText(a, 0)
+	return base64.StdEncoding.EncodeToString([]byte(s)), err
+}
+
+func base64Decode(a []any) (any, error) {
+	s, err := limitedText(a, 0)
+	if err != nil {
+		return nil, err
+	}
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		return nil, fmt.Errorf("decode base64: %w", err)
+	}
+	return strings.ToValidUTF8(string(b), "\uFFFD"), nil
+}
+
+func limitedText(a []any, i int) (string, error) {
+	s, err := asText(a, i)
+	if err == nil && len(s) > maxEncoded {
+		err = fmt.Errorf("argument %d has more than %d characters", i+1, maxEncoded)
+	}
+	return s, err
+}
+
+func hash(a []any) (any, error) {
+	s := display(a[0])
+	if len(s) > maxEncoded {
+		return nil, fmt.Errorf("argument 1 has more than %d characters", maxEncoded)
+	}
+	switch a[1] {
+	case "MD5":
+		h := md5.Sum([]byte(s)) //nolint:gosec // see the import
+		return hex.EncodeToString(h[:]), nil
+	case "SHA-1":
+		h := sha1.Sum([]byte(s)) //nolint:gosec // see the import
+		return hex.EncodeToString(h[:]), nil
+	case "SHA-256":
+		h := sha256.Sum256([]byte(s))
+		return hex.EncodeToString(h[:]), nil
+	case "SHA-384":
+		h := sha512.Sum384([]byte(s))
+		return hex.EncodeToString(h[:]), nil
+	case "SHA-512":
+		h := sha512.Sum512([]byte(s))
+		return hex.EncodeToString(h[:]), nil
+	}
+	return nil, errors.New("the algorithm is not MD5, SHA-1, SHA-256, SHA-384 or SHA-512")
+}
+
+func jsonMerge(a []any) (any, error) {
+	x, ok1 := a[0].(map[string]any)
+	y, ok2 := a[1].(map[string]any)
+	if !ok1 || !ok2 {
+		return nil, errors.New("arguments 1 and 2 must be objects")
+	}
+	if a[2] != false {
+		return nil, errors.New("argument 3 must be false: only the shallow merge exists")
+	}
+	out := make(map[string]any, len(x)+len(y))
+	for _, m := range []map[string]any{x, y} {
+		for k, v := range m {
+			out[k] = v
+		}
+	}
+	return out, nil
+}
+
+func mathAdd(a []any) (any, error) {
+	x, err1 := asInteger(a, 0)
+	y, err2 := asInteger(a, 1)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	if y > 0 && x > math.MaxInt64-y || y < 0 && x < math.MinInt64-y {
+		return nil, errors.New("the sum is too large")
+	}
+	return whole(x + y), nil
+}
+
+// stringSplit cuts at each of the characters of the second argument; empty pieces are left out.
+func stringSplit(a []any) (any, error) {
+	s, err1 := asText(a, 0)
+	by, err2 := asText(a, 1)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	out := []any{}
+	for piece := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune(by, r) }) {
+		out = append(out, piece)
+	}
+	return out, nil
+}

@@ -1,0 +1,248 @@
+package asl
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// scope is what a path may read: "$" the data, "$$" the context object, "$name" the variables.
+type scope struct {
+	data    any
+	context func() map[string]any
+	vars    map[string]any
+}
+
+// root says where a path begins.
+type root uint8
+
+const (
+	rootData root = iota
+	rootContext
+	rootVariable
+)
+
+// step is one part of a path: a member, an index, or every element.
+type step struct {
+	name  string
+	index int
+	kind  stepKind
+}
+
+type stepKind uint8
+
+const (
+	stepMember stepKind = iota
+	stepIndex
+	stepEach
+)
+
+// path is a JSONPath of the subset: $, $$ or $name, then .name, ['name'], [n] and [*].
+type path struct {
+	text     string
+	root     root
+	variable string
+	steps    []step
+}
+
+// parsePath reads a path.
+func parsePath(text string) (*path, error) {
+	p := &path{text: text}
+	rest, ok := strings.CutPrefix(text, "$")
+	if !ok {
+		return nil, fmt.Errorf("%q is not a path: it does not begin with $", text)
+	}
+	switch {
+	case strings.HasPrefix(rest, "$"):
+		p.root, rest = rootContext, rest[1:]
+	case rest != "" && rest[0] != '.' && rest[0] != '[':
+		n := strings.IndexAny(rest, ".[")
+		if n < 0 {
+			n = len(rest)
+		}
+		p.root, p.variable, rest = rootVariable, rest[:n], rest[n:]
+		if !identifier(p.variable) {
+			return nil, fmt.Errorf("path %q: %q is not a variable's name", text, p.variable)
+		}
+	}
+	for rest != "" {
+		s, after, err := parseStep(rest)
+		if err != nil {
+			return nil, fmt.Errorf("path %q: %w", text, err)
+		}
+		p.steps, rest = append(p.steps, s), after
+	}
+	return p, nil
+}
+
+// parseStep reads the first step of r and returns what follows it.
+func parseStep(r string) (step, string, error) {
+	if r[0] == '[' {
+		return parseBracket(r[1:])
+	}
+	if r[0] != '.' {
+		return step{}, "", fmt.Errorf("unexpected %q", r)
+	}
+	n := strings.IndexAny(r[1:], ".[") + 1
+	if n == 0 {
+		n = len(r)
+	}
+	name := r[1:n]
+	if name == "" || strings.ContainsAny(name, "*?()@ ,'\"$\\") {
+		return step{}, "", fmt.Errorf("%q is outside the subset of .name, ['name'], [n] and [*]", r)
+	}
+	return step{name: name}, r[n:], nil
+}
+
+// parseBracket reads what follows a [.
+func parseBracket(r string) (step, string, error) {
+	if r != "" && (r[0] == '\'' || r[0] == '"') {
+		n := strings.IndexByte(r[1:], r[0])
+		if n < 0 || !strings.HasPrefix(r[n+2:], "]") || strings.Contains(r[1:n+1], `\`) {
+			return step{}, "", fmt.Errorf("[%s is not ['name']", r)
+		}
+		return step{name: r[1 : n+1]}, r[n+3:], nil
+	}
+	in, after, ok := strings.Cut(r, "]")
+	if !ok {
+		return step{}, "", fmt.Errorf("[%s has no ]", r)
+	}
+	if in == "*" {
+		return step{kind: stepEach}, after, nil
+	}
+	n, err := strconv.ParseUint(in, 10, 31)
+	if err != nil {
+		return step{}, "", fmt.Errorf("[%s] is outside the subset of .name, ['name'], [n] and [*]", in)
+	}
+	return step{kind: stepIndex, index: int(n)}, after, nil
+}
+
+// identifier tells whether s can name a variable.
+func identifier(s string) bool {
+	if s == "" || len(s) > 80 {
+		return false
+	}
+	for i, c := range s {
+		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+// reference tells whether the path names one place only: it has no [*].
+func (p *path) reference() bool {
+	for _, s := range p.steps {
+		if s.kind == stepEach {
+			return false
+		}
+	}
+	return true
+}
+
+// eval reads the value at the path; States.Runtime when there is none.
+func (p *path) eval(sc scope) (any, error) {
+	v, ok := p.find(sc)
+	if !ok {
+		return nil, raise(errRuntime, "the path %q could not be found", p.text)
+	}
+	return v, nil
+}
+
+// find reads the value at the path and tells whether there is one.
+func (p *path) find(sc scope) (any, bool) {
+	cur := sc.data
+	switch p.root {
+	case rootContext:
+		cur = sc.context()
+	case rootVariable:
+		v, ok := sc.vars[p.variable]
+		if !ok {
+			return nil, false
+		}
+		cur = v
+	}
+	return walk(cur, p.steps)
+}
+
+func walk(cur any, steps []step) (any, bool) {
+	for i, s := range steps {
+		switch s.kind {
+		case stepEach:
+			return walkEach(cur, steps[i+1:])
+		case stepIndex:
+			a, ok := cur.([]any)
+			if !ok || s.index >= len(a) {
+				return nil, false
+			}
+			cur = a[s.index]
+		case stepMember:
+			m, ok := cur.(map[string]any)
+			if !ok {
+				return nil, false
+			}
+			if cur, ok = m[s.name]; !ok {
+				return nil, false
+			}
+		}
+	}
+	return cur, true
+}
+
+// walkEach follows steps from every element of an array; elements that do not have them are left out.
+func walkEach(cur any, steps []step) (any, bool) {
+	a, ok := cur.([]any)
+	if !ok {
+		return nil, false
+	}
+	out := make([]any, 0, len(a))
+	for _, e := range a {
+		if v, ok := walk(e, steps); ok {
+			out = append(out, v)
+		}
+	}
+	return out, true
+}
+
+// place puts v at the path within a copy of data, making the objects on the way; it is what ResultPath does.
+func (p *path) place(data, v any) (any, error) {
+	return p.placeAt(data, p.steps, v)
+}
+
+func (p *path) placeAt(data any, steps []step, v any) (any, error) {
+	if len(steps) == 0 {
+		return v, nil
+	}
+	m, ok := data.(map[string]any)
+	if !ok && data != nil {
+		return nil, raise(errResultPath, "unable to apply ResultPath %q: there is something else than an object on the way", p.text)
+	}
+	inner, err := p.placeAt(m[steps[0].name], steps[1:], v)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]any, len(m)+1)
+	for k, x := range m {
+		out[k] = x
+	}
+	out[steps[0].name] = inner
+	return out, nil
+}
+
+// parseResultPath reads a ResultPath: members only, of the data.
+func parseResultPath(text string) (*path, error) {
+	p, err := parsePath(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range p.steps {
+		if s.kind != stepMember {
+			return nil, fmt.Errorf("path %q: a result can be placed under .name and ['name'] only", text)
+		}
+	}
+	if p.root != rootData {
+		return nil, fmt.Errorf("path %q: a result can be placed in the input only", text)
+	}
+	return p, nil
+}

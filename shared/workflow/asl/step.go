@@ -1,0 +1,229 @@
+package asl
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+)
+
+// once runs a state one time: its input, its work, its output.
+func (f *fiber) once(ctx context.Context, s *state) (out any, next string, err error) {
+	if s.task.callback && f.frame.Token == "" {
+		f.frame.Token, f.dirty = f.run.env.Tasks.Token(f.path), true
+	}
+	in, given, err := f.input(s)
+	if err != nil {
+		return nil, "", err
+	}
+	if s.kind == kindChoice {
+		return f.choose(s, in)
+	}
+	res, err := f.work(ctx, s, in, given)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := f.assign(s.assign, res); err != nil {
+		return nil, "", err
+	}
+	out, err = f.output(s, in, res)
+	return out, s.next, err
+}
+
+// input applies InputPath, and then Parameters.
+func (f *fiber) input(s *state) (in, given any, err error) {
+	in = f.data
+	switch {
+	case s.noInput:
+		in = map[string]any{}
+	case s.inputPath != nil:
+		if in, err = s.inputPath.eval(f.scope(f.data)); err != nil {
+			return nil, nil, err
+		}
+	}
+	if s.parameters == nil {
+		return in, in, nil
+	}
+	if given, err = s.parameters.eval(f.scope(in)); err != nil {
+		return nil, nil, err
+	}
+	return in, given, fits(given, "what Parameters of state "+s.name+" makes")
+}
+
+// work does what the kind of state is for; in is what InputPath left, given what Parameters made of it.
+func (f *fiber) work(ctx context.Context, s *state, in, given any) (any, error) {
+	switch s.kind {
+	case kindPass:
+		if s.result != nil {
+			return s.result.eval(scope{})
+		}
+		return given, nil
+	case kindTask:
+		return f.call(ctx, s, given)
+	case kindWait:
+		return in, f.wait(ctx, s, in)
+	case kindMap:
+		return f.mapItems(ctx, s, in)
+	case kindParallel:
+		return f.parallel(ctx, s, given)
+	case kindFail:
+		return nil, f.fail(s, in)
+	case kindSucceed, kindChoice:
+	}
+	return in, nil
+}
+
+// output makes the output of a state from its result.
+func (f *fiber) output(s *state, in, res any) (any, error) {
+	var err error
+	if s.selector != nil {
+		if res, err = s.selector.eval(f.scope(res)); err != nil {
+			return nil, err
+		}
+	}
+	out, err := placed(s.resultPath, s.noResult, in, res)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case s.noOutput:
+		out = map[string]any{}
+	case s.outputPath != nil:
+		if out, err = s.outputPath.eval(f.scope(out)); err != nil {
+			return nil, err
+		}
+	}
+	return out, fits(out, "the output of state "+s.name)
+}
+
+// placed applies a ResultPath.
+func placed(p *path, none bool, in, res any) (any, error) {
+	if none {
+		return in, nil
+	}
+	if p == nil {
+		return res, nil
+	}
+	return p.place(in, res)
+}
+
+// assign sets the variables that an Assign names; all are computed before any is set.
+func (f *fiber) assign(a expr, data any) error {
+	if a == nil {
+		return nil
+	}
+	v, err := a.eval(f.scope(data))
+	if err != nil {
+		return err
+	}
+	set, _ := v.(map[string]any)
+	vars := make(map[string]any, len(f.vars)+len(set))
+	maps.Copy(vars, f.vars)
+	maps.Copy(vars, set)
+	if size(vars, MaxVariables) > MaxVariables {
+		return raise(errDataLimit, "the variables are larger than %d bytes together", MaxVariables)
+	}
+	f.vars = vars
+	return nil
+}
+
+// choose finds the first rule that holds.
+func (f *fiber) choose(s *state, in any) (any, string, error) {
+	next, assign := s.next, s.assign
+	for _, r := range s.choice {
+		ok, err := r.test.holds(f.scope(in))
+		if err != nil {
+			return nil, "", err
+		}
+		if ok {
+			next, assign = r.next, r.assign
+			break
+		}
+	}
+	if next == "" {
+		return nil, "", raise(errNoChoice, "no rule of state %s holds and it has no Default", s.name)
+	}
+	if err := f.assign(assign, in); err != nil {
+		return nil, "", err
+	}
+	out, err := f.output(s, in, in)
+	return out, next, err
+}
+
+// fail makes the failure of a Fail state.
+func (f *fiber) fail(s *state, in any) error {
+	name, err := s.fail.name.eval(f.scope(in))
+	if err != nil {
+		return err
+	}
+	cause, err := s.fail.cause.eval(f.scope(in))
+	if err != nil {
+		return err
+	}
+	n, ok1 := name.(string)
+	c, ok2 := cause.(string)
+	if !ok1 || !ok2 {
+		return raise(errRuntime, "ErrorPath and CausePath of state %s must lead to strings", s.name)
+	}
+	return &Error{n, c}
+}
+
+// wait waits until the time that the state names. The time is kept, so that a restart does not begin the wait again.
+func (f *fiber) wait(ctx context.Context, s *state, in any) error {
+	if f.frame.Until.IsZero() {
+		until, err := f.waitUntil(s.wait, in)
+		if err != nil {
+			return err
+		}
+		if !until.After(f.run.env.Clock.Now()) {
+			return nil
+		}
+		f.frame.Until, f.dirty = until, true
+	}
+	if err := f.save(ctx); err != nil {
+		return err
+	}
+	return f.sleepUntil(ctx, f.frame.Until)
+}
+
+func (f *fiber) waitUntil(w wait, in any) (time.Time, error) {
+	switch {
+	case w.secondsPath != nil:
+		return f.secondsFrom(w.secondsPath, in)
+	case w.timestampPath != nil:
+		v, err := w.timestampPath.eval(f.scope(in))
+		if err != nil {
+			return time.Time{}, err
+		}
+		text, _ := v.(string)
+		t, ok := timestamp(text)
+		if !ok {
+			return t, raise(errRuntime, "TimestampPath leads to %s, which is not an RFC 3339 time", clip(v))
+		}
+		return t, nil
+	case !w.timestamp.IsZero():
+		return w.timestamp, nil
+	}
+	return f.run.env.Clock.Now().Add(w.seconds), nil
+}
+
+func (f *fiber) secondsFrom(p *path, in any) (time.Time, error) {
+	v, err := p.eval(f.scope(in))
+	if err != nil {
+		return time.Time{}, err
+	}
+	n, ok := number(v)
+	if !ok || n < 0 || n > maxSeconds || n != float64(int64(n)) {
+		return time.Time{}, raise(errRuntime, "SecondsPath leads to %s, which is not a whole number from 0 to %d", clip(v), maxSeconds)
+	}
+	return f.run.env.Clock.Now().Add(time.Duration(n) * time.Second), nil
+}
+
+// clip shows a value in a message, the beginning of it when it is long.
+func clip(v any) string {
+	s := display(v)
+	if len(s) > 100 {
+		return fmt.Sprintf("%.100s…", s)
+	}
+	return s
+}

@@ -1,0 +1,171 @@
+package asl
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// expr is a value that is computed when a state runs.
+type expr interface {
+	eval(sc scope) (any, error)
+	// paths visits every path the expression reads.
+	paths(visit func(*path))
+	// steady tells whether the expression gives the same value each time it is evaluated on the same data.
+	steady() bool
+}
+
+// constant is a value as it is written.
+type constant struct{ v any }
+
+func (c constant) eval(scope) (any, error) { return c.v, nil }
+func (c constant) paths(func(*path))       {}
+func (c constant) steady() bool            { return true }
+
+func (p *path) paths(visit func(*path)) { visit(p) }
+
+func (p *path) steady() bool {
+	return p.root != rootContext || len(p.steps) > 0 && p.steps[0].name != "State"
+}
+
+// members is an object of which at least one member is computed.
+type members map[string]expr
+
+func (m members) eval(sc scope) (any, error) {
+	out := make(map[string]any, len(m))
+	for k, e := range m {
+		v, err := e.eval(sc)
+		if err != nil {
+			return nil, err
+		}
+		out[k] = v
+	}
+	return out, nil
+}
+
+func (m members) paths(visit func(*path)) {
+	for _, e := range m {
+		e.paths(visit)
+	}
+}
+
+func (m members) steady() bool {
+	for _, e := range m {
+		if !e.steady() {
+			return false
+		}
+	}
+	return true
+}
+
+// elements is an array of which at least one element is computed.
+type elements []expr
+
+func (l elements) eval(sc scope) (any, error) {
+	out := make([]any, len(l))
+	for i, e := range l {
+		v, err := e.eval(sc)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+func (l elements) paths(visit func(*path)) {
+	for _, e := range l {
+		e.paths(visit)
+	}
+}
+
+func (l elements) steady() bool {
+	for _, e := range l {
+		if !e.steady() {
+			return false
+		}
+	}
+	return true
+}
+
+// parseTemplate reads a payload template: a member whose name ends in ".$" is a path or an intrinsic.
+func parseTemplate(raw json.RawMessage) (expr, error) {
+	v, err := decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	return compile(v)
+}
+
+func compile(v any) (expr, error) {
+	switch x := v.(type) {
+	case map[string]any:
+		return compileObject(x)
+	case []any:
+		return compileArray(x)
+	}
+	return constant{v}, nil
+}
+
+func compileObject(m map[string]any) (expr, error) {
+	out, fixed := members{}, true
+	for k, v := range m {
+		name, computed := strings.CutSuffix(k, ".$")
+		e, err := compileMember(k, v, computed)
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := out[name]; twice {
+			return nil, fmt.Errorf("%q and %q are both given", name, name+".$")
+		}
+		out[name] = e
+		if _, is := e.(constant); !is {
+			fixed = false
+		}
+	}
+	if fixed {
+		return constant{m}, nil
+	}
+	return out, nil
+}
+
+func compileMember(k string, v any, computed bool) (expr, error) {
+	if !computed {
+		return compile(v)
+	}
+	text, ok := v.(string)
+	if !ok {
+		return nil, fmt.Errorf("%q must be a string: a path or an intrinsic", k)
+	}
+	e, err := parseExpr(text)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", k, err)
+	}
+	return e, nil
+}
+
+func compileArray(a []any) (expr, error) {
+	out, fixed := make(elements, len(a)), true
+	for i, v := range a {
+		e, err := compile(v)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = e
+		if _, is := e.(constant); !is {
+			fixed = false
+		}
+	}
+	if fixed {
+		return constant{a}, nil
+	}
+	return out, nil
+}
+
+// parseExpr reads a path or an intrinsic.
+func parseExpr(text string) (expr, error) {
+	if strings.HasPrefix(text, "States.") {
+		return parseCall(text)
+	}
+	return parsePath(text)
+}

@@ -1,0 +1,222 @@
+package asl
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"strings"
+)
+
+// Values are JSON as encoding/json decodes it, but for numbers, which stay json.Number so that they pass through a
+// machine digit by digit. A value is never changed once it is made: states share them.
+
+// decode reads a JSON text.
+func decode(b []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, fmt.Errorf("decode JSON: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("decode JSON: text after the value")
+	}
+	return v, nil
+}
+
+// encode writes a value as compact JSON, without the HTML escapes that would count against MaxPayload.
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode JSON: %w", err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// size tells how many bytes a value takes as JSON, and stops counting soon after limit.
+func size(v any, limit int) int {
+	switch x := v.(type) {
+	case string:
+		return quoted(x)
+	case json.Number:
+		return len(x)
+	case bool:
+		if x {
+			return 4
+		}
+		return 5
+	case []any:
+		return sizeArray(x, limit)
+	case map[string]any:
+		return sizeObject(x, limit)
+	}
+	return 4
+}
+
+func sizeArray(a []any, limit int) int {
+	n := 2 + max(0, len(a)-1)
+	for _, e := range a {
+		if n > limit {
+			return n
+		}
+		n += size(e, limit-n)
+	}
+	return n
+}
+
+func sizeObject(m map[string]any, limit int) int {
+	n := 2 + max(0, len(m)-1)
+	for k, e := range m {
+		if n > limit {
+			return n
+		}
+		n += quoted(k) + 1
+		n += size(e, limit-n)
+	}
+	return n
+}
+
+// quoted is the length of s as a JSON string.
+func quoted(s string) int {
+	n := 2 + len(s)
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\' || c == '\n' || c == '\r' || c == '\t' || c == '\b' || c == '\f':
+			n++
+		case c < 0x20:
+			n += 5
+		}
+	}
+	return n
+}
+
+// fits fails with States.DataLimitExceeded when v is larger than a state may pass on.
+func fits(v any, what string) error {
+	if size(v, MaxPayload) <= MaxPayload {
+		return nil
+	}
+	return raise(errDataLimit, "%s is larger than %d bytes", what, MaxPayload)
+}
+
+// number is the value as a float, when it is a number.
+func number(v any) (float64, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	f, err := n.Float64()
+	return f, err == nil
+}
+
+// integer is the value as the nearest integer, when it is a number of a size that fits.
+func integer(v any) (int64, bool) {
+	if n, ok := v.(json.Number); ok {
+		if i, err := n.Int64(); err == nil {
+			return i, true
+		}
+	}
+	f, ok := number(v)
+	if !ok || math.IsInf(f, 0) || math.Abs(f) > 1<<62 {
+		return 0, false
+	}
+	return int64(math.Round(f)), true
+}
+
+// whole makes a number of n.
+func whole(n int64) json.Number { return json.Number(fmt.Sprint(n)) }
+
+// compareNumbers orders two numbers exactly: as integers when both are, else as rationals when they are short enough
+// for that, else as floats.
+func compareNumbers(a, b json.Number) int {
+	if x, err := a.Int64(); err == nil {
+		if y, err := b.Int64(); err == nil {
+			switch {
+			case x < y:
+				return -1
+			case x > y:
+				return 1
+			}
+			return 0
+		}
+	}
+	if plain(a) && plain(b) {
+		x, okX := new(big.Rat).SetString(string(a))
+		y, okY := new(big.Rat).SetString(string(b))
+		if okX && okY {
+			return x.Cmp(y)
+		}
+	}
+	x, _ := a.Float64()
+	y, _ := b.Float64()
+	switch {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	}
+	return 0
+}
+
+// plain tells whether n is short and has no exponent, so that a rational of it is small.
+func plain(n json.Number) bool { return len(n) < 64 && !strings.ContainsAny(string(n), "eE") }
+
+// equal tells whether two values are the same JSON; 1 and 1.0 are.
+func equal(a, b any) bool {
+	switch x := a.(type) {
+	case json.Number:
+		y, ok := b.(json.Number)
+		return ok && compareNumbers(x, y) == 0
+	case []any:
+		y, ok := b.([]any)
+		return ok && equalArrays(x, y)
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		return ok && equalObjects(x, y)
+	}
+	switch b.(type) {
+	case []any, map[string]any:
+		return false
+	}
+	return a == b
+}
+
+func equalArrays(a, b []any) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !equal(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func equalObjects(a, b map[string]any) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for k, x := range a {
+		y, ok := b[k]
+		if !ok || !equal(x, y) {
+			return false
+		}
+	}
+	return true
+}
+
+// Same tells whether two JSON texts hold the same value, whatever their spacing and the order of their members.
+func Same(a, b json.RawMessage) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	x, errA := decode(a)
+	y, errB := decode(b)
+	return errA == nil && errB == nil && equal(x, y)
+}

@@ -147,7 +147,7 @@ func encodeCursor(sk string) string { return base64.RawURLEncoding.EncodeToStrin
 // decodeCursor reads a query's cursor.
 func decodeCursor(cursor string) (string, error) {
 	sk, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || len(sk) == 0 || len(sk) > MaxKey {
+	if err != nil || checkKeyPart("sort", string(sk)) != nil {
 		return "", fault.New(fault.Invalid, "the cursor %.40q is not one that a query handed out", cursor)
 	}
 	return string(sk), nil

@@ -126,27 +126,29 @@ func (in Injection) concerns(m Method, pks []string) bool {
 	return in.PK == ""
 }
 
-// harm runs call with the faults that are due.
-func (f *FaultyStore) harm(ctx context.Context, m Method, pks []string, call func() error) error {
-	var after error
+// harm runs call with the faults that are due. A lost reply takes the answer with it.
+func harm[T any](ctx context.Context, f *FaultyStore, m Method, pks []string, call func() (T, error)) (T, error) {
+	var none T
+	lost := false
 	for _, in := range f.due(m, pks) {
 		switch in.Harm {
 		case FailBefore:
-			return ErrDown
+			return none, ErrDown
 		case Throttle:
-			return ErrThrottled
+			return none, ErrThrottled
 		case FailAfter:
-			after = ErrLost
+			lost = true
 		case Delay:
 			if err := f.clock.Sleep(ctx, in.Wait); err != nil {
-				return err
+				return none, err
 			}
 		}
 	}
-	if err := call(); err != nil {
-		return err
+	answer, err := call()
+	if err == nil && lost {
+		return none, ErrLost
 	}
-	return after
+	return answer, err
 }
 
 // partitions are the partition keys of writes.
@@ -159,62 +161,48 @@ func partitions(ws []Write) []string {
 }
 
 // Get is Store's.
-func (f *FaultyStore) Get(ctx context.Context, k Key) (it Item, err error) {
-	err = f.harm(ctx, GetMethod, []string{k.PK}, func() (err error) {
-		it, err = f.next.Get(ctx, k)
-		return err
-	})
-	return it, err
+func (f *FaultyStore) Get(ctx context.Context, k Key) (Item, error) {
+	return harm(ctx, f, GetMethod, []string{k.PK}, func() (Item, error) { return f.next.Get(ctx, k) })
 }
 
 // BatchGet is Store's.
-func (f *FaultyStore) BatchGet(ctx context.Context, keys ...Key) (found map[Key]Item, err error) {
+func (f *FaultyStore) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error) {
 	pks := make([]string, len(keys))
 	for i, k := range keys {
 		pks[i] = k.PK
 	}
-	err = f.harm(ctx, BatchGetMethod, pks, func() (err error) {
-		found, err = f.next.BatchGet(ctx, keys...)
-		return err
-	})
-	return found, err
+	return harm(ctx, f, BatchGetMethod, pks, func() (map[Key]Item, error) { return f.next.BatchGet(ctx, keys...) })
 }
 
 // Query is Store's.
-func (f *FaultyStore) Query(ctx context.Context, q Query) (p Page, err error) {
-	err = f.harm(ctx, QueryMethod, []string{q.PK}, func() (err error) {
-		p, err = f.next.Query(ctx, q)
-		return err
-	})
-	return p, err
+func (f *FaultyStore) Query(ctx context.Context, q Query) (Page, error) {
+	return harm(ctx, f, QueryMethod, []string{q.PK}, func() (Page, error) { return f.next.Query(ctx, q) })
 }
 
 // Write is Store's.
-func (f *FaultyStore) Write(ctx context.Context, w Write) (it Item, err error) {
-	err = f.harm(ctx, WriteMethod, []string{w.Item.PK}, func() (err error) {
-		it, err = f.next.Write(ctx, w)
-		return err
-	})
-	return it, err
+func (f *FaultyStore) Write(ctx context.Context, w Write) (Item, error) {
+	return harm(ctx, f, WriteMethod, []string{w.Item.PK}, func() (Item, error) { return f.next.Write(ctx, w) })
 }
 
 // BatchWrite is Store's.
 func (f *FaultyStore) BatchWrite(ctx context.Context, ws ...Write) error {
-	return f.harm(ctx, BatchWriteMethod, partitions(ws), func() error { return f.next.BatchWrite(ctx, ws...) })
+	_, err := harm(ctx, f, BatchWriteMethod, partitions(ws), func() (struct{}, error) {
+		return struct{}{}, f.next.BatchWrite(ctx, ws...)
+	})
+	return err
 }
 
 // Transact is Store's.
 func (f *FaultyStore) Transact(ctx context.Context, ws ...Write) error {
-	return f.harm(ctx, TransactMethod, partitions(ws), func() error { return f.next.Transact(ctx, ws...) })
+	_, err := harm(ctx, f, TransactMethod, partitions(ws), func() (struct{}, error) {
+		return struct{}{}, f.next.Transact(ctx, ws...)
+	})
+	return err
 }
 
 // Feed is Store's.
-func (f *FaultyStore) Feed(ctx context.Context, cursor string, limit int) (fd Feed, err error) {
-	err = f.harm(ctx, FeedMethod, nil, func() (err error) {
-		fd, err = f.next.Feed(ctx, cursor, limit)
-		return err
-	})
-	return fd, err
+func (f *FaultyStore) Feed(ctx context.Context, cursor string, limit int) (Feed, error) {
+	return harm(ctx, f, FeedMethod, nil, func() (Feed, error) { return f.next.Feed(ctx, cursor, limit) })
 }
 
 var _ Store = (*FaultyStore)(nil)

@@ -1,0 +1,12 @@
+package table_test
+
+import (
+	"testing"
+
+	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/table/tabletest"
+)
+
+func TestEmbeddedContract(t *testing.T) {
+	tabletest.Run(t, func(t *testing.T) table.Store { return tabletest.New(t) })
+}

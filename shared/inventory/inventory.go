@@ -23,7 +23,9 @@ type Account struct {
 	Status           string    `json:"status"` // connecting, connected, degraded, disconnected
 	Error            string    `json:"error,omitempty"`
 	LastDiscoveredAt time.Time `json:"lastDiscoveredAt,omitzero"`
+	LastSyncedAt     time.Time `json:"lastSyncedAt,omitzero"` // when its bills were last read
 	ResourceCount    int       `json:"resourceCount"`
+	JobID            string    `json:"jobID,omitempty"` // the discovery under way (shared/discoveries)
 	CreatedAt        time.Time `json:"createdAt"`
 	UpdatedAt        time.Time `json:"updatedAt"`
 }

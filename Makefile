@@ -1,0 +1,68 @@
+# Lamplighter. `make run` and `make test` need Go and git, nothing else. `make help` lists the targets.
+
+GO        ?= go
+GOBIN     := $(shell $(GO) env GOPATH)/bin
+LINTER    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+FUNCTIONS := $(sort $(patsubst functions/%/lambda/main.go,%,$(wildcard functions/*/lambda/main.go)))
+VERSION   := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+# -buildvcs=false and -trimpath: the same sources make the same file, so that an unchanged function is not deployed again.
+STRIPPED  := -trimpath -buildvcs=false -ldflags="-s -w"
+LAMBDA    := CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build $(STRIPPED) -tags lambda.norpc
+
+# Packages and flags of a test run can be narrowed: make test PACKAGES=./shared/table/... TESTFLAGS='-run Contract -v'
+PACKAGES  ?= ./...
+TESTFLAGS ?=
+
+.DEFAULT_GOAL := help
+
+help: ## This list
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+run: build/lamplighter ## Everything in one process on http://127.0.0.1:8080 (ARGS='-addr 127.0.0.1:9000')
+	@build/lamplighter serve $(ARGS)
+
+test: ## The tests
+	$(GO) test $(TESTFLAGS) $(PACKAGES)
+
+race: ## The tests with the race detector; infra/ only drives node and is left out
+	$(GO) test -race $(TESTFLAGS) $(filter-out lamplighter.dev/infra,$(shell $(GO) list $(PACKAGES)))
+
+bench: ## The benchmarks, as a table
+	@$(GO) test -run='^$$' -bench=. -benchmem -timeout=30m $(TESTFLAGS) $(PACKAGES) | awk -f .ci/bench-table.awk
+
+test-peers: ## The store's contract and the end-to-end suite against dynoxide and moto, where they are installed
+	@.ci/peers
+
+build: build/lamplighter $(FUNCTIONS:%=build/%/bootstrap) build/description/openapi.yaml ## Every Lambda as it is deployed, and the local server
+
+build/lamplighter: FORCE
+	@$(GO) build -trimpath -ldflags="-s -w -X main.version=$(VERSION)" -o $@ ./cmd/lamplighter
+
+build/%/bootstrap: FORCE
+	@$(LAMBDA) -o $@ ./functions/$*/lambda
+
+build/description/openapi.yaml: openapi.yaml # the function hands out the file that lies beside it
+	@mkdir -p $(@D)
+	@cp $< $@
+
+openapi: ## openapi.yaml, from the operations
+	$(GO) run ./cmd/lamplighter openapi > openapi.yaml.new
+	@mv openapi.yaml.new openapi.yaml
+
+lint: ## golangci-lint, installed when it is missing
+	@test -x $(GOBIN)/golangci-lint || $(GO) install $(LINTER)
+	$(GOBIN)/golangci-lint run $(PACKAGES)
+
+drift: ## What is generated or formatted is as it should be
+	@.ci/drift
+
+synth: build ## The CloudFormation templates of all stages, in build/cdk.out (needs node)
+	JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=20 $(GO) run ./infra
+
+check: test lint drift ## What to run before a commit
+
+clean: ## Remove what was built; the local store in .lamplighter/ stays
+	rm -rf build
+
+.PHONY: help run test race bench test-peers build openapi lint drift synth check clean FORCE

@@ -1,0 +1,309 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/mail"
+	"lamplighter.dev/shared/table"
+)
+
+// together runs f n times at once.
+func together(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	start := make(chan struct{})
+	for i := range n {
+		wg.Go(func() { <-start; f(i) })
+	}
+	close(start)
+	wg.Wait()
+}
+
+func (h *house) forgotten() string {
+	h.t.Helper()
+	h.want(200, "POST", "/auth/password/forget", map[string]any{"email": ada})
+	return h.code(mail.ResetPassword)
+}
+
+// other is a code that is not the right one.
+func other(code string, i int) string {
+	var n int
+	_, _ = fmt.Sscanf(code, "%d", &n)
+	return fmt.Sprintf("%06d", (n+1+i)%1_000_000)
+}
+
+func TestFiftyWrongGuessesAtOnceHitNothingAndKillTheCode(t *testing.T) {
+	h := newHouse(t)
+	h.register()
+	code := h.forgotten()
+	s := newService(h.p)
+	var looks atomic.Int64
+	together(50, func(i int) {
+		if _, _, err := s.spend(reach(context.Background()), passwordReset, ada, other(code, i)); err == nil {
+			looks.Add(1)
+		}
+	})
+	if looks.Load() != 0 {
+		t.Fatalf("%d hits", looks.Load())
+	}
+	h.want(401, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": code, "purpose": passwordReset})
+}
+
+func TestARightCodeWorksOnceEvenWhenUsedFiveTimesAtOnce(t *testing.T) {
+	h := newHouse(t)
+	h.register()
+	code := h.forgotten()
+	var won atomic.Int64
+	together(5, func(int) {
+		status, _, _ := h.call("PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": code, "purpose": passwordReset})
+		if status == http.StatusOK {
+			won.Add(1)
+		}
+	})
+	if won.Load() != 1 {
+		t.Errorf("%d of 5 won", won.Load())
+	}
+}
+
+func TestCodesThatAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		email, purpose string
+		digits         func(code string) string
+		wait           time.Duration
+		status         int
+	}{
+		"of another purpose":   {ada, verification, nil, 0, 401},
+		"of another address":   {"eve@example.com", passwordReset, nil, 0, 401},
+		"after ten minutes":    {ada, passwordReset, nil, 10*time.Minute + time.Second, 401},
+		"wrong":                {ada, passwordReset, func(c string) string { return other(c, 0) }, 0, 401},
+		"of nine digits":       {ada, passwordReset, func(c string) string { return c + "000" }, 0, 400},
+		"with a blank":         {ada, passwordReset, func(c string) string { return " " + c }, 0, 400},
+		"in Arabic digits":     {ada, passwordReset, func(string) string { return "٠١٢٣٤٥" }, 0, 400},
+		"for no known purpose": {ada, "world_domination", nil, 0, 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			h.register()
+			code := h.forgotten()
+			h.clock.Advance(c.wait)
+			if c.digits != nil {
+				code = c.digits(code)
+			}
+			h.want(c.status, "PATCH", "/auth/otp/validate", map[string]any{"email": c.email, "otp": code, "purpose": c.purpose})
+		})
+	}
+}
+
+func TestANewCodeReplacesTheOneBefore(t *testing.T) {
+	h := newHouse(t)
+	h.register()
+	old := h.forgotten()
+	code := h.forgotten()
+	if old == code {
+		t.Skip("the same six digits twice: one time in a million")
+	}
+	h.want(401, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": old, "purpose": passwordReset})
+	h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": code, "purpose": passwordReset})
+}
+
+func TestFiveCodesAnHourAndTheSameAnswerAfterwards(t *testing.T) {
+	h := newHouse(t)
+	h.register()
+	before := len(h.mails())
+	var answers []string
+	for range 8 {
+		_, b, _ := h.call("POST", "/auth/password/forget", map[string]any{"email": ada})
+		answers = append(answers, string(b))
+	}
+	if n := len(h.mails()) - before; n != codesAnHour {
+		t.Errorf("%d mails", n)
+	}
+	if len(slices.Compact(answers)) != 1 {
+		t.Errorf("answers differ: %q", answers)
+	}
+	h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.ResetPassword), "purpose": passwordReset})
+	h.clock.Advance(time.Hour)
+	h.forgotten()
+	if n := len(h.mails()) - before; n != codesAnHour+1 {
+		t.Errorf("%d mails an hour later", n)
+	}
+}
+
+func TestKnownAndUnknownAddressesGetTheSame(t *testing.T) {
+	h := newHouse(t)
+	h.register()
+	for _, path := range []string{"/auth/email/verify", "/auth/password/forget"} {
+		t.Run(path, func(t *testing.T) {
+			status, body, header := h.call("POST", path, map[string]any{"email": ada})
+			status2, body2, header2 := h.call("POST", path, map[string]any{"email": "nobody@example.com"})
+			if status != 200 || status != status2 || string(body) != string(body2) {
+				t.Errorf("known: %d %s\nunknown: %d %s", status, body, status2, body2)
+			}
+			header.Del("X-Request-Id")
+			header2.Del("X-Request-Id")
+			if fmt.Sprint(header) != fmt.Sprint(header2) {
+				t.Errorf("known: %v\nunknown: %v", header, header2)
+			}
+		})
+	}
+	for _, m := range h.mails() {
+		if m.To != ada {
+			t.Errorf("a mail to %s", m.To)
+		}
+	}
+}
+
+// The work at the store tells no more than the answer does.
+func TestKnownAndUnknownAddressesCostTheSame(t *testing.T) {
+	h := newHouse(t)
+	h.register()
+	s := newService(h.p)
+	cost := func(f func(ctx context.Context) error) int {
+		ctx, m := table.WithMeter(context.Background())
+		if err := f(ctx); err != nil {
+			t.Fatal(err)
+		}
+		return m.Usage().RoundTrips
+	}
+	forget := func(address string) func(context.Context) error {
+		return func(ctx context.Context) error {
+			return s.mailCode(ctx, passwordReset, address, mail.ResetPassword)
+		}
+	}
+	if known, unknown := cost(forget(ada)), cost(forget("nobody@example.com")); known != unknown {
+		t.Errorf("forget: %d round trips for a known address, %d for an unknown one", known, unknown)
+	}
+	signUp := func(address string) func(context.Context) error {
+		return func(ctx context.Context) error {
+			in := &signUpInput{}
+			in.Body.Email, in.Body.Password = address, password
+			_, err := s.signUp(ctx, in)
+			return err
+		}
+	}
+	if known, unknown := cost(signUp(ada)), cost(signUp("new@example.com")); known != unknown {
+		t.Errorf("sign up: %d round trips for a known address, %d for an unknown one", known, unknown)
+	}
+}
+
+func TestSigningUpTwice(t *testing.T) {
+	t.Run("a verified account is not touched and its owner is told", func(t *testing.T) {
+		h := newHouse(t)
+		h.register()
+		for _, spelling := range []string{ada, "ADA@example.com", "ａｄａ@example.com", " ada@EXAMPLE.com"} {
+			got := h.want(200, "POST", "/auth/signup", map[string]any{"email": spelling, "password": "evil evil password", "name": "Eve"})
+			if user := got["user"].(map[string]any); user["email"] != ada || user["emailVerified"] != false {
+				t.Errorf("%q: %v", spelling, user)
+			}
+			h.lastMail(mail.AccountExists)
+		}
+		h.logIn()
+	})
+	t.Run("an account that nobody verified gives way, with its password", func(t *testing.T) {
+		h := newHouse(t)
+		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": "evil evil password"})
+		evil := h.code(mail.VerifyAddress)
+		mine := h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": password})
+		if code := h.code(mail.VerifyAddress); code != evil {
+			h.want(401, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": evil})
+		}
+		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
+		h.want(401, "POST", "/auth/login", map[string]any{"email": ada, "password": "evil evil password"})
+		if in := h.logIn(); in["user"].(map[string]any)["id"] != mine["user"].(map[string]any)["id"] {
+			t.Errorf("logged in as %v, signed up as %v", in["user"], mine["user"])
+		}
+	})
+	t.Run("above the limit of codes the password stays that of the last code", func(t *testing.T) {
+		h := newHouse(t)
+		for i := range codesAnHour {
+			h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": fmt.Sprint(password, i)})
+		}
+		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": "evil evil password"})
+		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
+		h.want(401, "POST", "/auth/login", map[string]any{"email": ada, "password": "evil evil password"})
+		h.want(200, "POST", "/auth/login", map[string]any{"email": ada, "password": fmt.Sprint(password, codesAnHour-1)})
+	})
+	t.Run("at once by many makes one account", func(t *testing.T) {
+		h := newHouse(t)
+		together(8, func(i int) {
+			h.call("POST", "/auth/signup", map[string]any{"email": ada, "password": fmt.Sprint(password, i)})
+		})
+		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
+		right := 0
+		for i := range 8 {
+			if status, _, _ := h.call("POST", "/auth/login", map[string]any{"email": ada, "password": fmt.Sprint(password, i)}); status == 200 {
+				right++
+			}
+		}
+		if right != 1 {
+			t.Errorf("%d passwords open the account", right)
+		}
+	})
+}
+
+func TestFieldsThatNobodyAskedForAreIgnored(t *testing.T) {
+	h := newHouse(t)
+	h.want(200, "POST", "/auth/signup", map[string]any{
+		"email": ada, "password": password, "verified": true, "emailVerified": true, "id": "usr_mine", "epoch": 7, "role": "owner",
+	})
+	h.want(403, "POST", "/auth/login", map[string]any{"email": ada, "password": password})
+}
+
+func TestResettingThePassword(t *testing.T) {
+	const fresh = "seven dim candles"
+	ticketOf := func(h *house) map[string]any {
+		got := h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.forgotten(), "purpose": passwordReset})
+		return map[string]any{"resetToken": got["resetToken"], "password": fresh}
+	}
+	for name, how := range map[string]func(h *house) map[string]any{
+		"with a ticket": ticketOf,
+		"with the code": func(h *house) map[string]any {
+			return map[string]any{"email": ada, "otp": h.forgotten(), "password": fresh}
+		},
+	} {
+		t.Run(name+" ends every session", func(t *testing.T) {
+			h := newHouse(t)
+			h.register()
+			in := h.logIn()
+			body := how(h)
+			h.want(200, "PATCH", "/auth/password/reset", body)
+			h.lastMail(mail.PasswordChanged)
+			h.want(401, "POST", "/auth/refresh", map[string]any{"refreshToken": in["refreshToken"]})
+			h.want(401, "POST", "/auth/login", map[string]any{"email": ada, "password": password})
+			h.want(200, "POST", "/auth/login", map[string]any{"email": ada, "password": fresh})
+			h.want(401, "PATCH", "/auth/password/reset", body)
+			ctx := table.Within(context.Background(), identity.UserPrefix)
+			u, err := table.Read[identity.User](ctx, h.p.Table, identity.UserKey(h.session(in).User))
+			if err != nil || u.Epoch != 1 {
+				t.Errorf("epoch %d, %v: it counts the ends of sessions", u.Epoch, err)
+			}
+		})
+	}
+	t.Run("a ticket ends after ten minutes", func(t *testing.T) {
+		h := newHouse(t)
+		h.register()
+		body := ticketOf(h)
+		h.clock.Advance(ticketTTL + time.Second)
+		h.want(401, "PATCH", "/auth/password/reset", body)
+	})
+	t.Run("a bad password does not use the ticket up", func(t *testing.T) {
+		h := newHouse(t)
+		h.register()
+		body := ticketOf(h)
+		h.want(400, "PATCH", "/auth/password/reset", map[string]any{"resetToken": body["resetToken"], "password": ada})
+		h.want(200, "PATCH", "/auth/password/reset", body)
+	})
+	t.Run("without ticket and code", func(t *testing.T) {
+		h := newHouse(t)
+		h.want(400, "PATCH", "/auth/password/reset", map[string]any{"password": fresh})
+		h.want(400, "PATCH", "/auth/password/reset", map[string]any{"email": ada, "password": fresh})
+		h.want(401, "PATCH", "/auth/password/reset", map[string]any{"resetToken": "lampt_made_up", "password": fresh})
+	})
+}

@@ -1,0 +1,193 @@
+package auth
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/mail"
+	"lamplighter.dev/shared/table"
+)
+
+func (h *house) refresh(status int, tokens map[string]any) map[string]any {
+	h.t.Helper()
+	return h.want(status, "POST", "/auth/refresh", map[string]any{"refreshToken": tokens["refreshToken"]})
+}
+
+func TestTwentyRefreshesAtOnceHaveOneWinner(t *testing.T) {
+	h := newHouse(t)
+	h.register()
+	in := h.logIn()
+	var won atomic.Int64
+	together(20, func(int) {
+		if status, _, _ := h.call("POST", "/auth/refresh", map[string]any{"refreshToken": in["refreshToken"]}); status == http.StatusOK {
+			won.Add(1)
+		}
+	})
+	if won.Load() != 1 {
+		t.Errorf("%d of 20 won", won.Load())
+	}
+	if s := h.session(in); s.State != identity.SessionLive {
+		t.Errorf("the losers ended the session: %q", s.State)
+	}
+}
+
+func TestUsingARefreshTokenTwice(t *testing.T) {
+	t.Run("within ten seconds is refused and nothing more", func(t *testing.T) {
+		h := newHouse(t)
+		h.register()
+		in := h.logIn()
+		next := h.refresh(200, in)
+		h.clock.Advance(reuseGrace * time.Second)
+		h.refresh(401, in)
+		h.refresh(200, next)
+	})
+	t.Run("later ends the session for whoever has the newest token", func(t *testing.T) {
+		h := newHouse(t)
+		h.register()
+		in := h.logIn()
+		next := h.refresh(200, in)
+		h.clock.Advance((reuseGrace + 1) * time.Second)
+		h.refresh(401, in)
+		h.refresh(401, next)
+		if s := h.session(in); s.State != identity.SessionReused {
+			t.Errorf("state %q", s.State)
+		}
+		h.lastMail(mail.SessionReused)
+	})
+	t.Run("of two generations ago ends it at once", func(t *testing.T) {
+		h := newHouse(t)
+		h.register()
+		in := h.logIn()
+		h.refresh(200, h.refresh(200, in))
+		h.refresh(401, in)
+		if s := h.session(in); s.State != identity.SessionReused {
+			t.Errorf("state %q", s.State)
+		}
+	})
+	t.Run("with a wish that cannot be met is noticed all the same", func(t *testing.T) {
+		h := newHouse(t)
+		h.register()
+		in := h.logIn()
+		h.refresh(200, in)
+		h.clock.Advance(time.Minute)
+		h.want(401, "POST", "/auth/refresh", map[string]any{"refreshToken": in["refreshToken"], "tenantID": "org_none"})
+		if s := h.session(in); s.State != identity.SessionReused {
+			t.Errorf("state %q", s.State)
+		}
+	})
+}
+
+func TestAForgedRefreshTokenCannotEndASession(t *testing.T) {
+	h := newHouse(t)
+	h.register()
+	in := h.logIn()
+	next := h.refresh(200, in)
+	h.clock.Advance(time.Minute)
+	token := in["refreshToken"].(string)
+	parts := strings.Split(token, ".")
+	for name, forged := range map[string]string{
+		"another secret":     strings.Join([]string{parts[0], parts[1], "AAAA", parts[3]}, "."),
+		"another tag":        strings.Join([]string{parts[0], parts[1], parts[2], strings.Repeat("A", 16)}, "."),
+		"generation zero":    strings.Join([]string{parts[0], "0", parts[2], parts[3]}, "."),
+		"a generation +1":    strings.Join([]string{parts[0], "+1", parts[2], parts[3]}, "."),
+		"no tag":             strings.Join(parts[:3], "."),
+		"no mark":            strings.TrimPrefix(token, refreshMark),
+		"a blank at the end": token + " ",
+		"nothing":            "",
+		"a word":             "refresh",
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, b, _ := h.call("POST", "/auth/refresh", map[string]any{"refreshToken": forged})
+			if status != 401 {
+				t.Errorf("status %d: %s", status, b)
+			}
+		})
+	}
+	h.refresh(200, next)
+}
+
+func TestSessionsEnd(t *testing.T) {
+	t.Run("after a week without a refresh", func(t *testing.T) {
+		h := newHouse(t)
+		h.register()
+		in := h.logIn()
+		h.clock.Advance(idleTTL)
+		h.refresh(401, in)
+	})
+	t.Run("after thirty days, however often refreshed", func(t *testing.T) {
+		h := newHouse(t)
+		h.register()
+		in := h.logIn()
+		for range 5 {
+			h.clock.Advance(6*24*time.Hour - time.Minute)
+			in = h.refresh(200, in)
+		}
+		h.clock.Advance(time.Hour)
+		h.refresh(401, in)
+	})
+}
+
+func TestChoosingAnOrganization(t *testing.T) {
+	h := newHouse(t)
+	h.register()
+	user := h.session(h.logIn()).User
+	h.belongTo(user, "org_01k8z3v5y0e6m9x2q4t7r1c8bd", "First")
+	h.belongTo(user, "org_01k8z3v5y0e6m9x2q4t7r1c8be", "Second")
+
+	in := h.logIn()
+	if s := h.session(in); s.Org != "org_01k8z3v5y0e6m9x2q4t7r1c8bd" {
+		t.Errorf("without a wish: %q", s.Org)
+	}
+	tenants := in["tenants"].([]any)
+	if len(tenants) != 2 || tenants[1].(map[string]any)["name"] != "Second" {
+		t.Errorf("tenants %v", tenants)
+	}
+	body := map[string]any{"refreshToken": in["refreshToken"], "tenantID": "org_01k8z3v5y0e6m9x2q4t7r1c8bf"}
+	h.want(403, "POST", "/auth/refresh", body)
+	body["tenantID"] = "org_01k8z3v5y0e6m9x2q4t7r1c8be"
+	next := h.want(200, "POST", "/auth/refresh", body) // the refused wish has not used the token up
+	claims, err := h.p.Tokens.Verify(context.Background(), next["accessToken"].(string))
+	if err != nil || claims.Org != "org_01k8z3v5y0e6m9x2q4t7r1c8be" {
+		t.Fatalf("claims %+v, %v", claims, err)
+	}
+	last := h.refresh(200, next)
+	if s := h.session(last); s.Org != "org_01k8z3v5y0e6m9x2q4t7r1c8be" {
+		t.Errorf("the choice does not last: %q", s.Org)
+	}
+}
+
+// belongTo makes user a member of a new organization.
+func (h *house) belongTo(user, org, name string) {
+	h.t.Helper()
+	ctx := table.Within(context.Background(), identity.UserPrefix, table.TenantPK(org))
+	for k, v := range map[table.Key]any{
+		identity.OrganisationKey(org):     identity.Organisation{ID: org, Name: name, CreatedBy: user},
+		identity.MembershipKey(user, org): identity.Membership{Org: org},
+	} {
+		it, err := table.Row(k, v)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if _, err = h.p.Table.Write(ctx, table.Put(it)); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+}
+
+func FuzzRefreshToken(f *testing.F) {
+	pepper := []byte("pepper")
+	genuine := newRefreshToken("session", 3).text(pepper)
+	for _, s := range []string{genuine, "", "lampr_", "lampr_a.b.c.d", genuine + ".x", strings.ToUpper(genuine)} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if _, err := parseRefresh(s, pepper); err == nil && s != genuine {
+			t.Errorf("accepted %q", s)
+		}
+	})
+}

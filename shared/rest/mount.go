@@ -54,10 +54,13 @@ func mount(api *API, tag string, o *operation) {
 	op := o.Op
 	hop := huma.Operation{
 		OperationID: op.ID, Method: op.Method, Path: op.Path, Summary: op.Summary, Description: op.Description,
-		Tags: []string{tag}, Deprecated: op.Deprecated, DefaultStatus: op.Status,
+		Deprecated: op.Deprecated, DefaultStatus: op.Status,
 		BodyReadTimeout: -1, MaxBodyBytes: -1, // the body has been read, within limits, before
 		Metadata:   map[string]any{opKey: &op},
 		Extensions: map[string]any{},
+	}
+	if tag != "" {
+		hop.Tags = []string{tag}
 	}
 	o.register(api.huma, hop)
 }

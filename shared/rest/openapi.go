@@ -74,7 +74,7 @@ func namer() func(reflect.Type, string) string {
 
 // tag lists a group's tag once.
 func (a *API) tag(name string) {
-	if !slices.ContainsFunc(a.doc.Tags, func(t *huma.Tag) bool { return t.Name == name }) {
+	if name != "" && !slices.ContainsFunc(a.doc.Tags, func(t *huma.Tag) bool { return t.Name == name }) {
 		a.doc.Tags = append(a.doc.Tags, &huma.Tag{Name: name})
 	}
 }

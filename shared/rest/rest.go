@@ -47,7 +47,7 @@ type operation struct {
 	register func(huma.API, huma.Operation)
 }
 
-// NewGroup begins the group of operations under tag, spelled as the interface spells it.
+// NewGroup begins the group of operations under tag, spelled as the interface spells it; "" for operations of no group.
 func NewGroup(tag string) *Group { return &Group{Tag: tag} }
 
 // Ops lists the operations of the group.

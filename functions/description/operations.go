@@ -1,0 +1,91 @@
+// Package description tells what the service is: its interface description as JSON, YAML and a page for people, and
+// whether it is well. All of it is public.
+package description
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"sync"
+
+	"gopkg.in/yaml.v3"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/rest"
+)
+
+// Source gives the interface description as YAML. It is asked once, at the first request that needs it: the description
+// of a process that serves all groups exists only when all of them, this one too, are mounted.
+type Source func() ([]byte, error)
+
+// File is the description that lies at path; in AWS it lies beside the function's bootstrap.
+func File(path string) Source {
+	return func() ([]byte, error) {
+		b, err := os.ReadFile(path) //nolint:gosec // the function's own file
+		if err != nil {
+			return nil, fmt.Errorf("read interface description: %w", err)
+		}
+		return b, nil
+	}
+}
+
+// Health is the answer of GET /healthz.
+type Health struct {
+	Status  string `json:"status" example:"ok"`
+	Version string `json:"version" doc:"What runs"`
+}
+
+// none is the input of operations that take nothing.
+type none struct{}
+
+// Operations are the operations that describe the service. They belong to no group of the interface and carry no tag.
+func Operations(p *platform.Platform, s Source) *rest.Group {
+	g := rest.NewGroup("")
+	d := sync.OnceValues(func() (documents, error) { return read(s) })
+	rest.Handle(g, rest.Op{
+		ID: "getHealth", Method: http.MethodGet, Path: "/healthz", Public: true,
+		Summary: "Tell whether the service is well",
+	}, func(context.Context, *none) (Health, error) { return Health{"ok", p.Settings.Version}, nil })
+	document(g, "getInterfaceJSON", "/openapi.json", "application/json", func() ([]byte, error) { v, err := d(); return v.json, err })
+	document(g, "getInterfaceYAML", "/openapi.yaml", "application/yaml", func() ([]byte, error) { v, err := d(); return v.yaml, err })
+	rest.Handle(g, rest.Op{
+		ID: "getDocs", Method: http.MethodGet, Path: "/docs", Public: true, Produces: "text/html; charset=utf-8",
+		Summary: "The interface description as a page", Description: "Self-contained: it loads nothing but `/openapi.json`.",
+	}, func(context.Context, *none) (rest.Raw, error) { return page(), nil })
+	return g
+}
+
+func document(g *rest.Group, id, path, kind string, body func() ([]byte, error)) {
+	rest.Handle(g, rest.Op{
+		ID: id, Method: http.MethodGet, Path: path, Public: true, Produces: kind,
+		Summary: "The interface description as " + kind,
+	}, func(context.Context, *none) (rest.Raw, error) {
+		b, err := body()
+		if err != nil {
+			return rest.Raw{}, fault.Cause(fault.Internal, err, "interface description")
+		}
+		return rest.Raw{Body: b}, nil
+	})
+}
+
+// documents is the description in both spellings.
+type documents struct{ yaml, json []byte }
+
+func read(s Source) (documents, error) {
+	b, err := s()
+	if err != nil {
+		return documents{}, err
+	}
+	var v any
+	if err := yaml.Unmarshal(b, &v); err != nil {
+		return documents{}, fmt.Errorf("parse interface description: %w", err)
+	}
+	j, err := json.Marshal(v)
+	if err != nil {
+		return documents{}, fmt.Errorf("write interface description as JSON: %w", err)
+	}
+	return documents{b, j}, nil
+}

@@ -1,0 +1,186 @@
+// Package resttest holds a handler to its interface description: it sends every operation random requests, well-formed,
+// nearly so and hostile, and checks that none ends in a 5xx and that every answer is one that the description allows.
+package resttest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// Options say how to fuzz.
+type Options struct {
+	Authorization string               // the value of the header; "" sends none
+	Requests      int                  // to each operation; 0 is 20
+	Seed          uint64               // the same seed sends the same requests
+	Skip          func(id string) bool // operations to leave out, such as the one that ends the session
+	// Before, if set, sees each request first: it moves a clock, or puts a caller into the context.
+	Before func(*http.Request) *http.Request
+}
+
+// Fuzz sends requests to every operation of document, an OpenAPI 3.1 text, and fails t for each answer that is a 5xx or is
+// not described. It returns how many answers had which status.
+func Fuzz(t testing.TB, h http.Handler, document []byte, o Options) map[int]int {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromData(document)
+	if err != nil {
+		t.Fatalf("load interface description: %v", err)
+	}
+	if o.Requests == 0 {
+		o.Requests = 20
+	}
+	f := &fuzzer{t, h, o, maker{rand.New(rand.NewPCG(o.Seed, 1))}, map[int]int{}} //nolint:gosec // repeatable on purpose
+	for _, path := range doc.Paths.InMatchingOrder() {
+		item := doc.Paths.Value(path)
+		for _, method := range slices.Sorted(keys(item.Operations())) {
+			f.operation(method, path, item.Operations()[method])
+		}
+	}
+	return f.seen
+}
+
+func keys[V any](m map[string]V) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+type fuzzer struct {
+	t testing.TB
+	h http.Handler
+	Options
+	make maker
+	seen map[int]int
+}
+
+func (f *fuzzer) operation(method, path string, op *openapi3.Operation) {
+	f.t.Helper()
+	if f.Skip != nil && f.Skip(op.OperationID) {
+		return
+	}
+	for range f.Requests {
+		r, body := f.request(method, path, op)
+		if r == nil {
+			continue
+		}
+		if f.Before != nil {
+			r = f.Before(r)
+		}
+		w := httptest.NewRecorder()
+		f.h.ServeHTTP(w, r)
+		f.seen[w.Code]++
+		if err := described(op, w); err != nil {
+			f.t.Errorf("%s: %s %s %.300s\n answered %d %.500s\n but %v", op.OperationID, method, r.URL, body, w.Code, w.Body, err)
+			return // one report for each operation is enough to read
+		}
+	}
+}
+
+// request makes a request to op; nil when the random parts made none that can be sent.
+func (f *fuzzer) request(method, path string, op *openapi3.Operation) (*http.Request, string) {
+	query, header := url.Values{}, http.Header{}
+	for _, p := range op.Parameters {
+		v, send := f.make.parameter(p.Value)
+		switch {
+		case p.Value.In == "path":
+			path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(v))
+		case !send:
+		case p.Value.In == "query":
+			query.Set(p.Value.Name, v)
+		case p.Value.In == "header":
+			header.Set(p.Value.Name, strings.Map(printable, v))
+		}
+	}
+	body := f.make.body(op.RequestBody)
+	u, err := url.Parse(path)
+	if err != nil || strings.HasPrefix(path, "//") {
+		return nil, ""
+	}
+	u.RawQuery = query.Encode()
+	r := httptest.NewRequest(method, "/", strings.NewReader(body))
+	r.URL, r.RequestURI, r.Header = u, u.RequestURI(), header
+	if f.Authorization != "" {
+		header.Set("Authorization", f.Authorization)
+	}
+	if body != "" {
+		header.Set("Content-Type", "application/json")
+	}
+	return r, body
+}
+
+func printable(r rune) rune {
+	if r < ' ' || r > '~' {
+		return '?'
+	}
+	return r
+}
+
+// always are answers that any path may get without describing them: a value in the path may name nothing, or another
+// path with other methods, or be too long.
+var always = []int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusRequestURITooLong, http.StatusRequestEntityTooLarge}
+
+// described tells why an answer is not one that op describes.
+func described(op *openapi3.Operation, w *httptest.ResponseRecorder) error {
+	if w.Code >= http.StatusInternalServerError {
+		return errors.New("that is a failure of the service")
+	}
+	if w.Header().Get("X-Request-Id") == "" {
+		return errors.New("it has no X-Request-Id")
+	}
+	ref := op.Responses.Status(w.Code)
+	if ref == nil {
+		if slices.Contains(always, w.Code) {
+			return shaped(w)
+		}
+		return fmt.Errorf("status %d is not described", w.Code)
+	}
+	kind, _, _ := strings.Cut(w.Header().Get("Content-Type"), ";")
+	media := ref.Value.Content.Get(kind)
+	if media == nil && len(ref.Value.Content) > 0 {
+		return fmt.Errorf("content type %q is not described", kind)
+	}
+	if media == nil || media.Schema == nil {
+		return nil
+	}
+	return fits(media.Schema.Value, w.Body.Bytes())
+}
+
+func fits(s *openapi3.Schema, body []byte) error {
+	d := json.NewDecoder(bytes.NewReader(body))
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return fmt.Errorf("its body is no JSON: %w", err)
+	}
+	if err := s.VisitJSON(v, openapi3.MultiErrors()); err != nil {
+		return fmt.Errorf("its body does not fit the schema: %w", err)
+	}
+	return nil
+}
+
+// shaped wants one of the three error shapes, or the proxy's page.
+func shaped(w *httptest.ResponseRecorder) error {
+	if strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
+		return nil
+	}
+	var e struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil || len(e.Error) == 0 {
+		return errors.New("its body has none of the three error shapes")
+	}
+	return nil
+}

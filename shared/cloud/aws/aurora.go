@@ -1,0 +1,108 @@
+package aws
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/rds"
+	"github.com/aws/aws-sdk-go-v2/service/rds/types"
+	"lamplighter.dev/shared/cloud"
+)
+
+// clusters are Aurora clusters; the uid is the ARN. Their members follow them, and AWS starts them by itself after seven
+// days as it does databases.
+var clusters = kind[rdsAPI]{
+	Kind: cloud.Kind{
+		Type: "aws-aurora", Name: "Aurora cluster", Actionable: true, Priced: true, Measured: true,
+		ActBatch: 1, ReadBatch: 50, Deadline: 45 * time.Minute,
+	},
+	needs: needs{
+		discover:  []string{"rds:DescribeDBClusters"},
+		startStop: []string{"rds:StartDBCluster", "rds:StopDBCluster"},
+	},
+	client: databases.client,
+	list:   listClusters,
+	read:   readClusters,
+	act:    one(actCluster),
+}
+
+func clusterName(uid string) string { return nameIn(uid, "rds", "cluster:") }
+
+// listClusters keeps Aurora's: the call returns those of DocumentDB and Neptune and multi-zone RDS clusters too.
+func listClusters(ctx context.Context, c rdsAPI, page string) (cloud.ResourcePage, error) {
+	out, err := c.DescribeDBClusters(ctx, &rds.DescribeDBClustersInput{MaxRecords: sdk.Int32(100), Marker: optional(page)})
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	p := cloud.ResourcePage{Next: sdk.ToString(out.Marker)}
+	for _, d := range out.DBClusters {
+		if aurora(d) {
+			p.Resources = append(p.Resources, clusterResource(d))
+		}
+	}
+	return p, nil
+}
+
+func aurora(d types.DBCluster) bool { return strings.HasPrefix(sdk.ToString(d.Engine), "aurora") }
+
+func clusterResource(d types.DBCluster) cloud.Resource {
+	return cloud.Resource{
+		UID: sdk.ToString(d.DBClusterArn), Name: sdk.ToString(d.DBClusterIdentifier),
+		Status: databaseStatus(sdk.ToString(d.Status)), InstanceType: sdk.ToString(d.DBClusterInstanceClass),
+		Tags: databaseTags(d.TagList), Capacity: map[string]int64{"members": int64(len(d.DBClusterMembers))},
+		Unschedulable: tiedCluster(d), CreatedAt: sdk.ToTime(d.ClusterCreateTime).UTC(),
+	}
+}
+
+// tiedCluster tells why a cluster cannot be stopped.
+func tiedCluster(d types.DBCluster) string {
+	switch mode := sdk.ToString(d.EngineMode); {
+	case mode != "" && mode != "provisioned":
+		return "Aurora in mode " + mode + ", which cannot be stopped"
+	case sdk.ToString(d.GlobalClusterIdentifier) != "":
+		return "part of global database " + *d.GlobalClusterIdentifier + ", which cannot be stopped"
+	case sdk.ToString(d.ReplicationSourceIdentifier) != "":
+		return "replica of " + *d.ReplicationSourceIdentifier + ", which cannot be stopped"
+	case len(d.ReadReplicaIdentifiers) > 0:
+		return "source of replicas (" + strings.Join(d.ReadReplicaIdentifiers, ", ") + "), which cannot be stopped"
+	}
+	return ""
+}
+
+func readClusters(ctx context.Context, c rdsAPI, uids []string) ([]cloud.State, error) {
+	names := namesIn(uids, clusterName)
+	if len(names) == 0 {
+		return nil, nil
+	}
+	out, err := c.DescribeDBClusters(ctx, &rds.DescribeDBClustersInput{
+		MaxRecords: sdk.Int32(100),
+		Filters:    []types.Filter{{Name: sdk.String("db-cluster-id"), Values: slices.Sorted(maps.Keys(names))}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	var states []cloud.State
+	for _, d := range out.DBClusters {
+		if uid := sdk.ToString(d.DBClusterArn); aurora(d) && names[clusterName(uid)] == uid {
+			states = append(states, databaseState(uid, sdk.ToString(d.Status), tiedCluster(d), d.AutomaticRestartTime))
+		}
+	}
+	return states, nil
+}
+
+func actCluster(ctx context.Context, c rdsAPI, v cloud.Verb, t cloud.Target) error {
+	name := clusterName(t.UID)
+	if name == "" {
+		return notFound("%q is not the ARN of an Aurora cluster", t.UID)
+	}
+	if v == cloud.Start {
+		_, err := c.StartDBCluster(ctx, &rds.StartDBClusterInput{DBClusterIdentifier: &name})
+		return err
+	}
+	_, err := c.StopDBCluster(ctx, &rds.StopDBClusterInput{DBClusterIdentifier: &name})
+	return err
+}

@@ -1,0 +1,139 @@
+// Package aws drives Amazon Web Services: it is the only place that links the AWS SDK's service clients. Each kind of
+// resource is one file and one line in the registry below; what they share (credentials, limits, error classes, batches
+// in which one id is bad) is written once beside them.
+package aws
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/cloud"
+)
+
+// Name is the provider's identifier.
+const Name = "aws"
+
+// registry holds every kind: a new one is a file and a line here.
+var registry = []operator{instances, databases, clusters, groups, services, nodegroups}
+
+// Options are an operator's choices. The zero value of every field but Clock is usable.
+type Options struct {
+	Clock clock.Clock
+	// CustomEndpoints accepts accounts with an EndpointURL: an emulator or a private cloud.
+	CustomEndpoints bool
+	// Base is this service's own identity, which assumes the customers' roles; nil takes the environment's. It is never
+	// used towards a custom endpoint.
+	Base sdk.CredentialsProvider
+	// HomeRegion is asked what belongs to no region (identity, the list of regions) where the account names no regions of
+	// its own. Accounts in another partition than this region's (GovCloud, China) have to name theirs.
+	HomeRegion string
+	// Transport carries the requests; nil is a pool of its own.
+	Transport http.RoundTripper
+	// Timeout bounds one attempt of one call.
+	Timeout time.Duration
+	// Attempts is how often a call is tried that AWS says may be tried again.
+	Attempts int
+	// MaxBackoff bounds the pause between two attempts.
+	MaxBackoff time.Duration
+	// Limits are calls per second by service ("ec2", "rds", …) for one account and region; "" is for those not named.
+	Limits map[string]Limit
+}
+
+// Provider is AWS as cloud.Provider. Its limits hold across all connections to an account.
+type Provider struct {
+	options Options
+	limiter *limiter
+	http    *http.Client
+	self    sdk.CredentialsProvider
+}
+
+// New makes the provider.
+func New(o Options) *Provider {
+	o = o.filled()
+	return &Provider{
+		options: o,
+		self:    o.Base,
+		limiter: &limiter{clock: o.Clock, limits: o.Limits, buckets: map[bucketKey]*bucket{}},
+		http: &http.Client{
+			Transport: o.Transport,
+			Timeout:   o.Timeout,
+			// A redirect could carry a signed request to another host.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+}
+
+func (o Options) filled() Options {
+	if o.HomeRegion == "" {
+		o.HomeRegion = "us-east-1"
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 20 * time.Second
+	}
+	if o.Attempts <= 0 {
+		o.Attempts = 5
+	}
+	if o.MaxBackoff <= 0 {
+		o.MaxBackoff = 8 * time.Second
+	}
+	if o.Limits == nil {
+		o.Limits = defaultLimits
+	}
+	if o.Transport == nil {
+		o.Transport = pool()
+	}
+	if o.Base == nil {
+		o.Base = sdk.NewCredentialsCache(&environment{})
+	}
+	return o
+}
+
+// pool keeps enough connections open for a discovery that asks every region at once.
+func pool() http.RoundTripper {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConns, t.MaxIdleConnsPerHost = 256, 32
+	return t
+}
+
+// Name is "aws".
+func (p *Provider) Name() string { return Name }
+
+// Kinds are the kinds in the registry.
+func (p *Provider) Kinds() []cloud.Kind {
+	out := make([]cloud.Kind, len(registry))
+	for i, o := range registry {
+		out[i] = o.describe()
+	}
+	return out
+}
+
+// Connect prepares a connection. Credentials that are incomplete and an endpoint that is not allowed are class Invalid;
+// whether the credentials open anything is found out by Identify.
+func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, error) {
+	if err := p.endpointAllowed(a.EndpointURL); err != nil {
+		return nil, err
+	}
+	cfg := p.config(a)
+	if err := p.authenticate(&cfg, a); err != nil {
+		return nil, err
+	}
+	return &conn{provider: p, account: a, config: cfg, open: map[openKey]operations{}}, nil
+}
+
+func (p *Provider) endpointAllowed(endpoint string) error {
+	if endpoint == "" {
+		return nil
+	}
+	if !p.options.CustomEndpoints {
+		return invalid("endpointURL is not accepted: this installation allows no custom endpoints")
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return invalid("endpointURL %q is not an http or https address", endpoint)
+	}
+	return nil
+}

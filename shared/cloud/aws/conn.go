@@ -1,0 +1,154 @@
+package aws
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"lamplighter.dev/shared/cloud"
+)
+
+// width is how many batches of one call of ours are under way at once; the limiter paces them.
+const width = 8
+
+type openKey struct{ kind, region string }
+
+// conn is a connection to one account. Clients are made when a kind is first asked for in a region.
+type conn struct {
+	provider *Provider
+	account  cloud.Account
+	config   sdk.Config // without a region
+	mu       sync.Mutex
+	open     map[openKey]operations
+}
+
+func (c *conn) in(region string) sdk.Config {
+	cfg := c.config.Copy()
+	cfg.Region = region
+	return cfg
+}
+
+func (c *conn) operations(kind, region string) (operations, error) {
+	key := openKey{kind, region}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if o, ok := c.open[key]; ok {
+		return o, nil
+	}
+	i := slices.IndexFunc(registry, func(o operator) bool { return o.describe().Type == kind })
+	switch {
+	case i < 0:
+		return nil, invalid("AWS has no resource type %q here", kind)
+	case !regionName.MatchString(region):
+		return nil, invalid("%q is not the name of an AWS region", region)
+	}
+	c.open[key] = registry[i].open(c.in(region))
+	return c.open[key], nil
+}
+
+// List reads one page of a kind.
+func (c *conn) List(ctx context.Context, kind, region, page string) (cloud.ResourcePage, error) {
+	o, err := c.operations(kind, region)
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	got, err := o.List(ctx, page)
+	if err != nil {
+		return cloud.ResourcePage{}, classify(err)
+	}
+	for i := range got.Resources {
+		got.Resources[i].Type, got.Resources[i].Region = kind, region
+	}
+	return got, nil
+}
+
+// Read tells the live states. Uids of another region or account do not exist here.
+func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]cloud.State, error) {
+	o, err := c.operations(kind, region)
+	if err != nil {
+		return nil, err
+	}
+	here := slices.DeleteFunc(slices.Clone(uids), func(u string) bool { return c.elsewhere(u, region) })
+	batches := slices.Collect(slices.Chunk(here, o.Kind().ReadBatch))
+	states, errs := make([][]cloud.State, len(batches)), make([]error, len(batches))
+	inParallel(len(batches), func(i int) { states[i], errs[i] = o.Read(ctx, batches[i]) })
+	for _, err := range errs {
+		if err != nil {
+			return nil, classify(err)
+		}
+	}
+	return slices.Concat(states...), nil
+}
+
+// Act starts or stops.
+func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
+	out := make([]cloud.Result, len(targets))
+	o, err := c.operations(kind, region)
+	var here []int
+	for i, t := range targets {
+		switch out[i].UID = t.UID; {
+		case err != nil:
+			out[i].Err = err
+		case c.elsewhere(t.UID, region):
+			out[i].Err = notFound("%s is not in region %s of this account", t.UID, region)
+		default:
+			here = append(here, i)
+		}
+	}
+	if len(here) > 0 {
+		c.actHere(ctx, o, v, targets, here, out)
+	}
+	return out
+}
+
+// actHere acts on the targets at the positions in here and writes what became of them into out.
+func (c *conn) actHere(ctx context.Context, o operations, v cloud.Verb, targets []cloud.Target, here []int, out []cloud.Result) {
+	batches := slices.Collect(slices.Chunk(here, o.Kind().ActBatch))
+	inParallel(len(batches), func(b int) {
+		batch := make([]cloud.Target, len(batches[b]))
+		for i, at := range batches[b] {
+			batch[i] = targets[at]
+		}
+		for i, err := range o.Act(ctx, v, batch) {
+			out[batches[b][i]].Err = classify(err)
+		}
+	})
+}
+
+// Scale sets a size. A minimum, a desired size and a maximum that contradict each other are class Invalid.
+func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.Capacity) error {
+	o, err := c.operations(kind, region)
+	if err != nil {
+		return err
+	}
+	if c.elsewhere(uid, region) {
+		return notFound("%s is not in region %s of this account", uid, region)
+	}
+	return classify(o.Scale(ctx, uid, want))
+}
+
+// elsewhere tells whether the uid is an ARN of another region or account: acting by the name in it would reach a
+// namesake here.
+func (c *conn) elsewhere(uid, region string) bool {
+	if !strings.HasPrefix(uid, "arn:") {
+		return false
+	}
+	f := strings.SplitN(uid, ":", 6)
+	return len(f) < 6 || f[3] != region || (c.account.NativeID != "" && f[4] != c.account.NativeID)
+}
+
+// inParallel runs do for 0 to n-1, at most width at once.
+func inParallel(n int, do func(int)) {
+	var wg sync.WaitGroup
+	free := make(chan struct{}, width)
+	for i := range n {
+		free <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-free }()
+			do(i)
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,190 @@
+package aws_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws"
+	"lamplighter.dev/shared/cloud/aws/twin"
+	"lamplighter.dev/shared/cloud/cloudtest"
+)
+
+const region = "eu-west-1"
+
+// options reach the twin instead of AWS, and never pause for long.
+func options(transport http.RoundTripper) aws.Options {
+	return aws.Options{
+		Clock: clock.System{}, Transport: transport, MaxBackoff: time.Millisecond, Limits: map[string]aws.Limit{"": {}},
+		Base: credentials.NewStaticCredentialsProvider("OURSOURSOURSOURS", "secret", ""),
+	}
+}
+
+func keys(key string) cloud.Account {
+	return cloud.Account{
+		Org: "org_1", ID: "ca_1", Provider: "aws", AuthMethod: "static_keys",
+		Credentials: map[string]string{"accessKeyID": key, "secretAccessKey": "secret"},
+	}
+}
+
+// connect opens a new twin.
+func connect(t *testing.T) (*twin.Cloud, cloud.Conn) {
+	t.Helper()
+	tw := &twin.Cloud{}
+	return tw, open(t, tw, keys(twin.AccessKey))
+}
+
+func open(t *testing.T, tw *twin.Cloud, a cloud.Account) cloud.Conn {
+	t.Helper()
+	c, err := aws.New(options(tw)).Connect(t.Context(), a)
+	if err != nil {
+		t.Fatalf("Connect: %v", err)
+	}
+	return c
+}
+
+func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
+	tw := &twin.Cloud{Page: 2}
+	refused := keys("AKIASOMEONEELSES")
+	denied := []string{
+		"ec2:StopInstances", "rds:StopDBInstance", "rds:StopDBCluster", "autoscaling:SuspendProcesses", "autoscaling:UpdateAutoScalingGroup",
+		"ecs:UpdateService", "application-autoscaling:RegisterScalableTarget", "eks:UpdateNodegroupConfig",
+	}
+	cloudtest.Run(t, aws.New(options(tw)), cloudtest.Fixture{
+		Account: keys(twin.AccessKey), NativeID: twin.Account, Refused: &refused,
+		Groups:   []cloudtest.Group{ec2Group(tw), rdsGroup(tw), auroraGroup(tw), asgGroup(tw), ecsGroup(tw), eksGroup(tw)},
+		Settle:   tw.Settle,
+		Throttle: tw.Throttle,
+		Deny: func(on bool) {
+			tw.Heal()
+			for _, op := range denied {
+				if on {
+					tw.Fail(twin.Fault{Op: op, Code: "AccessDenied", Message: "User is not authorized to perform: " + op, Status: 403, Times: -1})
+				}
+			}
+		},
+	})
+}
+
+func ec2Group(tw *twin.Cloud) cloudtest.Group {
+	g := cloudtest.Group{Kind: "aws-ec2", Region: region, Missing: twin.InstanceID(999), Pages: 3, Tied: map[string]string{}}
+	for n := range 4 {
+		g.Free = append(g.Free, tw.AddInstance(twin.Instance{ID: twin.InstanceID(n), Region: region, Name: fmt.Sprint("web-", n)}).ID)
+	}
+	g.Free = append(g.Free, tw.AddInstance(twin.Instance{ID: twin.InstanceID(4), Region: region, SpotRequest: "sir-1", SpotType: "persistent"}).ID)
+	tied := map[string]twin.Instance{
+		"member of Auto Scaling group web": {Tags: map[string]string{"aws:autoscaling:groupName": "web"}},
+		"one-time":                         {SpotRequest: "sir-2", SpotType: "one-time"},
+		"could not be read":                {SpotRequest: "sir-3"},
+		"instance store":                   {InstanceStore: true},
+		"managed by eks.amazonaws.com":     {Operator: "eks.amazonaws.com"},
+	}
+	for reason, i := range tied {
+		i.ID, i.Region = twin.InstanceID(100+len(g.Tied)), region
+		g.Tied[tw.AddInstance(i).ID] = reason
+	}
+	tw.AddInstance(twin.Instance{ID: twin.InstanceID(50), Region: region, State: "terminated"})
+	tw.AddInstance(twin.Instance{ID: twin.InstanceID(51), Region: "us-east-1"})
+	return g
+}
+
+func rdsGroup(tw *twin.Cloud) cloudtest.Group {
+	g := cloudtest.Group{Kind: "aws-rds", Region: region, Pages: 3, Tied: map[string]string{}}
+	g.Missing = (&twin.Database{ID: "nothing", Region: region}).ARN()
+	for _, id := range []string{"orders", "users", "stock"} {
+		g.Free = append(g.Free, tw.AddDatabase(twin.Database{ID: id, Region: region, Engine: "postgres"}).ARN())
+	}
+	tied := map[string]twin.Database{
+		"read replica of orders":        {Engine: "postgres", ReplicaOf: "orders"},
+		"source of read replicas":       {Engine: "mysql", SourceOf: []string{"copy"}},
+		"SQL Server":                    {Engine: "sqlserver-se", MultiAZ: true},
+		"RDS Custom":                    {Engine: "custom-oracle-ee"},
+		"member of DB cluster checkout": {Engine: "aurora-mysql", Cluster: "checkout"},
+	}
+	for reason, d := range tied {
+		d.ID, d.Region = fmt.Sprint("tied-", len(g.Tied)), region
+		g.Tied[tw.AddDatabase(d).ARN()] = reason
+	}
+	tw.AddDatabase(twin.Database{ID: "documents-1", Region: region, Engine: "docdb", Cluster: "documents"})
+	return g
+}
+
+func auroraGroup(tw *twin.Cloud) cloudtest.Group {
+	g := cloudtest.Group{Kind: "aws-aurora", Region: region, Pages: 2, Tied: map[string]string{}}
+	g.Missing = (&twin.Database{ID: "nothing", Region: region, IsCluster: true}).ARN()
+	g.Free = []string{tw.AddDatabase(twin.Database{ID: "checkout", Region: region, Engine: "aurora-mysql", IsCluster: true, Mode: "provisioned"}).ARN()}
+	serverless := tw.AddDatabase(twin.Database{ID: "old", Region: region, Engine: "aurora", IsCluster: true, Mode: "serverless"})
+	global := tw.AddDatabase(twin.Database{ID: "world", Region: region, Engine: "aurora-postgresql", IsCluster: true, Global: "planet"})
+	g.Tied[serverless.ARN()], g.Tied[global.ARN()] = "mode serverless", "global database planet"
+	tw.AddDatabase(twin.Database{ID: "documents", Region: region, Engine: "docdb", IsCluster: true})
+	tw.AddDatabase(twin.Database{ID: "graph", Region: region, Engine: "neptune", IsCluster: true})
+	return g
+}
+
+func asgGroup(tw *twin.Cloud) cloudtest.Group {
+	g := cloudtest.Group{Kind: "aws-asg", Region: region, Pages: 3, Tied: map[string]string{}}
+	g.Missing = (&twin.Group{Name: "nothing", Region: region}).ARN()
+	for n := range 3 {
+		g.Free = append(g.Free, tw.AddGroup(twin.Group{Name: fmt.Sprint("web-", n), Region: region, Min: 1, Max: 4, Desired: 2}).ARN())
+	}
+	owned := tw.AddGroup(twin.Group{Name: "eks-blue", Region: region, Min: 1, Max: 1, Desired: 1, Tags: map[string]string{"eks:nodegroup-name": "blue"}})
+	warm := tw.AddGroup(twin.Group{Name: "warm", Region: region, Min: 1, Max: 1, Desired: 1, WarmPoolMin: 2})
+	g.Tied[owned.ARN()], g.Tied[warm.ARN()] = "EKS node group blue", "warm pool"
+	return g
+}
+
+func ecsGroup(tw *twin.Cloud) cloudtest.Group {
+	g := cloudtest.Group{Kind: "aws-ecs", Region: region, Pages: 3, Tied: map[string]string{}}
+	g.Missing = (&twin.Service{Cluster: "shop", Name: "nothing", Region: region}).UID()
+	for n := range 3 {
+		s := tw.AddService(twin.Service{Cluster: "shop", Name: fmt.Sprint("api-", n), Region: region, Desired: 2, ShortARN: n == 2})
+		g.Free = append(g.Free, s.UID())
+	}
+	g.Free = append(g.Free, tw.AddService(twin.Service{Cluster: "batch", Name: "worker", Region: region, Desired: 3}).UID())
+	tw.AddTarget(twin.ScalableTarget{Resource: "service/shop/api-0", Region: region, Min: 2, Max: 9, Scheduled: true})
+	g.Tied[tw.AddService(twin.Service{Cluster: "batch", Name: "agent", Region: region, Desired: 1, Daemon: true}).UID()] = "daemon"
+	tw.AddService(twin.Service{Cluster: "batch", Name: "deleted", Region: region, Status: "INACTIVE"})
+	return g
+}
+
+func eksGroup(tw *twin.Cloud) cloudtest.Group {
+	g := cloudtest.Group{Kind: "aws-eks-nodegroup", Region: region, Pages: 2}
+	g.Missing = (&twin.Nodegroup{Cluster: "prod", Name: "nothing", Region: region}).ARN()
+	for n := range 3 {
+		g.Free = append(g.Free, tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: fmt.Sprint("blue-", n), Region: region, Min: 1, Max: 5, Desired: 2}).ARN())
+	}
+	g.Free = append(g.Free, tw.AddNodegroup(twin.Nodegroup{Cluster: "stage", Name: "green", Region: region, Min: 1, Max: 1, Desired: 1}).ARN())
+	return g
+}
+
+// state reads one resource.
+func state(t *testing.T, c cloud.Conn, kind, uid string) cloud.State {
+	t.Helper()
+	got, err := c.Read(context.Background(), kind, region, []string{uid})
+	if err != nil || len(got) != 1 {
+		t.Fatalf("Read(%s) = %v, %v; want one state", uid, got, err)
+	}
+	return got[0]
+}
+
+// act does one act and gives its error.
+func act(t *testing.T, c cloud.Conn, v cloud.Verb, kind string, target cloud.Target) error {
+	t.Helper()
+	got := c.Act(context.Background(), v, kind, region, []cloud.Target{target})
+	if len(got) != 1 {
+		t.Fatalf("Act(%s) = %v; want one result", target.UID, got)
+	}
+	return got[0].Err
+}
+
+func wantClass(t *testing.T, what string, err error, want cloud.Class) {
+	t.Helper()
+	if err == nil || cloud.ClassOf(err) != want {
+		t.Errorf("%s: %v of class %d; want class %d", what, err, cloud.ClassOf(err), want)
+	}
+}

@@ -1,0 +1,171 @@
+package aws
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"lamplighter.dev/shared/cloud"
+)
+
+// instances are EC2 instances; the uid is the instance id. A stop is a plain stop, never a hibernation or a forced one:
+// hibernating needs an instance that was launched for it and keeps its memory billed. The public IPv4 address changes
+// unless it is an Elastic IP.
+var instances = kind[ec2API]{
+	Kind: cloud.Kind{
+		Type: "aws-ec2", Name: "EC2 instance", Actionable: true, Priced: true, Measured: true,
+		// Beyond 100 ids a call, larger batches save little and one bad id costs more.
+		ActBatch: 100, ReadBatch: 500, Deadline: 10 * time.Minute,
+	},
+	needs: needs{
+		discover:  []string{"ec2:DescribeInstances", "ec2:DescribeSpotInstanceRequests"},
+		startStop: []string{"ec2:StartInstances", "ec2:StopInstances"},
+	},
+	client: func(cfg sdk.Config) ec2API { return ec2.NewFromConfig(cfg) },
+	list:   listInstances,
+	read:   readInstances,
+	act:    actInstances,
+	dryRun: dryRunInstances,
+}
+
+// ec2API is what is called of EC2.
+type ec2API interface {
+	DescribeInstances(context.Context, *ec2.DescribeInstancesInput, ...func(*ec2.Options)) (*ec2.DescribeInstancesOutput, error)
+	DescribeSpotInstanceRequests(context.Context, *ec2.DescribeSpotInstanceRequestsInput, ...func(*ec2.Options)) (*ec2.DescribeSpotInstanceRequestsOutput, error)
+	StartInstances(context.Context, *ec2.StartInstancesInput, ...func(*ec2.Options)) (*ec2.StartInstancesOutput, error)
+	StopInstances(context.Context, *ec2.StopInstancesInput, ...func(*ec2.Options)) (*ec2.StopInstancesOutput, error)
+}
+
+// listInstances leaves out what is terminated or about to be: AWS shows those for an hour, but they are gone.
+func listInstances(ctx context.Context, c ec2API, page string) (cloud.ResourcePage, error) {
+	out, err := c.DescribeInstances(ctx, &ec2.DescribeInstancesInput{
+		MaxResults: sdk.Int32(1000),
+		NextToken:  optional(page),
+		Filters: []types.Filter{{
+			Name: sdk.String("instance-state-name"), Values: []string{"pending", "running", "stopping", "stopped"},
+		}},
+	})
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	found := flatten(out)
+	requests := spotRequests(ctx, c, found)
+	p := cloud.ResourcePage{Next: sdk.ToString(out.NextToken)}
+	for _, i := range found {
+		r := instanceResource(i)
+		r.Unschedulable = tiedInstance(i, requests)
+		p.Resources = append(p.Resources, r)
+	}
+	return p, nil
+}
+
+func flatten(out *ec2.DescribeInstancesOutput) []types.Instance {
+	var all []types.Instance
+	for _, r := range out.Reservations {
+		all = append(all, r.Instances...)
+	}
+	return all
+}
+
+func instanceResource(i types.Instance) cloud.Resource {
+	tags := map[string]string{}
+	for _, t := range i.Tags {
+		tags[sdk.ToString(t.Key)] = sdk.ToString(t.Value)
+	}
+	r := cloud.Resource{
+		UID: sdk.ToString(i.InstanceId), Name: named(tags, sdk.ToString(i.InstanceId)), Tags: tags,
+		Status: instanceStatus(i), InstanceType: string(i.InstanceType), CreatedAt: launched(i),
+	}
+	if i.Placement != nil {
+		r.Zone = sdk.ToString(i.Placement.AvailabilityZone)
+	}
+	if o := i.CpuOptions; o != nil {
+		r.Capacity = map[string]int64{"vCPU": int64(sdk.ToInt32(o.CoreCount)) * int64(sdk.ToInt32(o.ThreadsPerCore))}
+	}
+	return r
+}
+
+// launched is when the instance was made. LaunchTime is that of the last start; the oldest volume tells better.
+func launched(i types.Instance) time.Time {
+	at := sdk.ToTime(i.LaunchTime)
+	for _, d := range i.BlockDeviceMappings {
+		if d.Ebs != nil && d.Ebs.AttachTime != nil && d.Ebs.AttachTime.Before(at) {
+			at = *d.Ebs.AttachTime
+		}
+	}
+	return at.UTC()
+}
+
+// readInstances asks for all ids at once; those that do not exist make AWS refuse the batch and are set aside.
+func readInstances(ctx context.Context, c ec2API, uids []string) ([]cloud.State, error) {
+	var found []types.Instance
+	errs := isolate(uids, func(ids []string) error {
+		out, err := describeAll(ctx, c, ids)
+		found = append(found, out...)
+		return err
+	})
+	for _, err := range errs {
+		if err != nil && !absent(err) {
+			return nil, err
+		}
+	}
+	requests := spotRequests(ctx, c, found)
+	states := make([]cloud.State, len(found))
+	for n, i := range found {
+		states[n] = cloud.State{
+			UID: sdk.ToString(i.InstanceId), Status: instanceStatus(i), Native: nativeState(i),
+			Reason: instanceReason(i), Unschedulable: tiedInstance(i, requests),
+		}
+	}
+	return states, nil
+}
+
+// absent tells whether the error says that an id is of nothing, be it that it does not even look like an id.
+func absent(err error) bool {
+	return strings.HasPrefix(codeOf(err), "InvalidInstanceID")
+}
+
+func describeAll(ctx context.Context, c ec2API, ids []string) ([]types.Instance, error) {
+	out, err := c.DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: ids})
+	if err != nil {
+		return nil, err
+	}
+	return flatten(out), nil
+}
+
+func actInstances(ctx context.Context, c ec2API, v cloud.Verb, targets []cloud.Target) []error {
+	return isolate(uidsOf(targets), func(ids []string) error {
+		if v == cloud.Start {
+			_, err := c.StartInstances(ctx, &ec2.StartInstancesInput{InstanceIds: ids})
+			return err
+		}
+		_, err := c.StopInstances(ctx, &ec2.StopInstancesInput{InstanceIds: ids})
+		return err
+	})
+}
+
+// dryRunInstances tries the action on an instance that there is, without doing it; AWS answers a permitted try with the
+// error DryRunOperation.
+func dryRunInstances(ctx context.Context, c ec2API, action string) error {
+	out, err := c.DescribeInstances(ctx, &ec2.DescribeInstancesInput{MaxResults: sdk.Int32(5)})
+	if err != nil {
+		return err
+	}
+	all := flatten(out)
+	if len(all) == 0 {
+		return errNoneToTry
+	}
+	ids, dry := []string{sdk.ToString(all[0].InstanceId)}, sdk.Bool(true)
+	if action == "ec2:StartInstances" {
+		_, err = c.StartInstances(ctx, &ec2.StartInstancesInput{InstanceIds: ids, DryRun: dry})
+	} else {
+		_, err = c.StopInstances(ctx, &ec2.StopInstancesInput{InstanceIds: ids, DryRun: dry})
+	}
+	if codeOf(err) == "DryRunOperation" {
+		return nil
+	}
+	return err
+}

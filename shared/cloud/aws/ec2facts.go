@@ -1,0 +1,123 @@
+package aws
+
+import (
+	"context"
+	"strings"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"lamplighter.dev/shared/cloud"
+)
+
+var instanceStatuses = map[types.InstanceStateName]cloud.Status{
+	types.InstanceStateNamePending:      cloud.Starting, // also of an instance that was just launched
+	types.InstanceStateNameRunning:      cloud.Running,
+	types.InstanceStateNameStopping:     cloud.Stopping,
+	types.InstanceStateNameStopped:      cloud.Stopped,
+	types.InstanceStateNameShuttingDown: cloud.Terminated, // there is no way back
+	types.InstanceStateNameTerminated:   cloud.Terminated,
+}
+
+func nativeState(i types.Instance) string {
+	if i.State == nil {
+		return ""
+	}
+	return string(i.State.Name)
+}
+
+func instanceStatus(i types.Instance) cloud.Status {
+	return status(instanceStatuses, types.InstanceStateName(nativeState(i)))
+}
+
+// instanceReason is AWS's account of the last change: it tells why a start fell back to stopped ("Client.InternalError",
+// a key that may not be used).
+func instanceReason(i types.Instance) string {
+	if i.StateReason != nil {
+		return sdk.ToString(i.StateReason.Message)
+	}
+	return sdk.ToString(i.StateTransitionReason)
+}
+
+// spotRequests tells the types of the spot requests behind the instances, by request id. What cannot be read is missing.
+func spotRequests(ctx context.Context, c ec2API, found []types.Instance) map[string]types.SpotInstanceType {
+	var ids []string
+	for _, i := range found {
+		if i.InstanceLifecycle == types.InstanceLifecycleTypeSpot && i.SpotInstanceRequestId != nil {
+			ids = append(ids, *i.SpotInstanceRequestId)
+		}
+	}
+	requests := map[string]types.SpotInstanceType{}
+	if len(ids) == 0 {
+		return requests
+	}
+	out, err := c.DescribeSpotInstanceRequests(ctx, &ec2.DescribeSpotInstanceRequestsInput{SpotInstanceRequestIds: ids})
+	if err != nil {
+		return requests // tiedInstance then refuses them: a one-time request that is stopped is lost
+	}
+	for _, r := range out.SpotInstanceRequests {
+		requests[sdk.ToString(r.SpotInstanceRequestId)] = r.Type
+	}
+	return requests
+}
+
+// tiedInstance tells why an instance may not be started and stopped by itself, or "".
+func tiedInstance(i types.Instance, requests map[string]types.SpotInstanceType) string {
+	for _, t := range i.Tags {
+		if sdk.ToString(t.Key) == "aws:autoscaling:groupName" {
+			return "member of Auto Scaling group " + sdk.ToString(t.Value) + ", which would replace it: act on the group"
+		}
+	}
+	switch {
+	case i.Operator != nil && sdk.ToBool(i.Operator.Managed):
+		return "managed by " + sdk.ToString(i.Operator.Principal) + ": only that service may stop it"
+	case i.RootDeviceType == types.DeviceTypeInstanceStore:
+		return "its root device is an instance store, which a stop would erase"
+	case i.InstanceLifecycle == types.InstanceLifecycleTypeSpot:
+		return tiedSpot(requests[sdk.ToString(i.SpotInstanceRequestId)])
+	}
+	return ""
+}
+
+func tiedSpot(request types.SpotInstanceType) string {
+	switch request {
+	case types.SpotInstanceTypePersistent:
+		return ""
+	case types.SpotInstanceTypeOneTime:
+		return "spot instance of a one-time request, which cannot be stopped"
+	default:
+		return "spot instance whose request could not be read (ec2:DescribeSpotInstanceRequests): only persistent ones can be stopped"
+	}
+}
+
+// named is the tag Name, or else.
+func named(tags map[string]string, otherwise string) string {
+	if n := strings.TrimSpace(tags["Name"]); n != "" {
+		return n
+	}
+	return otherwise
+}
+
+// status looks a native state up; what is not known is Unknown.
+func status[S ~string](m map[S]cloud.Status, native S) cloud.Status {
+	if s, ok := m[native]; ok {
+		return s
+	}
+	return cloud.Unknown
+}
+
+// optional is s, or nil for the first page.
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func uidsOf(targets []cloud.Target) []string {
+	uids := make([]string, len(targets))
+	for i, t := range targets {
+		uids[i] = t.UID
+	}
+	return uids
+}

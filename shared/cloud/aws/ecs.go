@@ -1,0 +1,219 @@
+package aws
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/applicationautoscaling"
+	"github.com/aws/aws-sdk-go-v2/service/ecs"
+	"github.com/aws/aws-sdk-go-v2/service/ecs/types"
+	"lamplighter.dev/shared/cloud"
+)
+
+// services are ECS services; the uid is the ARN in its long form, with the cluster. A stop suspends what scales the
+// service, then sets its desired count to 0: AWS accepts a count outside of the scaling's bounds, and pulls it back later.
+var services = kind[ecsClient]{
+	Kind: cloud.Kind{
+		Type: "aws-ecs", Name: "ECS service", Actionable: true, Scalable: true, Priced: true, Measured: true,
+		Remembers: true, ActBatch: 1, ReadBatch: 10, Deadline: 20 * time.Minute,
+	},
+	needs: needs{
+		discover: []string{
+			"ecs:ListClusters", "ecs:ListServices", "ecs:DescribeServices", "application-autoscaling:DescribeScalableTargets",
+		},
+		startStop: []string{"ecs:UpdateService", "application-autoscaling:RegisterScalableTarget"},
+		scale:     []string{"ecs:UpdateService", "application-autoscaling:RegisterScalableTarget"},
+	},
+	client: func(cfg sdk.Config) ecsClient {
+		return ecsClient{ecs.NewFromConfig(cfg), applicationautoscaling.NewFromConfig(cfg)}
+	},
+	list:  listServices,
+	read:  readServices,
+	act:   one(actService),
+	scale: scaleService,
+}
+
+// ecsClient is what is called of ECS and of what scales its services.
+type ecsClient struct {
+	ecsAPI
+	scaling scalingAPI
+}
+
+type ecsAPI interface {
+	ListClusters(context.Context, *ecs.ListClustersInput, ...func(*ecs.Options)) (*ecs.ListClustersOutput, error)
+	ListServices(context.Context, *ecs.ListServicesInput, ...func(*ecs.Options)) (*ecs.ListServicesOutput, error)
+	DescribeServices(context.Context, *ecs.DescribeServicesInput, ...func(*ecs.Options)) (*ecs.DescribeServicesOutput, error)
+	UpdateService(context.Context, *ecs.UpdateServiceInput, ...func(*ecs.Options)) (*ecs.UpdateServiceOutput, error)
+}
+
+// serviceMemory is what a stop forgets; Scaling is nil for a service that nothing scales.
+type serviceMemory struct {
+	Desired int32    `json:"desired"`
+	Scaling *scaling `json:"scaling,omitempty"`
+}
+
+// split gives cluster and service of a uid.
+func split(uid string) (cluster, service string, ok bool) {
+	return strings.Cut(nameIn(uid, "ecs", "service/"), "/")
+}
+
+// longARN puts the cluster into an ARN of the form of before 2018, which names only the service.
+func longARN(service, cluster string) string {
+	at := strings.LastIndex(service, "service/")
+	if at < 0 || strings.Contains(service[at+len("service/"):], "/") {
+		return service
+	}
+	return service[:at] + "service/" + cluster[strings.LastIndex(cluster, "/")+1:] + service[at+len("service"):]
+}
+
+func listServices(ctx context.Context, c ecsClient, page string) (cloud.ResourcePage, error) {
+	return lister{
+		outer: func(ctx context.Context, page string) ([]string, string, error) {
+			out, err := c.ListClusters(ctx, &ecs.ListClustersInput{MaxResults: sdk.Int32(20), NextToken: optional(page)})
+			if err != nil {
+				return nil, "", err
+			}
+			return out.ClusterArns, sdk.ToString(out.NextToken), nil
+		},
+		inner: func(ctx context.Context, cluster, page string) ([]cloud.Resource, string, error) {
+			out, err := c.ListServices(ctx, &ecs.ListServicesInput{Cluster: &cluster, MaxResults: sdk.Int32(100), NextToken: optional(page)})
+			if err != nil {
+				return nil, "", err
+			}
+			found, err := serviceResources(ctx, c, cluster, out.ServiceArns)
+			return found, sdk.ToString(out.NextToken), err
+		},
+	}.page(ctx, page)
+}
+
+func serviceResources(ctx context.Context, c ecsClient, cluster string, arns []string) ([]cloud.Resource, error) {
+	var found []cloud.Resource
+	for ten := range slices.Chunk(arns, 10) {
+		list, err := describeServices(ctx, c, cluster, ten)
+		if err != nil {
+			return nil, err
+		}
+		scalings, err := describeScaling(ctx, c.scaling, resourceIDs(list))
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range list {
+			if r := serviceResource(s, scalings[resourceID(s)]); r.Status != cloud.Terminated {
+				found = append(found, r)
+			}
+		}
+	}
+	return found, nil
+}
+
+func describeServices(ctx context.Context, c ecsAPI, cluster string, names []string) ([]types.Service, error) {
+	out, err := c.DescribeServices(ctx, &ecs.DescribeServicesInput{
+		Cluster: &cluster, Services: names, Include: []types.ServiceField{types.ServiceFieldTags},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out.Services, nil
+}
+
+func serviceResource(s types.Service, scaled *scaling) cloud.Resource {
+	r := cloud.Resource{
+		UID: longARN(sdk.ToString(s.ServiceArn), sdk.ToString(s.ClusterArn)), Name: sdk.ToString(s.ServiceName),
+		Status: serviceStatus(s), InstanceType: string(s.LaunchType), ParentUID: sdk.ToString(s.ClusterArn),
+		Capacity:      map[string]int64{"desired": int64(s.DesiredCount), "running": int64(s.RunningCount)},
+		Unschedulable: tiedService(s), CreatedAt: sdk.ToTime(s.CreatedAt).UTC(), Tags: map[string]string{},
+	}
+	for _, t := range s.Tags {
+		r.Tags[sdk.ToString(t.Key)] = sdk.ToString(t.Value)
+	}
+	if scaled != nil {
+		r.Capacity["min"], r.Capacity["max"] = int64(scaled.Min), int64(scaled.Max)
+	}
+	return r
+}
+
+// serviceStatus: INACTIVE services are shown for a while after they were deleted.
+func serviceStatus(s types.Service) cloud.Status {
+	switch {
+	case sdk.ToString(s.Status) != "ACTIVE":
+		return cloud.Terminated
+	case s.DesiredCount == 0 && s.RunningCount+s.PendingCount == 0:
+		return cloud.Stopped
+	case s.DesiredCount == 0:
+		return cloud.Stopping
+	case s.RunningCount >= s.DesiredCount:
+		return cloud.Running
+	default:
+		return cloud.Starting
+	}
+}
+
+// serviceReason is what AWS says of the deployment under way, and of the last event while tasks are missing.
+func serviceReason(s types.Service) string {
+	for _, d := range s.Deployments {
+		if sdk.ToString(d.Status) == "PRIMARY" && d.RolloutState == types.DeploymentRolloutStateFailed {
+			return sdk.ToString(d.RolloutStateReason)
+		}
+	}
+	if serviceStatus(s).Moving() && len(s.Events) > 0 {
+		return sdk.ToString(s.Events[0].Message)
+	}
+	return ""
+}
+
+func tiedService(s types.Service) string {
+	if s.SchedulingStrategy == types.SchedulingStrategyDaemon {
+		return "daemon service: it runs once on every instance and has no count to set"
+	}
+	return ""
+}
+
+func readServices(ctx context.Context, c ecsClient, uids []string) ([]cloud.State, error) {
+	var states []cloud.State
+	for cluster, names := range byCluster(uids) {
+		list, err := describeServices(ctx, c, cluster, names)
+		if gone(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		scalings, err := describeScaling(ctx, c.scaling, resourceIDs(list))
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range list {
+			states = append(states, serviceState(s, scalings[resourceID(s)]))
+		}
+	}
+	return states, nil
+}
+
+// gone tells whether the error is that the cluster is no more, and so none of its services.
+func gone(err error) bool { return err != nil && cloud.ClassOf(classify(err)) == cloud.NotFound }
+
+func byCluster(uids []string) map[string][]string {
+	out := map[string][]string{}
+	for _, u := range uids {
+		if cluster, name, ok := split(u); ok {
+			out[cluster] = append(out[cluster], name)
+		}
+	}
+	return out
+}
+
+func serviceState(s types.Service, scaled *scaling) cloud.State {
+	state := cloud.State{
+		UID: longARN(sdk.ToString(s.ServiceArn), sdk.ToString(s.ClusterArn)), Status: serviceStatus(s),
+		Native: fmt.Sprintf("%s, desired %d, running %d, pending %d", sdk.ToString(s.Status), s.DesiredCount, s.RunningCount, s.PendingCount),
+		Reason: serviceReason(s), Unschedulable: tiedService(s),
+	}
+	if s.DesiredCount > 0 {
+		state.Snapshot = snapshot(serviceMemory{s.DesiredCount, scaled})
+	}
+	return state
+}

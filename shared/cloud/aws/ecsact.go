@@ -1,0 +1,192 @@
+package aws
+
+import (
+	"context"
+	"math"
+	"strings"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/applicationautoscaling"
+	scalingtypes "github.com/aws/aws-sdk-go-v2/service/applicationautoscaling/types"
+	"github.com/aws/aws-sdk-go-v2/service/ecs"
+	"github.com/aws/aws-sdk-go-v2/service/ecs/types"
+	"lamplighter.dev/shared/cloud"
+)
+
+// scalingAPI is what is called of Application Auto Scaling.
+type scalingAPI interface {
+	DescribeScalableTargets(context.Context, *applicationautoscaling.DescribeScalableTargetsInput, ...func(*applicationautoscaling.Options)) (*applicationautoscaling.DescribeScalableTargetsOutput, error)
+	RegisterScalableTarget(context.Context, *applicationautoscaling.RegisterScalableTargetInput, ...func(*applicationautoscaling.Options)) (*applicationautoscaling.RegisterScalableTargetOutput, error)
+}
+
+// scaling is how a service is scaled, and which parts of that are suspended.
+type scaling struct {
+	Min       int32 `json:"min"`
+	Max       int32 `json:"max"`
+	In        bool  `json:"inSuspended"`
+	Out       bool  `json:"outSuspended"`
+	Scheduled bool  `json:"scheduledSuspended"`
+}
+
+// resourceID names a service to Application Auto Scaling.
+func resourceID(s types.Service) string {
+	cluster, name, _ := split(longARN(sdk.ToString(s.ServiceArn), sdk.ToString(s.ClusterArn)))
+	return "service/" + cluster + "/" + name
+}
+
+func resourceIDs(list []types.Service) []string {
+	ids := make([]string, len(list))
+	for i, s := range list {
+		ids[i] = resourceID(s)
+	}
+	return ids
+}
+
+// describeScaling tells how the services are scaled; those that nothing scales are missing.
+func describeScaling(ctx context.Context, c scalingAPI, ids []string) (map[string]*scaling, error) {
+	found := map[string]*scaling{}
+	if len(ids) == 0 {
+		return found, nil // no ids would mean all
+	}
+	out, err := c.DescribeScalableTargets(ctx, &applicationautoscaling.DescribeScalableTargetsInput{
+		ServiceNamespace: scalingtypes.ServiceNamespaceEcs, ResourceIds: ids,
+		ScalableDimension: scalingtypes.ScalableDimensionECSServiceDesiredCount,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range out.ScalableTargets {
+		s := &scaling{Min: sdk.ToInt32(t.MinCapacity), Max: sdk.ToInt32(t.MaxCapacity)}
+		if u := t.SuspendedState; u != nil {
+			s.In, s.Out = sdk.ToBool(u.DynamicScalingInSuspended), sdk.ToBool(u.DynamicScalingOutSuspended)
+			s.Scheduled = sdk.ToBool(u.ScheduledScalingSuspended)
+		}
+		found[sdk.ToString(t.ResourceId)] = s
+	}
+	return found, nil
+}
+
+func register(ctx context.Context, c scalingAPI, id string, s scaling) error {
+	_, err := c.RegisterScalableTarget(ctx, &applicationautoscaling.RegisterScalableTargetInput{
+		ServiceNamespace: scalingtypes.ServiceNamespaceEcs, ResourceId: &id,
+		ScalableDimension: scalingtypes.ScalableDimensionECSServiceDesiredCount,
+		MinCapacity:       &s.Min, MaxCapacity: &s.Max,
+		SuspendedState: &scalingtypes.SuspendedState{
+			DynamicScalingInSuspended: &s.In, DynamicScalingOutSuspended: &s.Out, ScheduledScalingSuspended: &s.Scheduled,
+		},
+	})
+	return err
+}
+
+// live is a service as it is, with its scaling.
+type live struct {
+	id            string
+	cluster, name string
+	service       types.Service
+	scaling       *scaling
+}
+
+func readLive(ctx context.Context, c ecsClient, uid string) (live, error) {
+	l := live{}
+	var ok bool
+	if l.cluster, l.name, ok = split(uid); !ok {
+		return l, notFound("%q is not the ARN of an ECS service", uid)
+	}
+	l.id = "service/" + l.cluster + "/" + l.name
+	list, err := describeServices(ctx, c, l.cluster, []string{l.name})
+	if err != nil {
+		return l, err
+	}
+	if len(list) == 0 || serviceStatus(list[0]) == cloud.Terminated {
+		return l, notFound("there is no ECS service %s", strings.TrimPrefix(l.id, "service/"))
+	}
+	l.service = list[0]
+	scalings, err := describeScaling(ctx, c.scaling, []string{l.id})
+	l.scaling = scalings[l.id]
+	return l, err
+}
+
+func actService(ctx context.Context, c ecsClient, v cloud.Verb, t cloud.Target) error {
+	l, err := readLive(ctx, c, t.UID)
+	if err != nil {
+		return err
+	}
+	if v == cloud.Stop {
+		return l.stop(ctx, c)
+	}
+	return l.start(ctx, c, t)
+}
+
+// stop suspends all scaling before it sets the count; done the other way round, scaling could raise it in between.
+func (l live) stop(ctx context.Context, c ecsClient) error {
+	if reason := tiedService(l.service); reason != "" {
+		return unsupported("%s", reason)
+	}
+	if s := l.scaling; s != nil {
+		if err := register(ctx, c.scaling, l.id, scaling{s.Min, s.Max, true, true, true}); err != nil {
+			return err
+		}
+	}
+	return l.setCount(ctx, c, 0)
+}
+
+// start gives back scaling and count as they were.
+func (l live) start(ctx context.Context, c ecsClient, t cloud.Target) error {
+	m, ok, err := remembered[serviceMemory](t.Snapshot)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		m = serviceMemory{Desired: l.least()}
+	}
+	if m.Scaling != nil {
+		if err := register(ctx, c.scaling, l.id, *m.Scaling); err != nil {
+			return err
+		}
+	}
+	return l.setCount(ctx, c, m.Desired)
+}
+
+// least is the smallest count that runs, for a service of which nothing is remembered.
+func (l live) least() int32 {
+	if l.scaling != nil {
+		return max(l.scaling.Min, 1)
+	}
+	return 1
+}
+
+func (l live) setCount(ctx context.Context, c ecsAPI, n int32) error {
+	_, err := c.UpdateService(ctx, &ecs.UpdateServiceInput{Cluster: &l.cluster, Service: &l.name, DesiredCount: &n})
+	return err
+}
+
+// scaleService sets the count, and the bounds of the scaling where there is one.
+func scaleService(ctx context.Context, c ecsClient, uid string, want cloud.Capacity) error {
+	l, err := readLive(ctx, c, uid)
+	if err != nil {
+		return err
+	}
+	s := size{Desired: l.service.DesiredCount, Max: math.MaxInt32}
+	if l.scaling != nil {
+		s.Min, s.Max = l.scaling.Min, l.scaling.Max
+	}
+	if s, err = s.with(want); err != nil {
+		return err
+	}
+	if err := l.setBounds(ctx, c, s, want); err != nil || want.Desired == nil {
+		return err
+	}
+	return l.setCount(ctx, c, s.Desired)
+}
+
+func (l live) setBounds(ctx context.Context, c ecsClient, s size, want cloud.Capacity) error {
+	switch {
+	case want.Min == nil && want.Max == nil:
+		return nil
+	case l.scaling == nil:
+		return unsupported("nothing scales the service %s: only its desired count can be set", l.name)
+	}
+	b := *l.scaling
+	b.Min, b.Max = s.Min, s.Max
+	return register(ctx, c.scaling, l.id, b)
+}

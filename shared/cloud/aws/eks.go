@@ -1,0 +1,261 @@
+package aws
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"lamplighter.dev/shared/cloud"
+)
+
+// nodegroups are managed node groups of EKS; the uid is the ARN. A stop sets minimum and desired to 0 and leaves the
+// maximum, which EKS wants to be at least 1; all three go in one call, because EKS checks them together. Workloads should
+// be stopped first: an autoscaler in the cluster raises the group again for pods that find no node.
+var nodegroups = kind[eksAPI]{
+	Kind: cloud.Kind{
+		Type: "aws-eks-nodegroup", Name: "EKS node group", Actionable: true, Scalable: true, Priced: true, Measured: true,
+		Remembers: true, ActBatch: 1, ReadBatch: 1, Deadline: 30 * time.Minute,
+	},
+	needs: needs{
+		discover:  []string{"eks:ListClusters", "eks:ListNodegroups", "eks:DescribeNodegroup"},
+		startStop: []string{"eks:UpdateNodegroupConfig", "eks:ListUpdates", "eks:DescribeUpdate"},
+		scale:     []string{"eks:UpdateNodegroupConfig"},
+	},
+	client: func(cfg sdk.Config) eksAPI { return eks.NewFromConfig(cfg) },
+	list:   listNodegroups,
+	read:   readNodegroups,
+	act:    one(actNodegroup),
+	scale:  scaleNodegroup,
+}
+
+// eksAPI is what is called of EKS.
+type eksAPI interface {
+	ListClusters(context.Context, *eks.ListClustersInput, ...func(*eks.Options)) (*eks.ListClustersOutput, error)
+	ListNodegroups(context.Context, *eks.ListNodegroupsInput, ...func(*eks.Options)) (*eks.ListNodegroupsOutput, error)
+	DescribeNodegroup(context.Context, *eks.DescribeNodegroupInput, ...func(*eks.Options)) (*eks.DescribeNodegroupOutput, error)
+	UpdateNodegroupConfig(context.Context, *eks.UpdateNodegroupConfigInput, ...func(*eks.Options)) (*eks.UpdateNodegroupConfigOutput, error)
+	ListUpdates(context.Context, *eks.ListUpdatesInput, ...func(*eks.Options)) (*eks.ListUpdatesOutput, error)
+	DescribeUpdate(context.Context, *eks.DescribeUpdateInput, ...func(*eks.Options)) (*eks.DescribeUpdateOutput, error)
+}
+
+// nodegroupPath gives cluster and name of a uid: …:nodegroup/<cluster>/<name>/<uuid>.
+func nodegroupPath(uid string) (cluster, name string, ok bool) {
+	f := strings.Split(nameIn(uid, "eks", "nodegroup/"), "/")
+	if len(f) != 3 {
+		return "", "", false
+	}
+	return f[0], f[1], true
+}
+
+func listNodegroups(ctx context.Context, c eksAPI, page string) (cloud.ResourcePage, error) {
+	return lister{
+		outer: func(ctx context.Context, page string) ([]string, string, error) {
+			out, err := c.ListClusters(ctx, &eks.ListClustersInput{MaxResults: sdk.Int32(20), NextToken: optional(page)})
+			if err != nil {
+				return nil, "", err
+			}
+			return out.Clusters, sdk.ToString(out.NextToken), nil
+		},
+		inner: func(ctx context.Context, cluster, page string) ([]cloud.Resource, string, error) {
+			out, err := c.ListNodegroups(ctx, &eks.ListNodegroupsInput{ClusterName: &cluster, MaxResults: sdk.Int32(20), NextToken: optional(page)})
+			if err != nil {
+				return nil, "", err
+			}
+			found, err := nodegroupResources(ctx, c, cluster, out.Nodegroups)
+			return found, sdk.ToString(out.NextToken), err
+		},
+	}.page(ctx, page)
+}
+
+// nodegroupResources describes the groups side by side: EKS takes one a call. One that vanished meanwhile is left out.
+func nodegroupResources(ctx context.Context, c eksAPI, cluster string, names []string) ([]cloud.Resource, error) {
+	got, errs := make([]*types.Nodegroup, len(names)), make([]error, len(names))
+	inParallel(len(names), func(i int) { got[i], errs[i] = describeNodegroup(ctx, c, cluster, names[i]) })
+	var found []cloud.Resource
+	for i, n := range got {
+		switch {
+		case gone(errs[i]):
+		case errs[i] != nil:
+			return nil, errs[i]
+		default:
+			found = append(found, nodegroupResource(n))
+		}
+	}
+	return found, nil
+}
+
+func describeNodegroup(ctx context.Context, c eksAPI, cluster, name string) (*types.Nodegroup, error) {
+	out, err := c.DescribeNodegroup(ctx, &eks.DescribeNodegroupInput{ClusterName: &cluster, NodegroupName: &name})
+	if err != nil {
+		return nil, err
+	}
+	return out.Nodegroup, nil
+}
+
+func nodegroupResource(n *types.Nodegroup) cloud.Resource {
+	uid := sdk.ToString(n.NodegroupArn)
+	tags := n.Tags
+	if tags == nil {
+		tags = map[string]string{}
+	}
+	return cloud.Resource{
+		UID: uid, Name: sdk.ToString(n.NodegroupName), Status: nodegroupStatus(n), Tags: tags,
+		InstanceType: strings.Join(n.InstanceTypes, ","), Capacity: nodegroupSize(n).capacity(),
+		ParentUID: strings.Split(uid, ":nodegroup/")[0] + ":cluster/" + sdk.ToString(n.ClusterName),
+		CreatedAt: sdk.ToTime(n.CreatedAt).UTC(),
+	}
+}
+
+func nodegroupSize(n *types.Nodegroup) size {
+	if n.ScalingConfig == nil {
+		return size{}
+	}
+	return sizeOf(n.ScalingConfig.MinSize, n.ScalingConfig.MaxSize, n.ScalingConfig.DesiredSize)
+}
+
+// nodegroupStatus: a group that is degraded has a health issue; its size tells whether it is meant to run.
+func nodegroupStatus(n *types.Nodegroup) cloud.Status {
+	off := nodegroupSize(n).Desired == 0
+	switch n.Status {
+	case types.NodegroupStatusDeleting:
+		return cloud.Terminated
+	case types.NodegroupStatusCreating:
+		return cloud.Pending
+	case types.NodegroupStatusUpdating:
+		if off {
+			return cloud.Stopping
+		}
+		return cloud.Starting
+	case types.NodegroupStatusActive:
+		if off {
+			return cloud.Stopped
+		}
+		return cloud.Running
+	case types.NodegroupStatusDegraded:
+		if off {
+			return cloud.Stopped
+		}
+	}
+	return cloud.Unknown
+}
+
+func readNodegroups(ctx context.Context, c eksAPI, uids []string) ([]cloud.State, error) {
+	var states []cloud.State
+	for _, uid := range uids {
+		cluster, name, ok := nodegroupPath(uid)
+		if !ok {
+			continue
+		}
+		n, err := describeNodegroup(ctx, c, cluster, name)
+		switch {
+		case gone(err):
+		case err != nil:
+			return nil, err
+		case sdk.ToString(n.NodegroupArn) == uid:
+			states = append(states, nodegroupState(ctx, c, n))
+		}
+	}
+	return states, nil
+}
+
+func nodegroupState(ctx context.Context, c eksAPI, n *types.Nodegroup) cloud.State {
+	z := nodegroupSize(n)
+	s := cloud.State{
+		UID: sdk.ToString(n.NodegroupArn), Status: nodegroupStatus(n), Reason: health(n),
+		Native: fmt.Sprintf("%s, min %d, max %d, desired %d", n.Status, z.Min, z.Max, z.Desired),
+	}
+	if s.Reason == "" && n.Status != types.NodegroupStatusActive {
+		s.Reason = lastUpdate(ctx, c, n)
+	}
+	if z.Desired > 0 {
+		s.Snapshot = snapshot(z)
+	}
+	return s
+}
+
+// health are the issues that EKS sees, in its words.
+func health(n *types.Nodegroup) string {
+	if n.Health == nil {
+		return ""
+	}
+	var issues []string
+	for _, i := range n.Health.Issues {
+		issues = append(issues, string(i.Code)+": "+sdk.ToString(i.Message))
+	}
+	return strings.Join(issues, "; ")
+}
+
+// lastUpdate tells how the newest update goes. It only explains: an error of its own is told in its place.
+func lastUpdate(ctx context.Context, c eksAPI, n *types.Nodegroup) string {
+	list, err := c.ListUpdates(ctx, &eks.ListUpdatesInput{Name: n.ClusterName, NodegroupName: n.NodegroupName})
+	if err != nil {
+		return "its updates cannot be read: " + classify(err).Error()
+	}
+	if len(list.UpdateIds) == 0 {
+		return ""
+	}
+	out, err := c.DescribeUpdate(ctx, &eks.DescribeUpdateInput{Name: n.ClusterName, NodegroupName: n.NodegroupName, UpdateId: &list.UpdateIds[0]})
+	if err != nil {
+		return "its update cannot be read: " + classify(err).Error()
+	}
+	reason := fmt.Sprintf("update %s: %s", sdk.ToString(out.Update.Id), out.Update.Status)
+	for _, e := range out.Update.Errors {
+		reason += fmt.Sprintf(", %s: %s", e.ErrorCode, sdk.ToString(e.ErrorMessage))
+	}
+	return reason
+}
+
+func actNodegroup(ctx context.Context, c eksAPI, v cloud.Verb, t cloud.Target) error {
+	n, err := liveNodegroup(ctx, c, t.UID)
+	if err != nil {
+		return err
+	}
+	z := nodegroupSize(n)
+	if v == cloud.Stop {
+		return setSize(ctx, c, n, size{Max: max(z.Max, 1)})
+	}
+	m, ok, err := remembered[size](t.Snapshot)
+	if err == nil && !ok {
+		m, err = z.running()
+	}
+	if err != nil {
+		return err
+	}
+	return setSize(ctx, c, n, m)
+}
+
+func liveNodegroup(ctx context.Context, c eksAPI, uid string) (*types.Nodegroup, error) {
+	cluster, name, ok := nodegroupPath(uid)
+	if !ok {
+		return nil, notFound("%q is not the ARN of an EKS node group", uid)
+	}
+	n, err := describeNodegroup(ctx, c, cluster, name)
+	if err == nil && sdk.ToString(n.NodegroupArn) != uid {
+		return nil, notFound("the EKS node group %s was made again as %s", uid, sdk.ToString(n.NodegroupArn))
+	}
+	return n, err
+}
+
+func setSize(ctx context.Context, c eksAPI, n *types.Nodegroup, z size) error {
+	_, err := c.UpdateNodegroupConfig(ctx, &eks.UpdateNodegroupConfigInput{
+		ClusterName: n.ClusterName, NodegroupName: n.NodegroupName,
+		ScalingConfig: &types.NodegroupScalingConfig{MinSize: &z.Min, MaxSize: &z.Max, DesiredSize: &z.Desired},
+	})
+	return err
+}
+
+func scaleNodegroup(ctx context.Context, c eksAPI, uid string, want cloud.Capacity) error {
+	n, err := liveNodegroup(ctx, c, uid)
+	if err != nil {
+		return err
+	}
+	z, err := nodegroupSize(n).with(want)
+	if err != nil {
+		return err
+	}
+	return setSize(ctx, c, n, z)
+}

@@ -1,0 +1,174 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"lamplighter.dev/shared/cloud"
+)
+
+var errNoDryRun = errors.New("AWS has no dry run for this action: its first use will tell")
+
+func invalid(format string, args ...any) error {
+	return &cloud.Error{Class: cloud.Invalid, Message: fmt.Sprintf(format, args...)}
+}
+
+func unsupported(format string, args ...any) error {
+	return &cloud.Error{Class: cloud.Unsupported, Message: fmt.Sprintf(format, args...)}
+}
+
+func notFound(format string, args ...any) error {
+	return &cloud.Error{Class: cloud.NotFound, Message: fmt.Sprintf(format, args...)}
+}
+
+// codes are the codes that the rules in classOf would not place right.
+var codes = map[string]cloud.Class{
+	"AuthFailure":                 cloud.Refused,
+	"ExpiredToken":                cloud.Refused,
+	"ExpiredTokenException":       cloud.Refused,
+	"IncompleteSignature":         cloud.Refused,
+	"InvalidAccessKeyId":          cloud.Refused,
+	"InvalidClientTokenId":        cloud.Refused,
+	"InvalidSignatureException":   cloud.Refused,
+	"MissingAuthenticationToken":  cloud.Refused,
+	"RequestExpired":              cloud.Refused,
+	"SignatureDoesNotMatch":       cloud.Refused,
+	"UnrecognizedClientException": cloud.Refused,
+
+	"AccessDenied":                  cloud.Denied,
+	"AccessDeniedException":         cloud.Denied,
+	"AuthorizationError":            cloud.Denied,
+	"FailedResourceAccessException": cloud.Denied,
+	"NotAuthorized":                 cloud.Denied,
+	"OptInRequired":                 cloud.Denied,
+	"UnauthorizedOperation":         cloud.Denied,
+
+	"IncorrectInstanceState":    cloud.Moving,
+	"IncorrectState":            cloud.Moving,
+	"ResourceInUse":             cloud.Moving,
+	"ResourceInUseException":    cloud.Moving,
+	"ScalingActivityInProgress": cloud.Moving,
+	"UpdateInProgressException": cloud.Moving,
+
+	"ConcurrentUpdateException": cloud.Transient,
+	"ResourceContention":        cloud.Transient,
+	"ServerException":           cloud.Transient,
+
+	"ClusterNotFoundException":  cloud.NotFound,
+	"ServiceNotActiveException": cloud.NotFound,
+
+	"KMSKeyNotAccessibleFault": cloud.Unsupported,
+	"OperationNotPermitted":    cloud.Unsupported,
+	"PlatformUnknownException": cloud.Unsupported,
+}
+
+// classify makes a *cloud.Error of what the SDK returns, with AWS's own code and words. It is the only place that knows
+// AWS's error codes.
+func classify(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*cloud.Error](err); ok {
+		return err
+	}
+	out := &cloud.Error{Op: opOf(err), Message: err.Error(), Err: err}
+	api, ok := errors.AsType[smithy.APIError](err)
+	if !ok {
+		out.Class, out.Code = unanswered(err)
+		return out
+	}
+	out.Code, out.Message = api.ErrorCode(), api.ErrorMessage()
+	if out.Message == "" {
+		out.Message = "AWS gave no message"
+	}
+	out.Class = classOf(out.Code, statusOf(err), out.Message)
+	if out.Class == cloud.Denied && out.Op == "sts:AssumeRole" {
+		out.Class = cloud.Refused // the role does not open: no other call will
+	}
+	return out
+}
+
+// classOf places a code. The rules follow how AWS names its errors, so that a new service's are placed too.
+func classOf(code string, status int, message string) cloud.Class {
+	if c, ok := codes[code]; ok {
+		return c
+	}
+	if _, ok := retry.DefaultThrottleErrorCodes[code]; ok {
+		return cloud.Throttled
+	}
+	switch {
+	case strings.Contains(code, "NotFound"), code == "ValidationError" && strings.Contains(message, "not found"):
+		return cloud.NotFound
+	case strings.HasPrefix(code, "Unsupported"):
+		return cloud.Unsupported
+	case strings.HasPrefix(code, "Invalid") && strings.Contains(code, "State"):
+		return cloud.Moving
+	case strings.HasPrefix(code, "Insufficient"), status >= http.StatusInternalServerError:
+		return cloud.Transient
+	}
+	return byStatus(status)
+}
+
+func byStatus(status int) cloud.Class {
+	switch status {
+	case http.StatusTooManyRequests:
+		return cloud.Throttled
+	case http.StatusUnauthorized:
+		return cloud.Refused
+	case http.StatusForbidden:
+		return cloud.Denied
+	case http.StatusNotFound:
+		return cloud.NotFound
+	case http.StatusRequestTimeout:
+		return cloud.Transient
+	default:
+		return cloud.Invalid
+	}
+}
+
+// unanswered places an error that is not AWS's answer: the call may or may not have had its effect.
+func unanswered(err error) (cloud.Class, string) {
+	timeout, ok := errors.AsType[net.Error](err)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return cloud.Transient, "Cancelled"
+	case errors.Is(err, context.DeadlineExceeded), ok && timeout.Timeout():
+		return cloud.Transient, "Timeout"
+	default:
+		return cloud.Transient, "NoAnswer"
+	}
+}
+
+func codeOf(err error) string {
+	if e, ok := errors.AsType[smithy.APIError](err); ok {
+		return e.ErrorCode()
+	}
+	return ""
+}
+
+func statusOf(err error) int {
+	if e, ok := errors.AsType[*smithyhttp.ResponseError](err); ok {
+		return e.HTTPStatusCode()
+	}
+	return 0
+}
+
+// opOf names the call that failed as permissions do: the innermost one, which is sts:AssumeRole when a call failed for
+// want of credentials.
+func opOf(err error) string {
+	var op string
+	for {
+		e, ok := errors.AsType[*smithy.OperationError](err)
+		if !ok {
+			return op
+		}
+		op, err = prefix(e.ServiceID)+":"+e.OperationName, e.Err
+	}
+}

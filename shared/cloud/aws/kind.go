@@ -1,0 +1,95 @@
+package aws
+
+import (
+	"context"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"lamplighter.dev/shared/cloud"
+)
+
+// kind is one kind of resource: what it is, the narrow client C that it needs, and what can be asked of it. Functions get
+// at most as many uids as the kind's batches say, and return the SDK's errors as they are: conn classifies them.
+type kind[C any] struct {
+	cloud.Kind
+	needs  needs
+	client func(sdk.Config) C
+	list   func(ctx context.Context, c C, page string) (cloud.ResourcePage, error)
+	read   func(ctx context.Context, c C, uids []string) ([]cloud.State, error)
+	act    func(ctx context.Context, c C, v cloud.Verb, targets []cloud.Target) []error
+	scale  func(ctx context.Context, c C, uid string, want cloud.Capacity) error
+	// dryRun asks AWS whether the action would be allowed; nil where AWS has no way to ask.
+	dryRun func(ctx context.Context, c C, action string) error
+}
+
+// needs are the permissions that each capability takes, the first of discover being the one that a listing begins with.
+type needs struct{ discover, startStop, scale []string }
+
+// operator is a kind, whatever its client is.
+type operator interface {
+	describe() cloud.Kind
+	open(cfg sdk.Config) operations
+}
+
+// operations are what can be asked of a kind in one region.
+type operations interface {
+	List(ctx context.Context, page string) (cloud.ResourcePage, error)
+	Read(ctx context.Context, uids []string) ([]cloud.State, error)
+	Act(ctx context.Context, v cloud.Verb, targets []cloud.Target) []error
+	Scale(ctx context.Context, uid string, want cloud.Capacity) error
+	DryRun(ctx context.Context, action string) error
+	Kind() cloud.Kind
+	Needs() needs
+}
+
+// bound is a kind with a client of one region.
+type bound[C any] struct {
+	kind   kind[C]
+	client C
+}
+
+func (k kind[C]) describe() cloud.Kind {
+	k.Provider = Name
+	return k.Kind
+}
+
+func (k kind[C]) open(cfg sdk.Config) operations { return bound[C]{k, k.client(cfg)} }
+
+func (b bound[C]) Kind() cloud.Kind { return b.kind.describe() }
+func (b bound[C]) Needs() needs     { return b.kind.needs }
+
+func (b bound[C]) List(ctx context.Context, page string) (cloud.ResourcePage, error) {
+	return b.kind.list(ctx, b.client, page)
+}
+
+func (b bound[C]) Read(ctx context.Context, uids []string) ([]cloud.State, error) {
+	return b.kind.read(ctx, b.client, uids)
+}
+
+func (b bound[C]) Act(ctx context.Context, v cloud.Verb, targets []cloud.Target) []error {
+	return b.kind.act(ctx, b.client, v, targets)
+}
+
+func (b bound[C]) Scale(ctx context.Context, uid string, want cloud.Capacity) error {
+	if b.kind.scale == nil {
+		return unsupported("%s has no size to set", b.kind.Name)
+	}
+	return b.kind.scale(ctx, b.client, uid, want)
+}
+
+func (b bound[C]) DryRun(ctx context.Context, action string) error {
+	if b.kind.dryRun == nil {
+		return errNoDryRun
+	}
+	return b.kind.dryRun(ctx, b.client, action)
+}
+
+// one makes the act of a kind that AWS acts on one by one.
+func one[C any](act func(ctx context.Context, c C, v cloud.Verb, t cloud.Target) error) func(context.Context, C, cloud.Verb, []cloud.Target) []error {
+	return func(ctx context.Context, c C, v cloud.Verb, targets []cloud.Target) []error {
+		errs := make([]error, len(targets))
+		for i, t := range targets {
+			errs[i] = act(ctx, c, v, t)
+		}
+		return errs
+	}
+}

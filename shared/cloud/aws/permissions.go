@@ -1,0 +1,69 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+var errNoneToTry = errors.New("there is nothing yet to try it on")
+
+// Permissions tries, in the account's first region, one listing of each kind, and what AWS lets be tried without being
+// done. The rest is unknown until it is first used.
+func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
+	home := c.provider.home(c.account)
+	found := make([][]cloud.Permission, len(registry))
+	errs := make([]error, len(registry))
+	inParallel(len(registry), func(i int) {
+		o, err := c.operations(registry[i].describe().Type, home)
+		if err == nil {
+			found[i], err = probe(ctx, o)
+		}
+		errs[i] = err
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return slices.Concat(found...), nil
+}
+
+// probe tells the permissions of one kind. Credentials that are not accepted at all are an error.
+func probe(ctx context.Context, o operations) ([]cloud.Permission, error) {
+	_, err := o.List(ctx, "")
+	if err = classify(err); err != nil && cloud.ClassOf(err) == cloud.Refused {
+		return nil, err
+	}
+	need := o.Needs()
+	action := need.discover[0]
+	if e, ok := errors.AsType[*cloud.Error](err); ok && slices.Contains(need.discover, e.Op) {
+		action = e.Op
+	}
+	out := []cloud.Permission{permission("discover", action, err)}
+	for _, a := range need.startStop {
+		out = append(out, permission("start_stop", a, o.DryRun(ctx, a)))
+	}
+	for _, a := range need.scale {
+		out = append(out, permission("scale", a, o.DryRun(ctx, a)))
+	}
+	return out, nil
+}
+
+func permission(capability, action string, err error) cloud.Permission {
+	p := cloud.Permission{Capability: capability, Action: action, Status: "granted"}
+	if err == nil {
+		return p
+	}
+	if p.Status = "unknown"; errors.Is(err, errNoDryRun) || errors.Is(err, errNoneToTry) {
+		p.Message = err.Error()
+		return p
+	}
+	err = classify(err)
+	if p.Message = err.Error(); cloud.ClassOf(err) == cloud.Denied {
+		p.Status = "denied"
+	}
+	return p
+}

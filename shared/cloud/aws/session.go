@@ -1,0 +1,218 @@
+package aws
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go/middleware"
+	"lamplighter.dev/shared/cloud"
+)
+
+// sessionDuration is what a role gives without being configured for more.
+const sessionDuration = time.Hour
+
+var (
+	regionName      = regexp.MustCompile(`^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$`)
+	notInSession    = regexp.MustCompile(`[^\w+=,.@-]`)
+	roleArn         = regexp.MustCompile(`^arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]+$`)
+	enabledStatuses = []string{"opt-in-not-required", "opted-in"}
+)
+
+// config is everything but the credentials.
+func (p *Provider) config(a cloud.Account) sdk.Config {
+	id := a.NativeID
+	if id == "" {
+		id = a.ID
+	}
+	cfg := sdk.Config{
+		Region:     p.home(a),
+		HTTPClient: p.http,
+		Retryer:    p.retryer,
+		AppID:      "lamplighter",
+		APIOptions: []func(*middleware.Stack) error{p.limiter.middleware(id)},
+	}
+	if a.EndpointURL != "" {
+		cfg.BaseEndpoint = &a.EndpointURL
+	}
+	return cfg
+}
+
+func (p *Provider) home(a cloud.Account) string {
+	if len(a.Regions) > 0 {
+		return a.Regions[0]
+	}
+	return p.options.HomeRegion
+}
+
+// retryer retries what AWS says may be retried. The SDK's own budget is switched off: the limiter paces instead. Lack of
+// capacity comes as HTTP 500, but does not pass in seconds.
+func (p *Provider) retryer() sdk.Retryer {
+	noCapacity := retry.IsErrorRetryableFunc(func(err error) sdk.Ternary {
+		if strings.HasPrefix(codeOf(err), "Insufficient") {
+			return sdk.FalseTernary
+		}
+		return sdk.UnknownTernary
+	})
+	return retry.NewStandard(func(o *retry.StandardOptions) {
+		o.MaxAttempts = p.options.Attempts
+		o.MaxBackoff = p.options.MaxBackoff
+		o.Backoff = retry.NewExponentialJitterBackoff(p.options.MaxBackoff)
+		o.RateLimiter = ratelimit.None
+		o.Retryables = slices.Insert(slices.Clone(o.Retryables), 0, retry.IsErrorRetryable(noCapacity))
+	})
+}
+
+// authenticate adds the credentials of the account's authMethod.
+func (p *Provider) authenticate(cfg *sdk.Config, a cloud.Account) error {
+	c := a.Credentials
+	switch a.AuthMethod {
+	case "static_keys":
+		cfg.Credentials = credentials.NewStaticCredentialsProvider(c["accessKeyID"], c["secretAccessKey"], "")
+		return given(c, "accessKeyID", "secretAccessKey")
+	case "temporary_credentials":
+		cfg.Credentials = credentials.NewStaticCredentialsProvider(c["accessKeyID"], c["secretAccessKey"], c["sessionToken"])
+		return given(c, "accessKeyID", "secretAccessKey", "sessionToken")
+	case "assume_role":
+		cfg.Credentials = p.role(*cfg, a)
+		return roleGiven(c)
+	default:
+		return invalid("authMethod %q is not one of static_keys, temporary_credentials, assume_role", a.AuthMethod)
+	}
+}
+
+func given(c map[string]string, names ...string) error {
+	for _, n := range names {
+		if c[n] == "" {
+			return invalid("credentials.%s is missing", n)
+		}
+	}
+	return nil
+}
+
+func roleGiven(c map[string]string) error {
+	if err := given(c, "roleArn", "externalID"); err != nil {
+		return err
+	}
+	if !roleArn.MatchString(c["roleArn"]) {
+		return invalid("credentials.roleArn %q is not the ARN of a role", c["roleArn"])
+	}
+	return nil
+}
+
+// role assumes the customer's role with the external id that we gave out.
+func (p *Provider) role(cfg sdk.Config, a cloud.Account) sdk.CredentialsProvider {
+	cfg.Credentials = p.base(a)
+	return sdk.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), a.Credentials["roleArn"], func(o *stscreds.AssumeRoleOptions) {
+		o.RoleSessionName = sessionName(a)
+		o.ExternalID = sdk.String(a.Credentials["externalID"])
+		o.Duration = sessionDuration
+	}))
+}
+
+// sessionName says in the customer's CloudTrail for whom the role was assumed.
+func sessionName(a cloud.Account) string {
+	s := notInSession.ReplaceAllString("lamplighter-"+a.Org+"-"+a.ID, "-")
+	return s[:min(len(s), 64)]
+}
+
+// base is this service's own identity. A custom endpoint gets a placeholder: our identity is for AWS alone.
+func (p *Provider) base(a cloud.Account) sdk.CredentialsProvider {
+	if a.EndpointURL != "" {
+		return credentials.NewStaticCredentialsProvider("lamplighter", "lamplighter", "")
+	}
+	return p.self
+}
+
+// environment is the identity that the process was started with, looked up when it is first needed.
+type environment struct {
+	once sync.Once
+	from sdk.CredentialsProvider
+	err  error
+}
+
+// Retrieve gives the environment's credentials; where there are none, the account cannot be opened: class Refused.
+func (e *environment) Retrieve(ctx context.Context) (sdk.Credentials, error) {
+	e.once.Do(func() {
+		var cfg sdk.Config
+		if cfg, e.err = config.LoadDefaultConfig(context.WithoutCancel(ctx)); e.err == nil {
+			e.from = cfg.Credentials
+		}
+	})
+	if e.err != nil {
+		return sdk.Credentials{}, noIdentity(e.err)
+	}
+	c, err := e.from.Retrieve(ctx)
+	if err != nil {
+		return sdk.Credentials{}, noIdentity(err)
+	}
+	return c, nil
+}
+
+func noIdentity(err error) error {
+	return &cloud.Error{Class: cloud.Refused, Code: "NoIdentity", Err: err,
+		Message: "this installation has no AWS identity of its own to assume a role with: " + err.Error()}
+}
+
+// Identify tells the account number. A role that can be assumed without its external id would open for whoever guesses
+// its name (the confused deputy): it is class Refused. Emulators do not check external ids, so it is not asked of them.
+func (c *conn) Identify(ctx context.Context) (string, error) {
+	if c.account.AuthMethod == "assume_role" && c.account.EndpointURL == "" {
+		if err := c.demandExternalID(ctx); err != nil {
+			return "", err
+		}
+	}
+	out, err := sts.NewFromConfig(c.config).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	if err != nil {
+		return "", classify(err)
+	}
+	return sdk.ToString(out.Account), nil
+}
+
+func (c *conn) demandExternalID(ctx context.Context) error {
+	cfg := c.config.Copy()
+	cfg.Credentials = c.provider.base(c.account)
+	_, err := sts.NewFromConfig(cfg).AssumeRole(ctx, &sts.AssumeRoleInput{
+		RoleArn:         sdk.String(c.account.Credentials["roleArn"]),
+		RoleSessionName: sdk.String(sessionName(c.account)),
+	})
+	if err == nil {
+		return &cloud.Error{Class: cloud.Refused, Op: "sts:AssumeRole", Code: "UnsafeTrustPolicy", Message: fmt.Sprintf(
+			"the role %s can be assumed without its external id, so anybody who knows its name could use it through this service; add the condition StringEquals sts:ExternalId to its trust policy",
+			c.account.Credentials["roleArn"])}
+	}
+	if codeOf(err) == "AccessDenied" {
+		return nil
+	}
+	return classify(err)
+}
+
+// Regions lists the enabled regions: of those that the account names, or of all.
+func (c *conn) Regions(ctx context.Context) ([]string, error) {
+	out, err := ec2.NewFromConfig(c.config).DescribeRegions(ctx, &ec2.DescribeRegionsInput{})
+	if err != nil {
+		return nil, classify(err)
+	}
+	var names []string
+	for _, r := range out.Regions {
+		name := sdk.ToString(r.RegionName)
+		named := len(c.account.Regions) == 0 || slices.Contains(c.account.Regions, name)
+		if named && slices.Contains(enabledStatuses, sdk.ToString(r.OptInStatus)) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}

@@ -1,0 +1,217 @@
+package twin
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Instance is an EC2 instance. State "" is running.
+type Instance struct {
+	ID, Region, Type, State, Name string
+	Tags                          map[string]string
+	SpotRequest, SpotType         string // of a spot instance: the request's id, and persistent or one-time
+	InstanceStore                 bool
+	Operator                      string // the service that manages it
+	StopProtected                 bool   // disableApiStop
+	NoCapacity                    bool   // a start finds no room
+	BrokenKey                     bool   // a start is accepted and falls back
+	NoPermission                  bool   // a policy denies acts on this one
+	reason                        string
+}
+
+// AddInstance adds an instance and returns it.
+func (c *Cloud) AddInstance(i Instance) *Instance {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if i.State == "" {
+		i.State = "running"
+	}
+	if i.Type == "" {
+		i.Type = "t3.large"
+	}
+	c.instances = append(c.instances, &i)
+	return &i
+}
+
+func (i *Instance) settle() {
+	switch i.State {
+	case "pending":
+		if i.State = "running"; i.BrokenKey {
+			i.State, i.reason = "stopped", "Client.InternalError: Client error on launch"
+		}
+	case "stopping":
+		i.State = "stopped"
+	case "shutting-down":
+		i.State = "terminated"
+	}
+}
+
+var stateCodes = map[string]string{"pending": "0", "running": "16", "shutting-down": "32", "terminated": "48", "stopping": "64", "stopped": "80"}
+
+func stateNode(name, state string) node {
+	return el(name, text("code", stateCodes[state]), text("name", state))
+}
+
+func (i *Instance) node() node {
+	n := el("item", text("instanceId", i.ID), text("instanceType", i.Type), stateNode("instanceState", i.State),
+		text("launchTime", "2026-01-02T03:04:05.000Z"), el("placement", text("availabilityZone", i.Region+"a")),
+		el("cpuOptions", text("coreCount", "1"), text("threadsPerCore", "2")))
+	root := "ebs"
+	if i.InstanceStore {
+		root = "instance-store"
+	}
+	n.kids = append(n.kids, text("rootDeviceType", root))
+	if i.SpotRequest != "" {
+		n.kids = append(n.kids, text("instanceLifecycle", "spot"), text("spotInstanceRequestId", i.SpotRequest))
+	}
+	if i.Operator != "" {
+		n.kids = append(n.kids, el("operator", text("managed", "true"), text("principal", i.Operator)))
+	}
+	if i.reason != "" {
+		n.kids = append(n.kids, el("stateReason", text("code", "Client.InternalError"), text("message", i.reason)))
+	}
+	return withTags(n, i)
+}
+
+func withTags(n node, i *Instance) node {
+	var tags []node
+	if i.Name != "" {
+		tags = append(tags, el("item", text("key", "Name"), text("value", i.Name)))
+	}
+	for k, v := range i.Tags {
+		tags = append(tags, el("item", text("key", k), text("value", v)))
+	}
+	n.kids = append(n.kids, items("tagSet", "item", tags))
+	return n
+}
+
+func (c *Cloud) describeInstances(q request) (any, *failure) {
+	found := slices.DeleteFunc(slices.Clone(c.instances), func(i *Instance) bool { return i.Region != q.region })
+	if ids := q.list("InstanceId"); len(ids) > 0 {
+		named, f := c.named(q.region, ids)
+		if f != nil {
+			return nil, f
+		}
+		found = named
+	}
+	if states := q.list("Filter.1.Value"); len(states) > 0 {
+		found = slices.DeleteFunc(found, func(i *Instance) bool { return !slices.Contains(states, i.State) })
+	}
+	from, to, next := c.page(q, len(found), "MaxResults", "NextToken")
+	if len(q.list("InstanceId")) > 0 {
+		from, to, next = 0, len(found), ""
+	}
+	var nodes []node
+	for _, i := range found[from:to] {
+		nodes = append(nodes, i.node())
+	}
+	return []node{el("reservationSet", el("item", text("reservationId", "r-1"), items("instancesSet", "item", nodes))), text("nextToken", next)}, nil
+}
+
+var instanceID = regexp.MustCompile(`^i-([0-9a-f]{8}|[0-9a-f]{17})$`)
+
+// named finds all instances, or fails as EC2 does: malformed ids first, then all that do not exist, in one message.
+func (c *Cloud) named(region string, ids []string) ([]*Instance, *failure) {
+	var found []*Instance
+	var missing []string
+	for _, id := range ids {
+		if !instanceID.MatchString(id) {
+			return nil, fail(http.StatusBadRequest, "InvalidInstanceID.Malformed", `Invalid id: "%s"`, id)
+		}
+		at := slices.IndexFunc(c.instances, func(i *Instance) bool { return i.ID == id && i.Region == region })
+		if at < 0 {
+			missing = append(missing, id)
+			continue
+		}
+		found = append(found, c.instances[at])
+	}
+	switch len(missing) {
+	case 0:
+		return found, nil
+	case 1:
+		return nil, fail(http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance ID '%s' does not exist", missing[0])
+	default:
+		return nil, fail(http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance IDs '%s' do not exist", strings.Join(missing, ", "))
+	}
+}
+
+func (c *Cloud) describeSpotRequests(q request) (any, *failure) {
+	var nodes []node
+	for _, i := range c.instances {
+		if i.SpotRequest != "" && slices.Contains(q.list("SpotInstanceRequestId"), i.SpotRequest) {
+			nodes = append(nodes, el("item", text("spotInstanceRequestId", i.SpotRequest), text("type", i.SpotType)))
+		}
+	}
+	return []node{items("spotInstanceRequestSet", "item", nodes)}, nil
+}
+
+// describeRegions has one region that the account has not opted in to.
+func (c *Cloud) describeRegions(request) (any, *failure) {
+	var nodes []node
+	for name, status := range map[string]string{"us-east-1": "opt-in-not-required", "eu-west-1": "opt-in-not-required", "ap-east-1": "not-opted-in", "eu-south-1": "opted-in"} {
+		nodes = append(nodes, el("item", text("regionName", name), text("regionEndpoint", "ec2."+name+".amazonaws.com"), text("optInStatus", status)))
+	}
+	return []node{items("regionInfo", "item", nodes)}, nil
+}
+
+func (c *Cloud) startInstances(q request) (any, *failure) {
+	return c.turn(q, func(i *Instance) (string, *failure) {
+		switch {
+		case i.State == "running", i.State == "pending":
+			return i.State, nil
+		case i.State != "stopped":
+			return "", fail(http.StatusBadRequest, "IncorrectInstanceState", "The instance '%s' is not in a state from which it can be started.", i.ID)
+		case i.NoCapacity:
+			return "", fail(http.StatusInternalServerError, "InsufficientInstanceCapacity", "We currently do not have sufficient %s capacity in the Availability Zone you requested.", i.Type)
+		}
+		return "pending", nil
+	})
+}
+
+func (c *Cloud) stopInstances(q request) (any, *failure) {
+	return c.turn(q, func(i *Instance) (string, *failure) {
+		switch {
+		case i.State == "stopped", i.State == "stopping":
+			return i.State, nil
+		case i.State == "terminated", i.State == "shutting-down":
+			return "", fail(http.StatusBadRequest, "IncorrectInstanceState", "This instance '%s' is not in a state from which it can be stopped.", i.ID)
+		case i.StopProtected:
+			return "", fail(http.StatusBadRequest, "OperationNotPermitted", "The instance '%s' may not be stopped. Modify its 'disableApiStop' instance attribute and try again.", i.ID)
+		case i.SpotType == "one-time":
+			return "", fail(http.StatusBadRequest, "UnsupportedOperation", "You can't stop the Spot Instance '%s' because it is associated with a one-time Spot Instance request.", i.ID)
+		}
+		return "stopping", nil
+	})
+}
+
+// turn moves all instances or none.
+func (c *Cloud) turn(q request, next func(*Instance) (string, *failure)) (any, *failure) {
+	found, f := c.named(q.region, q.list("InstanceId"))
+	if f != nil {
+		return nil, f
+	}
+	states := make([]string, len(found))
+	for n, i := range found {
+		if i.NoPermission {
+			return nil, fail(http.StatusForbidden, "UnauthorizedOperation", "You are not authorized to perform this operation. User: arn:aws:iam::%s:user/u is not authorized to perform: ec2:%s on resource: arn:aws:ec2:%s:%s:instance/%s because no identity-based policy allows the ec2:%s action.", Account, q.op, i.Region, Account, i.ID, q.op)
+		}
+		if states[n], f = next(i); f != nil {
+			return nil, f
+		}
+	}
+	if q.get("DryRun") == "true" {
+		return nil, fail(http.StatusPreconditionFailed, "DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
+	}
+	var nodes []node
+	for n, i := range found {
+		nodes = append(nodes, el("item", text("instanceId", i.ID), stateNode("currentState", states[n]), stateNode("previousState", i.State)))
+		i.State, i.reason = states[n], ""
+	}
+	return []node{items("instancesSet", "item", nodes)}, nil
+}
+
+// InstanceID makes a well-formed id.
+func InstanceID(n int) string { return fmt.Sprintf("i-%017x", n) }

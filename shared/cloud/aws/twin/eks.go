@@ -1,0 +1,138 @@
+package twin
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+)
+
+// Nodegroup is a managed node group of EKS. Status "" is ACTIVE.
+type Nodegroup struct {
+	Cluster, Name, Region string
+	Min, Max, Desired     int
+	Status                string
+	Issue                 string // a health issue
+	update                int
+	updateStatus          string
+}
+
+// AddNodegroup adds a node group.
+func (c *Cloud) AddNodegroup(n Nodegroup) *Nodegroup {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n.Status == "" {
+		n.Status = "ACTIVE"
+	}
+	c.nodes = append(c.nodes, &n)
+	return &n
+}
+
+// ARN is the node group's.
+func (n *Nodegroup) ARN() string {
+	return "arn:aws:eks:" + n.Region + ":" + Account + ":nodegroup/" + n.Cluster + "/" + n.Name + "/0f0f0f"
+}
+
+func (n *Nodegroup) settle() {
+	if n.Status == "UPDATING" {
+		n.Status, n.updateStatus = "ACTIVE", "Successful"
+	}
+}
+
+func (n *Nodegroup) json() map[string]any {
+	issues := []any{}
+	if n.Issue != "" {
+		issues = append(issues, map[string]any{"code": n.Issue, "message": "something is wrong with the group"})
+	}
+	return map[string]any{
+		"nodegroupName": n.Name, "nodegroupArn": n.ARN(), "clusterName": n.Cluster, "status": n.Status,
+		"createdAt": 1767323045.0, "instanceTypes": []string{"m5.large"}, "tags": map[string]string{"team": "web"},
+		"scalingConfig": map[string]any{"minSize": n.Min, "maxSize": n.Max, "desiredSize": n.Desired},
+		"health":        map[string]any{"issues": issues},
+	}
+}
+
+func (c *Cloud) listEKSClusters(q request) (any, *failure) {
+	var names []string
+	for _, n := range c.nodes {
+		if n.Region == q.region && !slices.Contains(names, n.Cluster) {
+			names = append(names, n.Cluster)
+		}
+	}
+	from, to, next := c.page(q, len(names), "maxResults", "nextToken")
+	return paged("clusters", names[from:to], next), nil
+}
+
+func (c *Cloud) listNodegroups(q request) (any, *failure) {
+	var names []string
+	for _, n := range c.nodes {
+		if n.Region == q.region && n.Cluster == q.path[1] {
+			names = append(names, n.Name)
+		}
+	}
+	from, to, next := c.page(q, len(names), "maxResults", "nextToken")
+	return paged("nodegroups", names[from:to], next), nil
+}
+
+func (c *Cloud) nodegroup(q request, name string) (*Nodegroup, *failure) {
+	at := slices.IndexFunc(c.nodes, func(n *Nodegroup) bool {
+		return n.Region == q.region && n.Cluster == q.path[1] && n.Name == name
+	})
+	if at < 0 {
+		return nil, fail(http.StatusNotFound, "ResourceNotFoundException", "No node group found for name: %s.", name)
+	}
+	return c.nodes[at], nil
+}
+
+func (c *Cloud) describeNodegroup(q request) (any, *failure) {
+	n, f := c.nodegroup(q, q.path[3])
+	if f != nil {
+		return nil, f
+	}
+	return map[string]any{"nodegroup": n.json()}, nil
+}
+
+// updateNodegroup checks the three sizes together, and takes one update at a time.
+func (c *Cloud) updateNodegroup(q request) (any, *failure) {
+	n, f := c.nodegroup(q, q.path[3])
+	if f != nil {
+		return nil, f
+	}
+	if n.Status == "UPDATING" {
+		return nil, fail(http.StatusConflict, "ResourceInUseException", "Nodegroup cannot be updated as it is currently not in Active State")
+	}
+	config, _ := q.body["scalingConfig"].(map[string]any)
+	next := request{body: config}
+	least, _ := next.number("minSize")
+	most, _ := next.number("maxSize")
+	desired, ok := next.number("desiredSize")
+	if !ok || least > desired || desired > most || most < 1 {
+		return nil, fail(http.StatusBadRequest, "InvalidParameterException", "Minimum capacity %d can't be greater than desired size %d, which can't be greater than maximum %d, which is at least 1", least, desired, most)
+	}
+	n.Min, n.Max, n.Desired, n.Status, n.updateStatus = least, most, desired, "UPDATING", "InProgress"
+	n.update++
+	return map[string]any{"update": n.updateJSON()}, nil
+}
+
+func (n *Nodegroup) updateJSON() map[string]any {
+	return map[string]any{"id": "update-" + strconv.Itoa(n.update), "status": n.updateStatus, "type": "ConfigUpdate", "errors": []any{}}
+}
+
+func (c *Cloud) listUpdates(q request) (any, *failure) {
+	n, f := c.nodegroup(q, q.get("nodegroupName"))
+	if f != nil {
+		return nil, f
+	}
+	ids := []string{}
+	for i := n.update; i > 0; i-- {
+		ids = append(ids, "update-"+strconv.Itoa(i))
+	}
+	return map[string]any{"updateIds": ids}, nil
+}
+
+func (c *Cloud) describeUpdate(q request) (any, *failure) {
+	n, f := c.nodegroup(q, q.get("nodegroupName"))
+	if f != nil {
+		return nil, f
+	}
+	return map[string]any{"update": n.updateJSON()}, nil
+}

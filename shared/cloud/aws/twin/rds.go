@@ -1,0 +1,136 @@
+package twin
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Database is an RDS instance, or a cluster of RDS, Aurora, DocumentDB or Neptune. Status "" is available.
+type Database struct {
+	ID, Region, Engine, Status string
+	IsCluster                  bool
+	Class                      string
+	MultiAZ                    bool
+	Cluster                    string   // the cluster that an instance is a member of
+	SourceOf                   []string // its replicas
+	ReplicaOf                  string
+	Mode, Global               string // of a cluster: engine mode, global database
+}
+
+// AddDatabase adds a database and returns it.
+func (c *Cloud) AddDatabase(d Database) *Database {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if d.Status == "" {
+		d.Status = "available"
+	}
+	c.dbs = append(c.dbs, &d)
+	return &d
+}
+
+// ARN is the database's.
+func (d *Database) ARN() string {
+	kind := "db"
+	if d.IsCluster {
+		kind = "cluster"
+	}
+	return "arn:aws:rds:" + d.Region + ":" + Account + ":" + kind + ":" + d.ID
+}
+
+func (d *Database) settle() {
+	switch d.Status {
+	case "starting", "modifying":
+		d.Status = "available"
+	case "stopping":
+		d.Status = "stopped"
+	}
+}
+
+// Elapse lets seven days pass: RDS starts what is stopped.
+func (c *Cloud) Elapse() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, d := range c.dbs {
+		if d.Status == "stopped" {
+			d.Status = "starting"
+		}
+	}
+}
+
+func (d *Database) node() node {
+	n := el("DBInstance", text("DBInstanceIdentifier", d.ID), text("DBInstanceArn", d.ARN()), text("Engine", d.Engine),
+		text("DBInstanceStatus", d.Status), text("DBInstanceClass", d.Class), text("AllocatedStorage", "20"),
+		text("MultiAZ", strconv.FormatBool(d.MultiAZ)), text("DBClusterIdentifier", d.Cluster),
+		text("ReadReplicaSourceDBInstanceIdentifier", d.ReplicaOf), text("InstanceCreateTime", "2026-01-02T03:04:05Z"))
+	if d.Status == "stopped" {
+		n.kids = append(n.kids, text("AutomaticRestartTime", "2026-02-03T04:05:06Z"))
+	}
+	for _, r := range d.SourceOf {
+		n.kids = append(n.kids, el("ReadReplicaDBInstanceIdentifiers", text("ReadReplicaDBInstanceIdentifier", r)))
+	}
+	return n
+}
+
+func (d *Database) clusterNode() node {
+	n := el("DBCluster", text("DBClusterIdentifier", d.ID), text("DBClusterArn", d.ARN()), text("Engine", d.Engine),
+		text("Status", d.Status), text("EngineMode", d.Mode), text("GlobalClusterIdentifier", d.Global),
+		text("ReplicationSourceIdentifier", d.ReplicaOf), text("ClusterCreateTime", "2026-01-02T03:04:05Z"))
+	if d.Status == "stopped" {
+		n.kids = append(n.kids, text("AutomaticRestartTime", "2026-02-03T04:05:06Z"))
+	}
+	return n
+}
+
+func (c *Cloud) describeDBInstances(q request) (any, *failure) {
+	nodes, next := c.describeDBs(q, false, (*Database).node)
+	return []node{items("DBInstances", "DBInstance", nodes), text("Marker", next)}, nil
+}
+
+func (c *Cloud) describeDBClusters(q request) (any, *failure) {
+	nodes, next := c.describeDBs(q, true, (*Database).clusterNode)
+	return []node{items("DBClusters", "DBCluster", nodes), text("Marker", next)}, nil
+}
+
+func (c *Cloud) describeDBs(q request, clusters bool, render func(*Database) node) (nodes []node, next string) {
+	wanted := q.list("Filters.Filter.1.Values.Value")
+	found := slices.DeleteFunc(slices.Clone(c.dbs), func(d *Database) bool {
+		return d.IsCluster != clusters || d.Region != q.region || (len(wanted) > 0 && !slices.Contains(wanted, d.ID))
+	})
+	from, to, next := c.page(q, len(found), "MaxRecords", "Marker")
+	if len(wanted) > 0 {
+		from, to, next = 0, len(found), ""
+	}
+	for _, d := range found[from:to] {
+		nodes = append(nodes, render(d))
+	}
+	return nodes, next
+}
+
+func (c *Cloud) startDB(q request) (any, *failure) { return c.turnDB(q, "stopped", "starting") }
+func (c *Cloud) stopDB(q request) (any, *failure)  { return c.turnDB(q, "available", "stopping") }
+
+// turnDB moves a database that is in the one state to the other, and is as strict as RDS with the rest.
+func (c *Cloud) turnDB(q request, from, to string) (any, *failure) {
+	cluster := strings.HasSuffix(q.op, "Cluster")
+	id := q.get("DBInstanceIdentifier") + q.get("DBClusterIdentifier")
+	at := slices.IndexFunc(c.dbs, func(d *Database) bool { return d.ID == id && d.IsCluster == cluster && d.Region == q.region })
+	switch {
+	case at < 0 && cluster:
+		return nil, fail(http.StatusNotFound, "DBClusterNotFoundFault", "DBCluster %s not found.", id)
+	case at < 0:
+		return nil, fail(http.StatusNotFound, "DBInstanceNotFound", "DBInstance %s not found.", id)
+	}
+	d := c.dbs[at]
+	switch {
+	case d.Status != from && cluster:
+		return nil, fail(http.StatusBadRequest, "InvalidDBClusterStateFault", "DbCluster %s is in %s state but expected it to be one of %s.", id, d.Status, from)
+	case d.Status != from:
+		return nil, fail(http.StatusBadRequest, "InvalidDBInstanceState", "Instance %s is not in %s state.", id, from)
+	}
+	if d.Status = to; cluster {
+		return []node{d.clusterNode()}, nil
+	}
+	return []node{d.node()}, nil
+}

@@ -1,0 +1,251 @@
+// Package twin is a small AWS in this process: it speaks the wire protocols of the operations that the provider uses,
+// keeps state, takes time to change it, and can be made to fail as AWS does. It is written from AWS's documentation, not
+// from the provider, so that a test against it can find the provider wrong.
+package twin
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Account is the number of the twin's only account, AccessKey the key that opens it.
+const (
+	Account   = "111122223333"
+	AccessKey = "AKIATWINTWINTWIN"
+)
+
+// Call is one request as it arrived, throttled and denied ones included.
+type Call struct {
+	Op     string // "ec2:StopInstances"
+	Region string
+	Params map[string]any // form values, or the JSON body
+}
+
+// Fault makes calls of Op fail with an answer of AWS's form; with Lost, the call has its effect and no answer.
+type Fault struct {
+	Op, Code, Message string
+	Status            int
+	Times             int // how often; below 0 is always
+	Lost              bool
+}
+
+// Cloud is the twin. Its zero value is an empty cloud; fill it with the Add functions.
+type Cloud struct {
+	// Page caps every page below what is asked for, so that few resources make many pages.
+	Page int
+
+	mu        sync.Mutex
+	throttled int
+	faults    []Fault
+	calls     []Call
+	instances []*Instance
+	dbs       []*Database
+	groups    []*Group
+	services  []*Service
+	targets   []*ScalableTarget
+	nodes     []*Nodegroup
+	roles     map[string]string
+}
+
+// request is a call on its way through the twin.
+type request struct {
+	service, region, op string
+	form                map[string][]string
+	body                map[string]any
+	path                []string
+}
+
+// failure is an error answer.
+type failure struct {
+	status        int
+	code, message string
+}
+
+func fail(status int, code, format string, args ...any) *failure {
+	return &failure{status, code, fmt.Sprintf(format, args...)}
+}
+
+// Throttle makes the next calls be throttled; 0 ends it.
+func (c *Cloud) Throttle(calls int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.throttled = calls
+}
+
+// Fail adds a fault.
+func (c *Cloud) Fail(f Fault) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.faults = append(c.faults, f)
+}
+
+// Heal ends all faults.
+func (c *Cloud) Heal() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.faults, c.throttled = nil, 0
+}
+
+// Calls gives the calls of the op since the last Forget, all of them for "".
+func (c *Cloud) Calls(op string) []Call {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(c.calls), func(k Call) bool { return op != "" && k.Op != op })
+}
+
+// Forget empties the list of calls.
+func (c *Cloud) Forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls = nil
+}
+
+// Settle lets everything that is on its way arrive.
+func (c *Cloud) Settle() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, i := range c.instances {
+		i.settle()
+	}
+	for _, d := range c.dbs {
+		d.settle()
+	}
+	for _, g := range c.groups {
+		g.settle()
+	}
+	for _, s := range c.services {
+		s.settle()
+	}
+	for _, n := range c.nodes {
+		n.settle()
+	}
+}
+
+// Change runs do while nobody else sees the cloud: tests reach into resources with it.
+func (c *Cloud) Change(do func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	do()
+}
+
+// AddRole adds a role that may be assumed with the external id, or by everybody when that is "".
+func (c *Cloud) AddRole(arn, externalID string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.roles == nil {
+		c.roles = map[string]string{}
+	}
+	c.roles[arn] = externalID
+}
+
+// RoundTrip answers a request to any address, so that a client that believes to talk to AWS talks to the twin.
+func (c *Cloud) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	w := httptest.NewRecorder()
+	if lost := c.serve(w, r); lost {
+		return nil, fmt.Errorf("connection reset by the twin")
+	}
+	return w.Result(), nil
+}
+
+// ServeHTTP answers as AWS does; a lost answer is a broken connection.
+func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if lost := c.serve(w, r); lost {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	q, key := decode(r)
+	c.calls = append(c.calls, Call{q.service + ":" + q.op, q.region, q.params()})
+	if f := c.refuse(q, key); f != nil {
+		q.writeError(w, f)
+		return false
+	}
+	fault, failed := c.fault(q)
+	if failed && !fault.Lost {
+		q.writeError(w, &failure{fault.Status, fault.Code, fault.Message})
+		return false
+	}
+	answer, f := c.answer(q)
+	switch {
+	case failed:
+		return true
+	case f != nil:
+		q.writeError(w, f)
+	default:
+		q.write(w, answer)
+	}
+	return false
+}
+
+func (c *Cloud) refuse(q request, key string) *failure {
+	if key != AccessKey && !strings.HasPrefix(key, "ASIA") && !strings.HasPrefix(key, "OURS") {
+		return refused[q.service]
+	}
+	if c.throttled > 0 {
+		c.throttled--
+		return throttled[q.service]
+	}
+	return nil
+}
+
+func (c *Cloud) fault(q request) (Fault, bool) {
+	for i := range c.faults {
+		f := &c.faults[i]
+		if f.Op == q.service+":"+q.op && f.Times != 0 {
+			f.Times--
+			return *f, true
+		}
+	}
+	return Fault{}, false
+}
+
+func (c *Cloud) answer(q request) (any, *failure) {
+	handle := operations[q.service+":"+q.op]
+	if handle == nil {
+		return nil, fail(http.StatusBadRequest, "InvalidAction", "The action %s is not valid for this web service.", q.op)
+	}
+	return handle(c, q)
+}
+
+// operations are filled in from the files of the services.
+var operations = map[string]func(*Cloud, request) (any, *failure){
+	"ec2:DescribeInstances":                           (*Cloud).describeInstances,
+	"ec2:DescribeSpotInstanceRequests":                (*Cloud).describeSpotRequests,
+	"ec2:DescribeRegions":                             (*Cloud).describeRegions,
+	"ec2:StartInstances":                              (*Cloud).startInstances,
+	"ec2:StopInstances":                               (*Cloud).stopInstances,
+	"rds:DescribeDBInstances":                         (*Cloud).describeDBInstances,
+	"rds:StartDBInstance":                             (*Cloud).startDB,
+	"rds:StopDBInstance":                              (*Cloud).stopDB,
+	"rds:DescribeDBClusters":                          (*Cloud).describeDBClusters,
+	"rds:StartDBCluster":                              (*Cloud).startDB,
+	"rds:StopDBCluster":                               (*Cloud).stopDB,
+	"autoscaling:DescribeAutoScalingGroups":           (*Cloud).describeGroups,
+	"autoscaling:UpdateAutoScalingGroup":              (*Cloud).updateGroup,
+	"autoscaling:SuspendProcesses":                    (*Cloud).suspendProcesses,
+	"autoscaling:ResumeProcesses":                     (*Cloud).resumeProcesses,
+	"ecs:ListClusters":                                (*Cloud).listECSClusters,
+	"ecs:ListServices":                                (*Cloud).listServices,
+	"ecs:DescribeServices":                            (*Cloud).describeServices,
+	"ecs:UpdateService":                               (*Cloud).updateService,
+	"application-autoscaling:DescribeScalableTargets": (*Cloud).describeTargets,
+	"application-autoscaling:RegisterScalableTarget":  (*Cloud).registerTarget,
+	"eks:ListClusters":                                (*Cloud).listEKSClusters,
+	"eks:ListNodegroups":                              (*Cloud).listNodegroups,
+	"eks:DescribeNodegroup":                           (*Cloud).describeNodegroup,
+	"eks:UpdateNodegroupConfig":                       (*Cloud).updateNodegroup,
+	"eks:ListUpdates":                                 (*Cloud).listUpdates,
+	"eks:DescribeUpdate":                              (*Cloud).describeUpdate,
+	"sts:GetCallerIdentity":                           (*Cloud).callerIdentity,
+	"sts:AssumeRole":                                  (*Cloud).assumeRole,
+}

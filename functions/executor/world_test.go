@@ -1,0 +1,203 @@
+package executor
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/simulated"
+	"lamplighter.dev/shared/execution"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/seal"
+	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/table/tabletest"
+)
+
+const org = "org_01k00000000000000000000000"
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// skipping is a clock on which waiting takes no time: it moves itself.
+type skipping struct{ *clock.Manual }
+
+// Sleep moves the clock by d.
+func (s skipping) Sleep(ctx context.Context, d time.Duration) error {
+	s.Advance(d)
+	return ctx.Err()
+}
+
+// world is a simulated cloud account with its resources in the inventory, and an executor for it.
+type world struct {
+	t         *testing.T
+	ctx       context.Context
+	clock     skipping
+	store     table.Store
+	e         *Executor
+	account   inventory.Account
+	conn      cloud.Conn
+	resources []inventory.Resource
+}
+
+// newWorld makes a world whose cloud is as credentials say.
+func newWorld(t *testing.T, credentials map[string]string) *world {
+	t.Helper()
+	c := skipping{clock.NewManual(noon)}
+	w := &world{t: t, clock: c, store: table.Fenced(tabletest.NewAt(t, c)), ctx: table.WithTenant(t.Context(), org)}
+	kek, err := seal.OpenKeyFile(filepath.Join(t.TempDir(), "kek"))
+	w.must(err)
+	p := &platform.Platform{Table: w.store, Clock: c, Sealer: seal.NewEnvelope(kek), Log: slog.New(slog.DiscardHandler)}
+	w.e = New(p, cloud.Providers{"simulated": simulated.New(w.store, c)})
+	w.connect(credentials)
+	w.discover()
+	return w
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) put(k table.Key, v any) {
+	w.t.Helper()
+	it, err := table.Row(k, v)
+	w.must(err)
+	_, err = w.store.Write(w.ctx, table.Put(it))
+	w.must(err)
+}
+
+// connect stores the account.
+func (w *world) connect(credentials map[string]string) {
+	w.account = inventory.Account{
+		ID: id.New("ca", noon), Provider: "simulated", CloudAccountID: "100000000001", Name: "sim", AuthMethod: "simulated",
+		PermissionLevel: "read_write", Status: "connected", CreatedAt: noon,
+	}
+	var err error
+	place := inventory.SecretPlace(org, w.account.ID)
+	w.account.Sealed, err = inventory.SealCredentials(w.ctx, w.e.p.Sealer, place, credentials)
+	w.must(err)
+	w.put(inventory.AccountKey(org, w.account.ID), w.account)
+	w.conn, err = inventory.Connect(w.ctx, w.e.p.Sealer, w.e.providers, org, w.account)
+	w.must(err)
+}
+
+// discover stores what the cloud has that can be acted on.
+func (w *world) discover() {
+	regions, err := w.conn.Regions(w.ctx)
+	w.must(err)
+	for _, k := range w.e.providers["simulated"].Kinds() {
+		for _, region := range regions {
+			w.list(k.Type, region)
+		}
+	}
+}
+
+func (w *world) list(kind, region string) {
+	for page := ""; ; {
+		got, err := w.conn.List(w.ctx, kind, region, page)
+		w.must(err)
+		for _, r := range got.Resources {
+			res := inventory.Resource{
+				ID: id.New("res", noon), UID: r.UID, Name: r.Name, Type: r.Type, Provider: "simulated", CloudAccountID: w.account.ID,
+				Region: r.Region, Status: r.Status, Unschedulable: r.Unschedulable, Tags: r.Tags,
+				StatusAt: noon.Add(-time.Hour).UnixMicro(), DiscoveredAt: noon,
+			}
+			w.resources = append(w.resources, res)
+			w.put(inventory.ResourceKey(org, r.UID), res)
+		}
+		if page = got.Next; page == "" {
+			return
+		}
+	}
+}
+
+// pick finds a resource of the kind in the status that can be acted on.
+func (w *world) pick(kind string, status cloud.Status) inventory.Resource {
+	w.t.Helper()
+	for _, r := range w.resources {
+		if r.Type == kind && r.Status == status && r.Unschedulable == "" {
+			return r
+		}
+	}
+	w.t.Fatalf("the cloud has no %s %s", status, kind)
+	return inventory.Resource{}
+}
+
+// submit creates an action as POST /actions does, without its machine.
+func (w *world) submit(r inventory.Resource, verb cloud.Verb) execution.Action {
+	w.t.Helper()
+	p := *w.e.p
+	p.Workflow = unstarted{}
+	a, err := execution.Submit(w.ctx, &p, org, execution.Request{
+		Verb: verb, ResourceUID: r.UID, Provider: r.Provider, ResourceType: r.Type, CloudAccountID: r.CloudAccountID,
+		Region: r.Region, Reason: "manual", ChangedBy: "manual:ada@example.com",
+	})
+	w.must(err)
+	return a
+}
+
+// drive runs an action as its machine does, on the manual clock, until it is done.
+func (w *world) drive(in execution.RunInput) {
+	w.t.Helper()
+	for range 200 {
+		got, err := w.e.Run(w.ctx, in)
+		w.must(err)
+		if got.Done {
+			return
+		}
+		if got.WaitSeconds < 1 {
+			w.t.Fatalf("run asks to wait %d seconds", got.WaitSeconds)
+		}
+		w.clock.Advance(time.Duration(got.WaitSeconds) * time.Second)
+	}
+	w.t.Fatal("not done after 200 runs")
+}
+
+// do submits and drives, and reads back the action.
+func (w *world) do(r inventory.Resource, verb cloud.Verb) execution.Action {
+	w.t.Helper()
+	a := w.submit(r, verb)
+	w.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
+	return w.action(a.ID)
+}
+
+func (w *world) action(actionID string) execution.Action {
+	w.t.Helper()
+	a, err := table.Read[execution.Action](w.ctx, w.store, execution.ActionKey(org, actionID))
+	w.must(err)
+	return a
+}
+
+func (w *world) resource(uid string) inventory.Resource {
+	w.t.Helper()
+	r, err := table.Read[inventory.Resource](w.ctx, w.store, inventory.ResourceKey(org, uid))
+	w.must(err)
+	return r
+}
+
+// history are all state changes, oldest first.
+func (w *world) history() []execution.Change {
+	w.t.Helper()
+	page, err := w.store.Query(w.ctx, table.Query{PK: execution.HistoryPK(org), Limit: 10_000})
+	w.must(err)
+	out, err := table.DecodeAll[execution.Change](page.Items)
+	w.must(err)
+	return out
+}
+
+func (w *world) state(r inventory.Resource) cloud.Status {
+	w.t.Helper()
+	got, err := w.conn.Read(w.ctx, r.Type, r.Region, []string{r.UID})
+	w.must(err)
+	if len(got) != 1 {
+		w.t.Fatalf("%d states of %s", len(got), r.UID)
+	}
+	return got[0].Status
+}

@@ -10,7 +10,7 @@ func Allows(c Caller, policy string, target ...string) bool {
 		return false
 	}
 	for i := range c.Grants {
-		if c.Grants[i].covers(target) && permits(c.Grants[i].Policies, policy) {
+		if c.Grants[i].covers(target) && c.Grants[i].permits(policy) {
 			return true
 		}
 	}
@@ -24,7 +24,7 @@ func Holds(c Caller, policy string) bool {
 		return false
 	}
 	for i := range c.Grants {
-		if permits(c.Grants[i].Policies, policy) {
+		if c.Grants[i].permits(policy) {
 			return true
 		}
 	}
@@ -43,20 +43,27 @@ func (g *Grant) covers(target []string) bool {
 	return false
 }
 
-func permits(policies []string, want string) bool {
-	for _, p := range policies {
-		if p == want || wild(p, want) {
+// permits looks a system role up, and reads the list of any other.
+func (g *Grant) permits(want string) bool {
+	if g.Role != "" {
+		if set, ok := systemSets[g.Role]; ok {
+			return set[want] || set["*:*"]
+		}
+	}
+	for _, p := range g.Policies {
+		if p == want || starred(p) && wild(p, want) {
 			return true
 		}
 	}
 	return false
 }
 
+func starred(p string) bool {
+	return len(p) >= 3 && (p[0] == '*' || p[len(p)-1] == '*')
+}
+
 // wild matches *:*, <resource>:* and *:<action>.
 func wild(p, want string) bool {
-	if len(p) < 3 || (p[0] != '*' && p[len(p)-1] != '*') {
-		return false
-	}
 	resource, action, _ := strings.Cut(p, ":")
 	wantResource, wantAction, _ := strings.Cut(want, ":")
 	return (resource == "*" || resource == wantResource) && (action == "*" || action == wantAction)

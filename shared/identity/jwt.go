@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -34,6 +35,7 @@ type JWTs struct {
 	keys   Keyring
 	issuer string
 	clock  clock.Clock
+	seen   seen
 }
 
 // NewJWTs makes tokens of the issuer, the base address of the service.
@@ -91,29 +93,43 @@ func (j *JWTs) claims(c Claims) claims {
 
 // Verify reads a token that was signed by a key of ours and has not ended; else fault.Unauthenticated.
 func (j *JWTs) Verify(ctx context.Context, token string) (Claims, error) {
-	t, err := parse(token)
-	if err != nil {
-		return Claims{}, refuse(err)
-	}
 	set, err := j.keys.Accepted(ctx)
 	if err != nil {
 		return Claims{}, fmt.Errorf("read the keys of tokens: %w", err)
 	}
-	key, err := pick(set, t.Headers[0])
+	c, err := j.open(token, set)
+	if err == nil {
+		err = j.check(c)
+	}
 	if err != nil {
-		return Claims{}, refuse(err)
-	}
-	var c claims
-	if err = t.Claims(key, &c); err != nil {
-		return Claims{}, refuse(err)
-	}
-	if err = j.check(c); err != nil {
 		return Claims{}, refuse(err)
 	}
 	return Claims{
 		User: c.Subject, Org: c.Org, Session: c.Session, ID: c.ID,
 		Issued: c.IssuedAt.Time().UTC(), Expires: c.Expiry.Time().UTC(),
 	}, nil
+}
+
+// open checks the signature of a token, if it was not checked before, and reads its claims.
+func (j *JWTs) open(token string, set jose.JSONWebKeySet) (claims, error) {
+	sum := sha256.Sum256([]byte(token))
+	if c, ok := j.seen.get(sum, set); ok {
+		return c, nil
+	}
+	var c claims
+	t, err := parse(token)
+	if err != nil {
+		return c, err
+	}
+	key, err := pick(set, t.Headers[0])
+	if err != nil {
+		return c, err
+	}
+	if err = t.Claims(key, &c); err != nil {
+		return c, err
+	}
+	j.seen.put(sum, t.Headers[0].KeyID, c)
+	return c, nil
 }
 
 // JWKS is the set of public keys, as RFC 7517 writes it.

@@ -63,16 +63,21 @@ func edited() []string {
 	})
 }
 
-// administered is every resource whole, as <resource>:*, but for the one with something kept back.
 func administered() []string {
-	out := chosen(func(resource, action string) bool { return resource == "organisation" && action != "delete" })
-	for _, p := range catalogue {
-		if resource, _, _ := strings.Cut(p.ID, ":"); resource != "organisation" {
-			out = append(out, resource+":*")
+	return chosen(func(resource, action string) bool { return resource != "organisation" || action != "delete" })
+}
+
+// systemSets are the policies of the system roles for looking up: a decision is made for every request.
+var systemSets = func() map[string]map[string]bool {
+	sets := map[string]map[string]bool{}
+	for _, r := range systemRoles {
+		sets[r.Name] = map[string]bool{}
+		for _, p := range r.Policies {
+			sets[r.Name][p] = true
 		}
 	}
-	return join(out)
-}
+	return sets
+}()
 
 // chosen lists the policies of the catalogue that pick wants.
 func chosen(pick func(resource, action string) bool) []string {

@@ -23,6 +23,7 @@ var cases = []struct {
 }{
 	{"an item is put, read, replaced and deleted", putGetDelete},
 	{"every condition holds or fails as written", conditions},
+	{"a comparison between kinds does not hold", conditionsKinds},
 	{"every condition takes an expired item for absent", expiredConditions},
 	{"a failed condition tells the item that it found", conditionOld},
 	{"every change does what it says", changes},

@@ -72,7 +72,6 @@ var demands = []demand{
 	{"less not", table.Less("n", 10), false, false},
 	{"less below zero", table.Less("neg", -2), true, false},
 	{"less is by value, not by digits", table.Less("n", 9), false, false},
-	{"less between kinds", table.Less("s", 99), false, false},
 	{"less equal", table.LessEqual("n", 10), true, false},
 	{"less equal not", table.LessEqual("n", 9), false, false},
 	{"greater", table.Greater("n", 9), true, false},
@@ -101,6 +100,20 @@ func conditions(t *testing.T, s table.Store) {
 	_, err = s.Write(t.Context(), table.Put(item(there, demanded), table.Equal("s", "m"), table.Less("n", 50)))
 	if err != nil {
 		t.Errorf("two conditions that hold: %v", err)
+	}
+}
+
+func conditionsKinds(t *testing.T, s table.Store) {
+	k := at("c", "kinds")
+	put(t, s, item(k, demanded))
+	for name, c := range map[string]table.Cond{
+		"a text below a number":  table.Less("s", 99),
+		"a number above a text":  table.Greater("n", ""),
+		"a truth below a number": table.LessEqual("t", 99),
+		"null below a text":      table.Less("z", "zz"),
+		"a list above a number":  table.GreaterEqual("l", 0),
+	} {
+		check(t, s, name, item(k, demanded), c, false)
 	}
 }
 

@@ -1,0 +1,22 @@
+package table_test
+
+import (
+	"testing"
+
+	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/table/tabletest"
+)
+
+func TestDynoxideContract(t *testing.T) {
+	endpoint := tabletest.StartDynoxide(t)
+	tabletest.Run(t, func(t *testing.T) table.Store {
+		return table.Dynamo(tabletest.NewTable(t, endpoint))
+	})
+}
+
+func TestMotoContract(t *testing.T) {
+	endpoint := tabletest.StartMoto(t)
+	tabletest.Run(t, func(t *testing.T) table.Store {
+		return table.Dynamo(tabletest.NewTable(t, endpoint))
+	}, tabletest.MotoSkips)
+}

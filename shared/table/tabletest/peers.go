@@ -1,0 +1,208 @@
+package tabletest
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/rand"
+	"crypto/sha512"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/table"
+)
+
+// PeersVariable, set to 1, lets tests start other makers' implementations of DynamoDB.
+const PeersVariable = "LAMPLIGHTER_PEERS"
+
+// The release of dynoxide that is tried, and what its package must hash to.
+const (
+	dynoxidePackage = "@dynoxide/linux-x64@1.2.1"
+	dynoxideTarball = "dynoxide-linux-x64-1.2.1.tgz"
+	dynoxideSum     = "sBHqlxJ9ANkLluFkYRfd5r8Y0ApFew4FhOrlhgRAgD4XzEoFOukEo1nuBTQ1+jTtofqwn4NWQ2k0Tn5mNTjgUg=="
+)
+
+// WantPeers skips the test, saying so, unless peers are asked for.
+func WantPeers(t testing.TB) {
+	t.Helper()
+	if os.Getenv(PeersVariable) != "1" {
+		t.Skip("SKIPPED: set " + PeersVariable + "=1 to run against other implementations of DynamoDB")
+	}
+}
+
+// Dynoxide is a store on a fresh table of a dynoxide that runs until the test ends. The test is skipped, loudly, where
+// dynoxide cannot run.
+func Dynoxide(t testing.TB) table.Store {
+	t.Helper()
+	return table.Dynamo(NewTable(t, StartDynoxide(t)))
+}
+
+// NewTable makes a fresh table at the endpoint and tells where it is.
+func NewTable(t testing.TB, endpoint string) table.Remote {
+	t.Helper()
+	r := table.Remote{Table: "t" + rand.Text(), Region: "us-east-1", Endpoint: endpoint, KeyID: "peer", Secret: "peer"}
+	if err := table.CreateTable(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// StartDynoxide starts dynoxide on a fresh file and tells its endpoint.
+func StartDynoxide(t testing.TB) string {
+	t.Helper()
+	WantPeers(t)
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("SKIPPED: dynoxide is only to be had for linux/amd64")
+	}
+	bin := fetchDynoxide(t)
+	port := freePort(t)
+	return start(t, port, exec.Command(bin, "serve", "--host", "127.0.0.1", "--port", port, //nolint:gosec,noctx // checked by its sum; ends with the test
+		"--db-path", filepath.Join(t.TempDir(), "dynoxide.db")))
+}
+
+// StartMoto starts moto_server and tells its endpoint. The test is skipped, loudly, where it is not installed.
+func StartMoto(t testing.TB) string {
+	t.Helper()
+	WantPeers(t)
+	bin, err := exec.LookPath("moto_server")
+	if err != nil {
+		t.Skip("SKIPPED: moto_server is not installed (pip install 'moto[server]')")
+	}
+	port := freePort(t)
+	return start(t, port, exec.Command(bin, "-p", port)) //nolint:gosec,noctx // a tool of the developer's; ends with the test
+}
+
+// freePort finds a port that nobody listens on.
+func freePort(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // for a moment only
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port) //nolint:forcetypeassert // a TCP listener has one
+}
+
+// start runs cmd until the test ends and waits until it listens.
+func start(t testing.TB, port string, cmd *exec.Cmd) string {
+	t.Helper()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if t.Failed() && testing.Verbose() {
+			t.Logf("%s said:\n%s", cmd.Path, out.String())
+		}
+	})
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		c, err := net.DialTimeout("tcp", "127.0.0.1:"+port, time.Second)
+		if err == nil {
+			_ = c.Close()
+			return "http://127.0.0.1:" + port
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s does not listen: %v", cmd.Path, err)
+		}
+	}
+}
+
+// fetchDynoxide fetches the program through npm once and keeps it under build/peers.
+func fetchDynoxide(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(moduleRoot(t), "build", "peers")
+	bin := filepath.Join(dir, strings.TrimSuffix(dynoxideTarball, ".tgz"))
+	if _, err := os.Stat(bin); err == nil {
+		return bin
+	}
+	if _, err := exec.LookPath("npm"); err != nil {
+		t.Skip("SKIPPED: npm, which fetches dynoxide, is not installed")
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "npm", "pack", "--silent", dynoxidePackage)
+	cmd.Dir = t.TempDir()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Skipf("SKIPPED: npm cannot fetch %s: %v\n%s", dynoxidePackage, err, out)
+	}
+	if err := unpack(filepath.Join(cmd.Dir, dynoxideTarball), bin); err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+// moduleRoot is the folder of go.mod.
+func moduleRoot(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	for err == nil && dir != filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+	t.Fatalf("no go.mod above the working directory: %v", err)
+	return ""
+}
+
+// unpack checks the tarball's sum and takes the program out of it.
+func unpack(tarball, bin string) error {
+	b, err := os.ReadFile(tarball) //nolint:gosec // just fetched
+	if err != nil {
+		return fmt.Errorf("read %s: %w", tarball, err)
+	}
+	if sum := sha512.Sum512(b); base64.StdEncoding.EncodeToString(sum[:]) != dynoxideSum {
+		return fmt.Errorf("%s does not have the expected sha512 sum", tarball)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", tarball, err)
+	}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if err != nil {
+			return fmt.Errorf("find the program in %s: %w", tarball, err)
+		}
+		if h.Name == "package/dynoxide" {
+			return install(r, bin)
+		}
+	}
+}
+
+// install writes the program where it is looked for, as a whole or not at all.
+func install(r io.Reader, bin string) error {
+	f, err := os.CreateTemp(filepath.Dir(bin), "fetch-*")
+	if err != nil {
+		return fmt.Errorf("install %s: %w", bin, err)
+	}
+	_, err = io.Copy(f, r) //nolint:gosec // its sum is known
+	err = errors.Join(err, f.Chmod(0o700), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), bin)
+	}
+	return err
+}
+
+// MotoSkips are the cases that moto 5.2 is known to get wrong.
+var MotoSkips = Skips{
+	"a comparison between kinds does not hold": "moto orders a text against a number and answers 500 (a TypeError of its own)",
+	"the meter counts round trips and units":   "moto reports one capacity unit whatever the size, half a unit for strongly consistent reads and none in transactions",
+}

@@ -19,7 +19,7 @@ const (
 	MaxChildren    = 10_000  // iterations of a distributed Map at once
 	// MaxVariables is the size of all variables of an execution together. Step Functions allows more (10 MiB); a
 	// checkpoint, which holds an input and the variables, must fit into one item of the store.
-	MaxVariables = 131_072
+	MaxVariables = 32_768
 )
 
 // Error is a failure as a machine sees it: Retry and Catch match Name.

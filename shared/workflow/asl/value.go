@@ -39,6 +39,9 @@ func encode(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
+// Encode writes v as compact JSON without HTML escapes.
+func Encode(v any) (json.RawMessage, error) { return encode(v) }
+
 // size tells how many bytes a value takes as JSON, and stops counting soon after limit.
 func size(v any, limit int) int {
 	switch x := v.(type) {

@@ -26,11 +26,11 @@ type AddressRow struct {
 
 // Organisation is a tenant.
 type Organisation struct {
-	ID        string    `json:"id"`
-	Name      string    `json:"name"`
-	CreatedBy string    `json:"createdBy"` // usr_…
-	CreatedAt time.Time `json:"createdAt"`
-	UpdatedAt time.Time `json:"updatedAt"`
+	ID        string    `json:"id" doc:"The organization; send it as tenantID to work in it" example:"org_01k8z3v5y0e6m9x2q4t7r1c8bd"`
+	Name      string    `json:"name" doc:"What it is called"`
+	CreatedBy string    `json:"createdBy" doc:"The user who created it"`
+	CreatedAt time.Time `json:"createdAt" doc:"When it was created"`
+	UpdatedAt time.Time `json:"updatedAt" doc:"When it was changed last"`
 }
 
 // Member is a user in an organization, with what they may do there. Grants of system roles carry no policies.

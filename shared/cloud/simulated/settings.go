@@ -40,6 +40,7 @@ type settings struct {
 	key     uint64 // hash of account number and seed: what makes this cloud different from others
 	counts  [][]int
 	regions []string
+	named   []string // by the account
 
 	latency    time.Duration
 	transition time.Duration
@@ -51,7 +52,7 @@ type settings struct {
 // parse reads the settings of a.
 func parse(a cloud.Account) (settings, error) {
 	r := reader{values: a.Credentials}
-	s := settings{number: r.text("accountID", a.NativeID), page: r.integer("pageSize", pageSize, 1, pageSize)}
+	s := settings{named: a.Regions, number: r.text("accountID", a.NativeID), page: r.integer("pageSize", pageSize, 1, pageSize)}
 	s.latency = time.Duration(r.integer("callMillis", 0, 0, 3_600_000)) * time.Millisecond
 	s.transition = time.Duration(r.rate("transitionSeconds", 5, 86_400) * float64(time.Second))
 	s.key = hash(s.number, r.text("seed", "1"))

@@ -117,13 +117,15 @@ func (c *conn) Identify(ctx context.Context) (string, error) {
 	return c.number, nil
 }
 
-// Regions gives the regions of the settings.
+// Regions gives the regions of the settings; of those, the ones that the account names, when it names some.
 func (c *conn) Regions(ctx context.Context) ([]string, error) {
 	err := c.call(ctx, request{method: "Regions", op: "account:ListRegions"}, nil)
 	if err != nil {
 		return nil, err
 	}
-	return append([]string(nil), c.regions...), nil
+	return slices.DeleteFunc(slices.Clone(c.regions), func(r string) bool {
+		return len(c.named) > 0 && !slices.Contains(c.named, r)
+	}), nil
 }
 
 // Permissions tells which of the permissions in use the setting "denied" takes away.

@@ -142,6 +142,18 @@ func TestTheSizeIsExactAndEveryUIDIsThereOnce(t *testing.T) {
 	}
 }
 
+func TestAnAccountThatNamesRegionsHasNoOthers(t *testing.T) {
+	a := account(map[string]string{"regions": "3"})
+	a.Regions = []string{"us-east-2", "sa-east-1"}
+	c, err := newStage(t).Connect(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.Regions(t.Context()); err != nil || !slices.Equal(got, []string{"us-east-2"}) {
+		t.Errorf("Regions = %v, %v; want us-east-2 alone", got, err)
+	}
+}
+
 func TestAListMakesOneCallForEachPage(t *testing.T) {
 	s := newStage(t)
 	c := s.open(t, map[string]string{"size": "3500", "kinds": ec2, "regions": "1", "stopped": "0"})

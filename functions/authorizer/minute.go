@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/platform"
 	"lamplighter.dev/shared/table"
 )
@@ -15,6 +14,7 @@ import (
 const (
 	perMinute = 100 // requests of an organization in a clock minute
 	remember  = 10_000
+	countTime = 2 * time.Second // a request does not wait longer for its number
 )
 
 // minute counts requests in one item per organization and clock minute, by a conditional write: the store serializes the
@@ -43,7 +43,7 @@ func (m *minute) take(ctx context.Context, who string) bool {
 		m.note(who, now.Unix())
 		return false
 	}
-	if fault.Is(err, fault.Limited) {
+	if errors.Is(err, table.ErrThrottled) {
 		return false
 	}
 	if err != nil {
@@ -53,6 +53,8 @@ func (m *minute) take(ctx context.Context, who string) bool {
 }
 
 func (m *minute) count(ctx context.Context, who string, now time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, countTime)
+	defer cancel()
 	pk := "RATE#" + who + "#" + strconv.FormatInt(now.Unix()/60, 10)
 	_, err := m.Table.Write(table.Within(ctx, pk), table.Update(table.Key{PK: pk, SK: "N"},
 		[]table.Change{table.Add("n", 1), table.Expire(now.Add(10 * time.Minute))},

@@ -10,6 +10,14 @@ import (
 	"lamplighter.dev/shared/seal"
 )
 
+// The statuses of an account.
+const (
+	AccountConnecting   = "connecting"   // stored, and not yet discovered
+	AccountConnected    = "connected"    // the last discovery read everything
+	AccountDegraded     = "degraded"     // something could not be read or done; Error says what
+	AccountDisconnected = "disconnected" // the cloud does not accept the credentials any more
+)
+
 // SecretPlace is where the credentials of an account live: they open nowhere else.
 func SecretPlace(org, accountID string) seal.Place {
 	return seal.Place{Org: org, Kind: "cloud-account", ID: accountID}

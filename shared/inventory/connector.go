@@ -1,0 +1,23 @@
+package inventory
+
+// Connector is the name of the worker that asks a cloud about an account while a caller waits.
+const Connector = "connector"
+
+// What Connector can be asked.
+const (
+	AskVerify      = "verify"      // do the credentials open the account? The answer is a Verified
+	AskPermissions = "permissions" // what may they do? The answer is a list of cloud.Permission
+)
+
+// Question is what Connector is sent. The account need not be stored; its credentials are sealed for its id.
+type Question struct {
+	Ask     string  `json:"ask"`
+	Org     string  `json:"org"`
+	Account Account `json:"account"`
+}
+
+// Verified is what credentials open.
+type Verified struct {
+	NativeID string   `json:"nativeID"` // as the cloud says
+	Regions  []string `json:"regions"`  // that can be discovered; nil when the credentials may not list them
+}

@@ -1,0 +1,188 @@
+package inventory
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/klauspost/compress/s2"
+)
+
+var errSegment = errors.New("inventory index: malformed segment")
+
+// minRow is the least number of bytes that a row takes.
+const minRow = 16 + 2 + 1 + refCount + timeCount + 1
+
+// reader reads what a writer wrote. After an error it reads zeros.
+type reader struct {
+	b     []byte
+	at    int
+	bad   bool
+	syms  *symbols
+	index []uint32 // symbols of the segment, to those of the index
+}
+
+func (r *reader) uint() uint64 {
+	v, n := binary.Uvarint(r.b[r.at:])
+	if n <= 0 {
+		r.fail()
+		return 0
+	}
+	r.at += n
+	return v
+}
+
+func (r *reader) int() int64 {
+	v, n := binary.Varint(r.b[r.at:])
+	if n <= 0 {
+		r.fail()
+		return 0
+	}
+	r.at += n
+	return v
+}
+
+func (r *reader) fail() { r.bad, r.at = true, len(r.b) }
+
+// count reads how many things follow, each of at least size bytes: a lie is found before memory is taken for it.
+func (r *reader) count(size int) int {
+	v := r.uint()
+	if v > uint64((len(r.b)-r.at)/size) { //nolint:gosec // not negative
+		r.fail()
+		return 0
+	}
+	return int(v) //nolint:gosec // bounded above
+}
+
+func (r *reader) take(n uint64) []byte {
+	if n > uint64(len(r.b)-r.at) { //nolint:gosec // not negative
+		r.fail()
+		return nil
+	}
+	from := r.at
+	r.at += int(n) //nolint:gosec // bounded above
+	return r.b[from:r.at]
+}
+
+func (r *reader) symbol() uint32 {
+	v := r.uint()
+	if v >= uint64(len(r.index)) {
+		r.fail()
+		return 0
+	}
+	return r.index[v]
+}
+
+// decode reads an encoded segment into the symbols of syms.
+func decode(z []byte, syms *symbols) (*segment, error) {
+	if len(z) == 0 || z[0] != segmentVersion {
+		return nil, fmt.Errorf("%w: version", errSegment)
+	}
+	if n, err := s2.DecodedLen(z[1:]); err != nil || n > 256*maxSegment {
+		return nil, fmt.Errorf("%w: length", errSegment)
+	}
+	b, err := s2.Decode(nil, z[1:])
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errSegment, err)
+	}
+	r := &reader{b: b, syms: syms}
+	r.index = make([]uint32, 0, 64)
+	for range r.count(1) {
+		r.index = append(r.index, syms.internBytes(r.take(r.uint())))
+	}
+	g := &segment{syms: syms}
+	g.rows = make([]row, r.count(minRow))
+	r.tags(g.rows)
+	r.rows(g.rows)
+	for range r.count(3) {
+		g.seen = append(g.seen, sighting{string(r.take(r.uint())), r.symbol(), r.int()})
+	}
+	for range r.count(4) {
+		g.scans = append(g.scans, scanned{partition{r.symbol(), r.symbol(), r.symbol()}, r.int()})
+	}
+	if r.bad || r.at != len(r.b) {
+		return nil, errSegment
+	}
+	return g, nil
+}
+
+// tags reads the tags of rows into one array.
+func (r *reader) tags(rows []row) {
+	pairs := make([]uint32, r.count(2))
+	for i := range pairs {
+		key := r.symbol()
+		pairs[i] = r.syms.internPair(key, r.symbol())
+	}
+	total := 0
+	sizes := make([]int, len(rows))
+	for i := range sizes {
+		sizes[i] = r.count(1)
+		total += sizes[i]
+	}
+	if total > len(r.b)-r.at {
+		r.fail()
+		return
+	}
+	all := make([]uint32, total)
+	for i := range all {
+		if n := r.uint(); n < uint64(len(pairs)) {
+			all[i] = pairs[n]
+		} else {
+			r.fail()
+		}
+	}
+	for i := range rows {
+		rows[i].tags, all = all[:sizes[i]:sizes[i]], all[sizes[i]:]
+	}
+}
+
+func (r *reader) rows(rows []row) {
+	for i := range rows {
+		copy(rows[i].id[:], r.take(uint64(len(rows[i].id))))
+	}
+	r.texts(rows)
+	for c := range refCount {
+		for i := range rows {
+			rows[i].refs[c] = r.symbol()
+		}
+	}
+	for c := range timeCount {
+		var before int64
+		for i := range rows {
+			before += r.int()
+			rows[i].times[c] = before
+		}
+	}
+	for i := range rows {
+		v := r.uint()
+		rows[i].vanished, rows[i].gone = v>>1&1 == 1, v&1 == 1
+		if v>>2 > uint64(len(r.b)-r.at) { //nolint:gosec // not negative
+			r.fail()
+			return
+		}
+		for range v >> 2 {
+			name := r.symbol()
+			rows[i].capacity = append(rows[i].capacity, amount{name, r.int()})
+		}
+	}
+}
+
+// texts reads the uids and names of rows. They share one string, and so do their lower-case forms where they are equal.
+func (r *reader) texts(rows []row) {
+	sizes := make([]int, 2*len(rows))
+	total := 0
+	for i := range sizes {
+		sizes[i] = r.count(1)
+		total += sizes[i]
+	}
+	text := string(r.take(uint64(total))) //nolint:gosec // a sum of counts
+	if r.bad {
+		return
+	}
+	for i := range rows {
+		u, n := sizes[2*i], sizes[2*i+1]
+		rows[i].uid, rows[i].name, text = text[:u], text[u:u+n], text[u+n:]
+		rows[i].luid, rows[i].lname = strings.ToLower(rows[i].uid), strings.ToLower(rows[i].name)
+	}
+}

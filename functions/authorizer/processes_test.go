@@ -1,0 +1,101 @@
+package authorizer
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/table/tabletest"
+)
+
+// childVariable holds what a process of TestTwelveProcessesShareAMinute is told.
+const childVariable = "LAMPLIGHTER_TEST_AUTHORIZER"
+
+type child struct {
+	Remote table.Remote
+	Keys   string
+	Header string
+	Now    time.Time
+}
+
+func (c child) platform(t *testing.T) *platform.Platform {
+	t.Helper()
+	keys, err := identity.OpenKeyFile(c.Keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clk := clock.NewManual(c.Now)
+	return &platform.Platform{
+		Table: table.Fenced(table.Dynamo(c.Remote)), Clock: clk, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Tokens: identity.NewJWTs(keys, "https://lamplighter.test", clk),
+	}
+}
+
+// The exactness that the design promises for Lambda environments, with real processes and a real wire between them and
+// the table.
+func TestTwelveProcessesShareAMinute(t *testing.T) {
+	if told := os.Getenv(childVariable); told != "" {
+		runChild(t, told)
+		return
+	}
+	c := child{
+		Remote: tabletest.NewTable(t, tabletest.StartDynoxide(t)),
+		Keys:   filepath.Join(t.TempDir(), "signing.pem"), Now: time.Now().UTC(),
+	}
+	c.Header = enter(t, c.platform(t), org)
+	told, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	allowed, denied := 0, 0
+	for range 12 {
+		wg.Go(func() {
+			cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v") //nolint:noctx // ends with its 200 requests
+			cmd.Env = append(os.Environ(), childVariable+"="+string(told))
+			out, err := cmd.CombinedOutput()
+			yes, no, found := counts(string(out))
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil || !found || strings.Contains(string(out), "level=") { // what it logs, it could not count
+				t.Errorf("%v: %s", err, out)
+			}
+			allowed, denied = allowed+yes, denied+no
+		})
+	}
+	wg.Wait()
+	if allowed != perMinute || denied != 12*200-perMinute {
+		t.Errorf("%d allowed, %d denied", allowed, denied)
+	}
+}
+
+func runChild(t *testing.T, told string) {
+	t.Helper()
+	var c child
+	if err := json.Unmarshal([]byte(told), &c); err != nil {
+		t.Fatal(err)
+	}
+	allowed, denied := storm([]Function{Handler(c.platform(t))}, c.Header, 200)
+	fmt.Printf("counted %d %d\n", allowed, denied)
+}
+
+func counts(out string) (allowed, denied int, found bool) {
+	for line := range strings.Lines(out) {
+		if n, err := fmt.Sscanf(line, "counted %d %d", &allowed, &denied); err == nil && n == 2 {
+			return allowed, denied, true
+		}
+	}
+	return 0, 0, false
+}

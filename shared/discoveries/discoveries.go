@@ -48,6 +48,7 @@ type Job struct {
 	Status      Status    `json:"status"`
 	Partitions  int       `json:"partitions"` // how many there are to read; 0 until that is known
 	Error       string    `json:"error,omitempty"`
+	Refused     bool      `json:"refused,omitempty"` // the cloud does not accept the credentials
 	StartedAt   time.Time `json:"startedAt"`
 	CompletedAt time.Time `json:"completedAt,omitzero"`
 }

@@ -1,0 +1,104 @@
+// Package cloudaccounts is the operation group Cloud Accounts: it connects accounts of clouds, shows what their credentials
+// may do and how to set them up, and has what runs in them discovered.
+package cloudaccounts
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/table"
+)
+
+// maxAccounts is how many accounts an organization can have: a list of them is one read.
+const maxAccounts = 500
+
+// Account is the record of a connected account, without its credentials.
+type Account struct {
+	ID               string    `json:"id" example:"ca_01jzk5x0h2v3m4n5p6q7r8s9ta"`
+	Provider         string    `json:"provider" example:"aws"`
+	CloudAccountID   string    `json:"cloudAccountID" doc:"Native account number" example:"123456789012"`
+	Name             string    `json:"name"`
+	AuthMethod       string    `json:"authMethod" example:"assume_role"`
+	PermissionLevel  string    `json:"permissionLevel" enum:"read_only,read_write"`
+	Regions          []string  `json:"regions" doc:"The regions that are discovered; empty means every enabled one"`
+	EndpointURL      string    `json:"endpointURL,omitempty" doc:"An emulator or a private cloud"`
+	Status           string    `json:"status" enum:"connecting,connected,degraded,disconnected"`
+	Error            string    `json:"error,omitempty" doc:"Why the account is degraded or disconnected, in the cloud's own words"`
+	LastDiscoveredAt time.Time `json:"lastDiscoveredAt,omitzero"`
+	LastSyncedAt     time.Time `json:"lastSyncedAt,omitzero" doc:"When its bills were last read"`
+	ResourceCount    int       `json:"resourceCount" doc:"Resources found by the last discovery"`
+	JobID            string    `json:"jobID,omitempty" doc:"The discovery under way: GET /cloud-accounts/{accountID}/discover/{jobID}"`
+	CreatedAt        time.Time `json:"createdAt"`
+	UpdatedAt        time.Time `json:"updatedAt"`
+}
+
+func shown(a inventory.Account) Account {
+	return Account{
+		ID: a.ID, Provider: a.Provider, CloudAccountID: a.CloudAccountID, Name: a.Name, AuthMethod: a.AuthMethod,
+		PermissionLevel: a.PermissionLevel, Regions: append([]string{}, a.Regions...), EndpointURL: a.EndpointURL,
+		Status: a.Status, Error: a.Error, LastDiscoveredAt: a.LastDiscoveredAt, LastSyncedAt: a.LastSyncedAt,
+		ResourceCount: a.ResourceCount, JobID: a.JobID, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
+	}
+}
+
+type service struct {
+	p *platform.Platform
+}
+
+// account reads an account of the organization.
+func (s *service) account(ctx context.Context, org, accountID string) (inventory.Account, error) {
+	if !id.Valid("ca", accountID) {
+		return inventory.Account{}, unknown(accountID)
+	}
+	a, err := table.Read[inventory.Account](ctx, s.p.Table, inventory.AccountKey(org, accountID))
+	if fault.Is(err, fault.NotFound) {
+		return inventory.Account{}, unknown(accountID)
+	}
+	if err != nil {
+		return inventory.Account{}, fmt.Errorf("read account %s: %w", accountID, err)
+	}
+	return a, nil
+}
+
+func unknown(accountID string) error {
+	return fault.New(fault.NotFound, "there is no cloud account %.64q", accountID)
+}
+
+// all reads every account of the organization, oldest first.
+func (s *service) all(ctx context.Context, org string) ([]inventory.Account, error) {
+	page, err := s.p.Table.Query(ctx, table.Query{PK: inventory.AccountKey(org, "").PK, Limit: maxAccounts + 1})
+	if err != nil {
+		return nil, fmt.Errorf("list accounts of %s: %w", org, err)
+	}
+	return table.DecodeAll[inventory.Account](page.Items)
+}
+
+// nativeKey and nameKey are rows that exist once for each native id and each name in use.
+func nativeKey(org, provider, native string) table.Key {
+	return table.Key{PK: table.TenantPK(org) + "CANATIVE", SK: provider + "#" + native}
+}
+
+func nameKey(org, name string) table.Key {
+	return table.Key{PK: table.TenantPK(org) + "CANAME", SK: strings.ToLower(name)}
+}
+
+// taken is what a uniqueness row holds.
+type taken struct {
+	AccountID string `json:"accountID"`
+}
+
+func reserve(k table.Key, accountID string) (table.Write, error) {
+	it, err := table.Row(k, taken{accountID})
+	return table.Put(it, table.Absent()), err
+}
+
+// release gives a uniqueness row back, unless it is somebody else's by now.
+func release(k table.Key, accountID string) table.Write {
+	return table.Delete(k, table.Any(table.Absent(), table.Equal("accountID", accountID)))
+}

@@ -1,0 +1,376 @@
+package cloudaccounts_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lamplighter.dev/functions/cloudaccounts"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/execution"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/rest/resttest"
+	"lamplighter.dev/shared/table"
+)
+
+type fields = map[string]any
+
+type keys = map[string]string
+
+func TestConnectRefusesWhatCannotBe(t *testing.T) {
+	s := newStage(t)
+	s.connect(alice, fields{"name": "Taken", "cloudAccountID": "000000000001"})
+	aws := fields{"provider": "aws", "authMethod": "static_keys"}
+	tests := []struct {
+		name   string
+		change []fields
+		status int
+		says   string
+	}{
+		{"a provider of later", []fields{{"provider": "gcp"}}, 400, `"gcp" is not available in this deployment; available: aws, simulated`},
+		{"a provider of nobody", []fields{{"provider": "acme"}}, 400, `"acme"`},
+		{"no provider", []fields{{"provider": nil}}, 400, "provider"},
+		{"an account number of another cloud", []fields{aws, {"cloudAccountID": "my-account"}}, 400, `"my-account"`},
+		{"no name", []fields{{"name": ""}}, 400, "name"},
+		{"a blank name", []fields{{"name": "  "}}, 400, "name"},
+		{"a method of another cloud", []fields{{"authMethod": "kubeconfig"}}, 400, `"kubeconfig" is not one of simulated`},
+		{"a level that is none", []fields{{"permissionLevel": "root"}}, 400, "permissionLevel"},
+		{"a missing credential", []fields{aws, {"credentials": keys{"accessKeyID": "AKIA"}}}, 400, "credentials.secretAccessKey"},
+		{"an external id of the customer's", []fields{aws, {"authMethod": "assume_role", "credentials": keys{"roleArn": "arn:aws:iam::111122223333:role/x", "externalID": "mine"}}}, 400, "onboarding"},
+		{"an endpoint that is no address", []fields{{"endpointURL": "file:///etc/passwd"}}, 400, "endpointURL"},
+		{"an endpoint with a password", []fields{{"endpointURL": "http://a:b@host"}}, 400, "endpointURL"},
+		{"a region that is not enabled", []fields{{"regions": []string{"eu-north-1"}}}, 400, `"eu-north-1" is not enabled`},
+		{"wrong credentials", []fields{{"credentials": keys{"refuse": "true"}}}, 400, "The security token included in the request is invalid."},
+		{"credentials of another account", []fields{{"credentials": keys{"accountID": "999988887777"}}}, 400, "they open account 999988887777, not 111122223333"},
+		{"a setting that is none", []fields{{"credentials": keys{"size": "huge"}}}, 400, `size is "huge"`},
+		{"a name twice", []fields{{"name": "tAKEN"}}, 409, `"tAKEN"`},
+		{"a number twice", []fields{{"cloudAccountID": "000000000001"}}, 409, "000000000001 is connected already"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := s.call(alice, "POST", "/cloud-accounts", body(tt.change...))
+			if got.status != tt.status || !strings.Contains(unquoted(got.body), tt.says) {
+				t.Errorf("%d %s; want %d with %q", got.status, got.body, tt.status, tt.says)
+			}
+		})
+	}
+	if got := data[rest.List[cloudaccounts.Account]](s, s.call(alice, "GET", "/cloud-accounts", nil), 200); got.Total != 1 {
+		t.Errorf("%d accounts are stored; want only the good one", got.Total)
+	}
+}
+
+func unquoted(s string) string { return strings.ReplaceAll(s, `\"`, `"`) }
+
+func TestAnOperatorsChoicesHold(t *testing.T) {
+	s := newStage(t, func(p *platform.Platform) { p.Settings = platform.Settings{} })
+	for says, change := range map[string]fields{
+		"available: aws": {}, "no custom endpoints": {
+			"provider": "aws", "authMethod": "static_keys", "endpointURL": "http://localhost:5000",
+			"credentials": keys{"accessKeyID": "a", "secretAccessKey": "b"},
+		},
+	} {
+		got := s.call(alice, "POST", "/cloud-accounts", body(change))
+		if got.status != http.StatusBadRequest || !strings.Contains(got.body, says) {
+			t.Errorf("%d %s; want 400 with %q", got.status, got.body, says)
+		}
+	}
+}
+
+func TestConnectingStoresSealedCredentialsAndDiscovers(t *testing.T) {
+	s := newStage(t)
+	secret := keys{"size": "60", "regions": "2", "seed": "hush-hush"}
+	answer := s.call(alice, "POST", "/cloud-accounts", body(fields{"credentials": secret}))
+	a := data[cloudaccounts.Account](s, answer, 200)
+	if a.Status != "connecting" || a.JobID == "" || !id.Valid("ca", a.ID) {
+		t.Errorf("%+v; want it connecting, with a job", a)
+	}
+	if strings.Contains(answer.body, "hush-hush") || strings.Contains(answer.body, "sealed") {
+		t.Errorf("the answer tells the credentials: %s", answer.body)
+	}
+	it, err := s.p.Table.Get(table.WithTenant(t.Context(), alice.Org), inventory.AccountKey(alice.Org, a.ID))
+	if err != nil || strings.Contains(string(it.Data), "hush-hush") {
+		t.Errorf("stored in clear, or not at all: %s, %v", it.Data, err)
+	}
+	p := s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+a.JobID)
+	if p.Status != "succeeded" || p.Partitions != 12 || p.PartitionsDone != 12 || p.Resources != p.Created || p.Resources < 50 {
+		t.Errorf("%+v; want all of 12 partitions", p)
+	}
+	got := s.get(alice, a.ID)
+	if got.Status != "connected" || got.JobID != "" || got.ResourceCount != p.Resources || got.LastDiscoveredAt.IsZero() {
+		t.Errorf("%+v; want it connected with %d resources", got, p.Resources)
+	}
+}
+
+func TestOneNumberIsConnectedOnceHoweverManyTry(t *testing.T) {
+	s := newStage(t)
+	var wg sync.WaitGroup
+	statuses := make(chan int, 8)
+	for i := range 8 {
+		wg.Go(func() {
+			statuses <- s.call(alice, "POST", "/cloud-accounts", body(fields{"name": fmt.Sprint("Try ", i)})).status
+		})
+	}
+	wg.Wait()
+	close(statuses)
+	count := map[int]int{}
+	for st := range statuses {
+		count[st]++
+	}
+	if count[200] != 1 || count[409] != 7 {
+		t.Errorf("statuses %v; want one 200 and seven 409", count)
+	}
+}
+
+func TestUpdateChangesOnlyWhatIsSent(t *testing.T) {
+	s := newStage(t)
+	a := s.settled(alice)
+	s.settled(alice, fields{"name": "Other", "cloudAccountID": "222"})
+	tests := []struct {
+		name   string
+		change fields
+		status int
+		says   string
+		want   func(cloudaccounts.Account) bool
+	}{
+		{"nothing", fields{}, 200, "", func(b cloudaccounts.Account) bool {
+			return b.Name == a.Name && b.Status == "connected" && b.JobID == ""
+		}},
+		{"the name", fields{"name": " Renamed "}, 200, "", func(b cloudaccounts.Account) bool {
+			return b.Name == "Renamed" && b.PermissionLevel == a.PermissionLevel
+		}},
+		{"the case of the name", fields{"name": "RENAMED"}, 200, "", func(b cloudaccounts.Account) bool { return b.Name == "RENAMED" }},
+		{"the level", fields{"permissionLevel": "read_only"}, 200, "", func(b cloudaccounts.Account) bool { return b.PermissionLevel == "read_only" && b.JobID == "" }},
+		{"the regions", fields{"regions": []string{"us-east-2", "us-east-2"}}, 200, "", func(b cloudaccounts.Account) bool { return len(b.Regions) == 1 && b.JobID != "" }},
+		{"the regions to all", fields{"regions": nil}, 200, "", func(b cloudaccounts.Account) bool { return len(b.Regions) == 0 }},
+		{"a region that is not enabled", fields{"regions": []string{"mars"}}, 400, `"mars"`, nil},
+		{"the credentials", fields{"credentials": keys{"size": "30", "regions": "2"}}, 200, "", func(b cloudaccounts.Account) bool { return b.Status == "connecting" && b.JobID != "" }},
+		{"wrong credentials", fields{"credentials": keys{"refuse": "true"}}, 400, "security token", nil},
+		{"credentials of another account", fields{"credentials": keys{"accountID": "5"}}, 400, "they open account 5", nil},
+		{"a method without credentials", fields{"authMethod": "simulated"}, 400, "credentials", nil},
+		{"an empty name", fields{"name": nil}, 400, "name", nil},
+		{"a name that is taken", fields{"name": "oTHER"}, 409, "oTHER", nil},
+		{"a number", fields{"cloudAccountID": "333"}, 200, "", func(b cloudaccounts.Account) bool { return b.CloudAccountID == a.CloudAccountID }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			before := s.get(alice, a.ID)
+			got := s.call(alice, "PUT", "/cloud-accounts/"+a.ID, tt.change)
+			if got.status != tt.status || !strings.Contains(unquoted(got.body), tt.says) {
+				t.Fatalf("%d %s; want %d with %q", got.status, got.body, tt.status, tt.says)
+			}
+			if tt.want == nil {
+				if after := s.get(alice, a.ID); after.Name != before.Name || fmt.Sprint(after.Regions) != fmt.Sprint(before.Regions) {
+					t.Errorf("a refused change changed %+v to %+v", before, after)
+				}
+				return
+			}
+			b := data[cloudaccounts.Account](s, got, 200)
+			if !tt.want(b) {
+				t.Errorf("%+v", b)
+			}
+			if b.JobID != "" {
+				s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+b.JobID)
+			}
+		})
+	}
+}
+
+func TestANameIsFreeAgainAfterARename(t *testing.T) {
+	s := newStage(t)
+	a := s.settled(alice)
+	data[cloudaccounts.Account](s, s.call(alice, "PUT", "/cloud-accounts/"+a.ID, fields{"name": "New"}), 200)
+	s.connect(alice, fields{"cloudAccountID": "222"})
+}
+
+func TestDeleteForgetsTheAccountAndItsResources(t *testing.T) {
+	s := newStage(t)
+	a := s.settled(alice)
+	other := s.settled(alice, fields{"name": "Other", "cloudAccountID": "222"})
+	if got := data[cloudaccounts.Removed](s, s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil), 200); got.ID != a.ID {
+		t.Errorf("answer names %q; want %q", got.ID, a.ID)
+	}
+	if got := s.call(alice, "GET", "/cloud-accounts/"+a.ID, nil); got.status != 404 {
+		t.Errorf("the account is still there: %d %s", got.status, got.body)
+	}
+	ctx, store := table.WithTenant(t.Context(), alice.Org), inventory.Of(s.p)
+	var counts map[string]int
+	for range 1000 {
+		var err error
+		if counts, err = store.Counts(ctx, alice.Org); err != nil {
+			t.Fatal(err)
+		}
+		if counts[a.ID] == 0 {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if counts[a.ID] != 0 || counts[other.ID] != other.ResourceCount {
+		t.Errorf("resources are left: %v; want none of %s and %d of %s", counts, a.ID, other.ResourceCount, other.ID)
+	}
+	s.settled(alice) // name and number are free again
+}
+
+func TestAnAccountInUseIsNotDeleted(t *testing.T) {
+	s := newStage(t)
+	a := s.settled(alice)
+	now := s.p.Clock.Now()
+	act := execution.Action{ID: id.New("act", now), ResourceUID: "i-1", CloudAccountID: a.ID, Action: cloud.Stop, Status: execution.Running, CreatedAt: now}
+	put := func() {
+		it, err := table.Row(execution.ActionKey(alice.Org, act.ID), act)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = s.p.Table.Write(table.WithTenant(t.Context(), alice.Org), table.Put(it)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put()
+	got := s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil)
+	if got.status != 409 || !strings.Contains(got.body, act.ID) {
+		t.Errorf("%d %s; want 409 naming %s", got.status, got.body, act.ID)
+	}
+	act.Status = execution.Succeeded
+	put()
+	data[cloudaccounts.Removed](s, s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil), 200)
+}
+
+func TestDiscoverGivesTheDiscoveryThatIsUnderWay(t *testing.T) {
+	s := newStage(t)
+	a := s.settled(alice, fields{"credentials": keys{"size": "60", "callMillis": "300"}})
+	one := data[rest.Job](s, s.call(alice, "POST", "/cloud-accounts/"+a.ID+"/discover", nil), 202)
+	two := data[rest.Job](s, s.call(alice, "POST", "/cloud-accounts/"+a.ID+"/discover", ""), 202)
+	if one != two || one.Status != "running" {
+		t.Errorf("%+v and %+v; want the same, running", one, two)
+	}
+	if p := s.follow(alice, one.StatusURL); p.Status != "succeeded" || p.Unchanged != p.Resources {
+		t.Errorf("%+v; want nothing changed", p)
+	}
+	if three := data[rest.Job](s, s.call(alice, "POST", "/cloud-accounts/"+a.ID+"/discover", nil), 202); three.JobID == one.JobID {
+		t.Error("the same job again, after it has ended")
+	}
+}
+
+func TestADeniedKindLeavesTheAccountDegraded(t *testing.T) {
+	s := newStage(t)
+	a := s.settled(alice)
+	change := fields{"credentials": keys{"size": "60", "regions": "2", "denied": "rds:DescribeDBInstances"}}
+	b := data[cloudaccounts.Account](s, s.call(alice, "PUT", "/cloud-accounts/"+a.ID, change), 200)
+	p := s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+b.JobID)
+	if p.Status != "partial" || len(p.Failures) != 2 || p.Failures[0].Status != "denied" || !strings.Contains(p.Failures[0].Error, "not authorized") || p.Vanished != 0 {
+		t.Errorf("%+v; want two denied partitions, and nothing vanished", p)
+	}
+	if got := s.get(alice, a.ID); got.Status != "degraded" || !strings.Contains(got.Error, "rds:DescribeDBInstances") || got.ResourceCount != a.ResourceCount {
+		t.Errorf("%+v; want it degraded with all its resources", got)
+	}
+	for _, perm := range data[[]cloud.Permission](s, s.call(viewer, "GET", "/cloud-accounts/"+a.ID+"/permissions", nil), 200) {
+		if (perm.Status == "denied") != (perm.Action == "rds:DescribeDBInstances") {
+			t.Errorf("%+v", perm)
+		}
+	}
+}
+
+func TestListsAreFilteredSortedAndPaged(t *testing.T) {
+	s := newStage(t)
+	for i, name := range []string{"Cedar", "ash", "Birch"} {
+		s.settled(alice, fields{"name": name, "cloudAccountID": fmt.Sprint("10", i), "credentials": keys{"size": "10"}})
+	}
+	tests := map[string]string{
+		"":                                   "Cedar ash Birch",
+		"?sort_order=desc":                   "Birch ash Cedar",
+		"?sort_by=name":                      "ash Birch Cedar",
+		"?sort_by=name&sort_order=desc":      "Cedar Birch ash",
+		"?sort_by=name&page=2&limit=2":       "Cedar",
+		"?page=9":                            "",
+		"?search=BIR":                        "Birch",
+		"?search=101":                        "ash",
+		"?status=connected":                  "Cedar ash Birch",
+		"?status=degraded":                   "",
+		"?provider=aws":                      "",
+		"?page=1&limit=1000&unknown=ignored": "Cedar ash Birch",
+	}
+	for query, want := range tests {
+		var names []string
+		for _, a := range data[rest.List[cloudaccounts.Account]](s, s.call(viewer, "GET", "/cloud-accounts"+query, nil), 200).Items {
+			names = append(names, a.Name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%q: %q; want %q", query, got, want)
+		}
+	}
+	if got := s.call(viewer, "GET", "/cloud-accounts?sort_by=colour", nil); got.status != 400 {
+		t.Errorf("sort_by=colour: %d", got.status)
+	}
+}
+
+// TestAnotherOrganizationSeesNothing asks for alice's account as bob, and as one who may only look.
+func TestAnotherOrganizationSeesNothing(t *testing.T) {
+	s := newStage(t)
+	a := s.connect(alice)
+	s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+a.JobID)
+	path := "/cloud-accounts/" + a.ID
+	tests := []struct {
+		method, path  string
+		body          any
+		bob, onlyLook int
+	}{
+		{"GET", path, nil, 404, 200},
+		{"PUT", path, fields{"name": "Mine"}, 404, 403},
+		{"POST", path + "/discover", nil, 404, 403},
+		{"GET", path + "/discover/" + a.JobID, nil, 404, 200},
+		{"GET", path + "/permissions", nil, 404, 200},
+		{"DELETE", path, nil, 404, 403},
+		{"POST", "/cloud-accounts", body(), 200, 403}, // the same number and name are free in another organization
+	}
+	for _, tt := range tests {
+		t.Run(tt.method+" "+strings.ReplaceAll(tt.path, a.ID, "x"), func(t *testing.T) {
+			for c, want := range map[*identity.Caller]int{&bob: tt.bob, &viewer: tt.onlyLook} {
+				if got := s.call(*c, tt.method, tt.path, tt.body); got.status != want {
+					t.Errorf("%s: %d %s; want %d", c.Email, got.status, got.body, want)
+				}
+			}
+		})
+	}
+}
+
+func TestAnythingThatIsNoAccountIsNotFound(t *testing.T) {
+	s := newStage(t)
+	a := s.settled(alice)
+	for _, path := range []string{"ca_", "ca_01hzzzzzzzzzzzzzzzzzzzzzzz", "x", a.ID + "/discover/job_01hzzzzzzzzzzzzzzzzzzzzzzz", a.ID + "/discover/x"} {
+		if got := s.call(alice, "GET", "/cloud-accounts/"+path, nil); got.status != 404 {
+			t.Errorf("%s: %d %s; want 404", path, got.status, got.body)
+		}
+	}
+}
+
+// failing is a worker that does not answer.
+type failing struct{ err error }
+
+func (f failing) Invoke(context.Context, string, any, any) error { return f.err }
+
+func TestACloudThatDoesNotAnswerIsNotTheCallersFault(t *testing.T) {
+	s := newStage(t, func(p *platform.Platform) {
+		p.Workers = failing{fault.New(fault.Unavailable, "the cloud did not answer")}
+	})
+	if got := s.call(alice, "POST", "/cloud-accounts", body()); got.status != 500 || !strings.Contains(got.body, "did not answer") {
+		t.Errorf("%d %s; want 500", got.status, got.body)
+	}
+}
+
+func TestEveryAnswerIsDescribed(t *testing.T) {
+	s := newStage(t)
+	seen := resttest.Fuzz(t, s.h, s.d, resttest.Options{Requests: 60, Before: func(r *http.Request) *http.Request {
+		return r.WithContext(identity.With(r.Context(), alice))
+	}})
+	if len(seen) < 3 {
+		t.Errorf("the requests met only %v", seen)
+	}
+}

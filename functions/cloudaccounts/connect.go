@@ -1,0 +1,193 @@
+package cloudaccounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/discoveries"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/pending"
+	"lamplighter.dev/shared/table"
+)
+
+// patience is how long a cloud may take to tell whether it accepts credentials: below the gateway's 29 seconds.
+const patience = 25 * time.Second
+
+// NewAccount is the body of POST /cloud-accounts.
+type NewAccount struct {
+	Provider        string            `json:"provider" minLength:"1" maxLength:"32" doc:"aws; simulated where the operator enables it" example:"aws"`
+	CloudAccountID  string            `json:"cloudAccountID" minLength:"1" maxLength:"128" doc:"Native account number" example:"123456789012"`
+	Name            string            `json:"name" minLength:"1" maxLength:"100" doc:"Unique in the organization"`
+	AuthMethod      string            `json:"authMethod" minLength:"1" maxLength:"64" doc:"aws: assume_role, static_keys, temporary_credentials; simulated: simulated"`
+	PermissionLevel string            `json:"permissionLevel" enum:"read_only,read_write" doc:"Nothing is ever acted on in a read_only account"`
+	Credentials     map[string]string `json:"credentials,omitempty" doc:"assume_role: roleArn; static_keys: accessKeyID, secretAccessKey; temporary_credentials: those and sessionToken"`
+	Regions         []string          `json:"regions,omitempty" maxItems:"100" doc:"Only these; every enabled one when left out"`
+	EndpointURL     string            `json:"endpointURL,omitempty" maxLength:"512" doc:"An emulator or a private cloud, where the operator allows it"`
+}
+
+func (s *service) connect(ctx context.Context, in *struct{ Body NewAccount }) (Account, error) {
+	org := identity.From(ctx).Org
+	a, credentials, err := s.prepare(ctx, org, in.Body)
+	if err != nil {
+		return Account{}, err
+	}
+	if err = s.verify(ctx, org, &a, credentials); err != nil {
+		return Account{}, err
+	}
+	j, err := s.create(ctx, org, &a)
+	if err != nil {
+		return Account{}, err
+	}
+	discoveries.Run(ctx, s.p, org, j)
+	return shown(a), nil
+}
+
+// prepare checks what can be known without asking the cloud.
+func (s *service) prepare(ctx context.Context, org string, b NewAccount) (inventory.Account, map[string]string, error) {
+	now := s.p.Clock.Now()
+	a := inventory.Account{
+		ID: id.New("ca", now), Provider: b.Provider, CloudAccountID: b.CloudAccountID, Name: strings.TrimSpace(b.Name),
+		AuthMethod: b.AuthMethod, PermissionLevel: b.PermissionLevel, Regions: b.Regions, EndpointURL: b.EndpointURL,
+		Status: inventory.AccountConnecting, CreatedAt: now, UpdatedAt: now,
+	}
+	pr, err := offered(s.p, b.Provider)
+	if err != nil {
+		return a, nil, err
+	}
+	if !pr.native.MatchString(a.CloudAccountID) {
+		return a, nil, fault.New(fault.Invalid, "cloudAccountID: %.64q is not an account number of %s: %s", a.CloudAccountID, a.Provider, pr.example)
+	}
+	if err = s.check(&a); err != nil {
+		return a, nil, err
+	}
+	if err = s.vacant(ctx, org, a); err != nil {
+		return a, nil, err
+	}
+	credentials, err := s.credentials(ctx, org, a, b.Credentials)
+	return a, credentials, err
+}
+
+// check refuses names, regions and endpoints that cannot be.
+func (s *service) check(a *inventory.Account) error {
+	if a.Name == "" {
+		return fault.New(fault.Invalid, "name: is empty")
+	}
+	regions := slices.Clone(a.Regions)
+	slices.Sort(regions)
+	a.Regions = slices.Compact(regions)
+	for _, r := range a.Regions {
+		if r == "" || len(r) > 64 {
+			return fault.New(fault.Invalid, "regions: %.64q is not a region", r)
+		}
+	}
+	if a.EndpointURL == "" {
+		return nil
+	}
+	if !s.p.Settings.CustomEndpoints {
+		return fault.New(fault.Invalid, "endpointURL: this deployment accepts no custom endpoints")
+	}
+	u, err := url.Parse(a.EndpointURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+		return fault.New(fault.Invalid, "endpointURL: %.128q is not an http or https address", a.EndpointURL)
+	}
+	return nil
+}
+
+// vacant looks for what would be refused anyway, before the cloud is asked: a duplicate, or one account too many.
+func (s *service) vacant(ctx context.Context, org string, a inventory.Account) error {
+	have, err := s.all(ctx, org)
+	if err != nil {
+		return err
+	}
+	if len(have) >= maxAccounts {
+		return fault.New(fault.Conflict, "the organization has %d cloud accounts, which is the most that it can have", len(have))
+	}
+	for _, h := range have {
+		switch {
+		case h.Provider == a.Provider && h.CloudAccountID == a.CloudAccountID:
+			return duplicateNative(a)
+		case strings.EqualFold(h.Name, a.Name):
+			return duplicateName(a)
+		}
+	}
+	return nil
+}
+
+func duplicateNative(a inventory.Account) error {
+	return fault.New(fault.Conflict, "cloudAccountID: %s account %s is connected already", a.Provider, a.CloudAccountID)
+}
+
+func duplicateName(a inventory.Account) error {
+	return fault.New(fault.Conflict, "name: there is a cloud account %q already", a.Name)
+}
+
+// verify seals the credentials into a (nil leaves those that it has), and has the cloud asked whether they open the
+// account that it claims to be.
+func (s *service) verify(ctx context.Context, org string, a *inventory.Account, credentials map[string]string) error {
+	if credentials != nil {
+		sealed, err := inventory.SealCredentials(ctx, s.p.Sealer, inventory.SecretPlace(org, a.ID), credentials)
+		if err != nil {
+			return err
+		}
+		a.Sealed = sealed
+	}
+	var got inventory.Verified
+	if err := s.ask(ctx, inventory.Question{Ask: inventory.AskVerify, Org: org, Account: *a}, &got); err != nil {
+		return err
+	}
+	if got.NativeID != a.CloudAccountID {
+		return fault.New(fault.Invalid, "credentials: they open account %s, not %s", got.NativeID, a.CloudAccountID)
+	}
+	for _, r := range a.Regions {
+		if got.Regions != nil && !slices.Contains(got.Regions, r) {
+			return fault.New(fault.Invalid, "regions: %q is not enabled for the account", r)
+		}
+	}
+	return nil
+}
+
+func (s *service) ask(ctx context.Context, q inventory.Question, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return s.p.Workers.Invoke(ctx, inventory.Connector, q, answer)
+}
+
+// create stores the account, takes its number and name, and records its first discovery, all in one transaction.
+func (s *service) create(ctx context.Context, org string, a *inventory.Account) (discoveries.Job, error) {
+	j, ws, err := discoveries.New(org, a.ID, a.CreatedAt)
+	if err != nil {
+		return j, err
+	}
+	a.JobID = j.ID
+	row, err := table.Row(inventory.AccountKey(org, a.ID), a)
+	if err != nil {
+		return j, err
+	}
+	native, err := reserve(nativeKey(org, a.Provider, a.CloudAccountID), a.ID)
+	if err != nil {
+		return j, err
+	}
+	name, err := reserve(nameKey(org, a.Name), a.ID)
+	if err != nil {
+		return j, err
+	}
+	err = s.p.Table.Transact(table.Within(ctx, pending.Prefix), append([]table.Write{native, name, table.Put(row, table.Absent())}, ws...)...)
+	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
+		if _, native := lost.Old(0); native {
+			return j, duplicateNative(*a)
+		}
+		return j, duplicateName(*a)
+	}
+	if err != nil {
+		return j, fmt.Errorf("store account %s: %w", a.ID, err)
+	}
+	return j, nil
+}

@@ -1,0 +1,107 @@
+package cloudaccounts
+
+import (
+	"context"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/discoveries"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/rest"
+)
+
+func (s *service) discover(ctx context.Context, in *accountInput) (rest.Job, error) {
+	org := identity.From(ctx).Org
+	if _, err := s.account(ctx, org, in.AccountID); err != nil {
+		return rest.Job{}, err
+	}
+	j, err := discoveries.Start(ctx, s.p, org, in.AccountID)
+	if err != nil {
+		return rest.Job{}, err
+	}
+	return rest.Job{JobID: j.ID, Status: string(j.Status), StatusURL: accounts + "/" + in.AccountID + "/discover/" + j.ID}, nil
+}
+
+// Progress is how far a discovery is.
+type Progress struct {
+	JobID            string             `json:"jobID"`
+	CloudAccountID   string             `json:"cloudAccountID" doc:"Our id of the account"`
+	Status           discoveries.Status `json:"status" enum:"running,succeeded,partial,failed" doc:"partial: some partitions could not be read"`
+	Error            string             `json:"error,omitempty"`
+	Partitions       int                `json:"partitions" doc:"Kinds times regions; 0 until they are known"`
+	PartitionsDone   int                `json:"partitionsDone"`
+	PartitionsFailed int                `json:"partitionsFailed"`
+	Pages            int                `json:"pages" doc:"Pages read from the cloud"`
+	Resources        int                `json:"resources" doc:"Resources found so far"`
+	Created          int                `json:"created"`
+	Updated          int                `json:"updated"`
+	Unchanged        int                `json:"unchanged"`
+	Vanished         int                `json:"vanished" doc:"Not found any more, and now terminated"`
+	Failures         []Failure          `json:"failures" doc:"Partitions that could not be read"`
+	StartedAt        time.Time          `json:"startedAt"`
+	CompletedAt      time.Time          `json:"completedAt,omitzero"`
+}
+
+// Failure is a partition that could not be read, in the cloud's own words.
+type Failure struct {
+	Region string                 `json:"region"`
+	Kind   string                 `json:"kind" example:"aws-ec2"`
+	Status discoveries.PartStatus `json:"status" enum:"denied,throttled,failed"`
+	Error  string                 `json:"error"`
+}
+
+type progressInput struct {
+	accountInput
+	JobID string `path:"jobID" maxLength:"64"`
+}
+
+func (s *service) progress(ctx context.Context, in *progressInput) (Progress, error) {
+	missing := fault.New(fault.NotFound, "there is no discovery %.64q of account %.64q", in.JobID, in.AccountID)
+	if !id.Valid("job", in.JobID) {
+		return Progress{}, missing
+	}
+	j, parts, err := discoveries.Read(ctx, s.p.Table, identity.From(ctx).Org, in.JobID)
+	if err != nil {
+		return Progress{}, err
+	}
+	if j.AccountID != in.AccountID {
+		return Progress{}, missing
+	}
+	return summed(j, parts), nil
+}
+
+func summed(j discoveries.Job, parts []discoveries.Part) Progress {
+	out := Progress{
+		JobID: j.ID, CloudAccountID: j.AccountID, Status: j.Status, Error: j.Error, Partitions: j.Partitions,
+		Failures: []Failure{}, StartedAt: j.StartedAt, CompletedAt: j.CompletedAt,
+	}
+	var changes inventory.Changes
+	for _, part := range parts {
+		out.Pages, out.Resources = out.Pages+part.Pages, out.Resources+part.Resources
+		changes = changes.Add(part.Changes)
+		switch {
+		case part.Status == discoveries.PartDone:
+			out.PartitionsDone++
+		case part.Ended():
+			out.PartitionsFailed++
+			out.Failures = append(out.Failures, Failure{part.Region, part.Kind, part.Status, part.Error})
+		}
+	}
+	out.Created, out.Updated = changes.Created, changes.Updated
+	out.Unchanged, out.Vanished = changes.Unchanged, changes.Vanished
+	return out
+}
+
+func (s *service) permissions(ctx context.Context, in *accountInput) ([]cloud.Permission, error) {
+	org := identity.From(ctx).Org
+	a, err := s.account(ctx, org, in.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	var out []cloud.Permission
+	err = s.ask(ctx, inventory.Question{Ask: inventory.AskPermissions, Org: org, Account: a}, &out)
+	return out, err
+}

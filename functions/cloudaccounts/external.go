@@ -1,0 +1,38 @@
+package cloudaccounts
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/table"
+)
+
+// trust is what a customer's role demands of whoever assumes it. We choose it, never the customer: else one customer
+// could name another's.
+type trust struct {
+	ExternalID string `json:"externalID"`
+}
+
+// externalID is the organization's, made when it is first asked for, and the same ever after.
+func (s *service) externalID(ctx context.Context, org string) (string, error) {
+	k := table.Key{PK: table.TenantPK(org) + "META", SK: "EXTERNALID"}
+	t, err := table.Read[trust](ctx, s.p.Table, k)
+	if !fault.Is(err, fault.NotFound) {
+		return t.ExternalID, fault.Wrap("read external id of "+org, err)
+	}
+	t = trust{"lamplighter-" + rand.Text()}
+	it, err := table.Row(k, t)
+	if err != nil {
+		return "", err
+	}
+	switch _, err = s.p.Table.Write(ctx, table.Put(it, table.Absent())); {
+	case err == nil:
+		return t.ExternalID, nil
+	case !fault.Is(err, fault.Conflict):
+		return "", fmt.Errorf("make external id of %s: %w", org, err)
+	}
+	t, err = table.Read[trust](ctx, s.p.Table, k) // somebody else was faster
+	return t.ExternalID, fault.Wrap("read external id of "+org, err)
+}

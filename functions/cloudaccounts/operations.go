@@ -1,0 +1,80 @@
+package cloudaccounts
+
+import (
+	"net/http"
+
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/rest"
+)
+
+// The failures that operations document.
+var (
+	writes = []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}
+	reads  = []int{http.StatusNotFound}
+)
+
+const (
+	accounts = "/cloud-accounts"
+	account  = accounts + "/{accountID}"
+)
+
+// Operations are the operations of the group.
+func Operations(p *platform.Platform) *rest.Group {
+	g := rest.NewGroup("Cloud Accounts")
+	s := &service{p: p}
+	s.recordOperations(g)
+	s.cloudOperations(g)
+	return g
+}
+
+func (s *service) recordOperations(g *rest.Group) {
+	rest.Handle(g, rest.Op{
+		ID: "listCloudAccounts", Method: http.MethodGet, Path: accounts, Policy: "cloud-accounts:read",
+		Statuses: []int{http.StatusBadRequest}, Summary: "List cloud accounts",
+		Description: "Oldest first, or by sort_by: name, provider, status, resourceCount, createdAt.",
+	}, s.list)
+	rest.Handle(g, rest.Op{
+		ID: "connectCloudAccount", Method: http.MethodPost, Path: accounts, Policy: "cloud-accounts:write",
+		Statuses: []int{http.StatusBadRequest, http.StatusConflict}, Summary: "Connect a cloud account",
+		Description: "The credentials are verified before anything is stored; refused ones are 400 with the cloud's own words. " +
+			"They are stored encrypted and never returned. A discovery starts at once: jobID names it. For authMethod assume_role, " +
+			"GET /cloud-accounts/aws/onboarding tells the external id that the role has to demand.",
+	}, s.connect)
+	rest.Handle(g, rest.Op{
+		ID: "getCloudAccount", Method: http.MethodGet, Path: account, Policy: "cloud-accounts:read", Statuses: reads,
+		Summary: "Get a cloud account",
+	}, s.get)
+	rest.Handle(g, rest.Op{
+		ID: "updateCloudAccount", Method: http.MethodPut, Path: account, Policy: "cloud-accounts:write", Statuses: writes,
+		Summary: "Change a cloud account",
+		Description: "Changes the fields that are present. provider and cloudAccountID never change. When authMethod, credentials, " +
+			"regions or endpointURL change, the account is verified again before anything is stored, and discovered anew. " +
+			"credentials replaces all of them.",
+	}, s.update)
+	rest.Handle(g, rest.Op{
+		ID: "deleteCloudAccount", Method: http.MethodDelete, Path: account, Policy: "cloud-accounts:write", Statuses: writes[1:],
+		Summary: "Disconnect a cloud account",
+		Description: "The credentials are gone at once; the resources leave the inventory a little later. Nothing changes in the " +
+			"cloud. While actions are in flight in the account the answer is 409 and names one.",
+	}, s.remove)
+}
+
+func (s *service) cloudOperations(g *rest.Group) {
+	rest.Handle(g, rest.Op{
+		ID: "discoverCloudAccount", Method: http.MethodPost, Path: account + "/discover", Policy: "cloud-accounts:write",
+		Status: http.StatusAccepted, Statuses: writes[1:], Summary: "Discover what runs in the account",
+		Description: "While a discovery of the account is under way, that one is the answer. Poll statusURL until status is " +
+			"succeeded, partial or failed.",
+	}, s.discover)
+	rest.Handle(g, rest.Op{
+		ID: "getDiscovery", Method: http.MethodGet, Path: account + "/discover/{jobID}", Policy: "cloud-accounts:read",
+		Statuses: reads, Summary: "Follow a discovery",
+		Description: "Progress by partitions: each kind of resource in each region. A partition that could not be read leaves what " +
+			"is known of it unchanged and is listed in failures. Kept for 30 days.",
+	}, s.progress)
+	rest.Handle(g, rest.Op{
+		ID: "getCloudAccountPermissions", Method: http.MethodGet, Path: account + "/permissions", Policy: "cloud-accounts:read",
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "Probe what the credentials may do",
+		Description: "Asks the cloud now. Each permission is granted, denied or unknown, with the cloud's own words.",
+	}, s.permissions)
+}

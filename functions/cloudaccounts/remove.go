@@ -1,0 +1,80 @@
+package cloudaccounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/discoveries"
+	"lamplighter.dev/shared/execution"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/pending"
+	"lamplighter.dev/shared/table"
+)
+
+// oldest is how long an action can be in flight: the TimeoutSeconds of its machine.
+const oldest = 24 * time.Hour
+
+// Removed is the answer to a delete.
+type Removed struct {
+	ID string `json:"id"`
+}
+
+// remove ends an account. Its resources are forgotten by a discovery that finds no account any more, so that the answer
+// does not wait for them and a process that dies loses nothing.
+func (s *service) remove(ctx context.Context, in *accountInput) (Removed, error) {
+	org := identity.From(ctx).Org
+	a, err := s.account(ctx, org, in.AccountID)
+	if err != nil {
+		return Removed{}, err
+	}
+	if err = s.idle(ctx, org, a.ID); err != nil {
+		return Removed{}, err
+	}
+	j, ws, err := discoveries.New(org, a.ID, s.p.Clock.Now())
+	if err != nil {
+		return Removed{}, err
+	}
+	ws = append(ws, table.Delete(inventory.AccountKey(org, a.ID), table.Exists(), table.Equal("name", a.Name)),
+		release(nativeKey(org, a.Provider, a.CloudAccountID), a.ID), release(nameKey(org, a.Name), a.ID))
+	err = s.p.Table.Transact(table.Within(ctx, pending.Prefix), ws...)
+	if _, ok := errors.AsType[*table.ConditionError](err); ok {
+		return Removed{}, fault.New(fault.Conflict, "the account was changed by somebody else meanwhile: read it again")
+	}
+	if err != nil {
+		return Removed{}, fmt.Errorf("delete account %s: %w", a.ID, err)
+	}
+	discoveries.Run(ctx, s.p, org, j)
+	return Removed{ID: a.ID}, nil
+}
+
+// idle refuses while an action is in flight in the account. One that is submitted right after the look ends as failed
+// when it finds no account.
+func (s *service) idle(ctx context.Context, org, accountID string) error {
+	q := table.Query{
+		PK: execution.ActionPK(org), From: id.Floor("act", s.p.Clock.Now().Add(-oldest)), Reverse: true, Limit: 1000,
+	}
+	for {
+		page, err := s.p.Table.Query(ctx, q)
+		if err != nil {
+			return fmt.Errorf("look for actions in %s: %w", accountID, err)
+		}
+		actions, err := table.DecodeAll[execution.Action](page.Items)
+		if err != nil {
+			return err
+		}
+		for _, act := range actions {
+			if act.CloudAccountID == accountID && !act.Status.Ended() {
+				return fault.New(fault.Conflict, "the account is in use: action %s (%s of %s) is %s; wait until it has ended, or cancel it",
+					act.ID, act.Action, act.ResourceUID, act.Status)
+			}
+		}
+		if q.Cursor = page.Next; q.Cursor == "" {
+			return nil
+		}
+	}
+}

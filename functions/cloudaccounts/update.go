@@ -1,0 +1,128 @@
+package cloudaccounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/discoveries"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/table"
+)
+
+// Change is the body of PUT /cloud-accounts/{accountID}.
+type Change struct {
+	Name            rest.Patch[string]            `json:"name,omitzero" minLength:"1" maxLength:"100"`
+	AuthMethod      rest.Patch[string]            `json:"authMethod,omitzero" maxLength:"64" doc:"Needs credentials beside it"`
+	PermissionLevel rest.Patch[string]            `json:"permissionLevel,omitzero" enum:"read_only,read_write"`
+	Credentials     rest.Patch[map[string]string] `json:"credentials,omitzero" doc:"Replaces all of them"`
+	Regions         rest.Patch[[]string]          `json:"regions,omitzero" maxItems:"100" doc:"null discovers every enabled region"`
+	EndpointURL     rest.Patch[string]            `json:"endpointURL,omitzero" maxLength:"512" doc:"null goes back to the provider's own"`
+}
+
+type changeInput struct {
+	AccountID string `path:"accountID" maxLength:"64"`
+	Body      Change
+}
+
+func (s *service) update(ctx context.Context, in *changeInput) (Account, error) {
+	org := identity.From(ctx).Org
+	old, err := s.account(ctx, org, in.AccountID)
+	if err != nil {
+		return Account{}, err
+	}
+	a, credentials, err := s.changed(ctx, org, old, in.Body)
+	if err != nil {
+		return Account{}, err
+	}
+	reopened := in.Body.AuthMethod.Sent || in.Body.Credentials.Sent || in.Body.Regions.Sent || in.Body.EndpointURL.Sent
+	if reopened {
+		if err = s.verify(ctx, org, &a, credentials); err != nil {
+			return Account{}, err
+		}
+		a.Status, a.Error = inventory.AccountConnecting, ""
+	}
+	a.UpdatedAt = s.p.Clock.Now()
+	if err = s.replace(ctx, org, old, a); err != nil {
+		return Account{}, err
+	}
+	if reopened {
+		j, err := discoveries.Start(ctx, s.p, org, a.ID)
+		if err != nil {
+			return Account{}, err
+		}
+		a.JobID = j.ID
+	}
+	return shown(a), nil
+}
+
+// changed is the account as it will be, and its new credentials, nil when they stay.
+func (s *service) changed(ctx context.Context, org string, a inventory.Account, c Change) (inventory.Account, map[string]string, error) {
+	if err := c.clearable(); err != nil {
+		return a, nil, err
+	}
+	c.Name.Value = strings.TrimSpace(c.Name.Value)
+	c.Name.Apply(&a.Name)
+	c.AuthMethod.Apply(&a.AuthMethod)
+	c.PermissionLevel.Apply(&a.PermissionLevel)
+	c.Regions.Apply(&a.Regions)
+	c.EndpointURL.Apply(&a.EndpointURL)
+	if err := s.check(&a); err != nil {
+		return a, nil, err
+	}
+	if !c.Credentials.Sent {
+		return a, nil, nil
+	}
+	credentials, err := s.credentials(ctx, org, a, c.Credentials.Value)
+	return a, credentials, err
+}
+
+// clearable refuses null where there must be a value.
+func (c *Change) clearable() error {
+	for name, null := range map[string]bool{
+		"name": c.Name.Null, "authMethod": c.AuthMethod.Null, "permissionLevel": c.PermissionLevel.Null,
+		"credentials": c.Credentials.Null,
+	} {
+		if null {
+			return fault.New(fault.Invalid, "%s: cannot be null", name)
+		}
+	}
+	if c.AuthMethod.Sent && !c.Credentials.Sent {
+		return fault.New(fault.Invalid, "credentials: are required when authMethod changes")
+	}
+	return nil
+}
+
+// replace stores what a has other than old, if old is still what is stored. Fields that a discovery writes are left alone.
+func (s *service) replace(ctx context.Context, org string, old, a inventory.Account) error {
+	ws := []table.Write{table.Update(inventory.AccountKey(org, a.ID), []table.Change{
+		table.Set("name", a.Name), table.Set("authMethod", a.AuthMethod), table.Set("permissionLevel", a.PermissionLevel),
+		table.Set("regions", a.Regions), table.Set("endpointURL", a.EndpointURL), table.Set("sealed", a.Sealed),
+		table.Set("status", a.Status), table.Set("error", a.Error), table.Set("updatedAt", a.UpdatedAt),
+	}, table.Equal("updatedAt", old.UpdatedAt.Format(time.RFC3339Nano)))}
+	if !strings.EqualFold(old.Name, a.Name) {
+		name, err := reserve(nameKey(org, a.Name), a.ID)
+		if err != nil {
+			return err
+		}
+		ws = append(ws, name, release(nameKey(org, old.Name), a.ID))
+	}
+	err := s.p.Table.Transact(ctx, ws...)
+	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
+		if was, moved := lost.Old(0); moved && was.Data == nil {
+			return unknown(a.ID)
+		} else if moved {
+			return fault.New(fault.Conflict, "the account was changed by somebody else meanwhile: read it again")
+		}
+		return duplicateName(a)
+	}
+	if err != nil {
+		return fmt.Errorf("change account %s: %w", a.ID, err)
+	}
+	return nil
+}

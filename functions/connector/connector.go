@@ -1,0 +1,80 @@
+// Package connector is the worker that asks a cloud about an account while a caller waits: whether credentials open it,
+// and what they may do. It exists because API functions link no cloud SDK and cannot open sealed credentials.
+package connector
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/worker"
+)
+
+// Handler answers inventory.Question through providers.
+func Handler(p *platform.Platform, providers cloud.Providers) worker.Handler {
+	c := connector{p, providers}
+	return c.handle
+}
+
+type connector struct {
+	p         *platform.Platform
+	providers cloud.Providers
+}
+
+func (c connector) handle(ctx context.Context, input json.RawMessage) (any, error) {
+	var q inventory.Question
+	if err := json.Unmarshal(input, &q); err != nil {
+		return nil, fault.Cause(fault.Internal, err, "the connector was sent no question")
+	}
+	conn, err := inventory.Connect(table.WithTenant(ctx, q.Org), c.p.Sealer, c.providers, q.Org, q.Account)
+	if err != nil {
+		return nil, told(err)
+	}
+	switch q.Ask {
+	case inventory.AskVerify:
+		return verify(ctx, conn)
+	case inventory.AskPermissions:
+		got, err := conn.Permissions(ctx)
+		return got, told(err)
+	default:
+		return nil, fault.New(fault.Internal, "the connector knows no question %q", q.Ask)
+	}
+}
+
+// verify asks who the credentials are. That they may not list the regions shows in the permissions and in the discovery;
+// it is no reason to refuse them.
+func verify(ctx context.Context, conn cloud.Conn) (inventory.Verified, error) {
+	native, err := conn.Identify(ctx)
+	if err != nil {
+		return inventory.Verified{}, told(err)
+	}
+	regions, err := conn.Regions(ctx)
+	if err != nil && cloud.ClassOf(err) != cloud.Denied {
+		return inventory.Verified{}, told(err)
+	}
+	if err == nil && regions == nil {
+		regions = []string{}
+	}
+	return inventory.Verified{NativeID: native, Regions: regions}, nil
+}
+
+// told makes a failure that the client sees, in the cloud's own words.
+func told(err error) error {
+	e, ok := errors.AsType[*cloud.Error](err)
+	if !ok {
+		return err
+	}
+	switch e.Class {
+	case cloud.Refused, cloud.Denied:
+		return fault.Cause(fault.Invalid, err, "the cloud refused the credentials: %s", e)
+	case cloud.Invalid, cloud.Unsupported, cloud.NotFound:
+		return fault.Cause(fault.Invalid, err, "the account cannot be opened: %s", e)
+	default:
+		return fault.Cause(fault.Unavailable, err, "the cloud did not answer, try again: %s", e)
+	}
+}

@@ -1,0 +1,115 @@
+package connector_test
+
+import (
+	"encoding/json"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/functions/connector"
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/simulated"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/seal"
+	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/table/tabletest"
+	"lamplighter.dev/shared/worker"
+)
+
+const org = "org_1"
+
+// open makes a connector and a question about a simulated account with these credentials.
+func open(t *testing.T, credentials map[string]string) (worker.Local, inventory.Question) {
+	t.Helper()
+	kek, err := seal.OpenKeyFile(filepath.Join(t.TempDir(), "kek"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := clock.NewManual(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	p := &platform.Platform{
+		Table: table.Fenced(tabletest.NewAt(t, c)), Clock: c, Sealer: seal.NewEnvelope(kek), Log: slog.New(slog.DiscardHandler),
+	}
+	a := inventory.Account{ID: "ca_1", Provider: "simulated", AuthMethod: "simulated", CloudAccountID: "111"}
+	if a.Sealed, err = inventory.SealCredentials(t.Context(), p.Sealer, inventory.SecretPlace(org, a.ID), credentials); err != nil {
+		t.Fatal(err)
+	}
+	h := connector.Handler(p, cloud.Providers{"simulated": simulated.New(p.Table, c)})
+	return worker.Local{inventory.Connector: h}, inventory.Question{Ask: inventory.AskVerify, Org: org, Account: a}
+}
+
+func TestVerifyTellsWhatTheCredentialsOpen(t *testing.T) {
+	tests := []struct {
+		name        string
+		credentials map[string]string
+		want        inventory.Verified
+	}{
+		{"the account and its regions", map[string]string{"regions": "2"}, inventory.Verified{NativeID: "111", Regions: []string{"us-east-1", "us-east-2"}}},
+		{"another account", map[string]string{"regions": "1", "accountID": "999"}, inventory.Verified{NativeID: "999", Regions: []string{"us-east-1"}}},
+		{"regions that may not be listed", map[string]string{"denied": "account:ListRegions"}, inventory.Verified{NativeID: "111"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w, q := open(t, tt.credentials)
+			var got inventory.Verified
+			err := w.Invoke(t.Context(), inventory.Connector, q, &got)
+			if err != nil || got.NativeID != tt.want.NativeID || !slices.Equal(got.Regions, tt.want.Regions) || (got.Regions == nil) != (tt.want.Regions == nil) {
+				t.Errorf("%+v, %v; want %+v", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestFailuresAreToldInTheCloudsWords(t *testing.T) {
+	tests := []struct {
+		name        string
+		credentials map[string]string
+		change      func(*inventory.Question)
+		kind        fault.Kind
+		says        string
+	}{
+		{"refused credentials", map[string]string{"refuse": "true"}, nil, fault.Invalid, "The security token included in the request is invalid."},
+		{"credentials that make no sense", map[string]string{"size": "-1"}, nil, fault.Invalid, `size is "-1"`},
+		{"a provider that is not here", nil, func(q *inventory.Question) { q.Account.Provider = "gcp" }, fault.Invalid, `provider "gcp"`},
+		{"a question that is none", nil, func(q *inventory.Question) { q.Ask = "dance" }, fault.Internal, "internal error"},
+		{"credentials sealed for another account", nil, func(q *inventory.Question) { q.Account.ID = "ca_2" }, fault.Internal, "internal error"},
+		{"credentials sealed for another organization", nil, func(q *inventory.Question) { q.Org = "org_2" }, fault.Internal, "internal error"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w, q := open(t, tt.credentials)
+			if tt.change != nil {
+				tt.change(&q)
+			}
+			err := w.Invoke(t.Context(), inventory.Connector, q, &inventory.Verified{})
+			if !fault.Is(err, tt.kind) || !strings.Contains(fault.Message(err), tt.says) {
+				t.Errorf("%v (%q); want kind %d with %q", err, fault.Message(err), tt.kind, tt.says)
+			}
+		})
+	}
+}
+
+func TestPermissionsAreThoseOfTheCloud(t *testing.T) {
+	w, q := open(t, map[string]string{"denied": "ec2:StopInstances"})
+	q.Ask = inventory.AskPermissions
+	var got []cloud.Permission
+	if err := w.Invoke(t.Context(), inventory.Connector, q, &got); err != nil {
+		t.Fatal(err)
+	}
+	denied := slices.IndexFunc(got, func(p cloud.Permission) bool { return p.Status == "denied" })
+	if denied < 0 || got[denied].Action != "ec2:StopInstances" || got[denied].Message == "" {
+		t.Errorf("%+v; want ec2:StopInstances denied, with a message", got)
+	}
+}
+
+func TestAnInputThatIsNoQuestionIsRefused(t *testing.T) {
+	w, _ := open(t, nil)
+	if _, err := w[inventory.Connector](t.Context(), json.RawMessage(`[]`)); err == nil {
+		t.Error("accepted")
+	}
+}

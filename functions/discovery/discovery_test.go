@@ -1,0 +1,290 @@
+package discovery
+
+import (
+	"encoding/json"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/discoveries"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/pending"
+	"lamplighter.dev/shared/table"
+)
+
+type settings = map[string]string
+
+func TestADiscoveryFindsEverythingWithOneCallForEachPage(t *testing.T) {
+	s := newStage(t, settings{"size": "500", "regions": "3", "pageSize": "20", "stopped": "0"})
+	j, sum := s.pass(discoveries.Succeeded)
+	records := s.records()
+	if len(records) != 500 || sum.Created != 500 {
+		t.Errorf("%d records, %d created; want 500", len(records), sum.Created)
+	}
+	_, parts, err := discoveries.Read(s.ctx, s.p.Table, org, j.ID)
+	s.must(err)
+	pages := 0
+	for _, part := range parts {
+		pages += part.Pages
+	}
+	if j.Partitions != 18 || len(parts) != 18 || s.calls("List") != pages || s.calls("Regions") != 1 {
+		t.Errorf("%d partitions, %d parts, %d calls for %d pages; want 18, 18 and no more calls than pages",
+			j.Partitions, len(parts), s.calls("List"), pages)
+	}
+	for _, r := range records {
+		if r.Status != cloud.Running || r.CloudAccountID != s.account.ID || r.Region == "" || r.Name == "" {
+			t.Fatalf("%+v", r)
+		}
+	}
+	a := s.stored()
+	if a.Status != inventory.AccountConnected || a.ResourceCount != 500 || a.JobID != "" || a.LastDiscoveredAt.IsZero() {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestASecondDiscoveryChangesNothing(t *testing.T) {
+	s := newStage(t, settings{"size": "300"})
+	s.pass(discoveries.Succeeded)
+	before := s.records()
+	s.clk.Advance(time.Hour)
+	_, sum := s.pass(discoveries.Succeeded)
+	if sum.Created != 0 || sum.Updated != 0 || sum.Vanished != 0 || sum.Unchanged != len(before) {
+		t.Errorf("%+v; want %d unchanged", sum, len(before))
+	}
+	after := s.records()
+	if !slices.Equal(slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after))) {
+		t.Error("the resources are other ones")
+	}
+	for uid, r := range after {
+		if r.ID != before[uid].ID {
+			t.Errorf("%s has got another id", uid)
+		}
+	}
+}
+
+func TestWhatVanishedIsTerminatedAndComesBack(t *testing.T) {
+	s := newStage(t, settings{"size": "400"})
+	s.pass(discoveries.Succeeded)
+	before := s.live()
+	s.clk.Advance(time.Hour)
+	s.account = s.stored()
+	s.settings(settings{"size": "400", "vanish": "0.25"})
+	_, sum := s.pass(discoveries.Succeeded)
+	if sum.Vanished < 60 || sum.Vanished > 140 || s.live() != before-sum.Vanished || s.stored().ResourceCount != s.live() {
+		t.Errorf("%d vanished, %d of %d live, account counts %d", sum.Vanished, s.live(), before, s.stored().ResourceCount)
+	}
+	s.clk.Advance(time.Hour)
+	s.account = s.stored()
+	s.settings(settings{"size": "400"})
+	if s.pass(discoveries.Succeeded); s.live() != before {
+		t.Errorf("%d live after all came back; want %d", s.live(), before)
+	}
+}
+
+// TestAFailedPartitionDeletesNothing has everything gone but what cannot be read.
+func TestAFailedPartitionDeletesNothing(t *testing.T) {
+	faults := map[string]struct {
+		fault, value string
+		status       discoveries.PartStatus
+	}{
+		"denied":    {"denied", "aws-rds", discoveries.PartDenied},
+		"throttled": {"throttle", "1", discoveries.PartThrottled},
+		"hanging":   {"slow", "1", discoveries.PartFailed},
+	}
+	for name, f := range faults {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, settings{"size": "200", "regions": "2"})
+			s.pass(discoveries.Succeeded)
+			before := s.live()
+			s.clk.Advance(time.Hour)
+			part := Partition{
+				Input: discoveries.Input{Org: org, AccountID: s.account.ID, JobID: "job_x"}, Kind: "aws-rds", Region: "us-east-1", Started: s.clk.Now(),
+			}
+			s.settings(settings{"size": "200", "regions": "2", "vanish": "1", f.fault: f.value, "slowMillis": "60000"})
+			w := &worker{s.p, s.providers, inventory.Of(s.p)}
+			for range 50 {
+				var err error
+				if part, err = w.scan(s.ctx, part); part.Done || err != nil {
+					s.must(err)
+					break
+				}
+				s.clk.Advance(time.Duration(part.WaitSeconds) * time.Second)
+			}
+			parts, err := discoveries.Parts(s.ctx, s.p.Table, org, "job_x")
+			s.must(err)
+			if len(parts) != 1 || parts[0].Status != f.status || parts[0].Error == "" {
+				t.Errorf("%+v; want it %s", parts, f.status)
+			}
+			if s.live() != before {
+				t.Errorf("%d live; want all %d", s.live(), before)
+			}
+		})
+	}
+}
+
+func TestThrottlingThatPassesIsWaitedOut(t *testing.T) {
+	s := newStage(t, settings{"size": "400", "throttle": "0.6", "pageSize": "10"})
+	if _, sum := s.pass(discoveries.Succeeded); sum.Created < 350 {
+		t.Errorf("%+v; want everything", sum)
+	}
+}
+
+func TestRefusedCredentialsDisconnectTheAccount(t *testing.T) {
+	s := newStage(t, settings{"refuse": "true"})
+	j, _ := s.pass(discoveries.Failed)
+	if a := s.stored(); a.Status != inventory.AccountDisconnected || !strings.Contains(a.Error, "security token") || a.JobID != "" {
+		t.Errorf("account %+v", a)
+	}
+	page, err := s.p.Table.Query(table.Within(s.ctx, pending.Prefix), table.Query{PK: pending.Key(j.ID).PK, Limit: 10})
+	if err != nil || len(page.Items) != 0 {
+		t.Errorf("the pass is still pending: %v, %v", page.Items, err)
+	}
+	s.account = s.stored()
+	s.settings(settings{"size": "20"})
+	if s.pass(discoveries.Succeeded); s.stored().Status != inventory.AccountConnected || s.stored().Error != "" {
+		t.Errorf("after new credentials: %+v", s.stored())
+	}
+}
+
+func TestOnlyTheNamedRegionsAreRead(t *testing.T) {
+	s := newStage(t, settings{"size": "200"})
+	s.account.Regions = []string{"us-east-2"}
+	s.settings(settings{"size": "200"})
+	s.pass(discoveries.Succeeded)
+	for _, r := range s.records() {
+		if r.Region != "us-east-2" {
+			t.Fatalf("%s is in %s", r.UID, r.Region)
+		}
+	}
+}
+
+// TestAnActionsStatusIsNewerThanAListingThatLags stops a resource while a pass is under way.
+func TestAnActionsStatusIsNewerThanAListingThatLags(t *testing.T) {
+	s := newStage(t, settings{"size": "100", "kinds": "aws-ec2", "regions": "1", "stopped": "0"})
+	s.pass(discoveries.Succeeded)
+	s.clk.Advance(time.Hour)
+	uid := slices.Sorted(maps.Keys(s.records()))[0]
+	at := s.clk.Now()
+	seen, err := inventory.Delta(org, at, []inventory.Seen{{UID: uid, Status: cloud.Stopped, At: at}})
+	s.must(err)
+	s.must(s.p.Table.Transact(s.ctx, inventory.Claim(org, uid, "act_1", cloud.Stop)))
+	s.must(s.p.Table.Transact(s.ctx, inventory.Settle(org, uid, "act_1", cloud.Stopped, at), seen))
+	s.clk.Advance(10 * time.Second)
+	s.pass(discoveries.Succeeded) // the cloud was never told: its listing is that of before
+	if got := s.records()[uid].Status; got != cloud.Stopped {
+		t.Errorf("ten seconds later: %s; want stopped", got)
+	}
+	s.clk.Advance(time.Minute)
+	s.pass(discoveries.Succeeded)
+	if got := s.records()[uid].Status; got != cloud.Running {
+		t.Errorf("a minute later: %s; want what the cloud says", got)
+	}
+}
+
+func TestAnAccountThatIsDeletedMeanwhileLeavesNothing(t *testing.T) {
+	s := newStage(t, settings{"size": "300"})
+	s.pass(discoveries.Succeeded)
+	j := s.start()
+	_, err := s.p.Table.Write(s.ctx, table.Delete(inventory.AccountKey(org, s.account.ID)))
+	s.must(err)
+	s.end(j)
+	if s.live() != 0 {
+		t.Errorf("%d resources are left", s.live())
+	}
+}
+
+// TestARestartCarriesOn ends the process in the middle of a pass, again and again.
+func TestARestartCarriesOn(t *testing.T) {
+	s := newStage(t, settings{"size": "2000", "pageSize": "20"})
+	j := s.start()
+	for range 5 {
+		time.Sleep(3 * time.Millisecond)
+		s.must(s.engine.Close())
+		s.open()
+		s.must(s.engine.Resume(s.ctx))
+	}
+	if got, _ := s.end(j); got.Status != discoveries.Succeeded || len(s.records()) < 1900 {
+		t.Errorf("%+v with %d resources", got, len(s.records()))
+	}
+}
+
+func TestALostPassIsTakenOverAfterItsDeadline(t *testing.T) {
+	s := newStage(t, settings{"size": "20"})
+	lost := discoveries.Input{Org: org, AccountID: s.account.ID, JobID: "job_lost"}
+	it, err := table.Row(discoveries.JobKey(org, lost.JobID), discoveries.Job{ID: lost.JobID, AccountID: s.account.ID, Status: discoveries.Running, StartedAt: s.clk.Now()})
+	s.must(err)
+	_, err = s.p.Table.Write(s.ctx, table.Put(it))
+	s.must(err)
+	s.account.JobID = lost.JobID
+	s.settings(settings{"size": "20"})
+	if j := s.start(); j.ID != lost.JobID {
+		t.Errorf("pass %s began beside %s", j.ID, lost.JobID)
+	}
+	s.clk.Advance(discoveries.Deadline)
+	s.pass(discoveries.Succeeded)
+}
+
+// TestAStoreThatFailsIsTriedAgain loses one call in nine of the worker, before or after it took effect.
+func TestAStoreThatFailsIsTriedAgain(t *testing.T) {
+	s := newStage(t, settings{"size": "300"})
+	j := s.start()
+	s.must(s.engine.Close())
+	var faults []table.Injection
+	for n := 5; n < 300; n += 9 {
+		harm := table.FailBefore
+		if n%2 == 0 {
+			harm = table.FailAfter
+		}
+		faults = append(faults, table.Injection{Harm: harm, PK: table.TenantPK(org), Call: n})
+	}
+	sound := s.p.Table
+	s.p.Table = table.Faulty(sound, s.clk, faults...)
+	s.open()
+	s.must(s.engine.Resume(s.ctx))
+	s.p.Table = sound // the handler keeps the faulty one
+	if got, _ := s.end(j); got.Status != discoveries.Succeeded || s.live() < 280 {
+		t.Errorf("%+v with %d live resources; want everything", got, s.live())
+	}
+}
+
+func TestACallThatMakesNoSenseIsRefused(t *testing.T) {
+	s := newStage(t, settings{})
+	h := Handler(s.p, s.providers)
+	for name, call := range map[string]string{
+		"no JSON": "{", "no task": "{}", "an unknown task": `{"task":"dance","input":{"org":"org_1"}}`,
+		"no organization": `{"task":"plan","input":{}}`, "an input of another kind": `{"task":"scan","input":[]}`,
+	} {
+		if out, err := h(s.ctx, json.RawMessage(call)); err == nil {
+			t.Errorf("%s: %v", name, out)
+		}
+	}
+}
+
+// BenchmarkDiscovery100k discovers 100,000 resources in four regions.
+func BenchmarkDiscovery100k(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		s := newStage(b, settings{"size": "100000", "regions": "4", "stopped": "0"})
+		b.StartTimer()
+		j, sum := s.pass(discoveries.Succeeded)
+		if sum.Created != 100_000 {
+			b.Fatalf("%+v: %+v", j, sum)
+		}
+		_, parts, err := discoveries.Read(s.ctx, s.p.Table, org, j.ID)
+		s.must(err)
+		pages := 0
+		for _, part := range parts {
+			pages += part.Pages
+		}
+		b.ReportMetric(float64(pages), "pages")
+		b.ReportMetric(float64(s.calls("List")), "calls")
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	b.ReportMetric(float64(m.Sys)/(1<<20), "MB-from-OS")
+}

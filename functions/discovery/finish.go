@@ -1,0 +1,128 @@
+package discovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"lamplighter.dev/shared/discoveries"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/pending"
+	"lamplighter.dev/shared/table"
+)
+
+// finish ends the pass: the outcome goes to its record and to the account, and the index is put in order. The resources
+// of an account that was deleted meanwhile, or whose deletion began this pass, are forgotten.
+func (w *worker) finish(ctx context.Context, in discoveries.Input, f *Failure) (discoveries.Job, error) {
+	j, parts, err := discoveries.Read(ctx, w.p.Table, in.Org, in.JobID)
+	if err != nil || j.Status != discoveries.Running {
+		return j, err
+	}
+	_, err = w.inventory.Account(ctx, in.Org, in.AccountID)
+	gone := fault.Is(err, fault.NotFound)
+	if gone {
+		_, err = w.inventory.Forget(ctx, in.Org, in.AccountID)
+	}
+	if err != nil {
+		return j, fmt.Errorf("finish %s: %w", in.JobID, err)
+	}
+	if err = w.inventory.Compact(ctx, in.Org); err != nil {
+		return j, fmt.Errorf("compact the index of %s: %w", in.Org, err)
+	}
+	j.CompletedAt = w.p.Clock.Now()
+	j.Status, j.Error = outcome(j, parts, f, gone)
+	return j, w.settle(ctx, in, j, gone)
+}
+
+// outcome sums up how the pass went.
+func outcome(j discoveries.Job, parts []discoveries.Part, f *Failure, gone bool) (discoveries.Status, string) {
+	bad := 0
+	var first discoveries.Part
+	for _, part := range parts {
+		if part.Status != discoveries.PartDone {
+			if bad++; bad == 1 {
+				first = part
+			}
+		}
+	}
+	bad += max(j.Partitions-len(parts), 0) // never begun
+	switch {
+	case gone:
+		return discoveries.Succeeded, ""
+	case j.Error != "":
+		return discoveries.Failed, j.Error
+	case f != nil && bad == 0:
+		return discoveries.Failed, f.String()
+	case bad == 0:
+		return discoveries.Succeeded, ""
+	}
+	why := fmt.Sprintf("%d of %d partitions could not be read", bad, j.Partitions)
+	if first.Kind != "" {
+		why += fmt.Sprintf("; %s in %s: %s", first.Kind, first.Region, first.Error)
+	}
+	if bad == j.Partitions {
+		return discoveries.Failed, why
+	}
+	return discoveries.Partial, why
+}
+
+// settle writes the outcome in one transaction. It may run again: what has been settled stays as it is.
+func (w *worker) settle(ctx context.Context, in discoveries.Input, j discoveries.Job, gone bool) error {
+	changes := []table.Change{
+		table.Set("status", string(j.Status)), table.Set("error", j.Error), table.Set("completedAt", j.CompletedAt),
+	}
+	ws := []table.Write{
+		table.Update(discoveries.JobKey(in.Org, in.JobID), changes, table.Equal("status", string(discoveries.Running))),
+		pending.Done(in.JobID),
+	}
+	if !gone {
+		account, err := w.account(ctx, in, j)
+		if err != nil {
+			return err
+		}
+		ws = append(ws, account)
+	}
+	err := w.p.Table.Transact(table.Within(ctx, pending.Prefix), ws...)
+	lost, ok := errors.AsType[*table.ConditionError](err)
+	if !ok {
+		return fault.Wrap("settle "+in.JobID, err)
+	}
+	if _, ended := lost.Old(0); ended {
+		return nil
+	}
+	// The account is gone, or belongs to another pass by now: this one ends without it.
+	return fault.Wrap("settle "+in.JobID, w.p.Table.Transact(table.Within(ctx, pending.Prefix), ws[:2]...))
+}
+
+// account is the write that shows the outcome on the account, as long as the account names this pass.
+func (w *worker) account(ctx context.Context, in discoveries.Input, j discoveries.Job) (table.Write, error) {
+	counts, err := w.inventory.Counts(ctx, in.Org)
+	if err != nil {
+		return table.Write{}, fmt.Errorf("count resources of %s: %w", in.AccountID, err)
+	}
+	changes := []table.Change{
+		table.Remove("jobID"), table.Set("resourceCount", counts[in.AccountID]), table.Set("status", health(j)),
+		table.Set("updatedAt", j.CompletedAt),
+	}
+	if j.Error == "" {
+		changes = append(changes, table.Remove("error"))
+	} else {
+		changes = append(changes, table.Set("error", j.Error))
+	}
+	if j.Status != discoveries.Failed {
+		changes = append(changes, table.Set("lastDiscoveredAt", j.CompletedAt))
+	}
+	return table.Update(inventory.AccountKey(in.Org, in.AccountID), changes, table.Equal("jobID", in.JobID)), nil
+}
+
+// health is the status of an account after a pass.
+func health(j discoveries.Job) string {
+	switch {
+	case j.Status == discoveries.Succeeded:
+		return inventory.AccountConnected
+	case j.Refused:
+		return inventory.AccountDisconnected
+	}
+	return inventory.AccountDegraded
+}

@@ -78,7 +78,7 @@ func (e *Embedded) advance(ctx context.Context, r ref, x *Execution) error {
 	case err == nil:
 		done.Status, done.Output = Succeeded, out
 	case errors.Is(context.Cause(ctx), errStopped):
-		return w.drop(e.life, w.leftovers())
+		return w.drop(e.life, w.leftovers()) //nolint:contextcheck // ctx has ended with the execution
 	case ctx.Err() != nil || !isFailure:
 		return err
 	case errors.Is(err, asl.ErrTimedOut):

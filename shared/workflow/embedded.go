@@ -89,12 +89,12 @@ func (e *Embedded) Start(ctx context.Context, machine, name string, input any) e
 	x := Execution{Machine: machine, Name: name, Status: Running, Input: raw, Started: e.p.Clock.Now()}
 	err = e.create(ctx, r, x)
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
-		return e.taken(r, x, lost)
+		return e.taken(r, x, lost) //nolint:contextcheck // an execution outlives who starts it
 	}
 	if err != nil {
 		return fault.Wrap("start "+r.String(), err)
 	}
-	e.launch(r, &x)
+	e.launch(r, &x) //nolint:contextcheck // as above
 	return nil
 }
 
@@ -202,7 +202,7 @@ func (e *Embedded) Resume(ctx context.Context) error {
 				e.p.Log.ErrorContext(ctx, "an execution stays as it is: its state machine is gone", "execution", r.String())
 				continue
 			}
-			e.launch(r, nil)
+			e.launch(r, nil) //nolint:contextcheck // as above
 		}
 		if q.Cursor = page.Next; q.Cursor == "" {
 			return nil

@@ -18,22 +18,22 @@ import (
 )
 
 // machine parses one definition into the machines of an engine, as "m".
-func machine(t testing.TB, definition string) map[string]*asl.Machine {
-	t.Helper()
+func machine(tb testing.TB, definition string) map[string]*asl.Machine {
+	tb.Helper()
 	ms, err := workflow.Machines(fstest.MapFS{"m.asl.json": {Data: []byte(definition)}}, map[string]string{
 		"Fn": "arn:aws:lambda:local:000000000000:function:fn",
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return ms
 }
 
 // engine opens an embedded engine that is closed when the test ends.
-func engine(t testing.TB, p workflow.Parts) *workflow.Embedded {
-	t.Helper()
+func engine(tb testing.TB, p workflow.Parts) *workflow.Embedded {
+	tb.Helper()
 	if p.Store == nil {
-		p.Store = table.Fenced(tabletest.New(t))
+		p.Store = table.Fenced(tabletest.New(tb))
 	}
 	if p.Clock == nil {
 		p.Clock = clock.System{}
@@ -41,30 +41,30 @@ func engine(t testing.TB, p workflow.Parts) *workflow.Embedded {
 	p.Log = slog.New(slog.DiscardHandler)
 	e, err := workflow.NewEmbedded(p)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := e.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return e
 }
 
 // ended waits for the end of an execution.
-func ended(t testing.TB, e workflow.Engine, name string) workflow.Execution {
-	t.Helper()
+func ended(tb testing.TB, e workflow.Engine, name string) workflow.Execution {
+	tb.Helper()
 	deadline := time.Now().Add(10 * time.Second)
 	for {
-		x, err := e.Describe(t.Context(), "m", name)
+		x, err := e.Describe(tb.Context(), "m", name)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		if x.Status != workflow.Running {
 			return x
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s still runs", name)
+			tb.Fatalf("%s still runs", name)
 		}
 		time.Sleep(200 * time.Microsecond)
 	}

@@ -149,7 +149,7 @@ func (e *Embedded) Signal(ctx context.Context, s string, output any, failure *Ta
 
 func newAnswer(output any, failure *TaskError) (answer, error) {
 	if failure != nil {
-		return answer{Failed: failure}, nil
+		return answer{Failed: failure}, nil //nolint:nilerr // the failure is what is answered
 	}
 	raw, err := asl.Encode(output)
 	if err != nil {

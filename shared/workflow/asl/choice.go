@@ -35,7 +35,7 @@ func (r *reader) choice() error {
 	for i, raw := range list {
 		rl, err := parseRule(raw)
 		if err != nil {
-			return fmt.Errorf("Choices %d: %w", i, err)
+			return fmt.Errorf("rule %d of Choices: %w", i, err)
 		}
 		r.state.choice = append(r.state.choice, rl)
 	}
@@ -86,7 +86,7 @@ func parseTest(fields map[string]json.RawMessage, depth int) (test, error) {
 		case "Not":
 			inner, err := object(raw)
 			if err != nil {
-				return nil, fmt.Errorf("Not: %w", err)
+				return nil, fmt.Errorf("under Not: %w", err)
 			}
 			t, err := parseTest(inner, depth+1)
 			return negated{t}, err
@@ -98,7 +98,7 @@ func parseTest(fields map[string]json.RawMessage, depth int) (test, error) {
 func parseTests(raw json.RawMessage, depth int) ([]test, error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(raw, &list); err != nil || len(list) == 0 {
-		return nil, errors.New("And and Or need an array of rules")
+		return nil, errors.New("what And and Or combine must be an array of rules")
 	}
 	out := make([]test, len(list))
 	for i, r := range list {

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 )
@@ -57,10 +58,11 @@ func asText(a []any, i int) (string, error) {
 	return s, nil
 }
 
-func asArray(a []any, i int) ([]any, error) {
-	v, ok := a[i].([]any)
+// asArray is the first argument, where functions of arrays take theirs.
+func asArray(a []any) ([]any, error) {
+	v, ok := a[0].([]any)
 	if !ok {
-		return nil, fmt.Errorf("argument %d is not an array", i+1)
+		return nil, errors.New("argument 1 is not an array")
 	}
 	return v, nil
 }
@@ -128,7 +130,7 @@ func jsonToString(a []any) (any, error) {
 }
 
 func arrayPartition(a []any) (any, error) {
-	list, err := asArray(a, 0)
+	list, err := asArray(a)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +147,7 @@ func arrayPartition(a []any) (any, error) {
 }
 
 func arrayContains(a []any) (any, error) {
-	list, err := asArray(a, 0)
+	list, err := asArray(a)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +184,7 @@ func arrayRange(a []any) (any, error) {
 }
 
 func arrayGetItem(a []any) (any, error) {
-	list, err := asArray(a, 0)
+	list, err := asArray(a)
 	if err != nil {
 		return nil, err
 	}
@@ -197,12 +199,12 @@ func arrayGetItem(a []any) (any, error) {
 }
 
 func arrayLength(a []any) (any, error) {
-	list, err := asArray(a, 0)
+	list, err := asArray(a)
 	return whole(int64(len(list))), err
 }
 
 func arrayUnique(a []any) (any, error) {
-	list, err := asArray(a, 0)
+	list, err := asArray(a)
 	if err != nil {
 		return nil, err
 	}
@@ -293,11 +295,8 @@ func jsonMerge(a []any) (any, error) {
 		return nil, errors.New("argument 3 must be false: only the shallow merge exists")
 	}
 	out := make(map[string]any, len(x)+len(y))
-	for _, m := range []map[string]any{x, y} {
-		for k, v := range m {
-			out[k] = v
-		}
-	}
+	maps.Copy(out, x)
+	maps.Copy(out, y)
 	return out, nil
 }
 

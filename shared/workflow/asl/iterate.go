@@ -85,7 +85,7 @@ func mode(raw json.RawMessage) (distributed bool, err error) {
 	case m == "DISTRIBUTED" && typ == "STANDARD":
 		return true, nil
 	}
-	return false, fmt.Errorf("Mode %q with ExecutionType %q is outside the subset: INLINE, or DISTRIBUTED with STANDARD", m, typ)
+	return false, fmt.Errorf("mode %q with execution type %q is outside the subset: INLINE, or DISTRIBUTED with STANDARD", m, typ)
 }
 
 // branches reads the Branches of a Parallel.

@@ -2,6 +2,7 @@ package asl
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 )
@@ -154,6 +155,7 @@ func (p *path) eval(sc scope) (any, error) {
 func (p *path) find(sc scope) (any, bool) {
 	cur := sc.data
 	switch p.root {
+	case rootData:
 	case rootContext:
 		cur = sc.context()
 	case rootVariable:
@@ -223,9 +225,7 @@ func (p *path) placeAt(data any, steps []step, v any) (any, error) {
 		return nil, err
 	}
 	out := make(map[string]any, len(m)+1)
-	for k, x := range m {
-		out[k] = x
-	}
+	maps.Copy(out, m)
 	out[steps[0].name] = inner
 	return out, nil
 }

@@ -19,14 +19,14 @@ func (r *reader) recovery() error {
 	for i, raw := range retriers {
 		t, err := parseRetrier(raw, i == len(retriers)-1)
 		if err != nil {
-			return fmt.Errorf("Retry %d: %w", i, err)
+			return fmt.Errorf("element %d of Retry: %w", i, err)
 		}
 		r.state.retry = append(r.state.retry, t)
 	}
 	for i, raw := range catchers {
 		c, err := parseCatcher(raw, i == len(catchers)-1)
 		if err != nil {
-			return fmt.Errorf("Catch %d: %w", i, err)
+			return fmt.Errorf("element %d of Catch: %w", i, err)
 		}
 		r.state.catch = append(r.state.catch, c)
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"strconv"
 	"strings"
 )
 
@@ -132,7 +133,7 @@ func integer(v any) (int64, bool) {
 }
 
 // whole makes a number of n.
-func whole(n int64) json.Number { return json.Number(fmt.Sprint(n)) }
+func whole(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
 
 // compareNumbers orders two numbers exactly: as integers when both are, else as rationals when they are short enough
 // for that, else as floats.

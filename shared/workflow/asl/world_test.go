@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"sync"
 	"testing"
 	"time"
@@ -14,8 +15,8 @@ import (
 var epoch = time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
 
 // ticking is a clock that moves ahead by itself, quickly, while somebody waits for it.
-func ticking(t testing.TB) *clock.Manual {
-	t.Helper()
+func ticking(tb testing.TB) *clock.Manual {
+	tb.Helper()
 	c := clock.NewManual(epoch)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
@@ -31,7 +32,7 @@ func ticking(t testing.TB) *clock.Manual {
 			}
 		}
 	})
-	t.Cleanup(func() { close(stop); wg.Wait() })
+	tb.Cleanup(func() { close(stop); wg.Wait() })
 	return c
 }
 
@@ -131,9 +132,7 @@ func (w *world) kept() map[string]Frame {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := map[string]Frame{}
-	for k, v := range w.frames {
-		out[k] = v
-	}
+	maps.Copy(out, w.frames)
 	return out
 }
 
@@ -148,11 +147,11 @@ func execution(input string, frames map[string]Frame) Execution {
 	}
 }
 
-func mustParse(t testing.TB, definition string) *Machine {
-	t.Helper()
+func mustParse(tb testing.TB, definition string) *Machine {
+	tb.Helper()
 	m, err := Parse([]byte(definition))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return m
 }

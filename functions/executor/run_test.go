@@ -142,10 +142,7 @@ func (w *world) reconnect(faults map[string]string) {
 	for k, v := range faults {
 		credentials[k] = v
 	}
-	sealed, err := inventory.SealCredentials(w.ctx, w.e.p.Sealer, inventory.SecretPlace(org, w.account.ID), credentials)
-	w.must(err)
-	w.account.Sealed = sealed
-	w.put(inventory.AccountKey(org, w.account.ID), w.account)
+	w.seal(credentials)
 }
 
 func TestWhatCannotRunFailsAndSaysWhy(t *testing.T) {

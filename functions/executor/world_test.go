@@ -79,13 +79,19 @@ func (w *world) connect(credentials map[string]string) {
 		ID: id.New("ca", noon), Provider: "simulated", CloudAccountID: "100000000001", Name: "sim", AuthMethod: "simulated",
 		PermissionLevel: "read_write", Status: "connected", CreatedAt: noon,
 	}
+	w.seal(credentials)
 	var err error
-	place := inventory.SecretPlace(org, w.account.ID)
-	w.account.Sealed, err = inventory.SealCredentials(w.ctx, w.e.p.Sealer, place, credentials)
-	w.must(err)
-	w.put(inventory.AccountKey(org, w.account.ID), w.account)
 	w.conn, err = inventory.Connect(w.ctx, w.e.p.Sealer, w.e.providers, org, w.account)
 	w.must(err)
+}
+
+// seal stores the account with the credentials.
+func (w *world) seal(credentials map[string]string) {
+	w.t.Helper()
+	sealed, err := inventory.SealCredentials(w.ctx, w.e.p.Sealer, inventory.SecretPlace(org, w.account.ID), credentials)
+	w.must(err)
+	w.account.Sealed = sealed
+	w.put(inventory.AccountKey(org, w.account.ID), w.account)
 }
 
 // discover stores what the cloud has that can be acted on.
@@ -100,17 +106,16 @@ func (w *world) discover() {
 }
 
 func (w *world) list(kind, region string) {
+	scan := inventory.Scan{
+		Partition: inventory.Partition{AccountID: w.account.ID, Provider: "simulated", Region: region, Kind: kind}, ID: "first", Started: noon,
+	}
 	for page := ""; ; {
 		got, err := w.conn.List(w.ctx, kind, region, page)
 		w.must(err)
+		_, err = w.e.inventory.Upsert(w.ctx, org, inventory.Batch{Scan: scan, At: noon.Add(-time.Minute), Resources: got.Resources})
+		w.must(err)
 		for _, r := range got.Resources {
-			res := inventory.Resource{
-				ID: id.New("res", noon), UID: r.UID, Name: r.Name, Type: r.Type, Provider: "simulated", CloudAccountID: w.account.ID,
-				Region: r.Region, Status: r.Status, Unschedulable: r.Unschedulable, Tags: r.Tags,
-				StatusAt: noon.Add(-time.Hour).UnixMicro(), DiscoveredAt: noon,
-			}
-			w.resources = append(w.resources, res)
-			w.put(inventory.ResourceKey(org, r.UID), res)
+			w.resources = append(w.resources, w.resource(r.UID))
 		}
 		if page = got.Next; page == "" {
 			return

@@ -1,0 +1,291 @@
+package executor
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/execution"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/table"
+)
+
+// group makes a resource group of the instances that can be acted on, in tiers 1 to 3 with two orders each.
+func (w *world) group(size int, policy string) (inventory.Group, []inventory.Place) {
+	w.t.Helper()
+	var places []inventory.Place
+	for _, r := range w.resources {
+		if r.Type == "aws-ec2" && r.Unschedulable == "" && len(places) < size {
+			n := len(places)
+			places = append(places, inventory.Place{ResourceID: r.ID, Tier: 1 + n%3, Order: 1 + n/3%2})
+		}
+	}
+	if len(places) < size {
+		w.t.Fatalf("the cloud has only %d instances", len(places))
+	}
+	g, err := w.e.inventory.CreateGroup(w.ctx, org, inventory.Group{
+		ID: id.New("grp", noon), Name: id.New("grp", noon), FailurePolicy: policy,
+	}, places)
+	w.must(err)
+	return g, places
+}
+
+// submitBulk commits a bulk action as POST /actions/bulk does.
+func (w *world) submitBulk(g inventory.Group, verb cloud.Verb) BulkInput {
+	now := w.clock.Now()
+	b := execution.Bulk{
+		ID: id.New("bulk", now), GroupID: g.ID, Type: verb, Status: execution.BulkQueued, Total: g.Size, CreatedAt: now,
+		Plan: &execution.BulkPlan{FailurePolicy: g.FailurePolicy},
+	}
+	b.Plan.ChangedBy = execution.ChangedBy("bulk", "ada@example.com", b.ID)
+	w.put(execution.BulkKey(org, b.ID), b)
+	return BulkInput{Org: org, BulkID: b.ID}
+}
+
+// driveBulk runs a bulk action as its machine does. A task that fails because the store does is tried again, as the
+// machine does too.
+func (w *world) driveBulk(in BulkInput) execution.Bulk {
+	w.t.Helper()
+	persist(w, func() (Ready, error) { return w.e.expand(w.ctx, in) })
+	for {
+		s := persist(w, func() (StepResult, error) { return w.e.step(w.ctx, in) })
+		if s.Done {
+			break
+		}
+		for _, c := range s.Chunks {
+			w.driveChunk(c)
+		}
+		in.Step = s.Next
+	}
+	persist(w, func() (Ready, error) { return w.e.finish(w.ctx, in) })
+	return w.bulk(in.BulkID)
+}
+
+func (w *world) driveChunk(c execution.RunInput) {
+	w.t.Helper()
+	for range 300 {
+		got := persist(w, func() (RunResult, error) { return w.e.Run(w.ctx, c) })
+		if got.Done {
+			return
+		}
+		w.clock.Advance(time.Duration(got.WaitSeconds) * time.Second)
+	}
+	w.t.Fatalf("chunk %s is not done after 300 runs", c.Chunk)
+}
+
+func persist[T any](w *world, task func() (T, error)) T {
+	w.t.Helper()
+	for range 5 {
+		got, err := task()
+		if err == nil {
+			return got
+		}
+		if !errors.Is(err, table.ErrDown) && !errors.Is(err, table.ErrLost) {
+			w.t.Fatal(err)
+		}
+	}
+	w.t.Fatal("failed five times")
+	var zero T
+	return zero
+}
+
+func (w *world) bulk(bulkID string) execution.Bulk {
+	w.t.Helper()
+	b, err := table.Read[execution.Bulk](w.ctx, w.store, execution.BulkKey(org, bulkID))
+	w.must(err)
+	return b
+}
+
+// audit holds what a bulk action left against what must be: everybody counted once, recorded once, released, and in the
+// state that the record says.
+func (w *world) audit(b execution.Bulk, places []inventory.Place) (failed int) {
+	w.t.Helper()
+	if b.Status != execution.BulkCompleted || b.Completed+b.Failed != b.Total || b.Total != len(places) {
+		w.t.Errorf("bulk action: %+v", b)
+	}
+	recorded := map[string]int{}
+	for _, h := range w.history() {
+		if h.ChangedBy == execution.ChangedBy("bulk", "ada@example.com", b.ID) {
+			recorded[h.ResourceUID]++
+		}
+	}
+	for _, p := range places {
+		failed += w.auditOne(b, p, recorded)
+	}
+	if failed != b.Failed {
+		w.t.Errorf("%d actions failed, the bulk action counts %d", failed, b.Failed)
+	}
+	return failed
+}
+
+func (w *world) auditOne(b execution.Bulk, p inventory.Place, recorded map[string]int) (failed int) {
+	w.t.Helper()
+	a := w.action(execution.MemberAction(b.ID, p.ResourceID))
+	r := w.resource(a.ResourceUID)
+	if a.Status == execution.Failed {
+		failed = 1
+	}
+	if !a.Status.Ended() || r.ActionID != "" || a.Progress != nil {
+		w.t.Errorf("%s is %s, in flight on its resource: %q", a.ID, a.Status, r.ActionID)
+	}
+	want := 1
+	if a.Status == execution.Succeeded && a.Attempts == 0 {
+		want = 0
+	}
+	if recorded[a.ResourceUID] != want {
+		w.t.Errorf("%s (%s) is recorded %d times, want %d", a.ResourceUID, a.Status, recorded[a.ResourceUID], want)
+	}
+	if a.Status == execution.Succeeded && (w.state(r) != b.Type.Wants() || r.Status != b.Type.Wants()) {
+		w.t.Errorf("%s is %s in the cloud and %s in the inventory after a %s", r.UID, w.state(r), r.Status, b.Type)
+	}
+	return failed
+}
+
+func TestABulkStopGoesDownTheTiersAndAStartUp(t *testing.T) {
+	w := newWorld(t, map[string]string{"size": "600", "stopped": "0.1", "kinds": "aws-ec2", "regions": "2"})
+	g, places := w.group(300, "continue")
+	for _, verb := range []cloud.Verb{cloud.Stop, cloud.Start} {
+		b := w.driveBulk(w.submitBulk(g, verb))
+		if failed := w.audit(b, places); failed != 0 {
+			t.Errorf("%s: %d failed", verb, failed)
+		}
+		begun, ended := map[int]time.Time{}, map[int]time.Time{}
+		for _, p := range places {
+			a := w.action(execution.MemberAction(b.ID, p.ResourceID))
+			if begun[p.Tier].IsZero() || a.StartedAt.Before(begun[p.Tier]) {
+				begun[p.Tier] = a.StartedAt
+			}
+			if a.CompletedAt.After(ended[p.Tier]) {
+				ended[p.Tier] = a.CompletedAt
+			}
+		}
+		order := []int{1, 2, 3}
+		if verb == cloud.Stop {
+			order = []int{3, 2, 1}
+		}
+		for i := 1; i < len(order); i++ {
+			if begun[order[i]].Before(ended[order[i-1]]) {
+				t.Errorf("%s: tier %d began at %s, before tier %d had ended at %s", verb, order[i], begun[order[i]], order[i-1], ended[order[i-1]])
+			}
+		}
+		w.clock.Advance(time.Hour)
+	}
+}
+
+func TestAFailureFailsItsMemberAndTheOthersGoOn(t *testing.T) {
+	w := newWorld(t, map[string]string{"size": "400", "stopped": "0", "kinds": "aws-ec2", "regions": "2"})
+	g, places := w.group(200, "continue")
+	w.faulty(map[string]string{"partialFailure": "0.4", "throttle": "0.05"})
+	if failed := w.audit(w.driveBulk(w.submitBulk(g, cloud.Stop)), places); failed == 0 || failed == len(places) {
+		t.Errorf("%d of %d failed; the fault should hit some and leave some", failed, len(places))
+	}
+}
+
+func TestAbortEndsTheRestWithTheReason(t *testing.T) {
+	w := newWorld(t, map[string]string{"size": "400", "stopped": "0", "kinds": "aws-ec2", "regions": "2"})
+	g, places := w.group(90, "abort")
+	w.faulty(map[string]string{"partialFailure": "1"})
+	b := w.driveBulk(w.submitBulk(g, cloud.Stop))
+	if failed := w.audit(b, places); failed != len(places) {
+		t.Errorf("%d of %d failed", failed, len(places))
+	}
+	last := w.action(execution.MemberAction(b.ID, places[0].ResourceID))
+	if last.Attempts != 0 || last.ErrorMessage == "" {
+		t.Errorf("a member of the last tier: %d attempts, %q", last.Attempts, last.ErrorMessage)
+	}
+}
+
+// faulty switches faults on in the cloud that newWorld made.
+func (w *world) faulty(faults map[string]string) {
+	w.t.Helper()
+	credentials := map[string]string{"size": "400", "stopped": "0", "kinds": "aws-ec2", "regions": "2"}
+	for k, v := range faults {
+		credentials[k] = v
+	}
+	w.seal(credentials)
+}
+
+func TestAMemberThatAnotherActionHoldsIsJoinedOrFailed(t *testing.T) {
+	w := newWorld(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
+	g, places := w.group(10, "continue")
+	uid := func(p inventory.Place) inventory.Resource {
+		got, err := w.e.inventory.ByID(w.ctx, org, p.ResourceID)
+		w.must(err)
+		return got.Resource
+	}
+	same := w.submit(uid(places[0]), cloud.Stop)
+	opposite := w.submit(uid(places[1]), cloud.Start)
+	b := w.driveBulk(w.submitBulk(g, cloud.Stop))
+	joined, refused := w.action(execution.MemberAction(b.ID, places[0].ResourceID)), w.action(execution.MemberAction(b.ID, places[1].ResourceID))
+	if joined.Status != execution.Succeeded || refused.Status != execution.Failed || b.Completed != 9 || b.Failed != 1 {
+		t.Errorf("joined %s, refused %s, %+v", joined.Status, refused.Status, b)
+	}
+	if r := w.resource(same.ResourceUID); r.ActionID != same.ID {
+		t.Errorf("the claim of %s was taken by %q", same.ID, r.ActionID)
+	}
+	if r := w.resource(opposite.ResourceUID); r.ActionID != opposite.ID || w.state(r) != cloud.Running {
+		t.Errorf("the resource of the opposite action: %+v", r)
+	}
+}
+
+// TestEveryCallToTheStoreMayFail lets each call of a bulk action fail in turn, once before and once after it took effect.
+func TestEveryCallToTheStoreMayFail(t *testing.T) {
+	for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {
+		for call := 1; ; call++ {
+			if testing.Short() && call > 15 {
+				break
+			}
+			if !w1(t, harm, call) {
+				break
+			}
+		}
+	}
+}
+
+// w1 runs a bulk action in which one call to the store fails; it tells whether it came to that call.
+func w1(t *testing.T, harm table.Harm, call int) (reached bool) {
+	t.Helper()
+	w := newWorld(t, map[string]string{"size": "9", "stopped": "0", "kinds": "aws-ec2", "regions": "1", "transitionSeconds": "1"})
+	g, places := w.group(4, "continue")
+	in := w.submitBulk(g, cloud.Stop)
+	f := table.Faulty(w.store, clock.System{}, table.Injection{Harm: harm, PK: "ORG#", Call: call})
+	w.swap(f)
+	b := w.driveBulk(in)
+	f.Heal()
+	if failed := w.audit(b, places); failed != 0 || t.Failed() {
+		t.Fatalf("harm %d at call %d: %d failed", harm, call, failed)
+	}
+	return f.Calls() >= call
+}
+
+// swap has the executor, but not the cloud, work on another store.
+func (w *world) swap(s table.Store) {
+	p := *w.e.p
+	p.Table = s
+	w.e = New(&p, w.e.providers)
+}
+
+func TestTheTasksOfTheMachinesAreAnswered(t *testing.T) {
+	w := newWorld(t, map[string]string{"size": "30", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
+	g, _ := w.group(3, "continue")
+	in := w.submitBulk(g, cloud.Stop)
+	for _, c := range []struct{ call, want string }{
+		{`{"task":"expand","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":0}}`, `{"total":3}`},
+		{`{"task":"step","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":9}}`, `{"done":true,"chunks":[],"delaySeconds":0,"next":0}`},
+	} {
+		out, err := w.e.Handle(t.Context(), json.RawMessage(c.call))
+		w.must(err)
+		if b, _ := json.Marshal(out); string(b) != c.want {
+			t.Errorf("%s: %s", c.call, b)
+		}
+	}
+	for _, call := range []string{`{}`, `{"task":"dance"}`, `{"task":"run","input":{}}`, `{"task":"run","input":[]}`, `nonsense`} {
+		if out, err := w.e.Handle(t.Context(), json.RawMessage(call)); err == nil {
+			t.Errorf("%s was answered: %v", call, out)
+		}
+	}
+}

@@ -1,0 +1,16 @@
+// Command executor runs the tasks of the action and bulk-action machines.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lamplighter.dev/functions/executor"
+	"lamplighter.dev/shared/cloud/providers"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/workflow"
+)
+
+func main() {
+	p := platform.Open()
+	lambda.Start(workflow.Lambda(executor.Handler(p, providers.Of(p))))
+}

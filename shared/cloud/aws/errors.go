@@ -61,8 +61,9 @@ var codes = map[string]cloud.Class{
 	"ResourceContention":        cloud.Transient,
 	"ServerException":           cloud.Transient,
 
-	"ClusterNotFoundException":  cloud.NotFound,
-	"ServiceNotActiveException": cloud.NotFound,
+	"ClusterNotFoundException":    cloud.NotFound,
+	"InvalidInstanceID.Malformed": cloud.NotFound,
+	"ServiceNotActiveException":   cloud.NotFound,
 
 	"KMSKeyNotAccessibleFault": cloud.Unsupported,
 	"OperationNotPermitted":    cloud.Unsupported,

@@ -1,0 +1,185 @@
+package aws_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/twin"
+)
+
+// results acts on the ids and gives what became of each.
+func results(t *testing.T, c cloud.Conn, v cloud.Verb, ids []string) map[string]error {
+	t.Helper()
+	targets := make([]cloud.Target, len(ids))
+	for i, id := range ids {
+		targets[i].UID = id
+	}
+	out := map[string]error{}
+	for _, r := range c.Act(t.Context(), v, "aws-ec2", region, targets) {
+		out[r.UID] = r.Err
+	}
+	return out
+}
+
+func TestOneBadInstanceDoesNotKeepABatchFromBeingStopped(t *testing.T) {
+	tests := map[string]struct {
+		bad   twin.Instance
+		id    string
+		class cloud.Class
+		calls int // one that fails and one for the rest
+	}{
+		"one that does not exist":        {id: twin.InstanceID(9999), class: cloud.NotFound, calls: 2},
+		"one that is no id at all":       {id: "i-nonsense", class: cloud.NotFound, calls: 2},
+		"one that is terminated":         {bad: twin.Instance{State: "terminated"}, class: cloud.Moving, calls: 2},
+		"one that is protected":          {bad: twin.Instance{StopProtected: true}, class: cloud.Unsupported, calls: 2},
+		"one that a policy keeps for it": {bad: twin.Instance{NoPermission: true}, class: cloud.Denied, calls: 2},
+		"one of a one-time spot request": {bad: twin.Instance{SpotRequest: "sir-1", SpotType: "one-time"}, class: cloud.Unsupported, calls: 2},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			tw, c := connect(t)
+			ids := fleet(tw, 40, twin.Instance{})
+			bad := tt.id
+			if bad == "" {
+				tt.bad.ID, tt.bad.Region = twin.InstanceID(5000), region
+				bad = tw.AddInstance(tt.bad).ID
+			}
+			got := results(t, c, cloud.Stop, append(ids, bad))
+			wantClass(t, "stop of "+bad, got[bad], tt.class)
+			if n := len(tw.Calls("ec2:StopInstances")); n != tt.calls {
+				t.Errorf("%d calls of StopInstances; want %d", n, tt.calls)
+			}
+			for _, id := range ids {
+				if got[id] != nil || state(t, c, "aws-ec2", id).Status != cloud.Stopping {
+					t.Fatalf("stop of %s beside a bad one: %v", id, got[id])
+				}
+			}
+		})
+	}
+}
+
+func fleet(tw *twin.Cloud, n int, like twin.Instance) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		like.ID, like.Region = twin.InstanceID(i), region
+		ids[i] = tw.AddInstance(like).ID
+	}
+	return ids
+}
+
+// AWS does not say which instance of a batch finds no room, so the batch is halved until it stands alone.
+func TestAnInstanceWithoutCapacityIsFoundByHalving(t *testing.T) {
+	tw, c := connect(t)
+	ids := fleet(tw, 32, twin.Instance{State: "stopped"})
+	full := tw.AddInstance(twin.Instance{ID: twin.InstanceID(77), Region: region, State: "stopped", NoCapacity: true, Type: "p5.48xlarge"}).ID
+	got := results(t, c, cloud.Start, append(ids, full))
+	wantClass(t, "start without capacity", got[full], cloud.Transient)
+	if !strings.Contains(fmt.Sprint(got[full]), "p5.48xlarge capacity") {
+		t.Errorf("the error %v does not say it in AWS's words", got[full])
+	}
+	for _, id := range ids {
+		if got[id] != nil {
+			t.Errorf("start of %s beside one without capacity: %v", id, got[id])
+		}
+	}
+	if n := len(tw.Calls("ec2:StartInstances")); n > 13 {
+		t.Errorf("%d calls to find one of 33; want about 2 for each halving", n)
+	}
+}
+
+// A denial that names no instance is everybody's: halving would only repeat it a hundred times.
+func TestADenialOfEverythingCostsOneCall(t *testing.T) {
+	tw, c := connect(t)
+	ids := fleet(tw, 100, twin.Instance{})
+	tw.Fail(twin.Fault{Op: "ec2:StopInstances", Code: "UnauthorizedOperation", Message: "You are not authorized to perform this operation.", Status: 403, Times: -1})
+	for id, err := range results(t, c, cloud.Stop, ids) {
+		wantClass(t, "stop of "+id, err, cloud.Denied)
+	}
+	if n := len(tw.Calls("ec2:StopInstances")); n != 1 {
+		t.Errorf("%d calls; want 1", n)
+	}
+}
+
+func TestInstancesAreActedOnInBatchesOfAHundred(t *testing.T) {
+	tw, c := connect(t)
+	ids := fleet(tw, 1000, twin.Instance{})
+	for id, err := range results(t, c, cloud.Stop, ids) {
+		if err != nil {
+			t.Fatalf("stop of %s: %v", id, err)
+		}
+	}
+	if n := len(tw.Calls("ec2:StopInstances")); n != 10 {
+		t.Errorf("%d calls for 1,000 instances; want 10", n)
+	}
+	tw.Forget()
+	if got, err := c.Read(t.Context(), "aws-ec2", region, append(ids, twin.InstanceID(5000), "i-nonsense")); err != nil || len(got) != 1000 {
+		t.Errorf("Read = %d states, %v; want 1,000", len(got), err)
+	}
+	if n := len(tw.Calls("ec2:DescribeInstances")); n > 5 {
+		t.Errorf("%d calls to read 1,002 ids of which two are bad; want at most 5", n)
+	}
+}
+
+func TestAnInstanceThatMovesAwayIsToBeReadAgain(t *testing.T) {
+	tw, c := connect(t)
+	id := fleet(tw, 1, twin.Instance{State: "stopping"})[0]
+	wantClass(t, "start while stopping", act(t, c, cloud.Start, "aws-ec2", cloud.Target{UID: id}), cloud.Moving)
+	tw.Settle()
+	if err := act(t, c, cloud.Start, "aws-ec2", cloud.Target{UID: id}); err != nil {
+		t.Errorf("start after it stopped: %v", err)
+	}
+}
+
+func TestAStartThatFallsBackSaysWhy(t *testing.T) {
+	tw, c := connect(t)
+	id := fleet(tw, 1, twin.Instance{State: "stopped", BrokenKey: true})[0]
+	if err := act(t, c, cloud.Start, "aws-ec2", cloud.Target{UID: id}); err != nil {
+		t.Fatal(err)
+	}
+	if s := state(t, c, "aws-ec2", id); s.Status != cloud.Starting {
+		t.Errorf("status %s right after the start; want starting", s.Status)
+	}
+	tw.Settle()
+	if s := state(t, c, "aws-ec2", id); s.Status != cloud.Stopped || !strings.Contains(s.Reason, "Client.InternalError") {
+		t.Errorf("after it fell back: %+v; want stopped with AWS's reason", s)
+	}
+}
+
+func TestStatesOfInstances(t *testing.T) {
+	for native, want := range map[string]cloud.Status{
+		"pending": cloud.Starting, "running": cloud.Running, "stopping": cloud.Stopping, "stopped": cloud.Stopped,
+		"shutting-down": cloud.Terminated, "terminated": cloud.Terminated,
+	} {
+		tw, c := connect(t)
+		id := fleet(tw, 1, twin.Instance{State: native})[0]
+		if s := state(t, c, "aws-ec2", id); s.Status != want || s.Native != native {
+			t.Errorf("%s reads as %s (%s); want %s", native, s.Status, s.Native, want)
+		}
+	}
+}
+
+// The stop has its effect, only its answer is lost: the next read tells.
+func TestALostAnswerIsTransient(t *testing.T) {
+	tw, c := connect(t)
+	id := fleet(tw, 1, twin.Instance{})[0]
+	tw.Fail(twin.Fault{Op: "ec2:StopInstances", Lost: true, Times: -1})
+	wantClass(t, "stop without an answer", act(t, c, cloud.Stop, "aws-ec2", cloud.Target{UID: id}), cloud.Transient)
+	if s := state(t, c, "aws-ec2", id); s.Status != cloud.Stopping {
+		t.Errorf("status %s; want stopping", s.Status)
+	}
+}
+
+func TestAListedInstanceIsDescribed(t *testing.T) {
+	tw, c := connect(t)
+	tw.AddInstance(twin.Instance{ID: twin.InstanceID(1), Region: region, Name: "web", Tags: map[string]string{"env": "dev"}})
+	p, err := c.List(t.Context(), "aws-ec2", region, "")
+	if err != nil || len(p.Resources) != 1 {
+		t.Fatalf("List = %+v, %v", p, err)
+	}
+	r := p.Resources[0]
+	if r.Name != "web" || r.Tags["env"] != "dev" || r.InstanceType != "t3.large" || r.Capacity["vCPU"] != 2 || r.Zone != region+"a" || r.CreatedAt.Year() != 2026 {
+		t.Errorf("listed as %+v", r)
+	}
+}

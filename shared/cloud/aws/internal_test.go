@@ -1,0 +1,165 @@
+package aws
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/cloud"
+)
+
+// answer is an error as the SDK gives it.
+func answer(service, op, code, message string, status int) error {
+	return &smithy.OperationError{ServiceID: service, OperationName: op, Err: &smithyhttp.ResponseError{
+		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status}},
+		Err:      &smithy.GenericAPIError{Code: code, Message: message},
+	}}
+}
+
+func TestErrorsAreClassified(t *testing.T) {
+	tests := []struct {
+		code   string
+		status int
+		want   cloud.Class
+	}{
+		{"RequestLimitExceeded", 503, cloud.Throttled},
+		{"Throttling", 400, cloud.Throttled},
+		{"ThrottlingException", 400, cloud.Throttled},
+		{"TooManyRequestsException", 429, cloud.Throttled},
+		{"InternalError", 500, cloud.Transient},
+		{"ServiceUnavailable", 503, cloud.Transient},
+		{"InsufficientInstanceCapacity", 500, cloud.Transient},
+		{"InsufficientDBInstanceCapacity", 400, cloud.Transient},
+		{"ResourceContention", 500, cloud.Transient},
+		{"IncorrectInstanceState", 400, cloud.Moving},
+		{"InvalidDBInstanceState", 400, cloud.Moving},
+		{"InvalidDBInstanceStateFault", 400, cloud.Moving},
+		{"InvalidDBClusterStateFault", 400, cloud.Moving},
+		{"ResourceInUseException", 409, cloud.Moving},
+		{"ScalingActivityInProgress", 400, cloud.Moving},
+		{"InvalidInstanceID.NotFound", 400, cloud.NotFound},
+		{"InvalidInstanceID.Malformed", 400, cloud.NotFound},
+		{"DBInstanceNotFound", 404, cloud.NotFound},
+		{"DBClusterNotFoundFault", 404, cloud.NotFound},
+		{"ResourceNotFoundException", 404, cloud.NotFound},
+		{"ServiceNotFoundException", 400, cloud.NotFound},
+		{"AccessDenied", 403, cloud.Denied},
+		{"AccessDeniedException", 400, cloud.Denied},
+		{"UnauthorizedOperation", 403, cloud.Denied},
+		{"SomethingNewForbidden", 403, cloud.Denied},
+		{"AuthFailure", 401, cloud.Refused},
+		{"InvalidClientTokenId", 403, cloud.Refused},
+		{"SignatureDoesNotMatch", 403, cloud.Refused},
+		{"ExpiredToken", 400, cloud.Refused},
+		{"ExpiredTokenException", 403, cloud.Refused},
+		{"UnrecognizedClientException", 400, cloud.Refused},
+		{"OperationNotPermitted", 400, cloud.Unsupported},
+		{"UnsupportedOperation", 400, cloud.Unsupported},
+		{"UnsupportedHibernationConfiguration", 400, cloud.Unsupported},
+		{"ValidationError", 400, cloud.Invalid},
+		{"InvalidParameterException", 400, cloud.Invalid},
+		{"MissingParameter", 400, cloud.Invalid},
+	}
+	for _, tt := range tests {
+		err := classify(fmt.Errorf("wrapped: %w", answer("EC2", "StopInstances", tt.code, "the words", tt.status)))
+		e, ok := errors.AsType[*cloud.Error](err)
+		if !ok || e.Class != tt.want || e.Code != tt.code || e.Message != "the words" || e.Op != "ec2:StopInstances" {
+			t.Errorf("%s (%d): %+v; want class %d with code, words and call", tt.code, tt.status, e, tt.want)
+		}
+	}
+}
+
+func TestAMissingGroupIsNotAValidationError(t *testing.T) {
+	err := classify(answer("Auto Scaling", "UpdateAutoScalingGroup", "ValidationError", "AutoScalingGroup name not found - x", 400))
+	if cloud.ClassOf(err) != cloud.NotFound || err.Error() != "autoscaling:UpdateAutoScalingGroup: ValidationError: AutoScalingGroup name not found - x" {
+		t.Errorf("classified as %d: %v", cloud.ClassOf(err), err)
+	}
+}
+
+// Whatever is bad in a batch, each bad id gets its error, each good one is done exactly once, and what has been done is
+// not tried again.
+func TestIsolateFindsWhatIsBad(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for round := range 300 {
+		n := 1 + r.IntN(60)
+		named, rate := round%2 == 0, r.Float64()
+		ids, bad := make([]string, n), map[string]bool{}
+		for i := range ids {
+			ids[i] = fmt.Sprintf("i-%017x", i)
+			bad[ids[i]] = r.Float64() < rate*rate
+		}
+		done := map[string]int{}
+		errs := isolate(ids, func(batch []string) error {
+			for _, id := range batch {
+				if bad[id] {
+					return badID(id, named)
+				}
+			}
+			for _, id := range batch {
+				done[id]++
+			}
+			return nil
+		})
+		for i, id := range ids {
+			if bad[id] != (errs[i] != nil) || (done[id] != 1) != bad[id] {
+				t.Fatalf("round %d, %s: bad %v, error %v, done %d times", round, id, bad[id], errs[i], done[id])
+			}
+		}
+	}
+}
+
+func badID(id string, named bool) error {
+	if named {
+		return answer("EC2", "StopInstances", "IncorrectInstanceState", "The instance '"+id+"' is not in a state from which it can be stopped.", 400)
+	}
+	return answer("EC2", "StartInstances", "InsufficientInstanceCapacity", "We do not have sufficient capacity.", 500)
+}
+
+func TestThrottlingIsNotBlamedOnAnID(t *testing.T) {
+	calls := 0
+	errs := isolate([]string{"i-1", "i-2", "i-3"}, func([]string) error {
+		calls++
+		return answer("EC2", "StopInstances", "RequestLimitExceeded", "Request limit exceeded.", 503)
+	})
+	if calls != 1 || slices.Contains(errs, nil) {
+		t.Errorf("%d calls, errors %v; want one call whose error everybody gets", calls, errs)
+	}
+}
+
+func TestTheLimiterLetsABurstThroughAndThenARate(t *testing.T) {
+	clk := clock.NewManual(time.Unix(0, 0))
+	l := &limiter{clock: clk, limits: map[string]Limit{"": {PerSecond: 2, Burst: 3}}, buckets: map[bucketKey]*bucket{}}
+	k := bucketKey{"1", "eu-west-1", "ec2"}
+	var waits []time.Duration
+	for range 5 {
+		waits = append(waits, l.take(k, 1))
+	}
+	if want := []time.Duration{0, 0, 0, time.Second / 2, time.Second}; !slices.Equal(waits, want) {
+		t.Errorf("waits %v; want %v", waits, want)
+	}
+	if d := l.take(bucketKey{"1", "us-east-1", "ec2"}, 1); d != 0 {
+		t.Errorf("another region waits %v; want a bucket of its own", d)
+	}
+	clk.Advance(10 * time.Second)
+	if d := l.take(k, 1); d != 0 {
+		t.Errorf("ten seconds later: a wait of %v; want none", d)
+	}
+}
+
+func TestAServiceIsNamedAsInPermissions(t *testing.T) {
+	for id, want := range map[string]string{"EC2": "ec2", "Auto Scaling": "autoscaling", "Application Auto Scaling": "application-autoscaling", "STS": "sts"} {
+		if got := prefix(id); got != want {
+			t.Errorf("prefix(%s) = %s; want %s", id, got, want)
+		}
+	}
+}
+
+func sdkConfig() sdk.Config { return sdk.Config{Region: "eu-west-1"} }

@@ -1,0 +1,26 @@
+package aws
+
+import (
+	"slices"
+	"testing"
+
+	"lamplighter.dev/shared/cloud/onboarding"
+)
+
+// What customers are told to allow is what the kinds need, level by level.
+func TestThePoliciesForCustomersAllowWhatTheKindsNeed(t *testing.T) {
+	s, err := onboarding.For("aws", "ext_1", "111122223333")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range registry {
+		n := o.open(sdkConfig()).Needs()
+		for level, need := range [][]string{n.discover, slices.Concat(n.discover, n.startStop), slices.Concat(n.discover, n.startStop, n.scale)} {
+			for _, a := range need {
+				if !slices.Contains(s.Policies[level].Actions, a) {
+					t.Errorf("%s needs %s, which policy %s does not allow", o.describe().Type, a, s.Policies[level].Level)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package aws_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/twin"
+)
+
+// settled lets the cloud move on often enough for the slowest.
+func settled(tw *twin.Cloud) {
+	for range 4 {
+		tw.Settle()
+	}
+}
+
+// stopAndStart stops with what the live state remembers, then starts with it, and gives that memory.
+func stopAndStart(t *testing.T, tw *twin.Cloud, c cloud.Conn, kind, uid string) json.RawMessage {
+	t.Helper()
+	before := state(t, c, kind, uid).Snapshot
+	if err := act(t, c, cloud.Stop, kind, cloud.Target{UID: uid}); err != nil {
+		t.Fatalf("stop: %v", err)
+	}
+	settled(tw)
+	if s := state(t, c, kind, uid); s.Status != cloud.Stopped || s.Snapshot != nil {
+		t.Fatalf("after the stop: %+v; want stopped, with nothing to remember", s)
+	}
+	if err := act(t, c, cloud.Start, kind, cloud.Target{UID: uid, Snapshot: before}); err != nil {
+		t.Fatalf("start: %v", err)
+	}
+	settled(tw)
+	return before
+}
+
+func TestAGroupKeepsTheSuspensionsOfItsOwner(t *testing.T) {
+	for _, owners := range [][]string{{}, {"ScheduledActions"}, {"AlarmNotification", "ScheduledActions"}, {"AZRebalance", "AlarmNotification"}} {
+		t.Run(fmt.Sprint(owners), func(t *testing.T) {
+			tw, c := connect(t)
+			g := tw.AddGroup(twin.Group{Name: "web", Region: region, Min: 2, Max: 7, Desired: 3, Suspended: slices.Clone(owners)})
+			before := state(t, c, "aws-asg", g.ARN()).Snapshot
+			if err := act(t, c, cloud.Stop, "aws-asg", cloud.Target{UID: g.ARN()}); err != nil {
+				t.Fatal(err)
+			}
+			if g.Size() != "0/0/0" || !slices.Contains(g.Suspended, "ScheduledActions") || !slices.Contains(g.Suspended, "AlarmNotification") {
+				t.Errorf("stopped as %s with %v suspended", g.Size(), g.Suspended)
+			}
+			if err := act(t, c, cloud.Start, "aws-asg", cloud.Target{UID: g.ARN(), Snapshot: before}); err != nil {
+				t.Fatal(err)
+			}
+			slices.Sort(g.Suspended)
+			slices.Sort(owners)
+			if g.Size() != "2/7/3" || !slices.Equal(g.Suspended, owners) {
+				t.Errorf("started as %s with %v suspended; want 2/7/3 with %v", g.Size(), g.Suspended, owners)
+			}
+		})
+	}
+}
+
+// Both acts make the two calls in the order that leaves, after a crash in between, a state in which the act is done again.
+func TestAGroupThatIsHalfStoppedStillRuns(t *testing.T) {
+	tw, c := connect(t)
+	g := tw.AddGroup(twin.Group{Name: "web", Region: region, Min: 1, Max: 3, Desired: 2})
+	before := state(t, c, "aws-asg", g.ARN()).Snapshot
+	tw.Fail(twin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention", Message: "You already have a pending update", Status: 500, Times: -1})
+	wantClass(t, "stop with a failing second call", act(t, c, cloud.Stop, "aws-asg", cloud.Target{UID: g.ARN()}), cloud.Transient)
+	if s := state(t, c, "aws-asg", g.ARN()); s.Status != cloud.Running {
+		t.Errorf("half stopped it reads %s; want running", s.Status)
+	}
+	tw.Heal()
+	_ = act(t, c, cloud.Stop, "aws-asg", cloud.Target{UID: g.ARN()})
+	settled(tw)
+	tw.Fail(twin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention", Message: "You already have a pending update", Status: 500, Times: -1})
+	_ = act(t, c, cloud.Start, "aws-asg", cloud.Target{UID: g.ARN(), Snapshot: before})
+	if s := state(t, c, "aws-asg", g.ARN()); s.Status != cloud.Stopped {
+		t.Errorf("half started it reads %s; want stopped", s.Status)
+	}
+}
+
+func TestAGroupThatCannotArriveSaysWhy(t *testing.T) {
+	tw, c := connect(t)
+	held := tw.AddGroup(twin.Group{Name: "held", Region: region, Min: 1, Max: 3, Desired: 2, Protected: true})
+	short := tw.AddGroup(twin.Group{Name: "short", Region: region, Min: 1, Max: 3, Desired: 1, NoCapacity: true})
+	tw.Change(func() { short.Desired = 2 })
+	_ = act(t, c, cloud.Stop, "aws-asg", cloud.Target{UID: held.ARN()})
+	settled(tw)
+	if s := state(t, c, "aws-asg", held.ARN()); s.Status != cloud.Stopping || !strings.Contains(s.Reason, "protected from scale-in") {
+		t.Errorf("with protected instances: %+v", s)
+	}
+	if s := state(t, c, "aws-asg", short.ARN()); s.Status != cloud.Starting || s.Reason != "1 of 2 instances are in service" {
+		t.Errorf("without capacity: %+v", s)
+	}
+}
+
+func TestWhatWasStoppedByOthersStartsSmall(t *testing.T) {
+	tw, c := connect(t)
+	g := tw.AddGroup(twin.Group{Name: "web", Region: region, Max: 5})
+	none := tw.AddGroup(twin.Group{Name: "none", Region: region})
+	s := tw.AddService(twin.Service{Cluster: "shop", Name: "api", Region: region})
+	tw.AddTarget(twin.ScalableTarget{Resource: "service/shop/api", Region: region, Min: 3, Max: 9})
+	n := tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Max: 4})
+	for kind, uid := range map[string]string{"aws-asg": g.ARN(), "aws-ecs": s.UID(), "aws-eks-nodegroup": n.ARN()} {
+		if err := act(t, c, cloud.Start, kind, cloud.Target{UID: uid}); err != nil {
+			t.Errorf("start of %s without a memory: %v", uid, err)
+		}
+	}
+	if g.Size() != "0/5/1" || s.Desired != 3 || n.Desired != 1 || n.Max != 4 {
+		t.Errorf("started at %s, %d and %d of %d; want 0/5/1, 3 and 1 of 4", g.Size(), s.Desired, n.Desired, n.Max)
+	}
+	wantClass(t, "start of a group of 0/0/0", act(t, c, cloud.Start, "aws-asg", cloud.Target{UID: none.ARN()}), cloud.Unsupported)
+	wantClass(t, "start with a broken memory", act(t, c, cloud.Start, "aws-asg", cloud.Target{UID: g.ARN(), Snapshot: []byte(`[`)}), cloud.Invalid)
+}
+
+func TestAServiceIsNotRaisedBehindOurBack(t *testing.T) {
+	tw, c := connect(t)
+	s := tw.AddService(twin.Service{Cluster: "shop", Name: "api", Region: region, Desired: 4})
+	target := tw.AddTarget(twin.ScalableTarget{Resource: "service/shop/api", Region: region, Min: 2, Max: 9, Scheduled: true})
+	before := state(t, c, "aws-ecs", s.UID()).Snapshot
+	if err := act(t, c, cloud.Stop, "aws-ecs", cloud.Target{UID: s.UID()}); err != nil {
+		t.Fatal(err)
+	}
+	if tw.Scale(); s.Desired != 0 || !target.In || !target.Out || !target.Scheduled {
+		t.Errorf("after scaling had its turn: desired %d, target %+v; want 0 and all suspended", s.Desired, target)
+	}
+	if err := act(t, c, cloud.Start, "aws-ecs", cloud.Target{UID: s.UID(), Snapshot: before}); err != nil {
+		t.Fatal(err)
+	}
+	if s.Desired != 4 || target.In || target.Out || !target.Scheduled || target.Min != 2 || target.Max != 9 {
+		t.Errorf("started: desired %d, target %+v; want all as before", s.Desired, target)
+	}
+	calls := tw.Calls("")
+	suspend := slices.IndexFunc(calls, func(k twin.Call) bool { return k.Op == "application-autoscaling:RegisterScalableTarget" })
+	zero := slices.IndexFunc(calls, func(k twin.Call) bool { return k.Op == "ecs:UpdateService" })
+	if suspend < 0 || zero < suspend {
+		t.Errorf("scaling was suspended at call %d, the count set at %d", suspend, zero)
+	}
+}
+
+func TestADaemonServiceIsRefused(t *testing.T) {
+	tw, c := connect(t)
+	s := tw.AddService(twin.Service{Cluster: "shop", Name: "agent", Region: region, Desired: 2, Daemon: true})
+	wantClass(t, "stop of a daemon service", act(t, c, cloud.Stop, "aws-ecs", cloud.Target{UID: s.UID()}), cloud.Unsupported)
+	if s.Desired != 2 {
+		t.Errorf("desired %d; want 2", s.Desired)
+	}
+}
+
+func TestAServiceWithoutScalingHasNoBounds(t *testing.T) {
+	tw, c := connect(t)
+	s := tw.AddService(twin.Service{Cluster: "shop", Name: "api", Region: region, Desired: 2})
+	two := int64(2)
+	wantClass(t, "a maximum for it", c.Scale(t.Context(), "aws-ecs", region, s.UID(), cloud.Capacity{Max: &two}), cloud.Unsupported)
+}
+
+func TestANodegroupKeepsItsMaximum(t *testing.T) {
+	tw, c := connect(t)
+	n := tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 2, Max: 6, Desired: 3})
+	stopAndStart(t, tw, c, "aws-eks-nodegroup", n.ARN())
+	if n.Min != 2 || n.Max != 6 || n.Desired != 3 {
+		t.Errorf("came back as %d/%d/%d; want 2/6/3", n.Min, n.Max, n.Desired)
+	}
+	first := tw.Calls("eks:UpdateNodegroupConfig")[0].Params["scalingConfig"].(map[string]any)
+	if first["minSize"] != 0.0 || first["desiredSize"] != 0.0 || first["maxSize"] != 6.0 {
+		t.Errorf("stopped with %v; want 0, 0 and the maximum as it was, in one call", first)
+	}
+}
+
+func TestANodegroupThatIsUpdatedIsToBeReadAgain(t *testing.T) {
+	tw, c := connect(t)
+	n := tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 1, Max: 3, Desired: 2})
+	_ = act(t, c, cloud.Stop, "aws-eks-nodegroup", cloud.Target{UID: n.ARN()})
+	s := state(t, c, "aws-eks-nodegroup", n.ARN())
+	if s.Status != cloud.Stopping || !strings.Contains(s.Reason, "update-1: InProgress") {
+		t.Errorf("while it is updated: %+v", s)
+	}
+	wantClass(t, "a second update", act(t, c, cloud.Start, "aws-eks-nodegroup", cloud.Target{UID: n.ARN()}), cloud.Moving)
+}
+
+func TestAnUnhealthyNodegroupSaysWhy(t *testing.T) {
+	tw, c := connect(t)
+	n := tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 1, Max: 3, Desired: 2, Status: "DEGRADED", Issue: "AsgInstanceLaunchFailures"})
+	s := state(t, c, "aws-eks-nodegroup", n.ARN())
+	if s.Status != cloud.Unknown || !strings.HasPrefix(s.Reason, "AsgInstanceLaunchFailures: ") {
+		t.Errorf("with a health issue: %+v", s)
+	}
+}
+
+func TestSizesThatContradictThemselvesAreNotSent(t *testing.T) {
+	tw, c := connect(t)
+	g := tw.AddGroup(twin.Group{Name: "web", Region: region, Min: 1, Max: 3, Desired: 2})
+	num := func(n int64) *int64 { return &n }
+	for what, want := range map[string]cloud.Capacity{
+		"desired above the maximum": {Desired: num(4)}, "desired below the minimum": {Desired: num(0)},
+		"a negative size": {Min: num(-1)}, "a size beyond all bounds": {Max: num(1 << 40)},
+	} {
+		wantClass(t, what, c.Scale(t.Context(), "aws-asg", region, g.ARN(), want), cloud.Invalid)
+	}
+	if n := len(tw.Calls("autoscaling:UpdateAutoScalingGroup")); n != 0 || g.Size() != "1/3/2" {
+		t.Errorf("%d calls, size %s", n, g.Size())
+	}
+}

@@ -1,0 +1,15 @@
+// Command sweeper starts lost work again, each minute.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lamplighter.dev/functions/sweeper"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/workflow"
+)
+
+func main() {
+	p := platform.Open()
+	lambda.Start(workflow.Lambda(sweeper.Handler(p)))
+}

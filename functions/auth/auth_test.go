@@ -32,7 +32,7 @@ type house struct {
 	door  http.Handler
 }
 
-func newHouse(t testing.TB) *house {
+func newHouse(t *testing.T) *house {
 	t.Helper()
 	p, c := identitytest.New(t)
 	door, _ := rest.Mount(p, Operations(p))

@@ -198,7 +198,7 @@ func TestSigningUpTwice(t *testing.T) {
 		h := newHouse(t)
 		h.register()
 		for _, spelling := range []string{ada, "ADA@example.com", "ａｄａ@example.com", " ada@EXAMPLE.com"} {
-			got := h.want(200, "POST", "/auth/signup", map[string]any{"email": spelling, "password": "evil evil password", "name": "Eve"})
+			got := h.want(200, "POST", "/auth/signup", map[string]any{"email": spelling, "password": "evil grey password", "name": "Eve"})
 			if user := got["user"].(map[string]any); user["email"] != ada || user["emailVerified"] != false {
 				t.Errorf("%q: %v", spelling, user)
 			}
@@ -208,14 +208,14 @@ func TestSigningUpTwice(t *testing.T) {
 	})
 	t.Run("an account that nobody verified gives way, with its password", func(t *testing.T) {
 		h := newHouse(t)
-		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": "evil evil password"})
+		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": "evil grey password"})
 		evil := h.code(mail.VerifyAddress)
 		mine := h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": password})
 		if code := h.code(mail.VerifyAddress); code != evil {
 			h.want(401, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": evil})
 		}
 		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
-		h.want(401, "POST", "/auth/login", map[string]any{"email": ada, "password": "evil evil password"})
+		h.want(401, "POST", "/auth/login", map[string]any{"email": ada, "password": "evil grey password"})
 		if in := h.logIn(); in["user"].(map[string]any)["id"] != mine["user"].(map[string]any)["id"] {
 			t.Errorf("logged in as %v, signed up as %v", in["user"], mine["user"])
 		}
@@ -225,9 +225,9 @@ func TestSigningUpTwice(t *testing.T) {
 		for i := range codesAnHour {
 			h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": fmt.Sprint(password, i)})
 		}
-		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": "evil evil password"})
+		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": "evil grey password"})
 		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
-		h.want(401, "POST", "/auth/login", map[string]any{"email": ada, "password": "evil evil password"})
+		h.want(401, "POST", "/auth/login", map[string]any{"email": ada, "password": "evil grey password"})
 		h.want(200, "POST", "/auth/login", map[string]any{"email": ada, "password": fmt.Sprint(password, codesAnHour-1)})
 	})
 	t.Run("at once by many makes one account", func(t *testing.T) {

@@ -4,7 +4,6 @@ package auth
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"lamplighter.dev/shared/platform"
@@ -100,6 +99,6 @@ func (s *service) signingKeys(ctx context.Context, _ *struct{}) (rest.Raw, error
 	}
 	return rest.Raw{
 		Header: http.Header{"Cache-Control": {"public, max-age=300"}},
-		Body:   json.RawMessage(keys),
+		Body:   keys,
 	}, nil
 }

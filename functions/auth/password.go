@@ -113,7 +113,7 @@ func parsePHC(s string) (phc, error) {
 const (
 	minPassword = 12
 	maxPassword = 128
-	rawPassword = 1024 // bytes that are looked at at all
+	rawPassword = 1024 // bytes; a longer one is not even looked at
 )
 
 // acceptable refuses a password that is too short, too long, or among the first that anybody would try. There are no

@@ -107,7 +107,7 @@ func (a *authorizer) check(c identity.Claims, session, user table.Item) (identit
 	switch {
 	case err != nil:
 		return u, err
-	case s.State != identity.SessionLive || s.User != u.ID || s.Absolute <= a.Clock.Now().Unix():
+	case s.State != identity.SessionLive || s.User != c.User || s.Absolute <= a.Clock.Now().Unix():
 		return u, refused("session " + s.ID + " is over")
 	case s.Epoch != u.Epoch || u.Disabled:
 		return u, refused("sessions of " + u.ID + " were ended")

@@ -11,7 +11,7 @@ import (
 func TestAddressesHaveOneSpelling(t *testing.T) {
 	for in, want := range map[string]string{
 		"ada@example.com":                "ada@example.com",
-		" Ada@EXAMPLE.com ":              "ada@example.com",
+		"\tAda@EXAMPLE.com\u00a0":        "ada@example.com",
 		"ａｄａ＠example．com":                "ada@example.com",
 		"ada+lamps@mail.example.co.uk":   "ada+lamps@mail.example.co.uk",
 		"o'neill_1/x=y@xn--bcher-kva.de": "o'neill_1/x=y@xn--bcher-kva.de",

@@ -37,22 +37,22 @@ type forge struct {
 	ecPublic jose.JSONWebKey
 }
 
-func newForge(t testing.TB) *forge {
-	t.Helper()
+func newForge(tb testing.TB) *forge {
+	tb.Helper()
 	_, ed, err := ed25519.GenerateKey(nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	ec, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	f := &forge{ed: ed, ec: ec}
 	if f.edPublic, err = identity.PublicKey(ed.Public(), jose.EdDSA); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if f.ecPublic, err = identity.PublicKey(ec.Public(), jose.ES256); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return f
 }
@@ -69,15 +69,22 @@ func (f *forge) Accepted(context.Context) (jose.JSONWebKeySet, error) {
 	return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{f.edPublic, f.ecPublic}}, nil
 }
 
+// heads are the headers of a token.
+type heads map[jose.HeaderKey]any
+
+// with makes the key of an algorithm.
+func with(alg jose.SignatureAlgorithm, key any) jose.SigningKey {
+	return jose.SigningKey{Algorithm: alg, Key: key}
+}
+
 // mint signs claims with any key and header.
-func mint(t testing.TB, alg jose.SignatureAlgorithm, key any, head map[jose.HeaderKey]any, claims any) string {
+func mint(t *testing.T, key jose.SigningKey, head heads, claims any) string {
 	t.Helper()
-	o := &jose.SignerOptions{ExtraHeaders: head}
 	if kid, ok := head["kid"].(string); ok {
-		key = jose.JSONWebKey{Key: key, KeyID: kid}
+		key.Key = jose.JSONWebKey{Key: key.Key, KeyID: kid}
 		delete(head, "kid")
 	}
-	s, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: key}, o)
+	s, err := jose.NewSigner(key, &jose.SignerOptions{ExtraHeaders: head})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,22 +124,24 @@ func TestHostileTokensAreRefused(t *testing.T) {
 	f := newForge(t)
 	tokens := identity.NewJWTs(f, issuer, clock.NewManual(now))
 	ed, ec := f.edPublic.KeyID, f.ecPublic.KeyID
-	head := func(kid string) map[jose.HeaderKey]any {
-		return map[jose.HeaderKey]any{"kid": kid, "typ": "at+jwt"}
+	head := func(kid string) heads {
+		return heads{"kid": kid, "typ": "at+jwt"}
 	}
-	with := func(change func(c map[string]any)) string { return mint(t, jose.EdDSA, f.ed, head(ed), fair(change)) }
-	set := func(name string, v any) string { return with(func(c map[string]any) { c[name] = v }) }
-	drop := func(name string) string { return with(func(c map[string]any) { delete(c, name) }) }
+	changed := func(change func(c map[string]any)) string {
+		return mint(t, with(jose.EdDSA, f.ed), head(ed), fair(change))
+	}
+	set := func(name string, v any) string { return changed(func(c map[string]any) { c[name] = v }) }
+	drop := func(name string) string { return changed(func(c map[string]any) { delete(c, name) }) }
 	headed := func(name jose.HeaderKey, v any) string {
 		h := head(ed)
 		h[name] = v
-		return mint(t, jose.EdDSA, f.ed, h, fair(nil))
+		return mint(t, with(jose.EdDSA, f.ed), h, fair(nil))
 	}
-	good := with(nil)
+	good := changed(nil)
 	if _, err := tokens.Verify(context.Background(), good); err != nil {
 		t.Fatalf("the fair token is refused: %v", err)
 	}
-	if _, err := tokens.Verify(context.Background(), mint(t, jose.ES256, f.ec, head(ec), fair(nil))); err != nil {
+	if _, err := tokens.Verify(context.Background(), mint(t, with(jose.ES256, f.ec), head(ec), fair(nil))); err != nil {
 		t.Fatalf("the fair ES256 token is refused: %v", err)
 	}
 	parts := strings.Split(good, ".")
@@ -155,7 +164,7 @@ func TestHostileTokensAreRefused(t *testing.T) {
 	}
 	embedded := func() string {
 		s, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: stranger},
-			&jose.SignerOptions{EmbedJWK: true, ExtraHeaders: map[jose.HeaderKey]any{"typ": "at+jwt"}})
+			&jose.SignerOptions{EmbedJWK: true, ExtraHeaders: heads{"typ": "at+jwt"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,15 +178,15 @@ func TestHostileTokensAreRefused(t *testing.T) {
 		"alg none":                      unsigned("none"),
 		"alg None":                      unsigned("None"),
 		"alg nOnE":                      unsigned("nOnE"),
-		"HS256 with the public PEM":     mint(t, jose.HS256, public, head(ec), fair(nil)),
-		"HS256 with the Ed25519 public": mint(t, jose.HS256, []byte(f.ed.Public().(ed25519.PublicKey)), head(ed), fair(nil)),
-		"RS256":                         mint(t, jose.RS256, rsaKey, head(ed), fair(nil)),
-		"ES256 under the EdDSA key id":  mint(t, jose.ES256, f.ec, head(ed), fair(nil)),
-		"a stranger's key, our key id":  mint(t, jose.EdDSA, stranger, head(ed), fair(nil)),
-		"a path for a key id":           mint(t, jose.EdDSA, f.ed, head("../../dev/null"), fair(nil)),
-		"SQL for a key id":              mint(t, jose.EdDSA, f.ed, head("' OR 1=1 --"), fair(nil)),
-		"an address for a key id":       mint(t, jose.EdDSA, f.ed, head("http://127.0.0.1/key"), fair(nil)),
-		"no key id":                     mint(t, jose.EdDSA, f.ed, head(""), fair(nil)),
+		"HS256 with the public PEM":     mint(t, with(jose.HS256, public), head(ec), fair(nil)),
+		"HS256 with the Ed25519 public": mint(t, with(jose.HS256, []byte(f.ed.Public().(ed25519.PublicKey))), head(ed), fair(nil)),
+		"RS256":                         mint(t, with(jose.RS256, rsaKey), head(ed), fair(nil)),
+		"ES256 under the EdDSA key id":  mint(t, with(jose.ES256, f.ec), head(ed), fair(nil)),
+		"a stranger's key, our key id":  mint(t, with(jose.EdDSA, stranger), head(ed), fair(nil)),
+		"a path for a key id":           mint(t, with(jose.EdDSA, f.ed), head("../../dev/null"), fair(nil)),
+		"SQL for a key id":              mint(t, with(jose.EdDSA, f.ed), head("' OR 1=1 --"), fair(nil)),
+		"an address for a key id":       mint(t, with(jose.EdDSA, f.ed), head("http://127.0.0.1/key"), fair(nil)),
+		"no key id":                     mint(t, with(jose.EdDSA, f.ed), head(""), fair(nil)),
 		"a key in the header":           embedded(),
 		"jku":                           headed("jku", "https://evil.example/jwks"),
 		"x5u":                           headed("x5u", "https://evil.example/cert"),
@@ -185,7 +194,7 @@ func TestHostileTokensAreRefused(t *testing.T) {
 		"crit":                          headed("crit", []string{"exp"}),
 		"b64":                           headed("b64", true),
 		"type JWT":                      headed("typ", "JWT"),
-		"no type":                       mint(t, jose.EdDSA, f.ed, map[jose.HeaderKey]any{"kid": ed}, fair(nil)),
+		"no type":                       mint(t, with(jose.EdDSA, f.ed), heads{"kid": ed}, fair(nil)),
 		"expired by 31 s":               set("exp", now.Add(-31*time.Second).Unix()),
 		"not before in 31 s":            set("nbf", now.Add(31*time.Second).Unix()),
 		"issued in 31 s":                set("iat", now.Add(31*time.Second).Unix()),
@@ -226,8 +235,8 @@ func TestHostileTokensAreRefused(t *testing.T) {
 func TestTheLeewayIsThirtySeconds(t *testing.T) {
 	f := newForge(t)
 	tokens := identity.NewJWTs(f, issuer, clock.NewManual(now))
-	head := map[jose.HeaderKey]any{"kid": f.edPublic.KeyID, "typ": "at+jwt"}
-	token := mint(t, jose.EdDSA, f.ed, head, fair(func(c map[string]any) { c["exp"] = now.Add(-29 * time.Second).Unix() }))
+	head := heads{"kid": f.edPublic.KeyID, "typ": "at+jwt"}
+	token := mint(t, with(jose.EdDSA, f.ed), head, fair(func(c map[string]any) { c["exp"] = now.Add(-29 * time.Second).Unix() }))
 	if _, err := tokens.Verify(context.Background(), token); err != nil {
 		t.Errorf("expired by 29 s: %v", err)
 	}

@@ -15,11 +15,11 @@ import (
 
 var here = seal.Place{Org: "org_1", Kind: "cloud-account", ID: "ca_1"}
 
-func newSealer(t testing.TB, path string) *seal.Envelope {
-	t.Helper()
+func newSealer(tb testing.TB, path string) *seal.Envelope {
+	tb.Helper()
 	kek, err := seal.OpenKeyFile(path)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return seal.NewEnvelope(kek)
 }

@@ -20,21 +20,21 @@ import (
 var Start = time.Date(2026, time.March, 10, 9, 30, 30, 0, time.UTC)
 
 // New makes the platform, and the clock that it goes by.
-func New(t testing.TB) (*platform.Platform, *clock.Manual) {
-	t.Helper()
+func New(tb testing.TB) (*platform.Platform, *clock.Manual) {
+	tb.Helper()
 	c := clock.NewManual(Start)
-	dir := t.TempDir()
+	dir := tb.TempDir()
 	keys, err := identity.OpenKeyFile(filepath.Join(dir, "signing.pem"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	kek, err := seal.OpenKeyFile(filepath.Join(dir, "seal.key"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	const base = "https://lamplighter.test"
 	return &platform.Platform{
-		Table: table.Fenced(tabletest.NewAt(t, c)), Clock: c,
+		Table: table.Fenced(tabletest.NewAt(tb, c)), Clock: c,
 		Sealer: seal.NewEnvelope(kek), Tokens: identity.NewJWTs(keys, base, c), Log: slog.New(slog.DiscardHandler),
 		Settings: platform.Settings{Version: "test", BaseURL: base, Pepper: []byte("pepper of the tests")},
 	}, c

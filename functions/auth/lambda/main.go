@@ -1,0 +1,15 @@
+// Command auth answers the operations of the group Authentication.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lamplighter.dev/functions/auth"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/rest"
+)
+
+func main() {
+	p := platform.Open()
+	lambda.Start(rest.Lambda(p, auth.Operations(p)))
+}

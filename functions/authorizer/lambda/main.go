@@ -1,0 +1,14 @@
+// Command authorizer decides at the door who is calling and whether the organization's minute has room.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lamplighter.dev/functions/authorizer"
+	"lamplighter.dev/shared/platform"
+)
+
+func main() {
+	p := platform.Open()
+	lambda.Start(authorizer.Handler(p))
+}

@@ -1,0 +1,15 @@
+// Command organisations answers the operations of the group Organizations.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lamplighter.dev/functions/organisations"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/rest"
+)
+
+func main() {
+	p := platform.Open()
+	lambda.Start(rest.Lambda(p, organisations.Operations(p)))
+}

@@ -1,0 +1,52 @@
+package identity_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/kms/types"
+
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/table/tabletest"
+)
+
+func TestTokensSignedByKMS(t *testing.T) {
+	ctx := context.Background()
+	endpoint := tabletest.StartMoto(t)
+	cfg := aws.Config{
+		Region: "eu-west-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("peer", "peer", ""),
+	}
+	create := func(spec types.KeySpec) string {
+		out, err := kms.NewFromConfig(cfg).CreateKey(ctx, &kms.CreateKeyInput{KeySpec: spec, KeyUsage: types.KeyUsageTypeSignVerify})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return *out.KeyMetadata.Arn
+	}
+	tokens := func(keys ...string) *identity.JWTs {
+		return identity.NewJWTs(identity.NewKMSKeys(cfg, keys...), issuer, clock.NewManual(now))
+	}
+	older, newer := create(types.KeySpecEccNistP256), create(types.KeySpecEccNistP256)
+	claims := identity.Claims{User: "usr_1", Session: "s", ID: "j", Issued: now, Expires: now.Add(identity.TokenTTL)}
+	token, err := tokens(older).Sign(ctx, claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := tokens(newer, older).Verify(ctx, token); err != nil || got != claims {
+		t.Errorf("a token of the key before: %+v, %v", got, err)
+	}
+	if _, err := tokens(newer).Verify(ctx, token); err == nil {
+		t.Error("accepted without its key")
+	}
+	for name, bad := range map[string]*identity.JWTs{
+		"no key": tokens(), "a key that is not there": tokens(older + "0"), "an RSA key": tokens(create(types.KeySpecRsa2048)),
+	} {
+		if got, err := bad.Sign(ctx, claims); err == nil {
+			t.Errorf("%s: signed %s", name, got)
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package seal_test
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"lamplighter.dev/shared/seal"
+	"lamplighter.dev/shared/table/tabletest"
+)
+
+func TestSecretsUnderAKeyOfKMS(t *testing.T) {
+	ctx := context.Background()
+	endpoint := tabletest.StartMoto(t)
+	cfg := aws.Config{
+		Region: "eu-west-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("peer", "peer", ""),
+	}
+	key, err := kms.NewFromConfig(cfg).CreateKey(ctx, &kms.CreateKeyInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := seal.NewEnvelope(seal.NewKMS(cfg, *key.KeyMetadata.KeyId))
+	for name, p := range map[string]seal.Place{"of an organization": here, "of none": {Kind: "mail", ID: "mail_1"}} {
+		t.Run(name, func(t *testing.T) {
+			sealed, err := s.Seal(ctx, p, []byte("secret"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := s.Open(ctx, p, sealed); err != nil || !bytes.Equal(got, []byte("secret")) {
+				t.Errorf("%q, %v", got, err)
+			}
+			refused(t, s, seal.Place{Org: "org_2", Kind: p.Kind, ID: p.ID}, sealed)
+		})
+	}
+}

@@ -91,8 +91,8 @@ func restartTask(calls *os.File, in json.RawMessage) (any, error) {
 	if err := json.Unmarshal(in, &v); err != nil {
 		return nil, err
 	}
-	time.Sleep(6 * time.Millisecond)
 	_, err := fmt.Fprintf(calls, "%s %d %t\n", v.Run, v.Item, v.First != nil)
+	time.Sleep(10 * time.Millisecond)
 	return v.Item * 2, err
 }
 

@@ -84,7 +84,7 @@ func format(a []any) (any, error) {
 	next := 1
 	for i := 0; i < len(f); i++ {
 		switch {
-		case f[i] == '\\' && i+1 < len(f):
+		case strings.HasPrefix(f[i:], `\{`) || strings.HasPrefix(f[i:], `\}`):
 			i++
 			b.WriteByte(f[i])
 		case strings.HasPrefix(f[i:], "{}"):

@@ -175,7 +175,7 @@ func explain(err error) string {
 	switch {
 	case name == "":
 		return d.Location + ": " + d.Message
-	case part == "body":
+	case part == "body", d.Value == nil, d.Value == "":
 		return name + ": " + d.Message
 	}
 	return fmt.Sprintf("%s: %s, got %.64q", name, d.Message, fmt.Sprint(d.Value))

@@ -43,6 +43,7 @@ func authorized(next http.Handler) http.Handler {
 		gw, _ := core.GetAPIGatewayContextFromContext(r.Context())
 		c, err := identity.Decode(gw.Authorizer)
 		if err != nil {
+			w.Header().Set("X-Request-Id", gw.RequestID)
 			send(w, fail(http.StatusInternalServerError, "internal error"))
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"strings"
@@ -54,10 +55,22 @@ func (x *exchange) readable() error {
 	if body == nil || body.Content[contentJSON] == nil || len(x.body) == 0 {
 		return nil
 	}
+	if t := x.r.Header.Get("Content-Type"); !isJSON(t) {
+		return fmt.Errorf("body: Content-Type %.64q is not supported, send application/json", t)
+	}
 	if e := x.r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return fmt.Errorf("body: Content-Encoding %.32q is not supported, send it plain", e)
 	}
 	return strict(x.body, x.route.body)
+}
+
+// isJSON tells whether a Content-Type names JSON; saying nothing says JSON.
+func isJSON(kind string) bool {
+	if kind == "" {
+		return true
+	}
+	t, _, err := mime.ParseMediaType(kind)
+	return err == nil && (t == contentJSON || strings.HasSuffix(t, "+json"))
 }
 
 // query refuses what cannot be decoded, and characters that no parameter of ours holds.

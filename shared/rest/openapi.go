@@ -2,13 +2,16 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"path"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/yaml"
@@ -42,13 +45,22 @@ func newAPI(s *server) *API {
 	}
 	cfg := huma.Config{
 		OpenAPI: doc, DefaultFormat: contentJSON,
-		Formats: map[string]huma.Format{contentJSON: jsonFormat, "json": jsonFormat},
+		Formats: map[string]huma.Format{contentJSON: jsonFormat, "json": jsonFormat, "text/plain": jsonFormat}, // the last of an OAuthError
 	}
 	cfg.AllowAdditionalPropertiesByDefault = true
 	return &API{huma.NewAPI(cfg, s), doc}
 }
 
-var jsonFormat = huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: json.Unmarshal}
+var jsonFormat = huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal}
+
+// unmarshal says what does not fit in words that name no Go types.
+func unmarshal(b []byte, v any) error {
+	err := json.Unmarshal(b, v)
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("%s at byte %d does not fit", cmp.Or(e.Field, e.Value), e.Offset)
+	}
+	return err
+}
 
 // namer names schemas after their Go types. Two types of one name are told apart by their packages.
 func namer() func(reflect.Type, string) string {
@@ -65,7 +77,8 @@ func namer() func(reflect.Type, string) string {
 			return n
 		}
 		if taken[n] {
-			n = huma.DefaultSchemaNamer(t, path.Base(t.PkgPath())+n)
+			pkg := strings.ReplaceAll(path.Base(t.PkgPath()), "_", "")
+			n = strings.ToUpper(pkg[:1]) + pkg[1:] + n
 		}
 		names[t], taken[n] = n, true
 		return n

@@ -15,7 +15,7 @@ const MaxLimit = 100
 
 // Page is the query of a paged list; embed it in an operation's input.
 type Page struct {
-	Page  int `query:"page" minimum:"1" maximum:"1000000000" default:"1" doc:"Which page, from 1"`
+	Page  int `query:"page" minimum:"1" maximum:"999999" default:"1" doc:"Which page, from 1"`
 	Limit int `query:"limit" minimum:"1" default:"20" doc:"Items a page; more than 100 counts as 100"`
 }
 
@@ -30,7 +30,7 @@ func (p Page) Skip() int { return (p.Page - 1) * p.Limit }
 
 // SizedPage is the query of the lists whose page size the interface calls size.
 type SizedPage struct {
-	Page int `query:"page" minimum:"1" maximum:"1000000000" default:"1" doc:"Which page, from 1"`
+	Page int `query:"page" minimum:"1" maximum:"999999" default:"1" doc:"Which page, from 1"`
 	Size int `query:"size" minimum:"1" default:"10" doc:"Items a page; more than 100 counts as 100"`
 }
 

@@ -39,7 +39,7 @@ func Fuzz(t testing.TB, h http.Handler, document []byte, o Options) map[int]int 
 	if o.Requests == 0 {
 		o.Requests = 20
 	}
-	f := &fuzzer{t, h, o, maker{rand.New(rand.NewPCG(o.Seed, 1))}, map[int]int{}} //nolint:gosec // repeatable on purpose
+	f := &fuzzer{t, h, doc, o, maker{rand.New(rand.NewPCG(o.Seed, 1))}, map[int]int{}} //nolint:gosec // repeatable on purpose
 	for _, path := range doc.Paths.InMatchingOrder() {
 		item := doc.Paths.Value(path)
 		for _, method := range slices.Sorted(keys(item.Operations())) {
@@ -60,8 +60,9 @@ func keys[V any](m map[string]V) func(func(string) bool) {
 }
 
 type fuzzer struct {
-	t testing.TB
-	h http.Handler
+	t   testing.TB
+	h   http.Handler
+	doc *openapi3.T
 	Options
 	make maker
 	seen map[int]int
@@ -83,11 +84,29 @@ func (f *fuzzer) operation(method, path string, op *openapi3.Operation) {
 		w := httptest.NewRecorder()
 		f.h.ServeHTTP(w, r)
 		f.seen[w.Code]++
-		if err := described(op, w); err != nil {
+		if err := described(f.owner(r, op), w); err != nil {
 			f.t.Errorf("%s: %s %s %.300s\n answered %d %.500s\n but %v", op.OperationID, method, r.URL, body, w.Code, w.Body, err)
 			return // one report for each operation is enough to read
 		}
 	}
+}
+
+// owner is the operation whose answer r gets: a random value may make another path of the one that was meant.
+func (f *fuzzer) owner(r *http.Request, meant *openapi3.Operation) *openapi3.Operation {
+	got := strings.Split(r.URL.EscapedPath(), "/")
+	for _, path := range f.doc.Paths.InMatchingOrder() {
+		if matches(strings.Split(path, "/"), got) {
+			if op := f.doc.Paths.Value(path).GetOperation(r.Method); op != nil {
+				return op
+			}
+			return meant
+		}
+	}
+	return meant
+}
+
+func matches(pattern, path []string) bool {
+	return slices.EqualFunc(pattern, path, func(p, s string) bool { return p == s || strings.HasPrefix(p, "{") && s != "" })
 }
 
 // request makes a request to op; nil when the random parts made none that can be sent.

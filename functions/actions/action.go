@@ -56,7 +56,8 @@ func (s *service) action(ctx context.Context, actionID string) (execution.Action
 func (s *service) logs(ctx context.Context, in *struct {
 	actionPath
 	rest.Page
-}) (rest.List[execution.Log], error) {
+},
+) (rest.List[execution.Log], error) {
 	a, err := s.action(ctx, in.ActionID)
 	if err != nil {
 		return rest.List[execution.Log]{}, err

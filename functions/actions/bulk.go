@@ -131,7 +131,8 @@ func (s *service) latestBulk(ctx context.Context, _ *struct{}) (execution.Bulk, 
 
 func (s *service) bulk(ctx context.Context, in *struct {
 	BulkActionID string `path:"bulkActionID" maxLength:"64" doc:"The bulk action"`
-}) (execution.Bulk, error) {
+},
+) (execution.Bulk, error) {
 	missing := fault.New(fault.NotFound, "no bulk action %q", in.BulkActionID)
 	if !id.Valid("bulk", in.BulkActionID) {
 		return execution.Bulk{}, missing

@@ -30,12 +30,13 @@ func (s *service) history(ctx context.Context, in *historyQuery) (rest.List[exec
 	org := identity.From(ctx).Org
 	q := table.Query{PK: execution.HistoryPK(org), From: execution.FirstChange, Reverse: true}
 	count := counter{execution.CountKey(org, "HIST"), "all"}
+	r := reading[execution.Change]{s.p.Table, in.Page}
 	switch {
 	case in.ResourceUID != "" && in.ChangedByType != "":
 		q.PK = execution.HistoryResourcePK(org, in.ResourceUID)
-		return filtered(ctx, s.p.Table, q, func(c execution.Change) bool {
+		return r.filtered(ctx, q, func(c execution.Change) bool {
 			return execution.ChangedByType(c.ChangedBy) == in.ChangedByType
-		}, in.Page)
+		})
 	case in.ResourceUID != "":
 		q.PK = execution.HistoryResourcePK(org, in.ResourceUID)
 		count = counter{execution.ResourceCountKey(org, in.ResourceUID), "n"}
@@ -43,5 +44,5 @@ func (s *service) history(ctx context.Context, in *historyQuery) (rest.List[exec
 		q.PK = execution.HistoryTypePK(org, in.ChangedByType)
 		count.field = in.ChangedByType
 	}
-	return paged[execution.Change](ctx, s.p.Table, q, count, in.Page)
+	return r.counted(ctx, q, count)
 }

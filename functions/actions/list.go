@@ -50,12 +50,13 @@ func (f *filter) query(org string) table.Query {
 
 func (s *service) list(ctx context.Context, in *filter) (rest.List[execution.Action], error) {
 	org := identity.From(ctx).Org
+	r := reading[execution.Action]{s.p.Table, in.Page}
 	var got rest.List[execution.Action]
 	var err error
 	if in.open() {
-		got, err = paged[execution.Action](ctx, s.p.Table, in.query(org), counter{execution.CountKey(org, "ACT"), "all"}, in.Page)
+		got, err = r.counted(ctx, in.query(org), counter{execution.CountKey(org, "ACT"), "all"})
 	} else {
-		got, err = filtered(ctx, s.p.Table, in.query(org), in.meets, in.Page)
+		got, err = r.filtered(ctx, in.query(org), in.meets)
 	}
 	for i := range got.Items {
 		got.Items[i] = got.Items[i].Public()
@@ -69,10 +70,16 @@ type counter struct {
 	field string
 }
 
-// paged reads a page of a partition whose length is counted: two round trips, whichever page it is.
-func paged[T any](ctx context.Context, s table.Store, q table.Query, c counter, p rest.Page) (rest.List[T], error) {
-	out := rest.List[T]{Page: p.Page, Limit: p.Limit}
-	got, err := s.BatchGet(ctx, c.key)
+// reading reads one page of a list of T.
+type reading[T any] struct {
+	store table.Store
+	page  rest.Page
+}
+
+// counted reads the page of a partition whose length is counted: two round trips, whichever page it is.
+func (r reading[T]) counted(ctx context.Context, q table.Query, c counter) (rest.List[T], error) {
+	out := rest.List[T]{Page: r.page.Page, Limit: r.page.Limit}
+	got, err := r.store.BatchGet(ctx, c.key)
 	if err != nil {
 		return out, fmt.Errorf("read count of %s: %w", q.PK, err)
 	}
@@ -83,20 +90,20 @@ func paged[T any](ctx context.Context, s table.Store, q table.Query, c counter, 
 		}
 		out.Total = counts[c.field]
 	}
-	if p.Skip() >= out.Total {
+	if r.page.Skip() >= out.Total {
 		return out, nil
 	}
-	q.Skip, q.Limit = p.Skip(), p.Limit
-	out.Items, err = gather[T](ctx, s, q)
+	q.Skip, q.Limit = r.page.Skip(), r.page.Limit
+	out.Items, err = r.gather(ctx, q)
 	return out, err
 }
 
 // gather reads q.Limit items, over as many pages as the store makes of them.
-func gather[T any](ctx context.Context, s table.Store, q table.Query) ([]T, error) {
+func (r reading[T]) gather(ctx context.Context, q table.Query) ([]T, error) {
 	out := make([]T, 0, q.Limit)
 	for want := q.Limit; len(out) < want; {
 		q.Limit = want - len(out)
-		page, err := s.Query(ctx, q)
+		page, err := r.store.Query(ctx, q)
 		if err != nil {
 			return nil, fmt.Errorf("query %s: %w", q.PK, err)
 		}
@@ -113,11 +120,11 @@ func gather[T any](ctx context.Context, s table.Store, q table.Query) ([]T, erro
 }
 
 // filtered reads the newest items of a partition and keeps those that meet the filter: a bounded look.
-func filtered[T any](ctx context.Context, s table.Store, q table.Query, meets func(T) bool, p rest.Page) (rest.List[T], error) {
-	out := rest.List[T]{Page: p.Page, Limit: p.Limit}
+func (r reading[T]) filtered(ctx context.Context, q table.Query, meets func(T) bool) (rest.List[T], error) {
+	out := rest.List[T]{Page: r.page.Page, Limit: r.page.Limit}
 	q.Limit = 1000
 	for seen := 0; seen < looked; {
-		page, err := s.Query(ctx, q)
+		page, err := r.store.Query(ctx, q)
 		if err != nil {
 			return out, fmt.Errorf("query %s: %w", q.PK, err)
 		}
@@ -129,7 +136,7 @@ func filtered[T any](ctx context.Context, s table.Store, q table.Query, meets fu
 			if !meets(v) {
 				continue
 			}
-			if out.Total >= p.Skip() && len(out.Items) < p.Limit {
+			if out.Total >= r.page.Skip() && len(out.Items) < r.page.Limit {
 				out.Items = append(out.Items, v)
 			}
 			out.Total++

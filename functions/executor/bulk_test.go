@@ -3,6 +3,7 @@ package executor
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"testing"
 	"time"
 
@@ -203,9 +204,7 @@ func TestAbortEndsTheRestWithTheReason(t *testing.T) {
 func (w *world) faulty(faults map[string]string) {
 	w.t.Helper()
 	credentials := map[string]string{"size": "400", "stopped": "0", "kinds": "aws-ec2", "regions": "2"}
-	for k, v := range faults {
-		credentials[k] = v
-	}
+	maps.Copy(credentials, faults)
 	w.seal(credentials)
 }
 

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -139,9 +140,7 @@ func TestFaultsOfTheCloud(t *testing.T) {
 func (w *world) reconnect(faults map[string]string) {
 	w.t.Helper()
 	credentials := map[string]string{"size": "40"}
-	for k, v := range faults {
-		credentials[k] = v
-	}
+	maps.Copy(credentials, faults)
 	w.seal(credentials)
 }
 

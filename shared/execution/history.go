@@ -20,9 +20,6 @@ type Change struct {
 	ErrorMessage   string         `json:"errorMessage,omitempty" doc:"Only on failures"`
 }
 
-// The kinds of causes, the part of changedBy before its first colon.
-var ChangedByTypes = []string{"schedule", "manual", "bulk", "override", "override_expired"}
-
 var escapes = strings.NewReplacer("%", "%25", ":", "%3A")
 
 // ChangedBy makes the colon-delimited text that says who changed a state: kind and parts, each part escaped so that the

@@ -11,45 +11,45 @@ import (
 	"lamplighter.dev/shared/table"
 )
 
-// lookUp finds the resource that r names, and holds what r says of it against what the inventory knows: acting on
-// something else than the caller meant is the worst that can happen here. One round trip when the account is named by
-// our id.
-func lookUp(ctx context.Context, s table.Store, org string, r Request) (inventory.Resource, error) {
-	resKey, accKey := inventory.ResourceKey(org, r.ResourceUID), inventory.AccountKey(org, r.CloudAccountID)
-	got, err := s.BatchGet(ctx, resKey, accKey)
+// lookUp finds the resource that the request names, and holds what it says of it against what the inventory knows:
+// acting on something else than the caller meant is the worst that can happen here. One round trip when the account is
+// named by our id.
+func (s submission) lookUp(ctx context.Context) (inventory.Resource, error) {
+	resKey, accKey := inventory.ResourceKey(s.org, s.ResourceUID), inventory.AccountKey(s.org, s.CloudAccountID)
+	got, err := s.p.Table.BatchGet(ctx, resKey, accKey)
 	if err != nil {
-		return inventory.Resource{}, fmt.Errorf("read resource %s: %w", r.ResourceUID, err)
+		return inventory.Resource{}, fmt.Errorf("read resource %s: %w", s.ResourceUID, err)
 	}
 	item, ok := got[resKey]
 	if !ok {
 		return inventory.Resource{}, fault.New(fault.NotFound,
-			"resource %q is not in the inventory; discover its account first", r.ResourceUID)
+			"resource %q is not in the inventory; discover its account first", s.ResourceUID)
 	}
 	res, err := table.Decode[inventory.Resource](item)
 	if err != nil {
 		return inventory.Resource{}, err
 	}
-	acc, err := account(ctx, s, org, r.CloudAccountID, got[accKey], res)
+	acc, err := s.account(ctx, got[accKey], res)
 	if err != nil {
 		return inventory.Resource{}, err
 	}
-	return res, agree(r, res, acc)
+	return res, agree(s.Request, res, acc)
 }
 
-// account decodes the account that was read by our id, or reads the resource's own when r named it by its native id.
-func account(ctx context.Context, s table.Store, org, named string, item table.Item, res inventory.Resource) (inventory.Account, error) {
+// account decodes the account that was read by our id, or reads the resource's own when it was named by its native id.
+func (s submission) account(ctx context.Context, item table.Item, res inventory.Resource) (inventory.Account, error) {
 	if item.Data != nil {
 		return table.Decode[inventory.Account](item)
 	}
-	unknown := fault.New(fault.NotFound, "cloud account %q is not connected", named)
-	if id.Valid("ca", named) {
+	unknown := fault.New(fault.NotFound, "cloud account %q is not connected", s.CloudAccountID)
+	if id.Valid("ca", s.CloudAccountID) {
 		return inventory.Account{}, unknown
 	}
-	acc, err := table.Read[inventory.Account](ctx, s, inventory.AccountKey(org, res.CloudAccountID))
+	acc, err := table.Read[inventory.Account](ctx, s.p.Table, inventory.AccountKey(s.org, res.CloudAccountID))
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return acc, fmt.Errorf("read account %s: %w", res.CloudAccountID, err)
 	}
-	if err != nil || acc.CloudAccountID != named {
+	if err != nil || acc.CloudAccountID != s.CloudAccountID {
 		return acc, unknown
 	}
 	return acc, nil

@@ -52,10 +52,18 @@ const (
 	UntilSettled  = "settled"
 )
 
+// submission is one request on its way to an action.
+type submission struct {
+	p   *platform.Platform
+	org string
+	Request
+}
+
 // Submit creates the action that r asks for in the organization and starts its execution: one read, one transaction, one
 // start. When an action of the same type is in flight on the resource, that one is the answer.
 func Submit(ctx context.Context, p *platform.Platform, org string, r Request) (Action, error) {
-	res, err := lookUp(ctx, p.Table, org, r)
+	s := submission{p, org, r}
+	res, err := s.lookUp(ctx)
 	if err != nil {
 		return Action{}, err
 	}
@@ -63,12 +71,12 @@ func Submit(ctx context.Context, p *platform.Platform, org string, r Request) (A
 		return Action{}, err
 	}
 	if res.ActionID != "" {
-		return join(ctx, p.Table, org, res, r.Verb)
+		return s.join(ctx, res)
 	}
-	a := newAction(p, res, r)
+	a := s.action(res)
 	in := RunInput{Org: org, Actions: []string{a.ID}, Until: UntilSettled}
-	if err := create(ctx, p, org, a, in); err != nil {
-		return lost(ctx, p.Table, org, r.Verb, err)
+	if err := s.create(ctx, a, in); err != nil {
+		return s.lost(ctx, err)
 	}
 	if err := p.Workflow.Start(ctx, Machine, a.ID, in); err != nil {
 		return Action{}, fmt.Errorf("start action %s: %w", a.ID, err)
@@ -76,34 +84,34 @@ func Submit(ctx context.Context, p *platform.Platform, org string, r Request) (A
 	return a, nil
 }
 
-func newAction(p *platform.Platform, res inventory.Resource, r Request) Action {
-	now := p.Clock.Now()
+func (s submission) action(res inventory.Resource) Action {
+	now := s.p.Clock.Now()
 	a := Action{
 		ID: id.New("act", now), ResourceUID: res.UID, ResourceType: res.Type, Provider: res.Provider,
-		CloudAccountID: res.CloudAccountID, Region: res.Region, Action: r.Verb, Reason: r.Reason,
-		Status: Pending, ChangedBy: r.ChangedBy, CreatedAt: now, Progress: &Progress{Claimed: true},
+		CloudAccountID: res.CloudAccountID, Region: res.Region, Action: s.Verb, Reason: s.Reason,
+		Status: Pending, ChangedBy: s.ChangedBy, CreatedAt: now, Progress: &Progress{Claimed: true},
 	}
-	a.Note(now, "intent", "ok", string(r.Verb)+" asked for by "+r.ChangedBy)
+	a.Note(now, "intent", "ok", string(s.Verb)+" asked for by "+s.ChangedBy)
 	return a
 }
 
 // create commits the action, its claim on the resource and its place among the pending work in one transaction.
-func create(ctx context.Context, p *platform.Platform, org string, a Action, in RunInput) error {
-	row, err := table.Row(ActionKey(org, a.ID), a)
+func (s submission) create(ctx context.Context, a Action, in RunInput) error {
+	row, err := table.Row(ActionKey(s.org, a.ID), a)
 	if err != nil {
 		return err
 	}
-	work, err := pending.Add(pending.Work{ID: a.ID, Org: org, Machine: Machine, At: a.CreatedAt}, in)
+	work, err := pending.Add(pending.Work{ID: a.ID, Org: s.org, Machine: Machine, At: a.CreatedAt}, in)
 	if err != nil {
 		return err
 	}
-	return p.Table.Transact(table.Within(ctx, pending.Prefix),
-		inventory.Claim(org, a.ResourceUID, a.ID, a.Action), table.Put(row, table.Absent()), work,
-		table.Update(CountKey(org, "ACT"), []table.Change{table.Add("all", 1)}))
+	return s.p.Table.Transact(table.Within(ctx, pending.Prefix),
+		inventory.Claim(s.org, a.ResourceUID, a.ID, a.Action), table.Put(row, table.Absent()), work,
+		table.Update(CountKey(s.org, "ACT"), []table.Change{table.Add("all", 1)}))
 }
 
 // lost answers for a submission whose claim was refused: someone else's action came first, or the resource is gone.
-func lost(ctx context.Context, s table.Store, org string, verb cloud.Verb, err error) (Action, error) {
+func (s submission) lost(ctx context.Context, err error) (Action, error) {
 	failed, ok := errors.AsType[*table.ConditionError](err)
 	if !ok {
 		return Action{}, fmt.Errorf("create action: %w", err)
@@ -116,16 +124,16 @@ func lost(ctx context.Context, s table.Store, org string, verb cloud.Verb, err e
 	if err != nil {
 		return Action{}, err
 	}
-	return join(ctx, s, org, res, verb)
+	return s.join(ctx, res)
 }
 
 // join answers with the action in flight when it does the same, and refuses when it does the opposite.
-func join(ctx context.Context, s table.Store, org string, res inventory.Resource, verb cloud.Verb) (Action, error) {
-	if res.ActionType != verb {
+func (s submission) join(ctx context.Context, res inventory.Resource) (Action, error) {
+	if res.ActionType != s.Verb {
 		return Action{}, fault.New(fault.Conflict, "a %s of %s is in flight (%s): wait until it has ended, then %s",
-			res.ActionType, res.UID, res.ActionID, verb)
+			res.ActionType, res.UID, res.ActionID, s.Verb)
 	}
-	a, err := table.Read[Action](ctx, s, ActionKey(org, res.ActionID))
+	a, err := table.Read[Action](ctx, s.p.Table, ActionKey(s.org, res.ActionID))
 	if err != nil {
 		return Action{}, fmt.Errorf("read action %s in flight: %w", res.ActionID, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
+
 	"lamplighter.dev/shared/clock"
 	"lamplighter.dev/shared/cloud"
 )

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
+
 	"lamplighter.dev/shared/cloud"
 )
 
@@ -83,6 +84,8 @@ func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]
 }
 
 // Act starts or stops.
+//
+//nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
 	out := make([]cloud.Result, len(targets))
 	o, err := c.operations(kind, region)
@@ -97,27 +100,22 @@ func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targe
 			here = append(here, i)
 		}
 	}
-	if len(here) > 0 {
-		c.actHere(ctx, o, v, targets, here, out)
+	if len(here) == 0 {
+		return out
 	}
+	batches := slices.Collect(slices.Chunk(here, o.Kind().ActBatch))
+	inParallel(len(batches), func(b int) {
+		errs := o.Act(ctx, v, pick(targets, batches[b]))
+		for i, at := range batches[b] {
+			out[at].Err = classify(errs[i])
+		}
+	})
 	return out
 }
 
-// actHere acts on the targets at the positions in here and writes what became of them into out.
-func (c *conn) actHere(ctx context.Context, o operations, v cloud.Verb, targets []cloud.Target, here []int, out []cloud.Result) {
-	batches := slices.Collect(slices.Chunk(here, o.Kind().ActBatch))
-	inParallel(len(batches), func(b int) {
-		batch := make([]cloud.Target, len(batches[b]))
-		for i, at := range batches[b] {
-			batch[i] = targets[at]
-		}
-		for i, err := range o.Act(ctx, v, batch) {
-			out[batches[b][i]].Err = classify(err)
-		}
-	})
-}
-
 // Scale sets a size. A minimum, a desired size and a maximum that contradict each other are class Invalid.
+//
+//nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.Capacity) error {
 	o, err := c.operations(kind, region)
 	if err != nil {

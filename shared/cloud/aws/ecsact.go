@@ -10,6 +10,7 @@ import (
 	scalingtypes "github.com/aws/aws-sdk-go-v2/service/applicationautoscaling/types"
 	"github.com/aws/aws-sdk-go-v2/service/ecs"
 	"github.com/aws/aws-sdk-go-v2/service/ecs/types"
+
 	"lamplighter.dev/shared/cloud"
 )
 

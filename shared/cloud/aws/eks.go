@@ -9,6 +9,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
+
 	"lamplighter.dev/shared/cloud"
 )
 
@@ -119,29 +120,28 @@ func nodegroupSize(n *types.Nodegroup) size {
 
 // nodegroupStatus: a group that is degraded has a health issue; its size tells whether it is meant to run.
 func nodegroupStatus(n *types.Nodegroup) cloud.Status {
-	off := nodegroupSize(n).Desired == 0
-	switch n.Status {
-	case types.NodegroupStatusDeleting:
-		return cloud.Terminated
-	case types.NodegroupStatusCreating:
-		return cloud.Pending
-	case types.NodegroupStatusUpdating:
-		if off {
-			return cloud.Stopping
-		}
-		return cloud.Starting
-	case types.NodegroupStatusActive:
-		if off {
-			return cloud.Stopped
-		}
-		return cloud.Running
-	case types.NodegroupStatusDegraded:
-		if off {
-			return cloud.Stopped
-		}
+	if nodegroupSize(n).Desired == 0 {
+		return status(emptyStatuses, n.Status)
 	}
-	return cloud.Unknown
+	return status(filledStatuses, n.Status)
 }
+
+// The statuses of node groups that are meant to be empty, and of those that are not.
+var (
+	emptyStatuses = map[types.NodegroupStatus]cloud.Status{
+		types.NodegroupStatusCreating: cloud.Pending,
+		types.NodegroupStatusUpdating: cloud.Stopping,
+		types.NodegroupStatusActive:   cloud.Stopped,
+		types.NodegroupStatusDegraded: cloud.Stopped,
+		types.NodegroupStatusDeleting: cloud.Terminated,
+	}
+	filledStatuses = map[types.NodegroupStatus]cloud.Status{
+		types.NodegroupStatusCreating: cloud.Pending,
+		types.NodegroupStatusUpdating: cloud.Starting,
+		types.NodegroupStatusActive:   cloud.Running,
+		types.NodegroupStatusDeleting: cloud.Terminated,
+	}
+)
 
 func readNodegroups(ctx context.Context, c eksAPI, uids []string) ([]cloud.State, error) {
 	var states []cloud.State
@@ -202,11 +202,11 @@ func lastUpdate(ctx context.Context, c eksAPI, n *types.Nodegroup) string {
 	if err != nil {
 		return "its update cannot be read: " + classify(err).Error()
 	}
-	reason := fmt.Sprintf("update %s: %s", sdk.ToString(out.Update.Id), out.Update.Status)
+	said := []string{fmt.Sprintf("update %s: %s", sdk.ToString(out.Update.Id), out.Update.Status)}
 	for _, e := range out.Update.Errors {
-		reason += fmt.Sprintf(", %s: %s", e.ErrorCode, sdk.ToString(e.ErrorMessage))
+		said = append(said, fmt.Sprintf("%s: %s", e.ErrorCode, sdk.ToString(e.ErrorMessage)))
 	}
-	return reason
+	return strings.Join(said, ", ")
 }
 
 func actNodegroup(ctx context.Context, c eksAPI, v cloud.Verb, t cloud.Target) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
+
 	"lamplighter.dev/shared/cloud"
 )
 
@@ -82,7 +83,7 @@ func classify(err error) error {
 	out := &cloud.Error{Op: opOf(err), Message: err.Error(), Err: err}
 	api, ok := errors.AsType[smithy.APIError](err)
 	if !ok {
-		out.Class, out.Code = unanswered(err)
+		out.Class, out.Code = cloud.Transient, unanswered(err)
 		return out
 	}
 	out.Code, out.Message = api.ErrorCode(), api.ErrorMessage()
@@ -134,16 +135,16 @@ func byStatus(status int) cloud.Class {
 	}
 }
 
-// unanswered places an error that is not AWS's answer: the call may or may not have had its effect.
-func unanswered(err error) (cloud.Class, string) {
+// unanswered names an error that is not AWS's answer: the call may or may not have had its effect.
+func unanswered(err error) string {
 	timeout, ok := errors.AsType[net.Error](err)
 	switch {
 	case errors.Is(err, context.Canceled):
-		return cloud.Transient, "Cancelled"
+		return "Cancelled"
 	case errors.Is(err, context.DeadlineExceeded), ok && timeout.Timeout():
-		return cloud.Transient, "Timeout"
+		return "Timeout"
 	default:
-		return cloud.Transient, "NoAnswer"
+		return "NoAnswer"
 	}
 }
 

@@ -12,13 +12,14 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
+
 	"lamplighter.dev/shared/clock"
 	"lamplighter.dev/shared/cloud"
 )
 
-// answer is an error as the SDK gives it.
-func answer(service, op, code, message string, status int) error {
-	return &smithy.OperationError{ServiceID: service, OperationName: op, Err: &smithyhttp.ResponseError{
+// answer is an error as the SDK gives it, of a call to EC2.
+func answer(op, code, message string, status int) error {
+	return &smithy.OperationError{ServiceID: "EC2", OperationName: op, Err: &smithyhttp.ResponseError{
 		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status}},
 		Err:      &smithy.GenericAPIError{Code: code, Message: message},
 	}}
@@ -69,7 +70,7 @@ func TestErrorsAreClassified(t *testing.T) {
 		{"MissingParameter", 400, cloud.Invalid},
 	}
 	for _, tt := range tests {
-		err := classify(fmt.Errorf("wrapped: %w", answer("EC2", "StopInstances", tt.code, "the words", tt.status)))
+		err := classify(fmt.Errorf("wrapped: %w", answer("StopInstances", tt.code, "the words", tt.status)))
 		e, ok := errors.AsType[*cloud.Error](err)
 		if !ok || e.Class != tt.want || e.Code != tt.code || e.Message != "the words" || e.Op != "ec2:StopInstances" {
 			t.Errorf("%s (%d): %+v; want class %d with code, words and call", tt.code, tt.status, e, tt.want)
@@ -78,8 +79,8 @@ func TestErrorsAreClassified(t *testing.T) {
 }
 
 func TestAMissingGroupIsNotAValidationError(t *testing.T) {
-	err := classify(answer("Auto Scaling", "UpdateAutoScalingGroup", "ValidationError", "AutoScalingGroup name not found - x", 400))
-	if cloud.ClassOf(err) != cloud.NotFound || err.Error() != "autoscaling:UpdateAutoScalingGroup: ValidationError: AutoScalingGroup name not found - x" {
+	err := classify(answer("UpdateAutoScalingGroup", "ValidationError", "AutoScalingGroup name not found - x", 400))
+	if cloud.ClassOf(err) != cloud.NotFound || err.Error() != "ec2:UpdateAutoScalingGroup: ValidationError: AutoScalingGroup name not found - x" {
 		t.Errorf("classified as %d: %v", cloud.ClassOf(err), err)
 	}
 }
@@ -118,16 +119,16 @@ func TestIsolateFindsWhatIsBad(t *testing.T) {
 
 func badID(id string, named bool) error {
 	if named {
-		return answer("EC2", "StopInstances", "IncorrectInstanceState", "The instance '"+id+"' is not in a state from which it can be stopped.", 400)
+		return answer("StopInstances", "IncorrectInstanceState", "The instance '"+id+"' is not in a state from which it can be stopped.", 400)
 	}
-	return answer("EC2", "StartInstances", "InsufficientInstanceCapacity", "We do not have sufficient capacity.", 500)
+	return answer("StartInstances", "InsufficientInstanceCapacity", "We do not have sufficient capacity.", 500)
 }
 
 func TestThrottlingIsNotBlamedOnAnID(t *testing.T) {
 	calls := 0
 	errs := isolate([]string{"i-1", "i-2", "i-3"}, func([]string) error {
 		calls++
-		return answer("EC2", "StopInstances", "RequestLimitExceeded", "Request limit exceeded.", 503)
+		return answer("StopInstances", "RequestLimitExceeded", "Request limit exceeded.", 503)
 	})
 	if calls != 1 || slices.Contains(errs, nil) {
 		t.Errorf("%d calls, errors %v; want one call whose error everybody gets", calls, errs)

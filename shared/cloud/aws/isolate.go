@@ -45,10 +45,11 @@ func try(ids []string, at []int, errs []error, do func([]string) error) {
 	}
 }
 
-func pick(ids []string, at []int) []string {
-	out := make([]string, len(at))
+// pick gives what is at the positions in at.
+func pick[T any](all []T, at []int) []T {
+	out := make([]T, len(at))
 	for i, p := range at {
-		out[i] = ids[p]
+		out[i] = all[p]
 	}
 	return out
 }

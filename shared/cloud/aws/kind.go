@@ -4,6 +4,7 @@ import (
 	"context"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
+
 	"lamplighter.dev/shared/cloud"
 )
 

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
+
 	"lamplighter.dev/shared/cloud/aws/twin"
 	"lamplighter.dev/shared/cloud/cloudtest"
 )

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go/middleware"
+
 	"lamplighter.dev/shared/cloud"
 )
 
@@ -162,8 +163,10 @@ func (e *environment) Retrieve(ctx context.Context) (sdk.Credentials, error) {
 }
 
 func noIdentity(err error) error {
-	return &cloud.Error{Class: cloud.Refused, Code: "NoIdentity", Err: err,
-		Message: "this installation has no AWS identity of its own to assume a role with: " + err.Error()}
+	return &cloud.Error{
+		Class: cloud.Refused, Code: "NoIdentity", Err: err,
+		Message: "this installation has no AWS identity of its own to assume a role with: " + err.Error(),
+	}
 }
 
 // Identify tells the account number. A role that can be assumed without its external id would open for whoever guesses

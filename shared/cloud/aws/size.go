@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
+
 	"lamplighter.dev/shared/cloud"
 )
 

@@ -19,6 +19,8 @@ func settled(tw *twin.Cloud) {
 }
 
 // stopAndStart stops with what the live state remembers, then starts with it, and gives that memory.
+//
+//nolint:revive // a test reads best with all five in sight
 func stopAndStart(t *testing.T, tw *twin.Cloud, c cloud.Conn, kind, uid string) json.RawMessage {
 	t.Helper()
 	before := state(t, c, kind, uid).Snapshot

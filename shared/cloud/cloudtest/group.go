@@ -19,19 +19,27 @@ const (
 	pause = 2 * time.Millisecond
 )
 
-func (r run) group(t *testing.T, g Group) {
-	k := kindOf(t, r.p, g.Kind)
-	before := r.running(t, g)
-	t.Run("a list covers all, page by page", func(t *testing.T) { r.list(t, g) })
-	t.Run("a read leaves out what does not exist", func(t *testing.T) { r.read(t, g) })
-	t.Run("a read says why something cannot be acted on", func(t *testing.T) { r.tied(t, g) })
-	t.Run("a call ends with its context", func(t *testing.T) { r.cancelled(t, g) })
-	if k.Actionable && len(g.Free) > 0 {
-		t.Run("a denied act is told as denied", func(t *testing.T) { r.denied(t, g) })
-		t.Run("a stop stops, one bad uid beside it", func(t *testing.T) { r.stop(t, k, g) })
-		t.Run("a start gives back what the stop forgot", func(t *testing.T) { r.start(t, g, before) })
+// trial is the part of the contract that one group is held to.
+type trial struct {
+	run
+	Group
+	kind   cloud.Kind
+	before map[string]cloud.State // the free resources as they were found
+}
+
+func (g trial) all(t *testing.T) {
+	g.kind = kindOf(t, g.p, g.Kind)
+	g.before = g.running(t)
+	t.Run("a list covers all, page by page", g.list)
+	t.Run("a read leaves out what does not exist", g.read)
+	t.Run("a read says why something cannot be acted on", g.tied)
+	t.Run("a call ends with its context", g.cancelled)
+	if g.kind.Actionable && len(g.Free) > 0 {
+		t.Run("a denied act is told as denied", g.denied)
+		t.Run("a stop stops, one bad uid beside it", g.stop)
+		t.Run("a start gives back what the stop forgot", g.start)
 	}
-	t.Run("a scale sets what is given", func(t *testing.T) { r.scale(t, k, g) })
+	t.Run("a scale sets what is given", g.scale)
 }
 
 func kindOf(t *testing.T, p cloud.Provider, kind string) cloud.Kind {
@@ -44,21 +52,21 @@ func kindOf(t *testing.T, p cloud.Provider, kind string) cloud.Kind {
 }
 
 // running waits until every free resource runs and tells their states.
-func (r run) running(t *testing.T, g Group) map[string]cloud.State {
+func (g trial) running(t *testing.T) map[string]cloud.State {
 	t.Helper()
-	return r.await(t, g, cloud.Running)
+	return g.await(t, cloud.Running)
 }
 
 // await reads until every free resource has the status, letting the cloud move on in between.
-func (r run) await(t *testing.T, g Group, want cloud.Status) map[string]cloud.State {
+func (g trial) await(t *testing.T, want cloud.Status) map[string]cloud.State {
 	t.Helper()
 	var got map[string]cloud.State
 	for range polls {
-		if got = r.states(t, g, g.Free); all(got, g.Free, want) {
+		if got = g.states(t, g.Free); all(got, g.Free, want) {
 			return got
 		}
-		if r.f.Settle != nil {
-			r.f.Settle()
+		if g.f.Settle != nil {
+			g.f.Settle()
 		}
 		time.Sleep(pause)
 	}
@@ -70,9 +78,9 @@ func all(got map[string]cloud.State, uids []string, want cloud.Status) bool {
 	return !slices.ContainsFunc(uids, func(u string) bool { return got[u].Status != want })
 }
 
-func (r run) states(t *testing.T, g Group, uids []string) map[string]cloud.State {
+func (g trial) states(t *testing.T, uids []string) map[string]cloud.State {
 	t.Helper()
-	list, err := r.conn.Read(t.Context(), g.Kind, g.Region, uids)
+	list, err := g.conn.Read(t.Context(), g.Kind, g.Region, uids)
 	if err != nil {
 		t.Fatalf("Read(%v): %v", uids, err)
 	}
@@ -86,10 +94,10 @@ func (r run) states(t *testing.T, g Group, uids []string) map[string]cloud.State
 	return out
 }
 
-func (r run) list(t *testing.T, g Group) {
+func (g trial) list(t *testing.T) {
 	found, pages := map[string]cloud.Resource{}, 0
 	for page := ""; ; pages++ {
-		got, err := r.conn.List(t.Context(), g.Kind, g.Region, page)
+		got, err := g.conn.List(t.Context(), g.Kind, g.Region, page)
 		if err != nil {
 			t.Fatalf("List page %d: %v", pages+1, err)
 		}
@@ -109,7 +117,7 @@ func (r run) list(t *testing.T, g Group) {
 	if pages+1 < g.Pages {
 		t.Errorf("the list has %d pages; want at least %d", pages+1, g.Pages)
 	}
-	wantListed(t, g, found)
+	wantListed(t, g.Group, found)
 }
 
 func wantListed(t *testing.T, g Group, found map[string]cloud.Resource) {
@@ -130,74 +138,74 @@ func wantListed(t *testing.T, g Group, found map[string]cloud.Resource) {
 	}
 }
 
-func (r run) read(t *testing.T, g Group) {
+func (g trial) read(t *testing.T) {
 	uids := append(slices.Clone(g.Free), g.Missing)
-	got := r.states(t, g, uids)
+	got := g.states(t, uids)
 	if _, there := got[g.Missing]; there || len(got) != len(g.Free) {
 		t.Errorf("Read(%v) = %v; want all but %s", uids, got, g.Missing)
 	}
-	if got := r.states(t, g, []string{g.Missing}); len(got) != 0 {
+	if got := g.states(t, []string{g.Missing}); len(got) != 0 {
 		t.Errorf("Read of a missing uid = %v; want nothing", got)
 	}
-	if got := r.states(t, g, nil); len(got) != 0 {
+	if got := g.states(t, nil); len(got) != 0 {
 		t.Errorf("Read of no uids = %v; want nothing", got)
 	}
 }
 
-func (r run) tied(t *testing.T, g Group) {
-	for uid, s := range r.states(t, g, slices.Sorted(maps.Keys(g.Tied))) {
+func (g trial) tied(t *testing.T) {
+	for uid, s := range g.states(t, slices.Sorted(maps.Keys(g.Tied))) {
 		if !strings.Contains(s.Unschedulable, g.Tied[uid]) {
 			t.Errorf("%s: reason %q; want %q in it", uid, s.Unschedulable, g.Tied[uid])
 		}
 	}
-	for uid, s := range r.states(t, g, g.Free) {
+	for uid, s := range g.states(t, g.Free) {
 		if s.Unschedulable != "" {
 			t.Errorf("%s: reason %q; want none", uid, s.Unschedulable)
 		}
 	}
 }
 
-func (r run) cancelled(t *testing.T, g Group) {
+func (g trial) cancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := r.conn.List(ctx, g.Kind, g.Region, ""); err == nil {
+	if _, err := g.conn.List(ctx, g.Kind, g.Region, ""); err == nil {
 		t.Error("List with an ended context succeeded")
 	}
 	if len(g.Free) == 0 {
 		return
 	}
-	if _, err := r.conn.Read(ctx, g.Kind, g.Region, g.Free); err == nil {
+	if _, err := g.conn.Read(ctx, g.Kind, g.Region, g.Free); err == nil {
 		t.Error("Read with an ended context succeeded")
 	}
-	for _, res := range r.conn.Act(ctx, cloud.Stop, g.Kind, g.Region, targets(g.Free, nil)) {
+	for _, res := range g.conn.Act(ctx, cloud.Stop, g.Kind, g.Region, targets(g.Free, nil)) {
 		if res.Err == nil {
 			t.Errorf("Act on %s with an ended context succeeded", res.UID)
 		}
 	}
 }
 
-func (r run) denied(t *testing.T, g Group) {
-	if r.f.Deny == nil {
+func (g trial) denied(t *testing.T) {
+	if g.f.Deny == nil {
 		t.Skip("SKIPPED: this cloud cannot be made to deny")
 	}
-	r.f.Deny(true)
-	defer r.f.Deny(false)
-	for _, res := range r.conn.Act(t.Context(), cloud.Stop, g.Kind, g.Region, targets(g.Free, nil)) {
+	g.f.Deny(true)
+	defer g.f.Deny(false)
+	for _, res := range g.conn.Act(t.Context(), cloud.Stop, g.Kind, g.Region, targets(g.Free, nil)) {
 		wantClass(t, "Act on "+res.UID+" without permission", res.Err, cloud.Denied)
 	}
-	if got := r.states(t, g, g.Free); !all(got, g.Free, cloud.Running) {
+	if got := g.states(t, g.Free); !all(got, g.Free, cloud.Running) {
 		t.Errorf("after a denied stop: %+v; want all running", got)
 	}
 }
 
-func (r run) stop(t *testing.T, k cloud.Kind, g Group) {
-	for uid, s := range r.running(t, g) {
-		if k.Remembers != json.Valid(s.Snapshot) {
-			t.Errorf("%s runs with snapshot %q; the kind remembers: %v", uid, s.Snapshot, k.Remembers)
+func (g trial) stop(t *testing.T) {
+	for uid, s := range g.running(t) {
+		if g.kind.Remembers != json.Valid(s.Snapshot) {
+			t.Errorf("%s runs with snapshot %q; the kind remembers: %v", uid, s.Snapshot, g.kind.Remembers)
 		}
 	}
 	mixed := append([]string{g.Missing}, g.Free...)
-	res := r.conn.Act(t.Context(), cloud.Stop, g.Kind, g.Region, targets(mixed, nil))
+	res := g.conn.Act(t.Context(), cloud.Stop, g.Kind, g.Region, targets(mixed, nil))
 	wantResults(t, mixed, res)
 	for i, uid := range mixed {
 		switch {
@@ -207,41 +215,41 @@ func (r run) stop(t *testing.T, k cloud.Kind, g Group) {
 			t.Errorf("stop of %s beside a missing uid: %v", uid, res[i].Err)
 		}
 	}
-	for uid, s := range r.await(t, g, cloud.Stopped) {
+	for uid, s := range g.await(t, cloud.Stopped) {
 		if s.Snapshot != nil {
 			t.Errorf("%s is off and has snapshot %s: a later stop would remember nothing but zeros", uid, s.Snapshot)
 		}
 	}
-	r.again(t, cloud.Stop, g, nil)
+	g.again(t, cloud.Stop, nil)
 }
 
-func (r run) start(t *testing.T, g Group, before map[string]cloud.State) {
+func (g trial) start(t *testing.T) {
 	mixed := append(slices.Clone(g.Free), g.Missing)
-	res := r.conn.Act(t.Context(), cloud.Start, g.Kind, g.Region, targets(mixed, before))
+	res := g.conn.Act(t.Context(), cloud.Start, g.Kind, g.Region, targets(mixed, g.before))
 	wantResults(t, mixed, res)
 	for _, one := range res {
 		if (one.Err != nil) != (one.UID == g.Missing) {
 			t.Errorf("start of %s: %v", one.UID, one.Err)
 		}
 	}
-	for uid, s := range r.running(t, g) {
-		if !sameJSON(s.Snapshot, before[uid].Snapshot) {
-			t.Errorf("%s came back as %s; want %s", uid, s.Snapshot, before[uid].Snapshot)
+	for uid, s := range g.running(t) {
+		if !sameJSON(s.Snapshot, g.before[uid].Snapshot) {
+			t.Errorf("%s came back as %s; want %s", uid, s.Snapshot, g.before[uid].Snapshot)
 		}
 	}
-	r.again(t, cloud.Start, g, before)
+	g.again(t, cloud.Start, g.before)
 }
 
 // again repeats an act that has been done: the provider accepts it or answers that the state forbids it, which makes the
 // engine read again, and nothing changes.
-func (r run) again(t *testing.T, v cloud.Verb, g Group, before map[string]cloud.State) {
+func (g trial) again(t *testing.T, v cloud.Verb, before map[string]cloud.State) {
 	t.Helper()
-	for _, res := range r.conn.Act(t.Context(), v, g.Kind, g.Region, targets(g.Free, before)) {
+	for _, res := range g.conn.Act(t.Context(), v, g.Kind, g.Region, targets(g.Free, before)) {
 		if res.Err != nil && cloud.ClassOf(res.Err) != cloud.Moving {
 			t.Errorf("a repeated %s of %s: %v of class %d; want none, or Moving", v, res.UID, res.Err, cloud.ClassOf(res.Err))
 		}
 	}
-	r.await(t, g, v.Wants())
+	g.await(t, v.Wants())
 }
 
 func targets(uids []string, before map[string]cloud.State) []cloud.Target {

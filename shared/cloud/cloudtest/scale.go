@@ -9,57 +9,57 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-func (r run) scale(t *testing.T, k cloud.Kind, g Group) {
+func (g trial) scale(t *testing.T) {
 	if len(g.Free) == 0 {
 		return
 	}
 	uid := g.Free[0]
 	one, two := int64(1), int64(2)
-	if !k.Scalable {
-		wantClass(t, "Scale of a kind without sizes", r.conn.Scale(t.Context(), g.Kind, g.Region, uid, cloud.Capacity{Desired: &one}), cloud.Unsupported)
+	if !g.kind.Scalable {
+		wantClass(t, "Scale of a kind without sizes", g.conn.Scale(t.Context(), g.Kind, g.Region, uid, cloud.Capacity{Desired: &one}), cloud.Unsupported)
 		return
 	}
-	was := r.capacity(t, g, uid)
-	wantClass(t, "Scale of a missing uid", r.conn.Scale(t.Context(), g.Kind, g.Region, g.Missing, cloud.Capacity{Desired: &one}), cloud.NotFound)
-	wantClass(t, "Scale to a minimum above the maximum", r.conn.Scale(t.Context(), g.Kind, g.Region, uid, cloud.Capacity{Min: &two, Max: &one}), cloud.Invalid)
+	was := g.capacity(t, uid)
+	wantClass(t, "Scale of a missing uid", g.conn.Scale(t.Context(), g.Kind, g.Region, g.Missing, cloud.Capacity{Desired: &one}), cloud.NotFound)
+	wantClass(t, "Scale to a minimum above the maximum", g.conn.Scale(t.Context(), g.Kind, g.Region, uid, cloud.Capacity{Min: &two, Max: &one}), cloud.Invalid)
 	bigger := maps.Clone(was)
 	bigger["desired"]++
 	if limit, ok := was["max"]; ok {
 		bigger["max"] = max(limit, bigger["desired"])
 	}
-	r.resize(t, g, uid, bigger)
-	got := r.capacity(t, g, uid)
+	g.resize(t, uid, bigger)
+	got := g.capacity(t, uid)
 	if least, ok := was["min"]; ok && got["min"] != least {
 		t.Errorf("a minimum that was not given went from %d to %d", least, got["min"])
 	}
-	r.resize(t, g, uid, was)
-	if got := r.capacity(t, g, uid); !maps.Equal(sizes(got), sizes(was)) {
+	g.resize(t, uid, was)
+	if got := g.capacity(t, uid); !maps.Equal(sizes(got), sizes(was)) {
 		t.Errorf("scaled back: %v; want %v", got, was)
 	}
 }
 
 // resize sets desired, and the maximum where the resource has one, and waits until it is so.
-func (r run) resize(t *testing.T, g Group, uid string, to map[string]int64) {
+func (g trial) resize(t *testing.T, uid string, to map[string]int64) {
 	t.Helper()
 	desired := to["desired"]
 	c := cloud.Capacity{Desired: &desired}
 	if limit, ok := to["max"]; ok {
 		c.Max = &limit
 	}
-	if err := r.conn.Scale(t.Context(), g.Kind, g.Region, uid, c); err != nil {
+	if err := g.conn.Scale(t.Context(), g.Kind, g.Region, uid, c); err != nil {
 		t.Fatalf("Scale to %d: %v", desired, err)
 	}
 	for range polls {
-		if r.capacity(t, g, uid)["desired"] == desired {
-			r.running(t, g)
+		if g.capacity(t, uid)["desired"] == desired {
+			g.running(t)
 			return
 		}
-		if r.f.Settle != nil {
-			r.f.Settle()
+		if g.f.Settle != nil {
+			g.f.Settle()
 		}
 		time.Sleep(pause)
 	}
-	t.Fatalf("%s has capacity %v; want desired %d", uid, r.capacity(t, g, uid), desired)
+	t.Fatalf("%s has capacity %v; want desired %d", uid, g.capacity(t, uid), desired)
 }
 
 // sizes are the capacities that a scale sets.
@@ -69,10 +69,10 @@ func sizes(c map[string]int64) map[string]int64 {
 	return out
 }
 
-func (r run) capacity(t *testing.T, g Group, uid string) map[string]int64 {
+func (g trial) capacity(t *testing.T, uid string) map[string]int64 {
 	t.Helper()
 	for page := ""; ; {
-		got, err := r.conn.List(t.Context(), g.Kind, g.Region, page)
+		got, err := g.conn.List(t.Context(), g.Kind, g.Region, page)
 		if err != nil {
 			t.Fatalf("List: %v", err)
 		}

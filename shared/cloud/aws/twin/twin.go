@@ -4,6 +4,7 @@
 package twin
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -149,7 +150,7 @@ func (c *Cloud) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	w := httptest.NewRecorder()
 	if lost := c.serve(w, r); lost {
-		return nil, fmt.Errorf("connection reset by the twin")
+		return nil, errors.New("connection reset by the twin")
 	}
 	return w.Result(), nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -88,9 +89,7 @@ func (q request) params() map[string]any {
 	for k, v := range q.form {
 		out[k] = v[0]
 	}
-	for k, v := range q.body {
-		out[k] = v
-	}
+	maps.Copy(out, q.body)
 	return out
 }
 

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+)
+
+// choices are what `lamplighter serve` can be told, by flags or by environment variables; a flag wins.
+type choices struct {
+	addr     string
+	dir      string
+	root     string
+	store    string
+	endpoint string
+	table    string
+	demo     bool
+	verbose  bool
+}
+
+// parse reads the flags of serve. Asking for help is flag.ErrHelp.
+func parse(args []string, out io.Writer) (choices, error) {
+	var c choices
+	f := flag.NewFlagSet("lamplighter serve", flag.ContinueOnError)
+	f.SetOutput(out)
+	f.StringVar(&c.addr, "addr", env("LAMPLIGHTER_ADDR", "127.0.0.1:8080"), "loopback address to answer on (LAMPLIGHTER_ADDR)")
+	f.StringVar(&c.dir, "dir", env("LAMPLIGHTER_DIR", ".lamplighter"), "folder of the store, keys and mails (LAMPLIGHTER_DIR)")
+	f.StringVar(&c.root, "root", env("LAMPLIGHTER_ROOT", ""), "folder with template.yaml and statemachines/ (LAMPLIGHTER_ROOT); the working directory or the repository of this program")
+	f.StringVar(&c.store, "store", env("LAMPLIGHTER_STORE", "embedded"), "embedded, or dynamodb (LAMPLIGHTER_STORE)")
+	f.StringVar(&c.endpoint, "endpoint", env("LAMPLIGHTER_ENDPOINT", ""), "of -store dynamodb: an emulator's address; empty is AWS (LAMPLIGHTER_ENDPOINT)")
+	f.StringVar(&c.table, "table", env("LAMPLIGHTER_TABLE", "lamplighter"), "of -store dynamodb: the table's name (LAMPLIGHTER_TABLE)")
+	f.BoolVar(&c.demo, "demo", true, "make the demo login and its simulated cloud")
+	f.BoolVar(&c.verbose, "verbose", false, "log every request")
+	if err := f.Parse(args); err != nil {
+		return c, err
+	}
+	if f.NArg() > 0 {
+		return c, fmt.Errorf("serve takes flags only, not %q", f.Arg(0))
+	}
+	return c, c.check()
+}
+
+func env(name, otherwise string) string {
+	if v := os.Getenv(name); v != "" {
+		return v
+	}
+	return otherwise
+}
+
+func (c *choices) check() error {
+	if c.store != "embedded" && c.store != "dynamodb" {
+		return fmt.Errorf("-store is %q; it must be embedded or dynamodb", c.store)
+	}
+	if err := loopback(c.addr); err != nil {
+		return err
+	}
+	if c.root == "" {
+		c.root = findRoot()
+	}
+	return nil
+}
+
+// loopback refuses an address that other machines reach: the demo's password is public, and there is no TLS here.
+func loopback(addr string) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("-addr is %q; it must be host:port: %w", addr, err)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("-addr is %q; it must be a loopback address, for the demo login is known to everybody: "+
+			"put a proxy with TLS and access control before it to reach it from elsewhere", addr)
+	}
+	return nil
+}
+
+// findRoot is the working directory when the template is there, else the folder above the one of this program, which is
+// where `make build` puts it.
+func findRoot() string {
+	if _, err := os.Stat("template.yaml"); errors.Is(err, os.ErrNotExist) {
+		if self, err := os.Executable(); err == nil {
+			return filepath.Dir(filepath.Dir(self))
+		}
+	}
+	return "."
+}

@@ -1,0 +1,100 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"lamplighter.dev/functions/auth"
+	"lamplighter.dev/shared/cloud/simulated"
+)
+
+// The demo login is fixed and written in the README. It is made only by `lamplighter serve`, which answers on this
+// machine alone.
+const (
+	DemoEmail    = "demo@lamplighter.example"
+	DemoPassword = "light-the-lamps-2026" //nolint:gosec // of the local demo, in the README
+	demoAccount  = "123456789012"
+	demoSize     = "200"
+)
+
+// DemoResource is a resource of the demo that can be stopped.
+type DemoResource struct {
+	UID            string `json:"uid"`
+	Name           string `json:"name"`
+	Type           string `json:"type"`
+	Provider       string `json:"provider"`
+	CloudAccountID string `json:"cloudAccountID"`
+	Region         string `json:"region"`
+}
+
+// Demo makes what a newcomer tries the service with, where it is not there already: a verified user, an organization, a
+// connected account of provider simulated. It answers a running resource of it, whose UID is empty when there is none.
+func (s *Service) Demo(ctx context.Context, base string) (DemoResource, error) {
+	if _, err := auth.Provision(ctx, s.Platform, DemoEmail, DemoPassword, "Demo"); err != nil {
+		return DemoResource{}, fmt.Errorf("make the demo user: %w", err)
+	}
+	c := NewClient(base)
+	if err := c.enter(ctx, "Demo"); err != nil {
+		return DemoResource{}, fmt.Errorf("make the demo organization: %w", err)
+	}
+	if err := c.connect(ctx); err != nil {
+		return DemoResource{}, fmt.Errorf("connect the demo account: %w", err)
+	}
+	return s.firstRunning(ctx, c)
+}
+
+// enter logs in as the demo user, into an organization that is made when the user has none.
+func (c *Client) enter(ctx context.Context, name string) error {
+	orgs, err := c.Login(ctx, DemoEmail, DemoPassword, "")
+	if err != nil || len(orgs) > 0 {
+		return err
+	}
+	var org struct {
+		ID string `json:"id"`
+	}
+	if err = c.Do(ctx, http.MethodPost, "/organisations", map[string]string{"name": name}, &org); err != nil {
+		return err
+	}
+	_, err = c.Login(ctx, DemoEmail, DemoPassword, org.ID)
+	return err
+}
+
+// connect connects the demo account, unless one is connected.
+func (c *Client) connect(ctx context.Context) error {
+	var accounts struct {
+		Total int `json:"total"`
+	}
+	if err := c.Do(ctx, http.MethodGet, "/cloud-accounts", nil, &accounts); err != nil || accounts.Total > 0 {
+		return err
+	}
+	return c.Do(ctx, http.MethodPost, "/cloud-accounts", map[string]any{
+		"provider": simulated.Name, "cloudAccountID": demoAccount, "name": "Demo cloud",
+		"authMethod": simulated.AuthMethod, "permissionLevel": "read_write", "credentials": map[string]string{"size": demoSize},
+	}, nil)
+}
+
+// demoWait bounds how long a first start waits for the first discovery.
+const demoWait = 5 * time.Second
+
+// firstRunning looks for a resource to be tried, for as long as the first discovery takes.
+func (s *Service) firstRunning(ctx context.Context, c *Client) (DemoResource, error) {
+	clk := s.Platform.Clock
+	for end := clk.Now().Add(demoWait); ; {
+		var found []DemoResource
+		const path = "/resources?type=aws-ec2&status=running&schedulable=true&sort_by=name&limit=1"
+		if err := c.Do(ctx, http.MethodGet, path, nil, &found); err != nil {
+			return DemoResource{}, fmt.Errorf("look for a demo resource: %w", err)
+		}
+		if len(found) > 0 {
+			return found[0], nil
+		}
+		if !clk.Now().Before(end) {
+			return DemoResource{}, nil
+		}
+		if err := clk.Sleep(ctx, 100*time.Millisecond); err != nil {
+			return DemoResource{}, err
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package local
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/seal"
+	"lamplighter.dev/shared/table"
+)
+
+const pepperSize = 32
+
+// ground is the platform of this process, with keys from files that only their owner may read. A lost key file is not
+// replaced silently in a store that has something sealed: what was sealed with it then does not open, and says so.
+func ground(o Options, store table.Store) (*platform.Platform, error) {
+	keys := filepath.Join(o.Dir, "keys")
+	if err := os.MkdirAll(keys, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of keys: %w", err)
+	}
+	kek, err := seal.OpenKeyFile(filepath.Join(keys, "secrets.key"))
+	if err != nil {
+		return nil, err
+	}
+	ring, err := identity.OpenKeyFile(filepath.Join(keys, "tokens.pem"))
+	if err != nil {
+		return nil, err
+	}
+	pepper, err := pepper(filepath.Join(keys, "pepper.key"))
+	if err != nil {
+		return nil, err
+	}
+	return &platform.Platform{
+		Table: store, Clock: o.Clock, Log: o.Log,
+		Sealer: seal.NewEnvelope(kek), Tokens: identity.NewJWTs(ring, o.BaseURL, o.Clock),
+		Settings: platform.Settings{
+			Version: o.Version, BaseURL: o.BaseURL, Simulated: true, CustomEndpoints: true, Pepper: pepper,
+		},
+	}, nil
+}
+
+// pepper reads the key of stored hashes, and makes one when there is none.
+func pepper(path string) ([]byte, error) {
+	b, err := seal.ReadPrivate(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		b = make([]byte, pepperSize)
+		rand.Read(b) //nolint:errcheck // crypto/rand never fails
+		b, err = seal.CreatePrivate(path, b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(b) != pepperSize {
+		return nil, fmt.Errorf("key file %s has %d bytes, where %d belong: restore it, for without it no login works", path, len(b), pepperSize)
+	}
+	return b, nil
+}

@@ -1,0 +1,54 @@
+package local
+
+import (
+	"lamplighter.dev/functions/actions"
+	"lamplighter.dev/functions/auth"
+	"lamplighter.dev/functions/description"
+	"lamplighter.dev/functions/organisations"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/rest"
+)
+
+// group is an operation group under the folder of its function.
+type group struct {
+	folder     string
+	operations func(*platform.Platform) *rest.Group
+}
+
+// groups are all of them, in the order in which the interface description lists them. A new one is one line here, besides
+// its folder and its entry in template.yaml.
+var groups = []group{
+	{"auth", auth.Operations},
+	{"organisations", organisations.Operations},
+	{"actions", actions.Operations},
+	{"description", described},
+}
+
+// described describes everything that is in groups, itself too.
+func described(p *platform.Platform) *rest.Group {
+	return description.Operations(p, func() ([]byte, error) { return Describe(p).YAML(), nil })
+}
+
+// Describe is the interface description of the whole service. It asks nothing of p, whose fields may be empty.
+func Describe(p *platform.Platform) *rest.API {
+	_, api := rest.Mount(p, mounted(p)...)
+	return api
+}
+
+// mounted makes every group.
+func mounted(p *platform.Platform) []*rest.Group {
+	out := make([]*rest.Group, len(groups))
+	for i, g := range groups {
+		out[i] = g.operations(p)
+	}
+	return out
+}
+
+// functions are the groups as the functions that the template routes to.
+func functions(p *platform.Platform) map[string]rest.Function {
+	out := make(map[string]rest.Function, len(groups))
+	for _, g := range groups {
+		out[g.folder] = rest.Lambda(p, g.operations(p))
+	}
+	return out
+}

@@ -1,0 +1,81 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"lamplighter.dev/functions/sweeper"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/table"
+)
+
+const (
+	feedEvery  = 200 * time.Millisecond // how soon a mail is written
+	feedLimit  = 100
+	sweepEvery = time.Minute // as the template's schedule
+)
+
+// Run does what the table's stream and EventBridge do in AWS, until ctx ends: it hands the change feed to the mailer and
+// sweeps up lost work, at once and then every minute. A failure is logged and tried again at the next turn.
+func (s *Service) Run(ctx context.Context) {
+	var loops sync.WaitGroup
+	loops.Go(func() { s.every(ctx, feedEvery, "deliver mails", s.Deliver) })
+	loops.Go(func() { s.every(ctx, sweepEvery, "sweep", s.Sweep) })
+	loops.Wait()
+}
+
+func (s *Service) every(ctx context.Context, d time.Duration, what string, do func(context.Context) error) {
+	for {
+		if err := do(ctx); err != nil && ctx.Err() == nil {
+			s.Platform.Log.ErrorContext(ctx, "a loop failed and goes on", "loop", what, "error", err.Error())
+		}
+		if s.Platform.Clock.Sleep(ctx, d) != nil {
+			return
+		}
+	}
+}
+
+// Sweep starts lost work again.
+func (s *Service) Sweep(ctx context.Context) error {
+	_, err := sweeper.Handler(s.Platform)(ctx, nil)
+	return fault.Wrap("sweep", err)
+}
+
+// position is how far the change feed was read.
+type position struct {
+	Cursor string `json:"cursor"`
+}
+
+var positionKey = table.Key{PK: "FEED#mailer", SK: "POSITION"}
+
+// Deliver hands to the mailer what the change feed holds since it was read last.
+func (s *Service) Deliver(ctx context.Context) error {
+	store := s.Platform.Table
+	ctx = table.Within(ctx, positionKey.PK, table.OutboxSuffix)
+	at, err := table.Read[position](ctx, store, positionKey)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return fmt.Errorf("read position of the mailer: %w", err)
+	}
+	for {
+		feed, err := store.Feed(ctx, at.Cursor, feedLimit)
+		if err != nil {
+			return fmt.Errorf("read change feed: %w", err)
+		}
+		if len(feed.Items) == 0 {
+			return nil
+		}
+		if err = s.mailer(ctx, feed.Items); err != nil {
+			return fmt.Errorf("deliver: %w", err)
+		}
+		at.Cursor = feed.Next
+		it, err := table.Row(positionKey, at)
+		if err != nil {
+			return err
+		}
+		if _, err = store.Write(ctx, table.Put(it)); err != nil {
+			return fmt.Errorf("note position of the mailer: %w", err)
+		}
+	}
+}

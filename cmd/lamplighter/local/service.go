@@ -1,0 +1,126 @@
+// Package local is the whole service in one process, as a laptop and the end-to-end tests run it: the same functions
+// behind the same template.yaml and the same state machines as in AWS, with the in-process twin of everything else.
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"lamplighter.dev/functions/authorizer"
+	"lamplighter.dev/functions/mailer"
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/providers"
+	"lamplighter.dev/shared/gateway"
+	"lamplighter.dev/shared/mail"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/workflow"
+)
+
+// Options say how to run the service. Root and Dir must be set; everything else has a default.
+type Options struct {
+	Root    string       // the folder with template.yaml and statemachines/
+	Dir     string       // keys, mails and the embedded store live here
+	Remote  table.Remote // the DynamoDB table to use instead of the embedded store; none when its Table is empty
+	NoSync  bool         // the embedded store leaves writing to the operating system; for tests
+	Clock   clock.Clock  // nil: the machine's
+	BaseURL string       // where clients reach the API
+	Version string
+	Log     *slog.Logger // nil: nowhere
+	Mails   io.Writer    // gets a line for each mail, with its code; nil: nowhere
+}
+
+func (o Options) filled() Options {
+	if o.Clock == nil {
+		o.Clock = clock.System{}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Mails == nil {
+		o.Mails = io.Discard
+	}
+	return o
+}
+
+// Service is the service, ready to answer. Run does what goes on behind the requests.
+type Service struct {
+	Platform  *platform.Platform
+	Providers cloud.Providers
+	http.Handler
+
+	engine *workflow.Embedded
+	mailer mailer.Function
+	close  []func() error // last one first
+}
+
+// Open puts the service together. Whatever it opened before it failed is closed again.
+func Open(o Options) (*Service, error) {
+	s := &Service{}
+	if err := s.open(o.filled()); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *Service) open(o Options) error {
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return fmt.Errorf("make the folder of the local service: %w", err)
+	}
+	template, err := os.ReadFile(filepath.Join(o.Root, "template.yaml"))
+	if err != nil {
+		return fmt.Errorf("read the service's template (run from the repository, or name it with -root): %w", err)
+	}
+	store, err := s.store(o)
+	if err != nil {
+		return err
+	}
+	if s.Platform, err = ground(o, table.Fenced(store)); err != nil {
+		return err
+	}
+	s.Providers = providers.Of(s.Platform)
+	if err = s.work(o); err != nil {
+		return err
+	}
+	outbox, err := mail.NewOutbox(filepath.Join(o.Dir, "mails"), o.Mails)
+	if err != nil {
+		return err
+	}
+	s.mailer = mailer.Handler(s.Platform, outbox)
+	s.Handler, err = gateway.New(template, functions(s.Platform), gateway.Authorizer(authorizer.Handler(s.Platform)), o.Clock)
+	return err
+}
+
+// store opens the store: the embedded one, unless a table is named.
+func (s *Service) store(o Options) (table.Store, error) {
+	if o.Remote.Table != "" {
+		o.Remote.Clock = o.Clock
+		return table.Dynamo(o.Remote), nil
+	}
+	e, err := table.Open(filepath.Join(o.Dir, "store.db"), table.Options{NoSync: o.NoSync, Clock: o.Clock})
+	if err != nil {
+		return nil, err
+	}
+	s.close = append(s.close, e.Close)
+	return e, nil
+}
+
+// Close stops what is under way where it stands, and lets go of the store. The next Open carries on.
+func (s *Service) Close() error {
+	var errs []error
+	for i := len(s.close) - 1; i >= 0; i-- {
+		errs = append(errs, s.close[i]())
+	}
+	s.close = nil
+	return errors.Join(errs...)
+}
+
+// Resume carries on with the state machines that an earlier process left.
+func (s *Service) Resume(ctx context.Context) error { return s.engine.Resume(ctx) }

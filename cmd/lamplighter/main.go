@@ -1,0 +1,59 @@
+// Command lamplighter is the whole service in one process, for a laptop, and what an operator needs beside it:
+//
+//	lamplighter serve      answer on http://127.0.0.1:8080
+//	lamplighter openapi    print the interface description
+//	lamplighter version    print the version
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"lamplighter.dev/cmd/lamplighter/local"
+	"lamplighter.dev/shared/platform"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+const usage = `usage: lamplighter <command>
+
+  serve      run the whole service on this machine (serve -help lists its flags)
+  openapi    print the interface description as YAML
+  version    print the version
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "lamplighter:", err)
+		os.Exit(1) //nolint:gocritic // nothing is deferred that the system does not do
+	}
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	command := ""
+	if len(args) > 0 {
+		command = args[0]
+	}
+	switch command {
+	case "serve":
+		return serve(ctx, args[1:], stdout, stderr)
+	case "openapi":
+		_, err := stdout.Write(local.Describe(&platform.Platform{}).YAML())
+		return err
+	case "version":
+		_, err := fmt.Fprintln(stdout, version)
+		return err
+	case "", "help", "-h", "-help", "--help":
+		_, err := fmt.Fprint(stdout, usage)
+		return err
+	default:
+		return fmt.Errorf("unknown command %q\n%s", command, usage)
+	}
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"lamplighter.dev/cmd/lamplighter/local"
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/table"
+)
+
+// serve runs the service until ctx ends.
+func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	c, err := parse(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	began := clock.System{}.Now()
+	ln, err := listen(ctx, c.addr)
+	if err != nil {
+		return err
+	}
+	defer ln.Close() //nolint:errcheck // the server has closed it, or the error is another one
+	o := options(c, ln, stdout, stderr)
+	s, err := local.Open(o)
+	if err != nil {
+		return err
+	}
+	err = answer(ctx, s, ln, func(ctx context.Context) error { return welcome(ctx, s, c, o, began, stdout) })
+	return errors.Join(err, s.Close())
+}
+
+// listen takes the address, and says what to do when another program has it.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("another program answers on %s: stop it, or choose another address with -addr", addr)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", addr, err)
+	}
+	return ln, nil
+}
+
+func options(c choices, ln net.Listener, stdout, stderr io.Writer) local.Options {
+	level := slog.LevelWarn
+	if c.verbose {
+		level = slog.LevelInfo
+	}
+	o := local.Options{
+		Root: c.root, Dir: c.dir, BaseURL: "http://" + ln.Addr().String(), Version: version, Mails: stdout,
+		Log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})),
+	}
+	if c.store == "dynamodb" {
+		o.Remote = table.Remote{Table: c.table, Endpoint: c.endpoint}
+	}
+	return o
+}
+
+// grace is how long requests under way may take when the service is told to stop.
+const grace = 10 * time.Second
+
+// answer serves until ctx ends; ready is called when requests are answered.
+func answer(ctx context.Context, s *local.Service, ln net.Listener, ready func(context.Context) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if err := s.Resume(ctx); err != nil {
+		return err
+	}
+	server := &http.Server{
+		Handler: s, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: 40 * time.Second,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+	}
+	failed, done := make(chan error, 1), make(chan struct{})
+	go func() { failed <- server.Serve(ln) }()
+	go func() { s.Run(ctx); close(done) }()
+	err := ready(ctx)
+	if err == nil {
+		select {
+		case <-ctx.Done():
+		case err = <-failed:
+		}
+	}
+	stop()
+	<-done
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	return errors.Join(ignoreCancel(err), server.Shutdown(last))
+}
+
+// ignoreCancel drops the complaint of what was under way when the service was told to stop.
+func ignoreCancel(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// welcome makes the demo and says how to begin.
+func welcome(ctx context.Context, s *local.Service, c choices, o local.Options, began time.Time, out io.Writer) error {
+	var res local.DemoResource
+	if c.demo {
+		var err error
+		if res, err = s.Demo(ctx, o.BaseURL); err != nil {
+			return err
+		}
+	}
+	took := clock.System{}.Now().Sub(began).Round(10 * time.Millisecond)
+	p := &printer{out: out}
+	p.line("Lamplighter %s is ready (%s).", version, took)
+	p.line("")
+	p.line("  API     %s", o.BaseURL)
+	p.line("  Docs    %s/docs", o.BaseURL)
+	p.line("  Mails   %s, and their codes here", filepath.Join(c.dir, "mails"))
+	if c.demo {
+		p.line("  Login   %s / %s", local.DemoEmail, local.DemoPassword)
+		p.line("")
+		p.demo(o.BaseURL, res)
+	}
+	p.line("")
+	return p.err
+}
+
+// printer writes lines and keeps the first failure.
+type printer struct {
+	out io.Writer
+	err error
+}
+
+func (p *printer) line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.out, format+"\n", args...)
+	}
+}
+
+// demo prints commands that work when they are pasted one after the other.
+func (p *printer) demo(base string, res local.DemoResource) {
+	p.line(`  TOKEN=$(curl -s %s/auth/login -H 'Content-Type: application/json' \`, base)
+	p.line(`    -d '{"email":"%s","password":"%s"}' | sed 's/.*"accessToken":"\([^"]*\)".*/\1/')`, local.DemoEmail, local.DemoPassword)
+	p.line(`  curl -s '%s/resources?status=running&limit=3' -H "Authorization: Bearer $TOKEN"`, base)
+	if res.UID == "" {
+		p.line(`  curl -s %s/resources/summary -H "Authorization: Bearer $TOKEN"`, base)
+		return
+	}
+	p.line(`  curl -s %s/actions -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \`, base)
+	p.line(`    -d '{"type":"stop","provider":"%s","cloudAccountID":"%s","resourceType":"%s","region":"%s","resourceUID":"%s"}'`,
+		res.Provider, res.CloudAccountID, res.Type, res.Region, res.UID)
+}

@@ -1,0 +1,15 @@
+// Command cloudaccounts answers the operations of the group Cloud Accounts.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lamplighter.dev/functions/cloudaccounts"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/rest"
+)
+
+func main() {
+	p := platform.Open()
+	lambda.Start(rest.Lambda(p, cloudaccounts.Operations(p)))
+}

@@ -1,0 +1,15 @@
+// Command description hands out the interface description that lies beside its bootstrap, and tells whether the service is well.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lamplighter.dev/functions/description"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/rest"
+)
+
+func main() {
+	p := platform.Open()
+	lambda.Start(rest.Lambda(p, description.Operations(p, description.File("openapi.yaml"))))
+}

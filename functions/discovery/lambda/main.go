@@ -1,0 +1,16 @@
+// Command discovery runs the tasks of the discovery machine.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lamplighter.dev/functions/discovery"
+	"lamplighter.dev/shared/cloud/providers"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/workflow"
+)
+
+func main() {
+	p := platform.Open()
+	lambda.Start(workflow.Lambda(discovery.Handler(p, providers.Of(p))))
+}

@@ -1,0 +1,21 @@
+// Package providers lists the clouds that a worker can talk to. It links all their SDKs, so only workers' mains and
+// cmd/lamplighter import it.
+package providers
+
+import (
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws"
+	"lamplighter.dev/shared/cloud/simulated"
+	"lamplighter.dev/shared/platform"
+)
+
+// Of are the providers that the operator's settings allow. A new cloud is one line here.
+func Of(p *platform.Platform) cloud.Providers {
+	all := cloud.Providers{
+		aws.Name: aws.New(aws.Options{Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints}),
+	}
+	if p.Settings.Simulated {
+		all[simulated.Name] = simulated.New(p.Table, p.Clock)
+	}
+	return all
+}

@@ -1,0 +1,110 @@
+package platform
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/seal"
+	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/worker"
+	"lamplighter.dev/shared/workflow"
+)
+
+// Open is the platform of a Lambda, from the environment that template.yaml gives it. It makes no call, so that it adds
+// little to a cold start. An environment that lacks something ends the process with a line that names all of it: Lambda
+// then reports a failed start.
+func Open() *Platform {
+	p, err := Environment(os.Getenv)
+	if err != nil {
+		slog.New(slog.NewJSONHandler(os.Stderr, nil)).Error("the function cannot start", "error", err.Error())
+		os.Exit(1)
+	}
+	return p
+}
+
+// Environment is the platform that the variables describe which getenv reads. A function gets those that it needs: what
+// is not there is refused where it is used, but the first three, which all of them need.
+//
+//	LAMPLIGHTER_TABLE            name of the DynamoDB table
+//	LAMPLIGHTER_STAGE            dev, staging, prod
+//	LAMPLIGHTER_PEPPER           keys the hashes of codes, refresh tokens and kept answers
+//	LAMPLIGHTER_VERSION          what runs
+//	LAMPLIGHTER_BASE_URL         where clients reach the API
+//	LAMPLIGHTER_FUNCTION_PREFIX  begins the names of worker functions
+//	LAMPLIGHTER_MACHINE_PREFIX   begins the ARNs of state machines
+//	LAMPLIGHTER_MACHINES         their names, comma list
+//	LAMPLIGHTER_SECRETS_KEY      ARN of the KMS key of sealed secrets
+//	LAMPLIGHTER_SIGNING_KEYS     ARNs of the KMS keys of access tokens, comma list, the signing one first
+//	LAMPLIGHTER_CUSTOM_ENDPOINTS "true": accounts may name an endpointURL
+//	LAMPLIGHTER_SIMULATED        "true": accounts of provider simulated are accepted
+//
+// and AWS's own: AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_ENDPOINT_URL.
+func Environment(getenv func(string) string) (*Platform, error) {
+	if err := demand(getenv, "LAMPLIGHTER_TABLE", "LAMPLIGHTER_STAGE", "LAMPLIGHTER_PEPPER", "AWS_REGION"); err != nil {
+		return nil, err
+	}
+	cfg, clk := AWS(getenv), clock.System{}
+	base := getenv("LAMPLIGHTER_BASE_URL")
+	issuer := base
+	if issuer == "" { // until a domain is known, tokens are those of the stage
+		issuer = "lamplighter-" + getenv("LAMPLIGHTER_STAGE")
+	}
+	return &Platform{
+		Table:    table.Fenced(table.Dynamo(remote(getenv))),
+		Clock:    clk,
+		Workflow: workflow.InAWS(cfg, getenv("LAMPLIGHTER_MACHINE_PREFIX"), list(getenv("LAMPLIGHTER_MACHINES"))...),
+		Workers:  worker.NewLambda(cfg, getenv("LAMPLIGHTER_FUNCTION_PREFIX")),
+		Sealer:   seal.NewEnvelope(seal.NewKMS(cfg, getenv("LAMPLIGHTER_SECRETS_KEY"))),
+		Tokens:   identity.NewJWTs(identity.NewKMSKeys(cfg, list(getenv("LAMPLIGHTER_SIGNING_KEYS"))...), issuer, clk),
+		Log:      slog.New(slog.NewJSONHandler(os.Stdout, nil)),
+		Settings: Settings{
+			Version: getenv("LAMPLIGHTER_VERSION"), BaseURL: base, Pepper: []byte(getenv("LAMPLIGHTER_PEPPER")),
+			Simulated:       getenv("LAMPLIGHTER_SIMULATED") == "true",
+			CustomEndpoints: getenv("LAMPLIGHTER_CUSTOM_ENDPOINTS") == "true",
+		},
+	}, nil
+}
+
+// demand names all variables that are missing at once.
+func demand(getenv func(string) string, names ...string) error {
+	var errs []error
+	for _, n := range names {
+		if getenv(n) == "" {
+			errs = append(errs, fmt.Errorf("the variable %s is not set", n))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// AWS is how to reach our own account, from AWS's variables. The SDK's own loader is not linked: a Lambda's credentials
+// are always in its environment, and reading profiles, SSO and metadata would cost megabytes and milliseconds of every
+// start.
+func AWS(getenv func(string) string) aws.Config {
+	cfg := aws.Config{
+		Region:      getenv("AWS_REGION"),
+		Credentials: credentials.NewStaticCredentialsProvider(getenv("AWS_ACCESS_KEY_ID"), getenv("AWS_SECRET_ACCESS_KEY"), getenv("AWS_SESSION_TOKEN")),
+	}
+	if url := getenv("AWS_ENDPOINT_URL"); url != "" {
+		cfg.BaseEndpoint = &url
+	}
+	return cfg
+}
+
+func remote(getenv func(string) string) table.Remote {
+	return table.Remote{
+		Table: getenv("LAMPLIGHTER_TABLE"), Region: getenv("AWS_REGION"), Endpoint: getenv("AWS_ENDPOINT_URL"),
+		KeyID: getenv("AWS_ACCESS_KEY_ID"), Secret: getenv("AWS_SECRET_ACCESS_KEY"), Session: getenv("AWS_SESSION_TOKEN"),
+	}
+}
+
+func list(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
+}

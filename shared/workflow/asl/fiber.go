@@ -132,6 +132,7 @@ func (f *fiber) attempt(ctx context.Context, s *state) (out any, next string, er
 		if err := f.pause(ctx); err != nil {
 			return nil, "", err
 		}
+		events := f.frame.Events
 		out, next, err := f.once(ctx, s)
 		if err == nil {
 			return out, next, nil
@@ -139,6 +140,11 @@ func (f *fiber) attempt(ctx context.Context, s *state) (out any, next string, er
 		e, ok := errors.AsType[*Error](err)
 		if !ok || ctx.Err() != nil {
 			return nil, "", err
+		}
+		if f.frame.Events == events { // it failed before it did anything: EvaluationFailed
+			if err := f.count(1); err != nil {
+				return nil, "", err
+			}
 		}
 		again, err := f.again(ctx, s, e)
 		if err != nil {

@@ -113,7 +113,8 @@ func successContent[O any](r huma.Registry, op Op) map[string]*huma.MediaType {
 		if op.Produces == "" {
 			return nil
 		}
-		return map[string]*huma.MediaType{op.Produces: {}}
+		kind, _, _ := strings.Cut(op.Produces, ";")
+		return map[string]*huma.MediaType{kind: {}}
 	}
 	return map[string]*huma.MediaType{contentJSON: {Schema: &huma.Schema{
 		Type: huma.TypeObject, Required: []string{"data"},

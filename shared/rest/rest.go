@@ -121,6 +121,14 @@ func (op *Op) policy() string {
 	return op.Policy
 }
 
+// denial says what c lacks, and what to do about it.
+func (op *Op) denial(c identity.Caller) string {
+	if c.Org == "" {
+		return "you are in no organization: create one with POST /organisations, then POST /auth/refresh with its id as tenantID"
+	}
+	return "permission denied: " + op.Policy + " is needed"
+}
+
 // isRaw tells whether O is Raw.
 func isRaw[O any]() bool { return reflect.TypeFor[O]() == reflect.TypeFor[Raw]() }
 

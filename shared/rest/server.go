@@ -38,7 +38,7 @@ func (s *server) answer(x *exchange) {
 	case !op.Public && c.User == "":
 		send(x, &GatewayError{http.StatusUnauthorized, "unauthorized"})
 	case !op.Public && !op.permits(c):
-		send(x, shape(op, http.StatusForbidden, "permission denied: "+op.Policy+" is needed"))
+		send(x, shape(op, http.StatusForbidden, op.denial(c)))
 	default:
 		if e := x.admit(); e != nil {
 			send(x, e)

@@ -1,0 +1,54 @@
+package rest_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/rest"
+)
+
+// Every policy against every system role, at the door: 200 or 403, and the 403 says what is missing.
+func TestRolesAtTheDoor(t *testing.T) {
+	g := rest.NewGroup("Test")
+	for _, p := range identity.Policies() {
+		name := strings.ReplaceAll(p.ID, ":", "-")
+		rest.Handle(g, rest.Op{ID: name, Method: http.MethodGet, Path: "/" + name, Summary: p.Description, Policy: p.ID},
+			func(context.Context, *struct{}) (string, error) { return "in", nil })
+	}
+	door, _ := rest.Mount(&platform.Platform{}, g)
+	ask := func(c identity.Caller, policy string) (int, string) {
+		r := httptest.NewRequest(http.MethodGet, "/"+strings.ReplaceAll(policy, ":", "-"), http.NoBody)
+		w := httptest.NewRecorder()
+		door.ServeHTTP(w, r.WithContext(identity.With(r.Context(), c)))
+		return w.Code, w.Body.String()
+	}
+	for _, role := range identity.SystemRoles() {
+		c := identity.Caller{
+			Org: "org_1", User: "usr_1",
+			Grants: identity.Resolve([]identity.Grant{{Role: role.Name, Scope: identity.OrgScope}}),
+		}
+		scoped := c
+		scoped.Grants = identity.Resolve([]identity.Grant{{Role: role.Name, Scope: "team:team_1"}})
+		for _, p := range identity.Policies() {
+			want := http.StatusForbidden
+			if identity.Allows(c, p.ID) {
+				want = http.StatusOK
+			}
+			if got, body := ask(c, p.ID); got != want || want == http.StatusForbidden && !strings.Contains(body, p.ID) {
+				t.Errorf("%s on %s: %d %s", role.Name, p.ID, got, body)
+			}
+			if got, body := ask(scoped, p.ID); got != http.StatusForbidden {
+				t.Errorf("%s of a team on %s: %d %s", role.Name, p.ID, got, body)
+			}
+		}
+	}
+	nowhere := identity.Caller{User: "usr_1"}
+	if got, body := ask(nowhere, "actions:read"); got != http.StatusForbidden || !strings.Contains(body, "POST /organisations") || !strings.Contains(body, "tenantID") {
+		t.Errorf("without an organization: %d %s", got, body)
+	}
+}

@@ -10,7 +10,7 @@ import (
 
 // Provision makes a verified account with this address, password and name, unless the address has a verified account:
 // that one is left as it is. It answers the account, and is safe to repeat. It is for operators and for the demo login.
-func Provision(ctx context.Context, p *platform.Platform, email, password, name string) (identity.User, error) {
+func Provision(ctx context.Context, p *platform.Platform, email, password, name string) (identity.User, error) { //nolint:revive // the three strings are one account
 	s := newService(p)
 	address, err := identity.Address(email)
 	if err != nil {

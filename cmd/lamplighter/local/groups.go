@@ -3,6 +3,7 @@ package local
 import (
 	"lamplighter.dev/functions/actions"
 	"lamplighter.dev/functions/auth"
+	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/functions/description"
 	"lamplighter.dev/functions/organisations"
 	"lamplighter.dev/shared/platform"
@@ -17,11 +18,14 @@ type group struct {
 
 // groups are all of them, in the order in which the interface description lists them. A new one is one line here, besides
 // its folder and its entry in template.yaml.
-var groups = []group{
-	{"auth", auth.Operations},
-	{"organisations", organisations.Operations},
-	{"actions", actions.Operations},
-	{"description", described},
+func groups() []group {
+	return []group{
+		{"auth", auth.Operations},
+		{"organisations", organisations.Operations},
+		{"cloudaccounts", cloudaccounts.Operations},
+		{"actions", actions.Operations},
+		{"description", described},
+	}
 }
 
 // described describes everything that is in groups, itself too.
@@ -37,17 +41,17 @@ func Describe(p *platform.Platform) *rest.API {
 
 // mounted makes every group.
 func mounted(p *platform.Platform) []*rest.Group {
-	out := make([]*rest.Group, len(groups))
-	for i, g := range groups {
-		out[i] = g.operations(p)
+	var out []*rest.Group
+	for _, g := range groups() {
+		out = append(out, g.operations(p))
 	}
 	return out
 }
 
 // functions are the groups as the functions that the template routes to.
 func functions(p *platform.Platform) map[string]rest.Function {
-	out := make(map[string]rest.Function, len(groups))
-	for _, g := range groups {
+	out := map[string]rest.Function{}
+	for _, g := range groups() {
 		out[g.folder] = rest.Lambda(p, g.operations(p))
 	}
 	return out

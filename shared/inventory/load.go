@@ -169,11 +169,14 @@ func (s *Store) loadChunks(ctx context.Context, org string, st *state, h head) e
 		return nil
 	}
 	var missing []table.Key
+	rows := 0
 	for _, c := range h.Chunks {
 		if !st.chunks[c.ID] {
 			missing = append(missing, indexKey(org, chunkPrefix+c.ID))
+			rows += c.Rows
 		}
 	}
+	st.expect(rows)
 	for len(missing) > 0 {
 		n := min(chunksAtOnce, len(missing))
 		got, err := s.table.BatchGet(ctx, missing[:n]...)
@@ -189,6 +192,15 @@ func (s *Store) loadChunks(ctx context.Context, org string, st *state, h head) e
 	st.head = h
 	st.mu.Unlock()
 	return nil
+}
+
+// expect makes room in an empty state.
+func (st *state) expect(rows int) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if len(st.rows) == 0 {
+		st.rows, st.byUID = make([]row, 0, rows), make(map[string]int32, rows)
+	}
 }
 
 func (st *state) applyChunks(got map[table.Key]table.Item, keys []table.Key) error {

@@ -39,9 +39,6 @@ func (st *state) apply(z []byte) error {
 	if err != nil {
 		return err
 	}
-	if len(st.rows) == 0 {
-		st.byUID = make(map[string]int32, len(g.rows))
-	}
 	for i := range g.rows {
 		st.merge(&g.rows[i])
 	}

@@ -51,6 +51,7 @@ type Kind struct {
 	Scalable   bool          // its capacity can be set
 	Priced     bool          // a rack rate is known
 	Measured   bool          // has utilisation metrics
+	Absolute   bool          // an act sets a size: it may be given while the resource is still moving the other way
 	Remembers  bool          // a stop forgets its capacity: State.Snapshot is kept before it and given back at the start
 	ActBatch   int           // ids that one start or stop call takes
 	ReadBatch  int           // ids that one Read takes in one call

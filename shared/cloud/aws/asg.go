@@ -22,7 +22,7 @@ import (
 var groups = kind[asgAPI]{
 	Kind: cloud.Kind{
 		Type: "aws-asg", Name: "Auto Scaling group", Actionable: true, Scalable: true, Priced: true, Measured: true,
-		Remembers: true, ActBatch: 1, ReadBatch: 50, Deadline: 30 * time.Minute,
+		Remembers: true, Absolute: true, ActBatch: 1, ReadBatch: 50, Deadline: 30 * time.Minute,
 	},
 	needs: needs{
 		discover:  []string{"autoscaling:DescribeAutoScalingGroups"},

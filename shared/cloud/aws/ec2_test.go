@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws"
 	"lamplighter.dev/shared/cloud/aws/twin"
 )
 
@@ -182,4 +183,40 @@ func TestAListedInstanceIsDescribed(t *testing.T) {
 	if r.Name != "web" || r.Tags["env"] != "dev" || r.InstanceType != "t3.large" || r.Capacity["vCPU"] != 2 || r.Zone != region+"a" || r.CreatedAt.Year() != 2026 {
 		t.Errorf("listed as %+v", r)
 	}
+}
+
+// Hibernation keeps the memory billed, and a forced stop may lose data: neither is asked for.
+func TestAStopIsAPlainStop(t *testing.T) {
+	tw, c := connect(t)
+	id := fleet(tw, 1, twin.Instance{})[0]
+	if err := act(t, c, cloud.Stop, "aws-ec2", cloud.Target{UID: id}); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range tw.Calls("ec2:StopInstances") {
+		if k.Params["Hibernate"] != nil || k.Params["Force"] != nil || k.Params["InstanceId.1"] != id {
+			t.Errorf("StopInstances was called with %v", k.Params)
+		}
+	}
+}
+
+func BenchmarkStopAThousandInstances(b *testing.B) {
+	tw := &twin.Cloud{}
+	ids := fleet(tw, 1000, twin.Instance{})
+	targets := make([]cloud.Target, len(ids))
+	for i, id := range ids {
+		targets[i].UID = id
+	}
+	c, err := aws.New(options(tw)).Connect(b.Context(), keys(twin.AccessKey))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, r := range c.Act(b.Context(), cloud.Stop, "aws-ec2", region, targets) {
+			if r.Err != nil {
+				b.Fatal(r.Err)
+			}
+		}
+	}
+	b.ReportMetric(float64(len(tw.Calls("ec2:StopInstances")))/float64(b.N), "calls/op")
 }

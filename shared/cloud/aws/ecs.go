@@ -20,7 +20,7 @@ import (
 var services = kind[ecsClient]{
 	Kind: cloud.Kind{
 		Type: "aws-ecs", Name: "ECS service", Actionable: true, Scalable: true, Priced: true, Measured: true,
-		Remembers: true, ActBatch: 1, ReadBatch: 10, Deadline: 20 * time.Minute,
+		Remembers: true, Absolute: true, ActBatch: 1, ReadBatch: 10, Deadline: 20 * time.Minute,
 	},
 	needs: needs{
 		discover: []string{

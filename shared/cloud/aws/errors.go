@@ -77,8 +77,8 @@ func classify(err error) error {
 	if err == nil {
 		return nil
 	}
-	if _, ok := errors.AsType[*cloud.Error](err); ok {
-		return err
+	if e, ok := errors.AsType[*cloud.Error](err); ok {
+		return e // one of ours, which the SDK may have wrapped
 	}
 	out := &cloud.Error{Op: opOf(err), Message: err.Error(), Err: err}
 	api, ok := errors.AsType[smithy.APIError](err)

@@ -207,3 +207,23 @@ func TestTheLimiterWaitsNoLongerThanItsCaller(t *testing.T) {
 		t.Errorf("%d calls reached the cloud; want 1", n)
 	}
 }
+
+func TestAnInstallationWithoutAnIdentitySaysSo(t *testing.T) {
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("AWS_CONFIG_FILE", "/nonexistent")
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent")
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	o := options(&twin.Cloud{})
+	o.Base = nil
+	c, err := aws.New(o).Connect(t.Context(), roleAccount())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Identify(t.Context())
+	wantClass(t, "Identify without an identity of ours", err, cloud.Refused)
+	if err == nil || !strings.Contains(err.Error(), "no AWS identity of its own") {
+		t.Errorf("the error %v does not say what is missing", err)
+	}
+}

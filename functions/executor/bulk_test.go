@@ -37,7 +37,7 @@ func (w *world) group(size int, policy string) (inventory.Group, []inventory.Pla
 
 // submitBulk commits a bulk action as POST /actions/bulk does.
 func (w *world) submitBulk(g inventory.Group, verb cloud.Verb) BulkInput {
-	now := w.clock.Now()
+	now := w.e.p.Clock.Now()
 	b := execution.Bulk{
 		ID: id.New("bulk", now), GroupID: g.ID, Type: verb, Status: execution.BulkQueued, Total: g.Size, CreatedAt: now,
 		Plan: &execution.BulkPlan{FailurePolicy: g.FailurePolicy},

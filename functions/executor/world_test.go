@@ -34,7 +34,7 @@ func (s skipping) Sleep(ctx context.Context, d time.Duration) error {
 
 // world is a simulated cloud account with its resources in the inventory, and an executor for it.
 type world struct {
-	t         *testing.T
+	t         testing.TB
 	ctx       context.Context
 	clock     skipping
 	store     table.Store
@@ -48,14 +48,21 @@ type world struct {
 func newWorld(t *testing.T, credentials map[string]string) *world {
 	t.Helper()
 	c := skipping{clock.NewManual(noon)}
-	w := &world{t: t, clock: c, store: table.Fenced(tabletest.NewAt(t, c)), ctx: table.WithTenant(t.Context(), org)}
-	kek, err := seal.OpenKeyFile(filepath.Join(t.TempDir(), "kek"))
+	w := &world{t: t, clock: c}
+	w.found(tabletest.NewAt(t, c), c, credentials)
+	return w
+}
+
+// found founds the world on a store and a clock.
+func (w *world) found(s table.Store, c clock.Clock, credentials map[string]string) {
+	w.t.Helper()
+	w.store, w.ctx = table.Fenced(s), table.WithTenant(w.t.Context(), org)
+	kek, err := seal.OpenKeyFile(filepath.Join(w.t.TempDir(), "kek"))
 	w.must(err)
 	p := &platform.Platform{Table: w.store, Clock: c, Sealer: seal.NewEnvelope(kek), Log: slog.New(slog.DiscardHandler)}
 	w.e = New(p, cloud.Providers{"simulated": simulated.New(w.store, c)})
 	w.connect(credentials)
 	w.discover()
-	return w
 }
 
 func (w *world) must(err error) {
@@ -114,8 +121,14 @@ func (w *world) list(kind, region string) {
 		w.must(err)
 		_, err = w.e.inventory.Upsert(w.ctx, org, inventory.Batch{Scan: scan, At: noon.Add(-time.Minute), Resources: got.Resources})
 		w.must(err)
-		for _, r := range got.Resources {
-			w.resources = append(w.resources, w.resource(r.UID))
+		uids := make([]string, len(got.Resources))
+		for i, r := range got.Resources {
+			uids[i] = r.UID
+		}
+		listed, err := w.e.inventory.ByUIDs(w.ctx, org, uids)
+		w.must(err)
+		for _, l := range listed {
+			w.resources = append(w.resources, l.Resource)
 		}
 		if page = got.Next; page == "" {
 			return

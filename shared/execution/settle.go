@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/id"
@@ -41,6 +44,9 @@ type Event struct {
 // outcomesPerTransaction keeps a transaction below 100 writes: at most 9 an outcome and 3 that all share.
 const outcomesPerTransaction = 10
 
+// settlers is how many transactions are under way at once: few, because all of them touch the same counters.
+const settlers = 4
+
 // eventsKept is how long an event stays in the outbox for consumers that lag.
 const eventsKept = 7 * 24 * time.Hour
 
@@ -48,15 +54,17 @@ const eventsKept = 7 * 24 * time.Hour
 // events, the bulk action's counters and the list of pending work change together, once, however often it is called.
 // All outcomes belong to one organization and, when they belong to a bulk action, to the same one.
 func Settle(ctx context.Context, s table.Store, org string, outcomes []Outcome) error {
-	ctx = table.Within(ctx, pending.Prefix)
-	for len(outcomes) > 0 {
-		n := min(outcomesPerTransaction, len(outcomes))
-		if err := settle(ctx, s, org, outcomes[:n]); err != nil {
-			return fmt.Errorf("settle %d actions from %s: %w", n, outcomes[0].Action.ID, err)
-		}
-		outcomes = outcomes[n:]
+	g, ctx := errgroup.WithContext(table.Within(ctx, pending.Prefix))
+	g.SetLimit(settlers)
+	for some := range slices.Chunk(outcomes, outcomesPerTransaction) {
+		g.Go(func() error {
+			if err := settle(ctx, s, org, some); err != nil {
+				return fmt.Errorf("settle %d actions from %s: %w", len(some), some[0].Action.ID, err)
+			}
+			return nil
+		})
 	}
-	return nil
+	return g.Wait()
 }
 
 // settle runs one transaction. What someone else has ended meanwhile is left out of the next try.

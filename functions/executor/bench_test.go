@@ -1,0 +1,109 @@
+package executor
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/simulated"
+	"lamplighter.dev/shared/execution"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/workflow"
+)
+
+// BenchmarkBulkStop10000 stops 10,000 simulated instances in two regions, each call to the cloud taking 200 ms and each
+// instance up to two seconds, through the real state machine and a store that syncs. The bars: 20 s, and 400 calls.
+func BenchmarkBulkStop10000(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		w := worldOnDisk(b, map[string]string{
+			"size": "11500", "kinds": "aws-ec2", "regions": "2", "stopped": "0", "transitionSeconds": "2", "callMillis": "200",
+		})
+		g := w.flat(10_000)
+		in := w.submitBulk(g, cloud.Stop)
+		engine := w.engine()
+		before := calls(w)
+		b.StartTimer()
+		w.must(engine.Start(w.ctx, execution.BulkMachine, in.BulkID, in))
+		w.await(engine, in.BulkID)
+		b.StopTimer()
+		if done := w.bulk(in.BulkID); done.Completed != 10_000 || done.Status != execution.BulkCompleted {
+			b.Fatalf("%+v", done)
+		}
+		b.ReportMetric(float64(calls(w)-before), "calls/op")
+		w.must(engine.Close())
+		b.StartTimer()
+	}
+}
+
+// flat makes a group of size instances that all stand at one place.
+func (w *world) flat(size int) inventory.Group {
+	w.t.Helper()
+	var places []inventory.Place
+	for _, r := range w.resources {
+		if r.Unschedulable == "" && len(places) < size {
+			places = append(places, inventory.Place{ResourceID: r.ID, Tier: 1, Order: 1})
+		}
+	}
+	g, err := w.e.inventory.CreateGroup(w.ctx, org, inventory.Group{ID: id.New("grp", noon), Name: "flat", FailurePolicy: "continue"}, places)
+	w.must(err)
+	return g
+}
+
+// worldOnDisk is a world on the machine's clock and a store that syncs.
+func worldOnDisk(b *testing.B, credentials map[string]string) *world {
+	b.Helper()
+	s, err := table.Open(filepath.Join(b.TempDir(), "store.db"), table.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = s.Close() })
+	w := &world{t: b}
+	w.found(s, clock.System{}, credentials)
+	return w
+}
+
+// engine runs the machines with this world's executor.
+func (w *world) engine() *workflow.Embedded {
+	w.t.Helper()
+	machines, err := workflow.Machines(os.DirFS("../../statemachines"), map[string]string{
+		"ExecutorFunctionArn": "executor", "DiscoveryFunctionArn": "discovery",
+	})
+	w.must(err)
+	e, err := workflow.NewEmbedded(workflow.Parts{
+		Store: w.store, Clock: w.e.p.Clock, Machines: machines, Log: slog.New(slog.DiscardHandler),
+		Handlers: map[string]workflow.Handler{"executor": w.e.Handle, "discovery": w.e.Handle},
+	})
+	w.must(err)
+	return e
+}
+
+// await waits for the end of a bulk action's execution.
+func (w *world) await(e *workflow.Embedded, name string) {
+	w.t.Helper()
+	for {
+		x, err := e.Describe(w.ctx, execution.BulkMachine, name)
+		w.must(err)
+		if x.Status != workflow.Running {
+			if x.Status != workflow.Succeeded {
+				w.t.Fatalf("%s: %s %s", x.Status, x.Error, x.Cause)
+			}
+			return
+		}
+		w.must(clock.System{}.Sleep(w.ctx, 20*time.Millisecond))
+	}
+}
+
+func calls(w *world) (n int) {
+	for _, c := range simulated.Calls(w.e.providers["simulated"], w.account.ID) {
+		n += c
+	}
+	return n
+}

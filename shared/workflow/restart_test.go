@@ -40,6 +40,9 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(lambdaChild) != "" {
+		lambdaMain()
+	}
 	if dir := os.Getenv(restartDir); dir != "" {
 		if err := restartChild(dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)

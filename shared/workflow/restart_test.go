@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -191,7 +192,7 @@ func checkEnds(t *testing.T, dir string) {
 	t.Helper()
 	all := make([]string, restartItems)
 	for i := range all {
-		all[i] = fmt.Sprint(i * 2)
+		all[i] = strconv.Itoa(i * 2)
 	}
 	want := fmt.Sprintf(`SUCCEEDED {"all":[%s],"n":%d}`, strings.Join(all, ","), restartItems)
 	seen := map[string]string{}

@@ -13,7 +13,7 @@ func BenchmarkStates(b *testing.B) {
 		"Done":{"Type":"Succeed"}}}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := m.Run(b.Context(), Env{Clock: instant{}}, execution(`{"n":0,"text":"some words"}`, nil)); err != nil {
+		if _, err := m.Run(b.Context(), Env{Clock: instant{}}, execution(`{"n":0,"text":"some words"}`)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -27,7 +27,7 @@ func BenchmarkTasks(b *testing.B) {
 	w.tasks = map[string]testTask{"fn": func(_ context.Context, in map[string]any) (any, error) { return in, nil }}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := m.Run(b.Context(), w.env(instant{}), execution(`{"id":"act_1","n":1}`, nil)); err != nil {
+		if _, err := m.Run(b.Context(), w.env(instant{}), execution(`{"id":"act_1","n":1}`)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -91,7 +91,7 @@ func TestMachinesBehaveAsOnStepFunctions(t *testing.T) {
 			}
 			w, clk := newWorld(), ticking(t)
 			w.tasks = caseTasks(w, clk)
-			out, err := m.Run(t.Context(), w.env(clk), execution(string(c.Input), nil))
+			out, err := m.Run(t.Context(), w.env(clk), execution(string(c.Input)))
 			check(t, c, out, err)
 		})
 	}

@@ -31,7 +31,7 @@ func FuzzMachine(f *testing.F) {
 		}
 		w := newWorld()
 		w.tasks = map[string]testTask{"echo": func(_ context.Context, in map[string]any) (any, error) { return in, nil }}
-		out, err := m.Run(t.Context(), Env{Clock: instant{}, Tasks: answering{w}}, execution(string(input), nil))
+		out, err := m.Run(t.Context(), Env{Clock: instant{}, Tasks: answering{w}}, execution(string(input)))
 		if _, named := errors.AsType[*Error](err); err != nil && !named {
 			t.Fatalf("an error without a name: %v", err)
 		}

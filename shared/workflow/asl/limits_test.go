@@ -20,7 +20,7 @@ func runOn(t *testing.T, definition, input string, fn testTask) (string, error) 
 	t.Helper()
 	w := newWorld()
 	w.tasks = map[string]testTask{"fn": fn}
-	out, err := mustParse(t, definition).Run(t.Context(), w.env(ticking(t)), execution(input, nil))
+	out, err := mustParse(t, definition).Run(t.Context(), w.env(ticking(t)), execution(input))
 	return string(out), err
 }
 
@@ -123,7 +123,7 @@ func TestRetryWaitsLongerEachTimeUpToMaxDelay(t *testing.T) {
 		"Retry":[{"ErrorEquals":["E"],"IntervalSeconds":2,"MaxAttempts":4,"BackoffRate":3,"MaxDelaySeconds":20}]}}}`)
 	done := make(chan error, 1)
 	go func() {
-		_, err := m.Run(t.Context(), w.env(clk), execution(`1`, nil))
+		_, err := m.Run(t.Context(), w.env(clk), execution(`1`))
 		done <- err
 	}()
 	for _, want := range []time.Duration{2, 6, 18, 20} {

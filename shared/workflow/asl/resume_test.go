@@ -5,16 +5,15 @@ import (
 	"errors"
 	"sync"
 	"testing"
-
-	"lamplighter.dev/shared/clock"
 )
 
 var errCrash = errors.New("crash")
 
 // crashing runs a case, and lets the process die at its first write, after its second, and so on: each time the execution
 // is resumed from what was kept. It tells how the execution ended and how often it was resumed.
-func crashing(t *testing.T, m *Machine, w *world, c clock.Clock, x Execution) (out []byte, resumed int, err error) {
+func crashing(t *testing.T, m *Machine, w *world, input string) (out []byte, resumed int, err error) {
 	t.Helper()
+	x := execution(input)
 	for crashAt := 0; ; crashAt++ {
 		saves := 0
 		w.mu.Lock()
@@ -26,7 +25,7 @@ func crashing(t *testing.T, m *Machine, w *world, c clock.Clock, x Execution) (o
 		}
 		w.mu.Unlock()
 		x.Frames = w.kept()
-		out, err = m.Run(t.Context(), w.env(c), x)
+		out, err = m.Run(t.Context(), w.env(w.clock), x)
 		if !errors.Is(err, errCrash) {
 			return out, resumed, err
 		}
@@ -43,9 +42,10 @@ func TestAnExecutionThatIsCutOffAtAnyWriteEndsTheSameWay(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			w, clk := newWorld(), ticking(t)
-			w.tasks = caseTasks(w, clk)
-			out, resumed, err := crashing(t, mustParse(t, string(c.Definition)), w, clk, execution(string(c.Input), nil))
+			w := newWorld()
+			w.clock = ticking(t)
+			w.tasks = caseTasks(w, w.clock)
+			out, resumed, err := crashing(t, mustParse(t, string(c.Definition)), w, string(c.Input))
 			check(t, c, out, err)
 			total += resumed
 		})
@@ -63,7 +63,8 @@ func TestAResumedMapCallsFinishedItemsNoMore(t *testing.T) {
 		"Z":{"Type":"Pass","OutputPath":"$.inner","End":true}}}}}}`
 	var mu sync.Mutex
 	calls := 0
-	w, clk := newWorld(), ticking(t)
+	w := newWorld()
+	w.clock = ticking(t)
 	w.tasks = map[string]testTask{"fn": func(_ context.Context, in map[string]any) (any, error) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -71,7 +72,7 @@ func TestAResumedMapCallsFinishedItemsNoMore(t *testing.T) {
 		return in["value"], nil
 	}}
 	input := `[{"list":[1,2]},{"list":[3]},{"list":[4,5,6]},{"list":[]}]`
-	out, resumed, err := crashing(t, mustParse(t, m), w, clk, execution(input, nil))
+	out, resumed, err := crashing(t, mustParse(t, m), w, input)
 	if err != nil || string(out) != `[[1,2],[3],[4,5,6],[]]` {
 		t.Fatalf("%s %v", out, err)
 	}

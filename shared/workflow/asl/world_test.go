@@ -42,6 +42,7 @@ type testTask func(ctx context.Context, in map[string]any) (any, error)
 // world keeps the frames of an execution in memory and answers its tasks.
 type world struct {
 	tasks map[string]testTask
+	clock clock.Clock
 
 	mu     sync.Mutex
 	frames map[string]Frame
@@ -139,11 +140,11 @@ func (w *world) kept() map[string]Frame {
 func (w *world) env(c clock.Clock) Env { return Env{Clock: c, Tasks: w, Journal: w} }
 
 // execution makes an execution of a test.
-func execution(input string, frames map[string]Frame) Execution {
+func execution(input string) Execution {
 	return Execution{
 		ID: "arn:aws:states:local:000000000000:execution:test:x1", Name: "x1",
 		MachineID: "arn:aws:states:local:000000000000:stateMachine:test", Machine: "test",
-		Input: json.RawMessage(input), Started: epoch, Frames: frames,
+		Input: json.RawMessage(input), Started: epoch,
 	}
 }
 

@@ -112,7 +112,7 @@ var cases = []struct {
 			w.t.Fatalf("%+v", x)
 		}
 	}},
-	{"a signal answers a task that waits", tokens, func(w *world) {
+	{"a signal answers a task that waits", callback, func(w *world) {
 		w.mustStart(`{}`)
 		token := w.token()
 		if err := w.engine.Signal(w.t.Context(), token, map[string]int{"n": 1}, nil); err != nil {
@@ -125,7 +125,7 @@ var cases = []struct {
 			w.t.Fatal("a second answer must be refused")
 		}
 	}},
-	{"a signal fails a task that waits", tokens, func(w *world) {
+	{"a signal fails a task that waits", callback, func(w *world) {
 		w.mustStart(`{}`)
 		failure := &workflow.TaskError{Name: "Declined", Cause: "by a person"}
 		if err := w.engine.Signal(w.t.Context(), w.token(), nil, failure); err != nil {
@@ -135,7 +135,7 @@ var cases = []struct {
 			w.t.Fatalf("%+v", x)
 		}
 	}},
-	{"a token that is none is refused", tokens, func(w *world) {
+	{"a token that is none is refused", callback, func(w *world) {
 		w.want(w.engine.Signal(w.t.Context(), "not a token", 1, nil), fault.Invalid, "signal")
 	}},
 }

@@ -34,7 +34,7 @@ const (
 	timesOut = `{"StartAt":"W","TimeoutSeconds":1,"States":{"W":{"Type":"Wait","Seconds":3600,"End":true}}}`
 	invokes  = `{"StartAt":"T","States":{"T":{"Type":"Task","Resource":"arn:aws:states:::lambda:invoke",
 		"Parameters":{"FunctionName":"` + functionARN + `","Payload.$":"$"},"OutputPath":"$.Payload","End":true}}}`
-	tokens = `{"StartAt":"T","States":{"T":{"Type":"Task","Resource":"arn:aws:states:::lambda:invoke.waitForTaskToken",
+	callback = `{"StartAt":"T","States":{"T":{"Type":"Task","Resource":"arn:aws:states:::lambda:invoke.waitForTaskToken",
 		"Parameters":{"FunctionName":"` + functionARN + `","Payload":{"token.$":"$$.Task.Token"}},"End":true}}}`
 )
 

@@ -49,8 +49,8 @@ func Operations(p *platform.Platform, s Source) *rest.Group {
 		ID: "getHealth", Method: http.MethodGet, Path: "/healthz", Public: true,
 		Summary: "Tell whether the service is well",
 	}, func(context.Context, *none) (Health, error) { return Health{"ok", p.Settings.Version}, nil })
-	document(g, "getInterfaceJSON", "/openapi.json", "application/json", func() ([]byte, error) { v, err := d(); return v.json, err })
-	document(g, "getInterfaceYAML", "/openapi.yaml", "application/yaml", func() ([]byte, error) { v, err := d(); return v.yaml, err })
+	document(g, rest.Op{ID: "getInterfaceJSON", Path: "/openapi.json", Produces: "application/json"}, func() ([]byte, error) { v, err := d(); return v.json, err })
+	document(g, rest.Op{ID: "getInterfaceYAML", Path: "/openapi.yaml", Produces: "application/yaml"}, func() ([]byte, error) { v, err := d(); return v.yaml, err })
 	rest.Handle(g, rest.Op{
 		ID: "getDocs", Method: http.MethodGet, Path: "/docs", Public: true, Produces: "text/html; charset=utf-8",
 		Summary: "The interface description as a page", Description: "Self-contained: it loads nothing but `/openapi.json`.",
@@ -58,11 +58,10 @@ func Operations(p *platform.Platform, s Source) *rest.Group {
 	return g
 }
 
-func document(g *rest.Group, id, path, kind string, body func() ([]byte, error)) {
-	rest.Handle(g, rest.Op{
-		ID: id, Method: http.MethodGet, Path: path, Public: true, Produces: kind,
-		Summary: "The interface description as " + kind,
-	}, func(context.Context, *none) (rest.Raw, error) {
+// document adds the operation that hands out one spelling of the description.
+func document(g *rest.Group, op rest.Op, body func() ([]byte, error)) {
+	op.Method, op.Public, op.Summary = http.MethodGet, true, "The interface description as "+op.Produces
+	rest.Handle(g, op, func(context.Context, *none) (rest.Raw, error) {
 		b, err := body()
 		if err != nil {
 			return rest.Raw{}, fault.Cause(fault.Internal, err, "interface description")

@@ -104,7 +104,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.respond("MISSING_AUTHENTICATION_TOKEN", http.StatusForbidden)
 		return
 	}
-	caller, ok := x.authorized(rt)
+	caller, ok := x.authorized(rt) //nolint:contextcheck // x carries the request and its context
 	if !ok {
 		return
 	}
@@ -114,7 +114,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ev := x.event(rt, params, body)
 	ev.RequestContext.Authorizer = caller
-	out, err := g.invoke(rt, ev)
+	out, err := g.invoke(rt, ev) //nolint:contextcheck // a function outlives its client, as in AWS
 	switch {
 	case errors.Is(err, errTimeout):
 		x.respond("INTEGRATION_TIMEOUT", http.StatusGatewayTimeout)

@@ -83,11 +83,11 @@ func guard(_ context.Context, r events.APIGatewayCustomAuthorizerRequest) (event
 	}, nil
 }
 
-func open(t testing.TB) *Gateway {
-	t.Helper()
+func open(tb testing.TB) *Gateway {
+	tb.Helper()
 	g, err := Load("testdata/template.yaml", map[string]rest.Function{"echo": echo, "odd": odd}, guard, clock.NewManual(noon))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	g.timeout = 100 * time.Millisecond
 	return g
@@ -156,7 +156,7 @@ func readable(body string) string {
 
 func request(line, headers, body string) *http.Request {
 	method, path, _ := strings.Cut(line, " ")
-	r := httptest.NewRequest("GET", "/", strings.NewReader(body))
+	r := httptest.NewRequest(http.MethodGet, "/", strings.NewReader(body))
 	u, err := r.URL.Parse(path)
 	if err != nil {
 		panic(err)
@@ -191,7 +191,9 @@ func golden(t *testing.T, path string, got []byte) {
 
 // TestChunkedBody sends a body whose length is not told beforehand.
 func TestChunkedBody(t *testing.T) {
-	srv := httptest.NewServer(open(t))
+	g := open(t)
+	g.timeout = timeout
+	srv := httptest.NewServer(g)
 	defer srv.Close()
 	for size, want := range map[int]int{rest.MaxBody: http.StatusOK, rest.MaxBody + 1: http.StatusRequestEntityTooLarge} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+"/echo/open", struct{ *strings.Reader }{strings.NewReader(strings.Repeat("a", size))})

@@ -6,7 +6,10 @@ import (
 	"strings"
 )
 
-func split(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }
+// split gives the segments of a path; API Gateway does not mind one slash at its end.
+func split(path string) []string {
+	return strings.Split(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/")
+}
 
 // specific orders routes as API Gateway prefers them: a fixed segment before a parameter before {proxy+}.
 func specific(a, b *route) int {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -83,7 +84,7 @@ func parse(b []byte) (*template, error) {
 		}
 	}
 	if t.token == nil {
-		return nil, fmt.Errorf("template has no AWS::Serverless::Api with a default authorizer")
+		return nil, errors.New("template has no AWS::Serverless::Api with a default authorizer")
 	}
 	return t, nil
 }

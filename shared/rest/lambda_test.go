@@ -35,6 +35,7 @@ func TestEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	type ev = events.APIGatewayProxyRequest
+	fn := rest.Adapt(open(t).h)
 	for name, c := range map[string]struct {
 		method, path, body string
 		spoil              func(*ev)
@@ -95,7 +96,7 @@ func TestEvents(t *testing.T) {
 			if c.spoil != nil {
 				c.spoil(&e)
 			}
-			out, err := rest.Adapt(open(t).h)(t.Context(), e)
+			out, err := fn(t.Context(), e)
 			if err != nil || out.StatusCode != c.status || !strings.Contains(plainly(out.Body), c.holds) {
 				t.Errorf("%d %s %v, want %d with %q", out.StatusCode, out.Body, err, c.status, c.holds)
 			}

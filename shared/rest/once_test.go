@@ -27,7 +27,8 @@ func TestIdempotencyKey(t *testing.T) {
 			{anna, "POST /things", lamp, "k", 0, 200, 0}, {anna, "POST /things", lamp, "k", 0, 200, 1},
 		},
 		"for 24 hours": {
-			{anna, "POST /things", lamp, "k", 0, 200, 0}, {anna, "POST /things", lamp, "k", 24*time.Hour - time.Second, 200, 1},
+			{anna, "POST /things", lamp, "k", 0, 200, 0},
+			{anna, "POST /things", lamp, "k", 24*time.Hour - time.Second, 200, 1},
 			{anna, "POST /things", lamp, "k", time.Minute, 200, 0},
 		},
 		"another body is refused": {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 )
 
@@ -20,9 +21,7 @@ type reply struct {
 
 // send gives the answer to w.
 func (r *reply) send(w http.ResponseWriter) {
-	for name, values := range r.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), r.Header)
 	w.WriteHeader(r.Status)
 	_, _ = w.Write(r.Body)
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
@@ -273,8 +272,7 @@ func TestLog(t *testing.T) {
 func TestContract(t *testing.T) {
 	s := open(t)
 	seen := resttest.Fuzz(t, s.h, s.api.YAML(), resttest.Options{
-		Requests: 300, Before: func(r *http.Request) *http.Request { return as(r, anna) },
-		Skip: func(id string) bool { return slices.Contains([]string{"nothing"}, id) },
+		Requests: 100, Before: func(r *http.Request) *http.Request { return as(r, anna) },
 	})
 	if seen[http.StatusOK] == 0 || seen[http.StatusBadRequest] == 0 || seen[http.StatusNotFound] == 0 {
 		t.Errorf("the fuzzer does not reach the operations: %v", seen)

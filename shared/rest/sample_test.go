@@ -41,10 +41,10 @@ type house struct {
 	leave chan struct{} // and waits to be let go
 }
 
-func open(t testing.TB) *house {
-	t.Helper()
+func open(tb testing.TB) *house {
+	tb.Helper()
 	s := &house{clock: clock.NewManual(noon)}
-	s.store = tabletest.NewAt(t, s.clock)
+	s.store = tabletest.NewAt(tb, s.clock)
 	s.p = &platform.Platform{
 		Table: table.Fenced(s.store), Clock: s.clock, Log: slog.New(slog.NewJSONHandler(&s.log, nil)),
 		Settings: platform.Settings{Pepper: []byte("pepper")},

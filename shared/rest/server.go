@@ -14,7 +14,7 @@ import (
 // caller's organization, reads the body within limits, and writes one line to the log.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := s.begin(w, r)
-	defer x.end()
+	defer x.end() //nolint:contextcheck // x carries the request and its context
 	n, values := s.routes.find(r.URL)
 	if n == nil {
 		send(x, fail(http.StatusNotFound, "not found"))
@@ -28,7 +28,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	x.route = rt
 	rt.params(x.r, values)
-	s.answer(x)
+	s.answer(x) //nolint:contextcheck // x carries the request and its context
 }
 
 // answer lets the caller through to the operation, or not.

@@ -180,7 +180,7 @@ func target(t reflect.Type) reflect.Type {
 	if t == nil {
 		return nil
 	}
-	if p, ok := reflect.Zero(t).Interface().(interface{ inner() reflect.Type }); ok {
+	if p, ok := reflect.TypeAssert[interface{ inner() reflect.Type }](reflect.Zero(t)); ok {
 		return target(p.inner())
 	}
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {

@@ -75,7 +75,7 @@ func TestStrictIsFast(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
 			_ = strict([]byte(body), reflect.TypeFor[sample]())
-			if took := time.Since(began); took > time.Second { // 50 ms on a quiet machine
+			if took := time.Since(began); took > 5*time.Second { // tens of milliseconds on a quiet machine; quadratic work takes minutes
 				t.Errorf("took %v", took)
 			}
 		})

@@ -30,16 +30,16 @@ type Options struct {
 
 // Fuzz sends requests to every operation of document, an OpenAPI 3.1 text, and fails t for each answer that is a 5xx or is
 // not described. It returns how many answers had which status.
-func Fuzz(t testing.TB, h http.Handler, document []byte, o Options) map[int]int {
-	t.Helper()
+func Fuzz(tb testing.TB, h http.Handler, document []byte, o Options) map[int]int {
+	tb.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(document)
 	if err != nil {
-		t.Fatalf("load interface description: %v", err)
+		tb.Fatalf("load interface description: %v", err)
 	}
 	if o.Requests == 0 {
 		o.Requests = 20
 	}
-	f := &fuzzer{t, h, doc, o, maker{rand.New(rand.NewPCG(o.Seed, 1))}, map[int]int{}} //nolint:gosec // repeatable on purpose
+	f := &fuzzer{tb, h, doc, o, maker{rand.New(rand.NewPCG(o.Seed, 1))}, map[int]int{}} //nolint:gosec // repeatable on purpose
 	for _, path := range doc.Paths.InMatchingOrder() {
 		item := doc.Paths.Value(path)
 		for _, method := range slices.Sorted(keys(item.Operations())) {

@@ -56,3 +56,12 @@ func functions(p *platform.Platform) map[string]rest.Function {
 	}
 	return out
 }
+
+// Operations are the declared operations, by the folders of their functions.
+func Operations(p *platform.Platform) map[string][]rest.Op {
+	out := map[string][]rest.Op{}
+	for _, g := range groups() {
+		out[g.folder] = g.operations(p).Ops()
+	}
+	return out
+}

@@ -56,13 +56,19 @@ func newWorld(t *testing.T, credentials map[string]string) *world {
 // found founds the world on a store and a clock.
 func (w *world) found(s table.Store, c clock.Clock, credentials map[string]string) {
 	w.t.Helper()
+	w.stand(s, c, filepath.Join(w.t.TempDir(), "kek"))
+	w.connect(credentials)
+	w.discover()
+}
+
+// stand puts the executor on its ground.
+func (w *world) stand(s table.Store, c clock.Clock, keyFile string) {
+	w.t.Helper()
 	w.store, w.ctx = table.Fenced(s), table.WithTenant(w.t.Context(), org)
-	kek, err := seal.OpenKeyFile(filepath.Join(w.t.TempDir(), "kek"))
+	kek, err := seal.OpenKeyFile(keyFile)
 	w.must(err)
 	p := &platform.Platform{Table: w.store, Clock: c, Sealer: seal.NewEnvelope(kek), Log: slog.New(slog.DiscardHandler)}
 	w.e = New(p, cloud.Providers{"simulated": simulated.New(w.store, c)})
-	w.connect(credentials)
-	w.discover()
 }
 
 func (w *world) must(err error) {

@@ -1,0 +1,144 @@
+package executor
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/execution"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/workflow"
+)
+
+const (
+	kills    = 50
+	bulkSize = 1000
+)
+
+// TestKilledFiftyTimesABulkActionLosesNothing kills the process that runs bulk actions of 1,000 resources, at random
+// moments, and then holds every action, every record and the cloud itself against what was asked for.
+func TestKilledFiftyTimesABulkActionLosesNothing(t *testing.T) {
+	if dir := os.Getenv("LAMPLIGHTER_KILL_DIR"); dir != "" {
+		live(t, dir, os.Getenv("LAMPLIGHTER_KILL_BULK"))
+		return
+	}
+	if testing.Short() {
+		t.Skip("kills a process fifty times: not with -short")
+	}
+	dir := t.TempDir()
+	var g inventory.Group
+	var places []inventory.Place
+	inWorld(t, dir, func(w *world) {
+		g = w.flat(bulkSize)
+		var err error
+		places, err = w.e.inventory.Places(w.ctx, org, g.ID)
+		w.must(err)
+	})
+	killed := 0
+	for verb := cloud.Stop; killed < kills; verb = opposite(verb) {
+		var in BulkInput
+		inWorld(t, dir, func(w *world) { in = w.submitBulk(g, verb) })
+		for ended := false; !ended; {
+			if ended = run1000(t, dir, in.BulkID, killed < kills); !ended {
+				killed++
+			}
+		}
+		inWorld(t, dir, func(w *world) {
+			if failed := w.audit(w.bulk(in.BulkID), places); failed != 0 {
+				t.Errorf("%d of %d failed after %d kills", failed, len(places), killed)
+			}
+		})
+	}
+}
+
+func opposite(v cloud.Verb) cloud.Verb {
+	if v == cloud.Stop {
+		return cloud.Start
+	}
+	return cloud.Stop
+}
+
+// run1000 runs the bulk action in a process of its own until it ends, or kills that process before.
+func run1000(t *testing.T, dir, bulkID string, kill bool) (ended bool) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledFiftyTimesABulkActionLosesNothing$", "-test.v") //nolint:gosec // this very binary
+	cmd.Env = append(os.Environ(), "LAMPLIGHTER_KILL_DIR="+dir, "LAMPLIGHTER_KILL_BULK="+bulkID)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		said = append(said, lines.Text())
+		if kill && lines.Text() == "running" {
+			time.AfterFunc(rand.N(150*time.Millisecond), func() { _ = cmd.Process.Kill() })
+		}
+		ended = ended || lines.Text() == "ended"
+	}
+	if err := cmd.Wait(); err != nil && !kill {
+		t.Fatalf("the process that nobody killed: %v\n%s", err, strings.Join(said, "\n"))
+	}
+	return ended
+}
+
+// live is the life of a process: it takes up what the one before left, and says when it runs and when all has ended.
+func live(t *testing.T, dir, bulkID string) {
+	t.Helper()
+	inWorld(t, dir, func(w *world) {
+		engine := w.engine()
+		w.must(engine.Resume(w.ctx))
+		err := engine.Start(w.ctx, execution.BulkMachine, bulkID, BulkInput{Org: org, BulkID: bulkID})
+		if x, _ := engine.Describe(w.ctx, execution.BulkMachine, bulkID); err != nil && x.Status != workflow.Succeeded {
+			t.Fatal(err)
+		}
+		fmt.Println("running")
+		w.await(engine, bulkID)
+		fmt.Println("ended")
+		w.must(engine.Close())
+	})
+}
+
+// inWorld opens the store in dir, with the world in it, which the first time is made.
+func inWorld(t *testing.T, dir string, do func(w *world)) {
+	t.Helper()
+	s, err := table.Open(filepath.Join(dir, "store.db"), table.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t}
+	w.settle(dir, s)
+	do(w)
+	w.must(s.Close())
+}
+
+// settle is found, but for a world that may be there already.
+func (w *world) settle(dir string, s table.Store) {
+	w.t.Helper()
+	w.stand(s, clock.System{}, filepath.Join(dir, "kek"))
+	page, err := w.store.Query(w.ctx, table.Query{PK: inventory.AccountKey(org, "").PK, Limit: 1})
+	w.must(err)
+	if len(page.Items) == 0 {
+		w.connect(map[string]string{
+			"size": "1150", "kinds": "aws-ec2", "regions": "2", "stopped": "0", "transitionSeconds": "1",
+		})
+		w.discover()
+		return
+	}
+	w.account, err = table.Decode[inventory.Account](page.Items[0])
+	w.must(err)
+	w.conn, err = inventory.Connect(w.ctx, w.e.p.Sealer, w.e.providers, org, w.account)
+	w.must(err)
+}

@@ -336,6 +336,12 @@ func TestKeysInAFile(t *testing.T) {
 
 func FuzzVerify(f *testing.F) {
 	keys := newForge(f)
+	keys.ed = ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)) // the same in every process of the fuzzer
+	public, err := identity.PublicKey(keys.ed.Public(), jose.EdDSA)
+	if err != nil {
+		f.Fatal(err)
+	}
+	keys.edPublic = public
 	tokens := identity.NewJWTs(keys, issuer, clock.NewManual(now))
 	good, err := tokens.Sign(context.Background(), identity.Claims{User: "usr_1", Session: "s", ID: "j", Issued: now, Expires: now.Add(time.Minute)})
 	if err != nil {

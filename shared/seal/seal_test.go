@@ -169,7 +169,11 @@ func TestKeyFiles(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
-	s := newSealer(f, filepath.Join(f.TempDir(), "key"))
+	path := filepath.Join(f.TempDir(), "key")
+	if err := os.WriteFile(path, make([]byte, 32), 0o600); err != nil { // the same in every process of the fuzzer
+		f.Fatal(err)
+	}
+	s := newSealer(f, path)
 	sealed, err := s.Seal(context.Background(), here, []byte("secret"))
 	if err != nil {
 		f.Fatal(err)
@@ -178,7 +182,7 @@ func FuzzOpen(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if got, err := s.Open(context.Background(), here, b); err == nil && !bytes.Equal(b, sealed) {
+		if got, err := s.Open(context.Background(), here, b); err == nil && string(got) != "secret" {
 			t.Errorf("opened %x as %q", b, got)
 		}
 	})

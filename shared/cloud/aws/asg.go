@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
@@ -20,10 +19,7 @@ import (
 // suspended himself and gives the size back. The suspension comes first both ways: a crash between the two calls leaves
 // a state in which the act is done again.
 var groups = kind[asgAPI]{
-	Kind: cloud.Kind{
-		Type: "aws-asg", Name: "Auto Scaling group", Actionable: true, Scalable: true, Priced: true, Measured: true,
-		Remembers: true, Absolute: true, ActBatch: 1, ReadBatch: 50, Deadline: 30 * time.Minute,
-	},
+	Kind: described(cloud.AWSASG),
 	needs: needs{
 		discover:  []string{"autoscaling:DescribeAutoScalingGroups"},
 		startStop: []string{"autoscaling:UpdateAutoScalingGroup", "autoscaling:SuspendProcesses", "autoscaling:ResumeProcesses"},

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
@@ -17,10 +16,7 @@ import (
 // clusters are Aurora clusters; the uid is the ARN. Their members follow them, and AWS starts them by itself after seven
 // days as it does databases.
 var clusters = kind[rdsAPI]{
-	Kind: cloud.Kind{
-		Type: "aws-aurora", Name: "Aurora cluster", Actionable: true, Priced: true, Measured: true,
-		ActBatch: 1, ReadBatch: 50, Deadline: 45 * time.Minute,
-	},
+	Kind: described(cloud.AWSAurora),
 	needs: needs{
 		discover:  []string{"rds:DescribeDBClusters"},
 		startStop: []string{"rds:StartDBCluster", "rds:StopDBCluster"},

@@ -16,11 +16,7 @@ import (
 // hibernating needs an instance that was launched for it and keeps its memory billed. The public IPv4 address changes
 // unless it is an Elastic IP.
 var instances = kind[ec2API]{
-	Kind: cloud.Kind{
-		Type: "aws-ec2", Name: "EC2 instance", Actionable: true, Priced: true, Measured: true,
-		// Beyond 100 ids a call, larger batches save little and one bad id costs more.
-		ActBatch: 100, ReadBatch: 500, Deadline: 10 * time.Minute,
-	},
+	Kind: described(cloud.AWSEC2),
 	needs: needs{
 		discover:  []string{"ec2:DescribeInstances", "ec2:DescribeSpotInstanceRequests"},
 		startStop: []string{"ec2:StartInstances", "ec2:StopInstances"},
@@ -130,11 +126,16 @@ func absent(err error) bool {
 }
 
 func describeAll(ctx context.Context, c ec2API, ids []string) ([]types.Instance, error) {
-	out, err := c.DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: ids})
-	if err != nil {
-		return nil, err
+	var found []types.Instance
+	pages := ec2.NewDescribeInstancesPaginator(c, &ec2.DescribeInstancesInput{InstanceIds: ids})
+	for pages.HasMorePages() {
+		out, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, flatten(out)...)
 	}
-	return flatten(out), nil
+	return found, nil
 }
 
 func actInstances(ctx context.Context, c ec2API, v cloud.Verb, targets []cloud.Target) []error {

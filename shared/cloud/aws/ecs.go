@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/applicationautoscaling"
@@ -18,10 +17,7 @@ import (
 // services are ECS services; the uid is the ARN in its long form, with the cluster. A stop suspends what scales the
 // service, then sets its desired count to 0: AWS accepts a count outside of the scaling's bounds, and pulls it back later.
 var services = kind[ecsClient]{
-	Kind: cloud.Kind{
-		Type: "aws-ecs", Name: "ECS service", Actionable: true, Scalable: true, Priced: true, Measured: true,
-		Remembers: true, Absolute: true, ActBatch: 1, ReadBatch: 10, Deadline: 20 * time.Minute,
-	},
+	Kind: described(cloud.AWSECS),
 	needs: needs{
 		discover: []string{
 			"ecs:ListClusters", "ecs:ListServices", "ecs:DescribeServices", "application-autoscaling:DescribeScalableTargets",

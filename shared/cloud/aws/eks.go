@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
@@ -17,10 +16,7 @@ import (
 // maximum, which EKS wants to be at least 1; all three go in one call, because EKS checks them together. Workloads should
 // be stopped first: an autoscaler in the cluster raises the group again for pods that find no node.
 var nodegroups = kind[eksAPI]{
-	Kind: cloud.Kind{
-		Type: "aws-eks-nodegroup", Name: "EKS node group", Actionable: true, Scalable: true, Priced: true, Measured: true,
-		Remembers: true, ActBatch: 1, ReadBatch: 1, Deadline: 30 * time.Minute,
-	},
+	Kind: described(cloud.AWSEKSNodegroup),
 	needs: needs{
 		discover:  []string{"eks:ListClusters", "eks:ListNodegroups", "eks:DescribeNodegroup"},
 		startStop: []string{"eks:UpdateNodegroupConfig", "eks:ListUpdates", "eks:DescribeUpdate"},

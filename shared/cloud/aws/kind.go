@@ -48,10 +48,13 @@ type bound[C any] struct {
 	client C
 }
 
-func (k kind[C]) describe() cloud.Kind {
-	k.Provider = Name
-	return k.Kind
+// described takes a kind's description from the catalogue, which API functions read without this package.
+func described(kind string) cloud.Kind {
+	k, _ := cloud.KindOf(kind)
+	return k
 }
+
+func (k kind[C]) describe() cloud.Kind { return k.Kind }
 
 func (k kind[C]) open(cfg sdk.Config) operations { return bound[C]{k, k.client(cfg)} }
 

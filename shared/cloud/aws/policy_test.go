@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/onboarding"
 )
 
@@ -22,5 +23,13 @@ func TestThePoliciesForCustomersAllowWhatTheKindsNeed(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// GET /resources/types shows the catalogue; a kind that is only in one of the two would be shown and not work, or work
+// and not be shown.
+func TestEveryKindOfTheCatalogueIsRegistered(t *testing.T) {
+	if got, want := New(Options{}).Kinds(), cloud.KindsOf(Name); !slices.Equal(got, want) {
+		t.Errorf("registered: %+v\nin the catalogue: %+v", got, want)
 	}
 }

@@ -18,10 +18,7 @@ import (
 // a stopped one says when, and a resource that is wanted stopped and reads "available" again has to be stopped again.
 // Members of clusters are listed, but acted on through their cluster.
 var databases = kind[rdsAPI]{
-	Kind: cloud.Kind{
-		Type: "aws-rds", Name: "RDS instance", Actionable: true, Priced: true, Measured: true,
-		ActBatch: 1, ReadBatch: 50, Deadline: 45 * time.Minute,
-	},
+	Kind: described(cloud.AWSRDS),
 	needs: needs{
 		discover:  []string{"rds:DescribeDBInstances"},
 		startStop: []string{"rds:StartDBInstance", "rds:StopDBInstance"},

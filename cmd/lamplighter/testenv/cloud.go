@@ -1,0 +1,53 @@
+package testenv
+
+import (
+	"maps"
+	"net/http"
+	"strconv"
+
+	"lamplighter.dev/shared/cloud/simulated"
+)
+
+// Cloud is what the credentials of a simulated account say (see shared/cloud/simulated).
+type Cloud map[string]string
+
+// Fast is a simulated cloud of size resources whose states take no time to speak of.
+func Fast(size int) Cloud {
+	return Cloud{"size": strconv.Itoa(size), "transitionSeconds": "0.05"}
+}
+
+// With is the cloud with one more setting.
+func (c Cloud) With(name, value string) Cloud {
+	out := maps.Clone(c)
+	out[name] = value
+	return out
+}
+
+// Connect connects a simulated account under its native number, and waits until it is discovered. It gives its id.
+func (c *Client) Connect(number string, cloud Cloud) string {
+	c.t.Helper()
+	var account struct {
+		ID    string `json:"id"`
+		JobID string `json:"jobID"`
+	}
+	c.Call(http.MethodPost, "/cloud-accounts", map[string]any{
+		"provider": simulated.Name, "authMethod": simulated.AuthMethod, "cloudAccountID": number, "name": "Cloud " + number,
+		"permissionLevel": "read_write", "credentials": cloud,
+	}, &account)
+	c.Discovered(account.ID, account.JobID)
+	return account.ID
+}
+
+// Discovered waits until the discovery has succeeded.
+func (c *Client) Discovered(accountID, jobID string) {
+	c.t.Helper()
+	var job struct {
+		Status string `json:"status"`
+		Error  string `json:"error"`
+	}
+	c.env.Settled()
+	c.Call(http.MethodGet, "/cloud-accounts/"+accountID+"/discover/"+jobID, nil, &job)
+	if job.Status != "succeeded" {
+		c.t.Fatalf("discovery of %s: %s: %s", accountID, job.Status, job.Error)
+	}
+}

@@ -1,0 +1,138 @@
+package testenv
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"regexp"
+	"testing"
+	"time"
+
+	"lamplighter.dev/cmd/lamplighter/local"
+	"lamplighter.dev/functions/auth"
+	"lamplighter.dev/shared/pending"
+	"lamplighter.dev/shared/table"
+)
+
+// Password is that of every user of a test.
+const Password = "correct horse battery 42"
+
+// patience bounds every wait for something that goes on behind the requests.
+const patience = 30 * time.Second
+
+func withCancel(t testing.TB) (context.Context, context.CancelFunc) {
+	return context.WithCancel(context.WithoutCancel(t.Context()))
+}
+
+// Client is a client of the service that fails the test when something goes wrong.
+type Client struct {
+	*local.Client
+	t   testing.TB
+	env *Env
+	Org string
+}
+
+// Anonymous is a client without a credential.
+func (e *Env) Anonymous() *Client {
+	return &Client{Client: local.NewClient(e.URL), t: e.t, env: e}
+}
+
+// Owner is a verified user, made by the operator's way, in an organization of their own.
+func (e *Env) Owner(email string) *Client {
+	e.t.Helper()
+	if _, err := auth.Provision(e.t.Context(), e.Platform, email, Password, "Test"); err != nil {
+		e.t.Fatal(err)
+	}
+	c := e.Anonymous()
+	c.Enter(email, "")
+	var org struct {
+		ID string `json:"id"`
+	}
+	c.Call(http.MethodPost, "/organisations", map[string]string{"name": "Org of " + email}, &org)
+	c.Enter(email, org.ID)
+	return c
+}
+
+// Enter logs in, into the organization when it is named.
+func (c *Client) Enter(email, org string) {
+	c.t.Helper()
+	orgs, err := c.Login(c.t.Context(), email, Password, org)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if c.Org = org; org == "" && len(orgs) > 0 {
+		c.Org = orgs[0]
+	}
+}
+
+// Call makes a request that must succeed, and decodes its data into out unless that is nil.
+func (c *Client) Call(method, path string, in, out any) {
+	c.t.Helper()
+	if err := c.Do(c.t.Context(), method, path, in, out); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// Refused makes a request that must be answered with the status, and gives the body.
+func (c *Client) Refused(status int, method, path string, in any) string {
+	c.t.Helper()
+	err := c.Do(c.t.Context(), method, path, in, nil)
+	e, ok := errors.AsType[*local.StatusError](err)
+	if !ok || e.Status != status {
+		c.t.Fatalf("%s %s: got %v, want %d", method, path, err, status)
+	}
+	return e.Body
+}
+
+// Again is the same client of the service after a restart.
+func (c *Client) Again() *Client {
+	again := *c
+	again.Client = local.NewClient(c.env.URL)
+	again.Token = c.Token
+	return &again
+}
+
+// Eventually waits until done tells true, and fails the test when it never does. What done asks of the API counts into the
+// organization's minute; Settled and Code cost nothing.
+func (e *Env) Eventually(what string, done func() bool) {
+	e.t.Helper()
+	for end := time.Now().Add(patience); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			e.t.Fatalf("waited %s in vain: %s", patience, what)
+		}
+	}
+}
+
+// Settled waits until no work is under way: no action, bulk action or discovery. It looks into the store, because requests
+// are counted: an organization has 100 a minute.
+func (e *Env) Settled() {
+	e.t.Helper()
+	ctx := table.Within(e.t.Context(), pending.Prefix)
+	e.Eventually("an end of all work", func() bool {
+		for shard := range pending.Shards {
+			page, err := e.Platform.Table.Query(ctx, table.Query{PK: pending.PK(shard), Limit: 1})
+			if err != nil {
+				e.t.Fatal(err)
+			}
+			if len(page.Items) > 0 {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Code waits for the mail with a six-digit code to the address, and gives the last one.
+func (e *Env) Code(email string) string {
+	e.t.Helper()
+	announced := regexp.MustCompile(`(?m)^mail to ` + regexp.QuoteMeta(email) + `: .*\b(\d{6})\b`)
+	var code string
+	e.Eventually("a code for "+email, func() bool {
+		all := announced.FindAllStringSubmatch(e.mails.String(), -1)
+		if len(all) > 0 {
+			code = all[len(all)-1][1]
+		}
+		return code != ""
+	})
+	return code
+}

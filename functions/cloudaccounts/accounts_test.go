@@ -11,6 +11,7 @@ import (
 
 	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/onboarding"
 	"lamplighter.dev/shared/execution"
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/id"
@@ -311,6 +312,45 @@ func TestListsAreFilteredSortedAndPaged(t *testing.T) {
 	}
 }
 
+func TestOnboardingGivesOutOneExternalIDForAnOrganization(t *testing.T) {
+	s := newStage(t, func(p *platform.Platform) { p.Settings.Principal = "210987654321" })
+	of := func(c identity.Caller, name string) onboarding.Steps {
+		return data[onboarding.Steps](s, s.call(c, "GET", "/cloud-accounts/"+name+"/onboarding", nil), 200)
+	}
+	one := of(alice, "aws")
+	if one.Principal != "210987654321" || one.ExternalID == "" || len(one.Policies) == 0 {
+		t.Errorf("%+v", one)
+	}
+	if two := of(viewer, "aws"); two.ExternalID != one.ExternalID {
+		t.Errorf("external id %q, then %q", one.ExternalID, two.ExternalID)
+	}
+	if bobs := of(bob, "aws"); bobs.ExternalID == one.ExternalID {
+		t.Error("another organization has the same external id")
+	}
+	role := fields{
+		"provider": "aws", "authMethod": "assume_role",
+		"credentials": keys{"roleArn": "arn:aws:iam::111122223333:role/x", "externalID": one.ExternalID},
+	}
+	got := s.call(alice, "POST", "/cloud-accounts", body(role)) // as far as the worker, which has no AWS here
+	if got.status != 400 || !strings.Contains(got.body, "not available") {
+		t.Errorf("with our external id: %d %s", got.status, got.body)
+	}
+	if a := s.settled(alice); of(alice, a.ID).Provider != "simulated" {
+		t.Error("the steps of an account are not those of its provider")
+	}
+	if got := s.call(alice, "GET", "/cloud-accounts/gcp/onboarding", nil); got.status != 404 {
+		t.Errorf("a provider that is not here: %d %s", got.status, got.body)
+	}
+}
+
+func TestOnboardingLeavesOutRolesWhereNobodyCanAssumeThem(t *testing.T) {
+	s := newStage(t)
+	got := s.call(alice, "GET", "/cloud-accounts/aws/onboarding", nil)
+	if steps := data[onboarding.Steps](s, got, 200); len(steps.Methods) == 0 || strings.Contains(got.body, "000000000000") || strings.Contains(got.body, "assume_role") {
+		t.Errorf("%s", got.body)
+	}
+}
+
 // TestAnotherOrganizationSeesNothing asks for alice's account as bob, and as one who may only look.
 func TestAnotherOrganizationSeesNothing(t *testing.T) {
 	s := newStage(t)
@@ -327,6 +367,7 @@ func TestAnotherOrganizationSeesNothing(t *testing.T) {
 		{"POST", path + "/discover", nil, 404, 403},
 		{"GET", path + "/discover/" + a.JobID, nil, 404, 200},
 		{"GET", path + "/permissions", nil, 404, 200},
+		{"GET", path + "/onboarding", nil, 404, 200},
 		{"DELETE", path, nil, 404, 403},
 		{"POST", "/cloud-accounts", body(), 200, 403}, // the same number and name are free in another organization
 	}

@@ -54,8 +54,8 @@ type Failure struct {
 }
 
 type progressInput struct {
-	accountInput
-	JobID string `path:"jobID" maxLength:"64"`
+	AccountID string `path:"accountID" maxLength:"64"`
+	JobID     string `path:"jobID" maxLength:"64"`
 }
 
 func (s *service) progress(ctx context.Context, in *progressInput) (Progress, error) {

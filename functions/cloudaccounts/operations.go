@@ -77,4 +77,11 @@ func (s *service) cloudOperations(g *rest.Group) {
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "Probe what the credentials may do",
 		Description: "Asks the cloud now. Each permission is granted, denied or unknown, with the cloud's own words.",
 	}, s.permissions)
+	rest.Handle(g, rest.Op{
+		ID: "getCloudAccountOnboarding", Method: http.MethodGet, Path: account + "/onboarding", Policy: "cloud-accounts:read",
+		Statuses: reads, Summary: "What to set up in the cloud",
+		Description: "The exact policies, the role template and the commands. Before there is an account, accountID is the " +
+			"provider: /cloud-accounts/aws/onboarding. The external id is the organization's and never changes. Where this " +
+			"deployment has no identity of its own, assume_role is left out.",
+	}, s.onboarding)
 }

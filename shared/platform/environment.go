@@ -45,6 +45,7 @@ func Open() *Platform {
 //	LAMPLIGHTER_SIGNING_KEYS     ARNs of the KMS keys of access tokens, comma list, the signing one first
 //	LAMPLIGHTER_CUSTOM_ENDPOINTS "true": accounts may name an endpointURL
 //	LAMPLIGHTER_SIMULATED        "true": accounts of provider simulated are accepted
+//	LAMPLIGHTER_PRINCIPAL        who assumes customers' roles: our account number, or an ARN
 //
 // and AWS's own: AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_ENDPOINT_URL.
 func Environment(getenv func(string) string) (*Platform, error) {
@@ -69,6 +70,7 @@ func Environment(getenv func(string) string) (*Platform, error) {
 			Version: getenv("LAMPLIGHTER_VERSION"), BaseURL: base, Pepper: []byte(getenv("LAMPLIGHTER_PEPPER")),
 			Simulated:       getenv("LAMPLIGHTER_SIMULATED") == "true",
 			CustomEndpoints: getenv("LAMPLIGHTER_CUSTOM_ENDPOINTS") == "true",
+			Principal:       getenv("LAMPLIGHTER_PRINCIPAL"),
 		},
 	}, nil
 }

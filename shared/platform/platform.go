@@ -31,5 +31,6 @@ type Settings struct {
 	BaseURL         string // where clients reach the API, without a slash at the end
 	Simulated       bool   // accounts of provider simulated are accepted
 	CustomEndpoints bool   // endpointURL is accepted on accounts
+	Principal       string // who assumes customers' roles: our account number, or an ARN; empty where there is no such identity
 	Pepper          []byte // keys the hashes of one-time codes, refresh tokens and addresses
 }

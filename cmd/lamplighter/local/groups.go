@@ -6,6 +6,8 @@ import (
 	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/functions/description"
 	"lamplighter.dev/functions/organisations"
+	"lamplighter.dev/functions/resourcegroups"
+	"lamplighter.dev/functions/resources"
 	"lamplighter.dev/shared/platform"
 	"lamplighter.dev/shared/rest"
 )
@@ -23,6 +25,8 @@ func groups() []group {
 		{"auth", auth.Operations},
 		{"organisations", organisations.Operations},
 		{"cloudaccounts", cloudaccounts.Operations},
+		{"resources", resources.Operations},
+		{"resourcegroups", resourcegroups.Operations},
 		{"actions", actions.Operations},
 		{"description", described},
 	}

@@ -92,20 +92,24 @@ func BenchmarkConditionalUpdate(b *testing.B) {
 
 // BenchmarkSynced runs 16 callers against a store that syncs every commit.
 func BenchmarkSynced(b *testing.B) {
-	for name, call := range map[string]func(*table.Embedded, *testing.B, int) error{
-		"put": func(s *table.Embedded, b *testing.B, i int) error {
+	for name, call := range map[string]func(*testing.B, *table.Embedded, int) error{
+		"put": func(b *testing.B, s *table.Embedded, i int) error {
+			b.Helper()
 			_, err := s.Write(b.Context(), row("new", i))
 			return err
 		},
-		"get": func(s *table.Embedded, b *testing.B, i int) error {
+		"get": func(b *testing.B, s *table.Embedded, i int) error {
+			b.Helper()
 			_, err := s.Get(b.Context(), somewhere(i))
 			return err
 		},
-		"query20": func(s *table.Embedded, b *testing.B, i int) error {
+		"query20": func(b *testing.B, s *table.Embedded, i int) error {
+			b.Helper()
 			_, err := s.Query(b.Context(), table.Query{PK: somewhere(i).PK, Limit: 20})
 			return err
 		},
-		"update": func(s *table.Embedded, b *testing.B, i int) error {
+		"update": func(b *testing.B, s *table.Embedded, i int) error {
+			b.Helper()
 			_, err := s.Write(b.Context(), table.Update(somewhere(i), []table.Change{table.Add("n", 1)}, table.Exists()))
 			return err
 		},
@@ -116,7 +120,7 @@ func BenchmarkSynced(b *testing.B) {
 			b.SetParallelism(8) // of GOMAXPROCS: 16 on two processors
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					if err := call(s, b, int(next.Add(1))); err != nil {
+					if err := call(b, s, int(next.Add(1))); err != nil {
 						b.Error(err)
 					}
 				}

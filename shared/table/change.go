@@ -36,7 +36,13 @@ func (fs *fields) change(it *Item, c *Change) error {
 		return nil
 	case AddOp:
 		return fs.add(c)
+	default:
+		return fs.assign(c)
 	}
+}
+
+// assign sets a field, or sets it once.
+func (fs *fields) assign(c *Change) error {
 	if _, has := fs.get(c.Field); has && c.Op == SetOnceOp {
 		return nil
 	}

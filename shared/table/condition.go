@@ -59,7 +59,13 @@ func (r *row) holds(c *Cond) (bool, error) {
 		return r.exists, nil
 	case AnyOp:
 		return r.any(c.Any)
+	default:
+		return r.meets(c)
 	}
+}
+
+// meets tells whether c, which is about a field, holds.
+func (r *row) meets(c *Cond) (bool, error) {
 	fs, err := r.fields()
 	if err != nil {
 		return false, err
@@ -70,6 +76,7 @@ func (r *row) holds(c *Cond) (bool, error) {
 		return has, nil
 	case LacksOp:
 		return !has, nil
+	default:
 	}
 	order, alike, err := compareValue(raw, has, c.Value)
 	return meets(c.Op, order, alike), err

@@ -45,7 +45,10 @@ func reserved(name string) bool { return name == pkAttr || name == skAttr || nam
 func keyAttributes(k Key) attributes { return attributes{pkAttr: str(k.PK), skAttr: str(k.SK)} }
 
 // str and num are attribute values.
-func str(s string) *types.AttributeValueMemberS { return &types.AttributeValueMemberS{Value: s} }
+func str(s string) *types.AttributeValueMemberS {
+	return &types.AttributeValueMemberS{Value: s}
+}
+
 func num(n int64) *types.AttributeValueMemberN {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
 }
@@ -75,17 +78,17 @@ func itemAttributes(it Item) (attributes, error) {
 
 // valueAttribute is a JSON value in DynamoDB's shape.
 func valueAttribute(raw []byte) (types.AttributeValue, error) {
-	switch c := raw[0]; {
-	case c == '"':
+	switch c := raw[0]; c {
+	case '"':
 		s, err := unquote(raw)
 		return str(s), err
-	case c == '{':
+	case '{':
 		return mapAttribute(raw)
-	case c == '[':
+	case '[':
 		return listAttribute(raw)
-	case c == 't' || c == 'f':
+	case 't', 'f':
 		return &types.AttributeValueMemberBOOL{Value: c == 't'}, nil
-	case c == 'n':
+	case 'n':
 		return &types.AttributeValueMemberNULL{Value: true}, nil
 	default:
 		d, ok := parseDecimal(raw)

@@ -204,7 +204,13 @@ func (u *update) add(x *expression, c *Change) error {
 		at, _ := c.Value.(time.Time)
 		u.expire(x, expirySeconds(at))
 		return nil
+	default:
+		return u.assign(x, c)
 	}
+}
+
+// assign takes the setting of a field in.
+func (u *update) assign(x *expression, c *Change) error {
 	f := x.field(c.Field)
 	v, err := x.json(c.Value)
 	if c.Op == SetOnceOp {

@@ -101,7 +101,7 @@ func (d *DynamoDB) getPart(ctx context.Context, keys []Key) (map[Key]Item, error
 		want[i] = keyAttributes(k)
 	}
 	found := make(map[Key]Item, len(keys))
-	ctx, cancel := limited(ctx, callTime)
+	ctx, cancel := limited(ctx)
 	defer cancel()
 	for a := (attempt{d: d}); len(want) > 0; {
 		out, err := d.getSome(ctx, want)

@@ -71,7 +71,7 @@ type attempt struct {
 // retry makes call until it succeeds or fails for good. One that must not be done twice (once) is not repeated when its
 // fate is unclear: ErrLost then. The context has a deadline in any case.
 func (d *DynamoDB) retry(ctx context.Context, once bool, call func(context.Context) error) (murky bool, err error) {
-	ctx, cancel := limited(ctx, callTime)
+	ctx, cancel := limited(ctx)
 	defer cancel()
 	a := attempt{d: d}
 	for {
@@ -94,11 +94,11 @@ func (d *DynamoDB) retry(ctx context.Context, once bool, call func(context.Conte
 }
 
 // limited gives ctx a deadline if it has none.
-func limited(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+func limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ok := ctx.Deadline(); ok {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeout(ctx, d)
+	return context.WithTimeout(ctx, callTime)
 }
 
 // try makes one attempt. A context that has ended is not called at all.

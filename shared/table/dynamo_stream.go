@@ -123,7 +123,7 @@ func (d *DynamoDB) Feed(ctx context.Context, cursor string, limit int) (Feed, er
 	if err := r.start(cursor); err != nil {
 		return Feed{}, err
 	}
-	ctx, cancel := limited(ctx, callTime)
+	ctx, cancel := limited(ctx)
 	defer cancel()
 	if err := r.run(ctx); err != nil {
 		return Feed{}, fault.Wrap("read the stream of "+d.table, translate(err))

@@ -18,7 +18,7 @@ func (d *DynamoDB) Transact(ctx context.Context, ws ...Write) error {
 	if err := checkTransact(ws); err != nil {
 		return err
 	}
-	ctx, cancel := limited(ctx, callTime)
+	ctx, cancel := limited(ctx)
 	defer cancel()
 	err := d.transact(ctx, ws)
 	for range purges {

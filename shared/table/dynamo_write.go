@@ -237,7 +237,7 @@ func (d *DynamoDB) writePart(ctx context.Context, ws []Write) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := limited(ctx, callTime)
+	ctx, cancel := limited(ctx)
 	defer cancel()
 	for a := (attempt{d: d}); len(todo) > 0; {
 		left, err := d.writeSome(ctx, todo)

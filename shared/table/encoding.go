@@ -106,6 +106,9 @@ func expiryKey(expires int64, key []byte) []byte {
 // feedKey orders the feed.
 func feedKey(seq uint64) []byte { return binary.BigEndian.AppendUint64(nil, seq) }
 
+// sequence reads a key of the feed.
+func sequence(k []byte) uint64 { return binary.BigEndian.Uint64(k) }
+
 // feedHead is how many bytes come before the keys of a stored feed entry: time (8), length of PK (2), length of SK (2).
 const feedHead = 12
 

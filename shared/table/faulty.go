@@ -87,15 +87,21 @@ func (f *FaultyStore) Calls() int {
 	return f.calls
 }
 
+// target is what a call is about.
+type target struct {
+	method Method
+	pks    []string
+}
+
 // due finds the faults that concern this call. One that waits for a later call comes closer.
-func (f *FaultyStore) due(m Method, pks []string) []Injection {
+func (f *FaultyStore) due(on target) []Injection {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls++
 	var hit []Injection
 	rest := f.faults[:0:0]
 	for _, in := range f.faults {
-		if !in.concerns(m, pks) {
+		if !in.concerns(on) {
 			rest = append(rest, in)
 			continue
 		}
@@ -114,11 +120,11 @@ func (f *FaultyStore) due(m Method, pks []string) []Injection {
 }
 
 // concerns tells whether the fault is about a call.
-func (in Injection) concerns(m Method, pks []string) bool {
-	if in.Method != "" && in.Method != m {
+func (in Injection) concerns(on target) bool {
+	if in.Method != "" && in.Method != on.method {
 		return false
 	}
-	for _, pk := range pks {
+	for _, pk := range on.pks {
 		if strings.HasPrefix(pk, in.PK) {
 			return true
 		}
@@ -127,10 +133,10 @@ func (in Injection) concerns(m Method, pks []string) bool {
 }
 
 // harm runs call with the faults that are due. A lost reply takes the answer with it.
-func harm[T any](ctx context.Context, f *FaultyStore, m Method, pks []string, call func() (T, error)) (T, error) {
+func harm[T any](ctx context.Context, f *FaultyStore, on target, call func() (T, error)) (T, error) {
 	var none T
 	lost := false
-	for _, in := range f.due(m, pks) {
+	for _, in := range f.due(on) {
 		switch in.Harm {
 		case FailBefore:
 			return none, ErrDown
@@ -162,7 +168,7 @@ func partitions(ws []Write) []string {
 
 // Get is Store's.
 func (f *FaultyStore) Get(ctx context.Context, k Key) (Item, error) {
-	return harm(ctx, f, GetMethod, []string{k.PK}, func() (Item, error) { return f.next.Get(ctx, k) })
+	return harm(ctx, f, target{GetMethod, []string{k.PK}}, func() (Item, error) { return f.next.Get(ctx, k) })
 }
 
 // BatchGet is Store's.
@@ -171,22 +177,22 @@ func (f *FaultyStore) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, 
 	for i, k := range keys {
 		pks[i] = k.PK
 	}
-	return harm(ctx, f, BatchGetMethod, pks, func() (map[Key]Item, error) { return f.next.BatchGet(ctx, keys...) })
+	return harm(ctx, f, target{BatchGetMethod, pks}, func() (map[Key]Item, error) { return f.next.BatchGet(ctx, keys...) })
 }
 
 // Query is Store's.
 func (f *FaultyStore) Query(ctx context.Context, q Query) (Page, error) {
-	return harm(ctx, f, QueryMethod, []string{q.PK}, func() (Page, error) { return f.next.Query(ctx, q) })
+	return harm(ctx, f, target{QueryMethod, []string{q.PK}}, func() (Page, error) { return f.next.Query(ctx, q) })
 }
 
 // Write is Store's.
 func (f *FaultyStore) Write(ctx context.Context, w Write) (Item, error) {
-	return harm(ctx, f, WriteMethod, []string{w.Item.PK}, func() (Item, error) { return f.next.Write(ctx, w) })
+	return harm(ctx, f, target{WriteMethod, []string{w.Item.PK}}, func() (Item, error) { return f.next.Write(ctx, w) })
 }
 
 // BatchWrite is Store's.
 func (f *FaultyStore) BatchWrite(ctx context.Context, ws ...Write) error {
-	_, err := harm(ctx, f, BatchWriteMethod, partitions(ws), func() (struct{}, error) {
+	_, err := harm(ctx, f, target{BatchWriteMethod, partitions(ws)}, func() (struct{}, error) {
 		return struct{}{}, f.next.BatchWrite(ctx, ws...)
 	})
 	return err
@@ -194,7 +200,7 @@ func (f *FaultyStore) BatchWrite(ctx context.Context, ws ...Write) error {
 
 // Transact is Store's.
 func (f *FaultyStore) Transact(ctx context.Context, ws ...Write) error {
-	_, err := harm(ctx, f, TransactMethod, partitions(ws), func() (struct{}, error) {
+	_, err := harm(ctx, f, target{TransactMethod, partitions(ws)}, func() (struct{}, error) {
 		return struct{}{}, f.next.Transact(ctx, ws...)
 	})
 	return err
@@ -202,7 +208,7 @@ func (f *FaultyStore) Transact(ctx context.Context, ws ...Write) error {
 
 // Feed is Store's.
 func (f *FaultyStore) Feed(ctx context.Context, cursor string, limit int) (Feed, error) {
-	return harm(ctx, f, FeedMethod, nil, func() (Feed, error) { return f.next.Feed(ctx, cursor, limit) })
+	return harm(ctx, f, target{FeedMethod, nil}, func() (Feed, error) { return f.next.Feed(ctx, cursor, limit) })
 }
 
 var _ Store = (*FaultyStore)(nil)

@@ -113,7 +113,13 @@ func checkCond(c *Cond) error {
 		return nil
 	case AnyOp:
 		return checkAny(c.Any)
+	default:
+		return checkFieldCond(c)
 	}
+}
+
+// checkFieldCond refuses a condition on a field that makes no sense.
+func checkFieldCond(c *Cond) error {
 	if c.Op == 0 || c.Op > AnyOp {
 		return fault.New(fault.Invalid, "%d is no condition", c.Op)
 	}

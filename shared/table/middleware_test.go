@@ -3,7 +3,7 @@ package table_test
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -141,7 +141,7 @@ func TestTheSweepRemovesWhatIsPastItsTime(t *testing.T) {
 	s := tabletest.NewAt(t, m)
 	var ws []table.Write
 	for i := range 1200 {
-		it := table.Item{Key: table.Key{PK: "p", SK: fmt.Sprint(i)}, Expires: m.Now().Add(time.Hour)}
+		it := table.Item{Key: table.Key{PK: "p", SK: strconv.Itoa(i)}, Expires: m.Now().Add(time.Hour)}
 		if i >= 1100 {
 			it.Expires = m.Now().Add(48 * time.Hour)
 		}

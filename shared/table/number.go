@@ -57,35 +57,41 @@ func (d decimal) trim() decimal {
 
 // plausible tells whether raw follows JSON's grammar of numbers.
 func plausible(raw []byte) bool {
-	i, n := 0, len(raw)
-	digits := func() bool {
-		from := i
-		for i < n && raw[i] >= '0' && raw[i] <= '9' {
-			i++
-		}
-		return i > from
-	}
-	if i < n && raw[i] == '-' {
-		i++
-	}
-	first := i
-	if !digits() || raw[first] == '0' && i > first+1 {
+	raw, _ = skipAny(raw, "-")
+	first := raw
+	raw, ok := skipDigits(raw)
+	if !ok || first[0] == '0' && len(first)-len(raw) > 1 {
 		return false
 	}
-	if i < n && raw[i] == '.' {
-		if i++; !digits() {
+	if rest, dot := skipAny(raw, "."); dot {
+		if raw, ok = skipDigits(rest); !ok {
 			return false
 		}
 	}
-	if i < n && (raw[i] == 'e' || raw[i] == 'E') {
-		if i++; i < n && (raw[i] == '+' || raw[i] == '-') {
-			i++
-		}
-		if !digits() {
+	if rest, power := skipAny(raw, "eE"); power {
+		rest, _ = skipAny(rest, "+-")
+		if raw, ok = skipDigits(rest); !ok {
 			return false
 		}
 	}
-	return i == n
+	return len(raw) == 0
+}
+
+// skipAny steps over one byte of set, and tells whether there was one.
+func skipAny(raw []byte, set string) ([]byte, bool) {
+	if len(raw) > 0 && strings.IndexByte(set, raw[0]) >= 0 {
+		return raw[1:], true
+	}
+	return raw, false
+}
+
+// skipDigits steps over digits, and tells whether there were any.
+func skipDigits(raw []byte) ([]byte, bool) {
+	i := 0
+	for i < len(raw) && raw[i] >= '0' && raw[i] <= '9' {
+		i++
+	}
+	return raw[i:], i > 0
 }
 
 // top is the power of ten of the first digit.

@@ -195,7 +195,7 @@ func (w *walk) resume(low, high []byte) (from, to []byte) {
 	case w.q.Reverse && bytes.Compare(w.after, high) < 0:
 		high = w.after
 	case !w.q.Reverse && bytes.Compare(w.after, low) >= 0:
-		low = append(w.after, 0)
+		low = append(bytes.Clone(w.after), 0)
 	}
 	return low, high
 }

@@ -20,7 +20,7 @@ func WithTenant(ctx context.Context, org string) context.Context {
 	return context.WithValue(ctx, scopeKey{}, []string{TenantPK(org)})
 }
 
-// TenantPK begins every partition key of an organization: TenantPK(org)+"RES", …
+// TenantPK begins every partition key of an organization: TenantPK(org)+"RES", and so on.
 func TenantPK(org string) string { return "ORG#" + org + "#" }
 
 // permitted tells whether ctx may touch the partition pk.

@@ -3,6 +3,7 @@ package tabletest
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 )
 
 func keys(t *testing.T, s table.Store) {
+	t.Helper()
 	pks := []string{"a", "a\x00", "a\x00\x01", "a\x00\x01b", "a\x01", "ab", "å", "日本", "\U0001F4A1", "\x7f", "a b", "a#", "a/%\"'\\\n"}
 	sks := []string{"\x00", "\x00\x00", "\x01", " ", "!", "~", "\x7f", "é", "日本語", "\uffff", "\U0001F4A1", "\U0010FFFF", "a\nb", `"quoted"\`}
 	var ws []table.Write
@@ -31,6 +33,7 @@ func keys(t *testing.T, s table.Store) {
 }
 
 func limits(t *testing.T, s table.Store) {
+	t.Helper()
 	long := strings.Repeat("x", table.MaxKey+1)
 	for name, it := range map[string]table.Item{
 		"an empty partition key":  item(at("", "1"), `{}`),
@@ -72,6 +75,7 @@ func limits(t *testing.T, s table.Store) {
 }
 
 func largest(t *testing.T, s table.Store) {
+	t.Helper()
 	k := at(strings.Repeat("p", table.MaxKey), strings.Repeat("s", table.MaxKey))
 	data := `{"a":"` + strings.Repeat("x", table.MaxItem-2*table.MaxKey-5) + `"}`
 	put(t, s, item(k, data))
@@ -80,6 +84,7 @@ func largest(t *testing.T, s table.Store) {
 }
 
 func numbers(t *testing.T, s table.Store) {
+	t.Helper()
 	k := at("n", "1")
 	for _, n := range []string{
 		"0", "-0", "1", "-1", "0.1", "1.0", "100", "1e3", "1E+3", "12.5e-1", "9007199254740993", "-9223372036854775808",
@@ -110,6 +115,7 @@ func numbers(t *testing.T, s table.Store) {
 }
 
 func values(t *testing.T, s table.Store) {
+	t.Helper()
 	for i, data := range []string{
 		`{"s":"text","e":"","t":true,"f":false,"z":null,"n":-1.5}`,
 		`{"o":{},"l":[],"d":{"a":{"b":[{"c":[[]]},1,"x",null,false]}}}`,
@@ -119,7 +125,7 @@ func values(t *testing.T, s table.Store) {
 		`{"list":[` + strings.Repeat(`{"i":1},`, 500) + `{}]}`,
 		`{}`,
 	} {
-		k := at("v", fmt.Sprint(i))
+		k := at("v", strconv.Itoa(i))
 		put(t, s, item(k, data))
 		wantData(t, s, k, data)
 		if _, err := s.Write(t.Context(), table.Update(k, []table.Change{table.Set("added", 1)})); err != nil {
@@ -130,6 +136,7 @@ func values(t *testing.T, s table.Store) {
 }
 
 func names(t *testing.T, s table.Store) {
+	t.Helper()
 	var fields []string
 	for _, n := range []string{
 		"pk", "sk", "expires", "_pk", "__pk", "_sk", "_expires", "pk_", "PK", "name", "status", "size", "count", "data", "ttl", "a.b", "a-b", "#a", ":a",
@@ -157,6 +164,7 @@ func names(t *testing.T, s table.Store) {
 }
 
 func meter(t *testing.T, s table.Store) {
+	t.Helper()
 	ctx, outer := table.WithMeter(t.Context())
 	count := func(name string, want table.Usage, call func() error) {
 		t.Helper()
@@ -195,7 +203,7 @@ func meter(t *testing.T, s table.Store) {
 	})
 	many := make([]table.Key, 150)
 	for i := range many {
-		many[i] = at("many", fmt.Sprint(i))
+		many[i] = at("many", strconv.Itoa(i))
 	}
 	count("a batch get of 150 absent", table.Usage{RoundTrips: 2, ReadUnits: 150}, func() error {
 		_, err := s.BatchGet(ctx, many...)

@@ -24,7 +24,7 @@ import (
 	"lamplighter.dev/shared/table"
 )
 
-// PeersVariable, set to 1, lets tests start other makers' implementations of DynamoDB.
+// PeersVariable set to 1 lets tests start other makers' implementations of DynamoDB.
 const PeersVariable = "LAMPLIGHTER_PEERS"
 
 // The release of dynoxide that is tried, and what its package must hash to.
@@ -35,79 +35,79 @@ const (
 )
 
 // WantPeers skips the test, saying so, unless peers are asked for.
-func WantPeers(t testing.TB) {
-	t.Helper()
+func WantPeers(tb testing.TB) {
+	tb.Helper()
 	if os.Getenv(PeersVariable) != "1" {
-		t.Skip("SKIPPED: set " + PeersVariable + "=1 to run against other implementations of DynamoDB")
+		tb.Skip("SKIPPED: set " + PeersVariable + "=1 to run against other implementations of DynamoDB")
 	}
 }
 
 // Dynoxide is a store on a fresh table of a dynoxide that runs until the test ends. The test is skipped, loudly, where
 // dynoxide cannot run.
-func Dynoxide(t testing.TB) table.Store {
-	t.Helper()
-	return table.Dynamo(NewTable(t, StartDynoxide(t)))
+func Dynoxide(tb testing.TB) table.Store {
+	tb.Helper()
+	return table.Dynamo(NewTable(tb, StartDynoxide(tb)))
 }
 
 // NewTable makes a fresh table at the endpoint and tells where it is.
-func NewTable(t testing.TB, endpoint string) table.Remote {
-	t.Helper()
+func NewTable(tb testing.TB, endpoint string) table.Remote {
+	tb.Helper()
 	r := table.Remote{Table: "t" + rand.Text(), Region: "us-east-1", Endpoint: endpoint, KeyID: "peer", Secret: "peer"}
-	if err := table.CreateTable(t.Context(), r); err != nil {
-		t.Fatal(err)
+	if err := table.CreateTable(tb.Context(), r); err != nil {
+		tb.Fatal(err)
 	}
 	return r
 }
 
 // StartDynoxide starts dynoxide on a fresh file and tells its endpoint.
-func StartDynoxide(t testing.TB) string {
-	t.Helper()
-	WantPeers(t)
+func StartDynoxide(tb testing.TB) string {
+	tb.Helper()
+	WantPeers(tb)
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		t.Skip("SKIPPED: dynoxide is only to be had for linux/amd64")
+		tb.Skip("SKIPPED: dynoxide is only to be had for linux/amd64")
 	}
-	bin := fetchDynoxide(t)
-	port := freePort(t)
-	return start(t, port, exec.Command(bin, "serve", "--host", "127.0.0.1", "--port", port, //nolint:gosec,noctx // checked by its sum; ends with the test
-		"--db-path", filepath.Join(t.TempDir(), "dynoxide.db")))
+	bin := fetchDynoxide(tb)
+	port := freePort(tb)
+	return start(tb, port, exec.Command(bin, "serve", "--host", "127.0.0.1", "--port", port, //nolint:gosec,noctx // checked by its sum; ends with the test
+		"--db-path", filepath.Join(tb.TempDir(), "dynoxide.db")))
 }
 
 // StartMoto starts moto_server and tells its endpoint. The test is skipped, loudly, where it is not installed.
-func StartMoto(t testing.TB) string {
-	t.Helper()
-	WantPeers(t)
+func StartMoto(tb testing.TB) string {
+	tb.Helper()
+	WantPeers(tb)
 	bin, err := exec.LookPath("moto_server")
 	if err != nil {
-		t.Skip("SKIPPED: moto_server is not installed (pip install 'moto[server]')")
+		tb.Skip("SKIPPED: moto_server is not installed (pip install 'moto[server]')")
 	}
-	port := freePort(t)
-	return start(t, port, exec.Command(bin, "-p", port)) //nolint:gosec,noctx // a tool of the developer's; ends with the test
+	port := freePort(tb)
+	return start(tb, port, exec.Command(bin, "-p", port)) //nolint:gosec,noctx // a tool of the developer's; ends with the test
 }
 
 // freePort finds a port that nobody listens on.
-func freePort(t testing.TB) string {
-	t.Helper()
+func freePort(tb testing.TB) string {
+	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // for a moment only
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port) //nolint:forcetypeassert // a TCP listener has one
 }
 
 // start runs cmd until the test ends and waits until it listens.
-func start(t testing.TB, port string, cmd *exec.Cmd) string {
-	t.Helper()
+func start(tb testing.TB, port string, cmd *exec.Cmd) string {
+	tb.Helper()
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		if t.Failed() && testing.Verbose() {
-			t.Logf("%s said:\n%s", cmd.Path, out.String())
+		if tb.Failed() && testing.Verbose() {
+			tb.Logf("%s said:\n%s", cmd.Path, out.String())
 		}
 	})
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
@@ -117,41 +117,41 @@ func start(t testing.TB, port string, cmd *exec.Cmd) string {
 			return "http://127.0.0.1:" + port
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s does not listen: %v", cmd.Path, err)
+			tb.Fatalf("%s does not listen: %v", cmd.Path, err)
 		}
 	}
 }
 
 // fetchDynoxide fetches the program through npm once and keeps it under build/peers.
-func fetchDynoxide(t testing.TB) string {
-	t.Helper()
-	dir := filepath.Join(moduleRoot(t), "build", "peers")
+func fetchDynoxide(tb testing.TB) string {
+	tb.Helper()
+	dir := filepath.Join(moduleRoot(tb), "build", "peers")
 	bin := filepath.Join(dir, strings.TrimSuffix(dynoxideTarball, ".tgz"))
 	if _, err := os.Stat(bin); err == nil {
 		return bin
 	}
 	if _, err := exec.LookPath("npm"); err != nil {
-		t.Skip("SKIPPED: npm, which fetches dynoxide, is not installed")
+		tb.Skip("SKIPPED: npm, which fetches dynoxide, is not installed")
 	}
 	if err := os.MkdirAll(dir, 0o750); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(tb.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "npm", "pack", "--silent", dynoxidePackage)
-	cmd.Dir = t.TempDir()
+	cmd.Dir = tb.TempDir()
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED: npm cannot fetch %s: %v\n%s", dynoxidePackage, err, out)
+		tb.Skipf("SKIPPED: npm cannot fetch %s: %v\n%s", dynoxidePackage, err, out)
 	}
 	if err := unpack(filepath.Join(cmd.Dir, dynoxideTarball), bin); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return bin
 }
 
 // moduleRoot is the folder of go.mod.
-func moduleRoot(t testing.TB) string {
-	t.Helper()
+func moduleRoot(tb testing.TB) string {
+	tb.Helper()
 	dir, err := os.Getwd()
 	for err == nil && dir != filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
@@ -159,7 +159,7 @@ func moduleRoot(t testing.TB) string {
 		}
 		dir = filepath.Dir(dir)
 	}
-	t.Fatalf("no go.mod above the working directory: %v", err)
+	tb.Fatalf("no go.mod above the working directory: %v", err)
 	return ""
 }
 

@@ -3,6 +3,7 @@ package tabletest
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 )
 
 func expiredReads(t *testing.T, s table.Store) {
+	t.Helper()
 	for i := range 20 {
 		it := item(at("x", fmt.Sprintf("%02d", i)), fmt.Sprintf(`{"i":%d}`, i))
 		if it.Expires = future(); i%2 == 1 {
@@ -56,6 +58,7 @@ func wantKeys(t *testing.T, s table.Store, q table.Query, want []string) {
 }
 
 func queries(t *testing.T, s table.Store) {
+	t.Helper()
 	var all []string
 	var ws []table.Write
 	for i := range 25 {
@@ -111,6 +114,7 @@ func model(sorted []string, q table.Query) []string {
 }
 
 func queriesRefused(t *testing.T, s table.Store) {
+	t.Helper()
 	for name, q := range map[string]table.Query{
 		"no partition":       {Limit: 1},
 		"no limit":           {PK: "q"},
@@ -133,9 +137,10 @@ func queriesRefused(t *testing.T, s table.Store) {
 }
 
 func bigPages(t *testing.T, s table.Store) {
+	t.Helper()
 	var want []string
 	for i := range 9 {
-		k := at("big", fmt.Sprint(i))
+		k := at("big", strconv.Itoa(i))
 		want = append(want, k.SK)
 		put(t, s, item(k, fmt.Sprintf(`{"x":%q}`, strings.Repeat("x", 300_000))))
 	}
@@ -148,6 +153,7 @@ func bigPages(t *testing.T, s table.Store) {
 }
 
 func batches(t *testing.T, s table.Store) {
+	t.Helper()
 	const n = 230
 	keys := make([]table.Key, n)
 	ws := make([]table.Write, n)
@@ -167,17 +173,7 @@ func batches(t *testing.T, s table.Store) {
 			t.Errorf("item %v = %s", k, got[k].Data)
 		}
 	}
-	for i := range ws {
-		if ws[i] = table.Delete(keys[i]); i%3 == 0 {
-			ws[i] = table.Put(item(keys[i], `{"again":true}`))
-		}
-	}
-	if err := s.BatchWrite(t.Context(), ws...); err != nil {
-		t.Fatal(err)
-	}
-	if got, err = s.BatchGet(t.Context(), keys...); err != nil || len(got) != 77 {
-		t.Errorf("after the deletes %d items are left, %v; want 77", len(got), err)
-	}
+	deletes(t, s, keys)
 	if got, err = s.BatchGet(t.Context()); err != nil || len(got) != 0 {
 		t.Errorf("a batch get of nothing = %v, %v", got, err)
 	}
@@ -186,7 +182,25 @@ func batches(t *testing.T, s table.Store) {
 	}
 }
 
+// deletes removes two of three items in a batch and replaces the others.
+func deletes(t *testing.T, s table.Store, keys []table.Key) {
+	t.Helper()
+	ws := make([]table.Write, len(keys))
+	for i := range ws {
+		if ws[i] = table.Delete(keys[i]); i%3 == 0 {
+			ws[i] = table.Put(item(keys[i], `{"again":true}`))
+		}
+	}
+	if err := s.BatchWrite(t.Context(), ws...); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.BatchGet(t.Context(), keys...); err != nil || len(got) != 77 {
+		t.Errorf("after the deletes %d items are left, %v; want 77", len(got), err)
+	}
+}
+
 func batchesRefused(t *testing.T, s table.Store) {
+	t.Helper()
 	a, b := at("b", "1"), at("b", "2")
 	for name, ws := range map[string][]table.Write{
 		"a condition":     {table.Put(item(a, `{}`)), table.Put(item(b, `{}`), table.Absent())},

@@ -10,27 +10,27 @@ import (
 )
 
 // New opens a fresh embedded store on the machine's clock, without syncing, that is closed when the test ends.
-func New(t testing.TB) *table.Embedded {
-	t.Helper()
-	return NewAt(t, clock.System{})
+func New(tb testing.TB) *table.Embedded {
+	tb.Helper()
+	return NewAt(tb, clock.System{})
 }
 
 // NewAt is New on the clock c. The store never waits on it; call Sweep to remove what has expired.
-func NewAt(t testing.TB, c clock.Clock) *table.Embedded {
-	t.Helper()
-	return Open(t, filepath.Join(t.TempDir(), "store.db"), c)
+func NewAt(tb testing.TB, c clock.Clock) *table.Embedded {
+	tb.Helper()
+	return Open(tb, filepath.Join(tb.TempDir(), "store.db"), c)
 }
 
 // Open opens the embedded store at path, for tests that close a store and open it again.
-func Open(t testing.TB, path string, c clock.Clock) *table.Embedded {
-	t.Helper()
+func Open(tb testing.TB, path string, c clock.Clock) *table.Embedded {
+	tb.Helper()
 	e, err := table.Open(path, table.Options{NoSync: true, Clock: c, SweepEvery: -1})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := e.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return e

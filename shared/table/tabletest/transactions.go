@@ -3,6 +3,7 @@ package tabletest
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 )
 
 func transactions(t *testing.T, s table.Store) {
+	t.Helper()
 	put(t, s, item(at("t", "n"), `{"n":5}`), item(at("t", "gone"), `{}`), item(at("t", "seen"), `{"ok":true}`))
 	ws := []table.Write{
 		table.Update(at("t", "n"), []table.Change{table.Add("n", 1)}, table.Equal("n", 5)),
@@ -19,7 +21,7 @@ func transactions(t *testing.T, s table.Store) {
 		table.Update(at("t", "made"), []table.Change{table.SetOnce("a", "b")}, table.Absent()),
 	}
 	for i := range table.MaxTransact - len(ws) {
-		ws = append(ws, table.Put(item(at(fmt.Sprintf("t%d", i%3), fmt.Sprint(i)), fmt.Sprintf(`{"i":%d}`, i)), table.Absent()))
+		ws = append(ws, table.Put(item(at(fmt.Sprintf("t%d", i%3), strconv.Itoa(i)), fmt.Sprintf(`{"i":%d}`, i)), table.Absent()))
 	}
 	if err := s.Transact(t.Context(), ws...); err != nil {
 		t.Fatal(err)
@@ -29,11 +31,12 @@ func transactions(t *testing.T, s table.Store) {
 	wantData(t, s, at("t", "seen"), `{"ok":true}`)
 	wantData(t, s, at("t", "made"), `{"a":"b"}`)
 	for i := range table.MaxTransact - 4 {
-		wantData(t, s, at(fmt.Sprintf("t%d", i%3), fmt.Sprint(i)), fmt.Sprintf(`{"i":%d}`, i))
+		wantData(t, s, at(fmt.Sprintf("t%d", i%3), strconv.Itoa(i)), fmt.Sprintf(`{"i":%d}`, i))
 	}
 }
 
 func transactionsFail(t *testing.T, s table.Store) {
+	t.Helper()
 	put(t, s, item(at("t", "a"), `{"n":1}`), item(at("t", "b"), `{"n":2}`))
 	err := s.Transact(t.Context(),
 		table.Put(item(at("t", "new"), `{}`)),
@@ -61,6 +64,7 @@ func transactionsFail(t *testing.T, s table.Store) {
 }
 
 func transactionsExpired(t *testing.T, s table.Store) {
+	t.Helper()
 	for _, sk := range []string{"a", "b", "c", "d"} {
 		put(t, s, expiring(at("t", sk), `{"n":40}`, past()))
 	}
@@ -89,9 +93,10 @@ func transactionsExpired(t *testing.T, s table.Store) {
 }
 
 func transactionsRefused(t *testing.T, s table.Store) {
+	t.Helper()
 	many := make([]table.Write, table.MaxTransact+1)
 	for i := range many {
-		many[i] = table.Put(item(at("t", fmt.Sprint(i)), `{}`))
+		many[i] = table.Put(item(at("t", strconv.Itoa(i)), `{}`))
 	}
 	k := at("t", "1")
 	wantInvalid(t, "none", s.Transact(t.Context()))
@@ -107,15 +112,16 @@ func transactionsRefused(t *testing.T, s table.Store) {
 
 // transactionsConflict moves coins between accounts from many goroutines: none may be made or lost.
 func transactionsConflict(t *testing.T, s table.Store) {
+	t.Helper()
 	const accounts, movers, moves = 4, 8, 25
 	for i := range accounts {
-		put(t, s, item(at("acc", fmt.Sprint(i)), `{"n":10}`))
+		put(t, s, item(at("acc", strconv.Itoa(i)), `{"n":10}`))
 	}
 	var all sync.WaitGroup
 	for m := range movers {
 		all.Go(func() {
 			for i := range moves {
-				from, to := at("acc", fmt.Sprint((m+i)%accounts)), at("acc", fmt.Sprint((m+i+1+m%2)%accounts))
+				from, to := at("acc", strconv.Itoa((m+i)%accounts)), at("acc", strconv.Itoa((m+i+1+m%2)%accounts))
 				err := s.Transact(t.Context(),
 					table.Update(from, []table.Change{table.Add("n", -1)}, table.Greater("n", 0)),
 					table.Update(to, []table.Change{table.Add("n", 1)}))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,6 +15,7 @@ import (
 )
 
 func putGetDelete(t *testing.T, s table.Store) {
+	t.Helper()
 	k := at("p", "1")
 	wantAbsent(t, s, k)
 	got, err := s.Write(t.Context(), table.Put(item(k, `{"n":1}`)))
@@ -88,15 +90,16 @@ var demands = []demand{
 }
 
 func conditions(t *testing.T, s table.Store) {
+	t.Helper()
 	there, gone := at("c", "there"), at("c", "gone")
 	put(t, s, item(there, demanded))
 	for _, d := range demands {
-		check(t, s, d.name, item(there, demanded), d.cond, d.holds)
-		check(t, s, d.name+" of an absent item", table.Item{Key: gone}, d.cond, d.absent)
+		check(t, s, item(there, demanded), d)
+		check(t, s, table.Item{Key: gone}, demand{name: d.name + " of an absent item", cond: d.cond, holds: d.absent})
 	}
-	check(t, s, "all of several", item(there, demanded), table.Any(table.Has("s")), true)
+	check(t, s, item(there, demanded), demand{name: "any of one", cond: table.Any(table.Has("s")), holds: true})
 	_, err := s.Write(t.Context(), table.Put(item(there, demanded), table.Equal("s", "m"), table.Less("n", 5)))
-	failed(t, err)
+	_ = failed(t, err)
 	_, err = s.Write(t.Context(), table.Put(item(there, demanded), table.Equal("s", "m"), table.Less("n", 50)))
 	if err != nil {
 		t.Errorf("two conditions that hold: %v", err)
@@ -104,6 +107,7 @@ func conditions(t *testing.T, s table.Store) {
 }
 
 func conditionsKinds(t *testing.T, s table.Store) {
+	t.Helper()
 	k := at("c", "kinds")
 	put(t, s, item(k, demanded))
 	for name, c := range map[string]table.Cond{
@@ -113,28 +117,29 @@ func conditionsKinds(t *testing.T, s table.Store) {
 		"null below a text":      table.Less("z", "zz"),
 		"a list above a number":  table.GreaterEqual("l", 0),
 	} {
-		check(t, s, name, item(k, demanded), c, false)
+		check(t, s, item(k, demanded), demand{name: name, cond: c})
 	}
 }
 
 // check tries a condition on a delete, a put and an update of the item, each of which leaves it as it was.
-func check(t *testing.T, s table.Store, name string, it table.Item, c table.Cond, want bool) {
+func check(t *testing.T, s table.Store, it table.Item, d demand) {
 	t.Helper()
-	writes := []table.Write{table.Put(it, c), table.Update(it.Key, []table.Change{table.Set("s", "m")}, c)}
+	writes := []table.Write{table.Put(it, d.cond), table.Update(it.Key, []table.Change{table.Set("s", "m")}, d.cond)}
 	if it.Data == nil {
-		writes = []table.Write{table.Delete(it.Key, c)}
+		writes = []table.Write{table.Delete(it.Key, d.cond)}
 	}
 	for _, w := range writes {
 		_, err := s.Write(t.Context(), w)
 		if err != nil && !fault.Is(err, fault.Conflict) {
-			t.Errorf("%s: verb %d: %v", name, w.Verb, err)
-		} else if (err == nil) != want {
-			t.Errorf("%s: verb %d: holds = %t, want %t", name, w.Verb, err == nil, want)
+			t.Errorf("%s: verb %d: %v", d.name, w.Verb, err)
+		} else if (err == nil) != d.holds {
+			t.Errorf("%s: verb %d: holds = %t, want %t", d.name, w.Verb, err == nil, d.holds)
 		}
 	}
 }
 
 func expiredConditions(t *testing.T, s table.Store) {
+	t.Helper()
 	for _, d := range demands {
 		for verb, w := range map[string]func(table.Key) table.Write{
 			"put":    func(k table.Key) table.Write { return table.Put(item(k, `{"new":1}`), d.cond) },
@@ -159,6 +164,7 @@ func expiredConditions(t *testing.T, s table.Store) {
 }
 
 func conditionOld(t *testing.T, s table.Store) {
+	t.Helper()
 	k := at("o", "1")
 	put(t, s, expiring(k, `{"state":"done","n":7}`, future()))
 	for _, w := range []table.Write{
@@ -179,6 +185,7 @@ func conditionOld(t *testing.T, s table.Store) {
 }
 
 func changes(t *testing.T, s table.Store) {
+	t.Helper()
 	for i, c := range []struct {
 		before  string
 		changes []table.Change
@@ -198,7 +205,7 @@ func changes(t *testing.T, s table.Store) {
 		{`{"a":1,"b":2,"c":3}`, []table.Change{table.Set("a", 9), table.Remove("b"), table.Add("c", 1), table.SetOnce("d", "d")}, `{"a":9,"c":4,"d":"d"}`},
 		{`{"a":{"b":1}}`, []table.Change{table.Set("a.b", 2)}, `{"a":{"b":1},"a.b":2}`},
 	} {
-		k := at("u", fmt.Sprint(i))
+		k := at("u", strconv.Itoa(i))
 		put(t, s, item(k, c.before))
 		got, err := s.Write(t.Context(), table.Update(k, c.changes))
 		if err != nil || !sameJSON(got.Data, []byte(c.after)) || got.Key != k {
@@ -209,6 +216,7 @@ func changes(t *testing.T, s table.Store) {
 }
 
 func changesRefused(t *testing.T, s table.Store) {
+	t.Helper()
 	k := at("r", "1")
 	put(t, s, item(k, `{"s":"text","l":[1]}`))
 	for name, cs := range map[string][]table.Change{
@@ -239,6 +247,7 @@ func changesRefused(t *testing.T, s table.Store) {
 }
 
 func updateCreates(t *testing.T, s table.Store) {
+	t.Helper()
 	k := at("n", "1")
 	end := future().Truncate(time.Second)
 	got, err := s.Write(t.Context(), table.Update(k, []table.Change{table.Add("n", 1), table.Expire(end)}))
@@ -260,15 +269,15 @@ func updateCreates(t *testing.T, s table.Store) {
 		t.Errorf("update of an expired item told %s until %v, %v; want it afresh", got.Data, got.Expires, err)
 	}
 	_, err = s.Write(t.Context(), table.Update(at("n", "2"), []table.Change{table.Add("n", 1)}, table.Exists()))
-	failed(t, err)
+	_ = failed(t, err)
 	wantAbsent(t, s, at("n", "2"))
 }
 
 // counters has 12 stores of 200 writes each race for the 100 places of a counter, as the rate limit does.
 func counters(t *testing.T, s table.Store) {
+	t.Helper()
 	const stores, writers, each, places = 12, 20, 10, 100
-	k := at("RATE", "minute")
-	var won, lost atomic.Int64
+	r := &race{key: at("RATE", "minute"), places: places}
 	var all sync.WaitGroup
 	for range stores {
 		one := table.Fenced(s)
@@ -276,33 +285,42 @@ func counters(t *testing.T, s table.Store) {
 		for range writers {
 			all.Go(func() {
 				for range each {
-					tally(t, ctx, one, k, places, &won, &lost)
+					r.tally(ctx, t, one)
 				}
 			})
 		}
 	}
 	all.Wait()
-	if won.Load() != places || lost.Load() != stores*writers*each-places {
-		t.Errorf("%d adds were accepted and %d refused, want %d and %d", won.Load(), lost.Load(), places, stores*writers*each-places)
+	if r.won.Load() != places || r.lost.Load() != stores*writers*each-places {
+		t.Errorf("%d adds were accepted and %d refused, want %d and %d", r.won.Load(), r.lost.Load(), places, stores*writers*each-places)
 	}
-	wantData(t, s, k, fmt.Sprintf(`{"n":%d}`, places))
+	wantData(t, s, r.key, fmt.Sprintf(`{"n":%d}`, places))
+}
+
+// race is a counter with places that many want.
+type race struct {
+	key       table.Key
+	places    int
+	won, lost atomic.Int64
 }
 
 // tally makes one conditional add.
-func tally(t *testing.T, ctx context.Context, s table.Store, k table.Key, places int, won, lost *atomic.Int64) {
-	w := table.Update(k, []table.Change{table.Add("n", 1)}, table.Any(table.Lacks("n"), table.Less("n", places)))
+func (r *race) tally(ctx context.Context, t *testing.T, s table.Store) {
+	t.Helper()
+	w := table.Update(r.key, []table.Change{table.Add("n", 1)}, table.Any(table.Lacks("n"), table.Less("n", r.places)))
 	_, err := s.Write(ctx, w)
 	switch {
 	case err == nil:
-		won.Add(1)
+		r.won.Add(1)
 	case fault.Is(err, fault.Conflict):
-		lost.Add(1)
+		r.lost.Add(1)
 	default:
 		t.Error(err)
 	}
 }
 
 func ended(t *testing.T, s table.Store) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	k := at("e", "1")

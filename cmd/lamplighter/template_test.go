@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"regexp"
 	"slices"
@@ -119,5 +120,15 @@ func TestTheTemplateExemptsNothingButPublicOperations(t *testing.T) {
 		if r.public && !slices.Contains(public, r.path) {
 			t.Errorf("%s skips the authorizer, but no public operation has this path", r.path)
 		}
+	}
+}
+
+func TestTheCommittedInterfaceDescriptionIsWhatTheOperationsSay(t *testing.T) {
+	got, err := os.ReadFile("../../openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := local.Describe(&platform.Platform{}).YAML(); !bytes.Equal(got, want) {
+		t.Error("openapi.yaml is not what the operations say: run `make openapi` and read the difference")
 	}
 }

@@ -77,6 +77,24 @@ func TestAnUnschedulableResourceIsNeverActedOn(t *testing.T) {
 	}
 }
 
+func TestAKindWhoseSizeIsSetIsActedOnWhileItMovesTheOtherWay(t *testing.T) {
+	for _, c := range []struct {
+		absolute bool
+		status   cloud.Status
+		acts     int
+	}{
+		{true, cloud.Starting, 1},  // a group short of capacity would never arrive
+		{true, cloud.Stopping, 0},  // it is on its way
+		{false, cloud.Starting, 0}, // an instance refuses a stop while it starts
+	} {
+		r := &run{now: noon, kind: cloud.Kind{Absolute: c.absolute}}
+		r.judge(&execution.Action{Action: cloud.Stop, Progress: &execution.Progress{}}, cloud.State{Status: c.status})
+		if len(r.act) != c.acts {
+			t.Errorf("absolute %t, %s: %d acts, want %d", c.absolute, c.status, len(r.act), c.acts)
+		}
+	}
+}
+
 func TestThePauseBetweenAttemptsDoublesAndVaries(t *testing.T) {
 	seen := map[time.Duration]bool{}
 	for range 50 {

@@ -32,6 +32,7 @@ type Listed struct {
 	Resource
 	AccountName string
 	GroupIDs    []string
+	Schedulable bool // can be started and stopped
 }
 
 // Find lists resources. Two round trips whatever the page: the index's changes, then the accounts on the page.
@@ -96,6 +97,23 @@ func (s *Store) ByID(ctx context.Context, org, id string) (Listed, error) {
 	return found[0], nil
 }
 
+// Unknown tells which of ids are no resources of the organization, in their order: one round trip.
+func (s *Store) Unknown(ctx context.Context, org string, ids []string) ([]string, error) {
+	v, err := s.open(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	unlock := v.st.indexed()
+	defer unlock()
+	var out []string
+	for _, id := range ids {
+		if v.st.lookupID(id) == nil {
+			out = append(out, id)
+		}
+	}
+	return out, nil
+}
+
 // filtered opens the index for a filter: with the members of the group, when it names one.
 func (s *Store) filtered(ctx context.Context, org string, f Filter) (*view, error) {
 	v, err := s.open(ctx, org)
@@ -151,7 +169,7 @@ func (s *Store) complete(ctx context.Context, v *view, rows []row) ([]Listed, er
 	v.st.mu.RLock()
 	keys := map[table.Key]bool{}
 	for i := range rows {
-		out[i].Resource = v.st.resource(&rows[i])
+		out[i].Resource, out[i].Schedulable = v.st.resource(&rows[i]), v.st.schedulable(&rows[i])
 		keys[AccountKey(v.org, out[i].CloudAccountID)] = true
 	}
 	v.st.mu.RUnlock()

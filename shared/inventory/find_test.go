@@ -141,7 +141,9 @@ func TestRoundTrips(t *testing.T) {
 			return second(st.Find(s.cost(), testOrg, List{Filter: Filter{GroupID: g.ID}, Limit: 20}))
 		}},
 		{"one resource", 2, func(st *Store) error { return second(st.ByID(s.cost(), testOrg, id)) }},
-		{"many by uid", 2, func(st *Store) error { return second(st.ByUIDs(s.cost(), testOrg, []string{instance(1).UID, instance(2).UID})) }},
+		{"many by uid", 2, func(st *Store) error {
+			return second(st.ByUIDs(s.cost(), testOrg, []string{instance(1).UID, instance(2).UID}))
+		}},
 		{"a summary", 1, func(st *Store) error { return second(st.Summary(s.cost(), testOrg, Filter{})) }},
 		{"the members of a group", 1, func(st *Store) error { return second(st.Members(s.cost(), testOrg, g.ID)) }},
 	} {

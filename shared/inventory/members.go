@@ -238,3 +238,19 @@ func (s *Store) DeleteGroup(ctx context.Context, org string, g Group) error {
 	}
 	return nil
 }
+
+// Accounts lists the connected accounts of an organization, oldest first.
+func (s *Store) Accounts(ctx context.Context, org string) ([]Account, error) {
+	var items []table.Item
+	q := table.Query{PK: AccountKey(org, "").PK, Limit: 1000}
+	for {
+		page, err := s.table.Query(ctx, q)
+		if err != nil {
+			return nil, fmt.Errorf("list accounts of %s: %w", org, err)
+		}
+		items = append(items, page.Items...)
+		if q.Cursor = page.Next; q.Cursor == "" {
+			return table.DecodeAll[Account](items)
+		}
+	}
+}

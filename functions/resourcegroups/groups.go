@@ -1,0 +1,257 @@
+package resourcegroups
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/execution"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/table"
+)
+
+// Group is a resource group as clients see it.
+type Group struct {
+	ID               string    `json:"id" example:"grp_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	Name             string    `json:"name"`
+	Description      string    `json:"description"`
+	Members          []Member  `json:"members,omitempty" doc:"Absent in lists"`
+	MemberCount      *int      `json:"memberCount" doc:"Null for a dynamic group in a list"`
+	Selector         *Selector `json:"selector" doc:"Null for a static group"`
+	StepDelaySeconds int       `json:"stepDelaySeconds" doc:"Wait between two steps of a bulk action"`
+	FailurePolicy    string    `json:"failurePolicy" enum:"continue,abort"`
+	CreatedAt        time.Time `json:"createdAt"`
+	UpdatedAt        time.Time `json:"updatedAt"`
+}
+
+// Member is a resource of a group and where it stands.
+type Member struct {
+	ResourceID string `json:"resourceID" maxLength:"64" doc:"Our id of the resource (res_…)"`
+	Tier       int    `json:"tier,omitempty" minimum:"1" maximum:"10000" default:"1" doc:"Tiers run one after another"`
+	Order      int    `json:"order,omitempty" minimum:"1" maximum:"10000" default:"1" doc:"Within a tier, orders run one after another"`
+}
+
+// Selector chooses the resources of a dynamic group: those that agree with every field that is set.
+type Selector struct {
+	Provider string            `json:"provider,omitempty" maxLength:"32"`
+	Type     string            `json:"type,omitempty" maxLength:"64"`
+	Region   string            `json:"region,omitempty" maxLength:"64"`
+	Tags     map[string]string `json:"tags,omitempty" maxProperties:"20"`
+}
+
+func org(ctx context.Context) string { return identity.From(ctx).Org }
+
+// brief is a group without its members.
+func brief(g inventory.Group) Group {
+	out := Group{
+		ID: g.ID, Name: g.Name, Description: g.Description, StepDelaySeconds: g.StepDelaySeconds,
+		FailurePolicy: g.FailurePolicy, CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt,
+	}
+	if g.Selector == nil {
+		out.MemberCount = &g.Size
+		return out
+	}
+	sel := Selector(*g.Selector)
+	out.Selector = &sel
+	return out
+}
+
+func sorted(all []inventory.Group, in *listInput) {
+	slices.SortFunc(all, func(a, b inventory.Group) int {
+		c := cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
+		if in.By == "createdAt" {
+			c = cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+		}
+		if in.Order == "desc" {
+			return -c
+		}
+		return c
+	})
+}
+
+// read reads the head of a group. What cannot be an id of one needs no look-up.
+func (s *service) read(ctx context.Context, groupID string) (inventory.Group, error) {
+	if !id.Valid("grp", groupID) {
+		return inventory.Group{}, fault.New(fault.NotFound, "resource group %.64q does not exist", groupID)
+	}
+	return s.inventory.Group(ctx, org(ctx), groupID)
+}
+
+// whole is a group with its members.
+func (s *service) whole(ctx context.Context, g inventory.Group) (Group, error) {
+	out := brief(g)
+	if g.Selector != nil {
+		members, err := s.inventory.Members(ctx, org(ctx), g.ID)
+		for _, m := range members {
+			out.Members = append(out.Members, Member{m.ResourceID, m.Tier, m.Order})
+		}
+		n := len(members)
+		out.MemberCount = &n
+		return out, err
+	}
+	places, err := s.inventory.Places(ctx, org(ctx), g.ID)
+	for _, p := range places {
+		out.Members = append(out.Members, Member(p))
+	}
+	return out, err
+}
+
+func (s *service) get(ctx context.Context, in *GroupInput) (Group, error) {
+	g, err := s.read(ctx, in.GroupID)
+	if err != nil {
+		return Group{}, err
+	}
+	return s.whole(ctx, g)
+}
+
+// NewGroup is the body of POST /resource-groups.
+type NewGroup struct {
+	Name             string    `json:"name" minLength:"1" maxLength:"128"`
+	Description      string    `json:"description,omitempty" maxLength:"500"`
+	Members          []Member  `json:"members,omitempty" maxItems:"10000"`
+	Selector         *Selector `json:"selector,omitempty"`
+	StepDelaySeconds int       `json:"stepDelaySeconds,omitempty" minimum:"0" maximum:"3600"`
+	FailurePolicy    string    `json:"failurePolicy,omitempty" enum:"continue,abort" default:"continue"`
+}
+
+func (s *service) create(ctx context.Context, in *struct{ Body NewGroup }) (Group, error) {
+	now := s.p.Clock.Now()
+	g := inventory.Group{
+		ID: id.New("grp", now), Name: strings.TrimSpace(in.Body.Name), Description: in.Body.Description,
+		StepDelaySeconds: in.Body.StepDelaySeconds, FailurePolicy: cmp.Or(in.Body.FailurePolicy, inventory.ContinueOnFailure),
+		CreatedAt: now, UpdatedAt: now,
+	}
+	if in.Body.Selector != nil {
+		sel := inventory.Selector(*in.Body.Selector)
+		g.Selector = &sel
+	}
+	if err := sound(g, len(in.Body.Members)); err != nil {
+		return Group{}, err
+	}
+	if err := s.room(ctx); err != nil {
+		return Group{}, err
+	}
+	places, err := s.places(ctx, in.Body.Members)
+	if err != nil {
+		return Group{}, err
+	}
+	if g, err = s.inventory.CreateGroup(ctx, org(ctx), g, places); err != nil {
+		return Group{}, err
+	}
+	return s.whole(ctx, g)
+}
+
+// sound refuses a group that contradicts itself.
+func sound(g inventory.Group, members int) error {
+	switch {
+	case g.Name == "":
+		return fault.New(fault.Invalid, "name: it is blank; give the group a name")
+	case g.Selector != nil && members > 0:
+		return fault.New(fault.Invalid, "members, selector: a group has either; leave one out")
+	case g.Selector != nil && g.Selector.Empty():
+		return fault.New(fault.Invalid, "selector: it is empty and would choose everything; set provider, type, region or tags")
+	}
+	return nil
+}
+
+// room refuses one group too many.
+func (s *service) room(ctx context.Context) error {
+	all, err := s.inventory.Groups(ctx, org(ctx))
+	if err == nil && len(all) >= inventory.MaxGroups {
+		return fault.New(fault.Invalid, "the organization has %d resource groups, which is the most; delete one first", len(all))
+	}
+	return err
+}
+
+// ChangedGroup is the body of PUT /resource-groups/{groupID}.
+type ChangedGroup struct {
+	Name             rest.Patch[string]   `json:"name,omitzero" minLength:"1" maxLength:"128"`
+	Description      rest.Patch[string]   `json:"description,omitzero" maxLength:"500"`
+	Members          rest.Patch[[]Member] `json:"members,omitzero" maxItems:"10000"`
+	Selector         rest.Patch[Selector] `json:"selector,omitzero"`
+	StepDelaySeconds rest.Patch[int]      `json:"stepDelaySeconds,omitzero" minimum:"0" maximum:"3600"`
+	FailurePolicy    rest.Patch[string]   `json:"failurePolicy,omitzero" enum:"continue,abort"`
+}
+
+type updateInput struct {
+	GroupInput
+	Body ChangedGroup
+}
+
+func (s *service) update(ctx context.Context, in *updateInput) (Group, error) {
+	old, err := s.read(ctx, in.GroupID)
+	if err != nil {
+		return Group{}, err
+	}
+	g := old
+	in.Body.apply(&g)
+	g.UpdatedAt = s.p.Clock.Now()
+	if err = sound(g, len(in.Body.Members.Value)); err != nil {
+		return Group{}, err
+	}
+	var places []inventory.Place // nil leaves the members as they are
+	if in.Body.Members.Sent {
+		if places, err = s.places(ctx, in.Body.Members.Value); err != nil {
+			return Group{}, err
+		}
+	}
+	if g, err = s.inventory.UpdateGroup(ctx, org(ctx), old, g, places); err != nil {
+		return Group{}, err
+	}
+	return s.whole(ctx, g)
+}
+
+// apply changes the fields that were sent; what cannot be empty takes its default for null.
+func (c ChangedGroup) apply(g *inventory.Group) {
+	c.Name.Apply(&g.Name)
+	g.Name = strings.TrimSpace(g.Name)
+	c.Description.Apply(&g.Description)
+	c.StepDelaySeconds.Apply(&g.StepDelaySeconds)
+	c.FailurePolicy.Apply(&g.FailurePolicy)
+	g.FailurePolicy = cmp.Or(g.FailurePolicy, inventory.ContinueOnFailure)
+	if c.Selector.Sent {
+		g.Selector = nil
+	}
+	if c.Selector.Set() {
+		sel := inventory.Selector(c.Selector.Value)
+		g.Selector = &sel
+	}
+}
+
+func (s *service) remove(ctx context.Context, in *GroupInput) (Deleted, error) {
+	g, err := s.read(ctx, in.GroupID)
+	if err != nil {
+		return Deleted{}, err
+	}
+	if err = s.unused(ctx, g); err != nil {
+		return Deleted{}, err
+	}
+	return Deleted{g.ID}, s.inventory.DeleteGroup(ctx, org(ctx), g)
+}
+
+// recent is how many bulk actions, the newest, are looked at for one that is still under way.
+const recent = 200
+
+// unused refuses to delete a group on which a bulk action is under way.
+func (s *service) unused(ctx context.Context, g inventory.Group) error {
+	page, err := s.p.Table.Query(ctx, table.Query{PK: execution.BulkPK(org(ctx)), Reverse: true, Limit: recent})
+	if err != nil {
+		return fault.Wrap("read bulk actions of "+g.ID, err)
+	}
+	bulks, err := table.DecodeAll[execution.Bulk](page.Items)
+	if err != nil {
+		return err
+	}
+	for _, b := range bulks {
+		if b.GroupID == g.ID && (b.Status == execution.BulkQueued || b.Status == execution.BulkRunning) {
+			return fault.New(fault.Conflict, "bulk action %s is %s on resource group %s: wait until it has ended, then delete", b.ID, b.Status, g.ID)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,15 @@
+// Command resourcegroups answers the operations of the group Resource Groups.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lamplighter.dev/functions/resourcegroups"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/rest"
+)
+
+func main() {
+	p := platform.Open()
+	lambda.Start(rest.Lambda(p, resourcegroups.Operations(p)))
+}

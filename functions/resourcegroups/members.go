@@ -1,0 +1,181 @@
+package resourcegroups
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/inventory"
+)
+
+// named is how many unknown members an error names.
+const named = 10
+
+// places are members as the inventory keeps them; unknown and repeated ones are refused by name. It is never nil.
+func (s *service) places(ctx context.Context, members []Member) ([]inventory.Place, error) {
+	out, ids := make([]inventory.Place, len(members)), make([]string, len(members))
+	seen := make(map[string]bool, len(members))
+	for i, m := range members {
+		if seen[m.ResourceID] {
+			return nil, fault.New(fault.Invalid, "members: resource %.64q is named twice; name each once", m.ResourceID)
+		}
+		seen[m.ResourceID] = true
+		ids[i] = m.ResourceID
+		out[i] = inventory.Place{ResourceID: m.ResourceID, Tier: max(m.Tier, 1), Order: max(m.Order, 1)}
+	}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	unknown, err := s.inventory.Unknown(ctx, org(ctx), ids)
+	if err != nil {
+		return nil, err
+	}
+	if len(unknown) > 0 {
+		more := ""
+		if len(unknown) > named {
+			more = " and others"
+		}
+		return nil, fault.New(fault.Invalid, "members: no resource has the id %s%s", quoted(unknown), more)
+	}
+	return out, nil
+}
+
+func quoted(ids []string) string {
+	out := make([]string, min(len(ids), named))
+	for i := range out {
+		out[i] = `"` + ids[i] + `"`
+	}
+	return strings.Join(out, ", ")
+}
+
+// MemberInput names a group and a resource.
+type MemberInput struct {
+	GroupInput
+	ResourceID string `path:"resourceID" maxLength:"64"`
+}
+
+// Position is where a resource is put.
+type Position struct {
+	Tier  int `json:"tier,omitempty" minimum:"1" maximum:"10000" doc:"1 when absent"`
+	Order int `json:"order,omitempty" minimum:"1" maximum:"10000" doc:"The last of its tier when absent"`
+}
+
+type addInput struct {
+	MemberInput
+	Body *Position
+}
+
+func (s *service) addMember(ctx context.Context, in *addInput) (Group, error) {
+	unknown, err := s.inventory.Unknown(ctx, org(ctx), []string{in.ResourceID})
+	if err != nil {
+		return Group{}, err
+	}
+	if len(unknown) > 0 {
+		return Group{}, fault.New(fault.NotFound, "resource %.64q does not exist", in.ResourceID)
+	}
+	at := inventory.Place{ResourceID: in.ResourceID, Tier: 1}
+	if in.Body != nil {
+		at.Tier, at.Order = max(in.Body.Tier, 1), in.Body.Order
+	}
+	return s.change(ctx, in.GroupID, func(places []inventory.Place) ([]inventory.Place, error) {
+		places = slices.DeleteFunc(places, func(p inventory.Place) bool { return p.ResourceID == at.ResourceID })
+		if len(places) == inventory.MaxMembers {
+			return nil, fault.New(fault.Invalid, "the group has %d members, which is the most", len(places))
+		}
+		put := at
+		if put.Order == 0 {
+			put.Order = last(places, put.Tier) + 1
+		}
+		return append(places, put), nil
+	})
+}
+
+// last is the highest order of a tier.
+func last(places []inventory.Place, tier int) int {
+	n := 0
+	for _, p := range places {
+		if p.Tier == tier {
+			n = max(n, p.Order)
+		}
+	}
+	return n
+}
+
+func (s *service) removeMember(ctx context.Context, in *MemberInput) (Deleted, error) {
+	_, err := s.change(ctx, in.GroupID, func(places []inventory.Place) ([]inventory.Place, error) {
+		n := len(places)
+		places = slices.DeleteFunc(places, func(p inventory.Place) bool { return p.ResourceID == in.ResourceID })
+		if len(places) == n {
+			return nil, fault.New(fault.NotFound, "resource %.64q is not a member of the group", in.ResourceID)
+		}
+		return places, nil
+	})
+	return Deleted{in.ResourceID}, err
+}
+
+// Sequence is the body of PATCH /resource-groups/{groupID}/sequence.
+type Sequence struct {
+	Members []Member `json:"members" minItems:"1" maxItems:"10000"`
+}
+
+type sequenceInput struct {
+	GroupInput
+	Body Sequence
+}
+
+func (s *service) sequence(ctx context.Context, in *sequenceInput) (Group, error) {
+	return s.change(ctx, in.GroupID, func(places []inventory.Place) ([]inventory.Place, error) {
+		where := make(map[string]int, len(places))
+		for i, p := range places {
+			where[p.ResourceID] = i
+		}
+		for _, m := range in.Body.Members {
+			i, ok := where[m.ResourceID]
+			if !ok {
+				return nil, fault.New(fault.Invalid, "members: resource %.64q is not a member of the group; add it first", m.ResourceID)
+			}
+			places[i].Tier, places[i].Order = max(m.Tier, 1), max(m.Order, 1)
+		}
+		return places, nil
+	})
+}
+
+// tries is how often a change of the members starts over because somebody else changed the group.
+const tries = 8
+
+// change changes the members of a static group.
+func (s *service) change(ctx context.Context, groupID string, how func([]inventory.Place) ([]inventory.Place, error)) (Group, error) {
+	for try := 1; ; try++ {
+		g, err := s.changeOnce(ctx, groupID, how)
+		if !fault.Is(err, fault.Conflict) || try == tries {
+			return g, err
+		}
+	}
+}
+
+func (s *service) changeOnce(ctx context.Context, groupID string, how func([]inventory.Place) ([]inventory.Place, error)) (Group, error) {
+	old, err := s.read(ctx, groupID)
+	if err != nil {
+		return Group{}, err
+	}
+	if old.Selector != nil {
+		return Group{}, fault.New(fault.Invalid, "resource group %s is dynamic: its selector says what belongs to it; change that", old.ID)
+	}
+	places, err := s.inventory.Places(ctx, org(ctx), old.ID)
+	if err != nil {
+		return Group{}, err
+	}
+	if places, err = how(places); err != nil {
+		return Group{}, err
+	}
+	g := old
+	g.UpdatedAt = s.p.Clock.Now()
+	if places == nil {
+		places = []inventory.Place{}
+	}
+	if g, err = s.inventory.UpdateGroup(ctx, org(ctx), old, g, places); err != nil {
+		return Group{}, err
+	}
+	return s.whole(ctx, g)
+}

@@ -1,0 +1,106 @@
+// Package resourcegroups is the operation group Resource Groups: sets of resources that are started and stopped together,
+// tier by tier, listed one by one or chosen by what they are.
+package resourcegroups
+
+import (
+	"context"
+	"net/http"
+
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/rest"
+)
+
+const (
+	groups  = "/resource-groups"
+	group   = groups + "/{groupID}"
+	member  = group + "/resources/{resourceID}"
+	reading = "resource-groups:read"
+	writing = "resource-groups:write"
+)
+
+// Operations are the operations of the group.
+func Operations(p *platform.Platform) *rest.Group {
+	g := rest.NewGroup("Resource Groups")
+	s := &service{p, inventory.Of(p)}
+	s.groupOperations(g)
+	s.memberOperations(g)
+	return g
+}
+
+type service struct {
+	p         *platform.Platform
+	inventory *inventory.Store
+}
+
+func (s *service) groupOperations(g *rest.Group) {
+	rest.Handle(g, rest.Op{
+		ID: "listResourceGroups", Method: http.MethodGet, Path: groups, Policy: reading, Statuses: []int{http.StatusBadRequest},
+		Summary: "List resource groups", Description: "Without members: read one group for these. memberCount of a dynamic group is null here.",
+	}, s.list)
+	rest.Handle(g, rest.Op{
+		ID: "createResourceGroup", Method: http.MethodPost, Path: groups, Policy: writing,
+		Statuses: []int{http.StatusBadRequest, http.StatusConflict}, Summary: "Create a resource group",
+		Description: "Static with members, or dynamic with a selector, not both; with neither it is static and empty. At most 500 groups an organization. " +
+			"Names are unique without regard to case.",
+	}, s.create)
+	rest.Handle(g, rest.Op{
+		ID: "getResourceGroup", Method: http.MethodGet, Path: group, Policy: reading, Statuses: []int{http.StatusNotFound},
+		Summary: "Read a resource group", Description: "Members come by tier, order and id; of a dynamic group, those that its selector finds now, all at tier 1, order 1.",
+	}, s.get)
+	rest.Handle(g, rest.Op{
+		ID: "updateResourceGroup", Method: http.MethodPut, Path: group, Policy: writing,
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Change a resource group",
+		Description: "Changes only the fields present. members replaces all members; selector makes the group dynamic and drops its members; selector null makes it static.",
+	}, s.update)
+	rest.Handle(g, rest.Op{
+		ID: "deleteResourceGroup", Method: http.MethodDelete, Path: group, Policy: writing,
+		Statuses: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Delete a resource group",
+		Description: "The resources stay. While a bulk action runs on the group the answer is 409.",
+	}, s.remove)
+}
+
+func (s *service) memberOperations(g *rest.Group) {
+	statuses := []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}
+	rest.Handle(g, rest.Op{
+		ID: "addGroupResource", Method: http.MethodPost, Path: member, Policy: writing, Statuses: statuses, Summary: "Add a resource to a group",
+		Description: "At the tier (1 when absent) and order (the last of its tier when absent) of the body. A member is moved there.",
+	}, s.addMember)
+	rest.Handle(g, rest.Op{
+		ID: "removeGroupResource", Method: http.MethodDelete, Path: member, Policy: writing, Statuses: statuses, Summary: "Take a resource out of a group",
+	}, s.removeMember)
+	rest.Handle(g, rest.Op{
+		ID: "sequenceGroup", Method: http.MethodPatch, Path: group + "/sequence", Policy: writing, Statuses: statuses, Summary: "Change the sequence of a group",
+		Description: "Moves the members that the body names to their new tier and order; the others stay where they are.",
+	}, s.sequence)
+}
+
+// Deleted names what was deleted.
+type Deleted struct {
+	ID string `json:"id"`
+}
+
+// GroupInput names the group of a request. It is exported so that the framework looks into it where it is embedded.
+type GroupInput struct {
+	GroupID string `path:"groupID" maxLength:"64"`
+}
+
+type listInput struct {
+	rest.Page
+	By    string `query:"sort_by" enum:"name,createdAt" default:"name"`
+	Order string `query:"sort_order" enum:"asc,desc" default:"asc"`
+}
+
+func (s *service) list(ctx context.Context, in *listInput) (rest.List[Group], error) {
+	all, err := s.inventory.Groups(ctx, org(ctx))
+	if err != nil {
+		return rest.List[Group]{}, err
+	}
+	sorted(all, in)
+	from := min(in.Skip(), len(all))
+	out := rest.List[Group]{Total: len(all), Page: in.Page.Page, Limit: in.Limit}
+	for _, g := range all[from:min(from+in.Limit, len(all))] {
+		out.Items = append(out.Items, brief(g))
+	}
+	return out, nil
+}

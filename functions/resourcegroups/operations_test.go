@@ -1,0 +1,260 @@
+package resourcegroups
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/execution"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/table/tabletest"
+)
+
+const (
+	ours   = "org_01k00000000000000000000000"
+	theirs = "org_01k00000000000000000000001"
+)
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// api is the group behind its door, with six instances.
+type api struct {
+	t   *testing.T
+	p   *platform.Platform
+	h   http.Handler
+	ids []string
+}
+
+func newAPI(t *testing.T) *api {
+	t.Helper()
+	c := clock.NewManual(noon)
+	a := &api{t: t, p: &platform.Platform{Table: table.Fenced(tabletest.NewAt(t, c)), Clock: c}}
+	a.h, _ = rest.Mount(a.p, Operations(a.p))
+	a.put(inventory.AccountKey(ours, "ca_1"), inventory.Account{ID: "ca_1", Provider: "aws"})
+	var found []cloud.Resource
+	for i := range 6 {
+		found = append(found, cloud.Resource{UID: fmt.Sprintf("i-%d", i), Name: fmt.Sprintf("web-%d", i), Status: cloud.Running, Tags: map[string]string{"env": []string{"prod", "dev"}[i%2]}})
+	}
+	s := inventory.Scan{Partition: inventory.Partition{AccountID: "ca_1", Provider: "aws", Region: "eu-west-1", Kind: "aws-ec2"}, ID: "job_1", Started: noon}
+	_, err := inventory.Of(a.p).Upsert(a.tenant(), ours, inventory.Batch{Scan: s, At: noon, Resources: found})
+	a.must(err)
+	list, err := inventory.Of(a.p).Find(a.tenant(), ours, inventory.List{})
+	a.must(err)
+	for _, r := range list {
+		a.ids = append(a.ids, r.ID)
+	}
+	return a
+}
+
+func (a *api) must(err error) {
+	a.t.Helper()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func (a *api) tenant() context.Context { return table.WithTenant(a.t.Context(), ours) }
+
+func (a *api) put(k table.Key, v any) {
+	a.t.Helper()
+	it, err := table.Row(k, v)
+	a.must(err)
+	_, err = a.p.Table.Write(a.tenant(), table.Put(it))
+	a.must(err)
+}
+
+func (a *api) call(org, method, path, body string) *httptest.ResponseRecorder {
+	ctx := identity.With(table.WithTenant(a.t.Context(), org), identity.Caller{
+		Org: org, User: "usr_1", Email: "ada@example.com", Grants: []identity.Grant{{Policies: []string{"*:*"}, Scope: identity.OrgScope}},
+	})
+	w := httptest.NewRecorder()
+	a.h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body)))
+	return w
+}
+
+func (a *api) group(method, path, body string) Group {
+	a.t.Helper()
+	return data[Group](a.t, a.call(ours, method, path, body))
+}
+
+func data[T any](t *testing.T, w *httptest.ResponseRecorder) T {
+	t.Helper()
+	var out struct{ Data T }
+	if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil || w.Code >= 300 {
+		t.Fatalf("%d %s: %v", w.Code, w.Body, err)
+	}
+	return out.Data
+}
+
+// members writes the members of a body: pairs of the number of a resource and "tier.order".
+func (a *api) members(list ...any) string {
+	var out []string
+	for i := 0; i < len(list); i += 2 {
+		tier, order, _ := strings.Cut(list[i+1].(string), ".")
+		out = append(out, fmt.Sprintf(`{"resourceID":%q,"tier":%s,"order":%s}`, a.ids[list[i].(int)], tier, order))
+	}
+	return `"members":[` + strings.Join(out, ",") + `]`
+}
+
+// sequence writes the members of a group in the same way.
+func (a *api) sequence(g Group) string {
+	var out []string
+	for _, m := range g.Members {
+		for n, id := range a.ids {
+			if id == m.ResourceID {
+				out = append(out, fmt.Sprintf("%d@%d.%d", n, m.Tier, m.Order))
+			}
+		}
+	}
+	if g.Selector != nil { // in the order of ids, which one batch gives at random
+		slices.Sort(out)
+	}
+	return strings.Join(out, " ")
+}
+
+func (a *api) want(what string, g Group, sequence string) {
+	a.t.Helper()
+	if got := a.sequence(g); got != sequence || g.MemberCount == nil || *g.MemberCount != len(strings.Fields(sequence)) {
+		a.t.Errorf("%s: %s, want %s", what, got, sequence)
+	}
+}
+
+func TestAGroupFromItsCreationToItsEnd(t *testing.T) {
+	a := newAPI(t)
+	g := a.group(http.MethodPost, groups, `{"name":" Web ","stepDelaySeconds":5,`+a.members(0, "2.1", 1, "1.2", 2, "1.1")+`}`)
+	a.want("created", g, "2@1.1 1@1.2 0@2.1")
+	if g.Name != "Web" || g.FailurePolicy != "continue" || g.StepDelaySeconds != 5 || g.Selector != nil {
+		t.Errorf("created: %+v", g)
+	}
+	path := groups + "/" + g.ID
+	a.want("read", a.group(http.MethodGet, path, ""), "2@1.1 1@1.2 0@2.1")
+	a.want("renamed", a.group(http.MethodPut, path, `{"name":"Shop","failurePolicy":"abort"}`), "2@1.1 1@1.2 0@2.1")
+	a.want("added to", a.group(http.MethodPost, path+"/resources/"+a.ids[3], ""), "2@1.1 1@1.2 3@1.3 0@2.1")
+	a.want("added to at a place", a.group(http.MethodPost, path+"/resources/"+a.ids[4], `{"tier":3,"order":2}`), "2@1.1 1@1.2 3@1.3 0@2.1 4@3.2")
+	a.want("added again elsewhere", a.group(http.MethodPost, path+"/resources/"+a.ids[4], `{"tier":2}`), "2@1.1 1@1.2 3@1.3 0@2.1 4@2.2")
+	a.want("in another sequence", a.group(http.MethodPatch, path+"/sequence", `{`+a.members(4, "1.1", 2, "2.2")+`}`), "4@1.1 1@1.2 3@1.3 0@2.1 2@2.2")
+	if w := a.call(ours, http.MethodDelete, path+"/resources/"+a.ids[1], ""); data[Deleted](t, w).ID != a.ids[1] {
+		t.Errorf("taken out: %s", w.Body)
+	}
+	a.want("after one was taken out", a.group(http.MethodGet, path, ""), "4@1.1 3@1.3 0@2.1 2@2.2")
+	a.want("with others", a.group(http.MethodPut, path, `{`+a.members(5, "1.1")+`}`), "5@1.1")
+	a.want("emptied", a.group(http.MethodPut, path, `{"members":[]}`), "")
+	list := data[rest.List[Group]](t, a.call(ours, http.MethodGet, groups, ""))
+	if list.Total != 1 || list.Items[0].Name != "Shop" || list.Items[0].FailurePolicy != "abort" {
+		t.Errorf("listed: %+v", list)
+	}
+	if w := a.call(ours, http.MethodDelete, path, ""); data[Deleted](t, w).ID != g.ID {
+		t.Errorf("deleted: %s", w.Body)
+	}
+	if w := a.call(ours, http.MethodGet, path, ""); w.Code != http.StatusNotFound {
+		t.Errorf("after the end: %d", w.Code)
+	}
+}
+
+func TestADynamicGroupFollowsItsSelector(t *testing.T) {
+	a := newAPI(t)
+	g := a.group(http.MethodPost, groups, `{"name":"dev","selector":{"type":"aws-ec2","tags":{"env":"dev"}}}`)
+	a.want("created", g, "1@1.1 3@1.1 5@1.1")
+	path := groups + "/" + g.ID
+	a.want("with another selector", a.group(http.MethodPut, path, `{"selector":{"tags":{"env":"prod"}}}`), "0@1.1 2@1.1 4@1.1")
+	if w := a.call(ours, http.MethodPost, path+"/resources/"+a.ids[1], ""); w.Code != http.StatusBadRequest {
+		t.Errorf("adding a member: %d", w.Code)
+	}
+	if list := data[rest.List[Group]](t, a.call(ours, http.MethodGet, groups, "")); list.Items[0].MemberCount != nil {
+		t.Errorf("the list counts: %+v", list)
+	}
+	a.want("made static", a.group(http.MethodPut, path, `{"selector":null,`+a.members(1, "1.1")+`}`), "1@1.1")
+	a.want("made dynamic again", a.group(http.MethodPut, path, `{"selector":{"region":"us-east-1"}}`), "")
+	a.want("made static again", a.group(http.MethodPut, path, `{"selector":null}`), "")
+}
+
+func TestRefusals(t *testing.T) {
+	a := newAPI(t)
+	g := a.group(http.MethodPost, groups, `{"name":"Web",`+a.members(0, "1.1")+`}`)
+	a.group(http.MethodPost, groups, `{"name":"Other"}`)
+	path, unknown := groups+"/"+g.ID, id.New("res", noon)
+	for _, c := range []struct {
+		name, method, path, body string
+		code                     int
+		says                     string
+	}{
+		{"no name", http.MethodPost, groups, `{}`, 400, "name"},
+		{"a blank name", http.MethodPost, groups, `{"name":"  "}`, 400, "name"},
+		{"a name that is taken", http.MethodPost, groups, `{"name":"wEb "}`, 409, "name"},
+		{"members and a selector", http.MethodPost, groups, `{"name":"x","selector":{"type":"y"},` + a.members(0, "1.1") + `}`, 400, "selector"},
+		{"a selector of nothing", http.MethodPost, groups, `{"name":"x","selector":{}}`, 400, "selector"},
+		{"a resource that does not exist", http.MethodPost, groups, `{"name":"x","members":[{"resourceID":"` + unknown + `"}]}`, 400, unknown},
+		{"a resource twice", http.MethodPost, groups, `{"name":"x",` + a.members(0, "1.1", 0, "1.2") + `}`, 400, a.ids[0]},
+		{"a tier of zero", http.MethodPost, groups, `{"name":"x",` + a.members(0, "0.1") + `}`, 400, "tier"},
+		{"a policy that nobody knows", http.MethodPost, groups, `{"name":"x","failurePolicy":"panic"}`, 400, "failurePolicy"},
+		{"a new name that is taken", http.MethodPut, path, `{"name":"other"}`, 409, "name"},
+		{"a name of null", http.MethodPut, path, `{"name":null}`, 400, "name"},
+		{"a group that does not exist", http.MethodGet, groups + "/" + id.New("grp", noon), "", 404, "resource group"},
+		{"what cannot be a group", http.MethodDelete, groups + "/x", "", 404, "resource group"},
+		{"adding what does not exist", http.MethodPost, path + "/resources/" + unknown, "", 404, unknown},
+		{"taking out what is not in it", http.MethodDelete, path + "/resources/" + a.ids[1], "", 404, a.ids[1]},
+		{"a sequence with a stranger", http.MethodPatch, path + "/sequence", `{` + a.members(1, "1.1") + `}`, 400, a.ids[1]},
+		{"an empty sequence", http.MethodPatch, path + "/sequence", `{"members":[]}`, 400, "members"},
+	} {
+		w := a.call(ours, c.method, c.path, c.body)
+		if w.Code != c.code || !strings.Contains(w.Body.String(), c.says) {
+			t.Errorf("%s: %d %s", c.name, w.Code, w.Body)
+		}
+	}
+	for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete} {
+		if w := a.call(theirs, method, path, `{}`); w.Code != http.StatusNotFound {
+			t.Errorf("%s from elsewhere: %d %s", method, w.Code, w.Body)
+		}
+	}
+	a.want("after all that", a.group(http.MethodGet, path, ""), "0@1.1")
+}
+
+func TestAGroupInUseIsNotDeleted(t *testing.T) {
+	a := newAPI(t)
+	g := a.group(http.MethodPost, groups, `{"name":"Web",`+a.members(0, "1.1")+`}`)
+	bulk := execution.Bulk{ID: id.New("bulk", noon), GroupID: g.ID, Status: execution.BulkRunning}
+	a.put(execution.BulkKey(ours, bulk.ID), bulk)
+	w := a.call(ours, http.MethodDelete, groups+"/"+g.ID, "")
+	if w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), bulk.ID) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	bulk.Status = execution.BulkCompleted
+	a.put(execution.BulkKey(ours, bulk.ID), bulk)
+	if w = a.call(ours, http.MethodDelete, groups+"/"+g.ID, ""); w.Code != http.StatusOK {
+		t.Errorf("after the bulk action: %d %s", w.Code, w.Body)
+	}
+}
+
+func TestMembersAddedAtTheSameTimeAreAllThere(t *testing.T) {
+	a := newAPI(t)
+	g := a.group(http.MethodPost, groups, `{"name":"Web"}`)
+	var wg sync.WaitGroup
+	for _, id := range a.ids {
+		wg.Go(func() {
+			for range 5 { // more rivals than the service itself tries again for
+				if w := a.call(ours, http.MethodPost, groups+"/"+g.ID+"/resources/"+id, ""); w.Code == http.StatusOK {
+					return
+				}
+			}
+			t.Errorf("%s was never added", id)
+		})
+	}
+	wg.Wait()
+	if g = a.group(http.MethodGet, groups+"/"+g.ID, ""); len(g.Members) != len(a.ids) {
+		t.Errorf("members: %+v", g.Members)
+	}
+}

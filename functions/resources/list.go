@@ -1,0 +1,177 @@
+package resources
+
+import (
+	"context"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/rest"
+)
+
+// Record is a resource as clients see it.
+type Record struct {
+	ID               string            `json:"id" example:"res_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	UID              string            `json:"uid" doc:"Native provider identifier"`
+	Name             string            `json:"name"`
+	Type             string            `json:"type" example:"aws-ec2"`
+	Provider         string            `json:"provider" example:"aws"`
+	CloudAccountID   string            `json:"cloudAccountID" doc:"Our id of the cloud account"`
+	CloudAccountName string            `json:"cloudAccountName"`
+	Region           string            `json:"region"`
+	Zone             string            `json:"zone"`
+	Status           cloud.Status      `json:"status" enum:"running,stopped,starting,stopping,pending,terminated,unknown"`
+	InstanceType     string            `json:"instanceType"`
+	Capacity         map[string]int64  `json:"capacity"`
+	Tags             map[string]string `json:"tags"`
+	SmartTags        map[string]string `json:"smartTags"`
+	ParentUID        string            `json:"parentUID" doc:"What it belongs to: an Auto Scaling group, a cluster"`
+	Schedulable      bool              `json:"schedulable" doc:"Can be started and stopped"`
+	GroupIDs         []string          `json:"groupIDs"`
+	TeamIDs          []string          `json:"teamIDs"`
+	ScheduleIDs      []string          `json:"scheduleIDs"`
+	RackRateUSD      *RackRate         `json:"rackRateUSD"`
+	ActualUSD        *Actual           `json:"actualUSD"`
+	CostSource       *string           `json:"costSource" enum:"estimated,actual"`
+	DiscoveredAt     time.Time         `json:"discoveredAt"`
+	LastSeenAt       time.Time         `json:"lastSeenAt"`
+	CreatedAt        *time.Time        `json:"createdAt" doc:"When the provider says that it was made; null when it does not say"`
+}
+
+// RackRate is the public price of a resource, as decimals.
+type RackRate struct {
+	Hourly  string `json:"hourly"`
+	Monthly string `json:"monthly"`
+}
+
+// Actual is what was invoiced for a resource, as decimals.
+type Actual struct {
+	MonthToDate string `json:"monthToDate"`
+	LastMonth   string `json:"lastMonth"`
+}
+
+func shown(r inventory.Listed) Record {
+	out := Record{
+		ID: r.ID, UID: r.UID, Name: r.Name, Type: r.Type, Provider: r.Provider, CloudAccountID: r.CloudAccountID,
+		CloudAccountName: r.AccountName, Region: r.Region, Zone: r.Zone, Status: r.Status, InstanceType: r.InstanceType,
+		Capacity: orEmpty(r.Capacity), Tags: orEmpty(r.Tags), SmartTags: map[string]string{}, ParentUID: r.ParentUID,
+		Schedulable: r.Schedulable, GroupIDs: append([]string{}, r.GroupIDs...), TeamIDs: []string{}, ScheduleIDs: []string{},
+		DiscoveredAt: r.DiscoveredAt, LastSeenAt: r.LastSeenAt,
+	}
+	if !r.CreatedAt.IsZero() {
+		out.CreatedAt = &r.CreatedAt
+	}
+	return out
+}
+
+func orEmpty[V any](m map[string]V) map[string]V {
+	if m == nil {
+		return map[string]V{}
+	}
+	return m
+}
+
+func shownAll(found []inventory.Listed) []Record {
+	out := make([]Record, len(found))
+	for i, r := range found {
+		out[i] = shown(r)
+	}
+	return out
+}
+
+// Filters are the query parameters that choose resources. They are exported so that the framework looks into them where
+// they are embedded.
+type Filters struct {
+	Search         string   `query:"search" maxLength:"256" doc:"Within name, uid and tags (key=value), without regard to case"`
+	Type           string   `query:"type" maxLength:"64" example:"aws-ec2"`
+	Provider       string   `query:"provider" maxLength:"32" example:"aws"`
+	Status         string   `query:"status" enum:"running,stopped,starting,stopping,pending,terminated,unknown"`
+	Region         string   `query:"region" maxLength:"64"`
+	CloudAccountID string   `query:"cloud_account_id" maxLength:"64" doc:"Our id of the cloud account"`
+	GroupID        string   `query:"group_id" maxLength:"64" doc:"Members of the resource group; none when there is no such group"`
+	TeamID         string   `query:"team_id" maxLength:"64" doc:"Owned by the team; none until teams own resources"`
+	Tag            []string `query:"tag,explode" maxItems:"20" doc:"key=value, or key for any value; given more than once, all must agree"`
+	Schedulable    string   `query:"schedulable" enum:"true,false" doc:"Whether it can be started and stopped"`
+}
+
+func (f *Filters) filter(c identity.Caller) inventory.Filter {
+	out := inventory.Filter{
+		Search: f.Search, Type: f.Type, Provider: f.Provider, Status: cloud.Status(f.Status), Region: f.Region,
+		AccountID: f.CloudAccountID, GroupID: f.GroupID, Tags: f.Tag, Only: visible(c),
+	}
+	if f.TeamID != "" {
+		out.Only = map[string]bool{} // no resource has a team: Record.TeamIDs is empty
+	}
+	if f.Schedulable != "" {
+		yes := f.Schedulable == "true"
+		out.Schedulable = &yes
+	}
+	return out
+}
+
+type listInput struct {
+	rest.Page
+	Filters
+	By    string `query:"sort_by" enum:"name,type,status,provider,region,cost" default:"name"`
+	Order string `query:"sort_order" enum:"asc,desc" default:"asc"`
+}
+
+func (s *service) list(ctx context.Context, in *listInput) ([]Record, error) {
+	c := identity.From(ctx)
+	found, err := s.inventory.Find(ctx, c.Org, inventory.List{
+		Filter: in.filter(c), By: in.By, Descending: in.Order == "desc", Skip: in.Skip(), Limit: in.Limit,
+	})
+	return shownAll(found), err
+}
+
+// Summary counts resources.
+type Summary struct {
+	Total      int            `json:"total"`
+	ByProvider map[string]int `json:"byProvider"`
+	ByType     map[string]int `json:"byType"`
+	ByStatus   map[string]int `json:"byStatus"`
+	ByRegion   map[string]int `json:"byRegion"`
+}
+
+type summaryInput struct{ Filters }
+
+func (s *service) summary(ctx context.Context, in *summaryInput) (Summary, error) {
+	c := identity.From(ctx)
+	sum, err := s.inventory.Summary(ctx, c.Org, in.filter(c))
+	return Summary(sum), err
+}
+
+type resourceInput struct {
+	ResourceID string `path:"resourceID" maxLength:"64"`
+}
+
+func (s *service) get(ctx context.Context, in *resourceInput) (Record, error) {
+	c := identity.From(ctx)
+	if only := visible(c); only != nil && !only[in.ResourceID] {
+		return Record{}, fault.New(fault.NotFound, "resource %.64q does not exist", in.ResourceID)
+	}
+	r, err := s.inventory.ByID(ctx, c.Org, in.ResourceID)
+	return shown(r), err
+}
+
+// UIDs asks for resources by their native ids.
+type UIDs struct {
+	UIDs []string `json:"uids" minItems:"1" maxItems:"500" doc:"Native provider identifiers"`
+}
+
+func (s *service) byUIDs(ctx context.Context, in *struct{ Body UIDs }) ([]Record, error) {
+	c := identity.From(ctx)
+	found, err := s.inventory.ByUIDs(ctx, c.Org, in.Body.UIDs)
+	if err != nil {
+		return nil, err
+	}
+	only, out := visible(c), []Record{}
+	for _, r := range found {
+		if only == nil || only[r.ID] {
+			out = append(out, shown(r))
+		}
+	}
+	return out, nil
+}

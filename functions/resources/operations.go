@@ -1,0 +1,112 @@
+// Package resources is the operation group Resources: the inventory of what runs in an organization's clouds, to list,
+// search, count, export and refresh.
+package resources
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/rest"
+)
+
+const (
+	policy  = "resources:read"
+	refresh = "/resources/refresh"
+)
+
+// costNote tells in the interface description what the cost fields hold.
+const costNote = " rackRateUSD, actualUSD and costSource are null until prices and bills are known; " +
+	"until then sort_by=cost orders by name. smartTags, teamIDs and scheduleIDs are empty until smart tags, teams and schedules name the resource."
+
+// Operations are the operations of the group.
+func Operations(p *platform.Platform) *rest.Group {
+	g := rest.NewGroup("Resources")
+	s := &service{p, inventory.Of(p)}
+	s.listOperations(g)
+	s.readOperations(g)
+	s.refreshOperations(g)
+	return g
+}
+
+type service struct {
+	p         *platform.Platform
+	inventory *inventory.Store
+}
+
+func (s *service) listOperations(g *rest.Group) {
+	invalid := []int{http.StatusBadRequest}
+	rest.Handle(g, rest.Op{
+		ID: "listResources", Method: http.MethodGet, Path: "/resources", Policy: policy, Scoped: true, Statuses: invalid,
+		Summary: "List resources",
+		Description: "A bare array, ordered by name unless sort_by says otherwise; page until a short page returns. " +
+			"Terminated resources stay listed for seven days." + costNote,
+	}, s.list)
+	rest.Handle(g, rest.Op{
+		ID: "exportResources", Method: http.MethodGet, Path: "/resources/export", Policy: policy, Scoped: true, Statuses: invalid, Produces: csvType,
+		Summary: "Export resources",
+		Description: "The resources that the filters leave, as CSV (default) or NDJSON, at most 10,000 in one file: more are 400, and ask for a narrower filter. " +
+			"CSV cells that a spreadsheet would take for a formula begin with an apostrophe.",
+	}, s.export)
+	rest.Handle(g, rest.Op{
+		ID: "summarizeResources", Method: http.MethodGet, Path: "/resources/summary", Policy: policy, Scoped: true, Statuses: invalid,
+		Summary: "Count resources", Description: "Counts by provider, type, status and region, of the resources that the filters leave.",
+	}, s.summary)
+}
+
+func (s *service) readOperations(g *rest.Group) {
+	rest.Handle(g, rest.Op{
+		ID: "getResource", Method: http.MethodGet, Path: "/resources/{resourceID}", Policy: policy, Scoped: true,
+		Statuses: []int{http.StatusNotFound},
+		Summary:  "Read a resource", Description: "By our id (res_…). By native id, ask /resources/by-uids." + costNote,
+	}, s.get)
+	rest.Handle(g, rest.Op{
+		ID: "getResourcesByUIDs", Method: http.MethodPost, Path: "/resources/by-uids", Policy: policy, Scoped: true,
+		Statuses: []int{http.StatusBadRequest},
+		Summary:  "Read many resources by native id", Description: "A bare array in the order of uids; unknown ones are left out." + costNote,
+	}, s.byUIDs)
+	rest.Handle(g, rest.Op{
+		ID: "listResourceTypes", Method: http.MethodGet, Path: "/resources/types", Policy: policy, Scoped: true,
+		Summary:     "List the kinds of resources",
+		Description: "Which kinds can be discovered, acted on, scaled, priced and measured. Accounts of provider simulated have the same kinds.",
+	}, s.types)
+}
+
+// Type is a kind of resource.
+type Type struct {
+	Type         string `json:"type" doc:"The value of a resource's type" example:"aws-ec2"`
+	Provider     string `json:"provider" example:"aws"`
+	Name         string `json:"name" example:"EC2 instance"`
+	Discoverable bool   `json:"discoverable"`
+	Actionable   bool   `json:"actionable" doc:"Can be started and stopped"`
+	Scalable     bool   `json:"scalable" doc:"Its capacity can be set"`
+	Priced       bool   `json:"priced" doc:"A rack rate is known"`
+	Measured     bool   `json:"measured" doc:"Has utilisation metrics"`
+}
+
+func (s *service) types(context.Context, *struct{}) ([]Type, error) {
+	kinds := cloud.Catalogue()
+	out := make([]Type, len(kinds))
+	for i, k := range kinds {
+		out[i] = Type{k.Type, k.Provider, k.Name, true, k.Actionable, k.Scalable, k.Priced, k.Measured}
+	}
+	return out, nil
+}
+
+// visible are the ids of the resources that the caller may see; nil when that is all of them.
+func visible(c identity.Caller) map[string]bool {
+	if identity.Allows(c, policy) {
+		return nil
+	}
+	ids := map[string]bool{}
+	for _, g := range c.Grants {
+		if id, ok := strings.CutPrefix(g.Scope, "resource:"); ok && identity.Allows(c, policy, g.Scope) {
+			ids[id] = true
+		}
+	}
+	return ids
+}

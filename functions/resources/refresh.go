@@ -1,0 +1,190 @@
+package resources
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"lamplighter.dev/shared/discoveries"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/table"
+)
+
+func (s *service) refreshOperations(g *rest.Group) {
+	rest.Handle(g, rest.Op{
+		ID: "refreshResources", Method: http.MethodPost, Path: refresh, Policy: "resources:write", Status: http.StatusAccepted,
+		Summary:     "Discover every account again",
+		Description: "Starts a discovery of each connected account, or joins the one under way there. Poll statusURL.",
+	}, s.refresh)
+	rest.Handle(g, rest.Op{
+		ID: "getRefresh", Method: http.MethodGet, Path: refresh + "/{jobID}", Policy: policy, Statuses: []int{http.StatusNotFound},
+		Summary:     "See how a refresh stands",
+		Description: "Running as long as one of its discoveries is; then succeeded, partial or failed. Each discovery has its own statusURL.",
+	}, s.progress)
+}
+
+// kept is how long a refresh can be asked about: as long as the discoveries that it began.
+const kept = 30 * 24 * time.Hour
+
+// atOnce is how many discoveries are started side by side.
+const atOnce = 8
+
+// pass is the record of a refresh: which discovery it began in which account.
+type pass struct {
+	ID        string    `json:"id"`
+	Jobs      []started `json:"jobs"`
+	StartedAt time.Time `json:"startedAt"`
+}
+
+type started struct {
+	AccountID string `json:"accountID"`
+	JobID     string `json:"jobID"`
+}
+
+func passKey(org, jobID string) table.Key {
+	return table.Key{PK: table.TenantPK(org) + "REFRESH", SK: jobID}
+}
+
+func (s *service) refresh(ctx context.Context, _ *struct{}) (rest.Job, error) {
+	org := identity.From(ctx).Org
+	jobs, err := s.start(ctx, org)
+	if err != nil {
+		return rest.Job{}, err
+	}
+	now := s.p.Clock.Now()
+	p := pass{ID: id.New("job", now), Jobs: jobs, StartedAt: now}
+	it, err := table.Row(passKey(org, p.ID), p)
+	if err != nil {
+		return rest.Job{}, err
+	}
+	it.Expires = now.Add(kept)
+	if _, err = s.p.Table.Write(ctx, table.Put(it, table.Absent())); err != nil {
+		return rest.Job{}, fault.Wrap("record refresh "+p.ID, err)
+	}
+	status := discoveries.Running
+	if len(jobs) == 0 {
+		status = discoveries.Succeeded
+	}
+	return rest.Job{JobID: p.ID, Status: string(status), StatusURL: refresh + "/" + p.ID}, nil
+}
+
+// start begins the discoveries of all accounts. One that cannot be begun fails the call: asking again joins the others.
+func (s *service) start(ctx context.Context, org string) ([]started, error) {
+	accounts, err := s.inventory.Accounts(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	out, errs := make([]started, len(accounts)), make([]error, len(accounts))
+	slots := make(chan struct{}, atOnce)
+	var wg sync.WaitGroup
+	for i, a := range accounts {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			j, err := discoveries.Start(ctx, s.p, org, a.ID)
+			out[i], errs[i] = started{a.ID, j.ID}, err
+		})
+	}
+	wg.Wait()
+	kept := out[:0]
+	for i, err := range errs {
+		if fault.Is(err, fault.NotFound) { // disconnected meanwhile
+			continue
+		}
+		if err != nil {
+			return nil, fault.Wrap("discover account "+accounts[i].ID, err)
+		}
+		kept = append(kept, out[i])
+	}
+	return kept, nil
+}
+
+// Refresh is how a refresh stands.
+type Refresh struct {
+	JobID       string             `json:"jobID"`
+	Status      discoveries.Status `json:"status" enum:"running,succeeded,partial,failed"`
+	Discoveries []Discovery        `json:"discoveries" doc:"One for each account"`
+	StartedAt   time.Time          `json:"startedAt"`
+}
+
+// Discovery is how the discovery of one account stands.
+type Discovery struct {
+	CloudAccountID string             `json:"cloudAccountID" doc:"Our id of the cloud account"`
+	JobID          string             `json:"jobID"`
+	Status         discoveries.Status `json:"status" enum:"running,succeeded,partial,failed"`
+	StatusURL      string             `json:"statusURL"`
+	Error          string             `json:"error,omitempty"`
+}
+
+type refreshInput struct {
+	JobID string `path:"jobID" maxLength:"64"`
+}
+
+func (s *service) progress(ctx context.Context, in *refreshInput) (Refresh, error) {
+	org := identity.From(ctx).Org
+	missing := fault.New(fault.NotFound, "there is no refresh %.64q", in.JobID)
+	if !id.Valid("job", in.JobID) {
+		return Refresh{}, missing
+	}
+	p, err := table.Read[pass](ctx, s.p.Table, passKey(org, in.JobID))
+	if fault.Is(err, fault.NotFound) {
+		return Refresh{}, missing
+	}
+	if err != nil {
+		return Refresh{}, fault.Wrap("read refresh "+in.JobID, err)
+	}
+	jobs, err := s.jobs(ctx, org, p)
+	if err != nil {
+		return Refresh{}, err
+	}
+	return Refresh{JobID: p.ID, Status: together(jobs), Discoveries: jobs, StartedAt: p.StartedAt}, nil
+}
+
+func (s *service) jobs(ctx context.Context, org string, p pass) ([]Discovery, error) {
+	keys := make([]table.Key, len(p.Jobs))
+	for i, j := range p.Jobs {
+		keys[i] = discoveries.JobKey(org, j.JobID)
+	}
+	out := make([]Discovery, 0, len(keys))
+	if len(keys) == 0 {
+		return out, nil
+	}
+	got, err := s.p.Table.BatchGet(ctx, keys...)
+	if err != nil {
+		return nil, fault.Wrap("read discoveries of "+p.ID, err)
+	}
+	for i, j := range p.Jobs {
+		it, ok := got[keys[i]]
+		if !ok { // its record has ended
+			continue
+		}
+		job, err := table.Decode[discoveries.Job](it)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Discovery{j.AccountID, j.JobID, job.Status, "/cloud-accounts/" + j.AccountID + "/discover/" + j.JobID, job.Error})
+	}
+	return out, nil
+}
+
+// together is the status of several discoveries as one.
+func together(jobs []Discovery) discoveries.Status {
+	count := map[discoveries.Status]int{}
+	for _, j := range jobs {
+		count[j.Status]++
+	}
+	switch {
+	case count[discoveries.Running] > 0:
+		return discoveries.Running
+	case count[discoveries.Succeeded] == len(jobs):
+		return discoveries.Succeeded
+	case count[discoveries.Failed] == len(jobs):
+		return discoveries.Failed
+	default:
+		return discoveries.Partial
+	}
+}

@@ -1,7 +1,6 @@
 package cloudaccounts_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -13,14 +12,15 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/onboarding"
 	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/id"
 	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/pending"
 	"lamplighter.dev/shared/platform"
 	"lamplighter.dev/shared/rest"
 	"lamplighter.dev/shared/rest/resttest"
 	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/workflow"
 )
 
 type fields = map[string]any
@@ -392,17 +392,28 @@ func TestAnythingThatIsNoAccountIsNotFound(t *testing.T) {
 	}
 }
 
-// failing is a worker that does not answer.
-type failing struct{ err error }
-
-func (f failing) Invoke(context.Context, string, any, any) error { return f.err }
-
 func TestACloudThatDoesNotAnswerIsNotTheCallersFault(t *testing.T) {
+	s := newStage(t)
+	got := s.call(alice, "POST", "/cloud-accounts", body(fields{"credentials": keys{"throttle": "1"}}))
+	if got.status != 500 || !strings.Contains(got.body, "try again") || !strings.Contains(got.body, "RequestLimitExceeded") {
+		t.Errorf("%d %s; want 500 with the cloud's words", got.status, got.body)
+	}
+}
+
+func TestADiscoveryThatCannotBeStartedIsLeftToTheSweeper(t *testing.T) {
 	s := newStage(t, func(p *platform.Platform) {
-		p.Workers = failing{fault.New(fault.Unavailable, "the cloud did not answer")}
+		if err := p.Workflow.(*workflow.Embedded).Close(); err != nil {
+			t.Error(err)
+		}
 	})
-	if got := s.call(alice, "POST", "/cloud-accounts", body()); got.status != 500 || !strings.Contains(got.body, "did not answer") {
-		t.Errorf("%d %s; want 500", got.status, got.body)
+	a := s.connect(alice)
+	it, err := s.p.Table.Get(table.Within(t.Context(), pending.Prefix), pending.Key(a.JobID))
+	if err != nil {
+		t.Fatalf("nothing is pending: %v", err)
+	}
+	w, err := table.Decode[pending.Work](it)
+	if err != nil || w.Machine != "discovery" || w.Org != alice.Org || !strings.Contains(string(w.Input), a.ID) {
+		t.Errorf("%+v, %v", w, err)
 	}
 }
 

@@ -14,6 +14,9 @@ LAMBDA    := CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build $(STRIPPED) -tags
 PACKAGES  ?= ./...
 TESTFLAGS ?=
 
+# The packages whose tests can be pointed at other makers' implementations.
+PEERS      = $(shell grep -rlE 'tabletest\.(WantPeers|Start)|LAMPLIGHTER_PEERS' --include='*_test.go' . | xargs -n1 dirname | sort -u)
+
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -32,7 +35,7 @@ bench: ## The benchmarks, as a table
 	@$(GO) test -run='^$$' -bench=. -benchmem -timeout=30m $(TESTFLAGS) $(PACKAGES) | awk -f .ci/bench-table.awk
 
 test-peers: ## The store's contract and the end-to-end suite against dynoxide and moto, where they are installed
-	@.ci/peers
+	LAMPLIGHTER_PEERS=1 $(GO) test -timeout=20m $(TESTFLAGS) $(PEERS)
 
 build: build/lamplighter $(FUNCTIONS:%=build/%/bootstrap) build/description/openapi.yaml ## Every Lambda as it is deployed, and the local server
 

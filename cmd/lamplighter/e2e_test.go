@@ -2,15 +2,39 @@ package main
 
 import (
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
+	"lamplighter.dev/shared/table/tabletest"
 )
 
-// TestANewcomerSignsUpAndWorks walks from the sign-up to the log-out, as a person with curl does.
-func TestANewcomerSignsUpAndWorks(t *testing.T) {
-	t.Parallel()
-	e := testenv.Start(t, testenv.Setup{})
+// ways are what people do with the service, from one end to the other. Each starts a service of its own.
+var ways = map[string]func(*testing.T, testenv.Setup){
+	"a newcomer signs up and works":       newcomer,
+	"a cloud is connected and discovered": discovered,
+	"a resource is stopped and started":   stopped,
+	"a group is stopped in reverse order": grouped,
+	"nobody sees what belongs to another": apart,
+	"what is refused says why":            refused,
+}
+
+// TestEndToEnd walks all of them on the embedded store.
+func TestEndToEnd(t *testing.T) {
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			way(t, testenv.Setup{})
+		})
+	}
+}
+
+// newcomer walks from the sign-up to the log-out, as a person with curl does.
+func newcomer(t *testing.T, s testenv.Setup) {
+	e := testenv.Start(t, s)
 	const email = "ada@example.com"
 	c := e.Anonymous()
 	person := map[string]string{"email": email, "password": testenv.Password, "name": "Ada"}
@@ -35,10 +59,9 @@ func TestANewcomerSignsUpAndWorks(t *testing.T) {
 	c.Refused(http.StatusUnauthorized, http.MethodGet, "/organisations", nil)
 }
 
-// TestACloudIsConnectedAndDiscovered connects a cloud, and finds it as it was after a restart.
-func TestACloudIsConnectedAndDiscovered(t *testing.T) {
-	t.Parallel()
-	e := testenv.Start(t, testenv.Setup{})
+// discovered connects a cloud, and finds it as it was after a restart.
+func discovered(t *testing.T, s testenv.Setup) {
+	e := testenv.Start(t, s)
 	c := e.Owner("grace@example.com")
 	id := c.Connect("111122223333", testenv.Fast(200))
 	e.Restart()
@@ -50,5 +73,205 @@ func TestACloudIsConnectedAndDiscovered(t *testing.T) {
 	c.Call(http.MethodGet, "/cloud-accounts/"+id, nil, &account)
 	if account.Status != "connected" || account.ResourceCount != 200 {
 		t.Errorf("after a restart: %+v", account)
+	}
+}
+
+// resource is what the ways look at of a resource.
+type resource struct {
+	ID             string `json:"id"`
+	UID            string `json:"uid"`
+	Type           string `json:"type"`
+	Provider       string `json:"provider"`
+	CloudAccountID string `json:"cloudAccountID"`
+	Region         string `json:"region"`
+	Status         string `json:"status"`
+	Schedulable    bool   `json:"schedulable"`
+}
+
+// order is the body of POST /actions.
+func (r resource) order(verb string) map[string]string {
+	return map[string]string{
+		"type": verb, "resourceUID": r.UID, "provider": r.Provider, "resourceType": r.Type,
+		"cloudAccountID": r.CloudAccountID, "region": r.Region,
+	}
+}
+
+// running are n running EC2 instances that may be stopped.
+func running(t *testing.T, c *testenv.Client, n int) []resource {
+	t.Helper()
+	var all, out []resource
+	c.Call(http.MethodGet, "/resources?type=aws-ec2&status=running&schedulable=true&sort_by=name&limit=100", nil, &all)
+	for _, r := range all {
+		if r.Type == "aws-ec2" && r.Status == "running" && r.Schedulable {
+			out = append(out, r)
+		}
+	}
+	if len(out) != len(all) || len(out) < n {
+		t.Fatalf("of %d listed, %d are running EC2 instances that may be stopped; %d are needed", len(all), len(out), n)
+	}
+	return out[:n]
+}
+
+// stopped stops an instance, follows the action, reads what is known of it, and starts the instance again.
+func stopped(t *testing.T, s testenv.Setup) {
+	e := testenv.Start(t, s)
+	c := e.Owner("alan@example.com")
+	c.Connect("111122223333", testenv.Fast(200))
+	r := running(t, c, 1)[0]
+	first := act(c, r, "stop")
+	if again := act(c, r, "stop"); again != first {
+		t.Errorf("the same stop while one is under way made another action: %s, %s", first, again)
+	}
+	e.Settled()
+	done(t, c, first, "succeeded")
+	c.Call(http.MethodGet, "/resources/"+r.ID, nil, &r)
+	if r.Status != "stopped" {
+		t.Errorf("after the stop the resource is %s", r.Status)
+	}
+	changes := history(c, r.UID)
+	if len(changes) != 1 || changes[0].State != "stopped" || changes[0].ChangedBy != "manual:alan@example.com" {
+		t.Errorf("state history: %+v", changes)
+	}
+	e.Restart()
+	c = c.Again()
+	third := act(c, r, "start")
+	e.Settled()
+	done(t, c, third, "succeeded")
+	c.Call(http.MethodGet, "/resources/"+r.ID, nil, &r)
+	if r.Status != "running" {
+		t.Errorf("after the start the resource is %s", r.Status)
+	}
+}
+
+// act submits an action and gives its id.
+func act(c *testenv.Client, r resource, verb string) string {
+	var out struct {
+		ActionID string `json:"actionID"`
+	}
+	c.Call(http.MethodPost, "/actions", r.order(verb), &out)
+	return out.ActionID
+}
+
+// done holds an action to its end.
+func done(t *testing.T, c *testenv.Client, id, want string) {
+	t.Helper()
+	var a struct {
+		Status       string `json:"status"`
+		ErrorMessage string `json:"errorMessage"`
+	}
+	c.Call(http.MethodGet, "/actions/"+id, nil, &a)
+	if a.Status != want {
+		t.Errorf("action %s is %s (%s), want %s", id, a.Status, a.ErrorMessage, want)
+	}
+}
+
+// change is an entry of the state history.
+type change struct {
+	ResourceUID string    `json:"resourceUid"`
+	State       string    `json:"state"`
+	ChangedBy   string    `json:"changedBy"`
+	ChangedAt   time.Time `json:"changedAt"`
+}
+
+func history(c *testenv.Client, uid string) []change {
+	var out struct {
+		Items []change `json:"items"`
+	}
+	c.Call(http.MethodGet, "/state-history?limit=100&resource_uid="+url.QueryEscape(uid), nil, &out)
+	return out.Items
+}
+
+// grouped stops a group of two tiers: the second tier first.
+func grouped(t *testing.T, s testenv.Setup) {
+	e := testenv.Start(t, s)
+	c := e.Owner("edsger@example.com")
+	c.Connect("111122223333", testenv.Fast(300))
+	members := running(t, c, 4)
+	var group struct {
+		ID string `json:"id"`
+	}
+	var body []map[string]any
+	for i, r := range members {
+		body = append(body, map[string]any{"resourceID": r.ID, "tier": 1 + i/2, "order": 1 + i%2})
+	}
+	c.Call(http.MethodPost, "/resource-groups", map[string]any{"name": "Shop", "members": body}, &group)
+	var bulk struct {
+		ID        string `json:"bulkActionID"`
+		Total     int    `json:"total"`
+		Status    string `json:"status"`
+		Completed int    `json:"completed"`
+		Failed    int    `json:"failed"`
+	}
+	c.Call(http.MethodPost, "/actions/bulk", map[string]string{"type": "stop", "groupID": group.ID}, &bulk)
+	if bulk.Total != 4 || bulk.Status != "queued" {
+		t.Errorf("submitted: %+v", bulk)
+	}
+	id := bulk.ID
+	e.Settled()
+	c.Call(http.MethodGet, "/actions/bulk/latest", nil, &bulk)
+	if bulk.Status != "completed" || bulk.Completed != 4 || bulk.Failed != 0 {
+		t.Errorf("ended: %+v", bulk)
+	}
+	at := make([]time.Time, len(members))
+	for i, r := range members {
+		h := history(c, r.UID)
+		if len(h) != 1 || h[0].State != "stopped" || h[0].ChangedBy != "bulk:edsger@example.com:"+id {
+			t.Fatalf("history of member %d: %+v", i, h)
+		}
+		at[i] = h[0].ChangedAt
+	}
+	if !slices.MaxFunc(at[2:], time.Time.Compare).Before(slices.MinFunc(at[:2], time.Time.Compare)) {
+		t.Errorf("tier 2 must be stopped before tier 1: %v", at)
+	}
+}
+
+// apart looks at what belongs to one organization with the eyes of another.
+func apart(t *testing.T, s testenv.Setup) {
+	e := testenv.Start(t, s)
+	mine, theirs := e.Owner("mine@example.com"), e.Owner("theirs@example.com")
+	account := mine.Connect("111122223333", testenv.Fast(50))
+	r := running(t, mine, 1)[0]
+	for _, path := range []string{"/cloud-accounts/" + account, "/resources/" + r.ID} {
+		theirs.Refused(http.StatusNotFound, http.MethodGet, path, nil)
+	}
+	theirs.Refused(http.StatusNotFound, http.MethodPost, "/actions", r.order("stop"))
+	var none []resource
+	theirs.Call(http.MethodGet, "/resources", nil, &none)
+	if len(none) != 0 {
+		t.Errorf("another organization lists %d resources", len(none))
+	}
+}
+
+// refused tries what cannot be done.
+func refused(t *testing.T, s testenv.Setup) {
+	e := testenv.Start(t, s)
+	c := e.Owner("kurt@example.com")
+	connect := map[string]any{
+		"provider": "simulated", "authMethod": "simulated", "cloudAccountID": "444455556666", "name": "Refused",
+		"permissionLevel": "read_write", "credentials": testenv.Fast(10).With("refuse", "true"),
+	}
+	c.Refused(http.StatusBadRequest, http.MethodPost, "/cloud-accounts", connect)
+	var accounts struct {
+		Total int `json:"total"`
+	}
+	if c.Call(http.MethodGet, "/cloud-accounts", nil, &accounts); accounts.Total != 0 {
+		t.Errorf("an account whose credentials were refused is stored: %d", accounts.Total)
+	}
+	unknown := resource{UID: "i-nothing", Type: "aws-ec2", Provider: "simulated", CloudAccountID: "ca_nothing", Region: "us-east-1"}
+	body := c.Refused(http.StatusNotFound, http.MethodPost, "/actions", unknown.order("stop"))
+	if !strings.Contains(body, "nothing") {
+		t.Errorf("the refusal does not name what is unknown: %s", body)
+	}
+	c.Refused(http.StatusNotFound, http.MethodGet, "/actions/bulk/latest", nil)
+	e.Anonymous().Refused(http.StatusUnauthorized, http.MethodGet, "/resources", nil)
+}
+
+// TestOnDynamoDB walks the same ways with the store in another maker's DynamoDB.
+func TestOnDynamoDB(t *testing.T) {
+	endpoint := tabletest.StartDynoxide(t)
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) {
+			way(t, testenv.Setup{Remote: tabletest.NewTable(t, endpoint)})
+		})
 	}
 }

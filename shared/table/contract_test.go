@@ -8,5 +8,8 @@ import (
 )
 
 func TestEmbeddedContract(t *testing.T) {
-	tabletest.Run(t, func(t *testing.T) table.Store { return tabletest.New(t) })
+	tabletest.Run(t, func(t *testing.T) table.Store {
+		t.Helper()
+		return tabletest.New(t)
+	})
 }

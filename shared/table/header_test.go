@@ -59,6 +59,7 @@ func TestOpenRefusesWhatItMustNotTouch(t *testing.T) {
 			return append([]byte("SQLite format 3\x00"), make([]byte, 8192)...)
 		}, "is not a Lamplighter store"},
 		{"the same database of another program", func(t *testing.T, path string) []byte {
+			t.Helper()
 			edit(t, path, func(tx *bolt.Tx) error {
 				_, err := tx.CreateBucket([]byte("theirs"))
 				return err
@@ -66,31 +67,39 @@ func TestOpenRefusesWhatItMustNotTouch(t *testing.T) {
 			return read(t, path)
 		}, "is not a Lamplighter store"},
 		{"a newer version", func(t *testing.T, path string) []byte {
+			t.Helper()
 			stored(t, path, 1)
 			edit(t, path, func(tx *bolt.Tx) error {
 				return tx.Bucket([]byte("lamplighter")).Put([]byte("version"), []byte("2"))
 			})
 			return read(t, path)
 		}, "has version 2"},
-		{"a store cut short", func(t *testing.T, path string) []byte { return stored(t, path, 2000)[:300_000] }, "is damaged"},
+		{"a store cut short", func(t *testing.T, path string) []byte {
+			t.Helper()
+			return stored(t, path, 2000)[:300_000]
+		}, "is damaged"},
 		{"a store with both heads overwritten", func(t *testing.T, path string) []byte {
+			t.Helper()
 			b := stored(t, path, 10)
 			copy(b[24:], bytes.Repeat([]byte{0xAA}, 40))
 			copy(b[os.Getpagesize()+24:], bytes.Repeat([]byte{0xAA}, 40))
 			return b
 		}, "is damaged"},
 		{"a store of overwritten pages", func(t *testing.T, path string) []byte {
+			t.Helper()
 			b := stored(t, path, 10)
 			copy(b[2*os.Getpagesize():], bytes.Repeat([]byte{0xAA}, len(b)-2*os.Getpagesize()))
 			return b
 		}, "is damaged"},
 		{"a store with a page overwritten in the middle", func(t *testing.T, path string) []byte {
+			t.Helper()
 			b := stored(t, path, 20_000)
 			at := len(used(b)) / 2 / os.Getpagesize() * os.Getpagesize()
 			copy(b[at:], bytes.Repeat([]byte{0xAA}, os.Getpagesize()))
 			return b
 		}, "is damaged"},
 		{"a store without its items", func(t *testing.T, path string) []byte {
+			t.Helper()
 			stored(t, path, 1)
 			edit(t, path, func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte("items")) })
 			return read(t, path)

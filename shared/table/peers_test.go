@@ -10,6 +10,7 @@ import (
 func TestDynoxideContract(t *testing.T) {
 	endpoint := tabletest.StartDynoxide(t)
 	tabletest.Run(t, func(t *testing.T) table.Store {
+		t.Helper()
 		return table.Dynamo(tabletest.NewTable(t, endpoint))
 	})
 }
@@ -17,6 +18,7 @@ func TestDynoxideContract(t *testing.T) {
 func TestMotoContract(t *testing.T) {
 	endpoint := tabletest.StartMoto(t)
 	tabletest.Run(t, func(t *testing.T) table.Store {
+		t.Helper()
 		return table.Dynamo(tabletest.NewTable(t, endpoint))
 	}, tabletest.MotoSkips)
 }

@@ -201,7 +201,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (Group, error) {
 			return Group{}, err
 		}
 	}
-	if g, err = s.inventory.UpdateGroup(ctx, org(ctx), old, g, places); err != nil {
+	if g, err = s.inventory.UpdateGroup(ctx, org(ctx), old, inventory.Grouping{Group: g, Places: places}); err != nil {
 		return Group{}, err
 	}
 	return s.whole(ctx, g)

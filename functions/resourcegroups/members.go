@@ -174,7 +174,7 @@ func (s *service) changeOnce(ctx context.Context, groupID string, how func([]inv
 	if places == nil {
 		places = []inventory.Place{}
 	}
-	if g, err = s.inventory.UpdateGroup(ctx, org(ctx), old, g, places); err != nil {
+	if g, err = s.inventory.UpdateGroup(ctx, org(ctx), old, inventory.Grouping{Group: g, Places: places}); err != nil {
 		return Group{}, err
 	}
 	return s.whole(ctx, g)

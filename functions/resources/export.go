@@ -39,13 +39,11 @@ func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error)
 	if err != nil {
 		return rest.Raw{}, err
 	}
-	body, kind := []byte(nil), csvType
+	write, kind := sheet, csvType
 	if in.Format == "ndjson" {
-		kind = ndjsonType
-		body, err = ndjson(found)
-	} else {
-		body, err = sheet(found)
+		write, kind = ndjson, ndjsonType
 	}
+	body, err := write(found)
 	if err != nil {
 		return rest.Raw{}, fmt.Errorf("export resources: %w", err)
 	}

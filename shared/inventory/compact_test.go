@@ -17,7 +17,8 @@ import (
 )
 
 // fold compacts whether or not it is due; whole writes every chunk anew.
-func (s *Store) fold(ctx context.Context, org string, whole bool) error {
+func (s *Store) fold(ctx context.Context, whole bool) error {
+	org := testOrg
 	if whole {
 		return s.rewrite(ctx, org)
 	}
@@ -62,7 +63,7 @@ func TestCompactionChangesNothingThatIsSeen(t *testing.T) {
 		t.Errorf("%d deltas wait: the writer does not compact", n)
 	}
 	for _, whole := range []bool{false, true, true} {
-		s.must(s.store.fold(s.ctx, testOrg, whole))
+		s.must(s.store.fold(s.ctx, whole))
 		equal(t, "deltas", len(s.keys(deltaPrefix)), 0)
 		equal(t, "by who read before", s.uids(List{By: "name"}), want)
 		equal(t, "by who reads for the first time", len(s.states()), 1500)
@@ -104,18 +105,18 @@ func killed(t *testing.T, name string, whole bool, in table.Injection) bool {
 	faulty := table.Faulty(tabletest.NewAt(t, c), c)
 	s := stageOn(t, faulty, c)
 	s.upsert(s.scan("job_1"), instances(0, 20)...)
-	s.must(s.store.fold(s.ctx, testOrg, false))
+	s.must(s.store.fold(s.ctx, false))
 	s.upsert(s.scan("job_2"), instances(20, 40)...)
 	s.seen(Seen{instance(0).UID, cloud.Starting, noon.Add(time.Hour)})
 	want := s.states()
 
 	faulty.Inject(in)
-	err := s.store.fold(s.ctx, testOrg, whole)
+	err := s.store.fold(s.ctx, whole)
 	faulty.Heal()
 	equal(t, name+": seen after the fault", s.states(), want)
 	equal(t, name+": seen by who read before", len(s.find(List{})), 40)
 	c.Advance(2 * orphanAge)
-	s.must(s.store.fold(s.ctx, testOrg, true))
+	s.must(s.store.fold(s.ctx, true))
 	equal(t, name+": seen after another compaction", s.states(), want)
 	equal(t, name+": remains", len(s.keys(chunkPrefix)), 1)
 	return err != nil
@@ -167,7 +168,7 @@ func TestRacingWritersCompactionsAndReaders(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	s.must(stores[0].fold(s.ctx, testOrg, true))
+	s.must(stores[0].fold(s.ctx, true))
 	for i, store := range append(stores, New(s.table, s.clock)) {
 		s.settled(fmt.Sprintf("reader %d", i), store, last, count)
 	}
@@ -189,7 +190,7 @@ func (s *stage) race(store *Store, r *rand.Rand, count int, wrote func([]Seen)) 
 	}
 	wrote(seen)
 	if n := r.IntN(4); n < 2 {
-		if err = store.fold(s.ctx, testOrg, n == 0); err != nil {
+		if err = store.fold(s.ctx, n == 0); err != nil {
 			s.Error("compact", err)
 		}
 	}

@@ -38,8 +38,10 @@ func TestFindFilters(t *testing.T) {
 	s.account("ca_2", "other")
 	s.upsert(s.scan("job_1"), instances(0, 30)...)
 	db := Scan{Partition{"ca_2", "simulated", "us-east-1", "aws-rds"}, "job_2", noon}
-	s.upsert(db, cloud.Resource{UID: "arn:aws:rds:us-east-1:1:db:Orders", Name: "Orders", Type: "aws-rds", Region: "us-east-1", Status: cloud.Stopped,
-		Unschedulable: "read replica", Tags: map[string]string{"a=b": "c", "Cost Center": "42"}})
+	s.upsert(db, cloud.Resource{
+		UID: "arn:aws:rds:us-east-1:1:db:Orders", Name: "Orders", Type: "aws-rds", Region: "us-east-1", Status: cloud.Stopped,
+		Unschedulable: "read replica", Tags: map[string]string{"a=b": "c", "Cost Center": "42"},
+	})
 	static := s.group("grp_1", "static", instance(3).UID, instance(4).UID)
 	dynamic, err := s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_2", Name: "dynamic", Selector: &Selector{Type: "aws-ec2", Tags: map[string]string{"env": "dev"}}}, nil)
 	s.must(err)
@@ -179,10 +181,10 @@ func TestMembersComeInTheirSequence(t *testing.T) {
 	}
 	old, g2 := g, g
 	g2.Name = "Databases"
-	g2, err = s.store.UpdateGroup(s.ctx, testOrg, old, g2, nil)
+	g2, err = s.store.UpdateGroup(s.ctx, testOrg, old, Grouping{Group: g2})
 	s.must(err)
 	equal(t, "members after a rename", g2.Size, 3)
-	if _, err = s.store.UpdateGroup(s.ctx, testOrg, old, g2, nil); !fault.Is(err, fault.Conflict) {
+	if _, err = s.store.UpdateGroup(s.ctx, testOrg, old, Grouping{Group: g2}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("an update of what was read before another: %v", err)
 	}
 	_, err = s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_3", Name: "web"}, nil)

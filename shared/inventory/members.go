@@ -148,56 +148,58 @@ type named struct {
 // CreateGroup stores a new group; fault.Conflict when another one has its name.
 func (s *Store) CreateGroup(ctx context.Context, org string, g Group, places []Place) (Group, error) {
 	g.Generation = 1
-	return s.writeGroup(ctx, org, Group{}, g, places, table.Absent())
+	return s.writeGroup(ctx, org, Group{}, Grouping{g, places})
 }
 
-// UpdateGroup replaces old, as it was read, by g. Nil places leave the members as they are. fault.Conflict when the group
-// has changed since it was read, or another one has its new name.
-func (s *Store) UpdateGroup(ctx context.Context, org string, old, g Group, places []Place) (Group, error) {
-	g.Generation = old.Generation + 1
-	if places == nil && g.Selector == nil && old.Size > 0 {
+// Grouping is a group with its static members. Nil Places are those that it has.
+type Grouping struct {
+	Group
+	Places []Place
+}
+
+// UpdateGroup replaces old, as it was read, by next. fault.Conflict when the group has changed since it was read, or
+// another one has its new name.
+func (s *Store) UpdateGroup(ctx context.Context, org string, old Group, next Grouping) (Group, error) {
+	next.Generation = old.Generation + 1
+	if next.Places == nil && next.Selector == nil && old.Size > 0 {
 		kept, generation, err := s.places(ctx, org, old.ID)
 		if err != nil {
-			return g, err
+			return next.Group, err
 		}
 		if generation > old.Generation {
-			return g, changed(old)
+			return next.Group, changed(old)
 		}
 		for _, p := range kept {
-			places = append(places, Place{formatID(p.id), p.tier, p.order})
+			next.Places = append(next.Places, Place{formatID(p.id), p.tier, p.order})
 		}
 	}
-	return s.writeGroup(ctx, org, old, g, places, table.Equal("generation", old.Generation))
+	return s.writeGroup(ctx, org, old, next)
 }
 
 func changed(g Group) error {
 	return fault.New(fault.Conflict, "resource group %s was changed by someone else meanwhile; read it and try again", g.ID)
 }
 
-// writeGroup writes head, members and name in one transaction.
-func (s *Store) writeGroup(ctx context.Context, org string, old, g Group, places []Place, cond table.Cond) (Group, error) {
-	g.Size = len(places)
+// writeGroup writes head, members and name in one transaction. The zero old is that of a new group.
+func (s *Store) writeGroup(ctx context.Context, org string, old Group, next Grouping) (Group, error) {
+	g, cond := next.Group, table.Absent()
+	if old.ID != "" {
+		cond = table.Equal("generation", old.Generation)
+	}
+	g.Size = len(next.Places)
 	headItem, err := table.Row(GroupKey(org, g.ID), g)
 	if err != nil {
 		return g, err
 	}
-	members, err := memberWrite(org, g, places)
+	members, err := memberWrite(org, g, next.Places)
 	if err != nil {
 		return g, err
 	}
-	ws := []table.Write{table.Put(headItem, cond), members}
-	from, to := nameKey(org, old.Name), nameKey(org, g.Name)
-	if old.ID == "" || from != to {
-		it, err := table.Row(to, named{g.ID})
-		if err != nil {
-			return g, err
-		}
-		ws = append(ws, table.Put(it, table.Absent()))
-		if old.ID != "" {
-			ws = append(ws, table.Delete(from))
-		}
+	names, err := renames(org, old, g)
+	if err != nil {
+		return g, err
 	}
-	err = s.table.Transact(ctx, ws...)
+	err = s.table.Transact(ctx, append([]table.Write{table.Put(headItem, cond), members}, names...)...)
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		if _, taken := lost.Old(2); taken {
 			return g, fault.New(fault.Conflict, "name: a resource group named %.64q exists already; choose another name", g.Name)
@@ -208,6 +210,20 @@ func (s *Store) writeGroup(ctx context.Context, org string, old, g Group, places
 		return g, fmt.Errorf("write group %s: %w", g.ID, err)
 	}
 	return g, nil
+}
+
+// renames are the writes that take the new name, and give the old one back.
+func renames(org string, old, g Group) ([]table.Write, error) {
+	from, to := nameKey(org, old.Name), nameKey(org, g.Name)
+	if old.ID != "" && from == to {
+		return nil, nil
+	}
+	it, err := table.Row(to, named{g.ID})
+	ws := []table.Write{table.Put(it, table.Absent())}
+	if old.ID != "" {
+		ws = append(ws, table.Delete(from))
+	}
+	return ws, err
 }
 
 func memberWrite(org string, g Group, places []Place) (table.Write, error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -45,7 +46,7 @@ func randomSegments(r *rand.Rand) [][]byte {
 			rec := Resource{
 				ID: formatID([16]byte{byte(r.IntN(2)), byte(n)}), UID: fmt.Sprintf("i-%d", n), Name: fmt.Sprintf("Name-%d", r.IntN(3)),
 				Type: "aws-ec2", Status: randomStatus(r), StatusAt: noon.Add(time.Duration(r.IntN(6)) * time.Second).UnixMicro(),
-				LastSeenAt: at, Tags: map[string]string{"k": fmt.Sprint(r.IntN(2))},
+				LastSeenAt: at, Tags: map[string]string{"k": strconv.Itoa(r.IntN(2))},
 			}
 			row := g.syms.row(rec)
 			row.gone, row.vanished = r.IntN(6) == 0, r.IntN(6) == 0

@@ -162,12 +162,18 @@ func (s *symbols) ref(r *row, ref int) string { return s.names[r.refs[ref]] }
 
 // same tells whether the resource that a listing found is what the row says, but for its status.
 func (s *symbols) same(r *row, p Partition, found cloud.Resource) bool {
-	return !r.gone && !r.vanished && r.name == found.Name &&
-		s.ref(r, kindRef) == found.Type && s.ref(r, accountRef) == p.AccountID && s.ref(r, providerRef) == p.Provider &&
-		s.ref(r, regionRef) == found.Region && s.ref(r, zoneRef) == found.Zone &&
-		s.ref(r, instanceRef) == found.InstanceType && s.ref(r, parentRef) == found.ParentUID &&
-		s.ref(r, whyRef) == found.Unschedulable && r.times[createdTime] == micro(found.CreatedAt) &&
-		s.sameTags(r, found.Tags) && s.sameCapacity(r, found.Capacity)
+	if r.gone || r.vanished || r.name != found.Name || r.times[createdTime] != micro(found.CreatedAt) {
+		return false
+	}
+	for ref, want := range [refCount]string{
+		kindRef: found.Type, accountRef: p.AccountID, providerRef: p.Provider, regionRef: found.Region, zoneRef: found.Zone,
+		instanceRef: found.InstanceType, parentRef: found.ParentUID, whyRef: found.Unschedulable,
+	} {
+		if ref != statusRef && s.ref(r, ref) != want {
+			return false
+		}
+	}
+	return s.sameTags(r, found.Tags) && s.sameCapacity(r, found.Capacity)
 }
 
 func (s *symbols) sameTags(r *row, tags map[string]string) bool {

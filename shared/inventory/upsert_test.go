@@ -138,9 +138,10 @@ func TestFinishDropsWhatWasTerminatedAWeekAgo(t *testing.T) {
 		sc := s.scan("job_" + string(rune('a'+day)))
 		s.upsert(sc, instances(0, n)...)
 		want := Changes{}
-		if day == 1 {
+		switch day {
+		case 1:
 			want.Vanished = 1
-		} else if day == 9 {
+		case 9:
 			want.Dropped = 1
 		}
 		equal(t, sc.ID, s.finish(sc), want)

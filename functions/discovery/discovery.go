@@ -67,11 +67,16 @@ type worker struct {
 	p         *platform.Platform
 	providers cloud.Providers
 	inventory *inventory.Store
+	writing   chan struct{} // held while a page is written
 }
+
+// writers is how many pages a process writes at once. Where many partitions are read in one process, more would only
+// take more memory.
+const writers = 2
 
 // Handler answers the tasks of the discovery machine.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
-	w := &worker{p: p, providers: providers, inventory: inventory.Of(p)}
+	w := &worker{p: p, providers: providers, inventory: inventory.Of(p), writing: make(chan struct{}, writers)}
 	return w.handle
 }
 

@@ -2,10 +2,7 @@ package discovery
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
-	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -30,10 +27,7 @@ func TestADiscoveryFindsEverythingWithOneCallForEachPage(t *testing.T) {
 	}
 	_, parts, err := discoveries.Read(s.ctx, s.p.Table, org, j.ID)
 	s.must(err)
-	pages := 0
-	for _, part := range parts {
-		pages += part.Pages
-	}
+	pages := s.pages(j)
 	if j.Partitions != 18 || len(parts) != 18 || s.calls("List") != pages || s.calls("Regions") != 1 {
 		t.Errorf("%d partitions, %d parts, %d calls for %d pages; want 18, 18 and no more calls than pages",
 			j.Partitions, len(parts), s.calls("List"), pages)
@@ -108,7 +102,7 @@ func TestAFailedPartitionDeletesNothing(t *testing.T) {
 				Input: discoveries.Input{Org: org, AccountID: s.account.ID, JobID: "job_x"}, Kind: "aws-rds", Region: "us-east-1", Started: s.clk.Now(),
 			}
 			s.settings(settings{"size": "200", "regions": "2", "vanish": "1", f.fault: f.value, "slowMillis": "60000"})
-			w := &worker{s.p, s.providers, inventory.Of(s.p)}
+			w := &worker{s.p, s.providers, inventory.Of(s.p), make(chan struct{}, 1)}
 			for range 50 {
 				var err error
 				if part, err = w.scan(s.ctx, part); part.Done || err != nil {
@@ -289,42 +283,4 @@ func TestACallThatMakesNoSenseIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, out)
 		}
 	}
-}
-
-// BenchmarkDiscovery100k discovers 100,000 resources in four regions.
-func BenchmarkDiscovery100k(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		b.StopTimer()
-		s := newStage(b, settings{"size": "100000", "regions": "4", "stopped": "0"})
-		b.StartTimer()
-		j, sum := s.pass(discoveries.Succeeded)
-		if sum.Created != 100_000 {
-			b.Fatalf("%+v: %+v", j, sum)
-		}
-		_, parts, err := discoveries.Read(s.ctx, s.p.Table, org, j.ID)
-		s.must(err)
-		pages := 0
-		for _, part := range parts {
-			pages += part.Pages
-		}
-		b.ReportMetric(float64(pages), "pages")
-		b.ReportMetric(float64(s.calls("List")), "calls")
-	}
-	b.ReportMetric(peakMB(b), "MB-peak")
-}
-
-// peakMB is the most memory that the process has had resident; where the system does not tell, what Go took from it.
-func peakMB(b *testing.B) float64 {
-	b.Helper()
-	status, err := os.ReadFile("/proc/self/status")
-	if _, rest, ok := strings.Cut(string(status), "VmHWM:"); ok && err == nil {
-		var kB float64
-		if _, err := fmt.Sscan(rest, &kB); err == nil {
-			return kB / 1024
-		}
-	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return float64(m.Sys) / (1 << 20)
 }

@@ -71,19 +71,34 @@ func (w *worker) read(ctx context.Context, conn cloud.Conn, s inventory.Scan, pa
 	}
 	// A listing lags behind the cloud: what an action saw within that time is newer than what the listing tells.
 	at = at.Add(-listingMayLag)
-	for chunk := range slices.Chunk(page.Resources, inventory.MaxBatch) {
-		changes, err := w.inventory.Upsert(ctx, part.Org, inventory.Batch{Scan: s, At: at, Resources: chunk})
-		if err != nil {
-			return part, fmt.Errorf("write %s in %s: %w", part.Kind, part.Region, err)
-		}
-		part.Changes = part.Changes.Add(changes)
+	changes, err := w.write(ctx, part.Org, inventory.Batch{Scan: s, At: at, Resources: page.Resources})
+	if err != nil {
+		return part, fmt.Errorf("write %s in %s: %w", part.Kind, part.Region, err)
 	}
+	part.Changes = part.Changes.Add(changes)
 	part.Pages, part.Resources = part.Pages+1, part.Resources+len(page.Resources)
 	part.Page, part.Tries, part.Done = page.Next, 0, page.Next == ""
 	if !part.Done {
 		return part, w.note(ctx, part, discoveries.PartRunning, "")
 	}
 	return w.complete(ctx, s, part)
+}
+
+// write writes a page, however long it is.
+func (w *worker) write(ctx context.Context, org string, page inventory.Batch) (inventory.Changes, error) {
+	w.writing <- struct{}{}
+	defer func() { <-w.writing }()
+	var sum inventory.Changes
+	for chunk := range slices.Chunk(page.Resources, inventory.MaxBatch) {
+		b := page
+		b.Resources = chunk
+		changes, err := w.inventory.Upsert(ctx, org, b)
+		if err != nil {
+			return sum, err
+		}
+		sum = sum.Add(changes)
+	}
+	return sum, nil
 }
 
 // complete tells the inventory that the partition was read to its end.

@@ -14,13 +14,13 @@ import (
 )
 
 // group makes a static group of the resources with the uids.
-func (s *stage) group(id, name string, uids ...string) Group {
+func (s *stage) group(name string, uids ...string) Group {
 	s.Helper()
 	places := []Place{}
 	for i, r := range must(s.store.ByUIDs(s.ctx, testOrg, uids))(s) {
 		places = append(places, Place{r.ID, 1 + i/2, 1 + i%2})
 	}
-	g, err := s.store.CreateGroup(s.ctx, testOrg, Group{ID: id, Name: name, FailurePolicy: ContinueOnFailure}, places)
+	g, err := s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_1", Name: name, FailurePolicy: ContinueOnFailure}, places)
 	s.must(err)
 	return g
 }
@@ -42,7 +42,7 @@ func TestFindFilters(t *testing.T) {
 		UID: "arn:aws:rds:us-east-1:1:db:Orders", Name: "Orders", Type: "aws-rds", Region: "us-east-1", Status: cloud.Stopped,
 		Unschedulable: "read replica", Tags: map[string]string{"a=b": "c", "Cost Center": "42"},
 	})
-	static := s.group("grp_1", "static", instance(3).UID, instance(4).UID)
+	static := s.group("static", instance(3).UID, instance(4).UID)
 	dynamic, err := s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_2", Name: "dynamic", Selector: &Selector{Type: "aws-ec2", Tags: map[string]string{"env": "dev"}}}, nil)
 	s.must(err)
 	yes, no := true, false
@@ -127,7 +127,7 @@ func TestPagesTogetherAreTheList(t *testing.T) {
 func TestRoundTrips(t *testing.T) {
 	s := newStage(t)
 	s.upsert(s.scan("job_1"), instances(0, 3000)...)
-	g := s.group("grp_1", "static", instance(3).UID, instance(4).UID)
+	g := s.group("static", instance(3).UID, instance(4).UID)
 	id := s.find(List{})[0].ID
 	for _, c := range []struct {
 		name string
@@ -166,7 +166,7 @@ func second[T any](_ T, err error) error { return err }
 func TestMembersComeInTheirSequence(t *testing.T) {
 	s := newStage(t)
 	s.upsert(s.scan("job_1"), instances(0, 10)...)
-	g := s.group("grp_1", "Web", instance(5).UID, instance(1).UID, instance(7).UID)
+	g := s.group("Web", instance(5).UID, instance(1).UID, instance(7).UID)
 	members, err := s.store.Members(s.ctx, testOrg, g.ID)
 	s.must(err)
 	got := []string{}

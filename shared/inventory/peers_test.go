@@ -14,7 +14,7 @@ import (
 func TestOnDynamoDB(t *testing.T) {
 	c := clock.NewManual(noon)
 	s := stageOn(t, table.Fenced(tabletest.Dynoxide(t)), c)
-	const count = 6_000
+	const count = 3_000
 	sc := s.scan("job_1")
 	equal(t, "first", s.upsert(sc, instances(0, count)...), Changes{Created: count})
 	s.finish(sc)
@@ -29,7 +29,7 @@ func TestOnDynamoDB(t *testing.T) {
 	s.must(err)
 	equal(t, "last page", len(got), 20)
 	equal(t, "round trips", meter.Usage().RoundTrips, 2)
-	g := s.group("grp_1", "Web", instance(5).UID, instance(1).UID)
+	g := s.group("Web", instance(5).UID, instance(1).UID)
 	members, err := s.store.Members(s.ctx, testOrg, g.ID)
 	s.must(err)
 	equal(t, "members", len(members), 2)

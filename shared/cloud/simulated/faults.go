@@ -86,7 +86,9 @@ func (c *conn) answer(ctx context.Context, r request, number int, do func(contex
 		return nil
 	}
 	if err := do(ctx); err != nil {
-		return err
+		e := failure(cloud.Transient, r, "InternalFailure", err.Error()) // the table's, which is this cloud's memory
+		e.Err = err
+		return e
 	}
 	if (r.method == "Act" || r.method == "Scale") && c.chance(r, number, "lost", c.faults.lost) {
 		return failure(cloud.Transient, r, "RequestError", "read: connection reset by peer")

@@ -244,6 +244,24 @@ func TestFaultsRepeatThemselves(t *testing.T) {
 	}
 }
 
+func TestAFailureOfTheTableIsTransient(t *testing.T) {
+	clk := clock.NewManual(noon)
+	store := table.Faulty(tabletest.New(t), clk)
+	c, err := New(store, clk).Connect(t.Context(), account(many("seed", "1")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid := in(c, ec2, east1).free(t)[0]
+	for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {
+		store.Inject(table.Injection{Harm: harm, Method: table.TransactMethod, Call: 1})
+		wantClass(t, in(c, ec2, east1).act(t, cloud.Stop, uid)[0], cloud.Transient)
+	}
+	if got := in(c, ec2, east1).read(t, uid).Status; got != cloud.Stopping {
+		t.Errorf("after a lost reply of the table: %s; want stopping, since the write took effect", got)
+	}
+	wantClass(t, in(c, ec2, east1).act(t, cloud.Stop, uid)[0], cloud.Unclassified)
+}
+
 // TestTheCloudOutlivesItsProcess acts through several providers on one store, each of which stands for a process.
 func TestTheCloudOutlivesItsProcess(t *testing.T) {
 	store, clk := tabletest.New(t), clock.NewManual(noon)

@@ -34,6 +34,11 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	defer ln.Close() //nolint:errcheck // the server has closed it, or the error is another one
 	o := options(c, ln, stdout, stderr)
+	if c.store == "dynamodb" && c.endpoint != "" { // an emulator has no CloudFormation
+		if err = table.CreateTable(ctx, o.Remote); err != nil {
+			return err
+		}
+	}
 	s, err := local.Open(o)
 	if err != nil {
 		return err

@@ -54,7 +54,7 @@ func (s *service) action(ctx context.Context, actionID string) (execution.Action
 }
 
 func (s *service) logs(ctx context.Context, in *struct {
-	actionPath
+	ActionID string `path:"actionID" maxLength:"64" doc:"The action"` // not embedded: what is not exported is not bound
 	rest.Page
 },
 ) (rest.List[execution.Log], error) {

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// served is a `lamplighter serve` in this process.
+type served struct {
+	mu   sync.Mutex
+	out  bytes.Buffer
+	done chan error
+	stop context.CancelFunc
+}
+
+// Write keeps what the command prints.
+func (s *served) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.out.Write(p)
+}
+
+func (s *served) printed() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.out.String()
+}
+
+// serveIn runs the command on the folder dir until the test ends, and waits until it has said how to begin.
+func serveIn(t *testing.T, dir string) *served {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	s := &served{done: make(chan error, 1), stop: stop}
+	go func() {
+		s.done <- run(ctx, []string{"serve", "-root", "../..", "-dir", dir, "-addr", "127.0.0.1:0"}, s, io.Discard)
+	}()
+	t.Cleanup(s.stop)
+	for end := time.Now().Add(30 * time.Second); !strings.Contains(s.printed(), `"resourceUID"`); time.Sleep(10 * time.Millisecond) {
+		select {
+		case err := <-s.done:
+			t.Fatalf("serve ended: %v\n%s", err, s.printed())
+		default:
+		}
+		if time.Now().After(end) {
+			t.Fatalf("serve is not ready:\n%s", s.printed())
+		}
+	}
+	return s
+}
+
+// shut stops the command and holds it to a clean end.
+func (s *served) shut(t *testing.T) {
+	t.Helper()
+	s.stop()
+	select {
+	case err := <-s.done:
+		if err != nil {
+			t.Errorf("serve ended with: %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("serve does not end")
+	}
+}
+
+// needShell skips where commands cannot be pasted.
+func needShell(t *testing.T) {
+	t.Helper()
+	for _, tool := range []string{"bash", "curl", "sed"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("SKIPPED: no %s on this machine: the commands were not tried", tool)
+		}
+	}
+}
+
+func TestTheWalkOfTheReadmeWorks(t *testing.T) {
+	needShell(t)
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: the walk of the README waits for a real stop")
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, walk, found := strings.Cut(string(readme), "```sh\nAPI=http://127.0.0.1:8080\n")
+	walk, _, closed := strings.Cut(walk, "```")
+	if !found || !closed {
+		t.Fatal("the README has no walk")
+	}
+	s := serveIn(t, t.TempDir())
+	_, api, _ := strings.Cut(s.printed(), "API     ")
+	api, _, _ = strings.Cut(api, "\n")
+	out, err := exec.CommandContext(t.Context(), "bash", "-eu", "-c", "API="+api+"; TOKEN=\n"+walk).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	answers := slices.DeleteFunc(strings.Split(string(out), "\n"), func(line string) bool { return line == "" })
+	for i, a := range answers {
+		if !strings.HasPrefix(a, `{"data":`) {
+			t.Errorf("answer %d of %d: %.300s", i+1, len(answers), a)
+		}
+	}
+	for _, want := range []string{`"status":"succeeded"`, `"changedBy":"manual:demo@lamplighter.example"`, `"total":1`} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("nowhere in the answers: %s", want)
+		}
+	}
+	s.shut(t)
+}
+
+func TestThePrintedCommandsWorkWhenTheyArePasted(t *testing.T) {
+	needShell(t)
+	dir := t.TempDir()
+	for _, start := range []string{"first", "second"} {
+		s := serveIn(t, dir)
+		_, commands, found := strings.Cut(s.printed(), "  TOKEN=")
+		if !found || strings.Count(commands, "curl ") != 3 {
+			t.Fatalf("%s start: not three commands:\n%s", start, s.printed())
+		}
+		out, err := exec.CommandContext(t.Context(), "bash", "-euc", "TOKEN="+commands).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s start: %v\n%s", start, err, out)
+		}
+		var resources struct {
+			Data []struct{ Status string } `json:"data"`
+		}
+		var action struct {
+			Data struct{ ActionID string } `json:"data"`
+		}
+		answers := json.NewDecoder(bytes.NewReader(out))
+		if err = answers.Decode(&resources); err != nil || len(resources.Data) != 3 || resources.Data[0].Status != "running" {
+			t.Errorf("%s start: the list: %v\n%s", start, err, out)
+		}
+		if err = answers.Decode(&action); err != nil || !strings.HasPrefix(action.Data.ActionID, "act_") {
+			t.Errorf("%s start: the action: %v\n%s", start, err, out)
+		}
+		s.shut(t)
+	}
+}
+
+func TestWhatServeKeepsIsForItsOwnerAlone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "kept")
+	serveIn(t, dir).shut(t)
+	files := 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if files++; err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %04o", path, info.Mode().Perm())
+		}
+		return err
+	})
+	if err != nil || files < 5 {
+		t.Fatalf("%d files, %v", files, err)
+	}
+}
+
+func TestServeRefusesAndSaysWhatToDo(t *testing.T) {
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	foreign := t.TempDir()
+	if err = os.WriteFile(filepath.Join(foreign, "store.db"), bytes.Repeat([]byte("a shopping list\n"), 4096), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct {
+		args []string
+		want string
+	}{
+		"a port that another program has":   {[]string{"-addr", busy.Addr().String()}, "another program answers on " + busy.Addr().String()},
+		"an address that others reach":      {[]string{"-addr", "0.0.0.0:0"}, "must be a loopback address"},
+		"an address without a port":         {[]string{"-addr", "127.0.0.1"}, "must be host:port"},
+		"a store file of another program":   {[]string{"-addr", "127.0.0.1:0", "-dir", foreign}, "store.db"},
+		"a folder without a template":       {[]string{"-addr", "127.0.0.1:0", "-root", foreign}, "-root"},
+		"a kind of store that there is not": {[]string{"-store", "abacus"}, `-store is "abacus"`},
+		"words after the flags":             {[]string{"now"}, `not "now"`},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			args := append([]string{"serve", "-root", "../..", "-dir", t.TempDir()}, c.args...)
+			err := run(t.Context(), args, io.Discard, io.Discard)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q in it", err, c.want)
+			}
+		})
+	}
+	b, err := os.ReadFile(filepath.Join(foreign, "store.db"))
+	if err != nil || !bytes.Equal(b, bytes.Repeat([]byte("a shopping list\n"), 4096)) {
+		t.Errorf("the foreign file was touched: %v", err)
+	}
+}

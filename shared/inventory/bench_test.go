@@ -135,16 +135,18 @@ func (s *stage) stored() int {
 	}
 }
 
-// resident is how many bytes of memory the process holds, where the system tells; 0 elsewhere.
+// resident is how many bytes of memory of its own the process holds, without the pages of the store's file, where the
+// system tells; 0 elsewhere.
 func resident(b *testing.B) int {
 	b.Helper()
 	stat, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
 		return 0
 	}
-	var size, pages int
-	if _, err = fmt.Sscan(string(stat), &size, &pages); err != nil {
+	var size, pages, shared int
+	if _, err = fmt.Sscan(string(stat), &size, &pages, &shared); err != nil {
 		b.Fatal("statm", strconv.Quote(string(stat)), err)
 	}
-	return pages * os.Getpagesize()
+	b.ReportMetric(float64(shared*os.Getpagesize())/1e6, "file-MB")
+	return (pages - shared) * os.Getpagesize()
 }

@@ -55,7 +55,7 @@ func engine(tb testing.TB, p workflow.Parts) *workflow.Embedded {
 func ended(tb testing.TB, e workflow.Engine, name string) workflow.Execution {
 	tb.Helper()
 	deadline := time.Now().Add(10 * time.Second)
-	for {
+	for pause := 200 * time.Microsecond; ; pause = min(2*pause, 20*time.Millisecond) {
 		x, err := e.Describe(tb.Context(), "m", name)
 		if err != nil {
 			tb.Fatal(err)
@@ -66,7 +66,7 @@ func ended(tb testing.TB, e workflow.Engine, name string) workflow.Execution {
 		if time.Now().After(deadline) {
 			tb.Fatalf("%s still runs", name)
 		}
-		time.Sleep(200 * time.Microsecond)
+		time.Sleep(pause)
 	}
 }
 

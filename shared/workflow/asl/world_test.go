@@ -90,7 +90,10 @@ func (w *world) Token(path string) string {
 func (w *world) answer(token string, v any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.tokens[token] <- v
+	select {
+	case w.tokens[token] <- v:
+	default: // answered before: the function was called again after a restart
+	}
 }
 
 func (w *world) Await(ctx context.Context, token string) (json.RawMessage, error) {

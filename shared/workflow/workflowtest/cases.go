@@ -10,7 +10,7 @@ var cases = []struct {
 	machine string
 	check   func(w *world)
 }{
-	{"an execution gives its output and its times", passes, func(w *world) {
+	{"an execution gives its output and its times", straight, func(w *world) {
 		w.mustStart(`{"a":[1,"<&>"]}`)
 		x := w.ended()
 		if x.Status != workflow.Succeeded || !sameJSON(x.Output, `{"a":[1,"<&>"],"p":{"done":true}}`) {
@@ -51,7 +51,7 @@ var cases = []struct {
 		w.mustStart(`{"n":1}`)
 		w.want(w.start(`{"n":2}`), fault.Conflict, "start with another input")
 	}},
-	{"a start after the end conflicts", passes, func(w *world) {
+	{"a start after the end conflicts", straight, func(w *world) {
 		w.mustStart(`{"n":1}`)
 		w.ended()
 		w.want(w.start(`{"n":1}`), fault.Conflict, "start after the end")
@@ -76,7 +76,7 @@ var cases = []struct {
 			w.t.Fatalf("%+v", x)
 		}
 	}},
-	{"stopping what has ended changes nothing", passes, func(w *world) {
+	{"stopping what has ended changes nothing", straight, func(w *world) {
 		w.mustStart(`{}`)
 		w.ended()
 		if err := w.engine.Stop(w.t.Context(), "m", "x-1", "late"); err != nil {
@@ -86,12 +86,12 @@ var cases = []struct {
 			w.t.Fatalf("%+v", x)
 		}
 	}},
-	{"what does not exist is not found", passes, func(w *world) {
+	{"what does not exist is not found", straight, func(w *world) {
 		_, err := w.engine.Describe(w.t.Context(), "m", "nobody")
 		w.want(err, fault.NotFound, "describe")
 		w.want(w.engine.Stop(w.t.Context(), "m", "nobody", "x"), fault.NotFound, "stop")
 	}},
-	{"names and inputs that cannot be are refused", passes, func(w *world) {
+	{"names and inputs that cannot be are refused", straight, func(w *world) {
 		for _, name := range []string{"", "a b", "a/b", "ä", string(make([]byte, 81))} {
 			w.want(w.engine.Start(w.t.Context(), "m", name, 1), fault.Invalid, "start "+name)
 		}
@@ -112,7 +112,7 @@ var cases = []struct {
 			w.t.Fatalf("%+v", x)
 		}
 	}},
-	{"a signal answers a task that waits", callback, func(w *world) {
+	{"a signal answers a task that waits", answers, func(w *world) {
 		w.mustStart(`{}`)
 		token := w.token()
 		if err := w.engine.Signal(w.t.Context(), token, map[string]int{"n": 1}, nil); err != nil {
@@ -125,7 +125,7 @@ var cases = []struct {
 			w.t.Fatal("a second answer must be refused")
 		}
 	}},
-	{"a signal fails a task that waits", callback, func(w *world) {
+	{"a signal fails a task that waits", answers, func(w *world) {
 		w.mustStart(`{}`)
 		failure := &workflow.TaskError{Name: "Declined", Cause: "by a person"}
 		if err := w.engine.Signal(w.t.Context(), w.token(), nil, failure); err != nil {
@@ -135,7 +135,7 @@ var cases = []struct {
 			w.t.Fatalf("%+v", x)
 		}
 	}},
-	{"a token that is none is refused", callback, func(w *world) {
+	{"a token that is none is refused", answers, func(w *world) {
 		w.want(w.engine.Signal(w.t.Context(), "not a token", 1, nil), fault.Invalid, "signal")
 	}},
 }

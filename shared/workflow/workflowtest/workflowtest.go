@@ -28,13 +28,13 @@ const functionARN = "arn:aws:lambda:us-east-1:123456789012:function:worker"
 
 // The machines of the cases.
 const (
-	passes   = `{"StartAt":"P","States":{"P":{"Type":"Pass","Result":{"done":true},"ResultPath":"$.p","End":true}}}`
+	straight = `{"StartAt":"P","States":{"P":{"Type":"Pass","Result":{"done":true},"ResultPath":"$.p","End":true}}}`
 	waits    = `{"StartAt":"W","States":{"W":{"Type":"Wait","Seconds":3600,"End":true}}}`
 	fails    = `{"StartAt":"F","States":{"F":{"Type":"Fail","Error":"Broken","Cause":"on purpose"}}}`
 	timesOut = `{"StartAt":"W","TimeoutSeconds":1,"States":{"W":{"Type":"Wait","Seconds":3600,"End":true}}}`
 	invokes  = `{"StartAt":"T","States":{"T":{"Type":"Task","Resource":"arn:aws:states:::lambda:invoke",
 		"Parameters":{"FunctionName":"` + functionARN + `","Payload.$":"$"},"OutputPath":"$.Payload","End":true}}}`
-	callback = `{"StartAt":"T","States":{"T":{"Type":"Task","Resource":"arn:aws:states:::lambda:invoke.waitForTaskToken",
+	answers = `{"StartAt":"T","States":{"T":{"Type":"Task","Resource":"arn:aws:states:::lambda:invoke.waitForTaskToken",
 		"Parameters":{"FunctionName":"` + functionARN + `","Payload":{"token.$":"$$.Task.Token"}},"End":true}}}`
 )
 

@@ -1,0 +1,117 @@
+package asl
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// typeTests are the tests of what a value is. IsPresent is answered without the value.
+var typeTests = map[string]func(v any) bool{
+	"IsPresent":   func(any) bool { return true },
+	"IsNull":      func(v any) bool { return v == nil },
+	"IsString":    isString,
+	"IsNumeric":   isNumber,
+	"IsBoolean":   func(v any) bool { _, ok := v.(bool); return ok },
+	"IsTimestamp": isTimestamp,
+}
+
+func isString(v any) bool { _, ok := v.(string); return ok }
+func isNumber(v any) bool { _, ok := number(v); return ok }
+
+func isTimestamp(v any) bool {
+	s, ok := v.(string)
+	if ok {
+		_, ok = timestamp(s)
+	}
+	return ok
+}
+
+// timestamp reads the profile of RFC 3339 that the language uses: T and Z in upper case.
+func timestamp(s string) (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339, s)
+	return t, err == nil && !strings.ContainsAny(s, "tz")
+}
+
+// ordering is a comparison of two values of one type; values of another type never hold.
+type ordering struct {
+	accepts func(v any) bool
+	holds   func(v, want any) bool
+}
+
+// comparisons are the tests that have a Path variant, and StringMatches.
+var comparisons = func() map[string]ordering {
+	out := map[string]ordering{
+		"BooleanEquals": {
+			accepts: typeTests["IsBoolean"],
+			holds:   func(v, want any) bool { b, ok := v.(bool); return ok && b == want },
+		},
+		"StringMatches": {accepts: isString, holds: func(v, want any) bool {
+			s, ok := v.(string)
+			pattern, _ := want.(string)
+			return ok && glob(pattern, s)
+		}},
+	}
+	relations := map[string]func(c int) bool{
+		"Equals":            func(c int) bool { return c == 0 },
+		"LessThan":          func(c int) bool { return c < 0 },
+		"LessThanEquals":    func(c int) bool { return c <= 0 },
+		"GreaterThan":       func(c int) bool { return c > 0 },
+		"GreaterThanEquals": func(c int) bool { return c >= 0 },
+	}
+	types := map[string]struct {
+		accepts func(any) bool
+		compare func(v, want any) int
+	}{
+		"String":    {isString, func(v, want any) int { return strings.Compare(v.(string), want.(string)) }},          //nolint:forcetypeassert // both accepted
+		"Numeric":   {isNumber, func(v, want any) int { return compareNumbers(v.(json.Number), want.(json.Number)) }}, //nolint:forcetypeassert // both accepted
+		"Timestamp": {isTimestamp, compareTimes},
+	}
+	for name, t := range types {
+		for rel, meets := range relations {
+			out[name+rel] = ordering{t.accepts, func(v, want any) bool {
+				return t.accepts(v) && t.accepts(want) && meets(t.compare(v, want))
+			}}
+		}
+	}
+	return out
+}()
+
+func compareTimes(v, want any) int {
+	a, _ := timestamp(v.(string))    //nolint:forcetypeassert // both accepted
+	b, _ := timestamp(want.(string)) //nolint:forcetypeassert // both accepted
+	return a.Compare(b)
+}
+
+// glob matches a StringMatches pattern: * is any text, \* a star, \\ a backslash.
+func glob(pattern, s string) bool {
+	var parts []string // the texts between the stars
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch {
+		case pattern[i] == '*':
+			parts = append(parts, b.String())
+			b.Reset()
+		case pattern[i] == '\\' && i+1 < len(pattern):
+			i++
+			b.WriteByte(pattern[i])
+		default:
+			b.WriteByte(pattern[i])
+		}
+	}
+	last := b.String()
+	if len(parts) == 0 {
+		return s == last
+	}
+	s, ok := strings.CutPrefix(s, parts[0])
+	if !ok || len(s) < len(last) || !strings.HasSuffix(s, last) {
+		return false
+	}
+	s = s[:len(s)-len(last)]
+	for _, p := range parts[1:] {
+		if _, s, ok = strings.Cut(s, p); !ok {
+			return false
+		}
+	}
+	return true
+}

@@ -13,7 +13,8 @@ import (
 	"lamplighter.dev/shared/table"
 )
 
-type actionPath struct {
+// ActionPath names an action in a path. It is exported because the framework passes over embedded structs that are not.
+type ActionPath struct {
 	ActionID string `path:"actionID" maxLength:"64" doc:"The action"`
 }
 
@@ -21,7 +22,7 @@ func (s *service) actionOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "getAction", Method: http.MethodGet, Path: "/actions/{actionID}", Policy: "actions:read", Statuses: read,
 		Summary: "Get an action", Description: "The action with its execution log.",
-	}, func(ctx context.Context, in *actionPath) (execution.Action, error) {
+	}, func(ctx context.Context, in *ActionPath) (execution.Action, error) {
 		a, err := s.action(ctx, in.ActionID)
 		return a.Public(), err
 	})
@@ -70,7 +71,7 @@ func (s *service) logs(ctx context.Context, in *struct {
 }
 
 // cancel ends an action that nobody has begun.
-func (s *service) cancel(ctx context.Context, in *actionPath) (execution.Action, error) {
+func (s *service) cancel(ctx context.Context, in *ActionPath) (execution.Action, error) {
 	a, err := s.action(ctx, in.ActionID)
 	if err != nil {
 		return a, err

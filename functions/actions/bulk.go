@@ -2,6 +2,7 @@ package actions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -108,7 +109,12 @@ func (s *service) createBulk(ctx context.Context, org string, b execution.Bulk) 
 	if err != nil {
 		return err
 	}
-	if err := s.p.Table.Transact(table.Within(ctx, pending.Prefix), table.Put(row, table.Absent()), work); err != nil {
+	err = s.p.Table.Transact(table.Within(ctx, pending.Prefix),
+		table.Check(inventory.GroupKey(org, b.GroupID), table.Exists()), table.Put(row, table.Absent()), work)
+	if _, gone := errors.AsType[*table.ConditionError](err); gone {
+		return fault.New(fault.NotFound, "resource group %s was deleted meanwhile", b.GroupID)
+	}
+	if err != nil {
 		return fmt.Errorf("create bulk action %s: %w", b.ID, err)
 	}
 	if err := s.p.Workflow.Start(ctx, execution.BulkMachine, b.ID, in); err != nil {

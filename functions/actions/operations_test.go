@@ -157,6 +157,10 @@ func TestSubmittingTakesThreeRoundTripsAndReadingOne(t *testing.T) {
 	if trips > 1 {
 		t.Errorf("GET /actions/{actionID} took %d round trips, at most 1 is allowed", trips)
 	}
+	code, body, trips = a.call(ours, "GET", "/actions/"+got.ActionID+"/logs?limit=1", "")
+	if logs := data[rest.List[execution.Log]](t, body); code != 200 || trips > 1 || logs.Total < 1 || len(logs.Items) != 1 || logs.Limit != 1 {
+		t.Errorf("logs: %d after %d round trips, %s", code, trips, body)
+	}
 	if _, _, trips = a.call(ours, "GET", "/actions", ""); trips > 2 {
 		t.Errorf("GET /actions took %d round trips", trips)
 	}

@@ -1,0 +1,211 @@
+package events_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/execution"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/table"
+)
+
+// The ids that the samples name.
+const (
+	org     = "org_01k8z3v5y0e6m9x2q4t7r1c8bd"
+	user    = "usr_01k8z3v5y0e6m9x2q4t7r1c8bd"
+	action  = "act_01k8z3v5y0e6m9x2q4t7r1c8bd"
+	account = "ca_01k8z3v5y0e6m9x2q4t7r1c8bd"
+	session = "session"
+)
+
+// awsAccount answers the calls that the samples lead to: a DynamoDB table with fixed items, which takes writes and keeps
+// none, and a signing key of KMS. Conditions are not its business: shared/table is held to those elsewhere.
+type awsAccount struct {
+	t     *testing.T
+	items map[table.Key]map[string]any
+	key   *ecdsa.PrivateKey
+}
+
+// newAccount serves the account and tells where.
+func newAccount(t *testing.T) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &awsAccount{t: t, items: map[table.Key]map[string]any{}, key: key}
+	a.fill()
+	srv := httptest.NewServer(a)
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+// fill stores what the samples read.
+func (a *awsAccount) fill() {
+	at, later := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC), time.Now().Add(time.Hour).Unix()
+	owner := []identity.Grant{{Role: "owner", Scope: "org"}}
+	a.put(identity.UserKey(user), identity.User{ID: user, Email: "ada@example.com", Name: "Ada", Verified: true, Created: at, Updated: at})
+	a.put(identity.SessionKey(session), identity.Session{
+		ID: session, User: user, Org: org, State: identity.SessionLive, Idle: later, Absolute: later, Created: at,
+	})
+	a.put(identity.MemberKey(org, user), identity.Member{User: user, Grants: owner, Joined: at})
+	a.put(identity.MembershipKey(user, org), identity.Membership{Org: org, Joined: at})
+	a.put(identity.OrganisationKey(org), identity.Organisation{ID: org, Name: "Engines", CreatedBy: user, CreatedAt: at, UpdatedAt: at})
+	a.put(inventory.AccountKey(org, account), inventory.Account{
+		ID: account, Provider: "aws", CloudAccountID: "123456789012", Name: "Production", AuthMethod: "assume_role",
+		PermissionLevel: "read_only", Status: "connected", CreatedAt: at, UpdatedAt: at,
+	})
+	a.put(execution.ActionKey(org, action), execution.Action{
+		ID: action, ResourceUID: "i-0abc", ResourceType: "aws-ec2", Provider: "aws", CloudAccountID: account, Region: "eu-west-1",
+		Action: cloud.Stop, Reason: "manual", Status: execution.Succeeded, Attempts: 1, ChangedBy: "manual:ada@example.com",
+		Logs: []execution.Log{}, CreatedAt: at, StartedAt: at.Add(time.Second), CompletedAt: at.Add(time.Minute),
+	})
+}
+
+func (a *awsAccount) put(k table.Key, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	var fields map[string]any
+	if err = json.Unmarshal(b, &fields); err != nil {
+		a.t.Fatal(err)
+	}
+	item := map[string]any{"pk": attribute(k.PK), "sk": attribute(k.SK)}
+	for name, value := range fields {
+		item[name] = attribute(value)
+	}
+	a.items[k] = item
+}
+
+// attribute is a JSON value as DynamoDB's protocol writes it.
+func attribute(v any) map[string]any {
+	switch v := v.(type) {
+	case string:
+		return map[string]any{"S": v}
+	case bool:
+		return map[string]any{"BOOL": v}
+	case float64:
+		b, _ := json.Marshal(v)
+		return map[string]any{"N": string(b)}
+	case []any:
+		l := make([]any, len(v))
+		for i := range v {
+			l[i] = attribute(v[i])
+		}
+		return map[string]any{"L": l}
+	case map[string]any:
+		m := map[string]any{}
+		for name, value := range v {
+			m[name] = attribute(value)
+		}
+		return map[string]any{"M": m}
+	default:
+		return map[string]any{"NULL": true}
+	}
+}
+
+// call is the part of the services' requests that is looked at.
+type call struct {
+	Key          map[string]map[string]string
+	RequestItems map[string]struct {
+		Keys []map[string]map[string]string
+	}
+	Values      map[string]map[string]any `json:"ExpressionAttributeValues"`
+	Message     []byte
+	MessageType string
+}
+
+// ServeHTTP answers a call of the JSON protocol that DynamoDB and KMS share.
+func (a *awsAccount) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	var c call
+	if err := json.NewDecoder(r.Body).Decode(&c); err != nil {
+		a.t.Errorf("%s: %v", operation, err)
+	}
+	out, ok := a.answer(operation, c)
+	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+	if !ok {
+		a.t.Errorf("the account does not know %q", operation)
+		w.WriteHeader(http.StatusBadRequest)
+	}
+	if err := json.NewEncoder(w).Encode(out); err != nil {
+		a.t.Error(err)
+	}
+}
+
+func (a *awsAccount) answer(operation string, c call) (any, bool) {
+	switch operation {
+	case "GetItem":
+		if it := a.items[keyOf(c.Key)]; it != nil {
+			return map[string]any{"Item": it}, true
+		}
+		return map[string]any{}, true
+	case "BatchGetItem":
+		return a.batch(c), true
+	case "Query":
+		return a.query(c), true
+	case "UpdateItem":
+		return map[string]any{"Attributes": c.Key}, true
+	case "PutItem", "DeleteItem", "TransactWriteItems":
+		return map[string]any{}, true
+	case "GetPublicKey":
+		der, err := x509.MarshalPKIXPublicKey(&a.key.PublicKey)
+		return map[string]any{"PublicKey": der, "KeySpec": "ECC_NIST_P256", "KeyUsage": "SIGN_VERIFY"}, err == nil
+	case "Sign":
+		digest := c.Message
+		if c.MessageType != "DIGEST" {
+			sum := sha256.Sum256(c.Message)
+			digest = sum[:]
+		}
+		sig, err := ecdsa.SignASN1(rand.Reader, a.key, digest)
+		return map[string]any{"Signature": base64.StdEncoding.EncodeToString(sig)}, err == nil
+	}
+	return map[string]any{"__type": "UnknownOperationException"}, false
+}
+
+func keyOf(m map[string]map[string]string) table.Key {
+	return table.Key{PK: m["pk"]["S"], SK: m["sk"]["S"]}
+}
+
+func (a *awsAccount) batch(c call) any {
+	responses := map[string][]any{}
+	for name, want := range c.RequestItems {
+		responses[name] = []any{}
+		for _, k := range want.Keys {
+			if it := a.items[keyOf(k)]; it != nil {
+				responses[name] = append(responses[name], it)
+			}
+		}
+	}
+	return map[string]any{"Responses": responses, "UnprocessedKeys": map[string]any{}}
+}
+
+// query finds the partition among the values of the expression, and the beginning of the sort keys, where there is one.
+func (a *awsAccount) query(c call) any {
+	items := []any{}
+	for k, it := range a.items {
+		partition, fits := false, true
+		for _, v := range c.Values {
+			s, ok := v["S"].(string)
+			partition = partition || ok && s == k.PK
+			fits = fits && (!ok || s == k.PK || strings.HasPrefix(k.SK, s))
+		}
+		if partition && fits {
+			items = append(items, it)
+		}
+	}
+	return map[string]any{"Items": items, "Count": len(items), "ScannedCount": len(items)}
+}

@@ -1,0 +1,184 @@
+// Package events holds a sample for every kind of trigger, named <function>.<what>.json. Its tests replay each of them
+// against the built bootstrap of its function through the Lambda Runtime API, and keep the figures of the builds.
+package events_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/runtimeapi"
+)
+
+var update = flag.Bool("update", false, "write the golden answers anew")
+
+// built is the folder of the bootstraps that this run has built; all of them go with it.
+var built string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "lamplighter-built-")
+	if err != nil {
+		panic(err)
+	}
+	built = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+var (
+	buildMu sync.Mutex
+	builds  = map[string]func() (string, error){}
+)
+
+// build builds a package for an architecture as it is deployed, once in a run, and tells where it is.
+func build(t testing.TB, pkg, arch string) string {
+	t.Helper()
+	buildMu.Lock()
+	once := builds[pkg+arch]
+	if once == nil {
+		once = sync.OnceValues(func() (string, error) {
+			out := filepath.Join(built, strings.NewReplacer("/", "-", ".", "").Replace(pkg)+"-"+arch)
+			cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc", "-ldflags=-s -w", "-o", out, pkg)
+			cmd.Dir, cmd.Env = "..", append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
+			if arch != "" {
+				cmd.Env = append(cmd.Env, "GOARCH="+arch)
+			}
+			log, err := cmd.CombinedOutput()
+			return out, errors.Join(err, failed(log))
+		})
+		builds[pkg+arch] = once
+	}
+	buildMu.Unlock()
+	path, err := once()
+	if err != nil {
+		t.Fatalf("build %s for %s: %v", pkg, arch, err)
+	}
+	return path
+}
+
+// failed is what the compiler said, if anything.
+func failed(log []byte) error {
+	if len(bytes.TrimSpace(log)) == 0 {
+		return nil
+	}
+	return errors.New(string(log))
+}
+
+const issuer = "https://api.example.com"
+
+// environment is what template.yaml gives a function, with AWS at endpoint.
+func environment(endpoint string) []string {
+	return []string{
+		"AWS_ENDPOINT_URL=" + endpoint, "LAMPLIGHTER_TABLE=lamplighter", "LAMPLIGHTER_STAGE=dev", "LAMPLIGHTER_VERSION=sample",
+		"LAMPLIGHTER_PEPPER=pepper of the samples", "LAMPLIGHTER_BASE_URL=" + issuer, "LAMPLIGHTER_SIMULATED=true",
+		"LAMPLIGHTER_FUNCTION_PREFIX=lamplighter-dev-", "LAMPLIGHTER_MACHINES=action,bulk-action,discovery",
+		"LAMPLIGHTER_MACHINE_PREFIX=arn:aws:states:eu-west-1:123456789012:stateMachine:lamplighter-dev-",
+		"LAMPLIGHTER_SECRETS_KEY=arn:aws:kms:eu-west-1:123456789012:key/secrets",
+		"LAMPLIGHTER_SIGNING_KEYS=arn:aws:kms:eu-west-1:123456789012:key/tokens",
+	}
+}
+
+// token is an access token that the account's key has signed.
+func token(t *testing.T, endpoint string) string {
+	t.Helper()
+	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	now := clock.System{}.Now()
+	tok, err := identity.NewJWTs(identity.NewKMSKeys(cfg, "arn:aws:kms:eu-west-1:123456789012:key/tokens"), issuer, clock.System{}).
+		Sign(t.Context(), identity.Claims{User: user, Org: org, Session: session, ID: "jti", Issued: now, Expires: now.Add(time.Minute)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tok
+}
+
+func TestEverySampleIsAnsweredByTheBuiltFunction(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: no function was built and no sample replayed")
+	}
+	samples, err := filepath.Glob("*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	endpoint := newAccount(t)
+	tok := token(t, endpoint)
+	seen := map[string]bool{}
+	for _, sample := range samples {
+		function, _, _ := strings.Cut(sample, ".")
+		seen[function] = true
+		t.Run(strings.TrimSuffix(sample, ".json"), func(t *testing.T) {
+			event, err := os.ReadFile(sample)
+			if err != nil {
+				t.Fatal(err)
+			}
+			event = bytes.ReplaceAll(event, []byte("${TOKEN}"), []byte(tok))
+			golden(t, filepath.Join("testdata", sample), replay(t, function, endpoint, event))
+		})
+	}
+	functions, err := filepath.Glob("../functions/*/lambda/main.go")
+	if err != nil || len(functions) == 0 {
+		t.Fatalf("no functions: %v", err)
+	}
+	for _, f := range functions {
+		if name := filepath.Base(filepath.Dir(filepath.Dir(f))); !seen[name] {
+			t.Errorf("function %s has no sample: add events/%s.<what>.json", name, name)
+		}
+	}
+}
+
+// replay sends event to the built function and gives its answer, or the error that it reports, as indented JSON.
+func replay(t *testing.T, function, endpoint string, event []byte) []byte {
+	t.Helper()
+	f, err := runtimeapi.Start(build(t, "./functions/"+function+"/lambda", ""), environment(endpoint)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	out, err := f.Invoke(ctx, event)
+	if failure, ok := errors.AsType[*runtimeapi.Failure](err); ok {
+		out, err = json.Marshal(failure)
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, f.Log())
+	}
+	var pretty bytes.Buffer
+	if err = json.Indent(&pretty, out, "", "  "); err != nil {
+		t.Fatalf("the answer is no JSON: %v: %s", err, out)
+	}
+	return append(pretty.Bytes(), '\n')
+}
+
+// golden compares got with the file at path, or writes it with -update.
+func golden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("got\n%swant (%s; -update writes it anew)\n%s", got, path, want)
+	}
+}

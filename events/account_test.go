@@ -33,13 +33,13 @@ const (
 // awsAccount answers the calls that the samples lead to: a DynamoDB table with fixed items, which takes writes and keeps
 // none, and a signing key of KMS. Conditions are not its business: shared/table is held to those elsewhere.
 type awsAccount struct {
-	t     *testing.T
+	t     testing.TB
 	items map[table.Key]map[string]any
 	key   *ecdsa.PrivateKey
 }
 
 // newAccount serves the account and tells where.
-func newAccount(t *testing.T) string {
+func newAccount(t testing.TB) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

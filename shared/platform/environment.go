@@ -62,7 +62,7 @@ func Environment(getenv func(string) string) (*Platform, error) {
 		Table:    table.Fenced(table.Dynamo(remote(getenv))),
 		Clock:    clk,
 		Workflow: workflow.InAWS(cfg, getenv("LAMPLIGHTER_MACHINE_PREFIX"), list(getenv("LAMPLIGHTER_MACHINES"))...),
-		Workers:  worker.NewLambda(cfg, getenv("LAMPLIGHTER_FUNCTION_PREFIX")),
+		Workers:  worker.NewLambda(cfg, getenv("LAMPLIGHTER_FUNCTION_PREFIX"), clk),
 		Sealer:   seal.NewEnvelope(seal.NewKMS(cfg, getenv("LAMPLIGHTER_SECRETS_KEY"))),
 		Tokens:   identity.NewJWTs(identity.NewKMSKeys(cfg, list(getenv("LAMPLIGHTER_SIGNING_KEYS"))...), issuer, clk),
 		Log:      slog.New(slog.NewJSONHandler(os.Stdout, nil)),

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"lamplighter.dev/shared/clock"
 	"lamplighter.dev/shared/fault"
 )
 
@@ -47,6 +48,9 @@ func service(t *testing.T) *Lambda {
 			http.Error(w, `{"Message":"Function not found"}`, http.StatusNotFound)
 			return
 		}
+		if a := r.Header.Get("Authorization"); !strings.HasPrefix(a, "AWS4-HMAC-SHA256 Credential=a/") || !strings.Contains(a, "/eu-west-1/lambda/aws4_request") {
+			t.Errorf("the request is not signed for Lambda: %q", a)
+		}
 		var in json.RawMessage
 		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
 			t.Error(err)
@@ -63,7 +67,7 @@ func service(t *testing.T) *Lambda {
 	t.Cleanup(srv.Close)
 	return NewLambda(aws.Config{
 		Region: "eu-west-1", BaseEndpoint: &srv.URL, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
-	}, "lamplighter-test-")
+	}, "lamplighter-test-", clock.System{})
 }
 
 func TestInvokersAgree(t *testing.T) {

@@ -55,6 +55,9 @@ func (e *Embedded) commitAll() {
 	for o := range e.queue {
 		group = e.gather(append(group[:0], o))
 		e.commit(group)
+		if e.written() {
+			e.giveBack()
+		}
 	}
 }
 

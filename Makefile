@@ -40,7 +40,7 @@ test-peers: ## The store's contract and the end-to-end suite against dynoxide an
 build: build/lamplighter $(FUNCTIONS:%=build/%/bootstrap) build/description/openapi.yaml ## Every Lambda as it is deployed, and the local server
 
 build/lamplighter: FORCE
-	@$(GO) build -trimpath -ldflags="-s -w -X main.version=$(VERSION)" -o $@ ./cmd/lamplighter
+	@$(GO) build -buildvcs=false -ldflags="-s -w -X main.version=$(VERSION)" -o $@ ./cmd/lamplighter
 
 build/%/bootstrap: FORCE
 	@$(LAMBDA) -o $@ ./functions/$*/lambda

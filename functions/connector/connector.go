@@ -31,7 +31,7 @@ func (c connector) handle(ctx context.Context, input json.RawMessage) (any, erro
 	if err := json.Unmarshal(input, &q); err != nil {
 		return nil, fault.Cause(fault.Internal, err, "the connector was sent no question")
 	}
-	conn, err := inventory.Connect(table.WithTenant(ctx, q.Org), c.p.Sealer, c.providers, q.Org, q.Account)
+	conn, err := inventory.Clouds{Sealer: c.p.Sealer, Providers: c.providers}.Connect(table.WithTenant(ctx, q.Org), q.Org, q.Account)
 	if err != nil {
 		return nil, told(err)
 	}

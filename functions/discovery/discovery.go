@@ -128,6 +128,6 @@ func (w *worker) connect(ctx context.Context, in discoveries.Input) (inventory.A
 	if err != nil {
 		return inventory.Account{}, nil, err
 	}
-	conn, err := inventory.Connect(ctx, w.p.Sealer, w.providers, in.Org, a)
+	conn, err := inventory.Clouds{Sealer: w.p.Sealer, Providers: w.providers}.Connect(ctx, in.Org, a)
 	return a, conn, err
 }

@@ -169,7 +169,7 @@ func TestAnActionsStatusIsNewerThanAListingThatLags(t *testing.T) {
 	seen, err := inventory.Delta(org, at, []inventory.Seen{{UID: uid, Status: cloud.Stopped, At: at}})
 	s.must(err)
 	s.must(s.p.Table.Transact(s.ctx, inventory.Claim(org, uid, "act_1", cloud.Stop)))
-	s.must(s.p.Table.Transact(s.ctx, inventory.Settle(org, uid, "act_1", cloud.Stopped, at), seen))
+	s.must(s.p.Table.Transact(s.ctx, inventory.Settle(org, "act_1", inventory.Seen{UID: uid, Status: cloud.Stopped, At: at}), seen))
 	s.clk.Advance(10 * time.Second)
 	s.pass(discoveries.Succeeded) // the cloud was never told: its listing is that of before
 	if got := s.records()[uid].Status; got != cloud.Stopped {

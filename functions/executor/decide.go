@@ -52,7 +52,7 @@ func (r *run) judge(a *execution.Action, s cloud.State) {
 		r.fail(a, s.Status, s.Unschedulable)
 	case r.overdue(a):
 		r.fail(a, s.Status, fmt.Sprintf("not %s after %s; it is %s", a.Action.Wants(), r.limit(), words(s)))
-	case s.Status.Moving() && !(r.kind.Absolute && s.Status != toward(a.Action)):
+	case s.Status.Moving() && (!r.kind.Absolute || s.Status == toward(a.Action)):
 		r.watch(a, "verify", "the resource is "+words(s))
 	default:
 		r.resting(a, s)

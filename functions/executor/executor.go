@@ -42,6 +42,10 @@ func New(p *platform.Platform, providers cloud.Providers) *Executor {
 	return &Executor{p: p, providers: providers, inventory: inventory.Of(p)}
 }
 
+func (e *Executor) clouds() inventory.Clouds {
+	return inventory.Clouds{Sealer: e.p.Sealer, Providers: e.providers}
+}
+
 // Handler answers the tasks of the action and bulk-action machines.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 	return New(p, providers).Handle

@@ -139,6 +139,6 @@ func (w *world) settle(dir string, s table.Store) {
 	}
 	w.account, err = table.Decode[inventory.Account](page.Items[0])
 	w.must(err)
-	w.conn, err = inventory.Connect(w.ctx, w.e.p.Sealer, w.e.providers, org, w.account)
+	w.conn, err = w.e.clouds().Connect(w.ctx, org, w.account)
 	w.must(err)
 }

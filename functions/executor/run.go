@@ -169,7 +169,7 @@ func (r *run) open(ctx context.Context) (reason string, err error) {
 	if r.kind, ok = r.e.providers.Kind(first.Provider, first.ResourceType); !ok || !r.kind.Actionable {
 		return first.Provider + " resources of type " + first.ResourceType + " cannot be started or stopped", nil
 	}
-	r.conn, err = inventory.Connect(ctx, r.e.p.Sealer, r.e.providers, r.in.Org, r.account)
+	r.conn, err = r.e.clouds().Connect(ctx, r.in.Org, r.account)
 	return "", err
 }
 

@@ -94,7 +94,7 @@ func (w *world) connect(credentials map[string]string) {
 	}
 	w.seal(credentials)
 	var err error
-	w.conn, err = inventory.Connect(w.ctx, w.e.p.Sealer, w.e.providers, org, w.account)
+	w.conn, err = w.e.clouds().Connect(w.ctx, org, w.account)
 	w.must(err)
 }
 

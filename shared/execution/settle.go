@@ -248,5 +248,5 @@ func release(org string, o Outcome) table.Write {
 	if o.State == "" {
 		return inventory.Release(org, o.Action.ResourceUID, o.Action.ID)
 	}
-	return inventory.Settle(org, o.Action.ResourceUID, o.Action.ID, o.State, o.At)
+	return inventory.Settle(org, o.Action.ID, inventory.Seen{UID: o.Action.ResourceUID, Status: o.State, At: o.At})
 }

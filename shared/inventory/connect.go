@@ -52,14 +52,20 @@ func OpenCredentials(ctx context.Context, s seal.Sealer, p seal.Place, sealed []
 	return credentials, nil
 }
 
+// Clouds connects to accounts: Sealer opens their credentials, and Providers are those that this process has.
+type Clouds struct {
+	Sealer    seal.Sealer
+	Providers cloud.Providers
+}
+
 // Connect opens the credentials of the organization's account a and connects to it. It makes no call to the cloud. A
 // provider that this process does not have is fault.Invalid.
-func Connect(ctx context.Context, s seal.Sealer, providers cloud.Providers, org string, a Account) (cloud.Conn, error) {
-	p := providers[a.Provider]
+func (c Clouds) Connect(ctx context.Context, org string, a Account) (cloud.Conn, error) {
+	p := c.Providers[a.Provider]
 	if p == nil {
 		return nil, fault.New(fault.Invalid, "provider %q is not available in this deployment", a.Provider)
 	}
-	credentials, err := OpenCredentials(ctx, s, SecretPlace(org, a.ID), a.Sealed)
+	credentials, err := OpenCredentials(ctx, c.Sealer, SecretPlace(org, a.ID), a.Sealed)
 	if err != nil {
 		return nil, err
 	}

@@ -17,9 +17,9 @@ func Claim(org, uid, actionID string, verb cloud.Verb) table.Write {
 
 // Settle is the write that ends the action on the resource and records the status that it left. It fails when the action
 // is not the one in flight any more.
-func Settle(org, uid, actionID string, status cloud.Status, at time.Time) table.Write {
-	return table.Update(ResourceKey(org, uid), []table.Change{
-		table.Set("status", string(status)), table.Set("statusAt", at.UnixMicro()),
+func Settle(org, actionID string, left Seen) table.Write {
+	return table.Update(ResourceKey(org, left.UID), []table.Change{
+		table.Set("status", string(left.Status)), table.Set("statusAt", left.At.UnixMicro()),
 		table.Remove("actionID"), table.Remove("actionType"),
 	}, table.Equal("actionID", actionID))
 }

@@ -56,7 +56,7 @@ func TestUpsertKeepsActionsAndNewerStates(t *testing.T) {
 	s.must(err)
 	w, err := Delta(testOrg, s.clock.Now(), []Seen{{uid, cloud.Stopped, s.clock.Now()}})
 	s.must(err)
-	s.must(s.table.Transact(s.ctx, Settle(testOrg, uid, "act_1", cloud.Stopped, s.clock.Now()), w))
+	s.must(s.table.Transact(s.ctx, Settle(testOrg, "act_1", Seen{uid, cloud.Stopped, s.clock.Now()}), w))
 	_, err = s.table.Write(s.ctx, Claim(testOrg, uid, "act_2", cloud.Start))
 	s.must(err)
 

@@ -39,11 +39,17 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	s, err := local.Open(o)
+	s, err := local.Open(o) //nolint:contextcheck // what it opens outlives the start
 	if err != nil {
 		return err
 	}
-	err = answer(ctx, s, ln, func(ctx context.Context) error { return welcome(ctx, s, c, o, began, stdout) })
+	err = answer(ctx, s, ln, func(ctx context.Context) error {
+		res, err := demo(ctx, s, c, o.BaseURL)
+		if err != nil {
+			return err
+		}
+		return welcome(stdout, c, o.BaseURL, res, clock.System{}.Now().Sub(began))
+	})
 	return errors.Join(err, s.Close())
 }
 
@@ -113,26 +119,26 @@ func ignoreCancel(err error) error {
 	return err
 }
 
-// welcome makes the demo and says how to begin.
-func welcome(ctx context.Context, s *local.Service, c choices, o local.Options, began time.Time, out io.Writer) error {
-	var res local.DemoResource
-	if c.demo {
-		var err error
-		if res, err = s.Demo(ctx, o.BaseURL); err != nil {
-			return err
-		}
+// demo makes the demo, unless it is not wanted.
+func demo(ctx context.Context, s *local.Service, c choices, base string) (local.DemoResource, error) {
+	if !c.demo {
+		return local.DemoResource{}, nil
 	}
-	took := clock.System{}.Now().Sub(began).Round(10 * time.Millisecond)
+	return s.Demo(ctx, base)
+}
+
+// welcome says how to begin.
+func welcome(out io.Writer, c choices, base string, res local.DemoResource, took time.Duration) error {
 	p := &printer{out: out}
-	p.line("Lamplighter %s is ready (%s).", version, took)
+	p.line("Lamplighter %s is ready (%s).", version, took.Round(10*time.Millisecond))
 	p.line("")
-	p.line("  API     %s", o.BaseURL)
-	p.line("  Docs    %s/docs", o.BaseURL)
+	p.line("  API     %s", base)
+	p.line("  Docs    %s/docs", base)
 	p.line("  Mails   %s, and their codes here", filepath.Join(c.dir, "mails"))
 	if c.demo {
 		p.line("  Login   %s / %s", local.DemoEmail, local.DemoPassword)
 		p.line("")
-		p.demo(o.BaseURL, res)
+		p.demo(base, res)
 	}
 	p.line("")
 	return p.err

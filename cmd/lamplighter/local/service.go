@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"lamplighter.dev/functions/authorizer"
 	"lamplighter.dev/functions/mailer"
@@ -115,8 +116,8 @@ func (s *Service) store(o Options) (table.Store, error) {
 // Close stops what is under way where it stands, and lets go of the store. The next Open carries on.
 func (s *Service) Close() error {
 	var errs []error
-	for i := len(s.close) - 1; i >= 0; i-- {
-		errs = append(errs, s.close[i]())
+	for _, end := range slices.Backward(s.close) {
+		errs = append(errs, end())
 	}
 	s.close = nil
 	return errors.Join(errs...)

@@ -134,7 +134,7 @@ func TestAPIFunctionsLinkNoCloudSDK(t *testing.T) {
 func TestNamesSayTheSubject(t *testing.T) {
 	bags := []string{"util", "utils", "common", "helper", "helpers", "types", "manager", "models", "misc", "base"}
 	for path := range sources(t) {
-		for _, part := range strings.SplitSeq(strings.TrimSuffix(path, ".go"), string(filepath.Separator)) {
+		for part := range strings.SplitSeq(strings.TrimSuffix(path, ".go"), string(filepath.Separator)) {
 			if slices.Contains(bags, strings.TrimSuffix(part, "_test")) {
 				t.Errorf("%s: %q says nothing about what is in it", path, part)
 			}

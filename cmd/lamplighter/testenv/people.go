@@ -21,6 +21,7 @@ const Password = "correct horse battery 42"
 const patience = 30 * time.Second
 
 func withCancel(t testing.TB) (context.Context, context.CancelFunc) {
+	t.Helper()
 	return context.WithCancel(context.WithoutCancel(t.Context()))
 }
 

@@ -36,7 +36,7 @@ func (s *service) bulkOperations(g *rest.Group) {
 		Summary: "Start or stop a resource group",
 		Description: "Queues one start or stop of every resource of the group. A start goes up the tiers, and within a tier up the orders; " +
 			"a stop goes exactly the other way. A tier begins when everything in the one before has reached its state, failed or timed out. " +
-			"A group without resources is 400.",
+			"Of a dynamic group only what can be started and stopped is acted on. A group without resources is 400.",
 	}, s.submitBulk)
 	rest.Handle(g, rest.Op{
 		ID: "getLatestBulkAction", Method: http.MethodGet, Path: "/actions/bulk/latest", Policy: "actions:read", Statuses: read,
@@ -74,19 +74,14 @@ func (s *service) group(ctx context.Context, org, groupID string) (inventory.Gro
 	if !id.Valid("grp", groupID) {
 		return inventory.Group{}, nil, missing
 	}
-	group, err := s.inventory.Group(ctx, org, groupID)
-	if fault.Is(err, fault.NotFound) {
+	group, members, err := execution.Members(ctx, s.inventory, org, groupID)
+	switch {
+	case fault.Is(err, fault.NotFound):
 		return group, nil, missing
-	}
-	if err != nil {
-		return group, nil, fmt.Errorf("read group %s: %w", groupID, err)
-	}
-	members, err := s.inventory.Members(ctx, org, groupID)
-	if err != nil {
-		return group, nil, fmt.Errorf("read members of group %s: %w", groupID, err)
-	}
-	if len(members) == 0 {
-		return group, nil, fault.New(fault.Invalid, "resource group %s (%s) has no resources: add some first", group.ID, group.Name)
+	case err != nil:
+		return group, nil, err
+	case len(members) == 0:
+		return group, nil, fault.New(fault.Invalid, "resource group %s (%s) has no resources that can be acted on: add some first", group.ID, group.Name)
 	}
 	return group, members, nil
 }

@@ -268,6 +268,24 @@ func (w *world) swap(s table.Store) {
 	w.e = New(&p, w.e.providers)
 }
 
+func TestADynamicGroupStandsForWhatCanBeActedOn(t *testing.T) {
+	w := newWorld(t, map[string]string{"size": "120", "stopped": "0"})
+	able := 0
+	for _, r := range w.resources {
+		if r.Type == "aws-ec2" && r.Unschedulable == "" {
+			able++
+		}
+	}
+	g, err := w.e.inventory.CreateGroup(w.ctx, org, inventory.Group{
+		ID: id.New("grp", noon), Name: "instances", FailurePolicy: "abort", Selector: &inventory.Selector{Type: "aws-ec2"},
+	}, nil)
+	w.must(err)
+	b := w.driveBulk(w.submitBulk(g, cloud.Stop))
+	if able == 0 || b.Total != able || b.Completed != able || b.Failed != 0 {
+		t.Errorf("%d can be acted on: %+v", able, b)
+	}
+}
+
 func TestTheTasksOfTheMachinesAreAnswered(t *testing.T) {
 	w := newWorld(t, map[string]string{"size": "30", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
 	g, _ := w.group(3, "continue")

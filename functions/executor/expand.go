@@ -8,6 +8,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/execution"
+	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/inventory"
 	"lamplighter.dev/shared/table"
 )
@@ -52,9 +53,9 @@ func (e *Executor) expand(ctx context.Context, in BulkInput) (Ready, error) {
 
 // plan writes the chunks of the bulk action.
 func (e *Executor) plan(ctx context.Context, in BulkInput, b *execution.Bulk) error {
-	members, err := e.inventory.Members(ctx, in.Org, b.GroupID)
-	if err != nil {
-		return fmt.Errorf("read members of group %s: %w", b.GroupID, err)
+	_, members, err := execution.Members(ctx, e.inventory, in.Org, b.GroupID)
+	if err != nil && !fault.Is(err, fault.NotFound) { // a group that is gone has no members: the bulk action ends with none
+		return err
 	}
 	if err := e.clear(ctx, in); err != nil {
 		return err

@@ -1,0 +1,27 @@
+package execution
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"lamplighter.dev/shared/inventory"
+)
+
+// Members expands a group for a bulk action. A dynamic group stands for what of its selection can be started and stopped:
+// that an instance belongs to an Auto Scaling group is no failure of a selector that also finds it. What somebody put
+// into a static group by hand is a member in any case, and fails with the reason when it cannot be acted on.
+func Members(ctx context.Context, s *inventory.Store, org, groupID string) (inventory.Group, []inventory.Member, error) {
+	g, err := s.Group(ctx, org, groupID)
+	if err != nil {
+		return g, nil, fmt.Errorf("read group %s: %w", groupID, err)
+	}
+	members, err := s.Members(ctx, org, groupID)
+	if err != nil {
+		return g, nil, fmt.Errorf("read members of group %s: %w", groupID, err)
+	}
+	if g.Selector != nil {
+		members = slices.DeleteFunc(members, func(m inventory.Member) bool { return m.Unschedulable != "" })
+	}
+	return g, members, nil
+}

@@ -10,13 +10,17 @@ import (
 
 var errNoneToTry = errors.New("there is nothing yet to try it on")
 
-// Permissions tries, in the account's first region, one listing of each kind, and what AWS lets be tried without being
+// Permissions tries, in the account's first region, one listing of each kind, one look for a cluster, and what AWS lets be tried without being
 // done. The rest is unknown until it is first used.
 func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 	home := c.provider.home(c.account)
-	found := make([][]cloud.Permission, len(registry))
-	errs := make([]error, len(registry))
-	inParallel(len(registry), func(i int) {
+	found := make([][]cloud.Permission, len(registry)+1)
+	errs := make([]error, len(registry)+1)
+	inParallel(len(found), func(i int) {
+		if i == len(registry) {
+			found[i], errs[i] = c.probeClusters(ctx, home)
+			return
+		}
 		o, err := c.operations(registry[i].describe().Type, home)
 		if err == nil {
 			found[i], err = probe(ctx, o)

@@ -14,6 +14,11 @@ func TestThePoliciesForCustomersAllowWhatTheKindsNeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, a := range clusterNeeds {
+		if !slices.Contains(s.Policies[0].Actions, a) {
+			t.Errorf("clusters need %s, which policy %s does not allow", a, s.Policies[0].Level)
+		}
+	}
 	for _, o := range registry {
 		n := o.open(sdkConfig()).Needs()
 		for level, need := range [][]string{n.discover, slices.Concat(n.discover, n.startStop), slices.Concat(n.discover, n.startStop, n.scale)} {

@@ -41,7 +41,8 @@ var awsLevels = []level{
 		"autoscaling:DescribeAutoScalingGroups",
 		"ecs:ListClusters", "ecs:ListServices", "ecs:DescribeServices", "ecs:ListTagsForResource",
 		"application-autoscaling:DescribeScalableTargets",
-		"eks:ListClusters", "eks:ListNodegroups", "eks:DescribeNodegroup", "eks:ListUpdates", "eks:DescribeUpdate",
+		"eks:ListClusters", "eks:DescribeCluster", "eks:ListNodegroups", "eks:DescribeNodegroup", "eks:ListUpdates",
+		"eks:DescribeUpdate",
 	)}},
 	{"start_stop", []statement{
 		allow("LamplighterStartStop",

@@ -16,6 +16,56 @@ type Nodegroup struct {
 	updateStatus          string
 }
 
+// Cluster is a cluster of EKS. Status "" is ACTIVE. A cluster that has a node group need not be added: it is active.
+type Cluster struct {
+	Name, Region, Status, Version string
+}
+
+// AddCluster adds a cluster.
+func (c *Cloud) AddCluster(k Cluster) *Cluster {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clusters = append(c.clusters, &k)
+	return &k
+}
+
+// ARN is the cluster's.
+func (k *Cluster) ARN() string { return "arn:aws:eks:" + k.Region + ":" + Account + ":cluster/" + k.Name }
+
+func (k *Cluster) json() map[string]any {
+	status, version := k.Status, k.Version
+	if status == "" {
+		status = "ACTIVE"
+	}
+	if version == "" {
+		version = "1.33"
+	}
+	return map[string]any{"name": k.Name, "arn": k.ARN(), "status": status, "version": version, "createdAt": 1767323045.0}
+}
+
+// cluster finds an EKS cluster of the region, one of a node group included.
+func (c *Cloud) cluster(region, name string) (*Cluster, *failure) {
+	for _, k := range c.clusters {
+		if k.Region == region && k.Name == name {
+			return k, nil
+		}
+	}
+	for _, n := range c.nodes {
+		if n.Region == region && n.Cluster == name {
+			return &Cluster{Name: name, Region: region}, nil
+		}
+	}
+	return nil, fail(http.StatusNotFound, "ResourceNotFoundException", "No cluster found for name: %s.", name)
+}
+
+func (c *Cloud) describeEKSCluster(q request) (any, *failure) {
+	k, f := c.cluster(q.region, q.path[1])
+	if f != nil {
+		return nil, f
+	}
+	return map[string]any{"cluster": k.json()}, nil
+}
+
 // AddNodegroup adds a node group.
 func (c *Cloud) AddNodegroup(n Nodegroup) *Nodegroup {
 	c.mu.Lock()
@@ -53,6 +103,11 @@ func (n *Nodegroup) json() map[string]any {
 
 func (c *Cloud) listEKSClusters(q request) (any, *failure) {
 	var names []string
+	for _, k := range c.clusters {
+		if k.Region == q.region {
+			names = append(names, k.Name)
+		}
+	}
 	for _, n := range c.nodes {
 		if n.Region == q.region && !slices.Contains(names, n.Cluster) {
 			names = append(names, n.Cluster)
@@ -63,6 +118,9 @@ func (c *Cloud) listEKSClusters(q request) (any, *failure) {
 }
 
 func (c *Cloud) listNodegroups(q request) (any, *failure) {
+	if _, f := c.cluster(q.region, q.path[1]); f != nil {
+		return nil, f
+	}
 	var names []string
 	for _, n := range c.nodes {
 		if n.Region == q.region && n.Cluster == q.path[1] {

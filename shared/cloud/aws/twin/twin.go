@@ -49,6 +49,7 @@ type Cloud struct {
 	services  []*Service
 	targets   []*ScalableTarget
 	nodes     []*Nodegroup
+	clusters  []*Cluster
 	roles     map[string]string
 }
 
@@ -242,6 +243,7 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"application-autoscaling:DescribeScalableTargets": (*Cloud).describeTargets,
 	"application-autoscaling:RegisterScalableTarget":  (*Cloud).registerTarget,
 	"eks:ListClusters":                                (*Cloud).listEKSClusters,
+	"eks:DescribeCluster":                             (*Cloud).describeEKSCluster,
 	"eks:ListNodegroups":                              (*Cloud).listNodegroups,
 	"eks:DescribeNodegroup":                           (*Cloud).describeNodegroup,
 	"eks:UpdateNodegroupConfig":                       (*Cloud).updateNodegroup,

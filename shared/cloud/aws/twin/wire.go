@@ -71,6 +71,8 @@ func (q *request) rest(r *http.Request, raw []byte) {
 	switch {
 	case len(q.path) == 1:
 		q.op = "ListClusters"
+	case len(q.path) == 2:
+		q.op = "DescribeCluster"
 	case q.path[2] == "node-groups" && len(q.path) == 3:
 		q.op = "ListNodegroups"
 	case q.path[2] == "node-groups" && len(q.path) == 4:

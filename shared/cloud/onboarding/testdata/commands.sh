@@ -38,6 +38,7 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
         "ecs:ListTagsForResource",
         "application-autoscaling:DescribeScalableTargets",
         "eks:ListClusters",
+        "eks:DescribeCluster",
         "eks:ListNodegroups",
         "eks:DescribeNodegroup",
         "eks:ListUpdates",

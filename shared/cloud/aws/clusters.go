@@ -1,0 +1,155 @@
+package aws
+
+import (
+	"context"
+	"regexp"
+	"slices"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// clusterNeeds are the permissions that clusters take besides those of node groups.
+var clusterNeeds = []string{"eks:ListClusters", "eks:DescribeCluster"}
+
+// A region has at most 100 clusters unless AWS is asked for more; 50 pages bound a listing that would not end.
+const (
+	clusterPage     = 100
+	maxClusterPages = 50
+)
+
+// eksName is what EKS allows (CreateCluster, API reference).
+var eksName = regexp.MustCompile(`^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$`)
+
+// clusterAPI is what is called of EKS for clusters.
+type clusterAPI interface {
+	eksAPI
+	DescribeCluster(context.Context, *eks.DescribeClusterInput, ...func(*eks.Options)) (*eks.DescribeClusterOutput, error)
+}
+
+var _ cloud.Clusters = (*conn)(nil)
+
+// ClusterNames names the EKS clusters of the region.
+func (c *conn) ClusterNames(ctx context.Context, region string) ([]string, error) {
+	api, err := c.eks(region)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	in := &eks.ListClustersInput{MaxResults: sdk.Int32(clusterPage)}
+	for range maxClusterPages {
+		out, err := api.ListClusters(ctx, in)
+		if err != nil {
+			return nil, classify(err)
+		}
+		names = append(names, out.Clusters...)
+		if in.NextToken = out.NextToken; sdk.ToString(in.NextToken) == "" {
+			return names, nil
+		}
+	}
+	return nil, unsupported("region %s has more than %d EKS clusters", region, maxClusterPages*clusterPage)
+}
+
+// Cluster describes an EKS cluster. A name that EKS does not allow names none.
+func (c *conn) Cluster(ctx context.Context, region, name string) (cloud.Cluster, error) {
+	api, err := c.eks(region)
+	if err != nil {
+		return cloud.Cluster{}, err
+	}
+	if !eksName.MatchString(name) {
+		return cloud.Cluster{}, notFound("EKS has no cluster %.100q in region %s", name, region)
+	}
+	out, err := api.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: &name})
+	if err != nil {
+		return cloud.Cluster{}, classify(err)
+	}
+	got := cloud.Cluster{
+		UID: sdk.ToString(out.Cluster.Arn), Name: name, Region: region, Status: clusterStatus(out.Cluster.Status),
+		Version: sdk.ToString(out.Cluster.Version),
+	}
+	got.NodeCount, err = nodeCount(ctx, api, name)
+	if err = classify(err); err != nil && cloud.ClassOf(err) != cloud.Denied {
+		return cloud.Cluster{}, err
+	}
+	return got, nil
+}
+
+func (c *conn) eks(region string) (clusterAPI, error) {
+	if !regionName.MatchString(region) {
+		return nil, invalid("%.64q is not the name of an AWS region", region)
+	}
+	return eks.NewFromConfig(c.in(region)), nil
+}
+
+// clusterStatus: a pending cluster is one on an Outpost that waits for its network.
+func clusterStatus(s types.ClusterStatus) cloud.ClusterStatus {
+	switch s {
+	case types.ClusterStatusCreating, types.ClusterStatusPending:
+		return cloud.ClusterCreating
+	case types.ClusterStatusActive:
+		return cloud.ClusterActive
+	case types.ClusterStatusUpdating:
+		return cloud.ClusterUpdating
+	case types.ClusterStatusDeleting:
+		return cloud.ClusterDeleting
+	case types.ClusterStatusFailed:
+		return cloud.ClusterFailed
+	default:
+		return cloud.ClusterUnknown
+	}
+}
+
+// nodeCount sums what the managed node groups of the cluster are set to. EKS describes one group a call.
+func nodeCount(ctx context.Context, api eksAPI, cluster string) (*int, error) {
+	nodes := 0
+	in := &eks.ListNodegroupsInput{ClusterName: &cluster, MaxResults: sdk.Int32(clusterPage)}
+	for range maxClusterPages {
+		out, err := api.ListNodegroups(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		n, err := desired(ctx, api, cluster, out.Nodegroups)
+		if err != nil {
+			return nil, err
+		}
+		nodes += n
+		if in.NextToken = out.NextToken; sdk.ToString(in.NextToken) == "" {
+			return &nodes, nil
+		}
+	}
+	return nil, unsupported("cluster %s has more than %d node groups", cluster, maxClusterPages*clusterPage)
+}
+
+// desired sums the desired sizes of the groups; those that are gone or going count for nothing.
+func desired(ctx context.Context, api eksAPI, cluster string, names []string) (int, error) {
+	got, err := nodegroupResources(ctx, api, cluster, names)
+	if err != nil {
+		return 0, err
+	}
+	got = slices.DeleteFunc(got, func(r cloud.Resource) bool { return r.Status == cloud.Terminated })
+	nodes := 0
+	for _, r := range got {
+		nodes += int(r.Capacity["desired"])
+	}
+	return nodes, nil
+}
+
+// probeClusters tries DescribeCluster on a cluster that nobody has: AWS checks the permission before it looks.
+func (c *conn) probeClusters(ctx context.Context, region string) ([]cloud.Permission, error) {
+	api, err := c.eks(region)
+	if err != nil {
+		return nil, err
+	}
+	_, err = api.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: sdk.String("lamplighter-permission-probe")})
+	err = classify(err)
+	switch {
+	case gone(err):
+		err = nil
+	case err != nil && cloud.ClassOf(err) == cloud.Refused:
+		return nil, err
+	}
+	return []cloud.Permission{permission("discover", clusterNeeds[1], err)}, nil
+}

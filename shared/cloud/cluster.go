@@ -1,0 +1,36 @@
+package cloud
+
+import "context"
+
+// ClusterStatus is the state of a cluster in the words of this service.
+type ClusterStatus string
+
+// The statuses of clusters.
+const (
+	ClusterCreating ClusterStatus = "creating"
+	ClusterActive   ClusterStatus = "active"
+	ClusterUpdating ClusterStatus = "updating"
+	ClusterDeleting ClusterStatus = "deleting"
+	ClusterFailed   ClusterStatus = "failed"
+	ClusterDeleted  ClusterStatus = "deleted" // it is remembered, and the provider has it no more
+	ClusterUnknown  ClusterStatus = "unknown" // it could not be read
+)
+
+// Cluster is a Kubernetes cluster that a provider runs. Name and Region together are unique in an account.
+type Cluster struct {
+	UID       string        `json:"uid"` // native identifier, which is the ParentUID of its node groups
+	Name      string        `json:"name"`
+	Region    string        `json:"region"`
+	Status    ClusterStatus `json:"status"`
+	Version   string        `json:"version"`             // of Kubernetes: "1.33"
+	NodeCount *int          `json:"nodeCount,omitempty"` // that its node groups are set to; nil when they may not be read
+}
+
+// Clusters is what a Conn can be asked besides, where its provider runs Kubernetes clusters. Errors and deadlines are as
+// for Conn.
+type Clusters interface {
+	// ClusterNames names the clusters of a region.
+	ClusterNames(ctx context.Context, region string) ([]string, error)
+	// Cluster describes one; one that does not exist is class NotFound.
+	Cluster(ctx context.Context, region, name string) (Cluster, error)
+}

@@ -57,6 +57,12 @@ lint: ## golangci-lint, installed when it is missing
 	@test -x $(GOBIN)/golangci-lint || $(GO) install $(LINTER)
 	$(GOBIN)/golangci-lint run $(PACKAGES)
 
+breaking: ## openapi.yaml keeps what was promised to clients (installs oasdiff when it is missing)
+	@.ci/breaking
+
+accept: breaking ## Promise what openapi.yaml adds
+	@cp openapi.yaml .ci/released.yaml
+
 drift: ## What is generated or formatted is as it should be
 	@.ci/drift
 
@@ -68,4 +74,4 @@ check: test lint drift ## What to run before a commit
 clean: ## Remove what was built; the local store in .lamplighter/ stays
 	rm -rf build
 
-.PHONY: help run test race bench test-peers build openapi lint drift synth check clean FORCE
+.PHONY: help run test race bench test-peers build openapi lint breaking accept drift synth check clean FORCE

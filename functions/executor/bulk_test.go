@@ -60,7 +60,7 @@ func (w *world) driveBulk(in BulkInput) execution.Bulk {
 		for _, c := range s.Chunks {
 			w.driveChunk(c)
 		}
-		in.Step = s.Next
+		in.Step, in.From = s.Next, s.From
 	}
 	persist(w, func() (Ready, error) { return w.e.finish(w.ctx, in) })
 	return w.bulk(in.BulkID)
@@ -268,6 +268,42 @@ func (w *world) swap(s table.Store) {
 	w.e = New(&p, w.e.providers)
 }
 
+func TestAStepOfManyChunksIsHandedOutInParts(t *testing.T) {
+	w := newWorld(t, map[string]string{"size": "0"})
+	in := w.submitBulk(inventory.Group{}, cloud.Stop)
+	const steps, each = 3, stepSize + 300
+	var ws []table.Write
+	for i := range steps * each {
+		it, err := table.Row(execution.ChunkKey(org, in.BulkID, i/each, i), execution.Chunk{Tier: 1, FirstStep: 0, LastStep: steps - 1})
+		w.must(err)
+		ws = append(ws, table.Put(it))
+	}
+	w.must(w.store.BatchWrite(w.ctx, ws...))
+	seen := map[string]int{}
+	for {
+		s, err := w.e.step(w.ctx, in)
+		w.must(err)
+		if s.Done {
+			break
+		}
+		if b, err := json.Marshal(s); err != nil || len(b) > 200_000 {
+			t.Fatalf("%d chunks take %d bytes of a state's 262,144: %v", len(s.Chunks), len(b), err)
+		}
+		for _, c := range s.Chunks {
+			seen[c.Chunk+c.Until]++
+		}
+		in.Step, in.From = s.Next, s.From
+	}
+	if want := (2*steps - 1) * each; len(seen) != want { // all but the last step are waited for twice: until accepted, then until settled
+		t.Errorf("%d parts were handed out, want %d", len(seen), want)
+	}
+	for part, n := range seen {
+		if n != 1 {
+			t.Fatalf("%s was handed out %d times", part, n)
+		}
+	}
+}
+
 func TestADynamicGroupStandsForWhatCanBeActedOn(t *testing.T) {
 	w := newWorld(t, map[string]string{"size": "120", "stopped": "0"})
 	able := 0
@@ -292,7 +328,7 @@ func TestTheTasksOfTheMachinesAreAnswered(t *testing.T) {
 	in := w.submitBulk(g, cloud.Stop)
 	for _, c := range []struct{ call, want string }{
 		{`{"task":"expand","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":0}}`, `{"total":3}`},
-		{`{"task":"step","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":9}}`, `{"done":true,"chunks":[],"delaySeconds":0,"next":0}`},
+		{`{"task":"step","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":9}}`, `{"done":true,"chunks":[],"delaySeconds":0,"next":0,"from":""}`},
 	} {
 		out, err := w.e.Handle(t.Context(), json.RawMessage(c.call))
 		w.must(err)

@@ -13,11 +13,12 @@ import (
 	"lamplighter.dev/shared/table"
 )
 
-// BulkInput is the input of the bulk tasks: the bulk action, and for step which one.
+// BulkInput is the input of the bulk tasks: the bulk action, and for step which one, and from which of its chunks on.
 type BulkInput struct {
 	Org    string `json:"org"`
 	BulkID string `json:"bulkID"`
 	Step   int    `json:"step"`
+	From   string `json:"from,omitempty"`
 }
 
 // Tenant is the organization that the input belongs to.

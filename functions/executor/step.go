@@ -11,13 +11,18 @@ import (
 )
 
 // StepResult tells the machine what to work on next: chunks, side by side, until they are accepted or settled; then,
-// after a delay, the step Next. Done means that there is no such step.
+// after a delay, the step Next, or the rest of this one, from the chunk From on. Done means that there is no such step.
 type StepResult struct {
 	Done         bool                 `json:"done"`
 	Chunks       []execution.RunInput `json:"chunks"`
 	DelaySeconds int                  `json:"delaySeconds"`
 	Next         int                  `json:"next"`
+	From         string               `json:"from"`
 }
+
+// stepSize is how many chunks the machine works on side by side: their list must stay well below the 256 KiB that a state
+// may hand on.
+const stepSize = 1000
 
 // step lays out one step of a bulk action. The last step of a tier goes on until everything in the tier has reached its
 // state or failed; the ones before only until the provider has accepted them.
@@ -34,11 +39,16 @@ func (e *Executor) step(ctx context.Context, in BulkInput) (StepResult, error) {
 	if err != nil || until == "" {
 		return StepResult{Done: err == nil, Chunks: []execution.RunInput{}}, err
 	}
-	keys, err := e.chunkKeys(ctx, in, table.Query{From: stepKey(first), To: stepKey(in.Step + 1)})
+	keys, err := e.chunkKeys(ctx, in, table.Query{From: max(stepKey(first), in.From), To: stepKey(in.Step + 1)})
 	if err != nil {
 		return StepResult{}, err
 	}
-	out := StepResult{Chunks: make([]execution.RunInput, len(keys)), DelaySeconds: b.Plan.StepDelay, Next: in.Step + 1}
+	out := StepResult{DelaySeconds: b.Plan.StepDelay, Next: in.Step + 1}
+	if len(keys) > stepSize {
+		out = StepResult{Next: in.Step, From: keys[stepSize]}
+		keys = keys[:stepSize]
+	}
+	out.Chunks = make([]execution.RunInput, len(keys))
 	for i, k := range keys {
 		out.Chunks[i] = execution.RunInput{Org: in.Org, BulkID: in.BulkID, Chunk: k, Until: until}
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -147,7 +148,7 @@ func isGroup(t *testing.T, name string, answer []byte) {
 		StatusCode int    `json:"statusCode"`
 		Body       string `json:"body"`
 	}
-	if err := json.Unmarshal(answer, &got); err != nil || got.StatusCode != 404 || !strings.Contains(got.Body, "not found") {
+	if err := json.Unmarshal(answer, &got); err != nil || got.StatusCode != http.StatusNotFound || !strings.Contains(got.Body, "not found") {
 		t.Errorf("function %s is no operation group and has no sample: add events/%s.<what>.json; to a stray request it said\n%s", name, name, answer)
 	}
 }

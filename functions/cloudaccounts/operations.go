@@ -16,6 +16,8 @@ var (
 const (
 	accounts = "/cloud-accounts"
 	account  = accounts + "/{accountID}"
+	clusters = account + "/clusters"
+	access   = clusters + "/{region}/{clusterName}/access"
 )
 
 // Operations are the operations of the group.
@@ -24,6 +26,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	s := &service{p: p}
 	s.recordOperations(g)
 	s.cloudOperations(g)
+	s.clusterOperations(g)
 	return g
 }
 
@@ -84,4 +87,28 @@ func (s *service) cloudOperations(g *rest.Group) {
 			"provider: /cloud-accounts/aws/onboarding. The external id is the organization's and never changes. Where this " +
 			"deployment has no identity of its own, assume_role is left out.",
 	}, s.onboarding)
+}
+
+func (s *service) clusterOperations(g *rest.Group) {
+	rest.Handle(g, rest.Op{
+		ID: "listClusters", Method: http.MethodGet, Path: clusters, Policy: "cloud-accounts:read",
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "List the Kubernetes clusters of an account",
+		Description: "Asks the cloud now, in every region of the account. By region and name, or by sort_by: region, name. A " +
+			"region that cannot be read does not fail the list: it is in failures. Registered clusters are listed even when the " +
+			"cloud has them no more. A provider without clusters has none.",
+	}, s.clusters)
+	rest.Handle(g, rest.Op{
+		ID: "registerCluster", Method: http.MethodPut, Path: access, Policy: "cloud-accounts:write",
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "Register a cluster, so that it can be deployed to",
+		Description: "The cluster has to exist, and for method cloud_iam to be active. A kubeconfig has to hold its token or " +
+			"client certificate and its authority as data, and an https server: exec plugins, auth-provider, file paths, passwords, " +
+			"impersonation, proxies and insecure-skip-tls-verify are refused. Registering again replaces. Nothing changes in the " +
+			"cloud. 90 clusters of an account can be registered.",
+	}, s.register)
+	rest.Handle(g, rest.Op{
+		ID: "deregisterCluster", Method: http.MethodDelete, Path: access, Policy: "cloud-accounts:write", Statuses: reads,
+		Summary: "Deregister a cluster",
+		Description: "Its kubeconfig is gone at once; spaces on it stop deploying until it is registered again. The id of the " +
+			"answer is region/name. Nothing changes in the cloud.",
+	}, s.deregister)
 }

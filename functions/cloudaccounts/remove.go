@@ -35,11 +35,18 @@ func (s *service) remove(ctx context.Context, in *accountInput) (Removed, error)
 	if err = s.idle(ctx, org, a.ID); err != nil {
 		return Removed{}, err
 	}
+	known, err := s.registrations(ctx, org, a.ID)
+	if err != nil {
+		return Removed{}, err
+	}
 	j, ws, err := discoveries.New(org, a.ID, s.p.Clock.Now())
 	if err != nil {
 		return Removed{}, err
 	}
-	ws = append(ws, table.Delete(inventory.AccountKey(org, a.ID), table.Exists(), table.Equal("name", a.Name)),
+	for i := range known {
+		ws = append(ws, table.Delete(inventory.ClusterKey(org, a.ID, known[i].ClusterName)))
+	}
+	ws = append(ws, table.Delete(inventory.AccountKey(org, a.ID), table.Exists(), table.Equal("name", a.Name), counted(known)),
 		release(nativeKey(org, a.Provider, a.CloudAccountID), a.ID), release(nameKey(org, a.Name), a.ID))
 	err = s.p.Table.Transact(table.Within(ctx, pending.Prefix), ws...)
 	if _, ok := errors.AsType[*table.ConditionError](err); ok {
@@ -50,6 +57,14 @@ func (s *service) remove(ctx context.Context, in *accountInput) (Removed, error)
 	}
 	discoveries.Run(ctx, s.p, org, j)
 	return Removed{ID: a.ID}, nil
+}
+
+// counted holds while the account has just the registrations that are known: one that comes meanwhile would outlive it.
+func counted(known []inventory.Registration) table.Cond {
+	if len(known) == 0 {
+		return table.Any(table.Lacks("clusters"), table.Equal("clusters", 0))
+	}
+	return table.Equal("clusters", len(known))
 }
 
 // idle refuses while an action is in flight in the account. One that is submitted right after the look ends as failed

@@ -1,5 +1,5 @@
 // Package connector is the worker that asks a cloud about an account while a caller waits: whether credentials open it,
-// and what they may do. It exists because API functions link no cloud SDK and cannot open sealed credentials.
+// what they may do, which Kubernetes clusters it has. It exists because API functions link no cloud SDK and cannot open sealed credentials.
 package connector
 
 import (
@@ -41,6 +41,10 @@ func (c connector) handle(ctx context.Context, input json.RawMessage) (any, erro
 	case inventory.AskPermissions:
 		got, err := conn.Permissions(ctx)
 		return got, told(err)
+	case inventory.AskClusters:
+		return clusters(ctx, conn, q)
+	case inventory.AskCluster:
+		return cluster(ctx, conn, q)
 	default:
 		return nil, fault.New(fault.Internal, "the connector knows no question %q", q.Ask)
 	}

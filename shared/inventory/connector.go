@@ -7,13 +7,16 @@ const Connector = "connector"
 const (
 	AskVerify      = "verify"      // do the credentials open the account? The answer is a Verified
 	AskPermissions = "permissions" // what may they do? The answer is a list of cloud.Permission
+	AskClusters    = "clusters"    // which Kubernetes clusters are there? The answer is a ClustersFound
+	AskCluster     = "cluster"     // how is this one? The answer is a cloud.Cluster
 )
 
 // Question is what Connector is sent. The account need not be stored; its credentials are sealed for its id.
 type Question struct {
-	Ask     string  `json:"ask"`
-	Org     string  `json:"org"`
-	Account Account `json:"account"`
+	Ask      string       `json:"ask"`
+	Org      string       `json:"org"`
+	Account  Account      `json:"account"`
+	Clusters ClusterQuery `json:"clusters,omitzero"`
 }
 
 // Verified is what credentials open.

@@ -25,7 +25,8 @@ type Account struct {
 	LastDiscoveredAt time.Time `json:"lastDiscoveredAt,omitzero"`
 	LastSyncedAt     time.Time `json:"lastSyncedAt,omitzero"` // when its bills were last read
 	ResourceCount    int       `json:"resourceCount"`
-	JobID            string    `json:"jobID,omitempty"` // the discovery under way (shared/discoveries)
+	JobID            string    `json:"jobID,omitempty"`    // the discovery under way (shared/discoveries)
+	Clusters         int       `json:"clusters,omitempty"` // registrations of its clusters: rows at ClusterKey
 	CreatedAt        time.Time `json:"createdAt"`
 	UpdatedAt        time.Time `json:"updatedAt"`
 }

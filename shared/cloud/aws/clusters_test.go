@@ -132,7 +132,7 @@ func TestAThrottledListingOfClustersIsTriedAgain(t *testing.T) {
 }
 
 func TestTheProbeTellsWhetherClustersMayBeDescribed(t *testing.T) {
-	status := func(tw *twin.Cloud, c cloud.Conn) string {
+	status := func(c cloud.Conn) string {
 		t.Helper()
 		got, err := c.Permissions(t.Context())
 		if err != nil {
@@ -145,11 +145,11 @@ func TestTheProbeTellsWhetherClustersMayBeDescribed(t *testing.T) {
 		return got[i].Status
 	}
 	tw, c := connect(t)
-	if got := status(tw, c); got != "granted" {
+	if got := status(c); got != "granted" {
 		t.Errorf("allowed: %s", got)
 	}
 	tw.Fail(twin.Fault{Op: "eks:DescribeCluster", Code: "AccessDeniedException", Message: "not authorized", Status: 403, Times: -1})
-	if got := status(tw, c); got != "denied" {
+	if got := status(c); got != "denied" {
 		t.Errorf("denied: %s", got)
 	}
 }

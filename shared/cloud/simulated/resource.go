@@ -2,7 +2,6 @@ package simulated
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -98,7 +97,7 @@ func (s *settings) parent(n node) string {
 		return s.uid(g)
 	}
 	if n.kind == kindNodeGroup {
-		return fmt.Sprintf("arn:simulated:eks:%s:%s:cluster/main", regionNames[n.region], s.number)
+		return s.clusterUID(regionNames[n.region])
 	}
 	return ""
 }

@@ -22,6 +22,7 @@ import (
 //	callMillis          how long a call takes (0)
 //	transitionSeconds   how long a start or stop takes at most; each resource takes between half of it and all (5)
 //	pageSize            resources in a page of a listing (1000, the most)
+//	clusterStatus       how all Kubernetes clusters are: active, creating, updating, deleting or failed ("active")
 //
 // and the faults, all off by default. A rate is the share of calls or resources that it hits, 0 to 1:
 //
@@ -47,6 +48,8 @@ type settings struct {
 	page       int
 	stopped    float64
 	faults     faults
+
+	clusterStatus cloud.ClusterStatus
 }
 
 // parse reads the settings of a.
@@ -57,7 +60,7 @@ func parse(a cloud.Account) (settings, error) {
 	s.transition = time.Duration(r.rate("transitionSeconds", 5, 86_400) * float64(time.Second))
 	s.key = hash(s.number, r.text("seed", "1"))
 	s.regions, s.stopped = r.regions(), r.rate("stopped", 0.14, 1)
-	s.faults = r.faults()
+	s.faults, s.clusterStatus = r.faults(), r.clusterStatus()
 	s.counts = apportion(r.integer("size", 200, 0, 5_000_000), len(s.regions), r.kinds())
 	if a.AuthMethod != "" && a.AuthMethod != AuthMethod {
 		r.fail("authMethod", a.AuthMethod, `"simulated"`)
@@ -192,6 +195,14 @@ func (r *reader) regions() []string {
 		}
 	}
 	return names
+}
+
+func (r *reader) clusterStatus() cloud.ClusterStatus {
+	s := cloud.ClusterStatus(r.text("clusterStatus", string(cloud.ClusterActive)))
+	if !slices.Contains(clusterStatuses, s) {
+		r.fail("clusterStatus", string(s), fmt.Sprintf("one of %s", clusterStatuses))
+	}
+	return s
 }
 
 func (r *reader) kinds() []bool {

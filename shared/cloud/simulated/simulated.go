@@ -136,14 +136,18 @@ func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 	var out []cloud.Permission
 	for _, k := range kinds {
 		for _, o := range k.operations() {
-			p := cloud.Permission{Capability: o.capability, Action: o.op, Status: "granted"}
-			if err := c.refusal(request{op: o.op, kind: k.Type, capability: o.capability}); err != nil {
-				p.Status, p.Message = "denied", err.Message
-			}
-			out = append(out, p)
+			out = append(out, c.permission(request{op: o.op, kind: k.Type, capability: o.capability}))
 		}
 	}
-	return out, nil
+	return append(out, c.permission(request{op: "eks:DescribeCluster", capability: discover})), nil
+}
+
+func (c *conn) permission(r request) cloud.Permission {
+	p := cloud.Permission{Capability: r.capability, Action: r.op, Status: "granted"}
+	if err := c.refusal(r); err != nil {
+		p.Status, p.Message = "denied", err.Message
+	}
+	return p
 }
 
 var _ cloud.Conn = (*conn)(nil)

@@ -30,7 +30,9 @@ func (c *Cloud) AddCluster(k Cluster) *Cluster {
 }
 
 // ARN is the cluster's.
-func (k *Cluster) ARN() string { return "arn:aws:eks:" + k.Region + ":" + Account + ":cluster/" + k.Name }
+func (k *Cluster) ARN() string {
+	return "arn:aws:eks:" + k.Region + ":" + Account + ":cluster/" + k.Name
+}
 
 func (k *Cluster) json() map[string]any {
 	status, version := k.Status, k.Version

@@ -1,0 +1,158 @@
+package cloudaccounts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/kubeconfig"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/seal"
+	"lamplighter.dev/shared/table"
+)
+
+// Access is the body of PUT …/access: how a cluster is entered.
+type Access struct {
+	Method     string `json:"method" enum:"cloud_iam,kubeconfig" doc:"cloud_iam: with the credentials of the account; kubeconfig: with the one beside it"`
+	Kubeconfig string `json:"kubeconfig,omitempty" maxLength:"262144" doc:"For method kubeconfig: YAML or JSON, with a token or a client certificate inside; of it, only the current context is kept. Stored encrypted and never returned"`
+}
+
+type accessInput struct {
+	ClusterPath
+	Body Access
+}
+
+// register lets a cluster be deployed to. It replaces an earlier registration.
+func (s *service) register(ctx context.Context, in *accessInput) (Cluster, error) {
+	org := identity.From(ctx).Org
+	a, err := s.account(ctx, org, in.AccountID)
+	if err != nil {
+		return Cluster{}, err
+	}
+	name, err := in.cluster()
+	if err != nil {
+		return Cluster{}, err
+	}
+	secret, err := s.secret(in.Body)
+	if err != nil {
+		return Cluster{}, err
+	}
+	c, err := s.live(ctx, org, a, name)
+	if err == nil {
+		err = enterable(c, in.Body.Method)
+	}
+	if err != nil {
+		return Cluster{}, err
+	}
+	r := inventory.Registration{ClusterName: name, AccountID: a.ID, Method: in.Body.Method, RegisteredAt: s.p.Clock.Now()}
+	if r.Sealed, err = s.sealed(ctx, inventory.ClusterPlace(org, a.ID, name), secret); err != nil {
+		return Cluster{}, err
+	}
+	return entered(a, c, &r), s.store(ctx, org, r)
+}
+
+// secret is what the body has to be kept of in secret; nil for method cloud_iam.
+func (s *service) secret(b Access) (*kubeconfig.Access, error) {
+	switch {
+	case b.Method == inventory.CloudIAM && b.Kubeconfig != "":
+		return nil, fault.New(fault.Invalid, "kubeconfig: is only for method kubeconfig")
+	case b.Method == inventory.CloudIAM:
+		return nil, nil //nolint:nilnil // there is none
+	case b.Kubeconfig == "":
+		return nil, fault.New(fault.Invalid, "kubeconfig: is required for method kubeconfig")
+	}
+	a, err := kubeconfig.Parse(b.Kubeconfig, s.p.Clock.Now())
+	return &a, err
+}
+
+// live asks the cloud how the cluster is.
+func (s *service) live(ctx context.Context, org string, a inventory.Account, n inventory.ClusterName) (c cloud.Cluster, err error) {
+	q := inventory.ClusterQuery{Region: n.Region, Name: n.Name}
+	err = s.ask(ctx, inventory.Question{Ask: inventory.AskCluster, Org: org, Account: a, Clusters: q}, &c)
+	return c, err
+}
+
+// enterable refuses what the credentials of the account do not open: a cluster lets them in only when it is active.
+func enterable(c cloud.Cluster, method string) error {
+	if method == inventory.CloudIAM && c.Status != cloud.ClusterActive {
+		return fault.New(fault.Invalid, "the cluster %s in region %s is %s: for method cloud_iam it has to be active", c.Name, c.Region, c.Status)
+	}
+	return nil
+}
+
+func (s *service) sealed(ctx context.Context, p seal.Place, secret *kubeconfig.Access) ([]byte, error) {
+	if secret == nil {
+		return nil, nil
+	}
+	plain, err := json.Marshal(secret)
+	if err != nil {
+		return nil, fmt.Errorf("encode kubeconfig of %s: %w", p.ID, err)
+	}
+	sealed, err := s.p.Sealer.Seal(ctx, p, plain)
+	if err != nil {
+		return nil, fmt.Errorf("seal kubeconfig of %s: %w", p.ID, err)
+	}
+	return sealed, nil
+}
+
+// store puts the registration where one is, or adds it to those that the account counts, whichever it is by then.
+func (s *service) store(ctx context.Context, org string, r inventory.Registration) error {
+	account, key := inventory.AccountKey(org, r.AccountID), inventory.ClusterKey(org, r.AccountID, r.ClusterName)
+	row, err := table.Row(key, r)
+	if err != nil {
+		return err
+	}
+	for range 3 { // each time that somebody else registered or deregistered it meanwhile
+		err = s.p.Table.Transact(ctx, table.Check(account, table.Exists()), table.Put(row, table.Exists()))
+		if lost, ok := errors.AsType[*table.ConditionError](err); !ok {
+			return fault.Wrap("replace cluster "+r.Name, err)
+		} else if _, gone := lost.Old(0); gone {
+			return unknown(r.AccountID)
+		}
+		err = s.p.Table.Transact(ctx, table.Update(account, []table.Change{table.Add("clusters", 1)}, table.Exists(),
+			table.Any(table.Lacks("clusters"), table.Less("clusters", inventory.MaxClusters))), table.Put(row, table.Absent()))
+		if lost, ok := errors.AsType[*table.ConditionError](err); !ok {
+			return fault.Wrap("register cluster "+r.Name, err)
+		} else if was, full := lost.Old(0); full {
+			return crowded(was, r.AccountID)
+		}
+	}
+	return fault.New(fault.Unavailable, "the cluster %s is registered and deregistered by others just now: try again", r.Name)
+}
+
+// crowded says why the account took no registration: there are too many, or it is gone.
+func crowded(was table.Item, accountID string) error {
+	if was.Data == nil {
+		return unknown(accountID)
+	}
+	return fault.New(fault.Invalid, "the account has %d registered clusters, which is the most that it can have: deregister one", inventory.MaxClusters)
+}
+
+// deregister forgets how a cluster is entered. The cloud is not asked: it may have the cluster no more.
+func (s *service) deregister(ctx context.Context, in *ClusterPath) (Removed, error) {
+	org := identity.From(ctx).Org
+	a, err := s.account(ctx, org, in.AccountID)
+	if err != nil {
+		return Removed{}, err
+	}
+	name, err := in.cluster()
+	if err != nil {
+		return Removed{}, err
+	}
+	err = s.p.Table.Transact(ctx, table.Delete(inventory.ClusterKey(org, a.ID, name), table.Exists()),
+		table.Update(inventory.AccountKey(org, a.ID), []table.Change{table.Add("clusters", -1)}, table.Exists()))
+	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
+		if _, gone := lost.Old(1); gone {
+			return Removed{}, unknown(a.ID)
+		}
+		return Removed{}, fault.New(fault.NotFound, "the cluster %.128q in region %.64q is not registered", name.Name, name.Region)
+	}
+	if err != nil {
+		return Removed{}, fmt.Errorf("deregister cluster %s: %w", name.Name, err)
+	}
+	return Removed{ID: name.Region + "/" + name.Name}, nil
+}

@@ -1,0 +1,128 @@
+package cloudaccounts
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/table"
+)
+
+// noAccess is the access to a cluster that is not registered.
+const noAccess = "none"
+
+// Cluster is the record of a Kubernetes cluster of an account.
+type Cluster struct {
+	Name       string              `json:"name" example:"prod"`
+	Region     string              `json:"region" example:"eu-west-1"`
+	Provider   string              `json:"provider" example:"aws"`
+	Status     cloud.ClusterStatus `json:"status" enum:"creating,active,updating,deleting,failed,deleted,unknown" doc:"deleted: registered, and the cloud has it no more; unknown: it could not be read, see failures"`
+	Version    string              `json:"version" doc:"Of Kubernetes; empty when it could not be read" example:"1.33"`
+	NodeCount  *int                `json:"nodeCount,omitempty" doc:"Nodes that its managed node groups are set to; left out when they could not be read"`
+	Access     string              `json:"access" enum:"none,cloud_iam,kubeconfig" doc:"How it is entered"`
+	Registered bool                `json:"registered" doc:"Whether it may be deployed to"`
+}
+
+// ClusterList is a page of clusters. It is complete but for what its failures name.
+type ClusterList struct {
+	Items    []Cluster                  `json:"items" doc:"The clusters of this page"`
+	Total    int                        `json:"total" doc:"How many there are on all pages"`
+	Page     int                        `json:"page" doc:"Which page this is, from 1"`
+	Limit    int                        `json:"limit" doc:"Clusters a page"`
+	Failures []inventory.ClusterFailure `json:"failures" doc:"What could not be read: regions that could not be listed, clusters that could not be described"`
+}
+
+// entered is the record of a cluster as the cloud describes it, r being its registration or nil.
+func entered(a inventory.Account, c cloud.Cluster, r *inventory.Registration) Cluster {
+	out := Cluster{
+		Name: c.Name, Region: c.Region, Provider: a.Provider, Status: c.Status, Version: c.Version, NodeCount: c.NodeCount,
+		Access: noAccess,
+	}
+	if r != nil {
+		out.Access, out.Registered = r.Method, true
+	}
+	return out
+}
+
+type clustersInput struct {
+	rest.Page
+	rest.Sort
+	AccountID string `path:"accountID" maxLength:"64"`
+	Region    string `query:"region" maxLength:"64" doc:"Only clusters of this region"`
+}
+
+func (s *service) clusters(ctx context.Context, in *clustersInput) (ClusterList, error) {
+	if err := in.Check("region", "name"); err != nil {
+		return ClusterList{}, err
+	}
+	org := identity.From(ctx).Org
+	a, err := s.account(ctx, org, in.AccountID)
+	if err != nil {
+		return ClusterList{}, err
+	}
+	known, err := s.registrations(ctx, org, a.ID)
+	if err != nil {
+		return ClusterList{}, err
+	}
+	var found inventory.ClustersFound
+	err = s.ask(ctx, inventory.Question{Ask: inventory.AskClusters, Org: org, Account: a, Clusters: in.query(known)}, &found)
+	if err != nil {
+		return ClusterList{}, err
+	}
+	return in.list(a, known, found), nil
+}
+
+func (in *clustersInput) query(known []inventory.Registration) inventory.ClusterQuery {
+	q := inventory.ClusterQuery{
+		Region: in.Region, ByName: in.By == "name", Last: in.Descending(), Skip: in.Skip(), Limit: in.Limit,
+	}
+	for i := range known {
+		q.Known = append(q.Known, known[i].ClusterName)
+	}
+	return q
+}
+
+func (in *clustersInput) list(a inventory.Account, known []inventory.Registration, found inventory.ClustersFound) ClusterList {
+	registered := make(map[inventory.ClusterName]*inventory.Registration, len(known))
+	for i := range known {
+		registered[known[i].ClusterName] = &known[i]
+	}
+	out := ClusterList{
+		Items: make([]Cluster, len(found.Clusters)), Total: found.Total, Page: in.Page.Page, Limit: in.Limit,
+		Failures: append([]inventory.ClusterFailure{}, found.Failures...),
+	}
+	for i, c := range found.Clusters {
+		out.Items[i] = entered(a, c, registered[inventory.ClusterName{Region: c.Region, Name: c.Name}])
+	}
+	return out
+}
+
+// registrations reads those of an account: never more than inventory.MaxClusters.
+func (s *service) registrations(ctx context.Context, org, accountID string) ([]inventory.Registration, error) {
+	pk := inventory.ClusterKey(org, accountID, inventory.ClusterName{}).PK
+	page, err := s.p.Table.Query(ctx, table.Query{PK: pk, Prefix: inventory.ClusterPrefix(accountID), Limit: inventory.MaxClusters + 1})
+	if err != nil {
+		return nil, fmt.Errorf("list clusters of %s: %w", accountID, err)
+	}
+	return table.DecodeAll[inventory.Registration](page.Items)
+}
+
+// ClusterPath names a cluster in a path.
+type ClusterPath struct {
+	AccountID   string `path:"accountID" maxLength:"64"`
+	Region      string `path:"region" maxLength:"64" example:"eu-west-1"`
+	ClusterName string `path:"clusterName" maxLength:"128" example:"prod"`
+}
+
+// cluster is the cluster that the path names. No cloud allows a # in a region or a name, and keys are parted by it.
+func (in *ClusterPath) cluster() (inventory.ClusterName, error) {
+	if strings.Contains(in.Region+in.ClusterName, "#") {
+		return inventory.ClusterName{}, fault.New(fault.NotFound, "cloud account %.64q has no cluster %.128q in region %.64q", in.AccountID, in.ClusterName, in.Region)
+	}
+	return inventory.ClusterName{Region: in.Region, Name: in.ClusterName}, nil
+}

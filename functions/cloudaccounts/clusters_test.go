@@ -1,0 +1,331 @@
+package cloudaccounts_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"lamplighter.dev/functions/cloudaccounts"
+	"lamplighter.dev/shared/cloud/kubeconfig"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/table"
+)
+
+// config is a kubeconfig whose user has these fields.
+func config(user string) string {
+	return `{"kind":"Config","contexts":[{"name":"a","context":{"cluster":"c","user":"u"}}],
+		"clusters":[{"name":"c","cluster":{"server":"https://api.example.com"}}],"users":[{"name":"u","user":{` + user + `}}]}`
+}
+
+var (
+	byIAM   = fields{"method": "cloud_iam"}
+	byToken = fields{"method": "kubeconfig", "kubeconfig": config(`"token":"hush-hush"`)}
+)
+
+func access(accountID, region, name string) string {
+	return "/cloud-accounts/" + accountID + "/clusters/" + url.PathEscape(region) + "/" + url.PathEscape(name) + "/access"
+}
+
+func (s *stage) clusters(c identity.Caller, accountID, query string) cloudaccounts.ClusterList {
+	s.t.Helper()
+	return data[cloudaccounts.ClusterList](s, s.call(c, "GET", "/cloud-accounts/"+accountID+"/clusters"+query, nil), 200)
+}
+
+// told is a list in one line.
+func told(l cloudaccounts.ClusterList) string {
+	var out []string
+	for _, c := range l.Items {
+		out = append(out, fmt.Sprintf("%s/%s %s %s %t", c.Region, c.Name, c.Status, c.Access, c.Registered))
+	}
+	return strings.Join(out, ", ")
+}
+
+// registration reads what is stored of a cluster.
+func (s *stage) registration(org, accountID string, n inventory.ClusterName) (inventory.Registration, error) {
+	s.t.Helper()
+	return table.Read[inventory.Registration](table.WithTenant(s.t.Context(), org), s.p.Table, inventory.ClusterKey(org, accountID, n))
+}
+
+// counted reads how many registrations the account counts, and how many there are.
+func (s *stage) counted(org, accountID string) (counts, rows int) {
+	s.t.Helper()
+	ctx := table.WithTenant(s.t.Context(), org)
+	a, err := table.Read[inventory.Account](ctx, s.p.Table, inventory.AccountKey(org, accountID))
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		s.t.Fatal(err)
+	}
+	pk := inventory.ClusterKey(org, accountID, inventory.ClusterName{}).PK
+	page, err := s.p.Table.Query(ctx, table.Query{PK: pk, Prefix: inventory.ClusterPrefix(accountID), Limit: 1000})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return a.Clusters, len(page.Items)
+}
+
+func TestClustersAreListedRegisteredAndDeregistered(t *testing.T) {
+	s := newStage(t)
+	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "2"}})
+	const none = "us-east-1/main active none false, us-east-2/main active none false"
+	l := s.clusters(viewer, a.ID, "")
+	if told(l) != none || l.Total != 2 || l.Page != 1 || l.Limit != 20 || len(l.Failures) != 0 {
+		t.Fatalf("%+v", l)
+	}
+	for _, c := range l.Items {
+		if c.Provider != "simulated" || c.Version == "" || c.NodeCount == nil || *c.NodeCount == 0 {
+			t.Errorf("%+v", c)
+		}
+	}
+	path := access(a.ID, "us-east-2", "main")
+	for _, body := range []fields{byIAM, byToken, byToken, byIAM} {
+		got := s.call(alice, "PUT", path, body)
+		if c := data[cloudaccounts.Cluster](s, got, 200); !c.Registered || c.Access != body["method"] || c.Name != "main" || c.Region != "us-east-2" || c.Status != "active" {
+			t.Errorf("%+v; want it registered with %v", c, body["method"])
+		}
+		if want := fmt.Sprintf("us-east-1/main active none false, us-east-2/main active %s true", body["method"]); told(s.clusters(alice, a.ID, "")) != want {
+			t.Errorf("%s; want %s", told(s.clusters(alice, a.ID, "")), want)
+		}
+		if counts, rows := s.counted(alice.Org, a.ID); counts != 1 || rows != 1 {
+			t.Errorf("the account counts %d of %d registrations; want 1", counts, rows)
+		}
+	}
+	if got := data[cloudaccounts.Removed](s, s.call(alice, "DELETE", path, nil), 200); got.ID != "us-east-2/main" {
+		t.Errorf("the answer names %q", got.ID)
+	}
+	if got := s.call(alice, "DELETE", path, nil); got.status != 404 || !strings.Contains(unquoted(got.body), `"main" in region "us-east-2" is not registered`) {
+		t.Errorf("again: %d %s", got.status, got.body)
+	}
+	if counts, rows := s.counted(alice.Org, a.ID); told(s.clusters(alice, a.ID, "")) != none || counts != 0 || rows != 0 {
+		t.Errorf("%s; the account counts %d of %d", told(s.clusters(alice, a.ID, "")), counts, rows)
+	}
+}
+
+func TestAKubeconfigIsSealedInItsPlaceAndNeverReturned(t *testing.T) {
+	s := newStage(t)
+	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "2"}})
+	path, n := access(a.ID, "us-east-1", "main"), inventory.ClusterName{Region: "us-east-1", Name: "main"}
+	for _, got := range []answer{s.call(alice, "PUT", path, byToken), s.call(alice, "GET", "/cloud-accounts/"+a.ID+"/clusters", nil)} {
+		if got.status != 200 || strings.Contains(got.body, "hush") || strings.Contains(got.body, "sealed") || strings.Contains(got.body, "api.example.com") {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+	}
+	r, err := s.registration(alice.Org, a.ID, n)
+	if err != nil || len(r.Sealed) == 0 || strings.Contains(string(r.Sealed), "hush") {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	plain, err := s.p.Sealer.Open(t.Context(), inventory.ClusterPlace(alice.Org, a.ID, n), r.Sealed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept kubeconfig.Access
+	if err = json.Unmarshal(plain, &kept); err != nil || kept.Token != "hush-hush" || kept.Server != "https://api.example.com" {
+		t.Errorf("%+v, %v", kept, err)
+	}
+	elsewhere := inventory.ClusterPlace(alice.Org, a.ID, inventory.ClusterName{Region: "us-east-2", Name: "main"})
+	if _, err = s.p.Sealer.Open(t.Context(), elsewhere, r.Sealed); err == nil {
+		t.Error("it opens for another cluster")
+	}
+	data[cloudaccounts.Cluster](s, s.call(alice, "PUT", path, byIAM), 200)
+	if r, err = s.registration(alice.Org, a.ID, n); err != nil || r.Sealed != nil {
+		t.Errorf("the kubeconfig outlives its method: %+v, %v", r, err)
+	}
+}
+
+func TestRegisteringRefusesWhatCannotBe(t *testing.T) {
+	s := newStage(t)
+	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "1", "clusterStatus": "creating"}})
+	given := func(user string) fields { return fields{"method": "kubeconfig", "kubeconfig": config(user)} }
+	tests := []struct {
+		name, region, cluster string
+		body                  any
+		status                int
+		says                  string
+	}{
+		{"no method", "us-east-1", "main", fields{}, 400, "method"},
+		{"a method that is none", "us-east-1", "main", fields{"method": "telnet"}, 400, "method"},
+		{"no kubeconfig", "us-east-1", "main", fields{"method": "kubeconfig"}, 400, "kubeconfig: is required"},
+		{"a kubeconfig that is not needed", "us-east-1", "main", fields{"method": "cloud_iam", "kubeconfig": config(`"token":"hush-hush"`)}, 400, "only for method kubeconfig"},
+		{"a kubeconfig that is none", "us-east-1", "main", fields{"method": "kubeconfig", "kubeconfig": "hush-hush"}, 400, "kubeconfig: "},
+		{"a plugin", "us-east-1", "main", given(`"token":"hush-hush","exec":{"command":"aws"}`), 400, "exec"},
+		{"an auth provider", "us-east-1", "main", given(`"auth-provider":{"name":"gcp"}`), 400, "auth-provider"},
+		{"a file", "us-east-1", "main", given(`"tokenFile":"/etc/passwd"`), 400, "tokenFile"},
+		{"a cluster that is not there", "us-east-1", "prod", byToken, 404, `no cluster "prod" in region "us-east-1"`},
+		{"a region that is not there", "mars", "main", byToken, 404, `region "mars"`},
+		{"a name that would part a key", "us-east-1", "ma#in", byToken, 404, `"ma#in"`},
+		{"a cluster that is not ready for the account's credentials", "us-east-1", "main", byIAM, 400, "is creating"},
+		{"a cluster that is not ready, with a kubeconfig", "us-east-1", "main", byToken, 200, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, before := s.counted(alice.Org, a.ID)
+			got := s.call(alice, "PUT", access(a.ID, tt.region, tt.cluster), tt.body)
+			if got.status != tt.status || !strings.Contains(unquoted(got.body), tt.says) || strings.Contains(got.body, "hush-hush") {
+				t.Errorf("%d %s; want %d with %q", got.status, got.body, tt.status, tt.says)
+			}
+			if _, after := s.counted(alice.Org, a.ID); tt.status != 200 && after != before {
+				t.Errorf("%d registrations were %d before", after, before)
+			}
+		})
+	}
+}
+
+func TestClustersOfOthersDoNotExist(t *testing.T) {
+	s := newStage(t)
+	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "1"}})
+	path := access(a.ID, "us-east-1", "main")
+	data[cloudaccounts.Cluster](s, s.call(alice, "PUT", path, byToken), 200)
+	tests := []struct {
+		method, path  string
+		body          any
+		bob, onlyLook int
+	}{
+		{"GET", "/cloud-accounts/" + a.ID + "/clusters", nil, 404, 200},
+		{"PUT", path, byIAM, 404, 403},
+		{"PUT", path, byToken, 404, 403},
+		{"DELETE", path, nil, 404, 403},
+	}
+	for _, tt := range tests {
+		for c, want := range map[*identity.Caller]int{&bob: tt.bob, &viewer: tt.onlyLook} {
+			got := s.call(*c, tt.method, tt.path, tt.body)
+			if got.status != want || want == 404 && !strings.Contains(got.body, a.ID) {
+				t.Errorf("%s as %s: %d %s; want %d", tt.method, c.Email, got.status, got.body, want)
+			}
+		}
+	}
+	// The same cloud account in another organization knows nothing of this one's registrations.
+	b := s.settled(bob, fields{"credentials": keys{"size": "200", "regions": "1"}})
+	if got := told(s.clusters(bob, b.ID, "")); got != "us-east-1/main active none false" {
+		t.Error(got)
+	}
+	if got := s.call(bob, "DELETE", access(b.ID, "us-east-1", "main"), nil); got.status != 404 {
+		t.Errorf("bob deregisters what he has not registered: %d %s", got.status, got.body)
+	}
+	if r, err := s.registration(alice.Org, a.ID, inventory.ClusterName{Region: "us-east-1", Name: "main"}); err != nil || r.Method != inventory.Kubeconfig {
+		t.Errorf("alice's registration: %+v, %v", r, err)
+	}
+	for _, account := range []string{"x", "ca_01hzzzzzzzzzzzzzzzzzzzzzzz"} {
+		for method, body := range map[string]any{"PUT": byIAM, "DELETE": nil} {
+			if got := s.call(alice, method, access(account, "us-east-1", "main"), body); got.status != 404 || !strings.Contains(got.body, account) {
+				t.Errorf("%s of account %s: %d %s", method, account, got.status, got.body)
+			}
+		}
+	}
+}
+
+func TestListsOfClustersArePagedAndTellWhatTheyLack(t *testing.T) {
+	s := newStage(t)
+	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "3"}})
+	data[cloudaccounts.Cluster](s, s.call(alice, "PUT", access(a.ID, "us-east-1", "main"), byToken), 200)
+	for query, want := range map[string]string{
+		"?limit=1&page=2":             "us-east-2/main active none false",
+		"?sort_order=desc&limit=1":    "us-west-2/main active none false",
+		"?sort_by=name&limit=1":       "us-east-1/main active kubeconfig true",
+		"?region=us-west-2&limit=999": "us-west-2/main active none false",
+		"?page=9":                     "",
+	} {
+		if got := told(s.clusters(viewer, a.ID, query)); got != want {
+			t.Errorf("%s: %q; want %q", query, got, want)
+		}
+	}
+	for _, query := range []string{"?page=0", "?limit=x", "?sort_by=colour"} {
+		if got := s.call(viewer, "GET", "/cloud-accounts/"+a.ID+"/clusters"+query, nil); got.status != 400 {
+			t.Errorf("%s: %d %s; want 400", query, got.status, got.body)
+		}
+	}
+	change := func(k keys) {
+		b := data[cloudaccounts.Account](s, s.call(alice, "PUT", "/cloud-accounts/"+a.ID, fields{"credentials": k}), 200)
+		s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+b.JobID)
+	}
+	change(keys{"size": "200", "regions": "2", "denied": "us-east-1"})
+	l := s.clusters(viewer, a.ID, "")
+	if told(l) != "us-east-1/main unknown kubeconfig true, us-east-2/main active none false" || len(l.Failures) != 1 || l.Failures[0].Region != "us-east-1" || !strings.Contains(l.Failures[0].Error, "not authorized") {
+		t.Errorf("a denied region: %+v", l)
+	}
+	change(keys{"size": "20", "regions": "2", "kinds": "aws-ec2"})
+	if got := told(s.clusters(viewer, a.ID, "")); got != "us-east-1/main deleted kubeconfig true" {
+		t.Errorf("a cluster that is no more: %s", got)
+	}
+	data[cloudaccounts.Removed](s, s.call(alice, "DELETE", access(a.ID, "us-east-1", "main"), nil), 200)
+}
+
+func TestAnAccountTakesItsRegistrationsWithIt(t *testing.T) {
+	s := newStage(t)
+	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "2"}})
+	for _, region := range []string{"us-east-1", "us-east-2"} {
+		data[cloudaccounts.Cluster](s, s.call(alice, "PUT", access(a.ID, region, "main"), byToken), 200)
+	}
+	data[cloudaccounts.Removed](s, s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil), 200)
+	if _, rows := s.counted(alice.Org, a.ID); rows != 0 {
+		t.Errorf("%d registrations outlive their account", rows)
+	}
+}
+
+// TestNoRegistrationOutlivesItsAccount registers, deregisters and deletes at the same time: whatever wins, what the
+// account counts is what there is, and without an account there is nothing.
+func TestNoRegistrationOutlivesItsAccount(t *testing.T) {
+	s := newStage(t)
+	for try := range 5 {
+		a := s.settled(alice, fields{"credentials": keys{"size": "100", "regions": "3"}})
+		var wg sync.WaitGroup
+		for i := range 6 {
+			path := access(a.ID, []string{"us-east-1", "us-east-2", "us-west-2"}[i%3], "main")
+			wg.Go(func() { s.call(alice, "PUT", path, []fields{byIAM, byToken}[i%2]) })
+			wg.Go(func() { s.call(alice, "DELETE", path, nil) })
+		}
+		wg.Go(func() { s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil) })
+		wg.Wait()
+		if counts, rows := s.counted(alice.Org, a.ID); counts != rows {
+			t.Errorf("try %d: the account counts %d of %d registrations", try, counts, rows)
+		}
+		if s.call(alice, "GET", "/cloud-accounts/"+a.ID, nil).status == 200 {
+			data[cloudaccounts.Removed](s, s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil), 200)
+		}
+	}
+}
+
+func TestTooManyRegistrationsAreRefused(t *testing.T) {
+	s := newStage(t)
+	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "1"}})
+	count := func(n int) {
+		k := inventory.AccountKey(alice.Org, a.ID)
+		if _, err := s.p.Table.Write(table.WithTenant(t.Context(), alice.Org), table.Update(k, []table.Change{table.Set("clusters", n)})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count(inventory.MaxClusters)
+	if got := s.call(alice, "PUT", access(a.ID, "us-east-1", "main"), byIAM); got.status != 400 || !strings.Contains(got.body, "90 registered clusters") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	count(inventory.MaxClusters - 1)
+	data[cloudaccounts.Cluster](s, s.call(alice, "PUT", access(a.ID, "us-east-1", "main"), byIAM), 200)
+	data[cloudaccounts.Cluster](s, s.call(alice, "PUT", access(a.ID, "us-east-1", "main"), byToken), 200) // it replaces
+}
+
+func TestAFullAccountLeavesInOneTransaction(t *testing.T) {
+	s := newStage(t)
+	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "1"}})
+	ctx := table.WithTenant(t.Context(), alice.Org)
+	ws := []table.Write{table.Update(inventory.AccountKey(alice.Org, a.ID), []table.Change{table.Set("clusters", inventory.MaxClusters)})}
+	for i := range inventory.MaxClusters {
+		n := inventory.ClusterName{Region: "us-east-1", Name: fmt.Sprint("c-", i)}
+		it, err := table.Row(inventory.ClusterKey(alice.Org, a.ID, n), inventory.Registration{ClusterName: n, AccountID: a.ID, Method: inventory.CloudIAM})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ws = append(ws, table.Put(it))
+	}
+	if err := s.p.Table.Transact(ctx, ws...); err != nil {
+		t.Fatal(err)
+	}
+	if l := s.clusters(alice, a.ID, "?limit=100"); l.Total != inventory.MaxClusters+1 {
+		t.Errorf("%d clusters; want those registered and the one that is there", l.Total)
+	}
+	data[cloudaccounts.Removed](s, s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil), 200)
+	if _, rows := s.counted(alice.Org, a.ID); rows != 0 {
+		t.Errorf("%d registrations are left", rows)
+	}
+}

@@ -47,7 +47,7 @@ func (s *service) listOperations(g *rest.Group) {
 			"Terminated resources stay listed for seven days." + costNote,
 	}, s.list)
 	rest.Handle(g, rest.Op{
-		ID: "exportResources", Method: http.MethodGet, Path: "/resources/export", Policy: policy, Scoped: true, Statuses: invalid, Produces: csvType,
+		ID: "exportResources", Method: http.MethodGet, Path: "/resources/export", Policy: policy, Scoped: true, Statuses: invalid, Produces: csvType + ", " + ndjsonType,
 		Summary: "Export resources",
 		Description: "The resources that the filters leave, as CSV (default) or NDJSON, at most 10,000 in one file: more are 400, and ask for a narrower filter. " +
 			"CSV cells that a spreadsheet would take for a formula begin with an apostrophe.",

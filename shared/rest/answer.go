@@ -52,7 +52,10 @@ func envelope(out any) ([]byte, error) {
 }
 
 func (r Raw) write(ctx huma.Context, op *Op) {
-	status, kind := op.Status, op.Produces
+	status, kind := op.Status, ""
+	if kinds := op.kinds(); len(kinds) > 0 {
+		kind = kinds[0]
+	}
 	if r.Status != 0 {
 		status = r.Status
 	}

@@ -44,6 +44,7 @@ func Mount(p *platform.Platform, groups ...*Group) (http.Handler, *API) {
 		}
 		api.tag(g.Tag)
 	}
+	api.nullable()
 	return s, api
 }
 

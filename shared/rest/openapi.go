@@ -110,11 +110,12 @@ func describe[I, O any](api huma.API, op Op, hop *huma.Operation) {
 
 func successContent[O any](r huma.Registry, op Op) map[string]*huma.MediaType {
 	if isRaw[O]() {
-		if op.Produces == "" {
-			return nil
+		content := map[string]*huma.MediaType{}
+		for _, produced := range op.kinds() {
+			kind, _, _ := strings.Cut(produced, ";")
+			content[kind] = &huma.MediaType{}
 		}
-		kind, _, _ := strings.Cut(op.Produces, ";")
-		return map[string]*huma.MediaType{kind: {}}
+		return content
 	}
 	return map[string]*huma.MediaType{contentJSON: {Schema: &huma.Schema{
 		Type: huma.TypeObject, Required: []string{"data"},

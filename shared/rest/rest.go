@@ -32,7 +32,7 @@ type Op struct {
 	Deprecated bool
 	Status     int    // of success; 0 is 200
 	Statuses   []int  // documented failures, besides those that follow from the declaration
-	Produces   string // content type of a Raw answer; empty for {"data":…}
+	Produces   string // content type of a Raw answer, or several behind commas, of which the first is the default; empty for {"data":…}
 }
 
 // Group is the operations under one tag of the interface description.
@@ -108,6 +108,14 @@ func (op *Op) permits(c identity.Caller) bool {
 		return identity.Holds(c, op.Policy)
 	}
 	return identity.Allows(c, op.Policy)
+}
+
+// kinds are the content types of a Raw answer.
+func (op *Op) kinds() []string {
+	if op.Produces == "" {
+		return nil
+	}
+	return strings.Split(op.Produces, ", ")
 }
 
 // policy is what x-policy says of the operation.

@@ -4,6 +4,7 @@ package testenv
 
 import (
 	"bytes"
+	"log/slog"
 	"net/http/httptest"
 	"path/filepath"
 	"sync"
@@ -19,6 +20,7 @@ type Setup struct {
 	Dir    string       // keys, mails and store; "" is a folder of the test's
 	Remote table.Remote // a DynamoDB table instead of the embedded store
 	Clock  clock.Clock  // nil is the machine's
+	Log    *slog.Logger // nil is nowhere
 	Sync   bool         // every write waits for the disk, as in service; tests that do not die do without
 }
 
@@ -50,7 +52,7 @@ func (e *Env) start() {
 	srv := httptest.NewUnstartedServer(nil)
 	e.URL = "http://" + srv.Listener.Addr().String()
 	service, err := local.Open(local.Options{
-		Root: root(e.t), Dir: e.Setup.Dir, Remote: e.Setup.Remote, NoSync: !e.Setup.Sync, Clock: e.Setup.Clock,
+		Root: root(e.t), Dir: e.Setup.Dir, Remote: e.Setup.Remote, NoSync: !e.Setup.Sync, Clock: e.Setup.Clock, Log: e.Setup.Log,
 		BaseURL: "http://lamplighter.test", Version: "test", Mails: e.mails,
 	})
 	if err != nil {

@@ -19,12 +19,18 @@ var nasty = []string{
 }
 
 // maker makes random values.
-type maker struct{ *rand.Rand }
+type maker struct {
+	*rand.Rand
+	known map[string][]string
+}
 
 func (m maker) nasty() string { return nasty[m.IntN(len(nasty))] }
 
 // parameter makes a value, and tells whether to send it where it may be left out.
 func (m maker) parameter(p *openapi3.Parameter) (string, bool) {
+	if v := m.existing(p.Name); v != "" {
+		return v, true
+	}
 	if m.IntN(3) == 0 {
 		return m.nasty(), true
 	}
@@ -117,13 +123,32 @@ func (m maker) object(s *openapi3.Schema, depth int) any {
 	out := map[string]any{}
 	for _, name := range slices.Sorted(keys(s.Properties)) {
 		if slices.Contains(s.Required, name) || m.IntN(2) == 0 {
-			out[name] = m.value(s.Properties[name], depth+1)
+			out[name] = m.member(name, s.Properties[name], depth+1)
 		}
 	}
 	if m.IntN(4) == 0 {
 		out[m.nasty()] = m.wrong()
 	}
 	return out
+}
+
+// existing is the name of something that exists, or "" where none is known or something else is wanted.
+func (m maker) existing(name string) string {
+	if vs := m.known[name]; len(vs) > 0 && m.IntN(4) > 0 {
+		return vs[m.IntN(len(vs))]
+	}
+	return ""
+}
+
+func (m maker) member(name string, ref *openapi3.SchemaRef, depth int) any {
+	v := m.existing(name)
+	switch {
+	case v == "":
+		return m.value(ref, depth)
+	case ref.Value.Type.Includes(openapi3.TypeArray):
+		return []any{v}
+	}
+	return v
 }
 
 func (m maker) text(s *openapi3.Schema) string {

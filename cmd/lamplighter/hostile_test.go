@@ -1,0 +1,265 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lamplighter.dev/cmd/lamplighter/local"
+	"lamplighter.dev/cmd/lamplighter/testenv"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/rest/resttest"
+	"lamplighter.dev/shared/table"
+)
+
+// siege is a service under attack, with what it lets out: its log from debug on, and every answer.
+type siege struct {
+	*testenv.Env
+	clock *testenv.Ahead
+	log   spill
+}
+
+func besiege(t *testing.T) *siege {
+	t.Helper()
+	s := &siege{clock: &testenv.Ahead{}}
+	log := slog.New(slog.NewJSONHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	s.Env = testenv.Start(t, testenv.Setup{Clock: s.clock, Log: log})
+	return s
+}
+
+// spill keeps what is written to it.
+type spill struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+// Write keeps p.
+func (s *spill) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *spill) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// caller asks the service in process, through gateway and authorizer, as often as a test needs: an organization has 100
+// requests a minute, so the clock goes to the next minute in time, and the access token is signed anew.
+type caller struct {
+	*testenv.Client
+	s      *siege
+	claims identity.Claims
+	asked  atomic.Int64
+}
+
+func (s *siege) caller(t *testing.T, c *testenv.Client) *caller {
+	t.Helper()
+	claims, err := s.Platform.Tokens.Verify(t.Context(), c.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &caller{Client: c, s: s, claims: claims}
+}
+
+// pace makes room for one more request.
+func (c *caller) pace() {
+	if c.asked.Add(1)%90 == 0 {
+		c.s.clock.Advance(time.Minute)
+	}
+}
+
+// credential is the value of the Authorization header for the next request.
+func (c *caller) credential(t testing.TB) string {
+	t.Helper()
+	c.pace()
+	now := c.s.clock.Now()
+	claims := c.claims
+	claims.ID, claims.Issued, claims.Expires = id.New("jti", now), now, now.Add(identity.TokenTTL)
+	token, err := c.s.Platform.Tokens.Sign(t.Context(), claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Token = token
+	return "Bearer " + token
+}
+
+// spare is the caller in another session, which a log-out may end.
+func (c *caller) spare(t testing.TB) *caller {
+	t.Helper()
+	at := identity.SessionKey(c.claims.Session)
+	ctx := table.Within(t.Context(), identity.SessionPrefix)
+	session, err := table.Read[identity.Session](ctx, c.s.Platform.Table, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session.ID = id.New("spare", c.s.clock.Now())
+	row, err := table.Row(identity.SessionKey(session.ID), session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = c.s.Platform.Table.Write(ctx, table.Put(row)); err != nil {
+		t.Fatal(err)
+	}
+	other := &caller{Client: c.Client, s: c.s, claims: c.claims}
+	other.claims.Session = session.ID
+	return other
+}
+
+// ask sends one request. Header is names and values in turn; the target need not be well-formed. Whatever comes back must
+// be no failure of the service, and must be named.
+func (c *caller) ask(t testing.TB, method, target, body string, header ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodGet, "/", io.NopCloser(strings.NewReader(body)))
+	r.Method, r.RequestURI, r.ContentLength = method, target, int64(len(body))
+	u, err := url.ParseRequestURI(target)
+	if err != nil {
+		t.Fatalf("%s: no server would read it: %v", target, err)
+	}
+	r.URL = u
+	r.Header.Set("Authorization", c.credential(t))
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for pair := range slices.Chunk(header, 2) {
+		r.Header.Set(pair[0], pair[1])
+	}
+	w := httptest.NewRecorder()
+	c.s.ServeHTTP(w, r)
+	if w.Code >= http.StatusInternalServerError || w.Code == http.StatusTooManyRequests || w.Header().Get("X-Request-Id") == "" {
+		t.Errorf("%s %.200s %.200s\n answered %d %v %.300s", method, target, body, w.Code, w.Header(), w.Body)
+	}
+	return w
+}
+
+// estate is one of everything that an organization can have, by the names under which operations ask for it.
+type estate map[string]string
+
+// settle gives the caller an estate: a cloud of their own with a group, an action, a bulk action and a refresh.
+func (c *caller) settle(t *testing.T, number string) estate {
+	t.Helper()
+	account := c.Connect(number, testenv.Fast(60))
+	all := running(t, c.Client, 2)
+	var job struct{ JobID string }
+	c.Call(http.MethodPost, "/resources/refresh", map[string]string{}, &job)
+	refresh := job.JobID
+	c.s.Settled()
+	c.Call(http.MethodPost, "/cloud-accounts/"+account+"/discover", map[string]string{}, &job)
+	c.s.Settled()
+	var group struct{ ID string }
+	c.Call(http.MethodPost, "/resource-groups", map[string]any{
+		"name": "Group of " + number, "members": []any{map[string]any{"resourceID": all[1].ID}},
+	}, &group)
+	action := act(c.Client, all[0], "stop")
+	var bulk struct {
+		ID string `json:"bulkActionID"`
+	}
+	c.Call(http.MethodPost, "/actions/bulk", map[string]string{"type": "stop", "groupID": group.ID}, &bulk)
+	c.s.Settled()
+	return estate{
+		"accountID": account, "cloudAccountID": account, "cloud_account_id": account, "jobID": job.JobID, "refresh": refresh,
+		"groupID": group.ID, "group_id": group.ID, "resourceID": all[1].ID, "resourceUID": all[1].UID, "resource_uid": all[1].UID,
+		"uids": all[1].UID, "actionID": action, "bulkActionID": bulk.ID, "tenantID": c.Org, "region": all[1].Region,
+		"clusterName": "none",
+	}
+}
+
+// TestFuzz sends every operation of the whole service what no client should, behind the real gateway and authorizer, as
+// the owner of an organization that has something. No operation may only ever be refused, or the fuzzer would be blind.
+func TestFuzz(t *testing.T) {
+	t.Parallel()
+	s := besiege(t)
+	c := s.caller(t, s.Owner("fuzz@example.com"))
+	e := c.settle(t, "fuzzed-1")
+	refused := succeeds(t, s)
+	o := resttest.Options{
+		Requests: 100, Seed: 7, Known: known(e), Before: c.signed(t),
+		Seen: func(id string, status int) {
+			if status/100 == 2 {
+				delete(refused, id)
+			}
+		},
+		Skip: func(string) bool { s.Settled(); return false }, // what runs would refuse the next operation
+	}
+	if testing.Short() {
+		o.Requests = 40
+	}
+	began := time.Now()
+	seen := resttest.Fuzz(t, s, local.Describe(s.Platform).YAML(), o)
+	t.Logf("%v in %s", seen, time.Since(began))
+	if seen[http.StatusTooManyRequests] > 0 || seen[http.StatusUnauthorized] > sum(seen)/10 {
+		t.Errorf("the door kept the fuzzer out: %v", seen)
+	}
+	if len(refused) > 0 {
+		t.Errorf("these were only ever refused: %v", slices.Sorted(maps.Keys(refused)))
+	}
+}
+
+func sum(seen map[int]int) int {
+	n := 0
+	for v := range maps.Values(seen) {
+		n += v
+	}
+	return n
+}
+
+// succeeds are the operations that a fuzzer who has an estate gets through: all but those that want a code, a password
+// or a token of this minute.
+func succeeds(t *testing.T, s *siege) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	for _, ops := range local.Operations(s.Platform) {
+		for i := range ops {
+			out[ops[i].ID] = true
+		}
+	}
+	for _, id := range []string{"logIn", "refresh", "validateCode", "resetPassword", "cancelAction", "listClusters", "registerCluster", "deregisterCluster"} {
+		if !out[id] {
+			t.Errorf("there is no operation %s any more", id)
+		}
+		delete(out, id)
+	}
+	return out
+}
+
+// known are the values of an estate as the fuzzer wants them.
+func known(e estate) map[string][]string {
+	out := map[string][]string{}
+	for name, v := range e {
+		out[name] = []string{v}
+	}
+	out["jobID"] = []string{e["jobID"], e["refresh"]}
+	out["provider"] = []string{"simulated"}
+	out["authMethod"] = []string{"simulated"}
+	out["resourceType"] = []string{"aws-ec2"}
+	delete(out, "tenantID")
+	return out
+}
+
+// signed puts the caller's credential into each request. A log-out ends a session of its own.
+func (c *caller) signed(t *testing.T) func(*http.Request) *http.Request {
+	t.Helper()
+	return func(r *http.Request) *http.Request {
+		who := c
+		if r.URL.Path == "/auth/logout" {
+			who = c.spare(t)
+			c.pace()
+		}
+		r.Header.Set("Authorization", who.credential(t))
+		return r
+	}
+}
+

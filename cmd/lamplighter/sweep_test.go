@@ -1,0 +1,326 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"lamplighter.dev/cmd/lamplighter/local"
+	"lamplighter.dev/cmd/lamplighter/testenv"
+)
+
+// TestSweep asks, as one organization, every operation for what belongs to another: each parameter and member that names
+// something, one at a time, while all others name something of the caller's own. The cases come from the interface
+// description, so a new operation is swept by being declared; a name that the sweep has never heard of fails it.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	s := besiege(t)
+	mine, theirs := s.caller(t, s.Owner("victim@example.com")), s.caller(t, s.Owner("intruder@example.com"))
+	w := &sweep{t: t, mine: mine, theirs: theirs, a: mine.settle(t, "victim-1"), b: theirs.settle(t, "intruder-1")}
+	w.described(local.Describe(s.Platform).YAML())
+	before := w.snapshot(mine, w.a)
+	w.secrets = issued(before)
+	if len(w.secrets) < 60 {
+		t.Fatalf("the victim has %d ids; a cloud of 60 resources has more", len(w.secrets))
+	}
+	for _, op := range w.ops {
+		w.operation(op)
+	}
+	if w.tried < 40 {
+		t.Errorf("%d cases are fewer than the operations call for", w.tried)
+	}
+	s.Settled()
+	for path, was := range before {
+		if is := w.snapshot(mine, w.a)[path]; is != was {
+			t.Errorf("%s of the victim was\n%s\nand is\n%s", path, was, is)
+		}
+	}
+	for path, body := range w.snapshot(theirs, w.b) {
+		w.silent("GET "+path, body, "")
+	}
+}
+
+// swept is an operation of the interface description.
+type swept struct {
+	*openapi3.Operation
+	method, path string
+}
+
+type sweep struct {
+	t            *testing.T
+	mine, theirs *caller
+	a, b         estate
+	ops          []swept
+	secrets      map[string]bool // every id that the victim's answers hold
+	tried        int
+}
+
+func (w *sweep) described(document []byte) {
+	w.t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromData(document)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, path := range doc.Paths.InMatchingOrder() {
+		for method, op := range doc.Paths.Value(path).Operations() {
+			w.ops = append(w.ops, swept{op, method, path})
+		}
+	}
+	slices.SortFunc(w.ops, func(a, b swept) int { return strings.Compare(a.OperationID, b.OperationID) })
+}
+
+// naming are the names of parameters and members that name something by its id.
+var naming = regexp.MustCompile(`(?i)(id|ids|uid|uids)$|_id$`)
+
+// free are those that name nothing of an organization's, and why.
+var free = map[string]string{
+	"connectCloudAccount cloudAccountID": "the number of an account in its cloud: two organizations may both manage it",
+	"connectCloudAccount accountID":      "as above",
+	"listResources team_id":              "there are no teams yet",
+	"exportResources team_id":            "there are no teams yet",
+	"summarizeResources team_id":         "there are no teams yet",
+	"registerCluster clusterName":        "a name within an account, whose id is swept",
+	"deregisterCluster clusterName":      "as above",
+}
+
+// plain are values for required members and parameters that name nothing.
+var plain = map[string]any{
+	"type": "start", "provider": "simulated", "resourceType": "aws-ec2", "name": "Swept", "tier": 2, "order": 1,
+	"method": "cloud_iam", "email": "intruder@example.com", "password": testenv.Password,
+}
+
+// slot is one place of a request that names something.
+type slot struct{ in, name string }
+
+// slots are the places of op that name something.
+func (w *sweep) slots(op swept) []slot {
+	var out []slot
+	for _, p := range op.Parameters {
+		if p.Value.In == "path" || p.Value.In == "query" && naming.MatchString(p.Value.Name) {
+			out = append(out, slot{p.Value.In, p.Value.Name})
+		}
+	}
+	for _, name := range members(schema(op), 0) {
+		if naming.MatchString(name) {
+			out = append(out, slot{"body", name})
+		}
+	}
+	return slices.DeleteFunc(out, func(s slot) bool { return free[op.OperationID+" "+s.name] != "" })
+}
+
+// schema is that of the body of op, nil without one.
+func schema(op swept) *openapi3.Schema {
+	if op.RequestBody == nil || op.RequestBody.Value.Content.Get("application/json") == nil {
+		return nil
+	}
+	return op.RequestBody.Value.Content.Get("application/json").Schema.Value
+}
+
+// members are the names of all members of s, at any depth.
+func members(s *openapi3.Schema, depth int) []string {
+	if s == nil || depth > 8 {
+		return nil
+	}
+	var out []string
+	for name, ref := range s.Properties {
+		out = append(out, name)
+		out = append(out, members(ref.Value, depth+1)...)
+	}
+	if s.Items != nil {
+		out = append(out, members(s.Items.Value, depth+1)...)
+	}
+	for _, any := range s.AnyOf {
+		out = append(out, members(any.Value, depth+1)...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// operation asks op for each thing of the victim's, and for one that nobody has: the two answers must be the same.
+func (w *sweep) operation(op swept) {
+	w.t.Helper()
+	for _, at := range w.slots(op) {
+		theirs := w.value(w.a, op, at.name)
+		if theirs == "" {
+			w.t.Errorf("%s: nothing is known that its %s %q names: add it to the estate, or to free with a reason", op.OperationID, at.in, at.name)
+			continue
+		}
+		nobodys := unheard(theirs)
+		status, got := w.ask(op, at, theirs)
+		wantStatus, want := w.ask(op, at, nobodys)
+		title := fmt.Sprintf("%s with another's %s", op.OperationID, at.name)
+		if status != wantStatus || strings.ReplaceAll(got, theirs, "X") != strings.ReplaceAll(want, nobodys, "X") {
+			w.t.Errorf("%s: answered %d %s\nwhere one that does not exist gets %d %s", title, status, got, wantStatus, want)
+		}
+		if !w.refusal(op, at, status) {
+			w.t.Errorf("%s: answered %d %.300s", title, status, got)
+		}
+		w.silent(title, got, theirs)
+		w.tried++
+	}
+}
+
+// refusal tells whether status is a good answer: a filter finds nothing, anything else is 404 (400 where it is one value
+// among others of a body).
+func (w *sweep) refusal(op swept, at slot, status int) bool {
+	switch {
+	case at.name == "tenantID":
+		return status == http.StatusForbidden
+	case at.in == "query", at.name == "uids":
+		return status == http.StatusOK || status == http.StatusNotFound
+	case at.in == "body":
+		return status == http.StatusNotFound || status == http.StatusBadRequest && strings.Contains(op.Responses.Status(status).Value.Content.Get("application/json").Schema.Ref, "Error")
+	}
+	return status == http.StatusNotFound
+}
+
+// silent wants no id of the victim's in a text, but the one that the intruder sent.
+func (w *sweep) silent(title, text, sent string) {
+	w.t.Helper()
+	for id := range issued(map[string]string{"": text}) {
+		if w.secrets[id] && id != sent {
+			w.t.Errorf("%s: the answer names %s, which is another organization's: %.300s", title, id, text)
+		}
+	}
+}
+
+// value is what of an estate is sent under a name.
+func (w *sweep) value(e estate, op swept, name string) string {
+	if name == "jobID" && strings.HasPrefix(op.path, "/resources/refresh/") {
+		return e["refresh"]
+	}
+	return e[name]
+}
+
+var last = regexp.MustCompile(`[0-9a-z]{6}$`)
+
+// unheard is an id of the same form that nobody has.
+func unheard(id string) string {
+	return last.ReplaceAllStringFunc(id, func(s string) string { return strings.Repeat("0", len(s)) })
+}
+
+// ask sends op as the intruder, with foreign in the one slot.
+func (w *sweep) ask(op swept, at slot, foreign string) (int, string) {
+	w.t.Helper()
+	path, query := op.path, url.Values{}
+	for _, p := range op.Parameters {
+		v := w.value(w.b, op, p.Value.Name)
+		if at == (slot{p.Value.In, p.Value.Name}) {
+			v = foreign
+		}
+		switch {
+		case p.Value.In == "path":
+			path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(v))
+		case p.Value.In == "query" && (v == foreign || p.Value.Required):
+			query.Set(p.Value.Name, v)
+		}
+	}
+	body := ""
+	if s := schema(op); s != nil {
+		b, err := json.Marshal(w.body(op, s, at, foreign))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		body = string(b)
+	}
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	res := w.theirs.ask(w.t, op.method, path, body)
+	return res.Code, res.Body.String()
+}
+
+// body makes the body of op: what it requires, and what leads to the slot.
+func (w *sweep) body(op swept, s *openapi3.Schema, at slot, foreign string) any {
+	w.t.Helper()
+	if s.Items != nil {
+		return []any{w.body(op, s.Items.Value, at, foreign)}
+	}
+	out := map[string]any{}
+	for name, ref := range s.Properties {
+		leads := at.in == "body" && (name == at.name || slices.Contains(members(ref.Value, 0), at.name))
+		if leads || slices.Contains(s.Required, name) || plain[name] != nil && op.Security != nil {
+			out[name] = w.member(op, name, ref.Value, at, foreign)
+		}
+	}
+	return out
+}
+
+func (w *sweep) member(op swept, name string, s *openapi3.Schema, at slot, foreign string) any {
+	w.t.Helper()
+	v := any(w.value(w.b, op, name))
+	switch {
+	case at == slot{"body", name}:
+		v = foreign
+	case name == "refreshToken":
+		v = w.refreshToken()
+	case v == "" && len(s.Enum) > 0:
+		v = s.Enum[0]
+	case v == "" && plain[name] != nil:
+		v = plain[name]
+	}
+	switch {
+	case v == "" && (len(s.Properties) > 0 || s.Items != nil):
+		return w.body(op, s, at, foreign)
+	case v == "":
+		w.t.Errorf("%s: nothing is known to send as %q: add it to plain", op.OperationID, name)
+	case s.Type.Includes(openapi3.TypeArray):
+		return []any{v}
+	}
+	return v
+}
+
+// refreshToken is one that the intruder may use.
+func (w *sweep) refreshToken() string {
+	w.t.Helper()
+	var out struct{ RefreshToken string }
+	w.theirs.Call(http.MethodPost, "/auth/login", map[string]string{"method": "cloud_iam", "email": "intruder@example.com", "password": testenv.Password}, &out)
+	return out.RefreshToken
+}
+
+// snapshot is what a caller can read of an estate: every GET, by its path.
+func (w *sweep) snapshot(c *caller, e estate) map[string]string {
+	w.t.Helper()
+	out := map[string]string{}
+	for _, op := range w.ops {
+		if op.method != http.MethodGet || op.Security != nil && len(*op.Security) == 0 {
+			continue
+		}
+		path := op.path
+		for _, p := range op.Parameters {
+			switch {
+			case p.Value.In == "path":
+				path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(w.value(e, op, p.Value.Name)))
+			case p.Value.Name == "limit":
+				path += "?limit=100"
+			}
+		}
+		res := c.ask(w.t, http.MethodGet, path, "")
+		if res.Code != http.StatusOK {
+			w.t.Errorf("GET %s of one's own: %d %s", path, res.Code, res.Body)
+		}
+		out[path] = res.Body.String()
+	}
+	return out
+}
+
+// identifier is an id of ours.
+var identifier = regexp.MustCompile(`\b(usr|org|ca|res|grp|act|bulk|job|aud)_[0-9a-z]{26}\b`)
+
+// issued are the ids that texts hold.
+func issued(texts map[string]string) map[string]bool {
+	out := map[string]bool{}
+	for _, text := range texts {
+		for _, id := range identifier.FindAllString(text, -1) {
+			out[id] = true
+		}
+	}
+	return out
+}

@@ -1,0 +1,34 @@
+package rest
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// nullable corrects the schemas of members that are pointers to structs and are written when they are nil: huma describes
+// them as if they were never null, because it refers to the struct's own schema.
+func (a *API) nullable() {
+	r := a.doc.Components.Schemas
+	for name, s := range r.Map() {
+		t := r.TypeFromRef("#/components/schemas/" + name)
+		if t == nil || t.Kind() != reflect.Struct {
+			continue
+		}
+		for _, f := range reflect.VisibleFields(t) {
+			member, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if p := s.Properties[member]; p != nil && f.Type.Kind() == reflect.Pointer && !strings.Contains(options, "omit") {
+				s.Properties[member] = orNull(p)
+			}
+		}
+	}
+}
+
+// orNull allows null besides what s, a reference, describes. Other schemas know null by themselves.
+func orNull(s *huma.Schema) *huma.Schema {
+	if s.Ref == "" {
+		return s
+	}
+	return &huma.Schema{Description: s.Description, AnyOf: []*huma.Schema{{Ref: s.Ref}, {Type: "null"}}}
+}

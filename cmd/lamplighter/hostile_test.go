@@ -130,7 +130,7 @@ func (c *caller) ask(t testing.TB, method, target, body string, header ...string
 		t.Fatalf("%s: no server would read it: %v", target, err)
 	}
 	r.URL = u
-	r.Header.Set("Authorization", c.credential(t))
+	c.sign(t, r)
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
@@ -249,17 +249,22 @@ func known(e estate) map[string][]string {
 	return out
 }
 
-// signed puts the caller's credential into each request. A log-out ends a session of its own.
+// signed puts the caller's credential into each request of a fuzzer.
 func (c *caller) signed(t *testing.T) func(*http.Request) *http.Request {
 	t.Helper()
 	return func(r *http.Request) *http.Request {
-		who := c
-		if r.URL.Path == "/auth/logout" {
-			who = c.spare(t)
-			c.pace()
-		}
-		r.Header.Set("Authorization", who.credential(t))
+		c.sign(t, r)
 		return r
 	}
 }
 
+// sign puts the caller's credential into r. A log-out ends a session of its own.
+func (c *caller) sign(t testing.TB, r *http.Request) {
+	t.Helper()
+	who := c
+	if r.URL.Path == "/auth/logout" {
+		who = c.spare(t)
+		c.pace()
+	}
+	r.Header.Set("Authorization", who.credential(t))
+}

@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/id"
 	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/mail"
+	"lamplighter.dev/shared/naming"
 	"lamplighter.dev/shared/table"
 )
 
@@ -76,17 +75,12 @@ func (s *service) register(u, old identity.User) ([]table.Write, error) {
 
 const maxName = 100
 
-// named brings a person's name into shape: trimmed, at most 100 characters, no control characters. Without one, it is the
+// named brings a person's name into shape. Without one, it is the
 // part of the address before the @.
 func named(name, address string) (string, error) {
-	name = strings.TrimSpace(name)
-	switch {
-	case name == "":
+	if strings.TrimSpace(name) == "" {
 		name, _, _ = strings.Cut(address, "@")
-	case utf8.RuneCountInString(name) > maxName || !utf8.ValidString(name):
-		return "", fault.New(fault.Invalid, "name: at most %d characters", maxName)
-	case strings.ContainsFunc(name, unicode.IsControl):
-		return "", fault.New(fault.Invalid, "name: it has a control character in it")
+		return name, nil
 	}
-	return name, nil
+	return naming.Clean("name", name, maxName)
 }

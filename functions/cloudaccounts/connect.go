@@ -14,12 +14,16 @@ import (
 	"lamplighter.dev/shared/id"
 	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/naming"
 	"lamplighter.dev/shared/pending"
 	"lamplighter.dev/shared/table"
 )
 
 // patience is how long a cloud may take to tell whether it accepts credentials: below the gateway's 29 seconds.
 const patience = 25 * time.Second
+
+// maxName is how many characters a name may have.
+const maxName = 100
 
 // NewAccount is the body of POST /cloud-accounts.
 type NewAccount struct {
@@ -54,7 +58,7 @@ func (s *service) connect(ctx context.Context, in *struct{ Body NewAccount }) (A
 func (s *service) prepare(ctx context.Context, org string, b NewAccount) (inventory.Account, map[string]string, error) {
 	now := s.p.Clock.Now()
 	a := inventory.Account{
-		ID: id.New("ca", now), Provider: b.Provider, CloudAccountID: b.CloudAccountID, Name: strings.TrimSpace(b.Name),
+		ID: id.New("ca", now), Provider: b.Provider, CloudAccountID: b.CloudAccountID, Name: b.Name,
 		AuthMethod: b.AuthMethod, PermissionLevel: b.PermissionLevel, Regions: b.Regions, EndpointURL: b.EndpointURL,
 		Status: inventory.AccountConnecting, CreatedAt: now, UpdatedAt: now,
 	}
@@ -75,10 +79,11 @@ func (s *service) prepare(ctx context.Context, org string, b NewAccount) (invent
 	return a, credentials, err
 }
 
-// check refuses names, regions and endpoints that cannot be.
+// check brings the name into shape, and refuses names, regions and endpoints that cannot be.
 func (s *service) check(a *inventory.Account) error {
-	if a.Name == "" {
-		return fault.New(fault.Invalid, "name: is empty")
+	var err error
+	if a.Name, err = naming.Clean("name", a.Name, maxName); err != nil {
+		return err
 	}
 	regions := slices.Clone(a.Regions)
 	slices.Sort(regions)

@@ -66,7 +66,6 @@ func (s *service) changed(ctx context.Context, org string, a inventory.Account, 
 	if err := c.clearable(); err != nil {
 		return a, nil, err
 	}
-	c.Name.Value = strings.TrimSpace(c.Name.Value)
 	c.Name.Apply(&a.Name)
 	c.AuthMethod.Apply(&a.AuthMethod)
 	c.PermissionLevel.Apply(&a.PermissionLevel)

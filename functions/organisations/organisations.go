@@ -7,14 +7,11 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/id"
 	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/naming"
 	"lamplighter.dev/shared/platform"
 	"lamplighter.dev/shared/rest"
 	"lamplighter.dev/shared/table"
@@ -48,7 +45,7 @@ type createInput struct {
 }
 
 func (s service) create(ctx context.Context, in *createInput) (identity.Organisation, error) {
-	name, err := named(in.Body.Name)
+	name, err := naming.Clean("name", in.Body.Name, 100)
 	if err != nil {
 		return identity.Organisation{}, err
 	}
@@ -112,19 +109,6 @@ func rows(o identity.Organisation) ([]table.Write, error) {
 // nameKey is where a user claims the name of an organization: case does not make another name.
 func nameKey(user, name string) table.Key {
 	return table.Key{PK: identity.UserPrefix + user, SK: "ORGNAME#" + identity.Digest(nil, strings.ToLower(name))}
-}
-
-func named(name string) (string, error) {
-	name = strings.TrimSpace(norm.NFKC.String(name))
-	switch {
-	case name == "":
-		return "", fault.New(fault.Invalid, "name: it is empty")
-	case utf8.RuneCountInString(name) > 100:
-		return "", fault.New(fault.Invalid, "name: at most 100 characters")
-	case strings.ContainsFunc(name, unicode.IsControl):
-		return "", fault.New(fault.Invalid, "name: it has a control character in it")
-	}
-	return name, nil
 }
 
 // Provision makes the organization name of the user, unless the user belongs to one of that name, and answers it. It is

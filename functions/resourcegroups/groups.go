@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/id"
 	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/naming"
 	"lamplighter.dev/shared/rest"
 	"lamplighter.dev/shared/table"
 )
@@ -110,6 +111,9 @@ func (s *service) get(ctx context.Context, in *GroupInput) (Group, error) {
 	return s.whole(ctx, g)
 }
 
+// maxName is how many characters a name may have.
+const maxName = 128
+
 // NewGroup is the body of POST /resource-groups.
 type NewGroup struct {
 	Name             string    `json:"name" minLength:"1" maxLength:"128"`
@@ -123,7 +127,7 @@ type NewGroup struct {
 func (s *service) create(ctx context.Context, in *struct{ Body NewGroup }) (Group, error) {
 	now := s.p.Clock.Now()
 	g := inventory.Group{
-		ID: id.New("grp", now), Name: strings.TrimSpace(in.Body.Name), Description: in.Body.Description,
+		ID: id.New("grp", now), Name: in.Body.Name, Description: in.Body.Description,
 		StepDelaySeconds: in.Body.StepDelaySeconds, FailurePolicy: cmp.Or(in.Body.FailurePolicy, inventory.ContinueOnFailure),
 		CreatedAt: now, UpdatedAt: now,
 	}
@@ -131,7 +135,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewGroup }) (Grou
 		sel := inventory.Selector(*in.Body.Selector)
 		g.Selector = &sel
 	}
-	if err := sound(g, len(in.Body.Members)); err != nil {
+	if err := sound(&g, len(in.Body.Members)); err != nil {
 		return Group{}, err
 	}
 	if err := s.room(ctx); err != nil {
@@ -147,11 +151,13 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewGroup }) (Grou
 	return s.whole(ctx, g)
 }
 
-// sound refuses a group that contradicts itself.
-func sound(g inventory.Group, members int) error {
+// sound brings the name into shape, and refuses a group that contradicts itself.
+func sound(g *inventory.Group, members int) error {
+	var err error
+	if g.Name, err = naming.Clean("name", g.Name, maxName); err != nil {
+		return err
+	}
 	switch {
-	case g.Name == "":
-		return fault.New(fault.Invalid, "name: it is blank; give the group a name")
 	case g.Selector != nil && members > 0:
 		return fault.New(fault.Invalid, "members, selector: a group has either; leave one out")
 	case g.Selector != nil && g.Selector.Empty():
@@ -192,7 +198,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (Group, error) {
 	g := old
 	in.Body.apply(&g)
 	g.UpdatedAt = s.p.Clock.Now()
-	if err = sound(g, len(in.Body.Members.Value)); err != nil {
+	if err = sound(&g, len(in.Body.Members.Value)); err != nil {
 		return Group{}, err
 	}
 	var places []inventory.Place // nil leaves the members as they are
@@ -210,7 +216,6 @@ func (s *service) update(ctx context.Context, in *updateInput) (Group, error) {
 // apply changes the fields that were sent; what cannot be empty takes its default for null.
 func (c ChangedGroup) apply(g *inventory.Group) {
 	c.Name.Apply(&g.Name)
-	g.Name = strings.TrimSpace(g.Name)
 	c.Description.Apply(&g.Description)
 	c.StepDelaySeconds.Apply(&g.StepDelaySeconds)
 	c.FailurePolicy.Apply(&g.FailurePolicy)

@@ -4,41 +4,35 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync/atomic"
+	"slices"
+	"sync"
 )
 
-// op is one operation on its way through the committing goroutine. Its plan checks and computes without writing, so that
-// a refused operation leaves nothing in the commit that it shares with others.
+// op is one operation on its way into a commit. Its plan checks and computes without writing, so that a refused operation
+// leaves nothing in the commit that it shares with others.
 type op struct {
-	plan  func(*ledger) ([]effect, error)
-	state atomic.Int32
-	err   error
-	done  chan struct{}
+	plan func(*ledger) ([]effect, error)
+	err  error
+	done chan struct{}
 }
 
-// The states of an op. Taking it and giving it up exclude each other, so a caller whose ctx ends knows what happened.
-const (
-	waiting int32 = iota
-	taken
-	abandoned
-)
-
-// do has the committing goroutine carry plan out, and tells how that went when it is on disk.
+// do has plan carried out, and tells how that went when it is on disk. Of the callers that wait, one commits for all: a
+// caller that is alone does its own work, without waking another goroutine, and callers that come meanwhile share the
+// next commit.
 func (e *Embedded) do(ctx context.Context, plan func(*ledger) ([]effect, error)) error {
 	if err := e.enter(ctx); err != nil {
 		return err
 	}
 	defer e.leave()
 	o := &op{plan: plan, done: make(chan struct{})}
-	select {
-	case e.queue <- o:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	e.queue.add(o)
 	select {
 	case <-o.done:
+	case e.lead <- struct{}{}:
+		defer func() { <-e.lead }()
+		e.commitUntil(o)
 	case <-ctx.Done():
-		if o.state.CompareAndSwap(waiting, abandoned) {
+		if e.queue.withdraw(o) {
 			return ctx.Err()
 		}
 		<-o.done
@@ -46,37 +40,68 @@ func (e *Embedded) do(ctx context.Context, plan func(*ledger) ([]effect, error))
 	return o.err
 }
 
+// queue is the operations that wait. Taking one and withdrawing it exclude each other, so a caller whose ctx ends knows
+// what happened; as only callers that wait are in it, it is as long as they are many.
+type queue struct {
+	mu  sync.Mutex
+	ops []*op
+}
+
+func (q *queue) add(o *op) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.ops = append(q.ops, o)
+}
+
+// withdraw takes o back; false when it has been taken up.
+func (q *queue) withdraw(o *op) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.ops, o)
+	if i < 0 {
+		return false
+	}
+	q.ops = slices.Delete(q.ops, i, i+1)
+	return true
+}
+
 // maxGroup bounds the operations of one commit.
 const maxGroup = 512
 
-// commitAll is the committing goroutine: it commits what waits, together, until Close.
-func (e *Embedded) commitAll() {
-	group := make([]*op, 0, maxGroup)
-	for o := range e.queue {
-		group = e.gather(append(group[:0], o))
-		e.commit(group)
+// take moves what waits into group, the oldest first.
+func (q *queue) take(group []*op) []*op {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := min(len(q.ops), maxGroup)
+	group = append(group, q.ops[:n]...)
+	q.ops = slices.Delete(q.ops, 0, n)
+	return group
+}
+
+// commitUntil commits groups until o is done. After a group of many it yields first: the callers that it has just woken
+// can hand in their next writes, which makes groups bigger and syncs fewer.
+func (e *Embedded) commitUntil(o *op) {
+	for !o.ended() {
+		if len(e.group) > 1 {
+			runtime.Gosched()
+		}
+		e.group = e.queue.take(e.group[:0])
+		e.commit(e.group)
+		clear(e.group) // how many they were is all that is kept
 		if e.written() {
 			e.giveBack()
 		}
 	}
 }
 
-// gather takes what waits behind the first operation. Yielding first lets callers that the last commit has just woken
-// hand in their next writes, which makes groups bigger and syncs fewer.
-func (e *Embedded) gather(group []*op) []*op {
-	runtime.Gosched()
-	for len(group) < maxGroup {
-		select {
-		case o, ok := <-e.queue:
-			if !ok {
-				return group
-			}
-			group = append(group, o)
-		default:
-			return group
-		}
+// ended tells whether the operation is done.
+func (o *op) ended() bool {
+	select {
+	case <-o.done:
+		return true
+	default:
+		return false
 	}
-	return group
 }
 
 // commit carries a group out in one transaction of the file. When the file itself fails, each is tried alone, so that
@@ -123,9 +148,6 @@ func (e *Embedded) update(group []*op) (err error) {
 
 // run plans one operation and writes its effects. A refusal stays with the operation.
 func (o *op) run(l *ledger) (int, error) {
-	if !o.state.CompareAndSwap(waiting, taken) && o.state.Load() == abandoned {
-		return 0, nil
-	}
 	var effects []effect
 	if effects, o.err = o.plan(l); o.err != nil {
 		effects = nil

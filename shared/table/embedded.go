@@ -23,18 +23,20 @@ type Options struct {
 	SweepEvery time.Duration
 }
 
-// Embedded is the engine for one process: a B+tree in one file. A write is acknowledged when it is on disk. One goroutine
-// commits everything that waits as one transaction of the file, so that many writers share the cost of a sync.
+// Embedded is the engine for one process: a B+tree in one file. A write is acknowledged when it is on disk. Everything
+// that waits is committed as one transaction of the file, so that many writers share the cost of a sync.
 type Embedded struct {
 	db    *bolt.DB
 	path  string
 	clock clock.Clock
-	queue chan *op
+	queue queue
+	lead  chan struct{} // holds one while a caller commits for all
+	group []*op         // what was committed last; the committing caller's
 	stop  context.CancelFunc
 	idle  sync.WaitGroup
 	gate  sync.RWMutex // held to read while an operation is under way, to write by Close
 	shut  bool
-	given int64 // bytes that had been committed when mapped pages were last given back; the committing goroutine's
+	given int64 // bytes that had been committed when mapped pages were last given back; the committing caller's
 }
 
 // errClosed answers calls after Close.
@@ -62,9 +64,8 @@ func Open(path string, o Options) (*Embedded, error) {
 		o.Clock = clock.System{}
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	e := &Embedded{db: db, path: path, clock: o.Clock, queue: make(chan *op, 1024), stop: stop}
+	e := &Embedded{db: db, path: path, clock: o.Clock, lead: make(chan struct{}, 1), stop: stop}
 	e.giveBack() // the checks of a file that was not closed have read all of it
-	e.idle.Go(e.commitAll)
 	if o.SweepEvery >= 0 {
 		e.idle.Go(func() { e.sweepEvery(ctx, o.SweepEvery) })
 	}
@@ -98,7 +99,6 @@ func (e *Embedded) Close() error {
 	e.shut = true
 	e.gate.Unlock()
 	e.stop()
-	close(e.queue)
 	e.idle.Wait()
 	e.db.NoFreelistSync = false
 	err := e.db.Update(func(*bolt.Tx) error { return nil }) // writes the list of free pages, so that the next Open need not find them

@@ -22,14 +22,21 @@ type effect struct {
 
 // ledger is the transaction of the file that operations share.
 type ledger struct {
-	items, expiry, feed *bolt.Bucket
-	now                 int64
+	tx    *bolt.Tx
+	items *bolt.Bucket
+	now   int64
 }
 
-// newLedger opens the buckets.
+// newLedger opens the bucket that every operation needs.
 func newLedger(tx *bolt.Tx, now int64) *ledger {
-	return &ledger{tx.Bucket(itemBucket), tx.Bucket(expiryBucket), tx.Bucket(feedBucket), now}
+	return &ledger{tx, tx.Bucket(itemBucket), now}
 }
+
+// expiry is the order of expiry. Most commits leave it alone, and a bucket that is not opened costs a commit nothing.
+func (l *ledger) expiry() *bolt.Bucket { return l.tx.Bucket(expiryBucket) }
+
+// feed is the feed, opened when it is needed like expiry.
+func (l *ledger) feed() *bolt.Bucket { return l.tx.Bucket(feedBucket) }
 
 // apply writes what was planned.
 func (l *ledger) apply(effects []effect) error {
@@ -44,10 +51,10 @@ func (l *ledger) apply(effects []effect) error {
 // write does one effect: the item, its place in the order of expiry, and its entry in the feed.
 func (l *ledger) write(f *effect) error {
 	if f.trim != nil {
-		return l.feed.Delete(f.trim)
+		return l.feed().Delete(f.trim)
 	}
 	if f.expired != 0 && f.expired != f.expires {
-		if err := l.expiry.Delete(expiryKey(f.expired, f.stored)); err != nil {
+		if err := l.expiry().Delete(expiryKey(f.expired, f.stored)); err != nil {
 			return err
 		}
 	}
@@ -55,7 +62,7 @@ func (l *ledger) write(f *effect) error {
 		return l.items.Delete(f.stored)
 	}
 	if f.expires != 0 && f.expired != f.expires {
-		if err := l.expiry.Put(expiryKey(f.expires, f.stored), nil); err != nil {
+		if err := l.expiry().Put(expiryKey(f.expires, f.stored), nil); err != nil {
 			return err
 		}
 	}
@@ -65,11 +72,12 @@ func (l *ledger) write(f *effect) error {
 	if !outbox(f.key.PK) {
 		return nil
 	}
-	seq, err := l.feed.NextSequence()
+	feed := l.feed()
+	seq, err := feed.NextSequence()
 	if err != nil {
 		return err
 	}
-	return l.feed.Put(feedKey(seq), feedValue(l.now, f.key, f.value))
+	return feed.Put(feedKey(seq), feedValue(l.now, f.key, f.value))
 }
 
 // find reads the item under k as it stands in the ledger, and what it takes up.

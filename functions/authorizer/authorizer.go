@@ -1,6 +1,6 @@
 // Package authorizer decides at the door, for every request but the public ones, who is calling and whether the
-// organization's minute has room for it: in one place, with two round trips to the store, and nothing cached, so that a
-// log-out or a changed role acts at once.
+// organization's minute has room for it: in one place, with two round trips to the store, and no row cached, so that
+// a log-out or a changed role acts at once.
 package authorizer
 
 import (
@@ -13,6 +13,7 @@ import (
 
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/memo"
 	"lamplighter.dev/shared/platform"
 	"lamplighter.dev/shared/table"
 )
@@ -26,12 +27,34 @@ var errUnauthorized = errors.New("Unauthorized") //nolint:staticcheck,revive // 
 
 type authorizer struct {
 	*platform.Platform
-	minute *minute
+	minute   *minute
+	sessions *memo.Memo[identity.Session]
+	users    *memo.Memo[identity.User]
+	members  *memo.Memo[[]identity.Grant]
 }
 
-// Handler makes the authorizer of p.
+// Handler makes the authorizer of p. It reads the rows for every request, and decodes one only when it does not hold what
+// it held before.
 func Handler(p *platform.Platform) Function {
-	return (&authorizer{p, newMinute(p)}).authorize
+	a := &authorizer{p, newMinute(p), memo.New(decodeSession), memo.New(decodeUser), memo.New(decodeGrants)}
+	return a.authorize
+}
+
+func decodeSession(row []byte) (identity.Session, error) {
+	s, err := table.Decode[identity.Session](table.Item{Data: row})
+	s.Hash, s.Previous = "", "" // not needed here, so not remembered
+	return s, err
+}
+
+func decodeUser(row []byte) (identity.User, error) {
+	u, err := table.Decode[identity.User](table.Item{Data: row})
+	u.Password = "" // not needed here, so not remembered
+	return u, err
+}
+
+func decodeGrants(row []byte) ([]identity.Grant, error) {
+	m, err := table.Decode[identity.Member](table.Item{Data: row})
+	return m.Grants, err
 }
 
 func (a *authorizer) authorize(ctx context.Context, r events.APIGatewayCustomAuthorizerRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
@@ -85,7 +108,7 @@ func (a *authorizer) load(ctx context.Context, c identity.Claims) (identity.Call
 	if err != nil {
 		return identity.Caller{}, err
 	}
-	grants, err := grants(c, rows[memberKey])
+	grants, err := a.grants(c, rows[memberKey])
 	if err != nil {
 		return identity.Caller{}, err
 	}
@@ -99,14 +122,14 @@ func (a *authorizer) check(c identity.Claims, session, user table.Item) (identit
 	if session.Data == nil || user.Data == nil {
 		return identity.User{}, refused("no such session or user")
 	}
-	s, err := table.Decode[identity.Session](session)
+	s, err := a.sessions.Of(session.Data)
 	if err != nil {
-		return identity.User{}, err
+		return identity.User{}, fmt.Errorf("read session %s: %w", session.PK, err)
 	}
-	u, err := table.Decode[identity.User](user)
+	u, err := a.users.Of(user.Data)
 	switch {
 	case err != nil:
-		return u, err
+		return u, fmt.Errorf("read user %s: %w", user.PK, err)
 	case s.State != identity.SessionLive || s.User != c.User || s.Absolute <= a.Clock.Now().Unix():
 		return u, refused("session " + s.ID + " is over")
 	case s.Epoch != u.Epoch || u.Disabled:
@@ -116,15 +139,18 @@ func (a *authorizer) check(c identity.Claims, session, user table.Item) (identit
 }
 
 // grants reads what the caller may do in the organization of the token; who does not belong to it any more is refused.
-func grants(c identity.Claims, member table.Item) ([]identity.Grant, error) {
+func (a *authorizer) grants(c identity.Claims, member table.Item) ([]identity.Grant, error) {
 	if c.Org == "" {
 		return nil, nil
 	}
 	if member.Data == nil {
 		return nil, refused(c.User + " is not in " + c.Org)
 	}
-	m, err := table.Decode[identity.Member](member)
-	return m.Grants, err
+	grants, err := a.members.Of(member.Data)
+	if err != nil {
+		return nil, fmt.Errorf("read grants %s %s: %w", member.PK, member.SK, err)
+	}
+	return grants, nil
 }
 
 func refused(why string) error { return fault.New(fault.Unauthenticated, "%s", why) }

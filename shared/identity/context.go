@@ -2,8 +2,10 @@ package identity
 
 import (
 	"encoding/json"
+	"slices"
 
 	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/memo"
 )
 
 // The keys under which the authorizer hands the caller to the functions, in requestContext.authorizer. API Gateway
@@ -63,12 +65,19 @@ func decodeGrants(s string) ([]Grant, error) {
 	if s == "" {
 		return nil, nil
 	}
+	grants, err := told.Of([]byte(s))
+	return slices.Clone(grants), err // of one's own, because Resolve writes in place
+}
+
+// told are grants as functions were told them: the same few, request for request. Their lists of policies are shared, as
+// those of the system roles are.
+var told = memo.New(func(s []byte) ([]Grant, error) {
 	var grants []Grant
-	if err := json.Unmarshal([]byte(s), &grants); err != nil {
+	if err := json.Unmarshal(s, &grants); err != nil {
 		return nil, err
 	}
 	return Resolve(grants), nil
-}
+})
 
 // Resolve fills in, in place, the policies of the grants that name a system role: a role's policies are those of this
 // deployment, not those of the day it was assigned.

@@ -48,9 +48,12 @@ func admitPath(ev *events.APIGatewayProxyRequest) huma.StatusError {
 	if _, err := url.PathUnescape(ev.Path); err != nil || !utf8.ValidString(ev.Path) || hasControl(ev.Path) {
 		return fail(http.StatusBadRequest, "the path is not well-formed")
 	}
-	ev.Path = strings.NewReplacer("?", "%3F", "#", "%23").Replace(ev.Path)
+	ev.Path = pathOnly.Replace(ev.Path)
 	return nil
 }
+
+// pathOnly escapes what would end a path.
+var pathOnly = strings.NewReplacer("?", "%3F", "#", "%23")
 
 func admitBody(ev *events.APIGatewayProxyRequest) huma.StatusError {
 	size := len(ev.Body)

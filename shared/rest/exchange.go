@@ -126,6 +126,9 @@ func (x *exchange) op() *Op {
 
 // report writes the one line: never a body, a query, or a path with its ids.
 func (x *exchange) report(stack []byte) {
+	if x.cause == nil && !x.s.log.Enabled(x.r.Context(), slog.LevelInfo) {
+		return
+	}
 	level, c, used := slog.LevelInfo, identity.From(x.r.Context()), x.meter.Usage()
 	attrs := []slog.Attr{
 		slog.String("method", x.r.Method), slog.String("route", x.pattern()), slog.Int("status", x.status),

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -49,7 +50,7 @@ func Mount(p *platform.Platform, groups ...*Group) (http.Handler, *API) {
 }
 
 func mount(api *API, tag string, o *operation) {
-	if err := o.check(); err != nil {
+	if err := errors.Join(o.check(), o.checkInput()); err != nil {
 		panic("rest: " + err.Error())
 	}
 	op := o.Op

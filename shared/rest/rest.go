@@ -44,6 +44,7 @@ type Group struct {
 // operation is an Op with its handler, ready to be registered.
 type operation struct {
 	Op
+	input    reflect.Type
 	register func(huma.API, huma.Operation)
 }
 
@@ -66,7 +67,7 @@ func Handle[I, O any](g *Group, op Op, h func(context.Context, *I) (O, error)) {
 	if op.Status == 0 {
 		op.Status = http.StatusOK
 	}
-	g.ops = append(g.ops, operation{op, func(api huma.API, hop huma.Operation) {
+	g.ops = append(g.ops, operation{op, reflect.TypeFor[I](), func(api huma.API, hop huma.Operation) {
 		describe[I, O](api, op, &hop)
 		hop.Metadata[bodyKey] = bodyOf[I]()
 		huma.Register(api, hop, func(ctx context.Context, in *I) (*answer, error) {

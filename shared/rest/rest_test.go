@@ -151,6 +151,71 @@ func TestDeclarationsThatAreRefused(t *testing.T) {
 	}
 }
 
+// part and Part are embedded in inputs; the framework reads only the exported one.
+type part struct {
+	ID string `path:"id"`
+}
+
+// Part is part, exported.
+type Part struct {
+	ID string `path:"id"`
+}
+
+type listed struct {
+	Search string `query:"search"`
+}
+
+type sent struct{ Body string }
+
+type plain struct{ Seen int }
+
+// Deep embeds an unexported struct one level down.
+type Deep struct{ *listed }
+
+func TestInputsThatWouldNotBeReadAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		mount func(*rest.Group, rest.Op)
+		says  string // "" is mounted
+	}{
+		"an unexported field of the path":                {taking[unexported], "field id "},
+		"a parameter of the path in an embedded struct":  {taking[struct{ part }], "field ID "},
+		"a parameter of the query in an embedded struct": {taking[struct{ listed }], "field Search "},
+		"a header in an embedded struct":                 {taking[struct{ *heading }], "field Tag "},
+		"a parameter of the query one level down":        {taking[struct{ Deep }], "field Search "},
+		"the body in an embedded struct":                 {taking[struct{ sent }], "field Body "},
+		"an embedded struct that is exported":            {taking[struct{ Part }], ""},
+		"an embedded struct that is filled by the handler": {taking[struct {
+			plain
+			Part
+		}], ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := rest.NewGroup("Resources")
+			c.mount(g, rest.Op{ID: "x", Method: http.MethodPut, Path: "/x/{id}", SignedIn: true})
+			defer func() {
+				said := fmt.Sprint(recover())
+				if c.says == "" && said != "<nil>" || !strings.Contains(said, c.says) {
+					t.Errorf("mounting it said %s, want %q", said, c.says)
+				}
+			}()
+			rest.Mount(&platform.Platform{}, g)
+		})
+	}
+}
+
+type unexported struct {
+	id string `path:"id"` //nolint:unused // never read: that is the mistake
+}
+
+type heading struct {
+	Tag string `header:"X-Tag"`
+}
+
+// taking declares an operation whose input is an I.
+func taking[I any](g *rest.Group, op rest.Op) {
+	rest.Handle(g, op, func(context.Context, *I) (string, error) { return "", nil })
+}
+
 // TestDescription holds the document to a golden file, to a validator, and to the traps that the framework has.
 func TestDescription(t *testing.T) {
 	s := open(t)

@@ -14,9 +14,6 @@ LAMBDA    := CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build $(STRIPPED) -tags
 PACKAGES  ?= ./...
 TESTFLAGS ?=
 
-# The packages whose tests can be pointed at other makers' implementations.
-PEERS      = $(shell grep -rlE 'tabletest\.(WantPeers|Start)|LAMPLIGHTER_PEERS' --include='*_test.go' . | xargs -n1 dirname | sort -u)
-
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -34,8 +31,8 @@ race: ## The tests with the race detector; infra/ only drives node and is left o
 bench: ## The benchmarks, as a table
 	@$(GO) test -run='^$$' -bench=. -benchmem -timeout=30m $(TESTFLAGS) $(PACKAGES) | awk -f .ci/bench-table.awk
 
-test-peers: ## The store's contract and the end-to-end suite against dynoxide and moto, where they are installed
-	LAMPLIGHTER_PEERS=1 $(GO) test -timeout=20m $(TESTFLAGS) $(PEERS)
+test-peers: ## What speaks to others against dynoxide and moto, where they are installed
+	@GO="$(GO)" .ci/peers $(TESTFLAGS)
 
 build: build/lamplighter $(FUNCTIONS:%=build/%/bootstrap) build/description/openapi.yaml ## Every Lambda as it is deployed, and the local server
 

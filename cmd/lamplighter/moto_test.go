@@ -1,0 +1,230 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/cmd/lamplighter/testenv"
+	"lamplighter.dev/shared/table/tabletest"
+)
+
+// account is the body that connects moto's account.
+func (m moto) account(regions ...string) map[string]any {
+	return map[string]any{
+		"provider": "aws", "authMethod": "static_keys", "cloudAccountID": motoNumber, "name": "Emulated", "permissionLevel": "read_write",
+		"regions": regions, "endpointURL": m.url, "credentials": map[string]string{"accessKeyID": "testing", "secretAccessKey": "testing"},
+	}
+}
+
+// connect connects moto's account, waits for its discovery and gives its id.
+func (m moto) connect(c *testenv.Client, regions ...string) string {
+	m.t.Helper()
+	var account struct {
+		ID    string `json:"id"`
+		JobID string `json:"jobID"`
+	}
+	c.Call(http.MethodPost, "/cloud-accounts", m.account(regions...), &account)
+	c.Discovered(account.ID, account.JobID)
+	return account.ID
+}
+
+// three are the database, the instance and the Auto Scaling group in us-east-1, which may be acted on.
+func (m moto) three(c *testenv.Client) []resource {
+	m.t.Helper()
+	var out []resource
+	for _, kind := range []string{"aws-rds", "aws-ec2", "aws-asg"} {
+		var found []resource
+		c.Call(http.MethodGet, "/resources?provider=aws&region=us-east-1&schedulable=true&type="+kind, nil, &found)
+		if len(found) != 1 || found[0].Status != "running" {
+			m.t.Fatalf("discovered of %s: %+v", kind, found)
+		}
+		out = append(out, found...)
+	}
+	return out
+}
+
+// Every region is discovered; an instance, a database and an Auto Scaling group are stopped, and started after a restart.
+func TestResourcesOnMotoAreStoppedAndStarted(t *testing.T) {
+	t.Parallel()
+	m, e := furnish(t), testenv.Start(t, testenv.Setup{})
+	c := e.Owner("margaret@example.com")
+	id := m.connect(c)
+	var all []resource
+	if c.Call(http.MethodGet, "/resources?provider=aws", nil, &all); len(all) != 6 {
+		t.Errorf("discovered %d resources, want an instance, two members of a group, the group and two databases: %+v", len(all), all)
+	}
+	rs := m.three(c)
+	m.refusesMembers(c)
+	m.actOn(e, c, "stop", rs)
+	m.holds(c, "stopped", unlit, rs)
+	e.Restart()
+	c = c.Again()
+	m.actOn(e, c, "stop", rs) // RDS refuses a second stop, so it must not get there
+	m.holds(c, "stopped", unlit, rs)
+	m.actOn(e, c, "start", rs)
+	m.holds(c, "running", lit, rs)
+	for _, r := range rs {
+		h := history(c, r.UID)
+		if len(h) != 2 || h[0].State != "running" || h[1].State != "stopped" || h[0].ChangedBy != "manual:margaret@example.com" {
+			t.Errorf("state history of %s: %+v", r.UID, h)
+		}
+	}
+	m.vanishes(c, id)
+}
+
+// actOn has each resource stopped or started, and waits until all are.
+func (m moto) actOn(e *testenv.Env, c *testenv.Client, verb string, rs []resource) {
+	m.t.Helper()
+	var ids []string
+	for _, r := range rs {
+		ids = append(ids, act(c, r, verb))
+	}
+	e.Settled()
+	for _, id := range ids {
+		done(m.t, c, id, "succeeded")
+	}
+}
+
+// refusesMembers tries to stop what the Auto Scaling group would replace.
+func (m moto) refusesMembers(c *testenv.Client) {
+	m.t.Helper()
+	var members []resource
+	if c.Call(http.MethodGet, "/resources?type=aws-ec2&schedulable=false", nil, &members); len(members) != 2 {
+		m.t.Fatalf("members of the Auto Scaling group: %+v", members)
+	}
+	if why := c.Refused(http.StatusBadRequest, http.MethodPost, "/actions", members[0].order("stop")); !strings.Contains(why, "Auto Scaling group web") {
+		m.t.Errorf("the refusal does not name the group: %s", why)
+	}
+}
+
+// vanishes deletes the database in eu-west-1 behind the service's back and discovers again.
+func (m moto) vanishes(c *testenv.Client, account string) {
+	m.t.Helper()
+	var found []resource
+	if c.Call(http.MethodGet, "/resources?region=eu-west-1", nil, &found); len(found) != 1 || found[0].Status != "running" {
+		m.t.Fatalf("discovered in eu-west-1: %+v", found)
+	}
+	m.call("rds", "eu-west-1", "Action=DeleteDBInstance&SkipFinalSnapshot=true&DBInstanceIdentifier=reports")
+	var job struct {
+		JobID string `json:"jobID"`
+	}
+	c.Call(http.MethodPost, "/cloud-accounts/"+account+"/discover", map[string]any{}, &job)
+	c.Discovered(account, job.JobID)
+	var gone resource
+	if c.Call(http.MethodGet, "/resources/"+found[0].ID, nil, &gone); gone.Status != "terminated" {
+		m.t.Errorf("the deleted database is %s", gone.Status)
+	}
+}
+
+// The database is in the first tier of the group, the instance and the Auto Scaling group in the second.
+func TestAGroupOnMotoIsStoppedAndStartedByTiers(t *testing.T) {
+	t.Parallel()
+	m, e := furnish(t), testenv.Start(t, testenv.Setup{})
+	c := e.Owner("katherine@example.com")
+	m.connect(c, "us-east-1")
+	rs := m.three(c)
+	group := map[string]any{"name": "Shop", "members": []map[string]any{
+		{"resourceID": rs[0].ID, "tier": 1, "order": 1}, {"resourceID": rs[1].ID, "tier": 2, "order": 1}, {"resourceID": rs[2].ID, "tier": 2, "order": 2},
+	}}
+	var made struct {
+		ID string `json:"id"`
+	}
+	c.Call(http.MethodPost, "/resource-groups", group, &made)
+	at := m.wholeGroup(e, c, made.ID, "stop", rs)
+	m.holds(c, "stopped", unlit, rs)
+	if !at[2].Before(at[1]) || !at[1].Before(at[0]) {
+		t.Errorf("a stop goes from the last to the first: database, instance, group at %v", at)
+	}
+	at = m.wholeGroup(e, c, made.ID, "start", rs)
+	m.holds(c, "running", lit, rs)
+	if !at[0].Before(at[1]) || !at[1].Before(at[2]) {
+		t.Errorf("a start goes from the first to the last: database, instance, group at %v", at)
+	}
+}
+
+// wholeGroup runs a bulk action to its end, and tells when each resource changed.
+func (m moto) wholeGroup(e *testenv.Env, c *testenv.Client, group, verb string, rs []resource) []time.Time {
+	m.t.Helper()
+	var bulk struct {
+		ID                string `json:"bulkActionID"`
+		Status            string `json:"status"`
+		Completed, Failed int
+	}
+	c.Call(http.MethodPost, "/actions/bulk", map[string]string{"type": verb, "groupID": group}, &bulk)
+	by := "bulk:katherine@example.com:" + bulk.ID
+	e.Settled()
+	if c.Call(http.MethodGet, "/actions/bulk/latest", nil, &bulk); bulk.Status != "completed" || bulk.Completed != 3 || bulk.Failed != 0 {
+		m.t.Errorf("the %s ended: %+v", verb, bulk)
+	}
+	var at []time.Time
+	for _, r := range rs {
+		h := history(c, r.UID)
+		if len(h) == 0 || h[0].ChangedBy != by {
+			m.t.Fatalf("state history of %s: %+v, want the newest by %s", r.UID, h, by)
+		}
+		at = append(at, h[0].ChangedAt)
+	}
+	return at
+}
+
+// An account under another's number, and one behind an address where nobody answers. moto opens to any keys: how refused
+// ones are answered is held against the twin, in shared/cloud/aws.
+func TestAnAccountThatMotoDoesNotOpenIsNotStored(t *testing.T) {
+	t.Parallel()
+	m, e := moto{t, tabletest.StartMoto(t)}, testenv.Start(t, testenv.Setup{})
+	c := e.Owner("dorothy@example.com")
+	other := m.account("us-east-1")
+	other["cloudAccountID"] = "210987654321"
+	if why := c.Refused(http.StatusBadRequest, http.MethodPost, "/cloud-accounts", other); !strings.Contains(why, motoNumber) {
+		t.Errorf("the refusal does not name the account that the keys open: %s", why)
+	}
+	nobody := moto{t, "http://127.0.0.1:1"}
+	err := c.Do(t.Context(), http.MethodPost, "/cloud-accounts", nobody.account("us-east-1"), nil)
+	if err == nil || !strings.Contains(err.Error(), nobody.url) || !strings.Contains(err.Error(), "connection refused") {
+		t.Errorf("it does not say who did not answer: %v", err)
+	}
+	var accounts struct{ Total int }
+	if c.Call(http.MethodGet, "/cloud-accounts", nil, &accounts); accounts.Total != 0 {
+		t.Errorf("%d accounts are stored that could not be opened", accounts.Total)
+	}
+}
+
+// TestTheWalkOfTheReadmeOnAWSWorks pastes what the README tells a newcomer to do with moto.
+func TestTheWalkOfTheReadmeOnAWSWorks(t *testing.T) {
+	needShell(t)
+	m, s := tabletest.StartMoto(t), serveIn(t, t.TempDir())
+	_, api, _ := strings.Cut(s.printed(), "API     ")
+	api, _, _ = strings.Cut(api, "\n")
+	tools := section(t, "API=http://127.0.0.1:8080\n", "\n# what runs")
+	walk := section(t, "MOTO=http://127.0.0.1:5000\n", "```")
+	script := "API=" + api + "; TOKEN=; " + tools + "\nMOTO=" + m + "\n" + walk
+	out, err := exec.CommandContext(t.Context(), "bash", "-eu", "-c", script).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{`"resourceCount":5`, `"status":"completed","total":3,"completed":3`, `"state":"stopped"`} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("nowhere in the answers: %s\n%s", want, out)
+		}
+	}
+	s.shut(t)
+}
+
+// section is what the README says between two marks.
+func section(t *testing.T, from, to string) string {
+	t.Helper()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, begun := strings.Cut(string(readme), from)
+	text, _, ended := strings.Cut(text, to)
+	if !begun || !ended {
+		t.Fatalf("the README has nothing between %q and %q", from, to)
+	}
+	return text
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"lamplighter.dev/cmd/lamplighter/testenv"
+	"lamplighter.dev/shared/table/tabletest"
+)
+
+// motoNumber is the account that moto serves to whoever does not assume a role.
+const motoNumber = "123456789012"
+
+// moto is a cloud of AWS that moto_server plays. It is asked by the form-encoded calls that AWS takes, not through the SDK:
+// what the service claims is compared with what somebody else reads, and only shared/cloud/aws links the SDK.
+type moto struct {
+	t   *testing.T
+	url string
+}
+
+// versions are those of the services' interfaces.
+var versions = map[string]string{"ec2": "2016-11-15", "rds": "2014-10-31", "autoscaling": "2011-01-01"}
+
+// call makes a call of a service in a region and gives the answer. moto checks no signature; it finds service and region
+// in the credential.
+func (m moto) call(service, region, form string) string {
+	m.t.Helper()
+	body := strings.NewReader(form + "&Version=" + versions[service])
+	r, err := http.NewRequestWithContext(m.t.Context(), http.MethodPost, m.url+"/", body)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=testing/20260101/"+region+"/"+service+"/aws4_request")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		m.t.Fatalf("moto: %s: %s %v\n%s", form, res.Status, err, b)
+	}
+	return string(b)
+}
+
+// under are the texts of the elements of an answer whose path ends as told: "instanceState/name".
+func under(t *testing.T, answer, path string) []string {
+	t.Helper()
+	var at, found []string
+	for d := xml.NewDecoder(strings.NewReader(answer)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return found
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch x := token.(type) {
+		case xml.StartElement:
+			at = append(at, x.Name.Local)
+		case xml.EndElement:
+			at = at[:len(at)-1]
+		case xml.CharData:
+			if strings.HasSuffix("/"+strings.Join(at, "/"), "/"+path) {
+				found = append(found, string(x))
+			}
+		}
+	}
+}
+
+// furnish starts moto with an instance, a database and an Auto Scaling group of two in us-east-1, two of whose processes
+// their owner has suspended, and a database in eu-west-1.
+func furnish(t *testing.T) moto {
+	t.Helper()
+	m := moto{t, tabletest.StartMoto(t)}
+	const image = "ImageId=ami-12c6146b&InstanceType=t3.micro" // one of those that moto has from the start
+	m.call("ec2", "us-east-1", "Action=RunInstances&MinCount=1&MaxCount=1&"+image)
+	for region, name := range map[string]string{"us-east-1": "orders", "eu-west-1": "reports"} {
+		m.call("rds", region, "Action=CreateDBInstance&DBInstanceClass=db.t3.micro&Engine=postgres&AllocatedStorage=20"+
+			"&MasterUsername=root&MasterUserPassword=password-1&DBInstanceIdentifier="+name)
+	}
+	m.call("autoscaling", "us-east-1", "Action=CreateLaunchConfiguration&LaunchConfigurationName=web&"+image)
+	m.call("autoscaling", "us-east-1", "Action=CreateAutoScalingGroup&AutoScalingGroupName=web&LaunchConfigurationName=web"+
+		"&AvailabilityZones.member.1=us-east-1a&MinSize=1&MaxSize=4&DesiredCapacity=2")
+	m.call("autoscaling", "us-east-1", "Action=SuspendProcesses&AutoScalingGroupName=web"+
+		"&ScalingProcesses.member.1=AZRebalance&ScalingProcesses.member.2=AlarmNotification")
+	return m
+}
+
+// words are what moto says itself of the resource of a type.
+func (m moto) words(r resource) string {
+	m.t.Helper()
+	switch r.Type {
+	case "aws-ec2":
+		out := m.call("ec2", r.Region, "Action=DescribeInstances&InstanceId.1="+r.UID)
+		return strings.Join(under(m.t, out, "instanceState/name"), " ")
+	case "aws-rds":
+		return strings.Join(under(m.t, m.call("rds", r.Region, "Action=DescribeDBInstances"), "DBInstance/DBInstanceStatus"), " ")
+	default:
+		out := m.call("autoscaling", r.Region, "Action=DescribeAutoScalingGroups")
+		said := slices.Concat(under(m.t, out, "member/MinSize"), under(m.t, out, "member/MaxSize"), under(m.t, out, "member/DesiredCapacity"))
+		suspended := under(m.t, out, "SuspendedProcesses/member/ProcessName")
+		slices.Sort(suspended)
+		return strings.Join(append(said, suspended...), " ")
+	}
+}
+
+// lit and unlit are moto's words for what runs and for what is stopped. A stop of the group suspends what would raise it.
+var (
+	lit   = map[string]string{"aws-ec2": "running", "aws-rds": "available", "aws-asg": "1 4 2 AZRebalance AlarmNotification"}
+	unlit = map[string]string{"aws-ec2": "stopped", "aws-rds": "stopped", "aws-asg": "0 0 0 AZRebalance AlarmNotification ScheduledActions"}
+)
+
+// holds compares what the service says of resources, and what moto says, with what they should be.
+func (m moto) holds(c *testenv.Client, status string, words map[string]string, rs []resource) {
+	m.t.Helper()
+	for _, r := range rs {
+		var now resource
+		if c.Call(http.MethodGet, "/resources/"+r.ID, nil, &now); now.Status != status {
+			m.t.Errorf("%s %s is %s, want %s", r.Type, r.UID, now.Status, status)
+		}
+		if got := m.words(r); got != words[r.Type] {
+			m.t.Errorf("moto says of %s: %q, want %q", r.UID, got, words[r.Type])
+		}
+	}
+}

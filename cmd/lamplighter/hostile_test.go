@@ -64,6 +64,7 @@ type caller struct {
 	s      *siege
 	claims identity.Claims
 	asked  atomic.Int64
+	mu     sync.Mutex // of the client's token, where several ask at once
 }
 
 func (s *siege) caller(t *testing.T, c *testenv.Client) *caller {
@@ -93,6 +94,8 @@ func (c *caller) credential(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.Token = token
 	return "Bearer " + token
 }

@@ -69,7 +69,7 @@ func (c Clouds) Connect(ctx context.Context, org string, a Account) (cloud.Conn,
 	if err != nil {
 		return nil, err
 	}
-	conn, err := p.Connect(ctx, cloud.Account{
+	conn, err := cloud.Discreet(ctx, p, cloud.Account{
 		Org: org, ID: a.ID, Provider: a.Provider, NativeID: a.CloudAccountID, AuthMethod: a.AuthMethod,
 		Credentials: credentials, Regions: a.Regions, EndpointURL: a.EndpointURL,
 	})

@@ -1,0 +1,133 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"strings"
+)
+
+// secrets replaces the secret values of an account's credentials in texts.
+type secrets struct{ *strings.Replacer }
+
+// public are the credentials that are no secrets: they help to understand what a cloud says.
+var public = map[string]bool{"accessKeyID": true, "roleArn": true, "externalID": true, "tenantID": true, "clientID": true}
+
+// shortest is how long a value must be to be replaced. No credential is shorter; settings such as "true" are.
+const shortest = 8
+
+func secretsOf(credentials map[string]string) secrets {
+	var pairs []string
+	for name, value := range credentials {
+		if !public[name] && len(value) >= shortest {
+			pairs = append(pairs, value, "(secret)")
+		}
+	}
+	return secrets{strings.NewReplacer(pairs...)}
+}
+
+// hide gives err without secrets in what it says.
+func (s secrets) hide(err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return err
+	}
+	clean := *e
+	clean.Message, clean.Code = s.Replace(e.Message), s.Replace(e.Code)
+	if clean.Message == e.Message && clean.Code == e.Code {
+		return err
+	}
+	return &clean
+}
+
+// Discreet connects to a through p, so that nothing that the cloud says tells a secret of the account's credentials. An
+// endpoint is whatever the account names, and may answer with what it was sent; from here its words go into answers,
+// records and logs.
+func Discreet(ctx context.Context, p Provider, a Account) (Conn, error) {
+	s := secretsOf(a.Credentials)
+	c, err := p.Connect(ctx, a)
+	if err != nil {
+		return nil, s.hide(err)
+	}
+	d := discreet{c, s}
+	if clusters, ok := c.(Clusters); ok {
+		return discreetClusters{d, clusters}, nil
+	}
+	return d, nil
+}
+
+type discreet struct {
+	conn Conn
+	s    secrets
+}
+
+// Identify is the Conn's.
+func (d discreet) Identify(ctx context.Context) (string, error) {
+	id, err := d.conn.Identify(ctx)
+	return id, d.s.hide(err)
+}
+
+// Regions are the Conn's.
+func (d discreet) Regions(ctx context.Context) ([]string, error) {
+	regions, err := d.conn.Regions(ctx)
+	return regions, d.s.hide(err)
+}
+
+// List is the Conn's.
+func (d discreet) List(ctx context.Context, kind, region, page string) (ResourcePage, error) {
+	p, err := d.conn.List(ctx, kind, region, page)
+	return p, d.s.hide(err)
+}
+
+// Read is the Conn's.
+func (d discreet) Read(ctx context.Context, kind, region string, uids []string) ([]State, error) {
+	states, err := d.conn.Read(ctx, kind, region, uids)
+	for i := range states {
+		states[i].Reason = d.s.Replace(states[i].Reason)
+	}
+	return states, d.s.hide(err)
+}
+
+// Act is the Conn's.
+func (d discreet) Act(ctx context.Context, verb Verb, kind, region string, targets []Target) []Result {
+	results := d.conn.Act(ctx, verb, kind, region, targets)
+	for i := range results {
+		results[i].Err = d.s.hide(results[i].Err)
+	}
+	return results
+}
+
+// Scale is the Conn's.
+func (d discreet) Scale(ctx context.Context, kind, region, uid string, c Capacity) error {
+	return d.s.hide(d.conn.Scale(ctx, kind, region, uid, c))
+}
+
+// Permissions are the Conn's.
+func (d discreet) Permissions(ctx context.Context) ([]Permission, error) {
+	all, err := d.conn.Permissions(ctx)
+	for i := range all {
+		all[i].Message = d.s.Replace(all[i].Message)
+	}
+	return all, d.s.hide(err)
+}
+
+type discreetClusters struct {
+	discreet
+	clusters Clusters
+}
+
+// ClusterNames are the Conn's.
+func (d discreetClusters) ClusterNames(ctx context.Context, region string) ([]string, error) {
+	names, err := d.clusters.ClusterNames(ctx, region)
+	return names, d.s.hide(err)
+}
+
+// Cluster is the Conn's.
+func (d discreetClusters) Cluster(ctx context.Context, region, name string) (Cluster, error) {
+	c, err := d.clusters.Cluster(ctx, region, name)
+	return c, d.s.hide(err)
+}
+
+var (
+	_ Conn     = discreet{}
+	_ Clusters = discreetClusters{}
+)

@@ -13,7 +13,21 @@ import (
 
 // New makes an id of the kind prefix ("act", "ca", …) at the time at: "act_01k…".
 func New(prefix string, at time.Time) string {
-	return prefix + "_" + strings.ToLower(ulid.MustNew(ulid.Timestamp(at), rand.Reader).String())
+	return spell(prefix, ulid.MustNew(ulid.Timestamp(at), rand.Reader))
+}
+
+// spell writes an id in one go: each request makes one, and each record.
+func spell(prefix string, u ulid.ULID) string {
+	b := make([]byte, len(prefix)+1+ulid.EncodedSize)
+	b[copy(b, prefix)] = '_'
+	text := b[len(prefix)+1:]
+	_ = u.MarshalTextTo(text) // fails for another length only
+	for i, c := range text {
+		if c >= 'A' { // there are digits and capitals
+			text[i] = c | 0x20
+		}
+	}
+	return string(b)
 }
 
 var form = regexp.MustCompile(`^[a-z]{2,5}_[0-9a-hjkmnp-tv-z]{26}$`)
@@ -39,5 +53,5 @@ func Floor(prefix string, at time.Time) string {
 	if err := u.SetTime(ulid.Timestamp(at)); err != nil {
 		return prefix + "_~" // after the year 10889: after every id
 	}
-	return prefix + "_" + strings.ToLower(u.String())
+	return spell(prefix, u)
 }

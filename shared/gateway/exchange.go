@@ -66,6 +66,9 @@ var proxied = []string{
 
 // read takes the body; one that is too large gets its page.
 func (x *exchange) read() ([]byte, bool) {
+	if x.r.Body == nil || x.r.Body == http.NoBody {
+		return nil, true
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, rest.MaxBody))
 	if err == nil {
 		return body, true

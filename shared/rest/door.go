@@ -3,9 +3,11 @@ package rest
 import (
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/textproto"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -72,21 +74,12 @@ func admitBody(ev *events.APIGatewayProxyRequest) huma.StatusError {
 
 // admitHeaders brings every header under its one spelling. Two Authorization headers are none: it is not for us to choose.
 func admitHeaders(ev *events.APIGatewayProxyRequest) huma.StatusError {
-	merged := make(map[string][]string, len(ev.MultiValueHeaders))
-	if ev.MultiValueHeaders == nil {
-		for name, v := range ev.Headers {
-			merged[textproto.CanonicalMIMEHeaderKey(name)] = append(merged[textproto.CanonicalMIMEHeaderKey(name)], v)
-		}
-	}
-	for name, vs := range ev.MultiValueHeaders {
-		name = textproto.CanonicalMIMEHeaderKey(name)
-		merged[name] = append(merged[name], vs...)
+	merged := ev.MultiValueHeaders
+	if !canonical(merged) {
+		merged = merge(ev)
 	}
 	for name, vs := range merged {
-		switch {
-		case strings.HasPrefix(name, spoofable):
-			delete(merged, name)
-		case !token(name) || hasControl(strings.Join(vs, "")):
+		if !token(name) || slices.ContainsFunc(vs, hasControl) {
 			return fail(http.StatusBadRequest, "a header is not well-formed")
 		}
 	}
@@ -97,9 +90,41 @@ func admitHeaders(ev *events.APIGatewayProxyRequest) huma.StatusError {
 	return nil
 }
 
-// hasControl looks for line breaks, NUL and the like; a tab is none.
+// canonical tells whether headers, as is common, have their one spelling and need no merging.
+func canonical(headers map[string][]string) bool {
+	for name := range headers {
+		if textproto.CanonicalMIMEHeaderKey(name) != name || strings.HasPrefix(name, spoofable) {
+			return false
+		}
+	}
+	return headers != nil
+}
+
+// merge gathers an event's headers under their one spelling, without those that nobody may send.
+func merge(ev *events.APIGatewayProxyRequest) map[string][]string {
+	merged := make(map[string][]string, len(ev.MultiValueHeaders))
+	if ev.MultiValueHeaders == nil {
+		for name, v := range ev.Headers {
+			name = textproto.CanonicalMIMEHeaderKey(name)
+			merged[name] = append(merged[name], v)
+		}
+	}
+	for name, vs := range ev.MultiValueHeaders {
+		name = textproto.CanonicalMIMEHeaderKey(name)
+		merged[name] = append(merged[name], vs...)
+	}
+	maps.DeleteFunc(merged, func(name string, _ []string) bool { return strings.HasPrefix(name, spoofable) })
+	return merged
+}
+
+// hasControl looks for line breaks, NUL and the like; a tab is none. No byte of a longer character is one.
 func hasControl(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return (r < ' ' && r != '\t') || r == 0x7f })
+	for i := range len(s) {
+		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {
+			return true
+		}
+	}
+	return false
 }
 
 // token tells whether s can be a header's name, as RFC 9110 section 5.6.2 has it.

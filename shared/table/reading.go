@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strconv"
 
 	bolt "go.etcd.io/bbolt"
@@ -75,18 +76,33 @@ func (e *Embedded) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, err
 
 // distinct checks keys and leaves out repetitions.
 func distinct(keys []Key) ([]Key, error) {
-	seen := make(map[Key]struct{}, len(keys))
 	out := make([]Key, 0, len(keys))
+	repeated := repetitions(len(keys))
 	for _, k := range keys {
 		if err := checkKey(k); err != nil {
 			return nil, err
 		}
-		if _, ok := seen[k]; !ok {
-			seen[k] = struct{}{}
+		if !repeated(out, k) {
 			out = append(out, k)
 		}
 	}
 	return out, nil
+}
+
+// few is up to how many keys looking at each is quicker than a map of them.
+const few = 8
+
+// repetitions tells of each of n keys in turn whether it is among those before it.
+func repetitions(n int) func(before []Key, k Key) bool {
+	if n <= few {
+		return slices.Contains[[]Key]
+	}
+	seen := make(map[Key]struct{}, n)
+	return func(_ []Key, k Key) bool {
+		_, ok := seen[k]
+		seen[k] = struct{}{}
+		return ok
+	}
 }
 
 // Query reads a page of a partition.

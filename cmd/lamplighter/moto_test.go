@@ -183,9 +183,9 @@ func TestAnAccountThatMotoDoesNotOpenIsNotStored(t *testing.T) {
 		t.Errorf("the refusal does not name the account that the keys open: %s", why)
 	}
 	nobody := moto{t, "http://127.0.0.1:1"}
-	err := c.Do(t.Context(), http.MethodPost, "/cloud-accounts", nobody.account("us-east-1"), nil)
-	if err == nil || !strings.Contains(err.Error(), nobody.url) || !strings.Contains(err.Error(), "connection refused") {
-		t.Errorf("it does not say who did not answer: %v", err)
+	why := c.Refused(http.StatusBadRequest, http.MethodPost, "/cloud-accounts", nobody.account("us-east-1"))
+	if !strings.Contains(why, "endpointURL: no cloud answers at "+nobody.url) || !strings.Contains(why, "connection refused") {
+		t.Errorf("it does not say who did not answer: %s", why)
 	}
 	var accounts struct{ Total int }
 	if c.Call(http.MethodGet, "/cloud-accounts", nil, &accounts); accounts.Total != 0 {

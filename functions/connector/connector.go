@@ -37,7 +37,7 @@ func (c connector) handle(ctx context.Context, input json.RawMessage) (any, erro
 	}
 	switch q.Ask {
 	case inventory.AskVerify:
-		return verify(ctx, conn)
+		return verify(ctx, conn, q.Account.EndpointURL)
 	case inventory.AskPermissions:
 		got, err := conn.Permissions(ctx)
 		return got, told(err)
@@ -52,9 +52,12 @@ func (c connector) handle(ctx context.Context, input json.RawMessage) (any, erro
 
 // verify asks who the credentials are. That they may not list the regions shows in the permissions and in the discovery;
 // it is no reason to refuse them.
-func verify(ctx context.Context, conn cloud.Conn) (inventory.Verified, error) {
+func verify(ctx context.Context, conn cloud.Conn, endpoint string) (inventory.Verified, error) {
 	native, err := conn.Identify(ctx)
-	if err != nil {
+	switch {
+	case err != nil && endpoint != "" && cloud.ClassOf(err) == cloud.Transient:
+		return inventory.Verified{}, fault.Cause(fault.Invalid, err, "endpointURL: no cloud answers at %s: %s", endpoint, err)
+	case err != nil:
 		return inventory.Verified{}, told(err)
 	}
 	regions, err := conn.Regions(ctx)

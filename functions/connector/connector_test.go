@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/functions/connector"
 	"lamplighter.dev/shared/clock"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws"
 	"lamplighter.dev/shared/cloud/simulated"
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/inventory"
@@ -39,7 +40,9 @@ func open(t *testing.T, credentials map[string]string) (worker.Local, inventory.
 	if a.Sealed, err = inventory.SealCredentials(t.Context(), p.Sealer, inventory.SecretPlace(org, a.ID), credentials); err != nil {
 		t.Fatal(err)
 	}
-	h := connector.Handler(p, cloud.Providers{"simulated": simulated.New(p.Table, c)})
+	h := connector.Handler(p, cloud.Providers{
+		"simulated": simulated.New(p.Table, c), "aws": aws.New(aws.Options{Clock: c, CustomEndpoints: true, Attempts: 1}),
+	})
 	return worker.Local{inventory.Connector: h}, inventory.Question{Ask: inventory.AskVerify, Org: org, Account: a}
 }
 
@@ -65,6 +68,11 @@ func TestVerifyTellsWhatTheCredentialsOpen(t *testing.T) {
 	}
 }
 
+// nobody sends the question to an address of its own at which nobody listens.
+func nobody(q *inventory.Question) {
+	q.Account.Provider, q.Account.AuthMethod, q.Account.EndpointURL = "aws", "static_keys", "http://127.0.0.1:1"
+}
+
 func TestFailuresAreToldInTheCloudsWords(t *testing.T) {
 	tests := []struct {
 		name        string
@@ -76,6 +84,7 @@ func TestFailuresAreToldInTheCloudsWords(t *testing.T) {
 		{"refused credentials", map[string]string{"refuse": "true"}, nil, fault.Invalid, "The security token included in the request is invalid."},
 		{"credentials that make no sense", map[string]string{"size": "-1"}, nil, fault.Invalid, `size is "-1"`},
 		{"a provider that is not here", nil, func(q *inventory.Question) { q.Account.Provider = "gcp" }, fault.Invalid, `provider "gcp"`},
+		{"an endpoint of the account's where nobody answers", map[string]string{"accessKeyID": "A", "secretAccessKey": "b"}, nobody, fault.Invalid, "endpointURL: no cloud answers at http://127.0.0.1:1: "},
 		{"a question that is none", nil, func(q *inventory.Question) { q.Ask = "dance" }, fault.Internal, "internal error"},
 		{"credentials sealed for another account", nil, func(q *inventory.Question) { q.Account.ID = "ca_2" }, fault.Internal, "internal error"},
 		{"credentials sealed for another organization", nil, func(q *inventory.Question) { q.Org = "org_2" }, fault.Internal, "internal error"},

@@ -153,15 +153,8 @@ func (g *Gateway) invoke(rt *route, ev *events.APIGatewayProxyRequest) (events.A
 	defer cancel()
 	done := make(chan result, 1) // so that a late answer finds room and its goroutine ends
 	go func() {
-		var r result
-		defer func() {
-			if v := recover(); v != nil {
-				r.err = fmt.Errorf("function %s panicked: %v", rt.folder, v)
-			}
-			done <- r
-		}()
 		room()
-		r.out, r.err = rt.call(ctx, *ev)
+		rt.run(ctx, ev, done)
 	}()
 	select {
 	case r := <-done:
@@ -169,4 +162,16 @@ func (g *Gateway) invoke(rt *route, ev *events.APIGatewayProxyRequest) (events.A
 	case <-ctx.Done():
 		return events.APIGatewayProxyResponse{}, errTimeout
 	}
+}
+
+// run calls the function and tells what became of it, also when it panics.
+func (rt *route) run(ctx context.Context, ev *events.APIGatewayProxyRequest, done chan<- result) {
+	var r result
+	defer func() {
+		if v := recover(); v != nil {
+			r.err = fmt.Errorf("function %s panicked: %v", rt.folder, v)
+		}
+		done <- r
+	}()
+	r.out, r.err = rt.call(ctx, *ev)
 }

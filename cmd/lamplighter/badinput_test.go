@@ -60,6 +60,7 @@ func TestBadInput(t *testing.T) {
 	t.Run("methods that are not the operation's", b.methods)
 	t.Run("too much of it", b.tooLarge)
 	t.Run("members that are not the client's to set", b.massAssignment)
+	t.Run("headers that claim to be somebody else", b.smuggling)
 	t.Run("names that are none", b.strangeNames)
 	t.Run("names that a spreadsheet would run", b.formulas)
 	t.Run("answers of the gateway have names", b.named)
@@ -95,7 +96,11 @@ var brokenBodies = map[string]string{
 
 func (b *bad) brokenBodies(t *testing.T) {
 	for name, body := range brokenBodies {
-		for _, op := range b.takers() {
+		takers := b.takers()
+		if len(body) > 1<<19 {
+			takers = takers[:3] // one reader reads them all
+		}
+		for _, op := range takers {
 			w := b.ask(t, op.method, b.target(op, "", ""), body)
 			if w.Code != http.StatusBadRequest {
 				t.Errorf("%s: %s: %d %.200s", name, op.OperationID, w.Code, w.Body)
@@ -119,7 +124,7 @@ func (b *bad) unfitBodies(t *testing.T) {
 		for _, body := range []string{"", "null", "[]", "[{}]", `"x"`, "1", "true", "   "} {
 			w := b.ask(t, op.method, b.target(op, "", ""), body)
 			optional := !op.RequestBody.Value.Required && (body == "" || body == "null")
-			if w.Code != http.StatusBadRequest && !(optional && w.Code < http.StatusBadRequest) {
+			if w.Code != http.StatusBadRequest && (!optional || w.Code >= http.StatusBadRequest) {
 				t.Errorf("%s: %q: %d %.200s", op.OperationID, body, w.Code, w.Body)
 			}
 		}
@@ -129,14 +134,19 @@ func (b *bad) unfitBodies(t *testing.T) {
 			b.ask(t, op.method, b.target(op, "", ""), "[[[")
 		}
 	}
-	b.Env.Settled()
+	b.Settled()
 }
 
 func (b *bad) wrongKinds(t *testing.T) {
 	kinds := [][]string{
-		{"Content-Type", "text/plain"}, {"Content-Type", "application/x-www-form-urlencoded"}, {"Content-Type", "text/xml"},
-		{"Content-Type", "multipart/form-data; boundary=x"}, {"Content-Type", "application/json, text/plain"}, {"Content-Type", ";;"},
-		{"Content-Encoding", "gzip"}, {"Content-Encoding", "br"},
+		{"Content-Type", "text/plain"},
+		{"Content-Type", "application/x-www-form-urlencoded"},
+		{"Content-Type", "text/xml"},
+		{"Content-Type", "multipart/form-data; boundary=x"},
+		{"Content-Type", "application/json, text/plain"},
+		{"Content-Type", ";;"},
+		{"Content-Encoding", "gzip"},
+		{"Content-Encoding", "br"},
 	}
 	for _, op := range b.takers() {
 		for _, kind := range kinds {
@@ -160,7 +170,10 @@ func (b *bad) strangeIDs(t *testing.T) {
 				continue
 			}
 			ids := append(slices.Clone(strangeIDs), strings.ToUpper(b.e[p.Value.Name]), b.e[p.Value.Name]+"%20", b.e[p.Value.Name]+"x", "%20"+b.e[p.Value.Name])
-			for _, id := range ids {
+			for i, id := range ids {
+				if raced && i%4 > 0 {
+					continue
+				}
 				if op.OperationID == "getBulkAction" && id == "latest" || p.Value.Name == "clusterName" {
 					continue // the one is an operation, the other any name
 				}
@@ -207,7 +220,10 @@ func (b *bad) strangeQueries(t *testing.T) {
 			if p.Value.In != "query" {
 				continue
 			}
-			for _, text := range texts {
+			for i, text := range texts {
+				if raced && i%4 > 0 {
+					continue
+				}
 				w := b.ask(t, op.method, b.target(op, "", "")+"?"+p.Value.Name+"="+text, "")
 				if w.Code != http.StatusOK && w.Code != http.StatusBadRequest {
 					t.Errorf("%s?%s=%.40s: %d %.200s", op.OperationID, p.Value.Name, text, w.Code, w.Body)

@@ -80,10 +80,39 @@ func (b *bad) massAssignment(t *testing.T) {
 			}
 		}
 	}
-	b.Env.Settled()
+	b.Settled()
 	login := `{"email":"forged@example.com","password":"correct horse battery 43"}`
 	if w := b.ask(t, http.MethodPost, "/auth/login", login); w.Code != http.StatusForbidden {
 		t.Errorf("who forged emailVerified logs in: %d %.300s", w.Code, w.Body)
+	}
+}
+
+// smuggling sends headers in which some adapter, proxy or framework would look for the caller or the address.
+func (b *bad) smuggling(t *testing.T) {
+	want := b.ask(t, http.MethodGet, "/organisations", "").Body.String()
+	stranger := b.siege.caller(t, b.Owner("stranger@example.com"))
+	for _, header := range []string{
+		"X-Golambdaproxy-ApiGw-Context", "X-GoLambdaProxy-ApiGw-StageVars", "X-Forwarded-User", "X-Amzn-Principal-Id", "X-Amzn-Oidc-Data", "X-Organisation-Id", "X-Org-Id", "X-Tenant-Id",
+	} {
+		for _, value := range []string{
+			b.claims.Org, b.claims.User, `{"authorizer":{"principalId":"` + b.claims.User + `","user":"` + b.claims.User + `","org":"` + b.claims.Org + `"}}`,
+		} {
+			w := stranger.ask(t, http.MethodGet, "/cloud-accounts?orgId="+b.claims.Org, "", header, value)
+			if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"total":0`) {
+				t.Errorf("%s: %s: %d %.300s", header, value, w.Code, w.Body)
+			}
+			if w = stranger.ask(t, http.MethodGet, "/cloud-accounts/"+b.e["accountID"], "", header, value); w.Code != http.StatusNotFound {
+				t.Errorf("%s: %s: %d %.300s", header, value, w.Code, w.Body)
+			}
+		}
+	}
+	for _, header := range [][]string{{"Host", "evil.example"}, {"X-Forwarded-Host", "evil.example"}, {"X-Forwarded-For", "1.2.3.4, 5.6.7.8"}, {"X-Original-URL", "/healthz"}, {"X-Rewrite-URL", "/healthz"}} {
+		if w := b.ask(t, http.MethodGet, "/organisations", "", header...); w.Body.String() != want {
+			t.Errorf("%v: %d %.300s, want %s", header, w.Code, w.Body, want)
+		}
+	}
+	if w := b.ask(t, http.MethodGet, "/organisations", "", "X-Request-Id", "a\"b<script>"); strings.Contains(w.Header().Get("X-Request-Id"), "script") {
+		t.Errorf("a forged name is taken over: %v", w.Header())
 	}
 }
 
@@ -91,7 +120,7 @@ func (b *bad) massAssignment(t *testing.T) {
 var strangeNames = map[string]string{
 	"nothing": "", "a space": " ", "spaces of several kinds": " \u00a0\u2003\u3000", "a NUL": "a\x00b", "a line break": "a\nb", "a carriage return": "a\rb",
 	"an escape": "a\x1b[31mb", "a delete": "a\x7fb", "a C1 control": "a\u0085b", "a line separator": "a\u2028b", "a right-to-left override": "a\u202eb", "nothing that is seen": "\u200b",
-	"129 characters": strings.Repeat("a", 129), "129 characters of four bytes": strings.Repeat("\U0001F600", 129), "half a megabyte": strings.Repeat("a", 1<<19),
+	"129 characters": strings.Repeat("a", 129), "129 characters of four bytes": strings.Repeat("\U0001F600", 129), "64 KiB": strings.Repeat("a", 1<<16),
 }
 
 func (b *bad) strangeNames(t *testing.T) {
@@ -174,6 +203,7 @@ func (b *bad) named(t *testing.T) {
 
 // limited uses the minute up.
 func (b *bad) limited(t *testing.T) {
+	t.Helper()
 	other := b.Owner("limited@example.com")
 	for range 120 {
 		res, err := other.Send(t.Context(), http.MethodGet, "/resources/types", nil)

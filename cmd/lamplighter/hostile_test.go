@@ -197,8 +197,8 @@ func TestFuzz(t *testing.T) {
 		},
 		Skip: func(string) bool { s.Settled(); return false }, // what runs would refuse the next operation
 	}
-	if testing.Short() {
-		o.Requests = 40
+	if raced || testing.Short() {
+		o.Requests = 12 // enough to find a race; too few to get through everywhere
 	}
 	began := time.Now()
 	seen := resttest.Fuzz(t, s, local.Describe(s.Platform).YAML(), o)
@@ -206,7 +206,7 @@ func TestFuzz(t *testing.T) {
 	if seen[http.StatusTooManyRequests] > 0 || seen[http.StatusUnauthorized] > sum(seen)/10 {
 		t.Errorf("the door kept the fuzzer out: %v", seen)
 	}
-	if len(refused) > 0 {
+	if len(refused) > 0 && o.Requests == 100 {
 		t.Errorf("these were only ever refused: %v", slices.Sorted(maps.Keys(refused)))
 	}
 }

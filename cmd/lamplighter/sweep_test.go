@@ -37,9 +37,10 @@ func TestSweep(t *testing.T) {
 		t.Errorf("%d cases are fewer than the operations call for", w.tried)
 	}
 	s.Settled()
+	after := w.snapshot(mine, w.a)
 	for path, was := range before {
-		if is := w.snapshot(mine, w.a)[path]; is != was {
-			t.Errorf("%s of the victim was\n%s\nand is\n%s", path, was, is)
+		if after[path] != was {
+			t.Errorf("%s of the victim was\n%s\nand is\n%s", path, was, after[path])
 		}
 	}
 	for path, body := range w.snapshot(theirs, w.b) {

@@ -148,38 +148,6 @@ func (c *caller) ask(t testing.TB, method, target, body string, header ...string
 	return w
 }
 
-// estate is one of everything that an organization can have, by the names under which operations ask for it.
-type estate map[string]string
-
-// settle gives the caller an estate: a cloud of their own with a group, an action, a bulk action and a refresh.
-func (c *caller) settle(t *testing.T, number string) estate {
-	t.Helper()
-	account := c.Connect(number, testenv.Fast(60))
-	all := running(t, c.Client, 2)
-	var job struct{ JobID string }
-	c.Call(http.MethodPost, "/resources/refresh", map[string]string{}, &job)
-	refresh := job.JobID
-	c.s.Settled()
-	c.Call(http.MethodPost, "/cloud-accounts/"+account+"/discover", map[string]string{}, &job)
-	c.s.Settled()
-	var group struct{ ID string }
-	c.Call(http.MethodPost, "/resource-groups", map[string]any{
-		"name": "Group of " + number, "members": []any{map[string]any{"resourceID": all[1].ID}},
-	}, &group)
-	action := act(c.Client, all[0], "stop")
-	var bulk struct {
-		ID string `json:"bulkActionID"`
-	}
-	c.Call(http.MethodPost, "/actions/bulk", map[string]string{"type": "stop", "groupID": group.ID}, &bulk)
-	c.s.Settled()
-	return estate{
-		"accountID": account, "cloudAccountID": account, "cloud_account_id": account, "jobID": job.JobID, "refresh": refresh,
-		"groupID": group.ID, "group_id": group.ID, "resourceID": all[1].ID, "resourceUID": all[1].UID, "resource_uid": all[1].UID,
-		"uids": all[1].UID, "actionID": action, "bulkActionID": bulk.ID, "tenantID": c.Org, "region": all[1].Region,
-		"clusterName": "none",
-	}
-}
-
 // TestFuzz sends every operation of the whole service what no client should, behind the real gateway and authorizer, as
 // the owner of an organization that has something. No operation may only ever be refused, or the fuzzer would be blind.
 func TestFuzz(t *testing.T) {

@@ -15,10 +15,13 @@ var public = map[string]bool{"accessKeyID": true, "roleArn": true, "externalID":
 // shortest is how long a value must be to be replaced. No credential is shorter; settings such as "true" are.
 const shortest = 8
 
-func secretsOf(credentials map[string]string) secrets {
+// simulated is the provider whose credentials are settings, and no secrets.
+const simulated = "simulated"
+
+func secretsOf(a Account) secrets {
 	var pairs []string
-	for name, value := range credentials {
-		if !public[name] && len(value) >= shortest {
+	for name, value := range a.Credentials {
+		if a.Provider != simulated && !public[name] && len(value) >= shortest {
 			pairs = append(pairs, value, "(secret)")
 		}
 	}
@@ -43,7 +46,7 @@ func (s secrets) hide(err error) error {
 // endpoint is whatever the account names, and may answer with what it was sent; from here its words go into answers,
 // records and logs.
 func Discreet(ctx context.Context, p Provider, a Account) (Conn, error) {
-	s := secretsOf(a.Credentials)
+	s := secretsOf(a)
 	c, err := p.Connect(ctx, a)
 	if err != nil {
 		return nil, s.hide(err)

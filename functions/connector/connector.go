@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/fault"
@@ -75,6 +76,9 @@ func told(err error) error {
 	e, ok := errors.AsType[*cloud.Error](err)
 	if !ok {
 		return err
+	}
+	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
+		return fault.Cause(fault.Invalid, err, "no cloud has an address %s: check the regions and the endpointURL of the account", dns.Name)
 	}
 	switch e.Class {
 	case cloud.Refused, cloud.Denied:

@@ -6,7 +6,6 @@ package discovery
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -14,33 +13,8 @@ import (
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/inventory"
 	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/table"
 	"lamplighter.dev/shared/workflow"
 )
-
-// Call is what the machine sends: which task, and its input.
-type Call struct {
-	Task  string          `json:"task"` // plan, scan, abandon, finish
-	Input json.RawMessage `json:"input"`
-	Error *Failure        `json:"error,omitempty"` // of abandon and finish: what the machine caught
-}
-
-// Failure is an error as a state machine catches it.
-type Failure struct {
-	Error string `json:"Error"`
-	Cause string `json:"Cause"`
-}
-
-// String is the error's name and message. A Lambda that failed reports its cause as JSON.
-func (f *Failure) String() string {
-	var told struct {
-		Message string `json:"errorMessage"`
-	}
-	if json.Unmarshal([]byte(f.Cause), &told) == nil && told.Message != "" {
-		return f.Error + ": " + told.Message
-	}
-	return f.Error + ": " + f.Cause
-}
 
 // Plan is the answer of plan: the partitions to read. They are the inputs of scan.
 type Plan struct {
@@ -81,45 +55,26 @@ func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 }
 
 func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error) {
-	var c Call
-	if err := json.Unmarshal(input, &c); err != nil {
-		return nil, fault.Cause(fault.Invalid, err, "discovery was called with no task")
+	c, err := workflow.ReadCall("discovery", input)
+	if err != nil {
+		return nil, err
 	}
 	switch c.Task {
 	case "plan":
-		return with(ctx, c, w.plan)
+		return workflow.Do(ctx, c, w.plan)
 	case "scan":
-		return with(ctx, c, w.scan)
+		return workflow.Do(ctx, c, w.scan)
 	case "abandon":
-		return with(ctx, c, func(ctx context.Context, part Partition) (Partition, error) {
+		return workflow.Do(ctx, c, func(ctx context.Context, part Partition) (Partition, error) {
 			return w.abandon(ctx, part, c.Error)
 		})
 	case "finish":
-		return with(ctx, c, func(ctx context.Context, in discoveries.Input) (discoveries.Job, error) {
+		return workflow.Do(ctx, c, func(ctx context.Context, in discoveries.Input) (discoveries.Job, error) {
 			return w.finish(ctx, in, c.Error)
 		})
 	default:
 		return nil, fault.New(fault.Invalid, "discovery knows no task %q", c.Task)
 	}
-}
-
-// tenant is an input that names the organization it belongs to.
-type tenant interface{ Tenant() string }
-
-// with decodes the call's input and confines the task to the organization that it names.
-func with[I tenant, O any](ctx context.Context, c Call, task func(context.Context, I) (O, error)) (any, error) {
-	var in I
-	if err := json.Unmarshal(c.Input, &in); err != nil {
-		return nil, fault.Cause(fault.Invalid, err, "input of task %s", c.Task)
-	}
-	if in.Tenant() == "" {
-		return nil, fault.New(fault.Invalid, "input of task %s names no organization", c.Task)
-	}
-	out, err := task(table.WithTenant(ctx, in.Tenant()), in)
-	if err != nil {
-		return nil, fmt.Errorf("task %s: %w", c.Task, err)
-	}
-	return out, nil
 }
 
 // connect opens the account. One that was deleted is fault.NotFound.

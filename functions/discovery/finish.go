@@ -10,11 +10,12 @@ import (
 	"lamplighter.dev/shared/inventory"
 	"lamplighter.dev/shared/pending"
 	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/workflow"
 )
 
 // finish ends the pass: the outcome goes to its record and to the account, and the index is put in order. The resources
 // of an account that was deleted meanwhile, or whose deletion began this pass, are forgotten.
-func (w *worker) finish(ctx context.Context, in discoveries.Input, f *Failure) (discoveries.Job, error) {
+func (w *worker) finish(ctx context.Context, in discoveries.Input, f *workflow.Caught) (discoveries.Job, error) {
 	j, parts, err := discoveries.Read(ctx, w.p.Table, in.Org, in.JobID)
 	if err != nil || j.Status != discoveries.Running {
 		return j, err
@@ -36,7 +37,7 @@ func (w *worker) finish(ctx context.Context, in discoveries.Input, f *Failure) (
 }
 
 // outcome sums up how the pass went.
-func outcome(j discoveries.Job, parts []discoveries.Part, f *Failure, gone bool) (discoveries.Status, string) {
+func outcome(j discoveries.Job, parts []discoveries.Part, f *workflow.Caught, gone bool) (discoveries.Status, string) {
 	bad := 0
 	var first discoveries.Part
 	for _, part := range parts {

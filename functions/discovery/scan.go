@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/discoveries"
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/workflow"
 )
 
 // How long one run of scan reads pages, and how much of the context's deadline it leaves for the answer.
@@ -157,11 +158,7 @@ func (w *worker) note(ctx context.Context, part Partition, status discoveries.Pa
 }
 
 // abandon notes that the machine gave the partition up.
-func (w *worker) abandon(ctx context.Context, part Partition, f *Failure) (Partition, error) {
-	why := "unknown error"
-	if f != nil {
-		why = f.String()
-	}
+func (w *worker) abandon(ctx context.Context, part Partition, f *workflow.Caught) (Partition, error) {
 	part.Done = true
-	return part, w.note(ctx, part, discoveries.PartFailed, why)
+	return part, w.note(ctx, part, discoveries.PartFailed, f.String())
 }

@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/execution"
 	"lamplighter.dev/shared/pending"
 	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/workflow"
 )
 
 // StepResult tells the machine what to work on next: chunks, side by side, until they are accepted or settled; then,
@@ -144,12 +145,8 @@ func (e *Executor) endAll(ctx context.Context, in BulkInput, q table.Query, reas
 }
 
 // abandon fails the actions of a run that the machine gave up on, with the error that it caught.
-func (e *Executor) abandon(ctx context.Context, in execution.RunInput, caught *Failure) (RunResult, error) {
-	reason := "the executor gave up"
-	if caught != nil {
-		reason += ": " + caught.Error + " " + caught.Cause
-	}
-	return e.fail(ctx, in, reason)
+func (e *Executor) abandon(ctx context.Context, in execution.RunInput, caught *workflow.Caught) (RunResult, error) {
+	return e.fail(ctx, in, "the executor gave up: "+caught.String())
 }
 
 func (e *Executor) fail(ctx context.Context, in execution.RunInput, reason string) (RunResult, error) {

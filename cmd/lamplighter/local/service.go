@@ -60,18 +60,11 @@ type Service struct {
 	engine *workflow.Embedded
 	mailer mailer.Function
 	close  []func() error // last one first
-	slack  []byte
 }
-
-// slack is memory that is counted and never touched, so that it takes up no page of the machine's: the garbage collector
-// waits until as much as is in use, and this with it, has been allocated anew. The service has a few megabytes in use and a
-// request makes 25 KB of garbage, so without it a fifth of what a request costs would be collecting. More is not the
-// better: it bounds what garbage adds to the resident memory, whatever is in use, as a larger GOGC would not.
-const slack = 24 << 20
 
 // Open puts the service together. Whatever it opened before it failed is closed again.
 func Open(o Options) (*Service, error) {
-	s := &Service{slack: make([]byte, slack)}
+	s := &Service{}
 	if err := s.open(o.filled()); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -165,13 +165,13 @@ func (g *Gateway) invoke(rt *route, ev *events.APIGatewayProxyRequest) (events.A
 }
 
 // run calls the function and tells what became of it, also when it panics.
-func (rt *route) run(ctx context.Context, ev *events.APIGatewayProxyRequest, done chan<- result) {
-	var r result
+func (r *route) run(ctx context.Context, ev *events.APIGatewayProxyRequest, done chan<- result) {
+	var got result
 	defer func() {
 		if v := recover(); v != nil {
-			r.err = fmt.Errorf("function %s panicked: %v", rt.folder, v)
+			got.err = fmt.Errorf("function %s panicked: %v", r.folder, v)
 		}
-		done <- r
+		done <- got
 	}()
-	r.out, r.err = rt.call(ctx, *ev)
+	got.out, got.err = r.call(ctx, *ev)
 }

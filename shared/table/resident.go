@@ -3,7 +3,7 @@ package table
 import bolt "go.etcd.io/bbolt"
 
 // residentWrites is how much is committed before the process gives back the pages of the file that it has mapped.
-const residentWrites = 16 << 20
+const residentWrites = 6 << 20
 
 // giveBack lets the operating system take the mapped pages of the file out of this process's memory: what is read again
 // comes back from the system's cache, and a process that has written or walked the whole file does not keep all of it

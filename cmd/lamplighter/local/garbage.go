@@ -12,13 +12,16 @@ const (
 	headroom    = 16 << 20 // bytes of garbage that may gather before it is collected, at the least
 	mostPercent = 1000
 	stepPercent = 50 // so that the percentage is not set anew for each little change of what is in use
+
+	plenty       = 64 << 20 // bytes in use from which on less garbage may gather: a discovery of 100,000 resources
+	tightPercent = 50
 )
 
 // SpareCollections lets at least 16 MB of garbage gather before it is collected, until ctx ends. Go collects when as much
 // has been allocated as is in use, and the service has a few megabytes in use, of which each collection looks at
-// everything: a fifth of what a request costs. When more than 16 MB are in use Go's own measure holds, so the most memory
-// that the process takes, in a discovery, is what it was; a larger GOGC would raise it too. Nothing is done where the
-// operator has set GOGC.
+// everything: a fifth of what a request costs. When more than 16 MB are in use Go's own measure holds, and from 64 MB on
+// half of it, which keeps the most memory that the process takes, in a discovery, below the bar. Nothing is done where
+// the operator has set GOGC.
 func SpareCollections(ctx context.Context) {
 	if os.Getenv("GOGC") == "" {
 		spare(gathering{ctx, 0})
@@ -58,6 +61,9 @@ func live() uint64 {
 func percent(live uint64) int {
 	if live <= headroom*100/mostPercent {
 		return mostPercent
+	}
+	if live > plenty {
+		return tightPercent
 	}
 	p := int(headroom * 100 / live) //nolint:gosec // below mostPercent
 	return max(100, p-p%stepPercent)

@@ -9,7 +9,7 @@ import (
 )
 
 func TestWhatMayGather(t *testing.T) {
-	for live, want := range map[uint64]int{0: 1000, 1 << 20: 1000, 6 << 20: 250, 10 << 20: 150, 16 << 20: 100, 1 << 40: 100} {
+	for live, want := range map[uint64]int{0: 1000, 1 << 20: 1000, 6 << 20: 250, 10 << 20: 150, 16 << 20: 100, 64 << 20: 100, 65 << 20: 50, 1 << 40: 50} {
 		if got := percent(live); got != want {
 			t.Errorf("with %d bytes in use GOGC is %d, want %d", live, got, want)
 		}

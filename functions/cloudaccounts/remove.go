@@ -44,7 +44,7 @@ func (s *service) remove(ctx context.Context, in *accountInput) (Removed, error)
 		return Removed{}, err
 	}
 	for i := range known {
-		ws = append(ws, table.Delete(inventory.ClusterKey(org, a.ID, known[i].ClusterName)))
+		ws = append(ws, table.Delete(inventory.ClusterKey(org, a.ID, known[i].ClusterName), table.Exists()))
 	}
 	ws = append(ws, table.Delete(inventory.AccountKey(org, a.ID), table.Exists(), table.Equal("name", a.Name), counted(known)),
 		release(nativeKey(org, a.Provider, a.CloudAccountID), a.ID), release(nameKey(org, a.Name), a.ID))
@@ -59,7 +59,8 @@ func (s *service) remove(ctx context.Context, in *accountInput) (Removed, error)
 	return Removed{ID: a.ID}, nil
 }
 
-// counted holds while the account has just the registrations that are known: one that comes meanwhile would outlive it.
+// counted holds while the account has as many registrations as are known. As each of those must still exist, it has no
+// other: one that took the place of a known one meanwhile would outlive the account.
 func counted(known []inventory.Registration) table.Cond {
 	if len(known) == 0 {
 		return table.Any(table.Lacks("clusters"), table.Equal("clusters", 0))

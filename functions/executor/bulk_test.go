@@ -238,15 +238,15 @@ func TestEveryCallToTheStoreMayFail(t *testing.T) {
 			if testing.Short() && call > 15 {
 				break
 			}
-			if !w1(t, harm, call) {
+			if !endures(t, harm, call) {
 				break
 			}
 		}
 	}
 }
 
-// w1 runs a bulk action in which one call to the store fails; it tells whether it came to that call.
-func w1(t *testing.T, harm table.Harm, call int) (reached bool) {
+// endures runs a bulk action in which one call to the store fails; it tells whether it came to that call.
+func endures(t *testing.T, harm table.Harm, call int) (reached bool) {
 	t.Helper()
 	w := newWorld(t, map[string]string{"size": "9", "stopped": "0", "kinds": "aws-ec2", "regions": "1", "transitionSeconds": "1"})
 	g, places := w.group(4, "continue")

@@ -28,21 +28,6 @@ func (p *Page) Resolve(huma.Context) []error {
 // Skip is how many items lie before the page.
 func (p Page) Skip() int { return (p.Page - 1) * p.Limit }
 
-// SizedPage is the query of the lists whose page size the interface calls size.
-type SizedPage struct {
-	Page int `query:"page" minimum:"1" maximum:"999999" default:"1" doc:"Which page, from 1"`
-	Size int `query:"size" minimum:"1" default:"10" doc:"Items a page; more than 100 counts as 100"`
-}
-
-// Resolve holds a larger size to MaxLimit.
-func (p *SizedPage) Resolve(huma.Context) []error {
-	p.Size = min(p.Size, MaxLimit)
-	return nil
-}
-
-// Skip is how many items lie before the page.
-func (p SizedPage) Skip() int { return (p.Page - 1) * p.Size }
-
 // Sort is the query that orders a list; embed it in an operation's input and call Check.
 type Sort struct {
 	By    string `query:"sort_by" doc:"The field to sort by"`

@@ -58,12 +58,21 @@ func shown(r inventory.Listed) Record {
 		CloudAccountName: r.AccountName, Region: r.Region, Zone: r.Zone, Status: r.Status, InstanceType: r.InstanceType,
 		Capacity: orEmpty(r.Capacity), Tags: orEmpty(r.Tags), SmartTags: map[string]string{}, ParentUID: r.ParentUID,
 		Schedulable: r.Schedulable, GroupIDs: append([]string{}, r.GroupIDs...), TeamIDs: []string{}, ScheduleIDs: []string{},
-		DiscoveredAt: r.DiscoveredAt, LastSeenAt: r.LastSeenAt,
+		DiscoveredAt: r.DiscoveredAt, LastSeenAt: lastSeen(r.Resource),
 	}
 	if !r.CreatedAt.IsZero() {
 		out.CreatedAt = &r.CreatedAt
 	}
 	return out
+}
+
+// lastSeen is when the resource was seen last. Discovery dates what a listing tells back by as much as a listing may lag;
+// nothing was seen last before it was discovered.
+func lastSeen(r inventory.Resource) time.Time {
+	if r.LastSeenAt.Before(r.DiscoveredAt) {
+		return r.DiscoveredAt
+	}
+	return r.LastSeenAt
 }
 
 func orEmpty[V any](m map[string]V) map[string]V {

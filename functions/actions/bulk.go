@@ -86,20 +86,13 @@ func (s *service) group(ctx context.Context, org, groupID string) (inventory.Gro
 	return group, members, nil
 }
 
-// bulkInput is the input of the bulk-action machine.
-type bulkInput struct {
-	Org    string `json:"org"`
-	BulkID string `json:"bulkID"`
-	Step   int    `json:"step"`
-}
-
 // createBulk commits the bulk action with its place among the pending work, and starts its machine.
 func (s *service) createBulk(ctx context.Context, org string, b execution.Bulk) error {
 	row, err := table.Row(execution.BulkKey(org, b.ID), b)
 	if err != nil {
 		return err
 	}
-	in := bulkInput{Org: org, BulkID: b.ID}
+	in := execution.BulkInput{Org: org, BulkID: b.ID}
 	work, err := pending.Add(pending.Work{ID: b.ID, Org: org, Machine: execution.BulkMachine, At: b.CreatedAt}, in)
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ func (w *world) group(size int, policy string) (inventory.Group, []inventory.Pla
 }
 
 // submitBulk commits a bulk action as POST /actions/bulk does.
-func (w *world) submitBulk(g inventory.Group, verb cloud.Verb) BulkInput {
+func (w *world) submitBulk(g inventory.Group, verb cloud.Verb) execution.BulkInput {
 	now := w.e.p.Clock.Now()
 	b := execution.Bulk{
 		ID: id.New("bulk", now), GroupID: g.ID, Type: verb, Status: execution.BulkQueued, Total: g.Size, CreatedAt: now,
@@ -44,12 +44,12 @@ func (w *world) submitBulk(g inventory.Group, verb cloud.Verb) BulkInput {
 	}
 	b.Plan.ChangedBy = execution.ChangedBy("bulk", "ada@example.com", b.ID)
 	w.put(execution.BulkKey(org, b.ID), b)
-	return BulkInput{Org: org, BulkID: b.ID}
+	return execution.BulkInput{Org: org, BulkID: b.ID}
 }
 
 // driveBulk runs a bulk action as its machine does. A task that fails because the store does is tried again, as the
 // machine does too.
-func (w *world) driveBulk(in BulkInput) execution.Bulk {
+func (w *world) driveBulk(in execution.BulkInput) execution.Bulk {
 	w.t.Helper()
 	persist(w, func() (Ready, error) { return w.e.expand(w.ctx, in) })
 	for {

@@ -24,7 +24,7 @@ const (
 func (e *Executor) createAll(ctx context.Context, org string, b *execution.Bulk) error {
 	g, each := errgroup.WithContext(ctx)
 	g.SetLimit(creators)
-	err := e.eachChunk(ctx, BulkInput{Org: org, BulkID: b.ID}, table.Query{}, func(_ string, c execution.Chunk) error {
+	err := e.eachChunk(ctx, execution.BulkInput{Org: org, BulkID: b.ID}, table.Query{}, func(_ string, c execution.Chunk) error {
 		g.Go(func() error { return e.create(each, org, b, c) })
 		return nil
 	})

@@ -13,17 +13,6 @@ import (
 	"lamplighter.dev/shared/table"
 )
 
-// BulkInput is the input of the bulk tasks: the bulk action, and for step which one, and from which of its chunks on.
-type BulkInput struct {
-	Org    string `json:"org"`
-	BulkID string `json:"bulkID"`
-	Step   int    `json:"step"`
-	From   string `json:"from,omitempty"`
-}
-
-// Tenant is the organization that the input belongs to.
-func (in BulkInput) Tenant() string { return in.Org }
-
 // chunkSize is how many resources one executor run works on: a run reads 1,000 ids a call and acts on 100.
 const chunkSize = 500
 
@@ -34,7 +23,7 @@ type Ready struct {
 
 // expand prepares a bulk action: it writes down, once, which resources are worked on in which order, and creates their
 // actions. A crash at any point is made good by calling it again.
-func (e *Executor) expand(ctx context.Context, in BulkInput) (Ready, error) {
+func (e *Executor) expand(ctx context.Context, in execution.BulkInput) (Ready, error) {
 	b, err := table.Read[execution.Bulk](ctx, e.p.Table, execution.BulkKey(in.Org, in.BulkID))
 	if err != nil {
 		return Ready{}, fmt.Errorf("read bulk action %s: %w", in.BulkID, err)
@@ -53,7 +42,7 @@ func (e *Executor) expand(ctx context.Context, in BulkInput) (Ready, error) {
 }
 
 // plan writes the chunks of the bulk action.
-func (e *Executor) plan(ctx context.Context, in BulkInput, b *execution.Bulk) error {
+func (e *Executor) plan(ctx context.Context, in execution.BulkInput, b *execution.Bulk) error {
 	_, members, err := execution.Members(ctx, e.inventory, in.Org, b.GroupID)
 	if err != nil && !fault.Is(err, fault.NotFound) { // a group that is gone has no members: the bulk action ends with none
 		return err
@@ -77,7 +66,7 @@ func (e *Executor) plan(ctx context.Context, in BulkInput, b *execution.Bulk) er
 }
 
 // clear removes the chunks that a planning which did not come to its end has left.
-func (e *Executor) clear(ctx context.Context, in BulkInput) error {
+func (e *Executor) clear(ctx context.Context, in execution.BulkInput) error {
 	keys, err := e.chunkKeys(ctx, in, table.Query{})
 	if err != nil || len(keys) == 0 {
 		return err

@@ -45,7 +45,7 @@ func TestKilledFiftyTimesABulkActionLosesNothing(t *testing.T) {
 	})
 	killed := 0
 	for verb := cloud.Stop; killed < kills; verb = opposite(verb) {
-		var in BulkInput
+		var in execution.BulkInput
 		inWorld(t, dir, func(w *world) { in = w.submitBulk(g, verb) })
 		for ended := false; !ended; {
 			if ended = run1000(t, dir, in.BulkID, killed < kills); !ended {
@@ -100,7 +100,7 @@ func live(t *testing.T, dir, bulkID string) {
 	inWorld(t, dir, func(w *world) {
 		engine := w.engine()
 		w.must(engine.Resume(w.ctx))
-		err := engine.Start(w.ctx, execution.BulkMachine, bulkID, BulkInput{Org: org, BulkID: bulkID})
+		err := engine.Start(w.ctx, execution.BulkMachine, bulkID, execution.BulkInput{Org: org, BulkID: bulkID})
 		if x, _ := engine.Describe(w.ctx, execution.BulkMachine, bulkID); err != nil && x.Status != workflow.Succeeded {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ const stepSize = 1000
 
 // step lays out one step of a bulk action. The last step of a tier goes on until everything in the tier has reached its
 // state or failed; the ones before only until the provider has accepted them.
-func (e *Executor) step(ctx context.Context, in BulkInput) (StepResult, error) {
+func (e *Executor) step(ctx context.Context, in execution.BulkInput) (StepResult, error) {
 	b, err := table.Read[execution.Bulk](ctx, e.p.Table, execution.BulkKey(in.Org, in.BulkID))
 	if err != nil {
 		return StepResult{}, fmt.Errorf("read bulk action %s: %w", in.BulkID, err)
@@ -57,7 +57,7 @@ func (e *Executor) step(ctx context.Context, in BulkInput) (StepResult, error) {
 }
 
 // bounds tells until when a step goes on and with which step its chunks begin; until is empty when there is no such step.
-func (e *Executor) bounds(ctx context.Context, in BulkInput) (until string, first int, err error) {
+func (e *Executor) bounds(ctx context.Context, in execution.BulkInput) (until string, first int, err error) {
 	page, err := e.p.Table.Query(ctx, table.Query{
 		PK: execution.ChunkPK(in.Org, in.BulkID), From: stepKey(in.Step), To: stepKey(in.Step + 1), Limit: 1,
 	})
@@ -84,7 +84,7 @@ func from(step int) table.Query { return table.Query{From: stepKey(step), To: "C
 const chunkPage = 20
 
 // eachChunk hands over the chunks that q selects (all when it names no bounds), in the order in which they run.
-func (e *Executor) eachChunk(ctx context.Context, in BulkInput, q table.Query, f func(key string, c execution.Chunk) error) error {
+func (e *Executor) eachChunk(ctx context.Context, in execution.BulkInput, q table.Query, f func(key string, c execution.Chunk) error) error {
 	q.PK, q.Limit = execution.ChunkPK(in.Org, in.BulkID), chunkPage
 	for {
 		page, err := e.p.Table.Query(ctx, q)
@@ -106,7 +106,7 @@ func (e *Executor) eachChunk(ctx context.Context, in BulkInput, q table.Query, f
 	}
 }
 
-func (e *Executor) chunkKeys(ctx context.Context, in BulkInput, q table.Query) ([]string, error) {
+func (e *Executor) chunkKeys(ctx context.Context, in execution.BulkInput, q table.Query) ([]string, error) {
 	var keys []string
 	err := e.eachChunk(ctx, in, q, func(key string, _ execution.Chunk) error {
 		keys = append(keys, key)
@@ -116,7 +116,7 @@ func (e *Executor) chunkKeys(ctx context.Context, in BulkInput, q table.Query) (
 }
 
 // finish ends a bulk action. What for any reason has not ended is failed, so that the counters add up.
-func (e *Executor) finish(ctx context.Context, in BulkInput) (Ready, error) {
+func (e *Executor) finish(ctx context.Context, in execution.BulkInput) (Ready, error) {
 	key := execution.BulkKey(in.Org, in.BulkID)
 	b, err := table.Read[execution.Bulk](ctx, e.p.Table, key)
 	if err != nil {
@@ -137,7 +137,7 @@ func (e *Executor) finish(ctx context.Context, in BulkInput) (Ready, error) {
 }
 
 // endAll fails every action of the chunks that has not ended.
-func (e *Executor) endAll(ctx context.Context, in BulkInput, q table.Query, reason string) error {
+func (e *Executor) endAll(ctx context.Context, in execution.BulkInput, q table.Query, reason string) error {
 	return e.eachChunk(ctx, in, q, func(key string, _ execution.Chunk) error {
 		_, err := e.fail(ctx, execution.RunInput{Org: in.Org, BulkID: in.BulkID, Chunk: key}, reason)
 		return err

@@ -63,6 +63,18 @@ func (b Bulk) Public() Bulk {
 	return b
 }
 
+// BulkInput is the input of the bulk-action machine and of its tasks: the bulk action, and for step which one, and from
+// which of its chunks on.
+type BulkInput struct {
+	Org    string `json:"org"`
+	BulkID string `json:"bulkID"`
+	Step   int    `json:"step"`
+	From   string `json:"from,omitempty"`
+}
+
+// Tenant is the organization that the input belongs to.
+func (in BulkInput) Tenant() string { return in.Org }
+
 // BulkPK is the partition of an organization's bulk actions, oldest first.
 func BulkPK(org string) string { return table.TenantPK(org) + "BULK" }
 

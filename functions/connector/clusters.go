@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -67,7 +66,7 @@ func (s *survey) list(ctx context.Context, regions []string) error {
 	ctx, cancel := context.WithTimeout(ctx, listing)
 	defer cancel()
 	names, errs := make([][]string, len(regions)), make([]error, len(regions))
-	inParallel(len(regions), func(i int) { names[i], errs[i] = s.cloud.ClusterNames(ctx, regions[i]) })
+	cloud.InParallel(len(regions), width, func(i int) { names[i], errs[i] = s.cloud.ClusterNames(ctx, regions[i]) })
 	s.read, s.absent = map[string]bool{}, map[inventory.ClusterName]bool{}
 	for i, region := range regions {
 		if s.read[region] = errs[i] == nil; errs[i] != nil {
@@ -107,7 +106,7 @@ func (s *survey) page(ctx context.Context) inventory.ClustersFound {
 	from := min(max(s.query.Skip, 0), total)
 	here := s.names[from:min(from+max(s.query.Limit, 0), total)]
 	found, errs := make([]cloud.Cluster, len(here)), make([]error, len(here))
-	inParallel(len(here), func(i int) { found[i], errs[i] = s.describe(ctx, here[i]) })
+	cloud.InParallel(len(here), width, func(i int) { found[i], errs[i] = s.describe(ctx, here[i]) })
 	for i, err := range errs {
 		if err != nil {
 			s.failures = append(s.failures, inventory.ClusterFailure{Region: here[i].Region, Name: here[i].Name, Error: err.Error()})
@@ -170,18 +169,4 @@ func cluster(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.
 		return cloud.Cluster{}, missing
 	}
 	return got, told(err)
-}
-
-// inParallel runs do for 0 to n-1, at most width at once.
-func inParallel(n int, do func(int)) {
-	var wg sync.WaitGroup
-	free := make(chan struct{}, width)
-	for i := range n {
-		free <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-free }()
-			do(i)
-		})
-	}
-	wg.Wait()
 }

@@ -74,7 +74,7 @@ func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]
 	here := slices.DeleteFunc(slices.Clone(uids), func(u string) bool { return c.elsewhere(u, region) })
 	batches := slices.Collect(slices.Chunk(here, o.Kind().ReadBatch))
 	states, errs := make([][]cloud.State, len(batches)), make([]error, len(batches))
-	inParallel(len(batches), func(i int) { states[i], errs[i] = o.Read(ctx, batches[i]) })
+	cloud.InParallel(len(batches), width, func(i int) { states[i], errs[i] = o.Read(ctx, batches[i]) })
 	for _, err := range errs {
 		if err != nil {
 			return nil, classify(err)
@@ -104,7 +104,7 @@ func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targe
 		return out
 	}
 	batches := slices.Collect(slices.Chunk(here, o.Kind().ActBatch))
-	inParallel(len(batches), func(b int) {
+	cloud.InParallel(len(batches), width, func(b int) {
 		errs := o.Act(ctx, v, pick(targets, batches[b]))
 		for i, at := range batches[b] {
 			out[at].Err = classify(errs[i])
@@ -135,18 +135,4 @@ func (c *conn) elsewhere(uid, region string) bool {
 	}
 	f := strings.SplitN(uid, ":", 6)
 	return len(f) < 6 || f[3] != region || (c.account.NativeID != "" && f[4] != c.account.NativeID)
-}
-
-// inParallel runs do for 0 to n-1, at most width at once.
-func inParallel(n int, do func(int)) {
-	var wg sync.WaitGroup
-	free := make(chan struct{}, width)
-	for i := range n {
-		free <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-free }()
-			do(i)
-		})
-	}
-	wg.Wait()
 }

@@ -71,7 +71,7 @@ func listNodegroups(ctx context.Context, c eksAPI, page string) (cloud.ResourceP
 // nodegroupResources describes the groups side by side: EKS takes one a call. One that vanished meanwhile is left out.
 func nodegroupResources(ctx context.Context, c eksAPI, cluster string, names []string) ([]cloud.Resource, error) {
 	got, errs := make([]*types.Nodegroup, len(names)), make([]error, len(names))
-	inParallel(len(names), func(i int) { got[i], errs[i] = describeNodegroup(ctx, c, cluster, names[i]) })
+	cloud.InParallel(len(names), width, func(i int) { got[i], errs[i] = describeNodegroup(ctx, c, cluster, names[i]) })
 	var found []cloud.Resource
 	for i, n := range got {
 		switch {

@@ -16,7 +16,7 @@ func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 	home := c.provider.home(c.account)
 	found := make([][]cloud.Permission, len(registry)+1)
 	errs := make([]error, len(registry)+1)
-	inParallel(len(found), func(i int) {
+	cloud.InParallel(len(found), width, func(i int) {
 		if i == len(registry) {
 			found[i], errs[i] = c.probeClusters(ctx, home)
 			return

@@ -7,6 +7,7 @@ import (
 
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/sessions"
 	"lamplighter.dev/shared/table"
 )
 
@@ -20,58 +21,23 @@ type logInInput struct {
 	}
 }
 
-// LoggedIn is a session's tokens, and what its user can choose from.
-type LoggedIn struct {
-	AccessToken  string   `json:"accessToken" doc:"Send it as Authorization: Bearer …"`
-	RefreshToken string   `json:"refreshToken" doc:"For POST /auth/refresh, once, within 7 days"`
-	TokenType    string   `json:"tokenType" doc:"Always Bearer"`
-	ExpiresIn    int      `json:"expiresIn" doc:"Seconds that the access token is good for" example:"900"`
-	Tenants      []Tenant `json:"tenants" doc:"The organizations that the user belongs to"`
-	User         Person   `json:"user" doc:"Who logged in"`
-}
-
-// Tenant is an organization to choose.
-type Tenant struct {
-	ID   string `json:"id" doc:"What to send as tenantID"`
-	Name string `json:"name" doc:"Its name"`
-}
-
-// Person is the user of a session.
-type Person struct {
-	ID    string `json:"id" doc:"The user"`
-	Email string `json:"email" doc:"The address"`
-	Name  string `json:"name" doc:"The name"`
-}
-
-func (s *service) logIn(ctx context.Context, in *logInInput) (LoggedIn, error) {
+func (s *service) logIn(ctx context.Context, in *logInInput) (sessions.LoggedIn, error) {
 	if in.Body.Provider == "google" {
-		return LoggedIn{}, fault.New(fault.Invalid, "provider: google is not configured here; use email")
+		return sessions.LoggedIn{}, fault.New(fault.Invalid, "provider: google is not configured here; use email")
 	}
 	if in.Body.Email == "" || in.Body.Password == "" {
-		return LoggedIn{}, fault.New(fault.Invalid, "email and password are required for provider email")
+		return sessions.LoggedIn{}, fault.New(fault.Invalid, "email and password are required for provider email")
 	}
 	address, err := identity.Address(in.Body.Email)
 	if err != nil {
-		return LoggedIn{}, err
+		return sessions.LoggedIn{}, err
 	}
 	ctx = reach(ctx)
 	u, err := s.authenticate(ctx, address, in.Body.Password)
 	if err != nil {
-		return LoggedIn{}, err
+		return sessions.LoggedIn{}, err
 	}
-	tenants, err := identity.OrganisationsOf(ctx, s.Table, u.ID)
-	if err != nil {
-		return LoggedIn{}, err
-	}
-	org, err := choose(tenants, in.Body.TenantID, "")
-	if err != nil {
-		return LoggedIn{}, err
-	}
-	sess, t, err := s.begin(ctx, u, org)
-	if err != nil {
-		return LoggedIn{}, err
-	}
-	return s.loggedIn(ctx, sess, t, account{u, tenants})
+	return s.sessions.Begin(ctx, u, sessions.How{Tenant: in.Body.TenantID})
 }
 
 // authenticate checks address and password. What is wrong with an account is told only to who knows its password.
@@ -108,43 +74,4 @@ func (s *service) strengthen(ctx context.Context, u identity.User, password stri
 		return nil
 	}
 	return fault.Wrap("strengthen password of "+u.ID, err)
-}
-
-// choose picks the organization wanted, which must be one of tenants; without a wish, the current one or else the first.
-func choose(tenants []identity.Organisation, wanted, current string) (string, error) {
-	first := ""
-	for _, t := range tenants {
-		if t.ID == wanted || (wanted == "" && t.ID == current) {
-			return t.ID, nil
-		}
-		if first == "" {
-			first = t.ID
-		}
-	}
-	if wanted != "" {
-		return "", fault.New(fault.Denied, "tenantID: you do not belong to an organization %q", wanted)
-	}
-	return first, nil
-}
-
-// account is a user with the organizations to choose from.
-type account struct {
-	identity.User
-	tenants []identity.Organisation
-}
-
-func (s *service) loggedIn(ctx context.Context, sess identity.Session, t refreshToken, a account) (LoggedIn, error) {
-	access, err := s.sign(ctx, sess)
-	if err != nil {
-		return LoggedIn{}, err
-	}
-	out := LoggedIn{
-		AccessToken: access, RefreshToken: t.text(s.Settings.Pepper), TokenType: "Bearer",
-		ExpiresIn: int(identity.TokenTTL.Seconds()), Tenants: make([]Tenant, len(a.tenants)),
-		User: Person{a.ID, a.Email, a.Name},
-	}
-	for i, o := range a.tenants {
-		out.Tenants[i] = Tenant{o.ID, o.Name}
-	}
-	return out, nil
 }

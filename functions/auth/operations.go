@@ -8,6 +8,7 @@ import (
 
 	"lamplighter.dev/shared/platform"
 	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/sessions"
 )
 
 // Operations is the group "Authentication".
@@ -16,7 +17,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	s := newService(p)
 	accounts(g, s)
 	passwords(g, s)
-	sessions(g, s)
+	logins(g, s)
 	return g
 }
 
@@ -24,9 +25,10 @@ func Operations(p *platform.Platform) *rest.Group {
 type service struct {
 	*platform.Platform
 	passwords *hasher
+	sessions  sessions.Sessions
 }
 
-func newService(p *platform.Platform) *service { return &service{p, newHasher()} }
+func newService(p *platform.Platform) *service { return &service{p, newHasher(), sessions.Of(p)} }
 
 // refusals are the statuses that the interface documents for public operations, besides 400 and 500.
 var refusals = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden}
@@ -67,7 +69,7 @@ func passwords(g *rest.Group, s *service) {
 	rest.Handle(g, op, s.reset)
 }
 
-func sessions(g *rest.Group, s *service) {
+func logins(g *rest.Group, s *service) {
 	op := public("logIn", http.MethodPost, "/auth/login", "Log in")
 	op.Description = "Begins a session in the organization tenantID, or in the first one of the user. " +
 		"A user without an organization creates one with POST /organisations, then refreshes. " +

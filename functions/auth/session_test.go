@@ -42,7 +42,7 @@ func TestUsingARefreshTokenTwice(t *testing.T) {
 		h.register()
 		in := h.logIn()
 		next := h.refresh(200, in)
-		h.clock.Advance(reuseGrace * time.Second)
+		h.clock.Advance(10 * time.Second)
 		h.refresh(401, in)
 		h.refresh(200, next)
 	})
@@ -51,7 +51,7 @@ func TestUsingARefreshTokenTwice(t *testing.T) {
 		h.register()
 		in := h.logIn()
 		next := h.refresh(200, in)
-		h.clock.Advance((reuseGrace + 1) * time.Second)
+		h.clock.Advance(11 * time.Second)
 		h.refresh(401, in)
 		h.refresh(401, next)
 		if s := h.session(in); s.State != identity.SessionReused {
@@ -96,7 +96,7 @@ func TestAForgedRefreshTokenCannotEndASession(t *testing.T) {
 		"generation zero":    strings.Join([]string{parts[0], "0", parts[2], parts[3]}, "."),
 		"a generation +1":    strings.Join([]string{parts[0], "+1", parts[2], parts[3]}, "."),
 		"no tag":             strings.Join(parts[:3], "."),
-		"no mark":            strings.TrimPrefix(token, refreshMark),
+		"no mark":            strings.TrimPrefix(token, "lampr_"),
 		"a blank at the end": token + " ",
 		"nothing":            "",
 		"a word":             "refresh",
@@ -116,7 +116,7 @@ func TestSessionsEnd(t *testing.T) {
 		h := newHouse(t)
 		h.register()
 		in := h.logIn()
-		h.clock.Advance(idleTTL)
+		h.clock.Advance(7 * 24 * time.Hour)
 		h.refresh(401, in)
 	})
 	t.Run("after thirty days, however often refreshed", func(t *testing.T) {
@@ -177,17 +177,4 @@ func (h *house) belongTo(user, org, name string) {
 			h.t.Fatal(err)
 		}
 	}
-}
-
-func FuzzRefreshToken(f *testing.F) {
-	pepper := []byte("pepper")
-	genuine := refreshToken{"session", 3, "SECRET"}.text(pepper) // the same in every process of the fuzzer
-	for _, s := range []string{genuine, "", "lampr_", "lampr_a.b.c.d", genuine + ".x", strings.ToUpper(genuine)} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		if _, err := parseRefresh(s, pepper); err == nil && s != genuine {
-			t.Errorf("accepted %q", s)
-		}
-	})
 }

@@ -4,7 +4,6 @@ package organisations
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -49,23 +48,28 @@ func (s service) create(ctx context.Context, in *createInput) (identity.Organisa
 	if err != nil {
 		return identity.Organisation{}, err
 	}
-	return s.found(ctx, identity.From(ctx).User, name)
+	return s.found(ctx, identity.From(ctx), name)
 }
 
 func (s service) list(ctx context.Context, _ *struct{}) ([]identity.Organisation, error) {
-	return identity.OrganisationsOf(ctx, s.Table, identity.From(ctx).User)
+	rows, err := identity.OrganisationsOf(ctx, s.Table, identity.From(ctx).User)
+	out := make([]identity.Organisation, len(rows))
+	for i := range rows {
+		out[i] = rows[i].Organisation
+	}
+	return out, err
 }
 
 // found makes the organization name with user as its owner: record, membership from both sides, and the claim to the
 // name among the user's organizations, all or none.
-func (s service) found(ctx context.Context, user, name string) (identity.Organisation, error) {
+func (s service) found(ctx context.Context, c identity.Caller, name string) (identity.Organisation, error) {
 	now := s.Clock.Now()
-	o := identity.Organisation{ID: id.New("org", now), Name: name, CreatedBy: user, CreatedAt: now, UpdatedAt: now}
-	ctx = table.Within(ctx, identity.UserPrefix+user, table.TenantPK(o.ID))
-	if err := s.room(ctx, user); err != nil {
+	o := identity.Organisation{ID: id.New("org", now), Name: name, CreatedBy: c.User, CreatedAt: now, UpdatedAt: now}
+	ctx = table.Within(ctx, identity.UserPrefix+c.User, table.TenantPK(o.ID))
+	if err := s.room(ctx, c.User); err != nil {
 		return o, err
 	}
-	writes, err := rows(o)
+	writes, err := rows(o, c.Email)
 	if err != nil {
 		return o, err
 	}
@@ -85,7 +89,8 @@ func (s service) room(ctx context.Context, user string) error {
 	return err
 }
 
-func rows(o identity.Organisation) ([]table.Write, error) {
+// rows are the writes that make o, with its founder as the one member and owner.
+func rows(o identity.Organisation, email string) ([]table.Write, error) {
 	owner := []identity.Grant{{Role: identity.Owner, Scope: identity.OrgScope}}
 	var out []table.Write
 	for _, r := range []struct {
@@ -94,7 +99,8 @@ func rows(o identity.Organisation) ([]table.Write, error) {
 	}{
 		{nameKey(o.CreatedBy, o.Name), identity.Membership{Org: o.ID, Joined: o.CreatedAt}},
 		{identity.OrganisationKey(o.ID), o},
-		{identity.MemberKey(o.ID, o.CreatedBy), identity.Member{User: o.CreatedBy, Grants: owner, Joined: o.CreatedAt}},
+		{identity.MemberKey(o.ID, o.CreatedBy), identity.Member{User: o.CreatedBy, Email: email, Grants: owner, Joined: o.CreatedAt}},
+		{identity.AccessKey(o.ID), identity.Access{Members: 1, Owners: 1}},
 		{identity.MembershipKey(o.CreatedBy, o.ID), identity.Membership{Org: o.ID, Joined: o.CreatedAt}},
 	} {
 		it, err := table.Row(r.key, r.v)
@@ -109,19 +115,4 @@ func rows(o identity.Organisation) ([]table.Write, error) {
 // nameKey is where a user claims the name of an organization: case does not make another name.
 func nameKey(user, name string) table.Key {
 	return table.Key{PK: identity.UserPrefix + user, SK: "ORGNAME#" + identity.Digest(nil, strings.ToLower(name))}
-}
-
-// Provision makes the organization name of the user, unless the user belongs to one of that name, and answers it. It is
-// safe to repeat: for operators and for the demo login.
-func Provision(ctx context.Context, p *platform.Platform, user, name string) (identity.Organisation, error) {
-	have, err := identity.OrganisationsOf(ctx, p.Table, user)
-	if err != nil {
-		return identity.Organisation{}, fmt.Errorf("provision organization %q: %w", name, err)
-	}
-	for _, o := range have {
-		if o.Name == name {
-			return o, nil
-		}
-	}
-	return service{p}.found(ctx, user, name)
 }

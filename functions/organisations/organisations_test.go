@@ -126,15 +126,3 @@ func TestCreatingTheSameAtOnceMakesOne(t *testing.T) {
 		t.Errorf("%d organizations", len(all))
 	}
 }
-
-func TestProvisionIsSafeToRepeat(t *testing.T) {
-	p, _ := identitytest.New(t)
-	first, err := Provision(context.Background(), p, "usr_ada", "Demo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := Provision(context.Background(), p, "usr_ada", "Demo")
-	if err != nil || again != first {
-		t.Errorf("%+v, %v", again, err)
-	}
-}

@@ -31,6 +31,41 @@ func Holds(c Caller, policy string) bool {
 	return false
 }
 
+// Scopes is where a caller may do something: everywhere, or in what the teams own and the resources themselves.
+type Scopes struct {
+	All       bool
+	Teams     []string // team_…
+	Resources []string // res_…
+}
+
+// None tells whether there is no place at all.
+func (s Scopes) None() bool { return !s.All && len(s.Teams) == 0 && len(s.Resources) == 0 }
+
+// Scopes is where c may do what policy names. An operation that is Scoped shows and touches that and nothing else.
+func (c Caller) Scopes(policy string) Scopes {
+	var out Scopes
+	if c.Org == "" || c.User == "" || !wellFormed(policy) {
+		return out
+	}
+	for i := range c.Grants {
+		if g := &c.Grants[i]; g.permits(policy) {
+			out.add(g.Scope)
+		}
+	}
+	return out
+}
+
+func (s *Scopes) add(scope string) {
+	switch {
+	case scope == OrgScope:
+		s.All = true
+	case strings.HasPrefix(scope, TeamScope):
+		s.Teams = append(s.Teams, scope[len(TeamScope):])
+	case strings.HasPrefix(scope, ResourceScope):
+		s.Resources = append(s.Resources, scope[len(ResourceScope):])
+	}
+}
+
 func (g *Grant) covers(target []string) bool {
 	if g.Scope == OrgScope {
 		return true

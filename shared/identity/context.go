@@ -46,13 +46,18 @@ func Decode(authorizer map[string]any) (Caller, error) {
 	return c, nil
 }
 
+// encodeGrants leaves out what Decode can put back: the policies of system roles, those of a role that stands in an earlier
+// grant already, and the ids of assignments, which no decision asks for.
 func encodeGrants(grants []Grant) string {
 	out := make([]Grant, len(grants))
+	told := map[string]bool{}
 	for i, g := range grants {
-		if _, system := SystemRole(g.Role); system {
+		_, system := SystemRole(g.Role)
+		if system || told[g.Role] {
 			g.Policies = nil
 		}
-		out[i] = g
+		told[g.Role] = g.Role != ""
+		g.ID, out[i] = "", g
 	}
 	b, err := json.Marshal(out)
 	if err != nil { // strings and slices of strings always encode
@@ -79,13 +84,30 @@ var told = memo.New(func(s []byte) ([]Grant, error) {
 	return Resolve(grants), nil
 })
 
-// Resolve fills in, in place, the policies of the grants that name a system role: a role's policies are those of this
-// deployment, not those of the day it was assigned.
+// Resolve fills in, in place, the policies of grants: of those that name a system role, because a role's policies are
+// those of this deployment, not those of the day it was assigned; and of those whose role stands in an earlier grant.
 func Resolve(grants []Grant) []Grant {
+	earlier := map[string][]string{}
 	for i := range grants {
-		if r, ok := SystemRole(grants[i].Role); ok {
-			grants[i].Policies = r.Policies
+		g := &grants[i]
+		if r, ok := SystemRole(g.Role); ok {
+			g.Policies = r.Policies
+		}
+		if g.Policies == nil {
+			g.Policies = earlier[g.Role]
+		} else if g.Role != "" {
+			earlier[g.Role] = g.Policies
 		}
 	}
 	return grants
+}
+
+// In gives a copy of stored grants with the policies that their roles have now: of custom ones those in a. A grant whose
+// role is gone permits nothing.
+func (a Access) In(grants []Grant) []Grant {
+	out := slices.Clone(grants)
+	for i := range out {
+		out[i].Policies = a.Roles[out[i].Role].Policies
+	}
+	return Resolve(out)
 }

@@ -20,15 +20,21 @@ const (
 	MethodPAT   = "pat"
 )
 
-// Grant is a set of policies on a scope. When Role names a system role, Policies are that role's.
+// Grant is a role on a scope. What is stored of it names the role; Policies are filled in when it is read, with what the
+// role holds at that moment.
 type Grant struct {
-	Role     string   `json:"role,omitempty"`
+	ID       string   `json:"id,omitempty"`   // asgn_…, of the assignment that gave it
+	Role     string   `json:"role,omitempty"` // the name of a system role, or the id of a custom one (role_…)
 	Policies []string `json:"policies,omitempty"`
-	Scope    string   `json:"scope"` // OrgScope, "team:<id>", "resource:<id>"
+	Scope    string   `json:"scope"` // OrgScope, TeamScope+<id>, ResourceScope+<id>
 }
 
-// OrgScope is the scope of a grant that covers the whole organization.
-const OrgScope = "org"
+// The scopes of grants.
+const (
+	OrgScope      = "org"       // the whole organization
+	TeamScope     = "team:"     // what the team owns; its id follows
+	ResourceScope = "resource:" // one resource; its id follows
+)
 
 type callerKey struct{}
 

@@ -11,7 +11,7 @@ import (
 const MaxOrganisations = 200
 
 // OrganisationsOf lists the organizations that a user belongs to, the oldest first, in two round trips.
-func OrganisationsOf(ctx context.Context, s table.Store, user string) ([]Organisation, error) {
+func OrganisationsOf(ctx context.Context, s table.Store, user string) ([]TenantRow, error) {
 	ctx = table.Within(ctx, UserPrefix+user)
 	page, err := s.Query(ctx, table.Query{PK: UserPrefix + user, Prefix: membershipPrefix, Limit: MaxOrganisations})
 	if err != nil {
@@ -25,7 +25,7 @@ func OrganisationsOf(ctx context.Context, s table.Store, user string) ([]Organis
 }
 
 // organisations reads the records of memberships, in their order; one that is gone is left out.
-func organisations(ctx context.Context, s table.Store, memberships []Membership) ([]Organisation, error) {
+func organisations(ctx context.Context, s table.Store, memberships []Membership) ([]TenantRow, error) {
 	keys := make([]table.Key, len(memberships))
 	prefixes := make([]string, len(memberships))
 	for i, m := range memberships {
@@ -36,13 +36,13 @@ func organisations(ctx context.Context, s table.Store, memberships []Membership)
 	if err != nil {
 		return nil, fmt.Errorf("read %d organizations: %w", len(keys), err)
 	}
-	out := make([]Organisation, 0, len(keys))
+	out := make([]TenantRow, 0, len(keys))
 	for _, k := range keys {
 		it, ok := items[k]
 		if !ok {
 			continue
 		}
-		o, err := table.Decode[Organisation](it)
+		o, err := table.Decode[TenantRow](it)
 		if err != nil {
 			return nil, err
 		}

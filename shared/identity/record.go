@@ -1,6 +1,8 @@
 package identity
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"lamplighter.dev/shared/table"
@@ -33,12 +35,59 @@ type Organisation struct {
 	UpdatedAt time.Time `json:"updatedAt" doc:"When it was changed last"`
 }
 
-// Member is a user in an organization, with what they may do there. Grants of system roles carry no policies.
-type Member struct {
-	User   string    `json:"user"`
-	Grants []Grant   `json:"grants"`
-	Joined time.Time `json:"joined"`
+// TenantRow is what the record of an organization holds besides what its clients see of it.
+type TenantRow struct {
+	Organisation
+	SSO []string `json:"ssoDomains,omitempty"` // mail domains whose members must sign in through the organization's identity provider
 }
+
+// DemandsSSO tells whether a user with the address must sign in through the identity provider of o.
+func (o TenantRow) DemandsSSO(address string) bool {
+	_, domain, _ := strings.Cut(address, "@")
+	return slices.Contains(o.SSO, domain)
+}
+
+// Member is a user in an organization, with what they may do there. Grants are stored without policies.
+type Member struct {
+	User     string    `json:"user"`
+	Email    string    `json:"email"`
+	Grants   []Grant   `json:"grants"`
+	Joined   time.Time `json:"joined"`
+	Disabled bool      `json:"disabled,omitempty"` // in this organization only
+}
+
+// Owns tells whether the member is an owner of the organization.
+func (m Member) Owns() bool {
+	return slices.ContainsFunc(m.Grants, func(g Grant) bool { return g.Role == Owner && g.Scope == OrgScope })
+}
+
+// Access is what is to be known of an organization for every request, in one item that the authorizer reads with the
+// member's: the custom roles, so that a change of one acts at once; and what must hold under races: how many members and
+// owners there are. Generation grows with each change of the roles, which are written on condition of it.
+type Access struct {
+	Roles      map[string]CustomRole `json:"roles,omitempty"` // by id
+	Generation int64                 `json:"generation"`
+	Members    int64                 `json:"members"`
+	Owners     int64                 `json:"owners"`
+	Ended      bool                  `json:"ended,omitempty"` // the organization is being deleted: nobody gets in
+}
+
+// CustomRole is a role that an organization made.
+type CustomRole struct {
+	ID          string    `json:"id"`
+	Name        string    `json:"name"`
+	Description string    `json:"description,omitempty"`
+	Policies    []string  `json:"policies"`
+	CreatedAt   time.Time `json:"createdAt"`
+	UpdatedAt   time.Time `json:"updatedAt"`
+}
+
+// Bounds of what an organization grants. They keep what the authorizer reads below an item's size, and what it tells the
+// functions within what API Gateway carries.
+const (
+	MaxRoles  = 50 // custom roles of an organization
+	MaxGrants = 40 // of a member
+)
 
 // Membership is the same seen from the user: it lists the organizations of a user.
 type Membership struct {
@@ -59,6 +108,7 @@ type Session struct {
 	Rotated  int64     `json:"rotated"`        // Unix seconds of the last refresh
 	Idle     int64     `json:"idle"`           // Unix seconds after which it cannot be refreshed
 	Absolute int64     `json:"abs"`            // Unix seconds after which it is over
+	SSO      string    `json:"sso,omitempty"`  // the organization whose identity provider vouched for the user: the session works in no other
 	Created  time.Time `json:"created"`
 }
 
@@ -92,6 +142,11 @@ func SessionKey(session string) table.Key { return table.Key{PK: SessionPrefix +
 // OrganisationKey is where an organization's record is.
 func OrganisationKey(org string) table.Key {
 	return table.Key{PK: table.TenantPK(org) + "META", SK: "ORG"}
+}
+
+// AccessKey is where an organization's Access is.
+func AccessKey(org string) table.Key {
+	return table.Key{PK: table.TenantPK(org) + "META", SK: "ACCESS"}
 }
 
 // MemberKey is where a user's grants in an organization are.

@@ -28,6 +28,8 @@ type Op struct {
 	Scoped   bool   // a grant on a team or resource suffices: the handler shows and touches only what lies in the caller's scopes
 	SignedIn bool   // any signed-in caller
 	Public   bool   // anybody, without a credential
+	Session  bool   // only with the access token of a session: a personal access token is refused
+	Reads    bool   // a POST that changes nothing: it leaves no row in the audit log
 
 	Deprecated bool
 	Status     int    // of success; 0 is 200
@@ -94,6 +96,8 @@ func (op *Op) check() error {
 		return fmt.Errorf("operation %q %s %q: ID, Method and Path must be set", op.ID, op.Method, op.Path)
 	case ways != 1:
 		return fmt.Errorf("operation %s: exactly one of Policy, SignedIn and Public must be set", op.ID)
+	case op.Session && op.Public:
+		return fmt.Errorf("operation %s: a public operation has no session", op.ID)
 	case op.Policy != "" && !identity.Known(op.Policy):
 		return fmt.Errorf("operation %s: policy %q is not in identity.Policies()", op.ID, op.Policy)
 	}
@@ -103,6 +107,8 @@ func (op *Op) check() error {
 // permits tells whether c may call the operation.
 func (op *Op) permits(c identity.Caller) bool {
 	switch {
+	case op.Session && c.Session == "":
+		return false
 	case op.Policy == "":
 		return true
 	case op.Scoped:
@@ -132,6 +138,9 @@ func (op *Op) policy() string {
 
 // denial says what c lacks, and what to do about it.
 func (op *Op) denial(c identity.Caller) string {
+	if op.Session && c.Session == "" {
+		return "a personal access token cannot do this: log in with POST /auth/login"
+	}
 	if c.Org == "" {
 		return "you are in no organization: create one with POST /organisations, then POST /auth/refresh with its id as tenantID"
 	}

@@ -1,4 +1,6 @@
-package auth
+// Package sessions begins, refreshes and ends log-ins, for whatever way somebody has proved who they are: by password, by
+// the word of an identity provider. It gives out the tokens that the authorizer verifies.
+package sessions
 
 import (
 	"context"
@@ -21,12 +23,12 @@ const (
 	reuseGrace  = 10                  // seconds in which the token before is refused without ending the session: two tabs, a lost reply
 )
 
-// begin starts a session of u in org and gives its first refresh token.
-func (s *service) begin(ctx context.Context, u identity.User, org string) (identity.Session, refreshToken, error) {
+// start stores a session of u in org, for which the identity provider of sso vouched, and gives its first refresh token.
+func (s Sessions) start(ctx context.Context, u identity.User, org, sso string) (identity.Session, refreshToken, error) {
 	now := s.Clock.Now()
 	t := newRefreshToken(strings.ToLower(rand.Text()), 1)
 	sess := identity.Session{
-		ID: t.session, User: u.ID, Org: org, Epoch: u.Epoch, State: identity.SessionLive,
+		ID: t.session, User: u.ID, Org: org, SSO: sso, Epoch: u.Epoch, State: identity.SessionLive,
 		Hash: t.hash(s.Settings.Pepper), Gen: t.gen, Rotated: now.Unix(),
 		Idle: now.Add(idleTTL).Unix(), Absolute: now.Add(absoluteTTL).Unix(), Created: now,
 	}
@@ -41,7 +43,7 @@ func (s *service) begin(ctx context.Context, u identity.User, org string) (ident
 
 // rotate exchanges the refresh token for the next one. One conditional write decides who wins; a loser learns why from
 // what the write found.
-func (s *service) rotate(ctx context.Context, t refreshToken, org string) (refreshToken, error) {
+func (s Sessions) rotate(ctx context.Context, t refreshToken, org string) (refreshToken, error) {
 	now := s.Clock.Now()
 	next := newRefreshToken(t.session, t.gen+1)
 	hash := t.hash(s.Settings.Pepper)
@@ -61,7 +63,7 @@ func (s *service) rotate(ctx context.Context, t refreshToken, org string) (refre
 
 // lost judges a refresh token that did not win. One of an earlier generation that comes later than the grace is in two
 // hands: the session ends for both.
-func (s *service) lost(ctx context.Context, t refreshToken, found table.Item) error {
+func (s Sessions) lost(ctx context.Context, t refreshToken, found table.Item) error {
 	if found.Data == nil {
 		return errRefresh()
 	}
@@ -80,7 +82,7 @@ func (s *service) lost(ctx context.Context, t refreshToken, found table.Item) er
 }
 
 // kill ends a session whose refresh token was used twice, and tells its user.
-func (s *service) kill(ctx context.Context, sess identity.Session) error {
+func (s Sessions) kill(ctx context.Context, sess identity.Session) error {
 	s.Log.WarnContext(ctx, "refresh token used twice", "session", sess.ID, "user", sess.User)
 	u, err := table.Read[identity.User](ctx, s.Table, identity.UserKey(sess.User))
 	if err != nil {
@@ -99,8 +101,9 @@ func (s *service) kill(ctx context.Context, sess identity.Session) error {
 	return fault.Wrap("end session "+sess.ID, err)
 }
 
-// end logs a session out. One that is over stays as it is.
-func (s *service) end(ctx context.Context, session string) error {
+// End logs a session out. One that is over stays as it is.
+func (s Sessions) End(ctx context.Context, session string) error {
+	ctx = table.Within(ctx, identity.SessionPrefix)
 	_, err := s.Table.Write(ctx, table.Update(identity.SessionKey(session),
 		[]table.Change{table.Set("state", identity.SessionOut)}, table.Equal("state", identity.SessionLive)))
 	if _, over := errors.AsType[*table.ConditionError](err); over {
@@ -110,7 +113,7 @@ func (s *service) end(ctx context.Context, session string) error {
 }
 
 // sign makes the access token of a session.
-func (s *service) sign(ctx context.Context, sess identity.Session) (string, error) {
+func (s Sessions) sign(ctx context.Context, sess identity.Session) (string, error) {
 	now := s.Clock.Now()
 	return s.Tokens.Sign(ctx, identity.Claims{
 		User: sess.User, Org: sess.Org, Session: sess.ID, ID: id.New("jti", now),

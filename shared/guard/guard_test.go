@@ -14,7 +14,7 @@ var fair = []string{
 	"https://EXAMPLE.com./", "https://under_score.example.com", "https://[::ffff:8.8.8.8]/",
 }
 
-// check 60, when an address is given
+// check 60, when an address is given.
 func TestHostileAddressesAreRefusedWhenTheyAreGiven(t *testing.T) {
 	if len(hostile) < 72 {
 		t.Fatalf("%d addresses, where 72 belong", len(hostile))

@@ -16,11 +16,11 @@ import (
 // link alone reaches, where Lambda keeps its runtime API.
 var never = prefixes(
 	"169.254.0.0/16", "fe80::/10", // link-local: AWS, Azure, Google; ECS; Lambda
-	"fd00:ec2::/32",    // AWS, by IPv6
-	"fd20:ce::/32",     // Google, by IPv6
+	"fd00:ec2::/32",      // AWS, by IPv6
+	"fd20:ce::/32",       // Google, by IPv6
 	"100.100.100.200/32", // Alibaba
-	"168.63.129.16/32", // Azure's wire server: a public address that leads into the machine
-	"192.0.0.192/32",   // Oracle
+	"168.63.129.16/32",   // Azure's wire server: a public address that leads into the machine
+	"192.0.0.192/32",     // Oracle
 )
 
 // inside are the networks that Policy.Private adds.

@@ -19,6 +19,8 @@ type Policy struct {
 	// Private allows, besides, http, any port, the loopback and private networks: for a laptop, tests, and operators
 	// whose clouds are private. Link-local and metadata addresses stay refused.
 	Private bool
+	// AnyPort allows ports other than 443, for what usually answers elsewhere: Kubernetes, private clouds.
+	AnyPort bool
 	// Timeout bounds a whole exchange of Client, from the look-up of the name to the last byte; 0 is 10 seconds.
 	Timeout time.Duration
 
@@ -57,7 +59,7 @@ func (p Policy) checkForm(u *url.URL) error {
 		return refused("must not hold a user or a password")
 	case u.Fragment != "" || strings.HasSuffix(u.Host, ":"):
 		return refused("must end with its path or query, and its host with no colon")
-	case u.Port() != "" && u.Port() != "443" && !p.Private:
+	case u.Port() != "" && u.Port() != "443" && !p.Private && !p.AnyPort:
 		return refused("names port %s, where only 443 may be reached", u.Port())
 	}
 	return nil

@@ -40,14 +40,19 @@ func prefixes(list ...string) []netip.Prefix {
 // The guardians know the special networks of the registries.
 var (
 	public  = ssrf.New(ssrf.WithPorts(443))
+	anyPort = ssrf.New(ssrf.WithAnyPort())
 	private = ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(inside4...), ssrf.WithAllowedV6Prefixes(inside6...))
 )
 
 func (p Policy) guardian() *ssrf.Guardian {
-	if p.Private {
+	switch {
+	case p.Private:
 		return private
+	case p.AnyPort:
+		return anyPort
+	default:
+		return public
 	}
-	return public
 }
 
 // permit decides about one address, literal or looked up.

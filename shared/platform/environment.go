@@ -33,19 +33,20 @@ func Open() *Platform {
 // Environment is the platform that the variables describe which getenv reads. A function gets those that it needs: what
 // is not there is refused where it is used, but the first three, which all of them need.
 //
-//	LAMPLIGHTER_TABLE            name of the DynamoDB table
-//	LAMPLIGHTER_STAGE            dev, staging, prod
-//	LAMPLIGHTER_PEPPER           keys the hashes of codes, refresh tokens and kept answers
-//	LAMPLIGHTER_VERSION          what runs
-//	LAMPLIGHTER_BASE_URL         where clients reach the API
-//	LAMPLIGHTER_FUNCTION_PREFIX  begins the names of worker functions
-//	LAMPLIGHTER_MACHINE_PREFIX   begins the ARNs of state machines
-//	LAMPLIGHTER_MACHINES         their names, comma list
-//	LAMPLIGHTER_SECRETS_KEY      ARN of the KMS key of sealed secrets
-//	LAMPLIGHTER_SIGNING_KEYS     ARNs of the KMS keys of access tokens, comma list, the signing one first
-//	LAMPLIGHTER_CUSTOM_ENDPOINTS "true": accounts may name an endpointURL
-//	LAMPLIGHTER_SIMULATED        "true": accounts of provider simulated are accepted
-//	LAMPLIGHTER_PRINCIPAL        who assumes customers' roles: our account number, or an ARN
+//	LAMPLIGHTER_TABLE             name of the DynamoDB table
+//	LAMPLIGHTER_STAGE             dev, staging, prod
+//	LAMPLIGHTER_PEPPER            keys the hashes of codes, refresh tokens and kept answers
+//	LAMPLIGHTER_VERSION           what runs
+//	LAMPLIGHTER_BASE_URL          where clients reach the API
+//	LAMPLIGHTER_FUNCTION_PREFIX   begins the names of worker functions
+//	LAMPLIGHTER_MACHINE_PREFIX    begins the ARNs of state machines
+//	LAMPLIGHTER_MACHINES          their names, comma list
+//	LAMPLIGHTER_SECRETS_KEY       ARN of the KMS key of sealed secrets
+//	LAMPLIGHTER_SIGNING_KEYS      ARNs of the KMS keys of access tokens, comma list, the signing one first
+//	LAMPLIGHTER_CUSTOM_ENDPOINTS  "true": accounts may name an endpointURL
+//	LAMPLIGHTER_PRIVATE_ADDRESSES "true": addresses that users give may be private, and http
+//	LAMPLIGHTER_SIMULATED         "true": accounts of provider simulated are accepted
+//	LAMPLIGHTER_PRINCIPAL         who assumes customers' roles: our account number, or an ARN
 //
 // and AWS's own: AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_ENDPOINT_URL.
 func Environment(getenv func(string) string) (*Platform, error) {
@@ -68,9 +69,10 @@ func Environment(getenv func(string) string) (*Platform, error) {
 		Log:      slog.New(slog.NewJSONHandler(os.Stdout, nil)),
 		Settings: Settings{
 			Version: getenv("LAMPLIGHTER_VERSION"), BaseURL: base, Pepper: []byte(getenv("LAMPLIGHTER_PEPPER")),
-			Simulated:       getenv("LAMPLIGHTER_SIMULATED") == "true",
-			CustomEndpoints: getenv("LAMPLIGHTER_CUSTOM_ENDPOINTS") == "true",
-			Principal:       getenv("LAMPLIGHTER_PRINCIPAL"),
+			Simulated:        getenv("LAMPLIGHTER_SIMULATED") == "true",
+			CustomEndpoints:  getenv("LAMPLIGHTER_CUSTOM_ENDPOINTS") == "true",
+			PrivateAddresses: getenv("LAMPLIGHTER_PRIVATE_ADDRESSES") == "true",
+			Principal:        getenv("LAMPLIGHTER_PRINCIPAL"),
 		},
 	}, nil
 }

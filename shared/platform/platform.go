@@ -27,10 +27,11 @@ type Platform struct {
 
 // Settings are an operator's choices.
 type Settings struct {
-	Version         string
-	BaseURL         string // where clients reach the API, without a slash at the end
-	Simulated       bool   // accounts of provider simulated are accepted
-	CustomEndpoints bool   // endpointURL is accepted on accounts
-	Principal       string // who assumes customers' roles: our account number, or an ARN; empty where there is no such identity
-	Pepper          []byte // keys the hashes of one-time codes, refresh tokens and addresses
+	Version          string
+	BaseURL          string // where clients reach the API, without a slash at the end
+	Simulated        bool   // accounts of provider simulated are accepted
+	CustomEndpoints  bool   // endpointURL is accepted on accounts
+	PrivateAddresses bool   // addresses that users give may lead into private networks, and begin with http (shared/guard)
+	Principal        string // who assumes customers' roles: our account number, or an ARN; empty where there is no such identity
+	Pepper           []byte // keys the hashes of one-time codes, refresh tokens and addresses
 }

@@ -39,7 +39,8 @@ func ground(o Options, store table.Store) (*platform.Platform, error) {
 		Table: store, Clock: o.Clock, Log: o.Log,
 		Sealer: seal.NewEnvelope(kek), Tokens: identity.NewJWTs(ring, o.BaseURL, o.Clock),
 		Settings: platform.Settings{
-			Version: o.Version, BaseURL: o.BaseURL, Simulated: true, CustomEndpoints: true, Pepper: pepper,
+			Version: o.Version, BaseURL: o.BaseURL, Simulated: true, CustomEndpoints: true, PrivateAddresses: true,
+			Pepper: pepper,
 		},
 	}, nil
 }

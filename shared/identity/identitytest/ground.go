@@ -36,6 +36,6 @@ func New(tb testing.TB) (*platform.Platform, *clock.Manual) {
 	return &platform.Platform{
 		Table: table.Fenced(tabletest.NewAt(tb, c)), Clock: c,
 		Sealer: seal.NewEnvelope(kek), Tokens: identity.NewJWTs(keys, base, c), Log: slog.New(slog.DiscardHandler),
-		Settings: platform.Settings{Version: "test", BaseURL: base, Pepper: []byte("pepper of the tests")},
+		Settings: platform.Settings{Version: "test", BaseURL: base, PrivateAddresses: true, Pepper: []byte("pepper of the tests")},
 	}, c
 }

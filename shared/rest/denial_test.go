@@ -52,3 +52,24 @@ func TestRolesAtTheDoor(t *testing.T) {
 		t.Errorf("without an organization: %d %s", got, body)
 	}
 }
+
+// A personal access token does not get into an operation that wants a session, whatever its user may do (check 12).
+func TestATokenOfAProgramIsKeptOutOfWhatWantsASession(t *testing.T) {
+	g := rest.NewGroup("Test")
+	in := func(context.Context, *struct{}) (string, error) { return "in", nil }
+	rest.Handle(g, rest.Op{ID: "signedIn", Method: http.MethodPost, Path: "/signed-in", SignedIn: true, Session: true}, in)
+	rest.Handle(g, rest.Op{ID: "policed", Method: http.MethodPost, Path: "/policed", Policy: "organisation:delete", Session: true}, in)
+	door, _ := rest.Mount(&platform.Platform{}, g)
+	owner := identity.Caller{Org: "org_1", User: "usr_1", Grants: identity.Resolve([]identity.Grant{{Role: identity.Owner, Scope: identity.OrgScope}})}
+	for session, want := range map[string]int{"": http.StatusForbidden, "sid": http.StatusOK} {
+		for _, path := range []string{"/signed-in", "/policed"} {
+			owner.Session = session
+			r := httptest.NewRequest(http.MethodPost, path, http.NoBody)
+			w := httptest.NewRecorder()
+			door.ServeHTTP(w, r.WithContext(identity.With(r.Context(), owner)))
+			if w.Code != want || want == http.StatusForbidden && !strings.Contains(w.Body.String(), "POST /auth/login") {
+				t.Errorf("%s with session %q: %d %s", path, session, w.Code, w.Body)
+			}
+		}
+	}
+}

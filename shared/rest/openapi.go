@@ -99,6 +99,9 @@ func describe[I, O any](api huma.API, op Op, hop *huma.Operation) {
 		Description: http.StatusText(op.Status), Content: successContent[O](r, op),
 	}}
 	hop.Extensions["x-policy"] = op.policy()
+	if op.Session {
+		hop.Extensions["x-session"] = true // the access token of a session only, no personal access token
+	}
 	if op.Method == http.MethodPost {
 		hop.Parameters = append(hop.Parameters, idempotencyKey())
 	}
@@ -144,7 +147,7 @@ func (op *Op) failures(input bool) []int {
 	if !op.Public {
 		codes = append(codes, http.StatusUnauthorized, http.StatusTooManyRequests)
 	}
-	if op.Policy != "" {
+	if op.Policy != "" || op.Session {
 		codes = append(codes, http.StatusForbidden)
 	}
 	if op.Method == http.MethodPost {

@@ -66,6 +66,9 @@ func (s *service) secret(b Access) (*kubeconfig.Access, error) {
 		return nil, fault.New(fault.Invalid, "kubeconfig: is required for method kubeconfig")
 	}
 	a, err := kubeconfig.Parse(b.Kubeconfig, s.p.Clock.Now())
+	if err == nil {
+		err = s.reachable("kubeconfig: server", a.Server)
+	}
 	return &a, err
 }
 

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"lamplighter.dev/shared/discoveries"
 	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/guard"
 	"lamplighter.dev/shared/id"
 	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/inventory"
@@ -99,9 +99,15 @@ func (s *service) check(a *inventory.Account) error {
 	if !s.p.Settings.CustomEndpoints {
 		return fault.New(fault.Invalid, "endpointURL: this deployment accepts no custom endpoints")
 	}
-	u, err := url.Parse(a.EndpointURL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-		return fault.New(fault.Invalid, "endpointURL: %.128q is not an http or https address", a.EndpointURL)
+	return s.reachable("endpointURL", a.EndpointURL)
+}
+
+// reachable refuses an address of a field that could only lead into our own network. What a name leads to is looked at
+// again whenever it is dialled. The address is not repeated: there may be a password in it.
+func (s *service) reachable(field, address string) error {
+	err := guard.Policy{Private: s.p.Settings.PrivateAddresses, AnyPort: true}.Check(address)
+	if err != nil {
+		return fault.Cause(fault.Invalid, err, "%s: %s", field, fault.Message(err))
 	}
 	return nil
 }

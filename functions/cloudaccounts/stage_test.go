@@ -46,7 +46,7 @@ func newStage(t *testing.T, change ...func(*platform.Platform)) *stage {
 	}
 	p := &platform.Platform{
 		Table: table.Fenced(tabletest.NewAt(t, c)), Clock: c, Sealer: seal.NewEnvelope(kek), Log: slog.New(slog.DiscardHandler),
-		Settings: platform.Settings{Simulated: true, CustomEndpoints: true},
+		Settings: platform.Settings{Simulated: true, CustomEndpoints: true, PrivateAddresses: true},
 	}
 	providers := cloud.Providers{simulated.Name: simulated.New(p.Table, c)}
 	p.Workers = worker.Local{inventory.Connector: connector.Handler(p, providers)}

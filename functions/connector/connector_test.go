@@ -41,7 +41,7 @@ func open(t *testing.T, credentials map[string]string) (worker.Local, inventory.
 		t.Fatal(err)
 	}
 	h := connector.Handler(p, cloud.Providers{
-		"simulated": simulated.New(p.Table, c), "aws": aws.New(aws.Options{Clock: c, CustomEndpoints: true, Attempts: 1}),
+		"simulated": simulated.New(p.Table, c), "aws": aws.New(aws.Options{Clock: c, CustomEndpoints: true, PrivateAddresses: true, Attempts: 1}),
 	})
 	return worker.Local{inventory.Connector: h}, inventory.Question{Ask: inventory.AskVerify, Org: org, Account: a}
 }

@@ -6,13 +6,14 @@ package aws
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
 	"lamplighter.dev/shared/clock"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/guard"
 )
 
 // Name is the provider's identifier.
@@ -26,13 +27,15 @@ type Options struct {
 	Clock clock.Clock
 	// CustomEndpoints accepts accounts with an EndpointURL: an emulator or a private cloud.
 	CustomEndpoints bool
+	// PrivateAddresses lets an EndpointURL be http, and lead into private networks (shared/guard).
+	PrivateAddresses bool
 	// Base is this service's own identity, which assumes the customers' roles; nil takes the environment's. It is never
 	// used towards a custom endpoint.
 	Base sdk.CredentialsProvider
 	// HomeRegion is asked what belongs to no region (identity, the list of regions) where the account names no regions of
 	// its own. Accounts in another partition than this region's (GovCloud, China) have to name theirs.
 	HomeRegion string
-	// Transport carries the requests; nil is a pool of its own.
+	// Transport carries the requests to AWS itself; nil is a pool of its own. Those to an EndpointURL go through the guard.
 	Transport http.RoundTripper
 	// Timeout bounds one attempt of one call.
 	Timeout time.Duration
@@ -49,6 +52,7 @@ type Provider struct {
 	options Options
 	limiter *limiter
 	http    *http.Client
+	guarded *http.Client // for addresses that users gave
 	self    sdk.CredentialsProvider
 }
 
@@ -59,13 +63,23 @@ func New(o Options) *Provider {
 		options: o,
 		self:    o.Base,
 		limiter: &limiter{clock: o.Clock, limits: o.Limits, buckets: map[bucketKey]*bucket{}},
-		http: &http.Client{
-			Transport: o.Transport,
-			Timeout:   o.Timeout,
-			// A redirect could carry a signed request to another host.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+		http:    client(o.Transport, o.Timeout),
+		guarded: client(o.addresses().Transport(), o.Timeout),
 	}
+}
+
+func client(t http.RoundTripper, timeout time.Duration) *http.Client {
+	return &http.Client{
+		Transport: t,
+		Timeout:   timeout,
+		// A redirect could carry a signed request to another host.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// addresses says where an EndpointURL may lead.
+func (o Options) addresses() guard.Policy {
+	return guard.Policy{Private: o.PrivateAddresses, AnyPort: true}
 }
 
 func (o Options) filled() Options {
@@ -132,9 +146,8 @@ func (p *Provider) endpointAllowed(endpoint string) error {
 	if !p.options.CustomEndpoints {
 		return invalid("endpointURL is not accepted: this installation allows no custom endpoints")
 	}
-	u, err := url.Parse(endpoint)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return invalid("endpointURL %q is not an http or https address", endpoint)
+	if err := p.options.addresses().Check(endpoint); err != nil {
+		return invalid("endpointURL: %s", fault.Message(err)) // not repeated: there may be a password in it
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/fault"
 )
 
 var errNoDryRun = errors.New("AWS has no dry run for this action: its first use will tell")
@@ -79,6 +80,9 @@ func classify(err error) error {
 	}
 	if e, ok := errors.AsType[*cloud.Error](err); ok {
 		return e // one of ours, which the SDK may have wrapped
+	}
+	if fault.Is(err, fault.Invalid) { // of the guard
+		return &cloud.Error{Class: cloud.Invalid, Op: opOf(err), Code: "AddressRefused", Message: fault.Message(err), Err: err}
 	}
 	out := &cloud.Error{Op: opOf(err), Message: err.Error(), Err: err}
 	api, ok := errors.AsType[smithy.APIError](err)

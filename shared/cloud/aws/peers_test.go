@@ -68,7 +68,7 @@ func motoConfig(url string) sdk.Config {
 }
 
 func motoOptions() aws.Options {
-	return aws.Options{Clock: clock.System{}, CustomEndpoints: true, Limits: map[string]aws.Limit{"": {}}}
+	return aws.Options{Clock: clock.System{}, CustomEndpoints: true, PrivateAddresses: true, Limits: map[string]aws.Limit{"": {}}}
 }
 
 func motoKeys(url string) cloud.Account {

@@ -20,6 +20,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/fault"
 )
 
 // sessionDuration is what a role gives without being configured for more.
@@ -46,7 +47,7 @@ func (p *Provider) config(a cloud.Account) sdk.Config {
 		APIOptions: []func(*middleware.Stack) error{p.limiter.middleware(id)},
 	}
 	if a.EndpointURL != "" {
-		cfg.BaseEndpoint = &a.EndpointURL
+		cfg.BaseEndpoint, cfg.HTTPClient = &a.EndpointURL, p.guarded
 	}
 	return cfg
 }
@@ -59,10 +60,10 @@ func (p *Provider) home(a cloud.Account) string {
 }
 
 // retryer retries what AWS says may be retried. The SDK's own budget is switched off: the limiter paces instead. Lack of
-// capacity comes as HTTP 500, but does not pass in seconds.
+// capacity comes as HTTP 500, but does not pass in seconds; an address that the guard refuses comes as a failed dial.
 func (p *Provider) retryer() sdk.Retryer {
-	noCapacity := retry.IsErrorRetryableFunc(func(err error) sdk.Ternary {
-		if strings.HasPrefix(codeOf(err), "Insufficient") {
+	final := retry.IsErrorRetryableFunc(func(err error) sdk.Ternary {
+		if strings.HasPrefix(codeOf(err), "Insufficient") || fault.Is(err, fault.Invalid) {
 			return sdk.FalseTernary
 		}
 		return sdk.UnknownTernary
@@ -72,7 +73,7 @@ func (p *Provider) retryer() sdk.Retryer {
 		o.MaxBackoff = p.options.MaxBackoff
 		o.Backoff = retry.NewExponentialJitterBackoff(p.options.MaxBackoff)
 		o.RateLimiter = ratelimit.None
-		o.Retryables = slices.Insert(slices.Clone(o.Retryables), 0, retry.IsErrorRetryable(noCapacity))
+		o.Retryables = slices.Insert(slices.Clone(o.Retryables), 0, retry.IsErrorRetryable(final))
 	})
 }
 

@@ -70,7 +70,7 @@ func TestACustomEndpointGetsAPlaceholderIdentity(t *testing.T) {
 	srv := httptest.NewServer(tw)
 	defer srv.Close()
 	o := options(nil)
-	o.CustomEndpoints = true
+	o.CustomEndpoints, o.PrivateAddresses = true, true
 	a := roleAccount()
 	a.EndpointURL = srv.URL
 	c, err := aws.New(o).Connect(t.Context(), a)
@@ -93,6 +93,7 @@ func TestConnectRefusesWhatIsIncomplete(t *testing.T) {
 	tests := map[string]struct {
 		account cloud.Account
 		custom  bool
+		private bool
 		says    string
 	}{
 		"keys without a secret":            {account: with("static_keys", map[string]string{"accessKeyID": "a"}), says: "secretAccessKey"},
@@ -101,18 +102,49 @@ func TestConnectRefusesWhatIsIncomplete(t *testing.T) {
 		"a role that is none":              {account: with("assume_role", map[string]string{"roleArn": "admin", "externalID": "e"}), says: `"admin"`},
 		"a method of another cloud":        {account: with("service_account", nil), says: `"service_account"`},
 		"an endpoint where none is":        {account: at("http://127.0.0.1:5000"), says: "no custom endpoints"},
-		"an endpoint that is no address":   {account: at("file:///etc/passwd"), custom: true, says: "file:///etc/passwd"},
+		"an endpoint that is no address":   {account: at("file:///etc/passwd"), custom: true, says: "must begin with https://"},
+		"an endpoint of this machine":      {account: at("https://127.0.0.1:5000"), custom: true, says: "private or special network"},
+		"an endpoint without TLS":          {account: at("http://cloud.example.com"), custom: true, says: "must begin with https://"},
+		"an endpoint that is metadata":     {account: at("http://169.254.169.254/"), custom: true, private: true, says: "link-local or metadata address"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			o := options(&twin.Cloud{})
-			o.CustomEndpoints = tt.custom
+			o.CustomEndpoints, o.PrivateAddresses = tt.custom, tt.private
 			_, err := aws.New(o).Connect(t.Context(), tt.account)
 			wantClass(t, "Connect", err, cloud.Invalid)
 			if err != nil && !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("the error %q does not say %q", err, tt.says)
 			}
 		})
+	}
+}
+
+// What an endpoint leads to is looked at when it is dialled, whatever it looked like when the account was connected.
+func TestAnEndpointIsRefusedWhenItIsDialled(t *testing.T) {
+	tw := &twin.Cloud{}
+	srv := httptest.NewServer(tw)
+	defer srv.Close()
+	o := options(nil)
+	o.CustomEndpoints, o.PrivateAddresses, o.Attempts, o.MaxBackoff = true, true, 5, time.Minute
+	a := keys(twin.AccessKey)
+	a.EndpointURL = srv.URL
+	c, err := aws.New(o).Connect(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("AWS_LAMBDA_RUNTIME_API", srv.Listener.Addr().String())
+	_, err = c.Identify(t.Context())
+	wantClass(t, "Identify at the runtime's own address", err, cloud.Invalid)
+	if e, ok := errors.AsType[*cloud.Error](err); !ok || e.Code != "AddressRefused" || !strings.Contains(e.Message, "the runtime of this process") {
+		t.Errorf("error %+v; want it to say what was refused", err)
+	}
+	t.Setenv("AWS_LAMBDA_RUNTIME_API", "")
+	if got, err := c.Identify(t.Context()); got != twin.Account || err != nil {
+		t.Errorf("Identify where nothing is refused = %q, %v", got, err)
+	}
+	if n := len(tw.Calls("sts:GetCallerIdentity")); n != 1 {
+		t.Errorf("%d calls reached the endpoint; want the one that was allowed", n)
 	}
 }
 
@@ -173,7 +205,7 @@ func TestACallEndsWithItsDeadline(t *testing.T) {
 	defer srv.Close()
 	defer close(hang)
 	o := options(nil)
-	o.CustomEndpoints, o.Timeout, o.Attempts = true, 20*time.Millisecond, 2
+	o.CustomEndpoints, o.PrivateAddresses, o.Timeout, o.Attempts = true, true, 20*time.Millisecond, 2
 	a := keys(twin.AccessKey)
 	a.EndpointURL = srv.URL
 	c, err := aws.New(o).Connect(t.Context(), a)

@@ -12,7 +12,9 @@ import (
 // Of are the providers that the operator's settings allow. A new cloud is one line here.
 func Of(p *platform.Platform) cloud.Providers {
 	all := cloud.Providers{
-		aws.Name: aws.New(aws.Options{Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints}),
+		aws.Name: aws.New(aws.Options{
+			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses,
+		}),
 	}
 	if p.Settings.Simulated {
 		all[simulated.Name] = simulated.New(p.Table, p.Clock)

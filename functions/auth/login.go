@@ -42,7 +42,7 @@ func (s *service) logIn(ctx context.Context, in *logInInput) (sessions.LoggedIn,
 
 // authenticate checks address and password. What is wrong with an account is told only to who knows its password.
 func (s *service) authenticate(ctx context.Context, address, password string) (identity.User, error) {
-	u, err := s.find(ctx, address)
+	u, err := s.accounts.Find(ctx, address)
 	if err != nil {
 		return u, err
 	}

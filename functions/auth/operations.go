@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/http"
 
+	"lamplighter.dev/shared/accounts"
 	"lamplighter.dev/shared/platform"
 	"lamplighter.dev/shared/rest"
 	"lamplighter.dev/shared/sessions"
@@ -15,7 +16,7 @@ import (
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Authentication")
 	s := newService(p)
-	accounts(g, s)
+	signUps(g, s)
 	passwords(g, s)
 	logins(g, s)
 	return g
@@ -25,10 +26,13 @@ func Operations(p *platform.Platform) *rest.Group {
 type service struct {
 	*platform.Platform
 	passwords *hasher
+	accounts  accounts.Accounts
 	sessions  sessions.Sessions
 }
 
-func newService(p *platform.Platform) *service { return &service{p, newHasher(), sessions.Of(p)} }
+func newService(p *platform.Platform) *service {
+	return &service{p, newHasher(), accounts.Of(p), sessions.Of(p)}
+}
 
 // refusals are the statuses that the interface documents for public operations, besides 400 and 500.
 var refusals = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden}
@@ -43,7 +47,7 @@ type Message struct {
 	Message string `json:"message" doc:"What happened, or what to do next"`
 }
 
-func accounts(g *rest.Group, s *service) {
+func signUps(g *rest.Group, s *service) {
 	op := public("signUp", http.MethodPost, "/auth/signup", "Create an account")
 	op.Description = "A code is mailed to the address; validate it with PATCH /auth/otp/validate, then log in. " +
 		"An address that has an account already gets the same answer, and another mail. " +

@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 
+	"lamplighter.dev/shared/accounts"
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/platform"
@@ -19,11 +20,11 @@ func Provision(ctx context.Context, p *platform.Platform, email, password, name 
 	if err = acceptable(password, address); err != nil {
 		return identity.User{}, err
 	}
-	if name, err = named(name, address); err != nil {
+	if name, err = accounts.Name(name, address); err != nil {
 		return identity.User{}, err
 	}
 	ctx = reach(ctx)
-	old, err := s.find(ctx, address)
+	old, err := s.accounts.Find(ctx, address)
 	if err != nil || old.Verified {
 		return old, err
 	}
@@ -36,7 +37,7 @@ func Provision(ctx context.Context, p *platform.Platform, email, password, name 
 }
 
 func (s *service) provision(ctx context.Context, u, old identity.User) error {
-	writes, err := s.register(u, old)
+	writes, err := s.accounts.Register(u, old)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"lamplighter.dev/shared/accounts"
 	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/mail"
 	"lamplighter.dev/shared/table"
@@ -36,12 +37,12 @@ func (s *service) signUp(ctx context.Context, in *signUpInput) (SignedUp, error)
 	if err = acceptable(in.Body.Password, address); err != nil {
 		return out, err
 	}
-	name, err := named(in.Body.Name, address)
+	name, err := accounts.Name(in.Body.Name, address)
 	if err != nil {
 		return out, err
 	}
 	ctx = reach(ctx)
-	old, err := s.find(ctx, address)
+	old, err := s.accounts.Find(ctx, address)
 	if err != nil {
 		return out, err
 	}
@@ -61,7 +62,7 @@ func (s *service) admit(ctx context.Context, u, old identity.User) error {
 	if old.Verified {
 		return s.issue(ctx, order{verification, u.Email, "", mail.AccountExists})
 	}
-	writes, err := s.register(u, old)
+	writes, err := s.accounts.Register(u, old)
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func (s *service) mailCode(ctx context.Context, purpose, email string, t mail.Te
 		return err
 	}
 	ctx = reach(ctx)
-	u, err := s.find(ctx, address)
+	u, err := s.accounts.Find(ctx, address)
 	if err != nil {
 		return err
 	}

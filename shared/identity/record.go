@@ -54,6 +54,7 @@ type Member struct {
 	Grants   []Grant   `json:"grants"`
 	Joined   time.Time `json:"joined"`
 	Disabled bool      `json:"disabled,omitempty"` // in this organization only
+	Version  int64     `json:"version"`            // another one after each change, which is written on condition of it
 }
 
 // Owns tells whether the member is an owner of the organization.

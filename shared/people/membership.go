@@ -1,0 +1,141 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/table"
+)
+
+// Join makes u a member of org with grants; one who is a member already stays what they are. It is fault.Denied when the
+// organization has MaxMembers members, or u belongs to identity.MaxOrganisations organizations. Two round trips.
+func (s People) Join(ctx context.Context, org string, u identity.User, grants []identity.Grant) error {
+	return s.join(ctx, org, u, joining{grants: grants})
+}
+
+// joining is with what a user joins, and what else is written with it or must hold then.
+type joining struct {
+	grants     []identity.Grant
+	generation *int64
+	extra      []table.Write
+}
+
+func (s People) join(ctx context.Context, org string, u identity.User, j joining) error {
+	ctx = table.Within(ctx, identity.UserPrefix+u.ID, table.TenantPK(org))
+	in, err := s.room(ctx, u.ID, org)
+	if err != nil || in {
+		return err
+	}
+	m := Newcomer(u.ID, u.Email, j.grants, s.Clock.Now())
+	t := step{members: 1, owners: owners(m), generation: j.generation}
+	writes, err := entry(org, m)
+	if err != nil {
+		return err
+	}
+	writes = append([]table.Write{writes[0], t.write(org), writes[1]}, j.extra...)
+	err = s.Table.Transact(ctx, writes...)
+	if failed, ok := errors.AsType[*table.ConditionError](err); ok {
+		if _, there := failed.Old(0); there {
+			return nil
+		}
+	}
+	return t.explain("join "+org+" as "+u.ID, err)
+}
+
+// room tells whether the user belongs to org already, and refuses one organization too many.
+func (s People) room(ctx context.Context, user, org string) (bool, error) {
+	k := identity.MembershipKey(user, "")
+	page, err := s.Table.Query(ctx, table.Query{PK: k.PK, Prefix: k.SK, Limit: identity.MaxOrganisations})
+	if err != nil {
+		return false, fmt.Errorf("list organizations of %s: %w", user, err)
+	}
+	if slices.ContainsFunc(page.Items, func(it table.Item) bool { return strings.TrimPrefix(it.SK, k.SK) == org }) {
+		return true, nil
+	}
+	if n := len(page.Items); n >= identity.MaxOrganisations {
+		return false, fault.New(fault.Denied, "the user belongs to %d organizations, and more are not possible", n)
+	}
+	return false, nil
+}
+
+// Newcomer is a member as of now. Each grant gets an id by which it can be revoked.
+func Newcomer(user, email string, grants []identity.Grant, now time.Time) identity.Member {
+	grants = slices.Clone(grants)
+	for i := range grants {
+		if grants[i].Policies = nil; grants[i].ID == "" {
+			grants[i].ID = id.New("asgn", now)
+		}
+	}
+	// It begins with the time so that somebody who left and came back is not taken for who they were.
+	return identity.Member{User: user, Email: email, Grants: grants, Joined: now, Version: now.UnixNano()}
+}
+
+// entry are the writes that put m into org, seen from the organization and from the user.
+func entry(org string, m identity.Member) ([]table.Write, error) {
+	member, err := table.Row(identity.MemberKey(org, m.User), m)
+	if err != nil {
+		return nil, err
+	}
+	membership, err := table.Row(identity.MembershipKey(m.User, org), identity.Membership{Org: org, Joined: m.Joined})
+	return []table.Write{table.Put(member, table.Absent()), table.Put(membership)}, err
+}
+
+// Regrant gives the member old, as it was read, other grants, together with extra writes, all or none. fault.Conflict when
+// the member has changed since, or the last owner would go. Extra writes may touch org only, unless ctx allows more. One
+// round trip.
+func (s People) Regrant(ctx context.Context, org string, old identity.Member, grants []identity.Grant, extra ...table.Write) error {
+	next := old
+	next.Grants = Newcomer(old.User, old.Email, grants, s.Clock.Now()).Grants
+	if len(next.Grants) > identity.MaxGrants {
+		return fault.New(fault.Denied, "%s has %d grants, and more are not possible: revoke some first", old.Email, identity.MaxGrants)
+	}
+	return s.replace(ctx, org, old, next, extra...)
+}
+
+// Disable keeps the member old, as it was read, out of org, or lets them in again. What they may do stays written down.
+func (s People) Disable(ctx context.Context, org string, old identity.Member, disabled bool) error {
+	next := old
+	next.Disabled = disabled
+	return s.replace(ctx, org, old, next)
+}
+
+func (s People) replace(ctx context.Context, org string, old, next identity.Member, extra ...table.Write) error { //nolint:revive // a change is from one to another
+	next.Version++
+	it, err := table.Row(identity.MemberKey(org, old.User), next)
+	if err != nil {
+		return err
+	}
+	t := step{owners: owners(next) - owners(old)}
+	writes := []table.Write{table.Put(it, unchanged(old)...)}
+	if !t.none() {
+		writes = append(writes, t.write(org))
+	}
+	err = s.Table.Transact(table.Within(ctx, table.TenantPK(org)), append(writes, extra...)...)
+	return t.explain("change member "+old.User+" of "+org, err)
+}
+
+// Remove takes the member old, as it was read, out of org, with all that they may do there. fault.Conflict as of Regrant.
+func (s People) Remove(ctx context.Context, org string, old identity.Member, extra ...table.Write) error {
+	t := step{members: -1, owners: -owners(old)}
+	writes := append([]table.Write{
+		table.Delete(identity.MemberKey(org, old.User), unchanged(old)...), t.write(org),
+		table.Delete(identity.MembershipKey(old.User, org)),
+	}, extra...)
+	ctx = table.Within(ctx, identity.UserPrefix+old.User, table.TenantPK(org))
+	return t.explain("remove member "+old.User+" of "+org, s.Table.Transact(ctx, writes...))
+}
+
+// unchanged demands that a member is as it was read.
+func unchanged(m identity.Member) []table.Cond {
+	if m.Version == 0 { // written before there were versions
+		return []table.Cond{table.Exists(), table.Any(table.Lacks("version"), table.Equal("version", 0))}
+	}
+	return []table.Cond{table.Equal("version", m.Version)}
+}

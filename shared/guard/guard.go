@@ -59,11 +59,13 @@ func (p Policy) checkForm(u *url.URL) error {
 		return refused("must not hold a user or a password")
 	case u.Fragment != "" || strings.HasSuffix(u.Host, ":"):
 		return refused("must end with its path or query, and its host with no colon")
-	case u.Port() != "" && u.Port() != "443" && !p.Private && !p.AnyPort:
+	case u.Port() != "" && u.Port() != "443" && !p.anyPort():
 		return refused("names port %s, where only 443 may be reached", u.Port())
 	}
 	return nil
 }
+
+func (p Policy) anyPort() bool { return p.Private || p.AnyPort }
 
 // checkHost looks at a name or a literal address.
 func (p Policy) checkHost(host string) error {

@@ -44,7 +44,7 @@ func (s *server) once(x *exchange, c identity.Caller) {
 		return
 	}
 	if len(keys) > 1 || !printable(keys[0]) {
-		send(x, shape(x.op(), http.StatusBadRequest, keyHeader+": send one value of 1 to 255 printable characters"))
+		x.refuse(shape(x.op(), http.StatusBadRequest, keyHeader+": send one value of 1 to 255 printable characters"))
 		return
 	}
 	k := s.key(x, c, keys[0])
@@ -52,7 +52,7 @@ func (s *server) once(x *exchange, c identity.Caller) {
 	switch {
 	case err != nil:
 		noteFailure(x.r.Context(), err)
-		send(x, shape(x.op(), http.StatusInternalServerError, "internal error"))
+		x.refuse(shape(x.op(), http.StatusInternalServerError, "internal error"))
 	case old != nil:
 		k.repeat(x, old)
 	default:
@@ -141,11 +141,11 @@ func (k *key) scope(ctx context.Context) context.Context {
 func (k *key) repeat(x *exchange, old *kept) {
 	switch {
 	case old.Print != k.row.Print:
-		send(x, shape(x.op(), http.StatusConflict, keyHeader+": this key was used with another body; use a new key"))
+		x.refuse(shape(x.op(), http.StatusConflict, keyHeader+": this key was used with another body; use a new key"))
 	case !old.Done:
-		send(x, shape(x.op(), http.StatusConflict, keyHeader+": the first request with this key is still running; try again later"))
+		x.refuse(shape(x.op(), http.StatusConflict, keyHeader+": the first request with this key is still running; try again later"))
 	case old.Answer == nil:
-		send(x, shape(x.op(), http.StatusConflict, keyHeader+": this request was carried out, but its answer was too large to be kept"))
+		x.refuse(shape(x.op(), http.StatusConflict, keyHeader+": this request was carried out, but its answer was too large to be kept"))
 	default:
 		k.replay(x, old.Answer)
 	}

@@ -36,12 +36,12 @@ func (s *server) answer(x *exchange) {
 	op, c := x.route.op, identity.From(x.r.Context())
 	switch {
 	case !op.Public && c.User == "":
-		send(x, &GatewayError{http.StatusUnauthorized, "unauthorized"})
+		x.refuse(&GatewayError{http.StatusUnauthorized, "unauthorized"})
 	case !op.Public && !op.permits(c):
-		send(x, shape(op, http.StatusForbidden, op.denial(c)))
+		x.refuse(shape(op, http.StatusForbidden, op.denial(c)))
 	default:
 		if e := x.admit(); e != nil {
-			send(x, e)
+			x.refuse(e)
 			return
 		}
 		x.r = x.r.WithContext(confined(x.r.Context(), c))
@@ -57,7 +57,15 @@ func confined(ctx context.Context, c identity.Caller) context.Context {
 	return table.WithTenant(ctx, c.Org)
 }
 
-// run gives the request to the operation's handler.
+// run gives the request to the operation's handler, and has what it changes put on record.
 func (x *exchange) run(w http.ResponseWriter) {
+	if !x.onRecord() {
+		x.handle(w)
+		return
+	}
+	x.audited(w, x.handle)
+}
+
+func (x *exchange) handle(w http.ResponseWriter) {
 	x.route.handle(humago.NewContext(x.route.hop, x.r, w))
 }

@@ -1,0 +1,80 @@
+package audit
+
+import (
+	"cmp"
+	"strings"
+	"unicode"
+)
+
+// The actors of rows that no user is known for.
+const (
+	Anonymous = "anonymous" // a request without a credential
+	System    = "system"    // the service itself
+)
+
+// maxLine bounds, in bytes, what a row takes over from a request.
+const maxLine = 1024
+
+// Request is what shared/rest knows of a request that changes something.
+type Request struct {
+	Row              // without what is worked out here
+	Org       string // the caller's
+	Answered  []byte // the member data of a successful answer, as JSON
+	Unchanged bool   // it was refused, so that nothing is after it
+}
+
+// Compose makes the row of a request from what is known of it and what was noted while it ran. It tells the organization
+// in whose record it belongs; "" is the installation's.
+func (n *Noted) Compose(r Request) (org string, row Row) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	row = r.Row
+	row.UserID = cmp.Or(n.user, row.UserID)
+	row.Actor = line(cmp.Or(n.email, row.Actor, row.UserID, Anonymous))
+	row.Path, row.IP = line(row.Path), line(row.IP)
+	after := n.after
+	if after == nil && len(r.Answered) > 0 && r.Answered[0] == '{' {
+		after = r.Answered
+	}
+	now := tree(after)
+	row.Target = line(cmp.Or(n.target, row.Target, idOf(now)))
+	if !r.Unchanged {
+		row.Changes = Changes{redact(tree(n.before)), redact(now)}
+	}
+	return cmp.Or(n.org, r.Org), row
+}
+
+// tree is a JSON text taken apart; nil for none.
+func tree(data []byte) any {
+	if len(data) == 0 {
+		return nil
+	}
+	v, err := decode(data)
+	if err != nil {
+		return unshown
+	}
+	return v
+}
+
+// idOf is the id of a thing.
+func idOf(thing any) string {
+	object, _ := thing.(map[string]any)
+	id, _ := object["id"].(string)
+	return id
+}
+
+// line makes one line of a text, of bounded length and without secrets.
+func line(s string) string {
+	if SecretText(s) {
+		return Redacted
+	}
+	if len(s) > maxLine {
+		s = s[:maxLine] + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}

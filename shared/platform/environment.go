@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"strings"
 
@@ -66,6 +67,7 @@ func Environment(getenv func(string) string) (*Platform, error) {
 		Workers:  worker.NewLambda(cfg, getenv("LAMPLIGHTER_FUNCTION_PREFIX"), clk),
 		Sealer:   seal.NewEnvelope(seal.NewKMS(cfg, getenv("LAMPLIGHTER_SECRETS_KEY"))),
 		Tokens:   identity.NewJWTs(identity.NewKMSKeys(cfg, list(getenv("LAMPLIGHTER_SIGNING_KEYS"))...), issuer, clk),
+		Resolver: net.DefaultResolver,
 		Log:      slog.New(slog.NewJSONHandler(os.Stdout, nil)),
 		Settings: Settings{
 			Version: getenv("LAMPLIGHTER_VERSION"), BaseURL: base, Pepper: []byte(getenv("LAMPLIGHTER_PEPPER")),

@@ -3,6 +3,7 @@
 package platform
 
 import (
+	"context"
 	"log/slog"
 
 	"lamplighter.dev/shared/clock"
@@ -21,8 +22,15 @@ type Platform struct {
 	Workers  worker.Invoker
 	Sealer   seal.Sealer
 	Tokens   identity.Tokens
+	Resolver Resolver
 	Log      *slog.Logger
 	Settings Settings
+}
+
+// Resolver looks names up in DNS. It is *net.Resolver in service.
+type Resolver interface {
+	// LookupTXT gives the TXT records of a name. Without any it is a *net.DNSError whose IsNotFound is true.
+	LookupTXT(ctx context.Context, name string) ([]string, error)
 }
 
 // Settings are an operator's choices.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 
@@ -38,6 +39,7 @@ func ground(o Options, store table.Store) (*platform.Platform, error) {
 	return &platform.Platform{
 		Table: store, Clock: o.Clock, Log: o.Log,
 		Sealer: seal.NewEnvelope(kek), Tokens: identity.NewJWTs(ring, o.BaseURL, o.Clock),
+		Resolver: net.DefaultResolver,
 		Settings: platform.Settings{
 			Version: o.Version, BaseURL: o.BaseURL, Simulated: true, CustomEndpoints: true, PrivateAddresses: true,
 			Pepper: pepper,

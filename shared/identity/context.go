@@ -2,6 +2,8 @@ package identity
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 
 	"lamplighter.dev/shared/fault"
@@ -19,8 +21,10 @@ const (
 	grantsKey  = "grants"
 )
 
-// Encode writes the caller as the context of an authorizer's answer. The policies of system roles are not written out:
-// the name of the role says them, and API Gateway limits the size of what an authorizer answers.
+// MaxContext is more bytes than an encoded caller ever takes; what an authorizer answers may have 8 kB.
+const MaxContext = 6 << 10
+
+// Encode writes the caller as the context of an authorizer's answer, in less than MaxContext.
 func Encode(c Caller) map[string]any {
 	return map[string]any{
 		userKey: c.User, orgKey: c.Org, emailKey: c.Email, sessionKey: c.Session, methodKey: c.Method,
@@ -46,21 +50,27 @@ func Decode(authorizer map[string]any) (Caller, error) {
 	return c, nil
 }
 
-// encodeGrants leaves out what Decode can put back: the policies of system roles, those of a role that stands in an earlier
-// grant already, and the ids of assignments, which no decision asks for.
+// told is a grant as functions are told of it. The names of its members are short and its policies are a set, so that the
+// most grants of the longest roles stay within MaxContext, whatever becomes of the roles after they were granted.
+type told struct {
+	Role  string `json:"r,omitempty"`
+	Set   string `json:"p,omitempty"` // empty for a system role, which says it itself
+	Scope string `json:"s"`
+}
+
+// encodeGrants leaves out the ids of assignments, which no decision asks for.
 func encodeGrants(grants []Grant) string {
-	out := make([]Grant, len(grants))
-	told := map[string]bool{}
-	for i, g := range grants {
-		_, system := SystemRole(g.Role)
-		if system || told[g.Role] {
-			g.Policies = nil
+	out := make([]told, len(grants))
+	for i := range grants {
+		g := &grants[i]
+		out[i] = told{Role: g.Role, Scope: g.Scope}
+		if _, system := systemSets[g.Role]; !system {
+			s := g.holds()
+			out[i].Set = s.text()
 		}
-		told[g.Role] = g.Role != ""
-		g.ID, out[i] = "", g
 	}
 	b, err := json.Marshal(out)
-	if err != nil { // strings and slices of strings always encode
+	if err != nil { // structs of strings always encode
 		panic(err)
 	}
 	return string(b)
@@ -70,34 +80,53 @@ func decodeGrants(s string) ([]Grant, error) {
 	if s == "" {
 		return nil, nil
 	}
-	grants, err := told.Of([]byte(s))
+	grants, err := heard.Of([]byte(s))
 	return slices.Clone(grants), err // of one's own, because Resolve writes in place
 }
 
-// told are grants as functions were told them: the same few, request for request. Their lists of policies are shared, as
+// heard are grants as functions were told them: the same few, request for request. Their lists of policies are shared, as
 // those of the system roles are.
-var told = memo.New(func(s []byte) ([]Grant, error) {
-	var grants []Grant
-	if err := json.Unmarshal(s, &grants); err != nil {
+var heard = memo.New(func(s []byte) ([]Grant, error) {
+	var in []told
+	if err := json.Unmarshal(s, &in); err != nil {
 		return nil, err
 	}
-	return Resolve(grants), nil
+	out := make([]Grant, len(in))
+	for i := range in {
+		if err := in[i].grant(&out[i]); err != nil {
+			return nil, fmt.Errorf("grant %d: %w", i, err)
+		}
+	}
+	return out, nil
 })
 
-// Resolve fills in, in place, the policies of grants: of those that name a system role, because a role's policies are
-// those of this deployment, not those of the day it was assigned; and of those whose role stands in an earlier grant.
+// grant puts the policies back.
+func (t *told) grant(g *Grant) error {
+	g.Role, g.Scope, g.resolved = t.Role, t.Scope, true
+	r, system := SystemRole(t.Role)
+	switch {
+	case t.Scope == "", system != (t.Set == ""):
+		return errors.New("a scope, and either a system role or a set of policies, belong to it")
+	case system:
+		g.Policies, g.policies = r.Policies, systemSets[t.Role]
+		return nil
+	}
+	s, err := parseSet(t.Set)
+	g.Policies, g.policies = s.list(), s
+	return err
+}
+
+// Resolve works out, in place, what grants permit: those that name a system role have its policies, because a role's
+// policies are those of this deployment, not those of the day it was assigned; any other has those that it lists.
 func Resolve(grants []Grant) []Grant {
-	earlier := map[string][]string{}
 	for i := range grants {
 		g := &grants[i]
 		if r, ok := SystemRole(g.Role); ok {
-			g.Policies = r.Policies
+			g.Policies, g.policies = r.Policies, systemSets[g.Role]
+		} else {
+			g.policies = setOf(g.Policies)
 		}
-		if g.Policies == nil {
-			g.Policies = earlier[g.Role]
-		} else if g.Role != "" {
-			earlier[g.Role] = g.Policies
-		}
+		g.resolved = true
 	}
 	return grants
 }

@@ -20,13 +20,16 @@ const (
 	MethodPAT   = "pat"
 )
 
-// Grant is a role on a scope. What is stored of it names the role; Policies are filled in when it is read, with what the
-// role holds at that moment.
+// Grant is a role on a scope. What is stored of it names the role; Policies are filled in when it is read (Access.In,
+// Decode), with what the role holds at that moment. Who changes Policies after that calls Resolve again.
 type Grant struct {
 	ID       string   `json:"id,omitempty"`   // asgn_…, of the assignment that gave it
 	Role     string   `json:"role,omitempty"` // the name of a system role, or the id of a custom one (role_…)
 	Policies []string `json:"policies,omitempty"`
 	Scope    string   `json:"scope"` // OrgScope, TeamScope+<id>, ResourceScope+<id>
+
+	policies set // what Role or Policies stand for
+	resolved bool
 }
 
 // The scopes of grants.

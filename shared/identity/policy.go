@@ -8,15 +8,24 @@ type Policy struct {
 	Description string `json:"description" doc:"What it permits"`
 }
 
-// Policies is the catalogue: every policy that an operation may name, in the order of spec/contract.md. Deleting an
-// organization is kept apart from writing it, because an admin may do the second and not the first.
+// Policies is the catalogue: every policy that an operation may name. Deleting an organization is kept apart from writing
+// it, because an admin may do the second and not the first.
 func Policies() []Policy { return slices.Clone(catalogue) }
 
 // Known tells whether id is a policy of the catalogue.
 func Known(id string) bool {
-	return slices.ContainsFunc(catalogue, func(p Policy) bool { return p.ID == id })
+	_, ok := places[id]
+	return ok
 }
 
+// Grantable tells whether a role may list id: a policy, "*:*", "<resource>:*" or "*:read".
+func Grantable(id string) bool {
+	s := setOf([]string{id})
+	return !s.empty()
+}
+
+// catalogue is append-only: the authorizer and the functions, which are not deployed at one moment, know policies by their
+// places in it.
 var catalogue = []Policy{
 	{"organisation:read", "See the organization and its settings"},
 	{"organisation:write", "Change the organization's name, settings and single sign-on"},

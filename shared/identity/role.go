@@ -67,14 +67,11 @@ func administered() []string {
 	return chosen(func(resource, action string) bool { return resource != "organisation" || action != "delete" })
 }
 
-// systemSets are the policies of the system roles for looking up: a decision is made for every request.
-var systemSets = func() map[string]map[string]bool {
-	sets := map[string]map[string]bool{}
+// systemSets are the policies of the system roles as sets.
+var systemSets = func() map[string]set {
+	sets := map[string]set{}
 	for _, r := range systemRoles {
-		sets[r.Name] = map[string]bool{}
-		for _, p := range r.Policies {
-			sets[r.Name][p] = true
-		}
+		sets[r.Name] = setOf(r.Policies)
 	}
 	return sets
 }()

@@ -22,15 +22,18 @@ const TTL = time.Hour
 // Template names the text of a mail.
 type Template string
 
-// The templates, with the keys that they want in Mail.Data. None takes a name: whoever signs up with somebody else's
-// address could write that person a message through it.
+// The templates, with the keys that they want in Mail.Data. Whoever gives a name to something, or signs up with somebody
+// else's address, could write that person a message through it: so subjects take none, and texts repeat one only without
+// what makes it an address to click on.
 const (
 	VerifyAddress   Template = "verify_address" // code
 	AccountExists   Template = "account_exists"
 	ResetPassword   Template = "reset_password" // code
 	PasswordChanged Template = "password_changed"
 	SessionReused   Template = "session_reused"
-	Nothing         Template = "nothing" // is not sent: it lets a request for an unknown address cost what one for a known address costs
+	Invitation      Template = "invitation"     // organisation: its name; inviter: an e-mail address
+	TokenExpiring   Template = "token_expiring" // name: of a personal access token; expires: a date
+	Nothing         Template = "nothing"        // is not sent: it lets a request for an unknown address cost what one for a known address costs
 )
 
 // Mail is one mail to be sent.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/mail"
 	"lamplighter.dev/shared/seal"
 )
@@ -23,9 +24,12 @@ var at = time.Date(2026, time.March, 10, 9, 0, 0, 0, time.UTC)
 func TestTemplates(t *testing.T) {
 	for _, name := range []mail.Template{
 		mail.VerifyAddress, mail.AccountExists, mail.ResetPassword, mail.PasswordChanged, mail.SessionReused,
+		mail.Invitation, mail.TokenExpiring,
 	} {
 		t.Run(string(name), func(t *testing.T) {
-			m, err := mail.Render(mail.Mail{Template: name, To: "ada@example.com", Data: map[string]string{"code": "042137"}}, "mail_1", at)
+			m, err := mail.Render(mail.Mail{Template: name, To: "ada@example.com", Data: map[string]string{
+				"code": "042137", "organisation": "Æther Works, Inc.", "inviter": "eve@example.com", "name": "CI", "expires": "24 March 2026",
+			}}, "mail_1", at)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,9 +56,56 @@ func TestTemplates(t *testing.T) {
 }
 
 func TestAMailWithoutItsDataIsNotSent(t *testing.T) {
-	for _, m := range []mail.Mail{{Template: mail.VerifyAddress}, {Template: "nonsense"}} {
-		if got, err := mail.Render(m, "mail_1", at); err == nil {
+	for _, m := range []mail.Mail{
+		{Template: mail.VerifyAddress, To: "ada@example.com"}, {Template: mail.Invitation, To: "ada@example.com", Data: map[string]string{"inviter": "eve@example.com"}},
+		{Template: "nonsense", To: "ada@example.com"}, {Template: mail.PasswordChanged},
+	} {
+		if got, err := mail.Render(m, "mail_1", at); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: %+v", m.Template, got)
+		}
+	}
+}
+
+// check 65, of mails.
+func TestAnAddressStaysOneHeader(t *testing.T) {
+	for _, to := range []string{
+		"ada@example.com\r\nBcc: eve@example.com", "ada@example.com\nSubject: x", "ada@example.com>, <eve@example.com", "ada@example.com,eve@example.com",
+		"Ada <ada@example.com>", "ada@example.com\x00", "\"a b\"@example.com", "ada", "@", "ada@", "ädä@example.com", "",
+	} {
+		m := mail.Mail{Template: mail.PasswordChanged, To: to}
+		if got, err := mail.Render(m, "mail_1", at); !fault.Is(err, fault.Invalid) {
+			t.Errorf("%q: %+v, %v", to, got, err)
+		}
+	}
+	m := mail.Message{ID: "mail_1", To: "ada@example.com\r\nBcc: eve@example.com", Subject: "s", Text: "text\n", Date: at}
+	for line := range strings.SplitSeq(string(m.Bytes("no-reply@lamplighter.test\r\nCc: eve@example.com")), "\r\n") {
+		if strings.HasPrefix(line, "Bcc:") || strings.HasPrefix(line, "Cc:") {
+			t.Errorf("a header of its own: %s", line)
+		}
+	}
+}
+
+// check 65: whoever names an organization cannot write to a stranger through its invitation.
+func TestANameInAMailIsHarmless(t *testing.T) {
+	for name, want := range map[string]string{
+		"Acme Inc.":                               "Acme Inc",
+		"Ærø & Søn (2026)":                        "Ærø & Søn (2026)",
+		"win at https://evil.example/x?y now":     "win at https evil example x?y now",
+		"evil.example":                            "evil example",
+		"evil。example":                            "evil example",
+		"mail eve@evil.example":                   "mail eve evil example",
+		"a\r\nBcc: eve@evil.example\r\n\r\nhello": "a Bcc eve evil example hello",
+		"\u202egnp.evil\u200b":                    "gnp evil",
+		strings.Repeat("n", 70):                   strings.Repeat("n", 64) + "…",
+	} {
+		m, err := mail.Render(mail.Mail{Template: mail.Invitation, To: "ada@example.com", Data: map[string]string{
+			"organisation": name, "inviter": "eve@example.com",
+		}}, "mail_1", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(m.Text, `the organization "`+want+`" on`) || m.Subject != "You are invited to an organization on Lamplighter" {
+			t.Errorf("%q: %q, %q", name, m.Subject, m.Text)
 		}
 	}
 }

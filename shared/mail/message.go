@@ -3,11 +3,12 @@ package mail
 import (
 	"context"
 	"embed"
-	"fmt"
 	"mime"
 	"strings"
 	"text/template"
 	"time"
+
+	"lamplighter.dev/shared/fault"
 )
 
 // Message is a mail as it is sent: plain text.
@@ -19,7 +20,8 @@ type Message struct {
 	Date    time.Time
 }
 
-// Sender hands messages to whoever delivers them.
+// Sender hands messages to whoever delivers them. An error of kind fault.Invalid is for good: this message will never be
+// taken. Any other may pass.
 type Sender interface {
 	Send(ctx context.Context, m Message) error
 }
@@ -27,13 +29,18 @@ type Sender interface {
 //go:embed text/*.txt
 var files embed.FS
 
-var texts = template.Must(template.New("").Option("missingkey=error").ParseFS(files, "text/*.txt"))
+var texts = template.Must(template.New("").Option("missingkey=error").
+	Funcs(template.FuncMap{"harmless": harmless}).ParseFS(files, "text/*.txt"))
 
-// Render writes the message of a mail: the first line of its template is the subject, the text begins two lines below.
+// Render writes the message of a mail: the first line of its template is the subject, the text begins two lines below. A
+// mail that cannot be written, or not be addressed, is fault.Invalid: trying again does not help.
 func Render(m Mail, event string, at time.Time) (Message, error) {
+	if err := checkAddress(m.To); err != nil {
+		return Message{}, fault.Cause(fault.Invalid, err, "mail %s %s cannot be addressed", m.Template, event)
+	}
 	var b strings.Builder
 	if err := texts.ExecuteTemplate(&b, string(m.Template)+".txt", m.Data); err != nil {
-		return Message{}, fmt.Errorf("render mail %s %s: %w", m.Template, event, err)
+		return Message{}, fault.Cause(fault.Invalid, err, "mail %s %s cannot be written", m.Template, event)
 	}
 	subject, text, _ := strings.Cut(b.String(), "\n\n")
 	return Message{ID: event, To: m.To, Subject: oneLine(subject), Text: text, Date: at}, nil
@@ -46,9 +53,9 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 func (m Message) Bytes(from string) []byte {
 	var b strings.Builder
 	for _, h := range [][2]string{
-		{"From", "Lamplighter <" + from + ">"},
-		{"To", "<" + m.To + ">"},
-		{"Subject", mime.QEncoding.Encode("utf-8", m.Subject)},
+		{"From", "Lamplighter <" + oneLine(from) + ">"},
+		{"To", "<" + oneLine(m.To) + ">"},
+		{"Subject", mime.QEncoding.Encode("utf-8", oneLine(m.Subject))},
 		{"Date", m.Date.Format(time.RFC1123Z)},
 		{"Message-ID", "<" + m.ID + "@lamplighter>"},
 		{"Auto-Submitted", "auto-generated"},

@@ -1,4 +1,4 @@
-"""Expand template.yaml as CloudFormation's SAM transform does; fail where it would.
+"""Expand template.yaml as CloudFormation's SAM transform does; fail where it would, and where the door is not what it must be.
 
 Prints the expanded template, so that `.ci/sam-transform.py template.yaml` also shows what SAM makes of it.
 """
@@ -21,6 +21,16 @@ def packaged(template):
     return template
 
 
+def check_door(expanded):
+    """The authorizer sees the whole request, and API Gateway remembers no answer of it."""
+    api = next(r for r in expanded["Resources"].values() if r["Type"] == "AWS::ApiGateway::RestApi")
+    door = api["Properties"]["Body"]["components"]["securitySchemes"]["Bearer"]["x-amazon-apigateway-authorizer"]
+    want = {"type": "request", "identitySource": "method.request.header.Authorization", "authorizerResultTtlInSeconds": 0}
+    got = {key: door.get(key) for key in want}
+    if got != want:
+        sys.exit(f"SAM makes of the authorizer {got}, where {want} is wanted")
+
+
 def main(path):
     with open(path) as f:
         template = yaml_parse(f.read())
@@ -31,6 +41,7 @@ def main(path):
         parameter_values=values,
         get_managed_policy_map=lambda: {},
     )
+    check_door(expanded)
     json.dump(expanded, sys.stdout, indent=1)
     print()
 

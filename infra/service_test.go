@@ -66,6 +66,11 @@ func TestServiceDiffersByStageOnlyWhereItSays(t *testing.T) {
 		got.HasResourceProperties(jsii.String("AWS::CloudWatch::Alarm"), map[string]any{
 			"MetricName": "ApproximateNumberOfMessagesVisible", "Threshold": 1,
 		})
+		got.HasResourceProperties(jsii.String("AWS::Serverless::Api"), map[string]any{
+			"Auth": assertions.Match_ObjectLike(&map[string]any{"Authorizers": map[string]any{"Bearer": assertions.Match_ObjectLike(&map[string]any{
+				"FunctionPayloadType": "REQUEST", "Identity": map[string]any{"Headers": []string{"Authorization"}, "ReauthorizeEvery": 0},
+			})}}),
+		})
 		got.ResourceCountIs(jsii.String("AWS::CloudWatch::Dashboard"), jsii.Number(1))
 		got.ResourceCountIs(jsii.String("AWS::ApiGateway::DomainName"), jsii.Number(0))
 	}

@@ -39,10 +39,10 @@ func enter(tb testing.TB, p *platform.Platform, org string) string {
 			User: user, Grants: []identity.Grant{{Role: identity.Operator, Scope: identity.OrgScope}},
 		})
 	}
-	return bearer(tb, p, org)
+	return signed(tb, p, org)
 }
 
-func bearer(tb testing.TB, p *platform.Platform, org string) string {
+func signed(tb testing.TB, p *platform.Platform, org string) string {
 	tb.Helper()
 	now := p.Clock.Now()
 	token, err := p.Tokens.Sign(context.Background(), identity.Claims{
@@ -73,10 +73,16 @@ func change(tb testing.TB, p *platform.Platform, k table.Key, c table.Change) {
 	}
 }
 
+// request is one with these values of the header Authorization.
+func request(authorization ...string) Request {
+	return Request{
+		Type: "REQUEST", MethodArn: "arn:aws:execute-api:eu-west-1:123456789012:api/dev/GET/actions",
+		MultiValueHeaders: map[string][]string{"Authorization": authorization, "Host": {"api.example.com"}},
+	}
+}
+
 func ask(f Function, header string) (events.APIGatewayCustomAuthorizerResponse, error) {
-	return f(context.Background(), events.APIGatewayCustomAuthorizerRequest{
-		Type: "TOKEN", AuthorizationToken: header, MethodArn: "arn:aws:execute-api:eu-west-1:123456789012:api/dev/GET/actions",
-	})
+	return f(context.Background(), request(header))
 }
 
 // verdict is "Allow", "Deny" or the text of the error.
@@ -153,7 +159,7 @@ func TestHeaders(t *testing.T) {
 func foreign(t *testing.T) string {
 	t.Helper()
 	p, _ := identitytest.New(t)
-	return bearer(t, p, org)
+	return signed(t, p, org)
 }
 
 // Each change is made under a warm function that has let the token in before, and acts on the next request.
@@ -227,7 +233,7 @@ func TestAnAuthorizationIsTwoRoundTrips(t *testing.T) {
 	f := Handler(p)
 	for _, state := range []string{"cold", "warm"} {
 		ctx, m := table.WithMeter(context.Background())
-		if _, err := f(ctx, events.APIGatewayCustomAuthorizerRequest{AuthorizationToken: header}); err != nil {
+		if _, err := f(ctx, request(header)); err != nil {
 			t.Fatal(err)
 		}
 		if u := m.Usage(); u.RoundTrips != 2 {
@@ -235,7 +241,7 @@ func TestAnAuthorizationIsTwoRoundTrips(t *testing.T) {
 		}
 	}
 	ctx, m := table.WithMeter(context.Background())
-	if _, err := f(ctx, events.APIGatewayCustomAuthorizerRequest{AuthorizationToken: "Bearer nonsense"}); err == nil || m.Usage().RoundTrips != 0 {
+	if _, err := f(ctx, request("Bearer nonsense")); err == nil || m.Usage().RoundTrips != 0 {
 		t.Errorf("nonsense: %v, %+v", err, m.Usage())
 	}
 }
@@ -355,7 +361,7 @@ func TestAUsedUpMinuteIsRemembered(t *testing.T) {
 		verdict(f, header)
 	}
 	ctx, m := table.WithMeter(context.Background())
-	if _, err := f(ctx, events.APIGatewayCustomAuthorizerRequest{AuthorizationToken: header}); err != nil {
+	if _, err := f(ctx, request(header)); err != nil {
 		t.Fatal(err)
 	}
 	if u := m.Usage(); u.WriteUnits != 0 || u.RoundTrips != 1 {
@@ -402,7 +408,7 @@ func BenchmarkAuthorize(b *testing.B) {
 		}
 		if n%(10*perMinute) == 0 { // else the token ends
 			b.StopTimer()
-			header = bearer(b, p, org)
+			header = signed(b, p, org)
 			put(b, p, identity.SessionKey(sid), identity.Session{ID: sid, User: user, Org: org, State: identity.SessionLive, Absolute: p.Clock.Now().Add(24 * time.Hour).Unix()})
 			b.StartTimer()
 		}

@@ -10,18 +10,19 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// authorized asks the authorizer about a request, and answers it when the authorizer does not let it through. Two
-// Authorization headers are none: it is not for a gateway to choose.
-func (x *exchange) authorized(rt *route) (map[string]any, bool) {
+// authorized asks the authorizer about a request, and answers it when the authorizer does not let it through. API Gateway
+// answers by itself where the identity source is missing or empty; what is in it, and how often, it does not judge.
+func (x *exchange) authorized(rt *route, ev *events.APIGatewayProxyRequest) (map[string]any, bool) {
 	if rt.public {
 		return nil, true
 	}
-	credentials := x.r.Header["Authorization"]
-	if len(credentials) != 1 || !x.credible(credentials[0]) {
-		x.respond("UNAUTHORIZED", http.StatusUnauthorized)
-		return nil, false
+	for _, name := range x.g.source {
+		if x.r.Header.Get(name) == "" {
+			x.respond("UNAUTHORIZED", http.StatusUnauthorized)
+			return nil, false
+		}
 	}
-	out, err := x.ask(credentials[0])
+	out, err := x.ask(ev)
 	switch {
 	case err != nil && err.Error() == "Unauthorized": // the word that API Gateway looks for
 		x.respond("UNAUTHORIZED", http.StatusUnauthorized)
@@ -35,13 +36,9 @@ func (x *exchange) authorized(rt *route) (map[string]any, bool) {
 	return nil, false
 }
 
-// credible tells whether a credential looks as the template wants it.
-func (x *exchange) credible(credential string) bool {
-	ok, err := x.g.token.Of([]byte(credential))
-	return err == nil && ok
-}
-
-func (x *exchange) ask(credential string) (out events.APIGatewayCustomAuthorizerResponse, err error) {
+// ask calls the authorizer with the request as a function would get it, without its body. The maps are the event's own:
+// an authorizer only reads them.
+func (x *exchange) ask(ev *events.APIGatewayProxyRequest) (out events.APIGatewayCustomAuthorizerResponse, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), timeout)
 	defer cancel()
 	defer func() {
@@ -49,9 +46,17 @@ func (x *exchange) ask(credential string) (out events.APIGatewayCustomAuthorizer
 			err = fmt.Errorf("authorizer panicked: %v", v)
 		}
 	}()
-	return x.g.authorize(ctx, events.APIGatewayCustomAuthorizerRequest{
-		Type: "TOKEN", AuthorizationToken: credential,
-		MethodArn: "arn:aws:execute-api:" + stage + ":" + account + ":" + stage + "/" + stage + "/" + x.r.Method + x.r.URL.EscapedPath(),
+	at := &ev.RequestContext
+	return x.g.authorize(ctx, events.APIGatewayCustomAuthorizerRequestTypeRequest{
+		Type: "REQUEST", Resource: ev.Resource, Path: ev.Path, HTTPMethod: ev.HTTPMethod,
+		MethodArn: "arn:aws:execute-api:" + stage + ":" + account + ":" + stage + "/" + stage + "/" + ev.HTTPMethod + ev.Path,
+		Headers:   ev.Headers, MultiValueHeaders: ev.MultiValueHeaders, PathParameters: ev.PathParameters,
+		QueryStringParameters: ev.QueryStringParameters, MultiValueQueryStringParameters: ev.MultiValueQueryStringParameters,
+		RequestContext: events.APIGatewayCustomAuthorizerRequestTypeRequestContext{
+			Path: at.Path, AccountID: at.AccountID, Stage: at.Stage, RequestID: at.RequestID, ResourcePath: at.ResourcePath,
+			HTTPMethod: at.HTTPMethod, APIID: at.APIID,
+			Identity: events.APIGatewayCustomAuthorizerRequestTypeRequestIdentity{SourceIP: at.Identity.SourceIP},
+		},
 	})
 }
 

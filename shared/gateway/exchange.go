@@ -126,12 +126,12 @@ func (x *exchange) header(format string) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// event is the request as API Gateway hands it to a function.
-func (x *exchange) event(rt *route, params map[string]string, body []byte) *events.APIGatewayProxyRequest {
+// event is the request as API Gateway hands it to a function, but for its body.
+func (x *exchange) event(rt *route, params map[string]string) *events.APIGatewayProxyRequest {
 	path := x.r.URL.EscapedPath()
 	ev := &events.APIGatewayProxyRequest{
 		Resource: rt.pattern, Path: path, HTTPMethod: x.r.Method, PathParameters: params,
-		MultiValueHeaders: x.headers(), Body: string(body),
+		MultiValueHeaders: x.headers(),
 		RequestContext: events.APIGatewayProxyRequestContext{
 			AccountID: account, APIID: stage, Stage: stage, Protocol: x.r.Proto, ResourcePath: rt.pattern,
 			RequestID: x.id, ExtendedRequestID: x.id, HTTPMethod: x.r.Method, Path: "/" + stage + path,
@@ -144,10 +144,16 @@ func (x *exchange) event(rt *route, params map[string]string, body []byte) *even
 	if q := parameters(x.r.URL.RawQuery); len(q) > 0 {
 		ev.MultiValueQueryStringParameters, ev.QueryStringParameters = q, last(q)
 	}
-	if !utf8.Valid(body) {
-		ev.Body, ev.IsBase64Encoded = base64.StdEncoding.EncodeToString(body), true
-	}
 	return ev
+}
+
+// carry puts the body into an event, which is text: what is none goes in base64.
+func carry(ev *events.APIGatewayProxyRequest, body []byte) {
+	if utf8.Valid(body) {
+		ev.Body = string(body)
+		return
+	}
+	ev.Body, ev.IsBase64Encoded = base64.StdEncoding.EncodeToString(body), true
 }
 
 // parameters reads a query as leniently as API Gateway: what does not decode stays as it was sent.

@@ -11,7 +11,6 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,23 +19,22 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"lamplighter.dev/shared/clock"
-	"lamplighter.dev/shared/memo"
 	"lamplighter.dev/shared/rest"
 )
 
 // timeout is what a function has to answer in, as in AWS.
 const timeout = 29 * time.Second
 
-// Authorizer is a Lambda authorizer of type TOKEN. An error that reads "Unauthorized" is a 401, as API Gateway has it, any
+// Authorizer is a Lambda authorizer of type REQUEST. An error that reads "Unauthorized" is a 401, as API Gateway has it, any
 // other error a 500; a policy that does not allow is ACCESS_DENIED.
-type Authorizer func(context.Context, events.APIGatewayCustomAuthorizerRequest) (events.APIGatewayCustomAuthorizerResponse, error)
+type Authorizer func(context.Context, events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error)
 
 // Gateway answers HTTP requests through the functions of a template.
 type Gateway struct {
 	clock     clock.Clock
 	timeout   time.Duration
 	authorize Authorizer
-	token     *memo.Memo[bool] // whether a credential looks as one must to reach the authorizer
+	source    []string // the headers without which a request does not reach the authorizer
 	routes    []*route
 	responses map[string]response
 }
@@ -58,7 +56,7 @@ func New(template []byte, functions map[string]rest.Function, a Authorizer, c cl
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{clock: c, timeout: timeout, authorize: a, responses: t.responses(), token: looks(t.token)}
+	g := &Gateway{clock: c, timeout: timeout, authorize: a, responses: t.responses(), source: t.source}
 	left := maps.Clone(functions)
 	for _, r := range t.routes() {
 		if r.call = functions[r.folder]; r.call == nil {
@@ -71,11 +69,6 @@ func New(template []byte, functions map[string]rest.Function, a Authorizer, c cl
 		return nil, fmt.Errorf("template routes nothing to %s", strings.Join(slices.Sorted(maps.Keys(left)), ", "))
 	}
 	return g, nil
-}
-
-// looks remembers what matched an expression: a token is half a kilobyte, and comes with every request of its 15 minutes.
-func looks(like *regexp.Regexp) *memo.Memo[bool] {
-	return memo.New(func(credential []byte) (bool, error) { return like.Match(credential), nil })
 }
 
 // Load is New with the template that lies at path.
@@ -111,7 +104,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.respond("MISSING_AUTHENTICATION_TOKEN", http.StatusForbidden)
 		return
 	}
-	caller, ok := x.authorized(rt) //nolint:contextcheck // x carries the request and its context
+	ev := x.event(rt, params)
+	caller, ok := x.authorized(rt, ev) //nolint:contextcheck // x carries the request and its context
 	if !ok {
 		return
 	}
@@ -119,8 +113,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	ev := x.event(rt, params, body)
 	ev.RequestContext.Authorizer = caller
+	carry(ev, body)
 	out, err := g.invoke(rt, ev) //nolint:contextcheck // a function outlives its client, as in AWS
 	switch {
 	case errors.Is(err, errTimeout):

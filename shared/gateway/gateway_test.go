@@ -67,12 +67,13 @@ func odd(ctx context.Context, ev asked) (answer, error) {
 }
 
 // guard lets "good" through, denies "spent", and knows nobody else.
-func guard(_ context.Context, r events.APIGatewayCustomAuthorizerRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
-	effect := map[string]string{"Bearer good": "Allow", "Bearer spent": "Deny"}[r.AuthorizationToken]
+func guard(_ context.Context, r events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
+	credential := strings.Join(r.MultiValueHeaders["Authorization"], " and ")
+	effect := map[string]string{"Bearer good": "Allow", "Bearer spent": "Deny"}[credential]
 	switch {
-	case r.AuthorizationToken == "Bearer panic":
+	case credential == "Bearer panic":
 		panic("boom")
-	case r.AuthorizationToken == "Bearer down":
+	case credential == "Bearer down":
 		return events.APIGatewayCustomAuthorizerResponse{}, errors.New("the store is down")
 	case effect == "":
 		return events.APIGatewayCustomAuthorizerResponse{}, errors.New("Unauthorized")
@@ -107,6 +108,7 @@ func TestAnswers(t *testing.T) {
 		{"POST /items/i1/parts", "Authorization: Bearer good", ""},
 		{"GET /items/i1", "Authorization: Bearer good", ""},
 		{"GET /echo", "", ""},
+		{"GET /echo", "Authorization: ", ""},
 		{"GET /echo", "Authorization: Bearer", ""},
 		{"GET /echo", "Authorization: Basic good", ""},
 		{"GET /echo", "Authorization: Bearer bad", ""},
@@ -244,8 +246,10 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 		says      string
 	}{
 		"no YAML":                           {"Resources:", "\tResources", both, "parse template"},
-		"another kind of authorizer":        {"TOKEN", "REQUEST", both, "TOKEN"},
-		"an expression that is none":        {"^Bearer .+$", "(", both, "ValidationExpression"},
+		"another kind of authorizer":        {"REQUEST", "TOKEN", both, "REQUEST"},
+		"an authorizer without a source":    {"[Authorization]", "[]", both, "Identity.Headers"},
+		"an answer that is remembered":      {"ReauthorizeEvery: 0", "ReauthorizeEvery: 300", both, "ReauthorizeEvery"},
+		"an answer remembered by default":   {", ReauthorizeEvery: 0", "", both, "ReauthorizeEvery"},
 		"no API":                            {"AWS::Serverless::Api", "AWS::Serverless::HttpApi", both, "default authorizer"},
 		"a function that nobody gave":       {"x", "x", map[string]rest.Function{"echo": echo}, `"odd"`},
 		"a function that it routes nothing": {"x", "x", map[string]rest.Function{"echo": echo, "odd": odd, "more": odd}, "more"},
@@ -273,7 +277,7 @@ func TestRoute(t *testing.T) {
 func BenchmarkGet(b *testing.B) {
 	store := table.Fenced(tabletest.New(b))
 	anna := identity.Caller{Org: "org_1", User: "usr_anna", Grants: []identity.Grant{{Role: identity.Owner, Scope: identity.OrgScope}}}
-	yes := func(context.Context, events.APIGatewayCustomAuthorizerRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
+	yes := func(context.Context, events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
 		return events.APIGatewayCustomAuthorizerResponse{
 			Context: identity.Encode(anna), PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{Statement: []events.IAMPolicyStatement{{Effect: "Allow"}}},
 		}, nil

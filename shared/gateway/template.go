@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 
 	"gopkg.in/yaml.v3"
@@ -15,7 +14,7 @@ import (
 // template is the part of a SAM template that an API is made of.
 type template struct {
 	Resources map[string]resource `yaml:"Resources"`
-	token     *regexp.Regexp
+	source    []string            // the headers that a request must have to reach the authorizer
 }
 
 type resource struct {
@@ -52,8 +51,8 @@ type api struct {
 type authorizer struct {
 	FunctionPayloadType string `yaml:"FunctionPayloadType"`
 	Identity            struct {
-		Header               string `yaml:"Header"`
-		ValidationExpression string `yaml:"ValidationExpression"`
+		Headers          []string `yaml:"Headers"`
+		ReauthorizeEvery *int     `yaml:"ReauthorizeEvery"`
 	} `yaml:"Identity"`
 }
 
@@ -83,7 +82,7 @@ func parse(b []byte) (*template, error) {
 			}
 		}
 	}
-	if t.token == nil {
+	if t.source == nil {
 		return nil, errors.New("template has no AWS::Serverless::Api with a default authorizer")
 	}
 	return t, nil
@@ -97,14 +96,13 @@ func (t *template) checkAPI(id string, r resource) error {
 		return fmt.Errorf("parse template: %s: %w", id, err)
 	}
 	auth, ok := a.Auth.Authorizers[a.Auth.DefaultAuthorizer]
-	if !ok || auth.FunctionPayloadType != "TOKEN" || auth.Identity.Header != "Authorization" {
-		return fmt.Errorf("template: %s: the default authorizer must be of type TOKEN on the header Authorization", id)
+	if !ok || auth.FunctionPayloadType != "REQUEST" || len(auth.Identity.Headers) == 0 {
+		return fmt.Errorf("template: %s: the default authorizer must be of type REQUEST, with Identity.Headers", id)
 	}
-	re, err := regexp.Compile(auth.Identity.ValidationExpression)
-	if err != nil {
-		return fmt.Errorf("template: %s: ValidationExpression: %w", id, err)
+	if every := auth.Identity.ReauthorizeEvery; every == nil || *every != 0 {
+		return fmt.Errorf("template: %s: ReauthorizeEvery must be 0: a remembered answer outlives the log-out", id)
 	}
-	t.token = re
+	t.source = auth.Identity.Headers
 	return nil
 }
 

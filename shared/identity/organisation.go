@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/table"
 )
 
@@ -49,4 +50,15 @@ func organisations(ctx context.Context, s table.Store, memberships []Membership)
 		out = append(out, o)
 	}
 	return out, nil
+}
+
+// FirstOrganisationOf is the oldest organization that a user belongs to, in one round trip; "" when there is none.
+func FirstOrganisationOf(ctx context.Context, s table.Store, user string) (string, error) {
+	pk := UserPrefix + user
+	page, err := s.Query(table.Within(ctx, pk), table.Query{PK: pk, Prefix: membershipPrefix, Limit: 1})
+	if err != nil || len(page.Items) == 0 {
+		return "", fault.Wrap("find the first organization of "+user, err)
+	}
+	m, err := table.Decode[Membership](page.Items[0])
+	return m.Org, err
 }

@@ -1,0 +1,79 @@
+package authorizer
+
+import (
+	"context"
+	"fmt"
+
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/table"
+)
+
+// bySession finds out who holds the access token of a session: it reads session, user and membership in one round trip, and
+// refuses what is over in any of them. The organization is the token's; no header changes it.
+func (a *authorizer) bySession(ctx context.Context, token string) (identity.Caller, error) {
+	c, err := a.Tokens.Verify(ctx, token)
+	if err != nil {
+		return identity.Caller{}, err
+	}
+	at := place{c.User, c.Org}
+	session := identity.SessionKey(c.Session)
+	found, err := a.read(ctx, append(at.keys(), session)...)
+	if err != nil {
+		return identity.Caller{}, err
+	}
+	u, err := a.user(found[at.user()])
+	if err != nil {
+		return identity.Caller{}, err
+	}
+	if err = a.live(c, found[session], u); err != nil {
+		return identity.Caller{}, err
+	}
+	grants, err := a.grants(at, found)
+	return identity.Caller{
+		Org: c.Org, User: c.User, Email: u.Email, Session: c.Session, Method: identity.MethodToken, Grants: grants,
+	}, err
+}
+
+// live refuses a session that is over, not the token's user's, not one for the token's organization, or older than what
+// ended all sessions of the user.
+func (a *authorizer) live(c identity.Claims, row table.Item, u identity.User) error {
+	if row.Data == nil {
+		return refused("no such session")
+	}
+	s, err := a.rows.sessions.Of(row.Data)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read session %s: %w", c.Session, err)
+	case s.State != identity.SessionLive || s.User != c.User || s.Absolute <= a.Clock.Now().Unix():
+		return refused("session " + s.ID + " is over")
+	case s.Epoch != u.Epoch || u.Disabled:
+		return refused("sessions of " + u.ID + " were ended")
+	case s.SSO != "" && s.SSO != c.Org:
+		return refused("session " + s.ID + " works in " + s.SSO + " only")
+	}
+	return nil
+}
+
+// read reads rows in one round trip.
+func (a *authorizer) read(ctx context.Context, keys ...table.Key) (map[table.Key]table.Item, error) {
+	partitions := make([]string, len(keys))
+	for i, k := range keys {
+		partitions[i] = k.PK
+	}
+	found, err := a.Table.BatchGet(table.Within(ctx, partitions...), keys...)
+	if err != nil {
+		return nil, fmt.Errorf("read who calls: %w", err)
+	}
+	return found, nil
+}
+
+func (a *authorizer) user(row table.Item) (identity.User, error) {
+	if row.Data == nil {
+		return identity.User{}, refused("no such user")
+	}
+	u, err := a.rows.users.Of(row.Data)
+	if err != nil {
+		return u, fmt.Errorf("read user %s: %w", row.PK, err)
+	}
+	return u, nil
+}

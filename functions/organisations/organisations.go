@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/id"
 	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/naming"
+	"lamplighter.dev/shared/people"
 	"lamplighter.dev/shared/platform"
 	"lamplighter.dev/shared/rest"
 	"lamplighter.dev/shared/table"
@@ -69,7 +70,7 @@ func (s service) found(ctx context.Context, c identity.Caller, name string) (ide
 	if err := s.room(ctx, c.User); err != nil {
 		return o, err
 	}
-	writes, err := rows(o, c.Email)
+	writes, err := rows(ctx, o, c.Email)
 	if err != nil {
 		return o, err
 	}
@@ -90,18 +91,17 @@ func (s service) room(ctx context.Context, user string) error {
 }
 
 // rows are the writes that make o, with its founder as the one member and owner.
-func rows(o identity.Organisation, email string) ([]table.Write, error) {
-	owner := []identity.Grant{{Role: identity.Owner, Scope: identity.OrgScope}}
-	var out []table.Write
+func rows(ctx context.Context, o identity.Organisation, email string) ([]table.Write, error) {
+	out, err := people.Founding(ctx, o.ID, identity.User{ID: o.CreatedBy, Email: email}, o.CreatedAt)
+	if err != nil {
+		return nil, err
+	}
 	for _, r := range []struct {
 		key table.Key
 		v   any
 	}{
 		{nameKey(o.CreatedBy, o.Name), identity.Membership{Org: o.ID, Joined: o.CreatedAt}},
 		{identity.OrganisationKey(o.ID), o},
-		{identity.MemberKey(o.ID, o.CreatedBy), identity.Member{User: o.CreatedBy, Email: email, Grants: owner, Joined: o.CreatedAt}},
-		{identity.AccessKey(o.ID), identity.Access{Members: 1, Owners: 1}},
-		{identity.MembershipKey(o.CreatedBy, o.ID), identity.Membership{Org: o.ID, Joined: o.CreatedAt}},
 	} {
 		it, err := table.Row(r.key, r.v)
 		if err != nil {

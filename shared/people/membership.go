@@ -39,7 +39,11 @@ func (s People) join(ctx context.Context, org string, u identity.User, j joining
 	if err != nil {
 		return err
 	}
-	writes = append([]table.Write{writes[0], t.write(org), writes[1]}, j.extra...)
+	list, err := listed(ctx, org, m, nil)
+	if err != nil {
+		return err
+	}
+	writes = slices.Concat([]table.Write{writes[0], t.write(org), writes[1]}, list, j.extra)
 	err = s.Table.Transact(ctx, writes...)
 	if failed, ok := errors.AsType[*table.ConditionError](err); ok {
 		if _, there := failed.Old(0); there {
@@ -112,22 +116,32 @@ func (s People) replace(ctx context.Context, org string, old, next identity.Memb
 	if err != nil {
 		return err
 	}
+	list, err := listed(ctx, org, next, old.Grants)
+	if err != nil {
+		return err
+	}
 	t := step{owners: owners(next) - owners(old)}
 	writes := []table.Write{table.Put(it, unchanged(old)...)}
 	if !t.none() {
 		writes = append(writes, t.write(org))
 	}
-	err = s.Table.Transact(table.Within(ctx, table.TenantPK(org)), append(writes, extra...)...)
+	err = s.Table.Transact(table.Within(ctx, table.TenantPK(org)), slices.Concat(writes, list, extra)...)
 	return t.explain("change member "+old.User+" of "+org, err)
 }
 
 // Remove takes the member old, as it was read, out of org, with all that they may do there. fault.Conflict as of Regrant.
 func (s People) Remove(ctx context.Context, org string, old identity.Member, extra ...table.Write) error {
 	t := step{members: -1, owners: -owners(old)}
-	writes := append([]table.Write{
+	gone := old
+	gone.Grants = nil
+	list, err := listed(ctx, org, gone, old.Grants)
+	if err != nil {
+		return err
+	}
+	writes := slices.Concat([]table.Write{
 		table.Delete(identity.MemberKey(org, old.User), unchanged(old)...), t.write(org),
 		table.Delete(identity.MembershipKey(old.User, org)),
-	}, extra...)
+	}, list, extra)
 	ctx = table.Within(ctx, identity.UserPrefix+old.User, table.TenantPK(org))
 	return t.explain("remove member "+old.User+" of "+org, s.Table.Transact(ctx, writes...))
 }

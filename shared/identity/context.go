@@ -140,3 +140,12 @@ func (a Access) In(grants []Grant) []Grant {
 	}
 	return Resolve(out)
 }
+
+// Role is what a grant's Role means in the organization: a system role by its name, or one of the organization's by its id.
+func (a Access) Role(ref string) (Role, bool) {
+	if r, ok := SystemRole(ref); ok {
+		return r, true
+	}
+	r, ok := a.Roles[ref]
+	return Role{r.Name, r.Description, r.Policies}, ok
+}

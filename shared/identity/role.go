@@ -12,7 +12,7 @@ type Role struct {
 	Policies    []string // shared by everybody: never written to
 }
 
-// The system roles, which nobody can change.
+// The system roles, which nobody can change. They are referred to by these names, as custom ones are by their ids.
 const (
 	Viewer   = "viewer"
 	Operator = "operator"

@@ -31,7 +31,7 @@ func (s *service) actionOperations(g *rest.Group) {
 		Summary: "Get the execution log of an action", Description: "Oldest line first; at most 50 lines are kept.",
 	}, s.logs)
 	rest.Handle(g, rest.Op{
-		ID: "listActions", Method: http.MethodGet, Path: "/actions", Policy: "actions:read", Statuses: listing,
+		ID: "listActions", Method: http.MethodGet, Path: "/actions", Policy: "actions:read", Statuses: lists,
 		Summary: "List actions",
 		Description: "Newest first. Without a filter every action can be reached. A filter looks at the newest 10,000 actions " +
 			"before to (and after from): narrow the time to look further back.",

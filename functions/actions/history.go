@@ -6,6 +6,7 @@ import (
 
 	"lamplighter.dev/shared/execution"
 	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/listing"
 	"lamplighter.dev/shared/rest"
 	"lamplighter.dev/shared/table"
 )
@@ -19,7 +20,7 @@ type historyQuery struct {
 
 func (s *service) historyOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "listStateHistory", Method: http.MethodGet, Path: "/state-history", Policy: "actions:read", Statuses: listing,
+		ID: "listStateHistory", Method: http.MethodGet, Path: "/state-history", Policy: "actions:read", Statuses: lists,
 		Summary: "List state changes",
 		Description: "What came into which state, when, and who or what caused it; newest first. With both filters the newest " +
 			"10,000 changes of the resource are looked at.",
@@ -30,11 +31,11 @@ func (s *service) history(ctx context.Context, in *historyQuery) (rest.List[exec
 	org := identity.From(ctx).Org
 	q := table.Query{PK: execution.HistoryPK(org), From: execution.FirstChange, Reverse: true}
 	count := counter{execution.CountKey(org, "HIST"), "all"}
-	r := reading[execution.Change]{s.p.Table, in.Page}
+	r := listing.Reading[execution.Change]{Store: s.p.Table, Page: in.Page}
 	switch {
 	case in.ResourceUID != "" && in.ChangedByType != "":
 		q.PK = execution.HistoryResourcePK(org, in.ResourceUID)
-		return r.filtered(ctx, q, func(c execution.Change) bool {
+		return r.Filtered(ctx, q, func(c execution.Change) bool {
 			return execution.ChangedByType(c.ChangedBy) == in.ChangedByType
 		})
 	case in.ResourceUID != "":
@@ -44,5 +45,5 @@ func (s *service) history(ctx context.Context, in *historyQuery) (rest.List[exec
 		q.PK = execution.HistoryTypePK(org, in.ChangedByType)
 		count.field = in.ChangedByType
 	}
-	return r.counted(ctx, q, count)
+	return counted(ctx, r, q, count)
 }

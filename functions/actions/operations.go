@@ -50,7 +50,7 @@ type Submitted struct {
 var (
 	execute = []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}
 	read    = []int{http.StatusNotFound}
-	listing = []int{http.StatusBadRequest}
+	lists   = []int{http.StatusBadRequest}
 )
 
 func (s *service) submitOperations(g *rest.Group) {

@@ -136,15 +136,16 @@ func data[T any](t *testing.T, body string) T {
 	return out.Data
 }
 
-func TestSubmittingTakesThreeRoundTripsAndReadingOne(t *testing.T) {
+// Submitting takes three round trips to look things up, to commit and to start, and a fourth for its row in the audit log.
+func TestSubmittingTakesFourRoundTripsAndReadingOne(t *testing.T) {
 	a := newAPI(t)
 	code, body, trips := a.call(ours, "POST", "/actions", a.request())
 	got := data[Submitted](t, body)
 	if code != 200 || got.Status != execution.Queued || !id.Valid("act", got.ActionID) {
 		t.Fatalf("%d %s", code, body)
 	}
-	if trips > 3 {
-		t.Errorf("POST /actions took %d round trips, at most 3 are allowed", trips)
+	if trips > 4 {
+		t.Errorf("POST /actions took %d round trips, at most 4 are allowed", trips)
 	}
 	code, body, trips = a.call(ours, "GET", "/actions/"+got.ActionID, "")
 	act := data[map[string]any](t, body)

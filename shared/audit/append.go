@@ -12,8 +12,8 @@ import (
 	"lamplighter.dev/shared/table"
 )
 
-// head is where a chain ends: its last row. The zero head is that of an empty chain.
-type head struct {
+// Head is where a chain ends: its last row. The zero Head is that of an empty chain.
+type Head struct {
 	Seq  int64     `json:"seq"`
 	At   time.Time `json:"at"`
 	Hash string    `json:"hash"`
@@ -22,7 +22,7 @@ type head struct {
 // attempt is rows as they were sent to the store, and the head after them.
 type attempt struct {
 	rows []Row
-	head head
+	head Head
 }
 
 // group is entries that are written together.
@@ -122,7 +122,7 @@ func (c *chain) took(ctx context.Context, a attempt) (bool, error) {
 		return true, nil
 	}
 	first := a.rows[0]
-	was, err := table.Read[Row](ctx, c.log.store, table.Key{PK: c.place.pk, SK: sortKey(first.At, first.Seq)})
+	was, err := table.Read[Row](ctx, c.log.store, table.Key{PK: c.place.PK, SK: sortKey(first.At, first.Seq)})
 	if fault.Is(err, fault.NotFound) {
 		return false, nil
 	}
@@ -137,13 +137,13 @@ func (c *chain) link(entries []*entry) (attempt, []table.Write, error) {
 	for i, e := range entries {
 		a.rows[i] = e.row
 		a.head = a.rows[i].follow(a.head, now)
-		ws = append(ws, table.Put(a.rows[i].item(c.place.pk), table.Absent()))
+		ws = append(ws, table.Put(a.rows[i].item(c.place.PK), table.Absent()))
 	}
 	here := table.Absent()
 	if c.head.Seq > 0 {
 		here = table.Equal("hash", c.head.Hash)
 	}
-	row, err := table.Row(c.place.head, a.head)
+	row, err := table.Row(c.place.Head, a.head)
 	ws[0] = table.Put(row, here)
 	return a, ws, err
 }
@@ -152,13 +152,13 @@ func (c *chain) link(entries []*entry) (attempt, []table.Write, error) {
 func (c *chain) learn(lost *table.ConditionError) error {
 	was, moved := lost.Old(0)
 	if !moved {
-		return fmt.Errorf("the rows of %s do not end where its head says: %w", c.place.pk, lost)
+		return fmt.Errorf("the rows of %s do not end where its head says: %w", c.place.PK, lost)
 	}
-	c.head = head{}
+	c.head = Head{}
 	if was.Data == nil {
-		return fmt.Errorf("the chain %s began anew: %w", c.place.pk, lost)
+		return fmt.Errorf("the chain %s began anew: %w", c.place.PK, lost)
 	}
-	h, err := table.Decode[head](was)
+	h, err := table.Decode[Head](was)
 	if err != nil {
 		return err
 	}

@@ -103,6 +103,8 @@ func canonical(b []byte, v any) []byte {
 		return canonicalText(b, v)
 	case json.Number:
 		return append(b, v...)
+	case json.RawMessage:
+		return append(b, v...)
 	case int64:
 		return strconv.AppendInt(b, v, 10)
 	case bool:

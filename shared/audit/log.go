@@ -48,10 +48,10 @@ func Of(p *platform.Platform) *Log {
 	return l.(*Log)
 }
 
-// place is where a chain is.
-type place struct {
-	pk   string
-	head table.Key
+// Place is where a chain is kept: the partition of its rows and the item that tells where it ends.
+type Place struct {
+	PK   string
+	Head table.Key
 }
 
 // systemPrefix begins the partitions of the chains that belong to no organization, and systemChains is how many there
@@ -61,20 +61,26 @@ const (
 	systemChains = 16
 )
 
-// placeOf is where the chain of an organization is; without one, that of the installation for an address.
-func placeOf(org, ip string) place {
-	if org != "" {
-		return place{table.TenantPK(org) + "AUDIT", table.Key{PK: table.TenantPK(org) + "META", SK: "AUDITHEAD"}}
-	}
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(ip)) // never fails
-	return systemPlace(int(h.Sum32() % systemChains))
+// PlaceOf is where the chain of an organization is kept.
+func PlaceOf(org string) Place {
+	return Place{table.TenantPK(org) + "AUDIT", table.Key{PK: table.TenantPK(org) + "META", SK: "AUDITHEAD"}}
 }
 
-// systemPlace is the n-th chain of the installation.
-func systemPlace(n int) place {
-	pk := fmt.Sprintf("%s%02d", systemPrefix, n)
-	return place{pk, table.Key{PK: pk, SK: "HEAD"}}
+// SystemPlaces are where the chains of the installation are kept: of requests that belong to no organization.
+func SystemPlaces() []Place {
+	out := make([]Place, systemChains)
+	for i := range out {
+		pk := fmt.Sprintf("%s%02d", systemPrefix, i)
+		out[i] = Place{pk, table.Key{PK: pk, SK: "HEAD"}}
+	}
+	return out
+}
+
+// system is the chain of the installation that takes the rows from an address.
+func system(ip string) Place {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(ip)) // never fails
+	return SystemPlaces()[h.Sum32()%systemChains]
 }
 
 // patience is how long a row may take. The request has an answer that waits for it, and the gateway 29 seconds for both.
@@ -83,15 +89,18 @@ const patience = 8 * time.Second
 // Append writes row at the end of the chain of org, or of the installation when org is "", and gives it its number, time
 // and hash. It goes on when ctx is cancelled: a client that goes away does not keep its change off the record.
 func (l *Log) Append(ctx context.Context, org string, row Row) (Row, error) {
-	at := placeOf(org, row.IP)
-	ctx, cancel := context.WithTimeout(table.Within(context.WithoutCancel(ctx), at.pk, at.head.PK), patience)
+	at := system(row.IP)
+	if org != "" {
+		at = PlaceOf(org)
+	}
+	ctx, cancel := context.WithTimeout(table.Within(context.WithoutCancel(ctx), at.PK, at.Head.PK), patience)
 	defer cancel()
 	row.ID = id.New("aud", l.clock.Now())
 	e := &entry{row: row, done: make(chan struct{})}
 	c := l.enter(at)
 	defer l.leave(c)
 	if err := c.append(ctx, e); err != nil {
-		return e.row, fmt.Errorf("append audit row %s to %s: %w", row.ID, at.pk, err)
+		return e.row, fmt.Errorf("append audit row %s to %s: %w", row.ID, at.PK, err)
 	}
 	return e.row, nil
 }
@@ -99,14 +108,14 @@ func (l *Log) Append(ctx context.Context, org string, row Row) (Row, error) {
 // maxChains is how many ends of chains are remembered; then those that nobody writes to are forgotten.
 const maxChains = 1024
 
-func (l *Log) enter(at place) *chain {
+func (l *Log) enter(at Place) *chain {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.chains[at.pk]
+	c := l.chains[at.PK]
 	if c == nil {
 		l.forget()
 		c = &chain{log: l, place: at, lead: make(chan struct{}, 1)}
-		l.chains[at.pk] = c
+		l.chains[at.PK] = c
 	}
 	c.users++
 	return c
@@ -140,10 +149,10 @@ type entry struct {
 // chain is one chain as this process sees it.
 type chain struct {
 	log   *Log
-	place place
+	place Place
 	users int           // under Log.mu
 	lead  chan struct{} // holds one while somebody commits for all
-	head  head          // the last one's that leads
+	head  Head          // the last one's that leads
 
 	mu      sync.Mutex
 	waiting []*entry

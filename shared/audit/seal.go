@@ -31,7 +31,7 @@ func (r *Row) content() map[string]any {
 }
 
 // follow puts the row behind what the head says is the last one, and seals it.
-func (r *Row) follow(h head, now time.Time) head {
+func (r *Row) follow(h Head, now time.Time) Head {
 	r.Seq, r.PreviousHash = h.Seq+1, h.Hash
 	if h.Seq == 0 {
 		r.PreviousHash = genesis
@@ -41,7 +41,7 @@ func (r *Row) follow(h head, now time.Time) head {
 		r.At = h.At
 	}
 	r.Hash = digest(r.content())
-	return head{r.Seq, r.At, r.Hash}
+	return Head{r.Seq, r.At, r.Hash}
 }
 
 // item is the row as it is stored. The changes are a text, so that no engine writes their numbers in its own way.

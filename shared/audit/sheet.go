@@ -1,0 +1,136 @@
+package audit
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Columns head an export as CSV. The cell of changes is JSON.
+var Columns = []string{
+	"id", "seq", "at", "actor", "userID", "credential", "action", "resourceType", "category", "method", "path", "status",
+	"requestID", "ip", "target", "changes", "previousHash", "hash",
+}
+
+// numeric are the columns that hold numbers.
+var numeric = []string{"seq", "status"}
+
+// Cells is the row as a line of CSV. A cell that a spreadsheet would take for a formula, and one that begins with an
+// apostrophe, gets an apostrophe before it; whoever reads takes off one.
+func (s Sealed) Cells() []string {
+	cells := make([]string, len(Columns))
+	for i, name := range Columns {
+		switch v := s[name].(type) {
+		case string:
+			cells[i] = v
+		case nil:
+		default:
+			cells[i] = string(canonical(nil, v))
+		}
+		if cells[i] != "" && strings.ContainsRune("=+-@'\t\r\n", rune(cells[i][0])) {
+			cells[i] = "'" + cells[i]
+		}
+	}
+	return cells
+}
+
+// uncell reads a line of CSV.
+func uncell(cells []string) (Sealed, error) {
+	s := Sealed{}
+	for i, name := range Columns {
+		cell := strings.TrimPrefix(cells[i], "'")
+		switch {
+		case slices.Contains(numeric, name):
+			n, err := strconv.ParseInt(cell, 10, 64)
+			if err != nil {
+				return nil, fmt.Errorf("its %s is %.32q, which is no number", name, cell)
+			}
+			s[name] = json.Number(strconv.FormatInt(n, 10))
+		case name == "changes":
+			v, err := decode([]byte(cell))
+			if err != nil {
+				return nil, fmt.Errorf("its changes cannot be read: %w", err)
+			}
+			s[name] = v
+		default:
+			s[name] = cell
+		}
+	}
+	return s, nil
+}
+
+// Reader reads the rows of an export, NDJSON or CSV, whichever it is.
+type Reader struct {
+	next func() (Sealed, error)
+	line func() int
+}
+
+// maxLineBytes bounds a line: a row has some 20 kB at most.
+const maxLineBytes = 1 << 20
+
+// NewReader begins to read an export. An empty one has no rows.
+func NewReader(r io.Reader) (*Reader, error) {
+	b := bufio.NewReader(r)
+	if mark, err := b.Peek(3); err == nil && bytes.Equal(mark, []byte("\xef\xbb\xbf")) { // some editors put it there
+		_, _ = b.Discard(len(mark))
+	}
+	first, err := b.Peek(1)
+	switch {
+	case errors.Is(err, io.EOF):
+		return &Reader{func() (Sealed, error) { return nil, io.EOF }, func() int { return 0 }}, nil
+	case err != nil:
+		return nil, fmt.Errorf("read: %w", err)
+	case first[0] == '{':
+		return lines(b), nil
+	}
+	return sheet(b)
+}
+
+// Next gives the next row; io.EOF after the last one.
+func (r *Reader) Next() (Sealed, error) { return r.next() }
+
+// Line is the line on which the row stands that Next gave last.
+func (r *Reader) Line() int { return r.line() }
+
+// lines reads NDJSON.
+func lines(r io.Reader) *Reader {
+	in, n := bufio.NewScanner(r), 0
+	in.Buffer(nil, maxLineBytes)
+	return &Reader{line: func() int { return n }, next: func() (Sealed, error) {
+		for in.Scan() {
+			n++
+			if len(bytes.TrimSpace(in.Bytes())) > 0 {
+				return Parse(in.Bytes())
+			}
+		}
+		if err := in.Err(); err != nil {
+			return nil, fmt.Errorf("read line %d: %w", n+1, err)
+		}
+		return nil, io.EOF
+	}}
+}
+
+// sheet reads CSV.
+func sheet(r io.Reader) (*Reader, error) {
+	in, n := csv.NewReader(r), 1
+	head, err := in.Read()
+	if err != nil || !slices.Equal(head, Columns) {
+		return nil, errors.New("it is neither NDJSON nor CSV of the audit log: the first line has to be a row, or " + strings.Join(Columns, ","))
+	}
+	return &Reader{line: func() int { return n }, next: func() (Sealed, error) {
+		cells, err := in.Read()
+		if err != nil {
+			n++
+			return nil, err
+		}
+		n, _ = in.FieldPos(0)
+		return uncell(cells)
+	}}, nil
+}

@@ -70,7 +70,7 @@ func (s *Store) compact(ctx context.Context, org string, l look) error {
 		return s.rewrite(ctx, org)
 	}
 	st := newState()
-	if _, err := st.follow(look{deltas: l.deltas}); err != nil {
+	if _, _, err := st.follow(look{deltas: l.deltas}); err != nil {
 		return fmt.Errorf("merge deltas of %s: %w", org, err)
 	}
 	c := compaction{org: org, old: l.head, next: head{Gen: l.head.Gen + 1, Base: l.head.Base, Chunks: slices.Clone(l.head.Chunks)}}

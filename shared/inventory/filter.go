@@ -22,6 +22,9 @@ type Filter struct {
 	Only        map[string]bool // ids of resources: nothing else is shown; nil shows all
 }
 
+// needs tells whether the members of a group or team have to be known for the filter.
+func (f *Filter) needs(id string) bool { return id == f.GroupID }
+
 // matcher makes the test of a filter; nil when everything passes it. It needs the read lock.
 func (v *view) matcher(f Filter) func(*row) bool {
 	var tests []func(*row) bool

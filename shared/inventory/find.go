@@ -41,7 +41,7 @@ func (s *Store) Find(ctx context.Context, org string, l List) ([]Listed, error) 
 	if !ok {
 		return nil, fault.New(fault.Invalid, "sort_by: %.64q is not one of %s", l.By, strings.Join(Orders, ", "))
 	}
-	v, err := s.filtered(ctx, org, l.Filter)
+	v, err := s.opened(ctx, org, l.needs)
 	if err != nil {
 		return nil, err
 	}
@@ -114,13 +114,13 @@ func (s *Store) Unknown(ctx context.Context, org string, ids []string) ([]string
 	return out, nil
 }
 
-// filtered opens the index for a filter: with the members of the group, when it names one.
-func (s *Store) filtered(ctx context.Context, org string, f Filter) (*view, error) {
+// opened opens the index with the members of the wanted groups and teams.
+func (s *Store) opened(ctx context.Context, org string, want func(id string) bool) (*view, error) {
 	v, err := s.open(ctx, org)
-	if err != nil || f.GroupID == "" {
-		return v, err
+	if err != nil {
+		return nil, err
 	}
-	return v, s.loadMembers(ctx, v, f.GroupID)
+	return v, s.loadMembers(ctx, v, want)
 }
 
 // readable gives the read lock with the order ready, and how to give it back.
@@ -176,7 +176,7 @@ func (s *Store) complete(ctx context.Context, v *view, rows []row) ([]Listed, er
 	if len(rows) == 0 {
 		return out, nil
 	}
-	ask := v.stale(func(Group) bool { return true })
+	ask := v.stale(func(string) bool { return true })
 	for k := range keys {
 		ask = append(ask, k)
 	}

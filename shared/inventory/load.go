@@ -11,14 +11,16 @@ import (
 )
 
 // The index of an organization is one partition of the table. Its sort keys are chosen so that one Query, from the first
-// delta to the head, reads in this order: deltas, group heads, the index's head. Whatever compaction takes away from the
+// delta to the head, reads in this order: deltas, heads of groups and teams, the index's head. Whatever compaction takes away from the
 // deltas while the Query runs is in the chunks of the head that the same Query reads after them.
 const (
 	chunkPrefix  = "C#" // C#<ulid>: a chunk, never changed
 	deltaPrefix  = "D#" // D#<ulid>: a delta
-	groupPrefix  = "G#" // G#<grp>: the head of a group
+	setPrefix    = "G#" // G#<grp>: the head of a group; G#<team>: what tells that a team owns resources
+	groupPrefix  = setPrefix + "grp_"
+	ownerPrefix  = setPrefix + "team_"
 	headSK       = "HEAD"
-	memberPrefix = "M#" // M#<grp>: the members of a static group
+	memberPrefix = "M#" // M#<grp>, M#<team>: the members of a static group, the resources of a team
 	namePrefix   = "N#" // N#<name>: keeps the names of groups unique
 )
 
@@ -44,13 +46,14 @@ type look struct {
 	deltas []table.Item
 	bytes  int // of the deltas
 	groups []table.Item
+	owners []table.Item // teams
 	head   head
 }
 
 // maxLook is how many items one look reads at most: more deltas mean that compaction has stopped working.
 const maxLook = 20_000
 
-// look reads deltas, groups and head: one round trip as long as they are below a megabyte.
+// look reads deltas, groups, teams and head: one round trip as long as they are below a megabyte.
 func (s *Store) look(ctx context.Context, org string) (look, error) {
 	var l look
 	q := table.Query{PK: indexPK(org), From: deltaPrefix, To: headSK, Limit: 10_000}
@@ -80,6 +83,8 @@ func (l *look) sort(items []table.Item) error {
 			l.bytes += len(it.Data)
 		case strings.HasPrefix(it.SK, groupPrefix):
 			l.groups = append(l.groups, it)
+		case strings.HasPrefix(it.SK, ownerPrefix):
+			l.owners = append(l.owners, it)
 		case it.SK == headSK:
 			h, err := table.Decode[head](it)
 			if err != nil {
@@ -103,6 +108,7 @@ type view struct {
 	st     *state
 	look   look
 	groups []Group // ordered by id
+	owners []owner // ordered by id
 }
 
 // open brings the organization's index in memory up to date: one round trip, and one more when there are new chunks.
@@ -133,16 +139,17 @@ func (s *Store) refresh(ctx context.Context, org string, l look) (*view, error) 
 	if l.head.Gen > st.head.Gen && !st.within(l.head) {
 		st = newState()
 	}
-	if err := s.loadChunks(ctx, org, st, l.head); err != nil {
+	err := s.loadChunks(ctx, org, st, l.head)
+	if err != nil {
 		return nil, err
 	}
-	groups, err := st.follow(l)
-	if err != nil {
+	v := &view{org: org, st: st, look: l}
+	if v.groups, v.owners, err = st.follow(l); err != nil {
 		return nil, err
 	}
 	c.st = st
 	s.cache.settle(c)
-	return &view{org, st, l, groups}, nil
+	return v, nil
 }
 
 // within tells whether h still has every chunk that was applied.
@@ -230,19 +237,19 @@ func (st *state) applyItem(it table.Item) error {
 	return nil
 }
 
-// follow applies the deltas that st has not seen, and reads the groups.
-func (st *state) follow(l look) ([]Group, error) {
+// follow applies the deltas that st has not seen, and reads the groups and the teams.
+func (st *state) follow(l look) ([]Group, []owner, error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	seen := make(map[string]bool, len(l.deltas))
 	for _, it := range l.deltas {
 		if !st.deltas[it.SK] {
 			if err := st.applyItem(it); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		seen[it.SK] = true
 	}
 	st.deltas = seen
-	return st.groups.read(l.groups)
+	return st.sets.read(l)
 }

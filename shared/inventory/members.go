@@ -84,7 +84,7 @@ func (s *Store) places(ctx context.Context, org, groupID string) ([]place, int64
 
 // Members expands a group: its resources in the order of their tiers, orders and ids, without terminated ones.
 func (s *Store) Members(ctx context.Context, org, groupID string) ([]Member, error) {
-	v, err := s.filtered(ctx, org, Filter{GroupID: groupID})
+	v, err := s.opened(ctx, org, func(id string) bool { return id == groupID })
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (v *view) expand(g *Group) []Member {
 		}
 		return out
 	}
-	if set := v.st.groups.members[g.ID]; set != nil && g.Size > 0 {
+	if set := v.st.sets.members[g.ID]; set != nil && g.Size > 0 {
 		for _, p := range set.places {
 			if i, ok := v.st.byID[p.id]; ok && !v.st.rows[i].gone {
 				add(&v.st.rows[i], p.tier, p.order)

@@ -14,47 +14,69 @@ import (
 	"lamplighter.dev/shared/table"
 )
 
-// groups remembers what a state decoded of its organization's groups, so that a request decodes only what changed.
-type groups struct {
-	heads   map[string]groupHead
-	members map[string]*memberSet
+// sets remembers what a state decoded of its organization's groups and teams, so that a request decodes only what changed.
+type sets struct {
+	groups  map[string]decoded[Group]
+	owners  map[string]decoded[owner]
+	members map[string]*memberSet // of groups and of teams
 }
 
-type groupHead struct {
+// decoded is an item and what it says.
+type decoded[T any] struct {
 	raw   []byte
-	group Group
+	value T
 }
 
-func newGroups() groups {
-	return groups{map[string]groupHead{}, map[string]*memberSet{}}
+// owner tells that a team owns resources: what of it every reader of the index needs. Generation is that of the team when
+// what it owns was last changed; Size is how many resources those were.
+type owner struct {
+	ID         string `json:"id"`
+	Generation int64  `json:"generation"`
+	Size       int    `json:"size"`
 }
 
-// read decodes group heads, which come ordered by id. It needs the state's write lock.
-func (g *groups) read(items []table.Item) ([]Group, error) {
-	out := make([]Group, 0, len(items))
-	heads := make(map[string]groupHead, len(items))
+func newSets() sets { return sets{members: map[string]*memberSet{}} }
+
+// read decodes the heads of groups and teams, which come ordered by id. It needs the state's write lock.
+func (s *sets) read(l look) ([]Group, []owner, error) {
+	groups, err := reread(&s.groups, l.groups)
+	if err != nil {
+		return nil, nil, err
+	}
+	owners, err := reread(&s.owners, l.owners)
+	if err != nil {
+		return nil, nil, err
+	}
+	for id := range s.members {
+		_, group := s.groups[setPrefix+id]
+		if _, team := s.owners[setPrefix+id]; !group && !team {
+			delete(s.members, id)
+		}
+	}
+	return groups, owners, nil
+}
+
+// reread decodes the items that are not as known has them, and makes known what they all say now.
+func reread[T any](known *map[string]decoded[T], items []table.Item) ([]T, error) {
+	out := make([]T, 0, len(items))
+	next := make(map[string]decoded[T], len(items))
 	for _, it := range items {
-		h, ok := g.heads[it.SK]
-		if !ok || !bytes.Equal(h.raw, it.Data) {
-			one, err := table.Decode[Group](it)
+		d, ok := (*known)[it.SK]
+		if !ok || !bytes.Equal(d.raw, it.Data) {
+			v, err := table.Decode[T](it)
 			if err != nil {
 				return nil, err
 			}
-			h = groupHead{it.Data, one}
+			d = decoded[T]{it.Data, v}
 		}
-		heads[it.SK] = h
-		out = append(out, h.group)
+		next[it.SK] = d
+		out = append(out, d.value)
 	}
-	for id := range g.members {
-		if _, ok := heads[groupPrefix+id]; !ok {
-			delete(g.members, id)
-		}
-	}
-	g.heads = heads
+	*known = next
 	return out, nil
 }
 
-// memberSet is the members of a static group, ordered by id.
+// memberSet is the members of a static group, or the resources of a team, ordered by id.
 type memberSet struct {
 	generation int64
 	places     []place
@@ -71,14 +93,14 @@ func (m *memberSet) has(id ulid.ULID) bool {
 	return ok
 }
 
-// memberItem is how the members of a group stand in their item: one item whatever their number, so that a change of the
-// group is one transaction and reading it one round trip.
+// memberItem is how the members of a group, or the resources of a team, stand in their item: one item whatever their
+// number, so that a change is one transaction and reading it one round trip.
 type memberItem struct {
 	Generation int64  `json:"generation"`
 	Z          []byte `json:"z"`
 }
 
-func memberKey(org, groupID string) table.Key { return indexKey(org, memberPrefix+groupID) }
+func memberKey(org, setID string) table.Key { return indexKey(org, memberPrefix+setID) }
 
 // encodePlaces writes places ordered by id: 16 bytes, tier and order each.
 func encodePlaces(places []place) []byte {
@@ -109,18 +131,26 @@ func decodePlaces(b []byte) ([]place, error) {
 	return out, nil
 }
 
-// stale lists the static groups whose members the state lacks, or has of an older generation.
-func (v *view) stale(want func(Group) bool) []table.Key {
+// stale lists the wanted static groups and teams whose members the state lacks, or has of an older generation.
+func (v *view) stale(want func(id string) bool) []table.Key {
 	v.st.mu.RLock()
 	defer v.st.mu.RUnlock()
 	var out []table.Key
-	for _, g := range v.groups {
-		if g.Selector != nil || g.Size == 0 || !want(g) {
-			continue
+	look := func(id string, generation int64, size int) {
+		if size == 0 || !want(id) {
+			return
 		}
-		if m := v.st.groups.members[g.ID]; m == nil || m.generation < g.Generation {
-			out = append(out, memberKey(v.org, g.ID))
+		if m := v.st.sets.members[id]; m == nil || m.generation < generation {
+			out = append(out, memberKey(v.org, id))
 		}
+	}
+	for i := range v.groups {
+		if g := &v.groups[i]; g.Selector == nil {
+			look(g.ID, g.Generation, g.Size)
+		}
+	}
+	for _, t := range v.owners {
+		look(t.ID, t.Generation, t.Size)
 	}
 	return out
 }
@@ -140,24 +170,24 @@ func (v *view) keep(items map[table.Key]table.Item) error {
 		}
 		places, err := decodePlaces(m.Z)
 		if err != nil {
-			return fmt.Errorf("group %s: %w", id, err)
+			return fmt.Errorf("members of %s: %w", id, err)
 		}
-		if old := v.st.groups.members[id]; old == nil || old.generation < m.Generation {
-			v.st.groups.members[id] = &memberSet{m.Generation, places}
+		if old := v.st.sets.members[id]; old == nil || old.generation < m.Generation {
+			v.st.sets.members[id] = &memberSet{m.Generation, places}
 		}
 	}
 	return nil
 }
 
-// loadMembers reads the members of the group unless they are known.
-func (s *Store) loadMembers(ctx context.Context, v *view, groupID string) error {
-	keys := v.stale(func(g Group) bool { return g.ID == groupID })
+// loadMembers reads the members of the wanted groups and teams that are not known: at most one round trip.
+func (s *Store) loadMembers(ctx context.Context, v *view, want func(id string) bool) error {
+	keys := v.stale(want)
 	if len(keys) == 0 {
 		return nil
 	}
 	got, err := s.table.BatchGet(ctx, keys...)
 	if err != nil {
-		return fmt.Errorf("read members of %s: %w", groupID, err)
+		return fmt.Errorf("read members of %d groups and teams: %w", len(keys), err)
 	}
 	return v.keep(got)
 }
@@ -177,8 +207,24 @@ func (v *view) belongs(r *row, g *Group) bool {
 	if g.Selector != nil {
 		return v.st.selects(*g.Selector, r)
 	}
-	m := v.st.groups.members[g.ID]
+	m := v.st.sets.members[g.ID]
 	return m != nil && g.Size > 0 && m.has(r.id)
+}
+
+// teams tells which teams own a row, ordered by id. It needs the read lock.
+func (v *view) teams(r *row) []string {
+	var out []string
+	for i := range v.owners {
+		if v.owns(&v.owners[i], r) {
+			out = append(out, v.owners[i].ID)
+		}
+	}
+	return out
+}
+
+func (v *view) owns(t *owner, r *row) bool {
+	m := v.st.sets.members[t.ID]
+	return m != nil && t.Size > 0 && m.has(r.id)
 }
 
 // selects tells whether a row is what the selector asks for.

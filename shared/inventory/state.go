@@ -23,13 +23,13 @@ type state struct {
 	head    head
 	chunks  map[string]bool // applied
 	deltas  map[string]bool // applied, of those that there were at the last look
-	groups  groups
+	sets    sets
 }
 
 func newState() *state {
 	return &state{
 		syms: newSymbols(), byUID: map[string]int32{}, orphans: map[string]sighting{},
-		scans: map[partition]int64{}, chunks: map[string]bool{}, deltas: map[string]bool{}, groups: newGroups(),
+		scans: map[partition]int64{}, chunks: map[string]bool{}, deltas: map[string]bool{}, sets: newSets(),
 	}
 }
 

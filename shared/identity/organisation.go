@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/table"
@@ -11,7 +12,8 @@ import (
 // MaxOrganisations is how many organizations one user can belong to.
 const MaxOrganisations = 200
 
-// OrganisationsOf lists the organizations that a user belongs to, the oldest first, in two round trips.
+// OrganisationsOf lists the organizations that a user belongs to, that first which they joined first, in two round trips.
+// Somebody's invitation therefore never becomes the one that a user works in without asking for it.
 func OrganisationsOf(ctx context.Context, s table.Store, user string) ([]TenantRow, error) {
 	ctx = table.Within(ctx, UserPrefix+user)
 	page, err := s.Query(ctx, table.Query{PK: UserPrefix + user, Prefix: membershipPrefix, Limit: MaxOrganisations})
@@ -22,6 +24,7 @@ func OrganisationsOf(ctx context.Context, s table.Store, user string) ([]TenantR
 	if err != nil || len(memberships) == 0 {
 		return nil, err
 	}
+	slices.SortStableFunc(memberships, func(a, b Membership) int { return a.Joined.Compare(b.Joined) })
 	return organisations(ctx, s, memberships)
 }
 

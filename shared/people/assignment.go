@@ -109,3 +109,25 @@ func (s People) Assignments(ctx context.Context, org string, see func(Assignment
 		}
 	}
 }
+
+// Given is a grant, and the generation of the organization's roles by which it was judged.
+type Given struct {
+	identity.Grant
+	Generation int64
+}
+
+// Assign gives the member old, as it was read, one more grant. It is fault.Conflict when the member has as many as can be,
+// and ErrChanged when the member, or the organization's roles, have changed since: read and judge again then. A grant of a
+// custom role counts as a change of the roles, so that nobody deletes the role at the same time. One round trip.
+func (s People) Assign(ctx context.Context, org string, old identity.Member, g Given) error {
+	if len(old.Grants) >= identity.MaxGrants {
+		return fault.New(fault.Conflict, "%s has %d grants, and more are not possible: revoke some first", old.Email, len(old.Grants))
+	}
+	next := old
+	next.Grants = Newcomer(old.User, old.Email, append(slices.Clone(old.Grants), g.Grant), s.Clock.Now()).Grants
+	t := step{owners: owners(next) - owners(old), generation: &g.Generation}
+	if _, system := identity.SystemRole(g.Role); !system {
+		t.roles = 1
+	}
+	return s.exchange(ctx, org, swap{old: old, next: next, step: t})
+}

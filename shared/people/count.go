@@ -20,6 +20,7 @@ func owners(m identity.Member) int64 {
 type step struct {
 	members, owners int64
 	generation      *int64 // of its custom roles, when what is granted was judged by them
+	roles           int64  // what it counts as changes of them
 }
 
 func (t step) none() bool { return t == step{} }
@@ -38,6 +39,9 @@ func (t step) write(org string) table.Write {
 	}
 	if t.owners < 0 {
 		conds = append(conds, table.Greater("owners", -t.owners))
+	}
+	if t.roles != 0 {
+		changes = append(changes, table.Add("generation", t.roles))
 	}
 	if t.generation != nil {
 		conds = append(conds, table.Equal("generation", *t.generation))

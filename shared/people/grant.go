@@ -38,3 +38,13 @@ func MayChange(c identity.Caller, a identity.Access, m identity.Member) error {
 	}
 	return nil
 }
+
+// Role gives the policies of the role that is referred to, by the name of a system role or the id of one of the
+// organization's, and tells whether there is one.
+func Role(a identity.Access, ref string) ([]string, bool) {
+	if r, ok := identity.SystemRole(ref); ok {
+		return r.Policies, true
+	}
+	r, ok := a.Roles[ref]
+	return r.Policies, ok
+}

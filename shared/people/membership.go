@@ -17,7 +17,8 @@ import (
 // Join makes u a member of org with grants; one who is a member already stays what they are. It is fault.Denied when the
 // organization has MaxMembers members, or u belongs to identity.MaxOrganisations organizations. Two round trips.
 func (s People) Join(ctx context.Context, org string, u identity.User, grants []identity.Grant) error {
-	return s.join(ctx, org, u, joining{grants: grants})
+	_, err := s.join(ctx, org, u, joining{grants: grants})
+	return err
 }
 
 // joining is with what a user joins, and what else is written with it or must hold then.
@@ -27,30 +28,30 @@ type joining struct {
 	extra      []table.Write
 }
 
-func (s People) join(ctx context.Context, org string, u identity.User, j joining) error {
+// join tells whether u was a member already, in which case nothing is written.
+func (s People) join(ctx context.Context, org string, u identity.User, j joining) (already bool, err error) {
 	ctx = table.Within(ctx, identity.UserPrefix+u.ID, table.TenantPK(org))
-	in, err := s.room(ctx, u.ID, org)
-	if err != nil || in {
-		return err
+	if already, err = s.room(ctx, u.ID, org); err != nil || already {
+		return already, err
 	}
 	m := Newcomer(u.ID, u.Email, j.grants, s.Clock.Now())
 	t := step{members: 1, owners: owners(m), generation: j.generation}
 	writes, err := entry(org, m)
 	if err != nil {
-		return err
+		return false, err
 	}
 	list, err := listed(ctx, org, m, nil)
 	if err != nil {
-		return err
+		return false, err
 	}
 	writes = slices.Concat([]table.Write{writes[0], t.write(org), writes[1]}, list, j.extra)
 	err = s.Table.Transact(ctx, writes...)
 	if failed, ok := errors.AsType[*table.ConditionError](err); ok {
-		if _, there := failed.Old(0); there {
-			return nil
+		if _, already = failed.Old(0); already {
+			return true, nil
 		}
 	}
-	return t.explain("join "+org+" as "+u.ID, err)
+	return false, t.explain("join "+org+" as "+u.ID, err)
 }
 
 // room tells whether the user belongs to org already, and refuses one organization too many.
@@ -111,22 +112,32 @@ func (s People) Disable(ctx context.Context, org string, old identity.Member, di
 }
 
 func (s People) replace(ctx context.Context, org string, old, next identity.Member, extra ...table.Write) error { //nolint:revive // a change is from one to another
-	next.Version++
-	it, err := table.Row(identity.MemberKey(org, old.User), next)
+	return s.exchange(ctx, org, swap{old, next, step{owners: owners(next) - owners(old)}, extra})
+}
+
+// swap puts a member in place of who they were, and moves the counts by a step.
+type swap struct {
+	old, next identity.Member
+	step      step
+	extra     []table.Write
+}
+
+func (s People) exchange(ctx context.Context, org string, w swap) error {
+	w.next.Version++
+	it, err := table.Row(identity.MemberKey(org, w.old.User), w.next)
 	if err != nil {
 		return err
 	}
-	list, err := listed(ctx, org, next, old.Grants)
+	list, err := listed(ctx, org, w.next, w.old.Grants)
 	if err != nil {
 		return err
 	}
-	t := step{owners: owners(next) - owners(old)}
-	writes := []table.Write{table.Put(it, unchanged(old)...)}
-	if !t.none() {
-		writes = append(writes, t.write(org))
+	writes := []table.Write{table.Put(it, unchanged(w.old)...)}
+	if !w.step.none() {
+		writes = append(writes, w.step.write(org))
 	}
-	err = s.Table.Transact(table.Within(ctx, table.TenantPK(org)), slices.Concat(writes, list, extra)...)
-	return t.explain("change member "+old.User+" of "+org, err)
+	err = s.Table.Transact(table.Within(ctx, table.TenantPK(org)), slices.Concat(writes, list, w.extra)...)
+	return w.step.explain("change member "+w.old.User+" of "+org, err)
 }
 
 // Remove takes the member old, as it was read, out of org, with all that they may do there. fault.Conflict as of Regrant.

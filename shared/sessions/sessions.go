@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/mail"
+	"lamplighter.dev/shared/people"
 	"lamplighter.dev/shared/platform"
 	"lamplighter.dev/shared/table"
 )
@@ -51,10 +52,13 @@ func reach(ctx context.Context) context.Context {
 	return table.Within(ctx, identity.UserPrefix, identity.SessionPrefix, mail.Partition)
 }
 
-// Begin starts a session of u, who has proved to be u. fault.Denied when u does not belong to how.Tenant, or may enter it
+// Begin starts a session of u, who has proved to be u, and with that accepts the invitations of the address. fault.Denied when u does not belong to how.Tenant, or may enter it
 // only through its identity provider.
 func (s Sessions) Begin(ctx context.Context, u identity.User, how How) (LoggedIn, error) {
 	ctx = reach(ctx)
+	if err := people.Of(s.Platform).Accept(ctx, u, how.SSO); err != nil { // to be accepted at the next log-in
+		s.Log.ErrorContext(ctx, "invitations not accepted", "user", u.ID, "error", err)
+	}
 	a, err := s.account(ctx, u, how.SSO)
 	if err != nil {
 		return LoggedIn{}, err

@@ -110,6 +110,9 @@ func (s People) Assignments(ctx context.Context, org string, see func(Assignment
 	}
 }
 
+// ErrChanged is that something has changed since it was read and judged.
+var ErrChanged = errChanged
+
 // Given is a grant, and the generation of the organization's roles by which it was judged.
 type Given struct {
 	identity.Grant

@@ -3,6 +3,7 @@ package people_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"testing"
 
@@ -119,7 +120,7 @@ func TestAnAssignmentByRolesThatHaveChangedIsRefused(t *testing.T) {
 		t.Errorf("generation %d after %d", now.Generation, a.Generation)
 	}
 	err := s.Assign(s.ctx, org, s.found("eve"), people.Given{Grant: g, Generation: a.Generation})
-	if !errorsIsChanged(err) {
+	if !errors.Is(err, people.ErrChanged) {
 		t.Errorf("by roles of before: %v", err)
 	}
 	s.listed("ada", "eve")
@@ -129,8 +130,6 @@ func TestAnAssignmentByRolesThatHaveChangedIsRefused(t *testing.T) {
 		t.Errorf("a system role: %+v after %+v", now, a)
 	}
 }
-
-func errorsIsChanged(err error) bool { return fault.Is(err, fault.Conflict) }
 
 func TestAMemberHasSoManyGrantsAndNoMore(t *testing.T) {
 	s := newStage(t)

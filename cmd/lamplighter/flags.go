@@ -8,6 +8,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
+
+	"lamplighter.dev/shared/platform"
 )
 
 // choices are what `lamplighter serve` can be told, by flags or by environment variables; a flag wins.
@@ -20,6 +23,9 @@ type choices struct {
 	table    string
 	demo     bool
 	verbose  bool
+	clients  map[string]*string // what platform.Clients reads, where a flag may say it
+	google   platform.Client
+	github   platform.Client
 }
 
 // parse reads the flags of serve. Asking for help is flag.ErrHelp.
@@ -35,6 +41,7 @@ func parse(args []string, out io.Writer) (choices, error) {
 	f.StringVar(&c.table, "table", env("LAMPLIGHTER_TABLE", "lamplighter"), "of -store dynamodb: the table's name (LAMPLIGHTER_TABLE)")
 	f.BoolVar(&c.demo, "demo", true, "make the demo login and its simulated cloud")
 	f.BoolVar(&c.verbose, "verbose", false, "log every request")
+	c.providers(f)
 	if err := f.Parse(args); err != nil {
 		return c, err
 	}
@@ -51,7 +58,33 @@ func env(name, otherwise string) string {
 	return otherwise
 }
 
-func (c *choices) check() error {
+// providers are the flags of platform.Clients. The secrets come from the environment alone: other users of the machine see
+// the flags of every process.
+func (c *choices) providers(f *flag.FlagSet) {
+	c.clients = map[string]*string{}
+	for variable, use := range map[string]string{
+		"LAMPLIGHTER_GOOGLE_CLIENT_ID": "sign-in at Google: our client id; its secret is in LAMPLIGHTER_GOOGLE_CLIENT_SECRET",
+		"LAMPLIGHTER_GOOGLE_ISSUER":    "another issuer of OpenID Connect in Google's place",
+		"LAMPLIGHTER_GITHUB_CLIENT_ID": "sign-in at GitHub: our client id; its secret is in LAMPLIGHTER_GITHUB_CLIENT_SECRET",
+		"LAMPLIGHTER_GITHUB_URL":       "a GitHub Enterprise Server in github.com's place",
+	} {
+		name := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(variable, "LAMPLIGHTER_"), "_", "-"))
+		c.clients[variable] = f.String(name, os.Getenv(variable), use+" ("+variable+")")
+	}
+}
+
+// getenv is the environment, or what a flag says instead.
+func (c *choices) getenv(variable string) string {
+	if v, ok := c.clients[variable]; ok {
+		return *v
+	}
+	return os.Getenv(variable)
+}
+
+func (c *choices) check() (err error) {
+	if c.google, c.github, err = platform.Clients(c.getenv); err != nil {
+		return err
+	}
 	if c.store != "embedded" && c.store != "dynamodb" {
 		return fmt.Errorf("-store is %q; it must be embedded or dynamodb", c.store)
 	}

@@ -73,6 +73,7 @@ func options(c choices, ln net.Listener, stdout, stderr io.Writer) local.Options
 	}
 	o := local.Options{
 		Root: c.root, Dir: c.dir, BaseURL: "http://" + ln.Addr().String(), Version: version, Mails: stdout,
+		Google: c.google, GitHub: c.github,
 		Log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})),
 	}
 	if c.store == "dynamodb" {

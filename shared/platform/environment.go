@@ -49,13 +49,20 @@ func Open() *Platform {
 //	LAMPLIGHTER_SIMULATED         "true": accounts of provider simulated are accepted
 //	LAMPLIGHTER_PRINCIPAL         who assumes customers' roles: our account number, or an ARN
 //
-// and AWS's own: AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_ENDPOINT_URL.
+// those of Clients, and AWS's own: AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_ENDPOINT_URL.
 func Environment(getenv func(string) string) (*Platform, error) {
 	if err := demand(getenv, "LAMPLIGHTER_TABLE", "LAMPLIGHTER_STAGE", "LAMPLIGHTER_PEPPER", "AWS_REGION"); err != nil {
 		return nil, err
 	}
+	google, github, err := Clients(getenv)
+	if err != nil {
+		return nil, err
+	}
 	cfg, clk := AWS(getenv), clock.System{}
 	base := getenv("LAMPLIGHTER_BASE_URL")
+	if base == "" && google.ID+github.ID != "" {
+		return nil, errors.New("the variable LAMPLIGHTER_BASE_URL is not set: it is where identity providers send people back to")
+	}
 	issuer := base
 	if issuer == "" { // until a domain is known, tokens are those of the stage
 		issuer = "lamplighter-" + getenv("LAMPLIGHTER_STAGE")
@@ -75,6 +82,7 @@ func Environment(getenv func(string) string) (*Platform, error) {
 			CustomEndpoints:  getenv("LAMPLIGHTER_CUSTOM_ENDPOINTS") == "true",
 			PrivateAddresses: getenv("LAMPLIGHTER_PRIVATE_ADDRESSES") == "true",
 			Principal:        getenv("LAMPLIGHTER_PRINCIPAL"),
+			Google:           google, GitHub: github,
 		},
 	}, nil
 }

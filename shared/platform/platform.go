@@ -42,4 +42,5 @@ type Settings struct {
 	PrivateAddresses bool   // addresses that users give may lead into private networks, and begin with http (shared/guard)
 	Principal        string // who assumes customers' roles: our account number, or an ARN; empty where there is no such identity
 	Pepper           []byte // keys the hashes of one-time codes, refresh tokens and addresses
+	Google, GitHub   Client // where people may sign in
 }

@@ -42,7 +42,7 @@ func ground(o Options, store table.Store) (*platform.Platform, error) {
 		Resolver: net.DefaultResolver,
 		Settings: platform.Settings{
 			Version: o.Version, BaseURL: o.BaseURL, Simulated: true, CustomEndpoints: true, PrivateAddresses: true,
-			Pepper: pepper,
+			Pepper: pepper, Google: o.Google, GitHub: o.GitHub,
 		},
 	}, nil
 }

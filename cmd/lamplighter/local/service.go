@@ -33,6 +33,8 @@ type Options struct {
 	NoSync  bool         // the embedded store leaves writing to the operating system; for tests
 	Clock   clock.Clock  // nil: the machine's
 	BaseURL string       // where clients reach the API
+	Google  platform.Client
+	GitHub  platform.Client
 	Version string
 	Log     *slog.Logger // nil: nowhere
 	Mails   io.Writer    // gets a line for each mail, with its code; nil: nowhere

@@ -72,7 +72,7 @@ func ndjson(found []inventory.Listed) ([]byte, error) {
 
 var columns = []string{
 	"id", "uid", "name", "type", "provider", "cloudAccountID", "cloudAccountName", "region", "zone", "status", "instanceType",
-	"capacity", "tags", "parentUID", "schedulable", "groupIDs", "discoveredAt", "lastSeenAt", "createdAt",
+	"capacity", "tags", "parentUID", "schedulable", "groupIDs", "teamIDs", "discoveredAt", "lastSeenAt", "createdAt",
 }
 
 func sheet(found []inventory.Listed) ([]byte, error) {
@@ -106,7 +106,8 @@ func line(r Record) ([]string, error) {
 	cells := []string{
 		r.ID, r.UID, r.Name, r.Type, r.Provider, r.CloudAccountID, r.CloudAccountName, r.Region, r.Zone, string(r.Status),
 		r.InstanceType, string(capacity), string(tags), r.ParentUID, strconv.FormatBool(r.Schedulable),
-		strings.Join(r.GroupIDs, " "), r.DiscoveredAt.Format(time.RFC3339), r.LastSeenAt.Format(time.RFC3339), created,
+		strings.Join(r.GroupIDs, " "), strings.Join(r.TeamIDs, " "),
+		r.DiscoveredAt.Format(time.RFC3339), r.LastSeenAt.Format(time.RFC3339), created,
 	}
 	for i := range cells {
 		cells[i] = plain(cells[i])

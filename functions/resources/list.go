@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/inventory"
 	"lamplighter.dev/shared/rest"
@@ -29,8 +28,8 @@ type Record struct {
 	SmartTags        map[string]string `json:"smartTags"`
 	ParentUID        string            `json:"parentUID" doc:"What it belongs to: an Auto Scaling group, a cluster"`
 	Schedulable      bool              `json:"schedulable" doc:"Can be started and stopped"`
-	GroupIDs         []string          `json:"groupIDs"`
-	TeamIDs          []string          `json:"teamIDs"`
+	GroupIDs         []string          `json:"groupIDs" doc:"The resource groups that it is in, as far as the caller may see them"`
+	TeamIDs          []string          `json:"teamIDs" doc:"The teams that own it, as far as the caller may see them"`
 	ScheduleIDs      []string          `json:"scheduleIDs"`
 	RackRateUSD      *RackRate         `json:"rackRateUSD"`
 	ActualUSD        *Actual           `json:"actualUSD"`
@@ -57,7 +56,7 @@ func shown(r inventory.Listed) Record {
 		ID: r.ID, UID: r.UID, Name: r.Name, Type: r.Type, Provider: r.Provider, CloudAccountID: r.CloudAccountID,
 		CloudAccountName: r.AccountName, Region: r.Region, Zone: r.Zone, Status: r.Status, InstanceType: r.InstanceType,
 		Capacity: orEmpty(r.Capacity), Tags: orEmpty(r.Tags), SmartTags: map[string]string{}, ParentUID: r.ParentUID,
-		Schedulable: r.Schedulable, GroupIDs: append([]string{}, r.GroupIDs...), TeamIDs: []string{}, ScheduleIDs: []string{},
+		Schedulable: r.Schedulable, GroupIDs: append([]string{}, r.GroupIDs...), TeamIDs: append([]string{}, r.TeamIDs...), ScheduleIDs: []string{},
 		DiscoveredAt: r.DiscoveredAt, LastSeenAt: lastSeen(r.Resource),
 	}
 	if !r.CreatedAt.IsZero() {
@@ -99,8 +98,8 @@ type Filters struct {
 	Status         string   `query:"status" enum:"running,stopped,starting,stopping,pending,terminated,unknown"`
 	Region         string   `query:"region" maxLength:"64"`
 	CloudAccountID string   `query:"cloud_account_id" maxLength:"64" doc:"Our id of the cloud account"`
-	GroupID        string   `query:"group_id" maxLength:"64" doc:"Members of the resource group; none when there is no such group"`
-	TeamID         string   `query:"team_id" maxLength:"64" doc:"Owned by the team; none until teams own resources"`
+	GroupID        string   `query:"group_id" maxLength:"64" doc:"Members of the resource group; none when there is no such group that the caller may see"`
+	TeamID         string   `query:"team_id" maxLength:"64" doc:"Owned by the team; none when there is no such team that the caller may see"`
 	Tag            []string `query:"tag,explode" maxItems:"20" doc:"key=value, or key for any value; given more than once, all must agree"`
 	Schedulable    string   `query:"schedulable" enum:"true,false" doc:"Whether it can be started and stopped"`
 }
@@ -108,10 +107,7 @@ type Filters struct {
 func (f *Filters) filter(c identity.Caller) inventory.Filter {
 	out := inventory.Filter{
 		Search: f.Search, Type: f.Type, Provider: f.Provider, Status: cloud.Status(f.Status), Region: f.Region,
-		AccountID: f.CloudAccountID, GroupID: f.GroupID, Tags: f.Tag, Only: visible(c),
-	}
-	if f.TeamID != "" {
-		out.Only = map[string]bool{} // no resource has a team: Record.TeamIDs is empty
+		AccountID: f.CloudAccountID, GroupID: f.GroupID, TeamID: f.TeamID, Tags: f.Tag, Sight: sight(c),
 	}
 	if f.Schedulable != "" {
 		yes := f.Schedulable == "true"
@@ -158,10 +154,7 @@ type resourceInput struct {
 
 func (s *service) get(ctx context.Context, in *resourceInput) (Record, error) {
 	c := identity.From(ctx)
-	if only := visible(c); only != nil && !only[in.ResourceID] {
-		return Record{}, fault.New(fault.NotFound, "resource %.64q does not exist", in.ResourceID)
-	}
-	r, err := s.inventory.ByID(ctx, c.Org, in.ResourceID)
+	r, err := s.inventory.ByID(ctx, c.Org, in.ResourceID, sight(c))
 	return shown(r), err
 }
 
@@ -172,15 +165,6 @@ type UIDs struct {
 
 func (s *service) byUIDs(ctx context.Context, in *struct{ Body UIDs }) ([]Record, error) {
 	c := identity.From(ctx)
-	found, err := s.inventory.ByUIDs(ctx, c.Org, in.Body.UIDs)
-	if err != nil {
-		return nil, err
-	}
-	only, out := visible(c), []Record{}
-	for _, r := range found {
-		if only == nil || only[r.ID] {
-			out = append(out, shown(r))
-		}
-	}
-	return out, nil
+	found, err := s.inventory.ByUIDs(ctx, c.Org, in.Body.UIDs, sight(c))
+	return shownAll(found), err
 }

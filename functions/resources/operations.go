@@ -5,7 +5,6 @@ package resources
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/identity"
@@ -21,7 +20,7 @@ const (
 
 // costNote tells in the interface description what the cost fields hold.
 const costNote = " rackRateUSD, actualUSD and costSource are null until prices and bills are known; " +
-	"until then sort_by=cost orders by name. smartTags, teamIDs and scheduleIDs are empty until smart tags, teams and schedules name the resource."
+	"until then sort_by=cost orders by name. smartTags and scheduleIDs are empty until smart tags and schedules name the resource."
 
 // Operations are the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
@@ -97,16 +96,5 @@ func (s *service) types(context.Context, *struct{}) ([]Type, error) {
 	return out, nil
 }
 
-// visible are the ids of the resources that the caller may see; nil when that is all of them.
-func visible(c identity.Caller) map[string]bool {
-	if identity.Allows(c, policy) {
-		return nil
-	}
-	ids := map[string]bool{}
-	for _, g := range c.Grants {
-		if id, ok := strings.CutPrefix(g.Scope, "resource:"); ok && identity.Allows(c, policy, g.Scope) {
-			ids[id] = true
-		}
-	}
-	return ids
-}
+// sight is what the caller may see.
+func sight(c identity.Caller) inventory.Sight { return inventory.SightOf(c, policy) }

@@ -47,6 +47,7 @@ func (s *stage) discover(tb testing.TB, n int) {
 func benchmarkFind(b *testing.B, l List, want int) {
 	b.Helper()
 	s := fill(b)
+	l.Sight = Everything()
 	if got, err := s.store.Find(s.ctx, testOrg, l); err != nil || len(got) != want {
 		b.Fatalf("%d of %d: %v", len(got), want, err)
 	}
@@ -81,7 +82,7 @@ func BenchmarkFirstRead(b *testing.B) {
 	s := fill(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		got, err := New(s.table, s.clock).Find(s.ctx, testOrg, List{Limit: 20})
+		got, err := New(s.table, s.clock).Find(s.ctx, testOrg, List{Filter: everything, Limit: 20})
 		if err != nil || len(got) != 20 {
 			b.Fatal(len(got), err)
 		}

@@ -43,7 +43,7 @@ func (s *stage) keys(prefix string) []table.Key {
 // states reads the list by a reader that knows nothing yet.
 func (s *stage) states() map[string]cloud.Status {
 	s.Helper()
-	got, err := New(s.table, s.clock).Find(s.ctx, testOrg, List{})
+	got, err := New(s.table, s.clock).Find(s.ctx, testOrg, List{Filter: everything})
 	s.must(err)
 	out := map[string]cloud.Status{}
 	for _, r := range got {
@@ -198,7 +198,7 @@ func (s *stage) race(store *Store, r *rand.Rand, count int, wrote func([]Seen)) 
 			s.Error("compact", err)
 		}
 	}
-	got, err := store.Find(s.ctx, testOrg, List{})
+	got, err := store.Find(s.ctx, testOrg, List{Filter: everything})
 	if err != nil || len(got) != count {
 		s.Errorf("a reader saw %d of %d: %v", len(got), count, err)
 	}
@@ -206,7 +206,7 @@ func (s *stage) race(store *Store, r *rand.Rand, count int, wrote func([]Seen)) 
 
 func (s *stage) settled(who string, store *Store, last map[string]Seen, count int) {
 	s.Helper()
-	got, err := store.Find(s.ctx, testOrg, List{})
+	got, err := store.Find(s.ctx, testOrg, List{Filter: everything})
 	s.must(err)
 	equal(s, who+" lists", len(got), count)
 	for _, r := range got {

@@ -3,9 +3,8 @@ package inventory
 import (
 	"strings"
 
-	"github.com/oklog/ulid/v2"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/identity"
 )
 
 // Filter chooses resources: those that agree with every field that is set.
@@ -17,17 +16,21 @@ type Filter struct {
 	Region      string
 	AccountID   string
 	GroupID     string
-	Tags        []string        // each "key=value", or "key" for any value
-	Schedulable *bool           // can be started and stopped
-	Only        map[string]bool // ids of resources: nothing else is shown; nil shows all
+	TeamID      string
+	Tags        []string // each "key=value", or "key" for any value
+	Schedulable *bool    // can be started and stopped
+	Sight       Sight    // of who asks: what lies outside does not exist
 }
 
 // needs tells whether the members of a group or team have to be known for the filter.
-func (f *Filter) needs(id string) bool { return id == f.GroupID }
+func (f *Filter) needs(id string) bool { return id == f.GroupID || id == f.TeamID || f.Sight.needs(id) }
 
 // matcher makes the test of a filter; nil when everything passes it. It needs the read lock.
 func (v *view) matcher(f Filter) func(*row) bool {
 	var tests []func(*row) bool
+	if in := v.within(f.Sight.Resources); in != nil {
+		tests = append(tests, in)
+	}
 	for _, t := range []struct {
 		want string
 		ref  int
@@ -47,10 +50,10 @@ func (v *view) matcher(f Filter) func(*row) bool {
 		tests = append(tests, v.st.tagged(tag))
 	}
 	if f.GroupID != "" {
-		tests = append(tests, v.grouped(f.GroupID))
+		tests = append(tests, v.grouped(f.GroupID, f.Sight.Groups))
 	}
-	if f.Only != nil {
-		tests = append(tests, only(f.Only))
+	if f.TeamID != "" {
+		tests = append(tests, v.owned(f.TeamID, &f.Sight))
 	}
 	if f.Search != "" {
 		tests = append(tests, v.st.found(strings.ToLower(f.Search)))
@@ -72,20 +75,22 @@ func all(tests []func(*row) bool) func(*row) bool {
 	}
 }
 
-func only(ids map[string]bool) func(*row) bool {
-	set := make(map[ulid.ULID]bool, len(ids))
-	for id := range ids {
-		if u, ok := parseID(id); ok {
-			set[u] = true
+// grouped asks for members of a group; who may see groups only in some scopes is told of members in these.
+func (v *view) grouped(groupID string, seen identity.Scopes) func(*row) bool {
+	in := v.within(seen)
+	for i := range v.groups {
+		if g := &v.groups[i]; g.ID == groupID {
+			return func(r *row) bool { return (in == nil || in(r)) && v.belongs(r, g) }
 		}
 	}
-	return func(r *row) bool { return set[r.id] }
+	return func(*row) bool { return false }
 }
 
-func (v *view) grouped(groupID string) func(*row) bool {
-	for i := range v.groups {
-		if v.groups[i].ID == groupID {
-			return func(r *row) bool { return v.belongs(r, &v.groups[i]) }
+// owned asks for what a team owns, if the team may be seen.
+func (v *view) owned(teamID string, s *Sight) func(*row) bool {
+	for i := range v.owners {
+		if t := &v.owners[i]; t.ID == teamID && s.team(teamID) {
+			return func(r *row) bool { return v.owns(t, r) }
 		}
 	}
 	return func(*row) bool { return false }

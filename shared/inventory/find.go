@@ -32,10 +32,12 @@ type Listed struct {
 	Resource
 	AccountName string
 	GroupIDs    []string
+	TeamIDs     []string
 	Schedulable bool // can be started and stopped
 }
 
-// Find lists resources. Two round trips whatever the page: the index's changes, then the accounts on the page.
+// Find lists resources. Two round trips whatever the page: the index's changes, then the accounts on the page. One more
+// when the members of the group or team, or what the teams own on which the caller's sight rests, have changed.
 func (s *Store) Find(ctx context.Context, org string, l List) ([]Listed, error) {
 	which, ok := orderNames[l.By]
 	if !ok {
@@ -48,46 +50,22 @@ func (s *Store) Find(ctx context.Context, org string, l List) ([]Listed, error) 
 	unlock := v.st.readable(which)
 	rows := v.page(l, which)
 	unlock()
-	return s.complete(ctx, v, rows)
+	return s.complete(ctx, v, rows, l.Sight)
 }
 
-// ByUIDs reads resources by their native ids, in the order of uids; unknown ones are left out.
-func (s *Store) ByUIDs(ctx context.Context, org string, uids []string) ([]Listed, error) {
-	v, err := s.open(ctx, org)
-	if err != nil {
-		return nil, err
-	}
-	var rows []row
-	v.st.mu.RLock()
-	for _, uid := range uids {
-		if r := v.st.lookup(uid); r != nil {
-			rows = append(rows, *r)
-		}
-	}
-	v.st.mu.RUnlock()
-	return s.complete(ctx, v, rows)
+// ByUIDs reads the resources in sight by their native ids, in the order of uids; unknown ones are left out.
+func (s *Store) ByUIDs(ctx context.Context, org string, uids []string, sight Sight) ([]Listed, error) {
+	return s.pick(ctx, org, picking{uids, (*state).reading, (*state).lookup, sight})
 }
 
-// ByIDs reads resources by our ids, in the order of ids; unknown ones are left out.
-func (s *Store) ByIDs(ctx context.Context, org string, ids []string) ([]Listed, error) {
-	v, err := s.open(ctx, org)
-	if err != nil {
-		return nil, err
-	}
-	var rows []row
-	unlock := v.st.indexed()
-	for _, id := range ids {
-		if r := v.st.lookupID(id); r != nil {
-			rows = append(rows, *r)
-		}
-	}
-	unlock()
-	return s.complete(ctx, v, rows)
+// ByIDs reads the resources in sight by our ids, in the order of ids; unknown ones are left out.
+func (s *Store) ByIDs(ctx context.Context, org string, ids []string, sight Sight) ([]Listed, error) {
+	return s.pick(ctx, org, picking{ids, (*state).indexed, (*state).lookupID, sight})
 }
 
-// ByID reads one resource; fault.NotFound when there is none of the id.
-func (s *Store) ByID(ctx context.Context, org, id string) (Listed, error) {
-	found, err := s.ByIDs(ctx, org, []string{id})
+// ByID reads one resource; fault.NotFound when there is none of the id in sight.
+func (s *Store) ByID(ctx context.Context, org, id string, sight Sight) (Listed, error) {
+	found, err := s.ByIDs(ctx, org, []string{id}, sight)
 	if err != nil {
 		return Listed{}, err
 	}
@@ -95,6 +73,32 @@ func (s *Store) ByID(ctx context.Context, org, id string) (Listed, error) {
 		return Listed{}, fault.New(fault.NotFound, "resource %.64q does not exist", id)
 	}
 	return found[0], nil
+}
+
+// picking asks for resources one by one, under a lock that the look-up needs.
+type picking struct {
+	keys  []string
+	lock  func(*state) (unlock func())
+	find  func(*state, string) *row
+	sight Sight
+}
+
+// pick takes the same calls for what is out of sight as for what does not exist.
+func (s *Store) pick(ctx context.Context, org string, p picking) ([]Listed, error) {
+	v, err := s.opened(ctx, org, p.sight.needs)
+	if err != nil {
+		return nil, err
+	}
+	var rows []row
+	unlock := p.lock(v.st)
+	in := v.within(p.sight.Resources)
+	for _, key := range p.keys {
+		if r := p.find(v.st, key); r != nil && (in == nil || in(r)) {
+			rows = append(rows, *r)
+		}
+	}
+	unlock()
+	return s.complete(ctx, v, rows, p.sight)
 }
 
 // Unknown tells which of ids are no resources of the organization, in their order: one round trip.
@@ -163,8 +167,9 @@ func (v *view) page(l List, which int) []row {
 	return out
 }
 
-// complete adds the names of accounts and the groups to rows: one round trip for both.
-func (s *Store) complete(ctx context.Context, v *view, rows []row) ([]Listed, error) {
+// complete adds the names of accounts, the groups and the teams to rows, as far as they are in sight: one round trip for
+// all.
+func (s *Store) complete(ctx context.Context, v *view, rows []row, sight Sight) ([]Listed, error) {
 	out := make([]Listed, len(rows))
 	v.st.mu.RLock()
 	keys := map[table.Key]bool{}
@@ -187,11 +192,15 @@ func (s *Store) complete(ctx context.Context, v *view, rows []row) ([]Listed, er
 	if err = v.keep(got); err != nil {
 		return nil, err
 	}
-	return out, v.annotate(out, rows, got)
+	if err = v.name(out, got); err != nil {
+		return nil, err
+	}
+	v.annotate(out, rows, &sight)
+	return out, nil
 }
 
-// annotate puts the names of accounts and the groups into out.
-func (v *view) annotate(out []Listed, rows []row, accounts map[table.Key]table.Item) error {
+// name puts the names of accounts into out.
+func (v *view) name(out []Listed, accounts map[table.Key]table.Item) error {
 	names := map[string]string{}
 	for k, it := range accounts {
 		if k.PK != AccountKey(v.org, "").PK {
@@ -203,11 +212,21 @@ func (v *view) annotate(out []Listed, rows []row, accounts map[table.Key]table.I
 		}
 		names[a.ID] = a.Name
 	}
-	v.st.mu.RLock()
-	defer v.st.mu.RUnlock()
 	for i := range out {
 		out[i].AccountName = names[out[i].CloudAccountID]
-		out[i].GroupIDs = v.memberships(&rows[i])
 	}
 	return nil
+}
+
+// annotate puts the groups and the teams into out.
+func (v *view) annotate(out []Listed, rows []row, sight *Sight) {
+	v.st.mu.RLock()
+	defer v.st.mu.RUnlock()
+	in := v.within(sight.Groups)
+	for i := range out {
+		if in == nil || in(&rows[i]) {
+			out[i].GroupIDs = v.memberships(&rows[i])
+		}
+		out[i].TeamIDs = v.teams(&rows[i], sight)
+	}
 }

@@ -17,7 +17,7 @@ import (
 func (s *stage) group(name string, uids ...string) Group {
 	s.Helper()
 	places := []Place{}
-	for i, r := range must(s.store.ByUIDs(s.ctx, testOrg, uids))(s) {
+	for i, r := range must(s.store.ByUIDs(s.ctx, testOrg, uids, Everything()))(s) {
 		places = append(places, Place{r.ID, 1 + i/2, 1 + i%2})
 	}
 	g, err := s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_1", Name: name, FailurePolicy: ContinueOnFailure}, places)
@@ -74,8 +74,9 @@ func TestFindFilters(t *testing.T) {
 		{"a dynamic group", Filter{GroupID: dynamic.ID}, 10},
 		{"a group that does not exist", Filter{GroupID: "grp_9"}, 0},
 		{"both of two things", Filter{Region: "eu-west-1", Status: cloud.Stopped}, 15},
-		{"nothing that the caller may see", Filter{Only: map[string]bool{}}, 0},
+		{"a team that does not exist", Filter{TeamID: "team_9"}, 0},
 	} {
+		c.f.Sight = Everything()
 		equal(t, c.name, len(s.find(List{Filter: c.f})), c.want)
 		sum, err := s.store.Summary(s.ctx, testOrg, c.f)
 		s.must(err)
@@ -134,19 +135,21 @@ func TestRoundTrips(t *testing.T) {
 		want int64
 		call func(*Store) error
 	}{
-		{"a page", 2, func(st *Store) error { return second(st.Find(s.cost(), testOrg, List{Limit: 20})) }},
-		{"a page far behind", 2, func(st *Store) error { return second(st.Find(s.cost(), testOrg, List{Skip: 2900, Limit: 100})) }},
+		{"a page", 2, func(st *Store) error { return second(st.Find(s.cost(), testOrg, List{Filter: everything, Limit: 20})) }},
+		{"a page far behind", 2, func(st *Store) error {
+			return second(st.Find(s.cost(), testOrg, List{Filter: everything, Skip: 2900, Limit: 100}))
+		}},
 		{"a search", 2, func(st *Store) error {
-			return second(st.Find(s.cost(), testOrg, List{Filter: Filter{Search: "web"}, Limit: 20}))
+			return second(st.Find(s.cost(), testOrg, List{Filter: Filter{Search: "web", Sight: Everything()}, Limit: 20}))
 		}},
 		{"a page of a group", 2, func(st *Store) error {
-			return second(st.Find(s.cost(), testOrg, List{Filter: Filter{GroupID: g.ID}, Limit: 20}))
+			return second(st.Find(s.cost(), testOrg, List{Filter: Filter{GroupID: g.ID, Sight: Everything()}, Limit: 20}))
 		}},
-		{"one resource", 2, func(st *Store) error { return second(st.ByID(s.cost(), testOrg, id)) }},
+		{"one resource", 2, func(st *Store) error { return second(st.ByID(s.cost(), testOrg, id, Everything())) }},
 		{"many by uid", 2, func(st *Store) error {
-			return second(st.ByUIDs(s.cost(), testOrg, []string{instance(1).UID, instance(2).UID}))
+			return second(st.ByUIDs(s.cost(), testOrg, []string{instance(1).UID, instance(2).UID}, Everything()))
 		}},
-		{"a summary", 1, func(st *Store) error { return second(st.Summary(s.cost(), testOrg, Filter{})) }},
+		{"a summary", 1, func(st *Store) error { return second(st.Summary(s.cost(), testOrg, everything)) }},
 		{"the members of a group", 1, func(st *Store) error { return second(st.Members(s.cost(), testOrg, g.ID)) }},
 	} {
 		s.must(c.call(s.store))

@@ -109,6 +109,7 @@ type view struct {
 	look   look
 	groups []Group // ordered by id
 	owners []owner // ordered by id
+	scoped []scoped
 }
 
 // open brings the organization's index in memory up to date: one round trip, and one more when there are new chunks.

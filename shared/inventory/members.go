@@ -64,9 +64,7 @@ func (s *Store) Places(ctx context.Context, org, groupID string) ([]Place, error
 	for i, p := range places {
 		out[i] = Place{formatID(p.id), p.tier, p.order}
 	}
-	slices.SortFunc(out, func(a, b Place) int {
-		return cmp.Or(cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.Order, b.Order), cmp.Compare(a.ResourceID, b.ResourceID))
-	})
+	slices.SortFunc(out, inSequence)
 	return out, nil
 }
 

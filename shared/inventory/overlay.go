@@ -211,12 +211,12 @@ func (v *view) belongs(r *row, g *Group) bool {
 	return m != nil && g.Size > 0 && m.has(r.id)
 }
 
-// teams tells which teams own a row, ordered by id. It needs the read lock.
-func (v *view) teams(r *row) []string {
+// teams tells which teams in sight own a row, ordered by id. It needs the read lock.
+func (v *view) teams(r *row, s *Sight) []string {
 	var out []string
 	for i := range v.owners {
-		if v.owns(&v.owners[i], r) {
-			out = append(out, v.owners[i].ID)
+		if t := &v.owners[i]; v.owns(t, r) && s.team(t.ID) {
+			out = append(out, t.ID)
 		}
 	}
 	return out

@@ -89,8 +89,12 @@ func (s *stage) seen(seen ...Seen) {
 	s.must(err)
 }
 
+// everything asks for all there is.
+var everything = Filter{Sight: Everything()}
+
 func (s *stage) find(l List) []Listed {
 	s.Helper()
+	l.Sight = Everything()
 	got, err := s.store.Find(s.ctx, testOrg, l)
 	s.must(err)
 	return got

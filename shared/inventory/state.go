@@ -127,6 +127,12 @@ func (st *state) lookup(uid string) *row {
 	return nil
 }
 
+// reading gives the read lock, and how to give it back.
+func (st *state) reading() (unlock func()) {
+	st.mu.RLock()
+	return st.mu.RUnlock
+}
+
 // indexed gives a lock under which lookupID works, and how to give it back.
 func (st *state) indexed() (unlock func()) {
 	st.mu.RLock()

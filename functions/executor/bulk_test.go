@@ -212,7 +212,7 @@ func TestAMemberThatAnotherActionHoldsIsJoinedOrFailed(t *testing.T) {
 	w := newWorld(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
 	g, places := w.group(10, "continue")
 	uid := func(p inventory.Place) inventory.Resource {
-		got, err := w.e.inventory.ByID(w.ctx, org, p.ResourceID)
+		got, err := w.e.inventory.ByID(w.ctx, org, p.ResourceID, inventory.Everything())
 		w.must(err)
 		return got.Resource
 	}

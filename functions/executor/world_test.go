@@ -131,7 +131,7 @@ func (w *world) list(kind, region string) {
 		for i, r := range got.Resources {
 			uids[i] = r.UID
 		}
-		listed, err := w.e.inventory.ByUIDs(w.ctx, org, uids)
+		listed, err := w.e.inventory.ByUIDs(w.ctx, org, uids, inventory.Everything())
 		w.must(err)
 		for _, l := range listed {
 			w.resources = append(w.resources, l.Resource)

@@ -107,9 +107,9 @@ func (s People) take(ctx context.Context, u identity.User, o offer) error {
 		return s.drop(ctx, o)
 	}
 	already, err := s.join(s.reach(ctx, o), o.org, u, joining{
-		grants:     []identity.Grant{{Role: o.Role, Scope: identity.OrgScope}},
-		generation: &o.access.Generation,
-		extra:      append(s.spent(o.org, o.Invitation), table.Check(identity.MemberKey(o.org, o.Inviter), unchanged(o.inviter)...)),
+		grants: []identity.Grant{{Role: o.Role, Scope: identity.OrgScope}},
+		judged: &o.access,
+		extra:  append(s.spent(o.org, o.Invitation), table.Check(identity.MemberKey(o.org, o.Inviter), unchanged(o.inviter)...)),
 	})
 	switch {
 	case already:

@@ -52,6 +52,17 @@ func (t step) write(org string) table.Write {
 	return table.Update(identity.AccessKey(org), changes, conds...)
 }
 
+// judged demands that the organization's own roles are those by which grants were judged, if one of them is among these.
+// To give one counts as a change of the roles, so that it is not deleted at the same time.
+func (t step) judged(a identity.Access, given []identity.Grant) step {
+	for _, g := range given {
+		if _, system := identity.SystemRole(g.Role); !system {
+			t.generation, t.roles = &a.Generation, 1
+		}
+	}
+	return t
+}
+
 // refused says why the counts did not move; it.Data is what they were. A change of the roles in between is errChanged.
 func (t step) refused(it table.Item) error {
 	if it.Data == nil {

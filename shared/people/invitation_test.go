@@ -85,7 +85,7 @@ func TestInvitationsThatDoNotHoldAnyMore(t *testing.T) {
 		"it expired":                 func(s *stage, _ people.Invitation) { s.later(people.InvitationTTL + time.Second) },
 		"it was withdrawn":           func(s *stage, inv people.Invitation) { s.must(s.Withdraw(s.ctx, org, inv)) },
 		"the inviter was removed":    func(s *stage, _ people.Invitation) { s.must(s.Remove(s.ctx, org, s.found("bob"))) },
-		"the inviter was locked out": func(s *stage, _ people.Invitation) { s.must(s.Disable(s.ctx, org, s.found("bob"), true)) },
+		"the inviter was locked out": func(s *stage, _ people.Invitation) { s.must(s.disable(s.found("bob"), true)) },
 		"the inviter was demoted": func(s *stage, _ people.Invitation) {
 			s.must(s.Regrant(s.ctx, org, s.found("bob"), grants(identity.Viewer)))
 		},

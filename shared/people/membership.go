@@ -23,9 +23,9 @@ func (s People) Join(ctx context.Context, org string, u identity.User, grants []
 
 // joining is with what a user joins, and what else is written with it or must hold then.
 type joining struct {
-	grants     []identity.Grant
-	generation *int64
-	extra      []table.Write
+	grants []identity.Grant
+	judged *identity.Access // by which the grants were judged; nil when nothing was
+	extra  []table.Write
 }
 
 // join tells whether u was a member already, in which case nothing is written.
@@ -35,7 +35,10 @@ func (s People) join(ctx context.Context, org string, u identity.User, j joining
 		return already, err
 	}
 	m := Newcomer(u.ID, u.Email, j.grants, s.Clock.Now())
-	t := step{members: 1, owners: owners(m), generation: j.generation}
+	t := step{members: 1, owners: owners(m)}
+	if j.judged != nil {
+		t = t.judged(*j.judged, j.grants)
+	}
 	writes, err := entry(org, m)
 	if err != nil {
 		return false, err
@@ -101,18 +104,27 @@ func (s People) Regrant(ctx context.Context, org string, old identity.Member, gr
 	if len(next.Grants) > identity.MaxGrants {
 		return fault.New(fault.Denied, "%s has %d grants, and more are not possible: revoke some first", old.Email, identity.MaxGrants)
 	}
-	return s.replace(ctx, org, old, next, extra...)
-}
-
-// Disable keeps the member old, as it was read, out of org, or lets them in again. What they may do stays written down.
-func (s People) Disable(ctx context.Context, org string, old identity.Member, disabled bool) error {
-	next := old
-	next.Disabled = disabled
-	return s.replace(ctx, org, old, next)
-}
-
-func (s People) replace(ctx context.Context, org string, old, next identity.Member, extra ...table.Write) error { //nolint:revive // a change is from one to another
 	return s.exchange(ctx, org, swap{old, next, step{owners: owners(next) - owners(old)}, extra})
+}
+
+// Change is a member as it was read, as it shall be, and by which Access its new grants were judged.
+type Change struct {
+	Old, New identity.Member
+	Judged   identity.Access
+}
+
+// Change changes a member of org: what they may do, whether they are locked out. fault.Conflict as of Regrant, and when
+// the roles that are given anew have changed since they were judged. One round trip.
+func (s People) Change(ctx context.Context, org string, c Change) error {
+	var given []identity.Grant
+	for _, g := range c.New.Grants {
+		if !slices.ContainsFunc(c.Old.Grants, func(o identity.Grant) bool { return o.ID == g.ID && o.Role == g.Role }) {
+			given = append(given, g)
+		}
+	}
+	c.New.Grants = Newcomer(c.Old.User, c.Old.Email, c.New.Grants, s.Clock.Now()).Grants
+	t := step{owners: owners(c.New) - owners(c.Old)}.judged(c.Judged, given)
+	return s.exchange(ctx, org, swap{old: c.Old, next: c.New, step: t})
 }
 
 // swap puts a member in place of who they were, and moves the counts by a step.

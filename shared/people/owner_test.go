@@ -19,7 +19,7 @@ func TestTheLastOwnerStays(t *testing.T) {
 	for name, change := range map[string]func(identity.Member) error{
 		"removed":    func(m identity.Member) error { return s.Remove(s.ctx, org, m) },
 		"demoted":    func(m identity.Member) error { return s.Regrant(s.ctx, org, m, grants(identity.Admin)) },
-		"locked out": func(m identity.Member) error { return s.Disable(s.ctx, org, m, true) },
+		"locked out": func(m identity.Member) error { return s.disable(m, true) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := change(ada)
@@ -39,14 +39,14 @@ func TestAnOwnerWhoIsDisabledDoesNotCount(t *testing.T) {
 	s.member("ada", identity.Owner)
 	eve := s.member("eve", identity.Owner)
 	s.counts(2, 2)
-	s.must(s.Disable(s.ctx, org, eve, true))
+	s.must(s.disable(eve, true))
 	s.counts(2, 1)
 	s.want(fault.Conflict, s.Remove(s.ctx, org, s.found("ada")))
 	s.must(s.Regrant(s.ctx, org, s.found("eve"), grants(identity.Viewer)))
 	s.counts(2, 1)
 	s.must(s.Regrant(s.ctx, org, s.found("eve"), grants(identity.Owner)))
 	s.counts(2, 1)
-	s.must(s.Disable(s.ctx, org, s.found("eve"), false))
+	s.must(s.disable(s.found("eve"), false))
 	s.counts(2, 2)
 	s.must(s.Remove(s.ctx, org, s.found("ada")))
 	s.counts(1, 1)

@@ -104,7 +104,7 @@ func TestAChangeIsMadeOnlyToWhatWasRead(t *testing.T) {
 		t.Errorf("%d round trips", n)
 	}
 	s.want(fault.Conflict, s.Regrant(s.ctx, org, eve, grants(identity.Admin)))
-	s.want(fault.Conflict, s.Disable(s.ctx, org, eve, true))
+	s.want(fault.Conflict, s.disable(eve, true))
 	s.want(fault.Conflict, s.Remove(s.ctx, org, eve))
 	if now := s.found("eve"); now.Grants[0].Role != identity.Editor || now.Disabled {
 		t.Errorf("became %+v", now)
@@ -152,4 +152,28 @@ func TestWhatIsWrittenWithAChangeIsWrittenWithItOnly(t *testing.T) {
 	s.must(s.Regrant(s.ctx, org, ada, grants(identity.Owner, identity.Viewer), table.Put(row)))
 	_, err = s.Table.Get(table.Within(s.ctx, k.PK), k)
 	s.must(err)
+}
+
+func TestARoleOfOnesOwnIsGivenAsItWasJudged(t *testing.T) {
+	s := newStage(t)
+	s.member("ada", identity.Owner)
+	eve := s.member("eve", identity.Viewer)
+	judged := s.access()
+	next := eve
+	next.Grants = grants("role_1")
+	a := judged
+	a.Generation++
+	s.put(identity.AccessKey(org), a)
+	s.want(fault.Conflict, s.Change(s.ctx, org, people.Change{Old: eve, New: next, Judged: judged}))
+	s.must(s.Change(s.ctx, org, people.Change{Old: eve, New: next, Judged: a}))
+	if got := s.access().Generation; got != a.Generation+1 {
+		t.Errorf("generation %d: the role could be deleted while it is given", got)
+	}
+	eve = s.found("eve")
+	locked := eve
+	locked.Disabled = true
+	s.must(s.Change(s.ctx, org, people.Change{Old: eve, New: locked}))
+	if now := s.found("eve"); !now.Disabled || now.Grants[0].Role != "role_1" || now.Grants[0].ID != eve.Grants[0].ID {
+		t.Errorf("%+v", now)
+	}
 }

@@ -119,3 +119,10 @@ func (s *stage) trips(f func(ctx context.Context)) int {
 	f(ctx)
 	return m.Usage().RoundTrips
 }
+
+// disable locks the member m out, or lets them in again.
+func (s *stage) disable(m identity.Member, disabled bool) error {
+	next := m
+	next.Disabled = disabled
+	return s.Change(s.ctx, org, people.Change{Old: m, New: next})
+}

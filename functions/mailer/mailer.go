@@ -1,6 +1,6 @@
 // Package mailer takes mails out of the outbox and hands them to a sender. It is driven by the table's stream in AWS and
 // by the change feed on a laptop; either may deliver a mail more than once, and it is sent once, but for a crash between
-// sending and noting it.
+// sending and noting it. A mail that cannot be sent holds up no other: it is tried again later, and given up in the end.
 package mailer
 
 import (
@@ -15,8 +15,8 @@ import (
 	"lamplighter.dev/shared/table"
 )
 
-// Function sends the mails among items of the change feed, and leaves the others alone. On an error, deliver the same
-// items again.
+// Function takes the mails among items of the change feed, and leaves the others alone. On an error, which is one of the
+// store, deliver the same items again.
 type Function func(ctx context.Context, items []table.Item) error
 
 type mailer struct {
@@ -30,79 +30,94 @@ func Handler(p *platform.Platform, sender mail.Sender) Function {
 }
 
 const (
-	sendTimeout = 20 * time.Second
-	sentPrefix  = "MAIL#SENT#"
-	keepSent    = 48 * time.Hour // longer than the change feed is kept
+	sendTimeout = 10 * time.Second
+	takenPrefix = "MAIL#SENT#"
+	keepTaken   = 48 * time.Hour // longer than the change feed is kept
 )
 
-// deliver goes on after a mail that could not be sent: one bad address does not hold up the others.
+// reach lets ctx touch what the mailer writes.
+func reach(ctx context.Context) context.Context {
+	return table.Within(ctx, takenPrefix, retryPartition, deadPartition)
+}
+
+// deliver goes on after a mail that could not be taken: one does not hold up the others.
 func (m mailer) deliver(ctx context.Context, items []table.Item) error {
 	var failures []error
 	for _, it := range items {
 		if it.PK != mail.Partition {
 			continue
 		}
-		if err := m.one(ctx, it); err != nil {
+		if err := m.take(reach(ctx), it); err != nil {
 			failures = append(failures, err)
 		}
 	}
 	return errors.Join(failures...)
 }
 
-func (m mailer) one(ctx context.Context, it table.Item) error {
+// take sends a mail that the feed brings, or puts it aside for later or for good. In each case it is noted as taken.
+func (m mailer) take(ctx context.Context, it table.Item) error {
 	if !it.Expires.IsZero() && !it.Expires.After(m.Clock.Now()) {
 		m.Log.WarnContext(ctx, "mail expired before it was sent", "mail", it.SK)
 		return nil
 	}
-	ctx = table.Within(ctx, sentPrefix)
-	sent, err := m.sent(ctx, it.SK)
-	if err != nil || sent {
+	taken, err := m.taken(ctx, it.SK)
+	if err != nil || taken {
 		return err
 	}
-	letter, event, err := mail.Take(ctx, m.Sealer, it)
-	if err != nil {
-		return err
-	}
-	if letter.Template == mail.Nothing {
+	letter, err := m.send(ctx, it)
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("send mail %s: %w", it.SK, ctx.Err())
+	case err == nil && letter.Template == mail.Nothing:
 		return nil
+	case err == nil:
+		return m.note(ctx, it.SK)
+	case final(err):
+		return m.bury(ctx, it, failure{1, reason(err, letter.To), letter.Template})
+	default:
+		return m.postpone(ctx, it, reason(err, letter.To))
 	}
-	if err = m.send(ctx, letter, event); err != nil {
-		return err
-	}
-	return m.note(ctx, event)
 }
 
-func (m mailer) send(ctx context.Context, letter mail.Mail, event string) error {
+// send opens, writes and sends a mail. It gives the mail also when it fails, as far as it could be opened.
+func (m mailer) send(ctx context.Context, it table.Item) (mail.Mail, error) {
+	letter, event, err := mail.Take(ctx, m.Sealer, it)
+	if err != nil || letter.Template == mail.Nothing {
+		return letter, err
+	}
 	message, err := mail.Render(letter, event, m.Clock.Now())
 	if err != nil {
-		return err
+		return letter, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
-	return fault.Wrap("send mail "+event, m.sender.Send(ctx, message))
+	return letter, fault.Wrap("send mail "+event, m.sender.Send(ctx, message))
 }
 
-func sentKey(event string) table.Key { return table.Key{PK: sentPrefix + event, SK: "S"} }
+func takenKey(event string) table.Key { return table.Key{PK: takenPrefix + event, SK: "S"} }
 
-func (m mailer) sent(ctx context.Context, event string) (bool, error) {
-	_, err := m.Table.Get(ctx, sentKey(event))
+func (m mailer) taken(ctx context.Context, event string) (bool, error) {
+	_, err := m.Table.Get(ctx, takenKey(event))
 	if fault.Is(err, fault.NotFound) {
 		return false, nil
 	}
-	return err == nil, fault.Wrap("look whether mail "+event+" was sent", err)
+	return err == nil, fault.Wrap("look whether mail "+event+" was taken", err)
 }
 
-func (m mailer) note(ctx context.Context, event string) error {
+// taking is the write that notes a mail as taken, with those that say what became of it.
+func (m mailer) taking(event string) (table.Write, error) {
 	now := m.Clock.Now()
-	it, err := table.Row(sentKey(event), struct {
+	it, err := table.Row(takenKey(event), struct {
 		At time.Time `json:"at"`
 	}{now})
+	it.Expires = now.Add(keepTaken)
+	return table.Put(it), err
+}
+
+func (m mailer) note(ctx context.Context, event string, more ...table.Write) error {
+	w, err := m.taking(event)
 	if err != nil {
 		return err
 	}
-	it.Expires = now.Add(keepSent)
-	if _, err = m.Table.Write(ctx, table.Put(it)); err != nil {
-		return fmt.Errorf("note that mail %s was sent: %w", event, err)
-	}
-	return nil
+	return fault.Wrap("note that mail "+event+" was taken", m.Table.Transact(ctx, append(more, w)...))
 }

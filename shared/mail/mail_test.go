@@ -28,7 +28,7 @@ func TestTemplates(t *testing.T) {
 	} {
 		t.Run(string(name), func(t *testing.T) {
 			m, err := mail.Render(mail.Mail{Template: name, To: "ada@example.com", Data: map[string]string{
-				"code": "042137", "organisation": "Æther Works, Inc.", "inviter": "eve@example.com", "name": "CI", "expires": "24 March 2026",
+				"code": "042137", "organisation": "Ærø & Søn, Inc.", "inviter": "eve@example.com", "name": "CI", "expires": "24 March 2026",
 			}}, "mail_1", at)
 			if err != nil {
 				t.Fatal(err)
@@ -57,8 +57,10 @@ func TestTemplates(t *testing.T) {
 
 func TestAMailWithoutItsDataIsNotSent(t *testing.T) {
 	for _, m := range []mail.Mail{
-		{Template: mail.VerifyAddress, To: "ada@example.com"}, {Template: mail.Invitation, To: "ada@example.com", Data: map[string]string{"inviter": "eve@example.com"}},
-		{Template: "nonsense", To: "ada@example.com"}, {Template: mail.PasswordChanged},
+		{Template: mail.VerifyAddress, To: "ada@example.com"},
+		{Template: mail.Invitation, To: "ada@example.com", Data: map[string]string{"inviter": "eve@example.com"}},
+		{Template: "nonsense", To: "ada@example.com"},
+		{Template: mail.PasswordChanged},
 	} {
 		if got, err := mail.Render(m, "mail_1", at); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: %+v", m.Template, got)

@@ -20,33 +20,48 @@ type ActionPath struct {
 
 func (s *service) actionOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "getAction", Method: http.MethodGet, Path: "/actions/{actionID}", Policy: "actions:read", Statuses: read,
-		Summary: "Get an action", Description: "The action with its execution log.",
+		ID: "getAction", Method: http.MethodGet, Path: "/actions/{actionID}", Policy: reading, Scoped: true, Statuses: read,
+		Summary: "Get an action", Description: "The action with its execution log. It is seen by who may see its resource; when that has left the " +
+			"inventory, by who may see the whole organization.",
 	}, func(ctx context.Context, in *ActionPath) (execution.Action, error) {
-		a, err := s.action(ctx, in.ActionID)
+		a, err := s.seen(ctx, in.ActionID)
 		return a.Public(), err
 	})
 	rest.Handle(g, rest.Op{
-		ID: "listActionLogs", Method: http.MethodGet, Path: "/actions/{actionID}/logs", Policy: "actions:read", Statuses: read,
+		ID: "listActionLogs", Method: http.MethodGet, Path: "/actions/{actionID}/logs", Policy: reading, Scoped: true, Statuses: read,
 		Summary: "Get the execution log of an action", Description: "Oldest line first; at most 50 lines are kept.",
 	}, s.logs)
 	rest.Handle(g, rest.Op{
-		ID: "listActions", Method: http.MethodGet, Path: "/actions", Policy: "actions:read", Statuses: lists,
+		ID: "listActions", Method: http.MethodGet, Path: "/actions", Policy: reading, Scoped: true, Statuses: lists,
 		Summary: "List actions",
 		Description: "Newest first. Without a filter every action can be reached. A filter looks at the newest 10,000 actions " +
-			"before to (and after from): narrow the time to look further back.",
+			"before to (and after from): narrow the time to look further back. A grant on teams or resources is such a filter.",
 	}, s.list)
 }
 
+// seen reads an action on a resource that the caller may see.
+func (s *service) seen(ctx context.Context, actionID string) (execution.Action, error) {
+	reach, err := s.reach(ctx, reading)
+	if err != nil {
+		return execution.Action{}, err
+	}
+	a, err := s.action(ctx, actionID)
+	if err == nil && !reach[0].HasUID(a.ResourceUID) {
+		return execution.Action{}, missing(actionID)
+	}
+	return a, err
+}
+
+func missing(actionID string) error { return fault.New(fault.NotFound, "no action %q", actionID) }
+
 // action reads an action of the caller's organization.
 func (s *service) action(ctx context.Context, actionID string) (execution.Action, error) {
-	missing := fault.New(fault.NotFound, "no action %q", actionID)
 	if !id.Valid("act", actionID) {
-		return execution.Action{}, missing
+		return execution.Action{}, missing(actionID)
 	}
 	a, err := table.Read[execution.Action](ctx, s.p.Table, execution.ActionKey(identity.From(ctx).Org, actionID))
 	if fault.Is(err, fault.NotFound) {
-		return a, missing
+		return a, missing(actionID)
 	}
 	if err != nil {
 		return a, fmt.Errorf("read action %s: %w", actionID, err)
@@ -59,7 +74,7 @@ func (s *service) logs(ctx context.Context, in *struct {
 	rest.Page
 },
 ) (rest.List[execution.Log], error) {
-	a, err := s.action(ctx, in.ActionID)
+	a, err := s.seen(ctx, in.ActionID)
 	if err != nil {
 		return rest.List[execution.Log]{}, err
 	}
@@ -72,9 +87,9 @@ func (s *service) logs(ctx context.Context, in *struct {
 
 // cancel ends an action that nobody has begun.
 func (s *service) cancel(ctx context.Context, in *ActionPath) (execution.Action, error) {
-	a, err := s.action(ctx, in.ActionID)
+	a, err := s.cancellable(ctx, in.ActionID)
 	if err != nil {
-		return a, err
+		return execution.Action{}, err
 	}
 	c := identity.From(ctx)
 	if a.Status == execution.Pending {
@@ -90,4 +105,17 @@ func (s *service) cancel(ctx context.Context, in *ActionPath) (execution.Action,
 		}
 	}
 	return execution.Action{}, fault.New(fault.Conflict, "action %s is %s: only a pending action can be cancelled", a.ID, a.Status)
+}
+
+// cancellable reads an action that the caller may cancel.
+func (s *service) cancellable(ctx context.Context, actionID string) (execution.Action, error) {
+	reach, err := s.reach(ctx, acting, reading)
+	if err != nil {
+		return execution.Action{}, err
+	}
+	a, err := s.action(ctx, actionID)
+	if err != nil {
+		return a, err
+	}
+	return a, acts(reach[0], reach[1], a.ResourceUID, missing(actionID))
 }

@@ -47,13 +47,18 @@ func (f *filter) query(org string) table.Query {
 
 func (s *service) list(ctx context.Context, in *filter) (rest.List[execution.Action], error) {
 	org := identity.From(ctx).Org
+	reach, err := s.reach(ctx, reading)
+	if err != nil {
+		return rest.List[execution.Action]{}, err
+	}
 	r := listing.Reading[execution.Action]{Store: s.p.Table, Page: in.Page}
 	var got rest.List[execution.Action]
-	var err error
-	if in.open() {
+	if in.open() && reach[0].All() {
 		got, err = counted(ctx, r, in.query(org), counter{execution.CountKey(org, "ACT"), "all"})
 	} else {
-		got, err = r.Filtered(ctx, in.query(org), in.meets)
+		got, err = r.Filtered(ctx, in.query(org), func(a execution.Action) bool {
+			return in.meets(a) && reach[0].HasUID(a.ResourceUID)
+		})
 	}
 	for i := range got.Items {
 		got.Items[i] = got.Items[i].Public()

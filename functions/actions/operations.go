@@ -55,14 +55,15 @@ var (
 
 func (s *service) submitOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "submitAction", Method: http.MethodPost, Path: "/actions", Policy: "actions:execute", Statuses: execute,
+		ID: "submitAction", Method: http.MethodPost, Path: "/actions", Policy: acting, Scoped: true, Statuses: execute,
 		Summary: "Start or stop a resource",
 		Description: "Queues one start or stop. Both are idempotent: starting what runs and stopping what is stopped succeeds. " +
 			"While an action of the same type is in flight on the resource, that one is the answer; while the opposite is, the answer is 409. " +
-			"Every field must agree with the inventory; an account that is read_only is never acted on (403).",
+			"Every field must agree with the inventory; an account that is read_only is never acted on (403), and neither is a resource " +
+			"that the caller sees without holding actions:execute there.",
 	}, s.submit)
 	rest.Handle(g, rest.Op{
-		ID: "cancelAction", Method: http.MethodPost, Path: "/actions/{actionID}/cancel", Policy: "actions:execute", Statuses: execute,
+		ID: "cancelAction", Method: http.MethodPost, Path: "/actions/{actionID}/cancel", Policy: acting, Scoped: true, Statuses: execute,
 		Summary:     "Cancel an action that has not begun",
 		Description: "Only a pending action can be cancelled; it ends as failed. One that runs, or has ended, is 409.",
 	}, s.cancel)
@@ -70,6 +71,13 @@ func (s *service) submitOperations(g *rest.Group) {
 
 func (s *service) submit(ctx context.Context, in *struct{ Body ManualAction }) (Submitted, error) {
 	c := identity.From(ctx)
+	reach, err := s.reach(ctx, acting, viewing)
+	if err != nil {
+		return Submitted{}, err
+	}
+	if err = acts(reach[0], reach[1], in.Body.ResourceUID, execution.Unknown(in.Body.ResourceUID)); err != nil {
+		return Submitted{}, err
+	}
 	a, err := execution.Submit(ctx, s.p, c.Org, execution.Request{
 		Verb: in.Body.Type, ResourceUID: in.Body.ResourceUID, Provider: in.Body.Provider,
 		ResourceType: in.Body.ResourceType, CloudAccountID: in.Body.CloudAccountID, Region: in.Body.Region,

@@ -22,8 +22,7 @@ func (s submission) lookUp(ctx context.Context) (inventory.Resource, error) {
 	}
 	item, ok := got[resKey]
 	if !ok {
-		return inventory.Resource{}, fault.New(fault.NotFound,
-			"resource %q is not in the inventory; discover its account first", s.ResourceUID)
+		return inventory.Resource{}, Unknown(s.ResourceUID)
 	}
 	res, err := table.Decode[inventory.Resource](item)
 	if err != nil {
@@ -36,12 +35,18 @@ func (s submission) lookUp(ctx context.Context) (inventory.Resource, error) {
 	return res, agree(s.Request, res, acc)
 }
 
-// account decodes the account that was read by our id, or reads the resource's own when it was named by its native id.
+// Unknown is the answer about a resource that does not exist, or that the caller may not see.
+func Unknown(uid string) error {
+	return fault.New(fault.NotFound, "resource %q is not in the inventory; discover its account first", uid)
+}
+
+// account decodes the account that was read by our id, or reads the resource's own when it was named by its native id. Any
+// other account than the resource's is the same as none: who may act on one resource learns nothing of other accounts.
 func (s submission) account(ctx context.Context, item table.Item, res inventory.Resource) (inventory.Account, error) {
-	if item.Data != nil {
+	unknown := fault.New(fault.NotFound, "cloud account %q is not connected, or resource %q is not in it", s.CloudAccountID, res.UID)
+	if item.Data != nil && item.SK == res.CloudAccountID {
 		return table.Decode[inventory.Account](item)
 	}
-	unknown := fault.New(fault.NotFound, "cloud account %q is not connected", s.CloudAccountID)
 	if id.Valid("ca", s.CloudAccountID) {
 		return inventory.Account{}, unknown
 	}
@@ -61,8 +66,6 @@ func agree(r Request, res inventory.Resource, acc inventory.Account) error {
 		return fault.New(fault.Invalid, "%s: %q is not that of resource %q, which is %q", field, said, res.UID, is)
 	}
 	switch {
-	case acc.ID != res.CloudAccountID:
-		return mismatch("cloudAccountID", r.CloudAccountID, res.CloudAccountID)
 	case r.Provider != res.Provider:
 		return mismatch("provider", r.Provider, res.Provider)
 	case r.ResourceType != res.Type:

@@ -1,0 +1,39 @@
+package actions
+
+import (
+	"context"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/inventory"
+)
+
+// The policies of the group, and the one by which resources are seen.
+const (
+	reading  = "actions:read"
+	acting   = "actions:execute"
+	viewing  = "resources:read"
+	grouping = "resource-groups:read"
+)
+
+// reach tells for each policy on which resources the caller holds it. It costs no round trip where that is all of them.
+func (s *service) reach(ctx context.Context, policies ...string) ([]inventory.Reach, error) {
+	c := identity.From(ctx)
+	scopes := make([]identity.Scopes, len(policies))
+	for i, p := range policies {
+		scopes[i] = c.Scopes(p)
+	}
+	return s.inventory.Reach(ctx, c.Org, scopes...)
+}
+
+// acts decides whether a caller may act on a resource, may and sees being where they may act and what they see: what they
+// do not see is missing to them, which is also the answer when it does not exist.
+func acts(may, sees inventory.Reach, uid string, missing error) error {
+	switch {
+	case may.HasUID(uid):
+		return nil
+	case sees.HasUID(uid):
+		return fault.New(fault.Denied, "permission denied: %s is needed on resource %q", acting, uid)
+	}
+	return missing
+}

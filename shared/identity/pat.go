@@ -105,3 +105,55 @@ const PATPrefix = "PAT#"
 
 // PATKey is where the token of a hash is.
 func PATKey(hash string) table.Key { return table.Key{PK: PATPrefix + hash, SK: "T"} }
+
+// PATEntry is a token in its user's list, which leads to where the token is.
+type PATEntry struct {
+	ID    string `json:"id"`
+	Hash  string `json:"hash"`
+	Name  string `json:"name"`
+	Epoch int64  `json:"epoch"`
+	Due   string `json:"due,omitempty"` // the day on which its end is announced
+}
+
+// PATListPrefix begins the sort keys of a user's list of tokens. Below it in the same order, so that whoever reads both
+// reads it first, is the count of those made: a new one is written on condition of it.
+const (
+	PATListPrefix = "PAT#"
+	patMade       = "PAT"
+)
+
+// PATListKey is where a user's list of tokens names one.
+func PATListKey(user, token string) table.Key {
+	return table.Key{PK: UserPrefix + user, SK: PATListPrefix + token}
+}
+
+// PATMadeKey is where it is counted how many tokens a user has made.
+func PATMadeKey(user string) table.Key { return table.Key{PK: UserPrefix + user, SK: patMade} }
+
+const (
+	patNotice = 7 * 24 * time.Hour // how long before its end a token's user is told
+	patShort  = 8 * 24 * time.Hour // a token that lives shorter ends unannounced: its user has just made it
+)
+
+// Due is the day on which the end of the token is announced, "" when it is not.
+func (t PAT) Due() string {
+	if t.Expires.Sub(t.Created) < patShort {
+		return ""
+	}
+	return PATDay(t.Expires.Add(-patNotice))
+}
+
+// PATDay names the day of a moment, as Due does.
+func PATDay(at time.Time) string { return at.UTC().Format(time.DateOnly) }
+
+// PATNotice is a token whose end is to be announced.
+type PATNotice struct {
+	ID   string `json:"id"`
+	Hash string `json:"hash"`
+}
+
+// PATDuePrefix begins the partitions of what is to be announced on a day.
+const PATDuePrefix = "PATDUE#"
+
+// PATDueKey is where the end of a token is announced on a day.
+func PATDueKey(day, token string) table.Key { return table.Key{PK: PATDuePrefix + day, SK: token} }

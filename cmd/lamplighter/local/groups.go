@@ -8,6 +8,8 @@ import (
 	"lamplighter.dev/functions/organisations"
 	"lamplighter.dev/functions/resourcegroups"
 	"lamplighter.dev/functions/resources"
+	"lamplighter.dev/functions/roles"
+	"lamplighter.dev/functions/tokens"
 	"lamplighter.dev/shared/platform"
 	"lamplighter.dev/shared/rest"
 )
@@ -23,7 +25,9 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"auth", auth.Operations},
+		{"tokens", tokens.Operations},
 		{"organisations", organisations.Operations},
+		{"roles", roles.Operations},
 		{"cloudaccounts", cloudaccounts.Operations},
 		{"resources", resources.Operations},
 		{"resourcegroups", resourcegroups.Operations},

@@ -1,0 +1,15 @@
+// Command reminder announces the end of personal access tokens, each day.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lamplighter.dev/functions/reminder"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/workflow"
+)
+
+func main() {
+	p := platform.Open()
+	lambda.Start(workflow.Lambda(reminder.Handler(p)))
+}

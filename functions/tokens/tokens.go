@@ -1,0 +1,202 @@
+// Package tokens makes, lists and revokes personal access tokens, with which programs act as their user. What such a token
+// lets its holder do is the authorizer's business; here it is made sure that one can only be made by who has logged in.
+package tokens
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/audit"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/table"
+)
+
+// Operations are those of the group "Authentication" that concern personal access tokens.
+func Operations(p *platform.Platform) *rest.Group {
+	g := rest.NewGroup("Authentication")
+	s := service{p}
+	rest.Handle(g, rest.Op{
+		ID: "listPersonalAccessTokens", Method: http.MethodGet, Path: "/personal-access-tokens",
+		Summary:     "List the caller's personal access tokens",
+		Description: "Those that work, the oldest first; never their secrets.",
+		SignedIn:    true,
+	}, s.list)
+	rest.Handle(g, rest.Op{
+		ID: "createPersonalAccessToken", Method: http.MethodPost, Path: "/personal-access-tokens",
+		Summary: "Create a personal access token",
+		Description: "It acts as the caller, with what the caller may do at the moment of each request, in every organization " +
+			"that the caller belongs to: the header X-Organisation-Id names one by its id, and without it the oldest is meant. " +
+			"It ends with its date, when it is revoked, and when the caller's password is reset. A token that is created in a " +
+			"session of single sign-on works in that session's organization only, and an organization that demands single " +
+			"sign-on lets in no others, but its owners'. At most 50 at a time, and no two of one name. The secret, token, is shown " +
+			"by this answer and never again. A mail announces the end seven days ahead, of tokens that last eight days or longer. " +
+			"Needs the access token of a session.",
+		SignedIn: true, Session: true, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
+	}, s.create)
+	rest.Handle(g, rest.Op{
+		ID: "revokePersonalAccessToken", Method: http.MethodDelete, Path: "/personal-access-tokens/{tokenID}",
+		Summary:     "Revoke a personal access token",
+		Description: "It is refused from the next request on. Needs the access token of a session.",
+		SignedIn:    true, Session: true, Statuses: []int{http.StatusNotFound},
+	}, s.revoke)
+	return g
+}
+
+type service struct{ *platform.Platform }
+
+// Token is a personal access token as its user sees it.
+type Token struct {
+	ID         string     `json:"id" doc:"The token" example:"pat_01k8z3v5y0e6m9x2q4t7r1c8bd"`
+	Name       string     `json:"name" doc:"What its user calls it"`
+	Last4      string     `json:"last4" doc:"The last four characters of the secret"`
+	CreatedAt  time.Time  `json:"createdAt" doc:"When it was created"`
+	ExpiresAt  time.Time  `json:"expiresAt" doc:"When it ends"`
+	LastUsedAt *time.Time `json:"lastUsedAt" doc:"When it was used last, to the hour; null when it never was"`
+}
+
+func shown(t identity.PAT) Token {
+	out := Token{ID: t.ID, Name: t.Name, Last4: t.Last4, CreatedAt: t.Created, ExpiresAt: t.Expires}
+	if t.Used != 0 {
+		used := time.Unix(t.Used, 0).UTC()
+		out.LastUsedAt = &used
+	}
+	return out
+}
+
+func (s service) list(ctx context.Context, _ *struct{}) ([]Token, error) {
+	user := identity.From(ctx).User
+	ctx = table.Within(ctx, identity.UserPrefix+user, identity.PATPrefix)
+	had, err := s.had(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	keys := []table.Key{identity.UserKey(user)}
+	for _, e := range had.entries {
+		keys = append(keys, identity.PATKey(e.Hash))
+	}
+	found, err := s.Table.BatchGet(ctx, keys...)
+	if err != nil {
+		return nil, fmt.Errorf("read the tokens of %s: %w", user, err)
+	}
+	u, err := table.Decode[identity.User](found[keys[0]])
+	if err != nil {
+		return nil, err
+	}
+	return s.live(u, keys[1:], found)
+}
+
+// live shows the tokens that let their user in, in the order of keys.
+func (s service) live(u identity.User, keys []table.Key, found map[table.Key]table.Item) ([]Token, error) {
+	out := make([]Token, 0, len(keys))
+	for _, k := range keys {
+		row, there := found[k]
+		if !there { // revoked since the list was read
+			continue
+		}
+		t, err := table.Decode[identity.PAT](row)
+		if err != nil {
+			return nil, err
+		}
+		if t.Live(u, s.Clock.Now()) {
+			out = append(out, shown(t))
+		}
+	}
+	return out, nil
+}
+
+// had is a user's list of tokens, and how many were made before it was read.
+type had struct {
+	made    int64
+	entries []identity.PATEntry
+}
+
+// had reads a user's list. A new token is written on condition that none was made since.
+func (s service) had(ctx context.Context, user string) (had, error) {
+	count := identity.PATMadeKey(user)
+	rows, err := s.rows(ctx, table.Query{PK: count.PK, Prefix: count.SK, Limit: pageSize})
+	if err != nil {
+		return had{}, fmt.Errorf("list the tokens of %s: %w", user, err)
+	}
+	var out had
+	if len(rows) > 0 && rows[0].Key == count {
+		c, err := table.Decode[counted](rows[0])
+		if err != nil {
+			return out, err
+		}
+		out.made, rows = c.Made, rows[1:]
+	}
+	out.entries, err = table.DecodeAll[identity.PATEntry](rows)
+	return out, err
+}
+
+// rows reads all rows of a query, which are at most pageSize. That can still be more than one page: a row that has ended
+// takes up room in a page until the store has swept it.
+func (s service) rows(ctx context.Context, q table.Query) ([]table.Item, error) {
+	var out []table.Item
+	for {
+		page, err := s.Table.Query(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, page.Items...)
+		if q.Cursor = page.Next; q.Cursor == "" || len(out) >= pageSize {
+			return out, nil
+		}
+	}
+}
+
+type tokenInput struct {
+	TokenID string `path:"tokenID" maxLength:"64"`
+}
+
+// Deleted names what was deleted.
+type Deleted struct {
+	ID string `json:"id" doc:"The token that was revoked"`
+}
+
+func (s service) revoke(ctx context.Context, in *tokenInput) (Deleted, error) {
+	user := identity.From(ctx).User
+	ctx = table.Within(ctx, identity.UserPrefix+user, identity.PATPrefix, identity.PATDuePrefix)
+	unknown := fault.New(fault.NotFound, "no personal access token %q", in.TokenID)
+	if !id.Valid("pat", in.TokenID) {
+		return Deleted{}, unknown
+	}
+	e, err := table.Read[identity.PATEntry](ctx, s.Table, identity.PATListKey(user, in.TokenID))
+	if fault.Is(err, fault.NotFound) {
+		return Deleted{}, unknown
+	}
+	if err != nil {
+		return Deleted{}, fmt.Errorf("read token %s: %w", in.TokenID, err)
+	}
+	audit.Note(ctx, audit.Change{Target: e.ID, Before: map[string]string{"id": e.ID, "name": e.Name}})
+	err = s.Table.Transact(ctx, gone(user, e)...)
+	if _, twice := errors.AsType[*table.ConditionError](err); twice {
+		return Deleted{}, unknown
+	}
+	return Deleted{e.ID}, fault.Wrap("revoke token "+e.ID, err)
+}
+
+// gone are the writes that remove a token.
+func gone(user string, e identity.PATEntry) []table.Write {
+	out := []table.Write{
+		table.Delete(identity.PATListKey(user, e.ID), table.Exists()),
+		table.Delete(identity.PATKey(e.Hash)),
+	}
+	if e.Due != "" {
+		out = append(out, table.Delete(identity.PATDueKey(e.Due, e.ID)))
+	}
+	return out
+}
+
+// outdated are the entries of tokens that ended with the sessions of their time.
+func (h had) outdated(epoch int64) []identity.PATEntry {
+	return slices.DeleteFunc(slices.Clone(h.entries), func(e identity.PATEntry) bool { return e.Epoch >= epoch })
+}

@@ -1,0 +1,171 @@
+package roles
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/audit"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/people"
+	"lamplighter.dev/shared/rest"
+)
+
+// Assignment is a role that a user has on a scope.
+type Assignment struct {
+	ID        string    `json:"id" example:"asgn_01k8z3v5y0e6m9x2q4t7r1c8bd"`
+	Email     string    `json:"email" doc:"Of the user"`
+	RoleID    string    `json:"roleID" example:"operator"`
+	RoleName  string    `json:"roleName"`
+	Scope     string    `json:"scope" doc:"org, team:<id> or resource:<id>" example:"team:team_01k8z3v5y0e6m9x2q4t7r1c8bd"`
+	CreatedAt time.Time `json:"createdAt"`
+	CreatedBy string    `json:"createdBy" doc:"E-mail address of who assigned it; of the user, when they founded the organization or accepted an invitation"`
+}
+
+func shownIn(a identity.Access, g people.Assignment) Assignment {
+	r, _ := a.Role(g.Role)
+	return Assignment{g.ID, g.Email, g.Role, r.Name, g.Scope, g.CreatedAt, g.CreatedBy}
+}
+
+type assignmentsInput struct {
+	rest.Page
+	Email  string `query:"email" maxLength:"1024" doc:"Of this user"`
+	RoleID string `query:"roleID" maxLength:"64" doc:"Of this role"`
+	Scope  string `query:"scope" maxLength:"128" doc:"On this scope: org, team:<id> or resource:<id>"`
+}
+
+// wants tells whether the filters let a through. An address that is none is nobody's.
+func (in *assignmentsInput) wants(a people.Assignment, address string) bool {
+	return (in.Email == "" || a.Email == address) && (in.RoleID == "" || a.Role == in.RoleID) && (in.Scope == "" || a.Scope == in.Scope)
+}
+
+func (s *service) listAssignments(ctx context.Context, in *assignmentsInput) (rest.List[Assignment], error) {
+	out := rest.List[Assignment]{Page: in.Page.Page, Limit: in.Limit}
+	address, _ := identity.Address(in.Email)
+	a, err := s.access(ctx)
+	if err != nil {
+		return out, err
+	}
+	err = s.people.Assignments(ctx, org(ctx), func(g people.Assignment) bool {
+		if !in.wants(g, address) {
+			return true
+		}
+		if out.Total >= in.Skip() && len(out.Items) < in.Limit {
+			out.Items = append(out.Items, shownIn(a, g))
+		}
+		out.Total++
+		return true
+	})
+	return out, err
+}
+
+// NewAssignment is the body of POST /assignments.
+type NewAssignment struct {
+	Email  string `json:"email" minLength:"3" maxLength:"1024" doc:"Of somebody who belongs to the organization"`
+	RoleID string `json:"roleID" minLength:"1" maxLength:"64" doc:"Of GET /roles: a system role by its name, else role_…" example:"operator"`
+	Scope  string `json:"scope" minLength:"1" maxLength:"128" doc:"org, team:<id> or resource:<id>" example:"org"`
+}
+
+func (s *service) assign(ctx context.Context, in *struct{ Body NewAssignment }) (Assignment, error) {
+	if err := s.known(ctx, in.Body.Scope); err != nil {
+		return Assignment{}, err
+	}
+	var err error
+	for range tries {
+		var a Assignment
+		if a, err = s.assignOnce(ctx, in.Body); err == nil {
+			audit.Note(ctx, audit.Change{Target: a.ID, After: a})
+		}
+		if !errors.Is(err, people.ErrChanged) {
+			return a, err
+		}
+	}
+	return Assignment{}, err
+}
+
+func (s *service) assignOnce(ctx context.Context, in NewAssignment) (Assignment, error) {
+	c := identity.From(ctx)
+	a, err := s.access(ctx)
+	if err != nil {
+		return Assignment{}, err
+	}
+	r, ok := a.Role(in.RoleID)
+	if !ok {
+		return Assignment{}, fault.New(fault.Invalid, "roleID: role %.64q does not exist: GET /roles lists them", in.RoleID)
+	}
+	_, m, err := s.people.Find(ctx, c.Org, in.Email)
+	if fault.Is(err, fault.NotFound) {
+		return Assignment{}, fault.Cause(fault.Invalid, err, "email: %s: invite them with POST /users first", fault.Message(err))
+	}
+	if err != nil {
+		return Assignment{}, err
+	}
+	g := identity.Grant{ID: id.New("asgn", s.p.Clock.Now()), Role: in.RoleID, Scope: in.Scope}
+	if err = mayAssign(c, m, g, r); err != nil {
+		return Assignment{}, err
+	}
+	row := people.Assignment{ID: g.ID, Email: m.Email, Role: g.Role, Scope: g.Scope, CreatedAt: id.Time(g.ID), CreatedBy: c.Email}
+	return shownIn(a, row), s.people.Assign(ctx, c.Org, m, people.Given{Grant: g, Generation: a.Generation})
+}
+
+// mayAssign refuses what the caller gives to themselves, does not hold, or has been given already.
+func mayAssign(c identity.Caller, m identity.Member, g identity.Grant, r identity.Role) error {
+	if m.User == c.User {
+		return fault.New(fault.Denied, "permission denied: nobody edits their own grants: ask another one who may")
+	}
+	if err := people.MayGrant(c, r.Policies, g.Scope); err != nil {
+		return err
+	}
+	for _, has := range m.Grants {
+		if has.Role == g.Role && has.Scope == g.Scope {
+			return fault.New(fault.Conflict, "%s has the role %q on %s already, by %s", m.Email, r.Name, g.Scope, has.ID)
+		}
+	}
+	return nil
+}
+
+// AssignmentInput names an assignment.
+type AssignmentInput struct {
+	AssignmentID string `path:"assignmentID" maxLength:"64"`
+}
+
+func (s *service) revoke(ctx context.Context, in *AssignmentInput) (Deleted, error) {
+	var err error
+	for range tries {
+		var was Assignment
+		if was, err = s.revokeOnce(ctx, in.AssignmentID); err == nil {
+			audit.Note(ctx, audit.Change{Target: was.ID, Before: was})
+		}
+		if !errors.Is(err, people.ErrChanged) {
+			break
+		}
+	}
+	return Deleted{in.AssignmentID}, err
+}
+
+func (s *service) revokeOnce(ctx context.Context, assignmentID string) (Assignment, error) {
+	c := identity.From(ctx)
+	g, err := s.people.Assignment(ctx, c.Org, assignmentID)
+	if err != nil {
+		return Assignment{}, err
+	}
+	a, err := s.access(ctx)
+	if err != nil {
+		return Assignment{}, err
+	}
+	_, m, err := s.people.Member(ctx, c.Org, g.User)
+	if err != nil {
+		return Assignment{}, fault.Wrap("revoke "+g.ID, err)
+	}
+	if err = people.MayChange(c, a, m); err != nil {
+		return Assignment{}, err
+	}
+	left := slices.DeleteFunc(slices.Clone(m.Grants), func(has identity.Grant) bool { return has.ID == g.ID })
+	if len(left) == len(m.Grants) { // it went after it was looked up
+		return Assignment{}, people.ErrChanged
+	}
+	return shownIn(a, g), s.people.Regrant(ctx, c.Org, m, left)
+}

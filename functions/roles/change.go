@@ -1,0 +1,148 @@
+package roles
+
+import (
+	"context"
+	"errors"
+	"maps"
+
+	"lamplighter.dev/shared/audit"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/naming"
+	"lamplighter.dev/shared/people"
+	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/table"
+)
+
+// ChangedRole is the body of PUT /roles/{roleID}.
+type ChangedRole struct {
+	Name        rest.Patch[string]   `json:"name,omitzero" minLength:"1" maxLength:"64"`
+	Description rest.Patch[string]   `json:"description,omitzero" maxLength:"200"`
+	Policies    rest.Patch[[]string] `json:"policies,omitzero" minItems:"1" maxItems:"128"`
+}
+
+type updateInput struct {
+	RoleInput
+	Body ChangedRole
+}
+
+func (s *service) update(ctx context.Context, in *updateInput) (Role, error) {
+	if err := in.Body.sound(); err != nil {
+		return Role{}, err
+	}
+	var was, r identity.CustomRole
+	err := s.changeable(ctx, in.RoleID, func(a identity.Access, old identity.CustomRole) error {
+		was, r = old, old
+		in.Body.Name.Apply(&r.Name)
+		in.Body.Description.Apply(&r.Description)
+		in.Body.Policies.Apply(&r.Policies)
+		r.UpdatedAt = s.p.Clock.Now()
+		if err := mayChange(ctx, was, r); err != nil {
+			return err
+		}
+		return put(a, r)
+	})
+	if err == nil {
+		audit.Note(ctx, audit.Change{Target: r.ID, Before: custom(was), After: custom(r)})
+	}
+	return custom(r), err
+}
+
+// sound is the same of what a role is to become: neither a name nor policies can be cleared.
+func (c *ChangedRole) sound() error {
+	var err error
+	if c.Name.Sent {
+		c.Name.Value, err = naming.Clean("name", c.Name.Value, maxName)
+	}
+	if err == nil && c.Policies.Sent {
+		err = grantable(c.Policies.Value)
+	}
+	return err
+}
+
+func (s *service) remove(ctx context.Context, in *RoleInput) (Deleted, error) {
+	err := s.changeable(ctx, in.RoleID, func(a identity.Access, r identity.CustomRole) error {
+		if err := mayMake(ctx, r); err != nil {
+			return err
+		}
+		if err := s.unused(ctx, r); err != nil {
+			return err
+		}
+		delete(a.Roles, r.ID)
+		audit.Note(ctx, audit.Change{Target: r.ID, Before: custom(r)})
+		return nil
+	})
+	return Deleted{in.RoleID}, err
+}
+
+// changeable changes one of the organization's own roles. Nobody changes a system role.
+func (s *service) changeable(ctx context.Context, ref string, how func(identity.Access, identity.CustomRole) error) error {
+	if r, ok := identity.SystemRole(ref); ok {
+		return fault.New(fault.Denied, "permission denied: %s is a system role, and nobody can change it; create one with POST /roles", r.Name)
+	}
+	return s.change(ctx, func(a identity.Access) error {
+		r, err := find(a, ref)
+		if err != nil {
+			return err
+		}
+		return how(a, r)
+	})
+}
+
+// mayMake refuses a role that permits what the caller does not hold on the whole organization.
+func mayMake(ctx context.Context, r identity.CustomRole) error {
+	return people.MayGrant(identity.From(ctx), r.Policies, identity.OrgScope)
+}
+
+// mayChange refuses a change of a role that the caller has, or that permits before or after what the caller does not hold.
+func mayChange(ctx context.Context, was, r identity.CustomRole) error {
+	for _, g := range identity.From(ctx).Grants {
+		if g.Role == r.ID {
+			return fault.New(fault.Denied, "permission denied: you have the role %q, and nobody edits their own grants: ask another one who may", was.Name)
+		}
+	}
+	if err := mayMake(ctx, was); err != nil {
+		return err
+	}
+	return mayMake(ctx, r)
+}
+
+// tries is how often a change starts over because somebody else made one meanwhile.
+const tries = 8
+
+// change changes the organization's roles, which it hands over to be written to.
+func (s *service) change(ctx context.Context, how func(identity.Access) error) error {
+	for range tries {
+		err := s.changeOnce(ctx, how)
+		if _, raced := errors.AsType[*table.ConditionError](err); !raced {
+			return err
+		}
+	}
+	return fault.New(fault.Conflict, "the roles are being changed by others at the same time: repeat")
+}
+
+func (s *service) changeOnce(ctx context.Context, how func(identity.Access) error) error {
+	a, err := s.access(ctx)
+	if err != nil {
+		return err
+	}
+	if a.Roles = maps.Clone(a.Roles); a.Roles == nil {
+		a.Roles = map[string]identity.CustomRole{}
+	}
+	if err = how(a); err != nil {
+		return err
+	}
+	_, err = s.p.Table.Write(ctx, table.Update(identity.AccessKey(org(ctx)),
+		[]table.Change{table.Set("roles", a.Roles), table.Add("generation", 1)},
+		table.Equal("generation", a.Generation), table.NotEqual("ended", true)))
+	return fault.Wrap("change roles of "+org(ctx), err)
+}
+
+// access reads the organization's roles.
+func (s *service) access(ctx context.Context) (identity.Access, error) {
+	a, err := table.Read[identity.Access](ctx, s.p.Table, identity.AccessKey(org(ctx)))
+	if fault.Is(err, fault.NotFound) || err == nil && a.Ended {
+		return a, fault.New(fault.NotFound, "the organization is being deleted")
+	}
+	return a, fault.Wrap("read roles of "+org(ctx), err)
+}

@@ -1,0 +1,36 @@
+package roles
+
+import (
+	"context"
+
+	"lamplighter.dev/shared/identity"
+)
+
+func listPolicies(context.Context, *struct{}) ([]identity.Policy, error) {
+	return identity.Policies(), nil
+}
+
+// Permission is a policy on a scope.
+type Permission struct {
+	Policy    string `json:"policy" example:"actions:execute"`
+	ScopeType string `json:"scopeType" enum:"org,team,resource"`
+	ScopeID   string `json:"scopeID" doc:"The organization, the team or the resource" example:"team_01k8z3v5y0e6m9x2q4t7r1c8bd"`
+}
+
+func listPermissions(ctx context.Context, _ *struct{}) ([]Permission, error) {
+	out := []Permission{}
+	c := identity.From(ctx)
+	for _, p := range identity.Policies() {
+		s := c.Scopes(p.ID)
+		if s.All {
+			out = append(out, Permission{p.ID, "org", c.Org})
+		}
+		for _, id := range s.Teams {
+			out = append(out, Permission{p.ID, "team", id})
+		}
+		for _, id := range s.Resources {
+			out = append(out, Permission{p.ID, "resource", id})
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,157 @@
+package roles
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/audit"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/naming"
+	"lamplighter.dev/shared/rest"
+)
+
+// Role is a role as clients see it.
+type Role struct {
+	ID          string     `json:"id" doc:"Of a system role its name, else role_…" example:"role_01k8z3v5y0e6m9x2q4t7r1c8bd"`
+	Name        string     `json:"name" example:"Night shift"`
+	Description string     `json:"description"`
+	Policies    []string   `json:"policies" doc:"Policies of GET /policies, *:*, <resource>:* or *:read" example:"[\"actions:execute\"]"`
+	System      bool       `json:"system" doc:"Built in: nobody can change or delete it"`
+	CreatedAt   *time.Time `json:"createdAt" doc:"Null for a system role"`
+	UpdatedAt   *time.Time `json:"updatedAt" doc:"Null for a system role"`
+}
+
+func custom(r identity.CustomRole) Role {
+	return Role{r.ID, r.Name, r.Description, r.Policies, false, &r.CreatedAt, &r.UpdatedAt}
+}
+
+func system(r identity.Role) Role {
+	return Role{ID: r.Name, Name: r.Name, Description: r.Description, Policies: r.Policies, System: true}
+}
+
+func org(ctx context.Context) string { return identity.From(ctx).Org }
+
+func (s *service) list(ctx context.Context, in *struct{ rest.Page }) (rest.List[Role], error) {
+	a, err := s.access(ctx)
+	if err != nil {
+		return rest.List[Role]{}, err
+	}
+	var all []Role
+	for _, r := range a.Roles {
+		all = append(all, custom(r))
+	}
+	slices.SortFunc(all, func(a, b Role) int {
+		return cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
+	})
+	var first []Role
+	for _, r := range identity.SystemRoles() {
+		first = append(first, system(r))
+	}
+	all = append(first, all...)
+	from := min(in.Skip(), len(all))
+	return rest.List[Role]{Items: all[from:min(from+in.Limit, len(all))], Total: len(all), Page: in.Page.Page, Limit: in.Limit}, nil
+}
+
+// RoleInput names a role. It is exported so that the framework looks into it where it is embedded.
+type RoleInput struct {
+	RoleID string `path:"roleID" maxLength:"64"`
+}
+
+func (s *service) get(ctx context.Context, in *RoleInput) (Role, error) {
+	if r, ok := identity.SystemRole(in.RoleID); ok {
+		return system(r), nil
+	}
+	a, err := s.access(ctx)
+	if err != nil {
+		return Role{}, err
+	}
+	r, err := find(a, in.RoleID)
+	return custom(r), err
+}
+
+func find(a identity.Access, ref string) (identity.CustomRole, error) {
+	r, ok := a.Roles[ref]
+	if !ok {
+		return r, fault.New(fault.NotFound, "role %.64q does not exist", ref)
+	}
+	return r, nil
+}
+
+const maxName = 64
+
+// NewRole is the body of POST /roles.
+type NewRole struct {
+	Name        string   `json:"name" minLength:"1" maxLength:"64"`
+	Description string   `json:"description,omitempty" maxLength:"200"`
+	Policies    []string `json:"policies" minItems:"1" maxItems:"128" doc:"Policies of GET /policies, *:*, <resource>:* or *:read"`
+}
+
+func (s *service) create(ctx context.Context, in *struct{ Body NewRole }) (Role, error) {
+	now := s.p.Clock.Now()
+	r := identity.CustomRole{
+		ID: id.New("role", now), Name: in.Body.Name, Description: in.Body.Description, Policies: in.Body.Policies,
+		CreatedAt: now, UpdatedAt: now,
+	}
+	if err := sound(&r); err != nil {
+		return Role{}, err
+	}
+	if err := mayMake(ctx, r); err != nil {
+		return Role{}, err
+	}
+	err := s.change(ctx, func(a identity.Access) error {
+		if len(a.Roles) >= identity.MaxRoles {
+			return fault.New(fault.Conflict, "the organization has %d roles of its own, which is the most: delete one first", len(a.Roles))
+		}
+		return put(a, r)
+	})
+	if err == nil {
+		audit.Note(ctx, audit.Change{Target: r.ID, After: custom(r)})
+	}
+	return custom(r), err
+}
+
+// sound brings the name into shape, and refuses what no role can have.
+func sound(r *identity.CustomRole) error {
+	var err error
+	if r.Name, err = naming.Clean("name", r.Name, maxName); err != nil {
+		return err
+	}
+	return grantable(r.Policies)
+}
+
+// grantable refuses what no role can list.
+func grantable(policies []string) error {
+	if len(policies) == 0 {
+		return fault.New(fault.Invalid, "policies: a role has at least one: GET /policies lists them")
+	}
+	for i, p := range policies {
+		if !identity.Grantable(p) {
+			return fault.New(fault.Invalid, "policies: %.64q is not one: GET /policies lists them; *:*, <resource>:* and *:read are accepted too", p)
+		}
+		if slices.Contains(policies[:i], p) {
+			return fault.New(fault.Invalid, "policies: %q is named twice; name each once", p)
+		}
+	}
+	return nil
+}
+
+// put makes r one of the roles of a, when nothing else has its name.
+func put(a identity.Access, r identity.CustomRole) error {
+	for _, other := range identity.SystemRoles() {
+		if strings.EqualFold(other.Name, r.Name) {
+			return fault.New(fault.Conflict, "name: %q is the name of a system role; choose another", r.Name)
+		}
+	}
+	for _, other := range a.Roles {
+		if other.ID != r.ID && strings.EqualFold(other.Name, r.Name) {
+			return fault.New(fault.Conflict, "name: there is a role %q already, %s", other.Name, other.ID)
+		}
+	}
+	a.Roles[r.ID] = r
+	return nil
+}

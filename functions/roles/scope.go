@@ -1,0 +1,32 @@
+package roles
+
+import (
+	"context"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/identity"
+)
+
+// known refuses a scope that is none, or whose team or resource the organization does not have: another organization's is
+// answered as one that nobody has.
+func (s *service) known(ctx context.Context, scope string) error {
+	kind, ref := identity.CutScope(scope)
+	switch {
+	case scope == identity.OrgScope:
+		return nil
+	case kind == "team" && id.Valid("team", ref):
+		_, err := s.inventory.Team(ctx, org(ctx), ref)
+		if fault.Is(err, fault.NotFound) {
+			return fault.New(fault.Invalid, "scope: team %q does not exist", ref)
+		}
+		return err
+	case kind == "resource" && id.Valid("res", ref):
+		unknown, err := s.inventory.Unknown(ctx, org(ctx), []string{ref})
+		if err == nil && len(unknown) > 0 {
+			return fault.New(fault.Invalid, "scope: resource %q does not exist", ref)
+		}
+		return err
+	}
+	return fault.New(fault.Invalid, "scope: %.128q is not org, team:<id> or resource:<id>", scope)
+}

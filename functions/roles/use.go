@@ -1,0 +1,72 @@
+package roles
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/people"
+)
+
+// shown is how many of those who have a role a refusal names.
+const shown = 3
+
+// unused refuses to delete a role that somebody has, or was promised. Invitations are read before assignments: one that is
+// accepted meanwhile is seen as the one or as the other.
+func (s *service) unused(ctx context.Context, r identity.CustomRole) error {
+	invited, err := s.invited(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	assigned, n, err := s.assigned(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	var uses []string
+	if n > 0 {
+		uses = append(uses, fmt.Sprintf("%d assignments (%s)", n, named(assigned)))
+	}
+	if len(invited) > 0 {
+		uses = append(uses, fmt.Sprintf("%d invitations (%s)", len(invited), named(invited)))
+	}
+	if len(uses) == 0 {
+		return nil
+	}
+	return fault.New(fault.Conflict, "role %q is in use by %s: revoke these first", r.Name, strings.Join(uses, " and "))
+}
+
+// assigned are those who have the role, at least shown of them, and how many assignments there are of it.
+func (s *service) assigned(ctx context.Context, roleID string) (who []string, n int, err error) {
+	err = s.people.Assignments(ctx, org(ctx), func(a people.Assignment) bool {
+		if a.Role != roleID {
+			return true
+		}
+		if n++; len(who) <= shown && !slices.Contains(who, a.Email) {
+			who = append(who, a.Email)
+		}
+		return true
+	})
+	return who, n, err
+}
+
+func (s *service) invited(ctx context.Context, roleID string) ([]string, error) {
+	all, err := s.people.Invitations(ctx, org(ctx))
+	var who []string
+	for _, i := range all {
+		if i.Role == roleID {
+			who = append(who, i.Email)
+		}
+	}
+	return who, err
+}
+
+// named lists the first of who.
+func named(who []string) string {
+	if len(who) > shown {
+		who = append(slices.Clone(who[:shown]), "…")
+	}
+	return strings.Join(who, ", ")
+}

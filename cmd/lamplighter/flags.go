@@ -21,6 +21,8 @@ type choices struct {
 	store    string
 	endpoint string
 	table    string
+	smtp     string
+	mailFrom string
 	demo     bool
 	verbose  bool
 	clients  map[string]*string // what platform.Clients reads, where a flag may say it
@@ -39,11 +41,16 @@ func parse(args []string, out io.Writer) (choices, error) {
 	f.StringVar(&c.store, "store", env("LAMPLIGHTER_STORE", "embedded"), "embedded, or dynamodb (LAMPLIGHTER_STORE)")
 	f.StringVar(&c.endpoint, "endpoint", env("LAMPLIGHTER_ENDPOINT", ""), "of -store dynamodb: an emulator's address; empty is AWS (LAMPLIGHTER_ENDPOINT)")
 	f.StringVar(&c.table, "table", env("LAMPLIGHTER_TABLE", "lamplighter"), "of -store dynamodb: the table's name (LAMPLIGHTER_TABLE)")
+	f.StringVar(&c.smtp, "smtp", "", "server that sends mails: smtp://user:password@host:587 or smtps://…; without one they are written to a folder (LAMPLIGHTER_SMTP_URL, which others do not see in the list of processes)")
+	f.StringVar(&c.mailFrom, "mail-from", env("LAMPLIGHTER_MAIL_FROM", ""), "of -smtp: the address that mails come from (LAMPLIGHTER_MAIL_FROM)")
 	f.BoolVar(&c.demo, "demo", true, "make the demo login and its simulated cloud")
 	f.BoolVar(&c.verbose, "verbose", false, "log every request")
 	c.providers(f)
 	if err := f.Parse(args); err != nil {
 		return c, err
+	}
+	if c.smtp == "" { // not the flag's default: -help shows defaults, and there is a password in it
+		c.smtp = os.Getenv("LAMPLIGHTER_SMTP_URL")
 	}
 	if f.NArg() > 0 {
 		return c, fmt.Errorf("serve takes flags only, not %q", f.Arg(0))

@@ -15,6 +15,7 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/mail/smtp"
 	"lamplighter.dev/shared/table"
 )
 
@@ -34,7 +35,10 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer ln.Close() //nolint:errcheck // the server has closed it, or the error is another one
-	o := options(c, ln, stdout, stderr)
+	o, err := options(c, ln, stdout, stderr)
+	if err != nil {
+		return err
+	}
 	if c.store == "dynamodb" && c.endpoint != "" { // an emulator has no CloudFormation
 		if err = table.CreateTable(ctx, o.Remote); err != nil {
 			return err
@@ -66,7 +70,7 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	return ln, nil
 }
 
-func options(c choices, ln net.Listener, stdout, stderr io.Writer) local.Options {
+func options(c choices, ln net.Listener, stdout, stderr io.Writer) (local.Options, error) {
 	level := slog.LevelWarn
 	if c.verbose {
 		level = slog.LevelInfo
@@ -79,7 +83,12 @@ func options(c choices, ln net.Listener, stdout, stderr io.Writer) local.Options
 	if c.store == "dynamodb" {
 		o.Remote = table.Remote{Table: c.table, Endpoint: c.endpoint}
 	}
-	return o
+	if c.smtp == "" {
+		return o, nil
+	}
+	sender, err := smtp.New(c.smtp, c.mailFrom)
+	o.Sender = sender
+	return o, err
 }
 
 // grace is how long requests under way may take when the service is told to stop.
@@ -136,7 +145,7 @@ func welcome(out io.Writer, c choices, base string, res local.DemoResource, took
 	p.line("")
 	p.line("  API     %s", base)
 	p.line("  Docs    %s/docs", base)
-	p.line("  Mails   %s, and their codes here", filepath.Join(c.dir, "mails"))
+	p.line("  Mails   %s", mails(c))
 	if c.demo {
 		p.line("  Login   %s / %s", local.DemoEmail, local.DemoPassword)
 		p.line("")
@@ -144,6 +153,14 @@ func welcome(out io.Writer, c choices, base string, res local.DemoResource, took
 	}
 	p.line("")
 	return p.err
+}
+
+// mails says where mails go. The server's address is not repeated: it holds a password.
+func mails(c choices) string {
+	if c.smtp != "" {
+		return "by SMTP, from " + c.mailFrom
+	}
+	return filepath.Join(c.dir, "mails") + ", and their codes here"
 }
 
 // printer writes lines and keeps the first failure.

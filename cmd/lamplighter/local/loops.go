@@ -6,23 +6,29 @@ import (
 	"sync"
 	"time"
 
+	"lamplighter.dev/functions/reminder"
 	"lamplighter.dev/functions/sweeper"
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/table"
 )
 
 const (
-	feedEvery  = 200 * time.Millisecond // how soon a mail is written
-	feedLimit  = 100
-	sweepEvery = time.Minute // as the template's schedule
+	feedEvery   = 200 * time.Millisecond // how soon a mail is written
+	feedLimit   = 100
+	retryEvery  = 5 * time.Second
+	sweepEvery  = time.Minute // as the template's schedules
+	remindEvery = 24 * time.Hour
 )
 
 // Run does what the table's stream and EventBridge do in AWS, until ctx ends: it hands the change feed to the mailer and
-// sweeps up lost work, at once and then every minute. A failure is logged and tried again at the next turn.
+// sweeps up lost work and announces the end of tokens, at once and then every minute and every day. A failure is logged
+// and tried again at the next turn.
 func (s *Service) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() { s.every(ctx, feedEvery, "deliver mails", s.Deliver) })
+	loops.Go(func() { s.every(ctx, retryEvery, "try mails again", s.retries) })
 	loops.Go(func() { s.every(ctx, sweepEvery, "sweep", s.Sweep) })
+	loops.Go(func() { s.every(ctx, remindEvery, "remind", s.Remind) })
 	loops.Wait()
 }
 
@@ -41,6 +47,12 @@ func (s *Service) every(ctx context.Context, d time.Duration, what string, do fu
 func (s *Service) Sweep(ctx context.Context) error {
 	_, err := sweeper.Handler(s.Platform)(ctx, nil)
 	return fault.Wrap("sweep", err)
+}
+
+// Remind announces the end of personal access tokens.
+func (s *Service) Remind(ctx context.Context) error {
+	_, err := reminder.Handler(s.Platform)(ctx, nil)
+	return fault.Wrap("remind", err)
 }
 
 // position is how far the change feed was read.

@@ -38,6 +38,7 @@ type Options struct {
 	Version string
 	Log     *slog.Logger // nil: nowhere
 	Mails   io.Writer    // gets a line for each mail, with its code; nil: nowhere
+	Sender  mail.Sender  // nil: mails are written to the folder mails/ instead
 }
 
 func (o Options) filled() Options {
@@ -59,9 +60,10 @@ type Service struct {
 	Providers cloud.Providers
 	http.Handler
 
-	engine *workflow.Embedded
-	mailer mailer.Function
-	close  []func() error // last one first
+	engine  *workflow.Embedded
+	mailer  mailer.Function
+	retries func(context.Context) error // of mails
+	close   []func() error              // last one first
 }
 
 // Open puts the service together. Whatever it opened before it failed is closed again.
@@ -92,13 +94,21 @@ func (s *Service) open(o Options) error {
 	if err = s.work(o); err != nil {
 		return err
 	}
-	outbox, err := mail.NewOutbox(filepath.Join(o.Dir, "mails"), o.Mails)
+	sender, err := o.sender()
 	if err != nil {
 		return err
 	}
-	s.mailer = mailer.Handler(s.Platform, outbox)
+	s.mailer, s.retries = mailer.Handler(s.Platform, sender), mailer.Retries(s.Platform, sender)
 	s.Handler, err = gateway.New(template, functions(s.Platform), gateway.Authorizer(authorizer.Handler(s.Platform)), o.Clock)
 	return err
+}
+
+// sender is whoever takes the mails: the outbox, unless another is given.
+func (o Options) sender() (mail.Sender, error) {
+	if o.Sender != nil {
+		return o.Sender, nil
+	}
+	return mail.NewOutbox(filepath.Join(o.Dir, "mails"), o.Mails)
 }
 
 // store opens the store: the embedded one, unless a table is named.

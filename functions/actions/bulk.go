@@ -32,25 +32,31 @@ type BulkSubmitted struct {
 
 func (s *service) bulkOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "submitBulkAction", Method: http.MethodPost, Path: "/actions/bulk", Policy: "actions:execute", Statuses: execute,
+		ID: "submitBulkAction", Method: http.MethodPost, Path: "/actions/bulk", Policy: acting, Scoped: true, Statuses: execute,
 		Summary: "Start or stop a resource group",
 		Description: "Queues one start or stop of every resource of the group. A start goes up the tiers, and within a tier up the orders; " +
 			"a stop goes exactly the other way. A tier begins when everything in the one before has reached its state, failed or timed out. " +
-			"Of a dynamic group only what can be started and stopped is acted on. A group without resources is 400.",
+			"Of a dynamic group only what can be started and stopped is acted on. A group without resources is 400. A grant on teams or " +
+			"resources suffices when it covers every resource of the group; what joins the group later, and is not covered, is not acted on.",
 	}, s.submitBulk)
 	rest.Handle(g, rest.Op{
-		ID: "getLatestBulkAction", Method: http.MethodGet, Path: "/actions/bulk/latest", Policy: "actions:read", Statuses: read,
-		Summary: "Get the organization's most recent bulk action", Description: "404 when there was none.",
+		ID: "getLatestBulkAction", Method: http.MethodGet, Path: "/actions/bulk/latest", Policy: reading, Scoped: true, Statuses: read,
+		Summary: "Get the organization's most recent bulk action", Description: "404 when there was none. With a grant on teams or resources, the most recent one that acts on nothing else, of the " +
+			"newest 20 of the organization.",
 	}, s.latestBulk)
 	rest.Handle(g, rest.Op{
-		ID: "getBulkAction", Method: http.MethodGet, Path: "/actions/bulk/{bulkActionID}", Policy: "actions:read", Statuses: read,
-		Summary: "Get a bulk action", Description: "completed and failed grow until together they reach total.",
+		ID: "getBulkAction", Method: http.MethodGet, Path: "/actions/bulk/{bulkActionID}", Policy: reading, Scoped: true, Statuses: read,
+		Summary: "Get a bulk action", Description: "completed and failed grow until together they reach total. It is seen by who may see every resource that it acts on.",
 	}, s.bulk)
 }
 
 func (s *service) submitBulk(ctx context.Context, in *struct{ Body BulkAction }) (BulkSubmitted, error) {
 	c := identity.From(ctx)
-	group, members, err := s.group(ctx, c.Org, in.Body.GroupID)
+	scopes, err := s.covered(ctx, in.Body.GroupID)
+	if err != nil {
+		return BulkSubmitted{}, err
+	}
+	group, members, err := s.group(ctx, c.Org, in.Body.GroupID, scopes)
 	if err != nil {
 		return BulkSubmitted{}, err
 	}
@@ -60,6 +66,7 @@ func (s *service) submitBulk(ctx context.Context, in *struct{ Body BulkAction })
 		ID: bulkID, GroupID: group.ID, Type: in.Body.Type, Status: execution.BulkQueued, Total: len(members), CreatedAt: now,
 		Plan: &execution.BulkPlan{
 			ChangedBy: execution.ChangedBy("bulk", c.Email, bulkID), StepDelay: group.StepDelaySeconds, FailurePolicy: group.FailurePolicy,
+			Scopes: scopes,
 		},
 	}
 	if err := s.createBulk(ctx, c.Org, b); err != nil {
@@ -68,22 +75,57 @@ func (s *service) submitBulk(ctx context.Context, in *struct{ Body BulkAction })
 	return BulkSubmitted{BulkActionID: b.ID, Status: b.Status, Total: b.Total}, nil
 }
 
-// group reads a group and its members, and refuses one that has none.
-func (s *service) group(ctx context.Context, org, groupID string) (inventory.Group, []inventory.Member, error) {
-	missing := fault.New(fault.NotFound, "no resource group %q", groupID)
+// covered gives the scopes in which the caller may act, nil for all; a group that they do not see is missing to them.
+func (s *service) covered(ctx context.Context, groupID string) (*identity.Scopes, error) {
+	c := identity.From(ctx)
+	may, sees := c.Scopes(acting), c.Scopes(grouping)
+	if may.All {
+		return nil, nil
+	}
+	if sees.All || !id.Valid("grp", groupID) {
+		return &may, nil
+	}
+	parts, err := s.inventory.Parts(ctx, c.Org, sees, groupID)
+	if err == nil && len(parts) == 0 {
+		err = noGroup(groupID)
+	}
+	return &may, err
+}
+
+func noGroup(groupID string) error { return fault.New(fault.NotFound, "no resource group %q", groupID) }
+
+// group reads a group and its members, and refuses one that has none, or one that lies outside of scopes.
+func (s *service) group(ctx context.Context, org, groupID string, scopes *identity.Scopes) (inventory.Group, []inventory.Member, error) {
 	if !id.Valid("grp", groupID) {
-		return inventory.Group{}, nil, missing
+		return inventory.Group{}, nil, noGroup(groupID)
 	}
 	group, members, err := execution.Members(ctx, s.inventory, org, groupID)
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return group, nil, missing
+		return group, nil, noGroup(groupID)
 	case err != nil:
 		return group, nil, err
 	case len(members) == 0:
 		return group, nil, fault.New(fault.Invalid, "resource group %s (%s) has no resources that can be acted on: add some first", group.ID, group.Name)
 	}
-	return group, members, nil
+	return group, members, s.cover(ctx, org, members, scopes)
+}
+
+// cover refuses members that do not all lie in scopes.
+func (s *service) cover(ctx context.Context, org string, members []inventory.Member, scopes *identity.Scopes) error {
+	if scopes == nil {
+		return nil
+	}
+	may, err := s.inventory.Reach(ctx, org, *scopes)
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		if !may[0].HasUID(m.UID) {
+			return fault.New(fault.Denied, "permission denied: %s is needed on every resource of the group", acting)
+		}
+	}
+	return nil
 }
 
 // createBulk commits the bulk action with its place among the pending work, and starts its machine.
@@ -109,34 +151,4 @@ func (s *service) createBulk(ctx context.Context, org string, b execution.Bulk) 
 		return fmt.Errorf("start bulk action %s: %w", b.ID, err)
 	}
 	return nil
-}
-
-func (s *service) latestBulk(ctx context.Context, _ *struct{}) (execution.Bulk, error) {
-	page, err := s.p.Table.Query(ctx, table.Query{PK: execution.BulkPK(identity.From(ctx).Org), Reverse: true, Limit: 1})
-	if err != nil {
-		return execution.Bulk{}, fmt.Errorf("read latest bulk action: %w", err)
-	}
-	if len(page.Items) == 0 {
-		return execution.Bulk{}, fault.New(fault.NotFound, "the organization has had no bulk action")
-	}
-	b, err := table.Decode[execution.Bulk](page.Items[0])
-	return b.Public(), err
-}
-
-func (s *service) bulk(ctx context.Context, in *struct {
-	BulkActionID string `path:"bulkActionID" maxLength:"64" doc:"The bulk action"`
-},
-) (execution.Bulk, error) {
-	missing := fault.New(fault.NotFound, "no bulk action %q", in.BulkActionID)
-	if !id.Valid("bulk", in.BulkActionID) {
-		return execution.Bulk{}, missing
-	}
-	b, err := table.Read[execution.Bulk](ctx, s.p.Table, execution.BulkKey(identity.From(ctx).Org, in.BulkActionID))
-	if fault.Is(err, fault.NotFound) {
-		return b, missing
-	}
-	if err != nil {
-		return b, fmt.Errorf("read bulk action %s: %w", in.BulkActionID, err)
-	}
-	return b.Public(), nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/inventory"
 	"lamplighter.dev/shared/table"
 )
@@ -43,8 +42,8 @@ func (e *Executor) expand(ctx context.Context, in execution.BulkInput) (Ready, e
 
 // plan writes the chunks of the bulk action.
 func (e *Executor) plan(ctx context.Context, in execution.BulkInput, b *execution.Bulk) error {
-	_, members, err := execution.Members(ctx, e.inventory, in.Org, b.GroupID)
-	if err != nil && !fault.Is(err, fault.NotFound) { // a group that is gone has no members: the bulk action ends with none
+	members, err := execution.Targets(ctx, e.inventory, in.Org, *b)
+	if err != nil {
 		return err
 	}
 	if err := e.clear(ctx, in); err != nil {

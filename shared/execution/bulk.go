@@ -10,6 +10,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/table"
 )
 
@@ -45,6 +46,9 @@ type BulkPlan struct {
 	StepDelay     int    `json:"stepDelay,omitempty"` // seconds
 	FailurePolicy string `json:"failurePolicy"`
 	Stage         Stage  `json:"stage,omitempty"`
+
+	// Scopes are where who asked for it may act; nil is everywhere. A group changes between the question and the deed.
+	Scopes *identity.Scopes `json:"scopes,omitempty"`
 }
 
 // Stage is how far the preparation of a bulk action is; every stage can be taken up again after a crash.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/inventory"
 )
 
@@ -24,4 +25,21 @@ func Members(ctx context.Context, s *inventory.Store, org, groupID string) (inve
 		members = slices.DeleteFunc(members, func(m inventory.Member) bool { return m.Unschedulable != "" })
 	}
 	return g, members, nil
+}
+
+// Targets are the resources that a bulk action acts on when it begins now: the members of its group, without those that
+// whoever asked for it may not act on. They are none when the group is gone.
+func Targets(ctx context.Context, s *inventory.Store, org string, b Bulk) ([]inventory.Member, error) {
+	_, members, err := Members(ctx, s, org, b.GroupID)
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	if err != nil || b.Plan == nil || b.Plan.Scopes == nil {
+		return members, err
+	}
+	may, err := s.Reach(ctx, org, *b.Plan.Scopes)
+	if err != nil {
+		return nil, fmt.Errorf("read what %s may act on: %w", b.ID, err)
+	}
+	return slices.DeleteFunc(members, func(m inventory.Member) bool { return !may[0].HasUID(m.UID) }), nil
 }

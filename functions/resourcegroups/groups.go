@@ -103,14 +103,6 @@ func (s *service) whole(ctx context.Context, g inventory.Group) (Group, error) {
 	return out, err
 }
 
-func (s *service) get(ctx context.Context, in *GroupInput) (Group, error) {
-	g, err := s.read(ctx, in.GroupID)
-	if err != nil {
-		return Group{}, err
-	}
-	return s.whole(ctx, g)
-}
-
 // maxName is how many characters a name may have.
 const maxName = 128
 

@@ -35,8 +35,9 @@ type service struct {
 
 func (s *service) groupOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "listResourceGroups", Method: http.MethodGet, Path: groups, Policy: reading, Statuses: []int{http.StatusBadRequest},
-		Summary: "List resource groups", Description: "Without members: read one group for these. memberCount of a dynamic group is null here.",
+		ID: "listResourceGroups", Method: http.MethodGet, Path: groups, Policy: reading, Scoped: true, Statuses: []int{http.StatusBadRequest},
+		Summary: "List resource groups", Description: "Without members: read one group for these. memberCount of a dynamic group is null here. A grant on teams or resources " +
+			"shows the groups that have such members, and counts these only.",
 	}, s.list)
 	rest.Handle(g, rest.Op{
 		ID: "createResourceGroup", Method: http.MethodPost, Path: groups, Policy: writing,
@@ -45,8 +46,9 @@ func (s *service) groupOperations(g *rest.Group) {
 			"Names are unique without regard to case.",
 	}, s.create)
 	rest.Handle(g, rest.Op{
-		ID: "getResourceGroup", Method: http.MethodGet, Path: group, Policy: reading, Statuses: []int{http.StatusNotFound},
-		Summary: "Read a resource group", Description: "Members come by tier, order and id; of a dynamic group, those that its selector finds now, all at tier 1, order 1.",
+		ID: "getResourceGroup", Method: http.MethodGet, Path: group, Policy: reading, Scoped: true, Statuses: []int{http.StatusNotFound},
+		Summary: "Read a resource group", Description: "Members come by tier, order and id; of a dynamic group, those that its selector finds now, all at tier 1, order 1. " +
+			"A grant on teams or resources shows the members among these; a group that has none does not exist for it.",
 	}, s.get)
 	rest.Handle(g, rest.Op{
 		ID: "updateResourceGroup", Method: http.MethodPut, Path: group, Policy: writing,
@@ -92,7 +94,7 @@ type listInput struct {
 }
 
 func (s *service) list(ctx context.Context, in *listInput) (rest.List[Group], error) {
-	all, err := s.inventory.Groups(ctx, org(ctx))
+	all, err := s.seen(ctx)
 	if err != nil {
 		return rest.List[Group]{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -145,8 +146,8 @@ func (j *JWTs) JWKS(ctx context.Context) (json.RawMessage, error) {
 	return b, nil
 }
 
-// parse reads a token without trusting it. Every byte is looked at first because go-jose's decoder skips newlines, which
-// would give one token many spellings.
+// parse reads a token without trusting it. Every byte is looked at first because go-jose's decoder skips newlines and does
+// not look at the last bits of a part, which would give one token many spellings.
 func parse(token string) (*jwt.JSONWebToken, error) {
 	if len(token) > tokenBytes {
 		return nil, errors.New("longer than 8 KiB")
@@ -154,6 +155,11 @@ func parse(token string) (*jwt.JSONWebToken, error) {
 	for i := range len(token) {
 		if !tokenByte(token[i]) {
 			return nil, fmt.Errorf("byte %q in it", token[i])
+		}
+	}
+	for part := range strings.SplitSeq(token, ".") {
+		if _, err := base64.RawURLEncoding.Strict().DecodeString(part); err != nil {
+			return nil, err
 		}
 	}
 	t, err := jwt.ParseSigned(token, algorithms)

@@ -6,11 +6,7 @@ import (
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
-	"encoding/base64"
 	"encoding/json"
-	"encoding/pem"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +17,6 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"lamplighter.dev/shared/clock"
-	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/identity"
 )
 
@@ -117,128 +112,6 @@ func TestATokenSaysWhatWasSigned(t *testing.T) {
 	got, err := tokens.Verify(context.Background(), token)
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
-	}
-}
-
-func TestHostileTokensAreRefused(t *testing.T) {
-	f := newForge(t)
-	tokens := identity.NewJWTs(f, issuer, clock.NewManual(now))
-	ed, ec := f.edPublic.KeyID, f.ecPublic.KeyID
-	head := func(kid string) heads {
-		return heads{"kid": kid, "typ": "at+jwt"}
-	}
-	changed := func(change func(c map[string]any)) string {
-		return mint(t, with(jose.EdDSA, f.ed), head(ed), fair(change))
-	}
-	set := func(name string, v any) string { return changed(func(c map[string]any) { c[name] = v }) }
-	drop := func(name string) string { return changed(func(c map[string]any) { delete(c, name) }) }
-	headed := func(name jose.HeaderKey, v any) string {
-		h := head(ed)
-		h[name] = v
-		return mint(t, with(jose.EdDSA, f.ed), h, fair(nil))
-	}
-	good := changed(nil)
-	if _, err := tokens.Verify(context.Background(), good); err != nil {
-		t.Fatalf("the fair token is refused: %v", err)
-	}
-	if _, err := tokens.Verify(context.Background(), mint(t, with(jose.ES256, f.ec), head(ec), fair(nil))); err != nil {
-		t.Fatalf("the fair ES256 token is refused: %v", err)
-	}
-	parts := strings.Split(good, ".")
-	b64 := base64.RawURLEncoding.EncodeToString
-	unsigned := func(alg string) string {
-		return b64([]byte(`{"alg":"`+alg+`","typ":"at+jwt","kid":"`+ed+`"}`)) + "." + parts[1] + "."
-	}
-	der, err := x509.MarshalPKIXPublicKey(f.ec.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
-	public := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
-	_, stranger, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	embedded := func() string {
-		s, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: stranger},
-			&jose.SignerOptions{EmbedJWK: true, ExtraHeaders: heads{"typ": "at+jwt"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := jwt.Signed(s).Claims(fair(nil)).Serialize()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
-	for name, token := range map[string]string{
-		"alg none":                      unsigned("none"),
-		"alg None":                      unsigned("None"),
-		"alg nOnE":                      unsigned("nOnE"),
-		"HS256 with the public PEM":     mint(t, with(jose.HS256, public), head(ec), fair(nil)),
-		"HS256 with the Ed25519 public": mint(t, with(jose.HS256, []byte(f.ed.Public().(ed25519.PublicKey))), head(ed), fair(nil)),
-		"RS256":                         mint(t, with(jose.RS256, rsaKey), head(ed), fair(nil)),
-		"ES256 under the EdDSA key id":  mint(t, with(jose.ES256, f.ec), head(ed), fair(nil)),
-		"a stranger's key, our key id":  mint(t, with(jose.EdDSA, stranger), head(ed), fair(nil)),
-		"a path for a key id":           mint(t, with(jose.EdDSA, f.ed), head("../../dev/null"), fair(nil)),
-		"SQL for a key id":              mint(t, with(jose.EdDSA, f.ed), head("' OR 1=1 --"), fair(nil)),
-		"an address for a key id":       mint(t, with(jose.EdDSA, f.ed), head("http://127.0.0.1/key"), fair(nil)),
-		"no key id":                     mint(t, with(jose.EdDSA, f.ed), head(""), fair(nil)),
-		"a key in the header":           embedded(),
-		"jku":                           headed("jku", "https://evil.example/jwks"),
-		"x5u":                           headed("x5u", "https://evil.example/cert"),
-		"x5c":                           headed("x5c", []string{b64(der)}),
-		"crit":                          headed("crit", []string{"exp"}),
-		"b64":                           headed("b64", true),
-		"type JWT":                      headed("typ", "JWT"),
-		"no type":                       mint(t, with(jose.EdDSA, f.ed), heads{"kid": ed}, fair(nil)),
-		"expired by 31 s":               set("exp", now.Add(-31*time.Second).Unix()),
-		"not before in 31 s":            set("nbf", now.Add(31*time.Second).Unix()),
-		"issued in 31 s":                set("iat", now.Add(31*time.Second).Unix()),
-		"no exp":                        drop("exp"),
-		"no iat":                        drop("iat"),
-		"no sub":                        drop("sub"),
-		"no jti":                        drop("jti"),
-		"no session":                    drop("sid"),
-		"no version":                    drop("ver"),
-		"no audience":                   drop("aud"),
-		"no issuer":                     drop("iss"),
-		"another audience":              set("aud", []string{"mcp"}),
-		"another issuer":                set("iss", "https://evil.example"),
-		"exp as a string":               set("exp", "tomorrow"),
-		"a signature cut short":         good[:len(good)-4],
-		"another payload":               parts[0] + "." + b64([]byte(`{"sub":"admin"}`)) + "." + parts[2],
-		"no signature":                  parts[0] + "." + parts[1] + ".",
-		"four parts":                    good + ".x",
-		"a blank at the end":            good + " ",
-		"a newline at the end":          good + "\n",
-		"a newline within":              parts[0] + ".\n" + parts[1] + "." + parts[2],
-		"padding":                       good + "=",
-		"JSON serialization":            `{"payload":"` + parts[1] + `","protected":"` + parts[0] + `","signature":"` + parts[2] + `"}`,
-		"empty":                         "",
-		"two dots":                      "..",
-		"a megabyte":                    strings.Repeat("a", 1<<20),
-		"a refresh token":               "lampr_abc.1.DEF.ghi",
-	} {
-		t.Run(name, func(t *testing.T) {
-			claims, err := tokens.Verify(context.Background(), token)
-			if !fault.Is(err, fault.Unauthenticated) {
-				t.Errorf("%+v, %v", claims, err)
-			}
-		})
-	}
-}
-
-func TestTheLeewayIsThirtySeconds(t *testing.T) {
-	f := newForge(t)
-	tokens := identity.NewJWTs(f, issuer, clock.NewManual(now))
-	head := heads{"kid": f.edPublic.KeyID, "typ": "at+jwt"}
-	token := mint(t, with(jose.EdDSA, f.ed), head, fair(func(c map[string]any) { c["exp"] = now.Add(-29 * time.Second).Unix() }))
-	if _, err := tokens.Verify(context.Background(), token); err != nil {
-		t.Errorf("expired by 29 s: %v", err)
 	}
 }
 

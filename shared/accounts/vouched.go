@@ -86,7 +86,8 @@ func (a Accounts) first(ctx context.Context, c Claim, cond table.Cond) (identity
 	if err != nil {
 		return identity.User{}, err
 	}
-	u, writes := old, []table.Write(nil)
+	u := old
+	var writes []table.Write
 	if old.Verified {
 		writes, err = a.join(c, old)
 	} else {

@@ -86,7 +86,7 @@ func TestSomebodyNewGetsAVerifiedAccountWithoutAPassword(t *testing.T) {
 	}
 }
 
-// check 23
+// check 23.
 func TestAProviderThatIsNotAuthoritativeOpensNoAccountOfTheSameAddress(t *testing.T) {
 	p, _ := identitytest.New(t)
 	u := keep(t, p, verified)

@@ -38,7 +38,7 @@ func TestProvidersAreOffUntilTheyAreConfigured(t *testing.T) {
 	}
 }
 
-// check 89
+// check 89.
 func TestAFunctionDoesNotStartWithHalfAProvider(t *testing.T) {
 	both := map[string]string{"LAMPLIGHTER_GOOGLE_CLIENT_ID": "g", "LAMPLIGHTER_GOOGLE_CLIENT_SECRET": "secret value"}
 	with := func(name, value string) map[string]string {

@@ -29,7 +29,7 @@ func TestSomebodyOfGitHubIsTheirNumberAndTheirPrimaryVerifiedAddress(t *testing.
 	}
 }
 
-// check 23
+// check 23.
 func TestAddressesOfGitHubThatAreNone(t *testing.T) {
 	p, twin := atGitHub(t)
 	for name, emails := range map[string][]signintest.Email{

@@ -47,7 +47,7 @@ func (o *openID) verify(ctx context.Context, raw string) (said, error) {
 	if len(raw) > maxToken {
 		return s, refuse(errors.New("it is too long"))
 	}
-	jws, err := jose.ParseSigned(raw, algorithms)
+	jws, err := jose.ParseSignedCompact(raw, algorithms)
 	if err != nil || len(jws.Signatures) != 1 {
 		return s, refuse(errors.Join(err, errors.New("it is no token that is signed once, by an accepted algorithm")))
 	}
@@ -121,7 +121,7 @@ func (o *openID) keysFor(ctx context.Context, kid string) (keys, error) {
 
 // VerifySignature tries the keys that a token may be signed with.
 func (k keys) VerifySignature(_ context.Context, raw string) ([]byte, error) {
-	jws, err := jose.ParseSigned(raw, algorithms)
+	jws, err := jose.ParseSignedCompact(raw, algorithms)
 	if err != nil {
 		return nil, err
 	}

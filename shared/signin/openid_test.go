@@ -49,7 +49,7 @@ func (g ground) vouched(t *testing.T, changes map[string]any) (accounts.Claim, e
 	return g.providers.Vouches(t.Context(), g.twin.Sign(t, claims))
 }
 
-// check 22
+// check 22.
 func TestIDTokensThatAreRefused(t *testing.T) {
 	g := newGround(t)
 	if c, err := g.vouched(t, nil); err != nil || c.Subject != "alice" {
@@ -83,7 +83,7 @@ func TestIDTokensThatAreRefused(t *testing.T) {
 	}
 }
 
-// check 22: signatures
+// check 22: signatures.
 func TestForgedIDTokensAreRefused(t *testing.T) {
 	g := newGround(t)
 	claims := g.twin.Claims("alice")
@@ -122,7 +122,7 @@ func TestForgedIDTokensAreRefused(t *testing.T) {
 
 func keyID(t *testing.T, token string) string {
 	t.Helper()
-	jws, err := jose.ParseSigned(token, []jose.SignatureAlgorithm{jose.ES256})
+	jws, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -142,7 +142,7 @@ func (s *server) sendBack(w http.ResponseWriter, r *http.Request, more url.Value
 	}
 	more.Set("code", s.grant(r.Header.Get("X-Person"), q))
 	more.Set("state", q.Get("state"))
-	http.Redirect(w, r, q.Get("redirect_uri")+"?"+more.Encode(), http.StatusFound)
+	http.Redirect(w, r, q.Get("redirect_uri")+"?"+more.Encode(), http.StatusFound) //nolint:gosec // tests alone send browsers here
 }
 
 func answer(w http.ResponseWriter, status int, v any) {

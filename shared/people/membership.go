@@ -101,8 +101,8 @@ func entry(org string, m identity.Member) ([]table.Write, error) {
 func (s People) Regrant(ctx context.Context, org string, old identity.Member, grants []identity.Grant, extra ...table.Write) error {
 	next := old
 	next.Grants = Newcomer(old.User, old.Email, grants, s.Clock.Now()).Grants
-	if len(next.Grants) > identity.MaxGrants {
-		return fault.New(fault.Denied, "%s has %d grants, and more are not possible: revoke some first", old.Email, identity.MaxGrants)
+	if err := roomFor(next); err != nil {
+		return err
 	}
 	return s.exchange(ctx, org, swap{old, next, step{owners: owners(next) - owners(old)}, extra})
 }
@@ -114,17 +114,29 @@ type Change struct {
 }
 
 // Change changes a member of org: what they may do, whether they are locked out. fault.Conflict as of Regrant, and when
-// the roles that are given anew have changed since they were judged. One round trip.
-func (s People) Change(ctx context.Context, org string, c Change) error {
+// the roles that are given anew have changed since they were judged. It gives the member as they are now. One round trip.
+func (s People) Change(ctx context.Context, org string, c Change) (identity.Member, error) {
 	var given []identity.Grant
 	for _, g := range c.New.Grants {
 		if !slices.ContainsFunc(c.Old.Grants, func(o identity.Grant) bool { return o.ID == g.ID && o.Role == g.Role }) {
 			given = append(given, g)
 		}
 	}
+	if err := roomFor(c.New); err != nil {
+		return c.Old, err
+	}
 	c.New.Grants = Newcomer(c.Old.User, c.Old.Email, c.New.Grants, s.Clock.Now()).Grants
+	c.New.Version = c.Old.Version + 1
 	t := step{owners: owners(c.New) - owners(c.Old)}.judged(c.Judged, given)
-	return s.exchange(ctx, org, swap{old: c.Old, next: c.New, step: t})
+	return c.New, s.exchange(ctx, org, swap{old: c.Old, next: c.New, step: t})
+}
+
+// roomFor refuses more grants than a member can have.
+func roomFor(m identity.Member) error {
+	if len(m.Grants) > identity.MaxGrants {
+		return fault.New(fault.Conflict, "%s has %d grants, and more are not possible: revoke some first", m.Email, identity.MaxGrants)
+	}
+	return nil
 }
 
 // swap puts a member in place of who they were, and moves the counts by a step.
@@ -135,7 +147,7 @@ type swap struct {
 }
 
 func (s People) exchange(ctx context.Context, org string, w swap) error {
-	w.next.Version++
+	w.next.Version = w.old.Version + 1
 	it, err := table.Row(identity.MemberKey(org, w.old.User), w.next)
 	if err != nil {
 		return err

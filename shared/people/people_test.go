@@ -3,6 +3,7 @@ package people_test
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -135,7 +136,7 @@ func TestAMemberOfTheDaysBeforeVersions(t *testing.T) {
 func TestGrantsAreBounded(t *testing.T) {
 	s := newStage(t)
 	ada := s.member("ada", identity.Owner)
-	s.want(fault.Denied, s.Regrant(s.ctx, org, ada, make([]identity.Grant, identity.MaxGrants+1)))
+	s.want(fault.Conflict, s.Regrant(s.ctx, org, ada, make([]identity.Grant, identity.MaxGrants+1)))
 	s.must(s.Regrant(s.ctx, org, ada, append(grants(identity.Owner), make([]identity.Grant, identity.MaxGrants-1)...)))
 }
 
@@ -164,16 +165,19 @@ func TestARoleOfOnesOwnIsGivenAsItWasJudged(t *testing.T) {
 	a := judged
 	a.Generation++
 	s.put(identity.AccessKey(org), a)
-	s.want(fault.Conflict, s.Change(s.ctx, org, people.Change{Old: eve, New: next, Judged: judged}))
-	s.must(s.Change(s.ctx, org, people.Change{Old: eve, New: next, Judged: a}))
+	_, err := s.Change(s.ctx, org, people.Change{Old: eve, New: next, Judged: judged})
+	s.want(fault.Conflict, err)
+	_, err = s.Change(s.ctx, org, people.Change{Old: eve, New: next, Judged: a})
+	s.must(err)
 	if got := s.access().Generation; got != a.Generation+1 {
 		t.Errorf("generation %d: the role could be deleted while it is given", got)
 	}
 	eve = s.found("eve")
 	locked := eve
 	locked.Disabled = true
-	s.must(s.Change(s.ctx, org, people.Change{Old: eve, New: locked}))
-	if now := s.found("eve"); !now.Disabled || now.Grants[0].Role != "role_1" || now.Grants[0].ID != eve.Grants[0].ID {
+	told, err := s.Change(s.ctx, org, people.Change{Old: eve, New: locked})
+	s.must(err)
+	if now := s.found("eve"); !reflect.DeepEqual(told, now) || !now.Disabled || now.Grants[0].Role != "role_1" || now.Grants[0].ID != eve.Grants[0].ID {
 		t.Errorf("%+v", now)
 	}
 }

@@ -124,5 +124,6 @@ func (s *stage) trips(f func(ctx context.Context)) int {
 func (s *stage) disable(m identity.Member, disabled bool) error {
 	next := m
 	next.Disabled = disabled
-	return s.Change(s.ctx, org, people.Change{Old: m, New: next})
+	_, err := s.Change(s.ctx, org, people.Change{Old: m, New: next})
+	return err
 }

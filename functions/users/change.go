@@ -1,0 +1,156 @@
+package users
+
+import (
+	"context"
+	"slices"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/naming"
+	"lamplighter.dev/shared/people"
+	"lamplighter.dev/shared/rest"
+)
+
+// Change is the body of PATCH /users/{email}.
+type Change struct {
+	Role   rest.Patch[string] `json:"role,omitzero" minLength:"1" maxLength:"64" doc:"The name of a system role, or the id of one of the organization's (role_…)"`
+	Status rest.Patch[string] `json:"status,omitzero" enum:"active,disabled" doc:"Of members only"`
+	Name   rest.Patch[string] `json:"name,omitzero" minLength:"1" maxLength:"100" doc:"While the user is invited"`
+}
+
+// clearable refuses null: a user has all of these.
+func (c Change) clearable() error {
+	for name, null := range map[string]bool{"role": c.Role.Null, "status": c.Status.Null, "name": c.Name.Null} {
+		if null {
+			return fault.New(fault.Invalid, "%s: it cannot be null", name)
+		}
+	}
+	return nil
+}
+
+type changeInput struct {
+	EmailInput
+	Body Change
+}
+
+func (s service) change(ctx context.Context, in *changeInput) (User, error) {
+	if err := in.Body.clearable(); err != nil {
+		return User{}, err
+	}
+	f, err := s.find(ctx, in.Email)
+	if err != nil {
+		return User{}, err
+	}
+	a, err := s.access(ctx)
+	if err != nil {
+		return User{}, err
+	}
+	now := f
+	if f.invitation.ID != "" {
+		now.invitation, err = s.amend(ctx, a, f.invitation, in.Body)
+	} else {
+		now.member, err = s.alter(ctx, a, f.member, in.Body)
+	}
+	if err != nil {
+		return User{}, err
+	}
+	note(ctx, f, now)
+	return now.show(), nil
+}
+
+// amend changes an invitation. Whoever gives it another role is its inviter from then on.
+func (s service) amend(ctx context.Context, a identity.Access, inv people.Invitation, c Change) (people.Invitation, error) { //nolint:revive // who, by which roles, what
+	next := inv
+	if c.Status.Sent {
+		return next, fault.New(fault.Invalid, "status: %s has not joined yet; DELETE withdraws the invitation", inv.Email)
+	}
+	if err := mayTouch(ctx, a, inv); err != nil {
+		return next, err
+	}
+	if c.Name.Sent {
+		var err error
+		if next.Name, err = naming.Clean("name", c.Name.Value, 100); err != nil {
+			return next, err
+		}
+	}
+	if c.Role.Sent {
+		if err := mayGive(ctx, a, c.Role.Value); err != nil {
+			return next, err
+		}
+		next.Role, next.Inviter = c.Role.Value, identity.From(ctx).User
+	}
+	return s.Amend(ctx, org(ctx), inv, next)
+}
+
+// alter changes a member.
+func (s service) alter(ctx context.Context, a identity.Access, m identity.Member, c Change) (identity.Member, error) { //nolint:revive // who, by which roles, what
+	if c.Name.Sent {
+		return m, fault.New(fault.Invalid, "name: %s has an account, whose name they change themselves", m.Email)
+	}
+	if err := people.MayChange(identity.From(ctx), a, m); err != nil {
+		return m, err
+	}
+	next := m
+	if c.Status.Sent {
+		next.Disabled = c.Status.Value == disabled
+	}
+	if c.Role.Sent {
+		if err := mayGive(ctx, a, c.Role.Value); err != nil {
+			return m, err
+		}
+		next.Grants = regranted(m.Grants, c.Role.Value)
+	}
+	return s.Change(ctx, org(ctx), people.Change{Old: m, New: next, Judged: a})
+}
+
+// regranted are grants with the role, and no other one, on the whole organization. What they were given before stays the
+// same assignment.
+func regranted(grants []identity.Grant, role string) []identity.Grant {
+	out := slices.DeleteFunc(slices.Clone(grants), func(g identity.Grant) bool { return g.Scope == identity.OrgScope && g.Role != role })
+	if slices.ContainsFunc(out, func(g identity.Grant) bool { return g.Scope == identity.OrgScope }) {
+		return out
+	}
+	return append([]identity.Grant{{Role: role, Scope: identity.OrgScope}}, out...)
+}
+
+// Removed names who was removed.
+type Removed struct {
+	ID string `json:"id" doc:"The address" example:"ada@example.com"`
+}
+
+func (s service) remove(ctx context.Context, in *EmailInput) (Removed, error) {
+	f, err := s.find(ctx, in.Email)
+	if err != nil {
+		return Removed{}, err
+	}
+	if f.member.User == identity.From(ctx).User {
+		return s.goes(ctx, f)
+	}
+	a, err := s.access(ctx)
+	if err != nil {
+		return Removed{}, err
+	}
+	if f.invitation.ID == "" {
+		if err = people.MayChange(identity.From(ctx), a, f.member); err != nil {
+			return Removed{}, err
+		}
+		return s.goes(ctx, f)
+	}
+	if err = mayTouch(ctx, a, f.invitation); err != nil {
+		return Removed{}, err
+	}
+	if err = s.Withdraw(ctx, org(ctx), f.invitation); err != nil {
+		return Removed{}, err
+	}
+	note(ctx, f, found{})
+	return Removed{f.invitation.Email}, nil
+}
+
+// goes ends the membership of f.
+func (s service) goes(ctx context.Context, f found) (Removed, error) {
+	if err := s.Remove(ctx, org(ctx), f.member); err != nil {
+		return Removed{}, err
+	}
+	note(ctx, f, found{})
+	return Removed{f.member.Email}, nil
+}

@@ -1,0 +1,147 @@
+package users
+
+import (
+	"context"
+	"time"
+
+	"lamplighter.dev/shared/accounts"
+	"lamplighter.dev/shared/audit"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/limit"
+	"lamplighter.dev/shared/mail"
+	"lamplighter.dev/shared/people"
+	"lamplighter.dev/shared/table"
+)
+
+// The limits of inviting. The second one counts over all organizations: it protects who is invited.
+var (
+	byOrganisation = limit.Rule{Name: "invitations", Max: 50, Per: time.Hour}
+	toAddress      = limit.Rule{Name: "invited", Max: 5, Per: 24 * time.Hour}
+)
+
+type inviteInput struct {
+	Body struct {
+		Email string `json:"email" maxLength:"254" doc:"Where the invitation goes" example:"ada@example.com"`
+		Name  string `json:"name,omitempty" maxLength:"100" doc:"What to call them until they have an account; without one, the part of the address before the @"`
+		Role  string `json:"role,omitempty" maxLength:"64" default:"viewer" doc:"The name of a system role, or the id of one of the organization's (role_…)"`
+	}
+}
+
+func (s service) invite(ctx context.Context, in *inviteInput) (User, error) {
+	inv, err := invitation(ctx, in)
+	if err != nil {
+		return User{}, err
+	}
+	a, err := s.access(ctx)
+	if err != nil {
+		return User{}, err
+	}
+	if err = mayGive(ctx, a, inv.Role); err != nil {
+		return User{}, err
+	}
+	old, err := s.waiting(ctx, a, inv.Email)
+	if err != nil {
+		return User{}, err
+	}
+	if err = s.allowance(ctx, inv.Email); err != nil {
+		return User{}, err
+	}
+	return s.send(ctx, old, inv)
+}
+
+// invitation is what the request asks for.
+func invitation(ctx context.Context, in *inviteInput) (people.Invitation, error) {
+	address, err := identity.Address(in.Body.Email)
+	if err != nil {
+		return people.Invitation{}, err
+	}
+	name, err := accounts.Name(in.Body.Name, address)
+	return people.Invitation{Email: address, Name: name, Role: in.Body.Role, Inviter: identity.From(ctx).User}, err
+}
+
+// waiting is the invitation that the address has already, the zero one when it has none. It refuses to invite a member, and
+// to replace what the caller could not have given.
+func (s service) waiting(ctx context.Context, a identity.Access, address string) (people.Invitation, error) {
+	_, _, err := s.Find(ctx, org(ctx), address)
+	if err == nil {
+		return people.Invitation{}, fault.New(fault.Conflict, "email: %s is a member already; PATCH /users/{email} changes what they may do", address)
+	}
+	if !fault.Is(err, fault.NotFound) {
+		return people.Invitation{}, err
+	}
+	all, err := s.Invitations(ctx, org(ctx))
+	if err != nil {
+		return people.Invitation{}, err
+	}
+	for _, inv := range all {
+		if inv.Email == address {
+			return inv, mayTouch(ctx, a, inv)
+		}
+	}
+	if len(all) >= people.MaxInvitations {
+		return people.Invitation{}, fault.New(fault.Conflict, "%d invitations are waiting, and more are not possible: withdraw some, or wait until they end", len(all))
+	}
+	return people.Invitation{}, nil
+}
+
+// allowance counts the invitation, and refuses it when there have been enough. A counter that cannot be reached does not
+// keep people from being invited.
+func (s service) allowance(ctx context.Context, address string) error {
+	now := s.Clock.Now()
+	for _, l := range []struct {
+		limit.Rule
+		who, of string
+	}{
+		{byOrganisation, org(ctx), "of this organization"},
+		{toAddress, identity.Digest(s.Settings.Pepper, "invited", address), "of this address"},
+	} {
+		ok, err := limit.Take(ctx, s.Table, now, l.Rule, l.who)
+		if err != nil {
+			s.Log.ErrorContext(ctx, "invitation not counted", "org", org(ctx), "error", err)
+		}
+		if !ok {
+			again := now.Truncate(l.Per).Add(l.Per)
+			return fault.New(fault.Denied, "too many invitations %s: try again at %s", l.of, again.Format(time.RFC3339))
+		}
+	}
+	return nil
+}
+
+// send stores the invitation and queues its mail, both or none.
+func (s service) send(ctx context.Context, old, inv people.Invitation) (User, error) {
+	o, err := table.Read[identity.Organisation](ctx, s.Table, identity.OrganisationKey(org(ctx)))
+	if err != nil {
+		return User{}, fault.Wrap("read organization "+org(ctx), err)
+	}
+	post, err := mail.Queue(ctx, s.Sealer, s.Clock.Now(), mail.Mail{
+		Template: mail.Invitation, To: inv.Email,
+		Data: map[string]string{"organisation": o.Name, "inviter": identity.From(ctx).Email},
+	})
+	if err != nil {
+		return User{}, err
+	}
+	inv, err = s.Invite(table.Within(ctx, mail.Partition), org(ctx), old, inv, post)
+	if err != nil {
+		return User{}, err
+	}
+	note(ctx, found{invitation: old}, found{invitation: inv})
+	return guest(inv), nil
+}
+
+// note puts on record how a user was and is.
+func note(ctx context.Context, before, after found) {
+	c := audit.Change{}
+	if before.there() {
+		u := before.show()
+		c.Target, c.Before = u.Email, u
+	}
+	if after.there() {
+		u := after.show()
+		c.Target, c.After = u.Email, u
+	}
+	audit.Note(ctx, c)
+}
+
+// there tells whether anybody was found.
+func (f found) there() bool { return f.invitation.ID != "" || f.member.User != "" }

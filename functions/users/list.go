@@ -1,0 +1,106 @@
+package users
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/listing"
+	"lamplighter.dev/shared/people"
+	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/table"
+)
+
+type listInput struct {
+	rest.Page
+	Search string `query:"search" maxLength:"254" doc:"Part of an address"`
+}
+
+// list reads the invitations, the members of the page, and their names: three round trips, whichever page it is. A search
+// looks at every member, of whom there are at most people.MaxMembers.
+func (s service) list(ctx context.Context, in *listInput) (rest.List[User], error) {
+	guests, err := s.Invitations(ctx, org(ctx))
+	if err != nil {
+		return rest.List[User]{}, err
+	}
+	search := strings.ToLower(strings.TrimSpace(in.Search))
+	members, err := s.members(ctx, in.Page, search)
+	if err != nil {
+		return rest.List[User]{}, err
+	}
+	out := rest.List[User]{Page: in.Page.Page, Limit: in.Limit}
+	if out.Items, out.Total, err = s.named(ctx, members); err != nil {
+		return rest.List[User]{}, err
+	}
+	if search != "" {
+		out.Total = members.Total
+		guests = matching(guests, search)
+	}
+	behind := guests[min(max(in.Skip()-out.Total, 0), len(guests)):]
+	for _, inv := range behind[:min(in.Limit-len(out.Items), len(behind))] {
+		out.Items = append(out.Items, guest(inv))
+	}
+	out.Total += len(guests)
+	return out, nil
+}
+
+func matching(guests []people.Invitation, search string) []people.Invitation {
+	var out []people.Invitation
+	for _, inv := range guests {
+		if strings.Contains(inv.Email, search) {
+			out = append(out, inv)
+		}
+	}
+	return out
+}
+
+// members reads those of a page. Their total is told only of a search: otherwise the organization counts them.
+func (s service) members(ctx context.Context, page rest.Page, search string) (rest.List[identity.Member], error) {
+	q := table.Query{PK: identity.MemberKey(org(ctx), "").PK}
+	r := listing.Reading[identity.Member]{Store: s.Table, Page: page}
+	if search == "" {
+		return r.Counted(ctx, q, people.MaxMembers)
+	}
+	return r.Filtered(ctx, q, func(m identity.Member) bool { return strings.Contains(m.Email, search) })
+}
+
+// named gives members their names, and tells how many the organization has.
+func (s service) named(ctx context.Context, members rest.List[identity.Member]) ([]User, int, error) {
+	counts := identity.AccessKey(org(ctx))
+	keys := []table.Key{counts}
+	for _, m := range members.Items {
+		keys = append(keys, identity.UserKey(m.User))
+	}
+	prefixes := make([]string, len(keys))
+	for i, k := range keys {
+		prefixes[i] = k.PK
+	}
+	items, err := s.Table.BatchGet(table.Within(ctx, prefixes...), keys...)
+	if err != nil {
+		return nil, 0, fmt.Errorf("read %d users of %s: %w", len(keys)-1, org(ctx), err)
+	}
+	a, err := decode[identity.Access](items, counts)
+	if err != nil {
+		return nil, 0, err
+	}
+	out := make([]User, 0, len(members.Items))
+	for i, m := range members.Items {
+		u, err := decode[identity.User](items, keys[i+1])
+		if err != nil {
+			return nil, 0, err
+		}
+		out = append(out, member(u, m))
+	}
+	return out, int(a.Members), nil
+}
+
+// decode reads the item under k, the zero T when it is not there.
+func decode[T any](items map[table.Key]table.Item, k table.Key) (T, error) {
+	it, ok := items[k]
+	if !ok {
+		var zero T
+		return zero, nil
+	}
+	return table.Decode[T](it)
+}

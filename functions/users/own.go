@@ -1,0 +1,78 @@
+package users
+
+import (
+	"context"
+	"time"
+
+	"lamplighter.dev/shared/audit"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/naming"
+	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/table"
+)
+
+// Profile is one's own account.
+type Profile struct {
+	ID            string    `json:"id" doc:"The account" example:"usr_01k8z3v5y0e6m9x2q4t7r1c8bd"`
+	Email         string    `json:"email" doc:"Its address" example:"ada@example.com"`
+	Name          string    `json:"name" doc:"What its user is called"`
+	EmailVerified bool      `json:"emailVerified" doc:"They have proved to read mails to the address"`
+	CreatedAt     time.Time `json:"createdAt" doc:"When it was made"`
+	UpdatedAt     time.Time `json:"updatedAt" doc:"When it was changed last"`
+}
+
+func shown(u identity.User) Profile {
+	return Profile{ID: u.ID, Email: u.Email, Name: u.Name, EmailVerified: u.Verified, CreatedAt: u.Created, UpdatedAt: u.Updated}
+}
+
+func (s service) profile(ctx context.Context, _ *struct{}) (Profile, error) {
+	k := identity.UserKey(identity.From(ctx).User)
+	u, err := table.Read[identity.User](table.Within(ctx, k.PK), s.Table, k)
+	if err != nil {
+		return Profile{}, fault.Wrap("read one's own profile", err)
+	}
+	return shown(u), nil
+}
+
+type renameInput struct {
+	Body struct {
+		Name rest.Patch[string] `json:"name,omitzero" minLength:"1" maxLength:"100" doc:"What to be called"`
+	}
+}
+
+func (s service) rename(ctx context.Context, in *renameInput) (Profile, error) {
+	if in.Body.Name.Null {
+		return Profile{}, fault.New(fault.Invalid, "name: it cannot be null")
+	}
+	before, err := s.profile(ctx, nil)
+	if err != nil || !in.Body.Name.Sent {
+		return before, err
+	}
+	name, err := naming.Clean("name", in.Body.Name.Value, 100)
+	if err != nil {
+		return before, err
+	}
+	k := identity.UserKey(before.ID)
+	it, err := s.Table.Write(table.Within(ctx, k.PK), table.Update(k,
+		[]table.Change{table.Set("name", name), table.Set("updated", s.Clock.Now())}, table.Exists()))
+	if err != nil {
+		return before, fault.Wrap("rename "+before.ID, err)
+	}
+	u, err := table.Decode[identity.User](it)
+	after := shown(u)
+	audit.Note(ctx, audit.Change{Target: after.Email, Before: before, After: after})
+	return after, err
+}
+
+func (s service) leave(ctx context.Context, _ *struct{}) (Removed, error) {
+	c := identity.From(ctx)
+	if c.Org == "" {
+		return Removed{}, fault.New(fault.Denied, "you are in no organization")
+	}
+	u, m, err := s.Member(ctx, c.Org, c.User)
+	if err != nil {
+		return Removed{}, err
+	}
+	return s.goes(ctx, found{user: u, member: m})
+}

@@ -1,0 +1,124 @@
+package users
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/people"
+	"lamplighter.dev/shared/table"
+)
+
+// The statuses of a user in an organization.
+const (
+	active   = "active"
+	disabled = "disabled"
+	invited  = "invited"
+)
+
+// User is somebody who belongs to the organization, or is invited to.
+type User struct {
+	Email         string     `json:"email" doc:"The address; it names the user in paths" example:"ada@example.com"`
+	Name          string     `json:"name" doc:"What they are called"`
+	Status        string     `json:"status" enum:"active,disabled,invited" doc:"disabled: kept out of this organization"`
+	Roles         []Role     `json:"roles" doc:"What they may do; of somebody invited, what they will be given"`
+	EmailVerified bool       `json:"emailVerified" doc:"They have proved to read mails to the address"`
+	JoinedAt      *time.Time `json:"joinedAt" doc:"Null while invited"`
+	InvitedAt     *time.Time `json:"invitedAt" doc:"When the newest invitation was sent; null for members"`
+	ExpiresAt     *time.Time `json:"expiresAt" doc:"When the invitation ends; null for members"`
+}
+
+// Role is a role that a user has on a scope.
+type Role struct {
+	RoleID       string `json:"roleID" doc:"The name of a system role, or the id of one of the organization's" example:"viewer"`
+	Scope        string `json:"scope" doc:"org, team:<id> or resource:<id>" example:"org"`
+	AssignmentID string `json:"assignmentID,omitempty" doc:"By which it can be revoked; none while invited"`
+}
+
+// member shows a member.
+func member(u identity.User, m identity.Member) User {
+	out := User{Email: m.Email, Name: u.Name, Status: active, Roles: []Role{}, EmailVerified: u.Verified, JoinedAt: &m.Joined}
+	if m.Disabled {
+		out.Status = disabled
+	}
+	for _, g := range m.Grants {
+		out.Roles = append(out.Roles, Role{RoleID: g.Role, Scope: g.Scope, AssignmentID: g.ID})
+	}
+	return out
+}
+
+// guest shows somebody invited.
+func guest(inv people.Invitation) User {
+	return User{
+		Email: inv.Email, Name: inv.Name, Status: invited, Roles: []Role{{RoleID: inv.Role, Scope: identity.OrgScope}},
+		InvitedAt: &inv.Created, ExpiresAt: &inv.Expires,
+	}
+}
+
+// EmailInput names the user of a request. It is exported so that the framework looks into it where it is embedded.
+type EmailInput struct {
+	Email string `path:"email" maxLength:"1024" doc:"The address" example:"ada@example.com"`
+}
+
+func org(ctx context.Context) string { return identity.From(ctx).Org }
+
+// found is who an address is in the organization: a member, else somebody invited.
+type found struct {
+	user       identity.User
+	member     identity.Member
+	invitation people.Invitation // its ID is empty for a member
+}
+
+func (f found) show() User {
+	if f.invitation.ID != "" {
+		return guest(f.invitation)
+	}
+	return member(f.user, f.member)
+}
+
+// find reads who an address is; fault.NotFound when nobody in this organization. Two round trips for a member, else three.
+func (s service) find(ctx context.Context, email string) (found, error) {
+	u, m, err := s.Find(ctx, org(ctx), email)
+	if !fault.Is(err, fault.NotFound) {
+		return found{user: u, member: m}, err
+	}
+	inv, err := s.Invitation(ctx, org(ctx), email)
+	return found{invitation: inv}, err
+}
+
+func (s service) get(ctx context.Context, in *EmailInput) (User, error) {
+	f, err := s.find(ctx, in.Email)
+	if err != nil {
+		return User{}, err
+	}
+	return f.show(), nil
+}
+
+// access reads what there is to know of the organization's roles.
+func (s service) access(ctx context.Context) (identity.Access, error) {
+	a, err := table.Read[identity.Access](ctx, s.Table, identity.AccessKey(org(ctx)))
+	if err != nil {
+		return a, fmt.Errorf("read roles of %s: %w", org(ctx), err)
+	}
+	return a, nil
+}
+
+// mayGive refuses a role that does not exist, and one that holds more than the caller.
+func mayGive(ctx context.Context, a identity.Access, role string) error {
+	policies, ok := people.Role(a, role)
+	if !ok {
+		return fault.New(fault.Invalid, "role: there is no role %.64q; GET /roles lists them", role)
+	}
+	return people.MayGrant(identity.From(ctx), policies, identity.OrgScope)
+}
+
+// mayTouch refuses to change an invitation to a role that holds more than the caller.
+func mayTouch(ctx context.Context, a identity.Access, inv people.Invitation) error {
+	if inv.ID == "" {
+		return nil
+	}
+	m := identity.Member{Email: inv.Email, Grants: []identity.Grant{{Role: inv.Role, Scope: identity.OrgScope}}}
+	return people.MayChange(identity.From(ctx), a, m)
+}

@@ -120,7 +120,7 @@ func TestWhateverIsDoneToAChainIsFoundOut(t *testing.T) {
 		}, 10, "head of the chain names"},
 		"a row is no row any more": {func(_ *testing.T, rows []table.Item) []table.Write {
 			return []table.Write{table.Put(table.Item{Key: rows[3].Key, Data: json.RawMessage(`{"seq":4}`)})}
-		}, 4, "changes"},
+		}, 4, "altered"},
 		"a member is put beside the others": {func(_ *testing.T, rows []table.Item) []table.Write {
 			return []table.Write{table.Put(edit(rows[3], `"ip"`, `"note":"harmless","ip"`))}
 		}, 4, "altered"},

@@ -28,15 +28,14 @@ func Parse(text []byte) (Sealed, error) {
 	return object, nil
 }
 
-// Stored reads a row from the store.
+// Stored reads a row from the store. Changes that are damaged are left as they are: the hash tells.
 func Stored(it table.Item) (Sealed, error) {
 	s, err := Parse(it.Data)
 	if err != nil {
 		return nil, err
 	}
-	text, _ := s["changes"].(string)
-	if s["changes"], err = decode([]byte(text)); err != nil {
-		return nil, fmt.Errorf("its changes cannot be read: %w", err)
+	if v, err := decode([]byte(s.text("changes"))); err == nil {
+		s["changes"] = v
 	}
 	return s, nil
 }

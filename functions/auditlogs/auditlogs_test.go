@@ -1,0 +1,340 @@
+package auditlogs
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/audit"
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/identity/identitytest"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/table"
+)
+
+const (
+	ours   = "org_01k00000000000000000000000"
+	theirs = "org_01k00000000000000000000001"
+)
+
+// api is the group behind its door.
+type api struct {
+	t     *testing.T
+	p     *platform.Platform
+	clock *clock.Manual
+	h     http.Handler
+}
+
+func newAPI(t *testing.T) *api {
+	t.Helper()
+	a := &api{t: t}
+	a.p, a.clock = identitytest.New(t)
+	a.h, _ = rest.Mount(a.p, Operations(a.p))
+	return a
+}
+
+// write puts rows on record, one a minute.
+func (a *api) write(org string, rows ...audit.Row) {
+	a.t.Helper()
+	for _, r := range rows {
+		if r.IP == "" {
+			r.IP = "192.0.2.1"
+		}
+		if _, err := audit.Of(a.p).Append(a.t.Context(), org, r); err != nil {
+			a.t.Fatal(err)
+		}
+		a.clock.Advance(time.Minute)
+	}
+}
+
+// numbered are n rows that differ in their action.
+func numbered(n int) []audit.Row {
+	out := make([]audit.Row, n)
+	for i := range out {
+		out[i] = audit.Row{Actor: "ada@example.com", Action: fmt.Sprint("action", i+1), ResourceType: "teams", Category: audit.Platform, Status: 200}
+	}
+	return out
+}
+
+// get asks as a caller of org who holds policies, and tells how many round trips to the store it took.
+func (a *api) get(org, target string, policies ...string) (*httptest.ResponseRecorder, int) {
+	a.t.Helper()
+	if policies == nil {
+		policies = []string{policy}
+	}
+	ctx, meter := table.WithMeter(a.t.Context())
+	ctx = identity.With(ctx, identity.Caller{
+		Org: org, User: "usr_1", Email: "ada@example.com", Grants: []identity.Grant{{Policies: policies, Scope: identity.OrgScope}},
+	})
+	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
+	u, err := r.URL.Parse(target)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	r.URL = u
+	w := httptest.NewRecorder()
+	a.h.ServeHTTP(w, r)
+	return w, meter.Usage().RoundTrips
+}
+
+type page struct {
+	Data struct {
+		Items              []audit.Row
+		Total, Page, Limit int
+	}
+}
+
+func (a *api) list(org, query string) (page, int) {
+	a.t.Helper()
+	w, trips := a.get(org, "/audit-logs"+query)
+	var out page
+	if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil || w.Code != http.StatusOK {
+		a.t.Fatalf("%s: %d %s %v", query, w.Code, w.Body, err)
+	}
+	return out, trips
+}
+
+func at(minutes int) string {
+	return url.QueryEscape(identitytest.Start.Add(time.Duration(minutes) * time.Minute).Format(time.RFC3339))
+}
+
+func TestTheListIsNewestFirstAndCounted(t *testing.T) {
+	a := newAPI(t)
+	a.write(theirs, numbered(3)...)
+	a.write(ours, numbered(45)...)
+	for name, c := range map[string]struct {
+		query        string
+		total, items int
+		first        string
+		trips        int
+	}{
+		"the first page":          {"", 45, 20, "action45", 2},
+		"the last page":           {"?page=3", 45, 5, "action5", 2},
+		"behind the last page":    {"?page=4", 45, 0, "", 1},
+		"a page of two":           {"?limit=2&page=2", 45, 2, "action43", 2},
+		"from a time on":          {"?from=" + at(3+40), 5, 5, "action45", 3},
+		"until a time":            {"?to=" + at(3+10), 10, 10, "action10", 3},
+		"a window":                {"?from=" + at(3+10) + "&to=" + at(3+20) + "&limit=4", 10, 4, "action20", 3},
+		"a window of nothing":     {"?from=" + at(1000), 0, 0, "", 1},
+		"a window from back":      {"?from=" + at(20) + "&to=" + at(10), 0, 0, "", 1},
+		"between two millisecond": {"?from=" + strings.Replace(at(3+44), "Z", ".0001Z", 1), 0, 0, "", 1},
+	} {
+		got, trips := a.list(ours, c.query)
+		first := ""
+		if len(got.Data.Items) > 0 {
+			first = got.Data.Items[0].Action
+		}
+		if got.Data.Total != c.total || len(got.Data.Items) != c.items || first != c.first || trips > c.trips {
+			t.Errorf("%s: %d of %d from %q in %d round trips", name, len(got.Data.Items), got.Data.Total, first, trips)
+		}
+	}
+}
+
+func TestFilters(t *testing.T) {
+	a := newAPI(t)
+	a.write(ours,
+		audit.Row{Actor: "ada@example.com", Action: "createTeam", ResourceType: "teams", Category: audit.Platform},
+		audit.Row{Actor: "bob@example.com", Action: "createTeam", ResourceType: "teams", Category: audit.Platform},
+		audit.Row{Actor: "ada@example.com", Action: "createBudget", ResourceType: "budgets", Category: audit.Cost},
+		audit.Row{Actor: "ada@example.com", Action: "createSchedule", ResourceType: "schedules", Category: audit.Scheduling},
+	)
+	for query, want := range map[string]string{
+		"?action=createTeam":                       "2 1",
+		"?email=ada@example.com":                   "4 3 1",
+		"?email=ADA@example.com":                   "4 3 1",
+		"?resource_type=budgets":                   "3",
+		"?include=cost":                            "3",
+		"?include=cost,scheduling":                 "4 3",
+		"?include=provisioning":                    "",
+		"?action=createTeam&email=ada@example.com": "1",
+		"?email=ada@example.com&to=" + at(3):       "3 1",
+		"?action=createteam":                       "",
+		"?unknown=1":                               "4 3 2 1",
+	} {
+		got, _ := a.list(ours, query)
+		var seqs []string
+		for _, r := range got.Data.Items {
+			seqs = append(seqs, fmt.Sprint(r.Seq))
+		}
+		if strings.Join(seqs, " ") != want || got.Data.Total != len(seqs) {
+			t.Errorf("%s: %s of %d, want %s", query, seqs, got.Data.Total, want)
+		}
+	}
+	for _, query := range []string{"?include=everything", "?from=yesterday", "?page=0", "?limit=x", "/verify?cursor=x", "/export?cursor=1.2.3", "/export?format=xml"} {
+		if w, _ := a.get(ours, "/audit-logs"+query); w.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", query, w.Code, w.Body)
+		}
+	}
+}
+
+func TestOnlyWhoMayReadThemSeesThemAndOnlyTheirOwn(t *testing.T) {
+	a := newAPI(t)
+	a.write(ours, numbered(3)...)
+	for _, path := range []string{"", "/verify", "/export"} {
+		if w, trips := a.get(ours, "/audit-logs"+path, "users:read", "teams:write"); w.Code != http.StatusForbidden || trips != 0 {
+			t.Errorf("%s without the policy: %d", path, w.Code)
+		}
+		if w, _ := a.get(theirs, "/audit-logs"+path); w.Code != http.StatusOK || strings.Contains(w.Body.String(), "action1") {
+			t.Errorf("%s of another organization: %d %s", path, w.Code, w.Body)
+		}
+	}
+	team := identity.Caller{Org: ours, User: "usr_2", Grants: []identity.Grant{{Policies: []string{"*:*"}, Scope: "team:team_1"}}}
+	for _, path := range []string{"", "/verify", "/export"} {
+		r := httptest.NewRequest(http.MethodGet, "/audit-logs"+path, http.NoBody)
+		w := httptest.NewRecorder()
+		a.h.ServeHTTP(w, r.WithContext(identity.With(r.Context(), team)))
+		if w.Code != http.StatusForbidden {
+			t.Errorf("%s with a grant on a team: %d", path, w.Code)
+		}
+	}
+}
+
+func TestTheChainIsVerified(t *testing.T) {
+	a := newAPI(t)
+	verdict := func() audit.Verdict {
+		w, _ := a.get(ours, "/audit-logs/verify")
+		var out struct{ Data audit.Verdict }
+		if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil || w.Code != http.StatusOK {
+			t.Fatalf("%d %s %v", w.Code, w.Body, err)
+		}
+		return out.Data
+	}
+	if v := verdict(); !v.Holds || !v.Complete || v.Rows != 0 {
+		t.Errorf("an empty one: %+v", v)
+	}
+	a.write(ours, numbered(5)...)
+	if v := verdict(); !v.Holds || !v.Complete || v.Rows != 5 || v.FirstSeq != 1 || v.LastSeq != 5 || len(v.Hash) != 64 {
+		t.Errorf("%+v", v)
+	}
+	ctx := table.WithTenant(t.Context(), ours)
+	all, err := a.p.Table.Query(ctx, table.Query{PK: audit.PlaceOf(ours).PK, Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.p.Table.Write(ctx, table.Update(all.Items[2].Key, []table.Change{table.Set("actor", "eve@example.com")})); err != nil {
+		t.Fatal(err)
+	}
+	if v := verdict(); v.Holds || v.BrokenAt == nil || v.BrokenAt.Seq != 3 || !strings.Contains(v.BrokenAt.Why, "altered") {
+		t.Errorf("%+v %+v", v, v.BrokenAt)
+	}
+	w, _ := a.get(ours, "/audit-logs/verify?cursor="+audit.Cursor{At: identitytest.Start.Add(3 * time.Minute), Seq: 4, Hash: strings.Repeat("0", 64)}.String())
+	if !strings.Contains(w.Body.String(), `"seq":5`) || !strings.Contains(w.Body.String(), `"holds":false`) {
+		t.Errorf("behind a hash that no row has: %s", w.Body)
+	}
+}
+
+// follow asks for the whole export, however many answers it takes.
+func (a *api) follow(target string) []string {
+	a.t.Helper()
+	var parts []string
+	for target != "" {
+		w, _ := a.get(ours, target)
+		if w.Code != http.StatusOK || w.Body.Len() > 5<<20 {
+			a.t.Fatalf("%s: %d, %d bytes", target, w.Code, w.Body.Len())
+		}
+		parts = append(parts, w.Body.String())
+		link := w.Header().Get("Link")
+		target = strings.TrimSuffix(strings.TrimPrefix(link, "<"), `>; rel="next"`)
+	}
+	return parts
+}
+
+// proved walks over exports, one after another.
+func proved(t *testing.T, parts []string) audit.Walk {
+	t.Helper()
+	var w audit.Walk
+	for _, part := range parts {
+		r, err := audit.NewReader(strings.NewReader(part))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for row, err := r.Next(); row != nil; row, err = r.Next() {
+			if b := w.Step(row); b != nil || err != nil {
+				t.Fatalf("line %d: %+v %v", r.Line(), b, err)
+			}
+		}
+	}
+	return w
+}
+
+func TestAnExportIsProvedByItself(t *testing.T) {
+	a := newAPI(t)
+	rows := numbered(30)
+	rows[3].Target = "=HYPERLINK(1)"
+	rows[4].Target = "'quoted"
+	rows[5].Target, rows[5].Actor = "a,b\"c", "-1+1"
+	rows[6].Changes = audit.Changes{Before: map[string]any{"n": json.Number("1.50"), "x": "ü\u2028\n"}, After: []any{true, nil}}
+	a.write(ours, rows...)
+	for query, want := range map[string]int64{
+		"": 30, "?format=csv": 30, "?from=" + at(10): 20, "?to=" + at(10) + "&format=csv": 10, "?from=" + at(5) + "&to=" + at(6): 1,
+	} {
+		w := proved(t, a.follow("/audit-logs/export"+query))
+		if w.Rows != want {
+			t.Errorf("%s: %+v", query, w)
+		}
+	}
+	got, _ := a.get(ours, "/audit-logs/export?format=csv")
+	sheet, err := csv.NewReader(got.Body).ReadAll()
+	if err != nil || len(sheet) != 31 {
+		t.Fatal(len(sheet), err)
+	}
+	for _, line := range sheet { // check 57
+		for _, cell := range line {
+			if cell != "" && strings.ContainsRune("=+-@", rune(cell[0])) {
+				t.Errorf("a spreadsheet takes %q for a formula", cell)
+			}
+		}
+	}
+}
+
+func TestAnExportTellsWhatItIs(t *testing.T) {
+	a := newAPI(t)
+	a.write(ours, numbered(1)...)
+	for _, c := range []struct{ format, accept, kind string }{
+		{"", "", ndjsonType}, {"", "*/*", ndjsonType}, {"", "text/csv", csvType}, {"", "text/csv; q=0.9", csvType},
+		{"ndjson", "text/csv", ndjsonType}, {"csv", "application/x-ndjson", csvType},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/audit-logs/export?"+url.Values{"format": {c.format}}.Encode(), http.NoBody)
+		if c.format == "" {
+			r = httptest.NewRequest(http.MethodGet, "/audit-logs/export", http.NoBody)
+		}
+		if c.accept != "" {
+			r.Header.Set("Accept", c.accept)
+		}
+		w := httptest.NewRecorder()
+		owner := identity.Caller{Org: ours, User: "usr_1", Grants: []identity.Grant{{Policies: []string{policy}, Scope: identity.OrgScope}}}
+		a.h.ServeHTTP(w, r.WithContext(identity.With(context.Background(), owner)))
+		if got := w.Header().Get("Content-Type"); got != c.kind || !strings.HasPrefix(w.Header().Get("Content-Disposition"), "attachment") {
+			t.Errorf("%+v: %q, %q", c, got, w.Header().Get("Content-Disposition"))
+		}
+	}
+}
+
+func TestALongExportGoesOnWhereItStopped(t *testing.T) {
+	a := newAPI(t)
+	fat := map[string]any{}
+	for i := range 8 {
+		fat[fmt.Sprint(i)] = strings.Repeat("x", 900)
+	}
+	rows := numbered(700)
+	for i := range rows {
+		rows[i].Changes = audit.Changes{Before: fat, After: fat}
+	}
+	a.write(ours, rows...)
+	for _, format := range []string{"ndjson", "csv"} {
+		parts := a.follow("/audit-logs/export?format=" + format + "&to=" + at(690))
+		w := proved(t, parts)
+		if len(parts) < 2 || w.Rows != 690 || w.First != 1 {
+			t.Errorf("%s: %d parts, %+v", format, len(parts), w)
+		}
+	}
+}

@@ -1,0 +1,15 @@
+// Command auditlogs answers the operations of the group Audit Logs.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lamplighter.dev/functions/auditlogs"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/rest"
+)
+
+func main() {
+	p := platform.Open()
+	lambda.Start(rest.Lambda(p, auditlogs.Operations(p)))
+}

@@ -1,0 +1,46 @@
+// Package auditlogs is the operation group Audit Logs: who changed what in the organization, or tried to, to search, to
+// prove and to take away. It only reads; shared/rest writes the rows.
+package auditlogs
+
+import (
+	"net/http"
+
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/rest"
+)
+
+const (
+	rows   = "/audit-logs"
+	policy = "audit-logs:read"
+)
+
+// Operations are the operations of the group.
+func Operations(p *platform.Platform) *rest.Group {
+	g := rest.NewGroup("Audit Logs")
+	s := &service{p}
+	invalid := []int{http.StatusBadRequest}
+	rest.Handle(g, rest.Op{
+		ID: "listAuditLogs", Method: http.MethodGet, Path: rows, Policy: policy, Statuses: invalid, Summary: "Search the audit log",
+		Description: "One row for each request that changed something in the organization and for each that was refused, newest first. " +
+			"Requests that the gateway turns away (401, 429) leave none. Secrets are [redacted] before a row is written. from and to " +
+			"are cheap and exact over any number of rows; with another filter the newest 10,000 rows between them are looked at.",
+	}, s.list)
+	rest.Handle(g, rest.Op{
+		ID: "verifyAuditLogs", Method: http.MethodGet, Path: rows + "/verify", Policy: policy, Statuses: invalid,
+		Summary: "Prove that the audit log is whole",
+		Description: "Every row holds the hash of the row before, so one that was altered, left out or put in breaks the chain. " +
+			"A log that is too long for one answer is looked at in parts: while complete is false, ask again with next as cursor. " +
+			"Keep the hash of a whole look elsewhere: an export that has it proves that nothing before it was rewritten.",
+	}, s.verify)
+	rest.Handle(g, rest.Op{
+		ID: "exportAuditLogs", Method: http.MethodGet, Path: rows + "/export", Policy: policy, Statuses: invalid,
+		Produces: ndjsonType + ", " + csvType, Summary: "Export the audit log",
+		Description: "The rows from a time until another, oldest first and without gaps, as NDJSON or CSV (by format, or by Accept). " +
+			"Where there is more than fits into one answer, a Link header with rel=\"next\" leads on. `lamplighter audit verify` " +
+			"proves the files, in their order, without asking anybody. CSV cells that a spreadsheet would take for a formula, and " +
+			"those that begin with an apostrophe, begin with one more apostrophe.",
+	}, s.export)
+	return g
+}
+
+type service struct{ p *platform.Platform }

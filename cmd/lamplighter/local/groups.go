@@ -2,6 +2,7 @@ package local
 
 import (
 	"lamplighter.dev/functions/actions"
+	"lamplighter.dev/functions/auditlogs"
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/functions/description"
@@ -32,6 +33,7 @@ func groups() []group {
 		{"resources", resources.Operations},
 		{"resourcegroups", resourcegroups.Operations},
 		{"actions", actions.Operations},
+		{"auditlogs", auditlogs.Operations},
 		{"description", described},
 	}
 }

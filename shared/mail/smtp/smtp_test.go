@@ -13,6 +13,7 @@ import (
 
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/mail"
+	"lamplighter.dev/shared/mail/smtp/smtptest"
 )
 
 const from = "no-reply@lamplighter.test"
@@ -24,7 +25,7 @@ var message = mail.Message{
 }
 
 // contract is what every mail server is held to: what was sent arrives once, as it was.
-func contract(t *testing.T, s *Sender, received func() []letter) {
+func contract(t *testing.T, s *Sender, received func() []smtptest.Letter) {
 	t.Helper()
 	if err := s.Send(t.Context(), message); err != nil {
 		t.Fatal(err)
@@ -33,15 +34,15 @@ func contract(t *testing.T, s *Sender, received func() []letter) {
 	if len(got) != 1 {
 		t.Fatalf("it arrived %d times: %+v", len(got), got)
 	}
-	want := letter{from, message.To, message.Subject, message.Text}
-	if got[0].Text = strings.TrimRight(got[0].Text, "\n") + "\n"; got[0] != want {
-		t.Errorf("it arrived as\n%+v\nwant\n%+v", got[0], want)
+	g := got[0]
+	if g.From != from || g.To != message.To || g.Subject != message.Subject || strings.TrimRight(g.Text, "\n")+"\n" != message.Text {
+		t.Errorf("it arrived as\n%+v\nwant\n%+v", g, message)
 	}
 }
 
-func sender(t *testing.T, s *sink, address string) *Sender {
+func sender(t *testing.T, s *smtptest.Sink, address string) *Sender {
 	t.Helper()
-	out, err := newSender(address, from, s.roots)
+	out, err := newSender(address, from, s.Roots)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,54 +50,54 @@ func sender(t *testing.T, s *sink, address string) *Sender {
 }
 
 func withPassword(scheme, address string) string {
-	return (&url.URL{Scheme: scheme, Host: address, User: url.UserPassword(user, password)}).String()
+	return (&url.URL{Scheme: scheme, Host: address, User: url.UserPassword(smtptest.User, smtptest.Password)}).String()
 }
 
 func TestAMailArrives(t *testing.T) {
 	t.Run("by STARTTLS", func(t *testing.T) {
-		s, address := newSink(t)
-		contract(t, sender(t, s, withPassword("smtp", address)), s.received)
-		if !s.loggedIn[0] {
+		s := smtptest.New(t)
+		contract(t, sender(t, s, withPassword("smtp", s.Address)), s.Received)
+		if !s.Received()[0].LoggedIn {
 			t.Error("it was sent without logging in")
 		}
 	})
 	t.Run("by TLS from the first byte", func(t *testing.T) {
-		s, _ := newSink(t)
+		s := smtptest.New(t)
 		l, err := tls.Listen("tcp", "127.0.0.1:0", s.TLSConfig)
 		if err != nil {
 			t.Fatal(err)
 		}
 		go s.Serve(l)
-		contract(t, sender(t, s, withPassword("smtps", l.Addr().String())), s.received)
+		contract(t, sender(t, s, withPassword("smtps", l.Addr().String())), s.Received)
 	})
 	t.Run("without TLS where that is allowed", func(t *testing.T) {
-		s, address := newSink(t, func(s *sink) { s.TLSConfig = nil })
-		contract(t, sender(t, s, "smtp://"+address+"?tls=optional"), s.received)
+		s := smtptest.New(t, smtptest.WithoutTLS)
+		contract(t, sender(t, s, "smtp://"+s.Address+"?tls=optional"), s.Received)
 	})
 }
 
 func TestWhatMayPassAndWhatMayNot(t *testing.T) {
-	answer := func(code int) func(*sink) {
-		return func(s *sink) {
-			s.refuse = &gosmtp.SMTPError{Code: code, EnhancedCode: gosmtp.EnhancedCode{code / 100, 1, 1}, Message: "no"}
+	answer := func(code int) func(*smtptest.Sink) {
+		return func(s *smtptest.Sink) {
+			s.Refuse = &gosmtp.SMTPError{Code: code, EnhancedCode: gosmtp.EnhancedCode{code / 100, 1, 1}, Message: "no"}
 		}
 	}
 	for name, tt := range map[string]struct {
-		change func(*sink)
+		change func(*smtptest.Sink)
 		want   fault.Kind
 	}{
 		"no such mailbox":            {answer(550), fault.Invalid},
 		"not allowed":                {answer(553), fault.Invalid},
 		"a mailbox that is busy":     {answer(450), fault.Unavailable},
 		"greylisting":                {answer(451), fault.Unavailable},
-		"a line that goes dead":      {func(s *sink) { s.drop = true }, fault.Unavailable},
-		"a message that is too long": {func(s *sink) { s.MaxMessageBytes = 10 }, fault.Invalid},
+		"a line that goes dead":      {func(s *smtptest.Sink) { s.Drop = true }, fault.Unavailable},
+		"a message that is too long": {func(s *smtptest.Sink) { s.MaxMessageBytes = 10 }, fault.Invalid},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, address := newSink(t, tt.change)
-			err := sender(t, s, withPassword("smtp", address)).Send(t.Context(), message)
-			if !fault.Is(err, tt.want) || len(s.received()) != 0 {
-				t.Errorf("%v (kind %d), received %+v", err, fault.KindOf(err), s.received())
+			s := smtptest.New(t, tt.change)
+			err := sender(t, s, withPassword("smtp", s.Address)).Send(t.Context(), message)
+			if !fault.Is(err, tt.want) || len(s.Received()) != 0 {
+				t.Errorf("%v (kind %d), received %+v", err, fault.KindOf(err), s.Received())
 			}
 		})
 	}
@@ -136,28 +137,28 @@ func TestWhatMayPassAndWhatMayNot(t *testing.T) {
 // A password is not said without TLS, to nobody but the server that was meant, and in no error.
 func TestThePasswordStaysSecret(t *testing.T) {
 	for name, tt := range map[string]struct {
-		change  func(*sink)
+		change  func(*smtptest.Sink)
 		address func(string) string
 		trust   bool
 	}{
-		"a server without STARTTLS":                       {func(s *sink) { s.TLSConfig = nil }, func(a string) string { return withPassword("smtp", a) }, true},
-		"a server without STARTTLS, where it is optional": {func(s *sink) { s.TLSConfig = nil }, func(a string) string { return withPassword("smtp", a) + "?tls=optional" }, true},
-		"a server with somebody's certificate":            {func(*sink) {}, func(a string) string { return withPassword("smtp", a) }, false},
-		"a password that is wrong":                        {func(*sink) {}, func(a string) string { return strings.Replace(withPassword("smtp", a), "a%20password", "hush", 1) }, true},
+		"a server without STARTTLS":                       {smtptest.WithoutTLS, func(a string) string { return withPassword("smtp", a) }, true},
+		"a server without STARTTLS, where it is optional": {smtptest.WithoutTLS, func(a string) string { return withPassword("smtp", a) + "?tls=optional" }, true},
+		"a server with somebody's certificate":            {func(*smtptest.Sink) {}, func(a string) string { return withPassword("smtp", a) }, false},
+		"a password that is wrong":                        {func(*smtptest.Sink) {}, func(a string) string { return strings.Replace(withPassword("smtp", a), "a%20password", "hush", 1) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, address := newSink(t, tt.change)
-			roots := s.roots
+			s := smtptest.New(t, tt.change)
+			roots := s.Roots
 			if !tt.trust {
 				roots = nil
 			}
-			out, err := newSender(tt.address(address), from, roots)
+			out, err := newSender(tt.address(s.Address), from, roots)
 			if err != nil {
 				t.Fatal(err)
 			}
 			err = out.Send(t.Context(), message)
-			if !fault.Is(err, fault.Unavailable) || len(s.received()) != 0 {
-				t.Errorf("%v, received %+v", err, s.received())
+			if !fault.Is(err, fault.Unavailable) || len(s.Received()) != 0 {
+				t.Errorf("%v, received %+v", err, s.Received())
 			}
 			if strings.Contains(err.Error(), "password of") || strings.Contains(err.Error(), "hush") {
 				t.Errorf("it says %v", err)
@@ -187,14 +188,14 @@ func TestAnAddressOfNoServerIsRefusedAndNotRepeated(t *testing.T) {
 
 // check 65, on the wire.
 func TestNothingBecomesAHeaderOfItsOwn(t *testing.T) {
-	s, address := newSink(t)
-	out := sender(t, s, withPassword("smtp", address))
+	s := smtptest.New(t)
+	out := sender(t, s, withPassword("smtp", s.Address))
 	m := message
 	m.Subject = "hello\r\nBcc: eve@example.com\r\n\r\nbody"
 	if err := out.Send(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
-	head, _, _ := strings.Cut(s.raw[0], "\r\n\r\n")
+	head, _, _ := strings.Cut(s.Received()[0].Raw, "\r\n\r\n")
 	for line := range strings.SplitSeq(head, "\r\n") {
 		if strings.HasPrefix(strings.ToLower(line), "bcc:") {
 			t.Errorf("a header of its own in\n%s", head)
@@ -206,7 +207,7 @@ func TestNothingBecomesAHeaderOfItsOwn(t *testing.T) {
 			t.Errorf("%q: %v", to, err)
 		}
 	}
-	if n := len(s.received()); n != 1 {
+	if n := len(s.Received()); n != 1 {
 		t.Errorf("%d letters arrived", n)
 	}
 }

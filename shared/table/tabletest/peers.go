@@ -11,21 +11,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"lamplighter.dev/shared/peer"
 	"lamplighter.dev/shared/table"
 )
-
-// PeersVariable set to 1 lets tests start other makers' implementations of DynamoDB.
-const PeersVariable = "LAMPLIGHTER_PEERS"
 
 // The release of dynoxide that is tried, and what its package must hash to.
 const (
@@ -37,9 +33,7 @@ const (
 // WantPeers skips the test, saying so, unless peers are asked for.
 func WantPeers(tb testing.TB) {
 	tb.Helper()
-	if os.Getenv(PeersVariable) != "1" {
-		tb.Skip("SKIPPED: set " + PeersVariable + "=1 to run against other implementations of DynamoDB")
-	}
+	peer.Wanted(tb)
 }
 
 // Dynoxide is a store on a fresh table of a dynoxide that runs until the test ends. The test is skipped, loudly, where
@@ -67,9 +61,10 @@ func StartDynoxide(tb testing.TB) string {
 		tb.Skip("SKIPPED: dynoxide is only to be had for linux/amd64")
 	}
 	bin := fetchDynoxide(tb)
-	port := freePort(tb)
-	return start(tb, port, exec.Command(bin, "serve", "--host", "127.0.0.1", "--port", port, //nolint:gosec,noctx // checked by its sum; ends with the test
-		"--db-path", filepath.Join(tb.TempDir(), "dynoxide.db")))
+	port := peer.Port(tb)
+	peer.Start(tb, exec.Command(bin, "serve", "--host", "127.0.0.1", "--port", port, //nolint:gosec,noctx // checked by its sum; ends with the test
+		"--db-path", filepath.Join(tb.TempDir(), "dynoxide.db")), port)
+	return "http://127.0.0.1:" + port
 }
 
 // StartMoto starts moto_server and tells its endpoint. The test is skipped, loudly, where it is not installed.
@@ -80,52 +75,15 @@ func StartMoto(tb testing.TB) string {
 	if err != nil {
 		tb.Skip("SKIPPED: moto_server is not installed (pip install 'moto[server]')")
 	}
-	port := freePort(tb)
-	return start(tb, port, exec.Command(bin, "-p", port)) //nolint:gosec,noctx // a tool of the developer's; ends with the test
-}
-
-// freePort finds a port that nobody listens on.
-func freePort(tb testing.TB) string {
-	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // for a moment only
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port) //nolint:forcetypeassert // a TCP listener has one
-}
-
-// start runs cmd until the test ends and waits until it listens.
-func start(tb testing.TB, port string, cmd *exec.Cmd) string {
-	tb.Helper()
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		if tb.Failed() && testing.Verbose() {
-			tb.Logf("%s said:\n%s", cmd.Path, out.String())
-		}
-	})
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		c, err := net.DialTimeout("tcp", "127.0.0.1:"+port, time.Second)
-		if err == nil {
-			_ = c.Close()
-			return "http://127.0.0.1:" + port
-		}
-		if time.Now().After(deadline) {
-			tb.Fatalf("%s does not listen: %v", cmd.Path, err)
-		}
-	}
+	port := peer.Port(tb)
+	peer.Start(tb, exec.Command(bin, "-p", port), port) //nolint:gosec,noctx // a tool of the developer's; ends with the test
+	return "http://127.0.0.1:" + port
 }
 
 // fetchDynoxide fetches the program through npm once and keeps it under build/peers.
 func fetchDynoxide(tb testing.TB) string {
 	tb.Helper()
-	dir := filepath.Join(moduleRoot(tb), "build", "peers")
+	dir := filepath.Join(peer.Root(tb), "build", "peers")
 	bin := filepath.Join(dir, strings.TrimSuffix(dynoxideTarball, ".tgz"))
 	if _, err := os.Stat(bin); err == nil {
 		return bin
@@ -147,20 +105,6 @@ func fetchDynoxide(tb testing.TB) string {
 		tb.Fatal(err)
 	}
 	return bin
-}
-
-// moduleRoot is the folder of go.mod.
-func moduleRoot(tb testing.TB) string {
-	tb.Helper()
-	dir, err := os.Getwd()
-	for err == nil && dir != filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		dir = filepath.Dir(dir)
-	}
-	tb.Fatalf("no go.mod above the working directory: %v", err)
-	return ""
 }
 
 // unpack checks the tarball's sum and takes the program out of it.

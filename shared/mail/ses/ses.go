@@ -35,10 +35,20 @@ func (s *Sender) Send(ctx context.Context, m mail.Message) error {
 		Destination:      &types.Destination{ToAddresses: []string{m.To}},
 		Content:          &types.EmailContent{Raw: &types.RawMessage{Data: m.Bytes(s.from)}},
 	})
+	if refused(err) {
+		return fault.Cause(fault.Invalid, err, "the mail service refused mail %s", m.ID)
+	}
 	if err != nil {
 		return fault.Cause(fault.Unavailable, err, "the mail service did not take mail %s", m.ID)
 	}
 	return nil
+}
+
+// refused tells whether SES will never take this message; anything else, its own limits among it, may pass.
+func refused(err error) bool {
+	_, rejected := errors.AsType[*types.MessageRejected](err)
+	_, wrong := errors.AsType[*types.BadRequestException](err)
+	return rejected || wrong
 }
 
 var _ mail.Sender = (*Sender)(nil)

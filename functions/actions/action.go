@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"lamplighter.dev/shared/audit"
 	"lamplighter.dev/shared/execution"
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/id"
@@ -91,6 +92,7 @@ func (s *service) cancel(ctx context.Context, in *ActionPath) (execution.Action,
 	if err != nil {
 		return execution.Action{}, err
 	}
+	audit.Note(ctx, audit.Change{Before: a.Public()})
 	c := identity.From(ctx)
 	if a.Status == execution.Pending {
 		reason := "cancelled by " + c.Email

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"lamplighter.dev/shared/audit"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/execution"
 	"lamplighter.dev/shared/fault"
@@ -52,6 +53,7 @@ func (s *service) bulkOperations(g *rest.Group) {
 
 func (s *service) submitBulk(ctx context.Context, in *struct{ Body BulkAction }) (BulkSubmitted, error) {
 	c := identity.From(ctx)
+	audit.Note(ctx, audit.Change{Target: in.Body.GroupID})
 	scopes, err := s.covered(ctx, in.Body.GroupID)
 	if err != nil {
 		return BulkSubmitted{}, err

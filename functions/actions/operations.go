@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/http"
 
+	"lamplighter.dev/shared/audit"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/execution"
 	"lamplighter.dev/shared/identity"
@@ -71,6 +72,7 @@ func (s *service) submitOperations(g *rest.Group) {
 
 func (s *service) submit(ctx context.Context, in *struct{ Body ManualAction }) (Submitted, error) {
 	c := identity.From(ctx)
+	audit.Note(ctx, audit.Change{Target: in.Body.ResourceUID})
 	reach, err := s.reach(ctx, acting, viewing)
 	if err != nil {
 		return Submitted{}, err
@@ -86,6 +88,7 @@ func (s *service) submit(ctx context.Context, in *struct{ Body ManualAction }) (
 	if err != nil {
 		return Submitted{}, err
 	}
+	audit.Note(ctx, audit.Change{After: a.Public()})
 	status := a.Status
 	if status == execution.Pending {
 		status = execution.Queued

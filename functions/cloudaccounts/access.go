@@ -33,7 +33,7 @@ func (s *service) register(ctx context.Context, in *accessInput) (Cluster, error
 	if err != nil {
 		return Cluster{}, err
 	}
-	name, err := in.cluster()
+	name, err := in.changed(ctx)
 	if err != nil {
 		return Cluster{}, err
 	}
@@ -142,7 +142,7 @@ func (s *service) deregister(ctx context.Context, in *ClusterPath) (Removed, err
 	if err != nil {
 		return Removed{}, err
 	}
-	name, err := in.cluster()
+	name, err := in.changed(ctx)
 	if err != nil {
 		return Removed{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"lamplighter.dev/shared/audit"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/identity"
@@ -117,6 +118,12 @@ type ClusterPath struct {
 	AccountID   string `path:"accountID" maxLength:"64"`
 	Region      string `path:"region" maxLength:"64" example:"eu-west-1"`
 	ClusterName string `path:"clusterName" maxLength:"128" example:"prod"`
+}
+
+// changed is the cluster that the path of a change names.
+func (in *ClusterPath) changed(ctx context.Context) (inventory.ClusterName, error) {
+	audit.Note(ctx, audit.Change{Target: in.AccountID + "/" + in.Region + "/" + in.ClusterName})
+	return in.cluster()
 }
 
 // cluster is the cluster that the path names. No cloud allows a # in a region or a name, and keys are parted by it.

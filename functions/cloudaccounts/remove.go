@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"lamplighter.dev/shared/audit"
 	"lamplighter.dev/shared/discoveries"
 	"lamplighter.dev/shared/execution"
 	"lamplighter.dev/shared/fault"
@@ -32,6 +33,7 @@ func (s *service) remove(ctx context.Context, in *accountInput) (Removed, error)
 	if err != nil {
 		return Removed{}, err
 	}
+	audit.Note(ctx, audit.Change{Before: shown(a)})
 	if err = s.idle(ctx, org, a.ID); err != nil {
 		return Removed{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter.dev/shared/audit"
 	"lamplighter.dev/shared/discoveries"
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/identity"
@@ -36,6 +37,7 @@ func (s *service) update(ctx context.Context, in *changeInput) (Account, error) 
 	if err != nil {
 		return Account{}, err
 	}
+	audit.Note(ctx, audit.Change{Before: shown(old)})
 	a, credentials, err := s.changed(ctx, org, old, in.Body)
 	if err != nil {
 		return Account{}, err
@@ -58,7 +60,14 @@ func (s *service) update(ctx context.Context, in *changeInput) (Account, error) 
 		}
 		a.JobID = j.ID
 	}
+	audit.Note(ctx, audit.Change{After: noted{shown(a), credentials != nil}})
 	return shown(a), nil
+}
+
+// noted is what the record of a change shows of an account: its credentials are part of no other field.
+type noted struct {
+	Account
+	CredentialsReplaced bool `json:"credentialsReplaced"`
 }
 
 // changed is the account as it will be, and its new credentials, nil when they stay.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter.dev/shared/audit"
 	"lamplighter.dev/shared/execution"
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/id"
@@ -187,6 +188,9 @@ func (s *service) update(ctx context.Context, in *updateInput) (Group, error) {
 	if err != nil {
 		return Group{}, err
 	}
+	if err = s.note(ctx, old, in.Body.Members.Sent); err != nil {
+		return Group{}, err
+	}
 	g := old
 	in.Body.apply(&g)
 	g.UpdatedAt = s.p.Clock.Now()
@@ -203,6 +207,29 @@ func (s *service) update(ctx context.Context, in *updateInput) (Group, error) {
 		return Group{}, err
 	}
 	return s.whole(ctx, g)
+}
+
+// note puts the group as it was on record, with its members when these are replaced.
+func (s *service) note(ctx context.Context, old inventory.Group, members bool) error {
+	was := brief(old)
+	if members && old.Selector == nil {
+		places, err := s.inventory.Places(ctx, org(ctx), old.ID)
+		if err != nil {
+			return err
+		}
+		was.Members = listed(places)
+	}
+	audit.Note(ctx, audit.Change{Before: was})
+	return nil
+}
+
+// listed are places as clients see them.
+func listed(places []inventory.Place) []Member {
+	out := make([]Member, len(places))
+	for i, p := range places {
+		out[i] = Member(p)
+	}
+	return out
 }
 
 // apply changes the fields that were sent; what cannot be empty takes its default for null.
@@ -226,6 +253,7 @@ func (s *service) remove(ctx context.Context, in *GroupInput) (Deleted, error) {
 	if err != nil {
 		return Deleted{}, err
 	}
+	audit.Note(ctx, audit.Change{Before: brief(g)})
 	if err = s.unused(ctx, g); err != nil {
 		return Deleted{}, err
 	}

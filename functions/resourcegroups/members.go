@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"lamplighter.dev/shared/audit"
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/inventory"
 )
@@ -166,6 +167,9 @@ func (s *service) changeOnce(ctx context.Context, groupID string, how func([]inv
 	if err != nil {
 		return Group{}, err
 	}
+	was := brief(old)
+	was.Members = listed(places)
+	audit.Note(ctx, audit.Change{Target: old.ID, Before: was})
 	if places, err = how(places); err != nil {
 		return Group{}, err
 	}
@@ -177,5 +181,7 @@ func (s *service) changeOnce(ctx context.Context, groupID string, how func([]inv
 	if g, err = s.inventory.UpdateGroup(ctx, org(ctx), old, inventory.Grouping{Group: g, Places: places}); err != nil {
 		return Group{}, err
 	}
-	return s.whole(ctx, g)
+	out, err := s.whole(ctx, g)
+	audit.Note(ctx, audit.Change{After: out})
+	return out, err
 }

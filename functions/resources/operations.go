@@ -64,7 +64,7 @@ func (s *service) readOperations(g *rest.Group) {
 		Summary:  "Read a resource", Description: "By our id (res_…). By native id, ask /resources/by-uids." + costNote,
 	}, s.get)
 	rest.Handle(g, rest.Op{
-		ID: "getResourcesByUIDs", Method: http.MethodPost, Path: "/resources/by-uids", Policy: policy, Scoped: true,
+		ID: "getResourcesByUIDs", Method: http.MethodPost, Path: "/resources/by-uids", Policy: policy, Scoped: true, Reads: true,
 		Statuses: []int{http.StatusBadRequest},
 		Summary:  "Read many resources by native id", Description: "A bare array in the order of uids; unknown ones are left out." + costNote,
 	}, s.byUIDs)

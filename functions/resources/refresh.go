@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"lamplighter.dev/shared/audit"
 	"lamplighter.dev/shared/discoveries"
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/id"
@@ -65,6 +66,7 @@ func (s *service) refresh(ctx context.Context, _ *struct{}) (rest.Job, error) {
 	if _, err = s.p.Table.Write(ctx, table.Put(it, table.Absent())); err != nil {
 		return rest.Job{}, fault.Wrap("record refresh "+p.ID, err)
 	}
+	audit.Note(ctx, audit.Change{Target: p.ID, After: p})
 	status := discoveries.Running
 	if len(jobs) == 0 {
 		status = discoveries.Succeeded

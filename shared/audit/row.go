@@ -20,7 +20,8 @@ type Request struct {
 	Row              // without what is worked out here
 	Org       string // the caller's
 	Answered  []byte // the member data of a successful answer, as JSON
-	Unchanged bool   // it was refused, so that nothing is after it
+	Unchanged bool   // it was refused: what was noted did not come about
+	Gone      bool   // it deleted something: the answer only names what
 }
 
 // Compose makes the row of a request from what is known of it and what was noted while it ran. It tells the organization
@@ -32,14 +33,18 @@ func (n *Noted) Compose(r Request) (org string, row Row) {
 	row.UserID = cmp.Or(n.user, row.UserID)
 	row.Actor = line(cmp.Or(n.email, row.Actor, row.UserID, Anonymous))
 	row.Path, row.IP = line(row.Path), line(row.IP)
-	after := n.after
-	if after == nil && len(r.Answered) > 0 && r.Answered[0] == '{' {
-		after = r.Answered
+	row.Target = cmp.Or(n.target, row.Target)
+	after := tree(n.after)
+	if n.after == nil && len(r.Answered) > 0 && r.Answered[0] == '{' {
+		answered := tree(r.Answered)
+		row.Target = cmp.Or(row.Target, idOf(answered))
+		if !r.Gone {
+			after = answered
+		}
 	}
-	now := tree(after)
-	row.Target = line(cmp.Or(n.target, row.Target, idOf(now)))
+	row.Target = line(cmp.Or(row.Target, idOf(after)))
 	if !r.Unchanged {
-		row.Changes = Changes{redact(tree(n.before)), redact(now)}
+		row.Changes = Changes{redact(tree(n.before)), redact(after)}
 	}
 	return cmp.Or(n.org, r.Org), row
 }

@@ -69,7 +69,7 @@ func (x *exchange) record(noted *audit.Noted, r *reply) bool {
 func (x *exchange) audit(r *reply) audit.Request {
 	op, c, ctx := x.op(), identity.From(x.r.Context()), x.r.Context()
 	path, target := x.path()
-	out := audit.Request{Org: c.Org, Unchanged: r.Status >= 400 && r.Status < 500, Row: audit.Row{
+	out := audit.Request{Org: c.Org, Unchanged: r.Status >= 400 && r.Status < 500, Gone: op.Method == http.MethodDelete, Row: audit.Row{
 		Actor: c.Email, UserID: c.User, Credential: c.Method,
 		Action: op.ID, ResourceType: op.about(), Category: audit.CategoryOf(x.route.tag()),
 		Method: op.Method, Path: path, Target: target, Status: r.Status,

@@ -63,3 +63,16 @@ func Count(now time.Time, rule Rule, who string) table.Write {
 		[]table.Change{table.Add("n", 1), table.Expire(begin.Add(rule.Per + linger))},
 		table.Any(table.Lacks("n"), table.Less("n", rule.Max)))
 }
+
+// Return gives back a use that Take counted at the time at, for something that turned out not to count: a log-in that
+// succeeds, where failures are limited.
+func Return(ctx context.Context, s table.Store, at time.Time, rule Rule, who string) error {
+	k := Count(at, rule, who).Item.Key
+	ctx, cancel := context.WithTimeout(table.Within(ctx, k.PK), countTime)
+	defer cancel()
+	_, err := s.Write(ctx, table.Update(k, []table.Change{table.Add("n", -1)}, table.Greater("n", 0)))
+	if _, gone := errors.AsType[*table.ConditionError](err); gone {
+		return nil
+	}
+	return fault.Wrap("give back "+rule.Name, err)
+}

@@ -139,3 +139,28 @@ func TestCountingInATransaction(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsGivenBackCanBeTakenAgain(t *testing.T) {
+	p, c := identitytest.New(t)
+	began := c.Now()
+	giveBack := func() {
+		if err := limit.Return(t.Context(), p.Table, began, codes, "ada"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	giveBack() // nothing was taken: there is nothing to give
+	for range codes.Max {
+		take(t, p.Table, began, codes, "ada")
+	}
+	giveBack()
+	for _, want := range []bool{true, false} {
+		if got := take(t, p.Table, began, codes, "ada"); got != want {
+			t.Errorf("passes: %v, want %v", got, want)
+		}
+	}
+	c.Advance(2 * time.Hour)
+	giveBack() // the window is over, and forgotten
+	if !take(t, p.Table, c.Now(), codes, "ada") {
+		t.Error("the next window is not whole")
+	}
+}

@@ -15,7 +15,7 @@ import (
 
 // changes tells whether the operation changes something, so that each request to it leaves a row in the audit log.
 func (op *Op) changes() bool {
-	return op.Method != http.MethodGet && op.Method != http.MethodHead && !op.Reads
+	return op.Writes || op.Method != http.MethodGet && op.Method != http.MethodHead && !op.Reads
 }
 
 // onRecord tells whether the request leaves a row. A service without a store has nothing to change, and nowhere to write.

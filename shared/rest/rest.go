@@ -30,6 +30,7 @@ type Op struct {
 	Public   bool   // anybody, without a credential
 	Session  bool   // only with the access token of a session: a personal access token is refused
 	Reads    bool   // a POST that changes nothing: it leaves no row in the audit log
+	Writes   bool   // a GET that changes something: it leaves one
 
 	Deprecated bool
 	Status     int    // of success; 0 is 200

@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/functions/resourcegroups"
 	"lamplighter.dev/functions/resources"
 	"lamplighter.dev/functions/roles"
+	"lamplighter.dev/functions/sso"
 	"lamplighter.dev/functions/tokens"
 	"lamplighter.dev/shared/platform"
 	"lamplighter.dev/shared/rest"
@@ -22,12 +23,14 @@ type group struct {
 }
 
 // groups are all of them, in the order in which the interface description lists them. A new one is one line here, besides
-// its folder and its entry in template.yaml.
+// its folder and its entry in template.yaml; a function with operations under two tags has two.
 func groups() []group {
 	return []group{
 		{"auth", auth.Operations},
 		{"tokens", tokens.Operations},
+		{"sso", sso.SignIn},
 		{"organisations", organisations.Operations},
+		{"sso", sso.Settings},
 		{"roles", roles.Operations},
 		{"cloudaccounts", cloudaccounts.Operations},
 		{"resources", resources.Operations},
@@ -60,9 +63,13 @@ func mounted(p *platform.Platform) []*rest.Group {
 
 // functions are the groups as the functions that the template routes to.
 func functions(p *platform.Platform) map[string]rest.Function {
-	out := map[string]rest.Function{}
+	mounted := map[string][]*rest.Group{}
 	for _, g := range groups() {
-		out[g.folder] = rest.Lambda(p, g.operations(p))
+		mounted[g.folder] = append(mounted[g.folder], g.operations(p))
+	}
+	out := map[string]rest.Function{}
+	for folder, gs := range mounted {
+		out[folder] = rest.Lambda(p, gs...)
 	}
 	return out
 }
@@ -71,7 +78,7 @@ func functions(p *platform.Platform) map[string]rest.Function {
 func Operations(p *platform.Platform) map[string][]rest.Op {
 	out := map[string][]rest.Op{}
 	for _, g := range groups() {
-		out[g.folder] = g.operations(p).Ops()
+		out[g.folder] = append(out[g.folder], g.operations(p).Ops()...)
 	}
 	return out
 }

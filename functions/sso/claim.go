@@ -1,0 +1,125 @@
+package sso
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/table"
+)
+
+// domainPrefix begins the keys of claims.
+const domainPrefix = "SSODOMAIN#"
+
+// claim says which organization has proven a domain. It is the same for all organizations, so that no two have one.
+type claim struct {
+	Org   string    `json:"org"`
+	Since time.Time `json:"since"`
+}
+
+func claimKey(name string) table.Key { return table.Key{PK: domainPrefix + name, SK: "D"} }
+
+// holder is the organization that has proven a domain, "" when none has.
+func (s service) holder(ctx context.Context, name string) (string, error) {
+	k := claimKey(name)
+	c, err := table.Read[claim](table.Within(ctx, k.PK), s.Table, k)
+	if fault.Is(err, fault.NotFound) {
+		return "", nil
+	}
+	return c.Org, fault.Wrap("read claim of "+name, err)
+}
+
+// gone tells whether an organization has ended. What it had claimed is free then, whoever forgot to give it back.
+func (s service) gone(ctx context.Context, org string) (bool, error) {
+	k := identity.AccessKey(org)
+	a, err := table.Read[identity.Access](table.Within(ctx, k.PK), s.Table, k)
+	if fault.Is(err, fault.NotFound) {
+		return true, nil
+	}
+	return a.Ended, fault.Wrap("read access of "+org, err)
+}
+
+// take is the write that gives the domain to org; nil when another organization has it, which is noted in d.
+func (s service) take(ctx context.Context, org string, d *domain) (*table.Write, error) {
+	have, err := s.holder(ctx, d.Name)
+	if err != nil {
+		return nil, err
+	}
+	cond := table.Absent()
+	if have != "" {
+		free := have == org
+		if !free {
+			if free, err = s.gone(ctx, have); err != nil {
+				return nil, err
+			}
+		}
+		if !free {
+			d.Reason = "another organization has proven this domain: it has to give it up first"
+			return nil, nil
+		}
+		cond = table.Equal("org", have)
+	}
+	it, err := table.Row(claimKey(d.Name), claim{org, s.Clock.Now()})
+	if err != nil {
+		return nil, err
+	}
+	d.Verified = s.Clock.Now()
+	w := table.Put(it, cond)
+	return &w, nil
+}
+
+// takeAll is the writes that give the domains to org which nobody else has.
+func (s service) takeAll(ctx context.Context, org string, ds []*domain) ([]table.Write, error) {
+	var out []table.Write
+	for _, d := range ds {
+		w, err := s.take(ctx, org, d)
+		if err != nil {
+			return nil, err
+		}
+		if w != nil {
+			out = append(out, *w)
+		}
+	}
+	return out, nil
+}
+
+// giveBack is the writes that free the domains which was has proven and which are not in is.
+func giveBack(org string, was, is []domain) []table.Write {
+	var out []table.Write
+	for _, d := range was {
+		kept := slices.ContainsFunc(is, func(o domain) bool { return o.Name == d.Name })
+		if d.proven() && !kept {
+			out = append(out, table.Delete(claimKey(d.Name), table.Any(table.Lacks("org"), table.Equal("org", org))))
+		}
+	}
+	return out
+}
+
+// mirror is the write that tells the record of the organization which domains demand single sign-on; sessions read it
+// there.
+func mirror(org string, names []string) table.Write {
+	change := table.Remove("ssoDomains")
+	if len(names) > 0 {
+		change = table.Set("ssoDomains", names)
+	}
+	return table.Update(identity.OrganisationKey(org), []table.Change{change}, table.Exists())
+}
+
+// within lets a call touch the claims.
+func within(ctx context.Context) context.Context { return table.Within(ctx, domainPrefix) }
+
+// expected is the condition that the setup is still the one that was read.
+func expected(have setup) table.Cond {
+	if have.Version == 0 {
+		return table.Absent()
+	}
+	return table.Equal("version", have.Version)
+}
+
+// changed explains a transaction that found something else than was read.
+func changed(org string) error {
+	return fault.Cause(fault.Conflict, fmt.Errorf("change single sign-on of %s", org), "single sign-on was changed by somebody else meanwhile: read it and try again")
+}

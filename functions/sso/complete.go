@@ -1,0 +1,159 @@
+package sso
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"lamplighter.dev/shared/accounts"
+	"lamplighter.dev/shared/audit"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/sessions"
+	"lamplighter.dev/shared/table"
+)
+
+// seenPrefix begins the keys of assertions that were used.
+const seenPrefix = "SAMLSEEN#"
+
+type completeInput struct {
+	Kind    string `header:"Content-Type" hidden:"true"`
+	RawBody []byte `contentType:"application/x-www-form-urlencoded"`
+}
+
+func (s service) complete(ctx context.Context, in *completeInput) (sessions.LoggedIn, error) {
+	doc, err := unpack(in.Kind, in.RawBody)
+	if err != nil {
+		return sessions.LoggedIn{}, err
+	}
+	r, err := parse(doc)
+	if err != nil {
+		return sessions.LoggedIn{}, err
+	}
+	org, have, a, err := s.believe(ctx, r)
+	if err != nil {
+		return sessions.LoggedIn{}, err
+	}
+	who, err := a.person()
+	audit.As(ctx, org, "", who.email) // it is the organization's own affair from here on, whatever comes of it
+	if err != nil {
+		return sessions.LoggedIn{}, err
+	}
+	u, err := s.enter(ctx, org, have, who)
+	if err != nil {
+		return sessions.LoggedIn{}, err
+	}
+	audit.As(ctx, org, u.ID, u.Email)
+	return s.sessions.Begin(ctx, u, sessions.How{Tenant: org, SSO: org})
+}
+
+// believe checks a response against the request that it says to answer, and uses both up. It gives the organization whose
+// provider sent it, and what that provider asserts.
+func (s service) believe(ctx context.Context, r *response) (string, setup, assertion, error) {
+	id := r.root.SelectAttrValue("InResponseTo", "")
+	org, err := s.awaited(ctx, id)
+	if err != nil {
+		return "", setup{}, assertion{}, err
+	}
+	have, err := s.read(ctx, org)
+	if fault.Is(err, fault.NotFound) {
+		err = refused("the organization has ended its single sign-on")
+	}
+	if err != nil {
+		return "", setup{}, assertion{}, err
+	}
+	now := s.Clock.Now()
+	h, a, err := r.proven(have.provider, now)
+	if err != nil {
+		return "", setup{}, assertion{}, err
+	}
+	d := demand{issuer: have.EntityID, entity: s.entity(), acs: s.acs(), request: id, now: now}
+	if err = d.head(h); err == nil {
+		err = d.assertion(a)
+	}
+	if err != nil {
+		return "", setup{}, assertion{}, err
+	}
+	return org, have, a, s.use(ctx, org, id, a)
+}
+
+// awaited is the organization that waits for the response to a request.
+func (s service) awaited(ctx context.Context, id string) (string, error) {
+	r, err := table.Read[request](table.Within(ctx, requestPrefix), s.Table, s.requestKey(id))
+	if fault.Is(err, fault.NotFound) {
+		return "", unasked()
+	}
+	return r.Org, fault.Wrap("read a request for single sign-on", err)
+}
+
+// unasked is about a response to a request that nobody made, that was answered already, or that is too old.
+func unasked() error {
+	return refused("it answers no request that is open: none was made, or it was answered already, or it is older than ten minutes")
+}
+
+// use makes sure that the request is answered once and the assertion used once, however many try at the same time.
+func (s service) use(ctx context.Context, org, id string, a assertion) error {
+	seen, err := table.Row(table.Key{PK: seenPrefix + identity.Digest(s.Settings.Pepper, "saml-assertion", org, a.ID), SK: "A"}, request{org})
+	if err != nil {
+		return err
+	}
+	seen.Expires = a.until()
+	err = s.Table.Transact(table.Within(ctx, requestPrefix, seenPrefix),
+		table.Delete(s.requestKey(id), table.Exists()), table.Put(seen, table.Absent()))
+	if _, again := errors.AsType[*table.ConditionError](err); again {
+		return unasked()
+	}
+	return fault.Wrap("use an assertion for "+org, err)
+}
+
+// enter is the account of a person, as a member of the organization. A provider is believed about the domains that the
+// organization has proven, and about no others: it could name anybody.
+func (s service) enter(ctx context.Context, org string, have setup, who person) (identity.User, error) {
+	if err := covered(have, who.email); err != nil {
+		return identity.User{}, err
+	}
+	u, err := s.accounts.Vouched(ctx, accounts.Claim{
+		Issuer: "saml " + org + " " + have.EntityID, Subject: who.subject, Email: who.email, Name: who.name, Authoritative: true,
+	})
+	if err != nil {
+		return u, err
+	}
+	if err = covered(have, u.Email); err != nil { // an account of long ago, under an address that was the organization's then
+		return u, err
+	}
+	return u, s.admit(ctx, org, have.DefaultRole, u)
+}
+
+// covered refuses an address whose domain the organization has not proven.
+func covered(have setup, email string) error {
+	name, err := domainOf(email)
+	if err != nil {
+		return refused("the identity provider tells an e-mail address that is none")
+	}
+	if !slices.Contains(have.proven(), name) {
+		return fault.New(fault.Denied, "the organization has not proven %s to be its domain, so its identity provider is not believed about it", name)
+	}
+	return nil
+}
+
+// admit lets a member in, and makes one of who is none yet.
+func (s service) admit(ctx context.Context, org, role string, u identity.User) error {
+	k := identity.MemberKey(org, u.ID)
+	m, err := table.Read[identity.Member](table.Within(ctx, k.PK), s.Table, k)
+	switch {
+	case err == nil && m.Disabled:
+		return fault.New(fault.Denied, "you are disabled in this organization: ask an administrator of it")
+	case err == nil:
+		return nil
+	case !fault.Is(err, fault.NotFound):
+		return fmt.Errorf("read member %s of %s: %w", u.ID, org, err)
+	}
+	if _, err = s.policies(ctx, org, role); fault.Is(err, fault.Invalid) {
+		err = fault.Cause(fault.Denied, err, "the organization's default role is no more: an administrator has to set another with PUT /organisation/saml")
+	}
+	if err != nil {
+		return err
+	}
+	return s.people.Join(ctx, org, u, []identity.Grant{{Role: role, Scope: identity.OrgScope}})
+}

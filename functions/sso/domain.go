@@ -1,0 +1,158 @@
+package sso
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/net/publicsuffix"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+)
+
+// domain is a mail domain that an organization calls its own. Token is what the TXT record must say; it is no secret, for
+// only who runs the domain's DNS can publish it.
+type domain struct {
+	Name     string    `json:"name"`
+	Token    string    `json:"token"`
+	Verified time.Time `json:"verified,omitzero"`
+	Reason   string    `json:"reason,omitempty"` // why the last check did not prove it
+}
+
+func (d domain) proven() bool { return !d.Verified.IsZero() }
+
+func (d domain) txtName() string { return "_lamplighter-challenge." + d.Name }
+
+func (d domain) txtValue() string { return "lamplighter-domain-verification=" + d.Token }
+
+func (d domain) shown() Domain {
+	out := Domain{Name: d.Name, Verified: d.proven(), TXTName: d.txtName(), TXTValue: d.txtValue(), Reason: d.Reason}
+	if d.proven() {
+		out.VerifiedAt = &d.Verified
+	}
+	return out
+}
+
+// named finds the domains under names, each under its one spelling, and makes those that are not among have.
+func named(names []string, have []domain) ([]domain, error) {
+	out := make([]domain, 0, len(names))
+	for _, raw := range names {
+		name, err := domainName(raw)
+		if err != nil {
+			return nil, err
+		}
+		same := func(d domain) bool { return d.Name == name }
+		if slices.ContainsFunc(out, same) {
+			continue
+		}
+		d := domain{Name: name, Token: strings.ToLower(rand.Text())}
+		if i := slices.IndexFunc(have, same); i >= 0 {
+			d = have[i]
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// domainName brings a mail domain into its one spelling, and refuses what can belong to no organization.
+func domainName(raw string) (string, error) {
+	name, err := domainOf("x@" + strings.TrimSuffix(strings.TrimSpace(raw), "."))
+	if err != nil {
+		return "", fault.Cause(fault.Invalid, err, "domains: %.64q is not a domain name; write it as example.com", raw)
+	}
+	if suffix, _ := publicsuffix.PublicSuffix(name); suffix == name || mailProviders[name] {
+		return "", fault.New(fault.Invalid, "domains: %s belongs to many, not to one organization", name)
+	}
+	return name, nil
+}
+
+// domainOf is the part of an address after the @.
+func domainOf(email string) (string, error) {
+	address, err := identity.Address(email)
+	_, name, _ := strings.Cut(address, "@")
+	return name, err
+}
+
+// mailProviders give mailboxes to everybody. None of their customers can publish a record there; this is a second lock.
+var mailProviders = func() map[string]bool {
+	out := map[string]bool{}
+	for name := range strings.FieldsSeq(`126.com 163.com aol.com fastmail.com gmail.com gmx.com gmx.de gmx.net googlemail.com hey.com
+		hotmail.co.uk hotmail.com hotmail.de hotmail.fr icloud.com laposte.net libero.it live.com mac.com mail.com mail.ru me.com
+		msn.com naver.com orange.fr outlook.com outlook.de outlook.fr pm.me posteo.de proton.me protonmail.com qq.com
+		rediffmail.com rocketmail.com seznam.cz sina.com t-online.de tuta.com tutanota.com web.de wp.pl ya.ru yahoo.co.jp
+		yahoo.co.uk yahoo.com yahoo.de yahoo.fr yandex.com yandex.ru ymail.com zoho.com`) {
+		out[name] = true
+	}
+	return out
+}()
+
+const (
+	lookupTime  = 3 * time.Second // one question to DNS
+	lookupTries = 2
+	lookupWidth = 5 // domains that are asked for at once
+)
+
+// ask looks in DNS for the proof of each domain that is not proven yet, and notes what it found. It gives those that can
+// now be claimed.
+func (s service) ask(ctx context.Context, ds []domain) []*domain {
+	found := make([]bool, len(ds))
+	free := make(chan struct{}, lookupWidth)
+	var wg sync.WaitGroup
+	for i := range ds {
+		if ds[i].proven() {
+			continue
+		}
+		free <- struct{}{}
+		wg.Go(func() {
+			found[i], ds[i].Reason = s.published(ctx, ds[i])
+			<-free
+		})
+	}
+	wg.Wait()
+	var out []*domain
+	for i := range ds {
+		if found[i] {
+			out = append(out, &ds[i])
+		}
+	}
+	return out
+}
+
+// published tells whether the record of d is in DNS, and if not, what is wrong.
+func (s service) published(ctx context.Context, d domain) (bool, string) {
+	var records []string
+	var err error
+	for range lookupTries {
+		if records, err = s.lookUp(ctx, d.txtName()); !again(err) {
+			break
+		}
+	}
+	missing, _ := errors.AsType[*net.DNSError](err)
+	switch {
+	case err == nil && slices.Contains(records, d.txtValue()):
+		return true, ""
+	case err == nil && len(records) > 0:
+		return false, "the TXT record has another text: publish the one shown, then check again"
+	case err == nil || missing != nil && missing.IsNotFound:
+		return false, "there is no TXT record yet: publish the one shown, then check again"
+	}
+	return false, "DNS did not answer: check again later"
+}
+
+func (s service) lookUp(ctx context.Context, name string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookupTime)
+	defer cancel()
+	return s.Resolver.LookupTXT(ctx, name)
+}
+
+// again tells whether a question to DNS is worth another try.
+func again(err error) bool {
+	e, ok := errors.AsType[*net.DNSError](err)
+	return ok && (e.IsTimeout || e.IsTemporary) && !e.IsNotFound
+}

@@ -1,0 +1,57 @@
+package sso
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/guard"
+)
+
+const fetchTries = 2
+
+// fetch gets metadata from an address that a user gave: through the guard, once, and never again by itself.
+func (s service) fetch(ctx context.Context, address string) ([]byte, error) {
+	client := guard.Policy{Private: s.Settings.PrivateAddresses}.Client()
+	var err error
+	for range fetchTries {
+		var b []byte
+		var retry bool
+		if b, retry, err = get(ctx, client, address); !retry {
+			return b, err
+		}
+	}
+	return nil, err
+}
+
+// get asks once, and tells whether asking again could help. What the other side says is shown to nobody.
+func get(ctx context.Context, client *http.Client, address string) (b []byte, retry bool, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, false, fault.Cause(fault.Invalid, err, "metadataURL: it is not the address of a document")
+	}
+	w, err := client.Do(r)
+	if err != nil {
+		if fault.Is(err, fault.Invalid) {
+			return nil, false, fault.Cause(fault.Invalid, err, "metadataURL: %s", fault.Message(err))
+		}
+		return nil, true, fault.Cause(fault.Invalid, err, "metadataURL: nobody answers there; send the document as metadataXML")
+	}
+	defer func() { _ = w.Body.Close() }()
+	if w.StatusCode != http.StatusOK {
+		return nil, w.StatusCode >= http.StatusInternalServerError, unfetched(w.StatusCode)
+	}
+	if b, err = guard.Read(w.Body, maxMetadata); err != nil {
+		return nil, false, fault.Cause(fault.Invalid, err, "metadataURL: the document could not be read, or is larger than 1 MiB")
+	}
+	return b, false, nil
+}
+
+func unfetched(status int) error {
+	why := ""
+	if status >= 300 && status < 400 {
+		why = "; redirects are not followed, name the address itself"
+	}
+	return fault.New(fault.Invalid, "metadataURL: the answer has status %s%s", fmt.Sprint(status), why)
+}

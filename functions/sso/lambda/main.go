@@ -1,0 +1,15 @@
+// Command sso answers the operations of single sign-on.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lamplighter.dev/functions/sso"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/rest"
+)
+
+func main() {
+	p := platform.Open()
+	lambda.Start(rest.Lambda(p, sso.SignIn(p), sso.Settings(p)))
+}

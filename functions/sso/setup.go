@@ -1,0 +1,139 @@
+package sso
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/table"
+)
+
+// setup is what an organization says of its single sign-on, as it is stored. Version grows with each change, which is
+// written on condition of it.
+type setup struct {
+	provider
+	MetadataURL string    `json:"metadataURL,omitempty"`
+	DefaultRole string    `json:"defaultRole"`
+	Enforced    bool      `json:"enforced"`
+	Domains     []domain  `json:"domains"`
+	Version     int64     `json:"version"`
+	Created     time.Time `json:"created"`
+	Updated     time.Time `json:"updated"`
+}
+
+// provider is an identity provider, as its metadata told when it was set. Certificates are pinned: no signature is checked
+// with any other.
+type provider struct {
+	EntityID     string   `json:"entityID"`
+	SSOURL       string   `json:"ssoURL"`
+	Certificates [][]byte `json:"certificates"` // DER
+}
+
+func (p provider) equal(o provider) bool {
+	return p.EntityID == o.EntityID && p.SSOURL == o.SSOURL &&
+		slices.EqualFunc(p.Certificates, o.Certificates, func(a, b []byte) bool { return string(a) == string(b) })
+}
+
+// setupKey is where an organization's setup is.
+func setupKey(org string) table.Key {
+	return table.Key{PK: table.TenantPK(org) + "SSO", SK: "SETUP"}
+}
+
+// read reads the setup of org; fault.NotFound when it has none.
+func (s service) read(ctx context.Context, org string) (setup, error) {
+	k := setupKey(org)
+	out, err := table.Read[setup](table.Within(ctx, k.PK), s.Table, k)
+	if fault.Is(err, fault.NotFound) {
+		return out, fault.New(fault.NotFound, "single sign-on is not set up: do so with PUT /organisation/saml")
+	}
+	return out, fault.Wrap("read single sign-on of "+org, err)
+}
+
+// proves tells whether the organization has proven the domain to be its own.
+func (s setup) proves(name string) bool {
+	return slices.Contains(s.proven(), name)
+}
+
+// proven are the domains that are.
+func (s setup) proven() []string {
+	var out []string
+	for _, d := range s.Domains {
+		if d.proven() {
+			out = append(out, d.Name)
+		}
+	}
+	return out
+}
+
+// demanded are the domains whose members must use single sign-on: what the record of the organization repeats.
+func (s setup) demanded() []string {
+	if !s.Enforced {
+		return nil
+	}
+	return s.proven()
+}
+
+// SAML is the settings of single sign-on as clients see them.
+type SAML struct {
+	EntityID     string        `json:"entityID" doc:"What the identity provider calls itself"`
+	SSOURL       string        `json:"ssoURL" doc:"Where people are sent to sign in"`
+	Certificates []Certificate `json:"certificates" doc:"The only ones that its signatures are checked with"`
+	MetadataURL  string        `json:"metadataURL" doc:"Where its metadata came from; empty when they were sent"`
+	Domains      []Domain      `json:"domains"`
+	DefaultRole  string        `json:"defaultRole" doc:"The role of who signs in for the first time"`
+	Enforced     bool          `json:"enforced" doc:"Members with an address of a proven domain must use single sign-on; owners may use passwords still"`
+	OurEntityID  string        `json:"serviceProviderEntityID" doc:"What we call ourselves: to be told to the identity provider, as the audience"`
+	OurACSURL    string        `json:"assertionConsumerServiceURL" doc:"Where it has to send its responses"`
+	CreatedAt    time.Time     `json:"createdAt"`
+	UpdatedAt    time.Time     `json:"updatedAt"`
+}
+
+// Certificate is one that an identity provider signs with.
+type Certificate struct {
+	Fingerprint string    `json:"fingerprint" doc:"SHA-256, in hexadecimal"`
+	ExpiresAt   time.Time `json:"expiresAt" doc:"Until when it is good; afterwards nobody gets in with it"`
+}
+
+// Domain is a mail domain of the organization, or one that it has not proven yet.
+type Domain struct {
+	Name       string     `json:"name" example:"example.com"`
+	Verified   bool       `json:"verified" doc:"The organization has proven it: its identity provider is believed about addresses of this domain"`
+	TXTName    string     `json:"txtName" doc:"Publish a TXT record under this name" example:"_lamplighter-challenge.example.com"`
+	TXTValue   string     `json:"txtValue" doc:"with this text"`
+	VerifiedAt *time.Time `json:"verifiedAt" doc:"Null while it is not proven"`
+	Reason     string     `json:"reason" doc:"Why it is not proven, as of the last check"`
+}
+
+func (s service) settings(ctx context.Context, _ *struct{}) (SAML, error) {
+	have, err := s.read(ctx, identity.From(ctx).Org)
+	if err != nil {
+		return SAML{}, err
+	}
+	return s.shown(have), nil
+}
+
+// shown is a setup as clients see it.
+func (s service) shown(c setup) SAML {
+	out := SAML{
+		EntityID: c.EntityID, SSOURL: c.SSOURL, Certificates: []Certificate{}, MetadataURL: c.MetadataURL, Domains: []Domain{},
+		DefaultRole: c.DefaultRole, Enforced: c.Enforced, OurEntityID: s.entity(), OurACSURL: s.acs(),
+		CreatedAt: c.Created, UpdatedAt: c.Updated,
+	}
+	for _, der := range c.Certificates {
+		sum := sha256.Sum256(der)
+		shown := Certificate{Fingerprint: hex.EncodeToString(sum[:])}
+		if cert, err := x509.ParseCertificate(der); err == nil { // it was parsed before it was stored
+			shown.ExpiresAt = cert.NotAfter.UTC()
+		}
+		out.Certificates = append(out.Certificates, shown)
+	}
+	for _, d := range c.Domains {
+		out.Domains = append(out.Domains, d.shown())
+	}
+	return out
+}

@@ -1,0 +1,244 @@
+package sso
+
+import (
+	"bytes"
+	"compress/flate"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/xml"
+	"fmt"
+	"html"
+	"io"
+	"math/big"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/beevik/etree"
+	dsig "github.com/russellhaering/goxmldsig"
+)
+
+// signer is a key with its certificate.
+type signer struct {
+	key *rsa.PrivateKey
+	der []byte
+}
+
+func newSigner(bits int, change func(*x509.Certificate)) signer {
+	key, err := rsa.GenerateKey(rand.Reader, bits)
+	if err != nil {
+		panic(err)
+	}
+	return certify(key, change)
+}
+
+func certify(key *rsa.PrivateKey, change func(*x509.Certificate)) signer {
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "idp"},
+		NotBefore: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2120, 1, 1, 0, 0, 0, 0, time.UTC),
+	}
+	change(c)
+	der, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
+	if err != nil {
+		panic(err)
+	}
+	return signer{key, der}
+}
+
+// Keys take long to make, so there is one of the provider and one of the attacker.
+var (
+	genuine  = sync.OnceValue(func() signer { return newSigner(2048, func(*x509.Certificate) {}) })
+	attacker = sync.OnceValue(func() signer { return newSigner(2048, func(*x509.Certificate) {}) })
+)
+
+// authnRequest is what a provider reads of a request.
+type authnRequest struct {
+	ID          string `xml:"ID,attr"`
+	Destination string `xml:"Destination,attr"`
+	ACS         string `xml:"AssertionConsumerServiceURL,attr"`
+	Issuer      string `xml:"urn:oasis:names:tc:SAML:2.0:assertion Issuer"`
+	Relay       string `xml:"-"`
+}
+
+func readRequest(t testing.TB, u *url.URL) authnRequest {
+	t.Helper()
+	packed, err := base64.StdEncoding.DecodeString(u.Query().Get("SAMLRequest"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := authnRequest{Relay: u.Query().Get("RelayState")}
+	if err = xml.Unmarshal(b, &r); err != nil {
+		t.Fatalf("%v in %s", err, b)
+	}
+	return r
+}
+
+// twin is an identity provider that says whatever a test makes it say.
+type twin struct {
+	entity string
+	sso    string
+	signer signer
+}
+
+func newTwin() *twin { return &twin{"https://idp.test/metadata", "https://idp.test/sso", genuine()} }
+
+func (w *twin) metadata() []byte { return metadataOf(w.entity, w.sso, w.signer.der) }
+
+func metadataOf(entity, sso string, certificates ...[]byte) []byte {
+	keys := ""
+	for _, der := range certificates {
+		keys += `<KeyDescriptor use="signing"><KeyInfo xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data><X509Certificate>` +
+			base64.StdEncoding.EncodeToString(der) + `</X509Certificate></X509Data></KeyInfo></KeyDescriptor>`
+	}
+	return fmt.Appendf(nil, `<?xml version="1.0"?><!-- made by hand --><EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID=%q>`+
+		`<IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">%s`+
+		`<SingleSignOnService Binding=%q Location="https://idp.test/post"/><SingleSignOnService Binding=%q Location=%q/>`+
+		`</IDPSSODescriptor></EntityDescriptor>`, entity, keys, postBinding, redirectBinding, sso)
+}
+
+// speech is all that a response says. Fields that are "" are left out where that is possible.
+type speech struct {
+	issuer, assertionIssuer, request, confirmed string
+	destination, recipient, audience, status    string
+	id, assertionID                             string
+	nameID, format, email, name                 string
+	now                                         time.Time
+	issued, from, until                         time.Duration // relative to now
+	conditions, subjectAttr, more               string        // verbatim
+	noLogin                                     bool
+
+	signAssertion, signResponse bool
+	method                      string
+	by                          signer
+	canonical                   dsig.Canonicalizer
+}
+
+// says is what the twin says to a request when nothing is wrong.
+func (w *twin) says(h *house, r authnRequest, email string) speech {
+	return speech{
+		issuer: w.entity, assertionIssuer: w.entity, request: r.ID, confirmed: r.ID, destination: r.ACS, recipient: r.ACS,
+		audience: r.Issuer, status: statusSuccess, id: "_r" + rand.Text(), assertionID: "_a" + rand.Text(),
+		nameID: email, format: emailFormat, name: "Ada Lovelace", now: h.p.Clock.Now(), issued: -time.Second, from: -time.Minute, until: 5 * time.Minute,
+		signAssertion: true, method: dsig.RSASHA256SignatureMethod, by: w.signer, canonical: dsig.MakeC14N10ExclusiveCanonicalizerWithPrefixList(""),
+	}
+}
+
+// answer signs ada in.
+func (w *twin) answer(h *house, u *url.URL) []byte {
+	return w.says(h, readRequest(h.t, u), ada).document(h.t)
+}
+
+func (s speech) at(d time.Duration) string { return s.now.Add(d).UTC().Format("2006-01-02T15:04:05.000Z") }
+
+func attr(name, value string) string {
+	if value == "" {
+		return ""
+	}
+	return fmt.Sprintf(` %s="%s"`, name, html.EscapeString(value))
+}
+
+func (s speech) attributes() string {
+	out := ""
+	for _, a := range [][2]string{{"email", s.email}, {"displayName", s.name}} {
+		if a[1] != "" {
+			out += `<saml:Attribute Name="` + a[0] + `"><saml:AttributeValue xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="xs:string">` +
+				html.EscapeString(a[1]) + `</saml:AttributeValue></saml:Attribute>`
+		}
+	}
+	return `<saml:AttributeStatement>` + out + `</saml:AttributeStatement>`
+}
+
+func (s speech) assertion() string {
+	conditions := s.conditions
+	if conditions == "" {
+		conditions = `<saml:Conditions NotBefore="` + s.at(s.from) + `" NotOnOrAfter="` + s.at(s.until) + `"><saml:AudienceRestriction><saml:Audience>` +
+			s.audience + `</saml:Audience></saml:AudienceRestriction></saml:Conditions>`
+	}
+	login := `<saml:AuthnStatement AuthnInstant="` + s.at(0) + `"><saml:AuthnContext/></saml:AuthnStatement>`
+	if s.noLogin {
+		login = ""
+	}
+	subject := s.subjectAttr
+	if subject == "" {
+		subject = attr("NotOnOrAfter", s.at(s.until))
+	}
+	return `<saml:Assertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" Version="2.0" ID="` + s.assertionID + `" IssueInstant="` + s.at(s.issued) + `">` +
+		`<saml:Issuer>` + s.assertionIssuer + `</saml:Issuer><saml:Subject><saml:NameID` + attr("Format", s.format) + `>` + html.EscapeString(s.nameID) + `</saml:NameID>` +
+		`<saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:bearer"><saml:SubjectConfirmationData` + subject +
+		attr("Recipient", s.recipient) + attr("InResponseTo", s.confirmed) + `/></saml:SubjectConfirmation></saml:Subject>` +
+		conditions + login + s.attributes() + `</saml:Assertion>`
+}
+
+// document is the response, signed.
+func (s speech) document(t testing.TB) []byte {
+	t.Helper()
+	text := `<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" Version="2.0" ID="` + s.id + `" IssueInstant="` + s.at(s.issued) + `"` +
+		attr("Destination", s.destination) + attr("InResponseTo", s.request) + `>` +
+		`<saml:Issuer xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion">` + s.issuer + `</saml:Issuer>` +
+		`<samlp:Status><samlp:StatusCode Value="` + s.status + `"/></samlp:Status>` + s.assertion() + s.more + `</samlp:Response>`
+	doc := etree.NewDocument()
+	if err := doc.ReadFromString(text); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	if s.signAssertion {
+		s.sign(t, doc.FindElement("/Response/Assertion"))
+	}
+	if s.signResponse {
+		s.sign(t, doc.Root())
+	}
+	b, err := doc.WriteToBytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// sign puts a signature into e, behind its Issuer.
+func (s speech) sign(t testing.TB, e *etree.Element) {
+	t.Helper()
+	ctx, err := dsig.NewSigningContext(s.by.key, [][]byte{s.by.der})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx.Canonicalizer = s.canonical
+	if err = ctx.SetSignatureMethod(s.method); err != nil {
+		t.Fatal(err)
+	}
+	sig, err := ctx.ConstructSignature(e, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.InsertChildAt(1, sig)
+}
+
+// strip takes out all signatures.
+func strip(e *etree.Element) {
+	for _, c := range e.ChildElements() {
+		if c.Tag == "Signature" {
+			e.RemoveChild(c)
+			continue
+		}
+		strip(c)
+	}
+}
+
+// rename makes an assertion one about somebody else.
+func renamed(e *etree.Element, from, to string) {
+	for _, tok := range e.Child {
+		switch c := tok.(type) {
+		case *etree.CharData:
+			c.SetData(strings.ReplaceAll(c.Data, from, to))
+		case *etree.Element:
+			renamed(c, from, to)
+		}
+	}
+}

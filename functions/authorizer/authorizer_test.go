@@ -2,18 +2,13 @@ package authorizer
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"lamplighter.dev/shared/clock"
-	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/identity/identitytest"
 	"lamplighter.dev/shared/platform"
@@ -24,6 +19,8 @@ const (
 	user = "usr_01k8z3v5y0e6m9x2q4t7r1c8bd"
 	org  = "org_01k8z3v5y0e6m9x2q4t7r1c8bd"
 	sid  = "session1"
+
+	otherOrg = "org_01k8z3v5y0e6m9x2q4t7r1c8be"
 )
 
 // enter makes the user, a session and, in org, the membership of an operator, and answers the header of a request.
@@ -86,8 +83,10 @@ func ask(f Function, header string) (events.APIGatewayCustomAuthorizerResponse, 
 }
 
 // verdict is "Allow", "Deny" or the text of the error.
-func verdict(f Function, header string) string {
-	got, err := ask(f, header)
+func verdict(f Function, header string) string { return judge(f, request(header)) }
+
+func judge(f Function, r Request) string {
+	got, err := f(context.Background(), r)
 	if err != nil {
 		return err.Error()
 	}
@@ -128,6 +127,7 @@ func TestAUserWithoutAnOrganizationComesInWithoutGrants(t *testing.T) {
 	}
 }
 
+// check 1.
 func TestHeaders(t *testing.T) {
 	p, _ := identitytest.New(t)
 	good := enter(t, p, org)
@@ -144,7 +144,8 @@ func TestHeaders(t *testing.T) {
 		"two tokens":            {good + ", " + good, "Unauthorized"},
 		"a blank at the end":    {good + " ", "Unauthorized"},
 		"a newline at the end":  {good + "\n", "Unauthorized"},
-		"an unknown PAT":        {"Bearer lampp_0123456789", "Unauthorized"},
+		"of a PAT's look":       {"Bearer lampp_0123456789", "Unauthorized"},
+		"an unknown PAT":        {"Bearer " + identity.NewPAT(), "Unauthorized"},
 		"a megabyte":            {"Bearer " + strings.Repeat("a", 1<<20), "Unauthorized"},
 		"of another deployment": {foreign(t), "Unauthorized"},
 	} {
@@ -162,7 +163,67 @@ func foreign(t *testing.T) string {
 	return signed(t, p, org)
 }
 
-// Each change is made under a warm function that has let the token in before, and acts on the next request.
+// Request shapes that only a client which means harm, or another gateway, sends. check 1.
+func TestWhereTheCredentialIsLookedFor(t *testing.T) {
+	p, _ := identitytest.New(t)
+	good := enter(t, p, org)
+	f := Handler(p)
+	for name, c := range map[string]struct {
+		r    Request
+		want string
+	}{
+		"no headers":                    {Request{}, "Unauthorized"},
+		"no such header":                {request(), "Unauthorized"},
+		"two values":                    {request(good, good), "Unauthorized"},
+		"a bad one before":              {request("Bearer bad", good), "Unauthorized"},
+		"a bad one behind":              {request(good, "Bearer bad"), "Unauthorized"},
+		"an empty one besides":          {request(good, ""), "Unauthorized"},
+		"in HTTP/2's spelling":          {headers("authorization", good), "Allow"},
+		"in two spellings":              {headers("authorization", good, "Authorization", good), "Unauthorized"},
+		"another one in capitals":       {headers("AUTHORIZATION", "Basic x", "Authorization", good), "Unauthorized"},
+		"in Proxy-Authorization":        {headers("Proxy-Authorization", good), "Unauthorized"},
+		"in X-Authorization":            {headers("X-Authorization", good), "Unauthorized"},
+		"in a cookie":                   {headers("Cookie", "Authorization="+good), "Unauthorized"},
+		"in the query":                  {Request{QueryStringParameters: map[string]string{"Authorization": good, "access_token": good}}, "Unauthorized"},
+		"only where each has one value": {Request{Headers: map[string]string{"authorization": good}}, "Allow"},
+		"twice, where each has one":     {Request{Headers: map[string]string{"authorization": good, "Authorization": good}}, "Unauthorized"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := judge(f, c.r); got != c.want {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+}
+
+// headers is a request with pairs of names and values.
+func headers(pairs ...string) Request {
+	r := Request{MultiValueHeaders: map[string][]string{}}
+	for i := 0; i < len(pairs); i += 2 {
+		r.MultiValueHeaders[pairs[i]] = append(r.MultiValueHeaders[pairs[i]], pairs[i+1])
+	}
+	return r
+}
+
+// Nothing that a client can say besides its credential tells who it is. check 40, check 54.
+func TestOnlyTheCredentialTellsWhoCalls(t *testing.T) {
+	p, _ := identitytest.New(t)
+	good := enter(t, p, org)
+	enter(t, p, otherOrg)
+	f := Handler(p)
+	r := headers("Authorization", good, "X-Organisation-Id", otherOrg, "X-Org-Id", otherOrg, "X-Forwarded-For", "203.0.113.9",
+		"Host", "evil.example", "X-GoLambdaProxy-ApiGw-Context", `{"authorizer":{"user":"usr_eve"}}`, "X-Amzn-Oidc-Identity", "usr_eve")
+	r.QueryStringParameters = map[string]string{"orgId": otherOrg}
+	got, err := f(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := identity.Decode(got.Context); err != nil || c.Org != org || c.User != user {
+		t.Errorf("caller %+v, %v", c, err)
+	}
+}
+
+// Each change is made under a warm function that has let the token in before, and acts on the next request. check 8.
 func TestWhatEndsAccessAtOnce(t *testing.T) {
 	leave := func(p *platform.Platform) error {
 		_, err := p.Table.Write(table.WithTenant(context.Background(), org), table.Delete(identity.MemberKey(org, user)))
@@ -175,7 +236,13 @@ func TestWhatEndsAccessAtOnce(t *testing.T) {
 			return err
 		}
 	}
-	session, profile := identity.SessionKey(sid), identity.UserKey(user)
+	session, profile, member := identity.SessionKey(sid), identity.UserKey(user), identity.MemberKey(org, user)
+	ended := func(p *platform.Platform) error {
+		k := identity.AccessKey(org)
+		w := table.Update(k, []table.Change{table.Set("ended", true)})
+		_, err := p.Table.Write(table.Within(context.Background(), k.PK), w)
+		return err
+	}
 	for name, c := range map[string]struct {
 		do   func(p *platform.Platform) error
 		wait time.Duration
@@ -187,6 +254,10 @@ func TestWhatEndsAccessAtOnce(t *testing.T) {
 		"the session of somebody else": {set(session, "user", "usr_eve"), 0, "Unauthorized"},
 		"a new password":               {set(profile, "epoch", 1), 0, "Unauthorized"},
 		"disabling the user":           {set(profile, "disabled", true), 0, "Unauthorized"},
+		"disabling the member":         {set(member, "disabled", true), 0, "Unauthorized"},
+		"the organization's end":       {ended, 0, "Unauthorized"},
+		"sign-on at this organization": {set(session, "sso", org), 0, "Allow"},
+		"sign-on at another one":       {set(session, "sso", otherOrg), 0, "Unauthorized"},
 		"leaving the organization":     {leave, 0, "Unauthorized"},
 		"sixteen minutes":              {nil, 16 * time.Minute, "Unauthorized"},
 	} {
@@ -227,6 +298,37 @@ func TestAChangedRoleActsAtOnce(t *testing.T) {
 	}
 }
 
+// Roles of an organization's own are read with the member, so that a change of one acts at once too.
+func TestACustomRoleIsWhatTheOrganizationSaysNow(t *testing.T) {
+	p, _ := identitytest.New(t)
+	header := enter(t, p, org)
+	f := Handler(p)
+	change(t, p, identity.MemberKey(org, user), table.Set("grants", []identity.Grant{{Role: "role_1", Scope: identity.OrgScope}}))
+	for _, c := range []struct {
+		name     string
+		roles    any
+		may, not string
+	}{
+		{"without a row of roles", nil, "", "actions:read"},
+		{"with the role", identity.Access{Roles: map[string]identity.CustomRole{"role_1": {Policies: []string{"actions:read"}}}}, "actions:read", "budgets:read"},
+		{"with a changed role", identity.Access{Roles: map[string]identity.CustomRole{"role_1": {Policies: []string{"budgets:read"}}}}, "budgets:read", "actions:read"},
+		{"with another organization's", identity.Access{Roles: map[string]identity.CustomRole{"role_2": {Policies: []string{"actions:read"}}}}, "", "actions:read"},
+		{"with a role of a system role's name", identity.Access{Roles: map[string]identity.CustomRole{"viewer": {Policies: []string{"*:*"}}}}, "", "actions:read"},
+	} {
+		if c.roles != nil {
+			put(t, p, identity.AccessKey(org), c.roles)
+		}
+		got, err := ask(f, header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		who, err := identity.Decode(got.Context)
+		if err != nil || c.may != "" && !identity.Allows(who, c.may) || identity.Allows(who, c.not) {
+			t.Errorf("%s: %+v, %v", c.name, who.Grants, err)
+		}
+	}
+}
+
 func TestAnAuthorizationIsTwoRoundTrips(t *testing.T) {
 	p, _ := identitytest.New(t)
 	header := enter(t, p, org)
@@ -243,177 +345,5 @@ func TestAnAuthorizationIsTwoRoundTrips(t *testing.T) {
 	ctx, m := table.WithMeter(context.Background())
 	if _, err := f(ctx, request("Bearer nonsense")); err == nil || m.Usage().RoundTrips != 0 {
 		t.Errorf("nonsense: %v, %+v", err, m.Usage())
-	}
-}
-
-// at moves the clock to the offset within the next minute, so that a test owns the whole of it.
-func at(c *clock.Manual, offset time.Duration) {
-	c.Advance(c.Now().Truncate(time.Minute).Add(time.Minute + offset).Sub(c.Now()))
-}
-
-// Twelve authorizers, as twelve Lambda environments, two hundred requests each, all at once.
-func TestAHundredRequestsAMinuteExactly(t *testing.T) {
-	p, c := identitytest.New(t)
-	at(c, 0)
-	header := enter(t, p, org)
-	functions := make([]Function, 12)
-	for i := range functions {
-		functions[i] = Handler(p)
-	}
-	for _, minute := range []string{"first", "second"} {
-		allowed, denied := storm(functions, header, 200)
-		if allowed != perMinute || denied != 12*200-perMinute {
-			t.Errorf("%s minute: %d allowed, %d denied", minute, allowed, denied)
-		}
-		at(c, 0)
-	}
-}
-
-// storm fires n requests at each function, all at once.
-func storm(functions []Function, header string, n int) (allowed, denied int64) {
-	var wg sync.WaitGroup
-	var yes, no atomic.Int64
-	start := make(chan struct{})
-	for _, f := range functions {
-		for range n {
-			wg.Go(func() {
-				<-start
-				switch verdict(f, header) {
-				case "Allow":
-					yes.Add(1)
-				case "Deny":
-					no.Add(1)
-				}
-			})
-		}
-	}
-	close(start)
-	wg.Wait()
-	return yes.Load(), no.Load()
-}
-
-func TestWindowsAreClockMinutes(t *testing.T) {
-	p, c := identitytest.New(t)
-	header := enter(t, p, org)
-	f := Handler(p)
-	at(c, 59*time.Second+900*time.Millisecond)
-	for range perMinute {
-		if got := verdict(f, header); got != "Allow" {
-			t.Fatal(got)
-		}
-	}
-	if got := verdict(f, header); got != "Deny" {
-		t.Errorf("the 101st: %s", got)
-	}
-	c.Advance(100 * time.Millisecond)
-	if got := verdict(f, header); got != "Allow" {
-		t.Errorf("at the next minute's start: %s", got)
-	}
-}
-
-func TestOrganizationsDoNotShareAMinute(t *testing.T) {
-	p, _ := identitytest.New(t)
-	mine := enter(t, p, org)
-	theirs := enter(t, p, "org_01k8z3v5y0e6m9x2q4t7r1c8be")
-	none := enter(t, p, "")
-	f := Handler(p)
-	for range perMinute {
-		verdict(f, mine)
-	}
-	for name, c := range map[string]struct{ header, want string }{
-		"the one that is used up": {mine, "Deny"},
-		"another organization":    {theirs, "Allow"},
-		"the user without one":    {none, "Allow"},
-	} {
-		if got := verdict(f, c.header); got != c.want {
-			t.Errorf("%s: %s", name, got)
-		}
-	}
-	for range perMinute - 1 {
-		verdict(f, none)
-	}
-	if got := verdict(f, none); got != "Deny" {
-		t.Errorf("the user's own minute does not end: %s", got)
-	}
-}
-
-func TestARefusedCredentialTakesNothingFromTheMinute(t *testing.T) {
-	p, _ := identitytest.New(t)
-	header := enter(t, p, org)
-	f := Handler(p)
-	change(t, p, identity.SessionKey(sid), table.Set("state", identity.SessionOut))
-	for range 2 * perMinute {
-		verdict(f, header)
-	}
-	change(t, p, identity.SessionKey(sid), table.Set("state", identity.SessionLive))
-	for i := range perMinute {
-		if got := verdict(f, header); got != "Allow" {
-			t.Fatalf("request %d: %s", i+1, got)
-		}
-	}
-}
-
-func TestAUsedUpMinuteIsRemembered(t *testing.T) {
-	p, _ := identitytest.New(t)
-	header := enter(t, p, org)
-	f := Handler(p)
-	for range perMinute + 1 {
-		verdict(f, header)
-	}
-	ctx, m := table.WithMeter(context.Background())
-	if _, err := f(ctx, request(header)); err != nil {
-		t.Fatal(err)
-	}
-	if u := m.Usage(); u.WriteUnits != 0 || u.RoundTrips != 1 {
-		t.Errorf("a refusal costs %+v", u)
-	}
-}
-
-func TestWhenTheStoreFails(t *testing.T) {
-	for name, c := range map[string]struct {
-		fault table.Injection
-		want  string
-	}{
-		"the counter is throttled: who floods is refused":   {table.Injection{Harm: table.Throttle, PK: "RATE#"}, "Deny"},
-		"the counter is down: the request passes":           {table.Injection{Harm: table.FailBefore, PK: "RATE#"}, "Allow"},
-		"the counter's reply is lost: the request passes":   {table.Injection{Harm: table.FailAfter, PK: "RATE#"}, "Allow"},
-		"the session cannot be read: nobody is let through": {table.Injection{Harm: table.FailBefore, PK: "SESS#"}, "error"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p, clk := identitytest.New(t)
-			header := enter(t, p, org)
-			p.Table = table.Faulty(p.Table, clk, c.fault)
-			got, err := ask(Handler(p), header)
-			switch {
-			case c.want == "error":
-				if err == nil || errors.Is(err, errUnauthorized) || !fault.Is(err, fault.Unavailable) {
-					t.Errorf("%+v, %v: a failure is no verdict on the caller", got, err)
-				}
-			case err != nil || got.PolicyDocument.Statement[0].Effect != c.want:
-				t.Errorf("%+v, %v", got, err)
-			}
-		})
-	}
-}
-
-func BenchmarkAuthorize(b *testing.B) {
-	p, c := identitytest.New(b)
-	header := enter(b, p, org)
-	f := Handler(p)
-	b.ReportAllocs()
-	n := 0
-	for b.Loop() {
-		if n++; n%perMinute == 0 {
-			c.Advance(time.Minute) // else the minute is used up
-		}
-		if n%(10*perMinute) == 0 { // else the token ends
-			b.StopTimer()
-			header = signed(b, p, org)
-			put(b, p, identity.SessionKey(sid), identity.Session{ID: sid, User: user, Org: org, State: identity.SessionLive, Absolute: p.Clock.Now().Add(24 * time.Hour).Unix()})
-			b.StartTimer()
-		}
-		if got := verdict(f, header); got != "Allow" {
-			b.Fatal(got)
-		}
 	}
 }

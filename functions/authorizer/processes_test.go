@@ -43,7 +43,7 @@ func (c child) platform(t *testing.T) *platform.Platform {
 }
 
 // The exactness that the design promises for Lambda environments, with real processes and a real wire between them and
-// the table.
+// the table. check 68.
 func TestTwelveProcessesShareAMinute(t *testing.T) {
 	if told := os.Getenv(childVariable); told != "" {
 		runChild(t, told)

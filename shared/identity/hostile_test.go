@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -79,7 +80,7 @@ func (s *smith) refuses(hostile map[string]string) {
 	}
 }
 
-// check 2
+// check 2.
 func TestUnsignedTokensAreRefused(t *testing.T) {
 	s := newSmith(t)
 	payload := strings.Split(s.changed(nil), ".")[1]
@@ -96,7 +97,7 @@ func TestUnsignedTokensAreRefused(t *testing.T) {
 	})
 }
 
-// check 3
+// check 3.
 func TestPublicKeysSignNothing(t *testing.T) {
 	s := newSmith(t)
 	der, err := x509.MarshalPKIXPublicKey(s.ec.Public())
@@ -159,9 +160,7 @@ func TestATokenBringsNoKeyOfItsOwn(t *testing.T) {
 func embedded(t *testing.T, key ed25519.PrivateKey, more heads) string {
 	t.Helper()
 	h := heads{"typ": "at+jwt"}
-	for name, v := range more {
-		h[name] = v
-	}
+	maps.Copy(h, more)
 	s, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: key}, &jose.SignerOptions{EmbedJWK: true, ExtraHeaders: h})
 	if err != nil {
 		t.Fatal(err)

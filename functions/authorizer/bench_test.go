@@ -1,0 +1,34 @@
+package authorizer
+
+import (
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/identity/identitytest"
+)
+
+func BenchmarkAuthorize(b *testing.B) {
+	p, c := identitytest.New(b)
+	header := enter(b, p, org)
+	put(b, p, identity.AccessKey(org), identity.Access{Members: 1, Roles: map[string]identity.CustomRole{
+		"role_1": {ID: "role_1", Name: "on call", Policies: []string{"actions:read", "actions:execute"}},
+	}})
+	f := Handler(p)
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		if n++; n%perMinute == 0 {
+			c.Advance(time.Minute) // else the minute is used up
+		}
+		if n%(10*perMinute) == 0 { // else the token ends
+			b.StopTimer()
+			header = signed(b, p, org)
+			put(b, p, identity.SessionKey(sid), identity.Session{ID: sid, User: user, Org: org, State: identity.SessionLive, Absolute: p.Clock.Now().Add(24 * time.Hour).Unix()})
+			b.StartTimer()
+		}
+		if got := verdict(f, header); got != "Allow" {
+			b.Fatal(got)
+		}
+	}
+}

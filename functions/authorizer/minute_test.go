@@ -1,0 +1,170 @@
+package authorizer
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/identity/identitytest"
+	"lamplighter.dev/shared/table"
+)
+
+// at moves the clock to the offset within the next minute, so that a test owns the whole of it.
+func at(c *clock.Manual, offset time.Duration) {
+	c.Advance(c.Now().Truncate(time.Minute).Add(time.Minute + offset).Sub(c.Now()))
+}
+
+// check 68: twelve authorizers, as twelve Lambda environments, two hundred requests each, all at once.
+func TestAHundredRequestsAMinuteExactly(t *testing.T) {
+	p, c := identitytest.New(t)
+	at(c, 0)
+	header := enter(t, p, org)
+	functions := make([]Function, 12)
+	for i := range functions {
+		functions[i] = Handler(p)
+	}
+	for _, minute := range []string{"first", "second"} {
+		allowed, denied := storm(functions, header, 200)
+		if allowed != perMinute || denied != 12*200-perMinute {
+			t.Errorf("%s minute: %d allowed, %d denied", minute, allowed, denied)
+		}
+		at(c, 0)
+	}
+}
+
+// storm fires n requests at each function, all at once.
+func storm(functions []Function, header string, n int) (allowed, denied int64) {
+	var wg sync.WaitGroup
+	var yes, no atomic.Int64
+	start := make(chan struct{})
+	for _, f := range functions {
+		for range n {
+			wg.Go(func() {
+				<-start
+				switch verdict(f, header) {
+				case "Allow":
+					yes.Add(1)
+				case "Deny":
+					no.Add(1)
+				}
+			})
+		}
+	}
+	close(start)
+	wg.Wait()
+	return yes.Load(), no.Load()
+}
+
+// check 67.
+func TestWindowsAreClockMinutes(t *testing.T) {
+	p, c := identitytest.New(t)
+	header := enter(t, p, org)
+	f := Handler(p)
+	at(c, 59*time.Second+900*time.Millisecond)
+	for range perMinute {
+		if got := verdict(f, header); got != "Allow" {
+			t.Fatal(got)
+		}
+	}
+	if got := verdict(f, header); got != "Deny" {
+		t.Errorf("the 101st: %s", got)
+	}
+	c.Advance(100 * time.Millisecond)
+	if got := verdict(f, header); got != "Allow" {
+		t.Errorf("at the next minute's start: %s", got)
+	}
+}
+
+// check 69.
+func TestOrganizationsDoNotShareAMinute(t *testing.T) {
+	p, _ := identitytest.New(t)
+	mine := enter(t, p, org)
+	theirs := enter(t, p, "org_01k8z3v5y0e6m9x2q4t7r1c8be")
+	none := enter(t, p, "")
+	f := Handler(p)
+	for range perMinute {
+		verdict(f, mine)
+	}
+	for name, c := range map[string]struct{ header, want string }{
+		"the one that is used up": {mine, "Deny"},
+		"another organization":    {theirs, "Allow"},
+		"the user without one":    {none, "Allow"},
+	} {
+		if got := verdict(f, c.header); got != c.want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	for range perMinute - 1 {
+		verdict(f, none)
+	}
+	if got := verdict(f, none); got != "Deny" {
+		t.Errorf("the user's own minute does not end: %s", got)
+	}
+}
+
+// check 69.
+func TestARefusedCredentialTakesNothingFromTheMinute(t *testing.T) {
+	p, _ := identitytest.New(t)
+	header := enter(t, p, org)
+	f := Handler(p)
+	change(t, p, identity.SessionKey(sid), table.Set("state", identity.SessionOut))
+	for range 2 * perMinute {
+		verdict(f, header)
+	}
+	change(t, p, identity.SessionKey(sid), table.Set("state", identity.SessionLive))
+	for i := range perMinute {
+		if got := verdict(f, header); got != "Allow" {
+			t.Fatalf("request %d: %s", i+1, got)
+		}
+	}
+}
+
+func TestAUsedUpMinuteIsRemembered(t *testing.T) {
+	p, _ := identitytest.New(t)
+	header := enter(t, p, org)
+	f := Handler(p)
+	for range perMinute + 1 {
+		verdict(f, header)
+	}
+	ctx, m := table.WithMeter(context.Background())
+	if _, err := f(ctx, request(header)); err != nil {
+		t.Fatal(err)
+	}
+	if u := m.Usage(); u.WriteUnits != 0 || u.RoundTrips != 1 {
+		t.Errorf("a refusal costs %+v", u)
+	}
+}
+
+// check 70.
+func TestWhenTheStoreFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault table.Injection
+		want  string
+	}{
+		"the counter is throttled: who floods is refused":   {table.Injection{Harm: table.Throttle, PK: "RATE#"}, "Deny"},
+		"the counter is down: the request passes":           {table.Injection{Harm: table.FailBefore, PK: "RATE#"}, "Allow"},
+		"the counter's reply is lost: the request passes":   {table.Injection{Harm: table.FailAfter, PK: "RATE#"}, "Allow"},
+		"the session cannot be read: nobody is let through": {table.Injection{Harm: table.FailBefore, PK: "SESS#"}, "error"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, clk := identitytest.New(t)
+			header := enter(t, p, org)
+			p.Table = table.Faulty(p.Table, clk, c.fault)
+			got, err := ask(Handler(p), header)
+			switch {
+			case c.want == "error":
+				if err == nil || errors.Is(err, errUnauthorized) || !fault.Is(err, fault.Unavailable) {
+					t.Errorf("%+v, %v: a failure is no verdict on the caller", got, err)
+				}
+			case err != nil || got.PolicyDocument.Statement[0].Effect != c.want:
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}

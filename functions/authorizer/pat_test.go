@@ -1,0 +1,390 @@
+package authorizer
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/identity/identitytest"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/table"
+)
+
+// keeper is a user with a personal access token: an operator in org, a viewer in otherOrg, which is younger.
+type keeper struct {
+	t      *testing.T
+	p      *platform.Platform
+	clock  *clock.Manual
+	secret string
+	hash   string
+	f      Function
+}
+
+func newKeeper(t *testing.T) *keeper {
+	t.Helper()
+	k := &keeper{t: t}
+	k.p, k.clock = identitytest.New(t)
+	k.secret = identity.NewPAT()
+	var err error
+	if k.hash, err = identity.ParsePAT(k.secret); err != nil {
+		t.Fatal(err)
+	}
+	k.f = Handler(k.p)
+	put(t, k.p, identity.UserKey(user), identity.User{ID: user, Email: "ada@example.com", Epoch: 2})
+	k.join(org, identity.Operator)
+	k.join(otherOrg, identity.Viewer)
+	now := k.p.Clock.Now()
+	put(t, k.p, identity.PATKey(k.hash), identity.PAT{
+		ID: "pat_1", User: user, Name: "nightly", Epoch: 2, Created: now, Expires: now.AddDate(0, 0, 90), Used: now.Unix(),
+	})
+	return k
+}
+
+func (k *keeper) join(org, role string) {
+	k.t.Helper()
+	put(k.t, k.p, identity.OrganisationKey(org), identity.Organisation{ID: org})
+	put(k.t, k.p, identity.MembershipKey(user, org), identity.Membership{Org: org})
+	put(k.t, k.p, identity.MemberKey(org, user), identity.Member{
+		User: user, Grants: []identity.Grant{{Role: role, Scope: identity.OrgScope}},
+	})
+}
+
+// session is the header of a session of the user's in org.
+func (k *keeper) session() string {
+	k.t.Helper()
+	put(k.t, k.p, identity.SessionKey(sid), identity.Session{
+		ID: sid, User: user, Org: org, Epoch: 2, State: identity.SessionLive, Absolute: k.p.Clock.Now().Add(24 * time.Hour).Unix(),
+	})
+	return signed(k.t, k.p, org)
+}
+
+// request is one with the token, for the organizations.
+func (k *keeper) request(orgs ...string) Request {
+	r := request("Bearer " + k.secret)
+	r.MultiValueHeaders["x-organisation-id"] = orgs
+	return r
+}
+
+// caller is who comes in.
+func (k *keeper) caller(orgs ...string) identity.Caller {
+	k.t.Helper()
+	got, err := k.f(k.t.Context(), k.request(orgs...))
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	c, err := identity.Decode(got.Context)
+	if err != nil || c.User != user || c.Method != identity.MethodPAT || c.Session != "" || c.Email != "ada@example.com" {
+		k.t.Errorf("caller %+v, %v", c, err)
+	}
+	return c
+}
+
+func TestATokenActsAsItsUser(t *testing.T) {
+	k := newKeeper(t)
+	for name, c := range map[string]struct {
+		wished []string
+		org    string
+	}{
+		"in the oldest organization": {nil, org},
+		"where the header says":      {[]string{otherOrg}, otherOrg},
+		"in the oldest when named":   {[]string{org}, org},
+	} {
+		got := k.caller(c.wished...)
+		if got.Org != c.org || identity.Allows(got, "actions:execute") != (c.org == org) || !identity.Allows(got, "actions:read") {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestOrganizationsThatATokenCannotName(t *testing.T) {
+	k := newKeeper(t)
+	stranger := "org_01k8z3v5y0e6m9x2q4t7r1c8bf"
+	put(t, k.p, identity.OrganisationKey(stranger), identity.Organisation{ID: stranger})
+	for name, wished := range map[string][]string{
+		"of others":             {stranger},
+		"that nobody has":       {"org_01k8z3v5y0e6m9x2q4t7r1c8bg"},
+		"no organization":       {user},
+		"an empty one":          {""},
+		"two":                   {org, org},
+		"a list":                {org + "," + otherOrg},
+		"a key of the store":    {"org_01k8z3v5y0e6m9x2q4t7r1c8bd#META"},
+		"in another spelling":   {"ORG_01K8Z3V5Y0E6M9X2Q4T7R1C8BD"},
+		"with a blank":          {org + " "},
+		"a megabyte of letters": {string(slices.Repeat([]byte("a"), 1<<20))},
+	} {
+		if got := judge(k.f, k.request(wished...)); got != "Unauthorized" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+func TestATokenOfAUserWithoutAnOrganization(t *testing.T) {
+	k := newKeeper(t)
+	for _, o := range []string{org, otherOrg} {
+		for _, key := range []table.Key{identity.MembershipKey(user, o), identity.MemberKey(o, user)} {
+			if _, err := k.p.Table.Write(table.Within(t.Context(), key.PK), table.Delete(key)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got := k.caller(); got.Org != "" || len(got.Grants) != 0 {
+		t.Errorf("caller %+v", got)
+	}
+}
+
+// Each change is made under a warm function that has let the token in before, and acts on the next request, whether or
+// not the request names the organization. check 12.
+func TestWhatEndsATokenAtOnce(t *testing.T) {
+	set := func(key func(*keeper) table.Key, field string, v any) func(*keeper) {
+		return func(k *keeper) {
+			at := key(k)
+			w := table.Update(at, []table.Change{table.Set(field, v)})
+			if _, err := k.p.Table.Write(table.Within(context.Background(), at.PK), w); err != nil {
+				k.t.Fatal(err)
+			}
+		}
+	}
+	gone := func(key func(*keeper) table.Key) func(*keeper) {
+		return func(k *keeper) {
+			at := key(k)
+			if _, err := k.p.Table.Write(table.Within(context.Background(), at.PK), table.Delete(at)); err != nil {
+				k.t.Fatal(err)
+			}
+		}
+	}
+	token := func(k *keeper) table.Key { return identity.PATKey(k.hash) }
+	profile := func(*keeper) table.Key { return identity.UserKey(user) }
+	member := func(*keeper) table.Key { return identity.MemberKey(org, user) }
+	access := func(*keeper) table.Key { return identity.AccessKey(org) }
+	tenant := func(*keeper) table.Key { return identity.OrganisationKey(org) }
+	for name, c := range map[string]struct {
+		do   func(*keeper)
+		want string
+	}{
+		"nothing":                                {func(*keeper) {}, "Allow"},
+		"revoking it":                            {gone(token), "Unauthorized"},
+		"its last day":                           {func(k *keeper) { k.clock.Advance(90 * 24 * time.Hour) }, "Unauthorized"},
+		"the day before it":                      {func(k *keeper) { k.clock.Advance(90*24*time.Hour - time.Second) }, "Allow"},
+		"a reset of the password":                {set(profile, "epoch", 3), "Unauthorized"},
+		"disabling the user":                     {set(profile, "disabled", true), "Unauthorized"},
+		"the user's end":                         {gone(profile), "Unauthorized"},
+		"disabling the member":                   {set(member, "disabled", true), "Unauthorized"},
+		"removing the member":                    {gone(member), "Unauthorized"},
+		"the organization's end":                 {set(access, "ended", true), "Unauthorized"},
+		"sign-on of its own":                     {set(tenant, "ssoDomains", []string{"example.com"}), "Unauthorized"},
+		"sign-on of its own for other addresses": {set(tenant, "ssoDomains", []string{"example.org"}), "Allow"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKeeper(t)
+			for _, wished := range [][]string{nil, {org}} {
+				k.caller(wished...)
+			}
+			c.do(k)
+			for _, wished := range [][]string{nil, {org}} {
+				if got := judge(k.f, k.request(wished...)); got != c.want {
+					t.Errorf("%v: %s", wished, got)
+				}
+				if got := judge(Handler(k.p), k.request(wished...)); got != c.want {
+					t.Errorf("a cold one, %v: %s", wished, got)
+				}
+			}
+		})
+	}
+}
+
+// check 12: who made the token and lost a policy since has lost it for the token as well.
+func TestATokenHasTheRoleOfTheMoment(t *testing.T) {
+	k := newKeeper(t)
+	if !identity.Allows(k.caller(), "actions:execute") {
+		t.Fatal("an operator's token does not operate")
+	}
+	change(t, k.p, identity.MemberKey(org, user), table.Set("grants", []identity.Grant{{Role: identity.Viewer, Scope: identity.OrgScope}}))
+	if c := k.caller(); identity.Allows(c, "actions:execute") || !identity.Allows(c, "actions:read") {
+		t.Errorf("grants %+v", c.Grants)
+	}
+}
+
+func TestATokenOfASingleSignOnSession(t *testing.T) {
+	k := newKeeper(t)
+	change(t, k.p, identity.PATKey(k.hash), table.Set("sso", otherOrg))
+	change(t, k.p, identity.OrganisationKey(otherOrg), table.Set("ssoDomains", []string{"example.com"}))
+	for name, c := range map[string]struct {
+		wished []string
+		want   string
+	}{
+		"in its organization": {[]string{otherOrg}, "Allow"},
+		"in another one":      {[]string{org}, "Unauthorized"},
+		"in the oldest":       {nil, "Unauthorized"},
+	} {
+		if got := judge(k.f, k.request(c.wished...)); got != c.want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// An owner gets in where everybody else needs the organization's own sign-on: somebody must be able to mend it.
+func TestAnOwnersTokenWhereSingleSignOnIsDemanded(t *testing.T) {
+	k := newKeeper(t)
+	change(t, k.p, identity.OrganisationKey(org), table.Set("ssoDomains", []string{"example.com"}))
+	k.serve(org, identity.Owner)
+	if got := judge(k.f, k.request()); got != "Allow" {
+		t.Error(got)
+	}
+}
+
+// serve changes the role of the user in an organization.
+func (k *keeper) serve(org, role string) {
+	k.t.Helper()
+	change(k.t, k.p, identity.MemberKey(org, user), table.Set("grants", []identity.Grant{{Role: role, Scope: identity.OrgScope}}))
+}
+
+// check 12: a wrong checksum is refused without a look at the store.
+func TestRoundTripsOfAToken(t *testing.T) {
+	k := newKeeper(t)
+	wrong := "Bearer " + k.secret[:41] + "!"
+	for _, c := range []struct {
+		name  string
+		r     Request
+		trips int
+	}{
+		{"a wrong checksum", request(wrong), 0},
+		{"a JWT's look", request("Bearer " + k.secret + ".a.b"), 0},
+		{"two organizations", k.request(org, otherOrg), 0},
+		{"unknown", request("Bearer " + identity.NewPAT()), 1},
+		{"cold, with an organization", k.request(org), 3},
+		{"warm, with an organization", k.request(org), 2},
+		{"warm, with another organization", k.request(otherOrg), 2},
+		{"warm, without", k.request(), 3},
+	} {
+		ctx, m := table.WithMeter(t.Context())
+		_, err := k.f(ctx, c.r)
+		if u := m.Usage(); u.RoundTrips != c.trips || (err == nil) != (c.trips > 1) {
+			t.Errorf("%s: %+v, %v", c.name, u, err)
+		}
+	}
+	ctx, m := table.WithMeter(t.Context())
+	if _, err := Handler(k.p)(ctx, k.request()); err != nil || m.Usage().RoundTrips != 4 {
+		t.Errorf("cold, without: %+v, %v", m.Usage(), err)
+	}
+}
+
+// check 69: a token and a session of one organization share its minute.
+func TestTokensAndSessionsShareAMinute(t *testing.T) {
+	k := newKeeper(t)
+	session := k.session()
+	for i := range perMinute {
+		r := k.request()
+		if i%2 == 0 {
+			r = request(session)
+		}
+		if got := judge(k.f, r); got != "Allow" {
+			t.Fatalf("request %d: %s", i+1, got)
+		}
+	}
+	for name, c := range map[string]struct {
+		r    Request
+		want string
+	}{
+		"the session":                       {request(session), "Deny"},
+		"the token":                         {k.request(), "Deny"},
+		"the token in another organization": {k.request(otherOrg), "Allow"},
+	} {
+		if got := judge(k.f, c.r); got != c.want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+func TestTheLastUseIsNotedHourly(t *testing.T) {
+	k := newKeeper(t)
+	used := func() time.Time {
+		t.Helper()
+		key := identity.PATKey(k.hash)
+		row, err := table.Read[identity.PAT](table.Within(t.Context(), key.PK), k.p.Table, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return time.Unix(row.Used, 0).UTC()
+	}
+	k.clock.Advance(time.Hour - time.Second)
+	if k.caller(); !used().Equal(identitytest.Start) {
+		t.Errorf("noted within the hour: %s", used())
+	}
+	k.clock.Advance(time.Second)
+	if k.caller(); !used().Equal(identitytest.Start.Add(time.Hour)) {
+		t.Errorf("not noted after it: %s", used())
+	}
+	t.Run("and not by who is denied", func(t *testing.T) {
+		for range perMinute {
+			judge(k.f, k.request())
+		}
+		k.clock.Advance(2 * time.Hour)
+		session := k.session()
+		for range perMinute + 1 {
+			judge(k.f, request(session))
+		}
+		if got := judge(k.f, k.request()); got != "Deny" || used().Equal(k.p.Clock.Now()) {
+			t.Errorf("%s, used %s", got, used())
+		}
+	})
+}
+
+// Noting the use never stops a request, and never brings a revoked token back.
+func TestTheLastUseIsNotWorthARequest(t *testing.T) {
+	k := newKeeper(t)
+	k.caller(org)
+	whole := k.p.Table
+	for name, harm := range map[string]table.Injection{
+		"when the write fails":         {Harm: table.FailBefore, PK: identity.PATPrefix, Method: table.WriteMethod},
+		"when its reply is lost":       {Harm: table.FailAfter, PK: identity.PATPrefix, Method: table.WriteMethod},
+		"when the store is throttling": {Harm: table.Throttle, PK: identity.PATPrefix, Method: table.WriteMethod},
+	} {
+		k.clock.Advance(2 * time.Hour)
+		faulty := table.Faulty(whole, k.clock, harm)
+		k.p.Table = faulty
+		if got := judge(k.f, k.request(org)); got != "Allow" {
+			t.Errorf("%s: %s", name, got)
+		}
+		if faulty.Calls() != 3 {
+			t.Errorf("%s: %d calls, and the third should have been harmed", name, faulty.Calls())
+		}
+	}
+	k.p.Table = whole
+	a := &authorizer{Platform: k.p}
+	note := a.use(k.hash, identity.PAT{ID: "pat_1"})
+	key := identity.PATKey(k.hash)
+	if _, err := whole.Write(table.Within(t.Context(), key.PK), table.Delete(key)); err != nil {
+		t.Fatal(err)
+	}
+	note(t.Context())
+	if found, err := whole.BatchGet(table.Within(t.Context(), key.PK), key); err != nil || len(found) != 0 {
+		t.Errorf("a revoked token is back: %v, %v", found, err)
+	}
+}
+
+func BenchmarkAuthorizePAT(b *testing.B) {
+	p, c := identitytest.New(b)
+	enter(b, p, org)
+	secret := identity.NewPAT()
+	hash, err := identity.ParsePAT(secret)
+	if err != nil {
+		b.Fatal(err)
+	}
+	now := c.Now()
+	put(b, p, identity.PATKey(hash), identity.PAT{ID: "pat_1", User: user, Expires: now.AddDate(10, 0, 0)})
+	f := Handler(p)
+	r := headers("Authorization", "Bearer "+secret, "X-Organisation-Id", org)
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		if n++; n%perMinute == 0 {
+			c.Advance(time.Minute) // else the minute is used up
+		}
+		if got := judge(f, r); got != "Allow" {
+			b.Fatal(got)
+		}
+	}
+}

@@ -90,10 +90,11 @@ func (x *exchange) path() (path, target string) {
 			continue
 		}
 		name = strings.TrimSuffix(name, "}")
-		if target = x.r.PathValue(name); audit.SecretName(name) || audit.SecretText(target) {
-			target = audit.Redacted
-		}
+		target = x.r.PathValue(name)
 		segments[i] = url.PathEscape(target)
+		if audit.SecretName(name) || audit.SecretText(target) {
+			target, segments[i] = audit.Redacted, audit.Redacted
+		}
 	}
 	return strings.Join(segments, "/"), target
 }

@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/functions/roles"
 	"lamplighter.dev/functions/sso"
 	"lamplighter.dev/functions/tokens"
+	"lamplighter.dev/functions/users"
 	"lamplighter.dev/shared/platform"
 	"lamplighter.dev/shared/rest"
 )
@@ -31,6 +32,7 @@ func groups() []group {
 		{"sso", sso.SignIn},
 		{"organisations", organisations.Operations},
 		{"sso", sso.Settings},
+		{"users", users.Operations},
 		{"roles", roles.Operations},
 		{"cloudaccounts", cloudaccounts.Operations},
 		{"resources", resources.Operations},

@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/functions/resourcegroups"
 	"lamplighter.dev/functions/resources"
 	"lamplighter.dev/functions/roles"
+	"lamplighter.dev/functions/teams"
 	"lamplighter.dev/functions/sso"
 	"lamplighter.dev/functions/tokens"
 	"lamplighter.dev/functions/users"
@@ -33,6 +34,7 @@ func groups() []group {
 		{"organisations", organisations.Operations},
 		{"sso", sso.Settings},
 		{"users", users.Operations},
+		{"teams", teams.Operations},
 		{"roles", roles.Operations},
 		{"cloudaccounts", cloudaccounts.Operations},
 		{"resources", resources.Operations},

@@ -1,0 +1,106 @@
+package teams
+
+import (
+	"context"
+	"slices"
+
+	"lamplighter.dev/shared/audit"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/rest"
+)
+
+type pageInput struct {
+	TeamInput
+	rest.Page
+}
+
+func (s *service) listMembers(ctx context.Context, in *pageInput) (rest.List[Person], error) {
+	t, err := s.seen(ctx, in.TeamID)
+	if err != nil {
+		return rest.List[Person]{}, err
+	}
+	crews, err := s.peopleOf(ctx, []string{t.ID})
+	if err != nil {
+		return rest.List[Person]{}, err
+	}
+	all := crews[t.ID]
+	from := min(in.Skip(), len(all))
+	out := rest.List[Person]{Total: len(all), Page: in.Page.Page, Limit: in.Limit}
+	out.Items, err = s.named(ctx, all[from:min(from+in.Limit, len(all))])
+	return out, err
+}
+
+// NewMember is the body of POST /teams/{teamID}/members.
+type NewMember struct {
+	Email string `json:"email" minLength:"3" maxLength:"254"`
+}
+
+type addMemberInput struct {
+	TeamInput
+	Body NewMember
+}
+
+func (s *service) addMember(ctx context.Context, in *addMemberInput) (Listed, error) {
+	m, err := s.member(ctx, in.TeamID, in.Body.Email)
+	if err != nil {
+		return Listed{}, err
+	}
+	return s.changeCrew(ctx, in.TeamID, func(crew []identity.Member) ([]identity.Member, error) {
+		if slices.ContainsFunc(crew, func(had identity.Member) bool { return had.User == m.User }) {
+			return nil, nil
+		}
+		if len(crew) == maxMembers {
+			return nil, fault.New(fault.Conflict, "the team has %d members, which is the most", len(crew))
+		}
+		audit.Note(ctx, audit.Change{Target: in.TeamID, After: NewMember{m.Email}})
+		return append(crew, m), nil
+	})
+}
+
+// member finds who is to be put into a team, or taken out: first of all the team must exist.
+func (s *service) member(ctx context.Context, teamID, email string) (identity.Member, error) {
+	if _, err := s.read(ctx, teamID); err != nil {
+		return identity.Member{}, err
+	}
+	_, m, err := s.people.Find(ctx, org(ctx), email)
+	return m, err
+}
+
+// changeCrew changes the people of a team; how gives nil when they stay as they are.
+func (s *service) changeCrew(ctx context.Context, teamID string, how func([]identity.Member) ([]identity.Member, error)) (Listed, error) {
+	return s.change(ctx, teamID, func(t inventory.Team) (*draft, error) {
+		crews, err := s.peopleOf(ctx, []string{t.ID})
+		if err != nil {
+			return nil, err
+		}
+		crew, err := how(crews[t.ID])
+		if crew == nil || err != nil {
+			return nil, err
+		}
+		return &draft{Team: t, crew: crew}, nil
+	})
+}
+
+type memberInput struct {
+	TeamInput
+	Email string `path:"email" maxLength:"254" doc:"The member's address"`
+}
+
+func (s *service) removeMember(ctx context.Context, in *memberInput) (Removed, error) {
+	m, err := s.member(ctx, in.TeamID, in.Email)
+	if err != nil {
+		return Removed{}, err
+	}
+	_, err = s.changeCrew(ctx, in.TeamID, func(crew []identity.Member) ([]identity.Member, error) {
+		n := len(crew)
+		crew = slices.DeleteFunc(crew, func(had identity.Member) bool { return had.User == m.User })
+		if len(crew) == n {
+			return nil, fault.New(fault.NotFound, "%.254q is not a member of the team", m.Email)
+		}
+		audit.Note(ctx, audit.Change{Target: in.TeamID, Before: NewMember{m.Email}})
+		return append([]identity.Member{}, crew...), nil
+	})
+	return Removed{m.Email}, err
+}

@@ -1,0 +1,103 @@
+package teams
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/table"
+)
+
+// maxMembers is how many members a team can have.
+const maxMembers = 1_000
+
+// roster is the people of a team as they are stored, by the ids of their accounts. Whoever leaves the organization stays in
+// it, unseen, until the team is changed; who comes back later joined at another time, and has to be added again. So nobody
+// who removes a user has to know of teams.
+type roster struct {
+	People []entry `json:"people"`
+}
+
+type entry struct {
+	User   string    `json:"user"`
+	Joined time.Time `json:"joined"` // the organization
+}
+
+func rosterKey(org, teamID string) table.Key {
+	return table.Key{PK: table.TenantPK(org) + "TEAMPEOPLE", SK: teamID}
+}
+
+// rosterWrite is the write that makes members the people of a team.
+func rosterWrite(org, teamID string, members []identity.Member) (table.Write, error) {
+	if len(members) == 0 {
+		return table.Delete(rosterKey(org, teamID)), nil
+	}
+	r := roster{make([]entry, len(members))}
+	for i, m := range members {
+		r.People[i] = entry{m.User, m.Joined}
+	}
+	it, err := table.Row(rosterKey(org, teamID), r)
+	return table.Put(it), err
+}
+
+// peopleOf reads the people of teams as far as they belong to the organization, by address: two round trips, and one more for
+// each further hundred of them.
+func (s *service) peopleOf(ctx context.Context, teamIDs []string) (map[string][]identity.Member, error) {
+	keys := make([]table.Key, len(teamIDs))
+	for i, id := range teamIDs {
+		keys[i] = rosterKey(org(ctx), id)
+	}
+	items, err := s.p.Table.BatchGet(ctx, keys...)
+	if err != nil {
+		return nil, fmt.Errorf("read the people of %d teams: %w", len(teamIDs), err)
+	}
+	stored, users := map[string]roster{}, []string(nil)
+	for k, it := range items {
+		r, err := table.Decode[roster](it)
+		if err != nil {
+			return nil, err
+		}
+		stored[k.SK] = r
+		for _, p := range r.People {
+			users = append(users, p.User)
+		}
+	}
+	members, err := s.people.Several(ctx, org(ctx), users)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string][]identity.Member, len(stored))
+	for id, r := range stored {
+		out[id] = r.present(members)
+	}
+	return out, nil
+}
+
+// present are those of the roster who still belong to the organization, by address.
+func (r roster) present(members map[string]identity.Member) []identity.Member {
+	var out []identity.Member
+	for _, p := range r.People {
+		if m, ok := members[p.User]; ok && m.Joined.Equal(p.Joined) {
+			out = append(out, m)
+		}
+	}
+	slices.SortFunc(out, func(a, b identity.Member) int { return cmp.Compare(a.Email, b.Email) })
+	return out
+}
+
+// named are members with their names. It is never nil.
+func (s *service) named(ctx context.Context, members []identity.Member) ([]Person, error) {
+	users := make([]string, len(members))
+	for i, m := range members {
+		users[i] = m.User
+	}
+	names, err := s.people.Names(ctx, users)
+	out := make([]Person, len(members))
+	for i, m := range members {
+		out[i] = Person{m.Email, names[m.User]}
+	}
+	return out, err
+}

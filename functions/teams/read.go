@@ -1,0 +1,149 @@
+package teams
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/rest"
+)
+
+// Listed is a team as lists have it.
+type Listed struct {
+	ID            string    `json:"id" example:"team_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	Name          string    `json:"name"`
+	Description   string    `json:"description"`
+	MemberCount   int       `json:"memberCount"`
+	ResourceCount int       `json:"resourceCount"`
+	CreatedAt     time.Time `json:"createdAt"`
+	UpdatedAt     time.Time `json:"updatedAt"`
+}
+
+// Team is a team with all that belongs to it.
+type Team struct {
+	Listed
+	Members   []Person `json:"members"`
+	Resources []string `json:"resources" doc:"Our ids of what the team owns (res_…)"`
+}
+
+// Person is a member of a team.
+type Person struct {
+	Email string `json:"email"`
+	Name  string `json:"name"`
+}
+
+func org(ctx context.Context) string { return identity.From(ctx).Org }
+
+func brief(t inventory.Team, people, owned int) Listed {
+	return Listed{t.ID, t.Name, t.Description, people, owned, t.CreatedAt, t.UpdatedAt}
+}
+
+// read reads a team. What cannot be the id of one needs no look-up.
+func (s *service) read(ctx context.Context, teamID string) (inventory.Team, error) {
+	if !id.Valid("team", teamID) {
+		return inventory.Team{}, missing(teamID)
+	}
+	return s.inventory.Team(ctx, org(ctx), teamID)
+}
+
+func missing(teamID string) error {
+	return fault.New(fault.NotFound, "team %.64q does not exist", teamID)
+}
+
+// seen reads a team that the caller may see.
+func (s *service) seen(ctx context.Context, teamID string) (inventory.Team, error) {
+	if !sees(identity.From(ctx).Scopes(reading), teamID) {
+		return inventory.Team{}, missing(teamID)
+	}
+	return s.read(ctx, teamID)
+}
+
+// sees tells whether a team is among those that scopes show. A grant on a resource shows no team.
+func sees(scopes identity.Scopes, teamID string) bool {
+	return scopes.All || slices.Contains(scopes.Teams, teamID)
+}
+
+func (s *service) get(ctx context.Context, in *TeamInput) (Team, error) {
+	t, err := s.seen(ctx, in.TeamID)
+	if err != nil {
+		return Team{}, err
+	}
+	return s.whole(ctx, t)
+}
+
+// whole is a team with its members and resources.
+func (s *service) whole(ctx context.Context, t inventory.Team) (Team, error) {
+	people, err := s.peopleOf(ctx, []string{t.ID})
+	if err != nil {
+		return Team{}, err
+	}
+	persons, err := s.named(ctx, people[t.ID])
+	if err != nil {
+		return Team{}, err
+	}
+	owned, err := s.inventory.Owned(ctx, org(ctx), t.ID)
+	return Team{brief(t, len(persons), len(owned)), persons, owned}, err
+}
+
+type listInput struct {
+	rest.Page
+	By    string `query:"sort_by" enum:"name,createdAt" default:"name"`
+	Order string `query:"sort_order" enum:"asc,desc" default:"asc"`
+}
+
+func (s *service) list(ctx context.Context, in *listInput) (rest.List[Listed], error) {
+	all, err := s.inventory.Teams(ctx, org(ctx))
+	if err != nil {
+		return rest.List[Listed]{}, err
+	}
+	scopes := identity.From(ctx).Scopes(reading)
+	all = slices.DeleteFunc(all, func(t inventory.Team) bool { return !sees(scopes, t.ID) })
+	sorted(all, in)
+	from := min(in.Skip(), len(all))
+	out := rest.List[Listed]{Total: len(all), Page: in.Page.Page, Limit: in.Limit}
+	out.Items, err = s.briefs(ctx, all[from:min(from+in.Limit, len(all))])
+	return out, err
+}
+
+func sorted(all []inventory.Team, in *listInput) {
+	slices.SortFunc(all, func(a, b inventory.Team) int {
+		c := cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
+		if in.By == "createdAt" {
+			c = cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+		}
+		if in.Order == "desc" {
+			return -c
+		}
+		return c
+	})
+}
+
+// briefs are teams as lists have them.
+func (s *service) briefs(ctx context.Context, some []inventory.Team) ([]Listed, error) {
+	if len(some) == 0 {
+		return nil, nil
+	}
+	ids := make([]string, len(some))
+	for i, t := range some {
+		ids[i] = t.ID
+	}
+	people, err := s.peopleOf(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	owned, err := s.inventory.OwnedCounts(ctx, org(ctx), ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Listed, len(some))
+	for i, t := range some {
+		out[i] = brief(t, len(people[t.ID]), owned[t.ID])
+	}
+	return out, nil
+}

@@ -1,0 +1,140 @@
+package teams
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"lamplighter.dev/shared/audit"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/people"
+	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/table"
+)
+
+// Resource is what a team is told of a resource that it owns.
+type Resource struct {
+	ID       string       `json:"id" example:"res_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	UID      string       `json:"uid" doc:"Native provider identifier"`
+	Name     string       `json:"name"`
+	Type     string       `json:"type" example:"aws-ec2"`
+	Provider string       `json:"provider" example:"aws"`
+	Region   string       `json:"region"`
+	Status   cloud.Status `json:"status" enum:"running,stopped,starting,stopping,pending,terminated,unknown"`
+}
+
+// listResources shows all that the team owns: a grant on the team reaches it.
+func (s *service) listResources(ctx context.Context, in *pageInput) (rest.List[Resource], error) {
+	t, err := s.seen(ctx, in.TeamID)
+	if err != nil {
+		return rest.List[Resource]{}, err
+	}
+	f := inventory.Filter{TeamID: t.ID, Sight: inventory.Everything()}
+	sum, err := s.inventory.Summary(ctx, org(ctx), f)
+	if err != nil {
+		return rest.List[Resource]{}, err
+	}
+	got, err := s.inventory.Find(ctx, org(ctx), inventory.List{Filter: f, Skip: in.Skip(), Limit: in.Limit})
+	out := rest.List[Resource]{Total: sum.Total, Page: in.Page.Page, Limit: in.Limit}
+	for _, r := range got {
+		out.Items = append(out.Items, Resource{r.ID, r.UID, r.Name, r.Type, r.Provider, r.Region, r.Status})
+	}
+	return out, err
+}
+
+// NewResources is the body of POST /teams/{teamID}/resources.
+type NewResources struct {
+	ResourceIDs []string `json:"resourceIDs" minItems:"1" maxItems:"10000" doc:"Our ids of resources (res_…)"`
+}
+
+type addResourcesInput struct {
+	TeamInput
+	Body NewResources
+}
+
+func (s *service) addResources(ctx context.Context, in *addResourcesInput) (Listed, error) {
+	return s.change(ctx, in.TeamID, func(t inventory.Team) (*draft, error) {
+		unknown, err := s.inventory.Unknown(ctx, org(ctx), in.Body.ResourceIDs)
+		if err != nil {
+			return nil, err
+		}
+		if len(unknown) > 0 {
+			return nil, fault.New(fault.NotFound, "no resource has the id %s", quoted(unknown))
+		}
+		owned, err := s.inventory.Owned(ctx, org(ctx), t.ID)
+		if err != nil {
+			return nil, err
+		}
+		more := beyond(owned, in.Body.ResourceIDs)
+		switch n := len(owned) + len(more); {
+		case len(more) == 0:
+			return nil, nil
+		case n > inventory.MaxOwned:
+			return nil, fault.New(fault.Conflict, "the team would own %d resources; %d are the most", n, inventory.MaxOwned)
+		}
+		if err = s.mayGive(ctx, t.ID); err != nil {
+			return nil, err
+		}
+		audit.Note(ctx, audit.Change{Target: t.ID, After: NewResources{more}})
+		return &draft{Team: t, owned: append(owned, more...)}, nil
+	})
+}
+
+// beyond are those of ids that are not in had, each once.
+func beyond(had, ids []string) []string {
+	known := make(map[string]bool, len(had))
+	for _, id := range had {
+		known[id] = true
+	}
+	var out []string
+	for _, id := range ids {
+		if !known[id] {
+			known[id], out = true, append(out, id)
+		}
+	}
+	return out
+}
+
+type resourceInput struct {
+	TeamInput
+	ResourceID string `path:"resourceID" maxLength:"64" doc:"Our id of the resource"`
+}
+
+func (s *service) removeResource(ctx context.Context, in *resourceInput) (Removed, error) {
+	_, err := s.change(ctx, in.TeamID, func(t inventory.Team) (*draft, error) {
+		owned, err := s.inventory.Owned(ctx, org(ctx), t.ID)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.Index(owned, in.ResourceID)
+		if i < 0 {
+			return nil, fault.New(fault.NotFound, "resource %.64q does not belong to the team", in.ResourceID)
+		}
+		audit.Note(ctx, audit.Change{Target: t.ID, Before: NewResources{[]string{in.ResourceID}}})
+		return &draft{Team: t, owned: slices.Delete(owned, i, i+1)}, nil
+	})
+	return Removed{in.ResourceID}, err
+}
+
+// mayGive tells whether the caller may give resources to a team. That makes the roles that people hold on the team reach
+// further, so it takes what granting these roles would: nobody gives what they do not hold.
+func (s *service) mayGive(ctx context.Context, teamID string) error {
+	roles := map[string]bool{}
+	if err := s.assigned(ctx, teamID, func(a people.Assignment) { roles[a.Role] = true }); err != nil || len(roles) == 0 {
+		return err
+	}
+	access, err := table.Read[identity.Access](ctx, s.p.Table, identity.AccessKey(org(ctx)))
+	if err != nil {
+		return fmt.Errorf("read the roles of %s: %w", org(ctx), err)
+	}
+	for role := range roles {
+		held, _ := people.Role(access, role)
+		if err := people.MayGrant(identity.From(ctx), held, identity.OrgScope); err != nil {
+			return fault.Cause(fault.Denied, err, "permission denied: a role on team %s holds more than you do, so you cannot give it resources", teamID)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,266 @@
+package teams
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"lamplighter.dev/shared/audit"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/naming"
+	"lamplighter.dev/shared/people"
+	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/table"
+)
+
+// maxName is how many characters a name may have.
+const maxName = 128
+
+// NewTeam is the body of POST /teams.
+type NewTeam struct {
+	Name        string   `json:"name" minLength:"1" maxLength:"128"`
+	Description string   `json:"description,omitempty" maxLength:"500"`
+	Members     []string `json:"members,omitempty" maxItems:"1000" doc:"Addresses of members of the organization"`
+	Resources   []string `json:"resources,omitempty" maxItems:"10000" doc:"Our ids of resources (res_…)"`
+}
+
+func (s *service) create(ctx context.Context, in *struct{ Body NewTeam }) (Team, error) {
+	now := s.p.Clock.Now()
+	t := inventory.Team{ID: id.New("team", now), Description: in.Body.Description, CreatedAt: now, UpdatedAt: now}
+	var err error
+	if t.Name, err = naming.Clean("name", in.Body.Name, maxName); err != nil {
+		return Team{}, err
+	}
+	if err = s.room(ctx); err != nil {
+		return Team{}, err
+	}
+	crew, err := s.crew(ctx, in.Body.Members)
+	if err != nil {
+		return Team{}, err
+	}
+	owned, err := s.existing(ctx, in.Body.Resources)
+	if err != nil {
+		return Team{}, err
+	}
+	roster, err := rosterWrite(org(ctx), t.ID, crew)
+	if err != nil {
+		return Team{}, err
+	}
+	if t, err = s.inventory.CreateTeam(ctx, org(ctx), inventory.Ownership{Team: t, Resources: owned}, roster); err != nil {
+		return Team{}, err
+	}
+	out, err := s.whole(ctx, t)
+	audit.Note(ctx, audit.Change{Target: t.ID, After: out})
+	return out, err
+}
+
+// room refuses one team too many.
+func (s *service) room(ctx context.Context) error {
+	all, err := s.inventory.Teams(ctx, org(ctx))
+	if err == nil && len(all) >= inventory.MaxTeams {
+		return fault.New(fault.Invalid, "the organization has %d teams, which is the most; delete one first", len(all))
+	}
+	return err
+}
+
+// crew are the members of the organization who have the addresses, each once.
+func (s *service) crew(ctx context.Context, emails []string) ([]identity.Member, error) {
+	all, err := s.people.Have(ctx, org(ctx), emails)
+	if fault.Is(err, fault.NotFound) {
+		return nil, fault.Cause(fault.Invalid, err, "members: %s", fault.Message(err))
+	}
+	if err != nil {
+		return nil, err
+	}
+	out, had := []identity.Member{}, map[string]bool{}
+	for _, m := range all {
+		if !had[m.User] {
+			had[m.User], out = true, append(out, m)
+		}
+	}
+	return out, nil
+}
+
+// existing are the ids, each once; one that no resource has is refused by name. It is never nil.
+func (s *service) existing(ctx context.Context, ids []string) ([]string, error) {
+	out := append([]string{}, beyond(nil, ids)...)
+	if len(out) == 0 {
+		return out, nil
+	}
+	unknown, err := s.inventory.Unknown(ctx, org(ctx), out)
+	if err == nil && len(unknown) > 0 {
+		err = fault.New(fault.Invalid, "resources: no resource has the id %s", quoted(unknown))
+	}
+	return out, err
+}
+
+// mentioned is how many of many an error names.
+const mentioned = 10
+
+func quoted(ids []string) string {
+	var out []string
+	for _, id := range ids[:min(len(ids), mentioned)] {
+		out = append(out, fmt.Sprintf("%.64q", id))
+	}
+	text := strings.Join(out, ", ")
+	if len(ids) > mentioned {
+		text += " and others"
+	}
+	return text
+}
+
+// ChangedTeam is the body of PUT /teams/{teamID}.
+type ChangedTeam struct {
+	Name        rest.Patch[string]   `json:"name,omitzero" minLength:"1" maxLength:"128"`
+	Description rest.Patch[string]   `json:"description,omitzero" maxLength:"500"`
+	Members     rest.Patch[[]string] `json:"members,omitzero" maxItems:"1000" doc:"Addresses of members of the organization"`
+	Resources   rest.Patch[[]string] `json:"resources,omitzero" maxItems:"10000" doc:"Our ids of resources (res_…)"`
+}
+
+type updateInput struct {
+	TeamInput
+	Body ChangedTeam
+}
+
+func (s *service) update(ctx context.Context, in *updateInput) (Team, error) {
+	old, err := s.read(ctx, in.TeamID)
+	if err != nil {
+		return Team{}, err
+	}
+	before, err := s.whole(ctx, old)
+	if err != nil {
+		return Team{}, err
+	}
+	t, err := s.replace(ctx, old, before, in.Body)
+	if err != nil {
+		return Team{}, err
+	}
+	out, err := s.whole(ctx, t)
+	audit.Note(ctx, audit.Change{Target: t.ID, Before: before, After: out})
+	return out, err
+}
+
+// replace changes of a team, old as it was read and before as it was shown, what was sent.
+func (s *service) replace(ctx context.Context, old inventory.Team, before Team, sent ChangedTeam) (inventory.Team, error) {
+	d := draft{Team: old}
+	sent.Name.Apply(&d.Name)
+	sent.Description.Apply(&d.Description)
+	var err error
+	if d.Name, err = naming.Clean("name", d.Name, maxName); err != nil {
+		return old, err
+	}
+	if sent.Members.Sent {
+		if d.crew, err = s.crew(ctx, sent.Members.Value); err != nil {
+			return old, err
+		}
+	}
+	if sent.Resources.Sent {
+		if d.owned, err = s.exchange(ctx, before, sent.Resources.Value); err != nil {
+			return old, err
+		}
+	}
+	return s.store(ctx, old, d)
+}
+
+// exchange are the resources that a team is to own in place of those that it had.
+func (s *service) exchange(ctx context.Context, before Team, next []string) ([]string, error) {
+	owned, err := s.existing(ctx, next)
+	if err == nil && len(beyond(before.Resources, owned)) > 0 {
+		err = s.mayGive(ctx, before.ID)
+	}
+	return owned, err
+}
+
+// draft is what a team is to become. A nil crew, and nil owned, stay what they are.
+type draft struct {
+	inventory.Team
+	crew  []identity.Member
+	owned []string
+}
+
+// store replaces old, as it was read.
+func (s *service) store(ctx context.Context, old inventory.Team, d draft) (inventory.Team, error) {
+	d.UpdatedAt = s.p.Clock.Now()
+	var extra []table.Write
+	if d.crew != nil {
+		w, err := rosterWrite(org(ctx), old.ID, d.crew)
+		if err != nil {
+			return old, err
+		}
+		extra = append(extra, w)
+	}
+	return s.inventory.UpdateTeam(ctx, org(ctx), old, inventory.Ownership{Team: d.Team, Resources: d.owned}, extra...)
+}
+
+// tries is how often a change starts over because somebody else changed the team.
+const tries = 8
+
+// change changes a team as it is; how gives nil when there is nothing to change.
+func (s *service) change(ctx context.Context, teamID string, how func(inventory.Team) (*draft, error)) (Listed, error) {
+	for try := 1; ; try++ {
+		out, err := s.changeOnce(ctx, teamID, how)
+		if !fault.Is(err, fault.Conflict) || try == tries {
+			return out, err
+		}
+	}
+}
+
+func (s *service) changeOnce(ctx context.Context, teamID string, how func(inventory.Team) (*draft, error)) (Listed, error) {
+	t, err := s.read(ctx, teamID)
+	if err != nil {
+		return Listed{}, err
+	}
+	d, err := how(t)
+	if err != nil {
+		return Listed{}, err
+	}
+	if d != nil {
+		if t, err = s.store(ctx, t, *d); err != nil {
+			return Listed{}, err
+		}
+	}
+	out, err := s.briefs(ctx, []inventory.Team{t})
+	if err != nil {
+		return Listed{}, err
+	}
+	return out[0], nil
+}
+
+func (s *service) remove(ctx context.Context, in *TeamInput) (Removed, error) {
+	t, err := s.read(ctx, in.TeamID)
+	if err != nil {
+		return Removed{}, err
+	}
+	if err = s.unused(ctx, t.ID); err != nil {
+		return Removed{}, err
+	}
+	before, err := s.whole(ctx, t)
+	if err != nil {
+		return Removed{}, err
+	}
+	audit.Note(ctx, audit.Change{Target: t.ID, Before: before})
+	return Removed{t.ID}, s.inventory.DeleteTeam(ctx, org(ctx), t, table.Delete(rosterKey(org(ctx), t.ID)))
+}
+
+// unused refuses to delete a team on which roles are assigned.
+func (s *service) unused(ctx context.Context, teamID string) error {
+	var held []string
+	err := s.assigned(ctx, teamID, func(a people.Assignment) { held = append(held, a.ID) })
+	if err == nil && len(held) > 0 {
+		err = fault.New(fault.Conflict, "roles on team %s are assigned: delete the assignments %s first", teamID, quoted(held))
+	}
+	return err
+}
+
+// assigned gives each assignment of a role on the team.
+func (s *service) assigned(ctx context.Context, teamID string, take func(people.Assignment)) error {
+	return s.people.Assignments(ctx, org(ctx), func(a people.Assignment) bool {
+		if a.Scope == identity.TeamScope+teamID {
+			take(a)
+		}
+		return true
+	})
+}

@@ -1,0 +1,278 @@
+package roles
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/rest"
+)
+
+func TestAnAssignmentFromItsCreationToItsEnd(t *testing.T) {
+	s := newStage(t)
+	s.member("lou")
+	if c := s.caller(ours, "lou"); identity.Holds(c, "actions:read") {
+		t.Fatal("somebody without a role may do something")
+	}
+	r := s.role("Looker", "actions:read")
+	a := s.assigned("lou", r.ID, "team:"+s.teams[ours])
+	want := Assignment{a.ID, "lou@example.com", r.ID, "Looker", "team:" + s.teams[ours], s.clock.Now(), "olga@example.com"}
+	if a != want || !id.Valid("asgn", a.ID) {
+		t.Errorf("got  %+v\nwant %+v", a, want)
+	}
+	c := s.caller(ours, "lou")
+	if !identity.Allows(c, "actions:read", a.Scope) || identity.Allows(c, "actions:read") || identity.Holds(c, "actions:execute") {
+		t.Errorf("grants %+v", c.Grants)
+	}
+	list := data[rest.List[Assignment]](s.as("olga", "GET /assignments?email=LOU@example.com"))
+	if list.Total != 1 || list.Items[0] != a {
+		t.Errorf("listed %+v", list)
+	}
+	if got := data[Deleted](s.as("olga", "DELETE /assignments/"+a.ID)); got.ID != a.ID {
+		t.Errorf("deleted %+v", got)
+	}
+	if c = s.caller(ours, "lou"); len(c.Grants) != 0 {
+		t.Errorf("grants %+v", c.Grants)
+	}
+	s.as("olga", "DELETE /assignments/"+a.ID).says(404, a.ID)
+	if list = data[rest.List[Assignment]](s.as("olga", "GET /assignments?email=lou@example.com")); list.Total != 0 || list.Items == nil {
+		t.Errorf("listed %+v", list)
+	}
+}
+
+func TestTheListOfAssignments(t *testing.T) {
+	s := newStage(t)
+	s.member("ann", identity.Viewer)
+	s.member("bob")
+	r := s.role("Looker", "actions:read")
+	team := "team:" + s.teams[ours]
+	s.assigned("ann", r.ID, team)
+	s.assigned("bob", r.ID, "resource:"+s.resources[ours])
+	s.assigned("bob", identity.Viewer, team)
+	all := "olga owner org, ann viewer org, ann Looker team, bob Looker resource, bob viewer team"
+	for query, want := range map[string]string{
+		"":                                   all,
+		"?email=bob@example.com":             "bob Looker resource, bob viewer team",
+		"?roleID=viewer":                     "ann viewer org, bob viewer team",
+		"?scope=org":                         "olga owner org, ann viewer org",
+		"?scope=" + team:                     "ann Looker team, bob viewer team",
+		"?scope=" + team + "&roleID=" + r.ID: "ann Looker team",
+		"?email=nobody@example.com":          "",
+		"?email=nonsense":                    "",
+		"?roleID=role_none":                  "",
+		"?scope=team:" + s.teams[theirs]:     "",
+	} {
+		list := data[rest.List[Assignment]](s.as("olga", "GET /assignments"+query))
+		if got := brief(list.Items); got != want || list.Total != len(list.Items) || list.Items == nil {
+			t.Errorf("%q: %d: %s", query, list.Total, got)
+		}
+	}
+	var paged []Assignment
+	for page := 1; page <= 3; page++ {
+		list := data[rest.List[Assignment]](s.as("olga", fmt.Sprintf("GET /assignments?limit=2&page=%d", page)))
+		if list.Total != 5 {
+			t.Errorf("page %d: total %d", page, list.Total)
+		}
+		paged = append(paged, list.Items...)
+	}
+	if got := brief(paged); got != all {
+		t.Errorf("page by page: %s", got)
+	}
+	if list := data[rest.List[Assignment]](s.ask(s.caller(theirs, "olga"), "GET /assignments")); brief(list.Items) != "olga owner org" {
+		t.Errorf("another organization's: %+v", list)
+	}
+}
+
+func brief(all []Assignment) string {
+	var out []string
+	for _, a := range all {
+		who, _, _ := strings.Cut(a.Email, "@")
+		kind, _ := identity.CutScope(a.Scope)
+		out = append(out, who+" "+a.RoleName+" "+kind)
+	}
+	return strings.Join(out, ", ")
+}
+
+// check 39: what another organization has is answered as what nobody has.
+func TestWhatCannotBeAssigned(t *testing.T) {
+	s := newStage(t)
+	s.member("lou", identity.Viewer)
+	theirRole := data[Role](s.ask(s.caller(theirs, "olga"), `POST /roles {"name":"Theirs","policies":["actions:read"]}`))
+	s.user("foreign")
+	noTeam, noResource, noRole := id.New("team", s.clock.Now()), id.New("res", s.clock.Now()), id.New("role", s.clock.Now())
+	for name, c := range map[string]struct {
+		who, role, scope string
+		status           int
+		says             string
+	}{
+		"a team of another organization":        {"lou", "viewer", "team:" + s.teams[theirs], 400, "does not exist"},
+		"a team that nobody has":                {"lou", "viewer", "team:" + noTeam, 400, "does not exist"},
+		"a resource of another organization":    {"lou", "viewer", "resource:" + s.resources[theirs], 400, "does not exist"},
+		"a resource that nobody has":            {"lou", "viewer", "resource:" + noResource, 400, "does not exist"},
+		"a role of another organization":        {"lou", theirRole.ID, "org", 400, "does not exist"},
+		"a role that nobody has":                {"lou", noRole, "org", 400, "does not exist"},
+		"a role by its title":                   {"lou", "Owner", "org", 400, "does not exist"},
+		"somebody who has an account elsewhere": {"foreign", "viewer", "org", 400, "belongs to this organization"},
+		"somebody who has none":                 {"nobody", "viewer", "org", 400, "belongs to this organization"},
+		"a scope that is none":                  {"lou", "viewer", "galaxy", 400, "scope"},
+		"a scope of another kind":               {"lou", "viewer", "cloud-account:ca_1", 400, "scope"},
+		"a team without an id":                  {"lou", "viewer", "team:", 400, "scope"},
+		"a team by a resource's id":             {"lou", "viewer", "team:" + s.resources[ours], 400, "scope"},
+		"a team of another form":                {"lou", "viewer", "team:latest", 400, "scope"},
+		"the organization by its id":            {"lou", "viewer", "org:" + ours, 400, "scope"},
+		"an organization in capitals":           {"lou", "viewer", "ORG", 400, "scope"},
+		"what they have already":                {"lou", "viewer", "org", 409, "already"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.t = t
+			s.as("olga", assigning(c.who, c.role, c.scope)).says(c.status, c.says)
+		})
+	}
+	s.t = t
+	for _, pair := range [][2]string{
+		{assigning("lou", "viewer", "team:"+s.teams[theirs]), assigning("lou", "viewer", "team:"+noTeam)},
+		{assigning("lou", "viewer", "resource:"+s.resources[theirs]), assigning("lou", "viewer", "resource:"+noResource)},
+		{assigning("lou", theirRole.ID, "org"), assigning("lou", noRole, "org")},
+		{assigning("foreign", "viewer", "org"), assigning("nobody0", "viewer", "org")},
+	} {
+		foreign, none := s.as("olga", pair[0]), s.as("olga", pair[1])
+		if foreign.status != none.status || len(foreign.body) != len(none.body) {
+			t.Errorf("%d %s\n%d %s", foreign.status, foreign.body, none.status, none.body)
+		}
+	}
+	for _, body := range []string{`{}`, `{"email":"lou@example.com","roleID":"viewer"}`, `{"email":"lou@example.com","scope":"org"}`, `{"roleID":"viewer","scope":"org"}`} {
+		s.as("olga", "POST /assignments "+body).says(400)
+	}
+	if got := s.caller(ours, "lou").Grants; len(got) != 1 {
+		t.Errorf("grants %+v", got)
+	}
+	theirAssignment := data[rest.List[Assignment]](s.ask(s.caller(theirs, "olga"), "GET /assignments")).Items[0]
+	s.as("olga", "DELETE /assignments/"+theirAssignment.ID).says(404, "does not exist")
+	s.as("olga", "DELETE /assignments/latest").says(404, "does not exist")
+}
+
+// check 43: nobody gives what they do not hold at that scope, nobody gives to themselves or takes from themselves, and
+// nobody takes from one who holds more.
+func TestNobodyRaisesAnybodyAboveThemselves(t *testing.T) {
+	s := newStage(t)
+	team := "team:" + s.teams[ours]
+	s.member("adam", identity.Admin)
+	s.member("lou", identity.Viewer)
+	keeper := s.role("Keeper", "roles:*", "actions:read")
+	s.member("kay", keeper.ID)
+	s.assigned("kay", identity.Operator, team)
+	acting := s.role("Acting", "actions:execute")
+	for name, c := range map[string]struct{ who, request, says string }{
+		"an admin makes an owner":                 {"adam", assigning("lou", "owner", "org"), "organisation:delete"},
+		"an admin makes an owner of a team":       {"adam", assigning("lou", "owner", team), "organisation:delete"},
+		"an admin makes themselves one":           {"adam", assigning("adam", "owner", "org"), "nobody edits their own grants"},
+		"an owner gives to themselves":            {"olga", assigning("olga", "viewer", "org"), "nobody edits their own grants"},
+		"somebody raises themselves":              {"kay", assigning("kay", keeper.ID, team), "nobody edits their own grants"},
+		"somebody raises themselves, spelled so":  {"kay", strings.Replace(assigning("kay", "viewer", "org"), "kay@", "KAY@", 1), "nobody edits their own grants"},
+		"somebody gives what they lack":           {"kay", assigning("lou", acting.ID, "org"), "actions:execute"},
+		"somebody gives what they have elsewhere": {"kay", assigning("lou", acting.ID, "resource:"+s.resources[ours]), "actions:execute"},
+		"an admin takes from the owner":           {"adam", "DELETE /assignments/" + s.only("olga"), "holds more"},
+		"an owner takes from themselves":          {"olga", "DELETE /assignments/" + s.only("olga"), "nobody"},
+		"who may little takes from who may more":  {"kay", "DELETE /assignments/" + s.only("adam"), "holds more"},
+		"who may not change roles gives":          {"lou", assigning("kay", "viewer", "org"), "roles:write"},
+		"who may not change roles takes":          {"lou", "DELETE /assignments/" + s.only("adam"), "roles:write"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.t = t
+			s.as(c.who, c.request).says(403, "permission denied", c.says)
+		})
+	}
+	s.t = t
+	s.as("kay", assigning("lou", acting.ID, team)).says(200) // of what they have, where they have it
+	s.as("kay", assigning("lou", keeper.ID, "resource:"+s.resources[ours])).says(200)
+	s.as("adam", assigning("lou", identity.Admin, "org")).says(200)
+}
+
+// Who may write roles on a team only gets in nowhere: roles are not about resources.
+func TestAScopedGrantIsNoWayToRoles(t *testing.T) {
+	s := newStage(t)
+	s.member("tim")
+	s.assigned("tim", identity.Owner, "team:"+s.teams[ours])
+	for _, request := range []string{
+		"GET /roles", "GET /roles/viewer", `POST /roles {"name":"x","policies":["actions:read"]}`, `PUT /roles/role_x {}`, "DELETE /roles/role_x",
+		"GET /assignments", assigning("tim", "viewer", "team:"+s.teams[ours]), "DELETE /assignments/" + s.only("tim"),
+	} {
+		s.as("tim", request).says(403, "roles:")
+	}
+}
+
+func TestSoManyAssignmentsAndNoMore(t *testing.T) {
+	s := newStage(t)
+	s.member("lou")
+	var last Assignment
+	for n := range identity.MaxGrants {
+		r := s.role(fmt.Sprintf("Role %d", n), "actions:read")
+		last = s.assigned("lou", r.ID, "org")
+	}
+	s.as("olga", assigning("lou", "viewer", "org")).says(409, "40 grants")
+	if c := s.caller(ours, "lou"); len(c.Grants) != identity.MaxGrants {
+		t.Errorf("%d grants", len(c.Grants))
+	}
+	s.as("olga", "DELETE /assignments/"+last.ID).says(200)
+	s.as("olga", assigning("lou", "viewer", "org")).says(200)
+}
+
+// check 43: two owners who each revoke the other, at the same time: one of them stays.
+func TestTheLastOwnerStaysWhenOwnersRevokeEachOther(t *testing.T) {
+	s := newStage(t)
+	s.member("ida")
+	for range 10 {
+		mine := s.only("olga")
+		theirs := s.assigned("ida", identity.Owner, "org").ID
+		olga, ida := s.caller(ours, "olga"), s.caller(ours, "ida")
+		var one, other reply
+		var wg sync.WaitGroup
+		wg.Go(func() { one = s.ask(olga, "DELETE /assignments/"+theirs) })
+		wg.Go(func() { other = s.ask(ida, "DELETE /assignments/"+mine) })
+		wg.Wait()
+		if got := []int{one.status, other.status}; !slices.Contains(got, 200) || !slices.Contains(got, 409) {
+			t.Fatalf("%v: %s %s", got, one.body, other.body)
+		}
+		if other.status == 200 { // Ida makes Olga an owner again, and goes
+			s.clock.Advance(time.Second)
+			s.as("ida", assigning("olga", identity.Owner, "org")).says(200)
+			s.as("olga", "DELETE /assignments/"+s.only("ida")).says(200)
+		}
+	}
+	s.as("olga", assigning("ida", identity.Admin, "org")).says(200)
+	s.as("ida", "DELETE /assignments/"+s.only("olga")).says(403)
+}
+
+// Many assign to one user at the same time: every one that is answered with success is there.
+func TestAssignmentsAtOnce(t *testing.T) {
+	s := newStage(t)
+	s.member("lou")
+	var roles []Role
+	for n := range 6 {
+		roles = append(roles, s.role(fmt.Sprintf("Role %d", n), "actions:read"))
+	}
+	c := s.caller(ours, "olga")
+	replies := make([]reply, len(roles))
+	var wg sync.WaitGroup
+	for n := range roles {
+		wg.Go(func() { replies[n] = s.ask(c, assigning("lou", roles[n].ID, "org")) })
+	}
+	wg.Wait()
+	made := 0
+	for _, r := range replies {
+		if r.status == http.StatusOK {
+			made++
+		} else if r.status != http.StatusConflict {
+			t.Errorf("%d %s", r.status, r.body)
+		}
+	}
+	if got := s.caller(ours, "lou").Grants; len(got) != made || made == 0 {
+		t.Errorf("%d made, %d there", made, len(got))
+	}
+}

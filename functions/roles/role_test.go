@@ -1,0 +1,337 @@
+package roles
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/identity/identitytest"
+	"lamplighter.dev/shared/people"
+	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/table"
+)
+
+func TestARoleFromItsCreationToItsEnd(t *testing.T) {
+	s := newStage(t)
+	r := data[Role](s.as("olga", `POST /roles {"name":" Night shift ","description":"At night","policies":["actions:execute","*:read"],"system":true,"id":"role_mine"}`))
+	if r.Name != "Night shift" || r.System || !slices.Equal(r.Policies, []string{"actions:execute", "*:read"}) || r.CreatedAt == nil || !r.CreatedAt.Equal(identitytest.Start) {
+		t.Errorf("created %+v", r)
+	}
+	if got := data[Role](s.as("olga", "GET /roles/"+r.ID)); text(got) != text(r) {
+		t.Errorf("read %+v", got)
+	}
+	s.clock.Advance(time.Minute)
+	was := r
+	r = data[Role](s.as("olga", "PUT /roles/"+r.ID+` {"policies":["budgets:*"]}`))
+	if r.Name != was.Name || r.Description != was.Description || !slices.Equal(r.Policies, []string{"budgets:*"}) ||
+		!r.CreatedAt.Equal(*was.CreatedAt) || !r.UpdatedAt.Equal(s.clock.Now()) {
+		t.Errorf("changed to %+v", r)
+	}
+	if r = data[Role](s.as("olga", "PUT /roles/"+r.ID+` {"name":"NIGHT SHIFT","description":null}`)); r.Name != "NIGHT SHIFT" || r.Description != "" || len(r.Policies) != 1 {
+		t.Errorf("renamed to %+v", r)
+	}
+	if got := data[Deleted](s.as("olga", "DELETE /roles/"+r.ID)); got.ID != r.ID {
+		t.Errorf("deleted %+v", got)
+	}
+	s.as("olga", "GET /roles/"+r.ID).says(404, r.ID)
+	s.as("olga", "DELETE /roles/"+r.ID).says(404, r.ID)
+}
+
+func TestTheListOfRoles(t *testing.T) {
+	s := newStage(t)
+	for _, name := range []string{"beta", "Alpha", "gamma"} {
+		s.role(name, "actions:read")
+	}
+	want := []string{"viewer", "operator", "editor", "finops", "admin", "owner", "Alpha", "beta", "gamma"}
+	list := data[rest.List[Role]](s.as("olga", "GET /roles"))
+	var got []string
+	for i, r := range list.Items {
+		got = append(got, r.Name)
+		if r.System != (i < 6) || r.System != (r.CreatedAt == nil) || r.System != (r.ID == r.Name) || len(r.Policies) == 0 || r.System && r.Description == "" {
+			t.Errorf("role %+v", r)
+		}
+	}
+	if !slices.Equal(got, want) || list.Total != len(want) {
+		t.Errorf("%d: %v", list.Total, got)
+	}
+	if page := data[rest.List[Role]](s.as("olga", "GET /roles?page=3&limit=4")); len(page.Items) != 1 || page.Items[0].Name != "gamma" || page.Total != 9 {
+		t.Errorf("the third page: %+v", page)
+	}
+	if page := data[rest.List[Role]](s.as("olga", "GET /roles?page=9")); page.Items == nil || len(page.Items) != 0 || page.Total != 9 {
+		t.Errorf("a page beyond: %+v", page)
+	}
+	if viewer := data[Role](s.as("olga", "GET /roles/viewer")); viewer.ID != "viewer" || !viewer.System {
+		t.Errorf("viewer: %+v", viewer)
+	}
+	if list = data[rest.List[Role]](s.ask(s.caller(theirs, "olga"), "GET /roles")); list.Total != 6 {
+		t.Errorf("another organization has %d", list.Total)
+	}
+}
+
+func TestWhatNoRoleCanBe(t *testing.T) {
+	s := newStage(t)
+	r := s.role("Night shift", "actions:execute")
+	s.role("Other", "actions:execute")
+	many := make([]string, 129)
+	for i := range many {
+		many[i] = fmt.Sprintf("actions:%d", i)
+	}
+	for name, c := range map[string]struct {
+		body   string
+		status int
+		says   string
+	}{
+		"a name that is taken":           {`{"name":"other","policies":["actions:read"]}`, 409, `\"Other\" already`},
+		"the name of a system role":      {`{"name":"Owner","policies":["actions:read"]}`, 409, "system role"},
+		"a blank name":                   {`{"name":"  ","policies":["actions:read"]}`, 400, "name"},
+		"a name that is too long":        {`{"name":"` + strings.Repeat("x", 65) + `","policies":["actions:read"]}`, 400, "name"},
+		"a name with a line break":       {`{"name":"a\nb","policies":["actions:read"]}`, 400, "name"},
+		"a description that is too long": {`{"name":"x","description":"` + strings.Repeat("x", 201) + `","policies":["actions:read"]}`, 400, "description"},
+		"no policies":                    {`{"name":"x","policies":[]}`, 400, "policies"},
+		"a policy that is none":          {`{"name":"x","policies":["actions:read","unicorns:read"]}`, 400, "unicorns:read"},
+		"a wildcard that is none":        {`{"name":"x","policies":["*:write"]}`, 400, "*:write"},
+		"a wildcard of no resource":      {`{"name":"x","policies":["unicorns:*"]}`, 400, "unicorns:*"},
+		"a star":                         {`{"name":"x","policies":["*"]}`, 400, "policies"},
+		"an empty policy":                {`{"name":"x","policies":[""]}`, 400, "policies"},
+		"a policy in capitals":           {`{"name":"x","policies":["ACTIONS:READ"]}`, 400, "ACTIONS:READ"},
+		"a policy twice":                 {`{"name":"x","policies":["actions:read","*:read","actions:read"]}`, 400, "actions:read\\\" is named twice"},
+		"too many policies":              {`{"name":"x","policies":` + text(many) + `}`, 400, "policies"},
+		"policies that are no list":      {`{"name":"x","policies":"*:*"}`, 400, "policies"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.t = t
+			s.as("olga", "POST /roles "+c.body).says(c.status, c.says)
+			s.as("olga", "PUT /roles/"+r.ID+" "+c.body).says(c.status, c.says)
+		})
+	}
+	s.t = t
+	for name, body := range map[string]string{"a role without a name": `{"policies":["actions:read"]}`, "a role without policies": `{"name":"x"}`} {
+		if got := s.as("olga", "POST /roles "+body); got.status != 400 {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+	}
+	s.as("olga", "PUT /roles/"+r.ID+` {"name":null}`).says(400, "name")
+	s.as("olga", "PUT /roles/"+r.ID+` {"policies":null}`).says(400, "policies")
+	if now := data[Role](s.as("olga", "GET /roles/"+r.ID)); text(now) != text(r) {
+		t.Errorf("it became %+v", now)
+	}
+}
+
+func TestEveryPolicyAndWildcardCanBeInARole(t *testing.T) {
+	s := newStage(t)
+	policies := []string{"*:*", "*:read"}
+	for _, p := range identity.Policies() {
+		policies = append(policies, p.ID)
+		if resource, _, _ := strings.Cut(p.ID, ":"); !slices.Contains(policies, resource+":*") {
+			policies = append(policies, resource+":*")
+		}
+	}
+	if got := s.role("Everything", policies...); !slices.Equal(got.Policies, policies) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestSystemRolesDoNotChange(t *testing.T) {
+	s := newStage(t)
+	for _, r := range identity.SystemRoles() {
+		s.as("olga", "PUT /roles/"+r.Name+` {"policies":["*:*"]}`).says(403, r.Name+" is a system role")
+		s.as("olga", "DELETE /roles/"+r.Name).says(403, r.Name+" is a system role")
+	}
+}
+
+// check 43: nobody makes or changes a role so that it holds what they do not hold themselves.
+func TestNobodyMakesARoleOfWhatTheyDoNotHold(t *testing.T) {
+	s := newStage(t)
+	s.member("adam", identity.Admin)
+	keeper := s.role("Keeper", "roles:*", "actions:read")
+	s.member("kay", keeper.ID)
+	s.member("tim")
+	s.assigned("tim", keeper.ID, identity.OrgScope)
+	s.assigned("tim", identity.Owner, "team:"+s.teams[ours]) // everything, but there only
+	high, low := s.role("High", "organisation:delete"), s.role("Low", "actions:read")
+	for name, c := range map[string]struct{ who, request, lacks string }{
+		"an admin, everything":                {"adam", `POST /roles {"name":"x","policies":["*:*"]}`, "organisation:delete"},
+		"an admin, all of a resource":         {"adam", `POST /roles {"name":"x","policies":["organisation:*"]}`, "organisation:delete"},
+		"who reads one thing, all reading":    {"kay", `POST /roles {"name":"x","policies":["actions:read","*:read"]}`, "organisation:read"},
+		"a change to more":                    {"kay", "PUT /roles/" + low.ID + ` {"policies":["actions:execute"]}`, "actions:execute"},
+		"a change of a role that has more":    {"kay", "PUT /roles/" + high.ID + ` {"description":"harmless"}`, "organisation:delete"},
+		"a change that takes from such a one": {"adam", "PUT /roles/" + high.ID + ` {"policies":["actions:read"]}`, "organisation:delete"},
+		"the end of such a one":               {"adam", "DELETE /roles/" + high.ID, "organisation:delete"},
+		"what one holds on a team only":       {"tim", `POST /roles {"name":"x","policies":["actions:execute"]}`, "actions:execute"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.t = t
+			s.as(c.who, c.request).says(403, "permission denied", c.lacks)
+		})
+	}
+	s.t = t
+	s.as("kay", `POST /roles {"name":"Reader","policies":["actions:read","roles:*"]}`).says(200)
+	s.as("kay", "PUT /roles/"+low.ID+` {"policies":["actions:read","roles:read"]}`).says(200)
+	s.as("kay", "DELETE /roles/"+low.ID).says(200)
+	s.as("kay", "GET /roles/"+high.ID).says(200)
+}
+
+// check 43: nobody promotes themselves by changing the role that they have.
+func TestNobodyChangesARoleThatTheyHave(t *testing.T) {
+	s := newStage(t)
+	keeper := s.role("Keeper", "roles:*", "actions:read")
+	s.member("kay", keeper.ID)
+	for _, body := range []string{`{"policies":["roles:*"]}`, `{"name":"x"}`, `{}`} {
+		s.as("kay", "PUT /roles/"+keeper.ID+" "+body).says(403, "nobody edits their own grants")
+	}
+	s.as("olga", "PUT /roles/"+keeper.ID+` {"policies":["roles:*","users:read"]}`).says(200)
+}
+
+// check 41: a changed role acts on the next request of everybody who has it.
+func TestAChangedRoleActsAtOnce(t *testing.T) {
+	s := newStage(t)
+	r := s.role("Looker", "roles:read")
+	s.member("lou", r.ID)
+	s.as("lou", "GET /roles").says(200)
+	s.as("olga", "PUT /roles/"+r.ID+` {"policies":["actions:read"]}`).says(200)
+	s.as("lou", "GET /roles").says(403, "roles:read")
+	s.as("olga", "PUT /roles/"+r.ID+` {"policies":["roles:read"]}`).says(200)
+	s.as("lou", "GET /roles").says(200)
+}
+
+func TestARoleThatIsInUseStays(t *testing.T) {
+	s := newStage(t)
+	r := s.role("Looker", "roles:read")
+	for _, name := range []string{"ann", "bob", "cid", "dan"} {
+		s.member(name, r.ID)
+	}
+	s.as("olga", "DELETE /roles/"+r.ID).says(409, "4 assignments", "ann@example.com", "…", "revoke")
+	for _, name := range []string{"ann", "bob", "cid", "dan"} {
+		s.as("olga", "DELETE /assignments/"+s.only(name)).says(200)
+	}
+	inv, err := s.people.Invite(s.t.Context(), ours, people.Invitation{}, people.Invitation{Email: "zoe@example.com", Role: r.ID, Inviter: "usr_olga"})
+	s.must(err)
+	s.as("olga", "DELETE /roles/"+r.ID).says(409, "1 invitations", "zoe@example.com")
+	s.must(s.people.Withdraw(s.t.Context(), ours, inv))
+	s.as("olga", "DELETE /roles/"+r.ID).says(200)
+}
+
+// only is the id of the one assignment of a member.
+func (s *stage) only(name string) string {
+	s.t.Helper()
+	_, m, err := s.people.Member(s.t.Context(), ours, "usr_"+name)
+	s.must(err)
+	if len(m.Grants) != 1 {
+		s.t.Fatalf("%s has %+v", name, m.Grants)
+	}
+	return m.Grants[0].ID
+}
+
+func TestSoManyRolesAndNoMore(t *testing.T) {
+	s := newStage(t)
+	var last Role
+	for n := range identity.MaxRoles {
+		last = s.role(fmt.Sprintf("Role %d", n), "actions:read")
+	}
+	s.as("olga", `POST /roles {"name":"One more","policies":["actions:read"]}`).says(409, "50 roles")
+	s.as("olga", "DELETE /roles/"+last.ID).says(200)
+	s.as("olga", `POST /roles {"name":"One more","policies":["actions:read"]}`).says(200)
+}
+
+func TestRolesMadeAtOnce(t *testing.T) {
+	s := newStage(t)
+	var wg sync.WaitGroup
+	c := s.caller(ours, "olga")
+	statuses := make([]int, 10)
+	for n := range statuses {
+		wg.Go(func() {
+			statuses[n] = s.ask(c, fmt.Sprintf(`POST /roles {"name":"Role %d","policies":["actions:read"]}`, n/2)).status
+		})
+	}
+	wg.Wait()
+	made := 0
+	for _, status := range statuses {
+		if status == http.StatusOK {
+			made++
+		} else if status != http.StatusConflict {
+			t.Errorf("status %d", status)
+		}
+	}
+	list := data[rest.List[Role]](s.as("olga", "GET /roles"))
+	if list.Total != 6+made || made > 5 || made < 4 {
+		t.Errorf("%d made, %d listed: of two with one name one is made", made, list.Total)
+	}
+}
+
+// A role is assigned while it is being deleted: either it is assigned, and stays, or it goes, and is not assigned.
+func TestARoleIsNotDeletedWhileItIsAssigned(t *testing.T) {
+	s := newStage(t)
+	s.member("lou")
+	for range 10 {
+		r := s.role("Looker", "roles:read")
+		c := s.caller(ours, "olga")
+		var given, gone reply
+		var wg sync.WaitGroup
+		wg.Go(func() { given = s.ask(c, assigning("lou", r.ID, identity.OrgScope)) })
+		wg.Go(func() { gone = s.ask(c, "DELETE /roles/"+r.ID) })
+		wg.Wait()
+		switch {
+		case given.status == 200 && gone.status == 409:
+			s.as("olga", "DELETE /assignments/"+data[Assignment](given).ID).says(200)
+			s.as("olga", "DELETE /roles/"+r.ID).says(200)
+		case given.status == 400 && gone.status == 200:
+		default:
+			t.Fatalf("assigned: %d %s\ndeleted: %d %s", given.status, given.body, gone.status, gone.body)
+		}
+	}
+}
+
+func TestNothingIsChangedInAnOrganizationThatEnds(t *testing.T) {
+	s := newStage(t)
+	c := s.caller(ours, "olga")
+	_, err := s.p.Table.Write(table.WithTenant(t.Context(), ours), table.Update(identity.AccessKey(ours), []table.Change{table.Set("ended", true)}))
+	s.must(err)
+	s.ask(c, `POST /roles {"name":"x","policies":["actions:read"]}`).says(404, "being deleted")
+	s.ask(c, assigning("olga", "viewer", "org")).says(404, "being deleted")
+}
+
+func TestPoliciesForEverybody(t *testing.T) {
+	s := newStage(t)
+	s.member("nil")
+	got := data[[]identity.Policy](s.as("nil", "GET /policies"))
+	if !slices.Equal(got, identity.Policies()) {
+		t.Errorf("%d policies", len(got))
+	}
+}
+
+func TestPermissions(t *testing.T) {
+	s := newStage(t)
+	team, res := s.teams[ours], s.resources[ours]
+	s.member("pat")
+	r := s.role("Mixed", "budgets:*", "actions:read")
+	s.assigned("pat", r.ID, "team:"+team)
+	s.assigned("pat", r.ID, "resource:"+res)
+	s.assigned("pat", identity.Operator, "team:"+team)
+	wide := s.role("Wide", "actions:read")
+	want := []Permission{
+		{"actions:read", "org", ours}, {"actions:execute", "team", team},
+		{"budgets:read", "team", team}, {"budgets:read", "resource", res},
+		{"budgets:write", "team", team}, {"budgets:write", "resource", res},
+	}
+	s.assigned("pat", wide.ID, "org")
+	got := data[[]Permission](s.as("pat", "GET /permissions"))
+	got = slices.DeleteFunc(got, func(p Permission) bool {
+		return !strings.HasPrefix(p.Policy, "actions") && !strings.HasPrefix(p.Policy, "budgets")
+	})
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	owner := data[[]Permission](s.as("olga", "GET /permissions"))
+	if len(owner) != len(identity.Policies()) || strings.Contains(text(owner), "*") || owner[2] != (Permission{"organisation:delete", "org", ours}) {
+		t.Errorf("an owner: %+v", owner)
+	}
+	s.member("nil")
+	if r := s.as("nil", "GET /permissions"); strings.TrimSpace(r.body) != `{"data":[]}` {
+		t.Errorf("nobody: %s", r.body)
+	}
+}

@@ -96,6 +96,7 @@ func (s *stage) user(name string) identity.User {
 // member makes a user of our organization who has roles on all of it.
 func (s *stage) member(name string, roles ...string) {
 	s.t.Helper()
+	s.clock.Advance(time.Second) // lists are in order of time
 	var grants []identity.Grant
 	for _, r := range roles {
 		grants = append(grants, identity.Grant{Role: r, Scope: identity.OrgScope})

@@ -96,7 +96,11 @@ func token(t *testing.T, endpoint string) string {
 	t.Helper()
 	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	now := clock.System{}.Now()
-	tok, err := identity.NewJWTs(identity.NewKMSKeys(cfg, "arn:aws:kms:eu-west-1:123456789012:key/tokens"), issuer, clock.System{}).
+	ring, err := identity.NewKMSKeys(cfg, clock.System{}, "arn:aws:kms:eu-west-1:123456789012:key/tokens")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tok, err := identity.NewJWTs(ring, issuer, clock.System{}).
 		Sign(t.Context(), identity.Claims{User: user, Org: org, Session: session, ID: "jti", Issued: now, Expires: now.Add(time.Minute)})
 	if err != nil {
 		t.Fatal(err)

@@ -31,11 +31,11 @@ type child struct {
 
 func (c child) platform(t *testing.T) *platform.Platform {
 	t.Helper()
-	keys, err := identity.OpenKeyFile(c.Keys)
+	clk := clock.NewManual(c.Now)
+	keys, err := identity.OpenKeyFile(c.Keys, clk)
 	if err != nil {
 		t.Fatal(err)
 	}
-	clk := clock.NewManual(c.Now)
 	return &platform.Platform{
 		Table: table.Fenced(table.Dynamo(c.Remote)), Clock: clk, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Tokens: identity.NewJWTs(keys, "https://lamplighter.test", clk),

@@ -121,11 +121,12 @@ func TestKeysInAFile(t *testing.T) {
 	dir := t.TempDir()
 	open := func(t *testing.T, path string) *identity.JWTs {
 		t.Helper()
-		k, err := identity.OpenKeyFile(path)
+		c := clock.NewManual(now)
+		k, err := identity.OpenKeyFile(path, c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return identity.NewJWTs(k, issuer, clock.NewManual(now))
+		return identity.NewJWTs(k, issuer, c)
 	}
 	path := filepath.Join(dir, "keys.pem")
 	token, err := open(t, path).Sign(ctx, claims)
@@ -186,13 +187,17 @@ func TestKeysInAFile(t *testing.T) {
 			t.Error("the old key alone accepts what the new one signed")
 		}
 	})
-	for name, content := range map[string]string{"empty": "", "of text": "hello", "of a certificate": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"} {
+	for name, content := range map[string]string{
+		"empty": "", "of a key with a strange header": "-----BEGIN PRIVATE KEY-----\nWhy: not\n\nMC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n-----END PRIVATE KEY-----\n",
+		"of a key with a time that is none": "-----BEGIN PRIVATE KEY-----\nSigns-From: soon\n\nMC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n-----END PRIVATE KEY-----\n",
+		"of text":                           "hello", "of a certificate": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+	} {
 		t.Run("are refused when the file is "+name, func(t *testing.T) {
 			bad := filepath.Join(t.TempDir(), "bad.pem")
 			if err := os.WriteFile(bad, []byte(content), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := identity.OpenKeyFile(bad); err == nil {
+			if _, err := identity.OpenKeyFile(bad, clock.NewManual(now)); err == nil {
 				t.Error("accepted")
 			}
 		})
@@ -201,7 +206,7 @@ func TestKeysInAFile(t *testing.T) {
 		if err := os.Chmod(path, 0o640); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := identity.OpenKeyFile(path); err == nil || !strings.Contains(err.Error(), "0640") {
+		if _, err := identity.OpenKeyFile(path, clock.NewManual(now)); err == nil || !strings.Contains(err.Error(), "0640") {
 			t.Errorf("error %v does not tell the mode", err)
 		}
 	})

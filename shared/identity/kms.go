@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,43 +17,69 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 	"github.com/go-jose/go-jose/v4"
+
+	"lamplighter.dev/shared/clock"
 )
 
 // kmsTime is how long a call of KMS may take, with the SDK's retries.
 const kmsTime = 5 * time.Second
 
-// KMSKeys is a keyring of asymmetric KMS keys (ECC_NIST_P256, SIGN_VERIFY): the first signs, the others are still
-// accepted. Their public halves, which never change, are read once.
+// KMSKeys is a keyring of asymmetric KMS keys (ECC_NIST_P256, SIGN_VERIFY). All of them are accepted; the one signs that
+// began last. Their public halves, which never change, are read once.
 type KMSKeys struct {
 	client *kms.Client
-	keys   []string
+	clock  clock.Clock
+	ids    []string
+	from   []time.Time
 
-	mu     sync.Mutex
-	public []jose.JSONWebKey
+	mu sync.Mutex
+	timetable
 }
 
-// NewKMSKeys is the keyring of the keys with these ids or ARNs. It makes no call.
-func NewKMSKeys(cfg aws.Config, keys ...string) *KMSKeys {
-	return &KMSKeys{client: kms.NewFromConfig(cfg), keys: keys}
+// NewKMSKeys is the keyring of the keys with these ids or ARNs, each with the time from which it signs, if not always:
+// <ARN>@2026-03-10T09:00:00Z. Of those that begin together, the first signs. It makes no call.
+func NewKMSKeys(cfg aws.Config, c clock.Clock, keys ...string) (*KMSKeys, error) {
+	k := &KMSKeys{client: kms.NewFromConfig(cfg), clock: c}
+	for _, key := range keys {
+		id, at, timed := strings.Cut(key, "@")
+		var from time.Time
+		var err error
+		if timed {
+			from, err = time.Parse(time.RFC3339, at)
+		}
+		if err != nil || id == "" {
+			return nil, fmt.Errorf("signing key %q: write the ARN of a key, or <ARN>@2026-03-10T09:00:00Z", key)
+		}
+		k.ids, k.from = append(k.ids, id), append(k.from, from)
+	}
+	return k, nil
 }
 
-// Accepted are the public halves of all keys.
+// Accepted are the public halves of all keys, those that do not sign yet among them.
 func (k *KMSKeys) Accepted(ctx context.Context) (jose.JSONWebKeySet, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if len(k.public) == len(k.keys) {
-		return jose.JSONWebKeySet{Keys: k.public}, nil
+	if err := k.load(ctx); err != nil {
+		return jose.JSONWebKeySet{}, err
 	}
-	public := make([]jose.JSONWebKey, 0, len(k.keys))
-	for _, key := range k.keys {
-		p, err := k.read(ctx, key)
+	return k.set(k.clock.Now()), nil
+}
+
+// load reads the public halves, if that was not done before.
+func (k *KMSKeys) load(ctx context.Context) error {
+	if len(k.keys) == len(k.ids) {
+		return nil
+	}
+	keys := make([]timed, 0, len(k.ids))
+	for i, id := range k.ids {
+		p, err := k.read(ctx, id)
 		if err != nil {
-			return jose.JSONWebKeySet{}, fmt.Errorf("read public half of %s: %w", key, err)
+			return fmt.Errorf("read public half of %s: %w", id, err)
 		}
-		public = append(public, p)
+		keys = append(keys, timed{public: p, from: k.from[i]})
 	}
-	k.public = public
-	return jose.JSONWebKeySet{Keys: public}, nil
+	k.timetable = timetable{keys: keys}
+	return nil
 }
 
 func (k *KMSKeys) read(ctx context.Context, key string) (jose.JSONWebKey, error) {
@@ -73,16 +100,18 @@ func (k *KMSKeys) read(ctx context.Context, key string) (jose.JSONWebKey, error)
 	return PublicKey(ec, jose.ES256)
 }
 
-// Signing is the first key.
+// Signing is the key that signs now.
 func (k *KMSKeys) Signing(ctx context.Context) (SigningKey, error) {
-	set, err := k.Accepted(ctx)
-	if err != nil {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.load(ctx); err != nil {
 		return nil, err
 	}
-	if len(set.Keys) == 0 {
-		return nil, errors.New("no signing key is configured")
+	i, err := k.signing(k.clock.Now())
+	if err != nil {
+		return nil, fmt.Errorf("choose a key of %s: %w", strings.Join(k.ids, ", "), err)
 	}
-	return kmsKey{k.client, k.keys[0], set.Keys[0]}, nil
+	return kmsKey{k.client, k.ids[i], k.keys[i].public}, nil
 }
 
 // kmsKey signs with one KMS key.

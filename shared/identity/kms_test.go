@@ -3,6 +3,7 @@ package identity_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -27,8 +28,14 @@ func TestTokensSignedByKMS(t *testing.T) {
 		}
 		return *out.KeyMetadata.Arn
 	}
+	c := clock.NewManual(now)
 	tokens := func(keys ...string) *identity.JWTs {
-		return identity.NewJWTs(identity.NewKMSKeys(cfg, keys...), issuer, clock.NewManual(now))
+		t.Helper()
+		ring, err := identity.NewKMSKeys(cfg, c, keys...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return identity.NewJWTs(ring, issuer, c)
 	}
 	older, newer := create(types.KeySpecEccNistP256), create(types.KeySpecEccNistP256)
 	claims := identity.Claims{User: "usr_1", Session: "s", ID: "j", Issued: now, Expires: now.Add(identity.TokenTTL)}
@@ -42,6 +49,34 @@ func TestTokensSignedByKMS(t *testing.T) {
 	if _, err := tokens(newer).Verify(ctx, token); err == nil {
 		t.Error("accepted without its key")
 	}
+	t.Run("rotate at a time that is known before", func(t *testing.T) {
+		both := tokens(older, newer+"@"+now.Add(time.Hour).Format(time.RFC3339))
+		sign := func() (token string, byNewer bool) {
+			claims := identity.Claims{User: "usr_1", Session: "s", ID: "j", Issued: c.Now(), Expires: c.Now().Add(identity.TokenTTL)}
+			token, err := both.Sign(ctx, claims)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = tokens(newer).Verify(ctx, token)
+			return token, err == nil
+		}
+		if _, byNewer := sign(); byNewer {
+			t.Error("the next key signs before its time")
+		}
+		c.Advance(time.Hour - time.Minute)
+		last, _ := sign()
+		c.Advance(time.Minute)
+		if _, byNewer := sign(); !byNewer {
+			t.Error("the next key does not sign from its time on")
+		}
+		if _, err := both.Verify(ctx, last); err != nil {
+			t.Errorf("the last token of the key before: %v", err)
+		}
+		if _, err := tokens(newer).Verify(ctx, last); err == nil {
+			t.Error("accepted when its key was taken out of the list")
+		}
+		c.Advance(-time.Hour)
+	})
 	for name, bad := range map[string]*identity.JWTs{
 		"no key": tokens(), "a key that is not there": tokens(older + "0"), "an RSA key": tokens(create(types.KeySpecRsa2048)),
 	} {

@@ -43,7 +43,7 @@ func Open() *Platform {
 //	LAMPLIGHTER_MACHINE_PREFIX    begins the ARNs of state machines
 //	LAMPLIGHTER_MACHINES          their names, comma list
 //	LAMPLIGHTER_SECRETS_KEY       ARN of the KMS key of sealed secrets
-//	LAMPLIGHTER_SIGNING_KEYS      ARNs of the KMS keys of access tokens, comma list, the signing one first
+//	LAMPLIGHTER_SIGNING_KEYS      ARNs of the KMS keys of access tokens, comma list; <ARN>@<time> signs from then on
 //	LAMPLIGHTER_CUSTOM_ENDPOINTS  "true": accounts may name an endpointURL
 //	LAMPLIGHTER_PRIVATE_ADDRESSES "true": addresses that users give may be private, and http
 //	LAMPLIGHTER_SIMULATED         "true": accounts of provider simulated are accepted
@@ -59,6 +59,10 @@ func Environment(getenv func(string) string) (*Platform, error) {
 		return nil, err
 	}
 	cfg, clk := AWS(getenv), clock.System{}
+	ring, err := identity.NewKMSKeys(cfg, clk, list(getenv("LAMPLIGHTER_SIGNING_KEYS"))...)
+	if err != nil {
+		return nil, fmt.Errorf("the variable LAMPLIGHTER_SIGNING_KEYS: %w", err)
+	}
 	base := getenv("LAMPLIGHTER_BASE_URL")
 	if base == "" && google.ID+github.ID != "" {
 		return nil, errors.New("the variable LAMPLIGHTER_BASE_URL is not set: it is where identity providers send people back to")
@@ -73,7 +77,7 @@ func Environment(getenv func(string) string) (*Platform, error) {
 		Workflow: workflow.InAWS(cfg, getenv("LAMPLIGHTER_MACHINE_PREFIX"), list(getenv("LAMPLIGHTER_MACHINES"))...),
 		Workers:  worker.NewLambda(cfg, getenv("LAMPLIGHTER_FUNCTION_PREFIX"), clk),
 		Sealer:   seal.NewEnvelope(seal.NewKMS(cfg, getenv("LAMPLIGHTER_SECRETS_KEY"))),
-		Tokens:   identity.NewJWTs(identity.NewKMSKeys(cfg, list(getenv("LAMPLIGHTER_SIGNING_KEYS"))...), issuer, clk),
+		Tokens:   identity.NewJWTs(ring, issuer, clk),
 		Resolver: net.DefaultResolver,
 		Log:      slog.New(slog.NewJSONHandler(os.Stdout, nil)),
 		Settings: Settings{

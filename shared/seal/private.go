@@ -45,3 +45,24 @@ func CreatePrivate(path string, content []byte) ([]byte, error) {
 	}
 	return ReadPrivate(path)
 }
+
+// ReplacePrivate writes a key file anew, as a whole or not at all, mode 0600. The one before must be one that ReadPrivate
+// takes, so that a path that was mistyped makes no new file.
+func ReplacePrivate(path string, content []byte) error {
+	if _, err := ReadPrivate(path); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-key-*") // made with mode 0600
+	if err != nil {
+		return fmt.Errorf("replace key file %s: %w", path, err)
+	}
+	defer os.Remove(tmp.Name()) //nolint:errcheck // it is gone when all went well
+	_, err = tmp.Write(content)
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return fmt.Errorf("write key file %s: %w", path, err)
+	}
+	if err = os.Rename(tmp.Name(), path); err != nil {
+		return fmt.Errorf("replace key file %s: %w", path, err)
+	}
+	return nil
+}

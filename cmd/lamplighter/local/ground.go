@@ -28,7 +28,7 @@ func ground(o Options, store table.Store) (*platform.Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	ring, err := identity.OpenKeyFile(filepath.Join(keys, "tokens.pem"))
+	ring, err := identity.OpenKeyFile(filepath.Join(keys, "tokens.pem"), o.Clock)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func New(tb testing.TB) (*platform.Platform, *clock.Manual) {
 	tb.Helper()
 	c := clock.NewManual(Start)
 	dir := tb.TempDir()
-	keys, err := identity.OpenKeyFile(filepath.Join(dir, "signing.pem"))
+	keys, err := identity.OpenKeyFile(filepath.Join(dir, "signing.pem"), c)
 	if err != nil {
 		tb.Fatal(err)
 	}

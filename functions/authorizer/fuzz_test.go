@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"lamplighter.dev/shared/clock"
 	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/identity/identitytest"
 )

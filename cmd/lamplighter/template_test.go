@@ -65,18 +65,36 @@ func serving(routes []apiEvent, path string) (apiEvent, bool) {
 	var best apiEvent
 	found := false
 	for _, r := range routes {
-		if matches(r.path, path) && (!found || len(strings.Split(r.path, "/")) > len(strings.Split(best.path, "/")) || !strings.Contains(r.path, "{")) {
+		if matches(r.path, path) && (!found || fixed(r.path) > fixed(best.path)) {
 			best, found = r, true
 		}
 	}
 	return best, found
 }
 
+// fixed counts the segments of a route that are no parameters; the empty ones count too. The whole of a path is more.
+func fixed(pattern string) int {
+	if !strings.Contains(pattern, "{") {
+		return len(pattern) + 1
+	}
+	n := 0
+	for segment := range strings.SplitSeq(pattern, "/") {
+		if !strings.HasPrefix(segment, "{") {
+			n++
+		}
+	}
+	return n
+}
+
 func matches(pattern, path string) bool {
 	expr := regexp.QuoteMeta(pattern)
 	expr = strings.ReplaceAll(expr, `\{proxy\+\}`, ".+")
+	expr = parameter.ReplaceAllString(expr, "[^/]+")
 	return regexp.MustCompile("^" + expr + "$").MatchString(path)
 }
+
+// parameter is a path parameter in a quoted pattern.
+var parameter = regexp.MustCompile(`\\\{[^}]+\\\}`)
 
 // placeholder is a path parameter of an operation.
 var placeholder = regexp.MustCompile(`\{[^}]+\}`)

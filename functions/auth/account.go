@@ -5,13 +5,14 @@ import (
 
 	"lamplighter.dev/shared/accounts"
 	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/limit"
 	"lamplighter.dev/shared/mail"
 	"lamplighter.dev/shared/table"
 )
 
 // reach names the partitions that these operations touch before anybody is known.
 func reach(ctx context.Context) context.Context {
-	return table.Within(ctx, identity.UserPrefix, identity.AddressPrefix, codePrefix, ticketPrefix, mail.Partition)
+	return table.Within(ctx, identity.UserPrefix, identity.AddressPrefix, codePrefix, ticketPrefix, visitPrefix, limit.Prefix, mail.Partition)
 }
 
 // newUser makes an account that nobody has yet.

@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"strconv"
+	"slices"
 	"time"
 
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/limit"
 	"lamplighter.dev/shared/mail"
 	"lamplighter.dev/shared/table"
 )
@@ -23,10 +24,9 @@ const (
 )
 
 const (
-	codeTTL     = 10 * time.Minute
-	codeTries   = 5
-	codesAnHour = 5 // mailed to one address for one purpose
-	codePrefix  = "OTP#"
+	codeTTL    = 10 * time.Minute
+	codeTries  = 5
+	codePrefix = "OTP#"
 )
 
 // code is the one live code of a purpose and an address. Neither the address nor the digits can be read from it.
@@ -54,13 +54,13 @@ func (s *service) codeHash(purpose, address, nonce, digits string) string {
 type order struct {
 	purpose, address, user string // no user: nobody is to know the code
 	template               mail.Template
+	source                 string // who asks for it; empty: is counted elsewhere
 }
 
 // issue makes a new code, which replaces the one before, and mails it, together with the writes extra: all or none.
-// Above the limit of an hour it does nothing. In either case the caller answers the same, and an address without an
-// account costs what one with an account costs.
+// Above a limit it does nothing. In either case the caller answers the same, and an address without an account costs what
+// one with an account costs.
 func (s *service) issue(ctx context.Context, o order, extra ...table.Write) error {
-	count := s.countIssued(o)
 	put, digits, err := s.newCode(o)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (s *service) issue(ctx context.Context, o order, extra ...table.Write) erro
 	if err != nil {
 		return err
 	}
-	err = s.Table.Transact(ctx, append([]table.Write{count, put, post}, extra...)...)
+	err = s.Table.Transact(ctx, slices.Concat(s.countIssued(o), []table.Write{put, post}, extra)...)
 	if failed, ok := errors.AsType[*table.ConditionError](err); ok {
 		s.Log.InfoContext(ctx, "no code issued", "purpose", o.purpose, "why", failed.Error())
 		return nil
@@ -78,13 +78,14 @@ func (s *service) issue(ctx context.Context, o order, extra ...table.Write) erro
 	return fault.Wrap("issue code for "+o.purpose, err)
 }
 
-// countIssued counts the codes of the hour.
-func (s *service) countIssued(o order) table.Write {
-	hour := s.Clock.Now().Truncate(time.Hour)
-	k := table.Key{PK: s.codeKey(o.purpose, o.address).PK, SK: "I#" + strconv.FormatInt(hour.Unix(), 10)}
-	return table.Update(k,
-		[]table.Change{table.Add("n", 1), table.Expire(hour.Add(2 * time.Hour))},
-		table.Any(table.Lacks("n"), table.Less("n", codesAnHour)))
+// countIssued counts the code, for the address whether or not it has an account.
+func (s *service) countIssued(o order) []table.Write {
+	now, who := s.Clock.Now(), s.codeKey(o.purpose, o.address).PK
+	counts := []table.Write{limit.Count(now, codesAtOnce, who), limit.Count(now, codesAnHour, who)}
+	if o.source != "" {
+		counts = append(counts, limit.Count(now, codesOfSource, o.source))
+	}
+	return counts
 }
 
 func (s *service) newCode(o order) (table.Write, string, error) {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"lamplighter.dev/shared/accounts"
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/sessions"
+	"lamplighter.dev/shared/signin"
 	"lamplighter.dev/shared/table"
 )
 
@@ -15,15 +17,18 @@ type logInInput struct {
 	Body struct {
 		Email    string `json:"email,omitempty" maxLength:"254" doc:"The address; for provider email" example:"ada@example.com"`
 		Password string `json:"password,omitempty" maxLength:"1024" doc:"The password; for provider email"`
-		Provider string `json:"provider,omitempty" enum:"email,google" default:"email" doc:"Who vouches for the caller"`
+		Provider string `json:"provider,omitempty" enum:"email,google,github" default:"email" doc:"Who vouches for the caller; github does so at GET /auth/github/url alone"`
 		Token    string `json:"token,omitempty" maxLength:"8192" doc:"The id token; for provider google"`
 		TenantID string `json:"tenantID,omitempty" maxLength:"64" doc:"The organization to work in; without one, the user's first"`
 	}
 }
 
 func (s *service) logIn(ctx context.Context, in *logInInput) (sessions.LoggedIn, error) {
-	if in.Body.Provider == "google" {
-		return sessions.LoggedIn{}, fault.New(fault.Invalid, "provider: google is not configured here; use email")
+	switch in.Body.Provider {
+	case signin.Google:
+		return s.logInByToken(ctx, in)
+	case signin.GitHub:
+		return sessions.LoggedIn{}, fault.New(fault.Invalid, "provider: github gives no id tokens; begin with GET /auth/github/url")
 	}
 	if in.Body.Email == "" || in.Body.Password == "" {
 		return sessions.LoggedIn{}, fault.New(fault.Invalid, "email and password are required for provider email")
@@ -33,11 +38,42 @@ func (s *service) logIn(ctx context.Context, in *logInInput) (sessions.LoggedIn,
 		return sessions.LoggedIn{}, err
 	}
 	ctx = reach(ctx)
+	forgive, err := s.guess(ctx, address)
+	if err != nil {
+		return sessions.LoggedIn{}, err
+	}
 	u, err := s.authenticate(ctx, address, in.Body.Password)
+	if !fault.Is(err, fault.Unauthenticated) {
+		forgive(ctx)
+	}
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
 	return s.sessions.Begin(ctx, u, sessions.How{Tenant: in.Body.TenantID})
+}
+
+// logInByToken logs in whom Google vouches for by an ID token that the client got there.
+func (s *service) logInByToken(ctx context.Context, in *logInInput) (sessions.LoggedIn, error) {
+	if in.Body.Token == "" {
+		return sessions.LoggedIn{}, fault.New(fault.Invalid, "token: it is required for provider google")
+	}
+	if err := s.take(ctx, signIns, source(ctx)); err != nil {
+		return sessions.LoggedIn{}, err
+	}
+	claim, err := s.providers.Vouches(ctx, in.Body.Token)
+	if err != nil {
+		return sessions.LoggedIn{}, err
+	}
+	return s.enter(ctx, claim, in.Body.TenantID)
+}
+
+// enter logs in whom a provider vouches for.
+func (s *service) enter(ctx context.Context, c accounts.Claim, tenant string) (sessions.LoggedIn, error) {
+	u, err := s.accounts.Vouched(ctx, c)
+	if err != nil {
+		return sessions.LoggedIn{}, err
+	}
+	return s.sessions.Begin(ctx, u, sessions.How{Tenant: tenant})
 }
 
 // authenticate checks address and password. What is wrong with an account is told only to who knows its password.

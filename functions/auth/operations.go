@@ -10,28 +10,32 @@ import (
 	"lamplighter.dev/shared/platform"
 	"lamplighter.dev/shared/rest"
 	"lamplighter.dev/shared/sessions"
+	"lamplighter.dev/shared/signin"
 )
 
 // Operations is the group "Authentication".
-func Operations(p *platform.Platform) *rest.Group {
+func Operations(p *platform.Platform) *rest.Group { return operations(newService(p)) }
+
+func operations(s *service) *rest.Group {
 	g := rest.NewGroup("Authentication")
-	s := newService(p)
 	signUps(g, s)
 	passwords(g, s)
 	logins(g, s)
+	visits(g, s)
 	return g
 }
 
-// service answers the operations. It remembers nothing between them.
+// service answers the operations. Between them it remembers nothing but what providers publish.
 type service struct {
 	*platform.Platform
 	passwords *hasher
 	accounts  accounts.Accounts
 	sessions  sessions.Sessions
+	providers signin.Providers
 }
 
 func newService(p *platform.Platform) *service {
-	return &service{p, newHasher(), accounts.Of(p), sessions.Of(p)}
+	return &service{p, newHasher(), accounts.Of(p), sessions.Of(p), signin.Of(p)}
 }
 
 // refusals are the statuses that the interface documents for public operations, besides 400 and 500.
@@ -55,7 +59,7 @@ func signUps(g *rest.Group, s *service) {
 	rest.Handle(g, op, s.signUp)
 
 	op = public("requestVerification", http.MethodPost, "/auth/email/verify", "Ask for a code that verifies an e-mail address")
-	op.Description = "The answer is the same whether or not the address is known. At most five codes an hour are mailed to one address."
+	op.Description = "The answer is the same whether or not the address is known. One code a minute and five an hour are mailed to one address at most."
 	rest.Handle(g, op, s.requestVerification)
 
 	op = public("validateCode", http.MethodPatch, "/auth/otp/validate", "Use a one-time code")
@@ -65,7 +69,7 @@ func signUps(g *rest.Group, s *service) {
 
 func passwords(g *rest.Group, s *service) {
 	op := public("forgetPassword", http.MethodPost, "/auth/password/forget", "Ask for a code that resets the password")
-	op.Description = "The answer is always the same. At most five codes an hour are mailed to one address."
+	op.Description = "The answer is always the same. One code a minute and five an hour are mailed to one address at most."
 	rest.Handle(g, op, s.forget)
 
 	op = public("resetPassword", http.MethodPatch, "/auth/password/reset", "Set a new password")
@@ -77,7 +81,8 @@ func logins(g *rest.Group, s *service) {
 	op := public("logIn", http.MethodPost, "/auth/login", "Log in")
 	op.Description = "Begins a session in the organization tenantID, or in the first one of the user. " +
 		"A user without an organization creates one with POST /organisations, then refreshes. " +
-		"403: the password is right, but the address is not verified yet, or the organization is not one of the user's."
+		"403: the password is right, but the address is not verified yet, or the organization is not one of the user's, or wants " +
+		"single sign-on; or too many log-ins failed, of this address or from where the request comes."
 	rest.Handle(g, op, s.logIn)
 
 	op = public("refresh", http.MethodPost, "/auth/refresh", "Exchange a refresh token for new tokens")
@@ -96,6 +101,24 @@ func logins(g *rest.Group, s *service) {
 		Summary: "The keys that access tokens are signed with", Description: "A JSON Web Key Set (RFC 7517).",
 		Public: true, Produces: "application/json",
 	}, s.signingKeys)
+}
+
+// visits are the sign-ins at providers.
+func visits(g *rest.Group, s *service) {
+	rest.Handle(g, rest.Op{
+		ID: "beginSignIn", Method: http.MethodGet, Path: "/auth/{provider}/url", Summary: "Begin to sign in at Google or GitHub",
+		Description: "Send the browser to url. It comes back to GET /auth/{provider}/callback with a code and the state. " +
+			"404: there is no such provider, or the operator has not configured it.",
+		Public: true, Statuses: []int{http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound},
+	}, s.depart)
+
+	rest.Handle(g, rest.Op{
+		ID: "finishSignIn", Method: http.MethodGet, Path: "/auth/{provider}/callback", Summary: "Finish to sign in at Google or GitHub",
+		Description: "Answers as POST /auth/login. Somebody new gets an account. Who has one with the same e-mail address already joins it " +
+			"only when the provider runs that address's mailboxes, as Google does for gmail.com and Workspace domains; else 403: log in with the password. " +
+			"401: the state or the code is unknown, used, expired or of another provider, or the person did not agree.",
+		Public: true, Writes: true, Statuses: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound},
+	}, s.arrive)
 }
 
 func (s *service) signingKeys(ctx context.Context, _ *struct{}) (rest.Raw, error) {

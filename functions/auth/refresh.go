@@ -15,6 +15,9 @@ type refreshInput struct {
 }
 
 func (s *service) refresh(ctx context.Context, in *refreshInput) (sessions.LoggedIn, error) {
+	if err := s.take(ctx, refreshes, source(ctx)); err != nil {
+		return sessions.LoggedIn{}, err
+	}
 	return s.sessions.Refresh(ctx, in.Body.RefreshToken, in.Body.TenantID)
 }
 

@@ -64,6 +64,9 @@ func (s *service) reset(ctx context.Context, in *resetInput) (Message, error) {
 	if err := acceptable(in.Body.Password, ""); err != nil {
 		return Message{}, err
 	}
+	if err := s.take(ctx, codesTried, source(ctx)); err != nil {
+		return Message{}, err
+	}
 	ctx = reach(ctx)
 	user, use, err := s.entitled(ctx, in)
 	if err != nil {

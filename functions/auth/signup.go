@@ -41,6 +41,9 @@ func (s *service) signUp(ctx context.Context, in *signUpInput) (SignedUp, error)
 	if err != nil {
 		return out, err
 	}
+	if err = s.take(ctx, signUpsASource, source(ctx)); err != nil {
+		return out, err
+	}
 	ctx = reach(ctx)
 	old, err := s.accounts.Find(ctx, address)
 	if err != nil {
@@ -60,13 +63,13 @@ func (s *service) signUp(ctx context.Context, in *signUpInput) (SignedUp, error)
 // admit stores the account u and mails its code; an address that is taken gets another mail, and nothing is stored.
 func (s *service) admit(ctx context.Context, u, old identity.User) error {
 	if old.Verified {
-		return s.issue(ctx, order{verification, u.Email, "", mail.AccountExists})
+		return s.issue(ctx, order{purpose: verification, address: u.Email, template: mail.AccountExists})
 	}
 	writes, err := s.accounts.Register(u, old)
 	if err != nil {
 		return err
 	}
-	return s.issue(ctx, order{verification, u.Email, u.ID, mail.VerifyAddress}, writes...)
+	return s.issue(ctx, order{purpose: verification, address: u.Email, user: u.ID, template: mail.VerifyAddress}, writes...)
 }
 
 type addressInput struct {
@@ -96,10 +99,11 @@ func (s *service) mailCode(ctx context.Context, purpose, email string, t mail.Te
 	if err != nil {
 		return err
 	}
+	o := order{purpose, address, u.ID, t, source(ctx)}
 	if u.ID == "" || u.Disabled || (purpose == verification && u.Verified) {
-		return s.issue(ctx, order{purpose, address, "", mail.Nothing})
+		o.user, o.template = "", mail.Nothing
 	}
-	return s.issue(ctx, order{purpose, address, u.ID, t})
+	return s.issue(ctx, o)
 }
 
 type validateInput struct {
@@ -119,6 +123,9 @@ type Validated struct {
 func (s *service) validate(ctx context.Context, in *validateInput) (Validated, error) {
 	address, err := identity.Address(in.Body.Email)
 	if err != nil {
+		return Validated{}, err
+	}
+	if err = s.take(ctx, codesTried, source(ctx)); err != nil {
 		return Validated{}, err
 	}
 	ctx = reach(ctx)

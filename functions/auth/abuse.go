@@ -1,0 +1,91 @@
+package auth
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/limit"
+	"lamplighter.dev/shared/rest"
+)
+
+// How often something may be done. A source is where requests come from; many people may share one.
+var (
+	codesAtOnce    = limit.Rule{Name: "codes-at-once", Max: 1, Per: time.Minute} // mailed to one address for one purpose
+	codesAnHour    = limit.Rule{Name: "codes", Max: 5, Per: time.Hour}           // the same
+	codesOfSource  = limit.Rule{Name: "codes-source", Max: 20, Per: time.Hour}
+	signUpsASource = limit.Rule{Name: "signups-source", Max: 20, Per: time.Hour}
+	codesTried     = limit.Rule{Name: "otp-source", Max: 60, Per: 15 * time.Minute}
+	refreshes      = limit.Rule{Name: "refresh-source", Max: 1000, Per: 15 * time.Minute}
+	signIns        = limit.Rule{Name: "signin-source", Max: 300, Per: 15 * time.Minute}
+
+	failuresHere     = limit.Rule{Name: "login", Max: 10, Per: 15 * time.Minute} // of one address at one source
+	failuresOfSource = limit.Rule{Name: "login-source", Max: 100, Per: 15 * time.Minute}
+	failuresOfAll    = limit.Rule{Name: "login-address", Max: 50, Per: time.Hour} // of one address, wherever they come from
+)
+
+// source is where the request of ctx comes from: its address, or the /64 of an IPv6 one, of which anybody has as many
+// addresses as they like.
+func source(ctx context.Context) string {
+	ip := rest.SourceIP(ctx)
+	a, err := netip.ParseAddr(ip)
+	if a = a.Unmap(); err != nil || !a.Is6() {
+		return ip
+	}
+	net, err := a.WithZone("").Prefix(64)
+	if err != nil {
+		return ip
+	}
+	return net.String()
+}
+
+// take counts one use; without one left it is fault.Denied: the interface documents no 429 for these operations. A counter
+// that fails is logged and stops nobody.
+func (s *service) take(ctx context.Context, r limit.Rule, who string) error {
+	ok, err := limit.Take(ctx, s.Table, s.Clock.Now(), r, who)
+	if err != nil {
+		s.Log.ErrorContext(ctx, "a limit was not counted", "rule", r.Name, "error", err.Error())
+	}
+	if ok {
+		return nil
+	}
+	return fault.New(fault.Denied, "too many attempts: wait %s and try again", spoken(r.Per))
+}
+
+func spoken(d time.Duration) string {
+	switch {
+	case d >= time.Hour:
+		return "an hour"
+	case d > time.Minute:
+		return "a quarter of an hour"
+	}
+	return "a minute"
+}
+
+// use is a rule with who uses it.
+type use struct {
+	limit.Rule
+	who string
+}
+
+// guess counts a log-in as a failure before it is one, so that parallel guesses get no more tries than serial ones, and
+// before the password is looked at, which costs most. Whether there is an account does not matter. In this order, one
+// source alone cannot use up what an address has. Call forgive when it was none.
+func (s *service) guess(ctx context.Context, address string) (forgive func(context.Context), err error) {
+	who, from, at := identity.Digest(s.Settings.Pepper, "email", address), source(ctx), s.Clock.Now()
+	uses := []use{{failuresHere, who + " " + from}, {failuresOfSource, from}, {failuresOfAll, who}}
+	for _, u := range uses {
+		if err = s.take(ctx, u.Rule, u.who); err != nil {
+			return nil, err
+		}
+	}
+	return func(ctx context.Context) {
+		for _, u := range uses {
+			if err := limit.Return(ctx, s.Table, at, u.Rule, u.who); err != nil {
+				s.Log.ErrorContext(ctx, "a limit was not given back", "rule", u.Name, "error", err.Error())
+			}
+		}
+	}, nil
+}

@@ -1,0 +1,312 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/mail"
+	"lamplighter.dev/shared/table"
+)
+
+// from makes a request that comes from an address.
+func (h *house) from(ip, method, path string, body map[string]any) (int, string) {
+	h.t.Helper()
+	b, err := json.Marshal(body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	r := httptest.NewRequest(method, path, bytes.NewReader(b))
+	r.Header.Set("Content-Type", "application/json")
+	r.RemoteAddr = ip
+	w := httptest.NewRecorder()
+	h.door.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+func (h *house) logInFrom(ip, email, password string) int {
+	h.t.Helper()
+	status, _ := h.from(ip, "POST", "/auth/login", map[string]any{"email": email, "password": password})
+	return status
+}
+
+const (
+	home  = "192.0.2.1"
+	cafe  = "198.51.100.7"
+	wrong = "nine tall candles"
+)
+
+// check 16.
+func TestFloodsOfCodes(t *testing.T) {
+	flood := func(h *house, n int, email func(i int) string, from func(i int) string) (mails int, answers []string) {
+		before := len(h.mails())
+		for i := range n {
+			status, body := h.from(from(i), "POST", "/auth/password/forget", map[string]any{"email": email(i)})
+			answers = append(answers, fmt.Sprint(status, body))
+		}
+		return len(h.mails()) - before, answers
+	}
+	to := func(email string) func(int) string { return func(int) string { return email } }
+	t.Run("one code a minute is mailed to an address, wherever they are asked from", func(t *testing.T) {
+		h := newHouse(t).quickly()
+		h.register()
+		n, answers := flood(h, 8, to(ada), func(i int) string { return fmt.Sprint("192.0.2.", i) })
+		if n != 1 || len(slices.Compact(answers)) != 1 || answers[0][:3] != "200" {
+			t.Errorf("%d mails, answers %q", n, answers)
+		}
+		h.clock.Advance(time.Minute)
+		if n, _ = flood(h, 8, to(ada), to(cafe)); n != 1 {
+			t.Errorf("%d mails a minute later", n)
+		}
+	})
+	t.Run("five codes an hour", func(t *testing.T) {
+		h := newHouse(t).quickly()
+		h.register()
+		mails, last := 0, ""
+		for range 8 {
+			h.clock.Advance(time.Minute)
+			n, answers := flood(h, 1, to(ada), to(home))
+			if mails += n; last != "" && answers[0] != last {
+				t.Errorf("answers differ: %q, %q", last, answers[0])
+			}
+			last = answers[0]
+		}
+		if mails != 5 {
+			t.Errorf("%d mails", mails)
+		}
+		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.ResetPassword), "purpose": passwordReset})
+		h.clock.Advance(time.Hour)
+		if n, _ := flood(h, 1, to(ada), to(home)); n != 1 {
+			t.Errorf("%d mails an hour later", n)
+		}
+	})
+	t.Run("twenty an hour from one place, for known and unknown addresses alike", func(t *testing.T) {
+		h := newHouse(t).quickly()
+		h.register()
+		unknown := func(i int) string { return fmt.Sprintf("nobody%d@example.com", i) }
+		if n, _ := flood(h, 20, unknown, to(home)); n != 0 {
+			t.Errorf("%d mails to nobody", n)
+		}
+		n, answers := flood(h, 1, to(ada), to(home))
+		if _, elsewhere := flood(h, 1, unknown, to(cafe)); n != 0 || elsewhere[0] != answers[0] {
+			t.Errorf("%d mails, answers %q, %q", n, answers, elsewhere)
+		}
+		if n, _ = flood(h, 1, to(ada), to(cafe)); n != 1 {
+			t.Errorf("%d mails when asked from elsewhere", n)
+		}
+	})
+	t.Run("of many at once one is mailed", func(t *testing.T) {
+		h := newHouse(t).quickly()
+		h.register()
+		before := len(h.mails())
+		together(20, func(i int) {
+			h.from(fmt.Sprint("192.0.2.", i), "POST", "/auth/password/forget", map[string]any{"email": ada})
+		})
+		if n := len(h.mails()) - before; n != 1 {
+			t.Errorf("%d mails", n)
+		}
+	})
+}
+
+func TestTooManyFailedLogIns(t *testing.T) {
+	fail := func(t *testing.T, h *house, n int, ip func(i int) string, email func(i int) string) {
+		t.Helper()
+		for i := range n {
+			if status := h.logInFrom(ip(i), email(i), wrong); status != 401 {
+				t.Fatalf("try %d: %d", i+1, status)
+			}
+		}
+	}
+	same := func(s string) func(int) string { return func(int) string { return s } }
+	t.Run("of one address at one place stop even the right password, before it is looked at", func(t *testing.T) {
+		h := newHouse(t).quickly()
+		h.register()
+		fail(t, h, 10, same(home), same(ada))
+		status, body := h.from(home, "POST", "/auth/login", map[string]any{"email": ada, "password": password})
+		if want := `{"error":{"message":"too many attempts: wait a quarter of an hour and try again"}}`; status != 403 || body != want+"\n" && body != want {
+			t.Errorf("%d %s", status, body)
+		}
+		if status := h.logInFrom(cafe, ada, password); status != 200 {
+			t.Errorf("from elsewhere: %d", status)
+		}
+		h.clock.Advance(15 * time.Minute)
+		if status := h.logInFrom(home, ada, password); status != 200 {
+			t.Errorf("a quarter of an hour later: %d", status)
+		}
+	})
+	t.Run("look the same whether or not there is an account", func(t *testing.T) {
+		h := newHouse(t).quickly()
+		h.register()
+		var answers [2][]string
+		for who, email := range []string{ada, "nobody@example.com"} {
+			for range 12 {
+				status, body := h.from(home, "POST", "/auth/login", map[string]any{"email": email, "password": wrong})
+				answers[who] = append(answers[who], fmt.Sprint(status, body))
+			}
+		}
+		if !slices.Equal(answers[0], answers[1]) {
+			t.Errorf("known %q\nunknown %q", answers[0], answers[1])
+		}
+	})
+	t.Run("of many addresses at one place stop that place", func(t *testing.T) {
+		h := newHouse(t).quickly()
+		h.register()
+		fail(t, h, 100, same(home), func(i int) string { return fmt.Sprintf("nobody%d@example.com", i) })
+		if status := h.logInFrom(home, ada, password); status != 403 {
+			t.Errorf("the next: %d", status)
+		}
+		if status := h.logInFrom(cafe, ada, password); status != 200 {
+			t.Errorf("from elsewhere: %d", status)
+		}
+	})
+	t.Run("of one address at many places stop that address", func(t *testing.T) {
+		h := newHouse(t).quickly()
+		h.register()
+		fail(t, h, 50, func(i int) string { return fmt.Sprintf("192.0.2.%d", i) }, same(ada))
+		if status := h.logInFrom(cafe, ada, password); status != 403 {
+			t.Errorf("the next: %d", status)
+		}
+		h.clock.Advance(time.Hour)
+		if status := h.logInFrom(cafe, ada, password); status != 200 {
+			t.Errorf("an hour later: %d", status)
+		}
+	})
+	t.Run("at one place leave an address tries from elsewhere", func(t *testing.T) {
+		h := newHouse(t).quickly()
+		h.register()
+		for range 200 {
+			h.logInFrom(home, ada, wrong)
+		}
+		if status := h.logInFrom(cafe, ada, password); status != 200 {
+			t.Errorf("from elsewhere: %d", status)
+		}
+	})
+	t.Run("of one network of IPv6 are of one place", func(t *testing.T) {
+		h := newHouse(t).quickly()
+		h.register()
+		fail(t, h, 10, func(i int) string { return fmt.Sprintf("[2001:db8:0:1::%x]:40%d", i+1, i) }, same(ada))
+		if status := h.logInFrom("[2001:db8:0:1:ffff::1]:80", ada, password); status != 403 {
+			t.Errorf("another address of it: %d", status)
+		}
+		if status := h.logInFrom("[2001:db8:0:2::1]:80", ada, password); status != 200 {
+			t.Errorf("the network beside it: %d", status)
+		}
+	})
+	t.Run("are not those that succeed, and success forgives none", func(t *testing.T) {
+		h := newHouse(t).quickly()
+		h.register()
+		for range 30 {
+			if status := h.logInFrom(home, ada, password); status != 200 {
+				t.Fatal(status)
+			}
+		}
+		fail(t, h, 9, same(home), same(ada))
+		if status := h.logInFrom(home, ada, password); status != 200 {
+			t.Errorf("after nine failures: %d", status)
+		}
+		fail(t, h, 1, same(home), same(ada))
+		if status := h.logInFrom(home, ada, password); status != 403 {
+			t.Errorf("after ten: %d", status)
+		}
+	})
+	t.Run("at once get no more tries than one after the other", func(t *testing.T) {
+		h := newHouse(t).quickly()
+		h.register()
+		var tried atomic.Int64
+		together(30, func(int) {
+			if h.logInFrom(home, ada, wrong) == 401 {
+				tried.Add(1)
+			}
+		})
+		if tried.Load() != 10 {
+			t.Errorf("%d of 30 were tried", tried.Load())
+		}
+	})
+}
+
+// The password is not hashed when there are no tries left: that is what costs.
+func TestNothingIsHashedForWhoIsTurnedAway(t *testing.T) {
+	h := newHouse(t).quickly()
+	h.register()
+	s := h.s
+	in := &logInInput{}
+	in.Body.Email, in.Body.Password = ada, wrong
+	for range failuresHere.Max {
+		if _, err := s.logIn(t.Context(), in); !fault.Is(err, fault.Unauthenticated) {
+			t.Fatal(err)
+		}
+	}
+	s.passwords.slots = nil // whoever hashes now waits for good
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := s.logIn(ctx, in); !fault.Is(err, fault.Denied) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTwentySignUpsAnHourFromOnePlace(t *testing.T) {
+	h := newHouse(t).quickly()
+	signUp := func(ip string, i int) int {
+		status, _ := h.from(ip, "POST", "/auth/signup", map[string]any{"email": fmt.Sprintf("new%d@example.com", i), "password": password})
+		return status
+	}
+	for i := range 20 {
+		if status := signUp(home, i); status != 200 {
+			t.Fatalf("sign-up %d: %d", i+1, status)
+		}
+	}
+	if got := []int{signUp(home, 20), signUp(cafe, 20)}; !slices.Equal(got, []int{403, 200}) {
+		t.Errorf("the next from there and from elsewhere: %d", got)
+	}
+	h.clock.Advance(time.Hour)
+	if status := signUp(home, 21); status != 200 {
+		t.Errorf("an hour later: %d", status)
+	}
+}
+
+func TestTriesOfCodesAndRefreshTokensFromOnePlaceEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		n            int64
+		method, path string
+		body         map[string]any
+	}{
+		"codes":   {codesTried.Max, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": "000000"}},
+		"tickets": {codesTried.Max, "PATCH", "/auth/password/reset", map[string]any{"resetToken": "lampt_made_up", "password": password}},
+		"tokens":  {refreshes.Max, "POST", "/auth/refresh", map[string]any{"refreshToken": "lampr_made_up"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t).quickly()
+			for range c.n {
+				if status, body := h.from(home, c.method, c.path, c.body); status != 401 {
+					t.Fatal(status, body)
+				}
+			}
+			for ip, want := range map[string]int{home: 403, cafe: 401} {
+				if status, body := h.from(ip, c.method, c.path, c.body); status != want {
+					t.Errorf("the next from %s: %d %s", ip, status, body)
+				}
+			}
+		})
+	}
+}
+
+// A counter that is down must not keep everybody out.
+func TestLogInsGoOnWhileTheCountersAreDown(t *testing.T) {
+	h := newHouse(t).quickly()
+	h.register()
+	h.p.Table = table.Faulty(h.p.Table, h.clock, table.Injection{Harm: table.FailBefore, PK: "LIMIT#"})
+	if status := h.logInFrom(home, ada, password); status != http.StatusOK {
+		t.Errorf("right password: %d", status)
+	}
+	if status := h.logInFrom(home, ada, wrong); status != http.StatusUnauthorized {
+		t.Errorf("wrong password: %d", status)
+	}
+}

@@ -1,0 +1,148 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/sessions"
+	"lamplighter.dev/shared/signin"
+	"lamplighter.dev/shared/table"
+)
+
+const (
+	visitTTL    = 10 * time.Minute
+	visitPrefix = "SIGNIN#"
+	maxState    = 128
+	maxGrant    = 4096
+)
+
+// visit is a person on the way to a provider and back. Nothing in it is secret: nonce and verifier follow from the state,
+// which is not stored.
+type visit struct {
+	Provider string `json:"provider"`
+	Tenant   string `json:"tenant,omitempty"`
+}
+
+func (s *service) visitKey(state string) table.Key {
+	return table.Key{PK: visitPrefix + identity.Digest(s.Settings.Pepper, "signin", state), SK: "S"}
+}
+
+// attempt gives the secrets of the state that was given out. The verifier has the 43 letters that RFC 7636 wants at least.
+func (s *service) attempt(state string) signin.Attempt {
+	return signin.Attempt{
+		State:    state,
+		Nonce:    identity.Digest(s.Settings.Pepper, "signin-nonce", state),
+		Verifier: identity.Digest(s.Settings.Pepper, "signin-verifier", state),
+	}
+}
+
+type departInput struct {
+	Provider string `path:"provider" doc:"Where to sign in: google or github" example:"google"`
+	TenantID string `query:"tenantID" maxLength:"64" doc:"The organization to work in; without one, the user's first"`
+}
+
+// Departure is where a sign-in at a provider begins.
+type Departure struct {
+	URL   string `json:"url" doc:"Where to send the browser"`
+	State string `json:"state" doc:"Comes back with the browser; go on only with the one that this browser was sent away with. Good once, for 10 minutes"`
+}
+
+func (s *service) depart(ctx context.Context, in *departInput) (Departure, error) {
+	provider, err := s.providers.Named(in.Provider)
+	if err != nil {
+		return Departure{}, err
+	}
+	if err = s.take(ctx, signIns, source(ctx)); err != nil {
+		return Departure{}, err
+	}
+	state := rand.Text() + rand.Text()
+	address, err := provider.URL(ctx, s.attempt(state))
+	if err != nil {
+		return Departure{}, err
+	}
+	it, err := table.Row(s.visitKey(state), visit{in.Provider, in.TenantID})
+	if err != nil {
+		return Departure{}, err
+	}
+	it.Expires = s.Clock.Now().Add(visitTTL)
+	if _, err = s.Table.Write(reach(ctx), table.Put(it, table.Absent())); err != nil {
+		return Departure{}, fmt.Errorf("begin sign-in at %s: %w", in.Provider, err)
+	}
+	return Departure{address, state}, nil
+}
+
+// returnInput is what the browser brings back. Nothing of it is checked before the handler: whatever is wrong with it is 401.
+type returnInput struct {
+	Provider    string `path:"provider" doc:"As it was begun: google or github" example:"google"`
+	Code        string `query:"code" doc:"The authorization code"`
+	State       string `query:"state" doc:"Required: the one that GET /auth/{provider}/url issued"`
+	Issuer      string `query:"iss" doc:"Who answers, where the provider says so (RFC 9207)"`
+	Error       string `query:"error" doc:"Why the provider gives no code"`
+	Description string `query:"error_description" doc:"The same in words"`
+}
+
+// arrive ends a sign-in. The state is used up before anything else, so that of two who bring the same one comes late.
+func (s *service) arrive(ctx context.Context, in *returnInput) (sessions.LoggedIn, error) {
+	provider, err := s.providers.Named(in.Provider)
+	if err != nil {
+		return sessions.LoggedIn{}, err
+	}
+	if err = s.take(ctx, signIns, source(ctx)); err != nil {
+		return sessions.LoggedIn{}, err
+	}
+	v, err := s.useVisit(ctx, in)
+	if err != nil {
+		return sessions.LoggedIn{}, err
+	}
+	if in.Error != "" || in.Code == "" || len(in.Code) > maxGrant {
+		return sessions.LoggedIn{}, gaveNoCode(in)
+	}
+	claim, err := provider.Claim(ctx, s.attempt(in.State), signin.Reply{Code: in.Code, Issuer: in.Issuer})
+	if err != nil {
+		return sessions.LoggedIn{}, err
+	}
+	return s.enter(ctx, claim, v.Tenant)
+}
+
+// useVisit finds the visit of a state and ends it.
+func (s *service) useVisit(ctx context.Context, in *returnInput) (visit, error) {
+	ctx = reach(ctx)
+	if in.State == "" || len(in.State) > maxState {
+		return visit{}, errState(in.Provider)
+	}
+	k := s.visitKey(in.State)
+	v, err := table.Read[visit](ctx, s.Table, k)
+	if fault.Is(err, fault.NotFound) {
+		return v, errState(in.Provider)
+	}
+	if err != nil {
+		return v, fmt.Errorf("read sign-in at %s: %w", in.Provider, err)
+	}
+	_, err = s.Table.Write(ctx, table.Delete(k, table.Exists()))
+	if _, late := errors.AsType[*table.ConditionError](err); late || err == nil && v.Provider != in.Provider {
+		return v, errState(in.Provider)
+	}
+	return v, fault.Wrap("end sign-in at "+in.Provider, err)
+}
+
+// errState is the one answer to a state that is missing, made up, used, too old, or of another provider.
+func errState(provider string) error {
+	return fault.New(fault.Unauthenticated, "state: unknown, used or expired; begin again with GET /auth/%s/url", provider)
+}
+
+// gaveNoCode says in the provider's words why there is no code, as far as they are fit to be shown.
+func gaveNoCode(in *returnInput) error {
+	why := signin.Clean(in.Error, 40)
+	if more := signin.Clean(in.Description, 200); more != "" {
+		why += ": " + more
+	}
+	if why == "" {
+		why = "it sent no code"
+	}
+	return fault.New(fault.Unauthenticated, "%s did not sign you in (%s); begin again with GET /auth/%s/url", in.Provider, why, in.Provider)
+}

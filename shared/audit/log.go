@@ -76,8 +76,11 @@ func SystemPlaces() []Place {
 	return out
 }
 
-// system is the chain of the installation that takes the rows from an address.
-func system(ip string) Place {
+// placeOf is where the chain of an organization is kept; without one, that of the installation for an address.
+func placeOf(org, ip string) Place {
+	if org != "" {
+		return PlaceOf(org)
+	}
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(ip)) // never fails
 	return SystemPlaces()[h.Sum32()%systemChains]
@@ -89,10 +92,7 @@ const patience = 8 * time.Second
 // Append writes row at the end of the chain of org, or of the installation when org is "", and gives it its number, time
 // and hash. It goes on when ctx is cancelled: a client that goes away does not keep its change off the record.
 func (l *Log) Append(ctx context.Context, org string, row Row) (Row, error) {
-	at := system(row.IP)
-	if org != "" {
-		at = PlaceOf(org)
-	}
+	at := placeOf(org, row.IP)
 	ctx, cancel := context.WithTimeout(table.Within(context.WithoutCancel(ctx), at.PK, at.Head.PK), patience)
 	defer cancel()
 	row.ID = id.New("aud", l.clock.Now())

@@ -36,7 +36,8 @@ type verification struct {
 // compares its end with its head. Rows that are appended meanwhile do not disturb it.
 func Verify(ctx context.Context, s table.Store, at Place, from *Cursor, enough func(rows int64) bool) (Verdict, error) {
 	v := &verification{store: s, place: at, walk: Walk{Whole: from == nil}}
-	q := table.Query{PK: at.PK, From: "0", To: ":", Limit: readPage}
+	q := table.Query{PK: at.PK, Limit: readPage}
+	q.From, q.To = Everything()
 	if from != nil {
 		v.walk = Walk{Last: from.Seq, At: from.At, Hash: from.Hash}
 		q.From = from.After()
@@ -136,9 +137,12 @@ func (v *verification) verdict(b *Break) Verdict {
 	}
 }
 
+// Everything is the sort keys of all rows: digits, while the head of a chain may lie among them under letters.
+func Everything() (low, high string) { return "0", ":" }
+
 // Window is the sort keys of the rows from one time until before another; a zero time is open.
 func Window(from, to time.Time) (low, high string) {
-	low, high = "0", ":"
+	low, high = Everything()
 	if !from.IsZero() {
 		low = bound(from)
 	}

@@ -1,0 +1,133 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+// files are a chain as NDJSON and as CSV.
+func files(t interface {
+	Helper()
+	Fatal(...any)
+}, rows []Row,
+) (ndjson, sheet string) {
+	t.Helper()
+	var lines, cells bytes.Buffer
+	w := csv.NewWriter(&cells)
+	w.Write(Columns)
+	h := Head{}
+	for i := range rows {
+		h = rows[i].follow(h, noon)
+		s, err := Stored(rows[i].item("p"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines.Write(s.Line())
+		w.Write(s.Cells())
+	}
+	w.Flush()
+	return lines.String(), cells.String()
+}
+
+// walk goes along a file, and tells why it ended.
+func walk(text string) (Walk, *Break, error) {
+	var w Walk
+	r, err := NewReader(strings.NewReader(text))
+	if err != nil {
+		return w, nil, err
+	}
+	for {
+		s, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return w, nil, nil
+		}
+		if err != nil {
+			return w, nil, err
+		}
+		if b := w.Step(s); b != nil {
+			return w, b, nil
+		}
+	}
+}
+
+func TestBothFormsOfAnExportHoldTheSame(t *testing.T) {
+	var rows []Row
+	for _, target := range []string{"", "=1+1", "+1", "-1", "@x", "'", "''=", "'=1", "a,b", `"`, "ü\u2028", "[redacted]", " x ", "null", "1"} {
+		r := row("update")
+		r.Target, r.Changes = target, Changes{target, map[string]any{target + "x": []any{nil, true, target}}}
+		rows = append(rows, r)
+	}
+	ndjson, sheet := files(t, rows)
+	for form, text := range map[string]string{"NDJSON": ndjson, "CSV": sheet} {
+		if w, b, err := walk(text); err != nil || b != nil || w.Rows != int64(len(rows)) {
+			t.Errorf("%s: %+v %+v %v", form, w, b, err)
+		}
+	}
+	again, _ := NewReader(strings.NewReader(sheet))
+	first, _ := NewReader(strings.NewReader(ndjson))
+	for range rows {
+		a, errA := first.Next()
+		b, errB := again.Next()
+		if errA != nil || errB != nil || string(a.Line()) != string(b.Line()) {
+			t.Errorf("%s and %s, %v %v", a.Line(), b.Line(), errA, errB)
+		}
+	}
+}
+
+func TestWhatAnExportCannotHold(t *testing.T) {
+	ndjson, sheet := files(t, []Row{row("one"), row("two")})
+	for name, text := range map[string]string{
+		"a line without an end":          strings.Repeat(`{"a":`, 400_000),
+		"too many levels":                `{"a":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "}\n",
+		"two texts on a line":            strings.Replace(ndjson, "\n", " ", 1),
+		"a list":                         `{"a":1}` + "\n[1]\n",
+		"bytes that are no text":         "{\"a\":\"\xff\"}\n",
+		"a number that is none":          strings.Replace(sheet, ",200,", `,"200,""x"":1",`, 1),
+		"changes that are none":          strings.Replace(sheet, `""after"":null`, `""after"":`, 1),
+		"another head line":              strings.Replace(sheet, "actor,", "actors,", 1),
+		"a quote that does not end":      sheet + `"`,
+		"something that is neither form": "<xml/>",
+	} {
+		if w, b, err := walk(text); err == nil && b == nil {
+			t.Errorf("%s: %+v", name, w)
+		}
+	}
+}
+
+// FuzzReader wants of any file that it is read to its end, refused, or found to be broken; and of a file that is proved,
+// that every row in it is one of the genuine chain: nothing that a file can be made to say passes for a row.
+func FuzzReader(f *testing.F) {
+	rows := []Row{row("one"), row("two"), row("three")}
+	for i := range rows {
+		rows[i].Target, rows[i].Changes = "=x", Changes{Before: map[string]any{"name": "a,\"b\""}}
+	}
+	ndjson, sheet := files(f, rows)
+	genuine := map[string]string{}
+	r, _ := NewReader(strings.NewReader(ndjson))
+	for s, err := r.Next(); err == nil; s, err = r.Next() {
+		genuine[s.text("hash")] = string(s.Line())
+	}
+	f.Add(ndjson)
+	f.Add(sheet)
+	f.Add("\ufeff" + sheet)
+	f.Add(strings.ReplaceAll(ndjson, ",", " ,\t"))
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := NewReader(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		var w Walk
+		for s, err := r.Next(); err == nil; s, err = r.Next() {
+			if w.Step(s) != nil {
+				return
+			}
+			if was, ok := genuine[s.text("hash")]; ok && was != string(s.Line()) {
+				t.Fatalf("%s passes for %s", s.Line(), was)
+			}
+		}
+	})
+}

@@ -205,7 +205,7 @@ func TestARoleThatIsInUseStays(t *testing.T) {
 	for _, name := range []string{"ann", "bob", "cid", "dan"} {
 		s.member(name, r.ID)
 	}
-	s.as("olga", "DELETE /roles/"+r.ID).says(409, "4 assignments", "ann@example.com", "…", "revoke")
+	s.as("olga", "DELETE /roles/"+r.ID).says(409, "4 assignments", "ann@example.com", "…", "end that first")
 	for _, name := range []string{"ann", "bob", "cid", "dan"} {
 		s.as("olga", "DELETE /assignments/"+s.only(name)).says(200)
 	}
@@ -213,6 +213,9 @@ func TestARoleThatIsInUseStays(t *testing.T) {
 	s.must(err)
 	s.as("olga", "DELETE /roles/"+r.ID).says(409, "1 invitations", "zoe@example.com")
 	s.must(s.people.Withdraw(s.t.Context(), ours, inv))
+	s.put(identity.SSOKey(ours), map[string]string{"defaultRole": r.ID})
+	s.as("olga", "DELETE /roles/"+r.ID).says(409, "single sign-on")
+	s.put(identity.SSOKey(ours), map[string]string{"defaultRole": identity.Viewer})
 	s.as("olga", "DELETE /roles/"+r.ID).says(200)
 }
 

@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/people"
+	"lamplighter.dev/shared/table"
 )
 
 // shown is how many of those who have a role a refusal names.
@@ -32,10 +33,15 @@ func (s *service) unused(ctx context.Context, r identity.CustomRole) error {
 	if len(invited) > 0 {
 		uses = append(uses, fmt.Sprintf("%d invitations (%s)", len(invited), named(invited)))
 	}
+	if first, err := s.firstRole(ctx); err != nil {
+		return err
+	} else if first == r.ID {
+		uses = append(uses, "single sign-on, as the default role")
+	}
 	if len(uses) == 0 {
 		return nil
 	}
-	return fault.New(fault.Conflict, "role %q is in use by %s: revoke these first", r.Name, strings.Join(uses, " and "))
+	return fault.New(fault.Conflict, "role %q is in use by %s: end that first", r.Name, strings.Join(uses, " and "))
 }
 
 // assigned are those who have the role, at least shown of them, and how many assignments there are of it.
@@ -61,6 +67,17 @@ func (s *service) invited(ctx context.Context, roleID string) ([]string, error) 
 		}
 	}
 	return who, err
+}
+
+// firstRole is the role of who signs on for the first time; "" when the organization has no single sign-on.
+func (s *service) firstRole(ctx context.Context) (string, error) {
+	setup, err := table.Read[struct {
+		DefaultRole string `json:"defaultRole"`
+	}](ctx, s.p.Table, identity.SSOKey(org(ctx)))
+	if fault.Is(err, fault.NotFound) {
+		return "", nil
+	}
+	return setup.DefaultRole, fault.Wrap("read single sign-on of "+org(ctx), err)
 }
 
 // named lists the first of who.

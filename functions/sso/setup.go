@@ -40,9 +40,7 @@ func (p provider) equal(o provider) bool {
 }
 
 // setupKey is where an organization's setup is.
-func setupKey(org string) table.Key {
-	return table.Key{PK: table.TenantPK(org) + "SSO", SK: "SETUP"}
-}
+func setupKey(org string) table.Key { return identity.SSOKey(org) }
 
 // read reads the setup of org; fault.NotFound when it has none.
 func (s service) read(ctx context.Context, org string) (setup, error) {

@@ -42,7 +42,7 @@ func Open() *Platform {
 //	LAMPLIGHTER_FUNCTION_PREFIX   begins the names of worker functions
 //	LAMPLIGHTER_MACHINE_PREFIX    begins the ARNs of state machines
 //	LAMPLIGHTER_MACHINES          their names, comma list
-//	LAMPLIGHTER_SECRETS_KEY       ARN of the KMS key of sealed secrets
+//	LAMPLIGHTER_SECRETS_KEY       ARN of the KMS key of sealed secrets; after a comma, others that opened them before
 //	LAMPLIGHTER_SIGNING_KEYS      ARNs of the KMS keys of access tokens, comma list; <ARN>@<time> signs from then on
 //	LAMPLIGHTER_CUSTOM_ENDPOINTS  "true": accounts may name an endpointURL
 //	LAMPLIGHTER_PRIVATE_ADDRESSES "true": addresses that users give may be private, and http
@@ -76,7 +76,7 @@ func Environment(getenv func(string) string) (*Platform, error) {
 		Clock:    clk,
 		Workflow: workflow.InAWS(cfg, getenv("LAMPLIGHTER_MACHINE_PREFIX"), list(getenv("LAMPLIGHTER_MACHINES"))...),
 		Workers:  worker.NewLambda(cfg, getenv("LAMPLIGHTER_FUNCTION_PREFIX"), clk),
-		Sealer:   seal.NewEnvelope(seal.NewKMS(cfg, getenv("LAMPLIGHTER_SECRETS_KEY"))),
+		Sealer:   seal.NewEnvelope(seal.NewKMS(cfg, list(getenv("LAMPLIGHTER_SECRETS_KEY"))...)),
 		Tokens:   identity.NewJWTs(ring, issuer, clk),
 		Resolver: net.DefaultResolver,
 		Log:      slog.New(slog.NewJSONHandler(os.Stdout, nil)),

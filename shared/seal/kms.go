@@ -2,7 +2,10 @@ package seal
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,18 +22,22 @@ const kmsTime = 5 * time.Second
 // policies and CloudTrail see the organization as well.
 type KMS struct {
 	client *kms.Client
-	key    string
+	keys   []string
 }
 
-// NewKMS wraps with the symmetric key of the id or ARN key. It makes no call.
-func NewKMS(cfg aws.Config, key string) *KMS { return &KMS{kms.NewFromConfig(cfg), key} }
+// NewKMS wraps with the first of the symmetric keys with these ids or ARNs, and opens what any of them wrapped. A key
+// that KMS rotates by itself stays one key. It makes no call.
+func NewKMS(cfg aws.Config, keys ...string) *KMS { return &KMS{kms.NewFromConfig(cfg), keys} }
 
 // New makes a data key.
 func (k *KMS) New(ctx context.Context, p Place) (key, wrapped []byte, err error) {
+	if len(k.keys) == 0 {
+		return nil, nil, errors.New("no key for secrets is configured")
+	}
 	ctx, cancel := context.WithTimeout(ctx, kmsTime)
 	defer cancel()
 	out, err := k.client.GenerateDataKey(ctx, &kms.GenerateDataKeyInput{
-		KeyId: &k.key, KeySpec: types.DataKeySpecAes256, EncryptionContext: encryptionContext(p),
+		KeyId: &k.keys[0], KeySpec: types.DataKeySpecAes256, EncryptionContext: encryptionContext(p),
 	})
 	if err != nil {
 		return nil, nil, fault.Cause(fault.Unavailable, err, "the key service does not answer; try again")
@@ -38,17 +45,30 @@ func (k *KMS) New(ctx context.Context, p Place) (key, wrapped []byte, err error)
 	return out.Plaintext, out.CiphertextBlob, nil
 }
 
-// Unwrap opens a data key for the place that it was made for.
+// Unwrap opens a data key for the place that it was made for. KMS finds in the wrapped key which of its keys wrapped it;
+// it has to be one of ours, for anybody can wrap something with a key of their own.
 func (k *KMS) Unwrap(ctx context.Context, p Place, wrapped []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, kmsTime)
 	defer cancel()
 	out, err := k.client.Decrypt(ctx, &kms.DecryptInput{
-		KeyId: &k.key, CiphertextBlob: wrapped, EncryptionContext: encryptionContext(p),
+		CiphertextBlob: wrapped, EncryptionContext: encryptionContext(p),
 	})
-	if err != nil {
+	if _, wrong := errors.AsType[*types.InvalidCiphertextException](err); wrong {
 		return nil, fmt.Errorf("unwrap data key: %w", err)
 	}
+	if err != nil {
+		return nil, fault.Cause(fault.Unavailable, err, "the key service does not answer; try again")
+	}
+	if !k.ours(aws.ToString(out.KeyId)) {
+		clear(out.Plaintext)
+		return nil, fmt.Errorf("unwrap data key: it was wrapped by %s, which is not a key of this installation", aws.ToString(out.KeyId))
+	}
 	return out.Plaintext, nil
+}
+
+// ours tells whether the key that KMS names by its ARN is one that was given by ARN or id.
+func (k *KMS) ours(arn string) bool {
+	return slices.ContainsFunc(k.keys, func(key string) bool { return key == arn || strings.HasSuffix(arn, ":key/"+key) })
 }
 
 // encryptionContext leaves out what is empty: KMS refuses empty values.

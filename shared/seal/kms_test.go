@@ -36,4 +36,24 @@ func TestSecretsUnderAKeyOfKMS(t *testing.T) {
 			refused(t, s, seal.Place{Org: "org_2", Kind: p.Kind, ID: p.ID}, sealed)
 		})
 	}
+	t.Run("after another key took over", func(t *testing.T) {
+		sealed, err := s.Seal(ctx, here, []byte("secret"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, err := kms.NewFromConfig(cfg).CreateKey(ctx, &kms.CreateKeyInput{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		both := seal.NewEnvelope(seal.NewKMS(cfg, *next.KeyMetadata.Arn, *key.KeyMetadata.KeyId))
+		if got, err := both.Open(ctx, here, sealed); err != nil || string(got) != "secret" {
+			t.Errorf("what the key before sealed: %q, %v", got, err)
+		}
+		fresh, err := both.Seal(ctx, here, []byte("secret"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused(t, s, here, fresh) // by a key that is not ours
+		refused(t, seal.NewEnvelope(seal.NewKMS(cfg, *next.KeyMetadata.Arn)), here, sealed)
+	})
 }

@@ -138,6 +138,61 @@ func TestKeyFiles(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	})
+	t.Run("rotate: the first wraps, the others still open", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "key")
+		before := newSealer(t, path)
+		old, err := before.Seal(context.Background(), here, []byte("old"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := seal.RotateKeyFile(path); n != 2 || err != nil {
+			t.Fatalf("%d keys, %v", n, err)
+		}
+		after := newSealer(t, path)
+		fresh, err := after.Seal(context.Background(), here, []byte("new"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []*seal.Envelope{before, after} { // the one that runs on reads the file again
+			for sealed, want := range map[string]string{string(old): "old", string(fresh): "new"} {
+				if got, err := s.Open(context.Background(), here, []byte(sealed)); err != nil || string(got) != want {
+					t.Errorf("%q, %v; want %q", got, err, want)
+				}
+			}
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone := filepath.Join(t.TempDir(), "alone")
+		if err := os.WriteFile(alone, b[:32], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, newSealer(t, alone), here, old)
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v, %v", info, err)
+		}
+	})
+	t.Run("are not rotated when they are bad, or not there", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "key")
+		if _, err := seal.RotateKeyFile(path); err == nil {
+			t.Error("made of nothing")
+		}
+		for _, size := range []int{0, 31, 64 * 32} {
+			if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := seal.RotateKeyFile(path); err == nil {
+				t.Errorf("one of %d bytes", size)
+			}
+		}
+		if err := os.Chmod(path, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := seal.RotateKeyFile(path); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+			t.Errorf("one that others can read: %v", err)
+		}
+	})
 	t.Run("are refused as links", func(t *testing.T) {
 		dir := t.TempDir()
 		newSealer(t, filepath.Join(dir, "key"))

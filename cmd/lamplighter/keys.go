@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/seal"
+)
+
+const keysUsage = `usage: lamplighter keys rotate [-dir DIR] [-now] [-revoke]
+       lamplighter keys rotate -secrets [-dir DIR]
+       lamplighter keys list [-dir DIR]
+`
+
+// keyChoices are what `lamplighter keys` can be told.
+type keyChoices struct {
+	command string
+	dir     string
+	secrets bool
+	now     bool
+	revoke  bool
+}
+
+// keys looks after the key files of a local service.
+func keys(args []string, out, complain io.Writer) error {
+	c, err := parseKeys(args, complain)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	tokens := filepath.Join(c.dir, "keys", "tokens.pem")
+	switch now := (clock.System{}).Now(); {
+	case c.command == "list":
+		states, err := identity.KeyStates(tokens, now)
+		return errors.Join(err, list(out, states))
+	case c.secrets:
+		return rotateSecrets(out, filepath.Join(c.dir, "keys", "secrets.key"))
+	default:
+		states, err := identity.RotateKeyFile(tokens, c.rotation(now))
+		return errors.Join(err, list(out, states))
+	}
+}
+
+func parseKeys(args []string, complain io.Writer) (keyChoices, error) {
+	c := keyChoices{}
+	if len(args) == 0 || args[0] != "rotate" && args[0] != "list" {
+		return c, errors.New("keys wants a command\n" + keysUsage)
+	}
+	c.command = args[0]
+	f := flag.NewFlagSet("lamplighter keys "+c.command, flag.ContinueOnError)
+	f.SetOutput(complain)
+	f.StringVar(&c.dir, "dir", env("LAMPLIGHTER_DIR", ".lamplighter"), "folder of the service (LAMPLIGHTER_DIR)")
+	if c.command == "rotate" {
+		f.BoolVar(&c.secrets, "secrets", false, "the key of sealed secrets, instead of the one that signs access tokens")
+		f.BoolVar(&c.now, "now", false, "the new key signs at once, not in an hour")
+		f.BoolVar(&c.revoke, "revoke", false, "with -now: what the old keys have signed is refused at once; for a key that was stolen")
+	}
+	if err := f.Parse(args[1:]); err != nil {
+		return c, err
+	}
+	return c, c.check(f.Args())
+}
+
+func (c keyChoices) check(rest []string) error {
+	switch {
+	case len(rest) > 0:
+		return fmt.Errorf("keys %s takes flags only, not %q", c.command, rest[0])
+	case c.secrets && (c.now || c.revoke):
+		return errors.New("-now and -revoke are for the keys of access tokens: a key of secrets is used at once, and the old ones still have to open what they sealed")
+	case c.revoke && !c.now:
+		return errors.New("-revoke needs -now: otherwise nothing would sign for an hour")
+	}
+	return nil
+}
+
+func (c keyChoices) rotation(now time.Time) identity.Rotation {
+	r := identity.Rotate(now, c.now)
+	if c.revoke {
+		r.End = now
+	}
+	return r
+}
+
+func rotateSecrets(out io.Writer, path string) error {
+	n, err := seal.RotateKeyFile(path)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s has %d keys. The first seals what is new, once the service was started again; the others still open the rest: keep them.\n", path, n)
+	return err
+}
+
+// list prints a line for each key.
+func list(out io.Writer, states []identity.KeyState) error {
+	var errs []error
+	for _, s := range states {
+		_, err := fmt.Fprintf(out, "%-8s %s  signs from %s, accepted until %s\n", s.State, s.ID, when(s.From, "the beginning"), when(s.Until, "further notice"))
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func when(t time.Time, otherwise string) string {
+	if t.IsZero() {
+		return otherwise
+	}
+	return t.UTC().Format(time.RFC3339)
+}

@@ -10,8 +10,8 @@ import (
 // The bounds of a document, which hold before any of it is parsed: parsing and digesting grow faster than the document.
 const (
 	maxLevels     = 64
-	maxTags       = 6_000
-	maxAttributes = 32 // of a tag; declarations of namespaces are attributes too
+	maxTags       = 900 // goxmldsig looks at no more than a thousand
+	maxAttributes = 32  // of a tag; declarations of namespaces are attributes too
 )
 
 // errMarkup is about what no response needs: with a DOCTYPE come entities, and comments and CDATA make readers disagree
@@ -23,10 +23,13 @@ var errMarkup = errors.New("it holds a DOCTYPE, a comment, CDATA or a processing
 // may have comments, but no DOCTYPE either.
 func level(b []byte, comments bool) error {
 	if !utf8.Valid(b) {
-		return errors.New("it is not UTF-8")
+		return errEncoding
 	}
 	b = bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\ufeff")))
 	if end := bytes.Index(b, []byte("?>")); bytes.HasPrefix(b, []byte("<?xml ")) && end > 0 {
+		if said := bytes.ToLower(b[:end]); bytes.Contains(said, []byte("encoding")) && !bytes.Contains(said, []byte("utf-8")) {
+			return errEncoding
+		}
 		b = b[end+2:]
 	}
 	s := scan{b: b, comments: comments}
@@ -102,5 +105,7 @@ func (s *scan) tag() error {
 	return errors.New("it ends within a tag")
 }
 
-// errTooDeep is about documents that would cost more to parse than to send.
-var errTooDeep = fmt.Errorf("it nests deeper than %d levels", maxLevels)
+var (
+	errTooDeep  = fmt.Errorf("it nests deeper than %d levels", maxLevels)
+	errEncoding = errors.New("it is not UTF-8")
+)

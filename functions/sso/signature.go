@@ -16,7 +16,7 @@ import (
 // left out because goxmldsig reads its signatures in another form than XML Signature writes them.
 var (
 	signatureMethods = set(dsig.RSASHA256SignatureMethod, dsig.RSASHA384SignatureMethod, dsig.RSASHA512SignatureMethod)
-	digestMethods = set(
+	digestMethods    = set(
 		"http://www.w3.org/2001/04/xmlenc#sha256", "http://www.w3.org/2001/04/xmldsig-more#sha384", "http://www.w3.org/2001/04/xmlenc#sha512",
 	)
 	canonicalizations = set(
@@ -94,11 +94,11 @@ func allowed(e *etree.Element, tag string, algorithms map[string]bool) bool {
 // certificate is tried, because a response need not say which one it was.
 func (p provider) proven(e *etree.Element, now time.Time) (*etree.Element, error) {
 	ctx, err := etreeutils.NSBuildParentContext(e)
-	if err != nil {
-		return nil, fmt.Errorf("read namespaces: %w", err)
+	if err == nil {
+		e, err = etreeutils.NSDetatch(ctx, e)
 	}
-	if e, err = etreeutils.NSDetatch(ctx, e); err != nil {
-		return nil, fmt.Errorf("take the signed element out: %w", err)
+	if err != nil {
+		return nil, refused("it has a prefix that stands for no namespace, or too many")
 	}
 	err = refused("its signature is not by the certificate of the organization's identity provider")
 	for _, der := range p.Certificates {

@@ -137,7 +137,9 @@ func (w *twin) answer(h *house, u *url.URL) []byte {
 	return w.says(h, readRequest(h.t, u), ada).document(h.t)
 }
 
-func (s speech) at(d time.Duration) string { return s.now.Add(d).UTC().Format("2006-01-02T15:04:05.000Z") }
+func (s speech) at(d time.Duration) string {
+	return s.now.Add(d).UTC().Format("2006-01-02T15:04:05.000Z")
+}
 
 func attr(name, value string) string {
 	if value == "" {
@@ -190,10 +192,10 @@ func (s speech) document(t testing.TB) []byte {
 		t.Fatalf("%v in %s", err, text)
 	}
 	if s.signAssertion {
-		s.sign(t, doc.FindElement("/Response/Assertion"))
+		s.sign(doc.FindElement("/Response/Assertion"))
 	}
 	if s.signResponse {
-		s.sign(t, doc.Root())
+		s.sign(doc.Root())
 	}
 	b, err := doc.WriteToBytes()
 	if err != nil {
@@ -203,19 +205,18 @@ func (s speech) document(t testing.TB) []byte {
 }
 
 // sign puts a signature into e, behind its Issuer.
-func (s speech) sign(t testing.TB, e *etree.Element) {
-	t.Helper()
+func (s speech) sign(e *etree.Element) {
 	ctx, err := dsig.NewSigningContext(s.by.key, [][]byte{s.by.der})
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	ctx.Canonicalizer = s.canonical
 	if err = ctx.SetSignatureMethod(s.method); err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	sig, err := ctx.ConstructSignature(e, true)
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	e.InsertChildAt(1, sig)
 }
@@ -231,7 +232,7 @@ func strip(e *etree.Element) {
 	}
 }
 
-// rename makes an assertion one about somebody else.
+// renamed makes an assertion one about somebody else.
 func renamed(e *etree.Element, from, to string) {
 	for _, tok := range e.Child {
 		switch c := tok.(type) {
@@ -242,3 +243,8 @@ func renamed(e *etree.Element, from, to string) {
 		}
 	}
 }
+
+type (
+	element     = etree.Element
+	certificate = x509.Certificate
+)

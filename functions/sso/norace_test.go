@@ -1,0 +1,5 @@
+//go:build !race
+
+package sso
+
+const slack = 1

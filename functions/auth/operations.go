@@ -92,8 +92,9 @@ func logins(g *rest.Group, s *service) {
 
 	rest.Handle(g, rest.Op{
 		ID: "logOut", Method: http.MethodPost, Path: "/auth/logout", Summary: "End the session",
-		Description: "The access token and the session's refresh token are refused from now on.",
-		SignedIn:    true, Statuses: []int{http.StatusBadRequest},
+		Description: "The access token and the session's refresh token are refused from now on. " +
+			"A personal access token, which has no session, is ended by DELETE /personal-access-tokens/{tokenID}.",
+		SignedIn: true, Session: true, Statuses: []int{http.StatusBadRequest},
 	}, s.logOut)
 
 	rest.Handle(g, rest.Op{

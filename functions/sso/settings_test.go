@@ -1,0 +1,308 @@
+package sso
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/audit"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/table"
+)
+
+func (o *tenant) get() map[string]any {
+	o.h.t.Helper()
+	a := o.ask(identity.Owner, http.MethodGet, nil)
+	a.want(o.h.t, http.StatusOK)
+	return a.Data
+}
+
+func (o *tenant) put(role string, status int, body map[string]any) answer {
+	o.h.t.Helper()
+	a := o.ask(role, http.MethodPut, body)
+	a.want(o.h.t, status)
+	return a
+}
+
+func domainsOf(data map[string]any) map[string]map[string]any {
+	out := map[string]map[string]any{}
+	for _, d := range data["domains"].([]any) {
+		d := d.(map[string]any)
+		out[d["name"].(string)] = d
+	}
+	return out
+}
+
+func TestFromNoSettingsToNone(t *testing.T) {
+	h := newHouse(t)
+	o, w := h.found("owner@example.com"), newTwin()
+	o.ask(identity.Owner, http.MethodGet, nil).want(t, http.StatusNotFound)
+	o.ask(identity.Owner, http.MethodDelete, nil).want(t, http.StatusNotFound)
+	o.put(identity.Owner, http.StatusBadRequest, map[string]any{"domains": []string{"example.com"}}) // no metadata yet
+
+	got := o.set(map[string]any{"metadataXML": string(w.metadata()), "domains": []string{" Example.COM. ", "example.com", "second.test"}})
+	if got["entityID"] != w.entity || got["ssoURL"] != w.sso || got["defaultRole"] != identity.Viewer || got["enforced"] != false {
+		t.Errorf("%v", got)
+	}
+	cert := got["certificates"].([]any)[0].(map[string]any)
+	if len(cert["fingerprint"].(string)) != 64 || cert["expiresAt"] != "2120-01-01T00:00:00Z" {
+		t.Errorf("%v", cert)
+	}
+	if got["serviceProviderEntityID"] != "https://lamplighter.test/auth/saml/metadata" || got["assertionConsumerServiceURL"] != "https://lamplighter.test/auth/saml/acs" {
+		t.Errorf("%v", got)
+	}
+	ds := domainsOf(got)
+	d := ds["example.com"]
+	if len(ds) != 2 || d["verified"] != false || d["verifiedAt"] != nil || d["txtName"] != "_lamplighter-challenge.example.com" || !strings.Contains(d["reason"].(string), "no TXT record") {
+		t.Errorf("%v", ds)
+	}
+	if value := d["txtValue"].(string); !strings.HasPrefix(value, "lamplighter-domain-verification=") || len(value) < 50 || value == ds["second.test"]["txtValue"] {
+		t.Errorf("a token that could be guessed: %q", value)
+	}
+
+	h.dns.Publish("_lamplighter-challenge.example.com", "lamplighter-domain-verification=another")
+	if d := domainsOf(o.set(map[string]any{}))["example.com"]; d["verified"] != false || !strings.Contains(d["reason"].(string), "another text") {
+		t.Errorf("%v", d)
+	}
+	h.dns.Publish("_lamplighter-challenge.example.com", d["txtValue"].(string))
+	h.dns.Silence("_lamplighter-challenge.second.test", true)
+	ds = domainsOf(o.set(map[string]any{}))
+	if d := ds["example.com"]; d["verified"] != true || d["verifiedAt"] == nil || d["reason"] != "" {
+		t.Errorf("%v", d)
+	}
+	if d := ds["second.test"]; d["verified"] != false || !strings.Contains(d["reason"].(string), "DNS did not answer") {
+		t.Errorf("%v", d)
+	}
+	asked := len(h.dns.Asked())
+	if got := o.get(); !slices.Equal(slices.Sorted(maps.Keys(domainsOf(got))), []string{"example.com", "second.test"}) || len(h.dns.Asked()) != asked {
+		t.Errorf("GET answers %v, and asked DNS %d times", got, len(h.dns.Asked())-asked)
+	}
+	o.set(map[string]any{"domains": []string{"example.com"}})
+	if slices.Contains(h.dns.Asked()[asked:], "_lamplighter-challenge.example.com") {
+		t.Error("a proven domain was asked for again")
+	}
+
+	o.ask(identity.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
+	o.ask(identity.Owner, http.MethodGet, nil).want(t, http.StatusNotFound)
+	if _, err := table.Read[claim](anywhere(), h.p.Table, claimKey("example.com")); !fault.Is(err, fault.NotFound) {
+		t.Errorf("the domain was not given back: %v", err)
+	}
+}
+
+func TestADomainBelongsToOneOrganization(t *testing.T) {
+	h, first, w := connected(t)
+	other := h.found("owner@other.test")
+	other.set(map[string]any{"metadataXML": string(w.metadata()), "domains": []string{"example.com"}})
+	d := domainsOf(other.prove())["example.com"]
+	if d["verified"] != false || !strings.Contains(d["reason"].(string), "another organization") || strings.Contains(d["reason"].(string), first.org) {
+		t.Fatalf("%v", d)
+	}
+	if tok := domainsOf(first.get())["example.com"]["txtValue"]; tok == d["txtValue"] {
+		t.Error("two organizations have one token")
+	}
+	first.set(map[string]any{"domains": []string{}})
+	if d := domainsOf(other.set(map[string]any{}))["example.com"]; d["verified"] != true {
+		t.Errorf("after the other gave it up: %v", d)
+	}
+	if first.set(map[string]any{"domains": []string{"example.com"}}); domainsOf(first.get())["example.com"]["verified"] == true {
+		t.Error("it is the first one's again, by an old record")
+	}
+}
+
+func TestADomainOfAnOrganizationThatEndedIsFree(t *testing.T) {
+	h, first, w := connected(t)
+	h.put(map[table.Key]any{identity.AccessKey(first.org): identity.Access{Ended: true}})
+	h.post("/auth/saml/initiate", map[string]any{"email": ada}).want(t, http.StatusBadRequest)
+	other := h.found("owner@other.test")
+	other.connect(w.metadata(), "example.com")
+	if c := row[claim](h, claimKey("example.com")); c.Org != other.org {
+		t.Errorf("claimed by %s", c.Org)
+	}
+}
+
+func TestDomainsThatBelongToNobody(t *testing.T) {
+	h := newHouse(t)
+	o := h.found("owner@example.com")
+	for _, name := range []string{
+		"gmail.com", "GMAIL.com", "outlook.com", "com", "co.uk", "github.io", "", "localhost", "exa mple.com", "example..com", "-a.com", "ex@mple.com",
+		"*.example.com", "example.com/x", strings.Repeat("a", 64) + ".com", "xn--", "bücher.example",
+	} {
+		a := o.put(identity.Owner, http.StatusBadRequest, map[string]any{"metadataXML": string(newTwin().metadata()), "domains": []string{name}})
+		if !strings.Contains(a.body, "domains") {
+			t.Errorf("%q: %s", name, a.body)
+		}
+	}
+	if len(h.dns.Asked()) > 0 {
+		t.Errorf("asked for %v", h.dns.Asked())
+	}
+}
+
+func TestEnforcingNeedsAProvenDomain(t *testing.T) {
+	h := newHouse(t)
+	o := h.found("owner@example.com")
+	body := map[string]any{"metadataXML": string(newTwin().metadata()), "domains": []string{"example.com"}, "enforced": true}
+	o.put(identity.Owner, http.StatusBadRequest, body)
+	o.connect(newTwin().metadata(), "example.com", "second.test")
+	o.set(map[string]any{"enforced": true})
+	demanded := func() []string { return row[identity.TenantRow](h, identity.OrganisationKey(o.org)).SSO }
+	if got := demanded(); !slices.Equal(got, []string{"example.com", "second.test"}) {
+		t.Errorf("the organization's record says %v", got)
+	}
+	o.put(identity.Owner, http.StatusBadRequest, map[string]any{"domains": []string{}})
+	o.set(map[string]any{"domains": []string{"second.test"}})
+	if got := demanded(); !slices.Equal(got, []string{"second.test"}) {
+		t.Errorf("after a domain went: %v", got)
+	}
+	o.set(map[string]any{"enforced": nil})
+	if got := demanded(); got != nil {
+		t.Errorf("after it ended: %v", got)
+	}
+	o.set(map[string]any{"enforced": true})
+	o.ask(identity.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
+	if got := demanded(); got != nil {
+		t.Errorf("after all ended: %v", got)
+	}
+	if o := row[identity.TenantRow](h, identity.OrganisationKey(o.org)); o.Name == "" {
+		t.Errorf("the record lost more than that: %+v", o)
+	}
+}
+
+// check 43: nobody sets a default role, or a provider, by which somebody could do what they cannot.
+func TestWhoMaySetWhat(t *testing.T) {
+	h, o, w := connected(t)
+	strong := id.New("role", h.p.Clock.Now())
+	h.put(map[table.Key]any{identity.AccessKey(o.org): identity.Access{Members: 1, Owners: 1, Roles: map[string]identity.CustomRole{
+		strong: {ID: strong, Name: "Strong", Policies: []string{"organisation:*"}},
+	}}})
+	another := (&twin{"https://evil.test", w.sso, attacker()}).metadata()
+	for name, tt := range map[string]struct {
+		role   string
+		body   map[string]any
+		status int
+	}{
+		"an admin sets an admin":              {identity.Admin, map[string]any{"defaultRole": identity.Admin}, http.StatusOK},
+		"an admin sets what they lack":        {identity.Admin, map[string]any{"defaultRole": strong}, http.StatusForbidden},
+		"an owner sets it":                    {identity.Owner, map[string]any{"defaultRole": strong}, http.StatusOK},
+		"an owner makes everybody owner":      {identity.Owner, map[string]any{"defaultRole": identity.Owner}, http.StatusBadRequest},
+		"a role that is none":                 {identity.Owner, map[string]any{"defaultRole": "role_none"}, http.StatusBadRequest},
+		"an admin sets another provider":      {identity.Admin, map[string]any{"metadataXML": string(another)}, http.StatusForbidden},
+		"an admin sets the same provider":     {identity.Admin, map[string]any{"metadataXML": string(w.metadata())}, http.StatusOK},
+		"an admin ends it for a domain":       {identity.Admin, map[string]any{"domains": []string{}}, http.StatusOK},
+		"an editor":                           {identity.Editor, map[string]any{}, http.StatusForbidden},
+		"a viewer":                            {identity.Viewer, map[string]any{}, http.StatusForbidden},
+		"no metadata":                         {identity.Owner, map[string]any{"metadataXML": nil}, http.StatusBadRequest},
+		"two sources of metadata":             {identity.Owner, map[string]any{"metadataXML": "x", "metadataURL": "https://x.test"}, http.StatusBadRequest},
+		"too many domains":                    {identity.Owner, map[string]any{"domains": make([]string, 21)}, http.StatusBadRequest},
+		"the default role is taken away":      {identity.Admin, map[string]any{"defaultRole": nil}, http.StatusOK},
+		"ids and versions are not the body's": {identity.Owner, map[string]any{"version": 99, "org": "org_x", "verified": true}, http.StatusOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h.t = t
+			o.put(tt.role, tt.status, tt.body)
+		})
+	}
+	h.t = t
+	o.ask(identity.Viewer, http.MethodGet, nil).want(t, http.StatusOK)
+	o.ask(identity.Viewer, http.MethodDelete, nil).want(t, http.StatusForbidden)
+	if got := o.get()["entityID"]; got != w.entity {
+		t.Errorf("the provider is now %v", got)
+	}
+}
+
+func TestChangesAreOnRecord(t *testing.T) {
+	h, o, _ := connected(t)
+	o.set(map[string]any{"enforced": true})
+	o.ask(identity.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
+	page, err := h.p.Table.Query(anywhere(), table.Query{PK: audit.PlaceOf(o.org).PK, Reverse: true, Limit: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := table.DecodeAll[audit.Row](page.Items)
+	if err != nil || len(rows) != 2 {
+		t.Fatalf("%v, %v", rows, err)
+	}
+	deleted, set := rows[0], rows[1]
+	if deleted.Action != "deleteSAMLSettings" || deleted.Changes.Before == nil || deleted.Changes.After != nil || deleted.Target != o.org {
+		t.Errorf("%+v", deleted)
+	}
+	if set.Action != "setSAMLSettings" || set.Changes.Before == nil || set.Changes.After == nil || set.Actor != "owner@example.com" {
+		t.Errorf("%+v", set)
+	}
+}
+
+func TestTwoChangesAtOnce(t *testing.T) {
+	h, o, _ := connected(t)
+	s := newService(h.p)
+	have, err := s.read(anywhere(), o.org)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.set(map[string]any{"defaultRole": identity.Editor})
+	ctx := identity.With(anywhere(), o.caller(identity.Owner))
+	next := have
+	next.Version++
+	if err = s.store(ctx, have, next, nil); !fault.Is(err, fault.Conflict) {
+		t.Errorf("written over another change: %v", err)
+	}
+	if got := o.get()["defaultRole"]; got != identity.Editor {
+		t.Errorf("the other change is lost: %v", got)
+	}
+}
+
+func TestInitiate(t *testing.T) {
+	h, o, w := connected(t)
+	for name, body := range map[string]map[string]any{
+		"somebody who is there": {"email": "owner@example.com"}, "nobody": {"email": "nobody@example.com"},
+		"in other letters": {"email": " Nobody@EXAMPLE.com "}, "a domain": {"domain": "Example.com."},
+	} {
+		t.Run(name, func(t *testing.T) { // check 14: only the domain counts
+			h.t = t
+			a := h.post("/auth/saml/initiate", body)
+			a.want(t, http.StatusOK)
+			if len(a.Data) != 1 || !strings.HasPrefix(a.Data["redirectURL"].(string), w.sso+"?") {
+				t.Errorf("%v", a.Data)
+			}
+		})
+	}
+	h.t = t
+	r := readRequest(t, h.begin(ada))
+	if r.Destination != w.sso || r.ACS != "https://lamplighter.test/auth/saml/acs" || r.Issuer != "https://lamplighter.test/auth/saml/metadata" || len(r.ID) < 26 {
+		t.Errorf("%+v", r)
+	}
+	if again := readRequest(t, h.begin(ada)); again.ID == r.ID || again.Relay == r.Relay {
+		t.Error("two requests are one")
+	}
+	o.set(map[string]any{"domains": []string{"example.com", "unproven.test"}})
+	for name, body := range map[string]map[string]any{
+		"a domain that is not proven": {"email": "x@unproven.test"}, "an unknown domain": {"domain": "unknown.test"}, "a mail provider": {"email": "x@gmail.com"},
+		"nothing": {}, "both": {"email": ada, "domain": "example.com"}, "no address": {"email": "ada"}, "no domain": {"domain": "a b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h.t = t
+			h.post("/auth/saml/initiate", body).want(t, http.StatusBadRequest)
+		})
+	}
+}
+
+func TestInitiateIsPaced(t *testing.T) {
+	h, _, _ := connected(t)
+	for range perSource.Max {
+		h.begin(ada)
+	}
+	h.post("/auth/saml/initiate", map[string]any{"email": ada}).want(t, http.StatusForbidden)
+	h.clock.Advance(10 * time.Minute)
+	h.begin(ada)
+}
+
+func TestADeploymentThatDoesNotKnowItsAddress(t *testing.T) {
+	h, o, _ := connected(t)
+	h.p.Settings.BaseURL = ""
+	h.post("/auth/saml/initiate", map[string]any{"email": ada}).want(t, http.StatusBadRequest)
+	o.put(identity.Owner, http.StatusBadRequest, map[string]any{})
+	h.do(identity.Caller{}, http.MethodGet, metadataPath, "", nil).want(t, http.StatusBadRequest)
+}

@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode"
+
+	secrets "lamplighter.dev/shared/redact"
 )
 
 // Redacted stands for a secret.
-const Redacted = "[redacted]"
+const Redacted = secrets.Mark
 
 // The bounds of one side of a change. With what a last member may have over, a side is 8 kB at most.
 const (
@@ -126,72 +126,7 @@ func (p *pruner) member(name string, v any, depth int) any {
 }
 
 // SecretName tells whether a member of this name holds a secret.
-func SecretName(name string) bool {
-	words := split(name)
-	flat := strings.Join(words, "")
-	if harmless[flat] {
-		return false
-	}
-	return slices.ContainsFunc(telling, func(s string) bool { return strings.Contains(flat, s) }) ||
-		slices.ContainsFunc(words, func(w string) bool { return tellingWords[w] })
-}
+func SecretName(name string) bool { return secrets.Name(name) }
 
-var (
-	// telling are parts of a name that say by themselves that it names a secret.
-	telling = []string{
-		"password", "passwd", "passphrase", "passcode", "secret", "token", "credential", "authorization", "cookie",
-		"assertion", "signature", "kubeconfig", "webhookurl", "pepper", "apikey", "accesskey", "privatekey", "signingkey",
-		"connectionstring", "samlresponse",
-	}
-	// tellingWords say so only where they are a word of the name: "accessKey" and "otp_code", not "monkey" or "decoded".
-	// "keys" is no secret: it is what lists of names are called.
-	tellingWords = map[string]bool{"otp": true, "totp": true, "code": true, "codes": true, "key": true, "jwt": true, "bearer": true, "pin": true, "pat": true}
-	// harmless are names that only sound like that of a secret.
-	harmless = map[string]bool{
-		"tokenid": true, "tokentype": true, "tagkey": true, "tagkeys": true, "publickey": true, "publickeys": true, "keyid": true,
-		"accesskeyid": true, "statuscode": true, "errorcode": true, "exitcode": true, "countrycode": true, "currencycode": true,
-	}
-)
-
-// split gives the words of a name in lower case: "clientSecret", "client_secret" and "CLIENT-SECRET" have the same.
-func split(name string) []string {
-	var words []string
-	runes := []rune(name)
-	from := 0
-	for i, r := range runes {
-		if !unicode.IsLetter(r) || i > from && unicode.IsUpper(r) && begins(runes, i) {
-			words = append(words, strings.ToLower(string(runes[from:i])))
-			from = i
-		}
-		if !unicode.IsLetter(r) {
-			from = i + 1
-		}
-	}
-	return append(words, strings.ToLower(string(runes[from:])))
-}
-
-// begins tells whether the capital at i begins a word: one after a small letter, or the last of several ("OTPCode").
-func begins(runes []rune, i int) bool {
-	return unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])
-}
-
-// SecretText tells whether s holds what looks like a secret, whatever it is called: a token of ours, a JWT, a key of a
-// cloud or of a well-known service, a PEM block, a password in an address.
-func SecretText(s string) bool { return secretText.MatchString(s) }
-
-var secretText = regexp.MustCompile(strings.Join([]string{
-	`lamp[a-z]?_[A-Za-z0-9._-]{8}`,
-	`eyJ[A-Za-z0-9_-]{8}`,
-	`(AKIA|ASIA)[A-Z0-9]{4}`,
-	`-----BEGIN`,
-	`\$argon2`,
-	`(gh[pousr]|github_pat|glpat|sk_live|rk_live)[_-][A-Za-z0-9_]{8}`,
-	`xox[a-z]-[A-Za-z0-9]`,
-	`AIza[A-Za-z0-9_-]{16}`,
-	`ya29\.`,
-	`(?i:bearer) [A-Za-z0-9+/=._~-]{8}`,
-	`(?i:basic) [A-Za-z0-9+/=]{16}`,
-	`://[^/?#\s]*:[^/?#\s]*@`,
-	`(?i:[?&#](access_token|id_token|refresh_token|token|api_?key|key|sig|signature|x-amz-signature|code|secret|password|samlresponse)=)`,
-	`(?i:hooks\.slack\.com/|webhook\.office\.com/|\.logic\.azure\.com|/api/webhooks/)`,
-}, "|"))
+// SecretText tells whether s holds what looks like a secret, whatever it is called.
+func SecretText(s string) bool { return secrets.Text(s) }

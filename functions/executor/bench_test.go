@@ -74,7 +74,7 @@ func worldOnDisk(b *testing.B, credentials map[string]string) *world {
 func (w *world) engine() *workflow.Embedded {
 	w.t.Helper()
 	machines, err := workflow.Machines(os.DirFS("../../statemachines"), map[string]string{
-		"ExecutorFunctionArn": "executor", "DiscoveryFunctionArn": "discovery",
+		"ExecutorFunctionArn": "executor", "DiscoveryFunctionArn": "discovery", "EraserFunctionArn": "eraser",
 	})
 	w.must(err)
 	e, err := workflow.NewEmbedded(workflow.Parts{

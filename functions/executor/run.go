@@ -155,7 +155,7 @@ func (e *Executor) ids(ctx context.Context, in execution.RunInput) ([]string, er
 // open connects to the account of the actions. A reason is why none of them can ever run.
 func (r *run) open(ctx context.Context) (reason string, err error) {
 	first := r.actions[0]
-	r.account, err = table.Read[inventory.Account](ctx, r.e.p.Table, inventory.AccountKey(r.in.Org, first.CloudAccountID))
+	r.account, err = r.e.inventory.Account(ctx, r.in.Org, first.CloudAccountID)
 	if fault.Is(err, fault.NotFound) {
 		return "cloud account " + first.CloudAccountID + " is not connected any more", nil
 	}

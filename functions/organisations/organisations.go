@@ -1,4 +1,5 @@
-// Package organisations makes and lists the tenants of the service. The one who makes an organization owns it.
+// Package organisations makes, lists, changes and ends the tenants of the service. The one who makes an organization owns
+// it.
 package organisations
 
 import (
@@ -33,6 +34,7 @@ func Operations(p *platform.Platform) *rest.Group {
 		Description: "All of them, the oldest first.",
 		SignedIn:    true, Statuses: []int{http.StatusForbidden},
 	}, s.list)
+	s.currentOperations(g)
 	return g
 }
 

@@ -38,6 +38,7 @@ type Organisation struct {
 // TenantRow is what the record of an organization holds besides what its clients see of it.
 type TenantRow struct {
 	Organisation
+	Chosen
 	SSO []string `json:"ssoDomains,omitempty"` // mail domains whose members must sign in through the organization's identity provider
 }
 

@@ -10,19 +10,35 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/table"
 )
 
-// Account reads a connected account; fault.NotFound when there is none.
+// Account reads a connected account; fault.NotFound when there is none. An organization that has ended has none any more,
+// whatever is not yet erased of it: nothing acts in its clouds.
 func (s *Store) Account(ctx context.Context, org, accountID string) (Account, error) {
-	a, err := table.Read[Account](ctx, s.table, AccountKey(org, accountID))
-	if fault.Is(err, fault.NotFound) {
-		return a, fault.Cause(fault.NotFound, err, "cloud account %.64q does not exist", accountID)
-	}
+	key, access := AccountKey(org, accountID), identity.AccessKey(org)
+	items, err := s.table.BatchGet(ctx, key, access)
 	if err != nil {
-		return a, fmt.Errorf("read account %s: %w", accountID, err)
+		return Account{}, fmt.Errorf("read account %s: %w", accountID, err)
 	}
-	return a, nil
+	over, err := ended(items[access])
+	if err != nil {
+		return Account{}, err
+	}
+	if it, there := items[key]; there && !over {
+		return table.Decode[Account](it)
+	}
+	return Account{}, fault.New(fault.NotFound, "cloud account %.64q does not exist", accountID)
+}
+
+// ended tells whether the organization that it is the Access of has ended.
+func ended(it table.Item) (bool, error) {
+	if it.Data == nil {
+		return false, nil
+	}
+	a, err := table.Decode[identity.Access](it)
+	return a.Ended, err
 }
 
 // Group reads the head of a group; fault.NotFound when there is none.

@@ -6,13 +6,16 @@ import (
 
 	"lamplighter.dev/functions/connector"
 	"lamplighter.dev/functions/discovery"
+	"lamplighter.dev/functions/eraser"
 	"lamplighter.dev/functions/executor"
 	"lamplighter.dev/shared/worker"
 	"lamplighter.dev/shared/workflow"
 )
 
 // substitutions are what template.yaml puts into the state machines, by the names of folders instead of ARNs.
-var substitutions = map[string]string{"ExecutorFunctionArn": "executor", "DiscoveryFunctionArn": "discovery"}
+var substitutions = map[string]string{
+	"ExecutorFunctionArn": "executor", "DiscoveryFunctionArn": "discovery", "EraserFunctionArn": "eraser",
+}
 
 // work starts the engine of the state machines and what they call.
 func (s *Service) work(o Options) error {
@@ -26,6 +29,7 @@ func (s *Service) work(o Options) error {
 		Handlers: map[string]workflow.Handler{
 			"executor":  executor.Handler(p, s.Providers),
 			"discovery": discovery.Handler(p, s.Providers),
+			"eraser":    eraser.Handler(p),
 		},
 	})
 	if err != nil {

@@ -1,0 +1,244 @@
+package eraser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"lamplighter.dev/shared/erasure"
+	"lamplighter.dev/shared/execution"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/pending"
+	"lamplighter.dev/shared/people"
+	"lamplighter.dev/shared/table"
+)
+
+// The partitions outside of the organization's that rows of it lead to.
+const (
+	domainPrefix    = "SSODOMAIN#"
+	simulatedPrefix = "SIM#"
+)
+
+// batch is how many items are erased at a time.
+const batch = 500
+
+// partition is one of an organization's, and what its items lead to: that goes before them.
+type partition struct {
+	name  string
+	leads func(*eraser, context.Context, []table.Item) error
+}
+
+// partitions are all that an organization has, in the order in which they are erased: what lets somebody in first. Those
+// that are not named here are led to from one that is. Every line of docs/data-model.md has its place; a test holds them
+// together.
+var partitions = []partition{
+	{"MEMBER", (*eraser).memberships},
+	{"INVITE", (*eraser).invited},
+	{"SSO", (*eraser).domains},
+	{"CA", (*eraser).clouds},
+	{"CLUSTER", nil}, {"CANATIVE", nil}, {"CANAME", nil},
+	{"ASSIGN", nil}, {"TEAM", nil}, {"TEAMNAME", nil}, {"TEAMPEOPLE", nil},
+	{"BULK", (*eraser).chunks},
+	{"ACT", nil}, {"SNAP", nil},
+	{"JOB", (*eraser).scans},
+	{"REFRESH", nil}, {"INV", nil}, {"RES", nil},
+	{"HIST", (*eraser).histories},
+	{"COUNT", nil}, {"EVENTS", nil}, {"IDEM", nil}, {"AUDIT", nil},
+}
+
+// pass erases everything but that the organization has ended.
+func (e *eraser) pass(ctx context.Context) error {
+	if err := e.halt(ctx); err != nil {
+		return err
+	}
+	for _, p := range partitions {
+		if err := e.drain(ctx, table.TenantPK(e.in.Org)+p.name, p.leads); err != nil {
+			return err
+		}
+	}
+	return e.settings(ctx)
+}
+
+// halt stops what still runs for the organization and takes it off the list of unfinished work.
+func (e *eraser) halt(ctx context.Context) error {
+	for shard := range pending.Shards {
+		q := table.Query{PK: pending.PK(shard), Limit: batch}
+		for {
+			page, err := e.Table.Query(ctx, q)
+			if err != nil {
+				return fmt.Errorf("read unfinished work of %s: %w", q.PK, err)
+			}
+			works, err := table.DecodeAll[pending.Work](page.Items)
+			if err != nil {
+				return err
+			}
+			for _, w := range works {
+				if err = e.stop(ctx, w); err != nil {
+					return err
+				}
+			}
+			if q.Cursor = page.Next; q.Cursor == "" {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+func (e *eraser) stop(ctx context.Context, w pending.Work) error {
+	if w.Org != e.in.Org || w.Machine == erasure.Machine {
+		return nil
+	}
+	err := e.Workflow.Stop(ctx, w.Machine, w.Name(), "the organization was deleted")
+	if err != nil && !fault.Is(err, fault.NotFound) { // of work that was never started there is nothing to stop
+		return fmt.Errorf("stop %s: %w", w.Name(), err)
+	}
+	_, err = e.Table.Write(ctx, pending.Done(w.ID))
+	return fault.Wrap("end "+w.Name(), err)
+}
+
+// drain empties a partition, batch by batch, each after what its items lead to.
+func (e *eraser) drain(ctx context.Context, pk string, leads func(*eraser, context.Context, []table.Item) error) error {
+	for {
+		if !e.Clock.Now().Before(e.until) {
+			return errLater
+		}
+		page, err := e.Table.Query(ctx, table.Query{PK: pk, Limit: batch})
+		if err != nil {
+			return fmt.Errorf("read %s: %w", pk, err)
+		}
+		if leads != nil && len(page.Items) > 0 {
+			if err = leads(e, ctx, page.Items); err != nil {
+				return err
+			}
+		}
+		if err = e.erase(ctx, page.Items); err != nil {
+			return err
+		}
+		if page.Next == "" {
+			return nil
+		}
+	}
+}
+
+func (e *eraser) erase(ctx context.Context, items []table.Item) error {
+	if len(items) == 0 {
+		return nil
+	}
+	ws := make([]table.Write, len(items))
+	for i, it := range items {
+		ws[i] = table.Delete(it.Key)
+	}
+	return fault.Wrap(fmt.Sprintf("erase %d items of %s", len(ws), items[0].PK), e.Table.BatchWrite(ctx, ws...))
+}
+
+// settings erases what there is one of in an organization, but for its Access, by which it is known to have ended.
+func (e *eraser) settings(ctx context.Context) error {
+	access := identity.AccessKey(e.in.Org)
+	page, err := e.Table.Query(ctx, table.Query{PK: access.PK, Limit: batch})
+	if err != nil {
+		return fmt.Errorf("read %s: %w", access.PK, err)
+	}
+	kept := page.Items[:0]
+	for _, it := range page.Items {
+		if it.Key != access {
+			kept = append(kept, it)
+		}
+	}
+	return e.erase(ctx, kept)
+}
+
+// memberships are the organization in the lists of its members.
+func (e *eraser) memberships(ctx context.Context, members []table.Item) error {
+	ws := make([]table.Write, len(members))
+	for i, it := range members {
+		ws[i] = table.Delete(identity.MembershipKey(it.SK, e.in.Org))
+	}
+	return fault.Wrap("erase memberships", e.Table.BatchWrite(ctx, ws...))
+}
+
+// invited are its invitations as their addresses have them.
+func (e *eraser) invited(ctx context.Context, rows []table.Item) error {
+	invitations, err := table.DecodeAll[people.Invitation](rows)
+	if err != nil {
+		return err
+	}
+	ws := make([]table.Write, len(invitations))
+	for i, inv := range invitations {
+		ws[i] = table.Delete(people.InvitedKey(e.Settings.Pepper, e.in.Org, inv.Email))
+	}
+	return fault.Wrap("erase invitations", e.Table.BatchWrite(ctx, ws...))
+}
+
+// domains are its claims to mail domains, which are free from then on.
+func (e *eraser) domains(ctx context.Context, setups []table.Item) error {
+	type setup struct {
+		Domains []struct {
+			Name string `json:"name"`
+		} `json:"domains"`
+	}
+	all, err := table.DecodeAll[setup](setups)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		for _, d := range s.Domains {
+			_, err = e.Table.Write(ctx, table.Delete(table.Key{PK: domainPrefix + d.Name, SK: "D"}, table.Equal("org", e.in.Org)))
+			if _, others := errors.AsType[*table.ConditionError](err); err != nil && !others {
+				return fmt.Errorf("free the domain %s: %w", d.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// clouds are the simulated ones, which exist in the store only.
+func (e *eraser) clouds(ctx context.Context, accounts []table.Item) error {
+	for _, it := range accounts {
+		if err := e.drain(ctx, simulatedPrefix+it.SK, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *eraser) chunks(ctx context.Context, bulks []table.Item) error {
+	for _, it := range bulks {
+		if err := e.drain(ctx, execution.ChunkPK(e.in.Org, it.SK), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scans are the parts of discoveries, and what they had found so far.
+func (e *eraser) scans(ctx context.Context, jobs []table.Item) error {
+	for _, it := range jobs {
+		for _, of := range []string{"JOB#", "SCAN#"} {
+			if err := e.drain(ctx, table.TenantPK(e.in.Org)+of+it.SK, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// histories are the changes by resource and by kind of cause: each is in the whole history too.
+func (e *eraser) histories(ctx context.Context, items []table.Item) error {
+	changes, err := table.DecodeAll[execution.Change](items)
+	if err != nil {
+		return err
+	}
+	pks := map[string]bool{}
+	for _, c := range changes {
+		pks[execution.HistoryResourcePK(e.in.Org, c.ResourceUID)] = true
+		pks[execution.HistoryTypePK(e.in.Org, execution.ChangedByType(c.ChangedBy))] = true
+	}
+	for pk := range pks {
+		if err = e.drain(ctx, pk, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}

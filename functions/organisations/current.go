@@ -1,0 +1,153 @@
+package organisations
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"lamplighter.dev/shared/audit"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/naming"
+	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/table"
+)
+
+// Current is the organization that the caller works in, with its settings.
+type Current struct {
+	identity.Organisation
+	identity.Preferences
+}
+
+func (s service) currentOperations(g *rest.Group) {
+	const path = "/organisation"
+	rest.Handle(g, rest.Op{
+		ID: "getOrganisation", Method: http.MethodGet, Path: path, Policy: "organisation:read", Statuses: []int{http.StatusNotFound},
+		Summary: "Read the organization that the caller works in",
+	}, s.current)
+	rest.Handle(g, rest.Op{
+		ID: "updateOrganisation", Method: http.MethodPut, Path: path, Policy: "organisation:write",
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Change the organization that the caller works in",
+		Description: "Changes only the fields present; null puts a setting back to its default. Another organization of the same creator with the same name is 409.",
+	}, s.change)
+	rest.Handle(g, rest.Op{
+		ID: "deleteOrganisation", Method: http.MethodDelete, Path: path, Policy: "organisation:delete", Session: true,
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "Delete the organization that the caller works in",
+		Description: "Ends everything in it, for all of its members: nobody gets in from this moment on, nothing is acted on in its clouds any more, and " +
+			"all that is stored of it is erased within half an hour, the audit log too: export what is to be kept before. What runs in the clouds stays " +
+			"as it is. confirm is its name, in the body or, for clients that send no body with DELETE, in the query.",
+	}, s.end)
+}
+
+// row reads the record of the organization that the caller works in.
+func (s service) row(ctx context.Context) (identity.TenantRow, error) {
+	org := identity.From(ctx).Org
+	o, err := table.Read[identity.TenantRow](ctx, s.Table, identity.OrganisationKey(org))
+	if fault.Is(err, fault.NotFound) {
+		return o, gone(org)
+	}
+	return o, fault.Wrap("read organization "+org, err)
+}
+
+func gone(org string) error { return fault.New(fault.NotFound, "organization %s does not exist", org) }
+
+func shown(o identity.TenantRow) Current { return Current{o.Organisation, o.Preferences()} }
+
+func (s service) current(ctx context.Context, _ *struct{}) (Current, error) {
+	o, err := s.row(ctx)
+	return shown(o), err
+}
+
+// Change is the body of PUT /organisation.
+type Change struct {
+	Name             rest.Patch[string]  `json:"name,omitzero" minLength:"1" maxLength:"100" doc:"What to call it"`
+	Currency         rest.Patch[string]  `json:"currency,omitzero" minLength:"3" maxLength:"3" doc:"ISO 4217; null is USD" example:"EUR"`
+	MCPEnabled       rest.Patch[bool]    `json:"mcpEnabled,omitzero" doc:"Whether assistants may work in the organization over MCP; null is false"`
+	DefaultDashboard rest.Patch[string]  `json:"defaultDashboard,omitzero" minLength:"1" maxLength:"64" doc:"The id of a dashboard, or a preset: executive, engineering, finops, operations"`
+	SavingsRealism   rest.Patch[float64] `json:"savingsRealism,omitzero" minimum:"0" maximum:"1" doc:"At most 4 decimals; null is 0.7"`
+	AnomalyMinUSD    rest.Patch[string]  `json:"anomalyMinUSD,omitzero" maxLength:"16" doc:"A decimal from 0 to 999999999.99; null is 1" example:"1"`
+}
+
+type changeInput struct{ Body Change }
+
+func (s service) change(ctx context.Context, in *changeInput) (Current, error) {
+	old, err := s.row(ctx)
+	if err != nil {
+		return Current{}, err
+	}
+	next := old
+	changes, err := in.Body.apply(&next)
+	if err != nil {
+		return Current{}, err
+	}
+	next.UpdatedAt = s.Clock.Now()
+	changes = append(changes, table.Set("updatedAt", next.UpdatedAt))
+	if err = s.store(ctx, old, next, changes); err != nil {
+		return Current{}, err
+	}
+	audit.Note(ctx, audit.Change{Target: next.ID, Before: shown(old), After: shown(next)})
+	return shown(next), nil
+}
+
+// apply changes the fields that were sent, and tells what is to be changed in the store: nothing else, so that two who
+// change different settings at the same time do not undo each other.
+func (c Change) apply(o *identity.TenantRow) ([]table.Change, error) {
+	if err := c.sound(); err != nil {
+		return nil, err
+	}
+	changes := []table.Change{}
+	if c.Name.Sent {
+		var err error
+		if o.Name, err = naming.Clean("name", c.Name.Value, 100); err != nil {
+			return nil, err
+		}
+		changes = append(changes, table.Set("name", o.Name))
+	}
+	changes = choose(changes, "currency", c.Currency, &o.Currency)
+	changes = choose(changes, "mcpEnabled", c.MCPEnabled, &o.MCPEnabled)
+	changes = choose(changes, "defaultDashboard", c.DefaultDashboard, &o.DefaultDashboard)
+	changes = choose(changes, "savingsRealism", c.SavingsRealism, &o.SavingsRealism)
+	return choose(changes, "anomalyMinUSD", c.AnomalyMinUSD, &o.AnomalyMinUSD), nil
+}
+
+// choose adds the change of a setting that was sent; null takes the choice away.
+func choose[T any](changes []table.Change, field string, p rest.Patch[T], to **T) []table.Change { //nolint:revive // one line a setting where it is used
+	switch {
+	case !p.Sent:
+		return changes
+	case p.Null:
+		*to = nil
+		return append(changes, table.Remove(field))
+	}
+	*to = &p.Value
+	return append(changes, table.Set(field, p.Value))
+}
+
+// store writes the changes, and with another name moves the claim to it among the creator's organizations.
+func (s service) store(ctx context.Context, old, next identity.TenantRow, changes []table.Change) error { //nolint:revive // a change is from one to another
+	k := identity.OrganisationKey(old.ID)
+	writes := []table.Write{
+		table.Update(k, changes, table.Equal("name", old.Name)),
+		table.Check(identity.AccessKey(old.ID), table.Exists(), table.NotEqual("ended", true)),
+	}
+	was, is := nameKey(old.CreatedBy, old.Name), nameKey(old.CreatedBy, next.Name)
+	if was != is {
+		claim, err := table.Row(is, identity.Membership{Org: old.ID, Joined: next.UpdatedAt})
+		if err != nil {
+			return err
+		}
+		writes = append(writes, table.Put(claim, table.Absent()), table.Delete(was, table.Any(table.Lacks("org"), table.Equal("org", old.ID))))
+	}
+	err := s.Table.Transact(table.Within(ctx, identity.UserPrefix+old.CreatedBy), writes...)
+	failed, ok := errors.AsType[*table.ConditionError](err)
+	if !ok {
+		return fault.Wrap("change organization "+old.ID, err)
+	}
+	if _, ended := failed.Old(1); ended {
+		return gone(old.ID)
+	}
+	if _, taken := failed.Old(2); taken {
+		return fault.New(fault.Conflict, "name: there is an organization %q of the same creator already", next.Name)
+	}
+	return fault.New(fault.Conflict, "the organization was renamed by somebody else at the same time: read it again, then repeat")
+}

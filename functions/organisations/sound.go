@@ -1,0 +1,47 @@
+package organisations
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/id"
+)
+
+// currencies are the codes of ISO 4217 that are money today.
+var currencies = strings.Fields(`
+	AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP CNY COP CRC CUP CVE CZK
+	DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR
+	KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB
+	PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD
+	TZS UAH UGX USD UYU UZS VED VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG`)
+
+// presets are the dashboards that every organization has.
+var presets = []string{"executive", "engineering", "finops", "operations"}
+
+var (
+	amount = regexp.MustCompile(`^(0|[1-9][0-9]{0,8})(\.[0-9]{1,2})?$`)
+	places = regexp.MustCompile(`^[01](\.[0-9]{1,4})?$`)
+)
+
+// sound refuses what no organization can have.
+func (c Change) sound() error {
+	if c.Name.Null {
+		return fault.New(fault.Invalid, "name: it cannot be null")
+	}
+	if c.Currency.Set() && !slices.Contains(currencies, c.Currency.Value) {
+		return fault.New(fault.Invalid, "currency: %.8q is no currency of ISO 4217, such as USD or EUR", c.Currency.Value)
+	}
+	if d := c.DefaultDashboard; d.Set() && !id.Valid("dash", d.Value) && !slices.Contains(presets, d.Value) {
+		return fault.New(fault.Invalid, "defaultDashboard: %.64q is neither the id of a dashboard nor one of %s", d.Value, strings.Join(presets, ", "))
+	}
+	if r := c.SavingsRealism; r.Set() && !places.MatchString(strconv.FormatFloat(r.Value, 'f', -1, 64)) {
+		return fault.New(fault.Invalid, "savingsRealism: %v has more than 4 decimals", r.Value)
+	}
+	if a := c.AnomalyMinUSD; a.Set() && !amount.MatchString(a.Value) {
+		return fault.New(fault.Invalid, "anomalyMinUSD: %.16q is no decimal from 0 to 999999999.99, such as 1 or 2.50", a.Value)
+	}
+	return nil
+}

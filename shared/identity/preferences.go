@@ -1,0 +1,30 @@
+package identity
+
+import "cmp"
+
+// Preferences are an organization's choices.
+type Preferences struct {
+	Currency         string  `json:"currency" doc:"ISO 4217; in which amounts are shown beside USD" example:"USD"`
+	MCPEnabled       bool    `json:"mcpEnabled" doc:"Whether assistants may work in the organization over MCP"`
+	DefaultDashboard *string `json:"defaultDashboard" doc:"The dashboard to begin with; null leaves it to the client"`
+	SavingsRealism   float64 `json:"savingsRealism" minimum:"0" maximum:"1" doc:"The part of expected savings that is counted on" example:"0.7"`
+	AnomalyMinUSD    string  `json:"anomalyMinUSD" doc:"A decimal; costs below it a day are never called an anomaly" example:"1"`
+}
+
+// Chosen is what of the preferences an organization has chosen; a nil is the default of the service.
+type Chosen struct {
+	Currency         *string  `json:"currency,omitempty"`
+	MCPEnabled       *bool    `json:"mcpEnabled,omitempty"`
+	DefaultDashboard *string  `json:"defaultDashboard,omitempty"`
+	SavingsRealism   *float64 `json:"savingsRealism,omitempty"`
+	AnomalyMinUSD    *string  `json:"anomalyMinUSD,omitempty"`
+}
+
+// Preferences are what was chosen, and the defaults for the rest.
+func (c Chosen) Preferences() Preferences {
+	currency, off, realism, least := "USD", false, 0.7, "1"
+	return Preferences{
+		Currency: *cmp.Or(c.Currency, &currency), MCPEnabled: *cmp.Or(c.MCPEnabled, &off), DefaultDashboard: c.DefaultDashboard,
+		SavingsRealism: *cmp.Or(c.SavingsRealism, &realism), AnomalyMinUSD: *cmp.Or(c.AnomalyMinUSD, &least),
+	}
+}

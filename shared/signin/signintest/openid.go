@@ -79,6 +79,18 @@ func (o *OpenID) Sign(tb testing.TB, claims map[string]any) string {
 	return SignWith(tb, jose.SigningKey{Algorithm: jose.ES256, Key: o.key}, claims)
 }
 
+// SignText signs whatever it is given, claims or not.
+func (o *OpenID) SignText(tb testing.TB, payload []byte) string {
+	tb.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	token, err := signText(jose.SigningKey{Algorithm: jose.ES256, Key: o.key}, payload)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return token
+}
+
 // SignWith signs claims with any key.
 func SignWith(tb testing.TB, key jose.SigningKey, claims map[string]any) string {
 	tb.Helper()
@@ -90,11 +102,15 @@ func SignWith(tb testing.TB, key jose.SigningKey, claims map[string]any) string 
 }
 
 func sign(key jose.SigningKey, claims map[string]any) (string, error) {
-	s, err := jose.NewSigner(key, (&jose.SignerOptions{}).WithType("JWT"))
+	payload, err := json.Marshal(claims)
 	if err != nil {
 		return "", err
 	}
-	payload, err := json.Marshal(claims)
+	return signText(key, payload)
+}
+
+func signText(key jose.SigningKey, payload []byte) (string, error) {
+	s, err := jose.NewSigner(key, (&jose.SignerOptions{}).WithType("JWT"))
 	if err != nil {
 		return "", err
 	}

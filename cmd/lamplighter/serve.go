@@ -16,6 +16,7 @@ import (
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/shared/clock"
 	"lamplighter.dev/shared/mail/smtp"
+	"lamplighter.dev/shared/platform"
 	"lamplighter.dev/shared/table"
 )
 
@@ -78,7 +79,7 @@ func options(c choices, ln net.Listener, stdout, stderr io.Writer) (local.Option
 	o := local.Options{
 		Root: c.root, Dir: c.dir, BaseURL: "http://" + ln.Addr().String(), Version: version, Mails: stdout,
 		Google: c.google, GitHub: c.github,
-		Log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})),
+		Log: platform.TextLog(stderr, level),
 	}
 	if c.store == "dynamodb" {
 		o.Remote = table.Remote{Table: c.table, Endpoint: c.endpoint}

@@ -151,7 +151,7 @@ func (a *authorizer) use(hash string, t identity.PAT) func(context.Context) {
 		defer cancel()
 		w := table.Update(k, []table.Change{table.Set("used", now.Unix())}, table.Exists())
 		if _, err := a.Table.Write(ctx, w); err != nil && !fault.Is(err, fault.Conflict) {
-			a.Log.WarnContext(ctx, "the last use of a personal access token was not noted", "token", t.ID, "error", err.Error())
+			a.Log.WarnContext(ctx, "the last use of a personal access token was not noted", "tokenID", t.ID, "error", err.Error())
 		}
 	}
 }

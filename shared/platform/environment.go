@@ -3,7 +3,6 @@ package platform
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"os"
 	"strings"
@@ -25,7 +24,7 @@ import (
 func Open() *Platform {
 	p, err := Environment(os.Getenv)
 	if err != nil {
-		slog.New(slog.NewJSONHandler(os.Stderr, nil)).Error("the function cannot start", "error", err.Error())
+		JSONLog(os.Stderr).Error("the function cannot start", "error", err.Error())
 		os.Exit(1)
 	}
 	return p
@@ -79,7 +78,7 @@ func Environment(getenv func(string) string) (*Platform, error) {
 		Sealer:   seal.NewEnvelope(seal.NewKMS(cfg, list(getenv("LAMPLIGHTER_SECRETS_KEY"))...)),
 		Tokens:   identity.NewJWTs(ring, issuer, clk),
 		Resolver: net.DefaultResolver,
-		Log:      slog.New(slog.NewJSONHandler(os.Stdout, nil)),
+		Log:      JSONLog(os.Stdout),
 		Settings: Settings{
 			Version: getenv("LAMPLIGHTER_VERSION"), BaseURL: base, Pepper: []byte(getenv("LAMPLIGHTER_PEPPER")),
 			Simulated:        getenv("LAMPLIGHTER_SIMULATED") == "true",

@@ -40,12 +40,12 @@ func keys(args []string, out, complain io.Writer) error {
 	switch now := (clock.System{}).Now(); {
 	case c.command == "list":
 		states, err := identity.KeyStates(tokens, now)
-		return errors.Join(err, list(out, states))
+		return errors.Join(err, listKeys(out, states))
 	case c.secrets:
 		return rotateSecrets(out, filepath.Join(c.dir, "keys", "secrets.key"))
 	default:
 		states, err := identity.RotateKeyFile(tokens, c.rotation(now))
-		return errors.Join(err, list(out, states))
+		return errors.Join(err, listKeys(out, states))
 	}
 }
 
@@ -98,8 +98,8 @@ func rotateSecrets(out io.Writer, path string) error {
 	return err
 }
 
-// list prints a line for each key.
-func list(out io.Writer, states []identity.KeyState) error {
+// listKeys prints a line for each key.
+func listKeys(out io.Writer, states []identity.KeyState) error {
 	var errs []error
 	for _, s := range states {
 		_, err := fmt.Fprintf(out, "%-8s %s  signs from %s, accepted until %s\n", s.State, s.ID, when(s.From, "the beginning"), when(s.Until, "further notice"))

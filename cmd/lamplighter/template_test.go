@@ -89,12 +89,12 @@ func fixed(pattern string) int {
 func matches(pattern, path string) bool {
 	expr := regexp.QuoteMeta(pattern)
 	expr = strings.ReplaceAll(expr, `\{proxy\+\}`, ".+")
-	expr = parameter.ReplaceAllString(expr, "[^/]+")
+	expr = anySegment.ReplaceAllString(expr, "[^/]+")
 	return regexp.MustCompile("^" + expr + "$").MatchString(path)
 }
 
-// parameter is a path parameter in a quoted pattern.
-var parameter = regexp.MustCompile(`\\\{[^}]+\\\}`)
+// anySegment is a path parameter in a quoted pattern.
+var anySegment = regexp.MustCompile(`\\\{[^}]+\\\}`)
 
 // placeholder is a path parameter of an operation.
 var placeholder = regexp.MustCompile(`\{[^}]+\}`)

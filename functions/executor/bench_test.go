@@ -79,7 +79,7 @@ func (w *world) engine() *workflow.Embedded {
 	w.must(err)
 	e, err := workflow.NewEmbedded(workflow.Parts{
 		Store: w.store, Clock: w.e.p.Clock, Machines: machines, Log: slog.New(slog.DiscardHandler),
-		Handlers: map[string]workflow.Handler{"executor": w.e.Handle, "discovery": w.e.Handle},
+		Handlers: map[string]workflow.Handler{"executor": w.e.Handle, "discovery": w.e.Handle, "eraser": w.e.Handle},
 	})
 	w.must(err)
 	return e

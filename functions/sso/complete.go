@@ -92,9 +92,14 @@ func unasked() error {
 	return refused("it answers no request that is open: none was made, or it was answered already, or it is older than ten minutes")
 }
 
+// seenKey is where an assertion is noted that was used.
+func (s service) seenKey(org, assertion string) table.Key {
+	return table.Key{PK: seenPrefix + identity.Digest(s.Settings.Pepper, "saml-assertion", org, assertion), SK: "A"}
+}
+
 // use makes sure that the request is answered once and the assertion used once, however many try at the same time.
 func (s service) use(ctx context.Context, org, id string, a assertion) error {
-	seen, err := table.Row(table.Key{PK: seenPrefix + identity.Digest(s.Settings.Pepper, "saml-assertion", org, a.ID), SK: "A"}, request{org})
+	seen, err := table.Row(s.seenKey(org, a.ID), request{org})
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func newHouse(t testing.TB) *house {
 
 // atMachineTime sets the clock to the machine's, by which other makers' providers go.
 func (h *house) atMachineTime() *house {
-	h.clock.Advance(time.Until(h.clock.Now()))
+	h.clock.Advance(time.Since(h.clock.Now()))
 	return h
 }
 

@@ -8,12 +8,14 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/base64"
+	"encoding/pem"
 	"encoding/xml"
 	"fmt"
 	"html"
 	"io"
 	"math/big"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -50,11 +52,26 @@ func certify(key *rsa.PrivateKey, change func(*x509.Certificate)) signer {
 	return signer{key, der}
 }
 
-// Keys take long to make, so there is one of the provider and one of the attacker.
+// Keys take long to make, so there is one of the attacker; and one of the provider in a file, so that the processes of the
+// fuzzer, and other makers' providers, have the same.
 var (
-	genuine  = sync.OnceValue(func() signer { return newSigner(2048, func(*x509.Certificate) {}) })
+	genuine  = sync.OnceValue(readSigner)
 	attacker = sync.OnceValue(func() signer { return newSigner(2048, func(*x509.Certificate) {}) })
 )
+
+func readSigner() signer {
+	b, err := os.ReadFile("testdata/idp.pem")
+	if err != nil {
+		panic(err)
+	}
+	secret, rest := pem.Decode(b)
+	cert, _ := pem.Decode(rest)
+	key, err := x509.ParsePKCS8PrivateKey(secret.Bytes)
+	if err != nil {
+		panic(err)
+	}
+	return signer{key.(*rsa.PrivateKey), cert.Bytes}
+}
 
 // authnRequest is what a provider reads of a request.
 type authnRequest struct {

@@ -1,0 +1,357 @@
+package main
+
+import (
+	"context"
+
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/cmd/lamplighter/local"
+	"lamplighter.dev/cmd/lamplighter/testenv"
+	"lamplighter.dev/functions/auth"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/people"
+	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/rest"
+)
+
+// open are the operations that name no policy, with the reason. Whoever adds one here says why nobody has to hold anything.
+var open = map[string]string{
+	"signUp": anonymous, "requestVerification": anonymous, "validateCode": anonymous, "forgetPassword": anonymous,
+	"resetPassword": anonymous, "logIn": anonymous, "refresh": "a refresh token is its own credential",
+	"beginSignIn": anonymous, "finishSignIn": anonymous, "initiateSAML": anonymous, "completeSAML": anonymous,
+	"getSAMLMetadata": "identity providers read it", "getSigningKeys": "whoever verifies our tokens reads them",
+	"getHealth": "monitors ask it", "getDocs": published, "getInterfaceJSON": published, "getInterfaceYAML": published,
+
+	"logOut": oneself, "getOwnProfile": oneself, "updateOwnProfile": oneself, "leaveOrganisation": oneself, "listPermissions": oneself,
+	"listPersonalAccessTokens": oneself, "createPersonalAccessToken": oneself, "revokePersonalAccessToken": oneself,
+	"listOrganisations": oneself, "createOrganisation": "who belongs to none makes one",
+	"listPolicies": "the catalogue is the same for everybody",
+}
+
+const (
+	anonymous = "it is how somebody becomes known"
+	published = "the interface is no secret"
+	oneself   = "it is about the caller alone"
+)
+
+// waiting are the resources with policies that no operation names yet, by the part of the service that will.
+var waiting = map[string]string{
+	"schedules": "Schedules", "calendars": "Schedules", "overrides": "Overrides", "reports": "Reports & Analytics", "showback": "Showback",
+	"budgets": "Budgets", "billing": "Billing", "recommendations": "Recommendations", "remediation": "Remediation Workflows",
+	"smart-tags": "Smart Tags", "autoscaler-policies": "VM Autoscaling", "event-readiness": "Event Readiness", "dashboards": "Dashboards",
+	"notifications": "Notifications", "spaces": "Deployment Spaces", "provisioning": "Provisioning", "projects": "Projects & Environments",
+	"deployments": "Deployments", "builds": "Builds", "integrations": "Integrations", "webhooks": "Webhooks",
+}
+
+// declared are all operations of the service, in the order of their ids.
+func declared() []rest.Op {
+	var out []rest.Op
+	for _, ops := range local.Operations(&platform.Platform{}) {
+		out = append(out, ops...)
+	}
+	slices.SortFunc(out, func(a, b rest.Op) int { return strings.Compare(a.ID, b.ID) })
+	return out
+}
+
+// Default deny: an operation demands a policy of the catalogue, or is on the short list of those that need none.
+func TestEveryOperationNamesAPolicyOrSaysWhyNot(t *testing.T) {
+	seen := map[string]bool{}
+	for _, op := range declared() {
+		seen[op.ID] = true
+		if op.Policy == "" && open[op.ID] == "" {
+			t.Errorf("%s (public: %v) names no policy: name one, or say in open why it needs none", op.ID, op.Public)
+		}
+		if op.Policy != "" && (open[op.ID] != "" || !identity.Known(op.Policy)) {
+			t.Errorf("%s names %s, which is no policy, or is among those that need none", op.ID, op.Policy)
+		}
+	}
+	for id := range open {
+		if !seen[id] {
+			t.Errorf("there is no operation %s", id)
+		}
+	}
+}
+
+func TestEveryPolicyIsOfUse(t *testing.T) {
+	used, late := map[string]bool{}, map[string]bool{}
+	for _, op := range declared() {
+		used[op.Policy] = true
+	}
+	for _, p := range identity.Policies() {
+		resource, _, _ := strings.Cut(p.ID, ":")
+		if used[p.ID] {
+			continue
+		}
+		late[resource] = true
+		t.Logf("%s waits for %s", p.ID, waiting[resource])
+		if waiting[resource] == "" {
+			t.Errorf("no operation names %s: say in waiting what it waits for", p.ID)
+		}
+	}
+	for resource, why := range waiting {
+		if !late[resource] {
+			t.Errorf("%s waits for %s, and all of its policies are used", resource, why)
+		}
+	}
+}
+
+// cast is a service with somebody for each role.
+type cast struct {
+	*testenv.Env
+	t     *testing.T
+	clock *testenv.Ahead
+	owner *testenv.Client
+	asked int
+
+	let, kept int // how often somebody was let in, and kept out
+}
+
+func assemble(t *testing.T) *cast {
+	t.Helper()
+	c := &cast{t: t, clock: &testenv.Ahead{}}
+	c.Env = testenv.Start(t, testenv.Setup{Clock: c.clock})
+	c.owner = c.Owner("owner@example.com")
+	return c
+}
+
+// join makes a member with grants, given by the owner through the API.
+func (c *cast) join(email string, grants ...identity.Grant) *testenv.Client {
+	c.t.Helper()
+	u, err := auth.Provision(c.t.Context(), c.Platform, email, testenv.Password, "Test")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	owner := identity.Caller{Org: c.owner.Org, User: "usr_1", Email: "owner@example.com"}
+	if err = people.Of(c.Platform).Join(identity.With(c.t.Context(), owner), c.owner.Org, u, nil); err != nil {
+		c.t.Fatal(err)
+	}
+	for _, g := range grants {
+		c.minute()
+		c.owner.Call(http.MethodPost, "/assignments", map[string]string{"email": email, "roleID": g.Role, "scope": g.Scope}, nil)
+	}
+	out := c.Anonymous()
+	out.Enter(email, c.owner.Org)
+	return out
+}
+
+// minute sets the clock ahead before the organization's minute is used up.
+func (c *cast) minute() {
+	if c.asked++; c.asked%80 == 0 {
+		c.clock.Advance(time.Minute)
+	}
+}
+
+// say makes a request, and gives the status and the body of its answer.
+func (c *cast) say(as *testenv.Client, method, path, body string) (int, string) {
+	c.t.Helper()
+	c.minute()
+	r := httptest.NewRequestWithContext(c.t.Context(), method, path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+as.Token)
+	w := httptest.NewRecorder()
+	c.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+var inPath = regexp.MustCompile(`\{(\w+)\}`)
+
+// example is a path of op, with names of things that are not there.
+func example(op rest.Op) string {
+	return inPath.ReplaceAllStringFunc(op.Path, func(name string) string {
+		if name == "{email}" {
+			return "nobody@example.com"
+		}
+		return "nothing"
+	})
+}
+
+// check 41: everybody may do exactly what their role permits. Every operation is asked as each system role, as a role of the
+// organization's own, as a member without a role, and as the owner of one team; its answer shows whether the policy was
+// held against the caller, whatever else is wrong with the request.
+func TestOperationsByRoles(t *testing.T) {
+	t.Parallel()
+	c := assemble(t)
+	var own struct{ ID string }
+	policies := []string{"actions:*", "roles:read", "cloud-accounts:write"}
+	c.owner.Call(http.MethodPost, "/roles", map[string]any{"name": "Mixed", "policies": policies}, &own)
+	var team struct{ ID string }
+	c.owner.Call(http.MethodPost, "/teams", map[string]any{"name": "Web"}, &team)
+	onAll := func(role string) []identity.Grant { return []identity.Grant{{Role: role, Scope: identity.OrgScope}} }
+	members := map[string][]identity.Grant{
+		"nobody": nil, "mixed": onAll(own.ID), "scoped": {{Role: identity.Owner, Scope: identity.TeamScope + team.ID}},
+	}
+	for _, r := range identity.SystemRoles() {
+		members[r.Name] = onAll(r.Name)
+	}
+	access := identity.Access{Roles: map[string]identity.CustomRole{own.ID: {ID: own.ID, Policies: policies}}}
+	for name, grants := range members {
+		as := c.join("the-"+name+"@example.com", grants...)
+		who := identity.Caller{Org: c.owner.Org, User: "usr_1", Grants: access.In(grants)}
+		for _, op := range declared() {
+			if !op.Public {
+				c.matrix(name, as, who, op)
+			}
+		}
+	}
+	if c.let < 200 || c.kept < 100 {
+		t.Errorf("let in %d times and kept out %d times: that is not every operation as every role", c.let, c.kept)
+	}
+}
+
+// matrix asks one operation as one caller.
+func (c *cast) matrix(name string, as *testenv.Client, who identity.Caller, op rest.Op) {
+	c.t.Helper()
+	if op.ID == "logOut" || op.ID == "leaveOrganisation" { // everybody may, and is gone then
+		return
+	}
+	may := op.Policy == "" || identity.Allows(who, op.Policy) || op.Scoped && identity.Holds(who, op.Policy)
+	body := ""
+	if op.Method != http.MethodGet && op.Method != http.MethodDelete {
+		body = "{}"
+	}
+	status, got := c.say(as, op.Method, example(op), body)
+	if may {
+		c.let++
+	} else {
+		c.kept++
+	}
+	denied := status == http.StatusForbidden && strings.Contains(got, "permission denied: "+op.Policy+" is needed")
+	switch {
+	case status == http.StatusUnauthorized, status == http.StatusMethodNotAllowed, status == http.StatusTooManyRequests, status >= 500:
+		c.t.Errorf("%s as %s: %d %s", op.ID, name, status, got)
+	case denied == may:
+		c.t.Errorf("%s as %s: %d %s, and may %v", op.ID, name, status, got, may)
+	}
+}
+
+// check 41: what is taken away is gone on the next request, with a token that was let in before, of a session or a program's.
+func TestARevokedRoleActsOnTheNextRequest(t *testing.T) {
+	t.Parallel()
+	c := assemble(t)
+	var own struct{ ID string }
+	c.owner.Call(http.MethodPost, "/roles", map[string]any{"name": "Looker", "policies": []string{"actions:read"}}, &own)
+	eve := c.join("eve@example.com", identity.Grant{Role: own.ID, Scope: identity.OrgScope})
+	program := c.Anonymous()
+	var made struct{ Token string }
+	eve.Call(http.MethodPost, "/personal-access-tokens", map[string]any{"name": "ci"}, &made)
+	program.Token = made.Token
+	both := func(what string, want ...int) {
+		t.Helper()
+		for kind, as := range map[string]*testenv.Client{"session": eve, "program": program} {
+			if status, body := c.say(as, http.MethodGet, "/actions", ""); !slices.Contains(want, status) {
+				t.Errorf("%s, %s: %d %s", what, kind, status, body)
+			}
+		}
+	}
+	both("with the role", http.StatusOK)
+	role := "/roles/" + own.ID
+	c.owner.Call(http.MethodPut, role, map[string]any{"policies": []string{"budgets:read"}}, nil)
+	both("after the role has changed", http.StatusForbidden)
+	c.owner.Call(http.MethodPut, role, map[string]any{"policies": []string{"actions:read"}}, nil)
+	both("after it has changed back", http.StatusOK)
+	var list rest.List[struct{ ID string }]
+	c.owner.Call(http.MethodGet, "/assignments?email=eve@example.com", nil, &list)
+	c.owner.Call(http.MethodDelete, "/assignments/"+list.Items[0].ID, nil, nil)
+	both("after the assignment is revoked", http.StatusForbidden)
+	c.owner.Call(http.MethodPost, "/assignments", map[string]string{"email": "eve@example.com", "roleID": "viewer", "scope": "org"}, nil)
+	both("with another role", http.StatusOK)
+	c.owner.Call(http.MethodDelete, "/users/eve@example.com", nil, nil)
+	both("after they were removed", http.StatusUnauthorized, http.StatusForbidden)
+}
+
+// check 43, through the whole service: an admin becomes no owner by any way.
+func TestNoWayFromAdminToOwner(t *testing.T) {
+	t.Parallel()
+	c := assemble(t)
+	adam := c.join("adam@example.com", identity.Grant{Role: identity.Admin, Scope: identity.OrgScope})
+	c.join("eve@example.com")
+	for _, try := range []struct{ method, path, body string }{
+		{http.MethodPost, "/assignments", `{"email":"adam@example.com","roleID":"owner","scope":"org"}`},
+		{http.MethodPost, "/assignments", `{"email":"eve@example.com","roleID":"owner","scope":"org"}`},
+		{http.MethodPost, "/roles", `{"name":"Mine","policies":["*:*"]}`},
+		{http.MethodPost, "/roles", `{"name":"Mine","policies":["organisation:delete"]}`},
+		{http.MethodPut, "/roles/admin", `{"policies":["*:*"]}`},
+		{http.MethodPut, "/roles/owner", `{"policies":[]}`},
+		{http.MethodPost, "/users", `{"email":"mine@example.com","role":"owner"}`},
+		{http.MethodPatch, "/users/adam@example.com", `{"role":"owner"}`},
+		{http.MethodPatch, "/users/eve@example.com", `{"role":"owner"}`},
+		{http.MethodPatch, "/users/owner@example.com", `{"role":"viewer"}`},
+		{http.MethodDelete, "/users/owner@example.com", ``},
+	} {
+		if status, body := c.say(adam, try.method, try.path, try.body); status != http.StatusForbidden && status != http.StatusBadRequest {
+			t.Errorf("%s %s %s: %d %s", try.method, try.path, try.body, status, body)
+		}
+	}
+	if status, body := c.say(adam, http.MethodPatch, "/users/me", `{"name":"Adam","role":"owner","grants":[{"role":"owner","scope":"org"}]}`); status != http.StatusOK {
+		t.Errorf("own profile: %d %s", status, body)
+	}
+	if status, body := c.say(adam, http.MethodDelete, "/organisation?confirm=x", ""); status != http.StatusForbidden {
+		t.Errorf("an admin deletes the organization: %d %s", status, body)
+	}
+}
+
+// check 46: where a word stands in the path of one operation, it is never the id of another, whatever is called so.
+func TestWordsInPathsAreNeverIDs(t *testing.T) {
+	ops := declared()
+	g := rest.NewGroup("Test")
+	for _, op := range ops {
+		path := op.Path // the same paths, whose answers tell which operation it was
+		rest.Handle(g, rest.Op{ID: op.ID, Method: op.Method, Path: path, Summary: op.ID, Public: true},
+			func(context.Context, *struct{}) (string, error) { return op.ID, nil })
+	}
+	door, _ := rest.Mount(&platform.Platform{}, g)
+	reached := func(method, path string) (string, error) {
+		w := httptest.NewRecorder()
+		door.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader("")))
+		if w.Code != http.StatusOK {
+			return "", fmt.Errorf("%d %s", w.Code, w.Body)
+		}
+		_, id, _ := strings.Cut(w.Body.String(), `{"data":"`)
+		return strings.TrimSuffix(strings.TrimSpace(id), `"}`), nil
+	}
+	shadows := 0
+	for _, op := range ops {
+		if got, err := reached(op.Method, example(op)); got != op.ID || err != nil {
+			t.Errorf("%s %s reaches %q, %v", op.Method, example(op), got, err)
+		}
+		for _, other := range ops {
+			if op.ID == other.ID || op.Method != other.Method || !fits(other.Path, op.Path) {
+				continue
+			}
+			shadows++
+			got, err := reached(op.Method, example(op))
+			if got != op.ID || err != nil {
+				t.Errorf("%s %s is taken for an id of %s: %q, %v", op.Method, op.Path, other.ID, got, err)
+			}
+			t.Logf("%s %s goes before %s", op.Method, op.Path, other.Path)
+		}
+	}
+	if shadows < 3 {
+		t.Errorf("%d words stand where ids stand: /users/me and /actions/bulk/latest are two", shadows)
+	}
+}
+
+// fits tells whether the path narrow is one that wide, with its parameters, covers too.
+func fits(wide, narrow string) bool {
+	a, b := strings.Split(wide, "/"), strings.Split(narrow, "/")
+	if len(a) != len(b) || wide == narrow {
+		return false
+	}
+	more := false
+	for i := range a {
+		switch param := strings.HasPrefix(a[i], "{"); {
+		case param && !strings.HasPrefix(b[i], "{"):
+			more = true
+		case !param && a[i] != b[i]:
+			return false
+		}
+	}
+	return more
+}

@@ -15,8 +15,8 @@ import (
 	"lamplighter.dev/shared/signin/signintest"
 )
 
-// peer is a provider of OpenID Connect that knows alice and mallory: the twin, or somebody else's.
-type peer interface {
+// idp is a provider of OpenID Connect that knows alice and mallory: the twin, or somebody else's.
+type idp interface {
 	Client() platform.Client
 	Visit(tb testing.TB, address, person string) url.Values
 }
@@ -43,7 +43,7 @@ func attempt() signin.Attempt {
 }
 
 // visit sends a person to the provider, and gives what came back.
-func visit(t *testing.T, p signin.Provider, from peer, a signin.Attempt, person string) signin.Reply {
+func visit(t *testing.T, p signin.Provider, from idp, a signin.Attempt, person string) signin.Reply {
 	t.Helper()
 	address, err := p.URL(t.Context(), a)
 	if err != nil {
@@ -64,7 +64,7 @@ func refusedBy(t *testing.T, p signin.Provider, a signin.Attempt, r signin.Reply
 }
 
 // contract is what holds for any provider of OpenID Connect. There are two, because one can be taken for the other.
-func contract(t *testing.T, one, two peer, clk clock.Clock) {
+func contract(t *testing.T, one, two idp, clk clock.Clock) {
 	t.Helper()
 	p := at(t, one.Client(), clk)
 	t.Run("a person is known by issuer and subject", func(t *testing.T) {

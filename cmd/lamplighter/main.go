@@ -2,6 +2,8 @@
 //
 //	lamplighter serve      answer on http://127.0.0.1:8080
 //	lamplighter openapi    print the interface description
+//	lamplighter audit      prove exports of the audit log, and print it from the store
+//	lamplighter keys       replace the keys of a local service
 //	lamplighter version    print the version
 package main
 
@@ -24,6 +26,8 @@ const usage = `usage: lamplighter <command>
 
   serve      run the whole service on this machine (serve -help lists its flags)
   openapi    print the interface description as YAML
+  audit      prove exports of the audit log, or print it from the store (audit -help)
+  keys       list or replace the keys of a local service (keys rotate -help)
   version    print the version
 `
 
@@ -47,6 +51,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case "openapi":
 		_, err := stdout.Write(local.Describe(&platform.Platform{}).YAML())
 		return err
+	case "audit":
+		return auditing(ctx, args[1:], stdout, stderr)
+	case "keys":
+		return keys(args[1:], stdout, stderr)
 	case "version":
 		_, err := fmt.Fprintln(stdout, version)
 		return err

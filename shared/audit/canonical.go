@@ -36,7 +36,7 @@ func decode(data []byte) (any, error) {
 func decodeValue(d *json.Decoder, depth int) (any, error) {
 	t, err := d.Token()
 	if err != nil {
-		return nil, fmt.Errorf("it is not JSON: %w", err)
+		return nil, malformed(err)
 	}
 	bracket, ok := t.(json.Delim)
 	switch {
@@ -63,7 +63,7 @@ func decodeObject(d *json.Decoder, depth int) (any, error) {
 	for d.More() {
 		t, err := d.Token()
 		if err != nil {
-			return nil, fmt.Errorf("it is not JSON: %w", err)
+			return nil, malformed(err)
 		}
 		name, _ := t.(string) // the decoder lets nothing else stand here
 		if _, twice := object[name]; twice {
@@ -76,10 +76,18 @@ func decodeObject(d *json.Decoder, depth int) (any, error) {
 	return object, end(d)
 }
 
+// malformed is what the decoder says of a text. The end of the text is not to be taken for that of a file, which is no error.
+func malformed(err error) error {
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("it is not JSON: %w", err)
+}
+
 // end reads a closing bracket.
 func end(d *json.Decoder) error {
 	if _, err := d.Token(); err != nil {
-		return fmt.Errorf("it is not JSON: %w", err)
+		return malformed(err)
 	}
 	return nil
 }

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"lamplighter.dev/shared/audit"
+)
+
+const auditUsage = `usage: lamplighter audit <command>
+
+  verify FILE...   prove exports of the audit log: the files of one log in their order, NDJSON or CSV, - for the standard
+                   input. Asks nobody and needs no store. With -head HASH, that hash has to be in them.
+  export           print a chain as NDJSON, straight from the store (export -help lists its flags)
+`
+
+// auditing carries out lamplighter audit.
+func auditing(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	command := ""
+	if len(args) > 0 {
+		command, args = args[0], args[1:]
+	}
+	switch command {
+	case "verify":
+		return auditVerify(args, os.Stdin, stdout, stderr)
+	case "export":
+		return auditExport(ctx, args, stdout, stderr)
+	case "", "help", "-h", "-help", "--help":
+		_, err := fmt.Fprint(stdout, auditUsage)
+		return err
+	default:
+		return fmt.Errorf("unknown command %q of audit\n%s", command, auditUsage)
+	}
+}
+
+// proof goes along the files.
+type proof struct {
+	walk  audit.Walk
+	head  string // the hash that must occur, "" for none
+	found string // where it did
+	stdin io.Reader
+	out   io.Writer
+}
+
+// auditVerify proves exports.
+func auditVerify(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	p := &proof{stdin: stdin, out: stdout}
+	f := flag.NewFlagSet("lamplighter audit verify", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.StringVar(&p.head, "head", "", "a hash that was kept from an earlier look (hash of GET /audit-logs/verify); it has to occur")
+	if err := f.Parse(args); err != nil {
+		return asked(err)
+	}
+	if f.NArg() == 0 {
+		return fmt.Errorf("audit verify wants files\n%s", auditUsage)
+	}
+	for _, name := range f.Args() {
+		if err := p.file(name); err != nil {
+			return err
+		}
+	}
+	return p.conclude()
+}
+
+// asked is no error when somebody asked for help.
+func asked(err error) error {
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	return err
+}
+
+// file goes along one file.
+func (p *proof) file(name string) error {
+	in := p.stdin
+	if name != "-" {
+		f, err := os.Open(name) //nolint:gosec // the operator names it
+		if err != nil {
+			return fmt.Errorf("open export: %w", err)
+		}
+		defer f.Close() //nolint:errcheck // it was only read
+		in = f
+	}
+	r, err := audit.NewReader(in)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	before := p.walk.Rows
+	for {
+		row, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", name, r.Line(), err)
+		}
+		if err = p.step(row); err != nil {
+			return fmt.Errorf("%s:%d: %w", name, r.Line(), err)
+		}
+	}
+	_, err = fmt.Fprintf(p.out, "%s: %s\n", name, counted(p.walk.Rows-before))
+	return err
+}
+
+func counted(rows int64) string {
+	if rows == 1 {
+		return "1 row"
+	}
+	return fmt.Sprintf("%d rows", rows)
+}
+
+// step takes one row.
+func (p *proof) step(row audit.Sealed) error {
+	if b := p.walk.Step(row); b != nil {
+		return fmt.Errorf("the chain breaks at row %d (%s): %s", b.Seq, b.ID, b.Why)
+	}
+	switch {
+	case p.head == "" || p.found != "":
+	case p.head == p.walk.Hash:
+		p.found = fmt.Sprintf("row %d has it", p.walk.Last)
+	case p.walk.Rows == 1 && p.head == p.walk.Previous:
+		p.found = "the first row follows it"
+	}
+	return nil
+}
+
+// conclude tells what was proved.
+func (p *proof) conclude() error {
+	w := p.walk
+	switch {
+	case w.Rows == 0:
+		return errors.New("there are no rows: nothing is proved")
+	case p.head != "" && p.found == "":
+		return fmt.Errorf("no row has the hash %s: the files do not reach to it, or what came before it was rewritten", p.head)
+	}
+	_, err := fmt.Fprintf(p.out, "rows           %d, numbered %d to %d\nfirst follows  %s%s\nlast hash      %s\n",
+		w.Rows, w.First, w.Last, w.Previous, beginning(w), w.Hash)
+	if err == nil && p.found != "" {
+		_, err = fmt.Fprintf(p.out, "earlier head   %s\n", p.found)
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(p.out, "the chain holds")
+	}
+	return err
+}
+
+func beginning(w audit.Walk) string {
+	if w.First == 1 {
+		return " (the beginning of the chain)"
+	}
+	return ""
+}

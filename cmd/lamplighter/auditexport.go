@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"lamplighter.dev/shared/audit"
+	"lamplighter.dev/shared/table"
+)
+
+// source is which chain to print, and where it is.
+type source struct {
+	dir, table, endpoint string
+	org                  string
+	system               int
+}
+
+// auditExport prints a chain from the store. It is the only way to those of the installation: they hold what belongs to
+// no organization, such as guesses at passwords, and no operation shows them to anybody.
+func auditExport(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	var s source
+	f := flag.NewFlagSet("lamplighter audit export", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.StringVar(&s.dir, "dir", env("LAMPLIGHTER_DIR", ".lamplighter"), "folder of the embedded store, which nobody may be serving just now (LAMPLIGHTER_DIR)")
+	f.StringVar(&s.table, "table", "", "name of a DynamoDB table to read instead, with the credentials of AWS's variables")
+	f.StringVar(&s.endpoint, "endpoint", "", "of -table: an emulator's address; empty is AWS")
+	f.StringVar(&s.org, "org", "", "the organization whose chain to print")
+	f.IntVar(&s.system, "system", -1, "the number, from 0 to 15, of the chain of the installation to print")
+	if err := f.Parse(args); err != nil {
+		return asked(err)
+	}
+	at, err := s.place()
+	if err != nil {
+		return err
+	}
+	store, closing, err := s.open()
+	if err != nil {
+		return err
+	}
+	return errors.Join(printChain(ctx, store, at, stdout), closing())
+}
+
+// place is where the chain is kept.
+func (s *source) place() (audit.Place, error) {
+	systems := audit.SystemPlaces()
+	switch {
+	case s.org != "" && s.system < 0:
+		return audit.PlaceOf(s.org), nil
+	case s.org == "" && s.system >= 0 && s.system < len(systems):
+		return systems[s.system], nil
+	}
+	return audit.Place{}, fmt.Errorf("audit export wants either -org ID or -system N, from 0 to %d", len(systems)-1)
+}
+
+// open opens the store, which it does not make.
+func (s *source) open() (table.Store, func() error, error) {
+	if s.table != "" {
+		return table.Dynamo(table.Remote{Table: s.table, Endpoint: s.endpoint}), func() error { return nil }, nil
+	}
+	path := filepath.Join(s.dir, "store.db")
+	if _, err := os.Stat(path); err != nil {
+		return nil, nil, fmt.Errorf("open store: %w", err)
+	}
+	e, err := table.Open(path, table.Options{SweepEvery: -1})
+	if err != nil {
+		return nil, nil, err
+	}
+	return e, e.Close, nil
+}
+
+// printChain prints the rows of a chain, oldest first.
+func printChain(ctx context.Context, s table.Store, at audit.Place, stdout io.Writer) error {
+	out := bufio.NewWriter(stdout)
+	q := table.Query{PK: at.PK, Limit: 1000}
+	q.From, q.To = audit.Everything()
+	for {
+		page, err := s.Query(ctx, q)
+		if err != nil {
+			return fmt.Errorf("read audit rows of %s: %w", at.PK, err)
+		}
+		for _, it := range page.Items {
+			row, err := audit.Stored(it)
+			if err != nil {
+				return fmt.Errorf("read audit row %s %s: %w", it.PK, it.SK, err)
+			}
+			_, _ = out.Write(row.Line()) // Flush tells
+		}
+		if q.Cursor = page.Next; q.Cursor == "" {
+			return out.Flush()
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -8,12 +9,16 @@ import (
 	"testing"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
+	"lamplighter.dev/functions/auth"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/people"
 )
 
 // estate is one of everything that an organization can have, by the names under which operations ask for it.
 type estate map[string]string
 
-// settle gives the caller an estate: a cloud of their own with a group, an action, a bulk action and a refresh.
+// settle gives the caller an estate: a cloud of their own with a group, an action, a bulk action and a refresh, and people
+// with what they are given.
 func (c *caller) settle(t *testing.T, number string) estate {
 	t.Helper()
 	account := c.Connect(number, testenv.Fast(60))
@@ -34,12 +39,50 @@ func (c *caller) settle(t *testing.T, number string) estate {
 	}
 	c.Call(http.MethodPost, "/actions/bulk", map[string]string{"type": "stop", "groupID": group.ID}, &bulk)
 	c.s.Settled()
-	return estate{
+	e := c.hire(t, number, all[1].ID)
+	maps.Copy(e, estate{
 		"accountID": account, "cloudAccountID": account, "cloud_account_id": account, "jobID": job.JobID, "refresh": refresh,
 		"groupID": group.ID, "group_id": group.ID, "resourceID": all[1].ID, "resourceUID": all[1].UID, "resource_uid": all[1].UID,
 		"uids": all[1].UID, "actionID": action, "bulkActionID": bulk.ID, "tenantID": c.Org, "region": all[1].Region,
 		"clusterName": "none",
+	})
+	return e
+}
+
+// hire gives the caller's organization a second member, an invitation, a team, a role, an assignment, and a token of their own.
+func (c *caller) hire(t *testing.T, number, resource string) estate {
+	t.Helper()
+	member := c.colleague(t, "member-of-"+number+"@example.com")
+	c.Call(http.MethodPost, "/users", map[string]string{"email": "invited-by-" + number + "@example.com", "name": "Invited"}, nil)
+	var team, role, assignment, token struct {
+		ID     string
+		Secret string `json:"token"`
 	}
+	c.Call(http.MethodPost, "/teams", map[string]string{"name": "Team of " + number}, &team)
+	c.Call(http.MethodPost, "/teams/"+team.ID+"/members", map[string]string{"email": member}, nil)
+	c.Call(http.MethodPost, "/teams/"+team.ID+"/resources", map[string]any{"resourceIDs": []string{resource}}, nil)
+	c.Call(http.MethodPost, "/roles", map[string]any{"name": "Role of " + number, "policies": []string{"resources:read"}}, &role)
+	c.Call(http.MethodPost, "/assignments", map[string]string{"email": member, "roleID": role.ID, "scope": "team:" + team.ID}, &assignment)
+	c.Call(http.MethodPost, "/personal-access-tokens", map[string]string{"name": "Token of " + number}, &token)
+	c.program = token.Secret
+	return estate{
+		"email": member, "teamID": team.ID, "team_id": team.ID, "roleID": role.ID, "role": role.ID, "defaultRole": role.ID,
+		"assignmentID": assignment.ID, "scope": "team:" + team.ID, "tokenID": token.ID, "resources": resource, "resourceIDs": resource,
+	}
+}
+
+// colleague is the address of a new user who is a viewer in the caller's organization.
+func (c *caller) colleague(t *testing.T, email string) string {
+	t.Helper()
+	u, err := auth.Provision(t.Context(), c.s.Platform, email, testenv.Password, "Colleague")
+	if err != nil {
+		t.Fatal(err)
+	}
+	viewer := []identity.Grant{{Role: identity.Viewer, Scope: identity.OrgScope}}
+	if err = people.Of(c.s.Platform).Join(t.Context(), c.Org, u, viewer); err != nil {
+		t.Fatal(err)
+	}
+	return email
 }
 
 // snapshot is what a caller can read of an estate: every GET, by its path.
@@ -47,7 +90,7 @@ func (w *sweep) snapshot(c *caller, e estate) map[string]string {
 	w.t.Helper()
 	out := map[string]string{}
 	for _, op := range w.ops {
-		if op.method != http.MethodGet || op.Security != nil && len(*op.Security) == 0 {
+		if op.method != http.MethodGet || op.public() || op.OperationID == "getSAMLSettings" { // there are none
 			continue
 		}
 		path := op.path
@@ -69,7 +112,7 @@ func (w *sweep) snapshot(c *caller, e estate) map[string]string {
 }
 
 // identifier is an id of ours.
-var identifier = regexp.MustCompile(`\b(usr|org|ca|res|grp|act|bulk|job|aud)_[0-9a-z]{26}\b`)
+var identifier = regexp.MustCompile(`\b(usr|org|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat)_[0-9a-z]{26}\b`)
 
 // issued are the ids that texts hold.
 func issued(texts map[string]string) map[string]bool {

@@ -17,7 +17,8 @@ import (
 )
 
 // TestSweep asks, as one organization, every operation for what belongs to another: each parameter and member that names
-// something, one at a time, while all others name something of the caller's own. The cases come from the interface
+// something, one at a time, while all others name something of the caller's own; with the token of a session and with a
+// personal access token, and last with what one who was expelled from the other organization still has. The cases come from the interface
 // description, so a new operation is swept by being declared; a name that the sweep has never heard of fails it.
 func TestSweep(t *testing.T) {
 	t.Parallel()
@@ -30,10 +31,13 @@ func TestSweep(t *testing.T) {
 	if len(w.secrets) < 60 {
 		t.Fatalf("the victim has %d ids; a cloud of 60 resources has more", len(w.secrets))
 	}
-	for _, op := range w.ops {
-		w.operation(op)
+	for _, theirs.asProgram = range []bool{false, true} {
+		for _, op := range w.ops {
+			w.operation(op)
+		}
 	}
-	if w.tried < 40 {
+	theirs.asProgram = false
+	if w.tried < 150 {
 		t.Errorf("%d cases are fewer than the operations call for", w.tried)
 	}
 	s.Settled()
@@ -44,7 +48,46 @@ func TestSweep(t *testing.T) {
 		}
 	}
 	for path, body := range w.snapshot(theirs, w.b) {
-		w.silent("GET "+path, body, "")
+		if !strings.HasPrefix(path, "/audit-logs") { // which tell the intruder of every try
+			w.silent("GET "+path, body, "")
+		}
+	}
+	w.expelled()
+}
+
+// expelled asks, as one who was a member of the victim's organization and is none any more, with the session and the
+// personal access token that they had there, for everything: none of it gets through the door.
+func (w *sweep) expelled() {
+	w.t.Helper()
+	email := w.mine.colleague(w.t, "expelled@example.com")
+	c := w.mine.s.Anonymous()
+	c.Enter(email, w.mine.Org)
+	was := w.mine.s.caller(w.t, c)
+	var token struct {
+		Secret string `json:"token"`
+	}
+	c.Call(http.MethodPost, "/personal-access-tokens", map[string]string{"name": "Kept"}, &token)
+	was.program = token.Secret
+	if res := was.ask(w.t, http.MethodGet, "/resources", ""); res.Code != http.StatusOK {
+		w.t.Fatalf("while a member: %d %s", res.Code, res.Body)
+	}
+	w.mine.Call(http.MethodDelete, "/users/"+email, nil, nil)
+	for _, was.asProgram = range []bool{false, true} {
+		for _, op := range w.ops {
+			if op.public() {
+				continue
+			}
+			path := op.path
+			for _, p := range op.Parameters {
+				if p.Value.In == "path" {
+					path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(w.value(w.a, op, p.Value.Name)))
+				}
+			}
+			res := was.ask(w.t, op.method, path, "{}", "X-Organisation-Id", w.mine.Org)
+			if res.Code != http.StatusUnauthorized {
+				w.t.Errorf("%s as one who was expelled (program %v): %d %.200s", op.OperationID, was.asProgram, res.Code, res.Body)
+			}
+		}
 	}
 }
 
@@ -53,6 +96,9 @@ type swept struct {
 	*openapi3.Operation
 	method, path string
 }
+
+// public tells whether anybody may ask.
+func (op swept) public() bool { return op.Security != nil && len(*op.Security) == 0 }
 
 type sweep struct {
 	t            *testing.T
@@ -78,15 +124,16 @@ func (w *sweep) described(document []byte) {
 }
 
 // naming are the names of parameters and members that name something by its id.
-var naming = regexp.MustCompile(`(?i)(id|ids|uid|uids)$|_id$`)
+var naming = regexp.MustCompile(`(?i)(id|ids|uid|uids)$|_id$|^(email|scope|role|defaultRole)$`)
 
 // free are those that name nothing of an organization's, and why.
 var free = map[string]string{
 	"connectCloudAccount cloudAccountID": "the number of an account in its cloud: two organizations may both manage it",
 	"connectCloudAccount accountID":      "as above",
-	"listResources team_id":              "there are no teams yet",
-	"exportResources team_id":            "there are no teams yet",
-	"summarizeResources team_id":         "there are no teams yet",
+	"inviteUser email":                   "an address is nobody's: anybody can be invited",
+	"beginSignIn provider":               "the name of an identity provider, which is the installation's",
+	"finishSignIn provider":              "as above",
+	"beginSignIn tenantID":               "a wish, which is looked at when somebody has signed in",
 	"registerCluster clusterName":        "a name within an account, whose id is swept",
 	"deregisterCluster clusterName":      "as above",
 }
@@ -95,6 +142,7 @@ var free = map[string]string{
 var plain = map[string]any{
 	"type": "start", "provider": "simulated", "resourceType": "aws-ec2", "name": "Swept", "tier": 2, "order": 1,
 	"method": "cloud_iam", "email": "intruder@example.com", "password": testenv.Password,
+	"otp": "000000",
 }
 
 // slot is one place of a request that names something.
@@ -113,7 +161,9 @@ func (w *sweep) slots(op swept) []slot {
 			out = append(out, slot{"body", name})
 		}
 	}
-	return slices.DeleteFunc(out, func(s slot) bool { return free[op.OperationID+" "+s.name] != "" })
+	return slices.DeleteFunc(out, func(s slot) bool {
+		return free[op.OperationID+" "+s.name] != "" || s.name == "email" && op.public() // that of an account, which is no organization's
+	})
 }
 
 // schema is that of the body of op, nil without one.
@@ -157,7 +207,7 @@ func (w *sweep) operation(op swept) {
 		status, got := w.ask(op, at, theirs)
 		wantStatus, want := w.ask(op, at, nobodys)
 		title := fmt.Sprintf("%s with another's %s", op.OperationID, at.name)
-		if status != wantStatus || strings.ReplaceAll(got, theirs, "X") != strings.ReplaceAll(want, nobodys, "X") {
+		if status != wantStatus || strings.ReplaceAll(got, bare(theirs), "X") != strings.ReplaceAll(want, bare(nobodys), "X") {
 			w.t.Errorf("%s: answered %d %s\nwhere one that does not exist gets %d %s", title, status, got, wantStatus, want)
 		}
 		if !w.refusal(op, at, status) {
@@ -168,10 +218,15 @@ func (w *sweep) operation(op swept) {
 	}
 }
 
+// bare is the id in a scope.
+func bare(scope string) string { return scope[strings.LastIndexByte(scope, ':')+1:] }
+
 // refusal tells whether status is a good answer: a filter finds nothing, anything else is 404 (400 where it is one value
 // among others of a body).
 func (w *sweep) refusal(op swept, at slot, status int) bool {
 	switch {
+	case w.theirs.asProgram && op.Extensions["x-session"] == true:
+		return status == http.StatusForbidden
 	case at.name == "tenantID":
 		return status == http.StatusForbidden
 	case at.in == "query", at.name == "uids":
@@ -186,7 +241,7 @@ func (w *sweep) refusal(op swept, at slot, status int) bool {
 func (w *sweep) silent(title, text, sent string) {
 	w.t.Helper()
 	for id := range issued(map[string]string{"": text}) {
-		if w.secrets[id] && id != sent {
+		if w.secrets[id] && !strings.Contains(sent, id) {
 			w.t.Errorf("%s: the answer names %s, which is another organization's: %.300s", title, id, text)
 		}
 	}

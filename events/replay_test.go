@@ -83,7 +83,7 @@ const issuer = "https://api.example.com"
 func environment(endpoint string) []string {
 	return []string{
 		"AWS_ENDPOINT_URL=" + endpoint, "LAMPLIGHTER_TABLE=lamplighter", "LAMPLIGHTER_STAGE=dev", "LAMPLIGHTER_VERSION=sample",
-		"LAMPLIGHTER_PEPPER=pepper of the samples", "LAMPLIGHTER_BASE_URL=" + issuer, "LAMPLIGHTER_SIMULATED=true",
+		"LAMPLIGHTER_PEPPER=pepper of the samples, as long as it has to be", "LAMPLIGHTER_BASE_URL=" + issuer, "LAMPLIGHTER_SIMULATED=true",
 		"LAMPLIGHTER_FUNCTION_PREFIX=lamplighter-dev-", "LAMPLIGHTER_MACHINES=action,bulk-action,discovery,erasure",
 		"LAMPLIGHTER_MACHINE_PREFIX=arn:aws:states:eu-west-1:123456789012:stateMachine:lamplighter-dev-",
 		"LAMPLIGHTER_SECRETS_KEY=arn:aws:kms:eu-west-1:123456789012:key/secrets",

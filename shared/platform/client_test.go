@@ -12,7 +12,8 @@ func environ(more map[string]string) func(string) string {
 			return v
 		}
 		return map[string]string{
-			"LAMPLIGHTER_TABLE": "t", "LAMPLIGHTER_STAGE": "dev", "LAMPLIGHTER_PEPPER": "p", "AWS_REGION": "eu-west-1",
+			"LAMPLIGHTER_TABLE": "t", "LAMPLIGHTER_STAGE": "dev", "LAMPLIGHTER_PEPPER": "0123456789abcdef0123456789abcdef", "AWS_REGION": "eu-west-1",
+			"LAMPLIGHTER_SECRETS_KEY": "arn:aws:kms:eu-west-1:1:key/s", "LAMPLIGHTER_SIGNING_KEYS": "arn:aws:kms:eu-west-1:1:key/t",
 			"LAMPLIGHTER_BASE_URL": "https://lamplighter.test",
 		}[name]
 	}

@@ -30,8 +30,9 @@ func Open() *Platform {
 	return p
 }
 
-// Environment is the platform that the variables describe which getenv reads. A function gets those that it needs: what
-// is not there is refused where it is used, but the first three, which all of them need.
+// Environment is the platform that the variables describe which getenv reads. What keeps secrets and tokens apart from
+// everybody (pepper, keys) has to be there, like the table and the stage: nothing has a default that others know. What
+// else is not there is refused where it is used.
 //
 //	LAMPLIGHTER_TABLE             name of the DynamoDB table
 //	LAMPLIGHTER_STAGE             dev, staging, prod
@@ -50,7 +51,7 @@ func Open() *Platform {
 //
 // those of Clients, and AWS's own: AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_ENDPOINT_URL.
 func Environment(getenv func(string) string) (*Platform, error) {
-	if err := demand(getenv, "LAMPLIGHTER_TABLE", "LAMPLIGHTER_STAGE", "LAMPLIGHTER_PEPPER", "AWS_REGION"); err != nil {
+	if err := complete(getenv); err != nil {
 		return nil, err
 	}
 	google, github, err := Clients(getenv)
@@ -88,6 +89,26 @@ func Environment(getenv func(string) string) (*Platform, error) {
 			Google:           google, GitHub: github,
 		},
 	}, nil
+}
+
+// complete tells all that is missing, and a pepper that would keep nothing apart.
+func complete(getenv func(string) string) error {
+	return errors.Join(
+		demand(getenv, "LAMPLIGHTER_TABLE", "LAMPLIGHTER_STAGE", "LAMPLIGHTER_PEPPER", "LAMPLIGHTER_SECRETS_KEY", "LAMPLIGHTER_SIGNING_KEYS", "AWS_REGION"),
+		checkPepper(getenv("LAMPLIGHTER_PEPPER")))
+}
+
+// checkPepper refuses one that can be guessed, and a reference to a secret that nobody has resolved.
+func checkPepper(pepper string) error {
+	const shortest = 32
+	switch {
+	case strings.HasPrefix(pepper, "{{"):
+		return errors.New("the variable LAMPLIGHTER_PEPPER holds the reference to a secret, not the secret: deploy the template by CloudFormation, which resolves it")
+	case pepper != "" && len(pepper) < shortest:
+		return fmt.Errorf("the variable LAMPLIGHTER_PEPPER has %d bytes, where %d random ones belong at least", len(pepper), shortest)
+	default:
+		return nil
+	}
 }
 
 // demand names all variables that are missing at once.

@@ -1,0 +1,51 @@
+package platform
+
+import (
+	"strings"
+	"testing"
+)
+
+// check 89: nothing that keeps secrets apart has a default in the cloud.
+func TestAFunctionDoesNotStartWithoutItsSecrets(t *testing.T) {
+	if p, err := Environment(environ(nil)); err != nil || len(p.Settings.Pepper) < 32 || p.Settings.PrivateAddresses || p.Settings.CustomEndpoints || p.Settings.Simulated {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	for name, says := range map[string]string{
+		"LAMPLIGHTER_PEPPER=":             "LAMPLIGHTER_PEPPER is not set",
+		"LAMPLIGHTER_SECRETS_KEY=":        "LAMPLIGHTER_SECRETS_KEY is not set",
+		"LAMPLIGHTER_SIGNING_KEYS=":       "LAMPLIGHTER_SIGNING_KEYS is not set",
+		"LAMPLIGHTER_TABLE=":              "LAMPLIGHTER_TABLE is not set",
+		"LAMPLIGHTER_STAGE=":              "LAMPLIGHTER_STAGE is not set",
+		"AWS_REGION=":                     "AWS_REGION is not set",
+		"LAMPLIGHTER_PEPPER=short-secret": "has 12 bytes, where 32 random ones belong",
+		"LAMPLIGHTER_PEPPER={{resolve:secretsmanager:arn:of-a-secret}}": "reference to a secret",
+		"LAMPLIGHTER_SIGNING_KEYS=arn:aws:kms:eu-west-1:1:key/t@soon":   "LAMPLIGHTER_SIGNING_KEYS",
+	} {
+		t.Run(name, func(t *testing.T) {
+			variable, value, _ := strings.Cut(name, "=")
+			p, err := Environment(environ(map[string]string{variable: value}))
+			if p != nil || err == nil || !strings.Contains(err.Error(), says) {
+				t.Fatalf("%v; want it to say %q", err, says)
+			}
+			if strings.Contains(err.Error(), "short-secret") {
+				t.Errorf("it repeats the secret: %v", err)
+			}
+		})
+	}
+	t.Run("all that is missing is named at once", func(t *testing.T) {
+		_, err := Environment(func(string) string { return "" })
+		if err == nil || strings.Count(err.Error(), "is not set") != 6 {
+			t.Error(err)
+		}
+	})
+}
+
+// What an operator allows is allowed by saying so exactly.
+func TestWhatAnOperatorAllows(t *testing.T) {
+	for value, want := range map[string]bool{"true": true, "": false, "false": false, "1": false, "TRUE": false} {
+		p, err := Environment(environ(map[string]string{"LAMPLIGHTER_PRIVATE_ADDRESSES": value, "LAMPLIGHTER_CUSTOM_ENDPOINTS": value}))
+		if err != nil || p.Settings.PrivateAddresses != want || p.Settings.CustomEndpoints != want {
+			t.Errorf("%q: %+v, %v", value, p.Settings, err)
+		}
+	}
+}

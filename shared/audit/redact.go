@@ -89,15 +89,26 @@ func (p *pruner) object(object map[string]any, depth int) any {
 	if depth > deepest {
 		return p.text("[nested too deep]")
 	}
-	out := map[string]any{}
+	out, pair := map[string]any{}, secretPair(object)
 	for i, name := range slices.Sorted(maps.Keys(object)) {
 		if p.left <= 0 {
 			out["…"] = fmt.Sprintf("%d more", len(object)-i)
 			break
 		}
-		out[p.name(name)] = p.member(name, object[name], depth)
+		if v := object[name]; pair && name == "value" {
+			out[name] = p.member("secret", v, depth)
+		} else {
+			out[p.name(name)] = p.member(name, v, depth)
+		}
 	}
 	return out
+}
+
+// secretPair tells whether an object gives a secret its name in one member and its value in another, as the environment
+// of a program is listed.
+func secretPair(object map[string]any) bool {
+	name, _ := object["name"].(string)
+	return SecretName(name)
 }
 
 // name is the name of a member; somebody may have made one of a secret.

@@ -205,13 +205,13 @@ func TestARoleThatIsInUseStays(t *testing.T) {
 	for _, name := range []string{"ann", "bob", "cid", "dan"} {
 		s.member(name, r.ID)
 	}
-	s.as("olga", "DELETE /roles/"+r.ID).says(409, "4 assignments", "ann@example.com", "…", "end that first")
+	s.as("olga", "DELETE /roles/"+r.ID).says(409, "4 assignments (", "ann@example.com", "…", "end that first")
 	for _, name := range []string{"ann", "bob", "cid", "dan"} {
 		s.as("olga", "DELETE /assignments/"+s.only(name)).says(200)
 	}
 	inv, err := s.people.Invite(s.t.Context(), ours, people.Invitation{}, people.Invitation{Email: "zoe@example.com", Role: r.ID, Inviter: "usr_olga"})
 	s.must(err)
-	s.as("olga", "DELETE /roles/"+r.ID).says(409, "1 invitations", "zoe@example.com")
+	s.as("olga", "DELETE /roles/"+r.ID).says(409, "1 invitation (zoe@example.com)")
 	s.must(s.people.Withdraw(s.t.Context(), ours, inv))
 	s.put(identity.SSOKey(ours), map[string]string{"defaultRole": r.ID})
 	s.as("olga", "DELETE /roles/"+r.ID).says(409, "single sign-on")
@@ -317,9 +317,12 @@ func TestPermissions(t *testing.T) {
 	s.assigned("pat", identity.Operator, "team:"+team)
 	wide := s.role("Wide", "actions:read")
 	want := []Permission{
-		{"actions:read", "org", ours}, {"actions:execute", "team", team},
-		{"budgets:read", "team", team}, {"budgets:read", "resource", res},
-		{"budgets:write", "team", team}, {"budgets:write", "resource", res},
+		{"actions:read", "org", ours},
+		{"actions:execute", "team", team},
+		{"budgets:read", "team", team},
+		{"budgets:read", "resource", res},
+		{"budgets:write", "team", team},
+		{"budgets:write", "resource", res},
 	}
 	s.assigned("pat", wide.ID, "org")
 	got := data[[]Permission](s.as("pat", "GET /permissions"))

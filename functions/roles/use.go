@@ -28,10 +28,10 @@ func (s *service) unused(ctx context.Context, r identity.CustomRole) error {
 	}
 	var uses []string
 	if n > 0 {
-		uses = append(uses, fmt.Sprintf("%d assignments (%s)", n, named(assigned)))
+		uses = append(uses, use(n, "assignment", assigned))
 	}
 	if len(invited) > 0 {
-		uses = append(uses, fmt.Sprintf("%d invitations (%s)", len(invited), named(invited)))
+		uses = append(uses, use(len(invited), "invitation", invited))
 	}
 	if first, err := s.firstRole(ctx); err != nil {
 		return err
@@ -80,10 +80,13 @@ func (s *service) firstRole(ctx context.Context) (string, error) {
 	return setup.DefaultRole, fault.Wrap("read single sign-on of "+org(ctx), err)
 }
 
-// named lists the first of who.
-func named(who []string) string {
+// use says how many uses there are, and names the first of who has them.
+func use(n int, what string, who []string) string {
+	if n != 1 {
+		what += "s"
+	}
 	if len(who) > shown {
 		who = append(slices.Clone(who[:shown]), "…")
 	}
-	return strings.Join(who, ", ")
+	return fmt.Sprintf("%d %s (%s)", n, what, strings.Join(who, ", "))
 }

@@ -1,0 +1,225 @@
+package local
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
+
+// members are those of a group that the caller must see, and whether they must see the group.
+func (o *oracle) members(group string) (members []any, seen bool) {
+	o.t.Helper()
+	byID := map[string]string{}
+	for uid, r := range o.byUID {
+		byID[r["id"].(string)] = uid
+		seen = seen || slices.Contains(r["groupIDs"].([]any), any(group)) && o.in("resource-groups:read", uid)
+	}
+	whole, _ := o.whole(group)["members"].([]any)
+	if o.everywhere("resource-groups:read") {
+		return whole, true
+	}
+	for _, m := range whole {
+		if uid := byID[m.(record)["resourceID"].(string)]; uid != "" && o.in("resource-groups:read", uid) {
+			members = append(members, m)
+		}
+	}
+	return members, seen
+}
+
+func (o *oracle) groupsAndTeams() {
+	o.t.Helper()
+	var wantGroups, wantTeams []record
+	all := o.all("/resource-groups")
+	for _, g := range all {
+		id := g["id"].(string)
+		members, seen := o.members(id)
+		if !seen {
+			if o.anywhere("resource-groups:read") {
+				o.same("hidden group", o.call(o.c, "GET /resource-groups/"+id).code, http.StatusNotFound)
+			}
+			continue
+		}
+		if g["memberCount"] != nil {
+			g["memberCount"] = len(members)
+		}
+		wantGroups = append(wantGroups, g)
+		got := o.one(o.c, "/resource-groups/"+id)
+		o.same("members of "+id, got["members"], asAny(members))
+		o.same("count of "+id, got["memberCount"], len(members))
+	}
+	got, total, status := o.items(o.c, "/resource-groups")
+	o.list("groups", "resource-groups:read", got, total, status, wantGroups)
+	all = o.all("/teams")
+	for _, t := range all {
+		if o.team(t["id"].(string)) {
+			wantTeams = append(wantTeams, t)
+		} else if o.anywhere("teams:read") {
+			o.same("hidden team", o.call(o.c, "GET /teams/"+t["id"].(string)).code, http.StatusNotFound)
+		}
+	}
+	got, total, status = o.items(o.c, "/teams")
+	o.list("teams", "teams:read", got, total, status, wantTeams)
+}
+
+// asAny is nil for no members, which are left out of a record.
+func asAny(members []any) any {
+	if len(members) == 0 {
+		return nil
+	}
+	return members
+}
+
+// list holds a list and its total against what they must be.
+func (o *oracle) list(what, policy string, got []record, total, status int, want []record) { //nolint:revive // all of one answer
+	o.t.Helper()
+	if !o.anywhere(policy) {
+		o.same("status of "+what, status, http.StatusForbidden)
+		return
+	}
+	o.same(what, got, want)
+	o.same("total of "+what, total, len(want))
+}
+
+func (o *oracle) actionsAndHistory(r *rand.Rand) {
+	o.t.Helper()
+	uid := o.actions[r.IntN(len(o.actions))].ResourceUID
+	for _, path := range []string{"/actions", "/actions?status=succeeded", "/actions?type=start", "/actions?resource_uid=" + uid, "/actions?resource_uid=nobody"} {
+		o.filtered(path, "resourceUID")
+	}
+	for _, path := range []string{
+		"/state-history", "/state-history?changed_by_type=manual", "/state-history?changed_by_type=bulk", "/state-history?resource_uid=" + uid,
+		"/state-history?resource_uid=" + uid + "&changed_by_type=manual", "/state-history?resource_uid=nobody",
+	} {
+		o.filtered(path, "resourceUid")
+	}
+	if !o.anywhere("actions:read") {
+		return
+	}
+	for _, a := range o.actions {
+		want := http.StatusNotFound
+		if o.in("actions:read", a.ResourceUID) {
+			want = http.StatusOK
+		}
+		for _, path := range []string{"", "/logs"} {
+			o.same("GET action"+path, o.call(o.c, "GET /actions/"+a.ID+path).code, want)
+		}
+	}
+}
+
+// filtered holds a list of what was done to resources against the owner's.
+func (o *oracle) filtered(path, field string) {
+	o.t.Helper()
+	all := o.all(path)
+	var want []record
+	for _, one := range all {
+		if o.in("actions:read", one[field].(string)) {
+			want = append(want, one)
+		}
+	}
+	got, total, status := o.items(o.c, path)
+	o.list(path, "actions:read", got, total, status, want)
+}
+
+func (o *oracle) bulkActions() {
+	o.t.Helper()
+	if !o.anywhere("actions:read") {
+		o.same("latest bulk action", o.call(o.c, "GET /actions/bulk/latest").code, http.StatusForbidden)
+		return
+	}
+	latest := http.StatusNotFound
+	var last string
+	for _, id := range slices.Backward(slices.Sorted(mapKeys(o.bulks))) {
+		want := http.StatusOK
+		for _, uid := range o.bulks[id] {
+			if !o.in("actions:read", uid) {
+				want = http.StatusNotFound
+			}
+		}
+		o.same("bulk action", o.call(o.c, "GET /actions/bulk/"+id).code, want)
+		if want == http.StatusOK && last == "" {
+			last, latest = id, http.StatusOK
+		}
+	}
+	got := o.call(o.c, "GET /actions/bulk/latest")
+	if o.same("latest bulk action", got.code, latest); latest == http.StatusOK && !strings.Contains(got.body, last) {
+		o.t.Errorf("latest bulk action: %s, want %s", got.body, last)
+	}
+}
+
+// acts asks to stop a few resources and each group, and to cancel a few actions.
+func (o *oracle) acts(r *rand.Rand) {
+	o.t.Helper()
+	for range 12 {
+		one := o.resources[r.IntN(len(o.resources))]
+		o.decided("stop "+one["uid"].(string), o.call(o.c, "POST /actions", order(one, one["uid"])), o.may(one["uid"].(string), "resources:read"))
+		a := o.actions[r.IntN(len(o.actions))]
+		o.decided("cancel "+a.ID, o.call(o.c, "POST /actions/"+a.ID+"/cancel"), o.may(a.ResourceUID, "actions:read"))
+	}
+	for _, g := range o.groups {
+		o.decided("stop "+g, o.call(o.c, "POST /actions/bulk", fmt.Sprintf(`{"type":"stop","groupID":%q}`, g)), o.mayBulk(g))
+	}
+}
+
+// order is the body of POST /actions that stops a resource; uid may be another one's.
+func order(r record, uid any) string {
+	b, _ := json.Marshal(record{
+		"type": "stop", "resourceUID": uid, "provider": r["provider"], "resourceType": r["type"], "cloudAccountID": r["cloudAccountID"], "region": r["region"],
+	})
+	return string(b)
+}
+
+// may is the status of a refusal of who would act on a resource, 0 when they may.
+func (o *oracle) may(uid, sees string) int {
+	switch {
+	case !o.anywhere("actions:execute"):
+		return http.StatusForbidden
+	case o.in("actions:execute", uid):
+		return 0
+	case o.in(sees, uid):
+		return http.StatusForbidden
+	}
+	return http.StatusNotFound
+}
+
+func (o *oracle) mayBulk(group string) int {
+	if !o.anywhere("actions:execute") {
+		return http.StatusForbidden
+	}
+	if o.everywhere("actions:execute") {
+		return 0
+	}
+	if _, seen := o.members(group); !seen {
+		return http.StatusNotFound
+	}
+	whole := o.whole(group)
+	byID := map[string]record{}
+	for _, r := range o.resources {
+		byID[r["id"].(string)] = r
+	}
+	members, _ := whole["members"].([]any)
+	for _, m := range members {
+		r := byID[m.(record)["resourceID"].(string)]
+		if r == nil || r["status"] == "terminated" || whole["selector"] != nil && r["schedulable"] == false {
+			continue
+		}
+		if !o.in("actions:execute", r["uid"].(string)) {
+			return http.StatusForbidden
+		}
+	}
+	return 0
+}
+
+// decided holds an answer against a refusal; 0 is none, and then the state of the thing may still forbid it.
+func (o *oracle) decided(what string, got reply, refusal int) {
+	o.t.Helper()
+	if refusal == 0 && (got.code == http.StatusForbidden || got.code == http.StatusNotFound) || refusal != 0 && got.code != refusal {
+		o.t.Errorf("%s by %+v: %d %s, want %d", what, o.c.Grants, got.code, got.body, refusal)
+	}
+}

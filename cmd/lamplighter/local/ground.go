@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 
@@ -39,7 +38,7 @@ func ground(o Options, store table.Store) (*platform.Platform, error) {
 	return &platform.Platform{
 		Table: store, Clock: o.Clock, Log: o.Log,
 		Sealer: seal.NewEnvelope(kek), Tokens: identity.NewJWTs(ring, o.BaseURL, o.Clock),
-		Resolver: net.DefaultResolver,
+		Resolver: o.DNS,
 		Settings: platform.Settings{
 			Version: o.Version, BaseURL: o.BaseURL, Simulated: true, CustomEndpoints: true, PrivateAddresses: true,
 			Pepper: pepper, Google: o.Google, GitHub: o.GitHub,

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -36,9 +37,10 @@ type Options struct {
 	Google  platform.Client
 	GitHub  platform.Client
 	Version string
-	Log     *slog.Logger // nil: nowhere
-	Mails   io.Writer    // gets a line for each mail, with its code; nil: nowhere
-	Sender  mail.Sender  // nil: mails are written to the folder mails/ instead
+	Log     *slog.Logger      // nil: nowhere
+	Mails   io.Writer         // gets a line for each mail, with its code; nil: nowhere
+	Sender  mail.Sender       // nil: mails are written to the folder mails/ instead
+	DNS     platform.Resolver // nil: the machine's
 }
 
 func (o Options) filled() Options {
@@ -50,6 +52,9 @@ func (o Options) filled() Options {
 	}
 	if o.Mails == nil {
 		o.Mails = io.Discard
+	}
+	if o.DNS == nil {
+		o.DNS = net.DefaultResolver
 	}
 	return o
 }

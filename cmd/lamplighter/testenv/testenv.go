@@ -12,16 +12,20 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/identity/identitytest"
+	"lamplighter.dev/shared/platform"
 	"lamplighter.dev/shared/table"
 )
 
 // Setup says what to start. The zero value is a service on the machine's clock with an empty store that ends with the test.
 type Setup struct {
-	Dir    string       // keys, mails and store; "" is a folder of the test's
-	Remote table.Remote // a DynamoDB table instead of the embedded store
-	Clock  clock.Clock  // nil is the machine's
-	Log    *slog.Logger // nil is nowhere
-	Sync   bool         // every write waits for the disk, as in service; tests that do not die do without
+	Dir    string          // keys, mails and store; "" is a folder of the test's
+	Remote table.Remote    // a DynamoDB table instead of the embedded store
+	Clock  clock.Clock     // nil is the machine's
+	Log    *slog.Logger    // nil is nowhere
+	Google platform.Client // of a provider of the test's; none is off
+	GitHub platform.Client
+	Sync   bool // every write waits for the disk, as in service; tests that do not die do without
 }
 
 // Env is a running service.
@@ -29,6 +33,7 @@ type Env struct {
 	*local.Service
 	URL   string
 	Setup Setup
+	DNS   *identitytest.Names // what the service finds in DNS
 
 	t     testing.TB
 	mails *log
@@ -41,7 +46,7 @@ func Start(t testing.TB, s Setup) *Env {
 	if s.Dir == "" {
 		s.Dir = t.TempDir()
 	}
-	e := &Env{t: t, Setup: s, mails: &log{}}
+	e := &Env{t: t, Setup: s, DNS: &identitytest.Names{}, mails: &log{}}
 	e.start()
 	t.Cleanup(e.Stop)
 	return e
@@ -53,7 +58,7 @@ func (e *Env) start() {
 	e.URL = "http://" + srv.Listener.Addr().String()
 	service, err := local.Open(local.Options{
 		Root: root(e.t), Dir: e.Setup.Dir, Remote: e.Setup.Remote, NoSync: !e.Setup.Sync, Clock: e.Setup.Clock, Log: e.Setup.Log,
-		BaseURL: "http://lamplighter.test", Version: "test", Mails: e.mails,
+		BaseURL: "http://lamplighter.test", Version: "test", Mails: e.mails, Google: e.Setup.Google, GitHub: e.Setup.GitHub,
 	})
 	if err != nil {
 		srv.Listener.Close() //nolint:errcheck // nothing was served

@@ -15,6 +15,7 @@ import (
 // ways are what people do with the service, from one end to the other. Each starts a service of its own.
 var ways = map[string]func(*testing.T, testenv.Setup){
 	"a newcomer signs up and works":       newcomer,
+	"a newcomer signs in at a provider":   welcomed,
 	"a cloud is connected and discovered": discovered,
 	"a resource is stopped and started":   stopped,
 	"a group is stopped in reverse order": grouped,

@@ -46,7 +46,7 @@ type service struct {
 
 func (s *service) roleOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "listRoles", Method: http.MethodGet, Path: roles, Policy: reading, Statuses: []int{http.StatusBadRequest},
+		ID: "listRoles", Method: http.MethodGet, Path: roles, Policy: reading, Statuses: []int{http.StatusBadRequest, http.StatusNotFound},
 		Summary:     "List roles",
 		Description: "System roles first, from the one that permits least; then the organization's own, by name.",
 	}, s.list)
@@ -74,12 +74,13 @@ func (s *service) roleOperations(g *rest.Group) {
 
 func (s *service) assignmentOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "listAssignments", Method: http.MethodGet, Path: assignments, Policy: reading, Statuses: []int{http.StatusBadRequest},
-		Summary: "List who has which role where", Description: "Oldest first. A filter that fits nothing gives an empty list.",
+		ID: "listAssignments", Method: http.MethodGet, Path: assignments, Policy: reading,
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound},
+		Summary:  "List who has which role where", Description: "Oldest first. A filter that fits nothing gives an empty list.",
 	}, s.listAssignments)
 	rest.Handle(g, rest.Op{
 		ID: "createAssignment", Method: http.MethodPost, Path: assignments, Policy: writing,
-		Statuses: []int{http.StatusBadRequest, http.StatusConflict}, Summary: "Assign a role to a user",
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Assign a role to a user",
 		Description: "On the whole organization, on what a team owns, or on one resource. At most 40 a user; the same role on the same scope twice is 409. " +
 			"Nobody gives what they do not hold on that scope, and nobody gives anything to themselves.",
 	}, s.assign)

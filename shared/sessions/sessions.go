@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"lamplighter.dev/shared/audit"
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/mail"
@@ -52,10 +53,11 @@ func reach(ctx context.Context) context.Context {
 	return table.Within(ctx, identity.UserPrefix, identity.SessionPrefix, mail.Partition)
 }
 
-// Begin starts a session of u, who has proved to be u, and with that accepts the invitations of the address. fault.Denied when u does not belong to how.Tenant, or may enter it
-// only through its identity provider.
+// Begin starts a session of u, who has proved to be u, and with that accepts the invitations of the address. fault.Denied
+// when u does not belong to how.Tenant, or may enter it only through its identity provider.
 func (s Sessions) Begin(ctx context.Context, u identity.User, how How) (LoggedIn, error) {
 	ctx = reach(ctx)
+	audit.As(ctx, "", u.ID, u.Email)
 	if err := people.Of(s.Platform).Accept(ctx, u, how.SSO); err != nil { // to be accepted at the next log-in
 		s.Log.ErrorContext(ctx, "invitations not accepted", "user", u.ID, "error", err)
 	}
@@ -71,6 +73,7 @@ func (s Sessions) Begin(ctx context.Context, u identity.User, how How) (LoggedIn
 	if err != nil {
 		return LoggedIn{}, err
 	}
+	audit.As(ctx, org, u.ID, u.Email) // no sooner: whose organization it is not gets no row of it
 	return s.loggedIn(ctx, sess, t, a)
 }
 
@@ -90,6 +93,7 @@ func (s Sessions) Refresh(ctx context.Context, token, tenant string) (LoggedIn, 
 	if err != nil {
 		return LoggedIn{}, err
 	}
+	audit.As(ctx, sess.Org, u.ID, u.Email)
 	a, err := s.account(ctx, u, sess.SSO)
 	if err != nil {
 		return LoggedIn{}, err
@@ -102,6 +106,7 @@ func (s Sessions) Refresh(ctx context.Context, token, tenant string) (LoggedIn, 
 	if t, err = s.rotate(ctx, t, org); err != nil {
 		return LoggedIn{}, err
 	}
+	audit.As(ctx, org, u.ID, u.Email)
 	sess.Org = org
 	return s.loggedIn(ctx, sess, t, a)
 }

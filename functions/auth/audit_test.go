@@ -1,0 +1,79 @@
+package auth
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/audit"
+	"lamplighter.dev/shared/table"
+)
+
+// rows are what is on record at places, as action, status and actor.
+func (h *house) rows(places ...audit.Place) []string {
+	h.t.Helper()
+	var out []string
+	for _, at := range places {
+		page, err := h.p.Table.Query(table.Within(context.Background(), at.PK), table.Query{PK: at.PK, Limit: 1000})
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		for _, it := range page.Items {
+			row, err := table.Decode[audit.Row](it)
+			if err != nil {
+				h.t.Fatal(err)
+			}
+			if row.Action == "" {
+				continue // where the chain ends
+			}
+			for _, secret := range []string{password, wrong, "lampr_", "eyJ"} {
+				if strings.Contains(string(it.Data), secret) {
+					h.t.Errorf("%q is on record: %s", secret, it.Data)
+				}
+			}
+			out = append(out, row.Action+" "+string('0'+rune(row.Status/100))+" "+row.Actor)
+		}
+	}
+	return out
+}
+
+// What people do at the door is on record in the organization that they enter, and what leads nowhere in the installation's.
+func TestLogInsAreOnRecord(t *testing.T) {
+	const org = "org_01k8z3v5y0e6m9x2q4t7r1c8bd"
+	in := newInn(t)
+	u, err := Provision(t.Context(), in.p, "alice@example.com", password, "Alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.belongTo(u.ID, org, "Engines")
+	in.google.Edit(func(c map[string]any) { c["hd"] = "example.com" })
+	by := map[string]any{"email": u.Email, "password": password}
+
+	first := in.want(200, "POST", "/auth/login", by)
+	in.refresh(200, first)
+	in.clock.Advance(time.Minute)
+	in.refresh(401, first) // used twice: the organization should hear of it
+	in.signIn("google", "alice")
+	in.want(200, "POST", "/auth/login", map[string]any{"provider": "google", "token": in.google.Sign(t, in.google.Claims("alice"))})
+	if got, want := in.rows(audit.PlaceOf(org)), []string{
+		"logIn 2 alice@example.com", "refresh 2 alice@example.com", "refresh 4 alice@example.com",
+		"finishSignIn 2 alice@example.com", "logIn 2 alice@example.com",
+	}; !slices.Equal(got, want) {
+		t.Errorf("the organization's record: %q\nwant %q", got, want)
+	}
+
+	by["tenantID"] = "org_01k8z3v5y0e6m9x2q4t7r1c8bf"
+	in.want(403, "POST", "/auth/login", by) // somebody else's: nothing there
+	by["password"] = wrong
+	in.want(401, "POST", "/auth/login", by)
+	in.want(401, "GET", "/auth/google/callback?code=a&state=b", nil)
+	got := in.rows(audit.SystemPlaces()...)
+	if want := []string{"logIn 4 alice@example.com", "logIn 4 anonymous", "finishSignIn 4 anonymous"}; !slices.Equal(got, want) {
+		t.Errorf("the installation's record: %q\nwant %q", got, want)
+	}
+	if rows := in.rows(audit.PlaceOf("org_01k8z3v5y0e6m9x2q4t7r1c8bf")); len(rows) != 0 {
+		t.Errorf("the record of an organization that nobody entered: %q", rows)
+	}
+}

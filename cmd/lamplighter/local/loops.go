@@ -15,7 +15,7 @@ import (
 const (
 	feedEvery   = 200 * time.Millisecond // how soon a mail is written
 	feedLimit   = 100
-	retryEvery  = 5 * time.Second
+	retryEvery  = time.Second
 	sweepEvery  = time.Minute // as the template's schedules
 	remindEvery = 24 * time.Hour
 )

@@ -1,0 +1,79 @@
+package local
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/mail"
+)
+
+// gate is a mail server that is down until it is opened.
+type gate struct {
+	open  atomic.Bool
+	tried chan string // to whom
+	sent  chan string
+}
+
+func (g *gate) Send(_ context.Context, m mail.Message) error {
+	if !g.open.Load() {
+		g.tried <- m.To
+		return fault.New(fault.Unavailable, "try later")
+	}
+	g.sent <- m.To
+	return nil
+}
+
+// later is the machine's clock, set ahead.
+type later struct {
+	clock.System
+	by atomic.Int64
+}
+
+func (l *later) Now() time.Time { return l.System.Now().Add(time.Duration(l.by.Load())) }
+
+// A mail that could not be sent is sent when its pause is over, by the loops alone, and holds up none before that.
+func TestTheLoopsTryMailsAgain(t *testing.T) {
+	g, c := &gate{tried: make(chan string, 10), sent: make(chan string, 10)}, &later{}
+	s, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1", Clock: c, Sender: g})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { s.Run(ctx); close(done) }()
+	defer func() { stop(); <-done }()
+	srv := httptest.NewServer(s)
+	defer srv.Close()
+	signUp := func(email string) {
+		t.Helper()
+		body := map[string]string{"email": email, "password": "correct horse battery 43", "name": "Ada"}
+		if err := NewClient(srv.URL).Do(ctx, http.MethodPost, "/auth/signup", body, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wait := func(from chan string, want string) {
+		t.Helper()
+		select {
+		case got := <-from:
+			if got != want {
+				t.Fatalf("a mail to %s, where one to %s belongs", got, want)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("no mail to %s", want)
+		}
+	}
+	signUp("first@example.com")
+	wait(g.tried, "first@example.com")
+	g.open.Store(true)
+	signUp("second@example.com")
+	wait(g.sent, "second@example.com")
+	c.by.Store(int64(16 * time.Second))
+	wait(g.sent, "first@example.com")
+}

@@ -103,40 +103,42 @@ func (a *authorizer) vouched(at place, t identity.PAT, u identity.User, found ma
 	return err
 }
 
-// place is the user of the token of a hash, in the organization that the request wishes, or else in the oldest that the
-// user belongs to. That one is not left out when it does not let the user in: a token that silently worked elsewhere would
-// change what its user never meant.
+// place is the user of the token of a hash, in the organization that the request wishes, or else in the one that the token
+// is bound to, or else in the oldest that the user belongs to. That one is not left out when it does not let the user in: a
+// token that silently worked elsewhere would change what its user never meant.
 func (a *authorizer) place(ctx context.Context, hash string, wished []string) (place, error) {
 	if len(wished) > 1 || len(wished) == 1 && !id.Valid("org", wished[0]) {
 		return place{}, refused(organisationHeader + " does not name one organization")
 	}
-	user, err := a.owner(ctx, hash)
-	if err != nil {
+	at, err := a.owner(ctx, hash)
+	switch {
+	case err != nil:
 		return place{}, err
+	case len(wished) == 1:
+		at.org = wished[0]
+	case at.org == "":
+		at.org, err = identity.FirstOrganisationOf(ctx, a.Table, at.who)
 	}
-	if len(wished) == 1 {
-		return place{user, wished[0]}, nil
-	}
-	org, err := identity.FirstOrganisationOf(ctx, a.Table, user)
-	return place{user, org}, err
+	return at, err
 }
 
-// owner is the user of the token of a hash. That never changes, so it is remembered; whether the token is still good is
-// not.
-func (a *authorizer) owner(ctx context.Context, hash string) (string, error) {
-	if user, ok := a.owners.get(hash); ok {
-		return user, nil
+// owner is the user of the token of a hash, in the organization that it is bound to, if it is. That never changes, so it is
+// remembered; whether the token is still good is not.
+func (a *authorizer) owner(ctx context.Context, hash string) (place, error) {
+	if at, ok := a.owners.get(hash); ok {
+		return at, nil
 	}
 	k := identity.PATKey(hash)
 	t, err := table.Read[identity.PAT](table.Within(ctx, k.PK), a.Table, k)
 	if fault.Is(err, fault.NotFound) {
-		return "", refused("no such token")
+		return place{}, refused("no such token")
 	}
 	if err != nil {
-		return "", fmt.Errorf("read personal access token: %w", err)
+		return place{}, fmt.Errorf("read personal access token: %w", err)
 	}
-	a.owners.put(hash, t.User)
-	return t.User, nil
+	at := place{t.User, t.SSO}
+	a.owners.put(hash, at)
+	return at, nil
 }
 
 // use notes that a token is used, once in an hour; nil when there is nothing to be noted. A token that was revoked
@@ -159,24 +161,24 @@ func (a *authorizer) use(hash string, t identity.PAT) func(context.Context) {
 // owners remembers whose tokens are.
 type owners struct {
 	mu sync.RWMutex
-	m  map[string]string
+	m  map[string]place
 }
 
 const mostOwners = 4096
 
-func (o *owners) get(hash string) (string, bool) {
+func (o *owners) get(hash string) (place, bool) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	user, ok := o.m[hash]
-	return user, ok
+	at, ok := o.m[hash]
+	return at, ok
 }
 
 // put forgets everything when it is full: it is bounded, and forgetting costs a read, no more.
-func (o *owners) put(hash, user string) {
+func (o *owners) put(hash string, at place) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.m == nil || len(o.m) >= mostOwners {
-		o.m = make(map[string]string, 64)
+		o.m = make(map[string]place, 64)
 	}
-	o.m[hash] = user
+	o.m[hash] = at
 }

@@ -211,13 +211,16 @@ func TestATokenOfASingleSignOnSession(t *testing.T) {
 	k := newKeeper(t)
 	change(t, k.p, identity.PATKey(k.hash), table.Set("sso", otherOrg))
 	change(t, k.p, identity.OrganisationKey(otherOrg), table.Set("ssoDomains", []string{"example.com"}))
+	if got := k.caller(); got.Org != otherOrg {
+		t.Errorf("without a header it is in %s", got.Org)
+	}
 	for name, c := range map[string]struct {
 		wished []string
 		want   string
 	}{
 		"in its organization": {[]string{otherOrg}, "Allow"},
 		"in another one":      {[]string{org}, "Unauthorized"},
-		"in the oldest":       {nil, "Unauthorized"},
+		"without a header":    {nil, "Allow"},
 	} {
 		if got := judge(k.f, k.request(c.wished...)); got != c.want {
 			t.Errorf("%s: %s", name, got)

@@ -35,7 +35,7 @@ func Operations(p *platform.Platform) *rest.Group {
 		Description: "It acts as the caller, with what the caller may do at the moment of each request, in every organization " +
 			"that the caller belongs to: the header X-Organisation-Id names one by its id, and without it the oldest is meant. " +
 			"It ends with its date, when it is revoked, and when the caller's password is reset. A token that is created in a " +
-			"session of single sign-on works in that session's organization only, and an organization that demands single " +
+			"session of single sign-on works in that session's organization only, named or not, and an organization that demands single " +
 			"sign-on lets in no others, but its owners'. At most 50 at a time, and no two of one name. The secret, token, is shown " +
 			"by this answer and never again. A mail announces the end seven days ahead, of tokens that last eight days or longer. " +
 			"Needs the access token of a session.",

@@ -169,7 +169,10 @@ func (b *bad) strangeIDs(t *testing.T) {
 			if p.Value.In != "path" {
 				continue
 			}
-			ids := append(slices.Clone(strangeIDs), strings.ToUpper(b.e[p.Value.Name]), b.e[p.Value.Name]+"%20", b.e[p.Value.Name]+"x", "%20"+b.e[p.Value.Name])
+			ids := append(slices.Clone(strangeIDs), b.e[p.Value.Name]+"x")
+			if p.Value.Name != "email" { // an address has no case, and no blanks around it
+				ids = append(ids, strings.ToUpper(b.e[p.Value.Name]), b.e[p.Value.Name]+"%20", "%20"+b.e[p.Value.Name])
+			}
 			for i, id := range ids {
 				if raced && i%4 > 0 {
 					continue
@@ -216,6 +219,9 @@ func (b *bad) strangeQueries(t *testing.T) {
 		strings.Repeat("a", 7000), strings.Repeat("%25", 2000), "(a%2b)%2b$", "%5B", "%5C", "%00", "%ff", "%zz", "%e2%80%ae", "=HYPERLINK(1)", "%27", "%22", "%0d%0a", "%F0%9F%98%80", "=", "a=b=c",
 	}
 	for _, op := range b.ops {
+		if strings.Contains(op.path, "{provider}") {
+			continue // none is configured: 404, whatever the query; functions/auth tries them
+		}
 		for _, p := range op.Parameters {
 			if p.Value.In != "query" {
 				continue

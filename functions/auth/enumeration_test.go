@@ -142,11 +142,12 @@ func TestKnownAndUnknownAddressesTakeAsLong(t *testing.T) {
 			h := newHouse(t)
 			h.register()
 			times := [2][]time.Duration{}
-			for range tries {
+			for i := range tries {
 				h.clock.Advance(time.Hour) // a window of its own, so that each try does the whole work
-				for who, email := range []string{ada, "nobody@example.com"} {
+				for turn := range 2 {
+					who := (i + turn) % 2 // in turn: the first one opens the windows of the source
 					began := time.Now()
-					if status, b, _ := h.call(p.method, p.path, p.body(email)); status != p.status {
+					if status, b, _ := h.call(p.method, p.path, p.body([]string{ada, "nobody@example.com"}[who])); status != p.status {
 						t.Fatalf("%d %s", status, b)
 					}
 					times[who] = append(times[who], time.Since(began))

@@ -451,3 +451,47 @@ func TestWhatIsStoredOfAVisitIsNoSecret(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 }
+
+// TestRoundTripsAtTheDoor counts what docs/data-model.md says, besides the row of the record.
+func TestRoundTripsAtTheDoor(t *testing.T) {
+	in := newInn(t)
+	in.register()
+	trips := func(f func(ctx context.Context) error) int {
+		ctx, m := table.WithMeter(context.Background())
+		if err := f(ctx); err != nil {
+			t.Fatal(err)
+		}
+		return m.Usage().RoundTrips
+	}
+	arrive := func(person string) func(ctx context.Context) error {
+		back := in.goOut("google", person)
+		return func(ctx context.Context) error {
+			_, err := in.s.arrive(ctx, &returnInput{Provider: "google", Code: back.Get("code"), State: back.Get("state"), Issuer: back.Get("iss")})
+			return err
+		}
+	}
+	in.belongTo(userOf(in.logIn())["id"].(string), "org_01k8z3v5y0e6m9x2q4t7r1c8bd", "Engines")
+	for _, c := range []struct {
+		name string
+		want int
+		do   func(ctx context.Context) error
+	}{
+		{"log-in", 12, func(ctx context.Context) error {
+			b := &logInInput{}
+			b.Body.Email, b.Body.Password = ada, password
+			_, err := in.s.logIn(ctx, b)
+			return err
+		}},
+		{"a code", 3, func(ctx context.Context) error { return in.s.mailCode(ctx, passwordReset, ada, mail.ResetPassword) }},
+		{"begin", 2, func(ctx context.Context) error {
+			_, err := in.s.depart(ctx, &departInput{Provider: "google"})
+			return err
+		}},
+		{"finish, the first time", 10, arrive("alice")},
+		{"finish", 8, arrive("alice")},
+	} {
+		if got := trips(c.do); got != c.want {
+			t.Errorf("%s: %d round trips, want %d", c.name, got, c.want)
+		}
+	}
+}

@@ -61,6 +61,9 @@ func TestServiceDiffersByStageOnlyWhereItSays(t *testing.T) {
 		got.HasResourceProperties(jsii.String("AWS::Logs::LogGroup"), map[string]any{"RetentionInDays": s.LogDays})
 		got.HasResourceProperties(jsii.String("AWS::DynamoDB::Table"), map[string]any{"DeletionProtectionEnabled": s.Protected})
 		got.HasResourceProperties(jsii.String("AWS::CloudWatch::Alarm"), map[string]any{
+			"Namespace": "Lamplighter", "MetricName": "errors-" + s.Name, "AlarmActions": assertions.Match_AnyValue(),
+		})
+		got.HasResourceProperties(jsii.String("AWS::CloudWatch::Alarm"), map[string]any{
 			"MetricName": "Errors", "Threshold": s.Errors, "AlarmActions": assertions.Match_AnyValue(),
 		})
 		got.HasResourceProperties(jsii.String("AWS::CloudWatch::Alarm"), map[string]any{

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// figure is a CloudWatch metric of one thing: Value is what the dimension Of has.
+// figure is a CloudWatch metric of one thing: Value is what the dimension Of has. Some have no dimension.
 type figure struct {
 	Space, Name, Of string
 	Value           *string
@@ -18,10 +18,14 @@ type figure struct {
 
 // metric is the figure over five minutes.
 func (f figure) metric() awscloudwatch.Metric {
-	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+	p := &awscloudwatch.MetricProps{
 		Namespace: jsii.String(f.Space), MetricName: jsii.String(f.Name), Statistic: jsii.String(f.Statistic),
-		Period: awscdk.Duration_Minutes(jsii.Number(5)), DimensionsMap: &map[string]*string{f.Of: f.Value},
-	})
+		Period: awscdk.Duration_Minutes(jsii.Number(5)),
+	}
+	if f.Of != "" {
+		p.DimensionsMap = &map[string]*string{f.Of: f.Value}
+	}
+	return awscloudwatch.NewMetric(p)
 }
 
 // labelled is the metric as a graph names it; an alarm takes it without a label.
@@ -43,12 +47,13 @@ func (v *service) watch(s Stage) {
 	errors, executions := v.errors(), v.executions()
 	refused := figure{"AWS/ApiGateway", "5XXError", "ApiName", jsii.String("lamplighter-" + s.Name), "Sum", "Api"}
 	letters := figure{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", v.queueName(), "Maximum", "DeadLetters"}
-	for _, f := range append(append(errors, executions...), refused) {
+	logged := figure{Space: "Lamplighter", Name: "errors-" + s.Name, Statistic: "Sum", Label: "LoggedErrors"}
+	for _, f := range append(append(errors, executions...), refused, logged) {
 		v.alarm(topic, f, s.Errors)
 	}
 	v.alarm(topic, letters, 1)
 	v.dashboard(s, append(v.traffic(refused),
-		graph{"Function errors", errors}, graph{"Executions failed", executions}, graph{"Dead letters", []figure{letters}}))
+		graph{"Function errors", errors}, graph{"Executions failed", executions}, graph{"Dead letters", []figure{letters}}, graph{"Errors in the log", []figure{logged}}))
 }
 
 // errors counts the failed invocations of each function.

@@ -88,8 +88,11 @@ func options(c choices, ln net.Listener, stdout, stderr io.Writer) (local.Option
 		return o, nil
 	}
 	sender, err := smtp.New(c.smtp, c.mailFrom)
+	if err != nil {
+		return o, fmt.Errorf("send mails as -smtp and -mail-from say: %w", err)
+	}
 	o.Sender = sender
-	return o, err
+	return o, nil
 }
 
 // grace is how long requests under way may take when the service is told to stop.

@@ -2,6 +2,14 @@ package identity
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +17,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/go-jose/go-jose/v4"
 
 	"lamplighter.dev/shared/clock"
@@ -160,6 +169,41 @@ func TestUnknownKeysDoNotMakeTheFileBeRead(t *testing.T) {
 	}
 	if h.reads > 1 {
 		t.Errorf("the file was read %d times in half a minute", h.reads)
+	}
+}
+
+// check 9, where the keys are in KMS: their public halves are read once.
+func TestUnknownKeysDoNotMakeKMSBeAsked(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKIXPublicKey(key.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+		fmt.Fprintf(w, `{"KeyId":"k","KeySpec":"ECC_NIST_P256","PublicKey":%q}`, base64.StdEncoding.EncodeToString(der))
+	}))
+	defer srv.Close()
+	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &srv.URL, Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "")}
+	stranger := newHouse(t)
+	ring, err := NewKMSKeys(cfg, stranger.clock, "arn:aws:kms:eu-west-1:1:key/k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := NewJWTs(ring, "https://lamplighter.test", stranger.clock)
+	for range 1000 {
+		token, _ := stranger.token(t)
+		if _, err := tokens.Verify(context.Background(), token); !fault.Is(err, fault.Unauthenticated) {
+			t.Fatal(err)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("KMS was asked %d times; want once", asked)
 	}
 }
 

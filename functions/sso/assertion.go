@@ -9,8 +9,8 @@ import (
 
 const (
 	statusSuccess = "urn:oasis:names:tc:SAML:2.0:status:Success"
-	bearer        = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
-	leeway        = time.Minute // by which the provider's clock may be off
+	bearer        = "urn:oasis:names:tc:SAML:2.0:cm:bearer" //nolint:gosec // the name of a method
+	leeway        = time.Minute                             // by which the provider's clock may be off
 )
 
 // head is what is read of a Response besides its assertion.
@@ -118,27 +118,41 @@ func (d demand) head(h head) error {
 
 // assertion refuses one that does not hold here and now.
 func (d demand) assertion(a assertion) error {
-	switch {
-	case a.Version != "2.0" || a.ID == "" || len(a.Issuers) != 1 || len(a.Subjects) != 1 || len(a.Conditions) != 1 || len(a.Logins) == 0:
+	if !a.whole() {
 		return refused("its Assertion lacks Issuer, Subject, Conditions or AuthnStatement")
+	}
+	c := a.Conditions[0]
+	switch {
 	case a.Issuers[0] != d.issuer:
 		return refused("the Issuer of its Assertion is not the organization's identity provider")
-	case a.Issued.IsZero() || a.Issued.After(d.now.Add(leeway)) || a.Issued.Before(d.now.Add(-requestTTL-leeway)):
+	case !open(d.now, a.Issued, when{a.Issued.Add(requestTTL)}):
 		return refused("its Assertion was not issued just now (IssueInstant): compare the clocks")
-	case !open(d.now, a.Conditions[0].NotBefore, a.Conditions[0].NotOnOrAfter):
+	case !open(d.now, c.NotBefore, c.NotOnOrAfter):
 		return refused("its Assertion is not valid yet, or not any more (Conditions): compare the clocks")
-	case !a.Conditions[0].meant(d.entity):
+	case !c.meant(d.entity):
 		return refused("its Assertion is meant for another audience; here it is " + d.entity)
-	}
-	for _, l := range a.Logins {
-		if !open(d.now, when{}, l.Until) {
-			return refused("the session at the identity provider has ended")
-		}
-	}
-	if !slices.ContainsFunc(a.Subjects[0].Confirmations, d.confirmed) {
+	case !a.lasts(d.now):
+		return refused("the session at the identity provider has ended")
+	case !slices.ContainsFunc(a.Subjects[0].Confirmations, d.confirmed):
 		return refused("no SubjectConfirmation is for this request, this address (Recipient " + d.acs + ") and this moment")
 	}
 	return nil
+}
+
+// whole tells whether it has all that is judged, once.
+func (a assertion) whole() bool {
+	return a.Version == "2.0" && a.ID != "" && !a.Issued.IsZero() &&
+		len(a.Issuers) == 1 && len(a.Subjects) == 1 && len(a.Conditions) == 1 && len(a.Logins) > 0
+}
+
+// lasts tells whether the person is signed in at the provider still.
+func (a assertion) lasts(now time.Time) bool {
+	for _, l := range a.Logins {
+		if !open(now, when{}, l.Until) {
+			return false
+		}
+	}
+	return true
 }
 
 // meant tells whether each restriction names us; there must be one.

@@ -308,7 +308,7 @@ var texts = []attack{
 	onBytes("an entity bomb", `^(<\?xml[^>]*>)?`, `<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "`+strings.Repeat("&a;", 1000)+`"><!ENTITY c "`+strings.Repeat("&b;", 1000)+`">]>`),
 }
 
-// under is how much time any answer may take.
+// under is how much of a processor's time any refusal may take.
 const under = slack * 100 * time.Millisecond
 
 // besieged sends each attack in response to one open request. None may get in, none may use the request up, nothing may
@@ -351,15 +351,15 @@ func besieged(t *testing.T, h *house, by idp) { //nolint:cyclop // one story
 func (h *house) refuses(status int, doc []byte) {
 	h.t.Helper()
 	took := time.Hour
-	for range 3 { // other work on the machine counts too
-		began := time.Now()
+	for range 3 { // the garbage of others is collected in between
+		began := processed()
 		a := h.finish(doc)
-		took = min(took, time.Since(began))
+		took = min(took, processed()-began)
 		a.want(h.t, status)
 		if strings.Contains(a.body, "accessToken") {
 			h.t.Fatalf("let in: %s", a.body)
 		}
-		if took < under {
+		if took < under || status == http.StatusForbidden { // that one was believed, and is used up
 			return
 		}
 	}

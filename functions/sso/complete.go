@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"lamplighter.dev/shared/accounts"
 	"lamplighter.dev/shared/audit"
@@ -136,7 +135,7 @@ func covered(have setup, email string) error {
 	if err != nil {
 		return refused("the identity provider tells an e-mail address that is none")
 	}
-	if !slices.Contains(have.proven(), name) {
+	if !have.proves(name) {
 		return fault.New(fault.Denied, "the organization has not proven %s to be its domain, so its identity provider is not believed about it", name)
 	}
 	return nil

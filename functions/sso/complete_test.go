@@ -174,7 +174,7 @@ func TestALinkOutlivesNoDomain(t *testing.T) {
 	h.refuses(http.StatusForbidden, s.document(t))
 }
 
-// check 27
+// check 27.
 func TestRelayStateIsNotFollowed(t *testing.T) {
 	h, _, w := connected(t)
 	for _, relay := range []string{"//evil.test", "https:evil.test", `\\evil.test`, "javascript:alert(1)", "https://evil.test/", ""} {

@@ -183,7 +183,7 @@ func (s service) policies(ctx context.Context, org, role string) ([]string, erro
 // store writes the setup, the claims that come and go with it, and what the organization's record repeats, all or none.
 func (s service) store(ctx context.Context, have, next setup, claims []table.Write) error {
 	org := identity.From(ctx).Org
-	it, err := table.Row(setupKey(org), next)
+	it, err := table.Row(identity.SSOKey(org), next)
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (s service) remove(ctx context.Context, _ *struct{}) (Ended, error) {
 	if err != nil {
 		return Ended{}, err
 	}
-	writes := append([]table.Write{table.Delete(setupKey(org), expected(have))}, giveBack(org, have.Domains, nil)...)
+	writes := append([]table.Write{table.Delete(identity.SSOKey(org), expected(have))}, giveBack(org, have.Domains, nil)...)
 	if len(have.demanded()) > 0 {
 		writes = append(writes, mirror(org, nil))
 	}

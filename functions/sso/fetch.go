@@ -2,8 +2,8 @@ package sso
 
 import (
 	"context"
-	"fmt"
 	"net/http"
+	"strconv"
 
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/guard"
@@ -53,5 +53,5 @@ func unfetched(status int) error {
 	if status >= 300 && status < 400 {
 		why = "; redirects are not followed, name the address itself"
 	}
-	return fault.New(fault.Invalid, "metadataURL: the answer has status %s%s", fmt.Sprint(status), why)
+	return fault.New(fault.Invalid, "metadataURL: the answer has status %s%s", strconv.Itoa(status), why)
 }

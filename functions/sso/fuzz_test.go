@@ -69,7 +69,7 @@ const (
 // openFor writes the setup as it would be stored. All of it is the same in each process of the fuzzer.
 func (h *house) openFor(org string, w *twin) {
 	h.t.Helper()
-	h.put(map[table.Key]any{setupKey(org): setup{
+	h.put(map[table.Key]any{identity.SSOKey(org): setup{
 		provider:    provider{w.entity, w.sso, [][]byte{w.signer.der}},
 		DefaultRole: identity.Viewer, Domains: []domain{{Name: "example.com", Verified: h.p.Clock.Now()}}, Version: 1,
 	}})

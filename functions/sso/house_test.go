@@ -133,13 +133,14 @@ func (h *house) do(c identity.Caller, method, path, kind string, body io.Reader)
 	return out
 }
 
-func (h *house) post(path string, body map[string]any) answer {
+// initiate asks for a sign-in.
+func (h *house) initiate(body map[string]any) answer {
 	h.t.Helper()
 	b, err := json.Marshal(body)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return h.do(identity.Caller{}, http.MethodPost, path, "application/json", bytes.NewReader(b))
+	return h.do(identity.Caller{}, http.MethodPost, "/auth/saml/initiate", "application/json", bytes.NewReader(b))
 }
 
 // caller is somebody with a role in the organization.
@@ -202,7 +203,7 @@ func (a answer) want(t testing.TB, status int) {
 // begin starts a sign-in and gives the address of the provider.
 func (h *house) begin(email string) *url.URL {
 	h.t.Helper()
-	a := h.post("/auth/saml/initiate", map[string]any{"email": email})
+	a := h.initiate(map[string]any{"email": email})
 	a.want(h.t, http.StatusOK)
 	u, err := url.Parse(a.Data["redirectURL"].(string))
 	if err != nil {
@@ -212,11 +213,8 @@ func (h *house) begin(email string) *url.URL {
 }
 
 // finish sends a response as a browser does.
-func (h *house) finish(doc []byte, more ...string) answer {
+func (h *house) finish(doc []byte) answer {
 	h.t.Helper()
 	form := url.Values{"SAMLResponse": {base64.StdEncoding.EncodeToString(doc)}}
-	for i := 0; i+1 < len(more); i += 2 {
-		form.Set(more[i], more[i+1])
-	}
 	return h.do(identity.Caller{}, http.MethodPost, acsPath, formKind, strings.NewReader(form.Encode()))
 }

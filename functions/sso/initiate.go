@@ -159,9 +159,14 @@ func (s service) authnRequest(destination, id string) *etree.Document {
 	doc := etree.NewDocument()
 	r := doc.CreateElement("samlp:AuthnRequest")
 	for _, a := range [][2]string{
-		{"xmlns:samlp", protocolNS}, {"xmlns:saml", assertionNS}, {"ID", id}, {"Version", "2.0"},
-		{"IssueInstant", s.Clock.Now().UTC().Format(time.RFC3339)}, {"Destination", destination},
-		{"AssertionConsumerServiceURL", s.acs()}, {"ProtocolBinding", postBinding},
+		{"xmlns:samlp", protocolNS},
+		{"xmlns:saml", assertionNS},
+		{"ID", id},
+		{"Version", "2.0"},
+		{"IssueInstant", s.Clock.Now().UTC().Format(time.RFC3339)},
+		{"Destination", destination},
+		{"AssertionConsumerServiceURL", s.acs()},
+		{"ProtocolBinding", postBinding},
 	} {
 		r.CreateAttr(a[0], a[1])
 	}

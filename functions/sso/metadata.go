@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -115,11 +116,11 @@ func (s service) accept(e *entity) (*provider, error) {
 	r := e.Roles[0]
 	switch {
 	case len(e.Roles) != 1 || !strings.Contains(r.Protocols, protocolNS):
-		return nil, fmt.Errorf("they describe no identity provider of SAML 2.0")
+		return nil, errors.New("they describe no identity provider of SAML 2.0")
 	case e.EntityID == "" || len(e.EntityID) > maxEntityID || strings.ContainsFunc(e.EntityID, func(c rune) bool { return c < ' ' }):
-		return nil, fmt.Errorf("entityID is missing, or no name")
+		return nil, errors.New("entityID is missing, or no name")
 	case r.WantsSigned == "true" || r.WantsSigned == "1":
-		return nil, fmt.Errorf("the identity provider wants signed requests (WantAuthnRequestsSigned), which are not supported: switch that off there")
+		return nil, errors.New("the identity provider wants signed requests (WantAuthnRequestsSigned), which are not supported: switch that off there")
 	}
 	for _, until := range []string{e.ValidUntil, r.ValidUntil} {
 		if err := s.current(until); err != nil {
@@ -163,7 +164,7 @@ func errOldMethods(lists ...methods) error {
 		}
 	}
 	if said {
-		return fmt.Errorf("the identity provider signs by SHA-1 or other old methods only: make it sign by RSA with SHA-256")
+		return errors.New("the identity provider signs by SHA-1 or other old methods only: make it sign by RSA with SHA-256")
 	}
 	return nil
 }
@@ -172,14 +173,14 @@ func errOldMethods(lists ...methods) error {
 func (s service) door(doors []endpoint) (string, error) {
 	i := slices.IndexFunc(doors, func(d endpoint) bool { return d.Binding == redirectBinding })
 	if i < 0 {
-		return "", fmt.Errorf("they have no SingleSignOnService with the binding HTTP-Redirect")
+		return "", errors.New("they have no SingleSignOnService with the binding HTTP-Redirect")
 	}
 	u, err := url.Parse(doors[i].Location)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || len(doors[i].Location) > 2048 {
-		return "", fmt.Errorf("the Location of SingleSignOnService is not the address of a web page")
+		return "", errors.New("the Location of SingleSignOnService is not the address of a web page")
 	}
 	if u.Scheme != "https" && (u.Scheme != "http" || !s.Settings.PrivateAddresses) {
-		return "", fmt.Errorf("the Location of SingleSignOnService must begin with https://")
+		return "", errors.New("the Location of SingleSignOnService must begin with https://")
 	}
 	return u.String(), nil
 }
@@ -187,7 +188,7 @@ func (s service) door(doors []endpoint) (string, error) {
 // signing are the certificates that signatures may be checked with. One that is not good is left out, unless none is.
 func (s service) signing(keys []key) ([][]byte, error) {
 	var out [][]byte
-	last := fmt.Errorf("they have no certificate for signing (KeyDescriptor)")
+	last := errors.New("they have no certificate for signing (KeyDescriptor)")
 	for _, k := range keys {
 		if k.Use != "" && k.Use != "signing" {
 			continue
@@ -214,18 +215,20 @@ func (s service) signing(keys []key) ([][]byte, error) {
 
 const minRSA = 2048 // bits
 
+// oldSignatures are those of certificates that nothing should rest on, though here they only vouch for themselves.
+var oldSignatures = []x509.SignatureAlgorithm{x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1, x509.ECDSAWithSHA1}
+
 // certificate reads one, and refuses what nothing should rest on.
 func (s service) certificate(text string) ([]byte, error) {
 	der, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
 	if err != nil {
-		return nil, fmt.Errorf("a certificate for signing is not base64")
+		return nil, errors.New("a certificate for signing is not base64")
 	}
 	c, err := x509.ParseCertificate(der)
 	if err != nil {
-		return nil, fmt.Errorf("a certificate for signing cannot be read")
+		return nil, errors.New("a certificate for signing cannot be read")
 	}
-	switch c.SignatureAlgorithm {
-	case x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1, x509.ECDSAWithSHA1:
+	if slices.Contains(oldSignatures, c.SignatureAlgorithm) {
 		return nil, fmt.Errorf("the certificate for signing is itself signed by %s: make a new one with SHA-256", c.SignatureAlgorithm)
 	}
 	if !s.Clock.Now().Before(c.NotAfter) {

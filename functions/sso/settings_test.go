@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/id"
 	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/limit"
 	"lamplighter.dev/shared/table"
 )
 
@@ -117,7 +118,7 @@ func TestADomainBelongsToOneOrganization(t *testing.T) {
 func TestADomainOfAnOrganizationThatEndedIsFree(t *testing.T) {
 	h, first, w := connected(t)
 	h.put(map[table.Key]any{identity.AccessKey(first.org): identity.Access{Ended: true}})
-	h.post("/auth/saml/initiate", map[string]any{"email": ada}).want(t, http.StatusBadRequest)
+	h.initiate(map[string]any{"email": ada}).want(t, http.StatusBadRequest)
 	other := h.found("owner@other.test")
 	other.connect(w.metadata(), "example.com")
 	if c := row[claim](h, claimKey("example.com")); c.Org != other.org {
@@ -262,7 +263,7 @@ func TestInitiate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { // check 14: only the domain counts
 			h.t = t
-			a := h.post("/auth/saml/initiate", body)
+			a := h.initiate(body)
 			a.want(t, http.StatusOK)
 			if len(a.Data) != 1 || !strings.HasPrefix(a.Data["redirectURL"].(string), w.sso+"?") {
 				t.Errorf("%v", a.Data)
@@ -284,17 +285,20 @@ func TestInitiate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h.t = t
-			h.post("/auth/saml/initiate", body).want(t, http.StatusBadRequest)
+			h.initiate(body).want(t, http.StatusBadRequest)
 		})
 	}
 }
 
 func TestInitiateIsPaced(t *testing.T) {
 	h, _, _ := connected(t)
-	for range perSource.Max {
-		h.begin(ada)
+	all := limit.Count(h.p.Clock.Now(), perSource, "192.0.2.1") // where httptest says requests come from
+	all.Changes[0] = table.Add("n", perSource.Max-2)
+	if _, err := h.p.Table.Write(anywhere(), all); err != nil {
+		t.Fatal(err)
 	}
-	h.post("/auth/saml/initiate", map[string]any{"email": ada}).want(t, http.StatusForbidden)
+	h.begin(ada)
+	h.initiate(map[string]any{"email": ada}).want(t, http.StatusForbidden)
 	h.clock.Advance(10 * time.Minute)
 	h.begin(ada)
 }
@@ -302,7 +306,7 @@ func TestInitiateIsPaced(t *testing.T) {
 func TestADeploymentThatDoesNotKnowItsAddress(t *testing.T) {
 	h, o, _ := connected(t)
 	h.p.Settings.BaseURL = ""
-	h.post("/auth/saml/initiate", map[string]any{"email": ada}).want(t, http.StatusBadRequest)
+	h.initiate(map[string]any{"email": ada}).want(t, http.StatusBadRequest)
 	o.put(identity.Owner, http.StatusBadRequest, map[string]any{})
 	h.do(identity.Caller{}, http.MethodGet, metadataPath, "", nil).want(t, http.StatusBadRequest)
 }

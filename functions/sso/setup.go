@@ -39,12 +39,9 @@ func (p provider) equal(o provider) bool {
 		slices.EqualFunc(p.Certificates, o.Certificates, func(a, b []byte) bool { return string(a) == string(b) })
 }
 
-// setupKey is where an organization's setup is.
-func setupKey(org string) table.Key { return identity.SSOKey(org) }
-
 // read reads the setup of org; fault.NotFound when it has none.
 func (s service) read(ctx context.Context, org string) (setup, error) {
-	k := setupKey(org)
+	k := identity.SSOKey(org)
 	out, err := table.Read[setup](table.Within(ctx, k.PK), s.Table, k)
 	if fault.Is(err, fault.NotFound) {
 		return out, fault.New(fault.NotFound, "single sign-on is not set up: do so with PUT /organisation/saml")
@@ -53,9 +50,7 @@ func (s service) read(ctx context.Context, org string) (setup, error) {
 }
 
 // proves tells whether the organization has proven the domain to be its own.
-func (s setup) proves(name string) bool {
-	return slices.Contains(s.proven(), name)
-}
+func (s setup) proves(name string) bool { return slices.Contains(s.proven(), name) }
 
 // proven are the domains that are.
 func (s setup) proven() []string {

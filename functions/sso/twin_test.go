@@ -111,15 +111,15 @@ func newTwin() *twin { return &twin{"https://idp.test/metadata", "https://idp.te
 func (w *twin) metadata() []byte { return metadataOf(w.entity, w.sso, w.signer.der) }
 
 func metadataOf(entity, sso string, certificates ...[]byte) []byte {
-	keys := ""
+	var keys strings.Builder
 	for _, der := range certificates {
-		keys += `<KeyDescriptor use="signing"><KeyInfo xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data><X509Certificate>` +
-			base64.StdEncoding.EncodeToString(der) + `</X509Certificate></X509Data></KeyInfo></KeyDescriptor>`
+		keys.WriteString(`<KeyDescriptor use="signing"><KeyInfo xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data><X509Certificate>` +
+			base64.StdEncoding.EncodeToString(der) + `</X509Certificate></X509Data></KeyInfo></KeyDescriptor>`)
 	}
 	return fmt.Appendf(nil, `<?xml version="1.0"?><!-- made by hand --><EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID=%q>`+
 		`<IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">%s`+
 		`<SingleSignOnService Binding=%q Location="https://idp.test/post"/><SingleSignOnService Binding=%q Location=%q/>`+
-		`</IDPSSODescriptor></EntityDescriptor>`, entity, keys, postBinding, redirectBinding, sso)
+		`</IDPSSODescriptor></EntityDescriptor>`, entity, keys.String(), postBinding, redirectBinding, sso)
 }
 
 // speech is all that a response says. Fields that are "" are left out where that is possible.
@@ -166,14 +166,14 @@ func attr(name, value string) string {
 }
 
 func (s speech) attributes() string {
-	out := ""
+	var out strings.Builder
 	for _, a := range [][2]string{{"email", s.email}, {"displayName", s.name}} {
 		if a[1] != "" {
-			out += `<saml:Attribute Name="` + a[0] + `"><saml:AttributeValue xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="xs:string">` +
-				html.EscapeString(a[1]) + `</saml:AttributeValue></saml:Attribute>`
+			out.WriteString(`<saml:Attribute Name="` + a[0] + `"><saml:AttributeValue xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="xs:string">` +
+				html.EscapeString(a[1]) + `</saml:AttributeValue></saml:Attribute>`)
 		}
 	}
-	return `<saml:AttributeStatement>` + out + `</saml:AttributeStatement>`
+	return `<saml:AttributeStatement>` + out.String() + `</saml:AttributeStatement>`
 }
 
 func (s speech) assertion() string {

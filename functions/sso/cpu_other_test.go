@@ -1,0 +1,10 @@
+//go:build !unix
+
+package sso
+
+import "time"
+
+var began = time.Now()
+
+// processed is how long this process runs: other systems do not tell how much of that is its own.
+func processed() time.Duration { return time.Since(began) }

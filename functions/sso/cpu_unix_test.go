@@ -1,0 +1,17 @@
+//go:build unix
+
+package sso
+
+import (
+	"syscall"
+	"time"
+)
+
+// processed is how much time processors have given to this process.
+func processed() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

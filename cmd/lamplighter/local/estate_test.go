@@ -98,6 +98,7 @@ func (e *estate) ids(uids ...string) []string {
 
 func (e *estate) team(name string, uids ...string) string {
 	e.t.Helper()
+	e.clock.Advance(time.Millisecond)
 	t := inventory.Team{ID: id.New("team", e.clock.Now()), Name: name, CreatedAt: e.clock.Now()}
 	_, err := e.store.CreateTeam(e.tenant(), org, inventory.Ownership{Team: t, Resources: e.ids(uids...)})
 	e.must(err)
@@ -107,6 +108,7 @@ func (e *estate) team(name string, uids ...string) string {
 
 func (e *estate) group(name string, selector *inventory.Selector, uids ...string) string {
 	e.t.Helper()
+	e.clock.Advance(time.Millisecond)
 	var places []inventory.Place
 	for i, one := range e.ids(uids...) {
 		places = append(places, inventory.Place{ResourceID: one, Tier: 1 + i%2, Order: 1 + i})

@@ -5,7 +5,6 @@ package eraser
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -20,7 +19,7 @@ import (
 	"lamplighter.dev/shared/workflow"
 )
 
-// How long one run erases, and how much of the context's deadline it leaves for the answer.
+// How long one run erases where it has no deadline, and how much of one it leaves for the answer.
 const (
 	stretch = 2 * time.Minute
 	reserve = 15 * time.Second
@@ -49,42 +48,46 @@ func Handler(p *platform.Platform) workflow.Handler {
 // eraser is one run.
 type eraser struct {
 	*platform.Platform
-	in    erasure.Input
-	until time.Time
+	in erasure.Input
 }
-
-// errLater is that the time of a run is over.
-var errLater = errors.New("time is over")
 
 // Erase erases what it can of in.Org in one run. An organization that has not ended is never touched.
 func Erase(ctx context.Context, p *platform.Platform, in erasure.Input) (Result, error) {
-	e := &eraser{Platform: p, in: in, until: until(ctx, p.Clock.Now())}
+	e := &eraser{p, in}
 	ctx = table.Within(ctx, pending.Prefix, identity.UserPrefix, people.InvitedPrefix, domainPrefix, simulatedPrefix)
 	there, err := e.ended(ctx)
 	if err != nil {
 		return Result{}, err
 	}
 	if there {
-		err = e.pass(ctx)
+		var later bool
+		if later, err = e.stint(ctx); later || err != nil {
+			return Result{WaitSeconds: 1}, fault.Wrap("erase "+in.Org, err)
+		}
 	}
-	switch settled := in.Ended.Add(erasure.Settling).Sub(p.Clock.Now()); {
-	case errors.Is(err, errLater):
-		return Result{}, nil
-	case err != nil:
-		return Result{}, fmt.Errorf("erase %s: %w", in.Org, err)
-	case there && settled > 0:
+	if settled := in.Ended.Add(erasure.Settling).Sub(p.Clock.Now()); there && settled > 0 {
 		return Result{WaitSeconds: int(settled/time.Second) + 1}, nil
 	}
 	return Result{Done: true}, e.close(ctx, there)
 }
 
-// until is when a run that begins now erases no more.
-func until(ctx context.Context, now time.Time) time.Time {
-	end := now.Add(stretch)
-	if d, ok := ctx.Deadline(); ok && d.Add(-reserve).Before(end) {
-		return d.Add(-reserve)
+// stint erases for as long as a run may, and tells whether that was not long enough.
+func (e *eraser) stint(ctx context.Context) (later bool, err error) {
+	within, cancel := bounded(ctx)
+	defer cancel()
+	err = e.pass(within)
+	if err != nil && within.Err() != nil && ctx.Err() == nil {
+		return true, nil // what was interrupted is done again
 	}
-	return end
+	return false, err
+}
+
+// bounded gives a run its time.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if d, ok := ctx.Deadline(); ok {
+		return context.WithDeadline(ctx, d.Add(-reserve))
+	}
+	return context.WithTimeout(ctx, stretch)
 }
 
 // ended tells whether there is something left to erase, and refuses an organization that lives.

@@ -299,8 +299,8 @@ func TestOnlyOneEndsAnOrganization(t *testing.T) {
 
 // Whatever call fails, with its effect or without, the next run carries on and nothing is left.
 func TestKilledAnywhereItCarriesOn(t *testing.T) {
-	for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {
-		for call, failed := 1, true; failed; call++ {
+	for harm, stride := range map[table.Harm]int{table.FailBefore: 1, table.FailAfter: 3} {
+		for call, failed := 1, true; failed; call += stride {
 			s := newStage(t)
 			s.estate("org_a", 1)
 			in := s.ends("org_a")
@@ -325,21 +325,29 @@ func TestKilledAnywhereItCarriesOn(t *testing.T) {
 	}
 }
 
-func TestARunEndsInTime(t *testing.T) {
+func TestARunThatIsOutOfTimeGoesOnLater(t *testing.T) {
 	s := newStage(t)
 	s.estate("org_a", 2)
 	in := s.ends("org_a")
-	ctx, cancel := context.WithDeadline(t.Context(), s.clock.Now().Add(reserve/2)) // by the clock of the stage, which is in the past
+	s.clock.Advance(erasure.Settling + time.Second)
+	input, err := json.Marshal(map[string]any{"task": "erase", "input": in})
+	s.must(err)
+	ctx, cancel := context.WithTimeout(t.Context(), reserve-time.Second)
 	defer cancel()
-	if end := until(ctx, s.clock.Now()); !end.Before(s.clock.Now()) {
-		t.Errorf("erases until %s", end)
+	out, err := Handler(s.p)(ctx, input)
+	if err != nil || out != (Result{WaitSeconds: 1}) {
+		t.Errorf("%+v, %v", out, err)
 	}
-	if end := until(t.Context(), s.clock.Now()); !end.Equal(s.clock.Now().Add(stretch)) {
-		t.Errorf("erases until %s", end)
+	if len(s.of("org_a")) < 20 {
+		t.Error("erased without time")
 	}
-	e := &eraser{Platform: s.p, in: in, until: s.clock.Now()}
-	if err := e.pass(s.anywhere()); err != errLater { //nolint:errorlint // the very value
-		t.Errorf("%v", err)
+	ctx, cancel = context.WithCancel(t.Context())
+	cancel()
+	if out, err = Handler(s.p)(ctx, input); err == nil {
+		t.Errorf("in a process that ends: %+v", out)
+	}
+	if r := s.done(in); !r.Done || len(s.of("org_a")) > 0 {
+		t.Errorf("%+v, %v", r, s.of("org_a"))
 	}
 }
 

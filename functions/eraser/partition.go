@@ -101,8 +101,8 @@ func (e *eraser) stop(ctx context.Context, w pending.Work) error {
 // drain empties a partition, batch by batch, each after what its items lead to.
 func (e *eraser) drain(ctx context.Context, pk string, leads func(*eraser, context.Context, []table.Item) error) error {
 	for {
-		if !e.Clock.Now().Before(e.until) {
-			return errLater
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("erase %s: %w", pk, err)
 		}
 		page, err := e.Table.Query(ctx, table.Query{PK: pk, Limit: batch})
 		if err != nil {

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/simulated"
 	"lamplighter.dev/shared/execution"
+	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/inventory"
 	"lamplighter.dev/shared/table"
@@ -153,6 +155,9 @@ func TestWhatCannotRunFailsAndSaysWhy(t *testing.T) {
 			_, err := w.store.Write(w.ctx, table.Delete(inventory.AccountKey(org, w.account.ID)))
 			w.must(err)
 		}, "not connected any more"},
+		"the organization was deleted": {func(w *world, _ inventory.Resource) {
+			w.put(identity.AccessKey(org), identity.Access{Ended: true})
+		}, "not connected any more"},
 		"the account became read_only": {func(w *world, _ inventory.Resource) {
 			w.account.PermissionLevel = "read_only"
 			w.put(inventory.AccountKey(org, w.account.ID), w.account)
@@ -169,6 +174,9 @@ func TestWhatCannotRunFailsAndSaysWhy(t *testing.T) {
 			w.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
 			if a = w.action(a.ID); a.Status != execution.Failed || !strings.Contains(a.ErrorMessage, c.message) {
 				t.Errorf("%s: %q", a.Status, a.ErrorMessage)
+			}
+			if n := simulated.Calls(w.e.providers["simulated"], w.account.ID)["Act"]; n > 0 {
+				t.Errorf("acted %d times", n)
 			}
 		})
 	}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"lamplighter.dev/cmd/lamplighter/testenv"
+	"lamplighter.dev/functions/auth"
+	"lamplighter.dev/shared/erasure"
+	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/table"
+)
+
+// user is what the tests look at of somebody in an organization.
+type user struct {
+	Email  string `json:"email"`
+	Status string `json:"status"`
+	Roles  []struct {
+		RoleID string `json:"roleID"`
+	} `json:"roles"`
+}
+
+func userPath(email string) string { return "/users/" + url.PathEscape(email) }
+
+// colleague invites the address with the role, and gives the client of whoever follows the invitation.
+func colleague(t *testing.T, e *testenv.Env, owner *testenv.Client, email, role string) *testenv.Client { //nolint:revive // who invites whom as what
+	t.Helper()
+	owner.Call(http.MethodPost, "/users", map[string]string{"email": email, "role": role}, nil)
+	if _, err := auth.Provision(t.Context(), e.Platform, email, testenv.Password, "Colleague"); err != nil {
+		t.Fatal(err)
+	}
+	c := e.Anonymous()
+	c.Enter(email, owner.Org)
+	return c
+}
+
+// check 8: who is locked out or removed is out with the next request, whatever they still hold; who is demoted can do less.
+func TestWhatIsTakenFromAMemberIsTakenAtOnce(t *testing.T) {
+	e := testenv.Start(t, testenv.Setup{})
+	ada := e.Owner("ada@example.com")
+	const email = "eve@example.com"
+	eve := colleague(t, e, ada, email, identity.Admin)
+	eve.Call(http.MethodGet, "/users", nil, nil)
+	var pat struct {
+		Token string `json:"token"`
+	}
+	eve.Call(http.MethodPost, "/personal-access-tokens", map[string]string{"name": "laptop"}, &pat)
+	robot := e.Anonymous()
+	robot.Token = pat.Token
+	robot.Call(http.MethodGet, "/users", nil, nil)
+	out := func(after string) {
+		t.Helper()
+		if err := eve.Do(t.Context(), http.MethodGet, "/users", nil, nil); err == nil || !strings.Contains(err.Error(), " 401 ") {
+			t.Errorf("%s: the session answers %v", after, err)
+		}
+		// A personal access token is its user's, and good for organizations that they belong to.
+		if err := robot.Do(t.Context(), http.MethodGet, "/users", nil, nil); err == nil || !strings.Contains(err.Error(), " 40") {
+			t.Errorf("%s: the token answers %v", after, err)
+		}
+	}
+	ada.Call(http.MethodPatch, userPath(email), map[string]string{"status": "disabled"}, nil)
+	out("locked out")
+	ada.Call(http.MethodPatch, userPath(email), map[string]string{"status": "active"}, nil)
+	eve.Call(http.MethodGet, "/users", nil, nil)
+	robot.Call(http.MethodGet, "/users", nil, nil)
+	ada.Call(http.MethodPatch, userPath(email), map[string]string{"role": "viewer"}, nil)
+	eve.Refused(http.StatusForbidden, http.MethodGet, "/users", nil)
+	robot.Refused(http.StatusForbidden, http.MethodGet, "/users", nil)
+	eve.Call(http.MethodGet, "/resources", nil, nil)
+	ada.Call(http.MethodDelete, userPath(email), nil, nil)
+	out("removed")
+	ada.Refused(http.StatusNotFound, http.MethodGet, userPath(email), nil)
+}
+
+// check 43: two owners who remove each other over HTTP leave one.
+func TestTwoOwnersRemoveEachOtherOverHTTP(t *testing.T) {
+	e := testenv.Start(t, testenv.Setup{})
+	ada := e.Owner("ada@example.com")
+	bob := colleague(t, e, ada, "bob@example.com", identity.Owner)
+	done := make(chan error, 2)
+	go func() { done <- ada.Do(context.Background(), http.MethodDelete, userPath("bob@example.com"), nil, nil) }()
+	go func() { done <- bob.Do(context.Background(), http.MethodDelete, userPath("ada@example.com"), nil, nil) }()
+	first, second := <-done, <-done
+	if (first == nil) == (second == nil) {
+		t.Errorf("%v, %v", first, second)
+	}
+	a, err := table.Read[identity.Access](table.WithTenant(t.Context(), ada.Org), e.Platform.Table, identity.AccessKey(ada.Org))
+	if err != nil || a.Owners != 1 || a.Members != 1 {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+// An organization that is deleted lets nobody in from that moment, acts on nothing, and half an hour later nothing is left.
+func TestTheEndOfAnOrganization(t *testing.T) {
+	clock := &testenv.Ahead{}
+	dir := t.TempDir()
+	e := testenv.Start(t, testenv.Setup{Dir: dir, Clock: clock})
+	ada, other := e.Owner("ada@example.com"), e.Owner("other@example.com")
+	bob := colleague(t, e, ada, "bob@example.com", identity.Admin)
+	ada.Call(http.MethodPost, "/users", map[string]string{"email": "late@example.com"}, nil)
+	account := ada.Connect("111122223333", testenv.Fast(200))
+	kept := other.Connect("111122223333", testenv.Fast(200))
+	used(t, e, ada)
+	used(t, e, other)
+	clock.Advance(time.Minute)
+
+	bob.Refused(http.StatusForbidden, http.MethodDelete, "/organisation", map[string]string{"confirm": "Org of ada@example.com"})
+	ada.Refused(http.StatusBadRequest, http.MethodDelete, "/organisation", nil)
+	var ended struct {
+		ID string `json:"id"`
+	}
+	ada.Call(http.MethodDelete, "/organisation", map[string]string{"confirm": "Org of ada@example.com"}, &ended)
+	if ended.ID != ada.Org {
+		t.Errorf("ended %+v", ended)
+	}
+	for who, c := range map[string]*testenv.Client{"its owner": ada, "its admin": bob} {
+		if err := c.Do(t.Context(), http.MethodGet, "/resources", nil, nil); err == nil || !strings.Contains(err.Error(), " 401 ") {
+			t.Errorf("%s: %v", who, err)
+		}
+	}
+	again := e.Anonymous()
+	again.Enter("ada@example.com", "")
+	var orgs []any
+	e.Eventually("the first pass", func() bool {
+		again.Call(http.MethodGet, "/organisations", nil, &orgs)
+		return len(orgs) == 0
+	})
+	again.Call(http.MethodPost, "/organisations", map[string]string{"name": "Org of ada@example.com"}, nil)
+	late := e.Anonymous()
+	if _, err := auth.Provision(t.Context(), e.Platform, "late@example.com", testenv.Password, "Late"); err != nil {
+		t.Fatal(err)
+	}
+	late.Enter("late@example.com", "")
+	late.Call(http.MethodGet, "/organisations", nil, &orgs)
+	if len(orgs) != 0 {
+		t.Errorf("an invitation to an organization that ended: %v", orgs)
+	}
+
+	clock.Advance(erasure.Settling + time.Minute)
+	e.Restart() // it carries on, and its wait is over
+	e.Eventually("the end of the erasure", func() bool {
+		k := identity.AccessKey(ada.Org)
+		_, err := e.Platform.Table.Get(table.Within(t.Context(), k.PK), k)
+		return fault.Is(err, fault.NotFound)
+	})
+	other = other.Again()
+	other.Enter("other@example.com", other.Org)
+	var whole struct {
+		ResourceCount int `json:"resourceCount"`
+	}
+	if other.Call(http.MethodGet, "/cloud-accounts/"+kept, nil, &whole); whole.ResourceCount != 200 {
+		t.Errorf("the other organization: %+v", whole)
+	}
+	e.Stop()
+	cleared(t, dir, clock)
+	mine, theirs := keysWith(t, dir, ada.Org, account), keysWith(t, dir, other.Org, kept)
+	if len(mine) > 0 || len(theirs) < 20 {
+		t.Errorf("%d keys of the other organization are left, and of the one that ended:\n%s", len(theirs), strings.Join(mine, "\n"))
+	}
+}
+
+// used leaves traces of work in the organization: a group that was stopped, an action, a team, a role, and their record.
+func used(t *testing.T, e *testenv.Env, c *testenv.Client) {
+	t.Helper()
+	all := running(t, c, 3)
+	var group struct {
+		ID string `json:"id"`
+	}
+	c.Call(http.MethodPost, "/resource-groups", map[string]any{"name": "batch", "members": []map[string]any{{"resourceID": all[0].ID}, {"resourceID": all[1].ID}}}, &group)
+	c.Call(http.MethodPost, "/actions/bulk", map[string]string{"type": "stop", "groupID": group.ID}, nil)
+	act(c, all[2], "stop")
+	c.Call(http.MethodPost, "/roles", map[string]any{"name": "Gardener", "policies": []string{"actions:execute"}}, nil)
+	c.Call(http.MethodPost, "/resources/refresh", map[string]string{}, nil)
+	e.Settled()
+}
+
+// cleared removes from the store file what has expired, as the service does every minute.
+func cleared(t *testing.T, dir string, c *testenv.Ahead) {
+	t.Helper()
+	s, err := table.Open(filepath.Join(dir, "store.db"), table.Options{Clock: c, SweepEvery: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = s.Sweep(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err = s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// keysWith are the keys in the store file that have one of the texts in them.
+func keysWith(t *testing.T, dir string, texts ...string) []string {
+	t.Helper()
+	db, err := bolt.Open(filepath.Join(dir, "store.db"), 0o600, &bolt.Options{ReadOnly: true, Timeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // it was only read
+	var out []string
+	err = db.View(func(tx *bolt.Tx) error {
+		return tx.ForEach(func(bucket []byte, b *bolt.Bucket) error {
+			if string(bucket) == "feed" { // of what was delivered, for a day
+				return nil
+			}
+			return b.ForEach(func(k, _ []byte) error {
+				for _, text := range texts {
+					if bytes.Contains(k, []byte(text)) {
+						out = append(out, string(bucket)+" "+string(k))
+						break
+					}
+				}
+				return nil
+			})
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

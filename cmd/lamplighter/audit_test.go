@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -213,10 +214,11 @@ func TestAnAuditLogFromItsFirstRequestToItsProof(t *testing.T) {
 			t.Errorf("%s: %s", file, got)
 		}
 	}
-	var system string
+	var chains []string
 	for n := range 16 {
-		system += printed(t, "export", "-dir", s.Setup.Dir, "-system", fmt.Sprint(n))
+		chains = append(chains, printed(t, "export", "-dir", s.Setup.Dir, "-system", strconv.Itoa(n)))
 	}
+	system := strings.Join(chains, "")
 	if !strings.Contains(system, `"action":"logIn"`) || !strings.Contains(system, `"status":401`) || strings.Contains(system+straight, "not the password") {
 		t.Errorf("the installation has on record %s", system)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -163,7 +164,7 @@ func TestFilters(t *testing.T) {
 		got, _ := a.list(ours, query)
 		var seqs []string
 		for _, r := range got.Data.Items {
-			seqs = append(seqs, fmt.Sprint(r.Seq))
+			seqs = append(seqs, strconv.FormatInt(r.Seq, 10))
 		}
 		if strings.Join(seqs, " ") != want || got.Data.Total != len(seqs) {
 			t.Errorf("%s: %s of %d, want %s", query, seqs, got.Data.Total, want)
@@ -300,8 +301,12 @@ func TestAnExportTellsWhatItIs(t *testing.T) {
 	a := newAPI(t)
 	a.write(ours, numbered(1)...)
 	for _, c := range []struct{ format, accept, kind string }{
-		{"", "", ndjsonType}, {"", "*/*", ndjsonType}, {"", "text/csv", csvType}, {"", "text/csv; q=0.9", csvType},
-		{"ndjson", "text/csv", ndjsonType}, {"csv", "application/x-ndjson", csvType},
+		{"", "", ndjsonType},
+		{"", "*/*", ndjsonType},
+		{"", "text/csv", csvType},
+		{"", "text/csv; q=0.9", csvType},
+		{"ndjson", "text/csv", ndjsonType},
+		{"csv", "application/x-ndjson", csvType},
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/audit-logs/export?"+url.Values{"format": {c.format}}.Encode(), http.NoBody)
 		if c.format == "" {
@@ -323,7 +328,7 @@ func TestALongExportGoesOnWhereItStopped(t *testing.T) {
 	a := newAPI(t)
 	fat := map[string]any{}
 	for i := range 8 {
-		fat[fmt.Sprint(i)] = strings.Repeat("x", 900)
+		fat[strconv.Itoa(i)] = strings.Repeat("x", 900)
 	}
 	rows := numbered(700)
 	for i := range rows {

@@ -34,11 +34,11 @@ func stored(t *testing.T, n int) (table.Store, []table.Item) {
 }
 
 // edit replaces text in an item.
-func edit(it table.Item, old, new string) table.Item {
-	if !strings.Contains(string(it.Data), old) {
-		panic(old + " is not in " + string(it.Data))
+func edit(it table.Item, was, is string) table.Item {
+	if !strings.Contains(string(it.Data), was) {
+		panic(was + " is not in " + string(it.Data))
 	}
-	it.Data = json.RawMessage(strings.Replace(string(it.Data), old, new, 1))
+	it.Data = json.RawMessage(strings.Replace(string(it.Data), was, is, 1))
 	return it
 }
 

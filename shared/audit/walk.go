@@ -102,26 +102,38 @@ func (w *Walk) Step(s Sealed) *Break {
 
 // wrong tells what is wrong with a row where it stands, "" for nothing.
 func (w *Walk) wrong(s Sealed) string {
-	seq, previous := s.seq(), s.text("previousHash")
+	if why := w.misplaced(s.seq()); why != "" {
+		return why
+	}
+	previous := s.text("previousHash")
 	content := map[string]any(maps.Clone(s))
 	delete(content, "hash")
 	switch {
-	case seq < 1:
-		return "it has no number"
-	case w.Whole && w.Last == 0 && seq > 1:
-		return "it is the first that there is: the rows before it are missing"
-	case w.Last > 0 && seq > w.Last+1:
-		return fmt.Sprintf("it follows row %d: what was between them is missing", w.Last)
-	case w.Last > 0 && seq <= w.Last:
-		return fmt.Sprintf("it follows row %d: the order was changed, or a row was put in", w.Last)
 	case digest(content) != s.text("hash"):
 		return "its hash is not that of its content: it was altered"
 	case w.Last > 0 && previous != w.Hash:
 		return fmt.Sprintf("its previousHash is not the hash of row %d: one of the two was altered", w.Last)
-	case (seq == 1) != (previous == genesis):
+	case (s.seq() == 1) != (previous == genesis):
 		return "its previousHash is not that of its number: the chain before it was cut off or made up"
 	case s.at().IsZero() || s.at().Before(w.At):
 		return "it is older than the row before it"
+	}
+	return ""
+}
+
+// misplaced tells why no row of this number can follow, "" where one can.
+func (w *Walk) misplaced(seq int64) string {
+	switch {
+	case seq < 1:
+		return "it has no number"
+	case w.Last == 0 && w.Whole && seq > 1:
+		return "it is the first that there is: the rows before it are missing"
+	case w.Last == 0:
+		return ""
+	case seq > w.Last+1:
+		return fmt.Sprintf("it follows row %d: what was between them is missing", w.Last)
+	case seq <= w.Last:
+		return fmt.Sprintf("it follows row %d: the order was changed, or a row was put in", w.Last)
 	}
 	return ""
 }

@@ -221,6 +221,7 @@ func BenchmarkChange(b *testing.B)  { benchmark(b, false) }
 func BenchmarkReading(b *testing.B) { benchmark(b, true) }
 
 func benchmark(b *testing.B, reads bool) {
+	b.Helper()
 	p := &platform.Platform{Table: table.Fenced(tabletest.New(b)), Clock: clock.System{}, Log: slog.New(slog.DiscardHandler)}
 	g := rest.NewGroup("Resources")
 	rest.Handle(g, rest.Op{ID: "doThing", Method: http.MethodPost, Path: "/things", Policy: "resources:write", Reads: reads},

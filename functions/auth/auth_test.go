@@ -239,8 +239,13 @@ func TestPasswordIsKnownInEverySpellingOfUnicode(t *testing.T) {
 	h.want(200, "POST", "/auth/login", map[string]any{"email": ada, "password": decomposed})
 }
 
+// check 19: refused, and before anything is hashed.
 func TestUnacceptablePasswords(t *testing.T) {
 	h := newHouse(t)
+	h.s.passwords.idKey = func([]byte, []byte, uint32, uint32, uint8, uint32) []byte {
+		t.Error("it was hashed")
+		return nil
+	}
 	for name, bad := range map[string]string{
 		"eleven characters":       "short words",
 		"129 characters":          string(bytes.Repeat([]byte("abcde fgh"), 15))[:129],

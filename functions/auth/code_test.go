@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/identity/identitytest"
 	"lamplighter.dev/shared/mail"
 	"lamplighter.dev/shared/table"
 )
@@ -40,11 +41,12 @@ func other(code string, i int) string {
 	return fmt.Sprintf("%06d", (n+1+i)%1_000_000)
 }
 
+// check 15.
 func TestFiftyWrongGuessesAtOnceHitNothingAndKillTheCode(t *testing.T) {
-	h := newHouse(t)
+	h := newHouse(t).quickly()
 	h.register()
 	code := h.forgotten()
-	s := newService(h.p)
+	s := h.s
 	var looks atomic.Int64
 	together(50, func(i int) {
 		if _, _, err := s.spend(reach(context.Background()), passwordReset, ada, other(code, i)); err == nil {
@@ -57,8 +59,9 @@ func TestFiftyWrongGuessesAtOnceHitNothingAndKillTheCode(t *testing.T) {
 	h.want(401, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": code, "purpose": passwordReset})
 }
 
+// check 15.
 func TestARightCodeWorksOnceEvenWhenUsedFiveTimesAtOnce(t *testing.T) {
-	h := newHouse(t)
+	h := newHouse(t).quickly()
 	h.register()
 	code := h.forgotten()
 	var won atomic.Int64
@@ -73,6 +76,7 @@ func TestARightCodeWorksOnceEvenWhenUsedFiveTimesAtOnce(t *testing.T) {
 	}
 }
 
+// check 15.
 func TestCodesThatAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		email, purpose string
@@ -90,7 +94,7 @@ func TestCodesThatAreRefused(t *testing.T) {
 		"for no known purpose": {ada, "world_domination", nil, 0, 400},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newHouse(t).quickly()
 			h.register()
 			code := h.forgotten()
 			h.clock.Advance(c.wait)
@@ -103,7 +107,7 @@ func TestCodesThatAreRefused(t *testing.T) {
 }
 
 func TestANewCodeReplacesTheOneBefore(t *testing.T) {
-	h := newHouse(t)
+	h := newHouse(t).quickly()
 	h.register()
 	old := h.forgotten()
 	code := h.forgotten()
@@ -114,9 +118,10 @@ func TestANewCodeReplacesTheOneBefore(t *testing.T) {
 	h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": code, "purpose": passwordReset})
 }
 
+// check 18.
 func TestSigningUpTwice(t *testing.T) {
 	t.Run("a verified account is not touched and its owner is told", func(t *testing.T) {
-		h := newHouse(t)
+		h := newHouse(t).quickly()
 		h.register()
 		for _, spelling := range []string{ada, "ADA@example.com", "ａｄａ@example.com", " ada@EXAMPLE.com"} {
 			h.clock.Advance(codesAtOnce.Per)
@@ -129,7 +134,7 @@ func TestSigningUpTwice(t *testing.T) {
 		h.logIn()
 	})
 	t.Run("an account that nobody verified gives way, with its password", func(t *testing.T) {
-		h := newHouse(t)
+		h := newHouse(t).quickly()
 		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": "evil grey password"})
 		evil := h.code(mail.VerifyAddress)
 		h.clock.Advance(codesAtOnce.Per)
@@ -144,7 +149,7 @@ func TestSigningUpTwice(t *testing.T) {
 		}
 	})
 	t.Run("above the limit of codes the password stays that of the last code", func(t *testing.T) {
-		h := newHouse(t)
+		h := newHouse(t).quickly()
 		for i := range codesAnHour.Max {
 			h.clock.Advance(codesAtOnce.Per)
 			h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": fmt.Sprint(password, i)})
@@ -156,7 +161,7 @@ func TestSigningUpTwice(t *testing.T) {
 		h.want(200, "POST", "/auth/login", map[string]any{"email": ada, "password": fmt.Sprint(password, codesAnHour.Max-1)})
 	})
 	t.Run("at once by many makes one account", func(t *testing.T) {
-		h := newHouse(t)
+		h := newHouse(t).quickly()
 		together(8, func(i int) {
 			h.call("POST", "/auth/signup", map[string]any{"email": ada, "password": fmt.Sprint(password, i)})
 		})
@@ -173,14 +178,25 @@ func TestSigningUpTwice(t *testing.T) {
 	})
 }
 
+// check 20.
 func TestFieldsThatNobodyAskedForAreIgnored(t *testing.T) {
-	h := newHouse(t)
+	h := newHouse(t).quickly()
 	h.want(200, "POST", "/auth/signup", map[string]any{
 		"email": ada, "password": password, "verified": true, "emailVerified": true, "id": "usr_mine", "epoch": 7, "role": "owner",
+		"orgId": "org_1", "isAdmin": true, "createdAt": "2000-01-01T00:00:00Z", "status": "active", "ownerId": "usr_mine", "disabled": false,
 	})
 	h.want(403, "POST", "/auth/login", map[string]any{"email": ada, "password": password})
+	h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress), "user": "usr_mine", "purposes": "all"})
+	s := h.session(h.want(200, "POST", "/auth/login", map[string]any{
+		"email": ada, "password": password, "org": "org_1", "orgId": "org_1", "sso": "org_1", "role": "owner", "user": "usr_mine", "epoch": 7,
+	}))
+	u, err := table.Read[identity.User](reach(context.Background()), h.p.Table, identity.UserKey(s.User))
+	if err != nil || u.ID == "usr_mine" || u.Epoch != 0 || s.Org != "" || s.SSO != "" || !u.Created.Equal(identitytest.Start) {
+		t.Errorf("%+v, %+v, %v", u, s, err)
+	}
 }
 
+// check 17.
 func TestResettingThePassword(t *testing.T) {
 	const fresh = "seven dim candles"
 	ticketOf := func(h *house) map[string]any {
@@ -194,7 +210,7 @@ func TestResettingThePassword(t *testing.T) {
 		},
 	} {
 		t.Run(name+" ends every session", func(t *testing.T) {
-			h := newHouse(t)
+			h := newHouse(t).quickly()
 			h.register()
 			in := h.logIn()
 			body := how(h)
@@ -212,21 +228,38 @@ func TestResettingThePassword(t *testing.T) {
 		})
 	}
 	t.Run("a ticket ends after ten minutes", func(t *testing.T) {
-		h := newHouse(t)
+		h := newHouse(t).quickly()
 		h.register()
 		body := ticketOf(h)
 		h.clock.Advance(ticketTTL + time.Second)
 		h.want(401, "PATCH", "/auth/password/reset", body)
 	})
-	t.Run("a bad password does not use the ticket up", func(t *testing.T) {
+	t.Run("what one was given opens nobody else's account", func(t *testing.T) { // check 17
+		const eve = "eve@example.com"
 		h := newHouse(t)
+		h.register()
+		if _, err := Provision(t.Context(), h.p, eve, password, "Eve"); err != nil {
+			t.Fatal(err)
+		}
+		byCode := map[string]any{"email": eve, "otp": h.forgotten(), "password": fresh}
+		h.want(401, "PATCH", "/auth/password/reset", byCode)
+		byTicket := ticketOf(h)
+		byTicket["email"] = eve
+		h.want(401, "PATCH", "/auth/password/reset", byTicket)
+		h.want(200, "POST", "/auth/login", map[string]any{"email": eve, "password": password})
+		byTicket["email"] = "ADA@example.com" // her own, which it does not need
+		h.want(200, "PATCH", "/auth/password/reset", byTicket)
+		h.want(200, "POST", "/auth/login", map[string]any{"email": ada, "password": fresh})
+	})
+	t.Run("a bad password does not use the ticket up", func(t *testing.T) {
+		h := newHouse(t).quickly()
 		h.register()
 		body := ticketOf(h)
 		h.want(400, "PATCH", "/auth/password/reset", map[string]any{"resetToken": body["resetToken"], "password": ada})
 		h.want(200, "PATCH", "/auth/password/reset", body)
 	})
 	t.Run("without ticket and code", func(t *testing.T) {
-		h := newHouse(t)
+		h := newHouse(t).quickly()
 		h.want(400, "PATCH", "/auth/password/reset", map[string]any{"password": fresh})
 		h.want(400, "PATCH", "/auth/password/reset", map[string]any{"email": ada, "password": fresh})
 		h.want(401, "PATCH", "/auth/password/reset", map[string]any{"resetToken": "lampt_made_up", "password": fresh})

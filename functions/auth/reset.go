@@ -79,6 +79,9 @@ func (s *service) reset(ctx context.Context, in *resetInput) (Message, error) {
 	if err != nil {
 		return Message{}, fmt.Errorf("reset password of %s: %w", user, err)
 	}
+	if err = belongs(in.Body.Email, u); err != nil {
+		return Message{}, err
+	}
 	if err = acceptable(in.Body.Password, u.Email); err != nil { // once more: now the address is known
 		return Message{}, err
 	}
@@ -86,6 +89,17 @@ func (s *service) reset(ctx context.Context, in *resetInput) (Message, error) {
 		return Message{}, err
 	}
 	return Message{"the password is changed and every session has ended: log in with it"}, nil
+}
+
+// belongs refuses a ticket that comes with somebody else's address.
+func belongs(email string, u identity.User) error {
+	if email == "" {
+		return nil
+	}
+	if address, err := identity.Address(email); err != nil || address != u.Email {
+		return errCode()
+	}
+	return nil
 }
 
 // entitled tells whose password the request may set, and the write that uses the entitlement up.

@@ -18,8 +18,9 @@ func (h *house) refresh(status int, tokens map[string]any) map[string]any {
 	return h.want(status, "POST", "/auth/refresh", map[string]any{"refreshToken": tokens["refreshToken"]})
 }
 
+// check 11.
 func TestTwentyRefreshesAtOnceHaveOneWinner(t *testing.T) {
-	h := newHouse(t)
+	h := newHouse(t).quickly()
 	h.register()
 	in := h.logIn()
 	var won atomic.Int64
@@ -36,9 +37,10 @@ func TestTwentyRefreshesAtOnceHaveOneWinner(t *testing.T) {
 	}
 }
 
+// check 11.
 func TestUsingARefreshTokenTwice(t *testing.T) {
 	t.Run("within ten seconds is refused and nothing more", func(t *testing.T) {
-		h := newHouse(t)
+		h := newHouse(t).quickly()
 		h.register()
 		in := h.logIn()
 		next := h.refresh(200, in)
@@ -47,7 +49,7 @@ func TestUsingARefreshTokenTwice(t *testing.T) {
 		h.refresh(200, next)
 	})
 	t.Run("later ends the session for whoever has the newest token", func(t *testing.T) {
-		h := newHouse(t)
+		h := newHouse(t).quickly()
 		h.register()
 		in := h.logIn()
 		next := h.refresh(200, in)
@@ -60,7 +62,7 @@ func TestUsingARefreshTokenTwice(t *testing.T) {
 		h.lastMail(mail.SessionReused)
 	})
 	t.Run("of two generations ago ends it at once", func(t *testing.T) {
-		h := newHouse(t)
+		h := newHouse(t).quickly()
 		h.register()
 		in := h.logIn()
 		h.refresh(200, h.refresh(200, in))
@@ -70,7 +72,7 @@ func TestUsingARefreshTokenTwice(t *testing.T) {
 		}
 	})
 	t.Run("with a wish that cannot be met is noticed all the same", func(t *testing.T) {
-		h := newHouse(t)
+		h := newHouse(t).quickly()
 		h.register()
 		in := h.logIn()
 		h.refresh(200, in)
@@ -82,8 +84,9 @@ func TestUsingARefreshTokenTwice(t *testing.T) {
 	})
 }
 
+// check 11.
 func TestAForgedRefreshTokenCannotEndASession(t *testing.T) {
-	h := newHouse(t)
+	h := newHouse(t).quickly()
 	h.register()
 	in := h.logIn()
 	next := h.refresh(200, in)
@@ -111,16 +114,17 @@ func TestAForgedRefreshTokenCannotEndASession(t *testing.T) {
 	h.refresh(200, next)
 }
 
+// check 11.
 func TestSessionsEnd(t *testing.T) {
 	t.Run("after a week without a refresh", func(t *testing.T) {
-		h := newHouse(t)
+		h := newHouse(t).quickly()
 		h.register()
 		in := h.logIn()
 		h.clock.Advance(7 * 24 * time.Hour)
 		h.refresh(401, in)
 	})
 	t.Run("after thirty days, however often refreshed", func(t *testing.T) {
-		h := newHouse(t)
+		h := newHouse(t).quickly()
 		h.register()
 		in := h.logIn()
 		for range 5 {
@@ -133,7 +137,7 @@ func TestSessionsEnd(t *testing.T) {
 }
 
 func TestChoosingAnOrganization(t *testing.T) {
-	h := newHouse(t)
+	h := newHouse(t).quickly()
 	h.register()
 	user := h.session(h.logIn()).User
 	h.belongTo(user, "org_01k8z3v5y0e6m9x2q4t7r1c8bd", "First")

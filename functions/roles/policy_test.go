@@ -1,0 +1,53 @@
+package roles
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"lamplighter.dev/shared/identity"
+)
+
+func TestPoliciesForEverybody(t *testing.T) {
+	s := newStage(t)
+	s.member("nil")
+	got := data[[]identity.Policy](s.as("nil", "GET /policies"))
+	if !slices.Equal(got, identity.Policies()) {
+		t.Errorf("%d policies", len(got))
+	}
+}
+
+func TestPermissions(t *testing.T) {
+	s := newStage(t)
+	team, res := s.teams[ours], s.resources[ours]
+	s.member("pat")
+	r := s.role("Mixed", "budgets:*", "actions:read")
+	s.assigned("pat", r.ID, "team:"+team)
+	s.assigned("pat", r.ID, "resource:"+res)
+	s.assigned("pat", identity.Operator, "team:"+team)
+	wide := s.role("Wide", "actions:read")
+	want := []Permission{
+		{"actions:read", "org", ours},
+		{"actions:execute", "team", team},
+		{"budgets:read", "team", team},
+		{"budgets:read", "resource", res},
+		{"budgets:write", "team", team},
+		{"budgets:write", "resource", res},
+	}
+	s.assigned("pat", wide.ID, "org")
+	got := data[[]Permission](s.as("pat", "GET /permissions"))
+	got = slices.DeleteFunc(got, func(p Permission) bool {
+		return !strings.HasPrefix(p.Policy, "actions") && !strings.HasPrefix(p.Policy, "budgets")
+	})
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	owner := data[[]Permission](s.as("olga", "GET /permissions"))
+	if len(owner) != len(identity.Policies()) || strings.Contains(text(owner), "*") || owner[2] != (Permission{"organisation:delete", "org", ours}) {
+		t.Errorf("an owner: %+v", owner)
+	}
+	s.member("nil")
+	if r := s.as("nil", "GET /permissions"); strings.TrimSpace(r.body) != `{"data":[]}` {
+		t.Errorf("nobody: %s", r.body)
+	}
+}

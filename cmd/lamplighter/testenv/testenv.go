@@ -58,7 +58,7 @@ func (e *Env) start() {
 	e.URL = "http://" + srv.Listener.Addr().String()
 	service, err := local.Open(local.Options{
 		Root: root(e.t), Dir: e.Setup.Dir, Remote: e.Setup.Remote, NoSync: !e.Setup.Sync, Clock: e.Setup.Clock, Log: e.Setup.Log,
-		BaseURL: "http://lamplighter.test", Version: "test", Mails: e.mails, Google: e.Setup.Google, GitHub: e.Setup.GitHub,
+		BaseURL: "http://lamplighter.test", Version: "test", Mails: e.mails, DNS: e.DNS, Google: e.Setup.Google, GitHub: e.Setup.GitHub,
 	})
 	if err != nil {
 		srv.Listener.Close() //nolint:errcheck // nothing was served

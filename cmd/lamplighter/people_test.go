@@ -179,6 +179,7 @@ func used(t *testing.T, e *testenv.Env, c *testenv.Client) {
 	c.Call(http.MethodPost, "/actions/bulk", map[string]string{"type": "stop", "groupID": group.ID}, nil)
 	act(c, all[2], "stop")
 	c.Call(http.MethodPost, "/roles", map[string]any{"name": "Gardener", "policies": []string{"actions:execute"}}, nil)
+	c.Call(http.MethodPost, "/teams", map[string]any{"name": "Weavers", "resources": []string{all[0].ID}}, nil)
 	c.Call(http.MethodPost, "/resources/refresh", map[string]string{}, nil)
 	e.Settled()
 }

@@ -227,6 +227,10 @@ func TestTheSameAddressAtAProviderIsNotTheSamePerson(t *testing.T) {
 		if got := in.signIn("google", "alice"); userOf(got)["id"] != id {
 			t.Errorf("signed in as %v, want %s", got["user"], id)
 		}
+		in.signIn("google", "alice")
+		if all := in.mails(); len(all) != 1 || all[0].Template != mail.ProviderAdded || all[0].To != alice { // the first time only
+			t.Errorf("mails %+v", all)
+		}
 	})
 	t.Run("at one provider after the other", func(t *testing.T) {
 		in := newInn(t)

@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/id"
 	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/mail"
 	"lamplighter.dev/shared/naming"
 	"lamplighter.dev/shared/platform"
 	"lamplighter.dev/shared/table"
@@ -23,9 +24,9 @@ type Accounts struct{ *platform.Platform }
 // Of is the accounts of p.
 func Of(p *platform.Platform) Accounts { return Accounts{p} }
 
-// reach names the partitions of accounts.
+// reach names the partitions of accounts, and of what is mailed about them.
 func reach(ctx context.Context) context.Context {
-	return table.Within(ctx, identity.UserPrefix, identity.AddressPrefix, Prefix)
+	return table.Within(ctx, identity.UserPrefix, identity.AddressPrefix, Prefix, mail.Partition)
 }
 
 // nobody is read where there is no account, so that one is not told from the other by the reads that it takes.

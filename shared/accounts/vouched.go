@@ -7,6 +7,7 @@ import (
 
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/mail"
 	"lamplighter.dev/shared/table"
 )
 
@@ -89,7 +90,7 @@ func (a Accounts) first(ctx context.Context, c Claim, cond table.Cond) (identity
 	u := old
 	var writes []table.Write
 	if old.Verified {
-		writes, err = a.join(c, old)
+		writes, err = a.join(ctx, c, old)
 	} else {
 		u, writes, err = a.make(c, address, old)
 	}
@@ -103,15 +104,20 @@ func (a Accounts) first(ctx context.Context, c Claim, cond table.Cond) (identity
 	return u, a.Table.Transact(ctx, append(writes, table.Put(tie, cond))...)
 }
 
-// join is what must hold while a person is tied to the account u, which has the same address.
-func (a Accounts) join(c Claim, u identity.User) ([]table.Write, error) {
+// join is what must hold while a person is tied to the account u, which has the same address and whose owner is told.
+func (a Accounts) join(ctx context.Context, c Claim, u identity.User) ([]table.Write, error) {
 	if !c.Authoritative {
 		return nil, fault.New(fault.Denied, "there is an account with this e-mail address already: log in with its password")
 	}
+	if err := enabled(u); err != nil {
+		return nil, err
+	}
+	post, err := mail.Queue(ctx, a.Sealer, a.Clock.Now(), mail.Mail{Template: mail.ProviderAdded, To: u.Email})
 	return []table.Write{
 		table.Check(identity.UserKey(u.ID), table.Equal("verified", true)),
 		table.Check(identity.AddressKey(a.Settings.Pepper, u.Email), table.Equal("user", u.ID)),
-	}, enabled(u)
+		post,
+	}, err
 }
 
 // make makes a verified account in place of old, which nobody verified.

@@ -33,7 +33,8 @@ const (
 	SessionReused   Template = "session_reused"
 	Invitation      Template = "invitation"     // organisation: its name; inviter: an e-mail address
 	TokenExpiring   Template = "token_expiring" // #nosec G101 -- name: of a personal access token; expires: a date
-	Nothing         Template = "nothing"        // is not sent: it lets a request for an unknown address cost what one for a known address costs
+	ProviderAdded   Template = "provider_added"
+	Nothing         Template = "nothing" // is not sent: it lets a request for an unknown address cost what one for a known address costs
 )
 
 // Mail is one mail to be sent.

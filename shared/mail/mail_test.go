@@ -24,7 +24,7 @@ var at = time.Date(2026, time.March, 10, 9, 0, 0, 0, time.UTC)
 func TestTemplates(t *testing.T) {
 	for _, name := range []mail.Template{
 		mail.VerifyAddress, mail.AccountExists, mail.ResetPassword, mail.PasswordChanged, mail.SessionReused,
-		mail.Invitation, mail.TokenExpiring,
+		mail.Invitation, mail.TokenExpiring, mail.ProviderAdded,
 	} {
 		t.Run(string(name), func(t *testing.T) {
 			m, err := mail.Render(mail.Mail{Template: name, To: "ada@example.com", Data: map[string]string{

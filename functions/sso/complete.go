@@ -3,7 +3,6 @@ package sso
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"lamplighter.dev/shared/accounts"
 	"lamplighter.dev/shared/audit"
@@ -141,19 +140,35 @@ func covered(have setup, email string) error {
 	return nil
 }
 
-// admit lets a member in, and makes one of who is none yet.
+// admit lets a member in, and makes one of who is none yet: with the role of an invitation, or else the default one.
 func (s service) admit(ctx context.Context, org, role string, u identity.User) error {
+	m, err := s.member(ctx, org, u)
+	if fault.Is(err, fault.NotFound) {
+		if err = s.people.Accept(ctx, u, org); err == nil {
+			m, err = s.member(ctx, org, u)
+		}
+	}
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return s.join(ctx, org, role, u)
+	case err != nil:
+		return err
+	case m.Disabled:
+		return fault.New(fault.Denied, "you are disabled in this organization: ask an administrator of it")
+	}
+	return nil
+}
+
+func (s service) member(ctx context.Context, org string, u identity.User) (identity.Member, error) {
 	k := identity.MemberKey(org, u.ID)
 	m, err := table.Read[identity.Member](table.Within(ctx, k.PK), s.Table, k)
-	switch {
-	case err == nil && m.Disabled:
-		return fault.New(fault.Denied, "you are disabled in this organization: ask an administrator of it")
-	case err == nil:
-		return nil
-	case !fault.Is(err, fault.NotFound):
-		return fmt.Errorf("read member %s of %s: %w", u.ID, org, err)
-	}
-	if _, err = s.policies(ctx, org, role); fault.Is(err, fault.Invalid) {
+	return m, fault.Wrap("read member "+u.ID+" of "+org, err)
+}
+
+// join makes a member with the default role.
+func (s service) join(ctx context.Context, org, role string, u identity.User) error {
+	_, err := s.policies(ctx, org, role)
+	if fault.Is(err, fault.Invalid) {
 		err = fault.Cause(fault.Denied, err, "the organization's default role is no more: an administrator has to set another with PUT /organisation/saml")
 	}
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/id"
 	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/people"
 	"lamplighter.dev/shared/sessions"
 	"lamplighter.dev/shared/table"
 )
@@ -358,4 +359,34 @@ func TestWhatIsNoResponse(t *testing.T) {
 		})
 	}
 	h.do(identity.Caller{}, http.MethodGet, acsPath, "", nil).want(t, http.StatusMethodNotAllowed)
+}
+
+func TestWhoWasInvitedGetsTheRoleOfTheInvitation(t *testing.T) {
+	h, o, w := connected(t)
+	now := h.p.Clock.Now()
+	inv := people.Invitation{Email: ada, Role: identity.Editor, Inviter: o.owner.ID, Created: now, Expires: now.Add(time.Hour)}
+	if _, err := newService(h.p).people.Invite(anywhere(), o.org, people.Invitation{}, inv); err != nil {
+		t.Fatal(err)
+	}
+	a := h.finish(w.answer(h, h.begin(ada)))
+	a.want(t, http.StatusOK)
+	if m := row[identity.Member](h, identity.MemberKey(o.org, a.user())); len(m.Grants) != 1 || m.Grants[0].Role != identity.Editor {
+		t.Errorf("member %+v", m)
+	}
+}
+
+// The provider says who belongs to the organization: who shall stay out is disabled, here or there.
+func TestWhoWasRemovedComesBackWithTheDefaultRole(t *testing.T) {
+	h, o, w := connected(t)
+	o.set(map[string]any{"defaultRole": identity.Editor})
+	user := h.finish(w.answer(h, h.begin(ada))).user()
+	k := identity.MemberKey(o.org, user)
+	if err := newService(h.p).people.Remove(anywhere(), o.org, row[identity.Member](h, k)); err != nil {
+		t.Fatal(err)
+	}
+	o.set(map[string]any{"defaultRole": identity.Viewer})
+	h.finish(w.answer(h, h.begin(ada))).want(t, http.StatusOK)
+	if m := row[identity.Member](h, k); m.Grants[0].Role != identity.Viewer {
+		t.Errorf("member %+v", m)
+	}
 }

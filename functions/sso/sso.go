@@ -64,7 +64,8 @@ func SignIn(p *platform.Platform) *rest.Group {
 		ID: "completeSAML", Method: http.MethodPost, Path: acsPath, Public: true, Statuses: refusals,
 		Summary: "Complete single sign-on",
 		Description: "Where identity providers send their response, as a form of a browser (HTTP-POST binding). The answer is JSON also for a browser. " +
-			"At first sight the person becomes a member of the organization with its default role. The session works in this organization only. " +
+			"At first sight the person becomes a member of the organization, with the role of an invitation or else the default one; who was removed and still may sign in at the provider does so again, " +
+			"and who is disabled stays out. The session works in this organization only. " +
 			"RelayState is not looked at, and nothing is ever redirected. 400: no response of SAML; 401: one that is not believed; " +
 			"403: a person who may not come in, or whose address has a domain that the organization has not proven.",
 	}, s.complete)

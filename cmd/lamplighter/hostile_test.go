@@ -160,11 +160,13 @@ func TestFuzz(t *testing.T) {
 	s := besiege(t)
 	c := s.caller(t, s.Owner("fuzz@example.com"))
 	e := c.settle(t, "fuzzed-1")
-	refused := succeeds(t, s)
+	refused, record := succeeds(t, s), newLedger(s)
+	before := s.written(t, c.Org)
 	o := resttest.Options{
 		Requests: 100, Seed: 7, Known: known(e), Before: c.signed(t),
-		Seen: func(id string, status int) {
-			if status/100 == 2 {
+		Seen: func(id string, answer *httptest.ResponseRecorder) {
+			record.saw(id, answer)
+			if answer.Code/100 == 2 {
 				delete(refused, id)
 			}
 		},
@@ -179,6 +181,7 @@ func TestFuzz(t *testing.T) {
 	if seen[http.StatusTooManyRequests] > 0 || seen[http.StatusUnauthorized] > sum(seen)/10 {
 		t.Errorf("the door kept the fuzzer out: %v", seen)
 	}
+	record.agree(t, before, s.written(t, c.Org))
 	if len(refused) > 0 && o.Requests == 100 {
 		t.Errorf("these were only ever refused: %v", slices.Sorted(maps.Keys(refused)))
 	}
@@ -192,8 +195,8 @@ func sum(seen map[int]int) int {
 	return n
 }
 
-// succeeds are the operations that a fuzzer who has an estate gets through: all but those that want a code, a password
-// or a token of this minute.
+// succeeds are the operations that a fuzzer who has an estate gets through: all but those that want a code, a password,
+// a token or an identity provider of this minute.
 func succeeds(t *testing.T, s *siege) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
@@ -202,7 +205,11 @@ func succeeds(t *testing.T, s *siege) map[string]bool {
 			out[ops[i].ID] = true
 		}
 	}
-	for _, id := range []string{"logIn", "refresh", "validateCode", "resetPassword", "cancelAction", "listClusters", "registerCluster", "deregisterCluster"} {
+	for _, id := range []string{"logIn", "refresh", "validateCode", "resetPassword", "cancelAction", "listClusters", "registerCluster", "deregisterCluster",
+		"beginSignIn", "finishSignIn", "initiateSAML", "completeSAML", "getSAMLSettings", "setSAMLSettings", "deleteSAMLSettings",
+		"leaveOrganisation", "deleteOrganisation", // of the one owner, by a name that nobody guesses
+		"deleteAssignment", "removeTeamMember", // of a user who was removed before
+	} {
 		if !out[id] {
 			t.Errorf("there is no operation %s any more", id)
 		}
@@ -219,6 +226,8 @@ func known(e estate) map[string][]string {
 	}
 	out["jobID"] = []string{e["jobID"], e["refresh"]}
 	out["provider"] = []string{"simulated"}
+	out["policies"] = []string{"resources:read", "actions:execute"}
+	out["email"] = []string{e["email"], "newcomer@example.com"}
 	out["authMethod"] = []string{"simulated"}
 	out["resourceType"] = []string{"aws-ec2"}
 	delete(out, "tenantID")

@@ -13,13 +13,13 @@ import (
 	"lamplighter.dev/shared/identity"
 )
 
-// changes tells whether the operation changes something, so that each request to it leaves a row in the audit log.
-func (op *Op) changes() bool {
+// Changes tells whether the operation changes something, so that each request to it leaves a row in the audit log.
+func (op *Op) Changes() bool {
 	return op.Writes || op.Method != http.MethodGet && op.Method != http.MethodHead && !op.Reads
 }
 
 // onRecord tells whether the request leaves a row. A service without a store has nothing to change, and nowhere to write.
-func (x *exchange) onRecord() bool { return x.op().changes() && x.s.p.Table != nil }
+func (x *exchange) onRecord() bool { return x.op().Changes() && x.s.p.Table != nil }
 
 // refuse answers a request that comes to no handler.
 func (x *exchange) refuse(e huma.StatusError) {
@@ -55,13 +55,12 @@ func (x *exchange) audited(w http.ResponseWriter, respond func(http.ResponseWrit
 // record writes the row of a request that was answered with r, and tells whether it is written.
 func (x *exchange) record(noted *audit.Noted, r *reply) bool {
 	ctx := x.r.Context()
-	org, row := noted.Compose(x.audit(r))
-	row, err := audit.Of(x.s.p).Append(ctx, org, row)
+	row, err := audit.Of(x.s.p).Record(ctx, noted, x.audit(r))
 	if err == nil {
 		return true
 	}
 	noteFailure(ctx, err)
-	x.s.log.ErrorContext(ctx, "audit row not written", slog.String("org", org), slog.String("row", row.String()))
+	x.s.log.ErrorContext(ctx, "audit row not written", slog.String("row", row.String()))
 	return false
 }
 

@@ -28,7 +28,7 @@ type Options struct {
 	// one of them is sent, so that requests get behind the first 404.
 	Known map[string][]string
 	// Seen, if set, hears which operation was asked and what it answered: a test sees by it that none was only ever refused.
-	Seen func(id string, status int)
+	Seen func(id string, answer *httptest.ResponseRecorder)
 	// Before, if set, sees each request first: it moves a clock, or puts a caller into the context.
 	Before func(*http.Request) *http.Request
 }
@@ -101,7 +101,7 @@ func (f *fuzzer) operation(method, path string, op *openapi3.Operation) {
 		f.h.ServeHTTP(w, r)
 		f.seen[w.Code]++
 		if f.Seen != nil {
-			f.Seen(f.owner(r, op).OperationID, w.Code)
+			f.Seen(f.owner(r, op).OperationID, w)
 		}
 		if err := described(f.owner(r, op), w); err != nil {
 			f.t.Errorf("%s: %s %s %.300s\n answered %d %.500s\n but %v", op.OperationID, method, r.URL, body, w.Code, w.Body, err)

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"lamplighter.dev/cmd/lamplighter/local"
+	"lamplighter.dev/shared/audit"
+	"lamplighter.dev/shared/table"
+)
+
+// ledger counts what should be on record, by operation and status.
+type ledger struct {
+	mu      sync.Mutex
+	changes map[string]bool // operations that change something
+	want    map[string]int
+	may     map[string]int // what is on record only if it came to the operation, which its answer does not tell
+}
+
+func newLedger(s *siege) *ledger {
+	l := &ledger{changes: map[string]bool{}, want: map[string]int{}, may: map[string]int{}}
+	for _, ops := range local.Operations(s.Platform) {
+		for i := range ops {
+			l.changes[ops[i].ID] = ops[i].Changes()
+		}
+	}
+	return l
+}
+
+// saw notes an answer to an operation. What the gateway answers by itself, and what is answered again to an
+// Idempotency-Key, is no change and no try of one; a path whose parts name nothing comes to no operation.
+func (l *ledger) saw(id string, answer *httptest.ResponseRecorder) {
+	page := strings.HasPrefix(answer.Header().Get("Content-Type"), "text/html")
+	if !l.changes[id] || page || answer.Header().Get("Idempotency-Replayed") != "" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	entry := fmt.Sprint(id, " ", answer.Code)
+	if answer.Body.String() == `{"error":{"message":"not found"}}` {
+		l.may[entry]++
+		return
+	}
+	l.want[entry]++
+}
+
+// written are the rows of an organization and of the installation since the start, by operation and status. Each chain
+// must hold.
+func (s *siege) written(t *testing.T, org string) map[string]int {
+	t.Helper()
+	out, ctx := map[string]int{}, table.Within(t.Context(), "")
+	for _, at := range append(audit.SystemPlaces(), audit.PlaceOf(org)) {
+		v, err := audit.Verify(ctx, s.Platform.Table, at, nil, func(int64) bool { return false })
+		if err != nil || !v.Holds {
+			t.Errorf("%s: %+v %v", at.PK, v, err)
+		}
+		for q := (table.Query{PK: at.PK, Limit: 1000}); ; {
+			page, err := s.Platform.Table.Query(ctx, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, err := table.DecodeAll[audit.Row](page.Items)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range rows {
+				if rows[i].ID == "" { // where the chain ends
+					continue
+				}
+				out[fmt.Sprint(rows[i].Action, " ", rows[i].Status)]++
+			}
+			if q.Cursor = page.Next; q.Cursor == "" {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// agree wants a row for each change and each refused one since before, and no other row.
+func (l *ledger) agree(t *testing.T, before, after map[string]int) {
+	t.Helper()
+	all := map[string]bool{}
+	for k := range maps.Keys(l.want) {
+		all[k] = true
+	}
+	for k := range maps.Keys(after) {
+		all[k] = true
+	}
+	n := 0
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		if got := after[k] - before[k]; got < l.want[k] || got > l.want[k]+l.may[k] {
+			t.Errorf("%s: %d rows on record for %d answers, and %d that may be", k, got, l.want[k], l.may[k])
+		}
+		n += l.want[k]
+	}
+	t.Logf("%d changes and refused changes, each on record", n)
+}

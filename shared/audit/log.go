@@ -89,9 +89,22 @@ func placeOf(org, ip string) Place {
 // patience is how long a row may take. The request has an answer that waits for it, and the gateway 29 seconds for both.
 const patience = 8 * time.Second
 
-// Append writes row at the end of the chain of org, or of the installation when org is "", and gives it its number, time
-// and hash. It goes on when ctx is cancelled: a client that goes away does not keep its change off the record.
+// Record puts a request on record: what is known of it, and what was noted while it ran. The row that it gives is what was
+// to be written also where that failed.
+func (l *Log) Record(ctx context.Context, n *Noted, r Request) (Row, error) {
+	org, row := n.compose(r)
+	return l.put(ctx, org, row)
+}
+
+// Append puts on record what the service did by itself, in the chain of org, or of the installation when org is "". It
+// redacts what it is given.
 func (l *Log) Append(ctx context.Context, org string, row Row) (Row, error) {
+	return l.put(ctx, org, row.clean())
+}
+
+// put writes a row at the end of a chain and gives it its number, time and hash. It goes on when ctx is cancelled: a client
+// that goes away does not keep its change off the record.
+func (l *Log) put(ctx context.Context, org string, row Row) (Row, error) {
 	at := placeOf(org, row.IP)
 	ctx, cancel := context.WithTimeout(table.Within(context.WithoutCancel(ctx), at.PK, at.Head.PK), patience)
 	defer cancel()

@@ -24,15 +24,14 @@ type Request struct {
 	Gone      bool   // it deleted something: the answer only names what
 }
 
-// Compose makes the row of a request from what is known of it and what was noted while it ran. It tells the organization
+// compose makes the row of a request from what is known of it and what was noted while it ran. It tells the organization
 // in whose record it belongs; "" is the installation's.
-func (n *Noted) Compose(r Request) (org string, row Row) {
+func (n *Noted) compose(r Request) (org string, row Row) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	row = r.Row
 	row.UserID = cmp.Or(n.user, row.UserID)
-	row.Actor = line(cmp.Or(n.email, row.Actor, row.UserID, Anonymous))
-	row.Path, row.IP = line(row.Path), line(row.IP)
+	row.Actor = cmp.Or(n.email, row.Actor, row.UserID, Anonymous)
 	row.Target = cmp.Or(n.target, row.Target)
 	after := tree(n.after)
 	if n.after == nil && len(r.Answered) > 0 && r.Answered[0] == '{' {
@@ -42,11 +41,27 @@ func (n *Noted) Compose(r Request) (org string, row Row) {
 			after = answered
 		}
 	}
-	row.Target = line(cmp.Or(row.Target, idOf(after)))
+	row.Target = cmp.Or(row.Target, idOf(after))
 	if !r.Unchanged {
 		row.Changes = Changes{redact(tree(n.before)), redact(after)}
 	}
-	return cmp.Or(n.org, r.Org), row
+	return cmp.Or(n.org, r.Org), row.tidy()
+}
+
+// clean makes a row that somebody put together one that can be kept: without secrets, and made of what decode gives.
+func (r Row) clean() Row {
+	r.Actor = cmp.Or(r.Actor, r.UserID, System)
+	r.Category = cmp.Or(r.Category, Platform)
+	r.Changes = Changes{redact(tree(text(r.Changes.Before))), redact(tree(text(r.Changes.After)))}
+	return r.tidy()
+}
+
+// tidy bounds what was taken over from a request.
+func (r Row) tidy() Row {
+	for _, s := range []*string{&r.Actor, &r.Path, &r.RequestID, &r.IP, &r.Target} {
+		*s = line(*s)
+	}
+	return r
 }
 
 // tree is a JSON text taken apart; nil for none.

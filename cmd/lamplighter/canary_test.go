@@ -32,7 +32,9 @@ func TestCanary(t *testing.T) {
 	}}
 	c.enrol("canary@example.com")
 	c.sessions("canary@example.com")
+	c.programs()
 	c.clouds()
+	c.record()
 	c.look()
 }
 
@@ -53,7 +55,7 @@ func (c *canary) send(issuing bool, method, target, body string, header ...strin
 		c.t.Errorf("%s %s: %d %s", method, target, w.Code, w.Body)
 	}
 	if !issuing {
-		c.answers = append(c.answers, fmt.Sprintf("%s %s: %d %v %s", method, target, w.Code, w.Header(), w.Body))
+		c.answers = append(c.answers, fmt.Sprintf("%s %s: %d %v %s", method, r.URL.Path, w.Code, w.Header(), w.Body))
 	}
 	return w
 }
@@ -144,6 +146,39 @@ func (c *canary) sessions(email string) {
 		`{"refreshToken":"`+c.secrets["the refresh token of a log-in after it"]+`","tenantID":"`+org+`"}`))
 }
 
+// programs makes a personal access token, and uses it in every way, with other tokens where names belong.
+func (c *canary) programs() {
+	c.t.Helper()
+	w := c.must(true, http.MethodPost, "/personal-access-tokens", `{"name":"Canary's program"}`, "Idempotency-Key", "program")
+	secret, id := idOf(c.t, w.Body.Bytes(), "token"), idOf(c.t, w.Body.Bytes(), "id")
+	c.secrets["a personal access token"] = secret
+	session := c.token
+	for _, c.token = range []string{secret, secret + "x", secret[:len(secret)-1]} {
+		for _, path := range []string{"/personal-access-tokens", "/permissions", "/users/me"} {
+			c.send(false, http.MethodGet, path, "")
+		}
+		c.send(false, http.MethodPost, "/personal-access-tokens", `{"name":"`+secret+`"}`)
+		c.send(false, http.MethodPatch, "/users/me", `{"name":["`+secret+`"]}`)
+	}
+	c.token = session
+	c.send(false, http.MethodPost, "/users", `{"email":"invited@example.com","password":"`+c.secrets["a wrong password"]+`"}`)
+	c.must(false, http.MethodDelete, "/personal-access-tokens/"+id, "")
+	c.send(false, http.MethodPost, "/auth/login", `{"provider":"google","token":"`+c.secrets["a forged bearer"]+`"}`)
+	c.send(false, http.MethodGet, "/auth/google/callback?code="+c.secrets["a forged bearer"]+"&state="+c.secrets["a forged refresh token"], "")
+	c.send(false, http.MethodPut, "/organisation/saml", `{"metadataXML":"`+c.secrets["a wrong password"]+`"}`)
+}
+
+// record reads what the audit log says of all this.
+func (c *canary) record() {
+	c.t.Helper()
+	for _, path := range []string{"/audit-logs?limit=100", "/audit-logs/export", "/audit-logs/export?format=csv", "/audit-logs/verify"} {
+		w := c.must(false, http.MethodGet, path, "")
+		if strings.Contains(path, "export") && !strings.Contains(w.Body.String(), "createPersonalAccessToken") {
+			c.t.Errorf("%s does not even tell of the token: this looks in the wrong place", path)
+		}
+	}
+}
+
 // clouds connects accounts, and lets clouds refuse them: one answers with whatever it was sent.
 func (c *canary) clouds() {
 	c.t.Helper()
@@ -174,12 +209,12 @@ func (c *canary) clouds() {
 	for _, path := range []string{account, account + "/permissions", account + "/onboarding", "/cloud-accounts", "/resources?limit=100", "/resources/export", "/state-history", "/actions"} {
 		c.must(false, http.MethodGet, path, "")
 	}
-	c.must(false, http.MethodPost, "/auth/logout", `{"refreshToken":"`+c.secrets["the refresh token of a change of organizations"]+`"}`)
 }
 
 // look looks for every secret in everything that was let out.
 func (c *canary) look() {
 	c.t.Helper()
+	c.must(false, http.MethodPost, "/auth/logout", `{"refreshToken":"`+c.secrets["the refresh token of a change of organizations"]+`"}`)
 	c.Stop()
 	found := map[string]string{"the log": c.log.String()}
 	for i, answer := range c.answers {

@@ -154,7 +154,7 @@ func (s *stage) of(org string) map[table.Key]string {
 	s.t.Helper()
 	out := map[table.Key]string{}
 	for k := range s.all.keys {
-		it, err := s.all.Store.Get(s.anywhere(), k)
+		it, err := s.all.Get(s.anywhere(), k)
 		if fault.Is(err, fault.NotFound) || strings.HasPrefix(k.PK, "AUDIT#SYS#") || k.SK == "PROFILE" {
 			continue
 		}
@@ -166,17 +166,17 @@ func (s *stage) of(org string) map[table.Key]string {
 	return out
 }
 
-// ends ends the organization and gives what the machine is started with.
-func (s *stage) ends(org string) erasure.Input {
+// ends makes an end of org_a and gives what the machine is started with.
+func (s *stage) ends() erasure.Input {
 	s.t.Helper()
-	s.must(erasure.Begin(identity.With(s.t.Context(), identity.Caller{User: "usr_x", Email: "x@example.com"}), s.p, org))
+	s.must(erasure.Begin(identity.With(s.t.Context(), identity.Caller{User: "usr_x", Email: "x@example.com"}), s.p, "org_a"))
 	for shard := range pending.Shards {
 		page, err := s.p.Table.Query(s.anywhere(), table.Query{PK: pending.PK(shard), Limit: 100})
 		s.must(err)
 		works, err := table.DecodeAll[pending.Work](page.Items)
 		s.must(err)
 		for _, w := range works {
-			if w.Machine == erasure.Machine && w.Org == org {
+			if w.Machine == erasure.Machine && w.Org == "org_a" {
 				var in erasure.Input
 				s.must(json.Unmarshal(w.Input, &in))
 				return in
@@ -208,7 +208,7 @@ func TestNothingOfAnOrganizationIsLeft(t *testing.T) {
 	s.estate("org_a", 3)
 	s.estate("org_b", 3)
 	others := s.of("org_b")
-	in := s.ends("org_a")
+	in := s.ends()
 	if r := s.done(in); r.Done || r.WaitSeconds < int(erasure.Settling.Seconds()) {
 		t.Errorf("after the first pass: %+v", r)
 	}
@@ -250,7 +250,7 @@ func TestNothingOfAnOrganizationIsLeft(t *testing.T) {
 func TestTheInstallationRemembersThatItWas(t *testing.T) {
 	s := newStage(t)
 	s.estate("org_a", 1)
-	in := s.ends("org_a")
+	in := s.ends()
 	s.clock.Advance(erasure.Settling + time.Second)
 	s.done(in)
 	found := 0
@@ -289,7 +289,7 @@ func TestAnOrganizationThatLivesIsNotTouched(t *testing.T) {
 func TestOnlyOneEndsAnOrganization(t *testing.T) {
 	s := newStage(t)
 	s.estate("org_a", 1)
-	s.ends("org_a")
+	s.ends()
 	for _, org := range []string{"org_a", "org_unknown"} {
 		if err := erasure.Begin(t.Context(), s.p, org); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%s: %v", org, err)
@@ -303,7 +303,7 @@ func TestKilledAnywhereItCarriesOn(t *testing.T) {
 		for call, failed := 1, true; failed; call += stride {
 			s := newStage(t)
 			s.estate("org_a", 1)
-			in := s.ends("org_a")
+			in := s.ends()
 			s.clock.Advance(erasure.Settling + time.Second)
 			faulty := table.Faulty(s.all, s.clock, table.Injection{Harm: harm, Call: call})
 			s.p.Table = faulty
@@ -328,7 +328,7 @@ func TestKilledAnywhereItCarriesOn(t *testing.T) {
 func TestARunThatIsOutOfTimeGoesOnLater(t *testing.T) {
 	s := newStage(t)
 	s.estate("org_a", 2)
-	in := s.ends("org_a")
+	in := s.ends()
 	s.clock.Advance(erasure.Settling + time.Second)
 	input, err := json.Marshal(map[string]any{"task": "erase", "input": in})
 	s.must(err)
@@ -368,7 +368,7 @@ func TestThePagesOnTheDataModelAndTheEraserAgree(t *testing.T) {
 		t.Fatalf("%d rows", len(names))
 	}
 	for _, row := range names {
-		for _, name := range strings.Split(row[1], ", ") {
+		for name := range strings.SplitSeq(row[1], ", ") {
 			name, derived, _ := strings.Cut(strings.Trim(name, "`"), "#")
 			if !erased[name] && (derived == "" || name != "SCAN") {
 				t.Errorf("%s is in docs/data-model.md and not erased", name)

@@ -2,6 +2,7 @@ package organisations
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -125,9 +126,7 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 		if got := h.as("admin", "PUT /organisation", c.body); got.status != 200 {
 			t.Fatalf("%s: %d %s", c.body, got.status, got.Error)
 		}
-		for k, v := range c.want {
-			want[k] = v
-		}
+		maps.Copy(want, c.want)
 		same(c.body)
 	}
 }

@@ -112,20 +112,20 @@ func TestWhatMayBeGranted(t *testing.T) {
 		scope    string
 		lacks    string // "" when it may
 	}{
-		"an owner gives everything":                {caller("usr_1", grants("owner")...), []string{"*:*"}, "org", ""},
-		"an owner on a team":                       {caller("usr_1", grants("owner")...), []string{"*:*"}, "team:team_9", ""},
-		"who holds each policy holds everything":   {caller("usr_1", identity.Grant{Policies: everything, Scope: "org"}), []string{"*:*"}, "org", ""},
-		"an admin does not make owners":            {caller("usr_1", grants("admin")...), []string{"*:*"}, "org", "organisation:delete"},
-		"an admin gives a wildcard that is held":   {caller("usr_1", grants("admin")...), []string{"users:*", "*:read"}, "org", ""},
-		"an admin does not give a wildcard beyond": {caller("usr_1", grants("admin")...), []string{"organisation:*"}, "org", "organisation:delete"},
-		"a viewer does not give reading of users":  {caller("usr_1", grants("viewer")...), []string{"*:read"}, "org", "users:read"},
-		"the first that is missing is named":       {caller("usr_1", grants("viewer")...), []string{"webhooks:write", "users:read"}, "org", "users:read"},
-		"two grants together":                      {caller("usr_1", append(grants("viewer"), identity.Grant{Policies: []string{"users:read"}, Scope: "org"})...), []string{"users:read", "teams:read"}, "org", ""},
-		"a team's on the team":                     {caller("usr_1", team), []string{"actions:execute", "teams:write"}, "team:team_1", ""},
-		"a team's on another team":                 {caller("usr_1", team), []string{"actions:execute"}, "team:team_2", "actions:execute"},
-		"a team's on everything":                   {caller("usr_1", team), []string{"actions:execute"}, "org", "actions:execute"},
-		"a team's on a resource":                   {caller("usr_1", team), []string{"actions:execute"}, "resource:res_1", "actions:execute"},
-		"nothing":                                  {caller("usr_1"), nil, "org", ""},
+		"an owner gives everything":                {caller(grants("owner")...), []string{"*:*"}, "org", ""},
+		"an owner on a team":                       {caller(grants("owner")...), []string{"*:*"}, "team:team_9", ""},
+		"who holds each policy holds everything":   {caller(identity.Grant{Policies: everything, Scope: "org"}), []string{"*:*"}, "org", ""},
+		"an admin does not make owners":            {caller(grants("admin")...), []string{"*:*"}, "org", "organisation:delete"},
+		"an admin gives a wildcard that is held":   {caller(grants("admin")...), []string{"users:*", "*:read"}, "org", ""},
+		"an admin does not give a wildcard beyond": {caller(grants("admin")...), []string{"organisation:*"}, "org", "organisation:delete"},
+		"a viewer does not give reading of users":  {caller(grants("viewer")...), []string{"*:read"}, "org", "users:read"},
+		"the first that is missing is named":       {caller(grants("viewer")...), []string{"webhooks:write", "users:read"}, "org", "users:read"},
+		"two grants together":                      {caller(append(grants("viewer"), identity.Grant{Policies: []string{"users:read"}, Scope: "org"})...), []string{"users:read", "teams:read"}, "org", ""},
+		"a team's on the team":                     {caller(team), []string{"actions:execute", "teams:write"}, "team:team_1", ""},
+		"a team's on another team":                 {caller(team), []string{"actions:execute"}, "team:team_2", "actions:execute"},
+		"a team's on everything":                   {caller(team), []string{"actions:execute"}, "org", "actions:execute"},
+		"a team's on a resource":                   {caller(team), []string{"actions:execute"}, "resource:res_1", "actions:execute"},
+		"nothing":                                  {caller(), nil, "org", ""},
 		"nobody":                                   {identity.Caller{}, []string{"teams:read"}, "org", "teams:read"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestWhoMayBeChanged(t *testing.T) {
 		"role_1": {ID: "role_1", Policies: []string{"organisation:delete"}},
 		"role_2": {ID: "role_2", Policies: []string{"users:read"}},
 	}}
-	admin := caller("usr_1", grants(identity.Admin)...)
+	admin := caller(grants(identity.Admin)...)
 	for name, c := range map[string]struct {
 		user string
 		gs   []identity.Grant

@@ -109,8 +109,8 @@ func grants(roles ...string) []identity.Grant {
 	return out
 }
 
-func caller(user string, gs ...identity.Grant) identity.Caller {
-	return identity.Caller{Org: org, User: user, Grants: identity.Resolve(gs)}
+func caller(gs ...identity.Grant) identity.Caller {
+	return identity.Caller{Org: org, User: "usr_1", Grants: identity.Resolve(gs)}
 }
 
 // trips is how many round trips f costs.

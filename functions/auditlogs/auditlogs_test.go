@@ -326,20 +326,23 @@ func TestAnExportTellsWhatItIs(t *testing.T) {
 
 func TestALongExportGoesOnWhereItStopped(t *testing.T) {
 	a := newAPI(t)
-	fat := map[string]any{}
-	for i := range 8 {
-		fat[strconv.Itoa(i)] = strings.Repeat("x", 900)
-	}
-	rows := numbered(360)
-	for i := range rows {
-		rows[i].Changes = audit.Changes{Before: fat, After: fat}
-	}
-	a.write(ours, rows...)
-	for _, format := range []string{"ndjson", "csv"} {
-		parts := a.follow("/audit-logs/export?format=" + format + "&to=" + at(350))
-		w := proved(t, parts)
-		if len(parts) < 2 || w.Rows != 350 || w.First != 1 {
-			t.Errorf("%s: %d parts, %+v", format, len(parts), w)
+	a.write(ours, numbered(60)...)
+	for name, c := range map[string]struct {
+		most  bounds
+		parts int
+	}{
+		"by rows":                 {bounds{20, exportBytes}, 3},
+		"by rows, the last alone": {bounds{58, exportBytes}, 2},
+		"all that there is":       {bounds{59, exportBytes}, 1},
+		"by bytes":                {bounds{exportRows, 9_000}, 0},
+	} {
+		a.h, _ = rest.Mount(a.p, operations(&service{a.p, c.most}))
+		for _, format := range []string{"ndjson", "csv"} {
+			parts := a.follow("/audit-logs/export?format=" + format + "&to=" + at(59))
+			w := proved(t, parts)
+			if c.parts > 0 && len(parts) != c.parts || c.parts == 0 && len(parts) < 2 || w.Rows != 59 || w.First != 1 {
+				t.Errorf("%s, %s: %d parts, %+v", name, format, len(parts), w)
+			}
 		}
 	}
 }

@@ -24,6 +24,9 @@ const (
 	readRows    = 1000 // at once
 )
 
+// bounds are how much one answer holds: it ends with the row that reaches one of them.
+type bounds struct{ rows, bytes int }
+
 const (
 	csvType    = "text/csv; charset=utf-8"
 	ndjsonType = "application/x-ndjson"
@@ -56,7 +59,7 @@ func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error)
 	if from != nil {
 		q.From = max(q.From, from.After())
 	}
-	f := newFile(in.format())
+	f := newFile(in.format(), s.most)
 	next, err := s.gather(ctx, q, f)
 	if err != nil {
 		return rest.Raw{}, err
@@ -113,13 +116,14 @@ func (in *exportInput) link(next audit.Cursor) string {
 // file is an export in the making.
 type file struct {
 	kind string
+	most bounds
 	rows int
 	buf  bytes.Buffer
 	csv  *csv.Writer // nil for NDJSON
 }
 
-func newFile(format string) *file {
-	f := &file{kind: ndjsonType}
+func newFile(format string, most bounds) *file {
+	f := &file{kind: ndjsonType, most: most}
 	if format == "csv" {
 		f.kind, f.csv = csvType, csv.NewWriter(&f.buf)
 		_ = f.csv.Write(audit.Columns) // bytes tells
@@ -127,7 +131,7 @@ func newFile(format string) *file {
 	return f
 }
 
-func (f *file) full() bool { return f.rows >= exportRows || f.buf.Len() >= exportBytes }
+func (f *file) full() bool { return f.rows >= f.most.rows || f.buf.Len() >= f.most.bytes }
 
 func (f *file) add(row audit.Sealed) {
 	f.rows++

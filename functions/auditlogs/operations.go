@@ -16,8 +16,11 @@ const (
 
 // Operations are the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
+	return operations(&service{p, bounds{exportRows, exportBytes}})
+}
+
+func operations(s *service) *rest.Group {
 	g := rest.NewGroup("Audit Logs")
-	s := &service{p}
 	invalid := []int{http.StatusBadRequest}
 	rest.Handle(g, rest.Op{
 		ID: "listAuditLogs", Method: http.MethodGet, Path: rows, Policy: policy, Statuses: invalid, Summary: "Search the audit log",
@@ -43,4 +46,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	return g
 }
 
-type service struct{ p *platform.Platform }
+type service struct {
+	p    *platform.Platform
+	most bounds // of one answer of an export
+}

@@ -52,7 +52,7 @@ func keys(args []string, out, complain io.Writer) error {
 func parseKeys(args []string, complain io.Writer) (keyChoices, error) {
 	c := keyChoices{}
 	if len(args) == 0 || args[0] != "rotate" && args[0] != "list" {
-		return c, errors.New("keys wants a command\n" + keysUsage)
+		return c, fmt.Errorf("keys wants a command\n%s", keysUsage)
 	}
 	c.command = args[0]
 	f := flag.NewFlagSet("lamplighter keys "+c.command, flag.ContinueOnError)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -88,7 +87,7 @@ func TestKeysRefusesWhatMakesNoSense(t *testing.T) {
 		if out, err := keyed(t, dir, args...); err == nil {
 			t.Errorf("%v: %s", args, out)
 		}
-		if left, _ := os.ReadDir(filepath.Join(dir)); len(left) != 0 {
+		if left, _ := os.ReadDir(dir); len(left) != 0 {
 			t.Errorf("%v made %v", args, left)
 		}
 	}

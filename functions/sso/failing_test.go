@@ -1,7 +1,6 @@
 package sso
 
 import (
-	"fmt"
 	"net/http"
 	"testing"
 
@@ -61,7 +60,7 @@ func TestAChangeOfSettingsWhoseStoreFails(t *testing.T) {
 				proven := domainsOf(o.get())["example.com"] != nil
 				_, err := table.Read[claim](anywhere(), sound, claimKey("example.com"))
 				if claimed := !fault.Is(err, fault.NotFound); claimed != proven {
-					t.Fatalf("call %d: claimed %t, proven %t, after %s", n, claimed, proven, fmt.Sprint(a.status))
+					t.Fatalf("call %d: claimed %t, proven %t, after %d", n, claimed, proven, a.status)
 				}
 				if n > faulty.Calls() {
 					return

@@ -293,7 +293,7 @@ func TestInitiate(t *testing.T) {
 func TestInitiateIsPaced(t *testing.T) {
 	h, _, _ := connected(t)
 	all := limit.Count(h.p.Clock.Now(), perSource, "192.0.2.1") // where httptest says requests come from
-	all.Changes[0] = table.Add("n", perSource.Max-2)
+	all.Changes[0] = table.Add("n", perSource.Max-1)
 	if _, err := h.p.Table.Write(anywhere(), all); err != nil {
 		t.Fatal(err)
 	}

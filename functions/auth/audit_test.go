@@ -55,7 +55,7 @@ func TestLogInsAreOnRecord(t *testing.T) {
 	in.refresh(200, first)
 	in.clock.Advance(time.Minute)
 	in.refresh(401, first) // used twice: the organization should hear of it
-	in.signIn("google", "alice")
+	in.signIn("google")
 	in.want(200, "POST", "/auth/login", map[string]any{"provider": "google", "token": in.google.Sign(t, in.google.Claims("alice"))})
 	if got, want := in.rows(audit.PlaceOf(org)), []string{
 		"logIn 2 alice@example.com", "refresh 2 alice@example.com", "refresh 4 alice@example.com",

@@ -57,10 +57,10 @@ func (in *inn) comeBack(status int, provider string, back url.Values) map[string
 	return in.want(status, "GET", "/auth/"+provider+"/callback?"+back.Encode(), nil)
 }
 
-// signIn is the whole way.
-func (in *inn) signIn(provider, person string) map[string]any {
+// signIn is the whole way of alice.
+func (in *inn) signIn(provider string) map[string]any {
 	in.t.Helper()
-	return in.comeBack(200, provider, in.goOut(provider, person))
+	return in.comeBack(200, provider, in.goOut(provider, "alice"))
 }
 
 func userOf(in map[string]any) map[string]any { return in["user"].(map[string]any) }
@@ -69,11 +69,11 @@ func TestSigningInAtAProvider(t *testing.T) {
 	for _, provider := range []string{"google", "github"} {
 		t.Run(provider, func(t *testing.T) {
 			in := newInn(t)
-			first := in.signIn(provider, "alice")
+			first := in.signIn(provider)
 			if u := userOf(first); u["email"] != "alice@example.com" || first["tokenType"] != "Bearer" {
 				t.Errorf("signed in: %v", first)
 			}
-			again := in.signIn(provider, "alice")
+			again := in.signIn(provider)
 			if userOf(again)["id"] != userOf(first)["id"] {
 				t.Errorf("the second time as %v, the first as %v", again["user"], first["user"])
 			}
@@ -86,11 +86,11 @@ func TestSigningInAtAProvider(t *testing.T) {
 // Whoever signed in at a provider first can have a password afterwards: by a code, which only the mailbox's owner reads.
 func TestAPasswordForAnAccountOfAProvider(t *testing.T) {
 	in := newInn(t)
-	first := in.signIn("github", "alice")
+	first := in.signIn("github")
 	in.want(200, "POST", "/auth/password/forget", map[string]any{"email": "alice@example.com"})
 	in.want(200, "PATCH", "/auth/password/reset", map[string]any{"email": "alice@example.com", "otp": in.code(mail.ResetPassword), "password": password})
 	got := in.want(200, "POST", "/auth/login", map[string]any{"email": "alice@example.com", "password": password})
-	if userOf(got)["id"] != userOf(first)["id"] || userOf(in.signIn("github", "alice"))["id"] != userOf(first)["id"] {
+	if userOf(got)["id"] != userOf(first)["id"] || userOf(in.signIn("github"))["id"] != userOf(first)["id"] {
 		t.Errorf("%v, before %v", got["user"], first["user"])
 	}
 }
@@ -224,27 +224,27 @@ func TestTheSameAddressAtAProviderIsNotTheSamePerson(t *testing.T) {
 		in := newInn(t)
 		id := withPassword(in)
 		in.google.Edit(func(c map[string]any) { c["hd"] = "example.com" })
-		if got := in.signIn("google", "alice"); userOf(got)["id"] != id {
+		if got := in.signIn("google"); userOf(got)["id"] != id {
 			t.Errorf("signed in as %v, want %s", got["user"], id)
 		}
-		in.signIn("google", "alice")
+		in.signIn("google")
 		if all := in.mails(); len(all) != 1 || all[0].Template != mail.ProviderAdded || all[0].To != alice { // the first time only
 			t.Errorf("mails %+v", all)
 		}
 	})
 	t.Run("at one provider after the other", func(t *testing.T) {
 		in := newInn(t)
-		in.signIn("google", "alice")
+		in.signIn("google")
 		in.comeBack(403, "github", in.goOut("github", "alice"))
 	})
 	t.Run("and who signed up with it, unverified, is out", func(t *testing.T) {
 		in := newInn(t)
 		in.want(200, "POST", "/auth/signup", map[string]any{"email": alice, "password": password})
 		squatter := in.code(mail.VerifyAddress)
-		got := in.signIn("github", "alice")
+		got := in.signIn("github")
 		in.want(401, "POST", "/auth/login", map[string]any{"email": alice, "password": password})
 		in.want(401, "PATCH", "/auth/otp/validate", map[string]any{"email": alice, "otp": squatter})
-		if again := in.signIn("github", "alice"); userOf(again)["id"] != userOf(got)["id"] {
+		if again := in.signIn("github"); userOf(again)["id"] != userOf(got)["id"] {
 			t.Errorf("afterwards %v, before %v", again["user"], got["user"])
 		}
 	})
@@ -288,7 +288,7 @@ func TestAnIDTokenAtLogIn(t *testing.T) {
 		return in.want(status, "POST", "/auth/login", map[string]any{"provider": "google", "token": in.google.Sign(t, claims)})
 	}
 	got := logIn(200, in.google.Claims("alice"))
-	if again := in.signIn("google", "alice"); userOf(again)["id"] != userOf(got)["id"] {
+	if again := in.signIn("google"); userOf(again)["id"] != userOf(got)["id"] {
 		t.Errorf("by token %v, by code %v", got["user"], again["user"])
 	}
 	logIn(403, in.google.Claims("mallory"))
@@ -352,13 +352,13 @@ func TestASignInThatTheProviderIsDownFor(t *testing.T) {
 	if got["message"] == "" {
 		t.Errorf("%v", got)
 	}
-	in.signIn("google", "alice") // the next one finds it well
+	in.signIn("google") // the next one finds it well
 }
 
 func TestASignInToAnOrganization(t *testing.T) {
 	const first, second = "org_01k8z3v5y0e6m9x2q4t7r1c8bd", "org_01k8z3v5y0e6m9x2q4t7r1c8be"
 	in := newInn(t)
-	user := userOf(in.signIn("google", "alice"))["id"].(string)
+	user := userOf(in.signIn("google"))["id"].(string)
 	in.belongTo(user, first, "First")
 	in.belongTo(user, second, "Second")
 	enter := func(status int, org string) map[string]any {
@@ -399,7 +399,7 @@ func TestSingleSignOnThatIsDemanded(t *testing.T) {
 			begun := in.want(200, "GET", "/auth/google/url?tenantID="+org, nil)
 			in.comeBack(c.status, "google", in.google.Visit(t, begun["url"].(string), "alice"))
 			if c.status == http.StatusForbidden { // without a wish for it, the person gets in, but not into it
-				if s := in.session(in.signIn("google", "alice")); s.Org != "" {
+				if s := in.session(in.signIn("google")); s.Org != "" {
 					t.Errorf("entered %q", s.Org)
 				}
 			}

@@ -22,8 +22,16 @@ type Filter struct {
 	Sight       Sight    // of who asks: what lies outside does not exist
 }
 
-// needs tells whether the members of a group or team have to be known for the filter.
-func (f *Filter) needs(id string) bool { return id == f.GroupID || id == f.TeamID || f.Sight.needs(id) }
+// needs tells of which groups and teams the members have to be known for the filter: mostly of none.
+func (f *Filter) needs() func(id string) bool {
+	if f.GroupID == "" && f.TeamID == "" && f.Sight.Resources.All && f.Sight.Groups.All {
+		return none
+	}
+	group, team, sight := f.GroupID, f.TeamID, f.Sight
+	return func(id string) bool { return id == group || id == team || sight.needs(id) }
+}
+
+func none(string) bool { return false }
 
 // matcher makes the test of a filter; nil when everything passes it. It needs the read lock.
 func (v *view) matcher(f Filter) func(*row) bool {
@@ -44,7 +52,8 @@ func (v *view) matcher(f Filter) func(*row) bool {
 		tests = append(tests, func(r *row) bool { return known && r.refs[t.ref] == n })
 	}
 	if f.Schedulable != nil {
-		tests = append(tests, func(r *row) bool { return v.st.schedulable(r) == *f.Schedulable })
+		want := *f.Schedulable
+		tests = append(tests, func(r *row) bool { return v.st.schedulable(r) == want })
 	}
 	for _, tag := range f.Tags {
 		tests = append(tests, v.st.tagged(tag))

@@ -43,7 +43,7 @@ func (s *Store) Find(ctx context.Context, org string, l List) ([]Listed, error) 
 	if !ok {
 		return nil, fault.New(fault.Invalid, "sort_by: %.64q is not one of %s", l.By, strings.Join(Orders, ", "))
 	}
-	v, err := s.opened(ctx, org, l.needs)
+	v, err := s.opened(ctx, org, l.needs())
 	if err != nil {
 		return nil, err
 	}

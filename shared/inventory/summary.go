@@ -18,7 +18,7 @@ type Summary struct {
 
 // Summary counts the resources that agree with a filter: one round trip.
 func (s *Store) Summary(ctx context.Context, org string, f Filter) (Summary, error) {
-	v, err := s.opened(ctx, org, f.needs)
+	v, err := s.opened(ctx, org, f.needs())
 	if err != nil {
 		return Summary{}, err
 	}

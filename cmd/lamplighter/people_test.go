@@ -1,16 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	bolt "go.etcd.io/bbolt"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/functions/auth"
@@ -18,16 +16,8 @@ import (
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/table/tabletest"
 )
-
-// user is what the tests look at of somebody in an organization.
-type user struct {
-	Email  string `json:"email"`
-	Status string `json:"status"`
-	Roles  []struct {
-		RoleID string `json:"roleID"`
-	} `json:"roles"`
-}
 
 func userPath(email string) string { return "/users/" + url.PathEscape(email) }
 
@@ -202,30 +192,7 @@ func cleared(t *testing.T, dir string, c *testenv.Ahead) {
 // keysWith are the keys in the store file that have one of the texts in them.
 func keysWith(t *testing.T, dir string, texts ...string) []string {
 	t.Helper()
-	db, err := bolt.Open(filepath.Join(dir, "store.db"), 0o600, &bolt.Options{ReadOnly: true, Timeout: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close() //nolint:errcheck // it was only read
-	var out []string
-	err = db.View(func(tx *bolt.Tx) error {
-		return tx.ForEach(func(bucket []byte, b *bolt.Bucket) error {
-			if string(bucket) == "feed" { // of what was delivered, for a day
-				return nil
-			}
-			return b.ForEach(func(k, _ []byte) error {
-				for _, text := range texts {
-					if bytes.Contains(k, []byte(text)) {
-						out = append(out, string(bucket)+" "+string(k))
-						break
-					}
-				}
-				return nil
-			})
-		})
+	return slices.DeleteFunc(tabletest.Keys(t, filepath.Join(dir, "store.db")), func(key string) bool {
+		return !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(key, text) })
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
 }

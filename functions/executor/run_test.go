@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
 	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/inventory"
 	"lamplighter.dev/shared/table"
 )

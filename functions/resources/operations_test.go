@@ -161,6 +161,25 @@ func TestReadingCostsTwoRoundTrips(t *testing.T) {
 	}
 }
 
+func TestReadingInScopesCostsAThirdRoundTripAtMost(t *testing.T) {
+	a := newAPI(t)
+	list := data[[]Record](t, a.get("/resources"))
+	owned := inventory.Ownership{Team: inventory.Team{ID: id.New("team", noon), Name: "Web"}, Resources: []string{list[1].ID}}
+	team, err := inventory.Of(a.p).CreateTeam(a.tenant(), ours, owned)
+	a.must(err)
+	a.grants = []identity.Grant{{Role: identity.Viewer, Scope: identity.TeamScope + team.ID}}
+	most := 3 // the first time; then what the team owns is known
+	for _, path := range []string{"/resources", "/resources?search=i-0", "/resources/" + list[1].ID} {
+		if w, trips := a.call(ours, http.MethodGet, path, ""); w.Code != http.StatusOK || trips > most {
+			t.Errorf("%s: %d, %d round trips", path, w.Code, trips)
+		}
+		most = 2
+	}
+	if got := data[[]Record](t, a.get("/resources?team_id="+team.ID)); names(got) != list[1].UID || got[0].TeamIDs[0] != team.ID {
+		t.Errorf("of the team: %+v", got)
+	}
+}
+
 func TestARecordIsAsTheContractSpellsIt(t *testing.T) {
 	a := newAPI(t)
 	list := data[[]map[string]any](t, a.get("/resources?search=i-0"))

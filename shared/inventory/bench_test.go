@@ -77,6 +77,35 @@ func BenchmarkSearchForATag(b *testing.B) {
 	benchmarkFind(b, List{Filter: Filter{Search: "owner=person-499"}, Limit: 20}, 20)
 }
 
+// BenchmarkPageInScope is a page of a caller whose grant is on a team that owns a tenth of everything.
+func BenchmarkPageInScope(b *testing.B) {
+	s := fill(b)
+	found, err := s.store.Find(s.ctx, testOrg, List{Filter: everything, Limit: many / 10})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ids := make([]string, len(found))
+	for i := range found {
+		ids[i] = found[i].ID
+	}
+	team, err := s.store.CreateTeam(s.ctx, testOrg, Ownership{Team{ID: "team_1", Name: "team"}, ids})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		if err := s.store.DeleteTeam(s.ctx, testOrg, team); err != nil {
+			b.Fatal(err)
+		}
+	}()
+	l := List{Filter: Filter{Sight: scopesOf("team_1")}, Limit: 20}
+	b.ReportAllocs()
+	for b.Loop() {
+		if got, err := s.store.Find(s.ctx, testOrg, l); err != nil || len(got) != 20 {
+			b.Fatal(len(got), err)
+		}
+	}
+}
+
 // BenchmarkFirstRead is the first page of a process that knows nothing: chunks are read, decoded and sorted.
 func BenchmarkFirstRead(b *testing.B) {
 	s := fill(b)

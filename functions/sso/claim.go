@@ -2,7 +2,6 @@ package sso
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -120,6 +119,6 @@ func expected(have setup) table.Cond {
 }
 
 // changed explains a transaction that found something else than was read.
-func changed(org string) error {
-	return fault.Cause(fault.Conflict, fmt.Errorf("change single sign-on of %s", org), "single sign-on was changed by somebody else meanwhile: read it and try again")
+func changed() error {
+	return fault.New(fault.Conflict, "single sign-on was changed by somebody else meanwhile: read it and try again")
 }

@@ -43,7 +43,7 @@ func (s service) configure(ctx context.Context, in *configureInput) (SAML, error
 			return out, err
 		}
 	}
-	return SAML{}, changed(identity.From(ctx).Org)
+	return SAML{}, changed()
 }
 
 // told is the provider that the metadata of the body describe; nil when there are none.
@@ -212,7 +212,7 @@ func (s service) remove(ctx context.Context, _ *struct{}) (Ended, error) {
 	}
 	err = s.Table.Transact(within(ctx), writes...)
 	if _, raced := errors.AsType[*table.ConditionError](err); raced {
-		return Ended{}, changed(org)
+		return Ended{}, changed()
 	}
 	if err != nil {
 		return Ended{}, fault.Wrap("end single sign-on of "+org, err)

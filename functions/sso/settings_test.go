@@ -6,13 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"lamplighter.dev/shared/audit"
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/id"
 	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/limit"
 	"lamplighter.dev/shared/table"
 )
 
@@ -28,15 +26,6 @@ func (o *tenant) put(role string, status int, body map[string]any) answer {
 	a := o.ask(role, http.MethodPut, body)
 	a.want(o.h.t, status)
 	return a
-}
-
-func domainsOf(data map[string]any) map[string]map[string]any {
-	out := map[string]map[string]any{}
-	for _, d := range data["domains"].([]any) {
-		d := d.(map[string]any)
-		out[d["name"].(string)] = d
-	}
-	return out
 }
 
 func TestFromNoSettingsToNone(t *testing.T) {
@@ -92,84 +81,6 @@ func TestFromNoSettingsToNone(t *testing.T) {
 	o.ask(identity.Owner, http.MethodGet, nil).want(t, http.StatusNotFound)
 	if _, err := table.Read[claim](anywhere(), h.p.Table, claimKey("example.com")); !fault.Is(err, fault.NotFound) {
 		t.Errorf("the domain was not given back: %v", err)
-	}
-}
-
-func TestADomainBelongsToOneOrganization(t *testing.T) {
-	h, first, w := connected(t)
-	other := h.found("owner@other.test")
-	other.set(map[string]any{"metadataXML": string(w.metadata()), "domains": []string{"example.com"}})
-	d := domainsOf(other.prove())["example.com"]
-	if d["verified"] != false || !strings.Contains(d["reason"].(string), "another organization") || strings.Contains(d["reason"].(string), first.org) {
-		t.Fatalf("%v", d)
-	}
-	if tok := domainsOf(first.get())["example.com"]["txtValue"]; tok == d["txtValue"] {
-		t.Error("two organizations have one token")
-	}
-	first.set(map[string]any{"domains": []string{}})
-	if d := domainsOf(other.set(map[string]any{}))["example.com"]; d["verified"] != true {
-		t.Errorf("after the other gave it up: %v", d)
-	}
-	if first.set(map[string]any{"domains": []string{"example.com"}}); domainsOf(first.get())["example.com"]["verified"] == true {
-		t.Error("it is the first one's again, by an old record")
-	}
-}
-
-func TestADomainOfAnOrganizationThatEndedIsFree(t *testing.T) {
-	h, first, w := connected(t)
-	h.put(map[table.Key]any{identity.AccessKey(first.org): identity.Access{Ended: true}})
-	h.initiate(map[string]any{"email": ada}).want(t, http.StatusBadRequest)
-	other := h.found("owner@other.test")
-	other.connect(w.metadata(), "example.com")
-	if c := row[claim](h, claimKey("example.com")); c.Org != other.org {
-		t.Errorf("claimed by %s", c.Org)
-	}
-}
-
-func TestDomainsThatBelongToNobody(t *testing.T) {
-	h := newHouse(t)
-	o := h.found("owner@example.com")
-	for _, name := range []string{
-		"gmail.com", "GMAIL.com", "outlook.com", "com", "co.uk", "github.io", "", "localhost", "exa mple.com", "example..com", "-a.com", "ex@mple.com",
-		"*.example.com", "example.com/x", strings.Repeat("a", 64) + ".com", "xn--", "bücher.example",
-	} {
-		a := o.put(identity.Owner, http.StatusBadRequest, map[string]any{"metadataXML": string(newTwin().metadata()), "domains": []string{name}})
-		if !strings.Contains(a.body, "domains") {
-			t.Errorf("%q: %s", name, a.body)
-		}
-	}
-	if len(h.dns.Asked()) > 0 {
-		t.Errorf("asked for %v", h.dns.Asked())
-	}
-}
-
-func TestEnforcingNeedsAProvenDomain(t *testing.T) {
-	h := newHouse(t)
-	o := h.found("owner@example.com")
-	body := map[string]any{"metadataXML": string(newTwin().metadata()), "domains": []string{"example.com"}, "enforced": true}
-	o.put(identity.Owner, http.StatusBadRequest, body)
-	o.connect(newTwin().metadata(), "example.com", "second.test")
-	o.set(map[string]any{"enforced": true})
-	demanded := func() []string { return row[identity.TenantRow](h, identity.OrganisationKey(o.org)).SSO }
-	if got := demanded(); !slices.Equal(got, []string{"example.com", "second.test"}) {
-		t.Errorf("the organization's record says %v", got)
-	}
-	o.put(identity.Owner, http.StatusBadRequest, map[string]any{"domains": []string{}})
-	o.set(map[string]any{"domains": []string{"second.test"}})
-	if got := demanded(); !slices.Equal(got, []string{"second.test"}) {
-		t.Errorf("after a domain went: %v", got)
-	}
-	o.set(map[string]any{"enforced": nil})
-	if got := demanded(); got != nil {
-		t.Errorf("after it ended: %v", got)
-	}
-	o.set(map[string]any{"enforced": true})
-	o.ask(identity.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
-	if got := demanded(); got != nil {
-		t.Errorf("after all ended: %v", got)
-	}
-	if o := row[identity.TenantRow](h, identity.OrganisationKey(o.org)); o.Name == "" {
-		t.Errorf("the record lost more than that: %+v", o)
 	}
 }
 
@@ -253,60 +164,4 @@ func TestTwoChangesAtOnce(t *testing.T) {
 	if got := o.get()["defaultRole"]; got != identity.Editor {
 		t.Errorf("the other change is lost: %v", got)
 	}
-}
-
-func TestInitiate(t *testing.T) {
-	h, o, w := connected(t)
-	for name, body := range map[string]map[string]any{
-		"somebody who is there": {"email": "owner@example.com"}, "nobody": {"email": "nobody@example.com"},
-		"in other letters": {"email": " Nobody@EXAMPLE.com "}, "a domain": {"domain": "Example.com."},
-	} {
-		t.Run(name, func(t *testing.T) { // check 14: only the domain counts
-			h.t = t
-			a := h.initiate(body)
-			a.want(t, http.StatusOK)
-			if len(a.Data) != 1 || !strings.HasPrefix(a.Data["redirectURL"].(string), w.sso+"?") {
-				t.Errorf("%v", a.Data)
-			}
-		})
-	}
-	h.t = t
-	r := readRequest(t, h.begin(ada))
-	if r.Destination != w.sso || r.ACS != "https://lamplighter.test/auth/saml/acs" || r.Issuer != "https://lamplighter.test/auth/saml/metadata" || len(r.ID) < 26 {
-		t.Errorf("%+v", r)
-	}
-	if again := readRequest(t, h.begin(ada)); again.ID == r.ID || again.Relay == r.Relay {
-		t.Error("two requests are one")
-	}
-	o.set(map[string]any{"domains": []string{"example.com", "unproven.test"}})
-	for name, body := range map[string]map[string]any{
-		"a domain that is not proven": {"email": "x@unproven.test"}, "an unknown domain": {"domain": "unknown.test"}, "a mail provider": {"email": "x@gmail.com"},
-		"nothing": {}, "both": {"email": ada, "domain": "example.com"}, "no address": {"email": "ada"}, "no domain": {"domain": "a b"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h.t = t
-			h.initiate(body).want(t, http.StatusBadRequest)
-		})
-	}
-}
-
-func TestInitiateIsPaced(t *testing.T) {
-	h, _, _ := connected(t)
-	all := limit.Count(h.p.Clock.Now(), perSource, "192.0.2.1") // where httptest says requests come from
-	all.Changes[0] = table.Add("n", perSource.Max-1)
-	if _, err := h.p.Table.Write(anywhere(), all); err != nil {
-		t.Fatal(err)
-	}
-	h.begin(ada)
-	h.initiate(map[string]any{"email": ada}).want(t, http.StatusForbidden)
-	h.clock.Advance(10 * time.Minute)
-	h.begin(ada)
-}
-
-func TestADeploymentThatDoesNotKnowItsAddress(t *testing.T) {
-	h, o, _ := connected(t)
-	h.p.Settings.BaseURL = ""
-	h.initiate(map[string]any{"email": ada}).want(t, http.StatusBadRequest)
-	o.put(identity.Owner, http.StatusBadRequest, map[string]any{})
-	h.do(identity.Caller{}, http.MethodGet, metadataPath, "", nil).want(t, http.StatusBadRequest)
 }

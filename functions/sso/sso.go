@@ -66,7 +66,7 @@ func SignIn(p *platform.Platform) *rest.Group {
 		Description: "Where identity providers send their response, as a form of a browser (HTTP-POST binding). The answer is JSON also for a browser. " +
 			"At first sight the person becomes a member of the organization, with the role of an invitation or else the default one; who was removed and still may sign in at the provider does so again, " +
 			"and who is disabled stays out. The session works in this organization only. " +
-			"RelayState is not looked at, and nothing is ever redirected. 400: no response of SAML; 401: one that is not believed; " +
+			"A response that answers no request of ours is refused, and so is one that was used before; RelayState is not looked at, and nothing is ever redirected. 400: no response of SAML; 401: one that is not believed; " +
 			"403: a person who may not come in, or whose address has a domain that the organization has not proven.",
 	}, s.complete)
 	rest.Handle(g, rest.Op{

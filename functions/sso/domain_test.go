@@ -1,0 +1,127 @@
+package sso
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/table"
+)
+
+func domainsOf(data map[string]any) map[string]map[string]any {
+	out := map[string]map[string]any{}
+	for _, d := range data["domains"].([]any) {
+		d := d.(map[string]any)
+		out[d["name"].(string)] = d
+	}
+	return out
+}
+
+func TestADomainBelongsToOneOrganization(t *testing.T) {
+	h, first, w := connected(t)
+	other := h.found("owner@other.test")
+	other.set(map[string]any{"metadataXML": string(w.metadata()), "domains": []string{"example.com"}})
+	d := domainsOf(other.prove())["example.com"]
+	if d["verified"] != false || !strings.Contains(d["reason"].(string), "another organization") || strings.Contains(d["reason"].(string), first.org) {
+		t.Fatalf("%v", d)
+	}
+	if tok := domainsOf(first.get())["example.com"]["txtValue"]; tok == d["txtValue"] {
+		t.Error("two organizations have one token")
+	}
+	first.set(map[string]any{"domains": []string{}})
+	if d := domainsOf(other.set(map[string]any{}))["example.com"]; d["verified"] != true {
+		t.Errorf("after the other gave it up: %v", d)
+	}
+	if first.set(map[string]any{"domains": []string{"example.com"}}); domainsOf(first.get())["example.com"]["verified"] == true {
+		t.Error("it is the first one's again, by an old record")
+	}
+}
+
+func TestTwoOrganizationsProveOneDomainAtOnce(t *testing.T) {
+	h, w := newHouse(t), newTwin()
+	tenants := make([]*tenant, 8)
+	for i := range tenants {
+		tenants[i] = h.found(fmt.Sprintf("owner@org%d.test", i))
+		tenants[i].set(map[string]any{"metadataXML": string(w.metadata()), "domains": []string{"example.com"}})
+		d := domainsOf(tenants[i].get())["example.com"]
+		h.dns.Publish(d["txtName"].(string), d["txtValue"].(string))
+	}
+	var proven atomic.Int64
+	var wg sync.WaitGroup
+	for _, o := range tenants {
+		wg.Go(func() {
+			if a := o.ask(identity.Owner, http.MethodPut, map[string]any{}); a.status != http.StatusOK {
+				t.Errorf("status %d: %s", a.status, a.body)
+			} else if domainsOf(a.Data)["example.com"]["verified"] == true {
+				proven.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if proven.Load() != 1 {
+		t.Errorf("%d have proven it", proven.Load())
+	}
+}
+
+func TestADomainOfAnOrganizationThatEndedIsFree(t *testing.T) {
+	h, first, w := connected(t)
+	h.put(map[table.Key]any{identity.AccessKey(first.org): identity.Access{Ended: true}})
+	h.initiate(map[string]any{"email": ada}).want(t, http.StatusBadRequest)
+	other := h.found("owner@other.test")
+	other.connect(w.metadata(), "example.com")
+	if c := row[claim](h, claimKey("example.com")); c.Org != other.org {
+		t.Errorf("claimed by %s", c.Org)
+	}
+}
+
+func TestDomainsThatBelongToNobody(t *testing.T) {
+	h := newHouse(t)
+	o := h.found("owner@example.com")
+	for _, name := range []string{
+		"gmail.com", "GMAIL.com", "outlook.com", "com", "co.uk", "github.io", "", "localhost", "exa mple.com", "example..com", "-a.com", "ex@mple.com",
+		"*.example.com", "example.com/x", strings.Repeat("a", 64) + ".com", "xn--", "bücher.example",
+	} {
+		a := o.put(identity.Owner, http.StatusBadRequest, map[string]any{"metadataXML": string(newTwin().metadata()), "domains": []string{name}})
+		if !strings.Contains(a.body, "domains") {
+			t.Errorf("%q: %s", name, a.body)
+		}
+	}
+	if len(h.dns.Asked()) > 0 {
+		t.Errorf("asked for %v", h.dns.Asked())
+	}
+}
+
+func TestEnforcingNeedsAProvenDomain(t *testing.T) {
+	h := newHouse(t)
+	o := h.found("owner@example.com")
+	body := map[string]any{"metadataXML": string(newTwin().metadata()), "domains": []string{"example.com"}, "enforced": true}
+	o.put(identity.Owner, http.StatusBadRequest, body)
+	o.connect(newTwin().metadata(), "example.com", "second.test")
+	o.set(map[string]any{"enforced": true})
+	demanded := func() []string { return row[identity.TenantRow](h, identity.OrganisationKey(o.org)).SSO }
+	if got := demanded(); !slices.Equal(got, []string{"example.com", "second.test"}) {
+		t.Errorf("the organization's record says %v", got)
+	}
+	o.put(identity.Owner, http.StatusBadRequest, map[string]any{"domains": []string{}})
+	o.set(map[string]any{"domains": []string{"second.test"}})
+	if got := demanded(); !slices.Equal(got, []string{"second.test"}) {
+		t.Errorf("after a domain went: %v", got)
+	}
+	o.set(map[string]any{"enforced": nil})
+	if got := demanded(); got != nil {
+		t.Errorf("after it ended: %v", got)
+	}
+	o.set(map[string]any{"enforced": true})
+	o.ask(identity.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
+	if got := demanded(); got != nil {
+		t.Errorf("after all ended: %v", got)
+	}
+	if o := row[identity.TenantRow](h, identity.OrganisationKey(o.org)); o.Name == "" {
+		t.Errorf("the record lost more than that: %+v", o)
+	}
+}

@@ -1,0 +1,79 @@
+package sso
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/limit"
+	"lamplighter.dev/shared/table"
+)
+
+func TestInitiate(t *testing.T) {
+	h, o, w := connected(t)
+	for name, body := range map[string]map[string]any{
+		"somebody who is there": {"email": "owner@example.com"}, "nobody": {"email": "nobody@example.com"},
+		"in other letters": {"email": " Nobody@EXAMPLE.com "}, "a domain": {"domain": "Example.com."},
+	} {
+		t.Run(name, func(t *testing.T) { // check 14: only the domain counts
+			h.t = t
+			a := h.initiate(body)
+			a.want(t, http.StatusOK)
+			if len(a.Data) != 1 || !strings.HasPrefix(a.Data["redirectURL"].(string), w.sso+"?") {
+				t.Errorf("%v", a.Data)
+			}
+		})
+	}
+	h.t = t
+	calls := func(email string) int { // the work does not tell either
+		sound := h.p.Table
+		defer func() { h.p.Table = sound }()
+		counting := table.Faulty(sound, h.clock)
+		h.p.Table = counting
+		h.begin(email)
+		return counting.Calls()
+	}
+	if known, unknown := calls("owner@example.com"), calls("nobody@example.com"); known != unknown {
+		t.Errorf("%d calls of the store for somebody, %d for nobody", known, unknown)
+	}
+	r := readRequest(t, h.begin(ada))
+	if r.Destination != w.sso || r.ACS != "https://lamplighter.test/auth/saml/acs" || r.Issuer != "https://lamplighter.test/auth/saml/metadata" || len(r.ID) < 26 {
+		t.Errorf("%+v", r)
+	}
+	if again := readRequest(t, h.begin(ada)); again.ID == r.ID || again.Relay == r.Relay {
+		t.Error("two requests are one")
+	}
+	o.set(map[string]any{"domains": []string{"example.com", "unproven.test"}})
+	for name, body := range map[string]map[string]any{
+		"a domain that is not proven": {"email": "x@unproven.test"}, "an unknown domain": {"domain": "unknown.test"}, "a mail provider": {"email": "x@gmail.com"},
+		"nothing": {}, "both": {"email": ada, "domain": "example.com"}, "no address": {"email": "ada"}, "no domain": {"domain": "a b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h.t = t
+			h.initiate(body).want(t, http.StatusBadRequest)
+		})
+	}
+}
+
+func TestInitiateIsPaced(t *testing.T) {
+	h, _, _ := connected(t)
+	all := limit.Count(h.p.Clock.Now(), perSource, "192.0.2.1") // where httptest says requests come from
+	all.Changes[0] = table.Add("n", perSource.Max-1)
+	if _, err := h.p.Table.Write(anywhere(), all); err != nil {
+		t.Fatal(err)
+	}
+	h.begin(ada)
+	h.initiate(map[string]any{"email": ada}).want(t, http.StatusForbidden)
+	h.clock.Advance(10 * time.Minute)
+	h.begin(ada)
+}
+
+func TestADeploymentThatDoesNotKnowItsAddress(t *testing.T) {
+	h, o, _ := connected(t)
+	h.p.Settings.BaseURL = ""
+	h.initiate(map[string]any{"email": ada}).want(t, http.StatusBadRequest)
+	o.put(identity.Owner, http.StatusBadRequest, map[string]any{})
+	h.do(identity.Caller{}, http.MethodGet, metadataPath, "", nil).want(t, http.StatusBadRequest)
+}

@@ -43,7 +43,7 @@ func (s service) currentOperations(g *rest.Group) {
 func (s service) row(ctx context.Context) (identity.TenantRow, error) {
 	org := identity.From(ctx).Org
 	o, err := table.Read[identity.TenantRow](ctx, s.Table, identity.OrganisationKey(org))
-	if fault.Is(err, fault.NotFound) {
+	if fault.Is(err, fault.NotFound) || err == nil && o.Ended {
 		return o, gone(org)
 	}
 	return o, fault.Wrap("read organization "+org, err)

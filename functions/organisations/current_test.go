@@ -1,6 +1,7 @@
 package organisations
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -11,11 +12,13 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/identity/identitytest"
 	"lamplighter.dev/shared/platform"
 	"lamplighter.dev/shared/rest"
 	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/workflow"
 )
 
 // house is an organization that ada made.
@@ -121,6 +124,7 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 		{`{"mcpEnabled":false,"savingsRealism":0}`, map[string]any{"savingsRealism": 0.0}},
 		{`{"name":" Looms "}`, map[string]any{"name": "Looms"}},
 		{`{"name":"LOOMS"}`, map[string]any{"name": "LOOMS"}},
+		{`{"name":"a#b:c|d ORG#org_2#"}`, map[string]any{"name": "a#b:c|d ORG#org_2#"}}, // check 53
 		{`{}`, nil},
 	} {
 		if got := h.as("admin", "PUT /organisation", c.body); got.status != 200 {
@@ -238,4 +242,31 @@ func TestWhoMayDoWhatWithTheOrganization(t *testing.T) {
 		}
 	}
 	h.current()
+}
+
+func TestAnOrganizationThatEndsIsNotOffered(t *testing.T) {
+	h := newHouse(t)
+	kept := h.found("usr_ada", "Looms")
+	h.p.Workflow = nowhere{}
+	if got := h.as("owner", "DELETE /organisation?confirm=Engines", ""); got.status != 200 || string(got.Data) != `{"id":"`+h.org+`"}` {
+		t.Fatalf("%d %s %s", got.status, got.Data, got.Error)
+	}
+	if all := list(t, h.p, "usr_ada"); len(all) != 1 || all[0].ID != kept {
+		t.Errorf("offered %+v", all)
+	}
+	for _, c := range [][2]string{{"GET /organisation", ""}, {"PUT /organisation", `{"currency":"EUR"}`}, {"DELETE /organisation?confirm=Engines", ""}} {
+		if got := h.as("owner", c[0], c[1]); got.status != 404 {
+			t.Errorf("%s: %d %s", c[0], got.status, got.Error)
+		}
+	}
+	if got := call(t, h.p, "usr_ada", `{"name":"Engines"}`); got.status != 200 {
+		t.Errorf("its name is still taken: %d %s", got.status, got.Error)
+	}
+}
+
+// nowhere is where no machine can be started: the sweeper's business, not the client's.
+type nowhere struct{ workflow.Engine }
+
+func (nowhere) Start(context.Context, string, string, any) error {
+	return fault.New(fault.Unavailable, "no engine")
 }

@@ -5,9 +5,11 @@ package organisations
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
+	"lamplighter.dev/shared/audit"
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/id"
 	"lamplighter.dev/shared/identity"
@@ -80,7 +82,11 @@ func (s service) found(ctx context.Context, c identity.Caller, name string) (ide
 	if _, taken := errors.AsType[*table.ConditionError](err); taken {
 		return o, fault.New(fault.Conflict, "name: you have an organization %q already", name)
 	}
-	return o, fault.Wrap("create organization "+o.ID, err)
+	if err != nil {
+		return o, fmt.Errorf("create organization %s: %w", o.ID, err)
+	}
+	audit.As(ctx, o.ID, "", "") // the first row of its own record
+	return o, nil
 }
 
 // room refuses one more organization to a user who has as many as can be listed.

@@ -333,3 +333,32 @@ func TestNamesKeepWhatSeparatesKeys(t *testing.T) {
 	}
 	gets[Removed](s, s.as("ada", "DELETE /users/{}", odd, ""))
 }
+
+// Each but the reading ones counts the round trip of its audit row.
+func TestRoundTrips(t *testing.T) {
+	s := newStage(t)
+	s.join(here, "bob", identity.Viewer)
+	for _, c := range []struct {
+		request, whom, body string
+		most                int
+	}{
+		{"POST /users", "", `{"email":"eve@example.com"}`, 9},
+		{"GET /users/{}", email("bob"), "", 2},
+		{"GET /users/{}", email("eve"), "", 3},
+		{"GET /users/{}", email("nobody"), "", 3},
+		{"PATCH /users/{}", email("bob"), `{"role":"editor","status":"disabled"}`, 5},
+		{"PATCH /users/{}", email("eve"), `{"role":"editor"}`, 6},
+		{"DELETE /users/{}", email("bob"), "", 5},
+		{"DELETE /users/{}", email("eve"), "", 6},
+		{"GET /users", "", "", 3},
+		{"GET /users/me", "", "", 1},
+		{"PATCH /users/me", "", `{"name":"Ada"}`, 3},
+	} {
+		if got := s.as("ada", c.request, c.whom, c.body); got.Status != 200 && c.whom != email("nobody") {
+			t.Errorf("%s %s: %d %s", c.request, c.whom, got.Status, got.Error)
+		}
+		if s.trips > c.most {
+			t.Errorf("%s %s took %d round trips, more than %d", c.request, c.whom, s.trips, c.most)
+		}
+	}
+}

@@ -46,8 +46,10 @@ func Begin(ctx context.Context, p *platform.Platform, org string, extra ...table
 	if err != nil {
 		return err
 	}
+	end := []table.Change{table.Set("ended", true)}
 	writes := append([]table.Write{
-		table.Update(identity.AccessKey(org), []table.Change{table.Set("ended", true)}, table.Exists(), table.NotEqual("ended", true)), work,
+		table.Update(identity.AccessKey(org), end, table.Exists(), table.NotEqual("ended", true)),
+		table.Update(identity.OrganisationKey(org), end, table.Exists()), work,
 	}, extra...)
 	err = p.Table.Transact(table.Within(ctx, table.TenantPK(org), pending.Prefix), writes...)
 	if failed, ok := errors.AsType[*table.ConditionError](err); ok {

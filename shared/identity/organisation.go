@@ -28,7 +28,7 @@ func OrganisationsOf(ctx context.Context, s table.Store, user string) ([]TenantR
 	return organisations(ctx, s, memberships)
 }
 
-// organisations reads the records of memberships, in their order; one that is gone is left out.
+// organisations reads the records of memberships, in their order; one that is gone or has ended is left out.
 func organisations(ctx context.Context, s table.Store, memberships []Membership) ([]TenantRow, error) {
 	keys := make([]table.Key, len(memberships))
 	prefixes := make([]string, len(memberships))
@@ -50,7 +50,9 @@ func organisations(ctx context.Context, s table.Store, memberships []Membership)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, o)
+		if !o.Ended {
+			out = append(out, o)
+		}
 	}
 	return out, nil
 }

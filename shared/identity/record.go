@@ -39,7 +39,8 @@ type Organisation struct {
 type TenantRow struct {
 	Organisation
 	Chosen
-	SSO []string `json:"ssoDomains,omitempty"` // mail domains whose members must sign in through the organization's identity provider
+	SSO   []string `json:"ssoDomains,omitempty"` // mail domains whose members must sign in through the organization's identity provider
+	Ended bool     `json:"ended,omitempty"`      // as in Access: who is about to choose an organization is not offered this one
 }
 
 // DemandsSSO tells whether a user with the address must sign in through the identity provider of o.

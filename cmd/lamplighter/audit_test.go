@@ -208,6 +208,9 @@ func TestAnAuditLogFromItsFirstRequestToItsProof(t *testing.T) {
 	if got, err := os.ReadFile(files[0]); err != nil || string(got) != straight {
 		t.Errorf("the store has\n%s\nand the interface gave\n%s", straight, got)
 	}
+	if !strings.HasPrefix(straight, `{"action":"createOrganisation","actor":"auditor@example.com"`) {
+		t.Errorf("the record does not begin with the organization itself: %.300s", straight)
+	}
 	for _, file := range files {
 		want := fmt.Sprintf("rows           %d, numbered 1 to %d\n", verdict.Rows, verdict.LastSeq)
 		if got := printed(t, "verify", "-head", verdict.Hash, file); !strings.Contains(got, want) || !strings.HasSuffix(got, "the chain holds\n") {

@@ -89,3 +89,12 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkCheck(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := (Policy{}).Check("https://hooks.example.com/services/T/B/x"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

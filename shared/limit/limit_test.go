@@ -164,3 +164,14 @@ func TestWhatIsGivenBackCanBeTakenAgain(t *testing.T) {
 		t.Error("the next window is not whole")
 	}
 }
+
+func BenchmarkTake(b *testing.B) {
+	p, c := identitytest.New(b)
+	many := limit.Rule{Name: "many", Max: 1 << 40, Per: time.Hour}
+	b.ReportAllocs()
+	for b.Loop() {
+		if ok, err := limit.Take(context.Background(), p.Table, c.Now(), many, "ada"); !ok || err != nil {
+			b.Fatal(ok, err)
+		}
+	}
+}

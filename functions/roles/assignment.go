@@ -70,9 +70,6 @@ type NewAssignment struct {
 }
 
 func (s *service) assign(ctx context.Context, in *struct{ Body NewAssignment }) (Assignment, error) {
-	if err := s.known(ctx, in.Body.Scope); err != nil {
-		return Assignment{}, err
-	}
 	var err error
 	for range tries {
 		var a Assignment
@@ -87,6 +84,9 @@ func (s *service) assign(ctx context.Context, in *struct{ Body NewAssignment }) 
 }
 
 func (s *service) assignOnce(ctx context.Context, in NewAssignment) (Assignment, error) {
+	if err := s.known(ctx, in.Scope); err != nil {
+		return Assignment{}, err
+	}
 	c := identity.From(ctx)
 	a, err := s.access(ctx)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *service) assignOnce(ctx context.Context, in NewAssignment) (Assignment,
 		return Assignment{}, err
 	}
 	row := people.Assignment{ID: g.ID, Email: m.Email, Role: g.Role, Scope: g.Scope, CreatedAt: id.Time(g.ID), CreatedBy: c.Email}
-	return shownIn(a, row), s.people.Assign(ctx, c.Org, m, people.Given{Grant: g, Generation: a.Generation})
+	return shownIn(a, row), s.people.Assign(ctx, c.Org, m, people.Given{Grant: g, Generation: a.Generation, Also: held(c.Org, g.Scope)})
 }
 
 // mayAssign refuses what the caller gives to themselves, does not hold, or has been given already.

@@ -6,6 +6,8 @@ import (
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/id"
 	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/table"
 )
 
 // known refuses a scope that is none, or whose team or resource the organization does not have: another organization's is
@@ -29,4 +31,12 @@ func (s *service) known(ctx context.Context, scope string) error {
 		return err
 	}
 	return fault.New(fault.Invalid, "scope: %.128q is not org, team:<id> or resource:<id>", scope)
+}
+
+// held keeps the team of a scope from being deleted while a role is given on it.
+func held(org, scope string) []table.Write {
+	if kind, ref := identity.CutScope(scope); kind == "team" {
+		return []table.Write{inventory.Hold(org, ref)}
+	}
+	return nil
 }

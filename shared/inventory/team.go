@@ -161,6 +161,12 @@ func ownedWrites(org string, t Team, resources []string) ([]table.Write, error) 
 	return []table.Write{table.Put(it), table.Put(members)}, err
 }
 
+// Hold is the write by which a role that somebody is given on a team counts as a change of it, so that nobody deletes the
+// team at the same time. It fails when there is no such team.
+func Hold(org, teamID string) table.Write {
+	return table.Update(TeamKey(org, teamID), []table.Change{table.Add("generation", 1)}, table.Exists())
+}
+
 // DeleteTeam removes a team as it was read, and does the extra writes with it; fault.Conflict when it has changed since.
 func (s *Store) DeleteTeam(ctx context.Context, org string, t Team, extra ...table.Write) error {
 	ws := append([]table.Write{

@@ -117,6 +117,7 @@ var ErrChanged = errChanged
 type Given struct {
 	identity.Grant
 	Generation int64
+	Also       []table.Write // what is written with it, or must hold then: that the team of its scope is there
 }
 
 // Assign gives the member old, as it was read, one more grant. It is fault.Conflict when the member has as many as can be,
@@ -132,5 +133,5 @@ func (s People) Assign(ctx context.Context, org string, old identity.Member, g G
 	if _, system := identity.SystemRole(g.Role); !system {
 		t.roles = 1
 	}
-	return s.exchange(ctx, org, swap{old: old, next: next, step: t})
+	return s.exchange(ctx, org, swap{old: old, next: next, step: t, extra: g.Also})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"lamplighter.dev/shared/execution"
 	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/people"
 	"lamplighter.dev/shared/table"
 )
 
@@ -241,4 +243,27 @@ func TestABulkActionOnlyTouchesWhatItsCallerMayTouch(t *testing.T) {
 	e.status("by the owner", e.call(owner(), "POST /actions/bulk", fmt.Sprintf(`{"type":"stop","groupID":%q}`, group)), http.StatusOK)
 	e.status("the owner's", e.call(owner(), "GET /actions/bulk/latest"), http.StatusOK, `"total":3`)
 	e.status("the caller's", e.call(c, "GET /actions/bulk/latest"), http.StatusOK, `"total":2`)
+}
+
+// TestNoRoleIsLeftOnADeletedTeam lets a role on a team and the end of the team race: one of them must lose.
+func TestNoRoleIsLeftOnADeletedTeam(t *testing.T) {
+	e := newEstate(t)
+	u := identity.User{ID: "usr_eve", Email: "eve@example.com", Verified: true}
+	e.put(identity.UserKey(u.ID), u)
+	e.put(identity.AddressKey(e.p.Settings.Pepper, u.Email), identity.AddressRow{User: u.ID})
+	e.must(people.Of(e.p).Join(t.Context(), org, u, nil))
+	for n := range 20 {
+		team := e.team(fmt.Sprint("team ", n))
+		var assigned, deleted int
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			assigned = e.call(owner(), "POST /assignments", fmt.Sprintf(`{"email":"eve@example.com","roleID":"viewer","scope":"team:%s"}`, team)).code
+		})
+		wg.Go(func() { deleted = e.call(owner(), "DELETE /teams/"+team).code })
+		wg.Wait()
+		there := e.call(owner(), "GET /teams/"+team).code == http.StatusOK
+		if (assigned == http.StatusOK) != there || (deleted == http.StatusOK) == there {
+			t.Errorf("assigned %d, deleted %d, there afterwards: %v", assigned, deleted, there)
+		}
+	}
 }

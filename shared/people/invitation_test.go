@@ -302,3 +302,15 @@ func TestWhoIsAMemberAlreadyStaysWhatTheyAre(t *testing.T) {
 		t.Errorf("%+v, %d rows left", m, s.left())
 	}
 }
+
+func TestWhoIsRemovedHasNoInvitationLeft(t *testing.T) {
+	s := newStage(t)
+	s.member("ada", identity.Owner)
+	eve := s.member("eve", identity.Viewer)
+	s.invited("eve", identity.Admin, "ada")
+	s.must(s.Remove(s.ctx, org, eve))
+	s.must(s.Accept(s.ctx, s.user("eve"), ""))
+	if s.isMember("eve") || s.left() != 0 {
+		t.Errorf("member %v, %d rows left", s.isMember("eve"), s.left())
+	}
+}

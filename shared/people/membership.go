@@ -164,7 +164,8 @@ func (s People) exchange(ctx context.Context, org string, w swap) error {
 	return w.step.explain("change member "+w.old.User+" of "+org, err)
 }
 
-// Remove takes the member old, as it was read, out of org, with all that they may do there. fault.Conflict as of Regrant.
+// Remove takes the member old, as it was read, out of org, with all that they may do there and every way back in: an
+// invitation that was sent while they joined goes too. fault.Conflict as of Regrant.
 func (s People) Remove(ctx context.Context, org string, old identity.Member, extra ...table.Write) error {
 	t := step{members: -1, owners: -owners(old)}
 	gone := old
@@ -176,8 +177,9 @@ func (s People) Remove(ctx context.Context, org string, old identity.Member, ext
 	writes := slices.Concat([]table.Write{
 		table.Delete(identity.MemberKey(org, old.User), unchanged(old)...), t.write(org),
 		table.Delete(identity.MembershipKey(old.User, org)),
+		table.Delete(InvitationKey(s.Settings.Pepper, org, old.Email)), table.Delete(InvitedKey(s.Settings.Pepper, org, old.Email)),
 	}, list, extra)
-	ctx = table.Within(ctx, identity.UserPrefix+old.User, table.TenantPK(org))
+	ctx = table.Within(ctx, identity.UserPrefix+old.User, table.TenantPK(org), InvitedPrefix)
 	return t.explain("remove member "+old.User+" of "+org, s.Table.Transact(ctx, writes...))
 }
 

@@ -3,19 +3,16 @@ package auth
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/identity/identitytest"
 	"lamplighter.dev/shared/mail"
 	"lamplighter.dev/shared/rest"
 	"lamplighter.dev/shared/signin/signintest"
-	"lamplighter.dev/shared/table"
 )
 
 // inn is a house with a twin of each provider.
@@ -355,73 +352,6 @@ func TestASignInThatTheProviderIsDownFor(t *testing.T) {
 	in.signIn("google") // the next one finds it well
 }
 
-func TestASignInToAnOrganization(t *testing.T) {
-	const first, second = "org_01k8z3v5y0e6m9x2q4t7r1c8bd", "org_01k8z3v5y0e6m9x2q4t7r1c8be"
-	in := newInn(t)
-	user := userOf(in.signIn("google"))["id"].(string)
-	in.belongTo(user, first, "First")
-	in.belongTo(user, second, "Second")
-	enter := func(status int, org string) map[string]any {
-		t.Helper()
-		begun := in.want(200, "GET", "/auth/google/url?tenantID="+org, nil)
-		return in.comeBack(status, "google", in.google.Visit(t, begun["url"].(string), "alice"))
-	}
-	if s := in.session(enter(200, second)); s.Org != second {
-		t.Errorf("entered %q", s.Org)
-	}
-	if s := in.session(enter(200, "")); s.Org != first {
-		t.Errorf("without a wish %q", s.Org)
-	}
-	enter(403, "org_01k8z3v5y0e6m9x2q4t7r1c8bf")
-	in.want(400, "GET", "/auth/google/url?tenantID="+strings.Repeat("o", 65), nil)
-}
-
-// An organization that demands its own identity provider is entered neither by password nor by Google.
-func TestSingleSignOnThatIsDemanded(t *testing.T) {
-	const org = "org_01k8z3v5y0e6m9x2q4t7r1c8bd"
-	for name, c := range map[string]struct {
-		grants []identity.Grant
-		status int
-	}{
-		"keeps a member out":        {nil, 403},
-		"lets an owner mend things": {[]identity.Grant{{ID: "g", Role: identity.Owner, Scope: identity.OrgScope}}, 200},
-	} {
-		t.Run(name, func(t *testing.T) {
-			in := newInn(t)
-			u, err := Provision(t.Context(), in.p, "alice@example.com", password, "Alice")
-			if err != nil {
-				t.Fatal(err)
-			}
-			in.google.Edit(func(c map[string]any) { c["hd"] = "example.com" })
-			in.belongTo(u.ID, org, "Strict")
-			in.demandSSO(org, u, c.grants)
-			in.want(c.status, "POST", "/auth/login", map[string]any{"email": u.Email, "password": password, "tenantID": org})
-			begun := in.want(200, "GET", "/auth/google/url?tenantID="+org, nil)
-			in.comeBack(c.status, "google", in.google.Visit(t, begun["url"].(string), "alice"))
-			if c.status == http.StatusForbidden { // without a wish for it, the person gets in, but not into it
-				if s := in.session(in.signIn("google")); s.Org != "" {
-					t.Errorf("entered %q", s.Org)
-				}
-			}
-		})
-	}
-}
-
-// demandSSO makes the organization demand single sign-on of the addresses of u's domain, of which u is a member.
-func (in *inn) demandSSO(org string, u identity.User, grants []identity.Grant) {
-	in.t.Helper()
-	ctx := table.Within(context.Background(), table.TenantPK(org))
-	row, err := table.Row(identity.MemberKey(org, u.ID), identity.Member{User: u.ID, Email: u.Email, Grants: grants})
-	if err != nil {
-		in.t.Fatal(err)
-	}
-	_, domain, _ := strings.Cut(u.Email, "@")
-	change := table.Update(identity.OrganisationKey(org), []table.Change{table.Set("ssoDomains", []string{domain})})
-	if err = in.p.Table.Transact(ctx, change, table.Put(row)); err != nil {
-		in.t.Fatal(err)
-	}
-}
-
 func TestSignInsOfOnePlaceEnd(t *testing.T) {
 	in := newInn(t)
 	for i := range signIns.Max {
@@ -453,49 +383,5 @@ func TestWhatIsStoredOfAVisitIsNoSecret(t *testing.T) {
 	}
 	if len(a.Verifier) < 43 || a.Nonce == a.Verifier {
 		t.Errorf("%+v", a)
-	}
-}
-
-// TestRoundTripsAtTheDoor counts what docs/data-model.md says, besides the row of the record.
-func TestRoundTripsAtTheDoor(t *testing.T) {
-	in := newInn(t)
-	in.register()
-	trips := func(f func(ctx context.Context) error) int {
-		ctx, m := table.WithMeter(context.Background())
-		if err := f(ctx); err != nil {
-			t.Fatal(err)
-		}
-		return m.Usage().RoundTrips
-	}
-	arrive := func(person string) func(ctx context.Context) error {
-		back := in.goOut("google", person)
-		return func(ctx context.Context) error {
-			_, err := in.s.arrive(ctx, &returnInput{Provider: "google", Code: back.Get("code"), State: back.Get("state"), Issuer: back.Get("iss")})
-			return err
-		}
-	}
-	in.belongTo(userOf(in.logIn())["id"].(string), "org_01k8z3v5y0e6m9x2q4t7r1c8bd", "Engines")
-	for _, c := range []struct {
-		name string
-		want int
-		do   func(ctx context.Context) error
-	}{
-		{"log-in", 12, func(ctx context.Context) error {
-			b := &logInInput{}
-			b.Body.Email, b.Body.Password = ada, password
-			_, err := in.s.logIn(ctx, b)
-			return err
-		}},
-		{"a code", 3, func(ctx context.Context) error { return in.s.mailCode(ctx, passwordReset, ada, mail.ResetPassword) }},
-		{"begin", 2, func(ctx context.Context) error {
-			_, err := in.s.depart(ctx, &departInput{Provider: "google"})
-			return err
-		}},
-		{"finish, the first time", 10, arrive("alice")},
-		{"finish", 8, arrive("alice")},
-	} {
-		if got := trips(c.do); got != c.want {
-			t.Errorf("%s: %d round trips, want %d", c.name, got, c.want)
-		}
 	}
 }

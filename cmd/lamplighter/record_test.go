@@ -20,6 +20,7 @@ type ledger struct {
 	changes map[string]bool // operations that change something
 	want    map[string]int
 	may     map[string]int // what is on record only if it came to the operation, which its answer does not tell
+	made    []string       // organizations, whose own records begin with their making
 }
 
 func newLedger(s *siege) *ledger {
@@ -47,14 +48,23 @@ func (l *ledger) saw(id string, answer *httptest.ResponseRecorder) {
 		return
 	}
 	l.want[entry]++
+	if entry == "createOrganisation 200" {
+		_, id, _ := strings.Cut(answer.Body.String(), `"id":"`)
+		id, _, _ = strings.Cut(id, `"`)
+		l.made = append(l.made, id)
+	}
 }
 
-// written are the rows of an organization and of the installation since the start, by operation and status. Each chain
+// written are the rows of organizations and of the installation since the start, by operation and status. Each chain
 // must hold.
-func (s *siege) written(t *testing.T, org string) map[string]int {
+func (s *siege) written(t *testing.T, orgs ...string) map[string]int {
 	t.Helper()
 	out, ctx := map[string]int{}, table.Within(t.Context(), "")
-	for _, at := range append(audit.SystemPlaces(), audit.PlaceOf(org)) {
+	places := audit.SystemPlaces()
+	for _, org := range orgs {
+		places = append(places, audit.PlaceOf(org))
+	}
+	for _, at := range places {
 		v, err := audit.Verify(ctx, s.Platform.Table, at, nil, func(int64) bool { return false })
 		if err != nil || !v.Holds {
 			t.Errorf("%s: %+v %v", at.PK, v, err)

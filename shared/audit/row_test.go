@@ -19,11 +19,15 @@ func TestARowIsMadeOfTheRequestAndOfWhatWasNoted(t *testing.T) {
 		want    Row
 	}{
 		"nothing was noted": {
-			nil, Request{Row: known, Org: "org_1", Answered: []byte(`{"id":"team_1"}`)}, "org_1",
+			nil,
+			Request{Row: known, Org: "org_1", Answered: []byte(`{"id":"team_1"}`)},
+			"org_1",
 			Row{Actor: "ada@example.com", UserID: "usr_1", Target: "team_9", Status: 200, Changes: Changes{nil, map[string]any{"id": "team_1"}}},
 		},
 		"the answer names the thing": {
-			nil, Request{Row: Row{Actor: "ada@example.com"}, Answered: []byte(`{"id":"team_1"}`)}, "",
+			nil,
+			Request{Row: Row{Actor: "ada@example.com"}, Answered: []byte(`{"id":"team_1"}`)},
+			"",
 			Row{Actor: "ada@example.com", Target: "team_1", Changes: Changes{nil, map[string]any{"id": "team_1"}}},
 		},
 		"the answer only names what is gone": {
@@ -32,7 +36,9 @@ func TestARowIsMadeOfTheRequestAndOfWhatWasNoted(t *testing.T) {
 		"the answer is a list": {nil, Request{Answered: []byte(`[{"id":"team_1"}]`)}, "", Row{Actor: Anonymous}},
 		"what is after it was noted": {
 			func(ctx context.Context) { Note(ctx, Change{After: map[string]string{"id": "team_2"}}) },
-			Request{Answered: []byte(`{"id":"team_1"}`)}, "", Row{Actor: Anonymous, Target: "team_2", Changes: Changes{nil, map[string]any{"id": "team_2"}}},
+			Request{Answered: []byte(`{"id":"team_1"}`)},
+			"",
+			Row{Actor: Anonymous, Target: "team_2", Changes: Changes{nil, map[string]any{"id": "team_2"}}},
 		},
 		"notes add to each other": {
 			func(ctx context.Context) {
@@ -43,7 +49,9 @@ func TestARowIsMadeOfTheRequestAndOfWhatWasNoted(t *testing.T) {
 		},
 		"what was noted did not come about": {
 			func(ctx context.Context) { Note(ctx, Change{Target: "x", Before: "was", After: "is"}) },
-			Request{Unchanged: true}, "", Row{Actor: Anonymous, Target: "x"},
+			Request{Unchanged: true},
+			"",
+			Row{Actor: Anonymous, Target: "x"},
 		},
 		"what cannot be written": {
 			func(ctx context.Context) { Note(ctx, Change{Before: func() {}}) }, Request{}, "", Row{Actor: Anonymous, Changes: Changes{unshown, nil}},
@@ -53,11 +61,14 @@ func TestARowIsMadeOfTheRequestAndOfWhatWasNoted(t *testing.T) {
 				As(ctx, "", "usr_2", "")
 				As(ctx, "org_2", "", "bob@example.com")
 			},
-			Request{Row: known, Org: "org_1"}, "org_2",
+			Request{Row: known, Org: "org_1"},
+			"org_2",
 			Row{Actor: "bob@example.com", UserID: "usr_2", Target: "team_9", Status: 200},
 		},
 		"lines and secrets in what a client chose": {
-			nil, Request{Row: Row{Target: "a\nb\x00c", Path: "/" + strings.Repeat("x", 5000), RequestID: "lampr_01k0.1.abcdefgh"}}, "",
+			nil,
+			Request{Row: Row{Target: "a\nb\x00c", Path: "/" + strings.Repeat("x", 5000), RequestID: "lampr_01k0.1.abcdefgh"}},
+			"",
 			Row{Actor: Anonymous, Target: "a b c", Path: "/" + strings.Repeat("x", maxLine-1) + "…", RequestID: Redacted},
 		},
 	} {

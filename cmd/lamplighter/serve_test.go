@@ -189,6 +189,7 @@ func TestServeRefusesAndSaysWhatToDo(t *testing.T) {
 		"a folder without a template":       {[]string{"-addr", "127.0.0.1:0", "-root", foreign}, "-root"},
 		"a kind of store that there is not": {[]string{"-store", "abacus"}, `-store is "abacus"`},
 		"words after the flags":             {[]string{"now"}, `not "now"`},
+		"a provider without its secret":     {[]string{"-google-client-id", "x"}, "LAMPLIGHTER_GOOGLE_CLIENT_SECRET"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 var ways = map[string]func(*testing.T, testenv.Setup){
 	"a newcomer signs up and works":       newcomer,
 	"a newcomer signs in at a provider":   welcomed,
+	"somebody is invited, works, leaves":  joined,
 	"a cloud is connected and discovered": discovered,
 	"a resource is stopped and started":   stopped,
 	"a group is stopped in reverse order": grouped,

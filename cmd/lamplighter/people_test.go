@@ -33,6 +33,55 @@ func colleague(t *testing.T, e *testenv.Env, owner *testenv.Client, email, role 
 	return c
 }
 
+// joined walks from an invitation of a stranger to the end of the organization.
+func joined(t *testing.T, s testenv.Setup) {
+	e := testenv.Start(t, s)
+	ada := e.Owner("ada@example.com")
+	const email = "eve@example.com"
+	ada.Call(http.MethodPost, "/users", map[string]string{"email": email, "name": "Eve"}, nil)
+	ada.Call(http.MethodPatch, userPath(email), map[string]string{"role": "operator"}, nil)
+	eve := e.Anonymous()
+	eve.Call(http.MethodPost, "/auth/signup", map[string]string{"email": email, "password": testenv.Password, "name": "Eve"}, nil)
+	eve.Call(http.MethodPatch, "/auth/otp/validate", map[string]string{"email": email, "otp": e.Code(email)}, nil)
+	eve.Enter(email, "")
+	eve.Call(http.MethodGet, "/resources", nil, nil)
+	eve.Refused(http.StatusForbidden, http.MethodGet, "/users", nil)
+	eve.Call(http.MethodPatch, "/users/me", map[string]string{"name": "Eve E."}, nil)
+	ada.Call(http.MethodPatch, userPath(email), map[string]string{"role": "admin", "status": "disabled"}, nil)
+	eve.Refused(http.StatusUnauthorized, http.MethodGet, "/users", nil)
+	ada.Call(http.MethodPatch, userPath(email), map[string]string{"status": "active"}, nil)
+	var all struct {
+		Items []struct {
+			Name   string `json:"name"`
+			Status string `json:"status"`
+		} `json:"items"`
+		Total int `json:"total"`
+	}
+	eve.Call(http.MethodGet, "/users", nil, &all)
+	if all.Total != 2 || len(all.Items) != 2 || all.Items[1].Name != "Eve E." || all.Items[1].Status != "active" {
+		t.Errorf("users: %+v", all)
+	}
+	eve.Call(http.MethodDelete, "/users/me", nil, nil)
+	eve.Refused(http.StatusUnauthorized, http.MethodGet, "/users", nil)
+	ada.Refused(http.StatusConflict, http.MethodDelete, "/users/me", nil)
+	ada.Call(http.MethodPut, "/organisation", map[string]any{"name": "Looms", "currency": "EUR", "savingsRealism": 0.55}, nil)
+	var org struct {
+		Currency       string  `json:"currency"`
+		SavingsRealism float64 `json:"savingsRealism"`
+	}
+	ada.Call(http.MethodGet, "/organisation", nil, &org)
+	if org.Currency != "EUR" || org.SavingsRealism != 0.55 {
+		t.Errorf("settings: %+v", org)
+	}
+	ada.Call(http.MethodDelete, "/organisation?confirm=Looms", nil, nil)
+	ada.Refused(http.StatusUnauthorized, http.MethodGet, "/organisation", nil)
+	e.Eventually("the first pass of the erasure", func() bool {
+		k := identity.OrganisationKey(ada.Org) // the last thing that it takes
+		_, err := e.Platform.Table.Get(table.Within(t.Context(), k.PK), k)
+		return fault.Is(err, fault.NotFound)
+	})
+}
+
 // check 8: who is locked out or removed is out with the next request, whatever they still hold; who is demoted can do less.
 func TestWhatIsTakenFromAMemberIsTakenAtOnce(t *testing.T) {
 	e := testenv.Start(t, testenv.Setup{})

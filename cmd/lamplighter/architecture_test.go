@@ -164,10 +164,10 @@ func TestOnlyTheClockReadsTheTime(t *testing.T) {
 	}
 }
 
-// forTests tells whether a file is in a package that only tests import: tabletest, testenv, the twin of a cloud.
+// forTests tells whether a file is in a package that only tests import: tabletest, testenv, the twin of a cloud, peer.
 func forTests(path string) bool {
 	dir := filepath.Base(filepath.Dir(path))
-	return strings.HasSuffix(dir, "test") || dir == "testenv" || dir == "twin"
+	return strings.HasSuffix(dir, "test") || dir == "testenv" || dir == "twin" || dir == "peer"
 }
 
 // TestFilesAreOneThing keeps files at a length that is read in one go.

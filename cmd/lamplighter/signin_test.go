@@ -12,6 +12,7 @@ import (
 
 // welcomed walks from the sign-in at each provider into an organization, through the routes of the template.
 func welcomed(t *testing.T, s testenv.Setup) {
+	t.Helper()
 	google, github := signintest.NewOpenID(t, clock.System{}), signintest.NewGitHub(t)
 	s.Google, s.GitHub = google.Client(), github.Client()
 	e := testenv.Start(t, s)

@@ -34,12 +34,12 @@ func TestALargeTeamIsReadInHundreds(t *testing.T) {
 	s.must(err)
 	_, err = s.p.Table.Write(s.tenant(ours), w)
 	s.must(err)
-	list := data[rest.List[Person]](s, s.as(ada(), "GET /teams/"+web.ID+"/members?page=3&limit=100", ""))
+	list := data[rest.List[TeamMember]](s, s.as(ada(), "GET /teams/"+web.ID+"/members?page=3&limit=100", ""))
 	s.want("members", fmt.Sprint(list.Total, len(list.Items), list.Items[0].Email), "250 50u200@example.com")
 	if s.trips > 6 { // the team, its people, three hundreds of them, the names of the page
 		t.Errorf("%d round trips", s.trips)
 	}
-	data[rest.List[Listed]](s, s.as(ada(), "GET /teams", ""))
+	data[rest.List[TeamBrief]](s, s.as(ada(), "GET /teams", ""))
 	if s.trips > 7 {
 		t.Errorf("the list took %d round trips", s.trips)
 	}

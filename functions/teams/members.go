@@ -16,36 +16,36 @@ type pageInput struct {
 	rest.Page
 }
 
-func (s *service) listMembers(ctx context.Context, in *pageInput) (rest.List[Person], error) {
+func (s *service) listMembers(ctx context.Context, in *pageInput) (rest.List[TeamMember], error) {
 	t, err := s.seen(ctx, in.TeamID)
 	if err != nil {
-		return rest.List[Person]{}, err
+		return rest.List[TeamMember]{}, err
 	}
 	crews, err := s.peopleOf(ctx, []string{t.ID})
 	if err != nil {
-		return rest.List[Person]{}, err
+		return rest.List[TeamMember]{}, err
 	}
 	all := crews[t.ID]
 	from := min(in.Skip(), len(all))
-	out := rest.List[Person]{Total: len(all), Page: in.Page.Page, Limit: in.Limit}
+	out := rest.List[TeamMember]{Total: len(all), Page: in.Page.Page, Limit: in.Limit}
 	out.Items, err = s.named(ctx, all[from:min(from+in.Limit, len(all))])
 	return out, err
 }
 
-// NewMember is the body of POST /teams/{teamID}/members.
-type NewMember struct {
+// NewTeamMember is the body of POST /teams/{teamID}/members.
+type NewTeamMember struct {
 	Email string `json:"email" minLength:"3" maxLength:"254"`
 }
 
 type addMemberInput struct {
 	TeamInput
-	Body NewMember
+	Body NewTeamMember
 }
 
-func (s *service) addMember(ctx context.Context, in *addMemberInput) (Listed, error) {
+func (s *service) addMember(ctx context.Context, in *addMemberInput) (TeamBrief, error) {
 	m, err := s.member(ctx, in.TeamID, in.Body.Email)
 	if err != nil {
-		return Listed{}, err
+		return TeamBrief{}, err
 	}
 	return s.changeCrew(ctx, in.TeamID, func(crew []identity.Member) ([]identity.Member, error) {
 		if slices.ContainsFunc(crew, func(had identity.Member) bool { return had.User == m.User }) {
@@ -54,7 +54,7 @@ func (s *service) addMember(ctx context.Context, in *addMemberInput) (Listed, er
 		if len(crew) == maxMembers {
 			return nil, fault.New(fault.Conflict, "the team has %d members, which is the most", len(crew))
 		}
-		audit.Note(ctx, audit.Change{Target: in.TeamID, After: NewMember{m.Email}})
+		audit.Note(ctx, audit.Change{Target: in.TeamID, After: NewTeamMember{m.Email}})
 		return append(crew, m), nil
 	})
 }
@@ -69,7 +69,7 @@ func (s *service) member(ctx context.Context, teamID, email string) (identity.Me
 }
 
 // changeCrew changes the people of a team; how gives nil when they stay as they are.
-func (s *service) changeCrew(ctx context.Context, teamID string, how func([]identity.Member) ([]identity.Member, error)) (Listed, error) {
+func (s *service) changeCrew(ctx context.Context, teamID string, how func([]identity.Member) ([]identity.Member, error)) (TeamBrief, error) {
 	return s.change(ctx, teamID, func(t inventory.Team) (*draft, error) {
 		crews, err := s.peopleOf(ctx, []string{t.ID})
 		if err != nil {
@@ -99,7 +99,7 @@ func (s *service) removeMember(ctx context.Context, in *memberInput) (Removed, e
 		if len(crew) == n {
 			return nil, fault.New(fault.NotFound, "%.254q is not a member of the team", m.Email)
 		}
-		audit.Note(ctx, audit.Change{Target: in.TeamID, Before: NewMember{m.Email}})
+		audit.Note(ctx, audit.Change{Target: in.TeamID, Before: NewTeamMember{m.Email}})
 		return append([]identity.Member{}, crew...), nil
 	})
 	return Removed{m.Email}, err

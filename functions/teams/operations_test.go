@@ -19,7 +19,7 @@ func TestATeamFromItsCreationToItsEnd(t *testing.T) {
 	s := newStage(t)
 	made := s.team(" Web ", fmt.Sprintf(`,"description":"the shop","members":["BOB@example.com","ada@example.com","bob@example.com"],"resources":[%q,%q]`, s.ids[1], s.ids[1]))
 	s.want("made", fmt.Sprint(made.Name, made.Description, made.Members, made.Resources, made.MemberCount, made.ResourceCount),
-		fmt.Sprint("Web", "the shop", []Person{{email("ada"), "ADA"}, {email("bob"), "BOB"}}, []string{s.ids[1]}, 2, 1))
+		fmt.Sprint("Web", "the shop", []TeamMember{{email("ada"), "ADA"}, {email("bob"), "BOB"}}, []string{s.ids[1]}, 2, 1))
 	if !id.Valid("team", made.ID) || made.CreatedAt.IsZero() {
 		t.Errorf("made: %+v", made)
 	}
@@ -33,26 +33,26 @@ func TestATeamFromItsCreationToItsEnd(t *testing.T) {
 		t.Errorf("times: %v %v", got.CreatedAt, got.UpdatedAt)
 	}
 	got = data[Team](s, s.as(ada(), "PUT "+path, fmt.Sprintf(`{"description":null,"members":null,"resources":[%q,%q]}`, s.ids[2], s.ids[3])))
-	s.want("replaced", fmt.Sprint(got.Description, got.Members, len(got.Resources)), fmt.Sprint("", []Person{}, 2))
+	s.want("replaced", fmt.Sprint(got.Description, got.Members, len(got.Resources)), fmt.Sprint("", []TeamMember{}, 2))
 
-	brief := data[Listed](s, s.as(ada(), "POST "+path+"/resources", fmt.Sprintf(`{"resourceIDs":[%q,%q]}`, s.ids[0], s.ids[2])))
+	brief := data[TeamBrief](s, s.as(ada(), "POST "+path+"/resources", fmt.Sprintf(`{"resourceIDs":[%q,%q]}`, s.ids[0], s.ids[2])))
 	s.want("given", brief.ResourceCount, 3)
-	brief = data[Listed](s, s.as(ada(), "POST "+path+"/members", `{"email":"Bob@Example.com"}`))
+	brief = data[TeamBrief](s, s.as(ada(), "POST "+path+"/members", `{"email":"Bob@Example.com"}`))
 	s.want("joined", brief.MemberCount, 1)
-	s.want("joined again", data[Listed](s, s.as(ada(), "POST "+path+"/members", `{"email":"bob@example.com"}`)), brief)
-	people := data[rest.List[Person]](s, s.as(ada(), "GET "+path+"/members", ""))
-	s.want("members", fmt.Sprint(people.Items, people.Total), fmt.Sprint([]Person{{email("bob"), "BOB"}}, 1))
-	owned := data[rest.List[Resource]](s, s.as(ada(), "GET "+path+"/resources?limit=2&page=2", ""))
+	s.want("joined again", data[TeamBrief](s, s.as(ada(), "POST "+path+"/members", `{"email":"bob@example.com"}`)), brief)
+	people := data[rest.List[TeamMember]](s, s.as(ada(), "GET "+path+"/members", ""))
+	s.want("members", fmt.Sprint(people.Items, people.Total), fmt.Sprint([]TeamMember{{email("bob"), "BOB"}}, 1))
+	owned := data[rest.List[TeamResource]](s, s.as(ada(), "GET "+path+"/resources?limit=2&page=2", ""))
 	s.want("resources", fmt.Sprint(owned.Total, len(owned.Items), owned.Items[0].Name), "3 1web-3")
 
 	s.want("taken", data[Removed](s, s.as(ada(), "DELETE "+path+"/resources/"+s.ids[2], "")).ID, s.ids[2])
 	s.want("left", data[Removed](s, s.as(ada(), "DELETE "+path+"/members/bob@example.com", "")).ID, email("bob"))
-	list := data[rest.List[Listed]](s, s.as(ada(), "GET /teams", ""))
+	list := data[rest.List[TeamBrief]](s, s.as(ada(), "GET /teams", ""))
 	s.want("listed", fmt.Sprint(list.Total, list.Items[0].Name, list.Items[0].MemberCount, list.Items[0].ResourceCount), "1Shop0 2")
 
 	s.want("deleted", data[Removed](s, s.as(ada(), "DELETE "+path, "")).ID, made.ID)
 	s.refused(http.StatusNotFound, made.ID, s.as(ada(), "GET "+path, ""))
-	s.want("listed after the end", data[rest.List[Listed]](s, s.as(ada(), "GET /teams", "")).Total, 0)
+	s.want("listed after the end", data[rest.List[TeamBrief]](s, s.as(ada(), "GET /teams", "")).Total, 0)
 	s.team("shop", "") // its name is free
 }
 
@@ -128,7 +128,7 @@ func TestAnotherOrganizationHasNoneOfOurTeams(t *testing.T) {
 		w := s.as(eve(), request, fmt.Sprintf(`{"name":"Theirs","email":"eve@example.com","resourceIDs":[%q]}`, s.discover(theirs, 1)[0]))
 		s.refused(http.StatusNotFound, "does not exist", w)
 	}
-	if list := data[rest.List[Listed]](s, s.as(eve(), "GET /teams", "")); list.Total != 0 {
+	if list := data[rest.List[TeamBrief]](s, s.as(eve(), "GET /teams", "")); list.Total != 0 {
 		t.Errorf("listed: %+v", list)
 	}
 	s.want("after all that", s.read(web.ID), web)
@@ -141,8 +141,8 @@ func TestWhoLeavesTheOrganizationLeavesItsTeams(t *testing.T) {
 	s.leave("bob")
 	count := func(what string, n int) {
 		t.Helper()
-		people := data[rest.List[Person]](s, s.as(ada(), "GET "+path+"/members", ""))
-		list := data[rest.List[Listed]](s, s.as(ada(), "GET /teams", "")).Items[0]
+		people := data[rest.List[TeamMember]](s, s.as(ada(), "GET "+path+"/members", ""))
+		list := data[rest.List[TeamBrief]](s, s.as(ada(), "GET /teams", "")).Items[0]
 		one := data[Team](s, s.as(ada(), "GET "+path, ""))
 		s.want(what, fmt.Sprint(people.Total, len(people.Items), list.MemberCount, one.MemberCount, len(one.Members)), fmt.Sprint(n, n, n, n, n))
 	}
@@ -151,7 +151,7 @@ func TestWhoLeavesTheOrganizationLeavesItsTeams(t *testing.T) {
 	s.clock.Advance(time.Minute)
 	s.join(ours, "bob", identity.Viewer)
 	count("after bob has come back", 1)
-	data[Listed](s, s.as(ada(), "POST "+path+"/members", `{"email":"bob@example.com"}`))
+	data[TeamBrief](s, s.as(ada(), "POST "+path+"/members", `{"email":"bob@example.com"}`))
 	count("after bob was added again", 2)
 }
 
@@ -175,7 +175,7 @@ func TestNobodyMakesRolesReachFurtherThanTheirOwn(t *testing.T) { // check 43
 		{Role: identity.Operator, Scope: identity.TeamScope + web.ID},
 	})}
 	path := "/teams/" + web.ID
-	data[Listed](s, s.as(keeper, "POST "+path+"/resources", fmt.Sprintf(`{"resourceIDs":[%q]}`, s.ids[1]))) // nobody holds anything on it
+	data[TeamBrief](s, s.as(keeper, "POST "+path+"/resources", fmt.Sprintf(`{"resourceIDs":[%q]}`, s.ids[1]))) // nobody holds anything on it
 	s.assign("bob", identity.Operator, web.ID)
 	for request, body := range map[string]string{
 		"POST " + path + "/resources": fmt.Sprintf(`{"resourceIDs":[%q]}`, s.ids[2]),
@@ -185,17 +185,17 @@ func TestNobodyMakesRolesReachFurtherThanTheirOwn(t *testing.T) { // check 43
 	}
 	s.want("owned", s.read(web.ID).ResourceCount, 2)
 	data[Team](s, s.as(keeper, "PUT "+path, fmt.Sprintf(`{"resources":[%q]}`, s.ids[1])))
-	data[Listed](s, s.as(ada(), "POST "+path+"/resources", fmt.Sprintf(`{"resourceIDs":[%q]}`, s.ids[2])))
+	data[TeamBrief](s, s.as(ada(), "POST "+path+"/resources", fmt.Sprintf(`{"resourceIDs":[%q]}`, s.ids[2])))
 }
 
 func TestAGrantOnATeamShowsThatTeam(t *testing.T) { // check 42
 	s := newStage(t)
 	web, db := s.team("Web", fmt.Sprintf(`,"resources":[%q,%q]`, s.ids[0], s.ids[1])), s.team("DB", fmt.Sprintf(`,"resources":[%q]`, s.ids[2]))
 	c := bob(identity.Admin, identity.TeamScope+web.ID)
-	list := data[rest.List[Listed]](s, s.as(c, "GET /teams", ""))
+	list := data[rest.List[TeamBrief]](s, s.as(c, "GET /teams", ""))
 	s.want("listed", fmt.Sprint(list.Total, list.Items[0].ID, list.Items[0].ResourceCount), fmt.Sprint(1, web.ID, 2))
 	s.want("read", data[Team](s, s.as(c, "GET /teams/"+web.ID, "")), web)
-	s.want("its resources", data[rest.List[Resource]](s, s.as(c, "GET /teams/"+web.ID+"/resources", "")).Total, 2)
+	s.want("its resources", data[rest.List[TeamResource]](s, s.as(c, "GET /teams/"+web.ID+"/resources", "")).Total, 2)
 	unknown := s.as(c, "GET /teams/"+strings.Replace(db.ID, db.ID[len(db.ID)-1:], "0", 1), "").Code
 	for _, path := range []string{"", "/members", "/resources"} {
 		w := s.as(c, "GET /teams/"+db.ID+path, "")
@@ -207,7 +207,7 @@ func TestAGrantOnATeamShowsThatTeam(t *testing.T) { // check 42
 	} { // who could give a team resources could act on any
 		s.refused(http.StatusForbidden, "teams:write", s.as(c, request, fmt.Sprintf(`{"name":"x","email":"bob@example.com","resourceIDs":[%q]}`, s.ids[5])))
 	}
-	if list = data[rest.List[Listed]](s, s.as(bob(identity.Viewer, identity.ResourceScope+s.ids[0]), "GET /teams", "")); list.Total != 0 {
+	if list = data[rest.List[TeamBrief]](s, s.as(bob(identity.Viewer, identity.ResourceScope+s.ids[0]), "GET /teams", "")); list.Total != 0 {
 		t.Errorf("a grant on a resource shows %d teams", list.Total)
 	}
 	s.refused(http.StatusForbidden, "teams:read", s.as(identity.Caller{Org: ours, User: "usr_x"}, "GET /teams", ""))
@@ -244,7 +244,7 @@ func TestListsArePagedAndOrdered(t *testing.T) {
 	for query, want := range map[string]string{
 		"": "Alpha beta gamma", "?sort_order=desc": "gamma beta Alpha", "?sort_by=createdAt": "beta Alpha gamma", "?limit=2&page=2": "gamma", "?page=9": "",
 	} {
-		list := data[rest.List[Listed]](s, s.as(ada(), "GET /teams"+query, ""))
+		list := data[rest.List[TeamBrief]](s, s.as(ada(), "GET /teams"+query, ""))
 		var names []string
 		for _, one := range list.Items {
 			names = append(names, one.Name)

@@ -89,15 +89,15 @@ func (r roster) present(members map[string]identity.Member) []identity.Member {
 }
 
 // named are members with their names. It is never nil.
-func (s *service) named(ctx context.Context, members []identity.Member) ([]Person, error) {
+func (s *service) named(ctx context.Context, members []identity.Member) ([]TeamMember, error) {
 	users := make([]string, len(members))
 	for i, m := range members {
 		users[i] = m.User
 	}
 	names, err := s.people.Names(ctx, users)
-	out := make([]Person, len(members))
+	out := make([]TeamMember, len(members))
 	for i, m := range members {
-		out[i] = Person{m.Email, names[m.User]}
+		out[i] = TeamMember{m.Email, names[m.User]}
 	}
 	return out, err
 }

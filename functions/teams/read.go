@@ -14,8 +14,8 @@ import (
 	"lamplighter.dev/shared/rest"
 )
 
-// Listed is a team as lists have it.
-type Listed struct {
+// TeamBrief is a team as lists have it.
+type TeamBrief struct {
 	ID            string    `json:"id" example:"team_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	Name          string    `json:"name"`
 	Description   string    `json:"description"`
@@ -27,21 +27,21 @@ type Listed struct {
 
 // Team is a team with all that belongs to it.
 type Team struct {
-	Listed
-	Members   []Person `json:"members"`
+	TeamBrief
+	Members   []TeamMember `json:"members"`
 	Resources []string `json:"resources" doc:"Our ids of what the team owns (res_…)"`
 }
 
-// Person is a member of a team.
-type Person struct {
+// TeamMember is a member of a team.
+type TeamMember struct {
 	Email string `json:"email"`
 	Name  string `json:"name"`
 }
 
 func org(ctx context.Context) string { return identity.From(ctx).Org }
 
-func brief(t inventory.Team, people, owned int) Listed {
-	return Listed{t.ID, t.Name, t.Description, people, owned, t.CreatedAt, t.UpdatedAt}
+func brief(t inventory.Team, people, owned int) TeamBrief {
+	return TeamBrief{t.ID, t.Name, t.Description, people, owned, t.CreatedAt, t.UpdatedAt}
 }
 
 // read reads a team. What cannot be the id of one needs no look-up.
@@ -97,16 +97,16 @@ type listInput struct {
 	Order string `query:"sort_order" enum:"asc,desc" default:"asc"`
 }
 
-func (s *service) list(ctx context.Context, in *listInput) (rest.List[Listed], error) {
+func (s *service) list(ctx context.Context, in *listInput) (rest.List[TeamBrief], error) {
 	all, err := s.inventory.Teams(ctx, org(ctx))
 	if err != nil {
-		return rest.List[Listed]{}, err
+		return rest.List[TeamBrief]{}, err
 	}
 	scopes := identity.From(ctx).Scopes(reading)
 	all = slices.DeleteFunc(all, func(t inventory.Team) bool { return !sees(scopes, t.ID) })
 	sorted(all, in)
 	from := min(in.Skip(), len(all))
-	out := rest.List[Listed]{Total: len(all), Page: in.Page.Page, Limit: in.Limit}
+	out := rest.List[TeamBrief]{Total: len(all), Page: in.Page.Page, Limit: in.Limit}
 	out.Items, err = s.briefs(ctx, all[from:min(from+in.Limit, len(all))])
 	return out, err
 }
@@ -125,7 +125,7 @@ func sorted(all []inventory.Team, in *listInput) {
 }
 
 // briefs are teams as lists have them.
-func (s *service) briefs(ctx context.Context, some []inventory.Team) ([]Listed, error) {
+func (s *service) briefs(ctx context.Context, some []inventory.Team) ([]TeamBrief, error) {
 	if len(some) == 0 {
 		return nil, nil
 	}
@@ -141,7 +141,7 @@ func (s *service) briefs(ctx context.Context, some []inventory.Team) ([]Listed, 
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Listed, len(some))
+	out := make([]TeamBrief, len(some))
 	for i, t := range some {
 		out[i] = brief(t, len(people[t.ID]), owned[t.ID])
 	}

@@ -15,8 +15,8 @@ import (
 	"lamplighter.dev/shared/table"
 )
 
-// Resource is what a team is told of a resource that it owns.
-type Resource struct {
+// TeamResource is what a team is told of a resource that it owns.
+type TeamResource struct {
 	ID       string       `json:"id" example:"res_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	UID      string       `json:"uid" doc:"Native provider identifier"`
 	Name     string       `json:"name"`
@@ -27,35 +27,35 @@ type Resource struct {
 }
 
 // listResources shows all that the team owns: a grant on the team reaches it.
-func (s *service) listResources(ctx context.Context, in *pageInput) (rest.List[Resource], error) {
+func (s *service) listResources(ctx context.Context, in *pageInput) (rest.List[TeamResource], error) {
 	t, err := s.seen(ctx, in.TeamID)
 	if err != nil {
-		return rest.List[Resource]{}, err
+		return rest.List[TeamResource]{}, err
 	}
 	f := inventory.Filter{TeamID: t.ID, Sight: inventory.Everything()}
 	sum, err := s.inventory.Summary(ctx, org(ctx), f)
 	if err != nil {
-		return rest.List[Resource]{}, err
+		return rest.List[TeamResource]{}, err
 	}
 	got, err := s.inventory.Find(ctx, org(ctx), inventory.List{Filter: f, Skip: in.Skip(), Limit: in.Limit})
-	out := rest.List[Resource]{Total: sum.Total, Page: in.Page.Page, Limit: in.Limit}
+	out := rest.List[TeamResource]{Total: sum.Total, Page: in.Page.Page, Limit: in.Limit}
 	for _, r := range got {
-		out.Items = append(out.Items, Resource{r.ID, r.UID, r.Name, r.Type, r.Provider, r.Region, r.Status})
+		out.Items = append(out.Items, TeamResource{r.ID, r.UID, r.Name, r.Type, r.Provider, r.Region, r.Status})
 	}
 	return out, err
 }
 
-// NewResources is the body of POST /teams/{teamID}/resources.
-type NewResources struct {
+// NewTeamResources is the body of POST /teams/{teamID}/resources.
+type NewTeamResources struct {
 	ResourceIDs []string `json:"resourceIDs" minItems:"1" maxItems:"10000" doc:"Our ids of resources (res_…)"`
 }
 
 type addResourcesInput struct {
 	TeamInput
-	Body NewResources
+	Body NewTeamResources
 }
 
-func (s *service) addResources(ctx context.Context, in *addResourcesInput) (Listed, error) {
+func (s *service) addResources(ctx context.Context, in *addResourcesInput) (TeamBrief, error) {
 	return s.change(ctx, in.TeamID, func(t inventory.Team) (*draft, error) {
 		unknown, err := s.inventory.Unknown(ctx, org(ctx), in.Body.ResourceIDs)
 		if err != nil {
@@ -78,7 +78,7 @@ func (s *service) addResources(ctx context.Context, in *addResourcesInput) (List
 		if err = s.mayGive(ctx, t.ID); err != nil {
 			return nil, err
 		}
-		audit.Note(ctx, audit.Change{Target: t.ID, After: NewResources{more}})
+		audit.Note(ctx, audit.Change{Target: t.ID, After: NewTeamResources{more}})
 		return &draft{Team: t, owned: append(owned, more...)}, nil
 	})
 }
@@ -113,7 +113,7 @@ func (s *service) removeResource(ctx context.Context, in *resourceInput) (Remove
 		if i < 0 {
 			return nil, fault.New(fault.NotFound, "resource %.64q does not belong to the team", in.ResourceID)
 		}
-		audit.Note(ctx, audit.Change{Target: t.ID, Before: NewResources{[]string{in.ResourceID}}})
+		audit.Note(ctx, audit.Change{Target: t.ID, Before: NewTeamResources{[]string{in.ResourceID}}})
 		return &draft{Team: t, owned: slices.Delete(owned, i, i+1)}, nil
 	})
 	return Removed{in.ResourceID}, err

@@ -199,7 +199,7 @@ func (s *service) store(ctx context.Context, old inventory.Team, d draft) (inven
 const tries = 8
 
 // change changes a team as it is; how gives nil when there is nothing to change.
-func (s *service) change(ctx context.Context, teamID string, how func(inventory.Team) (*draft, error)) (Listed, error) {
+func (s *service) change(ctx context.Context, teamID string, how func(inventory.Team) (*draft, error)) (TeamBrief, error) {
 	for try := 1; ; try++ {
 		out, err := s.changeOnce(ctx, teamID, how)
 		if !fault.Is(err, fault.Conflict) || try == tries {
@@ -208,23 +208,23 @@ func (s *service) change(ctx context.Context, teamID string, how func(inventory.
 	}
 }
 
-func (s *service) changeOnce(ctx context.Context, teamID string, how func(inventory.Team) (*draft, error)) (Listed, error) {
+func (s *service) changeOnce(ctx context.Context, teamID string, how func(inventory.Team) (*draft, error)) (TeamBrief, error) {
 	t, err := s.read(ctx, teamID)
 	if err != nil {
-		return Listed{}, err
+		return TeamBrief{}, err
 	}
 	d, err := how(t)
 	if err != nil {
-		return Listed{}, err
+		return TeamBrief{}, err
 	}
 	if d != nil {
 		if t, err = s.store(ctx, t, *d); err != nil {
-			return Listed{}, err
+			return TeamBrief{}, err
 		}
 	}
 	out, err := s.briefs(ctx, []inventory.Team{t})
 	if err != nil {
-		return Listed{}, err
+		return TeamBrief{}, err
 	}
 	return out[0], nil
 }

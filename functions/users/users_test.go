@@ -204,6 +204,8 @@ func TestLeavingAndBeingRemoved(t *testing.T) {
 	s.refused(403, "no organization", s.as("vic", "DELETE /users/me", "", ""))
 	s.refused(409, "last owner", s.as("ada", "DELETE /users/me", "", ""))
 	s.refused(409, "last owner", s.as("ada", "DELETE /users/{}", email("ada"), ""))
+	s.refused(409, "last owner", s.as("ada", "PATCH /users/{}", email("ada"), `{"role":"viewer"}`))
+	s.refused(409, "last owner", s.as("ada", "PATCH /users/{}", email("ada"), `{"status":"disabled"}`))
 	if a := s.access(); a.Members != 1 || a.Owners != 1 {
 		t.Errorf("counted %+v", a)
 	}

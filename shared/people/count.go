@@ -75,7 +75,7 @@ func (t step) refused(it table.Item) error {
 	case a.Ended:
 		return errEnded
 	case t.owners < 0 && a.Owners <= -t.owners:
-		return fault.New(fault.Conflict, "the last owner cannot be removed or demoted: make somebody else an owner first")
+		return errLastOwner
 	case t.members > 0 && a.Members >= MaxMembers:
 		return fault.New(fault.Denied, "the organization has %d members, and more are not possible: remove some first", a.Members)
 	}
@@ -83,6 +83,8 @@ func (t step) refused(it table.Item) error {
 }
 
 var (
+	errLastOwner = fault.New(fault.Conflict, "the last owner cannot be removed or demoted: make somebody else an owner first")
+
 	errEnded   = fault.New(fault.NotFound, "the organization is being deleted")
 	errChanged = fault.New(fault.Conflict, "the member was changed by somebody else at the same time: read it again, then repeat")
 )

@@ -26,8 +26,11 @@ func holdsAt(c identity.Caller, policy, scope string) bool {
 }
 
 // MayChange tells whether c may change or remove the member m, whose grants permit what a says: only somebody who could
-// have given m all that they have, and never oneself.
+// have given m all that they have, and never oneself. For the one owner of the organization it is fault.Conflict.
 func MayChange(c identity.Caller, a identity.Access, m identity.Member) error {
+	if m.User == c.User && owners(m) == 1 && a.Owners == 1 {
+		return errLastOwner
+	}
 	if m.User == c.User {
 		return fault.New(fault.Denied, "permission denied: nobody changes what they may do themselves: ask another one who may")
 	}

@@ -56,11 +56,14 @@ func (r Row) clean() Row {
 	return r.tidy()
 }
 
-// tidy bounds what was taken over from a request.
+// tidy bounds what was taken over from a request. An address is no secret, whatever it looks like: rows are found by it.
 func (r Row) tidy() Row {
-	for _, s := range []*string{&r.Actor, &r.Path, &r.RequestID, &r.IP, &r.Target} {
-		*s = line(*s)
+	for _, s := range []*string{&r.Path, &r.RequestID, &r.IP, &r.Target} {
+		if *s = line(*s); SecretText(*s) {
+			*s = Redacted
+		}
 	}
+	r.Actor = line(r.Actor)
 	return r
 }
 
@@ -83,11 +86,8 @@ func idOf(thing any) string {
 	return id
 }
 
-// line makes one line of a text, of bounded length and without secrets.
+// line makes one line of a text, of bounded length.
 func line(s string) string {
-	if SecretText(s) {
-		return Redacted
-	}
 	if len(s) > maxLine {
 		s = s[:maxLine] + "…"
 	}

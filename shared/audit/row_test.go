@@ -65,6 +65,9 @@ func TestARowIsMadeOfTheRequestAndOfWhatWasNoted(t *testing.T) {
 			"org_2",
 			Row{Actor: "bob@example.com", UserID: "usr_2", Target: "team_9", Status: 200},
 		},
+		"an address that looks like a token": {
+			nil, Request{Row: Row{Actor: "lamps_department@example.com"}}, "", Row{Actor: "lamps_department@example.com"},
+		},
 		"lines and secrets in what a client chose": {
 			nil,
 			Request{Row: Row{Target: "a\nb\x00c", Path: "/" + strings.Repeat("x", 5000), RequestID: "lampr_01k0.1.abcdefgh"}},

@@ -247,3 +247,25 @@ func TestAVerificationGoesOnlyOnFromWhereItWas(t *testing.T) {
 		t.Errorf("%v became %v, %v", was, got, err)
 	}
 }
+
+// BenchmarkVerify goes along a thousand rows.
+func BenchmarkVerify(b *testing.B) {
+	s := table.Fenced(tabletest.New(b))
+	l := New(s, clock.System{})
+	ctx := table.Within(b.Context(), "")
+	for range 20 {
+		entries := make([]*entry, 50)
+		for i := range entries {
+			entries[i] = &entry{row: row("bench"), done: make(chan struct{})}
+		}
+		if err := l.enter(PlaceOf(org)).write(ctx, entries); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if v, err := Verify(ctx, s, PlaceOf(org), nil, never); err != nil || !v.Holds || v.Rows != 1000 {
+			b.Fatal(v, err)
+		}
+	}
+}

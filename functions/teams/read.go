@@ -29,7 +29,7 @@ type TeamBrief struct {
 type Team struct {
 	TeamBrief
 	Members   []TeamMember `json:"members"`
-	Resources []string `json:"resources" doc:"Our ids of what the team owns (res_…)"`
+	Resources []string     `json:"resources" doc:"Our ids of what the team owns (res_…)"`
 }
 
 // TeamMember is a member of a team.

@@ -177,6 +177,12 @@ var wrappings = []attack{
 		e.CreateAttr("ID", a.SelectAttrValue("ID", ""))
 		r.InsertChildAt(a.Index(), e)
 	}),
+	onAssertion("another element with the id of the signed assertion", func(r, a, _ *etree.Element) {
+		r.CreateElement("Extensions").CreateAttr("ID", a.SelectAttrValue("ID", ""))
+	}),
+	onAssertion("another element with the id of the signed assertion, spelled otherwise", func(r, a, _ *etree.Element) {
+		r.CreateElement("Extensions").CreateAttr("xml:id", a.SelectAttrValue("ID", ""))
+	}),
 	onAssertion("a forged assertion with the signature and the id of the signed one, which hides in an attribute of it", func(r, a, sig *etree.Element) {
 		e := evil(a)
 		e.CreateAttr("ID", a.SelectAttrValue("ID", ""))

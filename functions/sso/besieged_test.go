@@ -2,6 +2,8 @@ package sso
 
 import (
 	"bytes"
+	"crypto/sha1" //nolint:gosec // to be refused
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/beevik/etree"
 	dsig "github.com/russellhaering/goxmldsig"
 )
 
@@ -141,19 +144,59 @@ func TestAResponseThatIsMeantForSomethingElse(t *testing.T) {
 		"another issuer":                 func(s *speech) { s.issuer = "https://other.test" },
 		"an assertion of another issuer": func(s *speech) { s.assertionIssuer = "https://other.test" },
 		"a failure":                      func(s *speech) { s.status = "urn:oasis:names:tc:SAML:2.0:status:AuthnFailed" },
-		"no login":                       func(s *speech) { s.noLogin = true },
-		"nobody":                         func(s *speech) { s.nameID = "" },
-		"no address":                     func(s *speech) { s.nameID, s.format = "4711", persistent },
-		"an address of another format":   func(s *speech) { s.format = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient" },
-		"an address that is none":        func(s *speech) { s.nameID = "ada at example.com" },
-		"not signed":                     func(s *speech) { s.signAssertion = false },
-		"signed by another key":          func(s *speech) { s.by = attacker() },
+		"a session that has ended there": func(s *speech) {
+			s.login = `<saml:AuthnStatement SessionNotOnOrAfter="` + s.at(-61*time.Second) + `"/>`
+		},
+		"a signature of nothing in particular": func(s *speech) { s.anyID = true },
+		"no login":                             func(s *speech) { s.noLogin = true },
+		"nobody":                               func(s *speech) { s.nameID = "" },
+		"no address":                           func(s *speech) { s.nameID, s.format = "4711", persistent },
+		"an address of another format":         func(s *speech) { s.format = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient" },
+		"an address that is none":              func(s *speech) { s.nameID = "ada at example.com" },
+		"not signed":                           func(s *speech) { s.signAssertion = false },
+		"signed by another key":                func(s *speech) { s.by = attacker() },
 		"signed by another key, genuine certificate": func(s *speech) { s.by = signer{attacker().key, genuine().der} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			h, w := newHouse(t), &bent{newTwin(), change}
 			h.found("owner@example.com").connect(w.metadata(), "example.com")
 			h.refuses(http.StatusUnauthorized, w.answer(h, h.begin(ada)))
+		})
+	}
+}
+
+// check 25: what is signed by SHA-1, in part or in whole, is refused for that, before anything is computed.
+func TestSHA1(t *testing.T) {
+	h, _, w := connected(t)
+	weakDigest := func(info *etree.Element, digested []byte) {
+		sum := sha1.Sum(digested) //nolint:gosec // that is the point
+		ref := local(info, "Reference")
+		local(ref, "DigestMethod").CreateAttr("Algorithm", "http://www.w3.org/2000/09/xmldsig#sha1")
+		local(ref, "DigestValue").SetText(base64.StdEncoding.EncodeToString(sum[:]))
+	}
+	weakSignature := func(info *etree.Element, _ []byte) {
+		local(info, "SignatureMethod").CreateAttr("Algorithm", dsig.RSASHA1SignatureMethod)
+	}
+	for name, tt := range map[string]struct {
+		change func(*etree.Element, []byte)
+		status int
+	}{
+		"neither":       {func(*etree.Element, []byte) {}, http.StatusOK},
+		"the digest":    {weakDigest, http.StatusUnauthorized},
+		"the signature": {weakSignature, http.StatusUnauthorized},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h.t = t
+			s := w.says(h, readRequest(t, h.begin(ada)), ada)
+			doc := onTree("", func(r *etree.Element) bool {
+				s.resign(local(r, "Assertion"), tt.change)
+				return true
+			}).change(s.document(t), "")
+			a := h.finish(doc)
+			a.want(t, tt.status)
+			if strings.Contains(a.body, "SHA-1") == (tt.status == http.StatusOK) {
+				t.Errorf("it does not say why: %s", a.body)
+			}
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/table"
 )
@@ -124,4 +125,31 @@ func TestEnforcingNeedsAProvenDomain(t *testing.T) {
 	if o := row[identity.TenantRow](h, identity.OrganisationKey(o.org)); o.Name == "" {
 		t.Errorf("the record lost more than that: %+v", o)
 	}
+}
+
+// Both have read that nobody has the domain; the one that writes later learns otherwise.
+func TestADomainIsTakenOnCondition(t *testing.T) {
+	h := newHouse(t)
+	s := newService(h.p)
+	first, err := s.take(anywhere(), "org_1", &domain{Name: "example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := s.take(anywhere(), "org_2", &domain{Name: "example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = h.p.Table.Write(anywhere(), *first); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = h.p.Table.Write(anywhere(), *second); !fault.Is(err, fault.Conflict) {
+		t.Errorf("both have it: %v", err)
+	}
+}
+
+// A claim alone opens nothing: the setup must say the same.
+func TestAClaimWithoutASetupThatSaysSo(t *testing.T) {
+	h, o, _ := connected(t)
+	h.put(map[table.Key]any{claimKey("other.test"): claim{Org: o.org}})
+	h.initiate(map[string]any{"domain": "other.test"}).want(t, http.StatusBadRequest)
 }

@@ -3,6 +3,7 @@ package sso
 import (
 	"bytes"
 	"compress/flate"
+	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/beevik/etree"
 	dsig "github.com/russellhaering/goxmldsig"
+	"github.com/russellhaering/goxmldsig/etreeutils"
 )
 
 // signer is a key with its certificate.
@@ -131,7 +133,9 @@ type speech struct {
 	now                                         time.Time
 	issued, from, until                         time.Duration // relative to now
 	conditions, subjectAttr, more               string        // verbatim
+	login                                       string        // verbatim
 	noLogin                                     bool
+	anyID                                       bool // the signature refers to nothing in particular
 
 	signAssertion, signResponse bool
 	method                      string
@@ -183,8 +187,8 @@ func (s speech) assertion() string {
 			s.audience + `</saml:Audience></saml:AudienceRestriction></saml:Conditions>`
 	}
 	login := `<saml:AuthnStatement AuthnInstant="` + s.at(0) + `"><saml:AuthnContext/></saml:AuthnStatement>`
-	if s.noLogin {
-		login = ""
+	if s.noLogin || s.login != "" {
+		login = s.login
 	}
 	subject := s.subjectAttr
 	if subject == "" {
@@ -228,6 +232,9 @@ func (s speech) sign(e *etree.Element) {
 		panic(err)
 	}
 	ctx.Canonicalizer = s.canonical
+	if s.anyID {
+		ctx.IdAttribute = "none"
+	}
 	if err = ctx.SetSignatureMethod(s.method); err != nil {
 		panic(err)
 	}
@@ -236,6 +243,42 @@ func (s speech) sign(e *etree.Element) {
 		panic(err)
 	}
 	e.InsertChildAt(1, sig)
+}
+
+// resign signs the SignedInfo of e anew after change, which is given what is digested of e.
+func (s speech) resign(e *etree.Element, change func(info *etree.Element, digested []byte)) {
+	whole := e.Copy()
+	whole.RemoveChild(local(whole, "Signature"))
+	digested, err := s.canonical.Canonicalize(whole)
+	if err != nil {
+		panic(err)
+	}
+	sig := local(e, "Signature")
+	info := local(sig, "SignedInfo")
+	change(info, digested)
+	scope, err := etreeutils.NSBuildParentContext(info)
+	if err != nil {
+		panic(err)
+	}
+	alone, err := etreeutils.NSDetatch(scope, info)
+	if err != nil {
+		panic(err)
+	}
+	canonical, err := s.canonical.Canonicalize(alone)
+	if err != nil {
+		panic(err)
+	}
+	hash := crypto.SHA256
+	if local(info, "SignatureMethod").SelectAttrValue("Algorithm", "") == dsig.RSASHA1SignatureMethod {
+		hash = crypto.SHA1
+	}
+	h := hash.New()
+	h.Write(canonical)
+	value, err := rsa.SignPKCS1v15(rand.Reader, s.by.key, hash, h.Sum(nil))
+	if err != nil {
+		panic(err)
+	}
+	local(sig, "SignatureValue").SetText(base64.StdEncoding.EncodeToString(value))
 }
 
 // strip takes out all signatures.

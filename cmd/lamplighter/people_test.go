@@ -35,6 +35,7 @@ func colleague(t *testing.T, e *testenv.Env, owner *testenv.Client, email, role 
 
 // joined walks from an invitation of a stranger to the end of the organization.
 func joined(t *testing.T, s testenv.Setup) {
+	t.Helper()
 	e := testenv.Start(t, s)
 	ada := e.Owner("ada@example.com")
 	const email = "eve@example.com"

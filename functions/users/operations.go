@@ -5,7 +5,6 @@ package users
 import (
 	"net/http"
 
-	"lamplighter.dev/shared/accounts"
 	"lamplighter.dev/shared/people"
 	"lamplighter.dev/shared/platform"
 	"lamplighter.dev/shared/rest"
@@ -22,16 +21,13 @@ const (
 // Operations are the operations about people.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Users & Teams")
-	s := service{people.Of(p), accounts.Of(p)}
+	s := service{people.Of(p)}
 	s.userOperations(g)
 	s.ownOperations(g)
 	return g
 }
 
-type service struct {
-	people.People
-	accounts accounts.Accounts
-}
+type service struct{ people.People }
 
 func (s service) userOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{

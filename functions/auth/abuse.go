@@ -82,6 +82,7 @@ func (s *service) guess(ctx context.Context, address string) (forgive func(conte
 		}
 	}
 	return func(ctx context.Context) {
+		ctx = context.WithoutCancel(ctx) // who went away has not failed either
 		for _, u := range uses {
 			if err := limit.Return(ctx, s.Table, at, u.Rule, u.who); err != nil {
 				s.Log.ErrorContext(ctx, "a limit was not given back", "rule", u.Name, "error", err.Error())

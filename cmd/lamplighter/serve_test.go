@@ -119,6 +119,44 @@ func TestTheWalkOfTheReadmeWorks(t *testing.T) {
 	s.shut(t)
 }
 
+// TestTheWalkWithPeopleWorks pastes what the README tells of people, tokens and the audit log, after its log-in.
+func TestTheWalkWithPeopleWorks(t *testing.T) {
+	needShell(t)
+	before := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "# what runs")
+	people := section(t, "### People, what they may do, and the record\n\n```sh\n", "```")
+	people, verify, found := strings.Cut(people, "go run ./cmd/lamplighter ")
+	if !found {
+		t.Fatal("the README does not prove its export")
+	}
+	dir, work := t.TempDir(), t.TempDir()
+	s := serveIn(t, dir)
+	_, api, _ := strings.Cut(s.printed(), "API     ")
+	api, _, _ = strings.Cut(api, "\n")
+	people = strings.ReplaceAll(people, ".lamplighter/mails", filepath.Join(dir, "mails"))
+	cmd := exec.CommandContext(t.Context(), "bash", "-eu", "-c", "API="+api+"; TOKEN=\n"+before+people)
+	cmd.Dir = work
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for i, answer := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		if answer != "" && !strings.HasPrefix(answer, `{"data":`) {
+			t.Errorf("answer %d: %.300s", i+1, answer)
+		}
+	}
+	for _, want := range []string{`"data":{"total":1,`, `"holds":true`, `"action":"createPersonalAccessToken"`} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("nowhere in the answers: %s\n%s", want, out)
+		}
+	}
+	args := strings.Fields(verify)[1:] // without the word audit
+	args[len(args)-1] = filepath.Join(work, args[len(args)-1])
+	if proof := printed(t, args...); !strings.Contains(proof, "the chain holds") {
+		t.Errorf("the proof: %s", proof)
+	}
+	s.shut(t)
+}
+
 func TestThePrintedCommandsWorkWhenTheyArePasted(t *testing.T) {
 	needShell(t)
 	dir := t.TempDir()

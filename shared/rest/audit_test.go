@@ -232,3 +232,18 @@ func benchmark(b *testing.B, reads bool) {
 		h.ServeHTTP(httptest.NewRecorder(), as(httptest.NewRequest(http.MethodPost, "/things", http.NoBody), anna))
 	}
 }
+
+// HEAD asks what a GET would answer, and must not do what a GET that changes something does.
+func TestHeadIsNoWayToChangeAnything(t *testing.T) {
+	c := clock.NewManual(noon)
+	p := &platform.Platform{Table: table.Fenced(tabletest.NewAt(t, c)), Clock: c}
+	h := kept(t, p)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodHead, "/arrive", http.NoBody))
+	if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != http.MethodGet {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	if rows := everybodys(t, p.Table); len(rows) != 0 {
+		t.Errorf("on record: %v", rows)
+	}
+}

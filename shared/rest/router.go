@@ -117,12 +117,15 @@ func plain(seg string) (string, bool) {
 	return s, !strings.ContainsFunc(s, unicode.IsControl)
 }
 
-// serves gives the route for a method. HEAD is GET whose body is left out.
+// serves gives the route for a method. HEAD is GET whose body is left out, but not where a GET changes something.
 func (n *node) serves(method string) *route {
 	if rt := n.ops[method]; rt != nil || method != http.MethodHead {
 		return rt
 	}
-	return n.ops[http.MethodGet]
+	if rt := n.ops[http.MethodGet]; rt != nil && !rt.op.Writes {
+		return rt
+	}
+	return nil
 }
 
 // allow is the value of the Allow header.
@@ -131,7 +134,7 @@ func (n *node) allow() string {
 	for m := range n.ops {
 		methods = append(methods, m)
 	}
-	if n.ops[http.MethodGet] != nil {
+	if n.serves(http.MethodHead) != nil {
 		methods = append(methods, http.MethodHead)
 	}
 	slices.Sort(methods)

@@ -17,6 +17,7 @@ var ways = map[string]func(*testing.T, testenv.Setup){
 	"a newcomer signs up and works":       newcomer,
 	"a newcomer signs in at a provider":   welcomed,
 	"somebody is invited, works, leaves":  joined,
+	"a team operates what it owns":        teamed,
 	"a cloud is connected and discovered": discovered,
 	"a resource is stopped and started":   stopped,
 	"a group is stopped in reverse order": grouped,

@@ -119,6 +119,34 @@ func (o *office) enters(status int, form url.Values) *testenv.Client {
 	return c
 }
 
+// confined wants nothing of what the member has outside of the organization to be seen or touched: its provider must not
+// come as its user into anything else.
+func confined(t *testing.T, member *testenv.Client, foreign string) {
+	t.Helper()
+	var tokens []struct {
+		ID string `json:"id"`
+	}
+	member.Call(http.MethodGet, "/personal-access-tokens", nil, &tokens)
+	if len(tokens) != 0 {
+		t.Errorf("sees tokens of elsewhere: %+v", tokens)
+	}
+	member.Refused(http.StatusNotFound, http.MethodDelete, "/personal-access-tokens/"+foreign, nil)
+	member.Refused(http.StatusForbidden, http.MethodPost, "/organisations", map[string]string{"name": "Another"})
+	var here struct {
+		ID    string `json:"id"`
+		Token string `json:"token"`
+	}
+	member.Call(http.MethodPost, "/personal-access-tokens", map[string]string{"name": "Of here"}, &here)
+	session := member.Token
+	member.Token = here.Token
+	member.Call(http.MethodGet, "/personal-access-tokens", nil, &tokens)
+	if len(tokens) != 1 || tokens[0].ID != here.ID {
+		t.Errorf("a token of here sees %+v", tokens)
+	}
+	member.Token = session
+	member.Call(http.MethodDelete, "/personal-access-tokens/"+here.ID, nil, nil)
+}
+
 // TestSingleSignOnFromTheFirstSettingToThePasswordThatOpensNothing goes the whole way, through the gateway.
 func TestSingleSignOnFromTheFirstSettingToThePasswordThatOpensNothing(t *testing.T) {
 	t.Parallel()
@@ -128,6 +156,14 @@ func TestSingleSignOnFromTheFirstSettingToThePasswordThatOpensNothing(t *testing
 	if _, err := auth.Provision(t.Context(), e.Platform, ada, testenv.Password, "Ada"); err != nil {
 		t.Fatal(err)
 	}
+
+	elsewhere := e.Anonymous()
+	elsewhere.Enter(ada, "")
+	elsewhere.Call(http.MethodPost, "/organisations", map[string]string{"name": "Ada's own"}, nil)
+	var own struct {
+		ID string `json:"id"`
+	}
+	elsewhere.Call(http.MethodPost, "/personal-access-tokens", map[string]string{"name": "Ada's own"}, &own)
 
 	var settings struct {
 		Domains []struct {
@@ -157,6 +193,7 @@ func TestSingleSignOnFromTheFirstSettingToThePasswordThatOpensNothing(t *testing
 	if len(orgs) != 1 || orgs[0].ID != owner.Org {
 		t.Errorf("a member of %+v", orgs)
 	}
+	confined(t, member, own.ID)
 	member.Refused(http.StatusForbidden, http.MethodPut, "/organisation/saml", map[string]any{"enforced": false})
 
 	var refused *local.StatusError

@@ -60,7 +60,7 @@ func (a *authorizer) holder(at place, hash string, found map[table.Key]table.Ite
 	if err = a.vouched(at, t, u, found); err != nil {
 		return entry{}, err
 	}
-	c := identity.Caller{Org: at.org, User: u.ID, Email: u.Email, Method: identity.MethodPAT, Grants: grants}
+	c := identity.Caller{Org: at.org, User: u.ID, Email: u.Email, Method: identity.MethodPAT, SSO: t.SSO != "", Grants: grants}
 	return entry{c, a.use(hash, t)}, nil
 }
 

@@ -25,33 +25,34 @@ func (a *authorizer) bySession(ctx context.Context, token string) (identity.Call
 	if err != nil {
 		return identity.Caller{}, err
 	}
-	if err = a.live(c, found[session], u); err != nil {
+	s, err := a.live(c, found[session], u)
+	if err != nil {
 		return identity.Caller{}, err
 	}
 	grants, err := a.grants(at, found)
 	return identity.Caller{
-		Org: c.Org, User: c.User, Email: u.Email, Session: c.Session, Method: identity.MethodToken, Grants: grants,
+		Org: c.Org, User: c.User, Email: u.Email, Session: c.Session, Method: identity.MethodToken, SSO: s.SSO != "", Grants: grants,
 	}, err
 }
 
-// live refuses a session that is over, not the token's user's, not one for the token's organization, or older than what
+// live gives the session of a token, and refuses a session that is over, not the token's user's, not one for the token's organization, or older than what
 // ended all sessions of the user.
-func (a *authorizer) live(c identity.Claims, row table.Item, u identity.User) error {
+func (a *authorizer) live(c identity.Claims, row table.Item, u identity.User) (identity.Session, error) {
 	if row.Data == nil {
-		return refused("no such session")
+		return identity.Session{}, refused("no such session")
 	}
 	s, err := a.rows.sessions.Of(row.Data)
 	switch {
 	case err != nil:
-		return fmt.Errorf("read session %s: %w", c.Session, err)
+		return s, fmt.Errorf("read session %s: %w", c.Session, err)
 	case s.State != identity.SessionLive || s.User != c.User || s.Absolute <= a.Clock.Now().Unix():
-		return refused("session " + s.ID + " is over")
+		return s, refused("session " + s.ID + " is over")
 	case s.Epoch != u.Epoch || u.Disabled:
-		return refused("sessions of " + u.ID + " were ended")
+		return s, refused("sessions of " + u.ID + " were ended")
 	case s.SSO != "" && s.SSO != c.Org:
-		return refused("session " + s.ID + " works in " + s.SSO + " only")
+		return s, refused("session " + s.ID + " works in " + s.SSO + " only")
 	}
-	return nil
+	return s, nil
 }
 
 // read reads rows in one round trip.

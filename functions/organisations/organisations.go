@@ -57,10 +57,13 @@ func (s service) create(ctx context.Context, in *createInput) (identity.Organisa
 }
 
 func (s service) list(ctx context.Context, _ *struct{}) ([]identity.Organisation, error) {
-	rows, err := identity.OrganisationsOf(ctx, s.Table, identity.From(ctx).User)
-	out := make([]identity.Organisation, len(rows))
+	c := identity.From(ctx)
+	rows, err := identity.OrganisationsOf(ctx, s.Table, c.User)
+	out := make([]identity.Organisation, 0, len(rows))
 	for i := range rows {
-		out[i] = rows[i].Organisation
+		if !c.SSO || rows[i].ID == c.Org {
+			out = append(out, rows[i].Organisation)
+		}
 	}
 	return out, err
 }
@@ -68,6 +71,9 @@ func (s service) list(ctx context.Context, _ *struct{}) ([]identity.Organisation
 // found makes the organization name with user as its owner: record, membership from both sides, and the claim to the
 // name among the user's organizations, all or none.
 func (s service) found(ctx context.Context, c identity.Caller, name string) (identity.Organisation, error) {
+	if c.SSO {
+		return identity.Organisation{}, fault.New(fault.Denied, "a session of single sign-on works in its organization only: log in with your own account to make another one")
+	}
 	now := s.Clock.Now()
 	o := identity.Organisation{ID: id.New("org", now), Name: name, CreatedBy: c.User, CreatedAt: now, UpdatedAt: now}
 	ctx = table.Within(ctx, identity.UserPrefix+c.User, table.TenantPK(o.ID))

@@ -26,7 +26,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	rest.Handle(g, rest.Op{
 		ID: "listPersonalAccessTokens", Method: http.MethodGet, Path: "/personal-access-tokens",
 		Summary:     "List the caller's personal access tokens",
-		Description: "Those that work, the oldest first; never their secrets.",
+		Description: "Those that work, the oldest first; never their secrets. A session of single sign-on sees, and revokes, those that were created in one of the same organization.",
 		SignedIn:    true,
 	}, s.list)
 	rest.Handle(g, rest.Op{
@@ -72,7 +72,8 @@ func shown(t identity.PAT) Token {
 }
 
 func (s service) list(ctx context.Context, _ *struct{}) ([]Token, error) {
-	user := identity.From(ctx).User
+	c := identity.From(ctx)
+	user := c.User
 	ctx = table.Within(ctx, identity.UserPrefix+user, identity.PATPrefix)
 	had, err := s.had(ctx, user)
 	if err != nil {
@@ -90,11 +91,11 @@ func (s service) list(ctx context.Context, _ *struct{}) ([]Token, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.live(u, keys[1:], found)
+	return s.live(c, u, keys[1:], found)
 }
 
-// live shows the tokens that let their user in, in the order of keys.
-func (s service) live(u identity.User, keys []table.Key, found map[table.Key]table.Item) ([]Token, error) {
+// live shows the tokens that let their user in and are the caller's to see, in the order of keys.
+func (s service) live(c identity.Caller, u identity.User, keys []table.Key, found map[table.Key]table.Item) ([]Token, error) {
 	out := make([]Token, 0, len(keys))
 	for _, k := range keys {
 		row, there := found[k]
@@ -105,12 +106,16 @@ func (s service) live(u identity.User, keys []table.Key, found map[table.Key]tab
 		if err != nil {
 			return nil, err
 		}
-		if t.Live(u, s.Clock.Now()) {
+		if t.Live(u, s.Clock.Now()) && within(c, t) {
 			out = append(out, shown(t))
 		}
 	}
 	return out, nil
 }
+
+// within tells whether a token is the caller's to see and revoke: in a session of single sign-on those that were made in
+// one of the same organization, so that its identity provider has no say in the others.
+func within(c identity.Caller, t identity.PAT) bool { return !c.SSO || t.SSO == c.Org }
 
 // had is a user's list of tokens, and how many were made before it was read.
 type had struct {
@@ -163,7 +168,8 @@ type Deleted struct {
 }
 
 func (s service) revoke(ctx context.Context, in *tokenInput) (Deleted, error) {
-	user := identity.From(ctx).User
+	c := identity.From(ctx)
+	user := c.User
 	ctx = table.Within(ctx, identity.UserPrefix+user, identity.PATPrefix, identity.PATDuePrefix)
 	unknown := fault.New(fault.NotFound, "no personal access token %q", in.TokenID)
 	if !id.Valid("pat", in.TokenID) {
@@ -176,12 +182,38 @@ func (s service) revoke(ctx context.Context, in *tokenInput) (Deleted, error) {
 	if err != nil {
 		return Deleted{}, fmt.Errorf("read token %s: %w", in.TokenID, err)
 	}
+	if err = s.theirs(ctx, c, e); err != nil {
+		return Deleted{}, hidden(err, unknown)
+	}
 	audit.Note(ctx, audit.Change{Target: e.ID, Before: map[string]string{"id": e.ID, "name": e.Name}})
 	err = s.Table.Transact(ctx, gone(user, e)...)
 	if _, twice := errors.AsType[*table.ConditionError](err); twice {
 		return Deleted{}, unknown
 	}
 	return Deleted{e.ID}, fault.Wrap("revoke token "+e.ID, err)
+}
+
+// theirs refuses a token that is not the caller's to revoke, as if it were not there. It reads nothing where all are.
+func (s service) theirs(ctx context.Context, c identity.Caller, e identity.PATEntry) error {
+	if !c.SSO {
+		return nil
+	}
+	t, err := table.Read[identity.PAT](ctx, s.Table, identity.PATKey(e.Hash))
+	if err != nil {
+		return fmt.Errorf("read token %s: %w", e.ID, err)
+	}
+	if !within(c, t) {
+		return fault.New(fault.NotFound, "token %s is of another organization", e.ID)
+	}
+	return nil
+}
+
+// hidden gives what is not there, or not to be seen, its one answer.
+func hidden(err, unknown error) error {
+	if fault.Is(err, fault.NotFound) {
+		return unknown
+	}
+	return err
 }
 
 // gone are the writes that remove a token.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"lamplighter.dev/shared/fault"
 	"lamplighter.dev/shared/memo"
@@ -18,6 +19,7 @@ const (
 	emailKey   = "email"
 	sessionKey = "session"
 	methodKey  = "method"
+	ssoKey     = "sso"
 	grantsKey  = "grants"
 )
 
@@ -28,6 +30,7 @@ const MaxContext = 6 << 10
 func Encode(c Caller) map[string]any {
 	return map[string]any{
 		userKey: c.User, orgKey: c.Org, emailKey: c.Email, sessionKey: c.Session, methodKey: c.Method,
+		ssoKey:    strconv.FormatBool(c.SSO),
 		grantsKey: encodeGrants(c.Grants),
 	}
 }
@@ -38,6 +41,7 @@ func Decode(authorizer map[string]any) (Caller, error) {
 	text := func(key string) string { s, _ := authorizer[key].(string); return s }
 	c := Caller{
 		User: text(userKey), Org: text(orgKey), Email: text(emailKey), Session: text(sessionKey), Method: text(methodKey),
+		SSO: text(ssoKey) == "true",
 	}
 	if c.User == "" {
 		return Caller{}, nil

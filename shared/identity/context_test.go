@@ -16,7 +16,7 @@ import (
 
 func TestTheCallerSurvivesTheGateway(t *testing.T) {
 	want := caller(role("admin"), listed("team:a", "actions:read", "actions:execute"))
-	want.Email, want.Session, want.Method = "ada@example.com", "s1", identity.MethodToken
+	want.Email, want.Session, want.Method, want.SSO = "ada@example.com", "s1", identity.MethodToken, true
 	encoded := identity.Encode(want)
 	for k, v := range encoded {
 		if _, ok := v.(string); !ok {

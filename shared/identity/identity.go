@@ -11,6 +11,7 @@ type Caller struct {
 	Email   string
 	Session string // the session of the access token; empty for other credentials
 	Method  string // MethodToken or MethodPAT
+	SSO     bool   // Org's identity provider vouches for the user, so nothing outside of Org is the caller's to see or change
 	Grants  []Grant
 }
 

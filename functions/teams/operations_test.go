@@ -175,7 +175,7 @@ func TestNobodyMakesRolesReachFurtherThanTheirOwn(t *testing.T) { // check 43
 		{Role: identity.Operator, Scope: identity.TeamScope + web.ID},
 	})}
 	path := "/teams/" + web.ID
-	data[TeamBrief](s, s.as(keeper, "POST "+path+"/resources", fmt.Sprintf(`{"resourceIDs":[%q]}`, s.ids[1]))) // nobody holds anything on it
+	data[TeamBrief](s, s.as(keeper, "POST "+path+"/resources", fmt.Sprintf(`{"resourceID":%q}`, s.ids[1]))) // nobody holds anything on it
 	s.assign("bob", identity.Operator, web.ID)
 	for request, body := range map[string]string{
 		"POST " + path + "/resources": fmt.Sprintf(`{"resourceIDs":[%q]}`, s.ids[2]),

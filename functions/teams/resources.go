@@ -45,9 +45,18 @@ func (s *service) listResources(ctx context.Context, in *pageInput) (rest.List[T
 	return out, err
 }
 
-// NewTeamResources is the body of POST /teams/{teamID}/resources.
+// NewTeamResources is the body of POST /teams/{teamID}/resources: one resource, or many.
 type NewTeamResources struct {
-	ResourceIDs []string `json:"resourceIDs" minItems:"1" maxItems:"10000" doc:"Our ids of resources (res_…)"`
+	ResourceID  string   `json:"resourceID,omitempty" maxLength:"64" doc:"Our id of a resource (res_…); or else resourceIDs"`
+	ResourceIDs []string `json:"resourceIDs,omitempty" maxItems:"10000" doc:"Our ids of resources"`
+}
+
+// ids are all that the body names.
+func (b NewTeamResources) ids() []string {
+	if b.ResourceID == "" {
+		return b.ResourceIDs
+	}
+	return append([]string{b.ResourceID}, b.ResourceIDs...)
 }
 
 type addResourcesInput struct {
@@ -56,8 +65,12 @@ type addResourcesInput struct {
 }
 
 func (s *service) addResources(ctx context.Context, in *addResourcesInput) (TeamBrief, error) {
+	ids := in.Body.ids()
+	if len(ids) == 0 {
+		return TeamBrief{}, fault.New(fault.Invalid, "resourceID: name a resource by its id, or several with resourceIDs")
+	}
 	return s.change(ctx, in.TeamID, func(t inventory.Team) (*draft, error) {
-		unknown, err := s.inventory.Unknown(ctx, org(ctx), in.Body.ResourceIDs)
+		unknown, err := s.inventory.Unknown(ctx, org(ctx), ids)
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +81,7 @@ func (s *service) addResources(ctx context.Context, in *addResourcesInput) (Team
 		if err != nil {
 			return nil, err
 		}
-		more := beyond(owned, in.Body.ResourceIDs)
+		more := beyond(owned, ids)
 		switch n := len(owned) + len(more); {
 		case len(more) == 0:
 			return nil, nil
@@ -78,7 +91,7 @@ func (s *service) addResources(ctx context.Context, in *addResourcesInput) (Team
 		if err = s.mayGive(ctx, t.ID); err != nil {
 			return nil, err
 		}
-		audit.Note(ctx, audit.Change{Target: t.ID, After: NewTeamResources{more}})
+		audit.Note(ctx, audit.Change{Target: t.ID, After: NewTeamResources{ResourceIDs: more}})
 		return &draft{Team: t, owned: append(owned, more...)}, nil
 	})
 }
@@ -113,7 +126,7 @@ func (s *service) removeResource(ctx context.Context, in *resourceInput) (Remove
 		if i < 0 {
 			return nil, fault.New(fault.NotFound, "resource %.64q does not belong to the team", in.ResourceID)
 		}
-		audit.Note(ctx, audit.Change{Target: t.ID, Before: NewTeamResources{[]string{in.ResourceID}}})
+		audit.Note(ctx, audit.Change{Target: t.ID, Before: NewTeamResources{ResourceID: in.ResourceID}})
 		return &draft{Team: t, owned: slices.Delete(owned, i, i+1)}, nil
 	})
 	return Removed{in.ResourceID}, err

@@ -39,7 +39,7 @@ func auditExport(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	if err != nil {
 		return err
 	}
-	store, closing, err := s.open()
+	store, closing, err := s.open() //nolint:contextcheck // it opens a file, and nothing waits for it
 	if err != nil {
 		return err
 	}

@@ -205,7 +205,8 @@ func succeeds(t *testing.T, s *siege) map[string]bool {
 			out[ops[i].ID] = true
 		}
 	}
-	for _, id := range []string{"logIn", "refresh", "validateCode", "resetPassword", "cancelAction", "listClusters", "registerCluster", "deregisterCluster",
+	for _, id := range []string{
+		"logIn", "refresh", "validateCode", "resetPassword", "cancelAction", "listClusters", "registerCluster", "deregisterCluster",
 		"beginSignIn", "finishSignIn", "initiateSAML", "completeSAML", "getSAMLSettings", "setSAMLSettings", "deleteSAMLSettings",
 		"leaveOrganisation", "deleteOrganisation", // of the one owner, by a name that nobody guesses
 		"deleteAssignment", "removeTeamMember", // of a user who was removed before

@@ -104,7 +104,7 @@ func (a *authorizer) vouched(at place, t identity.PAT, u identity.User, found ma
 }
 
 // place is the user of the token of a hash, in the organization that the request wishes, or else in the one that the token
-// is bound to, or else in the oldest that the user belongs to. That one is not left out when it does not let the user in: a
+// is bound to, or else in the one that the user joined first. That one is not left out when it does not let the user in: a
 // token that silently worked elsewhere would change what its user never meant.
 func (a *authorizer) place(ctx context.Context, hash string, wished []string) (place, error) {
 	if len(wished) > 1 || len(wished) == 1 && !id.Valid("org", wished[0]) {

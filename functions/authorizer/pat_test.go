@@ -46,7 +46,7 @@ func newKeeper(t *testing.T) *keeper {
 func (k *keeper) join(org, role string) {
 	k.t.Helper()
 	put(k.t, k.p, identity.OrganisationKey(org), identity.Organisation{ID: org})
-	put(k.t, k.p, identity.MembershipKey(user, org), identity.Membership{Org: org})
+	put(k.t, k.p, identity.MembershipKey(user, org), identity.Membership{Org: org, Joined: k.p.Clock.Now()})
 	put(k.t, k.p, identity.MemberKey(org, user), identity.Member{
 		User: user, Grants: []identity.Grant{{Role: role, Scope: identity.OrgScope}},
 	})
@@ -96,6 +96,17 @@ func TestATokenActsAsItsUser(t *testing.T) {
 		if got.Org != c.org || identity.Allows(got, "actions:execute") != (c.org == org) || !identity.Allows(got, "actions:read") {
 			t.Errorf("%s: %+v", name, got)
 		}
+	}
+}
+
+// Whoever has an older organization could otherwise draw in, by an invitation, what the programs of the invited send.
+// check 12.
+func TestAnInvitationDrawsNoTokenAway(t *testing.T) {
+	k := newKeeper(t)
+	k.clock.Advance(time.Hour)
+	k.join("org_01k8z3v5y0e6m9x2q4t7r1c8b0", identity.Owner)
+	if got := k.caller(); got.Org != org {
+		t.Errorf("the token works in %s, an older organization that its user was invited to", got.Org)
 	}
 }
 

@@ -15,16 +15,10 @@ const MaxOrganisations = 200
 // OrganisationsOf lists the organizations that a user belongs to, that first which they joined first, in two round trips.
 // Somebody's invitation therefore never becomes the one that a user works in without asking for it.
 func OrganisationsOf(ctx context.Context, s table.Store, user string) ([]TenantRow, error) {
-	ctx = table.Within(ctx, UserPrefix+user)
-	page, err := s.Query(ctx, table.Query{PK: UserPrefix + user, Prefix: membershipPrefix, Limit: MaxOrganisations})
-	if err != nil {
-		return nil, fmt.Errorf("list organizations of %s: %w", user, err)
-	}
-	memberships, err := table.DecodeAll[Membership](page.Items)
+	memberships, err := membershipsOf(ctx, s, user)
 	if err != nil || len(memberships) == 0 {
-		return nil, err
+		return nil, fault.Wrap("list organizations of "+user, err)
 	}
-	slices.SortStableFunc(memberships, func(a, b Membership) int { return a.Joined.Compare(b.Joined) })
 	return organisations(ctx, s, memberships)
 }
 
@@ -57,13 +51,23 @@ func organisations(ctx context.Context, s table.Store, memberships []Membership)
 	return out, nil
 }
 
-// FirstOrganisationOf is the oldest organization that a user belongs to, in one round trip; "" when there is none.
+// FirstOrganisationOf is the organization that a user joined first, in one round trip; "" when there is none.
 func FirstOrganisationOf(ctx context.Context, s table.Store, user string) (string, error) {
-	pk := UserPrefix + user
-	page, err := s.Query(table.Within(ctx, pk), table.Query{PK: pk, Prefix: membershipPrefix, Limit: 1})
-	if err != nil || len(page.Items) == 0 {
+	all, err := membershipsOf(ctx, s, user)
+	if err != nil || len(all) == 0 {
 		return "", fault.Wrap("find the first organization of "+user, err)
 	}
-	m, err := table.Decode[Membership](page.Items[0])
-	return m.Org, err
+	return all[0].Org, nil
+}
+
+// membershipsOf are those of a user, that first which began first.
+func membershipsOf(ctx context.Context, s table.Store, user string) ([]Membership, error) {
+	pk := UserPrefix + user
+	page, err := s.Query(table.Within(ctx, pk), table.Query{PK: pk, Prefix: membershipPrefix, Limit: MaxOrganisations})
+	if err != nil {
+		return nil, err
+	}
+	out, err := table.DecodeAll[Membership](page.Items)
+	slices.SortStableFunc(out, func(a, b Membership) int { return a.Joined.Compare(b.Joined) })
+	return out, err
 }

@@ -81,9 +81,14 @@ type key struct {
 
 // key finds the row of the caller's key for this path. Public operations, and callers who belong to no organization, have
 // a partition of their own for each key. Everything is derived from what the client sent, under a secret that no row
-// holds: the name of the row, what tells another body apart, and what opens the answer.
+// holds: the name of the row, what tells another body apart, and what opens the answer. A user for whom an identity
+// provider vouches is another caller than the same user otherwise: an answer may tell of other organizations.
 func (s *server) key(x *exchange, c identity.Caller, value string) *key {
-	secret := mac(s.p.Settings.Pepper, c.User, x.r.URL.EscapedPath(), value)
+	who := c.User
+	if c.SSO {
+		who = "sso " + who
+	}
+	secret := mac(s.p.Settings.Pepper, who, x.r.URL.EscapedPath(), value)
 	query, body := x.r.URL.Query().Encode(), string(x.body)
 	name := text(mac(secret, "name"))
 	k := &key{s: s, at: table.Key{PK: "IDEM#" + name, SK: "K"}, public: c.Org == "", opener: mac(secret, "opener", query, body)}

@@ -14,9 +14,10 @@ import (
 const lamp = `{"name":"lamp"}`
 
 func TestIdempotencyKey(t *testing.T) {
-	bob, nobody, homeless := anna, identity.Caller{}, anna
+	bob, nobody, homeless, vouched := anna, identity.Caller{}, anna, anna
 	bob.User = "usr_bob"
 	homeless.Org = ""
+	vouched.SSO = true
 	for name, steps := range map[string][]struct {
 		caller           identity.Caller
 		line, body, key  string
@@ -39,6 +40,9 @@ func TestIdempotencyKey(t *testing.T) {
 		},
 		"another caller has keys of their own": {
 			{anna, "POST /things", lamp, "k", 0, 200, 0}, {bob, "POST /things", lamp, "k", 0, 200, 0},
+		},
+		"who the organization's identity provider vouches for is not told what the user was": {
+			{anna, "POST /things", lamp, "k", 0, 200, 0}, {vouched, "POST /things", lamp, "k", 0, 200, 0}, {vouched, "POST /things", lamp, "k", 0, 200, 2},
 		},
 		"another path has keys of its own": {
 			{nobody, "POST /auth/login", `{"password":"open sesame"}`, "k", 0, 200, 0}, {nobody, "POST /oauth/token", `{"grant_type":"code"}`, "k", 0, 400, 0},

@@ -55,7 +55,8 @@ func (s service) create(ctx context.Context, in *createInput) (Created, error) {
 	return Created{shown(t), secret}, nil
 }
 
-// begin makes a token that ends when the caller's session would be ended with all others, and works where that works.
+// begin makes a token that ends when the caller's session would be ended with all others, and works where that works. A
+// session that has ended makes none.
 func (s service) begin(ctx context.Context, c identity.Caller) (identity.PAT, error) {
 	userKey, sessionKey := identity.UserKey(c.User), identity.SessionKey(c.Session)
 	found, err := s.Table.BatchGet(ctx, userKey, sessionKey)
@@ -70,6 +71,9 @@ func (s service) begin(ctx context.Context, c identity.Caller) (identity.PAT, er
 		return identity.PAT{}, err
 	}
 	sess, err := table.Decode[identity.Session](found[sessionKey])
+	if err == nil && (sess.Epoch != u.Epoch || sess.State != identity.SessionLive) { // it ended after the door had let it in
+		err = errEnded()
+	}
 	now := s.Clock.Now()
 	return identity.PAT{ID: id.New("pat", now), User: u.ID, Epoch: u.Epoch, SSO: sess.SSO, Created: now}, err
 }

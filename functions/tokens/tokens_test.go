@@ -293,6 +293,7 @@ func TestAResetEndsTheTokens(t *testing.T) {
 	if got := d.names(ada); len(got) != 0 {
 		t.Errorf("listed %v", got)
 	}
+	d.change(identity.SessionKey("s-"+ada), table.Add("epoch", 1)) // logged in anew
 	d.make(ada, "old", 90)
 	hash, err := identity.ParsePAT(old.Secret)
 	d.must(err)
@@ -312,12 +313,26 @@ func TestATokenIsNotMadeAcrossAReset(t *testing.T) {
 	d.must(err)
 	stale.Name, stale.Expires = "stale", stale.Created.AddDate(0, 0, 90)
 	d.change(identity.UserKey(ada), table.Add("epoch", 1))
+	d.change(identity.SessionKey("s-"+ada), table.Add("epoch", 1)) // logged in anew
 	fresh := d.make(ada, "fresh", 90)
 	if err = s.store(ctx, stale, identity.NewPAT()); err == nil || !strings.Contains(err.Error(), "session has ended") {
 		t.Errorf("stored: %v", err)
 	}
 	if got := want[[]Token](d, by(ada), "GET ", ""); len(got) != 1 || got[0].ID != fresh.ID {
 		t.Errorf("listed %+v", got)
+	}
+}
+
+// A reset that comes between the door and the look at the user ends the session, so that it makes no token any more: who
+// stole the session could otherwise stay.
+func TestAnEndedSessionMakesNoToken(t *testing.T) {
+	d := newDesk(t)
+	d.change(identity.UserKey(ada), table.Add("epoch", 1))
+	if status, text := d.call(in(ada), "POST ", `{"name":"evil"}`); status != http.StatusUnauthorized {
+		t.Errorf("%d %s", status, text)
+	}
+	if got := d.names(ada); len(got) != 0 {
+		t.Errorf("listed %v", got)
 	}
 }
 

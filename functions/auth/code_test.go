@@ -234,6 +234,16 @@ func TestResettingThePassword(t *testing.T) {
 		h.clock.Advance(ticketTTL + time.Second)
 		h.want(401, "PATCH", "/auth/password/reset", body)
 	})
+	t.Run("a ticket ends with the password that it was to replace", func(t *testing.T) {
+		h := newHouse(t).quickly()
+		h.register()
+		stolen := ticketOf(h)
+		h.clock.Advance(time.Minute)
+		h.want(200, "PATCH", "/auth/password/reset", ticketOf(h))
+		stolen["password"] = "evil grey password"
+		h.want(401, "PATCH", "/auth/password/reset", stolen)
+		h.want(200, "POST", "/auth/login", map[string]any{"email": ada, "password": fresh})
+	})
 	t.Run("what one was given opens nobody else's account", func(t *testing.T) { // check 17
 		const eve = "eve@example.com"
 		h := newHouse(t)

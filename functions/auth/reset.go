@@ -19,9 +19,10 @@ const (
 	ticketMark   = "lampt_"
 )
 
-// ticket lets the user set a new password, once.
+// ticket lets the user set a new password, once, in place of the one that they have.
 type ticket struct {
-	User string `json:"user"`
+	User  string `json:"user"`
+	Epoch int64  `json:"epoch"` // User.Epoch: a ticket ends with the sessions of its time
 }
 
 func (s *service) ticketKey(token string) table.Key {
@@ -30,8 +31,12 @@ func (s *service) ticketKey(token string) table.Key {
 
 // giveTicket turns a code into a ticket.
 func (s *service) giveTicket(ctx context.Context, user string, use table.Write) (Validated, error) {
+	u, err := s.forgetful(ctx, user)
+	if err != nil {
+		return Validated{}, err
+	}
 	token := ticketMark + rand.Text() + rand.Text()
-	it, err := table.Row(s.ticketKey(token), ticket{user})
+	it, err := table.Row(s.ticketKey(token), ticket{u.ID, u.Epoch})
 	if err != nil {
 		return Validated{}, err
 	}
@@ -68,16 +73,9 @@ func (s *service) reset(ctx context.Context, in *resetInput) (Message, error) {
 		return Message{}, err
 	}
 	ctx = reach(ctx)
-	user, use, err := s.entitled(ctx, in)
+	u, use, err := s.entitled(ctx, in)
 	if err != nil {
 		return Message{}, err
-	}
-	u, err := table.Read[identity.User](ctx, s.Table, identity.UserKey(user))
-	if fault.Is(err, fault.NotFound) {
-		return Message{}, errCode()
-	}
-	if err != nil {
-		return Message{}, fmt.Errorf("reset password of %s: %w", user, err)
 	}
 	if err = belongs(in.Body.Email, u); err != nil {
 		return Message{}, err
@@ -102,27 +100,52 @@ func belongs(email string, u identity.User) error {
 	return nil
 }
 
+// forgetful reads the account whose password is to be reset; one that is gone is nobody's code.
+func (s *service) forgetful(ctx context.Context, user string) (identity.User, error) {
+	u, err := table.Read[identity.User](ctx, s.Table, identity.UserKey(user))
+	if fault.Is(err, fault.NotFound) {
+		return u, errCode()
+	}
+	return u, fault.Wrap("read user "+user+" who resets the password", err)
+}
+
 // entitled tells whose password the request may set, and the write that uses the entitlement up.
-func (s *service) entitled(ctx context.Context, in *resetInput) (user string, use table.Write, err error) {
-	if in.Body.ResetToken == "" && (in.Body.Email == "" || in.Body.OTP == "") {
-		return "", use, fault.New(fault.Invalid, "resetToken: send it, or email and otp")
+func (s *service) entitled(ctx context.Context, in *resetInput) (u identity.User, use table.Write, err error) {
+	if in.Body.ResetToken != "" {
+		return s.bearer(ctx, in.Body.ResetToken)
 	}
-	if in.Body.ResetToken == "" {
-		address, err := identity.Address(in.Body.Email)
-		if err != nil {
-			return "", use, err
-		}
-		return s.spend(ctx, passwordReset, address, in.Body.OTP)
+	if in.Body.Email == "" || in.Body.OTP == "" {
+		return u, use, fault.New(fault.Invalid, "resetToken: send it, or email and otp")
 	}
-	k := s.ticketKey(in.Body.ResetToken)
+	address, err := identity.Address(in.Body.Email)
+	if err != nil {
+		return u, use, err
+	}
+	user, use, err := s.spend(ctx, passwordReset, address, in.Body.OTP)
+	if err != nil {
+		return u, use, err
+	}
+	u, err = s.forgetful(ctx, user)
+	return u, use, err
+}
+
+// bearer is whose ticket a token is. Of two tickets the second is of no use once the first was used: it could have been
+// taken by whoever the new password is to keep out.
+func (s *service) bearer(ctx context.Context, token string) (u identity.User, use table.Write, err error) {
+	k := s.ticketKey(token)
+	over := fault.New(fault.Unauthenticated, "resetToken: used, expired or unknown; ask for a new code")
 	t, err := table.Read[ticket](ctx, s.Table, k)
 	if fault.Is(err, fault.NotFound) {
-		return "", use, fault.New(fault.Unauthenticated, "resetToken: used, expired or unknown; ask for a new code")
+		return u, use, over
 	}
 	if err != nil {
-		return "", use, fmt.Errorf("read reset ticket: %w", err)
+		return u, use, fmt.Errorf("read reset ticket: %w", err)
 	}
-	return t.User, table.Delete(k, table.Exists()), nil
+	u, err = s.forgetful(ctx, t.User)
+	if err == nil && u.Epoch != t.Epoch {
+		err = over
+	}
+	return u, table.Delete(k, table.Exists()), err
 }
 
 // setPassword ends every session by counting up the user's epoch, and tells the user. Who read the code owns the mailbox,
@@ -139,6 +162,6 @@ func (s *service) setPassword(ctx context.Context, u identity.User, password str
 	}
 	change := table.Update(identity.UserKey(u.ID), []table.Change{
 		table.Set("password", hash), table.Set("verified", true), table.Set("updated", now), table.Add("epoch", 1),
-	}, table.Exists())
+	}, table.Equal("epoch", u.Epoch))
 	return s.useUp(ctx, use, change, post)
 }

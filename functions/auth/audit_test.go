@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/audit"
+	"lamplighter.dev/shared/identity"
 	"lamplighter.dev/shared/table"
 )
 
@@ -75,5 +76,32 @@ func TestLogInsAreOnRecord(t *testing.T) {
 	}
 	if rows := in.rows(audit.PlaceOf("org_01k8z3v5y0e6m9x2q4t7r1c8bf")); len(rows) != 0 {
 		t.Errorf("the record of an organization that nobody entered: %q", rows)
+	}
+}
+
+// An organization that was erased is not written to any more, or what is written would stay for ever: nobody erases it again.
+func TestASessionThatOutlivesItsOrganizationLeavesNothingInIt(t *testing.T) {
+	const org = "org_01k8z3v5y0e6m9x2q4t7r1c8bd"
+	h := newHouse(t)
+	u, err := Provision(t.Context(), h.p, "alice@example.com", password, "Alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.belongTo(u.ID, org, "Engines")
+	first := h.want(200, "POST", "/auth/login", map[string]any{"email": u.Email, "password": password})
+	before := h.rows(audit.PlaceOf(org))
+	_, err = h.p.Table.Write(table.Within(t.Context(), identity.UserPrefix), table.Delete(identity.MembershipKey(u.ID, org)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.clock.Advance(time.Hour)
+	h.refresh(200, first)
+	h.clock.Advance(time.Minute)
+	h.refresh(401, first)
+	if after := h.rows(audit.PlaceOf(org)); !slices.Equal(before, after) {
+		t.Errorf("the record of an organization that is no more: %q", after[len(before):])
+	}
+	if got, want := h.rows(audit.SystemPlaces()...), []string{"refresh 2 alice@example.com", "refresh 4 alice@example.com"}; !slices.Equal(got, want) {
+		t.Errorf("the installation's record: %q", got)
 	}
 }

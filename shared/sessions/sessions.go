@@ -93,10 +93,13 @@ func (s Sessions) Refresh(ctx context.Context, token, tenant string) (LoggedIn, 
 	if err != nil {
 		return LoggedIn{}, err
 	}
-	audit.As(ctx, sess.Org, u.ID, u.Email)
+	audit.As(ctx, "", u.ID, u.Email)
 	a, err := s.account(ctx, u, sess.SSO)
 	if err != nil {
 		return LoggedIn{}, err
+	}
+	if a.belongs(sess.Org) { // one that was erased must not be written to any more
+		audit.As(ctx, sess.Org, "", "")
 	}
 	org, err := s.choose(ctx, a, tenant, sess.Org, sess.SSO)
 	if err != nil && sess.Hash == t.hash(s.Settings.Pepper) && sess.State == identity.SessionLive {

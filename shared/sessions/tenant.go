@@ -26,6 +26,11 @@ func (s Sessions) account(ctx context.Context, u identity.User, sso string) (acc
 	return account{u, tenants}, err
 }
 
+// belongs tells whether org is one of the account's organizations.
+func (a account) belongs(org string) bool {
+	return slices.ContainsFunc(a.tenants, func(o identity.TenantRow) bool { return o.ID == org })
+}
+
 // choose picks the organization wanted; without a wish, the current one or else the first that lets the user in.
 func (s Sessions) choose(ctx context.Context, a account, wanted, current, sso string) (string, error) { //nolint:revive // three organizations that mean three things
 	if wanted == "" {

@@ -55,13 +55,16 @@ func (r *Row) item(pk string) table.Item {
 // sortKey puts rows in the order of their time, which is that of their numbers.
 func sortKey(at time.Time, seq int64) string { return fmt.Sprintf("%s#%012d", bound(at), seq) }
 
+// latest is the last time that sort keys can tell, in the year 2286: one digit more, and they are out of order.
+const latest = 9_999_999_999_999
+
 // bound is what the sort keys of rows at or after a time are not below.
 func bound(at time.Time) string {
 	ms := at.UnixMilli()
 	if at.After(time.UnixMilli(ms)) {
 		ms++
 	}
-	return fmt.Sprintf("%013d", max(ms, 0))
+	return fmt.Sprintf("%013d", min(max(ms, 0), latest))
 }
 
 // String is the row as one line of JSON, for the log.

@@ -174,5 +174,9 @@ func (s service) join(ctx context.Context, org, role string, u identity.User) er
 	if err != nil {
 		return err
 	}
-	return s.people.Join(ctx, org, u, []identity.Grant{{Role: role, Scope: identity.OrgScope}})
+	err = s.people.Join(ctx, org, u, []identity.Grant{{Role: role, Scope: identity.OrgScope}})
+	if fault.Is(err, fault.NotFound) {
+		err = fault.Cause(fault.Denied, err, "the organization is being deleted")
+	}
+	return err
 }

@@ -77,6 +77,20 @@ func TestADisabledAccountDoesNotGetIn(t *testing.T) {
 	h.refuses(http.StatusForbidden, w.answer(h, h.begin(ada)))
 }
 
+// Who was on the way when the organization ended is told so, in a status that is documented, member or not.
+func TestAnOrganizationThatEndsMeanwhileLetsNobodyIn(t *testing.T) {
+	h, o, w := connected(t)
+	newcomer := w.answer(h, h.begin(ada))
+	owner := w.says(h, readRequest(t, h.begin(ada)), "owner@example.com").document(t)
+	for _, k := range []table.Key{identity.AccessKey(o.org), identity.OrganisationKey(o.org)} {
+		if _, err := h.p.Table.Write(anywhere(), table.Update(k, []table.Change{table.Set("ended", true)})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.finish(newcomer).want(t, http.StatusForbidden)
+	h.finish(owner).want(t, http.StatusForbidden)
+}
+
 // A session that a provider vouched for works in its organization only: it must not open what the person can do elsewhere.
 func TestASessionOfSingleSignOnStaysInItsOrganization(t *testing.T) {
 	h, o, w := connected(t)

@@ -45,6 +45,10 @@ func (s People) accept(ctx context.Context, u identity.User, p pointer) error {
 		if o, err = s.offer(ctx, u.Email, p); err != nil {
 			return err
 		}
+		if o.ID != p.ID { // it was replaced after p was read, maybe by another inviter: judge that one
+			p.ID, p.Inviter, err = o.ID, o.Inviter, errChanged
+			continue
+		}
 		if err = s.take(ctx, u, o); !errors.Is(err, errChanged) && !errors.Is(err, errEnded) {
 			return err
 		}

@@ -231,7 +231,15 @@ func TestWhatChangesWhileAnInvitationIsAccepted(t *testing.T) {
 			a.Generation++
 			s.put(identity.AccessKey(org), a)
 		}, false},
-		"the organization ends":  {func(s *stage) { s.end() }, false},
+		"the organization ends": {func(s *stage) { s.end() }, false},
+		"somebody else invites to more": {func(s *stage) {
+			inv, err := s.Invitation(s.ctx, org, "eve@example.com")
+			s.must(err)
+			next := inv
+			next.Role, next.Inviter = identity.Admin, "usr_ada"
+			_, err = s.Amend(s.ctx, org, inv, next)
+			s.must(err)
+		}, true},
 		"another member changes": {func(s *stage) { s.must(s.Regrant(s.ctx, org, s.found("ada"), grants(identity.Owner))) }, true},
 		"the inviter gets more":  {func(s *stage) { s.must(s.Regrant(s.ctx, org, s.found("bob"), grants(identity.Owner))) }, true},
 	} {

@@ -116,7 +116,7 @@ func counted(rows int64) string {
 // step takes one row.
 func (p *proof) step(row audit.Sealed) error {
 	if b := p.walk.Step(row); b != nil {
-		return fmt.Errorf("the chain breaks at row %d (%s): %s", b.Seq, b.ID, b.Why)
+		return fmt.Errorf("the chain breaks at row %d (%.64q): %s", b.Seq, b.ID, b.Why)
 	}
 	switch {
 	case p.head == "" || p.found != "":

@@ -258,3 +258,16 @@ func TestAuditSaysWhatItWants(t *testing.T) {
 		}
 	}
 }
+
+func TestAnExportDoesNotSpeakToTheTerminal(t *testing.T) {
+	x := exported(t)
+	path := filepath.Join(t.TempDir(), "hostile")
+	hostile := strings.Replace(x.first, `"id":"aud_`, `"id":"\u001b[2J\nthe chain holds\naud_`, 1)
+	if err := os.WriteFile(path, []byte(hostile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := auditing(t.Context(), []string{"verify", path}, io.Discard, io.Discard)
+	if err == nil || strings.ContainsAny(err.Error(), "\n\x1b") {
+		t.Errorf("%q", fmt.Sprint(err))
+	}
+}

@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -136,4 +137,23 @@ func FuzzReader(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A file can begin anywhere, so what its first row follows is taken as it stands there, and printed.
+func TestWhatTheFirstRowFollowsIsAHash(t *testing.T) {
+	for name, previous := range map[string]string{
+		"nothing": "", "too short": "ab", "a line of its own": strings.Repeat("a", 40) + "\nlast hash      00",
+		"what a terminal obeys": "\x1b[2J" + strings.Repeat("a", 60), "capitals": strings.Repeat("A", 64),
+	} {
+		s := Sealed{"seq": json.Number("7"), "at": "2026-03-02T12:00:00Z", "previousHash": previous}
+		s["hash"] = digest(s)
+		if b := (&Walk{}).Step(s); b == nil {
+			t.Errorf("%s: %q was taken for a hash", name, previous)
+		}
+	}
+	s := Sealed{"seq": json.Number("7"), "at": "2026-03-02T12:00:00Z", "previousHash": strings.Repeat("a", 64)}
+	s["hash"] = digest(s)
+	if b := (&Walk{}).Step(s); b != nil {
+		t.Errorf("%+v", b)
+	}
 }

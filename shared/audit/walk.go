@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -100,6 +101,9 @@ func (w *Walk) Step(s Sealed) *Break {
 	return nil
 }
 
+// hashForm is what a hash looks like. What is none is not shown to anybody: an export may come from anywhere.
+var hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
 // wrong tells what is wrong with a row where it stands, "" for nothing.
 func (w *Walk) wrong(s Sealed) string {
 	if why := w.misplaced(s.seq()); why != "" {
@@ -111,6 +115,8 @@ func (w *Walk) wrong(s Sealed) string {
 	switch {
 	case digest(content) != s.text("hash"):
 		return "its hash is not that of its content: it was altered"
+	case !hashForm.MatchString(previous):
+		return "its previousHash is not a hash"
 	case w.Last > 0 && previous != w.Hash:
 		return fmt.Sprintf("its previousHash is not the hash of row %d: one of the two was altered", w.Last)
 	case (s.seq() == 1) != (previous == genesis):

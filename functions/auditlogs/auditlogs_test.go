@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"lamplighter.dev/shared/audit"
 	"lamplighter.dev/shared/clock"
 	"lamplighter.dev/shared/identity"
@@ -343,6 +345,37 @@ func TestALongExportGoesOnWhereItStopped(t *testing.T) {
 			if c.parts > 0 && len(parts) != c.parts || c.parts == 0 && len(parts) < 2 || w.Rows != 59 || w.First != 1 {
 				t.Errorf("%s, %s: %d parts, %+v", name, format, len(parts), w)
 			}
+		}
+	}
+}
+
+// A Lambda answers with 6 MB at most, and its answer is a string of JSON: each quotation mark in it takes two bytes.
+func TestAnExportFitsIntoTheAnswerOfALambda(t *testing.T) {
+	const most = 6 << 20
+	a := newAPI(t)
+	quotes := strings.Repeat(`"`, 450)
+	row := numbered(1)[0]
+	row.Changes = audit.Changes{Before: []string{quotes, quotes, quotes, quotes, quotes, quotes}, After: []string{quotes, quotes, quotes, quotes, quotes, quotes}}
+	rows := make([]audit.Row, 400)
+	for i := range rows {
+		rows[i] = row
+	}
+	a.write(ours, rows...)
+	for _, format := range []string{"ndjson", "csv"} {
+		var ev events.APIGatewayProxyRequest
+		ev.HTTPMethod, ev.Path = http.MethodGet, "/audit-logs/export"
+		ev.QueryStringParameters = map[string]string{"format": format}
+		ev.MultiValueQueryStringParameters = map[string][]string{"format": {format}}
+		ev.RequestContext.Authorizer = identity.Encode(identity.Caller{
+			Org: ours, User: "usr_1", Grants: []identity.Grant{{Policies: []string{policy}, Scope: identity.OrgScope}},
+		})
+		out, err := rest.Adapt(a.h)(t.Context(), ev)
+		if err != nil || out.StatusCode != http.StatusOK || len(out.MultiValueHeaders["Link"]) != 1 {
+			t.Fatalf("%s: %d %v %v", format, out.StatusCode, out.MultiValueHeaders, err)
+		}
+		sent, err := json.Marshal(out)
+		if err != nil || len(sent) > most {
+			t.Errorf("%s: %d bytes, where %d go through: %v", format, len(sent), most, err)
 		}
 	}
 }

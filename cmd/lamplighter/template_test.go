@@ -150,3 +150,17 @@ func TestTheCommittedInterfaceDescriptionIsWhatTheOperationsSay(t *testing.T) {
 		t.Error("openapi.yaml is not what the operations say: run `make openapi` and read the difference")
 	}
 }
+
+// SES calls it SendEmail, and yet asks for the right to SendRawEmail where a mail is given as a whole, as shared/mail/ses
+// gives it. No emulator does.
+func TestTheMailerMaySendAMailAsAWhole(t *testing.T) {
+	b, err := os.ReadFile("../../template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, mailer, _ := strings.Cut(string(b), "  MailerFunction:")
+	mailer, _, _ = strings.Cut(mailer, "      Events:")
+	if !strings.Contains(mailer, "Action: [ses:SendEmail, ses:SendRawEmail]") {
+		t.Errorf("the mailer may not send:%s", mailer)
+	}
+}

@@ -123,22 +123,20 @@ func choose[T any](changes []table.Change, field string, p rest.Patch[T], to **T
 	return append(changes, table.Set(field, p.Value))
 }
 
-// store writes the changes, and with another name moves the claim to it among the creator's organizations.
+// store writes the changes, and with another name moves the claim to it.
 func (s service) store(ctx context.Context, old, next identity.TenantRow, changes []table.Change) error { //nolint:revive // a change is from one to another
-	k := identity.OrganisationKey(old.ID)
-	writes := []table.Write{
-		table.Update(k, changes, table.Equal("name", old.Name)),
+	claims, err := reclaimed(ctx, old, next)
+	if err != nil {
+		return err
+	}
+	if len(claims) > 0 {
+		changes = append(changes, table.Set("loose", !creates(ctx, old)))
+	}
+	writes := append([]table.Write{
+		table.Update(identity.OrganisationKey(old.ID), changes, table.Equal("name", old.Name)),
 		table.Check(identity.AccessKey(old.ID), table.Exists(), table.NotEqual("ended", true)),
-	}
-	was, is := nameKey(old.CreatedBy, old.Name), nameKey(old.CreatedBy, next.Name)
-	if was != is {
-		claim, err := table.Row(is, identity.Membership{Org: old.ID, Joined: next.UpdatedAt})
-		if err != nil {
-			return err
-		}
-		writes = append(writes, table.Put(claim, table.Absent()), table.Delete(was, table.Any(table.Lacks("org"), table.Equal("org", old.ID))))
-	}
-	err := s.Table.Transact(table.Within(ctx, identity.UserPrefix+old.CreatedBy), writes...)
+	}, claims...)
+	err = s.Table.Transact(table.Within(ctx, identity.UserPrefix+old.CreatedBy), writes...)
 	failed, ok := errors.AsType[*table.ConditionError](err)
 	if !ok {
 		return fault.Wrap("change organization "+old.ID, err)
@@ -146,8 +144,36 @@ func (s service) store(ctx context.Context, old, next identity.TenantRow, change
 	if _, ended := failed.Old(1); ended {
 		return gone(old.ID)
 	}
-	if _, taken := failed.Old(2); taken {
+	if _, taken := failed.Old(2); taken && creates(ctx, old) {
 		return fault.New(fault.Conflict, "name: there is an organization %q of the same creator already", next.Name)
 	}
 	return fault.New(fault.Conflict, "the organization was renamed by somebody else at the same time: read it again, then repeat")
+}
+
+// creates tells whether the caller is the creator of o, and may know what else the creator has.
+func creates(ctx context.Context, o identity.TenantRow) bool {
+	c := identity.From(ctx)
+	return c.User == o.CreatedBy && !c.SSO
+}
+
+// reclaimed are the writes that move the claim to a name among the creator's organizations. Anybody else would learn from a
+// name that is taken what the creator has elsewhere: the name that they give is not claimed.
+func reclaimed(ctx context.Context, old, next identity.TenantRow) ([]table.Write, error) {
+	is := nameKey(old.CreatedBy, next.Name)
+	if is == nameKey(old.CreatedBy, old.Name) {
+		return nil, nil
+	}
+	if !creates(ctx, old) {
+		return unclaimed(old), nil
+	}
+	claim, err := table.Row(is, identity.Membership{Org: old.ID, Joined: next.UpdatedAt})
+	return append([]table.Write{table.Put(claim, table.Absent())}, unclaimed(old)...), err
+}
+
+// unclaimed gives up the claim to the name of o. When o has none, the claim is another organization's, or nobody's.
+func unclaimed(o identity.TenantRow) []table.Write {
+	if o.Loose {
+		return nil
+	}
+	return []table.Write{table.Delete(nameKey(o.CreatedBy, o.Name), table.Any(table.Lacks("org"), table.Equal("org", o.ID)))}
 }

@@ -55,13 +55,18 @@ func (h *house) found(user, name string) string {
 	return o.ID
 }
 
-// as makes a request with a role, in the organization; "pat owner" with a personal access token.
+// as makes a request with a role, in the organization; "pat owner" with a personal access token, "eve's admin" as somebody
+// who did not make it, "vouched admin" in a session of single sign-on.
 func (h *house) as(role, request, body string) answer {
 	h.t.Helper()
 	c := identity.Caller{Org: h.org, User: "usr_ada", Email: "ada@example.com", Method: identity.MethodToken, Session: "s"}
 	if rest, pat := strings.CutPrefix(role, "pat "); pat {
 		role, c.Method, c.Session = rest, identity.MethodPAT, ""
 	}
+	if rest, eve := strings.CutPrefix(role, "eve's "); eve {
+		role, c.User = rest, "usr_eve"
+	}
+	role, c.SSO = strings.CutPrefix(role, "vouched ")
 	c.Grants = identity.Resolve([]identity.Grant{{Role: role, Scope: identity.OrgScope}})
 	method, path, _ := strings.Cut(request, " ")
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
@@ -199,6 +204,31 @@ func TestRenamingMovesTheClaimToTheName(t *testing.T) {
 	}
 	if got := call(t, h.p, "usr_ada", `{"name":"Engines"}`); got.status != 200 {
 		t.Errorf("the old name is taken: %d %s", got.status, got.Error)
+	}
+}
+
+// Whoever tried names could learn from 409 how the creator's other organizations are called. check 39.
+func TestRenamingTellsNothingOfTheCreatorsOtherOrganizations(t *testing.T) {
+	for _, role := range []string{"eve's admin", "vouched admin"} {
+		h := newHouse(t)
+		h.p.Workflow = nowhere{}
+		h.found("usr_ada", "Looms")
+		for _, s := range []struct {
+			role, name string
+			status     int
+		}{{role, "Wheels", 200}, {role, "Looms", 200}, {"admin", "looms", 200}, {"admin", "Engines", 200}, {"admin", "Looms", 409}, {role, "Looms", 200}} {
+			if got := h.as(s.role, "PUT /organisation", `{"name":"`+s.name+`"}`); got.status != s.status {
+				t.Errorf("%s names it %s: %d %s", s.role, s.name, got.status, got.Error)
+			}
+		}
+		if got := h.as("owner", "DELETE /organisation", `{"confirm":"Looms"}`); got.status != 200 {
+			t.Errorf("it cannot be deleted any more: %d %s", got.status, got.Error)
+		}
+		for name, status := range map[string]int{"looms": 409, "Wheels": 200, "Engines": 200} {
+			if got := call(t, h.p, "usr_ada", `{"name":"`+name+`"}`); got.status != status {
+				t.Errorf("after %s, another %s: %d %s", role, name, got.status, got.Error)
+			}
+		}
 	}
 }
 

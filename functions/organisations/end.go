@@ -36,8 +36,7 @@ func (s service) end(ctx context.Context, in *endInput) (Ended, error) {
 	if confirm != o.Name {
 		return Ended{}, fault.New(fault.Invalid, "confirm: it must be the name of the organization, %q", o.Name)
 	}
-	claim := table.Delete(nameKey(o.CreatedBy, o.Name), table.Any(table.Lacks("org"), table.Equal("org", o.ID)))
-	err = erasure.Begin(table.Within(ctx, identity.UserPrefix+o.CreatedBy), s.Platform, o.ID, claim)
+	err = erasure.Begin(table.Within(ctx, identity.UserPrefix+o.CreatedBy), s.Platform, o.ID, unclaimed(o)...)
 	if errors.Is(err, erasure.ErrEnded) {
 		return Ended{}, gone(o.ID)
 	}

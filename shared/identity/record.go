@@ -40,6 +40,7 @@ type TenantRow struct {
 	Organisation
 	Chosen
 	SSO   []string `json:"ssoDomains,omitempty"` // mail domains whose members must sign in through the organization's identity provider
+	Loose bool     `json:"loose,omitempty"`      // somebody else than its creator named it: the name is not among those that the creator claims
 	Ended bool     `json:"ended,omitempty"`      // as in Access: who is about to choose an organization is not offered this one
 }
 

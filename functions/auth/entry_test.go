@@ -102,7 +102,7 @@ func TestRoundTripsAtTheDoor(t *testing.T) {
 		want int
 		do   func(ctx context.Context) error
 	}{
-		{"log-in", 12, func(ctx context.Context) error {
+		{"log-in", 13, func(ctx context.Context) error {
 			b := &logInInput{}
 			b.Body.Email, b.Body.Password = ada, password
 			_, err := in.s.logIn(ctx, b)

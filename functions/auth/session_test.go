@@ -165,6 +165,33 @@ func TestChoosingAnOrganization(t *testing.T) {
 	}
 }
 
+// Whoever invites somebody and then locks them out must not keep them from what they have elsewhere, or from making an
+// organization of their own.
+func TestWhoIsLockedOutOfOneOrganizationGetsInElsewhere(t *testing.T) {
+	const first, second = "org_01k8z3v5y0e6m9x2q4t7r1c8bd", "org_01k8z3v5y0e6m9x2q4t7r1c8be"
+	h := newHouse(t).quickly()
+	h.register()
+	user := h.session(h.logIn()).User
+	h.belongTo(user, first, "First")
+	in := h.logIn()
+	row, err := table.Row(identity.MemberKey(first, user), identity.Member{User: user, Email: ada, Disabled: true})
+	if err == nil {
+		_, err = h.p.Table.Write(table.Within(t.Context(), row.PK), table.Put(row))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.refresh(403, in)
+	h.want(403, "POST", "/auth/login", map[string]any{"email": ada, "password": password, "tenantID": first})
+	if s := h.session(h.logIn()); s.Org != "" {
+		t.Errorf("without another organization the session is in %q", s.Org)
+	}
+	h.belongTo(user, second, "Second")
+	if s := h.session(h.logIn()); s.Org != second {
+		t.Errorf("with another organization the session is in %q", s.Org)
+	}
+}
+
 // belongTo makes user a member of a new organization.
 func (h *house) belongTo(user, org, name string) {
 	h.t.Helper()

@@ -51,19 +51,20 @@ func (s Sessions) choose(ctx context.Context, a account, wanted, current, sso st
 	return "", nil
 }
 
-// admits refuses a session of a password where the organization demands its own sign-on. Its owners get in nevertheless: a
-// broken identity provider must not lock out who can mend it.
+// admits refuses whom the organization has locked out: in a session there every request would be refused, so that one who
+// belongs nowhere else could not even make an organization of their own. It refuses a session of a password where the
+// organization demands its own sign-on. Its owners get in nevertheless: a broken identity provider must not lock out who
+// can mend it.
 func (s Sessions) admits(ctx context.Context, o identity.TenantRow, u identity.User, sso string) error {
-	if o.ID == sso || !o.DemandsSSO(u.Email) {
-		return nil
-	}
 	k := identity.MemberKey(o.ID, u.ID)
 	m, err := table.Read[identity.Member](table.Within(ctx, k.PK), s.Table, k)
 	switch {
-	case fault.Is(err, fault.NotFound) || err == nil && !m.Owns():
-		return fault.New(fault.Denied, "organization %s (%s) demands single sign-on: POST /auth/saml/initiate with your address", o.ID, o.Name)
-	case err != nil:
+	case err != nil && !fault.Is(err, fault.NotFound):
 		return fmt.Errorf("read member %s of %s: %w", u.ID, o.ID, err)
+	case m.Disabled:
+		return fault.New(fault.Denied, "you are disabled in organization %s (%s): ask an administrator of it", o.ID, o.Name)
+	case o.ID != sso && o.DemandsSSO(u.Email) && !m.Owns():
+		return fault.New(fault.Denied, "organization %s (%s) demands single sign-on: POST /auth/saml/initiate with your address", o.ID, o.Name)
 	}
 	return nil
 }

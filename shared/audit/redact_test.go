@@ -18,7 +18,7 @@ func TestNamesOfSecrets(t *testing.T) {
 		"credential": true, "credentials": true, "awsCredentials": true, "authorization": true, "Proxy-Authorization": true,
 		"cookie": true, "Set-Cookie": true, "assertion": true, "client_assertion": true, "signature": true, "X-Amz-Signature": true,
 		"kubeconfig": true, "kubeConfig": true, "kube_config": true, "webhookURL": true, "webhook_url": true, "pepper": true, "jwt": true,
-		"SAMLResponse": true, "connectionString": true, "pat": true,
+		"SAMLResponse": true, "connectionString": true, "pat": true, "pwd": true, "db_pwd": true,
 
 		"policies": false, "keys": false, "monkey": false, "keyboard": false, "decoded": false, "encoding": false, "barcode": false,
 		"hotpath": false, "pattern": false, "patch": false, "path": false, "name": false, "email": false, "id": false, "url": false,
@@ -50,6 +50,9 @@ func TestTextsThatAreSecrets(t *testing.T) {
 		"https://example.com/x?a=b&Signature=1":       true,
 		"https://hooks.slack.com/services/T/B/x":      true,
 		"https://discord.com/api/webhooks/1/x":        true,
+		"GOCSPX-abcdefghijklmnop":                     true,
+		"AccountName=x;AccountKey=abcd==;a=b":         true,
+		"Endpoint=sb://x;SharedAccessKey=abcd=":       true,
 		"$2y$":                                        false,
 
 		"": false, "lamp": false, "a lamp_shade": false, "Basic monitoring of all": false, "ada@example.com": false,

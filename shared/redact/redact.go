@@ -32,7 +32,7 @@ var (
 	}
 	// tellingWords say so only where they are a word of the name: "accessKey" and "otp_code", not "monkey" or "decoded".
 	// "keys" is no secret: it is what lists of names are called.
-	tellingWords = map[string]bool{"otp": true, "totp": true, "code": true, "codes": true, "key": true, "jwt": true, "bearer": true, "pin": true, "pat": true}
+	tellingWords = map[string]bool{"otp": true, "totp": true, "code": true, "codes": true, "key": true, "jwt": true, "bearer": true, "pin": true, "pat": true, "pwd": true}
 	// harmless are names that only sound like that of a secret.
 	harmless = map[string]bool{
 		"tokenid": true, "tokentype": true, "tagkey": true, "tagkeys": true, "publickey": true, "publickeys": true, "keyid": true,
@@ -76,6 +76,8 @@ var secretText = regexp.MustCompile(strings.Join([]string{
 	`xox[a-z]-[A-Za-z0-9]`,
 	`AIza[A-Za-z0-9_-]{16}`,
 	`ya29\.`,
+	`GOCSPX-[A-Za-z0-9_-]{8}`,
+	`(?i:(account|sharedaccess)key=)`,
 	`(?i:bearer) [A-Za-z0-9+/=._~-]{8}`,
 	`(?i:basic) [A-Za-z0-9+/=]{16}`,
 	`://[^/?#\s]*:[^/?#\s]*@`,

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"net/netip"
 	"time"
 
 	"lamplighter.dev/shared/fault"
@@ -26,20 +25,8 @@ var (
 	failuresOfAll    = limit.Rule{Name: "login-address", Max: 50, Per: time.Hour} // of one address, wherever they come from
 )
 
-// source is where the request of ctx comes from: its address, or the /64 of an IPv6 one, of which anybody has as many
-// addresses as they like.
-func source(ctx context.Context) string {
-	ip := rest.SourceIP(ctx)
-	a, err := netip.ParseAddr(ip)
-	if a = a.Unmap(); err != nil || !a.Is6() {
-		return ip
-	}
-	net, err := a.WithZone("").Prefix(64)
-	if err != nil {
-		return ip
-	}
-	return net.String()
-}
+// source is where the request of ctx comes from.
+func source(ctx context.Context) string { return limit.Source(rest.SourceIP(ctx)) }
 
 // take counts one use; without one left it is fault.Denied: the interface documents no 429 for these operations. A counter
 // that fails is logged and stops nobody.

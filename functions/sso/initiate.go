@@ -85,9 +85,9 @@ func chosen(email, domain string) (string, error) {
 	return domainOf(email)
 }
 
-// paced refuses one address that begins too often. A count that cannot be kept stops nobody.
+// paced refuses one source that begins too often. A count that cannot be kept stops nobody.
 func (s service) paced(ctx context.Context) error {
-	ok, err := limit.Take(ctx, s.Table, s.Clock.Now(), perSource, rest.SourceIP(ctx))
+	ok, err := limit.Take(ctx, s.Table, s.Clock.Now(), perSource, limit.Source(rest.SourceIP(ctx)))
 	if err != nil {
 		s.Log.WarnContext(ctx, "sign-ons are not counted", "error", err.Error())
 	}

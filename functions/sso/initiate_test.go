@@ -2,6 +2,7 @@ package sso
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +69,29 @@ func TestInitiateIsPaced(t *testing.T) {
 	h.initiate(map[string]any{"email": ada}).want(t, http.StatusForbidden)
 	h.clock.Advance(10 * time.Minute)
 	h.begin(ada)
+}
+
+// Whoever has one IPv6 address has all of its /64: they are paced as one.
+func TestInitiateIsPacedForANetwork(t *testing.T) {
+	h, _, _ := connected(t)
+	all := limit.Count(h.p.Clock.Now(), perSource, "2001:db8:0:1::/64")
+	all.Changes[0] = table.Add("n", perSource.Max)
+	if _, err := h.p.Table.Write(anywhere(), all); err != nil {
+		t.Fatal(err)
+	}
+	for from, want := range map[string]int{
+		"[2001:db8:0:1::1]:4711":   http.StatusForbidden,
+		"[2001:db8:0:1:2::3]:4711": http.StatusForbidden,
+		"[2001:db8:0:2::1]:4711":   http.StatusOK,
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/auth/saml/initiate", strings.NewReader(`{"domain":"example.com"}`))
+		r.Header.Set("Content-Type", "application/json")
+		r.RemoteAddr = from
+		w := httptest.NewRecorder()
+		if h.door.ServeHTTP(w, r); w.Code != want {
+			t.Errorf("from %s: %d %s, want %d", from, w.Code, w.Body, want)
+		}
+	}
 }
 
 func TestADeploymentThatDoesNotKnowItsAddress(t *testing.T) {

@@ -133,32 +133,56 @@ func TestSigningUpTwice(t *testing.T) {
 		}
 		h.logIn()
 	})
-	t.Run("an account that nobody verified gives way, with its password", func(t *testing.T) {
+	t.Run("an account that nobody verified for a day gives way, with its password", func(t *testing.T) {
 		h := newHouse(t).quickly()
 		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": "evil grey password"})
-		evil := h.code(mail.VerifyAddress)
-		h.clock.Advance(codesAtOnce.Per)
+		h.clock.Advance(contest)
 		mine := h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": password})
-		if code := h.code(mail.VerifyAddress); code != evil {
-			h.want(401, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": evil})
-		}
 		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
 		h.want(401, "POST", "/auth/login", map[string]any{"email": ada, "password": "evil grey password"})
 		if in := h.logIn(); in["user"].(map[string]any)["id"] != mine["user"].(map[string]any)["id"] {
 			t.Errorf("logged in as %v, signed up as %v", in["user"], mine["user"])
 		}
 	})
+	for who, order := range map[string][2]string{"before": {"evil grey password", password}, "after": {password, "evil grey password"}} {
+		t.Run("somebody who signs up "+who+" the owner of the address gets no password into the account", func(t *testing.T) {
+			h := newHouse(t).quickly()
+			h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": order[0]})
+			first := h.code(mail.VerifyAddress)
+			h.clock.Advance(codesAtOnce.Per)
+			h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": order[1]})
+			code := h.code(mail.VerifyContested)
+			if code != first {
+				h.want(401, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": first})
+			}
+			h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": code})
+			for _, p := range order {
+				h.want(401, "POST", "/auth/login", map[string]any{"email": ada, "password": p})
+			}
+			h.want(200, "POST", "/auth/password/forget", map[string]any{"email": ada})
+			h.want(200, "PATCH", "/auth/password/reset", map[string]any{"email": ada, "otp": h.code(mail.ResetPassword), "password": password})
+			h.logIn()
+		})
+	}
+	t.Run("again with the same password is one's own", func(t *testing.T) {
+		h := newHouse(t).quickly()
+		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": password})
+		h.clock.Advance(codesAtOnce.Per)
+		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": password})
+		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
+		h.logIn()
+	})
 	t.Run("above the limit of codes the password stays that of the last code", func(t *testing.T) {
 		h := newHouse(t).quickly()
-		for i := range codesAnHour.Max {
+		for range codesAnHour.Max {
 			h.clock.Advance(codesAtOnce.Per)
-			h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": fmt.Sprint(password, i)})
+			h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": password})
 		}
 		h.clock.Advance(codesAtOnce.Per)
 		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": "evil grey password"})
 		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
 		h.want(401, "POST", "/auth/login", map[string]any{"email": ada, "password": "evil grey password"})
-		h.want(200, "POST", "/auth/login", map[string]any{"email": ada, "password": fmt.Sprint(password, codesAnHour.Max-1)})
+		h.logIn()
 	})
 	t.Run("at once by many makes one account", func(t *testing.T) {
 		h := newHouse(t).quickly()

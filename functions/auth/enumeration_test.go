@@ -112,7 +112,7 @@ func TestKnownAndUnknownAddressesCostTheSame(t *testing.T) {
 				_, err := s.signUp(ctx, in)
 				return err
 			}
-		}, 1},
+		}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)

@@ -55,7 +55,8 @@ func signUps(g *rest.Group, s *service) {
 	op := public("signUp", http.MethodPost, "/auth/signup", "Create an account")
 	op.Description = "A code is mailed to the address; validate it with PATCH /auth/otp/validate, then log in. " +
 		"An address that has an account already gets the same answer, and another mail. " +
-		"Signing up again before the code was used replaces the first attempt."
+		"Signing up again before the code was used replaces the first attempt; within a day, and with another password, the account " +
+		"begins without one: reset it when the address is verified."
 	rest.Handle(g, op, s.signUp)
 
 	op = public("requestVerification", http.MethodPost, "/auth/email/verify", "Ask for a code that verifies an e-mail address")

@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"lamplighter.dev/shared/accounts"
 	"lamplighter.dev/shared/identity"
@@ -53,15 +54,39 @@ func (s *service) signUp(ctx context.Context, in *signUpInput) (SignedUp, error)
 	if err != nil {
 		return out, err
 	}
-	if err = s.admit(ctx, u, old); err != nil {
+	contested, err := s.contested(ctx, in.Body.Password, old)
+	if err != nil {
+		return out, err
+	}
+	if err = s.admit(ctx, u, old, contested); err != nil {
 		return out, fmt.Errorf("sign up %s: %w", u.ID, err)
 	}
 	out.User.ID, out.User.Email, out.User.Name = u.ID, u.Email, u.Name
 	return out, nil
 }
 
-// admit stores the account u and mails its code; an address that is taken gets another mail, and nothing is stored.
-func (s *service) admit(ctx context.Context, u, old identity.User) error {
+// contest is how long a sign-up that nobody verified speaks against another one for the same address.
+const contest = 24 * time.Hour
+
+// contested tells whether somebody else may have signed up with the address a while ago, or does so now: there is an
+// account that nobody verified, of another password. It computes a hash in any case, so that its time tells nothing.
+func (s *service) contested(ctx context.Context, password string, old identity.User) (bool, error) {
+	same, _, err := s.passwords.verify(ctx, password, old.Password)
+	if err != nil {
+		return false, fmt.Errorf("compare with the password of %s: %w", old.ID, err)
+	}
+	waits := old.ID != "" && !old.Verified && s.Clock.Now().Sub(old.Created) < contest
+	return waits && !same, nil
+}
+
+// admit stores the account u and mails its code; an address that is taken gets another mail, and nothing is stored. Of an
+// address that two have signed up with, only one reads the mails, and the code does not tell whose password it confirms:
+// the account then begins without one, and whoever confirms the address sets it by a reset.
+func (s *service) admit(ctx context.Context, u, old identity.User, contested bool) error {
+	template := mail.VerifyAddress
+	if contested {
+		u.Password, template = "", mail.VerifyContested
+	}
 	if old.Verified {
 		return s.issue(ctx, order{purpose: verification, address: u.Email, template: mail.AccountExists})
 	}
@@ -69,7 +94,7 @@ func (s *service) admit(ctx context.Context, u, old identity.User) error {
 	if err != nil {
 		return err
 	}
-	return s.issue(ctx, order{purpose: verification, address: u.Email, user: u.ID, template: mail.VerifyAddress}, writes...)
+	return s.issue(ctx, order{purpose: verification, address: u.Email, user: u.ID, template: template}, writes...)
 }
 
 type addressInput struct {

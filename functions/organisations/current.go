@@ -28,7 +28,7 @@ func (s service) currentOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "updateOrganisation", Method: http.MethodPut, Path: path, Policy: "organisation:write",
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Change the organization that the caller works in",
-		Description: "Changes only the fields present; null puts a setting back to its default. Another organization of the same creator with the same name is 409.",
+		Description: "Changes only the fields present; null puts a setting back to its default. Renamed by its creator, another organization of theirs with the same name is 409.",
 	}, s.change)
 	rest.Handle(g, rest.Op{
 		ID: "deleteOrganisation", Method: http.MethodDelete, Path: path, Policy: "organisation:delete", Session: true,

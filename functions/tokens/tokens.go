@@ -33,7 +33,7 @@ func Operations(p *platform.Platform) *rest.Group {
 		ID: "createPersonalAccessToken", Method: http.MethodPost, Path: "/personal-access-tokens",
 		Summary: "Create a personal access token",
 		Description: "It acts as the caller, with what the caller may do at the moment of each request, in every organization " +
-			"that the caller belongs to: the header X-Organisation-Id names one by its id, and without it the oldest is meant. " +
+			"that the caller belongs to: the header X-Organisation-Id names one by its id, and without it the one that the caller joined first is meant. " +
 			"It ends with its date, when it is revoked, and when the caller's password is reset. A token that is created in a " +
 			"session of single sign-on works in that session's organization only, named or not, and an organization that demands single " +
 			"sign-on lets in no others, but its owners'. At most 50 at a time, and no two of one name. The secret, token, is shown " +

@@ -26,7 +26,8 @@ type Template string
 // else's address, could write that person a message through it: so subjects take none, and texts repeat one only without
 // what makes it an address to click on.
 const (
-	VerifyAddress   Template = "verify_address" // code
+	VerifyAddress   Template = "verify_address"   // code
+	VerifyContested Template = "verify_contested" // code
 	AccountExists   Template = "account_exists"
 	ResetPassword   Template = "reset_password" // code
 	PasswordChanged Template = "password_changed"

@@ -23,7 +23,7 @@ var at = time.Date(2026, time.March, 10, 9, 0, 0, 0, time.UTC)
 
 func TestTemplates(t *testing.T) {
 	for _, name := range []mail.Template{
-		mail.VerifyAddress, mail.AccountExists, mail.ResetPassword, mail.PasswordChanged, mail.SessionReused,
+		mail.VerifyAddress, mail.VerifyContested, mail.AccountExists, mail.ResetPassword, mail.PasswordChanged, mail.SessionReused,
 		mail.Invitation, mail.TokenExpiring, mail.ProviderAdded,
 	} {
 		t.Run(string(name), func(t *testing.T) {

@@ -145,6 +145,9 @@ var plain = map[string]any{
 	"otp": "000000",
 }
 
+// either are members that are not required by themselves, but one of them is.
+var either = map[string]bool{"addTeamResources resourceID": true}
+
 // slot is one place of a request that names something.
 type slot struct{ in, name string }
 
@@ -302,7 +305,7 @@ func (w *sweep) body(op swept, s *openapi3.Schema, at slot, foreign string) any 
 	out := map[string]any{}
 	for name, ref := range s.Properties {
 		leads := at.in == "body" && (name == at.name || slices.Contains(members(ref.Value, 0), at.name))
-		if leads || slices.Contains(s.Required, name) || plain[name] != nil && op.Security != nil {
+		if leads || slices.Contains(s.Required, name) || plain[name] != nil && op.Security != nil || either[op.OperationID+" "+name] {
 			out[name] = w.member(op, name, ref.Value, at, foreign)
 		}
 	}

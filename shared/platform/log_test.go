@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -63,5 +64,18 @@ func TestALogTellsWhatIsNone(t *testing.T) {
 	b.Reset()
 	if TextLog(&b, slog.LevelWarn).Info("quiet"); b.Len() != 0 {
 		t.Errorf("below its level: %s", b.String())
+	}
+}
+
+// BenchmarkLine is the line that each request writes.
+func BenchmarkLine(b *testing.B) {
+	log := JSONLog(io.Discard)
+	b.ReportAllocs()
+	for b.Loop() {
+		log.LogAttrs(b.Context(), slog.LevelInfo, "request",
+			slog.String("method", "GET"), slog.String("route", "/resource-groups/{groupID}"), slog.Int("status", 200),
+			slog.Float64("ms", 1.5), slog.String("request_id", "gw_01k8z3v5y0e6m9x2q4t7r1c8bd"),
+			slog.String("org", "org_01k8z3v5y0e6m9x2q4t7r1c8bd"), slog.String("user", "usr_01k8z3v5y0e6m9x2q4t7r1c8bd"),
+			slog.Int("trips", 2), slog.Float64("rcu", 1.5), slog.Float64("wcu", 0))
 	}
 }

@@ -12,11 +12,6 @@ const (
 	Deployments  Category = "deployments"
 )
 
-// Categories lists all of them.
-func Categories() []Category {
-	return []Category{Platform, Scheduling, Cost, Provisioning, Deployments}
-}
-
 // CategoryOf is the category of the operations under a tag of the interface.
 func CategoryOf(tag string) Category {
 	if c, ok := categories[tag]; ok {

@@ -22,7 +22,7 @@ func TestEveryTagHasACategory(t *testing.T) {
 	if len(categories) != len(tags) {
 		t.Errorf("%d tags have a category, and there are %d", len(categories), len(tags))
 	}
-	for _, c := range Categories() {
+	for _, c := range []Category{Platform, Scheduling, Cost, Provisioning, Deployments} {
 		if !used[c] {
 			t.Errorf("nothing is %s", c)
 		}

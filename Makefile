@@ -10,7 +10,7 @@ VERSION   := $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 STRIPPED  := -trimpath -buildvcs=false -ldflags="-s -w"
 LAMBDA    := CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build $(STRIPPED) -tags lambda.norpc
 
-# Packages and flags of a test run can be narrowed: make test PACKAGES=./shared/table/... TESTFLAGS='-run Contract -v'
+# Packages and flags of a test run can be narrowed: make test PACKAGES=./shared/engine/table/... TESTFLAGS='-run Contract -v'
 PACKAGES  ?= ./...
 TESTFLAGS ?=
 

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
 )
 
 // The ids that the samples name.
@@ -31,7 +31,7 @@ const (
 )
 
 // awsAccount answers the calls that the samples lead to: a DynamoDB table with fixed items, which takes writes and keeps
-// none, and a signing key of KMS. Conditions are not its business: shared/table is held to those elsewhere.
+// none, and a signing key of KMS. Conditions are not its business: shared/engine/table is held to those elsewhere.
 type awsAccount struct {
 	t     testing.TB
 	items map[table.Key]map[string]any

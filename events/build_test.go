@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/clock"
-	"lamplighter.dev/shared/runtimeapi"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/lambdaemulator"
 )
 
 // workers work behind the requests. Every other function answers while somebody waits, or each minute, and must stay light.
@@ -64,7 +64,7 @@ func BenchmarkStart(b *testing.B) {
 func firstAnswer(b *testing.B, path string, env []string, event []byte) time.Duration {
 	b.Helper()
 	began := clock.System{}.Now()
-	f, err := runtimeapi.Start(path, env...)
+	f, err := lambdaemulator.Start(path, env...)
 	if err != nil {
 		b.Fatal(err)
 	}

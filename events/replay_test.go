@@ -21,9 +21,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"lamplighter.dev/shared/clock"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/runtimeapi"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/lambdaemulator"
 )
 
 var update = flag.Bool("update", false, "write the golden answers anew")
@@ -160,7 +160,7 @@ func isGroup(t *testing.T, name string, answer []byte) {
 // replay sends event to the built function and gives its answer, or the error that it reports, as indented JSON.
 func replay(t *testing.T, function, endpoint string, event []byte) []byte {
 	t.Helper()
-	f, err := runtimeapi.Start(build(t, "./functions/"+function+"/lambda", ""), environment(endpoint)...)
+	f, err := lambdaemulator.Start(build(t, "./functions/"+function+"/lambda", ""), environment(endpoint)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func replay(t *testing.T, function, endpoint string, event []byte) []byte {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	out, err := f.Invoke(ctx, event)
-	if failure, ok := errors.AsType[*runtimeapi.Failure](err); ok {
+	if failure, ok := errors.AsType[*lambdaemulator.Failure](err); ok {
 		out, err = json.Marshal(failure)
 	}
 	if err != nil {

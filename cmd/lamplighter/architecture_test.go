@@ -29,7 +29,7 @@ type pkg struct {
 	Deps         []string
 }
 
-// path is the package's path in the module: "shared/table".
+// path is the package's path in the module: "shared/engine/table".
 func (p pkg) path() string { return strings.TrimPrefix(p.ImportPath, module) }
 
 // list asks go for the packages of the patterns, from the root of the repository.
@@ -146,7 +146,7 @@ func TestNamesSayTheSubject(t *testing.T) {
 func TestOnlyTheClockReadsTheTime(t *testing.T) {
 	reads := []string{"Now", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "Since", "Until"}
 	for path, file := range sources(t) {
-		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, filepath.Join("shared", "clock")) || forTests(path) {
+		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, filepath.Join("shared", "foundation", "clock")) || forTests(path) {
 			continue
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
@@ -162,10 +162,10 @@ func TestOnlyTheClockReadsTheTime(t *testing.T) {
 	}
 }
 
-// forTests tells whether a file is in a package that only tests import: tabletest, testenv, the twin of a cloud, peer.
+// forTests tells whether a file is in a package that only tests import: tabletest, testenv, the twin of a cloud, testkit.
 func forTests(path string) bool {
 	dir := filepath.Base(filepath.Dir(path))
-	return strings.HasSuffix(dir, "test") || dir == "testenv" || dir == "twin" || dir == "peer"
+	return strings.HasSuffix(dir, "test") || dir == "testenv" || dir == "twin" || dir == "npmpeer" || dir == "lambdaemulator"
 }
 
 // TestFilesAreOneThing keeps files at a length that is read in one go.

@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"lamplighter.dev/shared/audit"
+	"lamplighter.dev/shared/api/audit"
 )
 
 const auditUsage = `usage: lamplighter audit <command>

@@ -17,10 +17,10 @@ import (
 	"time"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/clock"
-	"lamplighter.dev/shared/table"
-	"lamplighter.dev/shared/table/tabletest"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -10,8 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/engine/table"
 )
 
 // source is which chain to print, and where it is.

@@ -16,8 +16,8 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/cmd/lamplighter/testenv"
-	"lamplighter.dev/shared/clock"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 // BenchmarkGET is one GET through gateway, authorizer, rest and the embedded table. At most 150 µs of CPU are wanted.

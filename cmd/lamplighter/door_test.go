@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
 )
 
 // door is a service whose answers at its door are looked at, over HTTP.

@@ -10,8 +10,8 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/functions/auth"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/people"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/people/membership"
 )
 
 // estate is one of everything that an organization can have, by the names under which operations ask for it.
@@ -79,7 +79,7 @@ func (c *caller) colleague(t *testing.T, email string) string {
 		t.Fatal(err)
 	}
 	viewer := []identity.Grant{{Role: identity.Viewer, Scope: identity.OrgScope}}
-	if err = people.Of(c.s.Platform).Join(t.Context(), c.Org, u, viewer); err != nil {
+	if err = membership.Of(c.s.Platform).Join(t.Context(), c.Org, u, viewer); err != nil {
 		t.Fatal(err)
 	}
 	return email

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/api/platform"
 )
 
 // choices are what `lamplighter serve` can be told, by flags or by environment variables; a flag wins.

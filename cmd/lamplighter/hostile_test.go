@@ -17,10 +17,10 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/cmd/lamplighter/testenv"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/rest/resttest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest/resttest"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 // siege is a service under attack, with what it lets out: its log from debug on, and every answer.

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"lamplighter.dev/shared/clock"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/seal"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/seal"
 )
 
 const keysUsage = `usage: lamplighter keys rotate [-dir DIR] [-now] [-revoke]

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"lamplighter.dev/cmd/lamplighter/local"
-	"lamplighter.dev/shared/clock"
-	"lamplighter.dev/shared/seal"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/seal"
 )
 
 // keyed runs `lamplighter keys` on a folder.

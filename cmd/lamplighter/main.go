@@ -16,7 +16,7 @@ import (
 	"syscall"
 
 	"lamplighter.dev/cmd/lamplighter/local"
-	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/api/platform"
 )
 
 // version is set by the linker.

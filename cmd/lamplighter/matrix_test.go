@@ -12,10 +12,10 @@ import (
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/functions/auth"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/people/membership"
 )
 
 // open are the operations that name no policy, with the reason. Whoever adds one here says why nobody has to hold anything.
@@ -126,7 +126,7 @@ func (c *cast) join(email string, grants ...identity.Grant) *testenv.Client {
 		c.t.Fatal(err)
 	}
 	owner := identity.Caller{Org: c.owner.Org, User: "usr_1", Email: "owner@example.com"}
-	if err = people.Of(c.Platform).Join(identity.With(c.t.Context(), owner), c.owner.Org, u, nil); err != nil {
+	if err = membership.Of(c.Platform).Join(identity.With(c.t.Context(), owner), c.owner.Org, u, nil); err != nil {
 		c.t.Fatal(err)
 	}
 	for _, g := range grants {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
-	"lamplighter.dev/shared/table/tabletest"
+	"lamplighter.dev/shared/engine/table/tabletest"
 )
 
 // account is the body that connects moto's account.

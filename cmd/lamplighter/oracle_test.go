@@ -8,8 +8,8 @@ import (
 	"github.com/cedar-policy/cedar-go"
 	"github.com/cedar-policy/cedar-go/types"
 
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
 )
 
 // oracle decides with Cedar, an independent engine, what somebody may do: by the policies of roles as the API tells them.

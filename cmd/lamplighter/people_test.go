@@ -12,11 +12,11 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/functions/auth"
-	"lamplighter.dev/shared/erasure"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/table"
-	"lamplighter.dev/shared/table/tabletest"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/erasure"
 )
 
 func userPath(email string) string { return "/users/" + url.PathEscape(email) }

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"lamplighter.dev/cmd/lamplighter/local"
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/engine/table"
 )
 
 // ledger counts what should be on record, by operation and status.

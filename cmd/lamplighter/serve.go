@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"lamplighter.dev/cmd/lamplighter/local"
-	"lamplighter.dev/shared/clock"
-	"lamplighter.dev/shared/mail/smtp"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/mail/smtp"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 // serve runs the service until ctx ends.

@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
-	"lamplighter.dev/shared/clock"
-	"lamplighter.dev/shared/signin/signintest"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
 )
 
 // welcomed walks from the sign-in at each provider into an organization, through the routes of the template.
 func welcomed(t *testing.T, s testenv.Setup) {
 	t.Helper()
-	google, github := signintest.NewOpenID(t, clock.System{}), signintest.NewGitHub(t)
+	google, github := oauthlogintest.NewOpenID(t, clock.System{}), oauthlogintest.NewGitHub(t)
 	s.Google, s.GitHub = google.Client(), github.Client()
 	e := testenv.Start(t, s)
 	c := e.Anonymous()

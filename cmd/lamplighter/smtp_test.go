@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"lamplighter.dev/cmd/lamplighter/local"
-	"lamplighter.dev/shared/mail/smtp/smtptest"
+	"lamplighter.dev/shared/engine/mail/smtp/smtptest"
 )
 
 // Where the operator names a mail server, a code comes by it, and nobody else sees it.

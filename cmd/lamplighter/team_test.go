@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
-	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/api/identity"
 )
 
 // teamed gives a colleague a team to operate in place of the organization: what the team owns is then all there is.

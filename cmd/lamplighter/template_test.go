@@ -11,7 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"lamplighter.dev/cmd/lamplighter/local"
-	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/api/platform"
 )
 
 // apiEvent is one route of template.yaml.
@@ -20,7 +20,7 @@ type apiEvent struct {
 	public               bool
 }
 
-// routesOf reads the routes of the template by itself, so that a mistake of shared/gateway's reader shows too.
+// routesOf reads the routes of the template by itself, so that a mistake of cmd/lamplighter/local/gateway's reader shows too.
 func routesOf(t *testing.T) []apiEvent {
 	t.Helper()
 	b, err := os.ReadFile("../../template.yaml")
@@ -151,7 +151,7 @@ func TestTheCommittedInterfaceDescriptionIsWhatTheOperationsSay(t *testing.T) {
 	}
 }
 
-// SES calls it SendEmail, and yet asks for the right to SendRawEmail where a mail is given as a whole, as shared/mail/ses
+// SES calls it SendEmail, and yet asks for the right to SendRawEmail where a mail is given as a whole, as shared/engine/mail/ses
 // gives it. No emulator does.
 func TestTheMailerMaySendAMailAsAWhole(t *testing.T) {
 	b, err := os.ReadFile("../../template.yaml")

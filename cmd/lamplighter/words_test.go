@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
 )
 
 // check 46: where a word stands in the path of one operation, it is never the id of another, whatever is called so.

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"net/http"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 // ActionPath names an action in a path. It is exported because the framework passes over embedded structs that are not.

@@ -6,16 +6,16 @@ import (
 	"fmt"
 	"net/http"
 
-	"lamplighter.dev/shared/audit"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/pending"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 // BulkAction is the body of POST /actions/bulk.
@@ -137,11 +137,11 @@ func (s *service) createBulk(ctx context.Context, org string, b execution.Bulk) 
 		return err
 	}
 	in := execution.BulkInput{Org: org, BulkID: b.ID}
-	work, err := pending.Add(pending.Work{ID: b.ID, Org: org, Machine: execution.BulkMachine, At: b.CreatedAt}, in)
+	work, err := workqueue.Add(workqueue.Work{ID: b.ID, Org: org, Machine: execution.BulkMachine, At: b.CreatedAt}, in)
 	if err != nil {
 		return err
 	}
-	err = s.p.Table.Transact(table.Within(ctx, pending.Prefix),
+	err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix),
 		table.Check(inventory.GroupKey(org, b.GroupID), table.Exists()), table.Put(row, table.Absent()), work)
 	if _, gone := errors.AsType[*table.ConditionError](err); gone {
 		return fault.New(fault.NotFound, "resource group %s was deleted meanwhile", b.GroupID)

@@ -4,11 +4,11 @@ import (
 	"context"
 	"net/http"
 
-	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/listing"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/listing"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/engine/table"
 )
 
 // historyQuery is the query of GET /state-history.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
-	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/listing"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/listing"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 // filter is the query of GET /actions.

@@ -3,9 +3,9 @@ package actions
 import (
 	"context"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // The policies of the group, and the one by which resources are seen.

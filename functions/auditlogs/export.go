@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // The bounds of one answer: a Lambda answers with 6 MB at most, and each quotation mark of a text takes two bytes of it.

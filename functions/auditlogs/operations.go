@@ -1,12 +1,12 @@
 // Package auditlogs is the operation group Audit Logs: who changed what in the organization, or tried to, to search, to
-// prove and to take away. It only reads; shared/rest writes the rows.
+// prove and to take away. It only reads; shared/api/rest writes the rows.
 package auditlogs
 
 import (
 	"net/http"
 
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
 )
 
 const (

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
 )
 
 // longest is how long an answer looks: the gateway waits 29 seconds, and the last page has to be read as well.

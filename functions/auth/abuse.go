@@ -4,34 +4,34 @@ import (
 	"context"
 	"time"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/limit"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/ratelimit"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // How often something may be done. A source is where requests come from; many people may share one.
 var (
-	codesAtOnce    = limit.Rule{Name: "codes-at-once", Max: 1, Per: time.Minute} // mailed to one address for one purpose
-	codesAnHour    = limit.Rule{Name: "codes", Max: 5, Per: time.Hour}           // the same
-	codesOfSource  = limit.Rule{Name: "codes-source", Max: 20, Per: time.Hour}
-	signUpsASource = limit.Rule{Name: "signups-source", Max: 20, Per: time.Hour}
-	codesTried     = limit.Rule{Name: "otp-source", Max: 60, Per: 15 * time.Minute}
-	refreshes      = limit.Rule{Name: "refresh-source", Max: 1000, Per: 15 * time.Minute}
-	signIns        = limit.Rule{Name: "signin-source", Max: 300, Per: 15 * time.Minute}
+	codesAtOnce    = ratelimit.Rule{Name: "codes-at-once", Max: 1, Per: time.Minute} // mailed to one address for one purpose
+	codesAnHour    = ratelimit.Rule{Name: "codes", Max: 5, Per: time.Hour}           // the same
+	codesOfSource  = ratelimit.Rule{Name: "codes-source", Max: 20, Per: time.Hour}
+	signUpsASource = ratelimit.Rule{Name: "signups-source", Max: 20, Per: time.Hour}
+	codesTried     = ratelimit.Rule{Name: "otp-source", Max: 60, Per: 15 * time.Minute}
+	refreshes      = ratelimit.Rule{Name: "refresh-source", Max: 1000, Per: 15 * time.Minute}
+	signIns        = ratelimit.Rule{Name: "signin-source", Max: 300, Per: 15 * time.Minute}
 
-	failuresHere     = limit.Rule{Name: "login", Max: 10, Per: 15 * time.Minute} // of one address at one source
-	failuresOfSource = limit.Rule{Name: "login-source", Max: 100, Per: 15 * time.Minute}
-	failuresOfAll    = limit.Rule{Name: "login-address", Max: 50, Per: time.Hour} // of one address, wherever they come from
+	failuresHere     = ratelimit.Rule{Name: "login", Max: 10, Per: 15 * time.Minute} // of one address at one source
+	failuresOfSource = ratelimit.Rule{Name: "login-source", Max: 100, Per: 15 * time.Minute}
+	failuresOfAll    = ratelimit.Rule{Name: "login-address", Max: 50, Per: time.Hour} // of one address, wherever they come from
 )
 
 // source is where the request of ctx comes from.
-func source(ctx context.Context) string { return limit.Source(rest.SourceIP(ctx)) }
+func source(ctx context.Context) string { return ratelimit.Source(rest.SourceIP(ctx)) }
 
 // take counts one use; without one left it is fault.Denied: the interface documents no 429 for these operations. A counter
 // that fails is logged and stops nobody.
-func (s *service) take(ctx context.Context, r limit.Rule, who string) error {
-	ok, err := limit.Take(ctx, s.Table, s.Clock.Now(), r, who)
+func (s *service) take(ctx context.Context, r ratelimit.Rule, who string) error {
+	ok, err := ratelimit.Take(ctx, s.Table, s.Clock.Now(), r, who)
 	if err != nil {
 		s.Log.ErrorContext(ctx, "a limit was not counted", "rule", r.Name, "error", err.Error())
 	}
@@ -53,7 +53,7 @@ func spoken(d time.Duration) string {
 
 // use is a rule with who uses it.
 type use struct {
-	limit.Rule
+	ratelimit.Rule
 	who string
 }
 
@@ -71,7 +71,7 @@ func (s *service) guess(ctx context.Context, address string) (forgive func(conte
 	return func(ctx context.Context) {
 		ctx = context.WithoutCancel(ctx) // who went away has not failed either
 		for _, u := range uses {
-			if err := limit.Return(ctx, s.Table, at, u.Rule, u.who); err != nil {
+			if err := ratelimit.Return(ctx, s.Table, at, u.Rule, u.who); err != nil {
 				s.Log.ErrorContext(ctx, "a limit was not given back", "rule", u.Name, "error", err.Error())
 			}
 		}

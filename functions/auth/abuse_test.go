@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/mail"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // from makes a request that comes from an address.

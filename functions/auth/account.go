@@ -3,16 +3,16 @@ package auth
 import (
 	"context"
 
-	"lamplighter.dev/shared/accounts"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/limit"
-	"lamplighter.dev/shared/mail"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/ratelimit"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/accounts"
 )
 
 // reach names the partitions that these operations touch before anybody is known.
 func reach(ctx context.Context) context.Context {
-	return table.Within(ctx, identity.UserPrefix, identity.AddressPrefix, codePrefix, ticketPrefix, visitPrefix, limit.Prefix, mail.Partition)
+	return table.Within(ctx, identity.UserPrefix, identity.AddressPrefix, codePrefix, ticketPrefix, visitPrefix, ratelimit.Prefix, mail.Partition)
 }
 
 // newUser makes an account that nobody has yet.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
 )
 
 // rows are what is on record at places, as action, status and actor.

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"time"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/limit"
-	"lamplighter.dev/shared/mail"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/ratelimit"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // What a one-time code is for.
@@ -81,9 +81,9 @@ func (s *service) issue(ctx context.Context, o order, extra ...table.Write) erro
 // countIssued counts the code, for the address whether or not it has an account.
 func (s *service) countIssued(o order) []table.Write {
 	now, who := s.Clock.Now(), s.codeKey(o.purpose, o.address).PK
-	counts := []table.Write{limit.Count(now, codesAtOnce, who), limit.Count(now, codesAnHour, who)}
+	counts := []table.Write{ratelimit.Count(now, codesAtOnce, who), ratelimit.Count(now, codesAnHour, who)}
 	if o.source != "" {
-		counts = append(counts, limit.Count(now, codesOfSource, o.source))
+		counts = append(counts, ratelimit.Count(now, codesOfSource, o.source))
 	}
 	return counts
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/mail"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/table"
 )
 
 func TestASignInToAnOrganization(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/mail"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/table"
 )
 
 // like is an answer without what differs from request to request.

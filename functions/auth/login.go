@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 
-	"lamplighter.dev/shared/accounts"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/sessions"
-	"lamplighter.dev/shared/signin"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/accounts"
+	"lamplighter.dev/shared/people/oauthlogin"
+	"lamplighter.dev/shared/people/sessions"
 )
 
 type logInInput struct {
@@ -25,9 +25,9 @@ type logInInput struct {
 
 func (s *service) logIn(ctx context.Context, in *logInInput) (sessions.LoggedIn, error) {
 	switch in.Body.Provider {
-	case signin.Google:
+	case oauthlogin.Google:
 		return s.logInByToken(ctx, in)
-	case signin.GitHub:
+	case oauthlogin.GitHub:
 		return sessions.LoggedIn{}, fault.New(fault.Invalid, "provider: github gives no id tokens; begin with GET /auth/github/url")
 	}
 	if in.Body.Email == "" || in.Body.Password == "" {

@@ -6,11 +6,11 @@ import (
 	"context"
 	"net/http"
 
-	"lamplighter.dev/shared/accounts"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/sessions"
-	"lamplighter.dev/shared/signin"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/people/accounts"
+	"lamplighter.dev/shared/people/oauthlogin"
+	"lamplighter.dev/shared/people/sessions"
 )
 
 // Operations is the group "Authentication".
@@ -31,11 +31,11 @@ type service struct {
 	passwords *hasher
 	accounts  accounts.Accounts
 	sessions  sessions.Sessions
-	providers signin.Providers
+	providers oauthlogin.Providers
 }
 
 func newService(p *platform.Platform) *service {
-	return &service{p, newHasher(), accounts.Of(p), sessions.Of(p), signin.Of(p)}
+	return &service{p, newHasher(), accounts.Of(p), sessions.Of(p), oauthlogin.Of(p)}
 }
 
 // refusals are the statuses that the interface documents for public operations, besides 400 and 500.

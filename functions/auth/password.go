@@ -14,7 +14,7 @@ import (
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/text/unicode/norm"
 
-	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // The cost of a hash: argon2id with 19 MiB, two passes, one lane, as OWASP's cheat sheet asks for at least.

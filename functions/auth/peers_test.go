@@ -9,18 +9,18 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/identity/identitytest"
-	"lamplighter.dev/shared/peer"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/signin/signintest"
+	"lamplighter.dev/shared/api/identity/identitytest"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
+	"lamplighter.dev/shared/testkit/npmpeer"
 )
 
 // The whole way, from door to door, with a certified provider in Google's place.
 func TestSigningInAtACertifiedProvider(t *testing.T) {
-	peer.Wanted(t)
+	npmpeer.Wanted(t)
 	p, c := identitytest.New(t)
 	c.Advance(time.Since(identitytest.Start)) // the provider goes by the machine's clock
-	provider := signintest.NewCertified(t, p.Settings.BaseURL+"/auth/google/callback")
+	provider := oauthlogintest.NewCertified(t, p.Settings.BaseURL+"/auth/google/callback")
 	p.Settings.Google = provider.Client()
 	h := &house{t: t, p: p, clock: c, s: newService(p)}
 	h.door, _ = rest.Mount(p, operations(h.s))
@@ -51,8 +51,8 @@ console.log(JSON.stringify({ sub: payload.sub, kid: protectedHeader.kid }));
 
 // Another maker's library finds our keys and takes our access tokens; a changed one it refuses.
 func TestJoseReadsOurKeysAndTokens(t *testing.T) {
-	peer.Wanted(t)
-	dir := peer.Node(t, "jose", "jose@6.2.17")
+	npmpeer.Wanted(t)
+	dir := npmpeer.Node(t, "jose", "jose@6.2.17")
 	h := newHouse(t)
 	h.register()
 	in := h.logIn()

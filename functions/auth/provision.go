@@ -3,10 +3,10 @@ package auth
 import (
 	"context"
 
-	"lamplighter.dev/shared/accounts"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/accounts"
 )
 
 // Provision makes a verified account with this address, password and name, unless the address has a verified account:

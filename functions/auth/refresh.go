@@ -3,8 +3,8 @@ package auth
 import (
 	"context"
 
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/sessions"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/people/sessions"
 )
 
 type refreshInput struct {

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/mail"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/table"
 )
 
 func (h *house) refresh(status int, tokens map[string]any) map[string]any {

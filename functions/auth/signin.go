@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"time"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/sessions"
-	"lamplighter.dev/shared/signin"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/oauthlogin"
+	"lamplighter.dev/shared/people/sessions"
 )
 
 const (
@@ -33,8 +33,8 @@ func (s *service) visitKey(state string) table.Key {
 }
 
 // attempt gives the secrets of the state that was given out. The verifier has the 43 letters that RFC 7636 wants at least.
-func (s *service) attempt(state string) signin.Attempt {
-	return signin.Attempt{
+func (s *service) attempt(state string) oauthlogin.Attempt {
+	return oauthlogin.Attempt{
 		State:    state,
 		Nonce:    identity.Digest(s.Settings.Pepper, "signin-nonce", state),
 		Verifier: identity.Digest(s.Settings.Pepper, "signin-verifier", state),
@@ -102,7 +102,7 @@ func (s *service) arrive(ctx context.Context, in *returnInput) (sessions.LoggedI
 	if in.Error != "" || in.Code == "" || len(in.Code) > maxGrant {
 		return sessions.LoggedIn{}, gaveNoCode(in)
 	}
-	claim, err := provider.Claim(ctx, s.attempt(in.State), signin.Reply{Code: in.Code, Issuer: in.Issuer})
+	claim, err := provider.Claim(ctx, s.attempt(in.State), oauthlogin.Reply{Code: in.Code, Issuer: in.Issuer})
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
@@ -137,8 +137,8 @@ func errState(provider string) error {
 
 // gaveNoCode says in the provider's words why there is no code, as far as they are fit to be shown.
 func gaveNoCode(in *returnInput) error {
-	why := signin.Clean(in.Error, 40)
-	if more := signin.Clean(in.Description, 200); more != "" {
+	why := oauthlogin.Clean(in.Error, 40)
+	if more := oauthlogin.Clean(in.Description, 200); more != "" {
 		why += ": " + more
 	}
 	if why == "" {

@@ -9,23 +9,23 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/identity/identitytest"
-	"lamplighter.dev/shared/mail"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/signin/signintest"
+	"lamplighter.dev/shared/api/identity/identitytest"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
 )
 
 // inn is a house with a twin of each provider.
 type inn struct {
 	*house
-	google *signintest.OpenID
-	github *signintest.GitHub
+	google *oauthlogintest.OpenID
+	github *oauthlogintest.GitHub
 }
 
 func newInn(t testing.TB) *inn {
 	t.Helper()
 	p, c := identitytest.New(t)
-	in := &inn{google: signintest.NewOpenID(t, c), github: signintest.NewGitHub(t)}
+	in := &inn{google: oauthlogintest.NewOpenID(t, c), github: oauthlogintest.NewGitHub(t)}
 	p.Settings.Google, p.Settings.GitHub = in.google.Client(), in.github.Client()
 	in.house = &house{t: t, p: p, clock: c, s: newService(p)}
 	in.door, _ = rest.Mount(p, operations(in.s))
@@ -258,7 +258,7 @@ func TestTheReplyOfOneProviderIsNothingAtTheOther(t *testing.T) {
 		"in the name of another issuer": func(_ *inn, back url.Values) string { back.Set("iss", "https://idp.example"); return "google" },
 		"in nobody's name":              func(_ *inn, back url.Values) string { back.Del("iss"); return "google" },
 		"of a second server that answers as google": func(in *inn, back url.Values) string {
-			second := signintest.NewOpenID(in.t, in.clock)
+			second := oauthlogintest.NewOpenID(in.t, in.clock)
 			begun := in.want(200, "GET", "/auth/google/url", nil)
 			other := second.Visit(in.t, strings.Replace(begun["url"].(string), in.google.URL, second.URL, 1), "alice")
 			for k := range back {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"lamplighter.dev/shared/accounts"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/mail"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/accounts"
 )
 
 type signUpInput struct {

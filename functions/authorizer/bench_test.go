@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/identity/identitytest"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/identitytest"
 )
 
 func BenchmarkAuthorize(b *testing.B) {

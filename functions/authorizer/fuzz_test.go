@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"lamplighter.dev/shared/clock"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/identity/identitytest"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/identitytest"
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 // FuzzAuthorize wants every header but the two genuine ones to be refused as an unknown credential, never to fail

@@ -3,8 +3,8 @@ package authorizer
 import (
 	"fmt"
 
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
 )
 
 // place is a user in an organization, or in none.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/table"
 )
 
 const (

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/clock"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/identity/identitytest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/identitytest"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // at moves the clock to the offset within the next minute, so that a test owns the whole of it.

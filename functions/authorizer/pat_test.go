@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/clock"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/identity/identitytest"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/identitytest"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 // keeper is a user with a personal access token: an operator in org, a viewer in otherOrg, which is younger.

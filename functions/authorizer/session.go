@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
 )
 
 // bySession finds out who holds the access token of a session: it reads session, user and membership in one round trip, and

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 
+	"lamplighter.dev/functions/cloudaccounts/kubeconfig"
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/kubeconfig"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/seal"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/seal"
 )
 
 // Access is the body of PUT …/access: how a cluster is entered.

@@ -9,18 +9,18 @@ import (
 	"time"
 
 	"lamplighter.dev/functions/cloudaccounts"
+	"lamplighter.dev/functions/cloudaccounts/onboarding"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/api/rest/resttest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/onboarding"
-	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/pending"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/rest/resttest"
-	"lamplighter.dev/shared/table"
-	"lamplighter.dev/shared/workflow"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 type fields = map[string]any
@@ -407,11 +407,11 @@ func TestADiscoveryThatCannotBeStartedIsLeftToTheSweeper(t *testing.T) {
 		}
 	})
 	a := s.connect(alice)
-	it, err := s.p.Table.Get(table.Within(t.Context(), pending.Prefix), pending.Key(a.JobID))
+	it, err := s.p.Table.Get(table.Within(t.Context(), workqueue.Prefix), workqueue.Key(a.JobID))
 	if err != nil {
 		t.Fatalf("nothing is pending: %v", err)
 	}
-	w, err := table.Decode[pending.Work](it)
+	w, err := table.Decode[workqueue.Work](it)
 	if err != nil || w.Machine != "discovery" || w.Org != alice.Org || !strings.Contains(string(w.Input), a.ID) {
 		t.Errorf("%+v, %v", w, err)
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/api/platform"
 )
 
 // check 60, of the addresses that this group takes: endpoints of clouds, and servers in kubeconfigs.

@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"lamplighter.dev/functions/cloudaccounts"
-	"lamplighter.dev/shared/cloud/kubeconfig"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/functions/cloudaccounts/kubeconfig"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // config is a kubeconfig whose user has these fields.

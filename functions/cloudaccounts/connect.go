@@ -8,15 +8,15 @@ import (
 	"strings"
 	"time"
 
-	"lamplighter.dev/shared/discoveries"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/guard"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/naming"
-	"lamplighter.dev/shared/pending"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/displayname"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
 // patience is how long a cloud may take to tell whether it accepts credentials: below the gateway's 29 seconds.
@@ -50,7 +50,7 @@ func (s *service) connect(ctx context.Context, in *struct{ Body NewAccount }) (A
 	if err != nil {
 		return Account{}, err
 	}
-	discoveries.Run(ctx, s.p, org, j)
+	discovery.Run(ctx, s.p, org, j)
 	return shown(a), nil
 }
 
@@ -82,7 +82,7 @@ func (s *service) prepare(ctx context.Context, org string, b NewAccount) (invent
 // check brings the name into shape, and refuses names, regions and endpoints that cannot be.
 func (s *service) check(a *inventory.Account) error {
 	var err error
-	if a.Name, err = naming.Clean("name", a.Name, maxName); err != nil {
+	if a.Name, err = displayname.Clean("name", a.Name, maxName); err != nil {
 		return err
 	}
 	regions := slices.Clone(a.Regions)
@@ -105,7 +105,7 @@ func (s *service) check(a *inventory.Account) error {
 // reachable refuses an address of a field that could only lead into our own network. What a name leads to is looked at
 // again whenever it is dialled. The address is not repeated: there may be a password in it.
 func (s *service) reachable(field, address string) error {
-	err := guard.Policy{Private: s.p.Settings.PrivateAddresses, AnyPort: true}.Check(address)
+	err := ssrfguard.Policy{Private: s.p.Settings.PrivateAddresses, AnyPort: true}.Check(address)
 	if err != nil {
 		return fault.Cause(fault.Invalid, err, "%s: %s", field, fault.Message(err))
 	}
@@ -172,8 +172,8 @@ func (s *service) ask(ctx context.Context, q inventory.Question, answer any) err
 }
 
 // create stores the account, takes its number and name, and records its first discovery, all in one transaction.
-func (s *service) create(ctx context.Context, org string, a *inventory.Account) (discoveries.Job, error) {
-	j, ws, err := discoveries.New(org, a.ID, a.CreatedAt)
+func (s *service) create(ctx context.Context, org string, a *inventory.Account) (discovery.Job, error) {
+	j, ws, err := discovery.New(org, a.ID, a.CreatedAt)
 	if err != nil {
 		return j, err
 	}
@@ -190,7 +190,7 @@ func (s *service) create(ctx context.Context, org string, a *inventory.Account) 
 	if err != nil {
 		return j, err
 	}
-	err = s.p.Table.Transact(table.Within(ctx, pending.Prefix), append([]table.Write{native, name, table.Put(row, table.Absent())}, ws...)...)
+	err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix), append([]table.Write{native, name, table.Put(row, table.Absent())}, ws...)...)
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		if _, native := lost.Old(0); native {
 			return j, duplicateNative(*a)

@@ -4,13 +4,13 @@ import (
 	"context"
 	"time"
 
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/discoveries"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 func (s *service) discover(ctx context.Context, in *accountInput) (rest.Job, error) {
@@ -18,7 +18,7 @@ func (s *service) discover(ctx context.Context, in *accountInput) (rest.Job, err
 	if _, err := s.account(ctx, org, in.AccountID); err != nil {
 		return rest.Job{}, err
 	}
-	j, err := discoveries.Start(ctx, s.p, org, in.AccountID)
+	j, err := discovery.Start(ctx, s.p, org, in.AccountID)
 	if err != nil {
 		return rest.Job{}, err
 	}
@@ -27,30 +27,30 @@ func (s *service) discover(ctx context.Context, in *accountInput) (rest.Job, err
 
 // Progress is how far a discovery is.
 type Progress struct {
-	JobID            string             `json:"jobID"`
-	CloudAccountID   string             `json:"cloudAccountID" doc:"Our id of the account"`
-	Status           discoveries.Status `json:"status" enum:"running,succeeded,partial,failed" doc:"partial: some partitions could not be read"`
-	Error            string             `json:"error,omitempty"`
-	Partitions       int                `json:"partitions" doc:"Kinds times regions; 0 until they are known"`
-	PartitionsDone   int                `json:"partitionsDone"`
-	PartitionsFailed int                `json:"partitionsFailed"`
-	Pages            int                `json:"pages" doc:"Pages read from the cloud"`
-	Resources        int                `json:"resources" doc:"Resources found so far"`
-	Created          int                `json:"created"`
-	Updated          int                `json:"updated"`
-	Unchanged        int                `json:"unchanged"`
-	Vanished         int                `json:"vanished" doc:"Not found any more, and now terminated"`
-	Failures         []Failure          `json:"failures" doc:"Partitions that could not be read"`
-	StartedAt        time.Time          `json:"startedAt"`
-	CompletedAt      time.Time          `json:"completedAt,omitzero"`
+	JobID            string           `json:"jobID"`
+	CloudAccountID   string           `json:"cloudAccountID" doc:"Our id of the account"`
+	Status           discovery.Status `json:"status" enum:"running,succeeded,partial,failed" doc:"partial: some partitions could not be read"`
+	Error            string           `json:"error,omitempty"`
+	Partitions       int              `json:"partitions" doc:"Kinds times regions; 0 until they are known"`
+	PartitionsDone   int              `json:"partitionsDone"`
+	PartitionsFailed int              `json:"partitionsFailed"`
+	Pages            int              `json:"pages" doc:"Pages read from the cloud"`
+	Resources        int              `json:"resources" doc:"Resources found so far"`
+	Created          int              `json:"created"`
+	Updated          int              `json:"updated"`
+	Unchanged        int              `json:"unchanged"`
+	Vanished         int              `json:"vanished" doc:"Not found any more, and now terminated"`
+	Failures         []Failure        `json:"failures" doc:"Partitions that could not be read"`
+	StartedAt        time.Time        `json:"startedAt"`
+	CompletedAt      time.Time        `json:"completedAt,omitzero"`
 }
 
 // Failure is a partition that could not be read, in the cloud's own words.
 type Failure struct {
-	Region string                 `json:"region"`
-	Kind   string                 `json:"kind" example:"aws-ec2"`
-	Status discoveries.PartStatus `json:"status" enum:"denied,throttled,failed"`
-	Error  string                 `json:"error"`
+	Region string               `json:"region"`
+	Kind   string               `json:"kind" example:"aws-ec2"`
+	Status discovery.PartStatus `json:"status" enum:"denied,throttled,failed"`
+	Error  string               `json:"error"`
 }
 
 type progressInput struct {
@@ -63,7 +63,7 @@ func (s *service) progress(ctx context.Context, in *progressInput) (Progress, er
 	if !id.Valid("job", in.JobID) {
 		return Progress{}, missing
 	}
-	j, parts, err := discoveries.Read(ctx, s.p.Table, identity.From(ctx).Org, in.JobID)
+	j, parts, err := discovery.Read(ctx, s.p.Table, identity.From(ctx).Org, in.JobID)
 	if err != nil {
 		return Progress{}, err
 	}
@@ -73,7 +73,7 @@ func (s *service) progress(ctx context.Context, in *progressInput) (Progress, er
 	return summed(j, parts), nil
 }
 
-func summed(j discoveries.Job, parts []discoveries.Part) Progress {
+func summed(j discovery.Job, parts []discovery.Part) Progress {
 	out := Progress{
 		JobID: j.ID, CloudAccountID: j.AccountID, Status: j.Status, Error: j.Error, Partitions: j.Partitions,
 		Failures: []Failure{}, StartedAt: j.StartedAt, CompletedAt: j.CompletedAt,
@@ -83,7 +83,7 @@ func summed(j discoveries.Job, parts []discoveries.Part) Progress {
 		out.Pages, out.Resources = out.Pages+part.Pages, out.Resources+part.Resources
 		changes = changes.Add(part.Changes)
 		switch {
-		case part.Status == discoveries.PartDone:
+		case part.Status == discovery.PartDone:
 			out.PartitionsDone++
 		case part.Ended():
 			out.PartitionsFailed++

@@ -5,8 +5,8 @@ import (
 	"crypto/rand"
 	"fmt"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // trust is what a customer's role demands of whoever assumes it. We choose it, never the customer: else one customer

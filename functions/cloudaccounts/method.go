@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // provider is how accounts of one cloud are described.

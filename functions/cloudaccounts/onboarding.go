@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"lamplighter.dev/shared/cloud/onboarding"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/functions/cloudaccounts/onboarding"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // nobody stands for the principal in what is made and then left out, where this deployment has none.

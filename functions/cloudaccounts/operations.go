@@ -3,8 +3,8 @@ package cloudaccounts
 import (
 	"net/http"
 
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
 )
 
 // The failures that operations document.

@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"time"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/discoveries"
-	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/pending"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 // oldest is how long an action can be in flight: the TimeoutSeconds of its machine.
@@ -41,7 +41,7 @@ func (s *service) remove(ctx context.Context, in *accountInput) (Removed, error)
 	if err != nil {
 		return Removed{}, err
 	}
-	j, ws, err := discoveries.New(org, a.ID, s.p.Clock.Now())
+	j, ws, err := discovery.New(org, a.ID, s.p.Clock.Now())
 	if err != nil {
 		return Removed{}, err
 	}
@@ -50,14 +50,14 @@ func (s *service) remove(ctx context.Context, in *accountInput) (Removed, error)
 	}
 	ws = append(ws, table.Delete(inventory.AccountKey(org, a.ID), table.Exists(), table.Equal("name", a.Name), counted(known)),
 		release(nativeKey(org, a.Provider, a.CloudAccountID), a.ID), release(nameKey(org, a.Name), a.ID))
-	err = s.p.Table.Transact(table.Within(ctx, pending.Prefix), ws...)
+	err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix), ws...)
 	if _, ok := errors.AsType[*table.ConditionError](err); ok {
 		return Removed{}, fault.New(fault.Conflict, "the account was changed by somebody else meanwhile: read it again")
 	}
 	if err != nil {
 		return Removed{}, fmt.Errorf("delete account %s: %w", a.ID, err)
 	}
-	discoveries.Run(ctx, s.p, org, j)
+	discovery.Run(ctx, s.p, org, j)
 	return Removed{ID: a.ID}, nil
 }
 

@@ -15,18 +15,18 @@ import (
 	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/functions/connector"
 	"lamplighter.dev/functions/discovery"
-	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/seal"
-	"lamplighter.dev/shared/table"
-	"lamplighter.dev/shared/table/tabletest"
-	"lamplighter.dev/shared/worker"
-	"lamplighter.dev/shared/workflow"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/lambdacall"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/seal"
 )
 
 // stage is the group in front of a simulated cloud, with discovery behind it.
@@ -49,7 +49,7 @@ func newStage(t *testing.T, change ...func(*platform.Platform)) *stage {
 		Settings: platform.Settings{Simulated: true, CustomEndpoints: true, PrivateAddresses: true},
 	}
 	providers := cloud.Providers{simulated.Name: simulated.New(p.Table, c)}
-	p.Workers = worker.Local{inventory.Connector: connector.Handler(p, providers)}
+	p.Workers = lambdacall.Local{inventory.Connector: connector.Handler(p, providers)}
 	p.Workflow = engine(t, p, providers)
 	for _, f := range change {
 		f(p)

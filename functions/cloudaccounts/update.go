@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/discoveries"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // Change is the body of PUT /cloud-accounts/{accountID}.
@@ -54,7 +54,7 @@ func (s *service) update(ctx context.Context, in *changeInput) (Account, error) 
 		return Account{}, err
 	}
 	if reopened {
-		j, err := discoveries.Start(ctx, s.p, org, a.ID)
+		j, err := discovery.Start(ctx, s.p, org, a.ID)
 		if err != nil {
 			return Account{}, err
 		}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // How long a page of clusters may take in all: less than the caller waits. What has not answered by then is a failure of

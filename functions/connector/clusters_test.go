@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"lamplighter.dev/functions/connector"
+	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/seal"
-	"lamplighter.dev/shared/worker"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/lambdacall"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/seal"
 )
 
 // surveyed asks for clusters of a simulated account with these credentials.
@@ -170,7 +170,7 @@ func (bare) Connect(context.Context, cloud.Account) (cloud.Conn, error) {
 
 func TestACloudWithoutClustersHasNone(t *testing.T) {
 	p := &platform.Platform{Sealer: seal.NewEnvelope(nil)}
-	w := worker.Local{inventory.Connector: connector.Handler(p, cloud.Providers{"bare": bare{}})}
+	w := lambdacall.Local{inventory.Connector: connector.Handler(p, cloud.Providers{"bare": bare{}})}
 	q := inventory.Question{Ask: inventory.AskClusters, Org: org, Account: inventory.Account{ID: "ca_1", Provider: "bare"}}
 	var got inventory.ClustersFound
 	if err := w.Invoke(t.Context(), inventory.Connector, q, &got); err != nil || got.Total != 0 || len(got.Clusters) != 0 {

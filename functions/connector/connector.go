@@ -8,16 +8,16 @@ import (
 	"errors"
 	"net"
 
+	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/table"
-	"lamplighter.dev/shared/worker"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/lambdacall"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // Handler answers inventory.Question through providers.
-func Handler(p *platform.Platform, providers cloud.Providers) worker.Handler {
+func Handler(p *platform.Platform, providers cloud.Providers) lambdacall.Handler {
 	c := connector{p, providers}
 	return c.handle
 }

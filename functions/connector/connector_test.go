@@ -10,23 +10,23 @@ import (
 	"time"
 
 	"lamplighter.dev/functions/connector"
-	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
 	"lamplighter.dev/shared/cloud/simulated"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/seal"
-	"lamplighter.dev/shared/table"
-	"lamplighter.dev/shared/table/tabletest"
-	"lamplighter.dev/shared/worker"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/lambdacall"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/seal"
 )
 
 const org = "org_1"
 
 // open makes a connector and a question about a simulated account with these credentials.
-func open(t *testing.T, credentials map[string]string) (worker.Local, inventory.Question) {
+func open(t *testing.T, credentials map[string]string) (lambdacall.Local, inventory.Question) {
 	t.Helper()
 	kek, err := seal.OpenKeyFile(filepath.Join(t.TempDir(), "kek"))
 	if err != nil {
@@ -43,7 +43,7 @@ func open(t *testing.T, credentials map[string]string) (worker.Local, inventory.
 	h := connector.Handler(p, cloud.Providers{
 		"simulated": simulated.New(p.Table, c), "aws": aws.New(aws.Options{Clock: c, CustomEndpoints: true, PrivateAddresses: true, Attempts: 1}),
 	})
-	return worker.Local{inventory.Connector: h}, inventory.Question{Ask: inventory.AskVerify, Org: org, Account: a}
+	return lambdacall.Local{inventory.Connector: h}, inventory.Question{Ask: inventory.AskVerify, Org: org, Account: a}
 }
 
 func TestVerifyTellsWhatTheCredentialsOpen(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 func TestWhatACloudSaysReachesTheClient(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"lamplighter.dev/functions/description"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/rest/resttest"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/api/rest/resttest"
 )
 
 // mounted serves the group, whose source is what it is mounted in.

@@ -12,9 +12,9 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // Source gives the interface description as YAML. It is asked once, at the first request that needs it: the description

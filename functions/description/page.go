@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/rest"
 )
 
 var (

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/discoveries"
+	"lamplighter.dev/shared/domain/discovery"
 )
 
 // BenchmarkDiscovery100k discovers 100,000 resources in four regions. MB-own is the most memory that the process took for
@@ -20,7 +20,7 @@ func BenchmarkDiscovery100k(b *testing.B) {
 		s := newStage(b, settings{"size": "100000", "regions": "4", "stopped": "0"})
 		own, resident := watch(b)
 		b.StartTimer()
-		j, sum := s.pass(discoveries.Succeeded)
+		j, sum := s.pass(discovery.Succeeded)
 		if sum.Created != 100_000 {
 			b.Fatalf("%+v: %+v", j, sum)
 		}
@@ -35,18 +35,18 @@ func BenchmarkDiscovery100k(b *testing.B) {
 func BenchmarkDiscovery100kUnchanged(b *testing.B) {
 	b.ReportAllocs()
 	s := newStage(b, settings{"size": "100000", "regions": "4", "stopped": "0"})
-	s.pass(discoveries.Succeeded)
+	s.pass(discovery.Succeeded)
 	for b.Loop() {
-		if j, sum := s.pass(discoveries.Succeeded); sum.Unchanged != 100_000 {
+		if j, sum := s.pass(discovery.Succeeded); sum.Unchanged != 100_000 {
 			b.Fatalf("%+v: %+v", j, sum)
 		}
 	}
 }
 
 // pages is how many the pass read.
-func (s *stage) pages(j discoveries.Job) int {
+func (s *stage) pages(j discovery.Job) int {
 	s.tb.Helper()
-	_, parts, err := discoveries.Read(s.ctx, s.p.Table, org, j.ID)
+	_, parts, err := discovery.Read(s.ctx, s.p.Table, org, j.ID)
 	s.must(err)
 	n := 0
 	for _, part := range parts {

@@ -8,12 +8,12 @@ import (
 	"encoding/json"
 	"time"
 
+	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/discoveries"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/workflow"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // Plan is the answer of plan: the partitions to read. They are the inputs of scan.
@@ -23,7 +23,7 @@ type Plan struct {
 
 // Partition is the input and the answer of scan: a kind in a region, how far its listing is, and when to go on.
 type Partition struct {
-	discoveries.Input
+	discovery.Input
 	Region      string            `json:"region"`
 	Kind        string            `json:"kind"`
 	Started     time.Time         `json:"started"`
@@ -69,7 +69,7 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 			return w.abandon(ctx, part, c.Error)
 		})
 	case "finish":
-		return workflow.Do(ctx, c, func(ctx context.Context, in discoveries.Input) (discoveries.Job, error) {
+		return workflow.Do(ctx, c, func(ctx context.Context, in discovery.Input) (discovery.Job, error) {
 			return w.finish(ctx, in, c.Error)
 		})
 	default:
@@ -78,7 +78,7 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 }
 
 // connect opens the account. One that was deleted is fault.NotFound.
-func (w *worker) connect(ctx context.Context, in discoveries.Input) (inventory.Account, cloud.Conn, error) {
+func (w *worker) connect(ctx context.Context, in discovery.Input) (inventory.Account, cloud.Conn, error) {
 	a, err := w.inventory.Account(ctx, in.Org, in.AccountID)
 	if err != nil {
 		return inventory.Account{}, nil, err

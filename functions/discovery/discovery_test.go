@@ -10,22 +10,22 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/discoveries"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/pending"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
 )
 
 type settings = map[string]string
 
 func TestADiscoveryFindsEverythingWithOneCallForEachPage(t *testing.T) {
 	s := newStage(t, settings{"size": "500", "regions": "3", "pageSize": "20", "stopped": "0"})
-	j, sum := s.pass(discoveries.Succeeded)
+	j, sum := s.pass(discovery.Succeeded)
 	records := s.records()
 	if len(records) != 500 || sum.Created != 500 {
 		t.Errorf("%d records, %d created; want 500", len(records), sum.Created)
 	}
-	_, parts, err := discoveries.Read(s.ctx, s.p.Table, org, j.ID)
+	_, parts, err := discovery.Read(s.ctx, s.p.Table, org, j.ID)
 	s.must(err)
 	pages := s.pages(j)
 	if j.Partitions != 18 || len(parts) != 18 || s.calls("List") != pages || s.calls("Regions") != 1 {
@@ -45,10 +45,10 @@ func TestADiscoveryFindsEverythingWithOneCallForEachPage(t *testing.T) {
 
 func TestASecondDiscoveryChangesNothing(t *testing.T) {
 	s := newStage(t, settings{"size": "300"})
-	s.pass(discoveries.Succeeded)
+	s.pass(discovery.Succeeded)
 	before := s.records()
 	s.clk.Advance(time.Hour)
-	_, sum := s.pass(discoveries.Succeeded)
+	_, sum := s.pass(discovery.Succeeded)
 	if sum.Created != 0 || sum.Updated != 0 || sum.Vanished != 0 || sum.Unchanged != len(before) {
 		t.Errorf("%+v; want %d unchanged", sum, len(before))
 	}
@@ -65,19 +65,19 @@ func TestASecondDiscoveryChangesNothing(t *testing.T) {
 
 func TestWhatVanishedIsTerminatedAndComesBack(t *testing.T) {
 	s := newStage(t, settings{"size": "400"})
-	s.pass(discoveries.Succeeded)
+	s.pass(discovery.Succeeded)
 	before := s.live()
 	s.clk.Advance(time.Hour)
 	s.account = s.stored()
 	s.settings(settings{"size": "400", "vanish": "0.25"})
-	_, sum := s.pass(discoveries.Succeeded)
+	_, sum := s.pass(discovery.Succeeded)
 	if sum.Vanished < 60 || sum.Vanished > 140 || s.live() != before-sum.Vanished || s.stored().ResourceCount != s.live() {
 		t.Errorf("%d vanished, %d of %d live, account counts %d", sum.Vanished, s.live(), before, s.stored().ResourceCount)
 	}
 	s.clk.Advance(time.Hour)
 	s.account = s.stored()
 	s.settings(settings{"size": "400"})
-	if s.pass(discoveries.Succeeded); s.live() != before {
+	if s.pass(discovery.Succeeded); s.live() != before {
 		t.Errorf("%d live after all came back; want %d", s.live(), before)
 	}
 }
@@ -86,20 +86,20 @@ func TestWhatVanishedIsTerminatedAndComesBack(t *testing.T) {
 func TestAFailedPartitionDeletesNothing(t *testing.T) {
 	faults := map[string]struct {
 		fault, value string
-		status       discoveries.PartStatus
+		status       discovery.PartStatus
 	}{
-		"denied":    {"denied", "aws-rds", discoveries.PartDenied},
-		"throttled": {"throttle", "1", discoveries.PartThrottled},
-		"hanging":   {"slow", "1", discoveries.PartFailed},
+		"denied":    {"denied", "aws-rds", discovery.PartDenied},
+		"throttled": {"throttle", "1", discovery.PartThrottled},
+		"hanging":   {"slow", "1", discovery.PartFailed},
 	}
 	for name, f := range faults {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, settings{"size": "200", "regions": "2"})
-			s.pass(discoveries.Succeeded)
+			s.pass(discovery.Succeeded)
 			before := s.live()
 			s.clk.Advance(time.Hour)
 			part := Partition{
-				Input: discoveries.Input{Org: org, AccountID: s.account.ID, JobID: "job_x"}, Kind: "aws-rds", Region: "us-east-1", Started: s.clk.Now(),
+				Input: discovery.Input{Org: org, AccountID: s.account.ID, JobID: "job_x"}, Kind: "aws-rds", Region: "us-east-1", Started: s.clk.Now(),
 			}
 			s.settings(settings{"size": "200", "regions": "2", "vanish": "1", f.fault: f.value, "slowMillis": "60000"})
 			w := &worker{s.p, s.providers, inventory.Of(s.p), make(chan struct{}, 1)}
@@ -111,7 +111,7 @@ func TestAFailedPartitionDeletesNothing(t *testing.T) {
 				}
 				s.clk.Advance(time.Duration(part.WaitSeconds) * time.Second)
 			}
-			parts, err := discoveries.Parts(s.ctx, s.p.Table, org, "job_x")
+			parts, err := discovery.Parts(s.ctx, s.p.Table, org, "job_x")
 			s.must(err)
 			if len(parts) != 1 || parts[0].Status != f.status || parts[0].Error == "" {
 				t.Errorf("%+v; want it %s", parts, f.status)
@@ -125,24 +125,24 @@ func TestAFailedPartitionDeletesNothing(t *testing.T) {
 
 func TestThrottlingThatPassesIsWaitedOut(t *testing.T) {
 	s := newStage(t, settings{"size": "400", "throttle": "0.6", "pageSize": "10"})
-	if _, sum := s.pass(discoveries.Succeeded); sum.Created < 350 {
+	if _, sum := s.pass(discovery.Succeeded); sum.Created < 350 {
 		t.Errorf("%+v; want everything", sum)
 	}
 }
 
 func TestRefusedCredentialsDisconnectTheAccount(t *testing.T) {
 	s := newStage(t, settings{"refuse": "true"})
-	j, _ := s.pass(discoveries.Failed)
+	j, _ := s.pass(discovery.Failed)
 	if a := s.stored(); a.Status != inventory.AccountDisconnected || !strings.Contains(a.Error, "security token") || a.JobID != "" {
 		t.Errorf("account %+v", a)
 	}
-	page, err := s.p.Table.Query(table.Within(s.ctx, pending.Prefix), table.Query{PK: pending.Key(j.ID).PK, Limit: 10})
+	page, err := s.p.Table.Query(table.Within(s.ctx, workqueue.Prefix), table.Query{PK: workqueue.Key(j.ID).PK, Limit: 10})
 	if err != nil || len(page.Items) != 0 {
 		t.Errorf("the pass is still pending: %v, %v", page.Items, err)
 	}
 	s.account = s.stored()
 	s.settings(settings{"size": "20"})
-	if s.pass(discoveries.Succeeded); s.stored().Status != inventory.AccountConnected || s.stored().Error != "" {
+	if s.pass(discovery.Succeeded); s.stored().Status != inventory.AccountConnected || s.stored().Error != "" {
 		t.Errorf("after new credentials: %+v", s.stored())
 	}
 }
@@ -151,7 +151,7 @@ func TestOnlyTheNamedRegionsAreRead(t *testing.T) {
 	s := newStage(t, settings{"size": "200"})
 	s.account.Regions = []string{"us-east-2"}
 	s.settings(settings{"size": "200"})
-	s.pass(discoveries.Succeeded)
+	s.pass(discovery.Succeeded)
 	for _, r := range s.records() {
 		if r.Region != "us-east-2" {
 			t.Fatalf("%s is in %s", r.UID, r.Region)
@@ -162,7 +162,7 @@ func TestOnlyTheNamedRegionsAreRead(t *testing.T) {
 // TestAnActionsStatusIsNewerThanAListingThatLags stops a resource while a pass is under way.
 func TestAnActionsStatusIsNewerThanAListingThatLags(t *testing.T) {
 	s := newStage(t, settings{"size": "100", "kinds": "aws-ec2", "regions": "1", "stopped": "0"})
-	s.pass(discoveries.Succeeded)
+	s.pass(discovery.Succeeded)
 	s.clk.Advance(time.Hour)
 	uid := slices.Sorted(maps.Keys(s.records()))[0]
 	at := s.clk.Now()
@@ -171,12 +171,12 @@ func TestAnActionsStatusIsNewerThanAListingThatLags(t *testing.T) {
 	s.must(s.p.Table.Transact(s.ctx, inventory.Claim(org, uid, "act_1", cloud.Stop)))
 	s.must(s.p.Table.Transact(s.ctx, inventory.Settle(org, "act_1", inventory.Seen{UID: uid, Status: cloud.Stopped, At: at}), seen))
 	s.clk.Advance(10 * time.Second)
-	s.pass(discoveries.Succeeded) // the cloud was never told: its listing is that of before
+	s.pass(discovery.Succeeded) // the cloud was never told: its listing is that of before
 	if got := s.records()[uid].Status; got != cloud.Stopped {
 		t.Errorf("ten seconds later: %s; want stopped", got)
 	}
 	s.clk.Advance(time.Minute)
-	s.pass(discoveries.Succeeded)
+	s.pass(discovery.Succeeded)
 	if got := s.records()[uid].Status; got != cloud.Running {
 		t.Errorf("a minute later: %s; want what the cloud says", got)
 	}
@@ -184,7 +184,7 @@ func TestAnActionsStatusIsNewerThanAListingThatLags(t *testing.T) {
 
 func TestAnAccountThatIsDeletedMeanwhileLeavesNothing(t *testing.T) {
 	s := newStage(t, settings{"size": "300"})
-	s.pass(discoveries.Succeeded)
+	s.pass(discovery.Succeeded)
 	j := s.start()
 	_, err := s.p.Table.Write(s.ctx, table.Delete(inventory.AccountKey(org, s.account.ID)))
 	s.must(err)
@@ -204,7 +204,7 @@ func TestARestartCarriesOn(t *testing.T) {
 		s.open()
 		s.must(s.engine.Resume(s.ctx))
 	}
-	if got, _ := s.end(j); got.Status != discoveries.Succeeded || len(s.records()) < 1900 {
+	if got, _ := s.end(j); got.Status != discovery.Succeeded || len(s.records()) < 1900 {
 		t.Errorf("%+v with %d resources", got, len(s.records()))
 	}
 }
@@ -216,7 +216,7 @@ func TestManyStartsAtOnceBeginOnePass(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			j, err := discoveries.Start(s.ctx, s.p, org, s.account.ID)
+			j, err := discovery.Start(s.ctx, s.p, org, s.account.ID)
 			if err != nil {
 				t.Error(err)
 			}
@@ -235,8 +235,8 @@ func TestManyStartsAtOnceBeginOnePass(t *testing.T) {
 
 func TestALostPassIsTakenOverAfterItsDeadline(t *testing.T) {
 	s := newStage(t, settings{"size": "20"})
-	lost := discoveries.Input{Org: org, AccountID: s.account.ID, JobID: "job_lost"}
-	it, err := table.Row(discoveries.JobKey(org, lost.JobID), discoveries.Job{ID: lost.JobID, AccountID: s.account.ID, Status: discoveries.Running, StartedAt: s.clk.Now()})
+	lost := discovery.Input{Org: org, AccountID: s.account.ID, JobID: "job_lost"}
+	it, err := table.Row(discovery.JobKey(org, lost.JobID), discovery.Job{ID: lost.JobID, AccountID: s.account.ID, Status: discovery.Running, StartedAt: s.clk.Now()})
 	s.must(err)
 	_, err = s.p.Table.Write(s.ctx, table.Put(it))
 	s.must(err)
@@ -245,8 +245,8 @@ func TestALostPassIsTakenOverAfterItsDeadline(t *testing.T) {
 	if j := s.start(); j.ID != lost.JobID {
 		t.Errorf("pass %s began beside %s", j.ID, lost.JobID)
 	}
-	s.clk.Advance(discoveries.Deadline)
-	s.pass(discoveries.Succeeded)
+	s.clk.Advance(discovery.Deadline)
+	s.pass(discovery.Succeeded)
 }
 
 // TestAStoreThatFailsIsTriedAgain loses one call in nine of the worker, before or after it took effect.
@@ -267,7 +267,7 @@ func TestAStoreThatFailsIsTriedAgain(t *testing.T) {
 	s.open()
 	s.must(s.engine.Resume(s.ctx))
 	s.p.Table = sound // the handler keeps the faulty one
-	if got, _ := s.end(j); got.Status != discoveries.Succeeded || s.live() < 280 {
+	if got, _ := s.end(j); got.Status != discovery.Succeeded || s.live() < 280 {
 		t.Errorf("%+v with %d live resources; want everything", got, s.live())
 	}
 }

@@ -5,19 +5,19 @@ import (
 	"errors"
 	"fmt"
 
-	"lamplighter.dev/shared/discoveries"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/pending"
-	"lamplighter.dev/shared/table"
-	"lamplighter.dev/shared/workflow"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // finish ends the pass: the outcome goes to its record and to the account, and the index is put in order. The resources
 // of an account that was deleted meanwhile, or whose deletion began this pass, are forgotten.
-func (w *worker) finish(ctx context.Context, in discoveries.Input, f *workflow.Caught) (discoveries.Job, error) {
-	j, parts, err := discoveries.Read(ctx, w.p.Table, in.Org, in.JobID)
-	if err != nil || j.Status != discoveries.Running {
+func (w *worker) finish(ctx context.Context, in discovery.Input, f *workflow.Caught) (discovery.Job, error) {
+	j, parts, err := discovery.Read(ctx, w.p.Table, in.Org, in.JobID)
+	if err != nil || j.Status != discovery.Running {
 		return j, err
 	}
 	_, err = w.inventory.Account(ctx, in.Org, in.AccountID)
@@ -37,11 +37,11 @@ func (w *worker) finish(ctx context.Context, in discoveries.Input, f *workflow.C
 }
 
 // outcome sums up how the pass went.
-func outcome(j discoveries.Job, parts []discoveries.Part, f *workflow.Caught, gone bool) (discoveries.Status, string) {
+func outcome(j discovery.Job, parts []discovery.Part, f *workflow.Caught, gone bool) (discovery.Status, string) {
 	bad := 0
-	var first discoveries.Part
+	var first discovery.Part
 	for _, part := range parts {
-		if part.Status != discoveries.PartDone {
+		if part.Status != discovery.PartDone {
 			if bad++; bad == 1 {
 				first = part
 			}
@@ -50,32 +50,32 @@ func outcome(j discoveries.Job, parts []discoveries.Part, f *workflow.Caught, go
 	bad += max(j.Partitions-len(parts), 0) // never begun
 	switch {
 	case gone:
-		return discoveries.Succeeded, ""
+		return discovery.Succeeded, ""
 	case j.Error != "":
-		return discoveries.Failed, j.Error
+		return discovery.Failed, j.Error
 	case f != nil && bad == 0:
-		return discoveries.Failed, f.String()
+		return discovery.Failed, f.String()
 	case bad == 0:
-		return discoveries.Succeeded, ""
+		return discovery.Succeeded, ""
 	}
 	why := fmt.Sprintf("%d of %d partitions could not be read", bad, j.Partitions)
 	if first.Kind != "" {
 		why += fmt.Sprintf("; %s in %s: %s", first.Kind, first.Region, first.Error)
 	}
 	if bad == j.Partitions {
-		return discoveries.Failed, why
+		return discovery.Failed, why
 	}
-	return discoveries.Partial, why
+	return discovery.Partial, why
 }
 
 // settle writes the outcome in one transaction. It may run again: what has been settled stays as it is.
-func (w *worker) settle(ctx context.Context, in discoveries.Input, j discoveries.Job, gone bool) error {
+func (w *worker) settle(ctx context.Context, in discovery.Input, j discovery.Job, gone bool) error {
 	changes := []table.Change{
 		table.Set("status", string(j.Status)), table.Set("error", j.Error), table.Set("completedAt", j.CompletedAt),
 	}
 	ws := []table.Write{
-		table.Update(discoveries.JobKey(in.Org, in.JobID), changes, table.Equal("status", string(discoveries.Running))),
-		pending.Done(in.JobID),
+		table.Update(discovery.JobKey(in.Org, in.JobID), changes, table.Equal("status", string(discovery.Running))),
+		workqueue.Done(in.JobID),
 	}
 	if !gone {
 		account, err := w.account(ctx, in, j)
@@ -84,7 +84,7 @@ func (w *worker) settle(ctx context.Context, in discoveries.Input, j discoveries
 		}
 		ws = append(ws, account)
 	}
-	err := w.p.Table.Transact(table.Within(ctx, pending.Prefix), ws...)
+	err := w.p.Table.Transact(table.Within(ctx, workqueue.Prefix), ws...)
 	lost, ok := errors.AsType[*table.ConditionError](err)
 	if !ok {
 		return fault.Wrap("settle "+in.JobID, err)
@@ -93,11 +93,11 @@ func (w *worker) settle(ctx context.Context, in discoveries.Input, j discoveries
 		return nil
 	}
 	// The account is gone, or belongs to another pass by now: this one ends without it.
-	return fault.Wrap("settle "+in.JobID, w.p.Table.Transact(table.Within(ctx, pending.Prefix), ws[:2]...))
+	return fault.Wrap("settle "+in.JobID, w.p.Table.Transact(table.Within(ctx, workqueue.Prefix), ws[:2]...))
 }
 
 // account is the write that shows the outcome on the account, as long as the account names this pass.
-func (w *worker) account(ctx context.Context, in discoveries.Input, j discoveries.Job) (table.Write, error) {
+func (w *worker) account(ctx context.Context, in discovery.Input, j discovery.Job) (table.Write, error) {
 	counts, err := w.inventory.Counts(ctx, in.Org)
 	if err != nil {
 		return table.Write{}, fmt.Errorf("count resources of %s: %w", in.AccountID, err)
@@ -111,16 +111,16 @@ func (w *worker) account(ctx context.Context, in discoveries.Input, j discoverie
 	} else {
 		changes = append(changes, table.Set("error", j.Error))
 	}
-	if j.Status != discoveries.Failed {
+	if j.Status != discovery.Failed {
 		changes = append(changes, table.Set("lastDiscoveredAt", j.CompletedAt))
 	}
 	return table.Update(inventory.AccountKey(in.Org, in.AccountID), changes, table.Equal("jobID", in.JobID)), nil
 }
 
 // health is the status of an account after a pass.
-func health(j discoveries.Job) string {
+func health(j discovery.Job) string {
 	switch {
-	case j.Status == discoveries.Succeeded:
+	case j.Status == discovery.Succeeded:
 		return inventory.AccountConnected
 	case j.Refused:
 		return inventory.AccountDisconnected

@@ -6,15 +6,15 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/discoveries"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // plan finds out which partitions the account has and writes their number down. An account that is gone or cannot be
 // opened has none; finish then says why. What was read to its end by an earlier try of the same pass is not read again.
-func (w *worker) plan(ctx context.Context, in discoveries.Input) (Plan, error) {
+func (w *worker) plan(ctx context.Context, in discovery.Input) (Plan, error) {
 	a, conn, err := w.connect(ctx, in)
 	if fault.Is(err, fault.NotFound) {
 		return Plan{[]Partition{}}, nil
@@ -27,7 +27,7 @@ func (w *worker) plan(ctx context.Context, in discoveries.Input) (Plan, error) {
 		return Plan{[]Partition{}}, w.hopeless(ctx, in, err)
 	}
 	all := w.partitions(in, a, regions)
-	_, err = w.p.Table.Write(ctx, table.Update(discoveries.JobKey(in.Org, in.JobID),
+	_, err = w.p.Table.Write(ctx, table.Update(discovery.JobKey(in.Org, in.JobID),
 		[]table.Change{table.Set("partitions", len(all)), table.Remove("error"), table.Remove("refused")}, table.Exists()))
 	if err != nil {
 		return Plan{}, fault.Wrap("plan "+in.JobID, err)
@@ -38,12 +38,12 @@ func (w *worker) plan(ctx context.Context, in discoveries.Input) (Plan, error) {
 
 // hopeless notes on the pass why nothing can be read, when trying again would not help; else it is an error, so that the
 // machine tries again.
-func (w *worker) hopeless(ctx context.Context, in discoveries.Input, err error) error {
+func (w *worker) hopeless(ctx context.Context, in discovery.Input, err error) error {
 	e, ok := errors.AsType[*cloud.Error](err)
 	if ok && e.Class.Retryable() || !ok && !fault.Is(err, fault.Invalid) {
 		return err
 	}
-	_, err = w.p.Table.Write(ctx, table.Update(discoveries.JobKey(in.Org, in.JobID), []table.Change{
+	_, err = w.p.Table.Write(ctx, table.Update(discovery.JobKey(in.Org, in.JobID), []table.Change{
 		table.Set("error", err.Error()), table.Set("refused", ok && e.Class == cloud.Refused),
 	}, table.Exists()))
 	return fault.Wrap("note failure of "+in.JobID, err)
@@ -64,7 +64,7 @@ func (w *worker) regions(ctx context.Context, conn cloud.Conn, a inventory.Accou
 	}), nil
 }
 
-func (w *worker) partitions(in discoveries.Input, a inventory.Account, regions []string) []Partition {
+func (w *worker) partitions(in discovery.Input, a inventory.Account, regions []string) []Partition {
 	now, kinds := w.p.Clock.Now(), w.providers[a.Provider].Kinds()
 	out := make([]Partition, 0, len(kinds)*len(regions))
 	for _, k := range kinds { // kinds outside, so that neighbours in the fan-out ask different regions
@@ -76,15 +76,15 @@ func (w *worker) partitions(in discoveries.Input, a inventory.Account, regions [
 }
 
 // unread leaves out what an earlier try of this pass has read.
-func (w *worker) unread(ctx context.Context, in discoveries.Input, all []Partition) ([]Partition, error) {
-	parts, err := discoveries.Parts(ctx, w.p.Table, in.Org, in.JobID)
+func (w *worker) unread(ctx context.Context, in discovery.Input, all []Partition) ([]Partition, error) {
+	parts, err := discovery.Parts(ctx, w.p.Table, in.Org, in.JobID)
 	if err != nil {
 		return nil, err
 	}
 	type place struct{ region, kind string }
 	done := map[place]bool{}
 	for _, part := range parts {
-		done[place{part.Region, part.Kind}] = part.Status == discoveries.PartDone
+		done[place{part.Region, part.Kind}] = part.Status == discovery.PartDone
 	}
 	return slices.DeleteFunc(all, func(p Partition) bool { return done[place{p.Region, p.Kind}] }), nil
 }

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/discoveries"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/workflow"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // How long one run of scan reads pages, and how much of the context's deadline it leaves for the answer.
@@ -80,7 +80,7 @@ func (w *worker) read(ctx context.Context, conn cloud.Conn, s inventory.Scan, pa
 	part.Pages, part.Resources = part.Pages+1, part.Resources+len(page.Resources)
 	part.Page, part.Tries, part.Done = page.Next, 0, page.Next == ""
 	if !part.Done {
-		return part, w.note(ctx, part, discoveries.PartRunning, "")
+		return part, w.note(ctx, part, discovery.PartRunning, "")
 	}
 	return w.complete(ctx, s, part)
 }
@@ -109,7 +109,7 @@ func (w *worker) complete(ctx context.Context, s inventory.Scan, part Partition)
 		return part, fmt.Errorf("finish %s in %s: %w", part.Kind, part.Region, err)
 	}
 	part.Changes = part.Changes.Add(changes)
-	return part, w.note(ctx, part, discoveries.PartDone, "")
+	return part, w.note(ctx, part, discovery.PartDone, "")
 }
 
 // refused decides what a failure of the cloud means.
@@ -139,19 +139,19 @@ func wait(tries int) int {
 	return most/2 + rand.IntN(most/2+1) //nolint:gosec // spreads load, keeps no secret
 }
 
-func statusOf(class cloud.Class) discoveries.PartStatus {
+func statusOf(class cloud.Class) discovery.PartStatus {
 	switch class {
 	case cloud.Denied, cloud.Refused:
-		return discoveries.PartDenied
+		return discovery.PartDenied
 	case cloud.Throttled:
-		return discoveries.PartThrottled
+		return discovery.PartThrottled
 	default:
-		return discoveries.PartFailed
+		return discovery.PartFailed
 	}
 }
 
-func (w *worker) note(ctx context.Context, part Partition, status discoveries.PartStatus, why string) error {
-	return discoveries.Note(ctx, w.p, part.Input, discoveries.Part{
+func (w *worker) note(ctx context.Context, part Partition, status discovery.PartStatus, why string) error {
+	return discovery.Note(ctx, w.p, part.Input, discovery.Part{
 		Region: part.Region, Kind: part.Kind, Status: status, Pages: part.Pages, Resources: part.Resources,
 		Changes: part.Changes, Error: why,
 	})
@@ -160,5 +160,5 @@ func (w *worker) note(ctx context.Context, part Partition, status discoveries.Pa
 // abandon notes that the machine gave the partition up.
 func (w *worker) abandon(ctx context.Context, part Partition, f *workflow.Caught) (Partition, error) {
 	part.Done = true
-	return part, w.note(ctx, part, discoveries.PartFailed, f.String())
+	return part, w.note(ctx, part, discovery.PartFailed, f.String())
 }

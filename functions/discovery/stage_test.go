@@ -9,17 +9,17 @@ import (
 	"testing/fstest"
 	"time"
 
-	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
-	"lamplighter.dev/shared/discoveries"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/seal"
-	"lamplighter.dev/shared/table"
-	"lamplighter.dev/shared/table/tabletest"
-	"lamplighter.dev/shared/workflow"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/foundation/seal"
 )
 
 const org = "org_1"
@@ -117,19 +117,19 @@ func (s *stage) settings(settings map[string]string) {
 }
 
 // start begins a pass, and end waits for its outcome.
-func (s *stage) start() discoveries.Job {
+func (s *stage) start() discovery.Job {
 	s.tb.Helper()
-	j, err := discoveries.Start(s.ctx, s.p, org, s.account.ID)
+	j, err := discovery.Start(s.ctx, s.p, org, s.account.ID)
 	s.must(err)
 	return j
 }
 
-func (s *stage) end(j discoveries.Job) (discoveries.Job, []discoveries.Part) {
+func (s *stage) end(j discovery.Job) (discovery.Job, []discovery.Part) {
 	s.tb.Helper()
 	for range 20_000 {
-		got, parts, err := discoveries.Read(s.ctx, s.p.Table, org, j.ID)
+		got, parts, err := discovery.Read(s.ctx, s.p.Table, org, j.ID)
 		s.must(err)
-		if got.Status != discoveries.Running {
+		if got.Status != discovery.Running {
 			return got, parts
 		}
 		time.Sleep(5 * time.Millisecond)
@@ -139,7 +139,7 @@ func (s *stage) end(j discoveries.Job) (discoveries.Job, []discoveries.Part) {
 }
 
 // pass runs a pass that must have this outcome, and sums up what its partitions changed.
-func (s *stage) pass(want discoveries.Status) (discoveries.Job, inventory.Changes) {
+func (s *stage) pass(want discovery.Status) (discovery.Job, inventory.Changes) {
 	s.tb.Helper()
 	j, parts := s.end(s.start())
 	if j.Status != want {

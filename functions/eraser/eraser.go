@@ -8,15 +8,15 @@ import (
 	"fmt"
 	"time"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/erasure"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/pending"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/table"
-	"lamplighter.dev/shared/workflow"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/erasure"
+	"lamplighter.dev/shared/people/membership"
 )
 
 // How long one run erases where it has no deadline, and how much of one it leaves for the answer.
@@ -54,7 +54,7 @@ type eraser struct {
 // Erase erases what it can of in.Org in one run. An organization that has not ended is never touched.
 func Erase(ctx context.Context, p *platform.Platform, in erasure.Input) (Result, error) {
 	e := &eraser{p, in}
-	ctx = table.Within(ctx, pending.Prefix, identity.UserPrefix, people.InvitedPrefix, domainPrefix, simulatedPrefix)
+	ctx = table.Within(ctx, workqueue.Prefix, identity.UserPrefix, membership.InvitedPrefix, domainPrefix, simulatedPrefix)
 	there, err := e.ended(ctx)
 	if err != nil {
 		return Result{}, err
@@ -116,6 +116,6 @@ func (e *eraser) close(ctx context.Context, there bool) error {
 			return fmt.Errorf("record the end of %s: %w", e.in.Org, err)
 		}
 	}
-	err := e.Table.Transact(ctx, table.Delete(identity.AccessKey(e.in.Org)), pending.Done(e.in.JobID))
+	err := e.Table.Transact(ctx, table.Delete(identity.AccessKey(e.in.Org)), workqueue.Done(e.in.JobID))
 	return fault.Wrap("close the erasure of "+e.in.Org, err)
 }

@@ -14,19 +14,19 @@ import (
 	"testing/fstest"
 	"time"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/clock"
-	"lamplighter.dev/shared/erasure"
-	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/identity/identitytest"
-	"lamplighter.dev/shared/pending"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/table"
-	"lamplighter.dev/shared/workflow"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/identitytest"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/people/erasure"
+	"lamplighter.dev/shared/people/membership"
 )
 
 // waiting is a machine that does nothing for an hour.
@@ -116,8 +116,8 @@ func (s *stage) estate(org string, n int) {
 		name := fmt.Sprintf("%s-%d", org, i)
 		u := identity.User{ID: "usr_" + name, Email: name + "@example.com", Verified: true}
 		s.put(identity.UserPrefix+u.ID, "PROFILE", u)
-		s.must(people.Of(s.p).Join(ctx, org, u, []identity.Grant{{Role: identity.Owner, Scope: identity.OrgScope}}))
-		_, err := people.Of(s.p).Invite(ctx, org, people.Invitation{}, people.Invitation{Email: "guest-" + u.Email, Role: identity.Viewer, Inviter: u.ID})
+		s.must(membership.Of(s.p).Join(ctx, org, u, []identity.Grant{{Role: identity.Owner, Scope: identity.OrgScope}}))
+		_, err := membership.Of(s.p).Invite(ctx, org, membership.Invitation{}, membership.Invitation{Email: "guest-" + u.Email, Role: identity.Viewer, Inviter: u.ID})
 		s.must(err)
 		_, err = audit.Of(s.p).Append(ctx, org, audit.Row{Action: "createTeam", Actor: u.Email})
 		s.must(err)
@@ -142,7 +142,7 @@ func (s *stage) estate(org string, n int) {
 		}
 	}
 	s.put(within+"SSO", "SETUP", map[string]any{"domains": domains})
-	work, err := pending.Add(pending.Work{ID: "job_" + org, Org: org, Machine: "discovery", At: s.clock.Now()}, map[string]string{"org": org})
+	work, err := workqueue.Add(workqueue.Work{ID: "job_" + org, Org: org, Machine: "discovery", At: s.clock.Now()}, map[string]string{"org": org})
 	s.must(err)
 	_, err = s.p.Table.Write(ctx, work)
 	s.must(err)
@@ -170,10 +170,10 @@ func (s *stage) of(org string) map[table.Key]string {
 func (s *stage) ends() erasure.Input {
 	s.t.Helper()
 	s.must(erasure.Begin(identity.With(s.t.Context(), identity.Caller{User: "usr_x", Email: "x@example.com"}), s.p, "org_a"))
-	for shard := range pending.Shards {
-		page, err := s.p.Table.Query(s.anywhere(), table.Query{PK: pending.PK(shard), Limit: 100})
+	for shard := range workqueue.Shards {
+		page, err := s.p.Table.Query(s.anywhere(), table.Query{PK: workqueue.PK(shard), Limit: 100})
 		s.must(err)
-		works, err := table.DecodeAll[pending.Work](page.Items)
+		works, err := table.DecodeAll[workqueue.Work](page.Items)
 		s.must(err)
 		for _, w := range works {
 			if w.Machine == erasure.Machine && w.Org == "org_a" {
@@ -214,7 +214,7 @@ func TestNothingOfAnOrganizationIsLeft(t *testing.T) {
 	}
 	left := s.of("org_a")
 	delete(left, identity.AccessKey("org_a"))
-	delete(left, pending.Key(in.JobID))
+	delete(left, workqueue.Key(in.JobID))
 	if len(left) > 0 {
 		t.Errorf("after the first pass: %v", left)
 	}
@@ -380,7 +380,7 @@ func TestThePagesOnTheDataModelAndTheEraserAgree(t *testing.T) {
 			t.Errorf("%s is erased and not in docs/data-model.md", name)
 		}
 	}
-	for _, prefix := range []string{domainPrefix, simulatedPrefix, people.InvitedPrefix} {
+	for _, prefix := range []string{domainPrefix, simulatedPrefix, membership.InvitedPrefix} {
 		if !strings.Contains(system, "`"+prefix) {
 			t.Errorf("%s is erased and not in docs/data-model.md", prefix)
 		}

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 
-	"lamplighter.dev/shared/erasure"
-	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/pending"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/erasure"
+	"lamplighter.dev/shared/people/membership"
 )
 
 // The partitions outside of the organization's that rows of it lead to.
@@ -73,14 +73,14 @@ func (e *eraser) pass(ctx context.Context) error {
 
 // halt stops what still runs for the organization and takes it off the list of unfinished work.
 func (e *eraser) halt(ctx context.Context) error {
-	for shard := range pending.Shards {
-		q := table.Query{PK: pending.PK(shard), Limit: batch}
+	for shard := range workqueue.Shards {
+		q := table.Query{PK: workqueue.PK(shard), Limit: batch}
 		for {
 			page, err := e.Table.Query(ctx, q)
 			if err != nil {
 				return fmt.Errorf("read unfinished work of %s: %w", q.PK, err)
 			}
-			works, err := table.DecodeAll[pending.Work](page.Items)
+			works, err := table.DecodeAll[workqueue.Work](page.Items)
 			if err != nil {
 				return err
 			}
@@ -97,7 +97,7 @@ func (e *eraser) halt(ctx context.Context) error {
 	return nil
 }
 
-func (e *eraser) stop(ctx context.Context, w pending.Work) error {
+func (e *eraser) stop(ctx context.Context, w workqueue.Work) error {
 	if w.Org != e.in.Org || w.Machine == erasure.Machine {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (e *eraser) stop(ctx context.Context, w pending.Work) error {
 	if err != nil && !fault.Is(err, fault.NotFound) { // of work that was never started there is nothing to stop
 		return fmt.Errorf("stop %s: %w", w.Name(), err)
 	}
-	_, err = e.Table.Write(ctx, pending.Done(w.ID))
+	_, err = e.Table.Write(ctx, workqueue.Done(w.ID))
 	return fault.Wrap("end "+w.Name(), err)
 }
 
@@ -171,13 +171,13 @@ func (e *eraser) memberships(ctx context.Context, members []table.Item) error {
 
 // invited are its invitations as their addresses have them.
 func (e *eraser) invited(ctx context.Context, rows []table.Item) error {
-	invitations, err := table.DecodeAll[people.Invitation](rows)
+	invitations, err := table.DecodeAll[membership.Invitation](rows)
 	if err != nil {
 		return err
 	}
 	ws := make([]table.Write, len(invitations))
 	for i, inv := range invitations {
-		ws[i] = table.Delete(people.InvitedKey(e.Settings.Pepper, e.in.Org, inv.Email))
+		ws[i] = table.Delete(membership.InvitedKey(e.Settings.Pepper, e.in.Org, inv.Email))
 	}
 	return fault.Wrap("erase invitations", e.Table.BatchWrite(ctx, ws...))
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
 )
 
 var noTime time.Time

@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/engine/table"
 )
 
 // markBatch is how many actions one transaction marks.

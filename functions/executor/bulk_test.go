@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/clock"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 // group makes a resource group of the instances that can be acted on, in tiers 1 to 3 with two orders each.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/execution"
+	"lamplighter.dev/shared/domain/execution"
 )
 
 const (

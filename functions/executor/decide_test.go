@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/execution"
+	"lamplighter.dev/shared/domain/execution"
 )
 
 // TestEveryStateIsJudged walks every live status against every state of an action.

@@ -7,12 +7,12 @@ import (
 	"context"
 	"encoding/json"
 
+	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/workflow"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // Executor holds what the tasks need.

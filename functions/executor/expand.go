@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
 )
 
 // chunkSize is how many resources one executor run works on: a run reads 1,000 ids a call and acts on 100.

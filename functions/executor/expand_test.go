@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 func members(r *rand.Rand, n int) []inventory.Member {

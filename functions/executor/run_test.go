@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
-	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 func TestAStopBringsTheResourceDownAndIsRecordedOnce(t *testing.T) {

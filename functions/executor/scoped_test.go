@@ -3,12 +3,12 @@ package executor
 import (
 	"testing"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 // TestABulkActionActsOnNothingOutsideItsScopes puts members into the group, and takes one from the team, after somebody who

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/pending"
-	"lamplighter.dev/shared/table"
-	"lamplighter.dev/shared/workflow"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/engine/workqueue"
 )
 
 // StepResult tells the machine what to work on next: chunks, side by side, until they are accepted or settled; then,
@@ -127,9 +127,9 @@ func (e *Executor) finish(ctx context.Context, in execution.BulkInput) (Ready, e
 			return Ready{}, err
 		}
 	}
-	err = e.p.Table.Transact(table.Within(ctx, pending.Prefix), table.Update(key, []table.Change{
+	err = e.p.Table.Transact(table.Within(ctx, workqueue.Prefix), table.Update(key, []table.Change{
 		table.Set("status", string(execution.BulkCompleted)), table.Set("completedAt", e.p.Clock.Now()),
-	}, table.NotEqual("status", string(execution.BulkCompleted))), pending.Done(in.BulkID))
+	}, table.NotEqual("status", string(execution.BulkCompleted))), workqueue.Done(in.BulkID))
 	if _, already := errors.AsType[*table.ConditionError](err); already {
 		err = nil
 	}

@@ -3,7 +3,7 @@ package executor
 import (
 	"context"
 
-	"lamplighter.dev/shared/workflow"
+	"lamplighter.dev/shared/engine/workflow"
 )
 
 // unstarted is the workflow engine of a process that dies before it starts anything: what is left is what was committed.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/mail"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 const (

@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"time"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/mail"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // Function takes the mails among items of the change feed, and leaves the others alone. On an error, which is one of the

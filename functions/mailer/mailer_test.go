@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/identity/identitytest"
-	"lamplighter.dev/shared/mail"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity/identitytest"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/table"
 )
 
 // post is a sender that keeps what it is given, and refuses one address for as long as it is told to.

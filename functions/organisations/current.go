@@ -5,12 +5,12 @@ import (
 	"errors"
 	"net/http"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/naming"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/displayname"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // Current is the organization that the caller works in, with its settings.
@@ -98,7 +98,7 @@ func (c Change) apply(o *identity.TenantRow) ([]table.Change, error) {
 	changes := []table.Change{}
 	if c.Name.Sent {
 		var err error
-		if o.Name, err = naming.Clean("name", c.Name.Value, 100); err != nil {
+		if o.Name, err = displayname.Clean("name", c.Name.Value, 100); err != nil {
 			return nil, err
 		}
 		changes = append(changes, table.Set("name", o.Name))

@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/erasure"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/erasure"
 )
 
 type endInput struct {

@@ -9,15 +9,15 @@ import (
 	"net/http"
 	"strings"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/naming"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/displayname"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/people/membership"
 )
 
 // Operations is the group "Organizations".
@@ -49,7 +49,7 @@ type createInput struct {
 }
 
 func (s service) create(ctx context.Context, in *createInput) (identity.Organisation, error) {
-	name, err := naming.Clean("name", in.Body.Name, 100)
+	name, err := displayname.Clean("name", in.Body.Name, 100)
 	if err != nil {
 		return identity.Organisation{}, err
 	}
@@ -106,7 +106,7 @@ func (s service) room(ctx context.Context, user string) error {
 
 // rows are the writes that make o, with its founder as the one member and owner.
 func rows(ctx context.Context, o identity.Organisation, email string) ([]table.Write, error) {
-	out, err := people.Founding(ctx, o.ID, identity.User{ID: o.CreatedBy, Email: email}, o.CreatedAt)
+	out, err := membership.Founding(ctx, o.ID, identity.User{ID: o.CreatedBy, Email: email}, o.CreatedAt)
 	if err != nil {
 		return nil, err
 	}

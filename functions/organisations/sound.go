@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/id"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 // currencies are the codes of ISO 4217 that are money today.

@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/clock"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/identity/identitytest"
-	"lamplighter.dev/shared/mail"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/identitytest"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 const ada = "usr_ada"

@@ -7,15 +7,15 @@ import (
 	"strings"
 	"time"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/naming"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/displayname"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 // Group is a resource group as clients see it.
@@ -147,7 +147,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewGroup }) (Grou
 // sound brings the name into shape, and refuses a group that contradicts itself.
 func sound(g *inventory.Group, members int) error {
 	var err error
-	if g.Name, err = naming.Clean("name", g.Name, maxName); err != nil {
+	if g.Name, err = displayname.Clean("name", g.Name, maxName); err != nil {
 		return err
 	}
 	switch {

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // named is how many unknown members an error names.

@@ -6,9 +6,9 @@ import (
 	"context"
 	"net/http"
 
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/inventory"
 )
 
 const (

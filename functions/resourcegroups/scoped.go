@@ -3,10 +3,10 @@ package resourcegroups
 import (
 	"context"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 // seen are the groups that the caller may see: all of them, or those with members in the caller's scopes, as if they had no

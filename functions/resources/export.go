@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // The bounds of one file: a Lambda answers with 6 MB at most, of which base64 may take a third.

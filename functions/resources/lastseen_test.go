@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/inventory"
+	"lamplighter.dev/shared/domain/inventory"
 )
 
 func TestNothingIsSeenLastBeforeItIsDiscovered(t *testing.T) {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/domain/inventory"
 )
 
 // Record is a resource as clients see it.

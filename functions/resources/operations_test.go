@@ -12,17 +12,17 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/discoveries"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
-	"lamplighter.dev/shared/table/tabletest"
-	"lamplighter.dev/shared/workflow"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 const (
@@ -327,7 +327,7 @@ func TestRefreshDiscoversEveryAccount(t *testing.T) {
 		t.Fatalf("%d %+v", w.Code, job)
 	}
 	got := data[Refresh](t, a.get(job.StatusURL))
-	if got.Status != discoveries.Running || len(got.Discoveries) != 2 || got.Discoveries[0].CloudAccountID != a.account {
+	if got.Status != discovery.Running || len(got.Discoveries) != 2 || got.Discoveries[0].CloudAccountID != a.account {
 		t.Fatalf("%+v", got)
 	}
 	w, _ = a.call(ours, http.MethodPost, refresh, "")
@@ -335,11 +335,11 @@ func TestRefreshDiscoversEveryAccount(t *testing.T) {
 	if fmt.Sprint(again.Discoveries) != fmt.Sprint(got.Discoveries) {
 		t.Errorf("a second refresh did not join: %+v, %+v", again, got)
 	}
-	for i, status := range []discoveries.Status{discoveries.Succeeded, discoveries.Failed} {
-		_, err := a.p.Table.Write(a.tenant(), table.Update(discoveries.JobKey(ours, got.Discoveries[i].JobID), []table.Change{table.Set("status", string(status))}))
+	for i, status := range []discovery.Status{discovery.Succeeded, discovery.Failed} {
+		_, err := a.p.Table.Write(a.tenant(), table.Update(discovery.JobKey(ours, got.Discoveries[i].JobID), []table.Change{table.Set("status", string(status))}))
 		a.must(err)
 	}
-	if got = data[Refresh](t, a.get(job.StatusURL)); got.Status != discoveries.Partial {
+	if got = data[Refresh](t, a.get(job.StatusURL)); got.Status != discovery.Partial {
 		t.Errorf("one succeeded, one failed: %s", got.Status)
 	}
 	if w, _ := a.call(theirs, http.MethodGet, job.StatusURL, ""); w.Code != http.StatusNotFound {

@@ -6,13 +6,13 @@ import (
 	"sync"
 	"time"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/discoveries"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 func (s *service) refreshOperations(g *rest.Group) {
@@ -67,9 +67,9 @@ func (s *service) refresh(ctx context.Context, _ *struct{}) (rest.Job, error) {
 		return rest.Job{}, fault.Wrap("record refresh "+p.ID, err)
 	}
 	audit.Note(ctx, audit.Change{Target: p.ID, After: p})
-	status := discoveries.Running
+	status := discovery.Running
 	if len(jobs) == 0 {
-		status = discoveries.Succeeded
+		status = discovery.Succeeded
 	}
 	return rest.Job{JobID: p.ID, Status: string(status), StatusURL: refresh + "/" + p.ID}, nil
 }
@@ -87,7 +87,7 @@ func (s *service) start(ctx context.Context, org string) ([]started, error) {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			j, err := discoveries.Start(ctx, s.p, org, a.ID)
+			j, err := discovery.Start(ctx, s.p, org, a.ID)
 			out[i], errs[i] = started{a.ID, j.ID}, err
 		})
 	}
@@ -107,19 +107,19 @@ func (s *service) start(ctx context.Context, org string) ([]started, error) {
 
 // Refresh is how a refresh stands.
 type Refresh struct {
-	JobID       string             `json:"jobID"`
-	Status      discoveries.Status `json:"status" enum:"running,succeeded,partial,failed"`
-	Discoveries []Discovery        `json:"discoveries" doc:"One for each account"`
-	StartedAt   time.Time          `json:"startedAt"`
+	JobID       string           `json:"jobID"`
+	Status      discovery.Status `json:"status" enum:"running,succeeded,partial,failed"`
+	Discoveries []Discovery      `json:"discoveries" doc:"One for each account"`
+	StartedAt   time.Time        `json:"startedAt"`
 }
 
 // Discovery is how the discovery of one account stands.
 type Discovery struct {
-	CloudAccountID string             `json:"cloudAccountID" doc:"Our id of the cloud account"`
-	JobID          string             `json:"jobID"`
-	Status         discoveries.Status `json:"status" enum:"running,succeeded,partial,failed"`
-	StatusURL      string             `json:"statusURL"`
-	Error          string             `json:"error,omitempty"`
+	CloudAccountID string           `json:"cloudAccountID" doc:"Our id of the cloud account"`
+	JobID          string           `json:"jobID"`
+	Status         discovery.Status `json:"status" enum:"running,succeeded,partial,failed"`
+	StatusURL      string           `json:"statusURL"`
+	Error          string           `json:"error,omitempty"`
 }
 
 type refreshInput struct {
@@ -149,7 +149,7 @@ func (s *service) progress(ctx context.Context, in *refreshInput) (Refresh, erro
 func (s *service) jobs(ctx context.Context, org string, p pass) ([]Discovery, error) {
 	keys := make([]table.Key, len(p.Jobs))
 	for i, j := range p.Jobs {
-		keys[i] = discoveries.JobKey(org, j.JobID)
+		keys[i] = discovery.JobKey(org, j.JobID)
 	}
 	out := make([]Discovery, 0, len(keys))
 	if len(keys) == 0 {
@@ -164,7 +164,7 @@ func (s *service) jobs(ctx context.Context, org string, p pass) ([]Discovery, er
 		if !ok { // its record has ended
 			continue
 		}
-		job, err := table.Decode[discoveries.Job](it)
+		job, err := table.Decode[discovery.Job](it)
 		if err != nil {
 			return nil, err
 		}
@@ -174,19 +174,19 @@ func (s *service) jobs(ctx context.Context, org string, p pass) ([]Discovery, er
 }
 
 // together is the status of several discoveries as one.
-func together(jobs []Discovery) discoveries.Status {
-	count := map[discoveries.Status]int{}
+func together(jobs []Discovery) discovery.Status {
+	count := map[discovery.Status]int{}
 	for _, j := range jobs {
 		count[j.Status]++
 	}
 	switch {
-	case count[discoveries.Running] > 0:
-		return discoveries.Running
-	case count[discoveries.Succeeded] == len(jobs):
-		return discoveries.Succeeded
-	case count[discoveries.Failed] == len(jobs):
-		return discoveries.Failed
+	case count[discovery.Running] > 0:
+		return discovery.Running
+	case count[discovery.Succeeded] == len(jobs):
+		return discovery.Succeeded
+	case count[discovery.Failed] == len(jobs):
+		return discovery.Failed
 	default:
-		return discoveries.Partial
+		return discovery.Partial
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/people/membership"
 )
 
 // Assignment is a role that a user has on a scope.
@@ -25,7 +25,7 @@ type Assignment struct {
 	CreatedBy string    `json:"createdBy" doc:"E-mail address of who assigned it; of the user, when they founded the organization or accepted an invitation"`
 }
 
-func shownIn(a identity.Access, g people.Assignment) Assignment {
+func shownIn(a identity.Access, g membership.Assignment) Assignment {
 	r, _ := a.Role(g.Role)
 	return Assignment{g.ID, g.Email, g.Role, r.Name, g.Scope, g.CreatedAt, g.CreatedBy}
 }
@@ -38,7 +38,7 @@ type assignmentsInput struct {
 }
 
 // wants tells whether the filters let a through. An address that is none is nobody's.
-func (in *assignmentsInput) wants(a people.Assignment, address string) bool {
+func (in *assignmentsInput) wants(a membership.Assignment, address string) bool {
 	return (in.Email == "" || a.Email == address) && (in.RoleID == "" || a.Role == in.RoleID) && (in.Scope == "" || a.Scope == in.Scope)
 }
 
@@ -49,7 +49,7 @@ func (s *service) listAssignments(ctx context.Context, in *assignmentsInput) (re
 	if err != nil {
 		return out, err
 	}
-	err = s.people.Assignments(ctx, org(ctx), func(g people.Assignment) bool {
+	err = s.people.Assignments(ctx, org(ctx), func(g membership.Assignment) bool {
 		if !in.wants(g, address) {
 			return true
 		}
@@ -76,7 +76,7 @@ func (s *service) assign(ctx context.Context, in *struct{ Body NewAssignment }) 
 		if a, err = s.assignOnce(ctx, in.Body); err == nil {
 			audit.Note(ctx, audit.Change{Target: a.ID, After: a})
 		}
-		if !errors.Is(err, people.ErrChanged) {
+		if !errors.Is(err, membership.ErrChanged) {
 			return a, err
 		}
 	}
@@ -107,8 +107,8 @@ func (s *service) assignOnce(ctx context.Context, in NewAssignment) (Assignment,
 	if err = mayAssign(c, m, g, r); err != nil {
 		return Assignment{}, err
 	}
-	row := people.Assignment{ID: g.ID, Email: m.Email, Role: g.Role, Scope: g.Scope, CreatedAt: id.Time(g.ID), CreatedBy: c.Email}
-	return shownIn(a, row), s.people.Assign(ctx, c.Org, m, people.Given{Grant: g, Generation: a.Generation, Also: held(c.Org, g.Scope)})
+	row := membership.Assignment{ID: g.ID, Email: m.Email, Role: g.Role, Scope: g.Scope, CreatedAt: id.Time(g.ID), CreatedBy: c.Email}
+	return shownIn(a, row), s.people.Assign(ctx, c.Org, m, membership.Given{Grant: g, Generation: a.Generation, Also: held(c.Org, g.Scope)})
 }
 
 // mayAssign refuses what the caller gives to themselves, does not hold, or has been given already.
@@ -116,7 +116,7 @@ func mayAssign(c identity.Caller, m identity.Member, g identity.Grant, r identit
 	if m.User == c.User {
 		return fault.New(fault.Denied, "permission denied: nobody edits their own grants: ask another one who may")
 	}
-	if err := people.MayGrant(c, r.Policies, g.Scope); err != nil {
+	if err := membership.MayGrant(c, r.Policies, g.Scope); err != nil {
 		return err
 	}
 	for _, has := range m.Grants {
@@ -139,7 +139,7 @@ func (s *service) revoke(ctx context.Context, in *AssignmentInput) (Deleted, err
 		if was, err = s.revokeOnce(ctx, in.AssignmentID); err == nil {
 			audit.Note(ctx, audit.Change{Target: was.ID, Before: was})
 		}
-		if !errors.Is(err, people.ErrChanged) {
+		if !errors.Is(err, membership.ErrChanged) {
 			break
 		}
 	}
@@ -160,12 +160,12 @@ func (s *service) revokeOnce(ctx context.Context, assignmentID string) (Assignme
 	if err != nil {
 		return Assignment{}, fault.Wrap("revoke "+g.ID, err)
 	}
-	if err = people.MayChange(c, a, m); err != nil {
+	if err = membership.MayChange(c, a, m); err != nil {
 		return Assignment{}, err
 	}
 	left := slices.DeleteFunc(slices.Clone(m.Grants), func(has identity.Grant) bool { return has.ID == g.ID })
 	if len(left) == len(m.Grants) { // it went after it was looked up
-		return Assignment{}, people.ErrChanged
+		return Assignment{}, membership.ErrChanged
 	}
 	return shownIn(a, g), s.people.Regrant(ctx, c.Org, m, left)
 }

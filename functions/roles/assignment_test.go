@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 func TestAnAssignmentFromItsCreationToItsEnd(t *testing.T) {

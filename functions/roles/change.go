@@ -5,13 +5,13 @@ import (
 	"errors"
 	"maps"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/naming"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/displayname"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/membership"
 )
 
 // ChangedRole is the body of PUT /roles/{roleID}.
@@ -52,7 +52,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (Role, error) {
 func (c *ChangedRole) sound() error {
 	var err error
 	if c.Name.Sent {
-		c.Name.Value, err = naming.Clean("name", c.Name.Value, maxName)
+		c.Name.Value, err = displayname.Clean("name", c.Name.Value, maxName)
 	}
 	if err == nil && c.Policies.Sent {
 		err = grantable(c.Policies.Value)
@@ -91,7 +91,7 @@ func (s *service) changeable(ctx context.Context, ref string, how func(identity.
 
 // mayMake refuses a role that permits what the caller does not hold on the whole organization.
 func mayMake(ctx context.Context, r identity.CustomRole) error {
-	return people.MayGrant(identity.From(ctx), r.Policies, identity.OrgScope)
+	return membership.MayGrant(identity.From(ctx), r.Policies, identity.OrgScope)
 }
 
 // mayChange refuses a change of a role that the caller has, or that permits before or after what the caller does not hold.

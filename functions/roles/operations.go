@@ -5,10 +5,10 @@ package roles
 import (
 	"net/http"
 
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/people/membership"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 // Operations are the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Roles & Permissions")
-	s := &service{p, people.Of(p), inventory.Of(p)}
+	s := &service{p, membership.Of(p), inventory.Of(p)}
 	s.roleOperations(g)
 	s.assignmentOperations(g)
 	rest.Handle(g, rest.Op{
@@ -40,7 +40,7 @@ func Operations(p *platform.Platform) *rest.Group {
 
 type service struct {
 	p         *platform.Platform
-	people    people.People
+	people    membership.People
 	inventory *inventory.Store
 }
 

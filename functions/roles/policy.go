@@ -3,7 +3,7 @@ package roles
 import (
 	"context"
 
-	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/api/identity"
 )
 
 func listPolicies(context.Context, *struct{}) ([]identity.Policy, error) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/api/identity"
 )
 
 func TestPoliciesForEverybody(t *testing.T) {

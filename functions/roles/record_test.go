@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
 )
 
 // recorded are the rows of our organization's audit log, the oldest first.

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/naming"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/foundation/displayname"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 // Role is a role as clients see it.
@@ -118,7 +118,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewRole }) (Role,
 // sound brings the name into shape, and refuses what no role can have.
 func sound(r *identity.CustomRole) error {
 	var err error
-	if r.Name, err = naming.Clean("name", r.Name, maxName); err != nil {
+	if r.Name, err = displayname.Clean("name", r.Name, maxName); err != nil {
 		return err
 	}
 	return grantable(r.Policies)

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/identity/identitytest"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/identitytest"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/membership"
 )
 
 func TestARoleFromItsCreationToItsEnd(t *testing.T) {
@@ -209,7 +209,7 @@ func TestARoleThatIsInUseStays(t *testing.T) {
 	for _, name := range []string{"ann", "bob", "cid", "dan"} {
 		s.as("olga", "DELETE /assignments/"+s.only(name)).says(200)
 	}
-	inv, err := s.people.Invite(s.t.Context(), ours, people.Invitation{}, people.Invitation{Email: "zoe@example.com", Role: r.ID, Inviter: "usr_olga"})
+	inv, err := s.people.Invite(s.t.Context(), ours, membership.Invitation{}, membership.Invitation{Email: "zoe@example.com", Role: r.ID, Inviter: "usr_olga"})
 	s.must(err)
 	s.as("olga", "DELETE /roles/"+r.ID).says(409, "1 invitation (zoe@example.com)")
 	s.must(s.people.Withdraw(s.t.Context(), ours, inv))

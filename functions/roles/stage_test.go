@@ -8,16 +8,16 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/identitytest"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/identity/identitytest"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/people/membership"
 )
 
 const (
@@ -29,7 +29,7 @@ const (
 type stage struct {
 	t         *testing.T
 	p         *platform.Platform
-	people    people.People
+	people    membership.People
 	clock     *clock.Manual
 	door      http.Handler
 	teams     map[string]string // by organization
@@ -39,11 +39,11 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	p, c := identitytest.New(t)
-	s := &stage{t: t, p: p, people: people.Of(p), clock: c, teams: map[string]string{}, resources: map[string]string{}}
+	s := &stage{t: t, p: p, people: membership.Of(p), clock: c, teams: map[string]string{}, resources: map[string]string{}}
 	s.door, _ = rest.Mount(p, Operations(p))
 	s.user("olga")
 	for _, org := range []string{ours, theirs} {
-		writes, err := people.Founding(t.Context(), org, identity.User{ID: "usr_olga", Email: "olga@example.com"}, c.Now())
+		writes, err := membership.Founding(t.Context(), org, identity.User{ID: "usr_olga", Email: "olga@example.com"}, c.Now())
 		s.must(err)
 		s.must(p.Table.Transact(table.Within(t.Context(), identity.UserPrefix+"usr_olga", table.TenantPK(org)), writes...))
 		s.furnish(org)

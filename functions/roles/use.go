@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/membership"
 )
 
 // shown is how many of those who have a role a refusal names.
@@ -46,7 +46,7 @@ func (s *service) unused(ctx context.Context, r identity.CustomRole) error {
 
 // assigned are those who have the role, at least shown of them, and how many assignments there are of it.
 func (s *service) assigned(ctx context.Context, roleID string) (who []string, n int, err error) {
-	err = s.people.Assignments(ctx, org(ctx), func(a people.Assignment) bool {
+	err = s.people.Assignments(ctx, org(ctx), func(a membership.Assignment) bool {
 		if a.Role != roleID {
 			return true
 		}

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // domainPrefix begins the keys of claims.

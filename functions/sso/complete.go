@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 
-	"lamplighter.dev/shared/accounts"
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/sessions"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/accounts"
+	"lamplighter.dev/shared/people/sessions"
 )
 
 // seenPrefix begins the keys of assertions that were used.

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"slices"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/membership"
 )
 
 // Changed is the body of PUT /organisation/saml.
@@ -133,7 +133,7 @@ func rename(ctx context.Context, next *setup, body Changed, told *provider) erro
 	if told == nil || told.equal(next.provider) {
 		return nil
 	}
-	if err := people.MayGrant(identity.From(ctx), []string{"*:*"}, identity.OrgScope); err != nil {
+	if err := membership.MayGrant(identity.From(ctx), []string{"*:*"}, identity.OrgScope); err != nil {
 		return fault.Cause(fault.Denied, err, "permission denied: whoever sets the identity provider can sign in as anybody, so only who holds every policy may: ask an owner")
 	}
 	next.provider = *told
@@ -153,7 +153,7 @@ func (s service) assign(ctx context.Context, next *setup, role rest.Patch[string
 	if err != nil {
 		return err
 	}
-	if err = people.MayGrant(c, policies, identity.OrgScope); err != nil {
+	if err = membership.MayGrant(c, policies, identity.OrgScope); err != nil {
 		return err
 	}
 	next.DefaultRole = name

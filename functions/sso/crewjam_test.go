@@ -12,7 +12,7 @@ import (
 	"github.com/beevik/etree"
 	"github.com/crewjam/saml"
 
-	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/api/identity"
 )
 
 // crew is another maker's identity provider, in this process. It goes by the machine's clock, reads our metadata, and

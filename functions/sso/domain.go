@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/net/publicsuffix"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // domain is a mail domain that an organization calls its own. Token is what the TXT record must say; it is no secret, for

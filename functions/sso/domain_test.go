@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 func domainsOf(data map[string]any) map[string]map[string]any {

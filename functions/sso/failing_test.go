@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"testing"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // check 78: each call of a sign-in fails in turn, before or after it took effect. The answer is never a wrong one, and the

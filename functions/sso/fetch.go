@@ -5,15 +5,15 @@ import (
 	"net/http"
 	"strconv"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/guard"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
 const fetchTries = 2
 
 // fetch gets metadata from an address that a user gave: through the guard, once, and never again by itself.
 func (s service) fetch(ctx context.Context, address string) ([]byte, error) {
-	client := guard.Policy{Private: s.Settings.PrivateAddresses}.Client()
+	client := ssrfguard.Policy{Private: s.Settings.PrivateAddresses}.Client()
 	var err error
 	for range fetchTries {
 		var b []byte
@@ -42,7 +42,7 @@ func get(ctx context.Context, client *http.Client, address string) (b []byte, re
 	if w.StatusCode != http.StatusOK {
 		return nil, w.StatusCode >= http.StatusInternalServerError, unfetched(w.StatusCode)
 	}
-	if b, err = guard.Read(w.Body, maxMetadata); err != nil {
+	if b, err = ssrfguard.Read(w.Body, maxMetadata); err != nil {
 		return nil, false, fault.Cause(fault.Invalid, err, "metadataURL: the document could not be read, or is larger than 1 MiB")
 	}
 	return b, false, nil

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
 )
 
 // FuzzACS sends changed forms of a genuine response, whose request is opened anew each time. Whoever gets in is the one

@@ -13,11 +13,11 @@ import (
 
 	"github.com/beevik/etree"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/limit"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/ratelimit"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 const (
@@ -36,7 +36,7 @@ func (s service) requestKey(id string) table.Key {
 }
 
 // perSource is how many requests one address can begin: an office, not a flood.
-var perSource = limit.Rule{Name: "saml", Max: 600, Per: 10 * time.Minute}
+var perSource = ratelimit.Rule{Name: "saml", Max: 600, Per: 10 * time.Minute}
 
 type initiateInput struct {
 	Body struct {
@@ -87,7 +87,7 @@ func chosen(email, domain string) (string, error) {
 
 // paced refuses one source that begins too often. A count that cannot be kept stops nobody.
 func (s service) paced(ctx context.Context) error {
-	ok, err := limit.Take(ctx, s.Table, s.Clock.Now(), perSource, limit.Source(rest.SourceIP(ctx)))
+	ok, err := ratelimit.Take(ctx, s.Table, s.Clock.Now(), perSource, ratelimit.Source(rest.SourceIP(ctx)))
 	if err != nil {
 		s.Log.WarnContext(ctx, "sign-ons are not counted", "error", err.Error())
 	}

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/limit"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/ratelimit"
+	"lamplighter.dev/shared/engine/table"
 )
 
 func TestInitiate(t *testing.T) {
@@ -60,7 +60,7 @@ func TestInitiate(t *testing.T) {
 
 func TestInitiateIsPaced(t *testing.T) {
 	h, _, _ := connected(t)
-	all := limit.Count(h.p.Clock.Now(), perSource, "192.0.2.1") // where httptest says requests come from
+	all := ratelimit.Count(h.p.Clock.Now(), perSource, "192.0.2.1") // where httptest says requests come from
 	all.Changes[0] = table.Add("n", perSource.Max-1)
 	if _, err := h.p.Table.Write(anywhere(), all); err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func TestInitiateIsPaced(t *testing.T) {
 // Whoever has one IPv6 address has all of its /64: they are paced as one.
 func TestInitiateIsPacedForANetwork(t *testing.T) {
 	h, _, _ := connected(t)
-	all := limit.Count(h.p.Clock.Now(), perSource, "2001:db8:0:1::/64")
+	all := ratelimit.Count(h.p.Clock.Now(), perSource, "2001:db8:0:1::/64")
 	all.Changes[0] = table.Add("n", perSource.Max)
 	if _, err := h.p.Table.Write(anywhere(), all); err != nil {
 		t.Fatal(err)

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/sessions"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/people/sessions"
 )
 
 func TestTheFirstSignInMakesAMemberWithTheDefaultRole(t *testing.T) {
@@ -164,8 +164,8 @@ func TestTheDefaultRole(t *testing.T) {
 func TestWhoWasInvitedGetsTheRoleOfTheInvitation(t *testing.T) {
 	h, o, w := connected(t)
 	now := h.p.Clock.Now()
-	inv := people.Invitation{Email: ada, Role: identity.Editor, Inviter: o.owner.ID, Created: now, Expires: now.Add(time.Hour)}
-	if _, err := newService(h.p).people.Invite(anywhere(), o.org, people.Invitation{}, inv); err != nil {
+	inv := membership.Invitation{Email: ada, Role: identity.Editor, Inviter: o.owner.ID, Created: now, Expires: now.Add(time.Hour)}
+	if _, err := newService(h.p).people.Invite(anywhere(), o.org, membership.Invitation{}, inv); err != nil {
 		t.Fatal(err)
 	}
 	a := h.finish(w.answer(h, h.begin(ada)))

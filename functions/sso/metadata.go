@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // The names of SAML 2.0.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/crewjam/saml"
 
-	"lamplighter.dev/shared/guard"
-	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
 func TestOurMetadataAreWhatAProviderReads(t *testing.T) {
@@ -172,7 +172,7 @@ func TestMetadataFromAnAddressOfOurOwn(t *testing.T) {
 	reached := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("reached") }))
 	defer reached.Close()
 	o.put(identity.Owner, http.StatusBadRequest, map[string]any{"metadataURL": reached.URL})
-	if err := (guard.Policy{}).Check(reached.URL); err == nil {
+	if err := (ssrfguard.Policy{}).Check(reached.URL); err == nil {
 		t.Error("the guard lets loopback pass")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"regexp"
 	"testing"
 
-	"lamplighter.dev/shared/peer"
+	"lamplighter.dev/shared/testkit/npmpeer"
 )
 
 // samlp is another maker's identity provider, in a process of its own.
@@ -22,11 +22,11 @@ type samlp struct {
 
 func startSamlp(t testing.TB) string {
 	t.Helper()
-	modules := peer.Node(t, "samlp", "samlp@8.0.0", "express@4.21.2")
-	port := peer.Port(t)
-	cmd := exec.Command("node", filepath.Join(peer.Root(t), "functions", "sso", "testdata", "samlp.mjs"))
-	cmd.Env = append(cmd.Environ(), "PORT="+port, "MODULES="+modules, "PEM="+filepath.Join(peer.Root(t), "functions", "sso", "testdata", "idp.pem"))
-	peer.Start(t, cmd, port)
+	modules := npmpeer.Node(t, "samlp", "samlp@8.0.0", "express@4.21.2")
+	port := npmpeer.Port(t)
+	cmd := exec.Command("node", filepath.Join(npmpeer.Root(t), "functions", "sso", "testdata", "samlp.mjs"))
+	cmd.Env = append(cmd.Environ(), "PORT="+port, "MODULES="+modules, "PEM="+filepath.Join(npmpeer.Root(t), "functions", "sso", "testdata", "idp.pem"))
+	npmpeer.Start(t, cmd, port)
 	return "http://127.0.0.1:" + port
 }
 

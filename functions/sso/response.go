@@ -11,7 +11,7 @@ import (
 
 	"github.com/beevik/etree"
 
-	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 const (

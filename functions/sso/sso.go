@@ -9,12 +9,12 @@ package sso
 import (
 	"net/http"
 
-	"lamplighter.dev/shared/accounts"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/sessions"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/accounts"
+	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/people/sessions"
 )
 
 // The paths that identity providers know us by.
@@ -27,12 +27,12 @@ const (
 type service struct {
 	*platform.Platform
 	accounts accounts.Accounts
-	people   people.People
+	people   membership.People
 	sessions sessions.Sessions
 }
 
 func newService(p *platform.Platform) service {
-	return service{p, accounts.Of(p), people.Of(p), sessions.Of(p)}
+	return service{p, accounts.Of(p), membership.Of(p), sessions.Of(p)}
 }
 
 // entity is our name among providers: the address of our metadata.

@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"time"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/pending"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/table"
-	"lamplighter.dev/shared/workflow"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // settled is how old pending work is before the sweeper looks at it: until then its start may still be under way.
@@ -36,11 +36,11 @@ func Handler(p *platform.Platform) workflow.Handler {
 // Sweep looks at all pending work that is older than age. One piece that cannot be started does not keep the others from
 // being.
 func Sweep(ctx context.Context, p *platform.Platform, age time.Duration) (Swept, error) {
-	ctx = table.Within(ctx, pending.Prefix)
+	ctx = table.Within(ctx, workqueue.Prefix)
 	var out Swept
 	var errs []error
-	for shard := range pending.Shards {
-		err := each(ctx, p.Table, pending.PK(shard), func(w pending.Work) {
+	for shard := range workqueue.Shards {
+		err := each(ctx, p.Table, workqueue.PK(shard), func(w workqueue.Work) {
 			if p.Clock.Now().Sub(w.At) < age {
 				return
 			}
@@ -55,14 +55,14 @@ func Sweep(ctx context.Context, p *platform.Platform, age time.Duration) (Swept,
 	return out, errors.Join(errs...)
 }
 
-func each(ctx context.Context, s table.Store, pk string, f func(pending.Work)) error {
+func each(ctx context.Context, s table.Store, pk string, f func(workqueue.Work)) error {
 	q := table.Query{PK: pk, Limit: pageSize}
 	for {
 		page, err := s.Query(ctx, q)
 		if err != nil {
 			return fmt.Errorf("read pending work of %s: %w", pk, err)
 		}
-		works, err := table.DecodeAll[pending.Work](page.Items)
+		works, err := table.DecodeAll[workqueue.Work](page.Items)
 		if err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func each(ctx context.Context, s table.Store, pk string, f func(pending.Work)) e
 }
 
 // revive starts the work's machine when it does not run; it tells whether it did.
-func revive(ctx context.Context, p *platform.Platform, w pending.Work) (bool, error) {
+func revive(ctx context.Context, p *platform.Platform, w workqueue.Work) (bool, error) {
 	ex, err := p.Workflow.Describe(ctx, w.Machine, w.Name())
 	switch {
 	case fault.Is(err, fault.NotFound):
@@ -90,8 +90,8 @@ func revive(ctx context.Context, p *platform.Platform, w pending.Work) (bool, er
 }
 
 // again starts work anew whose execution has ended without ending it, under the name of its next try.
-func again(ctx context.Context, p *platform.Platform, w pending.Work) (bool, error) {
-	_, err := p.Table.Write(ctx, table.Update(pending.Key(w.ID), []table.Change{
+func again(ctx context.Context, p *platform.Platform, w workqueue.Work) (bool, error) {
+	_, err := p.Table.Write(ctx, table.Update(workqueue.Key(w.ID), []table.Change{
 		table.Set("try", w.Try+1), table.Set("at", p.Clock.Now()),
 	}, table.Exists(), table.Equal("try", w.Try)))
 	if _, ended := errors.AsType[*table.ConditionError](err); ended {
@@ -104,7 +104,7 @@ func again(ctx context.Context, p *platform.Platform, w pending.Work) (bool, err
 	return true, start(ctx, p, w)
 }
 
-func start(ctx context.Context, p *platform.Platform, w pending.Work) error {
+func start(ctx context.Context, p *platform.Platform, w workqueue.Work) error {
 	if err := p.Workflow.Start(ctx, w.Machine, w.Name(), w.Input); err != nil {
 		return fmt.Errorf("start %s again: %w", w.Name(), err)
 	}

@@ -10,13 +10,13 @@ import (
 	"testing/fstest"
 	"time"
 
-	"lamplighter.dev/shared/clock"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/pending"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/table"
-	"lamplighter.dev/shared/table/tabletest"
-	"lamplighter.dev/shared/workflow"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -34,7 +34,7 @@ type scene struct {
 
 func newScene(t *testing.T, do func() error) *scene {
 	t.Helper()
-	s := &scene{t: t, clock: clock.NewManual(noon), ctx: table.Within(t.Context(), pending.Prefix)}
+	s := &scene{t: t, clock: clock.NewManual(noon), ctx: table.Within(t.Context(), workqueue.Prefix)}
 	store := table.Fenced(tabletest.NewAt(t, s.clock))
 	machines, err := workflow.Machines(fstest.MapFS{"action.asl.json": {Data: []byte(machine)}}, map[string]string{"DoFunctionArn": "do"})
 	s.must(err)
@@ -61,7 +61,7 @@ func (s *scene) must(err error) {
 // add lists work, as the transaction that begins it does.
 func (s *scene) add(id string) {
 	s.t.Helper()
-	w, err := pending.Add(pending.Work{ID: id, Org: "org_1", Machine: "action", At: s.clock.Now()}, map[string]string{"org": "org_1"})
+	w, err := workqueue.Add(workqueue.Work{ID: id, Org: "org_1", Machine: "action", At: s.clock.Now()}, map[string]string{"org": "org_1"})
 	s.must(err)
 	_, err = s.p.Table.Write(s.ctx, w)
 	s.must(err)
@@ -134,7 +134,7 @@ func TestWorkWhoseMachineFailedIsTriedUnderAnotherName(t *testing.T) {
 			t.Errorf("after %s: %+v", name, got)
 		}
 	}
-	if _, err := s.p.Table.Write(s.ctx, pending.Done("act_1")); err != nil {
+	if _, err := s.p.Table.Write(s.ctx, workqueue.Done("act_1")); err != nil {
 		t.Fatal(err)
 	}
 	s.clock.Advance(time.Minute)
@@ -145,7 +145,7 @@ func TestWorkWhoseMachineFailedIsTriedUnderAnotherName(t *testing.T) {
 
 func TestOnePieceThatCannotBeStartedDoesNotHoldUpTheOthers(t *testing.T) {
 	s := newScene(t, func() error { return nil })
-	w, err := pending.Add(pending.Work{ID: "job_0", Org: "org_1", Machine: "unknown", At: noon}, nil)
+	w, err := workqueue.Add(workqueue.Work{ID: "job_0", Org: "org_1", Machine: "unknown", At: noon}, nil)
 	s.must(err)
 	_, err = s.p.Table.Write(s.ctx, w)
 	s.must(err)

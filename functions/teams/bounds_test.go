@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"testing"
 
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/inventory"
 )
 
 func TestTeamsAreBounded(t *testing.T) {

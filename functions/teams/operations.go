@@ -5,10 +5,10 @@ package teams
 import (
 	"net/http"
 
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/people/membership"
 )
 
 const (
@@ -27,7 +27,7 @@ const reaches = " What a team owns, a role on the team reaches: who gives a reso
 // Operations are the operations about teams.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Users & Teams")
-	s := &service{p, inventory.Of(p), people.Of(p)}
+	s := &service{p, inventory.Of(p), membership.Of(p)}
 	s.teamOperations(g)
 	s.memberOperations(g)
 	s.resourceOperations(g)
@@ -37,7 +37,7 @@ func Operations(p *platform.Platform) *rest.Group {
 type service struct {
 	p         *platform.Platform
 	inventory *inventory.Store
-	people    people.People
+	people    membership.People
 }
 
 var (

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/identity/identitytest"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/identitytest"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 func TestATeamFromItsCreationToItsEnd(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
 )
 
 // maxMembers is how many members a team can have.

@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"slices"
 
-	"lamplighter.dev/shared/audit"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/membership"
 )
 
 // TeamResource is what a team is told of a resource that it owns.
@@ -136,7 +136,7 @@ func (s *service) removeResource(ctx context.Context, in *resourceInput) (Remove
 // further, so it takes what granting these roles would: nobody gives what they do not hold.
 func (s *service) mayGive(ctx context.Context, teamID string) error {
 	roles := map[string]bool{}
-	if err := s.assigned(ctx, teamID, func(a people.Assignment) { roles[a.Role] = true }); err != nil || len(roles) == 0 {
+	if err := s.assigned(ctx, teamID, func(a membership.Assignment) { roles[a.Role] = true }); err != nil || len(roles) == 0 {
 		return err
 	}
 	access, err := table.Read[identity.Access](ctx, s.p.Table, identity.AccessKey(org(ctx)))
@@ -144,8 +144,8 @@ func (s *service) mayGive(ctx context.Context, teamID string) error {
 		return fmt.Errorf("read the roles of %s: %w", org(ctx), err)
 	}
 	for role := range roles {
-		held, _ := people.Role(access, role)
-		if err := people.MayGrant(identity.From(ctx), held, identity.OrgScope); err != nil {
+		held, _ := membership.Role(access, role)
+		if err := membership.MayGrant(identity.From(ctx), held, identity.OrgScope); err != nil {
 			return fault.Cause(fault.Denied, err, "permission denied: a role on team %s holds more than you do, so you cannot give it resources", teamID)
 		}
 	}

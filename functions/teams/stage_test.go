@@ -9,16 +9,16 @@ import (
 	"strings"
 	"testing"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/identitytest"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/identity/identitytest"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/people/membership"
 )
 
 const (
@@ -32,7 +32,7 @@ type stage struct {
 	p      *platform.Platform
 	clock  *clock.Manual
 	door   http.Handler
-	people people.People
+	people membership.People
 	ids    []string // of the six
 	trips  int      // of the last call
 }
@@ -40,7 +40,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	p, c := identitytest.New(t)
-	s := &stage{t: t, p: p, clock: c, people: people.Of(p)}
+	s := &stage{t: t, p: p, clock: c, people: membership.Of(p)}
 	s.door, _ = rest.Mount(p, Operations(p))
 	s.organisation(ours)
 	s.organisation(theirs)

@@ -5,15 +5,15 @@ import (
 	"fmt"
 	"strings"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/naming"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/displayname"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/people/membership"
 )
 
 // maxName is how many characters a name may have.
@@ -31,7 +31,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewTeam }) (Team,
 	now := s.p.Clock.Now()
 	t := inventory.Team{ID: id.New("team", now), Description: in.Body.Description, CreatedAt: now, UpdatedAt: now}
 	var err error
-	if t.Name, err = naming.Clean("name", in.Body.Name, maxName); err != nil {
+	if t.Name, err = displayname.Clean("name", in.Body.Name, maxName); err != nil {
 		return Team{}, err
 	}
 	if err = s.room(ctx); err != nil {
@@ -149,7 +149,7 @@ func (s *service) replace(ctx context.Context, old inventory.Team, before Team, 
 	sent.Name.Apply(&d.Name)
 	sent.Description.Apply(&d.Description)
 	var err error
-	if d.Name, err = naming.Clean("name", d.Name, maxName); err != nil {
+	if d.Name, err = displayname.Clean("name", d.Name, maxName); err != nil {
 		return old, err
 	}
 	if sent.Members.Sent {
@@ -248,7 +248,7 @@ func (s *service) remove(ctx context.Context, in *TeamInput) (Removed, error) {
 // unused refuses to delete a team on which roles are assigned.
 func (s *service) unused(ctx context.Context, teamID string) error {
 	var held []string
-	err := s.assigned(ctx, teamID, func(a people.Assignment) { held = append(held, a.ID) })
+	err := s.assigned(ctx, teamID, func(a membership.Assignment) { held = append(held, a.ID) })
 	if err == nil && len(held) > 0 {
 		err = fault.New(fault.Conflict, "roles on team %s are assigned: delete the assignments %s first", teamID, quoted(held))
 	}
@@ -256,8 +256,8 @@ func (s *service) unused(ctx context.Context, teamID string) error {
 }
 
 // assigned gives each assignment of a role on the team.
-func (s *service) assigned(ctx context.Context, teamID string, take func(people.Assignment)) error {
-	return s.people.Assignments(ctx, org(ctx), func(a people.Assignment) bool {
+func (s *service) assigned(ctx context.Context, teamID string, take func(membership.Assignment)) error {
+	return s.people.Assignments(ctx, org(ctx), func(a membership.Assignment) bool {
 		if a.Scope == identity.TeamScope+teamID {
 			take(a)
 		}

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/id"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/naming"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/displayname"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 const (
@@ -35,7 +35,7 @@ type Created struct {
 }
 
 func (s service) create(ctx context.Context, in *createInput) (Created, error) {
-	name, err := naming.Clean("name", in.Body.Name, 100)
+	name, err := displayname.Clean("name", in.Body.Name, 100)
 	if err != nil {
 		return Created{}, err
 	}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"slices"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/naming"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/foundation/displayname"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/membership"
 )
 
 // Change is the body of PATCH /users/{email}.
@@ -59,7 +59,7 @@ func (s service) change(ctx context.Context, in *changeInput) (User, error) {
 }
 
 // amend changes an invitation. Whoever gives it another role is its inviter from then on.
-func (s service) amend(ctx context.Context, a identity.Access, inv people.Invitation, c Change) (people.Invitation, error) { //nolint:revive // who, by which roles, what
+func (s service) amend(ctx context.Context, a identity.Access, inv membership.Invitation, c Change) (membership.Invitation, error) { //nolint:revive // who, by which roles, what
 	next := inv
 	if c.Status.Sent {
 		return next, fault.New(fault.Invalid, "status: %s has not joined yet; DELETE withdraws the invitation", inv.Email)
@@ -69,7 +69,7 @@ func (s service) amend(ctx context.Context, a identity.Access, inv people.Invita
 	}
 	if c.Name.Sent {
 		var err error
-		if next.Name, err = naming.Clean("name", c.Name.Value, 100); err != nil {
+		if next.Name, err = displayname.Clean("name", c.Name.Value, 100); err != nil {
 			return next, err
 		}
 	}
@@ -87,7 +87,7 @@ func (s service) alter(ctx context.Context, a identity.Access, m identity.Member
 	if c.Name.Sent {
 		return m, fault.New(fault.Invalid, "name: %s has an account, whose name they change themselves", m.Email)
 	}
-	if err := people.MayChange(identity.From(ctx), a, m); err != nil {
+	if err := membership.MayChange(identity.From(ctx), a, m); err != nil {
 		return m, err
 	}
 	next := m
@@ -100,7 +100,7 @@ func (s service) alter(ctx context.Context, a identity.Access, m identity.Member
 		}
 		next.Grants = regranted(m.Grants, c.Role.Value)
 	}
-	return s.Change(ctx, org(ctx), people.Change{Old: m, New: next, Judged: a})
+	return s.Change(ctx, org(ctx), membership.Change{Old: m, New: next, Judged: a})
 }
 
 // regranted are grants with the role, and no other one, on the whole organization. What they were given before stays the
@@ -131,7 +131,7 @@ func (s service) remove(ctx context.Context, in *EmailInput) (Removed, error) {
 		return Removed{}, err
 	}
 	if f.invitation.ID == "" {
-		if err = people.MayChange(identity.From(ctx), a, f.member); err != nil {
+		if err = membership.MayChange(identity.From(ctx), a, f.member); err != nil {
 			return Removed{}, err
 		}
 		return s.goes(ctx, f)

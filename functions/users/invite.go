@@ -4,20 +4,20 @@ import (
 	"context"
 	"time"
 
-	"lamplighter.dev/shared/accounts"
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/limit"
-	"lamplighter.dev/shared/mail"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/ratelimit"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/accounts"
+	"lamplighter.dev/shared/people/membership"
 )
 
 // The limits of inviting. The second one counts over all organizations: it protects who is invited.
 var (
-	byOrganisation = limit.Rule{Name: "invitations", Max: 50, Per: time.Hour}
-	toAddress      = limit.Rule{Name: "invited", Max: 5, Per: 24 * time.Hour}
+	byOrganisation = ratelimit.Rule{Name: "invitations", Max: 50, Per: time.Hour}
+	toAddress      = ratelimit.Rule{Name: "invited", Max: 5, Per: 24 * time.Hour}
 )
 
 type inviteInput struct {
@@ -51,38 +51,38 @@ func (s service) invite(ctx context.Context, in *inviteInput) (User, error) {
 }
 
 // invitation is what the request asks for.
-func invitation(ctx context.Context, in *inviteInput) (people.Invitation, error) {
+func invitation(ctx context.Context, in *inviteInput) (membership.Invitation, error) {
 	address, err := identity.Address(in.Body.Email)
 	if err != nil {
-		return people.Invitation{}, err
+		return membership.Invitation{}, err
 	}
 	name, err := accounts.Name(in.Body.Name, address)
-	return people.Invitation{Email: address, Name: name, Role: in.Body.Role, Inviter: identity.From(ctx).User}, err
+	return membership.Invitation{Email: address, Name: name, Role: in.Body.Role, Inviter: identity.From(ctx).User}, err
 }
 
 // waiting is the invitation that the address has already, the zero one when it has none. It refuses to invite a member, and
 // to replace what the caller could not have given.
-func (s service) waiting(ctx context.Context, a identity.Access, address string) (people.Invitation, error) {
+func (s service) waiting(ctx context.Context, a identity.Access, address string) (membership.Invitation, error) {
 	_, _, err := s.Find(ctx, org(ctx), address)
 	if err == nil {
-		return people.Invitation{}, fault.New(fault.Conflict, "email: %s is a member already; PATCH /users/{email} changes what they may do", address)
+		return membership.Invitation{}, fault.New(fault.Conflict, "email: %s is a member already; PATCH /users/{email} changes what they may do", address)
 	}
 	if !fault.Is(err, fault.NotFound) {
-		return people.Invitation{}, err
+		return membership.Invitation{}, err
 	}
 	all, err := s.Invitations(ctx, org(ctx))
 	if err != nil {
-		return people.Invitation{}, err
+		return membership.Invitation{}, err
 	}
 	for _, inv := range all {
 		if inv.Email == address {
 			return inv, mayTouch(ctx, a, inv)
 		}
 	}
-	if len(all) >= people.MaxInvitations {
-		return people.Invitation{}, fault.New(fault.Conflict, "%d invitations are waiting, and more are not possible: withdraw some, or wait until they end", len(all))
+	if len(all) >= membership.MaxInvitations {
+		return membership.Invitation{}, fault.New(fault.Conflict, "%d invitations are waiting, and more are not possible: withdraw some, or wait until they end", len(all))
 	}
-	return people.Invitation{}, nil
+	return membership.Invitation{}, nil
 }
 
 // allowance counts the invitation, and refuses it when there have been enough. A counter that cannot be reached does not
@@ -90,13 +90,13 @@ func (s service) waiting(ctx context.Context, a identity.Access, address string)
 func (s service) allowance(ctx context.Context, address string) error {
 	now := s.Clock.Now()
 	for _, l := range []struct {
-		limit.Rule
+		ratelimit.Rule
 		who, of string
 	}{
 		{byOrganisation, org(ctx), "of this organization"},
 		{toAddress, identity.Digest(s.Settings.Pepper, "invited", address), "of this address"},
 	} {
-		ok, err := limit.Take(ctx, s.Table, now, l.Rule, l.who)
+		ok, err := ratelimit.Take(ctx, s.Table, now, l.Rule, l.who)
 		if err != nil {
 			s.Log.ErrorContext(ctx, "invitation not counted", "org", org(ctx), "error", err)
 		}
@@ -109,7 +109,7 @@ func (s service) allowance(ctx context.Context, address string) error {
 }
 
 // send stores the invitation and queues its mail, both or none.
-func (s service) send(ctx context.Context, old, inv people.Invitation) (User, error) {
+func (s service) send(ctx context.Context, old, inv membership.Invitation) (User, error) {
 	o, err := table.Read[identity.Organisation](ctx, s.Table, identity.OrganisationKey(org(ctx)))
 	if err != nil {
 		return User{}, fault.Wrap("read organization "+org(ctx), err)

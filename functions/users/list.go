@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/listing"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/listing"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/membership"
 )
 
 type listInput struct {
@@ -45,8 +45,8 @@ func (s service) list(ctx context.Context, in *listInput) (rest.List[User], erro
 	return out, nil
 }
 
-func matching(guests []people.Invitation, search string) []people.Invitation {
-	var out []people.Invitation
+func matching(guests []membership.Invitation, search string) []membership.Invitation {
+	var out []membership.Invitation
 	for _, inv := range guests {
 		if strings.Contains(inv.Email, search) {
 			out = append(out, inv)
@@ -60,7 +60,7 @@ func (s service) members(ctx context.Context, page rest.Page, search string) (re
 	q := table.Query{PK: identity.MemberKey(org(ctx), "").PK}
 	r := listing.Reading[identity.Member]{Store: s.Table, Page: page}
 	if search == "" {
-		return r.Counted(ctx, q, people.MaxMembers)
+		return r.Counted(ctx, q, membership.MaxMembers)
 	}
 	return r.Filtered(ctx, q, func(m identity.Member) bool { return strings.Contains(m.Email, search) })
 }

@@ -5,9 +5,9 @@ package users
 import (
 	"net/http"
 
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/people/membership"
 )
 
 const (
@@ -21,13 +21,13 @@ const (
 // Operations are the operations about people.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Users & Teams")
-	s := service{people.Of(p)}
+	s := service{membership.Of(p)}
 	s.userOperations(g)
 	s.ownOperations(g)
 	return g
 }
 
-type service struct{ people.People }
+type service struct{ membership.People }
 
 func (s service) userOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{

@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/naming"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/displayname"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // Profile is one's own account.
@@ -49,7 +49,7 @@ func (s service) rename(ctx context.Context, in *renameInput) (Profile, error) {
 	if err != nil || !in.Body.Name.Sent {
 		return before, err
 	}
-	name, err := naming.Clean("name", in.Body.Name.Value, 100)
+	name, err := displayname.Clean("name", in.Body.Name.Value, 100)
 	if err != nil {
 		return before, err
 	}

@@ -9,22 +9,22 @@ import (
 	"strings"
 	"testing"
 
-	"lamplighter.dev/shared/audit"
-	"lamplighter.dev/shared/clock"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/identity/identitytest"
-	"lamplighter.dev/shared/mail"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/rest"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/identitytest"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/membership"
 )
 
 const here = "org_1"
 
 // stage is an organization with ada as its owner, on an embedded store.
 type stage struct {
-	people.People
+	membership.People
 	t     *testing.T
 	ctx   context.Context
 	clock *clock.Manual
@@ -36,7 +36,7 @@ func newStage(t *testing.T) *stage {
 	t.Helper()
 	p, c := identitytest.New(t)
 	door, _ := rest.Mount(p, Operations(p))
-	s := &stage{People: people.Of(p), t: t, ctx: t.Context(), clock: c, door: door}
+	s := &stage{People: membership.Of(p), t: t, ctx: t.Context(), clock: c, door: door}
 	s.organisation(here)
 	s.join(here, "ada", identity.Owner)
 	return s

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/membership"
 )
 
 // The statuses of a user in an organization.
@@ -50,7 +50,7 @@ func member(u identity.User, m identity.Member) User {
 }
 
 // guest shows somebody invited.
-func guest(inv people.Invitation) User {
+func guest(inv membership.Invitation) User {
 	return User{
 		Email: inv.Email, Name: inv.Name, Status: invited, Roles: []Role{{RoleID: inv.Role, Scope: identity.OrgScope}},
 		InvitedAt: &inv.Created, ExpiresAt: &inv.Expires,
@@ -68,7 +68,7 @@ func org(ctx context.Context) string { return identity.From(ctx).Org }
 type found struct {
 	user       identity.User
 	member     identity.Member
-	invitation people.Invitation // its ID is empty for a member
+	invitation membership.Invitation // its ID is empty for a member
 }
 
 func (f found) show() User {
@@ -107,18 +107,18 @@ func (s service) access(ctx context.Context) (identity.Access, error) {
 
 // mayGive refuses a role that does not exist, and one that holds more than the caller.
 func mayGive(ctx context.Context, a identity.Access, role string) error {
-	policies, ok := people.Role(a, role)
+	policies, ok := membership.Role(a, role)
 	if !ok {
 		return fault.New(fault.Invalid, "role: there is no role %.64q; GET /roles lists them", role)
 	}
-	return people.MayGrant(identity.From(ctx), policies, identity.OrgScope)
+	return membership.MayGrant(identity.From(ctx), policies, identity.OrgScope)
 }
 
 // mayTouch refuses to change an invitation to a role that holds more than the caller.
-func mayTouch(ctx context.Context, a identity.Access, inv people.Invitation) error {
+func mayTouch(ctx context.Context, a identity.Access, inv membership.Invitation) error {
 	if inv.ID == "" {
 		return nil
 	}
 	m := identity.Member{Email: inv.Email, Grants: []identity.Grant{{Role: inv.Role, Scope: identity.OrgScope}}}
-	return people.MayChange(identity.From(ctx), a, m)
+	return membership.MayChange(identity.From(ctx), a, m)
 }

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/mail"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/people/membership"
 )
 
 func TestInvitingAndJoining(t *testing.T) {
@@ -84,7 +84,7 @@ func TestWhatNobodyAskedForIsIgnored(t *testing.T) {
 	smuggled := `"org":"org_2","orgId":"org_2","organisation":"org_2","id":"usr_x","status":"active","emailVerified":true,"isAdmin":true,` +
 		`"roles":[{"roleID":"owner","scope":"org"}],"createdAt":"2001-01-01T00:00:00Z","joinedAt":"2001-01-01T00:00:00Z","inviter":"usr_x","expiresAt":"2099-01-01T00:00:00Z"`
 	got := gets[User](s, s.as("ada", "POST /users?orgId=org_2", "", `{"email":"eve@example.com",`+smuggled+`}`))
-	if got.Status != invited || got.EmailVerified || got.JoinedAt != nil || got.Roles[0].RoleID != "viewer" || got.ExpiresAt.After(s.clock.Now().Add(people.InvitationTTL)) {
+	if got.Status != invited || got.EmailVerified || got.JoinedAt != nil || got.Roles[0].RoleID != "viewer" || got.ExpiresAt.After(s.clock.Now().Add(membership.InvitationTTL)) {
 		t.Errorf("invited %+v", got)
 	}
 	if all, err := s.Invitations(s.ctx, "org_2"); err != nil || len(all) != 0 {
@@ -215,7 +215,7 @@ func TestAUserOfAnotherOrganizationIsNobody(t *testing.T) {
 	s := newStage(t)
 	s.organisation("org_2")
 	s.join("org_2", "eve", identity.Owner)
-	_, err := s.Invite(s.ctx, "org_2", people.Invitation{}, people.Invitation{Email: email("joe"), Role: "viewer", Inviter: "usr_eve"})
+	_, err := s.Invite(s.ctx, "org_2", membership.Invitation{}, membership.Invitation{Email: email("joe"), Role: "viewer", Inviter: "usr_eve"})
 	s.must(err)
 	want := s.as("ada", "GET /users/{}", email("xxx"), "")
 	for _, name := range []string{"eve", "joe"} {
@@ -250,7 +250,7 @@ func TestPagesOfUsers(t *testing.T) {
 		s.join(here, fmt.Sprintf("m%02d", i), identity.Viewer)
 	}
 	for i := range 12 {
-		_, err := s.Invite(s.ctx, here, people.Invitation{}, people.Invitation{Email: email(fmt.Sprintf("i%02d", i)), Role: "viewer", Inviter: "usr_ada"})
+		_, err := s.Invite(s.ctx, here, membership.Invitation{}, membership.Invitation{Email: email(fmt.Sprintf("i%02d", i)), Role: "viewer", Inviter: "usr_ada"})
 		s.must(err)
 	}
 	var seen []string

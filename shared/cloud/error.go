@@ -3,7 +3,7 @@ package cloud
 import (
 	"errors"
 
-	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // Class is what an error means for whoever retries.

@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/seal"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/seal"
 )
 
 const pepperSize = 32

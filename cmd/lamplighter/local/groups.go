@@ -14,8 +14,8 @@ import (
 	"lamplighter.dev/functions/teams"
 	"lamplighter.dev/functions/tokens"
 	"lamplighter.dev/functions/users"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
 )
 
 // group is an operation group under the folder of its function.

@@ -8,8 +8,8 @@ import (
 
 	"lamplighter.dev/functions/reminder"
 	"lamplighter.dev/functions/sweeper"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 const (

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/clock"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/mail"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // gate is a mail server that is down until it is opened.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"lamplighter.dev/shared/identity"
+	"lamplighter.dev/shared/api/identity"
 )
 
 // oracle knows of a caller what they may see by asking of each thing alone, from what the owner of the organization sees.

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/execution"
-	"lamplighter.dev/shared/identity"
-	"lamplighter.dev/shared/inventory"
-	"lamplighter.dev/shared/people"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/membership"
 )
 
 // twoTeams is an estate with the instances w-0 and w-1 of team web, d-0 of team db, and x-0 of nobody.
@@ -251,7 +251,7 @@ func TestNoRoleIsLeftOnADeletedTeam(t *testing.T) {
 	u := identity.User{ID: "usr_eve", Email: "eve@example.com", Verified: true}
 	e.put(identity.UserKey(u.ID), u)
 	e.put(identity.AddressKey(e.p.Settings.Pepper, u.Email), identity.AddressRow{User: u.ID})
-	e.must(people.Of(e.p).Join(t.Context(), org, u, nil))
+	e.must(membership.Of(e.p).Join(t.Context(), org, u, nil))
 	for n := range 20 {
 		team := e.team(fmt.Sprint("team ", n))
 		var assigned, deleted int

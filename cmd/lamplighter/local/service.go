@@ -14,16 +14,16 @@ import (
 	"path/filepath"
 	"slices"
 
+	"lamplighter.dev/cmd/lamplighter/local/gateway"
 	"lamplighter.dev/functions/authorizer"
 	"lamplighter.dev/functions/mailer"
-	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/providers"
-	"lamplighter.dev/shared/gateway"
-	"lamplighter.dev/shared/mail"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/table"
-	"lamplighter.dev/shared/workflow"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 // Options say how to run the service. Root and Dir must be set; everything else has a default.

@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/functions/discovery"
 	"lamplighter.dev/functions/eraser"
 	"lamplighter.dev/functions/executor"
-	"lamplighter.dev/shared/worker"
-	"lamplighter.dev/shared/workflow"
+	"lamplighter.dev/shared/engine/lambdacall"
+	"lamplighter.dev/shared/engine/workflow"
 )
 
 // substitutions are what template.yaml puts into the state machines, by the names of folders instead of ARNs.
@@ -36,7 +36,7 @@ func (s *Service) work(o Options) error {
 		return err
 	}
 	p.Workflow = s.engine
-	p.Workers = worker.Local{"connector": connector.Handler(p, s.Providers)}
+	p.Workers = lambdacall.Local{"connector": connector.Handler(p, s.Providers)}
 	s.close = append(s.close, s.engine.Close)
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 // Ahead is the machine's clock, which a test can set ahead: to the organization's next minute when it asks more than a

@@ -11,9 +11,9 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/functions/auth"
-	"lamplighter.dev/shared/erasure"
-	"lamplighter.dev/shared/pending"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/people/erasure"
 )
 
 // Password is that of every user of a test.
@@ -111,18 +111,18 @@ func (e *Env) Eventually(what string, done func() bool) {
 // minute.
 func (e *Env) Settled() {
 	e.t.Helper()
-	ctx := table.Within(e.t.Context(), pending.Prefix)
+	ctx := table.Within(e.t.Context(), workqueue.Prefix)
 	e.Eventually("an end of all work", func() bool {
-		for shard := range pending.Shards {
-			page, err := e.Platform.Table.Query(ctx, table.Query{PK: pending.PK(shard), Limit: 1000})
+		for shard := range workqueue.Shards {
+			page, err := e.Platform.Table.Query(ctx, table.Query{PK: workqueue.PK(shard), Limit: 1000})
 			if err != nil {
 				e.t.Fatal(err)
 			}
-			works, err := table.DecodeAll[pending.Work](page.Items)
+			works, err := table.DecodeAll[workqueue.Work](page.Items)
 			if err != nil {
 				e.t.Fatal(err)
 			}
-			if slices.ContainsFunc(works, func(w pending.Work) bool { return w.Machine != erasure.Machine }) {
+			if slices.ContainsFunc(works, func(w workqueue.Work) bool { return w.Machine != erasure.Machine }) {
 				return false
 			}
 		}

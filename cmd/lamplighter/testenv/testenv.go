@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"lamplighter.dev/cmd/lamplighter/local"
-	"lamplighter.dev/shared/clock"
-	"lamplighter.dev/shared/identity/identitytest"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/identity/identitytest"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 // Setup says what to start. The zero value is a service on the machine's clock with an empty store that ends with the test.

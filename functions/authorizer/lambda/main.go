@@ -5,7 +5,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"lamplighter.dev/functions/authorizer"
-	"lamplighter.dev/shared/platform"
+	"lamplighter.dev/shared/api/platform"
 )
 
 func main() {

@@ -5,12 +5,12 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"lamplighter.dev/functions/connector"
+	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud/providers"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/worker"
+	"lamplighter.dev/shared/engine/lambdacall"
 )
 
 func main() {
 	p := platform.Open()
-	lambda.Start(worker.Function(connector.Handler(p, providers.Of(p))))
+	lambda.Start(lambdacall.Function(connector.Handler(p, providers.Of(p))))
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"lamplighter.dev/functions/eraser"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/workflow"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/workflow"
 )
 
 func main() {

@@ -5,9 +5,9 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"lamplighter.dev/functions/executor"
+	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud/providers"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/workflow"
+	"lamplighter.dev/shared/engine/workflow"
 )
 
 func main() {

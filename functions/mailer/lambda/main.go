@@ -12,11 +12,11 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"lamplighter.dev/functions/mailer"
-	"lamplighter.dev/shared/mail"
-	"lamplighter.dev/shared/mail/ses"
-	"lamplighter.dev/shared/mail/smtp"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/mail/ses"
+	"lamplighter.dev/shared/engine/mail/smtp"
+	"lamplighter.dev/shared/engine/table"
 )
 
 func main() {

@@ -5,8 +5,8 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"lamplighter.dev/functions/organisations"
-	"lamplighter.dev/shared/platform"
-	"lamplighter.dev/shared/rest"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
 )
 
 func main() {

@@ -10,10 +10,10 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
-	"lamplighter.dev/shared/clock"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/guard"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
 // Name is the provider's identifier.
@@ -27,7 +27,7 @@ type Options struct {
 	Clock clock.Clock
 	// CustomEndpoints accepts accounts with an EndpointURL: an emulator or a private cloud.
 	CustomEndpoints bool
-	// PrivateAddresses lets an EndpointURL be http, and lead into private networks (shared/guard).
+	// PrivateAddresses lets an EndpointURL be http, and lead into private networks (shared/foundation/ssrfguard).
 	PrivateAddresses bool
 	// Base is this service's own identity, which assumes the customers' roles; nil takes the environment's. It is never
 	// used towards a custom endpoint.
@@ -78,8 +78,8 @@ func client(t http.RoundTripper, timeout time.Duration) *http.Client {
 }
 
 // addresses says where an EndpointURL may lead.
-func (o Options) addresses() guard.Policy {
-	return guard.Policy{Private: o.PrivateAddresses, AnyPort: true}
+func (o Options) addresses() ssrfguard.Policy {
+	return ssrfguard.Policy{Private: o.PrivateAddresses, AnyPort: true}
 }
 
 func (o Options) filled() Options {

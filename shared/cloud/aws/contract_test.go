@@ -9,11 +9,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"lamplighter.dev/shared/clock"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
 	"lamplighter.dev/shared/cloud/aws/twin"
 	"lamplighter.dev/shared/cloud/cloudtest"
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 const region = "eu-west-1"

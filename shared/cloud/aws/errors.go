@@ -13,7 +13,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 var errNoDryRun = errors.New("AWS has no dry run for this action: its first use will tell")

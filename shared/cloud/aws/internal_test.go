@@ -13,8 +13,8 @@ import (
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"lamplighter.dev/shared/clock"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 // answer is an error as the SDK gives it, of a call to EC2.

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 
-	"lamplighter.dev/shared/clock"
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 // Limit is a token bucket: so many calls a second, after a burst.

@@ -14,10 +14,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
-	"lamplighter.dev/shared/clock"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
 	"lamplighter.dev/shared/cloud/cloudtest"
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 // motoAccount is the account that moto serves.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"lamplighter.dev/functions/cloudaccounts/onboarding"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/onboarding"
 )
 
 // What customers are told to allow is what the kinds need, level by level.

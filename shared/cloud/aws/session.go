@@ -20,7 +20,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/fault"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // sessionDuration is what a role gives without being configured for more.

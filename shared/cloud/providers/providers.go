@@ -3,10 +3,10 @@
 package providers
 
 import (
+	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
 	"lamplighter.dev/shared/cloud/simulated"
-	"lamplighter.dev/shared/platform"
 )
 
 // Of are the providers that the operator's settings allow. A new cloud is one line here.

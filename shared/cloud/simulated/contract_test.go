@@ -3,10 +3,10 @@ package simulated
 import (
 	"testing"
 
-	"lamplighter.dev/shared/clock"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/cloudtest"
-	"lamplighter.dev/shared/table/tabletest"
+	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 func TestTheSimulatedCloudKeepsTheContractOfClouds(t *testing.T) {

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/clock"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/table"
-	"lamplighter.dev/shared/table/tabletest"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 // many is a cloud of running instances in one region, with one more setting.

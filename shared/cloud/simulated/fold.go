@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // foldEvery is how many log items are kept before their outcome is written down.

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"lamplighter.dev/shared/clock"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 // Name is the provider's identifier.

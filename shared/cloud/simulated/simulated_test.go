@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/clock"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/table/tabletest"
+	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"lamplighter.dev/shared/fault"
-	"lamplighter.dev/shared/table"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // world is what was done to the resources of one account: an append-only log in the store, one item for each act call,

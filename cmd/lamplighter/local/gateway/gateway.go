@@ -1,0 +1,171 @@
+// Package gateway is API Gateway on a laptop. It reads the same template.yaml that is deployed (routes, authorizer,
+// gateway responses), makes of each HTTP request the event that API Gateway would make, and calls the same functions, so
+// that what passes here passes there. It is an http.Handler; whoever serves it sets the server's timeouts
+// (ReadHeaderTimeout and ReadTimeout below, and WriteTimeout above, the 29 seconds that a function has).
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/foundation/clock"
+)
+
+// timeout is what a function has to answer in, as in AWS.
+const timeout = 29 * time.Second
+
+// Authorizer is a Lambda authorizer of type REQUEST. An error that reads "Unauthorized" is a 401, as API Gateway has it, any
+// other error a 500; a policy that does not allow is ACCESS_DENIED.
+type Authorizer func(context.Context, events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error)
+
+// Gateway answers HTTP requests through the functions of a template.
+type Gateway struct {
+	clock     clock.Clock
+	timeout   time.Duration
+	authorize Authorizer
+	source    []string // the headers without which a request does not reach the authorizer
+	routes    []*route
+	responses map[string]response
+}
+
+// route is one Api event of the template.
+type route struct {
+	pattern  string // "/actions/{proxy+}"
+	segments []string
+	method   string // "ANY" or one
+	folder   string
+	public   bool
+	call     rest.Function
+}
+
+// New makes the gateway that template describes. Functions are named by their folders under functions/, which the
+// template's CodeUri names as well ("build/actions" is "actions"); a function that only one of the two knows is an error.
+func New(template []byte, functions map[string]rest.Function, a Authorizer, c clock.Clock) (*Gateway, error) {
+	t, err := parse(template)
+	if err != nil {
+		return nil, err
+	}
+	g := &Gateway{clock: c, timeout: timeout, authorize: a, responses: t.responses(), source: t.source}
+	left := maps.Clone(functions)
+	for _, r := range t.routes() {
+		if r.call = functions[r.folder]; r.call == nil {
+			return nil, fmt.Errorf("template routes %s to function %q, which is not given", r.pattern, r.folder)
+		}
+		delete(left, r.folder)
+		g.routes = append(g.routes, r)
+	}
+	if len(left) > 0 {
+		return nil, fmt.Errorf("template routes nothing to %s", strings.Join(slices.Sorted(maps.Keys(left)), ", "))
+	}
+	return g, nil
+}
+
+// Load is New with the template that lies at path.
+func Load(path string, functions map[string]rest.Function, a Authorizer, c clock.Clock) (*Gateway, error) {
+	b, err := os.ReadFile(path) //nolint:gosec // the operator names the template
+	if err != nil {
+		return nil, fmt.Errorf("read template: %w", err)
+	}
+	return New(b, functions, a, c)
+}
+
+// Route tells which function the template sends a path to, and whether the authorizer is left out.
+func (g *Gateway) Route(method, path string) (folder string, public, ok bool) {
+	r, _ := g.find(method, path)
+	if r == nil {
+		return "", false, false
+	}
+	return r.folder, r.public, true
+}
+
+// errTimeout is a function that did not answer in time.
+var errTimeout = errors.New("the function did not answer in time")
+
+// ServeHTTP answers one request.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := g.begin(w, r)
+	if status := refused(r); status != 0 {
+		x.page(status)
+		return
+	}
+	rt, params := g.find(r.Method, r.URL.EscapedPath())
+	if rt == nil {
+		x.respond("MISSING_AUTHENTICATION_TOKEN", http.StatusForbidden)
+		return
+	}
+	ev := x.event(rt, params)
+	caller, ok := x.authorized(rt, ev) //nolint:contextcheck // x carries the request and its context
+	if !ok {
+		return
+	}
+	body, ok := x.read()
+	if !ok {
+		return
+	}
+	ev.RequestContext.Authorizer = caller
+	carry(ev, body)
+	out, err := g.invoke(rt, ev) //nolint:contextcheck // a function outlives its client, as in AWS
+	switch {
+	case errors.Is(err, errTimeout):
+		x.respond("INTEGRATION_TIMEOUT", http.StatusGatewayTimeout)
+	case err != nil:
+		x.respond("INTEGRATION_FAILURE", http.StatusBadGateway)
+	default:
+		x.write(out)
+	}
+}
+
+// result is what became of an invocation.
+type result struct {
+	out events.APIGatewayProxyResponse
+	err error
+}
+
+// room makes the stack of a new goroutine as large as a function commonly needs, at once and while there is nothing on it
+// to move. It would grow to that in steps, and each copies all frames below: a tenth of what a request costs.
+//
+//go:noinline
+func room() {
+	var stack [12 << 10]byte
+	runtime.KeepAlive(&stack)
+}
+
+// invoke calls a function as Lambda does: with a deadline, apart from the client's connection, and surviving its panic.
+func (g *Gateway) invoke(rt *route, ev *events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+	ctx, cancel := context.WithTimeout(invocation(ev), g.timeout)
+	defer cancel()
+	done := make(chan result, 1) // so that a late answer finds room and its goroutine ends
+	go func() {
+		room()
+		rt.run(ctx, ev, done)
+	}()
+	select {
+	case r := <-done:
+		return r.out, r.err
+	case <-ctx.Done():
+		return events.APIGatewayProxyResponse{}, errTimeout
+	}
+}
+
+// run calls the function and tells what became of it, also when it panics.
+func (r *route) run(ctx context.Context, ev *events.APIGatewayProxyRequest, done chan<- result) {
+	var got result
+	defer func() {
+		if v := recover(); v != nil {
+			got.err = fmt.Errorf("function %s panicked: %v", r.folder, v)
+		}
+		done <- got
+	}()
+	got.out, got.err = r.call(ctx, *ev)
+}

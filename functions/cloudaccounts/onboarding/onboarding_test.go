@@ -1,0 +1,132 @@
+package onboarding_test
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"lamplighter.dev/functions/cloudaccounts/onboarding"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+const (
+	externalID = "lamplighter-org_01-7f3a"
+	principal  = "arn:aws:iam::111122223333:role/lamplighter-connector"
+)
+
+func steps(t *testing.T) onboarding.Steps {
+	t.Helper()
+	s, err := onboarding.For("aws", externalID, principal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestTheStepsForAWSAreAsReviewed(t *testing.T) {
+	s := steps(t)
+	for _, p := range s.Policies {
+		golden(t, "policy-"+p.Level+".json", string(p.Document))
+	}
+	golden(t, "role.template.json", s.Methods[0].Template)
+	golden(t, "commands.sh", strings.Join(s.Methods[0].Commands, "\n"))
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got+"\n" != string(want) {
+		t.Errorf("%s changed; look at it and run the test with -update:\n%s", name, got)
+	}
+}
+
+func TestEachLevelHoldsTheOnesBefore(t *testing.T) {
+	var before []string
+	for _, p := range steps(t).Policies {
+		for _, a := range before {
+			if !slices.Contains(p.Actions, a) {
+				t.Errorf("level %s lacks %s", p.Level, a)
+			}
+		}
+		before = p.Actions
+	}
+}
+
+func TestReadingOnlyChangesNothing(t *testing.T) {
+	for _, a := range steps(t).Policies[0].Actions {
+		_, verb, _ := strings.Cut(a, ":")
+		if !strings.HasPrefix(verb, "Describe") && !strings.HasPrefix(verb, "List") {
+			t.Errorf("level read_only allows %s", a)
+		}
+	}
+}
+
+func TestTheTrustPolicyDemandsTheExternalID(t *testing.T) {
+	command := steps(t).Methods[0].Commands[0]
+	raw := command[strings.Index(command, "'")+1 : strings.LastIndex(command, "'")]
+	var trust struct {
+		Statement []struct {
+			Principal map[string]string
+			Condition map[string]map[string]string
+		}
+	}
+	if err := json.Unmarshal([]byte(raw), &trust); err != nil {
+		t.Fatalf("the trust policy in %s: %v", command, err)
+	}
+	got := trust.Statement[0]
+	if got.Condition["StringEquals"]["sts:ExternalId"] != externalID || got.Principal["AWS"] != principal {
+		t.Errorf("trust policy %+v", got)
+	}
+}
+
+func TestTheCommandsAreWholeForAShell(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("SKIPPED: there is no sh to parse the commands with")
+	}
+	for _, m := range steps(t).Methods {
+		for _, c := range m.Commands {
+			if out, err := exec.CommandContext(t.Context(), sh, "-n", "-c", c).CombinedOutput(); err != nil {
+				t.Errorf("%s: %v: %s", c, err, out)
+			}
+		}
+	}
+}
+
+func TestWhatCannotBeQuotedIsRefused(t *testing.T) {
+	for _, bad := range []struct{ provider, id, principal string }{
+		{"aws", "x'; rm -rf ~; '", principal},
+		{"aws", "", principal},
+		{"aws", externalID, `*`},
+		{"aws", externalID, `arn:aws:iam::1:root"}`},
+		{"acme", externalID, principal},
+	} {
+		_, err := onboarding.For(bad.provider, bad.id, bad.principal)
+		if fault.KindOf(err) != fault.Invalid {
+			t.Errorf("For(%q, %q, %q): %v; want it refused as invalid", bad.provider, bad.id, bad.principal, err)
+		}
+	}
+}
+
+func TestAnAccountNumberIsAPrincipal(t *testing.T) {
+	s, err := onboarding.For("aws", externalID, "111122223333")
+	if err != nil || !strings.Contains(s.Methods[0].Template, `"AWS": "arn:aws:iam::111122223333:root"`) {
+		t.Errorf("For an account number: %v\n%s", err, s.Methods[0].Template)
+	}
+}

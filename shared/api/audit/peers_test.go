@@ -1,0 +1,33 @@
+package audit
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/foundation/clock"
+)
+
+// TestRacersOnDynamoDB makes one chain from three processes on a twin of DynamoDB, whose transactions cancel each other,
+// and proves it: the rows come back byte for byte as they were sealed, numbers and all.
+func TestRacersOnDynamoDB(t *testing.T) {
+	remote := tabletest.NewTable(t, tabletest.StartDynoxide(t))
+	var processes []*Log
+	for range 3 {
+		processes = append(processes, New(table.Fenced(table.Dynamo(remote)), clock.System{}))
+	}
+	var all sync.WaitGroup
+	for i := range 50 {
+		all.Go(func() {
+			r := row(fmt.Sprint("race", i))
+			r.Changes = Changes{Before: tree([]byte(`{"cost":1.50,"big":12345678901234567890,"small":1e-3,"text":"ü<&>\u2028"}`))}
+			if _, err := processes[i%3].Append(t.Context(), org, r); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	mustHold(t, processes[0].store, 50)
+}

@@ -1,0 +1,153 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Verdict tells whether a chain holds.
+type Verdict struct {
+	Holds    bool   `json:"holds" doc:"Every row that was looked at is as it was written, and none is missing between them"`
+	Complete bool   `json:"complete" doc:"The end of the chain was reached; false asks for another request, with next as cursor"`
+	Rows     int64  `json:"rows" doc:"Rows that were looked at"`
+	FirstSeq int64  `json:"firstSeq" doc:"Number of the first of them; 0 when there was none"`
+	LastSeq  int64  `json:"lastSeq" doc:"Number of the last of them, or of the row behind which the look began"`
+	Hash     string `json:"hash" doc:"Hash of row lastSeq: keep it elsewhere, and a later export that has it proves that nothing up to it was altered"`
+	BrokenAt *Break `json:"brokenAt" doc:"Where the chain does not hold; null when it holds"`
+	Next     string `json:"next" doc:"Cursor behind the last row that was looked at; empty when complete"`
+}
+
+// readPage is how many rows are read at once: together below the megabyte that the store reads at a time.
+const readPage = 1000
+
+// verification is a walk along a stored chain.
+type verification struct {
+	store table.Store
+	place Place
+	walk  Walk
+	head  Head // the end when the walk began
+}
+
+// Verify goes along a chain in the store, from the cursor or the beginning, until its end or until enough says so, and
+// compares its end with its head. Rows that are appended meanwhile do not disturb it.
+func Verify(ctx context.Context, s table.Store, at Place, from *Cursor, enough func(rows int64) bool) (Verdict, error) {
+	v := &verification{store: s, place: at, walk: Walk{Whole: from == nil}}
+	q := table.Query{PK: at.PK, Limit: readPage}
+	q.From, q.To = Everything()
+	if from != nil {
+		v.walk = Walk{Last: from.Seq, At: from.At, Hash: from.Hash}
+		q.From = from.After()
+	}
+	var err error
+	if v.head, err = v.end(ctx); err != nil {
+		return Verdict{}, err
+	}
+	if b := v.passed(); b != nil {
+		return v.verdict(b), nil
+	}
+	for {
+		page, err := s.Query(ctx, q)
+		if err != nil {
+			return Verdict{}, fmt.Errorf("read audit rows of %s: %w", at.PK, err)
+		}
+		if b := v.rows(page.Items); b != nil {
+			return v.verdict(b), nil
+		}
+		if q.Cursor = page.Next; q.Cursor == "" {
+			break
+		}
+		if enough(v.walk.Rows) {
+			out := v.verdict(nil)
+			out.Complete, out.Next = false, Cursor{v.walk.At, v.walk.Last, v.walk.Hash}.String()
+			return out, nil
+		}
+	}
+	return v.finish(ctx)
+}
+
+// end reads the head.
+func (v *verification) end(ctx context.Context) (Head, error) {
+	h, err := table.Read[Head](ctx, v.store, v.place.Head)
+	if fault.Is(err, fault.NotFound) {
+		return Head{}, nil
+	}
+	if err != nil {
+		return h, fmt.Errorf("read head of %s: %w", v.place.PK, err)
+	}
+	return h, nil
+}
+
+// rows goes along a page.
+func (v *verification) rows(items []table.Item) *Break {
+	for _, it := range items {
+		s, err := Stored(it)
+		if err != nil {
+			return &Break{Seq: v.walk.Last + 1, Why: err.Error()}
+		}
+		b := v.walk.Step(s)
+		if b == nil && it.SK != sortKey(v.walk.At, v.walk.Last) {
+			b = &Break{v.walk.Last, s.text("id"), fmt.Sprintf("it lies at %q, where no row of its time and number belongs", it.SK)}
+		}
+		if b == nil {
+			b = v.passed()
+		}
+		if b != nil {
+			return b
+		}
+	}
+	return nil
+}
+
+// passed compares the row that the head names, when the walk comes by.
+func (v *verification) passed() *Break {
+	if v.walk.Last == v.head.Seq && v.walk.Hash != v.head.Hash {
+		return &Break{Seq: v.head.Seq, Why: "it is not the row that the head of the chain names: the end of the chain was altered"}
+	}
+	return nil
+}
+
+// finish compares the end of the rows with the head: with the one that was there at first, because the rows up to it must
+// be there, and with the one that is there now, because there can be none behind it.
+func (v *verification) finish(ctx context.Context) (Verdict, error) {
+	if v.walk.Last < v.head.Seq {
+		return v.verdict(&Break{Seq: v.walk.Last + 1, Why: fmt.Sprintf("the chain ends before row %d, which its head names: the last rows are missing", v.head.Seq)}), nil
+	}
+	now, err := v.end(ctx)
+	if err != nil {
+		return Verdict{}, err
+	}
+	if v.walk.Last > now.Seq {
+		return v.verdict(&Break{Seq: now.Seq + 1, Why: fmt.Sprintf("it lies behind row %d, which the head of the chain names as the last: it was put in", now.Seq)}), nil
+	}
+	if v.walk.Last == now.Seq && v.walk.Hash != now.Hash {
+		v.head = now
+		return v.verdict(v.passed()), nil
+	}
+	return v.verdict(nil), nil
+}
+
+func (v *verification) verdict(b *Break) Verdict {
+	return Verdict{
+		Holds: b == nil, Complete: true, Rows: v.walk.Rows, FirstSeq: v.walk.First, LastSeq: v.walk.Last,
+		Hash: v.walk.Hash, BrokenAt: b,
+	}
+}
+
+// Everything is the sort keys of all rows: digits, while the head of a chain may lie among them under letters.
+func Everything() (low, high string) { return "0", ":" }
+
+// Window is the sort keys of the rows from one time until before another; a zero time is open.
+func Window(from, to time.Time) (low, high string) {
+	low, high = Everything()
+	if !from.IsZero() {
+		low = bound(from)
+	}
+	if !to.IsZero() {
+		high = bound(to)
+	}
+	return low, high
+}

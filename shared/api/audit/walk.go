@@ -1,0 +1,145 @@
+package audit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"strconv"
+	"time"
+
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Sealed is a row with every member that it was read with: hashes are taken of all that is there, so nothing can be put
+// beside what is known.
+type Sealed map[string]any
+
+// Parse reads the JSON of a row.
+func Parse(text []byte) (Sealed, error) {
+	v, err := decode(text)
+	if err != nil {
+		return nil, err
+	}
+	object, ok := v.(map[string]any)
+	if !ok {
+		return nil, errors.New("it is not an object")
+	}
+	return object, nil
+}
+
+// Stored reads a row from the store. Changes that are damaged are left as they are: the hash tells.
+func Stored(it table.Item) (Sealed, error) {
+	s, err := Parse(it.Data)
+	if err != nil {
+		return nil, err
+	}
+	if v, err := decode([]byte(s.text("changes"))); err == nil {
+		s["changes"] = v
+	}
+	return s, nil
+}
+
+// Line is the row as one line of JSON.
+func (s Sealed) Line() []byte { return append(canonical(nil, map[string]any(s)), '\n') }
+
+// text is a member that is a string, "" when it is none.
+func (s Sealed) text(name string) string {
+	v, _ := s[name].(string)
+	return v
+}
+
+// seq is the number of the row, 0 when it has none.
+func (s Sealed) seq() int64 {
+	n, _ := s["seq"].(json.Number)
+	seq, err := strconv.ParseInt(n.String(), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return seq
+}
+
+// at is the time of the row, the zero time when it has none.
+func (s Sealed) at() time.Time {
+	at, err := time.Parse(time.RFC3339Nano, s.text("at"))
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// Break is where a chain does not hold.
+type Break struct {
+	Seq int64  `json:"seq" doc:"The number of the row, as it stands there"`
+	ID  string `json:"id" doc:"The row, as it stands there"`
+	Why string `json:"why" doc:"What is wrong with it"`
+}
+
+// Walk goes along a chain, row by row, from wherever it begins.
+type Walk struct {
+	Whole    bool      // the first row must be number 1
+	Rows     int64     // seen so far
+	First    int64     // number of the first
+	Previous string    // previousHash of the first
+	Last     int64     // number of the last
+	At       time.Time // of the last
+	Hash     string    // of the last
+}
+
+// Step takes the next row; a Break is why the chain does not hold there. After a Break, the walk is over.
+func (w *Walk) Step(s Sealed) *Break {
+	why := w.wrong(s)
+	if why != "" {
+		return &Break{Seq: s.seq(), ID: s.text("id"), Why: why}
+	}
+	if w.Rows == 0 {
+		w.First, w.Previous = s.seq(), s.text("previousHash")
+	}
+	w.Rows++
+	w.Last, w.At, w.Hash = s.seq(), s.at(), s.text("hash")
+	return nil
+}
+
+// hashForm is what a hash looks like. What is none is not shown to anybody: an export may come from anywhere.
+var hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// wrong tells what is wrong with a row where it stands, "" for nothing.
+func (w *Walk) wrong(s Sealed) string {
+	if why := w.misplaced(s.seq()); why != "" {
+		return why
+	}
+	previous := s.text("previousHash")
+	content := map[string]any(maps.Clone(s))
+	delete(content, "hash")
+	switch {
+	case digest(content) != s.text("hash"):
+		return "its hash is not that of its content: it was altered"
+	case !hashForm.MatchString(previous):
+		return "its previousHash is not a hash"
+	case w.Last > 0 && previous != w.Hash:
+		return fmt.Sprintf("its previousHash is not the hash of row %d: one of the two was altered", w.Last)
+	case (s.seq() == 1) != (previous == genesis):
+		return "its previousHash is not that of its number: the chain before it was cut off or made up"
+	case s.at().IsZero() || s.at().Before(w.At):
+		return "it is older than the row before it"
+	}
+	return ""
+}
+
+// misplaced tells why no row of this number can follow, "" where one can.
+func (w *Walk) misplaced(seq int64) string {
+	switch {
+	case seq < 1:
+		return "it has no number"
+	case w.Last == 0 && w.Whole && seq > 1:
+		return "it is the first that there is: the rows before it are missing"
+	case w.Last == 0:
+		return ""
+	case seq > w.Last+1:
+		return fmt.Sprintf("it follows row %d: what was between them is missing", w.Last)
+	case seq <= w.Last:
+		return fmt.Sprintf("it follows row %d: the order was changed, or a row was put in", w.Last)
+	}
+	return ""
+}

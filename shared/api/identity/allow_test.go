@@ -1,0 +1,230 @@
+package identity_test
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"lamplighter.dev/shared/api/identity"
+)
+
+var update = flag.Bool("update", false, "write testdata anew")
+
+func caller(grants ...identity.Grant) identity.Caller {
+	return identity.Caller{Org: "org_1", User: "usr_1", Grants: identity.Resolve(grants)}
+}
+
+func role(name string) identity.Grant {
+	return identity.Grant{Role: name, Scope: identity.OrgScope}
+}
+
+func listed(scope string, policies ...string) identity.Grant {
+	return identity.Grant{Policies: policies, Scope: scope}
+}
+
+func TestWhatIsNotGrantedIsDenied(t *testing.T) {
+	for name, c := range map[string]struct {
+		caller identity.Caller
+		policy string
+		target []string
+		want   bool
+	}{
+		"nobody":                             {identity.Caller{}, "actions:read", nil, false},
+		"no organization":                    {identity.Caller{User: "usr_1", Grants: []identity.Grant{listed("org", "*:*")}}, "actions:read", nil, false},
+		"no grants":                          {caller(), "actions:read", nil, false},
+		"the policy itself":                  {caller(listed("org", "actions:read")), "actions:read", nil, true},
+		"another action":                     {caller(listed("org", "actions:read")), "actions:execute", nil, false},
+		"another resource":                   {caller(listed("org", "actions:read")), "reports:read", nil, false},
+		"a longer resource":                  {caller(listed("org", "role:read")), "roles:read", nil, false},
+		"everything":                         {caller(listed("org", "*:*")), "webhooks:write", nil, true},
+		"all of a resource":                  {caller(listed("org", "webhooks:*")), "webhooks:write", nil, true},
+		"all of another resource":            {caller(listed("org", "webhooks:*")), "actions:execute", nil, false},
+		"one action of everything":           {caller(listed("org", "*:read")), "webhooks:read", nil, true},
+		"another action of everything":       {caller(listed("org", "*:read")), "webhooks:write", nil, false},
+		"a star that is no wildcard":         {caller(listed("org", "*")), "webhooks:write", nil, false},
+		"a half star":                        {caller(listed("org", "web*:*")), "webhooks:write", nil, false},
+		"an empty policy":                    {caller(listed("org", "")), "webhooks:write", nil, false},
+		"a colon":                            {caller(listed("org", ":")), "webhooks:write", nil, false},
+		"an operation that names none":       {caller(role("owner")), "", nil, false},
+		"an operation that names a wildcard": {caller(role("owner")), "*:*", nil, false},
+		"an operation of half a policy":      {caller(role("owner")), "actions:", nil, false},
+		"an unknown role":                    {caller(role("emperor")), "actions:read", nil, false},
+		"a team grant, asked about all":      {caller(listed("team:a", "*:*")), "actions:read", nil, false},
+		"a team grant, its team":             {caller(listed("team:a", "*:*")), "actions:read", []string{"resource:x", "team:a"}, true},
+		"a team grant, another team":         {caller(listed("team:a", "*:*")), "actions:read", []string{"team:b"}, false},
+		"an empty scope, an empty target":    {caller(listed("", "*:*")), "actions:read", []string{""}, false},
+		"an empty scope, asked about all":    {caller(listed("", "*:*")), "actions:read", nil, false},
+		"an org grant, any target":           {caller(role("viewer")), "actions:read", []string{"team:b"}, true},
+		"policies do not leak across scopes": {caller(listed("team:a", "actions:execute"), listed("team:b", "actions:read")), "actions:execute", []string{"team:b"}, false},
+		"the second grant":                   {caller(listed("team:a", "actions:read"), listed("team:b", "actions:execute")), "actions:execute", []string{"team:b"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := identity.Allows(c.caller, c.policy, c.target...); got != c.want {
+				t.Errorf("Allows = %v", got)
+			}
+			if got := identity.Holds(c.caller, c.policy); c.want && !got {
+				t.Error("allowed, but not held anywhere")
+			}
+		})
+	}
+}
+
+// systemRules are the system roles as they are promised, in words of their own.
+var systemRules = map[string]func(resource, action string) bool{
+	"viewer": views,
+	"operator": func(r, a string) bool {
+		return views(r, a) || slices.Contains([]string{"actions:execute", "overrides:write", "schedules:write", "calendars:write", "resource-groups:write"}, r+":"+a)
+	},
+	"editor": func(r, a string) bool {
+		people := []string{"organisation", "users", "teams", "roles", "audit-logs", "cloud-accounts"}
+		return views(r, a) || a != "read" && !slices.Contains(people, r)
+	},
+	"finops": func(r, a string) bool {
+		return views(r, a) || a == "write" && slices.Contains([]string{"budgets", "showback", "smart-tags", "reports", "dashboards", "recommendations"}, r)
+	},
+	"admin": func(r, a string) bool { return r+":"+a != "organisation:delete" },
+	"owner": func(string, string) bool { return true },
+}
+
+func views(resource, action string) bool {
+	return action == "read" && resource != "audit-logs" && resource != "users"
+}
+
+func TestSystemRoles(t *testing.T) {
+	if got := len(identity.SystemRoles()); got != len(systemRules) {
+		t.Fatalf("%d system roles", got)
+	}
+	for name, may := range systemRules {
+		c := caller(role(name))
+		for _, p := range identity.Policies() {
+			resource, action, _ := strings.Cut(p.ID, ":")
+			if got, want := identity.Allows(c, p.ID), may(resource, action); got != want {
+				t.Errorf("%s %s: %v, want %v", name, p.ID, got, want)
+			}
+		}
+	}
+}
+
+func TestTheCatalogueOfPolicies(t *testing.T) {
+	resources := strings.Fields(`organisation users teams roles audit-logs cloud-accounts resources schedules calendars
+		resource-groups overrides actions reports showback budgets billing recommendations remediation smart-tags
+		autoscaler-policies event-readiness dashboards notifications spaces provisioning projects deployments builds
+		integrations webhooks`)
+	seen := map[string]bool{}
+	for _, p := range identity.Policies() {
+		resource, action, _ := strings.Cut(p.ID, ":")
+		if seen[p.ID] || p.Description == "" || !slices.Contains(resources, resource) {
+			t.Errorf("policy %+v", p)
+		}
+		if !slices.Contains([]string{"read", "write", "execute", "create"}, action) && p.ID != "organisation:delete" {
+			t.Errorf("action of %s", p.ID)
+		}
+		seen[p.ID] = true
+	}
+	for _, r := range resources {
+		if !seen[r+":read"] {
+			t.Errorf("%s:read is missing", r)
+		}
+	}
+	for _, id := range []string{"actions:execute", "remediation:execute", "deployments:execute", "provisioning:create", "schedules:write"} {
+		if !identity.Known(id) {
+			t.Errorf("%s is missing", id)
+		}
+	}
+}
+
+// callers are such as decisions take time for.
+func callers(tb testing.TB) map[string]identity.Caller {
+	tb.Helper()
+	out := map[string]identity.Caller{}
+	for _, r := range identity.SystemRoles() {
+		out[r.Name] = caller(listed("team:a", "actions:read"), role(r.Name))
+	}
+	var long []string // 70 policies, of which webhooks:write is none, and wildcards
+	for _, p := range identity.Policies() {
+		if p.ID != "webhooks:write" {
+			long = append(long, p.ID)
+		}
+	}
+	long = append(long, "actions:*", "schedules:*", "*:read", "budgets:*", "users:*", "teams:*", "roles:*", "reports:*")
+	if len(long) < 69 {
+		tb.Fatalf("%d policies", len(long))
+	}
+	var scoped, wide []identity.Grant
+	for n := range 10 {
+		wide = append(wide, identity.Grant{Role: fmt.Sprint("role_", n), Policies: long, Scope: "org"})
+		scoped = append(scoped, identity.Grant{Role: fmt.Sprint("role_", n), Policies: append([]string{"*:*"}, long...), Scope: fmt.Sprint("team:", n)})
+	}
+	for name, grants := range map[string][]identity.Grant{"ten roles that lack it": wide, "ten roles elsewhere": scoped} {
+		c, err := identity.Decode(identity.Encode(caller(grants...)))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		out[name] = c
+	}
+	return out
+}
+
+func TestDecidingAllocatesNothing(t *testing.T) {
+	for name, c := range callers(t) {
+		if n := testing.AllocsPerRun(100, func() {
+			identity.Allows(c, "webhooks:write", "team:b", "resource:x")
+			identity.Holds(c, "webhooks:write")
+		}); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+	owner := caller(role("owner"))
+	if n := testing.AllocsPerRun(100, func() { owner.Scopes("webhooks:write") }); n != 0 {
+		t.Errorf("scopes of an owner: %v allocations", n)
+	}
+}
+
+func BenchmarkAllows(b *testing.B) {
+	for name, c := range callers(b) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				identity.Allows(c, "webhooks:write", "team:b", "resource:x")
+			}
+		})
+	}
+}
+
+func BenchmarkScopes(b *testing.B) {
+	for name, c := range callers(b) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				c.Scopes("webhooks:write")
+			}
+		})
+	}
+}
+
+// BenchmarkIn is what the authorizer does for each request.
+func BenchmarkIn(b *testing.B) {
+	a := identity.Access{Roles: map[string]identity.CustomRole{}}
+	var grants []identity.Grant
+	for _, g := range callers(b)["ten roles that lack it"].Grants {
+		a.Roles[g.Role] = identity.CustomRole{ID: g.Role, Policies: g.Policies}
+		grants = append(grants, identity.Grant{Role: g.Role, Scope: g.Scope})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		identity.Encode(identity.Caller{Org: "org_1", User: "usr_1", Grants: a.In(grants)})
+	}
+}
+
+// BenchmarkDecode is what a function does for each request.
+func BenchmarkDecode(b *testing.B) {
+	encoded := identity.Encode(callers(b)["ten roles that lack it"])
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := identity.Decode(encoded); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package identity_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"lamplighter.dev/shared/api/identity"
+)
+
+func TestTheCallerSurvivesTheGateway(t *testing.T) {
+	want := caller(role("admin"), listed("team:a", "actions:read", "actions:execute"))
+	want.Email, want.Session, want.Method, want.SSO = "ada@example.com", "s1", identity.MethodToken, true
+	encoded := identity.Encode(want)
+	for k, v := range encoded {
+		if _, ok := v.(string); !ok {
+			t.Errorf("%s is a %T: API Gateway passes strings", k, v)
+		}
+	}
+	got, err := identity.Decode(encoded)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
+	}
+}
+
+// Whoever it is, with whatever grants: the function knows the same caller as the authorizer, but for the ids of assignments.
+func TestEverySetOfGrantsSurvivesTheGateway(t *testing.T) {
+	d := dice{rand.New(rand.NewPCG(7, 1974))}
+	for range 500 {
+		a, stored := d.member("org_1")
+		want := a.In(stored)
+		got := enter(t, "org_1", a, stored).Grants
+		if len(got) != len(want) {
+			t.Fatalf("%d grants of %d", len(got), len(want))
+		}
+		for i := range want {
+			one, other := want[i], got[i]
+			if other.Role != one.Role || other.Scope != one.Scope || other.ID != "" {
+				t.Fatalf("%+v becomes %+v", one, other)
+			}
+			for _, p := range identity.Policies() {
+				before := identity.Allows(caller(one), p.ID, one.Scope)
+				if after := identity.Allows(caller(identity.Grant{Policies: other.Policies, Scope: other.Scope}), p.ID, one.Scope); after != before {
+					t.Fatalf("%s by %+v: %v becomes %v", p.ID, one, before, after)
+				}
+			}
+		}
+	}
+}
+
+// The most that anybody can have: as many grants as are possible, each of another role of everything, on one resource.
+func TestTheLargestCallerFitsThroughTheGateway(t *testing.T) {
+	var everything []string
+	for _, p := range identity.Policies() {
+		everything = append(everything, p.ID)
+	}
+	c := identity.Caller{
+		Org: "org_01k8z3v5y0e6m9x2q4t7r1c8bd", User: "usr_01k8z3v5y0e6m9x2q4t7r1c8bd", Email: strings.Repeat("a", 254),
+		Session: strings.Repeat("s", 64), Method: identity.MethodToken,
+	}
+	for n := range identity.MaxGrants {
+		c.Grants = append(c.Grants, identity.Grant{
+			ID: "asgn_01k8z3v5y0e6m9x2q4t7r1c8bd", Role: fmt.Sprintf("role_01k8z3v5y0e6m9x2q4t7r1c8%02d", n),
+			Policies: everything, Scope: "resource:res_01k8z3v5y0e6m9x2q4t7r1c8bd",
+		})
+	}
+	encoded := identity.Encode(c)
+	b, err := json.Marshal(encoded)
+	if err != nil || len(b) > identity.MaxContext {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	got, err := identity.Decode(encoded)
+	if err != nil || len(got.Grants) != identity.MaxGrants || !identity.Allows(got, everything[len(everything)-1], c.Grants[39].Scope) {
+		t.Errorf("%d grants, %v", len(got.Grants), err)
+	}
+}
+
+func TestAContextThatIsNotOurs(t *testing.T) {
+	with := func(grants string) map[string]any {
+		return map[string]any{"user": "usr_1", "org": "org_1", "grants": grants}
+	}
+	for name, c := range map[string]struct {
+		in   map[string]any
+		fail bool
+	}{
+		"none":                               {nil, false},
+		"of somebody else":                   {map[string]any{"principalId": "x"}, false},
+		"with a user that is one":            {map[string]any{"user": 7}, false},
+		"with broken grants":                 {with("[{"), true},
+		"with grants that are no list":       {with(`{"r":"owner","s":"org"}`), true},
+		"with something after the grants":    {with(`[] []`), true},
+		"with a grant without a scope":       {with(`[{"r":"viewer"}]`), true},
+		"with a grant without anything":      {with(`[{}]`), true},
+		"with a role that has no policies":   {with(`[{"r":"role_1","s":"org"}]`), true},
+		"with a system role that has some":   {with(`[{"r":"viewer","p":"__________8","s":"org"}]`), true},
+		"with policies that are no set":      {with(`[{"r":"role_1","p":"*:*","s":"org"}]`), true},
+		"with a set that is too long":        {with(`[{"r":"role_1","p":"` + strings.Repeat("_", 24) + `","s":"org"}]`), true},
+		"with a good grant and a broken one": {with(`[{"r":"owner","s":"org"},{"r":"role_1","p":"!","s":"org"}]`), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := identity.Decode(c.in)
+			if (err != nil) != c.fail || !reflect.DeepEqual(got, identity.Caller{}) {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}
+
+// A function that is older than the authorizer does not know all policies that it hears of. It leaves these out.
+func TestAPolicyOfALaterCatalogueIsLeftOut(t *testing.T) {
+	all := base64.RawURLEncoding.EncodeToString([]byte(strings.Repeat("\xff", 16)))
+	got, err := identity.Decode(map[string]any{"user": "usr_1", "org": "org_1", "grants": `[{"r":"role_1","p":"` + all + `","s":"org"}]`})
+	if err != nil || len(got.Grants) != 1 || len(got.Grants[0].Policies) != len(identity.Policies()) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// The authorizer and the functions know policies by their places in the catalogue, and are not deployed at one moment: what
+// is there stays where it is, and new ones come last. -update takes them in.
+func TestTheCatalogueOnlyGrows(t *testing.T) {
+	const file = "testdata/catalogue.txt"
+	var ids []string
+	for _, p := range identity.Policies() {
+		ids = append(ids, p.ID)
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(strings.Join(ids, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := strings.Fields(string(b))
+	if len(ids) < len(kept) || !slices.Equal(ids[:len(kept)], kept) {
+		t.Errorf("the first %d policies are no longer those of %s", len(kept), file)
+	}
+	if len(ids) > len(kept) {
+		t.Errorf("%v are not in %s: go test ./shared/api/identity -run Catalogue -update", ids[len(kept):], file)
+	}
+	if len(ids) > 128 {
+		t.Errorf("%d policies are more than a set has room for", len(ids))
+	}
+}
+
+// FuzzDecode wants of any context: an error and nobody, or a caller who may do what the text says and no more.
+func FuzzDecode(f *testing.F) {
+	for _, grants := range []string{
+		``, `[]`, `[{"r":"owner","s":"org"}]`, `[{"r":"viewer","s":"team:t"},{"r":"role_1","p":"AQ","s":"org"}]`, `[{"p":"__________8","s":"org"}]`,
+		`[{"R":"owner","S":"org"}]`, `null`, `[null]`, `[{"r":"role_1","p":"AAAAAAAAAAAAAAAAAAAAAA","s":"resource:r"}]`, "[{\"r\":\"owner\",\"s\":\"org\"}]\n",
+	} {
+		f.Add("usr_1", "org_1", grants)
+	}
+	f.Fuzz(func(t *testing.T, user, org, grants string) {
+		c, err := identity.Decode(map[string]any{"user": user, "org": org, "grants": grants})
+		if err != nil || user == "" {
+			if !reflect.DeepEqual(c, identity.Caller{}) {
+				t.Fatalf("%v, and %+v", err, c)
+			}
+			return
+		}
+		if c.User != user || c.Org != org {
+			t.Fatalf("%+v", c)
+		}
+		var said []struct{ R, P, S string }
+		if err := json.Unmarshal([]byte(grants), &said); err != nil && grants != "" {
+			t.Fatalf("%q is read, and it is no JSON", grants)
+		}
+		for n, p := range identity.Policies() {
+			if !identity.Allows(c, p.ID) {
+				continue
+			}
+			resource, action, _ := strings.Cut(p.ID, ":")
+			if org == "" || !slices.ContainsFunc(said, func(g struct{ R, P, S string }) bool {
+				b, _ := base64.RawURLEncoding.DecodeString(g.P)
+				may := systemRules[g.R]
+				return g.S == "org" && (may != nil && may(resource, action) || n/8 < len(b) && b[n/8]>>(n%8)&1 == 1)
+			}) {
+				t.Fatalf("%q allows %s", grants, p.ID)
+			}
+		}
+		again, err := identity.Decode(identity.Encode(c))
+		if err != nil || len(again.Grants) != len(c.Grants) {
+			t.Fatalf("%q is read, and not again: %v", grants, err)
+		}
+	})
+}

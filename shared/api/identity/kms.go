@@ -1,0 +1,155 @@
+package identity
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/x509"
+	"encoding/asn1"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/kms/types"
+	"github.com/go-jose/go-jose/v4"
+
+	"lamplighter.dev/shared/foundation/clock"
+)
+
+// kmsTime is how long a call of KMS may take, with the SDK's retries.
+const kmsTime = 5 * time.Second
+
+// KMSKeys is a keyring of asymmetric KMS keys (ECC_NIST_P256, SIGN_VERIFY). All of them are accepted; the one signs that
+// began last. Their public halves, which never change, are read once.
+type KMSKeys struct {
+	client *kms.Client
+	clock  clock.Clock
+	ids    []string
+	from   []time.Time
+
+	mu sync.Mutex
+	timetable
+}
+
+// NewKMSKeys is the keyring of the keys with these ids or ARNs, each with the time from which it signs, if not always:
+// <ARN>@2026-03-10T09:00:00Z. Of those that begin together, the first signs. It makes no call.
+func NewKMSKeys(cfg aws.Config, c clock.Clock, keys ...string) (*KMSKeys, error) {
+	k := &KMSKeys{client: kms.NewFromConfig(cfg), clock: c}
+	for _, key := range keys {
+		id, at, timed := strings.Cut(key, "@")
+		var from time.Time
+		var err error
+		if timed {
+			from, err = time.Parse(time.RFC3339, at)
+		}
+		if err != nil || id == "" {
+			return nil, fmt.Errorf("signing key %q: write the ARN of a key, or <ARN>@2026-03-10T09:00:00Z", key)
+		}
+		k.ids, k.from = append(k.ids, id), append(k.from, from)
+	}
+	return k, nil
+}
+
+// Accepted are the public halves of all keys, those that do not sign yet among them.
+func (k *KMSKeys) Accepted(ctx context.Context) (jose.JSONWebKeySet, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.load(ctx); err != nil {
+		return jose.JSONWebKeySet{}, err
+	}
+	return k.set(k.clock.Now()), nil
+}
+
+// load reads the public halves, if that was not done before.
+func (k *KMSKeys) load(ctx context.Context) error {
+	if len(k.keys) == len(k.ids) {
+		return nil
+	}
+	keys := make([]timed, 0, len(k.ids))
+	for i, id := range k.ids {
+		p, err := k.read(ctx, id)
+		if err != nil {
+			return fmt.Errorf("read public half of %s: %w", id, err)
+		}
+		keys = append(keys, timed{public: p, from: k.from[i]})
+	}
+	k.timetable = timetable{keys: keys}
+	return nil
+}
+
+func (k *KMSKeys) read(ctx context.Context, key string) (jose.JSONWebKey, error) {
+	ctx, cancel := context.WithTimeout(ctx, kmsTime)
+	defer cancel()
+	out, err := k.client.GetPublicKey(ctx, &kms.GetPublicKeyInput{KeyId: &key})
+	if err != nil {
+		return jose.JSONWebKey{}, err
+	}
+	parsed, err := x509.ParsePKIXPublicKey(out.PublicKey)
+	if err != nil {
+		return jose.JSONWebKey{}, err
+	}
+	ec, ok := parsed.(*ecdsa.PublicKey)
+	if !ok || ec.Curve != elliptic.P256() {
+		return jose.JSONWebKey{}, fmt.Errorf("it is of type %s, where ECC_NIST_P256 belongs", out.KeySpec)
+	}
+	return PublicKey(ec, jose.ES256)
+}
+
+// Signing is the key that signs now.
+func (k *KMSKeys) Signing(ctx context.Context) (SigningKey, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.load(ctx); err != nil {
+		return nil, err
+	}
+	i, err := k.signing(k.clock.Now())
+	if err != nil {
+		return nil, fmt.Errorf("choose a key of %s: %w", strings.Join(k.ids, ", "), err)
+	}
+	return kmsKey{k.client, k.ids[i], k.keys[i].public}, nil
+}
+
+// kmsKey signs with one KMS key.
+type kmsKey struct {
+	client *kms.Client
+	id     string
+	public jose.JSONWebKey
+}
+
+func (k kmsKey) Public() jose.JSONWebKey { return k.public }
+
+// Sign leaves the hashing to KMS: a token is far below the 4 KiB that it takes.
+func (k kmsKey) Sign(ctx context.Context, data []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, kmsTime)
+	defer cancel()
+	out, err := k.client.Sign(ctx, &kms.SignInput{
+		KeyId: &k.id, Message: data, MessageType: types.MessageTypeRaw, SigningAlgorithm: types.SigningAlgorithmSpecEcdsaSha256,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sign with %s: %w", k.id, err)
+	}
+	return fixed(out.Signature)
+}
+
+// fixed turns a signature as KMS gives it, in DER, into the 64 bytes r‖s that JWS wants.
+func fixed(der []byte) ([]byte, error) {
+	var s struct{ R, S *big.Int }
+	rest, err := asn1.Unmarshal(der, &s)
+	if err != nil {
+		return nil, fmt.Errorf("parse signature: %w", err)
+	}
+	if len(rest) != 0 || s.R.Sign() <= 0 || s.S.Sign() <= 0 || s.R.BitLen() > 256 || s.S.BitLen() > 256 {
+		return nil, errors.New("parse signature: it is not one of P-256")
+	}
+	out := make([]byte, 64)
+	s.R.FillBytes(out[:32])
+	s.S.FillBytes(out[32:])
+	return out, nil
+}
+
+var _ Keyring = (*KMSKeys)(nil)

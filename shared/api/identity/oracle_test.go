@@ -1,0 +1,322 @@
+package identity_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cedar-policy/cedar-go"
+	"github.com/cedar-policy/cedar-go/types"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/table/tabletest"
+)
+
+// world is two organizations with teams and resources, in a fenced store and as the entities of Cedar.
+type world struct {
+	store    table.Store
+	entities types.EntityMap
+	things   []thing
+}
+
+// thing is what a question is about: a resource with the teams that own it, or, without an id, a whole organization.
+type thing struct {
+	Org   string   `json:"org"`
+	ID    string   `json:"id"`
+	Teams []string `json:"teams"`
+}
+
+var orgs = []string{"org_1", "org_2"}
+
+// teamsOf and resourcesOf give two organizations ids that begin alike: an id is not a prefix.
+func teamsOf(org string) []string { return []string{org + "_t", org + "_t1", org + "_t2"} }
+
+func (t thing) entity() types.EntityUID {
+	if t.ID == "" {
+		return entity("Org", t.Org)
+	}
+	return entity("Res", t.ID)
+}
+
+func entity(kind, id string) types.EntityUID {
+	return types.NewEntityUID(types.EntityType(kind), types.String(id))
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{store: table.Fenced(tabletest.New(t)), entities: types.EntityMap{}}
+	for _, org := range orgs {
+		w.add(t, thing{Org: org})
+		for n := range 6 {
+			r := thing{Org: org, ID: fmt.Sprintf("%s_r%d", org, n)}
+			for k, team := range teamsOf(org) {
+				if n>>k&1 == 1 {
+					r.Teams = append(r.Teams, team)
+				}
+			}
+			w.add(t, r)
+		}
+	}
+	for _, p := range identity.Policies() {
+		resource, action, _ := strings.Cut(p.ID, ":")
+		parents := []types.EntityUID{entity("Action", "*:*"), entity("Action", resource+":*")}
+		if action == "read" {
+			parents = append(parents, entity("Action", "*:read"))
+		}
+		for role, may := range systemRules {
+			if may(resource, action) {
+				parents = append(parents, entity("Action", "role "+role))
+			}
+		}
+		uid := entity("Action", p.ID)
+		w.entities[uid] = types.Entity{UID: uid, Parents: types.NewEntityUIDSet(parents...)}
+	}
+	return w
+}
+
+func (w *world) add(t *testing.T, x thing) {
+	t.Helper()
+	w.things = append(w.things, x)
+	e := types.Entity{UID: x.entity()}
+	if x.ID != "" {
+		parents := []types.EntityUID{entity("Org", x.Org)}
+		for _, team := range x.Teams {
+			parents = append(parents, entity("Team", team))
+		}
+		e.Parents = types.NewEntityUIDSet(parents...)
+	}
+	w.entities[e.UID] = e
+	it, err := table.Row(key(x), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = w.store.Write(table.WithTenant(t.Context(), x.Org), table.Put(it)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func key(x thing) table.Key { return table.Key{PK: table.TenantPK(x.Org) + "RES", SK: "r" + x.ID} }
+
+// decide does what an operation does: it looks the thing up within the caller's organization, and asks for its scopes.
+func (w *world) decide(ctx context.Context, c identity.Caller, policy string, x thing) bool {
+	found, err := table.Read[thing](table.WithTenant(ctx, c.Org), w.store, key(x))
+	return err == nil && identity.Allows(c, policy, found.scopes()...)
+}
+
+func (t thing) scopes() []string {
+	if t.ID == "" {
+		return nil
+	}
+	out := []string{identity.ResourceScope + t.ID}
+	for _, team := range t.Teams {
+		out = append(out, identity.TeamScope+team)
+	}
+	return out
+}
+
+// dice make grants. Their seed is fixed.
+type dice struct{ *rand.Rand }
+
+func pick[T any](d dice, from []T) T { return from[d.IntN(len(from))] }
+
+// policies is what a custom role lists: policies, wildcards, and now and then something that is neither.
+func (d dice) policies() []string {
+	all := identity.Policies()
+	var out []string
+	for range 1 + d.IntN(5) {
+		p := pick(d, all).ID
+		resource, _, _ := strings.Cut(p, ":")
+		switch d.IntN(20) {
+		case 0:
+			p = "*:*"
+		case 1:
+			p = "*:read"
+		case 2, 3, 4:
+			p = resource + ":*"
+		case 5:
+			p = pick(d, []string{"*", ":", "*:", "unicorns:read", "*:write", strings.ToUpper(p), p + " ", resource})
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func (d dice) scope(org string) string {
+	switch d.IntN(4) {
+	case 0:
+		return identity.OrgScope
+	case 1:
+		return fmt.Sprintf("resource:%s_r%d", org, d.IntN(6))
+	}
+	return identity.TeamScope + pick(d, teamsOf(org))
+}
+
+// member is somebody's stored grants and the roles of their organization. Some grants are of a role that is gone.
+func (d dice) member(org string) (identity.Access, []identity.Grant) {
+	a := identity.Access{Roles: map[string]identity.CustomRole{}}
+	for n := range 3 {
+		id := fmt.Sprintf("role_%d", n)
+		a.Roles[id] = identity.CustomRole{ID: id, Policies: d.policies()}
+	}
+	names := []string{"role_0", "role_1", "role_2", "role_gone"}
+	for _, r := range identity.SystemRoles() {
+		names = append(names, r.Name)
+	}
+	var grants []identity.Grant
+	for range d.IntN(6) {
+		grants = append(grants, identity.Grant{ID: "asgn_x", Role: pick(d, names), Scope: d.scope(org)})
+	}
+	return a, grants
+}
+
+// enter brings a member through the authorizer into a function.
+func enter(t *testing.T, org string, a identity.Access, grants []identity.Grant) identity.Caller {
+	t.Helper()
+	c, err := identity.Decode(identity.Encode(identity.Caller{Org: org, User: "usr_1", Grants: a.In(grants)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// cedarOf writes grants as Cedar policies.
+func cedarOf(t *testing.T, org string, a identity.Access, grants []identity.Grant) *cedar.PolicySet {
+	t.Helper()
+	var b strings.Builder
+	for _, g := range grants {
+		actions := []string{fmt.Sprintf("Action::%q", "role "+g.Role)}
+		if r, ok := a.Roles[g.Role]; ok {
+			actions = nil
+			for _, p := range r.Policies {
+				actions = append(actions, fmt.Sprintf("Action::%q", p))
+			}
+		}
+		kind, id, _ := strings.Cut(g.Scope, ":")
+		where := fmt.Sprintf("resource in Org::%q", org)
+		switch kind {
+		case "team":
+			where = fmt.Sprintf("resource in Team::%q", id)
+		case "resource":
+			where = fmt.Sprintf("resource == Res::%q", id)
+		}
+		fmt.Fprintf(&b, "permit(principal == User::\"usr_1\", action in [%s], %s);\n", strings.Join(actions, ", "), where)
+	}
+	set, err := cedar.NewPolicySetFromBytes("grants", []byte(b.String()))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, b.String())
+	}
+	return set
+}
+
+// TestDecisionsAgreeWithCedar holds 20,000 random decisions against an independent engine: members with up to five grants of
+// system roles and roles of their own, asked about everything of their own organization and of another one.
+func TestDecisionsAgreeWithCedar(t *testing.T) {
+	const members, questions = 1_000, 20
+	w, d := newWorld(t), dice{rand.New(rand.NewPCG(3, 1974))}
+	yes := 0
+	for range members {
+		org := pick(d, orgs)
+		a, grants := d.member(org)
+		c, oracle := enter(t, org, a, grants), cedarOf(t, org, a, grants)
+		for range questions {
+			policy, x := pick(d, identity.Policies()).ID, pick(d, w.things)
+			verdict, _ := cedar.Authorize(oracle, w.entities, cedar.Request{
+				Principal: entity("User", "usr_1"), Action: entity("Action", policy), Resource: x.entity(), Context: types.NewRecord(nil),
+			})
+			want := bool(verdict)
+			if got := w.decide(t.Context(), c, policy, x); got != want {
+				t.Fatalf("%s on %+v: %v, and Cedar %v, of %s\n%+v\n%+v", policy, x, got, want, org, grants, a.Roles)
+			}
+			if want {
+				yes++
+			}
+		}
+	}
+	if n := members * questions; yes < n/20 || yes > n/2 {
+		t.Errorf("%d of %d decisions were yes: the questions are not worth asking", yes, n)
+	}
+}
+
+// TestScopesSayWhatAllowsSays holds the two ways to ask against each other: where may I, and may I there.
+func TestScopesSayWhatAllowsSays(t *testing.T) {
+	w, d := newWorld(t), dice{rand.New(rand.NewPCG(4, 1974))}
+	for range 300 {
+		org := pick(d, orgs)
+		a, grants := d.member(org)
+		c := enter(t, org, a, grants)
+		for _, p := range identity.Policies() {
+			s := c.Scopes(p.ID)
+			if s.None() == identity.Holds(c, p.ID) {
+				t.Fatalf("%s: held %v, on %+v", p.ID, identity.Holds(c, p.ID), s)
+			}
+			for _, x := range w.things {
+				in := s.All || slices.Contains(s.Resources, x.ID) || slices.ContainsFunc(x.Teams, func(team string) bool { return slices.Contains(s.Teams, team) })
+				if got := identity.Allows(c, p.ID, x.scopes()...); got != in {
+					t.Fatalf("%s on %+v: allowed %v, scopes %+v", p.ID, x, got, s)
+				}
+			}
+		}
+	}
+}
+
+// permitted are all the things that c may do, in the whole world.
+func (w *world) permitted(c identity.Caller) map[string]bool {
+	out := map[string]bool{}
+	for _, p := range identity.Policies() {
+		for _, x := range w.things {
+			if identity.Allows(c, p.ID, x.scopes()...) {
+				out[p.ID+" "+x.Org+" "+x.ID] = true
+			}
+		}
+	}
+	return out
+}
+
+func TestOneMoreGrantNeverTakesAnythingAway(t *testing.T) {
+	w, d := newWorld(t), dice{rand.New(rand.NewPCG(5, 1974))}
+	for range 100 {
+		a, grants := d.member("org_1")
+		_, more := d.member("org_1")
+		before := w.permitted(enter(t, "org_1", a, grants))
+		after := w.permitted(enter(t, "org_1", a, append(slices.Clone(more), grants...)))
+		for what := range before {
+			if !after[what] {
+				t.Fatalf("%s is lost by %+v besides %+v", what, more, grants)
+			}
+		}
+	}
+}
+
+func TestTheOrderOfGrantsDoesNotMatter(t *testing.T) {
+	w, d := newWorld(t), dice{rand.New(rand.NewPCG(6, 1974))}
+	for range 100 {
+		a, grants := d.member("org_1")
+		want := w.permitted(enter(t, "org_1", a, grants))
+		d.Shuffle(len(grants), func(i, k int) { grants[i], grants[k] = grants[k], grants[i] })
+		if got := w.permitted(enter(t, "org_1", a, grants)); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("another order permits otherwise: %+v", grants)
+		}
+	}
+}
+
+// Whatever somebody may do, nothing of another organization is among it: it is not found, and its key is refused.
+func TestNothingOfAnotherOrganizationIsEverAllowed(t *testing.T) {
+	w := newWorld(t)
+	owner := identity.Caller{Org: "org_1", User: "usr_1", Grants: identity.Resolve([]identity.Grant{{Role: identity.Owner, Scope: identity.OrgScope}})}
+	for _, x := range w.things {
+		for _, p := range identity.Policies() {
+			if got := w.decide(t.Context(), owner, p.ID, x); got != (x.Org == owner.Org) {
+				t.Fatalf("%s on %+v: %v", p.ID, x, got)
+			}
+		}
+		mine := x
+		mine.Org = owner.Org // asked for under the caller's own organization
+		if got := w.decide(t.Context(), owner, "resources:read", mine); got != (x.Org == owner.Org || x.ID == "") {
+			t.Errorf("%+v: %v", mine, got)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package identity
+
+import (
+	"bytes"
+	"encoding/pem"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/foundation/seal"
+)
+
+// Rotation says when the keys of a file change.
+type Rotation struct {
+	Now  time.Time
+	From time.Time // the new key signs from then on
+	End  time.Time // the keys before are accepted until then, or until they end anyway
+}
+
+// Rotate plans the usual rotation: the new key is published for KeyLead before it signs, or, when it is urgent, signs at
+// once; the old ones are accepted for KeyGrace more.
+func Rotate(now time.Time, urgent bool) Rotation {
+	from := now
+	if !urgent {
+		from = now.Add(KeyLead)
+	}
+	return Rotation{Now: now, From: from, End: from.Add(KeyGrace)}
+}
+
+// RotateKeyFile puts a new key into the file at path, says of the others when they end, and takes out those that have
+// ended. It tells how the keys stand then.
+func RotateKeyFile(path string, r Rotation) ([]KeyState, error) {
+	old, err := seal.ReadPrivate(path)
+	if err != nil {
+		return nil, err
+	}
+	fresh, err := newKey(map[string]string{fromHeader: r.From.UTC().Format(time.RFC3339)})
+	if err != nil {
+		return nil, err
+	}
+	out := pem.EncodeToMemory(fresh)
+	for block, rest := pem.Decode(old); block != nil; block, rest = pem.Decode(rest) {
+		kept, err := r.retire(block)
+		if err != nil {
+			return nil, fmt.Errorf("read signing keys %s: %w", path, err)
+		}
+		out = append(out, kept...)
+	}
+	if err = seal.ReplacePrivate(path, out); err != nil {
+		return nil, err
+	}
+	return KeyStates(path, r.Now)
+}
+
+// retire is the block of an old key as it stays in the file, or nothing when it has ended.
+func (r Rotation) retire(block *pem.Block) ([]byte, error) {
+	_, when, err := parseKey(block)
+	if err != nil || when.ended(r.Now) {
+		return nil, err
+	}
+	if when.until.IsZero() || when.until.After(r.End) {
+		block.Headers[untilHeader] = r.End.UTC().Format(time.RFC3339)
+	}
+	var b bytes.Buffer
+	if err = pem.Encode(&b, block); err != nil {
+		return nil, fmt.Errorf("encode a signing key: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// KeyStates tells how the keys in the file at path stand.
+func KeyStates(path string, now time.Time) ([]KeyState, error) {
+	b, err := seal.ReadPrivate(path)
+	if err != nil {
+		return nil, err
+	}
+	_, keys, err := parseKeys(b)
+	if err != nil {
+		return nil, fmt.Errorf("read signing keys %s: %w", path, err)
+	}
+	t := timetable{keys: keys}
+	return t.states(now), nil
+}

@@ -1,0 +1,326 @@
+package identity
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/go-jose/go-jose/v4"
+
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/seal"
+)
+
+var morning = time.Date(2026, time.March, 10, 9, 0, 0, 0, time.UTC)
+
+// house is a service with a key file, and how often it has read it.
+type house struct {
+	*JWTs
+	clock *clock.Manual
+	path  string
+	reads int
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	h := &house{clock: clock.NewManual(morning), path: filepath.Join(t.TempDir(), "tokens.pem")}
+	k, err := OpenKeyFile(h.path, h.clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.read = func(path string) ([]byte, error) {
+		h.reads++
+		return seal.ReadPrivate(path)
+	}
+	h.JWTs = NewJWTs(k, "https://lamplighter.test", h.clock)
+	return h
+}
+
+// token signs one that is good from now on, and tells the id of its key.
+func (h *house) token(t *testing.T) (token, kid string) {
+	t.Helper()
+	now := h.clock.Now()
+	token, err := h.Sign(context.Background(), Claims{User: "usr_1", Session: "s1", ID: "jti_1", Issued: now, Expires: now.Add(TokenTTL)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := jose.ParseSignedCompact(token, algorithms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token, signed.Signatures[0].Header.KeyID
+}
+
+func (h *house) published(t *testing.T) string {
+	t.Helper()
+	b, err := h.JWKS(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func (h *house) rotate(t *testing.T, urgent bool) (next string) {
+	t.Helper()
+	states, err := RotateKeyFile(h.path, Rotate(h.clock.Now(), urgent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return states[0].ID
+}
+
+// check 9, the life of a key: published, signing, accepted, gone.
+func TestAKeyIsRotated(t *testing.T) {
+	h := newHouse(t)
+	_, first := h.token(t)
+	next := h.rotate(t, false)
+	h.clock.Advance(keyReread)
+	if set := h.published(t); !strings.Contains(set, first) || !strings.Contains(set, next) {
+		t.Errorf("the next key is not published before it signs: %s", set)
+	}
+	h.clock.Advance(KeyLead - keyReread - time.Second)
+	last, kid := h.token(t)
+	if kid != first {
+		t.Error("the next key signs before its time")
+	}
+	h.clock.Advance(time.Second)
+	if _, kid = h.token(t); kid != next {
+		t.Error("the next key does not sign from its time on")
+	}
+	h.clock.Advance(TokenTTL + leeway - 2*time.Second)
+	if _, err := h.Verify(context.Background(), last); err != nil {
+		t.Errorf("the last token of the key before, inside the grace: %v", err)
+	}
+	h.clock.Advance(KeyGrace - TokenTTL - leeway + time.Second)
+	if set := h.published(t); !strings.Contains(set, first) {
+		t.Error("the key before is gone before its grace is over")
+	}
+	late := h.forged(t, first) // as if somebody had kept the private half
+	if _, err := h.Verify(context.Background(), late); err != nil {
+		t.Errorf("inside the grace: %v", err)
+	}
+	h.clock.Advance(time.Second)
+	if _, err := h.Verify(context.Background(), late); !fault.Is(err, fault.Unauthenticated) {
+		t.Errorf("after the grace: %v", err)
+	}
+	if set := h.published(t); strings.Contains(set, first) || !strings.Contains(set, next) {
+		t.Errorf("after the grace, published is %s", set)
+	}
+	if _, kid = h.token(t); kid != next {
+		t.Error("the new key does not sign any more")
+	}
+}
+
+// forged signs a token with the key of that id, whatever its time says.
+func (h *house) forged(t *testing.T, kid string) string {
+	t.Helper()
+	k := h.keys.(*KeyFile)
+	for i := range k.private {
+		if k.private[i].public.KeyID == kid {
+			now := h.clock.Now()
+			alone := NewJWTs(only{k.private[i]}, "https://lamplighter.test", h.clock)
+			token, err := alone.Sign(context.Background(), Claims{User: "usr_1", Session: "s1", ID: "jti_2", Issued: now, Expires: now.Add(TokenTTL)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return token
+		}
+	}
+	t.Fatal("no such key")
+	return ""
+}
+
+// only is a keyring of one key.
+type only struct{ edKey }
+
+func (o only) Signing(context.Context) (SigningKey, error) { return o.edKey, nil }
+
+func (o only) Accepted(context.Context) (jose.JSONWebKeySet, error) {
+	return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{o.public}}, nil
+}
+
+// check 9: a flood of unknown keys makes nobody read the set more often.
+func TestUnknownKeysDoNotMakeTheFileBeRead(t *testing.T) {
+	h, stranger := newHouse(t), newHouse(t)
+	for i := range 1000 {
+		token, _ := stranger.token(t)
+		if _, err := h.Verify(context.Background(), token); !fault.Is(err, fault.Unauthenticated) {
+			t.Fatal(err)
+		}
+		h.clock.Advance(29 * time.Millisecond)
+		stranger.clock.Advance(29 * time.Millisecond)
+		if i == 500 && h.reads != 0 {
+			t.Errorf("%d reads in %s", h.reads, 500*29*time.Millisecond)
+		}
+	}
+	if h.reads > 1 {
+		t.Errorf("the file was read %d times in half a minute", h.reads)
+	}
+}
+
+// check 9, where the keys are in KMS: their public halves are read once.
+func TestUnknownKeysDoNotMakeKMSBeAsked(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKIXPublicKey(key.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+		fmt.Fprintf(w, `{"KeyId":"k","KeySpec":"ECC_NIST_P256","PublicKey":%q}`, base64.StdEncoding.EncodeToString(der))
+	}))
+	defer srv.Close()
+	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &srv.URL, Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "")}
+	stranger := newHouse(t)
+	ring, err := NewKMSKeys(cfg, stranger.clock, "arn:aws:kms:eu-west-1:1:key/k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := NewJWTs(ring, "https://lamplighter.test", stranger.clock)
+	for range 1000 {
+		token, _ := stranger.token(t)
+		if _, err := tokens.Verify(context.Background(), token); !fault.Is(err, fault.Unauthenticated) {
+			t.Fatal(err)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("KMS was asked %d times; want once", asked)
+	}
+}
+
+func TestAnUrgentRotation(t *testing.T) {
+	h := newHouse(t)
+	old, first := h.token(t)
+	next := h.rotate(t, true)
+	if _, kid := h.token(t); kid != first {
+		t.Error("the file was read again too soon")
+	}
+	h.clock.Advance(keyReread)
+	if _, kid := h.token(t); kid != next {
+		t.Error("the new key does not sign at once")
+	}
+	if _, err := h.Verify(context.Background(), old); err != nil {
+		t.Errorf("what was signed before: %v", err)
+	}
+	r := Rotate(h.clock.Now(), true)
+	r.End = r.Now
+	if _, err := RotateKeyFile(h.path, r); err != nil {
+		t.Fatal(err)
+	}
+	h.clock.Advance(keyReread)
+	if _, err := h.Verify(context.Background(), old); !fault.Is(err, fault.Unauthenticated) {
+		t.Errorf("what a revoked key has signed: %v", err)
+	}
+}
+
+func TestRotationsInARow(t *testing.T) {
+	h := newHouse(t)
+	ids := map[string]bool{}
+	for range 20 {
+		ids[h.rotate(t, false)] = true
+		h.clock.Advance(40 * time.Minute)
+		_, kid := h.token(t)
+		if !strings.Contains(h.published(t), kid) {
+			t.Error("it signs with a key that is not published")
+		}
+	}
+	states, err := KeyStates(h.path, h.clock.Now())
+	if err != nil || len(ids) != 20 || len(states) > 5 {
+		t.Errorf("%d keys are in the file, %v", len(states), err)
+	}
+	current := 0
+	for _, s := range states {
+		if s.State == "current" {
+			current++
+		}
+	}
+	if current != 1 || states[0].State != "next" {
+		t.Errorf("states %+v", states)
+	}
+	if info, err := os.Stat(h.path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(h.path), ".new-key-*")); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestAFileThatGoesBadIsAnErrorUntilItIsGood(t *testing.T) {
+	h := newHouse(t)
+	token, _ := h.token(t)
+	good, err := os.ReadFile(h.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, harm := range map[string]func() error{
+		"gone":             func() error { return os.Remove(h.path) },
+		"cut short":        func() error { return os.WriteFile(h.path, good[:40], 0o600) },
+		"readable by more": func() error { return os.Chmod(h.path, 0o644) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := harm(); err != nil {
+				t.Fatal(err)
+			}
+			h.clock.Advance(keyReread)
+			if _, err := h.Verify(context.Background(), token); err == nil || fault.Is(err, fault.Unauthenticated) {
+				t.Errorf("%v; want an error of ours, not of the token's", err)
+			}
+			os.Remove(h.path)
+			if err := os.WriteFile(h.path, good, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := h.Verify(context.Background(), token); err != nil {
+				t.Errorf("put right: %v", err)
+			}
+		})
+	}
+}
+
+func TestRotatingWhatIsNotThere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens.pem")
+	if _, err := RotateKeyFile(path, Rotate(morning, false)); err == nil {
+		t.Error("a key file was made of nothing")
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("it is there")
+	}
+}
+
+func TestTheTimesOfKMSKeys(t *testing.T) {
+	for _, bad := range []string{"@2026-03-10T09:00:00Z", "arn:aws:kms:eu-west-1:1:key/a@tomorrow", "arn:aws:kms:eu-west-1:1:key/a@"} {
+		if _, err := NewKMSKeys(aws.Config{}, clock.NewManual(morning), bad); err == nil || !strings.Contains(err.Error(), "2026-03-10T09:00:00Z") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	k := timetable{keys: []timed{{from: time.Time{}}, {from: morning}, {from: morning}, {from: morning.Add(time.Hour)}}}
+	for _, tt := range []struct {
+		at   time.Time
+		want int
+	}{{morning.Add(-time.Second), 0}, {morning, 1}, {morning.Add(59 * time.Minute), 1}, {morning.Add(time.Hour), 3}} {
+		if got, err := k.signing(tt.at); got != tt.want || err != nil {
+			t.Errorf("at %s key %d signs, %v; want %d", tt.at, got, err, tt.want)
+		}
+	}
+	if _, err := (&timetable{keys: []timed{{from: morning}}}).signing(morning.Add(-time.Second)); err == nil {
+		t.Error("a key signs before its time when there is no other")
+	}
+}

@@ -1,0 +1,97 @@
+// Package listing reads a page of a long list, as every group does that keeps one partition in the order in which it is
+// read: with a known total in two round trips, whichever page it is, or filtered by a bounded look.
+package listing
+
+import (
+	"context"
+	"fmt"
+
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Looked is how many items a filtered list looks at.
+const Looked = 10_000
+
+// Reading reads one page of a list of T.
+type Reading[T any] struct {
+	Store table.Store
+	Page  rest.Page
+}
+
+// Count reads a running total, a field of the item under k; 0 when there is none.
+func Count(ctx context.Context, s table.Store, k table.Key, field string) (int, error) {
+	got, err := s.BatchGet(ctx, k)
+	if err != nil {
+		return 0, fmt.Errorf("read count %s of %s: %w", field, k.PK, err)
+	}
+	it, ok := got[k]
+	if !ok {
+		return 0, nil
+	}
+	counts, err := table.Decode[map[string]int](it)
+	return counts[field], err
+}
+
+// Counted reads the page of a query that finds total items.
+func (r Reading[T]) Counted(ctx context.Context, q table.Query, total int) (rest.List[T], error) {
+	out := rest.List[T]{Page: r.Page.Page, Limit: r.Page.Limit, Total: total}
+	if r.Page.Skip() >= total {
+		return out, nil
+	}
+	q.Skip, q.Limit = r.Page.Skip(), r.Page.Limit
+	var err error
+	out.Items, err = r.gather(ctx, q)
+	return out, err
+}
+
+// gather reads q.Limit items, over as many pages as the store makes of them.
+func (r Reading[T]) gather(ctx context.Context, q table.Query) ([]T, error) {
+	out := make([]T, 0, q.Limit)
+	for want := q.Limit; len(out) < want; {
+		q.Limit = want - len(out)
+		page, err := r.Store.Query(ctx, q)
+		if err != nil {
+			return nil, fmt.Errorf("query %s: %w", q.PK, err)
+		}
+		items, err := table.DecodeAll[T](page.Items)
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, items...); page.Next == "" {
+			break
+		}
+		q.Cursor = page.Next
+	}
+	return out, nil
+}
+
+// Filtered reads the first items that the query finds and keeps those that meet the filter: a bounded look.
+func (r Reading[T]) Filtered(ctx context.Context, q table.Query, meets func(T) bool) (rest.List[T], error) {
+	out := rest.List[T]{Page: r.Page.Page, Limit: r.Page.Limit}
+	q.Limit = 1000
+	for seen := 0; seen < Looked; {
+		page, err := r.Store.Query(ctx, q)
+		if err != nil {
+			return out, fmt.Errorf("query %s: %w", q.PK, err)
+		}
+		items, err := table.DecodeAll[T](page.Items)
+		if err != nil {
+			return out, err
+		}
+		for _, v := range items {
+			if !meets(v) {
+				continue
+			}
+			if out.Total >= r.Page.Skip() && len(out.Items) < r.Page.Limit {
+				out.Items = append(out.Items, v)
+			}
+			out.Total++
+		}
+		if seen += len(items); page.Next == "" {
+			break
+		}
+		q.Cursor = page.Next
+	}
+	return out, nil
+}

@@ -1,0 +1,148 @@
+package platform
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/lambdacall"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/seal"
+)
+
+// Open is the platform of a Lambda, from the environment that template.yaml gives it. It makes no call, so that it adds
+// little to a cold start. An environment that lacks something ends the process with a line that names all of it: Lambda
+// then reports a failed start.
+func Open() *Platform {
+	p, err := Environment(os.Getenv)
+	if err != nil {
+		JSONLog(os.Stderr).Error("the function cannot start", "error", err.Error())
+		os.Exit(1)
+	}
+	return p
+}
+
+// Environment is the platform that the variables describe which getenv reads. What keeps secrets and tokens apart from
+// everybody (pepper, keys) has to be there, like the table and the stage: nothing has a default that others know. What
+// else is not there is refused where it is used.
+//
+//	LAMPLIGHTER_TABLE             name of the DynamoDB table
+//	LAMPLIGHTER_STAGE             dev, staging, prod
+//	LAMPLIGHTER_PEPPER            keys the hashes of codes, refresh tokens and kept answers
+//	LAMPLIGHTER_VERSION           what runs
+//	LAMPLIGHTER_BASE_URL          where clients reach the API
+//	LAMPLIGHTER_FUNCTION_PREFIX   begins the names of worker functions
+//	LAMPLIGHTER_MACHINE_PREFIX    begins the ARNs of state machines
+//	LAMPLIGHTER_MACHINES          their names, comma list
+//	LAMPLIGHTER_SECRETS_KEY       ARN of the KMS key of sealed secrets; after a comma, others that opened them before
+//	LAMPLIGHTER_SIGNING_KEYS      ARNs of the KMS keys of access tokens, comma list; <ARN>@<time> signs from then on
+//	LAMPLIGHTER_CUSTOM_ENDPOINTS  "true": accounts may name an endpointURL
+//	LAMPLIGHTER_PRIVATE_ADDRESSES "true": addresses that users give may be private, and http
+//	LAMPLIGHTER_SIMULATED         "true": accounts of provider simulated are accepted
+//	LAMPLIGHTER_PRINCIPAL         who assumes customers' roles: our account number, or an ARN
+//
+// those of Clients, and AWS's own: AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_ENDPOINT_URL.
+func Environment(getenv func(string) string) (*Platform, error) {
+	if err := complete(getenv); err != nil {
+		return nil, err
+	}
+	google, github, err := Clients(getenv)
+	if err != nil {
+		return nil, err
+	}
+	cfg, clk := AWS(getenv), clock.System{}
+	ring, err := identity.NewKMSKeys(cfg, clk, list(getenv("LAMPLIGHTER_SIGNING_KEYS"))...)
+	if err != nil {
+		return nil, fmt.Errorf("the variable LAMPLIGHTER_SIGNING_KEYS: %w", err)
+	}
+	base := getenv("LAMPLIGHTER_BASE_URL")
+	if base == "" && google.ID+github.ID != "" {
+		return nil, errors.New("the variable LAMPLIGHTER_BASE_URL is not set: it is where identity providers send people back to")
+	}
+	issuer := base
+	if issuer == "" { // until a domain is known, tokens are those of the stage
+		issuer = "lamplighter-" + getenv("LAMPLIGHTER_STAGE")
+	}
+	return &Platform{
+		Table:    table.Fenced(table.Dynamo(remote(getenv))),
+		Clock:    clk,
+		Workflow: workflow.InAWS(cfg, getenv("LAMPLIGHTER_MACHINE_PREFIX"), list(getenv("LAMPLIGHTER_MACHINES"))...),
+		Workers:  lambdacall.NewLambda(cfg, getenv("LAMPLIGHTER_FUNCTION_PREFIX"), clk),
+		Sealer:   seal.NewEnvelope(seal.NewKMS(cfg, list(getenv("LAMPLIGHTER_SECRETS_KEY"))...)),
+		Tokens:   identity.NewJWTs(ring, issuer, clk),
+		Resolver: net.DefaultResolver,
+		Log:      JSONLog(os.Stdout),
+		Settings: Settings{
+			Version: getenv("LAMPLIGHTER_VERSION"), BaseURL: base, Pepper: []byte(getenv("LAMPLIGHTER_PEPPER")),
+			Simulated:        getenv("LAMPLIGHTER_SIMULATED") == "true",
+			CustomEndpoints:  getenv("LAMPLIGHTER_CUSTOM_ENDPOINTS") == "true",
+			PrivateAddresses: getenv("LAMPLIGHTER_PRIVATE_ADDRESSES") == "true",
+			Principal:        getenv("LAMPLIGHTER_PRINCIPAL"),
+			Google:           google, GitHub: github,
+		},
+	}, nil
+}
+
+// complete tells all that is missing, and a pepper that would keep nothing apart.
+func complete(getenv func(string) string) error {
+	return errors.Join(
+		demand(getenv, "LAMPLIGHTER_TABLE", "LAMPLIGHTER_STAGE", "LAMPLIGHTER_PEPPER", "LAMPLIGHTER_SECRETS_KEY", "LAMPLIGHTER_SIGNING_KEYS", "AWS_REGION"),
+		checkPepper(getenv("LAMPLIGHTER_PEPPER")))
+}
+
+// checkPepper refuses one that can be guessed, and a reference to a secret that nobody has resolved.
+func checkPepper(pepper string) error {
+	const shortest = 32
+	switch {
+	case strings.HasPrefix(pepper, "{{"):
+		return errors.New("the variable LAMPLIGHTER_PEPPER holds the reference to a secret, not the secret: deploy the template by CloudFormation, which resolves it")
+	case pepper != "" && len(pepper) < shortest:
+		return fmt.Errorf("the variable LAMPLIGHTER_PEPPER has %d bytes, where %d random ones belong at least", len(pepper), shortest)
+	default:
+		return nil
+	}
+}
+
+// demand names all variables that are missing at once.
+func demand(getenv func(string) string, names ...string) error {
+	var errs []error
+	for _, n := range names {
+		if getenv(n) == "" {
+			errs = append(errs, fmt.Errorf("the variable %s is not set", n))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// AWS is how to reach our own account, from AWS's variables. The SDK's own loader is not linked: a Lambda's credentials
+// are always in its environment, and reading profiles, SSO and metadata would cost megabytes and milliseconds of every
+// start.
+func AWS(getenv func(string) string) aws.Config {
+	cfg := aws.Config{
+		Region:      getenv("AWS_REGION"),
+		Credentials: credentials.NewStaticCredentialsProvider(getenv("AWS_ACCESS_KEY_ID"), getenv("AWS_SECRET_ACCESS_KEY"), getenv("AWS_SESSION_TOKEN")),
+	}
+	if url := getenv("AWS_ENDPOINT_URL"); url != "" {
+		cfg.BaseEndpoint = &url
+	}
+	return cfg
+}
+
+func remote(getenv func(string) string) table.Remote {
+	return table.Remote{
+		Table: getenv("LAMPLIGHTER_TABLE"), Region: getenv("AWS_REGION"), Endpoint: getenv("AWS_ENDPOINT_URL"),
+		KeyID: getenv("AWS_ACCESS_KEY_ID"), Secret: getenv("AWS_SECRET_ACCESS_KEY"), Session: getenv("AWS_SESSION_TOKEN"),
+	}
+}
+
+func list(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
+}

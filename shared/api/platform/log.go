@@ -1,0 +1,59 @@
+package platform
+
+import (
+	"io"
+	"log/slog"
+	"strings"
+
+	"lamplighter.dev/shared/foundation/redact"
+)
+
+// JSONLog is the log of a Lambda: a line of JSON for each record, and no secret in any.
+func JSONLog(w io.Writer) *slog.Logger {
+	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: withoutSecrets}))
+}
+
+// TextLog is the log of a terminal, from level on, and no secret in it either.
+func TextLog(w io.Writer, level slog.Level) *slog.Logger {
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: withoutSecrets}))
+}
+
+// withoutSecrets marks what is a secret by its name, cuts out of texts what looks like one, and leaves out the query of
+// what is an address. What is neither a text, a number, a time nor an error is not shown: nobody can tell what is in it.
+func withoutSecrets(_ []string, a slog.Attr) slog.Attr {
+	a.Value = a.Value.Resolve()
+	switch a.Value.Kind() {
+	case slog.KindString:
+		if redact.Name(a.Key) && a.Value.String() != "" {
+			return slog.String(a.Key, redact.Mark)
+		}
+		return slog.String(a.Key, shown(a.Value.String()))
+	case slog.KindAny:
+		return opaque(a)
+	default:
+		if redact.Name(a.Key) && a.Value.Kind() != slog.KindBool {
+			return slog.String(a.Key, redact.Mark)
+		}
+		return a
+	}
+}
+
+// opaque is a value of a type of its own: an error or a level is shown as it reads, anything else by its kind alone.
+func opaque(a slog.Attr) slog.Attr {
+	switch v := a.Value.Any().(type) {
+	case nil, slog.Level, *slog.Source:
+		return a
+	case error:
+		return withoutSecrets(nil, slog.String(a.Key, v.Error()))
+	default:
+		return slog.String(a.Key, redact.Mark)
+	}
+}
+
+// shown is a text without its secrets; of an address alone, without its query.
+func shown(s string) string {
+	if strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") {
+		s, _, _ = strings.Cut(s, "?")
+	}
+	return redact.Within(s)
+}

@@ -1,0 +1,116 @@
+package rest
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+)
+
+// Changes tells whether the operation changes something, so that each request to it leaves a row in the audit log.
+func (op *Op) Changes() bool {
+	return op.Writes || op.Method != http.MethodGet && op.Method != http.MethodHead && !op.Reads
+}
+
+// onRecord tells whether the request leaves a row. A service without a store has nothing to change, and nowhere to write.
+func (x *exchange) onRecord() bool { return x.op().Changes() && x.s.p.Table != nil }
+
+// refuse answers a request that comes to no handler.
+func (x *exchange) refuse(e huma.StatusError) {
+	if !x.onRecord() {
+		send(x, e)
+		return
+	}
+	x.audited(x, func(w http.ResponseWriter) { send(w, e) })
+}
+
+// audited lets respond answer into memory, writes the row of the request, and only then sends the answer: a change that
+// is acknowledged is on record. Without the row the answer is 500, and the log has what the row would say.
+func (x *exchange) audited(w http.ResponseWriter, respond func(http.ResponseWriter)) {
+	ctx, noted := audit.Begin(x.r.Context())
+	x.r = x.r.WithContext(ctx)
+	rec := &recording{reply{Header: http.Header{}}}
+	finished := false
+	defer func() {
+		if !finished { // the handler panicked; end makes an answer of that
+			rec.Status = http.StatusInternalServerError
+			x.record(noted, &rec.reply)
+		}
+	}()
+	respond(rec)
+	finished = true
+	if x.record(noted, &rec.reply) {
+		rec.send(w)
+		return
+	}
+	send(w, shape(x.op(), http.StatusInternalServerError, "internal error"))
+}
+
+// record writes the row of a request that was answered with r, and tells whether it is written.
+func (x *exchange) record(noted *audit.Noted, r *reply) bool {
+	ctx := x.r.Context()
+	row, err := audit.Of(x.s.p).Record(ctx, noted, x.audit(r))
+	if err == nil {
+		return true
+	}
+	noteFailure(ctx, err)
+	x.s.log.ErrorContext(ctx, "audit row not written", slog.String("row", row.String()))
+	return false
+}
+
+// audit is what the row says of the request and of its answer.
+func (x *exchange) audit(r *reply) audit.Request {
+	op, c, ctx := x.op(), identity.From(x.r.Context()), x.r.Context()
+	path, target := x.path()
+	out := audit.Request{Org: c.Org, Unchanged: r.Status >= 400 && r.Status < 500, Gone: op.Method == http.MethodDelete, Row: audit.Row{
+		Actor: c.Email, UserID: c.User, Credential: c.Method,
+		Action: op.ID, ResourceType: op.about(), Category: audit.CategoryOf(x.route.tag()),
+		Method: op.Method, Path: path, Target: target, Status: r.Status,
+		RequestID: RequestID(ctx), IP: SourceIP(ctx),
+	}}
+	if data, ok := bytes.CutPrefix(r.Body, []byte(`{"data":`)); ok && r.Status < 300 {
+		out.Answered = bytes.TrimSuffix(data, []byte{'}'})
+	}
+	return out
+}
+
+// path is the path of the request and the last thing that it names; neither with what is a secret there.
+func (x *exchange) path() (path, target string) {
+	segments := strings.Split(x.op().Path, "/")
+	for i, seg := range segments {
+		name, ok := strings.CutPrefix(seg, "{")
+		if !ok {
+			continue
+		}
+		name = strings.TrimSuffix(name, "}")
+		target = x.r.PathValue(name)
+		segments[i] = url.PathEscape(target)
+		if audit.SecretName(name) || audit.SecretText(target) {
+			target, segments[i] = audit.Redacted, audit.Redacted
+		}
+	}
+	return strings.Join(segments, "/"), target
+}
+
+// about is the kind of thing that the operation is about, as its policy names it, or its path.
+func (op *Op) about() string {
+	if resource, _, ok := strings.Cut(op.Policy, ":"); ok {
+		return resource
+	}
+	first, _, _ := strings.Cut(strings.TrimPrefix(op.Path, "/"), "/")
+	return first
+}
+
+// tag is the group of the operation in the interface description, "" for none.
+func (rt *route) tag() string {
+	if len(rt.hop.Tags) == 0 {
+		return ""
+	}
+	return rt.hop.Tags[0]
+}

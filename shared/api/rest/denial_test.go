@@ -1,0 +1,75 @@
+package rest_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+)
+
+// Every policy against every system role, at the door: 200 or 403, and the 403 says what is missing.
+func TestRolesAtTheDoor(t *testing.T) {
+	g := rest.NewGroup("Test")
+	for _, p := range identity.Policies() {
+		name := strings.ReplaceAll(p.ID, ":", "-")
+		rest.Handle(g, rest.Op{ID: name, Method: http.MethodGet, Path: "/" + name, Summary: p.Description, Policy: p.ID},
+			func(context.Context, *struct{}) (string, error) { return "in", nil })
+	}
+	door, _ := rest.Mount(&platform.Platform{}, g)
+	ask := func(c identity.Caller, policy string) (int, string) {
+		r := httptest.NewRequest(http.MethodGet, "/"+strings.ReplaceAll(policy, ":", "-"), http.NoBody)
+		w := httptest.NewRecorder()
+		door.ServeHTTP(w, r.WithContext(identity.With(r.Context(), c)))
+		return w.Code, w.Body.String()
+	}
+	for _, role := range identity.SystemRoles() {
+		c := identity.Caller{
+			Org: "org_1", User: "usr_1",
+			Grants: identity.Resolve([]identity.Grant{{Role: role.Name, Scope: identity.OrgScope}}),
+		}
+		scoped := c
+		scoped.Grants = identity.Resolve([]identity.Grant{{Role: role.Name, Scope: "team:team_1"}})
+		for _, p := range identity.Policies() {
+			want := http.StatusForbidden
+			if identity.Allows(c, p.ID) {
+				want = http.StatusOK
+			}
+			if got, body := ask(c, p.ID); got != want || want == http.StatusForbidden && !strings.Contains(body, p.ID) {
+				t.Errorf("%s on %s: %d %s", role.Name, p.ID, got, body)
+			}
+			if got, body := ask(scoped, p.ID); got != http.StatusForbidden {
+				t.Errorf("%s of a team on %s: %d %s", role.Name, p.ID, got, body)
+			}
+		}
+	}
+	nowhere := identity.Caller{User: "usr_1"}
+	if got, body := ask(nowhere, "actions:read"); got != http.StatusForbidden || !strings.Contains(body, "POST /organisations") || !strings.Contains(body, "tenantID") {
+		t.Errorf("without an organization: %d %s", got, body)
+	}
+}
+
+// A personal access token does not get into an operation that wants a session, whatever its user may do (check 12).
+func TestATokenOfAProgramIsKeptOutOfWhatWantsASession(t *testing.T) {
+	g := rest.NewGroup("Test")
+	in := func(context.Context, *struct{}) (string, error) { return "in", nil }
+	rest.Handle(g, rest.Op{ID: "signedIn", Method: http.MethodPost, Path: "/signed-in", SignedIn: true, Session: true}, in)
+	rest.Handle(g, rest.Op{ID: "policed", Method: http.MethodPost, Path: "/policed", Policy: "organisation:delete", Session: true}, in)
+	door, _ := rest.Mount(&platform.Platform{}, g)
+	owner := identity.Caller{Org: "org_1", User: "usr_1", Grants: identity.Resolve([]identity.Grant{{Role: identity.Owner, Scope: identity.OrgScope}})}
+	for session, want := range map[string]int{"": http.StatusForbidden, "sid": http.StatusOK} {
+		for _, path := range []string{"/signed-in", "/policed"} {
+			owner.Session = session
+			r := httptest.NewRequest(http.MethodPost, path, http.NoBody)
+			w := httptest.NewRecorder()
+			door.ServeHTTP(w, r.WithContext(identity.With(r.Context(), owner)))
+			if w.Code != want || want == http.StatusForbidden && !strings.Contains(w.Body.String(), "POST /auth/login") {
+				t.Errorf("%s with session %q: %d %s", path, session, w.Code, w.Body)
+			}
+		}
+	}
+}

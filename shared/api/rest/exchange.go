@@ -1,0 +1,155 @@
+package rest
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"regexp"
+	"runtime/debug"
+	"time"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// exchange is one request and what became of it. It is the http.ResponseWriter of its answer.
+type exchange struct {
+	http.ResponseWriter
+	s      *server
+	r      *http.Request
+	route  *route // nil until found
+	id     string
+	began  time.Time
+	status int
+	meter  *table.Meter
+	cause  error  // why the answer is a 5xx
+	body   []byte // of the request, once it is admitted
+}
+
+type exchangeKey struct{}
+
+// RequestID names the request that ctx belongs to, as its answer does in X-Request-Id; "" outside of one.
+func RequestID(ctx context.Context) string {
+	x, ok := ctx.Value(exchangeKey{}).(*exchange)
+	if !ok {
+		return ""
+	}
+	return x.id
+}
+
+// SourceIP is the address that the request of ctx came from, as the gateway saw it; "" outside of a request. A client's
+// X-Forwarded-For is not looked at.
+func SourceIP(ctx context.Context) string {
+	x, ok := ctx.Value(exchangeKey{}).(*exchange)
+	if !ok {
+		return ""
+	}
+	if host, _, err := net.SplitHostPort(x.r.RemoteAddr); err == nil {
+		return host
+	}
+	return x.r.RemoteAddr
+}
+
+// wellFormed is what a client's own X-Request-Id must look like to be taken over.
+var wellFormed = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/+=-]{7,127}$`)
+
+func (s *server) begin(w http.ResponseWriter, r *http.Request) *exchange {
+	x := &exchange{ResponseWriter: w, s: s, began: s.clock.Now()}
+	x.id = requestID(r, x.began)
+	ctx, meter := table.WithMeter(context.WithValue(r.Context(), exchangeKey{}, x))
+	x.r, x.meter = r.WithContext(ctx), meter
+	h := w.Header()
+	h.Set("X-Request-Id", x.id)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	return x
+}
+
+// requestID takes the client's, else the gateway's, else makes one.
+func requestID(r *http.Request, at time.Time) string {
+	if v := r.Header.Get("X-Request-Id"); wellFormed.MatchString(v) {
+		return v
+	}
+	if v := gatewayRequestID(r.Context()); v != "" {
+		return v
+	}
+	return id.New("req", at)
+}
+
+// WriteHeader notes the status.
+func (x *exchange) WriteHeader(status int) {
+	if x.status == 0 {
+		x.status = status
+		x.ResponseWriter.WriteHeader(status)
+	}
+}
+
+// Write leaves out the body of an answer to HEAD.
+func (x *exchange) Write(b []byte) (int, error) {
+	if x.status == 0 {
+		x.WriteHeader(http.StatusOK)
+	}
+	if x.r.Method == http.MethodHead {
+		return len(b), nil
+	}
+	return x.ResponseWriter.Write(b)
+}
+
+// noteFailure keeps the cause of a 5xx for the log line of the request; nothing else logs it.
+func noteFailure(ctx context.Context, err error) {
+	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
+		x.cause = err
+	}
+}
+
+// end turns a panic into an answer and writes the request's line of the log.
+func (x *exchange) end() {
+	var stack []byte
+	if v := recover(); v != nil {
+		stack = debug.Stack()
+		x.cause = panicked{v}
+		if x.status == 0 {
+			send(x, shape(x.op(), http.StatusInternalServerError, "internal error"))
+		}
+	}
+	x.report(stack)
+}
+
+func (x *exchange) op() *Op {
+	if x.route == nil {
+		return nil
+	}
+	return x.route.op
+}
+
+// report writes the one line: never a body, a query, or a path with its ids.
+func (x *exchange) report(stack []byte) {
+	if x.cause == nil && !x.s.log.Enabled(x.r.Context(), slog.LevelInfo) {
+		return
+	}
+	level, c, used := slog.LevelInfo, identity.From(x.r.Context()), x.meter.Usage()
+	attrs := []slog.Attr{
+		slog.String("method", x.r.Method), slog.String("route", x.pattern()), slog.Int("status", x.status),
+		slog.Float64("ms", float64(x.s.clock.Now().Sub(x.began).Microseconds())/1000),
+		slog.String("request_id", x.id), slog.String("org", c.Org), slog.String("user", c.User),
+		slog.Int("trips", used.RoundTrips), slog.Float64("rcu", used.ReadUnits), slog.Float64("wcu", used.WriteUnits),
+	}
+	if x.cause != nil {
+		level = slog.LevelError
+		attrs = append(attrs, slog.String("error", x.cause.Error()))
+	}
+	if stack != nil {
+		attrs = append(attrs, slog.String("stack", string(stack)))
+	}
+	x.s.log.LogAttrs(x.r.Context(), level, "request", attrs...)
+}
+
+// pattern is the operation's path, which holds no ids; "" when no operation has it.
+func (x *exchange) pattern() string {
+	if x.route == nil {
+		return ""
+	}
+	return x.route.op.Path
+}

@@ -1,0 +1,182 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+const contentJSON = "application/json"
+
+// statuses is the one table from kinds of failure to HTTP.
+var statuses = map[fault.Kind]int{
+	fault.Internal:        http.StatusInternalServerError,
+	fault.Invalid:         http.StatusBadRequest,
+	fault.Unauthenticated: http.StatusUnauthorized,
+	fault.Denied:          http.StatusForbidden,
+	fault.NotFound:        http.StatusNotFound,
+	fault.Conflict:        http.StatusConflict,
+	fault.Limited:         http.StatusTooManyRequests,
+	fault.Unavailable:     http.StatusInternalServerError,
+}
+
+// Error is a failure that the service answers with: {"error":{"message":…}}.
+type Error struct {
+	status int
+	Detail ErrorDetail `json:"error"`
+}
+
+// ErrorDetail says what was wrong.
+type ErrorDetail struct {
+	Message string `json:"message" doc:"What was wrong, which value, and what to do"`
+}
+
+// Error is the message.
+func (e *Error) Error() string { return e.Detail.Message }
+
+// GetStatus is the HTTP status.
+func (e *Error) GetStatus() int { return e.status }
+
+func fail(status int, format string, args ...any) *Error {
+	return &Error{status, ErrorDetail{fmt.Sprintf(format, args...)}}
+}
+
+// GatewayError is a failure that the gateway's layer answers with: {"error":"…"} on 401, 405 and 429.
+type GatewayError struct {
+	status  int
+	Message string `json:"error" doc:"What was wrong"`
+}
+
+// Error is the message.
+func (e *GatewayError) Error() string { return e.Message }
+
+// GetStatus is the HTTP status.
+func (e *GatewayError) GetStatus() int { return e.status }
+
+// OAuthError is a failure of an operation under /oauth/, as RFC 6749 section 5.2 writes it.
+type OAuthError struct {
+	Status      int    `json:"-"`
+	Code        string `json:"error" doc:"A code of RFC 6749, such as invalid_request"`
+	Description string `json:"error_description" doc:"What was wrong, for the developer of the client"`
+	Plain       bool   `json:"-"` // labelled text/plain, as /oauth/authorize does
+}
+
+// Error is the code and its description.
+func (e *OAuthError) Error() string { return e.Code + ": " + e.Description }
+
+// GetStatus is the HTTP status.
+func (e *OAuthError) GetStatus() int { return e.Status }
+
+// ContentType labels the body.
+func (e *OAuthError) ContentType(kind string) string {
+	if e.Plain {
+		return "text/plain"
+	}
+	return kind
+}
+
+// wire makes the failure of op that the client sees of err, and keeps err for the log when it is ours.
+func wire(ctx context.Context, op *Op, err error) error {
+	if e, ok := errors.AsType[*OAuthError](err); ok {
+		return e
+	}
+	status := statuses[fault.KindOf(err)]
+	if status >= http.StatusInternalServerError {
+		noteFailure(ctx, err)
+	}
+	return shape(op, status, fault.Message(err))
+}
+
+// shape chooses among the three error shapes: by the operation's family, then by the layer that answers such a status.
+func shape(op *Op, status int, message string) huma.StatusError {
+	switch {
+	case op != nil && strings.HasPrefix(op.Path, "/oauth/"):
+		return &OAuthError{status, oauthCode(status), message, op.Path == "/oauth/authorize"}
+	case status == http.StatusTooManyRequests, status == http.StatusMethodNotAllowed:
+		return &GatewayError{status, message}
+	case status == http.StatusUnauthorized && (op == nil || !op.Public):
+		return &GatewayError{status, message}
+	}
+	return fail(status, "%s", message)
+}
+
+func oauthCode(status int) string {
+	switch status {
+	case http.StatusUnauthorized:
+		return "invalid_client"
+	case http.StatusForbidden:
+		return "access_denied"
+	case http.StatusInternalServerError:
+		return "server_error"
+	}
+	return "invalid_request"
+}
+
+// send writes a failure outside huma.
+func send(w http.ResponseWriter, e huma.StatusError) {
+	kind := contentJSON
+	if f, ok := e.(huma.ContentTypeFilter); ok {
+		kind = f.ContentType(kind)
+	}
+	b, err := json.Marshal(e)
+	if err != nil { // structs of strings always encode
+		panic(err)
+	}
+	w.Header().Set("Content-Type", kind)
+	w.WriteHeader(e.GetStatus())
+	_, _ = w.Write(b)
+}
+
+func init() {
+	huma.DefaultArrayNullable = false
+	huma.NewError = refused
+	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
+		e := refused(status, msg, errs...)
+		op, _ := ctx.Operation().Metadata[opKey].(*Op)
+		return shape(op, e.GetStatus(), e.Error())
+	}
+}
+
+// refused is how huma reports that a request fails validation. The interface knows 400 only, never 415 or 422.
+func refused(status int, msg string, errs ...error) huma.StatusError {
+	switch status {
+	case http.StatusUnprocessableEntity, http.StatusUnsupportedMediaType, http.StatusNotAcceptable, http.StatusRequestTimeout:
+		status = http.StatusBadRequest
+	}
+	if status >= http.StatusInternalServerError {
+		return fail(status, "internal error")
+	}
+	parts := make([]string, 0, len(errs))
+	for _, err := range errs {
+		if err != nil {
+			parts = append(parts, explain(err))
+		}
+	}
+	if len(parts) > 0 {
+		msg = strings.Join(parts, "; ")
+	}
+	return fail(status, "%s", msg)
+}
+
+// explain says which input is wrong, and shows its value when it came in the address; a body may hold secrets.
+func explain(err error) string {
+	d, ok := errors.AsType[*huma.ErrorDetail](err)
+	if !ok {
+		return err.Error()
+	}
+	part, name, _ := strings.Cut(d.Location, ".")
+	switch {
+	case name == "":
+		return d.Location + ": " + d.Message
+	case part == "body", d.Value == nil, d.Value == "":
+		return name + ": " + d.Message
+	}
+	return fmt.Sprintf("%s: %s, got %.64q", name, d.Message, fmt.Sprint(d.Value))
+}

@@ -1,0 +1,58 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/awslabs/aws-lambda-go-api-proxy/core"
+	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+)
+
+// Function is a Lambda function behind API Gateway.
+type Function func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
+
+// Lambda makes the function that answers the operations of groups.
+func Lambda(p *platform.Platform, groups ...*Group) Function {
+	h, _ := Mount(p, groups...)
+	return Adapt(h)
+}
+
+// Adapt makes the function that gives API Gateway's events to h, behind a door that keeps out what the adapter would
+// answer with 504 or let through unseen.
+func Adapt(h http.Handler) Function {
+	proxy := httpadapter.New(authorized(h))
+	return func(ctx context.Context, ev events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+		if e := admit(&ev); e != nil {
+			return turnedAway(ev.RequestContext.RequestID, e), nil
+		}
+		out, err := proxy.ProxyWithContext(ctx, ev)
+		if err != nil { // the event passed the door and yet is no request
+			return turnedAway(ev.RequestContext.RequestID, fail(http.StatusBadRequest, "the request is not well-formed")), nil //nolint:nilerr // an error would become a 502
+		}
+		return out, nil
+	}
+}
+
+// authorized takes the caller from what the authorizer told API Gateway, and from nothing else.
+func authorized(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		gw, _ := core.GetAPIGatewayContextFromContext(r.Context())
+		c, err := identity.Decode(gw.Authorizer)
+		if err != nil {
+			w.Header().Set("X-Request-Id", gw.RequestID)
+			send(w, fail(http.StatusInternalServerError, "internal error"))
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(identity.With(r.Context(), c)))
+	})
+}
+
+// gatewayRequestID is the id that API Gateway gave the request, "" outside of it.
+func gatewayRequestID(ctx context.Context) string {
+	gw, _ := core.GetAPIGatewayContextFromContext(ctx)
+	return gw.RequestID
+}

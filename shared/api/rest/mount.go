@@ -1,0 +1,78 @@
+package rest
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/foundation/clock"
+)
+
+// Where an Op, and the type of its input's body, lie in the metadata of its huma operation.
+const (
+	opKey   = "op"
+	bodyKey = "body"
+)
+
+// server answers the operations that were mounted on it.
+type server struct {
+	p      *platform.Platform
+	log    *slog.Logger
+	clock  clock.Clock
+	routes router
+}
+
+// Mount makes one handler of groups, and the description of what it answers. It panics on a mistake in a declaration: a
+// policy that is missing or unknown, a path declared twice. The caller of a request is taken from identity.From(ctx);
+// Lambda puts it there.
+func Mount(p *platform.Platform, groups ...*Group) (http.Handler, *API) {
+	s := &server{p: p, log: p.Log, clock: p.Clock}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.clock == nil {
+		s.clock = clock.System{}
+	}
+	api := newAPI(s)
+	for _, g := range groups {
+		for i := range g.ops {
+			mount(api, g.Tag, &g.ops[i])
+		}
+		api.tag(g.Tag)
+	}
+	api.nullable()
+	return s, api
+}
+
+func mount(api *API, tag string, o *operation) {
+	if err := errors.Join(o.check(), o.checkInput()); err != nil {
+		panic("rest: " + err.Error())
+	}
+	op := o.Op
+	hop := huma.Operation{
+		OperationID: op.ID, Method: op.Method, Path: op.Path, Summary: op.Summary, Description: op.Description,
+		Deprecated: op.Deprecated, DefaultStatus: op.Status,
+		BodyReadTimeout: -1, MaxBodyBytes: -1, // the body has been read, within limits, before
+		Metadata:   map[string]any{opKey: &op},
+		Extensions: map[string]any{},
+	}
+	if tag != "" {
+		hop.Tags = []string{tag}
+	}
+	o.register(api.huma, hop)
+}
+
+// Handle takes an operation from huma; with ServeHTTP it makes server a huma.Adapter.
+func (s *server) Handle(hop *huma.Operation, handler func(huma.Context)) {
+	op, ok := hop.Metadata[opKey].(*Op)
+	if !ok {
+		panic(fmt.Sprintf("rest: %s %s did not come through Handle", hop.Method, hop.Path))
+	}
+	body, _ := hop.Metadata[bodyKey].(reflect.Type)
+	s.routes.add(&route{op, hop, body, handler})
+}

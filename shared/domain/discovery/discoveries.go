@@ -1,0 +1,115 @@
+// Package discoveries keeps the record of each pass of discovery over a cloud account, from the moment it is asked for to
+// its end: the operations that begin one and show its progress and the worker that runs it meet here.
+package discovery
+
+import (
+	"time"
+
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// Machine is the state machine that runs a pass, named as its file in statemachines/.
+const Machine = "discovery"
+
+// Deadline is after how long a pass counts as lost: a new one may begin beside it. The machine's TimeoutSeconds are fewer.
+const Deadline = 3 * time.Hour
+
+// kept is how long the record of a pass can be read.
+const kept = 30 * 24 * time.Hour
+
+// Input is the input of the machine.
+type Input struct {
+	Org       string `json:"org"`
+	AccountID string `json:"accountID"`
+	JobID     string `json:"jobID"`
+}
+
+// Tenant is the organization that the input belongs to.
+func (in Input) Tenant() string { return in.Org }
+
+// Status is how far a pass is.
+type Status string
+
+// The statuses of a pass.
+const (
+	Running   Status = "running"
+	Succeeded Status = "succeeded" // every partition was read to its end
+	Partial   Status = "partial"   // some partitions could not be read; what is known of them is unchanged
+	Failed    Status = "failed"    // nothing could be read
+)
+
+// Job is one pass over an account.
+type Job struct {
+	ID          string    `json:"id"`
+	AccountID   string    `json:"accountID"`
+	Status      Status    `json:"status"`
+	Partitions  int       `json:"partitions"` // how many there are to read; 0 until that is known
+	Error       string    `json:"error,omitempty"`
+	Refused     bool      `json:"refused,omitempty"` // the cloud does not accept the credentials
+	StartedAt   time.Time `json:"startedAt"`
+	CompletedAt time.Time `json:"completedAt,omitzero"`
+}
+
+// PartStatus is how far one partition of a pass is.
+type PartStatus string
+
+// The statuses of a partition. Only a PartDone one tells what has vanished.
+const (
+	PartRunning   PartStatus = "running"
+	PartDone      PartStatus = "done"
+	PartDenied    PartStatus = "denied"    // the credentials may not list it
+	PartThrottled PartStatus = "throttled" // the cloud kept refusing for too many requests
+	PartFailed    PartStatus = "failed"
+)
+
+// Part is one partition of a pass: a kind in a region, with counts so far.
+type Part struct {
+	Region    string            `json:"region"`
+	Kind      string            `json:"kind"`
+	Status    PartStatus        `json:"status"`
+	Pages     int               `json:"pages"`
+	Resources int               `json:"resources"`
+	Changes   inventory.Changes `json:"changes"`
+	Error     string            `json:"error,omitempty"`
+}
+
+// Ended tells whether nothing more will be read of the partition.
+func (p Part) Ended() bool { return p.Status != PartRunning }
+
+// JobKey is where a pass is stored.
+func JobKey(org, jobID string) table.Key {
+	return table.Key{PK: table.TenantPK(org) + "JOB", SK: jobID}
+}
+
+// PartKey is where a partition of a pass is stored.
+func PartKey(org, jobID, region, kind string) table.Key {
+	return table.Key{PK: partsPK(org, jobID), SK: region + "#" + kind}
+}
+
+func partsPK(org, jobID string) string { return table.TenantPK(org) + "JOB#" + jobID }
+
+// New makes a pass that begins now, and the writes that record it. They belong into the transaction that puts
+// Account.JobID, run in table.Within(ctx, pending.Prefix).
+func New(org, accountID string, now time.Time) (Job, []table.Write, error) {
+	j := Job{ID: id.New("job", now), AccountID: accountID, Status: Running, StartedAt: now}
+	it, err := table.Row(JobKey(org, j.ID), j)
+	if err != nil {
+		return Job{}, nil, err
+	}
+	it.Expires = now.Add(kept)
+	work, err := workqueue.Add(workqueue.Work{ID: j.ID, Org: org, Machine: Machine, At: now}, j.input(org))
+	if err != nil {
+		return Job{}, nil, err
+	}
+	return j, []table.Write{table.Put(it, table.Absent()), work}, nil
+}
+
+func (j Job) input(org string) Input { return Input{Org: org, AccountID: j.AccountID, JobID: j.ID} }
+
+// live tells whether the pass may still be under way at the time now.
+func (j Job) live(now time.Time) bool {
+	return j.Status == Running && now.Sub(j.StartedAt) < Deadline
+}

@@ -1,0 +1,120 @@
+package discovery
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Start begins a pass over the account, or gives the one that is under way. An account that does not exist is
+// fault.NotFound.
+func Start(ctx context.Context, p *platform.Platform, org, accountID string) (Job, error) {
+	for range 3 { // each time that somebody else was faster
+		a, err := inventory.Of(p).Account(ctx, org, accountID)
+		if err != nil {
+			return Job{}, err
+		}
+		if j, ok, err := underway(ctx, p, org, a); ok || err != nil {
+			return j, err
+		}
+		j, err := begin(ctx, p, org, a)
+		if err == nil {
+			Run(ctx, p, org, j)
+			return j, nil
+		}
+		if !fault.Is(err, fault.Conflict) {
+			return Job{}, err
+		}
+	}
+	return Job{}, fault.New(fault.Conflict, "the discovery of account %s is being started by others: try again", accountID)
+}
+
+// underway is the pass that the account names, if it still runs.
+func underway(ctx context.Context, p *platform.Platform, org string, a inventory.Account) (Job, bool, error) {
+	if a.JobID == "" {
+		return Job{}, false, nil
+	}
+	j, err := table.Read[Job](ctx, p.Table, JobKey(org, a.JobID))
+	if fault.Is(err, fault.NotFound) {
+		return Job{}, false, nil
+	}
+	return j, err == nil && j.live(p.Clock.Now()), err
+}
+
+func begin(ctx context.Context, p *platform.Platform, org string, a inventory.Account) (Job, error) {
+	j, ws, err := New(org, a.ID, p.Clock.Now())
+	if err != nil {
+		return Job{}, err
+	}
+	same := table.Lacks("jobID")
+	if a.JobID != "" {
+		same = table.Equal("jobID", a.JobID)
+	}
+	ws = append(ws, table.Update(inventory.AccountKey(org, a.ID), []table.Change{table.Set("jobID", j.ID)}, table.Exists(), same))
+	if a.JobID != "" { // a lost one: the sweeper need not revive it any more
+		ws = append(ws, workqueue.Done(a.JobID))
+	}
+	if err = p.Table.Transact(table.Within(ctx, workqueue.Prefix), ws...); err != nil {
+		return Job{}, fmt.Errorf("begin discovery of %s: %w", a.ID, err)
+	}
+	return j, nil
+}
+
+// Run starts the machine of a pass that was recorded. When that fails the sweeper does it a little later, so nobody needs
+// to know.
+func Run(ctx context.Context, p *platform.Platform, org string, j Job) {
+	if err := p.Workflow.Start(ctx, Machine, j.ID, j.input(org)); err != nil {
+		p.Log.WarnContext(ctx, "discovery will be started by the sweeper", "job", j.ID, "org", org, "error", err)
+	}
+}
+
+// Read tells how a pass stands, with the partitions that were begun, ordered by region and kind.
+func Read(ctx context.Context, s table.Store, org, jobID string) (Job, []Part, error) {
+	j, err := table.Read[Job](ctx, s, JobKey(org, jobID))
+	if fault.Is(err, fault.NotFound) {
+		return Job{}, nil, fault.New(fault.NotFound, "there is no discovery %q", jobID)
+	}
+	if err != nil {
+		return Job{}, nil, err
+	}
+	parts, err := Parts(ctx, s, org, jobID)
+	return j, parts, err
+}
+
+// Parts are the partitions of a pass that were begun, ordered by region and kind.
+func Parts(ctx context.Context, s table.Store, org, jobID string) ([]Part, error) {
+	q, out := table.Query{PK: partsPK(org, jobID), Limit: 1000}, []Part(nil)
+	for {
+		page, err := s.Query(ctx, q)
+		if err != nil {
+			return nil, fmt.Errorf("read partitions of %s: %w", jobID, err)
+		}
+		parts, err := table.DecodeAll[Part](page.Items)
+		if err != nil {
+			return nil, err
+		}
+		if out = slices.Concat(out, parts); page.Next == "" {
+			return out, nil
+		}
+		q.Cursor = page.Next
+	}
+}
+
+// Note records how far a partition is.
+func Note(ctx context.Context, p *platform.Platform, in Input, part Part) error {
+	it, err := table.Row(PartKey(in.Org, in.JobID, part.Region, part.Kind), part)
+	if err != nil {
+		return err
+	}
+	it.Expires = p.Clock.Now().Add(kept)
+	if _, err = p.Table.Write(ctx, table.Put(it)); err != nil {
+		return fmt.Errorf("note partition %s of %s: %w", part.Region+"/"+part.Kind, in.JobID, err)
+	}
+	return nil
+}

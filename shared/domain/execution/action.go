@@ -1,0 +1,100 @@
+// Package execution is what starting and stopping resources leaves behind and how it is asked for: the action and its
+// execution log, the bulk action, the state history, and the one transaction that ends an action.
+package execution
+
+import (
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Status is how far an action is: pending → running → succeeded | failed, and pending → failed when it is cancelled or
+// its account is gone.
+type Status string
+
+// The statuses of an action. Queued is only ever an answer to a submission, never a stored status.
+const (
+	Queued    Status = "queued"
+	Pending   Status = "pending"
+	Running   Status = "running"
+	Succeeded Status = "succeeded"
+	Failed    Status = "failed"
+)
+
+// Ended tells whether the status is a last one.
+func (s Status) Ended() bool { return s == Succeeded || s == Failed }
+
+// Action is one start or stop of one resource.
+type Action struct {
+	ID             string     `json:"id"`
+	ResourceUID    string     `json:"resourceUID" doc:"Native provider identifier of the resource"`
+	ResourceType   string     `json:"resourceType"`
+	Provider       string     `json:"provider"`
+	CloudAccountID string     `json:"cloudAccountID"`
+	Region         string     `json:"region"`
+	Action         cloud.Verb `json:"action" enum:"start,stop"`
+	Reason         string     `json:"reason" doc:"Why it ran; a manual call yields manual"`
+	Status         Status     `json:"status" enum:"pending,running,succeeded,failed"`
+	Attempts       int        `json:"attempts" doc:"Tries against the provider; 0 when nothing had to be done"`
+	BulkActionID   string     `json:"bulkActionID,omitempty" doc:"The bulk action that it is part of"`
+	ChangedBy      string     `json:"changedBy" doc:"Who or what caused it, as in the state history"`
+	ErrorMessage   string     `json:"errorMessage,omitempty" doc:"Populated only on failure"`
+	Logs           []Log      `json:"logs" doc:"The execution log, oldest first"`
+	CreatedAt      time.Time  `json:"createdAt"`
+	StartedAt      time.Time  `json:"startedAt,omitzero"`
+	CompletedAt    time.Time  `json:"completedAt,omitzero"`
+	Progress       *Progress  `json:"progress,omitempty" hidden:"true"`
+}
+
+// Progress is what the executor must remember of an action between two runs. It is stored, and never answered.
+type Progress struct {
+	Claimed bool      `json:"claimed"`           // the action is the one in flight on its resource
+	Errors  int       `json:"errors,omitempty"`  // attempts that failed
+	ActedAt time.Time `json:"actedAt,omitzero"`  // when the provider was last asked to act
+	NextAt  time.Time `json:"nextAt,omitzero"`   // not before this is it tried again
+	Last    string    `json:"last,omitempty"`    // the last error
+	Changed bool      `json:"changed,omitempty"` // the provider was asked at least once: the resource's change is ours
+}
+
+// Log is one line of an execution log.
+type Log struct {
+	At      time.Time `json:"at"`
+	Step    string    `json:"step" enum:"intent,execute,verify,record" doc:"What was being done"`
+	Status  string    `json:"status" enum:"ok,waiting,retry,failed"`
+	Message string    `json:"message"`
+}
+
+// maxLogs bounds an execution log: the first lines and the last ones tell what happened.
+const maxLogs = 50
+
+// Note adds a line to the action's log, unless it says the same as the line before.
+func (a *Action) Note(at time.Time, step, status, message string) {
+	if n := len(a.Logs); n > 0 && a.Logs[n-1].Step == step && a.Logs[n-1].Message == message {
+		return
+	}
+	if len(a.Logs) >= maxLogs {
+		a.Logs = append(a.Logs[:maxLogs/2], a.Logs[maxLogs/2+1:]...)
+	}
+	a.Logs = append(a.Logs, Log{At: at, Step: step, Status: status, Message: message})
+}
+
+// Public is the action as clients see it.
+func (a Action) Public() Action {
+	a.Progress = nil
+	if a.Logs == nil {
+		a.Logs = []Log{}
+	}
+	return a
+}
+
+// ActionPK is the partition of an organization's actions, oldest first.
+func ActionPK(org string) string { return table.TenantPK(org) + "ACT" }
+
+// ActionKey is where an action is stored.
+func ActionKey(org, actionID string) table.Key { return table.Key{PK: ActionPK(org), SK: actionID} }
+
+// CountKey is where an organization's running totals of a list are kept: "ACT", "HIST".
+func CountKey(org, list string) table.Key {
+	return table.Key{PK: table.TenantPK(org) + "COUNT", SK: list}
+}

@@ -1,0 +1,88 @@
+package execution
+
+import (
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// Change is one item of the state history: a resource came into State.
+type Change struct {
+	ID             string         `json:"id"`
+	ResourceUID    string         `json:"resourceUid"`
+	State          string         `json:"state" doc:"Resulting state" example:"stopped"`
+	ChangedAt      time.Time      `json:"changedAt"`
+	ChangedBy      string         `json:"changedBy" doc:"schedule:<name>:<cronId>, manual:<email>, bulk:<email>:<bulkId>, override:<action> or override_expired:<action>; a colon or percent sign inside a part is percent-encoded"`
+	ScheduleID     string         `json:"scheduleId,omitempty" doc:"Present when triggered by a schedule"`
+	ExecutionState map[string]any `json:"executionState,omitempty" doc:"Step-level status of multi-step transitions"`
+	ErrorMessage   string         `json:"errorMessage,omitempty" doc:"Only on failures"`
+}
+
+var escapes = strings.NewReplacer("%", "%25", ":", "%3A")
+
+// ChangedBy makes the colon-delimited text that says who changed a state: kind and parts, each part escaped so that the
+// text can be taken apart again.
+func ChangedBy(kind string, parts ...string) string {
+	var b strings.Builder
+	b.WriteString(kind)
+	for _, p := range parts {
+		b.WriteByte(':')
+		_, _ = escapes.WriteString(&b, p) // a builder never fails
+	}
+	return b.String()
+}
+
+// ChangedByType is the kind of cause that a changedBy text begins with.
+func ChangedByType(changedBy string) string {
+	kind, _, _ := strings.Cut(changedBy, ":")
+	return kind
+}
+
+// HistoryPK is the partition of an organization's whole state history, oldest first.
+func HistoryPK(org string) string { return table.TenantPK(org) + "HIST" }
+
+// HistoryTypePK is the partition of the changes of one kind of cause.
+func HistoryTypePK(org, changedByType string) string { return HistoryPK(org) + "#T#" + changedByType }
+
+// HistoryResourcePK is the partition of the changes of one resource.
+func HistoryResourcePK(org, uid string) string { return HistoryPK(org) + "#R#" + uid }
+
+// historyCount is the sort key, before every id, of the number of changes in a resource's partition.
+const historyCount = "!count"
+
+// ResourceCountKey is where the number of a resource's changes is kept.
+func ResourceCountKey(org, uid string) table.Key {
+	return table.Key{PK: HistoryResourcePK(org, uid), SK: historyCount}
+}
+
+// FirstChange is the lowest sort key of a change; the counts sort before it.
+const FirstChange = "sh_"
+
+// record makes the writes that put c on record: in the whole history, in that of its kind and in that of its resource.
+func record(org string, c Change) ([]table.Write, error) {
+	it, err := table.Row(table.Key{PK: HistoryPK(org), SK: c.ID}, c)
+	if err != nil {
+		return nil, err
+	}
+	byType, byResource := it, it
+	byType.PK = HistoryTypePK(org, ChangedByType(c.ChangedBy))
+	byResource.PK = HistoryResourcePK(org, c.ResourceUID)
+	return []table.Write{
+		table.Put(it), table.Put(byType), table.Put(byResource),
+		table.Update(ResourceCountKey(org, c.ResourceUID), []table.Change{table.Add("n", 1)}),
+	}, nil
+}
+
+// newChange is the history item that an ended action leaves.
+func newChange(o Outcome) Change {
+	c := Change{
+		ID: id.New("sh", o.At), ResourceUID: o.Action.ResourceUID, State: string(o.Action.Action.Wants()),
+		ChangedAt: o.At, ChangedBy: o.Action.ChangedBy,
+	}
+	if o.Status == Failed {
+		c.State, c.ErrorMessage = "failed", o.Message
+	}
+	return c
+}

@@ -1,0 +1,91 @@
+package execution
+
+import (
+	"context"
+	"fmt"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// lookUp finds the resource that the request names, and holds what it says of it against what the inventory knows:
+// acting on something else than the caller meant is the worst that can happen here. One round trip when the account is
+// named by our id.
+func (s submission) lookUp(ctx context.Context) (inventory.Resource, error) {
+	resKey, accKey := inventory.ResourceKey(s.org, s.ResourceUID), inventory.AccountKey(s.org, s.CloudAccountID)
+	got, err := s.p.Table.BatchGet(ctx, resKey, accKey)
+	if err != nil {
+		return inventory.Resource{}, fmt.Errorf("read resource %s: %w", s.ResourceUID, err)
+	}
+	item, ok := got[resKey]
+	if !ok {
+		return inventory.Resource{}, Unknown(s.ResourceUID)
+	}
+	res, err := table.Decode[inventory.Resource](item)
+	if err != nil {
+		return inventory.Resource{}, err
+	}
+	acc, err := s.account(ctx, got[accKey], res)
+	if err != nil {
+		return inventory.Resource{}, err
+	}
+	return res, agree(s.Request, res, acc)
+}
+
+// Unknown is the answer about a resource that does not exist, or that the caller may not see.
+func Unknown(uid string) error {
+	return fault.New(fault.NotFound, "resource %q is not in the inventory; discover its account first", uid)
+}
+
+// account decodes the account that was read by our id, or reads the resource's own when it was named by its native id. Any
+// other account than the resource's is the same as none: who may act on one resource learns nothing of other accounts.
+func (s submission) account(ctx context.Context, item table.Item, res inventory.Resource) (inventory.Account, error) {
+	unknown := fault.New(fault.NotFound, "cloud account %q is not connected, or resource %q is not in it", s.CloudAccountID, res.UID)
+	if item.Data != nil && item.SK == res.CloudAccountID {
+		return table.Decode[inventory.Account](item)
+	}
+	if id.Valid("ca", s.CloudAccountID) {
+		return inventory.Account{}, unknown
+	}
+	acc, err := table.Read[inventory.Account](ctx, s.p.Table, inventory.AccountKey(s.org, res.CloudAccountID))
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return acc, fmt.Errorf("read account %s: %w", res.CloudAccountID, err)
+	}
+	if err != nil || acc.CloudAccountID != s.CloudAccountID {
+		return acc, unknown
+	}
+	return acc, nil
+}
+
+// agree refuses a request that contradicts the inventory, naming the field.
+func agree(r Request, res inventory.Resource, acc inventory.Account) error {
+	mismatch := func(field, said, is string) error {
+		return fault.New(fault.Invalid, "%s: %q is not that of resource %q, which is %q", field, said, res.UID, is)
+	}
+	switch {
+	case r.Provider != res.Provider:
+		return mismatch("provider", r.Provider, res.Provider)
+	case r.ResourceType != res.Type:
+		return mismatch("resourceType", r.ResourceType, res.Type)
+	case r.Region != res.Region:
+		return mismatch("region", r.Region, res.Region)
+	case acc.ReadOnly():
+		return fault.New(fault.Denied,
+			"cloud account %s (%s) is read_only: its resources are never acted on; set permissionLevel to read_write to allow it", acc.ID, acc.Name)
+	}
+	return nil
+}
+
+// startable refuses what can never be started or stopped.
+func startable(res inventory.Resource, verb cloud.Verb) error {
+	if res.Unschedulable != "" {
+		return fault.New(fault.Invalid, "resource %s cannot be asked to %s: %s", res.UID, verb, res.Unschedulable)
+	}
+	if res.Status == cloud.Terminated {
+		return fault.New(fault.Invalid, "resource %s is terminated: there is nothing to %s", res.UID, verb)
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package execution
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// Machine and BulkMachine are the state machines that run actions, named as their files in statemachines/.
+const (
+	Machine     = "action"
+	BulkMachine = "bulk-action"
+)
+
+// Request asks for one action. ResourceUID, Provider, ResourceType, CloudAccountID and Region must agree with the
+// inventory; CloudAccountID may be our id of the account or its native one.
+type Request struct {
+	Verb           cloud.Verb
+	ResourceUID    string
+	Provider       string
+	ResourceType   string
+	CloudAccountID string
+	Region         string
+	Reason         string
+	ChangedBy      string
+}
+
+// RunInput is the input of the action machine, and of the executor's run task: actions to bring to their end, or, of a
+// bulk action, the chunk that lists them.
+type RunInput struct {
+	Org     string   `json:"org"`
+	Actions []string `json:"actions,omitempty"`
+	BulkID  string   `json:"bulkID,omitempty"`
+	Chunk   string   `json:"chunk,omitempty"`
+	Until   string   `json:"until"`
+}
+
+// Tenant is the organization that the input belongs to.
+func (in RunInput) Tenant() string { return in.Org }
+
+// The phases until which a run goes on: every action accepted by its provider (or ended), or every action ended.
+const (
+	UntilAccepted = "accepted"
+	UntilSettled  = "settled"
+)
+
+// submission is one request on its way to an action.
+type submission struct {
+	p   *platform.Platform
+	org string
+	Request
+}
+
+// Submit creates the action that r asks for in the organization and starts its execution: one read, one transaction, one
+// start. When an action of the same type is in flight on the resource, that one is the answer.
+func Submit(ctx context.Context, p *platform.Platform, org string, r Request) (Action, error) {
+	s := submission{p, org, r}
+	res, err := s.lookUp(ctx)
+	if err != nil {
+		return Action{}, err
+	}
+	if err := startable(res, r.Verb); err != nil {
+		return Action{}, err
+	}
+	if res.ActionID != "" {
+		return s.join(ctx, res)
+	}
+	a := s.action(res)
+	in := RunInput{Org: org, Actions: []string{a.ID}, Until: UntilSettled}
+	if err := s.create(ctx, a, in); err != nil {
+		return s.lost(ctx, err)
+	}
+	if err := p.Workflow.Start(ctx, Machine, a.ID, in); err != nil {
+		return Action{}, fmt.Errorf("start action %s: %w", a.ID, err)
+	}
+	return a, nil
+}
+
+func (s submission) action(res inventory.Resource) Action {
+	now := s.p.Clock.Now()
+	a := Action{
+		ID: id.New("act", now), ResourceUID: res.UID, ResourceType: res.Type, Provider: res.Provider,
+		CloudAccountID: res.CloudAccountID, Region: res.Region, Action: s.Verb, Reason: s.Reason,
+		Status: Pending, ChangedBy: s.ChangedBy, CreatedAt: now, Progress: &Progress{Claimed: true},
+	}
+	a.Note(now, "intent", "ok", string(s.Verb)+" asked for by "+s.ChangedBy)
+	return a
+}
+
+// create commits the action, its claim on the resource and its place among the pending work in one transaction.
+func (s submission) create(ctx context.Context, a Action, in RunInput) error {
+	row, err := table.Row(ActionKey(s.org, a.ID), a)
+	if err != nil {
+		return err
+	}
+	work, err := workqueue.Add(workqueue.Work{ID: a.ID, Org: s.org, Machine: Machine, At: a.CreatedAt}, in)
+	if err != nil {
+		return err
+	}
+	return s.p.Table.Transact(table.Within(ctx, workqueue.Prefix),
+		inventory.Claim(s.org, a.ResourceUID, a.ID, a.Action), table.Put(row, table.Absent()), work,
+		table.Update(CountKey(s.org, "ACT"), []table.Change{table.Add("all", 1)}))
+}
+
+// lost answers for a submission whose claim was refused: someone else's action came first, or the resource is gone.
+func (s submission) lost(ctx context.Context, err error) (Action, error) {
+	failed, ok := errors.AsType[*table.ConditionError](err)
+	if !ok {
+		return Action{}, fmt.Errorf("create action: %w", err)
+	}
+	old, ok := failed.Old(0)
+	if !ok || old.Data == nil {
+		return Action{}, fault.New(fault.NotFound, "the resource is gone from the inventory; discover its account again")
+	}
+	res, err := table.Decode[inventory.Resource](old)
+	if err != nil {
+		return Action{}, err
+	}
+	return s.join(ctx, res)
+}
+
+// join answers with the action in flight when it does the same, and refuses when it does the opposite.
+func (s submission) join(ctx context.Context, res inventory.Resource) (Action, error) {
+	if res.ActionType != s.Verb {
+		return Action{}, fault.New(fault.Conflict, "a %s of %s is in flight (%s): wait until it has ended, then %s",
+			res.ActionType, res.UID, res.ActionID, s.Verb)
+	}
+	a, err := table.Read[Action](ctx, s.p.Table, ActionKey(s.org, res.ActionID))
+	if err != nil {
+		return Action{}, fmt.Errorf("read action %s in flight: %w", res.ActionID, err)
+	}
+	return a, nil
+}

@@ -1,0 +1,182 @@
+package inventory
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/engine/table"
+)
+
+// many is how many resources the benchmarks have.
+const many = 100_000
+
+// filled is an organization with many resources. It is made once: the benchmarks that share it change nothing.
+var filled *stage
+
+func fill(b *testing.B) *stage {
+	b.Helper()
+	if filled != nil {
+		return filled
+	}
+	s := newStage(&testing.T{})
+	begin := time.Now()
+	s.discover(b, many)
+	b.Logf("wrote %d resources in %v", many, time.Since(begin))
+	filled = s
+	return s
+}
+
+// discover writes n resources in batches, as a scan does.
+func (s *stage) discover(tb testing.TB, n int) {
+	tb.Helper()
+	sc := s.scan("job_1")
+	for from := 0; from < n; from += MaxBatch {
+		if _, err := s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: s.clock.Now(), Resources: instances(from, min(n, from+MaxBatch))}); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if _, err := s.store.Finish(s.ctx, testOrg, sc); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func benchmarkFind(b *testing.B, l List, want int) {
+	b.Helper()
+	s := fill(b)
+	l.Sight = Everything()
+	if got, err := s.store.Find(s.ctx, testOrg, l); err != nil || len(got) != want {
+		b.Fatalf("%d of %d: %v", len(got), want, err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.store.Find(s.ctx, testOrg, l); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkPage1(b *testing.B) { benchmarkFind(b, List{Limit: 20}, 20) }
+
+func BenchmarkPage5000ByName(b *testing.B) {
+	benchmarkFind(b, List{By: "name", Skip: 4999 * 20, Limit: 20}, 20)
+}
+
+func BenchmarkPage5000ByStatusDescending(b *testing.B) {
+	benchmarkFind(b, List{By: "status", Descending: true, Skip: 4999 * 20, Limit: 20}, 20)
+}
+
+func BenchmarkSearchThatFindsNothing(b *testing.B) {
+	benchmarkFind(b, List{Filter: Filter{Search: "Nowhere to be found"}, Limit: 20}, 0)
+}
+
+func BenchmarkSearchForATag(b *testing.B) {
+	benchmarkFind(b, List{Filter: Filter{Search: "owner=person-499"}, Limit: 20}, 20)
+}
+
+// BenchmarkPageInScope is a page of a caller whose grant is on a team that owns a tenth of everything.
+func BenchmarkPageInScope(b *testing.B) {
+	s := fill(b)
+	found, err := s.store.Find(s.ctx, testOrg, List{Filter: everything, Limit: many / 10})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ids := make([]string, len(found))
+	for i := range found {
+		ids[i] = found[i].ID
+	}
+	team, err := s.store.CreateTeam(s.ctx, testOrg, Ownership{Team{ID: "team_1", Name: "team"}, ids})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		if err := s.store.DeleteTeam(s.ctx, testOrg, team); err != nil {
+			b.Fatal(err)
+		}
+	}()
+	l := List{Filter: Filter{Sight: scopesOf("team_1")}, Limit: 20}
+	b.ReportAllocs()
+	for b.Loop() {
+		if got, err := s.store.Find(s.ctx, testOrg, l); err != nil || len(got) != 20 {
+			b.Fatal(len(got), err)
+		}
+	}
+}
+
+// BenchmarkFirstRead is the first page of a process that knows nothing: chunks are read, decoded and sorted.
+func BenchmarkFirstRead(b *testing.B) {
+	s := fill(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		got, err := New(s.table, s.clock).Find(s.ctx, testOrg, List{Filter: everything, Limit: 20})
+		if err != nil || len(got) != 20 {
+			b.Fatal(len(got), err)
+		}
+	}
+}
+
+// BenchmarkRescan is a batch of 1,000 resources that are as they were.
+func BenchmarkRescan(b *testing.B) {
+	s := fill(b)
+	batch := instances(0, MaxBatch)
+	b.ReportAllocs()
+	for b.Loop() {
+		c, err := s.store.Upsert(s.ctx, testOrg, Batch{Scan: s.scan("job_2"), At: s.clock.Now(), Resources: batch})
+		if err != nil || c.Unchanged != MaxBatch {
+			b.Fatal(c, err)
+		}
+	}
+}
+
+// BenchmarkDiscovery writes all resources into an empty inventory: seconds per run, and bytes of the index in memory and
+// in the store for each resource.
+func BenchmarkDiscovery(b *testing.B) {
+	for b.Loop() {
+		s := newStage(b)
+		runtime.GC()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		s.discover(b, many)
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/many, "heap-B/resource")
+		b.ReportMetric(float64(s.stored())/many, "stored-B/resource")
+		b.ReportMetric(float64(resident(b))/1e6, "resident-MB")
+		runtime.KeepAlive(s)
+	}
+}
+
+// stored is how many bytes the index has in the store.
+func (s *stage) stored() int {
+	s.Helper()
+	sum, q := 0, table.Query{PK: indexPK(testOrg), Limit: 10_000}
+	for {
+		page, err := s.table.Query(s.ctx, q)
+		s.must(err)
+		for _, it := range page.Items {
+			sum += len(it.Data)
+		}
+		if q.Cursor = page.Next; q.Cursor == "" {
+			return sum
+		}
+	}
+}
+
+// resident is how many bytes of memory of its own the process holds, without the pages of the store's file, where the
+// system tells; 0 elsewhere.
+func resident(b *testing.B) int {
+	b.Helper()
+	stat, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var size, pages, shared int
+	if _, err = fmt.Sscan(string(stat), &size, &pages, &shared); err != nil {
+		b.Fatal("statm", strconv.Quote(string(stat)), err)
+	}
+	b.ReportMetric(float64(shared*os.Getpagesize())/1e6, "file-MB")
+	return (pages - shared) * os.Getpagesize()
+}

@@ -1,0 +1,252 @@
+package inventory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/foundation/clock"
+)
+
+// fold compacts whether or not it is due; whole writes every chunk anew.
+func (s *Store) fold(ctx context.Context, whole bool) error {
+	org := testOrg
+	if whole {
+		return s.rewrite(ctx, org)
+	}
+	l, err := s.look(ctx, org)
+	if err != nil || len(l.deltas) == 0 {
+		return err
+	}
+	return s.compact(ctx, org, l)
+}
+
+func (s *stage) keys(prefix string) []table.Key {
+	s.Helper()
+	page, err := s.table.Query(s.ctx, table.Query{PK: indexPK(testOrg), Prefix: prefix, Limit: 10_000})
+	s.must(err)
+	out := []table.Key{}
+	for _, it := range page.Items {
+		out = append(out, it.Key)
+	}
+	return out
+}
+
+// states reads the list by a reader that knows nothing yet.
+func (s *stage) states() map[string]cloud.Status {
+	s.Helper()
+	got, err := New(s.table, s.clock).Find(s.ctx, testOrg, List{Filter: everything})
+	s.must(err)
+	out := map[string]cloud.Status{}
+	for _, r := range got {
+		out[r.UID] = r.Status
+	}
+	return out
+}
+
+func TestCompactionChangesNothingThatIsSeen(t *testing.T) {
+	s := newStage(t)
+	for n := range 150 {
+		s.upsert(s.scan("job_1"), instances(n*10, n*10+10)...)
+	}
+	want := s.uids(List{By: "name"})
+	equal(t, "listed", len(want), 1500)
+	if n := len(s.keys(deltaPrefix)); n > manyDeltas {
+		t.Errorf("%d deltas wait: the writer does not compact", n)
+	}
+	for _, whole := range []bool{false, true, true} {
+		s.must(s.store.fold(s.ctx, whole))
+		equal(t, "deltas", len(s.keys(deltaPrefix)), 0)
+		equal(t, "by who read before", s.uids(List{By: "name"}), want)
+		equal(t, "by who reads for the first time", len(s.states()), 1500)
+	}
+	equal(t, "chunks of a rewritten index", len(s.keys(chunkPrefix)), 1)
+}
+
+func TestCompactIsOnlyDoneWhenItIsDue(t *testing.T) {
+	s := newStage(t)
+	s.upsert(s.scan("job_1"), instances(0, 10)...)
+	s.must(s.store.Compact(s.ctx, testOrg))
+	equal(t, "deltas below the bound", len(s.keys(deltaPrefix)), 1)
+	for n := range manyDeltas {
+		s.seen(Seen{instance(n % 10).UID, cloud.Stopping, noon.Add(time.Duration(n) * time.Second)})
+	}
+	s.must(s.store.Compact(s.ctx, testOrg))
+	equal(t, "deltas above it", len(s.keys(deltaPrefix)), 0)
+	equal(t, "listed", len(s.states()), 10)
+}
+
+// TestCompactionKilledAnywhereLosesNothing lets every call of a compaction fail in turn, before it takes effect and after,
+// and wants the inventory as it was, and one more compaction to leave nothing behind.
+func TestCompactionKilledAnywhereLosesNothing(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {
+			for call := 1; ; call++ {
+				name := fmt.Sprintf("whole %v, harm %d, call %d", whole, harm, call)
+				if !killed(t, name, whole, table.Injection{Harm: harm, Call: call}) {
+					break
+				}
+			}
+		}
+	}
+}
+
+func killed(t *testing.T, name string, whole bool, in table.Injection) bool {
+	t.Helper()
+	c := clock.NewManual(noon)
+	faulty := table.Faulty(tabletest.NewAt(t, c), c)
+	s := stageOn(t, faulty, c)
+	s.upsert(s.scan("job_1"), instances(0, 20)...)
+	s.must(s.store.fold(s.ctx, false))
+	s.upsert(s.scan("job_2"), instances(20, 40)...)
+	s.seen(Seen{instance(0).UID, cloud.Starting, noon.Add(time.Hour)})
+	want := s.states()
+
+	before := faulty.Calls()
+	faulty.Inject(in)
+	if err := s.store.fold(s.ctx, whole); err != nil && !errors.Is(err, table.ErrDown) && !errors.Is(err, table.ErrLost) {
+		t.Error(name, err)
+	}
+	faulty.Heal()
+	struck := faulty.Calls()-before >= in.Call
+	equal(t, name+": seen after the fault", s.states(), want)
+	equal(t, name+": seen by who read before", len(s.find(List{})), 40)
+	c.Advance(2 * orphanAge)
+	s.must(s.store.fold(s.ctx, true))
+	equal(t, name+": seen after another compaction", s.states(), want)
+	equal(t, name+": remains", len(s.keys(chunkPrefix)), 1)
+	return struck
+}
+
+// TestSwapKnowsItsOwnHead repeats a swap whose first answer was lost, as an SDK does.
+func TestSwapKnowsItsOwnHead(t *testing.T) {
+	s := newStage(t)
+	mine := compaction{org: testOrg, next: head{Gen: 1, Chunks: []chunk{{ID: "mine"}}}}
+	theirs := compaction{org: testOrg, next: head{Gen: 1, Chunks: []chunk{{ID: "theirs"}}}}
+	for _, step := range []struct {
+		name string
+		c    compaction
+		won  bool
+	}{{"the first", mine, true}, {"the first again", mine, true}, {"another that is late", theirs, false}} {
+		won, err := s.store.swap(s.ctx, step.c)
+		s.must(err)
+		equal(t, step.name, won, step.won)
+	}
+}
+
+// TestRacingWritersCompactionsAndReaders wants that no row is ever missing from a list once it was written, and that in
+// the end everyone sees the last state of each.
+func TestRacingWritersCompactionsAndReaders(t *testing.T) {
+	s := newStage(t)
+	const count, rounds, processes = 300, 25, 3
+	s.upsert(s.scan("job_0"), instances(0, count)...)
+	stores := make([]*Store, processes)
+	for i := range stores {
+		stores[i] = New(s.table, s.clock)
+	}
+	var mu sync.Mutex
+	last := map[string]Seen{}
+	var wg sync.WaitGroup
+	for w := range processes {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(w), 3)) //nolint:gosec // reproducible
+			for range rounds {
+				s.race(stores[w], r, count, func(seen []Seen) {
+					mu.Lock()
+					defer mu.Unlock()
+					for _, one := range seen {
+						if old, ok := last[one.UID]; !ok || one.At.After(old.At) || one.At.Equal(old.At) && one.Status > old.Status {
+							last[one.UID] = one
+						}
+					}
+				})
+			}
+		})
+	}
+	wg.Wait()
+	s.must(stores[0].fold(s.ctx, true))
+	for i, store := range append(stores, New(s.table, s.clock)) {
+		s.settled(fmt.Sprintf("reader %d", i), store, last, count)
+	}
+}
+
+// race does one round of a process: writes states, compacts sometimes, reads.
+func (s *stage) race(store *Store, r *rand.Rand, count int, wrote func([]Seen)) {
+	var seen []Seen
+	for range 5 {
+		seen = append(seen, Seen{instance(r.IntN(count)).UID, randomStatus(r), noon.Add(time.Duration(1+r.IntN(1000)) * time.Second)})
+	}
+	w, err := Delta(testOrg, noon, seen)
+	if err != nil {
+		s.Error(err)
+		return
+	}
+	if _, err = s.table.Write(s.ctx, w); err != nil {
+		s.Error(err)
+	}
+	wrote(seen)
+	if n := r.IntN(4); n < 2 {
+		if err = store.fold(s.ctx, n == 0); err != nil {
+			s.Error("compact", err)
+		}
+	}
+	got, err := store.Find(s.ctx, testOrg, List{Filter: everything})
+	if err != nil || len(got) != count {
+		s.Errorf("a reader saw %d of %d: %v", len(got), count, err)
+	}
+}
+
+func (s *stage) settled(who string, store *Store, last map[string]Seen, count int) {
+	s.Helper()
+	got, err := store.Find(s.ctx, testOrg, List{Filter: everything})
+	s.must(err)
+	equal(s, who+" lists", len(got), count)
+	for _, r := range got {
+		if want, ok := last[r.UID]; ok && r.Status != want.Status {
+			s.Errorf("%s: %s is %s, want %s", who, r.UID, r.Status, want.Status)
+		}
+	}
+}
+
+// TestUpsertKilledAnywhereIsCompletedByTheNext lets every call of an Upsert and of a Finish fail in turn.
+func TestUpsertKilledAnywhereIsCompletedByTheNext(t *testing.T) {
+	for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {
+		for call := 1; ; call++ {
+			c := clock.NewManual(noon)
+			faulty := table.Faulty(tabletest.NewAt(t, c), c)
+			s := stageOn(t, faulty, c)
+			s.upsert(s.scan("job_1"), instances(0, 10)...)
+			c.Advance(time.Hour)
+			sc, found := s.scan("job_2"), slices.Concat(instances(2, 9), instances(100, 110))
+			found[0].Name = "renamed"
+			faulty.Inject(table.Injection{Harm: harm, Call: call})
+			_, err := s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: c.Now(), Resources: found})
+			if err == nil {
+				_, err = s.store.Finish(s.ctx, testOrg, sc)
+			}
+			faulty.Heal()
+			s.upsert(sc, found...)
+			s.finish(sc)
+			equal(t, fmt.Sprintf("harm %d, call %d: renamed", harm, call), len(s.uids(List{Filter: Filter{Search: "renamed"}})), 1)
+			equal(t, fmt.Sprintf("harm %d, call %d: terminated", harm, call), len(s.uids(List{Filter: Filter{Status: cloud.Terminated}})), 3)
+			equal(t, fmt.Sprintf("harm %d, call %d: all", harm, call), len(s.states()), 20)
+			for _, r := range s.find(List{}) {
+				equal(t, "id in index and record of "+r.UID, r.ID, s.record(r.UID).ID)
+			}
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, table.ErrDown) && !errors.Is(err, table.ErrLost) {
+				t.Fatal(err)
+			}
+		}
+	}
+}

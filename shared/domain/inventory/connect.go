@@ -1,0 +1,80 @@
+package inventory
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/seal"
+)
+
+// The statuses of an account.
+const (
+	AccountConnecting   = "connecting"   // stored, and not yet discovered
+	AccountConnected    = "connected"    // the last discovery read everything
+	AccountDegraded     = "degraded"     // something could not be read or done; Error says what
+	AccountDisconnected = "disconnected" // the cloud does not accept the credentials any more
+)
+
+// SecretPlace is where the credentials of an account live: they open nowhere else.
+func SecretPlace(org, accountID string) seal.Place {
+	return seal.Place{Org: org, Kind: "cloud-account", ID: accountID}
+}
+
+// SealCredentials encrypts the credentials of an account, for Account.Sealed.
+func SealCredentials(ctx context.Context, s seal.Sealer, p seal.Place, credentials map[string]string) ([]byte, error) {
+	plain, err := json.Marshal(credentials)
+	if err != nil {
+		return nil, fmt.Errorf("encode credentials of %s: %w", p.ID, err)
+	}
+	sealed, err := s.Seal(ctx, p, plain)
+	if err != nil {
+		return nil, fmt.Errorf("seal credentials of %s: %w", p.ID, err)
+	}
+	return sealed, nil
+}
+
+// OpenCredentials decrypts what SealCredentials made for the same place. Only workers may do that.
+func OpenCredentials(ctx context.Context, s seal.Sealer, p seal.Place, sealed []byte) (map[string]string, error) {
+	if len(sealed) == 0 {
+		return map[string]string{}, nil // workload identity has no secret
+	}
+	plain, err := s.Open(ctx, p, sealed)
+	if err != nil {
+		return nil, fmt.Errorf("open credentials of %s: %w", p.ID, err)
+	}
+	var credentials map[string]string
+	if err = json.Unmarshal(plain, &credentials); err != nil {
+		return nil, fmt.Errorf("decode credentials of %s: %w", p.ID, err)
+	}
+	return credentials, nil
+}
+
+// Clouds connects to accounts: Sealer opens their credentials, and Providers are those that this process has.
+type Clouds struct {
+	Sealer    seal.Sealer
+	Providers cloud.Providers
+}
+
+// Connect opens the credentials of the organization's account a and connects to it. It makes no call to the cloud. A
+// provider that this process does not have is fault.Invalid.
+func (c Clouds) Connect(ctx context.Context, org string, a Account) (cloud.Conn, error) {
+	p := c.Providers[a.Provider]
+	if p == nil {
+		return nil, fault.New(fault.Invalid, "provider %q is not available in this deployment", a.Provider)
+	}
+	credentials, err := OpenCredentials(ctx, c.Sealer, SecretPlace(org, a.ID), a.Sealed)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := cloud.Discreet(ctx, p, cloud.Account{
+		Org: org, ID: a.ID, Provider: a.Provider, NativeID: a.CloudAccountID, AuthMethod: a.AuthMethod,
+		Credentials: credentials, Regions: a.Regions, EndpointURL: a.EndpointURL,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("connect account %s: %w", a.ID, err)
+	}
+	return conn, nil
+}

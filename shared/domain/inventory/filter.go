@@ -1,0 +1,154 @@
+package inventory
+
+import (
+	"strings"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/cloud"
+)
+
+// Filter chooses resources: those that agree with every field that is set.
+type Filter struct {
+	Search      string // within name, uid, and "key=value" of a tag, without regard to case
+	Type        string
+	Provider    string
+	Status      cloud.Status
+	Region      string
+	AccountID   string
+	GroupID     string
+	TeamID      string
+	Tags        []string // each "key=value", or "key" for any value
+	Schedulable *bool    // can be started and stopped
+	Sight       Sight    // of who asks: what lies outside does not exist
+}
+
+// needs tells of which groups and teams the members have to be known for the filter: mostly of none.
+func (f *Filter) needs() func(id string) bool {
+	if f.GroupID == "" && f.TeamID == "" && f.Sight.Resources.All && f.Sight.Groups.All {
+		return none
+	}
+	group, team, sight := f.GroupID, f.TeamID, f.Sight
+	return func(id string) bool { return id == group || id == team || sight.needs(id) }
+}
+
+func none(string) bool { return false }
+
+// matcher makes the test of a filter; nil when everything passes it. It needs the read lock.
+func (v *view) matcher(f Filter) func(*row) bool {
+	var tests []func(*row) bool
+	if in := v.within(f.Sight.Resources); in != nil {
+		tests = append(tests, in)
+	}
+	for _, t := range []struct {
+		want string
+		ref  int
+	}{
+		{f.Provider, providerRef}, {f.Type, kindRef}, {string(f.Status), statusRef}, {f.Region, regionRef}, {f.AccountID, accountRef},
+	} {
+		if t.want == "" {
+			continue
+		}
+		n, known := v.st.syms.ids[t.want]
+		tests = append(tests, func(r *row) bool { return known && r.refs[t.ref] == n })
+	}
+	if f.Schedulable != nil {
+		want := *f.Schedulable
+		tests = append(tests, func(r *row) bool { return v.st.schedulable(r) == want })
+	}
+	for _, tag := range f.Tags {
+		tests = append(tests, v.st.tagged(tag))
+	}
+	if f.GroupID != "" {
+		tests = append(tests, v.grouped(f.GroupID, f.Sight.Groups))
+	}
+	if f.TeamID != "" {
+		tests = append(tests, v.owned(f.TeamID, &f.Sight))
+	}
+	if f.Search != "" {
+		tests = append(tests, v.st.found(strings.ToLower(f.Search)))
+	}
+	return all(tests)
+}
+
+func all(tests []func(*row) bool) func(*row) bool {
+	if len(tests) == 0 {
+		return nil
+	}
+	return func(r *row) bool {
+		for _, t := range tests {
+			if !t(r) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// grouped asks for members of a group; who may see groups only in some scopes is told of members in these.
+func (v *view) grouped(groupID string, seen identity.Scopes) func(*row) bool {
+	in := v.within(seen)
+	for i := range v.groups {
+		if g := &v.groups[i]; g.ID == groupID {
+			return func(r *row) bool { return (in == nil || in(r)) && v.belongs(r, g) }
+		}
+	}
+	return func(*row) bool { return false }
+}
+
+// owned asks for what a team owns, if the team may be seen.
+func (v *view) owned(teamID string, s *Sight) func(*row) bool {
+	for i := range v.owners {
+		if t := &v.owners[i]; t.ID == teamID && s.team(teamID) {
+			return func(r *row) bool { return v.owns(t, r) }
+		}
+	}
+	return func(*row) bool { return false }
+}
+
+// schedulable tells whether the resource can be started and stopped.
+func (st *state) schedulable(r *row) bool {
+	return st.startable(r) && cloud.Status(st.syms.ref(r, statusRef)) != cloud.Terminated
+}
+
+func (st *state) startable(r *row) bool {
+	k, ok := cloud.KindOf(st.syms.ref(r, kindRef))
+	return r.refs[whyRef] == 0 && (!ok || k.Actionable)
+}
+
+// pairsWhere marks the tags that pass a test: they are far fewer than the rows that have them.
+func (st *state) pairsWhere(test func(key, value string, p *pair) bool) func(*row) bool {
+	marked := make([]bool, len(st.syms.pairs))
+	some := false
+	for i := range st.syms.pairs {
+		p := &st.syms.pairs[i]
+		marked[i] = test(st.syms.names[p.key], st.syms.names[p.value], p)
+		some = some || marked[i]
+	}
+	return func(r *row) bool {
+		if !some {
+			return false
+		}
+		for _, n := range r.tags {
+			if marked[n] {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func (st *state) tagged(want string) func(*row) bool {
+	if !strings.Contains(want, "=") {
+		return st.pairsWhere(func(key, _ string, _ *pair) bool { return key == want })
+	}
+	return st.pairsWhere(func(key, value string, _ *pair) bool {
+		return len(want) == len(key)+1+len(value) && want[:len(key)] == key && want[len(key)] == '=' && want[len(key)+1:] == value
+	})
+}
+
+func (st *state) found(word string) func(*row) bool {
+	tagged := st.pairsWhere(func(_, _ string, p *pair) bool { return strings.Contains(p.lower, word) })
+	return func(r *row) bool {
+		return strings.Contains(r.lname, word) || strings.Contains(r.luid, word) || tagged(r)
+	}
+}

@@ -1,0 +1,232 @@
+package inventory
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// List asks for a part of the resources that agree with a filter. By is name (the default), type, status, provider,
+// region or cost; ties go by name, then by uid. Limit 0 is all.
+type List struct {
+	Filter
+	By         string
+	Descending bool
+	Skip       int
+	Limit      int
+}
+
+// Orders are the fields that a list can be ordered by.
+var Orders = []string{"name", "type", "status", "provider", "region", "cost"}
+
+var orderNames = map[string]int{
+	"": nameOrder, "name": nameOrder, "type": typeOrder, "status": statusOrder, "provider": providerOrder,
+	"region": regionOrder, "cost": nameOrder,
+}
+
+// Listed is a resource with what other records say of it.
+type Listed struct {
+	Resource
+	AccountName string
+	GroupIDs    []string
+	TeamIDs     []string
+	Schedulable bool // can be started and stopped
+}
+
+// Find lists resources. Two round trips whatever the page: the index's changes, then the accounts on the page. One more
+// when the members of the group or team, or what the teams own on which the caller's sight rests, have changed.
+func (s *Store) Find(ctx context.Context, org string, l List) ([]Listed, error) {
+	which, ok := orderNames[l.By]
+	if !ok {
+		return nil, fault.New(fault.Invalid, "sort_by: %.64q is not one of %s", l.By, strings.Join(Orders, ", "))
+	}
+	v, err := s.opened(ctx, org, l.needs())
+	if err != nil {
+		return nil, err
+	}
+	unlock := v.st.readable(which)
+	rows := v.page(l, which)
+	unlock()
+	return s.complete(ctx, v, rows, l.Sight)
+}
+
+// ByUIDs reads the resources in sight by their native ids, in the order of uids; unknown ones are left out.
+func (s *Store) ByUIDs(ctx context.Context, org string, uids []string, sight Sight) ([]Listed, error) {
+	return s.pick(ctx, org, picking{uids, (*state).reading, (*state).lookup, sight})
+}
+
+// ByIDs reads the resources in sight by our ids, in the order of ids; unknown ones are left out.
+func (s *Store) ByIDs(ctx context.Context, org string, ids []string, sight Sight) ([]Listed, error) {
+	return s.pick(ctx, org, picking{ids, (*state).indexed, (*state).lookupID, sight})
+}
+
+// ByID reads one resource; fault.NotFound when there is none of the id in sight.
+func (s *Store) ByID(ctx context.Context, org, id string, sight Sight) (Listed, error) {
+	found, err := s.ByIDs(ctx, org, []string{id}, sight)
+	if err != nil {
+		return Listed{}, err
+	}
+	if len(found) == 0 {
+		return Listed{}, fault.New(fault.NotFound, "resource %.64q does not exist", id)
+	}
+	return found[0], nil
+}
+
+// picking asks for resources one by one, under a lock that the look-up needs.
+type picking struct {
+	keys  []string
+	lock  func(*state) (unlock func())
+	find  func(*state, string) *row
+	sight Sight
+}
+
+// pick takes the same calls for what is out of sight as for what does not exist.
+func (s *Store) pick(ctx context.Context, org string, p picking) ([]Listed, error) {
+	v, err := s.opened(ctx, org, p.sight.needs)
+	if err != nil {
+		return nil, err
+	}
+	var rows []row
+	unlock := p.lock(v.st)
+	in := v.within(p.sight.Resources)
+	for _, key := range p.keys {
+		if r := p.find(v.st, key); r != nil && (in == nil || in(r)) {
+			rows = append(rows, *r)
+		}
+	}
+	unlock()
+	return s.complete(ctx, v, rows, p.sight)
+}
+
+// Unknown tells which of ids are no resources of the organization, in their order: one round trip.
+func (s *Store) Unknown(ctx context.Context, org string, ids []string) ([]string, error) {
+	v, err := s.open(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	unlock := v.st.indexed()
+	defer unlock()
+	var out []string
+	for _, id := range ids {
+		if v.st.lookupID(id) == nil {
+			out = append(out, id)
+		}
+	}
+	return out, nil
+}
+
+// opened opens the index with the members of the wanted groups and teams.
+func (s *Store) opened(ctx context.Context, org string, want func(id string) bool) (*view, error) {
+	v, err := s.open(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	return v, s.loadMembers(ctx, v, want)
+}
+
+// readable gives the read lock with the order ready, and how to give it back.
+func (st *state) readable(which int) (unlock func()) {
+	st.mu.RLock()
+	if st.ready(which) {
+		return st.mu.RUnlock
+	}
+	st.mu.RUnlock()
+	st.mu.Lock()
+	st.sorted(which)
+	return st.mu.Unlock // another change may come before a read lock would
+}
+
+// page picks the rows of a page. It needs the lock of readable.
+func (v *view) page(l List, which int) []row {
+	order, match := v.st.orders[which].rows, v.matcher(l.Filter)
+	skip, from := l.Skip, 0
+	if match == nil { // straight to the page
+		skip, from = 0, min(l.Skip, len(order))
+	}
+	var out []row
+	for n := from; n < len(order); n++ {
+		i := order[n]
+		if l.Descending {
+			i = order[len(order)-1-n]
+		}
+		r := &v.st.rows[i]
+		if match != nil && !match(r) {
+			continue
+		}
+		if skip > 0 {
+			skip--
+			continue
+		}
+		if out = append(out, *r); len(out) == l.Limit {
+			break
+		}
+	}
+	return out
+}
+
+// complete adds the names of accounts, the groups and the teams to rows, as far as they are in sight: one round trip for
+// all.
+func (s *Store) complete(ctx context.Context, v *view, rows []row, sight Sight) ([]Listed, error) {
+	out := make([]Listed, len(rows))
+	v.st.mu.RLock()
+	keys := map[table.Key]bool{}
+	for i := range rows {
+		out[i].Resource, out[i].Schedulable = v.st.resource(&rows[i]), v.st.schedulable(&rows[i])
+		keys[AccountKey(v.org, out[i].CloudAccountID)] = true
+	}
+	v.st.mu.RUnlock()
+	if len(rows) == 0 {
+		return out, nil
+	}
+	ask := v.stale(func(string) bool { return true })
+	for k := range keys {
+		ask = append(ask, k)
+	}
+	got, err := s.table.BatchGet(ctx, ask...)
+	if err != nil {
+		return nil, fmt.Errorf("read accounts of %d resources: %w", len(rows), err)
+	}
+	if err = v.keep(got); err != nil {
+		return nil, err
+	}
+	if err = v.name(out, got); err != nil {
+		return nil, err
+	}
+	v.annotate(out, rows, &sight)
+	return out, nil
+}
+
+// name puts the names of accounts into out.
+func (v *view) name(out []Listed, accounts map[table.Key]table.Item) error {
+	names := map[string]string{}
+	for k, it := range accounts {
+		if k.PK != AccountKey(v.org, "").PK {
+			continue
+		}
+		a, err := table.Decode[Account](it)
+		if err != nil {
+			return err
+		}
+		names[a.ID] = a.Name
+	}
+	for i := range out {
+		out[i].AccountName = names[out[i].CloudAccountID]
+	}
+	return nil
+}
+
+// annotate puts the groups and the teams into out.
+func (v *view) annotate(out []Listed, rows []row, sight *Sight) {
+	v.st.mu.RLock()
+	defer v.st.mu.RUnlock()
+	in := v.within(sight.Groups)
+	for i := range out {
+		if in == nil || in(&rows[i]) {
+			out[i].GroupIDs = v.memberships(&rows[i])
+		}
+		out[i].TeamIDs = v.teams(&rows[i], sight)
+	}
+}

@@ -1,0 +1,255 @@
+package inventory
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// terminatedKept is how long a resource that is terminated stays in the inventory.
+const terminatedKept = 7 * 24 * time.Hour
+
+// goneKept is how long the index remembers that a resource was dropped, so that late news does not bring it back.
+const goneKept = 24 * time.Hour
+
+// marksKept is how long the marks of a scan that never finishes are kept.
+const marksKept = 48 * time.Hour
+
+// scanPK is the partition of a scan's marks: which resources it has found so far.
+func scanPK(org string, sc Scan) string { return table.TenantPK(org) + "SCAN#" + sc.ID }
+
+func (p Partition) String() string { return p.AccountID + "#" + p.Region + "#" + p.Kind }
+
+// mark remembers what the batch found until the scan is finished: eight bytes a resource, one item a batch. The same
+// batch again overwrites its own mark.
+func (s *Store) mark(ctx context.Context, org string, b Batch) error {
+	found := make([]byte, 0, 8*len(b.Resources))
+	all := fnv.New64a()
+	for _, r := range b.Resources {
+		found = binary.BigEndian.AppendUint64(found, hash(r.UID))
+	}
+	_, _ = all.Write(found) // never fails
+	key := table.Key{PK: scanPK(org, b.Scan), SK: b.String() + "#" + strconv.FormatUint(all.Sum64(), 36)}
+	it, err := table.Row(key, packed{found})
+	if err != nil {
+		return err
+	}
+	it.Expires = s.clock.Now().Add(marksKept)
+	if _, err = s.table.Write(ctx, table.Put(it)); err != nil {
+		return fmt.Errorf("mark what scan %s found: %w", b.ID, err)
+	}
+	return nil
+}
+
+func hash(uid string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(uid)) // never fails
+	return h.Sum64()
+}
+
+// marks reads what a scan found in its partition, and the keys of the marks.
+func (s *Store) marks(ctx context.Context, org string, sc Scan) (map[uint64]bool, []table.Key, error) {
+	found, keys := map[uint64]bool{}, []table.Key(nil)
+	q := table.Query{PK: scanPK(org, sc), Prefix: sc.String() + "#", Limit: 1000}
+	for {
+		page, err := s.table.Query(ctx, q)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read what scan %s found: %w", sc.ID, err)
+		}
+		for _, it := range page.Items {
+			m, err := table.Decode[packed](it)
+			if err != nil {
+				return nil, nil, err
+			}
+			for h := range slices.Chunk(m.Z, 8) {
+				found[binary.BigEndian.Uint64(h)] = true
+			}
+			keys = append(keys, it.Key)
+		}
+		if q.Cursor = page.Next; q.Cursor == "" {
+			return found, keys, nil
+		}
+	}
+}
+
+// Finish ends a scan that read every page of its partition without an error: what it did not find is terminated now, and
+// what has been terminated for a week is dropped. Finishing again does nothing. A scan that failed is not finished: then
+// nothing is known of what it did not find.
+func (s *Store) Finish(ctx context.Context, org string, sc Scan) (Changes, error) {
+	v, err := s.open(ctx, org)
+	if err != nil {
+		return Changes{}, err
+	}
+	found, keys, err := s.marks(ctx, org, sc)
+	if err != nil || v.st.finished(sc) {
+		return Changes{}, err
+	}
+	f := v.st.leftovers(org, sc, found, s.clock.Now())
+	if err = s.transact(ctx, f.writes, f.retry); err != nil {
+		return Changes{}, fmt.Errorf("terminate %d resources of %s: %w", len(f.writes), sc.Partition, err)
+	}
+	if err = s.note(ctx, org, f.segment(sc)); err != nil {
+		return Changes{}, err
+	}
+	if err = s.remove(ctx, keys); err != nil {
+		return Changes{}, err
+	}
+	return f.changes, s.tidy(ctx, org, v.look)
+}
+
+// remove deletes items without conditions.
+func (s *Store) remove(ctx context.Context, keys []table.Key) error {
+	ws := make([]table.Write, len(keys))
+	for i, k := range keys {
+		ws[i] = table.Delete(k)
+	}
+	if err := s.table.BatchWrite(ctx, ws...); err != nil {
+		return fmt.Errorf("delete %d items: %w", len(ws), err)
+	}
+	return nil
+}
+
+// finished tells whether this scan, or a later one, of the partition has been finished.
+func (st *state) finished(sc Scan) bool {
+	st.mu.RLock()
+	defer st.mu.RUnlock()
+	p, ok := st.partition(sc.Partition)
+	return ok && st.scans[p] >= sc.Started.UnixMicro()
+}
+
+func (st *state) partition(p Partition) (partition, bool) {
+	account, a := st.syms.ids[p.AccountID]
+	region, r := st.syms.ids[p.Region]
+	kind, k := st.syms.ids[p.Kind]
+	return partition{account, region, kind}, a && r && k
+}
+
+// finish is one Finish under way: the records that go, as rows of a segment, by uid.
+type finish struct {
+	org     string
+	changes Changes
+	g       *segment
+	writes  []table.Write
+
+	mu   sync.Mutex      // retry is called from several transactions
+	left map[string]bool // uids whose record is newer than the scan
+}
+
+// leftovers decides what becomes of the rows of the partition that the scan did not find.
+func (st *state) leftovers(org string, sc Scan, found map[uint64]bool, now time.Time) *finish {
+	st.mu.RLock()
+	defer st.mu.RUnlock()
+	f := &finish{org: org, g: newSegment(), left: map[string]bool{}}
+	p, ok := st.partition(sc.Partition)
+	if !ok {
+		return f
+	}
+	for i := range st.rows {
+		r := &st.rows[i]
+		if r.gone || r.refs[accountRef] != p.account || r.refs[regionRef] != p.region || r.refs[kindRef] != p.kind || found[hash(r.uid)] {
+			continue
+		}
+		f.leftover(st, r, sc.Started.UnixMicro(), now)
+	}
+	return f
+}
+
+func (f *finish) leftover(st *state, r *row, started int64, now time.Time) {
+	rec := st.resource(r)
+	if rec.Status == cloud.Terminated {
+		if rec.StatusAt < now.Add(-terminatedKept).UnixMicro() {
+			f.drop(rec, now)
+		}
+		return
+	}
+	if r.times[contentTime] >= started || r.times[statusTime] >= started { // it came while the scan went on
+		return
+	}
+	rec.Status, rec.StatusAt = cloud.Terminated, started
+	out := f.g.syms.row(rec)
+	out.vanished, out.times[contentTime] = true, started
+	f.g.rows = append(f.g.rows, out)
+	f.changes.Vanished++
+	f.writes = append(f.writes, table.Update(ResourceKey(f.org, rec.UID), []table.Change{
+		table.Set("status", string(rec.Status)), table.Set("statusAt", started), table.Set("lastSeenAt", rec.LastSeenAt),
+	}, table.LessEqual("statusAt", started)))
+}
+
+func (f *finish) drop(rec Resource, now time.Time) {
+	f.g.rows = append(f.g.rows, f.g.syms.goneRow(rec, now))
+	f.changes.Dropped++
+	f.writes = append(f.writes, table.Delete(ResourceKey(f.org, rec.UID),
+		table.Equal("status", string(cloud.Terminated)), table.LessEqual("statusAt", rec.StatusAt), table.Lacks("actionID")))
+}
+
+// goneRow is the row that says that a resource was dropped.
+func (s *symbols) goneRow(rec Resource, now time.Time) row {
+	r := s.row(Resource{ID: rec.ID, UID: rec.UID, Status: rec.Status, StatusAt: rec.StatusAt})
+	r.gone, r.times[contentTime] = true, micro(now)
+	return r
+}
+
+// retry leaves a record that changed since the index knew it, and takes one that is gone as done.
+func (f *finish) retry(w table.Write, old table.Item) (table.Write, bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.left[w.Item.SK] = old.Data != nil
+	return table.Write{}, false, nil
+}
+
+// segment is what the index must know, without what retry left.
+func (f *finish) segment(sc Scan) *segment {
+	f.g.rows = slices.DeleteFunc(f.g.rows, func(r row) bool {
+		if !f.left[r.uid] {
+			return false
+		}
+		if r.gone {
+			f.changes.Dropped--
+		} else {
+			f.changes.Vanished--
+		}
+		return true
+	})
+	part := partition{f.g.syms.intern(sc.AccountID), f.g.syms.intern(sc.Region), f.g.syms.intern(sc.Kind)}
+	f.g.scans = []scanned{{part, sc.Started.UnixMicro()}}
+	return f.g
+}
+
+// Forget drops every resource of an account, in the index and as records. It may be repeated after a failure.
+func (s *Store) Forget(ctx context.Context, org, accountID string) (Changes, error) {
+	v, err := s.open(ctx, org)
+	if err != nil {
+		return Changes{}, err
+	}
+	g, keys := v.st.accountRows(org, accountID, s.clock.Now())
+	if err = s.remove(ctx, keys); err != nil {
+		return Changes{}, fmt.Errorf("forget account %s: %w", accountID, err)
+	}
+	if err = s.note(ctx, org, g); err != nil {
+		return Changes{}, err
+	}
+	return Changes{Dropped: len(keys)}, s.tidy(ctx, org, v.look)
+}
+
+func (st *state) accountRows(org, accountID string, now time.Time) (*segment, []table.Key) {
+	st.mu.RLock()
+	defer st.mu.RUnlock()
+	g, keys := newSegment(), []table.Key(nil)
+	n, known := st.syms.ids[accountID]
+	for i := range st.rows {
+		if r := &st.rows[i]; known && !r.gone && r.refs[accountRef] == n {
+			rec := st.syms.resource(r)
+			g.rows = append(g.rows, g.syms.goneRow(rec, now))
+			keys = append(keys, ResourceKey(org, rec.UID))
+		}
+	}
+	return g, keys
+}

@@ -1,0 +1,75 @@
+package inventory
+
+import (
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Bounds of resource groups. They keep the group heads of an organization within one page of the index partition.
+const (
+	MaxGroups  = 500
+	MaxMembers = 10_000
+)
+
+// What a bulk action does when a resource of a group fails.
+const (
+	ContinueOnFailure = "continue"
+	AbortOnFailure    = "abort"
+)
+
+// Group is a resource group: static, with members, or dynamic, when Selector is set. Generation counts its changes;
+// Size is the number of static members.
+type Group struct {
+	ID               string    `json:"id"`
+	Name             string    `json:"name"`
+	Description      string    `json:"description,omitempty"`
+	Selector         *Selector `json:"selector,omitempty"`
+	StepDelaySeconds int       `json:"stepDelaySeconds"`
+	FailurePolicy    string    `json:"failurePolicy"`
+	Generation       int64     `json:"generation"`
+	Size             int       `json:"size"`
+	CreatedAt        time.Time `json:"createdAt"`
+	UpdatedAt        time.Time `json:"updatedAt"`
+}
+
+// Selector chooses the resources of a dynamic group: those that agree with every field that is set.
+type Selector struct {
+	Provider string            `json:"provider,omitempty"`
+	Type     string            `json:"type,omitempty"`
+	Region   string            `json:"region,omitempty"`
+	Tags     map[string]string `json:"tags,omitempty"`
+}
+
+// Empty tells whether the selector demands nothing.
+func (s Selector) Empty() bool {
+	return s.Provider == "" && s.Type == "" && s.Region == "" && len(s.Tags) == 0
+}
+
+// Place is where a resource stands in a static group: tiers run one after another, and within a tier orders do.
+type Place struct {
+	ResourceID string
+	Tier       int
+	Order      int
+}
+
+// Member is a resource of a group as a bulk action needs it. Members of a dynamic group all stand at tier 1, order 1.
+type Member struct {
+	ResourceID     string
+	UID            string
+	Type           string
+	Provider       string
+	Region         string
+	CloudAccountID string
+	Name           string
+	Tier           int
+	Order          int
+	Status         cloud.Status
+	Unschedulable  string // why it cannot be started and stopped; empty when it can
+}
+
+// GroupKey is where the head of a group is stored.
+func GroupKey(org, groupID string) table.Key {
+	return table.Key{PK: indexPK(org), SK: "G#" + groupID}
+}

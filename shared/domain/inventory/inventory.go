@@ -1,0 +1,70 @@
+// Package inventory is what the service knows of the resources in its organizations' clouds: the records that discovery
+// writes, actions change and readers list, and the index that makes every page of a long list cost two round trips.
+package inventory
+
+import (
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Account is a connected cloud account. Sealed are its credentials: only workers can open them.
+type Account struct {
+	ID               string    `json:"id"`
+	Provider         string    `json:"provider"`
+	CloudAccountID   string    `json:"cloudAccountID"` // the native account, subscription or project number
+	Name             string    `json:"name"`
+	AuthMethod       string    `json:"authMethod"`
+	PermissionLevel  string    `json:"permissionLevel"` // read_only, read_write
+	Regions          []string  `json:"regions,omitempty"`
+	EndpointURL      string    `json:"endpointURL,omitempty"`
+	Sealed           []byte    `json:"sealed,omitempty"`
+	Status           string    `json:"status"` // connecting, connected, degraded, disconnected
+	Error            string    `json:"error,omitempty"`
+	LastDiscoveredAt time.Time `json:"lastDiscoveredAt,omitzero"`
+	LastSyncedAt     time.Time `json:"lastSyncedAt,omitzero"` // when its bills were last read
+	ResourceCount    int       `json:"resourceCount"`
+	JobID            string    `json:"jobID,omitempty"`    // the discovery under way (shared/domain/discovery)
+	Clusters         int       `json:"clusters,omitempty"` // registrations of its clusters: rows at ClusterKey
+	CreatedAt        time.Time `json:"createdAt"`
+	UpdatedAt        time.Time `json:"updatedAt"`
+}
+
+// ReadOnly tells whether the account may never be acted on.
+func (a Account) ReadOnly() bool { return a.PermissionLevel == "read_only" }
+
+// Resource is the record of one resource. ActionID and ActionType are the action in flight, empty when there is none.
+type Resource struct {
+	ID             string            `json:"id"`  // res_…
+	UID            string            `json:"uid"` // native identifier
+	Name           string            `json:"name"`
+	Type           string            `json:"type"`
+	Provider       string            `json:"provider"`
+	CloudAccountID string            `json:"cloudAccountID"` // ca_…
+	Region         string            `json:"region"`
+	Zone           string            `json:"zone,omitempty"`
+	Status         cloud.Status      `json:"status"`
+	InstanceType   string            `json:"instanceType,omitempty"`
+	Capacity       map[string]int64  `json:"capacity,omitempty"`
+	Tags           map[string]string `json:"tags,omitempty"`
+	ParentUID      string            `json:"parentUID,omitempty"`
+	Unschedulable  string            `json:"unschedulable,omitempty"`
+	ActionID       string            `json:"actionID,omitempty"`
+	ActionType     cloud.Verb        `json:"actionType,omitempty"`
+	StatusAt       int64             `json:"statusAt"` // Unix microseconds of the observation behind Status: the newest wins
+	Scan           string            `json:"scan,omitempty"`
+	DiscoveredAt   time.Time         `json:"discoveredAt"`
+	LastSeenAt     time.Time         `json:"lastSeenAt"`
+	CreatedAt      time.Time         `json:"createdAt,omitzero"`
+}
+
+// AccountKey is where an account is stored.
+func AccountKey(org, accountID string) table.Key {
+	return table.Key{PK: table.TenantPK(org) + "CA", SK: accountID}
+}
+
+// ResourceKey is where the record of a resource is stored.
+func ResourceKey(org, uid string) table.Key {
+	return table.Key{PK: table.TenantPK(org) + "RES", SK: uid}
+}

@@ -1,0 +1,286 @@
+package inventory
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Account reads a connected account; fault.NotFound when there is none. An organization that has ended has none any more,
+// whatever is not yet erased of it: nothing acts in its clouds.
+func (s *Store) Account(ctx context.Context, org, accountID string) (Account, error) {
+	key, access := AccountKey(org, accountID), identity.AccessKey(org)
+	items, err := s.table.BatchGet(ctx, key, access)
+	if err != nil {
+		return Account{}, fmt.Errorf("read account %s: %w", accountID, err)
+	}
+	over, err := ended(items[access])
+	if err != nil {
+		return Account{}, err
+	}
+	if it, there := items[key]; there && !over {
+		return table.Decode[Account](it)
+	}
+	return Account{}, fault.New(fault.NotFound, "cloud account %.64q does not exist", accountID)
+}
+
+// ended tells whether the organization that it is the Access of has ended.
+func ended(it table.Item) (bool, error) {
+	if it.Data == nil {
+		return false, nil
+	}
+	a, err := table.Decode[identity.Access](it)
+	return a.Ended, err
+}
+
+// Group reads the head of a group; fault.NotFound when there is none.
+func (s *Store) Group(ctx context.Context, org, groupID string) (Group, error) {
+	g, err := table.Read[Group](ctx, s.table, GroupKey(org, groupID))
+	if fault.Is(err, fault.NotFound) {
+		return g, fault.Cause(fault.NotFound, err, "resource group %.64q does not exist", groupID)
+	}
+	if err != nil {
+		return g, fmt.Errorf("read group %s: %w", groupID, err)
+	}
+	return g, nil
+}
+
+// Groups lists the groups of an organization, oldest first: one round trip.
+func (s *Store) Groups(ctx context.Context, org string) ([]Group, error) {
+	var l look
+	q := table.Query{PK: indexPK(org), Prefix: groupPrefix, Limit: MaxGroups}
+	for {
+		page, err := s.table.Query(ctx, q)
+		if err != nil {
+			return nil, fmt.Errorf("list groups of %s: %w", org, err)
+		}
+		l.groups = append(l.groups, page.Items...)
+		if q.Cursor = page.Next; q.Cursor == "" {
+			return table.DecodeAll[Group](l.groups)
+		}
+	}
+}
+
+// Places lists where the members of a static group stand, by tier, order and id. Resources that were dropped from the
+// inventory are still among them.
+func (s *Store) Places(ctx context.Context, org, groupID string) ([]Place, error) {
+	places, _, err := s.places(ctx, org, groupID)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Place, len(places))
+	for i, p := range places {
+		out[i] = Place{formatID(p.id), p.tier, p.order}
+	}
+	slices.SortFunc(out, inSequence)
+	return out, nil
+}
+
+func (s *Store) places(ctx context.Context, org, groupID string) ([]place, int64, error) {
+	m, err := table.Read[memberItem](ctx, s.table, memberKey(org, groupID))
+	if fault.Is(err, fault.NotFound) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("read members of %s: %w", groupID, err)
+	}
+	places, err := decodePlaces(m.Z)
+	return places, m.Generation, err
+}
+
+// Members expands a group: its resources in the order of their tiers, orders and ids, without terminated ones.
+func (s *Store) Members(ctx context.Context, org, groupID string) ([]Member, error) {
+	v, err := s.opened(ctx, org, func(id string) bool { return id == groupID })
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(v.groups, func(g Group) bool { return g.ID == groupID })
+	if i < 0 {
+		return nil, fault.New(fault.NotFound, "resource group %.64q does not exist", groupID)
+	}
+	out := v.expand(&v.groups[i])
+	slices.SortFunc(out, func(a, b Member) int {
+		return cmp.Or(cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.Order, b.Order), cmp.Compare(a.ResourceID, b.ResourceID))
+	})
+	return out, nil
+}
+
+func (v *view) expand(g *Group) []Member {
+	unlock := v.st.indexed()
+	defer unlock()
+	var out []Member
+	add := func(r *row, tier, order int) {
+		if m := v.member(r, tier, order); m.Status != cloud.Terminated {
+			out = append(out, m)
+		}
+	}
+	if g.Selector != nil {
+		for i := range v.st.rows {
+			if r := &v.st.rows[i]; !r.gone && v.st.selects(*g.Selector, r) {
+				add(r, 1, 1)
+			}
+		}
+		return out
+	}
+	if set := v.st.sets.members[g.ID]; set != nil && g.Size > 0 {
+		for _, p := range set.places {
+			if i, ok := v.st.byID[p.id]; ok && !v.st.rows[i].gone {
+				add(&v.st.rows[i], p.tier, p.order)
+			}
+		}
+	}
+	return out
+}
+
+func (v *view) member(r *row, tier, order int) Member {
+	syms := v.st.syms
+	return Member{
+		ResourceID: formatID(r.id), UID: r.uid, Name: r.name, Type: syms.ref(r, kindRef),
+		Provider: syms.ref(r, providerRef), Region: syms.ref(r, regionRef), CloudAccountID: syms.ref(r, accountRef),
+		Tier: tier, Order: order, Status: cloud.Status(syms.ref(r, statusRef)), Unschedulable: syms.ref(r, whyRef),
+	}
+}
+
+// nameKey keeps the name of a group unique in its organization, without regard to case and outer spaces.
+func nameKey(org, name string) table.Key {
+	return indexKey(org, namePrefix+strings.ToLower(strings.TrimSpace(name)))
+}
+
+// named is the item behind a nameKey.
+type named struct {
+	GroupID string `json:"groupID"`
+}
+
+// CreateGroup stores a new group; fault.Conflict when another one has its name.
+func (s *Store) CreateGroup(ctx context.Context, org string, g Group, places []Place) (Group, error) {
+	g.Generation = 1
+	return s.writeGroup(ctx, org, Group{}, Grouping{g, places})
+}
+
+// Grouping is a group with its static members. Nil Places are those that it has.
+type Grouping struct {
+	Group
+	Places []Place
+}
+
+// UpdateGroup replaces old, as it was read, by next. fault.Conflict when the group has changed since it was read, or
+// another one has its new name.
+func (s *Store) UpdateGroup(ctx context.Context, org string, old Group, next Grouping) (Group, error) {
+	next.Generation = old.Generation + 1
+	if next.Places == nil && next.Selector == nil && old.Size > 0 {
+		kept, generation, err := s.places(ctx, org, old.ID)
+		if err != nil {
+			return next.Group, err
+		}
+		if generation > old.Generation {
+			return next.Group, changed(old)
+		}
+		for _, p := range kept {
+			next.Places = append(next.Places, Place{formatID(p.id), p.tier, p.order})
+		}
+	}
+	return s.writeGroup(ctx, org, old, next)
+}
+
+func changed(g Group) error {
+	return fault.New(fault.Conflict, "resource group %s was changed by someone else meanwhile; read it and try again", g.ID)
+}
+
+// writeGroup writes head, members and name in one transaction. The zero old is that of a new group.
+func (s *Store) writeGroup(ctx context.Context, org string, old Group, next Grouping) (Group, error) {
+	g, cond := next.Group, table.Absent()
+	if old.ID != "" {
+		cond = table.Equal("generation", old.Generation)
+	}
+	g.Size = len(next.Places)
+	headItem, err := table.Row(GroupKey(org, g.ID), g)
+	if err != nil {
+		return g, err
+	}
+	members, err := memberWrite(org, g, next.Places)
+	if err != nil {
+		return g, err
+	}
+	names, err := renames(org, old, g)
+	if err != nil {
+		return g, err
+	}
+	err = s.table.Transact(ctx, append([]table.Write{table.Put(headItem, cond), members}, names...)...)
+	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
+		if _, taken := lost.Old(2); taken {
+			return g, fault.New(fault.Conflict, "name: a resource group named %.64q exists already; choose another name", g.Name)
+		}
+		return g, changed(g)
+	}
+	if err != nil {
+		return g, fmt.Errorf("write group %s: %w", g.ID, err)
+	}
+	return g, nil
+}
+
+// renames are the writes that take the new name, and give the old one back.
+func renames(org string, old, g Group) ([]table.Write, error) {
+	from, to := nameKey(org, old.Name), nameKey(org, g.Name)
+	if old.ID != "" && from == to {
+		return nil, nil
+	}
+	it, err := table.Row(to, named{g.ID})
+	ws := []table.Write{table.Put(it, table.Absent())}
+	if old.ID != "" {
+		ws = append(ws, table.Delete(from))
+	}
+	return ws, err
+}
+
+func memberWrite(org string, g Group, places []Place) (table.Write, error) {
+	if len(places) == 0 {
+		return table.Delete(memberKey(org, g.ID)), nil
+	}
+	set := make([]place, len(places))
+	for i, p := range places {
+		u, ok := parseID(p.ResourceID)
+		if !ok {
+			return table.Write{}, fault.New(fault.Invalid, "members: %.64q is not the id of a resource", p.ResourceID)
+		}
+		set[i] = place{u, p.Tier, p.Order}
+	}
+	it, err := table.Row(memberKey(org, g.ID), memberItem{g.Generation, encodePlaces(set)})
+	return table.Put(it), err
+}
+
+// DeleteGroup removes a group as it was read, its members and its name; fault.Conflict when it has changed since.
+func (s *Store) DeleteGroup(ctx context.Context, org string, g Group) error {
+	err := s.table.Transact(ctx, table.Delete(GroupKey(org, g.ID), table.Equal("generation", g.Generation)),
+		table.Delete(memberKey(org, g.ID)), table.Delete(nameKey(org, g.Name)))
+	if fault.Is(err, fault.Conflict) {
+		return changed(g)
+	}
+	if err != nil {
+		return fmt.Errorf("delete group %s: %w", g.ID, err)
+	}
+	return nil
+}
+
+// Accounts lists the connected accounts of an organization, oldest first.
+func (s *Store) Accounts(ctx context.Context, org string) ([]Account, error) {
+	var items []table.Item
+	q := table.Query{PK: AccountKey(org, "").PK, Limit: 1000}
+	for {
+		page, err := s.table.Query(ctx, q)
+		if err != nil {
+			return nil, fmt.Errorf("list accounts of %s: %w", org, err)
+		}
+		items = append(items, page.Items...)
+		if q.Cursor = page.Next; q.Cursor == "" {
+			return table.DecodeAll[Account](items)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package inventory
+
+import (
+	"testing"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/foundation/clock"
+)
+
+// TestOnDynamoDB walks through discovery, listing and compaction on a twin of DynamoDB: with more resources than one page
+// of a query or one batch holds, a list still costs two round trips.
+func TestOnDynamoDB(t *testing.T) {
+	c := clock.NewManual(noon)
+	s := stageOn(t, table.Fenced(tabletest.Dynoxide(t)), c)
+	const count = 3_000
+	sc := s.scan("job_1")
+	equal(t, "first", s.upsert(sc, instances(0, count)...), Changes{Created: count})
+	s.finish(sc)
+	equal(t, "again", s.upsert(s.scan("job_2"), instances(0, count)...), Changes{Unchanged: count})
+	s.seen(Seen{instance(0).UID, cloud.Starting, noon.Add(1)})
+	s.must(s.store.fold(s.ctx, false))
+	s.must(s.store.fold(s.ctx, true))
+	equal(t, "listed", len(s.states()), count)
+	equal(t, "status", s.find(List{Filter: Filter{Status: cloud.Starting}})[0].UID, instance(0).UID)
+	ctx, meter := table.WithMeter(s.ctx)
+	got, err := s.store.Find(ctx, testOrg, List{Filter: everything, Skip: count - 20, Limit: 20})
+	s.must(err)
+	equal(t, "last page", len(got), 20)
+	equal(t, "round trips", meter.Usage().RoundTrips, 2)
+	g := s.group("Web", instance(5).UID, instance(1).UID)
+	members, err := s.store.Members(s.ctx, testOrg, g.ID)
+	s.must(err)
+	equal(t, "members", len(members), 2)
+	forgotten, err := s.store.Forget(s.ctx, testOrg, testCA)
+	s.must(err)
+	equal(t, "forgotten", forgotten, Changes{Dropped: count})
+	equal(t, "left", len(s.states()), 0)
+}

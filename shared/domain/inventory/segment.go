@@ -1,0 +1,181 @@
+package inventory
+
+import (
+	"encoding/binary"
+
+	"github.com/klauspost/compress/s2"
+
+	"lamplighter.dev/shared/engine/table"
+)
+
+// segment is a part of an index: the content of a delta or of a chunk. Both are written the same way, so that compaction
+// is merging segments and nothing else.
+type segment struct {
+	syms  *symbols
+	rows  []row
+	seen  []sighting
+	scans []scanned
+}
+
+// sighting is an observed status without the row.
+type sighting struct {
+	uid    string
+	status uint32
+	at     int64
+}
+
+// scanned tells that a scan of a partition, begun at the time at, found all there is.
+type scanned struct {
+	part partition
+	at   int64
+}
+
+// partition is a Partition in symbols.
+type partition struct{ account, region, kind uint32 }
+
+func newSegment() *segment { return &segment{syms: newSymbols()} }
+
+// maxSegment bounds the compressed bytes of one item: base64 makes a third more of them, and an item holds 400,000.
+const maxSegment = 250_000
+
+const segmentVersion = 1
+
+// packed is how a segment stands in an item.
+type packed struct {
+	Z []byte `json:"z"`
+}
+
+// segmentItem makes the item that holds the compressed segment z under k.
+func segmentItem(k table.Key, z []byte) (table.Item, error) { return table.Row(k, packed{z}) }
+
+// split encodes g into as many parts as its size asks for. Scans stand in the last one: when it is written last, a scan
+// counts as finished only after everything that it found.
+func (g *segment) split() [][]byte {
+	z := g.encode()
+	if len(z) <= maxSegment || len(g.rows)+len(g.seen) < 2 {
+		return [][]byte{z}
+	}
+	r, n := len(g.rows)/2, len(g.seen)/2
+	a := &segment{syms: g.syms, rows: g.rows[:r], seen: g.seen[:n]}
+	b := &segment{syms: g.syms, rows: g.rows[r:], seen: g.seen[n:], scans: g.scans}
+	return append(a.split(), b.split()...)
+}
+
+// writer appends numbers and strings, and numbers the symbols of a segment as they come.
+type writer struct {
+	b     []byte
+	names []byte
+	count int
+	local map[uint32]uint64 // of the index, to those of the segment
+	syms  *symbols
+}
+
+func (w *writer) uint(v uint64) { w.b = binary.AppendUvarint(w.b, v) }
+func (w *writer) int(v int64)   { w.b = binary.AppendVarint(w.b, v) }
+
+func (w *writer) string(s string) {
+	w.uint(uint64(len(s)))
+	w.b = append(w.b, s...)
+}
+
+func (w *writer) symbol(n uint32) {
+	l, ok := w.local[n]
+	if !ok {
+		l = uint64(w.count) //nolint:gosec // a count
+		w.local[n] = l
+		w.count++
+		name := w.syms.names[n]
+		w.names = binary.AppendUvarint(w.names, uint64(len(name)))
+		w.names = append(w.names, name...)
+	}
+	w.uint(l)
+}
+
+// encode writes the segment column by column, so that alike values stand together, and compresses it.
+func (g *segment) encode() []byte {
+	w := &writer{local: map[uint32]uint64{}, syms: g.syms}
+	w.uint(uint64(len(g.rows)))
+	w.pairs(g.rows)
+	w.rows(g.rows)
+	w.uint(uint64(len(g.seen)))
+	for _, s := range g.seen {
+		w.string(s.uid)
+		w.symbol(s.status)
+		w.int(s.at)
+	}
+	w.uint(uint64(len(g.scans)))
+	for _, s := range g.scans {
+		w.symbol(s.part.account)
+		w.symbol(s.part.region)
+		w.symbol(s.part.kind)
+		w.int(s.at)
+	}
+	out := binary.AppendUvarint(make([]byte, 0, len(w.names)+len(w.b)+8), uint64(w.count)) //nolint:gosec // a count
+	out = append(append(out, w.names...), w.b...)
+	return append([]byte{segmentVersion}, s2.EncodeBetter(nil, out)...)
+}
+
+// pairs writes the tags in use, each once, and renames the rows' numbers to the order in which they stand there.
+func (w *writer) pairs(rows []row) {
+	local, order := map[uint32]uint32{}, []uint32(nil)
+	for i := range rows {
+		for _, p := range rows[i].tags {
+			if _, ok := local[p]; !ok {
+				local[p] = uint32(len(order)) //nolint:gosec // a count
+				order = append(order, p)
+			}
+		}
+	}
+	w.uint(uint64(len(order)))
+	for _, p := range order {
+		w.symbol(w.syms.pairs[p].key)
+		w.symbol(w.syms.pairs[p].value)
+	}
+	for i := range rows {
+		w.uint(uint64(len(rows[i].tags)))
+	}
+	for i := range rows {
+		for _, p := range rows[i].tags {
+			w.uint(uint64(local[p]))
+		}
+	}
+}
+
+func (w *writer) rows(rows []row) {
+	for i := range rows {
+		w.b = append(w.b, rows[i].id[:]...)
+	}
+	for i := range rows {
+		w.uint(uint64(len(rows[i].uid)))
+		w.uint(uint64(len(rows[i].name)))
+	}
+	for i := range rows {
+		w.b = append(append(w.b, rows[i].uid...), rows[i].name...)
+	}
+	for c := range refCount {
+		for i := range rows {
+			w.symbol(rows[i].refs[c])
+		}
+	}
+	for c := range timeCount {
+		var before int64
+		for i := range rows {
+			w.int(rows[i].times[c] - before)
+			before = rows[i].times[c]
+		}
+	}
+	for i := range rows {
+		w.uint(uint64(len(rows[i].capacity))<<2 | bit(rows[i].vanished)<<1 | bit(rows[i].gone))
+		for _, a := range rows[i].capacity {
+			w.symbol(a.name)
+			w.int(a.value)
+		}
+	}
+}
+
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,224 @@
+package inventory
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/oklog/ulid/v2"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/cloud"
+)
+
+// Sight is what a caller may see of the inventory. The zero Sight sees nothing.
+type Sight struct {
+	Resources identity.Scopes // the resources themselves
+	Groups    identity.Scopes // the resources of which may be seen in which groups they are
+	Teams     identity.Scopes // the teams that may be seen to own something: all of them, or those that it names
+}
+
+// SightOf is what c may see where policy is what shows resources.
+func SightOf(c identity.Caller, policy string) Sight {
+	return Sight{c.Scopes(policy), c.Scopes("resource-groups:read"), c.Scopes("teams:read")}
+}
+
+// Everything is the sight of the service itself, which acts for nobody.
+func Everything() Sight {
+	all := identity.Scopes{All: true}
+	return Sight{all, all, all}
+}
+
+// team tells whether a team may be seen.
+func (s *Sight) team(id string) bool { return s.Teams.All || slices.Contains(s.Teams.Teams, id) }
+
+// needs tells whether the resources of a team have to be known to tell what lies in the sight.
+func (s *Sight) needs(id string) bool { return needed(s.Resources, id) || needed(s.Groups, id) }
+
+func needed(s identity.Scopes, id string) bool { return !s.All && slices.Contains(s.Teams, id) }
+
+// scoped is the ids of what lies in scopes.
+type scoped struct {
+	scopes identity.Scopes
+	ids    map[ulid.ULID]struct{}
+}
+
+// within makes the test whether a row lies in scopes; nil when every one does. It needs the read lock.
+func (v *view) within(s identity.Scopes) func(*row) bool {
+	if s.All {
+		return nil
+	}
+	ids := v.ids(s)
+	return func(r *row) bool {
+		_, ok := ids[r.id]
+		return ok
+	}
+}
+
+// ids are the ids of what lies in scopes that are not all; some may be of no resource. What a caller may see is mostly the
+// same for resources and groups, so they are gathered once.
+func (v *view) ids(s identity.Scopes) map[ulid.ULID]struct{} {
+	for _, had := range v.scoped {
+		if slices.Equal(had.scopes.Teams, s.Teams) && slices.Equal(had.scopes.Resources, s.Resources) {
+			return had.ids
+		}
+	}
+	var sets []*memberSet
+	size := len(s.Resources)
+	for i := range v.owners {
+		t := &v.owners[i]
+		if m := v.st.sets.members[t.ID]; m != nil && t.Size > 0 && slices.Contains(s.Teams, t.ID) {
+			sets, size = append(sets, m), size+len(m.places)
+		}
+	}
+	ids := make(map[ulid.ULID]struct{}, size)
+	for _, m := range sets {
+		for i := range m.places {
+			ids[m.places[i].id] = struct{}{}
+		}
+	}
+	for _, id := range s.Resources {
+		if u, ok := parseID(id); ok {
+			ids[u] = struct{}{}
+		}
+	}
+	v.scoped = append(v.scoped, scoped{s, ids})
+	return ids
+}
+
+// Reach is the resources that lay in some scopes when it was asked for.
+type Reach struct {
+	all  bool
+	ids  map[string]bool
+	uids map[string]bool
+}
+
+// All tells whether everything lies in it, also what is not in the inventory.
+func (r Reach) All() bool { return r.all }
+
+// Has tells whether the resource of the id lies in it.
+func (r Reach) Has(resourceID string) bool { return r.all || r.ids[resourceID] }
+
+// HasUID tells whether the resource of the native id lies in it.
+func (r Reach) HasUID(uid string) bool { return r.all || r.uids[uid] }
+
+// Reach tells for each of scopes what lies in it. No round trip when all are everything, else one, and one more when
+// teams own something else than before.
+func (s *Store) Reach(ctx context.Context, org string, scopes ...identity.Scopes) ([]Reach, error) {
+	out := make([]Reach, len(scopes))
+	narrow := false
+	for i := range scopes {
+		out[i].all = scopes[i].All
+		narrow = narrow || !scopes[i].All && !scopes[i].None()
+	}
+	if !narrow {
+		return out, nil
+	}
+	v, err := s.opened(ctx, org, func(id string) bool {
+		return slices.ContainsFunc(scopes, func(one identity.Scopes) bool { return needed(one, id) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	unlock := v.st.indexed()
+	defer unlock()
+	for i := range scopes {
+		if !out[i].all {
+			out[i] = v.reach(scopes[i])
+		}
+	}
+	return out, nil
+}
+
+// reach needs the lock of indexed.
+func (v *view) reach(s identity.Scopes) Reach {
+	rows := v.rowsIn(s)
+	out := Reach{ids: make(map[string]bool, len(rows)), uids: make(map[string]bool, len(rows))}
+	for _, r := range rows {
+		out.ids[formatID(r.id)], out.uids[r.uid] = true, true
+	}
+	return out
+}
+
+// rowsIn are the rows that lie in scopes that are not all. It needs the lock of indexed.
+func (v *view) rowsIn(s identity.Scopes) []*row {
+	ids := v.ids(s)
+	out := make([]*row, 0, len(ids))
+	for id := range ids {
+		if i, ok := v.st.byID[id]; ok && !v.st.rows[i].gone {
+			out = append(out, &v.st.rows[i])
+		}
+	}
+	return out
+}
+
+// Part is a group as far as it lies in some scopes: Places are those of its members that do.
+type Part struct {
+	Group
+	Places []Place
+}
+
+// Parts lists the groups of which something lies in scopes that are not all, oldest first, or the one of the id only. Two
+// round trips, or one when no group and no team has changed.
+func (s *Store) Parts(ctx context.Context, org string, scopes identity.Scopes, groupID string) ([]Part, error) {
+	v, err := s.opened(ctx, org, func(id string) bool { return groupID == "" || id == groupID || needed(scopes, id) })
+	if err != nil {
+		return nil, err
+	}
+	unlock := v.st.indexed()
+	defer unlock()
+	rows := v.rowsIn(scopes)
+	var out []Part
+	for i := range v.groups {
+		if g := &v.groups[i]; groupID == "" || g.ID == groupID {
+			if places, some := v.part(g, rows, scopes); some {
+				out = append(out, Part{*g, places})
+			}
+		}
+	}
+	return out, nil
+}
+
+// part tells where those of rows, which are what lies in scopes, stand in a group, and whether any does. As in the whole
+// group, what is terminated stays in a static one and does not count in a dynamic one.
+func (v *view) part(g *Group, rows []*row, scopes identity.Scopes) (places []Place, some bool) {
+	if g.Selector == nil {
+		places = v.staticPart(g, scopes)
+		return places, len(places) > 0
+	}
+	for _, r := range rows {
+		if !v.st.selects(*g.Selector, r) {
+			continue
+		}
+		some = true
+		if cloud.Status(v.st.syms.ref(r, statusRef)) != cloud.Terminated {
+			places = append(places, Place{formatID(r.id), 1, 1})
+		}
+	}
+	slices.SortFunc(places, inSequence)
+	return places, some
+}
+
+func (v *view) staticPart(g *Group, scopes identity.Scopes) []Place {
+	m := v.st.sets.members[g.ID]
+	if m == nil || g.Size == 0 {
+		return nil
+	}
+	var out []Place
+	ids := v.ids(scopes)
+	for _, p := range m.places {
+		if _, in := ids[p.id]; !in {
+			continue
+		}
+		if i, ok := v.st.byID[p.id]; ok && !v.st.rows[i].gone {
+			out = append(out, Place{formatID(p.id), p.tier, p.order})
+		}
+	}
+	slices.SortFunc(out, inSequence)
+	return out
+}
+
+// inSequence orders places by tier, order and id.
+func inSequence(a, b Place) int {
+	return cmp.Or(cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.Order, b.Order), cmp.Compare(a.ResourceID, b.ResourceID))
+}

@@ -1,0 +1,197 @@
+package inventory
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// Upsert writes what a scan found: new and changed resources, and nothing for those that are as they were. It compares
+// with the index, so a batch without changes costs the reading of the index's changes and one mark. Records are written
+// before the index: killed between the two, the next scan finds the same changes again and completes them.
+func (s *Store) Upsert(ctx context.Context, org string, b Batch) (Changes, error) {
+	if len(b.Resources) > MaxBatch {
+		return Changes{}, fault.New(fault.Internal, "a batch of %d resources: at most %d", len(b.Resources), MaxBatch)
+	}
+	if _, err := s.Account(ctx, org, b.AccountID); err != nil {
+		return Changes{}, err
+	}
+	v, err := s.open(ctx, org)
+	if err != nil {
+		return Changes{}, err
+	}
+	u := newUpsert(org, b, s.clock.Now())
+	if err = u.compare(v.st); err != nil {
+		return Changes{}, err
+	}
+	if err = s.transact(ctx, u.writes, u.retry); err != nil {
+		return Changes{}, fmt.Errorf("write %d resources of %s: %w", len(u.writes), b.AccountID, err)
+	}
+	if err = s.note(ctx, org, u.segment()); err != nil {
+		return Changes{}, err
+	}
+	if err = s.mark(ctx, org, b); err != nil {
+		return Changes{}, err
+	}
+	return u.changes, s.tidy(ctx, org, v.look)
+}
+
+// upsert is one Upsert under way. Records are what the written ones will be, by uid.
+type upsert struct {
+	org     string
+	batch   Batch
+	now     time.Time
+	changes Changes
+	writes  []table.Write
+
+	mu      sync.Mutex // retry is called from several transactions
+	records map[string]Resource
+	full    map[string]bool // of which the index gets the whole row
+	seen    []Seen
+}
+
+func newUpsert(org string, b Batch, now time.Time) *upsert {
+	return &upsert{org: org, batch: b, now: now, records: map[string]Resource{}, full: map[string]bool{}}
+}
+
+// compare decides what is to be written. A uid that comes twice in a batch counts once, the first time.
+func (u *upsert) compare(st *state) error {
+	st.mu.RLock()
+	defer st.mu.RUnlock()
+	done := make(map[string]bool, len(u.batch.Resources))
+	for _, found := range u.batch.Resources {
+		if done[found.UID] {
+			continue
+		}
+		done[found.UID] = true
+		found.Region, found.Type = u.batch.Region, u.batch.Kind
+		if err := u.one(st, found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *upsert) one(st *state, found cloud.Resource) error {
+	r := st.lookup(found.UID)
+	if r == nil && found.Status == cloud.Terminated { // it came and went between two scans
+		u.changes.Unchanged++
+		return nil
+	}
+	if r == nil {
+		u.changes.Created++
+		return u.create(u.record(found))
+	}
+	moved := string(found.Status) != st.syms.ref(r, statusRef) && micro(u.batch.At) > r.times[statusTime]
+	if st.syms.same(r, u.batch.Partition, found) {
+		if !moved {
+			u.changes.Unchanged++
+			return nil
+		}
+		u.changes.Updated++
+		u.status(found)
+		return nil
+	}
+	u.changes.Updated++
+	rec := u.record(found)
+	rec.ID, rec.DiscoveredAt = formatID(r.id), st.syms.resource(r).DiscoveredAt
+	if !moved {
+		rec.Status, rec.StatusAt = cloud.Status(st.syms.ref(r, statusRef)), r.times[statusTime]
+	}
+	u.records[rec.UID], u.full[rec.UID] = rec, true
+	u.writes = append(u.writes, updateRecord(u.org, rec, moved))
+	return nil
+}
+
+// record is the record of a resource that is new.
+func (u *upsert) record(f cloud.Resource) Resource {
+	return Resource{
+		ID: id.New("res", u.now), UID: f.UID, Name: f.Name, Type: f.Type, Provider: u.batch.Provider,
+		CloudAccountID: u.batch.AccountID, Region: f.Region, Zone: f.Zone, Status: f.Status,
+		InstanceType: f.InstanceType, Capacity: f.Capacity, Tags: f.Tags, ParentUID: f.ParentUID,
+		Unschedulable: f.Unschedulable, StatusAt: u.batch.At.UnixMicro(), Scan: u.batch.ID,
+		DiscoveredAt: u.now.Truncate(time.Millisecond), LastSeenAt: u.batch.At, CreatedAt: f.CreatedAt,
+	}
+}
+
+func (u *upsert) create(rec Resource) error {
+	u.records[rec.UID], u.full[rec.UID] = rec, true
+	w, err := putRecord(u.org, rec)
+	u.writes = append(u.writes, w)
+	return err
+}
+
+// putRecord is the write that creates a record.
+func putRecord(org string, rec Resource) (table.Write, error) {
+	it, err := table.Row(ResourceKey(org, rec.UID), rec)
+	return table.Put(it, table.Absent()), err
+}
+
+// updateRecord is the write that changes a record's content, and its status unless a newer one is known there. It leaves
+// the action in flight alone.
+func updateRecord(org string, rec Resource, moved bool) table.Write {
+	changes := []table.Change{
+		table.Set("name", rec.Name), table.Set("type", rec.Type), table.Set("provider", rec.Provider),
+		table.Set("cloudAccountID", rec.CloudAccountID), table.Set("region", rec.Region), table.Set("zone", rec.Zone),
+		table.Set("instanceType", rec.InstanceType), table.Set("capacity", rec.Capacity), table.Set("tags", rec.Tags),
+		table.Set("parentUID", rec.ParentUID), table.Set("unschedulable", rec.Unschedulable),
+		table.Set("createdAt", rec.CreatedAt), table.Set("lastSeenAt", rec.LastSeenAt), table.Set("scan", rec.Scan),
+	}
+	if !moved {
+		return table.Update(ResourceKey(org, rec.UID), changes, table.Exists())
+	}
+	return table.Update(ResourceKey(org, rec.UID), append(changes,
+		table.Set("status", string(rec.Status)), table.Set("statusAt", rec.StatusAt),
+	), table.LessEqual("statusAt", rec.StatusAt))
+}
+
+// status changes nothing but the status.
+func (u *upsert) status(found cloud.Resource) {
+	u.seen = append(u.seen, Seen{found.UID, found.Status, u.batch.At})
+	u.records[found.UID] = u.record(found) // should the record be gone
+	u.writes = append(u.writes, table.Update(ResourceKey(u.org, found.UID), []table.Change{
+		table.Set("status", string(found.Status)), table.Set("statusAt", u.batch.At.UnixMicro()),
+	}, table.LessEqual("statusAt", u.batch.At.UnixMicro())))
+}
+
+// retry tells what to write when the record was not as the index had it: it is there already, it is gone, or it has a
+// newer status.
+func (u *upsert) retry(w table.Write, old table.Item) (table.Write, bool, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	rec := u.records[w.Item.SK]
+	u.full[rec.UID] = true
+	if old.Data == nil {
+		next, err := putRecord(u.org, rec)
+		return next, true, err
+	}
+	have, err := table.Decode[Resource](old)
+	if err != nil {
+		return table.Write{}, false, err
+	}
+	rec.ID, rec.DiscoveredAt = have.ID, have.DiscoveredAt
+	moved := have.StatusAt <= rec.StatusAt && have.Status != rec.Status
+	if !moved {
+		rec.Status, rec.StatusAt = have.Status, have.StatusAt
+	}
+	u.records[rec.UID] = rec
+	return updateRecord(u.org, rec, moved), true, nil
+}
+
+// segment is what the index must know of the records as they were written.
+func (u *upsert) segment() *segment {
+	g := newSegment()
+	for _, s := range u.seen {
+		g.seen = append(g.seen, sighting{s.UID, g.syms.intern(string(s.Status)), s.At.UnixMicro()})
+	}
+	for uid := range u.full {
+		g.rows = append(g.rows, g.syms.row(u.records[uid]))
+	}
+	return g
+}

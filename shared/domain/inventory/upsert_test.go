@@ -1,0 +1,170 @@
+package inventory
+
+import (
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+func (s *stage) record(uid string) Resource {
+	s.Helper()
+	r, err := table.Read[Resource](s.ctx, s.table, ResourceKey(testOrg, uid))
+	s.must(err)
+	return r
+}
+
+func TestUpsertCreatesWhatIsNewAndLeavesWhatIsUnchanged(t *testing.T) {
+	s := newStage(t)
+	sc := s.scan("job_1")
+	equal(t, "first", s.upsert(sc, instances(0, 250)...), Changes{Created: 250})
+	equal(t, "the same batch again", s.upsert(sc, instances(0, 250)...), Changes{Unchanged: 250})
+
+	s.clock.Advance(time.Hour)
+	moved, renamed := instance(1), instance(2)
+	moved.Status, renamed.Name = cloud.Running, "renamed"
+	equal(t, "an hour later", s.upsert(s.scan("job_2"), instance(0), moved, renamed, instance(900)), Changes{Created: 1, Updated: 2, Unchanged: 1})
+
+	equal(t, "status in the record", s.record(moved.UID).Status, cloud.Running)
+	equal(t, "name in the record", s.record(renamed.UID).Name, "renamed")
+	equal(t, "found by its new name", s.uids(List{Filter: Filter{Search: "RENAMED"}}), []string{renamed.UID})
+	equal(t, "not by its old one", s.uids(List{Filter: Filter{Search: instance(2).Name}}), []string{})
+}
+
+func TestTheIndexShowsWhatTheRecordHolds(t *testing.T) {
+	s := newStage(t)
+	found := instance(7)
+	found.ParentUID, found.Unschedulable = "asg-1", "member of Auto Scaling group asg-1: act on the group"
+	s.upsert(s.scan("job_1"), found)
+	got := s.find(List{})[0]
+	rec := s.record(found.UID)
+	rec.Scan, got.Scan = "", ""
+	equal(t, "record", got.Resource, rec)
+	equal(t, "account", got.AccountName, "production")
+}
+
+func TestUpsertKeepsActionsAndNewerStates(t *testing.T) {
+	s := newStage(t)
+	s.upsert(s.scan("job_1"), instance(0))
+	sc := s.scan("job_2") // reads the listing before the action ends
+	at := s.clock.Now()
+	s.clock.Advance(time.Minute)
+	uid := instance(0).UID
+	_, err := s.table.Write(s.ctx, Claim(testOrg, uid, "act_1", cloud.Stop))
+	s.must(err)
+	w, err := Delta(testOrg, s.clock.Now(), []Seen{{uid, cloud.Stopped, s.clock.Now()}})
+	s.must(err)
+	s.must(s.table.Transact(s.ctx, Settle(testOrg, "act_1", Seen{uid, cloud.Stopped, s.clock.Now()}), w))
+	_, err = s.table.Write(s.ctx, Claim(testOrg, uid, "act_2", cloud.Start))
+	s.must(err)
+
+	renamed := instance(0)
+	renamed.Name = "renamed"
+	_, err = s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: at, Resources: []cloud.Resource{renamed}})
+	s.must(err)
+	rec := s.record(uid)
+	equal(t, "name", rec.Name, "renamed")
+	equal(t, "status", rec.Status, cloud.Stopped)
+	equal(t, "action in flight", rec.ActionID, "act_2")
+	equal(t, "status in the index", s.find(List{})[0].Status, cloud.Stopped)
+}
+
+func TestUpsertMendsAnIndexThatDoesNotKnowTheRecord(t *testing.T) {
+	s := newStage(t)
+	s.upsert(s.scan("job_1"), instances(0, 150)...)
+	ids := map[string]string{}
+	for _, r := range s.find(List{}) {
+		ids[r.UID] = r.ID
+	}
+	page, err := s.table.Query(s.ctx, table.Query{PK: indexPK(testOrg), Prefix: deltaPrefix, Limit: 100})
+	s.must(err)
+	for _, it := range page.Items { // as if the process had died between the records and the index
+		_, err = s.table.Write(s.ctx, table.Delete(it.Key))
+		s.must(err)
+	}
+	s.store = New(s.table, s.clock)
+	equal(t, "nothing listed", len(s.find(List{})), 0)
+	s.upsert(s.scan("job_1"), instances(0, 150)...)
+	for _, r := range s.find(List{}) {
+		equal(t, "id of "+r.UID, r.ID, ids[r.UID])
+	}
+	equal(t, "all listed", len(s.find(List{})), 150)
+}
+
+func TestUpsertRefusesAnAccountThatIsGone(t *testing.T) {
+	s := newStage(t)
+	sc := s.scan("job_1")
+	sc.AccountID = "ca_other"
+	_, err := s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: noon, Resources: instances(0, 1)})
+	if !fault.Is(err, fault.NotFound) {
+		t.Fatalf("got %v, want not found", err)
+	}
+}
+
+func TestFinishTerminatesWhatAScanDidNotFind(t *testing.T) {
+	s := newStage(t)
+	first := s.scan("job_1")
+	s.upsert(first, instances(0, 10)...)
+	equal(t, "first", s.finish(first), Changes{})
+	s.clock.Advance(time.Hour)
+	second := s.scan("job_2")
+	s.upsert(second, instances(0, 9)...)
+	s.clock.Advance(time.Minute)
+	s.upsert(s.scan("job_other"), instance(20)) // made while this scan runs, after its page was read
+	equal(t, "second", s.finish(second), Changes{Vanished: 1})
+	equal(t, "finished twice", s.finish(second), Changes{})
+
+	gone := s.find(List{Filter: Filter{Status: cloud.Terminated}})
+	equal(t, "terminated", uidsOf(gone), []string{instance(9).UID})
+	equal(t, "last seen", gone[0].LastSeenAt, noon)
+	equal(t, "record", s.record(instance(9).UID).Status, cloud.Terminated)
+	for _, r := range s.find(List{Filter: Filter{Search: instance(0).UID}}) {
+		equal(t, "last seen of what is still there", r.LastSeenAt, second.Started)
+	}
+
+	s.clock.Advance(24 * time.Hour)
+	third := s.scan("job_3")
+	back := instance(9)
+	equal(t, "back again", s.upsert(third, append(instances(0, 9), back, instance(20))...), Changes{Updated: 1, Unchanged: 10})
+	equal(t, "third", s.finish(third), Changes{})
+	equal(t, "none terminated", s.uids(List{Filter: Filter{Status: cloud.Terminated}}), []string{})
+}
+
+func TestFinishDropsWhatWasTerminatedAWeekAgo(t *testing.T) {
+	s := newStage(t)
+	for day, n := range []int{10, 9, 9, 9, 9, 9, 9, 9, 9, 9} {
+		sc := s.scan("job_" + string(rune('a'+day)))
+		s.upsert(sc, instances(0, n)...)
+		want := Changes{}
+		switch day {
+		case 1:
+			want.Vanished = 1
+		case 9:
+			want.Dropped = 1
+		}
+		equal(t, sc.ID, s.finish(sc), want)
+		s.clock.Advance(24 * time.Hour)
+	}
+	equal(t, "listed", len(s.find(List{})), 9)
+	_, err := s.table.Get(s.ctx, ResourceKey(testOrg, instance(9).UID))
+	if !fault.Is(err, fault.NotFound) {
+		t.Errorf("the record is still there: %v", err)
+	}
+}
+
+func TestForgetDropsAnAccountAndNothingElse(t *testing.T) {
+	s := newStage(t)
+	s.account("ca_2", "other")
+	s.upsert(s.scan("job_1"), instances(0, 30)...)
+	other := s.scan("job_2")
+	other.AccountID = "ca_2"
+	s.upsert(other, instances(30, 40)...)
+	c, err := s.store.Forget(s.ctx, testOrg, testCA)
+	s.must(err)
+	equal(t, "dropped", c, Changes{Dropped: 30})
+	counts, err := s.store.Counts(s.ctx, testOrg)
+	s.must(err)
+	equal(t, "left", counts, map[string]int{"ca_2": 10})
+}

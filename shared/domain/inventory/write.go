@@ -1,0 +1,124 @@
+package inventory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Delta is the write that notes observed statuses in the index. It is unconditional, may be repeated, and belongs into
+// the transaction that changes the records. At most MaxBatch statuses; At in each decides which is the newest, at only
+// names the delta.
+func Delta(org string, at time.Time, seen []Seen) (table.Write, error) {
+	if len(seen) > MaxBatch {
+		return table.Write{}, fault.New(fault.Internal, "a delta of %d statuses: at most %d", len(seen), MaxBatch)
+	}
+	g := newSegment()
+	for _, s := range seen {
+		g.seen = append(g.seen, sighting{s.UID, g.syms.intern(string(s.Status)), s.At.UnixMicro()})
+	}
+	return deltaPut(org, at, g.encode())
+}
+
+func deltaPut(org string, at time.Time, z []byte) (table.Write, error) {
+	it, err := segmentItem(indexKey(org, deltaPrefix+newULID(at)), z)
+	return table.Put(it), err
+}
+
+func newULID(at time.Time) string {
+	return strings.ToLower(ulid.MustNew(ulid.Timestamp(at), ulid.DefaultEntropy()).String())
+}
+
+// note writes what g tells into the index, its parts one after another.
+func (s *Store) note(ctx context.Context, org string, g *segment) error {
+	if len(g.rows)+len(g.seen)+len(g.scans) == 0 {
+		return nil
+	}
+	for _, z := range g.split() {
+		w, err := deltaPut(org, s.clock.Now(), z)
+		if err != nil {
+			return err
+		}
+		if _, err = s.table.Write(ctx, w); err != nil {
+			return fmt.Errorf("note %d changes in the index of %s: %w", len(g.rows)+len(g.seen), org, err)
+		}
+	}
+	return nil
+}
+
+// perTransaction is how many writes one transaction takes.
+const perTransaction = 100
+
+// atOnce is how many transactions of one call run side by side.
+const atOnce = 4
+
+// transact does writes in as many transactions as they need. A write whose condition fails goes to retry, which gives
+// what to write instead, or false to leave it; the others of its transaction are done without it.
+func (s *Store) transact(ctx context.Context, ws []table.Write, retry func(table.Write, table.Item) (table.Write, bool, error)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	slots := make(chan struct{}, atOnce)
+	for len(ws) > 0 {
+		n := min(perTransaction, len(ws))
+		part := ws[:n:n]
+		ws = ws[n:]
+		slots <- struct{}{}
+		go func() {
+			defer func() { <-slots }()
+			if err := s.transactPart(ctx, part, retry); err != nil {
+				cancel(err)
+			}
+		}()
+	}
+	for range atOnce {
+		slots <- struct{}{}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+func (s *Store) transactPart(ctx context.Context, ws []table.Write, retry func(table.Write, table.Item) (table.Write, bool, error)) error {
+	for range attempts {
+		if len(ws) == 0 {
+			return nil
+		}
+		err := s.table.Transact(ctx, ws...)
+		failed, ok := errors.AsType[*table.ConditionError](err)
+		if !ok {
+			return err
+		}
+		if ws, err = instead(ws, failed, retry); err != nil {
+			return err
+		}
+	}
+	return fault.New(fault.Unavailable, "the inventory changed %d times while it was being written; try again", attempts)
+}
+
+// instead replaces the writes that failed.
+func instead(ws []table.Write, failed *table.ConditionError, retry func(table.Write, table.Item) (table.Write, bool, error)) ([]table.Write, error) {
+	out := ws[:0:0]
+	for i, w := range ws {
+		old, no := failed.Old(i)
+		if !no {
+			out = append(out, w)
+			continue
+		}
+		next, again, err := retry(w, old)
+		if err != nil {
+			return nil, err
+		}
+		if again {
+			out = append(out, next)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,186 @@
+package mail_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"io"
+	netmail "net/mail"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/seal"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+var at = time.Date(2026, time.March, 10, 9, 0, 0, 0, time.UTC)
+
+func TestTemplates(t *testing.T) {
+	for _, name := range []mail.Template{
+		mail.VerifyAddress, mail.VerifyContested, mail.AccountExists, mail.ResetPassword, mail.PasswordChanged, mail.SessionReused,
+		mail.Invitation, mail.TokenExpiring, mail.ProviderAdded,
+	} {
+		t.Run(string(name), func(t *testing.T) {
+			m, err := mail.Render(mail.Mail{Template: name, To: "ada@example.com", Data: map[string]string{
+				"code": "042137", "organisation": "Ærø & Søn, Inc.", "inviter": "eve@example.com", "name": "CI", "expires": "24 March 2026",
+			}}, "mail_1", at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := m.Bytes("no-reply@lamplighter.test")
+			golden := filepath.Join("testdata", string(name)+".eml")
+			if *update {
+				if err = os.WriteFile(golden, got, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%v; got:\n%s", err, got)
+			}
+			parsed, err := netmail.ReadMessage(bytes.NewReader(got))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if to, err := parsed.Header.AddressList("To"); err != nil || len(to) != 1 || to[0].Address != "ada@example.com" {
+				t.Errorf("to %v, %v", to, err)
+			}
+		})
+	}
+}
+
+func TestAMailWithoutItsDataIsNotSent(t *testing.T) {
+	for _, m := range []mail.Mail{
+		{Template: mail.VerifyAddress, To: "ada@example.com"},
+		{Template: mail.Invitation, To: "ada@example.com", Data: map[string]string{"inviter": "eve@example.com"}},
+		{Template: "nonsense", To: "ada@example.com"},
+		{Template: mail.PasswordChanged},
+	} {
+		if got, err := mail.Render(m, "mail_1", at); !fault.Is(err, fault.Invalid) {
+			t.Errorf("%s: %+v", m.Template, got)
+		}
+	}
+}
+
+// check 65, of mails.
+func TestAnAddressStaysOneHeader(t *testing.T) {
+	for _, to := range []string{
+		"ada@example.com\r\nBcc: eve@example.com", "ada@example.com\nSubject: x", "ada@example.com>, <eve@example.com", "ada@example.com,eve@example.com",
+		"Ada <ada@example.com>", "ada@example.com\x00", "\"a b\"@example.com", "ada", "@", "ada@", "ädä@example.com", "",
+	} {
+		m := mail.Mail{Template: mail.PasswordChanged, To: to}
+		if got, err := mail.Render(m, "mail_1", at); !fault.Is(err, fault.Invalid) {
+			t.Errorf("%q: %+v, %v", to, got, err)
+		}
+	}
+	m := mail.Message{ID: "mail_1", To: "ada@example.com\r\nBcc: eve@example.com", Subject: "s", Text: "text\n", Date: at}
+	for line := range strings.SplitSeq(string(m.Bytes("no-reply@lamplighter.test\r\nCc: eve@example.com")), "\r\n") {
+		if strings.HasPrefix(line, "Bcc:") || strings.HasPrefix(line, "Cc:") {
+			t.Errorf("a header of its own: %s", line)
+		}
+	}
+}
+
+// check 65: whoever names an organization cannot write to a stranger through its invitation.
+func TestANameInAMailIsHarmless(t *testing.T) {
+	for name, want := range map[string]string{
+		"Acme Inc.":                               "Acme Inc",
+		"Ærø & Søn (2026)":                        "Ærø & Søn (2026)",
+		"win at https://evil.example/x?y now":     "win at https evil example x?y now",
+		"evil.example":                            "evil example",
+		"evil。example":                            "evil example",
+		"mail eve@evil.example":                   "mail eve evil example",
+		"a\r\nBcc: eve@evil.example\r\n\r\nhello": "a Bcc eve evil example hello",
+		"\u202egnp.evil\u200b":                    "gnp evil",
+		strings.Repeat("n", 70):                   strings.Repeat("n", 64) + "…",
+	} {
+		m, err := mail.Render(mail.Mail{Template: mail.Invitation, To: "ada@example.com", Data: map[string]string{
+			"organisation": name, "inviter": "eve@example.com",
+		}}, "mail_1", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(m.Text, `the organization "`+want+`" on`) || m.Subject != "You are invited to an organization on Lamplighter" {
+			t.Errorf("%q: %q, %q", name, m.Subject, m.Text)
+		}
+	}
+}
+
+func TestASubjectStaysOneLine(t *testing.T) {
+	m := mail.Message{ID: "mail_1", To: "ada@example.com", Subject: "ünicode\r\nBcc: eve@example.com", Text: "text\n", Date: at}
+	parsed, err := netmail.ReadMessage(bytes.NewReader(m.Bytes("no-reply@lamplighter.test")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if parsed.Header.Get("Bcc") != "" {
+		t.Errorf("headers %v", parsed.Header)
+	}
+}
+
+func TestAQueuedMailIsSealed(t *testing.T) {
+	ctx := context.Background()
+	kek, err := seal.OpenKeyFile(filepath.Join(t.TempDir(), "key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := seal.NewEnvelope(kek)
+	sent := mail.Mail{Template: mail.VerifyAddress, To: "ada@example.com", Data: map[string]string{"code": "042137"}}
+	w, err := mail.Queue(ctx, s, at, sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := string(w.Item.Data); strings.Contains(s, "042137") || strings.Contains(s, "ada@") {
+		t.Errorf("readable: %s", s)
+	}
+	if w.Item.PK != mail.Partition || !w.Item.Expires.Equal(at.Add(mail.TTL)) {
+		t.Errorf("item %+v", w.Item)
+	}
+	got, event, err := mail.Take(ctx, s, w.Item)
+	if err != nil || got.To != sent.To || got.Data["code"] != "042137" || event != w.Item.SK {
+		t.Errorf("%+v, %s, %v", got, event, err)
+	}
+}
+
+func TestTheOutboxCanBeRead(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "mails")
+	var line strings.Builder
+	o, err := mail.NewOutbox(dir, &line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := mail.Render(mail.Mail{Template: mail.VerifyAddress, To: "ada@example.com", Data: map[string]string{"code": "042137"}}, "mail_1", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // at least once
+		if err = o.Send(context.Background(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !strings.Contains(line.String(), "042137") || !strings.Contains(line.String(), "ada@example.com") {
+		t.Errorf("line %q", line.String())
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 1 || files[0].Name() != "mail_1.eml" {
+		t.Fatalf("files %v, %v", files, err)
+	}
+	f, err := os.Open(filepath.Join(dir, "mail_1.eml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	parsed, err := netmail.ReadMessage(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(parsed.Body)
+	if err != nil || !strings.Contains(string(body), "042137 is the code") {
+		t.Errorf("body %q, %v", body, err)
+	}
+}

@@ -1,0 +1,139 @@
+// Package smtp sends mails through a server of the operator's choice. It stands apart from package mail for the reason
+// that ses does: only the mailer and cmd/lamplighter link it.
+package smtp
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	gomail "github.com/wneessen/go-mail"
+
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// patience is how long one dialogue with the server may take.
+const patience = 10 * time.Second
+
+// The ports of RFC 6409 and RFC 8314, where the address names none.
+const (
+	submission  = "587"
+	submissions = "465"
+)
+
+// Sender sends messages from one address through one server. It dials for each message: mails are few, and a connection
+// that is kept is one that has gone when it is needed.
+type Sender struct {
+	host    string
+	from    string
+	options []gomail.Option
+}
+
+// New sends from the address from through the server at address: smtp://user:password@host:port upgrades the connection
+// by STARTTLS and sends nothing without it, smtps:// begins with TLS. ?tls=optional lets smtp:// go without, to a server
+// that has none; a password is never sent so. The errors do not repeat the address, which holds a password.
+func New(address, from string) (*Sender, error) { return newSender(address, from, nil) }
+
+// newSender trusts the certificates of roots; nil are those of the system.
+func newSender(address, from string, roots *x509.CertPool) (*Sender, error) {
+	if err := mail.CheckSender(from); err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Path != "" && u.Path != "/" {
+		return nil, errors.New("the address of the mail server is not of the form smtp://user:password@host:port or smtps://…")
+	}
+	s := &Sender{host: u.Hostname(), from: from}
+	if s.options, err = options(u, roots); err != nil {
+		return nil, err
+	}
+	_, domain, _ := strings.Cut(from, "@")
+	s.options = append(s.options, gomail.WithHELO(domain))
+	if _, err = gomail.NewClient(s.host, s.options...); err != nil {
+		return nil, fmt.Errorf("prepare a client of the mail server %s: %w", s.host, err)
+	}
+	return s, nil
+}
+
+func options(u *url.URL, roots *x509.CertPool) ([]gomail.Option, error) {
+	usual, transport := submission, gomail.WithTLSPolicy(gomail.TLSMandatory)
+	optional := u.Query().Get("tls") == "optional"
+	switch {
+	case u.Scheme == "smtps":
+		usual, transport = submissions, gomail.WithSSL()
+	case optional:
+		transport = gomail.WithTLSPolicy(gomail.TLSOpportunistic)
+	}
+	port, err := strconv.ParseUint(cmp.Or(u.Port(), usual), 10, 16)
+	if err != nil || port == 0 {
+		return nil, errors.New("the address of the mail server has a port that is none")
+	}
+	out := []gomail.Option{
+		transport, gomail.WithPort(int(port)),
+		gomail.WithTLSConfig(&tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12, RootCAs: roots}),
+	}
+	if u.User == nil {
+		return out, nil
+	}
+	password, _ := u.User.Password()
+	return append(out, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover), gomail.WithUsername(u.User.Username()), gomail.WithPassword(password)), nil
+}
+
+// Send hands m to the server. What the server refuses for good (5yz, to the address or the message) is fault.Invalid;
+// anything else may pass.
+func (s *Sender) Send(ctx context.Context, m mail.Message) error {
+	letter, err := s.letter(m)
+	if err != nil {
+		return fault.Cause(fault.Invalid, err, "mail %s cannot be written", m.ID)
+	}
+	client, err := gomail.NewClient(s.host, append(slices.Clone(s.options), gomail.WithTimeout(left(ctx)))...)
+	if err != nil {
+		return fault.Cause(fault.Unavailable, err, "there is no time left for mail %s", m.ID)
+	}
+	err = client.DialAndSendWithContext(ctx, letter)
+	if err == nil || letter.IsDelivered() { // what fails after it was taken, the farewell, does not matter
+		return nil
+	}
+	refused, ok := errors.AsType[*gomail.SendError](err)
+	if ok && refused.ErrorCode() >= 500 {
+		return fault.Cause(fault.Invalid, err, "the mail server refused mail %s", m.ID)
+	}
+	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
+		return fault.Cause(fault.Unavailable, err, "there is no mail server %s", s.host)
+	}
+	return fault.Cause(fault.Unavailable, err, "the mail server did not take mail %s", m.ID)
+}
+
+// left is how long the dialogue may take: what it reads and writes does not end with ctx by itself.
+func left(ctx context.Context) time.Duration {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return patience
+	}
+	return min(patience, end.Sub(clock.System{}.Now()))
+}
+
+// letter is the message with the headers that mail.Message.Bytes writes as well.
+func (s *Sender) letter(m mail.Message) (*gomail.Msg, error) {
+	out := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
+	err := errors.Join(out.FromFormat("Lamplighter", s.from), out.To(m.To))
+	out.Subject(m.Subject)
+	out.SetDateWithValue(m.Date)
+	out.SetMessageIDWithValue(m.ID + "@lamplighter")
+	out.SetGenHeader("Auto-Submitted", "auto-generated")
+	out.SetBodyString(gomail.TypeTextPlain, m.Text)
+	return out, err
+}
+
+var _ mail.Sender = (*Sender)(nil)

@@ -1,0 +1,185 @@
+// Package smtptest is a mail server in this process, for the tests of whatever sends mails: what came in can be read, and
+// what it refuses be chosen.
+package smtptest
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"math/big"
+	"mime"
+	"mime/quotedprintable"
+	"net"
+	netmail "net/mail"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-sasl"
+	gosmtp "github.com/emersion/go-smtp"
+
+	"lamplighter.dev/shared/foundation/clock"
+)
+
+// The only user that a Sink knows.
+const (
+	User     = "mailer"
+	Password = "a password of the mail server"
+)
+
+// Letter is a mail as it arrived.
+type Letter struct {
+	From, To, Subject, Text string
+	Raw                     string // with its headers
+	LoggedIn                bool   // whether its session was
+}
+
+// Sink is a mail server that keeps what it is given.
+type Sink struct {
+	*gosmtp.Server
+	Address string         // host:port
+	Roots   *x509.CertPool // that vouch for it
+	Refuse  error          // what it says to every recipient
+	Drop    bool           // the line goes dead while it takes a message
+
+	mu      sync.Mutex
+	letters []Letter
+}
+
+// New starts a server that runs until the test ends. What is changed is changed before anybody calls.
+func New(tb testing.TB, change ...func(*Sink)) *Sink {
+	tb.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // ends with the test
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s := &Sink{Address: l.Addr().String()}
+	s.Server = gosmtp.NewServer(gosmtp.BackendFunc(func(c *gosmtp.Conn) (gosmtp.Session, error) {
+		return &session{Sink: s, conn: c}, nil
+	}))
+	s.Domain, s.AllowInsecureAuth, s.ErrorLog = "localhost", true, quiet{}
+	s.ReadTimeout, s.WriteTimeout = 10*time.Second, 10*time.Second
+	s.TLSConfig, s.Roots = certified(tb)
+	for _, f := range change {
+		f(s)
+	}
+	go func() { _ = s.Serve(l) }()
+	tb.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// WithoutTLS makes a server that has no certificate.
+func WithoutTLS(s *Sink) { s.TLSConfig = nil }
+
+// Received are the mails that arrived so far.
+func (s *Sink) Received() []Letter {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.letters)
+}
+
+type quiet struct{}
+
+func (quiet) Printf(string, ...any) {}
+func (quiet) Println(...any)        {}
+
+// session is one dialogue with a sink.
+type session struct {
+	*Sink
+	conn     *gosmtp.Conn
+	from, to string
+	in       bool
+}
+
+// AuthMechanisms are the ways to log in.
+func (s *session) AuthMechanisms() []string { return []string{sasl.Plain} }
+
+// Auth logs the one user in.
+func (s *session) Auth(string) (sasl.Server, error) {
+	return sasl.NewPlainServer(func(_, name, word string) error {
+		if s.in = name == User && word == Password; !s.in {
+			return gosmtp.ErrAuthFailed
+		}
+		return nil
+	}), nil
+}
+
+// Mail begins a letter.
+func (s *session) Mail(from string, _ *gosmtp.MailOptions) error {
+	s.from = from
+	return nil
+}
+
+// Rcpt takes or refuses a recipient.
+func (s *session) Rcpt(to string, _ *gosmtp.RcptOptions) error {
+	s.to = to
+	return s.Refuse
+}
+
+// Data takes a letter in.
+func (s *session) Data(r io.Reader) error {
+	if s.Drop {
+		return s.conn.Conn().Close()
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	text, subject, err := read(b)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.letters = append(s.letters, Letter{s.from, s.to, subject, text, string(b), s.in})
+	return err
+}
+
+// read takes text and subject out of a mail, as its reader sees them.
+func read(b []byte) (text, subject string, err error) {
+	m, err := netmail.ReadMessage(bytes.NewReader(b))
+	if err != nil {
+		return "", "", err
+	}
+	if m.Header.Get("Content-Transfer-Encoding") == "quoted-printable" {
+		m.Body = quotedprintable.NewReader(m.Body)
+	}
+	plain, err := io.ReadAll(m.Body)
+	subject, err2 := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
+	return strings.ReplaceAll(string(plain), "\r\n", "\n"), subject, errors.Join(err, err2)
+}
+
+// Reset forgets nothing: a letter is kept when it is whole.
+func (s *session) Reset() {}
+
+// Logout ends nothing.
+func (s *session) Logout() error { return nil }
+
+// certified makes a certificate for 127.0.0.1, and the pool that trusts it.
+func certified(tb testing.TB) (*tls.Config, *x509.CertPool) {
+	tb.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	now := clock.System{}.Now()
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(leaf)
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}, pool
+}

@@ -1,0 +1,17 @@
+package ratelimit
+
+import "net/netip"
+
+// Source is whom to count for what comes from a network address: the address, or the /64 of an IPv6 one, of which anybody
+// has as many addresses as they like.
+func Source(ip string) string {
+	a, err := netip.ParseAddr(ip)
+	if a = a.Unmap(); err != nil || !a.Is6() {
+		return ip
+	}
+	net, err := a.WithZone("").Prefix(64)
+	if err != nil {
+		return ip
+	}
+	return net.String()
+}

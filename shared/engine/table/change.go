@@ -1,0 +1,114 @@
+package table
+
+import (
+	"encoding/json"
+	"time"
+
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// change applies changes to the item as it was found and gives the item as it becomes.
+func (r *row) change(k Key, changes []Change) (Item, error) {
+	fs, err := r.fields()
+	if err != nil {
+		return Item{}, err
+	}
+	fs = append(fields(nil), fs...)
+	it := Item{Key: k, Expires: r.expires}
+	for i := range changes {
+		if err := fs.change(&it, &changes[i]); err != nil {
+			return Item{}, err
+		}
+	}
+	it.Data = fs.encode()
+	return it, nil
+}
+
+// change applies one change to the fields, or to the item's expiry.
+func (fs *fields) change(it *Item, c *Change) error {
+	switch c.Op {
+	case ExpireOp:
+		at, _ := c.Value.(time.Time)
+		it.Expires = wholeSeconds(at)
+		return nil
+	case RemoveOp:
+		fs.remove(c.Field)
+		return nil
+	case AddOp:
+		return fs.add(c)
+	default:
+		return fs.assign(c)
+	}
+}
+
+// assign sets a field, or sets it once.
+func (fs *fields) assign(c *Change) error {
+	if _, has := fs.get(c.Field); has && c.Op == SetOnceOp {
+		return nil
+	}
+	raw, err := encodeValue(c)
+	if err != nil {
+		return err
+	}
+	fs.set(c.Field, raw)
+	return nil
+}
+
+// add grows a number field.
+func (fs *fields) add(c *Change) error {
+	n, err := increment(c)
+	if err != nil {
+		return err
+	}
+	old, has := fs.get(c.Field)
+	if !has {
+		old = []byte{'0'}
+	}
+	sum, err := addNumber(old, n)
+	if err != nil {
+		return fault.Wrap("change field "+c.Field, err)
+	}
+	fs.set(c.Field, sum)
+	return nil
+}
+
+// increment is the number that an AddOp adds.
+func increment(c *Change) (int64, error) {
+	switch n := c.Value.(type) {
+	case int64:
+		return n, nil
+	case int:
+		return int64(n), nil
+	default:
+		return 0, fault.New(fault.Invalid, "field %s cannot grow by a %T; use an int64", c.Field, c.Value)
+	}
+}
+
+// encodeValue is the JSON of a change's value.
+func encodeValue(c *Change) ([]byte, error) {
+	raw, err := json.Marshal(c.Value)
+	if err != nil {
+		return nil, fault.Cause(fault.Invalid, err, "field %s cannot hold a %T", c.Field, c.Value)
+	}
+	return raw, nil
+}
+
+// wholeSeconds rounds a time up to the seconds in which expiries are kept; the zero time stays.
+func wholeSeconds(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return time.Unix(expirySeconds(t), 0).UTC()
+}
+
+// expirySeconds is t in Unix seconds, rounded up so that nothing ends early; 0 is never.
+func expirySeconds(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	s := t.Unix()
+	if t.Nanosecond() > 0 {
+		s++
+	}
+	return max(s, 1)
+}

@@ -1,0 +1,168 @@
+package table
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// row is an item as an engine found it, absent or expired being the same. Its fields are parsed when first asked for.
+type row struct {
+	exists  bool
+	data    []byte
+	expires time.Time
+	parsed  fields
+	split   bool
+}
+
+// fields are the item's top-level members; none when absent.
+func (r *row) fields() (fields, error) {
+	if !r.exists || r.split {
+		return r.parsed, nil
+	}
+	fs, err := parseFields(r.data)
+	r.parsed, r.split = fs, err == nil
+	return fs, err
+}
+
+// all tells whether every condition holds.
+func (r *row) all(conds []Cond) (bool, error) {
+	for i := range conds {
+		if ok, err := r.holds(&conds[i]); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// any tells whether at least one condition holds.
+func (r *row) any(conds []Cond) (bool, error) {
+	for i := range conds {
+		if ok, err := r.holds(&conds[i]); err != nil || ok {
+			return ok, err
+		}
+	}
+	return false, nil
+}
+
+// holds tells whether c holds.
+func (r *row) holds(c *Cond) (bool, error) {
+	switch c.Op {
+	case AbsentOp:
+		return !r.exists, nil
+	case ExistsOp:
+		return r.exists, nil
+	case AnyOp:
+		return r.any(c.Any)
+	default:
+		return r.meets(c)
+	}
+}
+
+// meets tells whether c, which is about a field, holds.
+func (r *row) meets(c *Cond) (bool, error) {
+	fs, err := r.fields()
+	if err != nil {
+		return false, err
+	}
+	raw, has := fs.get(c.Field)
+	switch c.Op {
+	case HasOp:
+		return has, nil
+	case LacksOp:
+		return !has, nil
+	default:
+	}
+	order, alike, err := compareValue(raw, has, c.Value)
+	return meets(c.Op, order, alike), err
+}
+
+// meets tells whether the outcome of a comparison satisfies op. What cannot be compared is only unequal.
+func meets(op CondOp, order int, alike bool) bool {
+	if !alike {
+		return op == NotEqualOp
+	}
+	switch op {
+	case EqualOp:
+		return order == 0
+	case NotEqualOp:
+		return order != 0
+	case LessOp:
+		return order < 0
+	case LessEqualOp:
+		return order <= 0
+	case GreaterOp:
+		return order > 0
+	case GreaterEqualOp:
+		return order >= 0
+	default:
+		return false
+	}
+}
+
+// compareValue orders a field's JSON against a condition's value.
+func compareValue(raw []byte, has bool, v any) (order int, alike bool, err error) {
+	if !has || len(raw) == 0 {
+		return 0, false, nil
+	}
+	want, err := operand(v)
+	if err != nil {
+		return 0, false, err
+	}
+	switch {
+	case want[0] == '"' && raw[0] == '"':
+		return compareText(raw, want)
+	case isNumber(want) && isNumber(raw):
+		return compareNumbers(raw, want), true, nil
+	default:
+		return 0, bytes.Equal(raw, want), nil
+	}
+}
+
+// operand is the JSON of a condition's value: a string, a number or a bool.
+func operand(v any) ([]byte, error) {
+	switch x := v.(type) {
+	case int:
+		return strconv.AppendInt(nil, int64(x), 10), nil
+	case int64:
+		return strconv.AppendInt(nil, x, 10), nil
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, fault.Cause(fault.Invalid, err, "condition value %v cannot be compared", v)
+	}
+	if raw[0] == '{' || raw[0] == '[' || raw[0] == 'n' {
+		return nil, fault.New(fault.Invalid, "condition value %s cannot be compared; use a string, a number or a bool", raw)
+	}
+	return raw, nil
+}
+
+// isNumber tells whether raw, a JSON value, is a number.
+func isNumber(raw []byte) bool { return raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9' }
+
+// compareText orders two JSON strings by the bytes that they stand for.
+func compareText(a, b []byte) (order int, alike bool, err error) {
+	s, err := unquote(a)
+	if err != nil {
+		return 0, false, err
+	}
+	t, err := unquote(b)
+	return strings.Compare(s, t), true, err
+}
+
+// compareNumbers orders two JSON numbers exactly.
+func compareNumbers(a, b []byte) int {
+	i, err := strconv.ParseInt(string(a), 10, 64)
+	j, err2 := strconv.ParseInt(string(b), 10, 64)
+	if err == nil && err2 == nil {
+		return cmp.Compare(i, j)
+	}
+	x, _ := parseDecimal(a)
+	y, _ := parseDecimal(b)
+	return x.compare(y)
+}

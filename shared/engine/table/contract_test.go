@@ -1,0 +1,15 @@
+package table_test
+
+import (
+	"testing"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/table/tabletest"
+)
+
+func TestEmbeddedContract(t *testing.T) {
+	tabletest.Run(t, func(t *testing.T) table.Store {
+		t.Helper()
+		return tabletest.New(t)
+	})
+}

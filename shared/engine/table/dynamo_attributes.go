@@ -1,0 +1,236 @@
+package table
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// The attributes beside an item's data.
+const (
+	pkAttr      = "pk"
+	skAttr      = "sk"
+	expiresAttr = "expires"
+)
+
+// attributes is an item in DynamoDB's shape.
+type attributes = map[string]types.AttributeValue
+
+// attribute is the attribute that keeps a field. One whose name is an attribute's beside the data, or such a name behind
+// underscores, gets an underscore more, so that every field has its own.
+func attribute(fieldName string) string {
+	if reserved(strings.TrimLeft(fieldName, "_")) {
+		return "_" + fieldName
+	}
+	return fieldName
+}
+
+// fieldOf is the field that an attribute keeps; false for those beside the data.
+func fieldOf(attr string) (string, bool) {
+	if !reserved(strings.TrimLeft(attr, "_")) {
+		return attr, true
+	}
+	return strings.CutPrefix(attr, "_")
+}
+
+// reserved tells whether the name is that of an attribute beside the data.
+func reserved(name string) bool { return name == pkAttr || name == skAttr || name == expiresAttr }
+
+// keyAttributes is a key in DynamoDB's shape.
+func keyAttributes(k Key) attributes { return attributes{pkAttr: str(k.PK), skAttr: str(k.SK)} }
+
+// str and num are attribute values.
+func str(s string) *types.AttributeValueMemberS {
+	return &types.AttributeValueMemberS{Value: s}
+}
+
+func num(n int64) *types.AttributeValueMemberN {
+	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
+}
+
+// itemAttributes is an item in DynamoDB's shape. Its data has passed measure.
+func itemAttributes(it Item) (attributes, error) {
+	as := keyAttributes(it.Key)
+	if end := expirySeconds(it.Expires); end != 0 {
+		as[expiresAttr] = num(end)
+	}
+	if len(it.Data) == 0 {
+		return as, nil
+	}
+	fs, err := parseFields(it.Data)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range fs {
+		v, err := valueAttribute(f.raw)
+		if err != nil {
+			return nil, err
+		}
+		as[attribute(f.name)] = v
+	}
+	return as, nil
+}
+
+// valueAttribute is a JSON value in DynamoDB's shape.
+func valueAttribute(raw []byte) (types.AttributeValue, error) {
+	switch c := raw[0]; c {
+	case '"':
+		s, err := unquote(raw)
+		return str(s), err
+	case '{':
+		return mapAttribute(raw)
+	case '[':
+		return listAttribute(raw)
+	case 't', 'f':
+		return &types.AttributeValueMemberBOOL{Value: c == 't'}, nil
+	case 'n':
+		return &types.AttributeValueMemberNULL{Value: true}, nil
+	default:
+		d, ok := parseDecimal(raw)
+		if !ok {
+			return nil, fault.New(fault.Invalid, "item data has a malformed number %.50q", raw)
+		}
+		return &types.AttributeValueMemberN{Value: d.String()}, nil
+	}
+}
+
+// mapAttribute is a JSON object in DynamoDB's shape.
+func mapAttribute(raw []byte) (types.AttributeValue, error) {
+	fs, err := parseFields(raw)
+	if err != nil {
+		return nil, err
+	}
+	m := make(attributes, len(fs))
+	for _, f := range fs {
+		if m[f.name], err = valueAttribute(f.raw); err != nil {
+			return nil, err
+		}
+	}
+	return &types.AttributeValueMemberM{Value: m}, nil
+}
+
+// listAttribute is a JSON array in DynamoDB's shape.
+func listAttribute(raw []byte) (types.AttributeValue, error) {
+	s := scanner{data: raw}
+	l := []types.AttributeValue{}
+	err := s.members(']', 0, func() error {
+		from := s.at
+		if _, err := s.value(1); err != nil {
+			return err
+		}
+		v, err := valueAttribute(raw[from:s.at])
+		l = append(l, v)
+		return err
+	})
+	return &types.AttributeValueMemberL{Value: l}, err
+}
+
+// attributesItem reads an item from DynamoDB's shape, its fields in the order of their names.
+func attributesItem(as attributes) (Item, error) {
+	it := Item{Key: Key{PK: text(as[pkAttr]), SK: text(as[skAttr])}}
+	end, err := expiryOf(as)
+	if err != nil {
+		return it, err
+	}
+	if end != 0 {
+		it.Expires = time.Unix(end, 0).UTC()
+	}
+	fs := make(fields, 0, len(as))
+	for attr, v := range as {
+		name, ok := fieldOf(attr)
+		if !ok {
+			continue
+		}
+		raw, err := appendValue(nil, v)
+		if err != nil {
+			return it, fault.Wrap("read field "+name+" of "+it.PK+" "+it.SK, err)
+		}
+		fs = append(fs, field{name, raw})
+	}
+	slices.SortFunc(fs, func(a, b field) int { return strings.Compare(a.name, b.name) })
+	it.Data = fs.encode()
+	return it, nil
+}
+
+// text is a string attribute's value.
+func text(v types.AttributeValue) string {
+	if s, ok := v.(*types.AttributeValueMemberS); ok {
+		return s.Value
+	}
+	return ""
+}
+
+// expiryOf is when an item ends, in Unix seconds; 0 is never.
+func expiryOf(as attributes) (int64, error) {
+	n, ok := as[expiresAttr].(*types.AttributeValueMemberN)
+	if !ok {
+		return 0, nil
+	}
+	end, err := strconv.ParseInt(n.Value, 10, 64)
+	if err != nil {
+		return 0, fault.Cause(fault.Internal, err, "the expiry %.40q of %s %s is unreadable", n.Value, text(as[pkAttr]), text(as[skAttr]))
+	}
+	return end, nil
+}
+
+// appendValue writes a value in DynamoDB's shape as JSON.
+func appendValue(b []byte, v types.AttributeValue) ([]byte, error) {
+	switch x := v.(type) {
+	case *types.AttributeValueMemberS:
+		return appendString(b, x.Value), nil
+	case *types.AttributeValueMemberN:
+		return appendNumber(b, x.Value)
+	case *types.AttributeValueMemberBOOL:
+		return strconv.AppendBool(b, x.Value), nil
+	case *types.AttributeValueMemberNULL:
+		return append(b, "null"...), nil
+	case *types.AttributeValueMemberL:
+		return appendList(b, x.Value)
+	case *types.AttributeValueMemberM:
+		return appendMap(b, x.Value)
+	default:
+		return nil, fault.New(fault.Internal, "a value of kind %T has no JSON", v)
+	}
+}
+
+// appendNumber writes a number of DynamoDB's in JSON's grammar.
+func appendNumber(b []byte, s string) ([]byte, error) {
+	d, ok := parseDecimal([]byte(s))
+	if !ok {
+		return nil, fault.New(fault.Internal, "the number %.50q has no JSON", s)
+	}
+	return append(b, d.String()...), nil
+}
+
+// appendList writes a list as JSON.
+func appendList(b []byte, l []types.AttributeValue) (_ []byte, err error) {
+	b = append(b, '[')
+	for i, v := range l {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if b, err = appendValue(b, v); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, ']'), nil
+}
+
+// appendMap writes a map as JSON, in the order of its names.
+func appendMap(b []byte, m attributes) ([]byte, error) {
+	fs := make(fields, 0, len(m))
+	for name, v := range m {
+		raw, err := appendValue(nil, v)
+		if err != nil {
+			return nil, err
+		}
+		fs = append(fs, field{name, raw})
+	}
+	slices.SortFunc(fs, func(a, b field) int { return strings.Compare(a.name, b.name) })
+	return append(b, fs.encode()...), nil
+}

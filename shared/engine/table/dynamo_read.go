@@ -1,0 +1,248 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"maps"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// parallel is how many calls of one batch are under way together.
+const parallel = 8
+
+// now is the time by which items expire, in Unix seconds.
+func (d *DynamoDB) now() int64 { return d.clock.Now().Unix() }
+
+// Get reads one item.
+func (d *DynamoDB) Get(ctx context.Context, k Key) (Item, error) {
+	if err := checkKey(k); err != nil {
+		return Item{}, err
+	}
+	var out *dynamodb.GetItemOutput
+	_, err := d.retry(ctx, false, func(ctx context.Context) (err error) {
+		meterOf(ctx).trip(1)
+		out, err = d.db.GetItem(ctx, &dynamodb.GetItemInput{
+			TableName: &d.table, Key: keyAttributes(k), ConsistentRead: aws.Bool(true),
+			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+		})
+		return err
+	})
+	if err != nil {
+		return Item{}, fault.Wrap("get "+k.PK+" "+k.SK, translate(err))
+	}
+	meterOf(ctx).read(capacity(out.ConsumedCapacity))
+	it, err := d.liveItem(out.Item)
+	if err == nil && it.Data == nil {
+		return Item{}, absent(k)
+	}
+	return it, err
+}
+
+// capacity is the units that a call consumed.
+func capacity(cs ...*types.ConsumedCapacity) float64 {
+	sum := 0.0
+	for _, c := range cs {
+		if c != nil && c.CapacityUnits != nil {
+			sum += *c.CapacityUnits
+		}
+	}
+	return sum
+}
+
+// liveItem reads an item; its Data is nil when it is absent or has expired.
+func (d *DynamoDB) liveItem(as attributes) (Item, error) {
+	if len(as) == 0 {
+		return Item{}, nil
+	}
+	end, err := expiryOf(as)
+	if err != nil || end != 0 && end <= d.now() {
+		return Item{}, err
+	}
+	return attributesItem(as)
+}
+
+// BatchGet reads many items.
+func (d *DynamoDB) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error) {
+	keys, err := distinct(keys)
+	if err != nil || len(keys) == 0 {
+		return map[Key]Item{}, err
+	}
+	parts := make([]map[Key]Item, (len(keys)+batchGet-1)/batchGet)
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(parallel)
+	for i := range parts {
+		g.Go(func() (err error) {
+			parts[i], err = d.getPart(gctx, keys[i*batchGet:min((i+1)*batchGet, len(keys))])
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, fault.Wrap("batch get", translate(err))
+	}
+	for _, p := range parts[1:] {
+		maps.Copy(parts[0], p)
+	}
+	return parts[0], nil
+}
+
+// errUnprocessed is the service's way of throttling a part of a batch.
+var errUnprocessed = errors.New("a part of the batch was left undone")
+
+// getPart reads up to 100 items, asking again for what was left out.
+func (d *DynamoDB) getPart(ctx context.Context, keys []Key) (map[Key]Item, error) {
+	want := make([]attributes, len(keys))
+	for i, k := range keys {
+		want[i] = keyAttributes(k)
+	}
+	found := make(map[Key]Item, len(keys))
+	ctx, cancel := limited(ctx)
+	defer cancel()
+	for a := (attempt{d: d}); len(want) > 0; {
+		out, err := d.getSome(ctx, want)
+		if err != nil {
+			return nil, err
+		}
+		left := out.UnprocessedKeys[d.table].Keys
+		if len(left) == len(want) && !a.pause(ctx) {
+			return nil, a.give(ctx, refused, errUnprocessed)
+		}
+		if err := d.collect(found, out.Responses[d.table]); err != nil {
+			return nil, err
+		}
+		want = left
+	}
+	return found, nil
+}
+
+// getSome makes one call for up to 100 items.
+func (d *DynamoDB) getSome(ctx context.Context, want []attributes) (out *dynamodb.BatchGetItemOutput, err error) {
+	_, err = d.retry(ctx, false, func(ctx context.Context) (err error) {
+		meterOf(ctx).trip(1)
+		out, err = d.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+			RequestItems:           map[string]types.KeysAndAttributes{d.table: {Keys: want, ConsistentRead: aws.Bool(true)}},
+			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+		})
+		return err
+	})
+	if err == nil {
+		meterOf(ctx).read(total(out.ConsumedCapacity))
+	}
+	return out, err
+}
+
+// total is the units of a call that reports them by table.
+func total(cs []types.ConsumedCapacity) float64 {
+	sum := 0.0
+	for i := range cs {
+		sum += capacity(&cs[i])
+	}
+	return sum
+}
+
+// collect adds the items that have not expired.
+func (d *DynamoDB) collect(found map[Key]Item, rows []attributes) error {
+	for _, as := range rows {
+		it, err := d.liveItem(as)
+		if err != nil {
+			return err
+		}
+		if it.Data != nil {
+			found[it.Key] = it
+		}
+	}
+	return nil
+}
+
+// Query reads a page of a partition.
+func (d *DynamoDB) Query(ctx context.Context, q Query) (Page, error) {
+	if err := checkQuery(q); err != nil {
+		return Page{}, err
+	}
+	in := d.queryInput(q)
+	if q.Cursor != "" {
+		after, err := decodeCursor(q.Cursor)
+		if err != nil {
+			return Page{}, err
+		}
+		in.ExclusiveStartKey = keyAttributes(Key{PK: q.PK, SK: after})
+	}
+	if q.empty() {
+		return Page{}, ctx.Err()
+	}
+	if q.Cursor == "" && q.Skip > 0 {
+		if more, err := d.skip(ctx, in, q.Skip); err != nil || !more {
+			return Page{}, err
+		}
+	}
+	in.Select, in.Limit = types.SelectAllAttributes, aws.Int32(int32(q.Limit)) //nolint:gosec // at most MaxPage
+	return d.page(ctx, in)
+}
+
+// queryInput is the call for the query's range.
+func (d *DynamoDB) queryInput(q Query) *dynamodb.QueryInput {
+	x := newExpression(d.now())
+	cond, live := x.keys(q), x.live()
+	return &dynamodb.QueryInput{
+		TableName: &d.table, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!q.Reverse),
+		KeyConditionExpression: &cond, FilterExpression: &live,
+		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values,
+		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	}
+}
+
+// skip moves the start behind n items by having the service count them; false when nothing comes after them.
+func (d *DynamoDB) skip(ctx context.Context, in *dynamodb.QueryInput, n int) (bool, error) {
+	in.Select = types.SelectCount
+	for n > 0 {
+		in.Limit = aws.Int32(int32(min(n, 1<<30))) //nolint:gosec // bounded
+		out, err := d.query(ctx, in)
+		if err != nil {
+			return false, err
+		}
+		if n -= int(out.Count); out.LastEvaluatedKey == nil {
+			return false, nil
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+	}
+	return true, nil
+}
+
+// query makes one call.
+func (d *DynamoDB) query(ctx context.Context, in *dynamodb.QueryInput) (out *dynamodb.QueryOutput, err error) {
+	_, err = d.retry(ctx, false, func(ctx context.Context) (err error) {
+		meterOf(ctx).trip(1)
+		out, err = d.db.Query(ctx, in)
+		return err
+	})
+	if err != nil {
+		return nil, fault.Wrap("query", translate(err))
+	}
+	meterOf(ctx).read(capacity(out.ConsumedCapacity))
+	return out, nil
+}
+
+// page reads the page.
+func (d *DynamoDB) page(ctx context.Context, in *dynamodb.QueryInput) (Page, error) {
+	out, err := d.query(ctx, in)
+	if err != nil {
+		return Page{}, err
+	}
+	var p Page
+	for _, as := range out.Items {
+		it, err := attributesItem(as)
+		if err != nil {
+			return Page{}, err
+		}
+		p.Items = append(p.Items, it)
+	}
+	if last := text(out.LastEvaluatedKey[skAttr]); last != "" {
+		p.Next = encodeCursor(last)
+	}
+	return p, nil
+}

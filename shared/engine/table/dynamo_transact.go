@@ -1,0 +1,192 @@
+package table
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Transact does up to 100 writes, all or none. Each is sent with a token of its own, so that repeating it after a lost
+// reply does nothing twice.
+func (d *DynamoDB) Transact(ctx context.Context, ws ...Write) error {
+	if err := checkTransact(ws); err != nil {
+		return err
+	}
+	ctx, cancel := limited(ctx)
+	defer cancel()
+	err := d.transact(ctx, ws)
+	for range purges {
+		way, ok := errors.AsType[*expiredError](err)
+		if !ok {
+			break
+		}
+		if err = d.purgeAll(ctx, way.keys); err == nil {
+			err = d.transact(ctx, ws)
+		}
+	}
+	if _, refused := errors.AsType[*ConditionError](err); refused {
+		return err
+	}
+	return fault.Wrap(fmt.Sprintf("transact %d writes from %s", len(ws), ws[0].Item.PK), translate(err))
+}
+
+// expiredError tells which expired items are in the way of a transaction.
+type expiredError struct{ keys []Key }
+
+// Error is its text.
+func (e *expiredError) Error() string { return errExpired.Error() }
+
+// purgeAll removes expired items.
+func (d *DynamoDB) purgeAll(ctx context.Context, keys []Key) error {
+	for _, k := range keys {
+		if err := d.purge(ctx, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// transact makes the call. The token is the same for all attempts, the writes too.
+func (d *DynamoDB) transact(ctx context.Context, ws []Write) error {
+	items, err := d.transactItems(ws)
+	if err != nil {
+		return err
+	}
+	token := rand.Text()
+	_, err = d.retry(ctx, false, func(ctx context.Context) error {
+		meterOf(ctx).trip(1)
+		out, err := d.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
+			TransactItems: items, ClientRequestToken: &token, ReturnConsumedCapacity: counted,
+		})
+		if err != nil {
+			return d.cancelled(meterOf(ctx), ws, err)
+		}
+		meterOf(ctx).write(total(out.ConsumedCapacity))
+		return nil
+	})
+	return err
+}
+
+// transactItems are writes in DynamoDB's shape.
+func (d *DynamoDB) transactItems(ws []Write) ([]types.TransactWriteItem, error) {
+	items := make([]types.TransactWriteItem, len(ws))
+	for i := range ws {
+		it, err := d.transactItem(&ws[i])
+		if err != nil {
+			return nil, fmt.Errorf("write %d: %w", i, err)
+		}
+		items[i] = it
+	}
+	return items, nil
+}
+
+// transactItem is a write in DynamoDB's shape.
+func (d *DynamoDB) transactItem(w *Write) (it types.TransactWriteItem, err error) {
+	x := newExpression(d.now())
+	cond, err := x.condition(w)
+	if err != nil {
+		return it, err
+	}
+	switch w.Verb {
+	case PutVerb:
+		p := &types.Put{TableName: &d.table, ConditionExpression: cond, ReturnValuesOnConditionCheckFailure: tellOld}
+		p.ExpressionAttributeNames, p.ExpressionAttributeValues = x.nameMap(), x.valueMap()
+		p.Item, err = itemAttributes(w.Item)
+		it.Put = p
+	case UpdateVerb:
+		u := &types.Update{TableName: &d.table, Key: keyAttributes(w.Item.Key), ConditionExpression: cond, ReturnValuesOnConditionCheckFailure: tellOld}
+		u.UpdateExpression, err = x.update(w.Changes)
+		u.ExpressionAttributeNames, u.ExpressionAttributeValues = x.nameMap(), x.valueMap()
+		it.Update = u
+	case DeleteVerb:
+		it.Delete = &types.Delete{
+			TableName: &d.table, Key: keyAttributes(w.Item.Key), ConditionExpression: cond, ReturnValuesOnConditionCheckFailure: tellOld,
+			ExpressionAttributeNames: x.nameMap(), ExpressionAttributeValues: x.valueMap(),
+		}
+	case CheckVerb:
+		it.ConditionCheck = &types.ConditionCheck{
+			TableName: &d.table, Key: keyAttributes(w.Item.Key), ConditionExpression: cond, ReturnValuesOnConditionCheckFailure: tellOld,
+			ExpressionAttributeNames: x.nameMap(), ExpressionAttributeValues: x.valueMap(),
+		}
+	}
+	return it, err
+}
+
+// cancelled reads the reasons for which a transaction was not done.
+func (d *DynamoDB) cancelled(m *Meter, ws []Write, err error) error {
+	c, ok := errors.AsType[*types.TransactionCanceledException](err)
+	if !ok || len(c.CancellationReasons) != len(ws) {
+		return err
+	}
+	r := verdict{d: d}
+	for i := range ws {
+		m.write(float64(2 * writeUnits(attributesSize(c.CancellationReasons[i].Item))))
+		if err := r.hear(i, &ws[i], &c.CancellationReasons[i]); err != nil {
+			return err
+		}
+	}
+	return r.error(err)
+}
+
+// verdict gathers the reasons of a cancelled transaction.
+type verdict struct {
+	d       *DynamoDB
+	failed  []Failure
+	expired []Key
+	invalid string
+	busy    bool
+}
+
+// hear takes one write's reason.
+func (v *verdict) hear(i int, w *Write, r *types.CancellationReason) error {
+	if r.Code == nil {
+		return nil
+	}
+	switch *r.Code {
+	case "ConditionalCheckFailed":
+		f, err := v.d.failure(i, w, r.Item)
+		switch {
+		case errors.Is(err, errExpired):
+			v.expired = append(v.expired, w.Item.Key)
+		case err != nil:
+			return err
+		default:
+			v.failed = append(v.failed, f)
+		}
+	case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
+		v.busy = true
+	case "ValidationError":
+		if v.invalid = "its data cannot be kept"; r.Message != nil {
+			v.invalid = *r.Message
+		}
+	}
+	return nil
+}
+
+// error is the outcome: what cannot be kept first, then conditions, then what stands in the way for now.
+func (v *verdict) error(err error) error {
+	switch {
+	case v.invalid != "":
+		return fault.Cause(fault.Invalid, err, "the store refused the item: %s", v.invalid)
+	case v.failed != nil:
+		return &ConditionError{Failed: v.failed}
+	case v.expired != nil:
+		return &expiredError{v.expired}
+	case v.busy:
+		return &busyError{err}
+	default:
+		return err
+	}
+}
+
+// busyError is a transaction that another one kept from being done.
+type busyError struct{ error }
+
+// Unwrap gives the service's error.
+func (e *busyError) Unwrap() error { return e.error }

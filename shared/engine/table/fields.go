@@ -1,0 +1,124 @@
+package table
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// field is a top-level member of an item's data; raw is its JSON.
+type field struct {
+	name string
+	raw  []byte
+}
+
+// fields are the members of an item's data in their order.
+type fields []field
+
+// parseFields takes the outermost object of data apart. The values stay slices of data.
+func parseFields(data []byte) (fields, error) {
+	s := scanner{data: data}
+	if s.space(); s.peek() != '{' {
+		return nil, fault.New(fault.Invalid, "item data is not a JSON object")
+	}
+	var fs fields
+	err := s.members('}', 0, func() error {
+		start := s.at
+		if _, err := s.name(); err != nil {
+			return err
+		}
+		name, err := s.unquoteName(start)
+		if err != nil {
+			return err
+		}
+		start = s.at
+		if _, err = s.value(1); err != nil {
+			return err
+		}
+		fs.set(name, data[start:s.at])
+		return nil
+	})
+	return fs, err
+}
+
+// unquoteName reads the name that begins at start and ends somewhere before the scanner.
+func (s *scanner) unquoteName(start int) (string, error) {
+	end := start + bytes.LastIndexByte(s.data[start:s.at], '"') + 1
+	return unquote(s.data[start:end])
+}
+
+// unquote reads a JSON string.
+func unquote(raw []byte) (string, error) {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1]), nil
+	}
+	var v string
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return "", fault.Cause(fault.Invalid, err, "item data has a malformed string %.50q", raw)
+	}
+	return v, nil
+}
+
+// get finds a field's value.
+func (fs fields) get(name string) ([]byte, bool) {
+	for i := range fs {
+		if fs[i].name == name {
+			return fs[i].raw, true
+		}
+	}
+	return nil, false
+}
+
+// set makes the field raw, in its place if it is there.
+func (fs *fields) set(name string, raw []byte) {
+	for i := range *fs {
+		if (*fs)[i].name == name {
+			(*fs)[i].raw = raw
+			return
+		}
+	}
+	*fs = append(*fs, field{name, raw})
+}
+
+// remove takes the field out.
+func (fs *fields) remove(name string) {
+	for i := range *fs {
+		if (*fs)[i].name == name {
+			*fs = append((*fs)[:i], (*fs)[i+1:]...)
+			return
+		}
+	}
+}
+
+// encode puts the object together again.
+func (fs fields) encode() []byte {
+	b := []byte{'{'}
+	for i, f := range fs {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendString(b, f.name), ':')
+		b = append(b, f.raw...)
+	}
+	return append(b, '}')
+}
+
+// appendString writes s as JSON, without the escapes that only HTML needs.
+func appendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
+			return append(b, quote(s)...)
+		}
+	}
+	return append(append(append(b, '"'), s...), '"')
+}
+
+// quote is the general case of appendString.
+func quote(s string) []byte {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string always encodes
+	return bytes.TrimRight(buf.Bytes(), "\n")
+}

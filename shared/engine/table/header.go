@@ -1,0 +1,202 @@
+package table
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// The header of a store file, in its own bucket.
+const (
+	format  = "lamplighter table"
+	version = 1 // of the layout; raised when an older program could not read the file
+)
+
+var (
+	formatKey  = []byte("format")
+	versionKey = []byte("version")
+)
+
+// prepare makes the file at path when there is none, and otherwise refuses one that this program must not write to. The
+// look is read-only: a refused file keeps every byte.
+func prepare(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return create(path)
+	case err != nil:
+		return fault.Cause(fault.Unavailable, err, "the store file %s cannot be read; check its permissions", path)
+	case !info.Mode().IsRegular():
+		return fault.New(fault.Invalid, "%s is not a file; name a file for the store", path)
+	}
+	if err := inspectMagic(path); err != nil {
+		return err
+	}
+	return inspect(path, info.Size())
+}
+
+// create makes an empty store beside path and moves it there when it is whole, so that path never names half a store.
+func create(path string) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fault.Cause(fault.Unavailable, err, "the directory %s for the store cannot be made", dir)
+	}
+	tmp, err := os.CreateTemp(dir, filepath.Base(path)+".new-*")
+	if err != nil {
+		return fault.Cause(fault.Unavailable, err, "the directory %s for the store cannot be written to", dir)
+	}
+	defer func() { _ = os.Remove(tmp.Name()) }() // after the rename there is nothing to remove
+	if err := errors.Join(tmp.Close(), format1(tmp.Name())); err != nil {
+		return fmt.Errorf("create %s: %w", tmp.Name(), err)
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return fmt.Errorf("create %s: %w", path, err)
+	}
+	return syncDir(dir)
+}
+
+// format1 writes the header and the empty buckets.
+func format1(path string) error {
+	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: lockWait, FreelistType: bolt.FreelistMapType})
+	if err != nil {
+		return err
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		h, err := tx.CreateBucket(headerBucket)
+		if err != nil {
+			return err
+		}
+		for _, name := range [][]byte{itemBucket, expiryBucket, feedBucket} {
+			if _, err := tx.CreateBucket(name); err != nil {
+				return err
+			}
+		}
+		return errors.Join(h.Put(formatKey, []byte(format)), h.Put(versionKey, []byte(strconv.Itoa(version))))
+	})
+	return errors.Join(err, db.Close())
+}
+
+// syncDir makes a rename in dir durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir) //nolint:gosec // the operator's own directory
+	if err != nil {
+		return fmt.Errorf("sync %s: %w", dir, err)
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// boltMagic stands at byte 16 of both heads of a file of the engine below.
+const boltMagic = 0xED0CDAED
+
+// inspectMagic refuses a file of another program without handing it to the engine below.
+func inspectMagic(path string) error {
+	f, err := os.Open(path) //nolint:gosec // the operator's own file
+	if err != nil {
+		return fault.Cause(fault.Unavailable, err, "the store file %s cannot be read; check its permissions", path)
+	}
+	var head [20]byte
+	_, err = f.ReadAt(head[:], 0)
+	_ = f.Close() // it was only read
+	if err != nil || binary.NativeEndian.Uint32(head[16:]) != boltMagic {
+		return foreign(path)
+	}
+	return nil
+}
+
+// foreign is the error for a file of another program.
+func foreign(path string) error {
+	return fault.New(fault.Invalid, "%s is not a Lamplighter store; name another file, or move this one away", path)
+}
+
+// damaged is the error for a store file that cannot be trusted.
+func damaged(path string, why any) error {
+	return fault.New(fault.Invalid, "the store file %s is damaged (%v); restore a copy, or move it away to start empty", path, why)
+}
+
+// inspect opens the file for reading only and checks that it is whole and ours.
+func inspect(path string, size int64) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = damaged(path, r)
+		}
+	}()
+	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: lockWait, ReadOnly: true})
+	if err != nil {
+		return explain(path, err)
+	}
+	err = db.View(func(tx *bolt.Tx) error {
+		if tx.Size() > size {
+			return damaged(path, fmt.Sprintf("%d of %d bytes are there", size, tx.Size()))
+		}
+		if err := inspectHeader(tx, path); err != nil {
+			return err
+		}
+		return inspectPages(tx, path)
+	})
+	return errors.Join(err, db.Close())
+}
+
+// inspectSize bounds the files whose every page is looked at; that takes a third of a millisecond a megabyte.
+const inspectSize = 512 << 20
+
+// inspectPages checks that the pages form the trees that they should. In a bigger file damage is found when it is met:
+// reading it is an error.
+func inspectPages(tx *bolt.Tx, path string) error {
+	if tx.Size() > inspectSize {
+		return nil
+	}
+	var first error
+	for err := range tx.Check() { // to the end, which frees the checker
+		if first == nil {
+			first = err
+		}
+	}
+	if first != nil {
+		return damaged(path, first)
+	}
+	return nil
+}
+
+// inspectHeader checks the header's format and version, and that the buckets are there.
+func inspectHeader(tx *bolt.Tx, path string) error {
+	h := tx.Bucket(headerBucket)
+	if h == nil || string(h.Get(formatKey)) != format {
+		return foreign(path)
+	}
+	v, err := strconv.Atoi(string(h.Get(versionKey)))
+	if err != nil || v < 1 {
+		return damaged(path, "its version is unreadable")
+	}
+	if v > version {
+		return fault.New(fault.Invalid, "the store file %s has version %d and this program reads up to %d; use the newer program", path, v, version)
+	}
+	for _, name := range [][]byte{itemBucket, expiryBucket, feedBucket} {
+		if tx.Bucket(name) == nil {
+			return damaged(path, "the part "+string(name)+" is missing")
+		}
+	}
+	return nil
+}
+
+// explain says what an error of the engine below means for the operator.
+func explain(path string, err error) error {
+	switch {
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return fault.Cause(fault.Unavailable, err, "the store file %s is in use by another process; stop it, or name another file", path)
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+		return damaged(path, err)
+	case errors.Is(err, fs.ErrPermission):
+		return fault.Cause(fault.Unavailable, err, "the store file %s cannot be opened; check its permissions", path)
+	default:
+		return fault.Cause(fault.Unavailable, err, "the store file %s cannot be opened", path)
+	}
+}

@@ -1,0 +1,191 @@
+package table_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+
+	"lamplighter.dev/shared/engine/table"
+)
+
+// stored makes a store file with n items and gives its bytes.
+func stored(t *testing.T, path string, n int) []byte {
+	t.Helper()
+	s, err := table.Open(path, table.Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.BatchWrite(t.Context(), rows("p", n)...); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// edit changes a store file behind the back of the store.
+func edit(t *testing.T, path string, change func(*bolt.Tx) error) {
+	t.Helper()
+	db, err := bolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Update(change); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOpenRefusesWhatItMustNotTouch(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		make func(t *testing.T, path string) []byte
+		says string
+	}{
+		{"a text", func(*testing.T, string) []byte { return []byte("dear diary") }, "is not a Lamplighter store"},
+		{"an empty file", func(*testing.T, string) []byte { return nil }, "is not a Lamplighter store"},
+		{"a file of another database", func(*testing.T, string) []byte {
+			return append([]byte("SQLite format 3\x00"), make([]byte, 8192)...)
+		}, "is not a Lamplighter store"},
+		{"the same database of another program", func(t *testing.T, path string) []byte {
+			t.Helper()
+			edit(t, path, func(tx *bolt.Tx) error {
+				_, err := tx.CreateBucket([]byte("theirs"))
+				return err
+			})
+			return read(t, path)
+		}, "is not a Lamplighter store"},
+		{"a newer version", func(t *testing.T, path string) []byte {
+			t.Helper()
+			stored(t, path, 1)
+			edit(t, path, func(tx *bolt.Tx) error {
+				return tx.Bucket([]byte("lamplighter")).Put([]byte("version"), []byte("2"))
+			})
+			return read(t, path)
+		}, "has version 2"},
+		{"a store cut short", func(t *testing.T, path string) []byte {
+			t.Helper()
+			return stored(t, path, 2000)[:300_000]
+		}, "is damaged"},
+		{"a store with both heads overwritten", func(t *testing.T, path string) []byte {
+			t.Helper()
+			b := stored(t, path, 10)
+			copy(b[24:], bytes.Repeat([]byte{0xAA}, 40))
+			copy(b[os.Getpagesize()+24:], bytes.Repeat([]byte{0xAA}, 40))
+			return b
+		}, "is damaged"},
+		{"a store of overwritten pages", func(t *testing.T, path string) []byte {
+			t.Helper()
+			b := stored(t, path, 10)
+			copy(b[2*os.Getpagesize():], bytes.Repeat([]byte{0xAA}, len(b)-2*os.Getpagesize()))
+			return b
+		}, "is damaged"},
+		{"a store with a page overwritten in the middle", func(t *testing.T, path string) []byte {
+			t.Helper()
+			b := stored(t, path, 20_000)
+			at := len(used(b)) / 2 / os.Getpagesize() * os.Getpagesize()
+			copy(b[at:], bytes.Repeat([]byte{0xAA}, os.Getpagesize()))
+			return b
+		}, "is damaged"},
+		{"a store without its items", func(t *testing.T, path string) []byte {
+			t.Helper()
+			stored(t, path, 1)
+			edit(t, path, func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte("items")) })
+			return read(t, path)
+		}, "is damaged"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "store.db")
+			want := c.make(t, path)
+			if err := os.WriteFile(path, want, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s, err := table.Open(path, table.Options{})
+			if err == nil {
+				_ = s.Close()
+				t.Fatal("the file was opened")
+			}
+			if !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), path) {
+				t.Errorf("the refusal says %q, want %q and the path", err, c.says)
+			}
+			if !bytes.Equal(read(t, path), want) {
+				t.Error("the file was touched")
+			}
+			if left, _ := filepath.Glob(path + "*"); len(left) != 1 {
+				t.Errorf("beside the file there is now %q", left)
+			}
+		})
+	}
+}
+
+// used is the file up to its last page that is not empty.
+func used(b []byte) []byte { return bytes.TrimRight(b, "\x00") }
+
+// read gives a file's bytes.
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestOpenRefusesAStoreInUseAndADirectory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	s, err := table.Open(path, table.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := table.Open(path, table.Options{}); err == nil || !strings.Contains(err.Error(), "in use by another process") {
+		t.Errorf("a second opening: %v, want it refused as in use", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("a second close: %v", err)
+	}
+	if _, err := s.Get(t.Context(), table.Key{PK: "p", SK: "1"}); err == nil || !strings.Contains(err.Error(), "closed") {
+		t.Errorf("a get after close: %v", err)
+	}
+	if _, err := table.Open(t.TempDir(), table.Options{}); err == nil || !strings.Contains(err.Error(), "is not a file") {
+		t.Errorf("a directory: %v, want it refused", err)
+	}
+}
+
+func TestADamagedItemIsAnErrorNotGarbage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	b := stored(t, path, 10)
+	at := bytes.Index(b, []byte(`{"i":3`))
+	for ; at >= 0 && at < len(b); at++ {
+		if bytes.HasPrefix(b[at:], []byte(`{"i":3`)) {
+			b[at+5] = '4'
+		}
+	}
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := table.Open(path, table.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	if it, err := s.Get(t.Context(), table.Key{PK: "p", SK: "00000003"}); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("a damaged item reads as %s, %v", it.Data, err)
+	}
+	if _, err := s.Get(t.Context(), table.Key{PK: "p", SK: "00000004"}); err != nil {
+		t.Errorf("its neighbour: %v", err)
+	}
+}

@@ -1,0 +1,184 @@
+package table
+
+import (
+	"bytes"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// DynamoDB's limits on a number: 38 significant digits, and a magnitude from 1E-130 to 9.99…E+125.
+const (
+	maxDigits = 38
+	minPower  = -130
+	maxPower  = 125
+)
+
+// decimal is a number taken apart: ±digits × 10^power, digits without zeros at either end, "" for zero.
+type decimal struct {
+	negative bool
+	digits   string
+	power    int
+}
+
+// parseDecimal reads a JSON number exactly; false when raw is none.
+func parseDecimal(raw []byte) (decimal, bool) {
+	if !plausible(raw) {
+		return decimal{}, false
+	}
+	var d decimal
+	if raw[0] == '-' {
+		d.negative, raw = true, raw[1:]
+	}
+	if i := bytes.IndexAny(raw, "eE"); i >= 0 {
+		power, err := strconv.Atoi(string(raw[i+1:]))
+		if err != nil {
+			return decimal{}, false
+		}
+		d.power, raw = power, raw[:i]
+	}
+	whole, fraction, _ := bytes.Cut(raw, []byte{'.'})
+	d.power -= len(fraction)
+	d.digits = string(whole) + string(fraction)
+	return d.trim(), true
+}
+
+// trim drops the zeros at both ends.
+func (d decimal) trim() decimal {
+	s := strings.TrimLeft(d.digits, "0")
+	t := strings.TrimRight(s, "0")
+	if t == "" {
+		return decimal{}
+	}
+	return decimal{d.negative, t, d.power + len(s) - len(t)}
+}
+
+// plausible tells whether raw follows JSON's grammar of numbers.
+func plausible(raw []byte) bool {
+	raw, _ = skipAny(raw, "-")
+	first := raw
+	raw, ok := skipDigits(raw)
+	if !ok || first[0] == '0' && len(first)-len(raw) > 1 {
+		return false
+	}
+	if rest, dot := skipAny(raw, "."); dot {
+		if raw, ok = skipDigits(rest); !ok {
+			return false
+		}
+	}
+	if rest, power := skipAny(raw, "eE"); power {
+		rest, _ = skipAny(rest, "+-")
+		if raw, ok = skipDigits(rest); !ok {
+			return false
+		}
+	}
+	return len(raw) == 0
+}
+
+// skipAny steps over one byte of set, and tells whether there was one.
+func skipAny(raw []byte, set string) ([]byte, bool) {
+	if len(raw) > 0 && strings.IndexByte(set, raw[0]) >= 0 {
+		return raw[1:], true
+	}
+	return raw, false
+}
+
+// skipDigits steps over digits, and tells whether there were any.
+func skipDigits(raw []byte) ([]byte, bool) {
+	i := 0
+	for i < len(raw) && raw[i] >= '0' && raw[i] <= '9' {
+		i++
+	}
+	return raw[i:], i > 0
+}
+
+// top is the power of ten of the first digit.
+func (d decimal) top() int { return d.power + len(d.digits) - 1 }
+
+// fits tells whether DynamoDB can keep d.
+func (d decimal) fits() bool {
+	return len(d.digits) <= maxDigits && (d.digits == "" || d.top() >= minPower && d.top() <= maxPower)
+}
+
+// numberSize checks a number and tells its size by DynamoDB's rules.
+func numberSize(raw []byte) (int, error) {
+	d, ok := parseDecimal(raw)
+	if !ok {
+		return 0, fault.New(fault.Invalid, "item data has a malformed number %.50q", raw)
+	}
+	if !d.fits() {
+		return 0, fault.New(fault.Invalid, "item data has the number %.60s; 38 digits between 1E-130 and 9.9E125 can be kept", raw)
+	}
+	size := (len(d.digits)+1)/2 + 1
+	if d.negative {
+		size++
+	}
+	return size, nil
+}
+
+// int is d × 10^-power as a whole number, power being at most d's.
+func (d decimal) int(power int) *big.Int {
+	n, _ := new(big.Int).SetString(d.digits+strings.Repeat("0", d.power-power), 10)
+	if n == nil {
+		n = new(big.Int)
+	}
+	if d.negative {
+		n.Neg(n)
+	}
+	return n
+}
+
+// compare orders two numbers that fit.
+func (d decimal) compare(o decimal) int {
+	power := min(d.power, o.power)
+	return d.int(power).Cmp(o.int(power))
+}
+
+// add gives the exact sum.
+func (d decimal) add(o decimal) decimal {
+	power := min(d.power, o.power)
+	sum := new(big.Int).Add(d.int(power), o.int(power))
+	return decimal{sum.Sign() < 0, new(big.Int).Abs(sum).String(), power}.trim()
+}
+
+// String writes d as DynamoDB does: without an exponent where it is short, in JSON's grammar always.
+func (d decimal) String() string {
+	s := d.digits
+	switch {
+	case s == "":
+		return "0"
+	case d.power >= 0 && d.top() < maxDigits:
+		s += strings.Repeat("0", d.power)
+	case d.power < 0 && d.top() >= 0:
+		s = s[:d.top()+1] + "." + s[d.top()+1:]
+	case d.power < 0 && d.top() >= -maxDigits:
+		s = "0." + strings.Repeat("0", -d.top()-1) + s
+	default:
+		s += "E" + strconv.Itoa(d.power)
+	}
+	if d.negative {
+		return "-" + s
+	}
+	return s
+}
+
+// addNumber adds n to the JSON number raw, exactly.
+func addNumber(raw []byte, n int64) ([]byte, error) {
+	if i, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
+		if sum := i + n; (sum > i) == (n > 0) {
+			return strconv.AppendInt(nil, sum, 10), nil
+		}
+	}
+	d, ok := parseDecimal(raw)
+	if !ok {
+		return nil, fault.New(fault.Invalid, "cannot add to %.50q: not a number", raw)
+	}
+	m, _ := parseDecimal(strconv.AppendInt(nil, n, 10))
+	sum := d.add(m)
+	if !sum.fits() {
+		return nil, fault.New(fault.Invalid, "adding %d to %s needs more than 38 digits", n, raw)
+	}
+	return []byte(sum.String()), nil
+}

@@ -1,0 +1,260 @@
+package table
+
+import (
+	"unicode/utf8"
+
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// DynamoDB's limits on a document.
+const (
+	maxDepth = 32    // nested lists and objects
+	maxName  = 65535 // bytes of a field's name
+)
+
+// measure checks that data is a JSON object that both engines can keep (UTF-8, numbers of 38 digits, 32 levels, no empty
+// names) and tells its size by DynamoDB's rules, in bytes.
+func measure(data []byte) (int, error) {
+	if !utf8.Valid(data) {
+		return 0, fault.New(fault.Invalid, "item data is not UTF-8")
+	}
+	s := scanner{data: data}
+	s.space()
+	if s.peek() != '{' {
+		return 0, fault.New(fault.Invalid, "item data is not a JSON object")
+	}
+	size, err := s.value(0)
+	if err != nil {
+		return 0, err
+	}
+	if s.space(); s.at != len(data) {
+		return 0, s.bad()
+	}
+	return size, nil
+}
+
+// scanner walks a JSON text once. Sizes are those of DynamoDB's item size rules.
+type scanner struct {
+	data []byte
+	at   int
+}
+
+// bad tells where the text stops being JSON.
+func (s *scanner) bad() error {
+	return fault.New(fault.Invalid, "item data is not valid JSON at byte %d", s.at)
+}
+
+// peek is the next byte, 0 at the end.
+func (s *scanner) peek() byte {
+	if s.at < len(s.data) {
+		return s.data[s.at]
+	}
+	return 0
+}
+
+// space steps over white space.
+func (s *scanner) space() {
+	for s.at < len(s.data) {
+		switch s.data[s.at] {
+		case ' ', '\t', '\n', '\r':
+			s.at++
+		default:
+			return
+		}
+	}
+}
+
+// value steps over one value. The fields of the outermost object (depth 0) count without overhead.
+func (s *scanner) value(depth int) (int, error) {
+	switch c := s.peek(); {
+	case c == '{':
+		return s.object(depth)
+	case c == '[':
+		return s.list(depth)
+	case c == '"':
+		return s.text()
+	case c == '-' || c >= '0' && c <= '9':
+		return s.number()
+	default:
+		return s.word()
+	}
+}
+
+// object steps over an object.
+func (s *scanner) object(depth int) (int, error) {
+	size, each := 3, 1
+	if depth == 0 {
+		size, each = 0, 0
+	}
+	err := s.members('}', depth, func() error {
+		name, err := s.name()
+		if err != nil {
+			return err
+		}
+		n, err := s.value(depth + 1)
+		size += name + n + each
+		return err
+	})
+	return size, err
+}
+
+// list steps over an array.
+func (s *scanner) list(depth int) (int, error) {
+	size := 3
+	err := s.members(']', depth, func() error {
+		n, err := s.value(depth + 1)
+		size += n + 1
+		return err
+	})
+	return size, err
+}
+
+// members calls one for each member up to the closing bracket end.
+func (s *scanner) members(end byte, depth int, one func() error) error {
+	if depth > maxDepth {
+		return fault.New(fault.Invalid, "item data nests deeper than %d levels", maxDepth)
+	}
+	s.at++
+	if s.space(); s.peek() == end {
+		s.at++
+		return nil
+	}
+	for {
+		s.space()
+		if err := one(); err != nil {
+			return err
+		}
+		s.space()
+		switch s.peek() {
+		case ',':
+			s.at++
+		case end:
+			s.at++
+			return nil
+		default:
+			return s.bad()
+		}
+	}
+}
+
+// name steps over a member's name and its colon.
+func (s *scanner) name() (int, error) {
+	if s.peek() != '"' {
+		return 0, s.bad()
+	}
+	n, err := s.text()
+	if err != nil {
+		return 0, err
+	}
+	if n == 0 || n > maxName {
+		return 0, fault.New(fault.Invalid, "item data has a field name of %d bytes; 1 to %d are allowed", n, maxName)
+	}
+	if s.space(); s.peek() != ':' {
+		return 0, s.bad()
+	}
+	s.at++
+	s.space()
+	return n, nil
+}
+
+// text steps over a string and counts the bytes that it stands for.
+func (s *scanner) text() (int, error) {
+	size := 0
+	for s.at++; s.at < len(s.data); s.at++ {
+		switch c := s.data[s.at]; {
+		case c == '"':
+			s.at++
+			return size, nil
+		case c < ' ':
+			return 0, s.bad()
+		case c != '\\':
+			size++
+		default:
+			n, err := s.escape()
+			if err != nil {
+				return 0, err
+			}
+			size += n
+		}
+	}
+	return 0, s.bad()
+}
+
+// escape steps to the last byte of an escape sequence and tells how many bytes it stands for.
+func (s *scanner) escape() (int, error) {
+	s.at++
+	switch s.peek() {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 1, nil
+	case 'u':
+		return s.unicode()
+	default:
+		return 0, s.bad()
+	}
+}
+
+// unicode steps over uXXXX. Each half of a surrogate pair counts two of the pair's four bytes.
+func (s *scanner) unicode() (int, error) {
+	if s.at+4 >= len(s.data) {
+		return 0, s.bad()
+	}
+	r := 0
+	for range 4 {
+		s.at++
+		d := unhex(s.data[s.at])
+		if d < 0 {
+			return 0, s.bad()
+		}
+		r = r<<4 | d
+	}
+	switch {
+	case r < 0x80:
+		return 1, nil
+	case r < 0x800, r >= 0xD800 && r < 0xE000:
+		return 2, nil
+	default:
+		return 3, nil
+	}
+}
+
+// unhex is the value of a hexadecimal digit, or -1.
+func unhex(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c >= 'a' && c <= 'f':
+		return int(c-'a') + 10
+	case c >= 'A' && c <= 'F':
+		return int(c-'A') + 10
+	default:
+		return -1
+	}
+}
+
+// word steps over true, false or null.
+func (s *scanner) word() (int, error) {
+	for _, w := range [...]string{"true", "false", "null"} {
+		if end := s.at + len(w); end <= len(s.data) && string(s.data[s.at:end]) == w {
+			s.at = end
+			return 1, nil
+		}
+	}
+	return 0, s.bad()
+}
+
+// number steps over a number that DynamoDB can keep.
+func (s *scanner) number() (int, error) {
+	start := s.at
+	for s.at < len(s.data) && numeric[s.data[s.at]] {
+		s.at++
+	}
+	return numberSize(s.data[start:s.at])
+}
+
+// numeric marks the bytes that a JSON number is made of.
+var numeric = func() (set [256]bool) {
+	for _, c := range []byte("+-.0123456789Ee") {
+		set[c] = true
+	}
+	return set
+}()

@@ -1,0 +1,286 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strconv"
+
+	bolt "go.etcd.io/bbolt"
+
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Get reads one item.
+func (e *Embedded) Get(ctx context.Context, k Key) (Item, error) {
+	if err := checkKey(k); err != nil {
+		return Item{}, err
+	}
+	var it Item
+	var size int
+	err := e.view(ctx, func(tx *bolt.Tx) (err error) {
+		it, size, err = readLive(tx.Bucket(itemBucket), k, e.now())
+		return err
+	})
+	m := meterOf(ctx)
+	m.trip(1)
+	m.read(float64(readUnits(size)))
+	if err == nil && it.Data == nil {
+		return Item{}, absent(k)
+	}
+	return it, err
+}
+
+// absent is the error for an item that is not there.
+func absent(k Key) error { return fault.New(fault.NotFound, "there is no item %s %s", k.PK, k.SK) }
+
+// readLive reads the item under k; its Data is nil when absent. The size counts also when it has expired.
+func readLive(items *bolt.Bucket, k Key, now int64) (Item, int, error) {
+	v := items.Get(storedKey(k))
+	if v == nil {
+		return Item{Key: k}, 0, nil
+	}
+	if h, ok := parseHead(v); ok && !h.live(now) {
+		return Item{Key: k}, h.size, nil
+	}
+	it, h, err := storedItem(k, v)
+	return it, h.size, err
+}
+
+// BatchGet reads many items.
+func (e *Embedded) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error) {
+	keys, err := distinct(keys)
+	if err != nil || len(keys) == 0 {
+		return map[Key]Item{}, err
+	}
+	found, units := make(map[Key]Item, len(keys)), 0
+	err = e.view(ctx, func(tx *bolt.Tx) error {
+		items, now := tx.Bucket(itemBucket), e.now()
+		for _, k := range keys {
+			it, size, err := readLive(items, k, now)
+			if err != nil {
+				return err
+			}
+			if it.Data != nil {
+				found[k] = it
+			}
+			units += readUnits(size)
+		}
+		return nil
+	})
+	m := meterOf(ctx)
+	m.trip((len(keys) + batchGet - 1) / batchGet)
+	m.read(float64(units))
+	return found, err
+}
+
+// distinct checks keys and leaves out repetitions.
+func distinct(keys []Key) ([]Key, error) {
+	out := make([]Key, 0, len(keys))
+	repeated := repetitions(len(keys))
+	for _, k := range keys {
+		if err := checkKey(k); err != nil {
+			return nil, err
+		}
+		if !repeated(out, k) {
+			out = append(out, k)
+		}
+	}
+	return out, nil
+}
+
+// few is up to how many keys looking at each is quicker than a map of them.
+const few = 8
+
+// repetitions tells of each of n keys in turn whether it is among those before it.
+func repetitions(n int) func(before []Key, k Key) bool {
+	if n <= few {
+		return slices.Contains[[]Key]
+	}
+	seen := make(map[Key]struct{}, n)
+	return func(_ []Key, k Key) bool {
+		_, ok := seen[k]
+		seen[k] = struct{}{}
+		return ok
+	}
+}
+
+// Query reads a page of a partition.
+func (e *Embedded) Query(ctx context.Context, q Query) (Page, error) {
+	if err := checkQuery(q); err != nil {
+		return Page{}, err
+	}
+	w := walk{q: q, part: partition(q.PK), now: e.now(), skip: q.Skip}
+	if q.Cursor != "" {
+		after, err := decodeCursor(q.Cursor)
+		if err != nil {
+			return Page{}, err
+		}
+		w.after, w.skip = append(bytes.Clone(w.part), after...), 0
+	}
+	err := e.view(ctx, func(tx *bolt.Tx) error {
+		w.cursor = tx.Bucket(itemBucket).Cursor()
+		return w.run()
+	})
+	m := meterOf(ctx)
+	m.trip(1)
+	m.read(float64(readUnits(w.read)))
+	return w.page, err
+}
+
+// walk is a query under way over a snapshot.
+type walk struct {
+	q      Query
+	part   []byte // begins the partition's keys
+	after  []byte // the last key of the page before
+	cursor *bolt.Cursor
+	now    int64
+	skip   int // still to leave out
+	read   int // bytes gone over, for the price
+	given  int // bytes handed over
+	page   Page
+}
+
+// run fills the page: first steps over what is skipped, looking at no more than the heads, then takes.
+func (w *walk) run() error {
+	low, high := w.bounds()
+	for k, v := w.first(low, high); k != nil && w.within(k, low, high); k, v = w.next() {
+		h, ok := parseHead(v)
+		if !ok {
+			return fault.New(fault.Internal, "the stored item %q is damaged", k)
+		}
+		w.read += h.size
+		if !h.live(w.now) {
+			continue
+		}
+		if w.skip > 0 {
+			w.skip--
+			continue
+		}
+		if more := w.full(); more {
+			return nil
+		}
+		if err := w.take(k, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// full ends the page before an item that would be one too many.
+func (w *walk) full() bool {
+	n := len(w.page.Items)
+	if n == 0 || n < w.q.Limit && w.given < pageBytes {
+		return false
+	}
+	w.page.Next = encodeCursor(w.page.Items[n-1].SK)
+	return true
+}
+
+// take hands one item over.
+func (w *walk) take(k, v []byte) error {
+	it, h, err := storedItem(Key{PK: w.q.PK, SK: string(k[len(w.part):])}, v)
+	if err != nil {
+		return err
+	}
+	w.given += h.size
+	w.page.Items = append(w.page.Items, it)
+	return nil
+}
+
+// bounds are the least stored key of the range and the least after it (nil is none).
+func (w *walk) bounds() (low, high []byte) {
+	low, high = bytes.Clone(w.part), successor(w.part)
+	switch {
+	case w.q.Prefix != "":
+		low = append(low, w.q.Prefix...)
+		high = successor(low)
+	default:
+		low = append(low, w.q.From...)
+		if w.q.To != "" {
+			high = append(append(bytes.Clone(w.part), w.q.To...), 0)
+		}
+	}
+	return w.resume(low, high)
+}
+
+// resume narrows the range to what comes after the cursor.
+func (w *walk) resume(low, high []byte) (from, to []byte) {
+	switch {
+	case w.after == nil:
+	case w.q.Reverse && bytes.Compare(w.after, high) < 0:
+		high = w.after
+	case !w.q.Reverse && bytes.Compare(w.after, low) >= 0:
+		low = append(bytes.Clone(w.after), 0)
+	}
+	return low, high
+}
+
+// within tells whether the key lies in the range.
+func (w *walk) within(k, low, high []byte) bool {
+	if w.q.Reverse {
+		return bytes.Compare(k, low) >= 0
+	}
+	return bytes.Compare(k, high) < 0
+}
+
+// first steps to where the query begins.
+func (w *walk) first(low, high []byte) (k, v []byte) {
+	if w.q.empty() {
+		return nil, nil
+	}
+	if !w.q.Reverse {
+		return w.cursor.Seek(low)
+	}
+	if k, _ = w.cursor.Seek(high); k == nil {
+		return w.cursor.Last()
+	}
+	return w.cursor.Prev()
+}
+
+// next steps on.
+func (w *walk) next() (k, v []byte) {
+	if w.q.Reverse {
+		return w.cursor.Prev()
+	}
+	return w.cursor.Next()
+}
+
+// Feed reads the change feed.
+func (e *Embedded) Feed(ctx context.Context, cursor string, limit int) (Feed, error) {
+	after, err := feedCursor(cursor)
+	if err != nil {
+		return Feed{}, err
+	}
+	if limit < 1 || limit > MaxPage {
+		return Feed{}, fault.New(fault.Invalid, "the feed's limit is %d; 1 to %d are allowed", limit, MaxPage)
+	}
+	f := Feed{Next: cursor}
+	err = e.view(ctx, func(tx *bolt.Tx) error {
+		c := tx.Bucket(feedBucket).Cursor()
+		for k, v := c.Seek(feedKey(after + 1)); k != nil && len(f.Items) < limit; k, v = c.Next() {
+			it, err := feedItem(v)
+			if err != nil {
+				return err
+			}
+			f.Items = append(f.Items, it)
+			after = sequence(k)
+			f.Next = strconv.FormatUint(after, 10)
+		}
+		return nil
+	})
+	meterOf(ctx).trip(1)
+	return f, err
+}
+
+// feedCursor reads a cursor of the feed: the sequence of the last entry that was read.
+func feedCursor(cursor string) (uint64, error) {
+	if cursor == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(cursor, 10, 63)
+	if err != nil {
+		return 0, fault.Cause(fault.Invalid, err, "the cursor %.40q is not one that the feed handed out", cursor)
+	}
+	return n, nil
+}

@@ -1,0 +1,172 @@
+package tabletest
+
+import (
+	"encoding/json"
+	"errors"
+	"math/big"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Skips names cases of the contract that an engine's stand-in is known to get wrong, and why.
+type Skips map[string]string
+
+// cases is the contract, in sentences.
+var cases = []struct {
+	name string
+	run  func(*testing.T, table.Store)
+}{
+	{"an item is put, read, replaced and deleted", putGetDelete},
+	{"every condition holds or fails as written", conditions},
+	{"a comparison between kinds does not hold", conditionsKinds},
+	{"every condition takes an expired item for absent", expiredConditions},
+	{"a failed condition tells the item that it found", conditionOld},
+	{"every change does what it says", changes},
+	{"a change of a malformed kind is refused", changesRefused},
+	{"an update creates an absent item and starts an expired one afresh", updateCreates},
+	{"expired items are absent from reads", expiredReads},
+	{"queries agree with a sorted list", queries},
+	{"a query of a damaged cursor or shape is refused", queriesRefused},
+	{"big pages are cut short and go on", bigPages},
+	{"batches of hundreds are written and read", batches},
+	{"a batch of a condition or a key twice is refused", batchesRefused},
+	{"a transaction of 100 writes is done as a whole", transactions},
+	{"a failed transaction does nothing and names each failure", transactionsFail},
+	{"a transaction sees expired items as absent", transactionsExpired},
+	{"a malformed transaction is refused", transactionsRefused},
+	{"transactions in conflict are each done or refused", transactionsConflict},
+	{"2,400 parallel conditional adds from 12 stores stay exact", counters},
+	{"the feed delivers outbox puts in order and resumes", feed},
+	{"an entry of the feed holds the item as it was put", feedItems},
+	{"keys of any UTF-8 are kept apart and ordered by bytes", keys},
+	{"malformed keys and items are refused", limits},
+	{"the largest item and the longest keys are kept", largest},
+	{"numbers keep 38 digits", numbers},
+	{"every JSON value comes back", values},
+	{"any field name may be used", names},
+	{"a context that has ended does nothing", ended},
+	{"the meter counts round trips and units", meter},
+}
+
+// Run holds the engine that open gives to the contract. Every case opens its own store.
+func Run(t *testing.T, open func(t *testing.T) table.Store, skips ...Skips) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			for _, s := range skips {
+				if why := s[c.name]; why != "" {
+					t.Skip("SKIPPED: " + why)
+				}
+			}
+			c.run(t, open(t))
+		})
+	}
+}
+
+// past and future are expiries on either side of the test.
+func past() time.Time   { return time.Now().Add(-time.Minute) }
+func future() time.Time { return time.Now().Add(time.Hour) }
+
+// at makes a key.
+func at(pk, sk string) table.Key { return table.Key{PK: pk, SK: sk} }
+
+// item makes an item.
+func item(k table.Key, data string) table.Item {
+	return table.Item{Key: k, Data: json.RawMessage(data)}
+}
+
+// expiring makes an item that ends.
+func expiring(k table.Key, data string, end time.Time) table.Item {
+	return table.Item{Key: k, Data: json.RawMessage(data), Expires: end}
+}
+
+// put puts items that must be accepted.
+func put(t *testing.T, s table.Store, items ...table.Item) {
+	t.Helper()
+	for _, it := range items {
+		if _, err := s.Write(t.Context(), table.Put(it)); err != nil {
+			t.Fatalf("put %q %q: %v", it.PK, it.SK, err)
+		}
+	}
+}
+
+// wantData fails the test unless the item is there with the data want.
+func wantData(t *testing.T, s table.Store, k table.Key, want string) {
+	t.Helper()
+	it, err := s.Get(t.Context(), k)
+	if err != nil {
+		t.Fatalf("get %q %q: %v", k.PK, k.SK, err)
+	}
+	if it.Key != k || !sameJSON(it.Data, []byte(want)) {
+		t.Errorf("item %q %q = %s, want %s", it.PK, it.SK, it.Data, want)
+	}
+}
+
+// wantAbsent fails the test unless there is no such item.
+func wantAbsent(t *testing.T, s table.Store, k table.Key) {
+	t.Helper()
+	if it, err := s.Get(t.Context(), k); !fault.Is(err, fault.NotFound) {
+		t.Errorf("get %q %q = %s, %v; want it absent", k.PK, k.SK, it.Data, err)
+	}
+}
+
+// wantInvalid fails the test unless err is a refusal of malformed input.
+func wantInvalid(t *testing.T, what string, err error) {
+	t.Helper()
+	if !fault.Is(err, fault.Invalid) {
+		t.Errorf("%s: error = %v, want a refusal as invalid", what, err)
+	}
+}
+
+// failed is the condition error in err, or the end of the test.
+func failed(t *testing.T, err error) *table.ConditionError {
+	t.Helper()
+	c, ok := errors.AsType[*table.ConditionError](err)
+	if !ok {
+		t.Fatalf("error = %v, want a condition error", err)
+	}
+	if !fault.Is(err, fault.Conflict) {
+		t.Errorf("kind of %v = %v, want conflict", err, fault.KindOf(err))
+	}
+	return c
+}
+
+// sameJSON compares two JSON texts by what they say: numbers by value, objects without order.
+func sameJSON(a, b []byte) bool { return reflect.DeepEqual(plain(a), plain(b)) }
+
+// plain decodes JSON with its numbers in one spelling.
+func plain(data []byte) any {
+	dec := json.NewDecoder(strings.NewReader(string(data)))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return err
+	}
+	return spell(v)
+}
+
+// spell brings every number within v to one spelling.
+func spell(v any) any {
+	switch x := v.(type) {
+	case json.Number:
+		r, ok := new(big.Rat).SetString(x.String())
+		if !ok {
+			return x
+		}
+		return r.RatString()
+	case []any:
+		for i := range x {
+			x[i] = spell(x[i])
+		}
+	case map[string]any:
+		for k := range x {
+			x[k] = spell(x[k])
+		}
+	}
+	return v
+}

@@ -1,0 +1,96 @@
+package tabletest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/engine/table"
+)
+
+// outbox is a partition whose puts the feed delivers.
+const outbox = "ORG#o1#EVENTS"
+
+// followed is how many entries are asked for at once.
+const followed = 5
+
+// follow reads the feed after the cursor until it has held n items, waiting for them as a stream needs.
+func follow(t *testing.T, s table.Store, cursor string, n int) ([]table.Item, string) {
+	t.Helper()
+	var got []table.Item
+	for deadline := time.Now().Add(20 * time.Second); len(got) < n; {
+		f, err := s.Feed(t.Context(), cursor, followed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(f.Items) > followed {
+			t.Errorf("the feed gave %d items, %d were asked for", len(f.Items), followed)
+		}
+		got, cursor = append(got, f.Items...), f.Next
+		if len(f.Items) > 0 {
+			continue
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the feed has given %d of %d items", len(got), n)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return got, cursor
+}
+
+// sortKeys are the sort keys of items.
+func sortKeys(items []table.Item) []string {
+	sks := make([]string, len(items))
+	for i, it := range items {
+		sks[i] = it.SK
+	}
+	return sks
+}
+
+func feed(t *testing.T, s table.Store) {
+	t.Helper()
+	var want []string
+	for i := range 12 {
+		k := at(outbox, fmt.Sprintf("%02d", 99-i)) // the feed follows time, not keys
+		want = append(want, k.SK)
+		put(t, s, item(at("ORG#o1#ACT", k.SK), `{}`))
+		err := s.Transact(t.Context(), table.Put(item(k, `{"i":1}`), table.Absent()), table.Put(item(at("ORG#o1#RES", k.SK), `{}`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, cursor := follow(t, s, "", len(want))
+	if !slices.Equal(sortKeys(got), want) {
+		t.Errorf("the feed gave %q, want %q", sortKeys(got), want)
+	}
+	if f, err := s.Feed(t.Context(), cursor, 5); err != nil || len(f.Items) > 0 {
+		t.Errorf("after the end the feed gave %d items, %v", len(f.Items), err)
+	}
+	err := s.BatchWrite(t.Context(), table.Put(item(at(outbox, "new"), `{}`)), table.Delete(at(outbox, "99")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ = follow(t, s, cursor, 1)
+	if !slices.Equal(sortKeys(got), []string{"new"}) {
+		t.Errorf("after the resume the feed gave %q, want only the new item", sortKeys(got))
+	}
+	again, _ := follow(t, s, "", 13)
+	if !slices.Equal(sortKeys(again), append(want, "new")) {
+		t.Errorf("from the start the feed gave %q", sortKeys(again))
+	}
+}
+
+func feedItems(t *testing.T, s table.Store) {
+	t.Helper()
+	k, end := at(outbox, "evt\x00\u00e9"), future().Truncate(time.Second)
+	put(t, s, expiring(k, `{"n":12345678901234567890.5,"pk":"mine","t":[true,null]}`, end))
+	put(t, s, expiring(k, `{"second":1}`, end))
+	got, _ := follow(t, s, "", 2)
+	if got[0].Key != k || !sameJSON(got[0].Data, []byte(`{"n":12345678901234567890.5,"pk":"mine","t":[true,null]}`)) || !got[0].Expires.Equal(end) {
+		t.Errorf("the first entry is %+v %s", got[0].Key, got[0].Data)
+	}
+	if !sameJSON(got[1].Data, []byte(`{"second":1}`)) {
+		t.Errorf("the second entry is %s", got[1].Data)
+	}
+}

@@ -1,0 +1,155 @@
+package tabletest
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/rand"
+	"crypto/sha512"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/testkit/npmpeer"
+)
+
+// The release of dynoxide that is tried, and what its package must hash to.
+const (
+	dynoxidePackage = "@dynoxide/linux-x64@1.2.1"
+	dynoxideTarball = "dynoxide-linux-x64-1.2.1.tgz"
+	dynoxideSum     = "sBHqlxJ9ANkLluFkYRfd5r8Y0ApFew4FhOrlhgRAgD4XzEoFOukEo1nuBTQ1+jTtofqwn4NWQ2k0Tn5mNTjgUg=="
+)
+
+// WantPeers skips the test, saying so, unless peers are asked for.
+func WantPeers(tb testing.TB) {
+	tb.Helper()
+	npmpeer.Wanted(tb)
+}
+
+// Dynoxide is a store on a fresh table of a dynoxide that runs until the test ends. The test is skipped, loudly, where
+// dynoxide cannot run.
+func Dynoxide(tb testing.TB) table.Store {
+	tb.Helper()
+	return table.Dynamo(NewTable(tb, StartDynoxide(tb)))
+}
+
+// NewTable makes a fresh table at the endpoint and tells where it is.
+func NewTable(tb testing.TB, endpoint string) table.Remote {
+	tb.Helper()
+	r := table.Remote{Table: "t" + rand.Text(), Region: "us-east-1", Endpoint: endpoint, KeyID: "peer", Secret: "peer"}
+	if err := table.CreateTable(tb.Context(), r); err != nil {
+		tb.Fatal(err)
+	}
+	return r
+}
+
+// StartDynoxide starts dynoxide on a fresh file and tells its endpoint.
+func StartDynoxide(tb testing.TB) string {
+	tb.Helper()
+	WantPeers(tb)
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		tb.Skip("SKIPPED: dynoxide is only to be had for linux/amd64")
+	}
+	bin := fetchDynoxide(tb)
+	port := npmpeer.Port(tb)
+	npmpeer.Start(tb, exec.Command(bin, "serve", "--host", "127.0.0.1", "--port", port, //nolint:gosec,noctx // checked by its sum; ends with the test
+		"--db-path", filepath.Join(tb.TempDir(), "dynoxide.db")), port)
+	return "http://127.0.0.1:" + port
+}
+
+// StartMoto starts moto_server and tells its endpoint. The test is skipped, loudly, where it is not installed.
+func StartMoto(tb testing.TB) string {
+	tb.Helper()
+	WantPeers(tb)
+	bin, err := exec.LookPath("moto_server")
+	if err != nil {
+		tb.Skip("SKIPPED: moto_server is not installed (pip install 'moto[server]')")
+	}
+	port := npmpeer.Port(tb)
+	npmpeer.Start(tb, exec.Command(bin, "-p", port), port) //nolint:gosec,noctx // a tool of the developer's; ends with the test
+	return "http://127.0.0.1:" + port
+}
+
+// fetchDynoxide fetches the program through npm once and keeps it under build/peers.
+func fetchDynoxide(tb testing.TB) string {
+	tb.Helper()
+	dir := filepath.Join(npmpeer.Root(tb), "build", "peers")
+	bin := filepath.Join(dir, strings.TrimSuffix(dynoxideTarball, ".tgz"))
+	if _, err := os.Stat(bin); err == nil {
+		return bin
+	}
+	if _, err := exec.LookPath("npm"); err != nil {
+		tb.Skip("SKIPPED: npm, which fetches dynoxide, is not installed")
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		tb.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(tb.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "npm", "pack", "--silent", dynoxidePackage)
+	cmd.Dir = tb.TempDir()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		tb.Skipf("SKIPPED: npm cannot fetch %s: %v\n%s", dynoxidePackage, err, out)
+	}
+	if err := unpack(filepath.Join(cmd.Dir, dynoxideTarball), bin); err != nil {
+		tb.Fatal(err)
+	}
+	return bin
+}
+
+// unpack checks the tarball's sum and takes the program out of it.
+func unpack(tarball, bin string) error {
+	b, err := os.ReadFile(tarball) //nolint:gosec // just fetched
+	if err != nil {
+		return fmt.Errorf("read %s: %w", tarball, err)
+	}
+	if sum := sha512.Sum512(b); base64.StdEncoding.EncodeToString(sum[:]) != dynoxideSum {
+		return fmt.Errorf("%s does not have the expected sha512 sum", tarball)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", tarball, err)
+	}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if err != nil {
+			return fmt.Errorf("find the program in %s: %w", tarball, err)
+		}
+		if h.Name == "package/dynoxide" {
+			return install(r, bin)
+		}
+	}
+}
+
+// install writes the program where it is looked for, as a whole or not at all.
+func install(r io.Reader, bin string) error {
+	f, err := os.CreateTemp(filepath.Dir(bin), "fetch-*")
+	if err != nil {
+		return fmt.Errorf("install %s: %w", bin, err)
+	}
+	_, err = io.Copy(f, r) //nolint:gosec // its sum is known
+	err = errors.Join(err, f.Chmod(0o700), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), bin)
+	}
+	return err
+}
+
+// MotoSkips are the cases that moto 5.2 is known to get wrong.
+var MotoSkips = Skips{
+	"a comparison between kinds does not hold": "moto orders a text against a number and answers 500 (a TypeError of its own)",
+	"the meter counts round trips and units":   "moto reports one capacity unit whatever the size, half a unit for strongly consistent reads and none in transactions",
+
+	"transactions in conflict are each done or refused":         "moto copies the table before a transaction and puts the copy back when it fails: what others wrote meanwhile is lost",
+	"2,400 parallel conditional adds from 12 stores stay exact": "moto tests and adds without a lock, and answers 240 writers at once so slowly that calls end at their deadline",
+}

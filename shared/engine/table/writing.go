@@ -1,0 +1,273 @@
+package table
+
+import (
+	"context"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// effect is what a planned write does to the file; a nil value removes. One with a trim only removes that entry of the
+// feed.
+type effect struct {
+	trim    []byte
+	key     Key
+	stored  []byte // the stored key
+	value   []byte
+	expires int64 // of the new value
+	expired int64 // of the value that was there
+}
+
+// ledger is the transaction of the file that operations share.
+type ledger struct {
+	tx    *bolt.Tx
+	items *bolt.Bucket
+	now   int64
+}
+
+// newLedger opens the bucket that every operation needs.
+func newLedger(tx *bolt.Tx, now int64) *ledger {
+	return &ledger{tx, tx.Bucket(itemBucket), now}
+}
+
+// expiry is the order of expiry. Most commits leave it alone, and a bucket that is not opened costs a commit nothing.
+func (l *ledger) expiry() *bolt.Bucket { return l.tx.Bucket(expiryBucket) }
+
+// feed is the feed, opened when it is needed like expiry.
+func (l *ledger) feed() *bolt.Bucket { return l.tx.Bucket(feedBucket) }
+
+// apply writes what was planned.
+func (l *ledger) apply(effects []effect) error {
+	for i := range effects {
+		if err := l.write(&effects[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write does one effect: the item, its place in the order of expiry, and its entry in the feed.
+func (l *ledger) write(f *effect) error {
+	if f.trim != nil {
+		return l.feed().Delete(f.trim)
+	}
+	if f.expired != 0 && f.expired != f.expires {
+		if err := l.expiry().Delete(expiryKey(f.expired, f.stored)); err != nil {
+			return err
+		}
+	}
+	if f.value == nil {
+		return l.items.Delete(f.stored)
+	}
+	if f.expires != 0 && f.expired != f.expires {
+		if err := l.expiry().Put(expiryKey(f.expires, f.stored), nil); err != nil {
+			return err
+		}
+	}
+	if err := l.items.Put(f.stored, f.value); err != nil {
+		return err
+	}
+	if !outbox(f.key.PK) {
+		return nil
+	}
+	feed := l.feed()
+	seq, err := feed.NextSequence()
+	if err != nil {
+		return err
+	}
+	return feed.Put(feedKey(seq), feedValue(l.now, f.key, f.value))
+}
+
+// find reads the item under k as it stands in the ledger, and what it takes up.
+func (l *ledger) find(k Key, stored []byte) (row, head, error) {
+	v := l.items.Get(stored)
+	if v == nil {
+		return row{}, head{}, nil
+	}
+	it, h, err := storedItem(k, v)
+	if err != nil {
+		return row{}, h, err
+	}
+	return row{exists: h.live(l.now), data: it.Data, expires: it.Expires}, h, nil
+}
+
+// outcome is a planned write: its effect (none for a check), the item afterwards, or the item that failed a condition.
+type outcome struct {
+	effect *effect
+	after  Item
+	failed *Item
+	units  int
+}
+
+// plan works one write out.
+func (l *ledger) plan(w *Write) (outcome, error) {
+	stored := storedKey(w.Item.Key)
+	r, h, err := l.find(w.Item.Key, stored)
+	if err != nil {
+		return outcome{}, err
+	}
+	out := outcome{units: writeUnits(h.size)}
+	ok, err := r.all(w.If)
+	if err != nil {
+		return out, err
+	}
+	if !ok {
+		out.failed = r.item(w.Item.Key)
+		return out, nil
+	}
+	if w.Verb == CheckVerb {
+		return out, nil
+	}
+	out.effect = &effect{key: w.Item.Key, stored: stored, expired: h.expires}
+	if w.Verb == DeleteVerb {
+		return out.delete(h), nil
+	}
+	return out.put(w, &r)
+}
+
+// item is the row as an item, its Data nil when absent.
+func (r *row) item(k Key) *Item {
+	if !r.exists {
+		return &Item{Key: k}
+	}
+	return &Item{Key: k, Data: r.data, Expires: r.expires}
+}
+
+// delete drops the effect when there is nothing to remove.
+func (o outcome) delete(h head) outcome {
+	if h.size == 0 {
+		o.effect = nil
+	}
+	return o
+}
+
+// put works out the new value of a put or an update.
+func (o outcome) put(w *Write, r *row) (outcome, error) {
+	it, err := w.becomes(r)
+	if err != nil {
+		return o, err
+	}
+	size, err := checkItem(it)
+	if err != nil {
+		return o, err
+	}
+	o.after = it
+	o.units = max(o.units, writeUnits(size))
+	o.effect.value, o.effect.expires = storedValue(it, size), expirySeconds(it.Expires)
+	return o, nil
+}
+
+// becomes is the item after a put or an update of r.
+func (w *Write) becomes(r *row) (Item, error) {
+	if w.Verb == UpdateVerb {
+		if !r.exists {
+			r = &row{}
+		}
+		return r.change(w.Item.Key, w.Changes)
+	}
+	it := w.Item
+	it.Expires = wholeSeconds(it.Expires)
+	if len(it.Data) == 0 {
+		it.Data = []byte("{}")
+	}
+	return it, nil
+}
+
+// Write does one write.
+func (e *Embedded) Write(ctx context.Context, w Write) (Item, error) {
+	if err := checkSingle(w); err != nil {
+		return Item{}, err
+	}
+	var out outcome
+	err := e.do(ctx, func(l *ledger) ([]effect, error) {
+		var err error
+		if out, err = l.plan(&w); err != nil {
+			return nil, err
+		}
+		if out.failed != nil {
+			return nil, &ConditionError{Failed: []Failure{{Old: *out.failed}}}
+		}
+		return out.effects(nil), nil
+	})
+	m := meterOf(ctx)
+	m.trip(1)
+	m.write(float64(out.units))
+	if err != nil {
+		return Item{}, err
+	}
+	return out.after, nil
+}
+
+// effects appends the outcome's effect, if it has one.
+func (o outcome) effects(to []effect) []effect {
+	if o.effect == nil {
+		return to
+	}
+	return append(to, *o.effect)
+}
+
+// Transact does up to 100 writes, all or none.
+func (e *Embedded) Transact(ctx context.Context, ws ...Write) error {
+	if err := checkTransact(ws); err != nil {
+		return err
+	}
+	units := 0
+	err := e.do(ctx, func(l *ledger) ([]effect, error) {
+		effects, n, err := l.planAll(ws)
+		units = 2 * n
+		return effects, err
+	})
+	m := meterOf(ctx)
+	m.trip(1)
+	m.write(float64(units))
+	return err
+}
+
+// planAll works a transaction out and names every write whose condition does not hold.
+func (l *ledger) planAll(ws []Write) (effects []effect, units int, err error) {
+	var failed []Failure
+	effects = make([]effect, 0, len(ws))
+	for i := range ws {
+		out, err := l.plan(&ws[i])
+		if err != nil {
+			return nil, units, err
+		}
+		units += max(1, out.units)
+		if out.failed != nil {
+			failed = append(failed, Failure{Index: i, Old: *out.failed})
+		}
+		effects = out.effects(effects)
+	}
+	if failed != nil {
+		return nil, units, &ConditionError{Failed: failed}
+	}
+	return effects, units, nil
+}
+
+// batchGroup is how many writes of a batch go into one commit, so that others are not held up for long.
+const batchGroup = 1000
+
+// BatchWrite does any number of puts and deletes.
+func (e *Embedded) BatchWrite(ctx context.Context, ws ...Write) error {
+	if err := checkBatch(ws); err != nil {
+		return err
+	}
+	m := meterOf(ctx)
+	for from := 0; from < len(ws); from += batchGroup {
+		part := ws[from:min(from+batchGroup, len(ws))]
+		units := 0
+		err := e.do(ctx, func(l *ledger) ([]effect, error) {
+			effects, n, err := l.planAll(part)
+			units = n
+			return effects, err
+		})
+		m.trip((len(part) + batchWrite - 1) / batchWrite)
+		m.write(float64(units))
+		if err != nil {
+			return fault.Wrap(fmt.Sprintf("batch write from %d", from), err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package workflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow/asl"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// arnPrefix begins the ids of executions and machines in the context object.
+const arnPrefix = "arn:aws:states:local:000000000000:"
+
+// launch runs an execution in a goroutine of its own, unless one does already. x is nil when it must be read first.
+func (e *Embedded) launch(r ref, x *Execution) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed || e.running[r] != nil {
+		return
+	}
+	ctx, cancel := context.WithCancelCause(e.life)
+	e.running[r] = cancel
+	e.group.Go(func() {
+		defer func() {
+			cancel(nil)
+			e.mu.Lock()
+			delete(e.running, r)
+			e.mu.Unlock()
+		}()
+		e.drive(ctx, r, x)
+	})
+}
+
+// drive runs an execution until it has ended or is stopped. When the store fails it tries again from what is kept.
+func (e *Embedded) drive(ctx context.Context, r ref, x *Execution) {
+	for n := 0; ; n++ {
+		err := e.advance(ctx, r, x)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		e.p.Log.WarnContext(ctx, "execution interrupted, trying again", "execution", r.String(), "error", err)
+		if e.p.Clock.Sleep(ctx, backoff(n, time.Minute)) != nil {
+			return
+		}
+		x = nil
+	}
+}
+
+// backoff is the wait after try n: 50 ms, doubled each time, up to most.
+func backoff(n int, most time.Duration) time.Duration {
+	return min(50*time.Millisecond<<min(n, 20), most)
+}
+
+// advance runs an execution from where it stands to its end.
+func (e *Embedded) advance(ctx context.Context, r ref, x *Execution) error {
+	w := newWork(e, r)
+	defer w.deafen()
+	frames := map[string]asl.Frame{}
+	if x == nil {
+		var err error
+		if x, err = e.load(ctx, w, frames); err != nil || x.Status != Running {
+			return err
+		}
+	}
+	out, err := e.p.Machines[r.machine].Run(ctx, asl.Env{Clock: e.p.Clock, Tasks: w, Journal: w}, asl.Execution{
+		ID: arnPrefix + "execution:" + r.machine + ":" + r.name, Name: r.name,
+		MachineID: arnPrefix + "stateMachine:" + r.machine, Machine: r.machine,
+		Input: x.Input, Started: x.Started, Frames: frames,
+	})
+	done := *x
+	done.Stopped = e.p.Clock.Now()
+	failed, isFailure := errors.AsType[*asl.Error](err)
+	switch {
+	case err == nil:
+		done.Status, done.Output = Succeeded, out
+	case errors.Is(context.Cause(ctx), errStopped):
+		return w.drop(e.life, w.leftovers()) //nolint:contextcheck // ctx has ended with the execution
+	case ctx.Err() != nil || !isFailure:
+		return err
+	case errors.Is(err, asl.ErrTimedOut):
+		done.Status, done.Error, done.Cause = TimedOut, failed.Name, failed.Cause
+	default:
+		done.Status, done.Error, done.Cause = Failed, failed.Name, failed.Cause
+	}
+	return w.finish(ctx, done)
+}
+
+// load reads an execution and its frames.
+func (e *Embedded) load(ctx context.Context, w *work, frames map[string]asl.Frame) (*Execution, error) {
+	ctx = table.Within(ctx, scopePrefix)
+	var x *Execution
+	q := table.Query{PK: w.ref.pk(), Limit: 1_000}
+	for {
+		page, err := e.p.Store.Query(ctx, q)
+		if err != nil {
+			return nil, fault.Wrap("load "+w.ref.String(), err)
+		}
+		for _, it := range page.Items {
+			if it.SK == executionSK {
+				have, _, err := execution(w.ref, it)
+				if err != nil {
+					return nil, err
+				}
+				x = &have
+				continue
+			}
+			if err := w.loaded(it, frames); err != nil {
+				return nil, err
+			}
+		}
+		if q.Cursor = page.Next; q.Cursor == "" {
+			break
+		}
+	}
+	if x == nil {
+		return nil, fmt.Errorf("load %s: the execution has a place in the list of running ones, but is not there", w.ref)
+	}
+	return x, nil
+}
+
+// loaded takes over an item that an earlier process kept.
+func (w *work) loaded(it table.Item, frames map[string]asl.Frame) error {
+	if it.SK == outputSK {
+		return nil
+	}
+	w.kept[it.SK] = true
+	path, ok := strings.CutPrefix(it.SK, framePrefix)
+	if !ok {
+		return nil
+	}
+	stored, err := table.Decode[frameItem](it)
+	if err != nil {
+		return err
+	}
+	var f asl.Frame
+	if err := stored.unpack(&f); err != nil {
+		return fmt.Errorf("load frame %q of %s: %w", path, w.ref, err)
+	}
+	frames[path] = f
+	return nil
+}

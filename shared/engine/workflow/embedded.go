@@ -1,0 +1,241 @@
+package workflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow/asl"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Parts are what the embedded engine is put together from.
+type Parts struct {
+	Store    table.Store
+	Clock    clock.Clock
+	Machines map[string]*asl.Machine // by name, see Machines
+	Handlers map[string]Handler      // by the name of the function that a Resource or a FunctionName leads to
+	Log      *slog.Logger
+	// Tasks is how many handlers run at once; 0 is 64.
+	Tasks int
+	// TaskLimit ends a handler that takes longer, with Sandbox.Timedout as Lambda does; 0 is Lambda's 15 minutes.
+	TaskLimit time.Duration
+}
+
+// Embedded runs state machines in this process and keeps their state in the table, so that Resume carries on with what a
+// process left when it died. Tasks are called at least once: one that was under way is called again.
+type Embedded struct {
+	p     Parts
+	slots chan struct{}   // held by handlers under way
+	life  context.Context //nolint:containedctx // the life of the engine, which executions outlive their callers by
+	end   context.CancelCauseFunc
+	group sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	running map[ref]context.CancelCauseFunc
+	waiting map[string]chan answer // by token
+}
+
+var (
+	errClosed  = errors.New("the workflow engine is closed")
+	errStopped = errors.New("the execution was stopped")
+)
+
+// NewEmbedded makes an engine. It checks that every function that a machine names has a handler. Executions that an
+// earlier process left are not touched before Resume.
+func NewEmbedded(p Parts) (*Embedded, error) {
+	for name, m := range p.Machines {
+		for _, f := range m.Functions() {
+			if p.Handlers[f] == nil {
+				return nil, fmt.Errorf("state machine %s calls function %q, which has no handler", name, f)
+			}
+		}
+	}
+	if p.Tasks == 0 {
+		p.Tasks = 64
+	}
+	if p.TaskLimit == 0 {
+		p.TaskLimit = 15 * time.Minute
+	}
+	life, end := context.WithCancelCause(context.Background())
+	return &Embedded{
+		p: p, life: life, end: end, slots: make(chan struct{}, p.Tasks),
+		running: map[ref]context.CancelCauseFunc{}, waiting: map[string]chan answer{},
+	}, nil
+}
+
+// Start begins an execution; it is one round trip to the store.
+func (e *Embedded) Start(ctx context.Context, machine, name string, input any) error {
+	r := ref{machine, name}
+	if e.p.Machines[machine] == nil {
+		return fault.New(fault.Internal, "there is no state machine %q", machine)
+	}
+	if err := checkName(name); err != nil {
+		return err
+	}
+	raw, err := encodeInput(input)
+	if err != nil {
+		return err
+	}
+	if e.isClosed() {
+		return fault.Cause(fault.Unavailable, errClosed, "cannot start %s", r)
+	}
+	x := Execution{Machine: machine, Name: name, Status: Running, Input: raw, Started: e.p.Clock.Now()}
+	err = e.create(ctx, r, x)
+	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
+		return e.taken(r, x, lost) //nolint:contextcheck // an execution outlives who starts it
+	}
+	if err != nil {
+		return fault.Wrap("start "+r.String(), err)
+	}
+	e.launch(r, &x) //nolint:contextcheck // as above
+	return nil
+}
+
+// create writes a new execution, together with its place in the list of running ones.
+func (e *Embedded) create(ctx context.Context, r ref, x Execution) error {
+	run, err := item(r.running(), struct{}{}, time.Time{})
+	if err != nil {
+		return err
+	}
+	return packing(func(as form) error {
+		items, err := executionItems(x, as)
+		if err != nil {
+			return err
+		}
+		return e.p.Store.Transact(table.Within(ctx, scopePrefix), table.Put(items[0], table.Absent()), table.Put(run))
+	})
+}
+
+// taken answers a start under a name that exists: the same start again is no error. If no goroutine runs the execution,
+// its first start was cut off, and it is run now.
+func (e *Embedded) taken(r ref, x Execution, lost *table.ConditionError) error {
+	old, _ := lost.Old(0)
+	have, _, err := execution(r, old)
+	if err != nil {
+		return fault.Wrap("start "+r.String(), err)
+	}
+	if have.Status != Running {
+		return fault.New(fault.Conflict, "the execution %s has already run and ended", r)
+	}
+	if !asl.Same(have.Input, x.Input) {
+		return fault.New(fault.Conflict, "the execution %s already runs with another input", r)
+	}
+	e.launch(r, nil)
+	return nil
+}
+
+// Stop aborts an execution. Handlers under way see their context end.
+func (e *Embedded) Stop(ctx context.Context, machine, name, cause string) error {
+	r, now := ref{machine, name}, e.p.Clock.Now()
+	err := e.p.Store.Transact(table.Within(ctx, scopePrefix),
+		table.Update(r.key(executionSK), []table.Change{
+			table.Set("status", Aborted), table.Set("cause", cause), table.Set("stopped", now),
+			table.Expire(now.Add(retention)),
+		}, table.Exists(), table.Equal("status", string(Running))),
+		table.Delete(r.running()))
+	lost, ended := errors.AsType[*table.ConditionError](err)
+	if ended {
+		if old, _ := lost.Old(0); old.Data == nil {
+			return fault.New(fault.NotFound, "there is no execution %s", r)
+		}
+		return nil
+	}
+	if err != nil {
+		return fault.Wrap("stop "+r.String(), err)
+	}
+	e.mu.Lock()
+	cancel := e.running[r]
+	e.mu.Unlock()
+	if cancel != nil {
+		cancel(errStopped)
+	}
+	return nil
+}
+
+// Describe reads an execution.
+func (e *Embedded) Describe(ctx context.Context, machine, name string) (Execution, error) {
+	r := ref{machine, name}
+	ctx = table.Within(ctx, scopePrefix)
+	it, err := e.p.Store.Get(ctx, r.key(executionSK))
+	if fault.Is(err, fault.NotFound) {
+		return Execution{}, fault.Cause(fault.NotFound, err, "there is no execution %s", r)
+	}
+	if err != nil {
+		return Execution{}, fault.Wrap("describe "+r.String(), err)
+	}
+	x, h, err := execution(r, it)
+	if err != nil || !h.Apart {
+		return x, err
+	}
+	out, err := table.Read[packed](ctx, e.p.Store, r.key(outputSK))
+	if err != nil {
+		return x, fault.Wrap("read output of "+r.String(), err)
+	}
+	return x, out.unpack(&x.Output)
+}
+
+// resumePage is how many running executions Resume reads at a time.
+const resumePage = 1_000
+
+// Resume carries on with every execution that has not ended. It returns once all are under way.
+func (e *Embedded) Resume(ctx context.Context) error {
+	ctx = table.Within(ctx, scopePrefix)
+	q := table.Query{PK: runningPK, Limit: resumePage}
+	for {
+		page, err := e.p.Store.Query(ctx, q)
+		if err != nil {
+			return fault.Wrap("list running executions", err)
+		}
+		for _, it := range page.Items {
+			r, err := parseRef(it.SK)
+			if err != nil {
+				return fault.Wrap("list running executions", err)
+			}
+			if e.p.Machines[r.machine] == nil {
+				e.p.Log.ErrorContext(ctx, "an execution stays as it is: its state machine is gone", "execution", r.String())
+				continue
+			}
+			e.launch(r, nil) //nolint:contextcheck // as above
+		}
+		if q.Cursor = page.Next; q.Cursor == "" {
+			return nil
+		}
+	}
+}
+
+// closeWait bounds how long Close waits for handlers that do not heed the end of their context.
+const closeWait = 10 * time.Second
+
+// Close stops all executions where they stand; Resume of a later engine carries on with them. It waits for the handlers
+// under way, whose contexts end.
+func (e *Embedded) Close() error {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	e.end(errClosed)
+	done := make(chan struct{})
+	go func() { e.group.Wait(); close(done) }()
+	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+	defer cancel()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("handlers still run %s after their contexts ended", closeWait)
+	}
+}
+
+func (e *Embedded) isClosed() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.closed
+}
+
+var _ Engine = (*Embedded)(nil)

@@ -1,0 +1,39 @@
+package workflow_test
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/engine/workflow/asl"
+)
+
+func TestWhateverFitsAStateFitsTheStore(t *testing.T) {
+	const twoTasks = `{"StartAt":"A","States":{"A":{"Type":"Task","Resource":"${Fn}","Next":"B"},"B":{"Type":"Task","Resource":"${Fn}","End":true}}}`
+	noise := make([]rune, (asl.MaxPayload-2)/3)
+	for i := range noise {
+		noise[i] = rune(0x4E00 + rand.IntN(0x5000)) //nolint:gosec // three bytes each, which no compression shortens much
+	}
+	for name, input := range map[string]string{
+		"many small values":         "[" + strings.Repeat("1,", (asl.MaxPayload-2)/2-1) + "1]",
+		"text that is only escapes": `"` + strings.Repeat("<", asl.MaxPayload-2) + `"`,
+		"text without redundancy":   `"` + string(noise) + `"`,
+		"numbers out of all bounds": `{"digits":` + strings.Repeat("7", 200) + `,"n":1e400}`,
+		"depth":                     strings.Repeat("[", 200) + strings.Repeat("]", 200),
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := engine(t, workflow.Parts{Machines: machine(t, twoTasks), Handlers: fn(
+				func(_ context.Context, in json.RawMessage) (any, error) { return in, nil })})
+			if err := e.Start(t.Context(), "m", "x", json.RawMessage(input)); err != nil {
+				t.Fatal(err)
+			}
+			x := ended(t, e, "x")
+			if x.Status != workflow.Succeeded || string(x.Output) != input || string(x.Input) != input {
+				t.Fatalf("%s %s: %.200s; %d bytes in, %d stored, %d out", x.Status, x.Error, x.Cause, len(input), len(x.Input), len(x.Output))
+			}
+		})
+	}
+}

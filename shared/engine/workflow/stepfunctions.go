@@ -1,0 +1,157 @@
+package workflow
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+
+	"lamplighter.dev/shared/engine/workflow/asl"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// sfnLimit bounds a call to Step Functions with all its retries; the SDK tries three times.
+const sfnLimit = 20 * time.Second
+
+// stepFunctions runs state machines in AWS.
+type stepFunctions struct {
+	client *sfn.Client
+	arns   map[string]string
+}
+
+// StepFunctions is the engine in AWS. arns gives the ARN of each machine by its name; see ARNs.
+func StepFunctions(client *sfn.Client, arns map[string]string) Engine {
+	return &stepFunctions{client, arns}
+}
+
+// ARNs makes the ARNs of machines that are named alike, from what they begin with:
+// "arn:aws:states:eu-west-1:123456789012:stateMachine:lamplighter-prod-" and "action" make "…:lamplighter-prod-action".
+func ARNs(prefix string, machines ...string) map[string]string {
+	out := make(map[string]string, len(machines))
+	for _, m := range machines {
+		out[m] = prefix + m
+	}
+	return out
+}
+
+// machine is the ARN of a machine.
+func (s *stepFunctions) machine(name string) (string, error) {
+	arn := s.arns[name]
+	if arn == "" {
+		return "", fault.New(fault.Internal, "there is no state machine %q", name)
+	}
+	return arn, nil
+}
+
+// execution is the ARN of an execution: that of the machine, with the name behind it.
+func (s *stepFunctions) execution(machine, name string) (*string, error) {
+	arn, err := s.machine(machine)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	return aws.String(strings.Replace(arn, ":stateMachine:", ":execution:", 1) + ":" + name), nil
+}
+
+// Start begins an execution. Step Functions itself accepts the same start again while the execution runs.
+func (s *stepFunctions) Start(ctx context.Context, machine, name string, input any) error {
+	r := ref{machine, name}
+	arn, err := s.machine(machine)
+	if err != nil {
+		return err
+	}
+	if err := checkName(name); err != nil {
+		return err
+	}
+	raw, err := encodeInput(input)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, sfnLimit)
+	defer cancel()
+	_, err = s.client.StartExecution(ctx, &sfn.StartExecutionInput{
+		StateMachineArn: &arn, Name: &name, Input: aws.String(string(raw)),
+	})
+	if code(err) == "ExecutionAlreadyExists" {
+		return s.taken(ctx, r, raw)
+	}
+	return classified("start "+r.String(), err)
+}
+
+// taken answers a start under a name that exists, by what exists under it.
+func (s *stepFunctions) taken(ctx context.Context, r ref, input []byte) error {
+	x, err := s.Describe(ctx, r.machine, r.name)
+	switch {
+	case err != nil:
+		return fault.Wrap("start "+r.String(), err)
+	case x.Status != Running:
+		return fault.New(fault.Conflict, "the execution %s has already run and ended", r)
+	case !asl.Same(x.Input, input):
+		return fault.New(fault.Conflict, "the execution %s already runs with another input", r)
+	}
+	return nil
+}
+
+// Stop aborts an execution.
+func (s *stepFunctions) Stop(ctx context.Context, machine, name, cause string) error {
+	arn, err := s.execution(machine, name)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, sfnLimit)
+	defer cancel()
+	_, err = s.client.StopExecution(ctx, &sfn.StopExecutionInput{ExecutionArn: arn, Cause: &cause})
+	return classified("stop "+ref{machine, name}.String(), err)
+}
+
+// Describe reads an execution.
+func (s *stepFunctions) Describe(ctx context.Context, machine, name string) (Execution, error) {
+	arn, err := s.execution(machine, name)
+	if err != nil {
+		return Execution{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, sfnLimit)
+	defer cancel()
+	out, err := s.client.DescribeExecution(ctx, &sfn.DescribeExecutionInput{ExecutionArn: arn})
+	if err != nil {
+		return Execution{}, classified("describe "+ref{machine, name}.String(), err)
+	}
+	x := Execution{
+		Machine: machine, Name: name, Status: Status(out.Status), Input: []byte(aws.ToString(out.Input)),
+		Error: aws.ToString(out.Error), Cause: aws.ToString(out.Cause),
+		Started: aws.ToTime(out.StartDate).UTC(), Stopped: aws.ToTime(out.StopDate).UTC(),
+	}
+	if out.StopDate == nil {
+		x.Stopped = time.Time{}
+	}
+	if out.Output != nil {
+		x.Output = []byte(*out.Output)
+	}
+	return x, nil
+}
+
+// Signal answers a task.
+func (s *stepFunctions) Signal(ctx context.Context, token string, output any, failure *TaskError) error {
+	ctx, cancel := context.WithTimeout(ctx, sfnLimit)
+	defer cancel()
+	if failure != nil {
+		_, err := s.client.SendTaskFailure(ctx, &sfn.SendTaskFailureInput{
+			TaskToken: &token, Error: &failure.Name, Cause: &failure.Cause,
+		})
+		return classified("fail task", err)
+	}
+	a, err := newAnswer(output, nil)
+	if err != nil {
+		return err
+	}
+	_, err = s.client.SendTaskSuccess(ctx, &sfn.SendTaskSuccessInput{
+		TaskToken: &token, Output: aws.String(string(a.Output)),
+	})
+	return classified("answer task", err)
+}
+
+var _ Engine = (*stepFunctions)(nil)

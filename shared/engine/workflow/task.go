@@ -1,0 +1,66 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Call is what our machines send to a worker: which of its tasks, that task's input, and, to a task that cleans up, what
+// the machine caught.
+type Call struct {
+	Task  string          `json:"task"`
+	Input json.RawMessage `json:"input"`
+	Error *Caught         `json:"error,omitempty"`
+}
+
+// Caught is an error as a state machine catches it.
+type Caught struct {
+	Error string `json:"Error"`
+	Cause string `json:"Cause"`
+}
+
+// String is the error's name and message. A Lambda that failed reports its cause as JSON.
+func (c *Caught) String() string {
+	if c == nil {
+		return "unknown error"
+	}
+	var told struct {
+		Message string `json:"errorMessage"`
+	}
+	if json.Unmarshal([]byte(c.Cause), &told) == nil && told.Message != "" {
+		return c.Error + ": " + told.Message
+	}
+	return c.Error + ": " + c.Cause
+}
+
+// ReadCall decodes what a machine sent to the worker of the name.
+func ReadCall(worker string, input json.RawMessage) (Call, error) {
+	var c Call
+	if err := json.Unmarshal(input, &c); err != nil {
+		return c, fault.Cause(fault.Invalid, err, "%s was called with no task", worker)
+	}
+	return c, nil
+}
+
+// Tenanted is an input that names the organization it belongs to.
+type Tenanted interface{ Tenant() string }
+
+// Do decodes the call's input and runs the task on it, confined to the organization that the input names.
+func Do[I Tenanted, O any](ctx context.Context, c Call, task func(context.Context, I) (O, error)) (any, error) {
+	var in I
+	if err := json.Unmarshal(c.Input, &in); err != nil {
+		return nil, fault.Cause(fault.Invalid, err, "input of task %s", c.Task)
+	}
+	if in.Tenant() == "" {
+		return nil, fault.New(fault.Invalid, "input of task %s names no organization", c.Task)
+	}
+	out, err := task(table.WithTenant(ctx, in.Tenant()), in)
+	if err != nil {
+		return nil, fmt.Errorf("task %s: %w", c.Task, err)
+	}
+	return out, nil
+}

@@ -1,0 +1,61 @@
+// Package pending keeps the list of work that has begun and not ended, across all organizations, so that the sweeper can
+// start again what was lost between a commit and the start of its state machine.
+package workqueue
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Shards is how many partitions the list is spread over.
+const Shards = 16
+
+// Prefix begins the partition keys of the list; a tenant's transaction that writes one runs in
+// table.Within(ctx, pending.Prefix).
+const Prefix = "PENDING#"
+
+// Work is one execution that must come to an end: of Machine, for the record ID, in the organization Org.
+type Work struct {
+	ID      string          `json:"id"` // act_…, bulk_…, job_…
+	Org     string          `json:"org"`
+	Machine string          `json:"machine"`
+	Try     int             `json:"try"` // how often it was started anew after its execution had failed
+	Input   json.RawMessage `json:"input"`
+	At      time.Time       `json:"at"`
+}
+
+// Name is the execution's name: the id, and the try from the second on.
+func (w Work) Name() string {
+	if w.Try == 0 {
+		return w.ID
+	}
+	return fmt.Sprintf("%s-%d", w.ID, w.Try)
+}
+
+// Key is where the work of the id is listed.
+func Key(id string) table.Key {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id)) // a hash never fails
+	return table.Key{PK: PK(int(h.Sum32() % Shards)), SK: id}
+}
+
+// PK is the partition of a shard.
+func PK(shard int) string { return fmt.Sprintf("%s%02d", Prefix, shard) }
+
+// Add is the write that lists w, with input as its machine's input. It belongs into the transaction that begins the work.
+func Add(w Work, input any) (table.Write, error) {
+	b, err := json.Marshal(input)
+	if err != nil {
+		return table.Write{}, fmt.Errorf("encode input of %s: %w", w.ID, err)
+	}
+	w.Input = b
+	it, err := table.Row(Key(w.ID), w)
+	return table.Put(it), err
+}
+
+// Done is the write that takes the work off the list. It belongs into the transaction that ends the work.
+func Done(id string) table.Write { return table.Delete(Key(id)) }

@@ -1,0 +1,137 @@
+package membership
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// Assignment is a grant of a member as the organization's list of assignments has it. The member's own row is what decides;
+// this one is written with it in one transaction, so that the two never differ.
+type Assignment struct {
+	ID        string    `json:"id"`
+	User      string    `json:"user"`
+	Email     string    `json:"email"`
+	Role      string    `json:"role"`
+	Scope     string    `json:"scope"`
+	CreatedAt time.Time `json:"createdAt"`
+	CreatedBy string    `json:"createdBy"` // an e-mail address
+}
+
+// assignmentKey is where an assignment is listed.
+func assignmentKey(org, id string) table.Key {
+	return table.Key{PK: table.TenantPK(org) + "ASSIGN", SK: id}
+}
+
+// listed are the writes that make the list of assignments follow a member, who had the grants before.
+func listed(ctx context.Context, org string, m identity.Member, before []identity.Grant) ([]table.Write, error) {
+	var out []table.Write
+	had := map[string]identity.Grant{}
+	for _, g := range before {
+		had[g.ID] = g
+		if g.ID != "" && !slices.ContainsFunc(m.Grants, func(now identity.Grant) bool { return now.ID == g.ID }) {
+			out = append(out, table.Delete(assignmentKey(org, g.ID)))
+		}
+	}
+	for _, g := range m.Grants {
+		if was, ok := had[g.ID]; ok && was.Role == g.Role && was.Scope == g.Scope {
+			continue
+		}
+		it, err := table.Row(assignmentKey(org, g.ID), Assignment{
+			ID: g.ID, User: m.User, Email: m.Email, Role: g.Role, Scope: g.Scope,
+			CreatedAt: id.Time(g.ID), CreatedBy: cmp.Or(identity.From(ctx).Email, m.Email),
+		})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, table.Put(it))
+	}
+	return out, nil
+}
+
+// Founding are the writes that make the user the one member and owner of a new organization.
+func Founding(ctx context.Context, org string, u identity.User, now time.Time) ([]table.Write, error) {
+	m := Newcomer(u.ID, u.Email, []identity.Grant{{Role: identity.Owner, Scope: identity.OrgScope}}, now)
+	access, err := table.Row(identity.AccessKey(org), identity.Access{Members: 1, Owners: 1})
+	if err != nil {
+		return nil, err
+	}
+	in, err := entry(org, m)
+	if err != nil {
+		return nil, err
+	}
+	list, err := listed(ctx, org, m, nil)
+	return slices.Concat([]table.Write{table.Put(access, table.Absent())}, in, list), err
+}
+
+// Assignment reads one assignment of org; fault.NotFound when there is none. One round trip.
+func (s People) Assignment(ctx context.Context, org, assignment string) (Assignment, error) {
+	if id.Valid("asgn", assignment) {
+		k := assignmentKey(org, assignment)
+		a, err := table.Read[Assignment](table.Within(ctx, k.PK), s.Table, k)
+		if !fault.Is(err, fault.NotFound) {
+			return a, fault.Wrap("read assignment "+assignment, err)
+		}
+	}
+	return Assignment{}, fault.New(fault.NotFound, "assignment %.64q does not exist", assignment)
+}
+
+// listPage is how many assignments are read at once.
+const listPage = 2_000
+
+// Assignments gives each assignment of org to see, the oldest first, until see tells that it has seen enough. They are as
+// many as MaxMembers and identity.MaxGrants allow, so they are not gathered here.
+func (s People) Assignments(ctx context.Context, org string, see func(Assignment) (more bool)) error {
+	q := table.Query{PK: assignmentKey(org, "").PK, Limit: listPage}
+	for {
+		page, err := s.Table.Query(table.Within(ctx, q.PK), q)
+		if err != nil {
+			return fmt.Errorf("list assignments of %s: %w", org, err)
+		}
+		some, err := table.DecodeAll[Assignment](page.Items)
+		if err != nil {
+			return err
+		}
+		for _, a := range some {
+			if !see(a) {
+				return nil
+			}
+		}
+		if q.Cursor = page.Next; q.Cursor == "" {
+			return nil
+		}
+	}
+}
+
+// ErrChanged is that something has changed since it was read and judged.
+var ErrChanged = errChanged
+
+// Given is a grant, and the generation of the organization's roles by which it was judged.
+type Given struct {
+	identity.Grant
+	Generation int64
+	Also       []table.Write // what is written with it, or must hold then: that the team of its scope is there
+}
+
+// Assign gives the member old, as it was read, one more grant. It is fault.Conflict when the member has as many as can be,
+// and ErrChanged when the member, or the organization's roles, have changed since: read and judge again then. A grant of a
+// custom role counts as a change of the roles, so that nobody deletes the role at the same time. One round trip.
+func (s People) Assign(ctx context.Context, org string, old identity.Member, g Given) error {
+	if len(old.Grants) >= identity.MaxGrants {
+		return fault.New(fault.Conflict, "%s has %d grants, and more are not possible: revoke some first", old.Email, len(old.Grants))
+	}
+	next := old
+	next.Grants = Newcomer(old.User, old.Email, append(slices.Clone(old.Grants), g.Grant), s.Clock.Now()).Grants
+	t := step{owners: owners(next) - owners(old), generation: &g.Generation}
+	if _, system := identity.SystemRole(g.Role); !system {
+		t.roles = 1
+	}
+	return s.exchange(ctx, org, swap{old: old, next: next, step: t, extra: g.Also})
+}

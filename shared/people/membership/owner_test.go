@@ -1,0 +1,167 @@
+package membership_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/membership"
+)
+
+// check 43: the last owner cannot be removed, demoted or locked out.
+func TestTheLastOwnerStays(t *testing.T) {
+	s := newStage(t)
+	ada := s.member("ada", identity.Owner)
+	s.member("eve", identity.Admin)
+	for name, change := range map[string]func(identity.Member) error{
+		"removed":    func(m identity.Member) error { return s.Remove(s.ctx, org, m) },
+		"demoted":    func(m identity.Member) error { return s.Regrant(s.ctx, org, m, grants(identity.Admin)) },
+		"locked out": func(m identity.Member) error { return s.disable(m, true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := change(ada)
+			if !fault.Is(err, fault.Conflict) || !strings.Contains(fault.Message(err), "the last owner cannot be removed or demoted") {
+				t.Errorf("%v", err)
+			}
+			s.counts(2, 1)
+		})
+	}
+	if !s.found("ada").Owns() {
+		t.Error("the last owner went")
+	}
+}
+
+func TestAnOwnerWhoIsDisabledDoesNotCount(t *testing.T) {
+	s := newStage(t)
+	s.member("ada", identity.Owner)
+	eve := s.member("eve", identity.Owner)
+	s.counts(2, 2)
+	s.must(s.disable(eve, true))
+	s.counts(2, 1)
+	s.want(fault.Conflict, s.Remove(s.ctx, org, s.found("ada")))
+	s.must(s.Regrant(s.ctx, org, s.found("eve"), grants(identity.Viewer)))
+	s.counts(2, 1)
+	s.must(s.Regrant(s.ctx, org, s.found("eve"), grants(identity.Owner)))
+	s.counts(2, 1)
+	s.must(s.disable(s.found("eve"), false))
+	s.counts(2, 2)
+	s.must(s.Remove(s.ctx, org, s.found("ada")))
+	s.counts(1, 1)
+}
+
+func TestAScopedOwnerIsNoOwner(t *testing.T) {
+	s := newStage(t)
+	s.member("ada", identity.Owner)
+	eve := s.member("eve")
+	s.must(s.Regrant(s.ctx, org, eve, []identity.Grant{{Role: identity.Owner, Scope: "team:team_1"}}))
+	s.counts(2, 1)
+	s.want(fault.Conflict, s.Remove(s.ctx, org, s.found("ada")))
+}
+
+// check 43: two owners who remove each other at the same time leave one, whatever the order.
+func TestTwoOwnersWhoRemoveEachOther(t *testing.T) {
+	s := newStage(t)
+	for round := range 200 {
+		a, b := s.member(fmt.Sprintf("a%d", round), identity.Owner), s.member(fmt.Sprintf("b%d", round), identity.Owner)
+		if round > 0 {
+			s.must(s.Remove(s.ctx, org, s.survivor(round-1)))
+		}
+		gone := make([]error, 2)
+		var wg sync.WaitGroup
+		for i, m := range []identity.Member{a, b} {
+			wg.Go(func() {
+				if round%2 == 0 {
+					gone[i] = s.Remove(s.ctx, org, m)
+				} else {
+					gone[i] = s.Regrant(s.ctx, org, m, grants(identity.Viewer))
+				}
+			})
+		}
+		wg.Wait()
+		if (gone[0] == nil) == (gone[1] == nil) || s.access().Owners != 1 || !s.survivor(round).Owns() {
+			t.Fatalf("round %d: %v, %v; %+v", round, gone[0], gone[1], s.access())
+		}
+	}
+}
+
+// survivor is the owner that a round left.
+func (s *stage) survivor(round int) identity.Member {
+	for _, name := range []string{"a", "b"} {
+		_, m, err := s.Find(s.ctx, org, fmt.Sprintf("%s%d@example.com", name, round))
+		if err == nil && m.Owns() {
+			return m
+		}
+	}
+	s.t.Fatalf("round %d left no owner", round)
+	return identity.Member{}
+}
+
+// check 43: nobody gives what they do not hold at the scope.
+func TestWhatMayBeGranted(t *testing.T) {
+	everything := make([]string, 0, len(identity.Policies()))
+	for _, p := range identity.Policies() {
+		everything = append(everything, p.ID)
+	}
+	team := identity.Grant{Policies: []string{"actions:execute", "teams:*"}, Scope: "team:team_1"}
+	for name, c := range map[string]struct {
+		caller   identity.Caller
+		policies []string
+		scope    string
+		lacks    string // "" when it may
+	}{
+		"an owner gives everything":                {caller(grants("owner")...), []string{"*:*"}, "org", ""},
+		"an owner on a team":                       {caller(grants("owner")...), []string{"*:*"}, "team:team_9", ""},
+		"who holds each policy holds everything":   {caller(identity.Grant{Policies: everything, Scope: "org"}), []string{"*:*"}, "org", ""},
+		"an admin does not make owners":            {caller(grants("admin")...), []string{"*:*"}, "org", "organisation:delete"},
+		"an admin gives a wildcard that is held":   {caller(grants("admin")...), []string{"users:*", "*:read"}, "org", ""},
+		"an admin does not give a wildcard beyond": {caller(grants("admin")...), []string{"organisation:*"}, "org", "organisation:delete"},
+		"a viewer does not give reading of users":  {caller(grants("viewer")...), []string{"*:read"}, "org", "users:read"},
+		"the first that is missing is named":       {caller(grants("viewer")...), []string{"webhooks:write", "users:read"}, "org", "users:read"},
+		"two grants together":                      {caller(append(grants("viewer"), identity.Grant{Policies: []string{"users:read"}, Scope: "org"})...), []string{"users:read", "teams:read"}, "org", ""},
+		"a team's on the team":                     {caller(team), []string{"actions:execute", "teams:write"}, "team:team_1", ""},
+		"a team's on another team":                 {caller(team), []string{"actions:execute"}, "team:team_2", "actions:execute"},
+		"a team's on everything":                   {caller(team), []string{"actions:execute"}, "org", "actions:execute"},
+		"a team's on a resource":                   {caller(team), []string{"actions:execute"}, "resource:res_1", "actions:execute"},
+		"nothing":                                  {caller(), nil, "org", ""},
+		"nobody":                                   {identity.Caller{}, []string{"teams:read"}, "org", "teams:read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := membership.MayGrant(c.caller, c.policies, c.scope)
+			if (err == nil) != (c.lacks == "") || err != nil && (!fault.Is(err, fault.Denied) || !strings.Contains(fault.Message(err), c.lacks)) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// check 43: nobody changes themselves, nor who holds more.
+func TestWhoMayBeChanged(t *testing.T) {
+	a := identity.Access{Roles: map[string]identity.CustomRole{
+		"role_1": {ID: "role_1", Policies: []string{"organisation:delete"}},
+		"role_2": {ID: "role_2", Policies: []string{"users:read"}},
+	}}
+	admin := caller(grants(identity.Admin)...)
+	for name, c := range map[string]struct {
+		user string
+		gs   []identity.Grant
+		may  bool
+	}{
+		"a viewer":                        {"usr_2", grants("viewer"), true},
+		"another admin":                   {"usr_2", grants("admin"), true},
+		"an owner":                        {"usr_2", grants("owner"), false},
+		"an owner of a team":              {"usr_2", []identity.Grant{{Role: "owner", Scope: "team:team_1"}}, false},
+		"one with a role that holds more": {"usr_2", grants("viewer", "role_1"), false},
+		"one with a role that does not":   {"usr_2", grants("role_2"), true},
+		"one whose role is gone":          {"usr_2", grants("role_9"), true},
+		"oneself":                         {"usr_1", grants("viewer"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := membership.MayChange(admin, a, identity.Member{User: c.user, Grants: c.gs}); (err == nil) != c.may || err != nil && !fault.Is(err, fault.Denied) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}

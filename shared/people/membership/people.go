@@ -1,0 +1,72 @@
+// Package people keeps the rules of belonging to an organization in one place, for everything that lets somebody in, out,
+// or do more: users, invitations, sign-on, assignments. An organization always has an owner, nobody gives what they do not
+// hold, and the counts of members and owners are right under races.
+package membership
+
+import (
+	"context"
+	"fmt"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// MaxMembers is how many members an organization can have.
+const MaxMembers = 5_000
+
+// People changes who belongs to organizations. It remembers nothing.
+type People struct{ *platform.Platform }
+
+// Of makes the people of p.
+func Of(p *platform.Platform) People { return People{p} }
+
+// Find reads the member of org who has the address. An address that nobody has, and that of somebody who does not belong to
+// org, are the same fault.NotFound after the same calls: who else has an account is nobody's business. Two round trips.
+func (s People) Find(ctx context.Context, org, email string) (identity.User, identity.Member, error) {
+	address, err := identity.Address(email)
+	if err != nil {
+		return identity.User{}, identity.Member{}, absent(email)
+	}
+	at := identity.AddressKey(s.Settings.Pepper, address)
+	row, err := table.Read[identity.AddressRow](table.Within(ctx, at.PK), s.Table, at)
+	if fault.Is(err, fault.NotFound) {
+		row, err = identity.AddressRow{User: "usr_nobody"}, nil
+	}
+	if err != nil {
+		return identity.User{}, identity.Member{}, fmt.Errorf("look up an address: %w", err)
+	}
+	u, m, err := s.read(ctx, org, row.User)
+	if fault.Is(err, fault.NotFound) {
+		err = absent(address)
+	}
+	return u, m, err
+}
+
+func absent(email string) error {
+	return fault.New(fault.NotFound, "no user %.254q belongs to this organization", email)
+}
+
+// Member reads a member of org by the user's id. One round trip.
+func (s People) Member(ctx context.Context, org, user string) (identity.User, identity.Member, error) {
+	return s.read(ctx, org, user)
+}
+
+func (s People) read(ctx context.Context, org, user string) (identity.User, identity.Member, error) {
+	var u identity.User
+	var m identity.Member
+	profile, member := identity.UserKey(user), identity.MemberKey(org, user)
+	items, err := s.Table.BatchGet(table.Within(ctx, profile.PK, member.PK), profile, member)
+	if err != nil {
+		return u, m, fmt.Errorf("read member %s of %s: %w", user, org, err)
+	}
+	if items[profile].Data == nil || items[member].Data == nil {
+		return u, m, fault.New(fault.NotFound, "no user %s belongs to this organization", user)
+	}
+	if u, err = table.Decode[identity.User](items[profile]); err != nil {
+		return u, m, err
+	}
+	m, err = table.Decode[identity.Member](items[member])
+	return u, m, err
+}

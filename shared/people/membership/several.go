@@ -1,0 +1,98 @@
+package membership
+
+import (
+	"context"
+	"fmt"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Several reads those of users who are members of org, by the user. One round trip a hundred.
+func (s People) Several(ctx context.Context, org string, users []string) (map[string]identity.Member, error) {
+	keys := make([]table.Key, len(users))
+	for i, u := range users {
+		keys[i] = identity.MemberKey(org, u)
+	}
+	out := make(map[string]identity.Member, len(users))
+	return out, gather(ctx, s.Table, keys, func(m identity.Member) { out[m.User] = m })
+}
+
+// Names reads what users call themselves. One round trip a hundred.
+func (s People) Names(ctx context.Context, users []string) (map[string]string, error) {
+	keys := make([]table.Key, len(users))
+	for i, u := range users {
+		keys[i] = identity.UserKey(u)
+	}
+	out := make(map[string]string, len(users))
+	return out, gather(ctx, s.Table, keys, func(u identity.User) { out[u.ID] = u.Name })
+}
+
+// Have reads the members of org who have the addresses, in their order. One whom Find would not find is fault.NotFound, as
+// there. Two round trips a hundred.
+func (s People) Have(ctx context.Context, org string, emails []string) ([]identity.Member, error) {
+	keys := make([]table.Key, len(emails))
+	for i, email := range emails {
+		address, err := identity.Address(email)
+		if err != nil {
+			return nil, absent(email)
+		}
+		keys[i] = identity.AddressKey(s.Settings.Pepper, address)
+	}
+	found, err := batch(ctx, s.Table, keys)
+	if err != nil {
+		return nil, err
+	}
+	users := make([]string, len(keys))
+	for i, k := range keys {
+		row := identity.AddressRow{User: "usr_nobody"}
+		if err = decode(found, k, &row); err != nil {
+			return nil, err
+		}
+		users[i] = row.User
+	}
+	members, err := s.Several(ctx, org, users)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]identity.Member, len(users))
+	for i, u := range users {
+		m, ok := members[u]
+		if !ok {
+			return nil, absent(emails[i])
+		}
+		out[i] = m
+	}
+	return out, nil
+}
+
+// gather reads the items of keys that are there, each as a T.
+func gather[T any](ctx context.Context, s table.Store, keys []table.Key, take func(T)) error {
+	items, err := batch(ctx, s, keys)
+	if err != nil {
+		return err
+	}
+	for _, it := range items {
+		v, err := table.Decode[T](it)
+		if err != nil {
+			return err
+		}
+		take(v)
+	}
+	return nil
+}
+
+func batch(ctx context.Context, s table.Store, keys []table.Key) (map[table.Key]table.Item, error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	within := make([]string, len(keys))
+	for i, k := range keys {
+		within[i] = k.PK
+	}
+	items, err := s.BatchGet(table.Within(ctx, within...), keys...)
+	if err != nil {
+		return nil, fmt.Errorf("read %d people: %w", len(keys), err)
+	}
+	return items, nil
+}

@@ -1,0 +1,130 @@
+package oauthlogin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Bounds of a call to a provider. All calls of a sign-in together must end before the gateway gives up.
+const (
+	maxAnswer = 1 << 20
+	oneTry    = 4 * time.Second
+	allTries  = 8 * time.Second
+	tries     = 3
+	pause     = 100 * time.Millisecond
+)
+
+// calls is a client that follows no redirect: no provider redirects what its own discovery names, and a redirected token
+// call would carry code and secret elsewhere.
+func calls(next http.RoundTripper) *http.Client {
+	return &http.Client{
+		Transport: patient{next}, Timeout: allTries,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// patient tries again what may be done twice, and reads answers of bounded size before it hands them on.
+type patient struct{ next http.RoundTripper }
+
+// RoundTrip sends r until there is an answer that a further try would not better.
+func (p patient) RoundTrip(r *http.Request) (resp *http.Response, err error) {
+	for n := range tries {
+		if resp, err = p.once(r); !again(r, resp, err) {
+			return resp, err
+		}
+		// Not a time of day: waited for by the machine's clock also where the service goes by another one.
+		if (clock.System{}).Sleep(r.Context(), pause/2<<n+rand.N(pause)) != nil { //nolint:gosec // spreads load, guards nothing
+			return resp, err
+		}
+	}
+	return resp, err
+}
+
+func (p patient) once(r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), oneTry)
+	defer cancel()
+	try := r.Clone(ctx)
+	if r.GetBody != nil {
+		body, err := r.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		try.Body = body
+	}
+	resp, err := p.next.RoundTrip(try)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // it is read to its end
+	b, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("read the answer of %s: %w", r.URL.Host, err)
+	}
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(b)), int64(len(b))
+	return resp, nil
+}
+
+// again tells whether to send r once more: a GET after a failure that may pass, anything else only when it never left.
+func again(r *http.Request, resp *http.Response, err error) bool {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		return true
+	}
+	if r.Method != http.MethodGet {
+		return false
+	}
+	if _, endless := errors.AsType[*http.MaxBytesError](err); endless {
+		return false
+	}
+	return err != nil || resp.StatusCode >= http.StatusInternalServerError || resp.StatusCode == http.StatusTooManyRequests
+}
+
+// statusError is an answer other than 200.
+type statusError struct{ status int }
+
+// Error tells the status; the body is the provider's and not for logs.
+func (e *statusError) Error() string { return fmt.Sprintf("it answered %d", e.status) }
+
+// fetch reads the JSON at an address into out.
+func fetch(ctx context.Context, c *http.Client, address string, header http.Header, out any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return fmt.Errorf("ask %s: %w", address, err)
+	}
+	req.Header = header
+	resp, err := c.Do(req)
+	if err != nil {
+		return fmt.Errorf("ask %s: %w", address, err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // it is in memory
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("ask %s: %w", address, &statusError{resp.StatusCode})
+	}
+	if err = json.NewDecoder(resp.Body).Decode(out); err != nil {
+		return fmt.Errorf("decode answer of %s: %w", address, err)
+	}
+	return nil
+}
+
+// unreachable says that a provider does not do its part; the cause is for the log.
+func unreachable(name string, err error) error {
+	return fault.Cause(fault.Unavailable, err, "%s cannot be reached: try again", name)
+}
+
+// sameScheme tells whether an address is one, and is not less protected than the one that it was learned from.
+func sameScheme(address, like string) bool {
+	a, err := url.Parse(address)
+	b, err2 := url.Parse(like)
+	return err == nil && err2 == nil && a.Host != "" && (a.Scheme == "https" || a.Scheme == b.Scheme)
+}

@@ -1,0 +1,75 @@
+package oauthlogin
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"unicode"
+
+	"golang.org/x/oauth2"
+
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// exchange gives a code for tokens.
+func exchange(ctx context.Context, name string, c *http.Client, cfg *oauth2.Config, code, verifier string) (*oauth2.Token, error) { //nolint:revive // all of it is one call of the provider
+	t, err := cfg.Exchange(context.WithValue(ctx, oauth2.HTTPClient, c), code, oauth2.VerifierOption(verifier))
+	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
+	switch {
+	case err == nil:
+		return t, nil
+	case !ok || refused.Response.StatusCode >= http.StatusInternalServerError:
+		return nil, unreachable(name, discreet(err))
+	case ours(refused.ErrorCode):
+		return nil, fault.Cause(fault.Internal, discreet(err), "%s does not know us by the client id and secret that are configured", name)
+	}
+	return nil, fault.Cause(fault.Unauthenticated, discreet(err), "code: %s refuses it (%s); begin again with GET /auth/%s/url", name, Clean(refused.ErrorCode, 40), name)
+}
+
+// ours tells whether an error of a token endpoint is the operator's to mend, for RFC 6749 and for GitHub.
+func ours(code string) bool {
+	switch code {
+	case "invalid_client", "unauthorized_client", "unsupported_grant_type", "incorrect_client_credentials", "redirect_uri_mismatch":
+		return true
+	}
+	return false
+}
+
+// discreet leaves the answer's body out of an error, for it may hold tokens.
+func discreet(err error) error {
+	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
+	if !ok {
+		return err
+	}
+	return &refusedError{refused.Response.StatusCode, Clean(refused.ErrorCode, 40), Clean(refused.ErrorDescription, 200)}
+}
+
+// refusedError is a refused token call, without what came with it.
+type refusedError struct {
+	status      int
+	code        string
+	description string
+}
+
+// Error is what the provider says is wrong.
+func (e *refusedError) Error() string {
+	return (&statusError{e.status}).Error() + ": " + e.code + ": " + e.description
+}
+
+// Clean makes a text that somebody else wrote fit for a message: what is printed in one line, at most so many characters.
+func Clean(text string, most int) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range text {
+		if n == most {
+			return b.String() + "…"
+		}
+		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
+			continue
+		}
+		b.WriteRune(r)
+		n++
+	}
+	return b.String()
+}

@@ -1,0 +1,148 @@
+package oauthlogin
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-jose/go-jose/v4"
+
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/accounts"
+)
+
+const (
+	maxToken   = 16 << 10
+	maxSubject = 255 // OpenID Connect Core section 2
+	leeway     = 5 * time.Minute
+)
+
+// algorithms are the only ones that are accepted, whatever a token's header or the provider's discovery asks for.
+var algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.EdDSA, jose.PS256}
+
+// keys are the provider's, with which it signs.
+type keys struct{ jose.JSONWebKeySet }
+
+// said is what is in an ID token.
+type said struct {
+	Subject       string `json:"sub"`
+	Nonce         string `json:"nonce"`
+	Party         string `json:"azp"`
+	Email         string `json:"email"`
+	EmailVerified any    `json:"email_verified"` // some providers write a text; that is not true
+	Domain        string `json:"hd"`             // Google: the Workspace domain whose administrator manages the account
+	Name          string `json:"name"`
+}
+
+// refuse is the one answer to every ID token that is no good; err says why, to the log.
+func refuse(err error) error {
+	return fault.Cause(fault.Unauthenticated, err, "the ID token is not valid: sign in again")
+}
+
+// verify checks all that an ID token must be (OpenID Connect Core section 3.1.3.7).
+func (o *openID) verify(ctx context.Context, raw string) (said, error) {
+	var s said
+	if len(raw) > maxToken {
+		return s, refuse(errors.New("it is too long"))
+	}
+	jws, err := jose.ParseSignedCompact(raw, algorithms)
+	if err != nil || len(jws.Signatures) != 1 {
+		return s, refuse(errors.Join(err, errors.New("it is no token that is signed once, by an accepted algorithm")))
+	}
+	set, err := o.keysFor(ctx, jws.Signatures[0].Header.KeyID)
+	if err != nil {
+		return s, err
+	}
+	t, err := oidc.NewVerifier(o.Issuer, set, &oidc.Config{
+		ClientID: o.ID, SupportedSigningAlgs: names(algorithms), Now: o.clock.Now,
+	}).Verify(ctx, raw)
+	if err != nil {
+		return s, refuse(err)
+	}
+	if err = t.Claims(&s); err == nil {
+		err = o.check(t, s)
+	}
+	if err != nil {
+		return said{}, refuse(err)
+	}
+	return s, nil
+}
+
+// check is what go-oidc leaves to its caller.
+func (o *openID) check(t *oidc.IDToken, s said) error {
+	switch {
+	case s.Subject == "" || len(s.Subject) > maxSubject:
+		return errors.New("it has no subject")
+	case s.Party != "" && s.Party != o.ID:
+		return errors.New("it was issued to somebody else")
+	case s.Party == "" && len(t.Audience) > 1:
+		return errors.New("it is for many, and does not say to whom it was issued")
+	case t.IssuedAt.After(o.clock.Now().Add(leeway)):
+		return errors.New("it was issued in the future")
+	}
+	return nil
+}
+
+// claim is what an ID token says, in the terms of accounts. Google runs the mailboxes of gmail.com and of the domains that
+// it names in hd; for others it once asked somebody to click, and the mailbox may have a new owner since.
+func (o *openID) claim(s said) accounts.Claim {
+	c := accounts.Claim{Issuer: o.Issuer, Subject: s.Subject, Name: s.Name}
+	if s.EmailVerified != true {
+		return c
+	}
+	c.Email = s.Email
+	_, domain, _ := strings.Cut(strings.ToLower(s.Email), "@")
+	c.Authoritative = domain != "" && (domain == "gmail.com" || domain == strings.ToLower(s.Domain))
+	return c
+}
+
+// keysFor gives the provider's keys. A key that is not among them may be new: they are read again, but not for every
+// token that anybody makes up.
+func (o *openID) keysFor(ctx context.Context, kid string) (keys, error) {
+	a, err := o.known(ctx)
+	if err != nil {
+		return keys{}, err
+	}
+	read := func(ctx context.Context) (keys, error) {
+		var k keys
+		return k, fetch(ctx, o.http, a.Keys, nil, &k)
+	}
+	set, err := o.keys.get(ctx, o.clock.Now(), read)
+	if err != nil {
+		return set, unreachable(o.name, err)
+	}
+	if kid != "" && len(set.Key(kid)) == 0 {
+		set = o.keys.renew(ctx, o.clock.Now(), read)
+	}
+	return set, nil
+}
+
+// VerifySignature tries the keys that a token may be signed with.
+func (k keys) VerifySignature(_ context.Context, raw string) ([]byte, error) {
+	jws, err := jose.ParseSignedCompact(raw, algorithms)
+	if err != nil {
+		return nil, err
+	}
+	head := jws.Signatures[0].Header
+	for i := range k.Keys {
+		key := &k.Keys[i]
+		if head.KeyID != "" && key.KeyID != head.KeyID || key.Algorithm != "" && key.Algorithm != head.Algorithm ||
+			key.Use != "" && key.Use != "sig" {
+			continue
+		}
+		if payload, err := jws.Verify(key); err == nil {
+			return payload, nil
+		}
+	}
+	return nil, errors.New("no key of the provider made its signature")
+}
+
+func names(algorithms []jose.SignatureAlgorithm) []string {
+	out := make([]string, len(algorithms))
+	for i, a := range algorithms {
+		out[i] = string(a)
+	}
+	return out
+}

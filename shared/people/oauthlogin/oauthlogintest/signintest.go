@@ -1,0 +1,154 @@
+// Package signintest is the identity providers of tests: small servers that behave as Google and GitHub do at the ends that
+// package signin talks to, sign whatever they are told to sign, and fail when they are told to fail.
+package oauthlogintest
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync"
+	"testing"
+
+	"lamplighter.dev/shared/api/platform"
+)
+
+// The credentials by which every provider here knows us.
+const (
+	ClientID = "lamplighter-test"
+	Secret   = "a secret of the tests, 100% <&+> odd"
+)
+
+// server is what both kinds of provider are.
+type server struct {
+	URL string // the issuer
+
+	mu     sync.Mutex
+	calls  map[string]int // by path
+	broken map[string]int // how many calls of a path fail from now on
+	codes  map[string]grant
+}
+
+// grant is what a code stands for.
+type grant struct {
+	person    string
+	asked     url.Values // as the browser was sent
+	exchanged bool
+}
+
+func (s *server) start(tb testing.TB, h http.Handler) {
+	tb.Helper()
+	s.calls, s.broken, s.codes = map[string]int{}, map[string]int{}, map[string]grant{}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.fails(r.URL.Path) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		h.ServeHTTP(w, r)
+	}))
+	tb.Cleanup(srv.Close)
+	s.URL = srv.URL
+}
+
+func (s *server) fails(path string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls[path]++
+	if s.broken[path] == 0 {
+		return false
+	}
+	s.broken[path]--
+	return true
+}
+
+// Calls tells how often a path was asked for.
+func (s *server) Calls(path string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls[path]
+}
+
+// Break lets the next n calls of a path fail.
+func (s *server) Break(path string, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken[path] = n
+}
+
+// Client is how we are known there.
+func (s *server) Client() platform.Client {
+	return platform.Client{ID: ClientID, Secret: Secret, Issuer: s.URL}
+}
+
+// grant makes a code.
+func (s *server) grant(person string, asked url.Values) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	code := rand.Text()
+	s.codes[code] = grant{person: person, asked: asked}
+	return code
+}
+
+// redeem takes a token call: the code once, with the verifier and the address that it was asked for with.
+func (s *server) redeem(form url.Values) (grant, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g, ok := s.codes[form.Get("code")]
+	sum := sha256.Sum256([]byte(form.Get("code_verifier")))
+	ok = ok && !g.exchanged && form.Get("grant_type") == "authorization_code" &&
+		form.Get("redirect_uri") == g.asked.Get("redirect_uri") &&
+		base64.RawURLEncoding.EncodeToString(sum[:]) == g.asked.Get("code_challenge")
+	g.exchanged = true
+	s.codes[form.Get("code")] = g
+	return g, ok
+}
+
+// Visit is the browser of a person who agrees to everything: it goes to the address, and tells what it brings back.
+func (s *server) Visit(tb testing.TB, address, person string) url.Values {
+	tb.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	req.Header.Set("X-Person", person)
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // nothing is read
+	to, err := resp.Location()
+	if err != nil {
+		tb.Fatalf("%s does not send the browser back: %d", address, resp.StatusCode)
+	}
+	return to.Query()
+}
+
+// sound tells whether a browser was sent as it should be.
+func sound(q url.Values) bool {
+	return q.Get("client_id") == ClientID && q.Get("response_type") == "code" && q.Get("redirect_uri") != "" && q.Get("state") != "" &&
+		q.Get("code_challenge_method") == "S256" && q.Get("code_challenge") != ""
+}
+
+// sendBack redirects a browser with the code, and what else belongs to the reply.
+func (s *server) sendBack(w http.ResponseWriter, r *http.Request, more url.Values) {
+	q := r.URL.Query()
+	if !sound(q) {
+		http.Error(w, "the request is not one of ours", http.StatusBadRequest)
+		return
+	}
+	more.Set("code", s.grant(r.Header.Get("X-Person"), q))
+	more.Set("state", q.Get("state"))
+	http.Redirect(w, r, q.Get("redirect_uri")+"?"+more.Encode(), http.StatusFound) //nolint:gosec // tests alone send browsers here
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	if err := json.NewEncoder(w).Encode(v); err != nil {
+		panic(err)
+	}
+}

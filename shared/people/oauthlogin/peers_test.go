@@ -1,0 +1,15 @@
+package oauthlogin_test
+
+import (
+	"testing"
+
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
+	"lamplighter.dev/shared/testkit/npmpeer"
+)
+
+func TestACertifiedProviderKeepsTheContract(t *testing.T) {
+	npmpeer.Wanted(t)
+	const back = "https://lamplighter.test/auth/google/callback"
+	contract(t, oauthlogintest.NewCertified(t, back), oauthlogintest.NewCertified(t, back), clock.System{})
+}

@@ -1,0 +1,122 @@
+// Package sessions begins, refreshes and ends log-ins, for whatever way somebody has proved who they are: by password, by
+// the word of an identity provider. It gives out the tokens that the authorizer verifies.
+package sessions
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+const (
+	idleTTL     = 7 * 24 * time.Hour  // a refresh token
+	absoluteTTL = 30 * 24 * time.Hour // a session, however often it is refreshed
+	reuseGrace  = 10                  // seconds in which the token before is refused without ending the session: two tabs, a lost reply
+)
+
+// start stores a session of u in org, for which the identity provider of sso vouched, and gives its first refresh token.
+func (s Sessions) start(ctx context.Context, u identity.User, org, sso string) (identity.Session, refreshToken, error) {
+	now := s.Clock.Now()
+	t := newRefreshToken(strings.ToLower(rand.Text()), 1)
+	sess := identity.Session{
+		ID: t.session, User: u.ID, Org: org, SSO: sso, Epoch: u.Epoch, State: identity.SessionLive,
+		Hash: t.hash(s.Settings.Pepper), Gen: t.gen, Rotated: now.Unix(),
+		Idle: now.Add(idleTTL).Unix(), Absolute: now.Add(absoluteTTL).Unix(), Created: now,
+	}
+	it, err := table.Row(identity.SessionKey(sess.ID), sess)
+	if err != nil {
+		return sess, t, err
+	}
+	it.Expires = now.Add(absoluteTTL)
+	_, err = s.Table.Write(ctx, table.Put(it, table.Absent()))
+	return sess, t, fault.Wrap("begin session of "+u.ID, err)
+}
+
+// rotate exchanges the refresh token for the next one. One conditional write decides who wins; a loser learns why from
+// what the write found.
+func (s Sessions) rotate(ctx context.Context, t refreshToken, org string) (refreshToken, error) {
+	now := s.Clock.Now()
+	next := newRefreshToken(t.session, t.gen+1)
+	hash := t.hash(s.Settings.Pepper)
+	_, err := s.Table.Write(ctx, table.Update(identity.SessionKey(t.session), []table.Change{
+		table.Set("prev", hash), table.Set("hash", next.hash(s.Settings.Pepper)), table.Set("gen", next.gen),
+		table.Set("rotated", now.Unix()), table.Set("idle", now.Add(idleTTL).Unix()), table.Set("org", org),
+	},
+		table.Equal("state", identity.SessionLive), table.Equal("hash", hash),
+		table.Greater("abs", now.Unix()), table.Greater("idle", now.Unix()),
+	))
+	if failed, ok := errors.AsType[*table.ConditionError](err); ok {
+		found, _ := failed.Old(0)
+		return next, s.lost(ctx, t, found)
+	}
+	return next, fault.Wrap("refresh session "+t.session, err)
+}
+
+// lost judges a refresh token that did not win. One of an earlier generation that comes later than the grace is in two
+// hands: the session ends for both.
+func (s Sessions) lost(ctx context.Context, t refreshToken, found table.Item) error {
+	if found.Data == nil {
+		return errRefresh()
+	}
+	sess, err := table.Decode[identity.Session](found)
+	if err != nil {
+		return err
+	}
+	soon := sess.Previous == t.hash(s.Settings.Pepper) && s.Clock.Now().Unix()-sess.Rotated <= reuseGrace
+	if t.gen >= sess.Gen || soon || sess.State != identity.SessionLive {
+		return errRefresh()
+	}
+	if err = s.kill(ctx, sess); err != nil {
+		return err
+	}
+	return errRefresh()
+}
+
+// kill ends a session whose refresh token was used twice, and tells its user.
+func (s Sessions) kill(ctx context.Context, sess identity.Session) error {
+	s.Log.WarnContext(ctx, "refresh token used twice", "session", sess.ID, "user", sess.User)
+	u, err := table.Read[identity.User](ctx, s.Table, identity.UserKey(sess.User))
+	if err != nil {
+		return fmt.Errorf("read user %s: %w", sess.User, err)
+	}
+	post, err := mail.Queue(ctx, s.Sealer, s.Clock.Now(), mail.Mail{Template: mail.SessionReused, To: u.Email})
+	if err != nil {
+		return err
+	}
+	end := table.Update(identity.SessionKey(sess.ID),
+		[]table.Change{table.Set("state", identity.SessionReused)}, table.Equal("state", identity.SessionLive))
+	err = s.Table.Transact(ctx, end, post)
+	if _, over := errors.AsType[*table.ConditionError](err); over {
+		return nil
+	}
+	return fault.Wrap("end session "+sess.ID, err)
+}
+
+// End logs a session out. One that is over stays as it is.
+func (s Sessions) End(ctx context.Context, session string) error {
+	ctx = table.Within(ctx, identity.SessionPrefix)
+	_, err := s.Table.Write(ctx, table.Update(identity.SessionKey(session),
+		[]table.Change{table.Set("state", identity.SessionOut)}, table.Equal("state", identity.SessionLive)))
+	if _, over := errors.AsType[*table.ConditionError](err); over {
+		return nil
+	}
+	return fault.Wrap("log out session "+session, err)
+}
+
+// sign makes the access token of a session.
+func (s Sessions) sign(ctx context.Context, sess identity.Session) (string, error) {
+	now := s.Clock.Now()
+	return s.Tokens.Sign(ctx, identity.Claims{
+		User: sess.User, Org: sess.Org, Session: sess.ID, ID: id.New("jti", now),
+		Issued: now, Expires: now.Add(identity.TokenTTL),
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -61,6 +62,94 @@ func functionOf(path string) string {
 	}
 	name, _, _ := strings.Cut(rest, "/")
 	return name
+}
+
+// wings are the folders of shared/ with those that each may import besides itself: the ones below it. testkit is for tests
+// alone, and whatever serves tests (a package whose name ends in "test") may use it.
+var wings = map[string][]string{
+	"domain":     {"cloud", "people", "api", "engine", "foundation"},
+	"cloud":      {"api", "engine", "foundation"},
+	"people":     {"api", "engine", "foundation"},
+	"api":        {"engine", "foundation"},
+	"engine":     {"foundation"},
+	"foundation": {},
+	"testkit":    {"domain", "cloud", "people", "api", "engine", "foundation"},
+}
+
+// wingOf returns the wing that a package belongs to, "" for one outside of shared/.
+func wingOf(path string) string {
+	rest, ok := strings.CutPrefix(path, "shared/")
+	if !ok {
+		return ""
+	}
+	wing, _, _ := strings.Cut(rest, "/")
+	return wing
+}
+
+// forbiddenByWing returns why product code of from may not import to; "" when it may.
+func forbiddenByWing(from, to string) string {
+	own, other := wingOf(from), wingOf(to)
+	below, known := wings[own]
+	switch {
+	case other == "" || own == other:
+		return ""
+	case other == "testkit" && !servesTests(from):
+		return "shared/testkit is imported by tests alone"
+	case own == "" || servesTests(from):
+		return ""
+	case !known:
+		return fmt.Sprintf("%q is no wing of shared/: see docs/architecture.md", own)
+	case !slices.Contains(below, other):
+		return fmt.Sprintf("imports run down the wings, and %s does not lie below %s", other, own)
+	}
+	return ""
+}
+
+// servesTests reports whether only tests import the package.
+func servesTests(path string) bool {
+	return wingOf(path) == "testkit" || strings.HasSuffix(path, "test") || strings.HasPrefix(path, "cmd/lamplighter/testenv")
+}
+
+func TestImports_RunDownTheWings(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range list(t, "./...") {
+		seen[wingOf(p.path())] = true
+		for _, imported := range p.Imports {
+			to, ours := strings.CutPrefix(imported, module)
+			if why := forbiddenByWing(p.path(), to); ours && why != "" {
+				t.Errorf("%s imports %s: %s", p.path(), to, why)
+			}
+		}
+	}
+	for wing := range wings {
+		if !seen[wing] {
+			t.Errorf("no package is in shared/%s", wing)
+		}
+	}
+}
+
+func TestForbiddenByWing_AnImportThatRunsUpIsRefused(t *testing.T) {
+	for _, c := range []struct {
+		from, to string
+		refused  bool
+	}{
+		{"shared/domain/inventory", "shared/people/teams", false},
+		{"shared/domain/inventory", "shared/domain/execution", false},
+		{"shared/people/sessions", "shared/domain/inventory", true},
+		{"shared/cloud/aws", "shared/people/sessions", true},
+		{"shared/api/rest", "shared/people/sessions", true},
+		{"shared/engine/table", "shared/api/audit", true},
+		{"shared/foundation/seal", "shared/engine/table", true},
+		{"shared/api/rest", "shared/testkit/apitest", true},
+		{"functions/actions", "shared/testkit/apitest", true},
+		{"shared/engine/table/tabletest", "shared/testkit/npmpeer", false},
+		{"shared/elsewhere/x", "shared/engine/table", true},
+		{"functions/actions", "shared/domain/execution", false},
+	} {
+		if why := forbiddenByWing(c.from, c.to); (why != "") != c.refused {
+			t.Errorf("%s imports %s: %q", c.from, c.to, why)
+		}
+	}
 }
 
 func TestImportsFollowTheArchitecture(t *testing.T) {

@@ -1,0 +1,32 @@
+package aws
+
+import (
+	"slices"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+)
+
+// RequiredActions are the IAM actions that this package calls, by what a customer allows: each level holds the ones before.
+type RequiredActions struct {
+	Discover  []string // to read what is there, clusters included
+	StartStop []string // to discover, start and stop
+	Scale     []string // to discover, start, stop and change capacities
+}
+
+// ListRequiredActions returns the actions of every registered kind, sorted and each once. What customers are told to allow
+// is tested against it.
+func ListRequiredActions() RequiredActions {
+	discover := slices.Clone(clusterNeeds)
+	var startStop, scale []string
+	for _, o := range registry {
+		n := o.open(sdk.Config{}).Needs()
+		discover, startStop, scale = append(discover, n.discover...), append(startStop, n.startStop...), append(scale, n.scale...)
+	}
+	return RequiredActions{sortUnique(discover), sortUnique(discover, startStop), sortUnique(discover, startStop, scale)}
+}
+
+func sortUnique(actions ...[]string) []string {
+	all := slices.Concat(actions...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -11,6 +11,7 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/identitytest"
+	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
 )
@@ -42,8 +43,8 @@ func enter(tb testing.TB, p *platform.Platform, org string) string {
 func signed(tb testing.TB, p *platform.Platform, org string) string {
 	tb.Helper()
 	now := p.Clock.Now()
-	token, err := p.Tokens.Sign(context.Background(), identity.Claims{
-		User: user, Org: org, Session: sid, ID: "jti_1", Issued: now, Expires: now.Add(identity.TokenTTL),
+	token, err := p.Tokens.Sign(context.Background(), token.Claims{
+		User: user, Org: org, Session: sid, ID: "jti_1", Issued: now, Expires: now.Add(token.TTL),
 	})
 	if err != nil {
 		tb.Fatal(err)

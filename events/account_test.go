@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
@@ -55,7 +56,7 @@ func newAccount(t testing.TB) string {
 // fill stores what the samples read.
 func (a *awsAccount) fill() {
 	at, later := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC), time.Now().Add(time.Hour).Unix()
-	owner := []identity.Grant{{Role: "owner", Scope: "org"}}
+	owner := []grant.Grant{{Role: "owner", Scope: "org"}}
 	a.put(identity.UserKey(user), identity.User{ID: user, Email: "ada@example.com", Name: "Ada", Verified: true, Created: at, Updated: at})
 	a.put(identity.SessionKey(session), identity.Session{
 		ID: session, User: user, Org: org, State: identity.SessionLive, Idle: later, Absolute: later, Created: at,

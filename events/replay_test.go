@@ -21,7 +21,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/lambdaemulator"
 )
@@ -91,17 +91,17 @@ func environment(endpoint string) []string {
 	}
 }
 
-// token is an access token that the account's key has signed.
-func token(t *testing.T, endpoint string) string {
+// signToken is an access token that the account's key has signed.
+func signToken(t *testing.T, endpoint string) string {
 	t.Helper()
 	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	now := clock.System{}.Now()
-	ring, err := identity.NewKMSKeys(cfg, clock.System{}, "arn:aws:kms:eu-west-1:123456789012:key/tokens")
+	ring, err := token.NewKMSKeys(cfg, clock.System{}, "arn:aws:kms:eu-west-1:123456789012:key/tokens")
 	if err != nil {
 		t.Fatal(err)
 	}
-	tok, err := identity.NewJWTs(ring, issuer, clock.System{}).
-		Sign(t.Context(), identity.Claims{User: user, Org: org, Session: session, ID: "jti", Issued: now, Expires: now.Add(time.Minute)})
+	tok, err := token.NewJWTs(ring, issuer, clock.System{}).
+		Sign(t.Context(), token.Claims{User: user, Org: org, Session: session, ID: "jti", Issued: now, Expires: now.Add(time.Minute)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestEverySampleIsAnsweredByTheBuiltFunction(t *testing.T) {
 		t.Fatal(err)
 	}
 	endpoint := newAccount(t)
-	tok := token(t, endpoint)
+	tok := signToken(t, endpoint)
 	seen := map[string]bool{}
 	for _, sample := range samples {
 		function, _, _ := strings.Cut(sample, ".")

@@ -11,6 +11,7 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 )
 
@@ -162,7 +163,7 @@ func TestATokenFollowsItsMaker(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(table.Update(member, []table.Change{table.Set("grants", []identity.Grant{{Role: identity.Viewer, Scope: identity.OrgScope}})}))
+	write(table.Update(member, []table.Change{table.Set("grants", []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}})}))
 	d.want(403, "POST /resource-groups", strings.ReplaceAll(group, "lamps", "more"), bearer(secret)...)
 	d.want(200, "GET /resource-groups", "", bearer(secret)...)
 	write(table.Delete(member))

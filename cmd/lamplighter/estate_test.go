@@ -10,7 +10,7 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/functions/auth"
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/people/membership"
 )
 
@@ -78,7 +78,7 @@ func (c *caller) colleague(t *testing.T, email string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	viewer := []identity.Grant{{Role: identity.Viewer, Scope: identity.OrgScope}}
+	viewer := []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}
 	if err = membership.Of(c.s.Platform).Join(t.Context(), c.Org, u, viewer); err != nil {
 		t.Fatal(err)
 	}

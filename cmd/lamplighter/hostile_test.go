@@ -18,6 +18,7 @@ import (
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/rest/resttest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
@@ -62,7 +63,7 @@ func (s *spill) String() string {
 type caller struct {
 	*testenv.Client
 	s         *siege
-	claims    identity.Claims
+	claims    token.Claims
 	asked     atomic.Int64
 	mu        sync.Mutex // of the client's token, where several ask at once
 	program   string     // a personal access token of the caller's
@@ -94,7 +95,7 @@ func (c *caller) credential(t testing.TB) string {
 	}
 	now := c.s.clock.Now()
 	claims := c.claims
-	claims.ID, claims.Issued, claims.Expires = id.New("jti", now), now, now.Add(identity.TokenTTL)
+	claims.ID, claims.Issued, claims.Expires = id.New("jti", now), now, now.Add(token.TTL)
 	token, err := c.s.Platform.Tokens.Sign(t.Context(), claims)
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/seal"
 )
@@ -39,12 +39,12 @@ func keys(args []string, out, complain io.Writer) error {
 	tokens := filepath.Join(c.dir, "keys", "tokens.pem")
 	switch now := (clock.System{}).Now(); {
 	case c.command == "list":
-		states, err := identity.KeyStates(tokens, now)
+		states, err := token.KeyStates(tokens, now)
 		return errors.Join(err, listKeys(out, states))
 	case c.secrets:
 		return rotateSecrets(out, filepath.Join(c.dir, "keys", "secrets.key"))
 	default:
-		states, err := identity.RotateKeyFile(tokens, c.rotation(now))
+		states, err := token.RotateKeyFile(tokens, c.rotation(now))
 		return errors.Join(err, listKeys(out, states))
 	}
 }
@@ -81,8 +81,8 @@ func (c keyChoices) check(rest []string) error {
 	return nil
 }
 
-func (c keyChoices) rotation(now time.Time) identity.Rotation {
-	r := identity.Rotate(now, c.now)
+func (c keyChoices) rotation(now time.Time) token.Rotation {
+	r := token.Rotate(now, c.now)
 	if c.revoke {
 		r.End = now
 	}
@@ -99,7 +99,7 @@ func rotateSecrets(out io.Writer, path string) error {
 }
 
 // listKeys prints a line for each key.
-func listKeys(out io.Writer, states []identity.KeyState) error {
+func listKeys(out io.Writer, states []token.KeyState) error {
 	var errs []error
 	for _, s := range states {
 		_, err := fmt.Fprintf(out, "%-8s %s  signs from %s, accepted until %s\n", s.State, s.ID, when(s.From, "the beginning"), when(s.Until, "further notice"))

@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/people/membership"
@@ -65,7 +66,7 @@ func TestEveryOperationNamesAPolicyOrSaysWhyNot(t *testing.T) {
 		if op.Policy == "" && open[op.ID] == "" {
 			t.Errorf("%s (public: %v) names no policy: name one, or say in open why it needs none", op.ID, op.Public)
 		}
-		if op.Policy != "" && (open[op.ID] != "" || !identity.Known(op.Policy)) {
+		if op.Policy != "" && (open[op.ID] != "" || !grant.Known(op.Policy)) {
 			t.Errorf("%s names %s, which is no policy, or is among those that need none", op.ID, op.Policy)
 		}
 	}
@@ -81,7 +82,7 @@ func TestEveryPolicyIsOfUse(t *testing.T) {
 	for _, op := range declared() {
 		used[op.Policy] = true
 	}
-	for _, p := range identity.Policies() {
+	for _, p := range grant.Policies() {
 		resource, _, _ := strings.Cut(p.ID, ":")
 		if used[p.ID] {
 			continue
@@ -119,7 +120,7 @@ func assemble(t *testing.T) *cast {
 }
 
 // join makes a member with grants, given by the owner through the API.
-func (c *cast) join(email string, grants ...identity.Grant) *testenv.Client {
+func (c *cast) join(email string, grants ...grant.Grant) *testenv.Client {
 	c.t.Helper()
 	u, err := auth.Provision(c.t.Context(), c.Platform, email, testenv.Password, "Test")
 	if err != nil {
@@ -179,11 +180,11 @@ func TestOperationsByRoles(t *testing.T) {
 	c.owner.Call(http.MethodPost, "/roles", map[string]any{"name": "Mixed", "policies": []string{"actions:*", "roles:read", "cloud-accounts:write"}}, &own)
 	var team struct{ ID string }
 	c.owner.Call(http.MethodPost, "/teams", map[string]any{"name": "Web"}, &team)
-	onAll := func(role string) []identity.Grant { return []identity.Grant{{Role: role, Scope: identity.OrgScope}} }
-	members := map[string][]identity.Grant{
-		"nobody": nil, "mixed": onAll(own.ID), "scoped": {{Role: identity.Owner, Scope: identity.TeamScope + team.ID}},
+	onAll := func(role string) []grant.Grant { return []grant.Grant{{Role: role, Scope: grant.OrgScope}} }
+	members := map[string][]grant.Grant{
+		"nobody": nil, "mixed": onAll(own.ID), "scoped": {{Role: grant.Owner, Scope: grant.TeamScope + team.ID}},
 	}
-	for _, r := range identity.SystemRoles() {
+	for _, r := range grant.SystemRoles() {
 		members[r.Name] = onAll(r.Name)
 	}
 	var told rest.List[struct {
@@ -240,7 +241,7 @@ func TestARevokedRoleActsOnTheNextRequest(t *testing.T) {
 	c := assemble(t)
 	var own struct{ ID string }
 	c.owner.Call(http.MethodPost, "/roles", map[string]any{"name": "Looker", "policies": []string{"actions:read"}}, &own)
-	eve := c.join("eve@example.com", identity.Grant{Role: own.ID, Scope: identity.OrgScope})
+	eve := c.join("eve@example.com", grant.Grant{Role: own.ID, Scope: grant.OrgScope})
 	program := c.Anonymous()
 	var made struct{ Token string }
 	eve.Call(http.MethodPost, "/personal-access-tokens", map[string]any{"name": "ci"}, &made)
@@ -273,7 +274,7 @@ func TestARevokedRoleActsOnTheNextRequest(t *testing.T) {
 func TestNoWayFromAdminToOwner(t *testing.T) {
 	t.Parallel()
 	c := assemble(t)
-	adam := c.join("adam@example.com", identity.Grant{Role: identity.Admin, Scope: identity.OrgScope})
+	adam := c.join("adam@example.com", grant.Grant{Role: grant.Admin, Scope: grant.OrgScope})
 	c.join("eve@example.com")
 	for _, try := range []struct{ method, path, body string }{
 		{http.MethodPost, "/assignments", `{"email":"adam@example.com","roleID":"owner","scope":"org"}`},

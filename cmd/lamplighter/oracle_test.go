@@ -8,7 +8,7 @@ import (
 	"github.com/cedar-policy/cedar-go"
 	"github.com/cedar-policy/cedar-go/types"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
 )
 
@@ -23,12 +23,12 @@ func uid(kind, id string) types.EntityUID {
 }
 
 // newOracle makes that of somebody with grants. A team is in the organization; an action is in the wildcards that cover it.
-func newOracle(t *testing.T, roles map[string][]string, grants []identity.Grant) *oracle {
+func newOracle(t *testing.T, roles map[string][]string, grants []grant.Grant) *oracle {
 	t.Helper()
 	o := &oracle{entities: types.EntityMap{}}
 	team := types.Entity{UID: uid("Team", "team"), Parents: types.NewEntityUIDSet(uid("Org", "org"))}
 	o.entities[team.UID] = team
-	for _, p := range identity.Policies() {
+	for _, p := range grant.Policies() {
 		resource, action, _ := strings.Cut(p.ID, ":")
 		e := types.Entity{UID: uid("Action", p.ID), Parents: types.NewEntityUIDSet(
 			uid("Action", "*:*"), uid("Action", resource+":*"), uid("Action", "*:"+action))}
@@ -37,7 +37,7 @@ func newOracle(t *testing.T, roles map[string][]string, grants []identity.Grant)
 	var text strings.Builder
 	for _, g := range grants {
 		where := `Org::"org"`
-		if g.Scope != identity.OrgScope {
+		if g.Scope != grant.OrgScope {
 			where = `Team::"team"`
 		}
 		for _, p := range roles[g.Role] {

@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/fault"
@@ -88,7 +89,7 @@ func TestWhatIsTakenFromAMemberIsTakenAtOnce(t *testing.T) {
 	e := testenv.Start(t, testenv.Setup{})
 	ada := e.Owner("ada@example.com")
 	const email = "eve@example.com"
-	eve := colleague(t, e, ada, email, identity.Admin)
+	eve := colleague(t, e, ada, email, grant.Admin)
 	eve.Call(http.MethodGet, "/users", nil, nil)
 	var pat struct {
 		Token string `json:"token"`
@@ -125,7 +126,7 @@ func TestWhatIsTakenFromAMemberIsTakenAtOnce(t *testing.T) {
 func TestTwoOwnersRemoveEachOtherOverHTTP(t *testing.T) {
 	e := testenv.Start(t, testenv.Setup{})
 	ada := e.Owner("ada@example.com")
-	bob := colleague(t, e, ada, "bob@example.com", identity.Owner)
+	bob := colleague(t, e, ada, "bob@example.com", grant.Owner)
 	done := make(chan error, 2)
 	go func() { done <- ada.Do(context.Background(), http.MethodDelete, userPath("bob@example.com"), nil, nil) }()
 	go func() { done <- bob.Do(context.Background(), http.MethodDelete, userPath("ada@example.com"), nil, nil) }()
@@ -145,7 +146,7 @@ func TestTheEndOfAnOrganization(t *testing.T) {
 	dir := t.TempDir()
 	e := testenv.Start(t, testenv.Setup{Dir: dir, Clock: clock})
 	ada, other := e.Owner("ada@example.com"), e.Owner("other@example.com")
-	bob := colleague(t, e, ada, "bob@example.com", identity.Admin)
+	bob := colleague(t, e, ada, "bob@example.com", grant.Admin)
 	ada.Call(http.MethodPost, "/users", map[string]string{"email": "late@example.com"}, nil)
 	account := ada.Connect("111122223333", testenv.Fast(200))
 	kept := other.Connect("111122223333", testenv.Fast(200))

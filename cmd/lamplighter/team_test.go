@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 )
 
 // teamed gives a colleague a team to operate in place of the organization: what the team owns is then all there is.
@@ -16,7 +16,7 @@ func teamed(t *testing.T, s testenv.Setup) {
 	ada.Connect("111122223333", testenv.Fast(200))
 	some := running(t, ada, 3)
 	const email = "eve@example.com"
-	eve := colleague(t, e, ada, email, identity.Viewer)
+	eve := colleague(t, e, ada, email, grant.Viewer)
 	var team struct {
 		ID string `json:"id"`
 	}
@@ -27,7 +27,7 @@ func teamed(t *testing.T, s testenv.Setup) {
 			Email string `json:"email"`
 		} `json:"items"`
 	}
-	ada.Call(http.MethodPost, "/assignments", map[string]string{"email": email, "roleID": identity.Operator, "scope": "team:" + team.ID}, nil)
+	ada.Call(http.MethodPost, "/assignments", map[string]string{"email": email, "roleID": grant.Operator, "scope": "team:" + team.ID}, nil)
 	ada.Call(http.MethodGet, "/assignments?email="+email, nil, &all)
 	ada.Call(http.MethodDelete, "/assignments/"+all.Items[0].ID, nil, nil) // what the invitation gave
 

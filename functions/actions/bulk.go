@@ -8,6 +8,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
@@ -78,7 +79,7 @@ func (s *service) submitBulk(ctx context.Context, in *struct{ Body BulkAction })
 }
 
 // covered gives the scopes in which the caller may act, nil for all; a group that they do not see is missing to them.
-func (s *service) covered(ctx context.Context, groupID string) (*identity.Scopes, error) {
+func (s *service) covered(ctx context.Context, groupID string) (*grant.Scopes, error) {
 	c := identity.From(ctx)
 	may, sees := c.Scopes(acting), c.Scopes(grouping)
 	if may.All {
@@ -97,7 +98,7 @@ func (s *service) covered(ctx context.Context, groupID string) (*identity.Scopes
 func noGroup(groupID string) error { return fault.New(fault.NotFound, "no resource group %q", groupID) }
 
 // group reads a group and its members, and refuses one that has none, or one that lies outside of scopes.
-func (s *service) group(ctx context.Context, org, groupID string, scopes *identity.Scopes) (inventory.Group, []inventory.Member, error) {
+func (s *service) group(ctx context.Context, org, groupID string, scopes *grant.Scopes) (inventory.Group, []inventory.Member, error) {
 	if !id.Valid("grp", groupID) {
 		return inventory.Group{}, nil, noGroup(groupID)
 	}
@@ -114,7 +115,7 @@ func (s *service) group(ctx context.Context, org, groupID string, scopes *identi
 }
 
 // cover refuses members that do not all lie in scopes.
-func (s *service) cover(ctx context.Context, org string, members []inventory.Member, scopes *identity.Scopes) error {
+func (s *service) cover(ctx context.Context, org string, members []inventory.Member, scopes *grant.Scopes) error {
 	if scopes == nil {
 		return nil
 	}

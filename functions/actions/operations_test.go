@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
@@ -108,7 +109,7 @@ func (a *api) call(org, method, path, body string) (int, string, int) {
 	a.t.Helper()
 	ctx, meter := table.WithMeter(a.t.Context())
 	ctx = identity.With(table.WithTenant(ctx, org), identity.Caller{
-		Org: org, User: "usr_1", Email: "ada@example.com", Grants: []identity.Grant{{Policies: []string{"*:*"}, Scope: "org"}},
+		Org: org, User: "usr_1", Email: "ada@example.com", Grants: []grant.Grant{{Policies: []string{"*:*"}, Scope: "org"}},
 	})
 	w := httptest.NewRecorder()
 	a.h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body)))

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -19,7 +20,7 @@ const (
 // reach tells for each policy on which resources the caller holds it. It costs no round trip where that is all of them.
 func (s *service) reach(ctx context.Context, policies ...string) ([]inventory.Reach, error) {
 	c := identity.From(ctx)
-	scopes := make([]identity.Scopes, len(policies))
+	scopes := make([]grant.Scopes, len(policies))
 	for i, p := range policies {
 		scopes[i] = c.Scopes(p)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
@@ -76,7 +77,7 @@ func (a *api) get(org, target string, policies ...string) (*httptest.ResponseRec
 	}
 	ctx, meter := table.WithMeter(a.t.Context())
 	ctx = identity.With(ctx, identity.Caller{
-		Org: org, User: "usr_1", Email: "ada@example.com", Grants: []identity.Grant{{Policies: policies, Scope: identity.OrgScope}},
+		Org: org, User: "usr_1", Email: "ada@example.com", Grants: []grant.Grant{{Policies: policies, Scope: grant.OrgScope}},
 	})
 	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
 	u, err := r.URL.Parse(target)
@@ -190,7 +191,7 @@ func TestOnlyWhoMayReadThemSeesThemAndOnlyTheirOwn(t *testing.T) {
 			t.Errorf("%s of another organization: %d %s", path, w.Code, w.Body)
 		}
 	}
-	team := identity.Caller{Org: ours, User: "usr_2", Grants: []identity.Grant{{Policies: []string{"*:*"}, Scope: "team:team_1"}}}
+	team := identity.Caller{Org: ours, User: "usr_2", Grants: []grant.Grant{{Policies: []string{"*:*"}, Scope: "team:team_1"}}}
 	for _, path := range []string{"", "/verify", "/export"} {
 		r := httptest.NewRequest(http.MethodGet, "/audit-logs"+path, http.NoBody)
 		w := httptest.NewRecorder()
@@ -318,7 +319,7 @@ func TestAnExportTellsWhatItIs(t *testing.T) {
 			r.Header.Set("Accept", c.accept)
 		}
 		w := httptest.NewRecorder()
-		owner := identity.Caller{Org: ours, User: "usr_1", Grants: []identity.Grant{{Policies: []string{policy}, Scope: identity.OrgScope}}}
+		owner := identity.Caller{Org: ours, User: "usr_1", Grants: []grant.Grant{{Policies: []string{policy}, Scope: grant.OrgScope}}}
 		a.h.ServeHTTP(w, r.WithContext(identity.With(context.Background(), owner)))
 		if got := w.Header().Get("Content-Type"); got != c.kind || !strings.HasPrefix(w.Header().Get("Content-Disposition"), "attachment") {
 			t.Errorf("%+v: %q, %q", c, got, w.Header().Get("Content-Disposition"))
@@ -367,7 +368,7 @@ func TestAnExportFitsIntoTheAnswerOfALambda(t *testing.T) {
 		ev.QueryStringParameters = map[string]string{"format": format}
 		ev.MultiValueQueryStringParameters = map[string][]string{"format": {format}}
 		ev.RequestContext.Authorizer = identity.Encode(identity.Caller{
-			Org: ours, User: "usr_1", Grants: []identity.Grant{{Policies: []string{policy}, Scope: identity.OrgScope}},
+			Org: ours, User: "usr_1", Grants: []grant.Grant{{Policies: []string{policy}, Scope: grant.OrgScope}},
 		})
 		out, err := rest.Adapt(a.h)(t.Context(), ev)
 		if err != nil || out.StatusCode != http.StatusOK || len(out.MultiValueHeaders["Link"]) != 1 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 )
@@ -36,11 +37,11 @@ func TestASignInToAnOrganization(t *testing.T) {
 func TestSingleSignOnThatIsDemanded(t *testing.T) {
 	const org = "org_01k8z3v5y0e6m9x2q4t7r1c8bd"
 	for name, c := range map[string]struct {
-		grants []identity.Grant
+		grants []grant.Grant
 		status int
 	}{
 		"keeps a member out":        {nil, 403},
-		"lets an owner mend things": {[]identity.Grant{{ID: "g", Role: identity.Owner, Scope: identity.OrgScope}}, 200},
+		"lets an owner mend things": {[]grant.Grant{{ID: "g", Role: grant.Owner, Scope: grant.OrgScope}}, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := newInn(t)
@@ -64,7 +65,7 @@ func TestSingleSignOnThatIsDemanded(t *testing.T) {
 }
 
 // demandSSO makes the organization demand single sign-on of the addresses of u's domain, of which u is a member.
-func (in *inn) demandSSO(org string, u identity.User, grants []identity.Grant) {
+func (in *inn) demandSSO(org string, u identity.User, grants []grant.Grant) {
 	in.t.Helper()
 	ctx := table.Within(context.Background(), table.TenantPK(org))
 	row, err := table.Row(identity.MemberKey(org, u.ID), identity.Member{User: u.ID, Email: u.Email, Grants: grants})

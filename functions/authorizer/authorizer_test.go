@@ -10,7 +10,9 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/identity/identitytest"
+	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
 )
@@ -33,7 +35,7 @@ func enter(tb testing.TB, p *platform.Platform, org string) string {
 	})
 	if org != "" {
 		put(tb, p, identity.MemberKey(org, user), identity.Member{
-			User: user, Grants: []identity.Grant{{Role: identity.Operator, Scope: identity.OrgScope}},
+			User: user, Grants: []grant.Grant{{Role: grant.Operator, Scope: grant.OrgScope}},
 		})
 	}
 	return signed(tb, p, org)
@@ -42,8 +44,8 @@ func enter(tb testing.TB, p *platform.Platform, org string) string {
 func signed(tb testing.TB, p *platform.Platform, org string) string {
 	tb.Helper()
 	now := p.Clock.Now()
-	token, err := p.Tokens.Sign(context.Background(), identity.Claims{
-		User: user, Org: org, Session: sid, ID: "jti_1", Issued: now, Expires: now.Add(identity.TokenTTL),
+	token, err := p.Tokens.Sign(context.Background(), token.Claims{
+		User: user, Org: org, Session: sid, ID: "jti_1", Issued: now, Expires: now.Add(token.TTL),
 	})
 	if err != nil {
 		tb.Fatal(err)
@@ -288,7 +290,7 @@ func TestAChangedRoleActsAtOnce(t *testing.T) {
 	if _, err := ask(f, header); err != nil {
 		t.Fatal(err)
 	}
-	change(t, p, identity.MemberKey(org, user), table.Set("grants", []identity.Grant{{Role: identity.Viewer, Scope: identity.OrgScope}}))
+	change(t, p, identity.MemberKey(org, user), table.Set("grants", []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}))
 	got, err := ask(f, header)
 	if err != nil {
 		t.Fatal(err)
@@ -303,7 +305,7 @@ func TestACustomRoleIsWhatTheOrganizationSaysNow(t *testing.T) {
 	p, _ := identitytest.New(t)
 	header := enter(t, p, org)
 	f := Handler(p)
-	change(t, p, identity.MemberKey(org, user), table.Set("grants", []identity.Grant{{Role: "role_1", Scope: identity.OrgScope}}))
+	change(t, p, identity.MemberKey(org, user), table.Set("grants", []grant.Grant{{Role: "role_1", Scope: grant.OrgScope}}))
 	for _, c := range []struct {
 		name     string
 		roles    any

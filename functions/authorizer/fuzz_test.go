@@ -13,6 +13,7 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/identitytest"
+	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/foundation/clock"
 )
 
@@ -21,7 +22,7 @@ import (
 // are the same in every process of the fuzzer. check 1, check 7.
 func FuzzAuthorize(f *testing.F) {
 	p, c := identitytest.New(f)
-	p.Tokens = identity.NewJWTs(fixedKey(f), p.Settings.BaseURL, c)
+	p.Tokens = token.NewJWTs(fixedKey(f), p.Settings.BaseURL, c)
 	session := enter(f, p, org)
 	const secret = "lampp_0123456789ABCDEFGHIJKLMNOPQRST1YCA3o"
 	hash, err := identity.ParsePAT(secret)
@@ -66,7 +67,7 @@ func FuzzAuthorize(f *testing.F) {
 }
 
 // fixedKey is a keyring whose one key everybody knows.
-func fixedKey(f *testing.F) identity.Keyring {
+func fixedKey(f *testing.F) token.Keyring {
 	f.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)))
 	if err != nil {
@@ -76,7 +77,7 @@ func fixedKey(f *testing.F) identity.Keyring {
 	if err = os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
 		f.Fatal(err)
 	}
-	keys, err := identity.OpenKeyFile(path, clock.System{})
+	keys, err := token.OpenKeyFile(path, clock.System{})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 )
 
@@ -24,7 +25,7 @@ func (p place) keys() []table.Key {
 
 // grants reads what the user may do at the place. Who does not belong there, or no more, is refused, and so is everybody
 // where the organization has ended.
-func (a *authorizer) grants(p place, found map[table.Key]table.Item) ([]identity.Grant, error) {
+func (a *authorizer) grants(p place, found map[table.Key]table.Item) ([]grant.Grant, error) {
 	if p.org == "" {
 		return nil, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
@@ -34,8 +35,8 @@ func newKeeper(t *testing.T) *keeper {
 	}
 	k.f = Handler(k.p)
 	put(t, k.p, identity.UserKey(user), identity.User{ID: user, Email: "ada@example.com", Epoch: 2})
-	k.join(org, identity.Operator)
-	k.join(otherOrg, identity.Viewer)
+	k.join(org, grant.Operator)
+	k.join(otherOrg, grant.Viewer)
 	now := k.p.Clock.Now()
 	put(t, k.p, identity.PATKey(k.hash), identity.PAT{
 		ID: "pat_1", User: user, Name: "nightly", Epoch: 2, Created: now, Expires: now.AddDate(0, 0, 90), Used: now.Unix(),
@@ -48,7 +49,7 @@ func (k *keeper) join(org, role string) {
 	put(k.t, k.p, identity.OrganisationKey(org), identity.Organisation{ID: org})
 	put(k.t, k.p, identity.MembershipKey(user, org), identity.Membership{Org: org, Joined: k.p.Clock.Now()})
 	put(k.t, k.p, identity.MemberKey(org, user), identity.Member{
-		User: user, Grants: []identity.Grant{{Role: role, Scope: identity.OrgScope}},
+		User: user, Grants: []grant.Grant{{Role: role, Scope: grant.OrgScope}},
 	})
 }
 
@@ -104,7 +105,7 @@ func TestATokenActsAsItsUser(t *testing.T) {
 func TestAnInvitationDrawsNoTokenAway(t *testing.T) {
 	k := newKeeper(t)
 	k.clock.Advance(time.Hour)
-	k.join("org_01k8z3v5y0e6m9x2q4t7r1c8b0", identity.Owner)
+	k.join("org_01k8z3v5y0e6m9x2q4t7r1c8b0", grant.Owner)
 	if got := k.caller(); got.Org != org {
 		t.Errorf("the token works in %s, an older organization that its user was invited to", got.Org)
 	}
@@ -212,7 +213,7 @@ func TestATokenHasTheRoleOfTheMoment(t *testing.T) {
 	if !identity.Allows(k.caller(), "actions:execute") {
 		t.Fatal("an operator's token does not operate")
 	}
-	change(t, k.p, identity.MemberKey(org, user), table.Set("grants", []identity.Grant{{Role: identity.Viewer, Scope: identity.OrgScope}}))
+	change(t, k.p, identity.MemberKey(org, user), table.Set("grants", []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}))
 	if c := k.caller(); identity.Allows(c, "actions:execute") || !identity.Allows(c, "actions:read") {
 		t.Errorf("grants %+v", c.Grants)
 	}
@@ -243,7 +244,7 @@ func TestATokenOfASingleSignOnSession(t *testing.T) {
 func TestAnOwnersTokenWhereSingleSignOnIsDemanded(t *testing.T) {
 	k := newKeeper(t)
 	change(t, k.p, identity.OrganisationKey(org), table.Set("ssoDomains", []string{"example.com"}))
-	k.serve(org, identity.Owner)
+	k.serve(org, grant.Owner)
 	if got := judge(k.f, k.request()); got != "Allow" {
 		t.Error(got)
 	}
@@ -252,7 +253,7 @@ func TestAnOwnersTokenWhereSingleSignOnIsDemanded(t *testing.T) {
 // serve changes the role of the user in an organization.
 func (k *keeper) serve(org, role string) {
 	k.t.Helper()
-	change(k.t, k.p, identity.MemberKey(org, user), table.Set("grants", []identity.Grant{{Role: role, Scope: identity.OrgScope}}))
+	change(k.t, k.p, identity.MemberKey(org, user), table.Set("grants", []grant.Grant{{Role: role, Scope: grant.OrgScope}}))
 }
 
 // check 12: a wrong checksum is refused without a look at the store.

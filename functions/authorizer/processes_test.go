@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/table/tabletest"
@@ -32,13 +32,13 @@ type child struct {
 func (c child) platform(t *testing.T) *platform.Platform {
 	t.Helper()
 	clk := clock.NewManual(c.Now)
-	keys, err := identity.OpenKeyFile(c.Keys, clk)
+	keys, err := token.OpenKeyFile(c.Keys, clk)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &platform.Platform{
 		Table: table.Fenced(table.Dynamo(c.Remote)), Clock: clk, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
-		Tokens: identity.NewJWTs(keys, "https://lamplighter.test", clk),
+		Tokens: token.NewJWTs(keys, "https://lamplighter.test", clk),
 	}
 }
 

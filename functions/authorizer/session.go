@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/engine/table"
 )
 
@@ -37,7 +38,7 @@ func (a *authorizer) bySession(ctx context.Context, token string) (identity.Call
 
 // live gives the session of a token, and refuses a session that is over, not the token's user's, not one for the token's organization, or older than what
 // ended all sessions of the user.
-func (a *authorizer) live(c identity.Claims, row table.Item, u identity.User) (identity.Session, error) {
+func (a *authorizer) live(c token.Claims, row table.Item, u identity.User) (identity.Session, error) {
 	if row.Data == nil {
 		return identity.Session{}, refused("no such session")
 	}

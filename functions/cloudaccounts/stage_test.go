@@ -16,6 +16,7 @@ import (
 	"lamplighter.dev/functions/connector"
 	"lamplighter.dev/functions/discovery"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
@@ -87,13 +88,13 @@ func engine(t *testing.T, p *platform.Platform, providers cloud.Providers) workf
 
 // The callers: the administrators of two organizations, and one who may only look.
 var (
-	alice  = identity.Caller{Org: "org_a", User: "usr_alice", Email: "alice@example.com", Grants: grant("*:*")}
-	bob    = identity.Caller{Org: "org_b", User: "usr_bob", Email: "bob@example.com", Grants: grant("*:*")}
-	viewer = identity.Caller{Org: "org_a", User: "usr_vic", Email: "vic@example.com", Grants: grant("*:read")}
+	alice  = identity.Caller{Org: "org_a", User: "usr_alice", Email: "alice@example.com", Grants: grantsOf("*:*")}
+	bob    = identity.Caller{Org: "org_b", User: "usr_bob", Email: "bob@example.com", Grants: grantsOf("*:*")}
+	viewer = identity.Caller{Org: "org_a", User: "usr_vic", Email: "vic@example.com", Grants: grantsOf("*:read")}
 )
 
-func grant(policy string) []identity.Grant {
-	return []identity.Grant{{Policies: []string{policy}, Scope: "org"}}
+func grantsOf(policy string) []grant.Grant {
+	return []grant.Grant{{Policies: []string{policy}, Scope: "org"}}
 }
 
 // answer is what came back.

@@ -16,6 +16,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/execution"
@@ -116,8 +117,8 @@ func (s *stage) estate(org string, n int) {
 		name := fmt.Sprintf("%s-%d", org, i)
 		u := identity.User{ID: "usr_" + name, Email: name + "@example.com", Verified: true}
 		s.put(identity.UserPrefix+u.ID, "PROFILE", u)
-		s.must(membership.Of(s.p).Join(ctx, org, u, []identity.Grant{{Role: identity.Owner, Scope: identity.OrgScope}}))
-		_, err := membership.Of(s.p).Invite(ctx, org, membership.Invitation{}, membership.Invitation{Email: "guest-" + u.Email, Role: identity.Viewer, Inviter: u.ID})
+		s.must(membership.Of(s.p).Join(ctx, org, u, []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}))
+		_, err := membership.Of(s.p).Invite(ctx, org, membership.Invitation{}, membership.Invitation{Email: "guest-" + u.Email, Role: grant.Viewer, Inviter: u.ID})
 		s.must(err)
 		_, err = audit.Of(s.p).Append(ctx, org, audit.Row{Action: "createTeam", Actor: u.Email})
 		s.must(err)

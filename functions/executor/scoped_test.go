@@ -3,7 +3,7 @@ package executor
 import (
 	"testing"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
@@ -21,7 +21,7 @@ func TestABulkActionActsOnNothingOutsideItsScopes(t *testing.T) {
 	w.must(err)
 	in := w.submitBulk(g, cloud.Stop)
 	b := w.bulk(in.BulkID)
-	b.Plan.Scopes = &identity.Scopes{Teams: []string{team.ID}}
+	b.Plan.Scopes = &grant.Scopes{Teams: []string{team.ID}}
 	_, err = w.store.Write(w.ctx, table.Update(execution.BulkKey(org, b.ID), []table.Change{table.Set("plan", b.Plan)}, table.Exists()))
 	w.must(err)
 	_, err = w.e.inventory.UpdateTeam(w.ctx, org, team, inventory.Ownership{Team: team, Resources: owned[:2]})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
@@ -67,7 +68,7 @@ func (h *house) as(role, request, body string) answer {
 		role, c.User = rest, "usr_eve"
 	}
 	role, c.SSO = strings.CutPrefix(role, "vouched ")
-	c.Grants = identity.Resolve([]identity.Grant{{Role: role, Scope: identity.OrgScope}})
+	c.Grants = grant.Resolve([]grant.Grant{{Role: role, Scope: grant.OrgScope}})
 	method, path, _ := strings.Cut(request, " ")
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	if body != "" {

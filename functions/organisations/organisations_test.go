@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
@@ -75,7 +76,7 @@ func TestTheCreatorOwnsTheOrganization(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	owner := identity.Caller{Org: o.ID, User: "usr_ada", Grants: identity.Resolve(m.Grants)}
+	owner := identity.Caller{Org: o.ID, User: "usr_ada", Grants: grant.Resolve(m.Grants)}
 	if !identity.Allows(owner, "organisation:delete") {
 		t.Errorf("grants %+v", m.Grants)
 	}

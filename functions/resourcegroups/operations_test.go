@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
@@ -79,7 +80,7 @@ func (a *api) put(k table.Key, v any) {
 
 func (a *api) call(org, method, path, body string) *httptest.ResponseRecorder {
 	ctx := identity.With(table.WithTenant(a.t.Context(), org), identity.Caller{
-		Org: org, User: "usr_1", Email: "ada@example.com", Grants: []identity.Grant{{Policies: []string{"*:*"}, Scope: identity.OrgScope}},
+		Org: org, User: "usr_1", Email: "ada@example.com", Grants: []grant.Grant{{Policies: []string{"*:*"}, Scope: grant.OrgScope}},
 	})
 	w := httptest.NewRecorder()
 	a.h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body)))

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -38,7 +39,7 @@ func (s *service) get(ctx context.Context, in *GroupInput) (Group, error) {
 }
 
 // part is a group with the members that lie in scopes.
-func (s *service) part(ctx context.Context, groupID string, scopes identity.Scopes) (Group, error) {
+func (s *service) part(ctx context.Context, groupID string, scopes grant.Scopes) (Group, error) {
 	missing := fault.New(fault.NotFound, "resource group %.64q does not exist", groupID)
 	if !id.Valid("grp", groupID) {
 		return Group{}, missing

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
@@ -38,14 +39,14 @@ type api struct {
 	p       *platform.Platform
 	h       http.Handler
 	account string
-	grants  []identity.Grant
+	grants  []grant.Grant
 }
 
 func newAPI(t *testing.T) *api {
 	t.Helper()
 	c := clock.NewManual(noon)
 	a := &api{
-		t: t, account: id.New("ca", noon), grants: []identity.Grant{{Policies: []string{"*:*"}, Scope: identity.OrgScope}},
+		t: t, account: id.New("ca", noon), grants: []grant.Grant{{Policies: []string{"*:*"}, Scope: grant.OrgScope}},
 		p: &platform.Platform{Table: table.Fenced(tabletest.NewAt(t, c)), Clock: c, Workflow: idle{}, Log: slog.New(slog.DiscardHandler)},
 	}
 	a.h, _ = rest.Mount(a.p, Operations(a.p))
@@ -167,7 +168,7 @@ func TestReadingInScopesCostsAThirdRoundTripAtMost(t *testing.T) {
 	owned := inventory.Ownership{Team: inventory.Team{ID: id.New("team", noon), Name: "Web"}, Resources: []string{list[1].ID}}
 	team, err := inventory.Of(a.p).CreateTeam(a.tenant(), ours, owned)
 	a.must(err)
-	a.grants = []identity.Grant{{Role: identity.Viewer, Scope: identity.TeamScope + team.ID}}
+	a.grants = []grant.Grant{{Role: grant.Viewer, Scope: grant.TeamScope + team.ID}}
 	most := 3 // the first time; then what the team owns is known
 	for _, path := range []string{"/resources", "/resources?search=i-0", "/resources/" + list[1].ID} {
 		if w, trips := a.call(ours, http.MethodGet, path, ""); w.Code != http.StatusOK || trips > most {
@@ -215,7 +216,7 @@ func TestWhatIsNotOursDoesNotExist(t *testing.T) {
 func TestAScopedGrantShowsOnlyItsResources(t *testing.T) {
 	a := newAPI(t)
 	list := data[[]Record](t, a.get("/resources"))
-	a.grants = []identity.Grant{
+	a.grants = []grant.Grant{
 		{Policies: []string{"resources:read"}, Scope: "resource:" + list[1].ID}, {Policies: []string{"actions:read"}, Scope: "resource:" + list[2].ID},
 	}
 	if got := names(data[[]Record](t, a.get("/resources"))); got != list[1].UID {

@@ -8,6 +8,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -103,7 +104,7 @@ func (s *service) assignOnce(ctx context.Context, in NewAssignment) (Assignment,
 	if err != nil {
 		return Assignment{}, err
 	}
-	g := identity.Grant{ID: id.New("asgn", s.p.Clock.Now()), Role: in.RoleID, Scope: in.Scope}
+	g := grant.Grant{ID: id.New("asgn", s.p.Clock.Now()), Role: in.RoleID, Scope: in.Scope}
 	if err = mayAssign(c, m, g, r); err != nil {
 		return Assignment{}, err
 	}
@@ -112,7 +113,7 @@ func (s *service) assignOnce(ctx context.Context, in NewAssignment) (Assignment,
 }
 
 // mayAssign refuses what the caller gives to themselves, does not hold, or has been given already.
-func mayAssign(c identity.Caller, m identity.Member, g identity.Grant, r identity.Role) error {
+func mayAssign(c identity.Caller, m identity.Member, g grant.Grant, r grant.Role) error {
 	if m.User == c.User {
 		return fault.New(fault.Denied, "permission denied: nobody edits their own grants: ask another one who may")
 	}
@@ -163,7 +164,7 @@ func (s *service) revokeOnce(ctx context.Context, assignmentID string) (Assignme
 	if err = membership.MayChange(c, a, m); err != nil {
 		return Assignment{}, err
 	}
-	left := slices.DeleteFunc(slices.Clone(m.Grants), func(has identity.Grant) bool { return has.ID == g.ID })
+	left := slices.DeleteFunc(slices.Clone(m.Grants), func(has grant.Grant) bool { return has.ID == g.ID })
 	if len(left) == len(m.Grants) { // it went after it was looked up
 		return Assignment{}, membership.ErrChanged
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/foundation/id"
 )
@@ -48,13 +49,13 @@ func TestAnAssignmentFromItsCreationToItsEnd(t *testing.T) {
 
 func TestTheListOfAssignments(t *testing.T) {
 	s := newStage(t)
-	s.member("ann", identity.Viewer)
+	s.member("ann", grant.Viewer)
 	s.member("bob")
 	r := s.role("Looker", "actions:read")
 	team := "team:" + s.teams[ours]
 	s.assigned("ann", r.ID, team)
 	s.assigned("bob", r.ID, "resource:"+s.resources[ours])
-	s.assigned("bob", identity.Viewer, team)
+	s.assigned("bob", grant.Viewer, team)
 	all := "olga owner org, ann viewer org, ann Looker team, bob Looker resource, bob viewer team"
 	for query, want := range map[string]string{
 		"":                                   all,
@@ -93,7 +94,7 @@ func brief(all []Assignment) string {
 	var out []string
 	for _, a := range all {
 		who, _, _ := strings.Cut(a.Email, "@")
-		kind, _ := identity.CutScope(a.Scope)
+		kind, _ := grant.CutScope(a.Scope)
 		out = append(out, who+" "+a.RoleName+" "+kind)
 	}
 	return strings.Join(out, ", ")
@@ -102,7 +103,7 @@ func brief(all []Assignment) string {
 // check 39: what another organization has is answered as what nobody has.
 func TestWhatCannotBeAssigned(t *testing.T) {
 	s := newStage(t)
-	s.member("lou", identity.Viewer)
+	s.member("lou", grant.Viewer)
 	theirRole := data[Role](s.ask(s.caller(theirs, "olga"), `POST /roles {"name":"Theirs","policies":["actions:read"]}`))
 	s.user("foreign")
 	noTeam, noResource, noRole := id.New("team", s.clock.Now()), id.New("res", s.clock.Now()), id.New("role", s.clock.Now())
@@ -162,14 +163,14 @@ func TestWhatCannotBeAssigned(t *testing.T) {
 func TestNobodyRaisesAnybodyAboveThemselves(t *testing.T) {
 	s := newStage(t)
 	team := "team:" + s.teams[ours]
-	s.member("adam", identity.Admin)
-	s.member("lou", identity.Viewer)
+	s.member("adam", grant.Admin)
+	s.member("lou", grant.Viewer)
 	keeper := s.role("Keeper", "roles:*", "actions:read")
 	s.member("kay", keeper.ID)
-	s.assigned("kay", identity.Operator, team)
+	s.assigned("kay", grant.Operator, team)
 	acting := s.role("Acting", "actions:execute")
 	s.as("olga", "DELETE /assignments/"+s.only("olga")).says(409, "last owner")
-	s.member("otto", identity.Owner)
+	s.member("otto", grant.Owner)
 	for name, c := range map[string]struct{ who, request, says string }{
 		"an admin makes an owner":                 {"adam", assigning("lou", "owner", "org"), "organisation:delete"},
 		"an admin makes an owner of a team":       {"adam", assigning("lou", "owner", team), "organisation:delete"},
@@ -193,14 +194,14 @@ func TestNobodyRaisesAnybodyAboveThemselves(t *testing.T) {
 	s.t = t
 	s.as("kay", assigning("lou", acting.ID, team)).says(200) // of what they have, where they have it
 	s.as("kay", assigning("lou", keeper.ID, "resource:"+s.resources[ours])).says(200)
-	s.as("adam", assigning("lou", identity.Admin, "org")).says(200)
+	s.as("adam", assigning("lou", grant.Admin, "org")).says(200)
 }
 
 // Who may write roles on a team only gets in nowhere: roles are not about resources.
 func TestAScopedGrantIsNoWayToRoles(t *testing.T) {
 	s := newStage(t)
 	s.member("tim")
-	s.assigned("tim", identity.Owner, "team:"+s.teams[ours])
+	s.assigned("tim", grant.Owner, "team:"+s.teams[ours])
 	for _, request := range []string{
 		"GET /roles", "GET /roles/viewer", `POST /roles {"name":"x","policies":["actions:read"]}`, `PUT /roles/role_x {}`, "DELETE /roles/role_x",
 		"GET /assignments", assigning("tim", "viewer", "team:"+s.teams[ours]), "DELETE /assignments/" + s.only("tim"),
@@ -231,7 +232,7 @@ func TestTheLastOwnerStaysWhenOwnersRevokeEachOther(t *testing.T) {
 	s.member("ida")
 	for range 10 {
 		mine := s.only("olga")
-		theirs := s.assigned("ida", identity.Owner, "org").ID
+		theirs := s.assigned("ida", grant.Owner, "org").ID
 		olga, ida := s.caller(ours, "olga"), s.caller(ours, "ida")
 		var one, other reply
 		var wg sync.WaitGroup
@@ -243,11 +244,11 @@ func TestTheLastOwnerStaysWhenOwnersRevokeEachOther(t *testing.T) {
 		}
 		if other.status == 200 { // Ida makes Olga an owner again, and goes
 			s.clock.Advance(time.Second)
-			s.as("ida", assigning("olga", identity.Owner, "org")).says(200)
+			s.as("ida", assigning("olga", grant.Owner, "org")).says(200)
 			s.as("olga", "DELETE /assignments/"+s.only("ida")).says(200)
 		}
 	}
-	s.as("olga", assigning("ida", identity.Admin, "org")).says(200)
+	s.as("olga", assigning("ida", grant.Admin, "org")).says(200)
 	s.as("ida", "DELETE /assignments/"+s.only("olga")).says(403)
 }
 

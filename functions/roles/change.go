@@ -7,6 +7,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/displayname"
@@ -77,7 +78,7 @@ func (s *service) remove(ctx context.Context, in *RoleInput) (Deleted, error) {
 
 // changeable changes one of the organization's own roles. Nobody changes a system role.
 func (s *service) changeable(ctx context.Context, ref string, how func(identity.Access, identity.CustomRole) error) error {
-	if r, ok := identity.SystemRole(ref); ok {
+	if r, ok := grant.SystemRole(ref); ok {
 		return fault.New(fault.Denied, "permission denied: %s is a system role, and nobody can change it; create one with POST /roles", r.Name)
 	}
 	return s.change(ctx, func(a identity.Access) error {
@@ -91,7 +92,7 @@ func (s *service) changeable(ctx context.Context, ref string, how func(identity.
 
 // mayMake refuses a role that permits what the caller does not hold on the whole organization.
 func mayMake(ctx context.Context, r identity.CustomRole) error {
-	return membership.MayGrant(identity.From(ctx), r.Policies, identity.OrgScope)
+	return membership.MayGrant(identity.From(ctx), r.Policies, grant.OrgScope)
 }
 
 // mayChange refuses a change of a role that the caller has, or that permits before or after what the caller does not hold.

@@ -4,10 +4,11 @@ import (
 	"context"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 )
 
-func listPolicies(context.Context, *struct{}) ([]identity.Policy, error) {
-	return identity.Policies(), nil
+func listPolicies(context.Context, *struct{}) ([]grant.Policy, error) {
+	return grant.Policies(), nil
 }
 
 // Permission is a policy on a scope.
@@ -20,7 +21,7 @@ type Permission struct {
 func listPermissions(ctx context.Context, _ *struct{}) ([]Permission, error) {
 	out := []Permission{}
 	c := identity.From(ctx)
-	for _, p := range identity.Policies() {
+	for _, p := range grant.Policies() {
 		s := c.Scopes(p.ID)
 		if s.All {
 			out = append(out, Permission{p.ID, "org", c.Org})

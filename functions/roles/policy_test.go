@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 )
 
 func TestPoliciesForEverybody(t *testing.T) {
 	s := newStage(t)
 	s.member("nil")
-	got := data[[]identity.Policy](s.as("nil", "GET /policies"))
-	if !slices.Equal(got, identity.Policies()) {
+	got := data[[]grant.Policy](s.as("nil", "GET /policies"))
+	if !slices.Equal(got, grant.Policies()) {
 		t.Errorf("%d policies", len(got))
 	}
 }
@@ -24,7 +24,7 @@ func TestPermissions(t *testing.T) {
 	r := s.role("Mixed", "budgets:*", "actions:read")
 	s.assigned("pat", r.ID, "team:"+team)
 	s.assigned("pat", r.ID, "resource:"+res)
-	s.assigned("pat", identity.Operator, "team:"+team)
+	s.assigned("pat", grant.Operator, "team:"+team)
 	wide := s.role("Wide", "actions:read")
 	want := []Permission{
 		{"actions:read", "org", ours},
@@ -43,7 +43,7 @@ func TestPermissions(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	owner := data[[]Permission](s.as("olga", "GET /permissions"))
-	if len(owner) != len(identity.Policies()) || strings.Contains(text(owner), "*") || owner[2] != (Permission{"organisation:delete", "org", ours}) {
+	if len(owner) != len(grant.Policies()) || strings.Contains(text(owner), "*") || owner[2] != (Permission{"organisation:delete", "org", ours}) {
 		t.Errorf("an owner: %+v", owner)
 	}
 	s.member("nil")

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/api/audit"
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 )
 
@@ -25,11 +25,11 @@ func (s *stage) recorded() []audit.Row {
 func TestChangesOfPermissionsAreOnRecord(t *testing.T) {
 	s := newStage(t)
 	s.member("lou")
-	s.member("adam", identity.Admin)
+	s.member("adam", grant.Admin)
 	r := s.role("Looker", "actions:read")
 	s.as("olga", "PUT /roles/"+r.ID+` {"policies":["budgets:read"]}`).says(200)
-	a := s.assigned("lou", r.ID, identity.OrgScope)
-	s.as("adam", assigning("lou", identity.Owner, identity.OrgScope)).says(403)
+	a := s.assigned("lou", r.ID, grant.OrgScope)
+	s.as("adam", assigning("lou", grant.Owner, grant.OrgScope)).says(403)
 	s.as("olga", "DELETE /assignments/"+a.ID).says(200)
 	s.as("olga", "DELETE /roles/"+r.ID).says(200)
 	want := []struct {

@@ -9,6 +9,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/foundation/displayname"
 	"lamplighter.dev/shared/foundation/fault"
@@ -30,7 +31,7 @@ func custom(r identity.CustomRole) Role {
 	return Role{r.ID, r.Name, r.Description, r.Policies, false, &r.CreatedAt, &r.UpdatedAt}
 }
 
-func system(r identity.Role) Role {
+func system(r grant.Role) Role {
 	return Role{ID: r.Name, Name: r.Name, Description: r.Description, Policies: r.Policies, System: true}
 }
 
@@ -49,7 +50,7 @@ func (s *service) list(ctx context.Context, in *struct{ rest.Page }) (rest.List[
 		return cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
 	})
 	var first []Role
-	for _, r := range identity.SystemRoles() {
+	for _, r := range grant.SystemRoles() {
 		first = append(first, system(r))
 	}
 	all = append(first, all...)
@@ -63,7 +64,7 @@ type RoleInput struct {
 }
 
 func (s *service) get(ctx context.Context, in *RoleInput) (Role, error) {
-	if r, ok := identity.SystemRole(in.RoleID); ok {
+	if r, ok := grant.SystemRole(in.RoleID); ok {
 		return system(r), nil
 	}
 	a, err := s.access(ctx)
@@ -130,7 +131,7 @@ func grantable(policies []string) error {
 		return fault.New(fault.Invalid, "policies: a role has at least one: GET /policies lists them")
 	}
 	for i, p := range policies {
-		if !identity.Grantable(p) {
+		if !grant.Grantable(p) {
 			return fault.New(fault.Invalid, "policies: %.64q is not one: GET /policies lists them; *:*, <resource>:* and *:read are accepted too", p)
 		}
 		if slices.Contains(policies[:i], p) {
@@ -142,7 +143,7 @@ func grantable(policies []string) error {
 
 // put makes r one of the roles of a, when nothing else has its name.
 func put(a identity.Access, r identity.CustomRole) error {
-	for _, other := range identity.SystemRoles() {
+	for _, other := range grant.SystemRoles() {
 		if strings.EqualFold(other.Name, r.Name) {
 			return fault.New(fault.Conflict, "name: %q is the name of a system role; choose another", r.Name)
 		}

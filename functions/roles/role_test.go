@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
@@ -125,7 +126,7 @@ func TestWhatNoRoleCanBe(t *testing.T) {
 func TestEveryPolicyAndWildcardCanBeInARole(t *testing.T) {
 	s := newStage(t)
 	policies := []string{"*:*", "*:read"}
-	for _, p := range identity.Policies() {
+	for _, p := range grant.Policies() {
 		policies = append(policies, p.ID)
 		if resource, _, _ := strings.Cut(p.ID, ":"); !slices.Contains(policies, resource+":*") {
 			policies = append(policies, resource+":*")
@@ -138,7 +139,7 @@ func TestEveryPolicyAndWildcardCanBeInARole(t *testing.T) {
 
 func TestSystemRolesDoNotChange(t *testing.T) {
 	s := newStage(t)
-	for _, r := range identity.SystemRoles() {
+	for _, r := range grant.SystemRoles() {
 		s.as("olga", "PUT /roles/"+r.Name+` {"policies":["*:*"]}`).says(403, r.Name+" is a system role")
 		s.as("olga", "DELETE /roles/"+r.Name).says(403, r.Name+" is a system role")
 	}
@@ -147,12 +148,12 @@ func TestSystemRolesDoNotChange(t *testing.T) {
 // check 43: nobody makes or changes a role so that it holds what they do not hold themselves.
 func TestNobodyMakesARoleOfWhatTheyDoNotHold(t *testing.T) {
 	s := newStage(t)
-	s.member("adam", identity.Admin)
+	s.member("adam", grant.Admin)
 	keeper := s.role("Keeper", "roles:*", "actions:read")
 	s.member("kay", keeper.ID)
 	s.member("tim")
-	s.assigned("tim", keeper.ID, identity.OrgScope)
-	s.assigned("tim", identity.Owner, "team:"+s.teams[ours]) // everything, but there only
+	s.assigned("tim", keeper.ID, grant.OrgScope)
+	s.assigned("tim", grant.Owner, "team:"+s.teams[ours]) // everything, but there only
 	high, low := s.role("High", "organisation:delete"), s.role("Low", "actions:read")
 	for name, c := range map[string]struct{ who, request, lacks string }{
 		"an admin, everything":                {"adam", `POST /roles {"name":"x","policies":["*:*"]}`, "organisation:delete"},
@@ -215,7 +216,7 @@ func TestARoleThatIsInUseStays(t *testing.T) {
 	s.must(s.people.Withdraw(s.t.Context(), ours, inv))
 	s.put(identity.SSOKey(ours), map[string]string{"defaultRole": r.ID})
 	s.as("olga", "DELETE /roles/"+r.ID).says(409, "single sign-on")
-	s.put(identity.SSOKey(ours), map[string]string{"defaultRole": identity.Viewer})
+	s.put(identity.SSOKey(ours), map[string]string{"defaultRole": grant.Viewer})
 	s.as("olga", "DELETE /roles/"+r.ID).says(200)
 }
 
@@ -275,7 +276,7 @@ func TestARoleIsNotDeletedWhileItIsAssigned(t *testing.T) {
 		c := s.caller(ours, "olga")
 		var given, gone reply
 		var wg sync.WaitGroup
-		wg.Go(func() { given = s.ask(c, assigning("lou", r.ID, identity.OrgScope)) })
+		wg.Go(func() { given = s.ask(c, assigning("lou", r.ID, grant.OrgScope)) })
 		wg.Go(func() { gone = s.ask(c, "DELETE /roles/"+r.ID) })
 		wg.Wait()
 		switch {

@@ -3,7 +3,7 @@ package roles
 import (
 	"context"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -13,9 +13,9 @@ import (
 // known refuses a scope that is none, or whose team or resource the organization does not have: another organization's is
 // answered as one that nobody has.
 func (s *service) known(ctx context.Context, scope string) error {
-	kind, ref := identity.CutScope(scope)
+	kind, ref := grant.CutScope(scope)
 	switch {
-	case scope == identity.OrgScope:
+	case scope == grant.OrgScope:
 		return nil
 	case kind == "team" && id.Valid("team", ref):
 		_, err := s.inventory.Team(ctx, org(ctx), ref)
@@ -35,7 +35,7 @@ func (s *service) known(ctx context.Context, scope string) error {
 
 // held keeps the team of a scope from being deleted while a role is given on it.
 func held(org, scope string) []table.Write {
-	if kind, ref := identity.CutScope(scope); kind == "team" {
+	if kind, ref := grant.CutScope(scope); kind == "team" {
 		return []table.Write{inventory.Hold(org, ref)}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
@@ -97,9 +98,9 @@ func (s *stage) user(name string) identity.User {
 func (s *stage) member(name string, roles ...string) {
 	s.t.Helper()
 	s.clock.Advance(time.Second) // lists are in order of time
-	var grants []identity.Grant
+	var grants []grant.Grant
 	for _, r := range roles {
-		grants = append(grants, identity.Grant{Role: r, Scope: identity.OrgScope})
+		grants = append(grants, grant.Grant{Role: r, Scope: grant.OrgScope})
 	}
 	s.must(s.people.Join(s.t.Context(), ours, s.user(name), grants))
 }

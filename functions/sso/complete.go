@@ -6,6 +6,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
@@ -174,7 +175,7 @@ func (s service) join(ctx context.Context, org, role string, u identity.User) er
 	if err != nil {
 		return err
 	}
-	err = s.people.Join(ctx, org, u, []identity.Grant{{Role: role, Scope: identity.OrgScope}})
+	err = s.people.Join(ctx, org, u, []grant.Grant{{Role: role, Scope: grant.OrgScope}})
 	if fault.Is(err, fault.NotFound) {
 		err = fault.Cause(fault.Denied, err, "the organization is being deleted")
 	}

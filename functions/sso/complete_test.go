@@ -13,6 +13,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -163,7 +164,7 @@ func TestARequestEnds(t *testing.T) {
 func TestAResponseAfterSingleSignOnEnded(t *testing.T) {
 	h, o, w := connected(t)
 	doc := w.answer(h, h.begin(ada))
-	o.ask(identity.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
+	o.ask(grant.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
 	h.refuses(http.StatusUnauthorized, doc)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -99,7 +100,7 @@ func (s service) reconfigure(ctx context.Context, body Changed, told *provider) 
 func (s service) apply(ctx context.Context, have setup, body Changed, told *provider) (setup, error) {
 	now, next := s.Clock.Now(), have
 	if have.Version == 0 {
-		next.Created, next.DefaultRole = now, identity.Viewer
+		next.Created, next.DefaultRole = now, grant.Viewer
 	}
 	next.Version, next.Updated = have.Version+1, now
 	next.Domains = slices.Clone(have.Domains)
@@ -133,7 +134,7 @@ func rename(ctx context.Context, next *setup, body Changed, told *provider) erro
 	if told == nil || told.equal(next.provider) {
 		return nil
 	}
-	if err := membership.MayGrant(identity.From(ctx), []string{"*:*"}, identity.OrgScope); err != nil {
+	if err := membership.MayGrant(identity.From(ctx), []string{"*:*"}, grant.OrgScope); err != nil {
 		return fault.Cause(fault.Denied, err, "permission denied: whoever sets the identity provider can sign in as anybody, so only who holds every policy may: ask an owner")
 	}
 	next.provider = *told
@@ -147,13 +148,13 @@ func (s service) assign(ctx context.Context, next *setup, role rest.Patch[string
 	}
 	c, name := identity.From(ctx), role.Value
 	if name == "" {
-		name = identity.Viewer
+		name = grant.Viewer
 	}
 	policies, err := s.policies(ctx, c.Org, name)
 	if err != nil {
 		return err
 	}
-	if err = membership.MayGrant(c, policies, identity.OrgScope); err != nil {
+	if err = membership.MayGrant(c, policies, grant.OrgScope); err != nil {
 		return err
 	}
 	next.DefaultRole = name
@@ -162,10 +163,10 @@ func (s service) assign(ctx context.Context, next *setup, role rest.Patch[string
 
 // policies are those of a role that may be the default one.
 func (s service) policies(ctx context.Context, org, role string) ([]string, error) {
-	if role == identity.Owner {
+	if role == grant.Owner {
 		return nil, fault.New(fault.Invalid, "defaultRole: owner cannot be given to everybody who signs in; choose another role")
 	}
-	if r, ok := identity.SystemRole(role); ok {
+	if r, ok := grant.SystemRole(role); ok {
 		return r.Policies, nil
 	}
 	k := identity.AccessKey(org)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -56,7 +57,7 @@ func TestTwoOrganizationsProveOneDomainAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, o := range tenants {
 		wg.Go(func() {
-			if a := o.ask(identity.Owner, http.MethodPut, map[string]any{}); a.status != http.StatusOK {
+			if a := o.ask(grant.Owner, http.MethodPut, map[string]any{}); a.status != http.StatusOK {
 				t.Errorf("status %d: %s", a.status, a.body)
 			} else if domainsOf(a.Data)["example.com"]["verified"] == true {
 				proven.Add(1)
@@ -87,7 +88,7 @@ func TestDomainsThatBelongToNobody(t *testing.T) {
 		"gmail.com", "GMAIL.com", "outlook.com", "com", "co.uk", "github.io", "", "localhost", "exa mple.com", "example..com", "-a.com", "ex@mple.com",
 		"*.example.com", "example.com/x", strings.Repeat("a", 64) + ".com", "xn--", "bücher.example",
 	} {
-		a := o.put(identity.Owner, http.StatusBadRequest, map[string]any{"metadataXML": string(newTwin().metadata()), "domains": []string{name}})
+		a := o.put(grant.Owner, http.StatusBadRequest, map[string]any{"metadataXML": string(newTwin().metadata()), "domains": []string{name}})
 		if !strings.Contains(a.body, "domains") {
 			t.Errorf("%q: %s", name, a.body)
 		}
@@ -101,14 +102,14 @@ func TestEnforcingNeedsAProvenDomain(t *testing.T) {
 	h := newHouse(t)
 	o := h.found("owner@example.com")
 	body := map[string]any{"metadataXML": string(newTwin().metadata()), "domains": []string{"example.com"}, "enforced": true}
-	o.put(identity.Owner, http.StatusBadRequest, body)
+	o.put(grant.Owner, http.StatusBadRequest, body)
 	o.connect(newTwin().metadata(), "example.com", "second.test")
 	o.set(map[string]any{"enforced": true})
 	demanded := func() []string { return row[identity.TenantRow](h, identity.OrganisationKey(o.org)).SSO }
 	if got := demanded(); !slices.Equal(got, []string{"example.com", "second.test"}) {
 		t.Errorf("the organization's record says %v", got)
 	}
-	o.put(identity.Owner, http.StatusBadRequest, map[string]any{"domains": []string{}})
+	o.put(grant.Owner, http.StatusBadRequest, map[string]any{"domains": []string{}})
 	o.set(map[string]any{"domains": []string{"second.test"}})
 	if got := demanded(); !slices.Equal(got, []string{"second.test"}) {
 		t.Errorf("after a domain went: %v", got)
@@ -118,7 +119,7 @@ func TestEnforcingNeedsAProvenDomain(t *testing.T) {
 		t.Errorf("after it ended: %v", got)
 	}
 	o.set(map[string]any{"enforced": true})
-	o.ask(identity.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
+	o.ask(grant.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
 	if got := demanded(); got != nil {
 		t.Errorf("after all ended: %v", got)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -55,7 +56,7 @@ func TestAChangeOfSettingsWhoseStoreFails(t *testing.T) {
 				sound := h.p.Table
 				faulty := table.Faulty(sound, h.clock, table.Injection{Harm: harm, Call: n})
 				h.p.Table = faulty
-				a := o.ask(identity.Owner, http.MethodPut, map[string]any{"domains": []string{}})
+				a := o.ask(grant.Owner, http.MethodPut, map[string]any{"domains": []string{}})
 				h.p.Table = sound
 				proven := domainsOf(o.get())["example.com"] != nil
 				_, err := table.Read[claim](anywhere(), sound, claimKey("example.com"))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 )
 
@@ -71,7 +72,7 @@ func (h *house) openFor(org string, w *twin) {
 	h.t.Helper()
 	h.put(map[table.Key]any{identity.SSOKey(org): setup{
 		provider:    provider{w.entity, w.sso, [][]byte{w.signer.der}},
-		DefaultRole: identity.Viewer, Domains: []domain{{Name: "example.com", Verified: h.p.Clock.Now()}}, Version: 1,
+		DefaultRole: grant.Viewer, Domains: []domain{{Name: "example.com", Verified: h.p.Clock.Now()}}, Version: 1,
 	}})
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
@@ -65,7 +66,7 @@ func (h *house) found(email string) *tenant {
 	now := h.p.Clock.Now()
 	o := identity.Organisation{ID: id.New("org", now), Name: "Org of " + email, CreatedAt: now}
 	u := h.account(email)
-	grants := []identity.Grant{{Role: identity.Owner, Scope: identity.OrgScope}}
+	grants := []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}
 	h.put(map[table.Key]any{
 		identity.OrganisationKey(o.ID):     o,
 		identity.AccessKey(o.ID):           identity.Access{Members: 1, Owners: 1},
@@ -145,7 +146,7 @@ func (h *house) initiate(body map[string]any) answer {
 
 // caller is somebody with a role in the organization.
 func (o *tenant) caller(role string) identity.Caller {
-	grants := identity.Resolve([]identity.Grant{{Role: role, Scope: identity.OrgScope}})
+	grants := grant.Resolve([]grant.Grant{{Role: role, Scope: grant.OrgScope}})
 	return identity.Caller{Org: o.org, User: o.owner.ID, Email: o.owner.Email, Session: "s", Method: identity.MethodToken, Grants: grants}
 }
 
@@ -165,7 +166,7 @@ func (o *tenant) ask(role, method string, body map[string]any) answer {
 // set sends a PUT of the owner, which must succeed.
 func (o *tenant) set(body map[string]any) map[string]any {
 	o.h.t.Helper()
-	a := o.ask(identity.Owner, http.MethodPut, body)
+	a := o.ask(grant.Owner, http.MethodPut, body)
 	a.want(o.h.t, http.StatusOK)
 	return a.Data
 }
@@ -173,7 +174,7 @@ func (o *tenant) set(body map[string]any) map[string]any {
 // prove publishes the records of all domains that the settings show, and has them checked.
 func (o *tenant) prove() map[string]any {
 	o.h.t.Helper()
-	a := o.ask(identity.Owner, http.MethodGet, nil)
+	a := o.ask(grant.Owner, http.MethodGet, nil)
 	a.want(o.h.t, http.StatusOK)
 	for _, d := range a.Data["domains"].([]any) {
 		d := d.(map[string]any)

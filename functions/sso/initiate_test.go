@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
 )
@@ -98,6 +99,6 @@ func TestADeploymentThatDoesNotKnowItsAddress(t *testing.T) {
 	h, o, _ := connected(t)
 	h.p.Settings.BaseURL = ""
 	h.initiate(map[string]any{"email": ada}).want(t, http.StatusBadRequest)
-	o.put(identity.Owner, http.StatusBadRequest, map[string]any{})
+	o.put(grant.Owner, http.StatusBadRequest, map[string]any{})
 	h.do(identity.Caller{}, http.MethodGet, metadataPath, "", nil).want(t, http.StatusBadRequest)
 }

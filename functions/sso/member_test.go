@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -22,7 +23,7 @@ func TestTheFirstSignInMakesAMemberWithTheDefaultRole(t *testing.T) {
 		t.Errorf("%v", a.Data)
 	}
 	m := row[identity.Member](h, identity.MemberKey(o.org, a.user()))
-	if len(m.Grants) != 1 || m.Grants[0].Role != identity.Viewer || m.Grants[0].Scope != identity.OrgScope || m.Email != ada {
+	if len(m.Grants) != 1 || m.Grants[0].Role != grant.Viewer || m.Grants[0].Scope != grant.OrgScope || m.Email != ada {
 		t.Errorf("member %+v", m)
 	}
 	if n := row[identity.Access](h, identity.AccessKey(o.org)); n.Members != 2 || n.Owners != 1 {
@@ -96,7 +97,7 @@ func TestASessionOfSingleSignOnStaysInItsOrganization(t *testing.T) {
 	h, o, w := connected(t)
 	user := row[identity.User](h, identity.UserKey(h.finish(w.answer(h, h.begin(ada))).user()))
 	b := h.found("owner@other.test")
-	viewer := []identity.Grant{{Role: identity.Viewer, Scope: identity.OrgScope}}
+	viewer := []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}
 	if err := newService(h.p).people.Join(anywhere(), b.org, user, viewer); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func TestEnforcedSingleSignOn(t *testing.T) {
 	h, o, w := connected(t)
 	member := row[identity.User](h, identity.UserKey(h.finish(w.answer(h, h.begin(ada))).user()))
 	guest := h.account("guest@elsewhere.test")
-	viewer := []identity.Grant{{Role: identity.Viewer, Scope: identity.OrgScope}}
+	viewer := []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}
 	if err := newService(h.p).people.Join(anywhere(), o.org, guest, viewer); err != nil {
 		t.Fatal(err)
 	}
@@ -164,13 +165,13 @@ func TestTheDefaultRole(t *testing.T) {
 func TestWhoWasInvitedGetsTheRoleOfTheInvitation(t *testing.T) {
 	h, o, w := connected(t)
 	now := h.p.Clock.Now()
-	inv := membership.Invitation{Email: ada, Role: identity.Editor, Inviter: o.owner.ID, Created: now, Expires: now.Add(time.Hour)}
+	inv := membership.Invitation{Email: ada, Role: grant.Editor, Inviter: o.owner.ID, Created: now, Expires: now.Add(time.Hour)}
 	if _, err := newService(h.p).people.Invite(anywhere(), o.org, membership.Invitation{}, inv); err != nil {
 		t.Fatal(err)
 	}
 	a := h.finish(w.answer(h, h.begin(ada)))
 	a.want(t, http.StatusOK)
-	if m := row[identity.Member](h, identity.MemberKey(o.org, a.user())); len(m.Grants) != 1 || m.Grants[0].Role != identity.Editor {
+	if m := row[identity.Member](h, identity.MemberKey(o.org, a.user())); len(m.Grants) != 1 || m.Grants[0].Role != grant.Editor {
 		t.Errorf("member %+v", m)
 	}
 }
@@ -178,15 +179,15 @@ func TestWhoWasInvitedGetsTheRoleOfTheInvitation(t *testing.T) {
 // The provider says who belongs to the organization: who shall stay out is disabled, here or there.
 func TestWhoWasRemovedComesBackWithTheDefaultRole(t *testing.T) {
 	h, o, w := connected(t)
-	o.set(map[string]any{"defaultRole": identity.Editor})
+	o.set(map[string]any{"defaultRole": grant.Editor})
 	user := h.finish(w.answer(h, h.begin(ada))).user()
 	k := identity.MemberKey(o.org, user)
 	if err := newService(h.p).people.Remove(anywhere(), o.org, row[identity.Member](h, k)); err != nil {
 		t.Fatal(err)
 	}
-	o.set(map[string]any{"defaultRole": identity.Viewer})
+	o.set(map[string]any{"defaultRole": grant.Viewer})
 	h.finish(w.answer(h, h.begin(ada))).want(t, http.StatusOK)
-	if m := row[identity.Member](h, k); m.Grants[0].Role != identity.Viewer {
+	if m := row[identity.Member](h, k); m.Grants[0].Role != grant.Viewer {
 		t.Errorf("member %+v", m)
 	}
 }

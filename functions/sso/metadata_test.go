@@ -13,6 +13,7 @@ import (
 	"github.com/crewjam/saml"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
@@ -73,7 +74,7 @@ func TestMetadataThatAreNotTaken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h.t = t
-			a := o.put(identity.Owner, http.StatusBadRequest, map[string]any{"metadataXML": tt.xml})
+			a := o.put(grant.Owner, http.StatusBadRequest, map[string]any{"metadataXML": tt.xml})
 			if !strings.Contains(a.body, tt.why) || !strings.Contains(a.body, "metadataXML") {
 				t.Errorf("want %q in %s", tt.why, a.body)
 			}
@@ -101,7 +102,7 @@ func TestMetadataThatAreTaken(t *testing.T) {
 	}
 	h.t = t
 	h.p.Settings.PrivateAddresses = false
-	a := o.put(identity.Owner, http.StatusBadRequest, map[string]any{"metadataXML": strings.ReplaceAll(good, "https://idp.test/sso", "http://idp.test/sso")})
+	a := o.put(grant.Owner, http.StatusBadRequest, map[string]any{"metadataXML": strings.ReplaceAll(good, "https://idp.test/sso", "http://idp.test/sso")})
 	if !strings.Contains(a.body, "https://") {
 		t.Error(a.body)
 	}
@@ -144,7 +145,7 @@ func TestMetadataFromAnAddress(t *testing.T) {
 			h.t = t
 			asked.Store(0)
 			answer = tt.answer
-			a := o.put(identity.Owner, http.StatusBadRequest, map[string]any{"metadataURL": server.URL})
+			a := o.put(grant.Owner, http.StatusBadRequest, map[string]any{"metadataURL": server.URL})
 			if !strings.Contains(a.body, tt.why) || strings.Contains(a.body, "s3cr3t") || asked.Load() != tt.asked {
 				t.Errorf("asked %d times: %s", asked.Load(), a.body)
 			}
@@ -162,7 +163,7 @@ func TestMetadataFromAnAddressOfOurOwn(t *testing.T) {
 			"http://169.254.169.254/latest/meta-data/", "http://[fd00:ec2::254]/", "http://metadata.google.internal/", "file:///etc/passwd",
 			"gopher://x.test/", "http://user:pass@x.test/", "", "https://x.test:22/\r\nX: y", "//x.test",
 		} {
-			a := o.put(identity.Owner, http.StatusBadRequest, map[string]any{"metadataURL": address})
+			a := o.put(grant.Owner, http.StatusBadRequest, map[string]any{"metadataURL": address})
 			if !strings.Contains(a.body, "metadataURL") {
 				t.Errorf("%q: %s", address, a.body)
 			}
@@ -171,7 +172,7 @@ func TestMetadataFromAnAddressOfOurOwn(t *testing.T) {
 	h.p.Settings.PrivateAddresses = false
 	reached := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("reached") }))
 	defer reached.Close()
-	o.put(identity.Owner, http.StatusBadRequest, map[string]any{"metadataURL": reached.URL})
+	o.put(grant.Owner, http.StatusBadRequest, map[string]any{"metadataURL": reached.URL})
 	if err := (ssrfguard.Policy{}).Check(reached.URL); err == nil {
 		t.Error("the guard lets loopback pass")
 	}

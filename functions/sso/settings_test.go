@@ -9,6 +9,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -16,7 +17,7 @@ import (
 
 func (o *tenant) get() map[string]any {
 	o.h.t.Helper()
-	a := o.ask(identity.Owner, http.MethodGet, nil)
+	a := o.ask(grant.Owner, http.MethodGet, nil)
 	a.want(o.h.t, http.StatusOK)
 	return a.Data
 }
@@ -31,12 +32,12 @@ func (o *tenant) put(role string, status int, body map[string]any) answer {
 func TestFromNoSettingsToNone(t *testing.T) {
 	h := newHouse(t)
 	o, w := h.found("owner@example.com"), newTwin()
-	o.ask(identity.Owner, http.MethodGet, nil).want(t, http.StatusNotFound)
-	o.ask(identity.Owner, http.MethodDelete, nil).want(t, http.StatusNotFound)
-	o.put(identity.Owner, http.StatusBadRequest, map[string]any{"domains": []string{"example.com"}}) // no metadata yet
+	o.ask(grant.Owner, http.MethodGet, nil).want(t, http.StatusNotFound)
+	o.ask(grant.Owner, http.MethodDelete, nil).want(t, http.StatusNotFound)
+	o.put(grant.Owner, http.StatusBadRequest, map[string]any{"domains": []string{"example.com"}}) // no metadata yet
 
 	got := o.set(map[string]any{"metadataXML": string(w.metadata()), "domains": []string{" Example.COM. ", "example.com", "second.test"}})
-	if got["entityID"] != w.entity || got["ssoURL"] != w.sso || got["defaultRole"] != identity.Viewer || got["enforced"] != false {
+	if got["entityID"] != w.entity || got["ssoURL"] != w.sso || got["defaultRole"] != grant.Viewer || got["enforced"] != false {
 		t.Errorf("%v", got)
 	}
 	cert := got["certificates"].([]any)[0].(map[string]any)
@@ -77,8 +78,8 @@ func TestFromNoSettingsToNone(t *testing.T) {
 		t.Error("a proven domain was asked for again")
 	}
 
-	o.ask(identity.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
-	o.ask(identity.Owner, http.MethodGet, nil).want(t, http.StatusNotFound)
+	o.ask(grant.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
+	o.ask(grant.Owner, http.MethodGet, nil).want(t, http.StatusNotFound)
 	if _, err := table.Read[claim](anywhere(), h.p.Table, claimKey("example.com")); !fault.Is(err, fault.NotFound) {
 		t.Errorf("the domain was not given back: %v", err)
 	}
@@ -97,21 +98,21 @@ func TestWhoMaySetWhat(t *testing.T) {
 		body   map[string]any
 		status int
 	}{
-		"an admin sets an admin":              {identity.Admin, map[string]any{"defaultRole": identity.Admin}, http.StatusOK},
-		"an admin sets what they lack":        {identity.Admin, map[string]any{"defaultRole": strong}, http.StatusForbidden},
-		"an owner sets it":                    {identity.Owner, map[string]any{"defaultRole": strong}, http.StatusOK},
-		"an owner makes everybody owner":      {identity.Owner, map[string]any{"defaultRole": identity.Owner}, http.StatusBadRequest},
-		"a role that is none":                 {identity.Owner, map[string]any{"defaultRole": "role_none"}, http.StatusBadRequest},
-		"an admin sets another provider":      {identity.Admin, map[string]any{"metadataXML": string(another)}, http.StatusForbidden},
-		"an admin sets the same provider":     {identity.Admin, map[string]any{"metadataXML": string(w.metadata())}, http.StatusOK},
-		"an admin ends it for a domain":       {identity.Admin, map[string]any{"domains": []string{}}, http.StatusOK},
-		"an editor":                           {identity.Editor, map[string]any{}, http.StatusForbidden},
-		"a viewer":                            {identity.Viewer, map[string]any{}, http.StatusForbidden},
-		"no metadata":                         {identity.Owner, map[string]any{"metadataXML": nil}, http.StatusBadRequest},
-		"two sources of metadata":             {identity.Owner, map[string]any{"metadataXML": "x", "metadataURL": "https://x.test"}, http.StatusBadRequest},
-		"too many domains":                    {identity.Owner, map[string]any{"domains": make([]string, 21)}, http.StatusBadRequest},
-		"the default role is taken away":      {identity.Admin, map[string]any{"defaultRole": nil}, http.StatusOK},
-		"ids and versions are not the body's": {identity.Owner, map[string]any{"version": 99, "org": "org_x", "verified": true}, http.StatusOK},
+		"an admin sets an admin":              {grant.Admin, map[string]any{"defaultRole": grant.Admin}, http.StatusOK},
+		"an admin sets what they lack":        {grant.Admin, map[string]any{"defaultRole": strong}, http.StatusForbidden},
+		"an owner sets it":                    {grant.Owner, map[string]any{"defaultRole": strong}, http.StatusOK},
+		"an owner makes everybody owner":      {grant.Owner, map[string]any{"defaultRole": grant.Owner}, http.StatusBadRequest},
+		"a role that is none":                 {grant.Owner, map[string]any{"defaultRole": "role_none"}, http.StatusBadRequest},
+		"an admin sets another provider":      {grant.Admin, map[string]any{"metadataXML": string(another)}, http.StatusForbidden},
+		"an admin sets the same provider":     {grant.Admin, map[string]any{"metadataXML": string(w.metadata())}, http.StatusOK},
+		"an admin ends it for a domain":       {grant.Admin, map[string]any{"domains": []string{}}, http.StatusOK},
+		"an editor":                           {grant.Editor, map[string]any{}, http.StatusForbidden},
+		"a viewer":                            {grant.Viewer, map[string]any{}, http.StatusForbidden},
+		"no metadata":                         {grant.Owner, map[string]any{"metadataXML": nil}, http.StatusBadRequest},
+		"two sources of metadata":             {grant.Owner, map[string]any{"metadataXML": "x", "metadataURL": "https://x.test"}, http.StatusBadRequest},
+		"too many domains":                    {grant.Owner, map[string]any{"domains": make([]string, 21)}, http.StatusBadRequest},
+		"the default role is taken away":      {grant.Admin, map[string]any{"defaultRole": nil}, http.StatusOK},
+		"ids and versions are not the body's": {grant.Owner, map[string]any{"version": 99, "org": "org_x", "verified": true}, http.StatusOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h.t = t
@@ -119,8 +120,8 @@ func TestWhoMaySetWhat(t *testing.T) {
 		})
 	}
 	h.t = t
-	o.ask(identity.Viewer, http.MethodGet, nil).want(t, http.StatusOK)
-	o.ask(identity.Viewer, http.MethodDelete, nil).want(t, http.StatusForbidden)
+	o.ask(grant.Viewer, http.MethodGet, nil).want(t, http.StatusOK)
+	o.ask(grant.Viewer, http.MethodDelete, nil).want(t, http.StatusForbidden)
 	if got := o.get()["entityID"]; got != w.entity {
 		t.Errorf("the provider is now %v", got)
 	}
@@ -129,7 +130,7 @@ func TestWhoMaySetWhat(t *testing.T) {
 func TestChangesAreOnRecord(t *testing.T) {
 	h, o, _ := connected(t)
 	o.set(map[string]any{"enforced": true})
-	o.ask(identity.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
+	o.ask(grant.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
 	page, err := h.p.Table.Query(anywhere(), table.Query{PK: audit.PlaceOf(o.org).PK, Reverse: true, Limit: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -154,14 +155,14 @@ func TestTwoChangesAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.set(map[string]any{"defaultRole": identity.Editor})
-	ctx := identity.With(anywhere(), o.caller(identity.Owner))
+	o.set(map[string]any{"defaultRole": grant.Editor})
+	ctx := identity.With(anywhere(), o.caller(grant.Owner))
 	next := have
 	next.Version++
 	if err = s.store(ctx, have, next, nil); !fault.Is(err, fault.Conflict) {
 		t.Errorf("written over another change: %v", err)
 	}
-	if got := o.get()["defaultRole"]; got != identity.Editor {
+	if got := o.get()["defaultRole"]; got != grant.Editor {
 		t.Errorf("the other change is lost: %v", got)
 	}
 }

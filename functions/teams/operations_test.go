@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/foundation/id"
@@ -149,7 +150,7 @@ func TestWhoLeavesTheOrganizationLeavesItsTeams(t *testing.T) {
 	count("after bob has left", 1)
 	s.refused(http.StatusNotFound, email("bob"), s.as(ada(), "DELETE "+path+"/members/bob@example.com", ""))
 	s.clock.Advance(time.Minute)
-	s.join(ours, "bob", identity.Viewer)
+	s.join(ours, "bob", grant.Viewer)
 	count("after bob has come back", 1)
 	data[TeamBrief](s, s.as(ada(), "POST "+path+"/members", `{"email":"bob@example.com"}`))
 	count("after bob was added again", 2)
@@ -158,7 +159,7 @@ func TestWhoLeavesTheOrganizationLeavesItsTeams(t *testing.T) {
 func TestATeamOnWhichRolesAreHeldIsNotDeleted(t *testing.T) {
 	s := newStage(t)
 	web := s.team("Web", "")
-	s.assign("bob", identity.Operator, web.ID)
+	s.assign("bob", grant.Operator, web.ID)
 	m := s.member("bob")
 	s.refused(http.StatusConflict, m.Grants[1].ID, s.as(ada(), "DELETE /teams/"+web.ID, ""))
 	s.must(s.people.Regrant(t.Context(), ours, m, m.Grants[:1]))
@@ -170,13 +171,13 @@ func TestATeamOnWhichRolesAreHeldIsNotDeleted(t *testing.T) {
 func TestNobodyMakesRolesReachFurtherThanTheirOwn(t *testing.T) { // check 43
 	s := newStage(t)
 	web := s.team("Web", fmt.Sprintf(`,"resources":[%q]`, s.ids[0]))
-	keeper := identity.Caller{Org: ours, User: "usr_bob", Email: email("bob"), Session: "s", Grants: identity.Resolve([]identity.Grant{
-		{Role: "role_keeper", Policies: []string{"teams:read", "teams:write", "resources:read"}, Scope: identity.OrgScope},
-		{Role: identity.Operator, Scope: identity.TeamScope + web.ID},
+	keeper := identity.Caller{Org: ours, User: "usr_bob", Email: email("bob"), Session: "s", Grants: grant.Resolve([]grant.Grant{
+		{Role: "role_keeper", Policies: []string{"teams:read", "teams:write", "resources:read"}, Scope: grant.OrgScope},
+		{Role: grant.Operator, Scope: grant.TeamScope + web.ID},
 	})}
 	path := "/teams/" + web.ID
 	data[TeamBrief](s, s.as(keeper, "POST "+path+"/resources", fmt.Sprintf(`{"resourceID":%q}`, s.ids[1]))) // nobody holds anything on it
-	s.assign("bob", identity.Operator, web.ID)
+	s.assign("bob", grant.Operator, web.ID)
 	for request, body := range map[string]string{
 		"POST " + path + "/resources": fmt.Sprintf(`{"resourceIDs":[%q]}`, s.ids[2]),
 		"PUT " + path:                 fmt.Sprintf(`{"resources":[%q]}`, s.ids[2]),
@@ -191,7 +192,7 @@ func TestNobodyMakesRolesReachFurtherThanTheirOwn(t *testing.T) { // check 43
 func TestAGrantOnATeamShowsThatTeam(t *testing.T) { // check 42
 	s := newStage(t)
 	web, db := s.team("Web", fmt.Sprintf(`,"resources":[%q,%q]`, s.ids[0], s.ids[1])), s.team("DB", fmt.Sprintf(`,"resources":[%q]`, s.ids[2]))
-	c := bob(identity.Admin, identity.TeamScope+web.ID)
+	c := bob(grant.Admin, grant.TeamScope+web.ID)
 	list := data[rest.List[TeamBrief]](s, s.as(c, "GET /teams", ""))
 	s.want("listed", fmt.Sprint(list.Total, list.Items[0].ID, list.Items[0].ResourceCount), fmt.Sprint(1, web.ID, 2))
 	s.want("read", data[Team](s, s.as(c, "GET /teams/"+web.ID, "")), web)
@@ -207,7 +208,7 @@ func TestAGrantOnATeamShowsThatTeam(t *testing.T) { // check 42
 	} { // who could give a team resources could act on any
 		s.refused(http.StatusForbidden, "teams:write", s.as(c, request, fmt.Sprintf(`{"name":"x","email":"bob@example.com","resourceIDs":[%q]}`, s.ids[5])))
 	}
-	if list = data[rest.List[TeamBrief]](s, s.as(bob(identity.Viewer, identity.ResourceScope+s.ids[0]), "GET /teams", "")); list.Total != 0 {
+	if list = data[rest.List[TeamBrief]](s, s.as(bob(grant.Viewer, grant.ResourceScope+s.ids[0]), "GET /teams", "")); list.Total != 0 {
 		t.Errorf("a grant on a resource shows %d teams", list.Total)
 	}
 	s.refused(http.StatusForbidden, "teams:read", s.as(identity.Caller{Org: ours, User: "usr_x"}, "GET /teams", ""))
@@ -218,7 +219,7 @@ func TestChangesAtTheSameTimeAreAllThere(t *testing.T) {
 	web := s.team("Web", "")
 	var wg sync.WaitGroup
 	for n, resource := range s.ids {
-		s.join(ours, fmt.Sprint("user", n), identity.Viewer)
+		s.join(ours, fmt.Sprint("user", n), grant.Viewer)
 		for request, body := range map[string]string{"/resources": fmt.Sprintf(`{"resourceIDs":[%q]}`, resource), "/members": fmt.Sprintf(`{"email":"user%d@example.com"}`, n)} {
 			wg.Go(func() {
 				for range 10 { // more rivals than the service itself tries again for

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/fault"
@@ -65,7 +66,7 @@ func (s *service) seen(ctx context.Context, teamID string) (inventory.Team, erro
 }
 
 // sees tells whether a team is among those that scopes show. A grant on a resource shows no team.
-func sees(scopes identity.Scopes, teamID string) bool {
+func sees(scopes grant.Scopes, teamID string) bool {
 	return scopes.All || slices.Contains(scopes.Teams, teamID)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
@@ -145,7 +146,7 @@ func (s *service) mayGive(ctx context.Context, teamID string) error {
 	}
 	for role := range roles {
 		held, _ := membership.Role(access, role)
-		if err := membership.MayGrant(identity.From(ctx), held, identity.OrgScope); err != nil {
+		if err := membership.MayGrant(identity.From(ctx), held, grant.OrgScope); err != nil {
 			return fault.Cause(fault.Denied, err, "permission denied: a role on team %s holds more than you do, so you cannot give it resources", teamID)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
@@ -44,9 +45,9 @@ func newStage(t *testing.T) *stage {
 	s.door, _ = rest.Mount(p, Operations(p))
 	s.organisation(ours)
 	s.organisation(theirs)
-	s.join(ours, "ada", identity.Owner)
-	s.join(ours, "bob", identity.Viewer)
-	s.join(theirs, "eve", identity.Owner)
+	s.join(ours, "ada", grant.Owner)
+	s.join(ours, "bob", grant.Viewer)
+	s.join(theirs, "eve", grant.Owner)
 	s.ids = s.discover(ours, 6)
 	s.discover(theirs, 1)
 	return s
@@ -83,7 +84,7 @@ func (s *stage) join(org, name, role string) {
 	u := identity.User{ID: "usr_" + name, Email: email(name), Name: strings.ToUpper(name), Verified: true, Created: s.clock.Now()}
 	s.put(identity.UserKey(u.ID), u)
 	s.put(identity.AddressKey(s.p.Settings.Pepper, u.Email), identity.AddressRow{User: u.ID})
-	s.must(s.people.Join(s.t.Context(), org, u, []identity.Grant{{Role: role, Scope: identity.OrgScope}}))
+	s.must(s.people.Join(s.t.Context(), org, u, []grant.Grant{{Role: role, Scope: grant.OrgScope}}))
 }
 
 func (s *stage) leave(name string) {
@@ -102,7 +103,7 @@ func (s *stage) member(name string) identity.Member {
 func (s *stage) assign(name, role, teamID string) {
 	s.t.Helper()
 	m := s.member(name)
-	s.must(s.people.Regrant(s.t.Context(), ours, m, append(m.Grants, identity.Grant{Role: role, Scope: identity.TeamScope + teamID})))
+	s.must(s.people.Regrant(s.t.Context(), ours, m, append(m.Grants, grant.Grant{Role: role, Scope: grant.TeamScope + teamID})))
 }
 
 // discover finds n instances more, and gives all ids.
@@ -126,11 +127,11 @@ func (s *stage) discover(org string, n int) []string {
 
 // ada is who makes requests when nobody else is named.
 func ada() identity.Caller {
-	return identity.Caller{Org: ours, User: "usr_ada", Email: email("ada"), Session: "s", Grants: grants(identity.Owner, identity.OrgScope)}
+	return identity.Caller{Org: ours, User: "usr_ada", Email: email("ada"), Session: "s", Grants: grants(grant.Owner, grant.OrgScope)}
 }
 
 func eve() identity.Caller {
-	return identity.Caller{Org: theirs, User: "usr_eve", Email: email("eve"), Session: "s", Grants: grants(identity.Owner, identity.OrgScope)}
+	return identity.Caller{Org: theirs, User: "usr_eve", Email: email("eve"), Session: "s", Grants: grants(grant.Owner, grant.OrgScope)}
 }
 
 // bob holds a role on a scope, and nothing else.
@@ -138,8 +139,8 @@ func bob(role, scope string) identity.Caller {
 	return identity.Caller{Org: ours, User: "usr_bob", Email: email("bob"), Session: "s", Grants: grants(role, scope)}
 }
 
-func grants(role, scope string) []identity.Grant {
-	return identity.Resolve([]identity.Grant{{Role: role, Scope: scope}})
+func grants(role, scope string) []grant.Grant {
+	return grant.Resolve([]grant.Grant{{Role: role, Scope: scope}})
 }
 
 // as makes a request, "GET /teams", and counts its round trips.

@@ -7,6 +7,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
@@ -258,7 +259,7 @@ func (s *service) unused(ctx context.Context, teamID string) error {
 // assigned gives each assignment of a role on the team.
 func (s *service) assigned(ctx context.Context, teamID string, take func(membership.Assignment)) error {
 	return s.people.Assignments(ctx, org(ctx), func(a membership.Assignment) bool {
-		if a.Scope == identity.TeamScope+teamID {
+		if a.Scope == grant.TeamScope+teamID {
 			take(a)
 		}
 		return true

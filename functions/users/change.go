@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/foundation/displayname"
 	"lamplighter.dev/shared/foundation/fault"
@@ -105,12 +106,12 @@ func (s service) alter(ctx context.Context, a identity.Access, m identity.Member
 
 // regranted are grants with the role, and no other one, on the whole organization. What they were given before stays the
 // same assignment.
-func regranted(grants []identity.Grant, role string) []identity.Grant {
-	out := slices.DeleteFunc(slices.Clone(grants), func(g identity.Grant) bool { return g.Scope == identity.OrgScope && g.Role != role })
-	if slices.ContainsFunc(out, func(g identity.Grant) bool { return g.Scope == identity.OrgScope }) {
+func regranted(grants []grant.Grant, role string) []grant.Grant {
+	out := slices.DeleteFunc(slices.Clone(grants), func(g grant.Grant) bool { return g.Scope == grant.OrgScope && g.Role != role })
+	if slices.ContainsFunc(out, func(g grant.Grant) bool { return g.Scope == grant.OrgScope }) {
 		return out
 	}
-	return append([]identity.Grant{{Role: role, Scope: identity.OrgScope}}, out...)
+	return append([]grant.Grant{{Role: role, Scope: grant.OrgScope}}, out...)
 }
 
 // Removed names who was removed.

@@ -11,6 +11,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/mail"
@@ -38,7 +39,7 @@ func newStage(t *testing.T) *stage {
 	door, _ := rest.Mount(p, Operations(p))
 	s := &stage{People: membership.Of(p), t: t, ctx: t.Context(), clock: c, door: door}
 	s.organisation(here)
-	s.join(here, "ada", identity.Owner)
+	s.join(here, "ada", grant.Owner)
 	return s
 }
 
@@ -77,7 +78,7 @@ func (s *stage) user(name string) identity.User {
 // join makes name a member of org with the role on all of it.
 func (s *stage) join(org, name, role string) {
 	s.t.Helper()
-	s.must(s.Join(s.ctx, org, s.user(name), []identity.Grant{{Role: role, Scope: identity.OrgScope}}))
+	s.must(s.Join(s.ctx, org, s.user(name), []grant.Grant{{Role: role, Scope: grant.OrgScope}}))
 }
 
 // caller is what the authorizer tells of a member.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/membership"
@@ -52,7 +53,7 @@ func member(u identity.User, m identity.Member) User {
 // guest shows somebody invited.
 func guest(inv membership.Invitation) User {
 	return User{
-		Email: inv.Email, Name: inv.Name, Status: invited, Roles: []Role{{RoleID: inv.Role, Scope: identity.OrgScope}},
+		Email: inv.Email, Name: inv.Name, Status: invited, Roles: []Role{{RoleID: inv.Role, Scope: grant.OrgScope}},
 		InvitedAt: &inv.Created, ExpiresAt: &inv.Expires,
 	}
 }
@@ -111,7 +112,7 @@ func mayGive(ctx context.Context, a identity.Access, role string) error {
 	if !ok {
 		return fault.New(fault.Invalid, "role: there is no role %.64q; GET /roles lists them", role)
 	}
-	return membership.MayGrant(identity.From(ctx), policies, identity.OrgScope)
+	return membership.MayGrant(identity.From(ctx), policies, grant.OrgScope)
 }
 
 // mayTouch refuses to change an invitation to a role that holds more than the caller.
@@ -119,6 +120,6 @@ func mayTouch(ctx context.Context, a identity.Access, inv membership.Invitation)
 	if inv.ID == "" {
 		return nil
 	}
-	m := identity.Member{Email: inv.Email, Grants: []identity.Grant{{Role: inv.Role, Scope: identity.OrgScope}}}
+	m := identity.Member{Email: inv.Email, Grants: []grant.Grant{{Role: inv.Role, Scope: grant.OrgScope}}}
 	return membership.MayChange(identity.From(ctx), a, m)
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/people/membership"
@@ -90,7 +90,7 @@ func TestWhatNobodyAskedForIsIgnored(t *testing.T) {
 	if all, err := s.Invitations(s.ctx, "org_2"); err != nil || len(all) != 0 {
 		t.Errorf("in another organization: %+v, %v", all, err)
 	}
-	s.join(here, "bob", identity.Viewer)
+	s.join(here, "bob", grant.Viewer)
 	before := gets[Profile](s, s.as("bob", "GET /users/me", "", ""))
 	s.clock.Advance(time.Second)
 	smuggled = strings.Replace(smuggled, `"roles"`, `"email":"eve@example.com","ownerId":"usr_x","role":"owner","epoch":9,"password":"x","disabled":true,"verified":false,"roles"`, 1)
@@ -107,9 +107,9 @@ func TestWhatNobodyAskedForIsIgnored(t *testing.T) {
 // check 43: nobody promotes themselves, gives what they do not hold, or touches who holds more.
 func TestWhoMayChangeWhom(t *testing.T) {
 	s := newStage(t)
-	s.join(here, "adam", identity.Admin)
-	s.join(here, "vic", identity.Viewer)
-	s.join(here, "other", identity.Owner)
+	s.join(here, "adam", grant.Admin)
+	s.join(here, "vic", grant.Viewer)
+	s.join(here, "other", grant.Owner)
 	s.as("ada", "POST /users", "", `{"email":"boss@example.com","role":"owner"}`)
 	for _, c := range []struct {
 		name, who, request, whom, body string
@@ -147,10 +147,10 @@ func TestWhoMayChangeWhom(t *testing.T) {
 
 func TestChangingAMember(t *testing.T) {
 	s := newStage(t)
-	s.join(here, "bob", identity.Editor)
+	s.join(here, "bob", grant.Editor)
 	_, m, err := s.Member(s.ctx, here, "usr_bob")
 	s.must(err)
-	s.must(s.Regrant(s.ctx, here, m, append(m.Grants, identity.Grant{Role: identity.Operator, Scope: "team:team_1"})))
+	s.must(s.Regrant(s.ctx, here, m, append(m.Grants, grant.Grant{Role: grant.Operator, Scope: "team:team_1"})))
 	old := gets[User](s, s.as("ada", "GET /users/{}", email("bob"), ""))
 	got := gets[User](s, s.as("ada", "PATCH /users/{}", email("bob"), `{"role":"finops","status":"disabled"}`))
 	if got.Status != disabled || len(got.Roles) != 2 || got.Roles[0].RoleID != "finops" || got.Roles[0].AssignmentID == old.Roles[0].AssignmentID || got.Roles[1] != old.Roles[1] {
@@ -168,7 +168,7 @@ func TestChangingAMember(t *testing.T) {
 
 func TestChangingAnInvitation(t *testing.T) {
 	s := newStage(t)
-	s.join(here, "adam", identity.Admin)
+	s.join(here, "adam", grant.Admin)
 	s.as("adam", "POST /users", "", `{"email":"eve@example.com"}`)
 	got := gets[User](s, s.as("ada", "PATCH /users/{}", email("eve"), `{"role":"owner","name":"Eve E."}`))
 	if got.Name != "Eve E." || got.Roles[0].RoleID != "owner" || got.Status != invited {
@@ -192,8 +192,8 @@ func TestChangingAnInvitation(t *testing.T) {
 
 func TestLeavingAndBeingRemoved(t *testing.T) {
 	s := newStage(t)
-	s.join(here, "vic", identity.Viewer)
-	s.join(here, "bob", identity.Viewer)
+	s.join(here, "vic", grant.Viewer)
+	s.join(here, "bob", grant.Viewer)
 	gets[Removed](s, s.as("vic", "DELETE /users/me", "", ""))
 	gets[Removed](s, s.as("ada", "DELETE /users/{}", email("bob"), ""))
 	for _, name := range []string{"vic", "bob", "nobody"} {
@@ -214,7 +214,7 @@ func TestLeavingAndBeingRemoved(t *testing.T) {
 func TestAUserOfAnotherOrganizationIsNobody(t *testing.T) {
 	s := newStage(t)
 	s.organisation("org_2")
-	s.join("org_2", "eve", identity.Owner)
+	s.join("org_2", "eve", grant.Owner)
 	_, err := s.Invite(s.ctx, "org_2", membership.Invitation{}, membership.Invitation{Email: email("joe"), Role: "viewer", Inviter: "usr_eve"})
 	s.must(err)
 	want := s.as("ada", "GET /users/{}", email("xxx"), "")
@@ -247,7 +247,7 @@ func TestMeComesBeforeAddresses(t *testing.T) {
 func TestPagesOfUsers(t *testing.T) {
 	s := newStage(t)
 	for i := range 24 {
-		s.join(here, fmt.Sprintf("m%02d", i), identity.Viewer)
+		s.join(here, fmt.Sprintf("m%02d", i), grant.Viewer)
 	}
 	for i := range 12 {
 		_, err := s.Invite(s.ctx, here, membership.Invitation{}, membership.Invitation{Email: email(fmt.Sprintf("i%02d", i)), Role: "viewer", Inviter: "usr_ada"})
@@ -339,7 +339,7 @@ func TestNamesKeepWhatSeparatesKeys(t *testing.T) {
 // Each but the reading ones counts the round trip of its audit row.
 func TestRoundTrips(t *testing.T) {
 	s := newStage(t)
-	s.join(here, "bob", identity.Viewer)
+	s.join(here, "bob", grant.Viewer)
 	for _, c := range []struct {
 		request, whom, body string
 		most                int

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
@@ -222,13 +223,13 @@ func caller(grants ...string) identity.Caller {
 	c := identity.Caller{Org: org, User: "usr_bob", Email: "bob@example.com", Session: "s", Method: identity.MethodToken}
 	for _, g := range grants {
 		role, scope, _ := strings.Cut(g, " ")
-		one := identity.Grant{Role: role, Scope: scope}
-		if _, system := identity.SystemRole(role); !system {
+		one := grant.Grant{Role: role, Scope: scope}
+		if _, system := grant.SystemRole(role); !system {
 			one.Role, one.Policies = "role_custom", strings.Split(role, ",")
 		}
 		c.Grants = append(c.Grants, one)
 	}
-	identity.Resolve(c.Grants)
+	grant.Resolve(c.Grants)
 	return c
 }
 

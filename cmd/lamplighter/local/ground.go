@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/seal"
@@ -27,7 +27,7 @@ func ground(o Options, store table.Store) (*platform.Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	ring, err := identity.OpenKeyFile(filepath.Join(keys, "tokens.pem"), o.Clock)
+	ring, err := token.OpenKeyFile(filepath.Join(keys, "tokens.pem"), o.Clock)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func ground(o Options, store table.Store) (*platform.Platform, error) {
 	}
 	return &platform.Platform{
 		Table: store, Clock: o.Clock, Log: o.Log,
-		Sealer: seal.NewEnvelope(kek), Tokens: identity.NewJWTs(ring, o.BaseURL, o.Clock),
+		Sealer: seal.NewEnvelope(kek), Tokens: token.NewJWTs(ring, o.BaseURL, o.Clock),
 		Resolver: o.DNS,
 		Settings: platform.Settings{
 			Version: o.Version, BaseURL: o.BaseURL, Simulated: true, CustomEndpoints: true, PrivateAddresses: true,

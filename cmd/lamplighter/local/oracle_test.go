@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 )
 
 // oracle knows of a caller what they may see by asking of each thing alone, from what the owner of the organization sees.
@@ -31,9 +32,9 @@ func (e *estate) oracle(c identity.Caller) *oracle {
 }
 
 // permits tells whether a grant holds the policy, read from its list alone.
-func permits(g identity.Grant, policy string) bool {
+func permits(g grant.Grant, policy string) bool {
 	held := g.Policies
-	if role, ok := identity.SystemRole(g.Role); ok {
+	if role, ok := grant.SystemRole(g.Role); ok {
 		held = role.Policies
 	}
 	resource, action, _ := strings.Cut(policy, ":")
@@ -44,11 +45,11 @@ func permits(g identity.Grant, policy string) bool {
 
 // anywhere tells whether the caller holds the policy on any scope, everywhere whether on the whole organization.
 func (o *oracle) anywhere(policy string) bool {
-	return slices.ContainsFunc(o.c.Grants, func(g identity.Grant) bool { return permits(g, policy) })
+	return slices.ContainsFunc(o.c.Grants, func(g grant.Grant) bool { return permits(g, policy) })
 }
 
 func (o *oracle) everywhere(policy string) bool {
-	return slices.ContainsFunc(o.c.Grants, func(g identity.Grant) bool { return permits(g, policy) && g.Scope == "org" })
+	return slices.ContainsFunc(o.c.Grants, func(g grant.Grant) bool { return permits(g, policy) && g.Scope == "org" })
 }
 
 // in tells whether the caller holds the policy on the resource.
@@ -57,7 +58,7 @@ func (o *oracle) in(policy, uid string) bool {
 		return true
 	}
 	r, there := o.byUID[uid]
-	return there && slices.ContainsFunc(o.c.Grants, func(g identity.Grant) bool {
+	return there && slices.ContainsFunc(o.c.Grants, func(g grant.Grant) bool {
 		if !permits(g, policy) {
 			return false
 		}
@@ -68,7 +69,7 @@ func (o *oracle) in(policy, uid string) bool {
 
 // team tells whether the caller sees the team.
 func (o *oracle) team(id string) bool {
-	return slices.ContainsFunc(o.c.Grants, func(g identity.Grant) bool {
+	return slices.ContainsFunc(o.c.Grants, func(g grant.Grant) bool {
 		return permits(g, "teams:read") && (g.Scope == "org" || g.Scope == "team:"+id)
 	})
 }

@@ -1,27 +1,25 @@
 package identity_test
 
 import (
-	"flag"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 )
 
-var update = flag.Bool("update", false, "write testdata anew")
-
-func caller(grants ...identity.Grant) identity.Caller {
-	return identity.Caller{Org: "org_1", User: "usr_1", Grants: identity.Resolve(grants)}
+func caller(grants ...grant.Grant) identity.Caller {
+	return identity.Caller{Org: "org_1", User: "usr_1", Grants: grant.Resolve(grants)}
 }
 
-func role(name string) identity.Grant {
-	return identity.Grant{Role: name, Scope: identity.OrgScope}
+func role(name string) grant.Grant {
+	return grant.Grant{Role: name, Scope: grant.OrgScope}
 }
 
-func listed(scope string, policies ...string) identity.Grant {
-	return identity.Grant{Policies: policies, Scope: scope}
+func listed(scope string, policies ...string) grant.Grant {
+	return grant.Grant{Policies: policies, Scope: scope}
 }
 
 func TestWhatIsNotGrantedIsDenied(t *testing.T) {
@@ -32,7 +30,7 @@ func TestWhatIsNotGrantedIsDenied(t *testing.T) {
 		want   bool
 	}{
 		"nobody":                             {identity.Caller{}, "actions:read", nil, false},
-		"no organization":                    {identity.Caller{User: "usr_1", Grants: []identity.Grant{listed("org", "*:*")}}, "actions:read", nil, false},
+		"no organization":                    {identity.Caller{User: "usr_1", Grants: []grant.Grant{listed("org", "*:*")}}, "actions:read", nil, false},
 		"no grants":                          {caller(), "actions:read", nil, false},
 		"the policy itself":                  {caller(listed("org", "actions:read")), "actions:read", nil, true},
 		"another action":                     {caller(listed("org", "actions:read")), "actions:execute", nil, false},
@@ -93,12 +91,12 @@ func views(resource, action string) bool {
 }
 
 func TestSystemRoles(t *testing.T) {
-	if got := len(identity.SystemRoles()); got != len(systemRules) {
+	if got := len(grant.SystemRoles()); got != len(systemRules) {
 		t.Fatalf("%d system roles", got)
 	}
 	for name, may := range systemRules {
 		c := caller(role(name))
-		for _, p := range identity.Policies() {
+		for _, p := range grant.Policies() {
 			resource, action, _ := strings.Cut(p.ID, ":")
 			if got, want := identity.Allows(c, p.ID), may(resource, action); got != want {
 				t.Errorf("%s %s: %v, want %v", name, p.ID, got, want)
@@ -107,43 +105,15 @@ func TestSystemRoles(t *testing.T) {
 	}
 }
 
-func TestTheCatalogueOfPolicies(t *testing.T) {
-	resources := strings.Fields(`organisation users teams roles audit-logs cloud-accounts resources schedules calendars
-		resource-groups overrides actions reports showback budgets billing recommendations remediation smart-tags
-		autoscaler-policies event-readiness dashboards notifications spaces provisioning projects deployments builds
-		integrations webhooks`)
-	seen := map[string]bool{}
-	for _, p := range identity.Policies() {
-		resource, action, _ := strings.Cut(p.ID, ":")
-		if seen[p.ID] || p.Description == "" || !slices.Contains(resources, resource) {
-			t.Errorf("policy %+v", p)
-		}
-		if !slices.Contains([]string{"read", "write", "execute", "create"}, action) && p.ID != "organisation:delete" {
-			t.Errorf("action of %s", p.ID)
-		}
-		seen[p.ID] = true
-	}
-	for _, r := range resources {
-		if !seen[r+":read"] {
-			t.Errorf("%s:read is missing", r)
-		}
-	}
-	for _, id := range []string{"actions:execute", "remediation:execute", "deployments:execute", "provisioning:create", "schedules:write"} {
-		if !identity.Known(id) {
-			t.Errorf("%s is missing", id)
-		}
-	}
-}
-
 // callers are such as decisions take time for.
 func callers(tb testing.TB) map[string]identity.Caller {
 	tb.Helper()
 	out := map[string]identity.Caller{}
-	for _, r := range identity.SystemRoles() {
+	for _, r := range grant.SystemRoles() {
 		out[r.Name] = caller(listed("team:a", "actions:read"), role(r.Name))
 	}
 	var long []string // 70 policies, of which webhooks:write is none, and wildcards
-	for _, p := range identity.Policies() {
+	for _, p := range grant.Policies() {
 		if p.ID != "webhooks:write" {
 			long = append(long, p.ID)
 		}
@@ -152,12 +122,12 @@ func callers(tb testing.TB) map[string]identity.Caller {
 	if len(long) < 69 {
 		tb.Fatalf("%d policies", len(long))
 	}
-	var scoped, wide []identity.Grant
+	var scoped, wide []grant.Grant
 	for n := range 10 {
-		wide = append(wide, identity.Grant{Role: fmt.Sprint("role_", n), Policies: long, Scope: "org"})
-		scoped = append(scoped, identity.Grant{Role: fmt.Sprint("role_", n), Policies: append([]string{"*:*"}, long...), Scope: fmt.Sprint("team:", n)})
+		wide = append(wide, grant.Grant{Role: fmt.Sprint("role_", n), Policies: long, Scope: "org"})
+		scoped = append(scoped, grant.Grant{Role: fmt.Sprint("role_", n), Policies: append([]string{"*:*"}, long...), Scope: fmt.Sprint("team:", n)})
 	}
-	for name, grants := range map[string][]identity.Grant{"ten roles that lack it": wide, "ten roles elsewhere": scoped} {
+	for name, grants := range map[string][]grant.Grant{"ten roles that lack it": wide, "ten roles elsewhere": scoped} {
 		c, err := identity.Decode(identity.Encode(caller(grants...)))
 		if err != nil {
 			tb.Fatal(err)
@@ -207,10 +177,10 @@ func BenchmarkScopes(b *testing.B) {
 // BenchmarkIn is what the authorizer does for each request.
 func BenchmarkIn(b *testing.B) {
 	a := identity.Access{Roles: map[string]identity.CustomRole{}}
-	var grants []identity.Grant
+	var grants []grant.Grant
 	for _, g := range callers(b)["ten roles that lack it"].Grants {
 		a.Roles[g.Role] = identity.CustomRole{ID: g.Role, Policies: g.Policies}
-		grants = append(grants, identity.Grant{Role: g.Role, Scope: g.Scope})
+		grants = append(grants, grant.Grant{Role: g.Role, Scope: g.Scope})
 	}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 )
 
 func TestTheCallerSurvivesTheGateway(t *testing.T) {
@@ -44,9 +44,9 @@ func TestEverySetOfGrantsSurvivesTheGateway(t *testing.T) {
 			if other.Role != one.Role || other.Scope != one.Scope || other.ID != "" {
 				t.Fatalf("%+v becomes %+v", one, other)
 			}
-			for _, p := range identity.Policies() {
+			for _, p := range grant.Policies() {
 				before := identity.Allows(caller(one), p.ID, one.Scope)
-				if after := identity.Allows(caller(identity.Grant{Policies: other.Policies, Scope: other.Scope}), p.ID, one.Scope); after != before {
+				if after := identity.Allows(caller(grant.Grant{Policies: other.Policies, Scope: other.Scope}), p.ID, one.Scope); after != before {
 					t.Fatalf("%s by %+v: %v becomes %v", p.ID, one, before, after)
 				}
 			}
@@ -57,7 +57,7 @@ func TestEverySetOfGrantsSurvivesTheGateway(t *testing.T) {
 // The most that anybody can have: as many grants as are possible, each of another role of everything, on one resource.
 func TestTheLargestCallerFitsThroughTheGateway(t *testing.T) {
 	var everything []string
-	for _, p := range identity.Policies() {
+	for _, p := range grant.Policies() {
 		everything = append(everything, p.ID)
 	}
 	c := identity.Caller{
@@ -65,7 +65,7 @@ func TestTheLargestCallerFitsThroughTheGateway(t *testing.T) {
 		Session: strings.Repeat("s", 64), Method: identity.MethodToken,
 	}
 	for n := range identity.MaxGrants {
-		c.Grants = append(c.Grants, identity.Grant{
+		c.Grants = append(c.Grants, grant.Grant{
 			ID: "asgn_01k8z3v5y0e6m9x2q4t7r1c8bd", Role: fmt.Sprintf("role_01k8z3v5y0e6m9x2q4t7r1c8%02d", n),
 			Policies: everything, Scope: "resource:res_01k8z3v5y0e6m9x2q4t7r1c8bd",
 		})
@@ -116,37 +116,8 @@ func TestAContextThatIsNotOurs(t *testing.T) {
 func TestAPolicyOfALaterCatalogueIsLeftOut(t *testing.T) {
 	all := base64.RawURLEncoding.EncodeToString([]byte(strings.Repeat("\xff", 16)))
 	got, err := identity.Decode(map[string]any{"user": "usr_1", "org": "org_1", "grants": `[{"r":"role_1","p":"` + all + `","s":"org"}]`})
-	if err != nil || len(got.Grants) != 1 || len(got.Grants[0].Policies) != len(identity.Policies()) {
+	if err != nil || len(got.Grants) != 1 || len(got.Grants[0].Policies) != len(grant.Policies()) {
 		t.Errorf("%+v, %v", got, err)
-	}
-}
-
-// The authorizer and the functions know policies by their places in the catalogue, and are not deployed at one moment: what
-// is there stays where it is, and new ones come last. -update takes them in.
-func TestTheCatalogueOnlyGrows(t *testing.T) {
-	const file = "testdata/catalogue.txt"
-	var ids []string
-	for _, p := range identity.Policies() {
-		ids = append(ids, p.ID)
-	}
-	if *update {
-		if err := os.WriteFile(file, []byte(strings.Join(ids, "\n")+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept := strings.Fields(string(b))
-	if len(ids) < len(kept) || !slices.Equal(ids[:len(kept)], kept) {
-		t.Errorf("the first %d policies are no longer those of %s", len(kept), file)
-	}
-	if len(ids) > len(kept) {
-		t.Errorf("%v are not in %s: go test ./shared/api/identity -run Catalogue -update", ids[len(kept):], file)
-	}
-	if len(ids) > 128 {
-		t.Errorf("%d policies are more than a set has room for", len(ids))
 	}
 }
 
@@ -173,7 +144,7 @@ func FuzzDecode(f *testing.F) {
 		if err := json.Unmarshal([]byte(grants), &said); err != nil && grants != "" {
 			t.Fatalf("%q is read, and it is no JSON", grants)
 		}
-		for n, p := range identity.Policies() {
+		for n, p := range grant.Policies() {
 			if !identity.Allows(c, p.ID) {
 				continue
 			}

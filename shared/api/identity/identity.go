@@ -1,8 +1,12 @@
-// Package identity says who is calling and what they may do: the caller that the authorizer verified, the catalogue of
-// policies, and the decision whether a grant covers a target.
+// Package identity says who is calling and what they may do: the caller that the authorizer verified, and the records of users,
+// organizations, members and sessions that it is made of.
 package identity
 
-import "context"
+import (
+	"context"
+
+	"lamplighter.dev/shared/api/identity/grant"
+)
 
 // Caller is who makes a request, as the authorizer told; it is never read from anything else in the request.
 type Caller struct {
@@ -12,7 +16,7 @@ type Caller struct {
 	Session string // the session of the access token; empty for other credentials
 	Method  string // MethodToken or MethodPAT
 	SSO     bool   // Org's identity provider vouches for the user, so nothing outside of Org is the caller's to see or change
-	Grants  []Grant
+	Grants  []grant.Grant
 }
 
 // The methods by which a caller proves who they are.
@@ -21,24 +25,26 @@ const (
 	MethodPAT   = "pat"
 )
 
-// Grant is a role on a scope. What is stored of it names the role; Policies are filled in when it is read (Access.In,
-// Decode), with what the role holds at that moment. Who changes Policies after that calls Resolve again.
-type Grant struct {
-	ID       string   `json:"id,omitempty"`   // asgn_…, of the assignment that gave it
-	Role     string   `json:"role,omitempty"` // the name of a system role, or the id of a custom one (role_…)
-	Policies []string `json:"policies,omitempty"`
-	Scope    string   `json:"scope"` // OrgScope, TeamScope+<id>, ResourceScope+<id>
-
-	policies set // what Role or Policies stand for
-	resolved bool
+// Allows reports whether c may do what policy names to a target, as grant.Allow says. Who is nobody, or in no organization,
+// may do nothing.
+func Allows(c Caller, policy string, target ...string) bool {
+	return c.known() && grant.Allow(c.Grants, policy, target...)
 }
 
-// The scopes of grants.
-const (
-	OrgScope      = "org"       // the whole organization
-	TeamScope     = "team:"     // what the team owns; its id follows
-	ResourceScope = "resource:" // one resource; its id follows
-)
+// Holds reports whether c has the policy on any scope: a check for operations that then show or touch just what lies within
+// the caller's scopes. An operation that does not look at scopes asks Allows.
+func Holds(c Caller, policy string) bool { return c.known() && grant.Hold(c.Grants, policy) }
+
+// Scopes returns where c may do what policy names. An operation that is Scoped shows and touches that and nothing else.
+func (c Caller) Scopes(policy string) grant.Scopes {
+	if !c.known() {
+		return grant.Scopes{}
+	}
+	return grant.ScopesOf(c.Grants, policy)
+}
+
+// known reports whether c is somebody, in an organization.
+func (c *Caller) known() bool { return c.Org != "" && c.User != "" }
 
 type callerKey struct{}
 

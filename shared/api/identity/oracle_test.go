@@ -12,6 +12,7 @@ import (
 	"github.com/cedar-policy/cedar-go/types"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/table/tabletest"
 )
@@ -61,7 +62,7 @@ func newWorld(t *testing.T) *world {
 			w.add(t, r)
 		}
 	}
-	for _, p := range identity.Policies() {
+	for _, p := range grant.Policies() {
 		resource, action, _ := strings.Cut(p.ID, ":")
 		parents := []types.EntityUID{entity("Action", "*:*"), entity("Action", resource+":*")}
 		if action == "read" {
@@ -111,9 +112,9 @@ func (t thing) scopes() []string {
 	if t.ID == "" {
 		return nil
 	}
-	out := []string{identity.ResourceScope + t.ID}
+	out := []string{grant.ResourceScope + t.ID}
 	for _, team := range t.Teams {
-		out = append(out, identity.TeamScope+team)
+		out = append(out, grant.TeamScope+team)
 	}
 	return out
 }
@@ -125,7 +126,7 @@ func pick[T any](d dice, from []T) T { return from[d.IntN(len(from))] }
 
 // policies is what a custom role lists: policies, wildcards, and now and then something that is neither.
 func (d dice) policies() []string {
-	all := identity.Policies()
+	all := grant.Policies()
 	var out []string
 	for range 1 + d.IntN(5) {
 		p := pick(d, all).ID
@@ -148,33 +149,33 @@ func (d dice) policies() []string {
 func (d dice) scope(org string) string {
 	switch d.IntN(4) {
 	case 0:
-		return identity.OrgScope
+		return grant.OrgScope
 	case 1:
 		return fmt.Sprintf("resource:%s_r%d", org, d.IntN(6))
 	}
-	return identity.TeamScope + pick(d, teamsOf(org))
+	return grant.TeamScope + pick(d, teamsOf(org))
 }
 
 // member is somebody's stored grants and the roles of their organization. Some grants are of a role that is gone.
-func (d dice) member(org string) (identity.Access, []identity.Grant) {
+func (d dice) member(org string) (identity.Access, []grant.Grant) {
 	a := identity.Access{Roles: map[string]identity.CustomRole{}}
 	for n := range 3 {
 		id := fmt.Sprintf("role_%d", n)
 		a.Roles[id] = identity.CustomRole{ID: id, Policies: d.policies()}
 	}
 	names := []string{"role_0", "role_1", "role_2", "role_gone"}
-	for _, r := range identity.SystemRoles() {
+	for _, r := range grant.SystemRoles() {
 		names = append(names, r.Name)
 	}
-	var grants []identity.Grant
+	var grants []grant.Grant
 	for range d.IntN(6) {
-		grants = append(grants, identity.Grant{ID: "asgn_x", Role: pick(d, names), Scope: d.scope(org)})
+		grants = append(grants, grant.Grant{ID: "asgn_x", Role: pick(d, names), Scope: d.scope(org)})
 	}
 	return a, grants
 }
 
 // enter brings a member through the authorizer into a function.
-func enter(t *testing.T, org string, a identity.Access, grants []identity.Grant) identity.Caller {
+func enter(t *testing.T, org string, a identity.Access, grants []grant.Grant) identity.Caller {
 	t.Helper()
 	c, err := identity.Decode(identity.Encode(identity.Caller{Org: org, User: "usr_1", Grants: a.In(grants)}))
 	if err != nil {
@@ -184,7 +185,7 @@ func enter(t *testing.T, org string, a identity.Access, grants []identity.Grant)
 }
 
 // cedarOf writes grants as Cedar policies.
-func cedarOf(t *testing.T, org string, a identity.Access, grants []identity.Grant) *cedar.PolicySet {
+func cedarOf(t *testing.T, org string, a identity.Access, grants []grant.Grant) *cedar.PolicySet {
 	t.Helper()
 	var b strings.Builder
 	for _, g := range grants {
@@ -223,7 +224,7 @@ func TestDecisionsAgreeWithCedar(t *testing.T) {
 		a, grants := d.member(org)
 		c, oracle := enter(t, org, a, grants), cedarOf(t, org, a, grants)
 		for range questions {
-			policy, x := pick(d, identity.Policies()).ID, pick(d, w.things)
+			policy, x := pick(d, grant.Policies()).ID, pick(d, w.things)
 			verdict, _ := cedar.Authorize(oracle, w.entities, cedar.Request{
 				Principal: entity("User", "usr_1"), Action: entity("Action", policy), Resource: x.entity(), Context: types.NewRecord(nil),
 			})
@@ -248,7 +249,7 @@ func TestScopesSayWhatAllowsSays(t *testing.T) {
 		org := pick(d, orgs)
 		a, grants := d.member(org)
 		c := enter(t, org, a, grants)
-		for _, p := range identity.Policies() {
+		for _, p := range grant.Policies() {
 			s := c.Scopes(p.ID)
 			if s.None() == identity.Holds(c, p.ID) {
 				t.Fatalf("%s: held %v, on %+v", p.ID, identity.Holds(c, p.ID), s)
@@ -266,7 +267,7 @@ func TestScopesSayWhatAllowsSays(t *testing.T) {
 // permitted are all the things that c may do, in the whole world.
 func (w *world) permitted(c identity.Caller) map[string]bool {
 	out := map[string]bool{}
-	for _, p := range identity.Policies() {
+	for _, p := range grant.Policies() {
 		for _, x := range w.things {
 			if identity.Allows(c, p.ID, x.scopes()...) {
 				out[p.ID+" "+x.Org+" "+x.ID] = true
@@ -306,9 +307,9 @@ func TestTheOrderOfGrantsDoesNotMatter(t *testing.T) {
 // Whatever somebody may do, nothing of another organization is among it: it is not found, and its key is refused.
 func TestNothingOfAnotherOrganizationIsEverAllowed(t *testing.T) {
 	w := newWorld(t)
-	owner := identity.Caller{Org: "org_1", User: "usr_1", Grants: identity.Resolve([]identity.Grant{{Role: identity.Owner, Scope: identity.OrgScope}})}
+	owner := identity.Caller{Org: "org_1", User: "usr_1", Grants: grant.Resolve([]grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}})}
 	for _, x := range w.things {
-		for _, p := range identity.Policies() {
+		for _, p := range grant.Policies() {
 			if got := w.decide(t.Context(), owner, p.ID, x); got != (x.Org == owner.Org) {
 				t.Fatalf("%s on %+v: %v", p.ID, x, got)
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 )
 
@@ -52,17 +53,17 @@ func (o TenantRow) DemandsSSO(address string) bool {
 
 // Member is a user in an organization, with what they may do there. Grants are stored without policies.
 type Member struct {
-	User     string    `json:"user"`
-	Email    string    `json:"email"`
-	Grants   []Grant   `json:"grants"`
-	Joined   time.Time `json:"joined"`
-	Disabled bool      `json:"disabled,omitempty"` // in this organization only
-	Version  int64     `json:"version"`            // another one after each change, which is written on condition of it
+	User     string        `json:"user"`
+	Email    string        `json:"email"`
+	Grants   []grant.Grant `json:"grants"`
+	Joined   time.Time     `json:"joined"`
+	Disabled bool          `json:"disabled,omitempty"` // in this organization only
+	Version  int64         `json:"version"`            // another one after each change, which is written on condition of it
 }
 
 // Owns tells whether the member is an owner of the organization.
 func (m Member) Owns() bool {
-	return slices.ContainsFunc(m.Grants, func(g Grant) bool { return g.Role == Owner && g.Scope == OrgScope })
+	return slices.ContainsFunc(m.Grants, func(g grant.Grant) bool { return g.Role == grant.Owner && g.Scope == grant.OrgScope })
 }
 
 // Access is what is to be known of an organization for every request, in one item that the authorizer reads with the

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
@@ -59,7 +59,7 @@ func Environment(getenv func(string) string) (*Platform, error) {
 		return nil, err
 	}
 	cfg, clk := AWS(getenv), clock.System{}
-	ring, err := identity.NewKMSKeys(cfg, clk, list(getenv("LAMPLIGHTER_SIGNING_KEYS"))...)
+	ring, err := token.NewKMSKeys(cfg, clk, list(getenv("LAMPLIGHTER_SIGNING_KEYS"))...)
 	if err != nil {
 		return nil, fmt.Errorf("the variable LAMPLIGHTER_SIGNING_KEYS: %w", err)
 	}
@@ -77,7 +77,7 @@ func Environment(getenv func(string) string) (*Platform, error) {
 		Workflow: workflow.InAWS(cfg, getenv("LAMPLIGHTER_MACHINE_PREFIX"), list(getenv("LAMPLIGHTER_MACHINES"))...),
 		Workers:  lambdacall.NewLambda(cfg, getenv("LAMPLIGHTER_FUNCTION_PREFIX"), clk),
 		Sealer:   seal.NewEnvelope(seal.NewKMS(cfg, list(getenv("LAMPLIGHTER_SECRETS_KEY"))...)),
-		Tokens:   identity.NewJWTs(ring, issuer, clk),
+		Tokens:   token.NewJWTs(ring, issuer, clk),
 		Resolver: net.DefaultResolver,
 		Log:      JSONLog(os.Stdout),
 		Settings: Settings{

@@ -6,7 +6,7 @@ import (
 	"context"
 	"log/slog"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
@@ -21,7 +21,7 @@ type Platform struct {
 	Workflow workflow.Engine
 	Workers  lambdacall.Invoker
 	Sealer   seal.Sealer
-	Tokens   identity.Tokens
+	Tokens   token.Tokens
 	Resolver Resolver
 	Log      *slog.Logger
 	Settings Settings

@@ -12,6 +12,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
@@ -54,7 +55,7 @@ func everybodys(t *testing.T, s table.Store) []audit.Row {
 
 func TestEachChangeAndEachRefusedOneLeavesOneRow(t *testing.T) {
 	reader, homeless, nobody := anna, anna, identity.Caller{}
-	reader.Grants = []identity.Grant{{Policies: []string{"resources:read"}, Scope: identity.OrgScope}}
+	reader.Grants = []grant.Grant{{Policies: []string{"resources:read"}, Scope: grant.OrgScope}}
 	homeless.Org = ""
 	key := "Idempotency-Key: k"
 	for name, c := range map[string]struct {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 )
@@ -15,7 +16,7 @@ import (
 // Every policy against every system role, at the door: 200 or 403, and the 403 says what is missing.
 func TestRolesAtTheDoor(t *testing.T) {
 	g := rest.NewGroup("Test")
-	for _, p := range identity.Policies() {
+	for _, p := range grant.Policies() {
 		name := strings.ReplaceAll(p.ID, ":", "-")
 		rest.Handle(g, rest.Op{ID: name, Method: http.MethodGet, Path: "/" + name, Summary: p.Description, Policy: p.ID},
 			func(context.Context, *struct{}) (string, error) { return "in", nil })
@@ -27,14 +28,14 @@ func TestRolesAtTheDoor(t *testing.T) {
 		door.ServeHTTP(w, r.WithContext(identity.With(r.Context(), c)))
 		return w.Code, w.Body.String()
 	}
-	for _, role := range identity.SystemRoles() {
+	for _, role := range grant.SystemRoles() {
 		c := identity.Caller{
 			Org: "org_1", User: "usr_1",
-			Grants: identity.Resolve([]identity.Grant{{Role: role.Name, Scope: identity.OrgScope}}),
+			Grants: grant.Resolve([]grant.Grant{{Role: role.Name, Scope: grant.OrgScope}}),
 		}
 		scoped := c
-		scoped.Grants = identity.Resolve([]identity.Grant{{Role: role.Name, Scope: "team:team_1"}})
-		for _, p := range identity.Policies() {
+		scoped.Grants = grant.Resolve([]grant.Grant{{Role: role.Name, Scope: "team:team_1"}})
+		for _, p := range grant.Policies() {
 			want := http.StatusForbidden
 			if identity.Allows(c, p.ID) {
 				want = http.StatusOK
@@ -60,7 +61,7 @@ func TestATokenOfAProgramIsKeptOutOfWhatWantsASession(t *testing.T) {
 	rest.Handle(g, rest.Op{ID: "signedIn", Method: http.MethodPost, Path: "/signed-in", SignedIn: true, Session: true}, in)
 	rest.Handle(g, rest.Op{ID: "policed", Method: http.MethodPost, Path: "/policed", Policy: "organisation:delete", Session: true}, in)
 	door, _ := rest.Mount(&platform.Platform{}, g)
-	owner := identity.Caller{Org: "org_1", User: "usr_1", Grants: identity.Resolve([]identity.Grant{{Role: identity.Owner, Scope: identity.OrgScope}})}
+	owner := identity.Caller{Org: "org_1", User: "usr_1", Grants: grant.Resolve([]grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}})}
 	for session, want := range map[string]int{"": http.StatusForbidden, "sid": http.StatusOK} {
 		for _, path := range []string{"/signed-in", "/policed"} {
 			owner.Session = session

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 )
 
 // Op declares one operation. Exactly one of Policy, SignedIn and Public says who may call it; an operation that says
@@ -24,7 +25,7 @@ type Op struct {
 	Summary     string
 	Description string
 
-	Policy   string // of identity.Policies(): the caller must hold it
+	Policy   string // of grant.Policies(): the caller must hold it
 	Scoped   bool   // a grant on a team or resource suffices: the handler shows and touches only what lies in the caller's scopes
 	SignedIn bool   // any signed-in caller
 	Public   bool   // anybody, without a credential
@@ -99,8 +100,8 @@ func (op *Op) check() error {
 		return fmt.Errorf("operation %s: exactly one of Policy, SignedIn and Public must be set", op.ID)
 	case op.Session && op.Public:
 		return fmt.Errorf("operation %s: a public operation has no session", op.ID)
-	case op.Policy != "" && !identity.Known(op.Policy):
-		return fmt.Errorf("operation %s: policy %q is not in identity.Policies()", op.ID, op.Policy)
+	case op.Policy != "" && !grant.Known(op.Policy):
+		return fmt.Errorf("operation %s: policy %q is not in grant.Policies()", op.ID, op.Policy)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/api/rest/resttest"
@@ -22,7 +23,7 @@ func TestAnswers(t *testing.T) {
 	s := open(t)
 	deep := strings.Repeat(`{"a":`, 33) + "1" + strings.Repeat("}", 33)
 	nobody, viewer, lost := identity.Caller{}, anna, anna
-	viewer.Grants = []identity.Grant{{Policies: []string{"resources:read"}, Scope: "team:team_1"}}
+	viewer.Grants = []grant.Grant{{Policies: []string{"resources:read"}, Scope: "team:team_1"}}
 	lost.Org, lost.Grants = "", nil
 	var out bytes.Buffer
 	for _, c := range []struct {
@@ -267,7 +268,7 @@ func TestNamesOfSchemas(t *testing.T) {
 	handle := func(id string) rest.Op {
 		return rest.Op{ID: id, Method: http.MethodGet, Path: "/" + id, SignedIn: true}
 	}
-	rest.Handle(g, handle("a"), func(context.Context, *struct{}) (identity.Grant, error) { return identity.Grant{}, nil })
+	rest.Handle(g, handle("a"), func(context.Context, *struct{}) (grant.Grant, error) { return grant.Grant{}, nil })
 	type Grant struct{ Other int }
 	rest.Handle(g, handle("b"), func(context.Context, *struct{}) (Grant, error) { return Grant{}, nil })
 	_, api := rest.Mount(&platform.Platform{}, g)

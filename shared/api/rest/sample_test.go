@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
@@ -212,7 +213,7 @@ func oauth() *rest.Group {
 
 // anna may everything in org_1.
 var anna = identity.Caller{
-	Org: "org_1", User: "usr_anna", Grants: []identity.Grant{{Policies: []string{"*:*"}, Scope: identity.OrgScope}},
+	Org: "org_1", User: "usr_anna", Grants: []grant.Grant{{Policies: []string{"*:*"}, Scope: grant.OrgScope}},
 }
 
 // as puts the caller where the authorizer's word ends up.

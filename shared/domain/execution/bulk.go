@@ -8,7 +8,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
@@ -48,7 +48,7 @@ type BulkPlan struct {
 	Stage         Stage  `json:"stage,omitempty"`
 
 	// Scopes are where who asked for it may act; nil is everywhere. A group changes between the question and the deed.
-	Scopes *identity.Scopes `json:"scopes,omitempty"`
+	Scopes *grant.Scopes `json:"scopes,omitempty"`
 }
 
 // Stage is how far the preparation of a bulk action is; every stage can be taken up again after a crash.

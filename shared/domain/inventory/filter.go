@@ -3,7 +3,7 @@ package inventory
 import (
 	"strings"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/cloud"
 )
 
@@ -85,7 +85,7 @@ func all(tests []func(*row) bool) func(*row) bool {
 }
 
 // grouped asks for members of a group; who may see groups only in some scopes is told of members in these.
-func (v *view) grouped(groupID string, seen identity.Scopes) func(*row) bool {
+func (v *view) grouped(groupID string, seen grant.Scopes) func(*row) bool {
 	in := v.within(seen)
 	for i := range v.groups {
 		if g := &v.groups[i]; g.ID == groupID {

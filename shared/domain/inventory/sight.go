@@ -8,14 +8,15 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/cloud"
 )
 
 // Sight is what a caller may see of the inventory. The zero Sight sees nothing.
 type Sight struct {
-	Resources identity.Scopes // the resources themselves
-	Groups    identity.Scopes // the resources of which may be seen in which groups they are
-	Teams     identity.Scopes // the teams that may be seen to own something: all of them, or those that it names
+	Resources grant.Scopes // the resources themselves
+	Groups    grant.Scopes // the resources of which may be seen in which groups they are
+	Teams     grant.Scopes // the teams that may be seen to own something: all of them, or those that it names
 }
 
 // SightOf is what c may see where policy is what shows resources.
@@ -25,7 +26,7 @@ func SightOf(c identity.Caller, policy string) Sight {
 
 // Everything is the sight of the service itself, which acts for nobody.
 func Everything() Sight {
-	all := identity.Scopes{All: true}
+	all := grant.Scopes{All: true}
 	return Sight{all, all, all}
 }
 
@@ -35,16 +36,16 @@ func (s *Sight) team(id string) bool { return s.Teams.All || slices.Contains(s.T
 // needs tells whether the resources of a team have to be known to tell what lies in the sight.
 func (s *Sight) needs(id string) bool { return needed(s.Resources, id) || needed(s.Groups, id) }
 
-func needed(s identity.Scopes, id string) bool { return !s.All && slices.Contains(s.Teams, id) }
+func needed(s grant.Scopes, id string) bool { return !s.All && slices.Contains(s.Teams, id) }
 
 // scoped is the ids of what lies in scopes.
 type scoped struct {
-	scopes identity.Scopes
+	scopes grant.Scopes
 	ids    map[ulid.ULID]struct{}
 }
 
 // within makes the test whether a row lies in scopes; nil when every one does. It needs the read lock.
-func (v *view) within(s identity.Scopes) func(*row) bool {
+func (v *view) within(s grant.Scopes) func(*row) bool {
 	if s.All {
 		return nil
 	}
@@ -57,7 +58,7 @@ func (v *view) within(s identity.Scopes) func(*row) bool {
 
 // ids are the ids of what lies in scopes that are not all; some may be of no resource. What a caller may see is mostly the
 // same for resources and groups, so they are gathered once.
-func (v *view) ids(s identity.Scopes) map[ulid.ULID]struct{} {
+func (v *view) ids(s grant.Scopes) map[ulid.ULID]struct{} {
 	for _, had := range v.scoped {
 		if slices.Equal(had.scopes.Teams, s.Teams) && slices.Equal(had.scopes.Resources, s.Resources) {
 			return had.ids
@@ -104,7 +105,7 @@ func (r Reach) HasUID(uid string) bool { return r.all || r.uids[uid] }
 
 // Reach tells for each of scopes what lies in it. No round trip when all are everything, else one, and one more when
 // teams own something else than before.
-func (s *Store) Reach(ctx context.Context, org string, scopes ...identity.Scopes) ([]Reach, error) {
+func (s *Store) Reach(ctx context.Context, org string, scopes ...grant.Scopes) ([]Reach, error) {
 	out := make([]Reach, len(scopes))
 	narrow := false
 	for i := range scopes {
@@ -115,7 +116,7 @@ func (s *Store) Reach(ctx context.Context, org string, scopes ...identity.Scopes
 		return out, nil
 	}
 	v, err := s.opened(ctx, org, func(id string) bool {
-		return slices.ContainsFunc(scopes, func(one identity.Scopes) bool { return needed(one, id) })
+		return slices.ContainsFunc(scopes, func(one grant.Scopes) bool { return needed(one, id) })
 	})
 	if err != nil {
 		return nil, err
@@ -131,7 +132,7 @@ func (s *Store) Reach(ctx context.Context, org string, scopes ...identity.Scopes
 }
 
 // reach needs the lock of indexed.
-func (v *view) reach(s identity.Scopes) Reach {
+func (v *view) reach(s grant.Scopes) Reach {
 	rows := v.rowsIn(s)
 	out := Reach{ids: make(map[string]bool, len(rows)), uids: make(map[string]bool, len(rows))}
 	for _, r := range rows {
@@ -141,7 +142,7 @@ func (v *view) reach(s identity.Scopes) Reach {
 }
 
 // rowsIn are the rows that lie in scopes that are not all. It needs the lock of indexed.
-func (v *view) rowsIn(s identity.Scopes) []*row {
+func (v *view) rowsIn(s grant.Scopes) []*row {
 	ids := v.ids(s)
 	out := make([]*row, 0, len(ids))
 	for id := range ids {
@@ -160,7 +161,7 @@ type Part struct {
 
 // Parts lists the groups of which something lies in scopes that are not all, oldest first, or the one of the id only. Two
 // round trips, or one when no group and no team has changed.
-func (s *Store) Parts(ctx context.Context, org string, scopes identity.Scopes, groupID string) ([]Part, error) {
+func (s *Store) Parts(ctx context.Context, org string, scopes grant.Scopes, groupID string) ([]Part, error) {
 	v, err := s.opened(ctx, org, func(id string) bool { return groupID == "" || id == groupID || needed(scopes, id) })
 	if err != nil {
 		return nil, err
@@ -181,7 +182,7 @@ func (s *Store) Parts(ctx context.Context, org string, scopes identity.Scopes, g
 
 // part tells where those of rows, which are what lies in scopes, stand in a group, and whether any does. As in the whole
 // group, what is terminated stays in a static one and does not count in a dynamic one.
-func (v *view) part(g *Group, rows []*row, scopes identity.Scopes) (places []Place, some bool) {
+func (v *view) part(g *Group, rows []*row, scopes grant.Scopes) (places []Place, some bool) {
 	if g.Selector == nil {
 		places = v.staticPart(g, scopes)
 		return places, len(places) > 0
@@ -199,7 +200,7 @@ func (v *view) part(g *Group, rows []*row, scopes identity.Scopes) (places []Pla
 	return places, some
 }
 
-func (v *view) staticPart(g *Group, scopes identity.Scopes) []Place {
+func (v *view) staticPart(g *Group, scopes grant.Scopes) []Place {
 	m := v.st.sets.members[g.ID]
 	if m == nil || g.Size == 0 {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -72,8 +72,8 @@ func pickSome(r *rand.Rand, all []Listed) []string {
 	return out
 }
 
-func randomScopes(r *rand.Rand, all []Listed) identity.Scopes {
-	out := identity.Scopes{All: r.IntN(5) == 0}
+func randomScopes(r *rand.Rand, all []Listed) grant.Scopes {
+	out := grant.Scopes{All: r.IntN(5) == 0}
 	for n := range 5 { // team_4 does not exist
 		if r.IntN(3) == 0 {
 			out.Teams = append(out.Teams, fmt.Sprintf("team_%d", n))
@@ -88,7 +88,7 @@ func randomScopes(r *rand.Rand, all []Listed) identity.Scopes {
 func (s *stage) compareSight(r *rand.Rand, all []Listed, owns map[string]map[string]bool) {
 	s.Helper()
 	sight := Sight{randomScopes(r, all), randomScopes(r, all), randomScopes(r, all)}
-	in := func(sc identity.Scopes, one Listed) bool {
+	in := func(sc grant.Scopes, one Listed) bool {
 		return sc.All || slices.Contains(sc.Resources, one.ID) ||
 			slices.ContainsFunc(sc.Teams, func(id string) bool { return owns[id][one.UID] })
 	}
@@ -195,7 +195,7 @@ func TestPartsOfGroups(t *testing.T) {
 	s.must(err)
 	parts := func(groupID string, teams ...string) map[string][]Place {
 		out := map[string][]Place{}
-		for _, p := range must(s.store.Parts(s.ctx, testOrg, identity.Scopes{Teams: teams}, groupID))(s) {
+		for _, p := range must(s.store.Parts(s.ctx, testOrg, grant.Scopes{Teams: teams}, groupID))(s) {
 			out[p.ID] = p.Places
 		}
 		return out

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -33,7 +33,7 @@ func (s *stage) ids(uids ...string) []string {
 
 // scopesOf is the sight of who holds a role on teams only.
 func scopesOf(teams ...string) Sight {
-	one := identity.Scopes{Teams: teams}
+	one := grant.Scopes{Teams: teams}
 	return Sight{one, one, one}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -101,7 +102,7 @@ func (o offer) holds() bool {
 	}
 	policies, ok := Role(o.access, o.Role)
 	c := identity.Caller{Org: o.org, User: o.inviter.User, Grants: o.access.In(o.inviter.Grants)}
-	return ok && identity.Allows(c, "users:write") && MayGrant(c, policies, identity.OrgScope) == nil
+	return ok && identity.Allows(c, "users:write") && MayGrant(c, policies, grant.OrgScope) == nil
 }
 
 // take accepts o, or ends it when it does not hold. What was judged must still be so when the membership is written.
@@ -111,7 +112,7 @@ func (s People) take(ctx context.Context, u identity.User, o offer) error {
 		return s.drop(ctx, o)
 	}
 	already, err := s.join(s.reach(ctx, o), o.org, u, joining{
-		grants: []identity.Grant{{Role: o.Role, Scope: identity.OrgScope}},
+		grants: []grant.Grant{{Role: o.Role, Scope: grant.OrgScope}},
 		judged: &o.access,
 		extra:  append(s.spent(o.org, o.Invitation), table.Check(identity.MemberKey(o.org, o.Inviter), unchanged(o.inviter)...)),
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -31,12 +32,12 @@ func assignmentKey(org, id string) table.Key {
 }
 
 // listed are the writes that make the list of assignments follow a member, who had the grants before.
-func listed(ctx context.Context, org string, m identity.Member, before []identity.Grant) ([]table.Write, error) {
+func listed(ctx context.Context, org string, m identity.Member, before []grant.Grant) ([]table.Write, error) {
 	var out []table.Write
-	had := map[string]identity.Grant{}
+	had := map[string]grant.Grant{}
 	for _, g := range before {
 		had[g.ID] = g
-		if g.ID != "" && !slices.ContainsFunc(m.Grants, func(now identity.Grant) bool { return now.ID == g.ID }) {
+		if g.ID != "" && !slices.ContainsFunc(m.Grants, func(now grant.Grant) bool { return now.ID == g.ID }) {
 			out = append(out, table.Delete(assignmentKey(org, g.ID)))
 		}
 	}
@@ -58,7 +59,7 @@ func listed(ctx context.Context, org string, m identity.Member, before []identit
 
 // Founding are the writes that make the user the one member and owner of a new organization.
 func Founding(ctx context.Context, org string, u identity.User, now time.Time) ([]table.Write, error) {
-	m := Newcomer(u.ID, u.Email, []identity.Grant{{Role: identity.Owner, Scope: identity.OrgScope}}, now)
+	m := Newcomer(u.ID, u.Email, []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}, now)
 	access, err := table.Row(identity.AccessKey(org), identity.Access{Members: 1, Owners: 1})
 	if err != nil {
 		return nil, err
@@ -115,7 +116,7 @@ var ErrChanged = errChanged
 
 // Given is a grant, and the generation of the organization's roles by which it was judged.
 type Given struct {
-	identity.Grant
+	grant.Grant
 	Generation int64
 	Also       []table.Write // what is written with it, or must hold then: that the team of its scope is there
 }
@@ -130,7 +131,7 @@ func (s People) Assign(ctx context.Context, org string, old identity.Member, g G
 	next := old
 	next.Grants = Newcomer(old.User, old.Email, append(slices.Clone(old.Grants), g.Grant), s.Clock.Now()).Grants
 	t := step{owners: owners(next) - owners(old), generation: &g.Generation}
-	if _, system := identity.SystemRole(g.Role); !system {
+	if _, system := grant.SystemRole(g.Role); !system {
 		t.roles = 1
 	}
 	return s.exchange(ctx, org, swap{old: old, next: next, step: t, extra: g.Also})

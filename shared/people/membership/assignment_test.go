@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/membership"
@@ -40,23 +41,23 @@ func (s *stage) listed(names ...string) []membership.Assignment {
 
 func TestTheListOfAssignmentsFollowsEveryMember(t *testing.T) {
 	s := newStage(t)
-	s.member("ada", identity.Owner)
+	s.member("ada", grant.Owner)
 	ctx := identity.With(s.ctx, identity.Caller{Org: org, User: "usr_ada", Email: "ada@example.com"})
-	s.must(s.Join(ctx, org, s.user("eve"), grants(identity.Viewer)))
+	s.must(s.Join(ctx, org, s.user("eve"), grants(grant.Viewer)))
 	for _, a := range s.listed("ada", "eve") {
 		if a.CreatedBy != "ada@example.com" || !a.CreatedAt.Equal(s.clock.Now().UTC().Truncate(1e6)) {
 			t.Errorf("%+v", a)
 		}
 	}
 	eve := s.found("eve")
-	s.must(s.Regrant(ctx, org, eve, append(eve.Grants, identity.Grant{Role: identity.Finops, Scope: "team:team_1"})))
+	s.must(s.Regrant(ctx, org, eve, append(eve.Grants, grant.Grant{Role: grant.Finops, Scope: "team:team_1"})))
 	if all := s.listed("ada", "eve"); len(all) != 3 {
 		t.Errorf("%d assignments", len(all))
 	}
-	s.must(s.Regrant(ctx, org, s.found("eve"), grants(identity.Admin))) // another id
+	s.must(s.Regrant(ctx, org, s.found("eve"), grants(grant.Admin))) // another id
 	s.listed("ada", "eve")
 	kept := s.found("eve").Grants
-	kept[0].Role = identity.Editor // under the same id
+	kept[0].Role = grant.Editor // under the same id
 	s.must(s.Regrant(ctx, org, s.found("eve"), kept))
 	s.listed("ada", "eve")
 	s.must(s.disable(s.found("eve"), true))
@@ -69,9 +70,9 @@ func TestTheListOfAssignmentsFollowsEveryMember(t *testing.T) {
 
 func TestAnAssignmentIsReadByItsID(t *testing.T) {
 	s := newStage(t)
-	ada := s.member("ada", identity.Owner)
+	ada := s.member("ada", grant.Owner)
 	got, err := s.Assignment(s.ctx, org, ada.Grants[0].ID)
-	if err != nil || got.User != ada.User || got.Role != identity.Owner || got.Scope != identity.OrgScope {
+	if err != nil || got.User != ada.User || got.Role != grant.Owner || got.Scope != grant.OrgScope {
 		t.Errorf("%+v, %v", got, err)
 	}
 	s.organisation("org_2")
@@ -100,7 +101,7 @@ func TestTheFoundersGrantIsAnAssignment(t *testing.T) {
 	if err != nil || !m.Owns() {
 		t.Fatalf("%+v, %v", m, err)
 	}
-	if a, err := s.Assignment(ctx, "org_2", m.Grants[0].ID); err != nil || a.CreatedBy != u.Email || a.Role != identity.Owner {
+	if a, err := s.Assignment(ctx, "org_2", m.Grants[0].ID); err != nil || a.CreatedBy != u.Email || a.Role != grant.Owner {
 		t.Errorf("%+v, %v", a, err)
 	}
 	if err := s.Table.Transact(ctx, writes...); !fault.Is(err, fault.Conflict) {
@@ -111,10 +112,10 @@ func TestTheFoundersGrantIsAnAssignment(t *testing.T) {
 // A role that is deleted, and an assignment of it: one of the two comes too late, whichever is first.
 func TestAnAssignmentByRolesThatHaveChangedIsRefused(t *testing.T) {
 	s := newStage(t)
-	s.member("ada", identity.Owner)
+	s.member("ada", grant.Owner)
 	s.member("eve")
 	a := s.access()
-	g := identity.Grant{Role: "role_1", Scope: identity.OrgScope}
+	g := grant.Grant{Role: "role_1", Scope: grant.OrgScope}
 	s.must(s.Assign(s.ctx, org, s.found("eve"), membership.Given{Grant: g, Generation: a.Generation}))
 	if now := s.access(); now.Generation != a.Generation+1 {
 		t.Errorf("generation %d after %d", now.Generation, a.Generation)
@@ -125,7 +126,7 @@ func TestAnAssignmentByRolesThatHaveChangedIsRefused(t *testing.T) {
 	}
 	s.listed("ada", "eve")
 	a = s.access()
-	s.must(s.Assign(s.ctx, org, s.found("eve"), membership.Given{Grant: identity.Grant{Role: identity.Owner, Scope: identity.OrgScope}, Generation: a.Generation}))
+	s.must(s.Assign(s.ctx, org, s.found("eve"), membership.Given{Grant: grant.Grant{Role: grant.Owner, Scope: grant.OrgScope}, Generation: a.Generation}))
 	if now := s.access(); now.Generation != a.Generation || now.Owners != 2 {
 		t.Errorf("a system role: %+v after %+v", now, a)
 	}
@@ -133,11 +134,11 @@ func TestAnAssignmentByRolesThatHaveChangedIsRefused(t *testing.T) {
 
 func TestAMemberHasSoManyGrantsAndNoMore(t *testing.T) {
 	s := newStage(t)
-	s.member("ada", identity.Owner)
+	s.member("ada", grant.Owner)
 	s.member("eve")
 	s.clock.Advance(1e9)
 	give := func(ctx context.Context) error {
-		g := identity.Grant{Role: identity.Viewer, Scope: "team:team_1"}
+		g := grant.Grant{Role: grant.Viewer, Scope: "team:team_1"}
 		return s.Assign(ctx, org, s.found("eve"), membership.Given{Grant: g, Generation: s.access().Generation})
 	}
 	for range identity.MaxGrants {

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -54,9 +55,9 @@ func (t step) write(org string) table.Write {
 
 // judged demands that the organization's own roles are those by which grants were judged, if one of them is among these.
 // To give one counts as a change of the roles, so that it is not deleted at the same time.
-func (t step) judged(a identity.Access, given []identity.Grant) step {
+func (t step) judged(a identity.Access, given []grant.Grant) step {
 	for _, g := range given {
-		if _, system := identity.SystemRole(g.Role); !system {
+		if _, system := grant.SystemRole(g.Role); !system {
 			t.generation, t.roles = &a.Generation, 1
 		}
 	}

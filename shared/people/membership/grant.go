@@ -2,6 +2,7 @@ package membership
 
 import (
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -9,8 +10,8 @@ import (
 // included. What one holds on the whole organization one holds on each scope in it; the reverse is not so. Otherwise it is
 // fault.Denied, naming the first policy that is missing.
 func MayGrant(c identity.Caller, policies []string, scope string) error {
-	given := identity.Caller{Org: "any", User: "any", Grants: []identity.Grant{{Policies: policies, Scope: identity.OrgScope}}}
-	for _, p := range identity.Policies() {
+	given := identity.Caller{Org: "any", User: "any", Grants: []grant.Grant{{Policies: policies, Scope: grant.OrgScope}}}
+	for _, p := range grant.Policies() {
 		if identity.Allows(given, p.ID) && !holdsAt(c, p.ID, scope) {
 			return fault.New(fault.Denied, "permission denied: you do not hold %s on %s, so you cannot give it to anybody", p.ID, scope)
 		}
@@ -19,7 +20,7 @@ func MayGrant(c identity.Caller, policies []string, scope string) error {
 }
 
 func holdsAt(c identity.Caller, policy, scope string) bool {
-	if scope == identity.OrgScope {
+	if scope == grant.OrgScope {
 		return identity.Allows(c, policy)
 	}
 	return identity.Allows(c, policy, scope)
@@ -45,7 +46,7 @@ func MayChange(c identity.Caller, a identity.Access, m identity.Member) error {
 // Role gives the policies of the role that is referred to, by the name of a system role or the id of one of the
 // organization's, and tells whether there is one.
 func Role(a identity.Access, ref string) ([]string, bool) {
-	if r, ok := identity.SystemRole(ref); ok {
+	if r, ok := grant.SystemRole(ref); ok {
 		return r.Policies, true
 	}
 	r, ok := a.Roles[ref]

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/membership"
@@ -44,8 +45,8 @@ func (s *stage) left() int {
 
 func TestAnInvitationIsAcceptedByProvingTheAddress(t *testing.T) {
 	s := newStage(t)
-	s.member("ada", identity.Owner)
-	s.invited("eve", identity.Editor, "ada")
+	s.member("ada", grant.Owner)
+	s.invited("eve", grant.Editor, "ada")
 	eve := s.user("eve")
 	unproved := eve
 	unproved.Verified = false
@@ -62,7 +63,7 @@ func TestAnInvitationIsAcceptedByProvingTheAddress(t *testing.T) {
 		t.Fatal("joined an organization that did not vouch")
 	}
 	s.must(s.Accept(s.ctx, eve, ""))
-	if m := s.found("eve"); m.Grants[0].Role != identity.Editor || m.Grants[0].Scope != identity.OrgScope || m.Grants[0].ID == "" {
+	if m := s.found("eve"); m.Grants[0].Role != grant.Editor || m.Grants[0].Scope != grant.OrgScope || m.Grants[0].ID == "" {
 		t.Errorf("joined as %+v", m)
 	}
 	if n := s.left(); n != 0 {
@@ -87,10 +88,10 @@ func TestInvitationsThatDoNotHoldAnyMore(t *testing.T) {
 		"the inviter was removed":    func(s *stage, _ membership.Invitation) { s.must(s.Remove(s.ctx, org, s.found("bob"))) },
 		"the inviter was locked out": func(s *stage, _ membership.Invitation) { s.must(s.disable(s.found("bob"), true)) },
 		"the inviter was demoted": func(s *stage, _ membership.Invitation) {
-			s.must(s.Regrant(s.ctx, org, s.found("bob"), grants(identity.Viewer)))
+			s.must(s.Regrant(s.ctx, org, s.found("bob"), grants(grant.Viewer)))
 		},
 		"the inviter may not invite any more": func(s *stage, _ membership.Invitation) {
-			s.must(s.Regrant(s.ctx, org, s.found("bob"), grants(identity.Editor)))
+			s.must(s.Regrant(s.ctx, org, s.found("bob"), grants(grant.Editor)))
 		},
 		"the inviter's account was closed": func(s *stage, _ membership.Invitation) {
 			u := s.user("bob")
@@ -100,15 +101,15 @@ func TestInvitationsThatDoNotHoldAnyMore(t *testing.T) {
 		"the inviter left and came back as less": func(s *stage, _ membership.Invitation) {
 			s.must(s.Remove(s.ctx, org, s.found("bob")))
 			s.later(time.Second)
-			s.must(s.Join(s.ctx, org, s.user("bob"), grants(identity.Viewer)))
+			s.must(s.Join(s.ctx, org, s.user("bob"), grants(grant.Viewer)))
 		},
 		"the organization ends": func(s *stage, _ membership.Invitation) { s.end() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t)
-			s.member("ada", identity.Owner)
-			s.member("bob", identity.Admin)
-			spoil(s, s.invited("eve", identity.Editor, "bob"))
+			s.member("ada", grant.Owner)
+			s.member("bob", grant.Admin)
+			spoil(s, s.invited("eve", grant.Editor, "bob"))
 			s.must(s.Accept(s.ctx, s.user("eve"), ""))
 			if s.isMember("eve") || s.left() != 0 {
 				t.Errorf("member %v, %d rows left", s.isMember("eve"), s.left())
@@ -125,8 +126,8 @@ func (s *stage) end() {
 
 func TestAnInvitationLastsSevenDays(t *testing.T) {
 	s := newStage(t)
-	s.member("ada", identity.Owner)
-	s.invited("eve", identity.Viewer, "ada")
+	s.member("ada", grant.Owner)
+	s.invited("eve", grant.Viewer, "ada")
 	s.later(membership.InvitationTTL - time.Second)
 	s.must(s.Accept(s.ctx, s.user("eve"), ""))
 	if !s.isMember("eve") {
@@ -136,8 +137,8 @@ func TestAnInvitationLastsSevenDays(t *testing.T) {
 
 func TestInvitationsToRolesOfOnesOwn(t *testing.T) {
 	s := newStage(t)
-	s.member("ada", identity.Owner)
-	s.member("bob", identity.Admin)
+	s.member("ada", grant.Owner)
+	s.member("bob", grant.Admin)
 	role := func(policies ...string) {
 		a := s.access()
 		a.Roles = map[string]identity.CustomRole{"role_1": {ID: "role_1", Name: "one", Policies: policies}}
@@ -168,8 +169,8 @@ func TestInvitationsToRolesOfOnesOwn(t *testing.T) {
 
 func TestAFullOrganizationLeavesTheInvitationWaiting(t *testing.T) {
 	s := newStage(t)
-	s.member("ada", identity.Owner)
-	s.invited("eve", identity.Viewer, "ada")
+	s.member("ada", grant.Owner)
+	s.invited("eve", grant.Viewer, "ada")
 	s.put(identity.AccessKey(org), identity.Access{Members: membership.MaxMembers, Owners: 1})
 	s.must(s.Accept(s.ctx, s.user("eve"), ""))
 	if s.isMember("eve") || s.left() != 2 {
@@ -182,8 +183,8 @@ func TestAFullOrganizationLeavesTheInvitationWaiting(t *testing.T) {
 
 func TestAcceptingAtOnceMakesOneMembership(t *testing.T) {
 	s := newStage(t)
-	s.member("ada", identity.Owner)
-	s.invited("eve", identity.Owner, "ada")
+	s.member("ada", grant.Owner)
+	s.invited("eve", grant.Owner, "ada")
 	eve := s.user("eve")
 	var wg sync.WaitGroup
 	for range 20 {
@@ -219,7 +220,7 @@ func TestWhatChangesWhileAnInvitationIsAccepted(t *testing.T) {
 		joins   bool
 	}{
 		"the inviter goes":       {func(s *stage) { s.must(s.Remove(s.ctx, org, s.found("bob"))) }, false},
-		"the inviter is demoted": {func(s *stage) { s.must(s.Regrant(s.ctx, org, s.found("bob"), grants(identity.Viewer))) }, false},
+		"the inviter is demoted": {func(s *stage) { s.must(s.Regrant(s.ctx, org, s.found("bob"), grants(grant.Viewer))) }, false},
 		"it is withdrawn": {func(s *stage) {
 			inv, err := s.Invitation(s.ctx, org, "eve@example.com")
 			s.must(err)
@@ -236,17 +237,17 @@ func TestWhatChangesWhileAnInvitationIsAccepted(t *testing.T) {
 			inv, err := s.Invitation(s.ctx, org, "eve@example.com")
 			s.must(err)
 			next := inv
-			next.Role, next.Inviter = identity.Admin, "usr_ada"
+			next.Role, next.Inviter = grant.Admin, "usr_ada"
 			_, err = s.Amend(s.ctx, org, inv, next)
 			s.must(err)
 		}, true},
-		"another member changes": {func(s *stage) { s.must(s.Regrant(s.ctx, org, s.found("ada"), grants(identity.Owner))) }, true},
-		"the inviter gets more":  {func(s *stage) { s.must(s.Regrant(s.ctx, org, s.found("bob"), grants(identity.Owner))) }, true},
+		"another member changes": {func(s *stage) { s.must(s.Regrant(s.ctx, org, s.found("ada"), grants(grant.Owner))) }, true},
+		"the inviter gets more":  {func(s *stage) { s.must(s.Regrant(s.ctx, org, s.found("bob"), grants(grant.Owner))) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t)
-			s.member("ada", identity.Owner)
-			s.member("bob", identity.Admin)
+			s.member("ada", grant.Owner)
+			s.member("bob", grant.Admin)
 			a := s.access()
 			a.Roles = map[string]identity.CustomRole{"role_1": {Policies: []string{"users:read"}}}
 			s.put(identity.AccessKey(org), a)
@@ -266,12 +267,12 @@ func TestWhatChangesWhileAnInvitationIsAccepted(t *testing.T) {
 
 func TestAnInvitationIsReplacedOnlyAsItWasRead(t *testing.T) {
 	s := newStage(t)
-	s.member("ada", identity.Owner)
-	first := s.invited("eve", identity.Owner, "ada")
+	s.member("ada", grant.Owner)
+	first := s.invited("eve", grant.Owner, "ada")
 	_, err := s.Invite(s.ctx, org, membership.Invitation{}, first)
 	s.want(fault.Conflict, err)
 	next := first
-	next.Role = identity.Viewer
+	next.Role = grant.Viewer
 	s.later(time.Hour)
 	second, err := s.Invite(s.ctx, org, first, next)
 	s.must(err)
@@ -302,20 +303,20 @@ func TestAnInvitationIsReplacedOnlyAsItWasRead(t *testing.T) {
 
 func TestWhoIsAMemberAlreadyStaysWhatTheyAre(t *testing.T) {
 	s := newStage(t)
-	s.member("ada", identity.Owner)
-	s.member("eve", identity.Viewer)
-	s.invited("eve", identity.Admin, "ada")
+	s.member("ada", grant.Owner)
+	s.member("eve", grant.Viewer)
+	s.invited("eve", grant.Admin, "ada")
 	s.must(s.Accept(s.ctx, s.user("eve"), ""))
-	if m := s.found("eve"); m.Grants[0].Role != identity.Viewer || s.left() != 0 {
+	if m := s.found("eve"); m.Grants[0].Role != grant.Viewer || s.left() != 0 {
 		t.Errorf("%+v, %d rows left", m, s.left())
 	}
 }
 
 func TestWhoIsRemovedHasNoInvitationLeft(t *testing.T) {
 	s := newStage(t)
-	s.member("ada", identity.Owner)
-	eve := s.member("eve", identity.Viewer)
-	s.invited("eve", identity.Admin, "ada")
+	s.member("ada", grant.Owner)
+	eve := s.member("eve", grant.Viewer)
+	s.invited("eve", grant.Admin, "ada")
 	s.must(s.Remove(s.ctx, org, eve))
 	s.must(s.Accept(s.ctx, s.user("eve"), ""))
 	if s.isMember("eve") || s.left() != 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -16,14 +17,14 @@ import (
 
 // Join makes u a member of org with grants; one who is a member already stays what they are. It is fault.Denied when the
 // organization has MaxMembers members, or u belongs to identity.MaxOrganisations organizations. Two round trips.
-func (s People) Join(ctx context.Context, org string, u identity.User, grants []identity.Grant) error {
+func (s People) Join(ctx context.Context, org string, u identity.User, grants []grant.Grant) error {
 	_, err := s.join(ctx, org, u, joining{grants: grants})
 	return err
 }
 
 // joining is with what a user joins, and what else is written with it or must hold then.
 type joining struct {
-	grants []identity.Grant
+	grants []grant.Grant
 	judged *identity.Access // by which the grants were judged; nil when nothing was
 	extra  []table.Write
 }
@@ -74,7 +75,7 @@ func (s People) room(ctx context.Context, user, org string) (bool, error) {
 }
 
 // Newcomer is a member as of now. Each grant gets an id by which it can be revoked.
-func Newcomer(user, email string, grants []identity.Grant, now time.Time) identity.Member {
+func Newcomer(user, email string, grants []grant.Grant, now time.Time) identity.Member {
 	grants = slices.Clone(grants)
 	for i := range grants {
 		if grants[i].Policies = nil; grants[i].ID == "" {
@@ -98,7 +99,7 @@ func entry(org string, m identity.Member) ([]table.Write, error) {
 // Regrant gives the member old, as it was read, other grants, together with extra writes, all or none. fault.Conflict when
 // the member has changed since, or the last owner would go. Extra writes may touch org only, unless ctx allows more. One
 // round trip.
-func (s People) Regrant(ctx context.Context, org string, old identity.Member, grants []identity.Grant, extra ...table.Write) error {
+func (s People) Regrant(ctx context.Context, org string, old identity.Member, grants []grant.Grant, extra ...table.Write) error {
 	next := old
 	next.Grants = Newcomer(old.User, old.Email, grants, s.Clock.Now()).Grants
 	if err := roomFor(next); err != nil {
@@ -116,9 +117,9 @@ type Change struct {
 // Change changes a member of org: what they may do, whether they are locked out. fault.Conflict as of Regrant, and when
 // the roles that are given anew have changed since they were judged. It gives the member as they are now. One round trip.
 func (s People) Change(ctx context.Context, org string, c Change) (identity.Member, error) {
-	var given []identity.Grant
+	var given []grant.Grant
 	for _, g := range c.New.Grants {
-		if !slices.ContainsFunc(c.Old.Grants, func(o identity.Grant) bool { return o.ID == g.ID && o.Role == g.Role }) {
+		if !slices.ContainsFunc(c.Old.Grants, func(o grant.Grant) bool { return o.ID == g.ID && o.Role == g.Role }) {
 			given = append(given, g)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/membership"
 )
@@ -14,11 +15,11 @@ import (
 // check 43: the last owner cannot be removed, demoted or locked out.
 func TestTheLastOwnerStays(t *testing.T) {
 	s := newStage(t)
-	ada := s.member("ada", identity.Owner)
-	s.member("eve", identity.Admin)
+	ada := s.member("ada", grant.Owner)
+	s.member("eve", grant.Admin)
 	for name, change := range map[string]func(identity.Member) error{
 		"removed":    func(m identity.Member) error { return s.Remove(s.ctx, org, m) },
-		"demoted":    func(m identity.Member) error { return s.Regrant(s.ctx, org, m, grants(identity.Admin)) },
+		"demoted":    func(m identity.Member) error { return s.Regrant(s.ctx, org, m, grants(grant.Admin)) },
 		"locked out": func(m identity.Member) error { return s.disable(m, true) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -36,15 +37,15 @@ func TestTheLastOwnerStays(t *testing.T) {
 
 func TestAnOwnerWhoIsDisabledDoesNotCount(t *testing.T) {
 	s := newStage(t)
-	s.member("ada", identity.Owner)
-	eve := s.member("eve", identity.Owner)
+	s.member("ada", grant.Owner)
+	eve := s.member("eve", grant.Owner)
 	s.counts(2, 2)
 	s.must(s.disable(eve, true))
 	s.counts(2, 1)
 	s.want(fault.Conflict, s.Remove(s.ctx, org, s.found("ada")))
-	s.must(s.Regrant(s.ctx, org, s.found("eve"), grants(identity.Viewer)))
+	s.must(s.Regrant(s.ctx, org, s.found("eve"), grants(grant.Viewer)))
 	s.counts(2, 1)
-	s.must(s.Regrant(s.ctx, org, s.found("eve"), grants(identity.Owner)))
+	s.must(s.Regrant(s.ctx, org, s.found("eve"), grants(grant.Owner)))
 	s.counts(2, 1)
 	s.must(s.disable(s.found("eve"), false))
 	s.counts(2, 2)
@@ -54,9 +55,9 @@ func TestAnOwnerWhoIsDisabledDoesNotCount(t *testing.T) {
 
 func TestAScopedOwnerIsNoOwner(t *testing.T) {
 	s := newStage(t)
-	s.member("ada", identity.Owner)
+	s.member("ada", grant.Owner)
 	eve := s.member("eve")
-	s.must(s.Regrant(s.ctx, org, eve, []identity.Grant{{Role: identity.Owner, Scope: "team:team_1"}}))
+	s.must(s.Regrant(s.ctx, org, eve, []grant.Grant{{Role: grant.Owner, Scope: "team:team_1"}}))
 	s.counts(2, 1)
 	s.want(fault.Conflict, s.Remove(s.ctx, org, s.found("ada")))
 }
@@ -65,7 +66,7 @@ func TestAScopedOwnerIsNoOwner(t *testing.T) {
 func TestTwoOwnersWhoRemoveEachOther(t *testing.T) {
 	s := newStage(t)
 	for round := range 200 {
-		a, b := s.member(fmt.Sprintf("a%d", round), identity.Owner), s.member(fmt.Sprintf("b%d", round), identity.Owner)
+		a, b := s.member(fmt.Sprintf("a%d", round), grant.Owner), s.member(fmt.Sprintf("b%d", round), grant.Owner)
 		if round > 0 {
 			s.must(s.Remove(s.ctx, org, s.survivor(round-1)))
 		}
@@ -76,7 +77,7 @@ func TestTwoOwnersWhoRemoveEachOther(t *testing.T) {
 				if round%2 == 0 {
 					gone[i] = s.Remove(s.ctx, org, m)
 				} else {
-					gone[i] = s.Regrant(s.ctx, org, m, grants(identity.Viewer))
+					gone[i] = s.Regrant(s.ctx, org, m, grants(grant.Viewer))
 				}
 			})
 		}
@@ -101,11 +102,11 @@ func (s *stage) survivor(round int) identity.Member {
 
 // check 43: nobody gives what they do not hold at the scope.
 func TestWhatMayBeGranted(t *testing.T) {
-	everything := make([]string, 0, len(identity.Policies()))
-	for _, p := range identity.Policies() {
+	everything := make([]string, 0, len(grant.Policies()))
+	for _, p := range grant.Policies() {
 		everything = append(everything, p.ID)
 	}
-	team := identity.Grant{Policies: []string{"actions:execute", "teams:*"}, Scope: "team:team_1"}
+	team := grant.Grant{Policies: []string{"actions:execute", "teams:*"}, Scope: "team:team_1"}
 	for name, c := range map[string]struct {
 		caller   identity.Caller
 		policies []string
@@ -114,13 +115,13 @@ func TestWhatMayBeGranted(t *testing.T) {
 	}{
 		"an owner gives everything":                {caller(grants("owner")...), []string{"*:*"}, "org", ""},
 		"an owner on a team":                       {caller(grants("owner")...), []string{"*:*"}, "team:team_9", ""},
-		"who holds each policy holds everything":   {caller(identity.Grant{Policies: everything, Scope: "org"}), []string{"*:*"}, "org", ""},
+		"who holds each policy holds everything":   {caller(grant.Grant{Policies: everything, Scope: "org"}), []string{"*:*"}, "org", ""},
 		"an admin does not make owners":            {caller(grants("admin")...), []string{"*:*"}, "org", "organisation:delete"},
 		"an admin gives a wildcard that is held":   {caller(grants("admin")...), []string{"users:*", "*:read"}, "org", ""},
 		"an admin does not give a wildcard beyond": {caller(grants("admin")...), []string{"organisation:*"}, "org", "organisation:delete"},
 		"a viewer does not give reading of users":  {caller(grants("viewer")...), []string{"*:read"}, "org", "users:read"},
 		"the first that is missing is named":       {caller(grants("viewer")...), []string{"webhooks:write", "users:read"}, "org", "users:read"},
-		"two grants together":                      {caller(append(grants("viewer"), identity.Grant{Policies: []string{"users:read"}, Scope: "org"})...), []string{"users:read", "teams:read"}, "org", ""},
+		"two grants together":                      {caller(append(grants("viewer"), grant.Grant{Policies: []string{"users:read"}, Scope: "org"})...), []string{"users:read", "teams:read"}, "org", ""},
 		"a team's on the team":                     {caller(team), []string{"actions:execute", "teams:write"}, "team:team_1", ""},
 		"a team's on another team":                 {caller(team), []string{"actions:execute"}, "team:team_2", "actions:execute"},
 		"a team's on everything":                   {caller(team), []string{"actions:execute"}, "org", "actions:execute"},
@@ -143,16 +144,16 @@ func TestWhoMayBeChanged(t *testing.T) {
 		"role_1": {ID: "role_1", Policies: []string{"organisation:delete"}},
 		"role_2": {ID: "role_2", Policies: []string{"users:read"}},
 	}}
-	admin := caller(grants(identity.Admin)...)
+	admin := caller(grants(grant.Admin)...)
 	for name, c := range map[string]struct {
 		user string
-		gs   []identity.Grant
+		gs   []grant.Grant
 		may  bool
 	}{
 		"a viewer":                        {"usr_2", grants("viewer"), true},
 		"another admin":                   {"usr_2", grants("admin"), true},
 		"an owner":                        {"usr_2", grants("owner"), false},
-		"an owner of a team":              {"usr_2", []identity.Grant{{Role: "owner", Scope: "team:team_1"}}, false},
+		"an owner of a team":              {"usr_2", []grant.Grant{{Role: "owner", Scope: "team:team_1"}}, false},
 		"one with a role that holds more": {"usr_2", grants("viewer", "role_1"), false},
 		"one with a role that does not":   {"usr_2", grants("role_2"), true},
 		"one whose role is gone":          {"usr_2", grants("role_9"), true},

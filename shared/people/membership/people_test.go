@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/membership"
@@ -17,7 +18,7 @@ import (
 func TestJoiningOnceAndAgain(t *testing.T) {
 	s := newStage(t)
 	ada := s.user("ada")
-	if n := s.trips(func(ctx context.Context) { s.must(s.Join(ctx, org, ada, grants(identity.Owner))) }); n != 2 {
+	if n := s.trips(func(ctx context.Context) { s.must(s.Join(ctx, org, ada, grants(grant.Owner))) }); n != 2 {
 		t.Errorf("joining took %d round trips", n)
 	}
 	s.counts(1, 1)
@@ -25,7 +26,7 @@ func TestJoiningOnceAndAgain(t *testing.T) {
 	if before.Grants[0].ID == "" || !before.Owns() || !before.Joined.Equal(s.clock.Now()) {
 		t.Errorf("member %+v", before)
 	}
-	s.must(s.Join(s.ctx, org, ada, grants(identity.Viewer)))
+	s.must(s.Join(s.ctx, org, ada, grants(grant.Viewer)))
 	if after := s.found("ada"); !after.Owns() || after.Version != before.Version {
 		t.Errorf("joining again made them %+v", after)
 	}
@@ -42,7 +43,7 @@ func TestJoiningAtOnceCountsOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 50 {
 		wg.Go(func() {
-			if err := s.Join(s.ctx, org, ada, grants(identity.Owner)); err != nil {
+			if err := s.Join(s.ctx, org, ada, grants(grant.Owner)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -70,16 +71,16 @@ func TestBoundsOfJoining(t *testing.T) {
 
 func TestNobodyJoinsAnOrganizationThatEnds(t *testing.T) {
 	s := newStage(t)
-	ada := s.member("ada", identity.Owner)
+	ada := s.member("ada", grant.Owner)
 	s.put(identity.AccessKey(org), identity.Access{Members: 1, Owners: 1, Ended: true})
 	s.want(fault.NotFound, s.Join(s.ctx, org, s.user("eve"), nil))
 	s.want(fault.NotFound, s.Join(s.ctx, "org_unknown", s.user("eve"), nil))
-	s.want(fault.NotFound, s.Regrant(s.ctx, org, ada, grants(identity.Viewer)))
+	s.want(fault.NotFound, s.Regrant(s.ctx, org, ada, grants(grant.Viewer)))
 }
 
 func TestWhoIsNotThereLooksLikeWhoIsNobody(t *testing.T) {
 	s := newStage(t)
-	s.member("ada", identity.Owner)
+	s.member("ada", grant.Owner)
 	s.user("eve")
 	var said []string
 	for _, email := range []string{"nobody@example.com", "eve@example.com", "not an address"} {
@@ -99,21 +100,21 @@ func TestWhoIsNotThereLooksLikeWhoIsNobody(t *testing.T) {
 
 func TestAChangeIsMadeOnlyToWhatWasRead(t *testing.T) {
 	s := newStage(t)
-	s.member("ada", identity.Owner)
-	eve := s.member("eve", identity.Viewer)
-	if n := s.trips(func(ctx context.Context) { s.must(s.Regrant(ctx, org, eve, grants(identity.Editor))) }); n != 1 {
+	s.member("ada", grant.Owner)
+	eve := s.member("eve", grant.Viewer)
+	if n := s.trips(func(ctx context.Context) { s.must(s.Regrant(ctx, org, eve, grants(grant.Editor))) }); n != 1 {
 		t.Errorf("%d round trips", n)
 	}
-	s.want(fault.Conflict, s.Regrant(s.ctx, org, eve, grants(identity.Admin)))
+	s.want(fault.Conflict, s.Regrant(s.ctx, org, eve, grants(grant.Admin)))
 	s.want(fault.Conflict, s.disable(eve, true))
 	s.want(fault.Conflict, s.Remove(s.ctx, org, eve))
-	if now := s.found("eve"); now.Grants[0].Role != identity.Editor || now.Disabled {
+	if now := s.found("eve"); now.Grants[0].Role != grant.Editor || now.Disabled {
 		t.Errorf("became %+v", now)
 	}
 	eve = s.found("eve")
 	s.must(s.Remove(s.ctx, org, eve))
-	s.want(fault.Conflict, s.Regrant(s.ctx, org, eve, grants(identity.Admin)))
-	s.must(s.Join(s.ctx, org, identity.User{ID: eve.User, Email: eve.Email}, grants(identity.Viewer)))
+	s.want(fault.Conflict, s.Regrant(s.ctx, org, eve, grants(grant.Admin)))
+	s.must(s.Join(s.ctx, org, identity.User{ID: eve.User, Email: eve.Email}, grants(grant.Viewer)))
 	s.later(1)
 	if again := s.found("eve"); again.Version == eve.Version {
 		t.Error("who comes back is taken for who left")
@@ -123,42 +124,42 @@ func TestAChangeIsMadeOnlyToWhatWasRead(t *testing.T) {
 
 func TestAMemberOfTheDaysBeforeVersions(t *testing.T) {
 	s := newStage(t)
-	s.member("ada", identity.Owner)
+	s.member("ada", grant.Owner)
 	k := identity.MemberKey(org, "usr_ada")
 	_, err := s.Table.Write(table.Within(s.ctx, k.PK), table.Update(k, []table.Change{table.Remove("version")}))
 	s.must(err)
 	old := s.found("ada")
-	s.must(s.Regrant(s.ctx, org, old, grants(identity.Owner, identity.Viewer)))
+	s.must(s.Regrant(s.ctx, org, old, grants(grant.Owner, grant.Viewer)))
 	s.want(fault.Conflict, s.Regrant(s.ctx, org, old, nil))
 	s.counts(1, 1)
 }
 
 func TestGrantsAreBounded(t *testing.T) {
 	s := newStage(t)
-	ada := s.member("ada", identity.Owner)
-	s.want(fault.Conflict, s.Regrant(s.ctx, org, ada, make([]identity.Grant, identity.MaxGrants+1)))
-	s.must(s.Regrant(s.ctx, org, ada, append(grants(identity.Owner), make([]identity.Grant, identity.MaxGrants-1)...)))
+	ada := s.member("ada", grant.Owner)
+	s.want(fault.Conflict, s.Regrant(s.ctx, org, ada, make([]grant.Grant, identity.MaxGrants+1)))
+	s.must(s.Regrant(s.ctx, org, ada, append(grants(grant.Owner), make([]grant.Grant, identity.MaxGrants-1)...)))
 }
 
 func TestWhatIsWrittenWithAChangeIsWrittenWithItOnly(t *testing.T) {
 	s := newStage(t)
-	ada := s.member("ada", identity.Owner)
+	ada := s.member("ada", grant.Owner)
 	k := table.Key{PK: table.TenantPK(org) + "TEAM", SK: "x"}
 	row, err := table.Row(k, map[string]int{"n": 1})
 	s.must(err)
-	s.want(fault.Conflict, s.Regrant(s.ctx, org, ada, grants(identity.Viewer), table.Put(row)))
+	s.want(fault.Conflict, s.Regrant(s.ctx, org, ada, grants(grant.Viewer), table.Put(row)))
 	if _, err = s.Table.Get(table.Within(s.ctx, k.PK), k); !fault.Is(err, fault.NotFound) {
 		t.Errorf("the row of a refused change: %v", err)
 	}
-	s.must(s.Regrant(s.ctx, org, ada, grants(identity.Owner, identity.Viewer), table.Put(row)))
+	s.must(s.Regrant(s.ctx, org, ada, grants(grant.Owner, grant.Viewer), table.Put(row)))
 	_, err = s.Table.Get(table.Within(s.ctx, k.PK), k)
 	s.must(err)
 }
 
 func TestARoleOfOnesOwnIsGivenAsItWasJudged(t *testing.T) {
 	s := newStage(t)
-	s.member("ada", identity.Owner)
-	eve := s.member("eve", identity.Viewer)
+	s.member("ada", grant.Owner)
+	eve := s.member("eve", grant.Viewer)
 	judged := s.access()
 	next := eve
 	next.Grants = grants("role_1")

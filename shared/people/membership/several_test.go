@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -12,7 +12,7 @@ import (
 func TestSeveralAreReadAsOneWouldBe(t *testing.T) {
 	s := newStage(t)
 	s.organisation("org_2")
-	ada, bob := s.member("ada", identity.Owner), s.member("bob")
+	ada, bob := s.member("ada", grant.Owner), s.member("bob")
 	s.must(s.Join(t.Context(), "org_2", s.user("eve"), nil))
 
 	got, err := s.Have(s.ctx, org, []string{"BOB@example.com", "ada@example.com", "bob@example.com"})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
@@ -101,16 +102,16 @@ func (s *stage) counts(members, owners int64) {
 
 func (s *stage) later(d time.Duration) { s.clock.Advance(d) }
 
-func grants(roles ...string) []identity.Grant {
-	var out []identity.Grant
+func grants(roles ...string) []grant.Grant {
+	var out []grant.Grant
 	for _, r := range roles {
-		out = append(out, identity.Grant{Role: r, Scope: identity.OrgScope})
+		out = append(out, grant.Grant{Role: r, Scope: grant.OrgScope})
 	}
 	return out
 }
 
-func caller(gs ...identity.Grant) identity.Caller {
-	return identity.Caller{Org: org, User: "usr_1", Grants: identity.Resolve(gs)}
+func caller(gs ...grant.Grant) identity.Caller {
+	return identity.Caller{Org: org, User: "usr_1", Grants: grant.Resolve(gs)}
 }
 
 // trips is how many round trips f costs.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
@@ -31,10 +32,10 @@ func house(t *testing.T) (*platform.Platform, identity.User) {
 	put(identity.AccessKey("org_1"), identity.Access{})
 	put(identity.OrganisationKey("org_1"), identity.Organisation{ID: "org_1", Name: "Engines", CreatedAt: c.Now()})
 	s := membership.Of(p)
-	if err := s.Join(ctx, "org_1", ada, []identity.Grant{{Role: identity.Owner, Scope: identity.OrgScope}}); err != nil {
+	if err := s.Join(ctx, "org_1", ada, []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Invite(ctx, "org_1", membership.Invitation{}, membership.Invitation{Email: eve.Email, Role: identity.Viewer, Inviter: ada.ID}); err != nil {
+	if _, err := s.Invite(ctx, "org_1", membership.Invitation{}, membership.Invitation{Email: eve.Email, Role: grant.Viewer, Inviter: ada.ID}); err != nil {
 		t.Fatal(err)
 	}
 	return p, eve

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -115,8 +116,8 @@ func (s Sessions) End(ctx context.Context, session string) error {
 // sign makes the access token of a session.
 func (s Sessions) sign(ctx context.Context, sess identity.Session) (string, error) {
 	now := s.Clock.Now()
-	return s.Tokens.Sign(ctx, identity.Claims{
+	return s.Tokens.Sign(ctx, token.Claims{
 		User: sess.User, Org: sess.Org, Session: sess.ID, ID: id.New("jti", now),
-		Issued: now, Expires: now.Add(identity.TokenTTL),
+		Issued: now, Expires: now.Add(token.TTL),
 	})
 }

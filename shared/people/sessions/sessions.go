@@ -6,6 +6,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
@@ -155,7 +156,7 @@ func (s Sessions) loggedIn(ctx context.Context, sess identity.Session, t refresh
 	}
 	out := LoggedIn{
 		AccessToken: access, RefreshToken: t.text(s.Settings.Pepper), TokenType: "Bearer",
-		ExpiresIn: int(identity.TokenTTL.Seconds()), Tenants: make([]Tenant, len(a.tenants)),
+		ExpiresIn: int(token.TTL.Seconds()), Tenants: make([]Tenant, len(a.tenants)),
 		User: Person{a.ID, a.Email, a.Name},
 	}
 	for i, o := range a.tenants {

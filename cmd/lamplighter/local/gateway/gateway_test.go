@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
@@ -276,7 +277,7 @@ func TestRoute(t *testing.T) {
 // BenchmarkGet is one GET through the gateway, an authorizer that only says yes, rest and the embedded table.
 func BenchmarkGet(b *testing.B) {
 	store := table.Fenced(tabletest.New(b))
-	anna := identity.Caller{Org: "org_1", User: "usr_anna", Grants: []identity.Grant{{Role: identity.Owner, Scope: identity.OrgScope}}}
+	anna := identity.Caller{Org: "org_1", User: "usr_anna", Grants: []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}}
 	yes := func(context.Context, events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
 		return events.APIGatewayCustomAuthorizerResponse{
 			Context: identity.Encode(anna), PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{Statement: []events.IAMPolicyStatement{{Effect: "Allow"}}},

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/table/tabletest"
@@ -24,7 +24,7 @@ func New(tb testing.TB) (*platform.Platform, *clock.Manual) {
 	tb.Helper()
 	c := clock.NewManual(Start)
 	dir := tb.TempDir()
-	keys, err := identity.OpenKeyFile(filepath.Join(dir, "signing.pem"), c)
+	keys, err := token.OpenKeyFile(filepath.Join(dir, "signing.pem"), c)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func New(tb testing.TB) (*platform.Platform, *clock.Manual) {
 	const base = "https://lamplighter.test"
 	return &platform.Platform{
 		Table: table.Fenced(tabletest.NewAt(tb, c)), Clock: c,
-		Sealer: seal.NewEnvelope(kek), Tokens: identity.NewJWTs(keys, base, c), Log: slog.New(slog.DiscardHandler),
+		Sealer: seal.NewEnvelope(kek), Tokens: token.NewJWTs(keys, base, c), Log: slog.New(slog.DiscardHandler),
 		Settings: platform.Settings{Version: "test", BaseURL: base, PrivateAddresses: true, Pepper: []byte("pepper of the tests")},
 	}, c
 }

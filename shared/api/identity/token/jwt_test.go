@@ -1,4 +1,4 @@
-package identity_test
+package token_test
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/foundation/clock"
 )
 
@@ -43,10 +43,10 @@ func newForge(tb testing.TB) *forge {
 		tb.Fatal(err)
 	}
 	f := &forge{ed: ed, ec: ec}
-	if f.edPublic, err = identity.PublicKey(ed.Public(), jose.EdDSA); err != nil {
+	if f.edPublic, err = token.PublicKey(ed.Public(), jose.EdDSA); err != nil {
 		tb.Fatal(err)
 	}
-	if f.ecPublic, err = identity.PublicKey(ec.Public(), jose.ES256); err != nil {
+	if f.ecPublic, err = token.PublicKey(ec.Public(), jose.ES256); err != nil {
 		tb.Fatal(err)
 	}
 	return f
@@ -58,7 +58,7 @@ func (f *forge) Sign(_ context.Context, data []byte) ([]byte, error) {
 	return ed25519.Sign(f.ed, data), nil
 }
 
-func (f *forge) Signing(context.Context) (identity.SigningKey, error) { return f, nil }
+func (f *forge) Signing(context.Context) (token.SigningKey, error) { return f, nil }
 
 func (f *forge) Accepted(context.Context) (jose.JSONWebKeySet, error) {
 	return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{f.edPublic, f.ecPublic}}, nil
@@ -103,8 +103,8 @@ func fair(change func(c map[string]any)) map[string]any {
 }
 
 func TestATokenSaysWhatWasSigned(t *testing.T) {
-	tokens := identity.NewJWTs(newForge(t), issuer, clock.NewManual(now))
-	want := identity.Claims{User: "usr_1", Org: "org_1", Session: "s1", ID: "jti_1", Issued: now, Expires: now.Add(identity.TokenTTL)}
+	tokens := token.NewJWTs(newForge(t), issuer, clock.NewManual(now))
+	want := token.Claims{User: "usr_1", Org: "org_1", Session: "s1", ID: "jti_1", Issued: now, Expires: now.Add(token.TTL)}
 	token, err := tokens.Sign(context.Background(), want)
 	if err != nil {
 		t.Fatal(err)
@@ -117,24 +117,24 @@ func TestATokenSaysWhatWasSigned(t *testing.T) {
 
 func TestKeysInAFile(t *testing.T) {
 	ctx := context.Background()
-	claims := identity.Claims{User: "usr_1", Session: "s1", ID: "jti_1", Issued: now, Expires: now.Add(time.Minute)}
+	claims := token.Claims{User: "usr_1", Session: "s1", ID: "jti_1", Issued: now, Expires: now.Add(time.Minute)}
 	dir := t.TempDir()
-	open := func(t *testing.T, path string) *identity.JWTs {
+	open := func(t *testing.T, path string) *token.JWTs {
 		t.Helper()
 		c := clock.NewManual(now)
-		k, err := identity.OpenKeyFile(path, c)
+		k, err := token.OpenKeyFile(path, c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return identity.NewJWTs(k, issuer, c)
+		return token.NewJWTs(k, issuer, c)
 	}
 	path := filepath.Join(dir, "keys.pem")
-	token, err := open(t, path).Sign(ctx, claims)
+	signed, err := open(t, path).Sign(ctx, claims)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Run("are made once and read afterwards", func(t *testing.T) {
-		if _, err := open(t, path).Verify(ctx, token); err != nil {
+		if _, err := open(t, path).Verify(ctx, signed); err != nil {
 			t.Error(err)
 		}
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
@@ -173,7 +173,7 @@ func TestKeysInAFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		rotated := open(t, both)
-		if _, err = rotated.Verify(ctx, token); err != nil {
+		if _, err = rotated.Verify(ctx, signed); err != nil {
 			t.Errorf("a token of the key before: %v", err)
 		}
 		next, err := rotated.Sign(ctx, claims)
@@ -197,7 +197,7 @@ func TestKeysInAFile(t *testing.T) {
 			if err := os.WriteFile(bad, []byte(content), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := identity.OpenKeyFile(bad, clock.NewManual(now)); err == nil {
+			if _, err := token.OpenKeyFile(bad, clock.NewManual(now)); err == nil {
 				t.Error("accepted")
 			}
 		})
@@ -206,7 +206,7 @@ func TestKeysInAFile(t *testing.T) {
 		if err := os.Chmod(path, 0o640); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := identity.OpenKeyFile(path, clock.NewManual(now)); err == nil || !strings.Contains(err.Error(), "0640") {
+		if _, err := token.OpenKeyFile(path, clock.NewManual(now)); err == nil || !strings.Contains(err.Error(), "0640") {
 			t.Errorf("error %v does not tell the mode", err)
 		}
 	})
@@ -215,13 +215,13 @@ func TestKeysInAFile(t *testing.T) {
 func FuzzVerify(f *testing.F) {
 	keys := newForge(f)
 	keys.ed = ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)) // the same in every process of the fuzzer
-	public, err := identity.PublicKey(keys.ed.Public(), jose.EdDSA)
+	public, err := token.PublicKey(keys.ed.Public(), jose.EdDSA)
 	if err != nil {
 		f.Fatal(err)
 	}
 	keys.edPublic = public
-	tokens := identity.NewJWTs(keys, issuer, clock.NewManual(now))
-	good, err := tokens.Sign(context.Background(), identity.Claims{User: "usr_1", Session: "s", ID: "j", Issued: now, Expires: now.Add(time.Minute)})
+	tokens := token.NewJWTs(keys, issuer, clock.NewManual(now))
+	good, err := tokens.Sign(context.Background(), token.Claims{User: "usr_1", Session: "s", ID: "j", Issued: now, Expires: now.Add(time.Minute)})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -240,8 +240,8 @@ func TestATokenSeenBefore(t *testing.T) {
 	ctx := context.Background()
 	c := clock.NewManual(now)
 	f := newForge(t)
-	tokens := identity.NewJWTs(f, issuer, c)
-	token, err := tokens.Sign(ctx, identity.Claims{User: "usr_1", Session: "s", ID: "j", Issued: now, Expires: now.Add(time.Minute)})
+	tokens := token.NewJWTs(f, issuer, c)
+	token, err := tokens.Sign(ctx, token.Claims{User: "usr_1", Session: "s", ID: "j", Issued: now, Expires: now.Add(time.Minute)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,17 +264,17 @@ func TestATokenSeenBefore(t *testing.T) {
 
 func BenchmarkVerify(b *testing.B) {
 	ctx := context.Background()
-	claims := identity.Claims{User: "usr_1", Session: "s", ID: "j", Issued: now, Expires: now.Add(time.Minute)}
+	claims := token.Claims{User: "usr_1", Session: "s", ID: "j", Issued: now, Expires: now.Add(time.Minute)}
 	keys := newForge(b)
-	tokens := identity.NewJWTs(keys, issuer, clock.NewManual(now))
-	token, err := tokens.Sign(ctx, claims)
+	tokens := token.NewJWTs(keys, issuer, clock.NewManual(now))
+	signed, err := tokens.Sign(ctx, claims)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Run("new", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := identity.NewJWTs(keys, issuer, clock.NewManual(now)).Verify(ctx, token); err != nil {
+			if _, err := token.NewJWTs(keys, issuer, clock.NewManual(now)).Verify(ctx, signed); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -282,7 +282,7 @@ func BenchmarkVerify(b *testing.B) {
 	b.Run("seen", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := tokens.Verify(ctx, token); err != nil {
+			if _, err := tokens.Verify(ctx, signed); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -1,4 +1,4 @@
-package identity
+package token
 
 import (
 	"errors"
@@ -17,7 +17,7 @@ const KeyLead = time.Hour
 
 // KeyGrace is how long a key is accepted after another one has begun to sign: until its last token has ended for
 // everybody.
-const KeyGrace = TokenTTL + keyCache + leeway + keyReread
+const KeyGrace = TTL + keyCache + leeway + keyReread
 
 // timed is a key and when it is used. It signs from a time on (zero: always) until a later one does, and is accepted
 // until another time (zero: for good).

@@ -1,4 +1,4 @@
-package identity_test
+package token_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 )
@@ -29,36 +29,36 @@ func TestTokensSignedByKMS(t *testing.T) {
 		return *out.KeyMetadata.Arn
 	}
 	c := clock.NewManual(now)
-	tokens := func(keys ...string) *identity.JWTs {
+	tokens := func(keys ...string) *token.JWTs {
 		t.Helper()
-		ring, err := identity.NewKMSKeys(cfg, c, keys...)
+		ring, err := token.NewKMSKeys(cfg, c, keys...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return identity.NewJWTs(ring, issuer, c)
+		return token.NewJWTs(ring, issuer, c)
 	}
 	older, newer := create(types.KeySpecEccNistP256), create(types.KeySpecEccNistP256)
-	claims := identity.Claims{User: "usr_1", Session: "s", ID: "j", Issued: now, Expires: now.Add(identity.TokenTTL)}
-	token, err := tokens(older).Sign(ctx, claims)
+	claims := token.Claims{User: "usr_1", Session: "s", ID: "j", Issued: now, Expires: now.Add(token.TTL)}
+	signed, err := tokens(older).Sign(ctx, claims)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := tokens(newer, older).Verify(ctx, token); err != nil || got != claims {
+	if got, err := tokens(newer, older).Verify(ctx, signed); err != nil || got != claims {
 		t.Errorf("a token of the key before: %+v, %v", got, err)
 	}
-	if _, err := tokens(newer).Verify(ctx, token); err == nil {
+	if _, err := tokens(newer).Verify(ctx, signed); err == nil {
 		t.Error("accepted without its key")
 	}
 	t.Run("rotate at a time that is known before", func(t *testing.T) {
 		both := tokens(older, newer+"@"+now.Add(time.Hour).Format(time.RFC3339))
-		sign := func() (token string, byNewer bool) {
-			claims := identity.Claims{User: "usr_1", Session: "s", ID: "j", Issued: c.Now(), Expires: c.Now().Add(identity.TokenTTL)}
-			token, err := both.Sign(ctx, claims)
+		sign := func() (signed string, byNewer bool) {
+			claims := token.Claims{User: "usr_1", Session: "s", ID: "j", Issued: c.Now(), Expires: c.Now().Add(token.TTL)}
+			signed, err := both.Sign(ctx, claims)
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = tokens(newer).Verify(ctx, token)
-			return token, err == nil
+			_, err = tokens(newer).Verify(ctx, signed)
+			return signed, err == nil
 		}
 		if _, byNewer := sign(); byNewer {
 			t.Error("the next key signs before its time")
@@ -77,7 +77,7 @@ func TestTokensSignedByKMS(t *testing.T) {
 		}
 		c.Advance(-time.Hour)
 	})
-	for name, bad := range map[string]*identity.JWTs{
+	for name, bad := range map[string]*token.JWTs{
 		"no key": tokens(), "a key that is not there": tokens(older + "0"), "an RSA key": tokens(create(types.KeySpecRsa2048)),
 	} {
 		if got, err := bad.Sign(ctx, claims); err == nil {

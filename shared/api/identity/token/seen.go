@@ -1,4 +1,4 @@
-package identity
+package token
 
 import (
 	"crypto/sha256"

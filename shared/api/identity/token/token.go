@@ -1,4 +1,6 @@
-package identity
+// Package token signs and verifies access tokens, and keeps the keys that do: in a file on a laptop, in KMS in AWS. What a
+// token says is all that the authorizer believes of a request before it has read anything else.
+package token
 
 import (
 	"context"

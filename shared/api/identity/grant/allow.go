@@ -1,49 +1,39 @@
-package identity
+package grant
 
 import (
 	"slices"
 	"strings"
 )
 
-// Allows tells whether c may do what policy names to a target. Target are all the scopes that the touched thing belongs
-// to ("team:<id>", "resource:<id>"), looked up by us and never taken from the request; with none, the question is about
-// the whole organization, and only a grant on all of it answers yes. Whatever is not granted is denied, and so is what the
-// catalogue does not have.
-func Allows(c Caller, policy string, target ...string) bool {
-	n, ok := c.place(policy)
-	if !ok {
-		return false
-	}
-	for i := range c.Grants {
-		if g := &c.Grants[i]; g.permits(n) && g.covers(target) {
-			return true
-		}
-	}
-	return false
-}
-
-// Holds tells whether c has the policy on any scope: a door check for operations that then show or touch just what lies
-// within the caller's scopes. An operation that does not look at scopes asks Allows.
-func Holds(c Caller, policy string) bool {
-	n, ok := c.place(policy)
-	if !ok {
-		return false
-	}
-	for i := range c.Grants {
-		if c.Grants[i].permits(n) {
-			return true
-		}
-	}
-	return false
-}
-
-// place is where in the catalogue the policy stands; there is none for who is nobody, or in no organization.
-func (c *Caller) place(policy string) (int, bool) {
-	if c.Org == "" || c.User == "" {
-		return 0, false
-	}
+// Allow reports whether grants permit what policy names to a target. Target are all the scopes that the touched thing
+// belongs to ("team:<id>", "resource:<id>"), looked up by us and never taken from the request; with none, the question is
+// about the whole organization, and only a grant on all of it answers yes. Whatever is not granted is denied, and so is what
+// the catalogue does not have.
+func Allow(grants []Grant, policy string, target ...string) bool {
 	n, ok := places[policy]
-	return n, ok
+	if !ok {
+		return false
+	}
+	for i := range grants {
+		if g := &grants[i]; g.permits(n) && g.covers(target) {
+			return true
+		}
+	}
+	return false
+}
+
+// Hold reports whether grants permit what policy names on any scope.
+func Hold(grants []Grant, policy string) bool {
+	n, ok := places[policy]
+	if !ok {
+		return false
+	}
+	for i := range grants {
+		if grants[i].permits(n) {
+			return true
+		}
+	}
+	return false
 }
 
 // Scopes is where a caller may do something: everywhere, or in what the teams own and the resources themselves.
@@ -56,16 +46,16 @@ type Scopes struct {
 // None tells whether there is no place at all.
 func (s Scopes) None() bool { return !s.All && len(s.Teams) == 0 && len(s.Resources) == 0 }
 
-// Scopes is where c may do what policy names. An operation that is Scoped shows and touches that and nothing else. Who may
-// do it everywhere has no need of narrower places, and none are named.
-func (c Caller) Scopes(policy string) Scopes {
+// ScopesOf returns where grants permit what policy names. What is permitted everywhere has no need of narrower places, and
+// none are named.
+func ScopesOf(grants []Grant, policy string) Scopes {
 	var out Scopes
-	n, ok := c.place(policy)
+	n, ok := places[policy]
 	if !ok {
 		return out
 	}
-	for i := range c.Grants {
-		if g := &c.Grants[i]; g.permits(n) {
+	for i := range grants {
+		if g := &grants[i]; g.permits(n) {
 			out.add(g.Scope)
 		}
 		if out.All {

@@ -1,4 +1,4 @@
-package identity
+package token
 
 import (
 	"context"
@@ -54,7 +54,7 @@ func newHouse(t *testing.T) *house {
 func (h *house) token(t *testing.T) (token, kid string) {
 	t.Helper()
 	now := h.clock.Now()
-	token, err := h.Sign(context.Background(), Claims{User: "usr_1", Session: "s1", ID: "jti_1", Issued: now, Expires: now.Add(TokenTTL)})
+	token, err := h.Sign(context.Background(), Claims{User: "usr_1", Session: "s1", ID: "jti_1", Issued: now, Expires: now.Add(TTL)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,11 +101,11 @@ func TestAKeyIsRotated(t *testing.T) {
 	if _, kid = h.token(t); kid != next {
 		t.Error("the next key does not sign from its time on")
 	}
-	h.clock.Advance(TokenTTL + leeway - 2*time.Second)
+	h.clock.Advance(TTL + leeway - 2*time.Second)
 	if _, err := h.Verify(context.Background(), last); err != nil {
 		t.Errorf("the last token of the key before, inside the grace: %v", err)
 	}
-	h.clock.Advance(KeyGrace - TokenTTL - leeway + time.Second)
+	h.clock.Advance(KeyGrace - TTL - leeway + time.Second)
 	if set := h.published(t); !strings.Contains(set, first) {
 		t.Error("the key before is gone before its grace is over")
 	}
@@ -133,7 +133,7 @@ func (h *house) forged(t *testing.T, kid string) string {
 		if k.private[i].public.KeyID == kid {
 			now := h.clock.Now()
 			alone := NewJWTs(only{k.private[i]}, "https://lamplighter.test", h.clock)
-			token, err := alone.Sign(context.Background(), Claims{User: "usr_1", Session: "s1", ID: "jti_2", Issued: now, Expires: now.Add(TokenTTL)})
+			token, err := alone.Sign(context.Background(), Claims{User: "usr_1", Session: "s1", ID: "jti_2", Issued: now, Expires: now.Add(TTL)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package identity_test
+package token_test
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -29,13 +30,13 @@ var b64 = base64.RawURLEncoding.EncodeToString
 type smith struct {
 	*forge
 	t      *testing.T
-	tokens *identity.JWTs
+	tokens *token.JWTs
 }
 
 func newSmith(t *testing.T) *smith {
 	t.Helper()
 	f := newForge(t)
-	s := &smith{f, t, identity.NewJWTs(f, issuer, clock.NewManual(now))}
+	s := &smith{f, t, token.NewJWTs(f, issuer, clock.NewManual(now))}
 	for name, good := range map[string]string{"EdDSA": s.changed(nil), "ES256": mint(t, with(jose.ES256, f.ec), s.head(f.ecPublic.KeyID), fair(nil))} {
 		if _, err := s.tokens.Verify(context.Background(), good); err != nil {
 			t.Fatalf("the fair %s token is refused: %v", name, err)
@@ -69,10 +70,10 @@ func (s *smith) headed(name jose.HeaderKey, v any) string {
 // refuses wants each of the tokens to be refused, twice: what was seen once is not let in later.
 func (s *smith) refuses(hostile map[string]string) {
 	s.t.Helper()
-	for name, token := range hostile {
+	for name, signed := range hostile {
 		s.t.Run(name, func(t *testing.T) {
 			for range 2 {
-				if claims, err := s.tokens.Verify(context.Background(), token); !fault.Is(err, fault.Unauthenticated) || claims != (identity.Claims{}) {
+				if claims, err := s.tokens.Verify(context.Background(), signed); !fault.Is(err, fault.Unauthenticated) || claims != (token.Claims{}) {
 					t.Errorf("%+v, %v", claims, err)
 				}
 			}

@@ -1,4 +1,4 @@
-package identity
+package token
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// TokenTTL is how long an access token is good for.
-const TokenTTL = 15 * time.Minute
+// TTL is how long an access token is good for.
+const TTL = 15 * time.Minute
 
 const (
 	audience   = "rest"   // tokens for other audiences are refused here, and ours there

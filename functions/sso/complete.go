@@ -21,22 +21,22 @@ type completeInput struct {
 }
 
 func (s service) complete(ctx context.Context, in *completeInput) (sessions.LoggedIn, error) {
-	doc, err := unpack(in.Kind, in.RawBody)
+	doc, err := readForm(in.Kind, in.RawBody)
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	r, err := parse(doc)
+	r, err := ParseResponse(doc)
 	if err != nil {
-		return sessions.LoggedIn{}, err
+		return sessions.LoggedIn{}, addStartAgain(err)
 	}
 	org, have, a, err := s.believe(ctx, r)
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	who, err := a.person()
-	audit.As(ctx, org, "", who.email) // it is the organization's own affair from here on, whatever comes of it
+	who, err := a.Subject()
+	audit.As(ctx, org, "", who.Email) // it is the organization's own affair from here on, whatever comes of it
 	if err != nil {
-		return sessions.LoggedIn{}, err
+		return sessions.LoggedIn{}, addStartAgain(err)
 	}
 	u, err := s.enter(ctx, org, have, who)
 	if err != nil {
@@ -48,30 +48,22 @@ func (s service) complete(ctx context.Context, in *completeInput) (sessions.Logg
 
 // believe checks a response against the request that it says to answer, and uses both up. It gives the organization whose
 // provider sent it, and what that provider asserts.
-func (s service) believe(ctx context.Context, r *response) (string, setup, assertion, error) {
-	id := r.root.SelectAttrValue("InResponseTo", "")
+func (s service) believe(ctx context.Context, r *Response) (string, setup, *Assertion, error) {
+	id := r.RequestID()
 	org, err := s.awaited(ctx, id)
 	if err != nil {
-		return "", setup{}, assertion{}, err
+		return "", setup{}, nil, err
 	}
 	have, err := s.read(ctx, org)
 	if fault.Is(err, fault.NotFound) {
-		err = refused("the organization has ended its single sign-on")
+		err = refuseLogin("the organization has ended its single sign-on")
 	}
 	if err != nil {
-		return "", setup{}, assertion{}, err
+		return "", setup{}, nil, err
 	}
-	now := s.Clock.Now()
-	h, a, err := r.proven(have.provider, now)
+	a, err := r.Verify(Expected{Provider: have.Provider, Service: s.serviceProvider(), RequestID: id, Now: s.Clock.Now()})
 	if err != nil {
-		return "", setup{}, assertion{}, err
-	}
-	d := demand{issuer: have.EntityID, entity: s.entity(), acs: s.acs(), request: id, now: now}
-	if err = d.head(h); err == nil {
-		err = d.assertion(a)
-	}
-	if err != nil {
-		return "", setup{}, assertion{}, err
+		return "", setup{}, nil, addStartAgain(err)
 	}
 	return org, have, a, s.use(ctx, org, id, a)
 }
@@ -87,7 +79,7 @@ func (s service) awaited(ctx context.Context, id string) (string, error) {
 
 // unasked is about a response to a request that nobody made, that was answered already, or that is too old.
 func unasked() error {
-	return refused("it answers no request that is open: none was made, or it was answered already, or it is older than ten minutes")
+	return refuseLogin("it answers no request that is open: none was made, or it was answered already, or it is older than ten minutes")
 }
 
 // seenKey is where an assertion is noted that was used.
@@ -96,12 +88,12 @@ func (s service) seenKey(org, assertion string) table.Key {
 }
 
 // use makes sure that the request is answered once and the assertion used once, however many try at the same time.
-func (s service) use(ctx context.Context, org, id string, a assertion) error {
+func (s service) use(ctx context.Context, org, id string, a *Assertion) error {
 	seen, err := table.Row(s.seenKey(org, a.ID), request{org})
 	if err != nil {
 		return err
 	}
-	seen.Expires = a.until()
+	seen.Expires = a.Expires
 	err = s.Table.Transact(table.Within(ctx, requestPrefix, seenPrefix),
 		table.Delete(s.requestKey(id), table.Exists()), table.Put(seen, table.Absent()))
 	if _, again := errors.AsType[*table.ConditionError](err); again {
@@ -112,12 +104,12 @@ func (s service) use(ctx context.Context, org, id string, a assertion) error {
 
 // enter is the account of a person, as a member of the organization. A provider is believed about the domains that the
 // organization has proven, and about no others: it could name anybody.
-func (s service) enter(ctx context.Context, org string, have setup, who person) (identity.User, error) {
-	if err := covered(have, who.email); err != nil {
+func (s service) enter(ctx context.Context, org string, have setup, who Subject) (identity.User, error) {
+	if err := covered(have, who.Email); err != nil {
 		return identity.User{}, err
 	}
 	u, err := s.accounts.Vouched(ctx, accounts.Claim{
-		Issuer: "saml " + org + " " + have.EntityID, Subject: who.subject, Email: who.email, Name: who.name, Authoritative: true,
+		Issuer: "saml " + org + " " + have.EntityID, Subject: who.ID, Email: who.Email, Name: who.Name, Authoritative: true,
 	})
 	if err != nil {
 		return u, err
@@ -132,7 +124,7 @@ func (s service) enter(ctx context.Context, org string, have setup, who person) 
 func covered(have setup, email string) error {
 	name, err := domainOf(email)
 	if err != nil {
-		return refused("the identity provider tells an e-mail address that is none")
+		return refuseLogin("the identity provider tells an e-mail address that is none")
 	}
 	if !have.proves(name) {
 		return fault.New(fault.Denied, "the organization has not proven %s to be its domain, so its identity provider is not believed about it", name)

@@ -30,7 +30,7 @@ type configureInput struct {
 const attempts = 3
 
 func (s service) configure(ctx context.Context, in *configureInput) (SAML, error) {
-	if err := s.reachable(); err != nil {
+	if err := s.requireBaseURL(); err != nil {
 		return SAML{}, err
 	}
 	told, err := s.told(ctx, in.Body)
@@ -47,26 +47,35 @@ func (s service) configure(ctx context.Context, in *configureInput) (SAML, error
 }
 
 // told is the provider that the metadata of the body describe; nil when there are none.
-func (s service) told(ctx context.Context, body Changed) (*provider, error) {
+func (s service) told(ctx context.Context, body Changed) (*Provider, error) {
 	switch {
 	case body.MetadataXML.Null:
 		return nil, fault.New(fault.Invalid, "metadataXML: it cannot be null; DELETE /organisation/saml ends single sign-on")
 	case body.MetadataXML.Set() && body.MetadataURL.Set():
 		return nil, fault.New(fault.Invalid, "metadataXML, metadataURL: send one of them")
 	case body.MetadataXML.Set():
-		return s.understand("metadataXML", []byte(body.MetadataXML.Value))
+		return s.parseMetadata("metadataXML", []byte(body.MetadataXML.Value))
 	case body.MetadataURL.Set():
 		b, err := s.fetch(ctx, body.MetadataURL.Value)
 		if err != nil {
 			return nil, err
 		}
-		return s.understand("metadataURL", b)
+		return s.parseMetadata("metadataURL", b)
 	}
 	return nil, nil
 }
 
+// parseMetadata reads the provider out of metadata. Field is where they came from, for messages.
+func (s service) parseMetadata(field string, b []byte) (*Provider, error) {
+	p, err := ParseMetadata(b, s.Clock.Now(), s.Settings.PrivateAddresses)
+	if err != nil {
+		return nil, fault.Cause(fault.Invalid, err, "%s: %s", field, fault.Message(err))
+	}
+	return p, nil
+}
+
 // reconfigure changes the setup once.
-func (s service) reconfigure(ctx context.Context, body Changed, told *provider) (SAML, error) {
+func (s service) reconfigure(ctx context.Context, body Changed, told *Provider) (SAML, error) {
 	c := identity.From(ctx)
 	have, err := s.read(ctx, c.Org)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -96,7 +105,7 @@ func (s service) reconfigure(ctx context.Context, body Changed, told *provider) 
 }
 
 // apply is have with what the body changes.
-func (s service) apply(ctx context.Context, have setup, body Changed, told *provider) (setup, error) {
+func (s service) apply(ctx context.Context, have setup, body Changed, told *Provider) (setup, error) {
 	now, next := s.Clock.Now(), have
 	if have.Version == 0 {
 		next.Created, next.DefaultRole = now, identity.Viewer
@@ -123,20 +132,20 @@ func (s service) apply(ctx context.Context, have setup, body Changed, told *prov
 
 // rename sets the identity provider. Its word opens the account of any member, so that nobody sets it who does not hold
 // whatever a member can.
-func rename(ctx context.Context, next *setup, body Changed, told *provider) error {
+func rename(ctx context.Context, next *setup, body Changed, told *Provider) error {
 	if told == nil && next.EntityID == "" {
 		return fault.New(fault.Invalid, "metadataXML or metadataURL is needed the first time")
 	}
 	if body.MetadataXML.Set() || body.MetadataURL.Sent {
 		next.MetadataURL = body.MetadataURL.Value
 	}
-	if told == nil || told.equal(next.provider) {
+	if told == nil || told.Equal(next.Provider) {
 		return nil
 	}
 	if err := membership.MayGrant(identity.From(ctx), []string{"*:*"}, identity.OrgScope); err != nil {
 		return fault.Cause(fault.Denied, err, "permission denied: whoever sets the identity provider can sign in as anybody, so only who holds every policy may: ask an owner")
 	}
-	next.provider = *told
+	next.Provider = *told
 	return nil
 }
 

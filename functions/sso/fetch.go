@@ -42,7 +42,7 @@ func get(ctx context.Context, client *http.Client, address string) (b []byte, re
 	if w.StatusCode != http.StatusOK {
 		return nil, w.StatusCode >= http.StatusInternalServerError, unfetched(w.StatusCode)
 	}
-	if b, err = ssrfguard.Read(w.Body, maxMetadata); err != nil {
+	if b, err = ssrfguard.Read(w.Body, MaxMetadata); err != nil {
 		return nil, false, fault.Cause(fault.Invalid, err, "metadataURL: the document could not be read, or is larger than 1 MiB")
 	}
 	return b, false, nil

@@ -50,7 +50,7 @@ func FuzzMetadata(f *testing.F) {
 	f.Add(newTwin().metadata())
 	f.Add([]byte(`<EntitiesDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata"><EntityDescriptor entityID="x"><IDPSSODescriptor/></EntityDescriptor></EntitiesDescriptor>`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := s.understand("metadataXML", b)
+		p, err := s.parseMetadata("metadataXML", b)
 		if err != nil {
 			return
 		}
@@ -70,7 +70,7 @@ const (
 func (h *house) openFor(org string, w *twin) {
 	h.t.Helper()
 	h.put(map[table.Key]any{identity.SSOKey(org): setup{
-		provider:    provider{w.entity, w.sso, [][]byte{w.signer.der}},
+		Provider:    Provider{w.entity, w.sso, [][]byte{w.signer.der}},
 		DefaultRole: identity.Viewer, Domains: []domain{{Name: "example.com", Verified: h.p.Clock.Now()}}, Version: 1,
 	}})
 }

@@ -1,17 +1,10 @@
 package sso
 
 import (
-	"bytes"
-	"compress/flate"
 	"context"
 	"crypto/rand"
-	"encoding/base64"
-	"fmt"
-	"net/url"
 	"strings"
 	"time"
-
-	"github.com/beevik/etree"
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
@@ -22,7 +15,7 @@ import (
 
 const (
 	requestPrefix = "SAMLREQ#"
-	requestTTL    = 10 * time.Minute
+	requestTTL    = MaxAge
 )
 
 // request is one that waits for its response.
@@ -52,7 +45,7 @@ type Initiated struct {
 
 func (s service) initiate(ctx context.Context, in *initiateInput) (Initiated, error) {
 	var out Initiated
-	if err := s.reachable(); err != nil {
+	if err := s.requireBaseURL(); err != nil {
 		return out, err
 	}
 	name, err := chosen(in.Body.Email, in.Body.Domain)
@@ -66,11 +59,11 @@ func (s service) initiate(ctx context.Context, in *initiateInput) (Initiated, er
 	if err != nil {
 		return out, err
 	}
-	id, relay := "_"+strings.ToLower(rand.Text()), rand.Text()
-	if err = s.await(ctx, id, org); err != nil {
+	r := AuthnRequest{ID: "_" + strings.ToLower(rand.Text()), RelayState: rand.Text(), IssuedAt: s.Clock.Now()}
+	if err = s.await(ctx, r.ID, org); err != nil {
 		return out, err
 	}
-	out.RedirectURL, err = s.sendTo(have.SSOURL, id, relay)
+	out.RedirectURL, err = s.serviceProvider().RedirectURL(have.Provider, r)
 	return out, err
 }
 
@@ -136,80 +129,11 @@ func (s service) await(ctx context.Context, id, org string) error {
 	return fault.Wrap("begin single sign-on of "+org, err)
 }
 
-// sendTo is the address of the provider with a request in it (HTTP-Redirect binding).
-func (s service) sendTo(address, id, relay string) (string, error) {
-	u, err := url.Parse(address)
-	if err != nil {
-		return "", fmt.Errorf("parse the stored address of a provider: %w", err)
-	}
-	packed, err := deflate(s.authnRequest(address, id))
-	if err != nil {
-		return "", fmt.Errorf("pack a request: %w", err)
-	}
-	query := url.Values{"SAMLRequest": {base64.StdEncoding.EncodeToString(packed)}, "RelayState": {relay}}.Encode()
-	if u.RawQuery != "" {
-		query = u.RawQuery + "&" + query
-	}
-	u.RawQuery = query
-	return u.String(), nil
-}
-
-// authnRequest asks the provider to sign somebody in.
-func (s service) authnRequest(destination, id string) *etree.Document {
-	doc := etree.NewDocument()
-	r := doc.CreateElement("samlp:AuthnRequest")
-	for _, a := range [][2]string{
-		{"xmlns:samlp", protocolNS},
-		{"xmlns:saml", assertionNS},
-		{"ID", id},
-		{"Version", "2.0"},
-		{"IssueInstant", s.Clock.Now().UTC().Format(time.RFC3339)},
-		{"Destination", destination},
-		{"AssertionConsumerServiceURL", s.acs()},
-		{"ProtocolBinding", postBinding},
-	} {
-		r.CreateAttr(a[0], a[1])
-	}
-	r.CreateElement("saml:Issuer").SetText(s.entity())
-	policy := r.CreateElement("samlp:NameIDPolicy")
-	policy.CreateAttr("Format", emailFormat)
-	policy.CreateAttr("AllowCreate", "true")
-	return doc
-}
-
-func deflate(doc *etree.Document) ([]byte, error) {
-	var buf bytes.Buffer
-	w, err := flate.NewWriter(&buf, flate.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err = doc.WriteTo(w); err != nil {
-		return nil, err
-	}
-	err = w.Close()
-	return buf.Bytes(), err
-}
-
-// describe is our metadata.
-func (s service) describe(context.Context, *struct{}) (rest.Raw, error) {
-	if err := s.reachable(); err != nil {
+// getMetadata answers what identity providers have to know of us.
+func (s service) getMetadata(context.Context, *struct{}) (rest.Raw, error) {
+	if err := s.requireBaseURL(); err != nil {
 		return rest.Raw{}, err
 	}
-	doc := etree.NewDocument()
-	doc.CreateProcInst("xml", `version="1.0" encoding="UTF-8"`)
-	e := doc.CreateElement("md:EntityDescriptor")
-	e.CreateAttr("xmlns:md", metadataNS)
-	e.CreateAttr("entityID", s.entity())
-	sp := e.CreateElement("md:SPSSODescriptor")
-	sp.CreateAttr("AuthnRequestsSigned", "false")
-	sp.CreateAttr("WantAssertionsSigned", "true")
-	sp.CreateAttr("protocolSupportEnumeration", protocolNS)
-	sp.CreateElement("md:NameIDFormat").SetText(emailFormat)
-	acs := sp.CreateElement("md:AssertionConsumerService")
-	for _, a := range [][2]string{{"Binding", postBinding}, {"Location", s.acs()}, {"index", "0"}, {"isDefault", "true"}} {
-		acs.CreateAttr(a[0], a[1])
-	}
-	doc.Indent(2)
-	b, err := doc.WriteToBytes()
-	return rest.Raw{Body: b}, fault.Wrap("write metadata", err)
+	b, err := s.serviceProvider().Metadata()
+	return rest.Raw{Body: b}, err
 }

@@ -18,10 +18,10 @@ const (
 // about what a text says.
 var errMarkup = errors.New("it holds a DOCTYPE, a comment, CDATA or a processing instruction, which are not accepted")
 
-// level looks over a document without parsing it: how deep it nests, how many tags it has, and that it holds nothing but
-// tags and text. In well-formed XML "<" stands nowhere else but at the beginning of markup. Metadata, which people write,
+// checkXMLLimits looks over a document without parsing it: how deep it nests, how many tags it has, and that it holds
+// nothing but tags and text. In well-formed XML "<" stands nowhere else but at the beginning of markup. Metadata, which people write,
 // may have comments, but no DOCTYPE either.
-func level(b []byte, comments bool) error {
+func checkXMLLimits(b []byte, comments bool) error {
 	if !utf8.Valid(b) {
 		return errEncoding
 	}
@@ -32,29 +32,29 @@ func level(b []byte, comments bool) error {
 		}
 		b = b[end+2:]
 	}
-	s := scan{b: b, comments: comments}
+	s := xmlScan{b: b, comments: comments}
 	for {
 		i := bytes.IndexByte(s.b, '<')
 		if i < 0 {
 			return nil
 		}
 		s.b = s.b[i+1:]
-		if err := s.markup(); err != nil {
+		if err := s.skipMarkup(); err != nil {
 			return err
 		}
 	}
 }
 
-// scan is what is left to be looked over.
-type scan struct {
+// xmlScan is what is left to be looked over.
+type xmlScan struct {
 	b        []byte
 	comments bool
 	depth    int
 	tags     int
 }
 
-// markup passes over what begins with "<".
-func (s *scan) markup() error {
+// skipMarkup passes over what begins with "<".
+func (s *xmlScan) skipMarkup() error {
 	switch {
 	case s.comments && bytes.HasPrefix(s.b, []byte("!--")):
 		end := bytes.Index(s.b, []byte("-->"))
@@ -69,11 +69,11 @@ func (s *scan) markup() error {
 		s.depth--
 		return nil
 	}
-	return s.tag()
+	return s.skipTag()
 }
 
-// tag passes over the beginning of an element. A quoted value may hold ">".
-func (s *scan) tag() error {
+// skipTag passes over the beginning of an element. A quoted value may hold ">".
+func (s *xmlScan) skipTag() error {
 	s.depth++
 	s.tags++
 	if s.depth > maxLevels {

@@ -16,92 +16,104 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The names of SAML 2.0.
-const (
-	protocolNS      = "urn:oasis:names:tc:SAML:2.0:protocol"
-	assertionNS     = "urn:oasis:names:tc:SAML:2.0:assertion"
-	metadataNS      = "urn:oasis:names:tc:SAML:2.0:metadata"
-	redirectBinding = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
-	postBinding     = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST"
-	emailFormat     = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"
-	persistent      = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
-)
-
-// entities are metadata: one entity, or a list of them.
-type entities struct {
+// metadataXML is one entity, or a list of them.
+type metadataXML struct {
 	XMLName xml.Name
-	entity
-	Entities []entity `xml:"urn:oasis:names:tc:SAML:2.0:metadata EntityDescriptor"`
+	entityXML
+	Entities []entityXML `xml:"urn:oasis:names:tc:SAML:2.0:metadata EntityDescriptor"`
 }
 
-type entity struct {
-	EntityID   string  `xml:"entityID,attr"`
-	ValidUntil string  `xml:"validUntil,attr"`
-	Methods    methods `xml:"Extensions"`
-	Roles      []role  `xml:"urn:oasis:names:tc:SAML:2.0:metadata IDPSSODescriptor"`
+type entityXML struct {
+	EntityID   string         `xml:"entityID,attr"`
+	ValidUntil string         `xml:"validUntil,attr"`
+	Methods    signingMethods `xml:"Extensions"`
+	Roles      []roleXML      `xml:"urn:oasis:names:tc:SAML:2.0:metadata IDPSSODescriptor"`
 }
 
-type role struct {
-	Protocols   string     `xml:"protocolSupportEnumeration,attr"`
-	ValidUntil  string     `xml:"validUntil,attr"`
-	WantsSigned string     `xml:"WantAuthnRequestsSigned,attr"`
-	Methods     methods    `xml:"Extensions"`
-	Keys        []key      `xml:"urn:oasis:names:tc:SAML:2.0:metadata KeyDescriptor"`
-	Doors       []endpoint `xml:"urn:oasis:names:tc:SAML:2.0:metadata SingleSignOnService"`
+type roleXML struct {
+	Protocols   string         `xml:"protocolSupportEnumeration,attr"`
+	ValidUntil  string         `xml:"validUntil,attr"`
+	WantsSigned string         `xml:"WantAuthnRequestsSigned,attr"`
+	Methods     signingMethods `xml:"Extensions"`
+	Keys        []keyXML       `xml:"urn:oasis:names:tc:SAML:2.0:metadata KeyDescriptor"`
+	Endpoints   []endpointXML  `xml:"urn:oasis:names:tc:SAML:2.0:metadata SingleSignOnService"`
 }
 
-// methods are the algorithms that a provider says it signs by (Metadata Profile for Algorithm Support).
-type methods struct {
+// signingMethods are the algorithms that a provider says it signs by (Metadata Profile for Algorithm Support).
+type signingMethods struct {
 	Signing []struct {
 		Algorithm string `xml:"Algorithm,attr"`
 	} `xml:"urn:oasis:names:tc:SAML:metadata:algsupport SigningMethod"`
 }
 
-type key struct {
+type keyXML struct {
 	Use          string   `xml:"use,attr"`
 	Certificates []string `xml:"KeyInfo>X509Data>X509Certificate"`
 }
 
-type endpoint struct {
+type endpointXML struct {
 	Binding  string `xml:"Binding,attr"`
 	Location string `xml:"Location,attr"`
 }
 
+// MaxMetadata is how many bytes of metadata are taken.
+const MaxMetadata = 1 << 20
+
 const (
-	maxMetadata     = 1 << 20 // bytes
 	maxCertificates = 10
 	maxEntityID     = 1024 // characters, as the standard has it
 )
 
-// understand reads the provider out of metadata. Field is where they came from, for messages.
-func (s service) understand(field string, b []byte) (*provider, error) {
-	wrong := func(format string, args ...any) error {
-		return fault.New(fault.Invalid, "%s: %s", field, fmt.Sprintf(format, args...))
+// Provider is an identity provider, as its metadata told when it was set. Certificates are pinned: no signature is checked
+// with any other.
+type Provider struct {
+	EntityID     string   `json:"entityID"`
+	SSOURL       string   `json:"ssoURL"`
+	Certificates [][]byte `json:"certificates"` // DER
+}
+
+// Equal reports whether both are one provider with the same address and the same certificates, in the same order.
+func (p Provider) Equal(o Provider) bool {
+	return p.EntityID == o.EntityID && p.SSOURL == o.SSOURL &&
+		slices.EqualFunc(p.Certificates, o.Certificates, bytes.Equal)
+}
+
+// metadataRules are what metadata are judged by.
+type metadataRules struct {
+	now       time.Time
+	plainHTTP bool // the provider's address may begin with http://
+}
+
+// ParseMetadata reads the one identity provider out of metadata, which must be good at now. With plainHTTP, people may be
+// sent to an address without TLS. What is wrong with metadata is fault.Invalid, and says what to do.
+func ParseMetadata(b []byte, now time.Time, plainHTTP bool) (*Provider, error) {
+	if len(b) > MaxMetadata {
+		return nil, fault.New(fault.Invalid, "larger than 1 MiB")
 	}
-	if err := level(b, true); err != nil {
-		return nil, wrong("%s", err)
+	if err := checkXMLLimits(b, true); err != nil {
+		return nil, fault.New(fault.Invalid, "%s", err)
 	}
-	var all entities
+	var all metadataXML
 	if err := xml.Unmarshal(b, &all); err != nil {
-		return nil, fault.Cause(fault.Invalid, err, "%s: not XML", field)
+		return nil, fault.Cause(fault.Invalid, err, "not XML")
 	}
-	e, err := all.provider()
+	e, err := all.findProvider()
 	if err != nil {
-		return nil, wrong("%s", err)
+		return nil, fault.New(fault.Invalid, "%s", err)
 	}
-	out, err := s.accept(e)
+	out, err := metadataRules{now, plainHTTP}.checkEntity(e)
 	if err != nil {
-		return nil, wrong("%s", err)
+		return nil, fault.New(fault.Invalid, "%s", err)
 	}
 	return out, nil
 }
 
-// provider picks the one identity provider out of metadata.
-func (all *entities) provider() (*entity, error) {
+// findProvider picks the one identity provider out of metadata.
+func (all *metadataXML) findProvider() (*entityXML, error) {
 	if all.XMLName.Space != metadataNS {
 		return nil, fmt.Errorf("the document is <%.40s>, not metadata of SAML 2.0", all.XMLName.Local)
 	}
-	found := slices.DeleteFunc(slices.Concat(all.Entities, []entity{all.entity}), func(e entity) bool { return len(e.Roles) == 0 })
+	found := slices.DeleteFunc(slices.Concat(all.Entities, []entityXML{all.entityXML}), func(e entityXML) bool { return len(e.Roles) == 0 })
 	if len(found) != 1 {
 		return nil, fmt.Errorf("they describe %d identity providers (IDPSSODescriptor), where one is needed", len(found))
 	}
@@ -111,8 +123,8 @@ func (all *entities) provider() (*entity, error) {
 	return &found[0], nil
 }
 
-// accept checks an identity provider, and keeps what is needed of it.
-func (s service) accept(e *entity) (*provider, error) {
+// checkEntity checks an identity provider, and keeps what is needed of it.
+func (m metadataRules) checkEntity(e *entityXML) (*Provider, error) {
 	r := e.Roles[0]
 	switch {
 	case len(e.Roles) != 1 || !strings.Contains(r.Protocols, protocolNS):
@@ -123,38 +135,38 @@ func (s service) accept(e *entity) (*provider, error) {
 		return nil, errors.New("the identity provider wants signed requests (WantAuthnRequestsSigned), which are not supported: switch that off there")
 	}
 	for _, until := range []string{e.ValidUntil, r.ValidUntil} {
-		if err := s.current(until); err != nil {
+		if err := m.checkValidUntil(until); err != nil {
 			return nil, err
 		}
 	}
-	if err := errOldMethods(e.Methods, r.Methods); err != nil {
+	if err := checkSigningMethods(e.Methods, r.Methods); err != nil {
 		return nil, err
 	}
-	door, err := s.door(r.Doors)
+	address, err := m.findRedirectURL(r.Endpoints)
 	if err != nil {
 		return nil, err
 	}
-	certs, err := s.signing(r.Keys)
-	return &provider{EntityID: e.EntityID, SSOURL: door, Certificates: certs}, err
+	certs, err := m.readCertificates(r.Keys)
+	return &Provider{EntityID: e.EntityID, SSOURL: address, Certificates: certs}, err
 }
 
-// current refuses metadata that have expired.
-func (s service) current(until string) error {
+// checkValidUntil refuses metadata that have expired.
+func (m metadataRules) checkValidUntil(until string) error {
 	if until == "" {
 		return nil
 	}
-	at, err := instant(until)
+	at, err := parseTime(until)
 	if err != nil {
 		return fmt.Errorf("validUntil %.40q is not a time", until)
 	}
-	if !s.Clock.Now().Before(at) {
+	if !m.now.Before(at) {
 		return fmt.Errorf("they expired at %s (validUntil): get newer ones", at.Format(time.RFC3339))
 	}
 	return nil
 }
 
-// errOldMethods refuses a provider that says it signs by nothing that is accepted.
-func errOldMethods(lists ...methods) error {
+// checkSigningMethods refuses a provider that says it signs by nothing that is accepted.
+func checkSigningMethods(lists ...signingMethods) error {
 	said := false
 	for _, l := range lists {
 		for _, m := range l.Signing {
@@ -169,24 +181,24 @@ func errOldMethods(lists ...methods) error {
 	return nil
 }
 
-// door is where people are sent: the address of the binding that is used.
-func (s service) door(doors []endpoint) (string, error) {
-	i := slices.IndexFunc(doors, func(d endpoint) bool { return d.Binding == redirectBinding })
+// findRedirectURL returns where people are sent: the address of the binding that is used.
+func (m metadataRules) findRedirectURL(endpoints []endpointXML) (string, error) {
+	i := slices.IndexFunc(endpoints, func(e endpointXML) bool { return e.Binding == redirectBinding })
 	if i < 0 {
 		return "", errors.New("they have no SingleSignOnService with the binding HTTP-Redirect")
 	}
-	u, err := url.Parse(doors[i].Location)
-	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || len(doors[i].Location) > 2048 {
+	u, err := url.Parse(endpoints[i].Location)
+	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || len(endpoints[i].Location) > 2048 {
 		return "", errors.New("the Location of SingleSignOnService is not the address of a web page")
 	}
-	if u.Scheme != "https" && (u.Scheme != "http" || !s.Settings.PrivateAddresses) {
+	if u.Scheme != "https" && (u.Scheme != "http" || !m.plainHTTP) {
 		return "", errors.New("the Location of SingleSignOnService must begin with https://")
 	}
 	return u.String(), nil
 }
 
-// signing are the certificates that signatures may be checked with. One that is not good is left out, unless none is.
-func (s service) signing(keys []key) ([][]byte, error) {
+// readCertificates returns those that signatures may be checked with. One that is not good is left out, unless none is.
+func (m metadataRules) readCertificates(keys []keyXML) ([][]byte, error) {
 	var out [][]byte
 	last := errors.New("they have no certificate for signing (KeyDescriptor)")
 	for _, k := range keys {
@@ -194,7 +206,7 @@ func (s service) signing(keys []key) ([][]byte, error) {
 			continue
 		}
 		for _, text := range k.Certificates {
-			der, err := s.certificate(text)
+			der, err := m.parseCertificate(text)
 			if err != nil {
 				last = err
 				continue
@@ -215,11 +227,11 @@ func (s service) signing(keys []key) ([][]byte, error) {
 
 const minRSA = 2048 // bits
 
-// oldSignatures are those of certificates that nothing should rest on, though here they only vouch for themselves.
+// oldSignatures are those of certificates that nothing should rest on, though here they only sign themselves.
 var oldSignatures = []x509.SignatureAlgorithm{x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1, x509.ECDSAWithSHA1}
 
-// certificate reads one, and refuses what nothing should rest on.
-func (s service) certificate(text string) ([]byte, error) {
+// parseCertificate reads one, and refuses what nothing should rest on.
+func (m metadataRules) parseCertificate(text string) ([]byte, error) {
 	der, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
 	if err != nil {
 		return nil, errors.New("a certificate for signing is not base64")
@@ -231,7 +243,7 @@ func (s service) certificate(text string) ([]byte, error) {
 	if slices.Contains(oldSignatures, c.SignatureAlgorithm) {
 		return nil, fmt.Errorf("the certificate for signing is itself signed by %s: make a new one with SHA-256", c.SignatureAlgorithm)
 	}
-	if !s.Clock.Now().Before(c.NotAfter) {
+	if !m.now.Before(c.NotAfter) {
 		return nil, fmt.Errorf("the certificate for signing expired at %s", c.NotAfter.UTC().Format(time.RFC3339))
 	}
 	if k, ok := c.PublicKey.(*rsa.PublicKey); !ok || k.N.BitLen() < minRSA {
@@ -240,8 +252,8 @@ func (s service) certificate(text string) ([]byte, error) {
 	return der, nil
 }
 
-// instant reads a time of SAML, which is UTC also where it does not say so.
-func instant(text string) (time.Time, error) {
+// parseTime reads a time of SAML, which is UTC also where it does not say so.
+func parseTime(text string) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		at, err = time.Parse("2006-01-02T15:04:05.999999999", text)

@@ -137,7 +137,7 @@ func TestMetadataFromAnAddress(t *testing.T) {
 		}, "302", 1},
 		"not there": {http.NotFound, "404", 1},
 		"broken":    {func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusBadGateway) }, "502", 2},
-		"too long":  {func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write(make([]byte, maxMetadata+1)) }, "1 MiB", 1},
+		"too long":  {func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write(make([]byte, MaxMetadata+1)) }, "1 MiB", 1},
 		"a secret":  {func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write([]byte("<secret>s3cr3t</secret>")) }, "metadataURL", 1},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,10 +2,7 @@ package sso
 
 import (
 	"bytes"
-	"encoding/base64"
 	"errors"
-	"mime"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -15,52 +12,36 @@ import (
 )
 
 const (
-	maxForm     = 256 << 10 // bytes
-	formKind    = "application/x-www-form-urlencoded"
+	maxResponse = 256 << 10 // bytes
 	signatureNS = "http://www.w3.org/2000/09/xmldsig#"
 )
 
-// refused is a response that is not believed. Why is told to whoever sent it: an administrator has to mend it, and it
+// refuse returns the error of a response that is not believed. Why is told to whoever sent it: an administrator has to mend it, and it
 // says nothing of what would be believed.
-func refused(why string) error {
-	return fault.New(fault.Unauthenticated, "SAMLResponse: %s; begin again with POST /auth/saml/initiate", why)
+func refuse(why string) error {
+	return fault.New(fault.Unauthenticated, "SAMLResponse: %s", why)
 }
 
-// unpack gets the document out of a form.
-func unpack(kind string, form []byte) ([]byte, error) {
-	if k, _, err := mime.ParseMediaType(kind); err != nil || k != formKind {
-		return nil, fault.New(fault.Invalid, "body: Content-Type %.64q is not supported, send %s", kind, formKind)
-	}
-	if len(form) > maxForm {
-		return nil, fault.New(fault.Invalid, "body: larger than 256 KiB")
-	}
-	values, err := url.ParseQuery(string(form))
-	if err != nil || len(values["SAMLResponse"]) != 1 || values.Get("SAMLResponse") == "" {
-		return nil, fault.New(fault.Invalid, "SAMLResponse: one is needed, as a field of a form")
-	}
-	doc, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(values.Get("SAMLResponse")), ""))
-	if err != nil {
-		return nil, fault.New(fault.Invalid, "SAMLResponse: not base64")
-	}
-	switch err = level(doc, false); {
-	case errors.Is(err, errMarkup):
-		return nil, refused(err.Error())
-	case err != nil:
-		return nil, fault.New(fault.Invalid, "SAMLResponse: %s", err)
-	}
-	return doc, nil
-}
-
-// response is a document that has the one shape of a response which is accepted. Nothing that it says is believed yet.
-type response struct {
+// Response is a document that has the one shape of a response which is accepted. Nothing that it says is believed yet.
+type Response struct {
 	root, assertion *etree.Element
 	signed          []*etree.Element // root, assertion, or both
 }
 
-// parse reads a response, and refuses every other shape than this: a Response with one Assertion in it, which is the only
+// ParseResponse reads a response, and refuses every other shape than this: a Response with one Assertion in it, which is the only
 // one in the whole document; each of the two with at most one Signature, at least one in all, that signs it and nothing
-// else; no two elements with one id; nothing encrypted. Wrapped, doubled and moved parts do not fit.
-func parse(b []byte) (*response, error) {
+// else; no two elements with one id; nothing encrypted. Wrapped, doubled and moved parts do not fit. What is no response at all is
+// fault.Invalid, and what is refused is fault.Unauthenticated.
+func ParseResponse(b []byte) (*Response, error) {
+	if len(b) > maxResponse {
+		return nil, fault.New(fault.Invalid, "SAMLResponse: larger than 256 KiB")
+	}
+	switch err := checkXMLLimits(b, false); {
+	case errors.Is(err, errMarkup):
+		return nil, refuse(err.Error())
+	case err != nil:
+		return nil, fault.New(fault.Invalid, "SAMLResponse: %s", err)
+	}
 	doc := etree.NewDocument()
 	if err := doc.ReadFromBytes(b); err != nil {
 		return nil, fault.Cause(fault.Invalid, err, "SAMLResponse: not XML")
@@ -69,34 +50,54 @@ func parse(b []byte) (*response, error) {
 	if root == nil || root.Tag != "Response" || root.NamespaceURI() != protocolNS {
 		return nil, fault.New(fault.Invalid, "SAMLResponse: not a Response of SAML 2.0")
 	}
-	s := shape{ids: map[string]bool{}}
-	s.look(root)
-	r := &response{root: root}
+	s := outline{ids: map[string]bool{}}
+	s.add(root)
+	r := &Response{root: root}
 	switch {
-	case s.doubled:
-		return nil, refused("two of its elements have one ID")
+	case s.duplicateID:
+		return nil, refuse("two of its elements have one ID")
 	case s.encrypted:
-		return nil, refused("it is encrypted, which is not supported: switch that off at the identity provider")
+		return nil, refuse("it is encrypted, which is not supported: switch that off at the identity provider")
 	case len(s.assertions) == 0:
-		return r, r.succeeded()
+		return r, r.explainNoAssertion()
 	case len(s.assertions) != 1 || s.assertions[0].Parent() != root || s.assertions[0].NamespaceURI() != assertionNS:
-		return nil, refused("it must hold one Assertion, directly in the Response, and no other")
+		return nil, refuse("it must hold one Assertion, directly in the Response, and no other")
 	}
 	r.assertion = s.assertions[0]
-	return r, r.seal(s.signatures)
+	return r, r.readSignatures(s.signatures)
 }
 
-// seal notes what the signatures sign, and refuses any that signs something else.
-func (r *response) seal(signatures []*etree.Element) error {
+// RequestID returns the id of the request that the response says to answer. It is not signed unless the whole is: Verify
+// refuses a response that was not made for it.
+func (r *Response) RequestID() string { return r.root.SelectAttrValue("InResponseTo", "") }
+
+// Verify returns the assertion that the provider signed for this request, this address and this moment, or
+// fault.Unauthenticated with why it is not believed.
+func (r *Response) Verify(want Expected) (*Assertion, error) {
+	h, a, err := r.verifySignatures(want.Provider, want.Now)
+	if err != nil {
+		return nil, err
+	}
+	if err = want.checkHead(h); err == nil {
+		err = want.checkAssertion(a)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Assertion{a.ID, a.expires(), a}, nil
+}
+
+// readSignatures notes what the signatures sign, and refuses any that signs something else.
+func (r *Response) readSignatures(signatures []*etree.Element) error {
 	if len(signatures) == 0 {
-		return refused("neither it nor its Assertion is signed")
+		return refuse("neither it nor its Assertion is signed")
 	}
 	for _, sig := range signatures {
 		of := sig.Parent()
 		if of != r.root && of != r.assertion || slices.Contains(r.signed, of) {
-			return refused("a Signature stands where none belongs")
+			return refuse("a Signature stands where none belongs")
 		}
-		if err := wellSigned(sig, of.SelectAttrValue("ID", "")); err != nil {
+		if err := checkSignatureForm(sig, of.SelectAttrValue("ID", "")); err != nil {
 			return err
 		}
 		r.signed = append(r.signed, of)
@@ -104,20 +105,20 @@ func (r *response) seal(signatures []*etree.Element) error {
 	return nil
 }
 
-// succeeded tells what a response without an assertion says.
-func (r *response) succeeded() error {
+// explainNoAssertion returns the error of a response without an assertion, with what it says.
+func (r *Response) explainNoAssertion() error {
 	status := ""
 	if e := r.root.FindElement("./Status/StatusCode"); e != nil {
 		status = e.SelectAttrValue("Value", "")
 	}
 	if status == statusSuccess {
-		return refused("it holds no Assertion")
+		return refuse("it holds no Assertion")
 	}
-	return refused("the identity provider signed nobody in (" + clip(status) + ")")
+	return refuse("the identity provider signed nobody in (" + clipText(status) + ")")
 }
 
-// clip shortens what came from outside, for a message, to characters that are plain to see.
-func clip(s string) string {
+// clipText shortens what came from outside, for a message, to characters that are plain to see.
+func clipText(s string) string {
 	plain := bytes.Map(func(r rune) rune {
 		if r <= ' ' || r > '~' {
 			return '?'
@@ -127,14 +128,14 @@ func clip(s string) string {
 	return string(plain[:min(len(plain), 120)])
 }
 
-// shape is what is to be found anywhere in a document.
-type shape struct {
+// outline is what is to be found anywhere in a document.
+type outline struct {
 	assertions, signatures []*etree.Element
 	ids                    map[string]bool
-	doubled, encrypted     bool
+	duplicateID, encrypted bool
 }
 
-func (s *shape) look(e *etree.Element) {
+func (s *outline) add(e *etree.Element) {
 	switch {
 	case e.Tag == "Assertion":
 		s.assertions = append(s.assertions, e)
@@ -145,11 +146,11 @@ func (s *shape) look(e *etree.Element) {
 	}
 	for _, a := range e.Attr {
 		if strings.EqualFold(a.Key, "id") {
-			s.doubled = s.doubled || s.ids[a.Value]
+			s.duplicateID = s.duplicateID || s.ids[a.Value]
 			s.ids[a.Value] = true
 		}
 	}
 	for _, child := range e.ChildElements() {
-		s.look(child)
+		s.add(child)
 	}
 }

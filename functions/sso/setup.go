@@ -16,7 +16,7 @@ import (
 // setup is what an organization says of its single sign-on, as it is stored. Version grows with each change, which is
 // written on condition of it.
 type setup struct {
-	provider
+	Provider
 	MetadataURL string    `json:"metadataURL,omitempty"`
 	DefaultRole string    `json:"defaultRole"`
 	Enforced    bool      `json:"enforced"`
@@ -24,19 +24,6 @@ type setup struct {
 	Version     int64     `json:"version"`
 	Created     time.Time `json:"created"`
 	Updated     time.Time `json:"updated"`
-}
-
-// provider is an identity provider, as its metadata told when it was set. Certificates are pinned: no signature is checked
-// with any other.
-type provider struct {
-	EntityID     string   `json:"entityID"`
-	SSOURL       string   `json:"ssoURL"`
-	Certificates [][]byte `json:"certificates"` // DER
-}
-
-func (p provider) equal(o provider) bool {
-	return p.EntityID == o.EntityID && p.SSOURL == o.SSOURL &&
-		slices.EqualFunc(p.Certificates, o.Certificates, func(a, b []byte) bool { return string(a) == string(b) })
 }
 
 // read reads the setup of org; fault.NotFound when it has none.
@@ -114,7 +101,7 @@ func (s service) settings(ctx context.Context, _ *struct{}) (SAML, error) {
 func (s service) shown(c setup) SAML {
 	out := SAML{
 		EntityID: c.EntityID, SSOURL: c.SSOURL, Certificates: []Certificate{}, MetadataURL: c.MetadataURL, Domains: []Domain{},
-		DefaultRole: c.DefaultRole, Enforced: c.Enforced, OurEntityID: s.entity(), OurACSURL: s.acs(),
+		DefaultRole: c.DefaultRole, Enforced: c.Enforced, OurEntityID: s.serviceProvider().EntityID, OurACSURL: s.serviceProvider().ACSURL,
 		CreatedAt: c.Created, UpdatedAt: c.Updated,
 	}
 	for _, der := range c.Certificates {

@@ -1,9 +1,8 @@
 // Package sso lets the people of an organization sign in at its own identity provider, by SAML 2.0: what the organization
 // says of that provider, the mail domains that it has proven to be its own, and the sign-in itself.
 //
-// Signatures are checked by goxmldsig. What is read of a response is read from the bytes whose digest the provider signed,
-// never from the document that came: whatever is wrapped around, beside or into a signed assertion is not seen. What the
-// assertion says is judged here, by the injected clock.
+// Responses and metadata are judged by people/saml, which knows no store; this package knows the organization, the request
+// and what was used already.
 package sso
 
 import (
@@ -35,14 +34,13 @@ func newService(p *platform.Platform) service {
 	return service{p, accounts.Of(p), membership.Of(p), sessions.Of(p)}
 }
 
-// entity is our name among providers: the address of our metadata.
-func (s service) entity() string { return s.Settings.BaseURL + metadataPath }
+// serviceProvider returns what providers know us by. Our entity id is the address of our metadata.
+func (s service) serviceProvider() ServiceProvider {
+	return ServiceProvider{EntityID: s.Settings.BaseURL + metadataPath, ACSURL: s.Settings.BaseURL + acsPath}
+}
 
-// acs is where providers send their responses.
-func (s service) acs() string { return s.Settings.BaseURL + acsPath }
-
-// reachable refuses where this deployment does not know its own address, under which providers would send responses.
-func (s service) reachable() error {
+// requireBaseURL refuses where this deployment does not know its own address, under which providers would send responses.
+func (s service) requireBaseURL() error {
 	if s.Settings.BaseURL == "" {
 		return fault.New(fault.Invalid, "single sign-on is not possible here yet: the operator of this deployment has to set its base URL")
 	}
@@ -74,7 +72,7 @@ func SignIn(p *platform.Platform) *rest.Group {
 		Summary:     "What identity providers have to know of us",
 		Description: "Our entity id is the address of this document. Requests are not signed; responses or assertions must be, by RSA with SHA-256 or better, and must not be encrypted.",
 		Produces:    "application/samlmetadata+xml",
-	}, s.describe)
+	}, s.getMetadata)
 	return g
 }
 

@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
+	"lamplighter.dev/shared/people/saml"
 	"lamplighter.dev/shared/people/sessions"
 )
 
@@ -25,7 +26,7 @@ func (s service) complete(ctx context.Context, in *completeInput) (sessions.Logg
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	r, err := ParseResponse(doc)
+	r, err := saml.ParseResponse(doc)
 	if err != nil {
 		return sessions.LoggedIn{}, addStartAgain(err)
 	}
@@ -48,7 +49,7 @@ func (s service) complete(ctx context.Context, in *completeInput) (sessions.Logg
 
 // believe checks a response against the request that it says to answer, and uses both up. It gives the organization whose
 // provider sent it, and what that provider asserts.
-func (s service) believe(ctx context.Context, r *Response) (string, setup, *Assertion, error) {
+func (s service) believe(ctx context.Context, r *saml.Response) (string, setup, *saml.Assertion, error) {
 	id := r.RequestID()
 	org, err := s.awaited(ctx, id)
 	if err != nil {
@@ -61,7 +62,7 @@ func (s service) believe(ctx context.Context, r *Response) (string, setup, *Asse
 	if err != nil {
 		return "", setup{}, nil, err
 	}
-	a, err := r.Verify(Expected{Provider: have.Provider, Service: s.serviceProvider(), RequestID: id, Now: s.Clock.Now()})
+	a, err := r.Verify(saml.Expected{Provider: have.Provider, Service: s.serviceProvider(), RequestID: id, Now: s.Clock.Now()})
 	if err != nil {
 		return "", setup{}, nil, addStartAgain(err)
 	}
@@ -88,7 +89,7 @@ func (s service) seenKey(org, assertion string) table.Key {
 }
 
 // use makes sure that the request is answered once and the assertion used once, however many try at the same time.
-func (s service) use(ctx context.Context, org, id string, a *Assertion) error {
+func (s service) use(ctx context.Context, org, id string, a *saml.Assertion) error {
 	seen, err := table.Row(s.seenKey(org, a.ID), request{org})
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func (s service) use(ctx context.Context, org, id string, a *Assertion) error {
 
 // enter is the account of a person, as a member of the organization. A provider is believed about the domains that the
 // organization has proven, and about no others: it could name anybody.
-func (s service) enter(ctx context.Context, org string, have setup, who Subject) (identity.User, error) {
+func (s service) enter(ctx context.Context, org string, have setup, who saml.Subject) (identity.User, error) {
 	if err := covered(have, who.Email); err != nil {
 		return identity.User{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/people/saml"
 )
 
 // Changed is the body of PUT /organisation/saml.
@@ -47,7 +48,7 @@ func (s service) configure(ctx context.Context, in *configureInput) (SAML, error
 }
 
 // told is the provider that the metadata of the body describe; nil when there are none.
-func (s service) told(ctx context.Context, body Changed) (*Provider, error) {
+func (s service) told(ctx context.Context, body Changed) (*saml.Provider, error) {
 	switch {
 	case body.MetadataXML.Null:
 		return nil, fault.New(fault.Invalid, "metadataXML: it cannot be null; DELETE /organisation/saml ends single sign-on")
@@ -66,8 +67,8 @@ func (s service) told(ctx context.Context, body Changed) (*Provider, error) {
 }
 
 // parseMetadata reads the provider out of metadata. Field is where they came from, for messages.
-func (s service) parseMetadata(field string, b []byte) (*Provider, error) {
-	p, err := ParseMetadata(b, s.Clock.Now(), s.Settings.PrivateAddresses)
+func (s service) parseMetadata(field string, b []byte) (*saml.Provider, error) {
+	p, err := saml.ParseMetadata(b, s.Clock.Now(), s.Settings.PrivateAddresses)
 	if err != nil {
 		return nil, fault.Cause(fault.Invalid, err, "%s: %s", field, fault.Message(err))
 	}
@@ -75,7 +76,7 @@ func (s service) parseMetadata(field string, b []byte) (*Provider, error) {
 }
 
 // reconfigure changes the setup once.
-func (s service) reconfigure(ctx context.Context, body Changed, told *Provider) (SAML, error) {
+func (s service) reconfigure(ctx context.Context, body Changed, told *saml.Provider) (SAML, error) {
 	c := identity.From(ctx)
 	have, err := s.read(ctx, c.Org)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -105,7 +106,7 @@ func (s service) reconfigure(ctx context.Context, body Changed, told *Provider) 
 }
 
 // apply is have with what the body changes.
-func (s service) apply(ctx context.Context, have setup, body Changed, told *Provider) (setup, error) {
+func (s service) apply(ctx context.Context, have setup, body Changed, told *saml.Provider) (setup, error) {
 	now, next := s.Clock.Now(), have
 	if have.Version == 0 {
 		next.Created, next.DefaultRole = now, identity.Viewer
@@ -132,7 +133,7 @@ func (s service) apply(ctx context.Context, have setup, body Changed, told *Prov
 
 // rename sets the identity provider. Its word opens the account of any member, so that nobody sets it who does not hold
 // whatever a member can.
-func rename(ctx context.Context, next *setup, body Changed, told *Provider) error {
+func rename(ctx context.Context, next *setup, body Changed, told *saml.Provider) error {
 	if told == nil && next.EntityID == "" {
 		return fault.New(fault.Invalid, "metadataXML or metadataURL is needed the first time")
 	}

@@ -7,6 +7,7 @@ import (
 
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/ssrfguard"
+	"lamplighter.dev/shared/people/saml"
 )
 
 const fetchTries = 2
@@ -42,7 +43,7 @@ func get(ctx context.Context, client *http.Client, address string) (b []byte, re
 	if w.StatusCode != http.StatusOK {
 		return nil, w.StatusCode >= http.StatusInternalServerError, unfetched(w.StatusCode)
 	}
-	if b, err = ssrfguard.Read(w.Body, MaxMetadata); err != nil {
+	if b, err = ssrfguard.Read(w.Body, saml.MaxMetadata); err != nil {
 		return nil, false, fault.Cause(fault.Invalid, err, "metadataURL: the document could not be read, or is larger than 1 MiB")
 	}
 	return b, false, nil

@@ -11,11 +11,12 @@ import (
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/saml"
 )
 
 const (
 	requestPrefix = "SAMLREQ#"
-	requestTTL    = MaxAge
+	requestTTL    = saml.MaxAge
 )
 
 // request is one that waits for its response.
@@ -59,7 +60,7 @@ func (s service) initiate(ctx context.Context, in *initiateInput) (Initiated, er
 	if err != nil {
 		return out, err
 	}
-	r := AuthnRequest{ID: "_" + strings.ToLower(rand.Text()), RelayState: rand.Text(), IssuedAt: s.Clock.Now()}
+	r := saml.AuthnRequest{ID: "_" + strings.ToLower(rand.Text()), RelayState: rand.Text(), IssuedAt: s.Clock.Now()}
 	if err = s.await(ctx, r.ID, org); err != nil {
 		return out, err
 	}

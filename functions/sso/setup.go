@@ -11,12 +11,13 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/saml"
 )
 
 // setup is what an organization says of its single sign-on, as it is stored. Version grows with each change, which is
 // written on condition of it.
 type setup struct {
-	Provider
+	saml.Provider
 	MetadataURL string    `json:"metadataURL,omitempty"`
 	DefaultRole string    `json:"defaultRole"`
 	Enforced    bool      `json:"enforced"`

@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/people/saml"
 	"lamplighter.dev/shared/people/sessions"
 )
 
@@ -35,8 +36,8 @@ func newService(p *platform.Platform) service {
 }
 
 // serviceProvider returns what providers know us by. Our entity id is the address of our metadata.
-func (s service) serviceProvider() ServiceProvider {
-	return ServiceProvider{EntityID: s.Settings.BaseURL + metadataPath, ACSURL: s.Settings.BaseURL + acsPath}
+func (s service) serviceProvider() saml.ServiceProvider {
+	return saml.ServiceProvider{EntityID: s.Settings.BaseURL + metadataPath, ACSURL: s.Settings.BaseURL + acsPath}
 }
 
 // requireBaseURL refuses where this deployment does not know its own address, under which providers would send responses.

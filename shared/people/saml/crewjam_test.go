@@ -1,4 +1,4 @@
-package sso
+package saml
 
 import (
 	"crypto/x509"

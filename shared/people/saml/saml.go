@@ -1,4 +1,10 @@
-package sso
+// Package saml is the service provider's part of SAML 2.0, apart from everything else: bytes, settings and a time come in,
+// a subject or an error goes out. It reads no clock, no store and no network, so that it can be attacked and fuzzed alone.
+//
+// Signatures are checked by goxmldsig. What is read of a response is read from the bytes whose digest the provider signed,
+// never from the document that came: whatever is wrapped around, beside or into a signed assertion is not seen. That a
+// response is used once is its caller's to see to.
+package saml
 
 import "time"
 

@@ -26,7 +26,7 @@ func domainsOf(data map[string]any) map[string]map[string]any {
 func TestADomainBelongsToOneOrganization(t *testing.T) {
 	h, first, w := connected(t)
 	other := h.found("owner@other.test")
-	other.set(map[string]any{"metadataXML": string(w.metadata()), "domains": []string{"example.com"}})
+	other.set(map[string]any{"metadataXML": string(w.Metadata()), "domains": []string{"example.com"}})
 	d := domainsOf(other.prove())["example.com"]
 	if d["verified"] != false || !strings.Contains(d["reason"].(string), "another organization") || strings.Contains(d["reason"].(string), first.org) {
 		t.Fatalf("%v", d)
@@ -44,11 +44,11 @@ func TestADomainBelongsToOneOrganization(t *testing.T) {
 }
 
 func TestTwoOrganizationsProveOneDomainAtOnce(t *testing.T) {
-	h, w := newHouse(t), newTwin()
+	h, w := newHouse(t), newProvider()
 	tenants := make([]*tenant, 8)
 	for i := range tenants {
 		tenants[i] = h.found(fmt.Sprintf("owner@org%d.test", i))
-		tenants[i].set(map[string]any{"metadataXML": string(w.metadata()), "domains": []string{"example.com"}})
+		tenants[i].set(map[string]any{"metadataXML": string(w.Metadata()), "domains": []string{"example.com"}})
 		d := domainsOf(tenants[i].get())["example.com"]
 		h.dns.Publish(d["txtName"].(string), d["txtValue"].(string))
 	}
@@ -74,7 +74,7 @@ func TestADomainOfAnOrganizationThatEndedIsFree(t *testing.T) {
 	h.put(map[table.Key]any{identity.AccessKey(first.org): identity.Access{Ended: true}})
 	h.initiate(map[string]any{"email": ada}).want(t, http.StatusBadRequest)
 	other := h.found("owner@other.test")
-	other.connect(w.metadata(), "example.com")
+	other.connect(w.Metadata(), "example.com")
 	if c := row[claim](h, claimKey("example.com")); c.Org != other.org {
 		t.Errorf("claimed by %s", c.Org)
 	}
@@ -87,7 +87,7 @@ func TestDomainsThatBelongToNobody(t *testing.T) {
 		"gmail.com", "GMAIL.com", "outlook.com", "com", "co.uk", "github.io", "", "localhost", "exa mple.com", "example..com", "-a.com", "ex@mple.com",
 		"*.example.com", "example.com/x", strings.Repeat("a", 64) + ".com", "xn--", "bücher.example",
 	} {
-		a := o.put(identity.Owner, http.StatusBadRequest, map[string]any{"metadataXML": string(newTwin().metadata()), "domains": []string{name}})
+		a := o.put(identity.Owner, http.StatusBadRequest, map[string]any{"metadataXML": string(newProvider().Metadata()), "domains": []string{name}})
 		if !strings.Contains(a.body, "domains") {
 			t.Errorf("%q: %s", name, a.body)
 		}
@@ -100,9 +100,9 @@ func TestDomainsThatBelongToNobody(t *testing.T) {
 func TestEnforcingNeedsAProvenDomain(t *testing.T) {
 	h := newHouse(t)
 	o := h.found("owner@example.com")
-	body := map[string]any{"metadataXML": string(newTwin().metadata()), "domains": []string{"example.com"}, "enforced": true}
+	body := map[string]any{"metadataXML": string(newProvider().Metadata()), "domains": []string{"example.com"}, "enforced": true}
 	o.put(identity.Owner, http.StatusBadRequest, body)
-	o.connect(newTwin().metadata(), "example.com", "second.test")
+	o.connect(newProvider().Metadata(), "example.com", "second.test")
 	o.set(map[string]any{"enforced": true})
 	demanded := func() []string { return row[identity.TenantRow](h, identity.OrganisationKey(o.org)).SSO }
 	if got := demanded(); !slices.Equal(got, []string{"example.com", "second.test"}) {

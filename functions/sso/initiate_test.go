@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/saml/samltest"
 )
 
 func TestInitiate(t *testing.T) {
@@ -22,7 +23,7 @@ func TestInitiate(t *testing.T) {
 			h.t = t
 			a := h.initiate(body)
 			a.want(t, http.StatusOK)
-			if len(a.Data) != 1 || !strings.HasPrefix(a.Data["redirectURL"].(string), w.sso+"?") {
+			if len(a.Data) != 1 || !strings.HasPrefix(a.Data["redirectURL"].(string), w.SSOURL+"?") {
 				t.Errorf("%v", a.Data)
 			}
 		})
@@ -39,11 +40,11 @@ func TestInitiate(t *testing.T) {
 	if known, unknown := calls("owner@example.com"), calls("nobody@example.com"); known != unknown {
 		t.Errorf("%d calls of the store for somebody, %d for nobody", known, unknown)
 	}
-	r := readRequest(t, h.begin(ada))
-	if r.Destination != w.sso || r.ACS != "https://lamplighter.test/auth/saml/acs" || r.Issuer != "https://lamplighter.test/auth/saml/metadata" || len(r.ID) < 26 {
+	r := samltest.ReadRequest(t, h.begin(ada))
+	if r.Destination != w.SSOURL || r.ACSURL != "https://lamplighter.test/auth/saml/acs" || r.Issuer != "https://lamplighter.test/auth/saml/metadata" || len(r.ID) < 26 {
 		t.Errorf("%+v", r)
 	}
-	if again := readRequest(t, h.begin(ada)); again.ID == r.ID || again.Relay == r.Relay {
+	if again := samltest.ReadRequest(t, h.begin(ada)); again.ID == r.ID || again.RelayState == r.RelayState {
 		t.Error("two requests are one")
 	}
 	o.set(map[string]any{"domains": []string{"example.com", "unproven.test"}})

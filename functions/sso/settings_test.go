@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/people/saml/samltest"
 )
 
 func (o *tenant) get() map[string]any {
@@ -30,13 +31,13 @@ func (o *tenant) put(role string, status int, body map[string]any) answer {
 
 func TestFromNoSettingsToNone(t *testing.T) {
 	h := newHouse(t)
-	o, w := h.found("owner@example.com"), newTwin()
+	o, w := h.found("owner@example.com"), newProvider()
 	o.ask(identity.Owner, http.MethodGet, nil).want(t, http.StatusNotFound)
 	o.ask(identity.Owner, http.MethodDelete, nil).want(t, http.StatusNotFound)
 	o.put(identity.Owner, http.StatusBadRequest, map[string]any{"domains": []string{"example.com"}}) // no metadata yet
 
-	got := o.set(map[string]any{"metadataXML": string(w.metadata()), "domains": []string{" Example.COM. ", "example.com", "second.test"}})
-	if got["entityID"] != w.entity || got["ssoURL"] != w.sso || got["defaultRole"] != identity.Viewer || got["enforced"] != false {
+	got := o.set(map[string]any{"metadataXML": string(w.Metadata()), "domains": []string{" Example.COM. ", "example.com", "second.test"}})
+	if got["entityID"] != w.EntityID || got["ssoURL"] != w.SSOURL || got["defaultRole"] != identity.Viewer || got["enforced"] != false {
 		t.Errorf("%v", got)
 	}
 	cert := got["certificates"].([]any)[0].(map[string]any)
@@ -91,7 +92,7 @@ func TestWhoMaySetWhat(t *testing.T) {
 	h.put(map[table.Key]any{identity.AccessKey(o.org): identity.Access{Members: 1, Owners: 1, Roles: map[string]identity.CustomRole{
 		strong: {ID: strong, Name: "Strong", Policies: []string{"organisation:*"}},
 	}}})
-	another := (&twin{"https://evil.test", w.sso, attacker()}).metadata()
+	another := (provider{&samltest.Provider{EntityID: "https://evil.test", SSOURL: w.SSOURL, Signer: samltest.Attacker()}}).Metadata()
 	for name, tt := range map[string]struct {
 		role   string
 		body   map[string]any
@@ -103,7 +104,7 @@ func TestWhoMaySetWhat(t *testing.T) {
 		"an owner makes everybody owner":      {identity.Owner, map[string]any{"defaultRole": identity.Owner}, http.StatusBadRequest},
 		"a role that is none":                 {identity.Owner, map[string]any{"defaultRole": "role_none"}, http.StatusBadRequest},
 		"an admin sets another provider":      {identity.Admin, map[string]any{"metadataXML": string(another)}, http.StatusForbidden},
-		"an admin sets the same provider":     {identity.Admin, map[string]any{"metadataXML": string(w.metadata())}, http.StatusOK},
+		"an admin sets the same provider":     {identity.Admin, map[string]any{"metadataXML": string(w.Metadata())}, http.StatusOK},
 		"an admin ends it for a domain":       {identity.Admin, map[string]any{"domains": []string{}}, http.StatusOK},
 		"an editor":                           {identity.Editor, map[string]any{}, http.StatusForbidden},
 		"a viewer":                            {identity.Viewer, map[string]any{}, http.StatusForbidden},
@@ -121,7 +122,7 @@ func TestWhoMaySetWhat(t *testing.T) {
 	h.t = t
 	o.ask(identity.Viewer, http.MethodGet, nil).want(t, http.StatusOK)
 	o.ask(identity.Viewer, http.MethodDelete, nil).want(t, http.StatusForbidden)
-	if got := o.get()["entityID"]; got != w.entity {
+	if got := o.get()["entityID"]; got != w.EntityID {
 		t.Errorf("the provider is now %v", got)
 	}
 }

@@ -5,204 +5,223 @@ import (
 	"crypto/sha1" //nolint:gosec // to be refused
 	"encoding/base64"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"net/url"
+	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/beevik/etree"
 	dsig "github.com/russellhaering/goxmldsig"
+
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/saml/samltest"
 )
 
-// idp is a provider of a contract test: it answers a request by signing ada in.
-type idp interface {
-	metadata() []byte
-	answer(h *house, request *url.URL) []byte
+// us is what the providers of the tests know us by.
+var us = ServiceProvider{"https://lamplighter.test/auth/saml/metadata", "https://lamplighter.test/auth/saml/acs"}
+
+// morning is when the tests take place, but for those with providers that go by the machine's clock.
+var morning = time.Date(2026, 3, 10, 9, 0, 0, 0, time.UTC)
+
+// expect is what is expected of a response to the request with this id, by the provider of a test.
+func expect(request string, now time.Time) Expected {
+	p := samltest.NewProvider()
+	return Expected{Provider{p.EntityID, p.SSOURL, [][]byte{p.Signer.DER}}, us, request, now}
 }
 
-// under is how much of a processor's time any refusal may take.
-const under = slack * 100 * time.Millisecond
+// asked is a request as the provider of a test reads it.
+func asked() samltest.Request {
+	return samltest.Request{ID: "_asked", ACSURL: us.ACSURL, Issuer: us.EntityID}
+}
 
-// besieged sends each attack in response to one open request. None may get in, none may use the request up, nothing may
-// be fetched, and none may take long; then the genuine response gets in, once.
-func besieged(t *testing.T, h *house, by idp) { //nolint:cyclop // one story
+// answer is a response that signs ada in, but for what change makes of it.
+func answer(t testing.TB, change func(*samltest.Response)) []byte {
 	t.Helper()
-	var fetched atomic.Int64
-	trap := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { fetched.Add(1) }))
-	defer trap.Close()
-	good := by.answer(h, h.begin(ada))
-	asked := len(h.dns.Asked())
+	s := samltest.NewProvider().Respond(asked(), samltest.Ada, morning)
+	change(&s)
+	return s.Document(t)
+}
+
+func unchanged(*samltest.Response) {}
+
+// judge does all that is done with a response.
+func judge(doc []byte, want Expected) (Subject, error) {
+	r, err := ParseResponse(doc)
+	if err != nil {
+		return Subject{}, err
+	}
+	a, err := r.Verify(want)
+	if err != nil {
+		return Subject{}, err
+	}
+	return a.Subject()
+}
+
+// maxProcessing is how much of a processor's time any refusal may take.
+const maxProcessing = slack * 100 * time.Millisecond
+
+// refused wants a response to be refused, soon, with the kind. It returns why.
+func refused(t *testing.T, doc []byte, want Expected, kind fault.Kind) string {
+	t.Helper()
+	took := time.Hour
+	for range 3 { // the garbage of others is collected in between
+		began := processed()
+		who, err := judge(doc, want)
+		took = min(took, processed()-began)
+		if !fault.Is(err, kind) {
+			t.Fatalf("%+v, %v; want a fault of kind %v", who, err, kind)
+		}
+		if took < maxProcessing {
+			return fault.Message(err)
+		}
+	}
+	t.Errorf("took %s", took)
+	return ""
+}
+
+// believed wants a response to be believed.
+func believed(t *testing.T, doc []byte, want Expected) Subject {
+	t.Helper()
+	who, err := judge(doc, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return who
+}
+
+// attack tries each attack on a genuine response: none is believed, and none takes long; the genuine one is believed.
+func attack(t *testing.T, good []byte, want Expected) {
+	t.Helper()
 	tried := 0
-	for _, a := range append(append([]attack{}, wrappings...), texts...) {
-		doc := a.change(good, trap.URL)
+	for _, a := range slices.Concat(samltest.Wrappings, samltest.Texts) {
+		doc := a.Change(good, "http://nobody.test")
 		if doc == nil {
 			continue
 		}
 		tried++
-		t.Run(a.name, func(t *testing.T) {
-			h.t = t
-			h.refuses(http.StatusUnauthorized, doc)
-		})
+		t.Run(a.Name, func(t *testing.T) { refused(t, doc, want, fault.Unauthenticated) })
 	}
-	h.t = t
 	if tried < 30 {
 		t.Errorf("only %d attacks apply to the document: %s", tried, good)
 	}
-	if fetched.Load() > 0 || len(h.dns.Asked()) > asked {
-		t.Errorf("%d fetched, asked DNS for %v", fetched.Load(), h.dns.Asked()[asked:])
+	if who := believed(t, good, want); who.Email != samltest.Ada {
+		t.Errorf("signed in %+v", who)
 	}
-	a := h.finish(good)
-	a.want(t, http.StatusOK)
-	if got := a.Data["user"].(map[string]any)["email"]; got != ada {
-		t.Errorf("signed in %v", got)
-	}
-	h.refuses(http.StatusUnauthorized, good) // check 25: replay
-}
-
-// refuses wants the status for a response, soon.
-func (h *house) refuses(status int, doc []byte) {
-	h.t.Helper()
-	took := time.Hour
-	for range 3 { // the garbage of others is collected in between
-		began := processed()
-		a := h.finish(doc)
-		took = min(took, processed()-began)
-		a.want(h.t, status)
-		if strings.Contains(a.body, "accessToken") {
-			h.t.Fatalf("let in: %s", a.body)
-		}
-		if took < under || status == http.StatusForbidden { // that one was believed, and is used up
-			return
-		}
-	}
-	h.t.Errorf("took %s", took)
 }
 
 // check 25, 26: whatever is done to a genuine response, it lets in whom the provider signed in, or nobody.
 func TestAttacksOnAResponse(t *testing.T) {
-	for name, change := range map[string]func(*speech){
-		"with a signed assertion":      func(*speech) {},
-		"signed as a whole":            func(s *speech) { s.signAssertion, s.signResponse = false, true },
-		"signed twice":                 func(s *speech) { s.signResponse = true },
-		"that tells the address apart": func(s *speech) { s.nameID, s.format, s.email = "4711", persistent, ada },
-		"in inclusive canonical form": func(s *speech) {
-			s.signAssertion, s.signResponse, s.canonical = false, true, dsig.MakeC14N11Canonicalizer()
+	for name, change := range map[string]func(*samltest.Response){
+		"with a signed assertion": func(*samltest.Response) {},
+		"signed as a whole":       func(s *samltest.Response) { s.SignAssertion, s.SignResponse = false, true },
+		"signed twice":            func(s *samltest.Response) { s.SignResponse = true },
+		"that tells the address apart": func(s *samltest.Response) {
+			s.NameID, s.Format, s.Email = "4711", samltest.PersistentFormat, samltest.Ada
 		},
-		"in canonical form, with comments": func(s *speech) { s.canonical = dsig.MakeC14N10ExclusiveWithCommentsCanonicalizerWithPrefixList("") },
+		"in inclusive canonical form": func(s *samltest.Response) {
+			s.SignAssertion, s.SignResponse, s.Canonicalizer = false, true, dsig.MakeC14N11Canonicalizer()
+		},
+		"in canonical form, with comments": func(s *samltest.Response) {
+			s.Canonicalizer = dsig.MakeC14N10ExclusiveWithCommentsCanonicalizerWithPrefixList("")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h, w := newHouse(t), &bent{newTwin(), change}
-			h.found("owner@example.com").connect(w.metadata(), "example.com")
-			besieged(t, h, w)
+			attack(t, answer(t, change), expect("_asked", morning))
 		})
 	}
 }
 
-// bent is a twin that says one thing otherwise.
-type bent struct {
-	*twin
-	change func(*speech)
-}
-
-func (b *bent) answer(h *house, u *url.URL) []byte {
-	s := b.says(h, readRequest(h.t, u), ada)
-	b.change(&s)
-	return s.document(h.t)
-}
-
 // check 25: what the provider itself signs is believed only here, now, and for this request.
 func TestAResponseThatIsMeantForSomethingElse(t *testing.T) {
-	for name, change := range map[string]func(*speech){
-		"another audience":                  func(s *speech) { s.audience = "https://other.test/auth/saml/metadata" },
-		"an audience that begins like ours": func(s *speech) { s.audience += "/" },
-		"no audience":                       func(s *speech) { s.conditions = window(s, "") },
-		"a second restriction that does not name us": func(s *speech) {
-			s.conditions = window(s, restriction(s.audience)+restriction("https://other.test"))
+	for name, change := range map[string]func(*samltest.Response){
+		"another audience":                  func(s *samltest.Response) { s.Audience = "https://other.test/auth/saml/metadata" },
+		"an audience that begins like ours": func(s *samltest.Response) { s.Audience += "/" },
+		"no audience":                       func(s *samltest.Response) { s.Conditions = window(s, "") },
+		"a second restriction that does not name us": func(s *samltest.Response) {
+			s.Conditions = window(s, restriction(s.Audience)+restriction("https://other.test"))
 		},
-		"no conditions":                      func(s *speech) { s.conditions = "<saml:Advice/>" },
-		"another recipient":                  func(s *speech) { s.recipient = "https://other.test/auth/saml/acs" },
-		"no recipient":                       func(s *speech) { s.recipient = "" },
-		"another destination":                func(s *speech) { s.destination = "https://other.test/auth/saml/acs" },
-		"a signed whole without destination": func(s *speech) { s.destination, s.signResponse = "", true },
-		"another destination, signed":        func(s *speech) { s.destination, s.signResponse = "https://other.test/acs", true },
-		"expired":                            func(s *speech) { s.issued, s.from, s.until = -5*time.Minute, -6*time.Minute, -61*time.Second },
-		"not yet valid":                      func(s *speech) { s.from, s.until = 61*time.Second, 5*time.Minute },
-		"a confirmation that has expired":    func(s *speech) { s.subjectAttr = attr("NotOnOrAfter", s.at(-61*time.Second)) },
-		"a confirmation that has not begun": func(s *speech) {
-			s.subjectAttr = attr("NotOnOrAfter", s.at(time.Minute)) + attr("NotBefore", s.at(61*time.Second))
+		"no conditions":                      func(s *samltest.Response) { s.Conditions = "<saml:Advice/>" },
+		"another recipient":                  func(s *samltest.Response) { s.Recipient = "https://other.test/auth/saml/acs" },
+		"no recipient":                       func(s *samltest.Response) { s.Recipient = "" },
+		"another destination":                func(s *samltest.Response) { s.Destination = "https://other.test/auth/saml/acs" },
+		"a signed whole without destination": func(s *samltest.Response) { s.Destination, s.SignResponse = "", true },
+		"another destination, signed":        func(s *samltest.Response) { s.Destination, s.SignResponse = "https://other.test/acs", true },
+		"expired": func(s *samltest.Response) {
+			s.Issued, s.From, s.Until = -5*time.Minute, -6*time.Minute, -61*time.Second
 		},
-		"a confirmation without an end":  func(s *speech) { s.subjectAttr = " " },
-		"issued long ago":                func(s *speech) { s.issued = -12 * time.Minute },
-		"issued in the future":           func(s *speech) { s.issued = 61 * time.Second },
-		"confirmed for another request":  func(s *speech) { s.confirmed = "_other" },
-		"confirmed for no request":       func(s *speech) { s.confirmed = "" },
-		"SHA-1":                          func(s *speech) { s.method = dsig.RSASHA1SignatureMethod },
-		"SHA-1, as a whole":              func(s *speech) { s.method, s.signAssertion, s.signResponse = dsig.RSASHA1SignatureMethod, false, true },
-		"another issuer":                 func(s *speech) { s.issuer = "https://other.test" },
-		"an assertion of another issuer": func(s *speech) { s.assertionIssuer = "https://other.test" },
-		"a failure":                      func(s *speech) { s.status = "urn:oasis:names:tc:SAML:2.0:status:AuthnFailed" },
-		"a session that has ended there": func(s *speech) {
-			s.login = `<saml:AuthnStatement SessionNotOnOrAfter="` + s.at(-61*time.Second) + `"/>`
+		"not yet valid":                   func(s *samltest.Response) { s.From, s.Until = 61*time.Second, 5*time.Minute },
+		"a confirmation that has expired": func(s *samltest.Response) { s.ConfirmationAttrs = samltest.Attr("NotOnOrAfter", s.At(-61*time.Second)) },
+		"a confirmation that has not begun": func(s *samltest.Response) {
+			s.ConfirmationAttrs = samltest.Attr("NotOnOrAfter", s.At(time.Minute)) + samltest.Attr("NotBefore", s.At(61*time.Second))
 		},
-		"a signature of nothing in particular": func(s *speech) { s.anyID = true },
-		"no login":                             func(s *speech) { s.noLogin = true },
-		"nobody":                               func(s *speech) { s.nameID = "" },
-		"no address":                           func(s *speech) { s.nameID, s.format = "4711", persistent },
-		"an address of another format":         func(s *speech) { s.format = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient" },
-		"an address that is none":              func(s *speech) { s.nameID = "ada at example.com" },
-		"not signed":                           func(s *speech) { s.signAssertion = false },
-		"signed by another key":                func(s *speech) { s.by = attacker() },
-		"signed by another key, genuine certificate": func(s *speech) { s.by = signer{attacker().key, genuine().der} },
+		"a confirmation without an end": func(s *samltest.Response) { s.ConfirmationAttrs = " " },
+		"issued long ago":               func(s *samltest.Response) { s.Issued = -12 * time.Minute },
+		"issued in the future":          func(s *samltest.Response) { s.Issued = 61 * time.Second },
+		"confirmed for another request": func(s *samltest.Response) { s.ConfirmedFor = "_other" },
+		"confirmed for no request":      func(s *samltest.Response) { s.ConfirmedFor = "" },
+		"SHA-1":                         func(s *samltest.Response) { s.Method = dsig.RSASHA1SignatureMethod },
+		"SHA-1, as a whole": func(s *samltest.Response) {
+			s.Method, s.SignAssertion, s.SignResponse = dsig.RSASHA1SignatureMethod, false, true
+		},
+		"another issuer":                 func(s *samltest.Response) { s.Issuer = "https://other.test" },
+		"an assertion of another issuer": func(s *samltest.Response) { s.AssertionIssuer = "https://other.test" },
+		"a failure":                      func(s *samltest.Response) { s.Status = "urn:oasis:names:tc:SAML:2.0:status:AuthnFailed" },
+		"a session that has ended there": func(s *samltest.Response) {
+			s.Login = `<saml:AuthnStatement SessionNotOnOrAfter="` + s.At(-61*time.Second) + `"/>`
+		},
+		"a signature of nothing in particular": func(s *samltest.Response) { s.ReferToNothing = true },
+		"no login":                             func(s *samltest.Response) { s.NoLogin = true },
+		"nobody":                               func(s *samltest.Response) { s.NameID = "" },
+		"no address":                           func(s *samltest.Response) { s.NameID, s.Format = "4711", samltest.PersistentFormat },
+		"an address of another format":         func(s *samltest.Response) { s.Format = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient" },
+		"not signed":                           func(s *samltest.Response) { s.SignAssertion = false },
+		"signed by another key":                func(s *samltest.Response) { s.By = samltest.Attacker() },
+		"signed by another key, genuine certificate": func(s *samltest.Response) {
+			s.By = samltest.Signer{Key: samltest.Attacker().Key, DER: samltest.Genuine().DER}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h, w := newHouse(t), &bent{newTwin(), change}
-			h.found("owner@example.com").connect(w.metadata(), "example.com")
-			h.refuses(http.StatusUnauthorized, w.answer(h, h.begin(ada)))
+			refused(t, answer(t, change), expect("_asked", morning), fault.Unauthenticated)
 		})
 	}
 }
 
 // check 25: what is signed by SHA-1, in part or in whole, is refused for that, before anything is computed.
 func TestSHA1(t *testing.T) {
-	h, _, w := connected(t)
 	weakDigest := func(info *etree.Element, digested []byte) {
 		sum := sha1.Sum(digested) //nolint:gosec // that is the point
-		ref := local(info, "Reference")
-		local(ref, "DigestMethod").CreateAttr("Algorithm", "http://www.w3.org/2000/09/xmldsig#sha1")
-		local(ref, "DigestValue").SetText(base64.StdEncoding.EncodeToString(sum[:]))
+		ref := samltest.Child(info, "Reference")
+		samltest.Child(ref, "DigestMethod").CreateAttr("Algorithm", "http://www.w3.org/2000/09/xmldsig#sha1")
+		samltest.Child(ref, "DigestValue").SetText(base64.StdEncoding.EncodeToString(sum[:]))
 	}
 	weakSignature := func(info *etree.Element, _ []byte) {
-		local(info, "SignatureMethod").CreateAttr("Algorithm", dsig.RSASHA1SignatureMethod)
+		samltest.Child(info, "SignatureMethod").CreateAttr("Algorithm", dsig.RSASHA1SignatureMethod)
 	}
 	for name, tt := range map[string]struct {
-		change func(*etree.Element, []byte)
-		status int
+		change  func(*etree.Element, []byte)
+		refused bool
 	}{
-		"neither":       {func(*etree.Element, []byte) {}, http.StatusOK},
-		"the digest":    {weakDigest, http.StatusUnauthorized},
-		"the signature": {weakSignature, http.StatusUnauthorized},
+		"neither":       {func(*etree.Element, []byte) {}, false},
+		"the digest":    {weakDigest, true},
+		"the signature": {weakSignature, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h.t = t
-			s := w.says(h, readRequest(t, h.begin(ada)), ada)
-			doc := onTree("", func(r *etree.Element) bool {
-				s.resign(local(r, "Assertion"), tt.change)
+			s := samltest.NewProvider().Respond(asked(), samltest.Ada, morning)
+			doc := samltest.OnTree("", func(r *etree.Element) bool {
+				s.Resign(samltest.Child(r, "Assertion"), tt.change)
 				return true
-			}).change(s.document(t), "")
-			a := h.finish(doc)
-			a.want(t, tt.status)
-			if strings.Contains(a.body, "SHA-1") == (tt.status == http.StatusOK) {
-				t.Errorf("it does not say why: %s", a.body)
+			}).Change(s.Document(t), "")
+			if !tt.refused {
+				believed(t, doc, expect("_asked", morning))
+			} else if why := refused(t, doc, expect("_asked", morning), fault.Unauthenticated); !strings.Contains(why, "SHA-1") {
+				t.Errorf("it does not say why: %s", why)
 			}
 		})
 	}
 }
 
-func window(s *speech, inner string) string {
-	return `<saml:Conditions NotBefore="` + s.at(s.from) + `" NotOnOrAfter="` + s.at(s.until) + `">` + inner + `</saml:Conditions>`
+func window(s *samltest.Response, inner string) string {
+	return `<saml:Conditions NotBefore="` + s.At(s.From) + `" NotOnOrAfter="` + s.At(s.Until) + `">` + inner + `</saml:Conditions>`
 }
 
 func restriction(audience string) string {
@@ -211,19 +230,23 @@ func restriction(audience string) string {
 
 // The leeway is a minute in each direction, and restrictions name as many audiences as they like.
 func TestAResponseWithinTheLeeway(t *testing.T) {
-	for name, change := range map[string]func(*speech){
-		"expired just now":     func(s *speech) { s.issued, s.from, s.until = -5*time.Minute, -6*time.Minute, -59*time.Second },
-		"valid in a moment":    func(s *speech) { s.issued, s.from = 59*time.Second, 59*time.Second },
-		"without destination":  func(s *speech) { s.destination = "" },
-		"SHA-512":              func(s *speech) { s.method = dsig.RSASHA512SignatureMethod },
-		"several audiences":    func(s *speech) { s.audience = "https://other.test</saml:Audience><saml:Audience>" + s.audience },
-		"a name in attributes": func(s *speech) { s.nameID, s.format, s.email = "4711", "", ada },
-		"no end of conditions": func(s *speech) { s.conditions = `<saml:Conditions>` + restriction(s.audience) + `</saml:Conditions>` },
+	for name, change := range map[string]func(*samltest.Response){
+		"expired just now": func(s *samltest.Response) {
+			s.Issued, s.From, s.Until = -5*time.Minute, -6*time.Minute, -59*time.Second
+		},
+		"valid in a moment":   func(s *samltest.Response) { s.Issued, s.From = 59*time.Second, 59*time.Second },
+		"without destination": func(s *samltest.Response) { s.Destination = "" },
+		"SHA-512":             func(s *samltest.Response) { s.Method = dsig.RSASHA512SignatureMethod },
+		"several audiences": func(s *samltest.Response) {
+			s.Audience = "https://other.test</saml:Audience><saml:Audience>" + s.Audience
+		},
+		"a name in attributes": func(s *samltest.Response) { s.NameID, s.Format, s.Email = "4711", "", samltest.Ada },
+		"no end of conditions": func(s *samltest.Response) {
+			s.Conditions = `<saml:Conditions>` + restriction(s.Audience) + `</saml:Conditions>`
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h, w := newHouse(t), &bent{newTwin(), change}
-			h.found("owner@example.com").connect(w.metadata(), "example.com")
-			h.finish(w.answer(h, h.begin(ada))).want(t, http.StatusOK)
+			believed(t, answer(t, change), expect("_asked", morning))
 		})
 	}
 }
@@ -232,28 +255,27 @@ func TestAResponseWithinTheLeeway(t *testing.T) {
 func TestDocumentsThatAreTooMuch(t *testing.T) {
 	nested := func(n int) string { return strings.Repeat("<a>", n) + strings.Repeat("</a>", n) }
 	for name, tt := range map[string]struct {
-		doc    string
-		status int
+		doc  string
+		kind fault.Kind
 	}{
-		"65 levels":                 {nested(65), http.StatusBadRequest},
-		"as deep as fits":           {nested(20_000), http.StatusBadRequest},
-		"a megabyte of nesting":     {strings.Repeat("<a>", 250_000), http.StatusRequestEntityTooLarge},
-		"600 kB of nesting":         {strings.Repeat("<a>", 150_000), http.StatusBadRequest},
-		"many elements":             {"<a>" + strings.Repeat("<b/>", 30_000) + "</a>", http.StatusBadRequest},
-		"many attributes":           {"<a" + strings.Repeat(` b="c"`, 20_000) + "/>", http.StatusBadRequest},
-		"deep in a quoted value":    {`<a b="` + strings.Repeat("<a>", 10_000) + `"/>`, http.StatusBadRequest},
-		"a tag that does not end":   {"<a " + strings.Repeat("b ", 50_000), http.StatusBadRequest},
-		"no UTF-8":                  {"<a>\xff</a>", http.StatusBadRequest},
-		"nothing":                   {" ", http.StatusBadRequest},
-		"no XML":                    {"hello", http.StatusBadRequest},
-		"another document":          {`<a xmlns="urn:oasis:names:tc:SAML:2.0:protocol"/>`, http.StatusBadRequest},
-		"a response of nothing":     {`<Response/>`, http.StatusBadRequest},
-		"an empty response":         {`<Response xmlns="urn:oasis:names:tc:SAML:2.0:protocol"/>`, http.StatusUnauthorized},
-		"a response of an encoding": {`<?xml version="1.0" encoding="utf-16"?><Response xmlns="urn:oasis:names:tc:SAML:2.0:protocol"/>`, http.StatusBadRequest},
+		"65 levels":                 {nested(65), fault.Invalid},
+		"as deep as fits":           {nested(20_000), fault.Invalid},
+		"a megabyte of nesting":     {strings.Repeat("<a>", 250_000), fault.Invalid},
+		"600 kB of nesting":         {strings.Repeat("<a>", 150_000), fault.Invalid},
+		"many elements":             {"<a>" + strings.Repeat("<b/>", 30_000) + "</a>", fault.Invalid},
+		"many attributes":           {"<a" + strings.Repeat(` b="c"`, 20_000) + "/>", fault.Invalid},
+		"deep in a quoted value":    {`<a b="` + strings.Repeat("<a>", 10_000) + `"/>`, fault.Invalid},
+		"a tag that does not end":   {"<a " + strings.Repeat("b ", 50_000), fault.Invalid},
+		"no UTF-8":                  {"<a>\xff</a>", fault.Invalid},
+		"nothing":                   {" ", fault.Invalid},
+		"no XML":                    {"hello", fault.Invalid},
+		"another document":          {`<a xmlns="urn:oasis:names:tc:SAML:2.0:protocol"/>`, fault.Invalid},
+		"a response of nothing":     {`<Response/>`, fault.Invalid},
+		"an empty response":         {`<Response xmlns="urn:oasis:names:tc:SAML:2.0:protocol"/>`, fault.Unauthenticated},
+		"a response of an encoding": {`<?xml version="1.0" encoding="utf-16"?><Response xmlns="urn:oasis:names:tc:SAML:2.0:protocol"/>`, fault.Invalid},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
-			h.refuses(tt.status, []byte(tt.doc))
+			refused(t, []byte(tt.doc), expect("_asked", morning), tt.kind)
 		})
 	}
 }
@@ -261,9 +283,7 @@ func TestDocumentsThatAreTooMuch(t *testing.T) {
 // The worst that passes the bounds, in a document whose signature must be looked at: names of namespaces are looked up for
 // each element.
 func TestTheWorstThatIsParsedTakesNotLong(t *testing.T) {
-	h, w := newHouse(t), newTwin()
-	h.found("owner@example.com").connect(w.metadata(), "example.com")
-	s := w.says(h, readRequest(t, h.begin(ada)), ada)
+	s := samltest.NewProvider().Respond(asked(), samltest.Ada, morning)
 	var open strings.Builder
 	for level := range 60 {
 		open.WriteString("<e")
@@ -272,13 +292,13 @@ func TestTheWorstThatIsParsedTakesNotLong(t *testing.T) {
 		}
 		open.WriteString(">")
 	}
-	s.more = "<samlp:Extensions>" + open.String() + strings.Repeat("<n1x1:b n2x2:c='d'/>", 780) + strings.Repeat("</e>", 60) + "</samlp:Extensions>"
-	s.signResponse = true
-	doc := s.document(t)
+	s.More = "<samlp:Extensions>" + open.String() + strings.Repeat("<n1x1:b n2x2:c='d'/>", 780) + strings.Repeat("</e>", 60) + "</samlp:Extensions>"
+	s.SignResponse = true
+	doc := s.Document(t)
 	t.Logf("%d bytes", len(doc))
-	h.refuses(http.StatusUnauthorized, bytes.Replace(doc, []byte(`"d"`), []byte(`"e"`), 1))
-	h.refuses(http.StatusUnauthorized, bytes.Replace(doc, []byte("Ada Lovelace"), []byte("Eve Lovelace"), 1))
-	began := time.Now()
-	h.finish(doc).want(t, http.StatusOK)
-	t.Logf("the genuine one took %s", time.Since(began))
+	refused(t, bytes.Replace(doc, []byte(`"d"`), []byte(`"e"`), 1), expect("_asked", morning), fault.Unauthenticated)
+	refused(t, bytes.Replace(doc, []byte("Ada Lovelace"), []byte("Eve Lovelace"), 1), expect("_asked", morning), fault.Unauthenticated)
+	began := processed()
+	believed(t, doc, expect("_asked", morning))
+	t.Logf("the genuine one took %s", processed()-began)
 }

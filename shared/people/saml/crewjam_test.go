@@ -6,18 +6,19 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/beevik/etree"
-	"github.com/crewjam/saml"
+	crewjam "github.com/crewjam/saml"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/people/saml/samltest"
 )
 
-// crew is another maker's identity provider, in this process. It goes by the machine's clock, reads our metadata, and
+// crewProvider is another maker's identity provider, in this process. It goes by the machine's clock, reads our metadata, and
 // signs both the assertion and the whole.
-type crew struct{ *saml.IdentityProvider }
+type crewProvider struct{ *crewjam.IdentityProvider }
 
 func address(s string) url.URL {
 	u, err := url.Parse(s)
@@ -27,123 +28,145 @@ func address(s string) url.URL {
 	return *u
 }
 
-func newCrew(h *house) crew {
-	cert, err := x509.ParseCertificate(genuine().der)
+func newCrew(t *testing.T) crewProvider {
+	t.Helper()
+	cert, err := x509.ParseCertificate(samltest.Genuine().DER)
 	if err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
-	return crew{&saml.IdentityProvider{
-		Key: genuine().key, Certificate: cert, SignatureMethod: "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256",
-		MetadataURL: address("https://crew.test/metadata"), SSOURL: address("https://crew.test/sso"), ServiceProviderProvider: us{h},
+	return crewProvider{&crewjam.IdentityProvider{
+		Key: samltest.Genuine().Key, Certificate: cert, SignatureMethod: "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256",
+		MetadataURL: address("https://crew.test/metadata"), SSOURL: address("https://crew.test/sso"), ServiceProviderProvider: ourMetadata{t},
 	}}
 }
 
-func (c crew) metadata() []byte {
+func (c crewProvider) metadata(t *testing.T) []byte {
+	t.Helper()
 	b, err := xml.Marshal(c.Metadata())
 	if err != nil {
-		panic(err)
+		t.Fatal(err)
 	}
 	return b
 }
 
-// us tells a provider about us, by our own metadata.
-type us struct{ h *house }
+// ourMetadata tells a provider about us.
+type ourMetadata struct{ t *testing.T }
 
-func (u us) GetServiceProvider(_ *http.Request, id string) (*saml.EntityDescriptor, error) {
-	a := u.h.do(identity.Caller{}, http.MethodGet, metadataPath, "", nil)
-	var e saml.EntityDescriptor
-	if err := xml.Unmarshal([]byte(a.body), &e); err != nil || e.EntityID != id {
-		u.h.t.Errorf("metadata of %q, asked for %q: %v", e.EntityID, id, err)
+func (o ourMetadata) GetServiceProvider(_ *http.Request, id string) (*crewjam.EntityDescriptor, error) {
+	b, err := us.Metadata()
+	if err != nil {
+		return nil, err
+	}
+	var e crewjam.EntityDescriptor
+	if err := xml.Unmarshal(b, &e); err != nil || e.EntityID != id {
+		o.t.Errorf("metadata of %q, asked for %q: %v", e.EntityID, id, err)
 	}
 	return &e, nil
 }
 
-func (c crew) answer(h *house, u *url.URL) []byte {
-	h.t.Helper()
-	req, err := saml.NewIdpAuthnRequest(c.IdentityProvider, httptest.NewRequest(http.MethodGet, u.String(), nil))
+func (c crewProvider) answer(t *testing.T, address string) []byte {
+	t.Helper()
+	req, err := crewjam.NewIdpAuthnRequest(c.IdentityProvider, httptest.NewRequest(http.MethodGet, address, nil))
 	if err == nil {
 		err = req.Validate()
 	}
 	if err != nil {
-		h.t.Fatalf("the provider does not take our request: %v", err)
+		t.Fatalf("the provider does not take our request: %v", err)
 	}
-	session := &saml.Session{
-		NameID: ada, NameIDFormat: emailFormat, UserEmail: ada, UserCommonName: "Ada Lovelace", CreateTime: h.p.Clock.Now(), Index: "1",
+	session := &crewjam.Session{
+		NameID: samltest.Ada, NameIDFormat: emailFormat, UserEmail: samltest.Ada, UserCommonName: "Ada Lovelace", CreateTime: time.Now(), Index: "1",
 	}
-	if err = (saml.DefaultAssertionMaker{}).MakeAssertion(req, session); err == nil {
+	if err = (crewjam.DefaultAssertionMaker{}).MakeAssertion(req, session); err == nil {
 		err = req.MakeResponse()
 	}
 	if err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
 	doc := etree.NewDocument()
 	doc.SetRoot(req.ResponseEl)
 	b, err := doc.WriteToBytes()
 	if err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return b
 }
 
 // check 25, at another maker's provider.
 func TestAttacksOnAResponseOfCrewjam(t *testing.T) {
-	h := newHouse(t).atMachineTime()
-	c := newCrew(h)
-	h.found("owner@example.com").connect(c.metadata(), "example.com")
-	besieged(t, h, c)
+	c := newCrew(t)
+	p := parsed(t, c.metadata(t), time.Now())
+	attack(t, c.answer(t, begin(t, p)), Expected{p, us, "_begun", time.Now()})
 }
 
-// judge is another maker's service provider in our place: an oracle, for what it refuses must not be accepted here.
-func judge(h *house, metadata []byte) *saml.ServiceProvider {
-	h.t.Helper()
-	var e saml.EntityDescriptor
+// newOracle is another maker's service provider in our place: an oracle, for what it refuses must not be accepted here.
+func newOracle(t *testing.T, metadata []byte) *crewjam.ServiceProvider {
+	t.Helper()
+	var e crewjam.EntityDescriptor
 	if err := xml.Unmarshal(metadata, &e); err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
-	return &saml.ServiceProvider{
-		EntityID: h.p.Settings.BaseURL + metadataPath, MetadataURL: address(h.p.Settings.BaseURL + metadataPath),
-		AcsURL: address(h.p.Settings.BaseURL + acsPath), IDPMetadata: &e,
+	return &crewjam.ServiceProvider{
+		EntityID: us.EntityID, MetadataURL: address(us.EntityID),
+		AcsURL: address(us.ACSURL), IDPMetadata: &e,
 	}
 }
 
-// TestWhatCrewjamRefusesIsRefused sends each attack to both. The other way round it is not so: crewjam lets the signed
+// TestWhatCrewjamRefusesIsRefused shows each attack to both. The other way round it is not so: crewjam lets the signed
 // person in where a forged assertion lies beside, and the same response again.
 func TestWhatCrewjamRefusesIsRefused(t *testing.T) {
-	h := newHouse(t).atMachineTime()
-	c := newCrew(h)
-	h.found("owner@example.com").connect(c.metadata(), "example.com")
-	oracle := judge(h, c.metadata())
-	u := h.begin(ada)
-	good, request := c.answer(h, u), readRequest(t, u).ID
-	believed := func(doc []byte) bool {
-		a, err := oracle.ParseXMLResponse(doc, []string{request}, oracle.AcsURL)
-		if err == nil && a.Subject.NameID.Value != ada {
+	c := newCrew(t)
+	p := parsed(t, c.metadata(t), time.Now())
+	want := Expected{p, us, "_begun", time.Now()}
+	oracle, good := newOracle(t, c.metadata(t)), c.answer(t, begin(t, p))
+	oracleBelieves := func(doc []byte) bool {
+		a, err := oracle.ParseXMLResponse(doc, []string{want.RequestID}, oracle.AcsURL)
+		if err == nil && a.Subject.NameID.Value != samltest.Ada {
 			t.Errorf("the oracle itself is deceived: it takes it for %s", a.Subject.NameID.Value)
 		}
 		return err == nil
 	}
 	lenient := 0
-	for _, a := range append(append([]attack{}, wrappings...), texts...) {
-		doc := a.change(good, "http://nobody.test")
+	for _, a := range slices.Concat(samltest.Wrappings, samltest.Texts) {
+		doc := a.Change(good, "http://nobody.test")
 		if doc == nil {
 			continue
 		}
-		if believed(doc) {
+		if oracleBelieves(doc) {
 			lenient++
 		}
-		if h.finish(doc).status == http.StatusOK {
-			t.Errorf("%s: let in", a.name)
+		if _, err := judge(doc, want); err == nil {
+			t.Errorf("%s: let in", a.Name)
 		}
 	}
-	if !believed(good) || h.finish(good).status != http.StatusOK {
-		t.Error("the genuine response is not believed")
+	if believed(t, good, want); !oracleBelieves(good) {
+		t.Error("the oracle does not believe the genuine response")
 	}
 	t.Logf("crewjam believes %d that are refused here", lenient)
 }
 
 // The machine's clock and the oracle's must be one for the comparison to mean anything.
 func TestTheOracleGoesByTheMachine(t *testing.T) {
-	if d := time.Since(saml.TimeNow()); d > time.Minute || d < -time.Minute {
+	if d := time.Since(crewjam.TimeNow()); d > time.Minute || d < -time.Minute {
 		t.Errorf("%s apart", d)
 	}
+}
+
+// parsed reads metadata that are good, of a provider without TLS too.
+func parsed(t *testing.T, metadata []byte, now time.Time) Provider {
+	t.Helper()
+	p, err := ParseMetadata(metadata, now, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *p
+}
+
+// begin is where a request is sent, at the machine's time.
+func begin(t *testing.T, p Provider) string {
+	t.Helper()
+	u, err := us.RedirectURL(p, AuthnRequest{ID: "_begun", RelayState: "relay", IssuedAt: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
 }

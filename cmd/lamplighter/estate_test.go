@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/shared/api/identity/grant"
+	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/people/membership"
 )
 

@@ -2,6 +2,7 @@ package sso
 
 import (
 	"crypto/rand"
+	"crypto/x509"
 	"encoding/base64"
 	"net/http"
 	"net/url"
@@ -11,19 +12,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/beevik/etree"
+
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/saml/samltest"
 )
 
-// connected is an organization of example.com that signs in by a twin.
-func connected(t *testing.T) (*house, *tenant, *twin) {
+// connected is an organization of example.com that signs in by a provider.
+func connected(t *testing.T) (*house, *tenant, provider) {
 	t.Helper()
 	h := newHouse(t)
-	o, w := h.found("owner@example.com"), newTwin()
-	o.connect(w.metadata(), "example.com")
+	o, w := h.found("owner@example.com"), newProvider()
+	o.connect(w.Metadata(), "example.com")
 	return h, o, w
 }
 
@@ -34,8 +38,8 @@ func (a answer) user() string { return a.Data["user"].(map[string]any)["id"].(st
 func TestAProviderNamesSomebodyOfAnotherOrganization(t *testing.T) {
 	h, a, w := connected(t)
 	b := h.found("owner@other.test")
-	other := &twin{"https://idp.other.test", "https://idp.other.test/sso", attacker()}
-	b.connect(other.metadata(), "other.test")
+	other := provider{&samltest.Provider{EntityID: "https://idp.other.test", SSOURL: "https://idp.other.test/sso", Signer: samltest.Attacker()}}
+	b.connect(other.Metadata(), "other.test")
 	victim := h.account("victim@other.test")
 	for name, email := range map[string]string{
 		"a domain of another organization": "victim@other.test",
@@ -47,7 +51,7 @@ func TestAProviderNamesSomebodyOfAnotherOrganization(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h.t = t
-			h.refuses(http.StatusForbidden, w.says(h, readRequest(t, h.begin(ada)), email).document(t))
+			h.refuses(http.StatusForbidden, w.respond(h, samltest.ReadRequest(t, h.begin(ada)), email).Document(t))
 		})
 	}
 	h.t = t
@@ -69,7 +73,7 @@ func TestAProviderNamesSomebodyOfAnotherOrganization(t *testing.T) {
 	}
 	t.Run("the response of one organization's provider to the request of another", func(t *testing.T) {
 		h.t = t
-		h.refuses(http.StatusUnauthorized, w.says(h, readRequest(t, h.begin("victim@other.test")), "victim@other.test").document(t))
+		h.refuses(http.StatusUnauthorized, w.respond(h, samltest.ReadRequest(t, h.begin("victim@other.test")), "victim@other.test").Document(t))
 	})
 }
 
@@ -77,11 +81,11 @@ func TestAProviderNamesSomebodyOfAnotherOrganization(t *testing.T) {
 func TestOneProviderOfTwoOrganizations(t *testing.T) {
 	h, _, w := connected(t)
 	b := h.found("owner@other.test")
-	b.connect(w.metadata(), "other.test")
+	b.connect(w.Metadata(), "other.test")
 	say := func(email, begin string) answer {
-		s := w.says(h, readRequest(t, h.begin(begin)), "4711")
-		s.format, s.email = persistent, email
-		return h.finish(s.document(t))
+		s := w.respond(h, samltest.ReadRequest(t, h.begin(begin)), "4711")
+		s.Format, s.Email = samltest.PersistentFormat, email
+		return h.finish(s.Document(t))
 	}
 	first := say(ada, ada)
 	first.want(t, http.StatusOK)
@@ -100,13 +104,13 @@ func TestALinkOutlivesNoDomain(t *testing.T) {
 	h, o, w := connected(t)
 	o.set(map[string]any{"domains": []string{"example.com", "second.test"}})
 	o.prove()
-	s := w.says(h, readRequest(t, h.begin(ada)), "4711")
-	s.format, s.email = persistent, ada
-	h.finish(s.document(t)).want(t, http.StatusOK)
+	s := w.respond(h, samltest.ReadRequest(t, h.begin(ada)), "4711")
+	s.Format, s.Email = samltest.PersistentFormat, ada
+	h.finish(s.Document(t)).want(t, http.StatusOK)
 	o.set(map[string]any{"domains": []string{"second.test"}})
-	s = w.says(h, readRequest(t, h.begin("x@second.test")), "4711")
-	s.format, s.email = persistent, "x@second.test"
-	h.refuses(http.StatusForbidden, s.document(t))
+	s = w.respond(h, samltest.ReadRequest(t, h.begin("x@second.test")), "4711")
+	s.Format, s.Email = samltest.PersistentFormat, "x@second.test"
+	h.refuses(http.StatusForbidden, s.Document(t))
 }
 
 // check 27.
@@ -114,9 +118,9 @@ func TestRelayStateIsNotFollowed(t *testing.T) {
 	h, _, w := connected(t)
 	for _, relay := range []string{"//evil.test", "https:evil.test", `\\evil.test`, "javascript:alert(1)", "https://evil.test/", ""} {
 		u := h.begin(ada)
-		r := readRequest(t, u)
-		if v, err := url.Parse(r.Relay); err != nil || v.Scheme != "" || len(r.Relay) < 20 || strings.Contains(r.Relay, "/") {
-			t.Errorf("RelayState %q could be an address, or be guessed", r.Relay)
+		r := samltest.ReadRequest(t, u)
+		if v, err := url.Parse(r.RelayState); err != nil || v.Scheme != "" || len(r.RelayState) < 20 || strings.Contains(r.RelayState, "/") {
+			t.Errorf("RelayState %q could be an address, or be guessed", r.RelayState)
 		}
 		form := url.Values{"SAMLResponse": {encoded(w.answer(h, u))}, "RelayState": {relay}, "redirect": {relay}, "returnTo": {relay}}
 		a := h.do(identity.Caller{}, http.MethodPost, acsPath+"?returnTo="+url.QueryEscape(relay), formKind, strings.NewReader(form.Encode()))
@@ -146,11 +150,11 @@ func TestAResponseIsGoodOnce(t *testing.T) {
 	if in.Load() != 1 {
 		t.Errorf("%d of 20 got in", in.Load())
 	}
-	s := w.says(h, readRequest(t, h.begin(ada)), ada)
-	h.finish(s.document(t)).want(t, http.StatusOK)
-	r := readRequest(t, h.begin(ada)) // another request, the same id of an assertion
-	s.request, s.confirmed, s.id = r.ID, r.ID, "_r"+rand.Text()
-	h.refuses(http.StatusUnauthorized, s.document(t))
+	s := w.respond(h, samltest.ReadRequest(t, h.begin(ada)), ada)
+	h.finish(s.Document(t)).want(t, http.StatusOK)
+	r := samltest.ReadRequest(t, h.begin(ada)) // another request, the same id of an assertion
+	s.InResponseTo, s.ConfirmedFor, s.ID = r.ID, r.ID, "_r"+rand.Text()
+	h.refuses(http.StatusUnauthorized, s.Document(t))
 }
 
 func TestARequestEnds(t *testing.T) {
@@ -158,7 +162,7 @@ func TestARequestEnds(t *testing.T) {
 	u := h.begin(ada)
 	h.clock.Advance(requestTTL + time.Second)
 	h.refuses(http.StatusUnauthorized, w.answer(h, u))
-	h.refuses(http.StatusUnauthorized, w.says(h, authnRequest{ID: "_made-up", ACS: h.p.Settings.BaseURL + acsPath, Issuer: h.p.Settings.BaseURL + metadataPath}, ada).document(t))
+	h.refuses(http.StatusUnauthorized, w.respond(h, samltest.Request{ID: "_made-up", ACSURL: h.p.Settings.BaseURL + acsPath, Issuer: h.p.Settings.BaseURL + metadataPath}, ada).Document(t))
 }
 
 func TestAResponseAfterSingleSignOnEnded(t *testing.T) {
@@ -170,32 +174,32 @@ func TestAResponseAfterSingleSignOnEnded(t *testing.T) {
 
 func TestAResponseByAnotherCertificateThanThePinnedOnes(t *testing.T) {
 	h, o, w := connected(t)
-	both := &twin{w.entity, w.sso, attacker()}
-	o.set(map[string]any{"metadataXML": string(metadataOf(w.entity, w.sso, genuine().der, attacker().der))})
+	both := provider{&samltest.Provider{EntityID: w.EntityID, SSOURL: w.SSOURL, Signer: samltest.Attacker()}}
+	o.set(map[string]any{"metadataXML": string(samltest.MetadataOf(w.EntityID, w.SSOURL, samltest.Genuine().DER, samltest.Attacker().DER))})
 	h.finish(w.answer(h, h.begin(ada))).want(t, http.StatusOK)
 	h.finish(both.answer(h, h.begin(ada))).want(t, http.StatusOK) // a provider that changes its key has two for a while
-	o.set(map[string]any{"metadataXML": string(both.metadata())})
+	o.set(map[string]any{"metadataXML": string(both.Metadata())})
 	h.refuses(http.StatusUnauthorized, w.answer(h, h.begin(ada)))
 }
 
 func TestAResponseWithoutKeyInfoIsTriedByEachCertificate(t *testing.T) {
 	h, o, w := connected(t)
-	o.set(map[string]any{"metadataXML": string(metadataOf(w.entity, w.sso, attacker().der, genuine().der))})
-	doc := onTree("", func(r *element) bool {
+	o.set(map[string]any{"metadataXML": string(samltest.MetadataOf(w.EntityID, w.SSOURL, samltest.Attacker().DER, samltest.Genuine().DER))})
+	doc := samltest.OnTree("", func(r *etree.Element) bool {
 		for _, e := range r.FindElements("//KeyInfo") {
 			e.Parent().RemoveChild(e)
 		}
 		return true
-	}).change(w.answer(h, h.begin(ada)), "")
+	}).Change(w.answer(h, h.begin(ada)), "")
 	h.finish(doc).want(t, http.StatusOK)
 }
 
 func TestACertificateThatExpired(t *testing.T) {
 	h := newHouse(t)
-	soon := certify(genuine().key, func(c *certificate) { c.NotAfter = h.p.Clock.Now().Add(time.Hour) })
-	w := newTwin()
-	w.signer = soon
-	h.found("owner@example.com").connect(w.metadata(), "example.com")
+	soon := samltest.Certify(samltest.Genuine().Key, func(c *x509.Certificate) { c.NotAfter = h.p.Clock.Now().Add(time.Hour) })
+	w := newProvider()
+	w.Signer = soon
+	h.found("owner@example.com").connect(w.Metadata(), "example.com")
 	h.finish(w.answer(h, h.begin(ada))).want(t, http.StatusOK)
 	h.clock.Advance(2 * time.Hour)
 	a := h.finish(w.answer(h, h.begin(ada)))

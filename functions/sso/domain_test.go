@@ -27,7 +27,7 @@ func domainsOf(data map[string]any) map[string]map[string]any {
 func TestADomainBelongsToOneOrganization(t *testing.T) {
 	h, first, w := connected(t)
 	other := h.found("owner@other.test")
-	other.set(map[string]any{"metadataXML": string(w.metadata()), "domains": []string{"example.com"}})
+	other.set(map[string]any{"metadataXML": string(w.Metadata()), "domains": []string{"example.com"}})
 	d := domainsOf(other.prove())["example.com"]
 	if d["verified"] != false || !strings.Contains(d["reason"].(string), "another organization") || strings.Contains(d["reason"].(string), first.org) {
 		t.Fatalf("%v", d)
@@ -45,17 +45,17 @@ func TestADomainBelongsToOneOrganization(t *testing.T) {
 }
 
 func TestTwoOrganizationsProveOneDomainAtOnce(t *testing.T) {
-	h, w := newHouse(t), newTwin()
-	tenants := make([]*tenant, 8)
-	for i := range tenants {
-		tenants[i] = h.found(fmt.Sprintf("owner@org%d.test", i))
-		tenants[i].set(map[string]any{"metadataXML": string(w.metadata()), "domains": []string{"example.com"}})
-		d := domainsOf(tenants[i].get())["example.com"]
+	h, w := newHouse(t), newProvider()
+	organisations := make([]*tenant, 8)
+	for i := range organisations {
+		organisations[i] = h.found(fmt.Sprintf("owner@org%d.test", i))
+		organisations[i].set(map[string]any{"metadataXML": string(w.Metadata()), "domains": []string{"example.com"}})
+		d := domainsOf(organisations[i].get())["example.com"]
 		h.dns.Publish(d["txtName"].(string), d["txtValue"].(string))
 	}
 	var proven atomic.Int64
 	var wg sync.WaitGroup
-	for _, o := range tenants {
+	for _, o := range organisations {
 		wg.Go(func() {
 			if a := o.ask(grant.Owner, http.MethodPut, map[string]any{}); a.status != http.StatusOK {
 				t.Errorf("status %d: %s", a.status, a.body)
@@ -75,7 +75,7 @@ func TestADomainOfAnOrganizationThatEndedIsFree(t *testing.T) {
 	h.put(map[table.Key]any{identity.AccessKey(first.org): identity.Access{Ended: true}})
 	h.initiate(map[string]any{"email": ada}).want(t, http.StatusBadRequest)
 	other := h.found("owner@other.test")
-	other.connect(w.metadata(), "example.com")
+	other.connect(w.Metadata(), "example.com")
 	if c := row[claim](h, claimKey("example.com")); c.Org != other.org {
 		t.Errorf("claimed by %s", c.Org)
 	}
@@ -88,7 +88,7 @@ func TestDomainsThatBelongToNobody(t *testing.T) {
 		"gmail.com", "GMAIL.com", "outlook.com", "com", "co.uk", "github.io", "", "localhost", "exa mple.com", "example..com", "-a.com", "ex@mple.com",
 		"*.example.com", "example.com/x", strings.Repeat("a", 64) + ".com", "xn--", "bücher.example",
 	} {
-		a := o.put(grant.Owner, http.StatusBadRequest, map[string]any{"metadataXML": string(newTwin().metadata()), "domains": []string{name}})
+		a := o.put(grant.Owner, http.StatusBadRequest, map[string]any{"metadataXML": string(newProvider().Metadata()), "domains": []string{name}})
 		if !strings.Contains(a.body, "domains") {
 			t.Errorf("%q: %s", name, a.body)
 		}
@@ -101,9 +101,9 @@ func TestDomainsThatBelongToNobody(t *testing.T) {
 func TestEnforcingNeedsAProvenDomain(t *testing.T) {
 	h := newHouse(t)
 	o := h.found("owner@example.com")
-	body := map[string]any{"metadataXML": string(newTwin().metadata()), "domains": []string{"example.com"}, "enforced": true}
+	body := map[string]any{"metadataXML": string(newProvider().Metadata()), "domains": []string{"example.com"}, "enforced": true}
 	o.put(grant.Owner, http.StatusBadRequest, body)
-	o.connect(newTwin().metadata(), "example.com", "second.test")
+	o.connect(newProvider().Metadata(), "example.com", "second.test")
 	o.set(map[string]any{"enforced": true})
 	demanded := func() []string { return row[identity.TenantRow](h, identity.OrganisationKey(o.org)).SSO }
 	if got := demanded(); !slices.Equal(got, []string{"example.com", "second.test"}) {
@@ -132,11 +132,11 @@ func TestEnforcingNeedsAProvenDomain(t *testing.T) {
 func TestADomainIsTakenOnCondition(t *testing.T) {
 	h := newHouse(t)
 	s := newService(h.p)
-	first, err := s.take(anywhere(), "org_1", &domain{Name: "example.com"})
+	first, err := s.claimDomain(anywhere(), "org_1", &domain{Name: "example.com"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := s.take(anywhere(), "org_2", &domain{Name: "example.com"})
+	second, err := s.claimDomain(anywhere(), "org_2", &domain{Name: "example.com"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/saml/samltest"
 )
 
 func TestInitiate(t *testing.T) {
@@ -23,7 +24,7 @@ func TestInitiate(t *testing.T) {
 			h.t = t
 			a := h.initiate(body)
 			a.want(t, http.StatusOK)
-			if len(a.Data) != 1 || !strings.HasPrefix(a.Data["redirectURL"].(string), w.sso+"?") {
+			if len(a.Data) != 1 || !strings.HasPrefix(a.Data["redirectURL"].(string), w.SSOURL+"?") {
 				t.Errorf("%v", a.Data)
 			}
 		})
@@ -40,11 +41,11 @@ func TestInitiate(t *testing.T) {
 	if known, unknown := calls("owner@example.com"), calls("nobody@example.com"); known != unknown {
 		t.Errorf("%d calls of the store for somebody, %d for nobody", known, unknown)
 	}
-	r := readRequest(t, h.begin(ada))
-	if r.Destination != w.sso || r.ACS != "https://lamplighter.test/auth/saml/acs" || r.Issuer != "https://lamplighter.test/auth/saml/metadata" || len(r.ID) < 26 {
+	r := samltest.ReadRequest(t, h.begin(ada))
+	if r.Destination != w.SSOURL || r.ACSURL != "https://lamplighter.test/auth/saml/acs" || r.Issuer != "https://lamplighter.test/auth/saml/metadata" || len(r.ID) < 26 {
 		t.Errorf("%+v", r)
 	}
-	if again := readRequest(t, h.begin(ada)); again.ID == r.ID || again.Relay == r.Relay {
+	if again := samltest.ReadRequest(t, h.begin(ada)); again.ID == r.ID || again.RelayState == r.RelayState {
 		t.Error("two requests are one")
 	}
 	o.set(map[string]any{"domains": []string{"example.com", "unproven.test"}})
@@ -61,8 +62,8 @@ func TestInitiate(t *testing.T) {
 
 func TestInitiateIsPaced(t *testing.T) {
 	h, _, _ := connected(t)
-	all := ratelimit.Count(h.p.Clock.Now(), perSource, "192.0.2.1") // where httptest says requests come from
-	all.Changes[0] = table.Add("n", perSource.Max-1)
+	all := ratelimit.Count(h.p.Clock.Now(), sourceRateLimit, "192.0.2.1") // where httptest says requests come from
+	all.Changes[0] = table.Add("n", sourceRateLimit.Max-1)
 	if _, err := h.p.Table.Write(anywhere(), all); err != nil {
 		t.Fatal(err)
 	}
@@ -75,8 +76,8 @@ func TestInitiateIsPaced(t *testing.T) {
 // Whoever has one IPv6 address has all of its /64: they are paced as one.
 func TestInitiateIsPacedForANetwork(t *testing.T) {
 	h, _, _ := connected(t)
-	all := ratelimit.Count(h.p.Clock.Now(), perSource, "2001:db8:0:1::/64")
-	all.Changes[0] = table.Add("n", perSource.Max)
+	all := ratelimit.Count(h.p.Clock.Now(), sourceRateLimit, "2001:db8:0:1::/64")
+	all.Changes[0] = table.Add("n", sourceRateLimit.Max)
 	if _, err := h.p.Table.Write(anywhere(), all); err != nil {
 		t.Fatal(err)
 	}

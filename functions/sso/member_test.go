@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/people/saml/samltest"
 	"lamplighter.dev/shared/people/sessions"
 )
 
@@ -49,7 +50,7 @@ func TestTheFirstSignInMakesAMemberWithTheDefaultRole(t *testing.T) {
 
 func TestAMemberStaysWhatTheyAre(t *testing.T) {
 	h, o, w := connected(t)
-	a := h.finish(w.says(h, readRequest(t, h.begin(ada)), "owner@example.com").document(t))
+	a := h.finish(w.respond(h, samltest.ReadRequest(t, h.begin(ada)), "owner@example.com").Document(t))
 	a.want(t, http.StatusOK)
 	if a.user() != o.owner.ID {
 		t.Errorf("signed in %s, want the owner %s", a.user(), o.owner.ID)
@@ -82,7 +83,7 @@ func TestADisabledAccountDoesNotGetIn(t *testing.T) {
 func TestAnOrganizationThatEndsMeanwhileLetsNobodyIn(t *testing.T) {
 	h, o, w := connected(t)
 	newcomer := w.answer(h, h.begin(ada))
-	owner := w.says(h, readRequest(t, h.begin(ada)), "owner@example.com").document(t)
+	owner := w.respond(h, samltest.ReadRequest(t, h.begin(ada)), "owner@example.com").Document(t)
 	for _, k := range []table.Key{identity.AccessKey(o.org), identity.OrganisationKey(o.org)} {
 		if _, err := h.p.Table.Write(anywhere(), table.Update(k, []table.Change{table.Set("ended", true)})); err != nil {
 			t.Fatal(err)
@@ -158,7 +159,7 @@ func TestTheDefaultRole(t *testing.T) {
 		t.Errorf("member %+v", m)
 	}
 	h.put(map[table.Key]any{identity.AccessKey(o.org): identity.Access{Members: 2, Owners: 1}}) // the role goes
-	h.refuses(http.StatusForbidden, w.says(h, readRequest(t, h.begin(ada)), boss).document(t))
+	h.refuses(http.StatusForbidden, w.respond(h, samltest.ReadRequest(t, h.begin(ada)), boss).Document(t))
 	h.finish(w.answer(h, h.begin(ada))).want(t, http.StatusOK) // who is a member already needs no role
 }
 

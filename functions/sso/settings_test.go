@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/people/saml/samltest"
 )
 
 func (o *tenant) get() map[string]any {
@@ -31,13 +32,13 @@ func (o *tenant) put(role string, status int, body map[string]any) answer {
 
 func TestFromNoSettingsToNone(t *testing.T) {
 	h := newHouse(t)
-	o, w := h.found("owner@example.com"), newTwin()
+	o, w := h.found("owner@example.com"), newProvider()
 	o.ask(grant.Owner, http.MethodGet, nil).want(t, http.StatusNotFound)
 	o.ask(grant.Owner, http.MethodDelete, nil).want(t, http.StatusNotFound)
 	o.put(grant.Owner, http.StatusBadRequest, map[string]any{"domains": []string{"example.com"}}) // no metadata yet
 
-	got := o.set(map[string]any{"metadataXML": string(w.metadata()), "domains": []string{" Example.COM. ", "example.com", "second.test"}})
-	if got["entityID"] != w.entity || got["ssoURL"] != w.sso || got["defaultRole"] != grant.Viewer || got["enforced"] != false {
+	got := o.set(map[string]any{"metadataXML": string(w.Metadata()), "domains": []string{" Example.COM. ", "example.com", "second.test"}})
+	if got["entityID"] != w.EntityID || got["ssoURL"] != w.SSOURL || got["defaultRole"] != grant.Viewer || got["enforced"] != false {
 		t.Errorf("%v", got)
 	}
 	cert := got["certificates"].([]any)[0].(map[string]any)
@@ -92,7 +93,7 @@ func TestWhoMaySetWhat(t *testing.T) {
 	h.put(map[table.Key]any{identity.AccessKey(o.org): identity.Access{Members: 1, Owners: 1, Roles: map[string]identity.CustomRole{
 		strong: {ID: strong, Name: "Strong", Policies: []string{"organisation:*"}},
 	}}})
-	another := (&twin{"https://evil.test", w.sso, attacker()}).metadata()
+	another := (provider{&samltest.Provider{EntityID: "https://evil.test", SSOURL: w.SSOURL, Signer: samltest.Attacker()}}).Metadata()
 	for name, tt := range map[string]struct {
 		role   string
 		body   map[string]any
@@ -104,7 +105,7 @@ func TestWhoMaySetWhat(t *testing.T) {
 		"an owner makes everybody owner":      {grant.Owner, map[string]any{"defaultRole": grant.Owner}, http.StatusBadRequest},
 		"a role that is none":                 {grant.Owner, map[string]any{"defaultRole": "role_none"}, http.StatusBadRequest},
 		"an admin sets another provider":      {grant.Admin, map[string]any{"metadataXML": string(another)}, http.StatusForbidden},
-		"an admin sets the same provider":     {grant.Admin, map[string]any{"metadataXML": string(w.metadata())}, http.StatusOK},
+		"an admin sets the same provider":     {grant.Admin, map[string]any{"metadataXML": string(w.Metadata())}, http.StatusOK},
 		"an admin ends it for a domain":       {grant.Admin, map[string]any{"domains": []string{}}, http.StatusOK},
 		"an editor":                           {grant.Editor, map[string]any{}, http.StatusForbidden},
 		"a viewer":                            {grant.Viewer, map[string]any{}, http.StatusForbidden},
@@ -122,7 +123,7 @@ func TestWhoMaySetWhat(t *testing.T) {
 	h.t = t
 	o.ask(grant.Viewer, http.MethodGet, nil).want(t, http.StatusOK)
 	o.ask(grant.Viewer, http.MethodDelete, nil).want(t, http.StatusForbidden)
-	if got := o.get()["entityID"]; got != w.entity {
+	if got := o.get()["entityID"]; got != w.EntityID {
 		t.Errorf("the provider is now %v", got)
 	}
 }
@@ -151,7 +152,7 @@ func TestChangesAreOnRecord(t *testing.T) {
 func TestTwoChangesAtOnce(t *testing.T) {
 	h, o, _ := connected(t)
 	s := newService(h.p)
-	have, err := s.read(anywhere(), o.org)
+	have, err := s.readSetup(anywhere(), o.org)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +160,7 @@ func TestTwoChangesAtOnce(t *testing.T) {
 	ctx := identity.With(anywhere(), o.caller(grant.Owner))
 	next := have
 	next.Version++
-	if err = s.store(ctx, have, next, nil); !fault.Is(err, fault.Conflict) {
+	if err = s.storeSetup(ctx, have, next, nil); !fault.Is(err, fault.Conflict) {
 		t.Errorf("written over another change: %v", err)
 	}
 	if got := o.get()["defaultRole"]; got != grant.Editor {

@@ -1,4 +1,4 @@
-package sso
+package saml
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 // check 90: goxmldsig below 1.6.0 takes forged signatures for genuine ones (CVE-2026-33487), and crewjam/saml asks for an
 // older one; etree is the one that it was tried with.
 func TestTheSignatureCoreIsTheMendedOne(t *testing.T) {
-	b, err := os.ReadFile("../../go.mod")
+	b, err := os.ReadFile("../../../go.mod")
 	if err != nil {
 		t.Fatal(err)
 	}

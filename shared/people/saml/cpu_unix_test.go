@@ -1,6 +1,6 @@
 //go:build unix
 
-package sso
+package saml
 
 import (
 	"syscall"

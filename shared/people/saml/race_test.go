@@ -1,6 +1,6 @@
 //go:build race
 
-package sso
+package saml
 
 // slack is how many times longer than usual things take with the race detector.
 const slack = 10

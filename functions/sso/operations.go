@@ -1,9 +1,8 @@
 // Package sso lets the people of an organization sign in at its own identity provider, by SAML 2.0: what the organization
 // says of that provider, the mail domains that it has proven to be its own, and the sign-in itself.
 //
-// Signatures are checked by goxmldsig. What is read of a response is read from the bytes whose digest the provider signed,
-// never from the document that came: whatever is wrapped around, beside or into a signed assertion is not seen. What the
-// assertion says is judged here, by the injected clock.
+// Responses and metadata are judged by people/saml, which knows no store; this package knows the organization, the request
+// and what was used already.
 package sso
 
 import (
@@ -14,6 +13,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/people/saml"
 	"lamplighter.dev/shared/people/sessions"
 )
 
@@ -35,14 +35,13 @@ func newService(p *platform.Platform) service {
 	return service{p, accounts.Of(p), membership.Of(p), sessions.Of(p)}
 }
 
-// entity is our name among providers: the address of our metadata.
-func (s service) entity() string { return s.Settings.BaseURL + metadataPath }
+// serviceProvider returns what providers know us by. Our entity id is the address of our metadata.
+func (s service) serviceProvider() saml.ServiceProvider {
+	return saml.ServiceProvider{EntityID: s.Settings.BaseURL + metadataPath, ACSURL: s.Settings.BaseURL + acsPath}
+}
 
-// acs is where providers send their responses.
-func (s service) acs() string { return s.Settings.BaseURL + acsPath }
-
-// reachable refuses where this deployment does not know its own address, under which providers would send responses.
-func (s service) reachable() error {
+// requireBaseURL refuses where this deployment does not know its own address, under which providers would send responses.
+func (s service) requireBaseURL() error {
 	if s.Settings.BaseURL == "" {
 		return fault.New(fault.Invalid, "single sign-on is not possible here yet: the operator of this deployment has to set its base URL")
 	}
@@ -59,7 +58,7 @@ func SignIn(p *platform.Platform) *rest.Group {
 		Summary: "Begin single sign-on",
 		Description: "Send the browser to redirectURL within ten minutes; the identity provider sends it on to POST /auth/saml/acs. " +
 			"Only the domain counts, so that the answer tells nothing of who has an account. 403: too many of these from one address.",
-	}, s.initiate)
+	}, s.initiateLogin)
 	rest.Handle(g, rest.Op{
 		ID: "completeSAML", Method: http.MethodPost, Path: acsPath, Public: true, Statuses: refusals,
 		Summary: "Complete single sign-on",
@@ -68,13 +67,13 @@ func SignIn(p *platform.Platform) *rest.Group {
 			"and who is disabled stays out. The session works in this organization only. " +
 			"A response that answers no request of ours is refused, and so is one that was used before; RelayState is not looked at, and nothing is ever redirected. 400: no response of SAML; 401: one that is not believed; " +
 			"403: a person who may not come in, or whose address has a domain that the organization has not proven.",
-	}, s.complete)
+	}, s.completeLogin)
 	rest.Handle(g, rest.Op{
 		ID: "getSAMLMetadata", Method: http.MethodGet, Path: metadataPath, Public: true, Statuses: []int{http.StatusBadRequest},
 		Summary:     "What identity providers have to know of us",
 		Description: "Our entity id is the address of this document. Requests are not signed; responses or assertions must be, by RSA with SHA-256 or better, and must not be encrypted.",
 		Produces:    "application/samlmetadata+xml",
-	}, s.describe)
+	}, s.getMetadata)
 	return g
 }
 
@@ -87,7 +86,7 @@ func Settings(p *platform.Platform) *rest.Group {
 		ID: "getSAMLSettings", Method: http.MethodGet, Path: path, Policy: "organisation:read", Statuses: []int{http.StatusNotFound},
 		Summary:     "Read the settings of single sign-on",
 		Description: "With the TXT record that proves each domain. 404 while there are no settings.",
-	}, s.settings)
+	}, s.getSettings)
 	rest.Handle(g, rest.Op{
 		ID: "setSAMLSettings", Method: http.MethodPut, Path: path, Policy: "organisation:write",
 		Statuses: []int{http.StatusBadRequest, http.StatusConflict},
@@ -96,11 +95,11 @@ func Settings(p *platform.Platform) *rest.Group {
 			"so that PUT {} checks again. A domain belongs to the one organization that has proven it. " +
 			"Whoever names the identity provider decides who can sign in as whom: only a caller who holds every policy may set or change it. Nobody sets a default role that they could not assign. " +
 			"While enforced, a member with an address of a proven domain gets into the organization by single sign-on only; its owners may use their passwords still.",
-	}, s.configure)
+	}, s.setSettings)
 	rest.Handle(g, rest.Op{
 		ID: "deleteSAMLSettings", Method: http.MethodDelete, Path: path, Policy: "organisation:write",
 		Statuses: []int{http.StatusNotFound, http.StatusConflict},
 		Summary:  "End single sign-on", Description: "Gives the domains back. Members stay members, and use their passwords; who has none resets it with POST /auth/password/forget.",
-	}, s.remove)
+	}, s.deleteSettings)
 	return g
 }

@@ -1,5 +1,5 @@
 //go:build !race
 
-package sso
+package saml
 
 const slack = 1

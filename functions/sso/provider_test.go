@@ -1,0 +1,98 @@
+package sso
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"lamplighter.dev/shared/people/saml/samltest"
+)
+
+// provider is the identity provider of a test. It goes by the clock of the test.
+type provider struct{ *samltest.Provider }
+
+func newProvider() provider { return provider{samltest.NewProvider()} }
+
+// respond is what the provider says to a request when nothing is wrong.
+func (p provider) respond(h *house, r samltest.Request, email string) samltest.Response {
+	return p.Respond(r, email, h.p.Clock.Now())
+}
+
+// answer signs ada in.
+func (p provider) answer(h *house, u *url.URL) []byte {
+	return p.respond(h, samltest.ReadRequest(h.t, u), ada).Document(h.t)
+}
+
+// refuses wants the status for a response, and nobody let in.
+func (h *house) refuses(status int, doc []byte) answer {
+	h.t.Helper()
+	a := h.finish(doc)
+	a.want(h.t, status)
+	if strings.Contains(a.body, "accessToken") {
+		h.t.Fatalf("let in: %s", a.body)
+	}
+	return a
+}
+
+// check 25: each attack is sent in response to one open request. None gets in, none uses the request up, and nothing is
+// fetched; then the genuine response gets in, once. The same attacks in other ways of signing are tried in people/saml.
+func TestAttacksOnAnOpenRequest(t *testing.T) {
+	for name, signAssertion := range map[string]bool{"signed as a whole": false, "signed twice": true} {
+		t.Run(name, func(t *testing.T) {
+			h, _, w := connected(t)
+			s := w.respond(h, samltest.ReadRequest(t, h.begin(ada)), ada)
+			s.SignAssertion, s.SignResponse = signAssertion, true
+			attackRequest(t, h, s.Document(t))
+		})
+	}
+}
+
+func attackRequest(t *testing.T, h *house, good []byte) {
+	t.Helper()
+	var fetched atomic.Int64
+	trap := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { fetched.Add(1) }))
+	defer trap.Close()
+	asked := len(h.dns.Asked())
+	for _, a := range slices.Concat(samltest.Wrappings, samltest.Texts) {
+		doc := a.Change(good, trap.URL)
+		if doc == nil {
+			continue
+		}
+		t.Run(a.Name, func(t *testing.T) {
+			h.t = t
+			if a.Malformed {
+				h.refuses(http.StatusBadRequest, doc)
+			} else if got := h.refuses(http.StatusUnauthorized, doc); !strings.Contains(got.body, "POST /auth/saml/initiate") {
+				t.Errorf("it does not say what to do: %s", got.body)
+			}
+		})
+	}
+	h.t = t
+	if fetched.Load() > 0 || len(h.dns.Asked()) > asked {
+		t.Errorf("%d fetched, asked DNS for %v", fetched.Load(), h.dns.Asked()[asked:])
+	}
+	a := h.finish(good)
+	a.want(t, http.StatusOK)
+	if got := a.Data["user"].(map[string]any)["email"]; got != ada {
+		t.Errorf("signed in %v", got)
+	}
+	h.refuses(http.StatusUnauthorized, good) // check 25: replay
+}
+
+// A response is believed, but what it says of whom it is about is no address.
+func TestAResponseAboutNoAddress(t *testing.T) {
+	h, _, w := connected(t)
+	s := w.respond(h, samltest.ReadRequest(t, h.begin(ada)), "ada at example.com")
+	h.refuses(http.StatusUnauthorized, s.Document(t))
+}
+
+// check 28: what is sent is bounded before any of it is read.
+func TestAResponseThatIsTooMuch(t *testing.T) {
+	h := newHouse(t)
+	h.refuses(http.StatusRequestEntityTooLarge, []byte(strings.Repeat("<a>", 250_000)))
+	h.refuses(http.StatusBadRequest, []byte(strings.Repeat("<a>", 80_000)))
+}

@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/listing"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/engine/table"
@@ -35,7 +34,7 @@ func (s *service) history(ctx context.Context, in *historyQuery) (rest.List[exec
 		return rest.List[execution.Change]{}, err
 	}
 	q, count, known := in.query(org)
-	r := listing.Reading[execution.Change]{Store: s.p.Table, Page: in.Page}
+	r := rest.Reading[execution.Change]{Store: s.p.Table, Page: in.Page}
 	switch named := in.ResourceUID != ""; {
 	case named && !reach[0].HasUID(in.ResourceUID):
 		return rest.List[execution.Change]{Page: in.Page.Page, Limit: in.Limit}, nil

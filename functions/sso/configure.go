@@ -13,8 +13,8 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// Changed is the body of PUT /organisation/saml.
-type Changed struct {
+// ChangedSAML is the body of PUT /organisation/saml.
+type ChangedSAML struct {
 	MetadataXML rest.Patch[string]   `json:"metadataXML,omitzero" minLength:"1" maxLength:"500000" doc:"The metadata of the identity provider"`
 	MetadataURL rest.Patch[string]   `json:"metadataURL,omitzero" minLength:"1" maxLength:"2048" doc:"Where to fetch them, once, now; instead of metadataXML"`
 	Domains     rest.Patch[[]string] `json:"domains,omitzero" maxItems:"20" doc:"All mail domains of the organization; one that is left out is given up" example:"[\"example.com\"]"`
@@ -23,7 +23,7 @@ type Changed struct {
 }
 
 type configureInput struct {
-	Body Changed
+	Body ChangedSAML
 }
 
 // attempts bounds how often a change starts again because another one was faster.
@@ -47,7 +47,7 @@ func (s service) configure(ctx context.Context, in *configureInput) (SAML, error
 }
 
 // told is the provider that the metadata of the body describe; nil when there are none.
-func (s service) told(ctx context.Context, body Changed) (*provider, error) {
+func (s service) told(ctx context.Context, body ChangedSAML) (*provider, error) {
 	switch {
 	case body.MetadataXML.Null:
 		return nil, fault.New(fault.Invalid, "metadataXML: it cannot be null; DELETE /organisation/saml ends single sign-on")
@@ -66,7 +66,7 @@ func (s service) told(ctx context.Context, body Changed) (*provider, error) {
 }
 
 // reconfigure changes the setup once.
-func (s service) reconfigure(ctx context.Context, body Changed, told *provider) (SAML, error) {
+func (s service) reconfigure(ctx context.Context, body ChangedSAML, told *provider) (SAML, error) {
 	c := identity.From(ctx)
 	have, err := s.read(ctx, c.Org)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -96,7 +96,7 @@ func (s service) reconfigure(ctx context.Context, body Changed, told *provider) 
 }
 
 // apply is have with what the body changes.
-func (s service) apply(ctx context.Context, have setup, body Changed, told *provider) (setup, error) {
+func (s service) apply(ctx context.Context, have setup, body ChangedSAML, told *provider) (setup, error) {
 	now, next := s.Clock.Now(), have
 	if have.Version == 0 {
 		next.Created, next.DefaultRole = now, identity.Viewer
@@ -123,7 +123,7 @@ func (s service) apply(ctx context.Context, have setup, body Changed, told *prov
 
 // rename sets the identity provider. Its word opens the account of any member, so that nobody sets it who does not hold
 // whatever a member can.
-func rename(ctx context.Context, next *setup, body Changed, told *provider) error {
+func rename(ctx context.Context, next *setup, body ChangedSAML, told *provider) error {
 	if told == nil && next.EntityID == "" {
 		return fault.New(fault.Invalid, "metadataXML or metadataURL is needed the first time")
 	}
@@ -195,16 +195,11 @@ func (s service) store(ctx context.Context, have, next setup, claims []table.Wri
 	return fault.Wrap("store single sign-on of "+org, s.Table.Transact(within(ctx), writes...))
 }
 
-// Ended names the organization whose single sign-on ended.
-type Ended struct {
-	ID string `json:"id" doc:"The organization"`
-}
-
-func (s service) remove(ctx context.Context, _ *struct{}) (Ended, error) {
+func (s service) remove(ctx context.Context, _ *struct{}) (rest.Deleted, error) {
 	org := identity.From(ctx).Org
 	have, err := s.read(ctx, org)
 	if err != nil {
-		return Ended{}, err
+		return rest.Deleted{}, err
 	}
 	writes := append([]table.Write{table.Delete(identity.SSOKey(org), expected(have))}, giveBack(org, have.Domains, nil)...)
 	if len(have.demanded()) > 0 {
@@ -212,11 +207,11 @@ func (s service) remove(ctx context.Context, _ *struct{}) (Ended, error) {
 	}
 	err = s.Table.Transact(within(ctx), writes...)
 	if _, raced := errors.AsType[*table.ConditionError](err); raced {
-		return Ended{}, changed()
+		return rest.Deleted{}, changed()
 	}
 	if err != nil {
-		return Ended{}, fault.Wrap("end single sign-on of "+org, err)
+		return rest.Deleted{}, fault.Wrap("end single sign-on of "+org, err)
 	}
 	audit.Note(ctx, audit.Change{Target: org, Before: s.shown(have)})
-	return Ended{org}, nil
+	return rest.Deleted{ID: org}, nil
 }

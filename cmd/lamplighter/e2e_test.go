@@ -10,7 +10,6 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/shared/engine/table/tabletest"
-	"lamplighter.dev/shared/people/accounts"
 )
 
 // ways are what people do with the service, from one end to the other. Each starts a service of its own.

@@ -10,7 +10,6 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/shared/engine/table/tabletest"
-	"lamplighter.dev/shared/people/accounts"
 )
 
 // account is the body that connects moto's account.

@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/listing"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/engine/table"
@@ -28,21 +27,21 @@ func (s *service) historyOperations(g *rest.Group) {
 	}, s.history)
 }
 
-func (s *service) history(ctx context.Context, in *historyQuery) (rest.List[execution.Change], error) {
+func (s *service) history(ctx context.Context, in *historyQuery) (rest.List[execution.StateChange], error) {
 	org := identity.From(ctx).Org
 	reach, err := s.reach(ctx, reading)
 	if err != nil {
-		return rest.List[execution.Change]{}, err
+		return rest.List[execution.StateChange]{}, err
 	}
 	q, count, known := in.query(org)
-	r := listing.Reading[execution.Change]{Store: s.p.Table, Page: in.Page}
+	r := rest.Reading[execution.StateChange]{Store: s.p.Table, Page: in.Page}
 	switch named := in.ResourceUID != ""; {
 	case named && !reach[0].HasUID(in.ResourceUID):
-		return rest.List[execution.Change]{Page: in.Page.Page, Limit: in.Limit}, nil
+		return rest.List[execution.StateChange]{Page: in.Page.Page, Limit: in.Limit}, nil
 	case known && (named || reach[0].All()):
 		return counted(ctx, r, q, count)
 	}
-	return r.Filtered(ctx, q, func(c execution.Change) bool {
+	return r.Filtered(ctx, q, func(c execution.StateChange) bool {
 		return reach[0].HasUID(c.ResourceUID) && (in.ChangedByType == "" || execution.ChangedByType(c.ChangedBy) == in.ChangedByType)
 	})
 }

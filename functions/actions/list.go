@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/listing"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/engine/table"
@@ -51,7 +50,7 @@ func (s *service) list(ctx context.Context, in *filter) (rest.List[execution.Act
 	if err != nil {
 		return rest.List[execution.Action]{}, err
 	}
-	r := listing.Reading[execution.Action]{Store: s.p.Table, Page: in.Page}
+	r := rest.Reading[execution.Action]{Store: s.p.Table, Page: in.Page}
 	var got rest.List[execution.Action]
 	if in.open() && reach[0].All() {
 		got, err = counted(ctx, r, in.query(org), counter{execution.CountKey(org, "ACT"), "all"})
@@ -73,8 +72,8 @@ type counter struct {
 }
 
 // counted reads the page of a partition whose length is counted: two round trips, whichever page it is.
-func counted[T any](ctx context.Context, r listing.Reading[T], q table.Query, c counter) (rest.List[T], error) {
-	total, err := listing.Count(ctx, r.Store, c.key, c.field)
+func counted[T any](ctx context.Context, r rest.Reading[T], q table.Query, c counter) (rest.List[T], error) {
+	total, err := rest.Count(ctx, r.Store, c.key, c.field)
 	if err != nil {
 		return rest.List[T]{}, err
 	}

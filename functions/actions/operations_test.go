@@ -305,10 +305,10 @@ func TestHistoryIsListedNewestFirstByEachFilter(t *testing.T) {
 		if strings.Contains(path, "?") {
 			sep = "&"
 		}
-		var got []execution.Change
+		var got []execution.StateChange
 		for page := 1; page == 1 || len(got) < total; page++ {
 			code, body, _ := a.call(ours, "GET", fmt.Sprintf("%s%spage=%d&limit=100", path, sep, page), "")
-			list := data[rest.List[execution.Change]](t, body)
+			list := data[rest.List[execution.StateChange]](t, body)
 			if code != 200 || list.Total != total || list.Page != page || (len(list.Items) == 0 && total > 0) {
 				t.Fatalf("%s page %d: %d, %d items of %d", path, page, code, len(list.Items), list.Total)
 			}

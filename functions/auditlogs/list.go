@@ -9,7 +9,6 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/listing"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -55,7 +54,7 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[audit.Row]
 	org := identity.From(ctx).Org
 	q := in.query(org)
 	q.Reverse = true
-	r := listing.Reading[audit.Row]{Store: s.p.Table, Page: in.Page}
+	r := rest.Reading[audit.Row]{Store: s.p.Table, Page: in.Page}
 	if in.filtered() {
 		return r.Filtered(ctx, q, in.meets)
 	}

@@ -13,15 +13,16 @@ import (
 	"lamplighter.dev/shared/people/sessions"
 )
 
-type logInInput struct {
-	Body struct {
-		Email    string `json:"email,omitempty" maxLength:"254" doc:"The address; for provider email" example:"ada@example.com"`
-		Password string `json:"password,omitempty" maxLength:"1024" doc:"The password; for provider email"`
-		Provider string `json:"provider,omitempty" enum:"email,google,github" default:"email" doc:"Who vouches for the caller; github does so at GET /auth/github/url alone"`
-		Token    string `json:"token,omitempty" maxLength:"8192" doc:"The id token; for provider google"`
-		TenantID string `json:"tenantID,omitempty" maxLength:"64" doc:"The organization to work in; without one, the user's first"`
-	}
+// LogInRequest is the body of POST /auth/login.
+type LogInRequest struct {
+	Email    string `json:"email,omitempty" maxLength:"254" doc:"The address; for provider email" example:"ada@example.com"`
+	Password string `json:"password,omitempty" maxLength:"1024" doc:"The password; for provider email"`
+	Provider string `json:"provider,omitempty" enum:"email,google,github" default:"email" doc:"Who vouches for the caller; github does so at GET /auth/github/url alone"`
+	Token    string `json:"token,omitempty" maxLength:"8192" doc:"The id token; for provider google"`
+	TenantID string `json:"tenantID,omitempty" maxLength:"64" doc:"The organization to work in; without one, the user's first"`
 }
+
+type logInInput struct{ Body LogInRequest }
 
 func (s *service) logIn(ctx context.Context, in *logInInput) (sessions.LoggedIn, error) {
 	switch in.Body.Provider {

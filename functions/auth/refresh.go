@@ -7,12 +7,13 @@ import (
 	"lamplighter.dev/shared/people/sessions"
 )
 
-type refreshInput struct {
-	Body struct {
-		RefreshToken string `json:"refreshToken" maxLength:"256" doc:"The newest refresh token of the session"`
-		TenantID     string `json:"tenantID,omitempty" maxLength:"64" doc:"The organization to move the session to"`
-	}
+// RefreshRequest is the body of POST /auth/refresh.
+type RefreshRequest struct {
+	RefreshToken string `json:"refreshToken" maxLength:"256" doc:"The newest refresh token of the session"`
+	TenantID     string `json:"tenantID,omitempty" maxLength:"64" doc:"The organization to move the session to"`
 }
+
+type refreshInput struct{ Body RefreshRequest }
 
 func (s *service) refresh(ctx context.Context, in *refreshInput) (sessions.LoggedIn, error) {
 	if err := s.take(ctx, refreshes, source(ctx)); err != nil {
@@ -21,11 +22,12 @@ func (s *service) refresh(ctx context.Context, in *refreshInput) (sessions.Logge
 	return s.sessions.Refresh(ctx, in.Body.RefreshToken, in.Body.TenantID)
 }
 
-type logOutInput struct {
-	Body *struct {
-		RefreshToken string `json:"refreshToken,omitempty" maxLength:"256" doc:"Ends the session of this token as well, when it is another one of the caller"`
-	}
+// LogOutRequest is the body of POST /auth/logout, which may be left out.
+type LogOutRequest struct {
+	RefreshToken string `json:"refreshToken,omitempty" maxLength:"256" doc:"Ends the session of this token as well, when it is another one of the caller"`
 }
+
+type logOutInput struct{ Body *LogOutRequest }
 
 func (s *service) logOut(ctx context.Context, in *logOutInput) (Message, error) {
 	caller := identity.From(ctx)

@@ -56,14 +56,15 @@ func (s *service) useUp(ctx context.Context, use table.Write, ws ...table.Write)
 	return fault.Wrap("use up "+use.Item.PK, err)
 }
 
-type resetInput struct {
-	Body struct {
-		ResetToken string `json:"resetToken,omitempty" maxLength:"128" doc:"From PATCH /auth/otp/validate; or else email and otp"`
-		Email      string `json:"email,omitempty" maxLength:"254" doc:"The address that the code was mailed to"`
-		OTP        string `json:"otp,omitempty" pattern:"^[0-9]{6}$" patternDescription:"six digits" doc:"The code of POST /auth/password/forget"`
-		Password   string `json:"password" minLength:"12" maxLength:"128" doc:"The new password, 12 to 128 characters"`
-	}
+// PasswordReset is the body of PATCH /auth/password/reset.
+type PasswordReset struct {
+	ResetToken string `json:"resetToken,omitempty" maxLength:"128" doc:"From PATCH /auth/otp/validate; or else email and otp"`
+	Email      string `json:"email,omitempty" maxLength:"254" doc:"The address that the code was mailed to"`
+	OTP        string `json:"otp,omitempty" pattern:"^[0-9]{6}$" patternDescription:"six digits" doc:"The code of POST /auth/password/forget"`
+	Password   string `json:"password" minLength:"12" maxLength:"128" doc:"The new password, 12 to 128 characters"`
 }
+
+type resetInput struct{ Body PasswordReset }
 
 func (s *service) reset(ctx context.Context, in *resetInput) (Message, error) {
 	if err := acceptable(in.Body.Password, ""); err != nil {

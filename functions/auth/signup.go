@@ -11,22 +11,26 @@ import (
 	"lamplighter.dev/shared/people/accounts"
 )
 
-type signUpInput struct {
-	Body struct {
-		Email    string `json:"email" maxLength:"254" doc:"The address; upper and lower case are one" example:"ada@example.com"`
-		Password string `json:"password" minLength:"12" maxLength:"128" doc:"12 to 128 characters, not one that is easily guessed"`
-		Name     string `json:"name,omitempty" maxLength:"100" doc:"The name of the person; without one, the part of the address before the @" example:"Ada"`
-	}
+// SignUpRequest is the body of POST /auth/signup.
+type SignUpRequest struct {
+	Email    string `json:"email" maxLength:"254" doc:"The address; upper and lower case are one" example:"ada@example.com"`
+	Password string `json:"password" minLength:"12" maxLength:"128" doc:"12 to 128 characters, not one that is easily guessed"`
+	Name     string `json:"name,omitempty" maxLength:"100" doc:"The name of the person; without one, the part of the address before the @" example:"Ada"`
 }
 
-// SignedUp is a new account.
+type signUpInput struct{ Body SignUpRequest }
+
+// SignedUp is the answer to POST /auth/signup.
 type SignedUp struct {
-	User struct {
-		ID       string `json:"id" doc:"The user" example:"usr_01k8z3v5y0e6m9x2q4t7r1c8bd"`
-		Email    string `json:"email" doc:"The address, in the spelling that is kept"`
-		Name     string `json:"name" doc:"The name"`
-		Verified bool   `json:"emailVerified" doc:"False until the mailed code was used"`
-	} `json:"user"`
+	User SignedUpUser `json:"user"`
+}
+
+// SignedUpUser is an account that has been made.
+type SignedUpUser struct {
+	ID       string `json:"id" doc:"The user" example:"usr_01k8z3v5y0e6m9x2q4t7r1c8bd"`
+	Email    string `json:"email" doc:"The address, in the spelling that is kept"`
+	Name     string `json:"name" doc:"The name"`
+	Verified bool   `json:"emailVerified" doc:"False until the mailed code was used"`
 }
 
 func (s *service) signUp(ctx context.Context, in *signUpInput) (SignedUp, error) {
@@ -97,11 +101,12 @@ func (s *service) admit(ctx context.Context, u, old identity.User, contested boo
 	return s.issue(ctx, order{purpose: verification, address: u.Email, user: u.ID, template: template}, writes...)
 }
 
-type addressInput struct {
-	Body struct {
-		Email string `json:"email" maxLength:"254" doc:"The address" example:"ada@example.com"`
-	}
+// CodeRequest is the body of the operations that mail a code.
+type CodeRequest struct {
+	Email string `json:"email" maxLength:"254" doc:"The address" example:"ada@example.com"`
 }
+
+type addressInput struct{ Body CodeRequest }
 
 func (s *service) requestVerification(ctx context.Context, in *addressInput) (Message, error) {
 	err := s.mailCode(ctx, verification, in.Body.Email, mail.VerifyAddress)
@@ -131,13 +136,14 @@ func (s *service) mailCode(ctx context.Context, purpose, email string, t mail.Te
 	return s.issue(ctx, o)
 }
 
-type validateInput struct {
-	Body struct {
-		Email   string `json:"email" maxLength:"254" doc:"The address that the code was mailed to"`
-		OTP     string `json:"otp" pattern:"^[0-9]{6}$" patternDescription:"six digits" doc:"The code" example:"042137"`
-		Purpose string `json:"purpose,omitempty" enum:"email_verification,password_reset" default:"email_verification" doc:"What the code was asked for"`
-	}
+// CodeValidation is the body of PATCH /auth/otp/validate.
+type CodeValidation struct {
+	Email   string `json:"email" maxLength:"254" doc:"The address that the code was mailed to"`
+	OTP     string `json:"otp" pattern:"^[0-9]{6}$" patternDescription:"six digits" doc:"The code" example:"042137"`
+	Purpose string `json:"purpose,omitempty" enum:"email_verification,password_reset" default:"email_verification" doc:"What the code was asked for"`
 }
+
+type validateInput struct{ Body CodeValidation }
 
 // Validated is what a right code gives.
 type Validated struct {

@@ -8,6 +8,7 @@ import (
 
 	"lamplighter.dev/functions/cloudaccounts/kubeconfig"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
@@ -136,26 +137,26 @@ func crowded(was table.Item, accountID string) error {
 }
 
 // deregister forgets how a cluster is entered. The cloud is not asked: it may have the cluster no more.
-func (s *service) deregister(ctx context.Context, in *ClusterPath) (Removed, error) {
+func (s *service) deregister(ctx context.Context, in *ClusterPath) (rest.Deleted, error) {
 	org := identity.From(ctx).Org
 	a, err := s.account(ctx, org, in.AccountID)
 	if err != nil {
-		return Removed{}, err
+		return rest.Deleted{}, err
 	}
 	name, err := in.changed(ctx)
 	if err != nil {
-		return Removed{}, err
+		return rest.Deleted{}, err
 	}
 	err = s.p.Table.Transact(ctx, table.Delete(inventory.ClusterKey(org, a.ID, name), table.Exists()),
 		table.Update(inventory.AccountKey(org, a.ID), []table.Change{table.Add("clusters", -1)}, table.Exists()))
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		if _, gone := lost.Old(1); gone {
-			return Removed{}, unknown(a.ID)
+			return rest.Deleted{}, unknown(a.ID)
 		}
-		return Removed{}, fault.New(fault.NotFound, "the cluster %.128q in region %.64q is not registered", name.Name, name.Region)
+		return rest.Deleted{}, fault.New(fault.NotFound, "the cluster %.128q in region %.64q is not registered", name.Name, name.Region)
 	}
 	if err != nil {
-		return Removed{}, fmt.Errorf("deregister cluster %s: %w", name.Name, err)
+		return rest.Deleted{}, fmt.Errorf("deregister cluster %s: %w", name.Name, err)
 	}
-	return Removed{ID: name.Region + "/" + name.Name}, nil
+	return rest.Deleted{ID: name.Region + "/" + name.Name}, nil
 }

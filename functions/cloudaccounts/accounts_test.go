@@ -196,7 +196,7 @@ func TestDeleteForgetsTheAccountAndItsResources(t *testing.T) {
 	s := newStage(t)
 	a := s.settled(alice)
 	other := s.settled(alice, fields{"name": "Other", "cloudAccountID": "222"})
-	if got := data[cloudaccounts.Removed](s, s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil), 200); got.ID != a.ID {
+	if got := data[rest.Deleted](s, s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil), 200); got.ID != a.ID {
 		t.Errorf("answer names %q; want %q", got.ID, a.ID)
 	}
 	if got := s.call(alice, "GET", "/cloud-accounts/"+a.ID, nil); got.status != 404 {
@@ -241,7 +241,7 @@ func TestAnAccountInUseIsNotDeleted(t *testing.T) {
 	}
 	act.Status = execution.Succeeded
 	put()
-	data[cloudaccounts.Removed](s, s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil), 200)
+	data[rest.Deleted](s, s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil), 200)
 }
 
 func TestDiscoverGivesTheDiscoveryThatIsUnderWay(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/functions/cloudaccounts/kubeconfig"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -93,7 +94,7 @@ func TestClustersAreListedRegisteredAndDeregistered(t *testing.T) {
 			t.Errorf("the account counts %d of %d registrations; want 1", counts, rows)
 		}
 	}
-	if got := data[cloudaccounts.Removed](s, s.call(alice, "DELETE", path, nil), 200); got.ID != "us-east-2/main" {
+	if got := data[rest.Deleted](s, s.call(alice, "DELETE", path, nil), 200); got.ID != "us-east-2/main" {
 		t.Errorf("the answer names %q", got.ID)
 	}
 	if got := s.call(alice, "DELETE", path, nil); got.status != 404 || !strings.Contains(unquoted(got.body), `"main" in region "us-east-2" is not registered`) {
@@ -249,7 +250,7 @@ func TestListsOfClustersArePagedAndTellWhatTheyLack(t *testing.T) {
 	if got := told(s.clusters(viewer, a.ID, "")); got != "us-east-1/main deleted kubeconfig true" {
 		t.Errorf("a cluster that is no more: %s", got)
 	}
-	data[cloudaccounts.Removed](s, s.call(alice, "DELETE", access(a.ID, "us-east-1", "main"), nil), 200)
+	data[rest.Deleted](s, s.call(alice, "DELETE", access(a.ID, "us-east-1", "main"), nil), 200)
 }
 
 func TestAnAccountTakesItsRegistrationsWithIt(t *testing.T) {
@@ -258,7 +259,7 @@ func TestAnAccountTakesItsRegistrationsWithIt(t *testing.T) {
 	for _, region := range []string{"us-east-1", "us-east-2"} {
 		data[cloudaccounts.Cluster](s, s.call(alice, "PUT", access(a.ID, region, "main"), byToken), 200)
 	}
-	data[cloudaccounts.Removed](s, s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil), 200)
+	data[rest.Deleted](s, s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil), 200)
 	if _, rows := s.counted(alice.Org, a.ID); rows != 0 {
 		t.Errorf("%d registrations outlive their account", rows)
 	}
@@ -282,7 +283,7 @@ func TestNoRegistrationOutlivesItsAccount(t *testing.T) {
 			t.Errorf("try %d: the account counts %d of %d registrations", try, counts, rows)
 		}
 		if s.call(alice, "GET", "/cloud-accounts/"+a.ID, nil).status == 200 {
-			data[cloudaccounts.Removed](s, s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil), 200)
+			data[rest.Deleted](s, s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil), 200)
 		}
 	}
 }
@@ -324,7 +325,7 @@ func TestAFullAccountLeavesInOneTransaction(t *testing.T) {
 	if l := s.clusters(alice, a.ID, "?limit=100"); l.Total != inventory.MaxClusters+1 {
 		t.Errorf("%d clusters; want those registered and the one that is there", l.Total)
 	}
-	data[cloudaccounts.Removed](s, s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil), 200)
+	data[rest.Deleted](s, s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil), 200)
 	if _, rows := s.counted(alice.Org, a.ID); rows != 0 {
 		t.Errorf("%d registrations are left", rows)
 	}

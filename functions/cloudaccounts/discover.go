@@ -25,8 +25,8 @@ func (s *service) discover(ctx context.Context, in *accountInput) (rest.Job, err
 	return rest.Job{JobID: j.ID, Status: string(j.Status), StatusURL: accounts + "/" + in.AccountID + "/discover/" + j.ID}, nil
 }
 
-// Progress is how far a discovery is.
-type Progress struct {
+// DiscoveryProgress is how far a discovery is.
+type DiscoveryProgress struct {
 	JobID            string           `json:"jobID"`
 	CloudAccountID   string           `json:"cloudAccountID" doc:"Our id of the account"`
 	Status           discovery.Status `json:"status" enum:"running,succeeded,partial,failed" doc:"partial: some partitions could not be read"`
@@ -58,23 +58,23 @@ type progressInput struct {
 	JobID     string `path:"jobID" maxLength:"64"`
 }
 
-func (s *service) progress(ctx context.Context, in *progressInput) (Progress, error) {
+func (s *service) progress(ctx context.Context, in *progressInput) (DiscoveryProgress, error) {
 	missing := fault.New(fault.NotFound, "there is no discovery %.64q of account %.64q", in.JobID, in.AccountID)
 	if !id.Valid("job", in.JobID) {
-		return Progress{}, missing
+		return DiscoveryProgress{}, missing
 	}
 	j, parts, err := discovery.Read(ctx, s.p.Table, identity.From(ctx).Org, in.JobID)
 	if err != nil {
-		return Progress{}, err
+		return DiscoveryProgress{}, err
 	}
 	if j.AccountID != in.AccountID {
-		return Progress{}, missing
+		return DiscoveryProgress{}, missing
 	}
 	return summed(j, parts), nil
 }
 
-func summed(j discovery.Job, parts []discovery.Part) Progress {
-	out := Progress{
+func summed(j discovery.Job, parts []discovery.Part) DiscoveryProgress {
+	out := DiscoveryProgress{
 		JobID: j.ID, CloudAccountID: j.AccountID, Status: j.Status, Error: j.Error, Partitions: j.Partitions,
 		Failures: []Failure{}, StartedAt: j.StartedAt, CompletedAt: j.CompletedAt,
 	}

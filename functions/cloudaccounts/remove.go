@@ -8,6 +8,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
@@ -20,30 +21,25 @@ import (
 // oldest is how long an action can be in flight: the TimeoutSeconds of its machine.
 const oldest = 24 * time.Hour
 
-// Removed is the answer to a delete.
-type Removed struct {
-	ID string `json:"id"`
-}
-
 // remove ends an account. Its resources are forgotten by a discovery that finds no account any more, so that the answer
 // does not wait for them and a process that dies loses nothing.
-func (s *service) remove(ctx context.Context, in *accountInput) (Removed, error) {
+func (s *service) remove(ctx context.Context, in *accountInput) (rest.Deleted, error) {
 	org := identity.From(ctx).Org
 	a, err := s.account(ctx, org, in.AccountID)
 	if err != nil {
-		return Removed{}, err
+		return rest.Deleted{}, err
 	}
 	audit.Note(ctx, audit.Change{Before: shown(a)})
 	if err = s.idle(ctx, org, a.ID); err != nil {
-		return Removed{}, err
+		return rest.Deleted{}, err
 	}
 	known, err := s.registrations(ctx, org, a.ID)
 	if err != nil {
-		return Removed{}, err
+		return rest.Deleted{}, err
 	}
 	j, ws, err := discovery.New(org, a.ID, s.p.Clock.Now())
 	if err != nil {
-		return Removed{}, err
+		return rest.Deleted{}, err
 	}
 	for i := range known {
 		ws = append(ws, table.Delete(inventory.ClusterKey(org, a.ID, known[i].ClusterName), table.Exists()))
@@ -52,13 +48,13 @@ func (s *service) remove(ctx context.Context, in *accountInput) (Removed, error)
 		release(nativeKey(org, a.Provider, a.CloudAccountID), a.ID), release(nameKey(org, a.Name), a.ID))
 	err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix), ws...)
 	if _, ok := errors.AsType[*table.ConditionError](err); ok {
-		return Removed{}, fault.New(fault.Conflict, "the account was changed by somebody else meanwhile: read it again")
+		return rest.Deleted{}, fault.New(fault.Conflict, "the account was changed by somebody else meanwhile: read it again")
 	}
 	if err != nil {
-		return Removed{}, fmt.Errorf("delete account %s: %w", a.ID, err)
+		return rest.Deleted{}, fmt.Errorf("delete account %s: %w", a.ID, err)
 	}
 	discovery.Run(ctx, s.p, org, j)
-	return Removed{ID: a.ID}, nil
+	return rest.Deleted{ID: a.ID}, nil
 }
 
 // counted holds while the account has as many registrations as are known. As each of those must still exist, it has no

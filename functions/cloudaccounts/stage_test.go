@@ -161,17 +161,17 @@ func (s *stage) get(c identity.Caller, accountID string) cloudaccounts.Account {
 }
 
 // follow polls a discovery to its end.
-func (s *stage) follow(c identity.Caller, statusURL string) cloudaccounts.Progress {
+func (s *stage) follow(c identity.Caller, statusURL string) cloudaccounts.DiscoveryProgress {
 	s.t.Helper()
 	for range 2000 {
-		p := data[cloudaccounts.Progress](s, s.call(c, "GET", statusURL, nil), http.StatusOK)
+		p := data[cloudaccounts.DiscoveryProgress](s, s.call(c, "GET", statusURL, nil), http.StatusOK)
 		if p.Status != "running" {
 			return p
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
 	s.t.Fatalf("discovery %s does not end", statusURL)
-	return cloudaccounts.Progress{}
+	return cloudaccounts.DiscoveryProgress{}
 }
 
 // settled is an account whose first discovery has ended.

@@ -16,8 +16,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Change is the body of PUT /cloud-accounts/{accountID}.
-type Change struct {
+// ChangedAccount is the body of PUT /cloud-accounts/{accountID}.
+type ChangedAccount struct {
 	Name            rest.Patch[string]            `json:"name,omitzero" minLength:"1" maxLength:"100"`
 	AuthMethod      rest.Patch[string]            `json:"authMethod,omitzero" maxLength:"64" doc:"Needs credentials beside it"`
 	PermissionLevel rest.Patch[string]            `json:"permissionLevel,omitzero" enum:"read_only,read_write"`
@@ -28,7 +28,7 @@ type Change struct {
 
 type changeInput struct {
 	AccountID string `path:"accountID" maxLength:"64"`
-	Body      Change
+	Body      ChangedAccount
 }
 
 func (s *service) update(ctx context.Context, in *changeInput) (Account, error) {
@@ -71,7 +71,7 @@ type noted struct {
 }
 
 // changed is the account as it will be, and its new credentials, nil when they stay.
-func (s *service) changed(ctx context.Context, org string, a inventory.Account, c Change) (inventory.Account, map[string]string, error) {
+func (s *service) changed(ctx context.Context, org string, a inventory.Account, c ChangedAccount) (inventory.Account, map[string]string, error) {
 	if err := c.clearable(); err != nil {
 		return a, nil, err
 	}
@@ -91,7 +91,7 @@ func (s *service) changed(ctx context.Context, org string, a inventory.Account, 
 }
 
 // clearable refuses null where there must be a value.
-func (c *Change) clearable() error {
+func (c *ChangedAccount) clearable() error {
 	for name, null := range map[string]bool{
 		"name": c.Name.Null, "authMethod": c.AuthMethod.Null, "permissionLevel": c.PermissionLevel.Null,
 		"credentials": c.Credentials.Null,

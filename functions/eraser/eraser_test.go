@@ -131,7 +131,7 @@ func (s *stage) estate(org string, n int) {
 		s.put(within+"JOB", "job_"+name, struct{}{})
 		s.put(within+"JOB#job_"+name, "eu#vm", struct{}{})
 		s.put(within+"SCAN#job_"+name, "ca#eu#vm#1", struct{}{})
-		c := execution.Change{ID: id.New("sh", s.clock.Now()), ResourceUID: "res:" + name, ChangedBy: "user:" + u.Email}
+		c := execution.StateChange{ID: id.New("sh", s.clock.Now()), ResourceUID: "res:" + name, ChangedBy: "user:" + u.Email}
 		s.put(execution.HistoryPK(org), c.ID, c)
 		s.put(execution.HistoryTypePK(org, "user"), c.ID, c)
 		s.put(execution.HistoryResourcePK(org, c.ResourceUID), c.ID, c)

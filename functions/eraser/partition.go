@@ -237,7 +237,7 @@ func (e *eraser) scans(ctx context.Context, jobs []table.Item) error {
 
 // histories are the changes by resource and by kind of cause: each is in the whole history too.
 func (e *eraser) histories(ctx context.Context, items []table.Item) error {
-	changes, err := table.DecodeAll[execution.Change](items)
+	changes, err := table.DecodeAll[execution.StateChange](items)
 	if err != nil {
 		return err
 	}

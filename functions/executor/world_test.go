@@ -207,11 +207,11 @@ func (w *world) resource(uid string) inventory.Resource {
 }
 
 // history are all state changes, oldest first.
-func (w *world) history() []execution.Change {
+func (w *world) history() []execution.StateChange {
 	w.t.Helper()
 	page, err := w.store.Query(w.ctx, table.Query{PK: execution.HistoryPK(org), Limit: 10_000})
 	w.must(err)
-	out, err := table.DecodeAll[execution.Change](page.Items)
+	out, err := table.DecodeAll[execution.StateChange](page.Items)
 	w.must(err)
 	return out
 }

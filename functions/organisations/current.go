@@ -58,8 +58,8 @@ func (s service) current(ctx context.Context, _ *struct{}) (Current, error) {
 	return shown(o), err
 }
 
-// Change is the body of PUT /organisation.
-type Change struct {
+// ChangedOrganisation is the body of PUT /organisation.
+type ChangedOrganisation struct {
 	Name             rest.Patch[string]  `json:"name,omitzero" minLength:"1" maxLength:"100" doc:"What to call it"`
 	Currency         rest.Patch[string]  `json:"currency,omitzero" minLength:"3" maxLength:"3" doc:"ISO 4217; null is USD" example:"EUR"`
 	MCPEnabled       rest.Patch[bool]    `json:"mcpEnabled,omitzero" doc:"Whether assistants may work in the organization over MCP; null is false"`
@@ -68,7 +68,7 @@ type Change struct {
 	AnomalyMinUSD    rest.Patch[string]  `json:"anomalyMinUSD,omitzero" maxLength:"16" doc:"A decimal from 0 to 999999999.99; null is 1" example:"1"`
 }
 
-type changeInput struct{ Body Change }
+type changeInput struct{ Body ChangedOrganisation }
 
 func (s service) change(ctx context.Context, in *changeInput) (Current, error) {
 	old, err := s.row(ctx)
@@ -91,7 +91,7 @@ func (s service) change(ctx context.Context, in *changeInput) (Current, error) {
 
 // apply changes the fields that were sent, and tells what is to be changed in the store: nothing else, so that two who
 // change different settings at the same time do not undo each other.
-func (c Change) apply(o *identity.TenantRow) ([]table.Change, error) {
+func (c ChangedOrganisation) apply(o *identity.TenantRow) ([]table.Change, error) {
 	if err := c.sound(); err != nil {
 		return nil, err
 	}

@@ -42,11 +42,12 @@ func Operations(p *platform.Platform) *rest.Group {
 
 type service struct{ *platform.Platform }
 
-type createInput struct {
-	Body struct {
-		Name string `json:"name" minLength:"1" maxLength:"100" doc:"What to call it" example:"Ada's engines"`
-	}
+// NewOrganisation is the body of POST /organisations.
+type NewOrganisation struct {
+	Name string `json:"name" minLength:"1" maxLength:"100" doc:"What to call it" example:"Ada's engines"`
 }
+
+type createInput struct{ Body NewOrganisation }
 
 func (s service) create(ctx context.Context, in *createInput) (identity.Organisation, error) {
 	name, err := displayname.Clean("name", in.Body.Name, 100)

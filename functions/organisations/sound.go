@@ -27,7 +27,7 @@ var (
 )
 
 // sound refuses what no organization can have.
-func (c Change) sound() error {
+func (c ChangedOrganisation) sound() error {
 	if c.Name.Null {
 		return fault.New(fault.Invalid, "name: it cannot be null")
 	}

@@ -248,16 +248,16 @@ func (c ChangedGroup) apply(g *inventory.Group) {
 	}
 }
 
-func (s *service) remove(ctx context.Context, in *GroupInput) (Deleted, error) {
+func (s *service) remove(ctx context.Context, in *GroupInput) (rest.Deleted, error) {
 	g, err := s.read(ctx, in.GroupID)
 	if err != nil {
-		return Deleted{}, err
+		return rest.Deleted{}, err
 	}
 	audit.Note(ctx, audit.Change{Before: brief(g)})
 	if err = s.unused(ctx, g); err != nil {
-		return Deleted{}, err
+		return rest.Deleted{}, err
 	}
-	return Deleted{g.ID}, s.inventory.DeleteGroup(ctx, org(ctx), g)
+	return rest.Deleted{ID: g.ID}, s.inventory.DeleteGroup(ctx, org(ctx), g)
 }
 
 // recent is how many bulk actions, the newest, are looked at for one that is still under way.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -103,7 +104,7 @@ func last(places []inventory.Place, tier int) int {
 	return n
 }
 
-func (s *service) removeMember(ctx context.Context, in *MemberInput) (Deleted, error) {
+func (s *service) removeMember(ctx context.Context, in *MemberInput) (rest.Deleted, error) {
 	_, err := s.change(ctx, in.GroupID, func(places []inventory.Place) ([]inventory.Place, error) {
 		n := len(places)
 		places = slices.DeleteFunc(places, func(p inventory.Place) bool { return p.ResourceID == in.ResourceID })
@@ -112,7 +113,7 @@ func (s *service) removeMember(ctx context.Context, in *MemberInput) (Deleted, e
 		}
 		return places, nil
 	})
-	return Deleted{in.ResourceID}, err
+	return rest.Deleted{ID: in.ResourceID}, err
 }
 
 // Sequence is the body of PATCH /resource-groups/{groupID}/sequence.

@@ -77,11 +77,6 @@ func (s *service) memberOperations(g *rest.Group) {
 	}, s.sequence)
 }
 
-// Deleted names what was deleted.
-type Deleted struct {
-	ID string `json:"id"`
-}
-
 // GroupInput names the group of a request. It is exported so that the framework looks into it where it is embedded.
 type GroupInput struct {
 	GroupID string `path:"groupID" maxLength:"64"`

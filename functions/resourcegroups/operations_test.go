@@ -148,7 +148,7 @@ func TestAGroupFromItsCreationToItsEnd(t *testing.T) {
 	a.want("added to at a place", a.group(http.MethodPost, path+"/resources/"+a.ids[4], `{"tier":3,"order":2}`), "2@1.1 1@1.2 3@1.3 0@2.1 4@3.2")
 	a.want("added again elsewhere", a.group(http.MethodPost, path+"/resources/"+a.ids[4], `{"tier":2}`), "2@1.1 1@1.2 3@1.3 0@2.1 4@2.2")
 	a.want("in another sequence", a.group(http.MethodPatch, path+"/sequence", `{`+a.members(4, "1.1", 2, "2.2")+`}`), "4@1.1 1@1.2 3@1.3 0@2.1 2@2.2")
-	if w := a.call(ours, http.MethodDelete, path+"/resources/"+a.ids[1], ""); data[Deleted](t, w).ID != a.ids[1] {
+	if w := a.call(ours, http.MethodDelete, path+"/resources/"+a.ids[1], ""); data[rest.Deleted](t, w).ID != a.ids[1] {
 		t.Errorf("taken out: %s", w.Body)
 	}
 	a.want("after one was taken out", a.group(http.MethodGet, path, ""), "4@1.1 3@1.3 0@2.1 2@2.2")
@@ -158,7 +158,7 @@ func TestAGroupFromItsCreationToItsEnd(t *testing.T) {
 	if list.Total != 1 || list.Items[0].Name != "Shop" || list.Items[0].FailurePolicy != "abort" {
 		t.Errorf("listed: %+v", list)
 	}
-	if w := a.call(ours, http.MethodDelete, path, ""); data[Deleted](t, w).ID != g.ID {
+	if w := a.call(ours, http.MethodDelete, path, ""); data[rest.Deleted](t, w).ID != g.ID {
 		t.Errorf("deleted: %s", w.Body)
 	}
 	if w := a.call(ours, http.MethodGet, path, ""); w.Code != http.StatusNotFound {

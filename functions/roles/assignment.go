@@ -133,7 +133,7 @@ type AssignmentInput struct {
 	AssignmentID string `path:"assignmentID" maxLength:"64"`
 }
 
-func (s *service) revoke(ctx context.Context, in *AssignmentInput) (Deleted, error) {
+func (s *service) revoke(ctx context.Context, in *AssignmentInput) (rest.Deleted, error) {
 	var err error
 	for range tries {
 		var was Assignment
@@ -144,7 +144,7 @@ func (s *service) revoke(ctx context.Context, in *AssignmentInput) (Deleted, err
 			break
 		}
 	}
-	return Deleted{in.AssignmentID}, err
+	return rest.Deleted{ID: in.AssignmentID}, err
 }
 
 func (s *service) revokeOnce(ctx context.Context, assignmentID string) (Assignment, error) {

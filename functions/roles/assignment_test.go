@@ -35,7 +35,7 @@ func TestAnAssignmentFromItsCreationToItsEnd(t *testing.T) {
 	if list.Total != 1 || list.Items[0] != a {
 		t.Errorf("listed %+v", list)
 	}
-	if got := data[Deleted](s.as("olga", "DELETE /assignments/"+a.ID)); got.ID != a.ID {
+	if got := data[rest.Deleted](s.as("olga", "DELETE /assignments/"+a.ID)); got.ID != a.ID {
 		t.Errorf("deleted %+v", got)
 	}
 	if c = s.caller(ours, "lou"); len(c.Grants) != 0 {

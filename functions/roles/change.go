@@ -61,7 +61,7 @@ func (c *ChangedRole) sound() error {
 	return err
 }
 
-func (s *service) remove(ctx context.Context, in *RoleInput) (Deleted, error) {
+func (s *service) remove(ctx context.Context, in *RoleInput) (rest.Deleted, error) {
 	err := s.changeable(ctx, in.RoleID, func(a identity.Access, r identity.CustomRole) error {
 		if err := mayMake(ctx, r); err != nil {
 			return err
@@ -73,7 +73,7 @@ func (s *service) remove(ctx context.Context, in *RoleInput) (Deleted, error) {
 		audit.Note(ctx, audit.Change{Target: r.ID, Before: custom(r)})
 		return nil
 	})
-	return Deleted{in.RoleID}, err
+	return rest.Deleted{ID: in.RoleID}, err
 }
 
 // changeable changes one of the organization's own roles. Nobody changes a system role.

@@ -91,8 +91,3 @@ func (s *service) assignmentOperations(g *rest.Group) {
 			"somebody who holds more than they do.",
 	}, s.revoke)
 }
-
-// Deleted names what was deleted.
-type Deleted struct {
-	ID string `json:"id"`
-}

@@ -11,26 +11,26 @@ func listPolicies(context.Context, *struct{}) ([]grant.Policy, error) {
 	return grant.Policies(), nil
 }
 
-// Permission is a policy on a scope.
-type Permission struct {
+// HeldPermission is a policy on a scope.
+type HeldPermission struct {
 	Policy    string `json:"policy" example:"actions:execute"`
 	ScopeType string `json:"scopeType" enum:"org,team,resource"`
 	ScopeID   string `json:"scopeID" doc:"The organization, the team or the resource" example:"team_01k8z3v5y0e6m9x2q4t7r1c8bd"`
 }
 
-func listPermissions(ctx context.Context, _ *struct{}) ([]Permission, error) {
-	out := []Permission{}
+func listPermissions(ctx context.Context, _ *struct{}) ([]HeldPermission, error) {
+	out := []HeldPermission{}
 	c := identity.From(ctx)
 	for _, p := range grant.Policies() {
 		s := c.Scopes(p.ID)
 		if s.All {
-			out = append(out, Permission{p.ID, "org", c.Org})
+			out = append(out, HeldPermission{p.ID, "org", c.Org})
 		}
 		for _, id := range s.Teams {
-			out = append(out, Permission{p.ID, "team", id})
+			out = append(out, HeldPermission{p.ID, "team", id})
 		}
 		for _, id := range s.Resources {
-			out = append(out, Permission{p.ID, "resource", id})
+			out = append(out, HeldPermission{p.ID, "resource", id})
 		}
 	}
 	return out, nil

@@ -26,7 +26,7 @@ func TestPermissions(t *testing.T) {
 	s.assigned("pat", r.ID, "resource:"+res)
 	s.assigned("pat", grant.Operator, "team:"+team)
 	wide := s.role("Wide", "actions:read")
-	want := []Permission{
+	want := []HeldPermission{
 		{"actions:read", "org", ours},
 		{"actions:execute", "team", team},
 		{"budgets:read", "team", team},
@@ -35,15 +35,15 @@ func TestPermissions(t *testing.T) {
 		{"budgets:write", "resource", res},
 	}
 	s.assigned("pat", wide.ID, "org")
-	got := data[[]Permission](s.as("pat", "GET /permissions"))
-	got = slices.DeleteFunc(got, func(p Permission) bool {
+	got := data[[]HeldPermission](s.as("pat", "GET /permissions"))
+	got = slices.DeleteFunc(got, func(p HeldPermission) bool {
 		return !strings.HasPrefix(p.Policy, "actions") && !strings.HasPrefix(p.Policy, "budgets")
 	})
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	owner := data[[]Permission](s.as("olga", "GET /permissions"))
-	if len(owner) != len(grant.Policies()) || strings.Contains(text(owner), "*") || owner[2] != (Permission{"organisation:delete", "org", ours}) {
+	owner := data[[]HeldPermission](s.as("olga", "GET /permissions"))
+	if len(owner) != len(grant.Policies()) || strings.Contains(text(owner), "*") || owner[2] != (HeldPermission{"organisation:delete", "org", ours}) {
 		t.Errorf("an owner: %+v", owner)
 	}
 	s.member("nil")

@@ -36,7 +36,7 @@ func TestARoleFromItsCreationToItsEnd(t *testing.T) {
 	if r = data[Role](s.as("olga", "PUT /roles/"+r.ID+` {"name":"NIGHT SHIFT","description":null}`)); r.Name != "NIGHT SHIFT" || r.Description != "" || len(r.Policies) != 1 {
 		t.Errorf("renamed to %+v", r)
 	}
-	if got := data[Deleted](s.as("olga", "DELETE /roles/"+r.ID)); got.ID != r.ID {
+	if got := data[rest.Deleted](s.as("olga", "DELETE /roles/"+r.ID)); got.ID != r.ID {
 		t.Errorf("deleted %+v", got)
 	}
 	s.as("olga", "GET /roles/"+r.ID).says(404, r.ID)

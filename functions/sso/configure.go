@@ -15,8 +15,8 @@ import (
 	"lamplighter.dev/shared/people/saml"
 )
 
-// Changed is the body of PUT /organisation/saml.
-type Changed struct {
+// ChangedSAML is the body of PUT /organisation/saml.
+type ChangedSAML struct {
 	MetadataXML rest.Patch[string]   `json:"metadataXML,omitzero" minLength:"1" maxLength:"500000" doc:"The metadata of the identity provider"`
 	MetadataURL rest.Patch[string]   `json:"metadataURL,omitzero" minLength:"1" maxLength:"2048" doc:"Where to fetch them, once, now; instead of metadataXML"`
 	Domains     rest.Patch[[]string] `json:"domains,omitzero" maxItems:"20" doc:"All mail domains of the organization; one that is left out is given up" example:"[\"example.com\"]"`
@@ -25,7 +25,7 @@ type Changed struct {
 }
 
 type configureInput struct {
-	Body Changed
+	Body ChangedSAML
 }
 
 // maxAttempts bounds how often a change starts again because another one was faster.
@@ -49,7 +49,7 @@ func (s service) setSettings(ctx context.Context, in *configureInput) (SAML, err
 }
 
 // readProvider returns the provider that the metadata of the body describe; nil when there are none.
-func (s service) readProvider(ctx context.Context, body Changed) (*saml.Provider, error) {
+func (s service) readProvider(ctx context.Context, body ChangedSAML) (*saml.Provider, error) {
 	switch {
 	case body.MetadataXML.Null:
 		return nil, fault.New(fault.Invalid, "metadataXML: it cannot be null; DELETE /organisation/saml ends single sign-on")
@@ -77,7 +77,7 @@ func (s service) parseMetadata(field string, b []byte) (*saml.Provider, error) {
 }
 
 // trySetSettings changes the setup once.
-func (s service) trySetSettings(ctx context.Context, body Changed, told *saml.Provider) (SAML, error) {
+func (s service) trySetSettings(ctx context.Context, body ChangedSAML, told *saml.Provider) (SAML, error) {
 	c := identity.From(ctx)
 	have, err := s.readSetup(ctx, c.Org)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -107,7 +107,7 @@ func (s service) trySetSettings(ctx context.Context, body Changed, told *saml.Pr
 }
 
 // applyChange returns have with what the body changes.
-func (s service) applyChange(ctx context.Context, have setup, body Changed, told *saml.Provider) (setup, error) {
+func (s service) applyChange(ctx context.Context, have setup, body ChangedSAML, told *saml.Provider) (setup, error) {
 	now, next := s.Clock.Now(), have
 	if have.Version == 0 {
 		next.Created, next.DefaultRole = now, grant.Viewer
@@ -134,7 +134,7 @@ func (s service) applyChange(ctx context.Context, have setup, body Changed, told
 
 // setProvider sets the identity provider. Its word opens the account of any member, so that nobody sets it who does not hold
 // whatever a member can.
-func setProvider(ctx context.Context, next *setup, body Changed, told *saml.Provider) error {
+func setProvider(ctx context.Context, next *setup, body ChangedSAML, told *saml.Provider) error {
 	if told == nil && next.EntityID == "" {
 		return fault.New(fault.Invalid, "metadataXML or metadataURL is needed the first time")
 	}
@@ -206,16 +206,11 @@ func (s service) storeSetup(ctx context.Context, have, next setup, claims []tabl
 	return fault.Wrap("store single sign-on of "+org, s.Table.Transact(withClaims(ctx), writes...))
 }
 
-// Ended names the organization whose single sign-on ended.
-type Ended struct {
-	ID string `json:"id" doc:"The organization"`
-}
-
-func (s service) deleteSettings(ctx context.Context, _ *struct{}) (Ended, error) {
+func (s service) deleteSettings(ctx context.Context, _ *struct{}) (rest.Deleted, error) {
 	org := identity.From(ctx).Org
 	have, err := s.readSetup(ctx, org)
 	if err != nil {
-		return Ended{}, err
+		return rest.Deleted{}, err
 	}
 	writes := append([]table.Write{table.Delete(identity.SSOKey(org), ifUnchanged(have))}, releaseDomains(org, have.Domains, nil)...)
 	if len(have.enforcedDomains()) > 0 {
@@ -223,11 +218,11 @@ func (s service) deleteSettings(ctx context.Context, _ *struct{}) (Ended, error)
 	}
 	err = s.Table.Transact(withClaims(ctx), writes...)
 	if _, raced := errors.AsType[*table.ConditionError](err); raced {
-		return Ended{}, changedMeanwhile()
+		return rest.Deleted{}, changedMeanwhile()
 	}
 	if err != nil {
-		return Ended{}, fault.Wrap("end single sign-on of "+org, err)
+		return rest.Deleted{}, fault.Wrap("end single sign-on of "+org, err)
 	}
 	audit.Note(ctx, audit.Change{Target: org, Before: s.describeSetup(have)})
-	return Ended{org}, nil
+	return rest.Deleted{ID: org}, nil
 }

@@ -32,12 +32,13 @@ func (s service) requestKey(id string) table.Key {
 // sourceRateLimit is how many requests one address can begin: an office, not a flood.
 var sourceRateLimit = ratelimit.Rule{Name: "saml", Max: 600, Per: 10 * time.Minute}
 
-type initiateInput struct {
-	Body struct {
-		Email  string `json:"email,omitempty" maxLength:"254" doc:"An address; only its domain counts" example:"ada@example.com"`
-		Domain string `json:"domain,omitempty" maxLength:"254" doc:"Instead of email" example:"example.com"`
-	}
+// SignOnRequest is the body of POST /auth/saml/initiate.
+type SignOnRequest struct {
+	Email  string `json:"email,omitempty" maxLength:"254" doc:"An address; only its domain counts" example:"ada@example.com"`
+	Domain string `json:"domain,omitempty" maxLength:"254" doc:"Instead of email" example:"example.com"`
 }
+
+type initiateInput struct{ Body SignOnRequest }
 
 // Initiated says where to go.
 type Initiated struct {

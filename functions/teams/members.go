@@ -88,10 +88,10 @@ type memberInput struct {
 	Email string `path:"email" maxLength:"254" doc:"The member's address"`
 }
 
-func (s *service) removeMember(ctx context.Context, in *memberInput) (Removed, error) {
+func (s *service) removeMember(ctx context.Context, in *memberInput) (rest.Deleted, error) {
 	m, err := s.member(ctx, in.TeamID, in.Email)
 	if err != nil {
-		return Removed{}, err
+		return rest.Deleted{}, err
 	}
 	_, err = s.changeCrew(ctx, in.TeamID, func(crew []identity.Member) ([]identity.Member, error) {
 		n := len(crew)
@@ -102,5 +102,5 @@ func (s *service) removeMember(ctx context.Context, in *memberInput) (Removed, e
 		audit.Note(ctx, audit.Change{Target: in.TeamID, Before: NewTeamMember{m.Email}})
 		return append([]identity.Member{}, crew...), nil
 	})
-	return Removed{m.Email}, err
+	return rest.Deleted{ID: m.Email}, err
 }

@@ -106,8 +106,3 @@ func (s *service) resourceOperations(g *rest.Group) {
 type TeamInput struct {
 	TeamID string `path:"teamID" maxLength:"64" doc:"The team"`
 }
-
-// Removed names what was deleted, or taken out.
-type Removed struct {
-	ID string `json:"id"`
-}

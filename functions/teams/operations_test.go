@@ -46,12 +46,12 @@ func TestATeamFromItsCreationToItsEnd(t *testing.T) {
 	owned := data[rest.List[TeamResource]](s, s.as(ada(), "GET "+path+"/resources?limit=2&page=2", ""))
 	s.want("resources", fmt.Sprint(owned.Total, len(owned.Items), owned.Items[0].Name), "3 1web-3")
 
-	s.want("taken", data[Removed](s, s.as(ada(), "DELETE "+path+"/resources/"+s.ids[2], "")).ID, s.ids[2])
-	s.want("left", data[Removed](s, s.as(ada(), "DELETE "+path+"/members/bob@example.com", "")).ID, email("bob"))
+	s.want("taken", data[rest.Deleted](s, s.as(ada(), "DELETE "+path+"/resources/"+s.ids[2], "")).ID, s.ids[2])
+	s.want("left", data[rest.Deleted](s, s.as(ada(), "DELETE "+path+"/members/bob@example.com", "")).ID, email("bob"))
 	list := data[rest.List[TeamBrief]](s, s.as(ada(), "GET /teams", ""))
 	s.want("listed", fmt.Sprint(list.Total, list.Items[0].Name, list.Items[0].MemberCount, list.Items[0].ResourceCount), "1Shop0 2")
 
-	s.want("deleted", data[Removed](s, s.as(ada(), "DELETE "+path, "")).ID, made.ID)
+	s.want("deleted", data[rest.Deleted](s, s.as(ada(), "DELETE "+path, "")).ID, made.ID)
 	s.refused(http.StatusNotFound, made.ID, s.as(ada(), "GET "+path, ""))
 	s.want("listed after the end", data[rest.List[TeamBrief]](s, s.as(ada(), "GET /teams", "")).Total, 0)
 	s.team("shop", "") // its name is free
@@ -163,7 +163,7 @@ func TestATeamOnWhichRolesAreHeldIsNotDeleted(t *testing.T) {
 	m := s.member("bob")
 	s.refused(http.StatusConflict, m.Grants[1].ID, s.as(ada(), "DELETE /teams/"+web.ID, ""))
 	s.must(s.people.Regrant(t.Context(), ours, m, m.Grants[:1]))
-	data[Removed](s, s.as(ada(), "DELETE /teams/"+web.ID, ""))
+	data[rest.Deleted](s, s.as(ada(), "DELETE /teams/"+web.ID, ""))
 }
 
 // TestNobodyMakesRolesReachFurtherThanTheirOwn: whoever may change teams, and no more, cannot give a team on which somebody

@@ -117,7 +117,7 @@ type resourceInput struct {
 	ResourceID string `path:"resourceID" maxLength:"64" doc:"Our id of the resource"`
 }
 
-func (s *service) removeResource(ctx context.Context, in *resourceInput) (Removed, error) {
+func (s *service) removeResource(ctx context.Context, in *resourceInput) (rest.Deleted, error) {
 	_, err := s.change(ctx, in.TeamID, func(t inventory.Team) (*draft, error) {
 		owned, err := s.inventory.Owned(ctx, org(ctx), t.ID)
 		if err != nil {
@@ -130,7 +130,7 @@ func (s *service) removeResource(ctx context.Context, in *resourceInput) (Remove
 		audit.Note(ctx, audit.Change{Target: t.ID, Before: NewTeamResources{ResourceID: in.ResourceID}})
 		return &draft{Team: t, owned: slices.Delete(owned, i, i+1)}, nil
 	})
-	return Removed{in.ResourceID}, err
+	return rest.Deleted{ID: in.ResourceID}, err
 }
 
 // mayGive tells whether the caller may give resources to a team. That makes the roles that people hold on the team reach

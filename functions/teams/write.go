@@ -230,20 +230,20 @@ func (s *service) changeOnce(ctx context.Context, teamID string, how func(invent
 	return out[0], nil
 }
 
-func (s *service) remove(ctx context.Context, in *TeamInput) (Removed, error) {
+func (s *service) remove(ctx context.Context, in *TeamInput) (rest.Deleted, error) {
 	t, err := s.read(ctx, in.TeamID)
 	if err != nil {
-		return Removed{}, err
+		return rest.Deleted{}, err
 	}
 	if err = s.unused(ctx, t.ID); err != nil {
-		return Removed{}, err
+		return rest.Deleted{}, err
 	}
 	before, err := s.whole(ctx, t)
 	if err != nil {
-		return Removed{}, err
+		return rest.Deleted{}, err
 	}
 	audit.Note(ctx, audit.Change{Target: t.ID, Before: before})
-	return Removed{t.ID}, s.inventory.DeleteTeam(ctx, org(ctx), t, table.Delete(rosterKey(org(ctx), t.ID)))
+	return rest.Deleted{ID: t.ID}, s.inventory.DeleteTeam(ctx, org(ctx), t, table.Delete(rosterKey(org(ctx), t.ID)))
 }
 
 // unused refuses to delete a team on which roles are assigned.

@@ -21,12 +21,13 @@ const (
 	tries      = 20               // of writing a new token while the same user makes others
 )
 
-type createInput struct {
-	Body struct {
-		Name          string `json:"name" minLength:"1" maxLength:"100" doc:"What to call it" example:"nightly report"`
-		ExpiresInDays int    `json:"expiresInDays,omitempty" minimum:"1" maximum:"365" default:"90" doc:"How many days it is good for"`
-	}
+// NewToken is the body of POST /personal-access-tokens.
+type NewToken struct {
+	Name          string `json:"name" minLength:"1" maxLength:"100" doc:"What to call it" example:"nightly report"`
+	ExpiresInDays int    `json:"expiresInDays,omitempty" minimum:"1" maximum:"365" default:"90" doc:"How many days it is good for"`
 }
+
+type createInput struct{ Body NewToken }
 
 // Created is a new token with its secret.
 type Created struct {

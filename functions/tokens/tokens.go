@@ -162,35 +162,30 @@ type tokenInput struct {
 	TokenID string `path:"tokenID" maxLength:"64"`
 }
 
-// Deleted names what was deleted.
-type Deleted struct {
-	ID string `json:"id" doc:"The token that was revoked"`
-}
-
-func (s service) revoke(ctx context.Context, in *tokenInput) (Deleted, error) {
+func (s service) revoke(ctx context.Context, in *tokenInput) (rest.Deleted, error) {
 	c := identity.From(ctx)
 	user := c.User
 	ctx = table.Within(ctx, identity.UserPrefix+user, identity.PATPrefix, identity.PATDuePrefix)
 	unknown := fault.New(fault.NotFound, "no personal access token %q", in.TokenID)
 	if !id.Valid("pat", in.TokenID) {
-		return Deleted{}, unknown
+		return rest.Deleted{}, unknown
 	}
 	e, err := table.Read[identity.PATEntry](ctx, s.Table, identity.PATListKey(user, in.TokenID))
 	if fault.Is(err, fault.NotFound) {
-		return Deleted{}, unknown
+		return rest.Deleted{}, unknown
 	}
 	if err != nil {
-		return Deleted{}, fmt.Errorf("read token %s: %w", in.TokenID, err)
+		return rest.Deleted{}, fmt.Errorf("read token %s: %w", in.TokenID, err)
 	}
 	if err = s.theirs(ctx, c, e); err != nil {
-		return Deleted{}, hidden(err, unknown)
+		return rest.Deleted{}, hidden(err, unknown)
 	}
 	audit.Note(ctx, audit.Change{Target: e.ID, Before: map[string]string{"id": e.ID, "name": e.Name}})
 	err = s.Table.Transact(ctx, gone(user, e)...)
 	if _, twice := errors.AsType[*table.ConditionError](err); twice {
-		return Deleted{}, unknown
+		return rest.Deleted{}, unknown
 	}
-	return Deleted{e.ID}, fault.Wrap("revoke token "+e.ID, err)
+	return rest.Deleted{ID: e.ID}, fault.Wrap("revoke token "+e.ID, err)
 }
 
 // theirs refuses a token that is not the caller's to revoke, as if it were not there. It reads nothing where all are.

@@ -216,7 +216,7 @@ func TestRevokingATokenLeavesNothing(t *testing.T) {
 			t.Errorf("one %s: %d %s", name, status, text)
 		}
 	}
-	if got := want[Deleted](d, in(ada), "DELETE /"+made.ID, ""); got.ID != made.ID {
+	if got := want[rest.Deleted](d, in(ada), "DELETE /"+made.ID, ""); got.ID != made.ID {
 		t.Errorf("revoked %+v", got)
 	}
 	if status, _ := d.call(in(ada), "DELETE /"+made.ID, ""); status != http.StatusNotFound {

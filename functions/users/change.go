@@ -12,15 +12,15 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// Change is the body of PATCH /users/{email}.
-type Change struct {
+// ChangedUser is the body of PATCH /users/{email}.
+type ChangedUser struct {
 	Role   rest.Patch[string] `json:"role,omitzero" minLength:"1" maxLength:"64" doc:"The name of a system role, or the id of one of the organization's (role_…)"`
 	Status rest.Patch[string] `json:"status,omitzero" enum:"active,disabled" doc:"Of members only"`
 	Name   rest.Patch[string] `json:"name,omitzero" minLength:"1" maxLength:"100" doc:"While the user is invited"`
 }
 
 // clearable refuses null: a user has all of these.
-func (c Change) clearable() error {
+func (c ChangedUser) clearable() error {
 	for name, null := range map[string]bool{"role": c.Role.Null, "status": c.Status.Null, "name": c.Name.Null} {
 		if null {
 			return fault.New(fault.Invalid, "%s: it cannot be null", name)
@@ -31,7 +31,7 @@ func (c Change) clearable() error {
 
 type changeInput struct {
 	EmailInput
-	Body Change
+	Body ChangedUser
 }
 
 func (s service) change(ctx context.Context, in *changeInput) (User, error) {
@@ -60,7 +60,7 @@ func (s service) change(ctx context.Context, in *changeInput) (User, error) {
 }
 
 // amend changes an invitation. Whoever gives it another role is its inviter from then on.
-func (s service) amend(ctx context.Context, a identity.Access, inv membership.Invitation, c Change) (membership.Invitation, error) { //nolint:revive // who, by which roles, what
+func (s service) amend(ctx context.Context, a identity.Access, inv membership.Invitation, c ChangedUser) (membership.Invitation, error) { //nolint:revive // who, by which roles, what
 	next := inv
 	if c.Status.Sent {
 		return next, fault.New(fault.Invalid, "status: %s has not joined yet; DELETE withdraws the invitation", inv.Email)
@@ -84,7 +84,7 @@ func (s service) amend(ctx context.Context, a identity.Access, inv membership.In
 }
 
 // alter changes a member.
-func (s service) alter(ctx context.Context, a identity.Access, m identity.Member, c Change) (identity.Member, error) { //nolint:revive // who, by which roles, what
+func (s service) alter(ctx context.Context, a identity.Access, m identity.Member, c ChangedUser) (identity.Member, error) { //nolint:revive // who, by which roles, what
 	if c.Name.Sent {
 		return m, fault.New(fault.Invalid, "name: %s has an account, whose name they change themselves", m.Email)
 	}
@@ -114,44 +114,39 @@ func regranted(grants []grant.Grant, role string) []grant.Grant {
 	return append([]grant.Grant{{Role: role, Scope: grant.OrgScope}}, out...)
 }
 
-// Removed names who was removed.
-type Removed struct {
-	ID string `json:"id" doc:"The address" example:"ada@example.com"`
-}
-
-func (s service) remove(ctx context.Context, in *EmailInput) (Removed, error) {
+func (s service) remove(ctx context.Context, in *EmailInput) (rest.Deleted, error) {
 	f, err := s.find(ctx, in.Email)
 	if err != nil {
-		return Removed{}, err
+		return rest.Deleted{}, err
 	}
 	if f.member.User == identity.From(ctx).User {
 		return s.goes(ctx, f)
 	}
 	a, err := s.access(ctx)
 	if err != nil {
-		return Removed{}, err
+		return rest.Deleted{}, err
 	}
 	if f.invitation.ID == "" {
 		if err = membership.MayChange(identity.From(ctx), a, f.member); err != nil {
-			return Removed{}, err
+			return rest.Deleted{}, err
 		}
 		return s.goes(ctx, f)
 	}
 	if err = mayTouch(ctx, a, f.invitation); err != nil {
-		return Removed{}, err
+		return rest.Deleted{}, err
 	}
 	if err = s.Withdraw(ctx, org(ctx), f.invitation); err != nil {
-		return Removed{}, err
+		return rest.Deleted{}, err
 	}
 	note(ctx, f, found{})
-	return Removed{f.invitation.Email}, nil
+	return rest.Deleted{ID: f.invitation.Email}, nil
 }
 
 // goes ends the membership of f.
-func (s service) goes(ctx context.Context, f found) (Removed, error) {
+func (s service) goes(ctx context.Context, f found) (rest.Deleted, error) {
 	if err := s.Remove(ctx, org(ctx), f.member); err != nil {
-		return Removed{}, err
+		return rest.Deleted{}, err
 	}
 	note(ctx, f, found{})
-	return Removed{f.member.Email}, nil
+	return rest.Deleted{ID: f.member.Email}, nil
 }

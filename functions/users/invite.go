@@ -20,13 +20,14 @@ var (
 	toAddress      = ratelimit.Rule{Name: "invited", Max: 5, Per: 24 * time.Hour}
 )
 
-type inviteInput struct {
-	Body struct {
-		Email string `json:"email" maxLength:"254" doc:"Where the invitation goes" example:"ada@example.com"`
-		Name  string `json:"name,omitempty" maxLength:"100" doc:"What to call them until they have an account; without one, the part of the address before the @"`
-		Role  string `json:"role,omitempty" maxLength:"64" default:"viewer" doc:"The name of a system role, or the id of one of the organization's (role_…)"`
-	}
+// NewUser is the body of POST /users.
+type NewUser struct {
+	Email string `json:"email" maxLength:"254" doc:"Where the invitation goes" example:"ada@example.com"`
+	Name  string `json:"name,omitempty" maxLength:"100" doc:"What to call them until they have an account; without one, the part of the address before the @"`
+	Role  string `json:"role,omitempty" maxLength:"64" default:"viewer" doc:"The name of a system role, or the id of one of the organization's (role_…)"`
 }
+
+type inviteInput struct{ Body NewUser }
 
 func (s service) invite(ctx context.Context, in *inviteInput) (User, error) {
 	inv, err := invitation(ctx, in)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/listing"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/membership"
@@ -58,7 +57,7 @@ func matching(guests []membership.Invitation, search string) []membership.Invita
 // members reads those of a page. Their total is told only of a search: otherwise the organization counts them.
 func (s service) members(ctx context.Context, page rest.Page, search string) (rest.List[identity.Member], error) {
 	q := table.Query{PK: identity.MemberKey(org(ctx), "").PK}
-	r := listing.Reading[identity.Member]{Store: s.Table, Page: page}
+	r := rest.Reading[identity.Member]{Store: s.Table, Page: page}
 	if search == "" {
 		return r.Counted(ctx, q, membership.MaxMembers)
 	}

@@ -35,11 +35,12 @@ func (s service) profile(ctx context.Context, _ *struct{}) (Profile, error) {
 	return shown(u), nil
 }
 
-type renameInput struct {
-	Body struct {
-		Name rest.Patch[string] `json:"name,omitzero" minLength:"1" maxLength:"100" doc:"What to be called"`
-	}
+// ChangedProfile is the body of PATCH /users/me.
+type ChangedProfile struct {
+	Name rest.Patch[string] `json:"name,omitzero" minLength:"1" maxLength:"100" doc:"What to be called"`
 }
+
+type renameInput struct{ Body ChangedProfile }
 
 func (s service) rename(ctx context.Context, in *renameInput) (Profile, error) {
 	if in.Body.Name.Null {
@@ -65,14 +66,14 @@ func (s service) rename(ctx context.Context, in *renameInput) (Profile, error) {
 	return after, err
 }
 
-func (s service) leave(ctx context.Context, _ *struct{}) (Removed, error) {
+func (s service) leave(ctx context.Context, _ *struct{}) (rest.Deleted, error) {
 	c := identity.From(ctx)
 	if c.Org == "" {
-		return Removed{}, fault.New(fault.Denied, "you are in no organization")
+		return rest.Deleted{}, fault.New(fault.Denied, "you are in no organization")
 	}
 	u, m, err := s.Member(ctx, c.Org, c.User)
 	if err != nil {
-		return Removed{}, err
+		return rest.Deleted{}, err
 	}
 	return s.goes(ctx, found{user: u, member: m})
 }

@@ -24,15 +24,15 @@ type User struct {
 	Email         string     `json:"email" doc:"The address; it names the user in paths" example:"ada@example.com"`
 	Name          string     `json:"name" doc:"What they are called"`
 	Status        string     `json:"status" enum:"active,disabled,invited" doc:"disabled: kept out of this organization"`
-	Roles         []Role     `json:"roles" doc:"What they may do; of somebody invited, what they will be given"`
+	Roles         []HeldRole `json:"roles" doc:"What they may do; of somebody invited, what they will be given"`
 	EmailVerified bool       `json:"emailVerified" doc:"They have proved to read mails to the address"`
 	JoinedAt      *time.Time `json:"joinedAt" doc:"Null while invited"`
 	InvitedAt     *time.Time `json:"invitedAt" doc:"When the newest invitation was sent; null for members"`
 	ExpiresAt     *time.Time `json:"expiresAt" doc:"When the invitation ends; null for members"`
 }
 
-// Role is a role that a user has on a scope.
-type Role struct {
+// HeldRole is a role that a user has on a scope.
+type HeldRole struct {
 	RoleID       string `json:"roleID" doc:"The name of a system role, or the id of one of the organization's" example:"viewer"`
 	Scope        string `json:"scope" doc:"org, team:<id> or resource:<id>" example:"org"`
 	AssignmentID string `json:"assignmentID,omitempty" doc:"By which it can be revoked; none while invited"`
@@ -40,12 +40,12 @@ type Role struct {
 
 // member shows a member.
 func member(u identity.User, m identity.Member) User {
-	out := User{Email: m.Email, Name: u.Name, Status: active, Roles: []Role{}, EmailVerified: u.Verified, JoinedAt: &m.Joined}
+	out := User{Email: m.Email, Name: u.Name, Status: active, Roles: []HeldRole{}, EmailVerified: u.Verified, JoinedAt: &m.Joined}
 	if m.Disabled {
 		out.Status = disabled
 	}
 	for _, g := range m.Grants {
-		out.Roles = append(out.Roles, Role{RoleID: g.Role, Scope: g.Scope, AssignmentID: g.ID})
+		out.Roles = append(out.Roles, HeldRole{RoleID: g.Role, Scope: g.Scope, AssignmentID: g.ID})
 	}
 	return out
 }
@@ -53,7 +53,7 @@ func member(u identity.User, m identity.Member) User {
 // guest shows somebody invited.
 func guest(inv membership.Invitation) User {
 	return User{
-		Email: inv.Email, Name: inv.Name, Status: invited, Roles: []Role{{RoleID: inv.Role, Scope: grant.OrgScope}},
+		Email: inv.Email, Name: inv.Name, Status: invited, Roles: []HeldRole{{RoleID: inv.Role, Scope: grant.OrgScope}},
 		InvitedAt: &inv.Created, ExpiresAt: &inv.Expires,
 	}
 }

@@ -17,7 +17,7 @@ import (
 func TestInvitingAndJoining(t *testing.T) {
 	s := newStage(t)
 	got := gets[User](s, s.as("ada", "POST /users", "", `{"email":" Eve@Example.com","name":"Eve","role":"editor"}`))
-	if got.Email != email("eve") || got.Status != invited || got.Roles[0] != (Role{RoleID: "editor", Scope: "org"}) || got.EmailVerified || got.JoinedAt != nil ||
+	if got.Email != email("eve") || got.Status != invited || got.Roles[0] != (HeldRole{RoleID: "editor", Scope: "org"}) || got.EmailVerified || got.JoinedAt != nil ||
 		!got.ExpiresAt.Equal(s.clock.Now().Add(7*24*time.Hour)) {
 		t.Errorf("invited %+v", got)
 	}
@@ -180,7 +180,7 @@ func TestChangingAnInvitation(t *testing.T) {
 		t.Errorf("counted %+v", a)
 	}
 	s.as("ada", "POST /users", "", `{"email":"joe@example.com"}`)
-	if gone := gets[Removed](s, s.as("ada", "DELETE /users/{}", email("joe"), "")); gone.ID != email("joe") {
+	if gone := gets[rest.Deleted](s, s.as("ada", "DELETE /users/{}", email("joe"), "")); gone.ID != email("joe") {
 		t.Errorf("%+v", gone)
 	}
 	if row := s.record(); row.Action != "removeUser" || row.Target != email("joe") || row.Changes.Before == nil || row.Changes.After != nil {
@@ -194,8 +194,8 @@ func TestLeavingAndBeingRemoved(t *testing.T) {
 	s := newStage(t)
 	s.join(here, "vic", grant.Viewer)
 	s.join(here, "bob", grant.Viewer)
-	gets[Removed](s, s.as("vic", "DELETE /users/me", "", ""))
-	gets[Removed](s, s.as("ada", "DELETE /users/{}", email("bob"), ""))
+	gets[rest.Deleted](s, s.as("vic", "DELETE /users/me", "", ""))
+	gets[rest.Deleted](s, s.as("ada", "DELETE /users/{}", email("bob"), ""))
 	for _, name := range []string{"vic", "bob", "nobody"} {
 		s.refused(404, "belongs to this organization", s.as("ada", "GET /users/{}", email(name), ""))
 		s.refused(404, "belongs to this organization", s.as("ada", "PATCH /users/{}", email(name), `{"role":"viewer"}`))
@@ -333,7 +333,7 @@ func TestNamesKeepWhatSeparatesKeys(t *testing.T) {
 	if own := gets[Profile](s, s.as("ada", "PATCH /users/me", "", `{"name":"`+name+`"}`)); own.Name != name {
 		t.Errorf("%+v", own)
 	}
-	gets[Removed](s, s.as("ada", "DELETE /users/{}", odd, ""))
+	gets[rest.Deleted](s, s.as("ada", "DELETE /users/{}", odd, ""))
 }
 
 // Each but the reading ones counts the round trip of its audit row.

@@ -8,7 +8,6 @@ import (
 
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/shared/cloud/simulated"
-	"lamplighter.dev/shared/people/accounts"
 )
 
 // The demo login is fixed and written in the README. It is made only by `lamplighter serve`, which answers on this

@@ -71,7 +71,7 @@ const (
 	policyName = "lamplighter"
 )
 
-func awsMethods(externalID, principal string, policies []Policy) ([]Method, error) {
+func awsMethods(externalID, principal string, policies []CloudPolicy) ([]Method, error) {
 	trust, err := encode(trustPolicy(externalID, principal))
 	if err != nil {
 		return nil, fmt.Errorf("write trust policy: %w", err)
@@ -124,7 +124,7 @@ func principalARN(p string) string {
 }
 
 // cloudFormation is the template of the role: JSON, which CloudFormation takes as well as YAML. Its parameter chooses the level.
-func cloudFormation(externalID, principal string, policies []Policy) (string, error) {
+func cloudFormation(externalID, principal string, policies []CloudPolicy) (string, error) {
 	conditions, statements := map[string]any{}, []any{}
 	for _, l := range policies {
 		name := map[string]string{"read_only": "ReadOnly", "start_stop": "StartStop", "scale": "Scale"}[l.Level]

@@ -13,15 +13,15 @@ import (
 
 // Steps are the ways in, one for each authMethod, and the permissions in three levels, each holding the ones before it.
 type Steps struct {
-	Provider   string   `json:"provider"`
-	ExternalID string   `json:"externalID,omitempty" doc:"Given out by this service for the organization; goes into the role's trust policy"`
-	Principal  string   `json:"principal,omitempty" doc:"Who assumes the role: this service's own identity"`
-	Policies   []Policy `json:"policies"`
-	Methods    []Method `json:"methods"`
+	Provider   string        `json:"provider"`
+	ExternalID string        `json:"externalID,omitempty" doc:"Given out by this service for the organization; goes into the role's trust policy"`
+	Principal  string        `json:"principal,omitempty" doc:"Who assumes the role: this service's own identity"`
+	Policies   []CloudPolicy `json:"policies"`
+	Methods    []Method      `json:"methods"`
 }
 
-// Policy is what the credentials have to be allowed, up to a level.
-type Policy struct {
+// CloudPolicy is what the credentials have to be allowed, up to a level.
+type CloudPolicy struct {
 	Level    string          `json:"level" enum:"read_only,start_stop,scale"`
 	Actions  []string        `json:"actions"`
 	Document json.RawMessage `json:"document" doc:"The policy as the cloud takes it"`
@@ -56,7 +56,7 @@ func For(provider, externalID, principal string) (Steps, error) {
 
 // simulated needs nothing: its cloud is this service's own.
 func simulated(string, string) (Steps, error) {
-	return Steps{Provider: "simulated", Policies: []Policy{}, Methods: []Method{{
+	return Steps{Provider: "simulated", Policies: []CloudPolicy{}, Methods: []Method{{
 		AuthMethod: "simulated", Title: "A cloud that is simulated: there is nothing to prepare", Recommended: true,
 		Commands: []string{}, Credentials: []string{},
 	}}}, nil
@@ -81,8 +81,8 @@ func amazon(externalID, principal string) (Steps, error) {
 }
 
 // awsPolicies builds the levels, each from the statements of its own and of those below.
-func awsPolicies() ([]Policy, error) {
-	var out []Policy
+func awsPolicies() ([]CloudPolicy, error) {
+	var out []CloudPolicy
 	var statements []statement
 	var actions []string
 	for _, l := range awsLevels {
@@ -95,7 +95,7 @@ func awsPolicies() ([]Policy, error) {
 			return nil, fmt.Errorf("write policy %s: %w", l.name, err)
 		}
 		sorted := slices.Sorted(slices.Values(actions))
-		out = append(out, Policy{Level: l.name, Actions: slices.Compact(sorted), Document: doc})
+		out = append(out, CloudPolicy{Level: l.name, Actions: slices.Compact(sorted), Document: doc})
 	}
 	return out, nil
 }

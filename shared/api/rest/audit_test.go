@@ -114,11 +114,12 @@ func TestEachChangeAndEachRefusedOneLeavesOneRow(t *testing.T) {
 func kept(t *testing.T, p *platform.Platform) http.Handler {
 	t.Helper()
 	g := rest.NewGroup("Budgets")
+	type budgetName struct {
+		Name string `json:"name"`
+	}
 	type named struct {
 		ID   string `path:"budgetID"`
-		Body struct {
-			Name string `json:"name"`
-		}
+		Body budgetName
 	}
 	rest.Handle(g, rest.Op{ID: "updateBudget", Method: http.MethodPut, Path: "/budgets/{budgetID}", Policy: "budgets:write"},
 		func(ctx context.Context, in *named) (Thing, error) {

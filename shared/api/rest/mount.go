@@ -28,8 +28,8 @@ type server struct {
 }
 
 // Mount makes one handler of groups, and the description of what it answers. It panics on a mistake in a declaration: a
-// policy that is missing or unknown, a path declared twice. The caller of a request is taken from identity.From(ctx);
-// Lambda puts it there.
+// policy that is missing or unknown, a path declared twice, a type without a name in a body, two types of one schema name.
+// The caller of a request is taken from identity.From(ctx); Lambda puts it there.
 func Mount(p *platform.Platform, groups ...*Group) (http.Handler, *API) {
 	s := &server{p: p, log: p.Log, clock: p.Clock}
 	if s.log == nil {
@@ -50,9 +50,10 @@ func Mount(p *platform.Platform, groups ...*Group) (http.Handler, *API) {
 }
 
 func mount(api *API, tag string, o *operation) {
-	if err := errors.Join(o.check(), o.checkInput()); err != nil {
+	if err := errors.Join(o.check(), o.checkInput(), o.checkBody()); err != nil {
 		panic("rest: " + err.Error())
 	}
+	api.names.op = o.ID
 	op := o.Op
 	hop := huma.Operation{
 		OperationID: op.ID, Method: op.Method, Path: op.Path, Summary: op.Summary, Description: op.Description,

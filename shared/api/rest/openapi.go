@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path"
 	"reflect"
 	"slices"
 	"strconv"
@@ -19,8 +18,9 @@ import (
 
 // API describes what a handler answers, as OpenAPI 3.1.
 type API struct {
-	huma huma.API
-	doc  *huma.OpenAPI
+	huma  huma.API
+	doc   *huma.OpenAPI
+	names *schemaNames
 }
 
 const about = "Lamplighter manages cloud cost, inventory and operations across AWS, GCP, Azure and Kubernetes. " +
@@ -31,11 +31,12 @@ const about = "Lamplighter manages cloud cost, inventory and operations across A
 	"`X-Request-Id`; a well-formed one that the client sends is kept."
 
 func newAPI(s *server) *API {
+	names := &schemaNames{types: map[string]reflect.Type{}}
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info:    &huma.Info{Title: "Lamplighter", Version: "1.1.0", Description: about},
 		Components: &huma.Components{
-			Schemas: huma.NewMapRegistry("#/components/schemas/", namer()),
+			Schemas: huma.NewMapRegistry("#/components/schemas/", names.name),
 			SecuritySchemes: map[string]*huma.SecurityScheme{"bearer": {
 				Type: "http", Scheme: "bearer",
 				Description: "An access token from POST /auth/login, or a personal access token.",
@@ -48,7 +49,7 @@ func newAPI(s *server) *API {
 		Formats: map[string]huma.Format{contentJSON: jsonFormat, "json": jsonFormat, "text/plain": jsonFormat}, // the last of an OAuthError
 	}
 	cfg.AllowAdditionalPropertiesByDefault = true
-	return &API{huma.NewAPI(cfg, s), doc}
+	return &API{huma.NewAPI(cfg, s), doc, names}
 }
 
 var jsonFormat = huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal}
@@ -60,29 +61,6 @@ func unmarshal(b []byte, v any) error {
 		return fmt.Errorf("%s at byte %d does not fit", cmp.Or(e.Field, e.Value), e.Offset)
 	}
 	return err
-}
-
-// namer names schemas after their Go types. Two types of one name are told apart by their packages.
-func namer() func(reflect.Type, string) string {
-	names, taken := map[reflect.Type]string{}, map[string]bool{}
-	return func(t reflect.Type, hint string) string {
-		for t.Kind() == reflect.Pointer {
-			t = t.Elem()
-		}
-		if n, ok := names[t]; ok {
-			return n
-		}
-		n := huma.DefaultSchemaNamer(t, hint)
-		if t.Kind() != reflect.Struct {
-			return n
-		}
-		if taken[n] {
-			pkg := strings.ReplaceAll(path.Base(t.PkgPath()), "_", "")
-			n = strings.ToUpper(pkg[:1]) + pkg[1:] + n
-		}
-		names[t], taken[n] = n, true
-		return n
-	}
 }
 
 // tag lists a group's tag once.

@@ -62,6 +62,11 @@ func (l List[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(l))
 }
 
+// Deleted is the answer to a delete, and to taking something out of something else.
+type Deleted struct {
+	ID string `json:"id" doc:"Names what was deleted, or taken out of something: its id, or the address of a user"`
+}
+
 // Job is the answer to a write that starts work: poll StatusURL until it ends.
 type Job struct {
 	JobID     string `json:"jobID" doc:"The job"`

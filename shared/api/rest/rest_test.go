@@ -262,23 +262,6 @@ func TestBodiesThatAreNotPlainJSON(t *testing.T) {
 	}
 }
 
-// TestNamesOfSchemas wants two types of one name told apart by their packages.
-func TestNamesOfSchemas(t *testing.T) {
-	g := rest.NewGroup("Resources")
-	handle := func(id string) rest.Op {
-		return rest.Op{ID: id, Method: http.MethodGet, Path: "/" + id, SignedIn: true}
-	}
-	rest.Handle(g, handle("a"), func(context.Context, *struct{}) (grant.Grant, error) { return grant.Grant{}, nil })
-	type Grant struct{ Other int }
-	rest.Handle(g, handle("b"), func(context.Context, *struct{}) (Grant, error) { return Grant{}, nil })
-	_, api := rest.Mount(&platform.Platform{}, g)
-	for _, name := range []string{"    Grant:", "    ResttestGrant:"} {
-		if !strings.Contains(string(api.YAML()), name) {
-			t.Errorf("no schema %s in\n%s", name, api.YAML())
-		}
-	}
-}
-
 func TestRequestID(t *testing.T) {
 	s := open(t)
 	for _, c := range []struct {

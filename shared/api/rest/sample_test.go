@@ -67,22 +67,26 @@ type Spec struct {
 	Zone string `json:"zone,omitempty" enum:"a,b"`
 }
 
-type creation struct {
-	Body struct {
-		Name string            `json:"name" minLength:"1" maxLength:"20"`
-		Kind string            `json:"kind,omitempty" enum:"red,blue"`
-		Tags map[string]string `json:"tags,omitempty"`
-		Spec *Spec             `json:"spec,omitempty"`
-		Day  time.Time         `json:"day,omitzero"`
-	}
+// NewThing is the body of createThing.
+type NewThing struct {
+	Name string            `json:"name" minLength:"1" maxLength:"20"`
+	Kind string            `json:"kind,omitempty" enum:"red,blue"`
+	Tags map[string]string `json:"tags,omitempty"`
+	Spec *Spec             `json:"spec,omitempty"`
+	Day  time.Time         `json:"day,omitzero"`
+}
+
+type creation struct{ Body NewThing }
+
+// ChangedThing is the body of changeThing.
+type ChangedThing struct {
+	Name rest.Patch[string] `json:"name,omitzero" minLength:"1"`
+	Spec rest.Patch[Spec]   `json:"spec,omitzero"`
 }
 
 type change struct {
 	ID   string `path:"thingID"`
-	Body struct {
-		Name rest.Patch[string] `json:"name,omitzero" minLength:"1"`
-		Spec rest.Patch[Spec]   `json:"spec,omitzero"`
-	}
+	Body ChangedThing
 }
 
 type listing struct {
@@ -164,15 +168,20 @@ type Session struct {
 	AccessToken string `json:"accessToken"`
 }
 
+// Password is the body of login.
+type Password struct {
+	Password string `json:"password" minLength:"4"`
+}
+
+// TokenRequest is the body of token.
+type TokenRequest struct {
+	Grant string `json:"grant_type" minLength:"1"`
+}
+
 func sessions() *rest.Group {
 	g := rest.NewGroup("Authentication")
 	rest.Handle(g, rest.Op{ID: "login", Method: http.MethodPost, Path: "/auth/login", Summary: "Log in", Public: true, Statuses: []int{http.StatusUnauthorized}},
-		func(_ context.Context, in *struct {
-			Body struct {
-				Password string `json:"password" minLength:"4"`
-			}
-		},
-		) (Session, error) {
+		func(_ context.Context, in *struct{ Body Password }) (Session, error) {
 			if in.Body.Password != "open sesame" {
 				return Session{}, fault.New(fault.Unauthenticated, "the address or the password is wrong")
 			}
@@ -190,12 +199,7 @@ func sessions() *rest.Group {
 func oauth() *rest.Group {
 	g := rest.NewGroup("OAuth")
 	rest.Handle(g, rest.Op{ID: "token", Method: http.MethodPost, Path: "/oauth/token", Summary: "Token", Public: true, Statuses: []int{http.StatusForbidden}},
-		func(_ context.Context, in *struct {
-			Body struct {
-				Grant string `json:"grant_type" minLength:"1"`
-			}
-		},
-		) (Session, error) {
+		func(_ context.Context, in *struct{ Body TokenRequest }) (Session, error) {
 			if in.Body.Grant == "code" {
 				return Session{}, &rest.OAuthError{Status: http.StatusBadRequest, Code: "invalid_grant", Description: "the code was used"}
 			}

@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Change is one item of the state history: a resource came into State.
-type Change struct {
+// StateChange is one item of the state history: a resource came into State.
+type StateChange struct {
 	ID             string         `json:"id"`
 	ResourceUID    string         `json:"resourceUid"`
 	State          string         `json:"state" doc:"Resulting state" example:"stopped"`
@@ -61,7 +61,7 @@ func ResourceCountKey(org, uid string) table.Key {
 const FirstChange = "sh_"
 
 // record makes the writes that put c on record: in the whole history, in that of its kind and in that of its resource.
-func record(org string, c Change) ([]table.Write, error) {
+func record(org string, c StateChange) ([]table.Write, error) {
 	it, err := table.Row(table.Key{PK: HistoryPK(org), SK: c.ID}, c)
 	if err != nil {
 		return nil, err
@@ -76,8 +76,8 @@ func record(org string, c Change) ([]table.Write, error) {
 }
 
 // newChange is the history item that an ended action leaves.
-func newChange(o Outcome) Change {
-	c := Change{
+func newChange(o Outcome) StateChange {
+	c := StateChange{
 		ID: id.New("sh", o.At), ResourceUID: o.Action.ResourceUID, State: string(o.Action.Action.Wants()),
 		ChangedAt: o.At, ChangedBy: o.Action.ChangedBy,
 	}

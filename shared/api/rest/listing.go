@@ -1,12 +1,11 @@
 // Package listing reads a page of a long list, as every group does that keeps one partition in the order in which it is
 // read: with a known total in two round trips, whichever page it is, or filtered by a bounded look.
-package listing
+package rest
 
 import (
 	"context"
 	"fmt"
 
-	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 )
 
@@ -16,7 +15,7 @@ const Looked = 10_000
 // Reading reads one page of a list of T.
 type Reading[T any] struct {
 	Store table.Store
-	Page  rest.Page
+	Page  Page
 }
 
 // Count reads a running total, a field of the item under k; 0 when there is none.
@@ -34,8 +33,8 @@ func Count(ctx context.Context, s table.Store, k table.Key, field string) (int, 
 }
 
 // Counted reads the page of a query that finds total items.
-func (r Reading[T]) Counted(ctx context.Context, q table.Query, total int) (rest.List[T], error) {
-	out := rest.List[T]{Page: r.Page.Page, Limit: r.Page.Limit, Total: total}
+func (r Reading[T]) Counted(ctx context.Context, q table.Query, total int) (List[T], error) {
+	out := List[T]{Page: r.Page.Page, Limit: r.Page.Limit, Total: total}
 	if r.Page.Skip() >= total {
 		return out, nil
 	}
@@ -67,8 +66,8 @@ func (r Reading[T]) gather(ctx context.Context, q table.Query) ([]T, error) {
 }
 
 // Filtered reads the first items that the query finds and keeps those that meet the filter: a bounded look.
-func (r Reading[T]) Filtered(ctx context.Context, q table.Query, meets func(T) bool) (rest.List[T], error) {
-	out := rest.List[T]{Page: r.Page.Page, Limit: r.Page.Limit}
+func (r Reading[T]) Filtered(ctx context.Context, q table.Query, meets func(T) bool) (List[T], error) {
+	out := List[T]{Page: r.Page.Page, Limit: r.Page.Limit}
 	q.Limit = 1000
 	for seen := 0; seen < Looked; {
 		page, err := r.Store.Query(ctx, q)

@@ -1,11 +1,10 @@
-package listing_test
+package rest_test
 
 import (
 	"fmt"
 	"slices"
 	"testing"
 
-	"lamplighter.dev/shared/api/listing"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/table/tabletest"
@@ -58,7 +57,7 @@ func TestPages(t *testing.T) {
 		"all at once":         {1, 100, []int{25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, []int{25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1}, 1},
 		"the last of the odd": {4, 4, []int{13, 12, 11, 10}, []int{1}, 1},
 	} {
-		r := listing.Reading[number]{Store: s, Page: rest.Page{Page: c.page, Limit: c.limit}}
+		r := rest.Reading[number]{Store: s, Page: rest.Page{Page: c.page, Limit: c.limit}}
 		ctx, meter := table.WithMeter(t.Context())
 		got, err := r.Counted(ctx, table.Query{PK: "P", Reverse: true}, 25)
 		if err != nil || got.Total != 25 || got.Page != c.page || !slices.Equal(numbers(got.Items), c.counted) || meter.Usage().RoundTrips != c.trips {
@@ -72,17 +71,17 @@ func TestPages(t *testing.T) {
 }
 
 func TestAFilterLooksAtSoMany(t *testing.T) {
-	s := shelf(t, listing.Looked+1500, "")
-	r := listing.Reading[number]{Store: s, Page: rest.Page{Page: 1, Limit: 5}}
+	s := shelf(t, rest.Looked+1500, "")
+	r := rest.Reading[number]{Store: s, Page: rest.Page{Page: 1, Limit: 5}}
 	got, err := r.Filtered(t.Context(), table.Query{PK: "P"}, func(number) bool { return true })
-	if err != nil || got.Total != listing.Looked {
+	if err != nil || got.Total != rest.Looked {
 		t.Errorf("%d were looked at, %v", got.Total, err)
 	}
 }
 
 func TestAPageThatTheStoreGivesInParts(t *testing.T) {
 	s := shelf(t, 100, fmt.Sprintf("%030000d", 0)) // 3 MB, where the store reads one at a time
-	r := listing.Reading[number]{Store: s, Page: rest.Page{Page: 1, Limit: 100}}
+	r := rest.Reading[number]{Store: s, Page: rest.Page{Page: 1, Limit: 100}}
 	ctx, meter := table.WithMeter(t.Context())
 	got, err := r.Counted(ctx, table.Query{PK: "P"}, 100)
 	if err != nil || len(got.Items) != 100 || got.Items[99].N != 100 || meter.Usage().RoundTrips < 3 {
@@ -93,18 +92,18 @@ func TestAPageThatTheStoreGivesInParts(t *testing.T) {
 func TestCounts(t *testing.T) {
 	s := tabletest.New(t)
 	k := table.Key{PK: "C", SK: "list"}
-	if n, err := listing.Count(t.Context(), s, k, "all"); n != 0 || err != nil {
+	if n, err := rest.Count(t.Context(), s, k, "all"); n != 0 || err != nil {
 		t.Errorf("nothing was counted yet: %d, %v", n, err)
 	}
 	if _, err := s.Write(t.Context(), table.Update(k, []table.Change{table.Add("all", 7)})); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := listing.Count(t.Context(), s, k, "all"); n != 7 || err != nil {
+	if n, err := rest.Count(t.Context(), s, k, "all"); n != 7 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	down := table.Faulty(s, clock.System{}, table.Injection{Harm: table.FailBefore})
-	r := listing.Reading[number]{Store: down, Page: rest.Page{Page: 1, Limit: 5}}
-	if _, err := listing.Count(t.Context(), down, k, "all"); err == nil {
+	r := rest.Reading[number]{Store: down, Page: rest.Page{Page: 1, Limit: 5}}
+	if _, err := rest.Count(t.Context(), down, k, "all"); err == nil {
 		t.Error("a store that is down counts")
 	}
 	if _, err := r.Counted(t.Context(), table.Query{PK: "P"}, 7); err == nil {

@@ -11,7 +11,6 @@ import (
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/shared/api/identity/grant"
-	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/people/membership"
 )
 

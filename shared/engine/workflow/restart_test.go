@@ -101,7 +101,7 @@ func restartTask(calls *os.File, in json.RawMessage) (any, error) {
 }
 
 // restartAll starts the executions and waits for their ends, which it notes: name, time, output.
-func restartAll(ctx context.Context, e workflow.Engine, ends string) error {
+func restartAll(ctx context.Context, e *workflow.Embedded, ends string) error {
 	items := make([]int, restartItems)
 	for i := range items {
 		items[i] = i
@@ -118,17 +118,11 @@ func restartAll(ctx context.Context, e workflow.Engine, ends string) error {
 	}
 	for i := range restartExecutions {
 		name := fmt.Sprintf("x%d", i)
-		for {
-			x, err := e.Describe(ctx, "m", name)
-			if err != nil {
-				return err
-			}
-			if x.Status != workflow.Running {
-				fmt.Fprintf(f, "%s %s %s %s\n", name, x.Stopped.Format(time.RFC3339Nano), x.Status, x.Output)
-				break
-			}
-			time.Sleep(time.Millisecond)
+		x, err := e.Wait(ctx, "m", name)
+		if err != nil {
+			return err
 		}
+		fmt.Fprintf(f, "%s %s %s %s\n", name, x.Stopped.Format(time.RFC3339Nano), x.Status, x.Output)
 	}
 	return f.Close()
 }

@@ -8,7 +8,10 @@ VERSION   := $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 
 # -buildvcs=false and -trimpath: the same sources make the same file, so that an unchanged function is not deployed again.
 STRIPPED  := -trimpath -buildvcs=false -ldflags="-s -w"
-LAMBDA    := CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build $(STRIPPED) -tags lambda.norpc
+LAMBDA    := GOOS=linux GOARCH=arm64 $(GO) build $(STRIPPED) -tags lambda.norpc
+
+# Nothing here is C. Without it `make run`, `make test` and what they build share what they compile, and need no C compiler.
+export CGO_ENABLED = 0
 
 # Packages and flags of a test run can be narrowed: make test PACKAGES=./shared/engine/table/... TESTFLAGS='-run Contract -v'
 PACKAGES  ?= ./...
@@ -23,10 +26,10 @@ run: build/lamplighter ## Everything in one process on http://127.0.0.1:8080 (AR
 	@build/lamplighter serve $(ARGS)
 
 test: ## The tests
-	$(GO) test $(TESTFLAGS) $(PACKAGES)
+	$(GO) test -timeout=10m $(TESTFLAGS) $(PACKAGES)
 
 race: ## The tests with the race detector; infra/ only drives node and is left out
-	$(GO) test -race $(TESTFLAGS) $(filter-out lamplighter.dev/infra,$(shell $(GO) list $(PACKAGES)))
+	CGO_ENABLED=1 $(GO) test -race -timeout=15m $(TESTFLAGS) $(filter-out lamplighter.dev/infra,$(shell $(GO) list $(PACKAGES)))
 
 bench: ## The benchmarks, as a table
 	@$(GO) test -run='^$$' -bench=. -benchmem -timeout=30m $(TESTFLAGS) $(PACKAGES) | awk -f .ci/bench-table.awk
@@ -37,10 +40,13 @@ test-peers: ## What speaks to others against dynoxide and moto, where they are i
 build: build/lamplighter $(FUNCTIONS:%=build/%/bootstrap) build/description/openapi.yaml ## Every Lambda as it is deployed, and the local server
 
 build/lamplighter: FORCE
-	@$(GO) build -buildvcs=false -ldflags="-s -w -X main.version=$(VERSION)" -o $@ ./cmd/lamplighter
+	@GO="$(GO)" .ci/compile -buildvcs=false -ldflags="-s -w -X main.version=$(VERSION)" -o $@ ./cmd/lamplighter
 
 build/%/bootstrap: FORCE
 	@$(LAMBDA) -o $@ ./functions/$*/lambda
+
+weigh: build ## What API functions may weigh, held against what is deployed
+	LAMPLIGHTER_BUILT=build $(GO) test -count=1 -timeout=1m -run='^TestAPIFunctionsStayLight$$' ./events
 
 build/description/openapi.yaml: openapi.yaml # the function hands out the file that lies beside it
 	@mkdir -p $(@D)
@@ -71,4 +77,4 @@ check: test lint drift ## What to run before a commit
 clean: ## Remove what was built; the local store in .lamplighter/ stays
 	rm -rf build
 
-.PHONY: help run test race bench test-peers build openapi lint breaking accept drift synth check clean FORCE
+.PHONY: help run test race bench test-peers build weigh openapi lint breaking accept drift synth check clean FORCE

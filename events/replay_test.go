@@ -8,13 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -27,55 +24,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the golden answers anew")
-
-// built is the folder of the bootstraps that this run has built; all of them go with it.
-var built string
-
-func TestMain(m *testing.M) {
-	flag.Parse()
-	dir, err := os.MkdirTemp("", "lamplighter-built-")
-	if err != nil {
-		panic(err)
-	}
-	built = dir
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
-}
-
-var (
-	buildMu sync.Mutex
-	builds  = map[string]func() (string, error){}
-)
-
-// build builds a package for an architecture as it is deployed, once in a run, and tells where it is.
-func build(t testing.TB, pkg, arch string) string {
-	t.Helper()
-	buildMu.Lock()
-	once := builds[pkg+arch]
-	if once == nil {
-		once = sync.OnceValues(func() (string, error) {
-			out := filepath.Join(built, strings.NewReplacer("/", "-", ".", "").Replace(pkg)+"-"+arch)
-			cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc", "-ldflags=-s -w", "-o", out, pkg)
-			cmd.Dir, cmd.Env = "..", append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
-			if arch != "" {
-				cmd.Env = append(cmd.Env, "GOARCH="+arch)
-			}
-			log, err := cmd.CombinedOutput()
-			if err != nil {
-				err = fmt.Errorf("%w: %s", err, log)
-			}
-			return out, err
-		})
-		builds[pkg+arch] = once
-	}
-	buildMu.Unlock()
-	path, err := once()
-	if err != nil {
-		t.Fatalf("build %s for %s: %v", pkg, arch, err)
-	}
-	return path
-}
 
 const issuer = "https://api.example.com"
 
@@ -131,12 +79,12 @@ func TestEverySampleIsAnsweredByTheBuiltFunction(t *testing.T) {
 			golden(t, filepath.Join("testdata", sample), replay(t, function, endpoint, event))
 		})
 	}
-	functions, err := filepath.Glob("../functions/*/lambda/main.go")
-	if err != nil || len(functions) == 0 {
-		t.Fatalf("no functions: %v", err)
+	functions, err := functionNames()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, f := range functions {
-		if name := filepath.Base(filepath.Dir(filepath.Dir(f))); !seen[name] {
+	for _, name := range functions {
+		if !seen[name] {
 			t.Run(name, func(t *testing.T) { isGroup(t, name, replay(t, name, endpoint, []byte(stray))) })
 		}
 	}
@@ -160,7 +108,7 @@ func isGroup(t *testing.T, name string, answer []byte) {
 // replay sends event to the built function and gives its answer, or the error that it reports, as indented JSON.
 func replay(t *testing.T, function, endpoint string, event []byte) []byte {
 	t.Helper()
-	f, err := lambdaemulator.Start(build(t, "./functions/"+function+"/lambda", ""), environment(endpoint)...)
+	f, err := lambdaemulator.Start(bootstrap(t, function), environment(endpoint)...)
 	if err != nil {
 		t.Fatal(err)
 	}

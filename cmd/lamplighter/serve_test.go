@@ -14,23 +14,31 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // served is a `lamplighter serve` in this process.
 type served struct {
-	mu   sync.Mutex
-	out  bytes.Buffer
-	done chan error
-	stop context.CancelFunc
+	mu    sync.Mutex
+	out   bytes.Buffer
+	ready chan struct{} // gets one value when the last of the commands to begin with is printed
+	done  chan error
+	stop  context.CancelFunc
 }
 
 // Write keeps what the command prints.
 func (s *served) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.out.Write(p)
+	before := bytes.Contains(s.out.Bytes(), []byte(lastCommand))
+	s.out.Write(p)
+	if !before && bytes.Contains(s.out.Bytes(), []byte(lastCommand)) {
+		s.ready <- struct{}{}
+	}
+	return len(p), nil
 }
+
+// lastCommand is printed when the service is ready, and only then.
+const lastCommand = `"resourceUID"`
 
 func (s *served) printed() string {
 	s.mu.Lock()
@@ -42,20 +50,15 @@ func (s *served) printed() string {
 func serveIn(t *testing.T, dir string) *served {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	s := &served{done: make(chan error, 1), stop: stop}
+	s := &served{ready: make(chan struct{}, 1), done: make(chan error, 1), stop: stop}
 	go func() {
 		s.done <- run(ctx, []string{"serve", "-root", "../..", "-dir", dir, "-addr", "127.0.0.1:0"}, s, io.Discard)
 	}()
 	t.Cleanup(s.stop)
-	for end := time.Now().Add(30 * time.Second); !strings.Contains(s.printed(), `"resourceUID"`); time.Sleep(10 * time.Millisecond) {
-		select {
-		case err := <-s.done:
-			t.Fatalf("serve ended: %v\n%s", err, s.printed())
-		default:
-		}
-		if time.Now().After(end) {
-			t.Fatalf("serve is not ready:\n%s", s.printed())
-		}
+	select {
+	case err := <-s.done:
+		t.Fatalf("serve ended: %v\n%s", err, s.printed())
+	case <-s.ready:
 	}
 	return s
 }
@@ -64,13 +67,8 @@ func serveIn(t *testing.T, dir string) *served {
 func (s *served) shut(t *testing.T) {
 	t.Helper()
 	s.stop()
-	select {
-	case err := <-s.done:
-		if err != nil {
-			t.Errorf("serve ended with: %v", err)
-		}
-	case <-time.After(20 * time.Second):
-		t.Error("serve does not end")
+	if err := <-s.done; err != nil {
+		t.Errorf("serve ended with: %v", err)
 	}
 }
 

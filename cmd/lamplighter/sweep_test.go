@@ -14,7 +14,6 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/cmd/lamplighter/testenv"
-	"lamplighter.dev/shared/api/identity/token"
 )
 
 // TestSweep asks, as one organization, every operation for what belongs to another: each parameter and member that names

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/functions/cloudaccounts/onboarding"
@@ -203,16 +202,10 @@ func TestDeleteForgetsTheAccountAndItsResources(t *testing.T) {
 		t.Errorf("the account is still there: %d %s", got.status, got.body)
 	}
 	ctx, store := table.WithTenant(t.Context(), alice.Org), inventory.Of(s.p)
-	var counts map[string]int
-	for range 1000 {
-		var err error
-		if counts, err = store.Counts(ctx, alice.Org); err != nil {
-			t.Fatal(err)
-		}
-		if counts[a.ID] == 0 {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
+	s.idle()
+	counts, err := store.Counts(ctx, alice.Org)
+	if err != nil {
+		t.Fatal(err)
 	}
 	if counts[a.ID] != 0 || counts[other.ID] != other.ResourceCount {
 		t.Errorf("resources are left: %v; want none of %s and %d of %s", counts, a.ID, other.ResourceCount, other.ID)

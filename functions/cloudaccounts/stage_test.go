@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/functions/connector"
@@ -160,18 +159,23 @@ func (s *stage) get(c identity.Caller, accountID string) cloudaccounts.Account {
 	return data[cloudaccounts.Account](s, s.call(c, "GET", "/cloud-accounts/"+accountID, nil), http.StatusOK)
 }
 
-// follow polls a discovery to its end.
+// idle waits until no discovery is under way.
+func (s *stage) idle() {
+	s.t.Helper()
+	if err := s.p.Workflow.(*workflow.Embedded).Idle(s.t.Context()); err != nil { //nolint:forcetypeassert // engine made it
+		s.t.Fatal(err)
+	}
+}
+
+// follow waits for the end of a discovery, and reads it.
 func (s *stage) follow(c identity.Caller, statusURL string) cloudaccounts.DiscoveryProgress {
 	s.t.Helper()
-	for range 2000 {
-		p := data[cloudaccounts.DiscoveryProgress](s, s.call(c, "GET", statusURL, nil), http.StatusOK)
-		if p.Status != "running" {
-			return p
-		}
-		time.Sleep(5 * time.Millisecond)
+	s.idle()
+	p := data[cloudaccounts.DiscoveryProgress](s, s.call(c, "GET", statusURL, nil), http.StatusOK)
+	if p.Status == "running" {
+		s.t.Fatalf("discovery %s does not end", statusURL)
 	}
-	s.t.Fatalf("discovery %s does not end", statusURL)
-	return cloudaccounts.DiscoveryProgress{}
+	return p
 }
 
 // settled is an account whose first discovery has ended.

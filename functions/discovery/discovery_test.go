@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -194,12 +195,46 @@ func TestAnAccountThatIsDeletedMeanwhileLeavesNothing(t *testing.T) {
 	}
 }
 
+// noted is a store that tells of each write.
+type noted struct {
+	table.Store
+	written chan struct{}
+}
+
+func (n noted) Write(ctx context.Context, w table.Write) (table.Item, error) {
+	n.tell()
+	return n.Store.Write(ctx, w)
+}
+
+func (n noted) BatchWrite(ctx context.Context, ws ...table.Write) error {
+	n.tell()
+	return n.Store.BatchWrite(ctx, ws...)
+}
+
+func (n noted) Transact(ctx context.Context, ws ...table.Write) error {
+	n.tell()
+	return n.Store.Transact(ctx, ws...)
+}
+
+func (n noted) tell() {
+	select {
+	case n.written <- struct{}{}:
+	default: // nobody counts any more
+	}
+}
+
 // TestARestartCarriesOn ends the process in the middle of a pass, again and again.
 func TestARestartCarriesOn(t *testing.T) {
 	s := newStage(t, settings{"size": "2000", "pageSize": "20"})
+	s.must(s.engine.Close())
+	store := noted{s.p.Table, make(chan struct{}, 1000)}
+	s.p.Table = store
+	s.open()
 	j := s.start()
 	for range 5 {
-		time.Sleep(3 * time.Millisecond)
+		for range 10 {
+			<-store.written
+		}
 		s.must(s.engine.Close())
 		s.open()
 		s.must(s.engine.Resume(s.ctx))

@@ -126,16 +126,13 @@ func (s *stage) start() discovery.Job {
 
 func (s *stage) end(j discovery.Job) (discovery.Job, []discovery.Part) {
 	s.tb.Helper()
-	for range 20_000 {
-		got, parts, err := discovery.Read(s.ctx, s.p.Table, org, j.ID)
-		s.must(err)
-		if got.Status != discovery.Running {
-			return got, parts
-		}
-		time.Sleep(5 * time.Millisecond)
+	s.must(s.engine.Idle(s.ctx))
+	got, parts, err := discovery.Read(s.ctx, s.p.Table, org, j.ID)
+	s.must(err)
+	if got.Status == discovery.Running {
+		s.tb.Fatalf("discovery %s does not end", j.ID)
 	}
-	s.tb.Fatalf("discovery %s does not end", j.ID)
-	return j, nil
+	return got, parts
 }
 
 // pass runs a pass that must have this outcome, and sums up what its partitions changed.

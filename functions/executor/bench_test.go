@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
@@ -88,16 +87,10 @@ func (w *world) engine() *workflow.Embedded {
 // await waits for the end of a bulk action's execution.
 func (w *world) await(e *workflow.Embedded, name string) {
 	w.t.Helper()
-	for {
-		x, err := e.Describe(w.ctx, execution.BulkMachine, name)
-		w.must(err)
-		if x.Status != workflow.Running {
-			if x.Status != workflow.Succeeded {
-				w.t.Fatalf("%s: %s %s", x.Status, x.Error, x.Cause)
-			}
-			return
-		}
-		w.must(clock.System{}.Sleep(w.ctx, 20*time.Millisecond))
+	x, err := e.Wait(w.ctx, execution.BulkMachine, name)
+	w.must(err)
+	if x.Status != workflow.Succeeded {
+		w.t.Fatalf("%s: %s %s", x.Status, x.Error, x.Cause)
 	}
 }
 

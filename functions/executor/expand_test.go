@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 func members(r *rand.Rand, n int) []inventory.Member {
@@ -23,7 +24,7 @@ func members(r *rand.Rand, n int) []inventory.Member {
 }
 
 func TestChunksKeepTheOrderAndLoseNobody(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := seed.Fixed(t, 1, 2)
 	for _, verb := range []cloud.Verb{cloud.Start, cloud.Stop} {
 		for range 50 {
 			ms := members(r, r.IntN(3000))
@@ -61,7 +62,7 @@ func TestChunksKeepTheOrderAndLoseNobody(t *testing.T) {
 }
 
 func TestAStopIsTheExactReverseOfAStart(t *testing.T) {
-	ms := members(rand.New(rand.NewPCG(3, 4)), 500)
+	ms := members(seed.Fixed(t, 3, 4), 500)
 	steps := func(verb cloud.Verb) (out [][2]int) {
 		for _, c := range chunks("bulk_01k00000000000000000000000", verb, ms) {
 			p := [2]int{c.Tier, c.step}

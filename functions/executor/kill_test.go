@@ -17,6 +17,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 const (
@@ -43,12 +44,12 @@ func TestKilledFiftyTimesABulkActionLosesNothing(t *testing.T) {
 		places, err = w.e.inventory.Places(w.ctx, org, g.ID)
 		w.must(err)
 	})
-	killed := 0
+	killed, r := 0, seed.Random(t)
 	for verb := cloud.Stop; killed < kills; verb = opposite(verb) {
 		var in execution.BulkInput
 		inWorld(t, dir, func(w *world) { in = w.submitBulk(g, verb) })
 		for ended := false; !ended; {
-			if ended = run1000(t, dir, in.BulkID, killed < kills); !ended {
+			if ended = run1000(t, dir, in.BulkID, moment(r, killed)); !ended {
 				killed++
 			}
 		}
@@ -60,6 +61,14 @@ func TestKilledFiftyTimesABulkActionLosesNothing(t *testing.T) {
 	}
 }
 
+// moment is how long a process that begins to run may live; for ever, which is 0, after the last kill.
+func moment(r *rand.Rand, killed int) time.Duration {
+	if killed >= kills {
+		return 0
+	}
+	return time.Microsecond + time.Duration(r.Int64N(int64(150*time.Millisecond)))
+}
+
 func opposite(v cloud.Verb) cloud.Verb {
 	if v == cloud.Stop {
 		return cloud.Start
@@ -67,8 +76,8 @@ func opposite(v cloud.Verb) cloud.Verb {
 	return cloud.Stop
 }
 
-// run1000 runs the bulk action in a process of its own until it ends, or kills that process before.
-func run1000(t *testing.T, dir, bulkID string, kill bool) (ended bool) {
+// run1000 runs the bulk action in a process of its own until it ends, or kills that process when it has run for a while.
+func run1000(t *testing.T, dir, bulkID string, kill time.Duration) (ended bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledFiftyTimesABulkActionLosesNothing$", "-test.v") //nolint:gosec // this very binary
 	cmd.Env = append(os.Environ(), "LAMPLIGHTER_KILL_DIR="+dir, "LAMPLIGHTER_KILL_BULK="+bulkID)
@@ -83,12 +92,12 @@ func run1000(t *testing.T, dir, bulkID string, kill bool) (ended bool) {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		said = append(said, lines.Text())
-		if kill && lines.Text() == "running" {
-			time.AfterFunc(rand.N(150*time.Millisecond), func() { _ = cmd.Process.Kill() })
+		if kill > 0 && lines.Text() == "running" { // the process lives on the machine's time
+			time.AfterFunc(kill, func() { _ = cmd.Process.Kill() })
 		}
 		ended = ended || lines.Text() == "ended"
 	}
-	if err := cmd.Wait(); err != nil && !kill {
+	if err := cmd.Wait(); err != nil && kill == 0 {
 		t.Fatalf("the process that nobody killed: %v\n%s", err, strings.Join(said, "\n"))
 	}
 	return ended

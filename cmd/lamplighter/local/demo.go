@@ -78,23 +78,26 @@ func (c *Client) connect(ctx context.Context) error {
 // demoWait bounds how long a first start waits for the first discovery.
 const demoWait = 5 * time.Second
 
-// firstRunning looks for a resource to be tried, for as long as the first discovery takes.
+// firstRunning looks for a resource to be tried, and again when what is under way has ended: the first discovery.
 func (s *Service) firstRunning(ctx context.Context, c *Client) (DemoResource, error) {
-	clk := s.Platform.Clock
-	for end := clk.Now().Add(demoWait); ; {
-		var found []DemoResource
-		const path = "/resources?type=aws-ec2&status=running&schedulable=true&sort_by=name&limit=1"
-		if err := c.Do(ctx, http.MethodGet, path, nil, &found); err != nil {
-			return DemoResource{}, fmt.Errorf("look for a demo resource: %w", err)
-		}
-		if len(found) > 0 {
-			return found[0], nil
-		}
-		if !clk.Now().Before(end) {
-			return DemoResource{}, nil
-		}
-		if err := clk.Sleep(ctx, 100*time.Millisecond); err != nil {
-			return DemoResource{}, err
-		}
+	found, err := c.oneRunning(ctx)
+	if err != nil || found.UID != "" {
+		return found, err
 	}
+	wait, cancel := context.WithTimeout(ctx, demoWait)
+	defer cancel()
+	if err = s.engine.Idle(wait); err != nil && wait.Err() == nil {
+		return DemoResource{}, err
+	}
+	return c.oneRunning(ctx)
+}
+
+// oneRunning is a resource that can be stopped, the zero value when there is none.
+func (c *Client) oneRunning(ctx context.Context) (DemoResource, error) {
+	var found []DemoResource
+	const path = "/resources?type=aws-ec2&status=running&schedulable=true&sort_by=name&limit=1"
+	if err := c.Do(ctx, http.MethodGet, path, nil, &found); err != nil {
+		return DemoResource{}, fmt.Errorf("look for a demo resource: %w", err)
+	}
+	return append(found, DemoResource{})[0], nil
 }

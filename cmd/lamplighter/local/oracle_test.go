@@ -11,6 +11,7 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 // oracle knows of a caller what they may see by asking of each thing alone, from what the owner of the organization sees.
@@ -97,9 +98,9 @@ func (o *oracle) resource(r record) record {
 // TestWhatIsOutOfScopeIsMissingEverywhere makes estates and grants at random, and holds every list, count, total and export
 // that a caller gets against what the owner gets, asking of each item whether it is in scope.
 func TestWhatIsOutOfScopeIsMissingEverywhere(t *testing.T) { // check 42
-	for seed := range uint64(6) {
-		t.Run(fmt.Sprint("estate ", seed), func(t *testing.T) {
-			r := rand.New(rand.NewPCG(seed, 42)) //nolint:gosec // reproducible
+	for n := range uint64(6) {
+		t.Run(fmt.Sprint("estate ", n), func(t *testing.T) {
+			r := seed.Fixed(t, n, 42)
 			e := newEstate(t)
 			e.random(r)
 			for range 6 {

@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/erasure"
 )
@@ -95,7 +96,8 @@ func (c *Client) Again() *Client {
 	return &again
 }
 
-// Eventually waits until done tells true, and fails the test when it never does. What done asks of the API counts into the
+// Eventually asks every 20 ms whether done is true, and fails the test when it never is: for what the loops of the service do
+// on the machine's clock, and for servers apart from it. What done asks of the API counts into the
 // organization's minute; Settled and Code cost nothing.
 func (e *Env) Eventually(what string, done func() bool) {
 	e.t.Helper()
@@ -111,8 +113,13 @@ func (e *Env) Eventually(what string, done func() bool) {
 // minute.
 func (e *Env) Settled() {
 	e.t.Helper()
-	ctx := table.Within(e.t.Context(), workqueue.Prefix)
-	e.Eventually("an end of all work", func() bool {
+	ctx, cancel := context.WithTimeout(table.Within(e.t.Context(), workqueue.Prefix), patience)
+	defer cancel()
+	engine := e.Platform.Workflow.(*workflow.Embedded) //nolint:forcetypeassert // that of every local service
+	e.Eventually("an end of all work", func() bool {   // a sweep may start what nothing runs
+		if err := engine.Idle(ctx, erasure.Machine); err != nil {
+			e.t.Fatal(err)
+		}
 		for shard := range workqueue.Shards {
 			page, err := e.Platform.Table.Query(ctx, table.Query{PK: workqueue.PK(shard), Limit: 1000})
 			if err != nil {

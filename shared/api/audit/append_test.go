@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
@@ -65,26 +66,17 @@ type gated struct {
 	table.Store
 	gate  chan struct{}
 	calls atomic.Int64
-	rows  atomic.Int64
 }
 
 func (g *gated) Transact(ctx context.Context, ws ...table.Write) error {
 	g.calls.Add(1)
-	g.rows.Add(int64(len(ws) - 1))
 	<-g.gate
 	return g.Store.Transact(ctx, ws...)
 }
 
-// waiting tells how many rows wait behind the transaction that is under way.
-func (l *Log) waiting(org string) int {
-	c := l.enter(PlaceOf(org))
-	defer l.leave(c)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.waiting)
-}
+func TestRowsThatComeMeanwhileShareATransaction(t *testing.T) { synctest.Test(t, shareATransaction) }
 
-func TestRowsThatComeMeanwhileShareATransaction(t *testing.T) {
+func shareATransaction(t *testing.T) {
 	g := &gated{Store: table.Fenced(tabletest.New(t)), gate: make(chan struct{})}
 	l := New(g, clock.System{})
 	var all sync.WaitGroup
@@ -95,11 +87,7 @@ func TestRowsThatComeMeanwhileShareATransaction(t *testing.T) {
 			}
 		})
 	}
-	for g.rows.Load()+int64(l.waiting(org)) < 120 {
-		if err := (clock.System{}).Sleep(t.Context(), time.Millisecond); err != nil {
-			t.Fatal(err)
-		}
-	}
+	synctest.Wait() // one transaction is under way, and who comes meanwhile waits
 	close(g.gate)
 	all.Wait()
 	if n := g.calls.Load(); n > 3 { // the one that was under way, and two for at most 119 rows

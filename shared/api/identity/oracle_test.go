@@ -15,6 +15,7 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 // world is two organizations with teams and resources, in a fenced store and as the entities of Cedar.
@@ -217,7 +218,7 @@ func cedarOf(t *testing.T, org string, a identity.Access, grants []grant.Grant) 
 // system roles and roles of their own, asked about everything of their own organization and of another one.
 func TestDecisionsAgreeWithCedar(t *testing.T) {
 	const members, questions = 1_000, 20
-	w, d := newWorld(t), dice{rand.New(rand.NewPCG(3, 1974))}
+	w, d := newWorld(t), dice{seed.Fixed(t, 3, 1974)}
 	yes := 0
 	for range members {
 		org := pick(d, orgs)
@@ -244,7 +245,7 @@ func TestDecisionsAgreeWithCedar(t *testing.T) {
 
 // TestScopesSayWhatAllowsSays holds the two ways to ask against each other: where may I, and may I there.
 func TestScopesSayWhatAllowsSays(t *testing.T) {
-	w, d := newWorld(t), dice{rand.New(rand.NewPCG(4, 1974))}
+	w, d := newWorld(t), dice{seed.Fixed(t, 4, 1974)}
 	for range 300 {
 		org := pick(d, orgs)
 		a, grants := d.member(org)
@@ -278,7 +279,7 @@ func (w *world) permitted(c identity.Caller) map[string]bool {
 }
 
 func TestOneMoreGrantNeverTakesAnythingAway(t *testing.T) {
-	w, d := newWorld(t), dice{rand.New(rand.NewPCG(5, 1974))}
+	w, d := newWorld(t), dice{seed.Fixed(t, 5, 1974)}
 	for range 100 {
 		a, grants := d.member("org_1")
 		_, more := d.member("org_1")
@@ -293,7 +294,7 @@ func TestOneMoreGrantNeverTakesAnythingAway(t *testing.T) {
 }
 
 func TestTheOrderOfGrantsDoesNotMatter(t *testing.T) {
-	w, d := newWorld(t), dice{rand.New(rand.NewPCG(6, 1974))}
+	w, d := newWorld(t), dice{seed.Fixed(t, 6, 1974)}
 	for range 100 {
 		a, grants := d.member("org_1")
 		want := w.permitted(enter(t, "org_1", a, grants))

@@ -3,7 +3,6 @@ package aws
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"testing"
@@ -15,6 +14,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 // answer is an error as the SDK gives it, of a call to EC2.
@@ -88,7 +88,7 @@ func TestAMissingGroupIsNotAValidationError(t *testing.T) {
 // Whatever is bad in a batch, each bad id gets its error, each good one is done exactly once, and what has been done is
 // not tried again.
 func TestIsolateFindsWhatIsBad(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := seed.Fixed(t, 1, 2)
 	for round := range 300 {
 		n := 1 + r.IntN(60)
 		named, rate := round%2 == 0, r.Float64()

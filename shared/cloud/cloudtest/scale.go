@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"testing"
-	"time"
 
 	"lamplighter.dev/shared/cloud"
 )
@@ -54,10 +53,7 @@ func (g trial) resize(t *testing.T, uid string, to map[string]int64) {
 			g.running(t)
 			return
 		}
-		if g.f.Settle != nil {
-			g.f.Settle()
-		}
-		time.Sleep(pause)
+		g.moveOn()
 	}
 	t.Fatalf("%s has capacity %v; want desired %d", uid, g.capacity(t, uid), desired)
 }

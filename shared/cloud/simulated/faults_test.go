@@ -210,14 +210,12 @@ func TestACallTakesItsTimeAndOneTooSlowTimesOut(t *testing.T) {
 			done := make(chan error)
 			go func() { _, err := c.Identify(t.Context()); done <- err }()
 			if tt.took > 0 {
-				for s.clk.Waiting() == 0 {
-					time.Sleep(time.Millisecond)
+				if err := s.clk.AwaitSleepers(t.Context(), 1); err != nil {
+					t.Fatal(err)
 				}
 				s.clk.Advance(tt.took - 1)
-				select {
-				case err := <-done:
-					t.Fatalf("answered too early: %v", err)
-				case <-time.After(5 * time.Millisecond):
+				if s.clk.Waiting() == 0 {
+					t.Fatalf("answered too early: %v", <-done)
 				}
 				s.clk.Advance(1)
 			}

@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 // fold compacts whether or not it is due; whole writes every chunk anew.
@@ -157,7 +158,7 @@ func TestRacingWritersCompactionsAndReaders(t *testing.T) {
 	var wg sync.WaitGroup
 	for w := range processes {
 		wg.Go(func() {
-			r := rand.New(rand.NewPCG(uint64(w), 3)) //nolint:gosec // reproducible
+			r := seed.Fixed(t, uint64(w), 3)
 			for range rounds {
 				s.race(stores[w], r, count, func(seen []Seen) {
 					mu.Lock()

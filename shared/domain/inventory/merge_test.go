@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 // TestSegmentsMergeInAnyOrder applies the same changes in many orders, each some times over, cut and compacted at random,
 // and wants the same index each time.
 func TestSegmentsMergeInAnyOrder(t *testing.T) {
-	for seed := range uint64(60) {
-		r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // reproducible
+	for n := range uint64(60) {
+		r := seed.Fixed(t, n, 1)
 		segments := randomSegments(r)
 		want := ""
 		for try := range 6 {
@@ -30,7 +31,7 @@ func TestSegmentsMergeInAnyOrder(t *testing.T) {
 			case try == 0:
 				want = got
 			case got != want:
-				t.Fatalf("seed %d, try %d:\n%s\nwant\n%s", seed, try, got, want)
+				t.Fatalf("case %d, try %d:\n%s\nwant\n%s", n, try, got, want)
 			}
 		}
 	}
@@ -125,7 +126,7 @@ func TestSegmentsReadWhatWasWritten(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	r := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // reproducible
+	r := seed.Fixed(f, 1, 1)
 	for _, z := range randomSegments(r) {
 		f.Add(z)
 	}
@@ -147,7 +148,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 func TestOrdersFollowChanges(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 7)) //nolint:gosec // reproducible
+	r := seed.Fixed(t, 7, 7)
 	st := newState()
 	for step := range 60 {
 		g := newSegment()

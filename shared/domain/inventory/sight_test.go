@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 // TestTheZeroSightSeesNothing is what keeps a caller who was forgotten from seeing everything.
@@ -38,8 +39,8 @@ func TestTheZeroSightSeesNothing(t *testing.T) {
 // TestSightIsTheListWithoutTheRest makes estates at random and holds what is seen in scopes against the whole list, asking
 // of each resource whether it is in scope.
 func TestSightIsTheListWithoutTheRest(t *testing.T) {
-	for seed := range uint64(40) {
-		r := rand.New(rand.NewPCG(seed, 11)) //nolint:gosec // reproducible
+	for n := range uint64(40) {
+		r := seed.Fixed(t, n, 11)
 		s := newStage(t)
 		s.upsert(s.scan("job_1"), instances(0, 10+r.IntN(40))...)
 		all := s.find(List{})

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 // crashVariable makes the test binary a process that writes until it is killed.
@@ -65,8 +65,9 @@ func TestNoAcknowledgedWriteIsLostToKill(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "store.db")
 	var acked []table.Key
+	r := seed.Random(t)
 	for range rounds {
-		acked = append(acked, runAndKill(t, path)...)
+		acked = append(acked, runAndKill(t, path, 200*time.Millisecond+time.Duration(r.IntN(400))*time.Millisecond)...)
 	}
 	if len(acked) < 100 {
 		t.Fatalf("only %d writes were acknowledged", len(acked))
@@ -88,8 +89,8 @@ func TestNoAcknowledgedWriteIsLostToKill(t *testing.T) {
 	t.Logf("%d acknowledged writes are all there", len(acked))
 }
 
-// runAndKill runs writers on the store for a moment, kills them and tells what they were acknowledged.
-func runAndKill(t *testing.T, path string) []table.Key {
+// runAndKill runs writers on the store for a while, kills them and tells what they were acknowledged.
+func runAndKill(t *testing.T, path string, after time.Duration) []table.Key {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // this test itself
 	cmd.Env = append(os.Environ(), crashVariable+"="+path)
@@ -100,7 +101,7 @@ func runAndKill(t *testing.T, path string) []table.Key {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.AfterFunc(200*time.Millisecond+rand.N(400*time.Millisecond), func() { _ = cmd.Process.Kill() })
+	time.AfterFunc(after, func() { _ = cmd.Process.Kill() }) // the writers live on the machine's time
 	var acked []table.Key
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		pk, sk, ok := strings.Cut(lines.Text(), " ")

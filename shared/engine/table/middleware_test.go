@@ -127,8 +127,8 @@ func TestADelayWaitsOnTheClock(t *testing.T) {
 	f.Inject(table.Injection{Harm: table.Delay, Wait: time.Minute})
 	done := make(chan error)
 	go func() { done <- f.BatchWrite(t.Context()) }()
-	for m.Waiting() == 0 {
-		time.Sleep(time.Millisecond)
+	if err := m.AwaitSleepers(t.Context(), 1); err != nil {
+		t.Fatal(err)
 	}
 	m.Advance(time.Minute)
 	if err := <-done; err != nil {
@@ -178,8 +178,8 @@ func TestTheSweepRunsByItself(t *testing.T) {
 	}
 	defer func() { _ = s.Close() }()
 	for range 3 {
-		for m.Waiting() == 0 {
-			time.Sleep(time.Millisecond)
+		if err := m.AwaitSleepers(t.Context(), 1); err != nil {
+			t.Fatal(err)
 		}
 		put := table.Put(table.Item{Key: table.Key{PK: "p", SK: "1"}, Expires: m.Now().Add(time.Second)})
 		if _, err := s.Write(t.Context(), put); err != nil {
@@ -187,8 +187,8 @@ func TestTheSweepRunsByItself(t *testing.T) {
 		}
 		m.Advance(time.Minute)
 	}
-	for m.Waiting() == 0 {
-		time.Sleep(time.Millisecond)
+	if err := m.AwaitSleepers(t.Context(), 1); err != nil {
+		t.Fatal(err)
 	}
 	if n, err := s.Sweep(t.Context()); err != nil || n != 0 {
 		t.Errorf("%d were left by the sweep, %v", n, err)

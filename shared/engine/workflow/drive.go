@@ -19,17 +19,19 @@ const arnPrefix = "arn:aws:states:local:000000000000:"
 func (e *Embedded) launch(r ref, x *Execution) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closed || e.running[r] != nil {
+	if _, already := e.running[r]; e.closed || already {
 		return
 	}
 	ctx, cancel := context.WithCancelCause(e.life)
-	e.running[r] = cancel
+	done := make(chan struct{})
+	e.running[r] = run{cancel, done}
 	e.group.Go(func() {
 		defer func() {
 			cancel(nil)
 			e.mu.Lock()
 			delete(e.running, r)
 			e.mu.Unlock()
+			close(done)
 		}()
 		e.drive(ctx, r, x)
 	})

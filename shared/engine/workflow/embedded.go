@@ -38,8 +38,14 @@ type Embedded struct {
 
 	mu      sync.Mutex
 	closed  bool
-	running map[ref]context.CancelCauseFunc
+	running map[ref]run
 	waiting map[string]chan answer // by token
+}
+
+// run is an execution under way in this process.
+type run struct {
+	cancel context.CancelCauseFunc
+	done   chan struct{} // closed when its goroutine has ended
 }
 
 var (
@@ -66,7 +72,7 @@ func NewEmbedded(p Parts) (*Embedded, error) {
 	life, end := context.WithCancelCause(context.Background())
 	return &Embedded{
 		p: p, life: life, end: end, slots: make(chan struct{}, p.Tasks),
-		running: map[ref]context.CancelCauseFunc{}, waiting: map[string]chan answer{},
+		running: map[ref]run{}, waiting: map[string]chan answer{},
 	}, nil
 }
 
@@ -151,10 +157,10 @@ func (e *Embedded) Stop(ctx context.Context, machine, name, cause string) error 
 		return fault.Wrap("stop "+r.String(), err)
 	}
 	e.mu.Lock()
-	cancel := e.running[r]
+	under, ok := e.running[r]
 	e.mu.Unlock()
-	if cancel != nil {
-		cancel(errStopped)
+	if ok {
+		under.cancel(errStopped)
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/table/tabletest"
@@ -52,22 +51,16 @@ func engine(tb testing.TB, p workflow.Parts) *workflow.Embedded {
 }
 
 // ended waits for the end of an execution.
-func ended(tb testing.TB, e workflow.Engine, name string) workflow.Execution {
+func ended(tb testing.TB, e *workflow.Embedded, name string) workflow.Execution {
 	tb.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for pause := 200 * time.Microsecond; ; pause = min(2*pause, 20*time.Millisecond) {
-		x, err := e.Describe(tb.Context(), "m", name)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if x.Status != workflow.Running {
-			return x
-		}
-		if time.Now().After(deadline) {
-			tb.Fatalf("%s still runs", name)
-		}
-		time.Sleep(pause)
+	x, err := e.Wait(tb.Context(), "m", name)
+	if err != nil {
+		tb.Fatal(err)
 	}
+	if x.Status == workflow.Running {
+		tb.Fatalf("%s still runs", name)
+	}
+	return x
 }
 
 const oneTask = `{"StartAt":"T","States":{"T":{"Type":"Task","Resource":"${Fn}","End":true}}}`

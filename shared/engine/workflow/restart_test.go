@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +20,7 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 // The executions of the restart test: each goes over its items, two at once, with two tasks for each.
@@ -96,12 +96,12 @@ func restartTask(calls *os.File, in json.RawMessage) (any, error) {
 		return nil, err
 	}
 	_, err := fmt.Fprintf(calls, "%s %d %t\n", v.Run, v.Item, v.First != nil)
-	time.Sleep(10 * time.Millisecond)
+	time.Sleep(10 * time.Millisecond) // in the process that is killed: time to be killed in
 	return v.Item * 2, err
 }
 
 // restartAll starts the executions and waits for their ends, which it notes: name, time, output.
-func restartAll(ctx context.Context, e workflow.Engine, ends string) error {
+func restartAll(ctx context.Context, e *workflow.Embedded, ends string) error {
 	items := make([]int, restartItems)
 	for i := range items {
 		items[i] = i
@@ -118,17 +118,11 @@ func restartAll(ctx context.Context, e workflow.Engine, ends string) error {
 	}
 	for i := range restartExecutions {
 		name := fmt.Sprintf("x%d", i)
-		for {
-			x, err := e.Describe(ctx, "m", name)
-			if err != nil {
-				return err
-			}
-			if x.Status != workflow.Running {
-				fmt.Fprintf(f, "%s %s %s %s\n", name, x.Stopped.Format(time.RFC3339Nano), x.Status, x.Output)
-				break
-			}
-			time.Sleep(time.Millisecond)
+		x, err := e.Wait(ctx, "m", name)
+		if err != nil {
+			return err
 		}
+		fmt.Fprintf(f, "%s %s %s %s\n", name, x.Stopped.Format(time.RFC3339Nano), x.Status, x.Output)
 	}
 	return f.Close()
 }
@@ -145,13 +139,13 @@ func TestKilledAtRandomMomentsEachExecutionEndsOnce(t *testing.T) {
 		cmd.Stderr = os.Stderr
 		return cmd
 	}
-	killed := 0
+	killed, r := 0, seed.Random(t)
 	for range kills {
 		cmd := child()
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(30+rand.IntN(90)) * time.Millisecond)
+		time.Sleep(time.Duration(30+r.IntN(90)) * time.Millisecond) // the child lives on the machine's time
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}

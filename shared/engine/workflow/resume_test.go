@@ -18,13 +18,11 @@ import (
 // epoch is when the clocks of tests begin.
 var epoch = time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
 
-// eventually waits for something that another goroutine does.
-func eventually(t *testing.T, what string, ok func() bool) {
+// oneWaits waits until somebody waits for the clock.
+func oneWaits(t *testing.T, clk *clock.Manual) {
 	t.Helper()
-	for until := time.Now().Add(10 * time.Second); !ok(); time.Sleep(200 * time.Microsecond) {
-		if time.Now().After(until) {
-			t.Fatal("waited in vain: " + what)
-		}
+	if err := clk.AwaitSleepers(t.Context(), 1); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -51,10 +49,10 @@ func TestAWaitKeepsItsDeadlineOverARestart(t *testing.T) {
 	if err := e.Start(t.Context(), "m", "x", 1); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the wait begins", func() bool { return clk.Waiting() == 1 })
+	oneWaits(t, clk)
 	clk.Advance(50 * time.Minute)
 	e = restart(t, e, p)
-	eventually(t, "the wait goes on", func() bool { return clk.Waiting() == 1 })
+	oneWaits(t, clk)
 	clk.Advance(10 * time.Minute)
 	if x := ended(t, e, "x"); x.Status != workflow.Succeeded || x.Stopped.Sub(x.Started) != time.Hour {
 		t.Fatalf("the wait took %s: %+v", x.Stopped.Sub(x.Started), x)
@@ -78,9 +76,9 @@ func TestRetriesAreCountedOverARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range 2 {
-		eventually(t, "a retry waits", func() bool { return clk.Waiting() == 1 && calls.Load() == int64(n+1) })
+		oneWaits(t, clk)
 		e = restart(t, e, p)
-		eventually(t, "the retry waits again", func() bool { return clk.Waiting() == 1 })
+		oneWaits(t, clk)
 		if calls.Load() != int64(n+1) {
 			t.Fatal("the restart cut the delay of the retry short")
 		}
@@ -95,7 +93,7 @@ func TestRetriesAreCountedOverARestart(t *testing.T) {
 func TestFinishedItemsOfAMapAreNotDoneAgain(t *testing.T) {
 	var mu sync.Mutex
 	calls := map[string]int{}
-	hold := true
+	hold, began := true, make(chan struct{}, 2)
 	p := workflow.Parts{
 		Store: tabletest.New(t),
 		Machines: machine(t, `{"StartAt":"M","States":{"M":{"Type":"Map","MaxConcurrency":1,"End":true,
@@ -106,6 +104,7 @@ func TestFinishedItemsOfAMapAreNotDoneAgain(t *testing.T) {
 			wait := hold && string(in) == "3"
 			mu.Unlock()
 			if wait {
+				began <- struct{}{}
 				<-ctx.Done()
 			}
 			return in, ctx.Err()
@@ -115,7 +114,7 @@ func TestFinishedItemsOfAMapAreNotDoneAgain(t *testing.T) {
 	if err := e.Start(t.Context(), "m", "x", []int{1, 2, 3, 4}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "item 3 begins", func() bool { mu.Lock(); defer mu.Unlock(); return calls["3"] == 1 })
+	<-began
 	mu.Lock()
 	hold = false
 	mu.Unlock()

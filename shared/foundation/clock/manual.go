@@ -11,11 +11,12 @@ type Manual struct {
 	mu      sync.Mutex
 	now     time.Time
 	waiters map[chan struct{}]time.Time
+	came    chan struct{} // closed when another sleeper comes
 }
 
 // NewManual starts a clock at now.
 func NewManual(now time.Time) *Manual {
-	return &Manual{now: now.UTC(), waiters: map[chan struct{}]time.Time{}}
+	return &Manual{now: now.UTC(), waiters: map[chan struct{}]time.Time{}, came: make(chan struct{})}
 }
 
 // Now is the time the clock was moved to last.
@@ -33,6 +34,8 @@ func (m *Manual) Sleep(ctx context.Context, d time.Duration) error {
 	ch := make(chan struct{})
 	m.mu.Lock()
 	m.waiters[ch] = m.now.Add(d)
+	close(m.came)
+	m.came = make(chan struct{})
 	m.mu.Unlock()
 	select {
 	case <-ch:
@@ -58,11 +61,33 @@ func (m *Manual) Advance(d time.Duration) {
 	}
 }
 
-// Waiting tells how many sleepers wait for the clock, for tests that must not move it too early.
+// Waiting returns how many sleepers wait for the clock.
 func (m *Manual) Waiting() int {
+	n, _ := m.waiting()
+	return n
+}
+
+// AwaitSleepers waits until at least n sleepers wait for the clock, so that a test does not move it too early. It returns the
+// error of ctx when that ends first.
+func (m *Manual) AwaitSleepers(ctx context.Context, n int) error {
+	for {
+		waiting, came := m.waiting()
+		if waiting >= n {
+			return nil
+		}
+		select {
+		case <-came:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// waiting returns how many sleepers there are, and what is closed when another comes.
+func (m *Manual) waiting() (n int, came <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return len(m.waiters)
+	return len(m.waiters), m.came
 }
 
 var (

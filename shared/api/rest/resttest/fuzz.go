@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -16,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 // Options say how to fuzz.
@@ -44,7 +45,7 @@ func Fuzz(tb testing.TB, h http.Handler, document []byte, o Options) map[int]int
 	if o.Requests == 0 {
 		o.Requests = 20
 	}
-	f := &fuzzer{tb, h, doc, o, maker{rand.New(rand.NewPCG(o.Seed, 1)), o.Known}, map[int]int{}} //nolint:gosec // repeatable on purpose
+	f := &fuzzer{tb, h, doc, o, maker{seed.Fixed(tb, o.Seed, 1), o.Known}, map[int]int{}}
 	paths := doc.Paths.InMatchingOrder()
 	f.operations(paths, func(method string) bool { return method != http.MethodDelete })
 	slices.SortStableFunc(paths, func(a, b string) int { return strings.Count(b, "/") - strings.Count(a, "/") })

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"lamplighter.dev/shared/foundation/clock"
@@ -89,10 +90,12 @@ func TestMachinesBehaveAsOnStepFunctions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, clk := newWorld(), ticking(t)
-			w.tasks = caseTasks(w, clk)
-			out, err := m.Run(t.Context(), w.env(clk), execution(string(c.Input)))
-			check(t, c, out, err)
+			synctest.Test(t, func(t *testing.T) {
+				w, clk := newWorld(), ticking(t)
+				w.tasks = caseTasks(w, clk)
+				out, err := m.Run(t.Context(), w.env(clk), execution(string(c.Input)))
+				check(t, c, out, err)
+			})
 		})
 	}
 }

@@ -2,12 +2,14 @@ package asl
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"lamplighter.dev/shared/foundation/clock"
@@ -20,7 +22,11 @@ func runOn(t *testing.T, definition, input string, fn testTask) (string, error) 
 	t.Helper()
 	w := newWorld()
 	w.tasks = map[string]testTask{"fn": fn}
-	out, err := mustParse(t, definition).Run(t.Context(), w.env(ticking(t)), execution(input))
+	var out json.RawMessage
+	var err error
+	synctest.Test(t, func(t *testing.T) {
+		out, err = mustParse(t, definition).Run(t.Context(), w.env(ticking(t)), execution(input))
+	})
 	return string(out), err
 }
 
@@ -127,8 +133,8 @@ func TestRetryWaitsLongerEachTimeUpToMaxDelay(t *testing.T) {
 		done <- err
 	}()
 	for _, want := range []time.Duration{2, 6, 18, 20} {
-		for clk.Waiting() == 0 {
-			time.Sleep(50 * time.Microsecond)
+		if err := clk.AwaitSleepers(t.Context(), 1); err != nil {
+			t.Fatal(err)
 		}
 		w.mu.Lock()
 		got := w.frames[""].RetryAt.Sub(clk.Now())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 )
 
 var errCrash = errors.New("crash")
@@ -42,12 +43,14 @@ func TestAnExecutionThatIsCutOffAtAnyWriteEndsTheSameWay(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			w := newWorld()
-			w.clock = ticking(t)
-			w.tasks = caseTasks(w, w.clock)
-			out, resumed, err := crashing(t, mustParse(t, string(c.Definition)), w, string(c.Input))
-			check(t, c, out, err)
-			total += resumed
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld()
+				w.clock = ticking(t)
+				w.tasks = caseTasks(w, w.clock)
+				out, resumed, err := crashing(t, mustParse(t, string(c.Definition)), w, string(c.Input))
+				check(t, c, out, err)
+				total += resumed
+			})
 		})
 	}
 	if total < 5 {
@@ -55,7 +58,9 @@ func TestAnExecutionThatIsCutOffAtAnyWriteEndsTheSameWay(t *testing.T) {
 	}
 }
 
-func TestAResumedMapCallsFinishedItemsNoMore(t *testing.T) {
+func TestAResumedMapCallsFinishedItemsNoMore(t *testing.T) { synctest.Test(t, resumeMap) }
+
+func resumeMap(t *testing.T) {
 	const m = `{"StartAt":"M","States":{"M":{"Type":"Map","MaxConcurrency":3,"End":true,"ItemProcessor":{"StartAt":"A","States":{
 		"A":{` + callsFn + `,"ResultPath":"$.a","Next":"I"},
 		"I":{"Type":"Map","ItemsPath":"$.list","ResultPath":"$.inner","Next":"Z","ItemProcessor":{"StartAt":"B","States":{

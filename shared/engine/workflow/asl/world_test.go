@@ -14,7 +14,8 @@ import (
 
 var epoch = time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
 
-// ticking is a clock that moves ahead by itself, quickly, while somebody waits for it.
+// ticking is a clock that moves ahead by itself while somebody waits for it. It belongs into a bubble of synctest, where its
+// own waits are over as soon as nothing else goes on.
 func ticking(tb testing.TB) *clock.Manual {
 	tb.Helper()
 	c := clock.NewManual(epoch)

@@ -111,6 +111,13 @@ func (w *world) describe() workflow.Execution {
 // ended waits for the end of the execution.
 func (w *world) ended() workflow.Execution {
 	w.t.Helper()
+	if local, ok := w.engine.(*workflow.Embedded); ok {
+		x, err := local.Wait(w.t.Context(), "m", "x-1")
+		if err != nil || x.Status == workflow.Running {
+			w.t.Fatalf("the execution still runs: %v", err)
+		}
+		return x
+	}
 	for until := time.Now().Add(w.target.Patience); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
 		if x := w.describe(); x.Status != workflow.Running {
 			return x

@@ -51,6 +51,7 @@ type Sink struct {
 
 	mu      sync.Mutex
 	letters []Letter
+	came    chan struct{} // closed when the first letter has arrived
 }
 
 // New starts a server that runs until the test ends. What is changed is changed before anybody calls.
@@ -60,7 +61,7 @@ func New(tb testing.TB, change ...func(*Sink)) *Sink {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s := &Sink{Address: l.Addr().String()}
+	s := &Sink{Address: l.Addr().String(), came: make(chan struct{})}
 	s.Server = gosmtp.NewServer(gosmtp.BackendFunc(func(c *gosmtp.Conn) (gosmtp.Session, error) {
 		return &session{Sink: s, conn: c}, nil
 	}))
@@ -84,6 +85,9 @@ func (s *Sink) Received() []Letter {
 	defer s.mu.Unlock()
 	return slices.Clone(s.letters)
 }
+
+// AwaitOne waits until a mail has arrived.
+func (s *Sink) AwaitOne() { <-s.came }
 
 type quiet struct{}
 
@@ -135,6 +139,9 @@ func (s *session) Data(r io.Reader) error {
 	text, subject, err := read(b)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.letters) == 0 {
+		close(s.came)
+	}
 	s.letters = append(s.letters, Letter{s.from, s.to, subject, text, string(b), s.in})
 	return err
 }

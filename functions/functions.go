@@ -55,8 +55,8 @@ func All() []Function {
 	return []Function{
 		{auth.Declaration, []Group{auth.Operations}, nil},
 		{tokens.Declaration, []Group{tokens.Operations}, nil},
-		{sso.Declaration, []Group{sso.SignIn, sso.Settings}, nil},
 		{organisations.Declaration, []Group{organisations.Operations}, nil},
+		{sso.Declaration, []Group{sso.SignIn, sso.Settings}, nil},
 		{users.Declaration, []Group{users.Operations}, nil},
 		{teams.Declaration, []Group{teams.Operations}, nil},
 		{roles.Declaration, []Group{roles.Operations}, nil},

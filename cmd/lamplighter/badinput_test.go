@@ -9,7 +9,6 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/functions"
 )
 

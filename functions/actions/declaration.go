@@ -13,9 +13,9 @@ import (
 var Declaration = platform.Declaration{
 	Name: "actions",
 	Access: rest.Access.With(table.Access{
-		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition},
+		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, execution.ChunkPartition},
 		Writes: []table.Partition{
-			inventory.ResourcePartition, execution.ActionPartition, execution.BulkPartition, execution.ChunkPartition, execution.CountPartition,
+			inventory.ResourcePartition, execution.ActionPartition, execution.BulkPartition, execution.CountPartition,
 			execution.HistoryPartition, execution.HistoryOfCausePartition, execution.HistoryOfResourcePartition, execution.EventPartition,
 			workqueue.Partition,
 		},

@@ -5,6 +5,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -14,10 +15,10 @@ import (
 var Declaration = platform.Declaration{
 	Name: "cloudaccounts",
 	Access: rest.Access.With(table.Access{
-		Reads: []table.Partition{inventory.IndexPartition},
+		Reads: []table.Partition{execution.ActionPartition, discovery.PartPartition},
 		Writes: []table.Partition{
 			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, "ORG#*#CANATIVE", "ORG#*#CANAME",
-			discovery.JobPartition, discovery.PartPartition, workqueue.Partition,
+			discovery.JobPartition, workqueue.Partition,
 		},
 	}),
 	Starts:  []string{discovery.Machine},

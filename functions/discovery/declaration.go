@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/discovery"
@@ -12,7 +13,7 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "discovery",
-	Access: table.Access{Writes: []table.Partition{
+	Access: table.Access{Reads: []table.Partition{identity.MetaPartition}, Writes: []table.Partition{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ScanPartition,
 		discovery.JobPartition, discovery.PartPartition, workqueue.Partition, cloud.SimulatedPartition,
 	}},

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
@@ -12,7 +13,7 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "executor",
-	Access: table.Access{Writes: []table.Partition{
+	Access: table.Access{Reads: []table.Partition{identity.MetaPartition}, Writes: []table.Partition{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, execution.ActionPartition, execution.BulkPartition,
 		execution.ChunkPartition, execution.CountPartition, execution.HistoryPartition, execution.HistoryOfCausePartition,
 		execution.HistoryOfResourcePartition, execution.EventPartition, "ORG#*#SNAP", workqueue.Partition, cloud.SimulatedPartition,

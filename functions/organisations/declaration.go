@@ -1,6 +1,7 @@
 package organisations
 
 import (
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
@@ -11,8 +12,10 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name:    "organisations",
-	Access:  rest.Access.With(membership.Access, table.Access{Writes: []table.Partition{workqueue.Partition}}),
+	Name: "organisations",
+	Access: rest.Access.With(table.Access{Writes: []table.Partition{
+		identity.MetaPartition, identity.MemberPartition, identity.UserPartition, membership.AssignPartition, workqueue.Partition,
+	}}),
 	Starts:  []string{erasure.Machine},
 	Samples: []string{"list"},
 }

@@ -13,11 +13,8 @@ import (
 var Declaration = platform.Declaration{
 	Name: "resources",
 	Access: rest.Access.With(table.Access{
-		Reads: []table.Partition{inventory.ResourcePartition},
-		Writes: []table.Partition{
-			inventory.AccountPartition, inventory.IndexPartition, discovery.JobPartition, discovery.PartPartition, "ORG#*#REFRESH",
-			workqueue.Partition,
-		},
+		Reads:  []table.Partition{inventory.IndexPartition, discovery.PartPartition},
+		Writes: []table.Partition{inventory.AccountPartition, discovery.JobPartition, "ORG#*#REFRESH", workqueue.Partition},
 	}),
 	Starts:  []string{discovery.Machine},
 	Samples: []string{"list", "list-types"},

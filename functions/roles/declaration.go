@@ -12,7 +12,10 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "roles",
-	Access: rest.Access.With(membership.Access, table.Access{Reads: []table.Partition{
-		identity.SSOPartition, inventory.TeamPartition, inventory.IndexPartition, inventory.AccountPartition,
-	}}),
+	Access: rest.Access.With(table.Access{
+		Reads: []table.Partition{
+			identity.UserPartition, identity.AddressPartition, identity.SSOPartition, membership.InvitePartition, inventory.IndexPartition,
+		},
+		Writes: []table.Partition{identity.MetaPartition, identity.MemberPartition, membership.AssignPartition, inventory.TeamPartition},
+	}),
 }

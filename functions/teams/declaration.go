@@ -15,7 +15,7 @@ var Declaration = platform.Declaration{
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{
 			identity.MetaPartition, identity.MemberPartition, identity.UserPartition, identity.AddressPartition, membership.AssignPartition,
-			inventory.AccountPartition, inventory.ResourcePartition,
+			inventory.AccountPartition,
 		},
 		Writes: []table.Partition{inventory.TeamPartition, inventory.TeamNamePartition, "ORG#*#TEAMPEOPLE", inventory.IndexPartition},
 	}),

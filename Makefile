@@ -56,6 +56,9 @@ openapi: ## openapi.yaml, from the operations
 	$(GO) run ./cmd/lamplighter openapi > openapi.yaml.new
 	@mv openapi.yaml.new openapi.yaml
 
+registry: ## What template.yaml and docs/data-model.md take from functions/<name>/declaration.go
+	$(GO) test ./cmd/lamplighter -run 'TestTemplate_SaysWhatFunctionsDeclare|TestDataModel_' -count=1 -update
+
 lint: ## golangci-lint, installed when it is missing
 	@test -x $(GOBIN)/golangci-lint || $(GO) install $(LINTER)
 	$(GOBIN)/golangci-lint run $(PACKAGES)
@@ -77,4 +80,4 @@ check: test lint drift ## What to run before a commit
 clean: ## Remove what was built; the local store in .lamplighter/ stays
 	rm -rf build
 
-.PHONY: help run test race bench test-peers build weigh openapi lint breaking accept drift synth check clean FORCE
+.PHONY: help run test race bench test-peers build weigh openapi registry lint breaking accept drift synth check clean FORCE

@@ -9,7 +9,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"lamplighter.dev/cmd/lamplighter/local"
+	"lamplighter.dev/functions"
 )
 
 // bad is a service with one organization that has something, to be asked badly.
@@ -26,7 +26,7 @@ func badly(t *testing.T) *bad {
 	b := &bad{siege: s, caller: s.caller(t, s.Owner("bad@example.com"))}
 	b.e = b.settle(t, "bad-1")
 	w := &sweep{t: t}
-	w.described(local.Describe(s.Platform).YAML())
+	w.described(functions.Describe(s.Platform).YAML())
 	b.ops = w.ops
 	return b
 }

@@ -17,6 +17,7 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/cmd/lamplighter/testenv"
+	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/rest/resttest"
@@ -177,7 +178,7 @@ func TestFuzz(t *testing.T) {
 		o.Requests = 12 // enough to find a race; too few to get through everywhere
 	}
 	began := time.Now()
-	seen := resttest.Fuzz(t, s, local.Describe(s.Platform).YAML(), o)
+	seen := resttest.Fuzz(t, s, functions.Describe(s.Platform).YAML(), o)
 	t.Logf("%v in %s", seen, time.Since(began))
 	if seen[http.StatusTooManyRequests] > 0 || seen[http.StatusUnauthorized] > sum(seen)/10 {
 		t.Errorf("the door kept the fuzzer out: %v", seen)

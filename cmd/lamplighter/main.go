@@ -15,7 +15,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"lamplighter.dev/cmd/lamplighter/local"
+	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/api/platform"
 )
 
@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case "serve":
 		return serve(ctx, args[1:], stdout, stderr)
 	case "openapi":
-		_, err := stdout.Write(local.Describe(&platform.Platform{}).YAML())
+		_, err := stdout.Write(functions.Describe(&platform.Platform{}).YAML())
 		return err
 	case "audit":
 		return auditing(ctx, args[1:], stdout, stderr)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/cmd/lamplighter/testenv"
+	"lamplighter.dev/functions"
 )
 
 // TestSweep asks, as one organization, every operation for what belongs to another: each parameter and member that names
@@ -25,7 +25,7 @@ func TestSweep(t *testing.T) {
 	s := besiege(t)
 	mine, theirs := s.caller(t, s.Owner("victim@example.com")), s.caller(t, s.Owner("intruder@example.com"))
 	w := &sweep{t: t, mine: mine, theirs: theirs, a: mine.settle(t, "victim-1"), b: theirs.settle(t, "intruder-1")}
-	w.described(local.Describe(s.Platform).YAML())
+	w.described(functions.Describe(s.Platform).YAML())
 	before := w.snapshot(mine, w.a)
 	w.secrets = issued(before)
 	if len(w.secrets) < 60 {

@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"lamplighter.dev/cmd/lamplighter/local"
+	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/api/platform"
 )
 
@@ -146,7 +147,7 @@ func TestTheCommittedInterfaceDescriptionIsWhatTheOperationsSay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := local.Describe(&platform.Platform{}).YAML(); !bytes.Equal(got, want) {
+	if want := functions.Describe(&platform.Platform{}).YAML(); !bytes.Equal(got, want) {
 		t.Error("openapi.yaml is not what the operations say: run `make openapi` and read the difference")
 	}
 }

@@ -31,8 +31,8 @@ type Result struct {
 	WaitSeconds int  `json:"waitSeconds"`
 }
 
-// Handler answers the task of the erasure machine.
-func Handler(p *platform.Platform) workflow.Handler {
+// Handler answers the task of the erasure machine, which erases what lies on the walk.
+func Handler(p *platform.Platform, w Walk) workflow.Handler {
 	return func(ctx context.Context, input json.RawMessage) (any, error) {
 		c, err := workflow.ReadCall("eraser", input)
 		if err != nil {
@@ -41,19 +41,19 @@ func Handler(p *platform.Platform) workflow.Handler {
 		if c.Task != "erase" {
 			return nil, fault.New(fault.Invalid, "the eraser knows no task %q", c.Task)
 		}
-		return workflow.Do(ctx, c, func(ctx context.Context, in erasure.Input) (Result, error) { return Erase(ctx, p, in) })
+		return workflow.Do(ctx, c, func(ctx context.Context, in erasure.Input) (Result, error) { return (&eraser{p, in, w}).run(ctx) })
 	}
 }
 
 // eraser is one run.
 type eraser struct {
 	*platform.Platform
-	in erasure.Input
+	in   erasure.Input
+	walk Walk
 }
 
-// Erase erases what it can of in.Org in one run. An organization that has not ended is never touched.
-func Erase(ctx context.Context, p *platform.Platform, in erasure.Input) (Result, error) {
-	e := &eraser{p, in}
+// run erases what it can of the organization. One that has not ended is never touched.
+func (e *eraser) run(ctx context.Context) (Result, error) {
 	ctx = table.Within(ctx, workqueue.Prefix, identity.UserPrefix, membership.InvitedPrefix, domainPrefix, simulatedPrefix)
 	there, err := e.ended(ctx)
 	if err != nil {
@@ -62,10 +62,10 @@ func Erase(ctx context.Context, p *platform.Platform, in erasure.Input) (Result,
 	if there {
 		var later bool
 		if later, err = e.stint(ctx); later || err != nil {
-			return Result{WaitSeconds: 1}, fault.Wrap("erase "+in.Org, err)
+			return Result{WaitSeconds: 1}, fault.Wrap("erase "+e.in.Org, err)
 		}
 	}
-	if settled := in.Ended.Add(erasure.Settling).Sub(p.Clock.Now()); there && settled > 0 {
+	if settled := e.in.Ended.Add(erasure.Settling).Sub(e.Clock.Now()); there && settled > 0 {
 		return Result{WaitSeconds: int(settled/time.Second) + 1}, nil
 	}
 	return Result{Done: true}, e.close(ctx, there)

@@ -23,48 +23,13 @@ const (
 // batch is how many items are erased at a time.
 const batch = 500
 
-// partition is one of an organization's, and what its items lead to: that goes before them.
-type partition struct {
-	name  string
-	leads func(*eraser, context.Context, []table.Item) error
-}
-
-// partitions are all that an organization has, in the order in which they are erased: what lets somebody in first. Those
-// that are not named here are led to from one that is. Every line of docs/data-model.md has its place; a test holds them
-// together.
-var partitions = []partition{
-	{"MEMBER", (*eraser).memberships},
-	{"INVITE", (*eraser).invited},
-	{"SSO", (*eraser).domains},
-	{"CA", (*eraser).clouds},
-	{"CLUSTER", nil},
-	{"CANATIVE", nil},
-	{"CANAME", nil},
-	{"ASSIGN", nil},
-	{"TEAM", nil},
-	{"TEAMNAME", nil},
-	{"TEAMPEOPLE", nil},
-	{"BULK", (*eraser).chunks},
-	{"ACT", nil},
-	{"SNAP", nil},
-	{"JOB", (*eraser).scans},
-	{"REFRESH", nil},
-	{"INV", nil},
-	{"RES", nil},
-	{"HIST", (*eraser).histories},
-	{"COUNT", nil},
-	{"EVENTS", nil},
-	{"IDEM", nil},
-	{"AUDIT", nil},
-}
-
 // pass erases everything but that the organization has ended.
 func (e *eraser) pass(ctx context.Context) error {
 	if err := e.halt(ctx); err != nil {
 		return err
 	}
-	for _, p := range partitions {
-		if err := e.drain(ctx, table.TenantPK(e.in.Org)+p.name, p.leads); err != nil {
+	for _, s := range e.walk {
+		if err := e.drain(ctx, table.TenantPK(e.in.Org)+s.name, s.leads); err != nil {
 			return err
 		}
 	}
@@ -110,7 +75,7 @@ func (e *eraser) stop(ctx context.Context, w workqueue.Work) error {
 }
 
 // drain empties a partition, batch by batch, each after what its items lead to.
-func (e *eraser) drain(ctx context.Context, pk string, leads func(*eraser, context.Context, []table.Item) error) error {
+func (e *eraser) drain(ctx context.Context, pk string, leads lead) error {
 	for {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("erase %s: %w", pk, err)
@@ -214,22 +179,16 @@ func (e *eraser) clouds(ctx context.Context, accounts []table.Item) error {
 	return nil
 }
 
-func (e *eraser) chunks(ctx context.Context, bulks []table.Item) error {
-	for _, it := range bulks {
-		if err := e.drain(ctx, execution.ChunkPK(e.in.Org, it.SK), nil); err != nil {
-			return err
-		}
-	}
-	return nil
+// scans are what discoveries had found so far.
+func (e *eraser) scans(ctx context.Context, jobs []table.Item) error {
+	return e.members(ctx, "SCAN", jobs)
 }
 
-// scans are the parts of discoveries, and what they had found so far.
-func (e *eraser) scans(ctx context.Context, jobs []table.Item) error {
-	for _, it := range jobs {
-		for _, of := range []string{"JOB#", "SCAN#"} {
-			if err := e.drain(ctx, table.TenantPK(e.in.Org)+of+it.SK, nil); err != nil {
-				return err
-			}
+// members are the partitions of the family name that items have by their sort keys: JOB#<job> of JOB.
+func (e *eraser) members(ctx context.Context, name string, items []table.Item) error {
+	for _, it := range items {
+		if err := e.drain(ctx, table.TenantPK(e.in.Org)+name+"#"+it.SK, nil); err != nil {
+			return err
 		}
 	}
 	return nil

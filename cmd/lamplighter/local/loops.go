@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"lamplighter.dev/functions/mailer"
 	"lamplighter.dev/functions/reminder"
 	"lamplighter.dev/functions/sweeper"
 	"lamplighter.dev/shared/engine/table"
@@ -26,7 +27,7 @@ const (
 func (s *Service) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() { s.every(ctx, feedEvery, "deliver mails", s.Deliver) })
-	loops.Go(func() { s.every(ctx, retryEvery, "try mails again", s.retries) })
+	loops.Go(func() { s.every(ctx, retryEvery, "try mails again", s.Retry) })
 	loops.Go(func() { s.every(ctx, sweepEvery, "sweep", s.Sweep) })
 	loops.Go(func() { s.every(ctx, remindEvery, "remind", s.Remind) })
 	loops.Wait()
@@ -45,15 +46,16 @@ func (s *Service) every(ctx context.Context, d time.Duration, what string, do fu
 
 // Sweep starts lost work again.
 func (s *Service) Sweep(ctx context.Context) error {
-	_, err := sweeper.Handler(s.Platform)(ctx, nil)
-	return fault.Wrap("sweep", err)
+	return s.run(ctx, sweeper.Declaration.Name)
 }
 
 // Remind announces the end of personal access tokens.
 func (s *Service) Remind(ctx context.Context) error {
-	_, err := reminder.Handler(s.Platform)(ctx, nil)
-	return fault.Wrap("remind", err)
+	return s.run(ctx, reminder.Declaration.Name)
 }
+
+// Retry tries mails again that could not be sent.
+func (s *Service) Retry(ctx context.Context) error { return s.retries(mailer.Declaration.As(ctx)) }
 
 // position is how far the change feed was read.
 type position struct {
@@ -78,7 +80,7 @@ func (s *Service) Deliver(ctx context.Context) error {
 		if len(feed.Items) == 0 {
 			return nil
 		}
-		if err = s.mailer(ctx, feed.Items); err != nil {
+		if err = s.mailer(mailer.Declaration.As(ctx), feed.Items); err != nil {
 			return fmt.Errorf("deliver: %w", err)
 		}
 		at.Cursor = feed.Next

@@ -15,11 +15,11 @@ import (
 	"slices"
 
 	"lamplighter.dev/cmd/lamplighter/local/gateway"
+	"lamplighter.dev/functions"
 	"lamplighter.dev/functions/authorizer"
 	"lamplighter.dev/functions/mailer"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/providers"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
@@ -66,6 +66,7 @@ type Service struct {
 	http.Handler
 
 	engine  *workflow.Embedded
+	workers map[string]workflow.Handler // by their folders
 	mailer  mailer.Function
 	retries func(context.Context) error // of mails
 	close   []func() error              // last one first
@@ -92,11 +93,11 @@ func (s *Service) open(o Options) error {
 	if err != nil {
 		return err
 	}
-	if s.Platform, err = ground(o, table.Fenced(store)); err != nil {
+	if s.Platform, err = ground(o, store); err != nil {
 		return err
 	}
-	s.Providers = providers.Of(s.Platform)
-	if err = s.work(o); err != nil {
+	all := functions.All()
+	if err = s.work(o, store, all); err != nil {
 		return err
 	}
 	sender, err := o.sender()
@@ -104,7 +105,8 @@ func (s *Service) open(o Options) error {
 		return err
 	}
 	s.mailer, s.retries = mailer.Handler(s.Platform, sender), mailer.Retries(s.Platform, sender)
-	s.Handler, err = gateway.New(template, functions(s.Platform), gateway.Authorizer(authorizer.Handler(s.Platform)), o.Clock)
+	entry := within(authorizer.Declaration, authorizer.Handler(s.Platform))
+	s.Handler, err = gateway.New(template, serving(s.Platform, all), gateway.Authorizer(entry), o.Clock)
 	return err
 }
 

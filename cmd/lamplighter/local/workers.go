@@ -1,42 +1,66 @@
 package local
 
 import (
+	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 
-	"lamplighter.dev/functions/connector"
-	"lamplighter.dev/functions/discovery"
-	"lamplighter.dev/functions/eraser"
-	"lamplighter.dev/functions/executor"
+	"lamplighter.dev/functions"
+	"lamplighter.dev/shared/cloud/providers"
 	"lamplighter.dev/shared/engine/lambdacall"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // substitutions are what template.yaml puts into the state machines, by the names of folders instead of ARNs.
-var substitutions = map[string]string{
-	"ExecutorFunctionArn": "executor", "DiscoveryFunctionArn": "discovery", "EraserFunctionArn": "eraser",
+func substitutions(fs []functions.Function) map[string]string {
+	out := map[string]string{}
+	for _, f := range fs {
+		if len(f.Tasks) > 0 {
+			out[strings.ToUpper(f.Name[:1])+f.Name[1:]+"FunctionArn"] = f.Name
+		}
+	}
+	return out
 }
 
-// work starts the engine of the state machines and what they call.
-func (s *Service) work(o Options) error {
+// work starts the engine of the state machines over store, and makes the workers that it, the schedules and API functions
+// call. The engine is no function: it keeps its executions where no function may look.
+func (s *Service) work(o Options, store table.Store, fs []functions.Function) error {
 	p := s.Platform
-	machines, err := workflow.Machines(os.DirFS(filepath.Join(o.Root, "statemachines")), substitutions)
+	machines, err := workflow.Machines(os.DirFS(filepath.Join(o.Root, "statemachines")), substitutions(fs))
 	if err != nil {
 		return err
 	}
+	handlers, calls := map[string]workflow.Handler{}, lambdacall.Local{}
+	for _, f := range fs {
+		if f.Worker != nil { // what they are made of is confined first, of which the engine is a part
+			handlers[f.Name] = func(ctx context.Context, in json.RawMessage) (any, error) { return s.workers[f.Name](ctx, in) }
+			calls[f.Name] = lambdacall.Handler(handlers[f.Name])
+		}
+	}
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{
-		Store: p.Table, Clock: p.Clock, Machines: machines, Log: p.Log,
-		Handlers: map[string]workflow.Handler{
-			"executor":  executor.Handler(p, s.Providers),
-			"discovery": discovery.Handler(p, s.Providers),
-			"eraser":    eraser.Handler(p),
-		},
+		Store: table.Fenced(store), Clock: p.Clock, Machines: machines, Log: p.Log, Handlers: handlers,
 	})
 	if err != nil {
 		return err
 	}
-	p.Workflow = s.engine
-	p.Workers = lambdacall.Local{"connector": connector.Handler(p, s.Providers)}
 	s.close = append(s.close, s.engine.Close)
+	p.Workflow, p.Workers = s.engine, calls
+	p.Share()
+	s.Providers, s.workers = providers.Of(p), map[string]workflow.Handler{}
+	for _, f := range fs {
+		if f.Worker != nil {
+			s.workers[f.Name] = within(f.Declaration, f.Worker(p, s.Providers))
+		}
+	}
 	return nil
+}
+
+// run runs a worker once, as its schedule does.
+func (s *Service) run(ctx context.Context, worker string) error {
+	_, err := s.workers[worker](ctx, json.RawMessage("{}"))
+	return fault.Wrap("run "+worker, err)
 }

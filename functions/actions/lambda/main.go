@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open()
+	p := platform.Open(actions.Declaration)
 	lambda.Start(rest.Lambda(p, actions.Operations(p)))
 }

@@ -9,6 +9,6 @@ import (
 )
 
 func main() {
-	p := platform.Open()
+	p := platform.Open(authorizer.Declaration)
 	lambda.Start(authorizer.Handler(p))
 }

@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open()
+	p := platform.Open(cloudaccounts.Declaration)
 	lambda.Start(rest.Lambda(p, cloudaccounts.Operations(p)))
 }

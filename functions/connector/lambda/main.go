@@ -11,6 +11,6 @@ import (
 )
 
 func main() {
-	p := platform.Open()
+	p := platform.Open(connector.Declaration)
 	lambda.Start(lambdacall.Function(connector.Handler(p, providers.Of(p))))
 }

@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open()
+	p := platform.Open(description.Declaration)
 	lambda.Start(rest.Lambda(p, description.Operations(p, description.File("openapi.yaml"))))
 }

@@ -11,6 +11,6 @@ import (
 )
 
 func main() {
-	p := platform.Open()
+	p := platform.Open(discovery.Declaration)
 	lambda.Start(workflow.Lambda(discovery.Handler(p, providers.Of(p))))
 }

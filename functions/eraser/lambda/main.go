@@ -2,6 +2,8 @@
 package main
 
 import (
+	"os"
+
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"lamplighter.dev/functions/eraser"
@@ -10,6 +12,11 @@ import (
 )
 
 func main() {
-	p := platform.Open()
-	lambda.Start(workflow.Lambda(eraser.Handler(p)))
+	p := platform.Open(eraser.Declaration)
+	walk, err := eraser.ReadWalk(os.Getenv)
+	if err != nil {
+		p.Log.Error("the function cannot start", "error", err.Error())
+		os.Exit(1)
+	}
+	lambda.Start(workflow.Lambda(eraser.Handler(p, walk)))
 }

@@ -11,6 +11,6 @@ import (
 )
 
 func main() {
-	p := platform.Open()
+	p := platform.Open(executor.Declaration)
 	lambda.Start(workflow.Lambda(executor.Handler(p, providers.Of(p))))
 }

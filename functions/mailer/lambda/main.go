@@ -20,7 +20,7 @@ import (
 )
 
 func main() {
-	p := platform.Open()
+	p := platform.Open(mailer.Declaration)
 	by, err := sender(os.Getenv)
 	if err != nil {
 		p.Log.Error("the function cannot start", slog.String("error", err.Error()))

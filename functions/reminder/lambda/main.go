@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open()
+	p := platform.Open(reminder.Declaration)
 	lambda.Start(workflow.Lambda(reminder.Handler(p)))
 }

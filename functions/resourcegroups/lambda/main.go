@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open()
+	p := platform.Open(resourcegroups.Declaration)
 	lambda.Start(rest.Lambda(p, resourcegroups.Operations(p)))
 }

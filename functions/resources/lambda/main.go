@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open()
+	p := platform.Open(resources.Declaration)
 	lambda.Start(rest.Lambda(p, resources.Operations(p)))
 }

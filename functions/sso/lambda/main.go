@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open()
+	p := platform.Open(sso.Declaration)
 	lambda.Start(rest.Lambda(p, sso.SignIn(p), sso.Settings(p)))
 }

@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open()
+	p := platform.Open(tokens.Declaration)
 	lambda.Start(rest.Lambda(p, tokens.Operations(p)))
 }

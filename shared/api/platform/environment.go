@@ -18,15 +18,16 @@ import (
 	"lamplighter.dev/shared/foundation/seal"
 )
 
-// Open is the platform of a Lambda, from the environment that template.yaml gives it. It makes no call, so that it adds
-// little to a cold start. An environment that lacks something ends the process with a line that names all of it: Lambda
-// then reports a failed start.
-func Open() *Platform {
+// Open is the platform of the Lambda that is the function d, confined to what d declares, from the environment that
+// template.yaml gives it. It makes no call, so that it adds little to a cold start. An environment that lacks something
+// ends the process with a line that names all of it: Lambda then reports a failed start.
+func Open(d Declaration) *Platform {
 	p, err := Environment(os.Getenv)
 	if err != nil {
 		JSONLog(os.Stderr).Error("the function cannot start", "error", err.Error())
 		os.Exit(1)
 	}
+	p.Own(d)
 	return p
 }
 

@@ -42,7 +42,7 @@ func ClusterPrefix(accountID string) string { return accountID + "#" }
 
 // ClusterPlace is where the kubeconfig of a cluster lives: it opens nowhere else.
 func ClusterPlace(org, accountID string, c ClusterName) seal.Place {
-	return seal.Place{Org: org, Kind: "cluster", ID: ClusterPrefix(accountID) + c.Region + "#" + c.Name}
+	return seal.Place{Org: org, Kind: ClusterSecret, ID: ClusterPrefix(accountID) + c.Region + "#" + c.Name}
 }
 
 // ClusterQuery is what Connector is asked for: with AskCluster the cluster Region and Name, with AskClusters a page of

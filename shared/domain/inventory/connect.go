@@ -18,9 +18,15 @@ const (
 	AccountDisconnected = "disconnected" // the cloud does not accept the credentials any more
 )
 
+// The kinds of secrets of accounts.
+const (
+	AccountSecret = "cloud-account" // credentials
+	ClusterSecret = "cluster"       // a kubeconfig
+)
+
 // SecretPlace is where the credentials of an account live: they open nowhere else.
 func SecretPlace(org, accountID string) seal.Place {
-	return seal.Place{Org: org, Kind: "cloud-account", ID: accountID}
+	return seal.Place{Org: org, Kind: AccountSecret, ID: accountID}
 }
 
 // SealCredentials encrypts the credentials of an account, for Account.Sealed.

@@ -16,6 +16,9 @@ import (
 // Partition is the outbox partition of mails.
 const Partition = "MAIL" + table.OutboxSuffix
 
+// Secret is the kind of secret that a waiting mail is sealed as.
+const Secret = "mail"
+
 // TTL is how long a mail waits to be sent; its code is of no use after that.
 const TTL = time.Hour
 
@@ -85,4 +88,4 @@ func Take(ctx context.Context, s seal.Sealer, it table.Item) (Mail, string, erro
 	return m, r.ID, nil
 }
 
-func place(event string) seal.Place { return seal.Place{Kind: "mail", ID: event} }
+func place(event string) seal.Place { return seal.Place{Kind: Secret, ID: event} }

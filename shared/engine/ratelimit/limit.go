@@ -19,6 +19,9 @@ import (
 // Prefix begins the partition keys of counts.
 const Prefix = "LIMIT#"
 
+// Partition is of the counts, as functions declare it.
+const Partition table.Partition = Prefix + "*"
+
 // linger is how long a count outlives its window, for processes whose clocks are behind.
 const linger = 10 * time.Minute
 

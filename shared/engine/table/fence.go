@@ -14,34 +14,65 @@ var ErrFence = errors.New("key outside the fence")
 // Fenced confines s to the partitions that each call's context permits (WithTenant, Within). A context that permits none
 // is refused everything. The refusal comes before anything leaves the process, so a mistake in a key fails closed. The
 // feed crosses all tenants and therefore needs Within(ctx, OutboxSuffix).
-func Fenced(s Store) Store { return fence{s} }
+func Fenced(s Store) Store { return fence{next: s} }
 
-// fence is the middleware.
-type fence struct{ next Store }
+// Confined is Fenced, and confines s besides to what the function declares for which a call is made: the one that the
+// call's context names (As), or else the function called name, with access. A partition that is used and not declared
+// fails here, as the function's IAM policy, which is made of the same declaration, would refuse it in AWS.
+func Confined(s Store, name string, access Access) Store {
+	return fence{next: s, function: &function{name, access}}
+}
 
-// pass refuses the first key that ctx may not touch.
-func pass(ctx context.Context, pks ...string) error {
-	for _, pk := range pks {
-		if !permitted(ctx, pk) {
-			return fault.Cause(fault.Internal, ErrFence, "the partition %.80q is not permitted here", pk)
-		}
+// fence is the middleware. Without a function it knows of no declarations.
+type fence struct {
+	next     Store
+	function *function
+}
+
+// pass refuses a partition that ctx, or the function that it names, may not read.
+func (f fence) pass(ctx context.Context, pk string) error {
+	if !permitted(ctx, pk) {
+		return fault.Cause(fault.Internal, ErrFence, "the partition %.80q is not permitted here", pk)
+	}
+	if f.function == nil {
+		return nil
+	}
+	if by := functionOf(ctx, f.function); !by.access.reads(pk) {
+		return undeclared(by, "read", pk)
 	}
 	return nil
 }
 
-// passWrites is pass for writes.
-func passWrites(ctx context.Context, ws []Write) error {
+// passWrite refuses a write that ctx, or the function that it names, may not do.
+func (f fence) passWrite(ctx context.Context, w *Write, transaction bool) error {
+	if err := f.pass(ctx, w.Item.PK); err != nil || f.function == nil {
+		return err
+	}
+	if by := functionOf(ctx, f.function); !by.access.allows(w, transaction) {
+		return undeclared(by, "write", w.Item.PK)
+	}
+	return nil
+}
+
+// passWrites is passWrite for many.
+func (f fence) passWrites(ctx context.Context, ws []Write, transaction bool) error {
 	for i := range ws {
-		if err := pass(ctx, ws[i].Item.PK); err != nil {
+		if err := f.passWrite(ctx, &ws[i], transaction); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// undeclared says what the function would have to declare.
+func undeclared(by *function, how, pk string) error {
+	return fault.Cause(fault.Internal, ErrFence,
+		"the function %s does not declare that it may %s the partition %.80q so: add its pattern to the Access in functions/%[1]s/declaration.go", by.name, how, pk)
+}
+
 // Get reads one permitted item.
 func (f fence) Get(ctx context.Context, k Key) (Item, error) {
-	if err := pass(ctx, k.PK); err != nil {
+	if err := f.pass(ctx, k.PK); err != nil {
 		return Item{}, err
 	}
 	return f.next.Get(ctx, k)
@@ -50,7 +81,7 @@ func (f fence) Get(ctx context.Context, k Key) (Item, error) {
 // BatchGet reads many permitted items.
 func (f fence) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error) {
 	for _, k := range keys {
-		if err := pass(ctx, k.PK); err != nil {
+		if err := f.pass(ctx, k.PK); err != nil {
 			return nil, err
 		}
 	}
@@ -59,7 +90,7 @@ func (f fence) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error) 
 
 // Query reads a page of a permitted partition.
 func (f fence) Query(ctx context.Context, q Query) (Page, error) {
-	if err := pass(ctx, q.PK); err != nil {
+	if err := f.pass(ctx, q.PK); err != nil {
 		return Page{}, err
 	}
 	return f.next.Query(ctx, q)
@@ -67,7 +98,7 @@ func (f fence) Query(ctx context.Context, q Query) (Page, error) {
 
 // Write writes a permitted item.
 func (f fence) Write(ctx context.Context, w Write) (Item, error) {
-	if err := pass(ctx, w.Item.PK); err != nil {
+	if err := f.passWrite(ctx, &w, false); err != nil {
 		return Item{}, err
 	}
 	return f.next.Write(ctx, w)
@@ -75,7 +106,7 @@ func (f fence) Write(ctx context.Context, w Write) (Item, error) {
 
 // BatchWrite writes many permitted items.
 func (f fence) BatchWrite(ctx context.Context, ws ...Write) error {
-	if err := passWrites(ctx, ws); err != nil {
+	if err := f.passWrites(ctx, ws, false); err != nil {
 		return err
 	}
 	return f.next.BatchWrite(ctx, ws...)
@@ -83,7 +114,7 @@ func (f fence) BatchWrite(ctx context.Context, ws ...Write) error {
 
 // Transact writes permitted items, all or none.
 func (f fence) Transact(ctx context.Context, ws ...Write) error {
-	if err := passWrites(ctx, ws); err != nil {
+	if err := f.passWrites(ctx, ws, true); err != nil {
 		return err
 	}
 	return f.next.Transact(ctx, ws...)
@@ -91,8 +122,8 @@ func (f fence) Transact(ctx context.Context, ws ...Write) error {
 
 // Feed reads the feed of all tenants.
 func (f fence) Feed(ctx context.Context, cursor string, limit int) (Feed, error) {
-	if err := pass(ctx, OutboxSuffix); err != nil {
-		return Feed{}, err
+	if !permitted(ctx, OutboxSuffix) {
+		return Feed{}, fault.Cause(fault.Internal, ErrFence, "the feed is not permitted here")
 	}
 	return f.next.Feed(ctx, cursor, limit)
 }

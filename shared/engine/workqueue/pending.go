@@ -59,3 +59,6 @@ func Add(w Work, input any) (table.Write, error) {
 
 // Done is the write that takes the work off the list. It belongs into the transaction that ends the work.
 func Done(id string) table.Write { return table.Delete(Key(id)) }
+
+// Partition is of the shards of the list.
+const Partition table.Partition = Prefix + "*"

@@ -1,0 +1,25 @@
+package actions
+
+import (
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "actions",
+	Access: rest.Access.With(table.Access{
+		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, execution.ChunkPartition},
+		Writes: []table.Partition{
+			inventory.ResourcePartition, execution.ActionPartition, execution.BulkPartition, execution.CountPartition,
+			execution.HistoryPartition, execution.HistoryOfCausePartition, execution.HistoryOfResourcePartition, execution.EventPartition,
+			workqueue.Partition,
+		},
+	}),
+	Starts:  []string{execution.Machine, execution.BulkMachine},
+	Samples: []string{"get-action", "submit"},
+}

@@ -1,0 +1,14 @@
+package auditlogs
+
+import (
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name:   "auditlogs",
+	Access: table.Access{Reads: []table.Partition{audit.Partition, identity.MetaPartition}},
+}

@@ -1,0 +1,23 @@
+package auth
+
+import (
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/ratelimit"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/accounts"
+	"lamplighter.dev/shared/people/membership"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "auth",
+	Access: rest.Access.With(membership.Access, table.Access{Writes: []table.Partition{
+		identity.AddressPartition, accounts.IdentityPartition, identity.SessionPartition,
+		codePrefix + "*", ticketPrefix + "*", visitPrefix + "*", ratelimit.Partition, mail.Partition,
+	}}),
+	Seals:   []string{mail.Secret},
+	Samples: []string{"log-in"},
+}

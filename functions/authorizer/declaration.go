@@ -1,0 +1,17 @@
+package authorizer
+
+import (
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "authorizer",
+	Access: table.Access{
+		Reads:  []table.Partition{identity.MetaPartition, identity.MemberPartition, identity.UserPartition, identity.SessionPartition},
+		Writes: []table.Partition{identity.PATPartition, "RATE#*"},
+	},
+	Samples: []string{"forged-token", "token"},
+}

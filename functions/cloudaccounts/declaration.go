@@ -1,0 +1,28 @@
+package cloudaccounts
+
+import (
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "cloudaccounts",
+	Access: rest.Access.With(table.Access{
+		Reads: []table.Partition{execution.ActionPartition, discovery.PartPartition},
+		Writes: []table.Partition{
+			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, "ORG#*#CANATIVE", "ORG#*#CANAME",
+			discovery.JobPartition, workqueue.Partition,
+		},
+	}),
+	Starts:  []string{discovery.Machine},
+	Calls:   []string{inventory.Connector},
+	Seals:   []string{inventory.AccountSecret, inventory.ClusterSecret},
+	Samples: []string{"list"},
+}

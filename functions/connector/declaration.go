@@ -1,0 +1,17 @@
+package connector
+
+import (
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name:    "connector",
+	Access:  table.Access{Writes: []table.Partition{cloud.SimulatedPartition}},
+	Opens:   []string{inventory.AccountSecret, inventory.ClusterSecret},
+	Clouds:  true,
+	Samples: []string{"verify"},
+}

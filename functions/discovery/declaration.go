@@ -1,0 +1,24 @@
+package discovery
+
+import (
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "discovery",
+	Access: table.Access{Reads: []table.Partition{identity.MetaPartition}, Writes: []table.Partition{
+		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ScanPartition,
+		discovery.JobPartition, discovery.PartPartition, workqueue.Partition, cloud.SimulatedPartition,
+	}},
+	Tasks:   []string{discovery.Machine},
+	Opens:   []string{inventory.AccountSecret},
+	Clouds:  true,
+	Samples: []string{"plan"},
+}

@@ -1,0 +1,25 @@
+package eraser
+
+import (
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/people/erasure"
+	"lamplighter.dev/shared/people/membership"
+)
+
+// Everything is every partition of every organization.
+const Everything table.Partition = "ORG#*"
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "eraser",
+	Access: audit.Access.With(table.Access{Writes: []table.Partition{
+		Everything, workqueue.Partition, identity.UserPartition, membership.InvitedPartition, domainPrefix + "*", simulatedPrefix + "*",
+	}}),
+	Tasks:   []string{erasure.Machine},
+	Stops:   []string{platform.EveryMachine},
+	Samples: []string{"erase"},
+}

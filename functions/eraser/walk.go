@@ -1,0 +1,112 @@
+package eraser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Walk is the partitions of an organization in the order in which they are erased: what lets somebody in first.
+type Walk []step
+
+// step is a partition, and what its items lead to: that goes before them.
+type step struct {
+	name  string
+	leads lead
+}
+
+// lead erases what items lead to.
+type lead func(*eraser, context.Context, []table.Item) error
+
+// first are the partitions that are erased before all others, in turn.
+var first = []string{"MEMBER", "INVITE", "SSO", "CA"}
+
+// leads are what items of a partition lead to, besides the family that has its name (JOB#<job> of JOB).
+var leads = map[string]lead{
+	"MEMBER": (*eraser).memberships,
+	"INVITE": (*eraser).invited,
+	"SSO":    (*eraser).domains,
+	"CA":     (*eraser).clouds,
+	"JOB":    (*eraser).scans,
+	"HIST":   (*eraser).histories,
+}
+
+// led are the families that leads reach.
+var led = []table.Partition{inventory.ScanPartition, execution.HistoryOfCausePartition, execution.HistoryOfResourcePartition}
+
+// NewWalk is the way through all partitions that functions declare; those of the system are left out. A family whose
+// members no items lead to cannot be erased, as nothing lists partitions, and is an error.
+func NewWalk(declared []table.Partition) (Walk, error) {
+	var names []string
+	var errs []error
+	for _, p := range declared {
+		switch {
+		case !p.OfOrg() || p == identity.MetaPartition: // what an organization has one of goes last (settings)
+		case !p.Family():
+			names = append(names, p.Name())
+		case !slices.Contains(led, p) && !slices.Contains(declared, owner(p)):
+			errs = append(errs, fmt.Errorf("nothing leads to the partitions %s: declare %s, whose sort keys name them, or teach functions/eraser/walk.go", p, owner(p)))
+		}
+	}
+	slices.SortFunc(names, byTurn)
+	walk := make(Walk, len(names))
+	for i, name := range names {
+		walk[i] = step{name, leads[name]}
+		if slices.Contains(declared, table.Partition("ORG#*#"+name+"#*")) {
+			walk[i].leads = withFamily(name)
+		}
+	}
+	return walk, errors.Join(errs...)
+}
+
+// owner is the partition whose items a family is named after: JOB of JOB#*.
+func owner(family table.Partition) table.Partition {
+	return table.Partition(strings.TrimSuffix(string(family), "#*"))
+}
+
+// byTurn orders names as they are erased.
+func byTurn(a, b string) int {
+	i, j := slices.Index(first, a), slices.Index(first, b)
+	switch {
+	case i >= 0 && j >= 0:
+		return i - j
+	case i >= 0:
+		return -1
+	case j >= 0:
+		return 1
+	}
+	return strings.Compare(a, b)
+}
+
+// withFamily is what items of the partition name lead to where it has a family too.
+func withFamily(name string) lead {
+	return func(e *eraser, ctx context.Context, items []table.Item) error {
+		if other := leads[name]; other != nil {
+			if err := other(e, ctx, items); err != nil {
+				return err
+			}
+		}
+		return e.members(ctx, name, items)
+	}
+}
+
+// ReadWalk reads the walk from the variable LAMPLIGHTER_PARTITIONS, in which template.yaml names the partitions of an
+// organization, as NewWalk and Names write it.
+func ReadWalk(getenv func(string) string) (Walk, error) {
+	names := strings.Split(getenv("LAMPLIGHTER_PARTITIONS"), ",")
+	if len(names) < 2 {
+		return nil, errors.New("the variable LAMPLIGHTER_PARTITIONS does not name the partitions of an organization: deploy the template as it is in the repository")
+	}
+	declared := make([]table.Partition, len(names))
+	for i, n := range names {
+		declared[i] = table.Partition("ORG#*#" + strings.TrimSpace(n))
+	}
+	return NewWalk(declared)
+}

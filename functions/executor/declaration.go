@@ -1,0 +1,25 @@
+package executor
+
+import (
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "executor",
+	Access: table.Access{Reads: []table.Partition{identity.MetaPartition}, Writes: []table.Partition{
+		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, execution.ActionPartition, execution.BulkPartition,
+		execution.ChunkPartition, execution.CountPartition, execution.HistoryPartition, execution.HistoryOfCausePartition,
+		execution.HistoryOfResourcePartition, execution.EventPartition, "ORG#*#SNAP", workqueue.Partition, cloud.SimulatedPartition,
+	}},
+	Tasks:   []string{execution.Machine, execution.BulkMachine},
+	Opens:   []string{inventory.AccountSecret},
+	Clouds:  true,
+	Samples: []string{"run", "unknown-task"},
+}

@@ -1,0 +1,147 @@
+// Package functions is the registry: it lists every function with what it declares of itself and the code that answers.
+// The process on a laptop is made of it, and template.yaml, the eraser, docs/data-model.md and tests are held against it.
+// The functions themselves never import it.
+package functions
+
+import (
+	"slices"
+
+	"lamplighter.dev/functions/actions"
+	"lamplighter.dev/functions/auditlogs"
+	"lamplighter.dev/functions/auth"
+	"lamplighter.dev/functions/authorizer"
+	"lamplighter.dev/functions/cloudaccounts"
+	"lamplighter.dev/functions/connector"
+	"lamplighter.dev/functions/description"
+	"lamplighter.dev/functions/discovery"
+	"lamplighter.dev/functions/eraser"
+	"lamplighter.dev/functions/executor"
+	"lamplighter.dev/functions/mailer"
+	"lamplighter.dev/functions/organisations"
+	"lamplighter.dev/functions/reminder"
+	"lamplighter.dev/functions/resourcegroups"
+	"lamplighter.dev/functions/resources"
+	"lamplighter.dev/functions/roles"
+	"lamplighter.dev/functions/sso"
+	"lamplighter.dev/functions/sweeper"
+	"lamplighter.dev/functions/teams"
+	"lamplighter.dev/functions/tokens"
+	"lamplighter.dev/functions/users"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/engine/lambdacall"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow"
+)
+
+// Function is one entry: what the function declares, and what answers, which is groups of operations or a worker. Of the
+// authorizer and the mailer, which are called as no other, there is only the declaration.
+type Function struct {
+	platform.Declaration
+	Groups []Group
+	Worker Worker
+}
+
+// Group makes a group of operations.
+type Group func(*platform.Platform) *rest.Group
+
+// Worker makes what answers a state machine, a schedule, or an API function that waits.
+type Worker func(*platform.Platform, cloud.Providers) workflow.Handler
+
+// All are the functions, in the order in which the interface description lists their groups. A new one is an entry here,
+// besides its folder and its function in template.yaml.
+func All() []Function {
+	return []Function{
+		{auth.Declaration, []Group{auth.Operations}, nil},
+		{tokens.Declaration, []Group{tokens.Operations}, nil},
+		{organisations.Declaration, []Group{organisations.Operations}, nil},
+		{sso.Declaration, []Group{sso.SignIn, sso.Settings}, nil},
+		{users.Declaration, []Group{users.Operations}, nil},
+		{teams.Declaration, []Group{teams.Operations}, nil},
+		{roles.Declaration, []Group{roles.Operations}, nil},
+		{cloudaccounts.Declaration, []Group{cloudaccounts.Operations}, nil},
+		{resources.Declaration, []Group{resources.Operations}, nil},
+		{resourcegroups.Declaration, []Group{resourcegroups.Operations}, nil},
+		{actions.Declaration, []Group{actions.Operations}, nil},
+		{auditlogs.Declaration, []Group{auditlogs.Operations}, nil},
+		{description.Declaration, []Group{described}, nil},
+		{authorizer.Declaration, nil, nil},
+		{connector.Declaration, nil, asked(connector.Handler)},
+		{discovery.Declaration, nil, discovery.Handler},
+		{executor.Declaration, nil, executor.Handler},
+		{eraser.Declaration, nil, erasing},
+		{sweeper.Declaration, nil, alone(sweeper.Handler)},
+		{reminder.Declaration, nil, alone(reminder.Handler)},
+		{mailer.Declaration, nil, nil},
+	}
+}
+
+// described describes everything that is in All, itself too.
+func described(p *platform.Platform) *rest.Group {
+	return description.Operations(p, func() ([]byte, error) { return Describe(p).YAML(), nil })
+}
+
+// Describe is the interface description of the whole service. It asks nothing of p, whose fields may be empty.
+func Describe(p *platform.Platform) *rest.API {
+	_, api := rest.Mount(p, Groups(p)...)
+	return api
+}
+
+// Groups are the groups of all functions.
+func Groups(p *platform.Platform) []*rest.Group {
+	var out []*rest.Group
+	for _, f := range All() {
+		out = append(out, f.Operations(p)...)
+	}
+	return out
+}
+
+// Operations are the groups of f; none of a worker.
+func (f Function) Operations(p *platform.Platform) []*rest.Group {
+	out := make([]*rest.Group, len(f.Groups))
+	for i, g := range f.Groups {
+		out[i] = g(p)
+	}
+	return out
+}
+
+// Partitions are all that functions of fs declare, in order, each once.
+func Partitions(fs []Function) []table.Partition {
+	var all table.Access
+	for _, f := range fs {
+		all = all.With(f.Access)
+	}
+	return slices.DeleteFunc(all.All(), func(p table.Partition) bool { return p == eraser.Everything })
+}
+
+// Machines are the state machines whose tasks functions run, in order, each once.
+func Machines(fs []Function) []string {
+	var out []string
+	for _, f := range fs {
+		out = append(out, f.Tasks...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// alone is a worker that needs no cloud.
+func alone(h func(*platform.Platform) workflow.Handler) Worker {
+	return func(p *platform.Platform, _ cloud.Providers) workflow.Handler { return h(p) }
+}
+
+// asked is a worker that an API function calls and waits for.
+func asked(h func(*platform.Platform, cloud.Providers) lambdacall.Handler) Worker {
+	return func(p *platform.Platform, providers cloud.Providers) workflow.Handler {
+		return workflow.Handler(h(p, providers))
+	}
+}
+
+// erasing is the eraser of what all functions declare. That something cannot be erased is a mistake in a declaration.
+func erasing(p *platform.Platform, _ cloud.Providers) workflow.Handler {
+	walk, err := eraser.NewWalk(Partitions(All()))
+	if err != nil {
+		panic("functions: " + err.Error())
+	}
+	return eraser.Handler(p, walk)
+}

@@ -1,0 +1,19 @@
+package resourcegroups
+
+import (
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "resourcegroups",
+	Access: rest.Access.With(table.Access{
+		Reads:  []table.Partition{inventory.AccountPartition, execution.BulkPartition},
+		Writes: []table.Partition{inventory.IndexPartition},
+	}),
+	Samples: []string{"list"},
+}

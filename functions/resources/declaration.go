@@ -1,0 +1,21 @@
+package resources
+
+import (
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "resources",
+	Access: rest.Access.With(table.Access{
+		Reads:  []table.Partition{inventory.IndexPartition, discovery.PartPartition},
+		Writes: []table.Partition{inventory.AccountPartition, discovery.JobPartition, "ORG#*#REFRESH", workqueue.Partition},
+	}),
+	Starts:  []string{discovery.Machine},
+	Samples: []string{"list", "list-types"},
+}

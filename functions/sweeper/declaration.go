@@ -1,0 +1,16 @@
+package sweeper
+
+import (
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name:     "sweeper",
+	Access:   table.Access{Writes: []table.Partition{workqueue.Partition}},
+	Starts:   []string{platform.EveryMachine},
+	Schedule: "rate(1 minute)",
+	Samples:  []string{"schedule"},
+}

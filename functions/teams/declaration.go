@@ -1,0 +1,23 @@
+package teams
+
+import (
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/membership"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "teams",
+	Access: rest.Access.With(table.Access{
+		Reads: []table.Partition{
+			identity.MetaPartition, identity.MemberPartition, identity.UserPartition, identity.AddressPartition, membership.AssignPartition,
+			inventory.AccountPartition,
+		},
+		Writes: []table.Partition{inventory.TeamPartition, inventory.TeamNamePartition, "ORG#*#TEAMPEOPLE", inventory.IndexPartition},
+	}),
+	Samples: []string{"list"},
+}

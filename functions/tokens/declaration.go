@@ -1,0 +1,17 @@
+package tokens
+
+import (
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "tokens",
+	Access: rest.Access.With(table.Access{
+		Reads:  []table.Partition{identity.SessionPartition},
+		Writes: []table.Partition{identity.UserPartition, identity.PATPartition, identity.PATDuePartition},
+	}),
+}

@@ -1,0 +1,18 @@
+package users
+
+import (
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/ratelimit"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/membership"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name:    "users",
+	Access:  rest.Access.With(membership.Access, table.Access{Writes: []table.Partition{ratelimit.Partition, mail.Partition}}),
+	Seals:   []string{mail.Secret},
+	Samples: []string{"own-profile"},
+}

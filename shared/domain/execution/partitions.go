@@ -1,0 +1,15 @@
+package execution
+
+import "lamplighter.dev/shared/engine/table"
+
+// The partitions of actions and of what they leave.
+const (
+	ActionPartition            table.Partition = "ORG#*#ACT"
+	BulkPartition              table.Partition = "ORG#*#BULK"
+	ChunkPartition             table.Partition = "ORG#*#BULK#*"
+	HistoryPartition           table.Partition = "ORG#*#HIST"
+	HistoryOfCausePartition    table.Partition = "ORG#*#HIST#T#*"
+	HistoryOfResourcePartition table.Partition = "ORG#*#HIST#R#*"
+	CountPartition             table.Partition = "ORG#*#COUNT"
+	EventPartition             table.Partition = "ORG#*#EVENTS"
+)

@@ -1,0 +1,21 @@
+package membership
+
+import (
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// The partitions of invitations, by organization and by address, and of assignments.
+const (
+	InvitePartition  table.Partition = "ORG#*#INVITE"
+	InvitedPartition table.Partition = InvitedPrefix + "*"
+	AssignPartition  table.Partition = "ORG#*#ASSIGN"
+)
+
+// Access is what changes who belongs to an organization, and with which grants.
+var Access = table.Access{
+	Reads: []table.Partition{identity.AddressPartition},
+	Writes: []table.Partition{
+		identity.MetaPartition, identity.MemberPartition, identity.UserPartition, InvitePartition, InvitedPartition, AssignPartition,
+	},
+}

@@ -45,6 +45,7 @@ var partitions = []partition{
 	{"TEAMNAME", nil},
 	{"TEAMPEOPLE", nil},
 	{"BULK", (*eraser).chunks},
+	{"BULKGROUP", nil},
 	{"ACT", nil},
 	{"SNAP", nil},
 	{"JOB", (*eraser).scans},

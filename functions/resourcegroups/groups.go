@@ -254,29 +254,31 @@ func (s *service) remove(ctx context.Context, in *GroupInput) (Deleted, error) {
 		return Deleted{}, err
 	}
 	audit.Note(ctx, audit.Change{Before: brief(g)})
-	if err = s.unused(ctx, g); err != nil {
+	free, err := s.unused(ctx, g)
+	if err != nil {
 		return Deleted{}, err
 	}
-	return Deleted{g.ID}, s.inventory.DeleteGroup(ctx, org(ctx), g)
+	return Deleted{g.ID}, s.inventory.DeleteGroup(ctx, org(ctx), g, free)
 }
 
-// recent is how many bulk actions, the newest, are looked at for one that is still under way.
-const recent = 200
-
-// unused refuses to delete a group on which a bulk action is under way.
-func (s *service) unused(ctx context.Context, g inventory.Group) error {
-	page, err := s.p.Table.Query(ctx, table.Query{PK: execution.BulkPK(org(ctx)), Reverse: true, Limit: recent})
+// unused refuses to delete a group on which a bulk action is under way. It gives the write that goes with the deletion: it
+// fails when one begins meanwhile.
+func (s *service) unused(ctx context.Context, g inventory.Group) (table.Write, error) {
+	key := execution.GroupClaimKey(org(ctx), g.ID)
+	claim, err := table.Read[execution.GroupClaim](ctx, s.p.Table, key)
+	if fault.Is(err, fault.NotFound) {
+		return table.Check(key, table.Absent()), nil
+	}
 	if err != nil {
-		return fault.Wrap("read bulk actions of "+g.ID, err)
+		return table.Write{}, fault.Wrap("read what is under way on "+g.ID, err)
 	}
-	bulks, err := table.DecodeAll[execution.Bulk](page.Items)
-	if err != nil {
-		return err
+	b, err := table.Read[execution.Bulk](ctx, s.p.Table, execution.BulkKey(org(ctx), claim.BulkActionID))
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return table.Write{}, fault.Wrap("read bulk action "+claim.BulkActionID, err)
 	}
-	for _, b := range bulks {
-		if b.GroupID == g.ID && (b.Status == execution.BulkQueued || b.Status == execution.BulkRunning) {
-			return fault.New(fault.Conflict, "bulk action %s is %s on resource group %s: wait until it has ended, then delete", b.ID, b.Status, g.ID)
-		}
+	if err == nil && !b.Over() {
+		return table.Write{}, fault.New(fault.Conflict,
+			"resource group %s (%s) is in use by bulk action %s, which is %s: wait until it has ended, or cancel it, then delete", g.ID, g.Name, b.ID, b.Status)
 	}
-	return nil
+	return table.Delete(key, table.Any(table.Absent(), table.Equal("bulkActionID", claim.BulkActionID))), nil
 }

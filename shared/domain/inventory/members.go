@@ -256,10 +256,13 @@ func memberWrite(org string, g Group, places []Place) (table.Write, error) {
 	return table.Put(it), err
 }
 
-// DeleteGroup removes a group as it was read, its members and its name; fault.Conflict when it has changed since.
-func (s *Store) DeleteGroup(ctx context.Context, org string, g Group) error {
-	err := s.table.Transact(ctx, table.Delete(GroupKey(org, g.ID), table.Equal("generation", g.Generation)),
-		table.Delete(memberKey(org, g.ID)), table.Delete(nameKey(org, g.Name)))
+// DeleteGroup removes a group as it was read, its members and its name, and does the extra writes with it; fault.Conflict
+// when it has changed since.
+func (s *Store) DeleteGroup(ctx context.Context, org string, g Group, extra ...table.Write) error {
+	err := s.table.Transact(ctx, append([]table.Write{
+		table.Delete(GroupKey(org, g.ID), table.Equal("generation", g.Generation)),
+		table.Delete(memberKey(org, g.ID)), table.Delete(nameKey(org, g.Name)),
+	}, extra...)...)
 	if fault.Is(err, fault.Conflict) {
 		return changed(g)
 	}

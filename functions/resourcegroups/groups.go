@@ -134,11 +134,11 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewGroup }) (Grou
 	if err := s.room(ctx); err != nil {
 		return Group{}, err
 	}
-	places, err := s.places(ctx, in.Body.Members)
+	places, held, err := s.places(ctx, in.Body.Members)
 	if err != nil {
 		return Group{}, err
 	}
-	if g, err = s.inventory.CreateGroup(ctx, org(ctx), g, places); err != nil {
+	if g, err = s.inventory.CreateGroup(ctx, org(ctx), g, places, held...); err != nil {
 		return Group{}, err
 	}
 	return s.whole(ctx, g)
@@ -198,12 +198,13 @@ func (s *service) update(ctx context.Context, in *updateInput) (Group, error) {
 		return Group{}, err
 	}
 	var places []inventory.Place // nil leaves the members as they are
+	var held []table.Write
 	if in.Body.Members.Sent {
-		if places, err = s.places(ctx, in.Body.Members.Value); err != nil {
+		if places, held, err = s.places(ctx, in.Body.Members.Value); err != nil {
 			return Group{}, err
 		}
 	}
-	if g, err = s.inventory.UpdateGroup(ctx, org(ctx), old, inventory.Grouping{Group: g, Places: places}); err != nil {
+	if g, err = s.inventory.UpdateGroup(ctx, org(ctx), old, inventory.Grouping{Group: g, Places: places}, held...); err != nil {
 		return Group{}, err
 	}
 	return s.whole(ctx, g)

@@ -48,7 +48,7 @@ type proof struct {
 
 // auditVerify proves exports.
 func auditVerify(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	p := &proof{stdin: stdin, out: stdout}
+	p := &proof{walk: audit.Walk{Exported: true}, stdin: stdin, out: stdout}
 	f := flag.NewFlagSet("lamplighter audit verify", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.StringVar(&p.head, "head", "", "a hash that was kept from an earlier look (hash of GET /audit-logs/verify); it has to occur")
@@ -141,6 +141,9 @@ func (p *proof) conclude() error {
 		w.Rows, w.First, w.Last, w.Previous, beginning(w), w.Hash)
 	if err == nil && p.found != "" {
 		_, err = fmt.Fprintf(p.out, "earlier head   %s\n", p.found)
+	}
+	if err == nil && w.Withheld > 0 {
+		_, err = fmt.Fprintf(p.out, "withheld       something in %s: their place is proved, their content only by GET /audit-logs/verify\n", counted(w.Withheld))
 	}
 	if err == nil {
 		_, err = fmt.Fprintln(p.out, "the chain holds")

@@ -19,27 +19,36 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// BulkAction is the body of POST /actions/bulk.
+// BulkAction is the body of POST /actions/bulk: one of GroupID, ResourceIDs and Filter says what it is about.
 type BulkAction struct {
-	Type    cloud.Verb `json:"type" enum:"start,stop"`
-	GroupID string     `json:"groupID" minLength:"1" maxLength:"64" doc:"The resource group"`
+	Type        cloud.Verb  `json:"type" enum:"start,stop"`
+	GroupID     string      `json:"groupID,omitempty" minLength:"1" maxLength:"64" doc:"The resource group; or else resourceIDs, or filter"`
+	ResourceIDs []string    `json:"resourceIDs,omitempty" minItems:"1" maxItems:"10000" doc:"Our ids of resources (res_…); one that comes twice counts once"`
+	Filter      *BulkFilter `json:"filter,omitempty" doc:"The filters of GET /resources; at least one"`
+	DryRun      bool        `json:"dryRun,omitempty" doc:"Tell what would be done, and do nothing"`
 }
 
 // BulkSubmitted is the answer to POST /actions/bulk.
 type BulkSubmitted struct {
-	BulkActionID string               `json:"bulkActionID"`
-	Status       execution.BulkStatus `json:"status" example:"queued"`
+	BulkActionID string               `json:"bulkActionID" doc:"That of the one under way on the group when this one joins it; empty in a dry run of a new one"`
+	Status       execution.BulkStatus `json:"status" enum:"queued,planned" doc:"planned in a dry run" example:"queued"`
 	Total        int                  `json:"total" doc:"Number of resources"`
+	Plan         *DryRun              `json:"plan" doc:"What would be done, in a dry run; else null"`
 }
 
 func (s *service) bulkOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "submitBulkAction", Method: http.MethodPost, Path: "/actions/bulk", Policy: acting, Scoped: true, Statuses: execute,
-		Summary: "Start or stop a resource group",
-		Description: "Queues one start or stop of every resource of the group. A start goes up the tiers, and within a tier up the orders; " +
+		Summary: "Start or stop a resource group, or many resources",
+		Description: "Queues one start or stop of every resource of a group, of up to 10,000 resources by their ids, or of what a filter finds: one of " +
+			"groupID, resourceIDs and filter. A start goes up the tiers of a group, and within a tier up the orders; " +
 			"a stop goes exactly the other way. A tier begins when everything in the one before has reached its state, failed or timed out. " +
-			"Of a dynamic group only what can be started and stopped is acted on. A group without resources is 400. A grant on teams or " +
-			"resources suffices when it covers every resource of the group; what joins the group later, and is not covered, is not acted on.",
+			"Of a dynamic group, and of what a filter finds, only what can be started and stopped is acted on. Where nothing is left to act " +
+			"on the answer is 400. While a bulk action runs on a group, one of the same type joins it, which answers with that one's id; " +
+			"the opposite is 409, and so are both while a cancelled one ends. What a filter finds is found once, when it is asked for. " +
+			"A grant on teams or resources suffices for a group when it covers every resource of it; what joins the group later, and is " +
+			"not covered, is not acted on. Of resourceIDs one that the caller does not see is 404, one that they may not act on 403; " +
+			"a filter acts on what the caller may act on. With dryRun nothing is begun or stored, and plan tells what would be asked of what, in which order.",
 	}, s.submitBulk)
 	rest.Handle(g, rest.Op{
 		ID: "getLatestBulkAction", Method: http.MethodGet, Path: "/actions/bulk/latest", Policy: reading, Scoped: true, Statuses: read,
@@ -50,108 +59,135 @@ func (s *service) bulkOperations(g *rest.Group) {
 		ID: "getBulkAction", Method: http.MethodGet, Path: "/actions/bulk/{bulkActionID}", Policy: reading, Scoped: true, Statuses: read,
 		Summary: "Get a bulk action", Description: "completed and failed grow until together they reach total. It is seen by who may see every resource that it acts on.",
 	}, s.bulk)
+	rest.Handle(g, rest.Op{
+		ID: "cancelBulkAction", Method: http.MethodPost, Path: "/actions/bulk/{bulkActionID}/cancel", Policy: acting, Scoped: true, Statuses: execute,
+		Summary: "Cancel a bulk action",
+		Description: "Ends what it has not begun: these actions end as failed, with who cancelled them; what runs goes on to its end. " +
+			"Until then the group is not free for another one. Cancelling again changes nothing; one that has completed is 409. " +
+			"It takes the permission to act on every resource that it acts on.",
+	}, s.cancelBulk)
 }
 
 func (s *service) submitBulk(ctx context.Context, in *struct{ Body BulkAction }) (BulkSubmitted, error) {
-	c := identity.From(ctx)
 	audit.Note(ctx, audit.Change{Target: in.Body.GroupID})
-	scopes, err := s.covered(ctx, in.Body.GroupID)
+	chosen, err := s.choose(ctx, in.Body)
 	if err != nil {
 		return BulkSubmitted{}, err
 	}
-	group, members, err := s.group(ctx, c.Org, in.Body.GroupID, scopes)
+	if in.Body.DryRun {
+		audit.Omit(ctx)
+		return s.dryRun(ctx, in.Body.Type, chosen)
+	}
+	b, err := s.begin(ctx, s.newBulk(ctx, in.Body.Type, chosen), chosen)
 	if err != nil {
 		return BulkSubmitted{}, err
 	}
+	audit.Note(ctx, audit.Change{After: submission{b.Public(), in.Body.ResourceIDs, in.Body.Filter}})
+	return BulkSubmitted{BulkActionID: b.ID, Status: execution.BulkQueued, Total: b.Total}, nil
+}
+
+// submission is what the audit row of a bulk action says: the record of the one that was begun or joined, and what was named.
+type submission struct {
+	execution.Bulk
+	ResourceIDs []string    `json:"resourceIDs,omitempty"`
+	Filter      *BulkFilter `json:"filter,omitempty"`
+}
+
+// newBulk is a bulk action on what was chosen.
+func (s *service) newBulk(ctx context.Context, verb cloud.Verb, chosen choice) execution.Bulk {
 	now := s.p.Clock.Now()
 	bulkID := id.New("bulk", now)
-	b := execution.Bulk{
-		ID: bulkID, GroupID: group.ID, Type: in.Body.Type, Status: execution.BulkQueued, Total: len(members), CreatedAt: now,
+	return execution.Bulk{
+		ID: bulkID, GroupID: chosen.group.ID, Type: verb, Status: execution.BulkQueued, Total: len(chosen.members), CreatedAt: now,
 		Plan: &execution.BulkPlan{
-			ChangedBy: execution.ChangedBy("bulk", c.Email, bulkID), StepDelay: group.StepDelaySeconds, FailurePolicy: group.FailurePolicy,
-			Scopes: scopes,
+			ChangedBy: execution.ChangedBy("bulk", identity.From(ctx).Email, bulkID), StepDelay: chosen.group.StepDelaySeconds,
+			FailurePolicy: chosen.group.FailurePolicy, Scopes: chosen.scopes,
 		},
 	}
-	if err := s.createBulk(ctx, c.Org, b); err != nil {
-		return BulkSubmitted{}, err
-	}
-	return BulkSubmitted{BulkActionID: b.ID, Status: b.Status, Total: b.Total}, nil
 }
 
-// covered gives the scopes in which the caller may act, nil for all; a group that they do not see is missing to them.
-func (s *service) covered(ctx context.Context, groupID string) (*grant.Scopes, error) {
-	c := identity.From(ctx)
-	may, sees := c.Scopes(acting), c.Scopes(grouping)
-	if may.All {
-		return nil, nil
-	}
-	if sees.All || !id.Valid("grp", groupID) {
-		return &may, nil
-	}
-	parts, err := s.inventory.Parts(ctx, c.Org, sees, groupID)
-	if err == nil && len(parts) == 0 {
-		err = noGroup(groupID)
-	}
-	return &may, err
-}
+// tries is how often a bulk action is begun anew because the one that held its group ended at the same moment.
+const tries = 4
 
-func noGroup(groupID string) error { return fault.New(fault.NotFound, "no resource group %q", groupID) }
-
-// group reads a group and its members, and refuses one that has none, or one that lies outside of scopes.
-func (s *service) group(ctx context.Context, org, groupID string, scopes *grant.Scopes) (inventory.Group, []inventory.Member, error) {
-	if !id.Valid("grp", groupID) {
-		return inventory.Group{}, nil, noGroup(groupID)
-	}
-	group, members, err := execution.Members(ctx, s.inventory, org, groupID)
-	switch {
-	case fault.Is(err, fault.NotFound):
-		return group, nil, noGroup(groupID)
-	case err != nil:
-		return group, nil, err
-	case len(members) == 0:
-		return group, nil, fault.New(fault.Invalid, "resource group %s (%s) has no resources that can be acted on: add some first", group.ID, group.Name)
-	}
-	return group, members, s.cover(ctx, org, members, scopes)
-}
-
-// cover refuses members that do not all lie in scopes.
-func (s *service) cover(ctx context.Context, org string, members []inventory.Member, scopes *grant.Scopes) error {
-	if scopes == nil {
-		return nil
-	}
-	may, err := s.inventory.Reach(ctx, org, *scopes)
-	if err != nil {
-		return err
-	}
-	for _, m := range members {
-		if !may[0].HasUID(m.UID) {
-			return fault.New(fault.Denied, "permission denied: %s is needed on every resource of the group", acting)
+// begin begins b, or gives the one that is under way on its group and does the same.
+func (s *service) begin(ctx context.Context, b execution.Bulk, chosen choice) (execution.Bulk, error) {
+	over := ""
+	for range tries {
+		holder, err := s.createBulk(ctx, b, over, chosen)
+		if err != nil || holder == "" {
+			return b, err
 		}
+		running, err := s.joined(ctx, b.Type, b.GroupID, holder)
+		if err != nil || running.ID != "" {
+			return running, err
+		}
+		over = holder
 	}
-	return nil
+	return b, fault.New(fault.Conflict, "other bulk actions begin on resource group %s at the same moment: repeat", b.GroupID)
 }
 
-// createBulk commits the bulk action with its place among the pending work, and starts its machine.
-func (s *service) createBulk(ctx context.Context, org string, b execution.Bulk) error {
-	row, err := table.Row(execution.BulkKey(org, b.ID), b)
-	if err != nil {
-		return err
+// joined is the bulk action that holds a group, when it does the same; the zero one when it has ended. The opposite is refused.
+func (s *service) joined(ctx context.Context, verb cloud.Verb, groupID, holder string) (execution.Bulk, error) {
+	b, err := s.readBulk(ctx, holder)
+	switch {
+	case fault.Is(err, fault.NotFound) || err == nil && b.Over():
+		return execution.Bulk{}, nil
+	case err != nil:
+		return b, err
+	case b.Status == execution.BulkCancelled:
+		return b, fault.New(fault.Conflict, "bulk action %s on resource group %s was cancelled, and what it had begun is ending: wait until it has", b.ID, groupID)
+	case b.Type != verb:
+		return b, fault.New(fault.Conflict, "a %s of resource group %s is under way (%s): wait until it has ended, or cancel it, then %s", b.Type, groupID, b.ID, verb)
 	}
+	return b, nil
+}
+
+// createBulk commits the bulk action with its place among the pending work, and starts its machine. Where another one holds
+// the group, which is not the one that is over, it gives that one's id and does nothing.
+func (s *service) createBulk(ctx context.Context, b execution.Bulk, over string, chosen choice) (holder string, err error) {
+	org := identity.From(ctx).Org
 	in := execution.BulkInput{Org: org, BulkID: b.ID}
-	work, err := workqueue.Add(workqueue.Work{ID: b.ID, Org: org, Machine: execution.BulkMachine, At: b.CreatedAt}, in)
+	ws, err := bulkWrites(in, b, over, chosen)
 	if err != nil {
-		return err
+		return "", err
 	}
-	err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix),
-		table.Check(inventory.GroupKey(org, b.GroupID), table.Exists()), table.Put(row, table.Absent()), work)
-	if _, gone := errors.AsType[*table.ConditionError](err); gone {
-		return fault.New(fault.NotFound, "resource group %s was deleted meanwhile", b.GroupID)
+	err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix), ws...)
+	if lost, refused := errors.AsType[*table.ConditionError](err); refused {
+		return heldBy(lost, b)
 	}
 	if err != nil {
-		return fmt.Errorf("create bulk action %s: %w", b.ID, err)
+		return "", fmt.Errorf("create bulk action %s: %w", b.ID, err)
 	}
 	if err := s.p.Workflow.Start(ctx, execution.BulkMachine, b.ID, in); err != nil {
-		return fmt.Errorf("start bulk action %s: %w", b.ID, err)
+		return "", fmt.Errorf("start bulk action %s: %w", b.ID, err)
 	}
-	return nil
+	return "", nil
+}
+
+// bulkWrites are the writes that begin b: on a group, its claim and that the group is there; else what it acts on.
+func bulkWrites(in execution.BulkInput, b execution.Bulk, over string, chosen choice) ([]table.Write, error) {
+	row, err := table.Row(execution.BulkKey(in.Org, b.ID), b)
+	if err != nil {
+		return nil, err
+	}
+	work, err := workqueue.Add(workqueue.Work{ID: b.ID, Org: in.Org, Machine: execution.BulkMachine, At: b.CreatedAt}, in)
+	if err != nil {
+		return nil, err
+	}
+	ws := []table.Write{table.Put(row, table.Absent()), work}
+	if b.GroupID == "" {
+		named, err := table.Row(execution.NamedKey(in.Org, b.ID), execution.Named{ResourceIDs: chosen.ids()})
+		return append(ws, table.Put(named)), err
+	}
+	claim, err := execution.ClaimGroup(in.Org, b, over)
+	return append(ws, claim, table.Check(inventory.GroupKey(in.Org, b.GroupID), table.Exists())), err
+}
+
+// heldBy tells from a refusal of bulkWrites who holds the group.
+func heldBy(lost *table.ConditionError, b execution.Bulk) (string, error) {
+	if held, yes := lost.Old(2); yes {
+		claim, err := table.Decode[execution.GroupClaim](held)
+		return claim.BulkActionID, err
+	}
+	return "", fault.New(fault.NotFound, "resource group %s was deleted meanwhile", b.GroupID)
 }

@@ -41,31 +41,42 @@ func (s *service) latestBulk(ctx context.Context, _ *struct{}) (execution.Bulk, 
 	return execution.Bulk{}, fault.New(fault.NotFound, "the organization has had no bulk action")
 }
 
-func (s *service) bulk(ctx context.Context, in *struct {
+// BulkPath names a bulk action in a path. It is exported because the framework passes over embedded structs that are not.
+type BulkPath struct {
 	BulkActionID string `path:"bulkActionID" maxLength:"64" doc:"The bulk action"`
-},
-) (execution.Bulk, error) {
-	org := identity.From(ctx).Org
-	missing := fault.New(fault.NotFound, "no bulk action %q", in.BulkActionID)
-	if !id.Valid("bulk", in.BulkActionID) {
-		return execution.Bulk{}, missing
-	}
+}
+
+func (s *service) bulk(ctx context.Context, in *BulkPath) (execution.Bulk, error) {
 	reach, err := s.reach(ctx, reading)
 	if err != nil {
 		return execution.Bulk{}, err
 	}
-	b, err := table.Read[execution.Bulk](ctx, s.p.Table, execution.BulkKey(org, in.BulkActionID))
-	if fault.Is(err, fault.NotFound) {
-		return execution.Bulk{}, missing
-	}
+	b, err := s.readBulk(ctx, in.BulkActionID)
 	if err != nil {
-		return execution.Bulk{}, fmt.Errorf("read bulk action %s: %w", in.BulkActionID, err)
+		return execution.Bulk{}, err
 	}
-	all, err := s.within(ctx, org, b, reach[0])
+	all, err := s.within(ctx, identity.From(ctx).Org, b, reach[0])
 	if err == nil && !all {
-		err = missing
+		err = noBulk(b.ID)
 	}
 	return b.Public(), err
+}
+
+func noBulk(bulkID string) error { return fault.New(fault.NotFound, "no bulk action %q", bulkID) }
+
+// readBulk reads a bulk action of the caller's organization.
+func (s *service) readBulk(ctx context.Context, bulkID string) (execution.Bulk, error) {
+	if !id.Valid("bulk", bulkID) {
+		return execution.Bulk{}, noBulk(bulkID)
+	}
+	b, err := table.Read[execution.Bulk](ctx, s.p.Table, execution.BulkKey(identity.From(ctx).Org, bulkID))
+	if fault.Is(err, fault.NotFound) {
+		return b, noBulk(bulkID)
+	}
+	if err != nil {
+		return b, fmt.Errorf("read bulk action %s: %w", bulkID, err)
+	}
+	return b, nil
 }
 
 // within tells whether a bulk action acts on something, and only on what lies in reach.
@@ -74,7 +85,7 @@ func (s *service) within(ctx context.Context, org string, b execution.Bulk, reac
 		return true, nil
 	}
 	if b.Plan == nil || b.Plan.Stage == execution.Unplanned {
-		members, err := execution.Targets(ctx, s.inventory, org, b)
+		members, err := execution.Targets(ctx, s.p.Table, s.inventory, org, b)
 		for _, m := range members {
 			if !reach.HasUID(m.UID) {
 				return false, nil
@@ -87,7 +98,8 @@ func (s *service) within(ctx context.Context, org string, b execution.Bulk, reac
 
 // plannedWithin looks at the resources that were written down for a bulk action, until one is out of reach.
 func (s *service) plannedWithin(ctx context.Context, org, bulkID string, reach inventory.Reach) (bool, error) {
-	q, some := table.Query{PK: execution.ChunkPK(org, bulkID), Limit: 100}, false
+	q, some := execution.ChunksOf(org, bulkID), false
+	q.Limit = 100
 	for {
 		page, err := s.p.Table.Query(ctx, q)
 		if err != nil {

@@ -93,7 +93,7 @@ func (s *service) gather(ctx context.Context, q table.Query, f *file) (next *aud
 				at := last.CursorOf()
 				return &at, nil
 			}
-			f.add(row)
+			f.add(row.Shown())
 			last = row
 		}
 		if q.Cursor = page.Next; q.Cursor == "" {

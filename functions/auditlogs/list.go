@@ -56,13 +56,21 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[audit.Row]
 	q.Reverse = true
 	r := rest.Reading[audit.Row]{Store: s.p.Table, Page: in.Page}
 	if in.filtered() {
-		return r.Filtered(ctx, q, in.meets)
+		return shown(r.Filtered(ctx, q, in.meets))
 	}
 	total, err := s.total(ctx, org, in.Window)
 	if err != nil {
 		return rest.List[audit.Row]{}, err
 	}
-	return r.Counted(ctx, q, total)
+	return shown(r.Counted(ctx, q, total))
+}
+
+// shown are rows as their organization may read them.
+func shown(l rest.List[audit.Row], err error) (rest.List[audit.Row], error) {
+	for i := range l.Items {
+		l.Items[i] = l.Items[i].Shown()
+	}
+	return l, err
 }
 
 // total is how many rows there are in the window. They are numbered without gaps, so the first and the last tell.

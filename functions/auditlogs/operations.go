@@ -40,7 +40,8 @@ func operations(s *service) *rest.Group {
 		Produces: ndjsonType + ", " + csvType, Summary: "Export the audit log",
 		Description: "The rows from a time until another, oldest first and without gaps, as NDJSON or CSV (by format, or by Accept). " +
 			"Where there is more than fits into one answer, a Link header with rel=\"next\" leads on. `lamplighter audit verify` " +
-			"proves the files, in their order, without asking anybody. CSV cells that a spreadsheet would take for a formula, and " +
+			"proves the files, in their order, without asking anybody; of old rows of sign-ins the other organizations of the user are " +
+			"[withheld], so that the files prove the place of such a row and GET /audit-logs/verify its content. CSV cells that a spreadsheet would take for a formula, and " +
 			"those that begin with an apostrophe, begin with one more apostrophe.",
 	}, s.export)
 	return g

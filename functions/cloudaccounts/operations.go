@@ -58,7 +58,8 @@ func (s *service) recordOperations(g *rest.Group) {
 		ID: "deleteCloudAccount", Method: http.MethodDelete, Path: account, Policy: "cloud-accounts:write", Statuses: writes[1:],
 		Summary: "Disconnect a cloud account",
 		Description: "The credentials are gone at once; the resources leave the inventory a little later. Nothing changes in the " +
-			"cloud. While actions are in flight in the account the answer is 409 and names one.",
+			"cloud. While actions are in flight in the account the answer is 409 and names one. While resource groups or teams name " +
+			"resources of it the answer is 409 and lists them, unless detach=true, which takes these resources out of them.",
 	}, s.remove)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"lamplighter.dev/shared/api/audit"
@@ -21,49 +22,101 @@ import (
 // oldest is how long an action can be in flight: the TimeoutSeconds of its machine.
 const oldest = 24 * time.Hour
 
+type removeInput struct {
+	AccountID string `path:"accountID" maxLength:"64"`
+	Detach    bool   `query:"detach" default:"false" doc:"Take its resources out of the resource groups and teams that name them"`
+}
+
+// used is an account and what named resources of it.
+type used struct {
+	Account
+	UsedBy []inventory.Use `json:"usedBy,omitempty"`
+}
+
 // remove ends an account. Its resources are forgotten by a discovery that finds no account any more, so that the answer
 // does not wait for them and a process that dies loses nothing.
-func (s *service) remove(ctx context.Context, in *accountInput) (rest.Deleted, error) {
+func (s *service) remove(ctx context.Context, in *removeInput) (rest.Deleted, error) {
 	org := identity.From(ctx).Org
 	a, err := s.account(ctx, org, in.AccountID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	audit.Note(ctx, audit.Change{Before: shown(a)})
 	if err = s.idle(ctx, org, a.ID); err != nil {
 		return rest.Deleted{}, err
 	}
-	known, err := s.registrations(ctx, org, a.ID)
+	uses, err := inventory.Of(s.p).UsesOf(ctx, org, a.ID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	j, ws, err := discovery.New(org, a.ID, s.p.Clock.Now())
+	audit.Note(ctx, audit.Change{Before: used{shown(a), uses}})
+	if len(uses) > 0 && !in.Detach {
+		return rest.Deleted{}, inUse(a, uses)
+	}
+	j, err := s.end(ctx, org, a)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	for i := range known {
-		ws = append(ws, table.Delete(inventory.ClusterKey(org, a.ID, known[i].ClusterName), table.Exists()))
-	}
-	ws = append(ws, table.Delete(inventory.AccountKey(org, a.ID), table.Exists(), table.Equal("name", a.Name), counted(known)),
-		release(nativeKey(org, a.Provider, a.CloudAccountID), a.ID), release(nameKey(org, a.Name), a.ID))
-	err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix), ws...)
-	if _, ok := errors.AsType[*table.ConditionError](err); ok {
-		return rest.Deleted{}, fault.New(fault.Conflict, "the account was changed by somebody else meanwhile: read it again")
-	}
-	if err != nil {
-		return rest.Deleted{}, fmt.Errorf("delete account %s: %w", a.ID, err)
+	if err = inventory.Of(s.p).Detach(ctx, org, a.ID); err != nil { // the discovery that forgets the resources does it again
+		s.p.Log.WarnContext(ctx, "resources not yet taken out of groups and teams", "account", a.ID, "error", err)
 	}
 	discovery.Run(ctx, s.p, org, j)
 	return rest.Deleted{ID: a.ID}, nil
 }
 
+// end deletes the account a, as it was read: nobody has put a resource of it into a group or a team since. It gives
+// the discovery that is to forget its resources.
+func (s *service) end(ctx context.Context, org string, a inventory.Account) (discovery.Job, error) {
+	known, err := s.registrations(ctx, org, a.ID)
+	if err != nil {
+		return discovery.Job{}, err
+	}
+	j, ws, err := discovery.New(org, a.ID, s.p.Clock.Now())
+	if err != nil {
+		return discovery.Job{}, err
+	}
+	for i := range known {
+		ws = append(ws, table.Delete(inventory.ClusterKey(org, a.ID, known[i].ClusterName), table.Exists()))
+	}
+	ws = append(ws, table.Delete(inventory.AccountKey(org, a.ID), table.Exists(), table.Equal("name", a.Name), counted(known), unchanged("uses", a.Uses)),
+		release(nativeKey(org, a.Provider, a.CloudAccountID), a.ID), release(nameKey(org, a.Name), a.ID))
+	err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix), ws...)
+	if _, ok := errors.AsType[*table.ConditionError](err); ok {
+		return j, fault.New(fault.Conflict, "the account was changed by somebody else meanwhile: read it again")
+	}
+	if err != nil {
+		return j, fmt.Errorf("delete account %s: %w", a.ID, err)
+	}
+	return j, nil
+}
+
 // counted holds while the account has as many registrations as are known. As each of those must still exist, it has no
 // other: one that took the place of a known one meanwhile would outlive the account.
 func counted(known []inventory.Registration) table.Cond {
-	if len(known) == 0 {
-		return table.Any(table.Lacks("clusters"), table.Equal("clusters", 0))
+	return unchanged("clusters", int64(len(known)))
+}
+
+// unchanged holds while a count is n; one that is not there is 0.
+func unchanged(field string, n int64) table.Cond {
+	if n == 0 {
+		return table.Any(table.Lacks(field), table.Equal(field, 0))
 	}
-	return table.Equal("clusters", len(known))
+	return table.Equal(field, n)
+}
+
+// named is how many of many uses a refusal names.
+const named = 10
+
+// inUse refuses to delete an account of which groups and teams name resources.
+func inUse(a inventory.Account, uses []inventory.Use) error {
+	var by []string
+	for _, u := range uses[:min(len(uses), named)] {
+		by = append(by, fmt.Sprintf("%s %s (%s, %d of its resources)", u.Kind, u.ID, u.Name, u.Resources))
+	}
+	if more := len(uses) - named; more > 0 {
+		by = append(by, fmt.Sprintf("%d more", more))
+	}
+	return fault.New(fault.Conflict, "cloud account %s (%s) is in use by %s: take its resources out of them, or send detach=true, which does it",
+		a.ID, a.Name, strings.Join(by, ", "))
 }
 
 // idle refuses while an action is in flight in the account. One that is submitted right after the look ends as failed

@@ -23,7 +23,7 @@ func (w *worker) finish(ctx context.Context, in discovery.Input, f *workflow.Cau
 	_, err = w.inventory.Account(ctx, in.Org, in.AccountID)
 	gone := fault.Is(err, fault.NotFound)
 	if gone {
-		_, err = w.inventory.Forget(ctx, in.Org, in.AccountID)
+		err = w.forget(ctx, in)
 	}
 	if err != nil {
 		return j, fmt.Errorf("finish %s: %w", in.JobID, err)
@@ -34,6 +34,15 @@ func (w *worker) finish(ctx context.Context, in discovery.Input, f *workflow.Cau
 	j.CompletedAt = w.p.Clock.Now()
 	j.Status, j.Error = outcome(j, parts, f, gone)
 	return j, w.settle(ctx, in, j, gone)
+}
+
+// forget drops the resources of an account that is gone, after nothing names them any more.
+func (w *worker) forget(ctx context.Context, in discovery.Input) error {
+	if err := w.inventory.Detach(ctx, in.Org, in.AccountID); err != nil {
+		return err
+	}
+	_, err := w.inventory.Forget(ctx, in.Org, in.AccountID)
+	return err
 }
 
 // outcome sums up how the pass went.

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// createBatch is how many actions one transaction creates: two writes each, and the count.
+	// createBatch is how many actions one transaction creates: two writes each, the count, and the look at the bulk action.
 	createBatch = 49
 	// creators is how many chunks are created side by side.
 	creators = 8
@@ -24,7 +24,7 @@ const (
 func (e *Executor) createAll(ctx context.Context, org string, b *execution.Bulk) error {
 	g, each := errgroup.WithContext(ctx)
 	g.SetLimit(creators)
-	err := e.eachChunk(ctx, execution.BulkInput{Org: org, BulkID: b.ID}, table.Query{}, func(_ string, c execution.Chunk) error {
+	err := e.eachChunk(ctx, execution.BulkInput{Org: org, BulkID: b.ID}, allChunks, func(_ string, c execution.Chunk) error {
 		g.Go(func() error { return e.create(each, org, b, c) })
 		return nil
 	})
@@ -84,6 +84,9 @@ func (e *Executor) bear(ctx context.Context, org string, batch []*birth) error {
 		if err == nil {
 			return e.refuse(ctx, org, batch)
 		}
+		if cancelled(lost, len(ws)-1) {
+			return errCancelled
+		}
 		if batch, err = amend(lost, ws, owner, batch); err != nil {
 			return err
 		}
@@ -91,7 +94,8 @@ func (e *Executor) bear(ctx context.Context, org string, batch []*birth) error {
 	return nil
 }
 
-// births are the writes of a batch, and which birth each belongs to.
+// births are the writes of a batch, and which birth each belongs to. The last one refuses them all when the bulk action was
+// cancelled.
 func births(org string, batch []*birth) (ws []table.Write, owner []*birth, err error) {
 	for _, b := range batch {
 		b.action.Progress = &execution.Progress{Claimed: b.claim}
@@ -104,7 +108,8 @@ func births(org string, batch []*birth) (ws []table.Write, owner []*birth, err e
 			ws, owner = append(ws, inventory.Claim(org, b.action.ResourceUID, b.action.ID, b.action.Action)), append(owner, b)
 		}
 	}
-	return append(ws, table.Update(execution.CountKey(org, "ACT"), []table.Change{table.Add("all", int64(len(batch)))})), owner, nil
+	count := table.Update(execution.CountKey(org, "ACT"), []table.Change{table.Add("all", int64(len(batch)))})
+	return append(ws, count, table.Check(execution.BulkKey(org, batch[0].action.BulkActionID), alive...)), owner, nil
 }
 
 // amend changes the births whose writes were refused, and leaves out those that an earlier call has already made.
@@ -132,17 +137,14 @@ func amend(lost *table.ConditionError, ws []table.Write, owner, batch []*birth) 
 // yield gives up the claim on a resource that another action holds, or that is gone.
 func (b *birth) yield(old table.Item) error {
 	b.claim = false
-	if old.Data == nil {
-		b.refused = "the resource is gone from the inventory"
-		return nil
+	var res inventory.Resource
+	if old.Data != nil {
+		var err error
+		if res, err = table.Decode[inventory.Resource](old); err != nil {
+			return err
+		}
 	}
-	res, err := table.Decode[inventory.Resource](old)
-	if err != nil {
-		return err
-	}
-	if res.ActionType != b.action.Action {
-		b.refused = fmt.Sprintf("a %s of the resource is in flight (%s)", res.ActionType, res.ActionID)
-	}
+	b.refused = execution.Blocked(b.action.Action, res)
 	return nil
 }
 

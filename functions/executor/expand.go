@@ -1,10 +1,9 @@
 package executor
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
@@ -21,28 +20,41 @@ type Ready struct {
 }
 
 // expand prepares a bulk action: it writes down, once, which resources are worked on in which order, and creates their
-// actions. A crash at any point is made good by calling it again.
+// actions. A crash at any point is made good by calling it again. From the moment of its cancelling on, no action of it is
+// created any more.
 func (e *Executor) expand(ctx context.Context, in execution.BulkInput) (Ready, error) {
 	b, err := table.Read[execution.Bulk](ctx, e.p.Table, execution.BulkKey(in.Org, in.BulkID))
 	if err != nil {
 		return Ready{}, fmt.Errorf("read bulk action %s: %w", in.BulkID, err)
 	}
+	if err = e.prepare(ctx, in, &b); errors.Is(err, errCancelled) {
+		err = nil
+	}
+	return Ready{Total: b.Total}, err
+}
+
+// errCancelled ends the preparation of a bulk action that was cancelled meanwhile.
+var errCancelled = errors.New("the bulk action was cancelled")
+
+// prepare takes up the preparation of b where it stands.
+func (e *Executor) prepare(ctx context.Context, in execution.BulkInput, b *execution.Bulk) error {
+	if b.Status == execution.BulkCancelled {
+		return errCancelled
+	}
 	if b.Plan.Stage == execution.Unplanned {
-		if err := e.plan(ctx, in, &b); err != nil {
-			return Ready{}, err
+		if err := e.plan(ctx, in, b); err != nil {
+			return err
 		}
 	}
 	if b.Plan.Stage == execution.Planned {
-		if err := e.createAll(ctx, in.Org, &b); err != nil {
-			return Ready{}, err
-		}
+		return e.createAll(ctx, in.Org, b)
 	}
-	return Ready{Total: b.Total}, nil
+	return nil
 }
 
 // plan writes the chunks of the bulk action.
 func (e *Executor) plan(ctx context.Context, in execution.BulkInput, b *execution.Bulk) error {
-	members, err := execution.Targets(ctx, e.inventory, in.Org, *b)
+	members, err := execution.Targets(ctx, e.p.Table, e.inventory, in.Org, *b)
 	if err != nil {
 		return err
 	}
@@ -66,7 +78,7 @@ func (e *Executor) plan(ctx context.Context, in execution.BulkInput, b *executio
 
 // clear removes the chunks that a planning which did not come to its end has left.
 func (e *Executor) clear(ctx context.Context, in execution.BulkInput) error {
-	keys, err := e.chunkKeys(ctx, in, table.Query{})
+	keys, err := e.chunkKeys(ctx, in, allChunks)
 	if err != nil || len(keys) == 0 {
 		return err
 	}
@@ -77,16 +89,28 @@ func (e *Executor) clear(ctx context.Context, in execution.BulkInput) error {
 	return e.p.Table.BatchWrite(ctx, ws...)
 }
 
-// advance stores the stage that the bulk action's preparation has reached.
+// advance stores the stage that the bulk action's preparation has reached, unless it was cancelled.
 func (e *Executor) advance(ctx context.Context, org string, b *execution.Bulk, to execution.Stage) error {
 	b.Plan.Stage = to
 	_, err := e.p.Table.Write(ctx, table.Update(execution.BulkKey(org, b.ID), []table.Change{
 		table.Set("plan", b.Plan), table.Set("total", b.Total), table.Set("status", string(execution.BulkRunning)),
-	}, table.Exists()))
+	}, alive...))
+	if lost, ok := errors.AsType[*table.ConditionError](err); ok && cancelled(lost, 0) {
+		return errCancelled
+	}
 	if err != nil {
 		return fmt.Errorf("advance %s to %s: %w", b.ID, to, err)
 	}
 	return nil
+}
+
+// alive holds of a bulk action that is there and was not cancelled.
+var alive = []table.Cond{table.Exists(), table.NotEqual("status", string(execution.BulkCancelled))}
+
+// cancelled reports whether the n-th write was refused because the bulk action, which is there, is not alive.
+func cancelled(lost *table.ConditionError, n int) bool {
+	old, refused := lost.Old(n)
+	return refused && old.Data != nil
 }
 
 // stepped is a chunk and the step that it belongs to.
@@ -95,37 +119,22 @@ type stepped struct {
 	execution.Chunk
 }
 
-// chunks lays the members out in the order in which they are worked on: a start goes up the tiers and within a tier up
-// the orders, a stop exactly the other way round. A step is one order of one tier; a chunk is a part of a step that one
-// account, region and kind share.
+// chunks are the steps in which members are worked on, cut into what one account, region and kind share.
 func chunks(bulkID string, verb cloud.Verb, members []inventory.Member) []stepped {
-	slices.SortFunc(members, func(a, b inventory.Member) int { return compare(verb, a, b) })
 	var out []stepped
-	step := -1
-	for i, m := range members {
-		newStep := i == 0 || m.Tier != members[i-1].Tier || m.Order != members[i-1].Order
-		if newStep {
-			step++
+	for step, some := range execution.Sequence(verb, members) {
+		for i, m := range some {
+			if i == 0 || !fits(&out[len(out)-1].Chunk, m) {
+				out = append(out, stepped{step, chunkFor(m)})
+			}
+			c := &out[len(out)-1]
+			c.Members = append(c.Members, execution.Member{
+				ActionID: execution.MemberAction(bulkID, m.ResourceID), ResourceUID: m.UID,
+			})
 		}
-		if newStep || !fits(&out[len(out)-1].Chunk, m) {
-			out = append(out, stepped{step, chunkFor(m)})
-		}
-		c := &out[len(out)-1]
-		c.Members = append(c.Members, execution.Member{
-			ActionID: execution.MemberAction(bulkID, m.ResourceID), ResourceUID: m.UID,
-		})
 	}
 	bound(out)
 	return out
-}
-
-func compare(verb cloud.Verb, a, b inventory.Member) int {
-	way := cmp.Or(cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.Order, b.Order))
-	if verb == cloud.Stop {
-		way = -way
-	}
-	return cmp.Or(way, cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.CloudAccountID, b.CloudAccountID),
-		cmp.Compare(a.Region, b.Region), cmp.Compare(a.Type, b.Type), cmp.Compare(a.UID, b.UID))
 }
 
 func chunkFor(m inventory.Member) execution.Chunk {

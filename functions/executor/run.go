@@ -38,6 +38,9 @@ type run struct {
 // cannot, and acts on the rest.
 func (e *Executor) Run(ctx context.Context, in execution.RunInput) (RunResult, error) {
 	actions, err := e.load(ctx, in)
+	if err == nil {
+		actions, err = e.uncancelled(ctx, in, actions)
+	}
 	if err != nil || len(actions) == 0 {
 		return RunResult{Done: err == nil}, err
 	}
@@ -156,18 +159,15 @@ func (e *Executor) ids(ctx context.Context, in execution.RunInput) ([]string, er
 func (r *run) open(ctx context.Context) (reason string, err error) {
 	first := r.actions[0]
 	r.account, err = r.e.inventory.Account(ctx, r.in.Org, first.CloudAccountID)
-	if fault.Is(err, fault.NotFound) {
-		return "cloud account " + first.CloudAccountID + " is not connected any more", nil
-	}
-	if err != nil {
+	if err != nil && !fault.Is(err, fault.NotFound) {
 		return "", fmt.Errorf("read account %s: %w", first.CloudAccountID, err)
 	}
-	if r.account.ReadOnly() {
-		return "cloud account " + r.account.ID + " is read_only: its resources are never acted on", nil
+	if reason = execution.Refusal(first.CloudAccountID, r.account); reason != "" {
+		return reason, nil
 	}
 	var ok bool
 	if r.kind, ok = r.e.providers.Kind(first.Provider, first.ResourceType); !ok || !r.kind.Actionable {
-		return first.Provider + " resources of type " + first.ResourceType + " cannot be started or stopped", nil
+		return execution.Unactionable(first.Provider, first.ResourceType), nil
 	}
 	r.conn, err = r.e.clouds().Connect(ctx, r.in.Org, r.account)
 	return "", err

@@ -2,13 +2,11 @@ package executor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
-	"lamplighter.dev/shared/engine/workqueue"
 )
 
 // StepResult tells the machine what to work on next: chunks, side by side, until they are accepted or settled; then,
@@ -31,6 +29,9 @@ func (e *Executor) step(ctx context.Context, in execution.BulkInput) (StepResult
 	b, err := table.Read[execution.Bulk](ctx, e.p.Table, execution.BulkKey(in.Org, in.BulkID))
 	if err != nil {
 		return StepResult{}, fmt.Errorf("read bulk action %s: %w", in.BulkID, err)
+	}
+	if b.Status == execution.BulkCancelled {
+		return e.wind(ctx, in, b)
 	}
 	if b.Plan.FailurePolicy == "abort" && b.Failed > 0 {
 		reason := fmt.Sprintf("not done: %d of the resources before it failed, and the group's failurePolicy is abort", b.Failed)
@@ -77,13 +78,19 @@ func (e *Executor) bounds(ctx context.Context, in execution.BulkInput) (until st
 // stepKey is the lowest sort key of a step's chunks.
 func stepKey(step int) string { return fmt.Sprintf("C#%06d", step) }
 
+// lastChunk is a sort key behind those of all chunks.
+const lastChunk = "C~"
+
 // from is the query for the chunks of a step and all after it.
-func from(step int) table.Query { return table.Query{From: stepKey(step), To: "C~"} }
+func from(step int) table.Query { return table.Query{From: stepKey(step), To: lastChunk} }
+
+// allChunks is the query for all chunks.
+var allChunks = from(0)
 
 // chunkPage is how many chunks, of up to 500 members each, are read at a time.
 const chunkPage = 20
 
-// eachChunk hands over the chunks that q selects (all when it names no bounds), in the order in which they run.
+// eachChunk hands over the chunks that q selects, in the order in which they run.
 func (e *Executor) eachChunk(ctx context.Context, in execution.BulkInput, q table.Query, f func(key string, c execution.Chunk) error) error {
 	q.PK, q.Limit = execution.ChunkPK(in.Org, in.BulkID), chunkPage
 	for {
@@ -113,27 +120,6 @@ func (e *Executor) chunkKeys(ctx context.Context, in execution.BulkInput, q tabl
 		return nil
 	})
 	return keys, err
-}
-
-// finish ends a bulk action. What for any reason has not ended is failed, so that the counters add up.
-func (e *Executor) finish(ctx context.Context, in execution.BulkInput) (Ready, error) {
-	key := execution.BulkKey(in.Org, in.BulkID)
-	b, err := table.Read[execution.Bulk](ctx, e.p.Table, key)
-	if err != nil {
-		return Ready{}, fmt.Errorf("read bulk action %s: %w", in.BulkID, err)
-	}
-	if b.Completed+b.Failed < b.Total {
-		if err := e.endAll(ctx, in, table.Query{}, "not done: the bulk action ended before"); err != nil {
-			return Ready{}, err
-		}
-	}
-	err = e.p.Table.Transact(table.Within(ctx, workqueue.Prefix), table.Update(key, []table.Change{
-		table.Set("status", string(execution.BulkCompleted)), table.Set("completedAt", e.p.Clock.Now()),
-	}, table.NotEqual("status", string(execution.BulkCompleted))), workqueue.Done(in.BulkID))
-	if _, already := errors.AsType[*table.ConditionError](err); already {
-		err = nil
-	}
-	return Ready{Total: b.Total}, err
 }
 
 // endAll fails every action of the chunks that has not ended.

@@ -134,11 +134,11 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewGroup }) (Grou
 	if err := s.room(ctx); err != nil {
 		return Group{}, err
 	}
-	places, err := s.places(ctx, in.Body.Members)
+	places, held, err := s.places(ctx, in.Body.Members)
 	if err != nil {
 		return Group{}, err
 	}
-	if g, err = s.inventory.CreateGroup(ctx, org(ctx), g, places); err != nil {
+	if g, err = s.inventory.CreateGroup(ctx, org(ctx), g, places, held...); err != nil {
 		return Group{}, err
 	}
 	return s.whole(ctx, g)
@@ -198,12 +198,13 @@ func (s *service) update(ctx context.Context, in *updateInput) (Group, error) {
 		return Group{}, err
 	}
 	var places []inventory.Place // nil leaves the members as they are
+	var held []table.Write
 	if in.Body.Members.Sent {
-		if places, err = s.places(ctx, in.Body.Members.Value); err != nil {
+		if places, held, err = s.places(ctx, in.Body.Members.Value); err != nil {
 			return Group{}, err
 		}
 	}
-	if g, err = s.inventory.UpdateGroup(ctx, org(ctx), old, inventory.Grouping{Group: g, Places: places}); err != nil {
+	if g, err = s.inventory.UpdateGroup(ctx, org(ctx), old, inventory.Grouping{Group: g, Places: places}, held...); err != nil {
 		return Group{}, err
 	}
 	return s.whole(ctx, g)
@@ -254,29 +255,31 @@ func (s *service) remove(ctx context.Context, in *GroupInput) (rest.Deleted, err
 		return rest.Deleted{}, err
 	}
 	audit.Note(ctx, audit.Change{Before: brief(g)})
-	if err = s.unused(ctx, g); err != nil {
+	free, err := s.unused(ctx, g)
+	if err != nil {
 		return rest.Deleted{}, err
 	}
-	return rest.Deleted{ID: g.ID}, s.inventory.DeleteGroup(ctx, org(ctx), g)
+	return rest.Deleted{ID: g.ID}, s.inventory.DeleteGroup(ctx, org(ctx), g, free)
 }
 
-// recent is how many bulk actions, the newest, are looked at for one that is still under way.
-const recent = 200
-
-// unused refuses to delete a group on which a bulk action is under way.
-func (s *service) unused(ctx context.Context, g inventory.Group) error {
-	page, err := s.p.Table.Query(ctx, table.Query{PK: execution.BulkPK(org(ctx)), Reverse: true, Limit: recent})
+// unused refuses to delete a group on which a bulk action is under way. It gives the write that goes with the deletion: it
+// fails when one begins meanwhile.
+func (s *service) unused(ctx context.Context, g inventory.Group) (table.Write, error) {
+	key := execution.GroupClaimKey(org(ctx), g.ID)
+	claim, err := table.Read[execution.GroupClaim](ctx, s.p.Table, key)
+	if fault.Is(err, fault.NotFound) {
+		return table.Check(key, table.Absent()), nil
+	}
 	if err != nil {
-		return fault.Wrap("read bulk actions of "+g.ID, err)
+		return table.Write{}, fault.Wrap("read what is under way on "+g.ID, err)
 	}
-	bulks, err := table.DecodeAll[execution.Bulk](page.Items)
-	if err != nil {
-		return err
+	b, err := table.Read[execution.Bulk](ctx, s.p.Table, execution.BulkKey(org(ctx), claim.BulkActionID))
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return table.Write{}, fault.Wrap("read bulk action "+claim.BulkActionID, err)
 	}
-	for _, b := range bulks {
-		if b.GroupID == g.ID && (b.Status == execution.BulkQueued || b.Status == execution.BulkRunning) {
-			return fault.New(fault.Conflict, "bulk action %s is %s on resource group %s: wait until it has ended, then delete", b.ID, b.Status, g.ID)
-		}
+	if err == nil && !b.Over() {
+		return table.Write{}, fault.New(fault.Conflict,
+			"resource group %s (%s) is in use by bulk action %s, which is %s: wait until it has ended, or cancel it, then delete", g.ID, g.Name, b.ID, b.Status)
 	}
-	return nil
+	return table.Delete(key, table.Any(table.Absent(), table.Equal("bulkActionID", claim.BulkActionID))), nil
 }

@@ -8,39 +8,42 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
 // named is how many unknown members an error names.
 const named = 10
 
-// places are members as the inventory keeps them; unknown and repeated ones are refused by name. It is never nil.
-func (s *service) places(ctx context.Context, members []Member) ([]inventory.Place, error) {
+// places are members as the inventory keeps them, and the writes that hold their accounts; unknown and repeated ones are
+// refused by name. It is never nil.
+func (s *service) places(ctx context.Context, members []Member) ([]inventory.Place, []table.Write, error) {
 	out, ids := make([]inventory.Place, len(members)), make([]string, len(members))
 	seen := make(map[string]bool, len(members))
 	for i, m := range members {
 		if seen[m.ResourceID] {
-			return nil, fault.New(fault.Invalid, "members: resource %.64q is named twice; name each once", m.ResourceID)
+			return nil, nil, fault.New(fault.Invalid, "members: resource %.64q is named twice; name each once", m.ResourceID)
 		}
 		seen[m.ResourceID] = true
 		ids[i] = m.ResourceID
 		out[i] = inventory.Place{ResourceID: m.ResourceID, Tier: max(m.Tier, 1), Order: max(m.Order, 1)}
 	}
 	if len(ids) == 0 {
-		return out, nil
+		return out, nil, nil
 	}
-	unknown, err := s.inventory.Unknown(ctx, org(ctx), ids)
+	unknown, accounts, err := s.inventory.Locate(ctx, org(ctx), ids)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(unknown) > 0 {
 		more := ""
 		if len(unknown) > named {
 			more = " and others"
 		}
-		return nil, fault.New(fault.Invalid, "members: no resource has the id %s%s", quoted(unknown), more)
+		return nil, nil, fault.New(fault.Invalid, "members: no resource has the id %s%s", quoted(unknown), more)
 	}
-	return out, nil
+	held, err := inventory.HoldAccounts(org(ctx), accounts)
+	return out, held, err
 }
 
 func quoted(ids []string) string {
@@ -69,7 +72,11 @@ type addInput struct {
 }
 
 func (s *service) addMember(ctx context.Context, in *addInput) (Group, error) {
-	unknown, err := s.inventory.Unknown(ctx, org(ctx), []string{in.ResourceID})
+	unknown, accounts, err := s.inventory.Locate(ctx, org(ctx), []string{in.ResourceID})
+	if err != nil {
+		return Group{}, err
+	}
+	held, err := inventory.HoldAccounts(org(ctx), accounts)
 	if err != nil {
 		return Group{}, err
 	}
@@ -90,7 +97,7 @@ func (s *service) addMember(ctx context.Context, in *addInput) (Group, error) {
 			put.Order = last(places, put.Tier) + 1
 		}
 		return append(places, put), nil
-	})
+	}, held...)
 }
 
 // last is the highest order of a tier.
@@ -146,17 +153,20 @@ func (s *service) sequence(ctx context.Context, in *sequenceInput) (Group, error
 // tries is how often a change of the members starts over because somebody else changed the group.
 const tries = 8
 
-// change changes the members of a static group.
-func (s *service) change(ctx context.Context, groupID string, how func([]inventory.Place) ([]inventory.Place, error)) (Group, error) {
+// change changes the members of a static group, and holds the accounts of new ones.
+func (s *service) change(ctx context.Context, groupID string, how changing, held ...table.Write) (Group, error) {
 	for try := 1; ; try++ {
-		g, err := s.changeOnce(ctx, groupID, how)
+		g, err := s.changeOnce(ctx, groupID, how, held)
 		if !fault.Is(err, fault.Conflict) || try == tries {
 			return g, err
 		}
 	}
 }
 
-func (s *service) changeOnce(ctx context.Context, groupID string, how func([]inventory.Place) ([]inventory.Place, error)) (Group, error) {
+// changing makes of the places that a group has those that it is to have.
+type changing func([]inventory.Place) ([]inventory.Place, error)
+
+func (s *service) changeOnce(ctx context.Context, groupID string, how changing, held []table.Write) (Group, error) {
 	old, err := s.read(ctx, groupID)
 	if err != nil {
 		return Group{}, err
@@ -179,7 +189,7 @@ func (s *service) changeOnce(ctx context.Context, groupID string, how func([]inv
 	if places == nil {
 		places = []inventory.Place{}
 	}
-	if g, err = s.inventory.UpdateGroup(ctx, org(ctx), old, inventory.Grouping{Group: g, Places: places}); err != nil {
+	if g, err = s.inventory.UpdateGroup(ctx, org(ctx), old, inventory.Grouping{Group: g, Places: places}, held...); err != nil {
 		return Group{}, err
 	}
 	out, err := s.whole(ctx, g)

@@ -229,6 +229,7 @@ func TestAGroupInUseIsNotDeleted(t *testing.T) {
 	g := a.group(http.MethodPost, groups, `{"name":"Web",`+a.members(0, "1.1")+`}`)
 	bulk := execution.Bulk{ID: id.New("bulk", noon), GroupID: g.ID, Status: execution.BulkRunning}
 	a.put(execution.BulkKey(ours, bulk.ID), bulk)
+	a.put(execution.GroupClaimKey(ours, g.ID), execution.GroupClaim{BulkActionID: bulk.ID})
 	w := a.call(ours, http.MethodDelete, groups+"/"+g.ID, "")
 	if w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), bulk.ID) {
 		t.Errorf("%d %s", w.Code, w.Body)

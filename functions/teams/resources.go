@@ -71,7 +71,7 @@ func (s *service) addResources(ctx context.Context, in *addResourcesInput) (Team
 		return TeamBrief{}, fault.New(fault.Invalid, "resourceID: name a resource by its id, or several with resourceIDs")
 	}
 	return s.change(ctx, in.TeamID, func(t inventory.Team) (*draft, error) {
-		unknown, err := s.inventory.Unknown(ctx, org(ctx), ids)
+		unknown, accounts, err := s.inventory.Locate(ctx, org(ctx), ids)
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +93,8 @@ func (s *service) addResources(ctx context.Context, in *addResourcesInput) (Team
 			return nil, err
 		}
 		audit.Note(ctx, audit.Change{Target: t.ID, After: NewTeamResources{ResourceIDs: more}})
-		return &draft{Team: t, owned: append(owned, more...)}, nil
+		held, err := inventory.HoldAccounts(org(ctx), accounts)
+		return &draft{Team: t, owned: append(owned, more...), held: held}, err
 	})
 }
 

@@ -3,6 +3,7 @@ package teams
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"lamplighter.dev/shared/api/audit"
@@ -42,7 +43,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewTeam }) (Team,
 	if err != nil {
 		return Team{}, err
 	}
-	owned, err := s.existing(ctx, in.Body.Resources)
+	owned, held, err := s.existing(ctx, in.Body.Resources)
 	if err != nil {
 		return Team{}, err
 	}
@@ -50,7 +51,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewTeam }) (Team,
 	if err != nil {
 		return Team{}, err
 	}
-	if t, err = s.inventory.CreateTeam(ctx, org(ctx), inventory.Ownership{Team: t, Resources: owned}, roster); err != nil {
+	if t, err = s.inventory.CreateTeam(ctx, org(ctx), inventory.Ownership{Team: t, Resources: owned}, append(held, roster)...); err != nil {
 		return Team{}, err
 	}
 	out, err := s.whole(ctx, t)
@@ -85,17 +86,22 @@ func (s *service) crew(ctx context.Context, emails []string) ([]identity.Member,
 	return out, nil
 }
 
-// existing are the ids, each once; one that no resource has is refused by name. It is never nil.
-func (s *service) existing(ctx context.Context, ids []string) ([]string, error) {
+// existing are the ids, each once, and the writes that hold the accounts of the resources; one that no resource has is refused
+// by name. It is never nil.
+func (s *service) existing(ctx context.Context, ids []string) ([]string, []table.Write, error) {
 	out := append([]string{}, beyond(nil, ids)...)
 	if len(out) == 0 {
-		return out, nil
+		return out, nil, nil
 	}
-	unknown, err := s.inventory.Unknown(ctx, org(ctx), out)
-	if err == nil && len(unknown) > 0 {
-		err = fault.New(fault.Invalid, "resources: no resource has the id %s", quoted(unknown))
+	unknown, accounts, err := s.inventory.Locate(ctx, org(ctx), out)
+	if err != nil {
+		return out, nil, err
 	}
-	return out, err
+	if len(unknown) > 0 {
+		return out, nil, fault.New(fault.Invalid, "resources: no resource has the id %s", quoted(unknown))
+	}
+	held, err := inventory.HoldAccounts(org(ctx), accounts)
+	return out, held, err
 }
 
 // mentioned is how many of many an error names.
@@ -159,7 +165,7 @@ func (s *service) replace(ctx context.Context, old inventory.Team, before Team, 
 		}
 	}
 	if sent.Resources.Sent {
-		if d.owned, err = s.exchange(ctx, before, sent.Resources.Value); err != nil {
+		if d.owned, d.held, err = s.exchange(ctx, before, sent.Resources.Value); err != nil {
 			return old, err
 		}
 	}
@@ -167,12 +173,12 @@ func (s *service) replace(ctx context.Context, old inventory.Team, before Team, 
 }
 
 // exchange are the resources that a team is to own in place of those that it had.
-func (s *service) exchange(ctx context.Context, before Team, next []string) ([]string, error) {
-	owned, err := s.existing(ctx, next)
+func (s *service) exchange(ctx context.Context, before Team, next []string) ([]string, []table.Write, error) {
+	owned, held, err := s.existing(ctx, next)
 	if err == nil && len(beyond(before.Resources, owned)) > 0 {
 		err = s.mayGive(ctx, before.ID)
 	}
-	return owned, err
+	return owned, held, err
 }
 
 // draft is what a team is to become. A nil crew, and nil owned, stay what they are.
@@ -180,12 +186,13 @@ type draft struct {
 	inventory.Team
 	crew  []identity.Member
 	owned []string
+	held  []table.Write // the accounts of what is new of owned
 }
 
 // store replaces old, as it was read.
 func (s *service) store(ctx context.Context, old inventory.Team, d draft) (inventory.Team, error) {
 	d.UpdatedAt = s.p.Clock.Now()
-	var extra []table.Write
+	extra := slices.Clone(d.held)
 	if d.crew != nil {
 		w, err := rosterWrite(org(ctx), old.ID, d.crew)
 		if err != nil {

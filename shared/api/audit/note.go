@@ -21,6 +21,7 @@ type Noted struct {
 	before, after []byte // nil where nothing was said
 	org           string
 	user, email   string
+	omitted       bool
 }
 
 type notedKey struct{}
@@ -63,6 +64,25 @@ func As(ctx context.Context, org, user, email string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.org, n.user, n.email = cmp.Or(org, n.org), cmp.Or(user, n.user), cmp.Or(email, n.email)
+}
+
+// Omit keeps the request off the record if it succeeds, because it turned out to change nothing: a dry run. One that is
+// refused is on record as any other.
+func Omit(ctx context.Context) {
+	n, ok := ctx.Value(notedKey{}).(*Noted)
+	if !ok {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.omitted = true
+}
+
+// Omitted reports whether Omit was said.
+func (n *Noted) Omitted() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.omitted
 }
 
 // text is v as JSON, as it is now: the handler may go on changing it. A record must not fail a request, so what cannot be

@@ -45,7 +45,7 @@ func (x *exchange) audited(w http.ResponseWriter, respond func(http.ResponseWrit
 	}()
 	respond(rec)
 	finished = true
-	if x.record(noted, &rec.reply) {
+	if noted.Omitted() && rec.Status < http.StatusMultipleChoices || x.record(noted, &rec.reply) {
 		rec.send(w)
 		return
 	}

@@ -25,11 +25,15 @@ const (
 	BulkCancelled BulkStatus = "cancelled"
 )
 
-// Bulk is one start or stop of a whole resource group. Completed counts the resources that reached their state, Failed
-// those that did not: together they reach Total.
+// BulkPlanned is the status that a dry run answers; it is never stored.
+const BulkPlanned BulkStatus = "planned"
+
+// Bulk is one start or stop of a whole resource group, or of resources that were named or found by a filter. Completed
+// counts the resources that reached their state, Failed those that did not: together they reach Total, also of one that is
+// cancelled.
 type Bulk struct {
 	ID          string     `json:"id"`
-	GroupID     string     `json:"groupID"`
+	GroupID     string     `json:"groupID" doc:"Empty when it acts on resources that were named, or found by a filter"`
 	Type        cloud.Verb `json:"type" enum:"start,stop"`
 	Status      BulkStatus `json:"status" enum:"queued,running,completed,cancelled"`
 	Total       int        `json:"total"`
@@ -38,7 +42,15 @@ type Bulk struct {
 	CreatedAt   time.Time  `json:"createdAt"`
 	CompletedAt time.Time  `json:"completedAt,omitzero"`
 	Plan        *BulkPlan  `json:"plan,omitempty" hidden:"true"`
+	CancelledBy string     `json:"cancelledBy,omitempty" hidden:"true"` // the reason of what was not begun
+	Ended       bool       `json:"ended,omitempty" hidden:"true"`       // nothing of it is under way any more
 }
+
+// Over reports whether nothing of the bulk action is under way any more.
+func (b Bulk) Over() bool { return b.Ended || b.Status == BulkCompleted }
+
+// Waiting reports whether the bulk action can still be cancelled.
+func (b Bulk) Waiting() bool { return b.Status == BulkQueued || b.Status == BulkRunning }
 
 // BulkPlan is what the executor must know of a bulk action. It is stored, and never answered.
 type BulkPlan struct {
@@ -63,18 +75,23 @@ const (
 
 // Public is the bulk action as clients see it.
 func (b Bulk) Public() Bulk {
-	b.Plan = nil
+	b.Plan, b.CancelledBy, b.Ended = nil, "", false
 	return b
 }
 
 // BulkInput is the input of the bulk-action machine and of its tasks: the bulk action, and for step which one, and from
-// which of its chunks on.
+// which of its chunks on. With Cancel, the execution only ends what a cancelled bulk action has not begun: it does not wait
+// for the rest, which the execution that began it does.
 type BulkInput struct {
 	Org    string `json:"org"`
 	BulkID string `json:"bulkID"`
 	Step   int    `json:"step"`
 	From   string `json:"from,omitempty"`
+	Cancel bool   `json:"cancel,omitempty"`
 }
+
+// CancelName is the name of the execution that ends what a cancelled bulk action has not begun.
+func CancelName(bulkID string) string { return bulkID + "-cancel" }
 
 // Tenant is the organization that the input belongs to.
 func (in BulkInput) Tenant() string { return in.Org }
@@ -84,6 +101,47 @@ func BulkPK(org string) string { return table.TenantPK(org) + "BULK" }
 
 // BulkKey is where a bulk action is stored.
 func BulkKey(org, bulkID string) table.Key { return table.Key{PK: BulkPK(org), SK: bulkID} }
+
+// GroupClaim says which bulk action is under way on a resource group: there is one at a time. It is written with the bulk
+// action and goes with its end.
+type GroupClaim struct {
+	BulkActionID string `json:"bulkActionID"`
+}
+
+// GroupClaimKey is where the claim on a group is stored.
+func GroupClaimKey(org, groupID string) table.Key {
+	return table.Key{PK: table.TenantPK(org) + "BULKGROUP", SK: groupID}
+}
+
+// ClaimGroup is the write that claims the group of b for it. It fails while another bulk action holds the claim, but for
+// over, which is known to have ended.
+func ClaimGroup(org string, b Bulk, over string) (table.Write, error) {
+	it, err := table.Row(GroupClaimKey(org, b.GroupID), GroupClaim{b.ID})
+	return table.Put(it, table.Any(table.Absent(), table.Equal("bulkActionID", over))), err
+}
+
+// ReleaseGroup is the write that gives the claim of b back, unless it is another one's by now.
+func ReleaseGroup(org string, b Bulk) table.Write {
+	return table.Delete(GroupClaimKey(org, b.GroupID), table.Any(table.Absent(), table.Equal("bulkActionID", b.ID)))
+}
+
+// MaxTargets is how many resources a bulk action can name, or find.
+const MaxTargets = 10_000
+
+// Named are the resources of a bulk action that has no group, as they were named or found when it was asked for.
+type Named struct {
+	ResourceIDs []string `json:"resourceIDs"`
+}
+
+// NamedKey is where the resources of a bulk action without a group are stored.
+func NamedKey(org, bulkID string) table.Key {
+	return table.Key{PK: ChunkPK(org, bulkID), SK: "N"}
+}
+
+// ChunksOf is the query for all chunks of a bulk action, in the order in which they run.
+func ChunksOf(org, bulkID string) table.Query {
+	return table.Query{PK: ChunkPK(org, bulkID), From: "C#", To: "C~"}
+}
 
 // ChunkPK is the partition of a bulk action's chunks, in the order in which they run.
 func ChunkPK(org, bulkID string) string { return BulkPK(org) + "#" + bulkID }

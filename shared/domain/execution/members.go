@@ -5,35 +5,97 @@ import (
 	"fmt"
 	"slices"
 
+	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
+
+// LeftOut is a resource that a bulk action does not act on, and why.
+type LeftOut struct {
+	inventory.Member
+	Reason string
+}
 
 // Members expands a group for a bulk action. A dynamic group stands for what of its selection can be started and stopped:
 // that an instance belongs to an Auto Scaling group is no failure of a selector that also finds it. What somebody put
 // into a static group by hand is a member in any case, and fails with the reason when it cannot be acted on.
-func Members(ctx context.Context, s *inventory.Store, org, groupID string) (inventory.Group, []inventory.Member, error) {
+func Members(ctx context.Context, s *inventory.Store, org, groupID string) (inventory.Group, []inventory.Member, []LeftOut, error) {
 	g, err := s.Group(ctx, org, groupID)
 	if err != nil {
-		return g, nil, fmt.Errorf("read group %s: %w", groupID, err)
+		return g, nil, nil, fmt.Errorf("read group %s: %w", groupID, err)
 	}
 	members, err := s.Members(ctx, org, groupID)
 	if err != nil {
-		return g, nil, fmt.Errorf("read members of group %s: %w", groupID, err)
+		return g, nil, nil, fmt.Errorf("read members of group %s: %w", groupID, err)
 	}
-	if g.Selector != nil {
-		members = slices.DeleteFunc(members, func(m inventory.Member) bool { return m.Unschedulable != "" })
+	if g.Selector == nil {
+		return g, members, nil, nil
 	}
-	return g, members, nil
+	members, left := sift(members, func(m inventory.Member) string { return m.Unschedulable })
+	return g, members, left, nil
 }
 
-// Targets are the resources that a bulk action acts on when it begins now: the members of its group, without those that
-// whoever asked for it may not act on. They are none when the group is gone.
-func Targets(ctx context.Context, s *inventory.Store, org string, b Bulk) ([]inventory.Member, error) {
-	_, members, err := Members(ctx, s, org, b.GroupID)
-	if fault.Is(err, fault.NotFound) {
-		return nil, nil
+// sift parts members from those that are left out, for the reason that why gives; "" keeps one.
+func sift(members []inventory.Member, why func(inventory.Member) string) (kept []inventory.Member, left []LeftOut) {
+	kept = members[:0:0]
+	for _, m := range members {
+		if reason := why(m); reason != "" {
+			left = append(left, LeftOut{m, reason})
+		} else {
+			kept = append(kept, m)
+		}
 	}
+	return kept, left
+}
+
+// Resources are resources as a bulk action without a group acts on them: all at once, at tier 1 and order 1. What is
+// terminated is left out.
+func Resources(found []inventory.Listed) ([]inventory.Member, []LeftOut) {
+	members := make([]inventory.Member, len(found))
+	for i, r := range found {
+		members[i] = inventory.Member{
+			ResourceID: r.ID, UID: r.UID, Type: r.Type, Provider: r.Provider, Region: r.Region, CloudAccountID: r.CloudAccountID,
+			Name: r.Name, Tier: 1, Order: 1, Status: r.Status, Unschedulable: r.Unschedulable,
+		}
+	}
+	return sift(members, func(m inventory.Member) string {
+		if m.Status == cloud.Terminated {
+			return "the resource is terminated"
+		}
+		return ""
+	})
+}
+
+// Selected are resources that a filter found. Like a dynamic group it stands for what of them can be started and stopped.
+func Selected(found []inventory.Listed) ([]inventory.Member, []LeftOut) {
+	members, left := Resources(found)
+	members, unable := sift(members, unactionable)
+	return members, append(left, unable...)
+}
+
+// unactionable is why a resource can never be started and stopped; "" when it can.
+func unactionable(m inventory.Member) string {
+	if k, known := cloud.KindOf(m.Type); m.Unschedulable == "" && known && !k.Actionable {
+		return Unactionable(m.Provider, m.Type)
+	}
+	return m.Unschedulable
+}
+
+// Within parts members that lie in may from those that whoever asks may not act on.
+func Within(members []inventory.Member, may inventory.Reach) ([]inventory.Member, []LeftOut) {
+	return sift(members, func(m inventory.Member) string {
+		if !may.HasUID(m.UID) {
+			return "permission denied: actions:execute is needed on it"
+		}
+		return ""
+	})
+}
+
+// Targets are the resources that a bulk action acts on when it begins now: the members of its group, or what it named,
+// without those that whoever asked for it may not act on. They are none when the group is gone.
+func Targets(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, error) { //nolint:revive // two stores
+	members, err := members(ctx, t, s, org, b)
 	if err != nil || b.Plan == nil || b.Plan.Scopes == nil {
 		return members, err
 	}
@@ -41,5 +103,31 @@ func Targets(ctx context.Context, s *inventory.Store, org string, b Bulk) ([]inv
 	if err != nil {
 		return nil, fmt.Errorf("read what %s may act on: %w", b.ID, err)
 	}
-	return slices.DeleteFunc(members, func(m inventory.Member) bool { return !may[0].HasUID(m.UID) }), nil
+	members, _ = Within(members, may[0])
+	return members, nil
+}
+
+func members(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, error) { //nolint:revive // see Targets
+	if b.GroupID == "" {
+		return named(ctx, t, s, org, b)
+	}
+	_, members, _, err := Members(ctx, s, org, b.GroupID)
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	return members, err
+}
+
+// named are the resources that a bulk action without a group named, as far as they are still there.
+func named(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, error) { //nolint:revive // see Targets
+	n, err := table.Read[Named](ctx, t, NamedKey(org, b.ID))
+	if err != nil {
+		return nil, fmt.Errorf("read what %s acts on: %w", b.ID, err)
+	}
+	found, err := s.ByIDs(ctx, org, slices.Clone(n.ResourceIDs), inventory.Everything())
+	if err != nil {
+		return nil, fmt.Errorf("read the %d resources of %s: %w", len(n.ResourceIDs), b.ID, err)
+	}
+	members, _ := Resources(found)
+	return members, nil
 }

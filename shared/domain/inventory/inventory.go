@@ -27,6 +27,7 @@ type Account struct {
 	ResourceCount    int       `json:"resourceCount"`
 	JobID            string    `json:"jobID,omitempty"`    // the discovery under way (shared/domain/discovery)
 	Clusters         int       `json:"clusters,omitempty"` // registrations of its clusters: rows at ClusterKey
+	Uses             int64     `json:"uses,omitempty"`     // how often resources of it were put into groups and teams: HoldAccounts
 	CreatedAt        time.Time `json:"createdAt"`
 	UpdatedAt        time.Time `json:"updatedAt"`
 }

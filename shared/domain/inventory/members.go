@@ -159,10 +159,10 @@ type named struct {
 	GroupID string `json:"groupID"`
 }
 
-// CreateGroup stores a new group; fault.Conflict when another one has its name.
-func (s *Store) CreateGroup(ctx context.Context, org string, g Group, places []Place) (Group, error) {
+// CreateGroup stores a new group, and holds what its places are in; fault.Conflict when another one has its name.
+func (s *Store) CreateGroup(ctx context.Context, org string, g Group, places []Place, held ...table.Write) (Group, error) { //nolint:revive // what is held goes last
 	g.Generation = 1
-	return s.writeGroup(ctx, org, Group{}, Grouping{g, places})
+	return s.writeGroup(ctx, org, Group{}, Grouping{g, places}, held)
 }
 
 // Grouping is a group with its static members. Nil Places are those that it has.
@@ -171,9 +171,9 @@ type Grouping struct {
 	Places []Place
 }
 
-// UpdateGroup replaces old, as it was read, by next. fault.Conflict when the group has changed since it was read, or
-// another one has its new name.
-func (s *Store) UpdateGroup(ctx context.Context, org string, old Group, next Grouping) (Group, error) {
+// UpdateGroup replaces old, as it was read, by next, and holds what its new places are in. fault.Conflict when the group has
+// changed since it was read, or another one has its new name.
+func (s *Store) UpdateGroup(ctx context.Context, org string, old Group, next Grouping, held ...table.Write) (Group, error) { //nolint:revive // what is held goes last
 	next.Generation = old.Generation + 1
 	if next.Places == nil && next.Selector == nil && old.Size > 0 {
 		kept, generation, err := s.places(ctx, org, old.ID)
@@ -187,15 +187,16 @@ func (s *Store) UpdateGroup(ctx context.Context, org string, old Group, next Gro
 			next.Places = append(next.Places, Place{formatID(p.id), p.tier, p.order})
 		}
 	}
-	return s.writeGroup(ctx, org, old, next)
+	return s.writeGroup(ctx, org, old, next, held)
 }
 
 func changed(g Group) error {
 	return fault.New(fault.Conflict, "resource group %s was changed by someone else meanwhile; read it and try again", g.ID)
 }
 
-// writeGroup writes head, members and name in one transaction. The zero old is that of a new group.
-func (s *Store) writeGroup(ctx context.Context, org string, old Group, next Grouping) (Group, error) {
+// writeGroup writes head, members and name in one transaction, with what is held (see HoldAccounts). The zero old is that of
+// a new group.
+func (s *Store) writeGroup(ctx context.Context, org string, old Group, next Grouping, held []table.Write) (Group, error) { //nolint:revive // see CreateGroup
 	g, cond := next.Group, table.Absent()
 	if old.ID != "" {
 		cond = table.Equal("generation", old.Generation)
@@ -213,8 +214,12 @@ func (s *Store) writeGroup(ctx context.Context, org string, old Group, next Grou
 	if err != nil {
 		return g, err
 	}
-	err = s.table.Transact(ctx, append([]table.Write{table.Put(headItem, cond), members}, names...)...)
+	ws := append([]table.Write{table.Put(headItem, cond), members}, names...)
+	err = s.table.Transact(ctx, append(ws, held...)...)
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
+		if gone := accountGone(lost, len(ws)); gone != nil {
+			return g, gone
+		}
 		if _, taken := lost.Old(2); taken {
 			return g, fault.New(fault.Conflict, "name: a resource group named %.64q exists already; choose another name", g.Name)
 		}
@@ -256,10 +261,13 @@ func memberWrite(org string, g Group, places []Place) (table.Write, error) {
 	return table.Put(it), err
 }
 
-// DeleteGroup removes a group as it was read, its members and its name; fault.Conflict when it has changed since.
-func (s *Store) DeleteGroup(ctx context.Context, org string, g Group) error {
-	err := s.table.Transact(ctx, table.Delete(GroupKey(org, g.ID), table.Equal("generation", g.Generation)),
-		table.Delete(memberKey(org, g.ID)), table.Delete(nameKey(org, g.Name)))
+// DeleteGroup removes a group as it was read, its members and its name, and does the extra writes with it; fault.Conflict
+// when it has changed since.
+func (s *Store) DeleteGroup(ctx context.Context, org string, g Group, extra ...table.Write) error {
+	err := s.table.Transact(ctx, append([]table.Write{
+		table.Delete(GroupKey(org, g.ID), table.Equal("generation", g.Generation)),
+		table.Delete(memberKey(org, g.ID)), table.Delete(nameKey(org, g.Name)),
+	}, extra...)...)
 	if fault.Is(err, fault.Conflict) {
 		return changed(g)
 	}

@@ -74,7 +74,8 @@ type Ownership struct {
 	Resources []string
 }
 
-// CreateTeam stores a new team, and does the extra writes with it; fault.Conflict when another one has its name.
+// CreateTeam stores a new team, and does the extra writes with it, of which only those of HoldAccounts have conditions;
+// fault.Conflict when another one has its name.
 func (s *Store) CreateTeam(ctx context.Context, org string, t Ownership, extra ...table.Write) (Team, error) {
 	if t.Resources == nil {
 		t.Resources = []string{}
@@ -82,7 +83,7 @@ func (s *Store) CreateTeam(ctx context.Context, org string, t Ownership, extra .
 	return s.writeTeam(ctx, org, Team{}, t, extra)
 }
 
-// UpdateTeam replaces old, as it was read, by next, and does the extra writes with it. fault.Conflict when the team has
+// UpdateTeam replaces old, as it was read, by next, and does the extra writes with it, as CreateTeam does. fault.Conflict when the team has
 // changed since it was read, or another one has its new name.
 func (s *Store) UpdateTeam(ctx context.Context, org string, old Team, next Ownership, extra ...table.Write) (Team, error) {
 	return s.writeTeam(ctx, org, old, next, extra)
@@ -109,6 +110,9 @@ func (s *Store) writeTeam(ctx context.Context, org string, old Team, next Owners
 	ws := append(append([]table.Write{table.Put(row, cond)}, names...), owned...)
 	err = s.table.Transact(ctx, append(ws, extra...)...)
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
+		if gone := accountGone(lost, len(ws)); gone != nil {
+			return t, gone
+		}
 		if _, taken := lost.Old(1); taken && len(names) > 0 {
 			return t, fault.New(fault.Conflict, "name: a team named %.64q exists already; choose another name", t.Name)
 		}

@@ -162,5 +162,14 @@ func (s Sessions) loggedIn(ctx context.Context, sess identity.Session, t refresh
 	for i, o := range a.tenants {
 		out.Tenants[i] = Tenant{o.ID, o.Name}
 	}
+	audit.Note(ctx, audit.Change{Target: a.ID, After: entered{sess.ID, sess.Org, sess.SSO != "", out.User}})
 	return out, nil
+}
+
+// entered is what the audit row of a log-in says: the organization that it belongs to, and none of the user's others.
+type entered struct {
+	Session      string `json:"sessionID"`
+	Organisation string `json:"organisationID"`
+	SSO          bool   `json:"sso"`
+	User         Person `json:"user"`
 }

@@ -1,0 +1,472 @@
+package actions_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lamplighter.dev/functions/actions"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+const (
+	bulkOrg  = "org_01k00000000000000000000000"
+	otherOrg = "org_01k00000000000000000000001"
+)
+
+var monday = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// started is an engine that notes the executions that it is asked for, and runs none.
+type started struct {
+	workflow.Engine
+	mu    sync.Mutex
+	names []string
+}
+
+// Start notes the name; an execution that was started before is a conflict, as one that has ended is.
+func (s *started) Start(_ context.Context, _, name string, _ any) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.names = append(s.names, name)
+	return nil
+}
+
+// bulkFixture is the group of operations with two accounts: web-0 to web-5 run in the first, three of them tagged env=prod,
+// and ro-0 in the second, which is read_only; web-6 belongs to an Auto Scaling group, web-7 is terminated.
+type bulkFixture struct {
+	*testing.T
+	p      *platform.Platform
+	h      http.Handler
+	engine *started
+	store  *inventory.Store
+	ids    map[string]string // by name
+}
+
+func newBulkFixture(t *testing.T) *bulkFixture {
+	t.Helper()
+	c := clock.NewManual(monday)
+	f := &bulkFixture{T: t, engine: &started{}, ids: map[string]string{}}
+	f.p = &platform.Platform{Table: table.Fenced(tabletest.NewAt(t, c)), Clock: c, Workflow: f.engine}
+	f.h, _ = rest.Mount(f.p, actions.Operations(f.p))
+	f.store = inventory.Of(f.p)
+	f.account("ca_01k00000000000000000000000", "read_write")
+	f.account("ca_01k00000000000000000000001", "read_only")
+	var found []cloud.Resource
+	for i := range 8 {
+		r := cloud.Resource{UID: fmt.Sprintf("i-web-%d", i), Name: fmt.Sprintf("web-%d", i), Status: cloud.Running, Tags: map[string]string{"env": []string{"prod", "dev"}[i%2]}}
+		switch i {
+		case 6:
+			r.Unschedulable = "it belongs to the Auto Scaling group workers"
+		}
+		found = append(found, r)
+	}
+	f.discover("ca_01k00000000000000000000000", found...)
+	found[7].Status = cloud.Terminated // what is so when it is first seen is not taken in
+	c.Advance(time.Minute)
+	f.discover("ca_01k00000000000000000000000", found[7])
+	f.discover("ca_01k00000000000000000000001", cloud.Resource{UID: "i-ro-0", Name: "ro-0", Status: cloud.Running})
+	return f
+}
+
+func (f *bulkFixture) in() context.Context { return table.WithTenant(f.Context(), bulkOrg) }
+
+func (f *bulkFixture) must(err error) {
+	f.Helper()
+	if err != nil {
+		f.Fatal(err)
+	}
+}
+
+func (f *bulkFixture) put(k table.Key, v any) {
+	f.Helper()
+	it, err := table.Row(k, v)
+	f.must(err)
+	_, err = f.p.Table.Write(f.in(), table.Put(it))
+	f.must(err)
+}
+
+func (f *bulkFixture) account(accountID, level string) {
+	f.Helper()
+	f.put(inventory.AccountKey(bulkOrg, accountID), inventory.Account{ID: accountID, Provider: "aws", Name: level, PermissionLevel: level})
+}
+
+func (f *bulkFixture) discover(accountID string, found ...cloud.Resource) {
+	f.Helper()
+	part := inventory.Partition{AccountID: accountID, Provider: "aws", Region: "eu-west-1", Kind: "aws-ec2"}
+	_, err := f.store.Upsert(f.in(), bulkOrg, inventory.Batch{Scan: inventory.Scan{Partition: part, ID: "job_1", Started: monday}, At: f.p.Clock.Now(), Resources: found})
+	f.must(err)
+	all, err := f.store.Find(f.in(), bulkOrg, inventory.List{Filter: inventory.Filter{Sight: inventory.Everything()}})
+	f.must(err)
+	for _, r := range all {
+		f.ids[r.Name] = r.ID
+	}
+}
+
+// group makes a group of the named resources, each at the tier of its number in the list, from 1.
+func (f *bulkFixture) group(names ...string) string {
+	f.Helper()
+	places := make([]inventory.Place, len(names))
+	for i, n := range names {
+		places[i] = inventory.Place{ResourceID: f.ids[n], Tier: i + 1, Order: 1}
+	}
+	g, err := f.store.CreateGroup(f.in(), bulkOrg, inventory.Group{ID: id.New("grp", monday), Name: id.New("grp", monday)}, places)
+	f.must(err)
+	return g.ID
+}
+
+// answer is what an operation answered.
+type answer struct {
+	code int
+	body string
+}
+
+func (a answer) data(t testing.TB) (out actions.BulkSubmitted) {
+	t.Helper()
+	var env struct{ Data *actions.BulkSubmitted }
+	env.Data = &out
+	if err := json.Unmarshal([]byte(a.body), &env); err != nil || a.code != http.StatusOK {
+		t.Fatalf("%d %s %v", a.code, a.body, err)
+	}
+	return out
+}
+
+func (a answer) want(t testing.TB, code int, words ...string) {
+	t.Helper()
+	if a.code != code {
+		t.Errorf("got %d %s, want %d", a.code, a.body, code)
+	}
+	for _, w := range words {
+		if !strings.Contains(a.body, w) {
+			t.Errorf("%s does not say %q", a.body, w)
+		}
+	}
+}
+
+// everybody is the grant of who may do everything.
+var everybody = []identity.Grant{{Policies: []string{"*:*"}, Scope: identity.OrgScope}}
+
+func (f *bulkFixture) callAs(org string, grants []identity.Grant, method, path, body string) answer {
+	ctx := identity.With(table.WithTenant(f.Context(), org), identity.Caller{Org: org, User: "usr_1", Email: "ada@example.com", Grants: grants})
+	w := httptest.NewRecorder()
+	f.h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body)))
+	return answer{w.Code, w.Body.String()}
+}
+
+func (f *bulkFixture) bulk(body string, args ...any) answer {
+	return f.callAs(bulkOrg, everybody, "POST", "/actions/bulk", fmt.Sprintf(body, args...))
+}
+
+// list is names as a JSON list of ids.
+func (f *bulkFixture) list(names ...string) string {
+	ids := make([]string, len(names))
+	for i, n := range names {
+		ids[i] = f.ids[n]
+	}
+	b, err := json.Marshal(ids)
+	f.must(err)
+	return string(b)
+}
+
+func (f *bulkFixture) rows(pk string) []table.Item {
+	f.Helper()
+	page, err := f.p.Table.Query(table.Within(f.Context(), ""), table.Query{PK: pk, Limit: 1000})
+	f.must(err)
+	return page.Items
+}
+
+func TestSubmitBulk_OneRunsOnAGroupAtATime(t *testing.T) {
+	f := newBulkFixture(t)
+	g := f.group("web-0", "web-1")
+	first := f.bulk(`{"type":"stop","groupID":%q}`, g).data(t)
+	if again := f.bulk(`{"type":"stop","groupID":%q}`, g).data(t); again != first {
+		t.Errorf("the same again is %+v, and not %+v", again, first)
+	}
+	f.bulk(`{"type":"start","groupID":%q}`, g).want(t, 409, first.BulkActionID, "cancel it")
+	f.bulk(`{"type":"start","groupID":%q,"dryRun":true}`, g).want(t, 409, first.BulkActionID)
+	if dry := f.bulk(`{"type":"stop","groupID":%q,"dryRun":true}`, g).data(t); dry.BulkActionID != first.BulkActionID || dry.Plan == nil {
+		t.Errorf("a dry run of what is under way: %+v", dry)
+	}
+	other := f.bulk(`{"type":"start","groupID":%q}`, f.group("web-0")).data(t)
+	if other.BulkActionID == first.BulkActionID {
+		t.Error("another group joined")
+	}
+	if len(f.engine.names) != 2 {
+		t.Errorf("started: %v", f.engine.names)
+	}
+}
+
+func TestSubmitBulk_AGroupIsFreeWhenItsBulkActionIsOver(t *testing.T) {
+	f := newBulkFixture(t)
+	g := f.group("web-0")
+	first := f.bulk(`{"type":"stop","groupID":%q}`, g).data(t)
+	key := execution.BulkKey(bulkOrg, first.BulkActionID)
+	b, err := table.Read[execution.Bulk](f.in(), f.p.Table, key)
+	f.must(err)
+	b.Status, b.Ended = execution.BulkCompleted, true // and its claim was left: what ended it died in between
+	f.put(key, b)
+	next := f.bulk(`{"type":"start","groupID":%q}`, g).data(t)
+	if next.BulkActionID == first.BulkActionID {
+		t.Error("it joined one that is over")
+	}
+	claim, err := table.Read[execution.GroupClaim](f.in(), f.p.Table, execution.GroupClaimKey(bulkOrg, g))
+	f.must(err)
+	if claim.BulkActionID != next.BulkActionID {
+		t.Errorf("the group is held by %s", claim.BulkActionID)
+	}
+}
+
+func TestSubmitBulk_ManyAtOnceMakeOne(t *testing.T) {
+	f := newBulkFixture(t)
+	g := f.group("web-0", "web-1")
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	ids, refused := map[string]int{}, 0
+	for i := range 40 {
+		wg.Go(func() {
+			got := f.bulk(`{"type":%q,"groupID":%q}`, []string{"stop", "start"}[i%2], g)
+			mu.Lock()
+			defer mu.Unlock()
+			if got.code == http.StatusConflict {
+				refused++
+				return
+			}
+			ids[got.data(t).BulkActionID]++
+		})
+	}
+	wg.Wait()
+	if len(ids) != 1 || refused != 20 {
+		t.Errorf("20 starts and 20 stops at once made %v, and %d were refused", ids, refused)
+	}
+	if n := len(f.rows(execution.BulkPK(bulkOrg))); n != 1 {
+		t.Errorf("%d bulk actions are stored", n)
+	}
+}
+
+func TestSubmitBulk_WhatItActsOn(t *testing.T) {
+	f := newBulkFixture(t)
+	for name, c := range map[string]struct {
+		body string
+		want []string
+	}{
+		"resources, each once, without the terminated": {`"resourceIDs":` + f.list("web-3", "web-1", "web-3", "web-6", "web-7"), []string{"web-1", "web-3", "web-6"}},
+		"a tag": {`"filter":{"tag":["env=prod"]}`, []string{"web-0", "web-2", "web-4"}},
+		"a search, without what belongs to a group": {`"filter":{"search":"web-"}`, []string{"web-0", "web-1", "web-2", "web-3", "web-4", "web-5"}},
+		"an account": {`"filter":{"cloud_account_id":"ca_01k00000000000000000000001"}`, []string{"ro-0"}},
+		"what can be started and stopped, of two words": {`"filter":{"schedulable":true,"status":"running","type":"aws-ec2","provider":"aws","region":"eu-west-1","tag":["env=dev"]}`, []string{"web-1", "web-3", "web-5"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := f.bulk(`{"type":"stop",%s}`, c.body).data(t)
+			named, err := table.Read[execution.Named](f.in(), f.p.Table, execution.NamedKey(bulkOrg, got.BulkActionID))
+			f.must(err)
+			var want []string
+			for _, n := range c.want {
+				want = append(want, f.ids[n])
+			}
+			slices.Sort(want)
+			slices.Sort(named.ResourceIDs)
+			if !slices.Equal(named.ResourceIDs, want) || got.Total != len(want) || got.Status != execution.BulkQueued {
+				t.Errorf("%+v acts on %v, want %v", got, named.ResourceIDs, want)
+			}
+			dry := f.bulk(`{"type":"stop","dryRun":true,%s}`, c.body).data(t)
+			if dry.Total != len(want) {
+				t.Errorf("the dry run has %d", dry.Total)
+			}
+		})
+	}
+}
+
+func TestSubmitBulk_WhatIsRefused(t *testing.T) {
+	f := newBulkFixture(t)
+	g := f.group("web-0")
+	long := make([]string, execution.MaxTargets+1)
+	for i := range long {
+		long[i] = "res_x"
+	}
+	many, err := json.Marshal(long)
+	f.must(err)
+	for name, c := range map[string]struct {
+		body string
+		code int
+		word string
+	}{
+		"nothing is named":                    {`{"type":"stop"}`, 400, "resourceIDs"},
+		"two are named":                       {`{"type":"stop","groupID":"` + g + `","filter":{"search":"web"}}`, 400, "filter"},
+		"an empty filter":                     {`{"type":"stop","filter":{}}`, 400, "everything"},
+		"a filter that finds nothing":         {`{"type":"stop","filter":{"search":"none"}}`, 400, "filter"},
+		"a filter of what cannot be acted on": {`{"type":"stop","filter":{"search":"web-6"}}`, 400, "none can be acted on"},
+		"an unknown resource":                 {`{"type":"stop","resourceIDs":["` + f.ids["web-0"] + `","res_01k00000000000000000000009"]}`, 404, "res_01k00000000000000000000009"},
+		"no resources":                        {`{"type":"stop","resourceIDs":[]}`, 400, "resourceIDs"},
+		"only a terminated one":               {`{"type":"stop","resourceIDs":` + f.list("web-7") + `}`, 400, "terminated"},
+		"too many resources":                  {`{"type":"stop","resourceIDs":` + string(many) + `}`, 400, "resourceIDs"},
+		"a status that is none":               {`{"type":"stop","filter":{"status":"asleep"}}`, 400, "status"},
+		"a group without members":             {`{"type":"stop","groupID":"` + f.group() + `"}`, 400, "add some first"},
+		"an unknown group":                    {`{"type":"stop","groupID":"grp_01k00000000000000000000009"}`, 404, "grp_01k00000000000000000000009"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, dry := range []string{"", `"dryRun":true,`} {
+				f.bulk("%s", strings.Replace(c.body, "{", "{"+dry, 1)).want(t, c.code, c.word)
+			}
+		})
+	}
+	f.callAs(otherOrg, everybody, "POST", "/actions/bulk", `{"type":"stop","resourceIDs":`+f.list("web-0")+`}`).want(t, 404)
+	if n := len(f.rows(execution.BulkPK(bulkOrg))); n != 0 {
+		t.Errorf("%d bulk actions are stored", n)
+	}
+}
+
+func TestSubmitBulk_ADryRunTellsTheOrderAndStoresNothing(t *testing.T) {
+	f := newBulkFixture(t)
+	g := f.group("web-0", "web-1", "ro-0", "web-6", "web-2", "web-7")
+	stopped, err := table.Read[inventory.Resource](f.in(), f.p.Table, inventory.ResourceKey(bulkOrg, "i-web-2"))
+	f.must(err)
+	stopped.Status = cloud.Stopped
+	f.put(inventory.ResourceKey(bulkOrg, "i-web-2"), stopped)
+	busy, err := table.Read[inventory.Resource](f.in(), f.p.Table, inventory.ResourceKey(bulkOrg, "i-web-1"))
+	f.must(err)
+	busy.ActionID, busy.ActionType = "act_1", cloud.Start
+	f.put(inventory.ResourceKey(bulkOrg, "i-web-1"), busy)
+
+	ctx, meter := table.WithMeter(table.WithTenant(t.Context(), bulkOrg))
+	ctx = identity.With(ctx, identity.Caller{Org: bulkOrg, User: "usr_1", Email: "ada@example.com", Grants: everybody})
+	w := httptest.NewRecorder()
+	f.h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "POST", "/actions/bulk", strings.NewReader(fmt.Sprintf(`{"type":"stop","groupID":%q,"dryRun":true}`, g))))
+	got := answer{w.Code, w.Body.String()}.data(t)
+	if u := meter.Usage(); u.WriteUnits != 0 || u.RoundTrips > 7 {
+		t.Errorf("the dry run cost %+v", u)
+	}
+	if len(f.engine.names) != 0 || len(f.rows(audit.PlaceOf(bulkOrg).PK)) != 0 {
+		t.Errorf("it started %v, and is on record", f.engine.names)
+	}
+	if got.BulkActionID != "" || got.Status != execution.BulkPlanned || got.Total != 5 {
+		t.Errorf("%+v", got)
+	}
+	if len(got.Plan.Steps) != 1 || got.Plan.Steps[0].Tier != 1 || got.Plan.Steps[0].Resources[0].Name != "web-0" {
+		t.Errorf("steps: %+v", got.Plan.Steps)
+	}
+	left := map[string]string{}
+	for _, l := range got.Plan.LeftOut {
+		as := "-"
+		if l.CountsAs != nil {
+			as = *l.CountsAs
+		}
+		left[l.ResourceID] = as + " " + l.Reason
+	}
+	for name, want := range map[string]string{
+		"web-1": "failed a start of the resource is in flight (act_1)", "ro-0": "failed cloud account ca_01k00000000000000000000001 is read_only",
+		"web-6": "failed it belongs to the Auto Scaling group", "web-2": "completed the resource is stopped already", "web-7": "- the resource is terminated",
+	} {
+		if !strings.HasPrefix(left[f.ids[name]], want) {
+			t.Errorf("%s: %q, want %q", name, left[f.ids[name]], want)
+		}
+	}
+	start := f.bulk(`{"type":"start","groupID":%q,"dryRun":true}`, f.group("web-3", "web-4")).data(t)
+	stop := f.bulk(`{"type":"stop","groupID":%q,"dryRun":true}`, f.group("web-3", "web-4")).data(t)
+	if len(start.Plan.Steps) != 0 || len(start.Plan.LeftOut) != 2 {
+		t.Errorf("what runs would be started: %+v", start.Plan)
+	}
+	if len(stop.Plan.Steps) != 2 || stop.Plan.Steps[0].Tier != 2 || stop.Plan.Steps[1].Tier != 1 {
+		t.Errorf("a stop goes %+v", stop.Plan.Steps)
+	}
+}
+
+// TestSubmitBulk_AScopedCallerActsOnNothingElse sees web-0 to web-3 and may act on web-0 and web-1.
+func TestSubmitBulk_AScopedCallerActsOnNothingElse(t *testing.T) {
+	f := newBulkFixture(t)
+	var grants []identity.Grant
+	for i := range 4 {
+		policies := []string{"resources:read", "actions:read"}
+		if i < 2 {
+			policies = append(policies, "actions:execute")
+		}
+		grants = append(grants, identity.Grant{Policies: policies, Scope: "resource:" + f.ids[fmt.Sprint("web-", i)]})
+	}
+	as := func(body string) answer { return f.callAs(bulkOrg, grants, "POST", "/actions/bulk", body) }
+	as(`{"type":"stop","resourceIDs":`+f.list("web-0", "web-5")+`}`).want(t, 404, f.ids["web-5"])
+	as(`{"type":"stop","resourceIDs":`+f.list("web-0", "web-2")+`}`).want(t, 403, f.ids["web-2"])
+	as(`{"type":"stop","filter":{"cloud_account_id":"ca_01k00000000000000000000001"}}`).want(t, 400)
+	dry := as(`{"type":"stop","filter":{"search":"web"},"dryRun":true}`).data(t)
+	if dry.Total != 2 || len(dry.Plan.LeftOut) != 2 || !strings.Contains(dry.Plan.LeftOut[0].Reason, "permission denied") {
+		t.Errorf("the dry run: %+v %+v", dry, dry.Plan)
+	}
+	b := as(`{"type":"stop","filter":{"search":"web"}}`).data(t)
+	named, err := table.Read[execution.Named](f.in(), f.p.Table, execution.NamedKey(bulkOrg, b.BulkActionID))
+	f.must(err)
+	if b.Total != 2 || !slices.Contains(named.ResourceIDs, f.ids["web-0"]) || !slices.Contains(named.ResourceIDs, f.ids["web-1"]) {
+		t.Errorf("%+v acts on %v", b, named)
+	}
+	path := "/actions/bulk/" + b.BulkActionID
+	f.callAs(bulkOrg, grants, "GET", path, "").want(t, 200, b.BulkActionID)
+	f.callAs(bulkOrg, grants[2:], "GET", path, "").want(t, 404)
+	f.callAs(bulkOrg, grants[1:], "POST", path+"/cancel", "").want(t, 404)
+	readers := []identity.Grant{{Policies: []string{"*:read"}, Scope: identity.OrgScope}, grants[0]}
+	f.callAs(bulkOrg, readers, "POST", path+"/cancel", "").want(t, 403)
+	f.callAs(bulkOrg, grants[:2], "POST", path+"/cancel", "").want(t, 200, "cancelled")
+}
+
+func TestCancelBulk(t *testing.T) {
+	f := newBulkFixture(t)
+	g := f.group("web-0", "web-1")
+	b := f.bulk(`{"type":"stop","groupID":%q}`, g).data(t)
+	path := "/actions/bulk/" + b.BulkActionID + "/cancel"
+	f.callAs(otherOrg, everybody, "POST", path, "").want(t, 404)
+	for range 3 {
+		f.callAs(bulkOrg, everybody, "POST", path, "").want(t, 200, `"status":"cancelled"`)
+	}
+	want := []string{b.BulkActionID, b.BulkActionID + "-cancel", b.BulkActionID + "-cancel", b.BulkActionID + "-cancel"}
+	if !slices.Equal(f.engine.names, want) {
+		t.Errorf("started %v", f.engine.names)
+	}
+	f.bulk(`{"type":"stop","groupID":%q}`, g).want(t, 409, "was cancelled")
+	f.bulk(`{"type":"start","groupID":%q}`, g).want(t, 409, "was cancelled")
+	f.callAs(bulkOrg, everybody, "POST", "/actions/bulk/bulk_none/cancel", "").want(t, 404)
+
+	key := execution.BulkKey(bulkOrg, b.BulkActionID)
+	row, err := table.Read[execution.Bulk](f.in(), f.p.Table, key)
+	f.must(err)
+	if row.CancelledBy != "ada@example.com" {
+		t.Errorf("cancelled by %q", row.CancelledBy)
+	}
+	row.Status, row.Ended = execution.BulkCompleted, true
+	f.put(key, row)
+	f.callAs(bulkOrg, everybody, "POST", path, "").want(t, 409, "completed")
+}
+
+func TestSubmitBulk_ItsAuditRowSaysWhatItDoes(t *testing.T) {
+	f := newBulkFixture(t)
+	f.bulk(`{"type":"stop","groupID":%q}`, f.group("web-0"))
+	f.bulk(`{"type":"start","resourceIDs":%s}`, f.list("web-1"))
+	b := f.bulk(`{"type":"start","filter":{"search":"web-3"}}`).data(t)
+	f.callAs(bulkOrg, everybody, "POST", "/actions/bulk/"+b.BulkActionID+"/cancel", "")
+	rows := f.rows(audit.PlaceOf(bulkOrg).PK)
+	if len(rows) != 4 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for i, words := range [][]string{
+		{`\"type\":\"stop\"`, `\"groupID\":\"grp_`, `\"total\":1`}, {`\"type\":\"start\"`, f.ids["web-1"]},
+		{`\"type\":\"start\"`, `\"search\":\"web-3\"`, b.BulkActionID}, {`\"status\":\"cancelled\"`, `\"status\":\"queued\"`, b.BulkActionID},
+	} {
+		for _, w := range words {
+			if !strings.Contains(string(rows[i].Data), w) {
+				t.Errorf("row %d does not say %s: %s", i, w, rows[i].Data)
+			}
+		}
+	}
+}

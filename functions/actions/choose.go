@@ -1,0 +1,232 @@
+package actions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// BulkFilter are the filters of GET /resources, under the names that they have there. What is left out filters nothing.
+type BulkFilter struct {
+	Search         string   `json:"search,omitempty" maxLength:"256" doc:"Within name, uid and tags (key=value), without regard to case"`
+	Type           string   `json:"type,omitempty" maxLength:"64" example:"aws-ec2"`
+	Provider       string   `json:"provider,omitempty" maxLength:"32" example:"aws"`
+	Status         string   `json:"status,omitempty" enum:"running,stopped,starting,stopping,pending,terminated,unknown"`
+	Region         string   `json:"region,omitempty" maxLength:"64"`
+	CloudAccountID string   `json:"cloud_account_id,omitempty" maxLength:"64" doc:"Our id of the cloud account"`
+	GroupID        string   `json:"group_id,omitempty" maxLength:"64" doc:"Members of the resource group, in no order"`
+	TeamID         string   `json:"team_id,omitempty" maxLength:"64" doc:"Owned by the team"`
+	Tag            []string `json:"tag,omitempty" maxItems:"20" doc:"Each key=value, or key for any value; all must agree"`
+	Schedulable    *bool    `json:"schedulable,omitempty" doc:"Whether it can be started and stopped"`
+}
+
+// empty reports whether the filter demands nothing.
+func (f *BulkFilter) empty() bool {
+	return f.Search == "" && f.Type == "" && f.Provider == "" && f.Status == "" && f.Region == "" && f.CloudAccountID == "" &&
+		f.GroupID == "" && f.TeamID == "" && len(f.Tag) == 0 && f.Schedulable == nil
+}
+
+func (f *BulkFilter) filter(sight inventory.Sight) inventory.Filter {
+	return inventory.Filter{
+		Search: f.Search, Type: f.Type, Provider: f.Provider, Status: cloud.Status(f.Status), Region: f.Region,
+		AccountID: f.CloudAccountID, GroupID: f.GroupID, TeamID: f.TeamID, Tags: f.Tag, Schedulable: f.Schedulable, Sight: sight,
+	}
+}
+
+// choice is what a bulk action acts on, and what it leaves out of what it was asked for.
+type choice struct {
+	group   inventory.Group // the zero one when resources were named, or found by a filter
+	members []inventory.Member
+	left    []execution.LeftOut
+	scopes  *identity.Scopes // where the caller may act; nil is everywhere
+}
+
+// ids are our ids of what is acted on.
+func (c choice) ids() []string {
+	out := make([]string, len(c.members))
+	for i, m := range c.members {
+		out[i] = m.ResourceID
+	}
+	return out
+}
+
+// choose finds what a bulk action is asked to act on. It is the same for a dry run.
+func (s *service) choose(ctx context.Context, in BulkAction) (choice, error) {
+	named := 0
+	for _, there := range []bool{in.GroupID != "", len(in.ResourceIDs) > 0, in.Filter != nil} {
+		if there {
+			named++
+		}
+	}
+	if named != 1 {
+		return choice{}, fault.New(fault.Invalid, "groupID, resourceIDs, filter: send one of them, and not %d", named)
+	}
+	switch {
+	case in.GroupID != "":
+		return s.chooseGroup(ctx, in.GroupID)
+	case in.Filter != nil:
+		return s.chooseFiltered(ctx, in.Filter)
+	}
+	return s.chooseNamed(ctx, in.ResourceIDs)
+}
+
+// mayAct gives the scopes in which the caller may act, nil for all.
+func mayAct(ctx context.Context) *identity.Scopes {
+	if may := identity.From(ctx).Scopes(acting); !may.All {
+		return &may
+	}
+	return nil
+}
+
+// chooseGroup reads a group and its members, and refuses one that has none, or one on which the caller may not act as a whole;
+// one that they do not see is missing to them.
+func (s *service) chooseGroup(ctx context.Context, groupID string) (choice, error) {
+	org, out := identity.From(ctx).Org, choice{scopes: mayAct(ctx)}
+	if !id.Valid("grp", groupID) {
+		return out, noGroup(groupID)
+	}
+	if out.scopes != nil {
+		if err := s.seesGroup(ctx, groupID); err != nil {
+			return out, err
+		}
+	}
+	var err error
+	out.group, out.members, out.left, err = execution.Members(ctx, s.inventory, org, groupID)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return out, noGroup(groupID)
+	case err != nil:
+		return out, err
+	case len(out.members) == 0:
+		return out, fault.New(fault.Invalid, "resource group %s (%s) has no resources that can be acted on: add some first", groupID, out.group.Name)
+	}
+	return out, s.cover(ctx, org, out.members, out.scopes)
+}
+
+// seesGroup refuses a group of which the caller sees nothing.
+func (s *service) seesGroup(ctx context.Context, groupID string) error {
+	c := identity.From(ctx)
+	sees := c.Scopes(grouping)
+	if sees.All {
+		return nil
+	}
+	parts, err := s.inventory.Parts(ctx, c.Org, sees, groupID)
+	if err == nil && len(parts) == 0 {
+		err = noGroup(groupID)
+	}
+	return err
+}
+
+func noGroup(groupID string) error { return fault.New(fault.NotFound, "no resource group %q", groupID) }
+
+// cover refuses members that do not all lie in scopes.
+func (s *service) cover(ctx context.Context, org string, members []inventory.Member, scopes *identity.Scopes) error {
+	if scopes == nil {
+		return nil
+	}
+	may, err := s.inventory.Reach(ctx, org, *scopes)
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		if !may[0].HasUID(m.UID) {
+			return fault.New(fault.Denied, "permission denied: %s is needed on every resource of the group", acting)
+		}
+	}
+	return nil
+}
+
+// chooseNamed finds resources by our ids. One that the caller does not see is missing to them, and then none is acted on.
+func (s *service) chooseNamed(ctx context.Context, ids []string) (choice, error) {
+	out := choice{scopes: mayAct(ctx)}
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	found, err := s.inventory.ByIDs(ctx, identity.From(ctx).Org, ids, inventory.Everything())
+	if err != nil {
+		return out, err
+	}
+	if err = s.allowed(ctx, ids, found); err != nil {
+		return out, err
+	}
+	out.members, out.left = execution.Resources(found)
+	if len(out.members) == 0 {
+		return out, fault.New(fault.Invalid, "resourceIDs: all %d resources are terminated: there is nothing to act on", len(ids))
+	}
+	return out, nil
+}
+
+// allowed refuses ids of which nothing was found, or nothing that the caller sees, and then those on which they may not act.
+func (s *service) allowed(ctx context.Context, ids []string, found []inventory.Listed) error {
+	reach, err := s.reach(ctx, acting, viewing)
+	if err != nil {
+		return err
+	}
+	may, sees := reach[0], reach[1]
+	known, denied := make(map[string]bool, len(found)), []string(nil)
+	for _, r := range found {
+		if may.HasUID(r.UID) || sees.HasUID(r.UID) {
+			known[r.ID] = true
+		}
+		if known[r.ID] && !may.HasUID(r.UID) {
+			denied = append(denied, r.ID)
+		}
+	}
+	unknown := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return known[id] })
+	switch {
+	case len(unknown) > 0:
+		return fault.New(fault.NotFound, "resourceIDs: no resource has the id %s", quoted(unknown))
+	case len(denied) > 0:
+		return fault.New(fault.Denied, "permission denied: %s is needed on %s", acting, quoted(denied))
+	}
+	return nil
+}
+
+// mentioned is how many of many ids an error names.
+const mentioned = 10
+
+func quoted(ids []string) string {
+	var out []string
+	for _, id := range ids[:min(len(ids), mentioned)] {
+		out = append(out, fmt.Sprintf("%.64q", id))
+	}
+	if more := len(ids) - mentioned; more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(out, ", ")
+}
+
+// chooseFiltered finds resources by a filter, of those that the caller sees, and leaves out those on which they may not act.
+func (s *service) chooseFiltered(ctx context.Context, f *BulkFilter) (choice, error) {
+	c, out := identity.From(ctx), choice{scopes: mayAct(ctx)}
+	if f.empty() {
+		return out, fault.New(fault.Invalid, "filter: it is empty and would choose everything; set one of the filters of GET /resources")
+	}
+	found, err := s.inventory.Find(ctx, c.Org, inventory.List{Filter: f.filter(inventory.SightOf(c, viewing)), Limit: execution.MaxTargets + 1})
+	if err != nil {
+		return out, err
+	}
+	if len(found) > execution.MaxTargets {
+		return out, fault.New(fault.Invalid, "filter: it finds more than %d resources, which are the most; narrow it", execution.MaxTargets)
+	}
+	out.members, out.left = execution.Selected(found)
+	if out.scopes != nil {
+		may, err := s.inventory.Reach(ctx, c.Org, *out.scopes)
+		if err != nil {
+			return out, err
+		}
+		var denied []execution.LeftOut
+		out.members, denied = execution.Within(out.members, may[0])
+		out.left = append(out.left, denied...)
+	}
+	if len(out.members) == 0 {
+		return out, fault.New(fault.Invalid, "filter: of the %d resources that it finds none can be acted on; widen it", len(found))
+	}
+	return out, nil
+}

@@ -1,0 +1,157 @@
+package cloudaccounts_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/functions/cloudaccounts"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/clock"
+)
+
+const (
+	usedOrg  = "org_01k00000000000000000000000"
+	usedCA   = "ca_01k00000000000000000000000"
+	usedPath = "/cloud-accounts/" + usedCA
+)
+
+// acceptingEngine accepts every execution and runs none.
+type acceptingEngine struct{ workflow.Engine }
+
+// Start accepts.
+func (acceptingEngine) Start(context.Context, string, string, any) error { return nil }
+
+// hookedStore is a store that has something done before a transaction.
+type hookedStore struct {
+	table.Store
+	before func()
+}
+
+// Transact runs the hook, once.
+func (h *hookedStore) Transact(ctx context.Context, ws ...table.Write) error {
+	if do := h.before; do != nil {
+		h.before = nil
+		do()
+	}
+	return h.Store.Transact(ctx, ws...)
+}
+
+// usedFixture is an account with two instances, of which a group and a team name one.
+type usedFixture struct {
+	*testing.T
+	p     *platform.Platform
+	hook  *hookedStore
+	h     http.Handler
+	store *inventory.Store
+	ids   []string
+}
+
+func newUsedFixture(t *testing.T) *usedFixture {
+	t.Helper()
+	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	c := clock.NewManual(now)
+	f := &usedFixture{T: t, hook: &hookedStore{Store: table.Fenced(tabletest.NewAt(t, c))}}
+	f.p = &platform.Platform{Table: f.hook, Clock: c, Workflow: acceptingEngine{}}
+	f.h, _ = rest.Mount(f.p, cloudaccounts.Operations(f.p))
+	f.store = inventory.Of(f.p)
+	row, err := table.Row(inventory.AccountKey(usedOrg, usedCA), inventory.Account{ID: usedCA, Provider: "aws", CloudAccountID: "123456789012", Name: "Production"})
+	f.must(err)
+	_, err = f.p.Table.Write(f.in(), table.Put(row))
+	f.must(err)
+	part := inventory.Partition{AccountID: usedCA, Provider: "aws", Region: "eu-west-1", Kind: "aws-ec2"}
+	_, err = f.store.Upsert(f.in(), usedOrg, inventory.Batch{Scan: inventory.Scan{Partition: part, ID: "job_1", Started: now}, At: now, Resources: []cloud.Resource{
+		{UID: "i-0", Name: "web-0", Status: cloud.Running}, {UID: "i-1", Name: "web-1", Status: cloud.Running},
+	}})
+	f.must(err)
+	all, err := f.store.ByUIDs(f.in(), usedOrg, []string{"i-0", "i-1"}, inventory.Everything())
+	f.must(err)
+	f.ids = []string{all[0].ID, all[1].ID}
+	return f
+}
+
+func (f *usedFixture) in() context.Context { return table.WithTenant(f.Context(), usedOrg) }
+
+func (f *usedFixture) must(err error) {
+	f.Helper()
+	if err != nil {
+		f.Fatal(err)
+	}
+}
+
+// name has a group and a team name the first instance.
+func (f *usedFixture) name() {
+	f.Helper()
+	held, err := inventory.HoldAccounts(usedOrg, []string{usedCA})
+	f.must(err)
+	_, err = f.store.CreateGroup(f.in(), usedOrg, inventory.Group{ID: "grp_shop", Name: "Shop"}, []inventory.Place{{ResourceID: f.ids[0], Tier: 1, Order: 1}}, held...)
+	f.must(err)
+	_, err = f.store.CreateTeam(f.in(), usedOrg, inventory.Ownership{Team: inventory.Team{ID: "team_web", Name: "Web"}, Resources: f.ids[:1]}, held...)
+	f.must(err)
+}
+
+func (f *usedFixture) remove(path string, code int, words ...string) {
+	f.Helper()
+	ctx := identity.With(f.in(), identity.Caller{
+		Org: usedOrg, User: "usr_1", Email: "ada@example.com", Grants: []identity.Grant{{Policies: []string{"*:*"}, Scope: identity.OrgScope}},
+	})
+	w := httptest.NewRecorder()
+	f.h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodDelete, path, http.NoBody))
+	if w.Code != code {
+		f.Errorf("DELETE %s: got %d %s, want %d", path, w.Code, w.Body, code)
+	}
+	for _, word := range words {
+		if !strings.Contains(w.Body.String(), word) {
+			f.Errorf("DELETE %s: %s does not say %q", path, w.Body, word)
+		}
+	}
+}
+
+func TestRemove_AnAccountInUseIsNotDeletedUnlessItIsDetached(t *testing.T) {
+	f := newUsedFixture(t)
+	f.name()
+	for _, path := range []string{usedPath, usedPath + "?detach=false"} {
+		f.remove(path, http.StatusConflict, "grp_shop", "Shop", "team_web", "Web", "detach=true")
+	}
+	f.remove(usedPath+"?detach=maybe", http.StatusBadRequest, "detach")
+	f.remove(usedPath+"?detach=true", http.StatusOK, usedCA)
+	places, err := f.store.Places(f.in(), usedOrg, "grp_shop")
+	f.must(err)
+	owned, err := f.store.Owned(f.in(), usedOrg, "team_web")
+	f.must(err)
+	if len(places) != 0 || len(owned) != 0 {
+		t.Errorf("left: %v %v", places, owned)
+	}
+	page, err := f.p.Table.Query(table.Within(t.Context(), ""), table.Query{PK: audit.PlaceOf(usedOrg).PK, Limit: 10, Reverse: true})
+	f.must(err)
+	if row := string(page.Items[0].Data); !strings.Contains(row, "usedBy") || !strings.Contains(row, "grp_shop") {
+		t.Errorf("the row does not say what it was taken out of: %s", row)
+	}
+}
+
+func TestRemove_AnAccountThatComesIntoUseMeanwhileIsNotDeleted(t *testing.T) {
+	f := newUsedFixture(t)
+	f.hook.before = f.name
+	f.remove(usedPath, http.StatusConflict, "changed")
+	if _, err := f.store.Account(f.in(), usedOrg, usedCA); err != nil {
+		t.Errorf("the account is gone: %v", err)
+	}
+	f.remove(usedPath, http.StatusConflict, "grp_shop")
+}
+
+func TestRemove_AnAccountThatNothingNamesIsDeleted(t *testing.T) {
+	f := newUsedFixture(t)
+	f.remove(usedPath, http.StatusOK, usedCA)
+	f.remove(usedPath, http.StatusNotFound)
+}

@@ -1,0 +1,85 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// wind lays out what is left to do of a bulk action that was cancelled: nothing for an execution that cancels; for the one
+// that began it, the chunks in which something is under way. What has not begun is ended.
+func (e *Executor) wind(ctx context.Context, in execution.BulkInput, b execution.Bulk) (StepResult, error) {
+	going, err := e.endWaiting(ctx, in, b)
+	if err != nil || in.Cancel {
+		return StepResult{Done: err == nil, Chunks: []execution.RunInput{}}, err
+	}
+	out := StepResult{Done: len(going) == 0, Next: in.Step, Chunks: make([]execution.RunInput, min(len(going), stepSize))}
+	for i := range out.Chunks {
+		out.Chunks[i] = execution.RunInput{Org: in.Org, BulkID: in.BulkID, Chunk: going[i], Until: execution.UntilSettled}
+	}
+	return out, nil
+}
+
+// endWaiting ends what the cancelled bulk action b has not begun, and gives the keys of the chunks in which something is
+// under way.
+func (e *Executor) endWaiting(ctx context.Context, in execution.BulkInput, b execution.Bulk) (going []string, err error) {
+	err = e.eachChunk(ctx, in, allChunks, func(key string, c execution.Chunk) error {
+		run := execution.RunInput{Org: in.Org, Actions: make([]string, len(c.Members))}
+		for i, m := range c.Members {
+			run.Actions[i] = m.ActionID
+		}
+		actions, err := e.load(ctx, run)
+		if err == nil {
+			actions, err = e.endPending(ctx, in.Org, b, actions)
+		}
+		if len(actions) > 0 {
+			going = append(going, key)
+		}
+		return err
+	})
+	return going, err
+}
+
+// uncancelled are the actions of a run that may go on: of a bulk action that was cancelled, only those that have begun.
+func (e *Executor) uncancelled(ctx context.Context, in execution.RunInput, actions []*execution.Action) ([]*execution.Action, error) {
+	if in.BulkID == "" || len(actions) == 0 {
+		return actions, nil
+	}
+	b, err := table.Read[execution.Bulk](ctx, e.p.Table, execution.BulkKey(in.Org, in.BulkID))
+	if fault.Is(err, fault.NotFound) || err == nil && b.Status != execution.BulkCancelled {
+		return actions, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read bulk action %s: %w", in.BulkID, err)
+	}
+	return e.endPending(ctx, in.Org, b, actions)
+}
+
+// endPending ends those of the actions that have not begun, and gives those that have: what an executor takes up at the
+// same moment goes on.
+func (e *Executor) endPending(ctx context.Context, org string, b execution.Bulk, actions []*execution.Action) ([]*execution.Action, error) {
+	var begun []*execution.Action
+	var out []execution.Outcome
+	waiting := execution.RunInput{Org: org}
+	for _, a := range actions {
+		if a.Status != execution.Pending {
+			begun = append(begun, a)
+			continue
+		}
+		waiting.Actions = append(waiting.Actions, a.ID)
+		out = append(out, execution.Outcome{
+			Action: *a, Status: execution.Failed, Message: "cancelled by " + b.CancelledBy, Unstarted: true, At: e.p.Clock.Now(),
+		})
+	}
+	if len(out) == 0 {
+		return begun, nil
+	}
+	if err := execution.Settle(ctx, e.p.Table, org, out); err != nil {
+		return nil, err
+	}
+	raced, err := e.load(ctx, waiting)
+	return append(begun, raced...), err
+}

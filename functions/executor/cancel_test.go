@@ -1,0 +1,203 @@
+package executor
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+)
+
+// cancelBulk marks a bulk action as cancelled, as POST /actions/bulk/{bulkActionID}/cancel does.
+func (w *world) cancelBulk(bulkID string) {
+	w.t.Helper()
+	_, err := w.store.Write(w.ctx, table.Update(execution.BulkKey(org, bulkID), []table.Change{
+		table.Set("status", string(execution.BulkCancelled)), table.Set("cancelledBy", "grace@example.com"),
+	}, table.Any(table.Equal("status", string(execution.BulkQueued)), table.Equal("status", string(execution.BulkRunning)))))
+	if _, ended := errors.AsType[*table.ConditionError](err); !ended {
+		w.must(err)
+	}
+}
+
+// sweepUp runs the execution that ends what a cancelled bulk action has not begun.
+func (w *world) sweepUp(in execution.BulkInput) {
+	w.t.Helper()
+	in.Cancel = true
+	_, err := w.e.expand(w.ctx, in)
+	w.must(err)
+	s, err := w.e.step(w.ctx, in)
+	w.must(err)
+	if !s.Done || len(s.Chunks) != 0 {
+		w.t.Errorf("the execution that cancels works on %+v", s)
+	}
+	_, err = w.e.finish(w.ctx, in)
+	w.must(err)
+}
+
+// ended holds a cancelled bulk action against what must be left of it: everything counted, nothing in flight, its group free.
+func (w *world) ended(bulkID, groupID string, places []inventory.Place) execution.Bulk {
+	w.t.Helper()
+	b := w.bulk(bulkID)
+	if b.Status != execution.BulkCancelled || !b.Ended || b.CompletedAt.IsZero() || b.Completed+b.Failed != b.Total || b.Total != len(places) {
+		w.t.Errorf("the cancelled bulk action: %+v", b)
+	}
+	got, err := w.store.BatchGet(table.Within(w.ctx, workqueue.Prefix), execution.GroupClaimKey(org, groupID), workqueue.Key(bulkID))
+	w.must(err)
+	if len(got) != 0 {
+		w.t.Errorf("it still holds its group, or is still pending: %v", got)
+	}
+	for _, p := range places {
+		r, err := w.e.inventory.ByID(w.ctx, org, p.ResourceID, inventory.Everything())
+		w.must(err)
+		if rec := w.resource(r.UID); rec.ActionID != "" {
+			w.t.Errorf("%s is in flight on %s", rec.ActionID, r.UID)
+		}
+	}
+	return b
+}
+
+// begun are the actions of a bulk action by whether they were asked for.
+func (w *world) begun(bulkID string, places []inventory.Place) (asked, never int) {
+	w.t.Helper()
+	for _, p := range places {
+		a, err := table.Read[execution.Action](w.ctx, w.store, execution.ActionKey(org, execution.MemberAction(bulkID, p.ResourceID)))
+		w.must(err)
+		switch {
+		case a.Status == execution.Succeeded && a.Attempts == 1:
+			asked++
+		case a.Status == execution.Failed && a.Attempts == 0 && a.ErrorMessage == "cancelled by grace@example.com":
+			never++
+		default:
+			w.t.Errorf("%s: %s after %d attempts, %q", a.ID, a.Status, a.Attempts, a.ErrorMessage)
+		}
+	}
+	return asked, never
+}
+
+// claimed submits a bulk action that holds its group.
+func (w *world) claimed(g inventory.Group) execution.BulkInput {
+	w.t.Helper()
+	in := w.submitBulk(g, cloud.Stop)
+	w.put(execution.GroupClaimKey(org, g.ID), execution.GroupClaim{BulkActionID: in.BulkID})
+	return in
+}
+
+func TestExecutor_Cancel_WhatHasBegunGoesOnAndTheRestIsNeverAsked(t *testing.T) {
+	for name, sweepFirst := range map[string]bool{"the execution that cancels comes first": true, "it is lost": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1", "transitionSeconds": "5"})
+			g, places := w.group(12, inventory.ContinueOnFailure)
+			in := w.claimed(g)
+			_, err := w.e.expand(w.ctx, in)
+			w.must(err)
+			s, err := w.e.step(w.ctx, in)
+			w.must(err)
+			for _, c := range s.Chunks { // the first step is asked for, and not there yet
+				_, err = w.e.Run(w.ctx, c)
+				w.must(err)
+			}
+			w.cancelBulk(in.BulkID)
+			if sweepFirst {
+				w.sweepUp(in)
+				if b := w.bulk(in.BulkID); b.Ended || b.Failed != 10 {
+					t.Errorf("after the execution that cancels: %+v", b)
+				}
+			}
+			w.driveBulk(in)
+			w.ended(in.BulkID, g.ID, places)
+			if asked, never := w.begun(in.BulkID, places); asked != 2 || never != 10 {
+				t.Errorf("%d were asked and %d never; the first step has 2 of 12", asked, never)
+			}
+		})
+	}
+}
+
+func TestExecutor_Cancel_BeforeAnythingIsPreparedNothingIsCreated(t *testing.T) {
+	w := newWorld(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
+	g, places := w.group(6, inventory.ContinueOnFailure)
+	in := w.claimed(g)
+	w.cancelBulk(in.BulkID)
+	w.sweepUp(in)
+	w.ended(in.BulkID, g.ID, places)
+	b := w.driveBulk(in)
+	if b.Failed != 6 || len(w.history()) != 0 {
+		t.Errorf("%+v, and %d changes of state", b, len(w.history()))
+	}
+}
+
+// TestExecutor_Cancel_AtEveryCallToTheStore cancels a bulk action right before calls that its execution makes: every third of
+// them, all kinds of calls among them.
+func TestExecutor_Cancel_AtEveryCallToTheStore(t *testing.T) {
+	for call := 1; ; call += 3 {
+		w := newWorld(t, map[string]string{"size": "60", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
+		g, places := w.group(6, inventory.ContinueOnFailure)
+		in := w.claimed(g)
+		spy := &before{Store: w.store, call: call, do: func() { w.cancelBulk(in.BulkID); w.sweepUp(in) }}
+		first := *w.e
+		p := *w.e.p
+		p.Table, first.p = spy, &p
+		direct := w.e
+		w.e = &first
+		spy.plain = func() { w.e = direct }
+		spy.again = func() { w.e = &first }
+		w.driveBulk(in)
+		if spy.call > 0 { // the bulk action had ended before
+			if call < 20 {
+				t.Errorf("a bulk action took %d calls only", call)
+			}
+			return
+		}
+		if b := w.bulk(in.BulkID); b.Status == execution.BulkCancelled {
+			w.ended(in.BulkID, g.ID, places)
+		} else if b.Status != execution.BulkCompleted || b.Completed != 6 {
+			t.Errorf("cancelled before call %d: %+v", call, b)
+		}
+		if t.Failed() {
+			t.Fatalf("cancelled before call %d", call)
+		}
+	}
+}
+
+func TestExecutor_Finish_LeavesAGroupThatAnotherHolds(t *testing.T) {
+	w := newWorld(t, map[string]string{"size": "60", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
+	g, _ := w.group(3, inventory.ContinueOnFailure)
+	in := w.submitBulk(g, cloud.Stop)
+	w.put(execution.GroupClaimKey(org, g.ID), execution.GroupClaim{BulkActionID: "bulk_another"})
+	if b := w.driveBulk(in); b.Status != execution.BulkCompleted {
+		t.Errorf("%+v", b)
+	}
+	claim, err := table.Read[execution.GroupClaim](w.ctx, w.store, execution.GroupClaimKey(org, g.ID))
+	w.must(err)
+	if claim.BulkActionID != "bulk_another" {
+		t.Errorf("the claim is %+v", claim)
+	}
+}
+
+// TestExecutor_Expand_ActsOnWhatWasNamed has a bulk action without a group act on the resources that it named, but for one
+// that is gone by then.
+func TestExecutor_Expand_ActsOnWhatWasNamed(t *testing.T) {
+	w := newWorld(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
+	_, places := w.group(4, inventory.ContinueOnFailure)
+	in := w.submitBulk(inventory.Group{Size: 4, FailurePolicy: inventory.ContinueOnFailure}, cloud.Stop)
+	named := execution.Named{ResourceIDs: []string{places[0].ResourceID, places[2].ResourceID, "res_01k00000000000000000000000"}}
+	w.put(execution.NamedKey(org, in.BulkID), named)
+	b := w.driveBulk(in)
+	if b.Status != execution.BulkCompleted || b.Total != 2 || b.Completed != 2 {
+		t.Errorf("%+v", b)
+	}
+	for i, p := range places {
+		r, err := w.e.inventory.ByID(w.ctx, org, p.ResourceID, inventory.Everything())
+		w.must(err)
+		if stopped := w.state(r.Resource) == cloud.Stopped; stopped != (i == 0 || i == 2) {
+			t.Errorf("%s is %s", r.UID, w.state(r.Resource))
+		}
+	}
+	if text, _ := json.Marshal(b.Public()); strings.Contains(string(text), "plan") || !strings.Contains(string(text), `"groupID":""`) {
+		t.Errorf("the record is %s", text)
+	}
+}

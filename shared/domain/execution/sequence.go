@@ -1,0 +1,97 @@
+package execution
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+)
+
+// Sequence lays members out in the steps in which a bulk action works on them: a start goes up the tiers and within a tier
+// up the orders, a stop exactly the other way round. A step is one order of one tier; within it, members of one account,
+// region and kind stand together.
+func Sequence(verb cloud.Verb, members []inventory.Member) [][]inventory.Member {
+	sorted := slices.Clone(members)
+	slices.SortFunc(sorted, func(a, b inventory.Member) int { return compare(verb, a, b) })
+	var steps [][]inventory.Member
+	for i, m := range sorted {
+		if i == 0 || m.Tier != sorted[i-1].Tier || m.Order != sorted[i-1].Order {
+			steps = append(steps, nil)
+		}
+		steps[len(steps)-1] = append(steps[len(steps)-1], m)
+	}
+	return steps
+}
+
+func compare(verb cloud.Verb, a, b inventory.Member) int {
+	way := cmp.Or(cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.Order, b.Order))
+	if verb == cloud.Stop {
+		way = -way
+	}
+	return cmp.Or(way, cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.CloudAccountID, b.CloudAccountID),
+		cmp.Compare(a.Region, b.Region), cmp.Compare(a.Type, b.Type), cmp.Compare(a.UID, b.UID))
+}
+
+// Refusal is why no resource of an account is ever acted on; "" when they are. The zero account is one that is gone.
+func Refusal(accountID string, a inventory.Account) string {
+	switch {
+	case a.ID == "":
+		return "cloud account " + accountID + " is not connected any more"
+	case a.ReadOnly():
+		return "cloud account " + a.ID + " is read_only: its resources are never acted on"
+	}
+	return ""
+}
+
+// Unactionable is the reason of what is of a kind that cannot be started or stopped.
+func Unactionable(provider, kind string) string {
+	return provider + " resources of type " + kind + " cannot be started or stopped"
+}
+
+// InFlight is why verb cannot be asked of a resource, as its record is, because of an action under way; "" when it can. An
+// action of the same type is joined.
+func InFlight(verb cloud.Verb, r inventory.Resource) string {
+	if r.ActionID == "" || r.ActionType == verb {
+		return ""
+	}
+	return fmt.Sprintf("a %s of the resource is in flight (%s)", r.ActionType, r.ActionID)
+}
+
+// Prospect is what is known of a resource before a bulk action asks anything of it.
+type Prospect struct {
+	Member  inventory.Member
+	Account inventory.Account  // zero when it is gone
+	Record  inventory.Resource // zero when it is gone
+}
+
+// Foresee tells how a bulk action would end on a resource without asking anything of it: as Succeeded, because the
+// resource is as wanted already, or as Failed, with the reason. Status is "" for a resource that would be asked.
+func Foresee(verb cloud.Verb, p Prospect) (Status, string) {
+	if p.Record.UID == "" {
+		return Failed, gone
+	}
+	if why := cmp.Or(InFlight(verb, p.Record), Refusal(p.Member.CloudAccountID, p.Account)); why != "" {
+		return Failed, why
+	}
+	if p.Record.Status == verb.Wants() {
+		return Succeeded, "the resource is " + string(p.Record.Status) + " already"
+	}
+	if why := unactionable(p.Member); why != "" {
+		return Failed, why
+	}
+	return "", ""
+}
+
+// gone is why nothing can be asked of a resource whose record is not there any more.
+const gone = "the resource is gone from the inventory"
+
+// Blocked is why an action cannot be created on a resource that it could not claim, as its record is; "" when it joins the
+// action that holds the claim. The zero record is one that is gone.
+func Blocked(verb cloud.Verb, r inventory.Resource) string {
+	if r.UID == "" {
+		return gone
+	}
+	return InFlight(verb, r)
+}

@@ -1,0 +1,224 @@
+package inventory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Use is a static group or a team that names resources of an account.
+type Use struct {
+	Kind      string `json:"kind"` // "resource group", "team"
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Resources int    `json:"resources"` // how many of the account
+}
+
+// UsesOf lists the static groups and the teams that name resources of an account, oldest first. Three round trips at most.
+func (s *Store) UsesOf(ctx context.Context, org, accountID string) ([]Use, error) {
+	v, err := s.opened(ctx, org, func(string) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	out := v.groupsWith(accountID)
+	owners := v.ownersWith(accountID)
+	if len(owners) == 0 {
+		return out, nil
+	}
+	teams, err := s.Teams(ctx, org)
+	for _, t := range teams {
+		if n := owners[t.ID]; n > 0 {
+			out = append(out, Use{"team", t.ID, t.Name, n})
+		}
+	}
+	return out, err
+}
+
+// groupsWith are the static groups that have members in an account.
+func (v *view) groupsWith(accountID string) []Use {
+	unlock := v.st.indexed()
+	defer unlock()
+	var out []Use
+	for i := range v.groups {
+		if g := &v.groups[i]; g.Selector == nil && g.Size > 0 {
+			if n := v.st.inAccount(v.st.sets.members[g.ID], accountID); n > 0 {
+				out = append(out, Use{"resource group", g.ID, g.Name, n})
+			}
+		}
+	}
+	return out
+}
+
+// ownersWith tells how many resources of an account each team owns that owns any.
+func (v *view) ownersWith(accountID string) map[string]int {
+	unlock := v.st.indexed()
+	defer unlock()
+	out := map[string]int{}
+	for i := range v.owners {
+		if t := &v.owners[i]; t.Size > 0 {
+			if n := v.st.inAccount(v.st.sets.members[t.ID], accountID); n > 0 {
+				out[t.ID] = n
+			}
+		}
+	}
+	return out
+}
+
+// inAccount counts the resources of a set that an account has. It needs the lock of indexed.
+func (st *state) inAccount(m *memberSet, accountID string) int {
+	n := 0
+	if m == nil {
+		return n
+	}
+	st.each(m, func(r *row) {
+		if st.syms.ref(r, accountRef) == accountID {
+			n++
+		}
+	})
+	return n
+}
+
+// detachTries is how often a group or a team is taken up anew because somebody else changed it.
+const detachTries = 20
+
+// Detach takes the resources of an account out of every static group and every team that names them. It may be repeated,
+// and has to be done before the resources are forgotten: then nobody knows any more whose they were. Once the account is
+// gone nobody adds resources of it (see HoldAccounts), so nothing is left when Detach has come to its end.
+func (s *Store) Detach(ctx context.Context, org, accountID string) error {
+	uses, err := s.UsesOf(ctx, org, accountID)
+	if err != nil || len(uses) == 0 {
+		return err
+	}
+	found, err := s.accountIDs(ctx, org, accountID)
+	if err != nil {
+		return err
+	}
+	for _, u := range uses {
+		if err = s.detach(ctx, org, u, found); err != nil {
+			return fmt.Errorf("take the resources of %s out of %s: %w", accountID, u.ID, err)
+		}
+	}
+	return nil
+}
+
+func (s *Store) accountIDs(ctx context.Context, org, accountID string) (map[string]bool, error) {
+	v, err := s.open(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	unlock := v.st.indexed()
+	defer unlock()
+	out := map[string]bool{}
+	for i := range v.st.rows {
+		if r := &v.st.rows[i]; !r.gone && v.st.syms.ref(r, accountRef) == accountID {
+			out[formatID(r.id)] = true
+		}
+	}
+	return out, nil
+}
+
+func (s *Store) detach(ctx context.Context, org string, u Use, from map[string]bool) error {
+	once := s.detachGroup
+	if u.Kind == "team" {
+		once = s.detachTeam
+	}
+	var err error
+	for range detachTries {
+		if err = once(ctx, org, u.ID, from); !fault.Is(err, fault.Conflict) {
+			break
+		}
+	}
+	if fault.Is(err, fault.NotFound) { // it was deleted meanwhile
+		return nil
+	}
+	return err
+}
+
+func (s *Store) detachGroup(ctx context.Context, org, groupID string, from map[string]bool) error {
+	g, err := s.Group(ctx, org, groupID)
+	if err != nil || g.Selector != nil {
+		return err
+	}
+	places, err := s.Places(ctx, org, groupID)
+	if err != nil {
+		return err
+	}
+	kept := slices.DeleteFunc(slices.Clone(places), func(p Place) bool { return from[p.ResourceID] })
+	if len(kept) == len(places) {
+		return nil
+	}
+	next := g
+	next.UpdatedAt = s.clock.Now()
+	_, err = s.UpdateGroup(ctx, org, g, Grouping{next, append([]Place{}, kept...)})
+	return err
+}
+
+func (s *Store) detachTeam(ctx context.Context, org, teamID string, from map[string]bool) error {
+	t, err := s.Team(ctx, org, teamID)
+	if err != nil {
+		return err
+	}
+	owned, err := s.Owned(ctx, org, teamID)
+	if err != nil {
+		return err
+	}
+	kept := slices.DeleteFunc(slices.Clone(owned), func(id string) bool { return from[id] })
+	if len(kept) == len(owned) {
+		return nil
+	}
+	next := t
+	next.UpdatedAt = s.clock.Now()
+	_, err = s.UpdateTeam(ctx, org, t, Ownership{next, append([]string{}, kept...)})
+	return err
+}
+
+// Locate tells which of ids are no resources of the organization, in their order, and in which accounts the others are: one
+// round trip.
+func (s *Store) Locate(ctx context.Context, org string, ids []string) (unknown, accounts []string, err error) {
+	v, err := s.open(ctx, org)
+	if err != nil {
+		return nil, nil, err
+	}
+	unlock := v.st.indexed()
+	defer unlock()
+	for _, id := range ids {
+		r := v.st.lookupID(id)
+		if r == nil {
+			unknown = append(unknown, id)
+			continue
+		}
+		if a := v.st.syms.ref(r, accountRef); !slices.Contains(accounts, a) {
+			accounts = append(accounts, a)
+		}
+	}
+	return unknown, accounts, nil
+}
+
+// maxHeld is of how many accounts resources can be put into a group or a team at once: each is a write of the transaction.
+const maxHeld = 80
+
+// HoldAccounts are the writes by which naming resources of accounts, in a group or a team, counts as a use of these, so that
+// nobody deletes an account at the same time. They fail when an account is gone.
+func HoldAccounts(org string, accounts []string) ([]table.Write, error) {
+	if len(accounts) > maxHeld {
+		return nil, fault.New(fault.Invalid, "the resources are in %d cloud accounts; send those of %d accounts at most at a time", len(accounts), maxHeld)
+	}
+	out := make([]table.Write, len(accounts))
+	for i, a := range accounts {
+		out[i] = table.Update(AccountKey(org, a), []table.Change{table.Add("uses", 1)}, table.Exists())
+	}
+	return out, nil
+}
+
+// accountGone is the answer when one of the writes from the n-th on was refused: they are those of HoldAccounts.
+func accountGone(lost *table.ConditionError, n int) error {
+	for _, f := range lost.Failed {
+		if f.Index >= n {
+			return fault.New(fault.NotFound, "a cloud account of these resources was disconnected meanwhile, and they leave the inventory; read what is there and try again")
+		}
+	}
+	return nil
+}

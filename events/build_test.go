@@ -7,12 +7,22 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/lambdaemulator"
 )
 
-// workers work behind the requests. Every other function answers while somebody waits, or each minute, and must stay light.
-var workers = []string{"connector", "discovery", "executor", "mailer"}
+// heavy are the functions that work behind the requests. Every other one answers while somebody waits, or each minute,
+// and must stay light.
+func heavy() []string {
+	var out []string
+	for _, f := range functions.All() {
+		if f.Clouds || f.Heavy {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}
 
 // maxBootstrap is what the bootstrap of an API function may weigh, arm64 and stripped.
 const maxBootstrap = 12_000_000
@@ -27,7 +37,7 @@ func TestAPIFunctionsStayLight(t *testing.T) {
 	}
 	for _, m := range mains {
 		name := filepath.Base(filepath.Dir(filepath.Dir(m)))
-		if slices.Contains(workers, name) {
+		if slices.Contains(heavy(), name) {
 			continue
 		}
 		info, err := os.Stat(build(t, "./functions/"+name+"/lambda", "arm64"))

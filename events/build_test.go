@@ -7,12 +7,22 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/lambdaemulator"
 )
 
-// workers work behind the requests. Every other function answers while somebody waits, or each minute, and must stay light.
-var workers = []string{"connector", "discovery", "executor", "mailer"}
+// heavy are the functions that work behind the requests. Every other one answers while somebody waits, or each minute,
+// and must stay light.
+func heavy() []string {
+	var out []string
+	for _, f := range functions.All() {
+		if f.Clouds || f.Heavy {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}
 
 // What the bootstrap of an API function may weigh, stripped: for arm64, as it is deployed, and for the machine of the tests,
 // where code may take a tenth more.
@@ -40,7 +50,7 @@ func TestAPIFunctionsStayLight(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		if slices.Contains(workers, name) {
+		if slices.Contains(heavy(), name) {
 			continue
 		}
 		path, limit := weighed(t, name)

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/lambdaemulator"
@@ -32,7 +33,7 @@ func environment(endpoint string) []string {
 	return []string{
 		"AWS_ENDPOINT_URL=" + endpoint, "LAMPLIGHTER_TABLE=lamplighter", "LAMPLIGHTER_STAGE=dev", "LAMPLIGHTER_VERSION=sample",
 		"LAMPLIGHTER_PEPPER=pepper of the samples, as long as it has to be", "LAMPLIGHTER_BASE_URL=" + issuer, "LAMPLIGHTER_SIMULATED=true",
-		"LAMPLIGHTER_FUNCTION_PREFIX=lamplighter-dev-", "LAMPLIGHTER_MACHINES=action,bulk-action,discovery,erasure",
+		"LAMPLIGHTER_FUNCTION_PREFIX=lamplighter-dev-", "LAMPLIGHTER_MACHINES=" + strings.Join(functions.Machines(functions.All()), ","), "LAMPLIGHTER_PARTITIONS=CA,META",
 		"LAMPLIGHTER_MACHINE_PREFIX=arn:aws:states:eu-west-1:123456789012:stateMachine:lamplighter-dev-",
 		"LAMPLIGHTER_SECRETS_KEY=arn:aws:kms:eu-west-1:123456789012:key/secrets",
 		"LAMPLIGHTER_SIGNING_KEYS=arn:aws:kms:eu-west-1:123456789012:key/tokens",

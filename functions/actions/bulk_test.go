@@ -15,6 +15,7 @@ import (
 	"lamplighter.dev/functions/actions"
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
@@ -161,9 +162,9 @@ func (a answer) want(t testing.TB, code int, words ...string) {
 }
 
 // everybody is the grant of who may do everything.
-var everybody = []identity.Grant{{Policies: []string{"*:*"}, Scope: identity.OrgScope}}
+var everybody = []grant.Grant{{Policies: []string{"*:*"}, Scope: grant.OrgScope}}
 
-func (f *bulkFixture) callAs(org string, grants []identity.Grant, method, path, body string) answer {
+func (f *bulkFixture) callAs(org string, grants []grant.Grant, method, path, body string) answer {
 	ctx := identity.With(table.WithTenant(f.Context(), org), identity.Caller{Org: org, User: "usr_1", Email: "ada@example.com", Grants: grants})
 	w := httptest.NewRecorder()
 	f.h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body)))
@@ -390,13 +391,13 @@ func TestSubmitBulk_ADryRunTellsTheOrderAndStoresNothing(t *testing.T) {
 // TestSubmitBulk_AScopedCallerActsOnNothingElse sees web-0 to web-3 and may act on web-0 and web-1.
 func TestSubmitBulk_AScopedCallerActsOnNothingElse(t *testing.T) {
 	f := newBulkFixture(t)
-	var grants []identity.Grant
+	var grants []grant.Grant
 	for i := range 4 {
 		policies := []string{"resources:read", "actions:read"}
 		if i < 2 {
 			policies = append(policies, "actions:execute")
 		}
-		grants = append(grants, identity.Grant{Policies: policies, Scope: "resource:" + f.ids[fmt.Sprint("web-", i)]})
+		grants = append(grants, grant.Grant{Policies: policies, Scope: "resource:" + f.ids[fmt.Sprint("web-", i)]})
 	}
 	as := func(body string) answer { return f.callAs(bulkOrg, grants, "POST", "/actions/bulk", body) }
 	as(`{"type":"stop","resourceIDs":`+f.list("web-0", "web-5")+`}`).want(t, 404, f.ids["web-5"])
@@ -416,7 +417,7 @@ func TestSubmitBulk_AScopedCallerActsOnNothingElse(t *testing.T) {
 	f.callAs(bulkOrg, grants, "GET", path, "").want(t, 200, b.BulkActionID)
 	f.callAs(bulkOrg, grants[2:], "GET", path, "").want(t, 404)
 	f.callAs(bulkOrg, grants[1:], "POST", path+"/cancel", "").want(t, 404)
-	readers := []identity.Grant{{Policies: []string{"*:read"}, Scope: identity.OrgScope}, grants[0]}
+	readers := []grant.Grant{{Policies: []string{"*:read"}, Scope: grant.OrgScope}, grants[0]}
 	f.callAs(bulkOrg, readers, "POST", path+"/cancel", "").want(t, 403)
 	f.callAs(bulkOrg, grants[:2], "POST", path+"/cancel", "").want(t, 200, "cancelled")
 }

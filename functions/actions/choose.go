@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
@@ -46,7 +47,7 @@ type choice struct {
 	group   inventory.Group // the zero one when resources were named, or found by a filter
 	members []inventory.Member
 	left    []execution.LeftOut
-	scopes  *identity.Scopes // where the caller may act; nil is everywhere
+	scopes  *grant.Scopes // where the caller may act; nil is everywhere
 }
 
 // ids are our ids of what is acted on.
@@ -79,7 +80,7 @@ func (s *service) choose(ctx context.Context, in BulkAction) (choice, error) {
 }
 
 // mayAct gives the scopes in which the caller may act, nil for all.
-func mayAct(ctx context.Context) *identity.Scopes {
+func mayAct(ctx context.Context) *grant.Scopes {
 	if may := identity.From(ctx).Scopes(acting); !may.All {
 		return &may
 	}
@@ -128,7 +129,7 @@ func (s *service) seesGroup(ctx context.Context, groupID string) error {
 func noGroup(groupID string) error { return fault.New(fault.NotFound, "no resource group %q", groupID) }
 
 // cover refuses members that do not all lie in scopes.
-func (s *service) cover(ctx context.Context, org string, members []inventory.Member, scopes *identity.Scopes) error {
+func (s *service) cover(ctx context.Context, org string, members []inventory.Member, scopes *grant.Scopes) error {
 	if scopes == nil {
 		return nil
 	}

@@ -15,7 +15,7 @@ var Declaration = platform.Declaration{
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, execution.ChunkPartition},
 		Writes: []table.Partition{
-			inventory.ResourcePartition, execution.ActionPartition, execution.BulkPartition, execution.CountPartition,
+			inventory.ResourcePartition, execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition, execution.CountPartition,
 			execution.HistoryPartition, execution.HistoryOfCausePartition, execution.HistoryOfResourcePartition, execution.EventPartition,
 			workqueue.Partition,
 		},

@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
@@ -104,7 +105,7 @@ func (f *usedFixture) name() {
 func (f *usedFixture) remove(path string, code int, words ...string) {
 	f.Helper()
 	ctx := identity.With(f.in(), identity.Caller{
-		Org: usedOrg, User: "usr_1", Email: "ada@example.com", Grants: []identity.Grant{{Policies: []string{"*:*"}, Scope: identity.OrgScope}},
+		Org: usedOrg, User: "usr_1", Email: "ada@example.com", Grants: []grant.Grant{{Policies: []string{"*:*"}, Scope: grant.OrgScope}},
 	})
 	w := httptest.NewRecorder()
 	f.h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodDelete, path, http.NoBody))

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 )
@@ -20,7 +21,7 @@ import (
 func describedIn(t *testing.T, order func([]*rest.Group)) []byte {
 	t.Helper()
 	p := &platform.Platform{}
-	groups := mounted(p)
+	groups := functions.Groups(p)
 	order(groups)
 	_, api := rest.Mount(p, groups...)
 	var doc map[string]any
@@ -105,5 +106,5 @@ func TestGroups_OneWithAnAnonymousBodyIsRefused(t *testing.T) {
 			}
 		}
 	}()
-	rest.Mount(p, append(mounted(p), g)...)
+	rest.Mount(p, append(functions.Groups(p), g)...)
 }

@@ -7,6 +7,7 @@ const (
 	ActionPartition            table.Partition = "ORG#*#ACT"
 	BulkPartition              table.Partition = "ORG#*#BULK"
 	ChunkPartition             table.Partition = "ORG#*#BULK#*"
+	BulkGroupPartition         table.Partition = "ORG#*#BULKGROUP"
 	HistoryPartition           table.Partition = "ORG#*#HIST"
 	HistoryOfCausePartition    table.Partition = "ORG#*#HIST#T#*"
 	HistoryOfResourcePartition table.Partition = "ORG#*#HIST#R#*"

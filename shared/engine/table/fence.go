@@ -31,11 +31,8 @@ type fence struct {
 
 // pass refuses a partition that ctx, or the function that it names, may not read.
 func (f fence) pass(ctx context.Context, pk string) error {
-	if !permitted(ctx, pk) {
-		return fault.Cause(fault.Internal, ErrFence, "the partition %.80q is not permitted here", pk)
-	}
-	if f.function == nil {
-		return nil
+	if err := passScope(ctx, pk); err != nil || f.function == nil {
+		return err
 	}
 	if by := functionOf(ctx, f.function); !by.access.reads(pk) {
 		return undeclared(by, "read", pk)
@@ -43,9 +40,17 @@ func (f fence) pass(ctx context.Context, pk string) error {
 	return nil
 }
 
+// passScope refuses a partition that ctx may not touch.
+func passScope(ctx context.Context, pk string) error {
+	if !permitted(ctx, pk) {
+		return fault.Cause(fault.Internal, ErrFence, "the partition %.80q is not permitted here", pk)
+	}
+	return nil
+}
+
 // passWrite refuses a write that ctx, or the function that it names, may not do.
 func (f fence) passWrite(ctx context.Context, w *Write, transaction bool) error {
-	if err := f.pass(ctx, w.Item.PK); err != nil || f.function == nil {
+	if err := passScope(ctx, w.Item.PK); err != nil || f.function == nil {
 		return err
 	}
 	if by := functionOf(ctx, f.function); !by.access.allows(w, transaction) {
@@ -67,7 +72,7 @@ func (f fence) passWrites(ctx context.Context, ws []Write, transaction bool) err
 // undeclared says what the function would have to declare.
 func undeclared(by *function, how, pk string) error {
 	return fault.Cause(fault.Internal, ErrFence,
-		"the function %s does not declare that it may %s the partition %.80q so: add its pattern to the Access in functions/%[1]s/declaration.go", by.name, how, pk)
+		"the function %s does not declare that it may %s the partition %.80q like this: add its pattern to the Access in functions/%[1]s/declaration.go", by.name, how, pk)
 }
 
 // Get reads one permitted item.
@@ -122,8 +127,8 @@ func (f fence) Transact(ctx context.Context, ws ...Write) error {
 
 // Feed reads the feed of all tenants.
 func (f fence) Feed(ctx context.Context, cursor string, limit int) (Feed, error) {
-	if !permitted(ctx, OutboxSuffix) {
-		return Feed{}, fault.Cause(fault.Internal, ErrFence, "the feed is not permitted here")
+	if err := passScope(ctx, OutboxSuffix); err != nil {
+		return Feed{}, err
 	}
 	return f.next.Feed(ctx, cursor, limit)
 }

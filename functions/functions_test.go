@@ -1,0 +1,186 @@
+package functions_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"lamplighter.dev/functions"
+	"lamplighter.dev/functions/eraser"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/identitytest"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// names are what a pattern of paths finds, between what the paths begin and end with.
+func names(t *testing.T, pattern string) []string {
+	t.Helper()
+	found, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after, _ := strings.Cut(pattern, "*")
+	for i := range found {
+		found[i] = strings.TrimSuffix(strings.TrimPrefix(found[i], before), after)
+	}
+	slices.Sort(found)
+	return found
+}
+
+func TestAll_HasEveryFolder(t *testing.T) {
+	var have []string
+	for _, f := range functions.All() {
+		have = append(have, f.Name)
+		if len(f.Groups) > 0 && f.Worker != nil {
+			t.Errorf("%s has both groups and a worker", f.Name)
+		}
+	}
+	slices.Sort(have)
+	if want := names(t, "*/lambda/main.go"); !slices.Equal(have, want) {
+		t.Errorf("functions.All has\n%v, the folders are\n%v", have, want)
+	}
+}
+
+// A main that opens the platform of another function would have that one's rights in the store.
+func TestMains_OpenTheirOwnDeclaration(t *testing.T) {
+	for _, f := range functions.All() {
+		b, err := os.ReadFile(filepath.Join(f.Name, "lambda", "main.go"))
+		if err != nil || strings.Count(string(b), "platform.Open("+f.Name+".Declaration)") != 1 || strings.Count(string(b), "platform.Open(") != 1 {
+			t.Errorf("functions/%s/lambda/main.go does not open the platform with its own Declaration: %v", f.Name, err)
+		}
+	}
+}
+
+func TestAll_NamesMachinesSamplesAndFunctionsThatThereAre(t *testing.T) {
+	all := functions.All()
+	if got, want := functions.Machines(all), names(t, "../statemachines/*.asl.json"); !slices.Equal(got, want) {
+		t.Errorf("functions run the tasks of the machines %v; statemachines/ has %v", got, want)
+	}
+	var samples []string
+	for _, f := range all {
+		for _, s := range f.Samples {
+			samples = append(samples, f.Name+"."+s)
+		}
+		if len(f.Groups) == 0 && len(f.Samples) == 0 {
+			t.Errorf("%s is no operation group and declares no sample event: add events/%[1]s.<what>.json and <what> to Samples", f.Name)
+		}
+		for _, c := range f.Calls {
+			if !slices.ContainsFunc(all, func(o functions.Function) bool { return o.Name == c && o.Worker != nil }) {
+				t.Errorf("%s calls %s, which is no worker", f.Name, c)
+			}
+		}
+	}
+	slices.Sort(samples)
+	if got := names(t, "../events/*.json"); !slices.Equal(got, samples) {
+		t.Errorf("events/ has the samples\n%v, and functions declare\n%v", got, samples)
+	}
+}
+
+// What a function that answers operations does besides them needs the partitions of package rest.
+func TestAll_OperationGroupsDeclareWhatRestTouches(t *testing.T) {
+	for _, f := range functions.All() {
+		var changing bool
+		for _, g := range f.Operations(&platform.Platform{}) {
+			changing = changing || slices.ContainsFunc(g.Ops(), func(op rest.Op) bool { return op.Changes() })
+		}
+		if more := f.Access.With(rest.Access); changing && len(more.All()) != len(f.Access.All()) {
+			t.Errorf("%s changes something and does not declare rest.Access", f.Name)
+		}
+	}
+}
+
+// Only the eraser may change or delete a row of an audit log, and what each other function declares to write comes near
+// to none, as IAM compares: there a * matches what lies behind a # too.
+func TestAll_NobodyButTheEraserChangesAuditRows(t *testing.T) {
+	for _, f := range functions.All() {
+		for _, p := range f.Access.Writes {
+			for _, pk := range []string{"ORG#org_a#AUDIT", "AUDIT#SYS#03"} {
+				if erases := f.Name == eraser.Declaration.Name && p == eraser.Everything; asIAM(string(p), pk) && !erases {
+					t.Errorf("%s declares to write %s, of which %s is one: declare it in Appends", f.Name, p, pk)
+				}
+			}
+		}
+	}
+}
+
+// asIAM reports whether IAM's StringLike holds.
+func asIAM(pattern, s string) bool {
+	first, rest, star := strings.Cut(pattern, "*")
+	s, ok := strings.CutPrefix(s, first)
+	if !ok || !star {
+		return ok && s == ""
+	}
+	for i := range len(s) + 1 {
+		if asIAM(rest, s[i:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestErasing_LeavesNothing fills every partition of an organization that any function declares, with items that lead to
+// the members of each family, and erases the organization as the deployed function does, within what that declares.
+func TestErasing_LeavesNothing(t *testing.T) {
+	const org = "org_a"
+	p, _ := identitytest.New(t)
+	store, anywhere := p.Table, table.Within(t.Context(), "")
+	keys := fill(t, store, org)
+	i := slices.IndexFunc(functions.All(), func(f functions.Function) bool { return f.Name == eraser.Declaration.Name })
+	f := functions.All()[i]
+	p.Own(f.Declaration)
+	input := `{"task":"erase","input":{"org":"` + org + `","jobID":"job_1","ended":"2026-01-01T00:00:00Z","actor":"a@example.com"}}`
+	out, err := f.Worker(p, nil)(t.Context(), json.RawMessage(input))
+	if r, _ := out.(eraser.Result); err != nil || !r.Done {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	for _, k := range keys {
+		if it, err := store.Get(anywhere, k); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%s %s is left: %s, %v", k.PK, k.SK, it.Data, err)
+		}
+	}
+	if _, err = store.Get(anywhere, table.Key{PK: "ORG#org_b#CA", SK: "x"}); err != nil {
+		t.Errorf("of another organization: %v", err)
+	}
+}
+
+// fill puts an item into each partition, under the name that the families are led to by, and gives the keys of those that
+// are the organization's. Some are of another organization.
+func fill(t *testing.T, s table.Store, org string) []table.Key {
+	t.Helper()
+	const text = `{"id":"x","resourceUid":"x","changedBy":"x:y","email":"x@example.com","org":"org_a","domains":[{"name":"x.example.com"}]}`
+	var keys []table.Key
+	put := func(pk, data string) {
+		k := table.Key{PK: pk, SK: "x"}
+		if _, err := s.Write(table.Within(t.Context(), ""), table.Put(table.Item{Key: k, Data: []byte(data)})); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(pk, "ORG#org_b#") {
+			keys = append(keys, k)
+		}
+	}
+	for _, p := range functions.Partitions(functions.All()) {
+		if p.OfOrg() {
+			name := strings.ReplaceAll(p.Name(), "*", "x")
+			put("ORG#"+org+"#"+name, text)
+			put("ORG#org_b#"+name, text)
+		}
+	}
+	put("SIM#x", text)
+	access, err := table.Row(identity.AccessKey(org), identity.Access{Ended: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = s.Write(table.Within(t.Context(), ""), table.Put(access)); err != nil {
+		t.Fatal(err)
+	}
+	if len(keys) < 29 {
+		t.Fatalf("only %d partitions are declared", len(keys))
+	}
+	return append(keys, access.Key)
+}

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/identitytest"
@@ -44,12 +43,6 @@ func newHouse(t testing.TB) *house {
 	p.Resolver = dns
 	door, _ := rest.Mount(p, SignIn(p), Settings(p))
 	return &house{t, p, c, dns, door}
-}
-
-// atMachineTime sets the clock to the machine's, by which other makers' providers go.
-func (h *house) atMachineTime() *house {
-	h.clock.Advance(time.Since(h.clock.Now()))
-	return h
 }
 
 // tenant is an organization with its owner.

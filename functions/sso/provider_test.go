@@ -64,8 +64,10 @@ func attackRequest(t *testing.T, h *house, good []byte) {
 		}
 		t.Run(a.Name, func(t *testing.T) {
 			h.t = t
-			if a := h.refuses(http.StatusUnauthorized, doc); !strings.Contains(a.body, "POST /auth/saml/initiate") {
-				t.Errorf("it does not say what to do: %s", a.body)
+			if a.Malformed {
+				h.refuses(http.StatusBadRequest, doc)
+			} else if got := h.refuses(http.StatusUnauthorized, doc); !strings.Contains(got.body, "POST /auth/saml/initiate") {
+				t.Errorf("it does not say what to do: %s", got.body)
 			}
 		})
 	}

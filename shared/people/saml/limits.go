@@ -14,36 +14,58 @@ const (
 	maxAttributes = 32  // of a tag; declarations of namespaces are attributes too
 )
 
-// errMarkup is about what no response needs: with a DOCTYPE come entities, and comments and CDATA make readers disagree
-// about what a text says.
-var errMarkup = errors.New("it holds a DOCTYPE, a comment, CDATA or a processing instruction, which are not accepted")
+// What readers disagree about is refused before one of them is asked. With a DOCTYPE come entities; comments and CDATA make
+// texts say different things; of two roots, or of two attributes with one name, some read the first and some the last.
+var (
+	errMarkup     = errors.New("it holds a DOCTYPE, a comment, CDATA or a processing instruction, which are not accepted")
+	errBesideRoot = errors.New("it holds text or another element beside its one root element")
+	errTwice      = errors.New("an element has an attribute twice")
+)
 
 // checkXMLLimits looks over a document without parsing it: how deep it nests, how many tags it has, and that it holds
-// nothing but tags and text. In well-formed XML "<" stands nowhere else but at the beginning of markup. Metadata, which people write,
+// nothing but one root with tags and text. In well-formed XML "<" stands nowhere else but at the beginning of markup. Metadata, which people write,
 // may have comments, but no DOCTYPE either.
 func checkXMLLimits(b []byte, comments bool) error {
-	if !utf8.Valid(b) {
-		return errEncoding
-	}
-	b = bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\ufeff")))
-	if end := bytes.Index(b, []byte("?>")); bytes.HasPrefix(b, []byte("<?xml ")) && end > 0 {
-		if said := bytes.ToLower(b[:end]); bytes.Contains(said, []byte("encoding")) && !bytes.Contains(said, []byte("utf-8")) {
-			return errEncoding
-		}
-		b = b[end+2:]
+	b, err := skipDeclaration(b)
+	if err != nil {
+		return err
 	}
 	s := xmlScan{b: b, comments: comments}
 	for {
-		i := bytes.IndexByte(s.b, '<')
-		if i < 0 {
+		text, rest, more := bytes.Cut(s.b, []byte("<"))
+		if s.depth == 0 && (more || s.tags > 0) && len(bytes.Trim(text, xmlSpace)) > 0 {
+			return errBesideRoot
+		}
+		if !more {
 			return nil
 		}
-		s.b = s.b[i+1:]
+		s.b = rest
 		if err := s.skipMarkup(); err != nil {
 			return err
 		}
 	}
 }
+
+// skipDeclaration returns what comes behind the declaration of a document, which must be UTF-8.
+func skipDeclaration(b []byte) ([]byte, error) {
+	if !utf8.Valid(b) {
+		return nil, errEncoding
+	}
+	b = bytes.TrimLeft(bytes.TrimPrefix(b, []byte(byteOrderMark)), xmlSpace)
+	end := bytes.Index(b, []byte("?>"))
+	if !bytes.HasPrefix(b, []byte("<?xml ")) || end < 0 {
+		return b, nil
+	}
+	if said := bytes.ToLower(b[:end]); bytes.Contains(said, []byte("encoding")) && !bytes.Contains(said, []byte("utf-8")) {
+		return nil, errEncoding
+	}
+	return b[end+2:], nil
+}
+
+const (
+	byteOrderMark = "\ufeff"
+	xmlSpace      = " \t\r\n"
+)
 
 // xmlScan is what is left to be looked over.
 type xmlScan struct {
@@ -67,9 +89,21 @@ func (s *xmlScan) skipMarkup() error {
 		return errMarkup
 	case len(s.b) > 0 && s.b[0] == '/':
 		s.depth--
-		return nil
+		return s.skipEndTag()
+	case s.depth == 0 && s.tags > 0:
+		return errBesideRoot
 	}
 	return s.skipTag()
+}
+
+// skipEndTag passes over the end of an element.
+func (s *xmlScan) skipEndTag() error {
+	_, rest, ended := bytes.Cut(s.b, []byte(">"))
+	if !ended {
+		return errWithinTag
+	}
+	s.b = rest
+	return nil
 }
 
 // skipTag passes over the beginning of an element. A quoted value may hold ">".
@@ -82,18 +116,18 @@ func (s *xmlScan) skipTag() error {
 	if s.tags > maxTags {
 		return fmt.Errorf("it has more than %d elements", maxTags)
 	}
-	attributes, quote := 0, byte(0)
+	names, quote, last := map[string]bool{}, byte(0), 0
 	for i, c := range s.b {
 		switch {
 		case quote != 0:
 			if c == quote {
-				quote = 0
+				quote, last = 0, i+1
 			}
 		case c == '"' || c == '\'':
-			if quote = c; attributes == maxAttributes {
-				return fmt.Errorf("an element has more than %d attributes", maxAttributes)
+			quote = c
+			if err := addAttribute(names, s.b[last:i]); err != nil {
+				return err
 			}
-			attributes++
 		case c == '>':
 			if i > 0 && s.b[i-1] == '/' {
 				s.depth--
@@ -102,10 +136,28 @@ func (s *xmlScan) skipTag() error {
 			return nil
 		}
 	}
-	return errors.New("it ends within a tag")
+	return errWithinTag
+}
+
+// addAttribute notes the name of an attribute, which stands last in what comes before its value.
+func addAttribute(names map[string]bool, before []byte) error {
+	words := bytes.Fields(bytes.TrimRight(before, "="+xmlSpace))
+	if len(words) == 0 {
+		return nil // no parser takes it
+	}
+	name := string(words[len(words)-1])
+	if names[name] {
+		return errTwice
+	}
+	if len(names) == maxAttributes {
+		return fmt.Errorf("an element has more than %d attributes", maxAttributes)
+	}
+	names[name] = true
+	return nil
 }
 
 var (
-	errTooDeep  = fmt.Errorf("it nests deeper than %d levels", maxLevels)
-	errEncoding = errors.New("it is not UTF-8")
+	errTooDeep   = fmt.Errorf("it nests deeper than %d levels", maxLevels)
+	errEncoding  = errors.New("it is not UTF-8")
+	errWithinTag = errors.New("it ends within a tag")
 )

@@ -45,6 +45,14 @@ func TestMetadataThatAreNotTaken(t *testing.T) {
 		"a password in an address": {replace("https://idp.test/sso", "https://a:b@idp.test/sso"), "web page"},
 		"old methods only":         {replace(`<IDPSSODescriptor `, `<Extensions><SigningMethod xmlns="urn:oasis:names:tc:SAML:metadata:algsupport" Algorithm="http://www.w3.org/2000/09/xmldsig#rsa-sha1"/></Extensions><IDPSSODescriptor `), "SHA-1"},
 		"a DOCTYPE":                {`<!DOCTYPE x [<!ENTITY a "b">]>` + strings.TrimPrefix(good, `<?xml version="1.0"?>`), "DOCTYPE"},
+		"text after them":          {good + "x", "beside its one root"},
+		"text before them":         {"x" + good, "beside its one root"},
+		"a second provider after":  {good + strings.TrimPrefix(good, `<?xml version="1.0"?>`), "beside its one root"},
+		"an element before":        {"<a/>" + strings.TrimPrefix(good, `<?xml version="1.0"?>`), "beside its one root"},
+		"half a tag after them":    {good + "<", "beside its one root"},
+		"CDATA":                    {replace("<KeyDescriptor", "<![CDATA[x]]><KeyDescriptor"), "CDATA"},
+		"an entityID twice":        {replace("entityID=", `entityID="https://evil.test" entityID=`), "twice"},
+		"more than fits":           {good + strings.Repeat(" ", MaxMetadata), "1 MiB"},
 		"deep":                     {strings.Repeat("<a>", 100) + strings.Repeat("</a>", 100), "64 levels"},
 	} {
 		t.Run(name, func(t *testing.T) {

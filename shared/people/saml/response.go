@@ -33,14 +33,8 @@ type Response struct {
 // else; no two elements with one id; nothing encrypted. Wrapped, doubled and moved parts do not fit. What is no response at all is
 // fault.Invalid, and what is refused is fault.Unauthenticated.
 func ParseResponse(b []byte) (*Response, error) {
-	if len(b) > maxResponse {
-		return nil, fault.New(fault.Invalid, "SAMLResponse: larger than 256 KiB")
-	}
-	switch err := checkXMLLimits(b, false); {
-	case errors.Is(err, errMarkup):
-		return nil, refuse(err.Error())
-	case err != nil:
-		return nil, fault.New(fault.Invalid, "SAMLResponse: %s", err)
+	if err := checkResponseLimits(b); err != nil {
+		return nil, err
 	}
 	doc := etree.NewDocument()
 	if err := doc.ReadFromBytes(b); err != nil {
@@ -65,6 +59,20 @@ func ParseResponse(b []byte) (*Response, error) {
 	}
 	r.assertion = s.assertions[0]
 	return r, r.readSignatures(s.signatures)
+}
+
+// checkResponseLimits refuses, before anything is parsed, what would cost too much and what parsers disagree about.
+func checkResponseLimits(b []byte) error {
+	if len(b) > maxResponse {
+		return fault.New(fault.Invalid, "SAMLResponse: larger than 256 KiB")
+	}
+	switch err := checkXMLLimits(b, false); {
+	case errors.Is(err, errMarkup), errors.Is(err, errBesideRoot), errors.Is(err, errTwice):
+		return refuse(err.Error())
+	case err != nil:
+		return fault.New(fault.Invalid, "SAMLResponse: %s", err)
+	}
+	return nil
 }
 
 // RequestID returns the id of the request that the response says to answer. It is not signed unless the whole is: Verify

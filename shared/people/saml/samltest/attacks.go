@@ -2,6 +2,7 @@ package samltest
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
 	"regexp"
 	"slices"
@@ -17,11 +18,13 @@ import (
 type Attack struct {
 	Name   string
 	Change func(doc []byte, host string) []byte // nil when it does not apply to doc
+
+	Malformed bool // what comes of it is no XML: it is refused as no response at all
 }
 
 // OnTree is an attack on the tree of a document; change reports whether it applies to one that is signed like this.
 func OnTree(name string, change func(r *etree.Element) bool) Attack {
-	return Attack{name, func(doc []byte, _ string) []byte {
+	return Attack{Name: name, Change: func(doc []byte, host string) []byte {
 		d := etree.NewDocument()
 		if err := d.ReadFromBytes(doc); err != nil {
 			panic(err)
@@ -33,7 +36,7 @@ func OnTree(name string, change func(r *etree.Element) bool) Attack {
 		if err != nil {
 			panic(err)
 		}
-		return b
+		return bytes.ReplaceAll(b, []byte("HOST"), []byte(host))
 	}}
 }
 
@@ -90,6 +93,60 @@ func wrapInObject(parent, child *etree.Element) {
 	o.Space = parent.Space
 	o.AddChild(child)
 	parent.AddChild(o)
+}
+
+// setAll sets an attribute of all elements with the tag.
+func setAll(r *etree.Element, tag, name, value string) bool {
+	for _, e := range r.FindElements("//" + tag) {
+		e.CreateAttr(name, value)
+	}
+	return true
+}
+
+// digestOf returns the digest of an assertion as it would be signed.
+func digestOf(a *etree.Element) string {
+	whole := a.Copy()
+	StripSignatures(whole)
+	b, err := dsig.MakeC14N10ExclusiveCanonicalizerWithPrefixList("").Canonicalize(whole)
+	if err != nil {
+		panic(err)
+	}
+	sum := sha256.Sum256(b)
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// forgeDigest returns a DigestValue that fits a, in the namespace of sig.
+func forgeDigest(a, sig *etree.Element) *etree.Element {
+	d := etree.NewElement("DigestValue")
+	d.Space = sig.Space
+	d.CreateAttr("xmlns:"+sig.Space, sig.NamespaceURI())
+	d.SetText(digestOf(a))
+	return d
+}
+
+// forgeSignedInfo returns a SignedInfo whose digest fits a.
+func forgeSignedInfo(a, sig *etree.Element) *etree.Element {
+	info := Child(sig, "SignedInfo").Copy()
+	Child(Child(info, "Reference"), "DigestValue").SetText(digestOf(a))
+	return info
+}
+
+// forgeSignature returns a signature whose digest fits a, in another namespace.
+func forgeSignature(a, sig *etree.Element, namespace string) *etree.Element {
+	forged := sig.Copy()
+	forged.RemoveChild(Child(forged, "SignedInfo"))
+	forged.InsertChildAt(0, forgeSignedInfo(a, sig))
+	forged.RemoveAttr("xmlns:" + sig.Space)
+	setSpace(forged, "")
+	forged.CreateAttr("xmlns", namespace)
+	return forged
+}
+
+func setSpace(e *etree.Element, space string) {
+	e.Space = space
+	for _, c := range e.ChildElements() {
+		setSpace(c, space)
+	}
 }
 
 // onAssertion is an attack on the signature of the assertion.
@@ -205,6 +262,102 @@ var Wrappings = []Attack{
 		e.CreateAttr("ID", "_second")
 		r.AddChild(e)
 	}),
+	onAssertion("the signature of the assertion moved out of it, into the response", func(r, a, sig *etree.Element) {
+		r.InsertChildAt(1, sig)
+	}),
+	onResponse("the signature of the response moved into the assertion", func(r, sig *etree.Element) {
+		Child(r, "Assertion").InsertChildAt(1, sig)
+	}),
+	// CVE-2024-45409 (ruby-saml): the digest was looked for anywhere.
+	onAssertion("a forged digest in StatusDetail, the genuine signature in a forged assertion", func(r, a, sig *etree.Element) {
+		replaceText(a, Ada, Boss)
+		detail := etree.NewElement("StatusDetail")
+		detail.AddChild(forgeDigest(a, sig))
+		Child(r, "Status").AddChild(detail)
+	}),
+	onAssertion("a forged digest in the signature, before SignedInfo", func(_, a, sig *etree.Element) {
+		replaceText(a, Ada, Boss)
+		sig.InsertChildAt(0, forgeDigest(a, sig))
+	}),
+	onAssertion("a forged digest in KeyInfo", func(_, a, sig *etree.Element) {
+		replaceText(a, Ada, Boss)
+		Child(sig, "KeyInfo").AddChild(forgeDigest(a, sig))
+	}),
+	onAssertion("a forged digest beside the genuine one", func(_, a, sig *etree.Element) {
+		replaceText(a, Ada, Boss)
+		Child(Child(sig, "SignedInfo"), "Reference").AddChild(forgeDigest(a, sig))
+	}),
+	// CVE-2025-29774 (xml-crypto): one SignedInfo was verified, another one read.
+	onAssertion("a forged SignedInfo before the genuine one", func(_, a, sig *etree.Element) {
+		replaceText(a, Ada, Boss)
+		sig.InsertChildAt(0, forgeSignedInfo(a, sig))
+	}),
+	onAssertion("a forged SignedInfo behind the genuine one", func(_, a, sig *etree.Element) {
+		replaceText(a, Ada, Boss)
+		sig.AddChild(forgeSignedInfo(a, sig))
+	}),
+	// CVE-2025-25291, CVE-2025-25292 (ruby-saml): two parsers found two signatures.
+	onAssertion("a forged signature of no namespace before the genuine one", func(_, a, sig *etree.Element) {
+		replaceText(a, Ada, Boss)
+		a.InsertChildAt(sig.Index(), forgeSignature(a, sig, ""))
+	}),
+	onAssertion("a forged signature of another namespace behind the genuine one", func(_, a, sig *etree.Element) {
+		replaceText(a, Ada, Boss)
+		a.AddChild(forgeSignature(a, sig, "urn:other"))
+	}),
+	onAssertion("a forged SignedInfo of another namespace", func(_, a, sig *etree.Element) {
+		replaceText(a, Ada, Boss)
+		info := forgeSignedInfo(a, sig)
+		info.CreateAttr("xmlns:"+info.Space, "urn:other")
+		sig.InsertChildAt(0, info)
+	}),
+	onAssertion("a second SignatureValue", func(_, _, sig *etree.Element) { sig.AddChild(Child(sig, "SignatureValue").Copy()) }),
+	onAssertion("an empty signature", func(_, _, sig *etree.Element) { sig.Child = nil }), // CVE-2020-7711 (goxmldsig)
+	onAssertion("another id under a prefix", func(_, a, _ *etree.Element) {
+		id := a.SelectAttrValue("ID", "")
+		a.RemoveAttr("ID")
+		a.CreateAttr("saml:ID", id)
+		a.CreateAttr("ID", "_evil")
+	}),
+	onAssertion("the id in other letters", func(_, a, _ *etree.Element) {
+		id := a.SelectAttrValue("ID", "")
+		a.RemoveAttr("ID")
+		a.CreateAttr("Id", id)
+	}),
+	OnTree("a Reference to an address", func(r *etree.Element) bool { return setAll(r, "Reference", "URI", "HOST/reference") }),
+	OnTree("a Reference by XPointer", func(r *etree.Element) bool {
+		for _, e := range r.FindElements("//Reference") {
+			e.CreateAttr("URI", "#xpointer(id('"+strings.TrimPrefix(e.SelectAttrValue("URI", ""), "#")+"'))")
+		}
+		return true
+	}),
+	OnTree("a key at an address", func(r *etree.Element) bool {
+		for _, e := range r.FindElements("//KeyInfo") {
+			e.Child = nil
+			e.CreateElement(e.Space+":RetrievalMethod").CreateAttr("URI", "HOST/key")
+		}
+		return true
+	}),
+	OnTree("an XSLT transform", func(r *etree.Element) bool {
+		return setAll(r, "Transform", "Algorithm", "http://www.w3.org/TR/1999/REC-xslt-19991116")
+	}),
+	OnTree("no Transforms", func(r *etree.Element) bool {
+		for _, e := range r.FindElements("//Transforms") {
+			e.Parent().RemoveChild(e)
+		}
+		return true
+	}),
+	OnTree("an unknown canonical form", func(r *etree.Element) bool {
+		return setAll(r, "CanonicalizationMethod", "Algorithm", "urn:other")
+	}),
+	OnTree("a signature that is cut", func(r *etree.Element) bool {
+		for _, e := range r.FindElements("//SignatureMethod") {
+			e.CreateElement(e.Space + ":HMACOutputLength").SetText("0")
+		}
+		return true
+	}),
+	OnTree("SAML 1.1 said to be the version", func(r *etree.Element) bool { r.CreateAttr("Version", "1.1"); return true }),
+	OnTree("a second Issuer", func(r *etree.Element) bool { r.InsertChildAt(0, Child(r, "Issuer").Copy()); return true }),
 	OnTree("all signatures stripped", func(r *etree.Element) bool { StripSignatures(r); return true }),
 	OnTree("all signatures stripped, about somebody else", func(r *etree.Element) bool {
 		replaceElement(r, forgeResponse(r))
@@ -281,13 +434,28 @@ var Wrappings = []Attack{
 
 // onBytes are attacks below the tree.
 func onBytes(name, from, to string) Attack {
-	return Attack{name, func(doc []byte, host string) []byte {
+	return Attack{Name: name, Change: func(doc []byte, host string) []byte {
 		out := regexp.MustCompile(from).ReplaceAll(doc, []byte(strings.ReplaceAll(to, "HOST", host)))
 		if bytes.Equal(out, doc) {
 			return nil
 		}
 		return out
 	}}
+}
+
+// besideForged is an attack with a second root: the unsigned response about somebody else.
+func besideForged(name string, join func(good, forged []byte) [][]byte) Attack {
+	forge := OnTree("", func(r *etree.Element) bool { replaceElement(r, forgeResponse(r)); return true })
+	return Attack{Name: name, Change: func(doc []byte, host string) []byte {
+		doc = regexp.MustCompile(`^<\?xml[^>]*>`).ReplaceAll(doc, nil)
+		return bytes.Join(join(doc, forge.Change(doc, host)), nil)
+	}}
+}
+
+// malformed is an attack whose result is no XML.
+func malformed(a Attack) Attack {
+	a.Malformed = true
+	return a
 }
 
 // Texts are attacks on the bytes of a document.
@@ -303,6 +471,34 @@ var Texts = []Attack{
 	onBytes("an external DTD", `^(<\?xml[^>]*>)?`, `<!DOCTYPE x SYSTEM "HOST/dtd">`),
 	onBytes("an entity as name", `^(<\?xml[^>]*>)?((?s).*)ada@example.com(.*)$`, `<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>${2}&a;${3}`),
 	onBytes("an entity bomb", `^(<\?xml[^>]*>)?`, `<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "`+strings.Repeat("&a;", 1000)+`"><!ENTITY c "`+strings.Repeat("&b;", 1000)+`">]>`),
+	onBytes("a comment in the digest", `(DigestValue>)`, `${1}<!-- AAAA -->`), // CVE-2025-29775 (xml-crypto)
+	// CVE-2020-29509 to 29511 (encoding/xml): what was written again said something else.
+	malformed(onBytes("a name of two colons", `saml:NameID`, `saml::NameID`)),
+	malformed(onBytes("an attribute of two colons", ` InResponseTo=`, ` x::InResponseTo="_other" InResponseTo=`)),
+	onBytes("a prefix of no name", ` xmlns:saml=`, ` xmlns:="urn:other" xmlns:saml=`),
+	onBytes("a directive with a comment", `^(<\?xml[^>]*>)?`, `<!x<!-- -->>`),
+	onBytes("an attribute twice, the forged one first", ` InResponseTo=`, ` InResponseTo="_other" InResponseTo=`),
+	onBytes("an id twice, the forged one first", `(<[a-z0-9]+:Assertion[^>]*)( ID="[^"]*")`, `${1} ID="_evil"${2}`),
+	onBytes("text before the response", `^(<\?xml[^>]*>)?`, `${1}boss@example.com`),
+	onBytes("text after the response", `\z`, `boss@example.com`),
+	onBytes("a byte of zero after the response", `\z`, "\x00"),
+	onBytes("a space that is none of XML after the response", `\z`, "\u00a0"),
+	onBytes("a character by its number after the response", `\z`, `&#65;`),
+	onBytes("an entity after the response", `\z`, `&x;`),
+	onBytes("a comment after the response", `\z`, `<!-- x -->`),
+	onBytes("a processing instruction after the response", `\z`, `<?x y?>`),
+	onBytes("a second declaration after the response", `\z`, `<?xml version="1.0"?>`),
+	onBytes("CDATA after the response", `\z`, `<![CDATA[x]]>`),
+	onBytes("a DOCTYPE after the response", `\z`, `<!DOCTYPE x>`),
+	onBytes("an element after the response", `\z`, ` <x/>`),
+	onBytes("an element before the response", `^(<\?xml[^>]*>)?`, `${1}<x/>`),
+	malformed(onBytes("an end after the response", `\z`, `</x>`)),
+	onBytes("a beginning after the response", `\z`, `<x>`),
+	onBytes("half a tag after the response", `\z`, `<`),
+	// CVE-2022-39299 (passport-saml): one root was verified, another one read.
+	besideForged("a forged response after the genuine one", func(good, forged []byte) [][]byte { return [][]byte{good, forged} }),
+	besideForged("a forged response before the genuine one", func(good, forged []byte) [][]byte { return [][]byte{forged, good} }),
+	besideForged("the genuine response twice", func(good, _ []byte) [][]byte { return [][]byte{good, good} }),
 }
 
 // Seeds are, for a fuzzer, genuine responses that are signed in each way, and what each attack makes of one.

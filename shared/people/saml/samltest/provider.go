@@ -158,6 +158,7 @@ type Response struct {
 	Issued, From, Until                                 time.Duration // relative to Now
 	Conditions, ConfirmationAttrs, More                 string        // verbatim
 	Login                                               string        // verbatim
+	ConfirmationMethod                                  string
 	NoLogin                                             bool
 	ReferToNothing                                      bool // the signature refers to nothing in particular
 
@@ -171,7 +172,7 @@ type Response struct {
 func (p *Provider) Respond(r Request, email string, now time.Time) Response {
 	return Response{
 		Issuer: p.EntityID, AssertionIssuer: p.EntityID, InResponseTo: r.ID, ConfirmedFor: r.ID, Destination: r.ACSURL, Recipient: r.ACSURL,
-		Audience: r.Issuer, Status: "urn:oasis:names:tc:SAML:2.0:status:Success", ID: "_r" + rand.Text(), AssertionID: "_a" + rand.Text(),
+		Audience: r.Issuer, Status: "urn:oasis:names:tc:SAML:2.0:status:Success", ConfirmationMethod: "urn:oasis:names:tc:SAML:2.0:cm:bearer", ID: "_r" + rand.Text(), AssertionID: "_a" + rand.Text(),
 		NameID: email, Format: EmailFormat, Name: "Ada Lovelace", Now: now, Issued: -time.Second, From: -time.Minute, Until: 5 * time.Minute,
 		SignAssertion: true, Method: dsig.RSASHA256SignatureMethod, By: p.Signer, Canonicalizer: dsig.MakeC14N10ExclusiveCanonicalizerWithPrefixList(""),
 	}
@@ -217,7 +218,7 @@ func (s Response) assertion() string {
 	}
 	return `<saml:Assertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" Version="2.0" ID="` + s.AssertionID + `" IssueInstant="` + s.At(s.Issued) + `">` +
 		`<saml:Issuer>` + s.AssertionIssuer + `</saml:Issuer><saml:Subject><saml:NameID` + Attr("Format", s.Format) + `>` + html.EscapeString(s.NameID) + `</saml:NameID>` +
-		`<saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:bearer"><saml:SubjectConfirmationData` + subject +
+		`<saml:SubjectConfirmation` + Attr("Method", s.ConfirmationMethod) + `><saml:SubjectConfirmationData` + subject +
 		Attr("Recipient", s.Recipient) + Attr("InResponseTo", s.ConfirmedFor) + `/></saml:SubjectConfirmation></saml:Subject>` +
 		conditions + login + s.attributes() + `</saml:Assertion>`
 }

@@ -21,8 +21,8 @@ type claim struct {
 
 func claimKey(name string) table.Key { return table.Key{PK: domainPrefix + name, SK: "D"} }
 
-// holder is the organization that has proven a domain, "" when none has.
-func (s service) holder(ctx context.Context, name string) (string, error) {
+// findDomainHolder returns the organization that has proven a domain, "" when none has.
+func (s service) findDomainHolder(ctx context.Context, name string) (string, error) {
 	k := claimKey(name)
 	c, err := table.Read[claim](table.Within(ctx, k.PK), s.Table, k)
 	if fault.Is(err, fault.NotFound) {
@@ -31,8 +31,8 @@ func (s service) holder(ctx context.Context, name string) (string, error) {
 	return c.Org, fault.Wrap("read claim of "+name, err)
 }
 
-// gone tells whether an organization has ended. What it had claimed is free then, whoever forgot to give it back.
-func (s service) gone(ctx context.Context, org string) (bool, error) {
+// hasEnded reports whether an organization has ended. What it had claimed is free then, whoever forgot to give it back.
+func (s service) hasEnded(ctx context.Context, org string) (bool, error) {
 	k := identity.AccessKey(org)
 	a, err := table.Read[identity.Access](table.Within(ctx, k.PK), s.Table, k)
 	if fault.Is(err, fault.NotFound) {
@@ -41,9 +41,9 @@ func (s service) gone(ctx context.Context, org string) (bool, error) {
 	return a.Ended, fault.Wrap("read access of "+org, err)
 }
 
-// take is the write that gives the domain to org; nil when another organization has it, which is noted in d.
-func (s service) take(ctx context.Context, org string, d *domain) (*table.Write, error) {
-	have, err := s.holder(ctx, d.Name)
+// claimDomain returns the write that gives the domain to org; nil when another organization has it, which is noted in d.
+func (s service) claimDomain(ctx context.Context, org string, d *domain) (*table.Write, error) {
+	have, err := s.findDomainHolder(ctx, d.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (s service) take(ctx context.Context, org string, d *domain) (*table.Write,
 	if have != "" {
 		free := have == org
 		if !free {
-			if free, err = s.gone(ctx, have); err != nil {
+			if free, err = s.hasEnded(ctx, have); err != nil {
 				return nil, err
 			}
 		}
@@ -70,11 +70,11 @@ func (s service) take(ctx context.Context, org string, d *domain) (*table.Write,
 	return &w, nil
 }
 
-// takeAll is the writes that give the domains to org which nobody else has.
-func (s service) takeAll(ctx context.Context, org string, ds []*domain) ([]table.Write, error) {
+// claimDomains returns the writes that give the domains to org which nobody else has.
+func (s service) claimDomains(ctx context.Context, org string, ds []*domain) ([]table.Write, error) {
 	var out []table.Write
 	for _, d := range ds {
-		w, err := s.take(ctx, org, d)
+		w, err := s.claimDomain(ctx, org, d)
 		if err != nil {
 			return nil, err
 		}
@@ -85,21 +85,21 @@ func (s service) takeAll(ctx context.Context, org string, ds []*domain) ([]table
 	return out, nil
 }
 
-// giveBack is the writes that free the domains which was has proven and which are not in is.
-func giveBack(org string, was, is []domain) []table.Write {
+// releaseDomains returns the writes that free the domains which was has proven and which are not in is.
+func releaseDomains(org string, was, is []domain) []table.Write {
 	var out []table.Write
 	for _, d := range was {
 		kept := slices.ContainsFunc(is, func(o domain) bool { return o.Name == d.Name })
-		if d.proven() && !kept {
+		if d.isVerified() && !kept {
 			out = append(out, table.Delete(claimKey(d.Name), table.Any(table.Lacks("org"), table.Equal("org", org))))
 		}
 	}
 	return out
 }
 
-// mirror is the write that tells the record of the organization which domains demand single sign-on; sessions read it
-// there.
-func mirror(org string, names []string) table.Write {
+// recordEnforcedDomains returns the write by which the record of the organization says which domains demand single sign-on:
+// sessions read it there.
+func recordEnforcedDomains(org string, names []string) table.Write {
 	change := table.Remove("ssoDomains")
 	if len(names) > 0 {
 		change = table.Set("ssoDomains", names)
@@ -107,18 +107,18 @@ func mirror(org string, names []string) table.Write {
 	return table.Update(identity.OrganisationKey(org), []table.Change{change}, table.Exists())
 }
 
-// within lets a call touch the claims.
-func within(ctx context.Context) context.Context { return table.Within(ctx, domainPrefix) }
+// withClaims returns a context in which the store may touch the claims.
+func withClaims(ctx context.Context) context.Context { return table.Within(ctx, domainPrefix) }
 
-// expected is the condition that the setup is still the one that was read.
-func expected(have setup) table.Cond {
+// ifUnchanged returns the condition that the setup is still the one that was read.
+func ifUnchanged(have setup) table.Cond {
 	if have.Version == 0 {
 		return table.Absent()
 	}
 	return table.Equal("version", have.Version)
 }
 
-// changed explains a transaction that found something else than was read.
-func changed() error {
+// changedMeanwhile returns the error of a transaction that found something else than was read.
+func changedMeanwhile() error {
 	return fault.New(fault.Conflict, "single sign-on was changed by somebody else meanwhile: read it and try again")
 }

@@ -21,7 +21,7 @@ type completeInput struct {
 	RawBody []byte `contentType:"application/x-www-form-urlencoded"`
 }
 
-func (s service) complete(ctx context.Context, in *completeInput) (sessions.LoggedIn, error) {
+func (s service) completeLogin(ctx context.Context, in *completeInput) (sessions.LoggedIn, error) {
 	doc, err := readForm(in.Kind, in.RawBody)
 	if err != nil {
 		return sessions.LoggedIn{}, err
@@ -30,7 +30,7 @@ func (s service) complete(ctx context.Context, in *completeInput) (sessions.Logg
 	if err != nil {
 		return sessions.LoggedIn{}, addStartAgain(err)
 	}
-	org, have, a, err := s.believe(ctx, r)
+	org, have, a, err := s.verifyResponse(ctx, r)
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
@@ -39,7 +39,7 @@ func (s service) complete(ctx context.Context, in *completeInput) (sessions.Logg
 	if err != nil {
 		return sessions.LoggedIn{}, addStartAgain(err)
 	}
-	u, err := s.enter(ctx, org, have, who)
+	u, err := s.findOrCreateUser(ctx, org, have, who)
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
@@ -47,15 +47,15 @@ func (s service) complete(ctx context.Context, in *completeInput) (sessions.Logg
 	return s.sessions.Begin(ctx, u, sessions.How{Tenant: org, SSO: org})
 }
 
-// believe checks a response against the request that it says to answer, and uses both up. It gives the organization whose
-// provider sent it, and what that provider asserts.
-func (s service) believe(ctx context.Context, r *saml.Response) (string, setup, *saml.Assertion, error) {
+// verifyResponse checks a response against the request that it says to answer, and uses both up. It returns the organization
+// whose provider sent it, and what that provider asserts.
+func (s service) verifyResponse(ctx context.Context, r *saml.Response) (string, setup, *saml.Assertion, error) {
 	id := r.RequestID()
-	org, err := s.awaited(ctx, id)
+	org, err := s.findRequest(ctx, id)
 	if err != nil {
 		return "", setup{}, nil, err
 	}
-	have, err := s.read(ctx, org)
+	have, err := s.readSetup(ctx, org)
 	if fault.Is(err, fault.NotFound) {
 		err = refuseLogin("the organization has ended its single sign-on")
 	}
@@ -66,30 +66,31 @@ func (s service) believe(ctx context.Context, r *saml.Response) (string, setup, 
 	if err != nil {
 		return "", setup{}, nil, addStartAgain(err)
 	}
-	return org, have, a, s.use(ctx, org, id, a)
+	return org, have, a, s.useOnce(ctx, org, id, a)
 }
 
-// awaited is the organization that waits for the response to a request.
-func (s service) awaited(ctx context.Context, id string) (string, error) {
+// findRequest returns the organization that waits for the response to a request.
+func (s service) findRequest(ctx context.Context, id string) (string, error) {
 	r, err := table.Read[request](table.Within(ctx, requestPrefix), s.Table, s.requestKey(id))
 	if fault.Is(err, fault.NotFound) {
-		return "", unasked()
+		return "", refuseUnknownRequest()
 	}
 	return r.Org, fault.Wrap("read a request for single sign-on", err)
 }
 
-// unasked is about a response to a request that nobody made, that was answered already, or that is too old.
-func unasked() error {
+// refuseUnknownRequest returns the error of a response to a request that nobody made, that was answered already, or that is
+// too old.
+func refuseUnknownRequest() error {
 	return refuseLogin("it answers no request that is open: none was made, or it was answered already, or it is older than ten minutes")
 }
 
-// seenKey is where an assertion is noted that was used.
+// seenKey returns where an assertion is noted that was used.
 func (s service) seenKey(org, assertion string) table.Key {
 	return table.Key{PK: seenPrefix + identity.Digest(s.Settings.Pepper, "saml-assertion", org, assertion), SK: "A"}
 }
 
-// use makes sure that the request is answered once and the assertion used once, however many try at the same time.
-func (s service) use(ctx context.Context, org, id string, a *saml.Assertion) error {
+// useOnce makes sure that the request is answered once and the assertion used once, however many try at the same time.
+func (s service) useOnce(ctx context.Context, org, id string, a *saml.Assertion) error {
 	seen, err := table.Row(s.seenKey(org, a.ID), request{org})
 	if err != nil {
 		return err
@@ -98,15 +99,15 @@ func (s service) use(ctx context.Context, org, id string, a *saml.Assertion) err
 	err = s.Table.Transact(table.Within(ctx, requestPrefix, seenPrefix),
 		table.Delete(s.requestKey(id), table.Exists()), table.Put(seen, table.Absent()))
 	if _, again := errors.AsType[*table.ConditionError](err); again {
-		return unasked()
+		return refuseUnknownRequest()
 	}
 	return fault.Wrap("use an assertion for "+org, err)
 }
 
-// enter is the account of a person, as a member of the organization. A provider is believed about the domains that the
-// organization has proven, and about no others: it could name anybody.
-func (s service) enter(ctx context.Context, org string, have setup, who saml.Subject) (identity.User, error) {
-	if err := covered(have, who.Email); err != nil {
+// findOrCreateUser returns the account of a person, as a member of the organization. A provider is believed about the
+// domains that the organization has proven, and about no others: it could name anybody.
+func (s service) findOrCreateUser(ctx context.Context, org string, have setup, who saml.Subject) (identity.User, error) {
+	if err := checkEmailDomain(have, who.Email); err != nil {
 		return identity.User{}, err
 	}
 	u, err := s.accounts.Vouched(ctx, accounts.Claim{
@@ -115,35 +116,35 @@ func (s service) enter(ctx context.Context, org string, have setup, who saml.Sub
 	if err != nil {
 		return u, err
 	}
-	if err = covered(have, u.Email); err != nil { // an account of long ago, under an address that was the organization's then
+	if err = checkEmailDomain(have, u.Email); err != nil { // an account of long ago, under an address that was the organization's then
 		return u, err
 	}
-	return u, s.admit(ctx, org, have.DefaultRole, u)
+	return u, s.ensureMember(ctx, org, have.DefaultRole, u)
 }
 
-// covered refuses an address whose domain the organization has not proven.
-func covered(have setup, email string) error {
-	name, err := domainOf(email)
+// checkEmailDomain refuses an address whose domain the organization has not proven.
+func checkEmailDomain(have setup, email string) error {
+	name, err := emailDomain(email)
 	if err != nil {
 		return refuseLogin("the identity provider tells an e-mail address that is none")
 	}
-	if !have.proves(name) {
+	if !have.hasVerified(name) {
 		return fault.New(fault.Denied, "the organization has not proven %s to be its domain, so its identity provider is not believed about it", name)
 	}
 	return nil
 }
 
-// admit lets a member in, and makes one of who is none yet: with the role of an invitation, or else the default one.
-func (s service) admit(ctx context.Context, org, role string, u identity.User) error {
-	m, err := s.member(ctx, org, u)
+// ensureMember lets a member in, and makes one of who is none yet: with the role of an invitation, or else the default one.
+func (s service) ensureMember(ctx context.Context, org, role string, u identity.User) error {
+	m, err := s.readMember(ctx, org, u)
 	if fault.Is(err, fault.NotFound) {
 		if err = s.people.Accept(ctx, u, org); err == nil {
-			m, err = s.member(ctx, org, u)
+			m, err = s.readMember(ctx, org, u)
 		}
 	}
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return s.join(ctx, org, role, u)
+		return s.addMember(ctx, org, role, u)
 	case err != nil:
 		return err
 	case m.Disabled:
@@ -152,15 +153,15 @@ func (s service) admit(ctx context.Context, org, role string, u identity.User) e
 	return nil
 }
 
-func (s service) member(ctx context.Context, org string, u identity.User) (identity.Member, error) {
+func (s service) readMember(ctx context.Context, org string, u identity.User) (identity.Member, error) {
 	k := identity.MemberKey(org, u.ID)
 	m, err := table.Read[identity.Member](table.Within(ctx, k.PK), s.Table, k)
 	return m, fault.Wrap("read member "+u.ID+" of "+org, err)
 }
 
-// join makes a member with the default role.
-func (s service) join(ctx context.Context, org, role string, u identity.User) error {
-	_, err := s.policies(ctx, org, role)
+// addMember makes a member with the default role.
+func (s service) addMember(ctx context.Context, org, role string, u identity.User) error {
+	_, err := s.defaultRolePolicies(ctx, org, role)
 	if fault.Is(err, fault.Invalid) {
 		err = fault.Cause(fault.Denied, err, "the organization's default role is no more: an administrator has to set another with PUT /organisation/saml")
 	}

@@ -27,28 +27,28 @@ type configureInput struct {
 	Body Changed
 }
 
-// attempts bounds how often a change starts again because another one was faster.
-const attempts = 3
+// maxAttempts bounds how often a change starts again because another one was faster.
+const maxAttempts = 3
 
-func (s service) configure(ctx context.Context, in *configureInput) (SAML, error) {
+func (s service) setSettings(ctx context.Context, in *configureInput) (SAML, error) {
 	if err := s.requireBaseURL(); err != nil {
 		return SAML{}, err
 	}
-	told, err := s.told(ctx, in.Body)
+	told, err := s.readProvider(ctx, in.Body)
 	if err != nil {
 		return SAML{}, err
 	}
-	for range attempts {
-		out, err := s.reconfigure(ctx, in.Body, told)
+	for range maxAttempts {
+		out, err := s.trySetSettings(ctx, in.Body, told)
 		if _, raced := errors.AsType[*table.ConditionError](err); !raced {
 			return out, err
 		}
 	}
-	return SAML{}, changed()
+	return SAML{}, changedMeanwhile()
 }
 
-// told is the provider that the metadata of the body describe; nil when there are none.
-func (s service) told(ctx context.Context, body Changed) (*saml.Provider, error) {
+// readProvider returns the provider that the metadata of the body describe; nil when there are none.
+func (s service) readProvider(ctx context.Context, body Changed) (*saml.Provider, error) {
 	switch {
 	case body.MetadataXML.Null:
 		return nil, fault.New(fault.Invalid, "metadataXML: it cannot be null; DELETE /organisation/saml ends single sign-on")
@@ -57,7 +57,7 @@ func (s service) told(ctx context.Context, body Changed) (*saml.Provider, error)
 	case body.MetadataXML.Set():
 		return s.parseMetadata("metadataXML", []byte(body.MetadataXML.Value))
 	case body.MetadataURL.Set():
-		b, err := s.fetch(ctx, body.MetadataURL.Value)
+		b, err := s.fetchMetadata(ctx, body.MetadataURL.Value)
 		if err != nil {
 			return nil, err
 		}
@@ -75,38 +75,38 @@ func (s service) parseMetadata(field string, b []byte) (*saml.Provider, error) {
 	return p, nil
 }
 
-// reconfigure changes the setup once.
-func (s service) reconfigure(ctx context.Context, body Changed, told *saml.Provider) (SAML, error) {
+// trySetSettings changes the setup once.
+func (s service) trySetSettings(ctx context.Context, body Changed, told *saml.Provider) (SAML, error) {
 	c := identity.From(ctx)
-	have, err := s.read(ctx, c.Org)
+	have, err := s.readSetup(ctx, c.Org)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return SAML{}, err
 	}
-	next, err := s.apply(ctx, have, body, told)
+	next, err := s.applyChange(ctx, have, body, told)
 	if err != nil {
 		return SAML{}, err
 	}
-	claims, err := s.takeAll(ctx, c.Org, s.ask(ctx, next.Domains))
+	claims, err := s.claimDomains(ctx, c.Org, s.checkDomains(ctx, next.Domains))
 	if err != nil {
 		return SAML{}, err
 	}
-	if next.Enforced && len(next.proven()) == 0 {
+	if next.Enforced && len(next.verifiedDomains()) == 0 {
 		return SAML{}, fault.New(fault.Invalid, "enforced: no domain is proven yet, so nobody could get in: publish the TXT record of a domain first")
 	}
-	if err = s.store(ctx, have, next, claims); err != nil {
+	if err = s.storeSetup(ctx, have, next, claims); err != nil {
 		return SAML{}, err
 	}
-	out := s.shown(next)
+	out := s.describeSetup(next)
 	change := audit.Change{Target: c.Org, After: out}
 	if have.Version > 0 {
-		change.Before = s.shown(have)
+		change.Before = s.describeSetup(have)
 	}
 	audit.Note(ctx, change)
 	return out, nil
 }
 
-// apply is have with what the body changes.
-func (s service) apply(ctx context.Context, have setup, body Changed, told *saml.Provider) (setup, error) {
+// applyChange returns have with what the body changes.
+func (s service) applyChange(ctx context.Context, have setup, body Changed, told *saml.Provider) (setup, error) {
 	now, next := s.Clock.Now(), have
 	if have.Version == 0 {
 		next.Created, next.DefaultRole = now, identity.Viewer
@@ -114,11 +114,11 @@ func (s service) apply(ctx context.Context, have setup, body Changed, told *saml
 	next.Version, next.Updated = have.Version+1, now
 	next.Domains = slices.Clone(have.Domains)
 	for _, step := range []func() error{
-		func() error { return rename(ctx, &next, body, told) },
-		func() error { return s.assign(ctx, &next, body.DefaultRole) },
+		func() error { return setProvider(ctx, &next, body, told) },
+		func() error { return s.setDefaultRole(ctx, &next, body.DefaultRole) },
 		func() (err error) {
 			if body.Domains.Sent {
-				next.Domains, err = named(body.Domains.Value, have.Domains)
+				next.Domains, err = findOrAddDomains(body.Domains.Value, have.Domains)
 			}
 			return err
 		},
@@ -131,9 +131,9 @@ func (s service) apply(ctx context.Context, have setup, body Changed, told *saml
 	return next, nil
 }
 
-// rename sets the identity provider. Its word opens the account of any member, so that nobody sets it who does not hold
+// setProvider sets the identity provider. Its word opens the account of any member, so that nobody sets it who does not hold
 // whatever a member can.
-func rename(ctx context.Context, next *setup, body Changed, told *saml.Provider) error {
+func setProvider(ctx context.Context, next *setup, body Changed, told *saml.Provider) error {
 	if told == nil && next.EntityID == "" {
 		return fault.New(fault.Invalid, "metadataXML or metadataURL is needed the first time")
 	}
@@ -150,8 +150,8 @@ func rename(ctx context.Context, next *setup, body Changed, told *saml.Provider)
 	return nil
 }
 
-// assign sets the default role, when the caller could assign it.
-func (s service) assign(ctx context.Context, next *setup, role rest.Patch[string]) error {
+// setDefaultRole sets the default role, when the caller could assign it.
+func (s service) setDefaultRole(ctx context.Context, next *setup, role rest.Patch[string]) error {
 	if !role.Sent {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (s service) assign(ctx context.Context, next *setup, role rest.Patch[string
 	if name == "" {
 		name = identity.Viewer
 	}
-	policies, err := s.policies(ctx, c.Org, name)
+	policies, err := s.defaultRolePolicies(ctx, c.Org, name)
 	if err != nil {
 		return err
 	}
@@ -170,8 +170,8 @@ func (s service) assign(ctx context.Context, next *setup, role rest.Patch[string
 	return nil
 }
 
-// policies are those of a role that may be the default one.
-func (s service) policies(ctx context.Context, org, role string) ([]string, error) {
+// defaultRolePolicies returns those of a role that may be the default one.
+func (s service) defaultRolePolicies(ctx context.Context, org, role string) ([]string, error) {
 	if role == identity.Owner {
 		return nil, fault.New(fault.Invalid, "defaultRole: owner cannot be given to everybody who signs in; choose another role")
 	}
@@ -190,19 +190,19 @@ func (s service) policies(ctx context.Context, org, role string) ([]string, erro
 	return r.Policies, nil
 }
 
-// store writes the setup, the claims that come and go with it, and what the organization's record repeats, all or none.
-func (s service) store(ctx context.Context, have, next setup, claims []table.Write) error {
+// storeSetup writes the setup, the claims that come and go with it, and what the organization's record repeats, all or none.
+func (s service) storeSetup(ctx context.Context, have, next setup, claims []table.Write) error {
 	org := identity.From(ctx).Org
 	it, err := table.Row(identity.SSOKey(org), next)
 	if err != nil {
 		return err
 	}
-	writes := append([]table.Write{table.Put(it, expected(have))}, claims...)
-	writes = append(writes, giveBack(org, have.Domains, next.Domains)...)
-	if !slices.Equal(have.demanded(), next.demanded()) {
-		writes = append(writes, mirror(org, next.demanded()))
+	writes := append([]table.Write{table.Put(it, ifUnchanged(have))}, claims...)
+	writes = append(writes, releaseDomains(org, have.Domains, next.Domains)...)
+	if !slices.Equal(have.enforcedDomains(), next.enforcedDomains()) {
+		writes = append(writes, recordEnforcedDomains(org, next.enforcedDomains()))
 	}
-	return fault.Wrap("store single sign-on of "+org, s.Table.Transact(within(ctx), writes...))
+	return fault.Wrap("store single sign-on of "+org, s.Table.Transact(withClaims(ctx), writes...))
 }
 
 // Ended names the organization whose single sign-on ended.
@@ -210,23 +210,23 @@ type Ended struct {
 	ID string `json:"id" doc:"The organization"`
 }
 
-func (s service) remove(ctx context.Context, _ *struct{}) (Ended, error) {
+func (s service) deleteSettings(ctx context.Context, _ *struct{}) (Ended, error) {
 	org := identity.From(ctx).Org
-	have, err := s.read(ctx, org)
+	have, err := s.readSetup(ctx, org)
 	if err != nil {
 		return Ended{}, err
 	}
-	writes := append([]table.Write{table.Delete(identity.SSOKey(org), expected(have))}, giveBack(org, have.Domains, nil)...)
-	if len(have.demanded()) > 0 {
-		writes = append(writes, mirror(org, nil))
+	writes := append([]table.Write{table.Delete(identity.SSOKey(org), ifUnchanged(have))}, releaseDomains(org, have.Domains, nil)...)
+	if len(have.enforcedDomains()) > 0 {
+		writes = append(writes, recordEnforcedDomains(org, nil))
 	}
-	err = s.Table.Transact(within(ctx), writes...)
+	err = s.Table.Transact(withClaims(ctx), writes...)
 	if _, raced := errors.AsType[*table.ConditionError](err); raced {
-		return Ended{}, changed()
+		return Ended{}, changedMeanwhile()
 	}
 	if err != nil {
 		return Ended{}, fault.Wrap("end single sign-on of "+org, err)
 	}
-	audit.Note(ctx, audit.Change{Target: org, Before: s.shown(have)})
+	audit.Note(ctx, audit.Change{Target: org, Before: s.describeSetup(have)})
 	return Ended{org}, nil
 }

@@ -25,25 +25,25 @@ type domain struct {
 	Reason   string    `json:"reason,omitempty"` // why the last check did not prove it
 }
 
-func (d domain) proven() bool { return !d.Verified.IsZero() }
+func (d domain) isVerified() bool { return !d.Verified.IsZero() }
 
 func (d domain) txtName() string { return "_lamplighter-challenge." + d.Name }
 
 func (d domain) txtValue() string { return "lamplighter-domain-verification=" + d.Token }
 
-func (d domain) shown() Domain {
-	out := Domain{Name: d.Name, Verified: d.proven(), TXTName: d.txtName(), TXTValue: d.txtValue(), Reason: d.Reason}
-	if d.proven() {
+func (d domain) describe() Domain {
+	out := Domain{Name: d.Name, Verified: d.isVerified(), TXTName: d.txtName(), TXTValue: d.txtValue(), Reason: d.Reason}
+	if d.isVerified() {
 		out.VerifiedAt = &d.Verified
 	}
 	return out
 }
 
-// named finds the domains under names, each under its one spelling, and makes those that are not among have.
-func named(names []string, have []domain) ([]domain, error) {
+// findOrAddDomains finds the domains under names, each under its one spelling, and makes those that are not among have.
+func findOrAddDomains(names []string, have []domain) ([]domain, error) {
 	out := make([]domain, 0, len(names))
 	for _, raw := range names {
-		name, err := domainName(raw)
+		name, err := parseDomain(raw)
 		if err != nil {
 			return nil, err
 		}
@@ -60,9 +60,9 @@ func named(names []string, have []domain) ([]domain, error) {
 	return out, nil
 }
 
-// domainName brings a mail domain into its one spelling, and refuses what can belong to no organization.
-func domainName(raw string) (string, error) {
-	name, err := domainOf("x@" + strings.TrimSuffix(strings.TrimSpace(raw), "."))
+// parseDomain brings a mail domain into its one spelling, and refuses what can belong to no organization.
+func parseDomain(raw string) (string, error) {
+	name, err := emailDomain("x@" + strings.TrimSuffix(strings.TrimSpace(raw), "."))
 	if err != nil {
 		return "", fault.Cause(fault.Invalid, err, "domains: %.64q is not a domain name; write it as example.com", raw)
 	}
@@ -72,8 +72,8 @@ func domainName(raw string) (string, error) {
 	return name, nil
 }
 
-// domainOf is the part of an address after the @.
-func domainOf(email string) (string, error) {
+// emailDomain returns the part of an address after the @.
+func emailDomain(email string) (string, error) {
 	address, err := identity.Address(email)
 	_, name, _ := strings.Cut(address, "@")
 	return name, err
@@ -93,24 +93,24 @@ var mailProviders = func() map[string]bool {
 }()
 
 const (
-	lookupTime  = 3 * time.Second // one question to DNS
+	lookupTimeout  = 3 * time.Second // one question to DNS
 	lookupTries = 2
-	lookupWidth = 5 // domains that are asked for at once
+	maxParallelLookups = 5 // domains that are asked for at once
 )
 
-// ask looks in DNS for the proof of each domain that is not proven yet, and notes what it found. It gives those that can
+// checkDomains looks in DNS for the proof of each domain that is not proven yet, and notes what it found. It returns those that can
 // now be claimed.
-func (s service) ask(ctx context.Context, ds []domain) []*domain {
+func (s service) checkDomains(ctx context.Context, ds []domain) []*domain {
 	found := make([]bool, len(ds))
-	free := make(chan struct{}, lookupWidth)
+	free := make(chan struct{}, maxParallelLookups)
 	var wg sync.WaitGroup
 	for i := range ds {
-		if ds[i].proven() {
+		if ds[i].isVerified() {
 			continue
 		}
 		free <- struct{}{}
 		wg.Go(func() {
-			found[i], ds[i].Reason = s.published(ctx, ds[i])
+			found[i], ds[i].Reason = s.checkTXTRecord(ctx, ds[i])
 			<-free
 		})
 	}
@@ -124,12 +124,12 @@ func (s service) ask(ctx context.Context, ds []domain) []*domain {
 	return out
 }
 
-// published tells whether the record of d is in DNS, and if not, what is wrong.
-func (s service) published(ctx context.Context, d domain) (bool, string) {
+// checkTXTRecord reports whether the record of d is in DNS, and if not, what is wrong.
+func (s service) checkTXTRecord(ctx context.Context, d domain) (bool, string) {
 	var records []string
 	var err error
 	for range lookupTries {
-		if records, err = s.lookUp(ctx, d.txtName()); !again(err) {
+		if records, err = s.lookUpTXT(ctx, d.txtName()); !isRetryable(err) {
 			break
 		}
 	}
@@ -145,14 +145,14 @@ func (s service) published(ctx context.Context, d domain) (bool, string) {
 	return false, "DNS did not answer: check again later"
 }
 
-func (s service) lookUp(ctx context.Context, name string) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookupTime)
+func (s service) lookUpTXT(ctx context.Context, name string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	return s.Resolver.LookupTXT(ctx, name)
 }
 
-// again tells whether a question to DNS is worth another try.
-func again(err error) bool {
+// isRetryable reports whether a question to DNS is worth another try.
+func isRetryable(err error) bool {
 	e, ok := errors.AsType[*net.DNSError](err)
 	return ok && (e.IsTimeout || e.IsTemporary) && !e.IsNotFound
 }

@@ -45,16 +45,16 @@ func TestADomainBelongsToOneOrganization(t *testing.T) {
 
 func TestTwoOrganizationsProveOneDomainAtOnce(t *testing.T) {
 	h, w := newHouse(t), newProvider()
-	tenants := make([]*tenant, 8)
-	for i := range tenants {
-		tenants[i] = h.found(fmt.Sprintf("owner@org%d.test", i))
-		tenants[i].set(map[string]any{"metadataXML": string(w.Metadata()), "domains": []string{"example.com"}})
-		d := domainsOf(tenants[i].get())["example.com"]
+	organisations := make([]*tenant, 8)
+	for i := range organisations {
+		organisations[i] = h.found(fmt.Sprintf("owner@org%d.test", i))
+		organisations[i].set(map[string]any{"metadataXML": string(w.Metadata()), "domains": []string{"example.com"}})
+		d := domainsOf(organisations[i].get())["example.com"]
 		h.dns.Publish(d["txtName"].(string), d["txtValue"].(string))
 	}
 	var proven atomic.Int64
 	var wg sync.WaitGroup
-	for _, o := range tenants {
+	for _, o := range organisations {
 		wg.Go(func() {
 			if a := o.ask(identity.Owner, http.MethodPut, map[string]any{}); a.status != http.StatusOK {
 				t.Errorf("status %d: %s", a.status, a.body)
@@ -131,11 +131,11 @@ func TestEnforcingNeedsAProvenDomain(t *testing.T) {
 func TestADomainIsTakenOnCondition(t *testing.T) {
 	h := newHouse(t)
 	s := newService(h.p)
-	first, err := s.take(anywhere(), "org_1", &domain{Name: "example.com"})
+	first, err := s.claimDomain(anywhere(), "org_1", &domain{Name: "example.com"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := s.take(anywhere(), "org_2", &domain{Name: "example.com"})
+	second, err := s.claimDomain(anywhere(), "org_2", &domain{Name: "example.com"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,22 +12,22 @@ import (
 
 const fetchTries = 2
 
-// fetch gets metadata from an address that a user gave: through the guard, once, and never again by itself.
-func (s service) fetch(ctx context.Context, address string) ([]byte, error) {
+// fetchMetadata gets metadata from an address that a user gave: through ssrfguard, once, and never again by itself.
+func (s service) fetchMetadata(ctx context.Context, address string) ([]byte, error) {
 	client := ssrfguard.Policy{Private: s.Settings.PrivateAddresses}.Client()
 	var err error
 	for range fetchTries {
 		var b []byte
 		var retry bool
-		if b, retry, err = get(ctx, client, address); !retry {
+		if b, retry, err = fetchOnce(ctx, client, address); !retry {
 			return b, err
 		}
 	}
 	return nil, err
 }
 
-// get asks once, and tells whether asking again could help. What the other side says is shown to nobody.
-func get(ctx context.Context, client *http.Client, address string) (b []byte, retry bool, err error) {
+// fetchOnce asks once, and reports whether asking again could help. What the other side says is shown to nobody.
+func fetchOnce(ctx context.Context, client *http.Client, address string) (b []byte, retry bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, false, fault.Cause(fault.Invalid, err, "metadataURL: it is not the address of a document")
@@ -41,7 +41,7 @@ func get(ctx context.Context, client *http.Client, address string) (b []byte, re
 	}
 	defer func() { _ = w.Body.Close() }()
 	if w.StatusCode != http.StatusOK {
-		return nil, w.StatusCode >= http.StatusInternalServerError, unfetched(w.StatusCode)
+		return nil, w.StatusCode >= http.StatusInternalServerError, refuseStatus(w.StatusCode)
 	}
 	if b, err = ssrfguard.Read(w.Body, saml.MaxMetadata); err != nil {
 		return nil, false, fault.Cause(fault.Invalid, err, "metadataURL: the document could not be read, or is larger than 1 MiB")
@@ -49,7 +49,7 @@ func get(ctx context.Context, client *http.Client, address string) (b []byte, re
 	return b, false, nil
 }
 
-func unfetched(status int) error {
+func refuseStatus(status int) error {
 	why := ""
 	if status >= 300 && status < 400 {
 		why = "; redirects are not followed, name the address itself"

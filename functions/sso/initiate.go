@@ -24,13 +24,13 @@ type request struct {
 	Org string `json:"org"`
 }
 
-// requestKey is where a request is found by its id, which is not in the key.
+// requestKey returns where a request is found by its id, which is not in the key.
 func (s service) requestKey(id string) table.Key {
 	return table.Key{PK: requestPrefix + identity.Digest(s.Settings.Pepper, "saml-request", id), SK: "R"}
 }
 
-// perSource is how many requests one address can begin: an office, not a flood.
-var perSource = ratelimit.Rule{Name: "saml", Max: 600, Per: 10 * time.Minute}
+// sourceRateLimit is how many requests one address can begin: an office, not a flood.
+var sourceRateLimit = ratelimit.Rule{Name: "saml", Max: 600, Per: 10 * time.Minute}
 
 type initiateInput struct {
 	Body struct {
@@ -44,44 +44,44 @@ type Initiated struct {
 	RedirectURL string `json:"redirectURL" doc:"Send the browser there"`
 }
 
-func (s service) initiate(ctx context.Context, in *initiateInput) (Initiated, error) {
+func (s service) initiateLogin(ctx context.Context, in *initiateInput) (Initiated, error) {
 	var out Initiated
 	if err := s.requireBaseURL(); err != nil {
 		return out, err
 	}
-	name, err := chosen(in.Body.Email, in.Body.Domain)
+	name, err := requestedDomain(in.Body.Email, in.Body.Domain)
 	if err != nil {
 		return out, err
 	}
-	if err = s.paced(ctx); err != nil {
+	if err = s.checkRateLimit(ctx); err != nil {
 		return out, err
 	}
-	org, have, err := s.providerOf(ctx, name)
+	org, have, err := s.findProvider(ctx, name)
 	if err != nil {
 		return out, err
 	}
 	r := saml.AuthnRequest{ID: "_" + strings.ToLower(rand.Text()), RelayState: rand.Text(), IssuedAt: s.Clock.Now()}
-	if err = s.await(ctx, r.ID, org); err != nil {
+	if err = s.storeRequest(ctx, r.ID, org); err != nil {
 		return out, err
 	}
 	out.RedirectURL, err = s.serviceProvider().RedirectURL(have.Provider, r)
 	return out, err
 }
 
-// chosen is the domain that a request is about.
-func chosen(email, domain string) (string, error) {
+// requestedDomain returns the domain that a request is about.
+func requestedDomain(email, domain string) (string, error) {
 	if (email == "") == (domain == "") {
 		return "", fault.New(fault.Invalid, "email, domain: send one of them")
 	}
 	if email == "" {
 		email = "x@" + strings.TrimSuffix(strings.TrimSpace(domain), ".")
 	}
-	return domainOf(email)
+	return emailDomain(email)
 }
 
-// paced refuses one source that begins too often. A count that cannot be kept stops nobody.
-func (s service) paced(ctx context.Context) error {
-	ok, err := ratelimit.Take(ctx, s.Table, s.Clock.Now(), perSource, ratelimit.Source(rest.SourceIP(ctx)))
+// checkRateLimit refuses one source that begins too often. A count that cannot be kept stops nobody.
+func (s service) checkRateLimit(ctx context.Context) error {
+	ok, err := ratelimit.Take(ctx, s.Table, s.Clock.Now(), sourceRateLimit, ratelimit.Source(rest.SourceIP(ctx)))
 	if err != nil {
 		s.Log.WarnContext(ctx, "sign-ons are not counted", "error", err.Error())
 	}
@@ -91,36 +91,36 @@ func (s service) paced(ctx context.Context) error {
 	return nil
 }
 
-// providerOf finds the organization that has proven a domain, with its provider.
-func (s service) providerOf(ctx context.Context, name string) (string, setup, error) {
+// findProvider finds the organization that has proven a domain, with its provider.
+func (s service) findProvider(ctx context.Context, name string) (string, setup, error) {
 	none := fault.New(fault.Invalid, "there is no single sign-on for %s: log in with POST /auth/login", name)
-	org, err := s.holder(ctx, name)
+	org, err := s.findDomainHolder(ctx, name)
 	if err != nil || org == "" {
-		return "", setup{}, orElse(err, none)
+		return "", setup{}, firstError(err, none)
 	}
-	have, err := s.read(ctx, org)
+	have, err := s.readSetup(ctx, org)
 	if fault.Is(err, fault.NotFound) {
 		return "", setup{}, none
 	}
 	if err != nil {
 		return "", setup{}, err
 	}
-	over, err := s.gone(ctx, org)
-	if err != nil || over || !have.proves(name) {
-		return "", setup{}, orElse(err, none)
+	over, err := s.hasEnded(ctx, org)
+	if err != nil || over || !have.hasVerified(name) {
+		return "", setup{}, firstError(err, none)
 	}
 	return org, have, nil
 }
 
-func orElse(err, otherwise error) error {
+func firstError(err, otherwise error) error {
 	if err != nil {
 		return err
 	}
 	return otherwise
 }
 
-// await remembers a request for as long as it may be answered.
-func (s service) await(ctx context.Context, id, org string) error {
+// storeRequest remembers a request for as long as it may be answered.
+func (s service) storeRequest(ctx context.Context, id, org string) error {
 	it, err := table.Row(s.requestKey(id), request{org})
 	if err != nil {
 		return err

@@ -61,8 +61,8 @@ func TestInitiate(t *testing.T) {
 
 func TestInitiateIsPaced(t *testing.T) {
 	h, _, _ := connected(t)
-	all := ratelimit.Count(h.p.Clock.Now(), perSource, "192.0.2.1") // where httptest says requests come from
-	all.Changes[0] = table.Add("n", perSource.Max-1)
+	all := ratelimit.Count(h.p.Clock.Now(), sourceRateLimit, "192.0.2.1") // where httptest says requests come from
+	all.Changes[0] = table.Add("n", sourceRateLimit.Max-1)
 	if _, err := h.p.Table.Write(anywhere(), all); err != nil {
 		t.Fatal(err)
 	}
@@ -75,8 +75,8 @@ func TestInitiateIsPaced(t *testing.T) {
 // Whoever has one IPv6 address has all of its /64: they are paced as one.
 func TestInitiateIsPacedForANetwork(t *testing.T) {
 	h, _, _ := connected(t)
-	all := ratelimit.Count(h.p.Clock.Now(), perSource, "2001:db8:0:1::/64")
-	all.Changes[0] = table.Add("n", perSource.Max)
+	all := ratelimit.Count(h.p.Clock.Now(), sourceRateLimit, "2001:db8:0:1::/64")
+	all.Changes[0] = table.Add("n", sourceRateLimit.Max)
 	if _, err := h.p.Table.Write(anywhere(), all); err != nil {
 		t.Fatal(err)
 	}

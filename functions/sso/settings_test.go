@@ -151,7 +151,7 @@ func TestChangesAreOnRecord(t *testing.T) {
 func TestTwoChangesAtOnce(t *testing.T) {
 	h, o, _ := connected(t)
 	s := newService(h.p)
-	have, err := s.read(anywhere(), o.org)
+	have, err := s.readSetup(anywhere(), o.org)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestTwoChangesAtOnce(t *testing.T) {
 	ctx := identity.With(anywhere(), o.caller(identity.Owner))
 	next := have
 	next.Version++
-	if err = s.store(ctx, have, next, nil); !fault.Is(err, fault.Conflict) {
+	if err = s.storeSetup(ctx, have, next, nil); !fault.Is(err, fault.Conflict) {
 		t.Errorf("written over another change: %v", err)
 	}
 	if got := o.get()["defaultRole"]; got != identity.Editor {

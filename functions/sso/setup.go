@@ -27,8 +27,8 @@ type setup struct {
 	Updated     time.Time `json:"updated"`
 }
 
-// read reads the setup of org; fault.NotFound when it has none.
-func (s service) read(ctx context.Context, org string) (setup, error) {
+// readSetup reads the setup of org; fault.NotFound when it has none.
+func (s service) readSetup(ctx context.Context, org string) (setup, error) {
 	k := identity.SSOKey(org)
 	out, err := table.Read[setup](table.Within(ctx, k.PK), s.Table, k)
 	if fault.Is(err, fault.NotFound) {
@@ -37,26 +37,26 @@ func (s service) read(ctx context.Context, org string) (setup, error) {
 	return out, fault.Wrap("read single sign-on of "+org, err)
 }
 
-// proves tells whether the organization has proven the domain to be its own.
-func (s setup) proves(name string) bool { return slices.Contains(s.proven(), name) }
+// hasVerified reports whether the organization has proven the domain to be its own.
+func (s setup) hasVerified(name string) bool { return slices.Contains(s.verifiedDomains(), name) }
 
-// proven are the domains that are.
-func (s setup) proven() []string {
+// verifiedDomains returns the names of the domains that the organization has proven.
+func (s setup) verifiedDomains() []string {
 	var out []string
 	for _, d := range s.Domains {
-		if d.proven() {
+		if d.isVerified() {
 			out = append(out, d.Name)
 		}
 	}
 	return out
 }
 
-// demanded are the domains whose members must use single sign-on: what the record of the organization repeats.
-func (s setup) demanded() []string {
+// enforcedDomains returns the domains whose members must use single sign-on: what the record of the organization repeats.
+func (s setup) enforcedDomains() []string {
 	if !s.Enforced {
 		return nil
 	}
-	return s.proven()
+	return s.verifiedDomains()
 }
 
 // SAML is the settings of single sign-on as clients see them.
@@ -90,16 +90,16 @@ type Domain struct {
 	Reason     string     `json:"reason" doc:"Why it is not proven, as of the last check"`
 }
 
-func (s service) settings(ctx context.Context, _ *struct{}) (SAML, error) {
-	have, err := s.read(ctx, identity.From(ctx).Org)
+func (s service) getSettings(ctx context.Context, _ *struct{}) (SAML, error) {
+	have, err := s.readSetup(ctx, identity.From(ctx).Org)
 	if err != nil {
 		return SAML{}, err
 	}
-	return s.shown(have), nil
+	return s.describeSetup(have), nil
 }
 
-// shown is a setup as clients see it.
-func (s service) shown(c setup) SAML {
+// describeSetup returns a setup as clients see it.
+func (s service) describeSetup(c setup) SAML {
 	out := SAML{
 		EntityID: c.EntityID, SSOURL: c.SSOURL, Certificates: []Certificate{}, MetadataURL: c.MetadataURL, Domains: []Domain{},
 		DefaultRole: c.DefaultRole, Enforced: c.Enforced, OurEntityID: s.serviceProvider().EntityID, OurACSURL: s.serviceProvider().ACSURL,
@@ -114,7 +114,7 @@ func (s service) shown(c setup) SAML {
 		out.Certificates = append(out.Certificates, shown)
 	}
 	for _, d := range c.Domains {
-		out.Domains = append(out.Domains, d.shown())
+		out.Domains = append(out.Domains, d.describe())
 	}
 	return out
 }

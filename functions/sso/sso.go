@@ -58,7 +58,7 @@ func SignIn(p *platform.Platform) *rest.Group {
 		Summary: "Begin single sign-on",
 		Description: "Send the browser to redirectURL within ten minutes; the identity provider sends it on to POST /auth/saml/acs. " +
 			"Only the domain counts, so that the answer tells nothing of who has an account. 403: too many of these from one address.",
-	}, s.initiate)
+	}, s.initiateLogin)
 	rest.Handle(g, rest.Op{
 		ID: "completeSAML", Method: http.MethodPost, Path: acsPath, Public: true, Statuses: refusals,
 		Summary: "Complete single sign-on",
@@ -67,7 +67,7 @@ func SignIn(p *platform.Platform) *rest.Group {
 			"and who is disabled stays out. The session works in this organization only. " +
 			"A response that answers no request of ours is refused, and so is one that was used before; RelayState is not looked at, and nothing is ever redirected. 400: no response of SAML; 401: one that is not believed; " +
 			"403: a person who may not come in, or whose address has a domain that the organization has not proven.",
-	}, s.complete)
+	}, s.completeLogin)
 	rest.Handle(g, rest.Op{
 		ID: "getSAMLMetadata", Method: http.MethodGet, Path: metadataPath, Public: true, Statuses: []int{http.StatusBadRequest},
 		Summary:     "What identity providers have to know of us",
@@ -86,7 +86,7 @@ func Settings(p *platform.Platform) *rest.Group {
 		ID: "getSAMLSettings", Method: http.MethodGet, Path: path, Policy: "organisation:read", Statuses: []int{http.StatusNotFound},
 		Summary:     "Read the settings of single sign-on",
 		Description: "With the TXT record that proves each domain. 404 while there are no settings.",
-	}, s.settings)
+	}, s.getSettings)
 	rest.Handle(g, rest.Op{
 		ID: "setSAMLSettings", Method: http.MethodPut, Path: path, Policy: "organisation:write",
 		Statuses: []int{http.StatusBadRequest, http.StatusConflict},
@@ -95,11 +95,11 @@ func Settings(p *platform.Platform) *rest.Group {
 			"so that PUT {} checks again. A domain belongs to the one organization that has proven it. " +
 			"Whoever names the identity provider decides who can sign in as whom: only a caller who holds every policy may set or change it. Nobody sets a default role that they could not assign. " +
 			"While enforced, a member with an address of a proven domain gets into the organization by single sign-on only; its owners may use their passwords still.",
-	}, s.configure)
+	}, s.setSettings)
 	rest.Handle(g, rest.Op{
 		ID: "deleteSAMLSettings", Method: http.MethodDelete, Path: path, Policy: "organisation:write",
 		Statuses: []int{http.StatusNotFound, http.StatusConflict},
 		Summary:  "End single sign-on", Description: "Gives the domains back. Members stay members, and use their passwords; who has none resets it with POST /auth/password/forget.",
-	}, s.remove)
+	}, s.deleteSettings)
 	return g
 }

@@ -198,7 +198,8 @@ var (
 	}
 )
 
-// Subject returns who it is; fault.Unauthenticated when it tells nobody with an e-mail address. The address is the NameID when that is one by its format, else an attribute.
+// Subject returns who it is; fault.Unauthenticated when it tells nobody with an e-mail address. The address is the NameID
+// when that is one by its format, else an attribute.
 func (a *Assertion) Subject() (Subject, error) {
 	s := a.content.Subjects[0]
 	if len(s.Names) != 1 || strings.TrimSpace(s.Names[0].Value) == "" {

@@ -23,8 +23,8 @@ var (
 )
 
 // checkXMLLimits looks over a document without parsing it: how deep it nests, how many tags it has, and that it holds
-// nothing but one root with tags and text. In well-formed XML "<" stands nowhere else but at the beginning of markup. Metadata, which people write,
-// may have comments, but no DOCTYPE either.
+// nothing but one root with tags and text. In well-formed XML "<" stands nowhere else but at the beginning of markup.
+// Metadata, which people write, may have comments, but no DOCTYPE either.
 func checkXMLLimits(b []byte, comments bool) error {
 	b, err := skipDeclaration(b)
 	if err != nil {

@@ -16,8 +16,8 @@ const (
 	signatureNS = "http://www.w3.org/2000/09/xmldsig#"
 )
 
-// refuse returns the error of a response that is not believed. Why is told to whoever sent it: an administrator has to mend it, and it
-// says nothing of what would be believed.
+// refuse returns the error of a response that is not believed. Why is told to whoever sent it: an administrator has to mend
+// it, and it says nothing of what would be believed.
 func refuse(why string) error {
 	return fault.New(fault.Unauthenticated, "SAMLResponse: %s", why)
 }
@@ -28,10 +28,10 @@ type Response struct {
 	signed          []*etree.Element // root, assertion, or both
 }
 
-// ParseResponse reads a response, and refuses every other shape than this: a Response with one Assertion in it, which is the only
-// one in the whole document; each of the two with at most one Signature, at least one in all, that signs it and nothing
-// else; no two elements with one id; nothing encrypted. Wrapped, doubled and moved parts do not fit. What is no response at all is
-// fault.Invalid, and what is refused is fault.Unauthenticated.
+// ParseResponse reads a response, and refuses every other shape than this: a Response with one Assertion in it, which is the
+// only one in the whole document; each of the two with at most one Signature, at least one in all, that signs it and nothing
+// else; no two elements with one id; nothing encrypted. Wrapped, doubled and moved parts do not fit. What is no response at
+// all is fault.Invalid, and what is refused is fault.Unauthenticated.
 func ParseResponse(b []byte) (*Response, error) {
 	if err := checkResponseLimits(b); err != nil {
 		return nil, err

@@ -93,8 +93,8 @@ var mailProviders = func() map[string]bool {
 }()
 
 const (
-	lookupTimeout  = 3 * time.Second // one question to DNS
-	lookupTries = 2
+	lookupTimeout      = 3 * time.Second // one question to DNS
+	lookupTries        = 2
 	maxParallelLookups = 5 // domains that are asked for at once
 )
 

@@ -39,7 +39,7 @@ var realWaits = map[string]struct {
 var waits = []string{"After", "AfterFunc", "NewTicker", "NewTimer", "Sleep", "Tick"}
 
 // Whoever waits for a while waits too long on a quick machine and too briefly on a busy one.
-func TestTestsDoNotWaitOnRealTime(t *testing.T) {
+func TestWaits_OnRealTimeAreListedWithTheirReason(t *testing.T) {
 	eachTestFile(t, func(path string, f *ast.File) {
 		n := len(calls(f, "time", waits...)) + len(calls(f, "System", "Sleep"))
 		if most := realWaits[path].most; n > most {
@@ -50,7 +50,7 @@ func TestTestsDoNotWaitOnRealTime(t *testing.T) {
 }
 
 // A failure that cannot be repeated is half of one.
-func TestRandomTestsTakeASeed(t *testing.T) {
+func TestRandomNumbers_OfTestsHaveASeed(t *testing.T) {
 	eachTestFile(t, func(path string, f *ast.File) {
 		if filepath.Dir(path) == "shared/testkit/seed" || !slices.ContainsFunc(f.Imports, func(i *ast.ImportSpec) bool {
 			return strings.HasPrefix(i.Path.Value, `"math/rand`)

@@ -23,6 +23,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 const (
@@ -352,6 +353,7 @@ func TestALongExportGoesOnWhereItStopped(t *testing.T) {
 
 // A Lambda answers with 6 MB at most, and its answer is a string of JSON: each quotation mark in it takes two bytes.
 func TestAnExportFitsIntoTheAnswerOfALambda(t *testing.T) {
+	race.SkipSequential(t)
 	const most = 6 << 20
 	a := newAPI(t)
 	quotes := strings.Repeat(`"`, 450)

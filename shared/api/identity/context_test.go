@@ -12,6 +12,7 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
+	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
@@ -32,6 +33,7 @@ func TestTheCallerSurvivesTheGateway(t *testing.T) {
 
 // Whoever it is, with whatever grants: the function knows the same caller as the authorizer, but for the ids of assignments.
 func TestEverySetOfGrantsSurvivesTheGateway(t *testing.T) {
+	race.SkipSequential(t)
 	d := dice{seed.Fixed(t, 7, 1974)}
 	for range 500 {
 		a, stored := d.member("org_1")

@@ -15,6 +15,7 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
@@ -217,6 +218,7 @@ func cedarOf(t *testing.T, org string, a identity.Access, grants []grant.Grant) 
 // TestDecisionsAgreeWithCedar holds 20,000 random decisions against an independent engine: members with up to five grants of
 // system roles and roles of their own, asked about everything of their own organization and of another one.
 func TestDecisionsAgreeWithCedar(t *testing.T) {
+	race.SkipSequential(t)
 	const members, questions = 1_000, 20
 	w, d := newWorld(t), dice{seed.Fixed(t, 3, 1974)}
 	yes := 0
@@ -245,6 +247,7 @@ func TestDecisionsAgreeWithCedar(t *testing.T) {
 
 // TestScopesSayWhatAllowsSays holds the two ways to ask against each other: where may I, and may I there.
 func TestScopesSayWhatAllowsSays(t *testing.T) {
+	race.SkipSequential(t)
 	w, d := newWorld(t), dice{seed.Fixed(t, 4, 1974)}
 	for range 300 {
 		org := pick(d, orgs)
@@ -279,6 +282,7 @@ func (w *world) permitted(c identity.Caller) map[string]bool {
 }
 
 func TestOneMoreGrantNeverTakesAnythingAway(t *testing.T) {
+	race.SkipSequential(t)
 	w, d := newWorld(t), dice{seed.Fixed(t, 5, 1974)}
 	for range 100 {
 		a, grants := d.member("org_1")
@@ -294,6 +298,7 @@ func TestOneMoreGrantNeverTakesAnythingAway(t *testing.T) {
 }
 
 func TestTheOrderOfGrantsDoesNotMatter(t *testing.T) {
+	race.SkipSequential(t)
 	w, d := newWorld(t), dice{seed.Fixed(t, 6, 1974)}
 	for range 100 {
 		a, grants := d.member("org_1")

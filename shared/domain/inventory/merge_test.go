@@ -10,12 +10,14 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
 // TestSegmentsMergeInAnyOrder applies the same changes in many orders, each some times over, cut and compacted at random,
 // and wants the same index each time.
 func TestSegmentsMergeInAnyOrder(t *testing.T) {
+	race.SkipSequential(t)
 	for n := range uint64(60) {
 		r := seed.Fixed(t, n, 1)
 		segments := randomSegments(r)
@@ -101,6 +103,7 @@ func (st *state) dump() string {
 }
 
 func TestSegmentsReadWhatWasWritten(t *testing.T) {
+	race.SkipSequential(t)
 	g := newSegment()
 	for n := range 5000 {
 		f := instance(n)

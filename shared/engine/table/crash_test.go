@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
@@ -60,7 +61,7 @@ func crashWrite(k table.Key, i int) table.Write {
 
 func TestNoAcknowledgedWriteIsLostToKill(t *testing.T) {
 	rounds := 5
-	if testing.Short() {
+	if testing.Short() || race.Enabled {
 		rounds = 2
 	}
 	path := filepath.Join(t.TempDir(), "store.db")

@@ -8,10 +8,12 @@ import (
 
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workflow/asl"
+	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
 func TestWhateverFitsAStateFitsTheStore(t *testing.T) {
+	race.SkipSequential(t)
 	const twoTasks = `{"StartAt":"A","States":{"A":{"Type":"Task","Resource":"${Fn}","Next":"B"},"B":{"Type":"Task","Resource":"${Fn}","End":true}}}`
 	noise := make([]rune, (asl.MaxPayload-2)/3)
 	r := seed.Random(t)

@@ -20,6 +20,7 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
@@ -129,7 +130,7 @@ func restartAll(ctx context.Context, e *workflow.Embedded, ends string) error {
 
 func TestKilledAtRandomMomentsEachExecutionEndsOnce(t *testing.T) {
 	kills := 15
-	if testing.Short() {
+	if testing.Short() || race.Enabled {
 		kills = 4
 	}
 	dir := t.TempDir()

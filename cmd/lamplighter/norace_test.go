@@ -1,6 +1,0 @@
-//go:build !race
-
-package main
-
-// raced: the race detector is not in.
-const raced = false

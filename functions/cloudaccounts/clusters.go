@@ -50,17 +50,21 @@ func entered(a inventory.Account, c cloud.Cluster, r *inventory.Registration) Cl
 	return out
 }
 
+// clusterOrders are what clusters can be sorted by, which the connector does.
+type clusterOrders struct{}
+
+func (clusterOrders) Orders() []rest.Order[inventory.ClusterName] {
+	return []rest.Order[inventory.ClusterName]{{}, {Field: "region"}, {Field: "name"}}
+}
+
 type clustersInput struct {
 	rest.Page
-	rest.Sort
+	rest.Sort[inventory.ClusterName, clusterOrders]
 	AccountID string `path:"accountID" maxLength:"64"`
 	Region    string `query:"region" maxLength:"64" doc:"Only clusters of this region"`
 }
 
 func (s *service) clusters(ctx context.Context, in *clustersInput) (ClusterList, error) {
-	if err := in.Check("region", "name"); err != nil {
-		return ClusterList{}, err
-	}
 	org := identity.From(ctx).Org
 	a, err := s.account(ctx, org, in.AccountID)
 	if err != nil {
@@ -80,7 +84,7 @@ func (s *service) clusters(ctx context.Context, in *clustersInput) (ClusterList,
 
 func (in *clustersInput) query(known []inventory.Registration) inventory.ClusterQuery {
 	q := inventory.ClusterQuery{
-		Region: in.Region, ByName: in.By == "name", Last: in.Descending(), Skip: in.Skip(), Limit: in.Limit,
+		Region: in.Region, ByName: in.Field() == "name", Last: in.Descending(), Skip: in.Skip(), Limit: in.Limit,
 	}
 	for i := range known {
 		q.Known = append(q.Known, known[i].ClusterName)

@@ -43,20 +43,16 @@ func (in *assignmentsInput) wants(a membership.Assignment, address string) bool 
 }
 
 func (s *service) listAssignments(ctx context.Context, in *assignmentsInput) (rest.List[Assignment], error) {
-	out := rest.List[Assignment]{Page: in.Page.Page, Limit: in.Limit}
+	out := rest.PageOf[Assignment](nil, in.Page)
 	address, _ := identity.Address(in.Email)
 	a, err := s.access(ctx)
 	if err != nil {
 		return out, err
 	}
 	err = s.people.Assignments(ctx, org(ctx), func(g membership.Assignment) bool {
-		if !in.wants(g, address) {
-			return true
+		if in.wants(g, address) {
+			out.Add(shownIn(a, g))
 		}
-		if out.Total >= in.Skip() && len(out.Items) < in.Limit {
-			out.Items = append(out.Items, shownIn(a, g))
-		}
-		out.Total++
 		return true
 	})
 	return out, err

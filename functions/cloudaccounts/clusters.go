@@ -2,7 +2,6 @@ package cloudaccounts
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"lamplighter.dev/shared/api/audit"
@@ -110,11 +109,9 @@ func (in *clustersInput) list(a inventory.Account, known []inventory.Registratio
 // registrations reads those of an account: never more than inventory.MaxClusters.
 func (s *service) registrations(ctx context.Context, org, accountID string) ([]inventory.Registration, error) {
 	pk := inventory.ClusterKey(org, accountID, inventory.ClusterName{}).PK
-	page, err := s.p.Table.Query(ctx, table.Query{PK: pk, Prefix: inventory.ClusterPrefix(accountID), Limit: inventory.MaxClusters + 1})
-	if err != nil {
-		return nil, fmt.Errorf("list clusters of %s: %w", accountID, err)
-	}
-	return table.DecodeAll[inventory.Registration](page.Items)
+	q := table.Query{PK: pk, Prefix: inventory.ClusterPrefix(accountID), Limit: inventory.MaxClusters + 1}
+	all, _, err := table.ReadPage[inventory.Registration](ctx, s.p.Table, q)
+	return all, fault.Wrap("list clusters of "+accountID, err)
 }
 
 // ClusterPath names a cluster in a path.

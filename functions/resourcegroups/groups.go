@@ -250,13 +250,9 @@ const recent = 200
 
 // unused refuses to delete a group on which a bulk action is under way.
 func (s *service) unused(ctx context.Context, g inventory.Group) error {
-	page, err := s.p.Table.Query(ctx, table.Query{PK: execution.BulkPK(org(ctx)), Reverse: true, Limit: recent})
+	bulks, _, err := table.ReadPage[execution.Bulk](ctx, s.p.Table, table.Query{PK: execution.BulkPK(org(ctx)), Reverse: true, Limit: recent})
 	if err != nil {
 		return fault.Wrap("read bulk actions of "+g.ID, err)
-	}
-	bulks, err := table.DecodeAll[execution.Bulk](page.Items)
-	if err != nil {
-		return err
 	}
 	for _, b := range bulks {
 		if b.GroupID == g.ID && (b.Status == execution.BulkQueued || b.Status == execution.BulkRunning) {

@@ -49,18 +49,14 @@ func (r Reading[T]) gather(ctx context.Context, q table.Query) ([]T, error) {
 	out := make([]T, 0, q.Limit)
 	for want := q.Limit; len(out) < want; {
 		q.Limit = want - len(out)
-		page, err := r.Store.Query(ctx, q)
-		if err != nil {
-			return nil, fmt.Errorf("query %s: %w", q.PK, err)
-		}
-		items, err := table.DecodeAll[T](page.Items)
+		items, next, err := table.ReadPage[T](ctx, r.Store, q)
 		if err != nil {
 			return nil, err
 		}
-		if out = append(out, items...); page.Next == "" {
+		if out = append(out, items...); next == "" {
 			break
 		}
-		q.Cursor = page.Next
+		q.Cursor = next
 	}
 	return out, nil
 }
@@ -70,11 +66,7 @@ func (r Reading[T]) Filtered(ctx context.Context, q table.Query, meets func(T) b
 	out := PageOf[T](nil, r.Page)
 	q.Limit = 1000
 	for seen := 0; seen < Looked; {
-		page, err := r.Store.Query(ctx, q)
-		if err != nil {
-			return out, fmt.Errorf("query %s: %w", q.PK, err)
-		}
-		items, err := table.DecodeAll[T](page.Items)
+		items, next, err := table.ReadPage[T](ctx, r.Store, q)
 		if err != nil {
 			return out, err
 		}
@@ -83,10 +75,10 @@ func (r Reading[T]) Filtered(ctx context.Context, q table.Query, meets func(T) b
 				out.Add(v)
 			}
 		}
-		if seen += len(items); page.Next == "" {
+		if seen += len(items); next == "" {
 			break
 		}
-		q.Cursor = page.Next
+		q.Cursor = next
 	}
 	return out, nil
 }

@@ -79,11 +79,7 @@ func (s *service) logs(ctx context.Context, in *struct {
 	if err != nil {
 		return rest.List[execution.Log]{}, err
 	}
-	out := rest.List[execution.Log]{Total: len(a.Logs), Page: in.Page.Page, Limit: in.Limit}
-	if from := in.Skip(); from < len(a.Logs) {
-		out.Items = a.Logs[from:min(from+in.Limit, len(a.Logs))]
-	}
-	return out, nil
+	return rest.PageOf(a.Logs, in.Page), nil
 }
 
 // cancel ends an action that nobody has begun.

@@ -25,13 +25,9 @@ func (s *service) latestBulk(ctx context.Context, _ *struct{}) (execution.Bulk, 
 	if reach[0].All() {
 		q.Limit = 1
 	}
-	page, err := s.p.Table.Query(ctx, q)
+	bulks, _, err := table.ReadPage[execution.Bulk](ctx, s.p.Table, q)
 	if err != nil {
 		return execution.Bulk{}, fmt.Errorf("read latest bulk action: %w", err)
-	}
-	bulks, err := table.DecodeAll[execution.Bulk](page.Items)
-	if err != nil {
-		return execution.Bulk{}, err
 	}
 	for _, b := range bulks {
 		if all, err := s.within(ctx, org, b, reach[0]); all || err != nil {
@@ -101,13 +97,9 @@ func (s *service) plannedWithin(ctx context.Context, org, bulkID string, reach i
 	q, some := execution.ChunksOf(org, bulkID), false
 	q.Limit = 100
 	for {
-		page, err := s.p.Table.Query(ctx, q)
+		chunks, next, err := table.ReadPage[execution.Chunk](ctx, s.p.Table, q)
 		if err != nil {
 			return false, fmt.Errorf("read what bulk action %s acts on: %w", bulkID, err)
-		}
-		chunks, err := table.DecodeAll[execution.Chunk](page.Items)
-		if err != nil {
-			return false, err
 		}
 		for _, c := range chunks {
 			for _, m := range c.Members {
@@ -117,7 +109,7 @@ func (s *service) plannedWithin(ctx context.Context, org, bulkID string, reach i
 				some = true
 			}
 		}
-		if q.Cursor = page.Next; q.Cursor == "" {
+		if q.Cursor = next; q.Cursor == "" {
 			return some, nil
 		}
 	}

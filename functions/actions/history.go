@@ -37,7 +37,7 @@ func (s *service) history(ctx context.Context, in *historyQuery) (rest.List[exec
 	r := rest.Reading[execution.StateChange]{Store: s.p.Table, Page: in.Page}
 	switch named := in.ResourceUID != ""; {
 	case named && !reach[0].HasUID(in.ResourceUID):
-		return rest.List[execution.StateChange]{Page: in.Page.Page, Limit: in.Limit}, nil
+		return rest.PageOf[execution.StateChange](nil, in.Page), nil
 	case known && (named || reach[0].All()):
 		return counted(ctx, r, q, count)
 	}

@@ -2,7 +2,6 @@ package cloudaccounts
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"lamplighter.dev/shared/api/audit"
@@ -50,17 +49,21 @@ func entered(a inventory.Account, c cloud.Cluster, r *inventory.Registration) Cl
 	return out
 }
 
+// clusterOrders are what clusters can be sorted by, which the connector does.
+type clusterOrders struct{}
+
+func (clusterOrders) Orders() []rest.Order[inventory.ClusterName] {
+	return []rest.Order[inventory.ClusterName]{{}, {Field: "region"}, {Field: "name"}}
+}
+
 type clustersInput struct {
 	rest.Page
-	rest.Sort
+	rest.Sort[inventory.ClusterName, clusterOrders]
 	AccountID string `path:"accountID" maxLength:"64"`
 	Region    string `query:"region" maxLength:"64" doc:"Only clusters of this region"`
 }
 
 func (s *service) clusters(ctx context.Context, in *clustersInput) (ClusterList, error) {
-	if err := in.Check("region", "name"); err != nil {
-		return ClusterList{}, err
-	}
 	org := identity.From(ctx).Org
 	a, err := s.account(ctx, org, in.AccountID)
 	if err != nil {
@@ -80,7 +83,7 @@ func (s *service) clusters(ctx context.Context, in *clustersInput) (ClusterList,
 
 func (in *clustersInput) query(known []inventory.Registration) inventory.ClusterQuery {
 	q := inventory.ClusterQuery{
-		Region: in.Region, ByName: in.By == "name", Last: in.Descending(), Skip: in.Skip(), Limit: in.Limit,
+		Region: in.Region, ByName: in.Field() == "name", Last: in.Descending(), Skip: in.Skip(), Limit: in.Limit,
 	}
 	for i := range known {
 		q.Known = append(q.Known, known[i].ClusterName)
@@ -106,11 +109,9 @@ func (in *clustersInput) list(a inventory.Account, known []inventory.Registratio
 // registrations reads those of an account: never more than inventory.MaxClusters.
 func (s *service) registrations(ctx context.Context, org, accountID string) ([]inventory.Registration, error) {
 	pk := inventory.ClusterKey(org, accountID, inventory.ClusterName{}).PK
-	page, err := s.p.Table.Query(ctx, table.Query{PK: pk, Prefix: inventory.ClusterPrefix(accountID), Limit: inventory.MaxClusters + 1})
-	if err != nil {
-		return nil, fmt.Errorf("list clusters of %s: %w", accountID, err)
-	}
-	return table.DecodeAll[inventory.Registration](page.Items)
+	q := table.Query{PK: pk, Prefix: inventory.ClusterPrefix(accountID), Limit: inventory.MaxClusters + 1}
+	all, _, err := table.ReadPage[inventory.Registration](ctx, s.p.Table, q)
+	return all, fault.Wrap("list clusters of "+accountID, err)
 }
 
 // ClusterPath names a cluster in a path.

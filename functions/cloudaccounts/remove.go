@@ -126,13 +126,9 @@ func (s *service) idle(ctx context.Context, org, accountID string) error {
 		PK: execution.ActionPK(org), From: id.Floor("act", s.p.Clock.Now().Add(-oldest)), Reverse: true, Limit: 1000,
 	}
 	for {
-		page, err := s.p.Table.Query(ctx, q)
+		actions, next, err := table.ReadPage[execution.Action](ctx, s.p.Table, q)
 		if err != nil {
 			return fmt.Errorf("look for actions in %s: %w", accountID, err)
-		}
-		actions, err := table.DecodeAll[execution.Action](page.Items)
-		if err != nil {
-			return err
 		}
 		for _, act := range actions {
 			if act.CloudAccountID == accountID && !act.Status.Ended() {
@@ -140,7 +136,7 @@ func (s *service) idle(ctx context.Context, org, accountID string) error {
 					act.ID, act.Action, act.ResourceUID, act.Status)
 			}
 		}
-		if q.Cursor = page.Next; q.Cursor == "" {
+		if q.Cursor = next; q.Cursor == "" {
 			return nil
 		}
 	}

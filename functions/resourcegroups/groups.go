@@ -3,8 +3,6 @@ package resourcegroups
 import (
 	"cmp"
 	"context"
-	"slices"
-	"strings"
 	"time"
 
 	"lamplighter.dev/shared/api/audit"
@@ -62,19 +60,6 @@ func brief(g inventory.Group) Group {
 	sel := Selector(*g.Selector)
 	out.Selector = &sel
 	return out
-}
-
-func sorted(all []inventory.Group, in *listInput) {
-	slices.SortFunc(all, func(a, b inventory.Group) int {
-		c := cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
-		if in.By == "createdAt" {
-			c = cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
-		}
-		if in.Order == "desc" {
-			return -c
-		}
-		return c
-	})
 }
 
 // read reads the head of a group. What cannot be an id of one needs no look-up.

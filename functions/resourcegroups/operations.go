@@ -5,6 +5,7 @@ package resourcegroups
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
@@ -84,8 +85,17 @@ type GroupInput struct {
 
 type listInput struct {
 	rest.Page
-	By    string `query:"sort_by" enum:"name,createdAt" default:"name"`
-	Order string `query:"sort_order" enum:"asc,desc" default:"asc"`
+	rest.Sort[inventory.Group, orders]
+}
+
+// orders are what groups can be sorted by. Those of one name, which are no two, and of one moment come by id.
+type orders struct{}
+
+func (orders) Orders() []rest.Order[inventory.Group] {
+	return []rest.Order[inventory.Group]{
+		rest.OrderByText("name", func(g inventory.Group) string { return g.Name }),
+		rest.OrderByTime("createdAt", func(g inventory.Group) time.Time { return g.CreatedAt }),
+	}
 }
 
 func (s *service) list(ctx context.Context, in *listInput) (rest.List[Group], error) {
@@ -93,11 +103,6 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[Group], er
 	if err != nil {
 		return rest.List[Group]{}, err
 	}
-	sorted(all, in)
-	from := min(in.Skip(), len(all))
-	out := rest.List[Group]{Total: len(all), Page: in.Page.Page, Limit: in.Limit}
-	for _, g := range all[from:min(from+in.Limit, len(all))] {
-		out.Items = append(out.Items, brief(g))
-	}
-	return out, nil
+	in.Sort.Apply(all)
+	return rest.MapItems(rest.PageOf(all, in.Page), brief), nil
 }

@@ -119,14 +119,24 @@ func (f *Filters) filter(c identity.Caller) inventory.Filter {
 type listInput struct {
 	rest.Page
 	Filters
-	By    string `query:"sort_by" enum:"name,type,status,provider,region,cost" default:"name"`
-	Order string `query:"sort_order" enum:"asc,desc" default:"asc"`
+	rest.Sort[inventory.Listed, orders]
+}
+
+// orders are what resources can be sorted by, which the inventory does.
+type orders struct{}
+
+func (orders) Orders() []rest.Order[inventory.Listed] {
+	out := make([]rest.Order[inventory.Listed], len(inventory.Orders))
+	for i, field := range inventory.Orders {
+		out[i].Field = field
+	}
+	return out
 }
 
 func (s *service) list(ctx context.Context, in *listInput) ([]Record, error) {
 	c := identity.From(ctx)
 	found, err := s.inventory.Find(ctx, c.Org, inventory.List{
-		Filter: in.filter(c), By: in.By, Descending: in.Order == "desc", Skip: in.Skip(), Limit: in.Limit,
+		Filter: in.filter(c), By: in.Field(), Descending: in.Descending(), Skip: in.Skip(), Limit: in.Limit,
 	})
 	return shownAll(found), err
 }

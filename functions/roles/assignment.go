@@ -44,20 +44,16 @@ func (in *assignmentsInput) wants(a membership.Assignment, address string) bool 
 }
 
 func (s *service) listAssignments(ctx context.Context, in *assignmentsInput) (rest.List[Assignment], error) {
-	out := rest.List[Assignment]{Page: in.Page.Page, Limit: in.Limit}
+	out := rest.PageOf[Assignment](nil, in.Page)
 	address, _ := identity.Address(in.Email)
 	a, err := s.access(ctx)
 	if err != nil {
 		return out, err
 	}
 	err = s.people.Assignments(ctx, org(ctx), func(g membership.Assignment) bool {
-		if !in.wants(g, address) {
-			return true
+		if in.wants(g, address) {
+			out.Add(shownIn(a, g))
 		}
-		if out.Total >= in.Skip() && len(out.Items) < in.Limit {
-			out.Items = append(out.Items, shownIn(a, g))
-		}
-		out.Total++
 		return true
 	})
 	return out, err
@@ -71,17 +67,21 @@ type NewAssignment struct {
 }
 
 func (s *service) assign(ctx context.Context, in *struct{ Body NewAssignment }) (Assignment, error) {
-	var err error
+	a, err := unraced(func() (Assignment, error) { return s.assignOnce(ctx, in.Body) })
+	if err == nil {
+		audit.Note(ctx, audit.Change{Target: a.ID, After: a})
+	}
+	return a, err
+}
+
+// unraced does what change does, again when somebody else changed the same member meanwhile.
+func unraced(change func() (Assignment, error)) (a Assignment, err error) {
 	for range tries {
-		var a Assignment
-		if a, err = s.assignOnce(ctx, in.Body); err == nil {
-			audit.Note(ctx, audit.Change{Target: a.ID, After: a})
-		}
-		if !errors.Is(err, membership.ErrChanged) {
-			return a, err
+		if a, err = change(); !errors.Is(err, membership.ErrChanged) {
+			break
 		}
 	}
-	return Assignment{}, err
+	return a, err
 }
 
 func (s *service) assignOnce(ctx context.Context, in NewAssignment) (Assignment, error) {
@@ -134,15 +134,9 @@ type AssignmentInput struct {
 }
 
 func (s *service) revoke(ctx context.Context, in *AssignmentInput) (rest.Deleted, error) {
-	var err error
-	for range tries {
-		var was Assignment
-		if was, err = s.revokeOnce(ctx, in.AssignmentID); err == nil {
-			audit.Note(ctx, audit.Change{Target: was.ID, Before: was})
-		}
-		if !errors.Is(err, membership.ErrChanged) {
-			break
-		}
+	was, err := unraced(func() (Assignment, error) { return s.revokeOnce(ctx, in.AssignmentID) })
+	if err == nil {
+		audit.Note(ctx, audit.Change{Target: was.ID, Before: was})
 	}
 	return rest.Deleted{ID: in.AssignmentID}, err
 }

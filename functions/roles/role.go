@@ -53,9 +53,7 @@ func (s *service) list(ctx context.Context, in *struct{ rest.Page }) (rest.List[
 	for _, r := range grant.SystemRoles() {
 		first = append(first, system(r))
 	}
-	all = append(first, all...)
-	from := min(in.Skip(), len(all))
-	return rest.List[Role]{Items: all[from:min(from+in.Limit, len(all))], Total: len(all), Page: in.Page.Page, Limit: in.Limit}, nil
+	return rest.PageOf(append(first, all...), in.Page), nil
 }
 
 // RoleInput names a role. It is exported so that the framework looks into it where it is embedded.

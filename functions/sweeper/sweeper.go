@@ -58,18 +58,14 @@ func Sweep(ctx context.Context, p *platform.Platform, age time.Duration) (Swept,
 func each(ctx context.Context, s table.Store, pk string, f func(workqueue.Work)) error {
 	q := table.Query{PK: pk, Limit: pageSize}
 	for {
-		page, err := s.Query(ctx, q)
+		works, next, err := table.ReadPage[workqueue.Work](ctx, s, q)
 		if err != nil {
 			return fmt.Errorf("read pending work of %s: %w", pk, err)
-		}
-		works, err := table.DecodeAll[workqueue.Work](page.Items)
-		if err != nil {
-			return err
 		}
 		for _, w := range works {
 			f(w)
 		}
-		if q.Cursor = page.Next; q.Cursor == "" {
+		if q.Cursor = next; q.Cursor == "" {
 			return nil
 		}
 	}

@@ -25,11 +25,9 @@ func (s *service) listMembers(ctx context.Context, in *pageInput) (rest.List[Tea
 	if err != nil {
 		return rest.List[TeamMember]{}, err
 	}
-	all := crews[t.ID]
-	from := min(in.Skip(), len(all))
-	out := rest.List[TeamMember]{Total: len(all), Page: in.Page.Page, Limit: in.Limit}
-	out.Items, err = s.named(ctx, all[from:min(from+in.Limit, len(all))])
-	return out, err
+	page := rest.PageOf(crews[t.ID], in.Page)
+	items, err := s.named(ctx, page.Items)
+	return rest.WithItems(page, items), err
 }
 
 // NewTeamMember is the body of POST /teams/{teamID}/members.

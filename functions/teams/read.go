@@ -1,10 +1,8 @@
 package teams
 
 import (
-	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
@@ -94,8 +92,17 @@ func (s *service) whole(ctx context.Context, t inventory.Team) (Team, error) {
 
 type listInput struct {
 	rest.Page
-	By    string `query:"sort_by" enum:"name,createdAt" default:"name"`
-	Order string `query:"sort_order" enum:"asc,desc" default:"asc"`
+	rest.Sort[inventory.Team, orders]
+}
+
+// orders are what teams can be sorted by. Those of one name, which are no two, and of one moment come by id.
+type orders struct{}
+
+func (orders) Orders() []rest.Order[inventory.Team] {
+	return []rest.Order[inventory.Team]{
+		rest.OrderByText("name", func(t inventory.Team) string { return t.Name }),
+		rest.OrderByTime("createdAt", func(t inventory.Team) time.Time { return t.CreatedAt }),
+	}
 }
 
 func (s *service) list(ctx context.Context, in *listInput) (rest.List[TeamBrief], error) {
@@ -105,24 +112,10 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[TeamBrief]
 	}
 	scopes := identity.From(ctx).Scopes(reading)
 	all = slices.DeleteFunc(all, func(t inventory.Team) bool { return !sees(scopes, t.ID) })
-	sorted(all, in)
-	from := min(in.Skip(), len(all))
-	out := rest.List[TeamBrief]{Total: len(all), Page: in.Page.Page, Limit: in.Limit}
-	out.Items, err = s.briefs(ctx, all[from:min(from+in.Limit, len(all))])
-	return out, err
-}
-
-func sorted(all []inventory.Team, in *listInput) {
-	slices.SortFunc(all, func(a, b inventory.Team) int {
-		c := cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
-		if in.By == "createdAt" {
-			c = cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
-		}
-		if in.Order == "desc" {
-			return -c
-		}
-		return c
-	})
+	in.Sort.Apply(all)
+	page := rest.PageOf(all, in.Page)
+	items, err := s.briefs(ctx, page.Items)
+	return rest.WithItems(page, items), err
 }
 
 // briefs are teams as lists have them.

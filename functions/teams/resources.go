@@ -39,11 +39,12 @@ func (s *service) listResources(ctx context.Context, in *pageInput) (rest.List[T
 		return rest.List[TeamResource]{}, err
 	}
 	got, err := s.inventory.Find(ctx, org(ctx), inventory.List{Filter: f, Skip: in.Skip(), Limit: in.Limit})
-	out := rest.List[TeamResource]{Total: sum.Total, Page: in.Page.Page, Limit: in.Limit}
-	for _, r := range got {
-		out.Items = append(out.Items, TeamResource{r.ID, r.UID, r.Name, r.Type, r.Provider, r.Region, r.Status})
-	}
-	return out, err
+	out := rest.List[inventory.Listed]{Items: got, Total: sum.Total, Page: in.Page.Page, Limit: in.Limit}
+	return rest.MapItems(out, shown), err
+}
+
+func shown(r inventory.Listed) TeamResource {
+	return TeamResource{r.ID, r.UID, r.Name, r.Type, r.Provider, r.Region, r.Status}
 }
 
 // NewTeamResources is the body of POST /teams/{teamID}/resources: one resource, or many.

@@ -28,19 +28,19 @@ func (s service) list(ctx context.Context, in *listInput) (rest.List[User], erro
 	if err != nil {
 		return rest.List[User]{}, err
 	}
-	out := rest.List[User]{Page: in.Page.Page, Limit: in.Limit}
-	if out.Items, out.Total, err = s.named(ctx, members); err != nil {
+	items, total, err := s.named(ctx, members)
+	if err != nil {
 		return rest.List[User]{}, err
 	}
-	if search != "" {
-		out.Total = members.Total
+	out := rest.WithItems(members, items)
+	if search == "" {
+		out.Total = total
+	} else {
 		guests = matching(guests, search)
 	}
-	behind := guests[min(max(in.Skip()-out.Total, 0), len(guests)):]
-	for _, inv := range behind[:min(in.Limit-len(out.Items), len(behind))] {
-		out.Items = append(out.Items, guest(inv))
+	for _, inv := range guests {
+		out.Add(guest(inv))
 	}
-	out.Total += len(guests)
 	return out, nil
 }
 

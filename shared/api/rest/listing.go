@@ -1,5 +1,3 @@
-// Package listing reads a page of a long list, as every group does that keeps one partition in the order in which it is
-// read: with a known total in two round trips, whichever page it is, or filtered by a bounded look.
 package rest
 
 import (
@@ -12,7 +10,8 @@ import (
 // Looked is how many items a filtered list looks at.
 const Looked = 10_000
 
-// Reading reads one page of a list of T.
+// Reading reads a page of a long list of T, as every group does that keeps one partition in the order in which it is read:
+// with a known total, or filtered by a bounded look.
 type Reading[T any] struct {
 	Store table.Store
 	Page  Page
@@ -34,7 +33,8 @@ func Count(ctx context.Context, s table.Store, k table.Key, field string) (int, 
 
 // Counted reads the page of a query that finds total items.
 func (r Reading[T]) Counted(ctx context.Context, q table.Query, total int) (List[T], error) {
-	out := List[T]{Page: r.Page.Page, Limit: r.Page.Limit, Total: total}
+	out := PageOf[T](nil, r.Page)
+	out.Total = total
 	if r.Page.Skip() >= total {
 		return out, nil
 	}
@@ -49,48 +49,36 @@ func (r Reading[T]) gather(ctx context.Context, q table.Query) ([]T, error) {
 	out := make([]T, 0, q.Limit)
 	for want := q.Limit; len(out) < want; {
 		q.Limit = want - len(out)
-		page, err := r.Store.Query(ctx, q)
-		if err != nil {
-			return nil, fmt.Errorf("query %s: %w", q.PK, err)
-		}
-		items, err := table.DecodeAll[T](page.Items)
+		items, next, err := table.ReadPage[T](ctx, r.Store, q)
 		if err != nil {
 			return nil, err
 		}
-		if out = append(out, items...); page.Next == "" {
+		if out = append(out, items...); next == "" {
 			break
 		}
-		q.Cursor = page.Next
+		q.Cursor = next
 	}
 	return out, nil
 }
 
 // Filtered reads the first items that the query finds and keeps those that meet the filter: a bounded look.
 func (r Reading[T]) Filtered(ctx context.Context, q table.Query, meets func(T) bool) (List[T], error) {
-	out := List[T]{Page: r.Page.Page, Limit: r.Page.Limit}
+	out := PageOf[T](nil, r.Page)
 	q.Limit = 1000
 	for seen := 0; seen < Looked; {
-		page, err := r.Store.Query(ctx, q)
-		if err != nil {
-			return out, fmt.Errorf("query %s: %w", q.PK, err)
-		}
-		items, err := table.DecodeAll[T](page.Items)
+		items, next, err := table.ReadPage[T](ctx, r.Store, q)
 		if err != nil {
 			return out, err
 		}
 		for _, v := range items {
-			if !meets(v) {
-				continue
+			if meets(v) {
+				out.Add(v)
 			}
-			if out.Total >= r.Page.Skip() && len(out.Items) < r.Page.Limit {
-				out.Items = append(out.Items, v)
-			}
-			out.Total++
 		}
-		if seen += len(items); page.Next == "" {
+		if seen += len(items); next == "" {
 			break
 		}
-		q.Cursor = page.Next
+		q.Cursor = next
 	}
 	return out, nil
 }

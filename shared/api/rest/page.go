@@ -2,12 +2,8 @@ package rest
 
 import (
 	"encoding/json"
-	"slices"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"lamplighter.dev/shared/foundation/fault"
 )
 
 // MaxLimit is the largest page that a list gives.
@@ -27,23 +23,6 @@ func (p *Page) Resolve(huma.Context) []error {
 
 // Skip is how many items lie before the page.
 func (p Page) Skip() int { return (p.Page - 1) * p.Limit }
-
-// Sort is the query that orders a list; embed it in an operation's input and call Check.
-type Sort struct {
-	By    string `query:"sort_by" doc:"The field to sort by"`
-	Order string `query:"sort_order" enum:"asc,desc" doc:"Direction"`
-}
-
-// Check refuses a field that is not among fields; an empty one is the list's own order.
-func (s Sort) Check(fields ...string) error {
-	if s.By == "" || slices.Contains(fields, s.By) {
-		return nil
-	}
-	return fault.New(fault.Invalid, "sort_by: %.64q is not one of %s", s.By, strings.Join(fields, ", "))
-}
-
-// Descending tells whether the last comes first.
-func (s Sort) Descending() bool { return s.Order == "desc" }
 
 // List is a page of items.
 type List[T any] struct {
@@ -65,6 +44,35 @@ func (l List[T]) MarshalJSON() ([]byte, error) {
 // Deleted is the answer to a delete, and to taking something out of something else.
 type Deleted struct {
 	ID string `json:"id" doc:"Names what was deleted, or taken out of something: its id, or the address of a user"`
+}
+
+// PageOf is the page of all that p asks for; behind the last item it is empty.
+func PageOf[T any](all []T, p Page) List[T] {
+	from := min(p.Skip(), len(all))
+	return List[T]{Items: all[from:min(from+p.Limit, len(all))], Total: len(all), Page: p.Page, Limit: p.Limit}
+}
+
+// WithItems is the same page with items in the place of its own, as when they are shown with what else is known of them.
+func WithItems[T, U any](l List[T], items []U) List[U] {
+	return List[U]{Items: items, Total: l.Total, Page: l.Page, Limit: l.Limit}
+}
+
+// MapItems is the same page with each item as show shows it.
+func MapItems[T, U any](l List[T], show func(T) U) List[U] {
+	items := make([]U, len(l.Items))
+	for i, v := range l.Items {
+		items[i] = show(v)
+	}
+	return WithItems(l, items)
+}
+
+// Add takes v for the next item of all pages, and keeps it when it lies on this one. It is how a page is made of items
+// that come one after another.
+func (l *List[T]) Add(v T) {
+	if l.Total >= (l.Page-1)*l.Limit && len(l.Items) < l.Limit {
+		l.Items = append(l.Items, v)
+	}
+	l.Total++
 }
 
 // Job is the answer to a write that starts work: poll StatusURL until it ends.

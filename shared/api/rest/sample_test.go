@@ -89,9 +89,16 @@ type change struct {
 	Body ChangedThing
 }
 
+// things can be sorted by their names; else they come as they are.
+type things struct{}
+
+func (things) Orders() []rest.Order[Thing] {
+	return []rest.Order[Thing]{{}, rest.OrderByText("name", func(t Thing) string { return t.Name })}
+}
+
 type listing struct {
 	rest.Page
-	rest.Sort
+	rest.Sort[Thing, things]
 	Search string `query:"search"`
 }
 
@@ -104,7 +111,7 @@ func (s *house) things() *rest.Group {
 	rest.Handle(g, rest.Op{
 		ID: "listThings", Method: http.MethodGet, Path: "/things", Summary: "List things", Policy: "resources:read",
 	}, func(_ context.Context, in *listing) (rest.List[Thing], error) {
-		return rest.List[Thing]{Page: in.Page.Page, Limit: in.Limit}, in.Check("name")
+		return rest.PageOf[Thing](nil, in.Page), nil
 	})
 	rest.Handle(g, rest.Op{
 		ID: "createThing", Method: http.MethodPost, Path: "/things", Summary: "Create a thing", Policy: "resources:write",

@@ -94,17 +94,28 @@ func serviceResources(ctx context.Context, c ecsClient, cluster string, arns []s
 		if err != nil {
 			return nil, err
 		}
-		scalings, err := describeScaling(ctx, c.scaling, resourceIDs(list))
+		err = eachScaled(ctx, c, list, func(s types.Service, scaled *scaling) {
+			if r := serviceResource(s, scaled); r.Status != cloud.Terminated {
+				found = append(found, r)
+			}
+		})
 		if err != nil {
 			return nil, err
 		}
-		for _, s := range list {
-			if r := serviceResource(s, scalings[resourceID(s)]); r.Status != cloud.Terminated {
-				found = append(found, r)
-			}
-		}
 	}
 	return found, nil
+}
+
+// eachScaled gives each service of list with its scaling, nil when it has none.
+func eachScaled(ctx context.Context, c ecsClient, list []types.Service, take func(types.Service, *scaling)) error {
+	scalings, err := describeScaling(ctx, c.scaling, resourceIDs(list))
+	if err != nil {
+		return err
+	}
+	for _, s := range list {
+		take(s, scalings[resourceID(s)])
+	}
+	return nil
 }
 
 func describeServices(ctx context.Context, c ecsAPI, cluster string, names []string) ([]types.Service, error) {
@@ -179,12 +190,9 @@ func readServices(ctx context.Context, c ecsClient, uids []string) ([]cloud.Stat
 		if err != nil {
 			return nil, err
 		}
-		scalings, err := describeScaling(ctx, c.scaling, resourceIDs(list))
+		err = eachScaled(ctx, c, list, func(s types.Service, scaled *scaling) { states = append(states, serviceState(s, scaled)) })
 		if err != nil {
 			return nil, err
-		}
-		for _, s := range list {
-			states = append(states, serviceState(s, scalings[resourceID(s)]))
 		}
 	}
 	return states, nil

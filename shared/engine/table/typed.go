@@ -34,6 +34,16 @@ func Read[T any](ctx context.Context, s Store, k Key) (T, error) {
 	return Decode[T](it)
 }
 
+// ReadPage reads a page of what q selects, and the cursor of the page behind it, "" behind the last: one round trip.
+func ReadPage[T any](ctx context.Context, s Store, q Query) (values []T, next string, err error) {
+	page, err := s.Query(ctx, q)
+	if err != nil {
+		return nil, "", fmt.Errorf("query %s: %w", q.PK, err)
+	}
+	values, err = DecodeAll[T](page.Items)
+	return values, page.Next, err
+}
+
 // DecodeAll reads the data of items.
 func DecodeAll[T any](items []Item) ([]T, error) {
 	out := make([]T, 0, len(items))

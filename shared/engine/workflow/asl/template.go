@@ -3,6 +3,9 @@ package asl
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -43,20 +46,9 @@ func (m members) eval(sc scope) (any, error) {
 	return out, nil
 }
 
-func (m members) paths(visit func(*path)) {
-	for _, e := range m {
-		e.paths(visit)
-	}
-}
+func (m members) paths(visit func(*path)) { visitPaths(maps.Values(m), visit) }
 
-func (m members) steady() bool {
-	for _, e := range m {
-		if !e.steady() {
-			return false
-		}
-	}
-	return true
-}
+func (m members) steady() bool { return allSteady(maps.Values(m)) }
 
 // elements is an array of which at least one element is computed.
 type elements []expr
@@ -73,14 +65,20 @@ func (l elements) eval(sc scope) (any, error) {
 	return out, nil
 }
 
-func (l elements) paths(visit func(*path)) {
-	for _, e := range l {
+func (l elements) paths(visit func(*path)) { visitPaths(slices.Values(l), visit) }
+
+func (l elements) steady() bool { return allSteady(slices.Values(l)) }
+
+// visitPaths visits the paths in all parts of an expression.
+func visitPaths(parts iter.Seq[expr], visit func(*path)) {
+	for e := range parts {
 		e.paths(visit)
 	}
 }
 
-func (l elements) steady() bool {
-	for _, e := range l {
+// allSteady reports whether all parts of an expression are steady.
+func allSteady(parts iter.Seq[expr]) bool {
+	for e := range parts {
 		if !e.steady() {
 			return false
 		}

@@ -2,6 +2,7 @@ package asl
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -140,13 +141,7 @@ func whole(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
 func compareNumbers(a, b json.Number) int {
 	if x, err := a.Int64(); err == nil {
 		if y, err := b.Int64(); err == nil {
-			switch {
-			case x < y:
-				return -1
-			case x > y:
-				return 1
-			}
-			return 0
+			return cmp.Compare(x, y)
 		}
 	}
 	if plain(a) && plain(b) {
@@ -158,13 +153,7 @@ func compareNumbers(a, b json.Number) int {
 	}
 	x, _ := a.Float64()
 	y, _ := b.Float64()
-	switch {
-	case x < y:
-		return -1
-	case x > y:
-		return 1
-	}
-	return 0
+	return cmp.Compare(x, y)
 }
 
 // plain tells whether n is short and has no exponent, so that a rational of it is small.

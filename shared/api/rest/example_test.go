@@ -1,0 +1,109 @@
+package rest_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Lamp is the record of the examples.
+type Lamp struct {
+	Name  string `json:"name" minLength:"1" maxLength:"64"`
+	Watts int    `json:"watts,omitempty" minimum:"1" maximum:"100"`
+}
+
+// lamps can be sorted by two fields, the first of them unless the request says otherwise.
+type lamps struct{}
+
+func (lamps) Orders() []rest.Order[Lamp] {
+	return []rest.Order[Lamp]{
+		rest.OrderByText("name", func(l Lamp) string { return l.Name }),
+		rest.OrderBy("watts", func(l Lamp) int { return l.Watts }),
+	}
+}
+
+// lampGroup declares two operations on lamps, which are kept in all. An Op stands beside its handler.
+func lampGroup(all *[]Lamp) *rest.Group {
+	g := rest.NewGroup("Lamps")
+	type listInput struct {
+		rest.Page
+		rest.Sort[Lamp, lamps]
+	}
+	rest.Handle(g, rest.Op{
+		ID: "listLamps", Method: http.MethodGet, Path: "/lamps", SignedIn: true, Summary: "List lamps",
+	}, func(_ context.Context, in *listInput) (rest.List[Lamp], error) {
+		in.Sort.Apply(*all)
+		return rest.PageOf(*all, in.Page), nil
+	})
+	rest.Handle(g, rest.Op{
+		ID: "createLamp", Method: http.MethodPost, Path: "/lamps", SignedIn: true, Reads: true, Summary: "Hang up a lamp",
+	}, func(_ context.Context, in *struct{ Body Lamp }) (Lamp, error) {
+		for _, l := range *all {
+			if l.Name == in.Body.Name {
+				return Lamp{}, fault.New(fault.Conflict, "name: there is a lamp %q already: choose another name", l.Name)
+			}
+		}
+		*all = append(*all, in.Body)
+		return in.Body, nil
+	})
+	return g
+}
+
+// answers prints what handler answers to a request of a user who is signed in.
+func answers(handler http.Handler, method, path, body string) {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, as(r, identity.Caller{User: "usr_anna", Org: "org_1"}))
+	fmt.Println(w.Code, strings.TrimSpace(w.Body.String()))
+}
+
+// An operation is declared as an Op beside its handler, mounted and called. What the tags of the input forbid is refused before
+// the handler is called; an error of package fault becomes an answer with the status of its kind.
+func Example() {
+	var all []Lamp
+	handler, api := rest.Mount(&platform.Platform{}, lampGroup(&all))
+	answers(handler, http.MethodPost, "/lamps", `{"name":"porch","watts":4}`)
+	answers(handler, http.MethodPost, "/lamps", `{"name":"porch"}`)
+	answers(handler, http.MethodPost, "/lamps", `{"name":"hall","watts":400}`)
+	answers(handler, http.MethodGet, "/lamps", "")
+	fmt.Println(strings.Contains(string(api.YAML()), "operationId: createLamp"))
+	// Output:
+	// 200 {"data":{"name":"porch","watts":4}}
+	// 409 {"error":{"message":"name: there is a lamp \"porch\" already: choose another name"}}
+	// 400 {"error":{"message":"watts: expected number <= 100"}}
+	// 200 {"data":{"items":[{"name":"porch","watts":4}],"total":1,"page":1,"limit":20}}
+	// true
+}
+
+// A page of a list that is in memory: the items of the page, and how many there are on all pages.
+func ExamplePageOf() {
+	all := []string{"attic", "barn", "cellar", "den", "entry"}
+	page := rest.PageOf(all, rest.Page{Page: 2, Limit: 2})
+	fmt.Println(page.Items, page.Total)
+	shouted := rest.MapItems(page, strings.ToUpper)
+	fmt.Println(shouted.Items, shouted.Total)
+	// Output:
+	// [cellar den] 5
+	// [CELLAR DEN] 5
+}
+
+// A list declares once what it can be sorted by. Embedded in the input, Sort takes sort_by and sort_order, and refuses any
+// other field.
+func ExampleSort() {
+	all := []Lamp{{"porch", 4}, {"Hall", 9}, {"attic", 2}}
+	handler, _ := rest.Mount(&platform.Platform{}, lampGroup(&all))
+	answers(handler, http.MethodGet, "/lamps?limit=1", "")
+	answers(handler, http.MethodGet, "/lamps?sort_by=watts&sort_order=desc&limit=1", "")
+	answers(handler, http.MethodGet, "/lamps?sort_by=colour", "")
+	// Output:
+	// 200 {"data":{"items":[{"name":"attic","watts":2}],"total":3,"page":1,"limit":1}}
+	// 200 {"data":{"items":[{"name":"Hall","watts":9}],"total":3,"page":1,"limit":1}}
+	// 400 {"error":{"message":"sort_by: expected value to be one of \"name, watts\", got \"colour\""}}
+}

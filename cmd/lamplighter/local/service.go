@@ -95,7 +95,7 @@ func (s *Service) open(o Options) error {
 	if s.Platform, err = ground(o, table.Fenced(store)); err != nil {
 		return err
 	}
-	s.Providers = providers.Of(s.Platform)
+	s.Providers = providers.New(s.Platform)
 	if err = s.work(o); err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
@@ -22,7 +21,6 @@ import (
 
 // BenchmarkGET is one GET through gateway, authorizer, rest and the embedded table. At most 150 µs of CPU are wanted.
 func BenchmarkGET(b *testing.B) {
-	local.SpareCollections(b.Context()) // as serve does
 	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	e := testenv.Start(b, testenv.Setup{Clock: clock.NewManual(noon)})
 	c := e.Owner("bench@example.com")

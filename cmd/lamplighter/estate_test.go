@@ -79,7 +79,7 @@ func (c *caller) colleague(t *testing.T, email string) string {
 		t.Fatal(err)
 	}
 	viewer := []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}
-	if err = membership.Of(c.s.Platform).Join(t.Context(), c.Org, u, viewer); err != nil {
+	if err = membership.New(c.s.Platform).Join(t.Context(), c.Org, u, viewer); err != nil {
 		t.Fatal(err)
 	}
 	return email

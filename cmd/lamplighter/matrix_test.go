@@ -127,7 +127,7 @@ func (c *cast) join(email string, grants ...grant.Grant) *testenv.Client {
 		c.t.Fatal(err)
 	}
 	owner := identity.Caller{Org: c.owner.Org, User: "usr_1", Email: "owner@example.com"}
-	if err = membership.Of(c.Platform).Join(identity.With(c.t.Context(), owner), c.owner.Org, u, nil); err != nil {
+	if err = membership.New(c.Platform).Join(identity.With(c.t.Context(), owner), c.owner.Org, u, nil); err != nil {
 		c.t.Fatal(err)
 	}
 	for _, g := range grants {

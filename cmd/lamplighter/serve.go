@@ -30,7 +30,6 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	began := clock.System{}.Now()
-	local.SpareCollections(ctx)
 	ln, err := listen(ctx, c.addr)
 	if err != nil {
 		return err

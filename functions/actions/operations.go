@@ -18,7 +18,7 @@ import (
 // Operations are the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Actions & Execution")
-	s := &service{p: p, inventory: inventory.Of(p)}
+	s := &service{p: p, inventory: inventory.New(p)}
 	s.submitOperations(g)
 	s.actionOperations(g)
 	s.bulkOperations(g)

@@ -54,7 +54,7 @@ func (a *api) write(org string, rows ...audit.Row) {
 		if r.IP == "" {
 			r.IP = "192.0.2.1"
 		}
-		if _, err := audit.Of(a.p).Append(a.t.Context(), org, r); err != nil {
+		if _, err := audit.New(a.p).Append(a.t.Context(), org, r); err != nil {
 			a.t.Fatal(err)
 		}
 		a.clock.Advance(time.Minute)

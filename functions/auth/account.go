@@ -21,7 +21,7 @@ func (s *service) newUser(ctx context.Context, address, password, name string) (
 	if err != nil {
 		return identity.User{}, err
 	}
-	u := accounts.New(s.Clock.Now(), address, name)
+	u := accounts.NewUser(s.Clock.Now(), address, name)
 	u.Password = hash
 	return u, nil
 }

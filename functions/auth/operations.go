@@ -35,7 +35,7 @@ type service struct {
 }
 
 func newService(p *platform.Platform) *service {
-	return &service{p, newHasher(), accounts.Of(p), sessions.Of(p), oauthlogin.Of(p)}
+	return &service{p, newHasher(), accounts.New(p), sessions.New(p), oauthlogin.New(p)}
 }
 
 // refusals are the statuses that the interface documents for public operations, besides 400 and 500.

@@ -106,7 +106,7 @@ func TestTheCallerIsHandedOn(t *testing.T) {
 		!slices.Equal(s[0].Action, []string{"execute-api:Invoke"}) || got.PolicyDocument.Version != "2012-10-17" {
 		t.Errorf("answer %+v", got)
 	}
-	c, err := identity.Decode(got.Context)
+	c, err := identity.NewDecoder().Decode(got.Context)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestAUserWithoutAnOrganizationComesInWithoutGrants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err := identity.Decode(got.Context); err != nil || c.User != user || c.Org != "" || len(c.Grants) != 0 {
+	if c, err := identity.NewDecoder().Decode(got.Context); err != nil || c.User != user || c.Org != "" || len(c.Grants) != 0 {
 		t.Errorf("caller %+v, %v", c, err)
 	}
 }
@@ -220,7 +220,7 @@ func TestOnlyTheCredentialTellsWhoCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err := identity.Decode(got.Context); err != nil || c.Org != org || c.User != user {
+	if c, err := identity.NewDecoder().Decode(got.Context); err != nil || c.Org != org || c.User != user {
 		t.Errorf("caller %+v, %v", c, err)
 	}
 }
@@ -295,7 +295,7 @@ func TestAChangedRoleActsAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err := identity.Decode(got.Context); err != nil || identity.Allows(c, "actions:execute") || !identity.Allows(c, "actions:read") {
+	if c, err := identity.NewDecoder().Decode(got.Context); err != nil || identity.Allows(c, "actions:execute") || !identity.Allows(c, "actions:read") {
 		t.Errorf("grants %+v, %v", c.Grants, err)
 	}
 }
@@ -324,7 +324,7 @@ func TestACustomRoleIsWhatTheOrganizationSaysNow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		who, err := identity.Decode(got.Context)
+		who, err := identity.NewDecoder().Decode(got.Context)
 		if err != nil || c.may != "" && !identity.Allows(who, c.may) || identity.Allows(who, c.not) {
 			t.Errorf("%s: %+v, %v", c.name, who.Grants, err)
 		}

@@ -60,7 +60,7 @@ func FuzzAuthorize(f *testing.F) {
 		if !strings.EqualFold(scheme, "Bearer") || token != genuine[0] && token != genuine[1] {
 			t.Errorf("%q lets %+v in", header, got)
 		}
-		if who, err := identity.Decode(got.Context); got.Context != nil && (err != nil || who.User != user || who.Org != org) {
+		if who, err := identity.NewDecoder().Decode(got.Context); got.Context != nil && (err != nil || who.User != user || who.Org != org) {
 			t.Errorf("%q %q is %+v, %v", header, wished, who, err)
 		}
 	})

@@ -76,7 +76,7 @@ func (k *keeper) caller(orgs ...string) identity.Caller {
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	c, err := identity.Decode(got.Context)
+	c, err := identity.NewDecoder().Decode(got.Context)
 	if err != nil || c.User != user || c.Method != identity.MethodPAT || c.Session != "" || c.Email != "ada@example.com" {
 		k.t.Errorf("caller %+v, %v", c, err)
 	}

@@ -50,7 +50,7 @@ const writers = 2
 
 // Handler answers the tasks of the discovery machine.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
-	w := &worker{p: p, providers: providers, inventory: inventory.Of(p), writing: make(chan struct{}, writers)}
+	w := &worker{p: p, providers: providers, inventory: inventory.New(p), writing: make(chan struct{}, writers)}
 	return w.handle
 }
 

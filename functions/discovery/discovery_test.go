@@ -103,7 +103,7 @@ func TestAFailedPartitionDeletesNothing(t *testing.T) {
 				Input: discovery.Input{Org: org, AccountID: s.account.ID, JobID: "job_x"}, Kind: "aws-rds", Region: "us-east-1", Started: s.clk.Now(),
 			}
 			s.settings(settings{"size": "200", "regions": "2", "vanish": "1", f.fault: f.value, "slowMillis": "60000"})
-			w := &worker{s.p, s.providers, inventory.Of(s.p), make(chan struct{}, 1)}
+			w := &worker{s.p, s.providers, inventory.New(s.p), make(chan struct{}, 1)}
 			for range 50 {
 				var err error
 				if part, err = w.scan(s.ctx, part); part.Done || err != nil {

@@ -93,10 +93,10 @@ func (s *stage) open() {
 	s.must(err)
 	machines, err := workflow.Machines(fstest.MapFS{"discovery.asl.json": {Data: definition}}, map[string]string{"DiscoveryFunctionArn": "discovery"})
 	s.must(err)
-	p := *s.p // the worker keeps the store that it was opened with
+	p := s.p.Clone() // the worker keeps the store that it was opened with
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{
 		Store: s.p.Table, Clock: hurried{began: clock.System{}.Now()}, Machines: machines, Log: s.p.Log,
-		Handlers: map[string]workflow.Handler{"discovery": Handler(&p, s.providers)},
+		Handlers: map[string]workflow.Handler{"discovery": Handler(p, s.providers)},
 	})
 	s.must(err)
 	s.p.Workflow = s.engine

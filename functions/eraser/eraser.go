@@ -108,7 +108,7 @@ func (e *eraser) ended(ctx context.Context) (bool, error) {
 // was.
 func (e *eraser) close(ctx context.Context, there bool) error {
 	if there {
-		_, err := audit.Of(e.Platform).Append(ctx, "", audit.Row{
+		_, err := audit.New(e.Platform).Append(ctx, "", audit.Row{
 			Actor: e.in.Actor, UserID: e.in.User, Action: "eraseOrganisation", ResourceType: "organisation",
 			Category: audit.Platform, Target: e.in.Org,
 		})

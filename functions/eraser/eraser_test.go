@@ -130,10 +130,10 @@ func (s *stage) estate(org string, n int) {
 		name := fmt.Sprintf("%s-%d", org, i)
 		u := identity.User{ID: "usr_" + name, Email: name + "@example.com", Verified: true}
 		s.put(identity.UserPrefix+u.ID, "PROFILE", u)
-		s.must(membership.Of(s.p).Join(ctx, org, u, []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}))
-		_, err := membership.Of(s.p).Invite(ctx, org, membership.Invitation{}, membership.Invitation{Email: "guest-" + u.Email, Role: grant.Viewer, Inviter: u.ID})
+		s.must(membership.New(s.p).Join(ctx, org, u, []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}))
+		_, err := membership.New(s.p).Invite(ctx, org, membership.Invitation{}, membership.Invitation{Email: "guest-" + u.Email, Role: grant.Viewer, Inviter: u.ID})
 		s.must(err)
-		_, err = audit.Of(s.p).Append(ctx, org, audit.Row{Action: "createTeam", Actor: u.Email})
+		_, err = audit.New(s.p).Append(ctx, org, audit.Row{Action: "createTeam", Actor: u.Email})
 		s.must(err)
 		domains = append(domains, map[string]string{"name": name + ".example.com"})
 		s.put(domainPrefix+name+".example.com", "D", map[string]string{"org": org})

@@ -263,9 +263,9 @@ func endures(t *testing.T, harm table.Harm, call int) (reached bool) {
 
 // swap has the executor, but not the cloud, work on another store.
 func (w *world) swap(s table.Store) {
-	p := *w.e.p
+	p := w.e.p.Clone()
 	p.Table = s
-	w.e = New(&p, w.e.providers)
+	w.e = New(p, w.e.providers)
 }
 
 func TestAStepOfManyChunksIsHandedOutInParts(t *testing.T) {

@@ -24,7 +24,7 @@ type Executor struct {
 
 // New makes an executor that acts through providers.
 func New(p *platform.Platform, providers cloud.Providers) *Executor {
-	return &Executor{p: p, providers: providers, inventory: inventory.Of(p)}
+	return &Executor{p: p, providers: providers, inventory: inventory.New(p)}
 }
 
 func (e *Executor) clouds() inventory.Clouds {

@@ -92,9 +92,9 @@ func TestASecondSubmissionJoinsAndTheOppositeIsRefused(t *testing.T) {
 	if second := w.submit(r, cloud.Stop); second.ID != first.ID {
 		t.Errorf("a second stop is %s, not %s", second.ID, first.ID)
 	}
-	p := *w.e.p
+	p := w.e.p.Clone()
 	p.Workflow = unstarted{}
-	_, err := execution.Submit(w.ctx, &p, org, execution.Request{
+	_, err := execution.Submit(w.ctx, p, org, execution.Request{
 		Verb: cloud.Start, ResourceUID: r.UID, Provider: r.Provider, ResourceType: r.Type,
 		CloudAccountID: "100000000001", Region: r.Region,
 	})

@@ -157,9 +157,9 @@ func (w *world) pick(kind string, status cloud.Status) inventory.Resource {
 // submit creates an action as POST /actions does, without its machine.
 func (w *world) submit(r inventory.Resource, verb cloud.Verb) execution.Action {
 	w.t.Helper()
-	p := *w.e.p
+	p := w.e.p.Clone()
 	p.Workflow = unstarted{}
-	a, err := execution.Submit(w.ctx, &p, org, execution.Request{
+	a, err := execution.Submit(w.ctx, p, org, execution.Request{
 		Verb: verb, ResourceUID: r.UID, Provider: r.Provider, ResourceType: r.Type, CloudAccountID: r.CloudAccountID,
 		Region: r.Region, Reason: "manual", ChangedBy: "manual:ada@example.com",
 	})

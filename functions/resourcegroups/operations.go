@@ -23,7 +23,7 @@ const (
 // Operations are the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Resource Groups")
-	s := &service{p, inventory.Of(p)}
+	s := &service{p, inventory.New(p)}
 	s.groupOperations(g)
 	s.memberOperations(g)
 	return g

@@ -51,9 +51,9 @@ func newAPI(t *testing.T) *api {
 		found = append(found, cloud.Resource{UID: fmt.Sprintf("i-%d", i), Name: fmt.Sprintf("web-%d", i), Status: cloud.Running, Tags: map[string]string{"env": []string{"prod", "dev"}[i%2]}})
 	}
 	s := inventory.Scan{Partition: inventory.Partition{AccountID: "ca_1", Provider: "aws", Region: "eu-west-1", Kind: "aws-ec2"}, ID: "job_1", Started: noon}
-	_, err := inventory.Of(a.p).Upsert(a.tenant(), ours, inventory.Batch{Scan: s, At: noon, Resources: found})
+	_, err := inventory.New(a.p).Upsert(a.tenant(), ours, inventory.Batch{Scan: s, At: noon, Resources: found})
 	a.must(err)
-	list, err := inventory.Of(a.p).Find(a.tenant(), ours, inventory.List{Filter: inventory.Filter{Sight: inventory.Everything()}})
+	list, err := inventory.New(a.p).Find(a.tenant(), ours, inventory.List{Filter: inventory.Filter{Sight: inventory.Everything()}})
 	a.must(err)
 	for _, r := range list {
 		a.ids = append(a.ids, r.ID)

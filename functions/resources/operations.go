@@ -25,7 +25,7 @@ const costNote = " rackRateUSD, actualUSD and costSource are null until prices a
 // Operations are the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Resources")
-	s := &service{p, inventory.Of(p)}
+	s := &service{p, inventory.New(p)}
 	s.listOperations(g)
 	s.readOperations(g)
 	s.refreshOperations(g)

@@ -88,7 +88,7 @@ func (a *api) discover(kind string, found cloud.Resource) {
 	s := inventory.Scan{
 		Partition: inventory.Partition{AccountID: a.account, Provider: "aws", Region: "eu-west-1", Kind: kind}, ID: "job_1", Started: noon,
 	}
-	_, err := inventory.Of(a.p).Upsert(a.tenant(), ours, inventory.Batch{Scan: s, At: noon, Resources: []cloud.Resource{found}})
+	_, err := inventory.New(a.p).Upsert(a.tenant(), ours, inventory.Batch{Scan: s, At: noon, Resources: []cloud.Resource{found}})
 	a.must(err)
 }
 
@@ -166,7 +166,7 @@ func TestReadingInScopesCostsAThirdRoundTripAtMost(t *testing.T) {
 	a := newAPI(t)
 	list := data[[]Record](t, a.get("/resources"))
 	owned := inventory.Ownership{Team: inventory.Team{ID: id.New("team", noon), Name: "Web"}, Resources: []string{list[1].ID}}
-	team, err := inventory.Of(a.p).CreateTeam(a.tenant(), ours, owned)
+	team, err := inventory.New(a.p).CreateTeam(a.tenant(), ours, owned)
 	a.must(err)
 	a.grants = []grant.Grant{{Role: grant.Viewer, Scope: grant.TeamScope + team.ID}}
 	most := 3 // the first time; then what the team owns is known
@@ -306,7 +306,7 @@ func TestAnExportThatIsTooLargeIsRefused(t *testing.T) {
 		for i := range found {
 			found[i] = cloud.Resource{UID: fmt.Sprintf("many-%d-%d", n, i), Status: cloud.Running}
 		}
-		_, err := inventory.Of(a.p).Upsert(a.tenant(), ours, inventory.Batch{Scan: s, At: noon, Resources: found})
+		_, err := inventory.New(a.p).Upsert(a.tenant(), ours, inventory.Batch{Scan: s, At: noon, Resources: found})
 		a.must(err)
 	}
 	w := a.get("/resources/export")

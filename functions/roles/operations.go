@@ -22,7 +22,7 @@ const (
 // Operations are the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Roles & Permissions")
-	s := &service{p, membership.Of(p), inventory.Of(p)}
+	s := &service{p, membership.New(p), inventory.New(p)}
 	s.roleOperations(g)
 	s.assignmentOperations(g)
 	rest.Handle(g, rest.Op{

@@ -40,7 +40,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	p, c := identitytest.New(t)
-	s := &stage{t: t, p: p, people: membership.Of(p), clock: c, teams: map[string]string{}, resources: map[string]string{}}
+	s := &stage{t: t, p: p, people: membership.New(p), clock: c, teams: map[string]string{}, resources: map[string]string{}}
 	s.door, _ = rest.Mount(p, Operations(p))
 	s.user("olga")
 	for _, org := range []string{ours, theirs} {
@@ -55,7 +55,7 @@ func newStage(t *testing.T) *stage {
 // furnish gives the organization a team and a resource.
 func (s *stage) furnish(org string) {
 	s.t.Helper()
-	ctx, inv := table.WithTenant(s.t.Context(), org), inventory.Of(s.p)
+	ctx, inv := table.WithTenant(s.t.Context(), org), inventory.New(s.p)
 	team, err := inv.CreateTeam(ctx, org, inventory.Ownership{Team: inventory.Team{ID: id.New("team", s.clock.Now()), Name: "Web"}})
 	s.must(err)
 	s.put(inventory.AccountKey(org, "ca_1"), inventory.Account{ID: "ca_1", Provider: "aws"})
@@ -112,7 +112,7 @@ func (s *stage) caller(org, name string) identity.Caller {
 	s.must(err)
 	a, err := table.Read[identity.Access](table.WithTenant(s.t.Context(), org), s.p.Table, identity.AccessKey(org))
 	s.must(err)
-	c, err := identity.Decode(identity.Encode(identity.Caller{Org: org, User: m.User, Email: m.Email, Method: identity.MethodToken, Grants: a.In(m.Grants)}))
+	c, err := identity.NewDecoder().Decode(identity.Encode(identity.Caller{Org: org, User: m.User, Email: m.Email, Method: identity.MethodToken, Grants: a.In(m.Grants)}))
 	s.must(err)
 	return c
 }

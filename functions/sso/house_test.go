@@ -72,9 +72,9 @@ func (h *house) found(email string) *tenant {
 // account makes a verified account.
 func (h *house) account(email string) identity.User {
 	h.t.Helper()
-	u := accounts.New(h.p.Clock.Now(), email, "Somebody")
+	u := accounts.NewUser(h.p.Clock.Now(), email, "Somebody")
 	u.Verified = true
-	writes, err := accounts.Of(h.p).Register(u, identity.User{})
+	writes, err := accounts.New(h.p).Register(u, identity.User{})
 	if err == nil {
 		err = h.p.Table.Transact(anywhere(), writes...)
 	}

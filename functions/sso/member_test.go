@@ -108,10 +108,10 @@ func TestASessionOfSingleSignOnStaysInItsOrganization(t *testing.T) {
 		t.Errorf("offers %v", tenants)
 	}
 	token := a.Data["refreshToken"].(string)
-	if _, err := sessions.Of(h.p).Refresh(anywhere(), token, b.org); !fault.Is(err, fault.Denied) {
+	if _, err := sessions.New(h.p).Refresh(anywhere(), token, b.org); !fault.Is(err, fault.Denied) {
 		t.Errorf("refreshed into another organization: %v", err)
 	}
-	if out, err := sessions.Of(h.p).Refresh(anywhere(), token, ""); err != nil || out.Tenants[0].ID != o.org {
+	if out, err := sessions.New(h.p).Refresh(anywhere(), token, ""); err != nil || out.Tenants[0].ID != o.org {
 		t.Errorf("refreshed: %+v, %v", out, err)
 	}
 }
@@ -125,7 +125,7 @@ func TestEnforcedSingleSignOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin := func(u identity.User) error {
-		_, err := sessions.Of(h.p).Begin(anywhere(), u, sessions.How{Tenant: o.org})
+		_, err := sessions.New(h.p).Begin(anywhere(), u, sessions.How{Tenant: o.org})
 		return err
 	}
 	if err := begin(member); err != nil {

@@ -32,7 +32,7 @@ type service struct {
 }
 
 func newService(p *platform.Platform) service {
-	return service{p, accounts.Of(p), membership.Of(p), sessions.Of(p)}
+	return service{p, accounts.New(p), membership.New(p), sessions.New(p)}
 }
 
 // serviceProvider returns what providers know us by. Our entity id is the address of our metadata.

@@ -27,7 +27,7 @@ const reaches = " What a team owns, a role on the team reaches: who gives a reso
 // Operations are the operations about teams.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Users & Teams")
-	s := &service{p, inventory.Of(p), membership.Of(p)}
+	s := &service{p, inventory.New(p), membership.New(p)}
 	s.teamOperations(g)
 	s.memberOperations(g)
 	s.resourceOperations(g)

@@ -41,7 +41,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	p, c := identitytest.New(t)
-	s := &stage{t: t, p: p, clock: c, people: membership.Of(p)}
+	s := &stage{t: t, p: p, clock: c, people: membership.New(p)}
 	s.door, _ = rest.Mount(p, Operations(p))
 	s.organisation(ours)
 	s.organisation(theirs)
@@ -114,9 +114,9 @@ func (s *stage) discover(org string, n int) []string {
 		found = append(found, cloud.Resource{UID: fmt.Sprintf("i-%d", i), Name: fmt.Sprintf("web-%d", i), Status: cloud.Running})
 	}
 	sc := inventory.Scan{Partition: inventory.Partition{AccountID: "ca_1", Provider: "aws", Region: "eu-west-1", Kind: "aws-ec2"}, ID: "job_1", Started: s.clock.Now()}
-	_, err := inventory.Of(s.p).Upsert(s.tenant(org), org, inventory.Batch{Scan: sc, At: s.clock.Now(), Resources: found})
+	_, err := inventory.New(s.p).Upsert(s.tenant(org), org, inventory.Batch{Scan: sc, At: s.clock.Now(), Resources: found})
 	s.must(err)
-	list, err := inventory.Of(s.p).Find(s.tenant(org), org, inventory.List{Filter: inventory.Filter{Sight: inventory.Everything()}})
+	list, err := inventory.New(s.p).Find(s.tenant(org), org, inventory.List{Filter: inventory.Filter{Sight: inventory.Everything()}})
 	s.must(err)
 	var ids []string
 	for _, r := range list {

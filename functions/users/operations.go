@@ -21,7 +21,7 @@ const (
 // Operations are the operations about people.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Users & Teams")
-	s := service{membership.Of(p)}
+	s := service{membership.New(p)}
 	s.userOperations(g)
 	s.ownOperations(g)
 	return g

@@ -37,7 +37,7 @@ func newStage(t *testing.T) *stage {
 	t.Helper()
 	p, c := identitytest.New(t)
 	door, _ := rest.Mount(p, Operations(p))
-	s := &stage{People: membership.Of(p), t: t, ctx: t.Context(), clock: c, door: door}
+	s := &stage{People: membership.New(p), t: t, ctx: t.Context(), clock: c, door: door}
 	s.organisation(here)
 	s.join(here, "ada", grant.Owner)
 	return s

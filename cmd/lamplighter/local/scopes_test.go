@@ -251,7 +251,7 @@ func TestNoRoleIsLeftOnADeletedTeam(t *testing.T) {
 	u := identity.User{ID: "usr_eve", Email: "eve@example.com", Verified: true}
 	e.put(identity.UserKey(u.ID), u)
 	e.put(identity.AddressKey(e.p.Settings.Pepper, u.Email), identity.AddressRow{User: u.ID})
-	e.must(membership.Of(e.p).Join(t.Context(), org, u, nil))
+	e.must(membership.New(e.p).Join(t.Context(), org, u, nil))
 	for n := range 20 {
 		team := e.team(fmt.Sprint("team ", n))
 		var assigned, deleted int

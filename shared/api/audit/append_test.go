@@ -44,7 +44,7 @@ func never(int64) bool { return false }
 func TestFiftyRacersInThreeProcessesMakeOneChain(t *testing.T) {
 	c := clock.NewManual(noon)
 	store := table.Fenced(tabletest.NewAt(t, c))
-	processes := []*Log{New(store, c), New(store, c), New(store, c)}
+	processes := []*Log{NewLog(store, c), NewLog(store, c), NewLog(store, c)}
 	seen, all := sync.Map{}, sync.WaitGroup{}
 	for i := range 50 {
 		all.Go(func() {
@@ -78,7 +78,7 @@ func TestRowsThatComeMeanwhileShareATransaction(t *testing.T) { synctest.Test(t,
 
 func shareATransaction(t *testing.T) {
 	g := &gated{Store: table.Fenced(tabletest.New(t)), gate: make(chan struct{})}
-	l := New(g, clock.System{})
+	l := NewLog(g, clock.System{})
 	var all sync.WaitGroup
 	for i := range 120 {
 		all.Go(func() {
@@ -98,7 +98,7 @@ func shareATransaction(t *testing.T) {
 
 func TestARowCostsOneRoundTripWhereTheEndIsKnown(t *testing.T) {
 	store := table.Fenced(tabletest.New(t))
-	here, there := New(store, clock.System{}), New(store, clock.System{})
+	here, there := NewLog(store, clock.System{}), NewLog(store, clock.System{})
 	for _, step := range []struct {
 		name  string
 		log   *Log
@@ -149,9 +149,9 @@ func TestALostReplyNeitherDoublesNorLosesARow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := table.Fenced(tabletest.New(t))
-			elsewhere := New(store, clock.System{})
+			elsewhere := NewLog(store, clock.System{})
 			s := &interposed{Store: store}
-			l := New(s, clock.System{})
+			l := NewLog(s, clock.System{})
 			if _, err := l.Append(t.Context(), org, row("before")); err != nil {
 				t.Fatal(err)
 			}
@@ -183,7 +183,7 @@ func TestWhateverTheStoreDoesOnceARowIsWrittenOnce(t *testing.T) {
 				store := table.Fenced(tabletest.New(t))
 				f := table.Faulty(store, clock.System{}, table.Injection{Harm: harm, Call: call})
 				for i := range 5 {
-					if _, err := New(f, clock.System{}).Append(t.Context(), org, row(fmt.Sprint("row", i))); err != nil {
+					if _, err := NewLog(f, clock.System{}).Append(t.Context(), org, row(fmt.Sprint("row", i))); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -196,7 +196,7 @@ func TestWhateverTheStoreDoesOnceARowIsWrittenOnce(t *testing.T) {
 func TestAStoreThatIsDownIsAnErrorAndTheChainGoesOnAfterwards(t *testing.T) {
 	store := table.Fenced(tabletest.New(t))
 	f := table.Faulty(store, clock.System{}, table.Injection{Harm: table.FailBefore})
-	l := New(f, clock.System{})
+	l := NewLog(f, clock.System{})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	c := l.enter(PlaceOf(org))
@@ -225,7 +225,7 @@ func (b *broken) Transact(ctx context.Context, ws ...table.Write) error {
 
 func TestAPanicOfTheStoreDoesNotLockTheChain(t *testing.T) {
 	store := table.Fenced(tabletest.New(t))
-	l := New(&broken{Store: store}, clock.System{})
+	l := NewLog(&broken{Store: store}, clock.System{})
 	func() {
 		defer func() {
 			if recover() == nil {
@@ -244,7 +244,7 @@ func TestAClientThatGoesAwayDoesNotKeepItsChangeOffTheRecord(t *testing.T) {
 	store := table.Fenced(tabletest.New(t))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := New(store, clock.System{}).Append(ctx, org, row("gone")); err != nil {
+	if _, err := NewLog(store, clock.System{}).Append(ctx, org, row("gone")); err != nil {
 		t.Fatal(err)
 	}
 	mustHold(t, store, 1)
@@ -254,7 +254,7 @@ func TestAClientThatGoesAwayDoesNotKeepItsChangeOffTheRecord(t *testing.T) {
 func TestTimeNeverGoesBackAlongAChain(t *testing.T) {
 	ahead, behind := clock.NewManual(noon.Add(5*time.Minute)), clock.NewManual(noon)
 	store := table.Fenced(tabletest.NewAt(t, behind))
-	a, b := New(store, ahead), New(store, behind)
+	a, b := NewLog(store, ahead), NewLog(store, behind)
 	for i := range 6 {
 		l := []*Log{a, b}[i%2]
 		got, err := l.Append(t.Context(), org, row("skewed"))
@@ -271,7 +271,7 @@ func TestTimeNeverGoesBackAlongAChain(t *testing.T) {
 
 func TestRowsOfNoOrganizationGoToTheInstallation(t *testing.T) {
 	store := table.Fenced(tabletest.New(t))
-	l := New(store, clock.System{})
+	l := NewLog(store, clock.System{})
 	for i := range 64 {
 		r := row("signUp")
 		r.IP = fmt.Sprintf("192.0.2.%d", i)
@@ -296,7 +296,7 @@ func TestRowsOfNoOrganizationGoToTheInstallation(t *testing.T) {
 }
 
 func TestEndsOfChainsAreForgottenBeforeTheyAreTooMany(t *testing.T) {
-	l := New(table.Fenced(tabletest.New(t)), clock.System{})
+	l := NewLog(table.Fenced(tabletest.New(t)), clock.System{})
 	for i := range 2*maxChains + 1 {
 		l.leave(l.enter(PlaceOf(fmt.Sprint("org_", i))))
 	}
@@ -306,7 +306,7 @@ func TestEndsOfChainsAreForgottenBeforeTheyAreTooMany(t *testing.T) {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	l := New(table.Fenced(tabletest.New(b)), clock.System{})
+	l := NewLog(table.Fenced(tabletest.New(b)), clock.System{})
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := l.Append(b.Context(), org, row("bench")); err != nil {

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
-	"weak"
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
@@ -28,24 +26,16 @@ type Log struct {
 	chains map[string]*chain // by partition
 }
 
-// New makes the log of a store. A process has one of each store: two would take the ends of chains from each other.
-func New(s table.Store, c clock.Clock) *Log {
-	return &Log{store: s, clock: c, chains: map[string]*chain{}}
+// New returns the Log of p, always the same one: two in a process would take the ends of chains from each other.
+func New(p *platform.Platform) *Log {
+	return platform.Shared(p, func(p *platform.Platform) *Log {
+		return NewLog(p.Table, cmp.Or[clock.Clock](p.Clock, clock.System{}))
+	})
 }
 
-var logs sync.Map
-
-// Of is the Log of the process that stands on p: always the same one.
-func Of(p *platform.Platform) *Log {
-	key := weak.Make(p)
-	if l, ok := logs.Load(key); ok {
-		return l.(*Log)
-	}
-	l, loaded := logs.LoadOrStore(key, New(p.Table, cmp.Or[clock.Clock](p.Clock, clock.System{})))
-	if !loaded {
-		runtime.AddCleanup(p, func(key weak.Pointer[platform.Platform]) { logs.Delete(key) }, key)
-	}
-	return l.(*Log)
+// NewLog makes a log of a store that remembers the ends of chains by itself.
+func NewLog(s table.Store, c clock.Clock) *Log {
+	return &Log{store: s, clock: c, chains: map[string]*chain{}}
 }
 
 // Place is where a chain is kept: the partition of its rows and the item that tells where it ends.

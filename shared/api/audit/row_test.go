@@ -96,7 +96,7 @@ func TestWhatTheServiceDoesByItself(t *testing.T) {
 		Secret string
 		Cost   float64
 	}
-	got, err := New(store, clock.System{}).Append(t.Context(), org, Row{Action: "erase", Changes: Changes{Before: thing{3, "hush", 1.5}, After: []int{1}}})
+	got, err := NewLog(store, clock.System{}).Append(t.Context(), org, Row{Action: "erase", Changes: Changes{Before: thing{3, "hush", 1.5}, After: []int{1}}})
 	if err != nil || got.Actor != System || got.Category != Platform || !strings.Contains(got.String(), `"changes":{"after":[1],"before":{"Cost":1.5,"Secret":"[redacted]","Size":3}}`) {
 		t.Errorf("%s %v", got.String(), err)
 	}

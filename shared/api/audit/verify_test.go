@@ -17,7 +17,7 @@ func stored(t *testing.T, n int) (table.Store, []table.Item) {
 	t.Helper()
 	c := clock.NewManual(noon)
 	s := table.Fenced(tabletest.NewAt(t, c))
-	l := New(s, c)
+	l := NewLog(s, c)
 	for i := range n {
 		r := row(fmt.Sprint("action", i+1))
 		r.Changes = Changes{nil, map[string]any{"name": fmt.Sprint("team ", i), "cost": json.Number("1.50")}}
@@ -195,7 +195,7 @@ func TestEveryMemberOfARowIsSealed(t *testing.T) {
 func TestALongChainIsVerifiedInParts(t *testing.T) {
 	c := clock.NewManual(noon)
 	s := table.Fenced(tabletest.NewAt(t, c))
-	l := New(s, c)
+	l := NewLog(s, c)
 	rows := make([]*entry, 2500)
 	for i := range rows {
 		rows[i] = &entry{row: row(fmt.Sprint("action", i)), done: make(chan struct{})}
@@ -251,7 +251,7 @@ func TestAVerificationGoesOnlyOnFromWhereItWas(t *testing.T) {
 // BenchmarkVerify goes along a thousand rows.
 func BenchmarkVerify(b *testing.B) {
 	s := table.Fenced(tabletest.New(b))
-	l := New(s, clock.System{})
+	l := NewLog(s, clock.System{})
 	ctx := table.Within(b.Context(), "")
 	for range 20 {
 		entries := make([]*entry, 50)

@@ -33,9 +33,16 @@ func Encode(c Caller) map[string]any {
 	}
 }
 
+// Decoder reads callers. It remembers the grants that it has read: they are the same few, request for request. It is safe for
+// use by many goroutines.
+type Decoder struct{ grants *memo.Memo[[]grant.Grant] }
+
+// NewDecoder makes a Decoder that remembers nothing yet.
+func NewDecoder() *Decoder { return &Decoder{memo.New(grant.Decode)} }
+
 // Decode reads the caller from requestContext.authorizer. Without a user in it, as in a request to a public operation,
 // the answer is the zero Caller.
-func Decode(authorizer map[string]any) (Caller, error) {
+func (d *Decoder) Decode(authorizer map[string]any) (Caller, error) {
 	text := func(key string) string { s, _ := authorizer[key].(string); return s }
 	c := Caller{
 		User: text(userKey), Org: text(orgKey), Email: text(emailKey), Session: text(sessionKey), Method: text(methodKey),
@@ -44,25 +51,15 @@ func Decode(authorizer map[string]any) (Caller, error) {
 	if c.User == "" {
 		return Caller{}, nil
 	}
-	grants, err := decodeGrants(text(grantsKey))
-	if err != nil {
-		return Caller{}, fault.Cause(fault.Internal, err, "decode grants of %s", c.User)
+	if s := text(grantsKey); s != "" {
+		grants, err := d.grants.Of([]byte(s))
+		if err != nil {
+			return Caller{}, fault.Cause(fault.Internal, err, "decode grants of %s", c.User)
+		}
+		c.Grants = slices.Clone(grants) // of its own, because Resolve writes in place
 	}
-	c.Grants = grants
 	return c, nil
 }
-
-func decodeGrants(s string) ([]grant.Grant, error) {
-	if s == "" {
-		return nil, nil
-	}
-	grants, err := heard.Of([]byte(s))
-	return slices.Clone(grants), err // of one's own, because Resolve writes in place
-}
-
-// heard are grants as functions were told them: the same few, request for request. Their lists of policies are shared, as
-// those of the system roles are.
-var heard = memo.New(grant.Decode)
 
 // In gives a copy of stored grants with the policies that their roles have now: of custom ones those in a. A grant whose
 // role is gone permits nothing.

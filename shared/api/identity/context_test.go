@@ -25,7 +25,7 @@ func TestTheCallerSurvivesTheGateway(t *testing.T) {
 			t.Errorf("%s is a %T: API Gateway passes strings", k, v)
 		}
 	}
-	got, err := identity.Decode(encoded)
+	got, err := identity.NewDecoder().Decode(encoded)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 	}
@@ -78,7 +78,7 @@ func TestTheLargestCallerFitsThroughTheGateway(t *testing.T) {
 	if err != nil || len(b) > identity.MaxContext {
 		t.Errorf("%d bytes, %v", len(b), err)
 	}
-	got, err := identity.Decode(encoded)
+	got, err := identity.NewDecoder().Decode(encoded)
 	if err != nil || len(got.Grants) != identity.MaxGrants || !identity.Allows(got, everything[len(everything)-1], c.Grants[39].Scope) {
 		t.Errorf("%d grants, %v", len(got.Grants), err)
 	}
@@ -107,7 +107,7 @@ func TestAContextThatIsNotOurs(t *testing.T) {
 		"with a good grant and a broken one": {with(`[{"r":"owner","s":"org"},{"r":"role_1","p":"!","s":"org"}]`), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := identity.Decode(c.in)
+			got, err := identity.NewDecoder().Decode(c.in)
 			if (err != nil) != c.fail || !reflect.DeepEqual(got, identity.Caller{}) {
 				t.Errorf("%+v, %v", got, err)
 			}
@@ -118,7 +118,7 @@ func TestAContextThatIsNotOurs(t *testing.T) {
 // A function that is older than the authorizer does not know all policies that it hears of. It leaves these out.
 func TestAPolicyOfALaterCatalogueIsLeftOut(t *testing.T) {
 	all := base64.RawURLEncoding.EncodeToString([]byte(strings.Repeat("\xff", 16)))
-	got, err := identity.Decode(map[string]any{"user": "usr_1", "org": "org_1", "grants": `[{"r":"role_1","p":"` + all + `","s":"org"}]`})
+	got, err := identity.NewDecoder().Decode(map[string]any{"user": "usr_1", "org": "org_1", "grants": `[{"r":"role_1","p":"` + all + `","s":"org"}]`})
 	if err != nil || len(got.Grants) != 1 || len(got.Grants[0].Policies) != len(grant.Policies()) {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -133,7 +133,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add("usr_1", "org_1", grants)
 	}
 	f.Fuzz(func(t *testing.T, user, org, grants string) {
-		c, err := identity.Decode(map[string]any{"user": user, "org": org, "grants": grants})
+		c, err := identity.NewDecoder().Decode(map[string]any{"user": user, "org": org, "grants": grants})
 		if err != nil || user == "" {
 			if !reflect.DeepEqual(c, identity.Caller{}) {
 				t.Fatalf("%v, and %+v", err, c)
@@ -160,7 +160,7 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("%q allows %s", grants, p.ID)
 			}
 		}
-		again, err := identity.Decode(identity.Encode(c))
+		again, err := identity.NewDecoder().Decode(identity.Encode(c))
 		if err != nil || len(again.Grants) != len(c.Grants) {
 			t.Fatalf("%q is read, and not again: %v", grants, err)
 		}

@@ -179,7 +179,7 @@ func (d dice) member(org string) (identity.Access, []grant.Grant) {
 // enter brings a member through the authorizer into a function.
 func enter(t *testing.T, org string, a identity.Access, grants []grant.Grant) identity.Caller {
 	t.Helper()
-	c, err := identity.Decode(identity.Encode(identity.Caller{Org: org, User: "usr_1", Grants: a.In(grants)}))
+	c, err := identity.NewDecoder().Decode(identity.Encode(identity.Caller{Org: org, User: "usr_1", Grants: a.In(grants)}))
 	if err != nil {
 		t.Fatal(err)
 	}

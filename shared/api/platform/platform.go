@@ -5,6 +5,8 @@ package platform
 import (
 	"context"
 	"log/slog"
+	"reflect"
+	"sync"
 
 	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/engine/lambdacall"
@@ -25,6 +27,36 @@ type Platform struct {
 	Resolver Resolver
 	Log      *slog.Logger
 	Settings Settings
+
+	mu     sync.Mutex
+	shared map[reflect.Type]any
+}
+
+// Shared returns the one T of p: what create made when it was asked for the first time. A package that remembers what it has
+// read keeps it so, and not in a variable of its own: all functions of a process that share a platform share it, two
+// platforms never do, and it ends with its platform. Create must not call Shared.
+func Shared[T any](p *Platform, create func(*Platform) T) T {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := reflect.TypeFor[T]()
+	if v, ok := p.shared[key].(T); ok {
+		return v
+	}
+	v := create(p)
+	if p.shared == nil {
+		p.shared = map[reflect.Type]any{}
+	}
+	p.shared[key] = v
+	return v
+}
+
+// Clone returns a platform of the same parts, to exchange one of them. What p shares is not shared with it: it may have been
+// read from the part that is exchanged.
+func (p *Platform) Clone() *Platform {
+	return &Platform{
+		Table: p.Table, Clock: p.Clock, Workflow: p.Workflow, Workers: p.Workers, Sealer: p.Sealer, Tokens: p.Tokens,
+		Resolver: p.Resolver, Log: p.Log, Settings: p.Settings,
+	}
 }
 
 // Resolver looks names up in DNS. It is *net.Resolver in service.

@@ -55,7 +55,7 @@ func (x *exchange) audited(w http.ResponseWriter, respond func(http.ResponseWrit
 // record writes the row of a request that was answered with r, and tells whether it is written.
 func (x *exchange) record(noted *audit.Noted, r *reply) bool {
 	ctx := x.r.Context()
-	row, err := audit.Of(x.s.p).Record(ctx, noted, x.audit(r))
+	row, err := x.s.audit.Record(ctx, noted, x.audit(r))
 	if err == nil {
 		return true
 	}

@@ -187,9 +187,9 @@ func TestWhatARowSays(t *testing.T) {
 func TestNothingIsAcknowledgedThatIsNotOnRecord(t *testing.T) {
 	s := open(t)
 	f := table.Faulty(s.store, s.clock, table.Injection{Harm: table.FailBefore, Method: table.TransactMethod})
-	p := *s.p
+	p := s.p.Clone()
 	p.Table = table.Fenced(f)
-	s.h, _ = rest.Mount(&p, s.things(), sessions())
+	s.h, _ = rest.Mount(p, s.things(), sessions())
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r := httptest.NewRequest(http.MethodPost, "/auth/login", strings.NewReader(`{"password":"open sesame"}`)).WithContext(ctx)

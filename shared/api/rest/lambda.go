@@ -39,9 +39,10 @@ func Adapt(h http.Handler) Function {
 
 // authorized takes the caller from what the authorizer told API Gateway, and from nothing else.
 func authorized(next http.Handler) http.Handler {
+	callers := identity.NewDecoder()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		gw, _ := core.GetAPIGatewayContextFromContext(r.Context())
-		c, err := identity.Decode(gw.Authorizer)
+		c, err := callers.Decode(gw.Authorizer)
 		if err != nil {
 			w.Header().Set("X-Request-Id", gw.RequestID)
 			send(w, fail(http.StatusInternalServerError, "internal error"))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/foundation/clock"
 )
@@ -24,6 +25,7 @@ type server struct {
 	p      *platform.Platform
 	log    *slog.Logger
 	clock  clock.Clock
+	audit  *audit.Log
 	routes router
 }
 
@@ -31,7 +33,7 @@ type server struct {
 // policy that is missing or unknown, a path declared twice, a type without a name in a body, two types of one schema name.
 // The caller of a request is taken from identity.From(ctx); Lambda puts it there.
 func Mount(p *platform.Platform, groups ...*Group) (http.Handler, *API) {
-	s := &server{p: p, log: p.Log, clock: p.Clock}
+	s := &server{p: p, log: p.Log, clock: p.Clock, audit: audit.New(p)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -25,7 +24,7 @@ func strict(b []byte, t reflect.Type) error {
 	case !json.Valid(b):
 		return syntax(b)
 	}
-	w := walker{b: b}
+	w := walker{b: b, known: map[reflect.Type]map[string]reflect.Type{}}
 	return w.value(t)
 }
 
@@ -62,8 +61,9 @@ func depth(b []byte) int {
 
 // walker goes through valid JSON.
 type walker struct {
-	b []byte
-	i int
+	b     []byte
+	i     int
+	known map[reflect.Type]map[string]reflect.Type // of fields
 }
 
 // next skips white space, and any of the separators, and gives the byte that follows.
@@ -117,7 +117,7 @@ func (w *walker) object(t reflect.Type) error {
 		if err != nil {
 			return err
 		}
-		key, elem := member(t, name)
+		key, elem := w.member(t, name)
 		if seen[key] {
 			return fmt.Errorf("body: %.64q is given twice", name)
 		}
@@ -190,7 +190,7 @@ func target(t reflect.Type) reflect.Type {
 }
 
 // member gives the key under which a member of t counts as given, and the type of its value.
-func member(t reflect.Type, name string) (string, reflect.Type) {
+func (w *walker) member(t reflect.Type, name string) (string, reflect.Type) {
 	switch {
 	case t == nil:
 		return name, nil
@@ -198,17 +198,15 @@ func member(t reflect.Type, name string) (string, reflect.Type) {
 		return name, t.Elem()
 	case t.Kind() == reflect.Struct:
 		key := strings.Map(fold, name)
-		return key, fields(t)[key]
+		return key, w.fields(t)[key]
 	}
 	return name, nil
 }
 
-var known sync.Map // reflect.Type -> map[string]reflect.Type
-
 // fields are the types of a struct's JSON members, by folded name.
-func fields(t reflect.Type) map[string]reflect.Type {
-	if m, ok := known.Load(t); ok {
-		return m.(map[string]reflect.Type) //nolint:forcetypeassert // stored below
+func (w *walker) fields(t reflect.Type) map[string]reflect.Type {
+	if m, ok := w.known[t]; ok {
+		return m
 	}
 	m := map[string]reflect.Type{}
 	for _, f := range reflect.VisibleFields(t) {
@@ -218,7 +216,7 @@ func fields(t reflect.Type) map[string]reflect.Type {
 		}
 		m[strings.Map(fold, name)] = f.Type
 	}
-	known.Store(t, m)
+	w.known[t] = m
 	return m
 }
 

@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/cloud/simulated"
 )
 
-// Of are the providers that the operator's settings allow. A new cloud is one line here.
-func Of(p *platform.Platform) cloud.Providers {
+// New are the providers that the operator's settings allow. A new cloud is one line here.
+func New(p *platform.Platform) cloud.Providers {
 	all := cloud.Providers{
 		aws.Name: aws.New(aws.Options{
 			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses,

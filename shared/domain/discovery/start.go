@@ -16,7 +16,7 @@ import (
 // fault.NotFound.
 func Start(ctx context.Context, p *platform.Platform, org, accountID string) (Job, error) {
 	for range 3 { // each time that somebody else was faster
-		a, err := inventory.Of(p).Account(ctx, org, accountID)
+		a, err := inventory.New(p).Account(ctx, org, accountID)
 		if err != nil {
 			return Job{}, err
 		}

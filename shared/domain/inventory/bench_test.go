@@ -111,7 +111,7 @@ func BenchmarkFirstRead(b *testing.B) {
 	s := fill(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		got, err := New(s.table, s.clock).Find(s.ctx, testOrg, List{Filter: everything, Limit: 20})
+		got, err := NewStore(s.table, s.clock).Find(s.ctx, testOrg, List{Filter: everything, Limit: 20})
 		if err != nil || len(got) != 20 {
 			b.Fatal(len(got), err)
 		}

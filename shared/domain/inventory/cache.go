@@ -2,11 +2,7 @@ package inventory
 
 import (
 	"container/list"
-	"runtime"
 	"sync"
-	"weak"
-
-	"lamplighter.dev/shared/api/platform"
 )
 
 // cacheRows bounds how many rows of all organizations a process keeps in memory: at some 400 bytes a row, half of what a
@@ -65,20 +61,4 @@ func (c *cache) settle(one *cached) {
 		}
 		e = next
 	}
-}
-
-// stores holds the Store of each platform, by weak pointers: it ends with its platform.
-var stores sync.Map
-
-// Of is the Store of the process that stands on p: always the same one, so that a process has one cache.
-func Of(p *platform.Platform) *Store {
-	key := weak.Make(p)
-	if s, ok := stores.Load(key); ok {
-		return s.(*Store)
-	}
-	s, loaded := stores.LoadOrStore(key, New(p.Table, p.Clock))
-	if !loaded {
-		runtime.AddCleanup(p, func(key weak.Pointer[platform.Platform]) { stores.Delete(key) }, key)
-	}
-	return s.(*Store)
 }

@@ -44,7 +44,7 @@ func (s *stage) keys(prefix string) []table.Key {
 // states reads the list by a reader that knows nothing yet.
 func (s *stage) states() map[string]cloud.Status {
 	s.Helper()
-	got, err := New(s.table, s.clock).Find(s.ctx, testOrg, List{Filter: everything})
+	got, err := NewStore(s.table, s.clock).Find(s.ctx, testOrg, List{Filter: everything})
 	s.must(err)
 	out := map[string]cloud.Status{}
 	for _, r := range got {
@@ -151,7 +151,7 @@ func TestRacingWritersCompactionsAndReaders(t *testing.T) {
 	s.upsert(s.scan("job_0"), instances(0, count)...)
 	stores := make([]*Store, processes)
 	for i := range stores {
-		stores[i] = New(s.table, s.clock)
+		stores[i] = NewStore(s.table, s.clock)
 	}
 	var mu sync.Mutex
 	last := map[string]Seen{}
@@ -174,7 +174,7 @@ func TestRacingWritersCompactionsAndReaders(t *testing.T) {
 	}
 	wg.Wait()
 	s.must(stores[0].fold(s.ctx, true))
-	for i, store := range append(stores, New(s.table, s.clock)) {
+	for i, store := range append(stores, NewStore(s.table, s.clock)) {
 		s.settled(fmt.Sprintf("reader %d", i), store, last, count)
 	}
 }

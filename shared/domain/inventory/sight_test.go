@@ -155,7 +155,7 @@ func TestRoundTripsInScopes(t *testing.T) {
 		{"the groups", 2, 1, func(st *Store) error { return second(st.Parts(s.cost(), testOrg, sight.Groups, "")) }},
 		{"what a team owns", 2, 1, func(st *Store) error { return second(st.Owned(s.cost(), testOrg, "team_1")) }},
 	} {
-		fresh := New(s.table, s.clock)
+		fresh := NewStore(s.table, s.clock)
 		for _, want := range []int{c.first, c.then} {
 			ctx, meter := table.WithMeter(s.ctx)
 			before := s.ctx
@@ -177,7 +177,7 @@ func TestOutOfSightCostsWhatDoesNotExistCosts(t *testing.T) { // check 47
 	var trips [2]int
 	for i, id := range []string{hidden, "res_01k00000000000000000000000"} {
 		ctx, meter := table.WithMeter(s.ctx)
-		_, err := New(s.table, s.clock).ByID(ctx, testOrg, id, sight)
+		_, err := NewStore(s.table, s.clock).ByID(ctx, testOrg, id, sight)
 		s.refused(id, err, fault.NotFound)
 		trips[i] = meter.Usage().RoundTrips
 	}

@@ -38,7 +38,7 @@ func newStage(tb testing.TB) *stage {
 
 func stageOn(tb testing.TB, t table.Store, c *clock.Manual) *stage {
 	tb.Helper()
-	s := &stage{TB: tb, ctx: table.WithTenant(context.Background(), testOrg), clock: c, table: t, store: New(t, c)}
+	s := &stage{TB: tb, ctx: table.WithTenant(context.Background(), testOrg), clock: c, table: t, store: NewStore(t, c)}
 	s.account(testCA, "production")
 	return s
 }

@@ -144,7 +144,7 @@ func TestAChangeOfOwnershipActsAtOnce(t *testing.T) {
 	s := newStage(t)
 	s.upsert(s.scan("job_1"), instances(0, 20)...)
 	team := s.team("team_1")
-	others := []*Store{New(s.table, s.clock), New(s.table, s.clock)}
+	others := []*Store{NewStore(s.table, s.clock), NewStore(s.table, s.clock)}
 	for round := range 30 {
 		given := s.ids(instance(round%20).UID, instance((round*7+1)%20).UID)
 		var err error
@@ -172,7 +172,7 @@ func TestRacingChangesOfATeamLoseNothing(t *testing.T) {
 	for n := range 12 {
 		id := s.ids(instance(n).UID)[0]
 		wg.Go(func() {
-			store := New(s.table, s.clock)
+			store := NewStore(s.table, s.clock)
 			for {
 				team, err := store.Team(s.ctx, testOrg, "team_1")
 				if err != nil {

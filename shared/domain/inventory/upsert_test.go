@@ -84,7 +84,7 @@ func TestUpsertMendsAnIndexThatDoesNotKnowTheRecord(t *testing.T) {
 		_, err = s.table.Write(s.ctx, table.Delete(it.Key))
 		s.must(err)
 	}
-	s.store = New(s.table, s.clock)
+	s.store = NewStore(s.table, s.clock)
 	equal(t, "nothing listed", len(s.find(List{})), 0)
 	s.upsert(s.scan("job_1"), instances(0, 150)...)
 	for _, r := range s.find(List{}) {

@@ -88,9 +88,6 @@ func (e *Embedded) commitUntil(o *op) {
 		e.group = e.queue.take(e.group[:0])
 		e.commit(e.group)
 		clear(e.group) // how many they were is all that is kept
-		if e.written() {
-			e.giveBack()
-		}
 	}
 }
 

@@ -36,7 +36,6 @@ type Embedded struct {
 	idle  sync.WaitGroup
 	gate  sync.RWMutex // held to read while an operation is under way, to write by Close
 	shut  bool
-	given int64 // bytes that had been committed when mapped pages were last given back; the committing caller's
 }
 
 // errClosed answers calls after Close.
@@ -65,7 +64,6 @@ func Open(path string, o Options) (*Embedded, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	e := &Embedded{db: db, path: path, clock: o.Clock, lead: make(chan struct{}, 1), stop: stop}
-	e.giveBack() // the checks of a file that was not closed have read all of it
 	if o.SweepEvery >= 0 {
 		e.idle.Go(func() { e.sweepEvery(ctx, o.SweepEvery) })
 	}

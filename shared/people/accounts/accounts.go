@@ -21,8 +21,8 @@ import (
 // Accounts finds and makes accounts. It remembers nothing.
 type Accounts struct{ *platform.Platform }
 
-// Of is the accounts of p.
-func Of(p *platform.Platform) Accounts { return Accounts{p} }
+// New is the accounts of p.
+func New(p *platform.Platform) Accounts { return Accounts{p} }
 
 // reach names the partitions of accounts, and of what is mailed about them.
 func reach(ctx context.Context) context.Context {
@@ -54,8 +54,8 @@ func (a Accounts) user(ctx context.Context, user string) (identity.User, error) 
 	return u, fault.Wrap("read user "+user, err)
 }
 
-// New makes an account that nobody has yet, with neither a password nor a verified address.
-func New(now time.Time, address, name string) identity.User {
+// NewUser makes an account that nobody has yet, with neither a password nor a verified address.
+func NewUser(now time.Time, address, name string) identity.User {
 	return identity.User{ID: id.New("usr", now), Email: address, Name: name, Created: now, Updated: now}
 }
 

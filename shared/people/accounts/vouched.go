@@ -126,7 +126,7 @@ func (a Accounts) make(c Claim, address string, old identity.User) (identity.Use
 	if err != nil { // nobody can mend it here, and one's own name is no reason to be sent away
 		name, _ = Name("", address)
 	}
-	u := New(a.Clock.Now(), address, name)
+	u := NewUser(a.Clock.Now(), address, name)
 	u.Verified = true
 	writes, err := a.Register(u, old)
 	return u, writes, err

@@ -27,10 +27,10 @@ func authoritative(c accounts.Claim) accounts.Claim {
 // keep stores an account of ada's address.
 func keep(t *testing.T, p *platform.Platform, change func(*identity.User)) identity.User {
 	t.Helper()
-	u := accounts.New(p.Clock.Now(), ada, "Ada")
+	u := accounts.NewUser(p.Clock.Now(), ada, "Ada")
 	u.Password = "a hash"
 	change(&u)
-	writes, err := accounts.Of(p).Register(u, identity.User{})
+	writes, err := accounts.New(p).Register(u, identity.User{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func read(t *testing.T, p *platform.Platform, user string) identity.User {
 
 func vouched(t *testing.T, p *platform.Platform, c accounts.Claim) identity.User {
 	t.Helper()
-	u, err := accounts.Of(p).Vouched(t.Context(), c)
+	u, err := accounts.New(p).Vouched(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func vouched(t *testing.T, p *platform.Platform, c accounts.Claim) identity.User
 
 func denied(t *testing.T, p *platform.Platform, c accounts.Claim, why string) {
 	t.Helper()
-	u, err := accounts.Of(p).Vouched(t.Context(), c)
+	u, err := accounts.New(p).Vouched(t.Context(), c)
 	if !fault.Is(err, fault.Denied) || !strings.Contains(fault.Message(err), why) {
 		t.Errorf("got %q, %v; want a denial with %q", u.ID, err, why)
 	}
@@ -152,7 +152,7 @@ func TestTheSamePersonIsKnownWhateverTheAddressBecomes(t *testing.T) {
 		"another issuer without address": {Issuer: "https://other.example", Subject: claim.Subject},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, err := accounts.Of(p).Vouched(t.Context(), c); !fault.Is(err, fault.Denied) {
+			if got, err := accounts.New(p).Vouched(t.Context(), c); !fault.Is(err, fault.Denied) {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})
@@ -211,7 +211,7 @@ func TestTwentyFirstSignInsAtOnceMakeOneAccount(t *testing.T) {
 			var wg sync.WaitGroup
 			for i := range got {
 				wg.Go(func() {
-					u, err := accounts.Of(p).Vouched(context.Background(), authoritative(claim))
+					u, err := accounts.New(p).Vouched(context.Background(), authoritative(claim))
 					if err != nil {
 						t.Error(err)
 					}
@@ -219,7 +219,7 @@ func TestTwentyFirstSignInsAtOnceMakeOneAccount(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			u, err := accounts.Of(p).Find(t.Context(), ada)
+			u, err := accounts.New(p).Find(t.Context(), ada)
 			if err != nil || !u.Verified {
 				t.Fatalf("%+v, %v", u, err)
 			}
@@ -235,7 +235,7 @@ func TestTwentyFirstSignInsAtOnceMakeOneAccount(t *testing.T) {
 func TestAClaimOfNobodyIsADefect(t *testing.T) {
 	p, _ := identitytest.New(t)
 	for name, c := range map[string]accounts.Claim{"no issuer": {Subject: "1", Email: ada}, "no subject": {Issuer: "x", Email: ada}} {
-		if _, err := accounts.Of(p).Vouched(t.Context(), c); !fault.Is(err, fault.Internal) {
+		if _, err := accounts.New(p).Vouched(t.Context(), c); !fault.Is(err, fault.Internal) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

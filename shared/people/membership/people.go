@@ -19,8 +19,8 @@ const MaxMembers = 5_000
 // People changes who belongs to organizations. It remembers nothing.
 type People struct{ *platform.Platform }
 
-// Of makes the people of p.
-func Of(p *platform.Platform) People { return People{p} }
+// New makes the people of p.
+func New(p *platform.Platform) People { return People{p} }
 
 // Find reads the member of org who has the address. An address that nobody has, and that of somebody who does not belong to
 // org, are the same fault.NotFound after the same calls: who else has an account is nobody's business. Two round trips.

@@ -27,7 +27,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	p, c := identitytest.New(t)
-	s := &stage{membership.Of(p), t, t.Context(), c}
+	s := &stage{membership.New(p), t, t.Context(), c}
 	s.organisation(org)
 	return s
 }

@@ -31,7 +31,7 @@ func at(t *testing.T, c platform.Client, clk clock.Clock) oauthlogin.Provider {
 
 func named(t *testing.T, p *platform.Platform, name string) oauthlogin.Provider {
 	t.Helper()
-	provider, err := oauthlogin.Of(p).Named(name)
+	provider, err := oauthlogin.New(p).Named(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func FuzzIDToken(f *testing.F) {
 	p, c := identitytest.New(f)
 	twin := oauthlogintest.NewOpenID(f, c)
 	p.Settings.Google = twin.Client()
-	providers := oauthlogin.Of(p)
+	providers := oauthlogin.New(p)
 	right := `{"iss":"ISSUER","sub":"alice","aud":"lamplighter-test","iat":1773135000,"exp":1773138600,"email":"alice@example.com","email_verified":true}`
 	for _, claims := range []string{
 		right, strings.Replace(right, `"lamplighter-test"`, `["lamplighter-test","other"]`, 1), `{}`, `[]`, `null`, `{"iss":"ISSUER","sub":1}`,

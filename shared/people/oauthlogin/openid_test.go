@@ -37,7 +37,7 @@ func newGround(t *testing.T) ground {
 	p, c := identitytest.New(t)
 	twin := oauthlogintest.NewOpenID(t, c)
 	p.Settings.Google = twin.Client()
-	return ground{twin, c, oauthlogin.Of(p)}
+	return ground{twin, c, oauthlogin.New(p)}
 }
 
 // vouched presents an ID token that says what alice's does, but for the changes; nil takes a claim away.
@@ -375,7 +375,7 @@ func TestWhereTheBrowserIsSent(t *testing.T) {
 
 func TestProvidersByName(t *testing.T) {
 	p, _ := identitytest.New(t)
-	none := oauthlogin.Of(p)
+	none := oauthlogin.New(p)
 	for name, says := range map[string]string{oauthlogin.Google: "not configured", oauthlogin.GitHub: "not configured", "myspace": "is none", "Google": "is none", "": "is none"} {
 		if _, err := none.Named(name); !fault.Is(err, fault.NotFound) || !strings.Contains(fault.Message(err), says) {
 			t.Errorf("%q: %v", name, err)

@@ -42,8 +42,8 @@ type Providers struct {
 	github *gitHub
 }
 
-// Of makes the providers that the settings of p configure.
-func Of(p *platform.Platform) Providers { return with(p, calls(http.DefaultTransport)) }
+// New makes the providers that the settings of p configure.
+func New(p *platform.Platform) Providers { return with(p, calls(http.DefaultTransport)) }
 
 func with(p *platform.Platform, c *http.Client) Providers {
 	var out Providers

@@ -31,7 +31,7 @@ func house(t *testing.T) (*platform.Platform, identity.User) {
 	put(identity.UserKey(eve.ID), eve)
 	put(identity.AccessKey("org_1"), identity.Access{})
 	put(identity.OrganisationKey("org_1"), identity.Organisation{ID: "org_1", Name: "Engines", CreatedAt: c.Now()})
-	s := membership.Of(p)
+	s := membership.New(p)
 	if err := s.Join(ctx, "org_1", ada, []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}); err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func house(t *testing.T) (*platform.Platform, identity.User) {
 
 func TestALogInAcceptsTheInvitationsOfTheAddress(t *testing.T) {
 	p, eve := house(t)
-	got, err := sessions.Of(p).Begin(t.Context(), eve, sessions.How{Tenant: "org_1"})
+	got, err := sessions.New(p).Begin(t.Context(), eve, sessions.How{Tenant: "org_1"})
 	if err != nil || len(got.Tenants) != 1 || got.Tenants[0].ID != "org_1" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -51,11 +51,11 @@ func TestALogInAcceptsTheInvitationsOfTheAddress(t *testing.T) {
 
 func TestTheWordOfOneOrganizationsProviderAcceptsNothingElsewhere(t *testing.T) {
 	p, eve := house(t)
-	got, err := sessions.Of(p).Begin(t.Context(), eve, sessions.How{SSO: "org_2"})
+	got, err := sessions.New(p).Begin(t.Context(), eve, sessions.How{SSO: "org_2"})
 	if err != nil || len(got.Tenants) != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, _, err = membership.Of(p).Member(t.Context(), "org_1", eve.ID); err == nil {
+	if _, _, err = membership.New(p).Member(t.Context(), "org_1", eve.ID); err == nil {
 		t.Error("joined")
 	}
 }
@@ -64,12 +64,12 @@ func TestInvitationsThatCannotBeReadKeepNobodyFromLoggingIn(t *testing.T) {
 	p, eve := house(t)
 	whole := p.Table
 	p.Table = table.Faulty(whole, p.Clock, table.Injection{Harm: table.FailBefore, PK: membership.InvitedPrefix})
-	got, err := sessions.Of(p).Begin(t.Context(), eve, sessions.How{})
+	got, err := sessions.New(p).Begin(t.Context(), eve, sessions.How{})
 	if err != nil || got.AccessToken == "" || len(got.Tenants) != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	p.Table = whole
-	if got, err = sessions.Of(p).Begin(t.Context(), eve, sessions.How{}); err != nil || len(got.Tenants) != 1 {
+	if got, err = sessions.New(p).Begin(t.Context(), eve, sessions.How{}); err != nil || len(got.Tenants) != 1 {
 		t.Errorf("at the next log-in: %+v, %v", got, err)
 	}
 }

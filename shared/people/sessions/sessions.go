@@ -17,8 +17,8 @@ import (
 // Sessions begins and ends sessions. It remembers nothing.
 type Sessions struct{ *platform.Platform }
 
-// Of makes the sessions of p.
-func Of(p *platform.Platform) Sessions { return Sessions{p} }
+// New makes the sessions of p.
+func New(p *platform.Platform) Sessions { return Sessions{p} }
 
 // How says what a session is begun with.
 type How struct {
@@ -59,7 +59,7 @@ func reach(ctx context.Context) context.Context {
 func (s Sessions) Begin(ctx context.Context, u identity.User, how How) (LoggedIn, error) {
 	ctx = reach(ctx)
 	audit.As(ctx, "", u.ID, u.Email)
-	if err := membership.Of(s.Platform).Accept(ctx, u, how.SSO); err != nil { // to be accepted at the next log-in
+	if err := membership.New(s.Platform).Accept(ctx, u, how.SSO); err != nil { // to be accepted at the next log-in
 		s.Log.ErrorContext(ctx, "invitations not accepted", "user", u.ID, "error", err)
 	}
 	a, err := s.account(ctx, u, how.SSO)

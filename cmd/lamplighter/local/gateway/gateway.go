@@ -11,7 +11,6 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -132,24 +131,12 @@ type result struct {
 	err error
 }
 
-// room makes the stack of a new goroutine as large as a function commonly needs, at once and while there is nothing on it
-// to move. It would grow to that in steps, and each copies all frames below: a tenth of what a request costs.
-//
-//go:noinline
-func room() {
-	var stack [12 << 10]byte
-	runtime.KeepAlive(&stack)
-}
-
 // invoke calls a function as Lambda does: with a deadline, apart from the client's connection, and surviving its panic.
 func (g *Gateway) invoke(rt *route, ev *events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	ctx, cancel := context.WithTimeout(invocation(ev), g.timeout)
 	defer cancel()
 	done := make(chan result, 1) // so that a late answer finds room and its goroutine ends
-	go func() {
-		room()
-		rt.run(ctx, ev, done)
-	}()
+	go rt.run(ctx, ev, done)
 	select {
 	case r := <-done:
 		return r.out, r.err

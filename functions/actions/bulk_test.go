@@ -67,7 +67,7 @@ func newBulkFixture(t *testing.T) *bulkFixture {
 	f := &bulkFixture{T: t, engine: &started{}, ids: map[string]string{}}
 	f.p = &platform.Platform{Table: table.Fenced(tabletest.NewAt(t, c)), Clock: c, Workflow: f.engine}
 	f.h, _ = rest.Mount(f.p, actions.Operations(f.p))
-	f.store = inventory.Of(f.p)
+	f.store = inventory.New(f.p)
 	f.account("ca_01k00000000000000000000000", "read_write")
 	f.account("ca_01k00000000000000000000001", "read_only")
 	var found []cloud.Resource

@@ -201,7 +201,7 @@ func TestDeleteForgetsTheAccountAndItsResources(t *testing.T) {
 	if got := s.call(alice, "GET", "/cloud-accounts/"+a.ID, nil); got.status != 404 {
 		t.Errorf("the account is still there: %d %s", got.status, got.body)
 	}
-	ctx, store := table.WithTenant(t.Context(), alice.Org), inventory.Of(s.p)
+	ctx, store := table.WithTenant(t.Context(), alice.Org), inventory.New(s.p)
 	s.idle()
 	counts, err := store.Counts(ctx, alice.Org)
 	if err != nil {

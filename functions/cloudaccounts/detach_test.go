@@ -66,7 +66,7 @@ func newUsedFixture(t *testing.T) *usedFixture {
 	f := &usedFixture{T: t, hook: &hookedStore{Store: table.Fenced(tabletest.NewAt(t, c))}}
 	f.p = &platform.Platform{Table: f.hook, Clock: c, Workflow: acceptingEngine{}}
 	f.h, _ = rest.Mount(f.p, cloudaccounts.Operations(f.p))
-	f.store = inventory.Of(f.p)
+	f.store = inventory.New(f.p)
 	row, err := table.Row(inventory.AccountKey(usedOrg, usedCA), inventory.Account{ID: usedCA, Provider: "aws", CloudAccountID: "123456789012", Name: "Production"})
 	f.must(err)
 	_, err = f.p.Table.Write(f.in(), table.Put(row))

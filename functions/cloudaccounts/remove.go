@@ -44,7 +44,7 @@ func (s *service) remove(ctx context.Context, in *removeInput) (rest.Deleted, er
 	if err = s.idle(ctx, org, a.ID); err != nil {
 		return rest.Deleted{}, err
 	}
-	uses, err := inventory.Of(s.p).UsesOf(ctx, org, a.ID)
+	uses, err := inventory.New(s.p).UsesOf(ctx, org, a.ID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
@@ -56,7 +56,7 @@ func (s *service) remove(ctx context.Context, in *removeInput) (rest.Deleted, er
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	if err = inventory.Of(s.p).Detach(ctx, org, a.ID); err != nil { // the discovery that forgets the resources does it again
+	if err = inventory.New(s.p).Detach(ctx, org, a.ID); err != nil { // the discovery that forgets the resources does it again
 		s.p.Log.WarnContext(ctx, "resources not yet taken out of groups and teams", "account", a.ID, "error", err)
 	}
 	discovery.Run(ctx, s.p, org, j)

@@ -53,7 +53,7 @@ func newEstate(t *testing.T) *estate {
 	t.Helper()
 	p, c := identitytest.New(t)
 	p.Workflow = asleep{}
-	e := &estate{t: t, p: p, clock: c, store: inventory.Of(p), teams: map[string][]string{}, bulks: map[string][]string{}, owners: map[string][]byte{}}
+	e := &estate{t: t, p: p, clock: c, store: inventory.New(p), teams: map[string][]string{}, bulks: map[string][]string{}, owners: map[string][]byte{}}
 	e.door, _ = rest.Mount(p, functions.Groups(p)...)
 	e.put(identity.AccessKey(org), identity.Access{Members: 1, Owners: 1})
 	e.put(identity.OrganisationKey(org), identity.Organisation{ID: org, Name: "Engines"})

@@ -50,7 +50,7 @@ func (s *Service) work(o Options, store table.Store, fs []functions.Function) er
 	s.close = append(s.close, s.engine.Close)
 	p.Workflow, p.Workers = s.engine, calls
 	p.Share()
-	s.Providers, s.workers = providers.Of(p), map[string]workflow.Handler{}
+	s.Providers, s.workers = providers.New(p), map[string]workflow.Handler{}
 	for _, f := range fs {
 		if f.Worker != nil {
 			s.workers[f.Name] = within(f.Declaration, f.Worker(p, s.Providers))

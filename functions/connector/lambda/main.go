@@ -12,5 +12,5 @@ import (
 
 func main() {
 	p := platform.Open(connector.Declaration)
-	lambda.Start(lambdacall.Function(connector.Handler(p, providers.Of(p))))
+	lambda.Start(lambdacall.Function(connector.Handler(p, providers.New(p))))
 }

@@ -12,5 +12,5 @@ import (
 
 func main() {
 	p := platform.Open(discovery.Declaration)
-	lambda.Start(workflow.Lambda(discovery.Handler(p, providers.Of(p))))
+	lambda.Start(workflow.Lambda(discovery.Handler(p, providers.New(p))))
 }

@@ -12,5 +12,5 @@ import (
 
 func main() {
 	p := platform.Open(executor.Declaration)
-	lambda.Start(workflow.Lambda(executor.Handler(p, providers.Of(p))))
+	lambda.Start(workflow.Lambda(executor.Handler(p, providers.New(p))))
 }

@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 
+	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/people/sessions"
 )
@@ -20,6 +21,12 @@ func (s *service) refresh(ctx context.Context, in *refreshInput) (sessions.Logge
 		return sessions.LoggedIn{}, err
 	}
 	return s.sessions.Refresh(ctx, in.Body.RefreshToken, in.Body.TenantID)
+}
+
+// left is what the audit row of a log-out says.
+type left struct {
+	Session string `json:"sessionID"`
+	User    string `json:"userID"`
 }
 
 // LogOutRequest is the body of POST /auth/logout, which may be left out.
@@ -41,5 +48,6 @@ func (s *service) logOut(ctx context.Context, in *logOutInput) (Message, error) 
 			return Message{}, err
 		}
 	}
+	audit.Note(ctx, audit.Change{Target: caller.User, Before: left{caller.Session, caller.User}})
 	return Message{"the session has ended"}, nil
 }

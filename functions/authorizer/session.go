@@ -42,7 +42,7 @@ func (a *authorizer) live(c token.Claims, row table.Item, u identity.User) (iden
 	if row.Data == nil {
 		return identity.Session{}, refused("no such session")
 	}
-	s, err := a.rows.sessions.New(row.Data)
+	s, err := a.rows.sessions.Of(row.Data)
 	switch {
 	case err != nil:
 		return s, fmt.Errorf("read session %s: %w", c.Session, err)

@@ -139,8 +139,8 @@ func TestExecutor_Cancel_AtEveryCallToTheStore(t *testing.T) {
 		in := w.claimed(g)
 		spy := &before{Store: w.store, call: call, do: func() { w.cancelBulk(in.BulkID); w.sweepUp(in) }}
 		first := *w.e
-		p := *w.e.p
-		p.Table, first.p = spy, &p
+		first.p = w.e.p.Clone()
+		first.p.Table = spy
 		direct := w.e
 		w.e = &first
 		spy.plain = func() { w.e = direct }

@@ -36,7 +36,7 @@ func newDetachFixture(t *testing.T) *detachFixture {
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	c := clock.NewManual(now)
 	f := &detachFixture{T: t, ctx: table.WithTenant(t.Context(), detachOrg), table: tabletest.NewAt(t, c), ids: map[string]string{}}
-	f.store = inventory.New(f.table, c)
+	f.store = inventory.NewStore(f.table, c)
 	for name, account := range map[string]string{"a": accountA, "b": accountB} {
 		row, err := table.Row(inventory.AccountKey(detachOrg, account), inventory.Account{ID: account, Provider: "aws", Name: name})
 		f.must(err)

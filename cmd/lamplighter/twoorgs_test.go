@@ -14,6 +14,7 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/cmd/lamplighter/testenv"
+	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/rest/resttest"
 	"lamplighter.dev/shared/engine/table"
@@ -50,7 +51,7 @@ func (d *side) act(t *testing.T, seed uint64) {
 			changes[ops[i].ID] = ops[i].Changes()
 		}
 	}
-	resttest.Fuzz(t, d.s, local.Describe(d.s.Platform).YAML(), resttest.Options{
+	resttest.Fuzz(t, d.s, functions.Describe(d.s.Platform).YAML(), resttest.Options{
 		Requests: eachOperation(), Seed: seed, Known: known(e), Before: d.signed(t),
 		Skip: func(id string) bool { d.s.Settled(); return !changes[id] },
 		Seen: func(id string, answer *httptest.ResponseRecorder) {

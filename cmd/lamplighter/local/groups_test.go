@@ -72,7 +72,7 @@ func TestDescribe_NamesItsSchemasAsTypes(t *testing.T) {
 	var doc struct {
 		Components struct{ Schemas map[string]any }
 	}
-	if err := json.Unmarshal(Describe(&platform.Platform{}).JSON(), &doc); err != nil {
+	if err := json.Unmarshal(functions.Describe(&platform.Platform{}).JSON(), &doc); err != nil {
 		t.Fatal(err)
 	}
 	if len(doc.Components.Schemas) < 50 {

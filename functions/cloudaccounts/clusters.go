@@ -52,6 +52,8 @@ func entered(a inventory.Account, c cloud.Cluster, r *inventory.Registration) Cl
 // clusterOrders are what clusters can be sorted by, which the connector does.
 type clusterOrders struct{}
 
+var _ rest.Orders[inventory.ClusterName] = clusterOrders{}
+
 func (clusterOrders) Orders() []rest.Order[inventory.ClusterName] {
 	return []rest.Order[inventory.ClusterName]{{}, {Field: "region"}, {Field: "name"}}
 }

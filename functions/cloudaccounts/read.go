@@ -22,6 +22,8 @@ type listInput struct {
 // orders are what accounts can be sorted by. Those that are equal in it, and all without it, come as they were connected.
 type orders struct{}
 
+var _ rest.Orders[inventory.Account] = orders{}
+
 func (orders) Orders() []rest.Order[inventory.Account] {
 	return []rest.Order[inventory.Account]{
 		{},
@@ -39,7 +41,7 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[Account], 
 		return rest.List[Account]{}, err
 	}
 	all = slices.DeleteFunc(all, func(a inventory.Account) bool { return !in.meets(a) })
-	in.Sort.Apply(all)
+	in.Apply(all)
 	return rest.MapItems(rest.PageOf(all, in.Page), shown), nil
 }
 

@@ -91,6 +91,8 @@ type listInput struct {
 // orders are what groups can be sorted by. Those of one name, which are no two, and of one moment come by id.
 type orders struct{}
 
+var _ rest.Orders[inventory.Group] = orders{}
+
 func (orders) Orders() []rest.Order[inventory.Group] {
 	return []rest.Order[inventory.Group]{
 		rest.OrderByText("name", func(g inventory.Group) string { return g.Name }),
@@ -103,6 +105,6 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[Group], er
 	if err != nil {
 		return rest.List[Group]{}, err
 	}
-	in.Sort.Apply(all)
+	in.Apply(all)
 	return rest.MapItems(rest.PageOf(all, in.Page), brief), nil
 }

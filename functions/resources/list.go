@@ -125,6 +125,8 @@ type listInput struct {
 // orders are what resources can be sorted by, which the inventory does.
 type orders struct{}
 
+var _ rest.Orders[inventory.Listed] = orders{}
+
 func (orders) Orders() []rest.Order[inventory.Listed] {
 	out := make([]rest.Order[inventory.Listed], len(inventory.Orders))
 	for i, field := range inventory.Orders {

@@ -98,6 +98,8 @@ type listInput struct {
 // orders are what teams can be sorted by. Those of one name, which are no two, and of one moment come by id.
 type orders struct{}
 
+var _ rest.Orders[inventory.Team] = orders{}
+
 func (orders) Orders() []rest.Order[inventory.Team] {
 	return []rest.Order[inventory.Team]{
 		rest.OrderByText("name", func(t inventory.Team) string { return t.Name }),
@@ -112,7 +114,7 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[TeamBrief]
 	}
 	scopes := identity.From(ctx).Scopes(reading)
 	all = slices.DeleteFunc(all, func(t inventory.Team) bool { return !sees(scopes, t.ID) })
-	in.Sort.Apply(all)
+	in.Apply(all)
 	page := rest.PageOf(all, in.Page)
 	items, err := s.briefs(ctx, page.Items)
 	return rest.WithItems(page, items), err

@@ -22,6 +22,8 @@ type Lamp struct {
 // lamps can be sorted by two fields, the first of them unless the request says otherwise.
 type lamps struct{}
 
+var _ rest.Orders[Lamp] = lamps{}
+
 func (lamps) Orders() []rest.Order[Lamp] {
 	return []rest.Order[Lamp]{
 		rest.OrderByText("name", func(l Lamp) string { return l.Name }),
@@ -39,7 +41,7 @@ func lampGroup(all *[]Lamp) *rest.Group {
 	rest.Handle(g, rest.Op{
 		ID: "listLamps", Method: http.MethodGet, Path: "/lamps", SignedIn: true, Summary: "List lamps",
 	}, func(_ context.Context, in *listInput) (rest.List[Lamp], error) {
-		in.Sort.Apply(*all)
+		in.Apply(*all)
 		return rest.PageOf(*all, in.Page), nil
 	})
 	rest.Handle(g, rest.Op{

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ func TestPageOf_CutsThePage(t *testing.T) {
 		if !slices.Equal(got.Items, c.want) || got.Total != 5 || got.Page != c.page || got.Limit != c.limit {
 			t.Errorf("%s: %+v, want %v", name, got, c.want)
 		}
-		shown := rest.MapItems(got, func(n int) string { return fmt.Sprint(n) })
+		shown := rest.MapItems(got, strconv.Itoa)
 		if len(shown.Items) != len(c.want) || shown.Total != 5 || shown.Page != c.page || shown.Limit != c.limit {
 			t.Errorf("%s, shown: %+v", name, shown)
 		}

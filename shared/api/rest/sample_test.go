@@ -92,6 +92,8 @@ type change struct {
 // things can be sorted by their names; else they come as they are.
 type things struct{}
 
+var _ rest.Orders[Thing] = things{}
+
 func (things) Orders() []rest.Order[Thing] {
 	return []rest.Order[Thing]{{}, rest.OrderByText("name", func(t Thing) string { return t.Name })}
 }

@@ -10,9 +10,9 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/people/teams"
 )
 
 // TeamBrief is a team as lists have it.
@@ -41,16 +41,16 @@ type TeamMember struct {
 
 func org(ctx context.Context) string { return identity.From(ctx).Org }
 
-func brief(t inventory.Team, people, owned int) TeamBrief {
+func brief(t teams.Team, people, owned int) TeamBrief {
 	return TeamBrief{t.ID, t.Name, t.Description, people, owned, t.CreatedAt, t.UpdatedAt}
 }
 
 // read reads a team. What cannot be the id of one needs no look-up.
-func (s *service) read(ctx context.Context, teamID string) (inventory.Team, error) {
+func (s *service) read(ctx context.Context, teamID string) (teams.Team, error) {
 	if !id.Valid("team", teamID) {
-		return inventory.Team{}, missing(teamID)
+		return teams.Team{}, missing(teamID)
 	}
-	return s.inventory.Team(ctx, org(ctx), teamID)
+	return s.teams.Get(ctx, org(ctx), teamID)
 }
 
 func missing(teamID string) error {
@@ -58,9 +58,9 @@ func missing(teamID string) error {
 }
 
 // seen reads a team that the caller may see.
-func (s *service) seen(ctx context.Context, teamID string) (inventory.Team, error) {
+func (s *service) seen(ctx context.Context, teamID string) (teams.Team, error) {
 	if !sees(identity.From(ctx).Scopes(reading), teamID) {
-		return inventory.Team{}, missing(teamID)
+		return teams.Team{}, missing(teamID)
 	}
 	return s.read(ctx, teamID)
 }
@@ -79,7 +79,7 @@ func (s *service) get(ctx context.Context, in *TeamInput) (Team, error) {
 }
 
 // whole is a team with its members and resources.
-func (s *service) whole(ctx context.Context, t inventory.Team) (Team, error) {
+func (s *service) whole(ctx context.Context, t teams.Team) (Team, error) {
 	people, err := s.peopleOf(ctx, []string{t.ID})
 	if err != nil {
 		return Team{}, err
@@ -99,12 +99,12 @@ type listInput struct {
 }
 
 func (s *service) list(ctx context.Context, in *listInput) (rest.List[TeamBrief], error) {
-	all, err := s.inventory.Teams(ctx, org(ctx))
+	all, err := s.teams.List(ctx, org(ctx))
 	if err != nil {
 		return rest.List[TeamBrief]{}, err
 	}
 	scopes := identity.From(ctx).Scopes(reading)
-	all = slices.DeleteFunc(all, func(t inventory.Team) bool { return !sees(scopes, t.ID) })
+	all = slices.DeleteFunc(all, func(t teams.Team) bool { return !sees(scopes, t.ID) })
 	sorted(all, in)
 	from := min(in.Skip(), len(all))
 	out := rest.List[TeamBrief]{Total: len(all), Page: in.Page.Page, Limit: in.Limit}
@@ -112,8 +112,8 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[TeamBrief]
 	return out, err
 }
 
-func sorted(all []inventory.Team, in *listInput) {
-	slices.SortFunc(all, func(a, b inventory.Team) int {
+func sorted(all []teams.Team, in *listInput) {
+	slices.SortFunc(all, func(a, b teams.Team) int {
 		c := cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
 		if in.By == "createdAt" {
 			c = cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
@@ -126,7 +126,7 @@ func sorted(all []inventory.Team, in *listInput) {
 }
 
 // briefs are teams as lists have them.
-func (s *service) briefs(ctx context.Context, some []inventory.Team) ([]TeamBrief, error) {
+func (s *service) briefs(ctx context.Context, some []teams.Team) ([]TeamBrief, error) {
 	if len(some) == 0 {
 		return nil, nil
 	}

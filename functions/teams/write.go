@@ -15,6 +15,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/people/teams"
 )
 
 // maxName is how many characters a name may have.
@@ -30,7 +31,7 @@ type NewTeam struct {
 
 func (s *service) create(ctx context.Context, in *struct{ Body NewTeam }) (Team, error) {
 	now := s.p.Clock.Now()
-	t := inventory.Team{ID: id.New("team", now), Description: in.Body.Description, CreatedAt: now, UpdatedAt: now}
+	t := teams.Team{ID: id.New("team", now), Description: in.Body.Description, CreatedAt: now, UpdatedAt: now}
 	var err error
 	if t.Name, err = displayname.Clean("name", in.Body.Name, maxName); err != nil {
 		return Team{}, err
@@ -50,7 +51,11 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewTeam }) (Team,
 	if err != nil {
 		return Team{}, err
 	}
-	if t, err = s.inventory.CreateTeam(ctx, org(ctx), inventory.Ownership{Team: t, Resources: owned}, roster); err != nil {
+	ownership, err := inventory.Own(org(ctx), t.ID, 1, owned)
+	if err != nil {
+		return Team{}, err
+	}
+	if t, err = s.teams.Create(ctx, org(ctx), t, append(ownership, roster)...); err != nil {
 		return Team{}, err
 	}
 	out, err := s.whole(ctx, t)
@@ -60,8 +65,8 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewTeam }) (Team,
 
 // room refuses one team too many.
 func (s *service) room(ctx context.Context) error {
-	all, err := s.inventory.Teams(ctx, org(ctx))
-	if err == nil && len(all) >= inventory.MaxTeams {
+	all, err := s.teams.List(ctx, org(ctx))
+	if err == nil && len(all) >= teams.MaxTeams {
 		return fault.New(fault.Invalid, "the organization has %d teams, which is the most; delete one first", len(all))
 	}
 	return err
@@ -145,7 +150,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (Team, error) {
 }
 
 // replace changes of a team, old as it was read and before as it was shown, what was sent.
-func (s *service) replace(ctx context.Context, old inventory.Team, before Team, sent ChangedTeam) (inventory.Team, error) {
+func (s *service) replace(ctx context.Context, old teams.Team, before Team, sent ChangedTeam) (teams.Team, error) {
 	d := draft{Team: old}
 	sent.Name.Apply(&d.Name)
 	sent.Description.Apply(&d.Description)
@@ -177,13 +182,13 @@ func (s *service) exchange(ctx context.Context, before Team, next []string) ([]s
 
 // draft is what a team is to become. A nil crew, and nil owned, stay what they are.
 type draft struct {
-	inventory.Team
+	teams.Team
 	crew  []identity.Member
 	owned []string
 }
 
 // store replaces old, as it was read.
-func (s *service) store(ctx context.Context, old inventory.Team, d draft) (inventory.Team, error) {
+func (s *service) store(ctx context.Context, old teams.Team, d draft) (teams.Team, error) {
 	d.UpdatedAt = s.p.Clock.Now()
 	var extra []table.Write
 	if d.crew != nil {
@@ -193,14 +198,21 @@ func (s *service) store(ctx context.Context, old inventory.Team, d draft) (inven
 		}
 		extra = append(extra, w)
 	}
-	return s.inventory.UpdateTeam(ctx, org(ctx), old, inventory.Ownership{Team: d.Team, Resources: d.owned}, extra...)
+	if d.owned != nil {
+		ws, err := inventory.Own(org(ctx), old.ID, old.Generation+1, d.owned)
+		if err != nil {
+			return old, err
+		}
+		extra = append(extra, ws...)
+	}
+	return s.teams.Update(ctx, org(ctx), old, d.Team, extra...)
 }
 
 // tries is how often a change starts over because somebody else changed the team.
 const tries = 8
 
 // change changes a team as it is; how gives nil when there is nothing to change.
-func (s *service) change(ctx context.Context, teamID string, how func(inventory.Team) (*draft, error)) (TeamBrief, error) {
+func (s *service) change(ctx context.Context, teamID string, how func(teams.Team) (*draft, error)) (TeamBrief, error) {
 	for try := 1; ; try++ {
 		out, err := s.changeOnce(ctx, teamID, how)
 		if !fault.Is(err, fault.Conflict) || try == tries {
@@ -209,7 +221,7 @@ func (s *service) change(ctx context.Context, teamID string, how func(inventory.
 	}
 }
 
-func (s *service) changeOnce(ctx context.Context, teamID string, how func(inventory.Team) (*draft, error)) (TeamBrief, error) {
+func (s *service) changeOnce(ctx context.Context, teamID string, how func(teams.Team) (*draft, error)) (TeamBrief, error) {
 	t, err := s.read(ctx, teamID)
 	if err != nil {
 		return TeamBrief{}, err
@@ -223,7 +235,7 @@ func (s *service) changeOnce(ctx context.Context, teamID string, how func(invent
 			return TeamBrief{}, err
 		}
 	}
-	out, err := s.briefs(ctx, []inventory.Team{t})
+	out, err := s.briefs(ctx, []teams.Team{t})
 	if err != nil {
 		return TeamBrief{}, err
 	}
@@ -243,7 +255,8 @@ func (s *service) remove(ctx context.Context, in *TeamInput) (Removed, error) {
 		return Removed{}, err
 	}
 	audit.Note(ctx, audit.Change{Target: t.ID, Before: before})
-	return Removed{t.ID}, s.inventory.DeleteTeam(ctx, org(ctx), t, table.Delete(rosterKey(org(ctx), t.ID)))
+	gone := append(inventory.Disown(org(ctx), t.ID), table.Delete(rosterKey(org(ctx), t.ID)))
+	return Removed{t.ID}, s.teams.Delete(ctx, org(ctx), t, gone...)
 }
 
 // unused refuses to delete a team on which roles are assigned.

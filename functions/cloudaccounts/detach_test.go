@@ -20,6 +20,7 @@ import (
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/people/teams"
 )
 
 const (
@@ -98,7 +99,9 @@ func (f *usedFixture) name() {
 	f.must(err)
 	_, err = f.store.CreateGroup(f.in(), usedOrg, inventory.Group{ID: "grp_shop", Name: "Shop"}, []inventory.Place{{ResourceID: f.ids[0], Tier: 1, Order: 1}}, held...)
 	f.must(err)
-	_, err = f.store.CreateTeam(f.in(), usedOrg, inventory.Ownership{Team: inventory.Team{ID: "team_web", Name: "Web"}, Resources: f.ids[:1]}, held...)
+	owned, err := inventory.Own(usedOrg, "team_web", 1, f.ids[:1])
+	f.must(err)
+	_, err = teams.New(f.p.Table).Create(f.in(), usedOrg, teams.Team{ID: "team_web", Name: "Web"}, append(owned, held...)...)
 	f.must(err)
 }
 

@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/people/teams"
 )
 
 // TestABulkActionActsOnNothingOutsideItsScopes puts members into the group, and takes one from the team, after somebody who
@@ -17,14 +18,19 @@ func TestABulkActionActsOnNothingOutsideItsScopes(t *testing.T) {
 	w := newWorld(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
 	g, places := w.group(6, inventory.ContinueOnFailure)
 	owned := []string{places[0].ResourceID, places[1].ResourceID, places[2].ResourceID}
-	team, err := w.e.inventory.CreateTeam(w.ctx, org, inventory.Ownership{Team: inventory.Team{ID: id.New("team", noon), Name: "Web"}, Resources: owned})
+	team := teams.Team{ID: id.New("team", noon), Name: "Web"}
+	own, err := inventory.Own(org, team.ID, 1, owned)
+	w.must(err)
+	team, err = teams.New(w.e.p.Table).Create(w.ctx, org, team, own...)
 	w.must(err)
 	in := w.submitBulk(g, cloud.Stop)
 	b := w.bulk(in.BulkID)
 	b.Plan.Scopes = &grant.Scopes{Teams: []string{team.ID}}
 	_, err = w.store.Write(w.ctx, table.Update(execution.BulkKey(org, b.ID), []table.Change{table.Set("plan", b.Plan)}, table.Exists()))
 	w.must(err)
-	_, err = w.e.inventory.UpdateTeam(w.ctx, org, team, inventory.Ownership{Team: team, Resources: owned[:2]})
+	own, err = inventory.Own(org, team.ID, 2, owned[:2])
+	w.must(err)
+	_, err = teams.New(w.e.p.Table).Update(w.ctx, org, team, team, own...)
 	w.must(err)
 	b = w.driveBulk(in)
 	if failed := w.audit(b, places[:2]); failed != 0 {

@@ -24,6 +24,7 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/people/teams"
 )
 
 const (
@@ -165,8 +166,10 @@ func TestReadingCostsTwoRoundTrips(t *testing.T) {
 func TestReadingInScopesCostsAThirdRoundTripAtMost(t *testing.T) {
 	a := newAPI(t)
 	list := data[[]Record](t, a.get("/resources"))
-	owned := inventory.Ownership{Team: inventory.Team{ID: id.New("team", noon), Name: "Web"}, Resources: []string{list[1].ID}}
-	team, err := inventory.New(a.p).CreateTeam(a.tenant(), ours, owned)
+	team := teams.Team{ID: id.New("team", noon), Name: "Web"}
+	owned, err := inventory.Own(ours, team.ID, 1, []string{list[1].ID})
+	a.must(err)
+	_, err = teams.New(a.p.Table).Create(a.tenant(), ours, team, owned...)
 	a.must(err)
 	a.grants = []grant.Grant{{Role: grant.Viewer, Scope: grant.TeamScope + team.ID}}
 	most := 3 // the first time; then what the team owns is known

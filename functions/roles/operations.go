@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/people/teams"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 // Operations are the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Roles & Permissions")
-	s := &service{p, membership.New(p), inventory.New(p)}
+	s := &service{p, membership.New(p), inventory.New(p), teams.New(p.Table)}
 	s.roleOperations(g)
 	s.assignmentOperations(g)
 	rest.Handle(g, rest.Op{
@@ -42,6 +43,7 @@ type service struct {
 	p         *platform.Platform
 	people    membership.People
 	inventory *inventory.Store
+	teams     teams.Store
 }
 
 func (s *service) roleOperations(g *rest.Group) {

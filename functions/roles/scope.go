@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"lamplighter.dev/shared/api/identity/grant"
-	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/people/teams"
 )
 
 // known refuses a scope that is none, or whose team or resource the organization does not have: another organization's is
@@ -18,7 +18,7 @@ func (s *service) known(ctx context.Context, scope string) error {
 	case scope == grant.OrgScope:
 		return nil
 	case kind == "team" && id.Valid("team", ref):
-		_, err := s.inventory.Team(ctx, org(ctx), ref)
+		_, err := s.teams.Get(ctx, org(ctx), ref)
 		if fault.Is(err, fault.NotFound) {
 			return fault.New(fault.Invalid, "scope: team %q does not exist", ref)
 		}
@@ -36,7 +36,7 @@ func (s *service) known(ctx context.Context, scope string) error {
 // held keeps the team of a scope from being deleted while a role is given on it.
 func held(org, scope string) []table.Write {
 	if kind, ref := grant.CutScope(scope); kind == "team" {
-		return []table.Write{inventory.Hold(org, ref)}
+		return []table.Write{teams.Hold(org, ref)}
 	}
 	return nil
 }

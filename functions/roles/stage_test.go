@@ -19,6 +19,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/people/teams"
 )
 
 const (
@@ -56,7 +57,7 @@ func newStage(t *testing.T) *stage {
 func (s *stage) furnish(org string) {
 	s.t.Helper()
 	ctx, inv := table.WithTenant(s.t.Context(), org), inventory.New(s.p)
-	team, err := inv.CreateTeam(ctx, org, inventory.Ownership{Team: inventory.Team{ID: id.New("team", s.clock.Now()), Name: "Web"}})
+	team, err := teams.New(s.p.Table).Create(ctx, org, teams.Team{ID: id.New("team", s.clock.Now()), Name: "Web"})
 	s.must(err)
 	s.put(inventory.AccountKey(org, "ca_1"), inventory.Account{ID: "ca_1", Provider: "aws"})
 	part := inventory.Partition{AccountID: "ca_1", Provider: "aws", Region: "eu-west-1", Kind: "aws-ec2"}

@@ -8,14 +8,14 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/people/teams"
 )
 
 func TestTeamsAreBounded(t *testing.T) {
 	s := newStage(t)
-	for n := range inventory.MaxTeams {
-		one := inventory.Team{ID: fmt.Sprintf("team_%03d", n), Name: strconv.Itoa(n)}
-		s.put(inventory.TeamKey(ours, one.ID), one)
+	for n := range teams.MaxTeams {
+		one := teams.Team{ID: fmt.Sprintf("team_%03d", n), Name: strconv.Itoa(n)}
+		s.put(teams.Key(ours, one.ID), one)
 	}
 	s.refused(http.StatusBadRequest, "500 teams", s.as(ada(), "POST /teams", `{"name":"one too many"}`))
 }

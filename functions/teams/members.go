@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/teams"
 )
 
 type pageInput struct {
@@ -68,7 +68,7 @@ func (s *service) member(ctx context.Context, teamID, email string) (identity.Me
 
 // changeCrew changes the people of a team; how gives nil when they stay as they are.
 func (s *service) changeCrew(ctx context.Context, teamID string, how func([]identity.Member) ([]identity.Member, error)) (TeamBrief, error) {
-	return s.change(ctx, teamID, func(t inventory.Team) (*draft, error) {
+	return s.change(ctx, teamID, func(t teams.Team) (*draft, error) {
 		crews, err := s.peopleOf(ctx, []string{t.ID})
 		if err != nil {
 			return nil, err

@@ -9,13 +9,14 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/people/teams"
 )
 
 const (
-	teams     = "/teams"
-	team      = teams + "/{teamID}"
-	members   = team + "/members"
-	resources = team + "/resources"
+	teamsPath = "/teams"
+	teamPath  = teamsPath + "/{teamID}"
+	members   = teamPath + "/members"
+	resources = teamPath + "/resources"
 	reading   = "teams:read"
 	writing   = "teams:write"
 )
@@ -27,7 +28,7 @@ const reaches = " What a team owns, a role on the team reaches: who gives a reso
 // Operations are the operations about teams.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Users & Teams")
-	s := &service{p, inventory.New(p), membership.New(p)}
+	s := &service{p, teams.New(p.Table), inventory.New(p), membership.New(p)}
 	s.teamOperations(g)
 	s.memberOperations(g)
 	s.resourceOperations(g)
@@ -36,6 +37,7 @@ func Operations(p *platform.Platform) *rest.Group {
 
 type service struct {
 	p         *platform.Platform
+	teams     teams.Store
 	inventory *inventory.Store
 	people    membership.People
 }
@@ -48,26 +50,26 @@ var (
 
 func (s *service) teamOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "listTeams", Method: http.MethodGet, Path: teams, Policy: reading, Scoped: true, Statuses: []int{http.StatusBadRequest},
+		ID: "listTeams", Method: http.MethodGet, Path: teamsPath, Policy: reading, Scoped: true, Statuses: []int{http.StatusBadRequest},
 		Summary: "List teams", Description: "With counts; read one team for its members and resources. A grant on teams shows these.",
 	}, s.list)
 	rest.Handle(g, rest.Op{
-		ID: "createTeam", Method: http.MethodPost, Path: teams, Policy: writing, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
+		ID: "createTeam", Method: http.MethodPost, Path: teamsPath, Policy: writing, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
 		Summary: "Create a team",
 		Description: "Members are addresses of members of the organization; to be one grants nothing: roles on the team do (POST /assignments). " +
 			"At most 500 teams an organization, 1,000 members and 10,000 resources a team; a resource may belong to several. " +
 			"Names are unique without regard to case.",
 	}, s.create)
 	rest.Handle(g, rest.Op{
-		ID: "getTeam", Method: http.MethodGet, Path: team, Policy: reading, Scoped: true, Statuses: found, Summary: "Read a team",
+		ID: "getTeam", Method: http.MethodGet, Path: teamPath, Policy: reading, Scoped: true, Statuses: found, Summary: "Read a team",
 		Description: "Members by address, resources by id. Who has left the organization, and what has left the inventory, is not among them any more.",
 	}, s.get)
 	rest.Handle(g, rest.Op{
-		ID: "updateTeam", Method: http.MethodPut, Path: team, Policy: writing, Statuses: changing, Summary: "Change a team",
+		ID: "updateTeam", Method: http.MethodPut, Path: teamPath, Policy: writing, Statuses: changing, Summary: "Change a team",
 		Description: "Changes only the fields present. members and resources replace all of them, null leaves none." + reaches,
 	}, s.update)
 	rest.Handle(g, rest.Op{
-		ID: "deleteTeam", Method: http.MethodDelete, Path: team, Policy: writing, Statuses: []int{http.StatusNotFound, http.StatusConflict},
+		ID: "deleteTeam", Method: http.MethodDelete, Path: teamPath, Policy: writing, Statuses: []int{http.StatusNotFound, http.StatusConflict},
 		Summary: "Delete a team", Description: "Its members and resources stay. While roles on it are assigned the answer is 409 and names the assignments.",
 	}, s.remove)
 }

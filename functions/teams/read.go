@@ -8,9 +8,9 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/people/teams"
 )
 
 // TeamBrief is a team as lists have it.
@@ -39,16 +39,16 @@ type TeamMember struct {
 
 func org(ctx context.Context) string { return identity.From(ctx).Org }
 
-func brief(t inventory.Team, people, owned int) TeamBrief {
+func brief(t teams.Team, people, owned int) TeamBrief {
 	return TeamBrief{t.ID, t.Name, t.Description, people, owned, t.CreatedAt, t.UpdatedAt}
 }
 
 // read reads a team. What cannot be the id of one needs no look-up.
-func (s *service) read(ctx context.Context, teamID string) (inventory.Team, error) {
+func (s *service) read(ctx context.Context, teamID string) (teams.Team, error) {
 	if !id.Valid("team", teamID) {
-		return inventory.Team{}, missing(teamID)
+		return teams.Team{}, missing(teamID)
 	}
-	return s.inventory.Team(ctx, org(ctx), teamID)
+	return s.teams.Get(ctx, org(ctx), teamID)
 }
 
 func missing(teamID string) error {
@@ -56,9 +56,9 @@ func missing(teamID string) error {
 }
 
 // seen reads a team that the caller may see.
-func (s *service) seen(ctx context.Context, teamID string) (inventory.Team, error) {
+func (s *service) seen(ctx context.Context, teamID string) (teams.Team, error) {
 	if !sees(identity.From(ctx).Scopes(reading), teamID) {
-		return inventory.Team{}, missing(teamID)
+		return teams.Team{}, missing(teamID)
 	}
 	return s.read(ctx, teamID)
 }
@@ -77,7 +77,7 @@ func (s *service) get(ctx context.Context, in *TeamInput) (Team, error) {
 }
 
 // whole is a team with its members and resources.
-func (s *service) whole(ctx context.Context, t inventory.Team) (Team, error) {
+func (s *service) whole(ctx context.Context, t teams.Team) (Team, error) {
 	people, err := s.peopleOf(ctx, []string{t.ID})
 	if err != nil {
 		return Team{}, err
@@ -92,28 +92,28 @@ func (s *service) whole(ctx context.Context, t inventory.Team) (Team, error) {
 
 type listInput struct {
 	rest.Page
-	rest.Sort[inventory.Team, orders]
+	rest.Sort[teams.Team, orders]
 }
 
 // orders are what teams can be sorted by. Those of one name, which are no two, and of one moment come by id.
 type orders struct{}
 
-var _ rest.Orders[inventory.Team] = orders{}
+var _ rest.Orders[teams.Team] = orders{}
 
-func (orders) Orders() []rest.Order[inventory.Team] {
-	return []rest.Order[inventory.Team]{
-		rest.OrderByText("name", func(t inventory.Team) string { return t.Name }),
-		rest.OrderByTime("createdAt", func(t inventory.Team) time.Time { return t.CreatedAt }),
+func (orders) Orders() []rest.Order[teams.Team] {
+	return []rest.Order[teams.Team]{
+		rest.OrderByText("name", func(t teams.Team) string { return t.Name }),
+		rest.OrderByTime("createdAt", func(t teams.Team) time.Time { return t.CreatedAt }),
 	}
 }
 
 func (s *service) list(ctx context.Context, in *listInput) (rest.List[TeamBrief], error) {
-	all, err := s.inventory.Teams(ctx, org(ctx))
+	all, err := s.teams.List(ctx, org(ctx))
 	if err != nil {
 		return rest.List[TeamBrief]{}, err
 	}
 	scopes := identity.From(ctx).Scopes(reading)
-	all = slices.DeleteFunc(all, func(t inventory.Team) bool { return !sees(scopes, t.ID) })
+	all = slices.DeleteFunc(all, func(t teams.Team) bool { return !sees(scopes, t.ID) })
 	in.Apply(all)
 	page := rest.PageOf(all, in.Page)
 	items, err := s.briefs(ctx, page.Items)
@@ -121,7 +121,7 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[TeamBrief]
 }
 
 // briefs are teams as lists have them.
-func (s *service) briefs(ctx context.Context, some []inventory.Team) ([]TeamBrief, error) {
+func (s *service) briefs(ctx context.Context, some []teams.Team) ([]TeamBrief, error) {
 	if len(some) == 0 {
 		return nil, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/people/teams"
 )
 
 // TeamResource is what a team is told of a resource that it owns.
@@ -71,7 +72,7 @@ func (s *service) addResources(ctx context.Context, in *addResourcesInput) (Team
 	if len(ids) == 0 {
 		return TeamBrief{}, fault.New(fault.Invalid, "resourceID: name a resource by its id, or several with resourceIDs")
 	}
-	return s.change(ctx, in.TeamID, func(t inventory.Team) (*draft, error) {
+	return s.change(ctx, in.TeamID, func(t teams.Team) (*draft, error) {
 		unknown, accounts, err := s.inventory.Locate(ctx, org(ctx), ids)
 		if err != nil {
 			return nil, err
@@ -120,7 +121,7 @@ type resourceInput struct {
 }
 
 func (s *service) removeResource(ctx context.Context, in *resourceInput) (rest.Deleted, error) {
-	_, err := s.change(ctx, in.TeamID, func(t inventory.Team) (*draft, error) {
+	_, err := s.change(ctx, in.TeamID, func(t teams.Team) (*draft, error) {
 		owned, err := s.inventory.Owned(ctx, org(ctx), t.ID)
 		if err != nil {
 			return nil, err

@@ -16,6 +16,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/people/teams"
 )
 
 // maxName is how many characters a name may have.
@@ -31,7 +32,7 @@ type NewTeam struct {
 
 func (s *service) create(ctx context.Context, in *struct{ Body NewTeam }) (Team, error) {
 	now := s.p.Clock.Now()
-	t := inventory.Team{ID: id.New("team", now), Description: in.Body.Description, CreatedAt: now, UpdatedAt: now}
+	t := teams.Team{ID: id.New("team", now), Description: in.Body.Description, CreatedAt: now, UpdatedAt: now}
 	var err error
 	if t.Name, err = displayname.Clean("name", in.Body.Name, maxName); err != nil {
 		return Team{}, err
@@ -51,7 +52,11 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewTeam }) (Team,
 	if err != nil {
 		return Team{}, err
 	}
-	if t, err = s.inventory.CreateTeam(ctx, org(ctx), inventory.Ownership{Team: t, Resources: owned}, append(held, roster)...); err != nil {
+	ownership, err := inventory.Own(org(ctx), t.ID, 1, owned)
+	if err != nil {
+		return Team{}, err
+	}
+	if t, err = s.teams.Create(ctx, org(ctx), t, slices.Concat(ownership, held, []table.Write{roster})...); err != nil {
 		return Team{}, err
 	}
 	out, err := s.whole(ctx, t)
@@ -61,8 +66,8 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewTeam }) (Team,
 
 // room refuses one team too many.
 func (s *service) room(ctx context.Context) error {
-	all, err := s.inventory.Teams(ctx, org(ctx))
-	if err == nil && len(all) >= inventory.MaxTeams {
+	all, err := s.teams.List(ctx, org(ctx))
+	if err == nil && len(all) >= teams.MaxTeams {
 		return fault.New(fault.Invalid, "the organization has %d teams, which is the most; delete one first", len(all))
 	}
 	return err
@@ -151,7 +156,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (Team, error) {
 }
 
 // replace changes of a team, old as it was read and before as it was shown, what was sent.
-func (s *service) replace(ctx context.Context, old inventory.Team, before Team, sent ChangedTeam) (inventory.Team, error) {
+func (s *service) replace(ctx context.Context, old teams.Team, before Team, sent ChangedTeam) (teams.Team, error) {
 	d := draft{Team: old}
 	sent.Name.Apply(&d.Name)
 	sent.Description.Apply(&d.Description)
@@ -183,14 +188,14 @@ func (s *service) exchange(ctx context.Context, before Team, next []string) ([]s
 
 // draft is what a team is to become. A nil crew, and nil owned, stay what they are.
 type draft struct {
-	inventory.Team
+	teams.Team
 	crew  []identity.Member
 	owned []string
 	held  []table.Write // the accounts of what is new of owned
 }
 
 // store replaces old, as it was read.
-func (s *service) store(ctx context.Context, old inventory.Team, d draft) (inventory.Team, error) {
+func (s *service) store(ctx context.Context, old teams.Team, d draft) (teams.Team, error) {
 	d.UpdatedAt = s.p.Clock.Now()
 	extra := slices.Clone(d.held)
 	if d.crew != nil {
@@ -200,14 +205,21 @@ func (s *service) store(ctx context.Context, old inventory.Team, d draft) (inven
 		}
 		extra = append(extra, w)
 	}
-	return s.inventory.UpdateTeam(ctx, org(ctx), old, inventory.Ownership{Team: d.Team, Resources: d.owned}, extra...)
+	if d.owned != nil {
+		ws, err := inventory.Own(org(ctx), old.ID, old.Generation+1, d.owned)
+		if err != nil {
+			return old, err
+		}
+		extra = append(extra, ws...)
+	}
+	return s.teams.Update(ctx, org(ctx), old, d.Team, extra...)
 }
 
 // tries is how often a change starts over because somebody else changed the team.
 const tries = 8
 
 // change changes a team as it is; how gives nil when there is nothing to change.
-func (s *service) change(ctx context.Context, teamID string, how func(inventory.Team) (*draft, error)) (TeamBrief, error) {
+func (s *service) change(ctx context.Context, teamID string, how func(teams.Team) (*draft, error)) (TeamBrief, error) {
 	for try := 1; ; try++ {
 		out, err := s.changeOnce(ctx, teamID, how)
 		if !fault.Is(err, fault.Conflict) || try == tries {
@@ -216,7 +228,7 @@ func (s *service) change(ctx context.Context, teamID string, how func(inventory.
 	}
 }
 
-func (s *service) changeOnce(ctx context.Context, teamID string, how func(inventory.Team) (*draft, error)) (TeamBrief, error) {
+func (s *service) changeOnce(ctx context.Context, teamID string, how func(teams.Team) (*draft, error)) (TeamBrief, error) {
 	t, err := s.read(ctx, teamID)
 	if err != nil {
 		return TeamBrief{}, err
@@ -230,7 +242,7 @@ func (s *service) changeOnce(ctx context.Context, teamID string, how func(invent
 			return TeamBrief{}, err
 		}
 	}
-	out, err := s.briefs(ctx, []inventory.Team{t})
+	out, err := s.briefs(ctx, []teams.Team{t})
 	if err != nil {
 		return TeamBrief{}, err
 	}
@@ -250,7 +262,8 @@ func (s *service) remove(ctx context.Context, in *TeamInput) (rest.Deleted, erro
 		return rest.Deleted{}, err
 	}
 	audit.Note(ctx, audit.Change{Target: t.ID, Before: before})
-	return rest.Deleted{ID: t.ID}, s.inventory.DeleteTeam(ctx, org(ctx), t, table.Delete(rosterKey(org(ctx), t.ID)))
+	gone := append(inventory.Disown(org(ctx), t.ID), table.Delete(rosterKey(org(ctx), t.ID)))
+	return rest.Deleted{ID: t.ID}, s.teams.Delete(ctx, org(ctx), t, gone...)
 }
 
 // unused refuses to delete a team on which roles are assigned.

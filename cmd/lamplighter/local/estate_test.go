@@ -26,6 +26,7 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/people/teams"
 )
 
 const org = "org_1"
@@ -101,8 +102,10 @@ func (e *estate) ids(uids ...string) []string {
 func (e *estate) team(name string, uids ...string) string {
 	e.t.Helper()
 	e.clock.Advance(time.Millisecond)
-	t := inventory.Team{ID: id.New("team", e.clock.Now()), Name: name, CreatedAt: e.clock.Now()}
-	_, err := e.store.CreateTeam(e.tenant(), org, inventory.Ownership{Team: t, Resources: e.ids(uids...)})
+	t := teams.Team{ID: id.New("team", e.clock.Now()), Name: name, CreatedAt: e.clock.Now()}
+	own, err := inventory.Own(org, t.ID, 1, e.ids(uids...))
+	e.must(err)
+	_, err = teams.New(e.p.Table).Create(e.tenant(), org, t, own...)
 	e.must(err)
 	e.teams[t.ID] = uids
 	return t.ID

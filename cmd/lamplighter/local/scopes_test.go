@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/people/teams"
 )
 
 // twoTeams is an estate with the instances w-0 and w-1 of team web, d-0 of team db, and x-0 of nobody.
@@ -160,7 +161,10 @@ func TestIdsOfAnotherOrganizationDoNothing(t *testing.T) { // check 39
 	found, err := e.store.ByUIDs(ctx, other, []string{"theirs"}, inventory.Everything())
 	e.must(err)
 	foreign := found[0].ID
-	team, err := e.store.CreateTeam(ctx, other, inventory.Ownership{Team: inventory.Team{ID: "team_01k00000000000000000000009", Name: "x"}, Resources: []string{foreign}})
+	team := teams.Team{ID: "team_01k00000000000000000000009", Name: "x"}
+	own, err := inventory.Own(other, team.ID, 1, []string{foreign})
+	e.must(err)
+	_, err = teams.New(e.p.Table).Create(ctx, other, team, own...)
 	e.must(err)
 	group, err := e.store.CreateGroup(ctx, other, inventory.Group{ID: "grp_01k00000000000000000000009", Name: "x"}, []inventory.Place{{ResourceID: foreign, Tier: 1, Order: 1}})
 	e.must(err)
@@ -231,7 +235,7 @@ func TestABulkActionOnlyTouchesWhatItsCallerMayTouch(t *testing.T) {
 	e.must(err)
 	b, err := table.Decode[execution.Bulk](page.Items[0])
 	e.must(err)
-	members, err := execution.Targets(e.tenant(), e.store, org, b)
+	members, err := execution.Targets(e.tenant(), e.p.Table, e.store, org, b)
 	e.must(err)
 	var touched []string
 	for _, m := range members {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/teams"
 )
 
 // many is how many resources the benchmarks have.
@@ -88,12 +89,9 @@ func BenchmarkPageInScope(b *testing.B) {
 	for i := range found {
 		ids[i] = found[i].ID
 	}
-	team, err := s.store.CreateTeam(s.ctx, testOrg, Ownership{Team{ID: "team_1", Name: "team"}, ids})
-	if err != nil {
-		b.Fatal(err)
-	}
+	team := s.own(teams.Team{ID: "team_1", Name: "team"}, ids)
 	defer func() {
-		if err := s.store.DeleteTeam(s.ctx, testOrg, team); err != nil {
+		if err := s.teams().Delete(s.ctx, testOrg, team, Disown(testOrg, team.ID)...); err != nil {
 			b.Fatal(err)
 		}
 	}()

@@ -7,6 +7,7 @@ import (
 
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/teams"
 )
 
 // Use is a static group or a team that names resources of an account.
@@ -28,7 +29,7 @@ func (s *Store) UsesOf(ctx context.Context, org, accountID string) ([]Use, error
 	if len(owners) == 0 {
 		return out, nil
 	}
-	teams, err := s.Teams(ctx, org)
+	teams, err := teams.New(s.table).List(ctx, org)
 	for _, t := range teams {
 		if n := owners[t.ID]; n > 0 {
 			out = append(out, Use{"team", t.ID, t.Name, n})
@@ -157,7 +158,8 @@ func (s *Store) detachGroup(ctx context.Context, org, groupID string, from map[s
 }
 
 func (s *Store) detachTeam(ctx context.Context, org, teamID string, from map[string]bool) error {
-	t, err := s.Team(ctx, org, teamID)
+	stored := teams.New(s.table)
+	t, err := stored.Get(ctx, org, teamID)
 	if err != nil {
 		return err
 	}
@@ -171,7 +173,11 @@ func (s *Store) detachTeam(ctx context.Context, org, teamID string, from map[str
 	}
 	next := t
 	next.UpdatedAt = s.clock.Now()
-	_, err = s.UpdateTeam(ctx, org, t, Ownership{next, append([]string{}, kept...)})
+	ws, err := Own(org, teamID, t.Generation+1, kept)
+	if err != nil {
+		return err
+	}
+	_, err = stored.Update(ctx, org, t, next, ws...)
 	return err
 }
 

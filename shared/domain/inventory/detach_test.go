@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/teams"
 )
 
 const (
@@ -81,15 +82,26 @@ func (f *detachFixture) group(name string, members ...string) inventory.Group {
 	return g
 }
 
-func (f *detachFixture) team(name string, owned ...string) inventory.Team {
+func (f *detachFixture) team(name string, owned ...string) teams.Team {
 	f.Helper()
 	var ids []string
 	for _, n := range owned {
 		ids = append(ids, f.ids[n])
 	}
-	t, err := f.store.CreateTeam(f.ctx, detachOrg, inventory.Ownership{Team: inventory.Team{ID: "team_" + name, Name: name}, Resources: ids})
+	ws, err := inventory.Own(detachOrg, "team_"+name, 1, ids)
+	f.must(err)
+	t, err := teams.New(f.table).Create(f.ctx, detachOrg, teams.Team{ID: "team_" + name, Name: name}, ws...)
 	f.must(err)
 	return t
+}
+
+// own changes what a team owns.
+func (f *detachFixture) own(t teams.Team, resources []string, held []table.Write) error {
+	ws, err := inventory.Own(detachOrg, t.ID, t.Generation+1, resources)
+	if err == nil {
+		_, err = teams.New(f.table).Update(f.ctx, detachOrg, t, t, append(ws, held...)...)
+	}
+	return err
 }
 
 // members are the names of what a group has.
@@ -205,14 +217,14 @@ func (f *detachFixture) edit(groupID, teamID, more string) {
 	if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) {
 		f.Error(err)
 	}
-	team, err := f.store.Team(f.ctx, detachOrg, teamID)
+	team, err := teams.New(f.table).Get(f.ctx, detachOrg, teamID)
 	if err != nil {
 		f.Error(err)
 		return
 	}
 	owned, _ := f.store.Owned(f.ctx, detachOrg, teamID)
 	owned = slices.DeleteFunc(owned, func(id string) bool { return id == f.ids[more] })
-	_, err = f.store.UpdateTeam(f.ctx, detachOrg, team, inventory.Ownership{Team: team, Resources: append(owned, f.ids[more])}, held...)
+	err = f.own(team, append(owned, f.ids[more]), held)
 	if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) {
 		f.Error(err)
 	}
@@ -232,8 +244,7 @@ func TestHoldAccounts_NothingIsPutIntoAGroupFromAnAccountThatIsGone(t *testing.T
 	if _, err = f.store.CreateGroup(f.ctx, detachOrg, inventory.Group{ID: "grp_new", Name: "new"}, f.places("a-0"), held...); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a new group takes it in: %v", err)
 	}
-	_, err = f.store.UpdateTeam(f.ctx, detachOrg, web, inventory.Ownership{Team: web, Resources: []string{f.ids["a-0"]}}, held...)
-	if !fault.Is(err, fault.NotFound) {
+	if err = f.own(web, []string{f.ids["a-0"]}, held); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a team takes it in: %v", err)
 	}
 	if _, err = inventory.HoldAccounts(detachOrg, make([]string, 81)); !fault.Is(err, fault.Invalid) {

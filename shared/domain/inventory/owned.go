@@ -3,7 +3,39 @@ package inventory
 import (
 	"context"
 	"slices"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
+
+// MaxOwned is how many resources one team can own.
+const MaxOwned = 10_000
+
+// Own is the writes that tell the index what a team owns from its change to the generation on. They belong into the
+// transaction of that change. What is no id of a resource is fault.Invalid.
+func Own(org, teamID string, generation int64, resources []string) ([]table.Write, error) {
+	it, err := table.Row(ownerKey(org, teamID), owner{teamID, generation, len(resources)})
+	if err != nil || len(resources) == 0 {
+		return []table.Write{table.Put(it), table.Delete(memberKey(org, teamID))}, err
+	}
+	set := make([]place, len(resources))
+	for i, id := range resources {
+		u, ok := parseID(id)
+		if !ok {
+			return nil, fault.New(fault.Invalid, "resources: %.64q is not the id of a resource", id)
+		}
+		set[i] = place{u, 1, 1}
+	}
+	members, err := table.Row(memberKey(org, teamID), memberItem{generation, encodePlaces(set)})
+	return []table.Write{table.Put(it), table.Put(members)}, err
+}
+
+// Disown is the writes that take a team out of the index. They belong into the transaction that deletes it.
+func Disown(org, teamID string) []table.Write {
+	return []table.Write{table.Delete(ownerKey(org, teamID)), table.Delete(memberKey(org, teamID))}
+}
+
+func ownerKey(org, teamID string) table.Key { return indexKey(org, setPrefix+teamID) }
 
 // Owned lists the ids of the resources that a team owns, oldest first. What has left the inventory is not among them. One
 // round trip, and one more when that has changed.

@@ -11,14 +11,26 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/teams"
 )
 
 // team makes a team that owns the resources of the native ids.
-func (s *stage) team(id string, uids ...string) Team {
+func (s *stage) team(id string, uids ...string) teams.Team {
 	s.Helper()
-	t, err := s.store.CreateTeam(s.ctx, testOrg, Ownership{Team{ID: id, Name: id}, s.ids(uids...)})
-	s.must(err)
-	return t
+	return s.own(teams.Team{ID: id, Name: id}, s.ids(uids...))
+}
+
+// teams is the store of teams beside the inventory.
+func (s *stage) teams() teams.Store { return teams.New(s.table) }
+
+// own makes the team, or changes it, so that it owns the resources.
+func (s *stage) own(t teams.Team, resources []string) teams.Team {
+	s.Helper()
+	writes := must(Own(testOrg, t.ID, t.Generation+1, resources))(s)
+	if t.Generation == 0 {
+		return must(s.teams().Create(s.ctx, testOrg, t, writes...))(s)
+	}
+	return must(s.teams().Update(s.ctx, testOrg, t, t, writes...))(s)
 }
 
 // ids are our ids of the resources of the native ids.
@@ -50,21 +62,15 @@ func TestTeamsOwnWhatTheyWereGiven(t *testing.T) {
 
 	next := web
 	next.Name = "Web"
-	web, err := s.store.UpdateTeam(s.ctx, testOrg, web, Ownership{Team: next})
-	s.must(err)
+	web = must(s.teams().Update(s.ctx, testOrg, web, next))(s)
 	equal(t, "owned after a change of the name", len(list("team_1")), 2)
-	web, err = s.store.UpdateTeam(s.ctx, testOrg, web, Ownership{web, s.ids(instance(5).UID)})
-	s.must(err)
+	web = s.own(web, s.ids(instance(5).UID))
 	equal(t, "owned after a change", list("team_1"), []string{instance(5).UID})
 	equal(t, "counted", must(s.store.OwnedCounts(s.ctx, testOrg, []string{"team_1", "team_2", "team_9"}))(s), map[string]int{"team_1": 1, "team_2": 1})
-	web, err = s.store.UpdateTeam(s.ctx, testOrg, web, Ownership{web, []string{}})
-	s.must(err)
+	web = s.own(web, []string{})
 	equal(t, "owned by who owns nothing", list("team_1"), []string{})
 
-	s.must(s.store.DeleteTeam(s.ctx, testOrg, web))
-	if _, err := s.store.Team(s.ctx, testOrg, "team_1"); !fault.Is(err, fault.NotFound) {
-		t.Errorf("a deleted team: %v", err)
-	}
+	s.must(s.teams().Delete(s.ctx, testOrg, web, Disown(testOrg, web.ID)...))
 	for _, r := range s.find(List{}) {
 		if slices.Contains(r.TeamIDs, "team_1") {
 			t.Errorf("%s belongs to a deleted team", r.UID)
@@ -79,29 +85,13 @@ func TestTeamsOwnWhatTheyWereGiven(t *testing.T) {
 
 func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
 
-func TestTeamsAreNotMixedUpWithGroupsOrEachOther(t *testing.T) {
+func TestTeamsAreNotMixedUpWithGroups(t *testing.T) {
 	s := newStage(t)
 	s.upsert(s.scan("job_1"), instances(0, 3)...)
-	one := s.team("team_1")
+	s.team("team_1")
 	s.group("team_1") // a group may have the name of a team
 	equal(t, "groups", len(must(s.store.Groups(s.ctx, testOrg))(s)), 1)
-	_, err := s.store.CreateTeam(s.ctx, testOrg, Ownership{Team: Team{ID: "team_2", Name: "TEAM_1"}})
-	s.refused("a second team of the same name", err, fault.Conflict)
-	two := s.team("team_2")
-	next := two
-	next.Name = "Team_1"
-	_, err = s.store.UpdateTeam(s.ctx, testOrg, two, Ownership{Team: next})
-	s.refused("a rename to the name of another", err, fault.Conflict)
-	renamed := one
-	renamed.Name = "Other"
-	_, err = s.store.UpdateTeam(s.ctx, testOrg, one, Ownership{Team: renamed})
-	s.must(err)
-	_, err = s.store.UpdateTeam(s.ctx, testOrg, one, Ownership{Team: one})
-	s.refused("an update of what was read before another", err, fault.Conflict)
-	s.refused("a deletion of what was read before another", s.store.DeleteTeam(s.ctx, testOrg, one), fault.Conflict)
-	_, err = s.store.UpdateTeam(s.ctx, testOrg, two, Ownership{Team: next})
-	s.must(err) // the name has become free
-	_, err = s.store.CreateTeam(s.ctx, testOrg, Ownership{Team{ID: "team_3", Name: "x"}, []string{"i-1"}})
+	_, err := Own(testOrg, "team_3", 1, []string{"i-1"})
 	s.refused("what is no id of a resource", err, fault.Invalid)
 }
 
@@ -147,9 +137,7 @@ func TestAChangeOfOwnershipActsAtOnce(t *testing.T) {
 	others := []*Store{NewStore(s.table, s.clock), NewStore(s.table, s.clock)}
 	for round := range 30 {
 		given := s.ids(instance(round%20).UID, instance((round*7+1)%20).UID)
-		var err error
-		team, err = s.store.UpdateTeam(s.ctx, testOrg, team, Ownership{team, given})
-		s.must(err)
+		team = s.own(team, given)
 		for _, other := range others {
 			got, err := other.Find(s.ctx, testOrg, List{Filter: Filter{Sight: scopesOf("team_1")}})
 			s.must(err)
@@ -174,14 +162,18 @@ func TestRacingChangesOfATeamLoseNothing(t *testing.T) {
 		wg.Go(func() {
 			store := NewStore(s.table, s.clock)
 			for {
-				team, err := store.Team(s.ctx, testOrg, "team_1")
+				team, err := s.teams().Get(s.ctx, testOrg, "team_1")
 				if err != nil {
 					t.Error(err)
 					return
 				}
 				had, err := store.Owned(s.ctx, testOrg, "team_1")
+				var own []table.Write
 				if err == nil {
-					_, err = store.UpdateTeam(s.ctx, testOrg, team, Ownership{team, append(had, id)})
+					own, err = Own(testOrg, "team_1", team.Generation+1, append(had, id))
+				}
+				if err == nil {
+					_, err = s.teams().Update(s.ctx, testOrg, team, team, own...)
 				}
 				if err == nil {
 					return

@@ -1,0 +1,157 @@
+// Package teams keeps the teams of organizations: their records and the names that only one can have. Who is in a team is the
+// affair of functions/teams, what it owns that of shared/domain/inventory; both write it together with the team.
+package teams
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// MaxTeams is how many teams an organization can have: what the index of resources holds of all of them stays within one page.
+const MaxTeams = 500
+
+// Team is people and resources: what somebody may do on the team they may do on these. Its resources stand in the inventory,
+// which counts their changes by the team's: a change of what it owns is one of the team. Generation counts its changes.
+type Team struct {
+	ID          string    `json:"id"`
+	Name        string    `json:"name"`
+	Description string    `json:"description,omitempty"`
+	Generation  int64     `json:"generation"`
+	CreatedAt   time.Time `json:"createdAt"`
+	UpdatedAt   time.Time `json:"updatedAt"`
+}
+
+// Key is where a team is stored.
+func Key(org, teamID string) table.Key {
+	return table.Key{PK: table.TenantPK(org) + "TEAM", SK: teamID}
+}
+
+// nameKey keeps the name of a team unique in its organization, without regard to case.
+func nameKey(org, name string) table.Key {
+	return table.Key{PK: table.TenantPK(org) + "TEAMNAME", SK: strings.ToLower(name)}
+}
+
+// Store reads and writes the teams of organizations.
+type Store struct{ table table.Store }
+
+// New returns the teams that t holds.
+func New(t table.Store) Store { return Store{t} }
+
+// Get reads a team; fault.NotFound when there is none. One round trip.
+func (s Store) Get(ctx context.Context, org, teamID string) (Team, error) {
+	t, err := table.Read[Team](ctx, s.table, Key(org, teamID))
+	if fault.Is(err, fault.NotFound) {
+		return t, fault.Cause(fault.NotFound, err, "team %.64q does not exist", teamID)
+	}
+	if err != nil {
+		return t, fmt.Errorf("read team %s: %w", teamID, err)
+	}
+	return t, nil
+}
+
+// List lists the teams of an organization, oldest first.
+func (s Store) List(ctx context.Context, org string) ([]Team, error) {
+	var items []table.Item
+	q := table.Query{PK: Key(org, "").PK, Limit: MaxTeams}
+	for {
+		page, err := s.table.Query(ctx, q)
+		if err != nil {
+			return nil, fmt.Errorf("list teams of %s: %w", org, err)
+		}
+		items = append(items, page.Items...)
+		if q.Cursor = page.Next; q.Cursor == "" {
+			return table.DecodeAll[Team](items)
+		}
+	}
+}
+
+// Create stores a new team, of generation 1, and does the extra writes with it; fault.Conflict when another one has its name,
+// fault.NotFound when a condition of an extra write does not hold.
+func (s Store) Create(ctx context.Context, org string, t Team, extra ...table.Write) (Team, error) {
+	return s.write(ctx, org, Team{}, t, extra)
+}
+
+// Update replaces old, as it was read, by next, of the next generation, and does the extra writes with it. fault.Conflict when
+// the team has changed since it was read, or another one has its new name; fault.NotFound when a condition of an extra write does
+// not hold.
+func (s Store) Update(ctx context.Context, org string, old, next Team, extra ...table.Write) (Team, error) {
+	return s.write(ctx, org, old, next, extra)
+}
+
+// write writes all there is of a team in one transaction. The zero old is that of a new team.
+func (s Store) write(ctx context.Context, org string, old, t Team, extra []table.Write) (Team, error) {
+	cond := table.Absent()
+	if t.Generation = old.Generation + 1; old.ID != "" {
+		cond = table.Equal("generation", old.Generation)
+	}
+	row, err := table.Row(Key(org, t.ID), t)
+	if err != nil {
+		return t, err
+	}
+	names, err := renamed(org, old, t)
+	if err != nil {
+		return t, err
+	}
+	ws := append([]table.Write{table.Put(row, cond)}, names...)
+	err = s.table.Transact(ctx, append(ws, extra...)...)
+	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
+		if lost.Failed[0].Index >= len(ws) {
+			return t, fault.Cause(fault.NotFound, err, "what team %s was to own was removed meanwhile; read what is there and try again", t.ID)
+		}
+		if _, taken := lost.Old(1); taken && len(names) > 0 {
+			return t, fault.New(fault.Conflict, "name: a team named %.64q exists already; choose another name", t.Name)
+		}
+		return t, changed(t.ID)
+	}
+	if err != nil {
+		return t, fmt.Errorf("write team %s: %w", t.ID, err)
+	}
+	return t, nil
+}
+
+func changed(teamID string) error {
+	return fault.New(fault.Conflict, "team %s was changed by someone else meanwhile; read it and try again", teamID)
+}
+
+// renamed are the writes that take the new name, and give the old one back.
+func renamed(org string, old, t Team) ([]table.Write, error) {
+	from, to := nameKey(org, old.Name), nameKey(org, t.Name)
+	if old.ID != "" && from == to {
+		return nil, nil
+	}
+	it, err := table.Row(to, struct {
+		TeamID string `json:"teamID"`
+	}{t.ID})
+	ws := []table.Write{table.Put(it, table.Absent())}
+	if old.ID != "" {
+		ws = append(ws, table.Delete(from))
+	}
+	return ws, err
+}
+
+// Hold is the write by which a role that somebody is given on a team counts as a change of it, so that nobody deletes the
+// team at the same time. It fails when there is no such team.
+func Hold(org, teamID string) table.Write {
+	return table.Update(Key(org, teamID), []table.Change{table.Add("generation", 1)}, table.Exists())
+}
+
+// Delete removes a team as it was read, and does the extra writes with it; fault.Conflict when it has changed since.
+func (s Store) Delete(ctx context.Context, org string, t Team, extra ...table.Write) error {
+	ws := append([]table.Write{
+		table.Delete(Key(org, t.ID), table.Equal("generation", t.Generation)), table.Delete(nameKey(org, t.Name)),
+	}, extra...)
+	err := s.table.Transact(ctx, ws...)
+	if fault.Is(err, fault.Conflict) {
+		return changed(t.ID)
+	}
+	if err != nil {
+		return fmt.Errorf("delete team %s: %w", t.ID, err)
+	}
+	return nil
+}

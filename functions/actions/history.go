@@ -28,7 +28,12 @@ func (s *service) historyOperations(g *rest.Group) {
 	}, s.history)
 }
 
-func (s *service) history(ctx context.Context, in *historyQuery) (rest.List[execution.Change], error) {
+func (s *service) history(ctx context.Context, in *historyQuery) (rest.List[Change], error) {
+	found, err := s.changes(ctx, in)
+	return shownAll(found, shownChange), err
+}
+
+func (s *service) changes(ctx context.Context, in *historyQuery) (rest.List[execution.Change], error) {
 	org := identity.From(ctx).Org
 	reach, err := s.reach(ctx, reading)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/membership"
@@ -32,9 +33,9 @@ type User struct {
 
 // Role is a role that a user has on a scope.
 type Role struct {
-	RoleID       string `json:"roleID" doc:"The name of a system role, or the id of one of the organization's" example:"viewer"`
-	Scope        string `json:"scope" doc:"org, team:<id> or resource:<id>" example:"org"`
-	AssignmentID string `json:"assignmentID,omitempty" doc:"By which it can be revoked; none while invited"`
+	RoleID       string  `json:"roleID" doc:"The name of a system role, or the id of one of the organization's" example:"viewer"`
+	Scope        string  `json:"scope" doc:"org, team:<id> or resource:<id>" example:"org"`
+	AssignmentID *string `json:"assignmentID" doc:"By which it can be revoked; null while invited"`
 }
 
 // member shows a member.
@@ -44,7 +45,7 @@ func member(u identity.User, m identity.Member) User {
 		out.Status = disabled
 	}
 	for _, g := range m.Grants {
-		out.Roles = append(out.Roles, Role{RoleID: g.Role, Scope: g.Scope, AssignmentID: g.ID})
+		out.Roles = append(out.Roles, Role{RoleID: g.Role, Scope: g.Scope, AssignmentID: rest.Optional(g.ID)})
 	}
 	return out
 }

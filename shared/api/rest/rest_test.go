@@ -267,11 +267,11 @@ func TestNamesOfSchemas(t *testing.T) {
 	handle := func(id string) rest.Op {
 		return rest.Op{ID: id, Method: http.MethodGet, Path: "/" + id, SignedIn: true}
 	}
-	rest.Handle(g, handle("a"), func(context.Context, *struct{}) (identity.Grant, error) { return identity.Grant{}, nil })
-	type Grant struct{ Other int }
-	rest.Handle(g, handle("b"), func(context.Context, *struct{}) (Grant, error) { return Grant{}, nil })
+	rest.Handle(g, handle("a"), func(context.Context, *struct{}) (identity.Policy, error) { return identity.Policy{}, nil })
+	type Policy struct{ Other int }
+	rest.Handle(g, handle("b"), func(context.Context, *struct{}) (Policy, error) { return Policy{}, nil })
 	_, api := rest.Mount(&platform.Platform{}, g)
-	for _, name := range []string{"    Grant:", "    ResttestGrant:"} {
+	for _, name := range []string{"    Policy:", "    ResttestPolicy:"} {
 		if !strings.Contains(string(api.YAML()), name) {
 			t.Errorf("no schema %s in\n%s", name, api.YAML())
 		}

@@ -36,7 +36,7 @@ type Bulk struct {
 	Completed   int        `json:"completed"`
 	Failed      int        `json:"failed"`
 	CreatedAt   time.Time  `json:"createdAt"`
-	CompletedAt time.Time  `json:"completedAt,omitzero"`
+	CompletedAt *time.Time `json:"completedAt" doc:"Null until it has ended"`
 	Plan        *BulkPlan  `json:"plan,omitempty" hidden:"true"`
 }
 

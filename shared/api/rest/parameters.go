@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
+	"iter"
 	"net/url"
 	"reflect"
 	"slices"
@@ -23,7 +24,7 @@ type parameter struct {
 // parametersOf are the query parameters of an input by name.
 func parametersOf(input reflect.Type) map[string]parameter {
 	out := map[string]parameter{}
-	for _, f := range reflect.VisibleFields(input) {
+	for f := range inputFields(input) {
 		name, option, _ := strings.Cut(f.Tag.Get("query"), ",")
 		if name == "" {
 			continue
@@ -32,6 +33,27 @@ func parametersOf(input reflect.Type) map[string]parameter {
 		out[name] = parameter{wanted(&f), several && option == "", several && option != ""}
 	}
 	return out
+}
+
+// inputFields are the fields of an input and of what is embedded in it, with their places in it. reflect.VisibleFields leaves
+// out Page.Page, which the name of the embedded struct hides.
+func inputFields(input reflect.Type) iter.Seq[reflect.StructField] {
+	return func(yield func(reflect.StructField) bool) {
+		for f := range input.Fields() {
+			if !yield(f) {
+				return
+			}
+			if !f.Anonymous || f.Type.Kind() != reflect.Struct {
+				continue
+			}
+			for inner := range inputFields(f.Type) {
+				inner.Index = slices.Concat(f.Index, inner.Index)
+				if !yield(inner) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // wanted is what a parameter has to be, in words; "" where any text will do.

@@ -103,7 +103,7 @@ type bounded interface{ bounds() bounds }
 // boundedIn are the places in an input, which is a struct, of what bounds a list by time.
 func boundedIn(input reflect.Type) [][]int {
 	var out [][]int
-	for _, f := range reflect.VisibleFields(input) {
+	for f := range inputFields(input) {
 		if f.Anonymous && (f.Type == reflect.TypeFor[Window]() || f.Type == reflect.TypeFor[Created]()) {
 			out = append(out, f.Index)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -34,10 +35,10 @@ func newLedger(s *siege) *ledger {
 }
 
 // saw notes an answer to an operation. What the gateway answers by itself, and what is answered again to an
-// Idempotency-Key, is no change and no try of one; a path whose parts name nothing comes to no operation.
+// Idempotency-Key, is no change and no try of one, nor is another method than an operation's; a path whose parts name nothing comes to no operation.
 func (l *ledger) saw(id string, answer *httptest.ResponseRecorder) {
 	page := strings.HasPrefix(answer.Header().Get("Content-Type"), "text/html")
-	if !l.changes[id] || page || answer.Header().Get("Idempotency-Replayed") != "" {
+	if !l.changes[id] || page || answer.Header().Get("Idempotency-Replayed") != "" || answer.Code == http.StatusMethodNotAllowed {
 		return
 	}
 	if id == "submitBulkAction" && strings.Contains(answer.Body.String(), `"status":"planned"`) {

@@ -130,7 +130,6 @@ func TestTheListIsNewestFirstAndCounted(t *testing.T) {
 		"until a time":            {"?to=" + at(3+10), 10, 10, "action10", 3},
 		"a window":                {"?from=" + at(3+10) + "&to=" + at(3+20) + "&limit=4", 10, 4, "action20", 3},
 		"a window of nothing":     {"?from=" + at(1000), 0, 0, "", 1},
-		"a window from back":      {"?from=" + at(20) + "&to=" + at(10), 0, 0, "", 1},
 		"between two millisecond": {"?from=" + strings.Replace(at(3+44), "Z", ".0001Z", 1), 0, 0, "", 1},
 	} {
 		got, trips := a.list(ours, c.query)
@@ -305,12 +304,12 @@ func TestAnExportTellsWhatItIs(t *testing.T) {
 	a := newAPI(t)
 	a.write(ours, numbered(1)...)
 	for _, c := range []struct{ format, accept, kind string }{
-		{"", "", ndjsonType},
-		{"", "*/*", ndjsonType},
-		{"", "text/csv", csvType},
-		{"", "text/csv; q=0.9", csvType},
-		{"ndjson", "text/csv", ndjsonType},
-		{"csv", "application/x-ndjson", csvType},
+		{"", "", rest.NDJSONType},
+		{"", "*/*", rest.NDJSONType},
+		{"", "text/csv", rest.CSVType},
+		{"", "text/csv; q=0.9", rest.CSVType},
+		{"ndjson", "text/csv", rest.NDJSONType},
+		{"csv", "application/x-ndjson", rest.CSVType},
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/audit-logs/export?"+url.Values{"format": {c.format}}.Encode(), http.NoBody)
 		if c.format == "" {
@@ -332,13 +331,13 @@ func TestALongExportGoesOnWhereItStopped(t *testing.T) {
 	a := newAPI(t)
 	a.write(ours, numbered(60)...)
 	for name, c := range map[string]struct {
-		most  bounds
+		most  rest.Bounds
 		parts int
 	}{
-		"by rows":                 {bounds{20, exportBytes}, 3},
-		"by rows, the last alone": {bounds{58, exportBytes}, 2},
-		"all that there is":       {bounds{59, exportBytes}, 1},
-		"by bytes":                {bounds{exportRows, 9_000}, 0},
+		"by rows":                 {rest.Bounds{Rows: 20}, 3},
+		"by rows, the last alone": {rest.Bounds{Rows: 58}, 2},
+		"all that there is":       {rest.Bounds{Rows: 59}, 1},
+		"by bytes":                {rest.Bounds{Bytes: 12_000}, 0},
 	} {
 		a.h, _ = rest.Mount(a.p, operations(&service{a.p, c.most}))
 		for _, format := range []string{"ndjson", "csv"} {

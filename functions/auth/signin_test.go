@@ -304,7 +304,7 @@ func TestWhatAProviderSaysInPlaceOfACodeIsShownWithCare(t *testing.T) {
 	for name, c := range map[string]struct{ code, words, want string }{
 		"as it is":                   {"access_denied", "The user said no", "(access_denied: The user said no)"},
 		"without line breaks":        {"access_denied", "no\r\nSet-Cookie: a=b\x00\x1b[31m\u202e", "(access_denied: noSet-Cookie: a=b[31m)"},
-		"in bounds":                  {strings.Repeat("e", 100), strings.Repeat("x", 5000), "(" + strings.Repeat("e", 40) + "…: " + strings.Repeat("x", 200) + "…)"},
+		"in bounds":                  {strings.Repeat("e", 100), strings.Repeat("x", 5000), "(" + strings.Repeat("e", 40) + "…: " + strings.Repeat("x", 140) + "…)"},
 		"when it says nothing":       {"", "", "(it sent no code)"},
 		"with tags, which stay text": {"<script>", "</b>", "(<script>: </b>)"},
 	} {

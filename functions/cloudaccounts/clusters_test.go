@@ -239,7 +239,7 @@ func TestListsOfClustersArePagedAndTellWhatTheyLack(t *testing.T) {
 	}
 	change := func(k keys) {
 		b := data[cloudaccounts.Account](s, s.call(alice, "PUT", "/cloud-accounts/"+a.ID, fields{"credentials": k}), 200)
-		s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+b.JobID)
+		s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+*b.JobID)
 	}
 	change(keys{"size": "200", "regions": "2", "denied": "us-east-1"})
 	l := s.clusters(viewer, a.ID, "")

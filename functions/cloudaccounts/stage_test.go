@@ -182,6 +182,6 @@ func (s *stage) follow(c identity.Caller, statusURL string) cloudaccounts.Discov
 func (s *stage) settled(c identity.Caller, more ...map[string]any) cloudaccounts.Account {
 	s.t.Helper()
 	a := s.connect(c, more...)
-	s.follow(c, "/cloud-accounts/"+a.ID+"/discover/"+a.JobID)
+	s.follow(c, "/cloud-accounts/"+a.ID+"/discover/"+*a.JobID)
 	return s.get(c, a.ID)
 }

@@ -35,7 +35,7 @@ func TestTheStepsForAWSAreAsReviewed(t *testing.T) {
 	for _, p := range s.Policies {
 		golden(t, "policy-"+p.Level+".json", string(p.Document))
 	}
-	golden(t, "role.template.json", s.Methods[0].Template)
+	golden(t, "role.template.json", *s.Methods[0].Template)
 	golden(t, "commands.sh", strings.Join(s.Methods[0].Commands, "\n"))
 }
 
@@ -126,7 +126,7 @@ func TestWhatCannotBeQuotedIsRefused(t *testing.T) {
 
 func TestAnAccountNumberIsAPrincipal(t *testing.T) {
 	s, err := onboarding.For("aws", externalID, "111122223333")
-	if err != nil || !strings.Contains(s.Methods[0].Template, `"AWS": "arn:aws:iam::111122223333:root"`) {
-		t.Errorf("For an account number: %v\n%s", err, s.Methods[0].Template)
+	if err != nil || !strings.Contains(*s.Methods[0].Template, `"AWS": "arn:aws:iam::111122223333:root"`) {
+		t.Errorf("For an account number: %v\n%s", err, *s.Methods[0].Template)
 	}
 }

@@ -56,9 +56,8 @@ func open(tb testing.TB) *house {
 
 // Thing is the sample record.
 type Thing struct {
-	ID   string            `json:"id"`
-	Name string            `json:"name" doc:"What people call it"`
-	Tags map[string]string `json:"tags,omitempty"`
+	ID   string `json:"id"`
+	Name string `json:"name" doc:"What people call it"`
 }
 
 // Spec is a nested part of a body.
@@ -73,7 +72,7 @@ type NewThing struct {
 	Kind string            `json:"kind,omitempty" enum:"red,blue"`
 	Tags map[string]string `json:"tags,omitempty"`
 	Spec *Spec             `json:"spec,omitempty"`
-	Day  time.Time         `json:"day,omitzero"`
+	Day  rest.Time         `json:"day,omitzero"`
 }
 
 type creation struct{ Body NewThing }
@@ -157,7 +156,7 @@ func (s *house) create(ctx context.Context, in *creation) (Thing, error) {
 		_, err := s.p.Table.Write(ctx, table.Put(table.Item{Key: table.Key{PK: "ORG#org_other#X", SK: "1"}, Data: []byte(`{}`)}))
 		return Thing{}, err
 	}
-	return Thing{ID: "thing-" + in.Body.Name, Name: in.Body.Name, Tags: in.Body.Tags}, nil
+	return Thing{ID: "thing-" + in.Body.Name, Name: in.Body.Name}, nil
 }
 
 func (s *house) get(_ context.Context, in *one) (Thing, error) {

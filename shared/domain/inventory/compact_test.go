@@ -237,7 +237,7 @@ func TestUpsertKilledAnywhereIsCompletedByTheNext(t *testing.T) {
 			s.upsert(sc, found...)
 			s.finish(sc)
 			equal(t, fmt.Sprintf("harm %d, call %d: renamed", harm, call), len(s.uids(List{Filter: Filter{Search: "renamed"}})), 1)
-			equal(t, fmt.Sprintf("harm %d, call %d: terminated", harm, call), len(s.uids(List{Filter: Filter{Status: cloud.Terminated}})), 3)
+			equal(t, fmt.Sprintf("harm %d, call %d: terminated", harm, call), len(s.uids(List{Filter: Filter{Statuses: []string{string(cloud.Terminated)}}})), 3)
 			equal(t, fmt.Sprintf("harm %d, call %d: all", harm, call), len(s.states()), 20)
 			for _, r := range s.find(List{}) {
 				equal(t, "id in index and record of "+r.UID, r.ID, s.record(r.UID).ID)

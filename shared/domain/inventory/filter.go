@@ -1,25 +1,29 @@
 package inventory
 
 import (
+	"slices"
 	"strings"
+	"time"
 
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/cloud"
 )
 
-// Filter chooses resources: those that agree with every field that is set.
+// Filter chooses resources: those that agree with every field that is set, and with one value of each that lists some.
 type Filter struct {
-	Search      string // within name, uid, and "key=value" of a tag, without regard to case
-	Type        string
-	Provider    string
-	Status      cloud.Status
-	Region      string
-	AccountID   string
-	GroupID     string
-	TeamID      string
-	Tags        []string // each "key=value", or "key" for any value
-	Schedulable *bool    // can be started and stopped
-	Sight       Sight    // of who asks: what lies outside does not exist
+	Search        string // within name, uid, and "key=value" of a tag, without regard to case
+	Types         []string
+	Providers     []string
+	Statuses      []string
+	Regions       []string
+	Accounts      []string // our ids
+	GroupID       string
+	TeamID        string
+	Tags          []string  // each "key=value", or "key" for any value; all of them
+	Schedulable   *bool     // can be started and stopped
+	CreatedAfter  time.Time // made at this time or later, as the provider says; what it says nothing of is left out
+	CreatedBefore time.Time // made before this time
+	Sight         Sight     // of who asks: what lies outside does not exist
 }
 
 // needs tells of which groups and teams the members have to be known for the filter: mostly of none.
@@ -40,16 +44,17 @@ func (v *view) matcher(f Filter) func(*row) bool {
 		tests = append(tests, in)
 	}
 	for _, t := range []struct {
-		want string
-		ref  int
+		listed []string
+		ref    int
 	}{
-		{f.Provider, providerRef}, {f.Type, kindRef}, {string(f.Status), statusRef}, {f.Region, regionRef}, {f.AccountID, accountRef},
+		{f.Providers, providerRef}, {f.Types, kindRef}, {f.Statuses, statusRef}, {f.Regions, regionRef}, {f.Accounts, accountRef},
 	} {
-		if t.want == "" {
-			continue
+		if len(t.listed) > 0 {
+			tests = append(tests, v.st.among(t.ref, t.listed))
 		}
-		n, known := v.st.syms.ids[t.want]
-		tests = append(tests, func(r *row) bool { return known && r.refs[t.ref] == n })
+	}
+	if !f.CreatedAfter.IsZero() || !f.CreatedBefore.IsZero() {
+		tests = append(tests, made(f.CreatedAfter, f.CreatedBefore))
 	}
 	if f.Schedulable != nil {
 		want := *f.Schedulable
@@ -68,6 +73,26 @@ func (v *view) matcher(f Filter) func(*row) bool {
 		tests = append(tests, v.st.found(strings.ToLower(f.Search)))
 	}
 	return all(tests)
+}
+
+// among asks for one of the listed values in a field.
+func (st *state) among(ref int, listed []string) func(*row) bool {
+	var wanted []uint32
+	for _, name := range listed {
+		if n, known := st.syms.ids[name]; known {
+			wanted = append(wanted, n)
+		}
+	}
+	return func(r *row) bool { return slices.Contains(wanted, r.refs[ref]) }
+}
+
+// made asks for what was made between two times; the zero time bounds nothing.
+func made(after, before time.Time) func(*row) bool {
+	from, to := micro(after), micro(before)
+	return func(r *row) bool {
+		at := r.times[createdTime]
+		return at != 0 && at >= from && (before.IsZero() || at < to)
+	}
 }
 
 func all(tests []func(*row) bool) func(*row) bool {

@@ -3,6 +3,7 @@ package inventory
 import (
 	"context"
 	"fmt"
+	"sort"
 	"strings"
 
 	"lamplighter.dev/shared/engine/table"
@@ -10,21 +11,25 @@ import (
 )
 
 // List asks for a part of the resources that agree with a filter. By is name (the default), type, status, provider,
-// region or cost; ties go by name, then by uid. Limit 0 is all.
+// region or cost; ties go by name, then by uid. ByUID goes by uid alone, and begins behind After. Limit 0 is all.
 type List struct {
 	Filter
 	By         string
 	Descending bool
+	After      string // a uid, with ByUID
 	Skip       int
 	Limit      int
 }
+
+// ByUID is the order of a List in which nothing ever moves: the one to go on in where an answer ended.
+const ByUID = "uid"
 
 // Orders are the fields that a list can be ordered by.
 var Orders = []string{"name", "type", "status", "provider", "region", "cost"}
 
 var orderNames = map[string]int{
 	"": nameOrder, "name": nameOrder, "type": typeOrder, "status": statusOrder, "provider": providerOrder,
-	"region": regionOrder, "cost": nameOrder,
+	"region": regionOrder, "cost": nameOrder, ByUID: uidOrder,
 }
 
 // Listed is a resource with what other records say of it.
@@ -53,12 +58,12 @@ func (s *Store) Find(ctx context.Context, org string, l List) ([]Listed, error) 
 	return s.complete(ctx, v, rows, l.Sight)
 }
 
-// ByUIDs reads the resources in sight by their native ids, in the order of uids; unknown ones are left out.
+// ByUIDs reads the resources in sight by their native ids, in the order of uids, each once; unknown ones are left out.
 func (s *Store) ByUIDs(ctx context.Context, org string, uids []string, sight Sight) ([]Listed, error) {
 	return s.pick(ctx, org, picking{uids, (*state).reading, (*state).lookup, sight})
 }
 
-// ByIDs reads the resources in sight by our ids, in the order of ids; unknown ones are left out.
+// ByIDs reads the resources in sight by our ids, in the order of ids, each once; unknown ones are left out.
 func (s *Store) ByIDs(ctx context.Context, org string, ids []string, sight Sight) ([]Listed, error) {
 	return s.pick(ctx, org, picking{ids, (*state).indexed, (*state).lookupID, sight})
 }
@@ -92,9 +97,10 @@ func (s *Store) pick(ctx context.Context, org string, p picking) ([]Listed, erro
 	var rows []row
 	unlock := p.lock(v.st)
 	in := v.within(p.sight.Resources)
+	had := map[string]bool{}
 	for _, key := range p.keys {
-		if r := p.find(v.st, key); r != nil && (in == nil || in(r)) {
-			rows = append(rows, *r)
+		if r := p.find(v.st, key); r != nil && !had[r.uid] && (in == nil || in(r)) {
+			rows, had[r.uid] = append(rows, *r), true
 		}
 	}
 	unlock()
@@ -143,7 +149,10 @@ func (st *state) readable(which int) (unlock func()) {
 func (v *view) page(l List, which int) []row {
 	order, match := v.st.orders[which].rows, v.matcher(l.Filter)
 	skip, from := l.Skip, 0
-	if match == nil { // straight to the page
+	switch {
+	case which == uidOrder:
+		from = sort.Search(len(order), func(n int) bool { return v.st.rows[order[n]].uid > l.After })
+	case match == nil: // straight to the page
 		skip, from = 0, min(l.Skip, len(order))
 	}
 	var out []row

@@ -57,12 +57,12 @@ func TestFindFilters(t *testing.T) {
 		{"part of a uid", Filter{Search: ":db:"}, 1},
 		{"a tag", Filter{Search: "cost center=42"}, 1},
 		{"a word that nothing has", Filter{Search: "zebra"}, 0},
-		{"a type", Filter{Type: "aws-rds"}, 1},
-		{"a type that nothing has", Filter{Type: "aws-asg"}, 0},
-		{"a provider", Filter{Provider: "simulated"}, 1},
-		{"a status", Filter{Status: cloud.Running}, 15},
-		{"a region", Filter{Region: "eu-west-1"}, 30},
-		{"an account", Filter{AccountID: "ca_2"}, 1},
+		{"a type", Filter{Types: []string{"aws-rds"}}, 1},
+		{"a type that nothing has", Filter{Types: []string{"aws-asg"}}, 0},
+		{"a provider", Filter{Providers: []string{"simulated"}}, 1},
+		{"a status", Filter{Statuses: []string{string(cloud.Running)}}, 15},
+		{"a region", Filter{Regions: []string{"eu-west-1"}}, 30},
+		{"an account", Filter{Accounts: []string{"ca_2"}}, 1},
 		{"what can be scheduled", Filter{Schedulable: &yes}, 30},
 		{"what cannot", Filter{Schedulable: &no}, 1},
 		{"a tag and its value", Filter{Tags: []string{"env=dev"}}, 10},
@@ -73,7 +73,7 @@ func TestFindFilters(t *testing.T) {
 		{"a static group", Filter{GroupID: static.ID}, 2},
 		{"a dynamic group", Filter{GroupID: dynamic.ID}, 10},
 		{"a group that does not exist", Filter{GroupID: "grp_9"}, 0},
-		{"both of two things", Filter{Region: "eu-west-1", Status: cloud.Stopped}, 15},
+		{"both of two things", Filter{Regions: []string{"eu-west-1"}, Statuses: []string{string(cloud.Stopped)}}, 15},
 		{"a team that does not exist", Filter{TeamID: "team_9"}, 0},
 	} {
 		c.f.Sight = Everything()
@@ -82,7 +82,7 @@ func TestFindFilters(t *testing.T) {
 		s.must(err)
 		equal(t, "count of "+c.name, sum.Total, c.want)
 	}
-	equal(t, "what an account has", s.uids(List{Filter: Filter{AccountID: "ca_2"}}), orders)
+	equal(t, "what an account has", s.uids(List{Filter: Filter{Accounts: []string{"ca_2"}}}), orders)
 	for _, r := range s.find(List{Filter: Filter{GroupID: static.ID}}) {
 		want := []string{"grp_1"}
 		if r.Tags["env"] == "dev" {

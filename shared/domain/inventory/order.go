@@ -12,6 +12,7 @@ const (
 	statusOrder
 	providerOrder
 	regionOrder
+	uidOrder
 	orderCount
 	everyOrder
 )
@@ -96,8 +97,11 @@ func (st *state) comparison(which int) func(a, b int32) int {
 		}
 		return cmp.Compare(x.uid, y.uid)
 	}
-	if which == nameOrder {
+	switch which {
+	case nameOrder:
 		return byName
+	case uidOrder:
+		return func(a, b int32) int { return cmp.Compare(st.rows[a].uid, st.rows[b].uid) }
 	}
 	ref := orderRefs[which]
 	return func(a, b int32) int {

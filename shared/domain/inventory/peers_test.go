@@ -23,7 +23,7 @@ func TestOnDynamoDB(t *testing.T) {
 	s.must(s.store.fold(s.ctx, false))
 	s.must(s.store.fold(s.ctx, true))
 	equal(t, "listed", len(s.states()), count)
-	equal(t, "status", s.find(List{Filter: Filter{Status: cloud.Starting}})[0].UID, instance(0).UID)
+	equal(t, "status", s.find(List{Filter: Filter{Statuses: []string{string(cloud.Starting)}}})[0].UID, instance(0).UID)
 	ctx, meter := table.WithMeter(s.ctx)
 	got, err := s.store.Find(ctx, testOrg, List{Filter: everything, Skip: count - 20, Limit: 20})
 	s.must(err)

@@ -100,11 +100,11 @@ func (s *stage) compareSight(r *rand.Rand, all []Listed, owns map[string]map[str
 	case 1:
 		f.TeamID = fmt.Sprintf("team_%d", r.IntN(5))
 	case 2:
-		f.Status = cloud.Running
+		f.Statuses = []string{string(cloud.Running)}
 	}
 	var want []string
 	for _, one := range s.find(List{}) {
-		if !in(sight.Resources, one) || f.Status != "" && one.Status != f.Status {
+		if !in(sight.Resources, one) || len(f.Statuses) > 0 && !slices.Contains(f.Statuses, string(one.Status)) {
 			continue
 		}
 		groups := slices.DeleteFunc(slices.Clone(one.GroupIDs), func(string) bool { return !in(sight.Groups, one) })

@@ -116,7 +116,7 @@ func TestFinishTerminatesWhatAScanDidNotFind(t *testing.T) {
 	equal(t, "second", s.finish(second), Changes{Vanished: 1})
 	equal(t, "finished twice", s.finish(second), Changes{})
 
-	gone := s.find(List{Filter: Filter{Status: cloud.Terminated}})
+	gone := s.find(List{Filter: Filter{Statuses: []string{string(cloud.Terminated)}}})
 	equal(t, "terminated", uidsOf(gone), []string{instance(9).UID})
 	equal(t, "last seen", gone[0].LastSeenAt, noon)
 	equal(t, "record", s.record(instance(9).UID).Status, cloud.Terminated)
@@ -129,7 +129,7 @@ func TestFinishTerminatesWhatAScanDidNotFind(t *testing.T) {
 	back := instance(9)
 	equal(t, "back again", s.upsert(third, append(instances(0, 9), back, instance(20))...), Changes{Updated: 1, Unchanged: 10})
 	equal(t, "third", s.finish(third), Changes{})
-	equal(t, "none terminated", s.uids(List{Filter: Filter{Status: cloud.Terminated}}), []string{})
+	equal(t, "none terminated", s.uids(List{Filter: Filter{Statuses: []string{string(cloud.Terminated)}}}), []string{})
 }
 
 func TestFinishDropsWhatWasTerminatedAWeekAgo(t *testing.T) {

@@ -73,8 +73,7 @@ func newBulkFixture(t *testing.T) *bulkFixture {
 	var found []cloud.Resource
 	for i := range 8 {
 		r := cloud.Resource{UID: fmt.Sprintf("i-web-%d", i), Name: fmt.Sprintf("web-%d", i), Status: cloud.Running, Tags: map[string]string{"env": []string{"prod", "dev"}[i%2]}}
-		switch i {
-		case 6:
+		if i == 6 {
 			r.Unschedulable = "it belongs to the Auto Scaling group workers"
 		}
 		found = append(found, r)
@@ -461,8 +460,10 @@ func TestSubmitBulk_ItsAuditRowSaysWhatItDoes(t *testing.T) {
 		t.Fatalf("%d rows", len(rows))
 	}
 	for i, words := range [][]string{
-		{`\"type\":\"stop\"`, `\"groupID\":\"grp_`, `\"total\":1`}, {`\"type\":\"start\"`, f.ids["web-1"]},
-		{`\"type\":\"start\"`, `\"search\":\"web-3\"`, b.BulkActionID}, {`\"status\":\"cancelled\"`, `\"status\":\"queued\"`, b.BulkActionID},
+		{`\"type\":\"stop\"`, `\"groupID\":\"grp_`, `\"total\":1`},
+		{`\"type\":\"start\"`, f.ids["web-1"]},
+		{`\"type\":\"start\"`, `\"search\":\"web-3\"`, b.BulkActionID},
+		{`\"status\":\"cancelled\"`, `\"status\":\"queued\"`, b.BulkActionID},
 	} {
 		for _, w := range words {
 			if !strings.Contains(string(rows[i].Data), w) {

@@ -40,7 +40,7 @@ func (w *world) sweepUp(in execution.BulkInput) {
 }
 
 // ended holds a cancelled bulk action against what must be left of it: everything counted, nothing in flight, its group free.
-func (w *world) ended(bulkID, groupID string, places []inventory.Place) execution.Bulk {
+func (w *world) ended(bulkID, groupID string, places []inventory.Place) {
 	w.t.Helper()
 	b := w.bulk(bulkID)
 	if b.Status != execution.BulkCancelled || !b.Ended || b.CompletedAt.IsZero() || b.Completed+b.Failed != b.Total || b.Total != len(places) {
@@ -58,7 +58,6 @@ func (w *world) ended(bulkID, groupID string, places []inventory.Place) executio
 			w.t.Errorf("%s is in flight on %s", rec.ActionID, r.UID)
 		}
 	}
-	return b
 }
 
 // begun are the actions of a bulk action by whether they were asked for.

@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/functions/auditlogs"
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
@@ -26,13 +27,13 @@ func TestAnOldRowOfALogInTellsOfNoOtherOrganization(t *testing.T) {
 	both := []any{map[string]string{"id": org, "name": "Ours"}, map[string]string{"id": "org_elsewhere", "name": "Theirs"}}
 	for _, action := range []string{"logIn", "refresh", "finishSignIn", "completeSAML"} {
 		row := audit.Row{Action: action, Category: audit.Platform, Status: 200, Changes: audit.Changes{After: map[string]any{"tenants": both}}}
-		if _, err := audit.Of(p).Append(t.Context(), org, row); err != nil {
+		if _, err := audit.New(p).Append(t.Context(), org, row); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, path := range []string{"/audit-logs", "/audit-logs?action=logIn", "/audit-logs/export", "/audit-logs/export?format=csv"} {
 		ctx := identity.With(table.WithTenant(t.Context(), org), identity.Caller{
-			Org: org, User: "usr_1", Grants: []identity.Grant{{Policies: []string{"*:*"}, Scope: identity.OrgScope}},
+			Org: org, User: "usr_1", Grants: []grant.Grant{{Policies: []string{"*:*"}, Scope: grant.OrgScope}},
 		})
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, path, http.NoBody))

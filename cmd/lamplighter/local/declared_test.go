@@ -62,7 +62,8 @@ func TestServing_RefusesAPartitionThatIsNotDeclared(t *testing.T) {
 			p, _ := identitytest.New(t)
 			var log bytes.Buffer
 			p.Log = slog.New(slog.NewTextHandler(&log, nil))
-			store, answer := p.Table, rest.Function(nil)
+			store := p.Table
+			var answer rest.Function
 			if c.alone {
 				p.Own(c.d)
 				answer = rest.Lambda(p, notes(p))

@@ -163,7 +163,7 @@ func TestFuzz(t *testing.T) {
 	refused, record := succeeds(t, s), newLedger(s)
 	before := s.written(t, c.Org)
 	o := resttest.Options{
-		Requests: 100, Seed: 5, Known: known(e), Before: c.signed(t),
+		Requests: 100, Seed: 7, Known: known(e), Before: c.signed(t),
 		Seen: func(id string, answer *httptest.ResponseRecorder) {
 			record.saw(id, answer)
 			if answer.Code/100 == 2 {
@@ -210,6 +210,7 @@ func succeeds(t *testing.T, s *siege) map[string]bool {
 		"beginSignIn", "finishSignIn", "initiateSAML", "completeSAML", "getSAMLSettings", "setSAMLSettings", "deleteSAMLSettings",
 		"leaveOrganisation", "deleteOrganisation", // of the one owner, by a name that nobody guesses
 		"deleteAssignment", "removeTeamMember", // of a user who was removed before
+		"removeTeamResource", // of a team whose resources the last of a hundred changes took away, or not
 	} {
 		if !out[id] {
 			t.Errorf("there is no operation %s any more", id)

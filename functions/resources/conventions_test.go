@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -56,7 +57,7 @@ func TestExport_InPiecesWhileResourcesComeAndGo(t *testing.T) {
 	s.listOperations(g)
 	a.h, _ = rest.Mount(a.p, g)
 	for n := range 30 {
-		a.discover("aws-ec2", cloud.Resource{UID: fmt.Sprintf("m-%02d", n), Name: fmt.Sprint(99 - n), Status: cloud.Running, CreatedAt: noon.Add(-time.Hour)})
+		a.discover("aws-ec2", cloud.Resource{UID: fmt.Sprintf("m-%02d", n), Name: strconv.Itoa(99 - n), Status: cloud.Running, CreatedAt: noon.Add(-time.Hour)})
 	}
 	seen, pieces := map[string]int{}, 0
 	for target := "/resources/export?status=running,stopped"; target != ""; pieces++ {

@@ -96,7 +96,11 @@ func (x *exchange) query() error {
 	joined := false
 	for name, vs := range values {
 		p, known := x.route.query[name]
-		if err := errors.Join(textual(name, vs), p.check(name, vs, known)); err != nil {
+		err := textual(name, vs)
+		if err == nil && known {
+			err = p.check(name, vs)
+		}
+		if err != nil {
 			return err
 		}
 		if p.list && len(vs) > 1 {
@@ -121,20 +125,17 @@ func textual(name string, values []string) error {
 }
 
 // check refuses values that the parameter cannot have, whatever its type.
-func (p parameter) check(name string, values []string, known bool) error {
-	if !known {
-		return nil
-	}
+func (p parameter) check(name string, values []string) error {
 	if len(values) > 1 && !p.list && !p.repeated {
 		return fmt.Errorf("%s: it is given %d times, and has one value", name, len(values))
 	}
 	for _, v := range values {
-		switch {
-		case v == "" && p.wanted != "":
+		if v == "" && p.wanted != "" {
 			return fmt.Errorf("%s: it is empty: give %s, or leave it out", name, p.wanted)
-		case p.list && v != "" && strings.Contains(","+v+",", ",,"), p.list && v == "" && len(values) > 1:
-			return fmt.Errorf("%s: one of its values is empty", name)
 		}
+	}
+	if joined := strings.Join(values, ","); p.list && joined != "" && strings.Contains(","+joined+",", ",,") {
+		return fmt.Errorf("%s: one of its values is empty", name)
 	}
 	return nil
 }

@@ -43,8 +43,8 @@ func (t *Time) UnmarshalText(text []byte) error {
 // UnmarshalJSON reads a moment of a body. What is none, Resolve refuses: it knows the name of the member.
 func (t *Time) UnmarshalJSON(b []byte) error {
 	var text string
-	err := json.Unmarshal(b, &text)
-	t.unread = err != nil || t.UnmarshalText([]byte(text)) != nil
+	_ = json.Unmarshal(b, &text) // what is no text stays "", which is no moment
+	t.unread = t.UnmarshalText([]byte(text)) != nil
 	return nil
 }
 
@@ -115,7 +115,7 @@ func boundedIn(input reflect.Type) [][]int {
 func checkBounds(in any, places [][]int) error {
 	v := reflect.ValueOf(in).Elem()
 	for _, at := range places {
-		b, _ := v.FieldByIndex(at).Addr().Interface().(bounded)
+		b, _ := reflect.TypeAssert[bounded](v.FieldByIndex(at).Addr())
 		if err := b.bounds().check(); err != nil {
 			return err
 		}

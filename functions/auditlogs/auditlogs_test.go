@@ -17,11 +17,11 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 const (
@@ -40,7 +40,7 @@ type api struct {
 func newAPI(t *testing.T) *api {
 	t.Helper()
 	a := &api{t: t}
-	a.p, a.clock = identitytest.New(t)
+	a.p, a.clock = apitest.NewPlatform(t)
 	a.h, _ = rest.Mount(a.p, Operations(a.p))
 	return a
 }
@@ -107,7 +107,7 @@ func (a *api) list(org, query string) (page, int) {
 }
 
 func at(minutes int) string {
-	return url.QueryEscape(identitytest.Start.Add(time.Duration(minutes) * time.Minute).Format(time.RFC3339))
+	return url.QueryEscape(apitest.Start.Add(time.Duration(minutes) * time.Minute).Format(time.RFC3339))
 }
 
 func TestTheListIsNewestFirstAndCounted(t *testing.T) {
@@ -229,7 +229,7 @@ func TestTheChainIsVerified(t *testing.T) {
 	if v := verdict(); v.Holds || v.BrokenAt == nil || v.BrokenAt.Seq != 3 || !strings.Contains(v.BrokenAt.Why, "altered") {
 		t.Errorf("%+v %+v", v, v.BrokenAt)
 	}
-	w, _ := a.get(ours, "/audit-logs/verify?cursor="+audit.Cursor{At: identitytest.Start.Add(3 * time.Minute), Seq: 4, Hash: strings.Repeat("0", 64)}.String())
+	w, _ := a.get(ours, "/audit-logs/verify?cursor="+audit.Cursor{At: apitest.Start.Add(3 * time.Minute), Seq: 4, Hash: strings.Repeat("0", 64)}.String())
 	if !strings.Contains(w.Body.String(), `"seq":5`) || !strings.Contains(w.Body.String(), `"holds":false`) {
 		t.Errorf("behind a hash that no row has: %s", w.Body)
 	}

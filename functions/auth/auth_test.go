@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 const (
@@ -37,7 +37,7 @@ type house struct {
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	h := &house{t: t, p: p, clock: c, s: newService(p)}
 	h.door, _ = rest.Mount(p, operations(h.s))
 	return h

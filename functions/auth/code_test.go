@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // together runs f n times at once.
@@ -215,7 +215,7 @@ func TestFieldsThatNobodyAskedForAreIgnored(t *testing.T) {
 		"email": ada, "password": password, "org": "org_1", "orgId": "org_1", "sso": "org_1", "role": "owner", "user": "usr_mine", "epoch": 7,
 	}))
 	u, err := table.Read[identity.User](reach(context.Background()), h.p.Table, identity.UserKey(s.User))
-	if err != nil || u.ID == "usr_mine" || u.Epoch != 0 || s.Org != "" || s.SSO != "" || !u.Created.Equal(identitytest.Start) {
+	if err != nil || u.ID == "usr_mine" || u.Epoch != 0 || s.Org != "" || s.SSO != "" || !u.Created.Equal(apitest.Start) {
 		t.Errorf("%+v, %+v, %v", u, s, err)
 	}
 }

@@ -9,17 +9,17 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
+	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/npmpeer"
 )
 
 // The whole way, from door to door, with a certified provider in Google's place.
 func TestSigningInAtACertifiedProvider(t *testing.T) {
 	npmpeer.Wanted(t)
-	p, c := identitytest.New(t)
-	c.Advance(time.Since(identitytest.Start)) // the provider goes by the machine's clock
+	p, c := apitest.NewPlatform(t)
+	c.Advance(time.Since(apitest.Start)) // the provider goes by the machine's clock
 	provider := oauthlogintest.NewCertified(t, p.Settings.BaseURL+"/auth/google/callback")
 	p.Settings.Google = provider.Client()
 	h := &house{t: t, p: p, clock: c, s: newService(p)}

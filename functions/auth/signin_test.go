@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // inn is a house with a twin of each provider.
@@ -24,7 +24,7 @@ type inn struct {
 
 func newInn(t testing.TB) *inn {
 	t.Helper()
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	in := &inn{google: oauthlogintest.NewOpenID(t, c), github: oauthlogintest.NewGitHub(t)}
 	p.Settings.Google, p.Settings.GitHub = in.google.Client(), in.github.Client()
 	in.house = &house{t: t, p: p, clock: c, s: newService(p)}

@@ -10,9 +10,9 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 const (
@@ -94,7 +94,7 @@ func judge(f Function, r Request) string {
 }
 
 func TestTheCallerIsHandedOn(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	got, err := ask(Handler(p), enter(t, p, org))
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestTheCallerIsHandedOn(t *testing.T) {
 }
 
 func TestAUserWithoutAnOrganizationComesInWithoutGrants(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	got, err := ask(Handler(p), enter(t, p, ""))
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestAUserWithoutAnOrganizationComesInWithoutGrants(t *testing.T) {
 
 // check 1.
 func TestHeaders(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	good := enter(t, p, org)
 	token := strings.TrimPrefix(good, "Bearer ")
 	f := Handler(p)
@@ -159,13 +159,13 @@ func TestHeaders(t *testing.T) {
 
 func foreign(t *testing.T) string {
 	t.Helper()
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	return signed(t, p, org)
 }
 
 // Request shapes that only a client which means harm, or another gateway, sends. check 1.
 func TestWhereTheCredentialIsLookedFor(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	good := enter(t, p, org)
 	f := Handler(p)
 	for name, c := range map[string]struct {
@@ -207,7 +207,7 @@ func headers(pairs ...string) Request {
 
 // Nothing that a client can say besides its credential tells who it is. check 40, check 54.
 func TestOnlyTheCredentialTellsWhoCalls(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	good := enter(t, p, org)
 	enter(t, p, otherOrg)
 	f := Handler(p)
@@ -262,7 +262,7 @@ func TestWhatEndsAccessAtOnce(t *testing.T) {
 		"sixteen minutes":              {nil, 16 * time.Minute, "Unauthorized"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, clk := identitytest.New(t)
+			p, clk := apitest.NewPlatform(t)
 			header := enter(t, p, org)
 			f := Handler(p)
 			if got := verdict(f, header); got != "Allow" {
@@ -282,7 +282,7 @@ func TestWhatEndsAccessAtOnce(t *testing.T) {
 }
 
 func TestAChangedRoleActsAtOnce(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	header := enter(t, p, org)
 	f := Handler(p)
 	if _, err := ask(f, header); err != nil {
@@ -300,7 +300,7 @@ func TestAChangedRoleActsAtOnce(t *testing.T) {
 
 // Roles of an organization's own are read with the member, so that a change of one acts at once too.
 func TestACustomRoleIsWhatTheOrganizationSaysNow(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	header := enter(t, p, org)
 	f := Handler(p)
 	change(t, p, identity.MemberKey(org, user), table.Set("grants", []identity.Grant{{Role: "role_1", Scope: identity.OrgScope}}))
@@ -330,7 +330,7 @@ func TestACustomRoleIsWhatTheOrganizationSaysNow(t *testing.T) {
 }
 
 func TestAnAuthorizationIsTwoRoundTrips(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	header := enter(t, p, org)
 	f := Handler(p)
 	for _, state := range []string{"cold", "warm"} {

@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func BenchmarkAuthorize(b *testing.B) {
-	p, c := identitytest.New(b)
+	p, c := apitest.NewPlatform(b)
 	header := enter(b, p, org)
 	put(b, p, identity.AccessKey(org), identity.Access{Members: 1, Roles: map[string]identity.CustomRole{
 		"role_1": {ID: "role_1", Name: "on call", Policies: []string{"actions:read", "actions:execute"}},

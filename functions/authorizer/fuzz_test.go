@@ -12,15 +12,15 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // FuzzAuthorize wants every header but the two genuine ones to be refused as an unknown credential, never to fail
 // otherwise, and nobody to come in by it. It starts from genuine tokens, so that what it changes of them gets far; they
 // are the same in every process of the fuzzer. check 1, check 7.
 func FuzzAuthorize(f *testing.F) {
-	p, c := identitytest.New(f)
+	p, c := apitest.NewPlatform(f)
 	p.Tokens = identity.NewJWTs(fixedKey(f), p.Settings.BaseURL, c)
 	session := enter(f, p, org)
 	const secret = "lampp_0123456789ABCDEFGHIJKLMNOPQRST1YCA3o"

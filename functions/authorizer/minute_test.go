@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // at moves the clock to the offset within the next minute, so that a test owns the whole of it.
@@ -22,7 +22,7 @@ func at(c *clock.Manual, offset time.Duration) {
 
 // check 68: twelve authorizers, as twelve Lambda environments, two hundred requests each, all at once.
 func TestAHundredRequestsAMinuteExactly(t *testing.T) {
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	at(c, 0)
 	header := enter(t, p, org)
 	functions := make([]Function, 12)
@@ -63,7 +63,7 @@ func storm(functions []Function, header string, n int) (allowed, denied int64) {
 
 // check 67.
 func TestWindowsAreClockMinutes(t *testing.T) {
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	header := enter(t, p, org)
 	f := Handler(p)
 	at(c, 59*time.Second+900*time.Millisecond)
@@ -83,7 +83,7 @@ func TestWindowsAreClockMinutes(t *testing.T) {
 
 // check 69.
 func TestOrganizationsDoNotShareAMinute(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	mine := enter(t, p, org)
 	theirs := enter(t, p, "org_01k8z3v5y0e6m9x2q4t7r1c8be")
 	none := enter(t, p, "")
@@ -110,7 +110,7 @@ func TestOrganizationsDoNotShareAMinute(t *testing.T) {
 
 // check 69.
 func TestARefusedCredentialTakesNothingFromTheMinute(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	header := enter(t, p, org)
 	f := Handler(p)
 	change(t, p, identity.SessionKey(sid), table.Set("state", identity.SessionOut))
@@ -126,7 +126,7 @@ func TestARefusedCredentialTakesNothingFromTheMinute(t *testing.T) {
 }
 
 func TestAUsedUpMinuteIsRemembered(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	header := enter(t, p, org)
 	f := Handler(p)
 	for range perMinute + 1 {
@@ -153,7 +153,7 @@ func TestWhenTheStoreFails(t *testing.T) {
 		"the session cannot be read: nobody is let through": {table.Injection{Harm: table.FailBefore, PK: "SESS#"}, "error"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, clk := identitytest.New(t)
+			p, clk := apitest.NewPlatform(t)
 			header := enter(t, p, org)
 			p.Table = table.Faulty(p.Table, clk, c.fault)
 			got, err := ask(Handler(p), header)

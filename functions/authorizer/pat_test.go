@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // keeper is a user with a personal access token: an operator in org, a viewer in otherOrg, which is younger.
@@ -26,7 +26,7 @@ type keeper struct {
 func newKeeper(t *testing.T) *keeper {
 	t.Helper()
 	k := &keeper{t: t}
-	k.p, k.clock = identitytest.New(t)
+	k.p, k.clock = apitest.NewPlatform(t)
 	k.secret = identity.NewPAT()
 	var err error
 	if k.hash, err = identity.ParsePAT(k.secret); err != nil {
@@ -324,11 +324,11 @@ func TestTheLastUseIsNotedHourly(t *testing.T) {
 		return time.Unix(row.Used, 0).UTC()
 	}
 	k.clock.Advance(time.Hour - time.Second)
-	if k.caller(); !used().Equal(identitytest.Start) {
+	if k.caller(); !used().Equal(apitest.Start) {
 		t.Errorf("noted within the hour: %s", used())
 	}
 	k.clock.Advance(time.Second)
-	if k.caller(); !used().Equal(identitytest.Start.Add(time.Hour)) {
+	if k.caller(); !used().Equal(apitest.Start.Add(time.Hour)) {
 		t.Errorf("not noted after it: %s", used())
 	}
 	t.Run("and not by who is denied", func(t *testing.T) {
@@ -380,7 +380,7 @@ func TestTheLastUseIsNotWorthARequest(t *testing.T) {
 }
 
 func BenchmarkAuthorizePAT(b *testing.B) {
-	p, c := identitytest.New(b)
+	p, c := apitest.NewPlatform(b)
 	enter(b, p, org)
 	secret := identity.NewPAT()
 	hash, err := identity.ParsePAT(secret)

@@ -16,7 +16,6 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/engine/table"
@@ -27,6 +26,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/people/erasure"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // waiting is a machine that does nothing for an hour.
@@ -72,7 +72,7 @@ type stage struct {
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	s := &stage{t: t, p: p, clock: c, all: &recording{Store: p.Table, keys: map[table.Key]bool{}}}
 	p.Table = s.all
 	machines, err := workflow.Machines(fstest.MapFS{

@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // office is a sender whose answer can be changed, and that counts how often it was asked.
@@ -52,7 +52,7 @@ func tried(t *testing.T, p *platform.Platform, c *clock.Manual, o *office, d tim
 }
 
 func TestWhatCannotBeSentForNowIsTriedAgain(t *testing.T) {
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	queue(t, p, changed("a@example.com"))
 	o := &office{answer: fault.New(fault.Unavailable, "greylisted")}
 	for range 3 { // at least once
@@ -78,7 +78,7 @@ func TestWhatCannotBeSentForNowIsTriedAgain(t *testing.T) {
 }
 
 func TestAMailIsGivenUpInTheEnd(t *testing.T) {
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	var log bytes.Buffer
 	p.Log = slog.New(slog.NewJSONHandler(&log, nil))
 	queue(t, p, changed("a@example.com"))
@@ -113,7 +113,7 @@ func TestWhatWillNeverBeTakenIsGivenUpAtOnce(t *testing.T) {
 		"a template that is not there": {mail.Mail{Template: "nonsense", To: "a@example.com"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, c := identitytest.New(t)
+			p, c := apitest.NewPlatform(t)
 			queue(t, p, tt.letter)
 			o := &office{answer: tt.answer}
 			if err := Handler(p, o)(context.Background(), feed(t, p)); err != nil {
@@ -129,7 +129,7 @@ func TestWhatWillNeverBeTakenIsGivenUpAtOnce(t *testing.T) {
 
 // However many mails of an hour stand in the way, the next one goes at once.
 func TestBadMailsDoNotBlockTheFeed(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	for range 150 {
 		queue(t, p, changed("bad@example.com"))
 	}
@@ -147,7 +147,7 @@ func TestBadMailsDoNotBlockTheFeed(t *testing.T) {
 }
 
 func TestTwoRetriesAtOnceDoNotSendTwice(t *testing.T) {
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	queue(t, p, changed("a@example.com"))
 	o := &office{answer: errors.New("try later")}
 	if err := Handler(p, o)(context.Background(), feed(t, p)); err != nil {
@@ -168,7 +168,7 @@ func TestTwoRetriesAtOnceDoNotSendTwice(t *testing.T) {
 }
 
 func TestAStoreThatFailsIsTold(t *testing.T) {
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	queue(t, p, changed("a@example.com"))
 	o := &office{answer: errors.New("try later")}
 	items := feed(t, p)

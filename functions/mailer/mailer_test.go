@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // post is a sender that keeps what it is given, and refuses one address for as long as it is told to.
@@ -52,7 +52,7 @@ func feed(t *testing.T, p *platform.Platform) []table.Item {
 func changed(to string) mail.Mail { return mail.Mail{Template: mail.PasswordChanged, To: to} }
 
 func TestMailsAreSentOnceHoweverOftenDelivered(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	queue(t, p, changed("a@example.com"), mail.Mail{Template: mail.Nothing, To: "b@example.com"}, changed("c@example.com"))
 	out := &post{}
 	deliver := Handler(p, out)
@@ -67,7 +67,7 @@ func TestMailsAreSentOnceHoweverOftenDelivered(t *testing.T) {
 }
 
 func TestOneBadAddressDoesNotHoldUpTheOthers(t *testing.T) {
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	queue(t, p, changed("bad@example.com"), changed("good@example.com"))
 	out := &post{refuse: "bad@example.com"}
 	if err := Handler(p, out)(context.Background(), feed(t, p)); err != nil || len(out.sent) != 1 {
@@ -84,7 +84,7 @@ func TestOneBadAddressDoesNotHoldUpTheOthers(t *testing.T) {
 }
 
 func TestAMailThatIsTooLateIsNotSent(t *testing.T) {
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	queue(t, p, changed("a@example.com"))
 	items := feed(t, p)
 	c.Advance(mail.TTL + time.Second)
@@ -95,7 +95,7 @@ func TestAMailThatIsTooLateIsNotSent(t *testing.T) {
 }
 
 func TestOtherEventsAreLeftAlone(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	it := table.Item{Key: table.Key{PK: "ORG#org_1#EVENTS", SK: "evt_1"}, Data: []byte(`{"id":"evt_1"}`)}
 	out := &post{}
 	if err := Handler(p, out)(context.Background(), []table.Item{it}); err != nil || len(out.sent) != 0 {
@@ -105,9 +105,9 @@ func TestOtherEventsAreLeftAlone(t *testing.T) {
 
 // It may be that the key service is away, so it is not given up at once.
 func TestAMailThatDoesNotOpenWaits(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	queue(t, p, changed("a@example.com"))
-	other, _ := identitytest.New(t)
+	other, _ := apitest.NewPlatform(t)
 	if err := Handler(other, &post{})(context.Background(), feed(t, p)); err != nil || len(rows(t, other, retryPartition)) != 1 {
 		t.Errorf("%v, waiting: %v", err, rows(t, other, retryPartition))
 	}

@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // house is an organization that ada made.
@@ -33,7 +33,7 @@ type house struct {
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	door, _ := rest.Mount(p, Operations(p))
 	h := &house{t: t, p: p, clock: c, door: door}
 	h.org = h.found("usr_ada", "Engines")

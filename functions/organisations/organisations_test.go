@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 type answer struct {
@@ -55,7 +55,7 @@ func list(t *testing.T, p *platform.Platform, user string) []identity.Organisati
 }
 
 func TestTheCreatorOwnsTheOrganization(t *testing.T) {
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	if got := call(t, p, "usr_ada", ""); string(got.Data) != "[]" {
 		t.Errorf("before: %s", got.Data)
 	}
@@ -64,7 +64,7 @@ func TestTheCreatorOwnsTheOrganization(t *testing.T) {
 	if err := json.Unmarshal(got.Data, &o); err != nil || got.status != 200 {
 		t.Fatalf("create: %+v, %v", got, err)
 	}
-	if !id.Valid("org", o.ID) || o.Name != "Engines" || o.CreatedBy != "usr_ada" || !o.CreatedAt.Equal(identitytest.Start) || !o.UpdatedAt.Equal(o.CreatedAt) {
+	if !id.Valid("org", o.ID) || o.Name != "Engines" || o.CreatedBy != "usr_ada" || !o.CreatedAt.Equal(apitest.Start) || !o.UpdatedAt.Equal(o.CreatedAt) {
 		t.Errorf("created %+v", o)
 	}
 	var fields map[string]any
@@ -90,7 +90,7 @@ func TestTheCreatorOwnsTheOrganization(t *testing.T) {
 }
 
 func TestNamesOfOrganizations(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	for _, c := range []struct {
 		name, user, body string
 		status           int
@@ -116,7 +116,7 @@ func TestNamesOfOrganizations(t *testing.T) {
 }
 
 func TestCreatingTheSameAtOnceMakesOne(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	var wg sync.WaitGroup
 	for range 10 {
 		wg.Go(func() { call(t, p, "usr_ada", `{"name":"Engines"}`) })

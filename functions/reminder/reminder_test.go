@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 const ada = "usr_ada"
@@ -29,7 +29,7 @@ type scene struct {
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	s := &scene{t: t}
-	s.p, s.clock = identitytest.New(t)
+	s.p, s.clock = apitest.NewPlatform(t)
 	s.put(identity.UserKey(ada), identity.User{ID: ada, Email: "ada@example.com"}, time.Time{})
 	return s
 }

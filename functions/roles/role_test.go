@@ -10,16 +10,16 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func TestARoleFromItsCreationToItsEnd(t *testing.T) {
 	s := newStage(t)
 	r := data[Role](s.as("olga", `POST /roles {"name":" Night shift ","description":"At night","policies":["actions:execute","*:read"],"system":true,"id":"role_mine"}`))
-	if r.Name != "Night shift" || r.System || !slices.Equal(r.Policies, []string{"actions:execute", "*:read"}) || r.CreatedAt == nil || !r.CreatedAt.Equal(identitytest.Start) {
+	if r.Name != "Night shift" || r.System || !slices.Equal(r.Policies, []string{"actions:execute", "*:read"}) || r.CreatedAt == nil || !r.CreatedAt.Equal(apitest.Start) {
 		t.Errorf("created %+v", r)
 	}
 	if got := data[Role](s.as("olga", "GET /roles/"+r.ID)); text(got) != text(r) {

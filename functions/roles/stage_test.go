@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
@@ -18,6 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 const (
@@ -38,7 +38,7 @@ type stage struct {
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	s := &stage{t: t, p: p, people: membership.Of(p), clock: c, teams: map[string]string{}, resources: map[string]string{}}
 	s.door, _ = rest.Mount(p, Operations(p))
 	s.user("olga")

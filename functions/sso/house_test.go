@@ -14,13 +14,13 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/people/accounts"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 const (
@@ -33,14 +33,14 @@ type house struct {
 	t     testing.TB
 	p     *platform.Platform
 	clock *clock.Manual
-	dns   *identitytest.Names
+	dns   *apitest.Names
 	door  http.Handler
 }
 
 func newHouse(t testing.TB) *house {
 	t.Helper()
-	p, c := identitytest.New(t)
-	dns := &identitytest.Names{}
+	p, c := apitest.NewPlatform(t)
+	dns := &apitest.Names{}
 	p.Resolver = dns
 	door, _ := rest.Mount(p, SignIn(p), Settings(p))
 	return &house{t, p, c, dns, door}

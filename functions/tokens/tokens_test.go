@@ -15,12 +15,12 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 const (
@@ -39,7 +39,7 @@ type desk struct {
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 	d := &desk{t: t}
-	d.p, d.clock = identitytest.New(t)
+	d.p, d.clock = apitest.NewPlatform(t)
 	d.door, _ = rest.Mount(d.p, Operations(d.p))
 	for _, u := range []string{ada, eve} {
 		d.put(identity.UserKey(u), identity.User{ID: u, Email: u + "@example.com", Verified: true})
@@ -128,7 +128,7 @@ func TestATokenIsShownOnce(t *testing.T) {
 	d := newDesk(t)
 	made := want[Created](d, in(ada), "POST ", `{"name":" nightly  ","user":"usr_eve","id":"pat_mine","expires":"2099-01-01"}`)
 	if !id.Valid("pat", made.ID) || made.Name != "nightly" || made.Last4 != made.Secret[len(made.Secret)-4:] || made.LastUsedAt != nil ||
-		!made.CreatedAt.Equal(identitytest.Start) || !made.ExpiresAt.Equal(identitytest.Start.AddDate(0, 0, 90)) {
+		!made.CreatedAt.Equal(apitest.Start) || !made.ExpiresAt.Equal(apitest.Start.AddDate(0, 0, 90)) {
 		t.Errorf("made %+v", made)
 	}
 	hash, err := identity.ParsePAT(made.Secret)
@@ -141,8 +141,8 @@ func TestATokenIsShownOnce(t *testing.T) {
 	if strings.Contains(text, made.Secret) || !strings.Contains(text, `"lastUsedAt":null`) || strings.Contains(text, "token") {
 		t.Errorf("listed %s", text)
 	}
-	d.change(identity.PATKey(hash), table.Set("used", identitytest.Start.Add(time.Hour).Unix()))
-	if got := want[[]Token](d, by(ada), "GET ", ""); len(got) != 1 || got[0].LastUsedAt == nil || !got[0].LastUsedAt.Equal(identitytest.Start.Add(time.Hour)) {
+	d.change(identity.PATKey(hash), table.Set("used", apitest.Start.Add(time.Hour).Unix()))
+	if got := want[[]Token](d, by(ada), "GET ", ""); len(got) != 1 || got[0].LastUsedAt == nil || !got[0].LastUsedAt.Equal(apitest.Start.Add(time.Hour)) {
 		t.Errorf("listed %+v", got)
 	}
 	if got := d.names(eve); len(got) != 0 {

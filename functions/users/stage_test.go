@@ -11,13 +11,13 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 const here = "org_1"
@@ -34,7 +34,7 @@ type stage struct {
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	door, _ := rest.Mount(p, Operations(p))
 	s := &stage{People: membership.Of(p), t: t, ctx: t.Context(), clock: c, door: door}
 	s.organisation(here)

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
@@ -24,6 +23,7 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 const org = "org_1"
@@ -49,7 +49,7 @@ func (asleep) Start(context.Context, string, string, any) error { return nil }
 
 func newEstate(t *testing.T) *estate {
 	t.Helper()
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	p.Workflow = asleep{}
 	e := &estate{t: t, p: p, clock: c, store: inventory.Of(p), teams: map[string][]string{}, bulks: map[string][]string{}, owners: map[string][]byte{}}
 	e.door, _ = rest.Mount(p, mounted(p)...)

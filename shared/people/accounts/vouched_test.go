@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 const ada = "ada@example.com"
@@ -74,7 +74,7 @@ func denied(t *testing.T, p *platform.Platform, c accounts.Claim, why string) {
 }
 
 func TestSomebodyNewGetsAVerifiedAccountWithoutAPassword(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	c := claim
 	c.Email = " Ada@Example.COM"
 	u := vouched(t, p, c)
@@ -88,7 +88,7 @@ func TestSomebodyNewGetsAVerifiedAccountWithoutAPassword(t *testing.T) {
 
 // check 23.
 func TestAProviderThatIsNotAuthoritativeOpensNoAccountOfTheSameAddress(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	u := keep(t, p, verified)
 	denied(t, p, claim, "password")
 	if got := read(t, p, u.ID); got != u {
@@ -98,7 +98,7 @@ func TestAProviderThatIsNotAuthoritativeOpensNoAccountOfTheSameAddress(t *testin
 }
 
 func TestAnAuthoritativeProviderJoinsTheAccountOfTheAddress(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	u := keep(t, p, verified)
 	if got := vouched(t, p, authoritative(claim)); got != u {
 		t.Errorf("joined %+v, want %+v", got, u)
@@ -111,7 +111,7 @@ func TestAnAuthoritativeProviderJoinsTheAccountOfTheAddress(t *testing.T) {
 func TestAnAccountThatNobodyVerifiedGivesWay(t *testing.T) {
 	for name, c := range map[string]accounts.Claim{"authoritative": authoritative(claim), "not": claim} {
 		t.Run(name, func(t *testing.T) {
-			p, _ := identitytest.New(t)
+			p, _ := apitest.NewPlatform(t)
 			squatter := keep(t, p, unverified)
 			u := vouched(t, p, c)
 			if u.ID == squatter.ID || u.Password != "" || read(t, p, squatter.ID).ID != "" {
@@ -125,7 +125,7 @@ func TestAnAccountThatNobodyVerifiedGivesWay(t *testing.T) {
 func TestAnAddressThatTheProviderHasNotVerifiedOpensNothing(t *testing.T) {
 	for name, address := range map[string]string{"none": "", "no address": "ada", "not deliverable": "ada@localhost"} {
 		t.Run(name, func(t *testing.T) {
-			p, _ := identitytest.New(t)
+			p, _ := apitest.NewPlatform(t)
 			keep(t, p, verified)
 			c := authoritative(claim)
 			c.Email = address
@@ -136,7 +136,7 @@ func TestAnAddressThatTheProviderHasNotVerifiedOpensNothing(t *testing.T) {
 
 // An identity is the issuer and the subject, never the address.
 func TestTheSamePersonIsKnownWhateverTheAddressBecomes(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	u := vouched(t, p, claim)
 	for _, address := range []string{"", "countess@example.org"} {
 		c := claim
@@ -160,11 +160,11 @@ func TestTheSamePersonIsKnownWhateverTheAddressBecomes(t *testing.T) {
 }
 
 func TestADisabledAccountStaysShut(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	keep(t, p, turnedOff)
 	denied(t, p, authoritative(claim), "disabled")
 
-	p, _ = identitytest.New(t)
+	p, _ = apitest.NewPlatform(t)
 	u := vouched(t, p, claim)
 	if _, err := p.Table.Write(within(), table.Update(identity.UserKey(u.ID), []table.Change{table.Set("disabled", true)})); err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestADisabledAccountStaysShut(t *testing.T) {
 }
 
 func TestALinkToAnAccountThatIsGoneIsTiedAnew(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	old := vouched(t, p, claim)
 	err := p.Table.Transact(within(), table.Delete(identity.UserKey(old.ID)), table.Delete(identity.AddressKey(p.Settings.Pepper, ada)))
 	if err != nil {
@@ -188,7 +188,7 @@ func TestALinkToAnAccountThatIsGoneIsTiedAnew(t *testing.T) {
 func TestANameThatIsNoneIsNotTaken(t *testing.T) {
 	for name, given := range map[string]string{"blank": " ", "a line break": "Ada\nBcc: eve", "endless": strings.Repeat("a", 1000)} {
 		t.Run(name, func(t *testing.T) {
-			p, _ := identitytest.New(t)
+			p, _ := apitest.NewPlatform(t)
 			c := claim
 			c.Name = given
 			if u := vouched(t, p, c); u.Name != "ada" {
@@ -205,7 +205,7 @@ func TestTwentyFirstSignInsAtOnceMakeOneAccount(t *testing.T) {
 		"of a verified account":    func(t *testing.T, p *platform.Platform) { t.Helper(); keep(t, p, verified) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, _ := identitytest.New(t)
+			p, _ := apitest.NewPlatform(t)
 			prepare(t, p)
 			got := make([]string, 20)
 			var wg sync.WaitGroup
@@ -233,7 +233,7 @@ func TestTwentyFirstSignInsAtOnceMakeOneAccount(t *testing.T) {
 }
 
 func TestAClaimOfNobodyIsADefect(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	for name, c := range map[string]accounts.Claim{"no issuer": {Subject: "1", Email: ada}, "no subject": {Issuer: "x", Email: ada}} {
 		if _, err := accounts.Of(p).Vouched(t.Context(), c); !fault.Is(err, fault.Internal) {
 			t.Errorf("%s: %v", name, err)

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 const org = "org_1"
@@ -25,7 +25,7 @@ type stage struct {
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	s := &stage{membership.Of(p), t, t.Context(), c}
 	s.organisation(org)
 	return s

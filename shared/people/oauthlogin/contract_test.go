@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
 	"lamplighter.dev/shared/people/oauthlogin"
 	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // idp is a provider of OpenID Connect that knows alice and mallory: the twin, or somebody else's.
@@ -24,7 +24,7 @@ type idp interface {
 // at is us, registered at a provider in Google's place.
 func at(t *testing.T, c platform.Client, clk clock.Clock) oauthlogin.Provider {
 	t.Helper()
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	p.Settings.Google, p.Clock = c, clk
 	return named(t, p, oauthlogin.Google)
 }
@@ -125,6 +125,6 @@ func contract(t *testing.T, one, two idp, clk clock.Clock) {
 }
 
 func TestTheTwinKeepsTheContract(t *testing.T) {
-	clk := clock.NewManual(identitytest.Start)
+	clk := clock.NewManual(apitest.Start)
 	contract(t, oauthlogintest.NewOpenID(t, clk), oauthlogintest.NewOpenID(t, clk), clk)
 }

@@ -4,16 +4,16 @@ import (
 	"strings"
 	"testing"
 
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
 	"lamplighter.dev/shared/people/oauthlogin"
 	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func atGitHub(t *testing.T) (oauthlogin.Provider, *oauthlogintest.GitHub) {
 	t.Helper()
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	twin := oauthlogintest.NewGitHub(t)
 	p.Settings.GitHub = twin.Client()
 	return named(t, p, oauthlogin.GitHub), twin

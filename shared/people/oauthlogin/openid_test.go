@@ -16,13 +16,13 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
 	"lamplighter.dev/shared/people/oauthlogin"
 	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // ground is us at a fresh twin in Google's place.
@@ -34,7 +34,7 @@ type ground struct {
 
 func newGround(t *testing.T) ground {
 	t.Helper()
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	twin := oauthlogintest.NewOpenID(t, c)
 	p.Settings.Google = twin.Client()
 	return ground{twin, c, oauthlogin.Of(p)}
@@ -343,7 +343,7 @@ func TestADiscoveryThatIsNoGood(t *testing.T) {
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h(w, r) }))
 			t.Cleanup(srv.Close)
 			h = handler(srv.URL)
-			p := at(t, platform.Client{ID: "a", Secret: "b", Issuer: srv.URL}, clock.NewManual(identitytest.Start))
+			p := at(t, platform.Client{ID: "a", Secret: "b", Issuer: srv.URL}, clock.NewManual(apitest.Start))
 			if address, err := p.URL(t.Context(), attempt()); !fault.Is(err, fault.Unavailable) {
 				t.Errorf("it leads to %q, %v", address, err)
 			}
@@ -374,7 +374,7 @@ func TestWhereTheBrowserIsSent(t *testing.T) {
 }
 
 func TestProvidersByName(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	none := oauthlogin.Of(p)
 	for name, says := range map[string]string{oauthlogin.Google: "not configured", oauthlogin.GitHub: "not configured", "myspace": "is none", "Google": "is none", "": "is none"} {
 		if _, err := none.Named(name); !fault.Is(err, fault.NotFound) || !strings.Contains(fault.Message(err), says) {

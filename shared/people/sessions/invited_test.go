@@ -4,17 +4,17 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/membership"
 	"lamplighter.dev/shared/people/sessions"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // house is a platform with an organization of ada's that has invited eve.
 func house(t *testing.T) (*platform.Platform, identity.User) {
 	t.Helper()
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	ctx := table.Within(t.Context(), "")
 	put := func(k table.Key, v any) {
 		it, err := table.Row(k, v)

@@ -1,6 +1,4 @@
-// Package identitytest puts a platform together for the tests of whatever deals with people: a fenced embedded store, a
-// clock that is moved by hand, tokens and seals with fresh keys.
-package identitytest
+package apitest
 
 import (
 	"log/slog"
@@ -16,11 +14,12 @@ import (
 	"lamplighter.dev/shared/foundation/seal"
 )
 
-// Start is the time at which the clock of New stands: half a minute into one, far from every border.
+// Start is the time at which the clock of a fixture stands: half a minute into one, far from every border.
 var Start = time.Date(2026, time.March, 10, 9, 30, 30, 0, time.UTC)
 
-// New makes the platform, and the clock that it goes by.
-func New(tb testing.TB) (*platform.Platform, *clock.Manual) {
+// NewPlatform returns a platform of a fenced embedded store, a clock that is moved by hand, and tokens and seals with fresh
+// keys; and that clock. It is for tests that call no operation: others begin with New.
+func NewPlatform(tb testing.TB) (*platform.Platform, *clock.Manual) {
 	tb.Helper()
 	c := clock.NewManual(Start)
 	dir := tb.TempDir()

@@ -18,7 +18,8 @@ type Answer struct {
 	Header http.Header
 	Usage  table.Usage // what the request took from the store
 
-	tb testing.TB
+	request string
+	tb      testing.TB
 }
 
 // Call makes a request as c: "GET /teams?limit=2", "POST /teams {…}". The body may also follow for itself, as text or as
@@ -46,18 +47,18 @@ func (f *Fixture) Serve(c identity.Caller, r *http.Request) Answer {
 	ctx, meter := table.WithMeter(identity.With(r.Context(), c))
 	w := httptest.NewRecorder()
 	f.handler.ServeHTTP(w, r.WithContext(ctx))
-	return Answer{w.Code, w.Body.String(), w.Header(), meter.Usage(), f.TB}
+	return Answer{w.Code, w.Body.String(), w.Header(), meter.Usage(), r.Method + " " + r.URL.Path, f.TB}
 }
 
 // Want reports an answer of another status, or without one of the words.
 func (a Answer) Want(status int, words ...string) Answer {
 	a.tb.Helper()
 	if a.Status != status {
-		a.tb.Errorf("got %d %.900s, want %d", a.Status, a.Body, status)
+		a.tb.Errorf("%s: got %d %.900s, want %d", a.request, a.Status, a.Body, status)
 	}
 	for _, w := range words {
 		if !strings.Contains(a.Body, w) {
-			a.tb.Errorf("%.900s does not say %q", a.Body, w)
+			a.tb.Errorf("%s: %.900s does not say %q", a.request, a.Body, w)
 		}
 	}
 	return a
@@ -67,7 +68,7 @@ func (a Answer) Want(status int, words ...string) Answer {
 func (a Answer) AtMost(trips int) Answer {
 	a.tb.Helper()
 	if a.Usage.RoundTrips > trips {
-		a.tb.Errorf("%d round trips, want %d at most", a.Usage.RoundTrips, trips)
+		a.tb.Errorf("%s: %d round trips, want %d at most", a.request, a.Usage.RoundTrips, trips)
 	}
 	return a
 }
@@ -77,7 +78,7 @@ func Data[T any](a Answer) T {
 	a.tb.Helper()
 	var out struct{ Data T }
 	if err := json.Unmarshal([]byte(a.Body), &out); err != nil || a.Status != http.StatusOK {
-		a.tb.Fatalf("%d %.900s: %v", a.Status, a.Body, err)
+		a.tb.Fatalf("%s: %d %.900s: %v", a.request, a.Status, a.Body, err)
 	}
 	return out.Data
 }

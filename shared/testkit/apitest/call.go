@@ -46,7 +46,7 @@ func (f *Fixture) Call(c identity.Caller, request string, body ...any) Answer {
 func (f *Fixture) Serve(c identity.Caller, r *http.Request) Answer {
 	ctx, meter := table.WithMeter(identity.With(r.Context(), c))
 	w := httptest.NewRecorder()
-	f.handler.ServeHTTP(w, r.WithContext(ctx))
+	f.Handler.ServeHTTP(w, r.WithContext(ctx))
 	return Answer{w.Code, w.Body.String(), w.Header(), meter.Usage(), r.Method + " " + r.URL.Path, f.TB}
 }
 
@@ -73,12 +73,13 @@ func (a Answer) AtMost(trips int) Answer {
 	return a
 }
 
-// Data decodes what is in data of an answer that must be a 200.
-func Data[T any](a Answer) T {
+// Data decodes what is in data of an answer that must be a 200, or of the status that is given.
+func Data[T any](a Answer, status ...int) T {
 	a.tb.Helper()
+	want := append(status, http.StatusOK)[0]
 	var out struct{ Data T }
-	if err := json.Unmarshal([]byte(a.Body), &out); err != nil || a.Status != http.StatusOK {
-		a.tb.Fatalf("%s: %d %.900s: %v", a.request, a.Status, a.Body, err)
+	if err := json.Unmarshal([]byte(a.Body), &out); err != nil || a.Status != want {
+		a.tb.Fatalf("%s: %d %.900s: %v; want %d", a.request, a.Status, a.Body, err, want)
 	}
 	return out.Data
 }

@@ -32,8 +32,9 @@ type Fixture struct {
 	*platform.Platform
 	Clock  *clock.Manual // the platform's
 	People membership.People
+	// Handler is the mounted groups.
+	Handler http.Handler
 
-	handler     http.Handler
 	description *rest.API
 }
 
@@ -55,7 +56,7 @@ func (f *Fixture) Mount(groups ...func(*platform.Platform) *rest.Group) *Fixture
 	for i, group := range groups {
 		made[i] = group(f.Platform)
 	}
-	f.handler, f.description = rest.Mount(f.Platform, made...)
+	f.Handler, f.description = rest.Mount(f.Platform, made...)
 	return f
 }
 

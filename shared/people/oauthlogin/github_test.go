@@ -68,7 +68,7 @@ func TestCodesOfGitHub(t *testing.T) {
 		refusedBy(t, p, a, r)
 	})
 	t.Run("of another provider are refused", func(t *testing.T) { // check 24
-		g := newGround(t)
+		g := newFixture(t)
 		a := attempt()
 		refusedBy(t, p, a, visit(t, at(t, g.twin.Client(), g.clock), g.twin, a, "alice"))
 	})

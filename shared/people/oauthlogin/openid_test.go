@@ -25,23 +25,23 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// ground is us at a fresh twin in Google's place.
-type ground struct {
+// fixture is us at a fresh twin in Google's place.
+type fixture struct {
 	twin      *oauthlogintest.OpenID
 	clock     *clock.Manual
 	providers oauthlogin.Providers
 }
 
-func newGround(t *testing.T) ground {
+func newFixture(t *testing.T) fixture {
 	t.Helper()
 	p, c := apitest.NewPlatform(t)
 	twin := oauthlogintest.NewOpenID(t, c)
 	p.Settings.Google = twin.Client()
-	return ground{twin, c, oauthlogin.Of(p)}
+	return fixture{twin, c, oauthlogin.Of(p)}
 }
 
 // vouched presents an ID token that says what alice's does, but for the changes; nil takes a claim away.
-func (g ground) vouched(t *testing.T, changes map[string]any) (accounts.Claim, error) {
+func (g fixture) vouched(t *testing.T, changes map[string]any) (accounts.Claim, error) {
 	t.Helper()
 	claims := g.twin.Claims("alice")
 	maps.Copy(claims, changes)
@@ -51,7 +51,7 @@ func (g ground) vouched(t *testing.T, changes map[string]any) (accounts.Claim, e
 
 // check 22.
 func TestIDTokensThatAreRefused(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	if c, err := g.vouched(t, nil); err != nil || c.Subject != "alice" {
 		t.Fatalf("a right one: %+v, %v", c, err)
 	}
@@ -85,7 +85,7 @@ func TestIDTokensThatAreRefused(t *testing.T) {
 
 // check 22: signatures.
 func TestForgedIDTokensAreRefused(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	claims := g.twin.Claims("alice")
 	right := g.twin.Sign(t, claims)
 	parts := strings.Split(right, ".")
@@ -131,7 +131,7 @@ func keyID(t *testing.T, token string) string {
 
 // check 22, 24: what another provider signed is nothing here, though it uses the same client id.
 func TestAnIDTokenOfAnotherProviderIsRefused(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	other := oauthlogintest.NewOpenID(t, g.clock)
 	for name, iss := range map[string]string{"in its own name": other.URL, "in ours": g.twin.URL} {
 		claims := other.Claims("alice")
@@ -144,7 +144,7 @@ func TestAnIDTokenOfAnotherProviderIsRefused(t *testing.T) {
 
 // check 23: for whose addresses the provider's word is as good as a code mailed there.
 func TestGoogleIsAuthoritativeForTheMailboxesThatItRuns(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	for name, c := range map[string]struct {
 		changes map[string]any
 		email   string
@@ -182,7 +182,7 @@ func TestWhatTheTokenEndpointSaysIsCheckedToo(t *testing.T) {
 		"another client":  func(c map[string]any) { c["aud"] = "somebody-else" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := newGround(t)
+			g := newFixture(t)
 			p, err := g.providers.Named(oauthlogin.Google)
 			if err != nil {
 				t.Fatal(err)
@@ -197,7 +197,7 @@ func TestWhatTheTokenEndpointSaysIsCheckedToo(t *testing.T) {
 // check 9, for the keys of others.
 func TestKeysOfAProvider(t *testing.T) {
 	t.Run("are read once for many tokens", func(t *testing.T) {
-		g := newGround(t)
+		g := newFixture(t)
 		var wg sync.WaitGroup
 		for range 20 {
 			wg.Go(func() {
@@ -212,7 +212,7 @@ func TestKeysOfAProvider(t *testing.T) {
 		}
 	})
 	t.Run("are read again for a new one", func(t *testing.T) {
-		g := newGround(t)
+		g := newFixture(t)
 		if _, err := g.vouched(t, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +227,7 @@ func TestKeysOfAProvider(t *testing.T) {
 		}
 	})
 	t.Run("are read once in 30 seconds for keys that do not exist", func(t *testing.T) {
-		g := newGround(t)
+		g := newFixture(t)
 		own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 		if err != nil {
 			t.Fatal(err)
@@ -253,7 +253,7 @@ func TestKeysOfAProvider(t *testing.T) {
 		}
 	})
 	t.Run("of yesterday will do while the provider is down", func(t *testing.T) {
-		g := newGround(t)
+		g := newFixture(t)
 		if _, err := g.vouched(t, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -269,7 +269,7 @@ func TestKeysOfAProvider(t *testing.T) {
 func TestAProviderThatFails(t *testing.T) {
 	const discovery = "/.well-known/openid-configuration"
 	t.Run("for a moment is asked again", func(t *testing.T) {
-		g := newGround(t)
+		g := newFixture(t)
 		g.twin.Break(discovery, 1)
 		g.twin.Break("/keys", 1)
 		if _, err := g.vouched(t, nil); err != nil {
@@ -277,7 +277,7 @@ func TestAProviderThatFails(t *testing.T) {
 		}
 	})
 	t.Run("is not to blame on the client, and is left in peace for 5 seconds", func(t *testing.T) {
-		g := newGround(t)
+		g := newFixture(t)
 		g.twin.Break(discovery, 1000)
 		for range 3 {
 			if _, err := g.vouched(t, nil); !fault.Is(err, fault.Unavailable) {
@@ -294,7 +294,7 @@ func TestAProviderThatFails(t *testing.T) {
 		}
 	})
 	t.Run("at the token endpoint is asked once: the code may be gone", func(t *testing.T) {
-		g := newGround(t)
+		g := newFixture(t)
 		p, err := g.providers.Named(oauthlogin.Google)
 		if err != nil {
 			t.Fatal(err)
@@ -352,7 +352,7 @@ func TestADiscoveryThatIsNoGood(t *testing.T) {
 }
 
 func TestWhereTheBrowserIsSent(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	p, err := g.providers.Named(oauthlogin.Google)
 	if err != nil {
 		t.Fatal(err)

@@ -36,6 +36,15 @@ func Grants(texts ...string) []identity.Grant {
 	return identity.Resolve(out)
 }
 
+// Roles returns the grants of roles on a whole organization as a member's row holds them, where Grants has their policies too.
+func Roles(roles ...string) []identity.Grant {
+	var out []identity.Grant
+	for _, role := range roles {
+		out = append(out, identity.Grant{Role: role, Scope: identity.OrgScope})
+	}
+	return out
+}
+
 // Organization makes an organization without members.
 func (f *Fixture) Organization(org, name string) {
 	f.Helper()
@@ -55,11 +64,7 @@ func (f *Fixture) User(name string) identity.User {
 // Join makes the user of the name, and a member of org who has the roles on all of it.
 func (f *Fixture) Join(org, name string, roles ...string) identity.Member {
 	f.Helper()
-	var grants []identity.Grant
-	for _, role := range roles {
-		grants = append(grants, identity.Grant{Role: role, Scope: identity.OrgScope})
-	}
-	f.Must(f.People.Join(f.Context(), org, f.User(name), grants))
+	f.Must(f.People.Join(f.Context(), org, f.User(name), Roles(roles...)))
 	return f.Member(org, name)
 }
 

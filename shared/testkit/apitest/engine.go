@@ -50,7 +50,11 @@ func (f *Fixture) RunMachines(folder fs.FS, handlers map[string]workflow.Handler
 		Store: f.Table, Clock: f.Platform.Clock, Machines: machines, Handlers: handlers, Log: slog.New(slog.DiscardHandler),
 	})
 	f.Must(err)
-	f.Cleanup(func() { _ = engine.Close() })
+	f.Cleanup(func() {
+		if err := engine.Close(); err != nil {
+			f.Error(err)
+		}
+	})
 	f.Workflow = engine
 	return engine
 }

@@ -30,7 +30,7 @@ const (
 type Fixture struct {
 	testing.TB
 	*platform.Platform
-	Clock  *clock.Manual // the platform's
+	Clock  *clock.Manual // the platform's; nil where On was given another
 	People membership.People
 	// Handler is the mounted groups.
 	Handler http.Handler
@@ -43,10 +43,16 @@ type Fixture struct {
 func New(tb testing.TB, groups ...func(*platform.Platform) *rest.Group) *Fixture {
 	tb.Helper()
 	p, c := NewPlatform(tb)
-	f := &Fixture{TB: tb, Platform: p, Clock: c, People: membership.Of(p)}
+	f := On(tb, p)
+	f.Clock = c
 	f.Organization(Org, "Engines")
 	f.Organization(OtherOrg, "Looms")
 	return f.Mount(groups...)
+}
+
+// On returns a fixture on a platform of the test's own, with another clock or store, without organizations.
+func On(tb testing.TB, p *platform.Platform) *Fixture {
+	return &Fixture{TB: tb, Platform: p, People: membership.Of(p)}
 }
 
 // Mount puts groups where Call reaches them, in place of those before.

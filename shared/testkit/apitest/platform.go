@@ -22,6 +22,12 @@ var Start = time.Date(2026, time.March, 10, 9, 30, 30, 0, time.UTC)
 func NewPlatform(tb testing.TB) (*platform.Platform, *clock.Manual) {
 	tb.Helper()
 	c := clock.NewManual(Start)
+	return PlatformAt(tb, c), c
+}
+
+// PlatformAt is NewPlatform with a clock of the test's own.
+func PlatformAt(tb testing.TB, c clock.Clock) *platform.Platform {
+	tb.Helper()
 	dir := tb.TempDir()
 	keys, err := identity.OpenKeyFile(filepath.Join(dir, "signing.pem"), c)
 	if err != nil {
@@ -36,5 +42,5 @@ func NewPlatform(tb testing.TB) (*platform.Platform, *clock.Manual) {
 		Table: table.Fenced(tabletest.NewAt(tb, c)), Clock: c,
 		Sealer: seal.NewEnvelope(kek), Tokens: identity.NewJWTs(keys, base, c), Log: slog.New(slog.DiscardHandler),
 		Settings: platform.Settings{Version: "test", BaseURL: base, PrivateAddresses: true, Pepper: []byte("pepper of the tests")},
-	}, c
+	}
 }

@@ -20,16 +20,14 @@ import (
 // otherwise, and nobody to come in by it. It starts from genuine tokens, so that what it changes of them gets far; they
 // are the same in every process of the fuzzer. check 1, check 7.
 func FuzzAuthorize(f *testing.F) {
-	p, c := apitest.NewPlatform(f)
-	p.Tokens = identity.NewJWTs(fixedKey(f), p.Settings.BaseURL, c)
-	session := enter(f, p, org)
+	fx := apitest.New(f)
+	fx.Tokens = identity.NewJWTs(fixedKey(f), fx.Settings.BaseURL, fx.Clock)
+	session := enter(fx, org)
 	const secret = "lampp_0123456789ABCDEFGHIJKLMNOPQRST1YCA3o"
 	hash, err := identity.ParsePAT(secret)
-	if err != nil {
-		f.Fatal(err)
-	}
-	put(f, p, identity.PATKey(hash), identity.PAT{ID: "pat_1", User: user, Expires: c.Now().AddDate(1, 0, 0), Used: c.Now().Unix()})
-	put(f, p, identity.MembershipKey(user, org), identity.Membership{Org: org})
+	fx.Must(err)
+	fx.Put(identity.PATKey(hash), identity.PAT{ID: "pat_1", User: user, Expires: fx.Clock.Now().AddDate(1, 0, 0), Used: fx.Clock.Now().Unix()})
+	fx.Put(identity.MembershipKey(user, org), identity.Membership{Org: org})
 	genuine := []string{strings.TrimPrefix(session, "Bearer "), secret}
 	for _, token := range genuine {
 		parts := strings.Split(token, ".")
@@ -42,7 +40,7 @@ func FuzzAuthorize(f *testing.F) {
 			f.Add(s, org)
 		}
 	}
-	a := Handler(p)
+	a := Handler(fx.Platform)
 	f.Fuzz(func(t *testing.T, header, wished string) {
 		r := headers("Authorization", header)
 		if wished != "" {

@@ -17,6 +17,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // childVariable holds what a process of TestTwelveProcessesShareAMinute is told.
@@ -53,7 +54,7 @@ func TestTwelveProcessesShareAMinute(t *testing.T) {
 		Remote: tabletest.NewTable(t, tabletest.StartDynoxide(t)),
 		Keys:   filepath.Join(t.TempDir(), "signing.pem"), Now: time.Now().UTC(),
 	}
-	c.Header = enter(t, c.platform(t), org)
+	c.Header = enter(apitest.On(t, c.platform(t)), org)
 	told, err := json.Marshal(c)
 	if err != nil {
 		t.Fatal(err)

@@ -164,7 +164,7 @@ func (f *Fixture) Mails() []mail.Mail {
 	for _, it := range feed.Items {
 		m, _, err := mail.Take(f.Anywhere(), f.Sealer, it)
 		f.Must(err)
-		if m.Template != mail.Nothing {
+		if m.Template != mail.Nothing && it.Expires.After(f.Platform.Clock.Now()) {
 			out = append(out, m)
 		}
 	}

@@ -14,25 +14,24 @@ import (
 // TestABulkActionActsOnNothingOutsideItsScopes puts members into the group, and takes one from the team, after somebody who
 // may act on what the team owns asked for the group to be stopped.
 func TestABulkActionActsOnNothingOutsideItsScopes(t *testing.T) {
-	w := newWorld(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
+	w := newFixture(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
 	g, places := w.group(6, inventory.ContinueOnFailure)
 	owned := []string{places[0].ResourceID, places[1].ResourceID, places[2].ResourceID}
 	team, err := w.e.inventory.CreateTeam(w.ctx, org, inventory.Ownership{Team: inventory.Team{ID: id.New("team", noon), Name: "Web"}, Resources: owned})
-	w.must(err)
+	w.Must(err)
 	in := w.submitBulk(g, cloud.Stop)
 	b := w.bulk(in.BulkID)
 	b.Plan.Scopes = &identity.Scopes{Teams: []string{team.ID}}
-	_, err = w.store.Write(w.ctx, table.Update(execution.BulkKey(org, b.ID), []table.Change{table.Set("plan", b.Plan)}, table.Exists()))
-	w.must(err)
+	w.Change(execution.BulkKey(org, b.ID), table.Set("plan", b.Plan))
 	_, err = w.e.inventory.UpdateTeam(w.ctx, org, team, inventory.Ownership{Team: team, Resources: owned[:2]})
-	w.must(err)
+	w.Must(err)
 	b = w.driveBulk(in)
 	if failed := w.audit(b, places[:2]); failed != 0 {
 		t.Errorf("%d failed: %+v", failed, b)
 	}
 	for _, p := range places[2:] {
 		r, err := w.e.inventory.ByID(w.ctx, org, p.ResourceID, inventory.Everything())
-		w.must(err)
+		w.Must(err)
 		if w.state(r.Resource) != cloud.Running {
 			t.Errorf("%s is %s", r.UID, w.state(r.Resource))
 		}

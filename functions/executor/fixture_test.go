@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"log/slog"
 	"path/filepath"
 	"testing"
 	"time"
@@ -13,10 +12,10 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/foundation/seal"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 const org = "org_01k00000000000000000000000"
@@ -32,62 +31,54 @@ func (s skipping) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// world is a simulated cloud account with its resources in the inventory, and an executor for it.
-type world struct {
-	t         testing.TB
+// fixture is a simulated cloud account with its resources in the inventory, and an executor for it.
+type fixture struct {
+	*apitest.Fixture
 	ctx       context.Context
-	clock     skipping
-	store     table.Store
 	e         *Executor
 	account   inventory.Account
 	conn      cloud.Conn
 	resources []inventory.Resource
 }
 
-// newWorld makes a world whose cloud is as credentials say.
-func newWorld(t *testing.T, credentials map[string]string) *world {
+// newFixture makes one whose cloud is as credentials say.
+func newFixture(t *testing.T, credentials map[string]string) *fixture {
 	t.Helper()
 	c := skipping{clock.NewManual(noon)}
-	w := &world{t: t, clock: c}
-	w.found(tabletest.NewAt(t, c), c, credentials)
+	w := newFixtureOn(t, apitest.PlatformAt(t, c), credentials)
+	w.Clock = c.Manual
 	return w
 }
 
-// found founds the world on a store and a clock.
-func (w *world) found(s table.Store, c clock.Clock, credentials map[string]string) {
-	w.t.Helper()
-	w.stand(s, c, filepath.Join(w.t.TempDir(), "kek"))
+func newFixtureOn(t testing.TB, p *platform.Platform, credentials map[string]string) *fixture {
+	t.Helper()
+	w := openFixture(t, p)
 	w.connect(credentials)
 	w.discover()
+	return w
 }
 
-// stand puts the executor on its ground.
-func (w *world) stand(s table.Store, c clock.Clock, keyFile string) {
-	w.t.Helper()
-	w.store, w.ctx = table.Fenced(s), table.WithTenant(w.t.Context(), org)
-	kek, err := seal.OpenKeyFile(keyFile)
-	w.must(err)
-	p := &platform.Platform{Table: w.store, Clock: c, Sealer: seal.NewEnvelope(kek), Log: slog.New(slog.DiscardHandler)}
-	w.e = New(p, cloud.Providers{"simulated": simulated.New(w.store, c)})
+// openFixture returns a fixture on what is there.
+func openFixture(t testing.TB, p *platform.Platform) *fixture {
+	t.Helper()
+	e := New(p, cloud.Providers{"simulated": simulated.New(p.Table, p.Clock)})
+	return &fixture{Fixture: apitest.On(t, p), ctx: table.WithTenant(t.Context(), org), e: e}
 }
 
-func (w *world) must(err error) {
-	w.t.Helper()
+// onDisk is a platform on the machine's clock, a store and a key of a folder.
+func onDisk(t testing.TB, s table.Store, dir string) *platform.Platform {
+	t.Helper()
+	p := apitest.PlatformAt(t, clock.System{})
+	kek, err := seal.OpenKeyFile(filepath.Join(dir, "kek"))
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
-}
-
-func (w *world) put(k table.Key, v any) {
-	w.t.Helper()
-	it, err := table.Row(k, v)
-	w.must(err)
-	_, err = w.store.Write(w.ctx, table.Put(it))
-	w.must(err)
+	p.Table, p.Sealer = table.Fenced(s), seal.NewEnvelope(kek)
+	return p
 }
 
 // connect stores the account.
-func (w *world) connect(credentials map[string]string) {
+func (w *fixture) connect(credentials map[string]string) {
 	w.account = inventory.Account{
 		ID: id.New("ca", noon), Provider: "simulated", CloudAccountID: "100000000001", Name: "sim", AuthMethod: "simulated",
 		PermissionLevel: "read_write", Status: "connected", CreatedAt: noon,
@@ -95,22 +86,22 @@ func (w *world) connect(credentials map[string]string) {
 	w.seal(credentials)
 	var err error
 	w.conn, err = w.e.clouds().Connect(w.ctx, org, w.account)
-	w.must(err)
+	w.Must(err)
 }
 
 // seal stores the account with the credentials.
-func (w *world) seal(credentials map[string]string) {
-	w.t.Helper()
+func (w *fixture) seal(credentials map[string]string) {
+	w.Helper()
 	sealed, err := inventory.SealCredentials(w.ctx, w.e.p.Sealer, inventory.SecretPlace(org, w.account.ID), credentials)
-	w.must(err)
+	w.Must(err)
 	w.account.Sealed = sealed
-	w.put(inventory.AccountKey(org, w.account.ID), w.account)
+	w.Put(inventory.AccountKey(org, w.account.ID), w.account)
 }
 
 // discover stores what the cloud has that can be acted on.
-func (w *world) discover() {
+func (w *fixture) discover() {
 	regions, err := w.conn.Regions(w.ctx)
-	w.must(err)
+	w.Must(err)
 	for _, k := range w.e.providers["simulated"].Kinds() {
 		for _, region := range regions {
 			w.list(k.Type, region)
@@ -118,21 +109,21 @@ func (w *world) discover() {
 	}
 }
 
-func (w *world) list(kind, region string) {
+func (w *fixture) list(kind, region string) {
 	scan := inventory.Scan{
 		Partition: inventory.Partition{AccountID: w.account.ID, Provider: "simulated", Region: region, Kind: kind}, ID: "first", Started: noon,
 	}
 	for page := ""; ; {
 		got, err := w.conn.List(w.ctx, kind, region, page)
-		w.must(err)
+		w.Must(err)
 		_, err = w.e.inventory.Upsert(w.ctx, org, inventory.Batch{Scan: scan, At: noon.Add(-time.Minute), Resources: got.Resources})
-		w.must(err)
+		w.Must(err)
 		uids := make([]string, len(got.Resources))
 		for i, r := range got.Resources {
 			uids[i] = r.UID
 		}
 		listed, err := w.e.inventory.ByUIDs(w.ctx, org, uids, inventory.Everything())
-		w.must(err)
+		w.Must(err)
 		for _, l := range listed {
 			w.resources = append(w.resources, l.Resource)
 		}
@@ -143,85 +134,77 @@ func (w *world) list(kind, region string) {
 }
 
 // pick finds a resource of the kind in the status that can be acted on.
-func (w *world) pick(kind string, status cloud.Status) inventory.Resource {
-	w.t.Helper()
+func (w *fixture) pick(kind string, status cloud.Status) inventory.Resource {
+	w.Helper()
 	for _, r := range w.resources {
 		if r.Type == kind && r.Status == status && r.Unschedulable == "" {
 			return r
 		}
 	}
-	w.t.Fatalf("the cloud has no %s %s", status, kind)
+	w.Fatalf("the cloud has no %s %s", status, kind)
 	return inventory.Resource{}
 }
 
 // submit creates an action as POST /actions does, without its machine.
-func (w *world) submit(r inventory.Resource, verb cloud.Verb) execution.Action {
-	w.t.Helper()
+func (w *fixture) submit(r inventory.Resource, verb cloud.Verb) execution.Action {
+	w.Helper()
 	p := *w.e.p
-	p.Workflow = unstarted{}
+	p.Workflow = apitest.Idle{}
 	a, err := execution.Submit(w.ctx, &p, org, execution.Request{
 		Verb: verb, ResourceUID: r.UID, Provider: r.Provider, ResourceType: r.Type, CloudAccountID: r.CloudAccountID,
 		Region: r.Region, Reason: "manual", ChangedBy: "manual:ada@example.com",
 	})
-	w.must(err)
+	w.Must(err)
 	return a
 }
 
 // drive runs an action as its machine does, on the manual clock, until it is done.
-func (w *world) drive(in execution.RunInput) {
-	w.t.Helper()
+func (w *fixture) drive(in execution.RunInput) {
+	w.Helper()
 	for range 200 {
 		got, err := w.e.Run(w.ctx, in)
-		w.must(err)
+		w.Must(err)
 		if got.Done {
 			return
 		}
 		if got.WaitSeconds < 1 {
-			w.t.Fatalf("run asks to wait %d seconds", got.WaitSeconds)
+			w.Fatalf("run asks to wait %d seconds", got.WaitSeconds)
 		}
-		w.clock.Advance(time.Duration(got.WaitSeconds) * time.Second)
+		w.Clock.Advance(time.Duration(got.WaitSeconds) * time.Second)
 	}
-	w.t.Fatal("not done after 200 runs")
+	w.Fatal("not done after 200 runs")
 }
 
 // do submits and drives, and reads back the action.
-func (w *world) do(r inventory.Resource, verb cloud.Verb) execution.Action {
-	w.t.Helper()
+func (w *fixture) do(r inventory.Resource, verb cloud.Verb) execution.Action {
+	w.Helper()
 	a := w.submit(r, verb)
 	w.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
 	return w.action(a.ID)
 }
 
-func (w *world) action(actionID string) execution.Action {
-	w.t.Helper()
-	a, err := table.Read[execution.Action](w.ctx, w.store, execution.ActionKey(org, actionID))
-	w.must(err)
-	return a
+func (w *fixture) action(actionID string) execution.Action {
+	w.Helper()
+	return apitest.Read[execution.Action](w.Fixture, execution.ActionKey(org, actionID))
 }
 
-func (w *world) resource(uid string) inventory.Resource {
-	w.t.Helper()
-	r, err := table.Read[inventory.Resource](w.ctx, w.store, inventory.ResourceKey(org, uid))
-	w.must(err)
-	return r
+func (w *fixture) resource(uid string) inventory.Resource {
+	w.Helper()
+	return apitest.Read[inventory.Resource](w.Fixture, inventory.ResourceKey(org, uid))
 }
 
 // history are all state changes, oldest first.
-func (w *world) history() []execution.Change {
-	w.t.Helper()
-	page, err := w.store.Query(w.ctx, table.Query{PK: execution.HistoryPK(org), Limit: 10_000})
-	w.must(err)
-	out, err := table.DecodeAll[execution.Change](page.Items)
-	w.must(err)
-	return out
+func (w *fixture) history() []execution.Change {
+	w.Helper()
+	return apitest.Rows[execution.Change](w.Fixture, execution.HistoryPK(org))
 }
 
-func (w *world) state(r inventory.Resource) cloud.Status {
-	w.t.Helper()
+func (w *fixture) state(r inventory.Resource) cloud.Status {
+	w.Helper()
 	got, err := w.conn.Read(w.ctx, r.Type, r.Region, []string{r.UID})
-	w.must(err)
+	w.Must(err)
 	if len(got) != 1 {
-		w.t.Fatalf("%d states of %s", len(got), r.UID)
+		w.Fatalf("%d states of %s", len(got), r.UID)
 	}
 	return got[0].Status
 }

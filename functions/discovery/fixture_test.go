@@ -2,24 +2,20 @@ package discovery
 
 import (
 	"context"
-	"log/slog"
 	"os"
-	"path/filepath"
 	"testing"
 	"testing/fstest"
 	"time"
 
-	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
-	"lamplighter.dev/shared/foundation/seal"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 const org = "org_1"
@@ -49,27 +45,21 @@ func (h hurried) Sleep(ctx context.Context, d time.Duration) error {
 	return h.System.Sleep(ctx, d/speed)
 }
 
-// stage is an organization with a simulated account, and an engine that runs its discoveries.
-type stage struct {
-	tb        testing.TB
+// fixture is an organization with a simulated account, and an engine that runs its discoveries.
+type fixture struct {
+	*apitest.Fixture
 	ctx       context.Context
 	clk       skipping
-	p         *platform.Platform
 	providers cloud.Providers
 	account   inventory.Account
 	engine    *workflow.Embedded
 }
 
-func newStage(tb testing.TB, settings map[string]string) *stage {
+func newFixture(tb testing.TB, settings map[string]string) *fixture {
 	tb.Helper()
 	clk := skipping{clock.NewManual(noon)}
-	s := &stage{tb: tb, clk: clk, ctx: table.WithTenant(context.Background(), org)}
-	kek, err := seal.OpenKeyFile(filepath.Join(tb.TempDir(), "kek"))
-	s.must(err)
-	s.p = &platform.Platform{
-		Table: table.Fenced(tabletest.NewAt(tb, clk)), Clock: clk, Sealer: seal.NewEnvelope(kek), Log: slog.New(slog.DiscardHandler),
-	}
-	s.providers = cloud.Providers{simulated.Name: simulated.New(s.p.Table, clk)}
+	s := &fixture{Fixture: apitest.On(tb, apitest.PlatformAt(tb, clk)), clk: clk, ctx: table.WithTenant(context.Background(), org)}
+	s.providers = cloud.Providers{simulated.Name: simulated.New(s.Table, clk)}
 	s.account = inventory.Account{
 		ID: id.New("ca", noon), Provider: simulated.Name, CloudAccountID: "100000000001", Name: "sim",
 		AuthMethod: simulated.AuthMethod, PermissionLevel: "read_write", Status: inventory.AccountConnecting, CreatedAt: noon,
@@ -79,71 +69,61 @@ func newStage(tb testing.TB, settings map[string]string) *stage {
 	return s
 }
 
-func (s *stage) must(err error) {
-	s.tb.Helper()
-	if err != nil {
-		s.tb.Fatal(err)
-	}
-}
-
 // open starts an engine, as a new process does.
-func (s *stage) open() {
-	s.tb.Helper()
+func (s *fixture) open() {
+	s.Helper()
 	definition, err := os.ReadFile("../../statemachines/discovery.asl.json")
-	s.must(err)
+	s.Must(err)
 	machines, err := workflow.Machines(fstest.MapFS{"discovery.asl.json": {Data: definition}}, map[string]string{"DiscoveryFunctionArn": "discovery"})
-	s.must(err)
-	p := *s.p // the worker keeps the store that it was opened with
+	s.Must(err)
+	p := *s.Platform // the worker keeps the store that it was opened with
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{
-		Store: s.p.Table, Clock: hurried{began: clock.System{}.Now()}, Machines: machines, Log: s.p.Log,
+		Store: s.Table, Clock: hurried{began: clock.System{}.Now()}, Machines: machines, Log: s.Platform.Log,
 		Handlers: map[string]workflow.Handler{"discovery": Handler(&p, s.providers)},
 	})
-	s.must(err)
-	s.p.Workflow = s.engine
+	s.Must(err)
+	s.Workflow = s.engine
 	e := s.engine
-	s.tb.Cleanup(func() { s.must(e.Close()) })
+	s.Cleanup(func() { s.Must(e.Close()) })
 }
 
 // settings stores the account with these credentials.
-func (s *stage) settings(settings map[string]string) {
-	s.tb.Helper()
+func (s *fixture) settings(settings map[string]string) {
+	s.Helper()
 	var err error
-	s.account.Sealed, err = inventory.SealCredentials(s.ctx, s.p.Sealer, inventory.SecretPlace(org, s.account.ID), settings)
-	s.must(err)
-	it, err := table.Row(inventory.AccountKey(org, s.account.ID), s.account)
-	s.must(err)
-	_, err = s.p.Table.Write(s.ctx, table.Put(it))
-	s.must(err)
+	s.account.Sealed, err = inventory.SealCredentials(s.ctx, s.Sealer, inventory.SecretPlace(org, s.account.ID), settings)
+	s.Must(err)
+	s.Put(inventory.AccountKey(org, s.account.ID), s.account)
 }
 
 // start begins a pass, and end waits for its outcome.
-func (s *stage) start() discovery.Job {
-	s.tb.Helper()
-	j, err := discovery.Start(s.ctx, s.p, org, s.account.ID)
-	s.must(err)
+func (s *fixture) start() discovery.Job {
+	s.Helper()
+	j, err := discovery.Start(s.ctx, s.Platform, org, s.account.ID)
+	s.Must(err)
 	return j
 }
 
-func (s *stage) end(j discovery.Job) (discovery.Job, []discovery.Part) {
-	s.tb.Helper()
+func (s *fixture) end(j discovery.Job) (discovery.Job, []discovery.Part) {
+	s.Helper()
 	for range 20_000 {
-		got, parts, err := discovery.Read(s.ctx, s.p.Table, org, j.ID)
-		s.must(err)
+		got, parts, err := discovery.Read(s.ctx, s.Table, org, j.ID)
+		s.Must(err)
 		if got.Status != discovery.Running {
 			return got, parts
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	s.tb.Fatalf("discovery %s does not end", j.ID)
+	s.Fatalf("discovery %s does not end", j.ID)
 	return j, nil
 }
 
 // pass runs a pass that must have this outcome, and sums up what its partitions changed.
-func (s *stage) pass(want discovery.Status) (discovery.Job, inventory.Changes) {
-	s.tb.Helper()
+func (s *fixture) pass(want discovery.Status) (discovery.Job, inventory.Changes) {
+	s.Helper()
 	j, parts := s.end(s.start())
 	if j.Status != want {
-		s.tb.Fatalf("the discovery ended as %+v; want %s", j, want)
+		s.Fatalf("the discovery ended as %+v; want %s", j, want)
 	}
 	var sum inventory.Changes
 	for _, part := range parts {
@@ -152,34 +132,23 @@ func (s *stage) pass(want discovery.Status) (discovery.Job, inventory.Changes) {
 	return j, sum
 }
 
-func (s *stage) stored() inventory.Account {
-	s.tb.Helper()
-	a, err := table.Read[inventory.Account](s.ctx, s.p.Table, inventory.AccountKey(org, s.account.ID))
-	s.must(err)
-	return a
+func (s *fixture) stored() inventory.Account {
+	s.Helper()
+	return apitest.Read[inventory.Account](s.Fixture, inventory.AccountKey(org, s.account.ID))
 }
 
 // records are the stored resources by uid.
-func (s *stage) records() map[string]inventory.Resource {
-	s.tb.Helper()
+func (s *fixture) records() map[string]inventory.Resource {
+	s.Helper()
 	out := map[string]inventory.Resource{}
-	q := table.Query{PK: inventory.ResourceKey(org, "").PK, Limit: 1000}
-	for {
-		page, err := s.p.Table.Query(s.ctx, q)
-		s.must(err)
-		rs, err := table.DecodeAll[inventory.Resource](page.Items)
-		s.must(err)
-		for _, r := range rs {
-			out[r.UID] = r
-		}
-		if q.Cursor = page.Next; q.Cursor == "" {
-			return out
-		}
+	for _, r := range apitest.Rows[inventory.Resource](s.Fixture, inventory.ResourceKey(org, "").PK) {
+		out[r.UID] = r
 	}
+	return out
 }
 
 // live counts the records that are not terminated.
-func (s *stage) live() int {
+func (s *fixture) live() int {
 	n := 0
 	for _, r := range s.records() {
 		if r.Status != cloud.Terminated {
@@ -189,6 +158,6 @@ func (s *stage) live() int {
 	return n
 }
 
-func (s *stage) calls(method string) int {
+func (s *fixture) calls(method string) int {
 	return simulated.Calls(s.providers[simulated.Name], s.account.ID)[method]
 }

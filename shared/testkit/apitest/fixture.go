@@ -77,6 +77,23 @@ func (f *Fixture) Must(err error) {
 	}
 }
 
+// Log writes to the log of the test: that of the platform is f.Platform.Log.
+func (f *Fixture) Log(args ...any) {
+	f.Helper()
+	f.TB.Log(args...)
+}
+
+// Value returns v, of a call that must succeed: apitest.Value(store.Get(ctx, key))(t).
+func Value[T any](v T, err error) func(testing.TB) T {
+	return func(tb testing.TB) T {
+		tb.Helper()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return v
+	}
+}
+
 // In returns a context in which the store lets the organization's rows be touched, and no others.
 func (f *Fixture) In(org string) context.Context { return table.WithTenant(f.Context(), org) }
 

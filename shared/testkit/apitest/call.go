@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -49,6 +50,9 @@ func (f *Fixture) Serve(c identity.Caller, r *http.Request) Answer {
 	f.Handler.ServeHTTP(w, r.WithContext(ctx))
 	return Answer{w.Code, w.Body.String(), w.Header(), meter.Usage(), r.Method + " " + r.URL.Path, f.TB}
 }
+
+// String is the status and the body.
+func (a Answer) String() string { return fmt.Sprint(a.Status, " ", a.Body) }
 
 // Want reports an answer of another status, or without one of the words.
 func (a Answer) Want(status int, words ...string) Answer {

@@ -20,7 +20,7 @@ import (
 // idp is a provider of a contract test: it answers a request by signing ada in.
 type idp interface {
 	metadata() []byte
-	answer(h *house, request *url.URL) []byte
+	answer(h *fixture, request *url.URL) []byte
 }
 
 // under is how much of a processor's time any refusal may take.
@@ -28,7 +28,7 @@ const under = slack * 100 * time.Millisecond
 
 // besieged sends each attack in response to one open request. None may get in, none may use the request up, nothing may
 // be fetched, and none may take long; then the genuine response gets in, once.
-func besieged(t *testing.T, h *house, by idp) { //nolint:cyclop // one story
+func besieged(t *testing.T, h *fixture, by idp) { //nolint:cyclop // one story
 	t.Helper()
 	var fetched atomic.Int64
 	trap := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { fetched.Add(1) }))
@@ -43,11 +43,11 @@ func besieged(t *testing.T, h *house, by idp) { //nolint:cyclop // one story
 		}
 		tried++
 		t.Run(a.name, func(t *testing.T) {
-			h.t = t
+			h.TB = t
 			h.refuses(http.StatusUnauthorized, doc)
 		})
 	}
-	h.t = t
+	h.TB = t
 	if tried < 30 {
 		t.Errorf("only %d attacks apply to the document: %s", tried, good)
 	}
@@ -63,22 +63,22 @@ func besieged(t *testing.T, h *house, by idp) { //nolint:cyclop // one story
 }
 
 // refuses wants the status for a response, soon.
-func (h *house) refuses(status int, doc []byte) {
-	h.t.Helper()
+func (h *fixture) refuses(status int, doc []byte) {
+	h.Helper()
 	took := time.Hour
 	for range 3 { // the garbage of others is collected in between
 		began := processed()
 		a := h.finish(doc)
 		took = min(took, processed()-began)
-		a.want(h.t, status)
-		if strings.Contains(a.body, "accessToken") {
-			h.t.Fatalf("let in: %s", a.body)
+		a.want(h.TB, status)
+		if strings.Contains(a.Body, "accessToken") {
+			h.Fatalf("let in: %s", a.Body)
 		}
 		if took < under || status == http.StatusForbidden { // that one was believed, and is used up
 			return
 		}
 	}
-	h.t.Errorf("took %s", took)
+	h.Errorf("took %s", took)
 }
 
 // check 25, 26: whatever is done to a genuine response, it lets in whom the provider signed in, or nobody.
@@ -94,7 +94,7 @@ func TestAttacksOnAResponse(t *testing.T) {
 		"in canonical form, with comments": func(s *speech) { s.canonical = dsig.MakeC14N10ExclusiveWithCommentsCanonicalizerWithPrefixList("") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			h, w := newHouse(t), &bent{newTwin(), change}
+			h, w := newFixture(t), &bent{newTwin(), change}
 			h.found("owner@example.com").connect(w.metadata(), "example.com")
 			besieged(t, h, w)
 		})
@@ -107,10 +107,10 @@ type bent struct {
 	change func(*speech)
 }
 
-func (b *bent) answer(h *house, u *url.URL) []byte {
-	s := b.says(h, readRequest(h.t, u), ada)
+func (b *bent) answer(h *fixture, u *url.URL) []byte {
+	s := b.says(h, readRequest(h.TB, u), ada)
 	b.change(&s)
-	return s.document(h.t)
+	return s.document(h.TB)
 }
 
 // check 25: what the provider itself signs is believed only here, now, and for this request.
@@ -158,7 +158,7 @@ func TestAResponseThatIsMeantForSomethingElse(t *testing.T) {
 		"signed by another key, genuine certificate": func(s *speech) { s.by = signer{attacker().key, genuine().der} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			h, w := newHouse(t), &bent{newTwin(), change}
+			h, w := newFixture(t), &bent{newTwin(), change}
 			h.found("owner@example.com").connect(w.metadata(), "example.com")
 			h.refuses(http.StatusUnauthorized, w.answer(h, h.begin(ada)))
 		})
@@ -186,7 +186,7 @@ func TestSHA1(t *testing.T) {
 		"the signature": {weakSignature, http.StatusUnauthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h.t = t
+			h.TB = t
 			s := w.says(h, readRequest(t, h.begin(ada)), ada)
 			doc := onTree("", func(r *etree.Element) bool {
 				s.resign(local(r, "Assertion"), tt.change)
@@ -194,8 +194,8 @@ func TestSHA1(t *testing.T) {
 			}).change(s.document(t), "")
 			a := h.finish(doc)
 			a.want(t, tt.status)
-			if strings.Contains(a.body, "SHA-1") == (tt.status == http.StatusOK) {
-				t.Errorf("it does not say why: %s", a.body)
+			if strings.Contains(a.Body, "SHA-1") == (tt.status == http.StatusOK) {
+				t.Errorf("it does not say why: %s", a.Body)
 			}
 		})
 	}
@@ -221,7 +221,7 @@ func TestAResponseWithinTheLeeway(t *testing.T) {
 		"no end of conditions": func(s *speech) { s.conditions = `<saml:Conditions>` + restriction(s.audience) + `</saml:Conditions>` },
 	} {
 		t.Run(name, func(t *testing.T) {
-			h, w := newHouse(t), &bent{newTwin(), change}
+			h, w := newFixture(t), &bent{newTwin(), change}
 			h.found("owner@example.com").connect(w.metadata(), "example.com")
 			h.finish(w.answer(h, h.begin(ada))).want(t, http.StatusOK)
 		})
@@ -252,7 +252,7 @@ func TestDocumentsThatAreTooMuch(t *testing.T) {
 		"a response of an encoding": {`<?xml version="1.0" encoding="utf-16"?><Response xmlns="urn:oasis:names:tc:SAML:2.0:protocol"/>`, http.StatusBadRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			h.refuses(tt.status, []byte(tt.doc))
 		})
 	}
@@ -261,7 +261,7 @@ func TestDocumentsThatAreTooMuch(t *testing.T) {
 // The worst that passes the bounds, in a document whose signature must be looked at: names of namespaces are looked up for
 // each element.
 func TestTheWorstThatIsParsedTakesNotLong(t *testing.T) {
-	h, w := newHouse(t), newTwin()
+	h, w := newFixture(t), newTwin()
 	h.found("owner@example.com").connect(w.metadata(), "example.com")
 	s := w.says(h, readRequest(t, h.begin(ada)), ada)
 	var open strings.Builder

@@ -18,9 +18,9 @@ import (
 )
 
 // connected is an organization of example.com that signs in by a twin.
-func connected(t *testing.T) (*house, *tenant, *twin) {
+func connected(t *testing.T) (*fixture, *organization, *twin) {
 	t.Helper()
-	h := newHouse(t)
+	h := newFixture(t)
 	o, w := h.found("owner@example.com"), newTwin()
 	o.connect(w.metadata(), "example.com")
 	return h, o, w
@@ -45,15 +45,15 @@ func TestAProviderNamesSomebodyOfAnotherOrganization(t *testing.T) {
 		"a proven domain before another":   "ada@example.com.evil.test",
 	} {
 		t.Run(name, func(t *testing.T) {
-			h.t = t
+			h.TB = t
 			h.refuses(http.StatusForbidden, w.says(h, readRequest(t, h.begin(ada)), email).document(t))
 		})
 	}
-	h.t = t
-	if _, err := table.Read[identity.Member](anywhere(), h.p.Table, identity.MemberKey(a.org, victim.ID)); !fault.Is(err, fault.NotFound) {
+	h.TB = t
+	if _, err := table.Read[identity.Member](anywhere(), h.Table, identity.MemberKey(a.org, victim.ID)); !fault.Is(err, fault.NotFound) {
 		t.Errorf("the victim became a member: %v", err)
 	}
-	rows, err := h.p.Table.Query(anywhere(), table.Query{PK: audit.PlaceOf(a.org).PK, Reverse: true, Limit: 10})
+	rows, err := h.Table.Query(anywhere(), table.Query{PK: audit.PlaceOf(a.org).PK, Reverse: true, Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestAProviderNamesSomebodyOfAnotherOrganization(t *testing.T) {
 		t.Errorf("%d rows in the organization's audit log tell of it, want 6", denied)
 	}
 	t.Run("the response of one organization's provider to the request of another", func(t *testing.T) {
-		h.t = t
+		h.TB = t
 		h.refuses(http.StatusUnauthorized, w.says(h, readRequest(t, h.begin("victim@other.test")), "victim@other.test").document(t))
 	})
 }
@@ -120,8 +120,8 @@ func TestRelayStateIsNotFollowed(t *testing.T) {
 		form := url.Values{"SAMLResponse": {encoded(w.answer(h, u))}, "RelayState": {relay}, "redirect": {relay}, "returnTo": {relay}}
 		a := h.do(identity.Caller{}, http.MethodPost, acsPath+"?returnTo="+url.QueryEscape(relay), formKind, strings.NewReader(form.Encode()))
 		a.want(t, http.StatusOK)
-		if relay != "" && strings.Contains(a.body, relay) {
-			t.Errorf("%q is in the answer %s", relay, a.body)
+		if relay != "" && strings.Contains(a.Body, relay) {
+			t.Errorf("%q is in the answer %s", relay, a.Body)
 		}
 	}
 }
@@ -136,7 +136,7 @@ func TestAResponseIsGoodOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if h.finish(doc).status == http.StatusOK {
+			if h.finish(doc).Status == http.StatusOK {
 				in.Add(1)
 			}
 		})
@@ -155,9 +155,9 @@ func TestAResponseIsGoodOnce(t *testing.T) {
 func TestARequestEnds(t *testing.T) {
 	h, _, w := connected(t)
 	u := h.begin(ada)
-	h.clock.Advance(requestTTL + time.Second)
+	h.Clock.Advance(requestTTL + time.Second)
 	h.refuses(http.StatusUnauthorized, w.answer(h, u))
-	h.refuses(http.StatusUnauthorized, w.says(h, authnRequest{ID: "_made-up", ACS: h.p.Settings.BaseURL + acsPath, Issuer: h.p.Settings.BaseURL + metadataPath}, ada).document(t))
+	h.refuses(http.StatusUnauthorized, w.says(h, authnRequest{ID: "_made-up", ACS: h.Settings.BaseURL + acsPath, Issuer: h.Settings.BaseURL + metadataPath}, ada).document(t))
 }
 
 func TestAResponseAfterSingleSignOnEnded(t *testing.T) {
@@ -190,17 +190,17 @@ func TestAResponseWithoutKeyInfoIsTriedByEachCertificate(t *testing.T) {
 }
 
 func TestACertificateThatExpired(t *testing.T) {
-	h := newHouse(t)
-	soon := certify(genuine().key, func(c *certificate) { c.NotAfter = h.p.Clock.Now().Add(time.Hour) })
+	h := newFixture(t)
+	soon := certify(genuine().key, func(c *certificate) { c.NotAfter = h.Platform.Clock.Now().Add(time.Hour) })
 	w := newTwin()
 	w.signer = soon
 	h.found("owner@example.com").connect(w.metadata(), "example.com")
 	h.finish(w.answer(h, h.begin(ada))).want(t, http.StatusOK)
-	h.clock.Advance(2 * time.Hour)
+	h.Clock.Advance(2 * time.Hour)
 	a := h.finish(w.answer(h, h.begin(ada)))
 	a.want(t, http.StatusUnauthorized)
-	if !strings.Contains(a.body, "expired") {
-		t.Errorf("it does not say why: %s", a.body)
+	if !strings.Contains(a.Body, "expired") {
+		t.Errorf("it does not say why: %s", a.Body)
 	}
 }
 

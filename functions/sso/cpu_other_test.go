@@ -2,7 +2,9 @@
 
 package sso
 
-import "time"
+import (
+	"time"
+)
 
 var began = time.Now()
 

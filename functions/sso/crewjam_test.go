@@ -27,11 +27,9 @@ func address(s string) url.URL {
 	return *u
 }
 
-func newCrew(h *house) crew {
+func newCrew(h *fixture) crew {
 	cert, err := x509.ParseCertificate(genuine().der)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	h.Must(err)
 	return crew{&saml.IdentityProvider{
 		Key: genuine().key, Certificate: cert, SignatureMethod: "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256",
 		MetadataURL: address("https://crew.test/metadata"), SSOURL: address("https://crew.test/sso"), ServiceProviderProvider: us{h},
@@ -47,69 +45,63 @@ func (c crew) metadata() []byte {
 }
 
 // us tells a provider about us, by our own metadata.
-type us struct{ h *house }
+type us struct{ h *fixture }
 
 func (u us) GetServiceProvider(_ *http.Request, id string) (*saml.EntityDescriptor, error) {
 	a := u.h.do(identity.Caller{}, http.MethodGet, metadataPath, "", nil)
 	var e saml.EntityDescriptor
-	if err := xml.Unmarshal([]byte(a.body), &e); err != nil || e.EntityID != id {
-		u.h.t.Errorf("metadata of %q, asked for %q: %v", e.EntityID, id, err)
+	if err := xml.Unmarshal([]byte(a.Body), &e); err != nil || e.EntityID != id {
+		u.h.Errorf("metadata of %q, asked for %q: %v", e.EntityID, id, err)
 	}
 	return &e, nil
 }
 
-func (c crew) answer(h *house, u *url.URL) []byte {
-	h.t.Helper()
+func (c crew) answer(h *fixture, u *url.URL) []byte {
+	h.Helper()
 	req, err := saml.NewIdpAuthnRequest(c.IdentityProvider, httptest.NewRequest(http.MethodGet, u.String(), nil))
 	if err == nil {
 		err = req.Validate()
 	}
 	if err != nil {
-		h.t.Fatalf("the provider does not take our request: %v", err)
+		h.Fatalf("the provider does not take our request: %v", err)
 	}
 	session := &saml.Session{
-		NameID: ada, NameIDFormat: emailFormat, UserEmail: ada, UserCommonName: "Ada Lovelace", CreateTime: h.p.Clock.Now(), Index: "1",
+		NameID: ada, NameIDFormat: emailFormat, UserEmail: ada, UserCommonName: "Ada Lovelace", CreateTime: h.Platform.Clock.Now(), Index: "1",
 	}
 	if err = (saml.DefaultAssertionMaker{}).MakeAssertion(req, session); err == nil {
 		err = req.MakeResponse()
 	}
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	h.Must(err)
 	doc := etree.NewDocument()
 	doc.SetRoot(req.ResponseEl)
 	b, err := doc.WriteToBytes()
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	h.Must(err)
 	return b
 }
 
 // check 25, at another maker's provider.
 func TestAttacksOnAResponseOfCrewjam(t *testing.T) {
-	h := newHouse(t).atMachineTime()
+	h := newFixture(t).atMachineTime()
 	c := newCrew(h)
 	h.found("owner@example.com").connect(c.metadata(), "example.com")
 	besieged(t, h, c)
 }
 
 // judge is another maker's service provider in our place: an oracle, for what it refuses must not be accepted here.
-func judge(h *house, metadata []byte) *saml.ServiceProvider {
-	h.t.Helper()
+func judge(h *fixture, metadata []byte) *saml.ServiceProvider {
+	h.Helper()
 	var e saml.EntityDescriptor
-	if err := xml.Unmarshal(metadata, &e); err != nil {
-		h.t.Fatal(err)
-	}
+	h.Must(xml.Unmarshal(metadata, &e))
 	return &saml.ServiceProvider{
-		EntityID: h.p.Settings.BaseURL + metadataPath, MetadataURL: address(h.p.Settings.BaseURL + metadataPath),
-		AcsURL: address(h.p.Settings.BaseURL + acsPath), IDPMetadata: &e,
+		EntityID: h.Settings.BaseURL + metadataPath, MetadataURL: address(h.Settings.BaseURL + metadataPath),
+		AcsURL: address(h.Settings.BaseURL + acsPath), IDPMetadata: &e,
 	}
 }
 
 // TestWhatCrewjamRefusesIsRefused sends each attack to both. The other way round it is not so: crewjam lets the signed
 // person in where a forged assertion lies beside, and the same response again.
 func TestWhatCrewjamRefusesIsRefused(t *testing.T) {
-	h := newHouse(t).atMachineTime()
+	h := newFixture(t).atMachineTime()
 	c := newCrew(h)
 	h.found("owner@example.com").connect(c.metadata(), "example.com")
 	oracle := judge(h, c.metadata())
@@ -131,11 +123,11 @@ func TestWhatCrewjamRefusesIsRefused(t *testing.T) {
 		if believed(doc) {
 			lenient++
 		}
-		if h.finish(doc).status == http.StatusOK {
+		if h.finish(doc).Status == http.StatusOK {
 			t.Errorf("%s: let in", a.name)
 		}
 	}
-	if !believed(good) || h.finish(good).status != http.StatusOK {
+	if !believed(good) || h.finish(good).Status != http.StatusOK {
 		t.Error("the genuine response is not believed")
 	}
 	t.Logf("crewjam believes %d that are refused here", lenient)

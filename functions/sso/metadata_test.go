@@ -17,12 +17,12 @@ import (
 )
 
 func TestOurMetadataAreWhatAProviderReads(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	a := h.do(identity.Caller{}, http.MethodGet, metadataPath, "", nil)
 	a.want(t, http.StatusOK)
 	var e saml.EntityDescriptor
-	if err := xml.Unmarshal([]byte(a.body), &e); err != nil {
-		t.Fatalf("%v in %s", err, a.body)
+	if err := xml.Unmarshal([]byte(a.Body), &e); err != nil {
+		t.Fatalf("%v in %s", err, a.Body)
 	}
 	sp := e.SPSSODescriptors[0]
 	acs := sp.AssertionConsumerServices
@@ -35,9 +35,9 @@ func TestOurMetadataAreWhatAProviderReads(t *testing.T) {
 }
 
 func TestMetadataThatAreNotTaken(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	o, good := h.found("owner@example.com"), string(newTwin().metadata())
-	now := h.p.Clock.Now()
+	now := h.Platform.Clock.Now()
 	replace := func(from, to string) string {
 		if !strings.Contains(good, from) {
 			t.Fatalf("no %q in %s", from, good)
@@ -72,19 +72,19 @@ func TestMetadataThatAreNotTaken(t *testing.T) {
 		"deep":                     {strings.Repeat("<a>", 100) + strings.Repeat("</a>", 100), "64 levels"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h.t = t
-			a := o.put(identity.Owner, http.StatusBadRequest, map[string]any{"metadataXML": tt.xml})
-			if !strings.Contains(a.body, tt.why) || !strings.Contains(a.body, "metadataXML") {
-				t.Errorf("want %q in %s", tt.why, a.body)
+			h.TB = t
+			a := o.setAs(identity.Owner, http.StatusBadRequest, map[string]any{"metadataXML": tt.xml})
+			if !strings.Contains(a.Body, tt.why) || !strings.Contains(a.Body, "metadataXML") {
+				t.Errorf("want %q in %s", tt.why, a.Body)
 			}
 		})
 	}
 }
 
 func TestMetadataThatAreTaken(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	o, good := h.found("owner@example.com"), string(newTwin().metadata())
-	old := certify(genuine().key, func(c *x509.Certificate) { c.NotAfter = h.p.Clock.Now().Add(-time.Hour) })
+	old := certify(genuine().key, func(c *x509.Certificate) { c.NotAfter = h.Platform.Clock.Now().Add(-time.Hour) })
 	for name, xml := range map[string]string{
 		"plain":                    good,
 		"in a list":                `<EntitiesDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata"><EntityDescriptor entityID="sp"/>` + strings.TrimPrefix(good, `<?xml version="1.0"?>`) + `</EntitiesDescriptor>`,
@@ -93,24 +93,24 @@ func TestMetadataThatAreTaken(t *testing.T) {
 		"with a method of SHA-256": strings.Replace(good, `<KeyDescriptor `, `<Extensions><SigningMethod xmlns="urn:oasis:names:tc:SAML:metadata:algsupport" Algorithm="http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"/></Extensions><KeyDescriptor `, 1),
 	} {
 		t.Run(name, func(t *testing.T) {
-			h.t = t
+			h.TB = t
 			if got := o.set(map[string]any{"metadataXML": xml}); len(got["certificates"].([]any)) != 1 {
 				t.Errorf("%v", got["certificates"])
 			}
 		})
 	}
-	h.t = t
-	h.p.Settings.PrivateAddresses = false
-	a := o.put(identity.Owner, http.StatusBadRequest, map[string]any{"metadataXML": strings.ReplaceAll(good, "https://idp.test/sso", "http://idp.test/sso")})
-	if !strings.Contains(a.body, "https://") {
-		t.Error(a.body)
+	h.TB = t
+	h.Settings.PrivateAddresses = false
+	a := o.setAs(identity.Owner, http.StatusBadRequest, map[string]any{"metadataXML": strings.ReplaceAll(good, "https://idp.test/sso", "http://idp.test/sso")})
+	if !strings.Contains(a.Body, "https://") {
+		t.Error(a.Body)
 	}
-	h.p.Settings.PrivateAddresses = true
+	h.Settings.PrivateAddresses = true
 	o.set(map[string]any{"metadataXML": strings.ReplaceAll(good, "https://idp.test/sso", "http://idp.test/sso")})
 }
 
 func TestMetadataFromAnAddress(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	o, w := h.found("owner@example.com"), newTwin()
 	var asked atomic.Int64
 	answer := func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write(w.metadata()) }
@@ -141,12 +141,12 @@ func TestMetadataFromAnAddress(t *testing.T) {
 		"a secret":  {func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write([]byte("<secret>s3cr3t</secret>")) }, "metadataURL", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h.t = t
+			h.TB = t
 			asked.Store(0)
 			answer = tt.answer
-			a := o.put(identity.Owner, http.StatusBadRequest, map[string]any{"metadataURL": server.URL})
-			if !strings.Contains(a.body, tt.why) || strings.Contains(a.body, "s3cr3t") || asked.Load() != tt.asked {
-				t.Errorf("asked %d times: %s", asked.Load(), a.body)
+			a := o.setAs(identity.Owner, http.StatusBadRequest, map[string]any{"metadataURL": server.URL})
+			if !strings.Contains(a.Body, tt.why) || strings.Contains(a.Body, "s3cr3t") || asked.Load() != tt.asked {
+				t.Errorf("asked %d times: %s", asked.Load(), a.Body)
 			}
 		})
 	}
@@ -154,24 +154,24 @@ func TestMetadataFromAnAddress(t *testing.T) {
 
 // check 60: the address goes through the guard, whose own tests try the long list.
 func TestMetadataFromAnAddressOfOurOwn(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	o := h.found("owner@example.com")
 	for _, private := range []bool{false, true} {
-		h.p.Settings.PrivateAddresses = private
+		h.Settings.PrivateAddresses = private
 		for _, address := range []string{
 			"http://169.254.169.254/latest/meta-data/", "http://[fd00:ec2::254]/", "http://metadata.google.internal/", "file:///etc/passwd",
 			"gopher://x.test/", "http://user:pass@x.test/", "", "https://x.test:22/\r\nX: y", "//x.test",
 		} {
-			a := o.put(identity.Owner, http.StatusBadRequest, map[string]any{"metadataURL": address})
-			if !strings.Contains(a.body, "metadataURL") {
-				t.Errorf("%q: %s", address, a.body)
+			a := o.setAs(identity.Owner, http.StatusBadRequest, map[string]any{"metadataURL": address})
+			if !strings.Contains(a.Body, "metadataURL") {
+				t.Errorf("%q: %s", address, a.Body)
 			}
 		}
 	}
-	h.p.Settings.PrivateAddresses = false
+	h.Settings.PrivateAddresses = false
 	reached := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("reached") }))
 	defer reached.Close()
-	o.put(identity.Owner, http.StatusBadRequest, map[string]any{"metadataURL": reached.URL})
+	o.setAs(identity.Owner, http.StatusBadRequest, map[string]any{"metadataURL": reached.URL})
 	if err := (ssrfguard.Policy{}).Check(reached.URL); err == nil {
 		t.Error("the guard lets loopback pass")
 	}

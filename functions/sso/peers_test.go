@@ -49,16 +49,14 @@ func (s samlp) metadata() []byte { return s.get(s.url + "/metadata") }
 // field is the response in the form that a browser would send on.
 var field = regexp.MustCompile(`name="SAMLResponse"\s+value="([^"]+)"`)
 
-func (s samlp) answer(h *house, u *url.URL) []byte {
-	h.t.Helper()
+func (s samlp) answer(h *fixture, u *url.URL) []byte {
+	h.Helper()
 	m := field.FindSubmatch(s.get(u.String()))
 	if m == nil {
-		h.t.Fatal("the provider sends no response")
+		h.Fatal("the provider sends no response")
 	}
 	doc, err := base64.StdEncoding.DecodeString(html.UnescapeString(string(m[1])))
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	h.Must(err)
 	return doc
 }
 
@@ -67,7 +65,7 @@ func TestAttacksOnAResponseOfSamlp(t *testing.T) {
 	url := startSamlp(t)
 	for _, signed := range []string{"assertion", "response", "both"} {
 		t.Run("signed: "+signed, func(t *testing.T) {
-			h, s := newHouse(t).atMachineTime(), samlp{t, url + "/" + signed}
+			h, s := newFixture(t).atMachineTime(), samlp{t, url + "/" + signed}
 			o := h.found("owner@example.com")
 			o.set(map[string]any{"metadataURL": s.url + "/metadata", "domains": []string{"example.com"}})
 			o.prove()
@@ -78,7 +76,7 @@ func TestAttacksOnAResponseOfSamlp(t *testing.T) {
 
 func TestAResponseOfSamlpThatIsNotBelieved(t *testing.T) {
 	at := startSamlp(t)
-	h := newHouse(t).atMachineTime()
+	h := newFixture(t).atMachineTime()
 	o := h.found("owner@example.com")
 	for name, tt := range map[string]struct {
 		how, who string
@@ -89,7 +87,7 @@ func TestAResponseOfSamlpThatIsNotBelieved(t *testing.T) {
 		"one of theirs":  {"assertion", boss, http.StatusOK},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h.t = t
+			h.TB = t
 			s := samlp{t, at + "/" + tt.how}
 			o.connect(s.metadata(), "example.com")
 			u := h.begin(ada)

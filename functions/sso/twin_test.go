@@ -144,18 +144,18 @@ type speech struct {
 }
 
 // says is what the twin says to a request when nothing is wrong.
-func (w *twin) says(h *house, r authnRequest, email string) speech {
+func (w *twin) says(h *fixture, r authnRequest, email string) speech {
 	return speech{
 		issuer: w.entity, assertionIssuer: w.entity, request: r.ID, confirmed: r.ID, destination: r.ACS, recipient: r.ACS,
 		audience: r.Issuer, status: statusSuccess, id: "_r" + rand.Text(), assertionID: "_a" + rand.Text(),
-		nameID: email, format: emailFormat, name: "Ada Lovelace", now: h.p.Clock.Now(), issued: -time.Second, from: -time.Minute, until: 5 * time.Minute,
+		nameID: email, format: emailFormat, name: "Ada Lovelace", now: h.Platform.Clock.Now(), issued: -time.Second, from: -time.Minute, until: 5 * time.Minute,
 		signAssertion: true, method: dsig.RSASHA256SignatureMethod, by: w.signer, canonical: dsig.MakeC14N10ExclusiveCanonicalizerWithPrefixList(""),
 	}
 }
 
 // answer signs ada in.
-func (w *twin) answer(h *house, u *url.URL) []byte {
-	return w.says(h, readRequest(h.t, u), ada).document(h.t)
+func (w *twin) answer(h *fixture, u *url.URL) []byte {
+	return w.says(h, readRequest(h.TB, u), ada).document(h.TB)
 }
 
 func (s speech) at(d time.Duration) string {

@@ -226,20 +226,13 @@ func TestAnAccountInUseIsNotDeleted(t *testing.T) {
 	a := s.settled(alice)
 	now := s.Platform.Clock.Now()
 	act := execution.Action{ID: id.New("act", now), ResourceUID: "i-1", CloudAccountID: a.ID, Action: cloud.Stop, Status: execution.Running, CreatedAt: now}
-	put := func() {
-		it, err := table.Row(execution.ActionKey(alice.Org, act.ID), act)
-		s.Must(err)
-		if _, err = s.Table.Write(table.WithTenant(t.Context(), alice.Org), table.Put(it)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	put()
+	s.Put(execution.ActionKey(alice.Org, act.ID), act)
 	got := s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil)
 	if got.Status != 409 || !strings.Contains(got.Body, act.ID) {
 		t.Errorf("%d %s; want 409 naming %s", got.Status, got.Body, act.ID)
 	}
 	act.Status = execution.Succeeded
-	put()
+	s.Put(execution.ActionKey(alice.Org, act.ID), act)
 	apitest.Data[cloudaccounts.Removed](s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil))
 }
 

@@ -198,9 +198,7 @@ func TestClustersOfOthersDoNotExist(t *testing.T) {
 	if got := told(s.clusters(bob, b.ID, "")); got != "us-east-1/main active none false" {
 		t.Error(got)
 	}
-	if got := s.call(bob, "DELETE", access(b.ID, "us-east-1", "main"), nil); got.Status != 404 {
-		t.Errorf("bob deregisters what he has not registered: %d %s", got.Status, got.Body)
-	}
+	s.call(bob, "DELETE", access(b.ID, "us-east-1", "main"), nil).Want(404) // bob deregisters what he has not registered
 	if r, err := s.registration(alice.Org, a.ID, inventory.ClusterName{Region: "us-east-1", Name: "main"}); err != nil || r.Method != inventory.Kubeconfig {
 		t.Errorf("alice's registration: %+v, %v", r, err)
 	}
@@ -294,9 +292,7 @@ func TestTooManyRegistrationsAreRefused(t *testing.T) {
 		}
 	}
 	count(inventory.MaxClusters)
-	if got := s.call(alice, "PUT", access(a.ID, "us-east-1", "main"), byIAM); got.Status != 400 || !strings.Contains(got.Body, "90 registered clusters") {
-		t.Errorf("%d %s", got.Status, got.Body)
-	}
+	s.call(alice, "PUT", access(a.ID, "us-east-1", "main"), byIAM).Want(400, "90 registered clusters")
 	count(inventory.MaxClusters - 1)
 	apitest.Data[cloudaccounts.Cluster](s.call(alice, "PUT", access(a.ID, "us-east-1", "main"), byIAM))
 	apitest.Data[cloudaccounts.Cluster](s.call(alice, "PUT", access(a.ID, "us-east-1", "main"), byToken)) // it replaces

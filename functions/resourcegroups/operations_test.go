@@ -101,9 +101,7 @@ func TestAGroupFromItsCreationToItsEnd(t *testing.T) {
 	if w := a.call(ours, http.MethodDelete, path, ""); apitest.Data[Deleted](w).ID != g.ID {
 		t.Errorf("deleted: %s", w.Body)
 	}
-	if w := a.call(ours, http.MethodGet, path, ""); w.Status != http.StatusNotFound {
-		t.Errorf("after the end: %d", w.Status)
-	}
+	a.call(ours, http.MethodGet, path, "").Want(http.StatusNotFound) // after the end
 }
 
 func TestADynamicGroupFollowsItsSelector(t *testing.T) {
@@ -112,9 +110,7 @@ func TestADynamicGroupFollowsItsSelector(t *testing.T) {
 	a.want("created", g, "1@1.1 3@1.1 5@1.1")
 	path := groups + "/" + g.ID
 	a.want("with another selector", a.group(http.MethodPut, path, `{"selector":{"tags":{"env":"prod"}}}`), "0@1.1 2@1.1 4@1.1")
-	if w := a.call(ours, http.MethodPost, path+"/resources/"+a.ids[1], ""); w.Status != http.StatusBadRequest {
-		t.Errorf("adding a member: %d", w.Status)
-	}
+	a.call(ours, http.MethodPost, path+"/resources/"+a.ids[1], "").Want(http.StatusBadRequest) // adding a member
 	if list := apitest.Data[rest.List[Group]](a.call(ours, http.MethodGet, groups, "")); list.Items[0].MemberCount != nil {
 		t.Errorf("the list counts: %+v", list)
 	}

@@ -156,9 +156,7 @@ func TestAScopedGrantShowsOnlyItsResources(t *testing.T) {
 	if got := apitest.Data[Summary](a.get("/resources/summary")).Total; got != 1 {
 		t.Errorf("counted: %d", got)
 	}
-	if w := a.get("/resources/" + list[2].ID); w.Status != http.StatusNotFound {
-		t.Errorf("another one: %d", w.Status)
-	}
+	a.get("/resources/" + list[2].ID).Want(http.StatusNotFound) // another one
 	if w := a.call(ours, http.MethodPost, "/resources/by-uids", `{"uids":["db-1","i-0","i-1"]}`); names(apitest.Data[[]Record](w)) != list[1].UID {
 		t.Errorf("by uid: %s", w.Body)
 	}
@@ -270,7 +268,5 @@ func TestRefreshDiscoversEveryAccount(t *testing.T) {
 	if got = apitest.Data[Refresh](a.get(job.StatusURL)); got.Status != discovery.Partial {
 		t.Errorf("one succeeded, one failed: %s", got.Status)
 	}
-	if w := a.call(theirs, http.MethodGet, job.StatusURL, ""); w.Status != http.StatusNotFound {
-		t.Errorf("from elsewhere: %d", w.Status)
-	}
+	a.call(theirs, http.MethodGet, job.StatusURL, "").Want(http.StatusNotFound) // from elsewhere
 }

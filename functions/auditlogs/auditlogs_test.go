@@ -38,8 +38,7 @@ func (a *fixture) get(org, target string, policies ...string) apitest.Answer {
 		policies = []string{policy}
 	}
 	r := httptest.NewRequestWithContext(a.Context(), http.MethodGet, "/", http.NoBody)
-	u, err := r.URL.Parse(target)
-	a.Must(err)
+	u := apitest.Value(r.URL.Parse(target))(a)
 	r.URL = u
 	return a.Serve(apitest.Caller(org, "ada", strings.Join(policies, ",")), r)
 }
@@ -169,8 +168,7 @@ func TestTheChainIsVerified(t *testing.T) {
 	if v := verdict(); !v.Holds || !v.Complete || v.Rows != 5 || v.FirstSeq != 1 || v.LastSeq != 5 || len(v.Hash) != 64 {
 		t.Errorf("%+v", v)
 	}
-	all, err := a.Table.Query(a.In(ours), table.Query{PK: audit.PlaceOf(ours).PK, Limit: 10})
-	a.Must(err)
+	all := apitest.Value(a.Table.Query(a.In(ours), table.Query{PK: audit.PlaceOf(ours).PK, Limit: 10}))(a)
 	a.Change(all.Items[2].Key, table.Set("actor", "eve@example.com"))
 	if v := verdict(); v.Holds || v.BrokenAt == nil || v.BrokenAt.Seq != 3 || !strings.Contains(v.BrokenAt.Why, "altered") {
 		t.Errorf("%+v %+v", v, v.BrokenAt)

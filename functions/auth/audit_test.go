@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // rows are what is on record at places, as action, status and actor.
@@ -17,11 +18,9 @@ func (h *fixture) rows(places ...audit.Place) []string {
 	h.Helper()
 	var out []string
 	for _, at := range places {
-		page, err := h.Table.Query(table.Within(context.Background(), at.PK), table.Query{PK: at.PK, Limit: 1000})
-		h.Must(err)
+		page := apitest.Value(h.Table.Query(table.Within(context.Background(), at.PK), table.Query{PK: at.PK, Limit: 1000}))(h)
 		for _, it := range page.Items {
-			row, err := table.Decode[audit.Row](it)
-			h.Must(err)
+			row := apitest.Value(table.Decode[audit.Row](it))(h)
 			if row.Action == "" {
 				continue // where the chain ends
 			}
@@ -40,8 +39,7 @@ func (h *fixture) rows(places ...audit.Place) []string {
 func TestLogInsAreOnRecord(t *testing.T) {
 	const org = "org_01k8z3v5y0e6m9x2q4t7r1c8bd"
 	in := newProviderFixture(t)
-	u, err := Provision(t.Context(), in.Platform, "alice@example.com", password, "Alice")
-	in.Must(err)
+	u := apitest.Value(Provision(t.Context(), in.Platform, "alice@example.com", password, "Alice"))(in)
 	in.belongTo(u.ID, org, "Engines")
 	in.google.Edit(func(c map[string]any) { c["hd"] = "example.com" })
 	by := map[string]any{"email": u.Email, "password": password}

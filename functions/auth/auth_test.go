@@ -99,8 +99,7 @@ func (h *fixture) logIn() map[string]any {
 func (h *fixture) session(tokens map[string]any) identity.Session {
 	h.Helper()
 	ctx := table.Within(context.Background(), identity.SessionPrefix)
-	claims, err := h.Tokens.Verify(ctx, tokens["accessToken"].(string))
-	h.Must(err)
+	claims := apitest.Value(h.Tokens.Verify(ctx, tokens["accessToken"].(string)))(h)
 	return apitest.Read[identity.Session](h.Fixture, identity.SessionKey(claims.Session))
 }
 
@@ -221,8 +220,7 @@ func TestUnacceptablePasswords(t *testing.T) {
 func TestProvisionIsSafeToRepeat(t *testing.T) {
 	h := newFixture(t)
 	ctx := context.Background()
-	first, err := Provision(ctx, h.Platform, ada, password, "Ada")
-	h.Must(err)
+	first := apitest.Value(Provision(ctx, h.Platform, ada, password, "Ada"))(h)
 	again, err := Provision(ctx, h.Platform, ada, "another fine password", "Eve")
 	if err != nil || again.ID != first.ID || again.Name != "Ada" {
 		t.Fatalf("again: %+v, %v", again, err)

@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func TestASignInToAnOrganization(t *testing.T) {
@@ -44,8 +45,7 @@ func TestSingleSignOnThatIsDemanded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := newProviderFixture(t)
-			u, err := Provision(t.Context(), in.Platform, "alice@example.com", password, "Alice")
-			in.Must(err)
+			u := apitest.Value(Provision(t.Context(), in.Platform, "alice@example.com", password, "Alice"))(in)
 			in.google.Edit(func(c map[string]any) { c["hd"] = "example.com" })
 			in.belongTo(u.ID, org, "Strict")
 			in.demandSSO(org, u, c.grants)

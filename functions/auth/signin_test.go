@@ -182,8 +182,7 @@ func TestProvidersThatThereAreNot(t *testing.T) {
 func TestTheSameAddressAtAProviderIsNotTheSamePerson(t *testing.T) {
 	const alice = "alice@example.com"
 	withPassword := func(in *providerFixture) string {
-		u, err := Provision(context.Background(), in.Platform, alice, password, "Alice")
-		in.Must(err)
+		u := apitest.Value(Provision(context.Background(), in.Platform, alice, password, "Alice"))(in)
 		return u.ID
 	}
 	t.Run("at GitHub, whose word is good for no address", func(t *testing.T) {
@@ -371,8 +370,7 @@ func TestWhatIsStoredOfAVisitIsNoSecret(t *testing.T) {
 	begun := in.want(200, "GET", "/auth/google/url?tenantID=org_1", nil)
 	state := begun["state"].(string)
 	a := in.s.attempt(state)
-	it, err := in.Table.Get(reach(context.Background()), in.s.visitKey(state))
-	in.Must(err)
+	it := apitest.Value(in.Table.Get(reach(context.Background()), in.s.visitKey(state)))(in)
 	for _, secret := range []string{a.State, a.Nonce, a.Verifier} {
 		if strings.Contains(fmt.Sprintf("%+v %s", it, it.Data), secret) {
 			t.Errorf("%q is in %+v %s", secret, it, it.Data)

@@ -71,15 +71,13 @@ func judge(f Function, r Request) string {
 
 func TestTheCallerIsHandedOn(t *testing.T) {
 	fx := apitest.New(t)
-	got, err := ask(Handler(fx.Platform), enter(fx, org))
-	fx.Must(err)
+	got := apitest.Value(ask(Handler(fx.Platform), enter(fx, org)))(fx)
 	s := got.PolicyDocument.Statement
 	if got.PrincipalID != user || len(s) != 1 || s[0].Effect != "Allow" || !slices.Equal(s[0].Resource, []string{"*"}) ||
 		!slices.Equal(s[0].Action, []string{"execute-api:Invoke"}) || got.PolicyDocument.Version != "2012-10-17" {
 		t.Errorf("answer %+v", got)
 	}
-	c, err := identity.Decode(got.Context)
-	fx.Must(err)
+	c := apitest.Value(identity.Decode(got.Context))(fx)
 	if c.User != user || c.Org != org || c.Email != "ada@example.com" || c.Session != sid || c.Method != identity.MethodToken {
 		t.Errorf("caller %+v", c)
 	}
@@ -90,8 +88,7 @@ func TestTheCallerIsHandedOn(t *testing.T) {
 
 func TestAUserWithoutAnOrganizationComesInWithoutGrants(t *testing.T) {
 	fx := apitest.New(t)
-	got, err := ask(Handler(fx.Platform), enter(fx, ""))
-	fx.Must(err)
+	got := apitest.Value(ask(Handler(fx.Platform), enter(fx, "")))(fx)
 	if c, err := identity.Decode(got.Context); err != nil || c.User != user || c.Org != "" || len(c.Grants) != 0 {
 		t.Errorf("caller %+v, %v", c, err)
 	}
@@ -184,8 +181,7 @@ func TestOnlyTheCredentialTellsWhoCalls(t *testing.T) {
 	r := headers("Authorization", good, "X-Organisation-Id", otherOrg, "X-Org-Id", otherOrg, "X-Forwarded-For", "203.0.113.9",
 		"Host", "evil.example", "X-GoLambdaProxy-ApiGw-Context", `{"authorizer":{"user":"usr_eve"}}`, "X-Amzn-Oidc-Identity", "usr_eve")
 	r.QueryStringParameters = map[string]string{"orgId": otherOrg}
-	got, err := f(t.Context(), r)
-	fx.Must(err)
+	got := apitest.Value(f(t.Context(), r))(fx)
 	if c, err := identity.Decode(got.Context); err != nil || c.Org != org || c.User != user {
 		t.Errorf("caller %+v, %v", c, err)
 	}
@@ -243,8 +239,7 @@ func TestAChangedRoleActsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	fx.Change(identity.MemberKey(org, user), table.Set("grants", []identity.Grant{{Role: identity.Viewer, Scope: identity.OrgScope}}))
-	got, err := ask(f, header)
-	fx.Must(err)
+	got := apitest.Value(ask(f, header))(fx)
 	if c, err := identity.Decode(got.Context); err != nil || identity.Allows(c, "actions:execute") || !identity.Allows(c, "actions:read") {
 		t.Errorf("grants %+v, %v", c.Grants, err)
 	}
@@ -270,8 +265,7 @@ func TestACustomRoleIsWhatTheOrganizationSaysNow(t *testing.T) {
 		if c.roles != nil {
 			fx.Put(identity.AccessKey(org), c.roles)
 		}
-		got, err := ask(f, header)
-		fx.Must(err)
+		got := apitest.Value(ask(f, header))(fx)
 		who, err := identity.Decode(got.Context)
 		if err != nil || c.may != "" && !identity.Allows(who, c.may) || identity.Allows(who, c.not) {
 			t.Errorf("%s: %+v, %v", c.name, who.Grants, err)

@@ -63,8 +63,7 @@ func (k *tokenFixture) request(orgs ...string) Request {
 // caller is who comes in.
 func (k *tokenFixture) caller(orgs ...string) identity.Caller {
 	k.Helper()
-	got, err := k.f(k.Context(), k.request(orgs...))
-	k.Must(err)
+	got := apitest.Value(k.f(k.Context(), k.request(orgs...)))(k)
 	c, err := identity.Decode(got.Context)
 	if err != nil || c.User != user || c.Method != identity.MethodPAT || c.Session != "" || c.Email != "ada@example.com" {
 		k.Errorf("caller %+v, %v", c, err)
@@ -357,8 +356,7 @@ func BenchmarkAuthorizePAT(b *testing.B) {
 	fx := apitest.New(b)
 	enter(fx, org)
 	secret := identity.NewPAT()
-	hash, err := identity.ParsePAT(secret)
-	fx.Must(err)
+	hash := apitest.Value(identity.ParsePAT(secret))(fx)
 	now := fx.Clock.Now()
 	fx.Put(identity.PATKey(hash), identity.PAT{ID: "pat_1", User: user, Expires: now.AddDate(10, 0, 0)})
 	f := Handler(fx.Platform)

@@ -61,8 +61,7 @@ func (s *fixture) counted(org, accountID string) (counts, rows int) {
 		s.Fatal(err)
 	}
 	pk := inventory.ClusterKey(org, accountID, inventory.ClusterName{}).PK
-	page, err := s.Table.Query(ctx, table.Query{PK: pk, Prefix: inventory.ClusterPrefix(accountID), Limit: 1000})
-	s.Must(err)
+	page := apitest.Value(s.Table.Query(ctx, table.Query{PK: pk, Prefix: inventory.ClusterPrefix(accountID), Limit: 1000}))(s)
 	return a.Clusters, len(page.Items)
 }
 
@@ -305,8 +304,7 @@ func TestAFullAccountLeavesInOneTransaction(t *testing.T) {
 	ws := []table.Write{table.Update(inventory.AccountKey(alice.Org, a.ID), []table.Change{table.Set("clusters", inventory.MaxClusters)})}
 	for i := range inventory.MaxClusters {
 		n := inventory.ClusterName{Region: "us-east-1", Name: fmt.Sprint("c-", i)}
-		it, err := table.Row(inventory.ClusterKey(alice.Org, a.ID, n), inventory.Registration{ClusterName: n, AccountID: a.ID, Method: inventory.CloudIAM})
-		s.Must(err)
+		it := apitest.Value(table.Row(inventory.ClusterKey(alice.Org, a.ID, n), inventory.Registration{ClusterName: n, AccountID: a.ID, Method: inventory.CloudIAM}))(s)
 		ws = append(ws, table.Put(it))
 	}
 	s.Must(s.Table.Transact(ctx, ws...))

@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 type settings = map[string]string
@@ -111,8 +112,7 @@ func TestAFailedPartitionDeletesNothing(t *testing.T) {
 				}
 				s.clk.Advance(time.Duration(part.WaitSeconds) * time.Second)
 			}
-			parts, err := discovery.Parts(s.ctx, s.Table, org, "job_x")
-			s.Must(err)
+			parts := apitest.Value(discovery.Parts(s.ctx, s.Table, org, "job_x"))(s)
 			if len(parts) != 1 || parts[0].Status != f.status || parts[0].Error == "" {
 				t.Errorf("%+v; want it %s", parts, f.status)
 			}
@@ -166,8 +166,7 @@ func TestAnActionsStatusIsNewerThanAListingThatLags(t *testing.T) {
 	s.clk.Advance(time.Hour)
 	uid := slices.Sorted(maps.Keys(s.records()))[0]
 	at := s.clk.Now()
-	seen, err := inventory.Delta(org, at, []inventory.Seen{{UID: uid, Status: cloud.Stopped, At: at}})
-	s.Must(err)
+	seen := apitest.Value(inventory.Delta(org, at, []inventory.Seen{{UID: uid, Status: cloud.Stopped, At: at}}))(s)
 	s.Must(s.Table.Transact(s.ctx, inventory.Claim(org, uid, "act_1", cloud.Stop)))
 	s.Must(s.Table.Transact(s.ctx, inventory.Settle(org, "act_1", inventory.Seen{UID: uid, Status: cloud.Stopped, At: at}), seen))
 	s.clk.Advance(10 * time.Second)

@@ -72,8 +72,7 @@ func newFixture(tb testing.TB, settings map[string]string) *fixture {
 // open starts an engine, as a new process does.
 func (s *fixture) open() {
 	s.Helper()
-	definition, err := os.ReadFile("../../statemachines/discovery.asl.json")
-	s.Must(err)
+	definition := apitest.Value(os.ReadFile("../../statemachines/discovery.asl.json"))(s)
 	machines, err := workflow.Machines(fstest.MapFS{"discovery.asl.json": {Data: definition}}, map[string]string{"DiscoveryFunctionArn": "discovery"})
 	s.Must(err)
 	p := *s.Platform // the worker keeps the store that it was opened with
@@ -99,8 +98,7 @@ func (s *fixture) settings(settings map[string]string) {
 // start begins a pass, and end waits for its outcome.
 func (s *fixture) start() discovery.Job {
 	s.Helper()
-	j, err := discovery.Start(s.ctx, s.Platform, org, s.account.ID)
-	s.Must(err)
+	j := apitest.Value(discovery.Start(s.ctx, s.Platform, org, s.account.ID))(s)
 	return j
 }
 

@@ -146,10 +146,8 @@ func (s *fixture) ends() erasure.Input {
 	s.Helper()
 	s.Must(erasure.Begin(identity.With(s.Context(), identity.Caller{User: "usr_x", Email: "x@example.com"}), s.Platform, "org_a"))
 	for shard := range workqueue.Shards {
-		page, err := s.Table.Query(s.Anywhere(), table.Query{PK: workqueue.PK(shard), Limit: 100})
-		s.Must(err)
-		works, err := table.DecodeAll[workqueue.Work](page.Items)
-		s.Must(err)
+		page := apitest.Value(s.Table.Query(s.Anywhere(), table.Query{PK: workqueue.PK(shard), Limit: 100}))(s)
+		works := apitest.Value(table.DecodeAll[workqueue.Work](page.Items))(s)
 		for _, w := range works {
 			if w.Machine == erasure.Machine && w.Org == "org_a" {
 				var in erasure.Input
@@ -164,8 +162,7 @@ func (s *fixture) ends() erasure.Input {
 
 func (s *fixture) run(in erasure.Input) (Result, error) {
 	s.Helper()
-	input, err := json.Marshal(map[string]any{"task": "erase", "input": in})
-	s.Must(err)
+	input := apitest.Value(json.Marshal(map[string]any{"task": "erase", "input": in}))(s)
 	out, err := Handler(s.Platform)(s.Context(), input)
 	r, _ := out.(Result)
 	return r, err
@@ -173,8 +170,7 @@ func (s *fixture) run(in erasure.Input) (Result, error) {
 
 func (s *fixture) done(in erasure.Input) Result {
 	s.Helper()
-	r, err := s.run(in)
-	s.Must(err)
+	r := apitest.Value(s.run(in))(s)
 	return r
 }
 
@@ -230,8 +226,7 @@ func TestTheInstallationRemembersThatItWas(t *testing.T) {
 	s.done(in)
 	found := 0
 	for _, at := range audit.SystemPlaces() {
-		page, err := s.Table.Query(s.Anywhere(), table.Query{PK: at.PK, Limit: 100})
-		s.Must(err)
+		page := apitest.Value(s.Table.Query(s.Anywhere(), table.Query{PK: at.PK, Limit: 100}))(s)
 		for _, it := range page.Items {
 			if r, err := table.Decode[audit.Row](it); err == nil && r.Action == "eraseOrganisation" && r.Target == "org_a" && r.Actor == "x@example.com" {
 				found++
@@ -305,8 +300,7 @@ func TestARunThatIsOutOfTimeGoesOnLater(t *testing.T) {
 	s.fill("org_a", 2)
 	in := s.ends()
 	s.Clock.Advance(erasure.Settling + time.Second)
-	input, err := json.Marshal(map[string]any{"task": "erase", "input": in})
-	s.Must(err)
+	input := apitest.Value(json.Marshal(map[string]any{"task": "erase", "input": in}))(s)
 	ctx, cancel := context.WithTimeout(t.Context(), reserve-time.Second)
 	defer cancel()
 	out, err := Handler(s.Platform)(ctx, input)

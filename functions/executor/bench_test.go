@@ -15,6 +15,7 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // BenchmarkBulkStop10000 stops 10,000 simulated instances in two regions, each call to the cloud taking 200 ms and each
@@ -52,8 +53,7 @@ func (w *fixture) flat(size int) inventory.Group {
 			places = append(places, inventory.Place{ResourceID: r.ID, Tier: 1, Order: 1})
 		}
 	}
-	g, err := w.e.inventory.CreateGroup(w.ctx, org, inventory.Group{ID: id.New("grp", noon), Name: "flat", FailurePolicy: "continue"}, places)
-	w.Must(err)
+	g := apitest.Value(w.e.inventory.CreateGroup(w.ctx, org, inventory.Group{ID: id.New("grp", noon), Name: "flat", FailurePolicy: "continue"}, places))(w)
 	return g
 }
 
@@ -87,8 +87,7 @@ func (w *fixture) engine() *workflow.Embedded {
 func (w *fixture) await(e *workflow.Embedded, name string) {
 	w.Helper()
 	for {
-		x, err := e.Describe(w.ctx, execution.BulkMachine, name)
-		w.Must(err)
+		x := apitest.Value(e.Describe(w.ctx, execution.BulkMachine, name))(w)
 		if x.Status != workflow.Running {
 			if x.Status != workflow.Succeeded {
 				w.Fatalf("%s: %s %s", x.Status, x.Error, x.Cause)

@@ -211,8 +211,7 @@ func TestAMemberThatAnotherActionHoldsIsJoinedOrFailed(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
 	g, places := w.group(10, "continue")
 	uid := func(p inventory.Place) inventory.Resource {
-		got, err := w.e.inventory.ByID(w.ctx, org, p.ResourceID, inventory.Everything())
-		w.Must(err)
+		got := apitest.Value(w.e.inventory.ByID(w.ctx, org, p.ResourceID, inventory.Everything()))(w)
 		return got.Resource
 	}
 	same := w.submit(uid(places[0]), cloud.Stop)
@@ -273,15 +272,13 @@ func TestAStepOfManyChunksIsHandedOutInParts(t *testing.T) {
 	const steps, each = 3, stepSize + 300
 	var ws []table.Write
 	for i := range steps * each {
-		it, err := table.Row(execution.ChunkKey(org, in.BulkID, i/each, i), execution.Chunk{Tier: 1, FirstStep: 0, LastStep: steps - 1})
-		w.Must(err)
+		it := apitest.Value(table.Row(execution.ChunkKey(org, in.BulkID, i/each, i), execution.Chunk{Tier: 1, FirstStep: 0, LastStep: steps - 1}))(w)
 		ws = append(ws, table.Put(it))
 	}
 	w.Must(w.Table.BatchWrite(w.ctx, ws...))
 	seen := map[string]int{}
 	for {
-		s, err := w.e.step(w.ctx, in)
-		w.Must(err)
+		s := apitest.Value(w.e.step(w.ctx, in))(w)
 		if s.Done {
 			break
 		}
@@ -329,8 +326,7 @@ func TestTheTasksOfTheMachinesAreAnswered(t *testing.T) {
 		{`{"task":"expand","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":0}}`, `{"total":3}`},
 		{`{"task":"step","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":9}}`, `{"done":true,"chunks":[],"delaySeconds":0,"next":0,"from":""}`},
 	} {
-		out, err := w.e.Handle(t.Context(), json.RawMessage(c.call))
-		w.Must(err)
+		out := apitest.Value(w.e.Handle(t.Context(), json.RawMessage(c.call)))(w)
 		if b, _ := json.Marshal(out); string(b) != c.want {
 			t.Errorf("%s: %s", c.call, b)
 		}

@@ -92,16 +92,14 @@ func (w *fixture) connect(credentials map[string]string) {
 // seal stores the account with the credentials.
 func (w *fixture) seal(credentials map[string]string) {
 	w.Helper()
-	sealed, err := inventory.SealCredentials(w.ctx, w.e.p.Sealer, inventory.SecretPlace(org, w.account.ID), credentials)
-	w.Must(err)
+	sealed := apitest.Value(inventory.SealCredentials(w.ctx, w.e.p.Sealer, inventory.SecretPlace(org, w.account.ID), credentials))(w)
 	w.account.Sealed = sealed
 	w.Put(inventory.AccountKey(org, w.account.ID), w.account)
 }
 
 // discover stores what the cloud has that can be acted on.
 func (w *fixture) discover() {
-	regions, err := w.conn.Regions(w.ctx)
-	w.Must(err)
+	regions := apitest.Value(w.conn.Regions(w.ctx))(w)
 	for _, k := range w.e.providers["simulated"].Kinds() {
 		for _, region := range regions {
 			w.list(k.Type, region)
@@ -122,8 +120,7 @@ func (w *fixture) list(kind, region string) {
 		for i, r := range got.Resources {
 			uids[i] = r.UID
 		}
-		listed, err := w.e.inventory.ByUIDs(w.ctx, org, uids, inventory.Everything())
-		w.Must(err)
+		listed := apitest.Value(w.e.inventory.ByUIDs(w.ctx, org, uids, inventory.Everything()))(w)
 		for _, l := range listed {
 			w.resources = append(w.resources, l.Resource)
 		}
@@ -162,8 +159,7 @@ func (w *fixture) submit(r inventory.Resource, verb cloud.Verb) execution.Action
 func (w *fixture) drive(in execution.RunInput) {
 	w.Helper()
 	for range 200 {
-		got, err := w.e.Run(w.ctx, in)
-		w.Must(err)
+		got := apitest.Value(w.e.Run(w.ctx, in))(w)
 		if got.Done {
 			return
 		}
@@ -201,8 +197,7 @@ func (w *fixture) history() []execution.Change {
 
 func (w *fixture) state(r inventory.Resource) cloud.Status {
 	w.Helper()
-	got, err := w.conn.Read(w.ctx, r.Type, r.Region, []string{r.UID})
-	w.Must(err)
+	got := apitest.Value(w.conn.Read(w.ctx, r.Type, r.Region, []string{r.UID}))(w)
 	if len(got) != 1 {
 		w.Fatalf("%d states of %s", len(got), r.UID)
 	}

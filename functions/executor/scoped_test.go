@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // TestABulkActionActsOnNothingOutsideItsScopes puts members into the group, and takes one from the team, after somebody who
@@ -30,8 +31,7 @@ func TestABulkActionActsOnNothingOutsideItsScopes(t *testing.T) {
 		t.Errorf("%d failed: %+v", failed, b)
 	}
 	for _, p := range places[2:] {
-		r, err := w.e.inventory.ByID(w.ctx, org, p.ResourceID, inventory.Everything())
-		w.Must(err)
+		r := apitest.Value(w.e.inventory.ByID(w.ctx, org, p.ResourceID, inventory.Everything()))(w)
 		if w.state(r.Resource) != cloud.Running {
 			t.Errorf("%s is %s", r.UID, w.state(r.Resource))
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/crewjam/saml"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // crew is another maker's identity provider, in this process. It goes by the machine's clock, reads our metadata, and
@@ -28,8 +29,7 @@ func address(s string) url.URL {
 }
 
 func newCrew(h *fixture) crew {
-	cert, err := x509.ParseCertificate(genuine().der)
-	h.Must(err)
+	cert := apitest.Value(x509.ParseCertificate(genuine().der))(h)
 	return crew{&saml.IdentityProvider{
 		Key: genuine().key, Certificate: cert, SignatureMethod: "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256",
 		MetadataURL: address("https://crew.test/metadata"), SSOURL: address("https://crew.test/sso"), ServiceProviderProvider: us{h},
@@ -74,8 +74,7 @@ func (c crew) answer(h *fixture, u *url.URL) []byte {
 	h.Must(err)
 	doc := etree.NewDocument()
 	doc.SetRoot(req.ResponseEl)
-	b, err := doc.WriteToBytes()
-	h.Must(err)
+	b := apitest.Value(doc.WriteToBytes())(h)
 	return b
 }
 

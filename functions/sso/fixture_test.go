@@ -164,8 +164,7 @@ func (h *fixture) begin(email string) *url.URL {
 	h.Helper()
 	a := h.initiate(map[string]any{"email": email})
 	a.want(h.TB, http.StatusOK)
-	u, err := url.Parse(a.Data["redirectURL"].(string))
-	h.Must(err)
+	u := apitest.Value(url.Parse(a.Data["redirectURL"].(string)))(h)
 	return u
 }
 

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"testing"
 
+	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/npmpeer"
 )
 
@@ -55,8 +56,7 @@ func (s samlp) answer(h *fixture, u *url.URL) []byte {
 	if m == nil {
 		h.Fatal("the provider sends no response")
 	}
-	doc, err := base64.StdEncoding.DecodeString(html.UnescapeString(string(m[1])))
-	h.Must(err)
+	doc := apitest.Value(base64.StdEncoding.DecodeString(html.UnescapeString(string(m[1]))))(h)
 	return doc
 }
 

@@ -38,15 +38,13 @@ func newFixture(t *testing.T, do func() error) *fixture {
 // add lists work, as the transaction that begins it does.
 func (s *fixture) add(id string) {
 	s.Helper()
-	w, err := workqueue.Add(workqueue.Work{ID: id, Org: "org_1", Machine: "action", At: s.Clock.Now()}, map[string]string{"org": "org_1"})
-	s.Must(err)
+	w := apitest.Value(workqueue.Add(workqueue.Work{ID: id, Org: "org_1", Machine: "action", At: s.Clock.Now()}, map[string]string{"org": "org_1"}))(s)
 	s.Write(w)
 }
 
 func (s *fixture) sweep() Swept {
 	s.Helper()
-	got, err := Sweep(s.Context(), s.Platform, settled)
-	s.Must(err)
+	got := apitest.Value(Sweep(s.Context(), s.Platform, settled))(s)
 	return got
 }
 
@@ -54,8 +52,7 @@ func (s *fixture) sweep() Swept {
 func (s *fixture) ends(name string) workflow.Status {
 	s.Helper()
 	for range 500 {
-		x, err := s.Workflow.Describe(s.Context(), "action", name)
-		s.Must(err)
+		x := apitest.Value(s.Workflow.Describe(s.Context(), "action", name))(s)
 		if x.Status != workflow.Running {
 			return x.Status
 		}
@@ -119,8 +116,7 @@ func TestWorkWhoseMachineFailedIsTriedUnderAnotherName(t *testing.T) {
 
 func TestOnePieceThatCannotBeStartedDoesNotHoldUpTheOthers(t *testing.T) {
 	s := newFixture(t, func() error { return nil })
-	w, err := workqueue.Add(workqueue.Work{ID: "job_0", Org: "org_1", Machine: "unknown", At: apitest.Start}, nil)
-	s.Must(err)
+	w := apitest.Value(workqueue.Add(workqueue.Work{ID: "job_0", Org: "org_1", Machine: "unknown", At: apitest.Start}, nil))(s)
 	s.Write(w)
 	for _, id := range []string{"act_1", "act_2", "act_3", "act_4"} {
 		s.add(id)

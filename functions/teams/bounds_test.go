@@ -31,8 +31,7 @@ func TestALargeTeamIsReadInHundreds(t *testing.T) {
 		members = append(members, m)
 	}
 	web := s.team("Web", "")
-	w, err := rosterWrite(ours, web.ID, members)
-	s.Must(err)
+	w := apitest.Value(rosterWrite(ours, web.ID, members))(s)
 	s.Write(w)
 	page := s.Call(ada, "GET /teams/"+web.ID+"/members?page=3&limit=100")
 	page.AtMost(6) // the team, its people, three hundreds of them, the names of the page

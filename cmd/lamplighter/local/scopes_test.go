@@ -157,10 +157,8 @@ func TestIdsOfAnotherOrganizationDoNothing(t *testing.T) { // check 39
 	inventorytest.Connect(e.Fixture, other, "ca_9")
 	part := inventory.Partition{AccountID: "ca_9", Region: "eu-west-1", Kind: "aws-ec2"}
 	foreign := inventorytest.DiscoverIn(e.Fixture, part, other, cloud.Resource{UID: "theirs", Status: cloud.Running})[0]
-	team, err := e.store.CreateTeam(ctx, other, inventory.Ownership{Team: inventory.Team{ID: "team_01k00000000000000000000009", Name: "x"}, Resources: []string{foreign}})
-	e.Must(err)
-	group, err := e.store.CreateGroup(ctx, other, inventory.Group{ID: "grp_01k00000000000000000000009", Name: "x"}, []inventory.Place{{ResourceID: foreign, Tier: 1, Order: 1}})
-	e.Must(err)
+	team := apitest.Value(e.store.CreateTeam(ctx, other, inventory.Ownership{Team: inventory.Team{ID: "team_01k00000000000000000000009", Name: "x"}, Resources: []string{foreign}}))(e)
+	group := apitest.Value(e.store.CreateGroup(ctx, other, inventory.Group{ID: "grp_01k00000000000000000000009", Name: "x"}, []inventory.Place{{ResourceID: foreign, Tier: 1, Order: 1}}))(e)
 	for _, c := range []identity.Caller{owner(), caller("owner team:" + team.ID), caller("owner resource:" + foreign)} {
 		list, _ := decodeList(t, e.Call(c, "POST /resources/by-uids", `{"uids":["theirs"]}`).Body)
 		e.same("by native id", len(list), 0)
@@ -224,12 +222,9 @@ func TestABulkActionOnlyTouchesWhatItsCallerMayTouch(t *testing.T) {
 	c := caller("operator team:" + web)
 	e.status("stopping", e.Call(c, "POST /actions/bulk", fmt.Sprintf(`{"type":"stop","groupID":%q}`, group)), http.StatusOK)
 	e.status("a stranger", e.Call(owner(), "POST /resource-groups/"+group+"/resources/"+e.ids("d-0")[0]), http.StatusOK)
-	page, err := e.Table.Query(e.In(org), table.Query{PK: execution.BulkPK(org), Limit: 1})
-	e.Must(err)
-	b, err := table.Decode[execution.Bulk](page.Items[0])
-	e.Must(err)
-	members, err := execution.Targets(e.In(org), e.store, org, b)
-	e.Must(err)
+	page := apitest.Value(e.Table.Query(e.In(org), table.Query{PK: execution.BulkPK(org), Limit: 1}))(e)
+	b := apitest.Value(table.Decode[execution.Bulk](page.Items[0]))(e)
+	members := apitest.Value(execution.Targets(e.In(org), e.store, org, b))(e)
 	var touched []string
 	for _, m := range members {
 		touched = append(touched, m.UID)

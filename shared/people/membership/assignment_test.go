@@ -93,8 +93,7 @@ func TestAnAssignmentIsReadByItsID(t *testing.T) {
 func TestTheFoundersGrantIsAnAssignment(t *testing.T) {
 	s := newFixture(t)
 	u := s.User("ida")
-	writes, err := membership.Founding(s.Context(), "org_2", u, s.Clock.Now())
-	s.Must(err)
+	writes := apitest.Value(membership.Founding(s.Context(), "org_2", u, s.Clock.Now()))(s)
 	ctx := table.Within(s.Context(), identity.UserPrefix+u.ID, table.TenantPK("org_2"))
 	s.Must(s.Table.Transact(ctx, writes...))
 	_, m, err := s.People.Member(ctx, "org_2", u.ID)

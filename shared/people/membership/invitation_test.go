@@ -16,8 +16,7 @@ import (
 // invited makes an invitation of name with the role by the member by.
 func (s *fixture) invited(name, role, by string) membership.Invitation {
 	s.Helper()
-	inv, err := s.People.Invite(s.Context(), org, membership.Invitation{}, membership.Invitation{Email: name + "@example.com", Role: role, Inviter: "usr_" + by})
-	s.Must(err)
+	inv := apitest.Value(s.People.Invite(s.Context(), org, membership.Invitation{}, membership.Invitation{Email: name + "@example.com", Role: role, Inviter: "usr_" + by}))(s)
 	return inv
 }
 
@@ -226,8 +225,7 @@ func TestWhatChangesWhileAnInvitationIsAccepted(t *testing.T) {
 			s.Must(s.People.Regrant(s.Context(), org, s.Member(org, "bob"), apitest.Roles(identity.Viewer)))
 		}, false},
 		"it is withdrawn": {func(s *fixture) {
-			inv, err := s.People.Invitation(s.Context(), org, "eve@example.com")
-			s.Must(err)
+			inv := apitest.Value(s.People.Invitation(s.Context(), org, "eve@example.com"))(s)
 			s.Must(s.People.Withdraw(s.Context(), org, inv))
 		}, false},
 		"the role becomes more": {func(s *fixture) {
@@ -282,16 +280,14 @@ func TestAnInvitationIsReplacedOnlyAsItWasRead(t *testing.T) {
 	next := first
 	next.Role = identity.Viewer
 	s.Clock.Advance(time.Hour)
-	second, err := s.People.Invite(s.Context(), org, first, next)
-	s.Must(err)
+	second := apitest.Value(s.People.Invite(s.Context(), org, first, next))(s)
 	if !second.Expires.Equal(s.Clock.Now().Add(membership.InvitationTTL)) {
 		t.Errorf("expires %s", second.Expires)
 	}
 	s.want(fault.Conflict, s.People.Withdraw(s.Context(), org, first))
 	second.Name = "Eve"
 	s.Clock.Advance(time.Hour)
-	third, err := s.People.Amend(s.Context(), org, second, second)
-	s.Must(err)
+	third := apitest.Value(s.People.Amend(s.Context(), org, second, second))(s)
 	if !third.Expires.Equal(second.Expires) {
 		t.Error("an amendment made it last longer")
 	}

@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func TestSeveralAreReadAsOneWouldBe(t *testing.T) {
@@ -41,10 +42,8 @@ func TestSeveralAreReadAsOneWouldBe(t *testing.T) {
 	_, err = s.People.Have(s.Context(), org, []string{"bob"})
 	s.want(fault.NotFound, err)
 
-	members, err := s.People.Several(s.Context(), org, []string{ada.User, "usr_eve", "usr_nobody"})
-	s.Must(err)
-	names, err := s.People.Names(s.Context(), []string{ada.User, "usr_eve", "usr_nobody"})
-	s.Must(err)
+	members := apitest.Value(s.People.Several(s.Context(), org, []string{ada.User, "usr_eve", "usr_nobody"}))(s)
+	names := apitest.Value(s.People.Names(s.Context(), []string{ada.User, "usr_eve", "usr_nobody"}))(s)
 	if len(members) != 1 || members[ada.User].Email != ada.Email || len(names) != 2 || names["usr_eve"] != "EVE" {
 		t.Errorf("members %v, names %v", members, names)
 	}

@@ -200,10 +200,7 @@ func proved(t *testing.T, parts []string) audit.Walk {
 	t.Helper()
 	var w audit.Walk
 	for _, part := range parts {
-		r, err := audit.NewReader(strings.NewReader(part))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := apitest.Value(audit.NewReader(strings.NewReader(part)))(t)
 		for row, err := r.Next(); row != nil; row, err = r.Next() {
 			if b := w.Step(row); b != nil || err != nil {
 				t.Fatalf("line %d: %+v %v", r.Line(), b, err)

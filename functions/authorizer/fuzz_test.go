@@ -73,9 +73,6 @@ func fixedKey(f *testing.F) identity.Keyring {
 	if err = os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
 		f.Fatal(err)
 	}
-	keys, err := identity.OpenKeyFile(path, clock.System{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	keys := apitest.Value(identity.OpenKeyFile(path, clock.System{}))(f)
 	return keys
 }

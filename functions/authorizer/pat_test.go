@@ -21,9 +21,7 @@ type tokenFixture struct {
 func newTokenFixture(t *testing.T) *tokenFixture {
 	t.Helper()
 	k := &tokenFixture{Fixture: apitest.New(t), secret: identity.NewPAT()}
-	var err error
-	k.hash, err = identity.ParsePAT(k.secret)
-	k.Must(err)
+	k.hash = apitest.Value(identity.ParsePAT(k.secret))(k)
 	k.f = Handler(k.Platform)
 	k.Put(identity.UserKey(user), identity.User{ID: user, Email: "ada@example.com", Epoch: 2})
 	k.join(org, identity.Operator)

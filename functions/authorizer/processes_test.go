@@ -33,10 +33,7 @@ type child struct {
 func (c child) platform(t *testing.T) *platform.Platform {
 	t.Helper()
 	clk := clock.NewManual(c.Now)
-	keys, err := identity.OpenKeyFile(c.Keys, clk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := apitest.Value(identity.OpenKeyFile(c.Keys, clk))(t)
 	return &platform.Platform{
 		Table: table.Fenced(table.Dynamo(c.Remote)), Clock: clk, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Tokens: identity.NewJWTs(keys, "https://lamplighter.test", clk),
@@ -55,10 +52,7 @@ func TestTwelveProcessesShareAMinute(t *testing.T) {
 		Keys:   filepath.Join(t.TempDir(), "signing.pem"), Now: time.Now().UTC(),
 	}
 	c.Header = enter(apitest.On(t, c.platform(t)), org)
-	told, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	told := apitest.Value(json.Marshal(c))(t)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	allowed, denied := 0, 0

@@ -89,9 +89,7 @@ func (s *fixture) open() {
 // settings stores the account with these credentials.
 func (s *fixture) settings(settings map[string]string) {
 	s.Helper()
-	var err error
-	s.account.Sealed, err = inventory.SealCredentials(s.ctx, s.Sealer, inventory.SecretPlace(org, s.account.ID), settings)
-	s.Must(err)
+	s.account.Sealed = apitest.Value(inventory.SealCredentials(s.ctx, s.Sealer, inventory.SecretPlace(org, s.account.ID), settings))(s)
 	s.Put(inventory.AccountKey(org, s.account.ID), s.account)
 }
 

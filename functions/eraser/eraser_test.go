@@ -322,10 +322,7 @@ func TestARunThatIsOutOfTimeGoesOnLater(t *testing.T) {
 
 // Each partition that docs/data-model.md names is erased.
 func TestThePagesOnTheDataModelAndTheEraserAgree(t *testing.T) {
-	page, err := os.ReadFile("../../docs/data-model.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := apitest.Value(os.ReadFile("../../docs/data-model.md"))(t)
 	_, own, _ := strings.Cut(string(page), "## Partitions of an organization")
 	own, system, _ := strings.Cut(own, "## Partitions of the system")
 	erased := map[string]bool{"META": true}

@@ -60,10 +60,7 @@ func (w *fixture) flat(size int) inventory.Group {
 // newFixtureOnDisk is one on the machine's clock and a store that syncs.
 func newFixtureOnDisk(b *testing.B, credentials map[string]string) *fixture {
 	b.Helper()
-	s, err := table.Open(filepath.Join(b.TempDir(), "store.db"), table.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := apitest.Value(table.Open(filepath.Join(b.TempDir(), "store.db"), table.Options{}))(b)
 	b.Cleanup(func() { _ = s.Close() })
 	return newFixtureOn(b, onDisk(b, s, b.TempDir()), credentials)
 }

@@ -69,10 +69,7 @@ func openFixture(t testing.TB, p *platform.Platform) *fixture {
 func onDisk(t testing.TB, s table.Store, dir string) *platform.Platform {
 	t.Helper()
 	p := apitest.PlatformAt(t, clock.System{})
-	kek, err := seal.OpenKeyFile(filepath.Join(dir, "kek"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kek := apitest.Value(seal.OpenKeyFile(filepath.Join(dir, "kek")))(t)
 	p.Table, p.Sealer = table.Fenced(s), seal.NewEnvelope(kek)
 	return p
 }
@@ -84,9 +81,7 @@ func (w *fixture) connect(credentials map[string]string) {
 		PermissionLevel: "read_write", Status: "connected", CreatedAt: noon,
 	}
 	w.seal(credentials)
-	var err error
-	w.conn, err = w.e.clouds().Connect(w.ctx, org, w.account)
-	w.Must(err)
+	w.conn = apitest.Value(w.e.clouds().Connect(w.ctx, org, w.account))(w)
 }
 
 // seal stores the account with the credentials.

@@ -39,9 +39,7 @@ func TestKilledFiftyTimesABulkActionLosesNothing(t *testing.T) {
 	var places []inventory.Place
 	inProcess(t, dir, func(w *fixture) {
 		g = w.flat(bulkSize)
-		var err error
-		places, err = w.e.inventory.Places(w.ctx, org, g.ID)
-		w.Must(err)
+		places = apitest.Value(w.e.inventory.Places(w.ctx, org, g.ID))(w)
 	})
 	killed := 0
 	for verb := cloud.Stop; killed < kills; verb = opposite(verb) {
@@ -114,10 +112,7 @@ func live(t *testing.T, dir, bulkID string) {
 // inProcess opens the store in dir, with the account in it, which the first time is made.
 func inProcess(t *testing.T, dir string, do func(w *fixture)) {
 	t.Helper()
-	s, err := table.Open(filepath.Join(dir, "store.db"), table.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := apitest.Value(table.Open(filepath.Join(dir, "store.db"), table.Options{}))(t)
 	w := openFixture(t, onDisk(t, s, dir))
 	w.reopen()
 	do(w)
@@ -135,8 +130,6 @@ func (w *fixture) reopen() {
 		w.discover()
 		return
 	}
-	var err error
 	w.account = stored[0]
-	w.conn, err = w.e.clouds().Connect(w.ctx, org, w.account)
-	w.Must(err)
+	w.conn = apitest.Value(w.e.clouds().Connect(w.ctx, org, w.account))(w)
 }

@@ -31,10 +31,7 @@ func at(t *testing.T, c platform.Client, clk clock.Clock) oauthlogin.Provider {
 
 func named(t *testing.T, p *platform.Platform, name string) oauthlogin.Provider {
 	t.Helper()
-	provider, err := oauthlogin.Of(p).Named(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	provider := apitest.Value(oauthlogin.Of(p).Named(name))(t)
 	return provider
 }
 
@@ -45,10 +42,7 @@ func attempt() oauthlogin.Attempt {
 // visit sends a person to the provider, and gives what came back.
 func visit(t *testing.T, p oauthlogin.Provider, from idp, a oauthlogin.Attempt, person string) oauthlogin.Reply {
 	t.Helper()
-	address, err := p.URL(t.Context(), a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := apitest.Value(p.URL(t.Context(), a))(t)
 	back := from.Visit(t, address, person)
 	if back.Get("state") != a.State || back.Get("code") == "" {
 		t.Fatalf("back with %v", back)

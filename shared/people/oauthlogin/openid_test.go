@@ -90,10 +90,7 @@ func TestForgedIDTokensAreRefused(t *testing.T) {
 	right := g.twin.Sign(t, claims)
 	parts := strings.Split(right, ".")
 	head := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
-	own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := apitest.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	kid := keyID(t, right)
 	for name, token := range map[string]string{
 		"by no algorithm":            head(`{"alg":"none"}`) + "." + parts[1] + ".",
@@ -122,10 +119,7 @@ func TestForgedIDTokensAreRefused(t *testing.T) {
 
 func keyID(t *testing.T, token string) string {
 	t.Helper()
-	jws, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.ES256})
-	if err != nil {
-		t.Fatal(err)
-	}
+	jws := apitest.Value(jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.ES256}))(t)
 	return jws.Signatures[0].Header.KeyID
 }
 
@@ -183,10 +177,7 @@ func TestWhatTheTokenEndpointSaysIsCheckedToo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newFixture(t)
-			p, err := g.providers.Named(oauthlogin.Google)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := apitest.Value(g.providers.Named(oauthlogin.Google))(t)
 			g.twin.Edit(edit)
 			a := attempt()
 			refusedBy(t, p, a, visit(t, p, g.twin, a, "alice"))
@@ -228,10 +219,7 @@ func TestKeysOfAProvider(t *testing.T) {
 	})
 	t.Run("are read once in 30 seconds for keys that do not exist", func(t *testing.T) {
 		g := newFixture(t)
-		own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
+		own := apitest.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 		forged := func() {
 			key := jose.JSONWebKey{Key: own, KeyID: rand.Text()}
 			token := oauthlogintest.SignWith(t, jose.SigningKey{Algorithm: jose.ES256, Key: key}, g.twin.Claims("alice"))
@@ -295,10 +283,7 @@ func TestAProviderThatFails(t *testing.T) {
 	})
 	t.Run("at the token endpoint is asked once: the code may be gone", func(t *testing.T) {
 		g := newFixture(t)
-		p, err := g.providers.Named(oauthlogin.Google)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := apitest.Value(g.providers.Named(oauthlogin.Google))(t)
 		a := attempt()
 		r := visit(t, p, g.twin, a, "alice")
 		g.twin.Break("/token", 1)
@@ -353,19 +338,10 @@ func TestADiscoveryThatIsNoGood(t *testing.T) {
 
 func TestWhereTheBrowserIsSent(t *testing.T) {
 	g := newFixture(t)
-	p, err := g.providers.Named(oauthlogin.Google)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := apitest.Value(g.providers.Named(oauthlogin.Google))(t)
 	a := attempt()
-	address, err := p.URL(t.Context(), a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := apitest.Value(p.URL(t.Context(), a))(t)
+	u := apitest.Value(url.Parse(address))(t)
 	q := u.Query()
 	if q.Get("redirect_uri") != "https://lamplighter.test/auth/google/callback" || q.Get("scope") != "openid email profile" ||
 		q.Get("state") != a.State || q.Get("nonce") != a.Nonce || strings.Contains(address, a.Verifier) || strings.Contains(address, url.QueryEscape(oauthlogintest.Secret)) {

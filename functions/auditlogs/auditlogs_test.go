@@ -50,8 +50,7 @@ func (a *fixture) write(org string, rows ...audit.Row) {
 		if r.IP == "" {
 			r.IP = "192.0.2.1"
 		}
-		_, err := audit.Of(a.Platform).Append(a.Context(), org, r)
-		a.Must(err)
+		apitest.Value(audit.Of(a.Platform).Append(a.Context(), org, r))(a)
 		a.Clock.Advance(time.Minute)
 	}
 }

@@ -272,9 +272,7 @@ func TestResettingThePassword(t *testing.T) {
 		const eve = "eve@example.com"
 		h := newFixture(t)
 		h.register()
-		if _, err := Provision(t.Context(), h.Platform, eve, password, "Eve"); err != nil {
-			t.Fatal(err)
-		}
+		apitest.Value(Provision(t.Context(), h.Platform, eve, password, "Eve"))(t)
 		byCode := map[string]any{"email": eve, "otp": h.forgotten(), "password": fresh}
 		h.want(401, "PATCH", "/auth/password/reset", byCode)
 		byTicket := ticketOf(h)

@@ -235,9 +235,7 @@ func TestAChangedRoleActsAtOnce(t *testing.T) {
 	fx := apitest.New(t)
 	header := enter(fx, org)
 	f := Handler(fx.Platform)
-	if _, err := ask(f, header); err != nil {
-		t.Fatal(err)
-	}
+	apitest.Value(ask(f, header))(t)
 	fx.Change(identity.MemberKey(org, user), table.Set("grants", []identity.Grant{{Role: identity.Viewer, Scope: identity.OrgScope}}))
 	got := apitest.Value(ask(f, header))(fx)
 	if c, err := identity.Decode(got.Context); err != nil || identity.Allows(c, "actions:execute") || !identity.Allows(c, "actions:read") {
@@ -279,9 +277,7 @@ func TestAnAuthorizationIsTwoRoundTrips(t *testing.T) {
 	f := Handler(fx.Platform)
 	for _, state := range []string{"cold", "warm"} {
 		ctx, m := table.WithMeter(context.Background())
-		if _, err := f(ctx, request(header)); err != nil {
-			t.Fatal(err)
-		}
+		apitest.Value(f(ctx, request(header)))(t)
 		if u := m.Usage(); u.RoundTrips != 2 {
 			t.Errorf("%s: %+v", state, u)
 		}

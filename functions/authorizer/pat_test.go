@@ -341,9 +341,7 @@ func TestTheLastUseIsNotWorthARequest(t *testing.T) {
 	a := &authorizer{Platform: k.Platform}
 	note := a.use(k.hash, identity.PAT{ID: "pat_1"})
 	key := identity.PATKey(k.hash)
-	if _, err := whole.Write(table.Within(t.Context(), key.PK), table.Delete(key)); err != nil {
-		t.Fatal(err)
-	}
+	apitest.Value(whole.Write(table.Within(t.Context(), key.PK), table.Delete(key)))(t)
 	note(t.Context())
 	if found, err := whole.BatchGet(table.Within(t.Context(), key.PK), key); err != nil || len(found) != 0 {
 		t.Errorf("a revoked token is back: %v, %v", found, err)

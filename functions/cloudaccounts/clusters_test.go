@@ -286,9 +286,7 @@ func TestTooManyRegistrationsAreRefused(t *testing.T) {
 	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "1"}})
 	count := func(n int) {
 		k := inventory.AccountKey(alice.Org, a.ID)
-		if _, err := s.Table.Write(table.WithTenant(t.Context(), alice.Org), table.Update(k, []table.Change{table.Set("clusters", n)})); err != nil {
-			t.Fatal(err)
-		}
+		apitest.Value(s.Table.Write(table.WithTenant(t.Context(), alice.Org), table.Update(k, []table.Change{table.Set("clusters", n)})))(t)
 	}
 	count(inventory.MaxClusters)
 	s.call(alice, "PUT", access(a.ID, "us-east-1", "main"), byIAM).Want(400, "90 registered clusters")

@@ -185,8 +185,7 @@ func TestAnAccountThatIsDeletedMeanwhileLeavesNothing(t *testing.T) {
 	s := newFixture(t, settings{"size": "300"})
 	s.pass(discovery.Succeeded)
 	j := s.start()
-	_, err := s.Table.Write(s.ctx, table.Delete(inventory.AccountKey(org, s.account.ID)))
-	s.Must(err)
+	s.Write(table.Delete(inventory.AccountKey(org, s.account.ID)))
 	s.end(j)
 	if s.live() != 0 {
 		t.Errorf("%d resources are left", s.live())
@@ -235,10 +234,7 @@ func TestManyStartsAtOnceBeginOnePass(t *testing.T) {
 func TestALostPassIsTakenOverAfterItsDeadline(t *testing.T) {
 	s := newFixture(t, settings{"size": "20"})
 	lost := discovery.Input{Org: org, AccountID: s.account.ID, JobID: "job_lost"}
-	it, err := table.Row(discovery.JobKey(org, lost.JobID), discovery.Job{ID: lost.JobID, AccountID: s.account.ID, Status: discovery.Running, StartedAt: s.clk.Now()})
-	s.Must(err)
-	_, err = s.Table.Write(s.ctx, table.Put(it))
-	s.Must(err)
+	s.Put(discovery.JobKey(org, lost.JobID), discovery.Job{ID: lost.JobID, AccountID: s.account.ID, Status: discovery.Running, StartedAt: s.clk.Now()})
 	s.account.JobID = lost.JobID
 	s.settings(settings{"size": "20"})
 	if j := s.start(); j.ID != lost.JobID {

@@ -92,10 +92,8 @@ func (s *fixture) fill(org string, n int) {
 		u := identity.User{ID: "usr_" + name, Email: name + "@example.com", Verified: true}
 		s.row(identity.UserPrefix+u.ID, "PROFILE", u)
 		s.Must(membership.Of(s.Platform).Join(ctx, org, u, apitest.Roles(identity.Owner)))
-		_, err := membership.Of(s.Platform).Invite(ctx, org, membership.Invitation{}, membership.Invitation{Email: "guest-" + u.Email, Role: identity.Viewer, Inviter: u.ID})
-		s.Must(err)
-		_, err = audit.Of(s.Platform).Append(ctx, org, audit.Row{Action: "createTeam", Actor: u.Email})
-		s.Must(err)
+		apitest.Value(membership.Of(s.Platform).Invite(ctx, org, membership.Invitation{}, membership.Invitation{Email: "guest-" + u.Email, Role: identity.Viewer, Inviter: u.ID}))(s)
+		apitest.Value(audit.Of(s.Platform).Append(ctx, org, audit.Row{Action: "createTeam", Actor: u.Email}))(s)
 		domains = append(domains, map[string]string{"name": name + ".example.com"})
 		s.row(domainPrefix+name+".example.com", "D", map[string]string{"org": org})
 		s.row(within+"CA", "ca_"+name, struct{}{})
@@ -119,8 +117,7 @@ func (s *fixture) fill(org string, n int) {
 	s.row(within+"SSO", "SETUP", map[string]any{"domains": domains})
 	work, err := workqueue.Add(workqueue.Work{ID: "job_" + org, Org: org, Machine: "discovery", At: s.Clock.Now()}, map[string]string{"org": org})
 	s.Must(err)
-	_, err = s.Table.Write(ctx, work)
-	s.Must(err)
+	s.Write(work)
 	s.Must(s.Workflow.Start(ctx, "discovery", "job_"+org, json.RawMessage(`{"org":"`+org+`"}`)))
 }
 

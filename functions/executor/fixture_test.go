@@ -109,8 +109,7 @@ func (w *fixture) list(kind, region string) {
 	for page := ""; ; {
 		got, err := w.conn.List(w.ctx, kind, region, page)
 		w.Must(err)
-		_, err = w.e.inventory.Upsert(w.ctx, org, inventory.Batch{Scan: scan, At: noon.Add(-time.Minute), Resources: got.Resources})
-		w.Must(err)
+		apitest.Value(w.e.inventory.Upsert(w.ctx, org, inventory.Batch{Scan: scan, At: noon.Add(-time.Minute), Resources: got.Resources}))(w)
 		uids := make([]string, len(got.Resources))
 		for i, r := range got.Resources {
 			uids[i] = r.UID

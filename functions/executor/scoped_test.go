@@ -24,8 +24,7 @@ func TestABulkActionActsOnNothingOutsideItsScopes(t *testing.T) {
 	b := w.bulk(in.BulkID)
 	b.Plan.Scopes = &identity.Scopes{Teams: []string{team.ID}}
 	w.Change(execution.BulkKey(org, b.ID), table.Set("plan", b.Plan))
-	_, err = w.e.inventory.UpdateTeam(w.ctx, org, team, inventory.Ownership{Team: team, Resources: owned[:2]})
-	w.Must(err)
+	apitest.Value(w.e.inventory.UpdateTeam(w.ctx, org, team, inventory.Ownership{Team: team, Resources: owned[:2]}))(w)
 	b = w.driveBulk(in)
 	if failed := w.audit(b, places[:2]); failed != 0 {
 		t.Errorf("%d failed: %+v", failed, b)

@@ -215,8 +215,7 @@ func TestAUserOfAnotherOrganizationIsNobody(t *testing.T) {
 	s := newFixture(t)
 	s.Organization("org_2", "Looms")
 	s.Join("org_2", "eve", identity.Owner)
-	_, err := s.People.Invite(s.Context(), "org_2", membership.Invitation{}, membership.Invitation{Email: apitest.Email("joe"), Role: "viewer", Inviter: "usr_eve"})
-	s.Must(err)
+	apitest.Value(s.People.Invite(s.Context(), "org_2", membership.Invitation{}, membership.Invitation{Email: apitest.Email("joe"), Role: "viewer", Inviter: "usr_eve"}))(s)
 	want := s.as("ada", "GET /users/{}", apitest.Email("xxx"), "")
 	for _, name := range []string{"eve", "joe"} {
 		got := s.as("ada", "GET /users/{}", apitest.Email(name), "")
@@ -250,8 +249,7 @@ func TestPagesOfUsers(t *testing.T) {
 		s.Join(here, fmt.Sprintf("m%02d", i), identity.Viewer)
 	}
 	for i := range 12 {
-		_, err := s.People.Invite(s.Context(), here, membership.Invitation{}, membership.Invitation{Email: apitest.Email(fmt.Sprintf("i%02d", i)), Role: "viewer", Inviter: "usr_ada"})
-		s.Must(err)
+		apitest.Value(s.People.Invite(s.Context(), here, membership.Invitation{}, membership.Invitation{Email: apitest.Email(fmt.Sprintf("i%02d", i)), Role: "viewer", Inviter: "usr_ada"}))(s)
 	}
 	var seen []string
 	for page := 1; page <= 5; page++ {

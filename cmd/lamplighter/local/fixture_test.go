@@ -70,8 +70,7 @@ func (e *fixture) group(name string, selector *inventory.Selector, uids ...strin
 		places = append(places, inventory.Place{ResourceID: one, Tier: 1 + i%2, Order: 1 + i})
 	}
 	g := inventory.Group{ID: id.New("grp", e.Clock.Now()), Name: name, Selector: selector, FailurePolicy: inventory.ContinueOnFailure}
-	_, err := e.store.CreateGroup(e.In(org), org, g, places)
-	e.Must(err)
+	apitest.Value(e.store.CreateGroup(e.In(org), org, g, places))(e)
 	e.groups = append(e.groups, g.ID)
 	return g.ID
 }
@@ -148,8 +147,7 @@ func (e *fixture) random(r *rand.Rand) {
 		e.bulk(e.groups[r.IntN(len(e.groups))], some(r, uids)[:1+r.IntN(2)]...)
 	}
 	e.end(uids[:2]...)
-	_, err := e.store.Forget(e.In(org), org, "ca_2")
-	e.Must(err)
+	apitest.Value(e.store.Forget(e.In(org), org, "ca_2"))(e)
 }
 
 // end terminates resources.

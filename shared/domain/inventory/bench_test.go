@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // many is how many resources the benchmarks have.
@@ -35,13 +36,9 @@ func (s *fixture) discover(tb testing.TB, n int) {
 	tb.Helper()
 	sc := s.scan("job_1")
 	for from := 0; from < n; from += MaxBatch {
-		if _, err := s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: s.Clock.Now(), Resources: instances(from, min(n, from+MaxBatch))}); err != nil {
-			tb.Fatal(err)
-		}
+		apitest.Value(s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: s.Clock.Now(), Resources: instances(from, min(n, from+MaxBatch))}))(tb)
 	}
-	if _, err := s.store.Finish(s.ctx, testOrg, sc); err != nil {
-		tb.Fatal(err)
-	}
+	apitest.Value(s.store.Finish(s.ctx, testOrg, sc))(tb)
 }
 
 func benchmarkFind(b *testing.B, l List, want int) {
@@ -53,9 +50,7 @@ func benchmarkFind(b *testing.B, l List, want int) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := s.store.Find(s.ctx, testOrg, l); err != nil {
-			b.Fatal(err)
-		}
+		apitest.Value(s.store.Find(s.ctx, testOrg, l))(b)
 	}
 }
 

@@ -55,8 +55,7 @@ func TestSightIsTheListWithoutTheRest(t *testing.T) {
 			}
 		}
 		s.group("static", pickSome(r, all)...)
-		_, err := s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_2", Name: "dynamic", Selector: &Selector{Tags: map[string]string{"env": "dev"}}}, nil)
-		s.Must(err)
+		apitest.Value(s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_2", Name: "dynamic", Selector: &Selector{Tags: map[string]string{"env": "dev"}}}, nil))(s)
 		for range 6 {
 			s.compareSight(r, all, owns)
 		}

@@ -95,8 +95,7 @@ func TestTeamsAreNotMixedUpWithGroupsOrEachOther(t *testing.T) {
 	s.refused("a rename to the name of another", err, fault.Conflict)
 	renamed := one
 	renamed.Name = "Other"
-	_, err = s.store.UpdateTeam(s.ctx, testOrg, one, Ownership{Team: renamed})
-	s.Must(err)
+	apitest.Value(s.store.UpdateTeam(s.ctx, testOrg, one, Ownership{Team: renamed}))(s)
 	_, err = s.store.UpdateTeam(s.ctx, testOrg, one, Ownership{Team: one})
 	s.refused("an update of what was read before another", err, fault.Conflict)
 	s.refused("a deletion of what was read before another", s.store.DeleteTeam(s.ctx, testOrg, one), fault.Conflict)
@@ -130,8 +129,7 @@ func TestWhatLeavesTheInventoryLeavesItsTeams(t *testing.T) {
 	got, err := s.store.ByUIDs(s.ctx, testOrg, []string{instance(0).UID}, sight)
 	s.Must(err)
 	equal(t, "in sight after it was discovered again, as another", len(got), 0)
-	_, err = s.store.Forget(s.ctx, testOrg, testCA)
-	s.Must(err)
+	apitest.Value(s.store.Forget(s.ctx, testOrg, testCA))(s)
 	equal(t, "owned after the account was forgotten", apitest.Value(s.store.Owned(s.ctx, testOrg, "team_1"))(s), []string{})
 	reach, err := s.store.Reach(s.ctx, testOrg, sight.Resources)
 	s.Must(err)

@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func (s *fixture) record(uid string) Resource {
@@ -52,18 +53,15 @@ func TestUpsertKeepsActionsAndNewerStates(t *testing.T) {
 	at := s.Clock.Now()
 	s.Clock.Advance(time.Minute)
 	uid := instance(0).UID
-	_, err := s.Table.Write(s.ctx, Claim(testOrg, uid, "act_1", cloud.Stop))
-	s.Must(err)
+	s.Write(Claim(testOrg, uid, "act_1", cloud.Stop))
 	w, err := Delta(testOrg, s.Clock.Now(), []Seen{{uid, cloud.Stopped, s.Clock.Now()}})
 	s.Must(err)
 	s.Must(s.Table.Transact(s.ctx, Settle(testOrg, "act_1", Seen{uid, cloud.Stopped, s.Clock.Now()}), w))
-	_, err = s.Table.Write(s.ctx, Claim(testOrg, uid, "act_2", cloud.Start))
-	s.Must(err)
+	s.Write(Claim(testOrg, uid, "act_2", cloud.Start))
 
 	renamed := instance(0)
 	renamed.Name = "renamed"
-	_, err = s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: at, Resources: []cloud.Resource{renamed}})
-	s.Must(err)
+	apitest.Value(s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: at, Resources: []cloud.Resource{renamed}}))(s)
 	rec := s.record(uid)
 	equal(t, "name", rec.Name, "renamed")
 	equal(t, "status", rec.Status, cloud.Stopped)
@@ -81,8 +79,7 @@ func TestUpsertMendsAnIndexThatDoesNotKnowTheRecord(t *testing.T) {
 	page, err := s.Table.Query(s.ctx, table.Query{PK: indexPK(testOrg), Prefix: deltaPrefix, Limit: 100})
 	s.Must(err)
 	for _, it := range page.Items { // as if the process had died between the records and the index
-		_, err = s.Table.Write(s.ctx, table.Delete(it.Key))
-		s.Must(err)
+		s.Write(table.Delete(it.Key))
 	}
 	s.store = New(s.Table, s.Clock)
 	equal(t, "nothing listed", len(s.find(List{})), 0)

@@ -18,8 +18,7 @@ func invitedEve(t *testing.T) (*platform.Platform, identity.User) {
 	t.Helper()
 	f := apitest.New(t)
 	ada, eve := f.Join(org, "ada", identity.Owner), f.User("eve")
-	_, err := f.People.Invite(t.Context(), org, membership.Invitation{}, membership.Invitation{Email: eve.Email, Role: identity.Viewer, Inviter: ada.User})
-	f.Must(err)
+	apitest.Value(f.People.Invite(t.Context(), org, membership.Invitation{}, membership.Invitation{Email: eve.Email, Role: identity.Viewer, Inviter: ada.User}))(f)
 	return f.Platform, eve
 }
 

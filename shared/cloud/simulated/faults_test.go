@@ -41,7 +41,7 @@ func TestThrottlingOutlastsTheRetriesOfACall(t *testing.T) {
 }
 
 func TestAPartialFailureLeavesTheOthersActedOn(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	c := s.open(t, many("partialFailure", "0.3"))
 	uids := in(c, ec2, east1).free(t)[:500]
 	errs := in(c, ec2, east1).act(t, cloud.Stop, uids...)
@@ -65,7 +65,7 @@ func TestAPartialFailureLeavesTheOthersActedOn(t *testing.T) {
 }
 
 func TestALostReplyHasTakenEffect(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	c := s.open(t, many("lostReply", "1"))
 	uid := in(c, ec2, east1).free(t)[0]
 	wantClass(t, in(c, ec2, east1).act(t, cloud.Stop, uid)[0], cloud.Transient)
@@ -75,7 +75,7 @@ func TestALostReplyHasTakenEffect(t *testing.T) {
 }
 
 func TestAListLagsBehindARead(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	c := s.open(t, many("eventualConsistency", "30"))
 	uid := in(c, ec2, east1).free(t)[0]
 	in(c, ec2, east1).act(t, cloud.Stop, uid)
@@ -114,7 +114,7 @@ func TestWhatIsDeniedFailsAndNothingElse(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := newStage(t).open(t, map[string]string{"denied": tt.denied, "stopped": "0"})
+			c := newFixture(t).open(t, map[string]string{"denied": tt.denied, "stopped": "0"})
 			at, want := in(c, tt.kind, tt.region), cloud.Unclassified
 			if tt.refused {
 				want = cloud.Denied
@@ -130,7 +130,7 @@ func TestWhatIsDeniedFailsAndNothingElse(t *testing.T) {
 }
 
 func TestPermissionsTellWhatIsDenied(t *testing.T) {
-	got, err := newStage(t).open(t, map[string]string{"denied": "rds:StopDBInstance"}).Permissions(t.Context())
+	got, err := newFixture(t).open(t, map[string]string{"denied": "rds:StopDBInstance"}).Permissions(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,12 +142,12 @@ func TestPermissionsTellWhatIsDenied(t *testing.T) {
 }
 
 func TestRefusedCredentialsOpenNothing(t *testing.T) {
-	_, err := newStage(t).open(t, many("refuse", "true")).Identify(t.Context())
+	_, err := newFixture(t).open(t, many("refuse", "true")).Identify(t.Context())
 	wantClass(t, err, cloud.Refused)
 }
 
 func TestAStartThatFallsBackEndsStoppedWithAReason(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	c := s.open(t, many("fallBack", "1"))
 	uid := in(c, ec2, east1).free(t)[0]
 	for _, v := range []cloud.Verb{cloud.Stop, cloud.Start} {
@@ -165,7 +165,7 @@ func TestAStartThatFallsBackEndsStoppedWithAReason(t *testing.T) {
 }
 
 func TestWhatVanishedIsGoneEverywhere(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	before := in(s.open(t, many("size", "1000")), ec2, east1).free(t)
 	c := s.open(t, many("vanish", "0.5"))
 	left := map[string]bool{}
@@ -205,7 +205,7 @@ func TestACallTakesItsTimeAndOneTooSlowTimesOut(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newStage(t)
+			s := newFixture(t)
 			c := s.open(t, tt.settings)
 			done := make(chan error)
 			go func() { _, err := c.Identify(t.Context()); done <- err }()
@@ -228,7 +228,7 @@ func TestACallTakesItsTimeAndOneTooSlowTimesOut(t *testing.T) {
 
 func TestFaultsRepeatThemselves(t *testing.T) {
 	run := func() string {
-		s := newStage(t)
+		s := newFixture(t)
 		c := s.open(t, many("lostReply", "0.5"))
 		var out []error
 		for _, uid := range in(c, ec2, east1).free(t)[:40] {

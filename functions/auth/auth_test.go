@@ -29,7 +29,10 @@ type fixture struct {
 	s *service
 }
 
-func newFixture(t testing.TB) *fixture { return mount(apitest.New(t)) }
+func newFixture(t testing.TB) *fixture {
+	t.Helper()
+	return mount(apitest.New(t))
+}
 
 // mount puts the group in front of f's platform.
 func mount(f *apitest.Fixture) *fixture {

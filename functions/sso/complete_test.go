@@ -118,7 +118,7 @@ func TestRelayStateIsNotFollowed(t *testing.T) {
 			t.Errorf("RelayState %q could be an address, or be guessed", r.Relay)
 		}
 		form := url.Values{"SAMLResponse": {encoded(w.answer(h, u))}, "RelayState": {relay}, "redirect": {relay}, "returnTo": {relay}}
-		a := h.do(identity.Caller{}, http.MethodPost, acsPath+"?returnTo="+url.QueryEscape(relay), formKind, strings.NewReader(form.Encode()))
+		a := h.do(http.MethodPost, acsPath+"?returnTo="+url.QueryEscape(relay), formKind, strings.NewReader(form.Encode()))
 		a.want(t, http.StatusOK)
 		if relay != "" && strings.Contains(a.Body, relay) {
 			t.Errorf("%q is in the answer %s", relay, a.Body)
@@ -218,8 +218,8 @@ func TestWhatIsNoResponse(t *testing.T) {
 		"too much":            {formKind, "SAMLResponse=" + strings.Repeat("A", maxForm)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h.do(identity.Caller{}, http.MethodPost, acsPath, tt.kind, strings.NewReader(tt.body)).want(t, http.StatusBadRequest)
+			h.do(http.MethodPost, acsPath, tt.kind, strings.NewReader(tt.body)).want(t, http.StatusBadRequest)
 		})
 	}
-	h.do(identity.Caller{}, http.MethodGet, acsPath, "", nil).want(t, http.StatusMethodNotAllowed)
+	h.do(http.MethodGet, acsPath, "", nil).want(t, http.StatusMethodNotAllowed)
 }

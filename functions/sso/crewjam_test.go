@@ -12,7 +12,6 @@ import (
 	"github.com/beevik/etree"
 	"github.com/crewjam/saml"
 
-	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
@@ -48,7 +47,7 @@ func (c crew) metadata() []byte {
 type us struct{ h *fixture }
 
 func (u us) GetServiceProvider(_ *http.Request, id string) (*saml.EntityDescriptor, error) {
-	a := u.h.do(identity.Caller{}, http.MethodGet, metadataPath, "", nil)
+	a := u.h.do(http.MethodGet, metadataPath, "", nil)
 	var e saml.EntityDescriptor
 	if err := xml.Unmarshal([]byte(a.Body), &e); err != nil || e.EntityID != id {
 		u.h.Errorf("metadata of %q, asked for %q: %v", e.EntityID, id, err)

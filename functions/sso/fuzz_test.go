@@ -106,7 +106,7 @@ func (h *fixture) seeds(w *twin) [][]byte {
 // survives sends a form. The first three seeds get in; nobody else does.
 func (h *fixture) survives(body string) {
 	h.Helper()
-	a := h.do(identity.Caller{}, http.MethodPost, acsPath, formKind, strings.NewReader(body))
+	a := h.do(http.MethodPost, acsPath, formKind, strings.NewReader(body))
 	switch {
 	case a.Status >= http.StatusInternalServerError:
 		h.Errorf("status %d: %s", a.Status, a.Body)

@@ -95,5 +95,5 @@ func TestADeploymentThatDoesNotKnowItsAddress(t *testing.T) {
 	h.Settings.BaseURL = ""
 	h.initiate(map[string]any{"email": ada}).want(t, http.StatusBadRequest)
 	o.setAs(identity.Owner, http.StatusBadRequest, map[string]any{})
-	h.do(identity.Caller{}, http.MethodGet, metadataPath, "", nil).want(t, http.StatusBadRequest)
+	h.do(http.MethodGet, metadataPath, "", nil).want(t, http.StatusBadRequest)
 }

@@ -18,7 +18,7 @@ import (
 
 func TestOurMetadataAreWhatAProviderReads(t *testing.T) {
 	h := newFixture(t)
-	a := h.do(identity.Caller{}, http.MethodGet, metadataPath, "", nil)
+	a := h.do(http.MethodGet, metadataPath, "", nil)
 	a.want(t, http.StatusOK)
 	var e saml.EntityDescriptor
 	if err := xml.Unmarshal([]byte(a.Body), &e); err != nil {

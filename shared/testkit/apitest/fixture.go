@@ -52,6 +52,7 @@ func New(tb testing.TB, groups ...func(*platform.Platform) *rest.Group) *Fixture
 
 // On returns a fixture on a platform of the test's own, with another clock or store, without organizations.
 func On(tb testing.TB, p *platform.Platform) *Fixture {
+	tb.Helper()
 	return &Fixture{TB: tb, Platform: p, People: membership.Of(p)}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,8 +43,8 @@ func (t *fakeT) TempDir() string {
 }
 
 func (t *fakeT) end() {
-	for i := len(t.cleanup) - 1; i >= 0; i-- {
-		t.cleanup[i]()
+	for _, f := range slices.Backward(t.cleanup) {
+		f()
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // many is a cloud of running instances in one region, with one more setting.
@@ -130,10 +131,7 @@ func TestWhatIsDeniedFailsAndNothingElse(t *testing.T) {
 }
 
 func TestPermissionsTellWhatIsDenied(t *testing.T) {
-	got, err := newFixture(t).open(t, map[string]string{"denied": "rds:StopDBInstance"}).Permissions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := apitest.Value(newFixture(t).open(t, map[string]string{"denied": "rds:StopDBInstance"}).Permissions(t.Context()))(t)
 	for _, p := range got {
 		if (p.Action == "rds:StopDBInstance") != (p.Status == "denied") {
 			t.Errorf("%+v", p)
@@ -247,10 +245,7 @@ func TestFaultsRepeatThemselves(t *testing.T) {
 func TestAFailureOfTheTableIsTransient(t *testing.T) {
 	clk := clock.NewManual(noon)
 	store := table.Faulty(tabletest.New(t), clk)
-	c, err := New(store, clk).Connect(t.Context(), account(many("seed", "1")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := apitest.Value(New(store, clk).Connect(t.Context(), account(many("seed", "1"))))(t)
 	uid := in(c, ec2, east1).free(t)[0]
 	for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {
 		store.Inject(table.Injection{Harm: harm, Method: table.TransactMethod, Call: 1})
@@ -267,10 +262,7 @@ func TestTheCloudOutlivesItsProcess(t *testing.T) {
 	store, clk := tabletest.New(t), clock.NewManual(noon)
 	settings := map[string]string{"size": "3000", "kinds": "aws-ec2,aws-asg", "regions": "1", "stopped": "0"}
 	open := func() cloud.Conn {
-		c, err := New(store, clk).Connect(t.Context(), account(settings))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := apitest.Value(New(store, clk).Connect(t.Context(), account(settings)))(t)
 		return c
 	}
 	conns := []cloud.Conn{open(), open(), open()}

@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -145,10 +146,7 @@ func TestTheSizeIsExactAndEveryUIDIsThereOnce(t *testing.T) {
 func TestAnAccountThatNamesRegionsHasNoOthers(t *testing.T) {
 	a := account(map[string]string{"regions": "3"})
 	a.Regions = []string{"us-east-2", "sa-east-1"}
-	c, err := newFixture(t).Connect(t.Context(), a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := apitest.Value(newFixture(t).Connect(t.Context(), a))(t)
 	if got, err := c.Regions(t.Context()); err != nil || !slices.Equal(got, []string{"us-east-2"}) {
 		t.Errorf("Regions = %v, %v; want us-east-2 alone", got, err)
 	}
@@ -311,10 +309,7 @@ func FuzzFindNamesOnlyWhatExists(f *testing.F) {
 	f.Add("i-0123456789abcdef0", uint8(0))
 	f.Add("arn:simulated:rds:us-east-1:123456789012:db:orders-prod-00001", uint8(1))
 	f.Add("", uint8(3))
-	s, err := parse(account(map[string]string{"size": "10000"}))
-	if err != nil {
-		f.Fatal(err)
-	}
+	s := apitest.Value(parse(account(map[string]string{"size": "10000"})))(f)
 	f.Fuzz(func(t *testing.T, uid string, kind uint8) {
 		n, ok := s.find(int(kind)%len(kinds), east1, uid)
 		if ok && s.uid(n) != uid {
@@ -325,14 +320,8 @@ func FuzzFindNamesOnlyWhatExists(f *testing.F) {
 
 func BenchmarkRead1000(b *testing.B) {
 	ctx := context.Background()
-	c, err := New(tabletest.New(b), clock.System{}).Connect(ctx, account(map[string]string{"size": "100000", "kinds": ec2, "regions": "1"}))
-	if err != nil {
-		b.Fatal(err)
-	}
-	page, err := c.List(ctx, ec2, east1, "")
-	if err != nil {
-		b.Fatal(err)
-	}
+	c := apitest.Value(New(tabletest.New(b), clock.System{}).Connect(ctx, account(map[string]string{"size": "100000", "kinds": ec2, "regions": "1"})))(b)
+	page := apitest.Value(c.List(ctx, ec2, east1, ""))(b)
 	uids := make([]string, len(page.Resources))
 	for i, r := range page.Resources {
 		uids[i] = r.UID

@@ -14,7 +14,7 @@ import (
 
 // canary is a run in which everything secret is known, and everything that the service lets out is kept.
 type canary struct {
-	*siege
+	*attackedService
 	t       *testing.T
 	token   string            // of the session, as the service issued it
 	secrets map[string]string // by what they are
@@ -25,7 +25,7 @@ type canary struct {
 // answer but the one that issues them, in the log from debug on, and in every file but the mails.
 func TestCanary(t *testing.T) {
 	t.Parallel()
-	c := &canary{siege: besiege(t), t: t, secrets: map[string]string{
+	c := &canary{attackedService: startAttacked(t), t: t, secrets: map[string]string{
 		"the first password": "canary-first-password-81", "a wrong password": "canary-wrong-password-82", "the second password": "canary-second-password-83",
 		"a simulated credential": "canarysimulatedseed84", "its successor": "canarysimulatedseed85", "an AWS secret": "canaryAWSsecretAccessKey86",
 		"an AWS session": "canaryAWSsessionToken87", "a forged bearer": "canarybearer88", "a forged refresh token": "canaryrefresh89",

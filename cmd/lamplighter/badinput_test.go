@@ -14,16 +14,16 @@ import (
 
 // bad is a service with one organization that has something, to be asked badly.
 type bad struct {
-	*siege
+	*attackedService
 	*caller
-	e   estate
+	e   orgValues
 	ops []swept
 }
 
 func badly(t *testing.T) *bad {
 	t.Helper()
-	s := besiege(t)
-	b := &bad{siege: s, caller: s.caller(t, s.Owner("bad@example.com"))}
+	s := startAttacked(t)
+	b := &bad{attackedService: s, caller: s.caller(t, s.Owner("bad@example.com"))}
 	b.e = b.settle(t, "bad-1")
 	w := &sweep{t: t}
 	w.described(functions.Describe(s.Platform).YAML())
@@ -31,7 +31,7 @@ func badly(t *testing.T) *bad {
 	return b
 }
 
-// target is the path of op with the estate's ids in it, but for one of them.
+// target is the path of op with the known ids in it, but for one of them.
 func (b *bad) target(op swept, name, value string) string {
 	path := op.path
 	for _, p := range op.Parameters {

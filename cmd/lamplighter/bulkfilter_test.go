@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/cmd/lamplighter/testenv"
+	"lamplighter.dev/functions"
 )
 
 // TestABulkActionTakesTheFiltersOfTheList compares the filter of POST /actions/bulk with the query of GET /resources.
@@ -20,7 +20,7 @@ func TestABulkActionTakesTheFiltersOfTheList(t *testing.T) {
 			Schemas map[string]struct{ Properties map[string]any }
 		}
 	}
-	if err := json.Unmarshal(local.Describe(testenv.Start(t, testenv.Setup{}).Platform).JSON(), &doc); err != nil {
+	if err := json.Unmarshal(functions.Describe(testenv.Start(t, testenv.Setup{}).Platform).JSON(), &doc); err != nil {
 		t.Fatal(err)
 	}
 	var query, filter []string

@@ -26,16 +26,16 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// siege is a service under attack, with what it lets out: its log from debug on, and every answer.
-type siege struct {
+// attackedService is a service under attack, with what it lets out: its log from debug on, and every answer.
+type attackedService struct {
 	*testenv.Env
 	clock *testenv.Ahead
 	log   spill
 }
 
-func besiege(t *testing.T) *siege {
+func startAttacked(t *testing.T) *attackedService {
 	t.Helper()
-	s := &siege{clock: &testenv.Ahead{}}
+	s := &attackedService{clock: &testenv.Ahead{}}
 	log := slog.New(slog.NewJSONHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s.Env = testenv.Start(t, testenv.Setup{Clock: s.clock, Log: log})
 	return s
@@ -64,7 +64,7 @@ func (s *spill) String() string {
 // requests a minute, so the clock goes to the next minute in time, and the access token is signed anew.
 type caller struct {
 	*testenv.Client
-	s         *siege
+	s         *attackedService
 	claims    token.Claims
 	asked     atomic.Int64
 	mu        sync.Mutex // of the client's token, where several ask at once
@@ -72,7 +72,7 @@ type caller struct {
 	asProgram bool       // ask with it instead of the session's token
 }
 
-func (s *siege) caller(t *testing.T, c *testenv.Client) *caller {
+func (s *attackedService) caller(t *testing.T, c *testenv.Client) *caller {
 	t.Helper()
 	claims, err := s.Platform.Tokens.Verify(t.Context(), c.Token)
 	if err != nil {
@@ -160,7 +160,7 @@ func (c *caller) ask(t testing.TB, method, target, body string, header ...string
 // the owner of an organization that has something. No operation may only ever be refused, or the fuzzer would be blind.
 func TestFuzz(t *testing.T) {
 	t.Parallel()
-	s := besiege(t)
+	s := startAttacked(t)
 	c := s.caller(t, s.Owner("fuzz@example.com"))
 	e := c.settle(t, "fuzzed-1")
 	refused, record := succeeds(t, s), newLedger(s)
@@ -204,9 +204,9 @@ func sum(seen map[int]int) int {
 	return n
 }
 
-// succeeds are the operations that a fuzzer who has an estate gets through: all but those that want a code, a password,
+// succeeds are the operations that a fuzzer who has orgValues gets through: all but those that want a code, a password,
 // a token or an identity provider of this minute.
-func succeeds(t *testing.T, s *siege) map[string]bool {
+func succeeds(t *testing.T, s *attackedService) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
 	for _, ops := range local.Operations(s.Platform) {
@@ -229,8 +229,8 @@ func succeeds(t *testing.T, s *siege) map[string]bool {
 	return out
 }
 
-// known are the values of an estate as the fuzzer wants them.
-func known(e estate) map[string][]string {
+// known are the values of orgValues as the fuzzer wants them.
+func known(e orgValues) map[string][]string {
 	out := map[string][]string{}
 	for name, v := range e {
 		out[name] = []string{v}

@@ -24,7 +24,7 @@ type ledger struct {
 	made    []string       // organizations, whose own records begin with their making
 }
 
-func newLedger(s *siege) *ledger {
+func newLedger(s *attackedService) *ledger {
 	l := &ledger{changes: map[string]bool{}, want: map[string]int{}, may: map[string]int{}}
 	for _, ops := range local.Operations(s.Platform) {
 		for i := range ops {
@@ -61,7 +61,7 @@ func (l *ledger) saw(id string, answer *httptest.ResponseRecorder) {
 
 // written are the rows of organizations and of the installation since the start, by operation and status. Each chain
 // must hold.
-func (s *siege) written(t *testing.T, orgs ...string) map[string]int {
+func (s *attackedService) written(t *testing.T, orgs ...string) map[string]int {
 	t.Helper()
 	out, ctx := map[string]int{}, table.Within(t.Context(), "")
 	places := audit.SystemPlaces()

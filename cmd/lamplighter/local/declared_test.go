@@ -12,12 +12,12 @@ import (
 
 	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/seal"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // noteBody is the input of the operation of a group that forgot to declare what it writes.
@@ -59,7 +59,7 @@ func TestServing_RefusesAPartitionThatIsNotDeclared(t *testing.T) {
 		"declared, as a Lambda":               {declared, true, http.StatusOK},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, _ := identitytest.New(t)
+			p, _ := apitest.NewPlatform(t)
 			var log bytes.Buffer
 			p.Log = slog.New(slog.NewTextHandler(&log, nil))
 			store := p.Table

@@ -12,6 +12,7 @@ import (
 
 	"lamplighter.dev/functions/cloudaccounts/onboarding"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -23,10 +24,7 @@ const (
 
 func steps(t *testing.T) onboarding.Steps {
 	t.Helper()
-	s, err := onboarding.For("aws", externalID, principal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := apitest.Value(onboarding.For("aws", externalID, principal))(t)
 	return s
 }
 
@@ -47,10 +45,7 @@ func golden(t *testing.T, name, got string) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := apitest.Value(os.ReadFile(path))(t)
 	if got+"\n" != string(want) {
 		t.Errorf("%s changed; look at it and run the test with -update:\n%s", name, got)
 	}

@@ -7,22 +7,23 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
-func (s *stage) record(uid string) Resource {
+func (s *fixture) record(uid string) Resource {
 	s.Helper()
-	r, err := table.Read[Resource](s.ctx, s.table, ResourceKey(testOrg, uid))
-	s.must(err)
+	r, err := table.Read[Resource](s.ctx, s.Table, ResourceKey(testOrg, uid))
+	s.Must(err)
 	return r
 }
 
 func TestUpsertCreatesWhatIsNewAndLeavesWhatIsUnchanged(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	sc := s.scan("job_1")
 	equal(t, "first", s.upsert(sc, instances(0, 250)...), Changes{Created: 250})
 	equal(t, "the same batch again", s.upsert(sc, instances(0, 250)...), Changes{Unchanged: 250})
 
-	s.clock.Advance(time.Hour)
+	s.Clock.Advance(time.Hour)
 	moved, renamed := instance(1), instance(2)
 	moved.Status, renamed.Name = cloud.Running, "renamed"
 	equal(t, "an hour later", s.upsert(s.scan("job_2"), instance(0), moved, renamed, instance(900)), Changes{Created: 1, Updated: 2, Unchanged: 1})
@@ -34,7 +35,7 @@ func TestUpsertCreatesWhatIsNewAndLeavesWhatIsUnchanged(t *testing.T) {
 }
 
 func TestTheIndexShowsWhatTheRecordHolds(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	found := instance(7)
 	found.ParentUID, found.Unschedulable = "asg-1", "member of Auto Scaling group asg-1: act on the group"
 	s.upsert(s.scan("job_1"), found)
@@ -46,24 +47,21 @@ func TestTheIndexShowsWhatTheRecordHolds(t *testing.T) {
 }
 
 func TestUpsertKeepsActionsAndNewerStates(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instance(0))
 	sc := s.scan("job_2") // reads the listing before the action ends
-	at := s.clock.Now()
-	s.clock.Advance(time.Minute)
+	at := s.Clock.Now()
+	s.Clock.Advance(time.Minute)
 	uid := instance(0).UID
-	_, err := s.table.Write(s.ctx, Claim(testOrg, uid, "act_1", cloud.Stop))
-	s.must(err)
-	w, err := Delta(testOrg, s.clock.Now(), []Seen{{uid, cloud.Stopped, s.clock.Now()}})
-	s.must(err)
-	s.must(s.table.Transact(s.ctx, Settle(testOrg, "act_1", Seen{uid, cloud.Stopped, s.clock.Now()}), w))
-	_, err = s.table.Write(s.ctx, Claim(testOrg, uid, "act_2", cloud.Start))
-	s.must(err)
+	s.Write(Claim(testOrg, uid, "act_1", cloud.Stop))
+	w, err := Delta(testOrg, s.Clock.Now(), []Seen{{uid, cloud.Stopped, s.Clock.Now()}})
+	s.Must(err)
+	s.Must(s.Table.Transact(s.ctx, Settle(testOrg, "act_1", Seen{uid, cloud.Stopped, s.Clock.Now()}), w))
+	s.Write(Claim(testOrg, uid, "act_2", cloud.Start))
 
 	renamed := instance(0)
 	renamed.Name = "renamed"
-	_, err = s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: at, Resources: []cloud.Resource{renamed}})
-	s.must(err)
+	apitest.Value(s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: at, Resources: []cloud.Resource{renamed}}))(s)
 	rec := s.record(uid)
 	equal(t, "name", rec.Name, "renamed")
 	equal(t, "status", rec.Status, cloud.Stopped)
@@ -72,19 +70,18 @@ func TestUpsertKeepsActionsAndNewerStates(t *testing.T) {
 }
 
 func TestUpsertMendsAnIndexThatDoesNotKnowTheRecord(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 150)...)
 	ids := map[string]string{}
 	for _, r := range s.find(List{}) {
 		ids[r.UID] = r.ID
 	}
-	page, err := s.table.Query(s.ctx, table.Query{PK: indexPK(testOrg), Prefix: deltaPrefix, Limit: 100})
-	s.must(err)
+	page, err := s.Table.Query(s.ctx, table.Query{PK: indexPK(testOrg), Prefix: deltaPrefix, Limit: 100})
+	s.Must(err)
 	for _, it := range page.Items { // as if the process had died between the records and the index
-		_, err = s.table.Write(s.ctx, table.Delete(it.Key))
-		s.must(err)
+		s.Write(table.Delete(it.Key))
 	}
-	s.store = NewStore(s.table, s.clock)
+	s.store = NewStore(s.Table, s.Clock)
 	equal(t, "nothing listed", len(s.find(List{})), 0)
 	s.upsert(s.scan("job_1"), instances(0, 150)...)
 	for _, r := range s.find(List{}) {
@@ -94,7 +91,7 @@ func TestUpsertMendsAnIndexThatDoesNotKnowTheRecord(t *testing.T) {
 }
 
 func TestUpsertRefusesAnAccountThatIsGone(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	sc := s.scan("job_1")
 	sc.AccountID = "ca_other"
 	_, err := s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: noon, Resources: instances(0, 1)})
@@ -104,14 +101,14 @@ func TestUpsertRefusesAnAccountThatIsGone(t *testing.T) {
 }
 
 func TestFinishTerminatesWhatAScanDidNotFind(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	first := s.scan("job_1")
 	s.upsert(first, instances(0, 10)...)
 	equal(t, "first", s.finish(first), Changes{})
-	s.clock.Advance(time.Hour)
+	s.Clock.Advance(time.Hour)
 	second := s.scan("job_2")
 	s.upsert(second, instances(0, 9)...)
-	s.clock.Advance(time.Minute)
+	s.Clock.Advance(time.Minute)
 	s.upsert(s.scan("job_other"), instance(20)) // made while this scan runs, after its page was read
 	equal(t, "second", s.finish(second), Changes{Vanished: 1})
 	equal(t, "finished twice", s.finish(second), Changes{})
@@ -124,7 +121,7 @@ func TestFinishTerminatesWhatAScanDidNotFind(t *testing.T) {
 		equal(t, "last seen of what is still there", r.LastSeenAt, second.Started)
 	}
 
-	s.clock.Advance(24 * time.Hour)
+	s.Clock.Advance(24 * time.Hour)
 	third := s.scan("job_3")
 	back := instance(9)
 	equal(t, "back again", s.upsert(third, append(instances(0, 9), back, instance(20))...), Changes{Updated: 1, Unchanged: 10})
@@ -133,7 +130,7 @@ func TestFinishTerminatesWhatAScanDidNotFind(t *testing.T) {
 }
 
 func TestFinishDropsWhatWasTerminatedAWeekAgo(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	for day, n := range []int{10, 9, 9, 9, 9, 9, 9, 9, 9, 9} {
 		sc := s.scan("job_" + string(rune('a'+day)))
 		s.upsert(sc, instances(0, n)...)
@@ -145,26 +142,26 @@ func TestFinishDropsWhatWasTerminatedAWeekAgo(t *testing.T) {
 			want.Dropped = 1
 		}
 		equal(t, sc.ID, s.finish(sc), want)
-		s.clock.Advance(24 * time.Hour)
+		s.Clock.Advance(24 * time.Hour)
 	}
 	equal(t, "listed", len(s.find(List{})), 9)
-	_, err := s.table.Get(s.ctx, ResourceKey(testOrg, instance(9).UID))
+	_, err := s.Table.Get(s.ctx, ResourceKey(testOrg, instance(9).UID))
 	if !fault.Is(err, fault.NotFound) {
 		t.Errorf("the record is still there: %v", err)
 	}
 }
 
 func TestForgetDropsAnAccountAndNothingElse(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.account("ca_2", "other")
 	s.upsert(s.scan("job_1"), instances(0, 30)...)
 	other := s.scan("job_2")
 	other.AccountID = "ca_2"
 	s.upsert(other, instances(30, 40)...)
 	c, err := s.store.Forget(s.ctx, testOrg, testCA)
-	s.must(err)
+	s.Must(err)
 	equal(t, "dropped", c, Changes{Dropped: 30})
 	counts, err := s.store.Counts(s.ctx, testOrg)
-	s.must(err)
+	s.Must(err)
 	equal(t, "left", counts, map[string]int{"ca_2": 10})
 }

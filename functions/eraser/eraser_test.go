@@ -32,7 +32,7 @@ const waiting = `{"StartAt":"Wait","States":{"Wait":{"Type":"Wait","Seconds":360
 func walk(t testing.TB) Walk {
 	t.Helper()
 	var declared []table.Partition
-	for name := range strings.SplitSeq("META MEMBER INVITE SSO CA CLUSTER CANATIVE CANAME ASSIGN TEAM TEAMNAME TEAMPEOPLE BULK BULK#* ACT SNAP JOB JOB#* SCAN#* REFRESH INV RES "+
+	for name := range strings.SplitSeq("META MEMBER INVITE SSO CA CLUSTER CANATIVE CANAME ASSIGN TEAM TEAMNAME TEAMPEOPLE BULK BULK#* BULKGROUP ACT SNAP JOB JOB#* SCAN#* REFRESH INV RES "+
 		"HIST HIST#T#* HIST#R#* COUNT EVENTS IDEM AUDIT", " ") {
 		declared = append(declared, table.Partition("ORG#*#"+name))
 	}

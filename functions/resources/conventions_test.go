@@ -38,11 +38,11 @@ func TestFilters_SeveralValuesAndTimes(t *testing.T) {
 		"region=us-east-1,us-east-2":                               "",
 		"cloud_account_id=" + second + "," + inventorytest.Account: "db-1 i-0 i-1 i-2",
 		"cloud_account_id=" + second:                               "",
-		"created_after=2026-03-02":                                 "i-0 i-1 i-2", // nobody knows when the database was made
-		"created_after=2026-03-02T11:00:00Z":                       "i-0 i-1 i-2",
-		"created_after=2026-03-02T11:00:01Z":                       "",
-		"created_before=2026-03-02T11:00:00Z":                      "",
-		"created_before=2026-03-02T11:00:01Z":                      "i-0 i-1 i-2",
+		"created_after=2026-03-10":                                 "i-0 i-1 i-2", // nobody knows when the database was made
+		"created_after=2026-03-10T08:30:30Z":                       "i-0 i-1 i-2",
+		"created_after=2026-03-10T08:30:31Z":                       "",
+		"created_before=2026-03-10T08:30:30Z":                      "",
+		"created_before=2026-03-10T08:30:31Z":                      "i-0 i-1 i-2",
 		"created_before=1900-01-01":                                "",
 		"created_after=1900-01-01&created_before=3000-01-01":       "i-0 i-1 i-2",
 	} {

@@ -21,11 +21,12 @@ import (
 )
 
 // noteBody is the input of the operation of a group that forgot to declare what it writes.
-type noteBody struct {
-	Body struct {
-		Text string `json:"text"`
-	}
+// NewNote is the body of writeNote.
+type NewNote struct {
+	Text string `json:"text"`
 }
+
+type noteBody struct{ Body NewNote }
 
 // notes is a group that writes a partition of its own.
 func notes(p *platform.Platform) *rest.Group {

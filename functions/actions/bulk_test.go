@@ -317,6 +317,8 @@ func TestSubmitBulk_WhatIsRefused(t *testing.T) {
 		"only a terminated one":               {`{"type":"stop","resourceIDs":` + f.list("web-7") + `}`, 400, "terminated"},
 		"too many resources":                  {`{"type":"stop","resourceIDs":` + string(many) + `}`, 400, "resourceIDs"},
 		"a status that is none":               {`{"type":"stop","filter":{"status":"asleep"}}`, 400, "status"},
+		"one of two statuses is none":         {`{"type":"stop","filter":{"status":"running,asleep"}}`, 400, "asleep"},
+		"a window that ends before it begins": {`{"type":"stop","filter":{"created_after":"2026-03-02","created_before":"2026-03-01"}}`, 400, "created_after"},
 		"a group without members":             {`{"type":"stop","groupID":"` + f.group() + `"}`, 400, "add some first"},
 		"an unknown group":                    {`{"type":"stop","groupID":"grp_01k00000000000000000000009"}`, 404, "grp_01k00000000000000000000009"},
 	} {

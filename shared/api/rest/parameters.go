@@ -69,6 +69,8 @@ func wanted(f *reflect.StructField) string {
 		return "one of " + strings.ReplaceAll(f.Tag.Get("enum"), ",", ", ")
 	case f.Tag.Get("query") == "sort_by":
 		return "the field to sort by"
+	case f.Tag.Get("query") == "sort_order":
+		return "asc or desc"
 	case reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
 		return "a value"
 	}

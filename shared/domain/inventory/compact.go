@@ -25,10 +25,10 @@ const chunkRows = 4096
 // orphanAge is the age at which a chunk that no head names is the remains of a compaction that died.
 const orphanAge = time.Hour
 
-// Compact folds the deltas of the index into its chunks when there are many. Workers call it after they wrote deltas, an
+// CompactIndex folds the deltas of the index into its chunks when there are many. Workers call it after they wrote deltas, an
 // API request never does; two at once do no harm, and being killed anywhere loses nothing.
-func (s *Store) Compact(ctx context.Context, org string) error {
-	l, err := s.look(ctx, org)
+func (s *Store) CompactIndex(ctx context.Context, org string) error {
+	l, err := s.readChanges(ctx, org)
 	if err != nil {
 		return err
 	}
@@ -38,17 +38,17 @@ func (s *Store) Compact(ctx context.Context, org string) error {
 	return s.compact(ctx, org, l)
 }
 
-// tidy compacts when l, read before the last write, was near the bound.
-func (s *Store) tidy(ctx context.Context, org string, l look) error {
+// compactWhenNearBound compacts when l, read before the last write, was near the bound.
+func (s *Store) compactWhenNearBound(ctx context.Context, org string, l look) error {
 	if len(l.deltas) < manyDeltas/2 && l.bytes < manyDeltaBytes/2 {
 		return nil
 	}
-	return s.Compact(ctx, org)
+	return s.CompactIndex(ctx, org)
 }
 
 func (l look) many() bool { return len(l.deltas) > manyDeltas || l.bytes > manyDeltaBytes }
 
-// full tells whether it is time to write all chunks anew: when much in them is overwritten, or when they are small and
+// full reports whether it is time to write all chunks anew: when much in them is overwritten, or when they are small and
 // many.
 func (h head) full() bool {
 	rows := 0
@@ -70,11 +70,11 @@ func (s *Store) compact(ctx context.Context, org string, l look) error {
 		return s.rewrite(ctx, org)
 	}
 	st := newState()
-	if _, _, err := st.follow(look{deltas: l.deltas}); err != nil {
+	if _, _, err := st.applyChanges(look{deltas: l.deltas}); err != nil {
 		return fmt.Errorf("merge deltas of %s: %w", org, err)
 	}
 	c := compaction{org: org, old: l.head, next: head{Gen: l.head.Gen + 1, Base: l.head.Base, Chunks: slices.Clone(l.head.Chunks)}}
-	if err := c.encode(st.segment(0), s.clock.Now()); err != nil {
+	if err := c.encode(st.segmentSince(0), s.clock.Now()); err != nil {
 		return fmt.Errorf("encode deltas of %s: %w", org, err)
 	}
 	_, err := s.commit(ctx, c, l.deltas)
@@ -97,7 +97,7 @@ func (c *compaction) encode(g *segment, now time.Time) error {
 		if last {
 			part.seen, part.scans = g.seen, g.scans
 		}
-		for _, z := range part.split() {
+		for _, z := range part.encodeParts() {
 			if err := c.add(z, now); err != nil {
 				return err
 			}
@@ -117,7 +117,7 @@ func (c *compaction) add(z []byte, now time.Time) error {
 	return err
 }
 
-// commit writes the chunks, swaps the head, and deletes the deltas that the chunks replace. It tells whether the head is
+// commit writes the chunks, swaps the head, and deletes the deltas that the chunks replace. It reports whether the head is
 // ours now.
 func (s *Store) commit(ctx context.Context, c compaction, consumed []table.Item) (bool, error) {
 	if err := s.table.BatchWrite(ctx, c.puts...); err != nil {
@@ -137,13 +137,13 @@ func (s *Store) commit(ctx context.Context, c compaction, consumed []table.Item)
 			keys = append(keys, w.Item.Key)
 		}
 	}
-	return won, s.remove(ctx, keys)
+	return won, s.deleteItems(ctx, keys)
 }
 
 // swap puts the next head in the place of the old one, unless another compaction was first. A head that names our chunks
 // is ours, even when the table says that the condition failed: then the answer to the first try was lost.
 func (s *Store) swap(ctx context.Context, c compaction) (bool, error) {
-	it, err := table.Row(indexKey(c.org, headSK), c.next)
+	it, err := table.NewItem(indexKey(c.org, headSK), c.next)
 	if err != nil {
 		return false, err
 	}
@@ -171,13 +171,13 @@ func (h head) names(id string) bool {
 // rewrite writes all chunks anew, in the order of names, so that a reader who loads them need not sort, and deletes the
 // old ones. A reader who holds the old head finds them gone and looks again.
 func (s *Store) rewrite(ctx context.Context, org string) error {
-	v, err := s.open(ctx, org)
+	v, err := s.openIndex(ctx, org)
 	if err != nil {
 		return err
 	}
 	now := s.clock.Now()
-	unlock := v.st.readable(nameOrder)
-	g := v.st.segment(now.Add(-goneKept).UnixMicro())
+	unlock := v.st.lockOrdered(nameOrder)
+	g := v.st.segmentSince(now.Add(-goneKept).UnixMicro())
 	c := compaction{org: org, old: v.look.head, next: head{Gen: v.look.head.Gen + 1, Base: len(g.rows)}}
 	err = c.encode(g, now)
 	unlock()
@@ -207,12 +207,12 @@ func (s *Store) sweep(ctx context.Context, org string, c compaction, now time.Ti
 			}
 		}
 		if q.Cursor = page.Next; q.Cursor == "" {
-			return s.remove(ctx, keys)
+			return s.deleteItems(ctx, keys)
 		}
 	}
 }
 
-// aged tells whether a chunk is too old to belong to a compaction under way.
+// aged reports whether a chunk is too old to belong to a compaction under way.
 func aged(id string, now time.Time) bool {
 	u, err := ulid.ParseStrict(strings.ToUpper(id))
 	return err == nil && now.Sub(ulid.Time(u.Time())) > orphanAge

@@ -41,35 +41,35 @@ type Listed struct {
 	Schedulable bool // can be started and stopped
 }
 
-// Find lists resources. Two round trips whatever the page: the index's changes, then the accounts on the page. One more
+// FindResources lists resources. Two round trips whatever the page: the index's changes, then the accounts on the page. One more
 // when the members of the group or team, or what the teams own on which the caller's sight rests, have changed.
-func (s *Store) Find(ctx context.Context, org string, l List) ([]Listed, error) {
+func (s *Store) FindResources(ctx context.Context, org string, l List) ([]Listed, error) {
 	which, ok := orderNames[l.By]
 	if !ok {
 		return nil, fault.New(fault.Invalid, "sort_by: %.64q is not one of %s", l.By, strings.Join(Orders, ", "))
 	}
-	v, err := s.opened(ctx, org, l.needs())
+	v, err := s.openIndexWith(ctx, org, l.membershipsNeeded())
 	if err != nil {
 		return nil, err
 	}
-	unlock := v.st.readable(which)
+	unlock := v.st.lockOrdered(which)
 	rows := v.page(l, which)
 	unlock()
 	return s.complete(ctx, v, rows, l.Sight)
 }
 
 // ByUIDs reads the resources in sight by their native ids, in the order of uids, each once; unknown ones are left out.
-func (s *Store) ByUIDs(ctx context.Context, org string, uids []string, sight Sight) ([]Listed, error) {
-	return s.pick(ctx, org, picking{uids, (*state).reading, (*state).lookup, sight})
+func (s *Store) ByUIDs(ctx context.Context, org string, uids []string, sight Visibility) ([]Listed, error) {
+	return s.pick(ctx, org, picking{uids, (*state).lockReading, (*state).lookupUID, sight})
 }
 
 // ByIDs reads the resources in sight by our ids, in the order of ids, each once; unknown ones are left out.
-func (s *Store) ByIDs(ctx context.Context, org string, ids []string, sight Sight) ([]Listed, error) {
-	return s.pick(ctx, org, picking{ids, (*state).indexed, (*state).lookupID, sight})
+func (s *Store) ByIDs(ctx context.Context, org string, ids []string, sight Visibility) ([]Listed, error) {
+	return s.pick(ctx, org, picking{ids, (*state).lockIndexed, (*state).lookupID, sight})
 }
 
 // ByID reads one resource; fault.NotFound when there is none of the id in sight.
-func (s *Store) ByID(ctx context.Context, org, id string, sight Sight) (Listed, error) {
+func (s *Store) ByID(ctx context.Context, org, id string, sight Visibility) (Listed, error) {
 	found, err := s.ByIDs(ctx, org, []string{id}, sight)
 	if err != nil {
 		return Listed{}, err
@@ -85,18 +85,18 @@ type picking struct {
 	keys  []string
 	lock  func(*state) (unlock func())
 	find  func(*state, string) *row
-	sight Sight
+	sight Visibility
 }
 
 // pick takes the same calls for what is out of sight as for what does not exist.
 func (s *Store) pick(ctx context.Context, org string, p picking) ([]Listed, error) {
-	v, err := s.opened(ctx, org, p.sight.needs)
+	v, err := s.openIndexWith(ctx, org, p.sight.needsTeam)
 	if err != nil {
 		return nil, err
 	}
 	var rows []row
 	unlock := p.lock(v.st)
-	in := v.within(p.sight.Resources)
+	in := v.newScopeTest(p.sight.Resources)
 	had := map[string]bool{}
 	for _, key := range p.keys {
 		if r := p.find(v.st, key); r != nil && !had[r.uid] && (in == nil || in(r)) {
@@ -107,13 +107,13 @@ func (s *Store) pick(ctx context.Context, org string, p picking) ([]Listed, erro
 	return s.complete(ctx, v, rows, p.sight)
 }
 
-// Unknown tells which of ids are no resources of the organization, in their order: one round trip.
-func (s *Store) Unknown(ctx context.Context, org string, ids []string) ([]string, error) {
-	v, err := s.open(ctx, org)
+// FilterUnknown returns which of ids are no resources of the organization, in their order: one round trip.
+func (s *Store) FilterUnknown(ctx context.Context, org string, ids []string) ([]string, error) {
+	v, err := s.openIndex(ctx, org)
 	if err != nil {
 		return nil, err
 	}
-	unlock := v.st.indexed()
+	unlock := v.st.lockIndexed()
 	defer unlock()
 	var out []string
 	for _, id := range ids {
@@ -124,30 +124,30 @@ func (s *Store) Unknown(ctx context.Context, org string, ids []string) ([]string
 	return out, nil
 }
 
-// opened opens the index with the members of the wanted groups and teams.
-func (s *Store) opened(ctx context.Context, org string, want func(id string) bool) (*view, error) {
-	v, err := s.open(ctx, org)
+// openIndexWith opens the index with the members of the wanted groups and teams.
+func (s *Store) openIndexWith(ctx context.Context, org string, want func(id string) bool) (*view, error) {
+	v, err := s.openIndex(ctx, org)
 	if err != nil {
 		return nil, err
 	}
 	return v, s.loadMembers(ctx, v, want)
 }
 
-// readable gives the read lock with the order ready, and how to give it back.
-func (st *state) readable(which int) (unlock func()) {
+// lockOrdered returns the read lock with the order ready, and how to give it back.
+func (st *state) lockOrdered(which int) (unlock func()) {
 	st.mu.RLock()
-	if st.ready(which) {
+	if st.orderReady(which) {
 		return st.mu.RUnlock
 	}
 	st.mu.RUnlock()
 	st.mu.Lock()
-	st.sorted(which)
+	st.sortedRows(which)
 	return st.mu.Unlock // another change may come before a read lock would
 }
 
 // page picks the rows of a page. It needs the lock of readable.
 func (v *view) page(l List, which int) []row {
-	order, match := v.st.orders[which].rows, v.matcher(l.Filter)
+	order, match := v.st.orders[which].rows, v.newMatcher(l.Filter)
 	skip, from := l.Skip, 0
 	switch {
 	case which == uidOrder:
@@ -178,19 +178,19 @@ func (v *view) page(l List, which int) []row {
 
 // complete adds the names of accounts, the groups and the teams to rows, as far as they are in sight: one round trip for
 // all.
-func (s *Store) complete(ctx context.Context, v *view, rows []row, sight Sight) ([]Listed, error) {
+func (s *Store) complete(ctx context.Context, v *view, rows []row, sight Visibility) ([]Listed, error) {
 	out := make([]Listed, len(rows))
 	v.st.mu.RLock()
 	keys := map[table.Key]bool{}
 	for i := range rows {
-		out[i].Resource, out[i].Schedulable = v.st.resource(&rows[i]), v.st.schedulable(&rows[i])
+		out[i].Resource, out[i].Schedulable = v.st.resourceOf(&rows[i]), v.st.isSchedulable(&rows[i])
 		keys[AccountKey(v.org, out[i].CloudAccountID)] = true
 	}
 	v.st.mu.RUnlock()
 	if len(rows) == 0 {
 		return out, nil
 	}
-	ask := v.stale(func(string) bool { return true })
+	ask := v.staleMembers(func(string) bool { return true })
 	for k := range keys {
 		ask = append(ask, k)
 	}
@@ -198,7 +198,7 @@ func (s *Store) complete(ctx context.Context, v *view, rows []row, sight Sight) 
 	if err != nil {
 		return nil, fmt.Errorf("read accounts of %d resources: %w", len(rows), err)
 	}
-	if err = v.keep(got); err != nil {
+	if err = v.keepMembers(got); err != nil {
 		return nil, err
 	}
 	if err = v.name(out, got); err != nil {
@@ -228,14 +228,14 @@ func (v *view) name(out []Listed, accounts map[table.Key]table.Item) error {
 }
 
 // annotate puts the groups and the teams into out.
-func (v *view) annotate(out []Listed, rows []row, sight *Sight) {
+func (v *view) annotate(out []Listed, rows []row, sight *Visibility) {
 	v.st.mu.RLock()
 	defer v.st.mu.RUnlock()
-	in := v.within(sight.Groups)
+	in := v.newScopeTest(sight.Groups)
 	for i := range out {
 		if in == nil || in(&rows[i]) {
-			out[i].GroupIDs = v.memberships(&rows[i])
+			out[i].GroupIDs = v.groupsOf(&rows[i])
 		}
-		out[i].TeamIDs = v.teams(&rows[i], sight)
+		out[i].TeamIDs = v.teamsOf(&rows[i], sight)
 	}
 }

@@ -23,14 +23,14 @@ const goneKept = 24 * time.Hour
 // marksKept is how long the marks of a scan that never finishes are kept.
 const marksKept = 48 * time.Hour
 
-// scanPK is the partition of a scan's marks: which resources it has found so far.
-func scanPK(org string, sc Scan) string { return table.TenantPK(org) + "SCAN#" + sc.ID }
+// scanPK returns the partition of a scan's marks: which resources it has found so far.
+func scanPK(org string, sc Scan) string { return table.OrgPK(org) + "SCAN#" + sc.ID }
 
 func (p Partition) String() string { return p.AccountID + "#" + p.Region + "#" + p.Kind }
 
-// mark remembers what the batch found until the scan is finished: eight bytes a resource, one item a batch. The same
+// markScanned remembers what the batch found until the scan is finished: eight bytes a resource, one item a batch. The same
 // batch again overwrites its own mark.
-func (s *Store) mark(ctx context.Context, org string, b Batch) error {
+func (s *Store) markScanned(ctx context.Context, org string, b Batch) error {
 	found := make([]byte, 0, 8*len(b.Resources))
 	all := fnv.New64a()
 	for _, r := range b.Resources {
@@ -38,7 +38,7 @@ func (s *Store) mark(ctx context.Context, org string, b Batch) error {
 	}
 	_, _ = all.Write(found) // never fails
 	key := table.Key{PK: scanPK(org, b.Scan), SK: b.String() + "#" + strconv.FormatUint(all.Sum64(), 36)}
-	it, err := table.Row(key, packed{found})
+	it, err := table.NewItem(key, packed{found})
 	if err != nil {
 		return err
 	}
@@ -80,11 +80,11 @@ func (s *Store) marks(ctx context.Context, org string, sc Scan) (map[uint64]bool
 	}
 }
 
-// Finish ends a scan that read every page of its partition without an error: what it did not find is terminated now, and
+// FinishScan ends a scan that read every page of its partition without an error: what it did not find is terminated now, and
 // what has been terminated for a week is dropped. Finishing again does nothing. A scan that failed is not finished: then
 // nothing is known of what it did not find.
-func (s *Store) Finish(ctx context.Context, org string, sc Scan) (Changes, error) {
-	v, err := s.open(ctx, org)
+func (s *Store) FinishScan(ctx context.Context, org string, sc Scan) (Changes, error) {
+	v, err := s.openIndex(ctx, org)
 	if err != nil {
 		return Changes{}, err
 	}
@@ -93,20 +93,20 @@ func (s *Store) Finish(ctx context.Context, org string, sc Scan) (Changes, error
 		return Changes{}, err
 	}
 	f := v.st.leftovers(org, sc, found, s.clock.Now())
-	if err = s.transact(ctx, f.writes, f.retry); err != nil {
+	if err = s.writeInTransactions(ctx, f.writes, f.retry); err != nil {
 		return Changes{}, fmt.Errorf("terminate %d resources of %s: %w", len(f.writes), sc.Partition, err)
 	}
-	if err = s.note(ctx, org, f.segment(sc)); err != nil {
+	if err = s.writeDelta(ctx, org, f.segment(sc)); err != nil {
 		return Changes{}, err
 	}
-	if err = s.remove(ctx, keys); err != nil {
+	if err = s.deleteItems(ctx, keys); err != nil {
 		return Changes{}, err
 	}
-	return f.changes, s.tidy(ctx, org, v.look)
+	return f.changes, s.compactWhenNearBound(ctx, org, v.look)
 }
 
-// remove deletes items without conditions.
-func (s *Store) remove(ctx context.Context, keys []table.Key) error {
+// deleteItems deletes items without conditions.
+func (s *Store) deleteItems(ctx context.Context, keys []table.Key) error {
 	ws := make([]table.Write, len(keys))
 	for i, k := range keys {
 		ws[i] = table.Delete(k)
@@ -117,7 +117,7 @@ func (s *Store) remove(ctx context.Context, keys []table.Key) error {
 	return nil
 }
 
-// finished tells whether this scan, or a later one, of the partition has been finished.
+// finished reports whether this scan, or a later one, of the partition has been finished.
 func (st *state) finished(sc Scan) bool {
 	st.mu.RLock()
 	defer st.mu.RUnlock()
@@ -163,7 +163,7 @@ func (st *state) leftovers(org string, sc Scan, found map[uint64]bool, now time.
 }
 
 func (f *finish) leftover(st *state, r *row, started int64, now time.Time) {
-	rec := st.resource(r)
+	rec := st.resourceOf(r)
 	if rec.Status == cloud.Terminated {
 		if rec.StatusAt < now.Add(-terminatedKept).UnixMicro() {
 			f.drop(rec, now)
@@ -174,7 +174,7 @@ func (f *finish) leftover(st *state, r *row, started int64, now time.Time) {
 		return
 	}
 	rec.Status, rec.StatusAt = cloud.Terminated, started
-	out := f.g.syms.row(rec)
+	out := f.g.syms.rowOf(rec)
 	out.vanished, out.times[contentTime] = true, started
 	f.g.rows = append(f.g.rows, out)
 	f.changes.Vanished++
@@ -190,10 +190,10 @@ func (f *finish) drop(rec Resource, now time.Time) {
 		table.Equal("status", string(cloud.Terminated)), table.LessEqual("statusAt", rec.StatusAt), table.Lacks("actionID")))
 }
 
-// goneRow is the row that says that a resource was dropped.
+// goneRow returns the row that says that a resource was dropped.
 func (s *symbols) goneRow(rec Resource, now time.Time) row {
-	r := s.row(Resource{ID: rec.ID, UID: rec.UID, Status: rec.Status, StatusAt: rec.StatusAt})
-	r.gone, r.times[contentTime] = true, micro(now)
+	r := s.rowOf(Resource{ID: rec.ID, UID: rec.UID, Status: rec.Status, StatusAt: rec.StatusAt})
+	r.gone, r.times[contentTime] = true, microsOf(now)
 	return r
 }
 
@@ -205,7 +205,7 @@ func (f *finish) retry(w table.Write, old table.Item) (table.Write, bool, error)
 	return table.Write{}, false, nil
 }
 
-// segment is what the index must know, without what retry left.
+// segment returns what the index must know, without what retry left.
 func (f *finish) segment(sc Scan) *segment {
 	f.g.rows = slices.DeleteFunc(f.g.rows, func(r row) bool {
 		if !f.left[r.uid] {
@@ -218,25 +218,25 @@ func (f *finish) segment(sc Scan) *segment {
 		}
 		return true
 	})
-	part := partition{f.g.syms.intern(sc.AccountID), f.g.syms.intern(sc.Region), f.g.syms.intern(sc.Kind)}
+	part := partition{f.g.syms.internName(sc.AccountID), f.g.syms.internName(sc.Region), f.g.syms.internName(sc.Kind)}
 	f.g.scans = []scanned{{part, sc.Started.UnixMicro()}}
 	return f.g
 }
 
-// Forget drops every resource of an account, in the index and as records. It may be repeated after a failure.
-func (s *Store) Forget(ctx context.Context, org, accountID string) (Changes, error) {
-	v, err := s.open(ctx, org)
+// ForgetAccount drops every resource of an account, in the index and as records. It may be repeated after a failure.
+func (s *Store) ForgetAccount(ctx context.Context, org, accountID string) (Changes, error) {
+	v, err := s.openIndex(ctx, org)
 	if err != nil {
 		return Changes{}, err
 	}
 	g, keys := v.st.accountRows(org, accountID, s.clock.Now())
-	if err = s.remove(ctx, keys); err != nil {
+	if err = s.deleteItems(ctx, keys); err != nil {
 		return Changes{}, fmt.Errorf("forget account %s: %w", accountID, err)
 	}
-	if err = s.note(ctx, org, g); err != nil {
+	if err = s.writeDelta(ctx, org, g); err != nil {
 		return Changes{}, err
 	}
-	return Changes{Dropped: len(keys)}, s.tidy(ctx, org, v.look)
+	return Changes{Dropped: len(keys)}, s.compactWhenNearBound(ctx, org, v.look)
 }
 
 func (st *state) accountRows(org, accountID string, now time.Time) (*segment, []table.Key) {
@@ -246,7 +246,7 @@ func (st *state) accountRows(org, accountID string, now time.Time) (*segment, []
 	n, known := st.syms.ids[accountID]
 	for i := range st.rows {
 		if r := &st.rows[i]; known && !r.gone && r.refs[accountRef] == n {
-			rec := st.syms.resource(r)
+			rec := st.syms.resourceOf(r)
 			g.rows = append(g.rows, g.syms.goneRow(rec, now))
 			keys = append(keys, ResourceKey(org, rec.UID))
 		}

@@ -24,7 +24,7 @@ const (
 	namePrefix   = "N#" // N#<name>: keeps the names of groups unique
 )
 
-func indexPK(org string) string { return table.TenantPK(org) + "INV" }
+func indexPK(org string) string { return table.OrgPK(org) + "INV" }
 
 func indexKey(org, sk string) table.Key { return table.Key{PK: indexPK(org), SK: sk} }
 
@@ -53,8 +53,8 @@ type look struct {
 // maxLook is how many items one look reads at most: more deltas mean that compaction has stopped working.
 const maxLook = 20_000
 
-// look reads deltas, groups, teams and head: one round trip as long as they are below a megabyte.
-func (s *Store) look(ctx context.Context, org string) (look, error) {
+// readChanges reads deltas, groups, teams and head: one round trip as long as they are below a megabyte.
+func (s *Store) readChanges(ctx context.Context, org string) (look, error) {
 	var l look
 	q := table.Query{PK: indexPK(org), From: deltaPrefix, To: headSK, Limit: 10_000}
 	for {
@@ -112,10 +112,10 @@ type view struct {
 	scoped []scoped
 }
 
-// open brings the organization's index in memory up to date: one round trip, and one more when there are new chunks.
-func (s *Store) open(ctx context.Context, org string) (*view, error) {
+// openIndex brings the organization's index in memory up to date: one round trip, and one more when there are new chunks.
+func (s *Store) openIndex(ctx context.Context, org string) (*view, error) {
 	for range attempts {
-		l, err := s.look(ctx, org)
+		l, err := s.readChanges(ctx, org)
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +133,7 @@ func (s *Store) open(ctx context.Context, org string) (*view, error) {
 // refresh applies to the state in memory what l has and it has not. When chunks that it holds are gone from the head, all
 // were rewritten, and rows may have been dropped for good: it starts over with an empty one.
 func (s *Store) refresh(ctx context.Context, org string, l look) (*view, error) {
-	c := s.cache.get(org)
+	c := s.cache.cachedIndex(org)
 	c.loading.Lock()
 	defer c.loading.Unlock()
 	st := c.st
@@ -145,15 +145,15 @@ func (s *Store) refresh(ctx context.Context, org string, l look) (*view, error) 
 		return nil, err
 	}
 	v := &view{org: org, st: st, look: l}
-	if v.groups, v.owners, err = st.follow(l); err != nil {
+	if v.groups, v.owners, err = st.applyChanges(l); err != nil {
 		return nil, err
 	}
 	c.st = st
-	s.cache.settle(c)
+	s.cache.evictBeyondBound(c)
 	return v, nil
 }
 
-// within tells whether h still has every chunk that was applied.
+// within reports whether h still has every chunk that was applied.
 func (st *state) within(h head) bool {
 	have := map[string]bool{}
 	for _, c := range h.Chunks {
@@ -232,14 +232,14 @@ func (st *state) applyItem(it table.Item) error {
 	if err != nil {
 		return err
 	}
-	if err = st.apply(p.Z); err != nil {
+	if err = st.applySegment(p.Z); err != nil {
 		return fmt.Errorf("apply %s: %w", it.SK, err)
 	}
 	return nil
 }
 
-// follow applies the deltas that st has not seen, and reads the groups and the teams.
-func (st *state) follow(l look) ([]Group, []owner, error) {
+// applyChanges applies the deltas that st has not seen, and reads the groups and the teams.
+func (st *state) applyChanges(l look) ([]Group, []owner, error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	seen := make(map[string]bool, len(l.deltas))
@@ -252,5 +252,5 @@ func (st *state) follow(l look) ([]Group, []owner, error) {
 		seen[it.SK] = true
 	}
 	st.deltas = seen
-	return st.sets.read(l)
+	return st.sets.decodeHeads(l)
 }

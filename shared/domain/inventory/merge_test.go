@@ -25,7 +25,7 @@ func TestSegmentsMergeInAnyOrder(t *testing.T) {
 		for try := range 6 {
 			st := newState()
 			for _, z := range folded(t, r, shuffled(r, slices.Concat(segments, segments[:len(segments)/3]))) {
-				if err := st.apply(z); err != nil {
+				if err := st.applySegment(z); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -51,20 +51,20 @@ func randomSegments(r *rand.Rand) [][]byte {
 				Type: "aws-ec2", Status: randomStatus(r), StatusAt: noon.Add(time.Duration(r.IntN(6)) * time.Second).UnixMicro(),
 				LastSeenAt: at, Tags: map[string]string{"k": strconv.Itoa(r.IntN(2))},
 			}
-			row := g.syms.row(rec)
+			row := g.syms.rowOf(rec)
 			row.gone, row.vanished = r.IntN(6) == 0, r.IntN(6) == 0
 			g.rows = append(g.rows, row)
 		}
 		for range r.IntN(4) {
 			g.seen = append(g.seen, sighting{
-				fmt.Sprintf("i-%d", r.IntN(10)), g.syms.intern(string(randomStatus(r))),
+				fmt.Sprintf("i-%d", r.IntN(10)), g.syms.internName(string(randomStatus(r))),
 				noon.Add(time.Duration(r.IntN(6)) * time.Second).UnixMicro(),
 			})
 		}
 		if r.IntN(3) == 0 {
-			g.scans = append(g.scans, scanned{partition{g.syms.intern("ca"), g.syms.intern("eu"), g.syms.intern("aws-ec2")}, int64(r.IntN(9))})
+			g.scans = append(g.scans, scanned{partition{g.syms.internName("ca"), g.syms.internName("eu"), g.syms.internName("aws-ec2")}, int64(r.IntN(9))})
 		}
-		out = append(out, g.encode())
+		out = append(out, g.encodeColumns())
 	}
 	return out
 }
@@ -80,11 +80,11 @@ func folded(t *testing.T, r *rand.Rand, segments [][]byte) [][]byte {
 	to := from + r.IntN(len(segments)-from)
 	st := newState()
 	for _, z := range segments[from:to] {
-		if err := st.apply(z); err != nil {
+		if err := st.applySegment(z); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return slices.Concat(segments[:from], st.segment(0).split(), segments[to:])
+	return slices.Concat(segments[:from], st.segmentSince(0).encodeParts(), segments[to:])
 }
 
 // dump writes the index, for comparison.
@@ -93,7 +93,7 @@ func (st *state) dump() string {
 	for i := range st.rows {
 		r := &st.rows[i]
 		out = append(out, fmt.Sprintf("%s %s %v status %s at %d content at %d last seen %d",
-			r.uid, st.syms.canon(r), r.gone, st.syms.ref(r, statusRef), r.times[statusTime], r.times[contentTime], st.lastSeen(r)))
+			r.uid, st.syms.canon(r), r.gone, st.syms.refName(r, statusRef), r.times[statusTime], r.times[contentTime], st.lastSeen(r)))
 	}
 	for _, s := range st.orphans {
 		out = append(out, fmt.Sprintf("orphan %s %s %d", s.uid, st.syms.names[s.status], s.at))
@@ -107,23 +107,23 @@ func TestSegmentsReadWhatWasWritten(t *testing.T) {
 	g := newSegment()
 	for n := range 5000 {
 		f := instance(n)
-		g.rows = append(g.rows, g.syms.row(Resource{
+		g.rows = append(g.rows, g.syms.rowOf(Resource{
 			ID: formatID([16]byte{1, byte(n), byte(n >> 8)}), UID: f.UID, Name: f.Name, Type: f.Type, Provider: "aws", CloudAccountID: testCA, Region: f.Region, Zone: f.Zone,
 			Status: f.Status, InstanceType: f.InstanceType, Capacity: f.Capacity, Tags: f.Tags, CreatedAt: f.CreatedAt,
 			LastSeenAt: noon.Add(time.Duration(n) * time.Second), StatusAt: noon.UnixMicro() + int64(n),
 		}))
 	}
 	whole := newState()
-	for _, z := range g.split() {
+	for _, z := range g.encodeParts() {
 		if len(z) > maxSegment {
 			t.Errorf("a part of %d bytes", len(z))
 		}
-		if err := whole.apply(z); err != nil {
+		if err := whole.applySegment(z); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range g.rows {
-		want, got := g.syms.resource(&g.rows[i]), whole.resource(whole.lookup(g.rows[i].uid))
+		want, got := g.syms.resourceOf(&g.rows[i]), whole.resourceOf(whole.lookupUID(g.rows[i].uid))
 		equal(t, g.rows[i].uid, got, want)
 	}
 }
@@ -137,11 +137,11 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, z []byte) {
 		syms := newSymbols()
-		g, err := decode(z, syms)
+		g, err := decodeSegment(z, syms)
 		if err != nil {
 			return
 		}
-		again, err := decode(g.encode(), newSymbols())
+		again, err := decodeSegment(g.encodeColumns(), newSymbols())
 		if err != nil {
 			t.Fatalf("what was read cannot be written and read again: %v", err)
 		}
@@ -158,18 +158,18 @@ func TestOrdersFollowChanges(t *testing.T) {
 		for range 1 + r.IntN(40) {
 			n := r.IntN(300)
 			f := instance(n)
-			row := g.syms.row(Resource{
+			row := g.syms.rowOf(Resource{
 				ID: formatID([16]byte{byte(n)}), UID: f.UID, Name: fmt.Sprintf("n%d", r.IntN(50)), Type: fmt.Sprintf("t%d", r.IntN(4)), Provider: "aws",
 				Region: fmt.Sprintf("r%d", r.IntN(4)), Status: randomStatus(r), StatusAt: int64(step), LastSeenAt: noon.Add(time.Duration(step) * time.Second),
 			})
 			row.gone = r.IntN(9) == 0
 			g.rows = append(g.rows, row)
 		}
-		if err := st.apply(g.encode()); err != nil {
+		if err := st.applySegment(g.encodeColumns()); err != nil {
 			t.Fatal(err)
 		}
 		for which := range orderCount {
-			if got, want := st.sorted(which), st.sort(which); !slices.Equal(got, want) {
+			if got, want := st.sortedRows(which), st.sort(which); !slices.Equal(got, want) {
 				t.Fatalf("step %d, order %d: %v, want %v", step, which, got, want)
 			}
 		}

@@ -25,8 +25,8 @@ type order struct {
 	dirty map[int32]bool
 }
 
-// touch notes that a row changed what the order which is about, or everyOrder.
-func (st *state) touch(i int32, which int) {
+// markUnordered notes that a row changed what the order which is about, or everyOrder.
+func (st *state) markUnordered(i int32, which int) {
 	for n, o := range st.orders {
 		if o != nil && (which == everyOrder || which == n) {
 			o.dirty[i] = true
@@ -34,14 +34,14 @@ func (st *state) touch(i int32, which int) {
 	}
 }
 
-// ready tells whether the order can be read without the write lock.
-func (st *state) ready(which int) bool {
+// orderReady reports whether the order can be read without the write lock.
+func (st *state) orderReady(which int) bool {
 	o := st.orders[which]
 	return o != nil && len(o.dirty) == 0
 }
 
-// sorted gives the rows in an order. It needs the write lock unless the order is ready.
-func (st *state) sorted(which int) []int32 {
+// sortedRows returns the rows in an order. It needs the write lock unless the order is ready.
+func (st *state) sortedRows(which int) []int32 {
 	o := st.orders[which]
 	switch {
 	case o == nil || len(o.dirty) > len(o.rows)/4:

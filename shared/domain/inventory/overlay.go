@@ -37,8 +37,8 @@ type owner struct {
 
 func newSets() sets { return sets{members: map[string]*memberSet{}} }
 
-// read decodes the heads of groups and teams, which come ordered by id. It needs the state's write lock.
-func (s *sets) read(l look) ([]Group, []owner, error) {
+// decodeHeads decodes the heads of groups and teams, which come ordered by id. It needs the state's write lock.
+func (s *sets) decodeHeads(l look) ([]Group, []owner, error) {
 	groups, err := reread(&s.groups, l.groups)
 	if err != nil {
 		return nil, nil, err
@@ -121,8 +121,8 @@ func decodePlaces(b []byte) ([]place, error) {
 	r := reader{b: b}
 	for r.at < len(r.b) {
 		var p place
-		copy(p.id[:], r.take(uint64(len(p.id))))
-		p.tier, p.order = int(r.uint()), int(r.uint()) //nolint:gosec // as written
+		copy(p.id[:], r.takeBytes(uint64(len(p.id))))
+		p.tier, p.order = int(r.readUint()), int(r.readUint()) //nolint:gosec // as written
 		if r.bad {
 			return nil, fmt.Errorf("members: %w", errSegment)
 		}
@@ -131,8 +131,8 @@ func decodePlaces(b []byte) ([]place, error) {
 	return out, nil
 }
 
-// stale lists the wanted static groups and teams whose members the state lacks, or has of an older generation.
-func (v *view) stale(want func(id string) bool) []table.Key {
+// staleMembers lists the wanted static groups and teams whose members the state lacks, or has of an older generation.
+func (v *view) staleMembers(want func(id string) bool) []table.Key {
 	v.st.mu.RLock()
 	defer v.st.mu.RUnlock()
 	var out []table.Key
@@ -155,8 +155,8 @@ func (v *view) stale(want func(id string) bool) []table.Key {
 	return out
 }
 
-// keep remembers the members among items.
-func (v *view) keep(items map[table.Key]table.Item) error {
+// keepMembers remembers the members among items.
+func (v *view) keepMembers(items map[table.Key]table.Item) error {
 	v.st.mu.Lock()
 	defer v.st.mu.Unlock()
 	for k, it := range items {
@@ -181,7 +181,7 @@ func (v *view) keep(items map[table.Key]table.Item) error {
 
 // loadMembers reads the members of the wanted groups and teams that are not known: at most one round trip.
 func (s *Store) loadMembers(ctx context.Context, v *view, want func(id string) bool) error {
-	keys := v.stale(want)
+	keys := v.staleMembers(want)
 	if len(keys) == 0 {
 		return nil
 	}
@@ -189,51 +189,51 @@ func (s *Store) loadMembers(ctx context.Context, v *view, want func(id string) b
 	if err != nil {
 		return fmt.Errorf("read members of %d groups and teams: %w", len(keys), err)
 	}
-	return v.keep(got)
+	return v.keepMembers(got)
 }
 
-// memberships tells which groups a row belongs to, ordered by id. It needs the read lock.
-func (v *view) memberships(r *row) []string {
+// groupsOf returns which groups a row belongs to, ordered by id. It needs the read lock.
+func (v *view) groupsOf(r *row) []string {
 	var out []string
 	for i := range v.groups {
-		if v.belongs(r, &v.groups[i]) {
+		if v.isMember(r, &v.groups[i]) {
 			out = append(out, v.groups[i].ID)
 		}
 	}
 	return out
 }
 
-func (v *view) belongs(r *row, g *Group) bool {
+func (v *view) isMember(r *row, g *Group) bool {
 	if g.Selector != nil {
-		return v.st.selects(*g.Selector, r)
+		return v.st.selectsRow(*g.Selector, r)
 	}
 	m := v.st.sets.members[g.ID]
 	return m != nil && g.Size > 0 && m.has(r.id)
 }
 
-// teams tells which teams in sight own a row, ordered by id. It needs the read lock.
-func (v *view) teams(r *row, s *Sight) []string {
+// teamsOf returns which teams in sight own a row, ordered by id. It needs the read lock.
+func (v *view) teamsOf(r *row, s *Visibility) []string {
 	var out []string
 	for i := range v.owners {
-		if t := &v.owners[i]; v.owns(t, r) && s.team(t.ID) {
+		if t := &v.owners[i]; v.isOwnedBy(t, r) && s.seesTeam(t.ID) {
 			out = append(out, t.ID)
 		}
 	}
 	return out
 }
 
-func (v *view) owns(t *owner, r *row) bool {
+func (v *view) isOwnedBy(t *owner, r *row) bool {
 	m := v.st.sets.members[t.ID]
 	return m != nil && t.Size > 0 && m.has(r.id)
 }
 
-// selects tells whether a row is what the selector asks for.
-func (st *state) selects(s Selector, r *row) bool {
+// selectsRow reports whether a row is what the selector asks for.
+func (st *state) selectsRow(s Selector, r *row) bool {
 	for _, f := range []struct {
 		want string
 		ref  int
 	}{{s.Provider, providerRef}, {s.Type, kindRef}, {s.Region, regionRef}} {
-		if f.want != "" && f.want != st.syms.ref(r, f.ref) {
+		if f.want != "" && f.want != st.syms.refName(r, f.ref) {
 			return false
 		}
 	}

@@ -75,7 +75,7 @@ func newSymbols() *symbols {
 	return &symbols{names: []string{""}, ids: map[string]uint32{"": 0}, pids: map[[2]uint32]uint32{}}
 }
 
-func (s *symbols) intern(name string) uint32 {
+func (s *symbols) internName(name string) uint32 {
 	if n, ok := s.ids[name]; ok {
 		return n
 	}
@@ -90,7 +90,7 @@ func (s *symbols) internBytes(name []byte) uint32 {
 	if n, ok := s.ids[string(name)]; ok { // needs no copy
 		return n
 	}
-	return s.intern(string(name))
+	return s.internName(string(name))
 }
 
 func (s *symbols) internPair(key, value uint32) uint32 {
@@ -107,7 +107,7 @@ func (s *symbols) internPair(key, value uint32) uint32 {
 func (s *symbols) internTags(tags map[string]string) []uint32 {
 	out := make([]uint32, 0, len(tags))
 	for _, k := range slices.Sorted(maps.Keys(tags)) {
-		out = append(out, s.internPair(s.intern(k), s.intern(tags[k])))
+		out = append(out, s.internPair(s.internName(k), s.internName(tags[k])))
 	}
 	return out
 }
@@ -115,33 +115,33 @@ func (s *symbols) internTags(tags map[string]string) []uint32 {
 func (s *symbols) internCapacity(capacity map[string]int64) []amount {
 	out := make([]amount, 0, len(capacity))
 	for _, k := range slices.Sorted(maps.Keys(capacity)) {
-		out = append(out, amount{s.intern(k), capacity[k]})
+		out = append(out, amount{s.internName(k), capacity[k]})
 	}
 	return out
 }
 
-// row makes the row of a record.
-func (s *symbols) row(r Resource) row {
+// rowOf makes the row of a record.
+func (s *symbols) rowOf(r Resource) row {
 	id, _ := parseID(r.ID) // ids of records are ours
 	out := row{uid: r.UID, name: r.Name, id: id, tags: s.internTags(r.Tags), capacity: s.internCapacity(r.Capacity)}
 	for i, v := range [refCount]string{
 		r.Type, r.Provider, r.CloudAccountID, r.Region, string(r.Status), r.Zone, r.InstanceType, r.ParentUID, r.Unschedulable,
 	} {
-		out.refs[i] = s.intern(v)
+		out.refs[i] = s.internName(v)
 	}
-	out.times = [timeCount]int64{micro(r.LastSeenAt), r.StatusAt, micro(r.LastSeenAt), micro(r.CreatedAt)}
+	out.times = [timeCount]int64{microsOf(r.LastSeenAt), r.StatusAt, microsOf(r.LastSeenAt), microsOf(r.CreatedAt)}
 	return out
 }
 
-// resource makes the record of a row, as far as the index knows it. DiscoveredAt is in its id.
-func (s *symbols) resource(r *row) Resource {
+// resourceOf makes the record of a row, as far as the index knows it. DiscoveredAt is in its id.
+func (s *symbols) resourceOf(r *row) Resource {
 	out := Resource{
 		ID: formatID(r.id), UID: r.uid, Name: r.name,
-		Type: s.ref(r, kindRef), Provider: s.ref(r, providerRef), CloudAccountID: s.ref(r, accountRef),
-		Region: s.ref(r, regionRef), Zone: s.ref(r, zoneRef), Status: cloud.Status(s.ref(r, statusRef)),
-		InstanceType: s.ref(r, instanceRef), ParentUID: s.ref(r, parentRef), Unschedulable: s.ref(r, whyRef),
+		Type: s.refName(r, kindRef), Provider: s.refName(r, providerRef), CloudAccountID: s.refName(r, accountRef),
+		Region: s.refName(r, regionRef), Zone: s.refName(r, zoneRef), Status: cloud.Status(s.refName(r, statusRef)),
+		InstanceType: s.refName(r, instanceRef), ParentUID: s.refName(r, parentRef), Unschedulable: s.refName(r, whyRef),
 		StatusAt: r.times[statusTime], DiscoveredAt: ulid.Time(r.id.Time()).UTC(),
-		LastSeenAt: at(r.times[seenTime]), CreatedAt: at(r.times[createdTime]),
+		LastSeenAt: timeOfMicros(r.times[seenTime]), CreatedAt: timeOfMicros(r.times[createdTime]),
 	}
 	if len(r.tags) > 0 {
 		out.Tags = make(map[string]string, len(r.tags))
@@ -158,18 +158,18 @@ func (s *symbols) resource(r *row) Resource {
 	return out
 }
 
-func (s *symbols) ref(r *row, ref int) string { return s.names[r.refs[ref]] }
+func (s *symbols) refName(r *row, ref int) string { return s.names[r.refs[ref]] }
 
-// same tells whether the resource that a listing found is what the row says, but for its status.
-func (s *symbols) same(r *row, p Partition, found cloud.Resource) bool {
-	if r.gone || r.vanished || r.name != found.Name || r.times[createdTime] != micro(found.CreatedAt) {
+// sameAsFound reports whether the resource that a listing found is what the row says, but for its status.
+func (s *symbols) sameAsFound(r *row, p Partition, found cloud.Resource) bool {
+	if r.gone || r.vanished || r.name != found.Name || r.times[createdTime] != microsOf(found.CreatedAt) {
 		return false
 	}
 	for ref, want := range [refCount]string{
 		kindRef: found.Type, accountRef: p.AccountID, providerRef: p.Provider, regionRef: found.Region, zoneRef: found.Zone,
 		instanceRef: found.InstanceType, parentRef: found.ParentUID, whyRef: found.Unschedulable,
 	} {
-		if ref != statusRef && s.ref(r, ref) != want {
+		if ref != statusRef && s.refName(r, ref) != want {
 			return false
 		}
 	}
@@ -201,9 +201,9 @@ func (s *symbols) sameCapacity(r *row, capacity map[string]int64) bool {
 	return true
 }
 
-// supersedes tells whether the content of r wins over that of old: the newer one; of two equally old ones the dropped
+// isNewer reports whether the content of r wins over that of old: the newer one; of two equally old ones the dropped
 // one; of two that still differ the one whose writing is greater, so that every reader decides alike.
-func (s *symbols) supersedes(r, old *row) bool {
+func (s *symbols) isNewer(r, old *row) bool {
 	if c := cmp.Compare(r.times[contentTime], old.times[contentTime]); c != 0 {
 		return c > 0
 	}
@@ -213,7 +213,7 @@ func (s *symbols) supersedes(r, old *row) bool {
 	return !equalContent(r, old) && bytes.Compare(s.canon(r), s.canon(old)) > 0
 }
 
-// equalContent tells whether two rows of one index have the same content.
+// equalContent reports whether two rows of one index have the same content.
 func equalContent(a, b *row) bool {
 	x, y := a.refs, b.refs
 	x[statusRef], y[statusRef] = 0, 0
@@ -228,7 +228,7 @@ func (s *symbols) canon(r *row) []byte {
 	fmt.Fprintf(&b, "%q %q %s %v %d %d", r.uid, r.name, r.id, r.vanished, r.times[seenTime], r.times[createdTime])
 	for i := range r.refs {
 		if i != statusRef {
-			fmt.Fprintf(&b, " %q", s.ref(r, i))
+			fmt.Fprintf(&b, " %q", s.refName(r, i))
 		}
 	}
 	for _, n := range r.tags {
@@ -254,14 +254,14 @@ func parseID(id string) (ulid.ULID, bool) {
 
 func formatID(u ulid.ULID) string { return idPrefix + strings.ToLower(u.String()) }
 
-func micro(t time.Time) int64 {
+func microsOf(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
 	return t.UnixMicro()
 }
 
-func at(micros int64) time.Time {
+func timeOfMicros(micros int64) time.Time {
 	if micros == 0 {
 		return time.Time{}
 	}

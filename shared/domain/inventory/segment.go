@@ -46,19 +46,19 @@ type packed struct {
 }
 
 // segmentItem makes the item that holds the compressed segment z under k.
-func segmentItem(k table.Key, z []byte) (table.Item, error) { return table.Row(k, packed{z}) }
+func segmentItem(k table.Key, z []byte) (table.Item, error) { return table.NewItem(k, packed{z}) }
 
-// split encodes g into as many parts as its size asks for. Scans stand in the last one: when it is written last, a scan
+// encodeParts encodes g into as many parts as its size asks for. Scans stand in the last one: when it is written last, a scan
 // counts as finished only after everything that it found.
-func (g *segment) split() [][]byte {
-	z := g.encode()
+func (g *segment) encodeParts() [][]byte {
+	z := g.encodeColumns()
 	if len(z) <= maxSegment || len(g.rows)+len(g.seen) < 2 {
 		return [][]byte{z}
 	}
 	r, n := len(g.rows)/2, len(g.seen)/2
 	a := &segment{syms: g.syms, rows: g.rows[:r], seen: g.seen[:n]}
 	b := &segment{syms: g.syms, rows: g.rows[r:], seen: g.seen[n:], scans: g.scans}
-	return append(a.split(), b.split()...)
+	return append(a.encodeParts(), b.encodeParts()...)
 }
 
 // writer appends numbers and strings, and numbers the symbols of a segment as they come.
@@ -91,8 +91,8 @@ func (w *writer) symbol(n uint32) {
 	w.uint(l)
 }
 
-// encode writes the segment column by column, so that alike values stand together, and compresses it.
-func (g *segment) encode() []byte {
+// encodeColumns writes the segment column by column, so that alike values stand together, and compresses it.
+func (g *segment) encodeColumns() []byte {
 	w := &writer{local: map[uint32]uint64{}, syms: g.syms}
 	w.uint(uint64(len(g.rows)))
 	w.pairs(g.rows)

@@ -33,9 +33,9 @@ func newState() *state {
 	}
 }
 
-// apply merges an encoded segment.
-func (st *state) apply(z []byte) error {
-	g, err := decode(z, st.syms)
+// applySegment merges an encoded segment.
+func (st *state) applySegment(z []byte) error {
+	g, err := decodeSegment(z, st.syms)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (st *state) merge(r *row) {
 	}
 	old := &st.rows[i]
 	status := newest(st.syms, sighting{r.uid, r.refs[statusRef], r.times[statusTime]}, old.sighting())
-	if !st.syms.supersedes(r, old) {
+	if !st.syms.isNewer(r, old) {
 		st.setStatus(i, status)
 		return
 	}
@@ -70,7 +70,7 @@ func (st *state) merge(r *row) {
 	}
 	r.refs[statusRef], r.times[statusTime] = status.status, status.at
 	*old = *r
-	st.touch(i, everyOrder)
+	st.markUnordered(i, everyOrder)
 }
 
 func (st *state) add(r *row) {
@@ -80,7 +80,7 @@ func (st *state) add(r *row) {
 	if st.byID != nil {
 		st.byID[r.id] = i
 	}
-	st.touch(i, everyOrder)
+	st.markUnordered(i, everyOrder)
 	if s, ok := st.orphans[r.uid]; ok {
 		delete(st.orphans, r.uid)
 		st.sight(s)
@@ -102,7 +102,7 @@ func (st *state) sight(s sighting) {
 func (st *state) setStatus(i int32, s sighting) {
 	r := &st.rows[i]
 	if r.refs[statusRef] != s.status {
-		st.touch(i, statusOrder)
+		st.markUnordered(i, statusOrder)
 	}
 	r.refs[statusRef], r.times[statusTime] = s.status, s.at
 }
@@ -111,7 +111,7 @@ func (r *row) sighting() sighting {
 	return sighting{r.uid, r.refs[statusRef], r.times[statusTime]}
 }
 
-// newest is the newer of two statuses, and of two equally old ones the one that is greater as a word.
+// newest returns the newer of two statuses, and of two equally old ones the one that is greater as a word.
 func newest(syms *symbols, a, b sighting) sighting {
 	if a.at > b.at || a.at == b.at && syms.names[a.status] > syms.names[b.status] {
 		return a
@@ -119,22 +119,22 @@ func newest(syms *symbols, a, b sighting) sighting {
 	return b
 }
 
-// lookup finds a row by its uid; nil when there is none or it was dropped.
-func (st *state) lookup(uid string) *row {
+// lookupUID finds a row by its uid; nil when there is none or it was dropped.
+func (st *state) lookupUID(uid string) *row {
 	if i, ok := st.byUID[uid]; ok && !st.rows[i].gone {
 		return &st.rows[i]
 	}
 	return nil
 }
 
-// reading gives the read lock, and how to give it back.
-func (st *state) reading() (unlock func()) {
+// lockReading returns the read lock, and how to give it back.
+func (st *state) lockReading() (unlock func()) {
 	st.mu.RLock()
 	return st.mu.RUnlock
 }
 
-// indexed gives a lock under which lookupID works, and how to give it back.
-func (st *state) indexed() (unlock func()) {
+// lockIndexed returns a lock under which lookupID works, and how to give it back.
+func (st *state) lockIndexed() (unlock func()) {
 	st.mu.RLock()
 	if st.byID != nil {
 		return st.mu.RUnlock
@@ -162,30 +162,30 @@ func (st *state) lookupID(id string) *row {
 	return nil
 }
 
-// lastSeen is when the resource was there for certain: when it was written, or when a later scan of its partition found
+// lastSeen returns when the resource was there for certain: when it was written, or when a later scan of its partition found
 // nothing to write. What is terminated was not seen after that.
 func (st *state) lastSeen(r *row) int64 {
 	seen := max(r.times[seenTime], st.scans[partition{r.refs[accountRef], r.refs[regionRef], r.refs[kindRef]}])
 	if r.vanished {
 		return r.times[seenTime]
 	}
-	if cloud.Status(st.syms.ref(r, statusRef)) == cloud.Terminated {
+	if cloud.Status(st.syms.refName(r, statusRef)) == cloud.Terminated {
 		return max(r.times[seenTime], min(seen, r.times[statusTime]))
 	}
 	return seen
 }
 
-// resource is the record of a row.
-func (st *state) resource(r *row) Resource {
-	out := st.syms.resource(r)
-	out.LastSeenAt = at(st.lastSeen(r))
+// resourceOf returns the record of a row.
+func (st *state) resourceOf(r *row) Resource {
+	out := st.syms.resourceOf(r)
+	out.LastSeenAt = timeOfMicros(st.lastSeen(r))
 	return out
 }
 
-// segment is everything that the state knows, but for rows that were dropped before the time since.
-func (st *state) segment(since int64) *segment {
+// segmentSince returns everything that the state knows, but for rows that were dropped before the time since.
+func (st *state) segmentSince(since int64) *segment {
 	g := &segment{syms: st.syms, rows: make([]row, 0, len(st.rows))}
-	for _, i := range st.sorted(nameOrder) {
+	for _, i := range st.sortedRows(nameOrder) {
 		g.rows = append(g.rows, st.rows[i])
 	}
 	for i := range st.rows {

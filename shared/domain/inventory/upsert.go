@@ -12,17 +12,17 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Upsert writes what a scan found: new and changed resources, and nothing for those that are as they were. It compares
+// UpsertScanned writes what a scan found: new and changed resources, and nothing for those that are as they were. It compares
 // with the index, so a batch without changes costs the reading of the index's changes and one mark. Records are written
 // before the index: killed between the two, the next scan finds the same changes again and completes them.
-func (s *Store) Upsert(ctx context.Context, org string, b Batch) (Changes, error) {
+func (s *Store) UpsertScanned(ctx context.Context, org string, b Batch) (Changes, error) {
 	if len(b.Resources) > MaxBatch {
 		return Changes{}, fault.New(fault.Internal, "a batch of %d resources: at most %d", len(b.Resources), MaxBatch)
 	}
-	if _, err := s.Account(ctx, org, b.AccountID); err != nil {
+	if _, err := s.ReadAccount(ctx, org, b.AccountID); err != nil {
 		return Changes{}, err
 	}
-	v, err := s.open(ctx, org)
+	v, err := s.openIndex(ctx, org)
 	if err != nil {
 		return Changes{}, err
 	}
@@ -30,16 +30,16 @@ func (s *Store) Upsert(ctx context.Context, org string, b Batch) (Changes, error
 	if err = u.compare(v.st); err != nil {
 		return Changes{}, err
 	}
-	if err = s.transact(ctx, u.writes, u.retry); err != nil {
+	if err = s.writeInTransactions(ctx, u.writes, u.retry); err != nil {
 		return Changes{}, fmt.Errorf("write %d resources of %s: %w", len(u.writes), b.AccountID, err)
 	}
-	if err = s.note(ctx, org, u.segment()); err != nil {
+	if err = s.writeDelta(ctx, org, u.segment()); err != nil {
 		return Changes{}, err
 	}
-	if err = s.mark(ctx, org, b); err != nil {
+	if err = s.markScanned(ctx, org, b); err != nil {
 		return Changes{}, err
 	}
-	return u.changes, s.tidy(ctx, org, v.look)
+	return u.changes, s.compactWhenNearBound(ctx, org, v.look)
 }
 
 // upsert is one Upsert under way. Records are what the written ones will be, by uid.
@@ -79,7 +79,7 @@ func (u *upsert) compare(st *state) error {
 }
 
 func (u *upsert) one(st *state, found cloud.Resource) error {
-	r := st.lookup(found.UID)
+	r := st.lookupUID(found.UID)
 	if r == nil && found.Status == cloud.Terminated { // it came and went between two scans
 		u.changes.Unchanged++
 		return nil
@@ -88,8 +88,8 @@ func (u *upsert) one(st *state, found cloud.Resource) error {
 		u.changes.Created++
 		return u.create(u.record(found))
 	}
-	moved := string(found.Status) != st.syms.ref(r, statusRef) && micro(u.batch.At) > r.times[statusTime]
-	if st.syms.same(r, u.batch.Partition, found) {
+	moved := string(found.Status) != st.syms.refName(r, statusRef) && microsOf(u.batch.At) > r.times[statusTime]
+	if st.syms.sameAsFound(r, u.batch.Partition, found) {
 		if !moved {
 			u.changes.Unchanged++
 			return nil
@@ -100,16 +100,16 @@ func (u *upsert) one(st *state, found cloud.Resource) error {
 	}
 	u.changes.Updated++
 	rec := u.record(found)
-	rec.ID, rec.DiscoveredAt = formatID(r.id), st.syms.resource(r).DiscoveredAt
+	rec.ID, rec.DiscoveredAt = formatID(r.id), st.syms.resourceOf(r).DiscoveredAt
 	if !moved {
-		rec.Status, rec.StatusAt = cloud.Status(st.syms.ref(r, statusRef)), r.times[statusTime]
+		rec.Status, rec.StatusAt = cloud.Status(st.syms.refName(r, statusRef)), r.times[statusTime]
 	}
 	u.records[rec.UID], u.full[rec.UID] = rec, true
 	u.writes = append(u.writes, updateRecord(u.org, rec, moved))
 	return nil
 }
 
-// record is the record of a resource that is new.
+// record returns the record of a resource that is new.
 func (u *upsert) record(f cloud.Resource) Resource {
 	return Resource{
 		ID: id.New("res", u.now), UID: f.UID, Name: f.Name, Type: f.Type, Provider: u.batch.Provider,
@@ -127,13 +127,13 @@ func (u *upsert) create(rec Resource) error {
 	return err
 }
 
-// putRecord is the write that creates a record.
+// putRecord returns the write that creates a record.
 func putRecord(org string, rec Resource) (table.Write, error) {
-	it, err := table.Row(ResourceKey(org, rec.UID), rec)
+	it, err := table.NewItem(ResourceKey(org, rec.UID), rec)
 	return table.Put(it, table.Absent()), err
 }
 
-// updateRecord is the write that changes a record's content, and its status unless a newer one is known there. It leaves
+// updateRecord returns the write that changes a record's content, and its status unless a newer one is known there. It leaves
 // the action in flight alone.
 func updateRecord(org string, rec Resource, moved bool) table.Write {
 	changes := []table.Change{
@@ -160,7 +160,7 @@ func (u *upsert) status(found cloud.Resource) {
 	}, table.LessEqual("statusAt", u.batch.At.UnixMicro())))
 }
 
-// retry tells what to write when the record was not as the index had it: it is there already, it is gone, or it has a
+// retry returns what to write when the record was not as the index had it: it is there already, it is gone, or it has a
 // newer status.
 func (u *upsert) retry(w table.Write, old table.Item) (table.Write, bool, error) {
 	u.mu.Lock()
@@ -184,14 +184,14 @@ func (u *upsert) retry(w table.Write, old table.Item) (table.Write, bool, error)
 	return updateRecord(u.org, rec, moved), true, nil
 }
 
-// segment is what the index must know of the records as they were written.
+// segment returns what the index must know of the records as they were written.
 func (u *upsert) segment() *segment {
 	g := newSegment()
 	for _, s := range u.seen {
-		g.seen = append(g.seen, sighting{s.UID, g.syms.intern(string(s.Status)), s.At.UnixMicro()})
+		g.seen = append(g.seen, sighting{s.UID, g.syms.internName(string(s.Status)), s.At.UnixMicro()})
 	}
 	for uid := range u.full {
-		g.rows = append(g.rows, g.syms.row(u.records[uid]))
+		g.rows = append(g.rows, g.syms.rowOf(u.records[uid]))
 	}
 	return g
 }

@@ -13,18 +13,18 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Delta is the write that notes observed statuses in the index. It is unconditional, may be repeated, and belongs into
+// NoteStatuses returns the write that notes observed statuses in the index. It is unconditional, may be repeated, and belongs into
 // the transaction that changes the records. At most MaxBatch statuses; At in each decides which is the newest, at only
 // names the delta.
-func Delta(org string, at time.Time, seen []Seen) (table.Write, error) {
+func NoteStatuses(org string, at time.Time, seen []Seen) (table.Write, error) {
 	if len(seen) > MaxBatch {
 		return table.Write{}, fault.New(fault.Internal, "a delta of %d statuses: at most %d", len(seen), MaxBatch)
 	}
 	g := newSegment()
 	for _, s := range seen {
-		g.seen = append(g.seen, sighting{s.UID, g.syms.intern(string(s.Status)), s.At.UnixMicro()})
+		g.seen = append(g.seen, sighting{s.UID, g.syms.internName(string(s.Status)), s.At.UnixMicro()})
 	}
-	return deltaPut(org, at, g.encode())
+	return deltaPut(org, at, g.encodeColumns())
 }
 
 func deltaPut(org string, at time.Time, z []byte) (table.Write, error) {
@@ -36,12 +36,12 @@ func newULID(at time.Time) string {
 	return strings.ToLower(ulid.MustNew(ulid.Timestamp(at), ulid.DefaultEntropy()).String())
 }
 
-// note writes what g tells into the index, its parts one after another.
-func (s *Store) note(ctx context.Context, org string, g *segment) error {
+// writeDelta writes what g tells into the index, its parts one after another.
+func (s *Store) writeDelta(ctx context.Context, org string, g *segment) error {
 	if len(g.rows)+len(g.seen)+len(g.scans) == 0 {
 		return nil
 	}
-	for _, z := range g.split() {
+	for _, z := range g.encodeParts() {
 		w, err := deltaPut(org, s.clock.Now(), z)
 		if err != nil {
 			return err
@@ -59,9 +59,9 @@ const perTransaction = 100
 // atOnce is how many transactions of one call run side by side.
 const atOnce = 4
 
-// transact does writes in as many transactions as they need. A write whose condition fails goes to retry, which gives
+// writeInTransactions does writes in as many transactions as they need. A write whose condition fails goes to retry, which gives
 // what to write instead, or false to leave it; the others of its transaction are done without it.
-func (s *Store) transact(ctx context.Context, ws []table.Write, retry func(table.Write, table.Item) (table.Write, bool, error)) error {
+func (s *Store) writeInTransactions(ctx context.Context, ws []table.Write, retry func(table.Write, table.Item) (table.Write, bool, error)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	slots := make(chan struct{}, atOnce)

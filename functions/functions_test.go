@@ -51,7 +51,7 @@ func TestAll_HasEveryFolder(t *testing.T) {
 func TestMains_OpenTheirOwnDeclaration(t *testing.T) {
 	for _, f := range functions.All() {
 		b, err := os.ReadFile(filepath.Join(f.Name, "lambda", "main.go"))
-		if err != nil || strings.Count(string(b), "platform.Open("+f.Name+".Declaration)") != 1 || strings.Count(string(b), "platform.Open(") != 1 {
+		if err != nil || strings.Count(string(b), "platform.OpenLambda("+f.Name+".Declaration)") != 1 || strings.Count(string(b), "platform.OpenLambda(") != 1 {
 			t.Errorf("functions/%s/lambda/main.go does not open the platform with its own Declaration: %v", f.Name, err)
 		}
 	}

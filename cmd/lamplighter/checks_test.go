@@ -15,8 +15,8 @@ const checks = 90
 
 var (
 	checkRow  = regexp.MustCompile(`(?m)^\| (\d+) \| [^|]+ \| ([^|]+) \|$`)
-	testNamed = regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9]+)`")
-	testFunc  = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Za-z0-9]+)\(`)
+	testNamed = regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9_]+)`")
+	testFunc  = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Za-z0-9_]+)\(`)
 )
 
 // TestEveryCheckIsHeldByATestThatExists reads the table of docs/security.md: each of the checks stands in it once, with a

@@ -31,7 +31,7 @@ var realWaits = map[string]struct {
 	"shared/engine/workflow/workflowtest/workflowtest.go": {2, "engines of other makers run executions in processes of their own"},
 	"shared/foundation/ssrfguard/client_test.go":          {1, "a server dribbles until a client loses its patience"},
 	"shared/testkit/lambdaemulator/function_test.go":      {1, "a function in a process of its own answers too late"},
-	"shared/testkit/npmpeer/peer.go":                      {1, "a server of another maker starts"},
+	"shared/testkit/npmpeer/npmpeer.go":                   {1, "a server of another maker starts"},
 }
 
 // waits are the functions of package time that let real time pass.

@@ -1,4 +1,4 @@
-// Package authorizer decides at the door, for every request but the public ones, who is calling and whether the
+// Package authorizer decides, before every request but the public ones, who is calling and whether the
 // organization's minute has room for it: in one place, with two round trips to the store, and no row cached, so that
 // a log-out or a changed role acts at once.
 package authorizer

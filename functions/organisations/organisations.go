@@ -1,4 +1,4 @@
-// Package organisations makes, lists, changes and ends the tenants of the service. The one who makes an organization owns
+// Package organisations makes, lists, changes and ends the organizations of the service. The one who makes an organization owns
 // it.
 package organisations
 

@@ -72,7 +72,7 @@ func (s service) begin(ctx context.Context, c identity.Caller) (identity.PAT, er
 		return identity.PAT{}, err
 	}
 	sess, err := table.Decode[identity.Session](found[sessionKey])
-	if err == nil && (sess.Epoch != u.Epoch || sess.State != identity.SessionLive) { // it ended after the door had let it in
+	if err == nil && (sess.Epoch != u.Epoch || sess.State != identity.SessionLive) { // it ended after the authorizer had let it in
 		err = errEnded()
 	}
 	now := s.Clock.Now()

@@ -1,4 +1,4 @@
-// Command authorizer decides at the door who is calling and whether the organization's minute has room.
+// Command authorizer decides before each request who is calling and whether the organization's minute has room.
 package main
 
 import (

@@ -1,6 +1,6 @@
 // Package kubeconfig reads the kubeconfigs that customers hand over, and keeps of them only what opens one cluster: its
 // address, its certificate authority and a token or client certificate. It exists so that nothing that a kubeconfig could
-// make us do (run a plugin, read a file of ours, trust anybody) gets past the door. It links no Kubernetes client.
+// make us do (run a plugin, read a file of ours, trust anybody) gets past this package. It links no Kubernetes client.
 package kubeconfig
 
 import (

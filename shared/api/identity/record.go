@@ -27,7 +27,7 @@ type AddressRow struct {
 	User string `json:"user"`
 }
 
-// Organisation is a tenant.
+// Organisation is a customer: what all other records belong to.
 type Organisation struct {
 	ID        string    `json:"id" doc:"The organization; send it as tenantID to work in it" example:"org_01k8z3v5y0e6m9x2q4t7r1c8bd"`
 	Name      string    `json:"name" doc:"What it is called"`

@@ -21,7 +21,7 @@ func Lambda(p *platform.Platform, groups ...*Group) Function {
 	return AdaptHandler(h)
 }
 
-// AdaptHandler makes the function that gives API Gateway's events to h, behind a door that keeps out what the adapter would
+// AdaptHandler makes the function that gives API Gateway's events to h, behind a check that keeps out what the adapter would
 // answer with 504 or let through unseen.
 func AdaptHandler(h http.Handler) Function {
 	proxy := httpadapter.New(authorized(h))
@@ -30,7 +30,7 @@ func AdaptHandler(h http.Handler) Function {
 			return turnedAway(ev.RequestContext.RequestID, e), nil
 		}
 		out, err := proxy.ProxyWithContext(ctx, ev)
-		if err != nil { // the event passed the door and yet is no request
+		if err != nil { // the event passed the check and yet is no request
 			return turnedAway(ev.RequestContext.RequestID, newError(http.StatusBadRequest, "the request is not well-formed")), nil //nolint:nilerr // an error would become a 502
 		}
 		return out, nil

@@ -1,4 +1,4 @@
-// Package rest is the front door of every function: operations are declared once, as an Op beside its handler, and the
+// Package rest receives the requests of every function: operations are declared once, as an Op beside its handler, and the
 // router, the authorization, the envelopes, the error shapes and the interface description derive from that. It is the
 // only package that names the API framework, so that the framework can be exchanged.
 package rest

@@ -34,7 +34,7 @@ func defused(r rune) rune {
 }
 
 // checkAddress refuses what would end the header that an address is put into. Addresses have the form of
-// identity.NormalizeAddress by then; this is the last door before the wire.
+// identity.NormalizeAddress by then; this is the last check before the wire.
 func checkAddress(a string) error {
 	local, domain, found := strings.Cut(a, "@")
 	if !found || local == "" || domain == "" || strings.ContainsFunc(a, notInAddress) {

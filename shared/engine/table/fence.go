@@ -13,7 +13,7 @@ var ErrFence = errors.New("key outside the fence")
 
 // Fenced confines s to the partitions that each call's context permits (WithOrg, Within). A context that permits none
 // is refused everything. The refusal comes before anything leaves the process, so a mistake in a key fails closed. The
-// feed crosses all tenants and therefore needs Within(ctx, OutboxSuffix).
+// feed crosses all organizations and therefore needs Within(ctx, OutboxSuffix).
 func Fenced(s Store) Store { return fence{next: s} }
 
 // Confined is Fenced, and confines s besides to what the function declares for which a call is made: the one that the
@@ -125,7 +125,7 @@ func (f fence) Transact(ctx context.Context, ws ...Write) error {
 	return f.next.Transact(ctx, ws...)
 }
 
-// Feed reads the feed of all tenants.
+// Feed reads the feed of all organizations.
 func (f fence) Feed(ctx context.Context, cursor string, limit int) (Feed, error) {
 	if err := passScope(ctx, OutboxSuffix); err != nil {
 		return Feed{}, err

@@ -8,7 +8,7 @@ import (
 type scopeKey struct{}
 
 // Within lets the store calls of ctx touch, besides what ctx already allows, the partitions whose keys begin with one of
-// prefixes. It is for the few look-ups that come before a tenant is known, each naming exactly what it needs.
+// prefixes. It is for the few look-ups that come before an organization is known, each naming exactly what it needs.
 func Within(ctx context.Context, prefixes ...string) context.Context {
 	have, _ := ctx.Value(scopeKey{}).([]string)
 	return context.WithValue(ctx, scopeKey{}, append(append([]string{}, have...), prefixes...))

@@ -14,7 +14,7 @@ import (
 // Shards is how many partitions the list is spread over.
 const Shards = 16
 
-// Prefix begins the partition keys of the list; a tenant's transaction that writes one runs in
+// Prefix begins the partition keys of the list; an organization's transaction that writes one runs in
 // table.Within(ctx, pending.Prefix).
 const Prefix = "PENDING#"
 

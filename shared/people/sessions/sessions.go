@@ -78,7 +78,7 @@ func (s Sessions) Begin(ctx context.Context, u identity.User, how Options) (Logg
 	return s.newLoggedIn(ctx, sess, t, a)
 }
 
-// Refresh exchanges a refresh token, and moves the session to the organization tenant unless that is "".
+// Refresh exchanges a refresh token, and moves the session to the organization wanted unless that is "".
 // fault.Unauthenticated when the token is forged, used or too old.
 func (s Sessions) Refresh(ctx context.Context, token, wanted string) (LoggedIn, error) {
 	t, err := parseRefreshToken(token, s.Settings.Pepper)

@@ -34,8 +34,8 @@ func (f *Filter) needs() func(id string) bool {
 func none(string) bool { return false }
 
 // matcher makes the test of a filter; nil when everything passes it. It needs the read lock.
-func (v *view) matcher(f Filter) func(*row) bool {
-	var tests []func(*row) bool
+func (v *view) matcher(f Filter) func(*Row) bool {
+	var tests []func(*Row) bool
 	if in := v.within(f.Sight.Resources); in != nil {
 		tests = append(tests, in)
 	}
@@ -43,20 +43,20 @@ func (v *view) matcher(f Filter) func(*row) bool {
 		want string
 		ref  int
 	}{
-		{f.Provider, providerRef}, {f.Type, kindRef}, {string(f.Status), statusRef}, {f.Region, regionRef}, {f.AccountID, accountRef},
+		{f.Provider, ProviderRef}, {f.Type, KindRef}, {string(f.Status), StatusRef}, {f.Region, RegionRef}, {f.AccountID, AccountRef},
 	} {
 		if t.want == "" {
 			continue
 		}
-		n, known := v.st.syms.ids[t.want]
-		tests = append(tests, func(r *row) bool { return known && r.refs[t.ref] == n })
+		n, known := v.st.Symbols.Find(t.want)
+		tests = append(tests, func(r *Row) bool { return known && r.Refs[t.ref] == n })
 	}
 	if f.Schedulable != nil {
 		want := *f.Schedulable
-		tests = append(tests, func(r *row) bool { return v.st.schedulable(r) == want })
+		tests = append(tests, func(r *Row) bool { return schedulable(v.st, r) == want })
 	}
 	for _, tag := range f.Tags {
-		tests = append(tests, v.st.tagged(tag))
+		tests = append(tests, tagged(v.st, tag))
 	}
 	if f.GroupID != "" {
 		tests = append(tests, v.grouped(f.GroupID, f.Sight.Groups))
@@ -65,16 +65,16 @@ func (v *view) matcher(f Filter) func(*row) bool {
 		tests = append(tests, v.owned(f.TeamID, &f.Sight))
 	}
 	if f.Search != "" {
-		tests = append(tests, v.st.found(strings.ToLower(f.Search)))
+		tests = append(tests, found(v.st, strings.ToLower(f.Search)))
 	}
 	return all(tests)
 }
 
-func all(tests []func(*row) bool) func(*row) bool {
+func all(tests []func(*Row) bool) func(*Row) bool {
 	if len(tests) == 0 {
 		return nil
 	}
-	return func(r *row) bool {
+	return func(r *Row) bool {
 		for _, t := range tests {
 			if !t(r) {
 				return false
@@ -85,70 +85,48 @@ func all(tests []func(*row) bool) func(*row) bool {
 }
 
 // grouped asks for members of a group; who may see groups only in some scopes is told of members in these.
-func (v *view) grouped(groupID string, seen grant.Scopes) func(*row) bool {
+func (v *view) grouped(groupID string, seen grant.Scopes) func(*Row) bool {
 	in := v.within(seen)
 	for i := range v.groups {
 		if g := &v.groups[i]; g.ID == groupID {
-			return func(r *row) bool { return (in == nil || in(r)) && v.belongs(r, g) }
+			return func(r *Row) bool { return (in == nil || in(r)) && v.belongs(r, g) }
 		}
 	}
-	return func(*row) bool { return false }
+	return func(*Row) bool { return false }
 }
 
 // owned asks for what a team owns, if the team may be seen.
-func (v *view) owned(teamID string, s *Sight) func(*row) bool {
+func (v *view) owned(teamID string, s *Sight) func(*Row) bool {
 	for i := range v.owners {
 		if t := &v.owners[i]; t.ID == teamID && s.team(teamID) {
-			return func(r *row) bool { return v.owns(t, r) }
+			return func(r *Row) bool { return v.owns(t, r) }
 		}
 	}
-	return func(*row) bool { return false }
+	return func(*Row) bool { return false }
 }
 
-// schedulable tells whether the resource can be started and stopped.
-func (st *state) schedulable(r *row) bool {
-	return st.startable(r) && cloud.Status(st.syms.ref(r, statusRef)) != cloud.Terminated
+// schedulable reports whether the resource can be started and stopped.
+func schedulable(st *State, r *Row) bool {
+	return startable(st, r) && cloud.Status(st.Symbols.Ref(r, StatusRef)) != cloud.Terminated
 }
 
-func (st *state) startable(r *row) bool {
-	k, ok := cloud.KindOf(st.syms.ref(r, kindRef))
-	return r.refs[whyRef] == 0 && (!ok || k.Actionable)
+func startable(st *State, r *Row) bool {
+	k, ok := cloud.KindOf(st.Symbols.Ref(r, KindRef))
+	return r.Refs[WhyRef] == 0 && (!ok || k.Actionable)
 }
 
-// pairsWhere marks the tags that pass a test: they are far fewer than the rows that have them.
-func (st *state) pairsWhere(test func(key, value string, p *pair) bool) func(*row) bool {
-	marked := make([]bool, len(st.syms.pairs))
-	some := false
-	for i := range st.syms.pairs {
-		p := &st.syms.pairs[i]
-		marked[i] = test(st.syms.names[p.key], st.syms.names[p.value], p)
-		some = some || marked[i]
-	}
-	return func(r *row) bool {
-		if !some {
-			return false
-		}
-		for _, n := range r.tags {
-			if marked[n] {
-				return true
-			}
-		}
-		return false
-	}
-}
-
-func (st *state) tagged(want string) func(*row) bool {
+func tagged(st *State, want string) func(*Row) bool {
 	if !strings.Contains(want, "=") {
-		return st.pairsWhere(func(key, _ string, _ *pair) bool { return key == want })
+		return st.Symbols.TagsWhere(func(key, _, _ string) bool { return key == want })
 	}
-	return st.pairsWhere(func(key, value string, _ *pair) bool {
+	return st.Symbols.TagsWhere(func(key, value, _ string) bool {
 		return len(want) == len(key)+1+len(value) && want[:len(key)] == key && want[len(key)] == '=' && want[len(key)+1:] == value
 	})
 }
 
-func (st *state) found(word string) func(*row) bool {
-	tagged := st.pairsWhere(func(_, _ string, p *pair) bool { return strings.Contains(p.lower, word) })
-	return func(r *row) bool {
-		return strings.Contains(r.lname, word) || strings.Contains(r.luid, word) || tagged(r)
+func found(st *State, word string) func(*Row) bool {
+	tagged := st.Symbols.TagsWhere(func(_, _, lower string) bool { return strings.Contains(lower, word) })
+	return func(r *Row) bool {
+		return strings.Contains(r.LowerName, word) || strings.Contains(r.LowerUID, word) || tagged(r)
 	}
 }

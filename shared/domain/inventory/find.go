@@ -23,8 +23,8 @@ type List struct {
 var Orders = []string{"name", "type", "status", "provider", "region", "cost"}
 
 var orderNames = map[string]int{
-	"": nameOrder, "name": nameOrder, "type": typeOrder, "status": statusOrder, "provider": providerOrder,
-	"region": regionOrder, "cost": nameOrder,
+	"": NameOrder, "name": NameOrder, "type": TypeOrder, "status": StatusOrder, "provider": ProviderOrder,
+	"region": RegionOrder, "cost": NameOrder,
 }
 
 // Listed is a resource with what other records say of it.
@@ -47,7 +47,7 @@ func (s *Store) Find(ctx context.Context, org string, l List) ([]Listed, error) 
 	if err != nil {
 		return nil, err
 	}
-	unlock := v.st.readable(which)
+	unlock := v.st.RLockOrdered(which)
 	rows := v.page(l, which)
 	unlock()
 	return s.complete(ctx, v, rows, l.Sight)
@@ -55,12 +55,12 @@ func (s *Store) Find(ctx context.Context, org string, l List) ([]Listed, error) 
 
 // ByUIDs reads the resources in sight by their native ids, in the order of uids; unknown ones are left out.
 func (s *Store) ByUIDs(ctx context.Context, org string, uids []string, sight Sight) ([]Listed, error) {
-	return s.pick(ctx, org, picking{uids, (*state).reading, (*state).lookup, sight})
+	return s.pick(ctx, org, picking{uids, readLock, (*State).FindUID, sight})
 }
 
 // ByIDs reads the resources in sight by our ids, in the order of ids; unknown ones are left out.
 func (s *Store) ByIDs(ctx context.Context, org string, ids []string, sight Sight) ([]Listed, error) {
-	return s.pick(ctx, org, picking{ids, (*state).indexed, (*state).lookupID, sight})
+	return s.pick(ctx, org, picking{ids, (*State).RLockByID, rowByID, sight})
 }
 
 // ByID reads one resource; fault.NotFound when there is none of the id in sight.
@@ -78,9 +78,23 @@ func (s *Store) ByID(ctx context.Context, org, id string, sight Sight) (Listed, 
 // picking asks for resources one by one, under a lock that the look-up needs.
 type picking struct {
 	keys  []string
-	lock  func(*state) (unlock func())
-	find  func(*state, string) *row
+	lock  func(*State) (unlock func())
+	find  func(*State, string) *Row
 	sight Sight
+}
+
+func readLock(st *State) (unlock func()) {
+	st.RLock()
+	return st.RUnlock
+}
+
+// rowByID finds a row by the id of its record, under the lock of RLockByID; nil when there is none or it was dropped.
+func rowByID(st *State, id string) *Row {
+	u, ok := parseID(id)
+	if !ok {
+		return nil
+	}
+	return st.FindID(u)
 }
 
 // pick takes the same calls for what is out of sight as for what does not exist.
@@ -89,7 +103,7 @@ func (s *Store) pick(ctx context.Context, org string, p picking) ([]Listed, erro
 	if err != nil {
 		return nil, err
 	}
-	var rows []row
+	var rows []Row
 	unlock := p.lock(v.st)
 	in := v.within(p.sight.Resources)
 	for _, key := range p.keys {
@@ -107,11 +121,11 @@ func (s *Store) Unknown(ctx context.Context, org string, ids []string) ([]string
 	if err != nil {
 		return nil, err
 	}
-	unlock := v.st.indexed()
+	unlock := v.st.RLockByID()
 	defer unlock()
 	var out []string
 	for _, id := range ids {
-		if v.st.lookupID(id) == nil {
+		if rowByID(v.st, id) == nil {
 			out = append(out, id)
 		}
 	}
@@ -127,32 +141,20 @@ func (s *Store) opened(ctx context.Context, org string, want func(id string) boo
 	return v, s.loadMembers(ctx, v, want)
 }
 
-// readable gives the read lock with the order ready, and how to give it back.
-func (st *state) readable(which int) (unlock func()) {
-	st.mu.RLock()
-	if st.ready(which) {
-		return st.mu.RUnlock
-	}
-	st.mu.RUnlock()
-	st.mu.Lock()
-	st.sorted(which)
-	return st.mu.Unlock // another change may come before a read lock would
-}
-
-// page picks the rows of a page. It needs the lock of readable.
-func (v *view) page(l List, which int) []row {
-	order, match := v.st.orders[which].rows, v.matcher(l.Filter)
+// page picks the rows of a page. It needs the lock of RLockOrdered.
+func (v *view) page(l List, which int) []Row {
+	order, match := v.st.Order(which), v.matcher(l.Filter)
 	skip, from := l.Skip, 0
 	if match == nil { // straight to the page
 		skip, from = 0, min(l.Skip, len(order))
 	}
-	var out []row
+	var out []Row
 	for n := from; n < len(order); n++ {
 		i := order[n]
 		if l.Descending {
 			i = order[len(order)-1-n]
 		}
-		r := &v.st.rows[i]
+		r := v.st.Row(i)
 		if match != nil && !match(r) {
 			continue
 		}
@@ -169,15 +171,15 @@ func (v *view) page(l List, which int) []row {
 
 // complete adds the names of accounts, the groups and the teams to rows, as far as they are in sight: one round trip for
 // all.
-func (s *Store) complete(ctx context.Context, v *view, rows []row, sight Sight) ([]Listed, error) {
+func (s *Store) complete(ctx context.Context, v *view, rows []Row, sight Sight) ([]Listed, error) {
 	out := make([]Listed, len(rows))
-	v.st.mu.RLock()
+	v.st.RLock()
 	keys := map[table.Key]bool{}
 	for i := range rows {
-		out[i].Resource, out[i].Schedulable = v.st.resource(&rows[i]), v.st.schedulable(&rows[i])
+		out[i].Resource, out[i].Schedulable = recordOf(v.st, &rows[i]), schedulable(v.st, &rows[i])
 		keys[AccountKey(v.org, out[i].CloudAccountID)] = true
 	}
-	v.st.mu.RUnlock()
+	v.st.RUnlock()
 	if len(rows) == 0 {
 		return out, nil
 	}
@@ -219,9 +221,9 @@ func (v *view) name(out []Listed, accounts map[table.Key]table.Item) error {
 }
 
 // annotate puts the groups and the teams into out.
-func (v *view) annotate(out []Listed, rows []row, sight *Sight) {
-	v.st.mu.RLock()
-	defer v.st.mu.RUnlock()
+func (v *view) annotate(out []Listed, rows []Row, sight *Sight) {
+	v.st.RLock()
+	defer v.st.RUnlock()
 	in := v.within(sight.Groups)
 	for i := range out {
 		if in == nil || in(&rows[i]) {

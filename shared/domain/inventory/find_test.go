@@ -198,22 +198,6 @@ func TestMembersComeInTheirSequence(t *testing.T) {
 	}
 }
 
-func TestTheCacheLetsGoOfWhatWasNotUsed(t *testing.T) {
-	c := newCache(10)
-	fill := func(org string, rows int) {
-		one := c.get(org)
-		one.st.rows = make([]row, rows)
-		c.settle(one)
-	}
-	fill("a", 4)
-	fill("b", 4)
-	fill("a", 4)
-	fill("c", 5)
-	equal(t, "kept", []bool{c.orgs["a"] != nil, c.orgs["b"] != nil, c.orgs["c"] != nil}, []bool{true, false, true})
-	fill("d", 50)
-	equal(t, "one that is larger than the bound", len(c.orgs), 1)
-}
-
 func TestLastSeenFollowsScansThatFoundNothingNew(t *testing.T) {
 	s := newStage(t)
 	for day := range 3 {

@@ -89,20 +89,21 @@ func (s *Store) Finish(ctx context.Context, org string, sc Scan) (Changes, error
 		return Changes{}, err
 	}
 	found, keys, err := s.marks(ctx, org, sc)
-	if err != nil || v.st.finished(sc) {
+	if err != nil || finished(v.st, sc) {
 		return Changes{}, err
 	}
-	f := v.st.leftovers(org, sc, found, s.clock.Now())
+	f := &finish{org: org, g: NewSegment(), left: map[string]bool{}}
+	f.collect(v.st, sc, found, s.clock.Now())
 	if err = s.transact(ctx, f.writes, f.retry); err != nil {
 		return Changes{}, fmt.Errorf("terminate %d resources of %s: %w", len(f.writes), sc.Partition, err)
 	}
-	if err = s.note(ctx, org, f.segment(sc)); err != nil {
+	if err = s.index.Note(ctx, org, f.segment(sc)); err != nil {
 		return Changes{}, err
 	}
 	if err = s.remove(ctx, keys); err != nil {
 		return Changes{}, err
 	}
-	return f.changes, s.tidy(ctx, org, v.look)
+	return f.changes, s.index.Tidy(ctx, v.read)
 }
 
 // remove deletes items without conditions.
@@ -117,66 +118,55 @@ func (s *Store) remove(ctx context.Context, keys []table.Key) error {
 	return nil
 }
 
-// finished tells whether this scan, or a later one, of the partition has been finished.
-func (st *state) finished(sc Scan) bool {
-	st.mu.RLock()
-	defer st.mu.RUnlock()
-	p, ok := st.partition(sc.Partition)
-	return ok && st.scans[p] >= sc.Started.UnixMicro()
-}
-
-func (st *state) partition(p Partition) (partition, bool) {
-	account, a := st.syms.ids[p.AccountID]
-	region, r := st.syms.ids[p.Region]
-	kind, k := st.syms.ids[p.Kind]
-	return partition{account, region, kind}, a && r && k
+// finished reports whether this scan, or a later one, of the partition has been finished.
+func finished(st *State, sc Scan) bool {
+	st.RLock()
+	defer st.RUnlock()
+	p, ok := st.Part(sc.AccountID, sc.Region, sc.Kind)
+	return ok && st.ScannedAt(p) >= sc.Started.UnixMicro()
 }
 
 // finish is one Finish under way: the records that go, as rows of a segment, by uid.
 type finish struct {
 	org     string
 	changes Changes
-	g       *segment
+	g       *Segment
 	writes  []table.Write
 
 	mu   sync.Mutex      // retry is called from several transactions
 	left map[string]bool // uids whose record is newer than the scan
 }
 
-// leftovers decides what becomes of the rows of the partition that the scan did not find.
-func (st *state) leftovers(org string, sc Scan, found map[uint64]bool, now time.Time) *finish {
-	st.mu.RLock()
-	defer st.mu.RUnlock()
-	f := &finish{org: org, g: newSegment(), left: map[string]bool{}}
-	p, ok := st.partition(sc.Partition)
+// collect decides what becomes of the rows of the partition that the scan did not find.
+func (f *finish) collect(st *State, sc Scan, found map[uint64]bool, now time.Time) {
+	st.RLock()
+	defer st.RUnlock()
+	p, ok := st.Part(sc.AccountID, sc.Region, sc.Kind)
 	if !ok {
-		return f
+		return
 	}
-	for i := range st.rows {
-		r := &st.rows[i]
-		if r.gone || r.refs[accountRef] != p.account || r.refs[regionRef] != p.region || r.refs[kindRef] != p.kind || found[hash(r.uid)] {
-			continue
+	for r := range st.Rows() {
+		if r.Part() == p && !found[hash(r.UID)] {
+			f.leftover(st, r, sc.Started.UnixMicro(), now)
 		}
-		f.leftover(st, r, sc.Started.UnixMicro(), now)
 	}
-	return f
 }
 
-func (f *finish) leftover(st *state, r *row, started int64, now time.Time) {
-	rec := st.resource(r)
+func (f *finish) leftover(st *State, r *Row, started int64, now time.Time) {
+	rec := recordOf(st, r)
 	if rec.Status == cloud.Terminated {
 		if rec.StatusAt < now.Add(-terminatedKept).UnixMicro() {
 			f.drop(rec, now)
 		}
 		return
 	}
-	if r.times[contentTime] >= started || r.times[statusTime] >= started { // it came while the scan went on
+	if r.Times[ContentTime] >= started || r.Times[StatusTime] >= started { // it came while the scan went on
 		return
 	}
 	rec.Status, rec.StatusAt = cloud.Terminated, started
-	out := f.g.syms.row(rec)
-	out.vanished, out.times[contentTime] = true, started
-	f.g.rows = append(f.g.rows, out)
+	out := newRow(f.g.Symbols, rec)
+	out.Vanished, out.Times[ContentTime] = true, started
+	f.g.Rows = append(f.g.Rows, out)
 	f.changes.Vanished++
 	f.writes = append(f.writes, table.Update(ResourceKey(f.org, rec.UID), []table.Change{
 		table.Set("status", string(rec.Status)), table.Set("statusAt", started), table.Set("lastSeenAt", rec.LastSeenAt),
@@ -184,16 +174,16 @@ func (f *finish) leftover(st *state, r *row, started int64, now time.Time) {
 }
 
 func (f *finish) drop(rec Resource, now time.Time) {
-	f.g.rows = append(f.g.rows, f.g.syms.goneRow(rec, now))
+	f.g.Rows = append(f.g.Rows, goneRow(f.g.Symbols, rec, now))
 	f.changes.Dropped++
 	f.writes = append(f.writes, table.Delete(ResourceKey(f.org, rec.UID),
 		table.Equal("status", string(cloud.Terminated)), table.LessEqual("statusAt", rec.StatusAt), table.Lacks("actionID")))
 }
 
 // goneRow is the row that says that a resource was dropped.
-func (s *symbols) goneRow(rec Resource, now time.Time) row {
-	r := s.row(Resource{ID: rec.ID, UID: rec.UID, Status: rec.Status, StatusAt: rec.StatusAt})
-	r.gone, r.times[contentTime] = true, micro(now)
+func goneRow(s *Symbols, rec Resource, now time.Time) Row {
+	r := newRow(s, Resource{ID: rec.ID, UID: rec.UID, Status: rec.Status, StatusAt: rec.StatusAt})
+	r.Gone, r.Times[ContentTime] = true, micro(now)
 	return r
 }
 
@@ -206,20 +196,19 @@ func (f *finish) retry(w table.Write, old table.Item) (table.Write, bool, error)
 }
 
 // segment is what the index must know, without what retry left.
-func (f *finish) segment(sc Scan) *segment {
-	f.g.rows = slices.DeleteFunc(f.g.rows, func(r row) bool {
-		if !f.left[r.uid] {
+func (f *finish) segment(sc Scan) *Segment {
+	f.g.Rows = slices.DeleteFunc(f.g.Rows, func(r Row) bool {
+		if !f.left[r.UID] {
 			return false
 		}
-		if r.gone {
+		if r.Gone {
 			f.changes.Dropped--
 		} else {
 			f.changes.Vanished--
 		}
 		return true
 	})
-	part := partition{f.g.syms.intern(sc.AccountID), f.g.syms.intern(sc.Region), f.g.syms.intern(sc.Kind)}
-	f.g.scans = []scanned{{part, sc.Started.UnixMicro()}}
+	f.g.AddScan(sc.AccountID, sc.Region, sc.Kind, sc.Started.UnixMicro())
 	return f.g
 }
 
@@ -229,25 +218,25 @@ func (s *Store) Forget(ctx context.Context, org, accountID string) (Changes, err
 	if err != nil {
 		return Changes{}, err
 	}
-	g, keys := v.st.accountRows(org, accountID, s.clock.Now())
+	g, keys := accountRows(v.st, org, accountID, s.clock.Now())
 	if err = s.remove(ctx, keys); err != nil {
 		return Changes{}, fmt.Errorf("forget account %s: %w", accountID, err)
 	}
-	if err = s.note(ctx, org, g); err != nil {
+	if err = s.index.Note(ctx, org, g); err != nil {
 		return Changes{}, err
 	}
-	return Changes{Dropped: len(keys)}, s.tidy(ctx, org, v.look)
+	return Changes{Dropped: len(keys)}, s.index.Tidy(ctx, v.read)
 }
 
-func (st *state) accountRows(org, accountID string, now time.Time) (*segment, []table.Key) {
-	st.mu.RLock()
-	defer st.mu.RUnlock()
-	g, keys := newSegment(), []table.Key(nil)
-	n, known := st.syms.ids[accountID]
-	for i := range st.rows {
-		if r := &st.rows[i]; known && !r.gone && r.refs[accountRef] == n {
-			rec := st.syms.resource(r)
-			g.rows = append(g.rows, g.syms.goneRow(rec, now))
+func accountRows(st *State, org, accountID string, now time.Time) (*Segment, []table.Key) {
+	st.RLock()
+	defer st.RUnlock()
+	g, keys := NewSegment(), []table.Key(nil)
+	n, known := st.Symbols.Find(accountID)
+	for r := range st.Rows() {
+		if known && r.Refs[AccountRef] == n {
+			rec := recordOfRow(st.Symbols, r)
+			g.Rows = append(g.Rows, goneRow(g.Symbols, rec, now))
 			keys = append(keys, ResourceKey(org, rec.UID))
 		}
 	}

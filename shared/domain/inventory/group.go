@@ -71,5 +71,5 @@ type Member struct {
 
 // GroupKey is where the head of a group is stored.
 func GroupKey(org, groupID string) table.Key {
-	return table.Key{PK: indexPK(org), SK: "G#" + groupID}
+	return IndexKey(org, setPrefix+groupID)
 }

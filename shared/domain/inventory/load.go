@@ -11,22 +11,20 @@ import (
 )
 
 // The index of an organization is one partition of the table. Its sort keys are chosen so that one Query, from the first
-// delta to the head, reads in this order: deltas, heads of groups and teams, the index's head. Whatever compaction takes away from the
+// delta to the head, reads in this order: deltas, what others keep beside the index (View.Heads), the index's head. Whatever compaction takes away from the
 // deltas while the Query runs is in the chunks of the head that the same Query reads after them.
 const (
-	chunkPrefix  = "C#" // C#<ulid>: a chunk, never changed
-	deltaPrefix  = "D#" // D#<ulid>: a delta
-	setPrefix    = "G#" // G#<grp>: the head of a group; G#<team>: what tells that a team owns resources
-	groupPrefix  = setPrefix + "grp_"
-	ownerPrefix  = setPrefix + "team_"
-	headSK       = "HEAD"
-	memberPrefix = "M#" // M#<grp>, M#<team>: the members of a static group, the resources of a team
-	namePrefix   = "N#" // N#<name>: keeps the names of groups unique
+	chunkPrefix = "C#" // C#<ulid>: a chunk, never changed
+	deltaPrefix = "D#" // D#<ulid>: a delta
+	headSK      = "HEAD"
 )
 
-func indexPK(org string) string { return table.TenantPK(org) + "INV" }
+// IndexPK is the partition of the index of an organization.
+func IndexPK(org string) string { return table.TenantPK(org) + "INV" }
 
-func indexKey(org, sk string) table.Key { return table.Key{PK: indexPK(org), SK: sk} }
+// IndexKey is a place in that partition. What stands between "D#" and "HEAD" and is not the index's, every reader gets in
+// View.Heads; what should not be read each time begins with a letter after H.
+func IndexKey(org, sk string) table.Key { return table.Key{PK: IndexPK(org), SK: sk} }
 
 // head says which chunks make up the index. Gen grows with each change of them.
 type head struct {
@@ -41,22 +39,21 @@ type chunk struct {
 	Rows int    `json:"rows"`
 }
 
-// look is what one Query of the index partition found.
-type look struct {
+// lookup is what one Query of the index partition found.
+type lookup struct {
 	deltas []table.Item
 	bytes  int // of the deltas
-	groups []table.Item
-	owners []table.Item // teams
+	heads  []table.Item
 	head   head
 }
 
 // maxLook is how many items one look reads at most: more deltas mean that compaction has stopped working.
 const maxLook = 20_000
 
-// look reads deltas, groups, teams and head: one round trip as long as they are below a megabyte.
-func (s *Store) look(ctx context.Context, org string) (look, error) {
-	var l look
-	q := table.Query{PK: indexPK(org), From: deltaPrefix, To: headSK, Limit: 10_000}
+// look reads deltas, heads and the index's head: one round trip as long as they are below a megabyte.
+func (s *IndexStore) look(ctx context.Context, org string) (lookup, error) {
+	var l lookup
+	q := table.Query{PK: IndexPK(org), From: deltaPrefix, To: headSK, Limit: 10_000}
 	for {
 		page, err := s.table.Query(ctx, q)
 		if err != nil {
@@ -75,22 +72,20 @@ func (s *Store) look(ctx context.Context, org string) (look, error) {
 	}
 }
 
-func (l *look) sort(items []table.Item) error {
+func (l *lookup) sort(items []table.Item) error {
 	for _, it := range items {
 		switch {
 		case strings.HasPrefix(it.SK, deltaPrefix):
 			l.deltas = append(l.deltas, it)
 			l.bytes += len(it.Data)
-		case strings.HasPrefix(it.SK, groupPrefix):
-			l.groups = append(l.groups, it)
-		case strings.HasPrefix(it.SK, ownerPrefix):
-			l.owners = append(l.owners, it)
 		case it.SK == headSK:
 			h, err := table.Decode[head](it)
 			if err != nil {
 				return err
 			}
 			l.head = h
+		default:
+			l.heads = append(l.heads, it)
 		}
 	}
 	return nil
@@ -99,22 +94,22 @@ func (l *look) sort(items []table.Item) error {
 // errMoved tells that chunks went away between look and load: compaction was faster, look again.
 var errMoved = errors.New("inventory index: chunks moved")
 
-// attempts bounds how often a reader starts over because compaction was faster.
-const attempts = 8
+// openTries bounds how often a reader starts over because compaction was faster.
+const openTries = 8
 
-// view is the index as one request sees it.
-type view struct {
+// IndexView is the index as one request sees it. Heads are the items that stand between deltas and head and are not the
+// index's, ordered by their keys: they come in the same round trip.
+type IndexView struct {
+	State *State
+	Heads []table.Item
+
 	org    string
-	st     *state
-	look   look
-	groups []Group // ordered by id
-	owners []owner // ordered by id
-	scoped []scoped
+	lookup lookup
 }
 
-// open brings the organization's index in memory up to date: one round trip, and one more when there are new chunks.
-func (s *Store) open(ctx context.Context, org string) (*view, error) {
-	for range attempts {
+// Open brings the organization's index in memory up to date: one round trip, and one more when there are new chunks.
+func (s *IndexStore) Open(ctx context.Context, org string) (*IndexView, error) {
+	for range openTries {
 		l, err := s.look(ctx, org)
 		if err != nil {
 			return nil, err
@@ -132,7 +127,7 @@ func (s *Store) open(ctx context.Context, org string) (*view, error) {
 
 // refresh applies to the state in memory what l has and it has not. When chunks that it holds are gone from the head, all
 // were rewritten, and rows may have been dropped for good: it starts over with an empty one.
-func (s *Store) refresh(ctx context.Context, org string, l look) (*view, error) {
+func (s *IndexStore) refresh(ctx context.Context, org string, l lookup) (*IndexView, error) {
 	c := s.cache.get(org)
 	c.loading.Lock()
 	defer c.loading.Unlock()
@@ -144,17 +139,16 @@ func (s *Store) refresh(ctx context.Context, org string, l look) (*view, error) 
 	if err != nil {
 		return nil, err
 	}
-	v := &view{org: org, st: st, look: l}
-	if v.groups, v.owners, err = st.follow(l); err != nil {
+	if err = st.follow(l); err != nil {
 		return nil, err
 	}
 	c.st = st
 	s.cache.settle(c)
-	return v, nil
+	return &IndexView{st, l.heads, org, l}, nil
 }
 
 // within tells whether h still has every chunk that was applied.
-func (st *state) within(h head) bool {
+func (st *State) within(h head) bool {
 	have := map[string]bool{}
 	for _, c := range h.Chunks {
 		have[c.ID] = true
@@ -172,7 +166,7 @@ func (st *state) within(h head) bool {
 const chunksAtOnce = 40
 
 // loadChunks applies the chunks of h that st lacks. An older head than st's has nothing to tell.
-func (s *Store) loadChunks(ctx context.Context, org string, st *state, h head) error {
+func (s *IndexStore) loadChunks(ctx context.Context, org string, st *State, h head) error {
 	if h.Gen <= st.head.Gen {
 		return nil
 	}
@@ -180,7 +174,7 @@ func (s *Store) loadChunks(ctx context.Context, org string, st *state, h head) e
 	rows := 0
 	for _, c := range h.Chunks {
 		if !st.chunks[c.ID] {
-			missing = append(missing, indexKey(org, chunkPrefix+c.ID))
+			missing = append(missing, IndexKey(org, chunkPrefix+c.ID))
 			rows += c.Rows
 		}
 	}
@@ -196,24 +190,24 @@ func (s *Store) loadChunks(ctx context.Context, org string, st *state, h head) e
 		}
 		missing = missing[n:]
 	}
-	st.mu.Lock()
+	st.Lock()
 	st.head = h
-	st.mu.Unlock()
+	st.Unlock()
 	return nil
 }
 
 // expect makes room in an empty state.
-func (st *state) expect(rows int) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
+func (st *State) expect(rows int) {
+	st.Lock()
+	defer st.Unlock()
 	if len(st.rows) == 0 {
-		st.rows, st.byUID = make([]row, 0, rows), make(map[string]int32, rows)
+		st.rows, st.byUID = make([]Row, 0, rows), make(map[string]int32, rows)
 	}
 }
 
-func (st *state) applyChunks(got map[table.Key]table.Item, keys []table.Key) error {
-	st.mu.Lock()
-	defer st.mu.Unlock()
+func (st *State) applyChunks(got map[table.Key]table.Item, keys []table.Key) error {
+	st.Lock()
+	defer st.Unlock()
 	for _, k := range keys {
 		it, ok := got[k]
 		if !ok {
@@ -227,7 +221,7 @@ func (st *state) applyChunks(got map[table.Key]table.Item, keys []table.Key) err
 	return nil
 }
 
-func (st *state) applyItem(it table.Item) error {
+func (st *State) applyItem(it table.Item) error {
 	p, err := table.Decode[packed](it)
 	if err != nil {
 		return err
@@ -238,19 +232,19 @@ func (st *state) applyItem(it table.Item) error {
 	return nil
 }
 
-// follow applies the deltas that st has not seen, and reads the groups and the teams.
-func (st *state) follow(l look) ([]Group, []owner, error) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
+// follow applies the deltas that st has not seen.
+func (st *State) follow(l lookup) error {
+	st.Lock()
+	defer st.Unlock()
 	seen := make(map[string]bool, len(l.deltas))
 	for _, it := range l.deltas {
 		if !st.deltas[it.SK] {
 			if err := st.applyItem(it); err != nil {
-				return nil, nil, err
+				return err
 			}
 		}
 		seen[it.SK] = true
 	}
 	st.deltas = seen
-	return st.sets.read(l)
+	return nil
 }

@@ -55,16 +55,16 @@ func (s *Store) Group(ctx context.Context, org, groupID string) (Group, error) {
 
 // Groups lists the groups of an organization, oldest first: one round trip.
 func (s *Store) Groups(ctx context.Context, org string) ([]Group, error) {
-	var l look
-	q := table.Query{PK: indexPK(org), Prefix: groupPrefix, Limit: MaxGroups}
+	var items []table.Item
+	q := table.Query{PK: IndexPK(org), Prefix: groupPrefix, Limit: MaxGroups}
 	for {
 		page, err := s.table.Query(ctx, q)
 		if err != nil {
 			return nil, fmt.Errorf("list groups of %s: %w", org, err)
 		}
-		l.groups = append(l.groups, page.Items...)
+		items = append(items, page.Items...)
 		if q.Cursor = page.Next; q.Cursor == "" {
-			return table.DecodeAll[Group](l.groups)
+			return table.DecodeAll[Group](items)
 		}
 	}
 }
@@ -114,44 +114,44 @@ func (s *Store) Members(ctx context.Context, org, groupID string) ([]Member, err
 }
 
 func (v *view) expand(g *Group) []Member {
-	unlock := v.st.indexed()
+	unlock := v.st.RLockByID()
 	defer unlock()
 	var out []Member
-	add := func(r *row, tier, order int) {
+	add := func(r *Row, tier, order int) {
 		if m := v.member(r, tier, order); m.Status != cloud.Terminated {
 			out = append(out, m)
 		}
 	}
 	if g.Selector != nil {
-		for i := range v.st.rows {
-			if r := &v.st.rows[i]; !r.gone && v.st.selects(*g.Selector, r) {
+		for r := range v.st.Rows() {
+			if selects(v.st, g.Selector, r) {
 				add(r, 1, 1)
 			}
 		}
 		return out
 	}
-	if set := v.st.sets.members[g.ID]; set != nil && g.Size > 0 {
+	if set := v.sets.members[g.ID]; set != nil && g.Size > 0 {
 		for _, p := range set.places {
-			if i, ok := v.st.byID[p.id]; ok && !v.st.rows[i].gone {
-				add(&v.st.rows[i], p.tier, p.order)
+			if r := v.st.FindID(p.id); r != nil {
+				add(r, p.tier, p.order)
 			}
 		}
 	}
 	return out
 }
 
-func (v *view) member(r *row, tier, order int) Member {
-	syms := v.st.syms
+func (v *view) member(r *Row, tier, order int) Member {
+	syms := v.st.Symbols
 	return Member{
-		ResourceID: formatID(r.id), UID: r.uid, Name: r.name, Type: syms.ref(r, kindRef),
-		Provider: syms.ref(r, providerRef), Region: syms.ref(r, regionRef), CloudAccountID: syms.ref(r, accountRef),
-		Tier: tier, Order: order, Status: cloud.Status(syms.ref(r, statusRef)), Unschedulable: syms.ref(r, whyRef),
+		ResourceID: formatID(r.ID), UID: r.UID, Name: r.Name, Type: syms.Ref(r, KindRef),
+		Provider: syms.Ref(r, ProviderRef), Region: syms.Ref(r, RegionRef), CloudAccountID: syms.Ref(r, AccountRef),
+		Tier: tier, Order: order, Status: cloud.Status(syms.Ref(r, StatusRef)), Unschedulable: syms.Ref(r, WhyRef),
 	}
 }
 
 // nameKey keeps the name of a group unique in its organization, without regard to case and outer spaces.
 func nameKey(org, name string) table.Key {
-	return indexKey(org, namePrefix+strings.ToLower(strings.TrimSpace(name)))
+	return IndexKey(org, namePrefix+strings.ToLower(strings.TrimSpace(name)))
 }
 
 // named is the item behind a nameKey.

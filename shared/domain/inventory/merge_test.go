@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	"lamplighter.dev/shared/cloud"
+	"github.com/oklog/ulid/v2"
+
 	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
 )
@@ -24,7 +24,7 @@ func TestSegmentsMergeInAnyOrder(t *testing.T) {
 		want := ""
 		for try := range 6 {
 			st := newState()
-			for _, z := range folded(t, r, shuffled(r, slices.Concat(segments, segments[:len(segments)/3]))) {
+			for _, z := range folded(t, r, inAnyOrder(r, slices.Concat(segments, segments[:len(segments)/3]))) {
 				if err := st.apply(z); err != nil {
 					t.Fatal(err)
 				}
@@ -43,34 +43,25 @@ func TestSegmentsMergeInAnyOrder(t *testing.T) {
 func randomSegments(r *rand.Rand) [][]byte {
 	var out [][]byte
 	for range 30 {
-		g := newSegment()
+		g := NewSegment()
 		for range r.IntN(4) {
-			n, at := r.IntN(8), noon.Add(time.Duration(r.IntN(6))*time.Second)
-			rec := Resource{
-				ID: formatID([16]byte{byte(r.IntN(2)), byte(n)}), UID: fmt.Sprintf("i-%d", n), Name: fmt.Sprintf("Name-%d", r.IntN(3)),
-				Type: "aws-ec2", Status: randomStatus(r), StatusAt: noon.Add(time.Duration(r.IntN(6)) * time.Second).UnixMicro(),
-				LastSeenAt: at, Tags: map[string]string{"k": strconv.Itoa(r.IntN(2))},
-			}
-			row := g.syms.row(rec)
-			row.gone, row.vanished = r.IntN(6) == 0, r.IntN(6) == 0
-			g.rows = append(g.rows, row)
+			n, at := r.IntN(8), int64(r.IntN(6))
+			row := newTestRow(g, sample{
+				id: ulid.ULID{byte(r.IntN(2)), byte(n)}, uid: fmt.Sprintf("i-%d", n), name: fmt.Sprintf("Name-%d", r.IntN(3)),
+				kind: "aws-ec2", status: anyStatus(r), statusAt: int64(r.IntN(6)), seenAt: at, tags: map[string]string{"k": strconv.Itoa(r.IntN(2))},
+			})
+			row.Gone, row.Vanished = r.IntN(6) == 0, r.IntN(6) == 0
+			g.Rows = append(g.Rows, row)
 		}
 		for range r.IntN(4) {
-			g.seen = append(g.seen, sighting{
-				fmt.Sprintf("i-%d", r.IntN(10)), g.syms.intern(string(randomStatus(r))),
-				noon.Add(time.Duration(r.IntN(6)) * time.Second).UnixMicro(),
-			})
+			g.AddStatus(fmt.Sprintf("i-%d", r.IntN(10)), anyStatus(r), int64(r.IntN(6)))
 		}
 		if r.IntN(3) == 0 {
-			g.scans = append(g.scans, scanned{partition{g.syms.intern("ca"), g.syms.intern("eu"), g.syms.intern("aws-ec2")}, int64(r.IntN(9))})
+			g.AddScan("ca", "eu", "aws-ec2", int64(r.IntN(9)))
 		}
 		out = append(out, g.encode())
 	}
 	return out
-}
-
-func randomStatus(r *rand.Rand) cloud.Status {
-	return []cloud.Status{cloud.Running, cloud.Stopped, cloud.Stopping, cloud.Terminated}[r.IntN(4)]
 }
 
 // folded replaces a random run of segments by what compaction makes of them.
@@ -88,30 +79,29 @@ func folded(t *testing.T, r *rand.Rand, segments [][]byte) [][]byte {
 }
 
 // dump writes the index, for comparison.
-func (st *state) dump() string {
+func (st *State) dump() string {
 	var out []string
 	for i := range st.rows {
 		r := &st.rows[i]
-		out = append(out, fmt.Sprintf("%s %s %v status %s at %d content at %d last seen %d",
-			r.uid, st.syms.canon(r), r.gone, st.syms.ref(r, statusRef), r.times[statusTime], r.times[contentTime], st.lastSeen(r)))
+		out = append(out, fmt.Sprintf("%s last seen %d", describe(st.Symbols, r), st.LastSeen(r)))
 	}
 	for _, s := range st.orphans {
-		out = append(out, fmt.Sprintf("orphan %s %s %d", s.uid, st.syms.names[s.status], s.at))
+		out = append(out, fmt.Sprintf("orphan %s %s %d", s.uid, st.Symbols.names[s.status], s.at))
 	}
 	slices.Sort(out)
 	return strings.Join(out, "\n")
 }
 
+// describe writes all of a row, without the numbers that differ between indexes.
+func describe(s *Symbols, r *Row) string {
+	return fmt.Sprintf("%s gone %v status %s at %d content at %d", s.canon(r), r.Gone, s.Ref(r, StatusRef), r.Times[StatusTime], r.Times[ContentTime])
+}
+
 func TestSegmentsReadWhatWasWritten(t *testing.T) {
 	race.SkipSequential(t)
-	g := newSegment()
+	g := NewSegment()
 	for n := range 5000 {
-		f := instance(n)
-		g.rows = append(g.rows, g.syms.row(Resource{
-			ID: formatID([16]byte{1, byte(n), byte(n >> 8)}), UID: f.UID, Name: f.Name, Type: f.Type, Provider: "aws", CloudAccountID: testCA, Region: f.Region, Zone: f.Zone,
-			Status: f.Status, InstanceType: f.InstanceType, Capacity: f.Capacity, Tags: f.Tags, CreatedAt: f.CreatedAt,
-			LastSeenAt: noon.Add(time.Duration(n) * time.Second), StatusAt: noon.UnixMicro() + int64(n),
-		}))
+		g.Rows = append(g.Rows, newTestRow(g, largeSample(n)))
 	}
 	whole := newState()
 	for _, z := range g.split() {
@@ -122,9 +112,11 @@ func TestSegmentsReadWhatWasWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i := range g.rows {
-		want, got := g.syms.resource(&g.rows[i]), whole.resource(whole.lookup(g.rows[i].uid))
-		equal(t, g.rows[i].uid, got, want)
+	for i := range g.Rows {
+		want, got := describe(g.Symbols, &g.Rows[i]), describe(whole.Symbols, whole.FindUID(g.Rows[i].UID))
+		if got != want {
+			t.Errorf("row %d: got %s, want %s", i, got, want)
+		}
 	}
 }
 
@@ -145,8 +137,9 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatalf("what was read cannot be written and read again: %v", err)
 		}
-		equal(t, "rows", len(again.rows), len(g.rows))
-		equal(t, "seen", len(again.seen), len(g.seen))
+		if len(again.Rows) != len(g.Rows) || len(again.seen) != len(g.seen) {
+			t.Errorf("%d rows and %d statuses became %d and %d", len(g.Rows), len(g.seen), len(again.Rows), len(again.seen))
+		}
 	})
 }
 
@@ -154,16 +147,15 @@ func TestOrdersFollowChanges(t *testing.T) {
 	r := seed.Fixed(t, 7, 7)
 	st := newState()
 	for step := range 60 {
-		g := newSegment()
+		g := NewSegment()
 		for range 1 + r.IntN(40) {
 			n := r.IntN(300)
-			f := instance(n)
-			row := g.syms.row(Resource{
-				ID: formatID([16]byte{byte(n)}), UID: f.UID, Name: fmt.Sprintf("n%d", r.IntN(50)), Type: fmt.Sprintf("t%d", r.IntN(4)), Provider: "aws",
-				Region: fmt.Sprintf("r%d", r.IntN(4)), Status: randomStatus(r), StatusAt: int64(step), LastSeenAt: noon.Add(time.Duration(step) * time.Second),
+			row := newTestRow(g, sample{
+				id: ulid.ULID{byte(n)}, uid: fmt.Sprintf("i-%d", n), name: fmt.Sprintf("n%d", r.IntN(50)), kind: fmt.Sprintf("t%d", r.IntN(4)),
+				region: fmt.Sprintf("r%d", r.IntN(4)), status: anyStatus(r), statusAt: int64(step), seenAt: int64(step),
 			})
-			row.gone = r.IntN(9) == 0
-			g.rows = append(g.rows, row)
+			row.Gone = r.IntN(9) == 0
+			g.Rows = append(g.Rows, row)
 		}
 		if err := st.apply(g.encode()); err != nil {
 			t.Fatal(err)

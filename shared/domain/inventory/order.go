@@ -7,25 +7,25 @@ import (
 
 // The orders that a list can have. There is no cost order yet: until prices exist it is the order of names.
 const (
-	nameOrder = iota
-	typeOrder
-	statusOrder
-	providerOrder
-	regionOrder
+	NameOrder = iota
+	TypeOrder
+	StatusOrder
+	ProviderOrder
+	RegionOrder
 	orderCount
 	everyOrder
 )
 
-var orderRefs = [orderCount]int{typeOrder: kindRef, statusOrder: statusRef, providerOrder: providerRef, regionOrder: regionRef}
+var orderRefs = [orderCount]int{TypeOrder: KindRef, StatusOrder: StatusRef, ProviderOrder: ProviderRef, RegionOrder: RegionRef}
 
-// order is the rows of a state in one order, without dropped ones. Dirty are those that changed since it was made.
+// order is the rows of a State in one order, without dropped ones. Dirty are those that changed since it was made.
 type order struct {
 	rows  []int32
 	dirty map[int32]bool
 }
 
 // touch notes that a row changed what the order which is about, or everyOrder.
-func (st *state) touch(i int32, which int) {
+func (st *State) touch(i int32, which int) {
 	for n, o := range st.orders {
 		if o != nil && (which == everyOrder || which == n) {
 			o.dirty[i] = true
@@ -33,14 +33,32 @@ func (st *state) touch(i int32, which int) {
 	}
 }
 
+// RLockOrdered takes the read lock, under which Order works for which then, and returns how to give it back.
+func (st *State) RLockOrdered(which int) (unlock func()) {
+	st.RLock()
+	if st.ready(which) {
+		return st.RUnlock
+	}
+	st.RUnlock()
+	st.Lock()
+	st.sorted(which)
+	return st.Unlock // another change may come before a read lock would
+}
+
+// Order returns the numbers of the rows in an order, without dropped ones, under the lock of RLockOrdered.
+func (st *State) Order(which int) []int32 { return st.orders[which].rows }
+
+// Row returns the row that an order calls i.
+func (st *State) Row(i int32) *Row { return &st.rows[i] }
+
 // ready tells whether the order can be read without the write lock.
-func (st *state) ready(which int) bool {
+func (st *State) ready(which int) bool {
 	o := st.orders[which]
 	return o != nil && len(o.dirty) == 0
 }
 
 // sorted gives the rows in an order. It needs the write lock unless the order is ready.
-func (st *state) sorted(which int) []int32 {
+func (st *State) sorted(which int) []int32 {
 	o := st.orders[which]
 	switch {
 	case o == nil || len(o.dirty) > len(o.rows)/4:
@@ -53,10 +71,10 @@ func (st *state) sorted(which int) []int32 {
 	return o.rows
 }
 
-func (st *state) sort(which int) []int32 {
+func (st *State) sort(which int) []int32 {
 	rows := make([]int32, 0, len(st.rows))
 	for i := range st.rows {
-		if !st.rows[i].gone {
+		if !st.rows[i].Gone {
 			rows = append(rows, int32(i)) //nolint:gosec // far fewer than 2^31 fit into memory
 		}
 	}
@@ -65,11 +83,11 @@ func (st *state) sort(which int) []int32 {
 }
 
 // mend takes the dirty rows out of an order and merges them in where they belong now.
-func (st *state) mend(o *order, which int) []int32 {
+func (st *State) mend(o *order, which int) []int32 {
 	compare := st.comparison(which)
 	moved := make([]int32, 0, len(o.dirty))
 	for i := range o.dirty {
-		if !st.rows[i].gone {
+		if !st.rows[i].Gone {
 			moved = append(moved, i)
 		}
 	}
@@ -88,22 +106,22 @@ func (st *state) mend(o *order, which int) []int32 {
 }
 
 // comparison orders rows by the order's field, then by name without regard to case, then by uid.
-func (st *state) comparison(which int) func(a, b int32) int {
+func (st *State) comparison(which int) func(a, b int32) int {
 	byName := func(a, b int32) int {
 		x, y := &st.rows[a], &st.rows[b]
-		if c := cmp.Compare(x.lname, y.lname); c != 0 {
+		if c := cmp.Compare(x.LowerName, y.LowerName); c != 0 {
 			return c
 		}
-		return cmp.Compare(x.uid, y.uid)
+		return cmp.Compare(x.UID, y.UID)
 	}
-	if which == nameOrder {
+	if which == NameOrder {
 		return byName
 	}
 	ref := orderRefs[which]
 	return func(a, b int32) int {
-		x, y := st.rows[a].refs[ref], st.rows[b].refs[ref]
+		x, y := st.rows[a].Refs[ref], st.rows[b].Refs[ref]
 		if x != y {
-			return cmp.Compare(st.syms.names[x], st.syms.names[y])
+			return cmp.Compare(st.Symbols.names[x], st.Symbols.names[y])
 		}
 		return byName(a, b)
 	}

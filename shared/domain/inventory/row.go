@@ -7,58 +7,55 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/oklog/ulid/v2"
-
-	"lamplighter.dev/shared/cloud"
 )
 
-// The fields of a row that repeat from row to row are numbers of symbols, in this order.
+// The fields of a Row that repeat from row to row are numbers of symbols, in this order.
 const (
-	kindRef = iota
-	providerRef
-	accountRef
-	regionRef
-	statusRef
-	zoneRef
-	instanceRef
-	parentRef
-	whyRef // why it is unschedulable
-	refCount
+	KindRef = iota
+	ProviderRef
+	AccountRef
+	RegionRef
+	StatusRef
+	ZoneRef
+	InstanceRef
+	ParentRef
+	WhyRef // why it is unschedulable
+	RefCount
 )
 
 // The times of a row, in Unix microseconds; 0 is none.
 const (
-	contentTime = iota // of the observation behind everything but the status
-	statusTime         // of the observation behind the status
-	seenTime           // when it was last written as seen
-	createdTime        // when the resource was made
+	ContentTime = iota // of the observation behind everything but the status
+	StatusTime         // of the observation behind the status
+	SeenTime           // when it was last written as seen
+	CreatedTime        // when the resource was made
 	timeCount
 )
 
-// row is one resource in the index. Its content and its status are two registers that are merged apart: in each the
+// Row is one resource in the index. Its content and its status are two registers that are merged apart: in each the
 // newest observation wins, so it does not matter in which order, or how often, changes arrive.
-type row struct {
-	uid, name   string
-	luid, lname string // in lower case, for search and order; the same bytes where nothing changes
-	id          ulid.ULID
-	refs        [refCount]uint32
-	times       [timeCount]int64
-	tags        []uint32 // numbers of pairs, ordered by key
-	capacity    []amount // ordered by name
-	vanished    bool     // a scan did not find it any more
-	gone        bool     // dropped: kept for a while so that late news does not bring it back
+type Row struct {
+	UID, Name           string
+	LowerUID, LowerName string // in lower case, for search and order; the same bytes where nothing changes
+	ID                  ulid.ULID
+	Refs                [RefCount]uint32 // numbers of symbols, by KindRef and so on
+	Times               [timeCount]int64 // by ContentTime and so on
+	Tags                []uint32         // for Symbols.Tag, ordered by key
+	Capacity            []Amount         // ordered by name
+	Vanished            bool             // a scan did not find it any more
+	Gone                bool             // dropped: kept for a while so that late news does not bring it back
 }
 
-// amount is one capacity: a symbol and its value.
-type amount struct {
-	name  uint32
-	value int64
+// Amount is one capacity: a symbol and its value.
+type Amount struct {
+	Name  uint32
+	Value int64
 }
 
-// symbols numbers the strings of an index. Symbol 0 is the empty string.
-type symbols struct {
+// Symbols numbers the strings of an index. Symbol 0 is the empty string.
+type Symbols struct {
 	names []string
 	ids   map[string]uint32
 	pairs []pair
@@ -71,11 +68,12 @@ type pair struct {
 	lower      string
 }
 
-func newSymbols() *symbols {
-	return &symbols{names: []string{""}, ids: map[string]uint32{"": 0}, pids: map[[2]uint32]uint32{}}
+func newSymbols() *Symbols {
+	return &Symbols{names: []string{""}, ids: map[string]uint32{"": 0}, pids: map[[2]uint32]uint32{}}
 }
 
-func (s *symbols) intern(name string) uint32 {
+// Intern numbers name, which may be new.
+func (s *Symbols) Intern(name string) uint32 {
 	if n, ok := s.ids[name]; ok {
 		return n
 	}
@@ -86,14 +84,14 @@ func (s *symbols) intern(name string) uint32 {
 	return n
 }
 
-func (s *symbols) internBytes(name []byte) uint32 {
+func (s *Symbols) internBytes(name []byte) uint32 {
 	if n, ok := s.ids[string(name)]; ok { // needs no copy
 		return n
 	}
-	return s.intern(string(name))
+	return s.Intern(string(name))
 }
 
-func (s *symbols) internPair(key, value uint32) uint32 {
+func (s *Symbols) internPair(key, value uint32) uint32 {
 	k := [2]uint32{key, value}
 	if n, ok := s.pids[k]; ok {
 		return n
@@ -104,166 +102,100 @@ func (s *symbols) internPair(key, value uint32) uint32 {
 	return n
 }
 
-func (s *symbols) internTags(tags map[string]string) []uint32 {
+// InternTags numbers tags, ordered by key.
+func (s *Symbols) InternTags(tags map[string]string) []uint32 {
 	out := make([]uint32, 0, len(tags))
 	for _, k := range slices.Sorted(maps.Keys(tags)) {
-		out = append(out, s.internPair(s.intern(k), s.intern(tags[k])))
+		out = append(out, s.internPair(s.Intern(k), s.Intern(tags[k])))
 	}
 	return out
 }
 
-func (s *symbols) internCapacity(capacity map[string]int64) []amount {
-	out := make([]amount, 0, len(capacity))
+// InternCapacity numbers the names of capacity, ordered by these.
+func (s *Symbols) InternCapacity(capacity map[string]int64) []Amount {
+	out := make([]Amount, 0, len(capacity))
 	for _, k := range slices.Sorted(maps.Keys(capacity)) {
-		out = append(out, amount{s.intern(k), capacity[k]})
+		out = append(out, Amount{s.Intern(k), capacity[k]})
 	}
 	return out
 }
 
-// row makes the row of a record.
-func (s *symbols) row(r Resource) row {
-	id, _ := parseID(r.ID) // ids of records are ours
-	out := row{uid: r.UID, name: r.Name, id: id, tags: s.internTags(r.Tags), capacity: s.internCapacity(r.Capacity)}
-	for i, v := range [refCount]string{
-		r.Type, r.Provider, r.CloudAccountID, r.Region, string(r.Status), r.Zone, r.InstanceType, r.ParentUID, r.Unschedulable,
-	} {
-		out.refs[i] = s.intern(v)
-	}
-	out.times = [timeCount]int64{micro(r.LastSeenAt), r.StatusAt, micro(r.LastSeenAt), micro(r.CreatedAt)}
-	return out
+// Find returns the number of name, if it has one.
+func (s *Symbols) Find(name string) (uint32, bool) {
+	n, ok := s.ids[name]
+	return n, ok
 }
 
-// resource makes the record of a row, as far as the index knows it. DiscoveredAt is in its id.
-func (s *symbols) resource(r *row) Resource {
-	out := Resource{
-		ID: formatID(r.id), UID: r.uid, Name: r.name,
-		Type: s.ref(r, kindRef), Provider: s.ref(r, providerRef), CloudAccountID: s.ref(r, accountRef),
-		Region: s.ref(r, regionRef), Zone: s.ref(r, zoneRef), Status: cloud.Status(s.ref(r, statusRef)),
-		InstanceType: s.ref(r, instanceRef), ParentUID: s.ref(r, parentRef), Unschedulable: s.ref(r, whyRef),
-		StatusAt: r.times[statusTime], DiscoveredAt: ulid.Time(r.id.Time()).UTC(),
-		LastSeenAt: at(r.times[seenTime]), CreatedAt: at(r.times[createdTime]),
-	}
-	if len(r.tags) > 0 {
-		out.Tags = make(map[string]string, len(r.tags))
-	}
-	for _, p := range r.tags {
-		out.Tags[s.names[s.pairs[p].key]] = s.names[s.pairs[p].value]
-	}
-	if len(r.capacity) > 0 {
-		out.Capacity = make(map[string]int64, len(r.capacity))
-	}
-	for _, a := range r.capacity {
-		out.Capacity[s.names[a.name]] = a.value
-	}
-	return out
+// Name returns what the symbol n stands for.
+func (s *Symbols) Name(n uint32) string { return s.names[n] }
+
+// Tag returns the key and the value of the n-th tag, as Row.Tags number them.
+func (s *Symbols) Tag(n uint32) (key, value string) {
+	p := &s.pairs[n]
+	return s.names[p.key], s.names[p.value]
 }
 
-func (s *symbols) ref(r *row, ref int) string { return s.names[r.refs[ref]] }
-
-// same tells whether the resource that a listing found is what the row says, but for its status.
-func (s *symbols) same(r *row, p Partition, found cloud.Resource) bool {
-	if r.gone || r.vanished || r.name != found.Name || r.times[createdTime] != micro(found.CreatedAt) {
-		return false
+// TagsWhere makes the test whether a row has a tag that passes the test of its key, its value, and "key=value" in lower case.
+// It looks at each tag once, for tags are far fewer than the rows that have them.
+func (s *Symbols) TagsWhere(test func(key, value, lower string) bool) func(*Row) bool {
+	marked := make([]bool, len(s.pairs))
+	some := false
+	for i := range s.pairs {
+		p := &s.pairs[i]
+		marked[i] = test(s.names[p.key], s.names[p.value], p.lower)
+		some = some || marked[i]
 	}
-	for ref, want := range [refCount]string{
-		kindRef: found.Type, accountRef: p.AccountID, providerRef: p.Provider, regionRef: found.Region, zoneRef: found.Zone,
-		instanceRef: found.InstanceType, parentRef: found.ParentUID, whyRef: found.Unschedulable,
-	} {
-		if ref != statusRef && s.ref(r, ref) != want {
+	return func(r *Row) bool {
+		if !some {
 			return false
 		}
-	}
-	return s.sameTags(r, found.Tags) && s.sameCapacity(r, found.Capacity)
-}
-
-func (s *symbols) sameTags(r *row, tags map[string]string) bool {
-	if len(r.tags) != len(tags) {
+		for _, n := range r.Tags {
+			if marked[n] {
+				return true
+			}
+		}
 		return false
 	}
-	for _, n := range r.tags {
-		p := s.pairs[n]
-		if v, ok := tags[s.names[p.key]]; !ok || v != s.names[p.value] {
-			return false
-		}
-	}
-	return true
 }
 
-func (s *symbols) sameCapacity(r *row, capacity map[string]int64) bool {
-	if len(r.capacity) != len(capacity) {
-		return false
-	}
-	for _, a := range r.capacity {
-		if v, ok := capacity[s.names[a.name]]; !ok || v != a.value {
-			return false
-		}
-	}
-	return true
-}
+// Ref returns the text of a field of r.
+func (s *Symbols) Ref(r *Row, ref int) string { return s.names[r.Refs[ref]] }
 
 // supersedes tells whether the content of r wins over that of old: the newer one; of two equally old ones the dropped
 // one; of two that still differ the one whose writing is greater, so that every reader decides alike.
-func (s *symbols) supersedes(r, old *row) bool {
-	if c := cmp.Compare(r.times[contentTime], old.times[contentTime]); c != 0 {
+func (s *Symbols) supersedes(r, old *Row) bool {
+	if c := cmp.Compare(r.Times[ContentTime], old.Times[ContentTime]); c != 0 {
 		return c > 0
 	}
-	if r.gone != old.gone {
-		return r.gone
+	if r.Gone != old.Gone {
+		return r.Gone
 	}
 	return !equalContent(r, old) && bytes.Compare(s.canon(r), s.canon(old)) > 0
 }
 
 // equalContent tells whether two rows of one index have the same content.
-func equalContent(a, b *row) bool {
-	x, y := a.refs, b.refs
-	x[statusRef], y[statusRef] = 0, 0
-	return x == y && a.uid == b.uid && a.name == b.name && a.id == b.id && a.vanished == b.vanished &&
-		a.times[seenTime] == b.times[seenTime] && a.times[createdTime] == b.times[createdTime] &&
-		slices.Equal(a.tags, b.tags) && slices.Equal(a.capacity, b.capacity)
+func equalContent(a, b *Row) bool {
+	x, y := a.Refs, b.Refs
+	x[StatusRef], y[StatusRef] = 0, 0
+	return x == y && a.UID == b.UID && a.Name == b.Name && a.ID == b.ID && a.Vanished == b.Vanished &&
+		a.Times[SeenTime] == b.Times[SeenTime] && a.Times[CreatedTime] == b.Times[CreatedTime] &&
+		slices.Equal(a.Tags, b.Tags) && slices.Equal(a.Capacity, b.Capacity)
 }
 
 // canon writes the content of a row without the numbers that differ between indexes.
-func (s *symbols) canon(r *row) []byte {
+func (s *Symbols) canon(r *Row) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%q %q %s %v %d %d", r.uid, r.name, r.id, r.vanished, r.times[seenTime], r.times[createdTime])
-	for i := range r.refs {
-		if i != statusRef {
-			fmt.Fprintf(&b, " %q", s.ref(r, i))
+	fmt.Fprintf(&b, "%q %q %s %v %d %d", r.UID, r.Name, r.ID, r.Vanished, r.Times[SeenTime], r.Times[CreatedTime])
+	for i := range r.Refs {
+		if i != StatusRef {
+			fmt.Fprintf(&b, " %q", s.Ref(r, i))
 		}
 	}
-	for _, n := range r.tags {
+	for _, n := range r.Tags {
 		fmt.Fprintf(&b, " %q=%q", s.names[s.pairs[n].key], s.names[s.pairs[n].value])
 	}
-	for _, a := range r.capacity {
-		fmt.Fprintf(&b, " %q:%d", s.names[a.name], a.value)
+	for _, a := range r.Capacity {
+		fmt.Fprintf(&b, " %q:%d", s.names[a.Name], a.Value)
 	}
 	return b.Bytes()
-}
-
-const idPrefix = "res_"
-
-// parseID reads the identifier of a resource; false when it cannot be one.
-func parseID(id string) (ulid.ULID, bool) {
-	tail, ok := strings.CutPrefix(id, idPrefix)
-	if !ok {
-		return ulid.ULID{}, false
-	}
-	u, err := ulid.ParseStrict(strings.ToUpper(tail))
-	return u, err == nil && formatID(u) == id
-}
-
-func formatID(u ulid.ULID) string { return idPrefix + strings.ToLower(u.String()) }
-
-func micro(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMicro()
-}
-
-func at(micros int64) time.Time {
-	if micros == 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(micros).UTC()
 }

@@ -45,13 +45,13 @@ type scoped struct {
 }
 
 // within makes the test whether a row lies in scopes; nil when every one does. It needs the read lock.
-func (v *view) within(s grant.Scopes) func(*row) bool {
+func (v *view) within(s grant.Scopes) func(*Row) bool {
 	if s.All {
 		return nil
 	}
 	ids := v.ids(s)
-	return func(r *row) bool {
-		_, ok := ids[r.id]
+	return func(r *Row) bool {
+		_, ok := ids[r.ID]
 		return ok
 	}
 }
@@ -68,7 +68,7 @@ func (v *view) ids(s grant.Scopes) map[ulid.ULID]struct{} {
 	size := len(s.Resources)
 	for i := range v.owners {
 		t := &v.owners[i]
-		if m := v.st.sets.members[t.ID]; m != nil && t.Size > 0 && slices.Contains(s.Teams, t.ID) {
+		if m := v.sets.members[t.ID]; m != nil && t.Size > 0 && slices.Contains(s.Teams, t.ID) {
 			sets, size = append(sets, m), size+len(m.places)
 		}
 	}
@@ -121,7 +121,7 @@ func (s *Store) Reach(ctx context.Context, org string, scopes ...grant.Scopes) (
 	if err != nil {
 		return nil, err
 	}
-	unlock := v.st.indexed()
+	unlock := v.st.RLockByID()
 	defer unlock()
 	for i := range scopes {
 		if !out[i].all {
@@ -131,23 +131,23 @@ func (s *Store) Reach(ctx context.Context, org string, scopes ...grant.Scopes) (
 	return out, nil
 }
 
-// reach needs the lock of indexed.
+// reach needs the lock of RLockByID.
 func (v *view) reach(s grant.Scopes) Reach {
 	rows := v.rowsIn(s)
 	out := Reach{ids: make(map[string]bool, len(rows)), uids: make(map[string]bool, len(rows))}
 	for _, r := range rows {
-		out.ids[formatID(r.id)], out.uids[r.uid] = true, true
+		out.ids[formatID(r.ID)], out.uids[r.UID] = true, true
 	}
 	return out
 }
 
-// rowsIn are the rows that lie in scopes that are not all. It needs the lock of indexed.
-func (v *view) rowsIn(s grant.Scopes) []*row {
+// rowsIn are the rows that lie in scopes that are not all. It needs the lock of RLockByID.
+func (v *view) rowsIn(s grant.Scopes) []*Row {
 	ids := v.ids(s)
-	out := make([]*row, 0, len(ids))
+	out := make([]*Row, 0, len(ids))
 	for id := range ids {
-		if i, ok := v.st.byID[id]; ok && !v.st.rows[i].gone {
-			out = append(out, &v.st.rows[i])
+		if r := v.st.FindID(id); r != nil {
+			out = append(out, r)
 		}
 	}
 	return out
@@ -166,7 +166,7 @@ func (s *Store) Parts(ctx context.Context, org string, scopes grant.Scopes, grou
 	if err != nil {
 		return nil, err
 	}
-	unlock := v.st.indexed()
+	unlock := v.st.RLockByID()
 	defer unlock()
 	rows := v.rowsIn(scopes)
 	var out []Part
@@ -182,18 +182,18 @@ func (s *Store) Parts(ctx context.Context, org string, scopes grant.Scopes, grou
 
 // part tells where those of rows, which are what lies in scopes, stand in a group, and whether any does. As in the whole
 // group, what is terminated stays in a static one and does not count in a dynamic one.
-func (v *view) part(g *Group, rows []*row, scopes grant.Scopes) (places []Place, some bool) {
+func (v *view) part(g *Group, rows []*Row, scopes grant.Scopes) (places []Place, some bool) {
 	if g.Selector == nil {
 		places = v.staticPart(g, scopes)
 		return places, len(places) > 0
 	}
 	for _, r := range rows {
-		if !v.st.selects(*g.Selector, r) {
+		if !selects(v.st, g.Selector, r) {
 			continue
 		}
 		some = true
-		if cloud.Status(v.st.syms.ref(r, statusRef)) != cloud.Terminated {
-			places = append(places, Place{formatID(r.id), 1, 1})
+		if cloud.Status(v.st.Symbols.Ref(r, StatusRef)) != cloud.Terminated {
+			places = append(places, Place{formatID(r.ID), 1, 1})
 		}
 	}
 	slices.SortFunc(places, inSequence)
@@ -201,7 +201,7 @@ func (v *view) part(g *Group, rows []*row, scopes grant.Scopes) (places []Place,
 }
 
 func (v *view) staticPart(g *Group, scopes grant.Scopes) []Place {
-	m := v.st.sets.members[g.ID]
+	m := v.sets.members[g.ID]
 	if m == nil || g.Size == 0 {
 		return nil
 	}
@@ -211,7 +211,7 @@ func (v *view) staticPart(g *Group, scopes grant.Scopes) []Place {
 		if _, in := ids[p.id]; !in {
 			continue
 		}
-		if i, ok := v.st.byID[p.id]; ok && !v.st.rows[i].gone {
+		if v.st.FindID(p.id) != nil {
 			out = append(out, Place{formatID(p.id), p.tier, p.order})
 		}
 	}

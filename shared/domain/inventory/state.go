@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"iter"
 	"strings"
 	"sync"
 
@@ -9,38 +10,38 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// state is the index of one organization in memory. Applying a segment to it is commutative and idempotent, so a reader
+// State is the index of one organization in memory. Applying a segment to it is commutative and idempotent, so a reader
 // may apply deltas and chunks in any order, more than once, while compaction replaces the ones by the others.
-type state struct {
-	mu      sync.RWMutex
-	syms    *symbols
-	rows    []row
-	byUID   map[string]int32
-	byID    map[ulid.ULID]int32 // nil until it is asked for
-	orphans map[string]sighting // statuses of rows that have not arrived
-	scans   map[partition]int64
-	orders  [orderCount]*order
-	head    head
-	chunks  map[string]bool // applied
-	deltas  map[string]bool // applied, of those that there were at the last look
-	sets    sets
+type State struct {
+	sync.RWMutex
+	Symbols  *Symbols
+	rows     []Row
+	byUID    map[string]int32
+	byID     map[ulid.ULID]int32 // nil until it is asked for
+	orphans  map[string]sighting // statuses of rows that have not arrived
+	scans    map[ScanPart]int64
+	orders   [orderCount]*order
+	head     head
+	chunks   map[string]bool // applied
+	deltas   map[string]bool // applied, of those that there were at the last look
+	Attached any             // what a reader keeps beside the rows, under the same lock: it is let go of together with them
 }
 
-func newState() *state {
-	return &state{
-		syms: newSymbols(), byUID: map[string]int32{}, orphans: map[string]sighting{},
-		scans: map[partition]int64{}, chunks: map[string]bool{}, deltas: map[string]bool{}, sets: newSets(),
+func newState() *State {
+	return &State{
+		Symbols: newSymbols(), byUID: map[string]int32{}, orphans: map[string]sighting{},
+		scans: map[ScanPart]int64{}, chunks: map[string]bool{}, deltas: map[string]bool{},
 	}
 }
 
 // apply merges an encoded segment.
-func (st *state) apply(z []byte) error {
-	g, err := decode(z, st.syms)
+func (st *State) apply(z []byte) error {
+	g, err := decode(z, st.Symbols)
 	if err != nil {
 		return err
 	}
-	for i := range g.rows {
-		st.merge(&g.rows[i])
+	for i := range g.Rows {
+		st.merge(&g.Rows[i])
 	}
 	for _, s := range g.seen {
 		st.sight(s)
@@ -52,145 +53,139 @@ func (st *state) apply(z []byte) error {
 }
 
 // merge merges a row: of its content and of its status the newest wins.
-func (st *state) merge(r *row) {
-	i, ok := st.byUID[r.uid]
+func (st *State) merge(r *Row) {
+	i, ok := st.byUID[r.UID]
 	if !ok {
 		st.add(r)
 		return
 	}
 	old := &st.rows[i]
-	status := newest(st.syms, sighting{r.uid, r.refs[statusRef], r.times[statusTime]}, old.sighting())
-	if !st.syms.supersedes(r, old) {
+	status := newest(st.Symbols, sighting{r.UID, r.Refs[StatusRef], r.Times[StatusTime]}, old.sighting())
+	if !st.Symbols.supersedes(r, old) {
 		st.setStatus(i, status)
 		return
 	}
 	if st.byID != nil {
-		delete(st.byID, old.id)
-		st.byID[r.id] = i
+		delete(st.byID, old.ID)
+		st.byID[r.ID] = i
 	}
-	r.refs[statusRef], r.times[statusTime] = status.status, status.at
+	r.Refs[StatusRef], r.Times[StatusTime] = status.status, status.at
 	*old = *r
 	st.touch(i, everyOrder)
 }
 
-func (st *state) add(r *row) {
+func (st *State) add(r *Row) {
 	i := int32(len(st.rows)) //nolint:gosec // far fewer than 2^31 fit into memory
 	st.rows = append(st.rows, *r)
-	st.byUID[r.uid] = i
+	st.byUID[r.UID] = i
 	if st.byID != nil {
-		st.byID[r.id] = i
+		st.byID[r.ID] = i
 	}
 	st.touch(i, everyOrder)
-	if s, ok := st.orphans[r.uid]; ok {
-		delete(st.orphans, r.uid)
+	if s, ok := st.orphans[r.UID]; ok {
+		delete(st.orphans, r.UID)
 		st.sight(s)
 	}
 }
 
 // sight merges a status.
-func (st *state) sight(s sighting) {
+func (st *State) sight(s sighting) {
 	if i, ok := st.byUID[s.uid]; ok {
-		st.setStatus(i, newest(st.syms, s, st.rows[i].sighting()))
+		st.setStatus(i, newest(st.Symbols, s, st.rows[i].sighting()))
 		return
 	}
 	if old, ok := st.orphans[s.uid]; ok {
-		s = newest(st.syms, s, old)
+		s = newest(st.Symbols, s, old)
 	}
 	st.orphans[strings.Clone(s.uid)] = s
 }
 
-func (st *state) setStatus(i int32, s sighting) {
+func (st *State) setStatus(i int32, s sighting) {
 	r := &st.rows[i]
-	if r.refs[statusRef] != s.status {
-		st.touch(i, statusOrder)
+	if r.Refs[StatusRef] != s.status {
+		st.touch(i, StatusOrder)
 	}
-	r.refs[statusRef], r.times[statusTime] = s.status, s.at
+	r.Refs[StatusRef], r.Times[StatusTime] = s.status, s.at
 }
 
-func (r *row) sighting() sighting {
-	return sighting{r.uid, r.refs[statusRef], r.times[statusTime]}
+func (r *Row) sighting() sighting {
+	return sighting{r.UID, r.Refs[StatusRef], r.Times[StatusTime]}
 }
 
 // newest is the newer of two statuses, and of two equally old ones the one that is greater as a word.
-func newest(syms *symbols, a, b sighting) sighting {
+func newest(syms *Symbols, a, b sighting) sighting {
 	if a.at > b.at || a.at == b.at && syms.names[a.status] > syms.names[b.status] {
 		return a
 	}
 	return b
 }
 
-// lookup finds a row by its uid; nil when there is none or it was dropped.
-func (st *state) lookup(uid string) *row {
-	if i, ok := st.byUID[uid]; ok && !st.rows[i].gone {
+// FindUID finds a row by its uid; nil when there is none or it was dropped.
+func (st *State) FindUID(uid string) *Row {
+	if i, ok := st.byUID[uid]; ok && !st.rows[i].Gone {
 		return &st.rows[i]
 	}
 	return nil
 }
 
-// reading gives the read lock, and how to give it back.
-func (st *state) reading() (unlock func()) {
-	st.mu.RLock()
-	return st.mu.RUnlock
-}
-
-// indexed gives a lock under which lookupID works, and how to give it back.
-func (st *state) indexed() (unlock func()) {
-	st.mu.RLock()
+// RLockByID takes the read lock, under which FindID works then, and returns how to give it back.
+func (st *State) RLockByID() (unlock func()) {
+	st.RLock()
 	if st.byID != nil {
-		return st.mu.RUnlock
+		return st.RUnlock
 	}
-	st.mu.RUnlock()
-	st.mu.Lock()
+	st.RUnlock()
+	st.Lock()
 	if st.byID == nil {
 		st.byID = make(map[ulid.ULID]int32, len(st.rows))
 		for i := range st.rows {
-			st.byID[st.rows[i].id] = int32(i) //nolint:gosec // far fewer than 2^31 fit into memory
+			st.byID[st.rows[i].ID] = int32(i) //nolint:gosec // far fewer than 2^31 fit into memory
 		}
 	}
-	return st.mu.Unlock
+	return st.Unlock
 }
 
-// lookupID finds a row by its id, under the lock of indexed; nil when there is none or it was dropped.
-func (st *state) lookupID(id string) *row {
-	u, ok := parseID(id)
-	if !ok {
-		return nil
-	}
-	if i, ok := st.byID[u]; ok && !st.rows[i].gone {
+// FindID finds a row by its id, under the lock of RLockByID; nil when there is none or it was dropped.
+func (st *State) FindID(id ulid.ULID) *Row {
+	if i, ok := st.byID[id]; ok && !st.rows[i].Gone {
 		return &st.rows[i]
 	}
 	return nil
 }
 
-// lastSeen is when the resource was there for certain: when it was written, or when a later scan of its partition found
-// nothing to write. What is terminated was not seen after that.
-func (st *state) lastSeen(r *row) int64 {
-	seen := max(r.times[seenTime], st.scans[partition{r.refs[accountRef], r.refs[regionRef], r.refs[kindRef]}])
-	if r.vanished {
-		return r.times[seenTime]
+// Rows yields the rows that were not dropped, in no order. It needs the read lock.
+func (st *State) Rows() iter.Seq[*Row] {
+	return func(yield func(*Row) bool) {
+		for i := range st.rows {
+			if r := &st.rows[i]; !r.Gone && !yield(r) {
+				return
+			}
+		}
 	}
-	if cloud.Status(st.syms.ref(r, statusRef)) == cloud.Terminated {
-		return max(r.times[seenTime], min(seen, r.times[statusTime]))
+}
+
+// LastSeen is when the resource was there for certain: when it was written, or when a later scan of its partition found
+// nothing to write. What is terminated was not seen after that.
+func (st *State) LastSeen(r *Row) int64 {
+	seen := max(r.Times[SeenTime], st.scans[r.Part()])
+	if r.Vanished {
+		return r.Times[SeenTime]
+	}
+	if cloud.Status(st.Symbols.Ref(r, StatusRef)) == cloud.Terminated {
+		return max(r.Times[SeenTime], min(seen, r.Times[StatusTime]))
 	}
 	return seen
 }
 
-// resource is the record of a row.
-func (st *state) resource(r *row) Resource {
-	out := st.syms.resource(r)
-	out.LastSeenAt = at(st.lastSeen(r))
-	return out
-}
-
 // segment is everything that the state knows, but for rows that were dropped before the time since.
-func (st *state) segment(since int64) *segment {
-	g := &segment{syms: st.syms, rows: make([]row, 0, len(st.rows))}
-	for _, i := range st.sorted(nameOrder) {
-		g.rows = append(g.rows, st.rows[i])
+func (st *State) segment(since int64) *Segment {
+	g := &Segment{Symbols: st.Symbols, Rows: make([]Row, 0, len(st.rows))}
+	for _, i := range st.sorted(NameOrder) {
+		g.Rows = append(g.Rows, st.rows[i])
 	}
 	for i := range st.rows {
-		if r := &st.rows[i]; r.gone && r.times[contentTime] >= since {
-			g.rows = append(g.rows, *r)
+		if r := &st.rows[i]; r.Gone && r.Times[ContentTime] >= since {
+			g.Rows = append(g.Rows, *r)
 		}
 	}
 	for _, s := range st.orphans {
@@ -201,3 +196,14 @@ func (st *state) segment(since int64) *segment {
 	}
 	return g
 }
+
+// Part returns the partition of scans with these names, if the index has anything of each.
+func (st *State) Part(account, region, kind string) (ScanPart, bool) {
+	a, hasAccount := st.Symbols.ids[account]
+	r, hasRegion := st.Symbols.ids[region]
+	k, hasKind := st.Symbols.ids[kind]
+	return ScanPart{a, r, k}, hasAccount && hasRegion && hasKind
+}
+
+// ScannedAt returns when the last finished scan of p began, in Unix microseconds; 0 when none has finished.
+func (st *State) ScannedAt(p ScanPart) int64 { return st.scans[p] }

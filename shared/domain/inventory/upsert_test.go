@@ -7,6 +7,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 func (s *stage) record(uid string) Resource {
@@ -78,7 +80,7 @@ func TestUpsertMendsAnIndexThatDoesNotKnowTheRecord(t *testing.T) {
 	for _, r := range s.find(List{}) {
 		ids[r.UID] = r.ID
 	}
-	page, err := s.table.Query(s.ctx, table.Query{PK: indexPK(testOrg), Prefix: deltaPrefix, Limit: 100})
+	page, err := s.table.Query(s.ctx, table.Query{PK: IndexPK(testOrg), Prefix: deltas, Limit: 100})
 	s.must(err)
 	for _, it := range page.Items { // as if the process had died between the records and the index
 		_, err = s.table.Write(s.ctx, table.Delete(it.Key))
@@ -167,4 +169,25 @@ func TestForgetDropsAnAccountAndNothingElse(t *testing.T) {
 	counts, err := s.store.Counts(s.ctx, testOrg)
 	s.must(err)
 	equal(t, "left", counts, map[string]int{"ca_2": 10})
+}
+
+func TestRecordsReadAsTheyWereWrittenIntoTheIndex(t *testing.T) {
+	race.SkipSequential(t)
+	s, g, want := newStage(t), NewSegment(), map[string]Resource{}
+	for n := range 5000 {
+		f, at := instance(n), noon.Add(time.Duration(n)*time.Second)
+		rec := Resource{
+			ID: id.New("res", at), UID: f.UID, Name: f.Name, Type: f.Type, Provider: "aws", CloudAccountID: testCA, Region: f.Region, Zone: f.Zone,
+			Status: f.Status, InstanceType: f.InstanceType, Capacity: f.Capacity, Tags: f.Tags, ParentUID: "asg-1", Unschedulable: "spot", CreatedAt: f.CreatedAt,
+			DiscoveredAt: at, LastSeenAt: at, StatusAt: noon.UnixMicro() + int64(n),
+		}
+		want[rec.UID] = rec
+		g.Rows = append(g.Rows, newRow(g.Symbols, rec))
+	}
+	s.must(s.store.index.Note(s.ctx, testOrg, g))
+	got := s.find(List{})
+	equal(t, "listed", len(got), len(want))
+	for _, r := range got {
+		equal(t, r.UID, r.Resource, want[r.UID])
+	}
 }

@@ -25,6 +25,9 @@ const chunkRows = 4096
 // orphanAge is the age at which a chunk that no head names is the remains of a compaction that died.
 const orphanAge = time.Hour
 
+// goneKept is how long the index remembers that a resource was dropped, so that late news does not bring it back.
+const goneKept = 24 * time.Hour
+
 // Compact folds the deltas of the index into its chunks when there are many. Workers call it after they wrote deltas, an
 // API request never does; two at once do no harm, and being killed anywhere loses nothing.
 func (s *IndexStore) Compact(ctx context.Context, org string) error {

@@ -17,9 +17,6 @@ import (
 // terminatedKept is how long a resource that is terminated stays in the inventory.
 const terminatedKept = 7 * 24 * time.Hour
 
-// goneKept is how long the index remembers that a resource was dropped, so that late news does not bring it back.
-const goneKept = 24 * time.Hour
-
 // marksKept is how long the marks of a scan that never finishes are kept.
 const marksKept = 48 * time.Hour
 
@@ -27,6 +24,11 @@ const marksKept = 48 * time.Hour
 func scanPK(org string, sc Scan) string { return table.TenantPK(org) + "SCAN#" + sc.ID }
 
 func (p Partition) String() string { return p.AccountID + "#" + p.Region + "#" + p.Kind }
+
+// scanMark is how the hashes of what a batch found stand in an item.
+type scanMark struct {
+	Z []byte `json:"z"`
+}
 
 // mark remembers what the batch found until the scan is finished: eight bytes a resource, one item a batch. The same
 // batch again overwrites its own mark.
@@ -38,7 +40,7 @@ func (s *Store) mark(ctx context.Context, org string, b Batch) error {
 	}
 	_, _ = all.Write(found) // never fails
 	key := table.Key{PK: scanPK(org, b.Scan), SK: b.String() + "#" + strconv.FormatUint(all.Sum64(), 36)}
-	it, err := table.Row(key, packed{found})
+	it, err := table.Row(key, scanMark{found})
 	if err != nil {
 		return err
 	}
@@ -65,7 +67,7 @@ func (s *Store) marks(ctx context.Context, org string, sc Scan) (map[uint64]bool
 			return nil, nil, fmt.Errorf("read what scan %s found: %w", sc.ID, err)
 		}
 		for _, it := range page.Items {
-			m, err := table.Decode[packed](it)
+			m, err := table.Decode[scanMark](it)
 			if err != nil {
 				return nil, nil, err
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/teams"
 )
@@ -150,7 +151,7 @@ func BenchmarkDiscovery(b *testing.B) {
 // stored is how many bytes the index has in the store.
 func (s *stage) stored() int {
 	s.Helper()
-	sum, q := 0, table.Query{PK: IndexPK(testOrg), Limit: 10_000}
+	sum, q := 0, table.Query{PK: index.IndexPK(testOrg), Limit: 10_000}
 	for {
 		page, err := s.table.Query(s.ctx, q)
 		s.must(err)

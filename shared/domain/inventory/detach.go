@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/teams"
@@ -69,13 +70,13 @@ func (v *view) ownersWith(accountID string) map[string]int {
 }
 
 // inAccount counts the resources of a set that an account has. It needs the lock of RLockByID.
-func inAccount(st *State, m *memberSet, accountID string) int {
+func inAccount(st *index.State, m *memberSet, accountID string) int {
 	n := 0
 	if m == nil {
 		return n
 	}
-	each(st, m, func(r *Row) {
-		if st.Symbols.Ref(r, AccountRef) == accountID {
+	each(st, m, func(r *index.Row) {
+		if st.Symbols.Ref(r, index.AccountRef) == accountID {
 			n++
 		}
 	})
@@ -114,7 +115,7 @@ func (s *Store) accountIDs(ctx context.Context, org, accountID string) (map[stri
 	defer unlock()
 	out := map[string]bool{}
 	for r := range v.st.Rows() {
-		if v.st.Symbols.Ref(r, AccountRef) == accountID {
+		if v.st.Symbols.Ref(r, index.AccountRef) == accountID {
 			out[formatID(r.ID)] = true
 		}
 	}
@@ -196,7 +197,7 @@ func (s *Store) Locate(ctx context.Context, org string, ids []string) (unknown, 
 			unknown = append(unknown, id)
 			continue
 		}
-		if a := v.st.Symbols.Ref(r, AccountRef); !slices.Contains(accounts, a) {
+		if a := v.st.Symbols.Ref(r, index.AccountRef); !slices.Contains(accounts, a) {
 			accounts = append(accounts, a)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory/index"
 )
 
 // Filter chooses resources: those that agree with every field that is set.
@@ -34,8 +35,8 @@ func (f *Filter) needs() func(id string) bool {
 func none(string) bool { return false }
 
 // matcher makes the test of a filter; nil when everything passes it. It needs the read lock.
-func (v *view) matcher(f Filter) func(*Row) bool {
-	var tests []func(*Row) bool
+func (v *view) matcher(f Filter) func(*index.Row) bool {
+	var tests []func(*index.Row) bool
 	if in := v.within(f.Sight.Resources); in != nil {
 		tests = append(tests, in)
 	}
@@ -43,17 +44,17 @@ func (v *view) matcher(f Filter) func(*Row) bool {
 		want string
 		ref  int
 	}{
-		{f.Provider, ProviderRef}, {f.Type, KindRef}, {string(f.Status), StatusRef}, {f.Region, RegionRef}, {f.AccountID, AccountRef},
+		{f.Provider, index.ProviderRef}, {f.Type, index.KindRef}, {string(f.Status), index.StatusRef}, {f.Region, index.RegionRef}, {f.AccountID, index.AccountRef},
 	} {
 		if t.want == "" {
 			continue
 		}
 		n, known := v.st.Symbols.Find(t.want)
-		tests = append(tests, func(r *Row) bool { return known && r.Refs[t.ref] == n })
+		tests = append(tests, func(r *index.Row) bool { return known && r.Refs[t.ref] == n })
 	}
 	if f.Schedulable != nil {
 		want := *f.Schedulable
-		tests = append(tests, func(r *Row) bool { return schedulable(v.st, r) == want })
+		tests = append(tests, func(r *index.Row) bool { return schedulable(v.st, r) == want })
 	}
 	for _, tag := range f.Tags {
 		tests = append(tests, tagged(v.st, tag))
@@ -70,11 +71,11 @@ func (v *view) matcher(f Filter) func(*Row) bool {
 	return all(tests)
 }
 
-func all(tests []func(*Row) bool) func(*Row) bool {
+func all(tests []func(*index.Row) bool) func(*index.Row) bool {
 	if len(tests) == 0 {
 		return nil
 	}
-	return func(r *Row) bool {
+	return func(r *index.Row) bool {
 		for _, t := range tests {
 			if !t(r) {
 				return false
@@ -85,37 +86,37 @@ func all(tests []func(*Row) bool) func(*Row) bool {
 }
 
 // grouped asks for members of a group; who may see groups only in some scopes is told of members in these.
-func (v *view) grouped(groupID string, seen grant.Scopes) func(*Row) bool {
+func (v *view) grouped(groupID string, seen grant.Scopes) func(*index.Row) bool {
 	in := v.within(seen)
 	for i := range v.groups {
 		if g := &v.groups[i]; g.ID == groupID {
-			return func(r *Row) bool { return (in == nil || in(r)) && v.belongs(r, g) }
+			return func(r *index.Row) bool { return (in == nil || in(r)) && v.belongs(r, g) }
 		}
 	}
-	return func(*Row) bool { return false }
+	return func(*index.Row) bool { return false }
 }
 
 // owned asks for what a team owns, if the team may be seen.
-func (v *view) owned(teamID string, s *Sight) func(*Row) bool {
+func (v *view) owned(teamID string, s *Sight) func(*index.Row) bool {
 	for i := range v.owners {
 		if t := &v.owners[i]; t.ID == teamID && s.team(teamID) {
-			return func(r *Row) bool { return v.owns(t, r) }
+			return func(r *index.Row) bool { return v.owns(t, r) }
 		}
 	}
-	return func(*Row) bool { return false }
+	return func(*index.Row) bool { return false }
 }
 
 // schedulable reports whether the resource can be started and stopped.
-func schedulable(st *State, r *Row) bool {
-	return startable(st, r) && cloud.Status(st.Symbols.Ref(r, StatusRef)) != cloud.Terminated
+func schedulable(st *index.State, r *index.Row) bool {
+	return startable(st, r) && cloud.Status(st.Symbols.Ref(r, index.StatusRef)) != cloud.Terminated
 }
 
-func startable(st *State, r *Row) bool {
-	k, ok := cloud.KindOf(st.Symbols.Ref(r, KindRef))
-	return r.Refs[WhyRef] == 0 && (!ok || k.Actionable)
+func startable(st *index.State, r *index.Row) bool {
+	k, ok := cloud.KindOf(st.Symbols.Ref(r, index.KindRef))
+	return r.Refs[index.WhyRef] == 0 && (!ok || k.Actionable)
 }
 
-func tagged(st *State, want string) func(*Row) bool {
+func tagged(st *index.State, want string) func(*index.Row) bool {
 	if !strings.Contains(want, "=") {
 		return st.Symbols.TagsWhere(func(key, _, _ string) bool { return key == want })
 	}
@@ -124,9 +125,9 @@ func tagged(st *State, want string) func(*Row) bool {
 	})
 }
 
-func found(st *State, word string) func(*Row) bool {
+func found(st *index.State, word string) func(*index.Row) bool {
 	tagged := st.Symbols.TagsWhere(func(_, _, lower string) bool { return strings.Contains(lower, word) })
-	return func(r *Row) bool {
+	return func(r *index.Row) bool {
 		return strings.Contains(r.LowerName, word) || strings.Contains(r.LowerUID, word) || tagged(r)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -23,8 +24,8 @@ type List struct {
 var Orders = []string{"name", "type", "status", "provider", "region", "cost"}
 
 var orderNames = map[string]int{
-	"": NameOrder, "name": NameOrder, "type": TypeOrder, "status": StatusOrder, "provider": ProviderOrder,
-	"region": RegionOrder, "cost": NameOrder,
+	"": index.NameOrder, "name": index.NameOrder, "type": index.TypeOrder, "status": index.StatusOrder, "provider": index.ProviderOrder,
+	"region": index.RegionOrder, "cost": index.NameOrder,
 }
 
 // Listed is a resource with what other records say of it.
@@ -55,12 +56,12 @@ func (s *Store) Find(ctx context.Context, org string, l List) ([]Listed, error) 
 
 // ByUIDs reads the resources in sight by their native ids, in the order of uids; unknown ones are left out.
 func (s *Store) ByUIDs(ctx context.Context, org string, uids []string, sight Sight) ([]Listed, error) {
-	return s.pick(ctx, org, picking{uids, readLock, (*State).FindUID, sight})
+	return s.pick(ctx, org, picking{uids, readLock, (*index.State).FindUID, sight})
 }
 
 // ByIDs reads the resources in sight by our ids, in the order of ids; unknown ones are left out.
 func (s *Store) ByIDs(ctx context.Context, org string, ids []string, sight Sight) ([]Listed, error) {
-	return s.pick(ctx, org, picking{ids, (*State).RLockByID, rowByID, sight})
+	return s.pick(ctx, org, picking{ids, (*index.State).RLockByID, rowByID, sight})
 }
 
 // ByID reads one resource; fault.NotFound when there is none of the id in sight.
@@ -78,18 +79,18 @@ func (s *Store) ByID(ctx context.Context, org, id string, sight Sight) (Listed, 
 // picking asks for resources one by one, under a lock that the look-up needs.
 type picking struct {
 	keys  []string
-	lock  func(*State) (unlock func())
-	find  func(*State, string) *Row
+	lock  func(*index.State) (unlock func())
+	find  func(*index.State, string) *index.Row
 	sight Sight
 }
 
-func readLock(st *State) (unlock func()) {
+func readLock(st *index.State) (unlock func()) {
 	st.RLock()
 	return st.RUnlock
 }
 
 // rowByID finds a row by the id of its record, under the lock of RLockByID; nil when there is none or it was dropped.
-func rowByID(st *State, id string) *Row {
+func rowByID(st *index.State, id string) *index.Row {
 	u, ok := parseID(id)
 	if !ok {
 		return nil
@@ -103,7 +104,7 @@ func (s *Store) pick(ctx context.Context, org string, p picking) ([]Listed, erro
 	if err != nil {
 		return nil, err
 	}
-	var rows []Row
+	var rows []index.Row
 	unlock := p.lock(v.st)
 	in := v.within(p.sight.Resources)
 	for _, key := range p.keys {
@@ -142,13 +143,13 @@ func (s *Store) opened(ctx context.Context, org string, want func(id string) boo
 }
 
 // page picks the rows of a page. It needs the lock of RLockOrdered.
-func (v *view) page(l List, which int) []Row {
+func (v *view) page(l List, which int) []index.Row {
 	order, match := v.st.Order(which), v.matcher(l.Filter)
 	skip, from := l.Skip, 0
 	if match == nil { // straight to the page
 		skip, from = 0, min(l.Skip, len(order))
 	}
-	var out []Row
+	var out []index.Row
 	for n := from; n < len(order); n++ {
 		i := order[n]
 		if l.Descending {
@@ -171,7 +172,7 @@ func (v *view) page(l List, which int) []Row {
 
 // complete adds the names of accounts, the groups and the teams to rows, as far as they are in sight: one round trip for
 // all.
-func (s *Store) complete(ctx context.Context, v *view, rows []Row, sight Sight) ([]Listed, error) {
+func (s *Store) complete(ctx context.Context, v *view, rows []index.Row, sight Sight) ([]Listed, error) {
 	out := make([]Listed, len(rows))
 	v.st.RLock()
 	keys := map[table.Key]bool{}
@@ -221,7 +222,7 @@ func (v *view) name(out []Listed, accounts map[table.Key]table.Item) error {
 }
 
 // annotate puts the groups and the teams into out.
-func (v *view) annotate(out []Listed, rows []Row, sight *Sight) {
+func (v *view) annotate(out []Listed, rows []index.Row, sight *Sight) {
 	v.st.RLock()
 	defer v.st.RUnlock()
 	in := v.within(sight.Groups)

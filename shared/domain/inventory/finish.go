@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 )
 
@@ -94,7 +95,7 @@ func (s *Store) Finish(ctx context.Context, org string, sc Scan) (Changes, error
 	if err != nil || finished(v.st, sc) {
 		return Changes{}, err
 	}
-	f := &finish{org: org, g: NewSegment(), left: map[string]bool{}}
+	f := &finish{org: org, g: index.NewSegment(), left: map[string]bool{}}
 	f.collect(v.st, sc, found, s.clock.Now())
 	if err = s.transact(ctx, f.writes, f.retry); err != nil {
 		return Changes{}, fmt.Errorf("terminate %d resources of %s: %w", len(f.writes), sc.Partition, err)
@@ -121,7 +122,7 @@ func (s *Store) remove(ctx context.Context, keys []table.Key) error {
 }
 
 // finished reports whether this scan, or a later one, of the partition has been finished.
-func finished(st *State, sc Scan) bool {
+func finished(st *index.State, sc Scan) bool {
 	st.RLock()
 	defer st.RUnlock()
 	p, ok := st.Part(sc.AccountID, sc.Region, sc.Kind)
@@ -132,7 +133,7 @@ func finished(st *State, sc Scan) bool {
 type finish struct {
 	org     string
 	changes Changes
-	g       *Segment
+	g       *index.Segment
 	writes  []table.Write
 
 	mu   sync.Mutex      // retry is called from several transactions
@@ -140,7 +141,7 @@ type finish struct {
 }
 
 // collect decides what becomes of the rows of the partition that the scan did not find.
-func (f *finish) collect(st *State, sc Scan, found map[uint64]bool, now time.Time) {
+func (f *finish) collect(st *index.State, sc Scan, found map[uint64]bool, now time.Time) {
 	st.RLock()
 	defer st.RUnlock()
 	p, ok := st.Part(sc.AccountID, sc.Region, sc.Kind)
@@ -154,7 +155,7 @@ func (f *finish) collect(st *State, sc Scan, found map[uint64]bool, now time.Tim
 	}
 }
 
-func (f *finish) leftover(st *State, r *Row, started int64, now time.Time) {
+func (f *finish) leftover(st *index.State, r *index.Row, started int64, now time.Time) {
 	rec := recordOf(st, r)
 	if rec.Status == cloud.Terminated {
 		if rec.StatusAt < now.Add(-terminatedKept).UnixMicro() {
@@ -162,12 +163,12 @@ func (f *finish) leftover(st *State, r *Row, started int64, now time.Time) {
 		}
 		return
 	}
-	if r.Times[ContentTime] >= started || r.Times[StatusTime] >= started { // it came while the scan went on
+	if r.Times[index.ContentTime] >= started || r.Times[index.StatusTime] >= started { // it came while the scan went on
 		return
 	}
 	rec.Status, rec.StatusAt = cloud.Terminated, started
 	out := newRow(f.g.Symbols, rec)
-	out.Vanished, out.Times[ContentTime] = true, started
+	out.Vanished, out.Times[index.ContentTime] = true, started
 	f.g.Rows = append(f.g.Rows, out)
 	f.changes.Vanished++
 	f.writes = append(f.writes, table.Update(ResourceKey(f.org, rec.UID), []table.Change{
@@ -183,9 +184,9 @@ func (f *finish) drop(rec Resource, now time.Time) {
 }
 
 // goneRow is the row that says that a resource was dropped.
-func goneRow(s *Symbols, rec Resource, now time.Time) Row {
+func goneRow(s *index.Symbols, rec Resource, now time.Time) index.Row {
 	r := newRow(s, Resource{ID: rec.ID, UID: rec.UID, Status: rec.Status, StatusAt: rec.StatusAt})
-	r.Gone, r.Times[ContentTime] = true, micro(now)
+	r.Gone, r.Times[index.ContentTime] = true, micro(now)
 	return r
 }
 
@@ -198,8 +199,8 @@ func (f *finish) retry(w table.Write, old table.Item) (table.Write, bool, error)
 }
 
 // segment is what the index must know, without what retry left.
-func (f *finish) segment(sc Scan) *Segment {
-	f.g.Rows = slices.DeleteFunc(f.g.Rows, func(r Row) bool {
+func (f *finish) segment(sc Scan) *index.Segment {
+	f.g.Rows = slices.DeleteFunc(f.g.Rows, func(r index.Row) bool {
 		if !f.left[r.UID] {
 			return false
 		}
@@ -230,13 +231,13 @@ func (s *Store) Forget(ctx context.Context, org, accountID string) (Changes, err
 	return Changes{Dropped: len(keys)}, s.index.Tidy(ctx, v.read)
 }
 
-func accountRows(st *State, org, accountID string, now time.Time) (*Segment, []table.Key) {
+func accountRows(st *index.State, org, accountID string, now time.Time) (*index.Segment, []table.Key) {
 	st.RLock()
 	defer st.RUnlock()
-	g, keys := NewSegment(), []table.Key(nil)
+	g, keys := index.NewSegment(), []table.Key(nil)
 	n, known := st.Symbols.Find(accountID)
 	for r := range st.Rows() {
-		if known && r.Refs[AccountRef] == n {
+		if known && r.Refs[index.AccountRef] == n {
 			rec := recordOfRow(st.Symbols, r)
 			g.Rows = append(g.Rows, goneRow(g.Symbols, rec, now))
 			keys = append(keys, ResourceKey(org, rec.UID))

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 )
 
@@ -71,5 +72,5 @@ type Member struct {
 
 // GroupKey is where the head of a group is stored.
 func GroupKey(org, groupID string) table.Key {
-	return IndexKey(org, setPrefix+groupID)
+	return index.IndexKey(org, setPrefix+groupID)
 }

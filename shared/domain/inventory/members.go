@@ -10,6 +10,7 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -56,7 +57,7 @@ func (s *Store) Group(ctx context.Context, org, groupID string) (Group, error) {
 // Groups lists the groups of an organization, oldest first: one round trip.
 func (s *Store) Groups(ctx context.Context, org string) ([]Group, error) {
 	var items []table.Item
-	q := table.Query{PK: IndexPK(org), Prefix: groupPrefix, Limit: MaxGroups}
+	q := table.Query{PK: index.IndexPK(org), Prefix: groupPrefix, Limit: MaxGroups}
 	for {
 		page, err := s.table.Query(ctx, q)
 		if err != nil {
@@ -117,7 +118,7 @@ func (v *view) expand(g *Group) []Member {
 	unlock := v.st.RLockByID()
 	defer unlock()
 	var out []Member
-	add := func(r *Row, tier, order int) {
+	add := func(r *index.Row, tier, order int) {
 		if m := v.member(r, tier, order); m.Status != cloud.Terminated {
 			out = append(out, m)
 		}
@@ -140,18 +141,18 @@ func (v *view) expand(g *Group) []Member {
 	return out
 }
 
-func (v *view) member(r *Row, tier, order int) Member {
+func (v *view) member(r *index.Row, tier, order int) Member {
 	syms := v.st.Symbols
 	return Member{
-		ResourceID: formatID(r.ID), UID: r.UID, Name: r.Name, Type: syms.Ref(r, KindRef),
-		Provider: syms.Ref(r, ProviderRef), Region: syms.Ref(r, RegionRef), CloudAccountID: syms.Ref(r, AccountRef),
-		Tier: tier, Order: order, Status: cloud.Status(syms.Ref(r, StatusRef)), Unschedulable: syms.Ref(r, WhyRef),
+		ResourceID: formatID(r.ID), UID: r.UID, Name: r.Name, Type: syms.Ref(r, index.KindRef),
+		Provider: syms.Ref(r, index.ProviderRef), Region: syms.Ref(r, index.RegionRef), CloudAccountID: syms.Ref(r, index.AccountRef),
+		Tier: tier, Order: order, Status: cloud.Status(syms.Ref(r, index.StatusRef)), Unschedulable: syms.Ref(r, index.WhyRef),
 	}
 }
 
 // nameKey keeps the name of a group unique in its organization, without regard to case and outer spaces.
 func nameKey(org, name string) table.Key {
-	return IndexKey(org, namePrefix+strings.ToLower(strings.TrimSpace(name)))
+	return index.IndexKey(org, namePrefix+strings.ToLower(strings.TrimSpace(name)))
 }
 
 // named is the item behind a nameKey.

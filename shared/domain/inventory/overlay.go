@@ -12,6 +12,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 )
 
@@ -38,7 +39,7 @@ type owner struct {
 }
 
 // setsOf returns the sets that are attached to st, new ones when none are. It needs the write lock.
-func setsOf(st *State) *sets {
+func setsOf(st *index.State) *sets {
 	s, ok := st.Attached.(*sets)
 	if !ok {
 		s = &sets{members: map[string]*memberSet{}}
@@ -124,7 +125,7 @@ type memberItem struct {
 	Z          []byte `json:"z"`
 }
 
-func memberKey(org, setID string) table.Key { return IndexKey(org, memberPrefix+setID) }
+func memberKey(org, setID string) table.Key { return index.IndexKey(org, memberPrefix+setID) }
 
 // errPlaces says that an item of members is not what encodePlaces wrote.
 var errPlaces = errors.New("members: malformed places")
@@ -192,7 +193,7 @@ func (v *view) keep(items map[table.Key]table.Item) error {
 	defer v.st.Unlock()
 	for k, it := range items {
 		id, ok := strings.CutPrefix(k.SK, memberPrefix)
-		if !ok || k.PK != IndexPK(v.org) {
+		if !ok || k.PK != index.IndexPK(v.org) {
 			continue
 		}
 		m, err := table.Decode[memberItem](it)
@@ -224,7 +225,7 @@ func (s *Store) loadMembers(ctx context.Context, v *view, want func(id string) b
 }
 
 // memberships tells which groups a row belongs to, ordered by id. It needs the read lock.
-func (v *view) memberships(r *Row) []string {
+func (v *view) memberships(r *index.Row) []string {
 	var out []string
 	for i := range v.groups {
 		if v.belongs(r, &v.groups[i]) {
@@ -234,7 +235,7 @@ func (v *view) memberships(r *Row) []string {
 	return out
 }
 
-func (v *view) belongs(r *Row, g *Group) bool {
+func (v *view) belongs(r *index.Row, g *Group) bool {
 	if g.Selector != nil {
 		return selects(v.st, g.Selector, r)
 	}
@@ -243,7 +244,7 @@ func (v *view) belongs(r *Row, g *Group) bool {
 }
 
 // teams tells which teams in sight own a row, ordered by id. It needs the read lock.
-func (v *view) teams(r *Row, s *Sight) []string {
+func (v *view) teams(r *index.Row, s *Sight) []string {
 	var out []string
 	for i := range v.owners {
 		if t := &v.owners[i]; v.owns(t, r) && s.team(t.ID) {
@@ -253,17 +254,17 @@ func (v *view) teams(r *Row, s *Sight) []string {
 	return out
 }
 
-func (v *view) owns(t *owner, r *Row) bool {
+func (v *view) owns(t *owner, r *index.Row) bool {
 	m := v.sets.members[t.ID]
 	return m != nil && t.Size > 0 && m.has(r.ID)
 }
 
 // selects reports whether a row is what the selector asks for.
-func selects(st *State, s *Selector, r *Row) bool {
+func selects(st *index.State, s *Selector, r *index.Row) bool {
 	for _, f := range []struct {
 		want string
 		ref  int
-	}{{s.Provider, ProviderRef}, {s.Type, KindRef}, {s.Region, RegionRef}} {
+	}{{s.Provider, index.ProviderRef}, {s.Type, index.KindRef}, {s.Region, index.RegionRef}} {
 		if f.want != "" && f.want != st.Symbols.Ref(r, f.ref) {
 			return false
 		}

@@ -7,39 +7,40 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory/index"
 )
 
 // newRow makes the row of a record.
-func newRow(s *Symbols, r Resource) Row {
+func newRow(s *index.Symbols, r Resource) index.Row {
 	id, _ := parseID(r.ID) // ids of records are ours
-	out := Row{UID: r.UID, Name: r.Name, ID: id, Tags: s.InternTags(r.Tags), Capacity: s.InternCapacity(r.Capacity)}
-	for i, v := range [RefCount]string{
+	out := index.Row{UID: r.UID, Name: r.Name, ID: id, Tags: s.InternTags(r.Tags), Capacity: s.InternCapacity(r.Capacity)}
+	for i, v := range [index.RefCount]string{
 		r.Type, r.Provider, r.CloudAccountID, r.Region, string(r.Status), r.Zone, r.InstanceType, r.ParentUID, r.Unschedulable,
 	} {
 		out.Refs[i] = s.Intern(v)
 	}
-	out.Times[ContentTime], out.Times[SeenTime] = micro(r.LastSeenAt), micro(r.LastSeenAt)
-	out.Times[StatusTime], out.Times[CreatedTime] = r.StatusAt, micro(r.CreatedAt)
+	out.Times[index.ContentTime], out.Times[index.SeenTime] = micro(r.LastSeenAt), micro(r.LastSeenAt)
+	out.Times[index.StatusTime], out.Times[index.CreatedTime] = r.StatusAt, micro(r.CreatedAt)
 	return out
 }
 
 // recordOf makes the record of a row, as it was last seen there by a scan that had nothing to write too. It needs the read
 // lock.
-func recordOf(st *State, r *Row) Resource {
+func recordOf(st *index.State, r *index.Row) Resource {
 	out := recordOfRow(st.Symbols, r)
 	out.LastSeenAt = at(st.LastSeen(r))
 	return out
 }
 
 // recordOfRow makes the record of a row, as far as the row knows it. DiscoveredAt is in its id.
-func recordOfRow(s *Symbols, r *Row) Resource {
+func recordOfRow(s *index.Symbols, r *index.Row) Resource {
 	out := Resource{
 		ID: formatID(r.ID), UID: r.UID, Name: r.Name,
-		Type: s.Ref(r, KindRef), Provider: s.Ref(r, ProviderRef), CloudAccountID: s.Ref(r, AccountRef),
-		Region: s.Ref(r, RegionRef), Zone: s.Ref(r, ZoneRef), Status: cloud.Status(s.Ref(r, StatusRef)),
-		InstanceType: s.Ref(r, InstanceRef), ParentUID: s.Ref(r, ParentRef), Unschedulable: s.Ref(r, WhyRef),
-		StatusAt: r.Times[StatusTime], DiscoveredAt: ulid.Time(r.ID.Time()).UTC(),
-		LastSeenAt: at(r.Times[SeenTime]), CreatedAt: at(r.Times[CreatedTime]),
+		Type: s.Ref(r, index.KindRef), Provider: s.Ref(r, index.ProviderRef), CloudAccountID: s.Ref(r, index.AccountRef),
+		Region: s.Ref(r, index.RegionRef), Zone: s.Ref(r, index.ZoneRef), Status: cloud.Status(s.Ref(r, index.StatusRef)),
+		InstanceType: s.Ref(r, index.InstanceRef), ParentUID: s.Ref(r, index.ParentRef), Unschedulable: s.Ref(r, index.WhyRef),
+		StatusAt: r.Times[index.StatusTime], DiscoveredAt: ulid.Time(r.ID.Time()).UTC(),
+		LastSeenAt: at(r.Times[index.SeenTime]), CreatedAt: at(r.Times[index.CreatedTime]),
 	}
 	if len(r.Tags) > 0 {
 		out.Tags = make(map[string]string, len(r.Tags))
@@ -58,22 +59,22 @@ func recordOfRow(s *Symbols, r *Row) Resource {
 }
 
 // sameResource reports whether the resource that a listing found is what the row of an index says, but for its status.
-func sameResource(s *Symbols, r *Row, p Partition, found cloud.Resource) bool {
-	if r.Gone || r.Vanished || r.Name != found.Name || r.Times[CreatedTime] != micro(found.CreatedAt) {
+func sameResource(s *index.Symbols, r *index.Row, p Partition, found cloud.Resource) bool {
+	if r.Gone || r.Vanished || r.Name != found.Name || r.Times[index.CreatedTime] != micro(found.CreatedAt) {
 		return false
 	}
-	for ref, want := range [RefCount]string{
-		KindRef: found.Type, AccountRef: p.AccountID, ProviderRef: p.Provider, RegionRef: found.Region, ZoneRef: found.Zone,
-		InstanceRef: found.InstanceType, ParentRef: found.ParentUID, WhyRef: found.Unschedulable,
+	for ref, want := range [index.RefCount]string{
+		index.KindRef: found.Type, index.AccountRef: p.AccountID, index.ProviderRef: p.Provider, index.RegionRef: found.Region, index.ZoneRef: found.Zone,
+		index.InstanceRef: found.InstanceType, index.ParentRef: found.ParentUID, index.WhyRef: found.Unschedulable,
 	} {
-		if ref != StatusRef && s.Ref(r, ref) != want {
+		if ref != index.StatusRef && s.Ref(r, ref) != want {
 			return false
 		}
 	}
 	return sameTags(s, r, found.Tags) && sameCapacity(s, r, found.Capacity)
 }
 
-func sameTags(s *Symbols, r *Row, tags map[string]string) bool {
+func sameTags(s *index.Symbols, r *index.Row, tags map[string]string) bool {
 	if len(r.Tags) != len(tags) {
 		return false
 	}
@@ -86,7 +87,7 @@ func sameTags(s *Symbols, r *Row, tags map[string]string) bool {
 	return true
 }
 
-func sameCapacity(s *Symbols, r *Row, capacity map[string]int64) bool {
+func sameCapacity(s *index.Symbols, r *index.Row, capacity map[string]int64) bool {
 	if len(r.Capacity) != len(capacity) {
 		return false
 	}

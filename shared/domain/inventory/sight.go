@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory/index"
 )
 
 // Sight is what a caller may see of the inventory. The zero Sight sees nothing.
@@ -45,12 +46,12 @@ type scoped struct {
 }
 
 // within makes the test whether a row lies in scopes; nil when every one does. It needs the read lock.
-func (v *view) within(s grant.Scopes) func(*Row) bool {
+func (v *view) within(s grant.Scopes) func(*index.Row) bool {
 	if s.All {
 		return nil
 	}
 	ids := v.ids(s)
-	return func(r *Row) bool {
+	return func(r *index.Row) bool {
 		_, ok := ids[r.ID]
 		return ok
 	}
@@ -142,9 +143,9 @@ func (v *view) reach(s grant.Scopes) Reach {
 }
 
 // rowsIn are the rows that lie in scopes that are not all. It needs the lock of RLockByID.
-func (v *view) rowsIn(s grant.Scopes) []*Row {
+func (v *view) rowsIn(s grant.Scopes) []*index.Row {
 	ids := v.ids(s)
-	out := make([]*Row, 0, len(ids))
+	out := make([]*index.Row, 0, len(ids))
 	for id := range ids {
 		if r := v.st.FindID(id); r != nil {
 			out = append(out, r)
@@ -182,7 +183,7 @@ func (s *Store) Parts(ctx context.Context, org string, scopes grant.Scopes, grou
 
 // part tells where those of rows, which are what lies in scopes, stand in a group, and whether any does. As in the whole
 // group, what is terminated stays in a static one and does not count in a dynamic one.
-func (v *view) part(g *Group, rows []*Row, scopes grant.Scopes) (places []Place, some bool) {
+func (v *view) part(g *Group, rows []*index.Row, scopes grant.Scopes) (places []Place, some bool) {
 	if g.Selector == nil {
 		places = v.staticPart(g, scopes)
 		return places, len(places) > 0
@@ -192,7 +193,7 @@ func (v *view) part(g *Group, rows []*Row, scopes grant.Scopes) (places []Place,
 			continue
 		}
 		some = true
-		if cloud.Status(v.st.Symbols.Ref(r, StatusRef)) != cloud.Terminated {
+		if cloud.Status(v.st.Symbols.Ref(r, index.StatusRef)) != cloud.Terminated {
 			places = append(places, Place{formatID(r.ID), 1, 1})
 		}
 	}

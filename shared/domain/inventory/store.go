@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 )
@@ -12,7 +13,7 @@ import (
 type Store struct {
 	table table.Store
 	clock clock.Clock
-	index *IndexStore
+	index *index.IndexStore
 }
 
 // New returns the Store of p, always the same one, so that the functions of a process share the indexes in memory.
@@ -22,7 +23,7 @@ func New(p *platform.Platform) *Store {
 
 // NewStore makes a Store whose indexes in memory are its own.
 func NewStore(t table.Store, c clock.Clock) *Store {
-	return &Store{table: t, clock: c, index: NewIndexStore(t, c)}
+	return &Store{table: t, clock: c, index: index.NewIndexStore(t, c)}
 }
 
 // Compact folds what was written into the index since into its chunks when that is much. Workers call it after they wrote

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory/index"
 )
 
 // Summary counts resources by what they are and where.
@@ -24,8 +25,8 @@ func (s *Store) Summary(ctx context.Context, org string, f Filter) (Summary, err
 	}
 	v.st.RLock()
 	defer v.st.RUnlock()
-	match, counts := v.matcher(f), [RefCount]map[uint32]int{}
-	for _, ref := range []int{ProviderRef, KindRef, StatusRef, RegionRef} {
+	match, counts := v.matcher(f), [index.RefCount]map[uint32]int{}
+	for _, ref := range []int{index.ProviderRef, index.KindRef, index.StatusRef, index.RegionRef} {
 		counts[ref] = map[uint32]int{}
 	}
 	out := Summary{}
@@ -40,12 +41,12 @@ func (s *Store) Summary(ctx context.Context, org string, f Filter) (Summary, err
 			}
 		}
 	}
-	out.ByProvider, out.ByType = countsByName(v.st.Symbols, counts[ProviderRef]), countsByName(v.st.Symbols, counts[KindRef])
-	out.ByStatus, out.ByRegion = countsByName(v.st.Symbols, counts[StatusRef]), countsByName(v.st.Symbols, counts[RegionRef])
+	out.ByProvider, out.ByType = countsByName(v.st.Symbols, counts[index.ProviderRef]), countsByName(v.st.Symbols, counts[index.KindRef])
+	out.ByStatus, out.ByRegion = countsByName(v.st.Symbols, counts[index.StatusRef]), countsByName(v.st.Symbols, counts[index.RegionRef])
 	return out, nil
 }
 
-func countsByName(s *Symbols, counts map[uint32]int) map[string]int {
+func countsByName(s *index.Symbols, counts map[uint32]int) map[string]int {
 	out := make(map[string]int, len(counts))
 	for n, c := range counts {
 		out[s.Name(n)] = c
@@ -64,8 +65,8 @@ func (s *Store) Counts(ctx context.Context, org string) (map[string]int, error) 
 	counts := map[uint32]int{}
 	terminated, _ := v.st.Symbols.Find(string(cloud.Terminated)) // 0, which no status is, when there are none
 	for r := range v.st.Rows() {
-		if r.Refs[StatusRef] != terminated {
-			counts[r.Refs[AccountRef]]++
+		if r.Refs[index.StatusRef] != terminated {
+			counts[r.Refs[index.AccountRef]]++
 		}
 	}
 	return countsByName(v.st.Symbols, counts), nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -61,7 +62,7 @@ func newUpsert(org string, b Batch, now time.Time) *upsert {
 }
 
 // compare decides what is to be written. A uid that comes twice in a batch counts once, the first time.
-func (u *upsert) compare(st *State) error {
+func (u *upsert) compare(st *index.State) error {
 	st.RLock()
 	defer st.RUnlock()
 	done := make(map[string]bool, len(u.batch.Resources))
@@ -78,7 +79,7 @@ func (u *upsert) compare(st *State) error {
 	return nil
 }
 
-func (u *upsert) one(st *State, found cloud.Resource) error {
+func (u *upsert) one(st *index.State, found cloud.Resource) error {
 	r := st.FindUID(found.UID)
 	if r == nil && found.Status == cloud.Terminated { // it came and went between two scans
 		u.changes.Unchanged++
@@ -88,7 +89,7 @@ func (u *upsert) one(st *State, found cloud.Resource) error {
 		u.changes.Created++
 		return u.create(u.record(found))
 	}
-	moved := string(found.Status) != st.Symbols.Ref(r, StatusRef) && micro(u.batch.At) > r.Times[StatusTime]
+	moved := string(found.Status) != st.Symbols.Ref(r, index.StatusRef) && micro(u.batch.At) > r.Times[index.StatusTime]
 	if sameResource(st.Symbols, r, u.batch.Partition, found) {
 		if !moved {
 			u.changes.Unchanged++
@@ -102,7 +103,7 @@ func (u *upsert) one(st *State, found cloud.Resource) error {
 	rec := u.record(found)
 	rec.ID, rec.DiscoveredAt = formatID(r.ID), recordOfRow(st.Symbols, r).DiscoveredAt
 	if !moved {
-		rec.Status, rec.StatusAt = cloud.Status(st.Symbols.Ref(r, StatusRef)), r.Times[StatusTime]
+		rec.Status, rec.StatusAt = cloud.Status(st.Symbols.Ref(r, index.StatusRef)), r.Times[index.StatusTime]
 	}
 	u.records[rec.UID], u.full[rec.UID] = rec, true
 	u.writes = append(u.writes, updateRecord(u.org, rec, moved))
@@ -185,8 +186,8 @@ func (u *upsert) retry(w table.Write, old table.Item) (table.Write, bool, error)
 }
 
 // segment is what the index must know of the records as they were written.
-func (u *upsert) segment() *Segment {
-	g := NewSegment()
+func (u *upsert) segment() *index.Segment {
+	g := index.NewSegment()
 	for _, s := range u.seen {
 		g.AddStatus(s.UID, string(s.Status), s.At.UnixMicro())
 	}

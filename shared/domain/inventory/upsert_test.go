@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -80,7 +81,7 @@ func TestUpsertMendsAnIndexThatDoesNotKnowTheRecord(t *testing.T) {
 	for _, r := range s.find(List{}) {
 		ids[r.UID] = r.ID
 	}
-	page, err := s.table.Query(s.ctx, table.Query{PK: IndexPK(testOrg), Prefix: deltas, Limit: 100})
+	page, err := s.table.Query(s.ctx, table.Query{PK: index.IndexPK(testOrg), Prefix: deltas, Limit: 100})
 	s.must(err)
 	for _, it := range page.Items { // as if the process had died between the records and the index
 		_, err = s.table.Write(s.ctx, table.Delete(it.Key))
@@ -173,7 +174,7 @@ func TestForgetDropsAnAccountAndNothingElse(t *testing.T) {
 
 func TestRecordsReadAsTheyWereWrittenIntoTheIndex(t *testing.T) {
 	race.SkipSequential(t)
-	s, g, want := newStage(t), NewSegment(), map[string]Resource{}
+	s, g, want := newStage(t), index.NewSegment(), map[string]Resource{}
 	for n := range 5000 {
 		f, at := instance(n), noon.Add(time.Duration(n)*time.Second)
 		rec := Resource{

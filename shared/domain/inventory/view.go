@@ -3,6 +3,8 @@ package inventory
 import (
 	"context"
 	"fmt"
+
+	"lamplighter.dev/shared/domain/inventory/index"
 )
 
 // What the inventory keeps in the partition of the index. The heads of groups and teams are read with the index, in one Query.
@@ -17,8 +19,8 @@ const (
 // view is the inventory as one request sees it: the index, and the groups and teams that resources of it are in.
 type view struct {
 	org    string
-	read   *IndexView
-	st     *State
+	read   *index.IndexView
+	st     *index.State
 	sets   *sets
 	groups []Group // ordered by id
 	owners []owner // ordered by id

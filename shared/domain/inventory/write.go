@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -16,11 +17,11 @@ func Delta(org string, at time.Time, seen []Seen) (table.Write, error) {
 	if len(seen) > MaxBatch {
 		return table.Write{}, fault.New(fault.Internal, "a delta of %d statuses: at most %d", len(seen), MaxBatch)
 	}
-	g := NewSegment()
+	g := index.NewSegment()
 	for _, s := range seen {
 		g.AddStatus(s.UID, string(s.Status), s.At.UnixMicro())
 	}
-	return IndexDelta(org, at, g)
+	return index.IndexDelta(org, at, g)
 }
 
 // attempts bounds how often a transaction is written anew because records changed meanwhile.

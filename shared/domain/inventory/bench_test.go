@@ -151,7 +151,7 @@ func BenchmarkDiscovery(b *testing.B) {
 // stored is how many bytes the index has in the store.
 func (s *stage) stored() int {
 	s.Helper()
-	sum, q := 0, table.Query{PK: index.IndexPK(testOrg), Limit: 10_000}
+	sum, q := 0, table.Query{PK: index.PK(testOrg), Limit: 10_000}
 	for {
 		page, err := s.table.Query(s.ctx, q)
 		s.must(err)

@@ -34,7 +34,7 @@ func (s *Store) fold(ctx context.Context, whole bool) error {
 
 func (s *stage) keys(prefix string) []table.Key {
 	s.Helper()
-	page, err := s.table.Query(s.ctx, table.Query{PK: index.IndexPK(testOrg), Prefix: prefix, Limit: 10_000})
+	page, err := s.table.Query(s.ctx, table.Query{PK: index.PK(testOrg), Prefix: prefix, Limit: 10_000})
 	s.must(err)
 	out := []table.Key{}
 	for _, it := range page.Items {

@@ -192,7 +192,7 @@ func (s *Store) Locate(ctx context.Context, org string, ids []string) (unknown, 
 	unlock := v.st.RLockByID()
 	defer unlock()
 	for _, id := range ids {
-		r := rowByID(v.st, id)
+		r := rowOfRecord(v.st, id)
 		if r == nil {
 			unknown = append(unknown, id)
 			continue

@@ -44,7 +44,11 @@ func (v *view) matcher(f Filter) func(*index.Row) bool {
 		want string
 		ref  int
 	}{
-		{f.Provider, index.ProviderRef}, {f.Type, index.KindRef}, {string(f.Status), index.StatusRef}, {f.Region, index.RegionRef}, {f.AccountID, index.AccountRef},
+		{f.Provider, index.ProviderRef},
+		{f.Type, index.KindRef},
+		{string(f.Status), index.StatusRef},
+		{f.Region, index.RegionRef},
+		{f.AccountID, index.AccountRef},
 	} {
 		if t.want == "" {
 			continue

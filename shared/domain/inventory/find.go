@@ -24,8 +24,8 @@ type List struct {
 var Orders = []string{"name", "type", "status", "provider", "region", "cost"}
 
 var orderNames = map[string]int{
-	"": index.NameOrder, "name": index.NameOrder, "type": index.TypeOrder, "status": index.StatusOrder, "provider": index.ProviderOrder,
-	"region": index.RegionOrder, "cost": index.NameOrder,
+	"": index.NameOrder, "name": index.NameOrder, "type": index.TypeOrder, "status": index.StatusOrder,
+	"provider": index.ProviderOrder, "region": index.RegionOrder, "cost": index.NameOrder,
 }
 
 // Listed is a resource with what other records say of it.
@@ -56,12 +56,12 @@ func (s *Store) Find(ctx context.Context, org string, l List) ([]Listed, error) 
 
 // ByUIDs reads the resources in sight by their native ids, in the order of uids; unknown ones are left out.
 func (s *Store) ByUIDs(ctx context.Context, org string, uids []string, sight Sight) ([]Listed, error) {
-	return s.pick(ctx, org, picking{uids, readLock, (*index.State).FindUID, sight})
+	return s.pick(ctx, org, picking{uids, readLock, (*index.State).RowByUID, sight})
 }
 
 // ByIDs reads the resources in sight by our ids, in the order of ids; unknown ones are left out.
 func (s *Store) ByIDs(ctx context.Context, org string, ids []string, sight Sight) ([]Listed, error) {
-	return s.pick(ctx, org, picking{ids, (*index.State).RLockByID, rowByID, sight})
+	return s.pick(ctx, org, picking{ids, (*index.State).RLockByID, rowOfRecord, sight})
 }
 
 // ByID reads one resource; fault.NotFound when there is none of the id in sight.
@@ -89,13 +89,13 @@ func readLock(st *index.State) (unlock func()) {
 	return st.RUnlock
 }
 
-// rowByID finds a row by the id of its record, under the lock of RLockByID; nil when there is none or it was dropped.
-func rowByID(st *index.State, id string) *index.Row {
+// rowOfRecord finds a row by the id of its record, under the lock of RLockByID; nil when there is none or it was dropped.
+func rowOfRecord(st *index.State, id string) *index.Row {
 	u, ok := parseID(id)
 	if !ok {
 		return nil
 	}
-	return st.FindID(u)
+	return st.RowByID(u)
 }
 
 // pick takes the same calls for what is out of sight as for what does not exist.
@@ -126,7 +126,7 @@ func (s *Store) Unknown(ctx context.Context, org string, ids []string) ([]string
 	defer unlock()
 	var out []string
 	for _, id := range ids {
-		if rowByID(v.st, id) == nil {
+		if rowOfRecord(v.st, id) == nil {
 			out = append(out, id)
 		}
 	}

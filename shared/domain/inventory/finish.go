@@ -125,7 +125,7 @@ func (s *Store) remove(ctx context.Context, keys []table.Key) error {
 func finished(st *index.State, sc Scan) bool {
 	st.RLock()
 	defer st.RUnlock()
-	p, ok := st.Part(sc.AccountID, sc.Region, sc.Kind)
+	p, ok := st.Partition(sc.AccountID, sc.Region, sc.Kind)
 	return ok && st.ScannedAt(p) >= sc.Started.UnixMicro()
 }
 
@@ -144,12 +144,12 @@ type finish struct {
 func (f *finish) collect(st *index.State, sc Scan, found map[uint64]bool, now time.Time) {
 	st.RLock()
 	defer st.RUnlock()
-	p, ok := st.Part(sc.AccountID, sc.Region, sc.Kind)
+	p, ok := st.Partition(sc.AccountID, sc.Region, sc.Kind)
 	if !ok {
 		return
 	}
 	for r := range st.Rows() {
-		if r.Part() == p && !found[hash(r.UID)] {
+		if r.Partition() == p && !found[hash(r.UID)] {
 			f.leftover(st, r, sc.Started.UnixMicro(), now)
 		}
 	}

@@ -72,5 +72,5 @@ type Member struct {
 
 // GroupKey is where the head of a group is stored.
 func GroupKey(org, groupID string) table.Key {
-	return index.IndexKey(org, setPrefix+groupID)
+	return index.Key(org, setPrefix+groupID)
 }

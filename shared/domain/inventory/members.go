@@ -57,7 +57,7 @@ func (s *Store) Group(ctx context.Context, org, groupID string) (Group, error) {
 // Groups lists the groups of an organization, oldest first: one round trip.
 func (s *Store) Groups(ctx context.Context, org string) ([]Group, error) {
 	var items []table.Item
-	q := table.Query{PK: index.IndexPK(org), Prefix: groupPrefix, Limit: MaxGroups}
+	q := table.Query{PK: index.PK(org), Prefix: groupPrefix, Limit: MaxGroups}
 	for {
 		page, err := s.table.Query(ctx, q)
 		if err != nil {
@@ -133,7 +133,7 @@ func (v *view) expand(g *Group) []Member {
 	}
 	if set := v.sets.members[g.ID]; set != nil && g.Size > 0 {
 		for _, p := range set.places {
-			if r := v.st.FindID(p.id); r != nil {
+			if r := v.st.RowByID(p.id); r != nil {
 				add(r, p.tier, p.order)
 			}
 		}
@@ -152,7 +152,7 @@ func (v *view) member(r *index.Row, tier, order int) Member {
 
 // nameKey keeps the name of a group unique in its organization, without regard to case and outer spaces.
 func nameKey(org, name string) table.Key {
-	return index.IndexKey(org, namePrefix+strings.ToLower(strings.TrimSpace(name)))
+	return index.Key(org, namePrefix+strings.ToLower(strings.TrimSpace(name)))
 }
 
 // named is the item behind a nameKey.

@@ -125,7 +125,7 @@ type memberItem struct {
 	Z          []byte `json:"z"`
 }
 
-func memberKey(org, setID string) table.Key { return index.IndexKey(org, memberPrefix+setID) }
+func memberKey(org, setID string) table.Key { return index.Key(org, memberPrefix+setID) }
 
 // errPlaces says that an item of members is not what encodePlaces wrote.
 var errPlaces = errors.New("members: malformed places")
@@ -193,7 +193,7 @@ func (v *view) keep(items map[table.Key]table.Item) error {
 	defer v.st.Unlock()
 	for k, it := range items {
 		id, ok := strings.CutPrefix(k.SK, memberPrefix)
-		if !ok || k.PK != index.IndexPK(v.org) {
+		if !ok || k.PK != index.PK(v.org) {
 			continue
 		}
 		m, err := table.Decode[memberItem](it)

@@ -36,7 +36,7 @@ func Disown(org, teamID string) []table.Write {
 	return []table.Write{table.Delete(ownerKey(org, teamID)), table.Delete(memberKey(org, teamID))}
 }
 
-func ownerKey(org, teamID string) table.Key { return index.IndexKey(org, setPrefix+teamID) }
+func ownerKey(org, teamID string) table.Key { return index.Key(org, setPrefix+teamID) }
 
 // Owned lists the ids of the resources that a team owns, oldest first. What has left the inventory is not among them. One
 // round trip, and one more when that has changed.
@@ -72,7 +72,7 @@ func (s *Store) eachOwned(ctx context.Context, org string, teamIDs []string, tak
 // each gives the rows of a set that are in the inventory, in the order of their ids. It needs the lock of RLockByID.
 func each(st *index.State, m *memberSet, take func(*index.Row)) {
 	for _, p := range m.places {
-		if r := st.FindID(p.id); r != nil {
+		if r := st.RowByID(p.id); r != nil {
 			take(r)
 		}
 	}

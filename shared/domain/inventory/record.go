@@ -64,7 +64,8 @@ func sameResource(s *index.Symbols, r *index.Row, p Partition, found cloud.Resou
 		return false
 	}
 	for ref, want := range [index.RefCount]string{
-		index.KindRef: found.Type, index.AccountRef: p.AccountID, index.ProviderRef: p.Provider, index.RegionRef: found.Region, index.ZoneRef: found.Zone,
+		index.KindRef: found.Type, index.AccountRef: p.AccountID, index.ProviderRef: p.Provider,
+		index.RegionRef: found.Region, index.ZoneRef: found.Zone,
 		index.InstanceRef: found.InstanceType, index.ParentRef: found.ParentUID, index.WhyRef: found.Unschedulable,
 	} {
 		if ref != index.StatusRef && s.Ref(r, ref) != want {

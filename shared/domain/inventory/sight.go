@@ -147,7 +147,7 @@ func (v *view) rowsIn(s grant.Scopes) []*index.Row {
 	ids := v.ids(s)
 	out := make([]*index.Row, 0, len(ids))
 	for id := range ids {
-		if r := v.st.FindID(id); r != nil {
+		if r := v.st.RowByID(id); r != nil {
 			out = append(out, r)
 		}
 	}
@@ -212,7 +212,7 @@ func (v *view) staticPart(g *Group, scopes grant.Scopes) []Place {
 		if _, in := ids[p.id]; !in {
 			continue
 		}
-		if v.st.FindID(p.id) != nil {
+		if v.st.RowByID(p.id) != nil {
 			out = append(out, Place{formatID(p.id), p.tier, p.order})
 		}
 	}

@@ -13,7 +13,7 @@ import (
 type Store struct {
 	table table.Store
 	clock clock.Clock
-	index *index.IndexStore
+	index *index.Store
 }
 
 // New returns the Store of p, always the same one, so that the functions of a process share the indexes in memory.
@@ -23,7 +23,7 @@ func New(p *platform.Platform) *Store {
 
 // NewStore makes a Store whose indexes in memory are its own.
 func NewStore(t table.Store, c clock.Clock) *Store {
-	return &Store{table: t, clock: c, index: index.NewIndexStore(t, c)}
+	return &Store{table: t, clock: c, index: index.NewStore(t, c)}
 }
 
 // Compact folds what was written into the index since into its chunks when that is much. Workers call it after they wrote

@@ -41,8 +41,9 @@ func (s *Store) Summary(ctx context.Context, org string, f Filter) (Summary, err
 			}
 		}
 	}
-	out.ByProvider, out.ByType = countsByName(v.st.Symbols, counts[index.ProviderRef]), countsByName(v.st.Symbols, counts[index.KindRef])
-	out.ByStatus, out.ByRegion = countsByName(v.st.Symbols, counts[index.StatusRef]), countsByName(v.st.Symbols, counts[index.RegionRef])
+	syms := v.st.Symbols
+	out.ByProvider, out.ByType = countsByName(syms, counts[index.ProviderRef]), countsByName(syms, counts[index.KindRef])
+	out.ByStatus, out.ByRegion = countsByName(syms, counts[index.StatusRef]), countsByName(syms, counts[index.RegionRef])
 	return out, nil
 }
 

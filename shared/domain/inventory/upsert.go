@@ -80,7 +80,7 @@ func (u *upsert) compare(st *index.State) error {
 }
 
 func (u *upsert) one(st *index.State, found cloud.Resource) error {
-	r := st.FindUID(found.UID)
+	r := st.RowByUID(found.UID)
 	if r == nil && found.Status == cloud.Terminated { // it came and went between two scans
 		u.changes.Unchanged++
 		return nil

@@ -81,7 +81,7 @@ func TestUpsertMendsAnIndexThatDoesNotKnowTheRecord(t *testing.T) {
 	for _, r := range s.find(List{}) {
 		ids[r.UID] = r.ID
 	}
-	page, err := s.table.Query(s.ctx, table.Query{PK: index.IndexPK(testOrg), Prefix: deltas, Limit: 100})
+	page, err := s.table.Query(s.ctx, table.Query{PK: index.PK(testOrg), Prefix: deltas, Limit: 100})
 	s.must(err)
 	for _, it := range page.Items { // as if the process had died between the records and the index
 		_, err = s.table.Write(s.ctx, table.Delete(it.Key))

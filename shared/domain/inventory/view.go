@@ -19,8 +19,8 @@ const (
 // view is the inventory as one request sees it: the index, and the groups and teams that resources of it are in.
 type view struct {
 	org    string
-	read   *index.IndexView
-	st     *index.State
+	read   index.View
+	st     *index.State // of read
 	sets   *sets
 	groups []Group // ordered by id
 	owners []owner // ordered by id

@@ -21,7 +21,7 @@ func Delta(org string, at time.Time, seen []Seen) (table.Write, error) {
 	for _, s := range seen {
 		g.AddStatus(s.UID, string(s.Status), s.At.UnixMicro())
 	}
-	return index.IndexDelta(org, at, g)
+	return index.NewDelta(org, at, g)
 }
 
 // attempts bounds how often a transaction is written anew because records changed meanwhile.

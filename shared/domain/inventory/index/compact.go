@@ -30,8 +30,8 @@ const goneKept = 24 * time.Hour
 
 // Compact folds the deltas of the index into its chunks when there are many. Workers call it after they wrote deltas, an
 // API request never does; two at once do no harm, and being killed anywhere loses nothing.
-func (s *IndexStore) Compact(ctx context.Context, org string) error {
-	l, err := s.look(ctx, org)
+func (s *Store) Compact(ctx context.Context, org string) error {
+	l, err := s.readDeltas(ctx, org)
 	if err != nil {
 		return err
 	}
@@ -49,16 +49,16 @@ func (s *IndexStore) Compact(ctx context.Context, org string) error {
 }
 
 // Tidy compacts when v, read before the last write, was near the bound.
-func (s *IndexStore) Tidy(ctx context.Context, v *IndexView) error {
-	if len(v.lookup.deltas) < manyDeltas/2 && v.lookup.bytes < manyDeltaBytes/2 {
+func (s *Store) Tidy(ctx context.Context, v View) error {
+	if len(v.reading.deltas) < manyDeltas/2 && v.reading.bytes < manyDeltaBytes/2 {
 		return nil
 	}
 	return s.Compact(ctx, v.org)
 }
 
-func (l lookup) many() bool { return len(l.deltas) > manyDeltas || l.bytes > manyDeltaBytes }
+func (l reading) many() bool { return len(l.deltas) > manyDeltas || l.bytes > manyDeltaBytes }
 
-// full tells whether it is time to write all chunks anew: when much in them is overwritten, or when they are small and
+// full reports whether it is time to write all chunks anew: when much in them is overwritten, or when they are small and
 // many.
 func (h head) full() bool {
 	rows := 0
@@ -71,17 +71,17 @@ func (h head) full() bool {
 // Fold makes chunks of deltas, whether or not that is due. It swaps the head, and only then deletes what the chunks replace.
 // The swap fails when another compaction was first; then its own chunks go again. A dropped row stays in what is made of
 // deltas: older chunks may have it.
-func (s *IndexStore) Fold(ctx context.Context, org string) error {
-	l, err := s.look(ctx, org)
+func (s *Store) Fold(ctx context.Context, org string) error {
+	l, err := s.readDeltas(ctx, org)
 	if err != nil || len(l.deltas) == 0 {
 		return err
 	}
 	return s.fold(ctx, org, l)
 }
 
-func (s *IndexStore) fold(ctx context.Context, org string, l lookup) error {
+func (s *Store) fold(ctx context.Context, org string, l reading) error {
 	st := newState()
-	if err := st.follow(lookup{deltas: l.deltas}); err != nil {
+	if err := st.follow(reading{deltas: l.deltas}); err != nil {
 		return fmt.Errorf("merge deltas of %s: %w", org, err)
 	}
 	c := compaction{org: org, old: l.head, next: head{Gen: l.head.Gen + 1, Base: l.head.Base, Chunks: slices.Clone(l.head.Chunks)}}
@@ -122,15 +122,15 @@ func (c *compaction) encode(g *Segment, now time.Time) error {
 
 func (c *compaction) add(z []byte, now time.Time) error {
 	id := newULID(now)
-	it, err := segmentItem(IndexKey(c.org, chunkPrefix+id), z)
+	it, err := segmentItem(Key(c.org, chunkPrefix+id), z)
 	c.puts = append(c.puts, table.Put(it))
 	c.next.Chunks = append(c.next.Chunks, chunk{ID: id})
 	return err
 }
 
-// commit writes the chunks, swaps the head, and deletes the deltas that the chunks replace. It tells whether the head is
+// commit writes the chunks, swaps the head, and deletes the deltas that the chunks replace. It reports whether the head is
 // ours now.
-func (s *IndexStore) commit(ctx context.Context, c compaction, consumed []table.Item) (bool, error) {
+func (s *Store) commit(ctx context.Context, c compaction, consumed []table.Item) (bool, error) {
 	if err := s.table.BatchWrite(ctx, c.puts...); err != nil {
 		return false, fmt.Errorf("write %d chunks of %s: %w", len(c.puts), c.org, err)
 	}
@@ -156,8 +156,8 @@ func (s *IndexStore) commit(ctx context.Context, c compaction, consumed []table.
 
 // swap puts the next head in the place of the old one, unless another compaction was first. A head that names our chunks
 // is ours, even when the table says that the condition failed: then the answer to the first try was lost.
-func (s *IndexStore) swap(ctx context.Context, c compaction) (bool, error) {
-	it, err := table.Row(IndexKey(c.org, headSK), c.next)
+func (s *Store) swap(ctx context.Context, c compaction) (bool, error) {
+	it, err := table.Row(Key(c.org, headSK), c.next)
 	if err != nil {
 		return false, err
 	}
@@ -184,7 +184,7 @@ func (h head) names(id string) bool {
 
 // Rewrite writes all chunks anew, in the order of names, so that a reader who loads them need not sort, and deletes the
 // old ones. A reader who holds the old head finds them gone and looks again.
-func (s *IndexStore) Rewrite(ctx context.Context, org string) error {
+func (s *Store) Rewrite(ctx context.Context, org string) error {
 	v, err := s.Open(ctx, org)
 	if err != nil {
 		return err
@@ -192,13 +192,13 @@ func (s *IndexStore) Rewrite(ctx context.Context, org string) error {
 	now := s.clock.Now()
 	unlock := v.State.RLockOrdered(NameOrder)
 	g := v.State.segment(now.Add(-goneKept).UnixMicro())
-	c := compaction{org: org, old: v.lookup.head, next: head{Gen: v.lookup.head.Gen + 1, Base: len(g.Rows)}}
+	c := compaction{org: org, old: v.reading.head, next: head{Gen: v.reading.head.Gen + 1, Base: len(g.Rows)}}
 	err = c.encode(g, now)
 	unlock()
 	if err != nil {
 		return fmt.Errorf("encode index of %s: %w", org, err)
 	}
-	if won, err := s.commit(ctx, c, v.lookup.deltas); err != nil || !won {
+	if won, err := s.commit(ctx, c, v.reading.deltas); err != nil || !won {
 		return err
 	}
 	return s.sweep(ctx, org, c, now)
@@ -206,9 +206,9 @@ func (s *IndexStore) Rewrite(ctx context.Context, org string) error {
 
 // sweep deletes the chunks that a rewrite replaced, and those that no head names: the remains of compactions that died.
 // Young ones of these may belong to a compaction that has not swapped its head yet.
-func (s *IndexStore) sweep(ctx context.Context, org string, c compaction, now time.Time) error {
+func (s *Store) sweep(ctx context.Context, org string, c compaction, now time.Time) error {
 	var gone []table.Write
-	q := table.Query{PK: IndexPK(org), Prefix: chunkPrefix, Limit: 1000}
+	q := table.Query{PK: PK(org), Prefix: chunkPrefix, Limit: 1000}
 	for {
 		page, err := s.table.Query(ctx, q)
 		if err != nil {
@@ -229,7 +229,7 @@ func (s *IndexStore) sweep(ctx context.Context, org string, c compaction, now ti
 	}
 }
 
-// aged tells whether a chunk is too old to belong to a compaction under way.
+// aged reports whether a chunk is too old to belong to a compaction under way.
 func aged(id string, now time.Time) bool {
 	u, err := ulid.ParseStrict(strings.ToUpper(id))
 	return err == nil && now.Sub(ulid.Time(u.Time())) > orphanAge

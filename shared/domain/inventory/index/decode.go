@@ -99,7 +99,7 @@ func decode(z []byte, syms *Symbols) (*Segment, error) {
 		g.seen = append(g.seen, sighting{string(r.take(r.uint())), r.symbol(), r.int()})
 	}
 	for range r.count(4) {
-		g.scans = append(g.scans, scanned{ScanPart{r.symbol(), r.symbol(), r.symbol()}, r.int()})
+		g.scans = append(g.scans, scanned{Partition{r.symbol(), r.symbol(), r.symbol()}, r.int()})
 	}
 	if r.bad || r.at != len(r.b) {
 		return nil, errSegment

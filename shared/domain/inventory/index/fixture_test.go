@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-const indexOrg = "org_1"
+const testOrg = "org_1"
 
 // fixture is the index of an organization without resources.
 type fixture struct {
@@ -24,14 +24,14 @@ type fixture struct {
 	ctx   context.Context
 	clock *clock.Manual
 	table table.Store
-	store *IndexStore
+	store *Store
 }
 
 func newFixture(tb testing.TB) *fixture {
 	tb.Helper()
 	c := clock.NewManual(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	t := table.Fenced(tabletest.NewAt(tb, c))
-	return &fixture{TB: tb, ctx: table.WithTenant(context.Background(), indexOrg), clock: c, table: t, store: NewIndexStore(t, c)}
+	return &fixture{TB: tb, ctx: table.WithTenant(context.Background(), testOrg), clock: c, table: t, store: NewStore(t, c)}
 }
 
 func (f *fixture) check(err error) {
@@ -44,7 +44,7 @@ func (f *fixture) check(err error) {
 // count is how many items of the index begin with a prefix.
 func (f *fixture) count(prefix string) int {
 	f.Helper()
-	page, err := f.table.Query(f.ctx, table.Query{PK: IndexPK(indexOrg), Prefix: prefix, Limit: 10_000})
+	page, err := f.table.Query(f.ctx, table.Query{PK: PK(testOrg), Prefix: prefix, Limit: 10_000})
 	f.check(err)
 	return len(page.Items)
 }
@@ -58,8 +58,8 @@ type sample struct {
 	capacity                        map[string]int64
 }
 
-// newTestRow makes a row of a segment.
-func newTestRow(g *Segment, s sample) Row {
+// newSampleRow makes a row of a segment.
+func newSampleRow(g *Segment, s sample) Row {
 	syms := g.Symbols
 	r := Row{UID: s.uid, Name: s.name, ID: s.id, Tags: syms.InternTags(s.tags), Capacity: syms.InternCapacity(s.capacity)}
 	r.Refs[KindRef], r.Refs[RegionRef], r.Refs[StatusRef] = syms.Intern(s.kind), syms.Intern(s.region), syms.Intern(s.status)
@@ -71,9 +71,11 @@ func newTestRow(g *Segment, s sample) Row {
 // largeSample is the n-th of many rows that are as large as those of real clouds, and little alike.
 func largeSample(n int) sample {
 	return sample{
-		id: ulid.ULID{1, byte(n), byte(n >> 8)}, uid: fmt.Sprintf("i-%017x", uint64(n)*2654435761), name: fmt.Sprintf("Web-%06d", (n*7919)%1_000_003), //nolint:gosec // not negative
+		id: ulid.ULID{1, byte(n), byte(n >> 8)}, uid: fmt.Sprintf("i-%017x", n*2654435761), name: fmt.Sprintf("Web-%06d", (n*7919)%1_000_003),
 		kind: "aws-ec2", region: "eu-west-1", status: []string{"running", "stopped"}[n%2],
-		tags:     map[string]string{"env": []string{"prod", "staging", "dev"}[n%3], "team": fmt.Sprintf("team-%02d", n%40), "owner": fmt.Sprintf("person-%d", n%500)},
+		tags: map[string]string{
+			"env": []string{"prod", "staging", "dev"}[n%3], "team": fmt.Sprintf("team-%02d", n%40), "owner": fmt.Sprintf("person-%d", n%500),
+		},
 		capacity: map[string]int64{"vCPU": int64(n%8 + 1)}, statusAt: int64(n), seenAt: int64(n) * 1e6, createdAt: int64(n) * 6e7,
 	}
 }

@@ -11,20 +11,21 @@ import (
 )
 
 // The index of an organization is one partition of the table. Its sort keys are chosen so that one Query, from the first
-// delta to the head, reads in this order: deltas, what others keep beside the index (View.Heads), the index's head. Whatever compaction takes away from the
-// deltas while the Query runs is in the chunks of the head that the same Query reads after them.
+// delta to the head, reads in this order: deltas, what the package above keeps beside the index (View.Heads), the index's head.
+// Whatever compaction takes away from the deltas while the Query runs is in the chunks of the head that the same Query reads after
+// them.
 const (
 	chunkPrefix = "C#" // C#<ulid>: a chunk, never changed
 	deltaPrefix = "D#" // D#<ulid>: a delta
 	headSK      = "HEAD"
 )
 
-// IndexPK is the partition of the index of an organization.
-func IndexPK(org string) string { return table.TenantPK(org) + "INV" }
+// PK is the partition of the index of an organization.
+func PK(org string) string { return table.TenantPK(org) + "INV" }
 
-// IndexKey is a place in that partition. What stands between "D#" and "HEAD" and is not the index's, every reader gets in
-// View.Heads; what should not be read each time begins with a letter after H.
-func IndexKey(org, sk string) table.Key { return table.Key{PK: IndexPK(org), SK: sk} }
+// Key is a place in that partition. Below "C#", "D#" and at "HEAD" stands the index. What else stands between "D#" and "HEAD" every
+// Open reads too, into View.Heads; what should not be read each time begins with a letter after H.
+func Key(org, sk string) table.Key { return table.Key{PK: PK(org), SK: sk} }
 
 // head says which chunks make up the index. Gen grows with each change of them.
 type head struct {
@@ -39,21 +40,21 @@ type chunk struct {
 	Rows int    `json:"rows"`
 }
 
-// lookup is what one Query of the index partition found.
-type lookup struct {
+// reading is what one Query of the index partition found.
+type reading struct {
 	deltas []table.Item
 	bytes  int // of the deltas
 	heads  []table.Item
 	head   head
 }
 
-// maxLook is how many items one look reads at most: more deltas mean that compaction has stopped working.
-const maxLook = 20_000
+// maxDeltas is how many deltas are read at most: more deltas mean that compaction has stopped working.
+const maxDeltas = 20_000
 
-// look reads deltas, heads and the index's head: one round trip as long as they are below a megabyte.
-func (s *IndexStore) look(ctx context.Context, org string) (lookup, error) {
-	var l lookup
-	q := table.Query{PK: IndexPK(org), From: deltaPrefix, To: headSK, Limit: 10_000}
+// readDeltas reads deltas, heads and the index's head: one round trip as long as they are below a megabyte.
+func (s *Store) readDeltas(ctx context.Context, org string) (reading, error) {
+	var l reading
+	q := table.Query{PK: PK(org), From: deltaPrefix, To: headSK, Limit: 10_000}
 	for {
 		page, err := s.table.Query(ctx, q)
 		if err != nil {
@@ -65,14 +66,14 @@ func (s *IndexStore) look(ctx context.Context, org string) (lookup, error) {
 		if page.Next == "" {
 			return l, nil
 		}
-		if len(l.deltas) > maxLook {
+		if len(l.deltas) > maxDeltas {
 			return l, fault.New(fault.Unavailable, "the inventory has %d changes that wait to be folded in; try again later", len(l.deltas))
 		}
 		q.Cursor = page.Next
 	}
 }
 
-func (l *lookup) sort(items []table.Item) error {
+func (l *reading) sort(items []table.Item) error {
 	for _, it := range items {
 		switch {
 		case strings.HasPrefix(it.SK, deltaPrefix):
@@ -91,43 +92,43 @@ func (l *lookup) sort(items []table.Item) error {
 	return nil
 }
 
-// errMoved tells that chunks went away between look and load: compaction was faster, look again.
+// errMoved says that chunks went away between reading the head and loading them: compaction was faster, look again.
 var errMoved = errors.New("inventory index: chunks moved")
 
 // openTries bounds how often a reader starts over because compaction was faster.
 const openTries = 8
 
-// IndexView is the index as one request sees it. Heads are the items that stand between deltas and head and are not the
-// index's, ordered by their keys: they come in the same round trip.
-type IndexView struct {
+// View is the index as one request sees it: what is in memory, which later requests bring further, and the items that stand
+// between deltas and head and are not the index's, ordered by their keys.
+type View struct {
 	State *State
 	Heads []table.Item
 
-	org    string
-	lookup lookup
+	org     string
+	reading reading
 }
 
 // Open brings the organization's index in memory up to date: one round trip, and one more when there are new chunks.
-func (s *IndexStore) Open(ctx context.Context, org string) (*IndexView, error) {
+func (s *Store) Open(ctx context.Context, org string) (View, error) {
 	for range openTries {
-		l, err := s.look(ctx, org)
+		l, err := s.readDeltas(ctx, org)
 		if err != nil {
-			return nil, err
+			return View{}, err
 		}
 		v, err := s.refresh(ctx, org, l)
 		if err == nil {
 			return v, nil
 		}
 		if !errors.Is(err, errMoved) {
-			return nil, fmt.Errorf("load index of %s: %w", org, err)
+			return View{}, fmt.Errorf("load index of %s: %w", org, err)
 		}
 	}
-	return nil, fault.New(fault.Unavailable, "the inventory is being rewritten; try again in a moment")
+	return View{}, fault.New(fault.Unavailable, "the inventory is being rewritten; try again in a moment")
 }
 
 // refresh applies to the state in memory what l has and it has not. When chunks that it holds are gone from the head, all
 // were rewritten, and rows may have been dropped for good: it starts over with an empty one.
-func (s *IndexStore) refresh(ctx context.Context, org string, l lookup) (*IndexView, error) {
+func (s *Store) refresh(ctx context.Context, org string, l reading) (View, error) {
 	c := s.cache.get(org)
 	c.loading.Lock()
 	defer c.loading.Unlock()
@@ -137,17 +138,17 @@ func (s *IndexStore) refresh(ctx context.Context, org string, l lookup) (*IndexV
 	}
 	err := s.loadChunks(ctx, org, st, l.head)
 	if err != nil {
-		return nil, err
+		return View{}, err
 	}
 	if err = st.follow(l); err != nil {
-		return nil, err
+		return View{}, err
 	}
 	c.st = st
 	s.cache.settle(c)
-	return &IndexView{st, l.heads, org, l}, nil
+	return View{st, l.heads, org, l}, nil
 }
 
-// within tells whether h still has every chunk that was applied.
+// within reports whether h still has every chunk that was applied.
 func (st *State) within(h head) bool {
 	have := map[string]bool{}
 	for _, c := range h.Chunks {
@@ -166,7 +167,7 @@ func (st *State) within(h head) bool {
 const chunksAtOnce = 40
 
 // loadChunks applies the chunks of h that st lacks. An older head than st's has nothing to tell.
-func (s *IndexStore) loadChunks(ctx context.Context, org string, st *State, h head) error {
+func (s *Store) loadChunks(ctx context.Context, org string, st *State, h head) error {
 	if h.Gen <= st.head.Gen {
 		return nil
 	}
@@ -174,7 +175,7 @@ func (s *IndexStore) loadChunks(ctx context.Context, org string, st *State, h he
 	rows := 0
 	for _, c := range h.Chunks {
 		if !st.chunks[c.ID] {
-			missing = append(missing, IndexKey(org, chunkPrefix+c.ID))
+			missing = append(missing, Key(org, chunkPrefix+c.ID))
 			rows += c.Rows
 		}
 	}
@@ -233,7 +234,7 @@ func (st *State) applyItem(it table.Item) error {
 }
 
 // follow applies the deltas that st has not seen.
-func (st *State) follow(l lookup) error {
+func (st *State) follow(l reading) error {
 	st.Lock()
 	defer st.Unlock()
 	seen := make(map[string]bool, len(l.deltas))

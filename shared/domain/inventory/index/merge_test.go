@@ -46,9 +46,10 @@ func randomSegments(r *rand.Rand) [][]byte {
 		g := NewSegment()
 		for range r.IntN(4) {
 			n, at := r.IntN(8), int64(r.IntN(6))
-			row := newTestRow(g, sample{
+			row := newSampleRow(g, sample{
 				id: ulid.ULID{byte(r.IntN(2)), byte(n)}, uid: fmt.Sprintf("i-%d", n), name: fmt.Sprintf("Name-%d", r.IntN(3)),
-				kind: "aws-ec2", status: anyStatus(r), statusAt: int64(r.IntN(6)), seenAt: at, tags: map[string]string{"k": strconv.Itoa(r.IntN(2))},
+				kind: "aws-ec2", status: anyStatus(r), statusAt: int64(r.IntN(6)), seenAt: at,
+				tags: map[string]string{"k": strconv.Itoa(r.IntN(2))},
 			})
 			row.Gone, row.Vanished = r.IntN(6) == 0, r.IntN(6) == 0
 			g.Rows = append(g.Rows, row)
@@ -94,14 +95,15 @@ func (st *State) dump() string {
 
 // describe writes all of a row, without the numbers that differ between indexes.
 func describe(s *Symbols, r *Row) string {
-	return fmt.Sprintf("%s gone %v status %s at %d content at %d", s.canon(r), r.Gone, s.Ref(r, StatusRef), r.Times[StatusTime], r.Times[ContentTime])
+	return fmt.Sprintf("%s gone %v status %s at %d content at %d",
+		s.canon(r), r.Gone, s.Ref(r, StatusRef), r.Times[StatusTime], r.Times[ContentTime])
 }
 
 func TestSegmentsReadWhatWasWritten(t *testing.T) {
 	race.SkipSequential(t)
 	g := NewSegment()
 	for n := range 5000 {
-		g.Rows = append(g.Rows, newTestRow(g, largeSample(n)))
+		g.Rows = append(g.Rows, newSampleRow(g, largeSample(n)))
 	}
 	whole := newState()
 	for _, z := range g.split() {
@@ -113,7 +115,7 @@ func TestSegmentsReadWhatWasWritten(t *testing.T) {
 		}
 	}
 	for i := range g.Rows {
-		want, got := describe(g.Symbols, &g.Rows[i]), describe(whole.Symbols, whole.FindUID(g.Rows[i].UID))
+		want, got := describe(g.Symbols, &g.Rows[i]), describe(whole.Symbols, whole.RowByUID(g.Rows[i].UID))
 		if got != want {
 			t.Errorf("row %d: got %s, want %s", i, got, want)
 		}
@@ -150,7 +152,7 @@ func TestOrdersFollowChanges(t *testing.T) {
 		g := NewSegment()
 		for range 1 + r.IntN(40) {
 			n := r.IntN(300)
-			row := newTestRow(g, sample{
+			row := newSampleRow(g, sample{
 				id: ulid.ULID{byte(n)}, uid: fmt.Sprintf("i-%d", n), name: fmt.Sprintf("n%d", r.IntN(50)), kind: fmt.Sprintf("t%d", r.IntN(4)),
 				region: fmt.Sprintf("r%d", r.IntN(4)), status: anyStatus(r), statusAt: int64(step), seenAt: int64(step),
 			})

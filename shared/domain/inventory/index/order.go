@@ -51,7 +51,7 @@ func (st *State) Order(which int) []int32 { return st.orders[which].rows }
 // Row returns the row that an order calls i.
 func (st *State) Row(i int32) *Row { return &st.rows[i] }
 
-// ready tells whether the order can be read without the write lock.
+// ready reports whether the order can be read without the write lock.
 func (st *State) ready(which int) bool {
 	o := st.orders[which]
 	return o != nil && len(o.dirty) == 0

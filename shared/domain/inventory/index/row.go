@@ -161,7 +161,7 @@ func (s *Symbols) TagsWhere(test func(key, value, lower string) bool) func(*Row)
 // Ref returns the text of a field of r.
 func (s *Symbols) Ref(r *Row, ref int) string { return s.names[r.Refs[ref]] }
 
-// supersedes tells whether the content of r wins over that of old: the newer one; of two equally old ones the dropped
+// supersedes reports whether the content of r wins over that of old: the newer one; of two equally old ones the dropped
 // one; of two that still differ the one whose writing is greater, so that every reader decides alike.
 func (s *Symbols) supersedes(r, old *Row) bool {
 	if c := cmp.Compare(r.Times[ContentTime], old.Times[ContentTime]); c != 0 {
@@ -173,7 +173,7 @@ func (s *Symbols) supersedes(r, old *Row) bool {
 	return !equalContent(r, old) && bytes.Compare(s.canon(r), s.canon(old)) > 0
 }
 
-// equalContent tells whether two rows of one index have the same content.
+// equalContent reports whether two rows of one index have the same content.
 func equalContent(a, b *Row) bool {
 	x, y := a.Refs, b.Refs
 	x[StatusRef], y[StatusRef] = 0, 0

@@ -11,7 +11,7 @@ import (
 // Segment is a part of an index: the content of a delta or of a chunk. Both are written the same way, so that compaction
 // is merging segments and nothing else.
 type Segment struct {
-	Symbols *Symbols
+	Symbols *Symbols // what Rows refer to
 	Rows    []Row
 	seen    []sighting
 	scans   []scanned
@@ -24,18 +24,18 @@ type sighting struct {
 	at     int64
 }
 
-// scanned tells that a scan of a partition, begun at the time at, found all there is.
+// scanned says that a scan of a partition, begun at the time at, found all there is.
 type scanned struct {
-	part ScanPart
+	part Partition
 	at   int64
 }
 
-// ScanPart is what one scan covers: the symbols of an account, a region and a kind.
-type ScanPart struct{ account, region, kind uint32 }
+// Partition is what one scan covers: the symbols of an account, a region and a kind.
+type Partition struct{ account, region, kind uint32 }
 
-// Part returns the partition whose scans find the row.
-func (r *Row) Part() ScanPart {
-	return ScanPart{r.Refs[AccountRef], r.Refs[RegionRef], r.Refs[KindRef]}
+// Partition returns the partition whose scans find the row.
+func (r *Row) Partition() Partition {
+	return Partition{r.Refs[AccountRef], r.Refs[RegionRef], r.Refs[KindRef]}
 }
 
 // NewSegment makes an empty segment with symbols of its own.
@@ -48,7 +48,7 @@ func (g *Segment) AddStatus(uid, status string, at int64) {
 
 // AddScan adds that a scan of a partition, begun at a time in Unix microseconds, found all there is.
 func (g *Segment) AddScan(account, region, kind string, at int64) {
-	g.scans = append(g.scans, scanned{ScanPart{g.Symbols.Intern(account), g.Symbols.Intern(region), g.Symbols.Intern(kind)}, at})
+	g.scans = append(g.scans, scanned{Partition{g.Symbols.Intern(account), g.Symbols.Intern(region), g.Symbols.Intern(kind)}, at})
 }
 
 // maxSegment bounds the compressed bytes of one item: base64 makes a third more of them, and an item holds 400,000.

@@ -15,22 +15,23 @@ import (
 type State struct {
 	sync.RWMutex
 	Symbols  *Symbols
-	rows     []Row
-	byUID    map[string]int32
-	byID     map[ulid.ULID]int32 // nil until it is asked for
-	orphans  map[string]sighting // statuses of rows that have not arrived
-	scans    map[ScanPart]int64
-	orders   [orderCount]*order
-	head     head
-	chunks   map[string]bool // applied
-	deltas   map[string]bool // applied, of those that there were at the last look
-	Attached any             // what a reader keeps beside the rows, under the same lock: it is let go of together with them
+	Attached any // what the reader keeps beside the rows, under the same lock: it is let go of together with them
+
+	rows    []Row
+	byUID   map[string]int32
+	byID    map[ulid.ULID]int32 // nil until it is asked for
+	orphans map[string]sighting // statuses of rows that have not arrived
+	scans   map[Partition]int64
+	orders  [orderCount]*order
+	head    head
+	chunks  map[string]bool // applied
+	deltas  map[string]bool // applied, of those that there were when they were last read
 }
 
 func newState() *State {
 	return &State{
 		Symbols: newSymbols(), byUID: map[string]int32{}, orphans: map[string]sighting{},
-		scans: map[ScanPart]int64{}, chunks: map[string]bool{}, deltas: map[string]bool{},
+		scans: map[Partition]int64{}, chunks: map[string]bool{}, deltas: map[string]bool{},
 	}
 }
 
@@ -120,15 +121,15 @@ func newest(syms *Symbols, a, b sighting) sighting {
 	return b
 }
 
-// FindUID finds a row by its uid; nil when there is none or it was dropped.
-func (st *State) FindUID(uid string) *Row {
+// RowByUID finds a row by its uid; nil when there is none or it was dropped. It needs the read lock.
+func (st *State) RowByUID(uid string) *Row {
 	if i, ok := st.byUID[uid]; ok && !st.rows[i].Gone {
 		return &st.rows[i]
 	}
 	return nil
 }
 
-// RLockByID takes the read lock, under which FindID works then, and returns how to give it back.
+// RLockByID takes the read lock, under which RowByID works then, and returns how to give it back.
 func (st *State) RLockByID() (unlock func()) {
 	st.RLock()
 	if st.byID != nil {
@@ -145,8 +146,8 @@ func (st *State) RLockByID() (unlock func()) {
 	return st.Unlock
 }
 
-// FindID finds a row by its id, under the lock of RLockByID; nil when there is none or it was dropped.
-func (st *State) FindID(id ulid.ULID) *Row {
+// RowByID finds a row by its id, under the lock of RLockByID; nil when there is none or it was dropped.
+func (st *State) RowByID(id ulid.ULID) *Row {
 	if i, ok := st.byID[id]; ok && !st.rows[i].Gone {
 		return &st.rows[i]
 	}
@@ -164,10 +165,10 @@ func (st *State) Rows() iter.Seq[*Row] {
 	}
 }
 
-// LastSeen is when the resource was there for certain: when it was written, or when a later scan of its partition found
+// LastSeen returns when the resource was there for certain, in Unix microseconds: when it was written, or when a later scan of its partition found
 // nothing to write. What is terminated was not seen after that.
 func (st *State) LastSeen(r *Row) int64 {
-	seen := max(r.Times[SeenTime], st.scans[r.Part()])
+	seen := max(r.Times[SeenTime], st.scans[r.Partition()])
 	if r.Vanished {
 		return r.Times[SeenTime]
 	}
@@ -197,13 +198,13 @@ func (st *State) segment(since int64) *Segment {
 	return g
 }
 
-// Part returns the partition of scans with these names, if the index has anything of each.
-func (st *State) Part(account, region, kind string) (ScanPart, bool) {
+// Partition returns the partition of scans with these names, if the index has anything of each.
+func (st *State) Partition(account, region, kind string) (Partition, bool) {
 	a, hasAccount := st.Symbols.ids[account]
 	r, hasRegion := st.Symbols.ids[region]
 	k, hasKind := st.Symbols.ids[kind]
-	return ScanPart{a, r, k}, hasAccount && hasRegion && hasKind
+	return Partition{a, r, k}, hasAccount && hasRegion && hasKind
 }
 
 // ScannedAt returns when the last finished scan of p began, in Unix microseconds; 0 when none has finished.
-func (st *State) ScannedAt(p ScanPart) int64 { return st.scans[p] }
+func (st *State) ScannedAt(p Partition) int64 { return st.scans[p] }

@@ -1,3 +1,6 @@
+// Package index is how the index of an organization's resources is stored, read, merged and compacted: as chunks that never
+// change and deltas of what changed since, in which resources are rows of columns, and merged in memory in whatever order they are
+// read. What a resource, a group or a filter is, the package above knows: shared/domain/inventory.
 package index
 
 import (
@@ -13,8 +16,8 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// IndexStore reads and writes the indexes of organizations, and keeps in memory those that it used last.
-type IndexStore struct {
+// Store reads and writes the indexes of organizations, and keeps in memory those that it used last.
+type Store struct {
 	table table.Store
 	clock clock.Clock
 	cache *cache
@@ -22,14 +25,14 @@ type IndexStore struct {
 	compacting sync.Map // organizations that this process is compacting
 }
 
-// NewIndexStore makes a IndexStore with a cache of its own.
-func NewIndexStore(t table.Store, c clock.Clock) *IndexStore {
-	return &IndexStore{table: t, clock: c, cache: newCache(cacheRows)}
+// NewStore makes a Store with a cache of its own.
+func NewStore(t table.Store, c clock.Clock) *Store {
+	return &Store{table: t, clock: c, cache: newCache(cacheRows)}
 }
 
 // Note writes what g tells into the index of an organization, its parts one after another: a delta and a round trip for each.
 // Nothing to tell costs nothing.
-func (s *IndexStore) Note(ctx context.Context, org string, g *Segment) error {
+func (s *Store) Note(ctx context.Context, org string, g *Segment) error {
 	if len(g.Rows)+len(g.seen)+len(g.scans) == 0 {
 		return nil
 	}
@@ -45,14 +48,14 @@ func (s *IndexStore) Note(ctx context.Context, org string, g *Segment) error {
 	return nil
 }
 
-// IndexDelta is the write that notes what g tells, which has to fit into one item: some thousand statuses do. It is
+// NewDelta is the write that notes what g tells, which has to fit into one item: some thousand statuses do. It is
 // unconditional, may be repeated, and belongs into the transaction that changes the records. The time only names it.
-func IndexDelta(org string, at time.Time, g *Segment) (table.Write, error) {
+func NewDelta(org string, at time.Time, g *Segment) (table.Write, error) {
 	return deltaPut(org, at, g.encode())
 }
 
 func deltaPut(org string, at time.Time, z []byte) (table.Write, error) {
-	it, err := segmentItem(IndexKey(org, deltaPrefix+newULID(at)), z)
+	it, err := segmentItem(Key(org, deltaPrefix+newULID(at)), z)
 	return table.Put(it), err
 }
 

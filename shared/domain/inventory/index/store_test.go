@@ -12,23 +12,23 @@ func TestCompactIsOnlyDoneWhenItIsDue(t *testing.T) {
 	f := newFixture(t)
 	g := NewSegment()
 	for n := range 10 {
-		g.Rows = append(g.Rows, newTestRow(g, largeSample(n)))
+		g.Rows = append(g.Rows, newSampleRow(g, largeSample(n)))
 	}
-	f.check(f.store.Note(f.ctx, indexOrg, g))
-	f.check(f.store.Compact(f.ctx, indexOrg))
+	f.check(f.store.Note(f.ctx, testOrg, g))
+	f.check(f.store.Compact(f.ctx, testOrg))
 	if n := f.count(deltaPrefix); n != 1 {
 		t.Errorf("%d deltas below the bound, want 1", n)
 	}
 	for n := range manyDeltas {
 		seen := NewSegment()
 		seen.AddStatus(largeSample(n%10).uid, "stopping", f.clock.Now().Add(time.Duration(n)*time.Second).UnixMicro())
-		f.check(f.store.Note(f.ctx, indexOrg, seen))
+		f.check(f.store.Note(f.ctx, testOrg, seen))
 	}
-	f.check(f.store.Compact(f.ctx, indexOrg))
+	f.check(f.store.Compact(f.ctx, testOrg))
 	if n := f.count(deltaPrefix); n != 0 {
 		t.Errorf("%d deltas above the bound, want none", n)
 	}
-	v, err := NewIndexStore(f.table, f.clock).Open(f.ctx, indexOrg)
+	v, err := NewStore(f.table, f.clock).Open(f.ctx, testOrg)
 	f.check(err)
 	rows := 0
 	for r := range v.State.Rows() {
@@ -47,20 +47,20 @@ func TestCompactIsOnlyDoneWhenItIsDue(t *testing.T) {
 func TestOpenHandsOverWhatStandsBesideTheIndex(t *testing.T) {
 	f := newFixture(t)
 	g := NewSegment()
-	g.Rows = append(g.Rows, newTestRow(g, largeSample(1)))
-	f.check(f.store.Note(f.ctx, indexOrg, g))
-	f.check(f.store.Fold(f.ctx, indexOrg))
-	f.check(f.store.Note(f.ctx, indexOrg, g))
+	g.Rows = append(g.Rows, newSampleRow(g, largeSample(1)))
+	f.check(f.store.Note(f.ctx, testOrg, g))
+	f.check(f.store.Fold(f.ctx, testOrg))
+	f.check(f.store.Note(f.ctx, testOrg, g))
 	for _, sk := range []string{"G#grp_2", "G#grp_1", "M#grp_1"} {
-		it, err := table.Row(IndexKey(indexOrg, sk), map[string]string{"id": sk})
+		it, err := table.Row(Key(testOrg, sk), map[string]string{"id": sk})
 		f.check(err)
 		_, err = f.table.Write(f.ctx, table.Put(it))
 		f.check(err)
 	}
-	_, err := f.store.Open(f.ctx, indexOrg)
+	_, err := f.store.Open(f.ctx, testOrg)
 	f.check(err)
 	ctx, meter := table.WithMeter(f.ctx)
-	v, err := f.store.Open(ctx, indexOrg)
+	v, err := f.store.Open(ctx, testOrg)
 	f.check(err)
 	var got []string
 	for _, it := range v.Heads {
@@ -77,8 +77,8 @@ func TestOpenHandsOverWhatStandsBesideTheIndex(t *testing.T) {
 // TestSwapKnowsItsOwnHead repeats a swap whose first answer was lost, as an SDK does.
 func TestSwapKnowsItsOwnHead(t *testing.T) {
 	f := newFixture(t)
-	mine := compaction{org: indexOrg, next: head{Gen: 1, Chunks: []chunk{{ID: "mine"}}}}
-	theirs := compaction{org: indexOrg, next: head{Gen: 1, Chunks: []chunk{{ID: "theirs"}}}}
+	mine := compaction{org: testOrg, next: head{Gen: 1, Chunks: []chunk{{ID: "mine"}}}}
+	theirs := compaction{org: testOrg, next: head{Gen: 1, Chunks: []chunk{{ID: "theirs"}}}}
 	for _, step := range []struct {
 		name string
 		c    compaction

@@ -50,12 +50,11 @@ func setsOf(st *index.State) *sets {
 
 // read decodes the heads of groups and teams, which come ordered by id. It needs the write lock.
 func (s *sets) read(heads []table.Item) ([]Group, []owner, error) {
-	ofGroups, ofTeams := splitHeads(heads)
-	groups, err := reread(&s.groups, ofGroups)
+	groups, err := reread(&s.groups, headsOf(heads, groupPrefix))
 	if err != nil {
 		return nil, nil, err
 	}
-	owners, err := reread(&s.owners, ofTeams)
+	owners, err := reread(&s.owners, headsOf(heads, ownerPrefix))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -68,17 +67,14 @@ func (s *sets) read(heads []table.Item) ([]Group, []owner, error) {
 	return groups, owners, nil
 }
 
-// splitHeads parts the heads of groups from those of teams.
-func splitHeads(heads []table.Item) (groups, teams []table.Item) {
-	for _, it := range heads {
-		switch {
-		case strings.HasPrefix(it.SK, groupPrefix):
-			groups = append(groups, it)
-		case strings.HasPrefix(it.SK, ownerPrefix):
-			teams = append(teams, it)
-		}
+// headsOf picks the heads whose keys begin with a prefix: they stand together, for heads are ordered by key.
+func headsOf(heads []table.Item, prefix string) []table.Item {
+	from, _ := slices.BinarySearchFunc(heads, prefix, func(it table.Item, p string) int { return strings.Compare(it.SK, p) })
+	to := from
+	for to < len(heads) && strings.HasPrefix(heads[to].SK, prefix) {
+		to++
 	}
-	return groups, teams
+	return heads[from:to]
 }
 
 // reread decodes the items that are not as known has them, and makes known what they all say now.

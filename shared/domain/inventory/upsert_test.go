@@ -175,7 +175,7 @@ func TestForgetDropsAnAccountAndNothingElse(t *testing.T) {
 func TestRecordsReadAsTheyWereWrittenIntoTheIndex(t *testing.T) {
 	race.SkipSequential(t)
 	s, g, want := newStage(t), index.NewSegment(), map[string]Resource{}
-	for n := range 5000 {
+	for n := range 12_000 { // more than one item holds
 		f, at := instance(n), noon.Add(time.Duration(n)*time.Second)
 		rec := Resource{
 			ID: id.New("res", at), UID: f.UID, Name: f.Name, Type: f.Type, Provider: "aws", CloudAccountID: testCA, Region: f.Region, Zone: f.Zone,
@@ -186,6 +186,9 @@ func TestRecordsReadAsTheyWereWrittenIntoTheIndex(t *testing.T) {
 		g.Rows = append(g.Rows, newRow(g.Symbols, rec))
 	}
 	s.must(s.store.index.Note(s.ctx, testOrg, g))
+	if n := len(s.keys(deltas)); n < 2 {
+		t.Errorf("all of it fitted into %d delta", n)
+	}
 	got := s.find(List{})
 	equal(t, "listed", len(got), len(want))
 	for _, r := range got {

@@ -102,11 +102,14 @@ func describe(s *Symbols, r *Row) string {
 func TestSegmentsReadWhatWasWritten(t *testing.T) {
 	race.SkipSequential(t)
 	g := NewSegment()
-	for n := range 5000 {
+	for n := range 12_000 { // more than one item holds
 		g.Rows = append(g.Rows, newSampleRow(g, largeSample(n)))
 	}
-	whole := newState()
-	for _, z := range g.split() {
+	whole, parts := newState(), g.split()
+	if len(parts) < 2 {
+		t.Errorf("split into %d part", len(parts))
+	}
+	for _, z := range parts {
 		if len(z) > maxSegment {
 			t.Errorf("a part of %d bytes", len(z))
 		}

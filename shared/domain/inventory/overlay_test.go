@@ -17,7 +17,7 @@ func TestDecodePlaces_RefusesWhatIsCut(t *testing.T) {
 		t.Fatalf("got %v, %v, want %v", got, err, want)
 	}
 	whole := len(encodePlaces(want[:1]))
-	for n := range len(z) {
+	for n := range z {
 		if _, err = decodePlaces(z[:n]); (err == nil) != (n == 0 || n == whole) {
 			t.Errorf("%d of %d bytes: %v", n, len(z), err)
 		}

@@ -106,6 +106,24 @@ func TestUpsertRefusesAnAccountThatIsGone(t *testing.T) {
 	}
 }
 
+// TestFinishLeavesOtherPartitionsAlone wants that a scan which found nothing says nothing of another account, region or kind.
+func TestFinishLeavesOtherPartitionsAlone(t *testing.T) {
+	s := newStage(t)
+	s.account("ca_2", "other")
+	for i, p := range []Partition{
+		{testCA, "aws", "eu-west-1", "aws-ec2"}, {"ca_2", "aws", "eu-west-1", "aws-ec2"},
+		{testCA, "aws", "us-east-1", "aws-ec2"}, {testCA, "aws", "eu-west-1", "aws-rds"},
+	} {
+		sc := Scan{p, "job_1", noon}
+		s.upsert(sc, instance(2*i)) // even ones run
+		s.finish(sc)
+	}
+	s.clock.Advance(time.Hour)
+	equal(t, "finished", s.finish(s.scan("job_2")), Changes{Vanished: 1})
+	gone := s.find(List{Filter: Filter{Status: cloud.Terminated}})
+	equal(t, "terminated", uidsOf(gone), []string{instance(0).UID})
+}
+
 func TestFinishTerminatesWhatAScanDidNotFind(t *testing.T) {
 	s := newStage(t)
 	first := s.scan("job_1")

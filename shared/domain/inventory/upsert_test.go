@@ -111,8 +111,10 @@ func TestFinishLeavesOtherPartitionsAlone(t *testing.T) {
 	s := newStage(t)
 	s.account("ca_2", "other")
 	for i, p := range []Partition{
-		{testCA, "aws", "eu-west-1", "aws-ec2"}, {"ca_2", "aws", "eu-west-1", "aws-ec2"},
-		{testCA, "aws", "us-east-1", "aws-ec2"}, {testCA, "aws", "eu-west-1", "aws-rds"},
+		{testCA, "aws", "eu-west-1", "aws-ec2"},
+		{"ca_2", "aws", "eu-west-1", "aws-ec2"},
+		{testCA, "aws", "us-east-1", "aws-ec2"},
+		{testCA, "aws", "eu-west-1", "aws-rds"},
 	} {
 		sc := Scan{p, "job_1", noon}
 		s.upsert(sc, instance(2*i)) // even ones run

@@ -11,11 +11,11 @@ import (
 	"lamplighter.dev/functions"
 	"lamplighter.dev/functions/eraser"
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // names are what a pattern of paths finds, between what the paths begin and end with.
@@ -128,7 +128,7 @@ func asIAM(pattern, s string) bool {
 // the members of each family, and erases the organization as the deployed function does, within what that declares.
 func TestErasing_LeavesNothing(t *testing.T) {
 	const org = "org_a"
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	store, anywhere := p.Table, table.Within(t.Context(), "")
 	keys := fill(t, store, org)
 	i := slices.IndexFunc(functions.All(), func(f functions.Function) bool { return f.Name == eraser.Declaration.Name })

@@ -14,16 +14,16 @@ import (
 
 // bad is a service with one organization that has something, to be asked badly.
 type bad struct {
-	*siege
+	*attackedService
 	*caller
-	e   estate
+	e   orgValues
 	ops []swept
 }
 
 func badly(t *testing.T) *bad {
 	t.Helper()
-	s := besiege(t)
-	b := &bad{siege: s, caller: s.caller(t, s.Owner("bad@example.com"))}
+	s := startAttacked(t)
+	b := &bad{attackedService: s, caller: s.caller(t, s.Owner("bad@example.com"))}
 	b.e = b.settle(t, "bad-1")
 	w := &sweep{t: t}
 	w.described(functions.Describe(s.Platform).YAML())
@@ -31,7 +31,7 @@ func badly(t *testing.T) *bad {
 	return b
 }
 
-// target is the path of op with the estate's ids in it, but for one of them.
+// target is the path of op with the known ids in it, but for one of them.
 func (b *bad) target(op swept, name, value string) string {
 	path := op.path
 	for _, p := range op.Parameters {
@@ -201,7 +201,7 @@ func (b *bad) strangePages(t *testing.T) {
 		for query, want := range map[string]int{
 			"page=0": 400, "page=-1": 400, "page=abc": 400, "page=1.5": 400, "page=99999999999999999999": 400, "page=%00": 400, "page=1e3": 400,
 			"limit=0": 400, "limit=-1": 400, "limit=abc": 400, "limit=99999999999999999999": 400, "limit=0x10": 400, "page=%31%30": 200,
-			"page=999999&limit=100": 200, "limit=101": 200, "limit=1000000000": 200, "page=1&limit=1": 200, "unknown=x&page=1": 200, "page": 200, "page=": 200,
+			"page=999999&limit=100": 200, "limit=101": 200, "limit=1000000000": 200, "page=1&limit=1": 200, "unknown=x&page=1": 200, "page": 400, "page=": 400, "limit=": 400, "page=1&page=2": 400,
 		} {
 			w := b.ask(t, op.method, b.target(op, "", "")+"?"+query, "")
 			if w.Code != want {

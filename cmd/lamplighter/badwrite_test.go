@@ -90,7 +90,7 @@ func (b *bad) massAssignment(t *testing.T) {
 // smuggling sends headers in which some adapter, proxy or framework would look for the caller or the address.
 func (b *bad) smuggling(t *testing.T) {
 	want := b.ask(t, http.MethodGet, "/organisations", "").Body.String()
-	stranger := b.siege.caller(t, b.Owner("stranger@example.com"))
+	stranger := b.attackedService.caller(t, b.Owner("stranger@example.com"))
 	for _, header := range []string{
 		"X-Golambdaproxy-ApiGw-Context", "X-GoLambdaProxy-ApiGw-StageVars", "X-Forwarded-User", "X-Amzn-Principal-Id", "X-Amzn-Oidc-Data", "X-Organisation-Id", "X-Org-Id", "X-Tenant-Id",
 	} {

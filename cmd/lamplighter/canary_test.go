@@ -14,7 +14,7 @@ import (
 
 // canary is a run in which everything secret is known, and everything that the service lets out is kept.
 type canary struct {
-	*siege
+	*attackedService
 	t       *testing.T
 	token   string            // of the session, as the service issued it
 	secrets map[string]string // by what they are
@@ -25,7 +25,7 @@ type canary struct {
 // answer but the one that issues them, in the log from debug on, and in every file but the mails.
 func TestCanary(t *testing.T) {
 	t.Parallel()
-	c := &canary{siege: besiege(t), t: t, secrets: map[string]string{
+	c := &canary{attackedService: startAttacked(t), t: t, secrets: map[string]string{
 		"the first password": "canary-first-password-81", "a wrong password": "canary-wrong-password-82", "the second password": "canary-second-password-83",
 		"a simulated credential": "canarysimulatedseed84", "its successor": "canarysimulatedseed85", "an AWS secret": "canaryAWSsecretAccessKey86",
 		"an AWS session": "canaryAWSsessionToken87", "a forged bearer": "canarybearer88", "a forged refresh token": "canaryrefresh89",
@@ -60,8 +60,8 @@ func (c *canary) send(issuing bool, method, target, body string, header ...strin
 	return w
 }
 
-// must is send for what has to succeed.
-func (c *canary) must(issuing bool, method, target, body string, header ...string) *httptest.ResponseRecorder {
+// succeed is send for what has to succeed.
+func (c *canary) succeed(issuing bool, method, target, body string, header ...string) *httptest.ResponseRecorder {
 	c.t.Helper()
 	w := c.send(issuing, method, target, body, header...)
 	if w.Code/100 != 2 {
@@ -83,11 +83,11 @@ func (c *canary) enrol(email string) {
 		c.send(false, http.MethodPost, "/auth/login", body)
 	}
 	person := `{"email":"` + email + `","password":"` + first + `","name":"Canary"}`
-	c.must(false, http.MethodPost, "/auth/signup", person, "Idempotency-Key", "sign-up")
-	c.must(false, http.MethodPost, "/auth/signup", person, "Idempotency-Key", "sign-up")
+	c.succeed(false, http.MethodPost, "/auth/signup", person, "Idempotency-Key", "sign-up")
+	c.succeed(false, http.MethodPost, "/auth/signup", person, "Idempotency-Key", "sign-up")
 	c.send(false, http.MethodPost, "/auth/login", person)
 	c.code("the code of the address", email)
-	c.must(false, http.MethodPatch, "/auth/otp/validate", `{"email":"`+email+`","otp":"`+c.secrets["the code of the address"]+`"}`)
+	c.succeed(false, http.MethodPatch, "/auth/otp/validate", `{"email":"`+email+`","otp":"`+c.secrets["the code of the address"]+`"}`)
 	c.send(false, http.MethodPatch, "/auth/otp/validate", `{"email":"`+email+`","otp":"`+c.secrets["the code of the address"]+`"}`)
 }
 
@@ -109,7 +109,7 @@ func (c *canary) code(what, email string) {
 // logIn enters with a password, and keeps the tokens.
 func (c *canary) logIn(what, email, password string) {
 	c.t.Helper()
-	w := c.must(true, http.MethodPost, "/auth/login", `{"email":"`+email+`","password":"`+password+`"}`, "Idempotency-Key", what)
+	w := c.succeed(true, http.MethodPost, "/auth/login", `{"email":"`+email+`","password":"`+password+`"}`, "Idempotency-Key", what)
 	c.enter(what, w)
 }
 
@@ -130,26 +130,26 @@ func (c *canary) sessions(email string) {
 	c.send(false, http.MethodGet, "/organisations", "", "Authorization", "Bearer "+c.token[:len(c.token)-43]+c.secrets["a forged bearer"])
 	c.send(false, http.MethodPost, "/auth/refresh", `{"refreshToken":"`+c.secrets["a forged refresh token"]+`"}`)
 	old := c.secrets["the refresh token of a log-in"]
-	c.enter("a refresh", c.must(true, http.MethodPost, "/auth/refresh", `{"refreshToken":"`+old+`"}`))
+	c.enter("a refresh", c.succeed(true, http.MethodPost, "/auth/refresh", `{"refreshToken":"`+old+`"}`))
 	c.send(false, http.MethodPost, "/auth/refresh", `{"refreshToken":"`+old+`"}`)
-	c.must(false, http.MethodPost, "/auth/password/forget", `{"email":"`+email+`"}`)
+	c.succeed(false, http.MethodPost, "/auth/password/forget", `{"email":"`+email+`"}`)
 	c.code("the code of a reset", email)
-	w := c.must(true, http.MethodPatch, "/auth/otp/validate", `{"email":"`+email+`","otp":"`+c.secrets["the code of a reset"]+`","purpose":"password_reset"}`)
+	w := c.succeed(true, http.MethodPatch, "/auth/otp/validate", `{"email":"`+email+`","otp":"`+c.secrets["the code of a reset"]+`","purpose":"password_reset"}`)
 	c.secrets["the ticket of a reset"] = idOf(c.t, w.Body.Bytes(), "resetToken")
 	reset := `{"resetToken":"` + c.secrets["the ticket of a reset"] + `","password":"` + c.secrets["the second password"] + `"}`
-	c.must(false, http.MethodPatch, "/auth/password/reset", reset)
+	c.succeed(false, http.MethodPatch, "/auth/password/reset", reset)
 	c.send(false, http.MethodPatch, "/auth/password/reset", reset)
 	c.token = ""
 	c.logIn("a log-in after it", email, c.secrets["the second password"])
-	org := idOf(c.t, c.must(false, http.MethodPost, "/organisations", `{"name":"Canary's cage"}`).Body.Bytes(), "id")
-	c.enter("a change of organizations", c.must(true, http.MethodPost, "/auth/refresh",
+	org := idOf(c.t, c.succeed(false, http.MethodPost, "/organisations", `{"name":"Canary's cage"}`).Body.Bytes(), "id")
+	c.enter("a change of organizations", c.succeed(true, http.MethodPost, "/auth/refresh",
 		`{"refreshToken":"`+c.secrets["the refresh token of a log-in after it"]+`","tenantID":"`+org+`"}`))
 }
 
 // programs makes a personal access token, and uses it in every way, with other tokens where names belong.
 func (c *canary) programs() {
 	c.t.Helper()
-	w := c.must(true, http.MethodPost, "/personal-access-tokens", `{"name":"Canary's program"}`, "Idempotency-Key", "program")
+	w := c.succeed(true, http.MethodPost, "/personal-access-tokens", `{"name":"Canary's program"}`, "Idempotency-Key", "program")
 	secret, id := idOf(c.t, w.Body.Bytes(), "token"), idOf(c.t, w.Body.Bytes(), "id")
 	c.secrets["a personal access token"] = secret
 	session := c.token
@@ -162,7 +162,7 @@ func (c *canary) programs() {
 	}
 	c.token = session
 	c.send(false, http.MethodPost, "/users", `{"email":"invited@example.com","password":"`+c.secrets["a wrong password"]+`"}`)
-	c.must(false, http.MethodDelete, "/personal-access-tokens/"+id, "")
+	c.succeed(false, http.MethodDelete, "/personal-access-tokens/"+id, "")
 	c.send(false, http.MethodPost, "/auth/login", `{"provider":"google","token":"`+c.secrets["a forged bearer"]+`"}`)
 	c.send(false, http.MethodGet, "/auth/google/callback?code="+c.secrets["a forged bearer"]+"&state="+c.secrets["a forged refresh token"], "")
 	c.send(false, http.MethodPut, "/organisation/saml", `{"metadataXML":"`+c.secrets["a wrong password"]+`"}`)
@@ -172,7 +172,7 @@ func (c *canary) programs() {
 func (c *canary) record() {
 	c.t.Helper()
 	for _, path := range []string{"/audit-logs?limit=100", "/audit-logs/export", "/audit-logs/export?format=csv", "/audit-logs/verify"} {
-		w := c.must(false, http.MethodGet, path, "")
+		w := c.succeed(false, http.MethodGet, path, "")
 		if strings.Contains(path, "export") && !strings.Contains(w.Body.String(), "createPersonalAccessToken") {
 			c.t.Errorf("%s does not even tell of the token: this looks in the wrong place", path)
 		}
@@ -200,21 +200,21 @@ func (c *canary) clouds() {
 	}
 	sim := `{"name":"Simulated","provider":"simulated","cloudAccountID":"canary-1","authMethod":"simulated","permissionLevel":"read_write",`
 	c.send(false, http.MethodPost, "/cloud-accounts", sim+seed("a simulated credential", `,"refuse":"true"`)+`}`)
-	w := c.must(false, http.MethodPost, "/cloud-accounts", sim+seed("a simulated credential", "")+`}`, "Idempotency-Key", "connect")
+	w := c.succeed(false, http.MethodPost, "/cloud-accounts", sim+seed("a simulated credential", "")+`}`, "Idempotency-Key", "connect")
 	account := "/cloud-accounts/" + idOf(c.t, w.Body.Bytes(), "id")
 	c.Settled()
-	c.must(false, http.MethodPut, account, "{"+seed("its successor", "")+"}")
-	c.must(false, http.MethodPost, account+"/discover", "{}")
+	c.succeed(false, http.MethodPut, account, "{"+seed("its successor", "")+"}")
+	c.succeed(false, http.MethodPost, account+"/discover", "{}")
 	c.Settled()
 	for _, path := range []string{account, account + "/permissions", account + "/onboarding", "/cloud-accounts", "/resources?limit=100", "/resources/export", "/state-history", "/actions"} {
-		c.must(false, http.MethodGet, path, "")
+		c.succeed(false, http.MethodGet, path, "")
 	}
 }
 
 // look looks for every secret in everything that was let out.
 func (c *canary) look() {
 	c.t.Helper()
-	c.must(false, http.MethodPost, "/auth/logout", `{"refreshToken":"`+c.secrets["the refresh token of a change of organizations"]+`"}`)
+	c.succeed(false, http.MethodPost, "/auth/logout", `{"refreshToken":"`+c.secrets["the refresh token of a change of organizations"]+`"}`)
 	c.Stop()
 	found := map[string]string{"the log": c.log.String()}
 	for i, answer := range c.answers {

@@ -14,12 +14,12 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// estate is one of everything that an organization can have, by the names under which operations ask for it.
-type estate map[string]string
+// orgValues are the ids and names of one of everything that an organization can have, by the names under which operations ask for it.
+type orgValues map[string]string
 
-// settle gives the caller an estate: a cloud of their own with a group, an action, a bulk action and a refresh, and people
+// settle gives the caller one of everything: a cloud of their own with a group, an action, a bulk action and a refresh, and people
 // with what they are given.
-func (c *caller) settle(t *testing.T, number string) estate {
+func (c *caller) settle(t *testing.T, number string) orgValues {
 	t.Helper()
 	account := c.Connect(number, testenv.Fast(60))
 	all := running(t, c.Client, 2)
@@ -40,7 +40,7 @@ func (c *caller) settle(t *testing.T, number string) estate {
 	c.Call(http.MethodPost, "/actions/bulk", map[string]string{"type": "stop", "groupID": group.ID}, &bulk)
 	c.s.Settled()
 	e := c.hire(t, number, all[1].ID)
-	maps.Copy(e, estate{
+	maps.Copy(e, orgValues{
 		"accountID": account, "cloudAccountID": account, "cloud_account_id": account, "jobID": job.JobID, "refresh": refresh,
 		"groupID": group.ID, "group_id": group.ID, "resourceID": all[1].ID, "resourceUID": all[1].UID, "resource_uid": all[1].UID,
 		"uids": all[1].UID, "actionID": action, "bulkActionID": bulk.ID, "tenantID": c.Org, "region": all[1].Region,
@@ -50,7 +50,7 @@ func (c *caller) settle(t *testing.T, number string) estate {
 }
 
 // hire gives the caller's organization a second member, an invitation, a team, a role, an assignment, and a token of their own.
-func (c *caller) hire(t *testing.T, number, resource string) estate {
+func (c *caller) hire(t *testing.T, number, resource string) orgValues {
 	t.Helper()
 	member := c.colleague(t, "member-of-"+number+"@example.com")
 	c.Call(http.MethodPost, "/users", map[string]string{"email": "invited-by-" + number + "@example.com", "name": "Invited"}, nil)
@@ -65,7 +65,7 @@ func (c *caller) hire(t *testing.T, number, resource string) estate {
 	c.Call(http.MethodPost, "/assignments", map[string]string{"email": member, "roleID": role.ID, "scope": "team:" + team.ID}, &assignment)
 	c.Call(http.MethodPost, "/personal-access-tokens", map[string]string{"name": "Token of " + number}, &token)
 	c.program = token.Secret
-	return estate{
+	return orgValues{
 		"email": member, "teamID": team.ID, "team_id": team.ID, "roleID": role.ID, "role": role.ID, "defaultRole": role.ID,
 		"assignmentID": assignment.ID, "scope": "team:" + team.ID, "tokenID": token.ID, "resources": resource, "resourceIDs": resource,
 	}
@@ -85,8 +85,8 @@ func (c *caller) colleague(t *testing.T, email string) string {
 	return email
 }
 
-// snapshot is what a caller can read of an estate: every GET, by its path.
-func (w *sweep) snapshot(c *caller, e estate) map[string]string {
+// snapshot is what a caller can read of one of everything: every GET, by its path.
+func (w *sweep) snapshot(c *caller, e orgValues) map[string]string {
 	w.t.Helper()
 	out := map[string]string{}
 	for _, op := range w.ops {

@@ -13,7 +13,7 @@ import (
 // TestOnce repeats what must not happen twice.
 func TestOnce(t *testing.T) {
 	t.Parallel()
-	s := besiege(t)
+	s := startAttacked(t)
 	c, other := s.caller(t, s.Owner("once@example.com")), s.caller(t, s.Owner("other@example.com"))
 	c.Connect("once-1", testenv.Fast(60))
 	other.Connect("other-1", testenv.Fast(60))

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ type ledger struct {
 	made    []string       // organizations, whose own records begin with their making
 }
 
-func newLedger(s *siege) *ledger {
+func newLedger(s *attackedService) *ledger {
 	l := &ledger{changes: map[string]bool{}, want: map[string]int{}, may: map[string]int{}}
 	for _, ops := range local.Operations(s.Platform) {
 		for i := range ops {
@@ -34,10 +35,10 @@ func newLedger(s *siege) *ledger {
 }
 
 // saw notes an answer to an operation. What the gateway answers by itself, and what is answered again to an
-// Idempotency-Key, is no change and no try of one; a path whose parts name nothing comes to no operation.
+// Idempotency-Key, is no change and no try of one, nor is another method than an operation's; a path whose parts name nothing comes to no operation.
 func (l *ledger) saw(id string, answer *httptest.ResponseRecorder) {
 	page := strings.HasPrefix(answer.Header().Get("Content-Type"), "text/html")
-	if !l.changes[id] || page || answer.Header().Get("Idempotency-Replayed") != "" {
+	if !l.changes[id] || page || answer.Header().Get("Idempotency-Replayed") != "" || answer.Code == http.StatusMethodNotAllowed {
 		return
 	}
 	if id == "submitBulkAction" && strings.Contains(answer.Body.String(), `"status":"planned"`) {
@@ -60,7 +61,7 @@ func (l *ledger) saw(id string, answer *httptest.ResponseRecorder) {
 
 // written are the rows of organizations and of the installation since the start, by operation and status. Each chain
 // must hold.
-func (s *siege) written(t *testing.T, orgs ...string) map[string]int {
+func (s *attackedService) written(t *testing.T, orgs ...string) map[string]int {
 	t.Helper()
 	out, ctx := map[string]int{}, table.Within(t.Context(), "")
 	places := audit.SystemPlaces()

@@ -22,7 +22,7 @@ import (
 // description, so a new operation is swept by being declared; a name that the sweep has never heard of fails it.
 func TestSweep(t *testing.T) {
 	t.Parallel()
-	s := besiege(t)
+	s := startAttacked(t)
 	mine, theirs := s.caller(t, s.Owner("victim@example.com")), s.caller(t, s.Owner("intruder@example.com"))
 	w := &sweep{t: t, mine: mine, theirs: theirs, a: mine.settle(t, "victim-1"), b: theirs.settle(t, "intruder-1")}
 	w.described(functions.Describe(s.Platform).YAML())
@@ -103,7 +103,7 @@ func (op swept) public() bool { return op.Security != nil && len(*op.Security) =
 type sweep struct {
 	t            *testing.T
 	mine, theirs *caller
-	a, b         estate
+	a, b         orgValues
 	ops          []swept
 	secrets      map[string]bool // every id that the victim's answers hold
 	tried        int
@@ -203,7 +203,7 @@ func (w *sweep) operation(op swept) {
 	for _, at := range w.slots(op) {
 		theirs := w.value(w.a, op, at.name)
 		if theirs == "" {
-			w.t.Errorf("%s: nothing is known that its %s %q names: add it to the estate, or to free with a reason", op.OperationID, at.in, at.name)
+			w.t.Errorf("%s: nothing is known that its %s %q names: add it to orgValues, or to free with a reason", op.OperationID, at.in, at.name)
 			continue
 		}
 		nobodys := unheard(theirs)
@@ -250,8 +250,8 @@ func (w *sweep) silent(title, text, sent string) {
 	}
 }
 
-// value is what of an estate is sent under a name.
-func (w *sweep) value(e estate, op swept, name string) string {
+// value is what of orgValues is sent under a name.
+func (w *sweep) value(e orgValues, op swept, name string) string {
 	if name == "jobID" && strings.HasPrefix(op.path, "/resources/refresh/") {
 		return e["refresh"]
 	}

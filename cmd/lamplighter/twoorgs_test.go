@@ -29,7 +29,7 @@ type side struct {
 }
 
 // newSide makes an organization of the user with one of everything.
-func (s *siege) newSide(t *testing.T, owner *testenv.Client, name, number string) *side {
+func (s *attackedService) newSide(t *testing.T, owner *testenv.Client, name, number string) *side {
 	t.Helper()
 	var org struct{ ID string }
 	owner.Call(http.MethodPost, "/organisations", map[string]string{"name": name}, &org)
@@ -113,7 +113,7 @@ func (d *side) readable(t *testing.T) []string {
 
 // enterAndLeave logs the user in and on in every way that a password opens: into each organization, into whichever comes
 // first, from one into the other, and, in vain, into a third.
-func enterAndLeave(t *testing.T, s *siege, a, b *side) {
+func enterAndLeave(t *testing.T, s *attackedService, a, b *side) {
 	t.Helper()
 	c := s.Anonymous()
 	var in struct{ RefreshToken string }
@@ -132,7 +132,7 @@ func enterAndLeave(t *testing.T, s *siege, a, b *side) {
 // row, no export and no mail of the one may hold an id or a name of the other.
 func TestWhatAUserOfTwoOrganizationsDoesInOneIsNoBusinessOfTheOther(t *testing.T) {
 	t.Parallel()
-	s := besiege(t)
+	s := startAttacked(t)
 	owner := s.Owner("both@example.com")
 	a, b := s.newSide(t, owner, "Aardvark Holdings", "alpha-7781"), s.newSide(t, owner, "Bumblebee Works", "beta-9942")
 	a.act(t, 3)
@@ -159,7 +159,7 @@ func TestWhatAUserOfTwoOrganizationsDoesInOneIsNoBusinessOfTheOther(t *testing.T
 }
 
 // mailsOfOne wants every mail to be of one organization at most.
-func mailsOfOne(t *testing.T, s *siege, a, b *side) {
+func mailsOfOne(t *testing.T, s *attackedService, a, b *side) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.Setup.Dir, "mails", "*"))
 	if err != nil || len(files) == 0 {

@@ -16,10 +16,9 @@ var realWaits = map[string]struct {
 	most int
 	why  string
 }{
-	"cmd/lamplighter/local/garbage_test.go":               {1, "Go's collector works when it wants"},
 	"cmd/lamplighter/testenv/people.go":                   {1, "the loops of the service and mails go by the machine's clock"},
 	"functions/discovery/bench_test.go":                   {1, "a benchmark looks at the memory of its process now and then"},
-	"functions/discovery/stage_test.go":                   {1, "the clock of an engine that hurries, so that its waits are short and its time limits are not"},
+	"functions/discovery/fixture_test.go":                 {1, "the clock of an engine that hurries, so that its waits are short and its time limits are not"},
 	"functions/executor/kill_test.go":                     {1, "a process is killed at a random moment"},
 	"shared/cloud/aws/peers_test.go":                      {1, "moto_server starts"},
 	"shared/cloud/cloudtest/group.go":                     {1, "a real cloud, or one of another maker, moves on"},

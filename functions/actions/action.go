@@ -24,9 +24,9 @@ func (s *service) actionOperations(g *rest.Group) {
 		ID: "getAction", Method: http.MethodGet, Path: "/actions/{actionID}", Policy: reading, Scoped: true, Statuses: read,
 		Summary: "Get an action", Description: "The action with its execution log. It is seen by who may see its resource; when that has left the " +
 			"inventory, by who may see the whole organization.",
-	}, func(ctx context.Context, in *ActionPath) (execution.Action, error) {
+	}, func(ctx context.Context, in *ActionPath) (Action, error) {
 		a, err := s.seen(ctx, in.ActionID)
-		return a.Public(), err
+		return shown(a), err
 	})
 	rest.Handle(g, rest.Op{
 		ID: "listActionLogs", Method: http.MethodGet, Path: "/actions/{actionID}/logs", Policy: reading, Scoped: true, Statuses: read,
@@ -83,10 +83,10 @@ func (s *service) logs(ctx context.Context, in *struct {
 }
 
 // cancel ends an action that nobody has begun.
-func (s *service) cancel(ctx context.Context, in *ActionPath) (execution.Action, error) {
+func (s *service) cancel(ctx context.Context, in *ActionPath) (Action, error) {
 	a, err := s.cancellable(ctx, in.ActionID)
 	if err != nil {
-		return execution.Action{}, err
+		return Action{}, err
 	}
 	audit.Note(ctx, audit.Change{Before: a.Public()})
 	c := identity.From(ctx)
@@ -96,13 +96,13 @@ func (s *service) cancel(ctx context.Context, in *ActionPath) (execution.Action,
 			Action: a, Status: execution.Failed, Message: reason, Unstarted: true, At: s.p.Clock.Now(),
 		}})
 		if err != nil {
-			return a, err
+			return Action{}, err
 		}
 		if a, err = s.action(ctx, in.ActionID); err != nil || a.ErrorMessage == reason {
-			return a.Public(), err
+			return shown(a), err
 		}
 	}
-	return execution.Action{}, fault.New(fault.Conflict, "action %s is %s: only a pending action can be cancelled", a.ID, a.Status)
+	return Action{}, fault.New(fault.Conflict, "action %s is %s: only a pending action can be cancelled", a.ID, a.Status)
 }
 
 // cancellable reads an action that the caller may cancel.

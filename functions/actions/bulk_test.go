@@ -73,8 +73,7 @@ func newBulkFixture(t *testing.T) *bulkFixture {
 	var found []cloud.Resource
 	for i := range 8 {
 		r := cloud.Resource{UID: fmt.Sprintf("i-web-%d", i), Name: fmt.Sprintf("web-%d", i), Status: cloud.Running, Tags: map[string]string{"env": []string{"prod", "dev"}[i%2]}}
-		switch i {
-		case 6:
+		if i == 6 {
 			r.Unschedulable = "it belongs to the Auto Scaling group workers"
 		}
 		found = append(found, r)
@@ -318,6 +317,8 @@ func TestSubmitBulk_WhatIsRefused(t *testing.T) {
 		"only a terminated one":               {`{"type":"stop","resourceIDs":` + f.list("web-7") + `}`, 400, "terminated"},
 		"too many resources":                  {`{"type":"stop","resourceIDs":` + string(many) + `}`, 400, "resourceIDs"},
 		"a status that is none":               {`{"type":"stop","filter":{"status":"asleep"}}`, 400, "status"},
+		"one of two statuses is none":         {`{"type":"stop","filter":{"status":"running,asleep"}}`, 400, "asleep"},
+		"a window that ends before it begins": {`{"type":"stop","filter":{"created_after":"2026-03-02","created_before":"2026-03-01"}}`, 400, "created_after"},
 		"a group without members":             {`{"type":"stop","groupID":"` + f.group() + `"}`, 400, "add some first"},
 		"an unknown group":                    {`{"type":"stop","groupID":"grp_01k00000000000000000000009"}`, 404, "grp_01k00000000000000000000009"},
 	} {
@@ -461,8 +462,10 @@ func TestSubmitBulk_ItsAuditRowSaysWhatItDoes(t *testing.T) {
 		t.Fatalf("%d rows", len(rows))
 	}
 	for i, words := range [][]string{
-		{`\"type\":\"stop\"`, `\"groupID\":\"grp_`, `\"total\":1`}, {`\"type\":\"start\"`, f.ids["web-1"]},
-		{`\"type\":\"start\"`, `\"search\":\"web-3\"`, b.BulkActionID}, {`\"status\":\"cancelled\"`, `\"status\":\"queued\"`, b.BulkActionID},
+		{`\"type\":\"stop\"`, `\"groupID\":\"grp_`, `\"total\":1`},
+		{`\"type\":\"start\"`, f.ids["web-1"]},
+		{`\"type\":\"start\"`, `\"search\":\"web-3\"`, b.BulkActionID},
+		{`\"status\":\"cancelled\"`, `\"status\":\"queued\"`, b.BulkActionID},
 	} {
 		for _, w := range words {
 			if !strings.Contains(string(rows[i].Data), w) {

@@ -5,41 +5,72 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
-	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// BulkFilter are the filters of GET /resources, under the names that they have there. What is left out filters nothing.
+// BulkFilter are the filters of GET /resources, under the names that they have there; several values of one stand
+// behind commas, as there. What is left out filters nothing.
 type BulkFilter struct {
 	Search         string   `json:"search,omitempty" maxLength:"256" doc:"Within name, uid and tags (key=value), without regard to case"`
 	Type           string   `json:"type,omitempty" maxLength:"64" example:"aws-ec2"`
 	Provider       string   `json:"provider,omitempty" maxLength:"32" example:"aws"`
-	Status         string   `json:"status,omitempty" enum:"running,stopped,starting,stopping,pending,terminated,unknown"`
+	Status         string   `json:"status,omitempty" maxLength:"256" doc:"running, stopped, starting, stopping, pending, terminated or unknown"`
 	Region         string   `json:"region,omitempty" maxLength:"64"`
 	CloudAccountID string   `json:"cloud_account_id,omitempty" maxLength:"64" doc:"Our id of the cloud account"`
 	GroupID        string   `json:"group_id,omitempty" maxLength:"64" doc:"Members of the resource group, in no order"`
 	TeamID         string   `json:"team_id,omitempty" maxLength:"64" doc:"Owned by the team"`
 	Tag            []string `json:"tag,omitempty" maxItems:"20" doc:"Each key=value, or key for any value; all must agree"`
 	Schedulable    *bool    `json:"schedulable,omitempty" doc:"Whether it can be started and stopped"`
+
+	CreatedAfter  rest.Time `json:"created_after,omitzero" doc:"Made at this time or later, as the provider says"`
+	CreatedBefore rest.Time `json:"created_before,omitzero" doc:"Made before this time"`
 }
 
 // empty reports whether the filter demands nothing.
 func (f *BulkFilter) empty() bool {
 	return f.Search == "" && f.Type == "" && f.Provider == "" && f.Status == "" && f.Region == "" && f.CloudAccountID == "" &&
-		f.GroupID == "" && f.TeamID == "" && len(f.Tag) == 0 && f.Schedulable == nil
+		f.GroupID == "" && f.TeamID == "" && len(f.Tag) == 0 && f.Schedulable == nil &&
+		f.CreatedAfter.IsZero() && f.CreatedBefore.IsZero()
 }
 
 func (f *BulkFilter) filter(sight inventory.Sight) inventory.Filter {
 	return inventory.Filter{
-		Search: f.Search, Type: f.Type, Provider: f.Provider, Status: cloud.Status(f.Status), Region: f.Region,
-		AccountID: f.CloudAccountID, GroupID: f.GroupID, TeamID: f.TeamID, Tags: f.Tag, Schedulable: f.Schedulable, Sight: sight,
+		Search: f.Search, Types: splitValues(f.Type), Providers: splitValues(f.Provider), Statuses: splitValues(f.Status),
+		Regions: splitValues(f.Region), Accounts: splitValues(f.CloudAccountID), GroupID: f.GroupID, TeamID: f.TeamID, Tags: f.Tag, Schedulable: f.Schedulable,
+		CreatedAfter: f.CreatedAfter.Time, CreatedBefore: f.CreatedBefore.Time, Sight: sight,
 	}
+}
+
+// resourceStatuses are the statuses that GET /resources filters by.
+var resourceStatuses = []string{"running", "stopped", "starting", "stopping", "pending", "terminated", "unknown"}
+
+// checkValues refuses a status that no resource has, and a window that ends before it begins.
+func (f *BulkFilter) checkValues() error {
+	if after, before := f.CreatedAfter.Time, f.CreatedBefore.Time; !after.IsZero() && !before.IsZero() && after.After(before) {
+		return fault.New(fault.Invalid, "filter.created_after: %s is after created_before, %s", after.Format(time.RFC3339), before.Format(time.RFC3339))
+	}
+	for _, status := range splitValues(f.Status) {
+		if !slices.Contains(resourceStatuses, status) {
+			return fault.New(fault.Invalid, "filter.status: %.64q is not one of %s", status, strings.Join(resourceStatuses, ", "))
+		}
+	}
+	return nil
+}
+
+// splitValues returns the values of a filter, nil for none.
+func splitValues(list string) []string {
+	if list == "" {
+		return nil
+	}
+	return strings.Split(list, ",")
 }
 
 // choice is what a bulk action acts on, and what it leaves out of what it was asked for.
@@ -208,6 +239,9 @@ func (s *service) chooseFiltered(ctx context.Context, f *BulkFilter) (choice, er
 	c, out := identity.From(ctx), choice{scopes: mayAct(ctx)}
 	if f.empty() {
 		return out, fault.New(fault.Invalid, "filter: it is empty and would choose everything; set one of the filters of GET /resources")
+	}
+	if err := f.checkValues(); err != nil {
+		return out, err
 	}
 	found, err := s.inventory.Find(ctx, c.Org, inventory.List{Filter: f.filter(inventory.SightOf(c, viewing)), Limit: execution.MaxTargets + 1})
 	if err != nil {

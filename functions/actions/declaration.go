@@ -13,9 +13,10 @@ import (
 var Declaration = platform.Declaration{
 	Name: "actions",
 	Access: rest.Access.With(table.Access{
-		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, execution.ChunkPartition},
+		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition},
 		Writes: []table.Partition{
-			inventory.ResourcePartition, execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition, execution.CountPartition,
+			inventory.ResourcePartition, execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition,
+			execution.ChunkPartition, execution.CountPartition,
 			execution.HistoryPartition, execution.HistoryOfCausePartition, execution.HistoryOfResourcePartition, execution.EventPartition,
 			workqueue.Partition,
 		},

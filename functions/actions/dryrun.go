@@ -157,17 +157,15 @@ func (d *DryRun) add(members []inventory.Member, foreseen map[string]end) {
 		case "":
 			step.Resources = append(step.Resources, brief(m))
 		case execution.Succeeded:
-			d.LeftOut = append(d.LeftOut, DryRunLeftOut{brief(m), e.why, ptr("completed")})
+			d.LeftOut = append(d.LeftOut, DryRunLeftOut{brief(m), e.why, new("completed")})
 		default:
-			d.LeftOut = append(d.LeftOut, DryRunLeftOut{brief(m), e.why, ptr("failed")})
+			d.LeftOut = append(d.LeftOut, DryRunLeftOut{brief(m), e.why, new("failed")})
 		}
 	}
 	if len(step.Resources) > 0 {
 		d.Steps = append(d.Steps, step)
 	}
 }
-
-func ptr(s string) *string { return &s }
 
 func brief(m inventory.Member) DryRunResource {
 	return DryRunResource{m.ResourceID, m.UID, m.Name, m.Type, m.CloudAccountID, m.Region, m.Status}

@@ -27,7 +27,12 @@ func (s *service) historyOperations(g *rest.Group) {
 	}, s.history)
 }
 
-func (s *service) history(ctx context.Context, in *historyQuery) (rest.List[execution.StateChange], error) {
+func (s *service) history(ctx context.Context, in *historyQuery) (rest.List[StateChange], error) {
+	found, err := s.changes(ctx, in)
+	return rest.MapItems(found, shownChange), err
+}
+
+func (s *service) changes(ctx context.Context, in *historyQuery) (rest.List[execution.StateChange], error) {
 	org := identity.From(ctx).Org
 	reach, err := s.reach(ctx, reading)
 	if err != nil {

@@ -2,7 +2,6 @@ package actions
 
 import (
 	"context"
-	"time"
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
@@ -14,41 +13,39 @@ import (
 // filter is the query of GET /actions.
 type filter struct {
 	rest.Page
-	Status         execution.Status `query:"status" enum:"pending,running,succeeded,failed"`
-	Type           string           `query:"type" enum:"start,stop"`
-	ResourceUID    string           `query:"resource_uid" maxLength:"1024"`
-	CloudAccountID string           `query:"cloud_account_id" maxLength:"64"`
-	From           time.Time        `query:"from" doc:"Created at or after, RFC 3339"`
-	To             time.Time        `query:"to" doc:"Created before, RFC 3339"`
+	rest.Window
+	Status         []string `query:"status" enum:"pending,running,succeeded,failed" maxItems:"50" doc:"Only with one of these statuses"`
+	Type           string   `query:"type" enum:"start,stop"`
+	ResourceUID    string   `query:"resource_uid" maxLength:"1024" doc:"Only on this resource"`
+	CloudAccountID []string `query:"cloud_account_id" maxItems:"50" doc:"Only in these cloud accounts, by our ids"`
 }
 
 func (f *filter) open() bool {
-	return f.Status == "" && f.Type == "" && f.ResourceUID == "" && f.CloudAccountID == "" && f.From.IsZero() && f.To.IsZero()
+	return len(f.Status) == 0 && f.Type == "" && f.ResourceUID == "" && len(f.CloudAccountID) == 0 && f.Open()
 }
 
 func (f *filter) meets(a execution.Action) bool {
-	return (f.Status == "" || f.Status == a.Status) && (f.Type == "" || f.Type == string(a.Action)) &&
-		(f.ResourceUID == "" || f.ResourceUID == a.ResourceUID) &&
-		(f.CloudAccountID == "" || f.CloudAccountID == a.CloudAccountID)
+	return rest.Among(f.Status, string(a.Status)) && (f.Type == "" || f.Type == string(a.Action)) &&
+		(f.ResourceUID == "" || f.ResourceUID == a.ResourceUID) && rest.Among(f.CloudAccountID, a.CloudAccountID)
 }
 
 // query selects the actions made within the filter's time, newest first.
 func (f *filter) query(org string) table.Query {
 	q := table.Query{PK: execution.ActionPK(org), Reverse: true}
 	if !f.From.IsZero() {
-		q.From = id.Floor("act", f.From)
+		q.From = id.Floor("act", f.From.Time)
 	}
 	if !f.To.IsZero() {
-		q.To = id.Floor("act", f.To)
+		q.To = id.Floor("act", f.To.Time)
 	}
 	return q
 }
 
-func (s *service) list(ctx context.Context, in *filter) (rest.List[execution.Action], error) {
+func (s *service) list(ctx context.Context, in *filter) (rest.List[Action], error) {
 	org := identity.From(ctx).Org
 	reach, err := s.reach(ctx, reading)
 	if err != nil {
-		return rest.List[execution.Action]{}, err
+		return rest.List[Action]{}, err
 	}
 	r := rest.Reading[execution.Action]{Store: s.p.Table, Page: in.Page}
 	var got rest.List[execution.Action]
@@ -59,10 +56,7 @@ func (s *service) list(ctx context.Context, in *filter) (rest.List[execution.Act
 			return in.meets(a) && reach[0].HasUID(a.ResourceUID)
 		})
 	}
-	for i := range got.Items {
-		got.Items[i] = got.Items[i].Public()
-	}
-	return got, err
+	return rest.MapItems(got, shown), err
 }
 
 // counter names a running total.

@@ -44,7 +44,7 @@ type ManualAction struct {
 // Submitted is the answer to POST /actions.
 type Submitted struct {
 	ActionID string           `json:"actionID"`
-	Status   execution.Status `json:"status" doc:"queued, or the status of the action in flight that this one joined" example:"queued"`
+	Status   execution.Status `json:"status" enum:"queued" doc:"Always queued, also of an action in flight that this one joined: GET /actions/{actionID} says how far it is"`
 }
 
 // execute are the failures that operations which act document.
@@ -89,9 +89,5 @@ func (s *service) submit(ctx context.Context, in *struct{ Body ManualAction }) (
 		return Submitted{}, err
 	}
 	audit.Note(ctx, audit.Change{After: a.Public()})
-	status := a.Status
-	if status == execution.Pending {
-		status = execution.Queued
-	}
-	return Submitted{ActionID: a.ID, Status: status}, nil
+	return Submitted{ActionID: a.ID, Status: execution.Queued}, nil
 }

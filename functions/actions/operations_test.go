@@ -4,119 +4,54 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
-	"net/http"
-	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/grant"
-	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
-	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
-const (
-	ours   = "org_01k00000000000000000000000"
-	theirs = "org_01k00000000000000000000001"
-)
+const ours, theirs = apitest.Org, apitest.OtherOrg
 
-var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-
-// api is the group behind its door, with an executor that never gets around to anything: what is tried here is the
-// submission, and what is read is what was committed.
-type api struct {
-	t       *testing.T
-	p       *platform.Platform
-	h       http.Handler
+// fixture is an account with one running instance, and an executor that never gets around to anything: what is tried here is
+// the submission, and what is read is what was committed.
+type fixture struct {
+	*apitest.Fixture
 	account inventory.Account
 	res     inventory.Resource
 }
 
-func newAPI(t *testing.T) *api {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	c := clock.NewManual(noon)
-	store := table.Fenced(tabletest.NewAt(t, c))
-	machines, err := workflow.Machines(machineFiles(t), map[string]string{"ExecutorFunctionArn": "executor"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	engine, err := workflow.NewEmbedded(workflow.Parts{
-		Store: store, Clock: c, Machines: machines, Handlers: map[string]workflow.Handler{
-			"executor": func(ctx context.Context, _ json.RawMessage) (any, error) { <-ctx.Done(); return nil, ctx.Err() },
-		},
+	a := &fixture{Fixture: apitest.New(t)}
+	a.RunMachines(apitest.Machines(t, "action", "bulk-action"), map[string]workflow.Handler{
+		"executor": func(ctx context.Context, _ json.RawMessage) (any, error) { <-ctx.Done(); return nil, ctx.Err() },
 	})
-	if err != nil {
-		t.Fatal(err)
+	a.Mount(Operations)
+	a.account = inventory.Account{ID: id.New("ca", apitest.Start), Provider: "aws", CloudAccountID: "123456789012", Name: "prod", PermissionLevel: "read_write"}
+	a.res = inventory.Resource{
+		ID: id.New("res", apitest.Start), UID: "i-0abc", Type: "aws-ec2", Provider: "aws", CloudAccountID: a.account.ID, Region: "eu-west-1",
+		Status: cloud.Running,
 	}
-	t.Cleanup(func() { _ = engine.Close() })
-	a := &api{t: t, p: &platform.Platform{Table: store, Clock: c, Workflow: engine}}
-	a.h, _ = rest.Mount(a.p, Operations(a.p))
-	a.furnish()
+	a.Put(inventory.AccountKey(ours, a.account.ID), a.account)
+	a.Put(inventory.ResourceKey(ours, a.res.UID), a.res)
 	return a
 }
 
-// machineFiles are the machines of this group, without those of others.
-func machineFiles(t *testing.T) fs.FS {
-	t.Helper()
-	dir := t.TempDir()
-	for _, name := range []string{"action.asl.json", "bulk-action.asl.json"} {
-		b, err := os.ReadFile("../../statemachines/" + name)
-		if err == nil {
-			err = os.WriteFile(dir+"/"+name, b, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return os.DirFS(dir)
+// call makes a request as a member of org who may do everything.
+func (a *fixture) call(org, method, path, body string) apitest.Answer {
+	a.Helper()
+	return a.Call(apitest.Caller(org, "ada", "*:*"), method+" "+path, body)
 }
 
-// furnish connects an account with one running instance.
-func (a *api) furnish() {
-	a.account = inventory.Account{ID: id.New("ca", noon), Provider: "aws", CloudAccountID: "123456789012", Name: "prod", PermissionLevel: "read_write"}
-	a.res = inventory.Resource{
-		ID: id.New("res", noon), UID: "i-0abc", Type: "aws-ec2", Provider: "aws", CloudAccountID: a.account.ID, Region: "eu-west-1",
-		Status: cloud.Running,
-	}
-	a.put(inventory.AccountKey(ours, a.account.ID), a.account)
-	a.put(inventory.ResourceKey(ours, a.res.UID), a.res)
-}
-
-func (a *api) put(k table.Key, v any) {
-	a.t.Helper()
-	it, err := table.Row(k, v)
-	if err == nil {
-		_, err = a.p.Table.Write(table.WithTenant(a.t.Context(), ours), table.Put(it))
-	}
-	if err != nil {
-		a.t.Fatal(err)
-	}
-}
-
-// call makes a request as a member of org, and tells how many round trips to the store it took.
-func (a *api) call(org, method, path, body string) (int, string, int) {
-	a.t.Helper()
-	ctx, meter := table.WithMeter(a.t.Context())
-	ctx = identity.With(table.WithTenant(ctx, org), identity.Caller{
-		Org: org, User: "usr_1", Email: "ada@example.com", Grants: []grant.Grant{{Policies: []string{"*:*"}, Scope: "org"}},
-	})
-	w := httptest.NewRecorder()
-	a.h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body)))
-	return w.Code, w.Body.String(), meter.Usage().RoundTrips
-}
-
-func (a *api) request(changes ...string) string {
+func (a *fixture) request(changes ...string) string {
 	m := map[string]string{
 		"type": "stop", "resourceUID": a.res.UID, "provider": "aws", "resourceType": "aws-ec2",
 		"cloudAccountID": a.account.ID, "region": "eu-west-1",
@@ -124,62 +59,52 @@ func (a *api) request(changes ...string) string {
 	for i := 0; i+1 < len(changes); i += 2 {
 		m[changes[i]] = changes[i+1]
 	}
-	b, _ := json.Marshal(m)
-	return string(b)
-}
-
-func data[T any](t *testing.T, body string) T {
-	t.Helper()
-	var out struct{ Data T }
-	if err := json.Unmarshal([]byte(body), &out); err != nil {
-		t.Fatalf("%s: %v", body, err)
-	}
-	return out.Data
+	return apitest.JSON(m)
 }
 
 // Submitting takes three round trips to look things up, to commit and to start, and a fourth for its row in the audit log.
 func TestSubmittingTakesFourRoundTripsAndReadingOne(t *testing.T) {
-	a := newAPI(t)
-	code, body, trips := a.call(ours, "POST", "/actions", a.request())
-	got := data[Submitted](t, body)
-	if code != 200 || got.Status != execution.Queued || !id.Valid("act", got.ActionID) {
-		t.Fatalf("%d %s", code, body)
+	a := newFixture(t)
+	w := a.call(ours, "POST", "/actions", a.request())
+	got := apitest.Data[Submitted](w)
+	if w.Status != 200 || got.Status != execution.Queued || !id.Valid("act", got.ActionID) {
+		t.Fatalf("%d %s", w.Status, w.Body)
 	}
-	if trips > 4 {
-		t.Errorf("POST /actions took %d round trips, at most 4 are allowed", trips)
+	if w.Usage.RoundTrips > 4 {
+		t.Errorf("POST /actions took %d round trips, at most 4 are allowed", w.Usage.RoundTrips)
 	}
-	code, body, trips = a.call(ours, "GET", "/actions/"+got.ActionID, "")
-	act := data[map[string]any](t, body)
-	if code != 200 || act["status"] != "pending" || act["reason"] != "manual" || act["resourceUID"] != "i-0abc" || act["action"] != "stop" {
-		t.Fatalf("%d %s", code, body)
+	w = a.call(ours, "GET", "/actions/"+got.ActionID, "")
+	act := apitest.Data[map[string]any](w)
+	if w.Status != 200 || act["status"] != "pending" || act["reason"] != "manual" || act["resourceUID"] != "i-0abc" || act["action"] != "stop" {
+		t.Fatalf("%d %s", w.Status, w.Body)
 	}
 	if _, leaked := act["progress"]; leaked {
 		t.Error("the executor's own notes are answered")
 	}
-	if trips > 1 {
-		t.Errorf("GET /actions/{actionID} took %d round trips, at most 1 is allowed", trips)
+	if w.Usage.RoundTrips > 1 {
+		t.Errorf("GET /actions/{actionID} took %d round trips, at most 1 is allowed", w.Usage.RoundTrips)
 	}
-	code, body, trips = a.call(ours, "GET", "/actions/"+got.ActionID+"/logs?limit=1", "")
-	if logs := data[rest.List[execution.Log]](t, body); code != 200 || trips > 1 || logs.Total < 1 || len(logs.Items) != 1 || logs.Limit != 1 {
-		t.Errorf("logs: %d after %d round trips, %s", code, trips, body)
+	w = a.call(ours, "GET", "/actions/"+got.ActionID+"/logs?limit=1", "")
+	if logs := apitest.Data[rest.List[execution.Log]](w); w.Status != 200 || w.Usage.RoundTrips > 1 || logs.Total < 1 || len(logs.Items) != 1 || logs.Limit != 1 {
+		t.Errorf("logs: %d after %d round trips, %s", w.Status, w.Usage.RoundTrips, w.Body)
 	}
-	if _, _, trips = a.call(ours, "GET", "/actions", ""); trips > 2 {
-		t.Errorf("GET /actions took %d round trips", trips)
+	if w = a.call(ours, "GET", "/actions", ""); w.Usage.RoundTrips > 2 {
+		t.Errorf("GET /actions took %d round trips", w.Usage.RoundTrips)
 	}
-	if _, _, trips = a.call(ours, "GET", "/state-history", ""); trips > 2 {
-		t.Errorf("GET /state-history took %d round trips", trips)
+	if w = a.call(ours, "GET", "/state-history", ""); w.Usage.RoundTrips > 2 {
+		t.Errorf("GET /state-history took %d round trips", w.Usage.RoundTrips)
 	}
 }
 
 func TestRequestsThatAreRefused(t *testing.T) {
-	a := newAPI(t)
+	a := newFixture(t)
 	for name, c := range map[string]struct {
 		change  []string
 		code    int
 		mention string
 	}{
 		"an unknown resource is 404 and named":           {[]string{"resourceUID", "i-none"}, 404, "i-none"},
-		"an unknown account is 404 and named":            {[]string{"cloudAccountID", id.New("ca", noon)}, 404, "ca_"},
+		"an unknown account is 404 and named":            {[]string{"cloudAccountID", id.New("ca", apitest.Start)}, 404, "ca_"},
 		"an unknown native account is 404":               {[]string{"cloudAccountID", "999"}, 404, "999"},
 		"another provider is 400":                        {[]string{"provider", "gcp"}, 400, "provider"},
 		"another type is 400":                            {[]string{"resourceType", "aws-rds"}, 400, "resourceType"},
@@ -190,43 +115,39 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"the native number of the account is understood": {[]string{"cloudAccountID", "123456789012"}, 200, "act_"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			code, body, _ := a.call(ours, "POST", "/actions", a.request(c.change...))
-			if code != c.code || !strings.Contains(body, c.mention) {
-				t.Errorf("%d %s", code, body)
+			w := a.call(ours, "POST", "/actions", a.request(c.change...))
+			if w.Status != c.code || !strings.Contains(w.Body, c.mention) {
+				t.Errorf("%d %s", w.Status, w.Body)
 			}
 		})
 	}
 }
 
 func TestAReadOnlyAccountIsNeverActedOn(t *testing.T) {
-	a := newAPI(t)
+	a := newFixture(t)
 	a.account.PermissionLevel = "read_only"
-	a.put(inventory.AccountKey(ours, a.account.ID), a.account)
-	if code, body, _ := a.call(ours, "POST", "/actions", a.request()); code != 403 || !strings.Contains(body, "read_only") {
-		t.Errorf("%d %s", code, body)
-	}
+	a.Put(inventory.AccountKey(ours, a.account.ID), a.account)
+	a.call(ours, "POST", "/actions", a.request()).Want(403, "read_only")
 }
 
 func TestAnActionInFlightIsJoinedOrInTheWay(t *testing.T) {
-	a := newAPI(t)
-	_, body, _ := a.call(ours, "POST", "/actions", a.request())
-	first := data[Submitted](t, body).ActionID
-	if code, body, _ := a.call(ours, "POST", "/actions", a.request()); code != 200 || data[Submitted](t, body).ActionID != first {
-		t.Errorf("the same again: %d %s", code, body)
+	a := newFixture(t)
+	w := a.call(ours, "POST", "/actions", a.request())
+	first := apitest.Data[Submitted](w).ActionID
+	if w := a.call(ours, "POST", "/actions", a.request()); w.Status != 200 || apitest.Data[Submitted](w).ActionID != first {
+		t.Errorf("the same again: %d %s", w.Status, w.Body)
 	}
-	if code, body, _ := a.call(ours, "POST", "/actions", a.request("type", "start")); code != 409 || !strings.Contains(body, first) {
-		t.Errorf("the opposite: %d %s", code, body)
-	}
+	a.call(ours, "POST", "/actions", a.request("type", "start")).Want(409, first) // the opposite
 }
 
 func TestManyAtOnceMakeOneAction(t *testing.T) {
-	a := newAPI(t)
+	a := newFixture(t)
 	const racers = 50
 	ids := make(chan string, racers)
 	for range racers {
 		go func() {
-			_, body, _ := a.call(ours, "POST", "/actions", a.request())
-			ids <- data[Submitted](t, body).ActionID
+			w := a.call(ours, "POST", "/actions", a.request())
+			ids <- apitest.Data[Submitted](w).ActionID
 		}()
 	}
 	seen := map[string]int{}
@@ -236,65 +157,58 @@ func TestManyAtOnceMakeOneAction(t *testing.T) {
 	if len(seen) != 1 {
 		t.Errorf("%d racers made %d actions: %v", racers, len(seen), seen)
 	}
-	_, body, _ := a.call(ours, "GET", "/actions", "")
-	if got := data[rest.List[execution.Action]](t, body); got.Total != 1 || len(got.Items) != 1 {
+	w := a.call(ours, "GET", "/actions", "")
+	if got := apitest.Data[rest.List[execution.Action]](w); got.Total != 1 || len(got.Items) != 1 {
 		t.Errorf("listed %d of %d", len(got.Items), got.Total)
 	}
 }
 
 func TestOnlyAPendingActionIsCancelled(t *testing.T) {
-	a := newAPI(t)
-	_, body, _ := a.call(ours, "POST", "/actions", a.request())
-	act := data[Submitted](t, body).ActionID
-	if code, body, _ := a.call(theirs, "POST", "/actions/"+act+"/cancel", ""); code != 404 {
-		t.Errorf("by another organization: %d %s", code, body)
+	a := newFixture(t)
+	w := a.call(ours, "POST", "/actions", a.request())
+	act := apitest.Data[Submitted](w).ActionID
+	a.call(theirs, "POST", "/actions/"+act+"/cancel", "").Want(404) // by another organization
+	w = a.call(ours, "POST", "/actions/"+act+"/cancel", "")
+	if got := apitest.Data[execution.Action](w); w.Status != 200 || got.Status != execution.Failed || !strings.Contains(got.ErrorMessage, "ada@example.com") {
+		t.Errorf("%d %s", w.Status, w.Body)
 	}
-	code, body, _ := a.call(ours, "POST", "/actions/"+act+"/cancel", "")
-	if got := data[execution.Action](t, body); code != 200 || got.Status != execution.Failed || !strings.Contains(got.ErrorMessage, "ada@example.com") {
-		t.Errorf("%d %s", code, body)
+	if w = a.call(ours, "POST", "/actions/"+act+"/cancel", ""); w.Status != 409 {
+		t.Errorf("a second time: %d", w.Status)
 	}
-	if code, _, _ = a.call(ours, "POST", "/actions/"+act+"/cancel", ""); code != 409 {
-		t.Errorf("a second time: %d", code)
-	}
-	if code, body, _ = a.call(ours, "POST", "/actions", a.request("type", "start")); code != 200 {
-		t.Errorf("the claim was not given back: %d %s", code, body)
+	if w = a.call(ours, "POST", "/actions", a.request("type", "start")); w.Status != 200 {
+		t.Errorf("the claim was not given back: %d %s", w.Status, w.Body)
 	}
 }
 
 func TestAnotherOrganizationSeesNothing(t *testing.T) {
-	a := newAPI(t)
-	_, body, _ := a.call(ours, "POST", "/actions", a.request())
-	act := data[Submitted](t, body).ActionID
-	for _, path := range []string{"/actions/" + act, "/actions/" + act + "/logs", "/actions/bulk/latest", "/actions/bulk/" + id.New("bulk", noon)} {
-		if code, body, _ := a.call(theirs, "GET", path, ""); code != 404 {
-			t.Errorf("GET %s: %d %s", path, code, body)
+	a := newFixture(t)
+	w := a.call(ours, "POST", "/actions", a.request())
+	act := apitest.Data[Submitted](w).ActionID
+	for _, path := range []string{"/actions/" + act, "/actions/" + act + "/logs", "/actions/bulk/latest", "/actions/bulk/" + id.New("bulk", apitest.Start)} {
+		if w := a.call(theirs, "GET", path, ""); w.Status != 404 {
+			t.Errorf("GET %s: %d %s", path, w.Status, w.Body)
 		}
 	}
 	for _, path := range []string{"/actions", "/actions?status=pending", "/state-history", "/state-history?resource_uid=i-0abc"} {
-		if code, body, _ := a.call(theirs, "GET", path, ""); code != 200 || strings.Contains(body, "act_") || !strings.Contains(body, `"total":0`) {
-			t.Errorf("GET %s: %d %s", path, code, body)
+		if w := a.call(theirs, "GET", path, ""); w.Status != 200 || strings.Contains(w.Body, "act_") || !strings.Contains(w.Body, `"total":0`) {
+			t.Errorf("GET %s: %d %s", path, w.Status, w.Body)
 		}
 	}
-	if code, _, _ := a.call(theirs, "POST", "/actions", a.request()); code != 404 {
-		t.Errorf("POST /actions on a foreign resource: %d", code)
-	}
+	a.call(theirs, "POST", "/actions", a.request()).Want(404) // a foreign resource
 }
 
 func TestHistoryIsListedNewestFirstByEachFilter(t *testing.T) {
-	a := newAPI(t)
+	a := newFixture(t)
 	ctx := table.WithTenant(t.Context(), ours)
 	for i := range 250 {
-		at := noon.Add(time.Duration(i) * time.Second)
+		at := apitest.Start.Add(time.Duration(i) * time.Second)
 		by, uid := execution.ChangedBy("manual", "ada@example.com"), fmt.Sprintf("i-%d", i%5)
 		if i%2 == 1 {
 			by = execution.ChangedBy("bulk", "bob@example.com", "bulk_1")
 		}
 		act := execution.Action{ID: id.New("act", at), ResourceUID: uid, Action: cloud.Stop, Status: execution.Running, ChangedBy: by}
-		a.put(execution.ActionKey(ours, act.ID), act)
-		err := execution.Settle(ctx, a.p.Table, ours, []execution.Outcome{{Action: act, Status: execution.Succeeded, State: cloud.Stopped, Changed: true, At: at}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a.Put(execution.ActionKey(ours, act.ID), act)
+		a.Must(execution.Settle(ctx, a.Table, ours, []execution.Outcome{{Action: act, Status: execution.Succeeded, State: cloud.Stopped, Changed: true, At: at}}))
 	}
 	for path, total := range map[string]int{
 		"/state-history": 250, "/state-history?changed_by_type=bulk": 125, "/state-history?changed_by_type=schedule": 0,
@@ -307,10 +221,10 @@ func TestHistoryIsListedNewestFirstByEachFilter(t *testing.T) {
 		}
 		var got []execution.StateChange
 		for page := 1; page == 1 || len(got) < total; page++ {
-			code, body, _ := a.call(ours, "GET", fmt.Sprintf("%s%spage=%d&limit=100", path, sep, page), "")
-			list := data[rest.List[execution.StateChange]](t, body)
-			if code != 200 || list.Total != total || list.Page != page || (len(list.Items) == 0 && total > 0) {
-				t.Fatalf("%s page %d: %d, %d items of %d", path, page, code, len(list.Items), list.Total)
+			w := a.call(ours, "GET", fmt.Sprintf("%s%spage=%d&limit=100", path, sep, page), "")
+			list := apitest.Data[rest.List[execution.StateChange]](w)
+			if w.Status != 200 || list.Total != total || list.Page != page || (len(list.Items) == 0 && total > 0) {
+				t.Fatalf("%s page %d: %d, %d items of %d", path, page, w.Status, len(list.Items), list.Total)
 			}
 			got = append(got, list.Items...)
 		}
@@ -323,7 +237,5 @@ func TestHistoryIsListedNewestFirstByEachFilter(t *testing.T) {
 			t.Errorf("%s: %d items", path, len(got))
 		}
 	}
-	if code, _, _ := a.call(ours, "GET", "/state-history?changed_by_type=nobody", ""); code != 400 {
-		t.Errorf("an unknown kind of cause: %d", code)
-	}
+	a.call(ours, "GET", "/state-history?changed_by_type=nobody", "").Want(400) // an unknown kind of cause
 }

@@ -1,7 +1,6 @@
 package auditlogs
 
 import (
-	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -17,47 +16,43 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/grant"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/race"
 )
 
-const (
-	ours   = "org_01k00000000000000000000000"
-	theirs = "org_01k00000000000000000000001"
-)
+const ours, theirs = apitest.Org, apitest.OtherOrg
 
-// api is the group behind its door.
-type api struct {
-	t     *testing.T
-	p     *platform.Platform
-	clock *clock.Manual
-	h     http.Handler
+type fixture struct{ *apitest.Fixture }
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	return &fixture{apitest.New(t, Operations)}
 }
 
-func newAPI(t *testing.T) *api {
-	t.Helper()
-	a := &api{t: t}
-	a.p, a.clock = identitytest.New(t)
-	a.h, _ = rest.Mount(a.p, Operations(a.p))
-	return a
+// get asks as a caller of org who holds policies, or those that the group asks for.
+func (a *fixture) get(org, target string, policies ...string) apitest.Answer {
+	a.Helper()
+	if policies == nil {
+		policies = []string{policy}
+	}
+	r := httptest.NewRequestWithContext(a.Context(), http.MethodGet, "/", http.NoBody)
+	u := apitest.Value(r.URL.Parse(target))(a)
+	r.URL = u
+	return a.Serve(apitest.Caller(org, "ada", strings.Join(policies, ",")), r)
 }
 
 // write puts rows on record, one a minute.
-func (a *api) write(org string, rows ...audit.Row) {
-	a.t.Helper()
+func (a *fixture) write(org string, rows ...audit.Row) {
+	a.Helper()
 	for _, r := range rows {
 		if r.IP == "" {
 			r.IP = "192.0.2.1"
 		}
-		if _, err := audit.New(a.p).Append(a.t.Context(), org, r); err != nil {
-			a.t.Fatal(err)
-		}
-		a.clock.Advance(time.Minute)
+		apitest.Value(audit.New(a.Platform).Append(a.Context(), org, r))(a)
+		a.Clock.Advance(time.Minute)
 	}
 }
 
@@ -70,50 +65,12 @@ func numbered(n int) []audit.Row {
 	return out
 }
 
-// get asks as a caller of org who holds policies, and tells how many round trips to the store it took.
-func (a *api) get(org, target string, policies ...string) (*httptest.ResponseRecorder, int) {
-	a.t.Helper()
-	if policies == nil {
-		policies = []string{policy}
-	}
-	ctx, meter := table.WithMeter(a.t.Context())
-	ctx = identity.With(ctx, identity.Caller{
-		Org: org, User: "usr_1", Email: "ada@example.com", Grants: []grant.Grant{{Policies: policies, Scope: grant.OrgScope}},
-	})
-	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
-	u, err := r.URL.Parse(target)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	r.URL = u
-	w := httptest.NewRecorder()
-	a.h.ServeHTTP(w, r)
-	return w, meter.Usage().RoundTrips
-}
-
-type page struct {
-	Data struct {
-		Items              []audit.Row
-		Total, Page, Limit int
-	}
-}
-
-func (a *api) list(org, query string) (page, int) {
-	a.t.Helper()
-	w, trips := a.get(org, "/audit-logs"+query)
-	var out page
-	if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil || w.Code != http.StatusOK {
-		a.t.Fatalf("%s: %d %s %v", query, w.Code, w.Body, err)
-	}
-	return out, trips
-}
-
 func at(minutes int) string {
-	return url.QueryEscape(identitytest.Start.Add(time.Duration(minutes) * time.Minute).Format(time.RFC3339))
+	return url.QueryEscape(apitest.Start.Add(time.Duration(minutes) * time.Minute).Format(time.RFC3339))
 }
 
 func TestTheListIsNewestFirstAndCounted(t *testing.T) {
-	a := newAPI(t)
+	a := newFixture(t)
 	a.write(theirs, numbered(3)...)
 	a.write(ours, numbered(45)...)
 	for name, c := range map[string]struct {
@@ -130,22 +87,22 @@ func TestTheListIsNewestFirstAndCounted(t *testing.T) {
 		"until a time":            {"?to=" + at(3+10), 10, 10, "action10", 3},
 		"a window":                {"?from=" + at(3+10) + "&to=" + at(3+20) + "&limit=4", 10, 4, "action20", 3},
 		"a window of nothing":     {"?from=" + at(1000), 0, 0, "", 1},
-		"a window from back":      {"?from=" + at(20) + "&to=" + at(10), 0, 0, "", 1},
 		"between two millisecond": {"?from=" + strings.Replace(at(3+44), "Z", ".0001Z", 1), 0, 0, "", 1},
 	} {
-		got, trips := a.list(ours, c.query)
+		w := a.get(ours, "/audit-logs"+c.query).AtMost(c.trips)
+		got := apitest.Data[rest.List[audit.Row]](w)
 		first := ""
-		if len(got.Data.Items) > 0 {
-			first = got.Data.Items[0].Action
+		if len(got.Items) > 0 {
+			first = got.Items[0].Action
 		}
-		if got.Data.Total != c.total || len(got.Data.Items) != c.items || first != c.first || trips > c.trips {
-			t.Errorf("%s: %d of %d from %q in %d round trips", name, len(got.Data.Items), got.Data.Total, first, trips)
+		if got.Total != c.total || len(got.Items) != c.items || first != c.first {
+			t.Errorf("%s: %d of %d from %q", name, len(got.Items), got.Total, first)
 		}
 	}
 }
 
 func TestFilters(t *testing.T) {
-	a := newAPI(t)
+	a := newFixture(t)
 	a.write(ours,
 		audit.Row{Actor: "ada@example.com", Action: "createTeam", ResourceType: "teams", Category: audit.Platform},
 		audit.Row{Actor: "bob@example.com", Action: "createTeam", ResourceType: "teams", Category: audit.Platform},
@@ -165,53 +122,43 @@ func TestFilters(t *testing.T) {
 		"?action=createteam":                       "",
 		"?unknown=1":                               "4 3 2 1",
 	} {
-		got, _ := a.list(ours, query)
+		got := apitest.Data[rest.List[audit.Row]](a.get(ours, "/audit-logs"+query))
 		var seqs []string
-		for _, r := range got.Data.Items {
+		for _, r := range got.Items {
 			seqs = append(seqs, strconv.FormatInt(r.Seq, 10))
 		}
-		if strings.Join(seqs, " ") != want || got.Data.Total != len(seqs) {
-			t.Errorf("%s: %s of %d, want %s", query, seqs, got.Data.Total, want)
+		if strings.Join(seqs, " ") != want || got.Total != len(seqs) {
+			t.Errorf("%s: %s of %d, want %s", query, seqs, got.Total, want)
 		}
 	}
 	for _, query := range []string{"?include=everything", "?from=yesterday", "?page=0", "?limit=x", "/verify?cursor=x", "/export?cursor=1.2.3", "/export?format=xml"} {
-		if w, _ := a.get(ours, "/audit-logs"+query); w.Code != http.StatusBadRequest {
-			t.Errorf("%s: %d %s", query, w.Code, w.Body)
+		if w := a.get(ours, "/audit-logs"+query); w.Status != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", query, w.Status, w.Body)
 		}
 	}
 }
 
 func TestOnlyWhoMayReadThemSeesThemAndOnlyTheirOwn(t *testing.T) {
-	a := newAPI(t)
+	a := newFixture(t)
 	a.write(ours, numbered(3)...)
 	for _, path := range []string{"", "/verify", "/export"} {
-		if w, trips := a.get(ours, "/audit-logs"+path, "users:read", "teams:write"); w.Code != http.StatusForbidden || trips != 0 {
-			t.Errorf("%s without the policy: %d", path, w.Code)
+		if w := a.get(ours, "/audit-logs"+path, "users:read", "teams:write"); w.Status != http.StatusForbidden || w.Usage.RoundTrips != 0 {
+			t.Errorf("%s without the policy: %d", path, w.Status)
 		}
-		if w, _ := a.get(theirs, "/audit-logs"+path); w.Code != http.StatusOK || strings.Contains(w.Body.String(), "action1") {
-			t.Errorf("%s of another organization: %d %s", path, w.Code, w.Body)
+		if w := a.get(theirs, "/audit-logs"+path); w.Status != http.StatusOK || strings.Contains(w.Body, "action1") {
+			t.Errorf("%s of another organization: %d %s", path, w.Status, w.Body)
 		}
 	}
-	team := identity.Caller{Org: ours, User: "usr_2", Grants: []grant.Grant{{Policies: []string{"*:*"}, Scope: "team:team_1"}}}
+	team := apitest.Caller(ours, "bob", "*:* team:team_1")
 	for _, path := range []string{"", "/verify", "/export"} {
-		r := httptest.NewRequest(http.MethodGet, "/audit-logs"+path, http.NoBody)
-		w := httptest.NewRecorder()
-		a.h.ServeHTTP(w, r.WithContext(identity.With(r.Context(), team)))
-		if w.Code != http.StatusForbidden {
-			t.Errorf("%s with a grant on a team: %d", path, w.Code)
-		}
+		a.Call(team, "GET /audit-logs"+path).Want(http.StatusForbidden)
 	}
 }
 
 func TestTheChainIsVerified(t *testing.T) {
-	a := newAPI(t)
+	a := newFixture(t)
 	verdict := func() audit.Verdict {
-		w, _ := a.get(ours, "/audit-logs/verify")
-		var out struct{ Data audit.Verdict }
-		if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil || w.Code != http.StatusOK {
-			t.Fatalf("%d %s %v", w.Code, w.Body, err)
-		}
-		return out.Data
+		return apitest.Data[audit.Verdict](a.get(ours, "/audit-logs/verify"))
 	}
 	if v := verdict(); !v.Holds || !v.Complete || v.Rows != 0 {
 		t.Errorf("an empty one: %+v", v)
@@ -220,34 +167,28 @@ func TestTheChainIsVerified(t *testing.T) {
 	if v := verdict(); !v.Holds || !v.Complete || v.Rows != 5 || v.FirstSeq != 1 || v.LastSeq != 5 || len(v.Hash) != 64 {
 		t.Errorf("%+v", v)
 	}
-	ctx := table.WithTenant(t.Context(), ours)
-	all, err := a.p.Table.Query(ctx, table.Query{PK: audit.PlaceOf(ours).PK, Limit: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.p.Table.Write(ctx, table.Update(all.Items[2].Key, []table.Change{table.Set("actor", "eve@example.com")})); err != nil {
-		t.Fatal(err)
-	}
+	all := apitest.Value(a.Table.Query(a.In(ours), table.Query{PK: audit.PlaceOf(ours).PK, Limit: 10}))(a)
+	a.Change(all.Items[2].Key, table.Set("actor", "eve@example.com"))
 	if v := verdict(); v.Holds || v.BrokenAt == nil || v.BrokenAt.Seq != 3 || !strings.Contains(v.BrokenAt.Why, "altered") {
 		t.Errorf("%+v %+v", v, v.BrokenAt)
 	}
-	w, _ := a.get(ours, "/audit-logs/verify?cursor="+audit.Cursor{At: identitytest.Start.Add(3 * time.Minute), Seq: 4, Hash: strings.Repeat("0", 64)}.String())
-	if !strings.Contains(w.Body.String(), `"seq":5`) || !strings.Contains(w.Body.String(), `"holds":false`) {
+	w := a.get(ours, "/audit-logs/verify?cursor="+audit.Cursor{At: apitest.Start.Add(3 * time.Minute), Seq: 4, Hash: strings.Repeat("0", 64)}.String())
+	if !strings.Contains(w.Body, `"seq":5`) || !strings.Contains(w.Body, `"holds":false`) {
 		t.Errorf("behind a hash that no row has: %s", w.Body)
 	}
 }
 
 // follow asks for the whole export, however many answers it takes.
-func (a *api) follow(target string) []string {
-	a.t.Helper()
+func (a *fixture) follow(target string) []string {
+	a.Helper()
 	var parts []string
 	for target != "" {
-		w, _ := a.get(ours, target)
-		if w.Code != http.StatusOK || w.Body.Len() > 5<<20 {
-			a.t.Fatalf("%s: %d, %d bytes", target, w.Code, w.Body.Len())
+		w := a.get(ours, target)
+		if w.Status != http.StatusOK || len(w.Body) > 5<<20 {
+			a.Fatalf("%s: %d, %d bytes", target, w.Status, len(w.Body))
 		}
-		parts = append(parts, w.Body.String())
-		link := w.Header().Get("Link")
+		parts = append(parts, w.Body)
+		link := w.Header.Get("Link")
 		target = strings.TrimSuffix(strings.TrimPrefix(link, "<"), `>; rel="next"`)
 	}
 	return parts
@@ -258,10 +199,7 @@ func proved(t *testing.T, parts []string) audit.Walk {
 	t.Helper()
 	var w audit.Walk
 	for _, part := range parts {
-		r, err := audit.NewReader(strings.NewReader(part))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := apitest.Value(audit.NewReader(strings.NewReader(part)))(t)
 		for row, err := r.Next(); row != nil; row, err = r.Next() {
 			if b := w.Step(row); b != nil || err != nil {
 				t.Fatalf("line %d: %+v %v", r.Line(), b, err)
@@ -272,7 +210,7 @@ func proved(t *testing.T, parts []string) audit.Walk {
 }
 
 func TestAnExportIsProvedByItself(t *testing.T) {
-	a := newAPI(t)
+	a := newFixture(t)
 	rows := numbered(30)
 	rows[3].Target = "=HYPERLINK(1)"
 	rows[4].Target = "'quoted"
@@ -287,8 +225,8 @@ func TestAnExportIsProvedByItself(t *testing.T) {
 			t.Errorf("%s: %+v", query, w)
 		}
 	}
-	got, _ := a.get(ours, "/audit-logs/export?format=csv")
-	sheet, err := csv.NewReader(got.Body).ReadAll()
+	got := a.get(ours, "/audit-logs/export?format=csv")
+	sheet, err := csv.NewReader(strings.NewReader(got.Body)).ReadAll()
 	if err != nil || len(sheet) != 31 {
 		t.Fatal(len(sheet), err)
 	}
@@ -302,15 +240,15 @@ func TestAnExportIsProvedByItself(t *testing.T) {
 }
 
 func TestAnExportTellsWhatItIs(t *testing.T) {
-	a := newAPI(t)
+	a := newFixture(t)
 	a.write(ours, numbered(1)...)
 	for _, c := range []struct{ format, accept, kind string }{
-		{"", "", ndjsonType},
-		{"", "*/*", ndjsonType},
-		{"", "text/csv", csvType},
-		{"", "text/csv; q=0.9", csvType},
-		{"ndjson", "text/csv", ndjsonType},
-		{"csv", "application/x-ndjson", csvType},
+		{"", "", rest.NDJSONType},
+		{"", "*/*", rest.NDJSONType},
+		{"", "text/csv", rest.CSVType},
+		{"", "text/csv; q=0.9", rest.CSVType},
+		{"ndjson", "text/csv", rest.NDJSONType},
+		{"csv", "application/x-ndjson", rest.CSVType},
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/audit-logs/export?"+url.Values{"format": {c.format}}.Encode(), http.NoBody)
 		if c.format == "" {
@@ -319,28 +257,26 @@ func TestAnExportTellsWhatItIs(t *testing.T) {
 		if c.accept != "" {
 			r.Header.Set("Accept", c.accept)
 		}
-		w := httptest.NewRecorder()
-		owner := identity.Caller{Org: ours, User: "usr_1", Grants: []grant.Grant{{Policies: []string{policy}, Scope: grant.OrgScope}}}
-		a.h.ServeHTTP(w, r.WithContext(identity.With(context.Background(), owner)))
-		if got := w.Header().Get("Content-Type"); got != c.kind || !strings.HasPrefix(w.Header().Get("Content-Disposition"), "attachment") {
-			t.Errorf("%+v: %q, %q", c, got, w.Header().Get("Content-Disposition"))
+		w := a.Serve(apitest.Caller(ours, "ada", policy), r)
+		if got := w.Header.Get("Content-Type"); got != c.kind || !strings.HasPrefix(w.Header.Get("Content-Disposition"), "attachment") {
+			t.Errorf("%+v: %q, %q", c, got, w.Header.Get("Content-Disposition"))
 		}
 	}
 }
 
 func TestALongExportGoesOnWhereItStopped(t *testing.T) {
-	a := newAPI(t)
+	a := newFixture(t)
 	a.write(ours, numbered(60)...)
 	for name, c := range map[string]struct {
-		most  bounds
+		most  rest.Bounds
 		parts int
 	}{
-		"by rows":                 {bounds{20, exportBytes}, 3},
-		"by rows, the last alone": {bounds{58, exportBytes}, 2},
-		"all that there is":       {bounds{59, exportBytes}, 1},
-		"by bytes":                {bounds{exportRows, 9_000}, 0},
+		"by rows":                 {rest.Bounds{Rows: 20}, 3},
+		"by rows, the last alone": {rest.Bounds{Rows: 58}, 2},
+		"all that there is":       {rest.Bounds{Rows: 59}, 1},
+		"by bytes":                {rest.Bounds{Bytes: 12_000}, 0},
 	} {
-		a.h, _ = rest.Mount(a.p, operations(&service{a.p, c.most}))
+		a.Mount(func(p *platform.Platform) *rest.Group { return operations(&service{p, c.most}) })
 		for _, format := range []string{"ndjson", "csv"} {
 			parts := a.follow("/audit-logs/export?format=" + format + "&to=" + at(59))
 			w := proved(t, parts)
@@ -355,7 +291,7 @@ func TestALongExportGoesOnWhereItStopped(t *testing.T) {
 func TestAnExportFitsIntoTheAnswerOfALambda(t *testing.T) {
 	race.SkipSequential(t)
 	const most = 6 << 20
-	a := newAPI(t)
+	a := newFixture(t)
 	quotes := strings.Repeat(`"`, 450)
 	row := numbered(1)[0]
 	row.Changes = audit.Changes{Before: []string{quotes, quotes, quotes, quotes, quotes, quotes}, After: []string{quotes, quotes, quotes, quotes, quotes, quotes}}
@@ -369,10 +305,8 @@ func TestAnExportFitsIntoTheAnswerOfALambda(t *testing.T) {
 		ev.HTTPMethod, ev.Path = http.MethodGet, "/audit-logs/export"
 		ev.QueryStringParameters = map[string]string{"format": format}
 		ev.MultiValueQueryStringParameters = map[string][]string{"format": {format}}
-		ev.RequestContext.Authorizer = identity.Encode(identity.Caller{
-			Org: ours, User: "usr_1", Grants: []grant.Grant{{Policies: []string{policy}, Scope: grant.OrgScope}},
-		})
-		out, err := rest.Adapt(a.h)(t.Context(), ev)
+		ev.RequestContext.Authorizer = identity.Encode(apitest.Caller(ours, "ada", policy))
+		out, err := rest.Adapt(a.Handler)(t.Context(), ev)
 		if err != nil || out.StatusCode != http.StatusOK || len(out.MultiValueHeaders["Link"]) != 1 {
 			t.Fatalf("%s: %d %v %v", format, out.StatusCode, out.MultiValueHeaders, err)
 		}

@@ -3,9 +3,7 @@ package auditlogs
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
@@ -14,45 +12,35 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Window is the query that bounds rows by time. It is exported so that the framework looks into it where it is embedded.
-type Window struct {
-	From time.Time `query:"from" doc:"At or after, RFC 3339"`
-	To   time.Time `query:"to" doc:"Before, RFC 3339"`
-}
-
-func (w *Window) open() bool { return w.From.IsZero() && w.To.IsZero() }
-
-// query selects the rows of an organization within the window, oldest first.
-func (w *Window) query(org string) table.Query {
+// within selects the rows of an organization within the window, oldest first.
+func within(org string, w rest.Window) table.Query {
 	q := table.Query{PK: audit.PlaceOf(org).PK}
-	q.From, q.To = audit.Window(w.From, w.To)
+	q.From, q.To = audit.Window(w.From.Time, w.To.Time)
 	return q
 }
 
 type listInput struct {
 	rest.Page
-	Window
-	Action       string   `query:"action" maxLength:"128" doc:"Only this operationId"`
+	rest.Window
+	Action       []string `query:"action" maxItems:"50" doc:"Only these operationIds"`
 	Email        string   `query:"email" maxLength:"320" doc:"Only what this person did"`
-	ResourceType string   `query:"resource_type" maxLength:"128" doc:"Only what is about this kind of thing"`
-	Include      []string `query:"include" enum:"platform,scheduling,cost,provisioning,deployments" maxItems:"5" doc:"Only these categories, behind commas; all when left out"`
+	ResourceType []string `query:"resource_type" maxItems:"50" doc:"Only what is about these kinds of things"`
+	Include      []string `query:"include" enum:"platform,scheduling,cost,provisioning,deployments" maxItems:"5" doc:"Only these categories; all when left out"`
 }
 
 // filtered tells whether rows have to be looked at.
 func (in *listInput) filtered() bool {
-	return in.Action != "" || in.Email != "" || in.ResourceType != "" || len(in.Include) > 0
+	return len(in.Action) > 0 || in.Email != "" || len(in.ResourceType) > 0 || len(in.Include) > 0
 }
 
 func (in *listInput) meets(r audit.Row) bool {
-	return (in.Action == "" || in.Action == r.Action) &&
-		(in.Email == "" || strings.EqualFold(in.Email, r.Actor)) &&
-		(in.ResourceType == "" || in.ResourceType == r.ResourceType) &&
-		(len(in.Include) == 0 || slices.Contains(in.Include, string(r.Category)))
+	return rest.Among(in.Action, r.Action) && rest.Among(in.ResourceType, r.ResourceType) &&
+		rest.Among(in.Include, string(r.Category)) && (in.Email == "" || strings.EqualFold(in.Email, r.Actor))
 }
 
 func (s *service) list(ctx context.Context, in *listInput) (rest.List[audit.Row], error) {
 	org := identity.From(ctx).Org
-	q := in.query(org)
+	q := within(org, in.Window)
 	q.Reverse = true
 	r := rest.Reading[audit.Row]{Store: s.p.Table, Page: in.Page}
 	if in.filtered() {
@@ -74,15 +62,15 @@ func shown(l rest.List[audit.Row], err error) (rest.List[audit.Row], error) {
 }
 
 // total is how many rows there are in the window. They are numbered without gaps, so the first and the last tell.
-func (s *service) total(ctx context.Context, org string, w Window) (int, error) {
-	if w.open() {
+func (s *service) total(ctx context.Context, org string, w rest.Window) (int, error) {
+	if w.Open() {
 		h, err := table.Read[audit.Head](ctx, s.p.Table, audit.PlaceOf(org).Head)
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return 0, fmt.Errorf("read end of the audit log of %s: %w", org, err)
 		}
 		return int(h.Seq), nil
 	}
-	q := w.query(org)
+	q := within(org, w)
 	first, err := s.seq(ctx, q)
 	if err != nil || first == 0 {
 		return 0, err

@@ -16,7 +16,7 @@ const (
 
 // Operations are the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
-	return operations(&service{p, bounds{exportRows, exportBytes}})
+	return operations(&service{p: p})
 }
 
 func operations(s *service) *rest.Group {
@@ -37,17 +37,16 @@ func operations(s *service) *rest.Group {
 	}, s.verify)
 	rest.Handle(g, rest.Op{
 		ID: "exportAuditLogs", Method: http.MethodGet, Path: rows + "/export", Policy: policy, Statuses: invalid,
-		Produces: ndjsonType + ", " + csvType, Summary: "Export the audit log",
-		Description: "The rows from a time until another, oldest first and without gaps, as NDJSON or CSV (by format, or by Accept). " +
-			"Where there is more than fits into one answer, a Link header with rel=\"next\" leads on. `lamplighter audit verify` " +
-			"proves the files, in their order, without asking anybody; of old rows of sign-ins the other organizations of the user are " +
-			"[withheld], so that the files prove the place of such a row and GET /audit-logs/verify its content. CSV cells that a spreadsheet would take for a formula, and " +
-			"those that begin with an apostrophe, begin with one more apostrophe.",
+		Produces: rest.NDJSONType + ", " + rest.CSVType, Summary: "Export the audit log",
+		Description: "The rows from a time until another, oldest first and without gaps, as NDJSON (default) or CSV. " +
+			"`lamplighter audit verify` proves the files, in their order, without asking anybody; " +
+			"of old rows of sign-ins the other organizations of the user are [withheld], so that the files prove the place of such a row " +
+			"and GET /audit-logs/verify its content.",
 	}, s.export)
 	return g
 }
 
 type service struct {
 	p    *platform.Platform
-	most bounds // of one answer of an export
+	most rest.Bounds // of one answer of an export
 }

@@ -1,39 +1,35 @@
 package auth
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // from makes a request that comes from an address.
-func (h *house) from(ip, method, path string, body map[string]any) (int, string) {
-	h.t.Helper()
-	b, err := json.Marshal(body)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	r := httptest.NewRequest(method, path, bytes.NewReader(b))
+func (h *fixture) from(ip, method, path string, body map[string]any) (int, string) {
+	h.Helper()
+	r := httptest.NewRequest(method, path, strings.NewReader(apitest.JSON(body)))
 	r.Header.Set("Content-Type", "application/json")
 	r.RemoteAddr = ip
-	w := httptest.NewRecorder()
-	h.door.ServeHTTP(w, r)
-	return w.Code, w.Body.String()
+	a := h.Serve(identity.Caller{}, r)
+	return a.Status, a.Body
 }
 
-func (h *house) logInFrom(ip, email, password string) int {
-	h.t.Helper()
+func (h *fixture) logInFrom(ip, email, password string) int {
+	h.Helper()
 	status, _ := h.from(ip, "POST", "/auth/login", map[string]any{"email": email, "password": password})
 	return status
 }
@@ -46,33 +42,33 @@ const (
 
 // check 16.
 func TestFloodsOfCodes(t *testing.T) {
-	flood := func(h *house, n int, email func(i int) string, from func(i int) string) (mails int, answers []string) {
-		before := len(h.mails())
+	flood := func(h *fixture, n int, email func(i int) string, from func(i int) string) (mails int, answers []string) {
+		before := len(h.Mails())
 		for i := range n {
 			status, body := h.from(from(i), "POST", "/auth/password/forget", map[string]any{"email": email(i)})
 			answers = append(answers, fmt.Sprint(status, body))
 		}
-		return len(h.mails()) - before, answers
+		return len(h.Mails()) - before, answers
 	}
 	to := func(email string) func(int) string { return func(int) string { return email } }
 	t.Run("one code a minute is mailed to an address, wherever they are asked from", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
 		n, answers := flood(h, 8, to(ada), func(i int) string { return fmt.Sprint("192.0.2.", i) })
 		if n != 1 || len(slices.Compact(answers)) != 1 || answers[0][:3] != "200" {
 			t.Errorf("%d mails, answers %q", n, answers)
 		}
-		h.clock.Advance(time.Minute)
+		h.Clock.Advance(time.Minute)
 		if n, _ = flood(h, 8, to(ada), to(cafe)); n != 1 {
 			t.Errorf("%d mails a minute later", n)
 		}
 	})
 	t.Run("five codes an hour", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
 		mails, last := 0, ""
 		for range 8 {
-			h.clock.Advance(time.Minute)
+			h.Clock.Advance(time.Minute)
 			n, answers := flood(h, 1, to(ada), to(home))
 			if mails += n; last != "" && answers[0] != last {
 				t.Errorf("answers differ: %q, %q", last, answers[0])
@@ -83,13 +79,13 @@ func TestFloodsOfCodes(t *testing.T) {
 			t.Errorf("%d mails", mails)
 		}
 		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.ResetPassword), "purpose": passwordReset})
-		h.clock.Advance(time.Hour)
+		h.Clock.Advance(time.Hour)
 		if n, _ := flood(h, 1, to(ada), to(home)); n != 1 {
 			t.Errorf("%d mails an hour later", n)
 		}
 	})
 	t.Run("twenty an hour from one place, for known and unknown addresses alike", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
 		unknown := func(i int) string { return fmt.Sprintf("nobody%d@example.com", i) }
 		if n, _ := flood(h, 20, unknown, to(home)); n != 0 {
@@ -104,20 +100,20 @@ func TestFloodsOfCodes(t *testing.T) {
 		}
 	})
 	t.Run("of many at once one is mailed", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
-		before := len(h.mails())
+		before := len(h.Mails())
 		together(20, func(i int) {
 			h.from(fmt.Sprint("192.0.2.", i), "POST", "/auth/password/forget", map[string]any{"email": ada})
 		})
-		if n := len(h.mails()) - before; n != 1 {
+		if n := len(h.Mails()) - before; n != 1 {
 			t.Errorf("%d mails", n)
 		}
 	})
 }
 
 func TestTooManyFailedLogIns(t *testing.T) {
-	fail := func(t *testing.T, h *house, n int, ip func(i int) string, email func(i int) string) {
+	fail := func(t *testing.T, h *fixture, n int, ip func(i int) string, email func(i int) string) {
 		t.Helper()
 		for i := range n {
 			if status := h.logInFrom(ip(i), email(i), wrong); status != 401 {
@@ -127,7 +123,7 @@ func TestTooManyFailedLogIns(t *testing.T) {
 	}
 	same := func(s string) func(int) string { return func(int) string { return s } }
 	t.Run("of one address at one place stop even the right password, before it is looked at", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
 		fail(t, h, 10, same(home), same(ada))
 		status, body := h.from(home, "POST", "/auth/login", map[string]any{"email": ada, "password": password})
@@ -137,13 +133,13 @@ func TestTooManyFailedLogIns(t *testing.T) {
 		if status := h.logInFrom(cafe, ada, password); status != 200 {
 			t.Errorf("from elsewhere: %d", status)
 		}
-		h.clock.Advance(15 * time.Minute)
+		h.Clock.Advance(15 * time.Minute)
 		if status := h.logInFrom(home, ada, password); status != 200 {
 			t.Errorf("a quarter of an hour later: %d", status)
 		}
 	})
 	t.Run("look the same whether or not there is an account", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
 		var answers [2][]string
 		for who, email := range []string{ada, "nobody@example.com"} {
@@ -157,7 +153,7 @@ func TestTooManyFailedLogIns(t *testing.T) {
 		}
 	})
 	t.Run("of many addresses at one place stop that place", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
 		fail(t, h, 100, same(home), func(i int) string { return fmt.Sprintf("nobody%d@example.com", i) })
 		if status := h.logInFrom(home, ada, password); status != 403 {
@@ -168,19 +164,19 @@ func TestTooManyFailedLogIns(t *testing.T) {
 		}
 	})
 	t.Run("of one address at many places stop that address", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
 		fail(t, h, 50, func(i int) string { return fmt.Sprintf("192.0.2.%d", i) }, same(ada))
 		if status := h.logInFrom(cafe, ada, password); status != 403 {
 			t.Errorf("the next: %d", status)
 		}
-		h.clock.Advance(time.Hour)
+		h.Clock.Advance(time.Hour)
 		if status := h.logInFrom(cafe, ada, password); status != 200 {
 			t.Errorf("an hour later: %d", status)
 		}
 	})
 	t.Run("at one place leave an address tries from elsewhere", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
 		for range 200 {
 			h.logInFrom(home, ada, wrong)
@@ -190,7 +186,7 @@ func TestTooManyFailedLogIns(t *testing.T) {
 		}
 	})
 	t.Run("of one network of IPv6 are of one place", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
 		fail(t, h, 10, func(i int) string { return fmt.Sprintf("[2001:db8:0:1::%x]:40%d", i+1, i) }, same(ada))
 		if status := h.logInFrom("[2001:db8:0:1:ffff::1]:80", ada, password); status != 403 {
@@ -201,7 +197,7 @@ func TestTooManyFailedLogIns(t *testing.T) {
 		}
 	})
 	t.Run("are not those that succeed, and success forgives none", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
 		for range 30 {
 			if status := h.logInFrom(home, ada, password); status != 200 {
@@ -218,7 +214,7 @@ func TestTooManyFailedLogIns(t *testing.T) {
 		}
 	})
 	t.Run("at once get no more tries than one after the other", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
 		var tried atomic.Int64
 		together(30, func(int) {
@@ -234,7 +230,7 @@ func TestTooManyFailedLogIns(t *testing.T) {
 
 // The password is not hashed when there are no tries left: that is what costs.
 func TestNothingIsHashedForWhoIsTurnedAway(t *testing.T) {
-	h := newHouse(t).quickly()
+	h := newFixture(t).quickly()
 	h.register()
 	s := h.s
 	in := &logInInput{}
@@ -253,7 +249,7 @@ func TestNothingIsHashedForWhoIsTurnedAway(t *testing.T) {
 }
 
 func TestTwentySignUpsAnHourFromOnePlace(t *testing.T) {
-	h := newHouse(t).quickly()
+	h := newFixture(t).quickly()
 	signUp := func(ip string, i int) int {
 		status, _ := h.from(ip, "POST", "/auth/signup", map[string]any{"email": fmt.Sprintf("new%d@example.com", i), "password": password})
 		return status
@@ -266,7 +262,7 @@ func TestTwentySignUpsAnHourFromOnePlace(t *testing.T) {
 	if got := []int{signUp(home, 20), signUp(cafe, 20)}; !slices.Equal(got, []int{403, 200}) {
 		t.Errorf("the next from there and from elsewhere: %d", got)
 	}
-	h.clock.Advance(time.Hour)
+	h.Clock.Advance(time.Hour)
 	if status := signUp(home, 21); status != 200 {
 		t.Errorf("an hour later: %d", status)
 	}
@@ -283,7 +279,7 @@ func TestTriesOfCodesAndRefreshTokensFromOnePlaceEnd(t *testing.T) {
 		"tokens":  {refreshes.Max, "POST", "/auth/refresh", map[string]any{"refreshToken": "lampr_made_up"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t).quickly()
+			h := newFixture(t).quickly()
 			for range c.n {
 				if status, body := h.from(home, c.method, c.path, c.body); status != 401 {
 					t.Fatal(status, body)
@@ -300,9 +296,9 @@ func TestTriesOfCodesAndRefreshTokensFromOnePlaceEnd(t *testing.T) {
 
 // A counter that is down must not keep everybody out.
 func TestLogInsGoOnWhileTheCountersAreDown(t *testing.T) {
-	h := newHouse(t).quickly()
+	h := newFixture(t).quickly()
 	h.register()
-	h.p.Table = table.Faulty(h.p.Table, h.clock, table.Injection{Harm: table.FailBefore, PK: "LIMIT#"})
+	h.Table = table.Faulty(h.Table, h.Clock, table.Injection{Harm: table.FailBefore, PK: "LIMIT#"})
 	if status := h.logInFrom(home, ada, password); status != http.StatusOK {
 		t.Errorf("right password: %d", status)
 	}

@@ -10,28 +10,23 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // rows are what is on record at places, as action, status and actor.
-func (h *house) rows(places ...audit.Place) []string {
-	h.t.Helper()
+func (h *fixture) rows(places ...audit.Place) []string {
+	h.Helper()
 	var out []string
 	for _, at := range places {
-		page, err := h.p.Table.Query(table.Within(context.Background(), at.PK), table.Query{PK: at.PK, Limit: 1000})
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		page := apitest.Value(h.Table.Query(table.Within(context.Background(), at.PK), table.Query{PK: at.PK, Limit: 1000}))(h)
 		for _, it := range page.Items {
-			row, err := table.Decode[audit.Row](it)
-			if err != nil {
-				h.t.Fatal(err)
-			}
+			row := apitest.Value(table.Decode[audit.Row](it))(h)
 			if row.Action == "" {
 				continue // where the chain ends
 			}
 			for _, secret := range []string{password, wrong, "lampr_", "eyJ"} {
 				if strings.Contains(string(it.Data), secret) {
-					h.t.Errorf("%q is on record: %s", secret, it.Data)
+					h.Errorf("%q is on record: %s", secret, it.Data)
 				}
 			}
 			out = append(out, row.Action+" "+string('0'+rune(row.Status/100))+" "+row.Actor)
@@ -43,18 +38,15 @@ func (h *house) rows(places ...audit.Place) []string {
 // What people do at the door is on record in the organization that they enter, and what leads nowhere in the installation's.
 func TestLogInsAreOnRecord(t *testing.T) {
 	const org = "org_01k8z3v5y0e6m9x2q4t7r1c8bd"
-	in := newInn(t)
-	u, err := Provision(t.Context(), in.p, "alice@example.com", password, "Alice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := newProviderFixture(t)
+	u := apitest.Value(Provision(t.Context(), in.Platform, "alice@example.com", password, "Alice"))(in)
 	in.belongTo(u.ID, org, "Engines")
 	in.google.Edit(func(c map[string]any) { c["hd"] = "example.com" })
 	by := map[string]any{"email": u.Email, "password": password}
 
 	first := in.want(200, "POST", "/auth/login", by)
 	in.refresh(200, first)
-	in.clock.Advance(time.Minute)
+	in.Clock.Advance(time.Minute)
 	in.refresh(401, first) // used twice: the organization should hear of it
 	in.signIn("google")
 	in.want(200, "POST", "/auth/login", map[string]any{"provider": "google", "token": in.google.Sign(t, in.google.Claims("alice"))})
@@ -82,21 +74,16 @@ func TestLogInsAreOnRecord(t *testing.T) {
 // An organization that was erased is not written to any more, or what is written would stay for ever: nobody erases it again.
 func TestASessionThatOutlivesItsOrganizationLeavesNothingInIt(t *testing.T) {
 	const org = "org_01k8z3v5y0e6m9x2q4t7r1c8bd"
-	h := newHouse(t)
-	u, err := Provision(t.Context(), h.p, "alice@example.com", password, "Alice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := newFixture(t)
+	u, err := Provision(t.Context(), h.Platform, "alice@example.com", password, "Alice")
+	h.Must(err)
 	h.belongTo(u.ID, org, "Engines")
 	first := h.want(200, "POST", "/auth/login", map[string]any{"email": u.Email, "password": password})
 	before := h.rows(audit.PlaceOf(org))
-	_, err = h.p.Table.Write(table.Within(t.Context(), identity.UserPrefix), table.Delete(identity.MembershipKey(u.ID, org)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.clock.Advance(time.Hour)
+	h.Write(table.Delete(identity.MembershipKey(u.ID, org)))
+	h.Clock.Advance(time.Hour)
 	h.refresh(200, first)
-	h.clock.Advance(time.Minute)
+	h.Clock.Advance(time.Minute)
 	h.refresh(401, first)
 	if after := h.rows(audit.PlaceOf(org)); !slices.Equal(before, after) {
 		t.Errorf("the record of an organization that is no more: %q", after[len(before):])

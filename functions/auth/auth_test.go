@@ -5,20 +5,17 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"testing"
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 const (
@@ -26,25 +23,26 @@ const (
 	password = "nine tall lanterns"
 )
 
-// house is the group behind a door, with the mails that it queued.
-type house struct {
-	t     testing.TB
-	p     *platform.Platform
-	clock *clock.Manual
-	s     *service
-	door  http.Handler
+// fixture is the group and the service behind it.
+type fixture struct {
+	*apitest.Fixture
+	s *service
 }
 
-func newHouse(t *testing.T) *house {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	p, c := identitytest.New(t)
-	h := &house{t: t, p: p, clock: c, s: newService(p)}
-	h.door, _ = rest.Mount(p, operations(h.s))
-	return h
+	return mount(apitest.New(t))
+}
+
+// mount puts the group in front of f's platform.
+func mount(f *apitest.Fixture) *fixture {
+	s := newService(f.Platform)
+	f.Mount(func(*platform.Platform) *rest.Group { return operations(s) })
+	return &fixture{f, s}
 }
 
 // quickly replaces the costly hash of passwords, where a test is about how often, not about how.
-func (h *house) quickly() *house {
+func (h *fixture) quickly() *fixture {
 	h.s.passwords.idKey = func(password, salt []byte, _, _ uint32, _ uint8, _ uint32) []byte {
 		sum := sha256.Sum256(append(slices.Clone(salt), password...))
 		return sum[:]
@@ -53,115 +51,68 @@ func (h *house) quickly() *house {
 }
 
 // call makes a request; body is a struct, a map, or nil for none.
-func (h *house) call(method, path string, body any) (int, []byte, http.Header) {
+func (h *fixture) call(method, path string, body any) (int, []byte, http.Header) {
 	return h.callAs(identity.Caller{}, method, path, body)
 }
 
-func (h *house) callAs(c identity.Caller, method, path string, body any) (int, []byte, http.Header) {
-	h.t.Helper()
-	var r io.Reader
-	if body != nil {
-		b, err := json.Marshal(body)
-		if err != nil {
-			h.t.Fatal(err)
-		}
-		r = bytes.NewReader(b)
-	}
-	req := httptest.NewRequest(method, path, r)
-	req.Header.Set("Content-Type", "application/json")
-	w := httptest.NewRecorder()
-	h.door.ServeHTTP(w, req.WithContext(identity.With(req.Context(), c)))
-	return w.Code, w.Body.Bytes(), w.Header()
+func (h *fixture) callAs(c identity.Caller, method, path string, body any) (int, []byte, http.Header) {
+	h.Helper()
+	a := h.Call(c, method+" "+path, body)
+	return a.Status, []byte(a.Body), a.Header
 }
 
-// want makes a request that must have the status, and reads what is in data.
-func (h *house) want(status int, method, path string, body map[string]any) map[string]any {
-	h.t.Helper()
-	got, b, _ := h.call(method, path, body)
-	if got != status {
-		h.t.Fatalf("%s %s: status %d, want %d: %s", method, path, got, status, b)
+// want makes a request that must have the status, and reads what is in data, or the message of the error.
+func (h *fixture) want(status int, method, path string, body map[string]any) map[string]any {
+	h.Helper()
+	a := h.Call(identity.Caller{}, method+" "+path, body)
+	if status == http.StatusOK {
+		return apitest.Data[map[string]any](a)
 	}
-	var out struct {
-		Data  map[string]any `json:"data"`
-		Error struct {
-			Message string `json:"message"`
-		} `json:"error"`
+	var out struct{ Error map[string]any }
+	if err := json.Unmarshal([]byte(a.Body), &out); err != nil || a.Status != status {
+		h.Fatalf("%s %s: status %d, want %d: %s", method, path, a.Status, status, a.Body)
 	}
-	if err := json.Unmarshal(b, &out); err != nil {
-		h.t.Fatalf("%s %s: %v in %s", method, path, err, b)
-	}
-	if status != http.StatusOK {
-		return map[string]any{"message": out.Error.Message}
-	}
-	return out.Data
-}
-
-// mails are all that were queued, the oldest first.
-func (h *house) mails() []mail.Mail {
-	h.t.Helper()
-	ctx := table.Within(context.Background(), table.OutboxSuffix)
-	feed, err := h.p.Table.Feed(ctx, "", 1000)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	var out []mail.Mail
-	for _, it := range feed.Items {
-		m, _, err := mail.Take(ctx, h.p.Sealer, it)
-		if err != nil {
-			h.t.Fatal(err)
-		}
-		if m.Template != mail.Nothing {
-			out = append(out, m)
-		}
-	}
-	return out
+	return map[string]any{"message": out.Error["message"]}
 }
 
 // lastMail is the newest, which must be of the template.
-func (h *house) lastMail(want mail.Template) mail.Mail {
-	h.t.Helper()
-	all := h.mails()
+func (h *fixture) lastMail(want mail.Template) mail.Mail {
+	h.Helper()
+	all := h.Mails()
 	if len(all) == 0 || all[len(all)-1].Template != want {
-		h.t.Fatalf("newest of %d mails: want %s: %+v", len(all), want, all)
+		h.Fatalf("newest of %d mails: want %s: %+v", len(all), want, all)
 	}
 	return all[len(all)-1]
 }
 
-func (h *house) code(t mail.Template) string { return h.lastMail(t).Data["code"] }
+func (h *fixture) code(t mail.Template) string { return h.lastMail(t).Data["code"] }
 
 // register signs ada up and verifies the address.
-func (h *house) register() {
-	h.t.Helper()
+func (h *fixture) register() {
+	h.Helper()
 	h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": password, "name": "Ada"})
 	h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
 }
 
-func (h *house) logIn() map[string]any {
-	h.t.Helper()
+func (h *fixture) logIn() map[string]any {
+	h.Helper()
 	return h.want(200, "POST", "/auth/login", map[string]any{"email": ada, "password": password})
 }
 
-func (h *house) session(tokens map[string]any) identity.Session {
-	h.t.Helper()
+func (h *fixture) session(tokens map[string]any) identity.Session {
+	h.Helper()
 	ctx := table.Within(context.Background(), identity.SessionPrefix)
-	claims, err := h.p.Tokens.Verify(ctx, tokens["accessToken"].(string))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	s, err := table.Read[identity.Session](ctx, h.p.Table, identity.SessionKey(claims.Session))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return s
+	claims := apitest.Value(h.Tokens.Verify(ctx, tokens["accessToken"].(string)))(h)
+	return apitest.Read[identity.Session](h.Fixture, identity.SessionKey(claims.Session))
 }
 
-func (h *house) caller(tokens map[string]any) identity.Caller {
+func (h *fixture) caller(tokens map[string]any) identity.Caller {
 	s := h.session(tokens)
 	return identity.Caller{User: s.User, Org: s.Org, Email: ada, Session: s.ID, Method: identity.MethodToken}
 }
 
 func TestFromSignUpToLogOut(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	got := h.want(200, "POST", "/auth/signup", map[string]any{"email": " Ada@Example.COM ", "password": password, "name": " Ada "})
 	user := got["user"].(map[string]any)
 	if user["email"] != ada || user["name"] != "Ada" || user["emailVerified"] != false {
@@ -181,7 +132,7 @@ func TestFromSignUpToLogOut(t *testing.T) {
 	if tenants, ok := in["tenants"].([]any); !ok || len(tenants) != 0 {
 		t.Errorf("tenants of a new user: %v, want []", in["tenants"])
 	}
-	h.clock.Advance(time.Minute)
+	h.Clock.Advance(time.Minute)
 	next := h.want(200, "POST", "/auth/refresh", map[string]any{"refreshToken": in["refreshToken"]})
 	status, b, _ := h.callAs(h.caller(next), "POST", "/auth/logout", nil)
 	if status != 200 {
@@ -194,7 +145,7 @@ func TestFromSignUpToLogOut(t *testing.T) {
 }
 
 func TestLogOutEndsTheSessionOfTheRefreshTokenToo(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.register()
 	first, second := h.logIn(), h.logIn()
 	status, b, _ := h.callAs(h.caller(first), "POST", "/auth/logout", map[string]any{"refreshToken": second["refreshToken"]})
@@ -215,7 +166,7 @@ func TestLogOutEndsTheSessionOfTheRefreshTokenToo(t *testing.T) {
 }
 
 func TestLogInSaysNothingAboutAccounts(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.register()
 	unknown := h.want(401, "POST", "/auth/login", map[string]any{"email": "eve@example.com", "password": password})
 	wrong := h.want(401, "POST", "/auth/login", map[string]any{"email": ada, "password": password + "x"})
@@ -232,7 +183,7 @@ func TestLogInSaysNothingAboutAccounts(t *testing.T) {
 }
 
 func TestPasswordIsKnownInEverySpellingOfUnicode(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	composed, decomposed := "Gr\u00fc\u00dfe aus K\u00f6ln 1900", "Gru\u0308\u00dfe aus Ko\u0308ln 1900"
 	h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": composed})
 	h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
@@ -241,7 +192,7 @@ func TestPasswordIsKnownInEverySpellingOfUnicode(t *testing.T) {
 
 // check 19: refused, and before anything is hashed.
 func TestUnacceptablePasswords(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.s.passwords.idKey = func([]byte, []byte, uint32, uint32, uint8, uint32) []byte {
 		t.Error("it was hashed")
 		return nil
@@ -264,19 +215,16 @@ func TestUnacceptablePasswords(t *testing.T) {
 			}
 		})
 	}
-	if n := len(h.mails()); n != 0 {
+	if n := len(h.Mails()); n != 0 {
 		t.Errorf("%d mails", n)
 	}
 }
 
 func TestProvisionIsSafeToRepeat(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := context.Background()
-	first, err := Provision(ctx, h.p, ada, password, "Ada")
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := Provision(ctx, h.p, ada, "another fine password", "Eve")
+	first := apitest.Value(Provision(ctx, h.Platform, ada, password, "Ada"))(h)
+	again, err := Provision(ctx, h.Platform, ada, "another fine password", "Eve")
 	if err != nil || again.ID != first.ID || again.Name != "Ada" {
 		t.Fatalf("again: %+v, %v", again, err)
 	}

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // together runs f n times at once.
@@ -27,9 +27,9 @@ func together(n int, f func(i int)) {
 }
 
 // forgotten asks for a code that resets the password, a minute after the last one.
-func (h *house) forgotten() string {
-	h.t.Helper()
-	h.clock.Advance(codesAtOnce.Per)
+func (h *fixture) forgotten() string {
+	h.Helper()
+	h.Clock.Advance(codesAtOnce.Per)
 	h.want(200, "POST", "/auth/password/forget", map[string]any{"email": ada})
 	return h.code(mail.ResetPassword)
 }
@@ -43,7 +43,7 @@ func other(code string, i int) string {
 
 // check 15.
 func TestFiftyWrongGuessesAtOnceHitNothingAndKillTheCode(t *testing.T) {
-	h := newHouse(t).quickly()
+	h := newFixture(t).quickly()
 	h.register()
 	code := h.forgotten()
 	s := h.s
@@ -61,7 +61,7 @@ func TestFiftyWrongGuessesAtOnceHitNothingAndKillTheCode(t *testing.T) {
 
 // check 15.
 func TestARightCodeWorksOnceEvenWhenUsedFiveTimesAtOnce(t *testing.T) {
-	h := newHouse(t).quickly()
+	h := newFixture(t).quickly()
 	h.register()
 	code := h.forgotten()
 	var won atomic.Int64
@@ -94,10 +94,10 @@ func TestCodesThatAreRefused(t *testing.T) {
 		"for no known purpose": {ada, "world_domination", nil, 0, 400},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t).quickly()
+			h := newFixture(t).quickly()
 			h.register()
 			code := h.forgotten()
-			h.clock.Advance(c.wait)
+			h.Clock.Advance(c.wait)
 			if c.digits != nil {
 				code = c.digits(code)
 			}
@@ -107,7 +107,7 @@ func TestCodesThatAreRefused(t *testing.T) {
 }
 
 func TestANewCodeReplacesTheOneBefore(t *testing.T) {
-	h := newHouse(t).quickly()
+	h := newFixture(t).quickly()
 	h.register()
 	old := h.forgotten()
 	code := h.forgotten()
@@ -121,10 +121,10 @@ func TestANewCodeReplacesTheOneBefore(t *testing.T) {
 // check 18.
 func TestSigningUpTwice(t *testing.T) {
 	t.Run("a verified account is not touched and its owner is told", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
 		for _, spelling := range []string{ada, "ADA@example.com", "ａｄａ@example.com", " ada@EXAMPLE.com"} {
-			h.clock.Advance(codesAtOnce.Per)
+			h.Clock.Advance(codesAtOnce.Per)
 			got := h.want(200, "POST", "/auth/signup", map[string]any{"email": spelling, "password": "evil grey password", "name": "Eve"})
 			if user := got["user"].(map[string]any); user["email"] != ada || user["emailVerified"] != false {
 				t.Errorf("%q: %v", spelling, user)
@@ -134,9 +134,9 @@ func TestSigningUpTwice(t *testing.T) {
 		h.logIn()
 	})
 	t.Run("an account that nobody verified for a day gives way, with its password", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": "evil grey password"})
-		h.clock.Advance(contest)
+		h.Clock.Advance(contest)
 		mine := h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": password})
 		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
 		h.want(401, "POST", "/auth/login", map[string]any{"email": ada, "password": "evil grey password"})
@@ -146,10 +146,10 @@ func TestSigningUpTwice(t *testing.T) {
 	})
 	for who, order := range map[string][2]string{"before": {"evil grey password", password}, "after": {password, "evil grey password"}} {
 		t.Run("somebody who signs up "+who+" the owner of the address gets no password into the account", func(t *testing.T) {
-			h := newHouse(t).quickly()
+			h := newFixture(t).quickly()
 			h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": order[0]})
 			first := h.code(mail.VerifyAddress)
-			h.clock.Advance(codesAtOnce.Per)
+			h.Clock.Advance(codesAtOnce.Per)
 			h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": order[1]})
 			code := h.code(mail.VerifyContested)
 			if code != first {
@@ -165,27 +165,27 @@ func TestSigningUpTwice(t *testing.T) {
 		})
 	}
 	t.Run("again with the same password is one's own", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": password})
-		h.clock.Advance(codesAtOnce.Per)
+		h.Clock.Advance(codesAtOnce.Per)
 		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": password})
 		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
 		h.logIn()
 	})
 	t.Run("above the limit of codes the password stays that of the last code", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		for range codesAnHour.Max {
-			h.clock.Advance(codesAtOnce.Per)
+			h.Clock.Advance(codesAtOnce.Per)
 			h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": password})
 		}
-		h.clock.Advance(codesAtOnce.Per)
+		h.Clock.Advance(codesAtOnce.Per)
 		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": "evil grey password"})
 		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
 		h.want(401, "POST", "/auth/login", map[string]any{"email": ada, "password": "evil grey password"})
 		h.logIn()
 	})
 	t.Run("at once by many makes one account", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		together(8, func(i int) {
 			h.call("POST", "/auth/signup", map[string]any{"email": ada, "password": fmt.Sprint(password, i)})
 		})
@@ -204,7 +204,7 @@ func TestSigningUpTwice(t *testing.T) {
 
 // check 20.
 func TestFieldsThatNobodyAskedForAreIgnored(t *testing.T) {
-	h := newHouse(t).quickly()
+	h := newFixture(t).quickly()
 	h.want(200, "POST", "/auth/signup", map[string]any{
 		"email": ada, "password": password, "verified": true, "emailVerified": true, "id": "usr_mine", "epoch": 7, "role": "owner",
 		"orgId": "org_1", "isAdmin": true, "createdAt": "2000-01-01T00:00:00Z", "status": "active", "ownerId": "usr_mine", "disabled": false,
@@ -214,8 +214,8 @@ func TestFieldsThatNobodyAskedForAreIgnored(t *testing.T) {
 	s := h.session(h.want(200, "POST", "/auth/login", map[string]any{
 		"email": ada, "password": password, "org": "org_1", "orgId": "org_1", "sso": "org_1", "role": "owner", "user": "usr_mine", "epoch": 7,
 	}))
-	u, err := table.Read[identity.User](reach(context.Background()), h.p.Table, identity.UserKey(s.User))
-	if err != nil || u.ID == "usr_mine" || u.Epoch != 0 || s.Org != "" || s.SSO != "" || !u.Created.Equal(identitytest.Start) {
+	u, err := table.Read[identity.User](reach(context.Background()), h.Table, identity.UserKey(s.User))
+	if err != nil || u.ID == "usr_mine" || u.Epoch != 0 || s.Org != "" || s.SSO != "" || !u.Created.Equal(apitest.Start) {
 		t.Errorf("%+v, %+v, %v", u, s, err)
 	}
 }
@@ -223,18 +223,18 @@ func TestFieldsThatNobodyAskedForAreIgnored(t *testing.T) {
 // check 17.
 func TestResettingThePassword(t *testing.T) {
 	const fresh = "seven dim candles"
-	ticketOf := func(h *house) map[string]any {
+	ticketOf := func(h *fixture) map[string]any {
 		got := h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.forgotten(), "purpose": passwordReset})
 		return map[string]any{"resetToken": got["resetToken"], "password": fresh}
 	}
-	for name, how := range map[string]func(h *house) map[string]any{
+	for name, how := range map[string]func(h *fixture) map[string]any{
 		"with a ticket": ticketOf,
-		"with the code": func(h *house) map[string]any {
+		"with the code": func(h *fixture) map[string]any {
 			return map[string]any{"email": ada, "otp": h.forgotten(), "password": fresh}
 		},
 	} {
 		t.Run(name+" ends every session", func(t *testing.T) {
-			h := newHouse(t).quickly()
+			h := newFixture(t).quickly()
 			h.register()
 			in := h.logIn()
 			body := how(h)
@@ -245,24 +245,24 @@ func TestResettingThePassword(t *testing.T) {
 			h.want(200, "POST", "/auth/login", map[string]any{"email": ada, "password": fresh})
 			h.want(401, "PATCH", "/auth/password/reset", body)
 			ctx := table.Within(context.Background(), identity.UserPrefix)
-			u, err := table.Read[identity.User](ctx, h.p.Table, identity.UserKey(h.session(in).User))
+			u, err := table.Read[identity.User](ctx, h.Table, identity.UserKey(h.session(in).User))
 			if err != nil || u.Epoch != 1 {
 				t.Errorf("epoch %d, %v: it counts the ends of sessions", u.Epoch, err)
 			}
 		})
 	}
 	t.Run("a ticket ends after ten minutes", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
 		body := ticketOf(h)
-		h.clock.Advance(ticketTTL + time.Second)
+		h.Clock.Advance(ticketTTL + time.Second)
 		h.want(401, "PATCH", "/auth/password/reset", body)
 	})
 	t.Run("a ticket ends with the password that it was to replace", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
 		stolen := ticketOf(h)
-		h.clock.Advance(time.Minute)
+		h.Clock.Advance(time.Minute)
 		h.want(200, "PATCH", "/auth/password/reset", ticketOf(h))
 		stolen["password"] = "evil grey password"
 		h.want(401, "PATCH", "/auth/password/reset", stolen)
@@ -270,11 +270,9 @@ func TestResettingThePassword(t *testing.T) {
 	})
 	t.Run("what one was given opens nobody else's account", func(t *testing.T) { // check 17
 		const eve = "eve@example.com"
-		h := newHouse(t)
+		h := newFixture(t)
 		h.register()
-		if _, err := Provision(t.Context(), h.p, eve, password, "Eve"); err != nil {
-			t.Fatal(err)
-		}
+		apitest.Value(Provision(t.Context(), h.Platform, eve, password, "Eve"))(t)
 		byCode := map[string]any{"email": eve, "otp": h.forgotten(), "password": fresh}
 		h.want(401, "PATCH", "/auth/password/reset", byCode)
 		byTicket := ticketOf(h)
@@ -286,14 +284,14 @@ func TestResettingThePassword(t *testing.T) {
 		h.want(200, "POST", "/auth/login", map[string]any{"email": ada, "password": fresh})
 	})
 	t.Run("a bad password does not use the ticket up", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
 		body := ticketOf(h)
 		h.want(400, "PATCH", "/auth/password/reset", map[string]any{"resetToken": body["resetToken"], "password": ada})
 		h.want(200, "PATCH", "/auth/password/reset", body)
 	})
 	t.Run("without ticket and code", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.want(400, "PATCH", "/auth/password/reset", map[string]any{"password": fresh})
 		h.want(400, "PATCH", "/auth/password/reset", map[string]any{"email": ada, "password": fresh})
 		h.want(401, "PATCH", "/auth/password/reset", map[string]any{"resetToken": "lampt_made_up", "password": fresh})

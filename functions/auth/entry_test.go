@@ -10,11 +10,12 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func TestASignInToAnOrganization(t *testing.T) {
 	const first, second = "org_01k8z3v5y0e6m9x2q4t7r1c8bd", "org_01k8z3v5y0e6m9x2q4t7r1c8be"
-	in := newInn(t)
+	in := newProviderFixture(t)
 	user := userOf(in.signIn("google"))["id"].(string)
 	in.belongTo(user, first, "First")
 	in.belongTo(user, second, "Second")
@@ -44,11 +45,8 @@ func TestSingleSignOnThatIsDemanded(t *testing.T) {
 		"lets an owner mend things": {[]grant.Grant{{ID: "g", Role: grant.Owner, Scope: grant.OrgScope}}, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := newInn(t)
-			u, err := Provision(t.Context(), in.p, "alice@example.com", password, "Alice")
-			if err != nil {
-				t.Fatal(err)
-			}
+			in := newProviderFixture(t)
+			u := apitest.Value(Provision(t.Context(), in.Platform, "alice@example.com", password, "Alice"))(in)
 			in.google.Edit(func(c map[string]any) { c["hd"] = "example.com" })
 			in.belongTo(u.ID, org, "Strict")
 			in.demandSSO(org, u, c.grants)
@@ -65,31 +63,17 @@ func TestSingleSignOnThatIsDemanded(t *testing.T) {
 }
 
 // demandSSO makes the organization demand single sign-on of the addresses of u's domain, of which u is a member.
-func (in *inn) demandSSO(org string, u identity.User, grants []grant.Grant) {
-	in.t.Helper()
-	ctx := table.Within(context.Background(), table.TenantPK(org))
-	row, err := table.Row(identity.MemberKey(org, u.ID), identity.Member{User: u.ID, Email: u.Email, Grants: grants})
-	if err != nil {
-		in.t.Fatal(err)
-	}
+func (in *providerFixture) demandSSO(org string, u identity.User, grants []grant.Grant) {
+	in.Helper()
+	in.Put(identity.MemberKey(org, u.ID), identity.Member{User: u.ID, Email: u.Email, Grants: grants})
 	_, domain, _ := strings.Cut(u.Email, "@")
-	change := table.Update(identity.OrganisationKey(org), []table.Change{table.Set("ssoDomains", []string{domain})})
-	if err = in.p.Table.Transact(ctx, change, table.Put(row)); err != nil {
-		in.t.Fatal(err)
-	}
+	in.Change(identity.OrganisationKey(org), table.Set("ssoDomains", []string{domain}))
 }
 
 // TestRoundTripsAtTheDoor counts what docs/data-model.md says, besides the row of the record.
 func TestRoundTripsAtTheDoor(t *testing.T) {
-	in := newInn(t)
+	in := newProviderFixture(t)
 	in.register()
-	trips := func(f func(ctx context.Context) error) int {
-		ctx, m := table.WithMeter(context.Background())
-		if err := f(ctx); err != nil {
-			t.Fatal(err)
-		}
-		return m.Usage().RoundTrips
-	}
 	arrive := func(person string) func(ctx context.Context) error {
 		back := in.goOut("google", person)
 		return func(ctx context.Context) error {
@@ -117,7 +101,7 @@ func TestRoundTripsAtTheDoor(t *testing.T) {
 		{"finish, the first time", 10, arrive("alice")},
 		{"finish", 8, arrive("alice")},
 	} {
-		if got := trips(c.do); got != c.want {
+		if got := in.Meter(func(ctx context.Context) { in.Must(c.do(ctx)) }).RoundTrips; got != c.want {
 			t.Errorf("%s: %d round trips, want %d", c.name, got, c.want)
 		}
 	}

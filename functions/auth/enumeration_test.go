@@ -44,16 +44,16 @@ var pairs = map[string]struct {
 func TestKnownAndUnknownAddressesGetTheSame(t *testing.T) {
 	for name, p := range pairs {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			h.register()
-			h.clock.Advance(time.Minute)
+			h.Clock.Advance(time.Minute)
 			status, body, header := h.call(p.method, p.path, p.body(ada))
 			known := like(status, body, header)
 			unknown := like(h.call(p.method, p.path, p.body("nobody@example.com")))
 			if known != unknown || status != p.status {
 				t.Errorf("known:   %s\nunknown: %s", known, unknown)
 			}
-			for _, m := range h.mails() {
+			for _, m := range h.Mails() {
 				if m.To != ada {
 					t.Errorf("a mail to %s", m.To)
 				}
@@ -115,10 +115,10 @@ func TestKnownAndUnknownAddressesCostTheSame(t *testing.T) {
 		}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			h.register()
-			h.clock.Advance(time.Minute)
-			s := newService(h.p)
+			h.Clock.Advance(time.Minute)
+			s := newService(h.Platform)
 			known, unknown := cost(t, s, c.try(s, ada)), cost(t, s, c.try(s, "nobody@example.com"))
 			if name == "sign-up" { // the account itself is written; who reads the answer's time must hash first, which is longer
 				known.writes, unknown.writes = 0, 0
@@ -139,11 +139,11 @@ func TestKnownAndUnknownAddressesTakeAsLong(t *testing.T) {
 	const tries = 200
 	for name, p := range pairs {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			h.register()
 			times := [2][]time.Duration{}
 			for i := range tries {
-				h.clock.Advance(time.Hour) // a window of its own, so that each try does the whole work
+				h.Clock.Advance(time.Hour) // a window of its own, so that each try does the whole work
 				for turn := range 2 {
 					who := (i + turn) % 2 // in turn: the first one opens the windows of the source
 					began := time.Now()

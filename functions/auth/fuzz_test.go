@@ -22,10 +22,10 @@ func FuzzCallback(f *testing.F) {
 		f.Add("github", q)
 	}
 	f.Add("..", "code=a&state=STATE")
-	in := newInn(f)
+	in := newProviderFixture(f)
 	n := 0
 	f.Fuzz(func(t *testing.T, provider, query string) {
-		in.t = t
+		in.TB = t
 		if strings.Contains(query, "STATE") {
 			away := in.goOut("google", "alice")
 			query = strings.ReplaceAll(query, "STATE", away.Get("state"))
@@ -35,10 +35,10 @@ func FuzzCallback(f *testing.F) {
 		n++
 		r.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:1", n>>16&255, n>>8&255, n&255)
 		w := httptest.NewRecorder()
-		in.door.ServeHTTP(w, r)
+		in.Handler.ServeHTTP(w, r)
 		if !slices.Contains([]int{400, 401, 403, 404, 405}, w.Code) {
 			t.Errorf("%q?%q: %d %s", provider, query, w.Code, w.Body)
 		}
-		in.clock.Advance(signIns.Per)
+		in.Clock.Advance(signIns.Per)
 	})
 }

@@ -9,21 +9,19 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/api/identity/identitytest"
-	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
+	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/npmpeer"
 )
 
 // The whole way, from door to door, with a certified provider in Google's place.
 func TestSigningInAtACertifiedProvider(t *testing.T) {
 	npmpeer.Wanted(t)
-	p, c := identitytest.New(t)
-	c.Advance(time.Since(identitytest.Start)) // the provider goes by the machine's clock
-	provider := oauthlogintest.NewCertified(t, p.Settings.BaseURL+"/auth/google/callback")
-	p.Settings.Google = provider.Client()
-	h := &house{t: t, p: p, clock: c, s: newService(p)}
-	h.door, _ = rest.Mount(p, operations(h.s))
+	f := apitest.New(t)
+	f.Clock.Advance(time.Since(apitest.Start)) // the provider goes by the machine's clock
+	provider := oauthlogintest.NewCertified(t, f.Settings.BaseURL+"/auth/google/callback")
+	f.Settings.Google = provider.Client()
+	h := mount(f)
 	signIn := func(status int, person string) map[string]any {
 		begun := h.want(200, "GET", "/auth/google/url", nil)
 		back := provider.Visit(t, begun["url"].(string), person)
@@ -53,14 +51,14 @@ console.log(JSON.stringify({ sub: payload.sub, kid: protectedHeader.kid }));
 func TestJoseReadsOurKeysAndTokens(t *testing.T) {
 	npmpeer.Wanted(t)
 	dir := npmpeer.Node(t, "jose", "jose@6.2.17")
-	h := newHouse(t)
+	h := newFixture(t)
 	h.register()
 	in := h.logIn()
-	srv := httptest.NewServer(h.door)
+	srv := httptest.NewServer(h.Handler)
 	t.Cleanup(srv.Close)
 	verify := func(token string) (out, complaint string) {
 		cmd := exec.CommandContext(t.Context(), "node", "--no-warnings", "--input-type=module", "-", //nolint:gosec // our own program
-			srv.URL+"/.well-known/jwks.json", h.p.Settings.BaseURL, h.clock.Now().Format(time.RFC3339), token)
+			srv.URL+"/.well-known/jwks.json", h.Settings.BaseURL, h.Clock.Now().Format(time.RFC3339), token)
 		cmd.Dir, cmd.Stdin = dir, strings.NewReader(reader)
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr

@@ -44,7 +44,7 @@ func (s *service) giveTicket(ctx context.Context, user string, use table.Write) 
 	if err = s.useUp(ctx, use, table.Put(it)); err != nil {
 		return Validated{}, err
 	}
-	return Validated{Verified: true, ResetToken: token}, nil
+	return Validated{Verified: true, ResetToken: &token}, nil
 }
 
 // useUp does the write that uses up a code or ticket, with what it permits. Of two who use the same one, one comes late.

@@ -10,17 +10,16 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/mail"
-	"lamplighter.dev/shared/engine/table"
 )
 
-func (h *house) refresh(status int, tokens map[string]any) map[string]any {
-	h.t.Helper()
+func (h *fixture) refresh(status int, tokens map[string]any) map[string]any {
+	h.Helper()
 	return h.want(status, "POST", "/auth/refresh", map[string]any{"refreshToken": tokens["refreshToken"]})
 }
 
 // check 11.
 func TestTwentyRefreshesAtOnceHaveOneWinner(t *testing.T) {
-	h := newHouse(t).quickly()
+	h := newFixture(t).quickly()
 	h.register()
 	in := h.logIn()
 	var won atomic.Int64
@@ -40,20 +39,20 @@ func TestTwentyRefreshesAtOnceHaveOneWinner(t *testing.T) {
 // check 11.
 func TestUsingARefreshTokenTwice(t *testing.T) {
 	t.Run("within ten seconds is refused and nothing more", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
 		in := h.logIn()
 		next := h.refresh(200, in)
-		h.clock.Advance(10 * time.Second)
+		h.Clock.Advance(10 * time.Second)
 		h.refresh(401, in)
 		h.refresh(200, next)
 	})
 	t.Run("later ends the session for whoever has the newest token", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
 		in := h.logIn()
 		next := h.refresh(200, in)
-		h.clock.Advance(11 * time.Second)
+		h.Clock.Advance(11 * time.Second)
 		h.refresh(401, in)
 		h.refresh(401, next)
 		if s := h.session(in); s.State != identity.SessionReused {
@@ -62,7 +61,7 @@ func TestUsingARefreshTokenTwice(t *testing.T) {
 		h.lastMail(mail.SessionReused)
 	})
 	t.Run("of two generations ago ends it at once", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
 		in := h.logIn()
 		h.refresh(200, h.refresh(200, in))
@@ -72,11 +71,11 @@ func TestUsingARefreshTokenTwice(t *testing.T) {
 		}
 	})
 	t.Run("with a wish that cannot be met is noticed all the same", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
 		in := h.logIn()
 		h.refresh(200, in)
-		h.clock.Advance(time.Minute)
+		h.Clock.Advance(time.Minute)
 		h.want(401, "POST", "/auth/refresh", map[string]any{"refreshToken": in["refreshToken"], "tenantID": "org_none"})
 		if s := h.session(in); s.State != identity.SessionReused {
 			t.Errorf("state %q", s.State)
@@ -86,11 +85,11 @@ func TestUsingARefreshTokenTwice(t *testing.T) {
 
 // check 11.
 func TestAForgedRefreshTokenCannotEndASession(t *testing.T) {
-	h := newHouse(t).quickly()
+	h := newFixture(t).quickly()
 	h.register()
 	in := h.logIn()
 	next := h.refresh(200, in)
-	h.clock.Advance(time.Minute)
+	h.Clock.Advance(time.Minute)
 	token := in["refreshToken"].(string)
 	parts := strings.Split(token, ".")
 	for name, forged := range map[string]string{
@@ -117,27 +116,27 @@ func TestAForgedRefreshTokenCannotEndASession(t *testing.T) {
 // check 11.
 func TestSessionsEnd(t *testing.T) {
 	t.Run("after a week without a refresh", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
 		in := h.logIn()
-		h.clock.Advance(7 * 24 * time.Hour)
+		h.Clock.Advance(7 * 24 * time.Hour)
 		h.refresh(401, in)
 	})
 	t.Run("after thirty days, however often refreshed", func(t *testing.T) {
-		h := newHouse(t).quickly()
+		h := newFixture(t).quickly()
 		h.register()
 		in := h.logIn()
 		for range 5 {
-			h.clock.Advance(6*24*time.Hour - time.Minute)
+			h.Clock.Advance(6*24*time.Hour - time.Minute)
 			in = h.refresh(200, in)
 		}
-		h.clock.Advance(time.Hour)
+		h.Clock.Advance(time.Hour)
 		h.refresh(401, in)
 	})
 }
 
 func TestChoosingAnOrganization(t *testing.T) {
-	h := newHouse(t).quickly()
+	h := newFixture(t).quickly()
 	h.register()
 	user := h.session(h.logIn()).User
 	h.belongTo(user, "org_01k8z3v5y0e6m9x2q4t7r1c8bd", "First")
@@ -155,7 +154,7 @@ func TestChoosingAnOrganization(t *testing.T) {
 	h.want(403, "POST", "/auth/refresh", body)
 	body["tenantID"] = "org_01k8z3v5y0e6m9x2q4t7r1c8be"
 	next := h.want(200, "POST", "/auth/refresh", body) // the refused wish has not used the token up
-	claims, err := h.p.Tokens.Verify(context.Background(), next["accessToken"].(string))
+	claims, err := h.Tokens.Verify(context.Background(), next["accessToken"].(string))
 	if err != nil || claims.Org != "org_01k8z3v5y0e6m9x2q4t7r1c8be" {
 		t.Fatalf("claims %+v, %v", claims, err)
 	}
@@ -169,18 +168,12 @@ func TestChoosingAnOrganization(t *testing.T) {
 // organization of their own.
 func TestWhoIsLockedOutOfOneOrganizationGetsInElsewhere(t *testing.T) {
 	const first, second = "org_01k8z3v5y0e6m9x2q4t7r1c8bd", "org_01k8z3v5y0e6m9x2q4t7r1c8be"
-	h := newHouse(t).quickly()
+	h := newFixture(t).quickly()
 	h.register()
 	user := h.session(h.logIn()).User
 	h.belongTo(user, first, "First")
 	in := h.logIn()
-	row, err := table.Row(identity.MemberKey(first, user), identity.Member{User: user, Email: ada, Disabled: true})
-	if err == nil {
-		_, err = h.p.Table.Write(table.Within(t.Context(), row.PK), table.Put(row))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	h.Put(identity.MemberKey(first, user), identity.Member{User: user, Email: ada, Disabled: true})
 	h.refresh(403, in)
 	h.want(403, "POST", "/auth/login", map[string]any{"email": ada, "password": password, "tenantID": first})
 	if s := h.session(h.logIn()); s.Org != "" {
@@ -193,19 +186,8 @@ func TestWhoIsLockedOutOfOneOrganizationGetsInElsewhere(t *testing.T) {
 }
 
 // belongTo makes user a member of a new organization.
-func (h *house) belongTo(user, org, name string) {
-	h.t.Helper()
-	ctx := table.Within(context.Background(), identity.UserPrefix, table.TenantPK(org))
-	for k, v := range map[table.Key]any{
-		identity.OrganisationKey(org):     identity.Organisation{ID: org, Name: name, CreatedBy: user},
-		identity.MembershipKey(user, org): identity.Membership{Org: org},
-	} {
-		it, err := table.Row(k, v)
-		if err != nil {
-			h.t.Fatal(err)
-		}
-		if _, err = h.p.Table.Write(ctx, table.Put(it)); err != nil {
-			h.t.Fatal(err)
-		}
-	}
+func (h *fixture) belongTo(user, org, name string) {
+	h.Helper()
+	h.Put(identity.OrganisationKey(org), identity.Organisation{ID: org, Name: name, CreatedBy: user})
+	h.Put(identity.MembershipKey(user, org), identity.Membership{Org: org})
 }

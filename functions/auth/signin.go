@@ -138,7 +138,7 @@ func errState(provider string) error {
 // gaveNoCode says in the provider's words why there is no code, as far as they are fit to be shown.
 func gaveNoCode(in *returnInput) error {
 	why := oauthlogin.Clean(in.Error, 40)
-	if more := oauthlogin.Clean(in.Description, 200); more != "" {
+	if more := oauthlogin.Clean(in.Description, 140); more != "" {
 		why += ": " + more
 	}
 	if why == "" {

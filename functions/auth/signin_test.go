@@ -9,54 +9,52 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/api/identity/identitytest"
-	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// inn is a house with a twin of each provider.
-type inn struct {
-	*house
+// providerFixture has a twin of each provider.
+type providerFixture struct {
+	*fixture
 	google *oauthlogintest.OpenID
 	github *oauthlogintest.GitHub
 }
 
-func newInn(t testing.TB) *inn {
+func newProviderFixture(t testing.TB) *providerFixture {
 	t.Helper()
-	p, c := identitytest.New(t)
-	in := &inn{google: oauthlogintest.NewOpenID(t, c), github: oauthlogintest.NewGitHub(t)}
-	p.Settings.Google, p.Settings.GitHub = in.google.Client(), in.github.Client()
-	in.house = &house{t: t, p: p, clock: c, s: newService(p)}
-	in.door, _ = rest.Mount(p, operations(in.s))
+	f := apitest.New(t)
+	in := &providerFixture{google: oauthlogintest.NewOpenID(t, f.Clock), github: oauthlogintest.NewGitHub(t)}
+	f.Settings.Google, f.Settings.GitHub = in.google.Client(), in.github.Client()
+	in.fixture = mount(f)
 	return in
 }
 
 // goOut begins a sign-in, sends the person, and gives what the browser brings back.
-func (in *inn) goOut(provider, person string) url.Values {
-	in.t.Helper()
+func (in *providerFixture) goOut(provider, person string) url.Values {
+	in.Helper()
 	begun := in.want(200, "GET", "/auth/"+provider+"/url", nil)
 	address := begun["url"].(string)
 	var back url.Values
 	if provider == "google" {
-		back = in.google.Visit(in.t, address, person)
+		back = in.google.Visit(in.TB, address, person)
 	} else {
-		back = in.github.Visit(in.t, address, person)
+		back = in.github.Visit(in.TB, address, person)
 	}
 	if back.Get("state") != begun["state"] {
-		in.t.Fatalf("sent away with the state %v, back with %v", begun["state"], back)
+		in.Fatalf("sent away with the state %v, back with %v", begun["state"], back)
 	}
 	return back
 }
 
-func (in *inn) comeBack(status int, provider string, back url.Values) map[string]any {
-	in.t.Helper()
+func (in *providerFixture) comeBack(status int, provider string, back url.Values) map[string]any {
+	in.Helper()
 	return in.want(status, "GET", "/auth/"+provider+"/callback?"+back.Encode(), nil)
 }
 
 // signIn is the whole way of alice.
-func (in *inn) signIn(provider string) map[string]any {
-	in.t.Helper()
+func (in *providerFixture) signIn(provider string) map[string]any {
+	in.Helper()
 	return in.comeBack(200, provider, in.goOut(provider, "alice"))
 }
 
@@ -65,7 +63,7 @@ func userOf(in map[string]any) map[string]any { return in["user"].(map[string]an
 func TestSigningInAtAProvider(t *testing.T) {
 	for _, provider := range []string{"google", "github"} {
 		t.Run(provider, func(t *testing.T) {
-			in := newInn(t)
+			in := newProviderFixture(t)
 			first := in.signIn(provider)
 			if u := userOf(first); u["email"] != "alice@example.com" || first["tokenType"] != "Bearer" {
 				t.Errorf("signed in: %v", first)
@@ -82,7 +80,7 @@ func TestSigningInAtAProvider(t *testing.T) {
 
 // Whoever signed in at a provider first can have a password afterwards: by a code, which only the mailbox's owner reads.
 func TestAPasswordForAnAccountOfAProvider(t *testing.T) {
-	in := newInn(t)
+	in := newProviderFixture(t)
 	first := in.signIn("github")
 	in.want(200, "POST", "/auth/password/forget", map[string]any{"email": "alice@example.com"})
 	in.want(200, "PATCH", "/auth/password/reset", map[string]any{"email": "alice@example.com", "otp": in.code(mail.ResetPassword), "password": password})
@@ -94,24 +92,24 @@ func TestAPasswordForAnAccountOfAProvider(t *testing.T) {
 
 // check 21.
 func TestStatesThatAreRefused(t *testing.T) {
-	for name, change := range map[string]func(in *inn, back url.Values){
-		"no state":                func(_ *inn, back url.Values) { back.Del("state") },
-		"an empty state":          func(_ *inn, back url.Values) { back.Set("state", "") },
-		"a state that is made up": func(_ *inn, back url.Values) { back.Set("state", strings.Repeat("A", 52)) },
-		"a state cut off":         func(_ *inn, back url.Values) { back.Set("state", back.Get("state")[:51]) },
-		"a state in small letters": func(_ *inn, back url.Values) {
+	for name, change := range map[string]func(in *providerFixture, back url.Values){
+		"no state":                func(_ *providerFixture, back url.Values) { back.Del("state") },
+		"an empty state":          func(_ *providerFixture, back url.Values) { back.Set("state", "") },
+		"a state that is made up": func(_ *providerFixture, back url.Values) { back.Set("state", strings.Repeat("A", 52)) },
+		"a state cut off":         func(_ *providerFixture, back url.Values) { back.Set("state", back.Get("state")[:51]) },
+		"a state in small letters": func(_ *providerFixture, back url.Values) {
 			back.Set("state", strings.ToLower(back.Get("state")))
 		},
-		"an endless state":                         func(_ *inn, back url.Values) { back.Set("state", strings.Repeat("A", 4000)) },
-		"a state after 10 minutes":                 func(in *inn, _ url.Values) { in.clock.Advance(visitTTL + time.Second) },
-		"a state of a service with another pepper": func(in *inn, _ url.Values) { in.p.Settings.Pepper = []byte("other") },
-		"a state that was used":                    func(in *inn, back url.Values) { in.comeBack(200, "google", back) },
-		"a state that was used for nothing": func(in *inn, back url.Values) {
+		"an endless state":                         func(_ *providerFixture, back url.Values) { back.Set("state", strings.Repeat("A", 4000)) },
+		"a state after 10 minutes":                 func(in *providerFixture, _ url.Values) { in.Clock.Advance(visitTTL + time.Second) },
+		"a state of a service with another pepper": func(in *providerFixture, _ url.Values) { in.Settings.Pepper = []byte("other") },
+		"a state that was used":                    func(in *providerFixture, back url.Values) { in.comeBack(200, "google", back) },
+		"a state that was used for nothing": func(in *providerFixture, back url.Values) {
 			in.comeBack(401, "google", url.Values{"state": {back.Get("state")}, "error": {"access_denied"}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := newInn(t)
+			in := newProviderFixture(t)
 			back := in.goOut("google", "alice")
 			change(in, back)
 			calls := in.google.Calls("/token")
@@ -125,7 +123,7 @@ func TestStatesThatAreRefused(t *testing.T) {
 
 // check 21: the state is used up before the code is sent anywhere.
 func TestOfTwentyWhoBringTheSameStateOneSignsIn(t *testing.T) {
-	in := newInn(t)
+	in := newProviderFixture(t)
 	back := in.goOut("google", "alice")
 	var won atomic.Int64
 	together(20, func(int) {
@@ -145,18 +143,18 @@ func TestOfTwentyWhoBringTheSameStateOneSignsIn(t *testing.T) {
 // check 21.
 func TestCodesThatAreNotGood(t *testing.T) {
 	for _, provider := range []string{"google", "github"} {
-		for name, change := range map[string]func(in *inn, back url.Values){
-			"none":    func(_ *inn, back url.Values) { back.Del("code") },
-			"made up": func(_ *inn, back url.Values) { back.Set("code", "made-up") },
-			"endless": func(_ *inn, back url.Values) { back.Set("code", strings.Repeat("a", 5000)) },
-			"used": func(in *inn, back url.Values) {
+		for name, change := range map[string]func(in *providerFixture, back url.Values){
+			"none":    func(_ *providerFixture, back url.Values) { back.Del("code") },
+			"made up": func(_ *providerFixture, back url.Values) { back.Set("code", "made-up") },
+			"endless": func(_ *providerFixture, back url.Values) { back.Set("code", strings.Repeat("a", 5000)) },
+			"used": func(in *providerFixture, back url.Values) {
 				in.comeBack(200, provider, back)
 				back.Set("state", in.goOut(provider, "alice").Get("state"))
 			},
-			"of another person": func(in *inn, back url.Values) { back.Set("code", in.goOut(provider, "eve").Get("code")) },
+			"of another person": func(in *providerFixture, back url.Values) { back.Set("code", in.goOut(provider, "eve").Get("code")) },
 		} {
 			t.Run(provider+" "+name, func(t *testing.T) {
-				in := newInn(t)
+				in := newProviderFixture(t)
 				back := in.goOut(provider, "alice")
 				change(in, back)
 				in.comeBack(401, provider, back)
@@ -167,7 +165,7 @@ func TestCodesThatAreNotGood(t *testing.T) {
 
 // check 21.
 func TestProvidersThatThereAreNot(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for provider, says := range map[string]string{"google": "not configured here", "github": "not configured here", "myspace": "is none", "saml": "is none", "GOOGLE": "is none", "%00": ""} {
 		for _, path := range []string{"/url", "/callback", "/callback?code=a&state=b"} {
 			got := h.want(404, "GET", "/auth/"+provider+path, nil)
@@ -183,15 +181,12 @@ func TestProvidersThatThereAreNot(t *testing.T) {
 // check 23: nobody gets into an account by somebody else's word about its address.
 func TestTheSameAddressAtAProviderIsNotTheSamePerson(t *testing.T) {
 	const alice = "alice@example.com"
-	withPassword := func(in *inn) string {
-		u, err := Provision(context.Background(), in.p, alice, password, "Alice")
-		if err != nil {
-			t.Fatal(err)
-		}
+	withPassword := func(in *providerFixture) string {
+		u := apitest.Value(Provision(context.Background(), in.Platform, alice, password, "Alice"))(in)
 		return u.ID
 	}
 	t.Run("at GitHub, whose word is good for no address", func(t *testing.T) {
-		in := newInn(t)
+		in := newProviderFixture(t)
 		withPassword(in)
 		got := in.comeBack(403, "github", in.goOut("github", "alice"))
 		if !strings.Contains(got["message"].(string), "password") {
@@ -199,43 +194,43 @@ func TestTheSameAddressAtAProviderIsNotTheSamePerson(t *testing.T) {
 		}
 	})
 	t.Run("at Google, for a domain that it does not run", func(t *testing.T) {
-		in := newInn(t)
+		in := newProviderFixture(t)
 		withPassword(in)
 		in.comeBack(403, "google", in.goOut("google", "alice"))
 		in.comeBack(403, "google", in.goOut("google", "alice")) // nor was it remembered
 	})
 	t.Run("at Google, not verified", func(t *testing.T) {
-		in := newInn(t)
+		in := newProviderFixture(t)
 		withPassword(in)
 		in.google.Edit(func(c map[string]any) { c["hd"] = "example.com" })
 		in.comeBack(403, "google", in.goOut("google", "mallory"))
 	})
 	t.Run("at Google, not verified, before there is an account", func(t *testing.T) {
-		in := newInn(t)
+		in := newProviderFixture(t)
 		in.comeBack(403, "google", in.goOut("google", "mallory"))
 		if u, err := in.s.accounts.Find(context.Background(), alice); err != nil || u.ID != "" {
 			t.Errorf("an account was made: %+v, %v", u, err)
 		}
 	})
 	t.Run("but at Google for its own domain, it is", func(t *testing.T) {
-		in := newInn(t)
+		in := newProviderFixture(t)
 		id := withPassword(in)
 		in.google.Edit(func(c map[string]any) { c["hd"] = "example.com" })
 		if got := in.signIn("google"); userOf(got)["id"] != id {
 			t.Errorf("signed in as %v, want %s", got["user"], id)
 		}
 		in.signIn("google")
-		if all := in.mails(); len(all) != 1 || all[0].Template != mail.ProviderAdded || all[0].To != alice { // the first time only
+		if all := in.Mails(); len(all) != 1 || all[0].Template != mail.ProviderAdded || all[0].To != alice { // the first time only
 			t.Errorf("mails %+v", all)
 		}
 	})
 	t.Run("at one provider after the other", func(t *testing.T) {
-		in := newInn(t)
+		in := newProviderFixture(t)
 		in.signIn("google")
 		in.comeBack(403, "github", in.goOut("github", "alice"))
 	})
 	t.Run("and who signed up with it, unverified, is out", func(t *testing.T) {
-		in := newInn(t)
+		in := newProviderFixture(t)
 		in.want(200, "POST", "/auth/signup", map[string]any{"email": alice, "password": password})
 		squatter := in.code(mail.VerifyAddress)
 		got := in.signIn("github")
@@ -249,18 +244,21 @@ func TestTheSameAddressAtAProviderIsNotTheSamePerson(t *testing.T) {
 
 // check 24.
 func TestTheReplyOfOneProviderIsNothingAtTheOther(t *testing.T) {
-	for name, change := range map[string]func(in *inn, back url.Values) (to string){
-		"google's reply, brought to github": func(*inn, url.Values) string { return "github" },
-		"github's state, with google's code": func(in *inn, back url.Values) string {
+	for name, change := range map[string]func(in *providerFixture, back url.Values) (to string){
+		"google's reply, brought to github": func(*providerFixture, url.Values) string { return "github" },
+		"github's state, with google's code": func(in *providerFixture, back url.Values) string {
 			back.Set("state", in.goOut("github", "alice").Get("state"))
 			return "github"
 		},
-		"in the name of another issuer": func(_ *inn, back url.Values) string { back.Set("iss", "https://idp.example"); return "google" },
-		"in nobody's name":              func(_ *inn, back url.Values) string { back.Del("iss"); return "google" },
-		"of a second server that answers as google": func(in *inn, back url.Values) string {
-			second := oauthlogintest.NewOpenID(in.t, in.clock)
+		"in the name of another issuer": func(_ *providerFixture, back url.Values) string {
+			back.Set("iss", "https://idp.example")
+			return "google"
+		},
+		"in nobody's name": func(_ *providerFixture, back url.Values) string { back.Del("iss"); return "google" },
+		"of a second server that answers as google": func(in *providerFixture, back url.Values) string {
+			second := oauthlogintest.NewOpenID(in.TB, in.Clock)
 			begun := in.want(200, "GET", "/auth/google/url", nil)
-			other := second.Visit(in.t, strings.Replace(begun["url"].(string), in.google.URL, second.URL, 1), "alice")
+			other := second.Visit(in.TB, strings.Replace(begun["url"].(string), in.google.URL, second.URL, 1), "alice")
 			for k := range back {
 				back.Set(k, other.Get(k))
 			}
@@ -268,7 +266,7 @@ func TestTheReplyOfOneProviderIsNothingAtTheOther(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := newInn(t)
+			in := newProviderFixture(t)
 			back := in.goOut("google", "alice")
 			to := change(in, back)
 			in.comeBack(401, to, back)
@@ -279,7 +277,7 @@ func TestTheReplyOfOneProviderIsNothingAtTheOther(t *testing.T) {
 
 // check 22, at the door.
 func TestAnIDTokenAtLogIn(t *testing.T) {
-	in := newInn(t)
+	in := newProviderFixture(t)
 	logIn := func(status int, claims map[string]any) map[string]any {
 		t.Helper()
 		return in.want(status, "POST", "/auth/login", map[string]any{"provider": "google", "token": in.google.Sign(t, claims)})
@@ -300,11 +298,11 @@ func TestAnIDTokenAtLogIn(t *testing.T) {
 }
 
 func TestWhatAProviderSaysInPlaceOfACodeIsShownWithCare(t *testing.T) {
-	in := newInn(t)
+	in := newProviderFixture(t)
 	for name, c := range map[string]struct{ code, words, want string }{
 		"as it is":                   {"access_denied", "The user said no", "(access_denied: The user said no)"},
 		"without line breaks":        {"access_denied", "no\r\nSet-Cookie: a=b\x00\x1b[31m\u202e", "(access_denied: noSet-Cookie: a=b[31m)"},
-		"in bounds":                  {strings.Repeat("e", 100), strings.Repeat("x", 5000), "(" + strings.Repeat("e", 40) + "…: " + strings.Repeat("x", 200) + "…)"},
+		"in bounds":                  {strings.Repeat("e", 100), strings.Repeat("x", 5000), "(" + strings.Repeat("e", 40) + "…: " + strings.Repeat("x", 140) + "…)"},
 		"when it says nothing":       {"", "", "(it sent no code)"},
 		"with tags, which stay text": {"<script>", "</b>", "(<script>: </b>)"},
 	} {
@@ -322,7 +320,7 @@ func TestWhatAProviderSaysInPlaceOfACodeIsShownWithCare(t *testing.T) {
 
 // check 27: nothing that a browser brings decides where it goes.
 func TestAddressesToGoOnToAreIgnored(t *testing.T) {
-	in := newInn(t)
+	in := newProviderFixture(t)
 	for _, evil := range []string{"//evil.example", "https:evil.example", `\\evil.example`, "javascript:alert(1)", "https://evil.example/"} {
 		for _, name := range []string{"redirect", "redirect_uri", "returnTo", "return_to", "next", "RelayState", "url"} {
 			q := "?" + url.Values{name: {evil}}.Encode()
@@ -337,12 +335,12 @@ func TestAddressesToGoOnToAreIgnored(t *testing.T) {
 				t.Errorf("ended with %s: %d %s %v", name, status, body, header)
 			}
 		}
-		in.clock.Advance(signIns.Per)
+		in.Clock.Advance(signIns.Per)
 	}
 }
 
 func TestASignInThatTheProviderIsDownFor(t *testing.T) {
-	in := newInn(t)
+	in := newProviderFixture(t)
 	back := in.goOut("google", "alice")
 	in.google.Break("/token", 1)
 	got := in.comeBack(500, "google", back)
@@ -353,7 +351,7 @@ func TestASignInThatTheProviderIsDownFor(t *testing.T) {
 }
 
 func TestSignInsOfOnePlaceEnd(t *testing.T) {
-	in := newInn(t)
+	in := newProviderFixture(t)
 	for i := range signIns.Max {
 		if status, b, _ := in.call("GET", "/auth/google/url", nil); status != 200 {
 			t.Fatalf("sign-in %d: %d %s", i+1, status, b)
@@ -362,20 +360,17 @@ func TestSignInsOfOnePlaceEnd(t *testing.T) {
 	in.want(403, "GET", "/auth/google/url", nil)
 	in.want(403, "GET", "/auth/google/callback?code=a&state=b", nil)
 	in.want(403, "POST", "/auth/login", map[string]any{"provider": "google", "token": "x"})
-	in.clock.Advance(signIns.Per)
+	in.Clock.Advance(signIns.Per)
 	in.want(200, "GET", "/auth/google/url", nil)
 }
 
 // Nothing that is stored of a visit opens anything.
 func TestWhatIsStoredOfAVisitIsNoSecret(t *testing.T) {
-	in := newInn(t)
+	in := newProviderFixture(t)
 	begun := in.want(200, "GET", "/auth/google/url?tenantID=org_1", nil)
 	state := begun["state"].(string)
 	a := in.s.attempt(state)
-	it, err := in.p.Table.Get(reach(context.Background()), in.s.visitKey(state))
-	if err != nil {
-		t.Fatal(err)
-	}
+	it := apitest.Value(in.Table.Get(reach(context.Background()), in.s.visitKey(state)))(in)
 	for _, secret := range []string{a.State, a.Nonce, a.Verifier} {
 		if strings.Contains(fmt.Sprintf("%+v %s", it, it.Data), secret) {
 			t.Errorf("%q is in %+v %s", secret, it, it.Data)

@@ -147,8 +147,8 @@ type validateInput struct{ Body CodeValidation }
 
 // Validated is what a right code gives.
 type Validated struct {
-	Verified   bool   `json:"verified" doc:"The code was right"`
-	ResetToken string `json:"resetToken,omitempty" doc:"For password_reset: lets PATCH /auth/password/reset set a password, once, within 10 minutes"`
+	Verified   bool    `json:"verified" doc:"The code was right"`
+	ResetToken *string `json:"resetToken" doc:"For password_reset, else null: lets PATCH /auth/password/reset set a password, once, within 10 minutes"`
 }
 
 func (s *service) validate(ctx context.Context, in *validateInput) (Validated, error) {

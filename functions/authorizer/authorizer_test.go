@@ -11,10 +11,9 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/identity/token"
-	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 const (
@@ -26,50 +25,27 @@ const (
 )
 
 // enter makes the user, a session and, in org, the membership of an operator, and answers the header of a request.
-func enter(tb testing.TB, p *platform.Platform, org string) string {
-	tb.Helper()
-	now := p.Clock.Now()
-	put(tb, p, identity.UserKey(user), identity.User{ID: user, Email: "ada@example.com", Verified: true})
-	put(tb, p, identity.SessionKey(sid), identity.Session{
+func enter(fx *apitest.Fixture, org string) string {
+	fx.Helper()
+	now := fx.Platform.Clock.Now()
+	fx.Put(identity.UserKey(user), identity.User{ID: user, Email: "ada@example.com", Verified: true})
+	fx.Put(identity.SessionKey(sid), identity.Session{
 		ID: sid, User: user, Org: org, State: identity.SessionLive, Absolute: now.Add(24 * time.Hour).Unix(),
 	})
 	if org != "" {
-		put(tb, p, identity.MemberKey(org, user), identity.Member{
-			User: user, Grants: []grant.Grant{{Role: grant.Operator, Scope: grant.OrgScope}},
-		})
+		fx.Put(identity.MemberKey(org, user), identity.Member{User: user, Grants: apitest.Roles(grant.Operator)})
 	}
-	return signed(tb, p, org)
+	return signed(fx, org)
 }
 
-func signed(tb testing.TB, p *platform.Platform, org string) string {
-	tb.Helper()
-	now := p.Clock.Now()
-	token, err := p.Tokens.Sign(context.Background(), token.Claims{
+func signed(fx *apitest.Fixture, org string) string {
+	fx.Helper()
+	now := fx.Platform.Clock.Now()
+	token, err := fx.Tokens.Sign(context.Background(), token.Claims{
 		User: user, Org: org, Session: sid, ID: "jti_1", Issued: now, Expires: now.Add(token.TTL),
 	})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	fx.Must(err)
 	return "Bearer " + token
-}
-
-func put(tb testing.TB, p *platform.Platform, k table.Key, v any) {
-	tb.Helper()
-	it, err := table.Row(k, v)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if _, err = p.Table.Write(table.Within(context.Background(), k.PK), table.Put(it)); err != nil {
-		tb.Fatal(err)
-	}
-}
-
-func change(tb testing.TB, p *platform.Platform, k table.Key, c table.Change) {
-	tb.Helper()
-	w := table.Update(k, []table.Change{c}, table.Exists())
-	if _, err := p.Table.Write(table.Within(context.Background(), k.PK), w); err != nil {
-		tb.Fatal(err)
-	}
 }
 
 // request is one with these values of the header Authorization.
@@ -96,20 +72,14 @@ func judge(f Function, r Request) string {
 }
 
 func TestTheCallerIsHandedOn(t *testing.T) {
-	p, _ := identitytest.New(t)
-	got, err := ask(Handler(p), enter(t, p, org))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fx := apitest.New(t)
+	got := apitest.Value(ask(Handler(fx.Platform), enter(fx, org)))(fx)
 	s := got.PolicyDocument.Statement
 	if got.PrincipalID != user || len(s) != 1 || s[0].Effect != "Allow" || !slices.Equal(s[0].Resource, []string{"*"}) ||
 		!slices.Equal(s[0].Action, []string{"execute-api:Invoke"}) || got.PolicyDocument.Version != "2012-10-17" {
 		t.Errorf("answer %+v", got)
 	}
-	c, err := identity.NewDecoder().Decode(got.Context)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := apitest.Value(identity.NewDecoder().Decode(got.Context))(fx)
 	if c.User != user || c.Org != org || c.Email != "ada@example.com" || c.Session != sid || c.Method != identity.MethodToken {
 		t.Errorf("caller %+v", c)
 	}
@@ -119,11 +89,8 @@ func TestTheCallerIsHandedOn(t *testing.T) {
 }
 
 func TestAUserWithoutAnOrganizationComesInWithoutGrants(t *testing.T) {
-	p, _ := identitytest.New(t)
-	got, err := ask(Handler(p), enter(t, p, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fx := apitest.New(t)
+	got := apitest.Value(ask(Handler(fx.Platform), enter(fx, "")))(fx)
 	if c, err := identity.NewDecoder().Decode(got.Context); err != nil || c.User != user || c.Org != "" || len(c.Grants) != 0 {
 		t.Errorf("caller %+v, %v", c, err)
 	}
@@ -131,10 +98,10 @@ func TestAUserWithoutAnOrganizationComesInWithoutGrants(t *testing.T) {
 
 // check 1.
 func TestHeaders(t *testing.T) {
-	p, _ := identitytest.New(t)
-	good := enter(t, p, org)
+	fx := apitest.New(t)
+	good := enter(fx, org)
 	token := strings.TrimPrefix(good, "Bearer ")
-	f := Handler(p)
+	f := Handler(fx.Platform)
 	for name, c := range map[string]struct{ header, want string }{
 		"as documented":         {good, "Allow"},
 		"lower case":            {"bearer " + token, "Allow"},
@@ -161,15 +128,15 @@ func TestHeaders(t *testing.T) {
 
 func foreign(t *testing.T) string {
 	t.Helper()
-	p, _ := identitytest.New(t)
-	return signed(t, p, org)
+	fx := apitest.New(t)
+	return signed(fx, org)
 }
 
 // Request shapes that only a client which means harm, or another gateway, sends. check 1.
 func TestWhereTheCredentialIsLookedFor(t *testing.T) {
-	p, _ := identitytest.New(t)
-	good := enter(t, p, org)
-	f := Handler(p)
+	fx := apitest.New(t)
+	good := enter(fx, org)
+	f := Handler(fx.Platform)
 	for name, c := range map[string]struct {
 		r    Request
 		want string
@@ -209,17 +176,14 @@ func headers(pairs ...string) Request {
 
 // Nothing that a client can say besides its credential tells who it is. check 40, check 54.
 func TestOnlyTheCredentialTellsWhoCalls(t *testing.T) {
-	p, _ := identitytest.New(t)
-	good := enter(t, p, org)
-	enter(t, p, otherOrg)
-	f := Handler(p)
+	fx := apitest.New(t)
+	good := enter(fx, org)
+	enter(fx, otherOrg)
+	f := Handler(fx.Platform)
 	r := headers("Authorization", good, "X-Organisation-Id", otherOrg, "X-Org-Id", otherOrg, "X-Forwarded-For", "203.0.113.9",
 		"Host", "evil.example", "X-GoLambdaProxy-ApiGw-Context", `{"authorizer":{"user":"usr_eve"}}`, "X-Amzn-Oidc-Identity", "usr_eve")
 	r.QueryStringParameters = map[string]string{"orgId": otherOrg}
-	got, err := f(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := apitest.Value(f(t.Context(), r))(fx)
 	if c, err := identity.NewDecoder().Decode(got.Context); err != nil || c.Org != org || c.User != user {
 		t.Errorf("caller %+v, %v", c, err)
 	}
@@ -227,26 +191,14 @@ func TestOnlyTheCredentialTellsWhoCalls(t *testing.T) {
 
 // Each change is made under a warm function that has let the token in before, and acts on the next request. check 8.
 func TestWhatEndsAccessAtOnce(t *testing.T) {
-	leave := func(p *platform.Platform) error {
-		_, err := p.Table.Write(table.WithTenant(context.Background(), org), table.Delete(identity.MemberKey(org, user)))
-		return err
-	}
-	set := func(k table.Key, field string, v any) func(*platform.Platform) error {
-		return func(p *platform.Platform) error {
-			w := table.Update(k, []table.Change{table.Set(field, v)}, table.Exists())
-			_, err := p.Table.Write(table.Within(context.Background(), k.PK), w)
-			return err
-		}
+	leave := func(fx *apitest.Fixture) { fx.Write(table.Delete(identity.MemberKey(org, user))) }
+	set := func(k table.Key, field string, v any) func(*apitest.Fixture) {
+		return func(fx *apitest.Fixture) { fx.Change(k, table.Set(field, v)) }
 	}
 	session, profile, member := identity.SessionKey(sid), identity.UserKey(user), identity.MemberKey(org, user)
-	ended := func(p *platform.Platform) error {
-		k := identity.AccessKey(org)
-		w := table.Update(k, []table.Change{table.Set("ended", true)})
-		_, err := p.Table.Write(table.Within(context.Background(), k.PK), w)
-		return err
-	}
+	ended := func(fx *apitest.Fixture) { fx.Put(identity.AccessKey(org), identity.Access{Ended: true}) }
 	for name, c := range map[string]struct {
-		do   func(p *platform.Platform) error
+		do   func(*apitest.Fixture)
 		wait time.Duration
 		want string
 	}{
@@ -264,17 +216,15 @@ func TestWhatEndsAccessAtOnce(t *testing.T) {
 		"sixteen minutes":              {nil, 16 * time.Minute, "Unauthorized"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, clk := identitytest.New(t)
-			header := enter(t, p, org)
-			f := Handler(p)
+			fx := apitest.New(t)
+			header := enter(fx, org)
+			f := Handler(fx.Platform)
 			if got := verdict(f, header); got != "Allow" {
 				t.Fatal(got)
 			}
-			clk.Advance(c.wait)
+			fx.Clock.Advance(c.wait)
 			if c.do != nil {
-				if err := c.do(p); err != nil {
-					t.Fatal(err)
-				}
+				c.do(fx)
 			}
 			if got := verdict(f, header); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
@@ -284,17 +234,12 @@ func TestWhatEndsAccessAtOnce(t *testing.T) {
 }
 
 func TestAChangedRoleActsAtOnce(t *testing.T) {
-	p, _ := identitytest.New(t)
-	header := enter(t, p, org)
-	f := Handler(p)
-	if _, err := ask(f, header); err != nil {
-		t.Fatal(err)
-	}
-	change(t, p, identity.MemberKey(org, user), table.Set("grants", []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}))
-	got, err := ask(f, header)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fx := apitest.New(t)
+	header := enter(fx, org)
+	f := Handler(fx.Platform)
+	apitest.Value(ask(f, header))(t)
+	fx.Change(identity.MemberKey(org, user), table.Set("grants", []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}))
+	got := apitest.Value(ask(f, header))(fx)
 	if c, err := identity.NewDecoder().Decode(got.Context); err != nil || identity.Allows(c, "actions:execute") || !identity.Allows(c, "actions:read") {
 		t.Errorf("grants %+v, %v", c.Grants, err)
 	}
@@ -302,10 +247,10 @@ func TestAChangedRoleActsAtOnce(t *testing.T) {
 
 // Roles of an organization's own are read with the member, so that a change of one acts at once too.
 func TestACustomRoleIsWhatTheOrganizationSaysNow(t *testing.T) {
-	p, _ := identitytest.New(t)
-	header := enter(t, p, org)
-	f := Handler(p)
-	change(t, p, identity.MemberKey(org, user), table.Set("grants", []grant.Grant{{Role: "role_1", Scope: grant.OrgScope}}))
+	fx := apitest.New(t)
+	header := enter(fx, org)
+	f := Handler(fx.Platform)
+	fx.Change(identity.MemberKey(org, user), table.Set("grants", []grant.Grant{{Role: "role_1", Scope: grant.OrgScope}}))
 	for _, c := range []struct {
 		name     string
 		roles    any
@@ -318,12 +263,9 @@ func TestACustomRoleIsWhatTheOrganizationSaysNow(t *testing.T) {
 		{"with a role of a system role's name", identity.Access{Roles: map[string]identity.CustomRole{"viewer": {Policies: []string{"*:*"}}}}, "", "actions:read"},
 	} {
 		if c.roles != nil {
-			put(t, p, identity.AccessKey(org), c.roles)
+			fx.Put(identity.AccessKey(org), c.roles)
 		}
-		got, err := ask(f, header)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := apitest.Value(ask(f, header))(fx)
 		who, err := identity.NewDecoder().Decode(got.Context)
 		if err != nil || c.may != "" && !identity.Allows(who, c.may) || identity.Allows(who, c.not) {
 			t.Errorf("%s: %+v, %v", c.name, who.Grants, err)
@@ -332,14 +274,12 @@ func TestACustomRoleIsWhatTheOrganizationSaysNow(t *testing.T) {
 }
 
 func TestAnAuthorizationIsTwoRoundTrips(t *testing.T) {
-	p, _ := identitytest.New(t)
-	header := enter(t, p, org)
-	f := Handler(p)
+	fx := apitest.New(t)
+	header := enter(fx, org)
+	f := Handler(fx.Platform)
 	for _, state := range []string{"cold", "warm"} {
 		ctx, m := table.WithMeter(context.Background())
-		if _, err := f(ctx, request(header)); err != nil {
-			t.Fatal(err)
-		}
+		apitest.Value(f(ctx, request(header)))(t)
 		if u := m.Usage(); u.RoundTrips != 2 {
 			t.Errorf("%s: %+v", state, u)
 		}

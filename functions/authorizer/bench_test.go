@@ -5,26 +5,26 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func BenchmarkAuthorize(b *testing.B) {
-	p, c := identitytest.New(b)
-	header := enter(b, p, org)
-	put(b, p, identity.AccessKey(org), identity.Access{Members: 1, Roles: map[string]identity.CustomRole{
+	fx := apitest.New(b)
+	header := enter(fx, org)
+	fx.Put(identity.AccessKey(org), identity.Access{Members: 1, Roles: map[string]identity.CustomRole{
 		"role_1": {ID: "role_1", Name: "on call", Policies: []string{"actions:read", "actions:execute"}},
 	}})
-	f := Handler(p)
+	f := Handler(fx.Platform)
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
 		if n++; n%perMinute == 0 {
-			c.Advance(time.Minute) // else the minute is used up
+			fx.Clock.Advance(time.Minute) // else the minute is used up
 		}
 		if n%(10*perMinute) == 0 { // else the token ends
 			b.StopTimer()
-			header = signed(b, p, org)
-			put(b, p, identity.SessionKey(sid), identity.Session{ID: sid, User: user, Org: org, State: identity.SessionLive, Absolute: p.Clock.Now().Add(24 * time.Hour).Unix()})
+			header = signed(fx, org)
+			fx.Put(identity.SessionKey(sid), identity.Session{ID: sid, User: user, Org: org, State: identity.SessionLive, Absolute: fx.Clock.Now().Add(24 * time.Hour).Unix()})
 			b.StartTimer()
 		}
 		if got := verdict(f, header); got != "Allow" {

@@ -12,25 +12,22 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // FuzzAuthorize wants every header but the two genuine ones to be refused as an unknown credential, never to fail
 // otherwise, and nobody to come in by it. It starts from genuine tokens, so that what it changes of them gets far; they
 // are the same in every process of the fuzzer. check 1, check 7.
 func FuzzAuthorize(f *testing.F) {
-	p, c := identitytest.New(f)
-	p.Tokens = token.NewJWTs(fixedKey(f), p.Settings.BaseURL, c)
-	session := enter(f, p, org)
+	fx := apitest.New(f)
+	fx.Tokens = token.NewJWTs(fixedKey(f), fx.Settings.BaseURL, fx.Clock)
+	session := enter(fx, org)
 	const secret = "lampp_0123456789ABCDEFGHIJKLMNOPQRST1YCA3o"
-	hash, err := identity.ParsePAT(secret)
-	if err != nil {
-		f.Fatal(err)
-	}
-	put(f, p, identity.PATKey(hash), identity.PAT{ID: "pat_1", User: user, Expires: c.Now().AddDate(1, 0, 0), Used: c.Now().Unix()})
-	put(f, p, identity.MembershipKey(user, org), identity.Membership{Org: org})
+	hash := apitest.Value(identity.ParsePAT(secret))(fx)
+	fx.Put(identity.PATKey(hash), identity.PAT{ID: "pat_1", User: user, Expires: fx.Clock.Now().AddDate(1, 0, 0), Used: fx.Clock.Now().Unix()})
+	fx.Put(identity.MembershipKey(user, org), identity.Membership{Org: org})
 	genuine := []string{strings.TrimPrefix(session, "Bearer "), secret}
 	for _, token := range genuine {
 		parts := strings.Split(token, ".")
@@ -43,7 +40,7 @@ func FuzzAuthorize(f *testing.F) {
 			f.Add(s, org)
 		}
 	}
-	a := Handler(p)
+	a := Handler(fx.Platform)
 	f.Fuzz(func(t *testing.T, header, wished string) {
 		r := headers("Authorization", header)
 		if wished != "" {
@@ -77,9 +74,6 @@ func fixedKey(f *testing.F) token.Keyring {
 	if err = os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
 		f.Fatal(err)
 	}
-	keys, err := token.OpenKeyFile(path, clock.System{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	keys := apitest.Value(token.OpenKeyFile(path, clock.System{}))(f)
 	return keys
 }

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // at moves the clock to the offset within the next minute, so that a test owns the whole of it.
@@ -22,19 +22,19 @@ func at(c *clock.Manual, offset time.Duration) {
 
 // check 68: twelve authorizers, as twelve Lambda environments, two hundred requests each, all at once.
 func TestAHundredRequestsAMinuteExactly(t *testing.T) {
-	p, c := identitytest.New(t)
-	at(c, 0)
-	header := enter(t, p, org)
+	fx := apitest.New(t)
+	at(fx.Clock, 0)
+	header := enter(fx, org)
 	functions := make([]Function, 12)
 	for i := range functions {
-		functions[i] = Handler(p)
+		functions[i] = Handler(fx.Platform)
 	}
 	for _, minute := range []string{"first", "second"} {
 		allowed, denied := storm(functions, header, 200)
 		if allowed != perMinute || denied != 12*200-perMinute {
 			t.Errorf("%s minute: %d allowed, %d denied", minute, allowed, denied)
 		}
-		at(c, 0)
+		at(fx.Clock, 0)
 	}
 }
 
@@ -63,10 +63,10 @@ func storm(functions []Function, header string, n int) (allowed, denied int64) {
 
 // check 67.
 func TestWindowsAreClockMinutes(t *testing.T) {
-	p, c := identitytest.New(t)
-	header := enter(t, p, org)
-	f := Handler(p)
-	at(c, 59*time.Second+900*time.Millisecond)
+	fx := apitest.New(t)
+	header := enter(fx, org)
+	f := Handler(fx.Platform)
+	at(fx.Clock, 59*time.Second+900*time.Millisecond)
 	for range perMinute {
 		if got := verdict(f, header); got != "Allow" {
 			t.Fatal(got)
@@ -75,7 +75,7 @@ func TestWindowsAreClockMinutes(t *testing.T) {
 	if got := verdict(f, header); got != "Deny" {
 		t.Errorf("the 101st: %s", got)
 	}
-	c.Advance(100 * time.Millisecond)
+	fx.Clock.Advance(100 * time.Millisecond)
 	if got := verdict(f, header); got != "Allow" {
 		t.Errorf("at the next minute's start: %s", got)
 	}
@@ -83,11 +83,11 @@ func TestWindowsAreClockMinutes(t *testing.T) {
 
 // check 69.
 func TestOrganizationsDoNotShareAMinute(t *testing.T) {
-	p, _ := identitytest.New(t)
-	mine := enter(t, p, org)
-	theirs := enter(t, p, "org_01k8z3v5y0e6m9x2q4t7r1c8be")
-	none := enter(t, p, "")
-	f := Handler(p)
+	fx := apitest.New(t)
+	mine := enter(fx, org)
+	theirs := enter(fx, "org_01k8z3v5y0e6m9x2q4t7r1c8be")
+	none := enter(fx, "")
+	f := Handler(fx.Platform)
 	for range perMinute {
 		verdict(f, mine)
 	}
@@ -110,14 +110,14 @@ func TestOrganizationsDoNotShareAMinute(t *testing.T) {
 
 // check 69.
 func TestARefusedCredentialTakesNothingFromTheMinute(t *testing.T) {
-	p, _ := identitytest.New(t)
-	header := enter(t, p, org)
-	f := Handler(p)
-	change(t, p, identity.SessionKey(sid), table.Set("state", identity.SessionOut))
+	fx := apitest.New(t)
+	header := enter(fx, org)
+	f := Handler(fx.Platform)
+	fx.Change(identity.SessionKey(sid), table.Set("state", identity.SessionOut))
 	for range 2 * perMinute {
 		verdict(f, header)
 	}
-	change(t, p, identity.SessionKey(sid), table.Set("state", identity.SessionLive))
+	fx.Change(identity.SessionKey(sid), table.Set("state", identity.SessionLive))
 	for i := range perMinute {
 		if got := verdict(f, header); got != "Allow" {
 			t.Fatalf("request %d: %s", i+1, got)
@@ -126,16 +126,14 @@ func TestARefusedCredentialTakesNothingFromTheMinute(t *testing.T) {
 }
 
 func TestAUsedUpMinuteIsRemembered(t *testing.T) {
-	p, _ := identitytest.New(t)
-	header := enter(t, p, org)
-	f := Handler(p)
+	fx := apitest.New(t)
+	header := enter(fx, org)
+	f := Handler(fx.Platform)
 	for range perMinute + 1 {
 		verdict(f, header)
 	}
 	ctx, m := table.WithMeter(context.Background())
-	if _, err := f(ctx, request(header)); err != nil {
-		t.Fatal(err)
-	}
+	apitest.Value(f(ctx, request(header)))(t)
 	if u := m.Usage(); u.WriteUnits != 0 || u.RoundTrips != 1 {
 		t.Errorf("a refusal costs %+v", u)
 	}
@@ -153,10 +151,10 @@ func TestWhenTheStoreFails(t *testing.T) {
 		"the session cannot be read: nobody is let through": {table.Injection{Harm: table.FailBefore, PK: "SESS#"}, "error"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, clk := identitytest.New(t)
-			header := enter(t, p, org)
-			p.Table = table.Faulty(p.Table, clk, c.fault)
-			got, err := ask(Handler(p), header)
+			fx := apitest.New(t)
+			header := enter(fx, org)
+			fx.Table = table.Faulty(fx.Table, fx.Clock, c.fault)
+			got, err := ask(Handler(fx.Platform), header)
 			switch {
 			case c.want == "error":
 				if err == nil || errors.Is(err, errUnauthorized) || !fault.Is(err, fault.Unavailable) {

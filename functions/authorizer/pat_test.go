@@ -1,90 +1,77 @@
 package authorizer
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
-	"lamplighter.dev/shared/api/identity/identitytest"
-	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// keeper is a user with a personal access token: an operator in org, a viewer in otherOrg, which is younger.
-type keeper struct {
-	t      *testing.T
-	p      *platform.Platform
-	clock  *clock.Manual
+// tokenFixture is a user with a personal access token: an operator in org, a viewer in otherOrg, which is younger.
+type tokenFixture struct {
+	*apitest.Fixture
 	secret string
 	hash   string
 	f      Function
 }
 
-func newKeeper(t *testing.T) *keeper {
+func newTokenFixture(t *testing.T) *tokenFixture {
 	t.Helper()
-	k := &keeper{t: t}
-	k.p, k.clock = identitytest.New(t)
-	k.secret = identity.NewPAT()
-	var err error
-	if k.hash, err = identity.ParsePAT(k.secret); err != nil {
-		t.Fatal(err)
-	}
-	k.f = Handler(k.p)
-	put(t, k.p, identity.UserKey(user), identity.User{ID: user, Email: "ada@example.com", Epoch: 2})
+	k := &tokenFixture{Fixture: apitest.New(t), secret: identity.NewPAT()}
+	k.hash = apitest.Value(identity.ParsePAT(k.secret))(k)
+	k.f = Handler(k.Platform)
+	k.Put(identity.UserKey(user), identity.User{ID: user, Email: "ada@example.com", Epoch: 2})
 	k.join(org, grant.Operator)
 	k.join(otherOrg, grant.Viewer)
-	now := k.p.Clock.Now()
-	put(t, k.p, identity.PATKey(k.hash), identity.PAT{
+	now := k.Clock.Now()
+	k.Put(identity.PATKey(k.hash), identity.PAT{
 		ID: "pat_1", User: user, Name: "nightly", Epoch: 2, Created: now, Expires: now.AddDate(0, 0, 90), Used: now.Unix(),
 	})
 	return k
 }
 
-func (k *keeper) join(org, role string) {
-	k.t.Helper()
-	put(k.t, k.p, identity.OrganisationKey(org), identity.Organisation{ID: org})
-	put(k.t, k.p, identity.MembershipKey(user, org), identity.Membership{Org: org, Joined: k.p.Clock.Now()})
-	put(k.t, k.p, identity.MemberKey(org, user), identity.Member{
+func (k *tokenFixture) join(org, role string) {
+	k.Helper()
+	k.Put(identity.OrganisationKey(org), identity.Organisation{ID: org})
+	k.Put(identity.MembershipKey(user, org), identity.Membership{Org: org, Joined: k.Platform.Clock.Now()})
+	k.Put(identity.MemberKey(org, user), identity.Member{
 		User: user, Grants: []grant.Grant{{Role: role, Scope: grant.OrgScope}},
 	})
 }
 
 // session is the header of a session of the user's in org.
-func (k *keeper) session() string {
-	k.t.Helper()
-	put(k.t, k.p, identity.SessionKey(sid), identity.Session{
-		ID: sid, User: user, Org: org, Epoch: 2, State: identity.SessionLive, Absolute: k.p.Clock.Now().Add(24 * time.Hour).Unix(),
+func (k *tokenFixture) session() string {
+	k.Helper()
+	k.Put(identity.SessionKey(sid), identity.Session{
+		ID: sid, User: user, Org: org, Epoch: 2, State: identity.SessionLive, Absolute: k.Platform.Clock.Now().Add(24 * time.Hour).Unix(),
 	})
-	return signed(k.t, k.p, org)
+	return signed(k.Fixture, org)
 }
 
 // request is one with the token, for the organizations.
-func (k *keeper) request(orgs ...string) Request {
+func (k *tokenFixture) request(orgs ...string) Request {
 	r := request("Bearer " + k.secret)
 	r.MultiValueHeaders["x-organisation-id"] = orgs
 	return r
 }
 
 // caller is who comes in.
-func (k *keeper) caller(orgs ...string) identity.Caller {
-	k.t.Helper()
-	got, err := k.f(k.t.Context(), k.request(orgs...))
-	if err != nil {
-		k.t.Fatal(err)
-	}
+func (k *tokenFixture) caller(orgs ...string) identity.Caller {
+	k.Helper()
+	got := apitest.Value(k.f(k.Context(), k.request(orgs...)))(k)
 	c, err := identity.NewDecoder().Decode(got.Context)
 	if err != nil || c.User != user || c.Method != identity.MethodPAT || c.Session != "" || c.Email != "ada@example.com" {
-		k.t.Errorf("caller %+v, %v", c, err)
+		k.Errorf("caller %+v, %v", c, err)
 	}
 	return c
 }
 
 func TestATokenActsAsItsUser(t *testing.T) {
-	k := newKeeper(t)
+	k := newTokenFixture(t)
 	for name, c := range map[string]struct {
 		wished []string
 		org    string
@@ -103,8 +90,8 @@ func TestATokenActsAsItsUser(t *testing.T) {
 // Whoever has an older organization could otherwise draw in, by an invitation, what the programs of the invited send.
 // check 12.
 func TestAnInvitationDrawsNoTokenAway(t *testing.T) {
-	k := newKeeper(t)
-	k.clock.Advance(time.Hour)
+	k := newTokenFixture(t)
+	k.Clock.Advance(time.Hour)
 	k.join("org_01k8z3v5y0e6m9x2q4t7r1c8b0", grant.Owner)
 	if got := k.caller(); got.Org != org {
 		t.Errorf("the token works in %s, an older organization that its user was invited to", got.Org)
@@ -112,9 +99,9 @@ func TestAnInvitationDrawsNoTokenAway(t *testing.T) {
 }
 
 func TestOrganizationsThatATokenCannotName(t *testing.T) {
-	k := newKeeper(t)
+	k := newTokenFixture(t)
 	stranger := "org_01k8z3v5y0e6m9x2q4t7r1c8bf"
-	put(t, k.p, identity.OrganisationKey(stranger), identity.Organisation{ID: stranger})
+	k.Put(identity.OrganisationKey(stranger), identity.Organisation{ID: stranger})
 	for name, wished := range map[string][]string{
 		"of others":             {stranger},
 		"that nobody has":       {"org_01k8z3v5y0e6m9x2q4t7r1c8bg"},
@@ -134,12 +121,10 @@ func TestOrganizationsThatATokenCannotName(t *testing.T) {
 }
 
 func TestATokenOfAUserWithoutAnOrganization(t *testing.T) {
-	k := newKeeper(t)
+	k := newTokenFixture(t)
 	for _, o := range []string{org, otherOrg} {
 		for _, key := range []table.Key{identity.MembershipKey(user, o), identity.MemberKey(o, user)} {
-			if _, err := k.p.Table.Write(table.Within(t.Context(), key.PK), table.Delete(key)); err != nil {
-				t.Fatal(err)
-			}
+			k.Write(table.Delete(key))
 		}
 	}
 	if got := k.caller(); got.Org != "" || len(got.Grants) != 0 {
@@ -150,36 +135,27 @@ func TestATokenOfAUserWithoutAnOrganization(t *testing.T) {
 // Each change is made under a warm function that has let the token in before, and acts on the next request, whether or
 // not the request names the organization. check 12.
 func TestWhatEndsATokenAtOnce(t *testing.T) {
-	set := func(key func(*keeper) table.Key, field string, v any) func(*keeper) {
-		return func(k *keeper) {
-			at := key(k)
-			w := table.Update(at, []table.Change{table.Set(field, v)})
-			if _, err := k.p.Table.Write(table.Within(context.Background(), at.PK), w); err != nil {
-				k.t.Fatal(err)
-			}
+	set := func(key func(*tokenFixture) table.Key, field string, v any) func(*tokenFixture) {
+		return func(k *tokenFixture) {
+			k.Write(table.Update(key(k), []table.Change{table.Set(field, v)}))
 		}
 	}
-	gone := func(key func(*keeper) table.Key) func(*keeper) {
-		return func(k *keeper) {
-			at := key(k)
-			if _, err := k.p.Table.Write(table.Within(context.Background(), at.PK), table.Delete(at)); err != nil {
-				k.t.Fatal(err)
-			}
-		}
+	gone := func(key func(*tokenFixture) table.Key) func(*tokenFixture) {
+		return func(k *tokenFixture) { k.Write(table.Delete(key(k))) }
 	}
-	token := func(k *keeper) table.Key { return identity.PATKey(k.hash) }
-	profile := func(*keeper) table.Key { return identity.UserKey(user) }
-	member := func(*keeper) table.Key { return identity.MemberKey(org, user) }
-	access := func(*keeper) table.Key { return identity.AccessKey(org) }
-	tenant := func(*keeper) table.Key { return identity.OrganisationKey(org) }
+	token := func(k *tokenFixture) table.Key { return identity.PATKey(k.hash) }
+	profile := func(*tokenFixture) table.Key { return identity.UserKey(user) }
+	member := func(*tokenFixture) table.Key { return identity.MemberKey(org, user) }
+	access := func(*tokenFixture) table.Key { return identity.AccessKey(org) }
+	tenant := func(*tokenFixture) table.Key { return identity.OrganisationKey(org) }
 	for name, c := range map[string]struct {
-		do   func(*keeper)
+		do   func(*tokenFixture)
 		want string
 	}{
-		"nothing":                                {func(*keeper) {}, "Allow"},
+		"nothing":                                {func(*tokenFixture) {}, "Allow"},
 		"revoking it":                            {gone(token), "Unauthorized"},
-		"its last day":                           {func(k *keeper) { k.clock.Advance(90 * 24 * time.Hour) }, "Unauthorized"},
-		"the day before it":                      {func(k *keeper) { k.clock.Advance(90*24*time.Hour - time.Second) }, "Allow"},
+		"its last day":                           {func(k *tokenFixture) { k.Clock.Advance(90 * 24 * time.Hour) }, "Unauthorized"},
+		"the day before it":                      {func(k *tokenFixture) { k.Clock.Advance(90*24*time.Hour - time.Second) }, "Allow"},
 		"a reset of the password":                {set(profile, "epoch", 3), "Unauthorized"},
 		"disabling the user":                     {set(profile, "disabled", true), "Unauthorized"},
 		"the user's end":                         {gone(profile), "Unauthorized"},
@@ -190,7 +166,7 @@ func TestWhatEndsATokenAtOnce(t *testing.T) {
 		"sign-on of its own for other addresses": {set(tenant, "ssoDomains", []string{"example.org"}), "Allow"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := newKeeper(t)
+			k := newTokenFixture(t)
 			for _, wished := range [][]string{nil, {org}} {
 				k.caller(wished...)
 			}
@@ -199,7 +175,7 @@ func TestWhatEndsATokenAtOnce(t *testing.T) {
 				if got := judge(k.f, k.request(wished...)); got != c.want {
 					t.Errorf("%v: %s", wished, got)
 				}
-				if got := judge(Handler(k.p), k.request(wished...)); got != c.want {
+				if got := judge(Handler(k.Platform), k.request(wished...)); got != c.want {
 					t.Errorf("a cold one, %v: %s", wished, got)
 				}
 			}
@@ -209,20 +185,20 @@ func TestWhatEndsATokenAtOnce(t *testing.T) {
 
 // check 12: who made the token and lost a policy since has lost it for the token as well.
 func TestATokenHasTheRoleOfTheMoment(t *testing.T) {
-	k := newKeeper(t)
+	k := newTokenFixture(t)
 	if !identity.Allows(k.caller(), "actions:execute") {
 		t.Fatal("an operator's token does not operate")
 	}
-	change(t, k.p, identity.MemberKey(org, user), table.Set("grants", []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}))
+	k.Change(identity.MemberKey(org, user), table.Set("grants", []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}))
 	if c := k.caller(); identity.Allows(c, "actions:execute") || !identity.Allows(c, "actions:read") {
 		t.Errorf("grants %+v", c.Grants)
 	}
 }
 
 func TestATokenOfASingleSignOnSession(t *testing.T) {
-	k := newKeeper(t)
-	change(t, k.p, identity.PATKey(k.hash), table.Set("sso", otherOrg))
-	change(t, k.p, identity.OrganisationKey(otherOrg), table.Set("ssoDomains", []string{"example.com"}))
+	k := newTokenFixture(t)
+	k.Change(identity.PATKey(k.hash), table.Set("sso", otherOrg))
+	k.Change(identity.OrganisationKey(otherOrg), table.Set("ssoDomains", []string{"example.com"}))
 	if got := k.caller(); got.Org != otherOrg {
 		t.Errorf("without a header it is in %s", got.Org)
 	}
@@ -242,8 +218,8 @@ func TestATokenOfASingleSignOnSession(t *testing.T) {
 
 // An owner gets in where everybody else needs the organization's own sign-on: somebody must be able to mend it.
 func TestAnOwnersTokenWhereSingleSignOnIsDemanded(t *testing.T) {
-	k := newKeeper(t)
-	change(t, k.p, identity.OrganisationKey(org), table.Set("ssoDomains", []string{"example.com"}))
+	k := newTokenFixture(t)
+	k.Change(identity.OrganisationKey(org), table.Set("ssoDomains", []string{"example.com"}))
 	k.serve(org, grant.Owner)
 	if got := judge(k.f, k.request()); got != "Allow" {
 		t.Error(got)
@@ -251,14 +227,14 @@ func TestAnOwnersTokenWhereSingleSignOnIsDemanded(t *testing.T) {
 }
 
 // serve changes the role of the user in an organization.
-func (k *keeper) serve(org, role string) {
-	k.t.Helper()
-	change(k.t, k.p, identity.MemberKey(org, user), table.Set("grants", []grant.Grant{{Role: role, Scope: grant.OrgScope}}))
+func (k *tokenFixture) serve(org, role string) {
+	k.Helper()
+	k.Change(identity.MemberKey(org, user), table.Set("grants", []grant.Grant{{Role: role, Scope: grant.OrgScope}}))
 }
 
 // check 12: a wrong checksum is refused without a look at the store.
 func TestRoundTripsOfAToken(t *testing.T) {
-	k := newKeeper(t)
+	k := newTokenFixture(t)
 	wrong := "Bearer " + k.secret[:41] + "!"
 	for _, c := range []struct {
 		name  string
@@ -281,14 +257,14 @@ func TestRoundTripsOfAToken(t *testing.T) {
 		}
 	}
 	ctx, m := table.WithMeter(t.Context())
-	if _, err := Handler(k.p)(ctx, k.request()); err != nil || m.Usage().RoundTrips != 4 {
+	if _, err := Handler(k.Platform)(ctx, k.request()); err != nil || m.Usage().RoundTrips != 4 {
 		t.Errorf("cold, without: %+v, %v", m.Usage(), err)
 	}
 }
 
 // check 69: a token and a session of one organization share its minute.
 func TestTokensAndSessionsShareAMinute(t *testing.T) {
-	k := newKeeper(t)
+	k := newTokenFixture(t)
 	session := k.session()
 	for i := range perMinute {
 		r := k.request()
@@ -314,34 +290,29 @@ func TestTokensAndSessionsShareAMinute(t *testing.T) {
 }
 
 func TestTheLastUseIsNotedHourly(t *testing.T) {
-	k := newKeeper(t)
+	k := newTokenFixture(t)
 	used := func() time.Time {
 		t.Helper()
-		key := identity.PATKey(k.hash)
-		row, err := table.Read[identity.PAT](table.Within(t.Context(), key.PK), k.p.Table, key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return time.Unix(row.Used, 0).UTC()
+		return time.Unix(apitest.Read[identity.PAT](k.Fixture, identity.PATKey(k.hash)).Used, 0).UTC()
 	}
-	k.clock.Advance(time.Hour - time.Second)
-	if k.caller(); !used().Equal(identitytest.Start) {
+	k.Clock.Advance(time.Hour - time.Second)
+	if k.caller(); !used().Equal(apitest.Start) {
 		t.Errorf("noted within the hour: %s", used())
 	}
-	k.clock.Advance(time.Second)
-	if k.caller(); !used().Equal(identitytest.Start.Add(time.Hour)) {
+	k.Clock.Advance(time.Second)
+	if k.caller(); !used().Equal(apitest.Start.Add(time.Hour)) {
 		t.Errorf("not noted after it: %s", used())
 	}
 	t.Run("and not by who is denied", func(t *testing.T) {
 		for range perMinute {
 			judge(k.f, k.request())
 		}
-		k.clock.Advance(2 * time.Hour)
+		k.Clock.Advance(2 * time.Hour)
 		session := k.session()
 		for range perMinute + 1 {
 			judge(k.f, request(session))
 		}
-		if got := judge(k.f, k.request()); got != "Deny" || used().Equal(k.p.Clock.Now()) {
+		if got := judge(k.f, k.request()); got != "Deny" || used().Equal(k.Platform.Clock.Now()) {
 			t.Errorf("%s, used %s", got, used())
 		}
 	})
@@ -349,17 +320,17 @@ func TestTheLastUseIsNotedHourly(t *testing.T) {
 
 // Noting the use never stops a request, and never brings a revoked token back.
 func TestTheLastUseIsNotWorthARequest(t *testing.T) {
-	k := newKeeper(t)
+	k := newTokenFixture(t)
 	k.caller(org)
-	whole := k.p.Table
+	whole := k.Table
 	for name, harm := range map[string]table.Injection{
 		"when the write fails":         {Harm: table.FailBefore, PK: identity.PATPrefix, Method: table.WriteMethod},
 		"when its reply is lost":       {Harm: table.FailAfter, PK: identity.PATPrefix, Method: table.WriteMethod},
 		"when the store is throttling": {Harm: table.Throttle, PK: identity.PATPrefix, Method: table.WriteMethod},
 	} {
-		k.clock.Advance(2 * time.Hour)
-		faulty := table.Faulty(whole, k.clock, harm)
-		k.p.Table = faulty
+		k.Clock.Advance(2 * time.Hour)
+		faulty := table.Faulty(whole, k.Clock, harm)
+		k.Table = faulty
 		if got := judge(k.f, k.request(org)); got != "Allow" {
 			t.Errorf("%s: %s", name, got)
 		}
@@ -367,13 +338,11 @@ func TestTheLastUseIsNotWorthARequest(t *testing.T) {
 			t.Errorf("%s: %d calls, and the third should have been harmed", name, faulty.Calls())
 		}
 	}
-	k.p.Table = whole
-	a := &authorizer{Platform: k.p}
+	k.Table = whole
+	a := &authorizer{Platform: k.Platform}
 	note := a.use(k.hash, identity.PAT{ID: "pat_1"})
 	key := identity.PATKey(k.hash)
-	if _, err := whole.Write(table.Within(t.Context(), key.PK), table.Delete(key)); err != nil {
-		t.Fatal(err)
-	}
+	apitest.Value(whole.Write(table.Within(t.Context(), key.PK), table.Delete(key)))(t)
 	note(t.Context())
 	if found, err := whole.BatchGet(table.Within(t.Context(), key.PK), key); err != nil || len(found) != 0 {
 		t.Errorf("a revoked token is back: %v, %v", found, err)
@@ -381,22 +350,19 @@ func TestTheLastUseIsNotWorthARequest(t *testing.T) {
 }
 
 func BenchmarkAuthorizePAT(b *testing.B) {
-	p, c := identitytest.New(b)
-	enter(b, p, org)
+	fx := apitest.New(b)
+	enter(fx, org)
 	secret := identity.NewPAT()
-	hash, err := identity.ParsePAT(secret)
-	if err != nil {
-		b.Fatal(err)
-	}
-	now := c.Now()
-	put(b, p, identity.PATKey(hash), identity.PAT{ID: "pat_1", User: user, Expires: now.AddDate(10, 0, 0)})
-	f := Handler(p)
+	hash := apitest.Value(identity.ParsePAT(secret))(fx)
+	now := fx.Clock.Now()
+	fx.Put(identity.PATKey(hash), identity.PAT{ID: "pat_1", User: user, Expires: now.AddDate(10, 0, 0)})
+	f := Handler(fx.Platform)
 	r := headers("Authorization", "Bearer "+secret, "X-Organisation-Id", org)
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
 		if n++; n%perMinute == 0 {
-			c.Advance(time.Minute) // else the minute is used up
+			fx.Clock.Advance(time.Minute) // else the minute is used up
 		}
 		if got := judge(f, r); got != "Allow" {
 			b.Fatal(got)

@@ -17,6 +17,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // childVariable holds what a process of TestTwelveProcessesShareAMinute is told.
@@ -32,10 +33,7 @@ type child struct {
 func (c child) platform(t *testing.T) *platform.Platform {
 	t.Helper()
 	clk := clock.NewManual(c.Now)
-	keys, err := token.OpenKeyFile(c.Keys, clk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := apitest.Value(token.OpenKeyFile(c.Keys, clk))(t)
 	return &platform.Platform{
 		Table: table.Fenced(table.Dynamo(c.Remote)), Clock: clk, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Tokens: token.NewJWTs(keys, "https://lamplighter.test", clk),
@@ -53,11 +51,8 @@ func TestTwelveProcessesShareAMinute(t *testing.T) {
 		Remote: tabletest.NewTable(t, tabletest.StartDynoxide(t)),
 		Keys:   filepath.Join(t.TempDir(), "signing.pem"), Now: time.Now().UTC(),
 	}
-	c.Header = enter(t, c.platform(t), org)
-	told, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c.Header = enter(apitest.On(t, c.platform(t)), org)
+	told := apitest.Value(json.Marshal(c))(t)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	allowed, denied := 0, 0

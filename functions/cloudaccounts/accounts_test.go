@@ -20,6 +20,7 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 type fields = map[string]any
@@ -27,7 +28,7 @@ type fields = map[string]any
 type keys = map[string]string
 
 func TestConnectRefusesWhatCannotBe(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.connect(alice, fields{"name": "Taken", "cloudAccountID": "000000000001"})
 	aws := fields{"provider": "aws", "authMethod": "static_keys"}
 	tests := []struct {
@@ -58,12 +59,12 @@ func TestConnectRefusesWhatCannotBe(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := s.call(alice, "POST", "/cloud-accounts", body(tt.change...))
-			if got.status != tt.status || !strings.Contains(unquoted(got.body), tt.says) {
-				t.Errorf("%d %s; want %d with %q", got.status, got.body, tt.status, tt.says)
+			if got.Status != tt.status || !strings.Contains(unquoted(got.Body), tt.says) {
+				t.Errorf("%d %s; want %d with %q", got.Status, got.Body, tt.status, tt.says)
 			}
 		})
 	}
-	if got := data[rest.List[cloudaccounts.Account]](s, s.call(alice, "GET", "/cloud-accounts", nil), 200); got.Total != 1 {
+	if got := apitest.Data[rest.List[cloudaccounts.Account]](s.call(alice, "GET", "/cloud-accounts", nil)); got.Total != 1 {
 		t.Errorf("%d accounts are stored; want only the good one", got.Total)
 	}
 }
@@ -71,7 +72,7 @@ func TestConnectRefusesWhatCannotBe(t *testing.T) {
 func unquoted(s string) string { return strings.ReplaceAll(s, `\"`, `"`) }
 
 func TestAnOperatorsChoicesHold(t *testing.T) {
-	s := newStage(t, func(p *platform.Platform) { p.Settings = platform.Settings{} })
+	s := newFixture(t, func(p *platform.Platform) { p.Settings = platform.Settings{} })
 	for says, change := range map[string]fields{
 		"available: aws": {}, "no custom endpoints": {
 			"provider": "aws", "authMethod": "static_keys", "endpointURL": "http://localhost:5000",
@@ -79,44 +80,44 @@ func TestAnOperatorsChoicesHold(t *testing.T) {
 		},
 	} {
 		got := s.call(alice, "POST", "/cloud-accounts", body(change))
-		if got.status != http.StatusBadRequest || !strings.Contains(got.body, says) {
-			t.Errorf("%d %s; want 400 with %q", got.status, got.body, says)
+		if got.Status != http.StatusBadRequest || !strings.Contains(got.Body, says) {
+			t.Errorf("%d %s; want 400 with %q", got.Status, got.Body, says)
 		}
 	}
 }
 
 func TestConnectingStoresSealedCredentialsAndDiscovers(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	secret := keys{"size": "60", "regions": "2", "seed": "hush-hush"}
 	answer := s.call(alice, "POST", "/cloud-accounts", body(fields{"credentials": secret}))
-	a := data[cloudaccounts.Account](s, answer, 200)
-	if a.Status != "connecting" || a.JobID == "" || !id.Valid("ca", a.ID) {
+	a := apitest.Data[cloudaccounts.Account](answer)
+	if a.Status != "connecting" || a.JobID == nil || !id.Valid("ca", a.ID) {
 		t.Errorf("%+v; want it connecting, with a job", a)
 	}
-	if strings.Contains(answer.body, "hush-hush") || strings.Contains(answer.body, "sealed") {
-		t.Errorf("the answer tells the credentials: %s", answer.body)
+	if strings.Contains(answer.Body, "hush-hush") || strings.Contains(answer.Body, "sealed") {
+		t.Errorf("the answer tells the credentials: %s", answer.Body)
 	}
-	it, err := s.p.Table.Get(table.WithTenant(t.Context(), alice.Org), inventory.AccountKey(alice.Org, a.ID))
+	it, err := s.Table.Get(table.WithTenant(t.Context(), alice.Org), inventory.AccountKey(alice.Org, a.ID))
 	if err != nil || strings.Contains(string(it.Data), "hush-hush") {
 		t.Errorf("stored in clear, or not at all: %s, %v", it.Data, err)
 	}
-	p := s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+a.JobID)
+	p := s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+*a.JobID)
 	if p.Status != "succeeded" || p.Partitions != 12 || p.PartitionsDone != 12 || p.Resources != p.Created || p.Resources < 50 {
 		t.Errorf("%+v; want all of 12 partitions", p)
 	}
 	got := s.get(alice, a.ID)
-	if got.Status != "connected" || got.JobID != "" || got.ResourceCount != p.Resources || got.LastDiscoveredAt.IsZero() {
+	if got.Status != "connected" || got.JobID != nil || got.ResourceCount != p.Resources || got.LastDiscoveredAt == nil {
 		t.Errorf("%+v; want it connected with %d resources", got, p.Resources)
 	}
 }
 
 func TestOneNumberIsConnectedOnceHoweverManyTry(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	var wg sync.WaitGroup
 	statuses := make(chan int, 8)
 	for i := range 8 {
 		wg.Go(func() {
-			statuses <- s.call(alice, "POST", "/cloud-accounts", body(fields{"name": fmt.Sprint("Try ", i)})).status
+			statuses <- s.call(alice, "POST", "/cloud-accounts", body(fields{"name": fmt.Sprint("Try ", i)})).Status
 		})
 	}
 	wg.Wait()
@@ -131,7 +132,7 @@ func TestOneNumberIsConnectedOnceHoweverManyTry(t *testing.T) {
 }
 
 func TestUpdateChangesOnlyWhatIsSent(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	a := s.settled(alice)
 	s.settled(alice, fields{"name": "Other", "cloudAccountID": "222"})
 	tests := []struct {
@@ -142,17 +143,17 @@ func TestUpdateChangesOnlyWhatIsSent(t *testing.T) {
 		want   func(cloudaccounts.Account) bool
 	}{
 		{"nothing", fields{}, 200, "", func(b cloudaccounts.Account) bool {
-			return b.Name == a.Name && b.Status == "connected" && b.JobID == ""
+			return b.Name == a.Name && b.Status == "connected" && b.JobID == nil
 		}},
 		{"the name", fields{"name": " Renamed "}, 200, "", func(b cloudaccounts.Account) bool {
 			return b.Name == "Renamed" && b.PermissionLevel == a.PermissionLevel
 		}},
 		{"the case of the name", fields{"name": "RENAMED"}, 200, "", func(b cloudaccounts.Account) bool { return b.Name == "RENAMED" }},
-		{"the level", fields{"permissionLevel": "read_only"}, 200, "", func(b cloudaccounts.Account) bool { return b.PermissionLevel == "read_only" && b.JobID == "" }},
-		{"the regions", fields{"regions": []string{"us-east-2", "us-east-2"}}, 200, "", func(b cloudaccounts.Account) bool { return len(b.Regions) == 1 && b.JobID != "" }},
+		{"the level", fields{"permissionLevel": "read_only"}, 200, "", func(b cloudaccounts.Account) bool { return b.PermissionLevel == "read_only" && b.JobID == nil }},
+		{"the regions", fields{"regions": []string{"us-east-2", "us-east-2"}}, 200, "", func(b cloudaccounts.Account) bool { return len(b.Regions) == 1 && b.JobID != nil }},
 		{"the regions to all", fields{"regions": nil}, 200, "", func(b cloudaccounts.Account) bool { return len(b.Regions) == 0 }},
 		{"a region that is not enabled", fields{"regions": []string{"mars"}}, 400, `"mars"`, nil},
-		{"the credentials", fields{"credentials": keys{"size": "30", "regions": "2"}}, 200, "", func(b cloudaccounts.Account) bool { return b.Status == "connecting" && b.JobID != "" }},
+		{"the credentials", fields{"credentials": keys{"size": "30", "regions": "2"}}, 200, "", func(b cloudaccounts.Account) bool { return b.Status == "connecting" && b.JobID != nil }},
 		{"wrong credentials", fields{"credentials": keys{"refuse": "true"}}, 400, "security token", nil},
 		{"credentials of another account", fields{"credentials": keys{"accountID": "5"}}, 400, "they open account 5", nil},
 		{"a method without credentials", fields{"authMethod": "simulated"}, 400, "credentials", nil},
@@ -164,8 +165,8 @@ func TestUpdateChangesOnlyWhatIsSent(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			before := s.get(alice, a.ID)
 			got := s.call(alice, "PUT", "/cloud-accounts/"+a.ID, tt.change)
-			if got.status != tt.status || !strings.Contains(unquoted(got.body), tt.says) {
-				t.Fatalf("%d %s; want %d with %q", got.status, got.body, tt.status, tt.says)
+			if got.Status != tt.status || !strings.Contains(unquoted(got.Body), tt.says) {
+				t.Fatalf("%d %s; want %d with %q", got.Status, got.Body, tt.status, tt.says)
 			}
 			if tt.want == nil {
 				if after := s.get(alice, a.ID); after.Name != before.Name || fmt.Sprint(after.Regions) != fmt.Sprint(before.Regions) {
@@ -173,35 +174,33 @@ func TestUpdateChangesOnlyWhatIsSent(t *testing.T) {
 				}
 				return
 			}
-			b := data[cloudaccounts.Account](s, got, 200)
+			b := apitest.Data[cloudaccounts.Account](got)
 			if !tt.want(b) {
 				t.Errorf("%+v", b)
 			}
-			if b.JobID != "" {
-				s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+b.JobID)
+			if b.JobID != nil {
+				s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+*b.JobID)
 			}
 		})
 	}
 }
 
 func TestANameIsFreeAgainAfterARename(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	a := s.settled(alice)
-	data[cloudaccounts.Account](s, s.call(alice, "PUT", "/cloud-accounts/"+a.ID, fields{"name": "New"}), 200)
+	apitest.Data[cloudaccounts.Account](s.call(alice, "PUT", "/cloud-accounts/"+a.ID, fields{"name": "New"}))
 	s.connect(alice, fields{"cloudAccountID": "222"})
 }
 
 func TestDeleteForgetsTheAccountAndItsResources(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	a := s.settled(alice)
 	other := s.settled(alice, fields{"name": "Other", "cloudAccountID": "222"})
-	if got := data[rest.Deleted](s, s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil), 200); got.ID != a.ID {
+	if got := apitest.Data[rest.Deleted](s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil)); got.ID != a.ID {
 		t.Errorf("answer names %q; want %q", got.ID, a.ID)
 	}
-	if got := s.call(alice, "GET", "/cloud-accounts/"+a.ID, nil); got.status != 404 {
-		t.Errorf("the account is still there: %d %s", got.status, got.body)
-	}
-	ctx, store := table.WithTenant(t.Context(), alice.Org), inventory.New(s.p)
+	s.call(alice, "GET", "/cloud-accounts/"+a.ID, nil).Want(404) // it is gone
+	ctx, store := table.WithTenant(t.Context(), alice.Org), inventory.New(s.Platform)
 	s.idle()
 	counts, err := store.Counts(ctx, alice.Org)
 	if err != nil {
@@ -214,58 +213,49 @@ func TestDeleteForgetsTheAccountAndItsResources(t *testing.T) {
 }
 
 func TestAnAccountInUseIsNotDeleted(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	a := s.settled(alice)
-	now := s.p.Clock.Now()
+	now := s.Platform.Clock.Now()
 	act := execution.Action{ID: id.New("act", now), ResourceUID: "i-1", CloudAccountID: a.ID, Action: cloud.Stop, Status: execution.Running, CreatedAt: now}
-	put := func() {
-		it, err := table.Row(execution.ActionKey(alice.Org, act.ID), act)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err = s.p.Table.Write(table.WithTenant(t.Context(), alice.Org), table.Put(it)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	put()
+	s.Put(execution.ActionKey(alice.Org, act.ID), act)
 	got := s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil)
-	if got.status != 409 || !strings.Contains(got.body, act.ID) {
-		t.Errorf("%d %s; want 409 naming %s", got.status, got.body, act.ID)
+	if got.Status != 409 || !strings.Contains(got.Body, act.ID) {
+		t.Errorf("%d %s; want 409 naming %s", got.Status, got.Body, act.ID)
 	}
 	act.Status = execution.Succeeded
-	put()
-	data[rest.Deleted](s, s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil), 200)
+	s.Put(execution.ActionKey(alice.Org, act.ID), act)
+	apitest.Data[rest.Deleted](s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil))
 }
 
 func TestDiscoverGivesTheDiscoveryThatIsUnderWay(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	a := s.settled(alice, fields{"credentials": keys{"size": "60", "callMillis": "300"}})
-	one := data[rest.Job](s, s.call(alice, "POST", "/cloud-accounts/"+a.ID+"/discover", nil), 202)
-	two := data[rest.Job](s, s.call(alice, "POST", "/cloud-accounts/"+a.ID+"/discover", ""), 202)
+	one := apitest.Data[rest.Job](s.call(alice, "POST", "/cloud-accounts/"+a.ID+"/discover", nil), 202)
+	two := apitest.Data[rest.Job](s.call(alice, "POST", "/cloud-accounts/"+a.ID+"/discover", ""), 202)
 	if one != two || one.Status != "running" {
 		t.Errorf("%+v and %+v; want the same, running", one, two)
 	}
 	if p := s.follow(alice, one.StatusURL); p.Status != "succeeded" || p.Unchanged != p.Resources {
 		t.Errorf("%+v; want nothing changed", p)
 	}
-	if three := data[rest.Job](s, s.call(alice, "POST", "/cloud-accounts/"+a.ID+"/discover", nil), 202); three.JobID == one.JobID {
+	if three := apitest.Data[rest.Job](s.call(alice, "POST", "/cloud-accounts/"+a.ID+"/discover", nil), 202); three.JobID == one.JobID {
 		t.Error("the same job again, after it has ended")
 	}
 }
 
 func TestADeniedKindLeavesTheAccountDegraded(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	a := s.settled(alice)
 	change := fields{"credentials": keys{"size": "60", "regions": "2", "denied": "rds:DescribeDBInstances"}}
-	b := data[cloudaccounts.Account](s, s.call(alice, "PUT", "/cloud-accounts/"+a.ID, change), 200)
-	p := s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+b.JobID)
+	b := apitest.Data[cloudaccounts.Account](s.call(alice, "PUT", "/cloud-accounts/"+a.ID, change))
+	p := s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+*b.JobID)
 	if p.Status != "partial" || len(p.Failures) != 2 || p.Failures[0].Status != "denied" || !strings.Contains(p.Failures[0].Error, "not authorized") || p.Vanished != 0 {
 		t.Errorf("%+v; want two denied partitions, and nothing vanished", p)
 	}
-	if got := s.get(alice, a.ID); got.Status != "degraded" || !strings.Contains(got.Error, "rds:DescribeDBInstances") || got.ResourceCount != a.ResourceCount {
+	if got := s.get(alice, a.ID); got.Status != "degraded" || got.Error == nil || !strings.Contains(*got.Error, "rds:DescribeDBInstances") || got.ResourceCount != a.ResourceCount {
 		t.Errorf("%+v; want it degraded with all its resources", got)
 	}
-	for _, perm := range data[[]cloud.Permission](s, s.call(viewer, "GET", "/cloud-accounts/"+a.ID+"/permissions", nil), 200) {
+	for _, perm := range apitest.Data[[]cloud.Permission](s.call(viewer, "GET", "/cloud-accounts/"+a.ID+"/permissions", nil)) {
 		if (perm.Status == "denied") != (perm.Action == "rds:DescribeDBInstances") {
 			t.Errorf("%+v", perm)
 		}
@@ -273,7 +263,7 @@ func TestADeniedKindLeavesTheAccountDegraded(t *testing.T) {
 }
 
 func TestListsAreFilteredSortedAndPaged(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	for i, name := range []string{"Cedar", "ash", "Birch"} {
 		s.settled(alice, fields{"name": name, "cloudAccountID": fmt.Sprint("10", i), "credentials": keys{"size": "10"}})
 	}
@@ -293,62 +283,58 @@ func TestListsAreFilteredSortedAndPaged(t *testing.T) {
 	}
 	for query, want := range tests {
 		var names []string
-		for _, a := range data[rest.List[cloudaccounts.Account]](s, s.call(viewer, "GET", "/cloud-accounts"+query, nil), 200).Items {
+		for _, a := range apitest.Data[rest.List[cloudaccounts.Account]](s.call(viewer, "GET", "/cloud-accounts"+query, nil)).Items {
 			names = append(names, a.Name)
 		}
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("%q: %q; want %q", query, got, want)
 		}
 	}
-	if got := s.call(viewer, "GET", "/cloud-accounts?sort_by=colour", nil); got.status != 400 {
-		t.Errorf("sort_by=colour: %d", got.status)
-	}
+	s.call(viewer, "GET", "/cloud-accounts?sort_by=colour", nil).Want(400)
 }
 
 func TestOnboardingGivesOutOneExternalIDForAnOrganization(t *testing.T) {
-	s := newStage(t, func(p *platform.Platform) { p.Settings.Principal = "210987654321" })
+	s := newFixture(t, func(p *platform.Platform) { p.Settings.Principal = "210987654321" })
 	of := func(c identity.Caller, name string) onboarding.Steps {
-		return data[onboarding.Steps](s, s.call(c, "GET", "/cloud-accounts/"+name+"/onboarding", nil), 200)
+		return apitest.Data[onboarding.Steps](s.call(c, "GET", "/cloud-accounts/"+name+"/onboarding", nil))
 	}
 	one := of(alice, "aws")
-	if one.Principal != "210987654321" || one.ExternalID == "" || len(one.Policies) == 0 {
+	if one.Principal == nil || *one.Principal != "210987654321" || one.ExternalID == nil || len(one.Policies) == 0 {
 		t.Errorf("%+v", one)
 	}
-	if two := of(viewer, "aws"); two.ExternalID != one.ExternalID {
-		t.Errorf("external id %q, then %q", one.ExternalID, two.ExternalID)
+	if two := of(viewer, "aws"); *two.ExternalID != *one.ExternalID {
+		t.Errorf("external id %q, then %q", *one.ExternalID, *two.ExternalID)
 	}
-	if bobs := of(bob, "aws"); bobs.ExternalID == one.ExternalID {
+	if bobs := of(bob, "aws"); *bobs.ExternalID == *one.ExternalID {
 		t.Error("another organization has the same external id")
 	}
 	role := fields{
 		"provider": "aws", "authMethod": "assume_role",
-		"credentials": keys{"roleArn": "arn:aws:iam::111122223333:role/x", "externalID": one.ExternalID},
+		"credentials": keys{"roleArn": "arn:aws:iam::111122223333:role/x", "externalID": *one.ExternalID},
 	}
 	got := s.call(alice, "POST", "/cloud-accounts", body(role)) // as far as the worker, which has no AWS here
-	if got.status != 400 || !strings.Contains(got.body, "not available") {
-		t.Errorf("with our external id: %d %s", got.status, got.body)
+	if got.Status != 400 || !strings.Contains(got.Body, "not available") {
+		t.Errorf("with our external id: %d %s", got.Status, got.Body)
 	}
 	if a := s.settled(alice); of(alice, a.ID).Provider != "simulated" {
 		t.Error("the steps of an account are not those of its provider")
 	}
-	if got := s.call(alice, "GET", "/cloud-accounts/gcp/onboarding", nil); got.status != 404 {
-		t.Errorf("a provider that is not here: %d %s", got.status, got.body)
-	}
+	s.call(alice, "GET", "/cloud-accounts/gcp/onboarding", nil).Want(404) // a provider that is not here
 }
 
 func TestOnboardingLeavesOutRolesWhereNobodyCanAssumeThem(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	got := s.call(alice, "GET", "/cloud-accounts/aws/onboarding", nil)
-	if steps := data[onboarding.Steps](s, got, 200); len(steps.Methods) == 0 || strings.Contains(got.body, "000000000000") || strings.Contains(got.body, "assume_role") {
-		t.Errorf("%s", got.body)
+	if steps := apitest.Data[onboarding.Steps](got); len(steps.Methods) == 0 || strings.Contains(got.Body, "000000000000") || strings.Contains(got.Body, "assume_role") {
+		t.Errorf("%s", got.Body)
 	}
 }
 
 // TestAnotherOrganizationSeesNothing asks for alice's account as bob, and as one who may only look.
 func TestAnotherOrganizationSeesNothing(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	a := s.connect(alice)
-	s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+a.JobID)
+	s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+*a.JobID)
 	path := "/cloud-accounts/" + a.ID
 	tests := []struct {
 		method, path  string
@@ -358,7 +344,7 @@ func TestAnotherOrganizationSeesNothing(t *testing.T) {
 		{"GET", path, nil, 404, 200},
 		{"PUT", path, fields{"name": "Mine"}, 404, 403},
 		{"POST", path + "/discover", nil, 404, 403},
-		{"GET", path + "/discover/" + a.JobID, nil, 404, 200},
+		{"GET", path + "/discover/" + *a.JobID, nil, 404, 200},
 		{"GET", path + "/permissions", nil, 404, 200},
 		{"GET", path + "/onboarding", nil, 404, 200},
 		{"DELETE", path, nil, 404, 403},
@@ -367,8 +353,8 @@ func TestAnotherOrganizationSeesNothing(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.method+" "+strings.ReplaceAll(tt.path, a.ID, "x"), func(t *testing.T) {
 			for c, want := range map[*identity.Caller]int{&bob: tt.bob, &viewer: tt.onlyLook} {
-				if got := s.call(*c, tt.method, tt.path, tt.body); got.status != want {
-					t.Errorf("%s: %d %s; want %d", c.Email, got.status, got.body, want)
+				if got := s.call(*c, tt.method, tt.path, tt.body); got.Status != want {
+					t.Errorf("%s: %d %s; want %d", c.Email, got.Status, got.Body, want)
 				}
 			}
 		})
@@ -376,31 +362,31 @@ func TestAnotherOrganizationSeesNothing(t *testing.T) {
 }
 
 func TestAnythingThatIsNoAccountIsNotFound(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	a := s.settled(alice)
 	for _, path := range []string{"ca_", "ca_01hzzzzzzzzzzzzzzzzzzzzzzz", "x", a.ID + "/discover/job_01hzzzzzzzzzzzzzzzzzzzzzzz", a.ID + "/discover/x"} {
-		if got := s.call(alice, "GET", "/cloud-accounts/"+path, nil); got.status != 404 {
-			t.Errorf("%s: %d %s; want 404", path, got.status, got.body)
+		if got := s.call(alice, "GET", "/cloud-accounts/"+path, nil); got.Status != 404 {
+			t.Errorf("%s: %d %s; want 404", path, got.Status, got.Body)
 		}
 	}
 }
 
 func TestACloudThatDoesNotAnswerIsNotTheCallersFault(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	got := s.call(alice, "POST", "/cloud-accounts", body(fields{"credentials": keys{"throttle": "1"}}))
-	if got.status != 500 || !strings.Contains(got.body, "try again") || !strings.Contains(got.body, "RequestLimitExceeded") {
-		t.Errorf("%d %s; want 500 with the cloud's words", got.status, got.body)
+	if got.Status != 500 || !strings.Contains(got.Body, "try again") || !strings.Contains(got.Body, "RequestLimitExceeded") {
+		t.Errorf("%d %s; want 500 with the cloud's words", got.Status, got.Body)
 	}
 }
 
 func TestADiscoveryThatCannotBeStartedIsLeftToTheSweeper(t *testing.T) {
-	s := newStage(t, func(p *platform.Platform) {
+	s := newFixture(t, func(p *platform.Platform) {
 		if err := p.Workflow.(*workflow.Embedded).Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	a := s.connect(alice)
-	it, err := s.p.Table.Get(table.Within(t.Context(), workqueue.Prefix), workqueue.Key(a.JobID))
+	it, err := s.Table.Get(table.Within(t.Context(), workqueue.Prefix), workqueue.Key(*a.JobID))
 	if err != nil {
 		t.Fatalf("nothing is pending: %v", err)
 	}
@@ -411,8 +397,8 @@ func TestADiscoveryThatCannotBeStartedIsLeftToTheSweeper(t *testing.T) {
 }
 
 func TestEveryAnswerIsDescribed(t *testing.T) {
-	s := newStage(t)
-	seen := resttest.Fuzz(t, s.h, s.d, resttest.Options{Requests: 60, Before: func(r *http.Request) *http.Request {
+	s := newFixture(t)
+	seen := resttest.Fuzz(t, s.Handler, s.Description(), resttest.Options{Requests: 60, Before: func(r *http.Request) *http.Request {
 		return r.WithContext(identity.With(r.Context(), alice))
 	}})
 	if len(seen) < 3 {

@@ -23,23 +23,23 @@ func TestAddressesThatLeadIntoOurNetworkAreRefused(t *testing.T) {
 		{"anything public", "https://api.example.com:6443", false, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newStage(t, func(p *platform.Platform) { p.Settings.PrivateAddresses = tt.private })
+			s := newFixture(t, func(p *platform.Platform) { p.Settings.PrivateAddresses = tt.private })
 			said := func(what, body string) {
 				if refused := strings.Contains(body, tt.refused) && tt.refused != ""; refused != (tt.refused != "") {
 					t.Errorf("%s: %s; want %q", what, body, tt.refused)
 				}
 			}
 			got := s.call(alice, "POST", "/cloud-accounts", body(fields{"endpointURL": tt.address, "name": "Elsewhere", "cloudAccountID": "000000000002"}))
-			said("the endpoint", got.body)
-			if (got.status == 400) != (tt.refused != "") {
-				t.Errorf("the endpoint: %d %s", got.status, got.body)
+			said("the endpoint", got.Body)
+			if (got.Status == 400) != (tt.refused != "") {
+				t.Errorf("the endpoint: %d %s", got.Status, got.Body)
 			}
 			a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "1"}})
 			config := strings.Replace(config(`"token":"hush-hush"`), "https://api.example.com", tt.address, 1)
 			got = s.call(alice, "PUT", access(a.ID, "us-east-1", "main"), fields{"method": "kubeconfig", "kubeconfig": config})
-			said("the server", got.body)
-			if want := map[bool]int{true: 400, false: 200}[tt.refused != ""]; got.status != want {
-				t.Errorf("the server: %d %s; want %d", got.status, got.body, want)
+			said("the server", got.Body)
+			if want := map[bool]int{true: 400, false: 200}[tt.refused != ""]; got.Status != want {
+				t.Errorf("the server: %d %s; want %d", got.Status, got.Body, want)
 			}
 		})
 	}

@@ -23,18 +23,25 @@ type Cluster struct {
 	Provider   string              `json:"provider" example:"aws"`
 	Status     cloud.ClusterStatus `json:"status" enum:"creating,active,updating,deleting,failed,deleted,unknown" doc:"deleted: registered, and the cloud has it no more; unknown: it could not be read, see failures"`
 	Version    string              `json:"version" doc:"Of Kubernetes; empty when it could not be read" example:"1.33"`
-	NodeCount  *int                `json:"nodeCount,omitempty" doc:"Nodes that its managed node groups are set to; left out when they could not be read"`
+	NodeCount  *int                `json:"nodeCount" doc:"Nodes that its managed node groups are set to; null when they could not be read"`
 	Access     string              `json:"access" enum:"none,cloud_iam,kubeconfig" doc:"How it is entered"`
 	Registered bool                `json:"registered" doc:"Whether it may be deployed to"`
 }
 
 // ClusterList is a page of clusters. It is complete but for what its failures name.
 type ClusterList struct {
-	Items    []Cluster                  `json:"items" doc:"The clusters of this page"`
-	Total    int                        `json:"total" doc:"How many there are on all pages"`
-	Page     int                        `json:"page" doc:"Which page this is, from 1"`
-	Limit    int                        `json:"limit" doc:"Clusters a page"`
-	Failures []inventory.ClusterFailure `json:"failures" doc:"What could not be read: regions that could not be listed, clusters that could not be described"`
+	Items    []Cluster        `json:"items" doc:"The clusters of this page"`
+	Total    int              `json:"total" doc:"How many there are on all pages"`
+	Page     int              `json:"page" doc:"Which page this is, from 1"`
+	Limit    int              `json:"limit" doc:"Clusters a page"`
+	Failures []ClusterFailure `json:"failures" doc:"What could not be read: regions that could not be listed, clusters that could not be described"`
+}
+
+// ClusterFailure is a region whose clusters could not be listed, or a cluster that could not be described.
+type ClusterFailure struct {
+	Region string  `json:"region"`
+	Name   *string `json:"name" doc:"The cluster that could not be described; null when the region could not be listed"`
+	Error  string  `json:"error" doc:"The cloud's own words"`
 }
 
 // entered is the record of a cluster as the cloud describes it, r being its registration or nil.
@@ -100,7 +107,10 @@ func (in *clustersInput) list(a inventory.Account, known []inventory.Registratio
 	}
 	out := ClusterList{
 		Items: make([]Cluster, len(found.Clusters)), Total: found.Total, Page: in.Page.Page, Limit: in.Limit,
-		Failures: append([]inventory.ClusterFailure{}, found.Failures...),
+		Failures: make([]ClusterFailure, len(found.Failures)),
+	}
+	for i, f := range found.Failures {
+		out.Failures[i] = ClusterFailure{f.Region, rest.Optional(f.Name), f.Error}
 	}
 	for i, c := range found.Clusters {
 		out.Items[i] = entered(a, c, registered[inventory.ClusterName{Region: c.Region, Name: c.Name}])

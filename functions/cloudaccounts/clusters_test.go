@@ -15,6 +15,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // config is a kubeconfig whose user has these fields.
@@ -32,9 +33,9 @@ func access(accountID, region, name string) string {
 	return "/cloud-accounts/" + accountID + "/clusters/" + url.PathEscape(region) + "/" + url.PathEscape(name) + "/access"
 }
 
-func (s *stage) clusters(c identity.Caller, accountID, query string) cloudaccounts.ClusterList {
-	s.t.Helper()
-	return data[cloudaccounts.ClusterList](s, s.call(c, "GET", "/cloud-accounts/"+accountID+"/clusters"+query, nil), 200)
+func (s *fixture) clusters(c identity.Caller, accountID, query string) cloudaccounts.ClusterList {
+	s.Helper()
+	return apitest.Data[cloudaccounts.ClusterList](s.call(c, "GET", "/cloud-accounts/"+accountID+"/clusters"+query, nil))
 }
 
 // told is a list in one line.
@@ -47,29 +48,26 @@ func told(l cloudaccounts.ClusterList) string {
 }
 
 // registration reads what is stored of a cluster.
-func (s *stage) registration(org, accountID string, n inventory.ClusterName) (inventory.Registration, error) {
-	s.t.Helper()
-	return table.Read[inventory.Registration](table.WithTenant(s.t.Context(), org), s.p.Table, inventory.ClusterKey(org, accountID, n))
+func (s *fixture) registration(org, accountID string, n inventory.ClusterName) (inventory.Registration, error) {
+	s.Helper()
+	return table.Read[inventory.Registration](table.WithTenant(s.Context(), org), s.Table, inventory.ClusterKey(org, accountID, n))
 }
 
 // counted reads how many registrations the account counts, and how many there are.
-func (s *stage) counted(org, accountID string) (counts, rows int) {
-	s.t.Helper()
-	ctx := table.WithTenant(s.t.Context(), org)
-	a, err := table.Read[inventory.Account](ctx, s.p.Table, inventory.AccountKey(org, accountID))
+func (s *fixture) counted(org, accountID string) (counts, rows int) {
+	s.Helper()
+	ctx := table.WithTenant(s.Context(), org)
+	a, err := table.Read[inventory.Account](ctx, s.Table, inventory.AccountKey(org, accountID))
 	if err != nil && !fault.Is(err, fault.NotFound) {
-		s.t.Fatal(err)
+		s.Fatal(err)
 	}
 	pk := inventory.ClusterKey(org, accountID, inventory.ClusterName{}).PK
-	page, err := s.p.Table.Query(ctx, table.Query{PK: pk, Prefix: inventory.ClusterPrefix(accountID), Limit: 1000})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	page := apitest.Value(s.Table.Query(ctx, table.Query{PK: pk, Prefix: inventory.ClusterPrefix(accountID), Limit: 1000}))(s)
 	return a.Clusters, len(page.Items)
 }
 
 func TestClustersAreListedRegisteredAndDeregistered(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "2"}})
 	const none = "us-east-1/main active none false, us-east-2/main active none false"
 	l := s.clusters(viewer, a.ID, "")
@@ -84,7 +82,7 @@ func TestClustersAreListedRegisteredAndDeregistered(t *testing.T) {
 	path := access(a.ID, "us-east-2", "main")
 	for _, body := range []fields{byIAM, byToken, byToken, byIAM} {
 		got := s.call(alice, "PUT", path, body)
-		if c := data[cloudaccounts.Cluster](s, got, 200); !c.Registered || c.Access != body["method"] || c.Name != "main" || c.Region != "us-east-2" || c.Status != "active" {
+		if c := apitest.Data[cloudaccounts.Cluster](got); !c.Registered || c.Access != body["method"] || c.Name != "main" || c.Region != "us-east-2" || c.Status != "active" {
 			t.Errorf("%+v; want it registered with %v", c, body["method"])
 		}
 		if want := fmt.Sprintf("us-east-1/main active none false, us-east-2/main active %s true", body["method"]); told(s.clusters(alice, a.ID, "")) != want {
@@ -94,11 +92,11 @@ func TestClustersAreListedRegisteredAndDeregistered(t *testing.T) {
 			t.Errorf("the account counts %d of %d registrations; want 1", counts, rows)
 		}
 	}
-	if got := data[rest.Deleted](s, s.call(alice, "DELETE", path, nil), 200); got.ID != "us-east-2/main" {
+	if got := apitest.Data[rest.Deleted](s.call(alice, "DELETE", path, nil)); got.ID != "us-east-2/main" {
 		t.Errorf("the answer names %q", got.ID)
 	}
-	if got := s.call(alice, "DELETE", path, nil); got.status != 404 || !strings.Contains(unquoted(got.body), `"main" in region "us-east-2" is not registered`) {
-		t.Errorf("again: %d %s", got.status, got.body)
+	if got := s.call(alice, "DELETE", path, nil); got.Status != 404 || !strings.Contains(unquoted(got.Body), `"main" in region "us-east-2" is not registered`) {
+		t.Errorf("again: %d %s", got.Status, got.Body)
 	}
 	if counts, rows := s.counted(alice.Org, a.ID); told(s.clusters(alice, a.ID, "")) != none || counts != 0 || rows != 0 {
 		t.Errorf("%s; the account counts %d of %d", told(s.clusters(alice, a.ID, "")), counts, rows)
@@ -106,38 +104,36 @@ func TestClustersAreListedRegisteredAndDeregistered(t *testing.T) {
 }
 
 func TestAKubeconfigIsSealedInItsPlaceAndNeverReturned(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "2"}})
 	path, n := access(a.ID, "us-east-1", "main"), inventory.ClusterName{Region: "us-east-1", Name: "main"}
-	for _, got := range []answer{s.call(alice, "PUT", path, byToken), s.call(alice, "GET", "/cloud-accounts/"+a.ID+"/clusters", nil)} {
-		if got.status != 200 || strings.Contains(got.body, "hush") || strings.Contains(got.body, "sealed") || strings.Contains(got.body, "api.example.com") {
-			t.Errorf("%d %s", got.status, got.body)
+	for _, got := range []apitest.Answer{s.call(alice, "PUT", path, byToken), s.call(alice, "GET", "/cloud-accounts/"+a.ID+"/clusters", nil)} {
+		if got.Status != 200 || strings.Contains(got.Body, "hush") || strings.Contains(got.Body, "sealed") || strings.Contains(got.Body, "api.example.com") {
+			t.Errorf("%d %s", got.Status, got.Body)
 		}
 	}
 	r, err := s.registration(alice.Org, a.ID, n)
 	if err != nil || len(r.Sealed) == 0 || strings.Contains(string(r.Sealed), "hush") {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	plain, err := s.p.Sealer.Open(t.Context(), inventory.ClusterPlace(alice.Org, a.ID, n), r.Sealed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain, err := s.Sealer.Open(t.Context(), inventory.ClusterPlace(alice.Org, a.ID, n), r.Sealed)
+	s.Must(err)
 	var kept kubeconfig.Access
 	if err = json.Unmarshal(plain, &kept); err != nil || kept.Token != "hush-hush" || kept.Server != "https://api.example.com" {
 		t.Errorf("%+v, %v", kept, err)
 	}
 	elsewhere := inventory.ClusterPlace(alice.Org, a.ID, inventory.ClusterName{Region: "us-east-2", Name: "main"})
-	if _, err = s.p.Sealer.Open(t.Context(), elsewhere, r.Sealed); err == nil {
+	if _, err = s.Sealer.Open(t.Context(), elsewhere, r.Sealed); err == nil {
 		t.Error("it opens for another cluster")
 	}
-	data[cloudaccounts.Cluster](s, s.call(alice, "PUT", path, byIAM), 200)
+	apitest.Data[cloudaccounts.Cluster](s.call(alice, "PUT", path, byIAM))
 	if r, err = s.registration(alice.Org, a.ID, n); err != nil || r.Sealed != nil {
 		t.Errorf("the kubeconfig outlives its method: %+v, %v", r, err)
 	}
 }
 
 func TestRegisteringRefusesWhatCannotBe(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "1", "clusterStatus": "creating"}})
 	given := func(user string) fields { return fields{"method": "kubeconfig", "kubeconfig": config(user)} }
 	tests := []struct {
@@ -164,8 +160,8 @@ func TestRegisteringRefusesWhatCannotBe(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			_, before := s.counted(alice.Org, a.ID)
 			got := s.call(alice, "PUT", access(a.ID, tt.region, tt.cluster), tt.body)
-			if got.status != tt.status || !strings.Contains(unquoted(got.body), tt.says) || strings.Contains(got.body, "hush-hush") {
-				t.Errorf("%d %s; want %d with %q", got.status, got.body, tt.status, tt.says)
+			if got.Status != tt.status || !strings.Contains(unquoted(got.Body), tt.says) || strings.Contains(got.Body, "hush-hush") {
+				t.Errorf("%d %s; want %d with %q", got.Status, got.Body, tt.status, tt.says)
 			}
 			if _, after := s.counted(alice.Org, a.ID); tt.status != 200 && after != before {
 				t.Errorf("%d registrations were %d before", after, before)
@@ -175,10 +171,10 @@ func TestRegisteringRefusesWhatCannotBe(t *testing.T) {
 }
 
 func TestClustersOfOthersDoNotExist(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "1"}})
 	path := access(a.ID, "us-east-1", "main")
-	data[cloudaccounts.Cluster](s, s.call(alice, "PUT", path, byToken), 200)
+	apitest.Data[cloudaccounts.Cluster](s.call(alice, "PUT", path, byToken))
 	tests := []struct {
 		method, path  string
 		body          any
@@ -192,8 +188,8 @@ func TestClustersOfOthersDoNotExist(t *testing.T) {
 	for _, tt := range tests {
 		for c, want := range map[*identity.Caller]int{&bob: tt.bob, &viewer: tt.onlyLook} {
 			got := s.call(*c, tt.method, tt.path, tt.body)
-			if got.status != want || want == 404 && !strings.Contains(got.body, a.ID) {
-				t.Errorf("%s as %s: %d %s; want %d", tt.method, c.Email, got.status, got.body, want)
+			if got.Status != want || want == 404 && !strings.Contains(got.Body, a.ID) {
+				t.Errorf("%s as %s: %d %s; want %d", tt.method, c.Email, got.Status, got.Body, want)
 			}
 		}
 	}
@@ -202,25 +198,23 @@ func TestClustersOfOthersDoNotExist(t *testing.T) {
 	if got := told(s.clusters(bob, b.ID, "")); got != "us-east-1/main active none false" {
 		t.Error(got)
 	}
-	if got := s.call(bob, "DELETE", access(b.ID, "us-east-1", "main"), nil); got.status != 404 {
-		t.Errorf("bob deregisters what he has not registered: %d %s", got.status, got.body)
-	}
+	s.call(bob, "DELETE", access(b.ID, "us-east-1", "main"), nil).Want(404) // bob deregisters what he has not registered
 	if r, err := s.registration(alice.Org, a.ID, inventory.ClusterName{Region: "us-east-1", Name: "main"}); err != nil || r.Method != inventory.Kubeconfig {
 		t.Errorf("alice's registration: %+v, %v", r, err)
 	}
 	for _, account := range []string{"x", "ca_01hzzzzzzzzzzzzzzzzzzzzzzz"} {
 		for method, body := range map[string]any{"PUT": byIAM, "DELETE": nil} {
-			if got := s.call(alice, method, access(account, "us-east-1", "main"), body); got.status != 404 || !strings.Contains(got.body, account) {
-				t.Errorf("%s of account %s: %d %s", method, account, got.status, got.body)
+			if got := s.call(alice, method, access(account, "us-east-1", "main"), body); got.Status != 404 || !strings.Contains(got.Body, account) {
+				t.Errorf("%s of account %s: %d %s", method, account, got.Status, got.Body)
 			}
 		}
 	}
 }
 
 func TestListsOfClustersArePagedAndTellWhatTheyLack(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "3"}})
-	data[cloudaccounts.Cluster](s, s.call(alice, "PUT", access(a.ID, "us-east-1", "main"), byToken), 200)
+	apitest.Data[cloudaccounts.Cluster](s.call(alice, "PUT", access(a.ID, "us-east-1", "main"), byToken))
 	for query, want := range map[string]string{
 		"?limit=1&page=2":             "us-east-2/main active none false",
 		"?sort_order=desc&limit=1":    "us-west-2/main active none false",
@@ -233,13 +227,13 @@ func TestListsOfClustersArePagedAndTellWhatTheyLack(t *testing.T) {
 		}
 	}
 	for _, query := range []string{"?page=0", "?limit=x", "?sort_by=colour"} {
-		if got := s.call(viewer, "GET", "/cloud-accounts/"+a.ID+"/clusters"+query, nil); got.status != 400 {
-			t.Errorf("%s: %d %s; want 400", query, got.status, got.body)
+		if got := s.call(viewer, "GET", "/cloud-accounts/"+a.ID+"/clusters"+query, nil); got.Status != 400 {
+			t.Errorf("%s: %d %s; want 400", query, got.Status, got.Body)
 		}
 	}
 	change := func(k keys) {
-		b := data[cloudaccounts.Account](s, s.call(alice, "PUT", "/cloud-accounts/"+a.ID, fields{"credentials": k}), 200)
-		s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+b.JobID)
+		b := apitest.Data[cloudaccounts.Account](s.call(alice, "PUT", "/cloud-accounts/"+a.ID, fields{"credentials": k}))
+		s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+*b.JobID)
 	}
 	change(keys{"size": "200", "regions": "2", "denied": "us-east-1"})
 	l := s.clusters(viewer, a.ID, "")
@@ -250,16 +244,16 @@ func TestListsOfClustersArePagedAndTellWhatTheyLack(t *testing.T) {
 	if got := told(s.clusters(viewer, a.ID, "")); got != "us-east-1/main deleted kubeconfig true" {
 		t.Errorf("a cluster that is no more: %s", got)
 	}
-	data[rest.Deleted](s, s.call(alice, "DELETE", access(a.ID, "us-east-1", "main"), nil), 200)
+	apitest.Data[rest.Deleted](s.call(alice, "DELETE", access(a.ID, "us-east-1", "main"), nil))
 }
 
 func TestAnAccountTakesItsRegistrationsWithIt(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "2"}})
 	for _, region := range []string{"us-east-1", "us-east-2"} {
-		data[cloudaccounts.Cluster](s, s.call(alice, "PUT", access(a.ID, region, "main"), byToken), 200)
+		apitest.Data[cloudaccounts.Cluster](s.call(alice, "PUT", access(a.ID, region, "main"), byToken))
 	}
-	data[rest.Deleted](s, s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil), 200)
+	apitest.Data[rest.Deleted](s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil))
 	if _, rows := s.counted(alice.Org, a.ID); rows != 0 {
 		t.Errorf("%d registrations outlive their account", rows)
 	}
@@ -268,7 +262,7 @@ func TestAnAccountTakesItsRegistrationsWithIt(t *testing.T) {
 // TestNoRegistrationOutlivesItsAccount registers, deregisters and deletes at the same time: whatever wins, what the
 // account counts is what there is, and without an account there is nothing.
 func TestNoRegistrationOutlivesItsAccount(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	for try := range 5 {
 		a := s.settled(alice, fields{"credentials": keys{"size": "100", "regions": "3"}})
 		var wg sync.WaitGroup
@@ -282,50 +276,41 @@ func TestNoRegistrationOutlivesItsAccount(t *testing.T) {
 		if counts, rows := s.counted(alice.Org, a.ID); counts != rows {
 			t.Errorf("try %d: the account counts %d of %d registrations", try, counts, rows)
 		}
-		if s.call(alice, "GET", "/cloud-accounts/"+a.ID, nil).status == 200 {
-			data[rest.Deleted](s, s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil), 200)
+		if s.call(alice, "GET", "/cloud-accounts/"+a.ID, nil).Status == 200 {
+			apitest.Data[rest.Deleted](s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil))
 		}
 	}
 }
 
 func TestTooManyRegistrationsAreRefused(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "1"}})
 	count := func(n int) {
 		k := inventory.AccountKey(alice.Org, a.ID)
-		if _, err := s.p.Table.Write(table.WithTenant(t.Context(), alice.Org), table.Update(k, []table.Change{table.Set("clusters", n)})); err != nil {
-			t.Fatal(err)
-		}
+		apitest.Value(s.Table.Write(table.WithTenant(t.Context(), alice.Org), table.Update(k, []table.Change{table.Set("clusters", n)})))(t)
 	}
 	count(inventory.MaxClusters)
-	if got := s.call(alice, "PUT", access(a.ID, "us-east-1", "main"), byIAM); got.status != 400 || !strings.Contains(got.body, "90 registered clusters") {
-		t.Errorf("%d %s", got.status, got.body)
-	}
+	s.call(alice, "PUT", access(a.ID, "us-east-1", "main"), byIAM).Want(400, "90 registered clusters")
 	count(inventory.MaxClusters - 1)
-	data[cloudaccounts.Cluster](s, s.call(alice, "PUT", access(a.ID, "us-east-1", "main"), byIAM), 200)
-	data[cloudaccounts.Cluster](s, s.call(alice, "PUT", access(a.ID, "us-east-1", "main"), byToken), 200) // it replaces
+	apitest.Data[cloudaccounts.Cluster](s.call(alice, "PUT", access(a.ID, "us-east-1", "main"), byIAM))
+	apitest.Data[cloudaccounts.Cluster](s.call(alice, "PUT", access(a.ID, "us-east-1", "main"), byToken)) // it replaces
 }
 
 func TestAFullAccountLeavesInOneTransaction(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "1"}})
 	ctx := table.WithTenant(t.Context(), alice.Org)
 	ws := []table.Write{table.Update(inventory.AccountKey(alice.Org, a.ID), []table.Change{table.Set("clusters", inventory.MaxClusters)})}
 	for i := range inventory.MaxClusters {
 		n := inventory.ClusterName{Region: "us-east-1", Name: fmt.Sprint("c-", i)}
-		it, err := table.Row(inventory.ClusterKey(alice.Org, a.ID, n), inventory.Registration{ClusterName: n, AccountID: a.ID, Method: inventory.CloudIAM})
-		if err != nil {
-			t.Fatal(err)
-		}
+		it := apitest.Value(table.Row(inventory.ClusterKey(alice.Org, a.ID, n), inventory.Registration{ClusterName: n, AccountID: a.ID, Method: inventory.CloudIAM}))(s)
 		ws = append(ws, table.Put(it))
 	}
-	if err := s.p.Table.Transact(ctx, ws...); err != nil {
-		t.Fatal(err)
-	}
+	s.Must(s.Table.Transact(ctx, ws...))
 	if l := s.clusters(alice, a.ID, "?limit=100"); l.Total != inventory.MaxClusters+1 {
 		t.Errorf("%d clusters; want those registered and the one that is there", l.Total)
 	}
-	data[rest.Deleted](s, s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil), 200)
+	apitest.Data[rest.Deleted](s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil))
 	if _, rows := s.counted(alice.Org, a.ID); rows != 0 {
 		t.Errorf("%d registrations are left", rows)
 	}

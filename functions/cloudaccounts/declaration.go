@@ -19,6 +19,7 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{
 			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, "ORG#*#CANATIVE", "ORG#*#CANAME",
 			discovery.JobPartition, workqueue.Partition,
+			inventory.IndexPartition, inventory.TeamPartition, inventory.TeamNamePartition, // what it is detached from
 		},
 	}),
 	Starts:  []string{discovery.Machine},

@@ -30,7 +30,7 @@ type DiscoveryProgress struct {
 	JobID            string           `json:"jobID"`
 	CloudAccountID   string           `json:"cloudAccountID" doc:"Our id of the account"`
 	Status           discovery.Status `json:"status" enum:"running,succeeded,partial,failed" doc:"partial: some partitions could not be read"`
-	Error            string           `json:"error,omitempty"`
+	Error            *string          `json:"error" doc:"Why it failed, else null"`
 	Partitions       int              `json:"partitions" doc:"Kinds times regions; 0 until they are known"`
 	PartitionsDone   int              `json:"partitionsDone"`
 	PartitionsFailed int              `json:"partitionsFailed"`
@@ -42,7 +42,7 @@ type DiscoveryProgress struct {
 	Vanished         int              `json:"vanished" doc:"Not found any more, and now terminated"`
 	Failures         []Failure        `json:"failures" doc:"Partitions that could not be read"`
 	StartedAt        time.Time        `json:"startedAt"`
-	CompletedAt      time.Time        `json:"completedAt,omitzero"`
+	CompletedAt      *time.Time       `json:"completedAt" doc:"Null while it runs"`
 }
 
 // Failure is a partition that could not be read, in the cloud's own words.
@@ -75,8 +75,8 @@ func (s *service) progress(ctx context.Context, in *progressInput) (DiscoveryPro
 
 func summed(j discovery.Job, parts []discovery.Part) DiscoveryProgress {
 	out := DiscoveryProgress{
-		JobID: j.ID, CloudAccountID: j.AccountID, Status: j.Status, Error: j.Error, Partitions: j.Partitions,
-		Failures: []Failure{}, StartedAt: j.StartedAt, CompletedAt: j.CompletedAt,
+		JobID: j.ID, CloudAccountID: j.AccountID, Status: j.Status, Error: rest.Optional(j.Error), Partitions: j.Partitions,
+		Failures: []Failure{}, StartedAt: j.StartedAt, CompletedAt: rest.Optional(j.CompletedAt),
 	}
 	var changes inventory.Changes
 	for _, part := range parts {
@@ -95,13 +95,25 @@ func summed(j discovery.Job, parts []discovery.Part) DiscoveryProgress {
 	return out
 }
 
-func (s *service) permissions(ctx context.Context, in *accountInput) ([]cloud.Permission, error) {
+// Permission is what the credentials of an account may do.
+type Permission struct {
+	Capability string  `json:"capability" doc:"What it is needed for: discover, start_stop, scale" example:"start_stop"`
+	Action     string  `json:"action" doc:"The provider's name of the permission" example:"ec2:StopInstances"`
+	Status     string  `json:"status" enum:"granted,denied,unknown"`
+	Message    *string `json:"message" doc:"The provider's own words, else null"`
+}
+
+func (s *service) permissions(ctx context.Context, in *accountInput) ([]Permission, error) {
 	org := identity.From(ctx).Org
 	a, err := s.account(ctx, org, in.AccountID)
 	if err != nil {
 		return nil, err
 	}
-	var out []cloud.Permission
-	err = s.ask(ctx, inventory.Question{Ask: inventory.AskPermissions, Org: org, Account: a}, &out)
+	var found []cloud.Permission
+	err = s.ask(ctx, inventory.Question{Ask: inventory.AskPermissions, Org: org, Account: a}, &found)
+	out := make([]Permission, len(found))
+	for i, p := range found {
+		out[i] = Permission{p.Capability, p.Action, p.Status, rest.Optional(p.Message)}
+	}
 	return out, err
 }

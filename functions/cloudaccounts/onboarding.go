@@ -31,7 +31,7 @@ func (s *service) onboarding(ctx context.Context, in *accountInput) (onboarding.
 		return onboarding.For(name, external, s.p.Settings.Principal)
 	}
 	steps, err := onboarding.For(name, external, nobody)
-	steps.Principal, steps.ExternalID = "", ""
+	steps.Principal, steps.ExternalID = nil, nil
 	steps.Methods = slices.DeleteFunc(steps.Methods, func(m onboarding.Method) bool { return m.AuthMethod == "assume_role" })
 	return steps, fault.Wrap("onboarding of "+name, err)
 }

@@ -17,7 +17,7 @@ func BenchmarkDiscovery100k(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		b.StopTimer()
-		s := newStage(b, settings{"size": "100000", "regions": "4", "stopped": "0"})
+		s := newFixture(b, settings{"size": "100000", "regions": "4", "stopped": "0"})
 		own, resident := watch(b)
 		b.StartTimer()
 		j, sum := s.pass(discovery.Succeeded)
@@ -34,7 +34,7 @@ func BenchmarkDiscovery100k(b *testing.B) {
 // BenchmarkDiscovery100kUnchanged discovers them a second time.
 func BenchmarkDiscovery100kUnchanged(b *testing.B) {
 	b.ReportAllocs()
-	s := newStage(b, settings{"size": "100000", "regions": "4", "stopped": "0"})
+	s := newFixture(b, settings{"size": "100000", "regions": "4", "stopped": "0"})
 	s.pass(discovery.Succeeded)
 	for b.Loop() {
 		if j, sum := s.pass(discovery.Succeeded); sum.Unchanged != 100_000 {
@@ -44,10 +44,10 @@ func BenchmarkDiscovery100kUnchanged(b *testing.B) {
 }
 
 // pages is how many the pass read.
-func (s *stage) pages(j discovery.Job) int {
-	s.tb.Helper()
-	_, parts, err := discovery.Read(s.ctx, s.p.Table, org, j.ID)
-	s.must(err)
+func (s *fixture) pages(j discovery.Job) int {
+	s.Helper()
+	_, parts, err := discovery.Read(s.ctx, s.Table, org, j.ID)
+	s.Must(err)
 	n := 0
 	for _, part := range parts {
 		n += part.Pages

@@ -15,6 +15,7 @@ var Declaration = platform.Declaration{
 	Name: "discovery",
 	Access: table.Access{Reads: []table.Partition{identity.MetaPartition}, Writes: []table.Partition{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ScanPartition,
+		inventory.TeamPartition, inventory.TeamNamePartition, // what a deleted account is detached from
 		discovery.JobPartition, discovery.PartPartition, workqueue.Partition, cloud.SimulatedPartition,
 	}},
 	Tasks:   []string{discovery.Machine},

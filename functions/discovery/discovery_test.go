@@ -15,19 +15,20 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 type settings = map[string]string
 
 func TestADiscoveryFindsEverythingWithOneCallForEachPage(t *testing.T) {
-	s := newStage(t, settings{"size": "500", "regions": "3", "pageSize": "20", "stopped": "0"})
+	s := newFixture(t, settings{"size": "500", "regions": "3", "pageSize": "20", "stopped": "0"})
 	j, sum := s.pass(discovery.Succeeded)
 	records := s.records()
 	if len(records) != 500 || sum.Created != 500 {
 		t.Errorf("%d records, %d created; want 500", len(records), sum.Created)
 	}
-	_, parts, err := discovery.Read(s.ctx, s.p.Table, org, j.ID)
-	s.must(err)
+	_, parts, err := discovery.Read(s.ctx, s.Table, org, j.ID)
+	s.Must(err)
 	pages := s.pages(j)
 	if j.Partitions != 18 || len(parts) != 18 || s.calls("List") != pages || s.calls("Regions") != 1 {
 		t.Errorf("%d partitions, %d parts, %d calls for %d pages; want 18, 18 and no more calls than pages",
@@ -45,7 +46,7 @@ func TestADiscoveryFindsEverythingWithOneCallForEachPage(t *testing.T) {
 }
 
 func TestASecondDiscoveryChangesNothing(t *testing.T) {
-	s := newStage(t, settings{"size": "300"})
+	s := newFixture(t, settings{"size": "300"})
 	s.pass(discovery.Succeeded)
 	before := s.records()
 	s.clk.Advance(time.Hour)
@@ -65,7 +66,7 @@ func TestASecondDiscoveryChangesNothing(t *testing.T) {
 }
 
 func TestWhatVanishedIsTerminatedAndComesBack(t *testing.T) {
-	s := newStage(t, settings{"size": "400"})
+	s := newFixture(t, settings{"size": "400"})
 	s.pass(discovery.Succeeded)
 	before := s.live()
 	s.clk.Advance(time.Hour)
@@ -95,7 +96,7 @@ func TestAFailedPartitionDeletesNothing(t *testing.T) {
 	}
 	for name, f := range faults {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, settings{"size": "200", "regions": "2"})
+			s := newFixture(t, settings{"size": "200", "regions": "2"})
 			s.pass(discovery.Succeeded)
 			before := s.live()
 			s.clk.Advance(time.Hour)
@@ -103,17 +104,16 @@ func TestAFailedPartitionDeletesNothing(t *testing.T) {
 				Input: discovery.Input{Org: org, AccountID: s.account.ID, JobID: "job_x"}, Kind: "aws-rds", Region: "us-east-1", Started: s.clk.Now(),
 			}
 			s.settings(settings{"size": "200", "regions": "2", "vanish": "1", f.fault: f.value, "slowMillis": "60000"})
-			w := &worker{s.p, s.providers, inventory.New(s.p), make(chan struct{}, 1)}
+			w := &worker{s.Platform, s.providers, inventory.New(s.Platform), make(chan struct{}, 1)}
 			for range 50 {
 				var err error
 				if part, err = w.scan(s.ctx, part); part.Done || err != nil {
-					s.must(err)
+					s.Must(err)
 					break
 				}
 				s.clk.Advance(time.Duration(part.WaitSeconds) * time.Second)
 			}
-			parts, err := discovery.Parts(s.ctx, s.p.Table, org, "job_x")
-			s.must(err)
+			parts := apitest.Value(discovery.Parts(s.ctx, s.Table, org, "job_x"))(s)
 			if len(parts) != 1 || parts[0].Status != f.status || parts[0].Error == "" {
 				t.Errorf("%+v; want it %s", parts, f.status)
 			}
@@ -125,19 +125,19 @@ func TestAFailedPartitionDeletesNothing(t *testing.T) {
 }
 
 func TestThrottlingThatPassesIsWaitedOut(t *testing.T) {
-	s := newStage(t, settings{"size": "400", "throttle": "0.6", "pageSize": "10"})
+	s := newFixture(t, settings{"size": "400", "throttle": "0.6", "pageSize": "10"})
 	if _, sum := s.pass(discovery.Succeeded); sum.Created < 350 {
 		t.Errorf("%+v; want everything", sum)
 	}
 }
 
 func TestRefusedCredentialsDisconnectTheAccount(t *testing.T) {
-	s := newStage(t, settings{"refuse": "true"})
+	s := newFixture(t, settings{"refuse": "true"})
 	j, _ := s.pass(discovery.Failed)
 	if a := s.stored(); a.Status != inventory.AccountDisconnected || !strings.Contains(a.Error, "security token") || a.JobID != "" {
 		t.Errorf("account %+v", a)
 	}
-	page, err := s.p.Table.Query(table.Within(s.ctx, workqueue.Prefix), table.Query{PK: workqueue.Key(j.ID).PK, Limit: 10})
+	page, err := s.Table.Query(table.Within(s.ctx, workqueue.Prefix), table.Query{PK: workqueue.Key(j.ID).PK, Limit: 10})
 	if err != nil || len(page.Items) != 0 {
 		t.Errorf("the pass is still pending: %v, %v", page.Items, err)
 	}
@@ -149,7 +149,7 @@ func TestRefusedCredentialsDisconnectTheAccount(t *testing.T) {
 }
 
 func TestOnlyTheNamedRegionsAreRead(t *testing.T) {
-	s := newStage(t, settings{"size": "200"})
+	s := newFixture(t, settings{"size": "200"})
 	s.account.Regions = []string{"us-east-2"}
 	s.settings(settings{"size": "200"})
 	s.pass(discovery.Succeeded)
@@ -162,15 +162,14 @@ func TestOnlyTheNamedRegionsAreRead(t *testing.T) {
 
 // TestAnActionsStatusIsNewerThanAListingThatLags stops a resource while a pass is under way.
 func TestAnActionsStatusIsNewerThanAListingThatLags(t *testing.T) {
-	s := newStage(t, settings{"size": "100", "kinds": "aws-ec2", "regions": "1", "stopped": "0"})
+	s := newFixture(t, settings{"size": "100", "kinds": "aws-ec2", "regions": "1", "stopped": "0"})
 	s.pass(discovery.Succeeded)
 	s.clk.Advance(time.Hour)
 	uid := slices.Sorted(maps.Keys(s.records()))[0]
 	at := s.clk.Now()
-	seen, err := inventory.Delta(org, at, []inventory.Seen{{UID: uid, Status: cloud.Stopped, At: at}})
-	s.must(err)
-	s.must(s.p.Table.Transact(s.ctx, inventory.Claim(org, uid, "act_1", cloud.Stop)))
-	s.must(s.p.Table.Transact(s.ctx, inventory.Settle(org, "act_1", inventory.Seen{UID: uid, Status: cloud.Stopped, At: at}), seen))
+	seen := apitest.Value(inventory.Delta(org, at, []inventory.Seen{{UID: uid, Status: cloud.Stopped, At: at}}))(s)
+	s.Must(s.Table.Transact(s.ctx, inventory.Claim(org, uid, "act_1", cloud.Stop)))
+	s.Must(s.Table.Transact(s.ctx, inventory.Settle(org, "act_1", inventory.Seen{UID: uid, Status: cloud.Stopped, At: at}), seen))
 	s.clk.Advance(10 * time.Second)
 	s.pass(discovery.Succeeded) // the cloud was never told: its listing is that of before
 	if got := s.records()[uid].Status; got != cloud.Stopped {
@@ -184,11 +183,10 @@ func TestAnActionsStatusIsNewerThanAListingThatLags(t *testing.T) {
 }
 
 func TestAnAccountThatIsDeletedMeanwhileLeavesNothing(t *testing.T) {
-	s := newStage(t, settings{"size": "300"})
+	s := newFixture(t, settings{"size": "300"})
 	s.pass(discovery.Succeeded)
 	j := s.start()
-	_, err := s.p.Table.Write(s.ctx, table.Delete(inventory.AccountKey(org, s.account.ID)))
-	s.must(err)
+	s.Write(table.Delete(inventory.AccountKey(org, s.account.ID)))
 	s.end(j)
 	if s.live() != 0 {
 		t.Errorf("%d resources are left", s.live())
@@ -225,19 +223,19 @@ func (n noted) tell() {
 
 // TestARestartCarriesOn ends the process in the middle of a pass, again and again.
 func TestARestartCarriesOn(t *testing.T) {
-	s := newStage(t, settings{"size": "2000", "pageSize": "20"})
-	s.must(s.engine.Close())
-	store := noted{s.p.Table, make(chan struct{}, 1000)}
-	s.p.Table = store
+	s := newFixture(t, settings{"size": "2000", "pageSize": "20"})
+	s.Must(s.engine.Close())
+	store := noted{s.Table, make(chan struct{}, 1000)}
+	s.Table = store
 	s.open()
 	j := s.start()
 	for range 5 {
 		for range 10 {
 			<-store.written
 		}
-		s.must(s.engine.Close())
+		s.Must(s.engine.Close())
 		s.open()
-		s.must(s.engine.Resume(s.ctx))
+		s.Must(s.engine.Resume(s.ctx))
 	}
 	if got, _ := s.end(j); got.Status != discovery.Succeeded || len(s.records()) < 1900 {
 		t.Errorf("%+v with %d resources", got, len(s.records()))
@@ -245,13 +243,13 @@ func TestARestartCarriesOn(t *testing.T) {
 }
 
 func TestManyStartsAtOnceBeginOnePass(t *testing.T) {
-	s := newStage(t, settings{"size": "50"})
-	s.must(s.engine.Close()) // so that the pass does not end meanwhile
+	s := newFixture(t, settings{"size": "50"})
+	s.Must(s.engine.Close()) // so that the pass does not end meanwhile
 	ids := make(chan string, 8)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			j, err := discovery.Start(s.ctx, s.p, org, s.account.ID)
+			j, err := discovery.Start(s.ctx, s.Platform, org, s.account.ID)
 			if err != nil {
 				t.Error(err)
 			}
@@ -269,12 +267,9 @@ func TestManyStartsAtOnceBeginOnePass(t *testing.T) {
 }
 
 func TestALostPassIsTakenOverAfterItsDeadline(t *testing.T) {
-	s := newStage(t, settings{"size": "20"})
+	s := newFixture(t, settings{"size": "20"})
 	lost := discovery.Input{Org: org, AccountID: s.account.ID, JobID: "job_lost"}
-	it, err := table.Row(discovery.JobKey(org, lost.JobID), discovery.Job{ID: lost.JobID, AccountID: s.account.ID, Status: discovery.Running, StartedAt: s.clk.Now()})
-	s.must(err)
-	_, err = s.p.Table.Write(s.ctx, table.Put(it))
-	s.must(err)
+	s.Put(discovery.JobKey(org, lost.JobID), discovery.Job{ID: lost.JobID, AccountID: s.account.ID, Status: discovery.Running, StartedAt: s.clk.Now()})
 	s.account.JobID = lost.JobID
 	s.settings(settings{"size": "20"})
 	if j := s.start(); j.ID != lost.JobID {
@@ -286,9 +281,9 @@ func TestALostPassIsTakenOverAfterItsDeadline(t *testing.T) {
 
 // TestAStoreThatFailsIsTriedAgain loses one call in nine of the worker, before or after it took effect.
 func TestAStoreThatFailsIsTriedAgain(t *testing.T) {
-	s := newStage(t, settings{"size": "300"})
+	s := newFixture(t, settings{"size": "300"})
 	j := s.start()
-	s.must(s.engine.Close())
+	s.Must(s.engine.Close())
 	var faults []table.Injection
 	for n := 5; n < 300; n += 9 {
 		harm := table.FailBefore
@@ -297,19 +292,19 @@ func TestAStoreThatFailsIsTriedAgain(t *testing.T) {
 		}
 		faults = append(faults, table.Injection{Harm: harm, PK: table.TenantPK(org), Call: n})
 	}
-	sound := s.p.Table
-	s.p.Table = table.Faulty(sound, s.clk, faults...)
+	sound := s.Table
+	s.Table = table.Faulty(sound, s.clk, faults...)
 	s.open()
-	s.must(s.engine.Resume(s.ctx))
-	s.p.Table = sound // the handler keeps the faulty one
+	s.Must(s.engine.Resume(s.ctx))
+	s.Table = sound // the handler keeps the faulty one
 	if got, _ := s.end(j); got.Status != discovery.Succeeded || s.live() < 280 {
 		t.Errorf("%+v with %d live resources; want everything", got, s.live())
 	}
 }
 
 func TestACallThatMakesNoSenseIsRefused(t *testing.T) {
-	s := newStage(t, settings{})
-	h := Handler(s.p, s.providers)
+	s := newFixture(t, settings{})
+	h := Handler(s.Platform, s.providers)
 	for name, call := range map[string]string{
 		"no JSON": "{", "no task": "{}", "an unknown task": `{"task":"dance","input":{"org":"org_1"}}`,
 		"no organization": `{"task":"plan","input":{}}`, "an input of another kind": `{"task":"scan","input":[]}`,

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -15,27 +14,25 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
-	"lamplighter.dev/shared/api/identity/identitytest"
-	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
-	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/people/erasure"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // waiting is a machine that does nothing for an hour.
 const waiting = `{"StartAt":"Wait","States":{"Wait":{"Type":"Wait","Seconds":3600,"End":true}}}`
 
 // walk is through partitions of every sort. functions.TestErasing_LeavesNothing goes through all that functions declare.
-func walk(t *testing.T) Walk {
+func walk(t testing.TB) Walk {
 	t.Helper()
 	var declared []table.Partition
-	for name := range strings.SplitSeq("META MEMBER INVITE SSO CA CLUSTER CANATIVE CANAME ASSIGN TEAM TEAMNAME TEAMPEOPLE BULK BULK#* ACT SNAP JOB JOB#* SCAN#* REFRESH INV RES "+
+	for name := range strings.SplitSeq("META MEMBER INVITE SSO CA CLUSTER CANATIVE CANAME ASSIGN TEAM TEAMNAME TEAMPEOPLE BULK BULK#* BULKGROUP ACT SNAP JOB JOB#* SCAN#* REFRESH INV RES "+
 		"HIST HIST#T#* HIST#R#* COUNT EVENTS IDEM AUDIT", " ") {
 		declared = append(declared, table.Partition("ORG#*#"+name))
 	}
@@ -76,103 +73,78 @@ func (r *recording) Transact(ctx context.Context, ws ...table.Write) error {
 	return r.Store.Transact(ctx, ws...)
 }
 
-// stage is a store with organizations in it.
-type stage struct {
-	t     *testing.T
-	p     *platform.Platform
-	clock *clock.Manual
-	all   *recording
+// fixture is a store with organizations in it.
+type fixture struct {
+	*apitest.Fixture
+	all *recording
 }
 
-func newStage(t *testing.T) *stage {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	p, c := identitytest.New(t)
-	s := &stage{t: t, p: p, clock: c, all: &recording{Store: p.Table, keys: map[table.Key]bool{}}}
-	p.Table = s.all
-	machines, err := workflow.Machines(fstest.MapFS{
-		"discovery.asl.json": {Data: []byte(waiting)}, "erasure.asl.json": {Data: []byte(waiting)},
-	}, nil)
-	s.must(err)
-	engine, err := workflow.NewEmbedded(workflow.Parts{Store: s.all.Store, Clock: c, Machines: machines, Log: slog.New(slog.DiscardHandler)})
-	s.must(err)
-	t.Cleanup(func() { _ = engine.Close() })
-	p.Workflow = engine
+	s := &fixture{Fixture: apitest.New(t)}
+	s.RunMachines(fstest.MapFS{"discovery.asl.json": {Data: []byte(waiting)}, "erasure.asl.json": {Data: []byte(waiting)}}, nil)
+	s.all = &recording{Store: s.Table, keys: map[table.Key]bool{}}
+	s.Table = s.all
 	return s
 }
 
-func (s *stage) must(err error) {
-	s.t.Helper()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+func (s *fixture) row(pk, sk string, v any) {
+	s.Helper()
+	s.Put(table.Key{PK: pk, SK: sk}, v)
 }
 
-// anywhere lets a test touch every partition.
-func (s *stage) anywhere() context.Context { return table.Within(s.t.Context(), "") }
-
-func (s *stage) put(pk, sk string, v any) {
-	s.t.Helper()
-	it, err := table.Row(table.Key{PK: pk, SK: sk}, v)
-	s.must(err)
-	_, err = s.p.Table.Write(s.anywhere(), table.Put(it))
-	s.must(err)
-}
-
-// estate makes an organization that has n of everything, and one piece of work under way.
-func (s *stage) estate(org string, n int) {
-	s.t.Helper()
-	ctx, within := s.anywhere(), table.TenantPK(org)
-	s.put(within+"META", "ORG", identity.Organisation{ID: org, Name: org})
-	s.put(within+"META", "ACCESS", identity.Access{})
-	s.put(within+"META", "EXTERNALID", struct{}{})
+// fill makes an organization that has n of everything, and one piece of work under way.
+func (s *fixture) fill(org string, n int) {
+	s.Helper()
+	ctx, within := s.Anywhere(), table.TenantPK(org)
+	s.row(within+"META", "ORG", identity.Organisation{ID: org, Name: org})
+	s.row(within+"META", "ACCESS", identity.Access{})
+	s.row(within+"META", "EXTERNALID", struct{}{})
 	var domains []map[string]string
 	for i := range n {
 		name := fmt.Sprintf("%s-%d", org, i)
 		u := identity.User{ID: "usr_" + name, Email: name + "@example.com", Verified: true}
-		s.put(identity.UserPrefix+u.ID, "PROFILE", u)
-		s.must(membership.New(s.p).Join(ctx, org, u, []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}))
-		_, err := membership.New(s.p).Invite(ctx, org, membership.Invitation{}, membership.Invitation{Email: "guest-" + u.Email, Role: grant.Viewer, Inviter: u.ID})
-		s.must(err)
-		_, err = audit.New(s.p).Append(ctx, org, audit.Row{Action: "createTeam", Actor: u.Email})
-		s.must(err)
+		s.row(identity.UserPrefix+u.ID, "PROFILE", u)
+		s.Must(membership.New(s.Platform).Join(ctx, org, u, apitest.Roles(grant.Owner)))
+		apitest.Value(membership.New(s.Platform).Invite(ctx, org, membership.Invitation{}, membership.Invitation{Email: "guest-" + u.Email, Role: grant.Viewer, Inviter: u.ID}))(s)
+		apitest.Value(audit.New(s.Platform).Append(ctx, org, audit.Row{Action: "createTeam", Actor: u.Email}))(s)
 		domains = append(domains, map[string]string{"name": name + ".example.com"})
-		s.put(domainPrefix+name+".example.com", "D", map[string]string{"org": org})
-		s.put(within+"CA", "ca_"+name, struct{}{})
-		s.put(simulatedPrefix+"ca_"+name, "L#1", struct{}{})
-		s.put(within+"BULK", "bulk_"+name, struct{}{})
-		s.put(execution.ChunkPK(org, "bulk_"+name), "C#1", struct{}{})
-		s.put(within+"JOB", "job_"+name, struct{}{})
-		s.put(within+"JOB#job_"+name, "eu#vm", struct{}{})
-		s.put(within+"SCAN#job_"+name, "ca#eu#vm#1", struct{}{})
-		c := execution.StateChange{ID: id.New("sh", s.clock.Now()), ResourceUID: "res:" + name, ChangedBy: "user:" + u.Email}
-		s.put(execution.HistoryPK(org), c.ID, c)
-		s.put(execution.HistoryTypePK(org, "user"), c.ID, c)
-		s.put(execution.HistoryResourcePK(org, c.ResourceUID), c.ID, c)
-		s.put(execution.HistoryResourcePK(org, c.ResourceUID), "!count", map[string]int{"n": 1})
-		for _, p := range walk(s.t) {
+		s.row(domainPrefix+name+".example.com", "D", map[string]string{"org": org})
+		s.row(within+"CA", "ca_"+name, struct{}{})
+		s.row(simulatedPrefix+"ca_"+name, "L#1", struct{}{})
+		s.row(within+"BULK", "bulk_"+name, struct{}{})
+		s.row(execution.ChunkPK(org, "bulk_"+name), "C#1", struct{}{})
+		s.row(within+"JOB", "job_"+name, struct{}{})
+		s.row(within+"JOB#job_"+name, "eu#vm", struct{}{})
+		s.row(within+"SCAN#job_"+name, "ca#eu#vm#1", struct{}{})
+		c := execution.StateChange{ID: id.New("sh", s.Clock.Now()), ResourceUID: "res:" + name, ChangedBy: "user:" + u.Email}
+		s.row(execution.HistoryPK(org), c.ID, c)
+		s.row(execution.HistoryTypePK(org, "user"), c.ID, c)
+		s.row(execution.HistoryResourcePK(org, c.ResourceUID), c.ID, c)
+		s.row(execution.HistoryResourcePK(org, c.ResourceUID), "!count", map[string]int{"n": 1})
+		for _, p := range walk(s) {
 			if p.leads == nil && p.name != "AUDIT" && p.name != "ASSIGN" {
-				s.put(within+p.name, name, struct{}{})
+				s.row(within+p.name, name, struct{}{})
 			}
 		}
 	}
-	s.put(within+"SSO", "SETUP", map[string]any{"domains": domains})
-	work, err := workqueue.Add(workqueue.Work{ID: "job_" + org, Org: org, Machine: "discovery", At: s.clock.Now()}, map[string]string{"org": org})
-	s.must(err)
-	_, err = s.p.Table.Write(ctx, work)
-	s.must(err)
-	s.must(s.p.Workflow.Start(ctx, "discovery", "job_"+org, json.RawMessage(`{"org":"`+org+`"}`)))
+	s.row(within+"SSO", "SETUP", map[string]any{"domains": domains})
+	work, err := workqueue.Add(workqueue.Work{ID: "job_" + org, Org: org, Machine: "discovery", At: s.Clock.Now()}, map[string]string{"org": org})
+	s.Must(err)
+	s.Write(work)
+	s.Must(s.Workflow.Start(ctx, "discovery", "job_"+org, json.RawMessage(`{"org":"`+org+`"}`)))
 }
 
 // of are the stored items that belong to an organization: by their key, or by what they are about.
-func (s *stage) of(org string) map[table.Key]string {
-	s.t.Helper()
+func (s *fixture) of(org string) map[table.Key]string {
+	s.Helper()
 	out := map[table.Key]string{}
 	for k := range s.all.keys {
-		it, err := s.all.Get(s.anywhere(), k)
+		it, err := s.all.Get(s.Anywhere(), k)
 		if fault.Is(err, fault.NotFound) || strings.HasPrefix(k.PK, "AUDIT#SYS#") || k.SK == "PROFILE" {
 			continue
 		}
-		s.must(err)
+		s.Must(err)
 		if strings.Contains(k.PK+k.SK, org) || bytes.Contains(it.Data, []byte(org)) {
 			out[k] = string(it.Data)
 		}
@@ -181,46 +153,42 @@ func (s *stage) of(org string) map[table.Key]string {
 }
 
 // ends makes an end of org_a and gives what the machine is started with.
-func (s *stage) ends() erasure.Input {
-	s.t.Helper()
-	s.must(erasure.Begin(identity.With(s.t.Context(), identity.Caller{User: "usr_x", Email: "x@example.com"}), s.p, "org_a"))
+func (s *fixture) ends() erasure.Input {
+	s.Helper()
+	s.Must(erasure.Begin(identity.With(s.Context(), identity.Caller{User: "usr_x", Email: "x@example.com"}), s.Platform, "org_a"))
 	for shard := range workqueue.Shards {
-		page, err := s.p.Table.Query(s.anywhere(), table.Query{PK: workqueue.PK(shard), Limit: 100})
-		s.must(err)
-		works, err := table.DecodeAll[workqueue.Work](page.Items)
-		s.must(err)
+		page := apitest.Value(s.Table.Query(s.Anywhere(), table.Query{PK: workqueue.PK(shard), Limit: 100}))(s)
+		works := apitest.Value(table.DecodeAll[workqueue.Work](page.Items))(s)
 		for _, w := range works {
 			if w.Machine == erasure.Machine && w.Org == "org_a" {
 				var in erasure.Input
-				s.must(json.Unmarshal(w.Input, &in))
+				s.Must(json.Unmarshal(w.Input, &in))
 				return in
 			}
 		}
 	}
-	s.t.Fatal("the erasure is not on the list of unfinished work")
+	s.Fatal("the erasure is not on the list of unfinished work")
 	return erasure.Input{}
 }
 
-func (s *stage) run(in erasure.Input) (Result, error) {
-	s.t.Helper()
-	input, err := json.Marshal(map[string]any{"task": "erase", "input": in})
-	s.must(err)
-	out, err := Handler(s.p, walk(s.t))(s.t.Context(), input)
+func (s *fixture) run(in erasure.Input) (Result, error) {
+	s.Helper()
+	input := apitest.Value(json.Marshal(map[string]any{"task": "erase", "input": in}))(s)
+	out, err := Handler(s.Platform, walk(s))(s.Context(), input)
 	r, _ := out.(Result)
 	return r, err
 }
 
-func (s *stage) done(in erasure.Input) Result {
-	s.t.Helper()
-	r, err := s.run(in)
-	s.must(err)
+func (s *fixture) done(in erasure.Input) Result {
+	s.Helper()
+	r := apitest.Value(s.run(in))(s)
 	return r
 }
 
 func TestNothingOfAnOrganizationIsLeft(t *testing.T) {
-	s := newStage(t)
-	s.estate("org_a", 3)
-	s.estate("org_b", 3)
+	s := newFixture(t)
+	s.fill("org_a", 3)
+	s.fill("org_b", 3)
 	others := s.of("org_b")
 	in := s.ends()
 	if r := s.done(in); r.Done || r.WaitSeconds < int(erasure.Settling.Seconds()) {
@@ -232,12 +200,12 @@ func TestNothingOfAnOrganizationIsLeft(t *testing.T) {
 	if len(left) > 0 {
 		t.Errorf("after the first pass: %v", left)
 	}
-	if ex, err := s.p.Workflow.Describe(t.Context(), "discovery", "job_org_a"); err != nil || ex.Status != workflow.Aborted {
+	if ex, err := s.Workflow.Describe(t.Context(), "discovery", "job_org_a"); err != nil || ex.Status != workflow.Aborted {
 		t.Errorf("its discovery: %+v, %v", ex, err)
 	}
-	s.put("ORG#org_a#AUDIT", "late", struct{}{}) // by a request that had begun before
-	s.put("ORG#org_a#META", "AUDITHEAD", struct{}{})
-	s.clock.Advance(erasure.Settling + time.Second)
+	s.row("ORG#org_a#AUDIT", "late", struct{}{}) // by a request that had begun before
+	s.row("ORG#org_a#META", "AUDITHEAD", struct{}{})
+	s.Clock.Advance(erasure.Settling + time.Second)
 	if r := s.done(in); !r.Done {
 		t.Errorf("at the end: %+v", r)
 	}
@@ -256,21 +224,20 @@ func TestNothingOfAnOrganizationIsLeft(t *testing.T) {
 			t.Errorf("the other organization's %v became %q", k, now[k])
 		}
 	}
-	if ex, err := s.p.Workflow.Describe(t.Context(), "discovery", "job_org_b"); err != nil || ex.Status != workflow.Running {
+	if ex, err := s.Workflow.Describe(t.Context(), "discovery", "job_org_b"); err != nil || ex.Status != workflow.Running {
 		t.Errorf("the other organization's discovery: %+v, %v", ex, err)
 	}
 }
 
 func TestTheInstallationRemembersThatItWas(t *testing.T) {
-	s := newStage(t)
-	s.estate("org_a", 1)
+	s := newFixture(t)
+	s.fill("org_a", 1)
 	in := s.ends()
-	s.clock.Advance(erasure.Settling + time.Second)
+	s.Clock.Advance(erasure.Settling + time.Second)
 	s.done(in)
 	found := 0
 	for _, at := range audit.SystemPlaces() {
-		page, err := s.p.Table.Query(s.anywhere(), table.Query{PK: at.PK, Limit: 100})
-		s.must(err)
+		page := apitest.Value(s.Table.Query(s.Anywhere(), table.Query{PK: at.PK, Limit: 100}))(s)
 		for _, it := range page.Items {
 			if r, err := table.Decode[audit.Row](it); err == nil && r.Action == "eraseOrganisation" && r.Target == "org_a" && r.Actor == "x@example.com" {
 				found++
@@ -283,8 +250,8 @@ func TestTheInstallationRemembersThatItWas(t *testing.T) {
 }
 
 func TestAnOrganizationThatLivesIsNotTouched(t *testing.T) {
-	s := newStage(t)
-	s.estate("org_a", 2)
+	s := newFixture(t)
+	s.fill("org_a", 2)
 	before := s.of("org_a")
 	if r, err := s.run(erasure.Input{Org: "org_a", JobID: "job_1"}); err == nil || r.Done {
 		t.Errorf("%+v, %v", r, err)
@@ -295,17 +262,17 @@ func TestAnOrganizationThatLivesIsNotTouched(t *testing.T) {
 	if _, err := s.run(erasure.Input{}); !fault.Is(err, fault.Invalid) {
 		t.Errorf("no organization: %v", err)
 	}
-	if _, err := Handler(s.p, walk(s.t))(t.Context(), json.RawMessage(`{"task":"other","input":{}}`)); !fault.Is(err, fault.Invalid) {
+	if _, err := Handler(s.Platform, walk(s))(t.Context(), json.RawMessage(`{"task":"other","input":{}}`)); !fault.Is(err, fault.Invalid) {
 		t.Errorf("another task: %v", err)
 	}
 }
 
 func TestOnlyOneEndsAnOrganization(t *testing.T) {
-	s := newStage(t)
-	s.estate("org_a", 1)
+	s := newFixture(t)
+	s.fill("org_a", 1)
 	s.ends()
 	for _, org := range []string{"org_a", "org_unknown"} {
-		if err := erasure.Begin(t.Context(), s.p, org); !fault.Is(err, fault.NotFound) {
+		if err := erasure.Begin(t.Context(), s.Platform, org); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%s: %v", org, err)
 		}
 	}
@@ -315,12 +282,12 @@ func TestOnlyOneEndsAnOrganization(t *testing.T) {
 func TestKilledAnywhereItCarriesOn(t *testing.T) {
 	for harm, stride := range map[table.Harm]int{table.FailBefore: 1, table.FailAfter: 3} {
 		for call, failed := 1, true; failed; call += stride {
-			s := newStage(t)
-			s.estate("org_a", 1)
+			s := newFixture(t)
+			s.fill("org_a", 1)
 			in := s.ends()
-			s.clock.Advance(erasure.Settling + time.Second)
-			faulty := table.Faulty(s.all, s.clock, table.Injection{Harm: harm, Call: call})
-			s.p.Table = faulty
+			s.Clock.Advance(erasure.Settling + time.Second)
+			faulty := table.Faulty(s.all, s.Clock, table.Injection{Harm: harm, Call: call})
+			s.Table = faulty
 			_, err := s.run(in)
 			failed = err != nil
 			faulty.Heal()
@@ -340,15 +307,14 @@ func TestKilledAnywhereItCarriesOn(t *testing.T) {
 }
 
 func TestARunThatIsOutOfTimeGoesOnLater(t *testing.T) {
-	s := newStage(t)
-	s.estate("org_a", 2)
+	s := newFixture(t)
+	s.fill("org_a", 2)
 	in := s.ends()
-	s.clock.Advance(erasure.Settling + time.Second)
-	input, err := json.Marshal(map[string]any{"task": "erase", "input": in})
-	s.must(err)
+	s.Clock.Advance(erasure.Settling + time.Second)
+	input := apitest.Value(json.Marshal(map[string]any{"task": "erase", "input": in}))(s)
 	ctx, cancel := context.WithTimeout(t.Context(), reserve-time.Second)
 	defer cancel()
-	out, err := Handler(s.p, walk(s.t))(ctx, input)
+	out, err := Handler(s.Platform, walk(s))(ctx, input)
 	if err != nil || out != (Result{WaitSeconds: 1}) {
 		t.Errorf("%+v, %v", out, err)
 	}
@@ -357,7 +323,7 @@ func TestARunThatIsOutOfTimeGoesOnLater(t *testing.T) {
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
-	if out, err = Handler(s.p, walk(s.t))(ctx, input); err == nil {
+	if out, err = Handler(s.Platform, walk(s))(ctx, input); err == nil {
 		t.Errorf("in a process that ends: %+v", out)
 	}
 	if r := s.done(in); !r.Done || len(s.of("org_a")) > 0 {

@@ -71,7 +71,7 @@ func owner(family table.Partition) table.Partition {
 	return table.Partition(strings.TrimSuffix(string(family), "#*"))
 }
 
-// byTurn orders names as they are erased.
+// byTurn compares names by when they are erased.
 func byTurn(a, b string) int {
 	i, j := slices.Index(first, a), slices.Index(first, b)
 	switch {

@@ -12,8 +12,8 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
-	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // BenchmarkBulkStop10000 stops 10,000 simulated instances in two regions, each call to the cloud taking 200 ms and each
@@ -22,7 +22,7 @@ func BenchmarkBulkStop10000(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		b.StopTimer()
-		w := worldOnDisk(b, map[string]string{
+		w := newFixtureOnDisk(b, map[string]string{
 			"size": "11500", "kinds": "aws-ec2", "regions": "2", "stopped": "0", "transitionSeconds": "2", "callMillis": "200",
 		})
 		g := w.flat(10_000)
@@ -30,71 +30,64 @@ func BenchmarkBulkStop10000(b *testing.B) {
 		engine := w.engine()
 		before := calls(w)
 		b.StartTimer()
-		w.must(engine.Start(w.ctx, execution.BulkMachine, in.BulkID, in))
+		w.Must(engine.Start(w.ctx, execution.BulkMachine, in.BulkID, in))
 		w.await(engine, in.BulkID)
 		b.StopTimer()
 		if done := w.bulk(in.BulkID); done.Completed != 10_000 || done.Status != execution.BulkCompleted {
 			b.Fatalf("%+v", done)
 		}
 		b.ReportMetric(float64(calls(w)-before), "calls/op")
-		w.must(engine.Close())
+		w.Must(engine.Close())
 		b.StartTimer()
 	}
 }
 
 // flat makes a group of size instances that all stand at one place.
-func (w *world) flat(size int) inventory.Group {
-	w.t.Helper()
+func (w *fixture) flat(size int) inventory.Group {
+	w.Helper()
 	var places []inventory.Place
 	for _, r := range w.resources {
 		if r.Unschedulable == "" && len(places) < size {
 			places = append(places, inventory.Place{ResourceID: r.ID, Tier: 1, Order: 1})
 		}
 	}
-	g, err := w.e.inventory.CreateGroup(w.ctx, org, inventory.Group{ID: id.New("grp", noon), Name: "flat", FailurePolicy: "continue"}, places)
-	w.must(err)
+	g := apitest.Value(w.e.inventory.CreateGroup(w.ctx, org, inventory.Group{ID: id.New("grp", noon), Name: "flat", FailurePolicy: "continue"}, places))(w)
 	return g
 }
 
-// worldOnDisk is a world on the machine's clock and a store that syncs.
-func worldOnDisk(b *testing.B, credentials map[string]string) *world {
+// newFixtureOnDisk is one on the machine's clock and a store that syncs.
+func newFixtureOnDisk(b *testing.B, credentials map[string]string) *fixture {
 	b.Helper()
-	s, err := table.Open(filepath.Join(b.TempDir(), "store.db"), table.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := apitest.Value(table.Open(filepath.Join(b.TempDir(), "store.db"), table.Options{}))(b)
 	b.Cleanup(func() { _ = s.Close() })
-	w := &world{t: b}
-	w.found(s, clock.System{}, credentials)
-	return w
+	return newFixtureOn(b, onDisk(b, s, b.TempDir()), credentials)
 }
 
-// engine runs the machines with this world's executor.
-func (w *world) engine() *workflow.Embedded {
-	w.t.Helper()
+// engine runs the machines with this fixture's executor.
+func (w *fixture) engine() *workflow.Embedded {
+	w.Helper()
 	machines, err := workflow.Machines(os.DirFS("../../statemachines"), map[string]string{
 		"ExecutorFunctionArn": "executor", "DiscoveryFunctionArn": "discovery", "EraserFunctionArn": "eraser",
 	})
-	w.must(err)
+	w.Must(err)
 	e, err := workflow.NewEmbedded(workflow.Parts{
-		Store: w.store, Clock: w.e.p.Clock, Machines: machines, Log: slog.New(slog.DiscardHandler),
+		Store: w.Table, Clock: w.e.p.Clock, Machines: machines, Log: slog.New(slog.DiscardHandler),
 		Handlers: map[string]workflow.Handler{"executor": w.e.Handle, "discovery": w.e.Handle, "eraser": w.e.Handle},
 	})
-	w.must(err)
+	w.Must(err)
 	return e
 }
 
 // await waits for the end of a bulk action's execution.
-func (w *world) await(e *workflow.Embedded, name string) {
-	w.t.Helper()
-	x, err := e.Wait(w.ctx, execution.BulkMachine, name)
-	w.must(err)
+func (w *fixture) await(e *workflow.Embedded, name string) {
+	w.Helper()
+	x := apitest.Value(e.Wait(w.ctx, execution.BulkMachine, name))(w)
 	if x.Status != workflow.Succeeded {
-		w.t.Fatalf("%s: %s %s", x.Status, x.Error, x.Cause)
+		w.Fatalf("%s: %s %s", x.Status, x.Error, x.Cause)
 	}
 }
 
-func calls(w *world) (n int) {
+func calls(w *fixture) (n int) {
 	for _, c := range simulated.Calls(w.e.providers["simulated"], w.account.ID) {
 		n += c
 	}

@@ -13,11 +13,12 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // group makes a resource group of the instances that can be acted on, in tiers 1 to 3 with two orders each.
-func (w *world) group(size int, policy string) (inventory.Group, []inventory.Place) {
-	w.t.Helper()
+func (w *fixture) group(size int, policy string) (inventory.Group, []inventory.Place) {
+	w.Helper()
 	var places []inventory.Place
 	for _, r := range w.resources {
 		if r.Type == "aws-ec2" && r.Unschedulable == "" && len(places) < size {
@@ -26,31 +27,31 @@ func (w *world) group(size int, policy string) (inventory.Group, []inventory.Pla
 		}
 	}
 	if len(places) < size {
-		w.t.Fatalf("the cloud has only %d instances", len(places))
+		w.Fatalf("the cloud has only %d instances", len(places))
 	}
 	g, err := w.e.inventory.CreateGroup(w.ctx, org, inventory.Group{
 		ID: id.New("grp", noon), Name: id.New("grp", noon), FailurePolicy: policy,
 	}, places)
-	w.must(err)
+	w.Must(err)
 	return g, places
 }
 
 // submitBulk commits a bulk action as POST /actions/bulk does.
-func (w *world) submitBulk(g inventory.Group, verb cloud.Verb) execution.BulkInput {
+func (w *fixture) submitBulk(g inventory.Group, verb cloud.Verb) execution.BulkInput {
 	now := w.e.p.Clock.Now()
 	b := execution.Bulk{
 		ID: id.New("bulk", now), GroupID: g.ID, Type: verb, Status: execution.BulkQueued, Total: g.Size, CreatedAt: now,
 		Plan: &execution.BulkPlan{FailurePolicy: g.FailurePolicy},
 	}
 	b.Plan.ChangedBy = execution.ChangedBy("bulk", "ada@example.com", b.ID)
-	w.put(execution.BulkKey(org, b.ID), b)
+	w.Put(execution.BulkKey(org, b.ID), b)
 	return execution.BulkInput{Org: org, BulkID: b.ID}
 }
 
 // driveBulk runs a bulk action as its machine does. A task that fails because the store does is tried again, as the
 // machine does too.
-func (w *world) driveBulk(in execution.BulkInput) execution.Bulk {
-	w.t.Helper()
+func (w *fixture) driveBulk(in execution.BulkInput) execution.Bulk {
+	w.Helper()
 	persist(w, func() (Ready, error) { return w.e.expand(w.ctx, in) })
 	for {
 		s := persist(w, func() (StepResult, error) { return w.e.step(w.ctx, in) })
@@ -66,47 +67,45 @@ func (w *world) driveBulk(in execution.BulkInput) execution.Bulk {
 	return w.bulk(in.BulkID)
 }
 
-func (w *world) driveChunk(c execution.RunInput) {
-	w.t.Helper()
+func (w *fixture) driveChunk(c execution.RunInput) {
+	w.Helper()
 	for range 300 {
 		got := persist(w, func() (RunResult, error) { return w.e.Run(w.ctx, c) })
 		if got.Done {
 			return
 		}
-		w.clock.Advance(time.Duration(got.WaitSeconds) * time.Second)
+		w.Clock.Advance(time.Duration(got.WaitSeconds) * time.Second)
 	}
-	w.t.Fatalf("chunk %s is not done after 300 runs", c.Chunk)
+	w.Fatalf("chunk %s is not done after 300 runs", c.Chunk)
 }
 
-func persist[T any](w *world, task func() (T, error)) T {
-	w.t.Helper()
+func persist[T any](w *fixture, task func() (T, error)) T {
+	w.Helper()
 	for range 5 {
 		got, err := task()
 		if err == nil {
 			return got
 		}
 		if !errors.Is(err, table.ErrDown) && !errors.Is(err, table.ErrLost) {
-			w.t.Fatal(err)
+			w.Fatal(err)
 		}
 	}
-	w.t.Fatal("failed five times")
+	w.Fatal("failed five times")
 	var zero T
 	return zero
 }
 
-func (w *world) bulk(bulkID string) execution.Bulk {
-	w.t.Helper()
-	b, err := table.Read[execution.Bulk](w.ctx, w.store, execution.BulkKey(org, bulkID))
-	w.must(err)
-	return b
+func (w *fixture) bulk(bulkID string) execution.Bulk {
+	w.Helper()
+	return apitest.Read[execution.Bulk](w.Fixture, execution.BulkKey(org, bulkID))
 }
 
 // audit holds what a bulk action left against what must be: everybody counted once, recorded once, released, and in the
 // state that the record says.
-func (w *world) audit(b execution.Bulk, places []inventory.Place) (failed int) {
-	w.t.Helper()
+func (w *fixture) audit(b execution.Bulk, places []inventory.Place) (failed int) {
+	w.Helper()
 	if b.Status != execution.BulkCompleted || b.Completed+b.Failed != b.Total || b.Total != len(places) {
-		w.t.Errorf("bulk action: %+v", b)
+		w.Errorf("bulk action: %+v", b)
 	}
 	recorded := map[string]int{}
 	for _, h := range w.history() {
@@ -118,36 +117,36 @@ func (w *world) audit(b execution.Bulk, places []inventory.Place) (failed int) {
 		failed += w.auditOne(b, p, recorded)
 	}
 	if failed != b.Failed {
-		w.t.Errorf("%d actions failed, the bulk action counts %d", failed, b.Failed)
+		w.Errorf("%d actions failed, the bulk action counts %d", failed, b.Failed)
 	}
 	return failed
 }
 
-func (w *world) auditOne(b execution.Bulk, p inventory.Place, recorded map[string]int) (failed int) {
-	w.t.Helper()
+func (w *fixture) auditOne(b execution.Bulk, p inventory.Place, recorded map[string]int) (failed int) {
+	w.Helper()
 	a := w.action(execution.MemberAction(b.ID, p.ResourceID))
 	r := w.resource(a.ResourceUID)
 	if a.Status == execution.Failed {
 		failed = 1
 	}
 	if !a.Status.Ended() || r.ActionID != "" || a.Progress != nil {
-		w.t.Errorf("%s is %s, in flight on its resource: %q", a.ID, a.Status, r.ActionID)
+		w.Errorf("%s is %s, in flight on its resource: %q", a.ID, a.Status, r.ActionID)
 	}
 	want := 1
 	if a.Status == execution.Succeeded && a.Attempts == 0 {
 		want = 0
 	}
 	if recorded[a.ResourceUID] != want {
-		w.t.Errorf("%s (%s) is recorded %d times, want %d", a.ResourceUID, a.Status, recorded[a.ResourceUID], want)
+		w.Errorf("%s (%s) is recorded %d times, want %d", a.ResourceUID, a.Status, recorded[a.ResourceUID], want)
 	}
 	if a.Status == execution.Succeeded && (w.state(r) != b.Type.Wants() || r.Status != b.Type.Wants()) {
-		w.t.Errorf("%s is %s in the cloud and %s in the inventory after a %s", r.UID, w.state(r), r.Status, b.Type)
+		w.Errorf("%s is %s in the cloud and %s in the inventory after a %s", r.UID, w.state(r), r.Status, b.Type)
 	}
 	return failed
 }
 
 func TestABulkStopGoesDownTheTiersAndAStartUp(t *testing.T) {
-	w := newWorld(t, map[string]string{"size": "600", "stopped": "0.1", "kinds": "aws-ec2", "regions": "2"})
+	w := newFixture(t, map[string]string{"size": "600", "stopped": "0.1", "kinds": "aws-ec2", "regions": "2"})
 	g, places := w.group(300, "continue")
 	for _, verb := range []cloud.Verb{cloud.Stop, cloud.Start} {
 		b := w.driveBulk(w.submitBulk(g, verb))
@@ -173,12 +172,12 @@ func TestABulkStopGoesDownTheTiersAndAStartUp(t *testing.T) {
 				t.Errorf("%s: tier %d began at %s, before tier %d had ended at %s", verb, order[i], begun[order[i]], order[i-1], ended[order[i-1]])
 			}
 		}
-		w.clock.Advance(time.Hour)
+		w.Clock.Advance(time.Hour)
 	}
 }
 
 func TestAFailureFailsItsMemberAndTheOthersGoOn(t *testing.T) {
-	w := newWorld(t, map[string]string{"size": "400", "stopped": "0", "kinds": "aws-ec2", "regions": "2"})
+	w := newFixture(t, map[string]string{"size": "400", "stopped": "0", "kinds": "aws-ec2", "regions": "2"})
 	g, places := w.group(200, "continue")
 	w.faulty(map[string]string{"partialFailure": "0.4", "throttle": "0.05"})
 	if failed := w.audit(w.driveBulk(w.submitBulk(g, cloud.Stop)), places); failed == 0 || failed == len(places) {
@@ -187,7 +186,7 @@ func TestAFailureFailsItsMemberAndTheOthersGoOn(t *testing.T) {
 }
 
 func TestAbortEndsTheRestWithTheReason(t *testing.T) {
-	w := newWorld(t, map[string]string{"size": "400", "stopped": "0", "kinds": "aws-ec2", "regions": "2"})
+	w := newFixture(t, map[string]string{"size": "400", "stopped": "0", "kinds": "aws-ec2", "regions": "2"})
 	g, places := w.group(90, "abort")
 	w.faulty(map[string]string{"partialFailure": "1"})
 	b := w.driveBulk(w.submitBulk(g, cloud.Stop))
@@ -200,20 +199,19 @@ func TestAbortEndsTheRestWithTheReason(t *testing.T) {
 	}
 }
 
-// faulty switches faults on in the cloud that newWorld made.
-func (w *world) faulty(faults map[string]string) {
-	w.t.Helper()
+// faulty switches faults on in the cloud that newFixture made.
+func (w *fixture) faulty(faults map[string]string) {
+	w.Helper()
 	credentials := map[string]string{"size": "400", "stopped": "0", "kinds": "aws-ec2", "regions": "2"}
 	maps.Copy(credentials, faults)
 	w.seal(credentials)
 }
 
 func TestAMemberThatAnotherActionHoldsIsJoinedOrFailed(t *testing.T) {
-	w := newWorld(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
+	w := newFixture(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
 	g, places := w.group(10, "continue")
 	uid := func(p inventory.Place) inventory.Resource {
-		got, err := w.e.inventory.ByID(w.ctx, org, p.ResourceID, inventory.Everything())
-		w.must(err)
+		got := apitest.Value(w.e.inventory.ByID(w.ctx, org, p.ResourceID, inventory.Everything()))(w)
 		return got.Resource
 	}
 	same := w.submit(uid(places[0]), cloud.Stop)
@@ -248,10 +246,10 @@ func TestEveryCallToTheStoreMayFail(t *testing.T) {
 // endures runs a bulk action in which one call to the store fails; it tells whether it came to that call.
 func endures(t *testing.T, harm table.Harm, call int) (reached bool) {
 	t.Helper()
-	w := newWorld(t, map[string]string{"size": "9", "stopped": "0", "kinds": "aws-ec2", "regions": "1", "transitionSeconds": "1"})
+	w := newFixture(t, map[string]string{"size": "9", "stopped": "0", "kinds": "aws-ec2", "regions": "1", "transitionSeconds": "1"})
 	g, places := w.group(4, "continue")
 	in := w.submitBulk(g, cloud.Stop)
-	f := table.Faulty(w.store, clock.System{}, table.Injection{Harm: harm, PK: "ORG#", Call: call})
+	f := table.Faulty(w.Table, clock.System{}, table.Injection{Harm: harm, PK: "ORG#", Call: call})
 	w.swap(f)
 	b := w.driveBulk(in)
 	f.Heal()
@@ -262,27 +260,25 @@ func endures(t *testing.T, harm table.Harm, call int) (reached bool) {
 }
 
 // swap has the executor, but not the cloud, work on another store.
-func (w *world) swap(s table.Store) {
+func (w *fixture) swap(s table.Store) {
 	p := w.e.p.Clone()
 	p.Table = s
 	w.e = New(p, w.e.providers)
 }
 
 func TestAStepOfManyChunksIsHandedOutInParts(t *testing.T) {
-	w := newWorld(t, map[string]string{"size": "0"})
+	w := newFixture(t, map[string]string{"size": "0"})
 	in := w.submitBulk(inventory.Group{}, cloud.Stop)
 	const steps, each = 3, stepSize + 300
 	var ws []table.Write
 	for i := range steps * each {
-		it, err := table.Row(execution.ChunkKey(org, in.BulkID, i/each, i), execution.Chunk{Tier: 1, FirstStep: 0, LastStep: steps - 1})
-		w.must(err)
+		it := apitest.Value(table.Row(execution.ChunkKey(org, in.BulkID, i/each, i), execution.Chunk{Tier: 1, FirstStep: 0, LastStep: steps - 1}))(w)
 		ws = append(ws, table.Put(it))
 	}
-	w.must(w.store.BatchWrite(w.ctx, ws...))
+	w.Must(w.Table.BatchWrite(w.ctx, ws...))
 	seen := map[string]int{}
 	for {
-		s, err := w.e.step(w.ctx, in)
-		w.must(err)
+		s := apitest.Value(w.e.step(w.ctx, in))(w)
 		if s.Done {
 			break
 		}
@@ -305,7 +301,7 @@ func TestAStepOfManyChunksIsHandedOutInParts(t *testing.T) {
 }
 
 func TestADynamicGroupStandsForWhatCanBeActedOn(t *testing.T) {
-	w := newWorld(t, map[string]string{"size": "120", "stopped": "0"})
+	w := newFixture(t, map[string]string{"size": "120", "stopped": "0"})
 	able := 0
 	for _, r := range w.resources {
 		if r.Type == "aws-ec2" && r.Unschedulable == "" {
@@ -315,7 +311,7 @@ func TestADynamicGroupStandsForWhatCanBeActedOn(t *testing.T) {
 	g, err := w.e.inventory.CreateGroup(w.ctx, org, inventory.Group{
 		ID: id.New("grp", noon), Name: "instances", FailurePolicy: "abort", Selector: &inventory.Selector{Type: "aws-ec2"},
 	}, nil)
-	w.must(err)
+	w.Must(err)
 	b := w.driveBulk(w.submitBulk(g, cloud.Stop))
 	if able == 0 || b.Total != able || b.Completed != able || b.Failed != 0 {
 		t.Errorf("%d can be acted on: %+v", able, b)
@@ -323,15 +319,14 @@ func TestADynamicGroupStandsForWhatCanBeActedOn(t *testing.T) {
 }
 
 func TestTheTasksOfTheMachinesAreAnswered(t *testing.T) {
-	w := newWorld(t, map[string]string{"size": "30", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
+	w := newFixture(t, map[string]string{"size": "30", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
 	g, _ := w.group(3, "continue")
 	in := w.submitBulk(g, cloud.Stop)
 	for _, c := range []struct{ call, want string }{
 		{`{"task":"expand","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":0}}`, `{"total":3}`},
 		{`{"task":"step","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":9}}`, `{"done":true,"chunks":[],"delaySeconds":0,"next":0,"from":""}`},
 	} {
-		out, err := w.e.Handle(t.Context(), json.RawMessage(c.call))
-		w.must(err)
+		out := apitest.Value(w.e.Handle(t.Context(), json.RawMessage(c.call)))(w)
 		if b, _ := json.Marshal(out); string(b) != c.want {
 			t.Errorf("%s: %s", c.call, b)
 		}

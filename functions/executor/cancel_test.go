@@ -14,92 +14,91 @@ import (
 )
 
 // cancelBulk marks a bulk action as cancelled, as POST /actions/bulk/{bulkActionID}/cancel does.
-func (w *world) cancelBulk(bulkID string) {
-	w.t.Helper()
-	_, err := w.store.Write(w.ctx, table.Update(execution.BulkKey(org, bulkID), []table.Change{
+func (w *fixture) cancelBulk(bulkID string) {
+	w.Helper()
+	_, err := w.Table.Write(w.ctx, table.Update(execution.BulkKey(org, bulkID), []table.Change{
 		table.Set("status", string(execution.BulkCancelled)), table.Set("cancelledBy", "grace@example.com"),
 	}, table.Any(table.Equal("status", string(execution.BulkQueued)), table.Equal("status", string(execution.BulkRunning)))))
 	if _, ended := errors.AsType[*table.ConditionError](err); !ended {
-		w.must(err)
+		w.Must(err)
 	}
 }
 
 // sweepUp runs the execution that ends what a cancelled bulk action has not begun.
-func (w *world) sweepUp(in execution.BulkInput) {
-	w.t.Helper()
+func (w *fixture) sweepUp(in execution.BulkInput) {
+	w.Helper()
 	in.Cancel = true
 	_, err := w.e.expand(w.ctx, in)
-	w.must(err)
+	w.Must(err)
 	s, err := w.e.step(w.ctx, in)
-	w.must(err)
+	w.Must(err)
 	if !s.Done || len(s.Chunks) != 0 {
-		w.t.Errorf("the execution that cancels works on %+v", s)
+		w.Errorf("the execution that cancels works on %+v", s)
 	}
 	_, err = w.e.finish(w.ctx, in)
-	w.must(err)
+	w.Must(err)
 }
 
 // ended holds a cancelled bulk action against what must be left of it: everything counted, nothing in flight, its group free.
-func (w *world) ended(bulkID, groupID string, places []inventory.Place) execution.Bulk {
-	w.t.Helper()
+func (w *fixture) ended(bulkID, groupID string, places []inventory.Place) {
+	w.Helper()
 	b := w.bulk(bulkID)
 	if b.Status != execution.BulkCancelled || !b.Ended || b.CompletedAt.IsZero() || b.Completed+b.Failed != b.Total || b.Total != len(places) {
-		w.t.Errorf("the cancelled bulk action: %+v", b)
+		w.Errorf("the cancelled bulk action: %+v", b)
 	}
-	got, err := w.store.BatchGet(table.Within(w.ctx, workqueue.Prefix), execution.GroupClaimKey(org, groupID), workqueue.Key(bulkID))
-	w.must(err)
+	got, err := w.Table.BatchGet(table.Within(w.ctx, workqueue.Prefix), execution.GroupClaimKey(org, groupID), workqueue.Key(bulkID))
+	w.Must(err)
 	if len(got) != 0 {
-		w.t.Errorf("it still holds its group, or is still pending: %v", got)
+		w.Errorf("it still holds its group, or is still pending: %v", got)
 	}
 	for _, p := range places {
 		r, err := w.e.inventory.ByID(w.ctx, org, p.ResourceID, inventory.Everything())
-		w.must(err)
+		w.Must(err)
 		if rec := w.resource(r.UID); rec.ActionID != "" {
-			w.t.Errorf("%s is in flight on %s", rec.ActionID, r.UID)
+			w.Errorf("%s is in flight on %s", rec.ActionID, r.UID)
 		}
 	}
-	return b
 }
 
 // begun are the actions of a bulk action by whether they were asked for.
-func (w *world) begun(bulkID string, places []inventory.Place) (asked, never int) {
-	w.t.Helper()
+func (w *fixture) begun(bulkID string, places []inventory.Place) (asked, never int) {
+	w.Helper()
 	for _, p := range places {
-		a, err := table.Read[execution.Action](w.ctx, w.store, execution.ActionKey(org, execution.MemberAction(bulkID, p.ResourceID)))
-		w.must(err)
+		a, err := table.Read[execution.Action](w.ctx, w.Table, execution.ActionKey(org, execution.MemberAction(bulkID, p.ResourceID)))
+		w.Must(err)
 		switch {
 		case a.Status == execution.Succeeded && a.Attempts == 1:
 			asked++
 		case a.Status == execution.Failed && a.Attempts == 0 && a.ErrorMessage == "cancelled by grace@example.com":
 			never++
 		default:
-			w.t.Errorf("%s: %s after %d attempts, %q", a.ID, a.Status, a.Attempts, a.ErrorMessage)
+			w.Errorf("%s: %s after %d attempts, %q", a.ID, a.Status, a.Attempts, a.ErrorMessage)
 		}
 	}
 	return asked, never
 }
 
 // claimed submits a bulk action that holds its group.
-func (w *world) claimed(g inventory.Group) execution.BulkInput {
-	w.t.Helper()
+func (w *fixture) claimed(g inventory.Group) execution.BulkInput {
+	w.Helper()
 	in := w.submitBulk(g, cloud.Stop)
-	w.put(execution.GroupClaimKey(org, g.ID), execution.GroupClaim{BulkActionID: in.BulkID})
+	w.Put(execution.GroupClaimKey(org, g.ID), execution.GroupClaim{BulkActionID: in.BulkID})
 	return in
 }
 
 func TestExecutor_Cancel_WhatHasBegunGoesOnAndTheRestIsNeverAsked(t *testing.T) {
 	for name, sweepFirst := range map[string]bool{"the execution that cancels comes first": true, "it is lost": false} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1", "transitionSeconds": "5"})
+			w := newFixture(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1", "transitionSeconds": "5"})
 			g, places := w.group(12, inventory.ContinueOnFailure)
 			in := w.claimed(g)
 			_, err := w.e.expand(w.ctx, in)
-			w.must(err)
+			w.Must(err)
 			s, err := w.e.step(w.ctx, in)
-			w.must(err)
+			w.Must(err)
 			for _, c := range s.Chunks { // the first step is asked for, and not there yet
 				_, err = w.e.Run(w.ctx, c)
-				w.must(err)
+				w.Must(err)
 			}
 			w.cancelBulk(in.BulkID)
 			if sweepFirst {
@@ -118,7 +117,7 @@ func TestExecutor_Cancel_WhatHasBegunGoesOnAndTheRestIsNeverAsked(t *testing.T) 
 }
 
 func TestExecutor_Cancel_BeforeAnythingIsPreparedNothingIsCreated(t *testing.T) {
-	w := newWorld(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
+	w := newFixture(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
 	g, places := w.group(6, inventory.ContinueOnFailure)
 	in := w.claimed(g)
 	w.cancelBulk(in.BulkID)
@@ -134,10 +133,10 @@ func TestExecutor_Cancel_BeforeAnythingIsPreparedNothingIsCreated(t *testing.T) 
 // them, all kinds of calls among them.
 func TestExecutor_Cancel_AtEveryCallToTheStore(t *testing.T) {
 	for call := 1; ; call += 3 {
-		w := newWorld(t, map[string]string{"size": "60", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
+		w := newFixture(t, map[string]string{"size": "60", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
 		g, places := w.group(6, inventory.ContinueOnFailure)
 		in := w.claimed(g)
-		spy := &before{Store: w.store, call: call, do: func() { w.cancelBulk(in.BulkID); w.sweepUp(in) }}
+		spy := &before{Store: w.Table, call: call, do: func() { w.cancelBulk(in.BulkID); w.sweepUp(in) }}
 		first := *w.e
 		first.p = w.e.p.Clone()
 		first.p.Table = spy
@@ -164,15 +163,15 @@ func TestExecutor_Cancel_AtEveryCallToTheStore(t *testing.T) {
 }
 
 func TestExecutor_Finish_LeavesAGroupThatAnotherHolds(t *testing.T) {
-	w := newWorld(t, map[string]string{"size": "60", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
+	w := newFixture(t, map[string]string{"size": "60", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
 	g, _ := w.group(3, inventory.ContinueOnFailure)
 	in := w.submitBulk(g, cloud.Stop)
-	w.put(execution.GroupClaimKey(org, g.ID), execution.GroupClaim{BulkActionID: "bulk_another"})
+	w.Put(execution.GroupClaimKey(org, g.ID), execution.GroupClaim{BulkActionID: "bulk_another"})
 	if b := w.driveBulk(in); b.Status != execution.BulkCompleted {
 		t.Errorf("%+v", b)
 	}
-	claim, err := table.Read[execution.GroupClaim](w.ctx, w.store, execution.GroupClaimKey(org, g.ID))
-	w.must(err)
+	claim, err := table.Read[execution.GroupClaim](w.ctx, w.Table, execution.GroupClaimKey(org, g.ID))
+	w.Must(err)
 	if claim.BulkActionID != "bulk_another" {
 		t.Errorf("the claim is %+v", claim)
 	}
@@ -181,18 +180,18 @@ func TestExecutor_Finish_LeavesAGroupThatAnotherHolds(t *testing.T) {
 // TestExecutor_Expand_ActsOnWhatWasNamed has a bulk action without a group act on the resources that it named, but for one
 // that is gone by then.
 func TestExecutor_Expand_ActsOnWhatWasNamed(t *testing.T) {
-	w := newWorld(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
+	w := newFixture(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
 	_, places := w.group(4, inventory.ContinueOnFailure)
 	in := w.submitBulk(inventory.Group{Size: 4, FailurePolicy: inventory.ContinueOnFailure}, cloud.Stop)
 	named := execution.Named{ResourceIDs: []string{places[0].ResourceID, places[2].ResourceID, "res_01k00000000000000000000000"}}
-	w.put(execution.NamedKey(org, in.BulkID), named)
+	w.Put(execution.NamedKey(org, in.BulkID), named)
 	b := w.driveBulk(in)
 	if b.Status != execution.BulkCompleted || b.Total != 2 || b.Completed != 2 {
 		t.Errorf("%+v", b)
 	}
 	for i, p := range places {
 		r, err := w.e.inventory.ByID(w.ctx, org, p.ResourceID, inventory.Everything())
-		w.must(err)
+		w.Must(err)
 		if stopped := w.state(r.Resource) == cloud.Stopped; stopped != (i == 0 || i == 2) {
 			t.Errorf("%s is %s", r.UID, w.state(r.Resource))
 		}

@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
-	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
 )
@@ -44,22 +44,20 @@ func TestKilledFiftyTimesABulkActionLosesNothing(t *testing.T) {
 	dir := t.TempDir()
 	var g inventory.Group
 	var places []inventory.Place
-	inWorld(t, dir, func(w *world) {
+	inProcess(t, dir, func(w *fixture) {
 		g = w.flat(bulkSize)
-		var err error
-		places, err = w.e.inventory.Places(w.ctx, org, g.ID)
-		w.must(err)
+		places = apitest.Value(w.e.inventory.Places(w.ctx, org, g.ID))(w)
 	})
 	killed, r := 0, seed.Random(t)
 	for verb := cloud.Stop; killed < kills(); verb = opposite(verb) {
 		var in execution.BulkInput
-		inWorld(t, dir, func(w *world) { in = w.submitBulk(g, verb) })
+		inProcess(t, dir, func(w *fixture) { in = w.submitBulk(g, verb) })
 		for ended := false; !ended; {
 			if ended = run1000(t, dir, in.BulkID, moment(r, killed)); !ended {
 				killed++
 			}
 		}
-		inWorld(t, dir, func(w *world) {
+		inProcess(t, dir, func(w *fixture) {
 			if failed := w.audit(w.bulk(in.BulkID), places); failed != 0 {
 				t.Errorf("%d of %d failed after %d kills", failed, len(places), killed)
 			}
@@ -112,9 +110,9 @@ func run1000(t *testing.T, dir, bulkID string, kill time.Duration) (ended bool) 
 // live is the life of a process: it takes up what the one before left, and says when it runs and when all has ended.
 func live(t *testing.T, dir, bulkID string) {
 	t.Helper()
-	inWorld(t, dir, func(w *world) {
+	inProcess(t, dir, func(w *fixture) {
 		engine := w.engine()
-		w.must(engine.Resume(w.ctx))
+		w.Must(engine.Resume(w.ctx))
 		err := engine.Start(w.ctx, execution.BulkMachine, bulkID, execution.BulkInput{Org: org, BulkID: bulkID})
 		if x, _ := engine.Describe(w.ctx, execution.BulkMachine, bulkID); err != nil && x.Status != workflow.Succeeded {
 			t.Fatal(err)
@@ -122,38 +120,31 @@ func live(t *testing.T, dir, bulkID string) {
 		fmt.Println("running")
 		w.await(engine, bulkID)
 		fmt.Println("ended")
-		w.must(engine.Close())
+		w.Must(engine.Close())
 	})
 }
 
-// inWorld opens the store in dir, with the world in it, which the first time is made.
-func inWorld(t *testing.T, dir string, do func(w *world)) {
+// inProcess opens the store in dir, with the account in it, which the first time is made.
+func inProcess(t *testing.T, dir string, do func(w *fixture)) {
 	t.Helper()
-	s, err := table.Open(filepath.Join(dir, "store.db"), table.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &world{t: t}
-	w.settle(dir, s)
+	s := apitest.Value(table.Open(filepath.Join(dir, "store.db"), table.Options{}))(t)
+	w := openFixture(t, onDisk(t, s, dir))
+	w.reopen()
 	do(w)
-	w.must(s.Close())
+	w.Must(s.Close())
 }
 
-// settle is found, but for a world that may be there already.
-func (w *world) settle(dir string, s table.Store) {
-	w.t.Helper()
-	w.stand(s, clock.System{}, filepath.Join(dir, "kek"))
-	page, err := w.store.Query(w.ctx, table.Query{PK: inventory.AccountKey(org, "").PK, Limit: 1})
-	w.must(err)
-	if len(page.Items) == 0 {
+// reopen connects the account that is there, or makes it.
+func (w *fixture) reopen() {
+	w.Helper()
+	stored := apitest.Rows[inventory.Account](w.Fixture, inventory.AccountKey(org, "").PK)
+	if len(stored) == 0 {
 		w.connect(map[string]string{
 			"size": "1150", "kinds": "aws-ec2", "regions": "2", "stopped": "0", "transitionSeconds": "1",
 		})
 		w.discover()
 		return
 	}
-	w.account, err = table.Decode[inventory.Account](page.Items[0])
-	w.must(err)
-	w.conn, err = w.e.clouds().Connect(w.ctx, org, w.account)
-	w.must(err)
+	w.account = stored[0]
+	w.conn = apitest.Value(w.e.clouds().Connect(w.ctx, org, w.account))(w)
 }

@@ -13,13 +13,14 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func TestAStopBringsTheResourceDownAndIsRecordedOnce(t *testing.T) {
-	w := newWorld(t, map[string]string{"size": "60", "stopped": "0"})
+	w := newFixture(t, map[string]string{"size": "60", "stopped": "0"})
 	for _, kind := range []string{"aws-ec2", "aws-rds", "aws-aurora", "aws-asg", "aws-ecs", "aws-eks-nodegroup"} {
 		t.Run(kind, func(t *testing.T) {
-			w.t = t
+			w.TB = t
 			r := w.pick(kind, cloud.Running)
 			before := len(w.history())
 			a := w.do(r, cloud.Stop)
@@ -42,11 +43,10 @@ func TestAStopBringsTheResourceDownAndIsRecordedOnce(t *testing.T) {
 }
 
 func TestAStartGivesBackTheCapacityThatTheStopForgot(t *testing.T) {
-	w := newWorld(t, map[string]string{"size": "60", "stopped": "0"})
+	w := newFixture(t, map[string]string{"size": "60", "stopped": "0"})
 	r := w.pick("aws-asg", cloud.Running)
 	capacity := func() map[string]int64 {
-		got, err := w.conn.List(w.ctx, r.Type, r.Region, "")
-		w.must(err)
+		got := apitest.Value(w.conn.List(w.ctx, r.Type, r.Region, ""))(w)
 		for _, x := range got.Resources {
 			if x.UID == r.UID {
 				return x.Capacity
@@ -71,7 +71,7 @@ func TestAStartGivesBackTheCapacityThatTheStopForgot(t *testing.T) {
 }
 
 func TestWhatIsAlreadySoSucceedsWithoutACallAndWithoutHistory(t *testing.T) {
-	w := newWorld(t, map[string]string{"size": "60", "stopped": "0"})
+	w := newFixture(t, map[string]string{"size": "60", "stopped": "0"})
 	r := w.pick("aws-ec2", cloud.Running)
 	a := w.do(r, cloud.Start)
 	if a.Status != execution.Succeeded || a.Attempts != 0 {
@@ -86,14 +86,14 @@ func TestWhatIsAlreadySoSucceedsWithoutACallAndWithoutHistory(t *testing.T) {
 }
 
 func TestASecondSubmissionJoinsAndTheOppositeIsRefused(t *testing.T) {
-	w := newWorld(t, map[string]string{"size": "60", "stopped": "0"})
+	w := newFixture(t, map[string]string{"size": "60", "stopped": "0"})
 	r := w.pick("aws-ec2", cloud.Running)
 	first := w.submit(r, cloud.Stop)
 	if second := w.submit(r, cloud.Stop); second.ID != first.ID {
 		t.Errorf("a second stop is %s, not %s", second.ID, first.ID)
 	}
 	p := w.e.p.Clone()
-	p.Workflow = unstarted{}
+	p.Workflow = apitest.Idle{}
 	_, err := execution.Submit(w.ctx, p, org, execution.Request{
 		Verb: cloud.Start, ResourceUID: r.UID, Provider: r.Provider, ResourceType: r.Type,
 		CloudAccountID: "100000000001", Region: r.Region,
@@ -117,7 +117,7 @@ func TestFaultsOfTheCloud(t *testing.T) {
 		"a part of a batch that always fails is given up":      {map[string]string{"partialFailure": "1"}, cloud.Stop, execution.Failed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, map[string]string{"size": "40", "stopped": c.faults["stopped"]})
+			w := newFixture(t, map[string]string{"size": "40", "stopped": c.faults["stopped"]})
 			from := cloud.Running
 			if c.verb == cloud.Start {
 				from = cloud.Stopped
@@ -139,8 +139,8 @@ func TestFaultsOfTheCloud(t *testing.T) {
 }
 
 // reconnect switches faults on.
-func (w *world) reconnect(faults map[string]string) {
-	w.t.Helper()
+func (w *fixture) reconnect(faults map[string]string) {
+	w.Helper()
 	credentials := map[string]string{"size": "40"}
 	maps.Copy(credentials, faults)
 	w.seal(credentials)
@@ -148,26 +148,25 @@ func (w *world) reconnect(faults map[string]string) {
 
 func TestWhatCannotRunFailsAndSaysWhy(t *testing.T) {
 	for name, c := range map[string]struct {
-		break_  func(*world, inventory.Resource)
+		break_  func(*fixture, inventory.Resource)
 		message string
 	}{
-		"the account is gone": {func(w *world, _ inventory.Resource) {
-			_, err := w.store.Write(w.ctx, table.Delete(inventory.AccountKey(org, w.account.ID)))
-			w.must(err)
+		"the account is gone": {func(w *fixture, _ inventory.Resource) {
+			w.Write(table.Delete(inventory.AccountKey(org, w.account.ID)))
 		}, "not connected any more"},
-		"the organization was deleted": {func(w *world, _ inventory.Resource) {
-			w.put(identity.AccessKey(org), identity.Access{Ended: true})
+		"the organization was deleted": {func(w *fixture, _ inventory.Resource) {
+			w.Put(identity.AccessKey(org), identity.Access{Ended: true})
 		}, "not connected any more"},
-		"the account became read_only": {func(w *world, _ inventory.Resource) {
+		"the account became read_only": {func(w *fixture, _ inventory.Resource) {
 			w.account.PermissionLevel = "read_only"
-			w.put(inventory.AccountKey(org, w.account.ID), w.account)
+			w.Put(inventory.AccountKey(org, w.account.ID), w.account)
 		}, "read_only"},
-		"the resource vanished": {func(w *world, _ inventory.Resource) {
+		"the resource vanished": {func(w *fixture, _ inventory.Resource) {
 			w.reconnect(map[string]string{"vanish": "1"})
 		}, "no longer exists"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, map[string]string{"size": "40", "stopped": "0"})
+			w := newFixture(t, map[string]string{"size": "40", "stopped": "0"})
 			r := w.pick("aws-ec2", cloud.Running)
 			a := w.submit(r, cloud.Stop)
 			c.break_(w, r)
@@ -183,7 +182,7 @@ func TestWhatCannotRunFailsAndSaysWhy(t *testing.T) {
 }
 
 func TestAnActionThatNeverArrivesFailsAtItsDeadline(t *testing.T) {
-	w := newWorld(t, map[string]string{"size": "40", "stopped": "0", "transitionSeconds": "86400"})
+	w := newFixture(t, map[string]string{"size": "40", "stopped": "0", "transitionSeconds": "86400"})
 	r := w.pick("aws-ec2", cloud.Running)
 	a := w.do(r, cloud.Stop)
 	k, _ := w.e.providers.Kind("simulated", "aws-ec2")

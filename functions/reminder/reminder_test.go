@@ -9,75 +9,47 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
-	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 const ada = "usr_ada"
 
-// scene is a user whose tokens end.
-type scene struct {
-	t     *testing.T
-	p     *platform.Platform
-	clock *clock.Manual
-}
+// fixture is a user whose tokens end.
+type fixture struct{ *apitest.Fixture }
 
-func newScene(t *testing.T) *scene {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	s := &scene{t: t}
-	s.p, s.clock = identitytest.New(t)
-	s.put(identity.UserKey(ada), identity.User{ID: ada, Email: "ada@example.com"}, time.Time{})
+	s := &fixture{apitest.New(t)}
+	s.User("ada")
 	return s
 }
 
-func (s *scene) must(err error) {
-	s.t.Helper()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-func (s *scene) put(k table.Key, v any, expires time.Time) {
-	s.t.Helper()
-	it, err := table.Row(k, v)
-	s.must(err)
-	it.Expires = expires
-	_, err = s.p.Table.Write(table.Within(context.Background(), k.PK), table.Put(it))
-	s.must(err)
-}
-
 // token makes one that ends in so many days, and gives the key of its row.
-func (s *scene) token(name string, days int) table.Key {
-	s.t.Helper()
-	now := s.clock.Now()
+func (s *fixture) token(name string, days int) table.Key {
+	s.Helper()
+	now := s.Clock.Now()
 	t := identity.PAT{ID: "pat_" + name, User: ada, Name: name, Created: now, Expires: now.AddDate(0, 0, days)}
-	s.put(identity.PATKey(name), t, t.Expires)
-	s.put(identity.PATDueKey(t.Due(), t.ID), identity.PATNotice{ID: t.ID, Hash: name}, t.Expires)
+	s.Put(identity.PATKey(name), t, t.Expires)
+	s.Put(identity.PATDueKey(t.Due(), t.ID), identity.PATNotice{ID: t.ID, Hash: name}, t.Expires)
 	return identity.PATKey(name)
 }
 
-func (s *scene) remind() Reminded {
-	s.t.Helper()
-	got, err := Remind(s.t.Context(), s.p)
-	s.must(err)
+func (s *fixture) remind() Reminded {
+	s.Helper()
+	got := apitest.Value(Remind(s.Context(), s.Platform))(s)
 	return got
 }
 
 // mails are the names that the queued mails are about.
-func (s *scene) mails() []string {
-	s.t.Helper()
+func (s *fixture) mails() []string {
+	s.Helper()
 	var out []string
-	page, err := s.p.Table.Query(table.Within(context.Background(), mail.Partition), table.Query{PK: mail.Partition, Limit: 1000})
-	s.must(err)
-	for _, it := range page.Items {
-		m, _, err := mail.Take(context.Background(), s.p.Sealer, it)
-		s.must(err)
+	for _, m := range s.Mails() {
 		if m.Template != mail.TokenExpiring || m.To != "ada@example.com" {
-			s.t.Errorf("mail %+v", m)
+			s.Errorf("mail %+v", m)
 		}
 		out = append(out, m.Data["name"]+" "+m.Data["expires"])
 	}
@@ -85,16 +57,16 @@ func (s *scene) mails() []string {
 }
 
 // days lets so many days pass, with a run on each of them.
-func (s *scene) days(n int) {
-	s.t.Helper()
+func (s *fixture) days(n int) {
+	s.Helper()
 	for range n {
-		s.clock.Advance(24 * time.Hour)
+		s.Clock.Advance(24 * time.Hour)
 		s.remind()
 	}
 }
 
 func TestTheEndOfATokenIsAnnouncedOnceAWeekAhead(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	s.token("nightly", 90)
 	s.days(82)
 	if got := s.mails(); len(got) != 0 {
@@ -104,7 +76,7 @@ func TestTheEndOfATokenIsAnnouncedOnceAWeekAhead(t *testing.T) {
 	if got := strings.Join(s.mails(), ";"); got != "nightly 8 June 2026, 09:30 UTC" {
 		t.Errorf("a week ahead: %s", got)
 	}
-	s.clock.Advance(2 * mail.TTL) // the mail has left
+	s.Clock.Advance(2 * mail.TTL) // the mail has left
 	s.days(8)
 	if got := s.mails(); len(got) != 0 {
 		t.Errorf("again: %v", got)
@@ -114,9 +86,9 @@ func TestTheEndOfATokenIsAnnouncedOnceAWeekAhead(t *testing.T) {
 func TestAMissedDayIsMadeUpFor(t *testing.T) {
 	for missed := range 8 {
 		t.Run(fmt.Sprintf("%d days", missed), func(t *testing.T) {
-			s := newScene(t)
+			s := newFixture(t)
 			s.token("nightly", 8)
-			s.clock.Advance(24*time.Hour + time.Duration(missed)*24*time.Hour - time.Second)
+			s.Clock.Advance(24*time.Hour + time.Duration(missed)*24*time.Hour - time.Second)
 			if got := s.remind(); got.Mailed != 1 || len(s.mails()) != 1 {
 				t.Errorf("%+v", got)
 			}
@@ -126,9 +98,9 @@ func TestAMissedDayIsMadeUpFor(t *testing.T) {
 		})
 	}
 	t.Run("but not when the token has ended", func(t *testing.T) {
-		s := newScene(t)
+		s := newFixture(t)
 		s.token("nightly", 8)
-		s.clock.Advance(8 * 24 * time.Hour)
+		s.Clock.Advance(8 * 24 * time.Hour)
 		if got := s.remind(); got != (Reminded{}) {
 			t.Errorf("%+v", got)
 		}
@@ -136,15 +108,15 @@ func TestAMissedDayIsMadeUpFor(t *testing.T) {
 }
 
 func TestTwoRunsAtOnceMailOnce(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	for i := range 2*pageSize + 1 {
 		s.token(fmt.Sprintf("token%03d", i), 8)
 	}
-	s.clock.Advance(24 * time.Hour)
+	s.Clock.Advance(24 * time.Hour)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			if _, err := Remind(context.Background(), s.p); err != nil {
+			if _, err := Remind(context.Background(), s.Platform); err != nil {
 				t.Error(err)
 			}
 		})
@@ -156,15 +128,12 @@ func TestTwoRunsAtOnceMailOnce(t *testing.T) {
 }
 
 func TestTokensThatEndedBeforeAreNotAnnounced(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	revoked := s.token("revoked", 8)
 	s.token("reset", 8)
-	_, err := s.p.Table.Write(table.Within(t.Context(), identity.PATPrefix), table.Delete(revoked))
-	s.must(err)
-	user := identity.UserKey(ada)
-	_, err = s.p.Table.Write(table.Within(t.Context(), user.PK), table.Update(user, []table.Change{table.Set("epoch", 1)}))
-	s.must(err)
-	s.clock.Advance(24 * time.Hour)
+	s.Write(table.Delete(revoked))
+	s.Change(identity.UserKey(ada), table.Set("epoch", 1))
+	s.Clock.Advance(24 * time.Hour)
 	if got := s.remind(); got != (Reminded{Looked: 2}) {
 		t.Errorf("%+v", got)
 	}
@@ -175,15 +144,15 @@ func TestTokensThatEndedBeforeAreNotAnnounced(t *testing.T) {
 
 // What fails on one day is tried again on the next.
 func TestAStoreThatFailsLosesNoMail(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	s.token("nightly", 8)
-	s.clock.Advance(24 * time.Hour)
-	whole := s.p.Table
-	s.p.Table = table.Faulty(whole, s.clock, table.Injection{Harm: table.FailBefore, PK: identity.PATPrefix})
-	if _, err := Remind(t.Context(), s.p); !fault.Is(err, fault.Unavailable) {
+	s.Clock.Advance(24 * time.Hour)
+	whole := s.Table
+	s.Table = table.Faulty(whole, s.Clock, table.Injection{Harm: table.FailBefore, PK: identity.PATPrefix})
+	if _, err := Remind(t.Context(), s.Platform); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("%v", err)
 	}
-	s.p.Table = whole
+	s.Table = whole
 	if got := s.remind(); got.Mailed != 1 {
 		t.Errorf("%+v", got)
 	}

@@ -12,8 +12,11 @@ import (
 var Declaration = platform.Declaration{
 	Name: "resourcegroups",
 	Access: rest.Access.With(table.Access{
-		Reads:  []table.Partition{inventory.AccountPartition, execution.BulkPartition},
-		Writes: []table.Partition{inventory.IndexPartition},
+		Reads: []table.Partition{execution.BulkPartition},
+		Writes: []table.Partition{
+			inventory.IndexPartition, execution.BulkGroupPartition,
+			inventory.AccountPartition, // counts how often its resources are named
+		},
 	}),
 	Samples: []string{"list"},
 }

@@ -21,7 +21,7 @@ type Group struct {
 	ID               string    `json:"id" example:"grp_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	Name             string    `json:"name"`
 	Description      string    `json:"description"`
-	Members          []Member  `json:"members,omitempty" doc:"Absent in lists"`
+	Members          []Member  `json:"members" nullable:"true" doc:"Null in lists"`
 	MemberCount      *int      `json:"memberCount" doc:"Null for a dynamic group in a list"`
 	Selector         *Selector `json:"selector" doc:"Null for a static group"`
 	StepDelaySeconds int       `json:"stepDelaySeconds" doc:"Wait between two steps of a bulk action"`
@@ -33,16 +33,16 @@ type Group struct {
 // Member is a resource of a group and where it stands.
 type Member struct {
 	ResourceID string `json:"resourceID" maxLength:"64" doc:"Our id of the resource (res_…)"`
-	Tier       int    `json:"tier,omitempty" minimum:"1" maximum:"10000" default:"1" doc:"Tiers run one after another"`
-	Order      int    `json:"order,omitempty" minimum:"1" maximum:"10000" default:"1" doc:"Within a tier, orders run one after another"`
+	Tier       int    `json:"tier" required:"false" minimum:"1" maximum:"10000" default:"1" doc:"Tiers run one after another"`
+	Order      int    `json:"order" required:"false" minimum:"1" maximum:"10000" default:"1" doc:"Within a tier, orders run one after another"`
 }
 
 // Selector chooses the resources of a dynamic group: those that agree with every field that is set.
 type Selector struct {
-	Provider string            `json:"provider,omitempty" maxLength:"32"`
-	Type     string            `json:"type,omitempty" maxLength:"64"`
-	Region   string            `json:"region,omitempty" maxLength:"64"`
-	Tags     map[string]string `json:"tags,omitempty" maxProperties:"20"`
+	Provider string            `json:"provider" required:"false" maxLength:"32"`
+	Type     string            `json:"type" required:"false" maxLength:"64"`
+	Region   string            `json:"region" required:"false" maxLength:"64"`
+	Tags     map[string]string `json:"tags" required:"false" maxProperties:"20"`
 }
 
 func org(ctx context.Context) string { return identity.From(ctx).Org }
@@ -58,6 +58,9 @@ func brief(g inventory.Group) Group {
 		return out
 	}
 	sel := Selector(*g.Selector)
+	if sel.Tags == nil {
+		sel.Tags = map[string]string{}
+	}
 	out.Selector = &sel
 	return out
 }
@@ -73,6 +76,7 @@ func (s *service) read(ctx context.Context, groupID string) (inventory.Group, er
 // whole is a group with its members.
 func (s *service) whole(ctx context.Context, g inventory.Group) (Group, error) {
 	out := brief(g)
+	out.Members = []Member{}
 	if g.Selector != nil {
 		members, err := s.inventory.Members(ctx, org(ctx), g.ID)
 		for _, m := range members {

@@ -1,108 +1,48 @@
 package resourcegroups
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/grant"
-	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
-	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
-	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-const (
-	ours   = "org_01k00000000000000000000000"
-	theirs = "org_01k00000000000000000000001"
-)
+const ours, theirs = apitest.Org, apitest.OtherOrg
 
-var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-
-// api is the group behind its door, with six instances.
-type api struct {
-	t   *testing.T
-	p   *platform.Platform
-	h   http.Handler
+// fixture is our organization with six instances.
+type fixture struct {
+	*apitest.Fixture
 	ids []string
 }
 
-func newAPI(t *testing.T) *api {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	c := clock.NewManual(noon)
-	a := &api{t: t, p: &platform.Platform{Table: table.Fenced(tabletest.NewAt(t, c)), Clock: c}}
-	a.h, _ = rest.Mount(a.p, Operations(a.p))
-	a.put(inventory.AccountKey(ours, "ca_1"), inventory.Account{ID: "ca_1", Provider: "aws"})
-	var found []cloud.Resource
-	for i := range 6 {
-		found = append(found, cloud.Resource{UID: fmt.Sprintf("i-%d", i), Name: fmt.Sprintf("web-%d", i), Status: cloud.Running, Tags: map[string]string{"env": []string{"prod", "dev"}[i%2]}})
-	}
-	s := inventory.Scan{Partition: inventory.Partition{AccountID: "ca_1", Provider: "aws", Region: "eu-west-1", Kind: "aws-ec2"}, ID: "job_1", Started: noon}
-	_, err := inventory.New(a.p).Upsert(a.tenant(), ours, inventory.Batch{Scan: s, At: noon, Resources: found})
-	a.must(err)
-	list, err := inventory.New(a.p).Find(a.tenant(), ours, inventory.List{Filter: inventory.Filter{Sight: inventory.Everything()}})
-	a.must(err)
-	for _, r := range list {
-		a.ids = append(a.ids, r.ID)
-	}
+	a := &fixture{Fixture: apitest.New(t, Operations)}
+	a.ids = inventorytest.Discover(a.Fixture, ours, "aws-ec2", inventorytest.Instances(6)...)
 	return a
 }
 
-func (a *api) must(err error) {
-	a.t.Helper()
-	if err != nil {
-		a.t.Fatal(err)
-	}
+// call makes a request as a member of org who may do everything.
+func (a *fixture) call(org, method, path, body string) apitest.Answer {
+	a.Helper()
+	return a.Call(apitest.Caller(org, "ada", "*:*"), method+" "+path, body)
 }
 
-func (a *api) tenant() context.Context { return table.WithTenant(a.t.Context(), ours) }
-
-func (a *api) put(k table.Key, v any) {
-	a.t.Helper()
-	it, err := table.Row(k, v)
-	a.must(err)
-	_, err = a.p.Table.Write(a.tenant(), table.Put(it))
-	a.must(err)
-}
-
-func (a *api) call(org, method, path, body string) *httptest.ResponseRecorder {
-	ctx := identity.With(table.WithTenant(a.t.Context(), org), identity.Caller{
-		Org: org, User: "usr_1", Email: "ada@example.com", Grants: []grant.Grant{{Policies: []string{"*:*"}, Scope: grant.OrgScope}},
-	})
-	w := httptest.NewRecorder()
-	a.h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body)))
-	return w
-}
-
-func (a *api) group(method, path, body string) Group {
-	a.t.Helper()
-	return data[Group](a.t, a.call(ours, method, path, body))
-}
-
-func data[T any](t *testing.T, w *httptest.ResponseRecorder) T {
-	t.Helper()
-	var out struct{ Data T }
-	if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil || w.Code >= 300 {
-		t.Fatalf("%d %s: %v", w.Code, w.Body, err)
-	}
-	return out.Data
+func (a *fixture) group(method, path, body string) Group {
+	a.Helper()
+	return apitest.Data[Group](a.call(ours, method, path, body))
 }
 
 // members writes the members of a body: pairs of the number of a resource and "tier.order".
-func (a *api) members(list ...any) string {
+func (a *fixture) members(list ...any) string {
 	var out []string
 	for i := 0; i < len(list); i += 2 {
 		tier, order, _ := strings.Cut(list[i+1].(string), ".")
@@ -112,7 +52,7 @@ func (a *api) members(list ...any) string {
 }
 
 // sequence writes the members of a group in the same way.
-func (a *api) sequence(g Group) string {
+func (a *fixture) sequence(g Group) string {
 	var out []string
 	for _, m := range g.Members {
 		for n, id := range a.ids {
@@ -127,15 +67,15 @@ func (a *api) sequence(g Group) string {
 	return strings.Join(out, " ")
 }
 
-func (a *api) want(what string, g Group, sequence string) {
-	a.t.Helper()
+func (a *fixture) want(what string, g Group, sequence string) {
+	a.Helper()
 	if got := a.sequence(g); got != sequence || g.MemberCount == nil || *g.MemberCount != len(strings.Fields(sequence)) {
-		a.t.Errorf("%s: %s, want %s", what, got, sequence)
+		a.Errorf("%s: %s, want %s", what, got, sequence)
 	}
 }
 
 func TestAGroupFromItsCreationToItsEnd(t *testing.T) {
-	a := newAPI(t)
+	a := newFixture(t)
 	g := a.group(http.MethodPost, groups, `{"name":" Web ","stepDelaySeconds":5,`+a.members(0, "2.1", 1, "1.2", 2, "1.1")+`}`)
 	a.want("created", g, "2@1.1 1@1.2 0@2.1")
 	if g.Name != "Web" || g.FailurePolicy != "continue" || g.StepDelaySeconds != 5 || g.Selector != nil {
@@ -148,34 +88,30 @@ func TestAGroupFromItsCreationToItsEnd(t *testing.T) {
 	a.want("added to at a place", a.group(http.MethodPost, path+"/resources/"+a.ids[4], `{"tier":3,"order":2}`), "2@1.1 1@1.2 3@1.3 0@2.1 4@3.2")
 	a.want("added again elsewhere", a.group(http.MethodPost, path+"/resources/"+a.ids[4], `{"tier":2}`), "2@1.1 1@1.2 3@1.3 0@2.1 4@2.2")
 	a.want("in another sequence", a.group(http.MethodPatch, path+"/sequence", `{`+a.members(4, "1.1", 2, "2.2")+`}`), "4@1.1 1@1.2 3@1.3 0@2.1 2@2.2")
-	if w := a.call(ours, http.MethodDelete, path+"/resources/"+a.ids[1], ""); data[rest.Deleted](t, w).ID != a.ids[1] {
+	if w := a.call(ours, http.MethodDelete, path+"/resources/"+a.ids[1], ""); apitest.Data[rest.Deleted](w).ID != a.ids[1] {
 		t.Errorf("taken out: %s", w.Body)
 	}
 	a.want("after one was taken out", a.group(http.MethodGet, path, ""), "4@1.1 3@1.3 0@2.1 2@2.2")
 	a.want("with others", a.group(http.MethodPut, path, `{`+a.members(5, "1.1")+`}`), "5@1.1")
 	a.want("emptied", a.group(http.MethodPut, path, `{"members":[]}`), "")
-	list := data[rest.List[Group]](t, a.call(ours, http.MethodGet, groups, ""))
+	list := apitest.Data[rest.List[Group]](a.call(ours, http.MethodGet, groups, ""))
 	if list.Total != 1 || list.Items[0].Name != "Shop" || list.Items[0].FailurePolicy != "abort" {
 		t.Errorf("listed: %+v", list)
 	}
-	if w := a.call(ours, http.MethodDelete, path, ""); data[rest.Deleted](t, w).ID != g.ID {
+	if w := a.call(ours, http.MethodDelete, path, ""); apitest.Data[rest.Deleted](w).ID != g.ID {
 		t.Errorf("deleted: %s", w.Body)
 	}
-	if w := a.call(ours, http.MethodGet, path, ""); w.Code != http.StatusNotFound {
-		t.Errorf("after the end: %d", w.Code)
-	}
+	a.call(ours, http.MethodGet, path, "").Want(http.StatusNotFound) // after the end
 }
 
 func TestADynamicGroupFollowsItsSelector(t *testing.T) {
-	a := newAPI(t)
+	a := newFixture(t)
 	g := a.group(http.MethodPost, groups, `{"name":"dev","selector":{"type":"aws-ec2","tags":{"env":"dev"}}}`)
 	a.want("created", g, "1@1.1 3@1.1 5@1.1")
 	path := groups + "/" + g.ID
 	a.want("with another selector", a.group(http.MethodPut, path, `{"selector":{"tags":{"env":"prod"}}}`), "0@1.1 2@1.1 4@1.1")
-	if w := a.call(ours, http.MethodPost, path+"/resources/"+a.ids[1], ""); w.Code != http.StatusBadRequest {
-		t.Errorf("adding a member: %d", w.Code)
-	}
-	if list := data[rest.List[Group]](t, a.call(ours, http.MethodGet, groups, "")); list.Items[0].MemberCount != nil {
+	a.call(ours, http.MethodPost, path+"/resources/"+a.ids[1], "").Want(http.StatusBadRequest) // adding a member
+	if list := apitest.Data[rest.List[Group]](a.call(ours, http.MethodGet, groups, "")); list.Items[0].MemberCount != nil {
 		t.Errorf("the list counts: %+v", list)
 	}
 	a.want("made static", a.group(http.MethodPut, path, `{"selector":null,`+a.members(1, "1.1")+`}`), "1@1.1")
@@ -184,10 +120,10 @@ func TestADynamicGroupFollowsItsSelector(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	a := newAPI(t)
+	a := newFixture(t)
 	g := a.group(http.MethodPost, groups, `{"name":"Web",`+a.members(0, "1.1")+`}`)
 	a.group(http.MethodPost, groups, `{"name":"Other"}`)
-	path, unknown := groups+"/"+g.ID, id.New("res", noon)
+	path, unknown := groups+"/"+g.ID, id.New("res", apitest.Start)
 	for _, c := range []struct {
 		name, method, path, body string
 		code                     int
@@ -204,7 +140,7 @@ func TestRefusals(t *testing.T) {
 		{"a policy that nobody knows", http.MethodPost, groups, `{"name":"x","failurePolicy":"panic"}`, 400, "failurePolicy"},
 		{"a new name that is taken", http.MethodPut, path, `{"name":"other"}`, 409, "name"},
 		{"a name of null", http.MethodPut, path, `{"name":null}`, 400, "name"},
-		{"a group that does not exist", http.MethodGet, groups + "/" + id.New("grp", noon), "", 404, "resource group"},
+		{"a group that does not exist", http.MethodGet, groups + "/" + id.New("grp", apitest.Start), "", 404, "resource group"},
 		{"what cannot be a group", http.MethodDelete, groups + "/x", "", 404, "resource group"},
 		{"adding what does not exist", http.MethodPost, path + "/resources/" + unknown, "", 404, unknown},
 		{"taking out what is not in it", http.MethodDelete, path + "/resources/" + a.ids[1], "", 404, a.ids[1]},
@@ -212,43 +148,43 @@ func TestRefusals(t *testing.T) {
 		{"an empty sequence", http.MethodPatch, path + "/sequence", `{"members":[]}`, 400, "members"},
 	} {
 		w := a.call(ours, c.method, c.path, c.body)
-		if w.Code != c.code || !strings.Contains(w.Body.String(), c.says) {
-			t.Errorf("%s: %d %s", c.name, w.Code, w.Body)
+		if w.Status != c.code || !strings.Contains(w.Body, c.says) {
+			t.Errorf("%s: %d %s", c.name, w.Status, w.Body)
 		}
 	}
 	for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete} {
-		if w := a.call(theirs, method, path, `{}`); w.Code != http.StatusNotFound {
-			t.Errorf("%s from elsewhere: %d %s", method, w.Code, w.Body)
+		if w := a.call(theirs, method, path, `{}`); w.Status != http.StatusNotFound {
+			t.Errorf("%s from elsewhere: %d %s", method, w.Status, w.Body)
 		}
 	}
 	a.want("after all that", a.group(http.MethodGet, path, ""), "0@1.1")
 }
 
 func TestAGroupInUseIsNotDeleted(t *testing.T) {
-	a := newAPI(t)
+	a := newFixture(t)
 	g := a.group(http.MethodPost, groups, `{"name":"Web",`+a.members(0, "1.1")+`}`)
-	bulk := execution.Bulk{ID: id.New("bulk", noon), GroupID: g.ID, Status: execution.BulkRunning}
-	a.put(execution.BulkKey(ours, bulk.ID), bulk)
-	a.put(execution.GroupClaimKey(ours, g.ID), execution.GroupClaim{BulkActionID: bulk.ID})
+	bulk := execution.Bulk{ID: id.New("bulk", apitest.Start), GroupID: g.ID, Status: execution.BulkRunning}
+	a.Put(execution.BulkKey(ours, bulk.ID), bulk)
+	a.Put(execution.GroupClaimKey(ours, g.ID), execution.GroupClaim{BulkActionID: bulk.ID})
 	w := a.call(ours, http.MethodDelete, groups+"/"+g.ID, "")
-	if w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), bulk.ID) {
-		t.Errorf("%d %s", w.Code, w.Body)
+	if w.Status != http.StatusConflict || !strings.Contains(w.Body, bulk.ID) {
+		t.Errorf("%d %s", w.Status, w.Body)
 	}
 	bulk.Status = execution.BulkCompleted
-	a.put(execution.BulkKey(ours, bulk.ID), bulk)
-	if w = a.call(ours, http.MethodDelete, groups+"/"+g.ID, ""); w.Code != http.StatusOK {
-		t.Errorf("after the bulk action: %d %s", w.Code, w.Body)
+	a.Put(execution.BulkKey(ours, bulk.ID), bulk)
+	if w = a.call(ours, http.MethodDelete, groups+"/"+g.ID, ""); w.Status != http.StatusOK {
+		t.Errorf("after the bulk action: %d %s", w.Status, w.Body)
 	}
 }
 
 func TestMembersAddedAtTheSameTimeAreAllThere(t *testing.T) {
-	a := newAPI(t)
+	a := newFixture(t)
 	g := a.group(http.MethodPost, groups, `{"name":"Web"}`)
 	var wg sync.WaitGroup
 	for _, id := range a.ids {
 		wg.Go(func() {
 			for range 5 { // more rivals than the service itself tries again for
-				if w := a.call(ours, http.MethodPost, groups+"/"+g.ID+"/resources/"+id, ""); w.Code == http.StatusOK {
+				if w := a.call(ours, http.MethodPost, groups+"/"+g.ID+"/resources/"+id, ""); w.Status == http.StatusOK {
 					return
 				}
 			}

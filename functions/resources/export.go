@@ -1,15 +1,13 @@
 package resources
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
+	"encoding/base64"
 	"encoding/json"
-	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
@@ -17,57 +15,47 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The bounds of one file: a Lambda answers with 6 MB at most, of which base64 may take a third.
-const (
-	exportRows  = 10_000
-	exportBytes = 4_000_000
-)
-
-const (
-	csvType    = "text/csv; charset=utf-8"
-	ndjsonType = "application/x-ndjson"
-)
+// exportRows is how many resources one answer of an export holds.
+const exportRows = 5000
 
 type exportInput struct {
 	Filters
-	Format string `query:"format" enum:"csv,ndjson" default:"csv"`
+	rest.Export
 }
 
+// export goes by uid: it never changes, so what comes and goes between two answers shifts nothing.
 func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error) {
-	c := identity.From(ctx)
-	found, err := s.inventory.Find(ctx, c.Org, inventory.List{Filter: in.filter(c), Limit: exportRows + 1})
+	after, err := readCursor(in.Cursor)
 	if err != nil {
 		return rest.Raw{}, err
 	}
-	write, kind := sheet, csvType
-	if in.Format == "ndjson" {
-		write, kind = ndjson, ndjsonType
+	c, bounds := identity.From(ctx), s.most
+	if bounds.Rows == 0 {
+		bounds.Rows = exportRows
 	}
-	body, err := write(found)
+	found, err := s.inventory.Find(ctx, c.Org, inventory.List{Filter: in.filter(c), By: inventory.ByUID, After: after, Limit: bounds.Rows + 1})
 	if err != nil {
-		return rest.Raw{}, fmt.Errorf("export resources: %w", err)
+		return rest.Raw{}, err
 	}
-	if len(found) > exportRows || len(body) > exportBytes {
-		return rest.Raw{}, fault.New(fault.Invalid,
-			"the export would hold more than %d resources or %d MB: narrow it by type, provider, region, cloud_account_id, status, tag or search",
-			exportRows, exportBytes/1_000_000)
-	}
-	return rest.Raw{Header: http.Header{
-		"Content-Type":        {kind},
-		"Content-Disposition": {`attachment; filename="resources.` + in.Format + `"`},
-	}, Body: body}, nil
-}
-
-func ndjson(found []inventory.Listed) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	for _, r := range found {
-		if err := enc.Encode(shown(r)); err != nil {
-			return nil, err
+	f := in.Begin(rest.Exported{Name: "resources", Format: rest.CSV, Columns: columns, Bounds: bounds})
+	for i := range found {
+		if !f.Add(shown(found[i])) {
+			return f.Answer(ctx, writeCursor(found[i-1].UID))
 		}
 	}
-	return b.Bytes(), nil
+	return f.Answer(ctx, "")
+}
+
+// writeCursor makes a cursor of the last uid that was answered.
+func writeCursor(uid string) string { return base64.RawURLEncoding.EncodeToString([]byte(uid)) }
+
+// readCursor gives the uid of a cursor; "" is the beginning.
+func readCursor(cursor string) (uid string, err error) {
+	b, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || !utf8.Valid(b) {
+		return "", fault.New(fault.Invalid, "cursor: %.64q is not one that an answer gave; leave it out to begin anew", cursor)
+	}
+	return string(b), nil
 }
 
 var columns = []string{
@@ -75,50 +63,30 @@ var columns = []string{
 	"capacity", "tags", "parentUID", "schedulable", "groupIDs", "teamIDs", "discoveredAt", "lastSeenAt", "createdAt",
 }
 
-func sheet(found []inventory.Listed) ([]byte, error) {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	_ = w.Write(columns) // Error tells below
-	for _, r := range found {
-		cells, err := line(shown(r))
-		if err != nil {
-			return nil, err
-		}
-		_ = w.Write(cells) // Error tells below
-	}
-	w.Flush()
-	return b.Bytes(), w.Error()
-}
+// Line is the record as a line of NDJSON.
+func (r Record) Line() []byte { return append(object(r), '\n') }
 
-func line(r Record) ([]string, error) {
-	capacity, err := json.Marshal(r.Capacity)
-	if err != nil {
-		return nil, err
-	}
-	tags, err := json.Marshal(r.Tags)
-	if err != nil {
-		return nil, err
-	}
+// Cells is the record as a line of CSV.
+func (r Record) Cells() []string {
 	created := ""
 	if r.CreatedAt != nil {
 		created = r.CreatedAt.Format(time.RFC3339)
 	}
-	cells := []string{
+	return []string{
 		r.ID, r.UID, r.Name, r.Type, r.Provider, r.CloudAccountID, r.CloudAccountName, r.Region, r.Zone, string(r.Status),
-		r.InstanceType, string(capacity), string(tags), r.ParentUID, strconv.FormatBool(r.Schedulable),
+		r.InstanceType, string(object(r.Capacity)), string(object(r.Tags)), r.ParentUID, strconv.FormatBool(r.Schedulable),
 		strings.Join(r.GroupIDs, " "), strings.Join(r.TeamIDs, " "),
 		r.DiscoveredAt.Format(time.RFC3339), r.LastSeenAt.Format(time.RFC3339), created,
 	}
-	for i := range cells {
-		cells[i] = plain(cells[i])
-	}
-	return cells, nil
 }
 
-// plain keeps a spreadsheet from taking a name that somebody gave to a resource for a formula.
-func plain(cell string) string {
-	if cell != "" && strings.ContainsRune("=+-@\t\r\n", rune(cell[0])) {
-		return "'" + cell
+// object is the JSON of what is made of texts, numbers and times.
+func object(v any) []byte {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil { // it always encodes
+		panic(err)
 	}
-	return cell
+	return []byte(strings.TrimSuffix(b.String(), "\n"))
 }

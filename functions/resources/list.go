@@ -93,21 +93,23 @@ func shownAll(found []inventory.Listed) []Record {
 // they are embedded.
 type Filters struct {
 	Search         string   `query:"search" maxLength:"256" doc:"Within name, uid and tags (key=value), without regard to case"`
-	Type           string   `query:"type" maxLength:"64" example:"aws-ec2"`
-	Provider       string   `query:"provider" maxLength:"32" example:"aws"`
-	Status         string   `query:"status" enum:"running,stopped,starting,stopping,pending,terminated,unknown"`
-	Region         string   `query:"region" maxLength:"64"`
-	CloudAccountID string   `query:"cloud_account_id" maxLength:"64" doc:"Our id of the cloud account"`
+	Type           []string `query:"type" maxItems:"50" doc:"Only these kinds" example:"aws-ec2"`
+	Provider       []string `query:"provider" maxItems:"50" doc:"Only of these providers" example:"aws"`
+	Status         []string `query:"status" maxItems:"50" enum:"running,stopped,starting,stopping,pending,terminated,unknown" doc:"Only in one of these states"`
+	Region         []string `query:"region" maxItems:"50" doc:"Only in these regions"`
+	CloudAccountID []string `query:"cloud_account_id" maxItems:"50" doc:"Only of these cloud accounts, by our ids"`
 	GroupID        string   `query:"group_id" maxLength:"64" doc:"Members of the resource group; none when there is no such group that the caller may see"`
 	TeamID         string   `query:"team_id" maxLength:"64" doc:"Owned by the team; none when there is no such team that the caller may see"`
 	Tag            []string `query:"tag,explode" maxItems:"20" doc:"key=value, or key for any value; given more than once, all must agree"`
 	Schedulable    string   `query:"schedulable" enum:"true,false" doc:"Whether it can be started and stopped"`
+	rest.Created
 }
 
 func (f *Filters) filter(c identity.Caller) inventory.Filter {
 	out := inventory.Filter{
-		Search: f.Search, Type: f.Type, Provider: f.Provider, Status: cloud.Status(f.Status), Region: f.Region,
-		AccountID: f.CloudAccountID, GroupID: f.GroupID, TeamID: f.TeamID, Tags: f.Tag, Sight: sight(c),
+		Search: f.Search, Types: f.Type, Providers: f.Provider, Statuses: f.Status, Regions: f.Region, Accounts: f.CloudAccountID,
+		CreatedAfter: f.After.Time, CreatedBefore: f.Before.Time,
+		GroupID: f.GroupID, TeamID: f.TeamID, Tags: f.Tag, Sight: sight(c),
 	}
 	if f.Schedulable != "" {
 		yes := f.Schedulable == "true"

@@ -25,7 +25,7 @@ const costNote = " rackRateUSD, actualUSD and costSource are null until prices a
 // Operations are the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Resources")
-	s := &service{p, inventory.New(p)}
+	s := &service{p: p, inventory: inventory.New(p)}
 	s.listOperations(g)
 	s.readOperations(g)
 	s.refreshOperations(g)
@@ -35,6 +35,7 @@ func Operations(p *platform.Platform) *rest.Group {
 type service struct {
 	p         *platform.Platform
 	inventory *inventory.Store
+	most      rest.Bounds // of one answer of an export
 }
 
 func (s *service) listOperations(g *rest.Group) {
@@ -46,10 +47,9 @@ func (s *service) listOperations(g *rest.Group) {
 			"Terminated resources stay listed for seven days." + costNote,
 	}, s.list)
 	rest.Handle(g, rest.Op{
-		ID: "exportResources", Method: http.MethodGet, Path: "/resources/export", Policy: policy, Scoped: true, Statuses: invalid, Produces: csvType + ", " + ndjsonType,
-		Summary: "Export resources",
-		Description: "The resources that the filters leave, as CSV (default) or NDJSON, at most 10,000 in one file: more are 400, and ask for a narrower filter. " +
-			"CSV cells that a spreadsheet would take for a formula begin with an apostrophe.",
+		ID: "exportResources", Method: http.MethodGet, Path: "/resources/export", Policy: policy, Scoped: true, Statuses: invalid, Produces: rest.CSVType + ", " + rest.NDJSONType,
+		Summary:     "Export resources",
+		Description: "The resources that the filters leave, by native id, as CSV (default) or NDJSON.",
 	}, s.export)
 	rest.Handle(g, rest.Op{
 		ID: "summarizeResources", Method: http.MethodGet, Path: "/resources/summary", Policy: policy, Scoped: true, Statuses: invalid,
@@ -66,7 +66,7 @@ func (s *service) readOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "getResourcesByUIDs", Method: http.MethodPost, Path: "/resources/by-uids", Policy: policy, Scoped: true, Reads: true,
 		Statuses: []int{http.StatusBadRequest},
-		Summary:  "Read many resources by native id", Description: "A bare array in the order of uids; unknown ones are left out." + costNote,
+		Summary:  "Read many resources by native id", Description: "A bare array in the order of uids, each resource once; unknown ones are left out." + costNote,
 	}, s.byUIDs)
 	rest.Handle(g, rest.Op{
 		ID: "listResourceTypes", Method: http.MethodGet, Path: "/resources/types", Policy: policy, Scoped: true,

@@ -119,7 +119,7 @@ type Discovery struct {
 	JobID          string           `json:"jobID"`
 	Status         discovery.Status `json:"status" enum:"running,succeeded,partial,failed"`
 	StatusURL      string           `json:"statusURL"`
-	Error          string           `json:"error,omitempty"`
+	Error          *string          `json:"error" doc:"Why it failed, else null"`
 }
 
 type refreshInput struct {
@@ -168,7 +168,7 @@ func (s *service) jobs(ctx context.Context, org string, p pass) ([]Discovery, er
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Discovery{j.AccountID, j.JobID, job.Status, "/cloud-accounts/" + j.AccountID + "/discover/" + j.JobID, job.Error})
+		out = append(out, Discovery{j.AccountID, j.JobID, job.Status, "/cloud-accounts/" + j.AccountID + "/discover/" + j.JobID, rest.Optional(job.Error)})
 	}
 	return out, nil
 }

@@ -13,42 +13,43 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func TestAnAssignmentFromItsCreationToItsEnd(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.member("lou")
-	if c := s.caller(ours, "lou"); identity.Holds(c, "actions:read") {
+	if c := s.Authorized(ours, "lou"); identity.Holds(c, "actions:read") {
 		t.Fatal("somebody without a role may do something")
 	}
 	r := s.role("Looker", "actions:read")
 	a := s.assigned("lou", r.ID, "team:"+s.teams[ours])
-	want := Assignment{a.ID, "lou@example.com", r.ID, "Looker", "team:" + s.teams[ours], s.clock.Now(), "olga@example.com"}
+	want := Assignment{a.ID, "lou@example.com", r.ID, "Looker", "team:" + s.teams[ours], s.Clock.Now(), "olga@example.com"}
 	if a != want || !id.Valid("asgn", a.ID) {
 		t.Errorf("got  %+v\nwant %+v", a, want)
 	}
-	c := s.caller(ours, "lou")
+	c := s.Authorized(ours, "lou")
 	if !identity.Allows(c, "actions:read", a.Scope) || identity.Allows(c, "actions:read") || identity.Holds(c, "actions:execute") {
 		t.Errorf("grants %+v", c.Grants)
 	}
-	list := data[rest.List[Assignment]](s.as("olga", "GET /assignments?email=LOU@example.com"))
+	list := apitest.Data[rest.List[Assignment]](s.as("olga", "GET /assignments?email=LOU@example.com"))
 	if list.Total != 1 || list.Items[0] != a {
 		t.Errorf("listed %+v", list)
 	}
-	if got := data[rest.Deleted](s.as("olga", "DELETE /assignments/"+a.ID)); got.ID != a.ID {
+	if got := apitest.Data[rest.Deleted](s.as("olga", "DELETE /assignments/"+a.ID)); got.ID != a.ID {
 		t.Errorf("deleted %+v", got)
 	}
-	if c = s.caller(ours, "lou"); len(c.Grants) != 0 {
+	if c = s.Authorized(ours, "lou"); len(c.Grants) != 0 {
 		t.Errorf("grants %+v", c.Grants)
 	}
-	s.as("olga", "DELETE /assignments/"+a.ID).says(404, a.ID)
-	if list = data[rest.List[Assignment]](s.as("olga", "GET /assignments?email=lou@example.com")); list.Total != 0 || list.Items == nil {
+	s.as("olga", "DELETE /assignments/"+a.ID).Want(404, a.ID)
+	if list = apitest.Data[rest.List[Assignment]](s.as("olga", "GET /assignments?email=lou@example.com")); list.Total != 0 || list.Items == nil {
 		t.Errorf("listed %+v", list)
 	}
 }
 
 func TestTheListOfAssignments(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.member("ann", grant.Viewer)
 	s.member("bob")
 	r := s.role("Looker", "actions:read")
@@ -69,14 +70,14 @@ func TestTheListOfAssignments(t *testing.T) {
 		"?roleID=role_none":                  "",
 		"?scope=team:" + s.teams[theirs]:     "",
 	} {
-		list := data[rest.List[Assignment]](s.as("olga", "GET /assignments"+query))
+		list := apitest.Data[rest.List[Assignment]](s.as("olga", "GET /assignments"+query))
 		if got := brief(list.Items); got != want || list.Total != len(list.Items) || list.Items == nil {
 			t.Errorf("%q: %d: %s", query, list.Total, got)
 		}
 	}
 	var paged []Assignment
 	for page := 1; page <= 3; page++ {
-		list := data[rest.List[Assignment]](s.as("olga", fmt.Sprintf("GET /assignments?limit=2&page=%d", page)))
+		list := apitest.Data[rest.List[Assignment]](s.as("olga", fmt.Sprintf("GET /assignments?limit=2&page=%d", page)))
 		if list.Total != 5 {
 			t.Errorf("page %d: total %d", page, list.Total)
 		}
@@ -85,7 +86,7 @@ func TestTheListOfAssignments(t *testing.T) {
 	if got := brief(paged); got != all {
 		t.Errorf("page by page: %s", got)
 	}
-	if list := data[rest.List[Assignment]](s.ask(s.caller(theirs, "olga"), "GET /assignments")); brief(list.Items) != "olga owner org" {
+	if list := apitest.Data[rest.List[Assignment]](s.Call(s.Authorized(theirs, "olga"), "GET /assignments")); brief(list.Items) != "olga owner org" {
 		t.Errorf("another organization's: %+v", list)
 	}
 }
@@ -102,11 +103,11 @@ func brief(all []Assignment) string {
 
 // check 39: what another organization has is answered as what nobody has.
 func TestWhatCannotBeAssigned(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.member("lou", grant.Viewer)
-	theirRole := data[Role](s.ask(s.caller(theirs, "olga"), `POST /roles {"name":"Theirs","policies":["actions:read"]}`))
-	s.user("foreign")
-	noTeam, noResource, noRole := id.New("team", s.clock.Now()), id.New("res", s.clock.Now()), id.New("role", s.clock.Now())
+	theirRole := apitest.Data[Role](s.Call(s.Authorized(theirs, "olga"), `POST /roles {"name":"Theirs","policies":["actions:read"]}`))
+	s.User("foreign")
+	noTeam, noResource, noRole := id.New("team", s.Clock.Now()), id.New("res", s.Clock.Now()), id.New("role", s.Clock.Now())
 	for name, c := range map[string]struct {
 		who, role, scope string
 		status           int
@@ -131,11 +132,11 @@ func TestWhatCannotBeAssigned(t *testing.T) {
 		"what they have already":                {"lou", "viewer", "org", 409, "already"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s.t = t
-			s.as("olga", assigning(c.who, c.role, c.scope)).says(c.status, c.says)
+			s.TB = t
+			s.as("olga", assigning(c.who, c.role, c.scope)).Want(c.status, c.says)
 		})
 	}
-	s.t = t
+	s.TB = t
 	for _, pair := range [][2]string{
 		{assigning("lou", "viewer", "team:"+s.teams[theirs]), assigning("lou", "viewer", "team:"+noTeam)},
 		{assigning("lou", "viewer", "resource:"+s.resources[theirs]), assigning("lou", "viewer", "resource:"+noResource)},
@@ -143,25 +144,25 @@ func TestWhatCannotBeAssigned(t *testing.T) {
 		{assigning("foreign", "viewer", "org"), assigning("nobody0", "viewer", "org")},
 	} {
 		foreign, none := s.as("olga", pair[0]), s.as("olga", pair[1])
-		if foreign.status != none.status || len(foreign.body) != len(none.body) {
-			t.Errorf("%d %s\n%d %s", foreign.status, foreign.body, none.status, none.body)
+		if foreign.Status != none.Status || len(foreign.Body) != len(none.Body) {
+			t.Errorf("%d %s\n%d %s", foreign.Status, foreign.Body, none.Status, none.Body)
 		}
 	}
 	for _, body := range []string{`{}`, `{"email":"lou@example.com","roleID":"viewer"}`, `{"email":"lou@example.com","scope":"org"}`, `{"roleID":"viewer","scope":"org"}`} {
-		s.as("olga", "POST /assignments "+body).says(400)
+		s.as("olga", "POST /assignments "+body).Want(400)
 	}
-	if got := s.caller(ours, "lou").Grants; len(got) != 1 {
+	if got := s.Authorized(ours, "lou").Grants; len(got) != 1 {
 		t.Errorf("grants %+v", got)
 	}
-	theirAssignment := data[rest.List[Assignment]](s.ask(s.caller(theirs, "olga"), "GET /assignments")).Items[0]
-	s.as("olga", "DELETE /assignments/"+theirAssignment.ID).says(404, "does not exist")
-	s.as("olga", "DELETE /assignments/latest").says(404, "does not exist")
+	theirAssignment := apitest.Data[rest.List[Assignment]](s.Call(s.Authorized(theirs, "olga"), "GET /assignments")).Items[0]
+	s.as("olga", "DELETE /assignments/"+theirAssignment.ID).Want(404, "does not exist")
+	s.as("olga", "DELETE /assignments/latest").Want(404, "does not exist")
 }
 
 // check 43: nobody gives what they do not hold at that scope, nobody gives to themselves or takes from themselves, and
 // nobody takes from one who holds more.
 func TestNobodyRaisesAnybodyAboveThemselves(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	team := "team:" + s.teams[ours]
 	s.member("adam", grant.Admin)
 	s.member("lou", grant.Viewer)
@@ -169,7 +170,7 @@ func TestNobodyRaisesAnybodyAboveThemselves(t *testing.T) {
 	s.member("kay", keeper.ID)
 	s.assigned("kay", grant.Operator, team)
 	acting := s.role("Acting", "actions:execute")
-	s.as("olga", "DELETE /assignments/"+s.only("olga")).says(409, "last owner")
+	s.as("olga", "DELETE /assignments/"+s.only("olga")).Want(409, "last owner")
 	s.member("otto", grant.Owner)
 	for name, c := range map[string]struct{ who, request, says string }{
 		"an admin makes an owner":                 {"adam", assigning("lou", "owner", "org"), "organisation:delete"},
@@ -187,95 +188,95 @@ func TestNobodyRaisesAnybodyAboveThemselves(t *testing.T) {
 		"who may not change roles takes":          {"lou", "DELETE /assignments/" + s.only("adam"), "roles:write"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s.t = t
-			s.as(c.who, c.request).says(403, "permission denied", c.says)
+			s.TB = t
+			s.as(c.who, c.request).Want(403, "permission denied", c.says)
 		})
 	}
-	s.t = t
-	s.as("kay", assigning("lou", acting.ID, team)).says(200) // of what they have, where they have it
-	s.as("kay", assigning("lou", keeper.ID, "resource:"+s.resources[ours])).says(200)
-	s.as("adam", assigning("lou", grant.Admin, "org")).says(200)
+	s.TB = t
+	s.as("kay", assigning("lou", acting.ID, team)).Want(200) // of what they have, where they have it
+	s.as("kay", assigning("lou", keeper.ID, "resource:"+s.resources[ours])).Want(200)
+	s.as("adam", assigning("lou", grant.Admin, "org")).Want(200)
 }
 
 // Who may write roles on a team only gets in nowhere: roles are not about resources.
 func TestAScopedGrantIsNoWayToRoles(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.member("tim")
 	s.assigned("tim", grant.Owner, "team:"+s.teams[ours])
 	for _, request := range []string{
 		"GET /roles", "GET /roles/viewer", `POST /roles {"name":"x","policies":["actions:read"]}`, `PUT /roles/role_x {}`, "DELETE /roles/role_x",
 		"GET /assignments", assigning("tim", "viewer", "team:"+s.teams[ours]), "DELETE /assignments/" + s.only("tim"),
 	} {
-		s.as("tim", request).says(403, "roles:")
+		s.as("tim", request).Want(403, "roles:")
 	}
 }
 
 func TestSoManyAssignmentsAndNoMore(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.member("lou")
 	var last Assignment
 	for n := range identity.MaxGrants {
 		r := s.role(fmt.Sprintf("Role %d", n), "actions:read")
 		last = s.assigned("lou", r.ID, "org")
 	}
-	s.as("olga", assigning("lou", "viewer", "org")).says(409, "40 grants")
-	if c := s.caller(ours, "lou"); len(c.Grants) != identity.MaxGrants {
+	s.as("olga", assigning("lou", "viewer", "org")).Want(409, "40 grants")
+	if c := s.Authorized(ours, "lou"); len(c.Grants) != identity.MaxGrants {
 		t.Errorf("%d grants", len(c.Grants))
 	}
-	s.as("olga", "DELETE /assignments/"+last.ID).says(200)
-	s.as("olga", assigning("lou", "viewer", "org")).says(200)
+	s.as("olga", "DELETE /assignments/"+last.ID).Want(200)
+	s.as("olga", assigning("lou", "viewer", "org")).Want(200)
 }
 
 // check 43: two owners who each revoke the other, at the same time: one of them stays.
 func TestTheLastOwnerStaysWhenOwnersRevokeEachOther(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.member("ida")
 	for range 10 {
 		mine := s.only("olga")
 		theirs := s.assigned("ida", grant.Owner, "org").ID
-		olga, ida := s.caller(ours, "olga"), s.caller(ours, "ida")
-		var one, other reply
+		olga, ida := s.Authorized(ours, "olga"), s.Authorized(ours, "ida")
+		var one, other apitest.Answer
 		var wg sync.WaitGroup
-		wg.Go(func() { one = s.ask(olga, "DELETE /assignments/"+theirs) })
-		wg.Go(func() { other = s.ask(ida, "DELETE /assignments/"+mine) })
+		wg.Go(func() { one = s.Call(olga, "DELETE /assignments/"+theirs) })
+		wg.Go(func() { other = s.Call(ida, "DELETE /assignments/"+mine) })
 		wg.Wait()
-		if got := []int{one.status, other.status}; !slices.Contains(got, 200) || !slices.Contains(got, 409) {
-			t.Fatalf("%v: %s %s", got, one.body, other.body)
+		if got := []int{one.Status, other.Status}; !slices.Contains(got, 200) || !slices.Contains(got, 409) {
+			t.Fatalf("%v: %s %s", got, one.Body, other.Body)
 		}
-		if other.status == 200 { // Ida makes Olga an owner again, and goes
-			s.clock.Advance(time.Second)
-			s.as("ida", assigning("olga", grant.Owner, "org")).says(200)
-			s.as("olga", "DELETE /assignments/"+s.only("ida")).says(200)
+		if other.Status == 200 { // Ida makes Olga an owner again, and goes
+			s.Clock.Advance(time.Second)
+			s.as("ida", assigning("olga", grant.Owner, "org")).Want(200)
+			s.as("olga", "DELETE /assignments/"+s.only("ida")).Want(200)
 		}
 	}
-	s.as("olga", assigning("ida", grant.Admin, "org")).says(200)
-	s.as("ida", "DELETE /assignments/"+s.only("olga")).says(403)
+	s.as("olga", assigning("ida", grant.Admin, "org")).Want(200)
+	s.as("ida", "DELETE /assignments/"+s.only("olga")).Want(403)
 }
 
 // Many assign to one user at the same time: every one that is answered with success is there.
 func TestAssignmentsAtOnce(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.member("lou")
 	var roles []Role
 	for n := range 6 {
 		roles = append(roles, s.role(fmt.Sprintf("Role %d", n), "actions:read"))
 	}
-	c := s.caller(ours, "olga")
-	replies := make([]reply, len(roles))
+	c := s.Authorized(ours, "olga")
+	replies := make([]apitest.Answer, len(roles))
 	var wg sync.WaitGroup
 	for n := range roles {
-		wg.Go(func() { replies[n] = s.ask(c, assigning("lou", roles[n].ID, "org")) })
+		wg.Go(func() { replies[n] = s.Call(c, assigning("lou", roles[n].ID, "org")) })
 	}
 	wg.Wait()
 	made := 0
 	for _, r := range replies {
-		if r.status == http.StatusOK {
+		if r.Status == http.StatusOK {
 			made++
-		} else if r.status != http.StatusConflict {
-			t.Errorf("%d %s", r.status, r.body)
+		} else if r.Status != http.StatusConflict {
+			t.Errorf("%d %s", r.Status, r.Body)
 		}
 	}
-	if got := s.caller(ours, "lou").Grants; len(got) != made || made == 0 {
+	if got := s.Authorized(ours, "lou").Grants; len(got) != made || made == 0 {
 		t.Errorf("%d made, %d there", made, len(got))
 	}
 }

@@ -6,19 +6,20 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/api/identity/grant"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func TestPoliciesForEverybody(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.member("nil")
-	got := data[[]grant.Policy](s.as("nil", "GET /policies"))
+	got := apitest.Data[[]grant.Policy](s.as("nil", "GET /policies"))
 	if !slices.Equal(got, grant.Policies()) {
 		t.Errorf("%d policies", len(got))
 	}
 }
 
 func TestPermissions(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	team, res := s.teams[ours], s.resources[ours]
 	s.member("pat")
 	r := s.role("Mixed", "budgets:*", "actions:read")
@@ -35,19 +36,19 @@ func TestPermissions(t *testing.T) {
 		{"budgets:write", "resource", res},
 	}
 	s.assigned("pat", wide.ID, "org")
-	got := data[[]HeldPermission](s.as("pat", "GET /permissions"))
+	got := apitest.Data[[]HeldPermission](s.as("pat", "GET /permissions"))
 	got = slices.DeleteFunc(got, func(p HeldPermission) bool {
 		return !strings.HasPrefix(p.Policy, "actions") && !strings.HasPrefix(p.Policy, "budgets")
 	})
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	owner := data[[]HeldPermission](s.as("olga", "GET /permissions"))
-	if len(owner) != len(grant.Policies()) || strings.Contains(text(owner), "*") || owner[2] != (HeldPermission{"organisation:delete", "org", ours}) {
+	owner := apitest.Data[[]HeldPermission](s.as("olga", "GET /permissions"))
+	if len(owner) != len(grant.Policies()) || strings.Contains(apitest.JSON(owner), "*") || owner[2] != (HeldPermission{"organisation:delete", "org", ours}) {
 		t.Errorf("an owner: %+v", owner)
 	}
 	s.member("nil")
-	if r := s.as("nil", "GET /permissions"); strings.TrimSpace(r.body) != `{"data":[]}` {
-		t.Errorf("nobody: %s", r.body)
+	if r := s.as("nil", "GET /permissions"); strings.TrimSpace(r.Body) != `{"data":[]}` {
+		t.Errorf("nobody: %s", r.Body)
 	}
 }

@@ -4,34 +4,21 @@ import (
 	"strings"
 	"testing"
 
-	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity/grant"
-	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/testkit/apitest"
 )
-
-// recorded are the rows of our organization's audit log, the oldest first.
-func (s *stage) recorded() []audit.Row {
-	s.t.Helper()
-	pk := audit.PlaceOf(ours).PK
-	low, high := audit.Everything()
-	page, err := s.p.Table.Query(table.Within(s.t.Context(), pk), table.Query{PK: pk, From: low, To: high, Limit: 100})
-	s.must(err)
-	rows, err := table.DecodeAll[audit.Row](page.Items)
-	s.must(err)
-	return rows
-}
 
 // Whatever is changed about permissions is on record as it was and as it became, and what was refused as refused.
 func TestChangesOfPermissionsAreOnRecord(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.member("lou")
 	s.member("adam", grant.Admin)
 	r := s.role("Looker", "actions:read")
-	s.as("olga", "PUT /roles/"+r.ID+` {"policies":["budgets:read"]}`).says(200)
+	s.as("olga", "PUT /roles/"+r.ID+` {"policies":["budgets:read"]}`).Want(200)
 	a := s.assigned("lou", r.ID, grant.OrgScope)
-	s.as("adam", assigning("lou", grant.Owner, grant.OrgScope)).says(403)
-	s.as("olga", "DELETE /assignments/"+a.ID).says(200)
-	s.as("olga", "DELETE /roles/"+r.ID).says(200)
+	s.as("adam", assigning("lou", grant.Owner, grant.OrgScope)).Want(403)
+	s.as("olga", "DELETE /assignments/"+a.ID).Want(200)
+	s.as("olga", "DELETE /roles/"+r.ID).Want(200)
 	want := []struct {
 		actor, action string
 		status        int
@@ -45,12 +32,12 @@ func TestChangesOfPermissionsAreOnRecord(t *testing.T) {
 		{"olga", "deleteAssignment", 200, a.ID, r.ID, ""},
 		{"olga", "deleteRole", 200, r.ID, "budgets:read", ""},
 	}
-	got := s.recorded()
+	got := s.Audited(ours)
 	if len(got) != len(want) {
 		t.Fatalf("%d rows: %+v", len(got), got)
 	}
 	for i, w := range want {
-		row, before, after := got[i], text(got[i].Changes.Before), text(got[i].Changes.After)
+		row, before, after := got[i], apitest.JSON(got[i].Changes.Before), apitest.JSON(got[i].Changes.After)
 		if row.Actor != w.actor+"@example.com" || row.Action != w.action || row.Status != w.status || w.target != "" && row.Target != w.target ||
 			!told(before, w.before) || !told(after, w.after) {
 			t.Errorf("%+v\nfrom %s to %s\nwant %+v", row, before, after, w)

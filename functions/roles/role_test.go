@@ -11,45 +11,45 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func TestARoleFromItsCreationToItsEnd(t *testing.T) {
-	s := newStage(t)
-	r := data[Role](s.as("olga", `POST /roles {"name":" Night shift ","description":"At night","policies":["actions:execute","*:read"],"system":true,"id":"role_mine"}`))
-	if r.Name != "Night shift" || r.System || !slices.Equal(r.Policies, []string{"actions:execute", "*:read"}) || r.CreatedAt == nil || !r.CreatedAt.Equal(identitytest.Start) {
+	s := newFixture(t)
+	r := apitest.Data[Role](s.as("olga", `POST /roles {"name":" Night shift ","description":"At night","policies":["actions:execute","*:read"],"system":true,"id":"role_mine"}`))
+	if r.Name != "Night shift" || r.System || !slices.Equal(r.Policies, []string{"actions:execute", "*:read"}) || r.CreatedAt == nil || !r.CreatedAt.Equal(apitest.Start) {
 		t.Errorf("created %+v", r)
 	}
-	if got := data[Role](s.as("olga", "GET /roles/"+r.ID)); text(got) != text(r) {
+	if got := apitest.Data[Role](s.as("olga", "GET /roles/"+r.ID)); apitest.JSON(got) != apitest.JSON(r) {
 		t.Errorf("read %+v", got)
 	}
-	s.clock.Advance(time.Minute)
+	s.Clock.Advance(time.Minute)
 	was := r
-	r = data[Role](s.as("olga", "PUT /roles/"+r.ID+` {"policies":["budgets:*"]}`))
+	r = apitest.Data[Role](s.as("olga", "PUT /roles/"+r.ID+` {"policies":["budgets:*"]}`))
 	if r.Name != was.Name || r.Description != was.Description || !slices.Equal(r.Policies, []string{"budgets:*"}) ||
-		!r.CreatedAt.Equal(*was.CreatedAt) || !r.UpdatedAt.Equal(s.clock.Now()) {
+		!r.CreatedAt.Equal(*was.CreatedAt) || !r.UpdatedAt.Equal(s.Clock.Now()) {
 		t.Errorf("changed to %+v", r)
 	}
-	if r = data[Role](s.as("olga", "PUT /roles/"+r.ID+` {"name":"NIGHT SHIFT","description":null}`)); r.Name != "NIGHT SHIFT" || r.Description != "" || len(r.Policies) != 1 {
+	if r = apitest.Data[Role](s.as("olga", "PUT /roles/"+r.ID+` {"name":"NIGHT SHIFT","description":null}`)); r.Name != "NIGHT SHIFT" || r.Description != "" || len(r.Policies) != 1 {
 		t.Errorf("renamed to %+v", r)
 	}
-	if got := data[rest.Deleted](s.as("olga", "DELETE /roles/"+r.ID)); got.ID != r.ID {
+	if got := apitest.Data[rest.Deleted](s.as("olga", "DELETE /roles/"+r.ID)); got.ID != r.ID {
 		t.Errorf("deleted %+v", got)
 	}
-	s.as("olga", "GET /roles/"+r.ID).says(404, r.ID)
-	s.as("olga", "DELETE /roles/"+r.ID).says(404, r.ID)
+	s.as("olga", "GET /roles/"+r.ID).Want(404, r.ID)
+	s.as("olga", "DELETE /roles/"+r.ID).Want(404, r.ID)
 }
 
 func TestTheListOfRoles(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	for _, name := range []string{"beta", "Alpha", "gamma"} {
 		s.role(name, "actions:read")
 	}
 	want := []string{"viewer", "operator", "editor", "finops", "admin", "owner", "Alpha", "beta", "gamma"}
-	list := data[rest.List[Role]](s.as("olga", "GET /roles"))
+	list := apitest.Data[rest.List[Role]](s.as("olga", "GET /roles"))
 	var got []string
 	for i, r := range list.Items {
 		got = append(got, r.Name)
@@ -60,22 +60,22 @@ func TestTheListOfRoles(t *testing.T) {
 	if !slices.Equal(got, want) || list.Total != len(want) {
 		t.Errorf("%d: %v", list.Total, got)
 	}
-	if page := data[rest.List[Role]](s.as("olga", "GET /roles?page=3&limit=4")); len(page.Items) != 1 || page.Items[0].Name != "gamma" || page.Total != 9 {
+	if page := apitest.Data[rest.List[Role]](s.as("olga", "GET /roles?page=3&limit=4")); len(page.Items) != 1 || page.Items[0].Name != "gamma" || page.Total != 9 {
 		t.Errorf("the third page: %+v", page)
 	}
-	if page := data[rest.List[Role]](s.as("olga", "GET /roles?page=9")); page.Items == nil || len(page.Items) != 0 || page.Total != 9 {
+	if page := apitest.Data[rest.List[Role]](s.as("olga", "GET /roles?page=9")); page.Items == nil || len(page.Items) != 0 || page.Total != 9 {
 		t.Errorf("a page beyond: %+v", page)
 	}
-	if viewer := data[Role](s.as("olga", "GET /roles/viewer")); viewer.ID != "viewer" || !viewer.System {
+	if viewer := apitest.Data[Role](s.as("olga", "GET /roles/viewer")); viewer.ID != "viewer" || !viewer.System {
 		t.Errorf("viewer: %+v", viewer)
 	}
-	if list = data[rest.List[Role]](s.ask(s.caller(theirs, "olga"), "GET /roles")); list.Total != 6 {
+	if list = apitest.Data[rest.List[Role]](s.Call(s.Authorized(theirs, "olga"), "GET /roles")); list.Total != 6 {
 		t.Errorf("another organization has %d", list.Total)
 	}
 }
 
 func TestWhatNoRoleCanBe(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	r := s.role("Night shift", "actions:execute")
 	s.role("Other", "actions:execute")
 	many := make([]string, 129)
@@ -101,30 +101,30 @@ func TestWhatNoRoleCanBe(t *testing.T) {
 		"an empty policy":                {`{"name":"x","policies":[""]}`, 400, "policies"},
 		"a policy in capitals":           {`{"name":"x","policies":["ACTIONS:READ"]}`, 400, "ACTIONS:READ"},
 		"a policy twice":                 {`{"name":"x","policies":["actions:read","*:read","actions:read"]}`, 400, "actions:read\\\" is named twice"},
-		"too many policies":              {`{"name":"x","policies":` + text(many) + `}`, 400, "policies"},
+		"too many policies":              {`{"name":"x","policies":` + apitest.JSON(many) + `}`, 400, "policies"},
 		"policies that are no list":      {`{"name":"x","policies":"*:*"}`, 400, "policies"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s.t = t
-			s.as("olga", "POST /roles "+c.body).says(c.status, c.says)
-			s.as("olga", "PUT /roles/"+r.ID+" "+c.body).says(c.status, c.says)
+			s.TB = t
+			s.as("olga", "POST /roles "+c.body).Want(c.status, c.says)
+			s.as("olga", "PUT /roles/"+r.ID+" "+c.body).Want(c.status, c.says)
 		})
 	}
-	s.t = t
+	s.TB = t
 	for name, body := range map[string]string{"a role without a name": `{"policies":["actions:read"]}`, "a role without policies": `{"name":"x"}`} {
-		if got := s.as("olga", "POST /roles "+body); got.status != 400 {
-			t.Errorf("%s: %d %s", name, got.status, got.body)
+		if got := s.as("olga", "POST /roles "+body); got.Status != 400 {
+			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
 	}
-	s.as("olga", "PUT /roles/"+r.ID+` {"name":null}`).says(400, "name")
-	s.as("olga", "PUT /roles/"+r.ID+` {"policies":null}`).says(400, "policies")
-	if now := data[Role](s.as("olga", "GET /roles/"+r.ID)); text(now) != text(r) {
+	s.as("olga", "PUT /roles/"+r.ID+` {"name":null}`).Want(400, "name")
+	s.as("olga", "PUT /roles/"+r.ID+` {"policies":null}`).Want(400, "policies")
+	if now := apitest.Data[Role](s.as("olga", "GET /roles/"+r.ID)); apitest.JSON(now) != apitest.JSON(r) {
 		t.Errorf("it became %+v", now)
 	}
 }
 
 func TestEveryPolicyAndWildcardCanBeInARole(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	policies := []string{"*:*", "*:read"}
 	for _, p := range grant.Policies() {
 		policies = append(policies, p.ID)
@@ -138,16 +138,16 @@ func TestEveryPolicyAndWildcardCanBeInARole(t *testing.T) {
 }
 
 func TestSystemRolesDoNotChange(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	for _, r := range grant.SystemRoles() {
-		s.as("olga", "PUT /roles/"+r.Name+` {"policies":["*:*"]}`).says(403, r.Name+" is a system role")
-		s.as("olga", "DELETE /roles/"+r.Name).says(403, r.Name+" is a system role")
+		s.as("olga", "PUT /roles/"+r.Name+` {"policies":["*:*"]}`).Want(403, r.Name+" is a system role")
+		s.as("olga", "DELETE /roles/"+r.Name).Want(403, r.Name+" is a system role")
 	}
 }
 
 // check 43: nobody makes or changes a role so that it holds what they do not hold themselves.
 func TestNobodyMakesARoleOfWhatTheyDoNotHold(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.member("adam", grant.Admin)
 	keeper := s.role("Keeper", "roles:*", "actions:read")
 	s.member("kay", keeper.ID)
@@ -166,90 +166,89 @@ func TestNobodyMakesARoleOfWhatTheyDoNotHold(t *testing.T) {
 		"what one holds on a team only":       {"tim", `POST /roles {"name":"x","policies":["actions:execute"]}`, "actions:execute"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s.t = t
-			s.as(c.who, c.request).says(403, "permission denied", c.lacks)
+			s.TB = t
+			s.as(c.who, c.request).Want(403, "permission denied", c.lacks)
 		})
 	}
-	s.t = t
-	s.as("kay", `POST /roles {"name":"Reader","policies":["actions:read","roles:*"]}`).says(200)
-	s.as("kay", "PUT /roles/"+low.ID+` {"policies":["actions:read","roles:read"]}`).says(200)
-	s.as("kay", "DELETE /roles/"+low.ID).says(200)
-	s.as("kay", "GET /roles/"+high.ID).says(200)
+	s.TB = t
+	s.as("kay", `POST /roles {"name":"Reader","policies":["actions:read","roles:*"]}`).Want(200)
+	s.as("kay", "PUT /roles/"+low.ID+` {"policies":["actions:read","roles:read"]}`).Want(200)
+	s.as("kay", "DELETE /roles/"+low.ID).Want(200)
+	s.as("kay", "GET /roles/"+high.ID).Want(200)
 }
 
 // check 43: nobody promotes themselves by changing the role that they have.
 func TestNobodyChangesARoleThatTheyHave(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	keeper := s.role("Keeper", "roles:*", "actions:read")
 	s.member("kay", keeper.ID)
 	for _, body := range []string{`{"policies":["roles:*"]}`, `{"name":"x"}`, `{}`} {
-		s.as("kay", "PUT /roles/"+keeper.ID+" "+body).says(403, "nobody edits their own grants")
+		s.as("kay", "PUT /roles/"+keeper.ID+" "+body).Want(403, "nobody edits their own grants")
 	}
-	s.as("olga", "PUT /roles/"+keeper.ID+` {"policies":["roles:*","users:read"]}`).says(200)
+	s.as("olga", "PUT /roles/"+keeper.ID+` {"policies":["roles:*","users:read"]}`).Want(200)
 }
 
 // check 41: a changed role acts on the next request of everybody who has it.
 func TestAChangedRoleActsAtOnce(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	r := s.role("Looker", "roles:read")
 	s.member("lou", r.ID)
-	s.as("lou", "GET /roles").says(200)
-	s.as("olga", "PUT /roles/"+r.ID+` {"policies":["actions:read"]}`).says(200)
-	s.as("lou", "GET /roles").says(403, "roles:read")
-	s.as("olga", "PUT /roles/"+r.ID+` {"policies":["roles:read"]}`).says(200)
-	s.as("lou", "GET /roles").says(200)
+	s.as("lou", "GET /roles").Want(200)
+	s.as("olga", "PUT /roles/"+r.ID+` {"policies":["actions:read"]}`).Want(200)
+	s.as("lou", "GET /roles").Want(403, "roles:read")
+	s.as("olga", "PUT /roles/"+r.ID+` {"policies":["roles:read"]}`).Want(200)
+	s.as("lou", "GET /roles").Want(200)
 }
 
 func TestARoleThatIsInUseStays(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	r := s.role("Looker", "roles:read")
 	for _, name := range []string{"ann", "bob", "cid", "dan"} {
 		s.member(name, r.ID)
 	}
-	s.as("olga", "DELETE /roles/"+r.ID).says(409, "4 assignments (", "ann@example.com", "…", "end that first")
+	s.as("olga", "DELETE /roles/"+r.ID).Want(409, "4 assignments (", "ann@example.com", "…", "end that first")
 	for _, name := range []string{"ann", "bob", "cid", "dan"} {
-		s.as("olga", "DELETE /assignments/"+s.only(name)).says(200)
+		s.as("olga", "DELETE /assignments/"+s.only(name)).Want(200)
 	}
-	inv, err := s.people.Invite(s.t.Context(), ours, membership.Invitation{}, membership.Invitation{Email: "zoe@example.com", Role: r.ID, Inviter: "usr_olga"})
-	s.must(err)
-	s.as("olga", "DELETE /roles/"+r.ID).says(409, "1 invitation (zoe@example.com)")
-	s.must(s.people.Withdraw(s.t.Context(), ours, inv))
-	s.put(identity.SSOKey(ours), map[string]string{"defaultRole": r.ID})
-	s.as("olga", "DELETE /roles/"+r.ID).says(409, "single sign-on")
-	s.put(identity.SSOKey(ours), map[string]string{"defaultRole": grant.Viewer})
-	s.as("olga", "DELETE /roles/"+r.ID).says(200)
+	inv := apitest.Value(s.People.Invite(s.Context(), ours, membership.Invitation{}, membership.Invitation{Email: "zoe@example.com", Role: r.ID, Inviter: "usr_olga"}))(s)
+	s.as("olga", "DELETE /roles/"+r.ID).Want(409, "1 invitation (zoe@example.com)")
+	s.Must(s.People.Withdraw(s.Context(), ours, inv))
+	s.Put(identity.SSOKey(ours), map[string]string{"defaultRole": r.ID})
+	s.as("olga", "DELETE /roles/"+r.ID).Want(409, "single sign-on")
+	s.Put(identity.SSOKey(ours), map[string]string{"defaultRole": grant.Viewer})
+	s.as("olga", "DELETE /roles/"+r.ID).Want(200)
 }
 
 // only is the id of the one assignment of a member.
-func (s *stage) only(name string) string {
-	s.t.Helper()
-	_, m, err := s.people.Member(s.t.Context(), ours, "usr_"+name)
-	s.must(err)
+func (s *fixture) only(name string) string {
+	s.Helper()
+	_, m, err := s.People.Member(s.Context(), ours, "usr_"+name)
+	s.Must(err)
 	if len(m.Grants) != 1 {
-		s.t.Fatalf("%s has %+v", name, m.Grants)
+		s.Fatalf("%s has %+v", name, m.Grants)
 	}
 	return m.Grants[0].ID
 }
 
 func TestSoManyRolesAndNoMore(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	var last Role
 	for n := range identity.MaxRoles {
 		last = s.role(fmt.Sprintf("Role %d", n), "actions:read")
 	}
-	s.as("olga", `POST /roles {"name":"One more","policies":["actions:read"]}`).says(409, "50 roles")
-	s.as("olga", "DELETE /roles/"+last.ID).says(200)
-	s.as("olga", `POST /roles {"name":"One more","policies":["actions:read"]}`).says(200)
+	s.as("olga", `POST /roles {"name":"One more","policies":["actions:read"]}`).Want(409, "50 roles")
+	s.as("olga", "DELETE /roles/"+last.ID).Want(200)
+	s.as("olga", `POST /roles {"name":"One more","policies":["actions:read"]}`).Want(200)
 }
 
 func TestRolesMadeAtOnce(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	var wg sync.WaitGroup
-	c := s.caller(ours, "olga")
+	c := s.Authorized(ours, "olga")
 	statuses := make([]int, 10)
 	for n := range statuses {
 		wg.Go(func() {
-			statuses[n] = s.ask(c, fmt.Sprintf(`POST /roles {"name":"Role %d","policies":["actions:read"]}`, n/2)).status
+			statuses[n] = s.Call(c, fmt.Sprintf(`POST /roles {"name":"Role %d","policies":["actions:read"]}`, n/2)).Status
 		})
 	}
 	wg.Wait()
@@ -261,7 +260,7 @@ func TestRolesMadeAtOnce(t *testing.T) {
 			t.Errorf("status %d", status)
 		}
 	}
-	list := data[rest.List[Role]](s.as("olga", "GET /roles"))
+	list := apitest.Data[rest.List[Role]](s.as("olga", "GET /roles"))
 	if list.Total != 6+made || made > 5 || made < 4 {
 		t.Errorf("%d made, %d listed: of two with one name one is made", made, list.Total)
 	}
@@ -269,32 +268,31 @@ func TestRolesMadeAtOnce(t *testing.T) {
 
 // A role is assigned while it is being deleted: either it is assigned, and stays, or it goes, and is not assigned.
 func TestARoleIsNotDeletedWhileItIsAssigned(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.member("lou")
 	for range 10 {
 		r := s.role("Looker", "roles:read")
-		c := s.caller(ours, "olga")
-		var given, gone reply
+		c := s.Authorized(ours, "olga")
+		var given, gone apitest.Answer
 		var wg sync.WaitGroup
-		wg.Go(func() { given = s.ask(c, assigning("lou", r.ID, grant.OrgScope)) })
-		wg.Go(func() { gone = s.ask(c, "DELETE /roles/"+r.ID) })
+		wg.Go(func() { given = s.Call(c, assigning("lou", r.ID, grant.OrgScope)) })
+		wg.Go(func() { gone = s.Call(c, "DELETE /roles/"+r.ID) })
 		wg.Wait()
 		switch {
-		case given.status == 200 && gone.status == 409:
-			s.as("olga", "DELETE /assignments/"+data[Assignment](given).ID).says(200)
-			s.as("olga", "DELETE /roles/"+r.ID).says(200)
-		case given.status == 400 && gone.status == 200:
+		case given.Status == 200 && gone.Status == 409:
+			s.as("olga", "DELETE /assignments/"+apitest.Data[Assignment](given).ID).Want(200)
+			s.as("olga", "DELETE /roles/"+r.ID).Want(200)
+		case given.Status == 400 && gone.Status == 200:
 		default:
-			t.Fatalf("assigned: %d %s\ndeleted: %d %s", given.status, given.body, gone.status, gone.body)
+			t.Fatalf("assigned: %d %s\ndeleted: %d %s", given.Status, given.Body, gone.Status, gone.Body)
 		}
 	}
 }
 
 func TestNothingIsChangedInAnOrganizationThatEnds(t *testing.T) {
-	s := newStage(t)
-	c := s.caller(ours, "olga")
-	_, err := s.p.Table.Write(table.WithTenant(t.Context(), ours), table.Update(identity.AccessKey(ours), []table.Change{table.Set("ended", true)}))
-	s.must(err)
-	s.ask(c, `POST /roles {"name":"x","policies":["actions:read"]}`).says(404, "being deleted")
-	s.ask(c, assigning("olga", "viewer", "org")).says(404, "being deleted")
+	s := newFixture(t)
+	c := s.Authorized(ours, "olga")
+	s.Write(table.Update(identity.AccessKey(ours), []table.Change{table.Set("ended", true)}))
+	s.Call(c, `POST /roles {"name":"x","policies":["actions:read"]}`).Want(404, "being deleted")
+	s.Call(c, assigning("olga", "viewer", "org")).Want(404, "being deleted")
 }

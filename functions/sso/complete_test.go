@@ -23,9 +23,9 @@ import (
 )
 
 // connected is an organization of example.com that signs in by a provider.
-func connected(t *testing.T) (*house, *tenant, provider) {
+func connected(t *testing.T) (*fixture, *organization, provider) {
 	t.Helper()
-	h := newHouse(t)
+	h := newFixture(t)
 	o, w := h.found("owner@example.com"), newProvider()
 	o.connect(w.Metadata(), "example.com")
 	return h, o, w
@@ -50,15 +50,15 @@ func TestAProviderNamesSomebodyOfAnotherOrganization(t *testing.T) {
 		"a proven domain before another":   "ada@example.com.evil.test",
 	} {
 		t.Run(name, func(t *testing.T) {
-			h.t = t
+			h.TB = t
 			h.refuses(http.StatusForbidden, w.respond(h, samltest.ReadRequest(t, h.begin(ada)), email).Document(t))
 		})
 	}
-	h.t = t
-	if _, err := table.Read[identity.Member](anywhere(), h.p.Table, identity.MemberKey(a.org, victim.ID)); !fault.Is(err, fault.NotFound) {
+	h.TB = t
+	if _, err := table.Read[identity.Member](anywhere(), h.Table, identity.MemberKey(a.org, victim.ID)); !fault.Is(err, fault.NotFound) {
 		t.Errorf("the victim became a member: %v", err)
 	}
-	rows, err := h.p.Table.Query(anywhere(), table.Query{PK: audit.PlaceOf(a.org).PK, Reverse: true, Limit: 10})
+	rows, err := h.Table.Query(anywhere(), table.Query{PK: audit.PlaceOf(a.org).PK, Reverse: true, Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestAProviderNamesSomebodyOfAnotherOrganization(t *testing.T) {
 		t.Errorf("%d rows in the organization's audit log tell of it, want 6", denied)
 	}
 	t.Run("the response of one organization's provider to the request of another", func(t *testing.T) {
-		h.t = t
+		h.TB = t
 		h.refuses(http.StatusUnauthorized, w.respond(h, samltest.ReadRequest(t, h.begin("victim@other.test")), "victim@other.test").Document(t))
 	})
 }
@@ -123,10 +123,10 @@ func TestRelayStateIsNotFollowed(t *testing.T) {
 			t.Errorf("RelayState %q could be an address, or be guessed", r.RelayState)
 		}
 		form := url.Values{"SAMLResponse": {encoded(w.answer(h, u))}, "RelayState": {relay}, "redirect": {relay}, "returnTo": {relay}}
-		a := h.do(identity.Caller{}, http.MethodPost, acsPath+"?returnTo="+url.QueryEscape(relay), formKind, strings.NewReader(form.Encode()))
+		a := h.do(http.MethodPost, acsPath+"?returnTo="+url.QueryEscape(relay), formKind, strings.NewReader(form.Encode()))
 		a.want(t, http.StatusOK)
-		if relay != "" && strings.Contains(a.body, relay) {
-			t.Errorf("%q is in the answer %s", relay, a.body)
+		if relay != "" && strings.Contains(a.Body, relay) {
+			t.Errorf("%q is in the answer %s", relay, a.Body)
 		}
 	}
 }
@@ -141,7 +141,7 @@ func TestAResponseIsGoodOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if h.finish(doc).status == http.StatusOK {
+			if h.finish(doc).Status == http.StatusOK {
 				in.Add(1)
 			}
 		})
@@ -160,9 +160,9 @@ func TestAResponseIsGoodOnce(t *testing.T) {
 func TestARequestEnds(t *testing.T) {
 	h, _, w := connected(t)
 	u := h.begin(ada)
-	h.clock.Advance(requestTTL + time.Second)
+	h.Clock.Advance(requestTTL + time.Second)
 	h.refuses(http.StatusUnauthorized, w.answer(h, u))
-	h.refuses(http.StatusUnauthorized, w.respond(h, samltest.Request{ID: "_made-up", ACSURL: h.p.Settings.BaseURL + acsPath, Issuer: h.p.Settings.BaseURL + metadataPath}, ada).Document(t))
+	h.refuses(http.StatusUnauthorized, w.respond(h, samltest.Request{ID: "_made-up", ACSURL: h.Settings.BaseURL + acsPath, Issuer: h.Settings.BaseURL + metadataPath}, ada).Document(t))
 }
 
 func TestAResponseAfterSingleSignOnEnded(t *testing.T) {
@@ -195,17 +195,17 @@ func TestAResponseWithoutKeyInfoIsTriedByEachCertificate(t *testing.T) {
 }
 
 func TestACertificateThatExpired(t *testing.T) {
-	h := newHouse(t)
-	soon := samltest.Certify(samltest.Genuine().Key, func(c *x509.Certificate) { c.NotAfter = h.p.Clock.Now().Add(time.Hour) })
+	h := newFixture(t)
+	soon := samltest.Certify(samltest.Genuine().Key, func(c *x509.Certificate) { c.NotAfter = h.Platform.Clock.Now().Add(time.Hour) })
 	w := newProvider()
 	w.Signer = soon
 	h.found("owner@example.com").connect(w.Metadata(), "example.com")
 	h.finish(w.answer(h, h.begin(ada))).want(t, http.StatusOK)
-	h.clock.Advance(2 * time.Hour)
+	h.Clock.Advance(2 * time.Hour)
 	a := h.finish(w.answer(h, h.begin(ada)))
 	a.want(t, http.StatusUnauthorized)
-	if !strings.Contains(a.body, "expired") {
-		t.Errorf("it does not say why: %s", a.body)
+	if !strings.Contains(a.Body, "expired") {
+		t.Errorf("it does not say why: %s", a.Body)
 	}
 }
 
@@ -223,8 +223,8 @@ func TestWhatIsNoResponse(t *testing.T) {
 		"too much":            {formKind, "SAMLResponse=" + strings.Repeat("A", maxForm)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h.do(identity.Caller{}, http.MethodPost, acsPath, tt.kind, strings.NewReader(tt.body)).want(t, http.StatusBadRequest)
+			h.do(http.MethodPost, acsPath, tt.kind, strings.NewReader(tt.body)).want(t, http.StatusBadRequest)
 		})
 	}
-	h.do(identity.Caller{}, http.MethodGet, acsPath, "", nil).want(t, http.StatusMethodNotAllowed)
+	h.do(http.MethodGet, acsPath, "", nil).want(t, http.StatusMethodNotAllowed)
 }

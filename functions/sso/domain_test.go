@@ -11,8 +11,8 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
-	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func domainsOf(data map[string]any) map[string]map[string]any {
@@ -45,8 +45,8 @@ func TestADomainBelongsToOneOrganization(t *testing.T) {
 }
 
 func TestTwoOrganizationsProveOneDomainAtOnce(t *testing.T) {
-	h, w := newHouse(t), newProvider()
-	organisations := make([]*tenant, 8)
+	h, w := newFixture(t), newProvider()
+	organisations := make([]*organization, 8)
 	for i := range organisations {
 		organisations[i] = h.found(fmt.Sprintf("owner@org%d.test", i))
 		organisations[i].set(map[string]any{"metadataXML": string(w.Metadata()), "domains": []string{"example.com"}})
@@ -57,8 +57,8 @@ func TestTwoOrganizationsProveOneDomainAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, o := range organisations {
 		wg.Go(func() {
-			if a := o.ask(grant.Owner, http.MethodPut, map[string]any{}); a.status != http.StatusOK {
-				t.Errorf("status %d: %s", a.status, a.body)
+			if a := o.ask(grant.Owner, http.MethodPut, map[string]any{}); a.Status != http.StatusOK {
+				t.Errorf("status %d: %s", a.Status, a.Body)
 			} else if domainsOf(a.Data)["example.com"]["verified"] == true {
 				proven.Add(1)
 			}
@@ -72,25 +72,25 @@ func TestTwoOrganizationsProveOneDomainAtOnce(t *testing.T) {
 
 func TestADomainOfAnOrganizationThatEndedIsFree(t *testing.T) {
 	h, first, w := connected(t)
-	h.put(map[table.Key]any{identity.AccessKey(first.org): identity.Access{Ended: true}})
+	h.Put(identity.AccessKey(first.org), identity.Access{Ended: true})
 	h.initiate(map[string]any{"email": ada}).want(t, http.StatusBadRequest)
 	other := h.found("owner@other.test")
 	other.connect(w.Metadata(), "example.com")
-	if c := row[claim](h, claimKey("example.com")); c.Org != other.org {
+	if c := apitest.Read[claim](h.Fixture, claimKey("example.com")); c.Org != other.org {
 		t.Errorf("claimed by %s", c.Org)
 	}
 }
 
 func TestDomainsThatBelongToNobody(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	o := h.found("owner@example.com")
 	for _, name := range []string{
 		"gmail.com", "GMAIL.com", "outlook.com", "com", "co.uk", "github.io", "", "localhost", "exa mple.com", "example..com", "-a.com", "ex@mple.com",
 		"*.example.com", "example.com/x", strings.Repeat("a", 64) + ".com", "xn--", "bücher.example",
 	} {
-		a := o.put(grant.Owner, http.StatusBadRequest, map[string]any{"metadataXML": string(newProvider().Metadata()), "domains": []string{name}})
-		if !strings.Contains(a.body, "domains") {
-			t.Errorf("%q: %s", name, a.body)
+		a := o.setAs(grant.Owner, http.StatusBadRequest, map[string]any{"metadataXML": string(newProvider().Metadata()), "domains": []string{name}})
+		if !strings.Contains(a.Body, "domains") {
+			t.Errorf("%q: %s", name, a.Body)
 		}
 	}
 	if len(h.dns.Asked()) > 0 {
@@ -99,17 +99,19 @@ func TestDomainsThatBelongToNobody(t *testing.T) {
 }
 
 func TestEnforcingNeedsAProvenDomain(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	o := h.found("owner@example.com")
 	body := map[string]any{"metadataXML": string(newProvider().Metadata()), "domains": []string{"example.com"}, "enforced": true}
-	o.put(grant.Owner, http.StatusBadRequest, body)
+	o.setAs(grant.Owner, http.StatusBadRequest, body)
 	o.connect(newProvider().Metadata(), "example.com", "second.test")
 	o.set(map[string]any{"enforced": true})
-	demanded := func() []string { return row[identity.TenantRow](h, identity.OrganisationKey(o.org)).SSO }
+	demanded := func() []string {
+		return apitest.Read[identity.TenantRow](h.Fixture, identity.OrganisationKey(o.org)).SSO
+	}
 	if got := demanded(); !slices.Equal(got, []string{"example.com", "second.test"}) {
 		t.Errorf("the organization's record says %v", got)
 	}
-	o.put(grant.Owner, http.StatusBadRequest, map[string]any{"domains": []string{}})
+	o.setAs(grant.Owner, http.StatusBadRequest, map[string]any{"domains": []string{}})
 	o.set(map[string]any{"domains": []string{"second.test"}})
 	if got := demanded(); !slices.Equal(got, []string{"second.test"}) {
 		t.Errorf("after a domain went: %v", got)
@@ -123,27 +125,21 @@ func TestEnforcingNeedsAProvenDomain(t *testing.T) {
 	if got := demanded(); got != nil {
 		t.Errorf("after all ended: %v", got)
 	}
-	if o := row[identity.TenantRow](h, identity.OrganisationKey(o.org)); o.Name == "" {
+	if o := apitest.Read[identity.TenantRow](h.Fixture, identity.OrganisationKey(o.org)); o.Name == "" {
 		t.Errorf("the record lost more than that: %+v", o)
 	}
 }
 
 // Both have read that nobody has the domain; the one that writes later learns otherwise.
 func TestADomainIsTakenOnCondition(t *testing.T) {
-	h := newHouse(t)
-	s := newService(h.p)
+	h := newFixture(t)
+	s := newService(h.Platform)
 	first, err := s.claimDomain(anywhere(), "org_1", &domain{Name: "example.com"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h.Must(err)
 	second, err := s.claimDomain(anywhere(), "org_2", &domain{Name: "example.com"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err = h.p.Table.Write(anywhere(), *first); err != nil {
-		t.Fatal(err)
-	}
-	if _, err = h.p.Table.Write(anywhere(), *second); !fault.Is(err, fault.Conflict) {
+	h.Must(err)
+	h.Write(*first)
+	if _, err = h.Table.Write(anywhere(), *second); !fault.Is(err, fault.Conflict) {
 		t.Errorf("both have it: %v", err)
 	}
 }
@@ -151,6 +147,6 @@ func TestADomainIsTakenOnCondition(t *testing.T) {
 // A claim alone opens nothing: the setup must say the same.
 func TestAClaimWithoutASetupThatSaysSo(t *testing.T) {
 	h, o, _ := connected(t)
-	h.put(map[table.Key]any{claimKey("other.test"): claim{Org: o.org}})
+	h.Put(claimKey("other.test"), claim{Org: o.org})
 	h.initiate(map[string]any{"domain": "other.test"}).want(t, http.StatusBadRequest)
 }

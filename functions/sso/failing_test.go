@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // check 78: each call of a sign-in fails in turn, before or after it took effect. The answer is never a wrong one, and the
@@ -19,23 +20,23 @@ func TestASignInWhoseStoreFails(t *testing.T) {
 			for n := 1; ; n++ {
 				h, o, w := connected(t)
 				doc := w.answer(h, h.begin(ada))
-				sound := h.p.Table
-				faulty := table.Faulty(sound, h.clock, table.Injection{Harm: harm, Call: n})
-				h.p.Table = faulty
+				sound := h.Table
+				faulty := table.Faulty(sound, h.Clock, table.Injection{Harm: harm, Call: n})
+				h.Table = faulty
 				a := h.finish(doc)
-				h.p.Table = sound
-				if a.status != http.StatusOK && a.status != http.StatusInternalServerError {
-					t.Fatalf("call %d: status %d: %s", n, a.status, a.body)
+				h.Table = sound
+				if a.Status != http.StatusOK && a.Status != http.StatusInternalServerError {
+					t.Fatalf("call %d: status %d: %s", n, a.Status, a.Body)
 				}
 				again := h.finish(w.answer(h, h.begin(ada)))
 				again.want(t, http.StatusOK)
-				if got := row[identity.Access](h, identity.AccessKey(o.org)).Members; got != 2 {
+				if got := apitest.Read[identity.Access](h.Fixture, identity.AccessKey(o.org)).Members; got != 2 {
 					t.Fatalf("call %d: %d members", n, got)
 				}
-				if a.status == http.StatusOK && a.user() != again.user() {
+				if a.Status == http.StatusOK && a.user() != again.user() {
 					t.Fatalf("call %d: two accounts", n)
 				}
-				if a.status == http.StatusInternalServerError {
+				if a.Status == http.StatusInternalServerError {
 					refused++
 				}
 				if n > faulty.Calls() {
@@ -53,15 +54,15 @@ func TestAChangeOfSettingsWhoseStoreFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for n := 1; ; n++ {
 				h, o, _ := connected(t)
-				sound := h.p.Table
-				faulty := table.Faulty(sound, h.clock, table.Injection{Harm: harm, Call: n})
-				h.p.Table = faulty
+				sound := h.Table
+				faulty := table.Faulty(sound, h.Clock, table.Injection{Harm: harm, Call: n})
+				h.Table = faulty
 				a := o.ask(grant.Owner, http.MethodPut, map[string]any{"domains": []string{}})
-				h.p.Table = sound
+				h.Table = sound
 				proven := domainsOf(o.get())["example.com"] != nil
 				_, err := table.Read[claim](anywhere(), sound, claimKey("example.com"))
 				if claimed := !fault.Is(err, fault.NotFound); claimed != proven {
-					t.Fatalf("call %d: claimed %t, proven %t, after %d", n, claimed, proven, a.status)
+					t.Fatalf("call %d: claimed %t, proven %t, after %d", n, claimed, proven, a.Status)
 				}
 				if n > faulty.Calls() {
 					return

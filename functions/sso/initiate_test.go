@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
@@ -21,7 +20,7 @@ func TestInitiate(t *testing.T) {
 		"in other letters": {"email": " Nobody@EXAMPLE.com "}, "a domain": {"domain": "Example.com."},
 	} {
 		t.Run(name, func(t *testing.T) { // check 14: only the domain counts
-			h.t = t
+			h.TB = t
 			a := h.initiate(body)
 			a.want(t, http.StatusOK)
 			if len(a.Data) != 1 || !strings.HasPrefix(a.Data["redirectURL"].(string), w.SSOURL+"?") {
@@ -29,12 +28,12 @@ func TestInitiate(t *testing.T) {
 			}
 		})
 	}
-	h.t = t
+	h.TB = t
 	calls := func(email string) int { // the work does not tell either
-		sound := h.p.Table
-		defer func() { h.p.Table = sound }()
-		counting := table.Faulty(sound, h.clock)
-		h.p.Table = counting
+		sound := h.Table
+		defer func() { h.Table = sound }()
+		counting := table.Faulty(sound, h.Clock)
+		h.Table = counting
 		h.begin(email)
 		return counting.Calls()
 	}
@@ -54,7 +53,7 @@ func TestInitiate(t *testing.T) {
 		"nothing": {}, "both": {"email": ada, "domain": "example.com"}, "no address": {"email": "ada"}, "no domain": {"domain": "a b"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h.t = t
+			h.TB = t
 			h.initiate(body).want(t, http.StatusBadRequest)
 		})
 	}
@@ -62,25 +61,21 @@ func TestInitiate(t *testing.T) {
 
 func TestInitiateIsPaced(t *testing.T) {
 	h, _, _ := connected(t)
-	all := ratelimit.Count(h.p.Clock.Now(), sourceRateLimit, "192.0.2.1") // where httptest says requests come from
+	all := ratelimit.Count(h.Platform.Clock.Now(), sourceRateLimit, "192.0.2.1") // where httptest says requests come from
 	all.Changes[0] = table.Add("n", sourceRateLimit.Max-1)
-	if _, err := h.p.Table.Write(anywhere(), all); err != nil {
-		t.Fatal(err)
-	}
+	h.Write(all)
 	h.begin(ada)
 	h.initiate(map[string]any{"email": ada}).want(t, http.StatusForbidden)
-	h.clock.Advance(10 * time.Minute)
+	h.Clock.Advance(10 * time.Minute)
 	h.begin(ada)
 }
 
 // Whoever has one IPv6 address has all of its /64: they are paced as one.
 func TestInitiateIsPacedForANetwork(t *testing.T) {
 	h, _, _ := connected(t)
-	all := ratelimit.Count(h.p.Clock.Now(), sourceRateLimit, "2001:db8:0:1::/64")
+	all := ratelimit.Count(h.Platform.Clock.Now(), sourceRateLimit, "2001:db8:0:1::/64")
 	all.Changes[0] = table.Add("n", sourceRateLimit.Max)
-	if _, err := h.p.Table.Write(anywhere(), all); err != nil {
-		t.Fatal(err)
-	}
+	h.Write(all)
 	for from, want := range map[string]int{
 		"[2001:db8:0:1::1]:4711":   http.StatusForbidden,
 		"[2001:db8:0:1:2::3]:4711": http.StatusForbidden,
@@ -90,7 +85,7 @@ func TestInitiateIsPacedForANetwork(t *testing.T) {
 		r.Header.Set("Content-Type", "application/json")
 		r.RemoteAddr = from
 		w := httptest.NewRecorder()
-		if h.door.ServeHTTP(w, r); w.Code != want {
+		if h.Handler.ServeHTTP(w, r); w.Code != want {
 			t.Errorf("from %s: %d %s, want %d", from, w.Code, w.Body, want)
 		}
 	}
@@ -98,8 +93,8 @@ func TestInitiateIsPacedForANetwork(t *testing.T) {
 
 func TestADeploymentThatDoesNotKnowItsAddress(t *testing.T) {
 	h, o, _ := connected(t)
-	h.p.Settings.BaseURL = ""
+	h.Settings.BaseURL = ""
 	h.initiate(map[string]any{"email": ada}).want(t, http.StatusBadRequest)
-	o.put(grant.Owner, http.StatusBadRequest, map[string]any{})
-	h.do(identity.Caller{}, http.MethodGet, metadataPath, "", nil).want(t, http.StatusBadRequest)
+	o.setAs(grant.Owner, http.StatusBadRequest, map[string]any{})
+	h.do(http.MethodGet, metadataPath, "", nil).want(t, http.StatusBadRequest)
 }

@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/people/membership"
 	"lamplighter.dev/shared/people/saml/samltest"
 	"lamplighter.dev/shared/people/sessions"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func TestTheFirstSignInMakesAMemberWithTheDefaultRole(t *testing.T) {
@@ -23,17 +24,17 @@ func TestTheFirstSignInMakesAMemberWithTheDefaultRole(t *testing.T) {
 	if user["email"] != ada || user["name"] != "Ada Lovelace" || a.Data["accessToken"] == "" || a.Data["refreshToken"] == "" {
 		t.Errorf("%v", a.Data)
 	}
-	m := row[identity.Member](h, identity.MemberKey(o.org, a.user()))
+	m := apitest.Read[identity.Member](h.Fixture, identity.MemberKey(o.org, a.user()))
 	if len(m.Grants) != 1 || m.Grants[0].Role != grant.Viewer || m.Grants[0].Scope != grant.OrgScope || m.Email != ada {
 		t.Errorf("member %+v", m)
 	}
-	if n := row[identity.Access](h, identity.AccessKey(o.org)); n.Members != 2 || n.Owners != 1 {
+	if n := apitest.Read[identity.Access](h.Fixture, identity.AccessKey(o.org)); n.Members != 2 || n.Owners != 1 {
 		t.Errorf("counted %+v", n)
 	}
-	if m := row[identity.Membership](h, identity.MembershipKey(m.User, o.org)); m.Org != o.org {
+	if m := apitest.Read[identity.Membership](h.Fixture, identity.MembershipKey(m.User, o.org)); m.Org != o.org {
 		t.Errorf("membership %+v", m)
 	}
-	claims, err := h.p.Tokens.Verify(anywhere(), a.Data["accessToken"].(string))
+	claims, err := h.Tokens.Verify(anywhere(), a.Data["accessToken"].(string))
 	if err != nil || claims.Org != o.org {
 		t.Errorf("token of %+v, %v", claims, err)
 	}
@@ -43,7 +44,7 @@ func TestTheFirstSignInMakesAMemberWithTheDefaultRole(t *testing.T) {
 	if again.user() != a.user() {
 		t.Errorf("the second time it is %v, was %v", again.user(), a.user())
 	}
-	if n := row[identity.Access](h, identity.AccessKey(o.org)); n.Members != 2 {
+	if n := apitest.Read[identity.Access](h.Fixture, identity.AccessKey(o.org)); n.Members != 2 {
 		t.Errorf("counted twice: %+v", n)
 	}
 }
@@ -55,7 +56,7 @@ func TestAMemberStaysWhatTheyAre(t *testing.T) {
 	if a.user() != o.owner.ID {
 		t.Errorf("signed in %s, want the owner %s", a.user(), o.owner.ID)
 	}
-	if m := row[identity.Member](h, identity.MemberKey(o.org, o.owner.ID)); !m.Owns() {
+	if m := apitest.Read[identity.Member](h.Fixture, identity.MemberKey(o.org, o.owner.ID)); !m.Owns() {
 		t.Errorf("the owner is now %+v", m)
 	}
 }
@@ -64,18 +65,14 @@ func TestADisabledMemberDoesNotGetIn(t *testing.T) {
 	h, o, w := connected(t)
 	user := h.finish(w.answer(h, h.begin(ada))).user()
 	k := identity.MemberKey(o.org, user)
-	if _, err := h.p.Table.Write(anywhere(), table.Update(k, []table.Change{table.Set("disabled", true)})); err != nil {
-		t.Fatal(err)
-	}
+	h.Write(table.Update(k, []table.Change{table.Set("disabled", true)}))
 	h.refuses(http.StatusForbidden, w.answer(h, h.begin(ada)))
 }
 
 func TestADisabledAccountDoesNotGetIn(t *testing.T) {
 	h, _, w := connected(t)
 	user := h.finish(w.answer(h, h.begin(ada))).user()
-	if _, err := h.p.Table.Write(anywhere(), table.Update(identity.UserKey(user), []table.Change{table.Set("disabled", true)})); err != nil {
-		t.Fatal(err)
-	}
+	h.Write(table.Update(identity.UserKey(user), []table.Change{table.Set("disabled", true)}))
 	h.refuses(http.StatusForbidden, w.answer(h, h.begin(ada)))
 }
 
@@ -85,9 +82,7 @@ func TestAnOrganizationThatEndsMeanwhileLetsNobodyIn(t *testing.T) {
 	newcomer := w.answer(h, h.begin(ada))
 	owner := w.respond(h, samltest.ReadRequest(t, h.begin(ada)), "owner@example.com").Document(t)
 	for _, k := range []table.Key{identity.AccessKey(o.org), identity.OrganisationKey(o.org)} {
-		if _, err := h.p.Table.Write(anywhere(), table.Update(k, []table.Change{table.Set("ended", true)})); err != nil {
-			t.Fatal(err)
-		}
+		h.Write(table.Update(k, []table.Change{table.Set("ended", true)}))
 	}
 	h.finish(newcomer).want(t, http.StatusForbidden)
 	h.finish(owner).want(t, http.StatusForbidden)
@@ -96,10 +91,10 @@ func TestAnOrganizationThatEndsMeanwhileLetsNobodyIn(t *testing.T) {
 // A session that a provider vouched for works in its organization only: it must not open what the person can do elsewhere.
 func TestASessionOfSingleSignOnStaysInItsOrganization(t *testing.T) {
 	h, o, w := connected(t)
-	user := row[identity.User](h, identity.UserKey(h.finish(w.answer(h, h.begin(ada))).user()))
+	user := apitest.Read[identity.User](h.Fixture, identity.UserKey(h.finish(w.answer(h, h.begin(ada))).user()))
 	b := h.found("owner@other.test")
 	viewer := []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}
-	if err := newService(h.p).people.Join(anywhere(), b.org, user, viewer); err != nil {
+	if err := newService(h.Platform).people.Join(anywhere(), b.org, user, viewer); err != nil {
 		t.Fatal(err)
 	}
 	a := h.finish(w.answer(h, h.begin(ada)))
@@ -108,24 +103,24 @@ func TestASessionOfSingleSignOnStaysInItsOrganization(t *testing.T) {
 		t.Errorf("offers %v", tenants)
 	}
 	token := a.Data["refreshToken"].(string)
-	if _, err := sessions.New(h.p).Refresh(anywhere(), token, b.org); !fault.Is(err, fault.Denied) {
+	if _, err := sessions.New(h.Platform).Refresh(anywhere(), token, b.org); !fault.Is(err, fault.Denied) {
 		t.Errorf("refreshed into another organization: %v", err)
 	}
-	if out, err := sessions.New(h.p).Refresh(anywhere(), token, ""); err != nil || out.Tenants[0].ID != o.org {
+	if out, err := sessions.New(h.Platform).Refresh(anywhere(), token, ""); err != nil || out.Tenants[0].ID != o.org {
 		t.Errorf("refreshed: %+v, %v", out, err)
 	}
 }
 
 func TestEnforcedSingleSignOn(t *testing.T) {
 	h, o, w := connected(t)
-	member := row[identity.User](h, identity.UserKey(h.finish(w.answer(h, h.begin(ada))).user()))
+	member := apitest.Read[identity.User](h.Fixture, identity.UserKey(h.finish(w.answer(h, h.begin(ada))).user()))
 	guest := h.account("guest@elsewhere.test")
 	viewer := []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}
-	if err := newService(h.p).people.Join(anywhere(), o.org, guest, viewer); err != nil {
+	if err := newService(h.Platform).people.Join(anywhere(), o.org, guest, viewer); err != nil {
 		t.Fatal(err)
 	}
 	begin := func(u identity.User) error {
-		_, err := sessions.New(h.p).Begin(anywhere(), u, sessions.How{Tenant: o.org})
+		_, err := sessions.New(h.Platform).Begin(anywhere(), u, sessions.How{Tenant: o.org})
 		return err
 	}
 	if err := begin(member); err != nil {
@@ -149,30 +144,30 @@ func TestEnforcedSingleSignOn(t *testing.T) {
 
 func TestTheDefaultRole(t *testing.T) {
 	h, o, w := connected(t)
-	role := id.New("role", h.p.Clock.Now())
-	h.put(map[table.Key]any{identity.AccessKey(o.org): identity.Access{Members: 1, Owners: 1, Roles: map[string]identity.CustomRole{
+	role := id.New("role", h.Platform.Clock.Now())
+	h.Put(identity.AccessKey(o.org), identity.Access{Members: 1, Owners: 1, Roles: map[string]identity.CustomRole{
 		role: {ID: role, Name: "Starter", Policies: []string{"actions:execute"}},
-	}}})
+	}})
 	o.set(map[string]any{"defaultRole": role})
 	user := h.finish(w.answer(h, h.begin(ada))).user()
-	if m := row[identity.Member](h, identity.MemberKey(o.org, user)); m.Grants[0].Role != role {
+	if m := apitest.Read[identity.Member](h.Fixture, identity.MemberKey(o.org, user)); m.Grants[0].Role != role {
 		t.Errorf("member %+v", m)
 	}
-	h.put(map[table.Key]any{identity.AccessKey(o.org): identity.Access{Members: 2, Owners: 1}}) // the role goes
+	h.Put(identity.AccessKey(o.org), identity.Access{Members: 2, Owners: 1}) // the role goes
 	h.refuses(http.StatusForbidden, w.respond(h, samltest.ReadRequest(t, h.begin(ada)), boss).Document(t))
 	h.finish(w.answer(h, h.begin(ada))).want(t, http.StatusOK) // who is a member already needs no role
 }
 
 func TestWhoWasInvitedGetsTheRoleOfTheInvitation(t *testing.T) {
 	h, o, w := connected(t)
-	now := h.p.Clock.Now()
+	now := h.Platform.Clock.Now()
 	inv := membership.Invitation{Email: ada, Role: grant.Editor, Inviter: o.owner.ID, Created: now, Expires: now.Add(time.Hour)}
-	if _, err := newService(h.p).people.Invite(anywhere(), o.org, membership.Invitation{}, inv); err != nil {
+	if _, err := newService(h.Platform).people.Invite(anywhere(), o.org, membership.Invitation{}, inv); err != nil {
 		t.Fatal(err)
 	}
 	a := h.finish(w.answer(h, h.begin(ada)))
 	a.want(t, http.StatusOK)
-	if m := row[identity.Member](h, identity.MemberKey(o.org, a.user())); len(m.Grants) != 1 || m.Grants[0].Role != grant.Editor {
+	if m := apitest.Read[identity.Member](h.Fixture, identity.MemberKey(o.org, a.user())); len(m.Grants) != 1 || m.Grants[0].Role != grant.Editor {
 		t.Errorf("member %+v", m)
 	}
 }
@@ -183,12 +178,12 @@ func TestWhoWasRemovedComesBackWithTheDefaultRole(t *testing.T) {
 	o.set(map[string]any{"defaultRole": grant.Editor})
 	user := h.finish(w.answer(h, h.begin(ada))).user()
 	k := identity.MemberKey(o.org, user)
-	if err := newService(h.p).people.Remove(anywhere(), o.org, row[identity.Member](h, k)); err != nil {
+	if err := newService(h.Platform).people.Remove(anywhere(), o.org, apitest.Read[identity.Member](h.Fixture, k)); err != nil {
 		t.Fatal(err)
 	}
 	o.set(map[string]any{"defaultRole": grant.Viewer})
 	h.finish(w.answer(h, h.begin(ada))).want(t, http.StatusOK)
-	if m := row[identity.Member](h, k); m.Grants[0].Role != grant.Viewer {
+	if m := apitest.Read[identity.Member](h.Fixture, k); m.Grants[0].Role != grant.Viewer {
 		t.Errorf("member %+v", m)
 	}
 }

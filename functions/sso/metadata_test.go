@@ -10,18 +10,17 @@ import (
 
 	"github.com/crewjam/saml"
 
-	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
 func TestOurMetadataAreWhatAProviderReads(t *testing.T) {
-	h := newHouse(t)
-	a := h.do(identity.Caller{}, http.MethodGet, metadataPath, "", nil)
+	h := newFixture(t)
+	a := h.do(http.MethodGet, metadataPath, "", nil)
 	a.want(t, http.StatusOK)
 	var e saml.EntityDescriptor
-	if err := xml.Unmarshal([]byte(a.body), &e); err != nil {
-		t.Fatalf("%v in %s", err, a.body)
+	if err := xml.Unmarshal([]byte(a.Body), &e); err != nil {
+		t.Fatalf("%v in %s", err, a.Body)
 	}
 	sp := e.SPSSODescriptors[0]
 	acs := sp.AssertionConsumerServices
@@ -35,15 +34,15 @@ func TestOurMetadataAreWhatAProviderReads(t *testing.T) {
 
 // What is wrong with metadata is told with the field that they came in.
 func TestMetadataThatAreNotTaken(t *testing.T) {
-	h := newHouse(t)
-	a := h.found("owner@example.com").put(grant.Owner, http.StatusBadRequest, map[string]any{"metadataXML": "<a/>"})
-	if !strings.Contains(a.body, "metadataXML: the document is <a>, not metadata of SAML 2.0") {
-		t.Error(a.body)
+	h := newFixture(t)
+	a := h.found("owner@example.com").setAs(grant.Owner, http.StatusBadRequest, map[string]any{"metadataXML": "<a/>"})
+	if !strings.Contains(a.Body, "metadataXML: the document is <a>, not metadata of SAML 2.0") {
+		t.Error(a.Body)
 	}
 }
 
 func TestMetadataFromAnAddress(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	o, w := h.found("owner@example.com"), newProvider()
 	var asked atomic.Int64
 	answer := func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write(w.Metadata()) }
@@ -74,12 +73,12 @@ func TestMetadataFromAnAddress(t *testing.T) {
 		"a secret":  {func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write([]byte("<secret>s3cr3t</secret>")) }, "metadataURL", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h.t = t
+			h.TB = t
 			asked.Store(0)
 			answer = tt.answer
-			a := o.put(grant.Owner, http.StatusBadRequest, map[string]any{"metadataURL": server.URL})
-			if !strings.Contains(a.body, tt.why) || strings.Contains(a.body, "s3cr3t") || asked.Load() != tt.asked {
-				t.Errorf("asked %d times: %s", asked.Load(), a.body)
+			a := o.setAs(grant.Owner, http.StatusBadRequest, map[string]any{"metadataURL": server.URL})
+			if !strings.Contains(a.Body, tt.why) || strings.Contains(a.Body, "s3cr3t") || asked.Load() != tt.asked {
+				t.Errorf("asked %d times: %s", asked.Load(), a.Body)
 			}
 		})
 	}
@@ -87,24 +86,24 @@ func TestMetadataFromAnAddress(t *testing.T) {
 
 // check 60: the address goes through the guard, whose own tests try the long list.
 func TestMetadataFromAnAddressOfOurOwn(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	o := h.found("owner@example.com")
 	for _, private := range []bool{false, true} {
-		h.p.Settings.PrivateAddresses = private
+		h.Settings.PrivateAddresses = private
 		for _, address := range []string{
 			"http://169.254.169.254/latest/meta-data/", "http://[fd00:ec2::254]/", "http://metadata.google.internal/", "file:///etc/passwd",
 			"gopher://x.test/", "http://user:pass@x.test/", "", "https://x.test:22/\r\nX: y", "//x.test",
 		} {
-			a := o.put(grant.Owner, http.StatusBadRequest, map[string]any{"metadataURL": address})
-			if !strings.Contains(a.body, "metadataURL") {
-				t.Errorf("%q: %s", address, a.body)
+			a := o.setAs(grant.Owner, http.StatusBadRequest, map[string]any{"metadataURL": address})
+			if !strings.Contains(a.Body, "metadataURL") {
+				t.Errorf("%q: %s", address, a.Body)
 			}
 		}
 	}
-	h.p.Settings.PrivateAddresses = false
+	h.Settings.PrivateAddresses = false
 	reached := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("reached") }))
 	defer reached.Close()
-	o.put(grant.Owner, http.StatusBadRequest, map[string]any{"metadataURL": reached.URL})
+	o.setAs(grant.Owner, http.StatusBadRequest, map[string]any{"metadataURL": reached.URL})
 	if err := (ssrfguard.Policy{}).Check(reached.URL); err == nil {
 		t.Error("the guard lets loopback pass")
 	}

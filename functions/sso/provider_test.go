@@ -18,22 +18,22 @@ type provider struct{ *samltest.Provider }
 func newProvider() provider { return provider{samltest.NewProvider()} }
 
 // respond is what the provider says to a request when nothing is wrong.
-func (p provider) respond(h *house, r samltest.Request, email string) samltest.Response {
-	return p.Respond(r, email, h.p.Clock.Now())
+func (p provider) respond(h *fixture, r samltest.Request, email string) samltest.Response {
+	return p.Respond(r, email, h.Platform.Clock.Now())
 }
 
 // answer signs ada in.
-func (p provider) answer(h *house, u *url.URL) []byte {
-	return p.respond(h, samltest.ReadRequest(h.t, u), ada).Document(h.t)
+func (p provider) answer(h *fixture, u *url.URL) []byte {
+	return p.respond(h, samltest.ReadRequest(h.TB, u), ada).Document(h.TB)
 }
 
 // refuses wants the status for a response, and nobody let in.
-func (h *house) refuses(status int, doc []byte) answer {
-	h.t.Helper()
+func (h *fixture) refuses(status int, doc []byte) answer {
+	h.Helper()
 	a := h.finish(doc)
-	a.want(h.t, status)
-	if strings.Contains(a.body, "accessToken") {
-		h.t.Fatalf("let in: %s", a.body)
+	a.want(h.TB, status)
+	if strings.Contains(a.Body, "accessToken") {
+		h.Fatalf("let in: %s", a.Body)
 	}
 	return a
 }
@@ -51,7 +51,7 @@ func TestAttacksOnAnOpenRequest(t *testing.T) {
 	}
 }
 
-func attackRequest(t *testing.T, h *house, good []byte) {
+func attackRequest(t *testing.T, h *fixture, good []byte) {
 	t.Helper()
 	var fetched atomic.Int64
 	trap := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { fetched.Add(1) }))
@@ -63,15 +63,15 @@ func attackRequest(t *testing.T, h *house, good []byte) {
 			continue
 		}
 		t.Run(a.Name, func(t *testing.T) {
-			h.t = t
+			h.TB = t
 			if a.Malformed {
 				h.refuses(http.StatusBadRequest, doc)
-			} else if got := h.refuses(http.StatusUnauthorized, doc); !strings.Contains(got.body, "POST /auth/saml/initiate") {
-				t.Errorf("it does not say what to do: %s", got.body)
+			} else if got := h.refuses(http.StatusUnauthorized, doc); !strings.Contains(got.Body, "POST /auth/saml/initiate") {
+				t.Errorf("it does not say what to do: %s", got.Body)
 			}
 		})
 	}
-	h.t = t
+	h.TB = t
 	if fetched.Load() > 0 || len(h.dns.Asked()) > asked {
 		t.Errorf("%d fetched, asked DNS for %v", fetched.Load(), h.dns.Asked()[asked:])
 	}
@@ -92,7 +92,7 @@ func TestAResponseAboutNoAddress(t *testing.T) {
 
 // check 28: what is sent is bounded before any of it is read.
 func TestAResponseThatIsTooMuch(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.refuses(http.StatusRequestEntityTooLarge, []byte(strings.Repeat("<a>", 250_000)))
 	h.refuses(http.StatusBadRequest, []byte(strings.Repeat("<a>", 80_000)))
 }

@@ -16,26 +16,26 @@ import (
 	"lamplighter.dev/shared/people/saml/samltest"
 )
 
-func (o *tenant) get() map[string]any {
-	o.h.t.Helper()
+func (o *organization) get() map[string]any {
+	o.h.Helper()
 	a := o.ask(grant.Owner, http.MethodGet, nil)
-	a.want(o.h.t, http.StatusOK)
+	a.want(o.h.TB, http.StatusOK)
 	return a.Data
 }
 
-func (o *tenant) put(role string, status int, body map[string]any) answer {
-	o.h.t.Helper()
+func (o *organization) setAs(role string, status int, body map[string]any) answer {
+	o.h.Helper()
 	a := o.ask(role, http.MethodPut, body)
-	a.want(o.h.t, status)
+	a.want(o.h.TB, status)
 	return a
 }
 
 func TestFromNoSettingsToNone(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	o, w := h.found("owner@example.com"), newProvider()
 	o.ask(grant.Owner, http.MethodGet, nil).want(t, http.StatusNotFound)
 	o.ask(grant.Owner, http.MethodDelete, nil).want(t, http.StatusNotFound)
-	o.put(grant.Owner, http.StatusBadRequest, map[string]any{"domains": []string{"example.com"}}) // no metadata yet
+	o.setAs(grant.Owner, http.StatusBadRequest, map[string]any{"domains": []string{"example.com"}}) // no metadata yet
 
 	got := o.set(map[string]any{"metadataXML": string(w.Metadata()), "domains": []string{" Example.COM. ", "example.com", "second.test"}})
 	if got["entityID"] != w.EntityID || got["ssoURL"] != w.SSOURL || got["defaultRole"] != grant.Viewer || got["enforced"] != false {
@@ -81,7 +81,7 @@ func TestFromNoSettingsToNone(t *testing.T) {
 
 	o.ask(grant.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
 	o.ask(grant.Owner, http.MethodGet, nil).want(t, http.StatusNotFound)
-	if _, err := table.Read[claim](anywhere(), h.p.Table, claimKey("example.com")); !fault.Is(err, fault.NotFound) {
+	if _, err := table.Read[claim](anywhere(), h.Table, claimKey("example.com")); !fault.Is(err, fault.NotFound) {
 		t.Errorf("the domain was not given back: %v", err)
 	}
 }
@@ -89,10 +89,10 @@ func TestFromNoSettingsToNone(t *testing.T) {
 // check 43: nobody sets a default role, or a provider, by which somebody could do what they cannot.
 func TestWhoMaySetWhat(t *testing.T) {
 	h, o, w := connected(t)
-	strong := id.New("role", h.p.Clock.Now())
-	h.put(map[table.Key]any{identity.AccessKey(o.org): identity.Access{Members: 1, Owners: 1, Roles: map[string]identity.CustomRole{
+	strong := id.New("role", h.Platform.Clock.Now())
+	h.Put(identity.AccessKey(o.org), identity.Access{Members: 1, Owners: 1, Roles: map[string]identity.CustomRole{
 		strong: {ID: strong, Name: "Strong", Policies: []string{"organisation:*"}},
-	}}})
+	}})
 	another := (provider{&samltest.Provider{EntityID: "https://evil.test", SSOURL: w.SSOURL, Signer: samltest.Attacker()}}).Metadata()
 	for name, tt := range map[string]struct {
 		role   string
@@ -116,11 +116,11 @@ func TestWhoMaySetWhat(t *testing.T) {
 		"ids and versions are not the body's": {grant.Owner, map[string]any{"version": 99, "org": "org_x", "verified": true}, http.StatusOK},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h.t = t
-			o.put(tt.role, tt.status, tt.body)
+			h.TB = t
+			o.setAs(tt.role, tt.status, tt.body)
 		})
 	}
-	h.t = t
+	h.TB = t
 	o.ask(grant.Viewer, http.MethodGet, nil).want(t, http.StatusOK)
 	o.ask(grant.Viewer, http.MethodDelete, nil).want(t, http.StatusForbidden)
 	if got := o.get()["entityID"]; got != w.EntityID {
@@ -132,7 +132,7 @@ func TestChangesAreOnRecord(t *testing.T) {
 	h, o, _ := connected(t)
 	o.set(map[string]any{"enforced": true})
 	o.ask(grant.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
-	page, err := h.p.Table.Query(anywhere(), table.Query{PK: audit.PlaceOf(o.org).PK, Reverse: true, Limit: 2})
+	page, err := h.Table.Query(anywhere(), table.Query{PK: audit.PlaceOf(o.org).PK, Reverse: true, Limit: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestChangesAreOnRecord(t *testing.T) {
 
 func TestTwoChangesAtOnce(t *testing.T) {
 	h, o, _ := connected(t)
-	s := newService(h.p)
+	s := newService(h.Platform)
 	have, err := s.readSetup(anywhere(), o.org)
 	if err != nil {
 		t.Fatal(err)

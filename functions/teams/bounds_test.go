@@ -9,38 +9,33 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/people/teams"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func TestTeamsAreBounded(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	for n := range teams.MaxTeams {
 		one := teams.Team{ID: fmt.Sprintf("team_%03d", n), Name: strconv.Itoa(n)}
-		s.put(teams.Key(ours, one.ID), one)
+		s.Put(teams.Key(ours, one.ID), one)
 	}
-	s.refused(http.StatusBadRequest, "500 teams", s.as(ada(), "POST /teams", `{"name":"one too many"}`))
+	s.Call(ada, "POST /teams", `{"name":"one too many"}`).Want(http.StatusBadRequest, "500 teams")
 }
 
 // TestALargeTeamIsReadInHundreds bounds what the largest team costs.
 func TestALargeTeamIsReadInHundreds(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	var members []identity.Member
 	for n := range 250 {
-		m := identity.Member{User: fmt.Sprintf("usr_%03d", n), Email: fmt.Sprintf("u%03d@example.com", n), Joined: s.clock.Now()}
-		s.put(identity.MemberKey(ours, m.User), m)
+		m := identity.Member{User: fmt.Sprintf("usr_%03d", n), Email: fmt.Sprintf("u%03d@example.com", n), Joined: s.Clock.Now()}
+		s.Put(identity.MemberKey(ours, m.User), m)
 		members = append(members, m)
 	}
 	web := s.team("Web", "")
-	w, err := rosterWrite(ours, web.ID, members)
-	s.must(err)
-	_, err = s.p.Table.Write(s.tenant(ours), w)
-	s.must(err)
-	list := data[rest.List[TeamMember]](s, s.as(ada(), "GET /teams/"+web.ID+"/members?page=3&limit=100", ""))
-	s.want("members", fmt.Sprint(list.Total, len(list.Items), list.Items[0].Email), "250 50u200@example.com")
-	if s.trips > 6 { // the team, its people, three hundreds of them, the names of the page
-		t.Errorf("%d round trips", s.trips)
-	}
-	data[rest.List[TeamBrief]](s, s.as(ada(), "GET /teams", ""))
-	if s.trips > 7 {
-		t.Errorf("the list took %d round trips", s.trips)
-	}
+	w := apitest.Value(rosterWrite(ours, web.ID, members))(s)
+	s.Write(w)
+	page := s.Call(ada, "GET /teams/"+web.ID+"/members?page=3&limit=100")
+	page.AtMost(6) // the team, its people, three hundreds of them, the names of the page
+	list := apitest.Data[rest.List[TeamMember]](page)
+	s.Equal("members", fmt.Sprint(list.Total, len(list.Items), list.Items[0].Email), "250 50u200@example.com")
+	s.Call(ada, "GET /teams").AtMost(7).Want(http.StatusOK)
 }

@@ -15,9 +15,11 @@ var Declaration = platform.Declaration{
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{
 			identity.MetaPartition, identity.MemberPartition, identity.UserPartition, identity.AddressPartition, membership.AssignPartition,
-			inventory.AccountPartition,
 		},
-		Writes: []table.Partition{inventory.TeamPartition, inventory.TeamNamePartition, "ORG#*#TEAMPEOPLE", inventory.IndexPartition},
+		Writes: []table.Partition{
+			inventory.TeamPartition, inventory.TeamNamePartition, "ORG#*#TEAMPEOPLE", inventory.IndexPartition,
+			inventory.AccountPartition, // counts how often its resources are named
+		},
 	}),
 	Samples: []string{"list"},
 }

@@ -11,58 +11,58 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func TestATeamFromItsCreationToItsEnd(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	made := s.team(" Web ", fmt.Sprintf(`,"description":"the shop","members":["BOB@example.com","ada@example.com","bob@example.com"],"resources":[%q,%q]`, s.ids[1], s.ids[1]))
-	s.want("made", fmt.Sprint(made.Name, made.Description, made.Members, made.Resources, made.MemberCount, made.ResourceCount),
-		fmt.Sprint("Web", "the shop", []TeamMember{{email("ada"), "ADA"}, {email("bob"), "BOB"}}, []string{s.ids[1]}, 2, 1))
+	s.Equal("made", fmt.Sprint(made.Name, made.Description, made.Members, made.Resources, made.MemberCount, made.ResourceCount),
+		fmt.Sprint("Web", "the shop", []TeamMember{{apitest.Email("ada"), "ADA"}, {apitest.Email("bob"), "BOB"}}, []string{s.ids[1]}, 2, 1))
 	if !id.Valid("team", made.ID) || made.CreatedAt.IsZero() {
 		t.Errorf("made: %+v", made)
 	}
-	s.want("read", s.read(made.ID), made)
+	s.Equal("read", s.read(made.ID), made)
 
-	s.clock.Advance(time.Hour)
+	s.Clock.Advance(time.Hour)
 	path := "/teams/" + made.ID
-	got := data[Team](s, s.as(ada(), "PUT "+path, `{"name":"Shop"}`))
-	s.want("renamed", fmt.Sprint(got.Name, got.Description, len(got.Members), got.Resources), fmt.Sprint("Shop", "the shop", 2, []string{s.ids[1]}))
+	got := apitest.Data[Team](s.Call(ada, "PUT "+path, `{"name":"Shop"}`))
+	s.Equal("renamed", fmt.Sprint(got.Name, got.Description, len(got.Members), got.Resources), fmt.Sprint("Shop", "the shop", 2, []string{s.ids[1]}))
 	if !got.UpdatedAt.After(made.UpdatedAt) || !got.CreatedAt.Equal(made.CreatedAt) {
 		t.Errorf("times: %v %v", got.CreatedAt, got.UpdatedAt)
 	}
-	got = data[Team](s, s.as(ada(), "PUT "+path, fmt.Sprintf(`{"description":null,"members":null,"resources":[%q,%q]}`, s.ids[2], s.ids[3])))
-	s.want("replaced", fmt.Sprint(got.Description, got.Members, len(got.Resources)), fmt.Sprint("", []TeamMember{}, 2))
+	got = apitest.Data[Team](s.Call(ada, "PUT "+path, fmt.Sprintf(`{"description":null,"members":null,"resources":[%q,%q]}`, s.ids[2], s.ids[3])))
+	s.Equal("replaced", fmt.Sprint(got.Description, got.Members, len(got.Resources)), fmt.Sprint("", []TeamMember{}, 2))
 
-	brief := data[TeamBrief](s, s.as(ada(), "POST "+path+"/resources", fmt.Sprintf(`{"resourceIDs":[%q,%q]}`, s.ids[0], s.ids[2])))
-	s.want("given", brief.ResourceCount, 3)
-	brief = data[TeamBrief](s, s.as(ada(), "POST "+path+"/members", `{"email":"Bob@Example.com"}`))
-	s.want("joined", brief.MemberCount, 1)
-	s.want("joined again", data[TeamBrief](s, s.as(ada(), "POST "+path+"/members", `{"email":"bob@example.com"}`)), brief)
-	people := data[rest.List[TeamMember]](s, s.as(ada(), "GET "+path+"/members", ""))
-	s.want("members", fmt.Sprint(people.Items, people.Total), fmt.Sprint([]TeamMember{{email("bob"), "BOB"}}, 1))
-	owned := data[rest.List[TeamResource]](s, s.as(ada(), "GET "+path+"/resources?limit=2&page=2", ""))
-	s.want("resources", fmt.Sprint(owned.Total, len(owned.Items), owned.Items[0].Name), "3 1web-3")
+	brief := apitest.Data[TeamBrief](s.Call(ada, "POST "+path+"/resources", fmt.Sprintf(`{"resourceIDs":[%q,%q]}`, s.ids[0], s.ids[2])))
+	s.Equal("given", brief.ResourceCount, 3)
+	brief = apitest.Data[TeamBrief](s.Call(ada, "POST "+path+"/members", `{"email":"Bob@Example.com"}`))
+	s.Equal("joined", brief.MemberCount, 1)
+	s.Equal("joined again", apitest.Data[TeamBrief](s.Call(ada, "POST "+path+"/members", `{"email":"bob@example.com"}`)), brief)
+	people := apitest.Data[rest.List[TeamMember]](s.Call(ada, "GET "+path+"/members"))
+	s.Equal("members", fmt.Sprint(people.Items, people.Total), fmt.Sprint([]TeamMember{{apitest.Email("bob"), "BOB"}}, 1))
+	owned := apitest.Data[rest.List[TeamResource]](s.Call(ada, "GET "+path+"/resources?limit=2&page=2"))
+	s.Equal("resources", fmt.Sprint(owned.Total, len(owned.Items), owned.Items[0].Name), "3 1web-3")
 
-	s.want("taken", data[rest.Deleted](s, s.as(ada(), "DELETE "+path+"/resources/"+s.ids[2], "")).ID, s.ids[2])
-	s.want("left", data[rest.Deleted](s, s.as(ada(), "DELETE "+path+"/members/bob@example.com", "")).ID, email("bob"))
-	list := data[rest.List[TeamBrief]](s, s.as(ada(), "GET /teams", ""))
-	s.want("listed", fmt.Sprint(list.Total, list.Items[0].Name, list.Items[0].MemberCount, list.Items[0].ResourceCount), "1Shop0 2")
+	s.Equal("taken", apitest.Data[rest.Deleted](s.Call(ada, "DELETE "+path+"/resources/"+s.ids[2])).ID, s.ids[2])
+	s.Equal("left", apitest.Data[rest.Deleted](s.Call(ada, "DELETE "+path+"/members/bob@example.com")).ID, apitest.Email("bob"))
+	list := apitest.Data[rest.List[TeamBrief]](s.Call(ada, "GET /teams"))
+	s.Equal("listed", fmt.Sprint(list.Total, list.Items[0].Name, list.Items[0].MemberCount, list.Items[0].ResourceCount), "1Shop0 2")
 
-	s.want("deleted", data[rest.Deleted](s, s.as(ada(), "DELETE "+path, "")).ID, made.ID)
-	s.refused(http.StatusNotFound, made.ID, s.as(ada(), "GET "+path, ""))
-	s.want("listed after the end", data[rest.List[TeamBrief]](s, s.as(ada(), "GET /teams", "")).Total, 0)
+	s.Equal("deleted", apitest.Data[rest.Deleted](s.Call(ada, "DELETE "+path)).ID, made.ID)
+	s.Call(ada, "GET "+path).Want(http.StatusNotFound, made.ID)
+	s.Equal("listed after the end", apitest.Data[rest.List[TeamBrief]](s.Call(ada, "GET /teams")).Total, 0)
 	s.team("shop", "") // its name is free
 }
 
 func TestRefusals(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	web := s.team("Web", "")
 	s.team("Other", "")
-	path, nobody := "/teams/"+web.ID, id.New("res", identitytest.Start)
-	foreign := s.discover(theirs, 1)[0]
+	path, nobody := "/teams/"+web.ID, id.New("res", apitest.Start)
+	foreign := s.foreign
 	for _, c := range []struct {
 		name, request, body string
 		status              int
@@ -88,29 +88,29 @@ func TestRefusals(t *testing.T) {
 		{"adding who is elsewhere", "POST " + path + "/members", `{"email":"eve@example.com"}`, 404, "eve@example.com"},
 		{"removing who is elsewhere", "DELETE " + path + "/members/eve@example.com", "", 404, "eve@example.com"},
 		{"removing who is not in it", "DELETE " + path + "/members/bob@example.com", "", 404, "not a member of the team"},
-		{"a team that does not exist", "GET /teams/" + id.New("team", identitytest.Start), "", 404, "team"},
+		{"a team that does not exist", "GET /teams/" + id.New("team", apitest.Start), "", 404, "team"},
 		{"what cannot be a team", "DELETE /teams/x", "", 404, "team"},
 		{"an order that nobody knows", "GET /teams?sort_by=colour", "", 400, "sort_by"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s.t = t
-			s.refused(c.status, c.says, s.as(ada(), c.request, c.body))
+			s.TB = t
+			s.Call(ada, c.request, c.body).Want(c.status, c.says)
 		})
 	}
-	s.t = t
-	s.want("after all that", s.read(web.ID), web)
+	s.TB = t
+	s.Equal("after all that", s.read(web.ID), web)
 }
 
 // TestAddressesOfOthersAreAnsweredAsThoseOfNobody: the two differ in nothing but the address.
 func TestAddressesOfOthersAreAnsweredAsThoseOfNobody(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	path := "/teams/" + s.team("Web", "").ID
 	for _, request := range []string{"POST " + path + "/members", "POST /teams", "DELETE " + path + "/members/%s"} {
 		var bodies []string
 		var trips []int
 		for _, who := range []string{"eve@example.com", "abc@example.com"} {
-			w := s.as(ada(), strings.ReplaceAll(request, "%s", who), fmt.Sprintf(`{"email":%q,"name":"x","members":[%q]}`, who, who))
-			bodies, trips = append(bodies, fmt.Sprint(w.Code, strings.ReplaceAll(w.Body.String(), who, "?"))), append(trips, s.trips)
+			w := s.Call(ada, strings.ReplaceAll(request, "%s", who), fmt.Sprintf(`{"email":%q,"name":"x","members":[%q]}`, who, who))
+			bodies, trips = append(bodies, fmt.Sprint(w.Status, strings.ReplaceAll(w.Body, who, "?"))), append(trips, w.Usage.RoundTrips)
 		}
 		if bodies[0] != bodies[1] || trips[0] != trips[1] {
 			t.Errorf("%s: %v after %v round trips", request, bodies, trips)
@@ -119,111 +119,111 @@ func TestAddressesOfOthersAreAnsweredAsThoseOfNobody(t *testing.T) {
 }
 
 func TestAnotherOrganizationHasNoneOfOurTeams(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	web := s.team("Web", fmt.Sprintf(`,"members":["bob@example.com"],"resources":[%q]`, s.ids[0]))
 	path := "/teams/" + web.ID
 	for _, request := range []string{
 		"GET " + path, "PUT " + path, "DELETE " + path, "GET " + path + "/members", "POST " + path + "/members", "DELETE " + path + "/members/eve@example.com",
 		"GET " + path + "/resources", "POST " + path + "/resources", "DELETE " + path + "/resources/" + s.ids[0],
 	} {
-		w := s.as(eve(), request, fmt.Sprintf(`{"name":"Theirs","email":"eve@example.com","resourceIDs":[%q]}`, s.discover(theirs, 1)[0]))
-		s.refused(http.StatusNotFound, "does not exist", w)
+		w := s.Call(eve, request, fmt.Sprintf(`{"name":"Theirs","email":"eve@example.com","resourceIDs":[%q]}`, s.foreign))
+		w.Want(http.StatusNotFound, "does not exist")
 	}
-	if list := data[rest.List[TeamBrief]](s, s.as(eve(), "GET /teams", "")); list.Total != 0 {
+	if list := apitest.Data[rest.List[TeamBrief]](s.Call(eve, "GET /teams")); list.Total != 0 {
 		t.Errorf("listed: %+v", list)
 	}
-	s.want("after all that", s.read(web.ID), web)
+	s.Equal("after all that", s.read(web.ID), web)
 }
 
 // TestWhoLeavesTheOrganizationLeavesItsTeams, and does not come back into them with coming back.
 func TestWhoLeavesTheOrganizationLeavesItsTeams(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	path := "/teams/" + s.team("Web", `,"members":["ada@example.com","bob@example.com"]`).ID
-	s.leave("bob")
+	s.Must(s.People.Remove(t.Context(), ours, s.Member(ours, "bob")))
 	count := func(what string, n int) {
 		t.Helper()
-		people := data[rest.List[TeamMember]](s, s.as(ada(), "GET "+path+"/members", ""))
-		list := data[rest.List[TeamBrief]](s, s.as(ada(), "GET /teams", "")).Items[0]
-		one := data[Team](s, s.as(ada(), "GET "+path, ""))
-		s.want(what, fmt.Sprint(people.Total, len(people.Items), list.MemberCount, one.MemberCount, len(one.Members)), fmt.Sprint(n, n, n, n, n))
+		people := apitest.Data[rest.List[TeamMember]](s.Call(ada, "GET "+path+"/members"))
+		list := apitest.Data[rest.List[TeamBrief]](s.Call(ada, "GET /teams")).Items[0]
+		one := apitest.Data[Team](s.Call(ada, "GET "+path))
+		s.Equal(what, fmt.Sprint(people.Total, len(people.Items), list.MemberCount, one.MemberCount, len(one.Members)), fmt.Sprint(n, n, n, n, n))
 	}
 	count("after bob has left", 1)
-	s.refused(http.StatusNotFound, email("bob"), s.as(ada(), "DELETE "+path+"/members/bob@example.com", ""))
-	s.clock.Advance(time.Minute)
-	s.join(ours, "bob", grant.Viewer)
+	s.Call(ada, "DELETE "+path+"/members/bob@example.com").Want(http.StatusNotFound, apitest.Email("bob"))
+	s.Clock.Advance(time.Minute)
+	s.Join(ours, "bob", grant.Viewer)
 	count("after bob has come back", 1)
-	data[TeamBrief](s, s.as(ada(), "POST "+path+"/members", `{"email":"bob@example.com"}`))
+	apitest.Data[TeamBrief](s.Call(ada, "POST "+path+"/members", `{"email":"bob@example.com"}`))
 	count("after bob was added again", 2)
 }
 
 func TestATeamOnWhichRolesAreHeldIsNotDeleted(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	web := s.team("Web", "")
 	s.assign("bob", grant.Operator, web.ID)
-	m := s.member("bob")
-	s.refused(http.StatusConflict, m.Grants[1].ID, s.as(ada(), "DELETE /teams/"+web.ID, ""))
-	s.must(s.people.Regrant(t.Context(), ours, m, m.Grants[:1]))
-	data[rest.Deleted](s, s.as(ada(), "DELETE /teams/"+web.ID, ""))
+	m := s.Member(ours, "bob")
+	s.Call(ada, "DELETE /teams/"+web.ID).Want(http.StatusConflict, m.Grants[1].ID)
+	s.Must(s.People.Regrant(t.Context(), ours, m, m.Grants[:1]))
+	apitest.Data[rest.Deleted](s.Call(ada, "DELETE /teams/"+web.ID))
 }
 
 // TestNobodyMakesRolesReachFurtherThanTheirOwn: whoever may change teams, and no more, cannot give a team on which somebody
 // operates the resources that they themselves may not operate.
 func TestNobodyMakesRolesReachFurtherThanTheirOwn(t *testing.T) { // check 43
-	s := newStage(t)
+	s := newFixture(t)
 	web := s.team("Web", fmt.Sprintf(`,"resources":[%q]`, s.ids[0]))
-	keeper := identity.Caller{Org: ours, User: "usr_bob", Email: email("bob"), Session: "s", Grants: grant.Resolve([]grant.Grant{
+	keeper := identity.Caller{Org: ours, User: "usr_bob", Email: apitest.Email("bob"), Session: "s", Grants: grant.Resolve([]grant.Grant{
 		{Role: "role_keeper", Policies: []string{"teams:read", "teams:write", "resources:read"}, Scope: grant.OrgScope},
 		{Role: grant.Operator, Scope: grant.TeamScope + web.ID},
 	})}
 	path := "/teams/" + web.ID
-	data[TeamBrief](s, s.as(keeper, "POST "+path+"/resources", fmt.Sprintf(`{"resourceID":%q}`, s.ids[1]))) // nobody holds anything on it
+	apitest.Data[TeamBrief](s.Call(keeper, "POST "+path+"/resources", fmt.Sprintf(`{"resourceID":%q}`, s.ids[1]))) // nobody holds anything on it
 	s.assign("bob", grant.Operator, web.ID)
 	for request, body := range map[string]string{
 		"POST " + path + "/resources": fmt.Sprintf(`{"resourceIDs":[%q]}`, s.ids[2]),
 		"PUT " + path:                 fmt.Sprintf(`{"resources":[%q]}`, s.ids[2]),
 	} {
-		s.refused(http.StatusForbidden, "holds more than you do", s.as(keeper, request, body))
+		s.Call(keeper, request, body).Want(http.StatusForbidden, "holds more than you do")
 	}
-	s.want("owned", s.read(web.ID).ResourceCount, 2)
-	data[Team](s, s.as(keeper, "PUT "+path, fmt.Sprintf(`{"resources":[%q]}`, s.ids[1])))
-	data[TeamBrief](s, s.as(ada(), "POST "+path+"/resources", fmt.Sprintf(`{"resourceIDs":[%q]}`, s.ids[2])))
+	s.Equal("owned", s.read(web.ID).ResourceCount, 2)
+	apitest.Data[Team](s.Call(keeper, "PUT "+path, fmt.Sprintf(`{"resources":[%q]}`, s.ids[1])))
+	apitest.Data[TeamBrief](s.Call(ada, "POST "+path+"/resources", fmt.Sprintf(`{"resourceIDs":[%q]}`, s.ids[2])))
 }
 
 func TestAGrantOnATeamShowsThatTeam(t *testing.T) { // check 42
-	s := newStage(t)
+	s := newFixture(t)
 	web, db := s.team("Web", fmt.Sprintf(`,"resources":[%q,%q]`, s.ids[0], s.ids[1])), s.team("DB", fmt.Sprintf(`,"resources":[%q]`, s.ids[2]))
-	c := bob(grant.Admin, grant.TeamScope+web.ID)
-	list := data[rest.List[TeamBrief]](s, s.as(c, "GET /teams", ""))
-	s.want("listed", fmt.Sprint(list.Total, list.Items[0].ID, list.Items[0].ResourceCount), fmt.Sprint(1, web.ID, 2))
-	s.want("read", data[Team](s, s.as(c, "GET /teams/"+web.ID, "")), web)
-	s.want("its resources", data[rest.List[TeamResource]](s, s.as(c, "GET /teams/"+web.ID+"/resources", "")).Total, 2)
-	unknown := s.as(c, "GET /teams/"+strings.Replace(db.ID, db.ID[len(db.ID)-1:], "0", 1), "").Code
+	c := apitest.Caller(ours, "bob", "admin team:"+web.ID)
+	list := apitest.Data[rest.List[TeamBrief]](s.Call(c, "GET /teams"))
+	s.Equal("listed", fmt.Sprint(list.Total, list.Items[0].ID, list.Items[0].ResourceCount), fmt.Sprint(1, web.ID, 2))
+	s.Equal("read", apitest.Data[Team](s.Call(c, "GET /teams/"+web.ID)), web)
+	s.Equal("its resources", apitest.Data[rest.List[TeamResource]](s.Call(c, "GET /teams/"+web.ID+"/resources")).Total, 2)
+	unknown := s.Call(c, "GET /teams/"+strings.Replace(db.ID, db.ID[len(db.ID)-1:], "0", 1)).Status
 	for _, path := range []string{"", "/members", "/resources"} {
-		w := s.as(c, "GET /teams/"+db.ID+path, "")
-		s.refused(unknown, "does not exist", w)
+		w := s.Call(c, "GET /teams/"+db.ID+path)
+		w.Want(unknown, "does not exist")
 	}
 	for _, request := range []string{
 		"POST /teams", "PUT /teams/" + web.ID, "DELETE /teams/" + web.ID, "POST /teams/" + web.ID + "/members", "DELETE /teams/" + web.ID + "/members/bob@example.com",
 		"POST /teams/" + web.ID + "/resources", "DELETE /teams/" + web.ID + "/resources/" + s.ids[0],
 	} { // who could give a team resources could act on any
-		s.refused(http.StatusForbidden, "teams:write", s.as(c, request, fmt.Sprintf(`{"name":"x","email":"bob@example.com","resourceIDs":[%q]}`, s.ids[5])))
+		s.Call(c, request, fmt.Sprintf(`{"name":"x","email":"bob@example.com","resourceIDs":[%q]}`, s.ids[5])).Want(http.StatusForbidden, "teams:write")
 	}
-	if list = data[rest.List[TeamBrief]](s, s.as(bob(grant.Viewer, grant.ResourceScope+s.ids[0]), "GET /teams", "")); list.Total != 0 {
+	if list = apitest.Data[rest.List[TeamBrief]](s.Call(apitest.Caller(ours, "bob", "viewer resource:"+s.ids[0]), "GET /teams")); list.Total != 0 {
 		t.Errorf("a grant on a resource shows %d teams", list.Total)
 	}
-	s.refused(http.StatusForbidden, "teams:read", s.as(identity.Caller{Org: ours, User: "usr_x"}, "GET /teams", ""))
+	s.Call(identity.Caller{Org: ours, User: "usr_x"}, "GET /teams").Want(http.StatusForbidden, "teams:read")
 }
 
 func TestChangesAtTheSameTimeAreAllThere(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	web := s.team("Web", "")
 	var wg sync.WaitGroup
 	for n, resource := range s.ids {
-		s.join(ours, fmt.Sprint("user", n), grant.Viewer)
+		s.Join(ours, fmt.Sprint("user", n), grant.Viewer)
 		for request, body := range map[string]string{"/resources": fmt.Sprintf(`{"resourceIDs":[%q]}`, resource), "/members": fmt.Sprintf(`{"email":"user%d@example.com"}`, n)} {
 			wg.Go(func() {
 				for range 10 { // more rivals than the service itself tries again for
-					if s.status(ada(), "POST /teams/"+web.ID+request, body) == http.StatusOK {
+					if s.Call(ada, "POST /teams/"+web.ID+request, body).Status == http.StatusOK {
 						return
 					}
 				}
@@ -233,29 +233,29 @@ func TestChangesAtTheSameTimeAreAllThere(t *testing.T) {
 	}
 	wg.Wait()
 	got := s.read(web.ID)
-	s.want("in the end", fmt.Sprint(got.MemberCount, got.ResourceCount), "6 6")
+	s.Equal("in the end", fmt.Sprint(got.MemberCount, got.ResourceCount), "6 6")
 }
 
 func TestListsArePagedAndOrdered(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	for _, name := range []string{"beta", "Alpha", "gamma"} {
 		s.team(name, "")
-		s.clock.Advance(time.Second)
+		s.Clock.Advance(time.Second)
 	}
 	for query, want := range map[string]string{
 		"": "Alpha beta gamma", "?sort_order=desc": "gamma beta Alpha", "?sort_by=createdAt": "beta Alpha gamma", "?limit=2&page=2": "gamma", "?page=9": "",
 	} {
-		list := data[rest.List[TeamBrief]](s, s.as(ada(), "GET /teams"+query, ""))
+		list := apitest.Data[rest.List[TeamBrief]](s.Call(ada, "GET /teams"+query))
 		var names []string
 		for _, one := range list.Items {
 			names = append(names, one.Name)
 		}
-		s.want(query, fmt.Sprint(strings.Join(names, " "), list.Total), fmt.Sprint(want, 3))
+		s.Equal(query, fmt.Sprint(strings.Join(names, " "), list.Total), fmt.Sprint(want, 3))
 	}
 }
 
 func TestEveryChangeIsOnRecord(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	web := s.team("Web", `,"members":["bob@example.com"]`)
 	path := "/teams/" + web.ID
 	for _, c := range []struct{ request, body, before, after string }{
@@ -266,10 +266,10 @@ func TestEveryChangeIsOnRecord(t *testing.T) {
 		{"DELETE " + path + "/resources/" + s.ids[0], "", s.ids[0], ""},
 		{"DELETE " + path, "", `"name":"Shop"`, ""},
 	} {
-		if w := s.as(ada(), c.request, c.body); w.Code != http.StatusOK {
-			t.Fatalf("%s: %d %s", c.request, w.Code, w.Body)
+		if w := s.Call(ada, c.request, c.body); w.Status != http.StatusOK {
+			t.Fatalf("%s: %d %s", c.request, w.Status, w.Body)
 		}
-		row := s.record()
+		row := s.LastAudited(ours)
 		before, _ := json.Marshal(row.Changes.Before)
 		after, _ := json.Marshal(row.Changes.After)
 		if row.Target != web.ID || !strings.Contains(string(before), c.before) || !strings.Contains(string(after), c.after) {

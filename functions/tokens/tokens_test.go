@@ -1,9 +1,7 @@
 package tokens
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -15,12 +13,10 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
-	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 const (
@@ -28,53 +24,24 @@ const (
 	eve = "usr_01k8z3v5y0e6m9x2q4t7r1c8be"
 )
 
-// desk is where tokens are asked for: users with a session each.
-type desk struct {
-	t     *testing.T
-	p     *platform.Platform
-	clock *clock.Manual
-	door  http.Handler
-}
-
-func newDesk(t *testing.T) *desk {
-	t.Helper()
-	d := &desk{t: t}
-	d.p, d.clock = identitytest.New(t)
-	d.door, _ = rest.Mount(d.p, Operations(d.p))
-	for _, u := range []string{ada, eve} {
-		d.put(identity.UserKey(u), identity.User{ID: u, Email: u + "@example.com", Verified: true})
-		d.put(identity.SessionKey("s-"+u), identity.Session{ID: "s-" + u, User: u, State: identity.SessionLive})
-	}
-	return d
-}
-
-func (d *desk) must(err error) {
-	d.t.Helper()
-	if err != nil {
-		d.t.Fatal(err)
-	}
-}
-
-func (d *desk) put(k table.Key, v any) {
-	d.t.Helper()
-	it, err := table.Row(k, v)
-	d.must(err)
-	_, err = d.p.Table.Write(table.Within(context.Background(), k.PK), table.Put(it))
-	d.must(err)
-}
-
-func (d *desk) change(k table.Key, c table.Change) {
-	d.t.Helper()
-	_, err := d.p.Table.Write(table.Within(context.Background(), k.PK), table.Update(k, []table.Change{c}, table.Exists()))
-	d.must(err)
-}
-
-func (d *desk) get(k table.Key) (table.Item, bool) {
-	d.t.Helper()
-	found, err := d.p.Table.BatchGet(table.Within(context.Background(), k.PK), k)
-	d.must(err)
+func (d *fixture) get(k table.Key) (table.Item, bool) {
+	d.Helper()
+	found := apitest.Value(d.Table.BatchGet(table.Within(context.Background(), k.PK), k))(d)
 	it, ok := found[k]
 	return it, ok
+}
+
+// fixture is two users with a session each.
+type fixture struct{ *apitest.Fixture }
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	d := &fixture{apitest.New(t, Operations)}
+	for _, u := range []string{ada, eve} {
+		d.Put(identity.UserKey(u), identity.User{ID: u, Email: u + "@example.com", Verified: true})
+		d.Put(identity.SessionKey("s-"+u), identity.Session{ID: "s-" + u, User: u, State: identity.SessionLive})
+	}
+	return d
 }
 
 // in is the caller in a session.
@@ -87,62 +54,45 @@ func by(user string) identity.Caller {
 	return identity.Caller{User: user, Method: identity.MethodPAT}
 }
 
-func (d *desk) call(c identity.Caller, line, body string) (int, string) {
-	d.t.Helper()
+// call makes a request; line is its method and what follows the path of the list.
+func (d *fixture) call(c identity.Caller, line, body string) apitest.Answer {
+	d.Helper()
 	method, path, _ := strings.Cut(line, " ")
-	r := httptest.NewRequest(method, "/personal-access-tokens"+path, bytes.NewBufferString(body))
-	r.Header.Set("Content-Type", "application/json")
-	w := httptest.NewRecorder()
-	d.door.ServeHTTP(w, r.WithContext(identity.With(r.Context(), c)))
-	return w.Code, w.Body.String()
+	return d.Call(c, method+" /personal-access-tokens"+path, body)
 }
 
-// want calls and decodes the data of the answer.
-func want[T any](d *desk, c identity.Caller, line, body string) T {
-	d.t.Helper()
-	var out struct {
-		Data T `json:"data"`
-	}
-	status, text := d.call(c, line, body)
-	if err := json.Unmarshal([]byte(text), &out); err != nil || status != http.StatusOK {
-		d.t.Fatalf("%s: %d %s", line, status, text)
-	}
-	return out.Data
+func (d *fixture) make(user, name string, days int) Created {
+	d.Helper()
+	return apitest.Data[Created](d.call(in(user), "POST ", fmt.Sprintf(`{"name":%q,"expiresInDays":%d}`, name, days)))
 }
 
-func (d *desk) make(user, name string, days int) Created {
-	d.t.Helper()
-	return want[Created](d, in(user), "POST ", fmt.Sprintf(`{"name":%q,"expiresInDays":%d}`, name, days))
-}
-
-func (d *desk) names(user string) []string {
-	d.t.Helper()
+func (d *fixture) names(user string) []string {
+	d.Helper()
 	var out []string
-	for _, t := range want[[]Token](d, by(user), "GET ", "") {
+	for _, t := range apitest.Data[[]Token](d.call(by(user), "GET ", "")) {
 		out = append(out, t.Name)
 	}
 	return out
 }
 
 func TestATokenIsShownOnce(t *testing.T) {
-	d := newDesk(t)
-	made := want[Created](d, in(ada), "POST ", `{"name":" nightly  ","user":"usr_eve","id":"pat_mine","expires":"2099-01-01"}`)
+	d := newFixture(t)
+	made := apitest.Data[Created](d.call(in(ada), "POST ", `{"name":" nightly  ","user":"usr_eve","id":"pat_mine","expires":"2099-01-01"}`))
 	if !id.Valid("pat", made.ID) || made.Name != "nightly" || made.Last4 != made.Secret[len(made.Secret)-4:] || made.LastUsedAt != nil ||
-		!made.CreatedAt.Equal(identitytest.Start) || !made.ExpiresAt.Equal(identitytest.Start.AddDate(0, 0, 90)) {
+		!made.CreatedAt.Equal(apitest.Start) || !made.ExpiresAt.Equal(apitest.Start.AddDate(0, 0, 90)) {
 		t.Errorf("made %+v", made)
 	}
-	hash, err := identity.ParsePAT(made.Secret)
-	d.must(err)
+	hash := apitest.Value(identity.ParsePAT(made.Secret))(d)
 	row, ok := d.get(identity.PATKey(hash))
 	if !ok || strings.Contains(string(row.Data), made.Secret) || !row.Expires.Equal(made.ExpiresAt) {
 		t.Errorf("stored %s until %s", row.Data, row.Expires)
 	}
-	_, text := d.call(in(ada), "GET ", "")
-	if strings.Contains(text, made.Secret) || !strings.Contains(text, `"lastUsedAt":null`) || strings.Contains(text, "token") {
-		t.Errorf("listed %s", text)
+	a := d.call(in(ada), "GET ", "")
+	if strings.Contains(a.Body, made.Secret) || !strings.Contains(a.Body, `"lastUsedAt":null`) || strings.Contains(a.Body, "token") {
+		t.Errorf("listed %s", a.Body)
 	}
-	d.change(identity.PATKey(hash), table.Set("used", identitytest.Start.Add(time.Hour).Unix()))
-	if got := want[[]Token](d, by(ada), "GET ", ""); len(got) != 1 || got[0].LastUsedAt == nil || !got[0].LastUsedAt.Equal(identitytest.Start.Add(time.Hour)) {
+	d.Change(identity.PATKey(hash), table.Set("used", apitest.Start.Add(time.Hour).Unix()))
+	if got := apitest.Data[[]Token](d.call(by(ada), "GET ", "")); len(got) != 1 || got[0].LastUsedAt == nil || !got[0].LastUsedAt.Equal(apitest.Start.Add(time.Hour)) {
 		t.Errorf("listed %+v", got)
 	}
 	if got := d.names(eve); len(got) != 0 {
@@ -151,7 +101,7 @@ func TestATokenIsShownOnce(t *testing.T) {
 }
 
 func TestWhatATokenCanBeAskedFor(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	for _, c := range []struct {
 		name, body string
 		status     int
@@ -169,26 +119,24 @@ func TestWhatATokenCanBeAskedFor(t *testing.T) {
 		{"a name of two lines", `{"name":"a\nb"}`, 400},
 		{"a name that is too long", `{"name":"` + strings.Repeat("x", 101) + `"}`, 400},
 	} {
-		if status, text := d.call(in(ada), "POST ", c.body); status != c.status {
-			t.Errorf("%s: %d %s", c.name, status, text)
+		if a := d.call(in(ada), "POST ", c.body); a.Status != c.status {
+			t.Errorf("%s: %d %s", c.name, a.Status, a.Body)
 		}
 	}
-	if status, _ := d.call(in(eve), "POST ", `{"name":"a"}`); status != http.StatusOK {
-		t.Errorf("the name of somebody else's token: %d", status)
-	}
+	d.call(in(eve), "POST ", `{"name":"a"}`).Want(http.StatusOK) // the name of somebody else's token
 }
 
 // check 12: a token cannot make or revoke tokens, and can be listed by one.
 func TestATokenMakesNoToken(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	made := d.make(ada, "first", 90)
 	for _, line := range []string{"POST ", "DELETE /" + made.ID} {
 		body := `{"name":"second"}`
-		if status, text := d.call(by(ada), line, body); status != http.StatusForbidden || !strings.Contains(text, `{"error":{"message":`) {
-			t.Errorf("%s: %d %s", line, status, text)
+		if a := d.call(by(ada), line, body); a.Status != http.StatusForbidden || !strings.Contains(a.Body, `{"error":{"message":`) {
+			t.Errorf("%s: %d %s", line, a.Status, a.Body)
 		}
-		if status, _ := d.call(identity.Caller{}, line, body); status != http.StatusUnauthorized {
-			t.Errorf("%s of nobody: %d", line, status)
+		if a := d.call(identity.Caller{}, line, body); a.Status != http.StatusUnauthorized {
+			t.Errorf("%s of nobody: %d", line, a.Status)
 		}
 	}
 	if got := d.names(ada); !slices.Equal(got, []string{"first"}) {
@@ -197,10 +145,9 @@ func TestATokenMakesNoToken(t *testing.T) {
 }
 
 func TestRevokingATokenLeavesNothing(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	made := d.make(ada, "first", 90)
-	hash, err := identity.ParsePAT(made.Secret)
-	d.must(err)
+	hash := apitest.Value(identity.ParsePAT(made.Secret))(d)
 	for name, c := range map[string]struct {
 		who  string
 		path string
@@ -211,17 +158,15 @@ func TestRevokingATokenLeavesNothing(t *testing.T) {
 		"that is another kind": {ada, ada},
 		"spelled otherwise":    {ada, strings.ToUpper(made.ID)},
 	} {
-		status, text := d.call(in(c.who), "DELETE /"+c.path, "")
-		if status != http.StatusNotFound || !strings.Contains(text, fmt.Sprintf("no personal access token %q", c.path)[:24]) {
-			t.Errorf("one %s: %d %s", name, status, text)
+		a := d.call(in(c.who), "DELETE /"+c.path, "")
+		if a.Status != http.StatusNotFound || !strings.Contains(a.Body, fmt.Sprintf("no personal access token %q", c.path)[:24]) {
+			t.Errorf("one %s: %d %s", name, a.Status, a.Body)
 		}
 	}
-	if got := want[rest.Deleted](d, in(ada), "DELETE /"+made.ID, ""); got.ID != made.ID {
+	if got := apitest.Data[rest.Deleted](d.call(in(ada), "DELETE /"+made.ID, "")); got.ID != made.ID {
 		t.Errorf("revoked %+v", got)
 	}
-	if status, _ := d.call(in(ada), "DELETE /"+made.ID, ""); status != http.StatusNotFound {
-		t.Errorf("again: %d", status)
-	}
+	d.call(in(ada), "DELETE /"+made.ID, "").Want(http.StatusNotFound) // again
 	for _, k := range []table.Key{
 		identity.PATKey(hash), identity.PATListKey(ada, made.ID), identity.PATDueKey("2026-06-01", made.ID),
 	} {
@@ -234,7 +179,7 @@ func TestRevokingATokenLeavesNothing(t *testing.T) {
 
 // A token that is made has the row that announces its end, if it lives long enough for that.
 func TestTheEndOfATokenWillBeAnnounced(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	for days, due := range map[int]string{8: "2026-03-11", 90: "2026-06-01", 7: "2026-03-10"} {
 		made := d.make(ada, strconv.Itoa(days), days)
 		it, ok := d.get(identity.PATDueKey(due, made.ID))
@@ -245,13 +190,13 @@ func TestTheEndOfATokenWillBeAnnounced(t *testing.T) {
 }
 
 func TestFiftyTokensAreTheMost(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	var wg sync.WaitGroup
 	for i := range mostTokens + 10 {
 		wg.Go(func() {
 			for range 10 { // who is told to come one after another comes again
-				status, text := d.call(in(ada), "POST ", fmt.Sprintf(`{"name":"t%d","expiresInDays":1}`, i))
-				if status == http.StatusOK || !strings.Contains(text, "at once") {
+				a := d.call(in(ada), "POST ", fmt.Sprintf(`{"name":"t%d","expiresInDays":1}`, i))
+				if a.Status == http.StatusOK || !strings.Contains(a.Body, "at once") {
 					return
 				}
 			}
@@ -261,12 +206,12 @@ func TestFiftyTokensAreTheMost(t *testing.T) {
 	if got := d.names(ada); len(got) != mostTokens {
 		t.Fatalf("%d tokens", len(got))
 	}
-	status, text := d.call(in(ada), "POST ", `{"name":"one more"}`)
-	if status != http.StatusConflict || !strings.Contains(text, "revoke one") {
-		t.Errorf("one more: %d %s", status, text)
+	a := d.call(in(ada), "POST ", `{"name":"one more"}`)
+	if a.Status != http.StatusConflict || !strings.Contains(a.Body, "revoke one") {
+		t.Errorf("one more: %d %s", a.Status, a.Body)
 	}
 	d.make(eve, "of somebody else", 1)
-	d.clock.Advance(24 * time.Hour)
+	d.Clock.Advance(24 * time.Hour)
 	d.make(ada, "when they have ended", 1)
 	if got := d.names(ada); len(got) != 1 {
 		t.Errorf("listed %v", got)
@@ -274,7 +219,7 @@ func TestFiftyTokensAreTheMost(t *testing.T) {
 }
 
 func TestTwoOfOneNameAtOnceAreOne(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	var wg sync.WaitGroup
 	for range 10 {
 		wg.Go(func() { d.call(in(ada), "POST ", `{"name":"same"}`) })
@@ -287,16 +232,15 @@ func TestTwoOfOneNameAtOnceAreOne(t *testing.T) {
 
 // A reset of the password, as anything that ends all sessions, ends the tokens; their rows go when the next one is made.
 func TestAResetEndsTheTokens(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	old := d.make(ada, "old", 90)
-	d.change(identity.UserKey(ada), table.Add("epoch", 1))
+	d.Change(identity.UserKey(ada), table.Add("epoch", 1))
 	if got := d.names(ada); len(got) != 0 {
 		t.Errorf("listed %v", got)
 	}
-	d.change(identity.SessionKey("s-"+ada), table.Add("epoch", 1)) // logged in anew
+	d.Change(identity.SessionKey("s-"+ada), table.Add("epoch", 1)) // logged in anew
 	d.make(ada, "old", 90)
-	hash, err := identity.ParsePAT(old.Secret)
-	d.must(err)
+	hash := apitest.Value(identity.ParsePAT(old.Secret))(d)
 	for _, k := range []table.Key{identity.PATKey(hash), identity.PATListKey(ada, old.ID), identity.PATDueKey("2026-06-01", old.ID)} {
 		if _, ok := d.get(k); ok {
 			t.Errorf("%v is still there", k)
@@ -306,19 +250,19 @@ func TestAResetEndsTheTokens(t *testing.T) {
 
 // A reset that comes between the look at the user and the write leaves no token behind, old or new.
 func TestATokenIsNotMadeAcrossAReset(t *testing.T) {
-	d := newDesk(t)
-	s := service{d.p}
+	d := newFixture(t)
+	s := service{d.Platform}
 	ctx := table.Within(t.Context(), identity.UserPrefix, identity.SessionPrefix, identity.PATPrefix, identity.PATDuePrefix)
 	stale, err := s.begin(ctx, in(ada))
-	d.must(err)
+	d.Must(err)
 	stale.Name, stale.Expires = "stale", stale.Created.AddDate(0, 0, 90)
-	d.change(identity.UserKey(ada), table.Add("epoch", 1))
-	d.change(identity.SessionKey("s-"+ada), table.Add("epoch", 1)) // logged in anew
+	d.Change(identity.UserKey(ada), table.Add("epoch", 1))
+	d.Change(identity.SessionKey("s-"+ada), table.Add("epoch", 1)) // logged in anew
 	fresh := d.make(ada, "fresh", 90)
 	if err = s.store(ctx, stale, identity.NewPAT()); err == nil || !strings.Contains(err.Error(), "session has ended") {
 		t.Errorf("stored: %v", err)
 	}
-	if got := want[[]Token](d, by(ada), "GET ", ""); len(got) != 1 || got[0].ID != fresh.ID {
+	if got := apitest.Data[[]Token](d.call(by(ada), "GET ", "")); len(got) != 1 || got[0].ID != fresh.ID {
 		t.Errorf("listed %+v", got)
 	}
 }
@@ -326,22 +270,19 @@ func TestATokenIsNotMadeAcrossAReset(t *testing.T) {
 // A reset that comes between the door and the look at the user ends the session, so that it makes no token any more: who
 // stole the session could otherwise stay.
 func TestAnEndedSessionMakesNoToken(t *testing.T) {
-	d := newDesk(t)
-	d.change(identity.UserKey(ada), table.Add("epoch", 1))
-	if status, text := d.call(in(ada), "POST ", `{"name":"evil"}`); status != http.StatusUnauthorized {
-		t.Errorf("%d %s", status, text)
-	}
+	d := newFixture(t)
+	d.Change(identity.UserKey(ada), table.Add("epoch", 1))
+	d.call(in(ada), "POST ", `{"name":"evil"}`).Want(http.StatusUnauthorized)
 	if got := d.names(ada); len(got) != 0 {
 		t.Errorf("listed %v", got)
 	}
 }
 
 func TestATokenOfASingleSignOnSessionIsBoundToItsOrganization(t *testing.T) {
-	d := newDesk(t)
-	d.change(identity.SessionKey("s-"+ada), table.Set("sso", "org_1"))
+	d := newFixture(t)
+	d.Change(identity.SessionKey("s-"+ada), table.Set("sso", "org_1"))
 	made := d.make(ada, "bound", 90)
-	hash, err := identity.ParsePAT(made.Secret)
-	d.must(err)
+	hash := apitest.Value(identity.ParsePAT(made.Secret))(d)
 	row, _ := d.get(identity.PATKey(hash))
 	if got, err := table.Decode[identity.PAT](row); err != nil || got.SSO != "org_1" {
 		t.Errorf("stored %+v, %v", got, err)
@@ -349,14 +290,12 @@ func TestATokenOfASingleSignOnSessionIsBoundToItsOrganization(t *testing.T) {
 }
 
 func TestASecondCreationUnderOneKeyIsTheFirst(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	once := func() string {
 		r := httptest.NewRequest(http.MethodPost, "/personal-access-tokens", strings.NewReader(`{"name":"a"}`))
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Idempotency-Key", "k1")
-		w := httptest.NewRecorder()
-		d.door.ServeHTTP(w, r.WithContext(identity.With(r.Context(), in(ada))))
-		return w.Body.String()
+		return d.Serve(in(ada), r).Body
 	}
 	if first, second := once(), once(); first != second || !strings.Contains(first, `"token":"lampp_`) {
 		t.Errorf("first %s, then %s", first, second)
@@ -367,7 +306,7 @@ func TestASecondCreationUnderOneKeyIsTheFirst(t *testing.T) {
 }
 
 func TestRoundTrips(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	first := d.make(ada, "first", 90)
 	for _, c := range []struct {
 		line, body string
@@ -377,14 +316,6 @@ func TestRoundTrips(t *testing.T) {
 		{"POST ", `{"name":"second"}`, 4}, // one of them is the row of the audit log
 		{"DELETE /" + first.ID, "", 3},
 	} {
-		ctx, m := table.WithMeter(identity.With(t.Context(), in(ada)))
-		method, path, _ := strings.Cut(c.line, " ")
-		r := httptest.NewRequest(method, "/personal-access-tokens"+path, strings.NewReader(c.body))
-		r.Header.Set("Content-Type", "application/json")
-		w := httptest.NewRecorder()
-		d.door.ServeHTTP(w, r.WithContext(ctx))
-		if u := m.Usage(); w.Code != http.StatusOK || u.RoundTrips > c.most {
-			t.Errorf("%s: %d, %+v", c.line, w.Code, u)
-		}
+		d.call(in(ada), c.line, c.body).Want(http.StatusOK).AtMost(c.most)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/membership"
@@ -33,9 +34,9 @@ type User struct {
 
 // HeldRole is a role that a user has on a scope.
 type HeldRole struct {
-	RoleID       string `json:"roleID" doc:"The name of a system role, or the id of one of the organization's" example:"viewer"`
-	Scope        string `json:"scope" doc:"org, team:<id> or resource:<id>" example:"org"`
-	AssignmentID string `json:"assignmentID,omitempty" doc:"By which it can be revoked; none while invited"`
+	RoleID       string  `json:"roleID" doc:"The name of a system role, or the id of one of the organization's" example:"viewer"`
+	Scope        string  `json:"scope" doc:"org, team:<id> or resource:<id>" example:"org"`
+	AssignmentID *string `json:"assignmentID" doc:"By which it can be revoked; null while invited"`
 }
 
 // member shows a member.
@@ -45,7 +46,7 @@ func member(u identity.User, m identity.Member) User {
 		out.Status = disabled
 	}
 	for _, g := range m.Grants {
-		out.Roles = append(out.Roles, HeldRole{RoleID: g.Role, Scope: g.Scope, AssignmentID: g.ID})
+		out.Roles = append(out.Roles, HeldRole{RoleID: g.Role, Scope: g.Scope, AssignmentID: rest.Optional(g.ID)})
 	}
 	return out
 }

@@ -119,10 +119,10 @@ type Capacity struct{ Min, Max, Desired *int64 }
 
 // Permission is what a credential may do: granted, denied or unknown, with the provider's own words.
 type Permission struct {
-	Capability string `json:"capability" doc:"What it is needed for: discover, start_stop, scale" example:"start_stop"`
-	Action     string `json:"action" doc:"The provider's name of the permission" example:"ec2:StopInstances"`
-	Status     string `json:"status" enum:"granted,denied,unknown"`
-	Message    string `json:"message,omitempty" doc:"The provider's own words"`
+	Capability string `json:"capability"` // what it is needed for: discover, start_stop, scale
+	Action     string `json:"action"`     // the provider's name of the permission
+	Status     string `json:"status"`     // granted, denied, unknown
+	Message    string `json:"message,omitempty"`
 }
 
 // Provider connects to accounts of one cloud.

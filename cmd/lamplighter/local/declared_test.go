@@ -12,20 +12,21 @@ import (
 
 	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/seal"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // noteBody is the input of the operation of a group that forgot to declare what it writes.
-type noteBody struct {
-	Body struct {
-		Text string `json:"text"`
-	}
+// NewNote is the body of writeNote.
+type NewNote struct {
+	Text string `json:"text"`
 }
+
+type noteBody struct{ Body NewNote }
 
 // notes is a group that writes a partition of its own.
 func notes(p *platform.Platform) *rest.Group {
@@ -59,10 +60,11 @@ func TestServing_RefusesAPartitionThatIsNotDeclared(t *testing.T) {
 		"declared, as a Lambda":               {declared, true, http.StatusOK},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, _ := identitytest.New(t)
+			p, _ := apitest.NewPlatform(t)
 			var log bytes.Buffer
 			p.Log = slog.New(slog.NewTextHandler(&log, nil))
-			store, answer := p.Table, rest.Function(nil)
+			store := p.Table
+			var answer rest.Function
 			if c.alone {
 				p.Own(c.d)
 				answer = rest.Lambda(p, notes(p))

@@ -86,7 +86,7 @@ func (s *Service) firstRunning(ctx context.Context, c *Client) (DemoResource, er
 	}
 	wait, cancel := context.WithTimeout(ctx, demoWait)
 	defer cancel()
-	if err = s.engine.Idle(wait); err != nil && wait.Err() == nil {
+	if err = s.AwaitIdle(wait); err != nil && wait.Err() == nil {
 		return DemoResource{}, err
 	}
 	return c.oneRunning(ctx)

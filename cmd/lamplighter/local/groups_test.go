@@ -4,17 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 // describedIn is the description of the groups in the order that order makes, its tags by name: these alone follow the groups.
@@ -41,12 +40,11 @@ func describedIn(t *testing.T, order func([]*rest.Group)) []byte {
 }
 
 func TestDescribe_IsTheSameInAnyOrderOfGroups(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := seed.Random(t)
 	want := describedIn(t, func([]*rest.Group) {})
 	orders := map[string]func([]*rest.Group){"backwards": slices.Reverse[[]*rest.Group]}
 	for n := range 5 {
-		orders[fmt.Sprintf("shuffle %d of seed %d", n, seed)] = func(gs []*rest.Group) {
+		orders[fmt.Sprint("shuffle ", n)] = func(gs []*rest.Group) {
 			random.Shuffle(len(gs), func(i, j int) { gs[i], gs[j] = gs[j], gs[i] })
 		}
 	}

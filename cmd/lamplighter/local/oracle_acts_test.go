@@ -9,13 +9,15 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
 
 // members are those of a group that the caller must see, and whether they must see the group.
 func (o *oracle) members(group string) (members []any, seen bool) {
-	o.t.Helper()
+	o.Helper()
 	byID := map[string]string{}
 	for uid, r := range o.byUID {
 		byID[r["id"].(string)] = uid
@@ -34,7 +36,7 @@ func (o *oracle) members(group string) (members []any, seen bool) {
 }
 
 func (o *oracle) groupsAndTeams() {
-	o.t.Helper()
+	o.Helper()
 	var wantGroups, wantTeams []record
 	all := o.all("/resource-groups")
 	for _, g := range all {
@@ -42,7 +44,7 @@ func (o *oracle) groupsAndTeams() {
 		members, seen := o.members(id)
 		if !seen {
 			if o.anywhere("resource-groups:read") {
-				o.same("hidden group", o.call(o.c, "GET /resource-groups/"+id).code, http.StatusNotFound)
+				o.same("hidden group", o.Call(o.c, "GET /resource-groups/"+id).Status, http.StatusNotFound)
 			}
 			continue
 		}
@@ -61,7 +63,7 @@ func (o *oracle) groupsAndTeams() {
 		if o.team(t["id"].(string)) {
 			wantTeams = append(wantTeams, t)
 		} else if o.anywhere("teams:read") {
-			o.same("hidden team", o.call(o.c, "GET /teams/"+t["id"].(string)).code, http.StatusNotFound)
+			o.same("hidden team", o.Call(o.c, "GET /teams/"+t["id"].(string)).Status, http.StatusNotFound)
 		}
 	}
 	got, total, status = o.items(o.c, "/teams")
@@ -78,7 +80,7 @@ func asAny(members []any) any {
 
 // list holds a list and its total against what they must be.
 func (o *oracle) list(what, policy string, got []record, total, status int, want []record) { //nolint:revive // all of one answer
-	o.t.Helper()
+	o.Helper()
 	if !o.anywhere(policy) {
 		o.same("status of "+what, status, http.StatusForbidden)
 		return
@@ -88,7 +90,7 @@ func (o *oracle) list(what, policy string, got []record, total, status int, want
 }
 
 func (o *oracle) actionsAndHistory(r *rand.Rand) {
-	o.t.Helper()
+	o.Helper()
 	uid := o.actions[r.IntN(len(o.actions))].ResourceUID
 	for _, path := range []string{"/actions", "/actions?status=succeeded", "/actions?type=start", "/actions?resource_uid=" + uid, "/actions?resource_uid=nobody"} {
 		o.filtered(path, "resourceUID")
@@ -108,14 +110,14 @@ func (o *oracle) actionsAndHistory(r *rand.Rand) {
 			want = http.StatusOK
 		}
 		for _, path := range []string{"", "/logs"} {
-			o.same("GET action"+path, o.call(o.c, "GET /actions/"+a.ID+path).code, want)
+			o.same("GET action"+path, o.Call(o.c, "GET /actions/"+a.ID+path).Status, want)
 		}
 	}
 }
 
 // filtered holds a list of what was done to resources against the owner's.
 func (o *oracle) filtered(path, field string) {
-	o.t.Helper()
+	o.Helper()
 	all := o.all(path)
 	var want []record
 	for _, one := range all {
@@ -128,9 +130,9 @@ func (o *oracle) filtered(path, field string) {
 }
 
 func (o *oracle) bulkActions() {
-	o.t.Helper()
+	o.Helper()
 	if !o.anywhere("actions:read") {
-		o.same("latest bulk action", o.call(o.c, "GET /actions/bulk/latest").code, http.StatusForbidden)
+		o.same("latest bulk action", o.Call(o.c, "GET /actions/bulk/latest").Status, http.StatusForbidden)
 		return
 	}
 	latest := http.StatusNotFound
@@ -142,28 +144,28 @@ func (o *oracle) bulkActions() {
 				want = http.StatusNotFound
 			}
 		}
-		o.same("bulk action", o.call(o.c, "GET /actions/bulk/"+id).code, want)
+		o.same("bulk action", o.Call(o.c, "GET /actions/bulk/"+id).Status, want)
 		if want == http.StatusOK && last == "" {
 			last, latest = id, http.StatusOK
 		}
 	}
-	got := o.call(o.c, "GET /actions/bulk/latest")
-	if o.same("latest bulk action", got.code, latest); latest == http.StatusOK && !strings.Contains(got.body, last) {
-		o.t.Errorf("latest bulk action: %s, want %s", got.body, last)
+	got := o.Call(o.c, "GET /actions/bulk/latest")
+	if o.same("latest bulk action", got.Status, latest); latest == http.StatusOK && !strings.Contains(got.Body, last) {
+		o.Errorf("latest bulk action: %s, want %s", got.Body, last)
 	}
 }
 
 // acts asks to stop a few resources and each group, and to cancel a few actions.
 func (o *oracle) acts(r *rand.Rand) {
-	o.t.Helper()
+	o.Helper()
 	for range 12 {
 		one := o.resources[r.IntN(len(o.resources))]
-		o.decided("stop "+one["uid"].(string), o.call(o.c, "POST /actions", order(one, one["uid"])), o.may(one["uid"].(string), "resources:read"))
+		o.decided("stop "+one["uid"].(string), o.Call(o.c, "POST /actions", order(one, one["uid"])), o.may(one["uid"].(string), "resources:read"))
 		a := o.actions[r.IntN(len(o.actions))]
-		o.decided("cancel "+a.ID, o.call(o.c, "POST /actions/"+a.ID+"/cancel"), o.may(a.ResourceUID, "actions:read"))
+		o.decided("cancel "+a.ID, o.Call(o.c, "POST /actions/"+a.ID+"/cancel"), o.may(a.ResourceUID, "actions:read"))
 	}
 	for _, g := range o.groups {
-		o.decided("stop "+g, o.call(o.c, "POST /actions/bulk", fmt.Sprintf(`{"type":"stop","groupID":%q}`, g)), o.mayBulk(g))
+		o.decided("stop "+g, o.Call(o.c, "POST /actions/bulk", fmt.Sprintf(`{"type":"stop","groupID":%q}`, g)), o.mayBulk(g))
 	}
 }
 
@@ -217,9 +219,9 @@ func (o *oracle) mayBulk(group string) int {
 }
 
 // decided holds an answer against a refusal; 0 is none, and then the state of the thing may still forbid it.
-func (o *oracle) decided(what string, got reply, refusal int) {
-	o.t.Helper()
-	if refusal == 0 && (got.code == http.StatusForbidden || got.code == http.StatusNotFound) || refusal != 0 && got.code != refusal {
-		o.t.Errorf("%s by %+v: %d %s, want %d", what, o.c.Grants, got.code, got.body, refusal)
+func (o *oracle) decided(what string, got apitest.Answer, refusal int) {
+	o.Helper()
+	if refusal == 0 && (got.Status == http.StatusForbidden || got.Status == http.StatusNotFound) || refusal != 0 && got.Status != refusal {
+		o.Errorf("%s by %+v: %d %s, want %d", what, o.c.Grants, got.Status, got.Body, refusal)
 	}
 }

@@ -16,15 +16,15 @@ import (
 
 // oracle knows of a caller what they may see by asking of each thing alone, from what the owner of the organization sees.
 type oracle struct {
-	*estate
+	*fixture
 	c         identity.Caller
 	resources []record // all there are, as the owner sees them
 	byUID     map[string]record
 }
 
-func (e *estate) oracle(c identity.Caller) *oracle {
-	e.t.Helper()
-	o := &oracle{estate: e, c: c, byUID: map[string]record{}}
+func (e *fixture) oracle(c identity.Caller) *oracle {
+	e.Helper()
+	o := &oracle{fixture: e, c: c, byUID: map[string]record{}}
 	o.resources = e.all("/resources")
 	for _, r := range o.resources {
 		o.byUID[r["uid"].(string)] = r
@@ -95,13 +95,13 @@ func (o *oracle) resource(r record) record {
 	return out
 }
 
-// TestWhatIsOutOfScopeIsMissingEverywhere makes estates and grants at random, and holds every list, count, total and export
+// TestWhatIsOutOfScopeIsMissingEverywhere makes organizations and grants at random, and holds every list, count, total and export
 // that a caller gets against what the owner gets, asking of each item whether it is in scope.
 func TestWhatIsOutOfScopeIsMissingEverywhere(t *testing.T) { // check 42
 	for n := range uint64(6) {
-		t.Run(fmt.Sprint("estate ", n), func(t *testing.T) {
+		t.Run(fmt.Sprint("seed ", n), func(t *testing.T) {
 			r := seed.Fixed(t, n, 42)
-			e := newEstate(t)
+			e := newFixture(t)
 			e.random(r)
 			for range 6 {
 				c := e.someone(r)
@@ -121,7 +121,7 @@ func TestWhatIsOutOfScopeIsMissingEverywhere(t *testing.T) { // check 42
 }
 
 // someone holds one to three grants.
-func (e *estate) someone(r *rand.Rand) identity.Caller {
+func (e *fixture) someone(r *rand.Rand) identity.Caller {
 	resources := e.all("/resources")
 	teams := slices.Sorted(func(yield func(string) bool) {
 		for id := range e.teams {
@@ -151,7 +151,7 @@ func (e *estate) someone(r *rand.Rand) identity.Caller {
 }
 
 func (o *oracle) lists(r *rand.Rand) {
-	o.t.Helper()
+	o.Helper()
 	for _, query := range []string{
 		"", "?sort_by=status&sort_order=desc", "?status=running", "?type=aws-rds&schedulable=true", "?search=WEB-1", "?tag=env%3Ddev", "?cloud_account_id=ca_1",
 		"?group_id=" + o.groups[r.IntN(len(o.groups))], "?team_id=" + slices.Sorted(mapKeys(o.teams))[r.IntN(len(o.teams))], "?group_id=grp_x", "?team_id=team_x",
@@ -170,7 +170,7 @@ func (o *oracle) lists(r *rand.Rand) {
 
 // expected is what a list of resources must hold.
 func (o *oracle) expected(query string) []record {
-	o.t.Helper()
+	o.Helper()
 	field, id := "", ""
 	for name, f := range map[string]string{"?group_id=": "groupIDs", "?team_id=": "teamIDs"} {
 		if tail, ok := strings.CutPrefix(query, name); ok {
@@ -188,12 +188,12 @@ func (o *oracle) expected(query string) []record {
 }
 
 func (o *oracle) exported(query string) []record {
-	o.t.Helper()
+	o.Helper()
 	path := "/resources/export?format=ndjson" + strings.Replace(query, "?", "&", 1)
 	var out []record
-	for line := range strings.Lines(o.call(o.c, "GET "+path).body) {
+	for line := range strings.Lines(o.Call(o.c, "GET "+path).Body) {
 		var r record
-		o.must(json.Unmarshal([]byte(line), &r))
+		o.Must(json.Unmarshal([]byte(line), &r))
 		out = append(out, r)
 	}
 	return out
@@ -217,25 +217,25 @@ func summary(list []record) record {
 
 // alone reads each resource by its id, and all by their native ids.
 func (o *oracle) alone() {
-	o.t.Helper()
+	o.Helper()
 	if !o.anywhere("resources:read") {
 		return
 	}
 	var uids []string
 	var seen []record
-	unknown := o.call(o.c, "GET /resources/res_01k00000000000000000000000")
+	unknown := o.Call(o.c, "GET /resources/res_01k00000000000000000000000")
 	for _, r := range o.resources {
 		id := r["id"].(string)
 		uids = append(uids, r["uid"].(string))
 		want := o.resource(r)
 		if want == nil {
-			o.same("hidden", o.call(o.c, "GET /resources/"+id), reply{unknown.code, strings.ReplaceAll(unknown.body, "res_01k00000000000000000000000", id)})
+			o.same("hidden", o.Call(o.c, "GET /resources/"+id).String(), fmt.Sprint(unknown.Status, " ", strings.ReplaceAll(unknown.Body, "res_01k00000000000000000000000", id)))
 			continue
 		}
 		seen = append(seen, want)
 		o.same("alone", o.one(o.c, "/resources/"+id), want)
 	}
 	body, _ := json.Marshal(record{"uids": append(uids, "gone-1", "nobody")})
-	got, _ := decodeList(o.t, o.call(o.c, "POST /resources/by-uids", string(body)).body)
+	got, _ := decodeList(o, o.Call(o.c, "POST /resources/by-uids", string(body)).Body)
 	o.same("by native ids", append([]record(nil), got...), seen)
 }

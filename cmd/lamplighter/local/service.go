@@ -144,3 +144,8 @@ func (s *Service) Close() error {
 
 // Resume carries on with the state machines that an earlier process left.
 func (s *Service) Resume(ctx context.Context) error { return s.engine.Resume(ctx) }
+
+// AwaitIdle waits until no state machine runs but those named, or until ctx ends. What ended in a failure has ended.
+func (s *Service) AwaitIdle(ctx context.Context, except ...string) error {
+	return s.engine.Idle(ctx, except...)
+}

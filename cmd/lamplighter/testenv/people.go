@@ -12,7 +12,6 @@ import (
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/erasure"
 )
@@ -115,9 +114,8 @@ func (e *Env) Settled() {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeout(table.Within(e.t.Context(), workqueue.Prefix), patience)
 	defer cancel()
-	engine := e.Platform.Workflow.(*workflow.Embedded) //nolint:forcetypeassert // that of every local service
-	e.Eventually("an end of all work", func() bool {   // a sweep may start what nothing runs
-		if err := engine.Idle(ctx, erasure.Machine); err != nil {
+	e.Eventually("an end of all work", func() bool { // a sweep may start what nothing runs
+		if err := e.AwaitIdle(ctx, erasure.Machine); err != nil {
 			e.t.Fatal(err)
 		}
 		for shard := range workqueue.Shards {

@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"lamplighter.dev/cmd/lamplighter/local"
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // Setup says what to start. The zero value is a service on the machine's clock with an empty store that ends with the test.
@@ -33,7 +33,7 @@ type Env struct {
 	*local.Service
 	URL   string
 	Setup Setup
-	DNS   *identitytest.Names // what the service finds in DNS
+	DNS   *apitest.Names // what the service finds in DNS
 
 	t     testing.TB
 	mails *log
@@ -46,7 +46,7 @@ func Start(t testing.TB, s Setup) *Env {
 	if s.Dir == "" {
 		s.Dir = t.TempDir()
 	}
-	e := &Env{t: t, Setup: s, DNS: &identitytest.Names{}, mails: &log{}}
+	e := &Env{t: t, Setup: s, DNS: &apitest.Names{}, mails: &log{}}
 	e.start()
 	t.Cleanup(e.Stop)
 	return e

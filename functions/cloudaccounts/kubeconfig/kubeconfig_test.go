@@ -16,6 +16,7 @@ import (
 
 	"lamplighter.dev/functions/cloudaccounts/kubeconfig"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -23,22 +24,13 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // pair makes a certificate that ends at the time, and its key, both in base64 of PEM.
 func pair(t testing.TB, end time.Time) (certificate, key string) {
 	t.Helper()
-	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := apitest.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "deployer"}, NotBefore: end.AddDate(-1, 0, 0), NotAfter: end,
 		IsCA: true, BasicConstraintsValid: true,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &k.PublicKey, k)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := apitest.Value(x509.CreateCertificate(rand.Reader, template, template, &k.PublicKey, k))(t)
+	private := apitest.Value(x509.MarshalPKCS8PrivateKey(k))(t)
 	return encoded("CERTIFICATE", der), encoded("PRIVATE KEY", private)
 }
 
@@ -82,10 +74,7 @@ func indented(lines string) string {
 
 func TestATokenOfTheCurrentContextIsTaken(t *testing.T) {
 	authority, _ := pair(t, noon.AddDate(1, 0, 0))
-	got, err := kubeconfig.Parse(written("certificate-authority-data: "+authority+"\ntls-server-name: api.internal", "token: abc.def"), noon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := apitest.Value(kubeconfig.Parse(written("certificate-authority-data: "+authority+"\ntls-server-name: api.internal", "token: abc.def"), noon))(t)
 	if got.Server != "https://ABC.gr7.eu-west-1.eks.amazonaws.com" || got.Token != "abc.def" || got.ServerName != "api.internal" || !bytes.Contains(got.Authority, []byte("BEGIN CERTIFICATE")) || got.Certificate != nil {
 		t.Errorf("%+v", got)
 	}

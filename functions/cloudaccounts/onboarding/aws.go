@@ -84,7 +84,7 @@ func awsMethods(externalID, principal string, policies []CloudPolicy) ([]Method,
 	return []Method{
 		{
 			AuthMethod: "assume_role", Title: "A role that this service assumes; no secret changes hands", Recommended: true,
-			Template: template, Credentials: []string{"roleArn", "externalID"},
+			Template: &template, Credentials: []string{"roleArn", "externalID"},
 			Commands: []string{
 				"aws iam create-role --role-name " + roleName + " --assume-role-policy-document " + quote(string(trust)),
 				"aws iam put-role-policy --role-name " + roleName + " --policy-name " + policyName + " --policy-document " + quote(full),

@@ -14,8 +14,8 @@ import (
 // Steps are the ways in, one for each authMethod, and the permissions in three levels, each holding the ones before it.
 type Steps struct {
 	Provider   string        `json:"provider"`
-	ExternalID string        `json:"externalID,omitempty" doc:"Given out by this service for the organization; goes into the role's trust policy"`
-	Principal  string        `json:"principal,omitempty" doc:"Who assumes the role: this service's own identity"`
+	ExternalID *string       `json:"externalID" doc:"Null where none is needed. Given out by this service for the organization; goes into the role's trust policy"`
+	Principal  *string       `json:"principal" doc:"Null where nobody is. Who assumes the role: this service's own identity"`
 	Policies   []CloudPolicy `json:"policies"`
 	Methods    []Method      `json:"methods"`
 }
@@ -27,12 +27,12 @@ type CloudPolicy struct {
 	Document json.RawMessage `json:"document" doc:"The policy as the cloud takes it"`
 }
 
-// Method is how an account is connected with one authMethod. Template is empty where there is none.
+// Method is how an account is connected with one authMethod. Template is nil where there is none.
 type Method struct {
 	AuthMethod  string   `json:"authMethod"`
 	Title       string   `json:"title"`
 	Recommended bool     `json:"recommended"`
-	Template    string   `json:"template,omitempty" doc:"A CloudFormation template"`
+	Template    *string  `json:"template" doc:"A CloudFormation template; null where there is none"`
 	Commands    []string `json:"commands" doc:"Shell commands, in order"`
 	Credentials []string `json:"credentials" doc:"Names of the credentials to send when connecting the account"`
 }
@@ -77,7 +77,7 @@ func amazon(externalID, principal string) (Steps, error) {
 	if err != nil {
 		return Steps{}, err
 	}
-	return Steps{Provider: "aws", ExternalID: externalID, Principal: principal, Policies: policies, Methods: methods}, nil
+	return Steps{Provider: "aws", ExternalID: &externalID, Principal: &principal, Policies: policies, Methods: methods}, nil
 }
 
 // awsPolicies builds the levels, each from the statements of its own and of those below.

@@ -12,6 +12,7 @@ import (
 
 	"lamplighter.dev/functions/cloudaccounts/onboarding"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -23,10 +24,7 @@ const (
 
 func steps(t *testing.T) onboarding.Steps {
 	t.Helper()
-	s, err := onboarding.For("aws", externalID, principal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := apitest.Value(onboarding.For("aws", externalID, principal))(t)
 	return s
 }
 
@@ -35,7 +33,7 @@ func TestTheStepsForAWSAreAsReviewed(t *testing.T) {
 	for _, p := range s.Policies {
 		golden(t, "policy-"+p.Level+".json", string(p.Document))
 	}
-	golden(t, "role.template.json", s.Methods[0].Template)
+	golden(t, "role.template.json", *s.Methods[0].Template)
 	golden(t, "commands.sh", strings.Join(s.Methods[0].Commands, "\n"))
 }
 
@@ -47,10 +45,7 @@ func golden(t *testing.T, name, got string) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := apitest.Value(os.ReadFile(path))(t)
 	if got+"\n" != string(want) {
 		t.Errorf("%s changed; look at it and run the test with -update:\n%s", name, got)
 	}
@@ -126,7 +121,7 @@ func TestWhatCannotBeQuotedIsRefused(t *testing.T) {
 
 func TestAnAccountNumberIsAPrincipal(t *testing.T) {
 	s, err := onboarding.For("aws", externalID, "111122223333")
-	if err != nil || !strings.Contains(s.Methods[0].Template, `"AWS": "arn:aws:iam::111122223333:root"`) {
-		t.Errorf("For an account number: %v\n%s", err, s.Methods[0].Template)
+	if err != nil || !strings.Contains(*s.Methods[0].Template, `"AWS": "arn:aws:iam::111122223333:root"`) {
+		t.Errorf("For an account number: %v\n%s", err, *s.Methods[0].Template)
 	}
 }

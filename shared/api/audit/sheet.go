@@ -22,8 +22,8 @@ var Columns = []string{
 // numeric are the columns that hold numbers.
 var numeric = []string{"seq", "status"}
 
-// Cells is the row as a line of CSV. A cell that a spreadsheet would take for a formula, and one that begins with an
-// apostrophe, gets an apostrophe before it; whoever reads takes off one.
+// Cells is the row as a line of CSV. Whoever writes it puts an apostrophe before a cell that a spreadsheet would take for a
+// formula and before one that begins with an apostrophe (rest.File does); whoever reads takes off one.
 func (s Sealed) Cells() []string {
 	cells := make([]string, len(Columns))
 	for i, name := range Columns {
@@ -33,9 +33,6 @@ func (s Sealed) Cells() []string {
 		case nil:
 		default:
 			cells[i] = string(canonical(nil, v))
-		}
-		if cells[i] != "" && strings.ContainsRune("=+-@'\t\r\n", rune(cells[i][0])) {
-			cells[i] = "'" + cells[i]
 		}
 	}
 	return cells

@@ -28,10 +28,20 @@ func files(t interface {
 			t.Fatal(err)
 		}
 		lines.Write(s.Line())
-		w.Write(s.Cells())
+		w.Write(plain(s.Cells()))
 	}
 	w.Flush()
 	return lines.String(), cells.String()
+}
+
+// plain puts apostrophes where an export does.
+func plain(cells []string) []string {
+	for i, cell := range cells {
+		if cell != "" && strings.ContainsRune("=+-@'\t\r\n", rune(cell[0])) {
+			cells[i] = "'" + cell
+		}
+	}
+	return cells
 }
 
 // walk goes along a file, and tells why it ended.

@@ -19,8 +19,8 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// world is two organizations with teams and resources, in a fenced store and as the entities of Cedar.
-type world struct {
+// organizations are two organizations with teams and resources, in a fenced store and as the entities of Cedar.
+type organizations struct {
 	store    table.Store
 	entities types.EntityMap
 	things   []thing
@@ -49,9 +49,9 @@ func entity(kind, id string) types.EntityUID {
 	return types.NewEntityUID(types.EntityType(kind), types.String(id))
 }
 
-func newWorld(t *testing.T) *world {
+func newOrganizations(t *testing.T) *organizations {
 	t.Helper()
-	w := &world{store: table.Fenced(tabletest.New(t)), entities: types.EntityMap{}}
+	w := &organizations{store: table.Fenced(tabletest.New(t)), entities: types.EntityMap{}}
 	for _, org := range orgs {
 		w.add(t, thing{Org: org})
 		for n := range 6 {
@@ -81,7 +81,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) add(t *testing.T, x thing) {
+func (w *organizations) add(t *testing.T, x thing) {
 	t.Helper()
 	w.things = append(w.things, x)
 	e := types.Entity{UID: x.entity()}
@@ -105,7 +105,7 @@ func (w *world) add(t *testing.T, x thing) {
 func key(x thing) table.Key { return table.Key{PK: table.TenantPK(x.Org) + "RES", SK: "r" + x.ID} }
 
 // decide does what an operation does: it looks the thing up within the caller's organization, and asks for its scopes.
-func (w *world) decide(ctx context.Context, c identity.Caller, policy string, x thing) bool {
+func (w *organizations) decide(ctx context.Context, c identity.Caller, policy string, x thing) bool {
 	found, err := table.Read[thing](table.WithTenant(ctx, c.Org), w.store, key(x))
 	return err == nil && identity.Allows(c, policy, found.scopes()...)
 }
@@ -220,7 +220,7 @@ func cedarOf(t *testing.T, org string, a identity.Access, grants []grant.Grant) 
 func TestDecisionsAgreeWithCedar(t *testing.T) {
 	race.SkipSequential(t)
 	const members, questions = 1_000, 20
-	w, d := newWorld(t), dice{seed.Fixed(t, 3, 1974)}
+	w, d := newOrganizations(t), dice{seed.Fixed(t, 3, 1974)}
 	yes := 0
 	for range members {
 		org := pick(d, orgs)
@@ -248,7 +248,7 @@ func TestDecisionsAgreeWithCedar(t *testing.T) {
 // TestScopesSayWhatAllowsSays holds the two ways to ask against each other: where may I, and may I there.
 func TestScopesSayWhatAllowsSays(t *testing.T) {
 	race.SkipSequential(t)
-	w, d := newWorld(t), dice{seed.Fixed(t, 4, 1974)}
+	w, d := newOrganizations(t), dice{seed.Fixed(t, 4, 1974)}
 	for range 300 {
 		org := pick(d, orgs)
 		a, grants := d.member(org)
@@ -268,8 +268,8 @@ func TestScopesSayWhatAllowsSays(t *testing.T) {
 	}
 }
 
-// permitted are all the things that c may do, in the whole world.
-func (w *world) permitted(c identity.Caller) map[string]bool {
+// permitted are all the things that c may do, in both.
+func (w *organizations) permitted(c identity.Caller) map[string]bool {
 	out := map[string]bool{}
 	for _, p := range grant.Policies() {
 		for _, x := range w.things {
@@ -283,7 +283,7 @@ func (w *world) permitted(c identity.Caller) map[string]bool {
 
 func TestOneMoreGrantNeverTakesAnythingAway(t *testing.T) {
 	race.SkipSequential(t)
-	w, d := newWorld(t), dice{seed.Fixed(t, 5, 1974)}
+	w, d := newOrganizations(t), dice{seed.Fixed(t, 5, 1974)}
 	for range 100 {
 		a, grants := d.member("org_1")
 		_, more := d.member("org_1")
@@ -299,7 +299,7 @@ func TestOneMoreGrantNeverTakesAnythingAway(t *testing.T) {
 
 func TestTheOrderOfGrantsDoesNotMatter(t *testing.T) {
 	race.SkipSequential(t)
-	w, d := newWorld(t), dice{seed.Fixed(t, 6, 1974)}
+	w, d := newOrganizations(t), dice{seed.Fixed(t, 6, 1974)}
 	for range 100 {
 		a, grants := d.member("org_1")
 		want := w.permitted(enter(t, "org_1", a, grants))
@@ -312,7 +312,7 @@ func TestTheOrderOfGrantsDoesNotMatter(t *testing.T) {
 
 // Whatever somebody may do, nothing of another organization is among it: it is not found, and its key is refused.
 func TestNothingOfAnotherOrganizationIsEverAllowed(t *testing.T) {
-	w := newWorld(t)
+	w := newOrganizations(t)
 	owner := identity.Caller{Org: "org_1", User: "usr_1", Grants: grant.Resolve([]grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}})}
 	for _, x := range w.things {
 		for _, p := range grant.Policies() {

@@ -32,7 +32,7 @@ type Declaration struct {
 	Heavy    bool              // nobody waits for it, so it may weigh more than an API function; Clouds implies it
 }
 
-// EveryMachine, in Starts and Stops, is all of them, those to come too.
+// EveryMachine stands in Starts and Stops for all machines, those to come too.
 const EveryMachine = "*"
 
 type declarationKey struct{}

@@ -21,6 +21,15 @@ type Raw struct {
 // answer is what huma is given: a function that writes, so that envelope and bytes are ours alone.
 type answer struct{ Body func(huma.Context) }
 
+// Optional is a member of an answer that is null while v is zero.
+func Optional[T comparable](v T) *T {
+	var zero T
+	if z, ok := any(v).(interface{ IsZero() bool }); v == zero || ok && z.IsZero() {
+		return nil
+	}
+	return &v
+}
+
 // success makes the answer that carries out.
 func success(op *Op, out any) (*answer, error) {
 	if raw, ok := out.(Raw); ok {

@@ -13,10 +13,16 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Lamp is the record of the examples.
-type Lamp struct {
+// NewLamp is the body of createLamp: what may be left out says omitempty.
+type NewLamp struct {
 	Name  string `json:"name" minLength:"1" maxLength:"64"`
 	Watts int    `json:"watts,omitempty" minimum:"1" maximum:"100"`
+}
+
+// Lamp is the record of the examples. Each of its members is always there.
+type Lamp struct {
+	Name  string `json:"name"`
+	Watts int    `json:"watts"`
 }
 
 // lamps can be sorted by two fields, the first of them unless the request says otherwise.
@@ -46,14 +52,14 @@ func lampGroup(all *[]Lamp) *rest.Group {
 	})
 	rest.Handle(g, rest.Op{
 		ID: "createLamp", Method: http.MethodPost, Path: "/lamps", SignedIn: true, Reads: true, Summary: "Hang up a lamp",
-	}, func(_ context.Context, in *struct{ Body Lamp }) (Lamp, error) {
+	}, func(_ context.Context, in *struct{ Body NewLamp }) (Lamp, error) {
 		for _, l := range *all {
 			if l.Name == in.Body.Name {
 				return Lamp{}, fault.New(fault.Conflict, "name: there is a lamp %q already: choose another name", l.Name)
 			}
 		}
-		*all = append(*all, in.Body)
-		return in.Body, nil
+		*all = append(*all, Lamp(in.Body))
+		return Lamp(in.Body), nil
 	})
 	return g
 }
@@ -107,5 +113,5 @@ func ExampleSort() {
 	// Output:
 	// 200 {"data":{"items":[{"name":"attic","watts":2}],"total":3,"page":1,"limit":1}}
 	// 200 {"data":{"items":[{"name":"Hall","watts":9}],"total":3,"page":1,"limit":1}}
-	// 400 {"error":{"message":"sort_by: expected value to be one of \"name, watts\", got \"colour\""}}
+	// 400 {"error":{"message":"sort_by: expected one of name, watts, got \"colour\""}}
 }

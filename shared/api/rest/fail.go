@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
 
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -85,7 +86,9 @@ func (e *OAuthError) ContentType(kind string) string {
 // wire makes the failure of op that the client sees of err, and keeps err for the log when it is ours.
 func wire(ctx context.Context, op *Op, err error) error {
 	if e, ok := errors.AsType[*OAuthError](err); ok {
-		return e
+		short := *e
+		short.Description = shorten(e.Status, e.Description)
+		return &short
 	}
 	status := statuses[fault.KindOf(err)]
 	if status >= http.StatusInternalServerError {
@@ -94,8 +97,10 @@ func wire(ctx context.Context, op *Op, err error) error {
 	return shape(op, status, fault.Message(err))
 }
 
-// shape chooses among the three error shapes: by the operation's family, then by the layer that answers such a status.
+// shape chooses among the three error shapes: by the operation's family, then by the layer that answers such a status. Of
+// what was sent, a message shows no more than maxQuoted bytes.
 func shape(op *Op, status int, message string) huma.StatusError {
+	message = shorten(status, message)
 	switch {
 	case op != nil && strings.HasPrefix(op.Path, "/oauth/"):
 		return &OAuthError{status, oauthCode(status), message, op.Path == "/oauth/authorize"}
@@ -136,6 +141,7 @@ func send(w http.ResponseWriter, e huma.StatusError) {
 
 func init() {
 	huma.DefaultArrayNullable = false
+	validation.MsgExpectedOneOf = "expected one of %s" // quotation marks are for what was sent
 	huma.NewError = refused
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
 		e := refused(status, msg, errs...)
@@ -153,30 +159,52 @@ func refused(status int, msg string, errs ...error) huma.StatusError {
 	if status >= http.StatusInternalServerError {
 		return fail(status, "internal error")
 	}
-	parts := make([]string, 0, len(errs))
-	for _, err := range errs {
-		if err != nil {
-			parts = append(parts, explain(err))
-		}
-	}
-	if len(parts) > 0 {
-		msg = strings.Join(parts, "; ")
+	if parts := explainAll(errs); parts != "" {
+		msg = parts
 	}
 	return fail(status, "%s", msg)
 }
 
-// explain says which input is wrong, and shows its value when it came in the address; a body may hold secrets.
-func explain(err error) string {
+// explainAll says which inputs are wrong: as many as fit with their names and values into what an error quotes.
+func explainAll(errs []error) string {
+	var parts []string
+	quoted, more := 0, 0
+	for _, err := range errs {
+		if err == nil {
+			continue
+		}
+		part, n := explain(err)
+		if quoted += n; quoted > maxQuoted && len(parts) > 0 {
+			more++
+			continue
+		}
+		parts = append(parts, part)
+	}
+	if more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// explain says which input is wrong, and how many bytes of what was sent it shows: the name, which can be the client's own,
+// and the value when it came in the address; a body may hold secrets.
+func explain(err error) (text string, quoted int) {
 	d, ok := errors.AsType[*huma.ErrorDetail](err)
 	if !ok {
-		return err.Error()
+		return err.Error(), 0
 	}
+	message := strings.TrimPrefix(d.Message, "invalid value: ") // before the words of a type of ours
 	part, name, _ := strings.Cut(d.Location, ".")
+	name = clip(name, maxName)
 	switch {
 	case name == "":
-		return d.Location + ": " + d.Message
+		return d.Location + ": " + message, 0
 	case part == "body", d.Value == nil, d.Value == "":
-		return name + ": " + d.Message
+		return name + ": " + message, len(name)
 	}
-	return fmt.Sprintf("%s: %s, got %.64q", name, d.Message, fmt.Sprint(d.Value))
+	value := fmt.Sprintf("%.64q", fmt.Sprint(d.Value))
+	return name + ": " + message + ", got " + value, len(name) + len(value)
 }
+
+// maxName is how many bytes of a member's path an error shows.
+const maxName = 100

@@ -7,9 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"net/url"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -29,7 +27,7 @@ func (p panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 
 // admit reads the body into memory and refuses what no handler should see.
 func (x *exchange) admit() huma.StatusError {
-	if err := query(x.r.URL.RawQuery); err != nil {
+	if err := x.query(); err != nil {
 		return shape(x.op(), http.StatusBadRequest, err.Error())
 	}
 	if x.r.Body == nil || x.r.Body == http.NoBody {
@@ -71,23 +69,4 @@ func isJSON(kind string) bool {
 	}
 	t, _, err := mime.ParseMediaType(kind)
 	return err == nil && (t == contentJSON || strings.HasSuffix(t, "+json"))
-}
-
-// query refuses what cannot be decoded, and characters that no parameter of ours holds.
-func query(raw string) error {
-	if raw == "" {
-		return nil
-	}
-	values, err := url.ParseQuery(raw)
-	if err != nil {
-		return errors.New("the query is not well-formed")
-	}
-	for name, vs := range values {
-		for _, v := range vs {
-			if !utf8.ValidString(v) || strings.IndexByte(v, 0) >= 0 {
-				return fmt.Errorf("%.64q: the value is not text", name)
-			}
-		}
-	}
-	return nil
 }

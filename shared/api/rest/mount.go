@@ -14,10 +14,11 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// Where an Op, and the type of its input's body, lie in the metadata of its huma operation.
+// Where an Op, the type of its input's body, and its query parameters lie in the metadata of its huma operation.
 const (
-	opKey   = "op"
-	bodyKey = "body"
+	opKey     = "op"
+	bodyKey   = "body"
+	paramsKey = "params"
 )
 
 // server answers the operations that were mounted on it.
@@ -52,7 +53,7 @@ func Mount(p *platform.Platform, groups ...*Group) (http.Handler, *API) {
 }
 
 func mount(api *API, tag string, o *operation) {
-	if err := errors.Join(o.check(), o.checkInput(), o.checkBody()); err != nil {
+	if err := errors.Join(o.check(), o.checkInput(), o.checkBody(), o.checkMembers()); err != nil {
 		panic("rest: " + err.Error())
 	}
 	api.names.op = o.ID
@@ -77,5 +78,7 @@ func (s *server) Handle(hop *huma.Operation, handler func(huma.Context)) {
 		panic(fmt.Sprintf("rest: %s %s did not come through Handle", hop.Method, hop.Path))
 	}
 	body, _ := hop.Metadata[bodyKey].(reflect.Type)
-	s.routes.add(&route{op, hop, body, handler})
+	params, _ := hop.Metadata[paramsKey].(map[string]parameter)
+	describeLists(hop, params)
+	s.routes.add(&route{op, hop, body, params, handler})
 }

@@ -27,7 +27,11 @@ const about = "Lamplighter manages cloud cost, inventory and operations across A
 	"Successful answers carry their payload in `data`. Failures have one of three shapes, chosen by the layer that answered: " +
 	"`{\"error\":{\"message\"}}` from the service, `{\"error\":\"…\"}` from the gateway (401, 405, 429), and " +
 	"`{\"error\",\"error_description\"}` under `/oauth/`. Bodies above 1 MiB (413), addresses above 8 KiB (414) and methods that the " +
-	"proxy refuses (405) are answered with an HTML page. Unknown query parameters and body fields are ignored. Each answer carries " +
+	"proxy refuses (405) are answered with an HTML page. Unknown query parameters and body fields are ignored. " +
+	"Every time in a query or a body is RFC 3339 or a date, which is the start of that day in UTC; `from` after `to` is 400. " +
+	"A query parameter of another type than text is 400 when it is empty, and one that has one value is 400 when it is given twice; " +
+	"filters with several values take them behind commas or in several parameters. Each member of a record is always there: " +
+	"`null`, `[]` or `{}` when it has no value. An error shows at most 200 bytes of what was sent. Each answer carries " +
 	"`X-Request-Id`; a well-formed one that the client sends is kept."
 
 func newAPI(s *server) *API {
@@ -58,7 +62,7 @@ var jsonFormat = huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal:
 func unmarshal(b []byte, v any) error {
 	err := json.Unmarshal(b, v)
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("%s at byte %d does not fit", cmp.Or(e.Field, e.Value), e.Offset)
+		return fmt.Errorf("%s at byte %d does not fit", clip(cmp.Or(e.Field, e.Value), maxName), e.Offset)
 	}
 	return err
 }
@@ -87,6 +91,7 @@ func describe[I, O any](api huma.API, op Op, hop *huma.Operation) {
 		hop.Security = []map[string][]string{}
 	}
 	failures[I](r, op, hop)
+	describeExport(reflect.TypeFor[I](), &op, hop)
 }
 
 func successContent[O any](r huma.Registry, op Op) map[string]*huma.MediaType {

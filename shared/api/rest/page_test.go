@@ -68,7 +68,7 @@ func TestSort_RefusesWhatIsNotDeclared(t *testing.T) {
 		"GET /things?sort_by=NAME":      `"NAME" is not one of name`,
 		"GET /things?sort_order=upward": "sort_order",
 		"GET /things?sort_by=name":      "",
-		"GET /things?sort_by=":          "",
+		"GET /things?sort_by=":          "sort_by: it is empty",
 	} {
 		w := s.call(anna, line, "")
 		body := strings.ReplaceAll(w.Body.String(), `\"`, `"`)

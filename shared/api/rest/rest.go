@@ -49,6 +49,7 @@ type Group struct {
 type operation struct {
 	Op
 	input    reflect.Type
+	output   reflect.Type
 	register func(huma.API, huma.Operation)
 }
 
@@ -71,10 +72,15 @@ func Handle[I, O any](g *Group, op Op, h func(context.Context, *I) (O, error)) {
 	if op.Status == 0 {
 		op.Status = http.StatusOK
 	}
-	g.ops = append(g.ops, operation{op, reflect.TypeFor[I](), func(api huma.API, hop huma.Operation) {
+	input := reflect.TypeFor[I]()
+	places := boundedIn(input)
+	g.ops = append(g.ops, operation{op, input, reflect.TypeFor[O](), func(api huma.API, hop huma.Operation) {
 		describe[I, O](api, op, &hop)
-		hop.Metadata[bodyKey] = bodyOf[I]()
+		hop.Metadata[bodyKey], hop.Metadata[paramsKey] = bodyOf[I](), parametersOf(input)
 		huma.Register(api, hop, func(ctx context.Context, in *I) (*answer, error) {
+			if err := checkBounds(in, places); err != nil {
+				return nil, wire(ctx, &op, err)
+			}
 			out, err := h(ctx, in)
 			if err != nil {
 				return nil, wire(ctx, &op, err)

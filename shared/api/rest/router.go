@@ -28,6 +28,7 @@ type route struct {
 	op     *Op
 	hop    *huma.Operation
 	body   reflect.Type // of the input's Body, nil without one
+	query  map[string]parameter
 	handle func(huma.Context)
 }
 

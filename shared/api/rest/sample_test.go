@@ -29,8 +29,8 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // noon is when the tests happen.
 var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
-// house is a mounted sample service with its surroundings.
-type house struct {
+// sampleService is a mounted sample service with its surroundings.
+type sampleService struct {
 	p     *platform.Platform
 	clock *clock.Manual
 	store *table.Embedded
@@ -42,9 +42,9 @@ type house struct {
 	leave chan struct{} // and waits to be let go
 }
 
-func open(tb testing.TB) *house {
+func open(tb testing.TB) *sampleService {
 	tb.Helper()
-	s := &house{clock: clock.NewManual(noon)}
+	s := &sampleService{clock: clock.NewManual(noon)}
 	s.store = tabletest.NewAt(tb, s.clock)
 	s.p = &platform.Platform{
 		Table: table.Fenced(s.store), Clock: s.clock, Log: slog.New(slog.NewJSONHandler(&s.log, nil)),
@@ -56,9 +56,8 @@ func open(tb testing.TB) *house {
 
 // Thing is the sample record.
 type Thing struct {
-	ID   string            `json:"id"`
-	Name string            `json:"name" doc:"What people call it"`
-	Tags map[string]string `json:"tags,omitempty"`
+	ID   string `json:"id"`
+	Name string `json:"name" doc:"What people call it"`
 }
 
 // Spec is a nested part of a body.
@@ -73,7 +72,7 @@ type NewThing struct {
 	Kind string            `json:"kind,omitempty" enum:"red,blue"`
 	Tags map[string]string `json:"tags,omitempty"`
 	Spec *Spec             `json:"spec,omitempty"`
-	Day  time.Time         `json:"day,omitzero"`
+	Day  rest.Time         `json:"day,omitzero"`
 }
 
 type creation struct{ Body NewThing }
@@ -108,7 +107,7 @@ type one struct {
 	ID string `path:"thingID"`
 }
 
-func (s *house) things() *rest.Group {
+func (s *sampleService) things() *rest.Group {
 	g := rest.NewGroup("Resources")
 	rest.Handle(g, rest.Op{
 		ID: "listThings", Method: http.MethodGet, Path: "/things", Summary: "List things", Policy: "resources:read",
@@ -141,7 +140,7 @@ func (s *house) things() *rest.Group {
 }
 
 // create runs as its name asks for.
-func (s *house) create(ctx context.Context, in *creation) (Thing, error) {
+func (s *sampleService) create(ctx context.Context, in *creation) (Thing, error) {
 	s.hits.Add(1)
 	switch in.Body.Name {
 	case "broken":
@@ -157,10 +156,10 @@ func (s *house) create(ctx context.Context, in *creation) (Thing, error) {
 		_, err := s.p.Table.Write(ctx, table.Put(table.Item{Key: table.Key{PK: "ORG#org_other#X", SK: "1"}, Data: []byte(`{}`)}))
 		return Thing{}, err
 	}
-	return Thing{ID: "thing-" + in.Body.Name, Name: in.Body.Name, Tags: in.Body.Tags}, nil
+	return Thing{ID: "thing-" + in.Body.Name, Name: in.Body.Name}, nil
 }
 
-func (s *house) get(_ context.Context, in *one) (Thing, error) {
+func (s *sampleService) get(_ context.Context, in *one) (Thing, error) {
 	switch in.ID {
 	case "t1":
 		return Thing{ID: "t1", Name: "<lamp> & light"}, nil
@@ -235,7 +234,7 @@ func as(r *http.Request, c identity.Caller) *http.Request {
 }
 
 // call sends one request; headers are "Name: value".
-func (s *house) call(c identity.Caller, line, body string, headers ...string) *httptest.ResponseRecorder {
+func (s *sampleService) call(c identity.Caller, line, body string, headers ...string) *httptest.ResponseRecorder {
 	method, path, _ := strings.Cut(line, " ")
 	r := httptest.NewRequest(method, "/", strings.NewReader(body))
 	u, err := r.URL.Parse(path)

@@ -31,7 +31,7 @@ type seeder struct {
 	cfg sdk.Config
 }
 
-func (s seeder) must(what string, err error) {
+func (s seeder) succeeded(what string, err error) {
 	s.t.Helper()
 	if err != nil {
 		s.t.Fatal(fmt.Errorf("%s in moto: %w", what, err))
@@ -47,12 +47,12 @@ func (s seeder) instances() cloudtest.Group {
 	c := ec2.NewFromConfig(s.cfg)
 	g := cloudtest.Group{Kind: "aws-ec2", Region: region, Missing: twin.InstanceID(1), Tied: map[string]string{}}
 	out, err := c.RunInstances(s.ctx, &ec2.RunInstancesInput{ImageId: sdk.String(image), MinCount: sdk.Int32(5), MaxCount: sdk.Int32(5), InstanceType: ec2types.InstanceTypeT3Large})
-	s.must("run instances", err)
+	s.succeeded("run instances", err)
 	for _, i := range out.Instances {
 		g.Free = append(g.Free, *i.InstanceId)
 	}
 	all, err := c.DescribeInstances(s.ctx, &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{{Name: sdk.String("tag-key"), Values: []string{"aws:autoscaling:groupName"}}}})
-	s.must("describe members", err)
+	s.succeeded("describe members", err)
 	for _, r := range all.Reservations {
 		for _, i := range r.Instances {
 			g.Tied[*i.InstanceId] = "member of Auto Scaling group"
@@ -69,13 +69,13 @@ func (s seeder) databases() cloudtest.Group {
 			DBInstanceIdentifier: &id, DBInstanceClass: sdk.String("db.t3.micro"), Engine: sdk.String("postgres"), AllocatedStorage: sdk.Int32(20),
 			MasterUsername: sdk.String("root"), MasterUserPassword: sdk.String("password-1"),
 		})
-		s.must("create database", err)
+		s.succeeded("create database", err)
 		g.Free = append(g.Free, *out.DBInstance.DBInstanceArn)
 	}
 	replica, err := c.CreateDBInstanceReadReplica(s.ctx, &rds.CreateDBInstanceReadReplicaInput{
 		DBInstanceIdentifier: sdk.String("copy"), SourceDBInstanceIdentifier: sdk.String("source"), DBInstanceClass: sdk.String("db.t3.micro"),
 	})
-	s.must("create replica", err)
+	s.succeeded("create replica", err)
 	g.Tied[*replica.DBInstance.DBInstanceArn] = "read replica of"
 	g.Tied[g.Free[2]] = "source of read replicas"
 	g.Missing = g.Free[0] + "-not"
@@ -91,7 +91,7 @@ func (s seeder) clusters() cloudtest.Group {
 		out, err := c.CreateDBCluster(s.ctx, &rds.CreateDBClusterInput{
 			DBClusterIdentifier: &id, Engine: &engine, MasterUsername: sdk.String("root"), MasterUserPassword: sdk.String("password-1"),
 		})
-		s.must("create cluster of "+engine, err)
+		s.succeeded("create cluster of "+engine, err)
 		if engine == "aurora-mysql" {
 			g.Free = []string{*out.DBCluster.DBClusterArn}
 			g.Missing = g.Free[0] + "-not"
@@ -105,19 +105,19 @@ func (s seeder) groups() cloudtest.Group {
 	_, err := c.CreateLaunchConfiguration(s.ctx, &autoscaling.CreateLaunchConfigurationInput{
 		LaunchConfigurationName: sdk.String("lc"), ImageId: sdk.String(image), InstanceType: sdk.String("t3.large"),
 	})
-	s.must("create launch configuration", err)
+	s.succeeded("create launch configuration", err)
 	for _, name := range []string{"web", "worker"} {
 		_, err := c.CreateAutoScalingGroup(s.ctx, &autoscaling.CreateAutoScalingGroupInput{
 			AutoScalingGroupName: &name, LaunchConfigurationName: sdk.String("lc"), AvailabilityZones: []string{region + "a"},
 			MinSize: sdk.Int32(1), MaxSize: sdk.Int32(4), DesiredCapacity: sdk.Int32(2),
 		})
-		s.must("create group", err)
+		s.succeeded("create group", err)
 	}
 	_, err = c.SuspendProcesses(s.ctx, &autoscaling.SuspendProcessesInput{AutoScalingGroupName: sdk.String("web"), ScalingProcesses: []string{"AlarmNotification", "AZRebalance"}})
-	s.must("suspend", err)
+	s.succeeded("suspend", err)
 	g := cloudtest.Group{Kind: "aws-asg", Region: region}
 	out, err := c.DescribeAutoScalingGroups(s.ctx, &autoscaling.DescribeAutoScalingGroupsInput{})
-	s.must("describe groups", err)
+	s.succeeded("describe groups", err)
 	for _, a := range out.AutoScalingGroups {
 		g.Free = append(g.Free, *a.AutoScalingGroupARN)
 	}
@@ -129,22 +129,22 @@ func (s seeder) groups() cloudtest.Group {
 func (s seeder) services() cloudtest.Group {
 	c := ecs.NewFromConfig(s.cfg)
 	_, err := c.CreateCluster(s.ctx, &ecs.CreateClusterInput{ClusterName: sdk.String("shop"), Tags: []ecstypes.Tag{{Key: sdk.String("a"), Value: sdk.String("b")}}})
-	s.must("create cluster", err)
+	s.succeeded("create cluster", err)
 	_, err = c.RegisterTaskDefinition(s.ctx, &ecs.RegisterTaskDefinitionInput{
 		Family: sdk.String("t"), ContainerDefinitions: []ecstypes.ContainerDefinition{{Name: sdk.String("c"), Image: sdk.String("i"), Memory: sdk.Int32(64)}},
 	})
-	s.must("register task", err)
+	s.succeeded("register task", err)
 	g := cloudtest.Group{Kind: "aws-ecs", Region: region}
 	for _, name := range []string{"api", "web"} {
 		out, err := c.CreateService(s.ctx, &ecs.CreateServiceInput{Cluster: sdk.String("shop"), ServiceName: &name, TaskDefinition: sdk.String("t"), DesiredCount: sdk.Int32(2)})
-		s.must("create service", err)
+		s.succeeded("create service", err)
 		g.Free = append(g.Free, *out.Service.ServiceArn)
 	}
 	_, err = applicationautoscaling.NewFromConfig(s.cfg).RegisterScalableTarget(s.ctx, &applicationautoscaling.RegisterScalableTargetInput{
 		ServiceNamespace: scalingtypes.ServiceNamespaceEcs, ResourceId: sdk.String("service/shop/api"), MinCapacity: sdk.Int32(1), MaxCapacity: sdk.Int32(5),
 		ScalableDimension: scalingtypes.ScalableDimensionECSServiceDesiredCount,
 	})
-	s.must("register target", err)
+	s.succeeded("register target", err)
 	g.Missing = g.Free[0] + "-not"
 	return g
 }
@@ -153,14 +153,14 @@ func (s seeder) nodegroups() cloudtest.Group {
 	c := eks.NewFromConfig(s.cfg)
 	role := sdk.String("arn:aws:iam::" + motoAccount + ":role/eks")
 	_, err := c.CreateCluster(s.ctx, &eks.CreateClusterInput{Name: sdk.String("prod"), RoleArn: role, ResourcesVpcConfig: &ekstypes.VpcConfigRequest{SubnetIds: []string{"subnet-1"}}})
-	s.must("create EKS cluster", err)
+	s.succeeded("create EKS cluster", err)
 	g := cloudtest.Group{Kind: "aws-eks-nodegroup", Region: region}
 	for _, name := range []string{"blue", "green"} {
 		out, err := c.CreateNodegroup(s.ctx, &eks.CreateNodegroupInput{
 			ClusterName: sdk.String("prod"), NodegroupName: &name, NodeRole: role, Subnets: []string{"subnet-1"},
 			ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: sdk.Int32(1), MaxSize: sdk.Int32(3), DesiredSize: sdk.Int32(2)},
 		})
-		s.must("create node group", err)
+		s.succeeded("create node group", err)
 		g.Free = append(g.Free, *out.Nodegroup.NodegroupArn)
 	}
 	g.Missing = "arn:aws:eks:" + region + ":" + motoAccount + ":nodegroup/prod/nothing/0f0f"

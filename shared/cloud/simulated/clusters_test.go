@@ -19,7 +19,7 @@ func described(t *testing.T, c cloud.Conn, region string) cloud.Cluster {
 }
 
 func TestEachRegionWithNodeGroupsHasTheirCluster(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	c := s.open(t, map[string]string{"size": "200", "regions": "eu-west-1,us-east-1"})
 	for _, region := range []string{"eu-west-1", "us-east-1"} {
 		names, err := c.(cloud.Clusters).ClusterNames(t.Context(), region)
@@ -43,7 +43,7 @@ func TestEachRegionWithNodeGroupsHasTheirCluster(t *testing.T) {
 }
 
 func TestAStoppedNodeGroupHasNoNodesInItsCluster(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	c := s.open(t, map[string]string{"size": "1", "kinds": cloud.AWSEKSNodegroup, "regions": "1", "stopped": "0"})
 	at := in(c, cloud.AWSEKSNodegroup, "us-east-1")
 	before := *described(t, c, "us-east-1").NodeCount
@@ -73,18 +73,18 @@ func TestClustersMeetTheFaultsOfTheirAccount(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := newStage(t).open(t, tt.settings).(cloud.Clusters)
+			c := newFixture(t).open(t, tt.settings).(cloud.Clusters)
 			_, err := c.Cluster(t.Context(), tt.region, tt.cluster)
 			wantClass(t, err, tt.want)
 		})
 	}
-	c := newStage(t).open(t, map[string]string{"denied": "eks:ListClusters"}).(cloud.Clusters)
+	c := newFixture(t).open(t, map[string]string{"denied": "eks:ListClusters"}).(cloud.Clusters)
 	_, err := c.ClusterNames(t.Context(), "us-east-1")
 	wantClass(t, err, cloud.Denied)
 }
 
 func TestTheStatusOfClustersCanBeSet(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	if got := described(t, s.open(t, map[string]string{"clusterStatus": "creating"}), "us-east-1"); got.Status != cloud.ClusterCreating {
 		t.Errorf("%+v; want it creating", got)
 	}

@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/cloud/cloudtest"
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func TestTheSimulatedCloudKeepsTheContractOfClouds(t *testing.T) {
@@ -26,10 +27,7 @@ func TestTheSimulatedCloudKeepsTheContractOfClouds(t *testing.T) {
 // groups are the kinds in one region: what can be acted on, what cannot, and a name past the last.
 func groups(t *testing.T, p cloud.Provider, a cloud.Account) []cloudtest.Group {
 	t.Helper()
-	s, err := parse(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := apitest.Value(parse(a))(t)
 	var out []cloudtest.Group
 	for i, k := range p.Kinds() {
 		n := s.counts[i][0]

@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // many is a cloud of running instances in one region, with one more setting.
@@ -41,7 +42,7 @@ func TestThrottlingOutlastsTheRetriesOfACall(t *testing.T) {
 }
 
 func TestAPartialFailureLeavesTheOthersActedOn(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	c := s.open(t, many("partialFailure", "0.3"))
 	uids := in(c, ec2, east1).free(t)[:500]
 	errs := in(c, ec2, east1).act(t, cloud.Stop, uids...)
@@ -65,7 +66,7 @@ func TestAPartialFailureLeavesTheOthersActedOn(t *testing.T) {
 }
 
 func TestALostReplyHasTakenEffect(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	c := s.open(t, many("lostReply", "1"))
 	uid := in(c, ec2, east1).free(t)[0]
 	wantClass(t, in(c, ec2, east1).act(t, cloud.Stop, uid)[0], cloud.Transient)
@@ -75,7 +76,7 @@ func TestALostReplyHasTakenEffect(t *testing.T) {
 }
 
 func TestAListLagsBehindARead(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	c := s.open(t, many("eventualConsistency", "30"))
 	uid := in(c, ec2, east1).free(t)[0]
 	in(c, ec2, east1).act(t, cloud.Stop, uid)
@@ -114,7 +115,7 @@ func TestWhatIsDeniedFailsAndNothingElse(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := newStage(t).open(t, map[string]string{"denied": tt.denied, "stopped": "0"})
+			c := newFixture(t).open(t, map[string]string{"denied": tt.denied, "stopped": "0"})
 			at, want := in(c, tt.kind, tt.region), cloud.Unclassified
 			if tt.refused {
 				want = cloud.Denied
@@ -130,10 +131,7 @@ func TestWhatIsDeniedFailsAndNothingElse(t *testing.T) {
 }
 
 func TestPermissionsTellWhatIsDenied(t *testing.T) {
-	got, err := newStage(t).open(t, map[string]string{"denied": "rds:StopDBInstance"}).Permissions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := apitest.Value(newFixture(t).open(t, map[string]string{"denied": "rds:StopDBInstance"}).Permissions(t.Context()))(t)
 	for _, p := range got {
 		if (p.Action == "rds:StopDBInstance") != (p.Status == "denied") {
 			t.Errorf("%+v", p)
@@ -142,12 +140,12 @@ func TestPermissionsTellWhatIsDenied(t *testing.T) {
 }
 
 func TestRefusedCredentialsOpenNothing(t *testing.T) {
-	_, err := newStage(t).open(t, many("refuse", "true")).Identify(t.Context())
+	_, err := newFixture(t).open(t, many("refuse", "true")).Identify(t.Context())
 	wantClass(t, err, cloud.Refused)
 }
 
 func TestAStartThatFallsBackEndsStoppedWithAReason(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	c := s.open(t, many("fallBack", "1"))
 	uid := in(c, ec2, east1).free(t)[0]
 	for _, v := range []cloud.Verb{cloud.Stop, cloud.Start} {
@@ -165,7 +163,7 @@ func TestAStartThatFallsBackEndsStoppedWithAReason(t *testing.T) {
 }
 
 func TestWhatVanishedIsGoneEverywhere(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	before := in(s.open(t, many("size", "1000")), ec2, east1).free(t)
 	c := s.open(t, many("vanish", "0.5"))
 	left := map[string]bool{}
@@ -205,7 +203,7 @@ func TestACallTakesItsTimeAndOneTooSlowTimesOut(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newStage(t)
+			s := newFixture(t)
 			c := s.open(t, tt.settings)
 			done := make(chan error)
 			go func() { _, err := c.Identify(t.Context()); done <- err }()
@@ -226,7 +224,7 @@ func TestACallTakesItsTimeAndOneTooSlowTimesOut(t *testing.T) {
 
 func TestFaultsRepeatThemselves(t *testing.T) {
 	run := func() string {
-		s := newStage(t)
+		s := newFixture(t)
 		c := s.open(t, many("lostReply", "0.5"))
 		var out []error
 		for _, uid := range in(c, ec2, east1).free(t)[:40] {
@@ -245,10 +243,7 @@ func TestFaultsRepeatThemselves(t *testing.T) {
 func TestAFailureOfTheTableIsTransient(t *testing.T) {
 	clk := clock.NewManual(noon)
 	store := table.Faulty(tabletest.New(t), clk)
-	c, err := New(store, clk).Connect(t.Context(), account(many("seed", "1")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := apitest.Value(New(store, clk).Connect(t.Context(), account(many("seed", "1"))))(t)
 	uid := in(c, ec2, east1).free(t)[0]
 	for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {
 		store.Inject(table.Injection{Harm: harm, Method: table.TransactMethod, Call: 1})
@@ -265,10 +260,7 @@ func TestTheCloudOutlivesItsProcess(t *testing.T) {
 	store, clk := tabletest.New(t), clock.NewManual(noon)
 	settings := map[string]string{"size": "3000", "kinds": "aws-ec2,aws-asg", "regions": "1", "stopped": "0"}
 	open := func() cloud.Conn {
-		c, err := New(store, clk).Connect(t.Context(), account(settings))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := apitest.Value(New(store, clk).Connect(t.Context(), account(settings)))(t)
 		return c
 	}
 	conns := []cloud.Conn{open(), open(), open()}

@@ -13,23 +13,24 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// stage is a provider with a clock that moves when told.
-type stage struct {
+// fixture is a provider with a clock that moves when told.
+type fixture struct {
 	cloud.Provider
 	clk *clock.Manual
 }
 
-func newStage(t *testing.T) stage {
+func newFixture(t *testing.T) fixture {
 	t.Helper()
 	clk := clock.NewManual(noon)
-	return stage{New(tabletest.New(t), clk), clk}
+	return fixture{New(tabletest.New(t), clk), clk}
 }
 
-func (s stage) open(t *testing.T, settings map[string]string) cloud.Conn {
+func (s fixture) open(t *testing.T, settings map[string]string) cloud.Conn {
 	t.Helper()
 	c, err := s.Connect(t.Context(), account(settings))
 	if err != nil {
@@ -107,12 +108,12 @@ const (
 )
 
 func TestTheSameSettingsAlwaysMakeTheSameCloud(t *testing.T) {
-	one := in(newStage(t).open(t, map[string]string{"size": "500"}), ec2, east1).list(t)
-	two := in(newStage(t).open(t, map[string]string{"size": "500"}), ec2, east1).list(t)
+	one := in(newFixture(t).open(t, map[string]string{"size": "500"}), ec2, east1).list(t)
+	two := in(newFixture(t).open(t, map[string]string{"size": "500"}), ec2, east1).list(t)
 	if fmt.Sprint(one) != fmt.Sprint(two) {
 		t.Error("two clouds of the same settings differ")
 	}
-	other := in(newStage(t).open(t, map[string]string{"size": "500", "seed": "2"}), ec2, east1).list(t)
+	other := in(newFixture(t).open(t, map[string]string{"size": "500", "seed": "2"}), ec2, east1).list(t)
 	if one[0].UID == other[0].UID {
 		t.Errorf("another seed made the same first instance %s", one[0].UID)
 	}
@@ -121,7 +122,7 @@ func TestTheSameSettingsAlwaysMakeTheSameCloud(t *testing.T) {
 func TestTheSizeIsExactAndEveryUIDIsThereOnce(t *testing.T) {
 	for _, size := range []int{0, 1, 7, 200, 12_345} {
 		t.Run(fmt.Sprintf("%d resources", size), func(t *testing.T) {
-			s := newStage(t)
+			s := newFixture(t)
 			c := s.open(t, map[string]string{"size": strconv.Itoa(size), "regions": "3", "stopped": "0"})
 			regions, err := c.Regions(t.Context())
 			if err != nil || len(regions) != 3 {
@@ -145,17 +146,14 @@ func TestTheSizeIsExactAndEveryUIDIsThereOnce(t *testing.T) {
 func TestAnAccountThatNamesRegionsHasNoOthers(t *testing.T) {
 	a := account(map[string]string{"regions": "3"})
 	a.Regions = []string{"us-east-2", "sa-east-1"}
-	c, err := newStage(t).Connect(t.Context(), a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := apitest.Value(newFixture(t).Connect(t.Context(), a))(t)
 	if got, err := c.Regions(t.Context()); err != nil || !slices.Equal(got, []string{"us-east-2"}) {
 		t.Errorf("Regions = %v, %v; want us-east-2 alone", got, err)
 	}
 }
 
 func TestAListMakesOneCallForEachPage(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	c := s.open(t, map[string]string{"size": "3500", "kinds": ec2, "regions": "1", "stopped": "0"})
 	if got := len(in(c, ec2, east1).list(t)); got != 3500 {
 		t.Errorf("listed %d; want 3500", got)
@@ -166,7 +164,7 @@ func TestAListMakesOneCallForEachPage(t *testing.T) {
 }
 
 func TestStatesTakeTheirTime(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	c := s.open(t, map[string]string{"transitionSeconds": "60"})
 	uid := in(c, ec2, east1).free(t)[0]
 	steps := []struct {
@@ -192,7 +190,7 @@ func TestStatesTakeTheirTime(t *testing.T) {
 }
 
 func TestAnActIsAnsweredAsItsKindAnswers(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	c := s.open(t, map[string]string{"transitionSeconds": "60", "regions": "1", "size": "400"})
 	tests := []struct {
 		name         string
@@ -229,7 +227,7 @@ func wantClass(t *testing.T, err error, want cloud.Class) {
 }
 
 func TestAnActReachesAllButTheBadOnes(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	c := s.open(t, map[string]string{"size": "2000", "kinds": ec2, "regions": "1"})
 	uids := in(c, ec2, east1).free(t)[:250]
 	errs := in(c, ec2, east1).act(t, cloud.Stop, slices.Concat(uids, []string{"i-0123456789abcdef0", uids[0]})...)
@@ -244,7 +242,7 @@ func TestAnActReachesAllButTheBadOnes(t *testing.T) {
 }
 
 func TestMembersFollowTheirGroup(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	c := s.open(t, map[string]string{"regions": "1", "size": "300", "stopped": "0"})
 	group := in(c, asg, east1).free(t)[0]
 	members := func() (n int) {
@@ -273,7 +271,7 @@ func TestMembersFollowTheirGroup(t *testing.T) {
 }
 
 func TestAStartWithoutSnapshotHasForgottenTheCapacity(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	c := s.open(t, map[string]string{"regions": "1", "size": "300", "stopped": "0"})
 	group := in(c, asg, east1).free(t)[0]
 	in(c, asg, east1).act(t, cloud.Stop, group)
@@ -298,7 +296,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 	}
 	for name, value := range tests {
 		t.Run(name+" "+value, func(t *testing.T) {
-			_, err := newStage(t).Connect(t.Context(), account(map[string]string{name: value}))
+			_, err := newFixture(t).Connect(t.Context(), account(map[string]string{name: value}))
 			wantClass(t, err, cloud.Invalid)
 			if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), value) {
 				t.Errorf("error %v; want %s and %s in it", err, name, value)
@@ -311,10 +309,7 @@ func FuzzFindNamesOnlyWhatExists(f *testing.F) {
 	f.Add("i-0123456789abcdef0", uint8(0))
 	f.Add("arn:simulated:rds:us-east-1:123456789012:db:orders-prod-00001", uint8(1))
 	f.Add("", uint8(3))
-	s, err := parse(account(map[string]string{"size": "10000"}))
-	if err != nil {
-		f.Fatal(err)
-	}
+	s := apitest.Value(parse(account(map[string]string{"size": "10000"})))(f)
 	f.Fuzz(func(t *testing.T, uid string, kind uint8) {
 		n, ok := s.find(int(kind)%len(kinds), east1, uid)
 		if ok && s.uid(n) != uid {
@@ -325,14 +320,8 @@ func FuzzFindNamesOnlyWhatExists(f *testing.F) {
 
 func BenchmarkRead1000(b *testing.B) {
 	ctx := context.Background()
-	c, err := New(tabletest.New(b), clock.System{}).Connect(ctx, account(map[string]string{"size": "100000", "kinds": ec2, "regions": "1"}))
-	if err != nil {
-		b.Fatal(err)
-	}
-	page, err := c.List(ctx, ec2, east1, "")
-	if err != nil {
-		b.Fatal(err)
-	}
+	c := apitest.Value(New(tabletest.New(b), clock.System{}).Connect(ctx, account(map[string]string{"size": "100000", "kinds": ec2, "regions": "1"})))(b)
+	page := apitest.Value(c.List(ctx, ec2, east1, ""))(b)
 	uids := make([]string, len(page.Resources))
 	for i, r := range page.Resources {
 		uids[i] = r.UID

@@ -40,7 +40,7 @@ type Bulk struct {
 	Completed   int        `json:"completed"`
 	Failed      int        `json:"failed"`
 	CreatedAt   time.Time  `json:"createdAt"`
-	CompletedAt time.Time  `json:"completedAt,omitzero"`
+	CompletedAt *time.Time `json:"completedAt" doc:"Null until it has ended"`
 	Plan        *BulkPlan  `json:"plan,omitempty" hidden:"true"`
 	CancelledBy string     `json:"cancelledBy,omitempty" hidden:"true"` // the reason of what was not begun
 	Ended       bool       `json:"ended,omitempty" hidden:"true"`       // nothing of it is under way any more

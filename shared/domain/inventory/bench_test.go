@@ -11,20 +11,21 @@ import (
 	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/teams"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // many is how many resources the benchmarks have.
 const many = 100_000
 
 // filled is an organization with many resources. It is made once: the benchmarks that share it change nothing.
-var filled *stage
+var filled *fixture
 
-func fill(b *testing.B) *stage {
+func fill(b *testing.B) *fixture {
 	b.Helper()
 	if filled != nil {
 		return filled
 	}
-	s := newStage(&testing.T{})
+	s := newFixture(&testing.T{})
 	begin := time.Now()
 	s.discover(b, many)
 	b.Logf("wrote %d resources in %v", many, time.Since(begin))
@@ -33,17 +34,13 @@ func fill(b *testing.B) *stage {
 }
 
 // discover writes n resources in batches, as a scan does.
-func (s *stage) discover(tb testing.TB, n int) {
+func (s *fixture) discover(tb testing.TB, n int) {
 	tb.Helper()
 	sc := s.scan("job_1")
 	for from := 0; from < n; from += MaxBatch {
-		if _, err := s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: s.clock.Now(), Resources: instances(from, min(n, from+MaxBatch))}); err != nil {
-			tb.Fatal(err)
-		}
+		apitest.Value(s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: s.Clock.Now(), Resources: instances(from, min(n, from+MaxBatch))}))(tb)
 	}
-	if _, err := s.store.Finish(s.ctx, testOrg, sc); err != nil {
-		tb.Fatal(err)
-	}
+	apitest.Value(s.store.Finish(s.ctx, testOrg, sc))(tb)
 }
 
 func benchmarkFind(b *testing.B, l List, want int) {
@@ -55,9 +52,7 @@ func benchmarkFind(b *testing.B, l List, want int) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := s.store.Find(s.ctx, testOrg, l); err != nil {
-			b.Fatal(err)
-		}
+		apitest.Value(s.store.Find(s.ctx, testOrg, l))(b)
 	}
 }
 
@@ -110,7 +105,7 @@ func BenchmarkFirstRead(b *testing.B) {
 	s := fill(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		got, err := NewStore(s.table, s.clock).Find(s.ctx, testOrg, List{Filter: everything, Limit: 20})
+		got, err := NewStore(s.Table, s.Clock).Find(s.ctx, testOrg, List{Filter: everything, Limit: 20})
 		if err != nil || len(got) != 20 {
 			b.Fatal(len(got), err)
 		}
@@ -123,7 +118,7 @@ func BenchmarkRescan(b *testing.B) {
 	batch := instances(0, MaxBatch)
 	b.ReportAllocs()
 	for b.Loop() {
-		c, err := s.store.Upsert(s.ctx, testOrg, Batch{Scan: s.scan("job_2"), At: s.clock.Now(), Resources: batch})
+		c, err := s.store.Upsert(s.ctx, testOrg, Batch{Scan: s.scan("job_2"), At: s.Clock.Now(), Resources: batch})
 		if err != nil || c.Unchanged != MaxBatch {
 			b.Fatal(c, err)
 		}
@@ -134,7 +129,7 @@ func BenchmarkRescan(b *testing.B) {
 // in the store for each resource.
 func BenchmarkDiscovery(b *testing.B) {
 	for b.Loop() {
-		s := newStage(b)
+		s := newFixture(b)
 		runtime.GC()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -149,12 +144,12 @@ func BenchmarkDiscovery(b *testing.B) {
 }
 
 // stored is how many bytes the index has in the store.
-func (s *stage) stored() int {
+func (s *fixture) stored() int {
 	s.Helper()
 	sum, q := 0, table.Query{PK: index.PK(testOrg), Limit: 10_000}
 	for {
-		page, err := s.table.Query(s.ctx, q)
-		s.must(err)
+		page, err := s.Table.Query(s.ctx, q)
+		s.Must(err)
 		for _, it := range page.Items {
 			sum += len(it.Data)
 		}

@@ -67,6 +67,6 @@ type ClustersFound struct {
 // ClusterFailure is a region whose clusters could not be listed, or a cluster that could not be described.
 type ClusterFailure struct {
 	Region string `json:"region"`
-	Name   string `json:"name,omitempty" doc:"The cluster that could not be described; empty when the region could not be listed"`
-	Error  string `json:"error" doc:"The cloud's own words"`
+	Name   string `json:"name,omitempty"` // the cluster that could not be described; empty when the region could not be listed
+	Error  string `json:"error"`          // the cloud's own words
 }

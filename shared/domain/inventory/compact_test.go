@@ -32,10 +32,10 @@ func (s *Store) fold(ctx context.Context, whole bool) error {
 	return s.index.Fold(ctx, testOrg)
 }
 
-func (s *stage) keys(prefix string) []table.Key {
+func (s *fixture) keys(prefix string) []table.Key {
 	s.Helper()
-	page, err := s.table.Query(s.ctx, table.Query{PK: index.PK(testOrg), Prefix: prefix, Limit: 10_000})
-	s.must(err)
+	page, err := s.Table.Query(s.ctx, table.Query{PK: index.PK(testOrg), Prefix: prefix, Limit: 10_000})
+	s.Must(err)
 	out := []table.Key{}
 	for _, it := range page.Items {
 		out = append(out, it.Key)
@@ -44,10 +44,10 @@ func (s *stage) keys(prefix string) []table.Key {
 }
 
 // states reads the list by a reader that knows nothing yet.
-func (s *stage) states() map[string]cloud.Status {
+func (s *fixture) states() map[string]cloud.Status {
 	s.Helper()
-	got, err := NewStore(s.table, s.clock).Find(s.ctx, testOrg, List{Filter: everything})
-	s.must(err)
+	got, err := NewStore(s.Table, s.Clock).Find(s.ctx, testOrg, List{Filter: everything})
+	s.Must(err)
 	out := map[string]cloud.Status{}
 	for _, r := range got {
 		out[r.UID] = r.Status
@@ -56,7 +56,7 @@ func (s *stage) states() map[string]cloud.Status {
 }
 
 func TestCompactionChangesNothingThatIsSeen(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	for n := range 150 {
 		s.upsert(s.scan("job_1"), instances(n*10, n*10+10)...)
 	}
@@ -66,7 +66,7 @@ func TestCompactionChangesNothingThatIsSeen(t *testing.T) {
 		t.Errorf("%d deltas wait: the writer does not compact", n)
 	}
 	for _, whole := range []bool{false, true, true} {
-		s.must(s.store.fold(s.ctx, whole))
+		s.Must(s.store.fold(s.ctx, whole))
 		equal(t, "deltas", len(s.keys(deltas)), 0)
 		equal(t, "by who read before", s.uids(List{By: "name"}), want)
 		equal(t, "by who reads for the first time", len(s.states()), 1500)
@@ -93,9 +93,9 @@ func killed(t *testing.T, name string, whole bool, in table.Injection) bool {
 	t.Helper()
 	c := clock.NewManual(noon)
 	faulty := table.Faulty(tabletest.NewAt(t, c), c)
-	s := stageOn(t, faulty, c)
+	s := newFixtureOn(t, faulty, c)
 	s.upsert(s.scan("job_1"), instances(0, 20)...)
-	s.must(s.store.fold(s.ctx, false))
+	s.Must(s.store.fold(s.ctx, false))
 	s.upsert(s.scan("job_2"), instances(20, 40)...)
 	s.seen(Seen{instance(0).UID, cloud.Starting, noon.Add(time.Hour)})
 	want := s.states()
@@ -110,7 +110,7 @@ func killed(t *testing.T, name string, whole bool, in table.Injection) bool {
 	equal(t, name+": seen after the fault", s.states(), want)
 	equal(t, name+": seen by who read before", len(s.find(List{})), 40)
 	c.Advance(2 * time.Hour) // chunks that no head names are remains then
-	s.must(s.store.fold(s.ctx, true))
+	s.Must(s.store.fold(s.ctx, true))
 	equal(t, name+": seen after another compaction", s.states(), want)
 	equal(t, name+": remains", len(s.keys(chunks)), 1)
 	return struck
@@ -119,12 +119,12 @@ func killed(t *testing.T, name string, whole bool, in table.Injection) bool {
 // TestRacingWritersCompactionsAndReaders wants that no row is ever missing from a list once it was written, and that in
 // the end everyone sees the last state of each.
 func TestRacingWritersCompactionsAndReaders(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	const count, rounds, processes = 300, 25, 3
 	s.upsert(s.scan("job_0"), instances(0, count)...)
 	stores := make([]*Store, processes)
 	for i := range stores {
-		stores[i] = NewStore(s.table, s.clock)
+		stores[i] = NewStore(s.Table, s.Clock)
 	}
 	var mu sync.Mutex
 	last := map[string]Seen{}
@@ -146,14 +146,14 @@ func TestRacingWritersCompactionsAndReaders(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	s.must(stores[0].fold(s.ctx, true))
-	for i, store := range append(stores, NewStore(s.table, s.clock)) {
+	s.Must(stores[0].fold(s.ctx, true))
+	for i, store := range append(stores, NewStore(s.Table, s.Clock)) {
 		s.settled(fmt.Sprintf("reader %d", i), store, last, count)
 	}
 }
 
 // race does one round of a process: writes states, compacts sometimes, reads.
-func (s *stage) race(store *Store, r *rand.Rand, count int, wrote func([]Seen)) {
+func (s *fixture) race(store *Store, r *rand.Rand, count int, wrote func([]Seen)) {
 	var seen []Seen
 	for range 5 {
 		seen = append(seen, Seen{instance(r.IntN(count)).UID, randomStatus(r), noon.Add(time.Duration(1+r.IntN(1000)) * time.Second)})
@@ -163,7 +163,7 @@ func (s *stage) race(store *Store, r *rand.Rand, count int, wrote func([]Seen)) 
 		s.Error(err)
 		return
 	}
-	if _, err = s.table.Write(s.ctx, w); err != nil {
+	if _, err = s.Table.Write(s.ctx, w); err != nil {
 		s.Error(err)
 	}
 	wrote(seen)
@@ -178,10 +178,10 @@ func (s *stage) race(store *Store, r *rand.Rand, count int, wrote func([]Seen)) 
 	}
 }
 
-func (s *stage) settled(who string, store *Store, last map[string]Seen, count int) {
+func (s *fixture) settled(who string, store *Store, last map[string]Seen, count int) {
 	s.Helper()
 	got, err := store.Find(s.ctx, testOrg, List{Filter: everything})
-	s.must(err)
+	s.Must(err)
 	equal(s, who+" lists", len(got), count)
 	for _, r := range got {
 		if want, ok := last[r.UID]; ok && r.Status != want.Status {
@@ -196,7 +196,7 @@ func TestUpsertKilledAnywhereIsCompletedByTheNext(t *testing.T) {
 		for call := 1; ; call++ {
 			c := clock.NewManual(noon)
 			faulty := table.Faulty(tabletest.NewAt(t, c), c)
-			s := stageOn(t, faulty, c)
+			s := newFixtureOn(t, faulty, c)
 			s.upsert(s.scan("job_1"), instances(0, 10)...)
 			c.Advance(time.Hour)
 			sc, found := s.scan("job_2"), slices.Concat(instances(2, 9), instances(100, 110))
@@ -210,7 +210,7 @@ func TestUpsertKilledAnywhereIsCompletedByTheNext(t *testing.T) {
 			s.upsert(sc, found...)
 			s.finish(sc)
 			equal(t, fmt.Sprintf("harm %d, call %d: renamed", harm, call), len(s.uids(List{Filter: Filter{Search: "renamed"}})), 1)
-			equal(t, fmt.Sprintf("harm %d, call %d: terminated", harm, call), len(s.uids(List{Filter: Filter{Status: cloud.Terminated}})), 3)
+			equal(t, fmt.Sprintf("harm %d, call %d: terminated", harm, call), len(s.uids(List{Filter: Filter{Statuses: []string{string(cloud.Terminated)}}})), 3)
 			equal(t, fmt.Sprintf("harm %d, call %d: all", harm, call), len(s.states()), 20)
 			for _, r := range s.find(List{}) {
 				equal(t, "id in index and record of "+r.UID, r.ID, s.record(r.UID).ID)

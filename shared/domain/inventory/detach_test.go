@@ -130,7 +130,8 @@ func TestStore_UsesOf_NamesGroupsAndTeams(t *testing.T) {
 	uses, err := f.store.UsesOf(f.ctx, detachOrg, accountA)
 	f.must(err)
 	want := []inventory.Use{
-		{Kind: "resource group", ID: mixed.ID, Name: "mixed", Resources: 2}, {Kind: "resource group", ID: only.ID, Name: "only", Resources: 1},
+		{Kind: "resource group", ID: mixed.ID, Name: "mixed", Resources: 2},
+		{Kind: "resource group", ID: only.ID, Name: "only", Resources: 1},
 		{Kind: "team", ID: web.ID, Name: "web", Resources: 1},
 	}
 	if !slices.Equal(uses, want) {

@@ -1,26 +1,30 @@
 package inventory
 
 import (
+	"slices"
 	"strings"
+	"time"
 
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory/index"
 )
 
-// Filter chooses resources: those that agree with every field that is set.
+// Filter chooses resources: those that agree with every field that is set, and with one value of each that lists some.
 type Filter struct {
-	Search      string // within name, uid, and "key=value" of a tag, without regard to case
-	Type        string
-	Provider    string
-	Status      cloud.Status
-	Region      string
-	AccountID   string
-	GroupID     string
-	TeamID      string
-	Tags        []string // each "key=value", or "key" for any value
-	Schedulable *bool    // can be started and stopped
-	Sight       Sight    // of who asks: what lies outside does not exist
+	Search        string // within name, uid, and "key=value" of a tag, without regard to case
+	Types         []string
+	Providers     []string
+	Statuses      []string
+	Regions       []string
+	Accounts      []string // our ids
+	GroupID       string
+	TeamID        string
+	Tags          []string  // each "key=value", or "key" for any value; all of them
+	Schedulable   *bool     // can be started and stopped
+	CreatedAfter  time.Time // made at this time or later, as the provider says; what it says nothing of is left out
+	CreatedBefore time.Time // made before this time
+	Sight         Sight     // of who asks: what lies outside does not exist
 }
 
 // needs tells of which groups and teams the members have to be known for the filter: mostly of none.
@@ -41,20 +45,21 @@ func (v *view) matcher(f Filter) func(*index.Row) bool {
 		tests = append(tests, in)
 	}
 	for _, t := range []struct {
-		want string
-		ref  int
+		listed []string
+		ref    int
 	}{
-		{f.Provider, index.ProviderRef},
-		{f.Type, index.KindRef},
-		{string(f.Status), index.StatusRef},
-		{f.Region, index.RegionRef},
-		{f.AccountID, index.AccountRef},
+		{f.Providers, index.ProviderRef},
+		{f.Types, index.KindRef},
+		{f.Statuses, index.StatusRef},
+		{f.Regions, index.RegionRef},
+		{f.Accounts, index.AccountRef},
 	} {
-		if t.want == "" {
-			continue
+		if len(t.listed) > 0 {
+			tests = append(tests, among(v.st, t.ref, t.listed))
 		}
-		n, known := v.st.Symbols.Find(t.want)
-		tests = append(tests, func(r *index.Row) bool { return known && r.Refs[t.ref] == n })
+	}
+	if !f.CreatedAfter.IsZero() || !f.CreatedBefore.IsZero() {
+		tests = append(tests, made(f.CreatedAfter, f.CreatedBefore))
 	}
 	if f.Schedulable != nil {
 		want := *f.Schedulable
@@ -73,6 +78,26 @@ func (v *view) matcher(f Filter) func(*index.Row) bool {
 		tests = append(tests, found(v.st, strings.ToLower(f.Search)))
 	}
 	return all(tests)
+}
+
+// among asks for one of the listed values in a field.
+func among(st *index.State, ref int, listed []string) func(*index.Row) bool {
+	var wanted []uint32
+	for _, name := range listed {
+		if n, known := st.Symbols.Find(name); known {
+			wanted = append(wanted, n)
+		}
+	}
+	return func(r *index.Row) bool { return slices.Contains(wanted, r.Refs[ref]) }
+}
+
+// made asks for what was made between two times; the zero time bounds nothing.
+func made(after, before time.Time) func(*index.Row) bool {
+	from, to := micro(after), micro(before)
+	return func(r *index.Row) bool {
+		at := r.Times[index.CreatedTime]
+		return at != 0 && at >= from && (before.IsZero() || at < to)
+	}
 }
 
 func all(tests []func(*index.Row) bool) func(*index.Row) bool {

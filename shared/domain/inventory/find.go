@@ -3,6 +3,7 @@ package inventory
 import (
 	"context"
 	"fmt"
+	"sort"
 	"strings"
 
 	"lamplighter.dev/shared/domain/inventory/index"
@@ -11,21 +12,25 @@ import (
 )
 
 // List asks for a part of the resources that agree with a filter. By is name (the default), type, status, provider,
-// region or cost; ties go by name, then by uid. Limit 0 is all.
+// region or cost; ties go by name, then by uid. ByUID goes by uid alone, and begins behind After. Limit 0 is all.
 type List struct {
 	Filter
 	By         string
 	Descending bool
+	After      string // a uid, with ByUID
 	Skip       int
 	Limit      int
 }
+
+// ByUID is the order of a List in which nothing ever moves: the one to go on in where an answer ended.
+const ByUID = "uid"
 
 // Orders are the fields that a list can be ordered by.
 var Orders = []string{"name", "type", "status", "provider", "region", "cost"}
 
 var orderNames = map[string]int{
 	"": index.NameOrder, "name": index.NameOrder, "type": index.TypeOrder, "status": index.StatusOrder,
-	"provider": index.ProviderOrder, "region": index.RegionOrder, "cost": index.NameOrder,
+	"provider": index.ProviderOrder, "region": index.RegionOrder, "cost": index.NameOrder, ByUID: index.UIDOrder,
 }
 
 // Listed is a resource with what other records say of it.
@@ -54,12 +59,12 @@ func (s *Store) Find(ctx context.Context, org string, l List) ([]Listed, error) 
 	return s.complete(ctx, v, rows, l.Sight)
 }
 
-// ByUIDs reads the resources in sight by their native ids, in the order of uids; unknown ones are left out.
+// ByUIDs reads the resources in sight by their native ids, in the order of uids, each once; unknown ones are left out.
 func (s *Store) ByUIDs(ctx context.Context, org string, uids []string, sight Sight) ([]Listed, error) {
 	return s.pick(ctx, org, picking{uids, readLock, (*index.State).RowByUID, sight})
 }
 
-// ByIDs reads the resources in sight by our ids, in the order of ids; unknown ones are left out.
+// ByIDs reads the resources in sight by our ids, in the order of ids, each once; unknown ones are left out.
 func (s *Store) ByIDs(ctx context.Context, org string, ids []string, sight Sight) ([]Listed, error) {
 	return s.pick(ctx, org, picking{ids, (*index.State).RLockByID, rowOfRecord, sight})
 }
@@ -107,9 +112,10 @@ func (s *Store) pick(ctx context.Context, org string, p picking) ([]Listed, erro
 	var rows []index.Row
 	unlock := p.lock(v.st)
 	in := v.within(p.sight.Resources)
+	had := map[string]bool{}
 	for _, key := range p.keys {
-		if r := p.find(v.st, key); r != nil && (in == nil || in(r)) {
-			rows = append(rows, *r)
+		if r := p.find(v.st, key); r != nil && !had[r.UID] && (in == nil || in(r)) {
+			rows, had[r.UID] = append(rows, *r), true
 		}
 	}
 	unlock()
@@ -146,7 +152,10 @@ func (s *Store) opened(ctx context.Context, org string, want func(id string) boo
 func (v *view) page(l List, which int) []index.Row {
 	order, match := v.st.Order(which), v.matcher(l.Filter)
 	skip, from := l.Skip, 0
-	if match == nil { // straight to the page
+	switch {
+	case which == index.UIDOrder:
+		from = sort.Search(len(order), func(n int) bool { return v.st.Row(order[n]).UID > l.After })
+	case match == nil: // straight to the page
 		skip, from = 0, min(l.Skip, len(order))
 	}
 	var out []index.Row

@@ -11,30 +11,23 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // group makes a static group of the resources with the uids.
-func (s *stage) group(name string, uids ...string) Group {
+func (s *fixture) group(name string, uids ...string) Group {
 	s.Helper()
 	places := []Place{}
-	for i, r := range must(s.store.ByUIDs(s.ctx, testOrg, uids, Everything()))(s) {
+	for i, r := range apitest.Value(s.store.ByUIDs(s.ctx, testOrg, uids, Everything()))(s) {
 		places = append(places, Place{r.ID, 1 + i/2, 1 + i%2})
 	}
 	g, err := s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_1", Name: name, FailurePolicy: ContinueOnFailure}, places)
-	s.must(err)
+	s.Must(err)
 	return g
 }
 
-func must[T any](v T, err error) func(*stage) T {
-	return func(s *stage) T {
-		s.Helper()
-		s.must(err)
-		return v
-	}
-}
-
 func TestFindFilters(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.account("ca_2", "other")
 	s.upsert(s.scan("job_1"), instances(0, 30)...)
 	db := Scan{Partition{"ca_2", "simulated", "us-east-1", "aws-rds"}, "job_2", noon}
@@ -44,7 +37,7 @@ func TestFindFilters(t *testing.T) {
 	})
 	static := s.group("static", instance(3).UID, instance(4).UID)
 	dynamic, err := s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_2", Name: "dynamic", Selector: &Selector{Type: "aws-ec2", Tags: map[string]string{"env": "dev"}}}, nil)
-	s.must(err)
+	s.Must(err)
 	yes, no := true, false
 	orders := []string{"arn:aws:rds:us-east-1:1:db:Orders"}
 	for _, c := range []struct {
@@ -57,12 +50,12 @@ func TestFindFilters(t *testing.T) {
 		{"part of a uid", Filter{Search: ":db:"}, 1},
 		{"a tag", Filter{Search: "cost center=42"}, 1},
 		{"a word that nothing has", Filter{Search: "zebra"}, 0},
-		{"a type", Filter{Type: "aws-rds"}, 1},
-		{"a type that nothing has", Filter{Type: "aws-asg"}, 0},
-		{"a provider", Filter{Provider: "simulated"}, 1},
-		{"a status", Filter{Status: cloud.Running}, 15},
-		{"a region", Filter{Region: "eu-west-1"}, 30},
-		{"an account", Filter{AccountID: "ca_2"}, 1},
+		{"a type", Filter{Types: []string{"aws-rds"}}, 1},
+		{"a type that nothing has", Filter{Types: []string{"aws-asg"}}, 0},
+		{"a provider", Filter{Providers: []string{"simulated"}}, 1},
+		{"a status", Filter{Statuses: []string{string(cloud.Running)}}, 15},
+		{"a region", Filter{Regions: []string{"eu-west-1"}}, 30},
+		{"an account", Filter{Accounts: []string{"ca_2"}}, 1},
 		{"what can be scheduled", Filter{Schedulable: &yes}, 30},
 		{"what cannot", Filter{Schedulable: &no}, 1},
 		{"a tag and its value", Filter{Tags: []string{"env=dev"}}, 10},
@@ -73,16 +66,16 @@ func TestFindFilters(t *testing.T) {
 		{"a static group", Filter{GroupID: static.ID}, 2},
 		{"a dynamic group", Filter{GroupID: dynamic.ID}, 10},
 		{"a group that does not exist", Filter{GroupID: "grp_9"}, 0},
-		{"both of two things", Filter{Region: "eu-west-1", Status: cloud.Stopped}, 15},
+		{"both of two things", Filter{Regions: []string{"eu-west-1"}, Statuses: []string{string(cloud.Stopped)}}, 15},
 		{"a team that does not exist", Filter{TeamID: "team_9"}, 0},
 	} {
 		c.f.Sight = Everything()
 		equal(t, c.name, len(s.find(List{Filter: c.f})), c.want)
 		sum, err := s.store.Summary(s.ctx, testOrg, c.f)
-		s.must(err)
+		s.Must(err)
 		equal(t, "count of "+c.name, sum.Total, c.want)
 	}
-	equal(t, "what an account has", s.uids(List{Filter: Filter{AccountID: "ca_2"}}), orders)
+	equal(t, "what an account has", s.uids(List{Filter: Filter{Accounts: []string{"ca_2"}}}), orders)
 	for _, r := range s.find(List{Filter: Filter{GroupID: static.ID}}) {
 		want := []string{"grp_1"}
 		if r.Tags["env"] == "dev" {
@@ -97,7 +90,7 @@ func TestFindFilters(t *testing.T) {
 
 // TestPagesTogetherAreTheList reads every page in every order, both ways, and holds them against sorting by hand.
 func TestPagesTogetherAreTheList(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 137)...)
 	all := s.find(List{})
 	keys := map[string]func(Listed) string{
@@ -126,7 +119,7 @@ func TestPagesTogetherAreTheList(t *testing.T) {
 
 // TestRoundTrips counts what requests cost the store, on a warm index.
 func TestRoundTrips(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 3000)...)
 	g := s.group("static", instance(3).UID, instance(4).UID)
 	id := s.find(List{})[0].ID
@@ -152,26 +145,26 @@ func TestRoundTrips(t *testing.T) {
 		{"a summary", 1, func(st *Store) error { return second(st.Summary(s.cost(), testOrg, everything)) }},
 		{"the members of a group", 1, func(st *Store) error { return second(st.Members(s.cost(), testOrg, g.ID)) }},
 	} {
-		s.must(c.call(s.store))
+		s.Must(c.call(s.store))
 		ctx, meter := table.WithMeter(s.ctx)
 		before := s.ctx
 		s.ctx = ctx
-		s.must(c.call(s.store))
+		s.Must(c.call(s.store))
 		s.ctx = before
 		equal(t, c.name, int64(meter.Usage().RoundTrips), c.want)
 	}
 }
 
-func (s *stage) cost() context.Context { return s.ctx }
+func (s *fixture) cost() context.Context { return s.ctx }
 
 func second[T any](_ T, err error) error { return err }
 
 func TestMembersComeInTheirSequence(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 10)...)
 	g := s.group("Web", instance(5).UID, instance(1).UID, instance(7).UID)
 	members, err := s.store.Members(s.ctx, testOrg, g.ID)
-	s.must(err)
+	s.Must(err)
 	got := []string{}
 	for _, m := range members {
 		got = append(got, fmt.Sprintf("%s %d.%d", m.UID, m.Tier, m.Order))
@@ -185,26 +178,25 @@ func TestMembersComeInTheirSequence(t *testing.T) {
 	old, g2 := g, g
 	g2.Name = "Databases"
 	g2, err = s.store.UpdateGroup(s.ctx, testOrg, old, Grouping{Group: g2})
-	s.must(err)
+	s.Must(err)
 	equal(t, "members after a rename", g2.Size, 3)
 	if _, err = s.store.UpdateGroup(s.ctx, testOrg, old, Grouping{Group: g2}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("an update of what was read before another: %v", err)
 	}
-	_, err = s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_3", Name: "web"}, nil)
-	s.must(err)
-	s.must(s.store.DeleteGroup(s.ctx, testOrg, g2))
+	apitest.Value(s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_3", Name: "web"}, nil))(s)
+	s.Must(s.store.DeleteGroup(s.ctx, testOrg, g2))
 	if _, err = s.store.Members(s.ctx, testOrg, g.ID); !fault.Is(err, fault.NotFound) {
 		t.Errorf("members of a deleted group: %v", err)
 	}
 }
 
 func TestLastSeenFollowsScansThatFoundNothingNew(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	for day := range 3 {
 		sc := s.scan(fmt.Sprintf("job_%d", day))
 		s.upsert(sc, instance(0))
 		s.finish(sc)
-		equal(t, "last seen", s.find(List{})[0].LastSeenAt, s.clock.Now())
-		s.clock.Advance(24 * time.Hour)
+		equal(t, "last seen", s.find(List{})[0].LastSeenAt, s.Clock.Now())
+		s.Clock.Advance(24 * time.Hour)
 	}
 }

@@ -11,26 +11,27 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
 // TestTheZeroSightSeesNothing is what keeps a caller who was forgotten from seeing everything.
 func TestTheZeroSightSeesNothing(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 3)...)
 	s.team("team_1", instance(0).UID)
 	s.group("Web", instance(0).UID)
 	var none Sight
 	found, err := s.store.Find(s.ctx, testOrg, List{})
-	s.must(err)
+	s.Must(err)
 	sum, err := s.store.Summary(s.ctx, testOrg, Filter{Sight: none})
-	s.must(err)
+	s.Must(err)
 	byUID, err := s.store.ByUIDs(s.ctx, testOrg, []string{instance(0).UID}, none)
-	s.must(err)
+	s.Must(err)
 	parts, err := s.store.Parts(s.ctx, testOrg, none.Groups, "")
-	s.must(err)
+	s.Must(err)
 	reach, err := s.store.Reach(s.ctx, testOrg, none.Resources)
-	s.must(err)
+	s.Must(err)
 	if len(found)+sum.Total+len(byUID)+len(parts) > 0 || reach[0].HasUID(instance(0).UID) || reach[0].Has(s.ids(instance(0).UID)[0]) {
 		t.Errorf("%d found, %d counted, %d by uid, %d groups", len(found), sum.Total, len(byUID), len(parts))
 	}
@@ -41,7 +42,7 @@ func TestTheZeroSightSeesNothing(t *testing.T) {
 func TestSightIsTheListWithoutTheRest(t *testing.T) {
 	for n := range uint64(40) {
 		r := seed.Fixed(t, n, 11)
-		s := newStage(t)
+		s := newFixture(t)
 		s.upsert(s.scan("job_1"), instances(0, 10+r.IntN(40))...)
 		all := s.find(List{})
 		owns := map[string]map[string]bool{}
@@ -55,8 +56,7 @@ func TestSightIsTheListWithoutTheRest(t *testing.T) {
 			}
 		}
 		s.group("static", pickSome(r, all)...)
-		_, err := s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_2", Name: "dynamic", Selector: &Selector{Tags: map[string]string{"env": "dev"}}}, nil)
-		s.must(err)
+		apitest.Value(s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_2", Name: "dynamic", Selector: &Selector{Tags: map[string]string{"env": "dev"}}}, nil))(s)
 		for range 6 {
 			s.compareSight(r, all, owns)
 		}
@@ -86,7 +86,7 @@ func randomScopes(r *rand.Rand, all []Listed) grant.Scopes {
 	return out
 }
 
-func (s *stage) compareSight(r *rand.Rand, all []Listed, owns map[string]map[string]bool) {
+func (s *fixture) compareSight(r *rand.Rand, all []Listed, owns map[string]map[string]bool) {
 	s.Helper()
 	sight := Sight{randomScopes(r, all), randomScopes(r, all), randomScopes(r, all)}
 	in := func(sc grant.Scopes, one Listed) bool {
@@ -100,11 +100,11 @@ func (s *stage) compareSight(r *rand.Rand, all []Listed, owns map[string]map[str
 	case 1:
 		f.TeamID = fmt.Sprintf("team_%d", r.IntN(5))
 	case 2:
-		f.Status = cloud.Running
+		f.Statuses = []string{string(cloud.Running)}
 	}
 	var want []string
 	for _, one := range s.find(List{}) {
-		if !in(sight.Resources, one) || f.Status != "" && one.Status != f.Status {
+		if !in(sight.Resources, one) || len(f.Statuses) > 0 && !slices.Contains(f.Statuses, string(one.Status)) {
 			continue
 		}
 		groups := slices.DeleteFunc(slices.Clone(one.GroupIDs), func(string) bool { return !in(sight.Groups, one) })
@@ -114,21 +114,21 @@ func (s *stage) compareSight(r *rand.Rand, all []Listed, owns map[string]map[str
 		}
 	}
 	got, err := s.store.Find(s.ctx, testOrg, List{Filter: f})
-	s.must(err)
+	s.Must(err)
 	var shown []string
 	for _, one := range got {
 		shown = append(shown, fmt.Sprint(one.UID, append([]string{}, one.GroupIDs...), append([]string{}, one.TeamIDs...)))
 	}
 	equal(s, fmt.Sprintf("seen with %+v", f), shown, want)
 	sum, err := s.store.Summary(s.ctx, testOrg, f)
-	s.must(err)
+	s.Must(err)
 	equal(s, "counted", sum.Total, len(want))
 }
 
 // TestRoundTripsInScopes counts what callers cost whose grants are on teams: first in a process that has not read what the
 // teams own, then again.
 func TestRoundTripsInScopes(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 3000)...)
 	s.team("team_1", instance(3).UID, instance(4).UID)
 	s.team("team_2", instance(5).UID)
@@ -155,12 +155,12 @@ func TestRoundTripsInScopes(t *testing.T) {
 		{"the groups", 2, 1, func(st *Store) error { return second(st.Parts(s.cost(), testOrg, sight.Groups, "")) }},
 		{"what a team owns", 2, 1, func(st *Store) error { return second(st.Owned(s.cost(), testOrg, "team_1")) }},
 	} {
-		fresh := NewStore(s.table, s.clock)
+		fresh := NewStore(s.Table, s.Clock)
 		for _, want := range []int{c.first, c.then} {
 			ctx, meter := table.WithMeter(s.ctx)
 			before := s.ctx
 			s.ctx = ctx
-			s.must(c.call(fresh))
+			s.Must(c.call(fresh))
 			s.ctx = before
 			equal(t, c.name, meter.Usage().RoundTrips, want)
 		}
@@ -169,7 +169,7 @@ func TestRoundTripsInScopes(t *testing.T) {
 
 // TestOutOfSightCostsWhatDoesNotExistCosts: the number of calls must not tell the one from the other.
 func TestOutOfSightCostsWhatDoesNotExistCosts(t *testing.T) { // check 47
-	s := newStage(t)
+	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 30)...)
 	s.team("team_1", instance(3).UID)
 	hidden := s.ids(instance(4).UID)[0]
@@ -177,7 +177,7 @@ func TestOutOfSightCostsWhatDoesNotExistCosts(t *testing.T) { // check 47
 	var trips [2]int
 	for i, id := range []string{hidden, "res_01k00000000000000000000000"} {
 		ctx, meter := table.WithMeter(s.ctx)
-		_, err := NewStore(s.table, s.clock).ByID(ctx, testOrg, id, sight)
+		_, err := NewStore(s.Table, s.Clock).ByID(ctx, testOrg, id, sight)
 		s.refused(id, err, fault.NotFound)
 		trips[i] = meter.Usage().RoundTrips
 	}
@@ -185,18 +185,18 @@ func TestOutOfSightCostsWhatDoesNotExistCosts(t *testing.T) { // check 47
 }
 
 func TestPartsOfGroups(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 9)...)
 	s.team("team_1", instance(0).UID, instance(5).UID, instance(7).UID)
 	s.team("team_2", instance(1).UID)
 	static := s.group("Web", instance(5).UID, instance(1).UID, instance(7).UID)
 	dynamic, err := s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_2", Name: "dynamic", Selector: &Selector{Tags: map[string]string{"env": "dev"}}}, nil)
-	s.must(err) // instances 2, 5 and 8
+	s.Must(err) // instances 2, 5 and 8
 	empty, err := s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_3", Name: "empty"}, nil)
-	s.must(err)
+	s.Must(err)
 	parts := func(groupID string, teams ...string) map[string][]Place {
 		out := map[string][]Place{}
-		for _, p := range must(s.store.Parts(s.ctx, testOrg, grant.Scopes{Teams: teams}, groupID))(s) {
+		for _, p := range apitest.Value(s.store.Parts(s.ctx, testOrg, grant.Scopes{Teams: teams}, groupID))(s) {
 			out[p.ID] = p.Places
 		}
 		return out
@@ -210,7 +210,7 @@ func TestPartsOfGroups(t *testing.T) {
 	equal(t, "of an empty group", parts(empty.ID, "team_1", "team_2"), map[string][]Place{})
 	equal(t, "of a group that does not exist", parts("grp_9", "team_1"), map[string][]Place{})
 	equal(t, "of nobody", parts(""), map[string][]Place{})
-	s.seen(Seen{instance(5).UID, cloud.Terminated, s.clock.Now().Add(time.Hour)})
+	s.seen(Seen{instance(5).UID, cloud.Terminated, s.Clock.Now().Add(time.Hour)})
 	equal(t, "with what is terminated", parts("", "team_1"), map[string][]Place{
 		static.ID: {{ids[0], 1, 1}, {ids[1], 2, 1}}, dynamic.ID: nil,
 	})

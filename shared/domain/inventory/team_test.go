@@ -12,32 +12,33 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/teams"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // team makes a team that owns the resources of the native ids.
-func (s *stage) team(id string, uids ...string) teams.Team {
+func (s *fixture) team(id string, uids ...string) teams.Team {
 	s.Helper()
 	return s.own(teams.Team{ID: id, Name: id}, s.ids(uids...))
 }
 
 // teams is the store of teams beside the inventory.
-func (s *stage) teams() teams.Store { return teams.New(s.table) }
+func (s *fixture) teams() teams.Store { return teams.New(s.Table) }
 
 // own makes the team, or changes it, so that it owns the resources.
-func (s *stage) own(t teams.Team, resources []string) teams.Team {
+func (s *fixture) own(t teams.Team, resources []string) teams.Team {
 	s.Helper()
-	writes := must(Own(testOrg, t.ID, t.Generation+1, resources))(s)
+	writes := apitest.Value(Own(testOrg, t.ID, t.Generation+1, resources))(s)
 	if t.Generation == 0 {
-		return must(s.teams().Create(s.ctx, testOrg, t, writes...))(s)
+		return apitest.Value(s.teams().Create(s.ctx, testOrg, t, writes...))(s)
 	}
-	return must(s.teams().Update(s.ctx, testOrg, t, t, writes...))(s)
+	return apitest.Value(s.teams().Update(s.ctx, testOrg, t, t, writes...))(s)
 }
 
 // ids are our ids of the resources of the native ids.
-func (s *stage) ids(uids ...string) []string {
+func (s *fixture) ids(uids ...string) []string {
 	s.Helper()
 	out := []string{}
-	for _, r := range must(s.store.ByUIDs(s.ctx, testOrg, uids, Everything()))(s) {
+	for _, r := range apitest.Value(s.store.ByUIDs(s.ctx, testOrg, uids, Everything()))(s) {
 		out = append(out, r.ID)
 	}
 	return out
@@ -50,7 +51,7 @@ func scopesOf(teams ...string) Sight {
 }
 
 func TestTeamsOwnWhatTheyWereGiven(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 6)...)
 	web := s.team("team_1", instance(0).UID, instance(1).UID)
 	s.team("team_2", instance(1).UID)
@@ -58,19 +59,19 @@ func TestTeamsOwnWhatTheyWereGiven(t *testing.T) {
 		return s.uids(List{Filter: Filter{TeamID: teamID}})
 	}
 	equal(t, "owned", sorted(list("team_1")), sorted([]string{instance(0).UID, instance(1).UID}))
-	equal(t, "owned by two", must(s.store.ByUIDs(s.ctx, testOrg, []string{instance(1).UID}, Everything()))(s)[0].TeamIDs, []string{"team_1", "team_2"})
+	equal(t, "owned by two", apitest.Value(s.store.ByUIDs(s.ctx, testOrg, []string{instance(1).UID}, Everything()))(s)[0].TeamIDs, []string{"team_1", "team_2"})
 
 	next := web
 	next.Name = "Web"
-	web = must(s.teams().Update(s.ctx, testOrg, web, next))(s)
+	web = apitest.Value(s.teams().Update(s.ctx, testOrg, web, next))(s)
 	equal(t, "owned after a change of the name", len(list("team_1")), 2)
 	web = s.own(web, s.ids(instance(5).UID))
 	equal(t, "owned after a change", list("team_1"), []string{instance(5).UID})
-	equal(t, "counted", must(s.store.OwnedCounts(s.ctx, testOrg, []string{"team_1", "team_2", "team_9"}))(s), map[string]int{"team_1": 1, "team_2": 1})
+	equal(t, "counted", apitest.Value(s.store.OwnedCounts(s.ctx, testOrg, []string{"team_1", "team_2", "team_9"}))(s), map[string]int{"team_1": 1, "team_2": 1})
 	web = s.own(web, []string{})
 	equal(t, "owned by who owns nothing", list("team_1"), []string{})
 
-	s.must(s.teams().Delete(s.ctx, testOrg, web, Disown(testOrg, web.ID)...))
+	s.Must(s.teams().Delete(s.ctx, testOrg, web, Disown(testOrg, web.ID)...))
 	for _, r := range s.find(List{}) {
 		if slices.Contains(r.TeamIDs, "team_1") {
 			t.Errorf("%s belongs to a deleted team", r.UID)
@@ -86,16 +87,16 @@ func TestTeamsOwnWhatTheyWereGiven(t *testing.T) {
 func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
 
 func TestTeamsAreNotMixedUpWithGroups(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 3)...)
 	s.team("team_1")
 	s.group("team_1") // a group may have the name of a team
-	equal(t, "groups", len(must(s.store.Groups(s.ctx, testOrg))(s)), 1)
+	equal(t, "groups", len(apitest.Value(s.store.Groups(s.ctx, testOrg))(s)), 1)
 	_, err := Own(testOrg, "team_3", 1, []string{"i-1"})
 	s.refused("what is no id of a resource", err, fault.Invalid)
 }
 
-func (s *stage) refused(what string, err error, kind fault.Kind) {
+func (s *fixture) refused(what string, err error, kind fault.Kind) {
 	s.Helper()
 	if !fault.Is(err, kind) {
 		s.Errorf("%s: %v", what, err)
@@ -104,26 +105,25 @@ func (s *stage) refused(what string, err error, kind fault.Kind) {
 
 // TestWhatLeavesTheInventoryLeavesItsTeams drops resources in both ways that there are, and discovers one again.
 func TestWhatLeavesTheInventoryLeavesItsTeams(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 4)...)
 	s.team("team_1", instance(0).UID, instance(1).UID)
 	sight := scopesOf("team_1")
 	for n := range 2 {
-		s.clock.Advance(terminatedKept + time.Hour)
+		s.Clock.Advance(terminatedKept + time.Hour)
 		sc := s.scan(fmt.Sprintf("job_%d", n+2))
 		s.upsert(sc, instances(1, 4)...)
 		s.finish(sc)
 	}
-	equal(t, "owned after one was dropped", must(s.store.Owned(s.ctx, testOrg, "team_1"))(s), s.ids(instance(1).UID))
+	equal(t, "owned after one was dropped", apitest.Value(s.store.Owned(s.ctx, testOrg, "team_1"))(s), s.ids(instance(1).UID))
 	s.upsert(s.scan("job_4"), instance(0))
 	got, err := s.store.ByUIDs(s.ctx, testOrg, []string{instance(0).UID}, sight)
-	s.must(err)
+	s.Must(err)
 	equal(t, "in sight after it was discovered again, as another", len(got), 0)
-	_, err = s.store.Forget(s.ctx, testOrg, testCA)
-	s.must(err)
-	equal(t, "owned after the account was forgotten", must(s.store.Owned(s.ctx, testOrg, "team_1"))(s), []string{})
+	apitest.Value(s.store.Forget(s.ctx, testOrg, testCA))(s)
+	equal(t, "owned after the account was forgotten", apitest.Value(s.store.Owned(s.ctx, testOrg, "team_1"))(s), []string{})
 	reach, err := s.store.Reach(s.ctx, testOrg, sight.Resources)
-	s.must(err)
+	s.Must(err)
 	if reach[0].HasUID(instance(1).UID) || reach[0].All() {
 		t.Error("what was forgotten is within reach")
 	}
@@ -131,19 +131,19 @@ func TestWhatLeavesTheInventoryLeavesItsTeams(t *testing.T) {
 
 // TestAChangeOfOwnershipActsAtOnce gives and takes while other processes, whose caches are warm, look.
 func TestAChangeOfOwnershipActsAtOnce(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 20)...)
 	team := s.team("team_1")
-	others := []*Store{NewStore(s.table, s.clock), NewStore(s.table, s.clock)}
+	others := []*Store{NewStore(s.Table, s.Clock), NewStore(s.Table, s.Clock)}
 	for round := range 30 {
 		given := s.ids(instance(round%20).UID, instance((round*7+1)%20).UID)
 		team = s.own(team, given)
 		for _, other := range others {
 			got, err := other.Find(s.ctx, testOrg, List{Filter: Filter{Sight: scopesOf("team_1")}})
-			s.must(err)
+			s.Must(err)
 			equal(t, fmt.Sprintf("seen in round %d", round), len(got), len(slices.Compact(sorted(given))))
 			reach, err := other.Reach(s.ctx, testOrg, scopesOf("team_1").Resources)
-			s.must(err)
+			s.Must(err)
 			for _, id := range given {
 				equal(t, "in reach", reach[0].Has(id), true)
 			}
@@ -153,14 +153,14 @@ func TestAChangeOfOwnershipActsAtOnce(t *testing.T) {
 
 // TestRacingChangesOfATeamLoseNothing lets writers add one resource each, starting over when another was first.
 func TestRacingChangesOfATeamLoseNothing(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 12)...)
 	s.team("team_1")
 	var wg sync.WaitGroup
 	for n := range 12 {
 		id := s.ids(instance(n).UID)[0]
 		wg.Go(func() {
-			store := NewStore(s.table, s.clock)
+			store := NewStore(s.Table, s.Clock)
 			for {
 				team, err := s.teams().Get(s.ctx, testOrg, "team_1")
 				if err != nil {
@@ -186,5 +186,5 @@ func TestRacingChangesOfATeamLoseNothing(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	equal(t, "owned", len(must(s.store.Owned(s.ctx, testOrg, "team_1"))(s)), 12)
+	equal(t, "owned", len(apitest.Value(s.store.Owned(s.ctx, testOrg, "team_1"))(s)), 12)
 }

@@ -9,23 +9,24 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/race"
 )
 
-func (s *stage) record(uid string) Resource {
+func (s *fixture) record(uid string) Resource {
 	s.Helper()
-	r, err := table.Read[Resource](s.ctx, s.table, ResourceKey(testOrg, uid))
-	s.must(err)
+	r, err := table.Read[Resource](s.ctx, s.Table, ResourceKey(testOrg, uid))
+	s.Must(err)
 	return r
 }
 
 func TestUpsertCreatesWhatIsNewAndLeavesWhatIsUnchanged(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	sc := s.scan("job_1")
 	equal(t, "first", s.upsert(sc, instances(0, 250)...), Changes{Created: 250})
 	equal(t, "the same batch again", s.upsert(sc, instances(0, 250)...), Changes{Unchanged: 250})
 
-	s.clock.Advance(time.Hour)
+	s.Clock.Advance(time.Hour)
 	moved, renamed := instance(1), instance(2)
 	moved.Status, renamed.Name = cloud.Running, "renamed"
 	equal(t, "an hour later", s.upsert(s.scan("job_2"), instance(0), moved, renamed, instance(900)), Changes{Created: 1, Updated: 2, Unchanged: 1})
@@ -37,7 +38,7 @@ func TestUpsertCreatesWhatIsNewAndLeavesWhatIsUnchanged(t *testing.T) {
 }
 
 func TestTheIndexShowsWhatTheRecordHolds(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	found := instance(7)
 	found.ParentUID, found.Unschedulable = "asg-1", "member of Auto Scaling group asg-1: act on the group"
 	s.upsert(s.scan("job_1"), found)
@@ -49,24 +50,21 @@ func TestTheIndexShowsWhatTheRecordHolds(t *testing.T) {
 }
 
 func TestUpsertKeepsActionsAndNewerStates(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instance(0))
 	sc := s.scan("job_2") // reads the listing before the action ends
-	at := s.clock.Now()
-	s.clock.Advance(time.Minute)
+	at := s.Clock.Now()
+	s.Clock.Advance(time.Minute)
 	uid := instance(0).UID
-	_, err := s.table.Write(s.ctx, Claim(testOrg, uid, "act_1", cloud.Stop))
-	s.must(err)
-	w, err := Delta(testOrg, s.clock.Now(), []Seen{{uid, cloud.Stopped, s.clock.Now()}})
-	s.must(err)
-	s.must(s.table.Transact(s.ctx, Settle(testOrg, "act_1", Seen{uid, cloud.Stopped, s.clock.Now()}), w))
-	_, err = s.table.Write(s.ctx, Claim(testOrg, uid, "act_2", cloud.Start))
-	s.must(err)
+	s.Write(Claim(testOrg, uid, "act_1", cloud.Stop))
+	w, err := Delta(testOrg, s.Clock.Now(), []Seen{{uid, cloud.Stopped, s.Clock.Now()}})
+	s.Must(err)
+	s.Must(s.Table.Transact(s.ctx, Settle(testOrg, "act_1", Seen{uid, cloud.Stopped, s.Clock.Now()}), w))
+	s.Write(Claim(testOrg, uid, "act_2", cloud.Start))
 
 	renamed := instance(0)
 	renamed.Name = "renamed"
-	_, err = s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: at, Resources: []cloud.Resource{renamed}})
-	s.must(err)
+	apitest.Value(s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: at, Resources: []cloud.Resource{renamed}}))(s)
 	rec := s.record(uid)
 	equal(t, "name", rec.Name, "renamed")
 	equal(t, "status", rec.Status, cloud.Stopped)
@@ -75,19 +73,18 @@ func TestUpsertKeepsActionsAndNewerStates(t *testing.T) {
 }
 
 func TestUpsertMendsAnIndexThatDoesNotKnowTheRecord(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 150)...)
 	ids := map[string]string{}
 	for _, r := range s.find(List{}) {
 		ids[r.UID] = r.ID
 	}
-	page, err := s.table.Query(s.ctx, table.Query{PK: index.PK(testOrg), Prefix: deltas, Limit: 100})
-	s.must(err)
+	page, err := s.Table.Query(s.ctx, table.Query{PK: index.PK(testOrg), Prefix: deltas, Limit: 100})
+	s.Must(err)
 	for _, it := range page.Items { // as if the process had died between the records and the index
-		_, err = s.table.Write(s.ctx, table.Delete(it.Key))
-		s.must(err)
+		s.Write(table.Delete(it.Key))
 	}
-	s.store = NewStore(s.table, s.clock)
+	s.store = NewStore(s.Table, s.Clock)
 	equal(t, "nothing listed", len(s.find(List{})), 0)
 	s.upsert(s.scan("job_1"), instances(0, 150)...)
 	for _, r := range s.find(List{}) {
@@ -97,7 +94,7 @@ func TestUpsertMendsAnIndexThatDoesNotKnowTheRecord(t *testing.T) {
 }
 
 func TestUpsertRefusesAnAccountThatIsGone(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	sc := s.scan("job_1")
 	sc.AccountID = "ca_other"
 	_, err := s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: noon, Resources: instances(0, 1)})
@@ -108,7 +105,7 @@ func TestUpsertRefusesAnAccountThatIsGone(t *testing.T) {
 
 // TestFinishLeavesOtherPartitionsAlone wants that a scan which found nothing says nothing of another account, region or kind.
 func TestFinishLeavesOtherPartitionsAlone(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.account("ca_2", "other")
 	for i, p := range []Partition{
 		{testCA, "aws", "eu-west-1", "aws-ec2"},
@@ -120,26 +117,26 @@ func TestFinishLeavesOtherPartitionsAlone(t *testing.T) {
 		s.upsert(sc, instance(2*i)) // even ones run
 		s.finish(sc)
 	}
-	s.clock.Advance(time.Hour)
+	s.Clock.Advance(time.Hour)
 	equal(t, "finished", s.finish(s.scan("job_2")), Changes{Vanished: 1})
-	gone := s.find(List{Filter: Filter{Status: cloud.Terminated}})
+	gone := s.find(List{Filter: Filter{Statuses: []string{string(cloud.Terminated)}}})
 	equal(t, "terminated", uidsOf(gone), []string{instance(0).UID})
 }
 
 func TestFinishTerminatesWhatAScanDidNotFind(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	first := s.scan("job_1")
 	s.upsert(first, instances(0, 10)...)
 	equal(t, "first", s.finish(first), Changes{})
-	s.clock.Advance(time.Hour)
+	s.Clock.Advance(time.Hour)
 	second := s.scan("job_2")
 	s.upsert(second, instances(0, 9)...)
-	s.clock.Advance(time.Minute)
+	s.Clock.Advance(time.Minute)
 	s.upsert(s.scan("job_other"), instance(20)) // made while this scan runs, after its page was read
 	equal(t, "second", s.finish(second), Changes{Vanished: 1})
 	equal(t, "finished twice", s.finish(second), Changes{})
 
-	gone := s.find(List{Filter: Filter{Status: cloud.Terminated}})
+	gone := s.find(List{Filter: Filter{Statuses: []string{string(cloud.Terminated)}}})
 	equal(t, "terminated", uidsOf(gone), []string{instance(9).UID})
 	equal(t, "last seen", gone[0].LastSeenAt, noon)
 	equal(t, "record", s.record(instance(9).UID).Status, cloud.Terminated)
@@ -147,16 +144,16 @@ func TestFinishTerminatesWhatAScanDidNotFind(t *testing.T) {
 		equal(t, "last seen of what is still there", r.LastSeenAt, second.Started)
 	}
 
-	s.clock.Advance(24 * time.Hour)
+	s.Clock.Advance(24 * time.Hour)
 	third := s.scan("job_3")
 	back := instance(9)
 	equal(t, "back again", s.upsert(third, append(instances(0, 9), back, instance(20))...), Changes{Updated: 1, Unchanged: 10})
 	equal(t, "third", s.finish(third), Changes{})
-	equal(t, "none terminated", s.uids(List{Filter: Filter{Status: cloud.Terminated}}), []string{})
+	equal(t, "none terminated", s.uids(List{Filter: Filter{Statuses: []string{string(cloud.Terminated)}}}), []string{})
 }
 
 func TestFinishDropsWhatWasTerminatedAWeekAgo(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	for day, n := range []int{10, 9, 9, 9, 9, 9, 9, 9, 9, 9} {
 		sc := s.scan("job_" + string(rune('a'+day)))
 		s.upsert(sc, instances(0, n)...)
@@ -168,33 +165,33 @@ func TestFinishDropsWhatWasTerminatedAWeekAgo(t *testing.T) {
 			want.Dropped = 1
 		}
 		equal(t, sc.ID, s.finish(sc), want)
-		s.clock.Advance(24 * time.Hour)
+		s.Clock.Advance(24 * time.Hour)
 	}
 	equal(t, "listed", len(s.find(List{})), 9)
-	_, err := s.table.Get(s.ctx, ResourceKey(testOrg, instance(9).UID))
+	_, err := s.Table.Get(s.ctx, ResourceKey(testOrg, instance(9).UID))
 	if !fault.Is(err, fault.NotFound) {
 		t.Errorf("the record is still there: %v", err)
 	}
 }
 
 func TestForgetDropsAnAccountAndNothingElse(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	s.account("ca_2", "other")
 	s.upsert(s.scan("job_1"), instances(0, 30)...)
 	other := s.scan("job_2")
 	other.AccountID = "ca_2"
 	s.upsert(other, instances(30, 40)...)
 	c, err := s.store.Forget(s.ctx, testOrg, testCA)
-	s.must(err)
+	s.Must(err)
 	equal(t, "dropped", c, Changes{Dropped: 30})
 	counts, err := s.store.Counts(s.ctx, testOrg)
-	s.must(err)
+	s.Must(err)
 	equal(t, "left", counts, map[string]int{"ca_2": 10})
 }
 
 func TestRecordsReadAsTheyWereWrittenIntoTheIndex(t *testing.T) {
 	race.SkipSequential(t)
-	s, g, want := newStage(t), index.NewSegment(), map[string]Resource{}
+	s, g, want := newFixture(t), index.NewSegment(), map[string]Resource{}
 	for n := range 12_000 { // more than one item holds
 		f, at := instance(n), noon.Add(time.Duration(n)*time.Second)
 		rec := Resource{
@@ -205,7 +202,7 @@ func TestRecordsReadAsTheyWereWrittenIntoTheIndex(t *testing.T) {
 		want[rec.UID] = rec
 		g.Rows = append(g.Rows, newRow(g.Symbols, rec))
 	}
-	s.must(s.store.index.Note(s.ctx, testOrg, g))
+	s.Must(s.store.index.Note(s.ctx, testOrg, g))
 	if n := len(s.keys(deltas)); n < 2 {
 		t.Errorf("all of it fitted into %d delta", n)
 	}

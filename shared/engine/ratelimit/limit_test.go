@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 var codes = ratelimit.Rule{Name: "codes", Max: 5, Per: time.Hour}
@@ -26,7 +26,7 @@ func take(t *testing.T, s table.Store, now time.Time, r ratelimit.Rule, who stri
 }
 
 func TestOfManyRacersExactlyMaxPass(t *testing.T) {
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	var passed atomic.Int64
 	var wg sync.WaitGroup
 	for range 200 {
@@ -45,7 +45,7 @@ func TestOfManyRacersExactlyMaxPass(t *testing.T) {
 }
 
 func TestAWindow(t *testing.T) {
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	began := c.Now().Truncate(time.Hour)
 	for range codes.Max {
 		if !take(t, p.Table, began.Add(time.Hour-time.Nanosecond), codes, "ada") {
@@ -75,7 +75,7 @@ func TestAWindow(t *testing.T) {
 }
 
 func TestACountIsForgotten(t *testing.T) {
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	w := ratelimit.Count(c.Now(), codes, "ada")
 	if !strings.HasPrefix(w.Item.PK, ratelimit.Prefix+"codes#") || strings.Contains(w.Item.PK, "ada") {
 		t.Errorf("the key is %s", w.Item.PK)
@@ -104,7 +104,7 @@ func TestACounterThatFails(t *testing.T) {
 		"lost reply: it passes, and told":  {table.FailAfter, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, c := identitytest.New(t)
+			p, c := apitest.NewPlatform(t)
 			s := table.Faulty(p.Table, c, table.Injection{Harm: tt.harm, PK: ratelimit.Prefix})
 			ok, err := ratelimit.Take(context.Background(), s, c.Now(), codes, "ada")
 			if ok != tt.ok || (err != nil) != tt.failed {
@@ -115,7 +115,7 @@ func TestACounterThatFails(t *testing.T) {
 }
 
 func TestARuleThatIsNoneLetsNothingPass(t *testing.T) {
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	for _, r := range []ratelimit.Rule{{Name: "none", Max: 0, Per: time.Hour}, {Name: "never", Max: 1}} {
 		if ok, err := ratelimit.Take(context.Background(), p.Table, c.Now(), r, "ada"); ok || err == nil {
 			t.Errorf("%s passes: %v, %v", r.Name, ok, err)
@@ -125,7 +125,7 @@ func TestARuleThatIsNoneLetsNothingPass(t *testing.T) {
 
 // In a transaction, what is limited happens only while something is left.
 func TestCountingInATransaction(t *testing.T) {
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	ctx := table.Within(context.Background(), ratelimit.Prefix, "THING#")
 	once := ratelimit.Rule{Name: "once", Max: 1, Per: time.Minute}
 	for i, want := range []bool{true, false} {
@@ -141,7 +141,7 @@ func TestCountingInATransaction(t *testing.T) {
 }
 
 func TestWhatIsGivenBackCanBeTakenAgain(t *testing.T) {
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	began := c.Now()
 	giveBack := func() {
 		if err := ratelimit.Return(t.Context(), p.Table, began, codes, "ada"); err != nil {
@@ -166,7 +166,7 @@ func TestWhatIsGivenBackCanBeTakenAgain(t *testing.T) {
 }
 
 func BenchmarkTake(b *testing.B) {
-	p, c := identitytest.New(b)
+	p, c := apitest.NewPlatform(b)
 	many := ratelimit.Rule{Name: "many", Max: 1 << 40, Per: time.Hour}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -72,7 +72,7 @@ func TestConfined_RefusesWhatIsNotDeclared(t *testing.T) {
 		"a process that many share":      {shared, table.As(whole, "f", access)},
 		"another function in between":    {shared, table.As(table.As(whole, "g", table.Unlimited), "f", access)},
 	} {
-		t.Run(name, func(t *testing.T) { confined(t, c.ctx, c.s) })
+		t.Run(name, func(t *testing.T) { confined(c.ctx, t, c.s) })
 	}
 	t.Run("what is done for no function", func(t *testing.T) {
 		if _, err := shared.Write(whole, put("ORG#a#ANY")); err != nil {
@@ -85,7 +85,7 @@ func TestConfined_RefusesWhatIsNotDeclared(t *testing.T) {
 	})
 }
 
-func confined(t *testing.T, ctx context.Context, s table.Store) {
+func confined(ctx context.Context, t *testing.T, s table.Store) {
 	t.Helper()
 	for pk, allowed := range map[string]struct{ read, write, append bool }{
 		"ORG#a#READ":  {read: true},

@@ -7,11 +7,10 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/identitytest"
-	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 const ada = "ada@example.com"
@@ -24,86 +23,79 @@ func authoritative(c accounts.Claim) accounts.Claim {
 	return c
 }
 
-// keep stores an account of ada's address.
-func keep(t *testing.T, p *platform.Platform, change func(*identity.User)) identity.User {
+type fixture struct{ *apitest.Fixture }
+
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	u := accounts.NewUser(p.Clock.Now(), ada, "Ada")
+	return &fixture{apitest.New(t)}
+}
+
+// keep stores an account of ada's address.
+func (f *fixture) keep(change func(*identity.User)) identity.User {
+	f.Helper()
+	u := accounts.NewUser(f.Clock.Now(), ada, "Ada")
 	u.Password = "a hash"
 	change(&u)
-	writes, err := accounts.New(p).Register(u, identity.User{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err = p.Table.Transact(within(), writes...); err != nil {
-		t.Fatal(err)
+	f.Must(f.Table.Transact(f.Anywhere(), apitest.Value(accounts.New(f.Platform).Register(u, identity.User{}))(f)...))
+	return u
+}
+
+func (f *fixture) read(user string) identity.User {
+	f.Helper()
+	u, err := table.Read[identity.User](f.Anywhere(), f.Table, identity.UserKey(user))
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		f.Fatal(err)
 	}
 	return u
 }
 
-func within() context.Context {
-	return table.Within(context.Background(), identity.UserPrefix, identity.AddressPrefix, accounts.Prefix)
+func (f *fixture) vouched(c accounts.Claim) identity.User {
+	f.Helper()
+	return apitest.Value(accounts.New(f.Platform).Vouched(f.Context(), c))(f)
+}
+
+func (f *fixture) denied(c accounts.Claim, why string) {
+	f.Helper()
+	u, err := accounts.New(f.Platform).Vouched(f.Context(), c)
+	if !fault.Is(err, fault.Denied) || !strings.Contains(fault.Message(err), why) {
+		f.Errorf("got %q, %v; want a denial with %q", u.ID, err, why)
+	}
 }
 
 func verified(u *identity.User)  { u.Verified = true }
 func unverified(*identity.User)  {}
 func turnedOff(u *identity.User) { u.Verified, u.Disabled = true, true }
-func read(t *testing.T, p *platform.Platform, user string) identity.User {
-	t.Helper()
-	u, err := table.Read[identity.User](within(), p.Table, identity.UserKey(user))
-	if err != nil && !fault.Is(err, fault.NotFound) {
-		t.Fatal(err)
-	}
-	return u
-}
-
-func vouched(t *testing.T, p *platform.Platform, c accounts.Claim) identity.User {
-	t.Helper()
-	u, err := accounts.New(p).Vouched(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
-}
-
-func denied(t *testing.T, p *platform.Platform, c accounts.Claim, why string) {
-	t.Helper()
-	u, err := accounts.New(p).Vouched(t.Context(), c)
-	if !fault.Is(err, fault.Denied) || !strings.Contains(fault.Message(err), why) {
-		t.Errorf("got %q, %v; want a denial with %q", u.ID, err, why)
-	}
-}
-
 func TestSomebodyNewGetsAVerifiedAccountWithoutAPassword(t *testing.T) {
-	p, _ := identitytest.New(t)
+	f := newFixture(t)
 	c := claim
 	c.Email = " Ada@Example.COM"
-	u := vouched(t, p, c)
-	if got := read(t, p, u.ID); got != u || !u.Verified || u.Password != "" || u.Email != ada || u.Name != "Ada" {
+	u := f.vouched(c)
+	if got := f.read(u.ID); got != u || !u.Verified || u.Password != "" || u.Email != ada || u.Name != "Ada" {
 		t.Errorf("%+v, stored %+v", u, got)
 	}
-	if again := vouched(t, p, c); again != u {
+	if again := f.vouched(c); again != u {
 		t.Errorf("the second time %+v", again)
 	}
 }
 
 // check 23.
 func TestAProviderThatIsNotAuthoritativeOpensNoAccountOfTheSameAddress(t *testing.T) {
-	p, _ := identitytest.New(t)
-	u := keep(t, p, verified)
-	denied(t, p, claim, "password")
-	if got := read(t, p, u.ID); got != u {
+	f := newFixture(t)
+	u := f.keep(verified)
+	f.denied(claim, "password")
+	if got := f.read(u.ID); got != u {
 		t.Errorf("the account is now %+v", got)
 	}
-	denied(t, p, claim, "password") // nor was it tied by the first attempt
+	f.denied(claim, "password") // nor was it tied by the first attempt
 }
 
 func TestAnAuthoritativeProviderJoinsTheAccountOfTheAddress(t *testing.T) {
-	p, _ := identitytest.New(t)
-	u := keep(t, p, verified)
-	if got := vouched(t, p, authoritative(claim)); got != u {
+	f := newFixture(t)
+	u := f.keep(verified)
+	if got := f.vouched(authoritative(claim)); got != u {
 		t.Errorf("joined %+v, want %+v", got, u)
 	}
-	if got := vouched(t, p, claim); got != u { // tied for good: nothing is authoritative any more, and need not be
+	if got := f.vouched(claim); got != u { // tied for good: nothing is authoritative any more, and need not be
 		t.Errorf("later %+v", got)
 	}
 }
@@ -111,10 +103,10 @@ func TestAnAuthoritativeProviderJoinsTheAccountOfTheAddress(t *testing.T) {
 func TestAnAccountThatNobodyVerifiedGivesWay(t *testing.T) {
 	for name, c := range map[string]accounts.Claim{"authoritative": authoritative(claim), "not": claim} {
 		t.Run(name, func(t *testing.T) {
-			p, _ := identitytest.New(t)
-			squatter := keep(t, p, unverified)
-			u := vouched(t, p, c)
-			if u.ID == squatter.ID || u.Password != "" || read(t, p, squatter.ID).ID != "" {
+			f := newFixture(t)
+			squatter := f.keep(unverified)
+			u := f.vouched(c)
+			if u.ID == squatter.ID || u.Password != "" || f.read(squatter.ID).ID != "" {
 				t.Errorf("got %+v where %s squatted", u, squatter.ID)
 			}
 		})
@@ -125,23 +117,23 @@ func TestAnAccountThatNobodyVerifiedGivesWay(t *testing.T) {
 func TestAnAddressThatTheProviderHasNotVerifiedOpensNothing(t *testing.T) {
 	for name, address := range map[string]string{"none": "", "no address": "ada", "not deliverable": "ada@localhost"} {
 		t.Run(name, func(t *testing.T) {
-			p, _ := identitytest.New(t)
-			keep(t, p, verified)
+			f := newFixture(t)
+			f.keep(verified)
 			c := authoritative(claim)
 			c.Email = address
-			denied(t, p, c, "verified")
+			f.denied(c, "verified")
 		})
 	}
 }
 
 // An identity is the issuer and the subject, never the address.
 func TestTheSamePersonIsKnownWhateverTheAddressBecomes(t *testing.T) {
-	p, _ := identitytest.New(t)
-	u := vouched(t, p, claim)
+	f := newFixture(t)
+	u := f.vouched(claim)
 	for _, address := range []string{"", "countess@example.org"} {
 		c := claim
 		c.Email = address
-		if got := vouched(t, p, c); got.ID != u.ID || got.Email != ada {
+		if got := f.vouched(c); got.ID != u.ID || got.Email != ada {
 			t.Errorf("with the address %q it is %+v", address, got)
 		}
 	}
@@ -152,7 +144,7 @@ func TestTheSamePersonIsKnownWhateverTheAddressBecomes(t *testing.T) {
 		"another issuer without address": {Issuer: "https://other.example", Subject: claim.Subject},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, err := accounts.New(p).Vouched(t.Context(), c); !fault.Is(err, fault.Denied) {
+			if got, err := accounts.New(f.Platform).Vouched(t.Context(), c); !fault.Is(err, fault.Denied) {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})
@@ -160,27 +152,22 @@ func TestTheSamePersonIsKnownWhateverTheAddressBecomes(t *testing.T) {
 }
 
 func TestADisabledAccountStaysShut(t *testing.T) {
-	p, _ := identitytest.New(t)
-	keep(t, p, turnedOff)
-	denied(t, p, authoritative(claim), "disabled")
+	f := newFixture(t)
+	f.keep(turnedOff)
+	f.denied(authoritative(claim), "disabled")
 
-	p, _ = identitytest.New(t)
-	u := vouched(t, p, claim)
-	if _, err := p.Table.Write(within(), table.Update(identity.UserKey(u.ID), []table.Change{table.Set("disabled", true)})); err != nil {
-		t.Fatal(err)
-	}
-	denied(t, p, claim, "disabled")
+	f = newFixture(t)
+	u := f.vouched(claim)
+	f.Change(identity.UserKey(u.ID), table.Set("disabled", true))
+	f.denied(claim, "disabled")
 }
 
 func TestALinkToAnAccountThatIsGoneIsTiedAnew(t *testing.T) {
-	p, _ := identitytest.New(t)
-	old := vouched(t, p, claim)
-	err := p.Table.Transact(within(), table.Delete(identity.UserKey(old.ID)), table.Delete(identity.AddressKey(p.Settings.Pepper, ada)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	u := vouched(t, p, claim)
-	if u.ID == old.ID || vouched(t, p, claim) != u {
+	f := newFixture(t)
+	old := f.vouched(claim)
+	f.Write(table.Delete(identity.UserKey(old.ID)), table.Delete(identity.AddressKey(f.Settings.Pepper, ada)))
+	u := f.vouched(claim)
+	if u.ID == old.ID || f.vouched(claim) != u {
 		t.Errorf("%+v after %s", u, old.ID)
 	}
 }
@@ -188,10 +175,10 @@ func TestALinkToAnAccountThatIsGoneIsTiedAnew(t *testing.T) {
 func TestANameThatIsNoneIsNotTaken(t *testing.T) {
 	for name, given := range map[string]string{"blank": " ", "a line break": "Ada\nBcc: eve", "endless": strings.Repeat("a", 1000)} {
 		t.Run(name, func(t *testing.T) {
-			p, _ := identitytest.New(t)
+			f := newFixture(t)
 			c := claim
 			c.Name = given
-			if u := vouched(t, p, c); u.Name != "ada" {
+			if u := f.vouched(c); u.Name != "ada" {
 				t.Errorf("%q", u.Name)
 			}
 		})
@@ -199,19 +186,19 @@ func TestANameThatIsNoneIsNotTaken(t *testing.T) {
 }
 
 func TestTwentyFirstSignInsAtOnceMakeOneAccount(t *testing.T) {
-	for name, prepare := range map[string]func(*testing.T, *platform.Platform){
-		"of nobody":                func(*testing.T, *platform.Platform) {},
-		"of an unverified account": func(t *testing.T, p *platform.Platform) { t.Helper(); keep(t, p, unverified) },
-		"of a verified account":    func(t *testing.T, p *platform.Platform) { t.Helper(); keep(t, p, verified) },
+	for name, prepare := range map[string]func(*fixture){
+		"of nobody":                func(*fixture) {},
+		"of an unverified account": func(f *fixture) { f.keep(unverified) },
+		"of a verified account":    func(f *fixture) { f.keep(verified) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, _ := identitytest.New(t)
-			prepare(t, p)
+			f := newFixture(t)
+			prepare(f)
 			got := make([]string, 20)
 			var wg sync.WaitGroup
 			for i := range got {
 				wg.Go(func() {
-					u, err := accounts.New(p).Vouched(context.Background(), authoritative(claim))
+					u, err := accounts.New(f.Platform).Vouched(context.Background(), authoritative(claim))
 					if err != nil {
 						t.Error(err)
 					}
@@ -219,7 +206,7 @@ func TestTwentyFirstSignInsAtOnceMakeOneAccount(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			u, err := accounts.New(p).Find(t.Context(), ada)
+			u, err := accounts.New(f.Platform).Find(t.Context(), ada)
 			if err != nil || !u.Verified {
 				t.Fatalf("%+v, %v", u, err)
 			}
@@ -233,9 +220,9 @@ func TestTwentyFirstSignInsAtOnceMakeOneAccount(t *testing.T) {
 }
 
 func TestAClaimOfNobodyIsADefect(t *testing.T) {
-	p, _ := identitytest.New(t)
+	f := newFixture(t)
 	for name, c := range map[string]accounts.Claim{"no issuer": {Subject: "1", Email: ada}, "no subject": {Issuer: "x", Email: ada}} {
-		if _, err := accounts.New(p).Vouched(t.Context(), c); !fault.Is(err, fault.Internal) {
+		if _, err := accounts.New(f.Platform).Vouched(t.Context(), c); !fault.Is(err, fault.Internal) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -12,20 +12,21 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // listed checks that the organization's list of assignments says what the rows of its members say.
-func (s *stage) listed(names ...string) []membership.Assignment {
-	s.t.Helper()
+func (s *fixture) listed(names ...string) []membership.Assignment {
+	s.Helper()
 	var want, got []membership.Assignment
 	for _, name := range names {
-		m := s.found(name)
+		m := s.Member(org, name)
 		for _, g := range m.Grants {
 			want = append(want, membership.Assignment{ID: g.ID, User: m.User, Email: m.Email, Role: g.Role, Scope: g.Scope})
 		}
 	}
 	var full []membership.Assignment
-	s.must(s.Assignments(s.ctx, org, func(a membership.Assignment) bool {
+	s.Must(s.People.Assignments(s.Context(), org, func(a membership.Assignment) bool {
 		full = append(full, a)
 		got = append(got, membership.Assignment{ID: a.ID, User: a.User, Email: a.Email, Role: a.Role, Scope: a.Scope})
 		return true
@@ -34,55 +35,55 @@ func (s *stage) listed(names ...string) []membership.Assignment {
 	slices.SortFunc(want, byID)
 	slices.SortFunc(got, byID)
 	if !slices.Equal(got, want) {
-		s.t.Errorf("listed %+v\nwant %+v", got, want)
+		s.Errorf("listed %+v\nwant %+v", got, want)
 	}
 	return full
 }
 
 func TestTheListOfAssignmentsFollowsEveryMember(t *testing.T) {
-	s := newStage(t)
-	s.member("ada", grant.Owner)
-	ctx := identity.With(s.ctx, identity.Caller{Org: org, User: "usr_ada", Email: "ada@example.com"})
-	s.must(s.Join(ctx, org, s.user("eve"), grants(grant.Viewer)))
+	s := newFixture(t)
+	s.Join(org, "ada", grant.Owner)
+	ctx := identity.With(s.Context(), identity.Caller{Org: org, User: "usr_ada", Email: "ada@example.com"})
+	s.Must(s.People.Join(ctx, org, s.User("eve"), apitest.Roles(grant.Viewer)))
 	for _, a := range s.listed("ada", "eve") {
-		if a.CreatedBy != "ada@example.com" || !a.CreatedAt.Equal(s.clock.Now().UTC().Truncate(1e6)) {
+		if a.CreatedBy != "ada@example.com" || !a.CreatedAt.Equal(s.Clock.Now().UTC().Truncate(1e6)) {
 			t.Errorf("%+v", a)
 		}
 	}
-	eve := s.found("eve")
-	s.must(s.Regrant(ctx, org, eve, append(eve.Grants, grant.Grant{Role: grant.Finops, Scope: "team:team_1"})))
+	eve := s.Member(org, "eve")
+	s.Must(s.People.Regrant(ctx, org, eve, append(eve.Grants, grant.Grant{Role: grant.Finops, Scope: "team:team_1"})))
 	if all := s.listed("ada", "eve"); len(all) != 3 {
 		t.Errorf("%d assignments", len(all))
 	}
-	s.must(s.Regrant(ctx, org, s.found("eve"), grants(grant.Admin))) // another id
+	s.Must(s.People.Regrant(ctx, org, s.Member(org, "eve"), apitest.Roles(grant.Admin))) // another id
 	s.listed("ada", "eve")
-	kept := s.found("eve").Grants
+	kept := s.Member(org, "eve").Grants
 	kept[0].Role = grant.Editor // under the same id
-	s.must(s.Regrant(ctx, org, s.found("eve"), kept))
+	s.Must(s.People.Regrant(ctx, org, s.Member(org, "eve"), kept))
 	s.listed("ada", "eve")
-	s.must(s.disable(s.found("eve"), true))
+	s.Must(s.disable(s.Member(org, "eve"), true))
 	s.listed("ada", "eve")
-	s.must(s.Remove(ctx, org, s.found("eve")))
+	s.Must(s.People.Remove(ctx, org, s.Member(org, "eve")))
 	if all := s.listed("ada"); len(all) != 1 {
 		t.Errorf("%d assignments", len(all))
 	}
 }
 
 func TestAnAssignmentIsReadByItsID(t *testing.T) {
-	s := newStage(t)
-	ada := s.member("ada", grant.Owner)
-	got, err := s.Assignment(s.ctx, org, ada.Grants[0].ID)
+	s := newFixture(t)
+	ada := s.Join(org, "ada", grant.Owner)
+	got, err := s.People.Assignment(s.Context(), org, ada.Grants[0].ID)
 	if err != nil || got.User != ada.User || got.Role != grant.Owner || got.Scope != grant.OrgScope {
 		t.Errorf("%+v, %v", got, err)
 	}
-	s.organisation("org_2")
+	s.Organization("org_2", "Engines")
 	for name, ask := range map[string]struct{ org, id string }{
 		"another organization's": {"org_2", ada.Grants[0].ID},
 		"nobody's":               {org, "asgn_01k8z3v5y0e6m9x2q4t7r1c8bd"},
 		"not even an id":         {org, "latest"},
 		"nothing":                {org, ""},
 	} {
-		_, err := s.Assignment(s.ctx, ask.org, ask.id)
+		_, err := s.People.Assignment(s.Context(), ask.org, ask.id)
 		if !fault.Is(err, fault.NotFound) || fault.Message(err) != `assignment "`+ask.id+`" does not exist` {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -91,17 +92,16 @@ func TestAnAssignmentIsReadByItsID(t *testing.T) {
 
 // An organization's founder has an assignment like anybody else.
 func TestTheFoundersGrantIsAnAssignment(t *testing.T) {
-	s := newStage(t)
-	u := s.user("ida")
-	writes, err := membership.Founding(s.ctx, "org_2", u, s.clock.Now())
-	s.must(err)
-	ctx := table.Within(s.ctx, identity.UserPrefix+u.ID, table.TenantPK("org_2"))
-	s.must(s.Table.Transact(ctx, writes...))
-	_, m, err := s.Member(ctx, "org_2", u.ID)
+	s := newFixture(t)
+	u := s.User("ida")
+	writes := apitest.Value(membership.Founding(s.Context(), "org_2", u, s.Clock.Now()))(s)
+	ctx := table.Within(s.Context(), identity.UserPrefix+u.ID, table.TenantPK("org_2"))
+	s.Must(s.Table.Transact(ctx, writes...))
+	_, m, err := s.People.Member(ctx, "org_2", u.ID)
 	if err != nil || !m.Owns() {
 		t.Fatalf("%+v, %v", m, err)
 	}
-	if a, err := s.Assignment(ctx, "org_2", m.Grants[0].ID); err != nil || a.CreatedBy != u.Email || a.Role != grant.Owner {
+	if a, err := s.People.Assignment(ctx, "org_2", m.Grants[0].ID); err != nil || a.CreatedBy != u.Email || a.Role != grant.Owner {
 		t.Errorf("%+v, %v", a, err)
 	}
 	if err := s.Table.Transact(ctx, writes...); !fault.Is(err, fault.Conflict) {
@@ -111,45 +111,45 @@ func TestTheFoundersGrantIsAnAssignment(t *testing.T) {
 
 // A role that is deleted, and an assignment of it: one of the two comes too late, whichever is first.
 func TestAnAssignmentByRolesThatHaveChangedIsRefused(t *testing.T) {
-	s := newStage(t)
-	s.member("ada", grant.Owner)
-	s.member("eve")
+	s := newFixture(t)
+	s.Join(org, "ada", grant.Owner)
+	s.Join(org, "eve")
 	a := s.access()
 	g := grant.Grant{Role: "role_1", Scope: grant.OrgScope}
-	s.must(s.Assign(s.ctx, org, s.found("eve"), membership.Given{Grant: g, Generation: a.Generation}))
+	s.Must(s.People.Assign(s.Context(), org, s.Member(org, "eve"), membership.Given{Grant: g, Generation: a.Generation}))
 	if now := s.access(); now.Generation != a.Generation+1 {
 		t.Errorf("generation %d after %d", now.Generation, a.Generation)
 	}
-	err := s.Assign(s.ctx, org, s.found("eve"), membership.Given{Grant: g, Generation: a.Generation})
+	err := s.People.Assign(s.Context(), org, s.Member(org, "eve"), membership.Given{Grant: g, Generation: a.Generation})
 	if !errors.Is(err, membership.ErrChanged) {
 		t.Errorf("by roles of before: %v", err)
 	}
 	s.listed("ada", "eve")
 	a = s.access()
-	s.must(s.Assign(s.ctx, org, s.found("eve"), membership.Given{Grant: grant.Grant{Role: grant.Owner, Scope: grant.OrgScope}, Generation: a.Generation}))
+	s.Must(s.People.Assign(s.Context(), org, s.Member(org, "eve"), membership.Given{Grant: grant.Grant{Role: grant.Owner, Scope: grant.OrgScope}, Generation: a.Generation}))
 	if now := s.access(); now.Generation != a.Generation || now.Owners != 2 {
 		t.Errorf("a system role: %+v after %+v", now, a)
 	}
 }
 
 func TestAMemberHasSoManyGrantsAndNoMore(t *testing.T) {
-	s := newStage(t)
-	s.member("ada", grant.Owner)
-	s.member("eve")
-	s.clock.Advance(1e9)
+	s := newFixture(t)
+	s.Join(org, "ada", grant.Owner)
+	s.Join(org, "eve")
+	s.Clock.Advance(1e9)
 	give := func(ctx context.Context) error {
 		g := grant.Grant{Role: grant.Viewer, Scope: "team:team_1"}
-		return s.Assign(ctx, org, s.found("eve"), membership.Given{Grant: g, Generation: s.access().Generation})
+		return s.People.Assign(ctx, org, s.Member(org, "eve"), membership.Given{Grant: g, Generation: s.access().Generation})
 	}
 	for range identity.MaxGrants {
-		s.must(give(s.ctx))
+		s.Must(give(s.Context()))
 	}
-	if err := give(s.ctx); !fault.Is(err, fault.Conflict) {
+	if err := give(s.Context()); !fault.Is(err, fault.Conflict) {
 		t.Errorf("one more: %v", err)
 	}
 	if all := s.listed("ada", "eve"); len(all) != 1+identity.MaxGrants {
 		t.Errorf("%d assignments", len(all))
 	}
-	s.must(s.Remove(s.ctx, org, s.found("eve"))) // all of them in one transaction
+	s.Must(s.People.Remove(s.Context(), org, s.Member(org, "eve"))) // all of them in one transaction
 	s.listed("ada")
 }

@@ -11,32 +11,32 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // invited makes an invitation of name with the role by the member by.
-func (s *stage) invited(name, role, by string) membership.Invitation {
-	s.t.Helper()
-	inv, err := s.Invite(s.ctx, org, membership.Invitation{}, membership.Invitation{Email: name + "@example.com", Role: role, Inviter: "usr_" + by})
-	s.must(err)
+func (s *fixture) invited(name, role, by string) membership.Invitation {
+	s.Helper()
+	inv := apitest.Value(s.People.Invite(s.Context(), org, membership.Invitation{}, membership.Invitation{Email: name + "@example.com", Role: role, Inviter: "usr_" + by}))(s)
 	return inv
 }
 
 // isMember tells whether name belongs to the organization.
-func (s *stage) isMember(name string) bool {
-	s.t.Helper()
-	_, _, err := s.Find(s.ctx, org, name+"@example.com")
+func (s *fixture) isMember(name string) bool {
+	s.Helper()
+	_, _, err := s.People.Find(s.Context(), org, name+"@example.com")
 	if err != nil && !fault.Is(err, fault.NotFound) {
-		s.t.Fatal(err)
+		s.Fatal(err)
 	}
 	return err == nil
 }
 
 // left is how many rows of eve's invitation there are, on both sides.
-func (s *stage) left() int {
-	s.t.Helper()
+func (s *fixture) left() int {
+	s.Helper()
 	n := 0
 	for _, k := range []table.Key{membership.InvitationKey(s.Settings.Pepper, org, "eve@example.com"), membership.InvitedKey(s.Settings.Pepper, org, "eve@example.com")} {
-		if _, err := s.Table.Get(table.Within(s.ctx, k.PK), k); err == nil {
+		if _, err := s.Table.Get(table.Within(s.Context(), k.PK), k); err == nil {
 			n++
 		}
 	}
@@ -44,26 +44,26 @@ func (s *stage) left() int {
 }
 
 func TestAnInvitationIsAcceptedByProvingTheAddress(t *testing.T) {
-	s := newStage(t)
-	s.member("ada", grant.Owner)
+	s := newFixture(t)
+	s.Join(org, "ada", grant.Owner)
 	s.invited("eve", grant.Editor, "ada")
-	eve := s.user("eve")
+	eve := s.User("eve")
 	unproved := eve
 	unproved.Verified = false
-	s.must(s.Accept(s.ctx, unproved, ""))
+	s.Must(s.People.Accept(s.Context(), unproved, ""))
 	if s.isMember("eve") {
 		t.Fatal("joined with an address that was not proved")
 	}
-	s.must(s.Accept(s.ctx, s.user("mallory"), ""))
+	s.Must(s.People.Accept(s.Context(), s.User("mallory"), ""))
 	if s.isMember("mallory") {
 		t.Fatal("joined by the invitation of another address")
 	}
-	s.must(s.Accept(s.ctx, eve, "org_2"))
+	s.Must(s.People.Accept(s.Context(), eve, "org_2"))
 	if s.isMember("eve") {
 		t.Fatal("joined an organization that did not vouch")
 	}
-	s.must(s.Accept(s.ctx, eve, ""))
-	if m := s.found("eve"); m.Grants[0].Role != grant.Editor || m.Grants[0].Scope != grant.OrgScope || m.Grants[0].ID == "" {
+	s.Must(s.People.Accept(s.Context(), eve, ""))
+	if m := s.Member(org, "eve"); m.Grants[0].Role != grant.Editor || m.Grants[0].Scope != grant.OrgScope || m.Grants[0].ID == "" {
 		t.Errorf("joined as %+v", m)
 	}
 	if n := s.left(); n != 0 {
@@ -73,44 +73,46 @@ func TestAnInvitationIsAcceptedByProvingTheAddress(t *testing.T) {
 }
 
 func TestNoInvitationCostsOneRoundTrip(t *testing.T) {
-	s := newStage(t)
-	eve := s.user("eve")
-	if n := s.trips(func(ctx context.Context) { s.must(s.Accept(ctx, eve, "")) }); n != 1 {
+	s := newFixture(t)
+	eve := s.User("eve")
+	if n := s.Meter(func(ctx context.Context) { s.Must(s.People.Accept(ctx, eve, "")) }).RoundTrips; n != 1 {
 		t.Errorf("%d round trips", n)
 	}
 }
 
 // check 43: an invitation gives only what its inviter may give at the moment of joining.
 func TestInvitationsThatDoNotHoldAnyMore(t *testing.T) {
-	for name, spoil := range map[string]func(s *stage, inv membership.Invitation){
-		"it expired":                 func(s *stage, _ membership.Invitation) { s.later(membership.InvitationTTL + time.Second) },
-		"it was withdrawn":           func(s *stage, inv membership.Invitation) { s.must(s.Withdraw(s.ctx, org, inv)) },
-		"the inviter was removed":    func(s *stage, _ membership.Invitation) { s.must(s.Remove(s.ctx, org, s.found("bob"))) },
-		"the inviter was locked out": func(s *stage, _ membership.Invitation) { s.must(s.disable(s.found("bob"), true)) },
-		"the inviter was demoted": func(s *stage, _ membership.Invitation) {
-			s.must(s.Regrant(s.ctx, org, s.found("bob"), grants(grant.Viewer)))
+	for name, spoil := range map[string]func(s *fixture, inv membership.Invitation){
+		"it expired":       func(s *fixture, _ membership.Invitation) { s.Clock.Advance(membership.InvitationTTL + time.Second) },
+		"it was withdrawn": func(s *fixture, inv membership.Invitation) { s.Must(s.People.Withdraw(s.Context(), org, inv)) },
+		"the inviter was removed": func(s *fixture, _ membership.Invitation) {
+			s.Must(s.People.Remove(s.Context(), org, s.Member(org, "bob")))
 		},
-		"the inviter may not invite any more": func(s *stage, _ membership.Invitation) {
-			s.must(s.Regrant(s.ctx, org, s.found("bob"), grants(grant.Editor)))
+		"the inviter was locked out": func(s *fixture, _ membership.Invitation) { s.Must(s.disable(s.Member(org, "bob"), true)) },
+		"the inviter was demoted": func(s *fixture, _ membership.Invitation) {
+			s.Must(s.People.Regrant(s.Context(), org, s.Member(org, "bob"), apitest.Roles(grant.Viewer)))
 		},
-		"the inviter's account was closed": func(s *stage, _ membership.Invitation) {
-			u := s.user("bob")
+		"the inviter may not invite any more": func(s *fixture, _ membership.Invitation) {
+			s.Must(s.People.Regrant(s.Context(), org, s.Member(org, "bob"), apitest.Roles(grant.Editor)))
+		},
+		"the inviter's account was closed": func(s *fixture, _ membership.Invitation) {
+			u := s.User("bob")
 			u.Disabled = true
-			s.put(identity.UserKey(u.ID), u)
+			s.Put(identity.UserKey(u.ID), u)
 		},
-		"the inviter left and came back as less": func(s *stage, _ membership.Invitation) {
-			s.must(s.Remove(s.ctx, org, s.found("bob")))
-			s.later(time.Second)
-			s.must(s.Join(s.ctx, org, s.user("bob"), grants(grant.Viewer)))
+		"the inviter left and came back as less": func(s *fixture, _ membership.Invitation) {
+			s.Must(s.People.Remove(s.Context(), org, s.Member(org, "bob")))
+			s.Clock.Advance(time.Second)
+			s.Must(s.People.Join(s.Context(), org, s.User("bob"), apitest.Roles(grant.Viewer)))
 		},
-		"the organization ends": func(s *stage, _ membership.Invitation) { s.end() },
+		"the organization ends": func(s *fixture, _ membership.Invitation) { s.end() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t)
-			s.member("ada", grant.Owner)
-			s.member("bob", grant.Admin)
+			s := newFixture(t)
+			s.Join(org, "ada", grant.Owner)
+			s.Join(org, "bob", grant.Admin)
 			spoil(s, s.invited("eve", grant.Editor, "bob"))
-			s.must(s.Accept(s.ctx, s.user("eve"), ""))
+			s.Must(s.People.Accept(s.Context(), s.User("eve"), ""))
 			if s.isMember("eve") || s.left() != 0 {
 				t.Errorf("member %v, %d rows left", s.isMember("eve"), s.left())
 			}
@@ -118,78 +120,78 @@ func TestInvitationsThatDoNotHoldAnyMore(t *testing.T) {
 	}
 }
 
-func (s *stage) end() {
+func (s *fixture) end() {
 	a := s.access()
 	a.Ended = true
-	s.put(identity.AccessKey(org), a)
+	s.Put(identity.AccessKey(org), a)
 }
 
 func TestAnInvitationLastsSevenDays(t *testing.T) {
-	s := newStage(t)
-	s.member("ada", grant.Owner)
+	s := newFixture(t)
+	s.Join(org, "ada", grant.Owner)
 	s.invited("eve", grant.Viewer, "ada")
-	s.later(membership.InvitationTTL - time.Second)
-	s.must(s.Accept(s.ctx, s.user("eve"), ""))
+	s.Clock.Advance(membership.InvitationTTL - time.Second)
+	s.Must(s.People.Accept(s.Context(), s.User("eve"), ""))
 	if !s.isMember("eve") {
 		t.Error("ended early")
 	}
 }
 
 func TestInvitationsToRolesOfOnesOwn(t *testing.T) {
-	s := newStage(t)
-	s.member("ada", grant.Owner)
-	s.member("bob", grant.Admin)
+	s := newFixture(t)
+	s.Join(org, "ada", grant.Owner)
+	s.Join(org, "bob", grant.Admin)
 	role := func(policies ...string) {
 		a := s.access()
 		a.Roles = map[string]identity.CustomRole{"role_1": {ID: "role_1", Name: "one", Policies: policies}}
 		a.Generation++
-		s.put(identity.AccessKey(org), a)
+		s.Put(identity.AccessKey(org), a)
 	}
 	role("teams:write")
 	s.invited("eve", "role_1", "bob")
 	s.invited("joe", "role_1", "bob")
-	s.must(s.Accept(s.ctx, s.user("eve"), ""))
-	if m := s.found("eve"); m.Grants[0].Role != "role_1" {
+	s.Must(s.People.Accept(s.Context(), s.User("eve"), ""))
+	if m := s.Member(org, "eve"); m.Grants[0].Role != "role_1" {
 		t.Errorf("joined as %+v", m)
 	}
 	role("organisation:delete") // more than the inviter holds
-	s.must(s.Accept(s.ctx, s.user("joe"), ""))
+	s.Must(s.People.Accept(s.Context(), s.User("joe"), ""))
 	if s.isMember("joe") {
 		t.Error("joined with more than the inviter holds")
 	}
 	s.invited("sue", "role_1", "ada")
 	a := s.access()
 	a.Roles = nil
-	s.put(identity.AccessKey(org), a)
-	s.must(s.Accept(s.ctx, s.user("sue"), ""))
+	s.Put(identity.AccessKey(org), a)
+	s.Must(s.People.Accept(s.Context(), s.User("sue"), ""))
 	if s.isMember("sue") {
 		t.Error("joined with a role that is gone")
 	}
 }
 
 func TestAFullOrganizationLeavesTheInvitationWaiting(t *testing.T) {
-	s := newStage(t)
-	s.member("ada", grant.Owner)
+	s := newFixture(t)
+	s.Join(org, "ada", grant.Owner)
 	s.invited("eve", grant.Viewer, "ada")
-	s.put(identity.AccessKey(org), identity.Access{Members: membership.MaxMembers, Owners: 1})
-	s.must(s.Accept(s.ctx, s.user("eve"), ""))
+	s.Put(identity.AccessKey(org), identity.Access{Members: membership.MaxMembers, Owners: 1})
+	s.Must(s.People.Accept(s.Context(), s.User("eve"), ""))
 	if s.isMember("eve") || s.left() != 2 {
 		t.Errorf("member %v, %d rows left", s.isMember("eve"), s.left())
 	}
-	s.put(identity.AccessKey(org), identity.Access{Members: 1, Owners: 1})
-	s.must(s.Accept(s.ctx, s.user("eve"), ""))
+	s.Put(identity.AccessKey(org), identity.Access{Members: 1, Owners: 1})
+	s.Must(s.People.Accept(s.Context(), s.User("eve"), ""))
 	s.counts(2, 1)
 }
 
 func TestAcceptingAtOnceMakesOneMembership(t *testing.T) {
-	s := newStage(t)
-	s.member("ada", grant.Owner)
+	s := newFixture(t)
+	s.Join(org, "ada", grant.Owner)
 	s.invited("eve", grant.Owner, "ada")
-	eve := s.user("eve")
+	eve := s.User("eve")
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if err := s.Accept(s.ctx, eve, ""); err != nil {
+			if err := s.People.Accept(s.Context(), eve, ""); err != nil {
 				t.Error(err)
 			}
 		})
@@ -216,48 +218,52 @@ func (i *interrupted) Transact(ctx context.Context, ws ...table.Write) error {
 // check 43: what was judged must hold until the membership is written.
 func TestWhatChangesWhileAnInvitationIsAccepted(t *testing.T) {
 	for name, c := range map[string]struct {
-		happens func(s *stage)
+		happens func(s *fixture)
 		joins   bool
 	}{
-		"the inviter goes":       {func(s *stage) { s.must(s.Remove(s.ctx, org, s.found("bob"))) }, false},
-		"the inviter is demoted": {func(s *stage) { s.must(s.Regrant(s.ctx, org, s.found("bob"), grants(grant.Viewer))) }, false},
-		"it is withdrawn": {func(s *stage) {
-			inv, err := s.Invitation(s.ctx, org, "eve@example.com")
-			s.must(err)
-			s.must(s.Withdraw(s.ctx, org, inv))
+		"the inviter goes": {func(s *fixture) { s.Must(s.People.Remove(s.Context(), org, s.Member(org, "bob"))) }, false},
+		"the inviter is demoted": {func(s *fixture) {
+			s.Must(s.People.Regrant(s.Context(), org, s.Member(org, "bob"), apitest.Roles(grant.Viewer)))
 		}, false},
-		"the role becomes more": {func(s *stage) {
+		"it is withdrawn": {func(s *fixture) {
+			inv := apitest.Value(s.People.Invitation(s.Context(), org, "eve@example.com"))(s)
+			s.Must(s.People.Withdraw(s.Context(), org, inv))
+		}, false},
+		"the role becomes more": {func(s *fixture) {
 			a := s.access()
 			a.Roles["role_1"] = identity.CustomRole{Policies: []string{"organisation:delete"}}
 			a.Generation++
-			s.put(identity.AccessKey(org), a)
+			s.Put(identity.AccessKey(org), a)
 		}, false},
-		"the organization ends": {func(s *stage) { s.end() }, false},
-		"somebody else invites to more": {func(s *stage) {
-			inv, err := s.Invitation(s.ctx, org, "eve@example.com")
-			s.must(err)
+		"the organization ends": {func(s *fixture) { s.end() }, false},
+		"somebody else invites to more": {func(s *fixture) {
+			inv, err := s.People.Invitation(s.Context(), org, "eve@example.com")
+			s.Must(err)
 			next := inv
 			next.Role, next.Inviter = grant.Admin, "usr_ada"
-			_, err = s.Amend(s.ctx, org, inv, next)
-			s.must(err)
+			apitest.Value(s.People.Amend(s.Context(), org, inv, next))(s)
 		}, true},
-		"another member changes": {func(s *stage) { s.must(s.Regrant(s.ctx, org, s.found("ada"), grants(grant.Owner))) }, true},
-		"the inviter gets more":  {func(s *stage) { s.must(s.Regrant(s.ctx, org, s.found("bob"), grants(grant.Owner))) }, true},
+		"another member changes": {func(s *fixture) {
+			s.Must(s.People.Regrant(s.Context(), org, s.Member(org, "ada"), apitest.Roles(grant.Owner)))
+		}, true},
+		"the inviter gets more": {func(s *fixture) {
+			s.Must(s.People.Regrant(s.Context(), org, s.Member(org, "bob"), apitest.Roles(grant.Owner)))
+		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t)
-			s.member("ada", grant.Owner)
-			s.member("bob", grant.Admin)
+			s := newFixture(t)
+			s.Join(org, "ada", grant.Owner)
+			s.Join(org, "bob", grant.Admin)
 			a := s.access()
 			a.Roles = map[string]identity.CustomRole{"role_1": {Policies: []string{"users:read"}}}
-			s.put(identity.AccessKey(org), a)
+			s.Put(identity.AccessKey(org), a)
 			s.invited("eve", "role_1", "bob")
-			eve, quiet := s.user("eve"), s.Table
+			eve, quiet := s.User("eve"), s.Table
 			s.Table = &interrupted{Store: quiet, by: func() {
 				s.Table = quiet
 				c.happens(s)
 			}}
-			s.must(s.Accept(s.ctx, eve, ""))
+			s.Must(s.People.Accept(s.Context(), eve, ""))
 			if s.isMember("eve") != c.joins || s.left() != 0 {
 				t.Errorf("member %v, %d rows left", s.isMember("eve"), s.left())
 			}
@@ -266,59 +272,57 @@ func TestWhatChangesWhileAnInvitationIsAccepted(t *testing.T) {
 }
 
 func TestAnInvitationIsReplacedOnlyAsItWasRead(t *testing.T) {
-	s := newStage(t)
-	s.member("ada", grant.Owner)
+	s := newFixture(t)
+	s.Join(org, "ada", grant.Owner)
 	first := s.invited("eve", grant.Owner, "ada")
-	_, err := s.Invite(s.ctx, org, membership.Invitation{}, first)
+	_, err := s.People.Invite(s.Context(), org, membership.Invitation{}, first)
 	s.want(fault.Conflict, err)
 	next := first
 	next.Role = grant.Viewer
-	s.later(time.Hour)
-	second, err := s.Invite(s.ctx, org, first, next)
-	s.must(err)
-	if !second.Expires.Equal(s.clock.Now().Add(membership.InvitationTTL)) {
+	s.Clock.Advance(time.Hour)
+	second := apitest.Value(s.People.Invite(s.Context(), org, first, next))(s)
+	if !second.Expires.Equal(s.Clock.Now().Add(membership.InvitationTTL)) {
 		t.Errorf("expires %s", second.Expires)
 	}
-	s.want(fault.Conflict, s.Withdraw(s.ctx, org, first))
+	s.want(fault.Conflict, s.People.Withdraw(s.Context(), org, first))
 	second.Name = "Eve"
-	s.later(time.Hour)
-	third, err := s.Amend(s.ctx, org, second, second)
-	s.must(err)
+	s.Clock.Advance(time.Hour)
+	third := apitest.Value(s.People.Amend(s.Context(), org, second, second))(s)
 	if !third.Expires.Equal(second.Expires) {
 		t.Error("an amendment made it last longer")
 	}
-	all, err := s.Invitations(s.ctx, org)
+	all, err := s.People.Invitations(s.Context(), org)
 	if err != nil || len(all) != 1 || all[0] != third {
 		t.Errorf("%+v, %v", all, err)
 	}
-	s.must(s.Withdraw(s.ctx, org, third))
-	s.want(fault.Conflict, s.Withdraw(s.ctx, org, third))
+	s.Must(s.People.Withdraw(s.Context(), org, third))
+	s.want(fault.Conflict, s.People.Withdraw(s.Context(), org, third))
 	if s.left() != 0 {
 		t.Error("withdrawn and still there")
 	}
 	s.end()
-	_, err = s.Invite(s.ctx, org, membership.Invitation{}, first)
+	_, err = s.People.Invite(s.Context(), org, membership.Invitation{}, first)
 	s.want(fault.NotFound, err)
 }
 
 func TestWhoIsAMemberAlreadyStaysWhatTheyAre(t *testing.T) {
-	s := newStage(t)
-	s.member("ada", grant.Owner)
-	s.member("eve", grant.Viewer)
+	s := newFixture(t)
+	s.Join(org, "ada", grant.Owner)
+	s.Join(org, "eve", grant.Viewer)
 	s.invited("eve", grant.Admin, "ada")
-	s.must(s.Accept(s.ctx, s.user("eve"), ""))
-	if m := s.found("eve"); m.Grants[0].Role != grant.Viewer || s.left() != 0 {
+	s.Must(s.People.Accept(s.Context(), s.User("eve"), ""))
+	if m := s.Member(org, "eve"); m.Grants[0].Role != grant.Viewer || s.left() != 0 {
 		t.Errorf("%+v, %d rows left", m, s.left())
 	}
 }
 
 func TestWhoIsRemovedHasNoInvitationLeft(t *testing.T) {
-	s := newStage(t)
-	s.member("ada", grant.Owner)
-	eve := s.member("eve", grant.Viewer)
+	s := newFixture(t)
+	s.Join(org, "ada", grant.Owner)
+	eve := s.Join(org, "eve", grant.Viewer)
 	s.invited("eve", grant.Admin, "ada")
-	s.must(s.Remove(s.ctx, org, eve))
-	s.must(s.Accept(s.ctx, s.user("eve"), ""))
+	s.Must(s.People.Remove(s.Context(), org, eve))
+	s.Must(s.People.Accept(s.Context(), s.User("eve"), ""))
 	if s.isMember("eve") || s.left() != 0 {
 		t.Errorf("member %v, %d rows left", s.isMember("eve"), s.left())
 	}

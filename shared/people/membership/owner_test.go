@@ -10,16 +10,19 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // check 43: the last owner cannot be removed, demoted or locked out.
 func TestTheLastOwnerStays(t *testing.T) {
-	s := newStage(t)
-	ada := s.member("ada", grant.Owner)
-	s.member("eve", grant.Admin)
+	s := newFixture(t)
+	ada := s.Join(org, "ada", grant.Owner)
+	s.Join(org, "eve", grant.Admin)
 	for name, change := range map[string]func(identity.Member) error{
-		"removed":    func(m identity.Member) error { return s.Remove(s.ctx, org, m) },
-		"demoted":    func(m identity.Member) error { return s.Regrant(s.ctx, org, m, grants(grant.Admin)) },
+		"removed": func(m identity.Member) error { return s.People.Remove(s.Context(), org, m) },
+		"demoted": func(m identity.Member) error {
+			return s.People.Regrant(s.Context(), org, m, apitest.Roles(grant.Admin))
+		},
 		"locked out": func(m identity.Member) error { return s.disable(m, true) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -30,54 +33,54 @@ func TestTheLastOwnerStays(t *testing.T) {
 			s.counts(2, 1)
 		})
 	}
-	if !s.found("ada").Owns() {
+	if !s.Member(org, "ada").Owns() {
 		t.Error("the last owner went")
 	}
 }
 
 func TestAnOwnerWhoIsDisabledDoesNotCount(t *testing.T) {
-	s := newStage(t)
-	s.member("ada", grant.Owner)
-	eve := s.member("eve", grant.Owner)
+	s := newFixture(t)
+	s.Join(org, "ada", grant.Owner)
+	eve := s.Join(org, "eve", grant.Owner)
 	s.counts(2, 2)
-	s.must(s.disable(eve, true))
+	s.Must(s.disable(eve, true))
 	s.counts(2, 1)
-	s.want(fault.Conflict, s.Remove(s.ctx, org, s.found("ada")))
-	s.must(s.Regrant(s.ctx, org, s.found("eve"), grants(grant.Viewer)))
+	s.want(fault.Conflict, s.People.Remove(s.Context(), org, s.Member(org, "ada")))
+	s.Must(s.People.Regrant(s.Context(), org, s.Member(org, "eve"), apitest.Roles(grant.Viewer)))
 	s.counts(2, 1)
-	s.must(s.Regrant(s.ctx, org, s.found("eve"), grants(grant.Owner)))
+	s.Must(s.People.Regrant(s.Context(), org, s.Member(org, "eve"), apitest.Roles(grant.Owner)))
 	s.counts(2, 1)
-	s.must(s.disable(s.found("eve"), false))
+	s.Must(s.disable(s.Member(org, "eve"), false))
 	s.counts(2, 2)
-	s.must(s.Remove(s.ctx, org, s.found("ada")))
+	s.Must(s.People.Remove(s.Context(), org, s.Member(org, "ada")))
 	s.counts(1, 1)
 }
 
 func TestAScopedOwnerIsNoOwner(t *testing.T) {
-	s := newStage(t)
-	s.member("ada", grant.Owner)
-	eve := s.member("eve")
-	s.must(s.Regrant(s.ctx, org, eve, []grant.Grant{{Role: grant.Owner, Scope: "team:team_1"}}))
+	s := newFixture(t)
+	s.Join(org, "ada", grant.Owner)
+	eve := s.Join(org, "eve")
+	s.Must(s.People.Regrant(s.Context(), org, eve, []grant.Grant{{Role: grant.Owner, Scope: "team:team_1"}}))
 	s.counts(2, 1)
-	s.want(fault.Conflict, s.Remove(s.ctx, org, s.found("ada")))
+	s.want(fault.Conflict, s.People.Remove(s.Context(), org, s.Member(org, "ada")))
 }
 
 // check 43: two owners who remove each other at the same time leave one, whatever the order.
 func TestTwoOwnersWhoRemoveEachOther(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	for round := range 200 {
-		a, b := s.member(fmt.Sprintf("a%d", round), grant.Owner), s.member(fmt.Sprintf("b%d", round), grant.Owner)
+		a, b := s.Join(org, fmt.Sprintf("a%d", round), grant.Owner), s.Join(org, fmt.Sprintf("b%d", round), grant.Owner)
 		if round > 0 {
-			s.must(s.Remove(s.ctx, org, s.survivor(round-1)))
+			s.Must(s.People.Remove(s.Context(), org, s.survivor(round-1)))
 		}
 		gone := make([]error, 2)
 		var wg sync.WaitGroup
 		for i, m := range []identity.Member{a, b} {
 			wg.Go(func() {
 				if round%2 == 0 {
-					gone[i] = s.Remove(s.ctx, org, m)
+					gone[i] = s.People.Remove(s.Context(), org, m)
 				} else {
-					gone[i] = s.Regrant(s.ctx, org, m, grants(grant.Viewer))
+					gone[i] = s.People.Regrant(s.Context(), org, m, apitest.Roles(grant.Viewer))
 				}
 			})
 		}
@@ -89,14 +92,14 @@ func TestTwoOwnersWhoRemoveEachOther(t *testing.T) {
 }
 
 // survivor is the owner that a round left.
-func (s *stage) survivor(round int) identity.Member {
+func (s *fixture) survivor(round int) identity.Member {
 	for _, name := range []string{"a", "b"} {
-		_, m, err := s.Find(s.ctx, org, fmt.Sprintf("%s%d@example.com", name, round))
+		_, m, err := s.People.Find(s.Context(), org, fmt.Sprintf("%s%d@example.com", name, round))
 		if err == nil && m.Owns() {
 			return m
 		}
 	}
-	s.t.Fatalf("round %d left no owner", round)
+	s.Fatalf("round %d left no owner", round)
 	return identity.Member{}
 }
 
@@ -113,15 +116,15 @@ func TestWhatMayBeGranted(t *testing.T) {
 		scope    string
 		lacks    string // "" when it may
 	}{
-		"an owner gives everything":                {caller(grants("owner")...), []string{"*:*"}, "org", ""},
-		"an owner on a team":                       {caller(grants("owner")...), []string{"*:*"}, "team:team_9", ""},
+		"an owner gives everything":                {caller(apitest.Roles("owner")...), []string{"*:*"}, "org", ""},
+		"an owner on a team":                       {caller(apitest.Roles("owner")...), []string{"*:*"}, "team:team_9", ""},
 		"who holds each policy holds everything":   {caller(grant.Grant{Policies: everything, Scope: "org"}), []string{"*:*"}, "org", ""},
-		"an admin does not make owners":            {caller(grants("admin")...), []string{"*:*"}, "org", "organisation:delete"},
-		"an admin gives a wildcard that is held":   {caller(grants("admin")...), []string{"users:*", "*:read"}, "org", ""},
-		"an admin does not give a wildcard beyond": {caller(grants("admin")...), []string{"organisation:*"}, "org", "organisation:delete"},
-		"a viewer does not give reading of users":  {caller(grants("viewer")...), []string{"*:read"}, "org", "users:read"},
-		"the first that is missing is named":       {caller(grants("viewer")...), []string{"webhooks:write", "users:read"}, "org", "users:read"},
-		"two grants together":                      {caller(append(grants("viewer"), grant.Grant{Policies: []string{"users:read"}, Scope: "org"})...), []string{"users:read", "teams:read"}, "org", ""},
+		"an admin does not make owners":            {caller(apitest.Roles("admin")...), []string{"*:*"}, "org", "organisation:delete"},
+		"an admin gives a wildcard that is held":   {caller(apitest.Roles("admin")...), []string{"users:*", "*:read"}, "org", ""},
+		"an admin does not give a wildcard beyond": {caller(apitest.Roles("admin")...), []string{"organisation:*"}, "org", "organisation:delete"},
+		"a viewer does not give reading of users":  {caller(apitest.Roles("viewer")...), []string{"*:read"}, "org", "users:read"},
+		"the first that is missing is named":       {caller(apitest.Roles("viewer")...), []string{"webhooks:write", "users:read"}, "org", "users:read"},
+		"two grants together":                      {caller(append(apitest.Roles("viewer"), grant.Grant{Policies: []string{"users:read"}, Scope: "org"})...), []string{"users:read", "teams:read"}, "org", ""},
 		"a team's on the team":                     {caller(team), []string{"actions:execute", "teams:write"}, "team:team_1", ""},
 		"a team's on another team":                 {caller(team), []string{"actions:execute"}, "team:team_2", "actions:execute"},
 		"a team's on everything":                   {caller(team), []string{"actions:execute"}, "org", "actions:execute"},
@@ -144,20 +147,20 @@ func TestWhoMayBeChanged(t *testing.T) {
 		"role_1": {ID: "role_1", Policies: []string{"organisation:delete"}},
 		"role_2": {ID: "role_2", Policies: []string{"users:read"}},
 	}}
-	admin := caller(grants(grant.Admin)...)
+	admin := caller(apitest.Roles(grant.Admin)...)
 	for name, c := range map[string]struct {
 		user string
 		gs   []grant.Grant
 		may  bool
 	}{
-		"a viewer":                        {"usr_2", grants("viewer"), true},
-		"another admin":                   {"usr_2", grants("admin"), true},
-		"an owner":                        {"usr_2", grants("owner"), false},
+		"a viewer":                        {"usr_2", apitest.Roles("viewer"), true},
+		"another admin":                   {"usr_2", apitest.Roles("admin"), true},
+		"an owner":                        {"usr_2", apitest.Roles("owner"), false},
 		"an owner of a team":              {"usr_2", []grant.Grant{{Role: "owner", Scope: "team:team_1"}}, false},
-		"one with a role that holds more": {"usr_2", grants("viewer", "role_1"), false},
-		"one with a role that does not":   {"usr_2", grants("role_2"), true},
-		"one whose role is gone":          {"usr_2", grants("role_9"), true},
-		"oneself":                         {"usr_1", grants("viewer"), false},
+		"one with a role that holds more": {"usr_2", apitest.Roles("viewer", "role_1"), false},
+		"one with a role that does not":   {"usr_2", apitest.Roles("role_2"), true},
+		"one whose role is gone":          {"usr_2", apitest.Roles("role_9"), true},
+		"oneself":                         {"usr_1", apitest.Roles("viewer"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := membership.MayChange(admin, a, identity.Member{User: c.user, Grants: c.gs}); (err == nil) != c.may || err != nil && !fault.Is(err, fault.Denied) {

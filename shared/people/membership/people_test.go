@@ -13,37 +13,38 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func TestJoiningOnceAndAgain(t *testing.T) {
-	s := newStage(t)
-	ada := s.user("ada")
-	if n := s.trips(func(ctx context.Context) { s.must(s.Join(ctx, org, ada, grants(grant.Owner))) }); n != 2 {
+	s := newFixture(t)
+	ada := s.User("ada")
+	if n := s.Meter(func(ctx context.Context) { s.Must(s.People.Join(ctx, org, ada, apitest.Roles(grant.Owner))) }).RoundTrips; n != 2 {
 		t.Errorf("joining took %d round trips", n)
 	}
 	s.counts(1, 1)
-	before := s.found("ada")
-	if before.Grants[0].ID == "" || !before.Owns() || !before.Joined.Equal(s.clock.Now()) {
+	before := s.Member(org, "ada")
+	if before.Grants[0].ID == "" || !before.Owns() || !before.Joined.Equal(s.Clock.Now()) {
 		t.Errorf("member %+v", before)
 	}
-	s.must(s.Join(s.ctx, org, ada, grants(grant.Viewer)))
-	if after := s.found("ada"); !after.Owns() || after.Version != before.Version {
+	s.Must(s.People.Join(s.Context(), org, ada, apitest.Roles(grant.Viewer)))
+	if after := s.Member(org, "ada"); !after.Owns() || after.Version != before.Version {
 		t.Errorf("joining again made them %+v", after)
 	}
 	s.counts(1, 1)
-	all, err := identity.OrganisationsOf(s.ctx, s.Table, ada.ID)
+	all, err := identity.OrganisationsOf(s.Context(), s.Table, ada.ID)
 	if err != nil || len(all) != 1 || all[0].ID != org {
 		t.Errorf("organizations %+v, %v", all, err)
 	}
 }
 
 func TestJoiningAtOnceCountsOnce(t *testing.T) {
-	s := newStage(t)
-	ada := s.user("ada")
+	s := newFixture(t)
+	ada := s.User("ada")
 	var wg sync.WaitGroup
 	for range 50 {
 		wg.Go(func() {
-			if err := s.Join(s.ctx, org, ada, grants(grant.Owner)); err != nil {
+			if err := s.People.Join(s.Context(), org, ada, apitest.Roles(grant.Owner)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -53,38 +54,38 @@ func TestJoiningAtOnceCountsOnce(t *testing.T) {
 }
 
 func TestBoundsOfJoining(t *testing.T) {
-	s := newStage(t)
-	s.put(identity.AccessKey(org), identity.Access{Members: membership.MaxMembers, Owners: 1})
-	s.want(fault.Denied, s.Join(s.ctx, org, s.user("ada"), nil))
-	s.put(identity.AccessKey(org), identity.Access{Members: membership.MaxMembers - 1, Owners: 1})
-	s.must(s.Join(s.ctx, org, s.user("ada"), nil))
-	s.want(fault.Denied, s.Join(s.ctx, org, s.user("eve"), nil))
+	s := newFixture(t)
+	s.Put(identity.AccessKey(org), identity.Access{Members: membership.MaxMembers, Owners: 1})
+	s.want(fault.Denied, s.People.Join(s.Context(), org, s.User("ada"), nil))
+	s.Put(identity.AccessKey(org), identity.Access{Members: membership.MaxMembers - 1, Owners: 1})
+	s.Must(s.People.Join(s.Context(), org, s.User("ada"), nil))
+	s.want(fault.Denied, s.People.Join(s.Context(), org, s.User("eve"), nil))
 
-	s.organisation("org_2")
-	many := s.user("many")
+	s.Organization("org_2", "Engines")
+	many := s.User("many")
 	for i := range identity.MaxOrganisations {
 		o := fmt.Sprintf("org_x%03d", i)
-		s.put(identity.MembershipKey(many.ID, o), identity.Membership{Org: o})
+		s.Put(identity.MembershipKey(many.ID, o), identity.Membership{Org: o})
 	}
-	s.want(fault.Denied, s.Join(s.ctx, "org_2", many, nil))
+	s.want(fault.Denied, s.People.Join(s.Context(), "org_2", many, nil))
 }
 
 func TestNobodyJoinsAnOrganizationThatEnds(t *testing.T) {
-	s := newStage(t)
-	ada := s.member("ada", grant.Owner)
-	s.put(identity.AccessKey(org), identity.Access{Members: 1, Owners: 1, Ended: true})
-	s.want(fault.NotFound, s.Join(s.ctx, org, s.user("eve"), nil))
-	s.want(fault.NotFound, s.Join(s.ctx, "org_unknown", s.user("eve"), nil))
-	s.want(fault.NotFound, s.Regrant(s.ctx, org, ada, grants(grant.Viewer)))
+	s := newFixture(t)
+	ada := s.Join(org, "ada", grant.Owner)
+	s.Put(identity.AccessKey(org), identity.Access{Members: 1, Owners: 1, Ended: true})
+	s.want(fault.NotFound, s.People.Join(s.Context(), org, s.User("eve"), nil))
+	s.want(fault.NotFound, s.People.Join(s.Context(), "org_unknown", s.User("eve"), nil))
+	s.want(fault.NotFound, s.People.Regrant(s.Context(), org, ada, apitest.Roles(grant.Viewer)))
 }
 
 func TestWhoIsNotThereLooksLikeWhoIsNobody(t *testing.T) {
-	s := newStage(t)
-	s.member("ada", grant.Owner)
-	s.user("eve")
+	s := newFixture(t)
+	s.Join(org, "ada", grant.Owner)
+	s.User("eve")
 	var said []string
 	for _, email := range []string{"nobody@example.com", "eve@example.com", "not an address"} {
-		_, _, err := s.Find(s.ctx, org, email)
+		_, _, err := s.People.Find(s.Context(), org, email)
 		s.want(fault.NotFound, err)
 		said = append(said, strings.ReplaceAll(fault.Message(err), email, ""))
 	}
@@ -92,93 +93,89 @@ func TestWhoIsNotThereLooksLikeWhoIsNobody(t *testing.T) {
 		t.Errorf("different answers: %q", said)
 	}
 	for _, email := range []string{"nobody@example.com", "eve@example.com", " ADA@example.com"} {
-		if n := s.trips(func(ctx context.Context) { _, _, _ = s.Find(ctx, org, email) }); n != 2 {
+		if n := s.Meter(func(ctx context.Context) { _, _, _ = s.People.Find(ctx, org, email) }).RoundTrips; n != 2 {
 			t.Errorf("%s took %d round trips", email, n)
 		}
 	}
 }
 
 func TestAChangeIsMadeOnlyToWhatWasRead(t *testing.T) {
-	s := newStage(t)
-	s.member("ada", grant.Owner)
-	eve := s.member("eve", grant.Viewer)
-	if n := s.trips(func(ctx context.Context) { s.must(s.Regrant(ctx, org, eve, grants(grant.Editor))) }); n != 1 {
+	s := newFixture(t)
+	s.Join(org, "ada", grant.Owner)
+	eve := s.Join(org, "eve", grant.Viewer)
+	if n := s.Meter(func(ctx context.Context) { s.Must(s.People.Regrant(ctx, org, eve, apitest.Roles(grant.Editor))) }).RoundTrips; n != 1 {
 		t.Errorf("%d round trips", n)
 	}
-	s.want(fault.Conflict, s.Regrant(s.ctx, org, eve, grants(grant.Admin)))
+	s.want(fault.Conflict, s.People.Regrant(s.Context(), org, eve, apitest.Roles(grant.Admin)))
 	s.want(fault.Conflict, s.disable(eve, true))
-	s.want(fault.Conflict, s.Remove(s.ctx, org, eve))
-	if now := s.found("eve"); now.Grants[0].Role != grant.Editor || now.Disabled {
+	s.want(fault.Conflict, s.People.Remove(s.Context(), org, eve))
+	if now := s.Member(org, "eve"); now.Grants[0].Role != grant.Editor || now.Disabled {
 		t.Errorf("became %+v", now)
 	}
-	eve = s.found("eve")
-	s.must(s.Remove(s.ctx, org, eve))
-	s.want(fault.Conflict, s.Regrant(s.ctx, org, eve, grants(grant.Admin)))
-	s.must(s.Join(s.ctx, org, identity.User{ID: eve.User, Email: eve.Email}, grants(grant.Viewer)))
-	s.later(1)
-	if again := s.found("eve"); again.Version == eve.Version {
+	eve = s.Member(org, "eve")
+	s.Must(s.People.Remove(s.Context(), org, eve))
+	s.want(fault.Conflict, s.People.Regrant(s.Context(), org, eve, apitest.Roles(grant.Admin)))
+	s.Must(s.People.Join(s.Context(), org, identity.User{ID: eve.User, Email: eve.Email}, apitest.Roles(grant.Viewer)))
+	s.Clock.Advance(1)
+	if again := s.Member(org, "eve"); again.Version == eve.Version {
 		t.Error("who comes back is taken for who left")
 	}
 	s.counts(2, 1)
 }
 
 func TestAMemberOfTheDaysBeforeVersions(t *testing.T) {
-	s := newStage(t)
-	s.member("ada", grant.Owner)
+	s := newFixture(t)
+	s.Join(org, "ada", grant.Owner)
 	k := identity.MemberKey(org, "usr_ada")
-	_, err := s.Table.Write(table.Within(s.ctx, k.PK), table.Update(k, []table.Change{table.Remove("version")}))
-	s.must(err)
-	old := s.found("ada")
-	s.must(s.Regrant(s.ctx, org, old, grants(grant.Owner, grant.Viewer)))
-	s.want(fault.Conflict, s.Regrant(s.ctx, org, old, nil))
+	s.Write(table.Update(k, []table.Change{table.Remove("version")}))
+	old := s.Member(org, "ada")
+	s.Must(s.People.Regrant(s.Context(), org, old, apitest.Roles(grant.Owner, grant.Viewer)))
+	s.want(fault.Conflict, s.People.Regrant(s.Context(), org, old, nil))
 	s.counts(1, 1)
 }
 
 func TestGrantsAreBounded(t *testing.T) {
-	s := newStage(t)
-	ada := s.member("ada", grant.Owner)
-	s.want(fault.Conflict, s.Regrant(s.ctx, org, ada, make([]grant.Grant, identity.MaxGrants+1)))
-	s.must(s.Regrant(s.ctx, org, ada, append(grants(grant.Owner), make([]grant.Grant, identity.MaxGrants-1)...)))
+	s := newFixture(t)
+	ada := s.Join(org, "ada", grant.Owner)
+	s.want(fault.Conflict, s.People.Regrant(s.Context(), org, ada, make([]grant.Grant, identity.MaxGrants+1)))
+	s.Must(s.People.Regrant(s.Context(), org, ada, append(apitest.Roles(grant.Owner), make([]grant.Grant, identity.MaxGrants-1)...)))
 }
 
 func TestWhatIsWrittenWithAChangeIsWrittenWithItOnly(t *testing.T) {
-	s := newStage(t)
-	ada := s.member("ada", grant.Owner)
+	s := newFixture(t)
+	ada := s.Join(org, "ada", grant.Owner)
 	k := table.Key{PK: table.TenantPK(org) + "TEAM", SK: "x"}
 	row, err := table.Row(k, map[string]int{"n": 1})
-	s.must(err)
-	s.want(fault.Conflict, s.Regrant(s.ctx, org, ada, grants(grant.Viewer), table.Put(row)))
-	if _, err = s.Table.Get(table.Within(s.ctx, k.PK), k); !fault.Is(err, fault.NotFound) {
+	s.Must(err)
+	s.want(fault.Conflict, s.People.Regrant(s.Context(), org, ada, apitest.Roles(grant.Viewer), table.Put(row)))
+	if _, err = s.Table.Get(table.Within(s.Context(), k.PK), k); !fault.Is(err, fault.NotFound) {
 		t.Errorf("the row of a refused change: %v", err)
 	}
-	s.must(s.Regrant(s.ctx, org, ada, grants(grant.Owner, grant.Viewer), table.Put(row)))
-	_, err = s.Table.Get(table.Within(s.ctx, k.PK), k)
-	s.must(err)
+	s.Must(s.People.Regrant(s.Context(), org, ada, apitest.Roles(grant.Owner, grant.Viewer), table.Put(row)))
+	apitest.Value(s.Table.Get(table.Within(s.Context(), k.PK), k))(s)
 }
 
 func TestARoleOfOnesOwnIsGivenAsItWasJudged(t *testing.T) {
-	s := newStage(t)
-	s.member("ada", grant.Owner)
-	eve := s.member("eve", grant.Viewer)
+	s := newFixture(t)
+	s.Join(org, "ada", grant.Owner)
+	eve := s.Join(org, "eve", grant.Viewer)
 	judged := s.access()
 	next := eve
-	next.Grants = grants("role_1")
+	next.Grants = apitest.Roles("role_1")
 	a := judged
 	a.Generation++
-	s.put(identity.AccessKey(org), a)
-	_, err := s.Change(s.ctx, org, membership.Change{Old: eve, New: next, Judged: judged})
+	s.Put(identity.AccessKey(org), a)
+	_, err := s.People.Change(s.Context(), org, membership.Change{Old: eve, New: next, Judged: judged})
 	s.want(fault.Conflict, err)
-	_, err = s.Change(s.ctx, org, membership.Change{Old: eve, New: next, Judged: a})
-	s.must(err)
+	apitest.Value(s.People.Change(s.Context(), org, membership.Change{Old: eve, New: next, Judged: a}))(s)
 	if got := s.access().Generation; got != a.Generation+1 {
 		t.Errorf("generation %d: the role could be deleted while it is given", got)
 	}
-	eve = s.found("eve")
+	eve = s.Member(org, "eve")
 	locked := eve
 	locked.Disabled = true
-	told, err := s.Change(s.ctx, org, membership.Change{Old: eve, New: locked})
-	s.must(err)
-	if now := s.found("eve"); !reflect.DeepEqual(told, now) || !now.Disabled || now.Grants[0].Role != "role_1" || now.Grants[0].ID != eve.Grants[0].ID {
+	told := apitest.Value(s.People.Change(s.Context(), org, membership.Change{Old: eve, New: locked}))(s)
+	if now := s.Member(org, "eve"); !reflect.DeepEqual(told, now) || !now.Disabled || now.Grants[0].Role != "role_1" || now.Grants[0].ID != eve.Grants[0].ID {
 		t.Errorf("%+v", now)
 	}
 }

@@ -7,16 +7,17 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func TestSeveralAreReadAsOneWouldBe(t *testing.T) {
-	s := newStage(t)
-	s.organisation("org_2")
-	ada, bob := s.member("ada", grant.Owner), s.member("bob")
-	s.must(s.Join(t.Context(), "org_2", s.user("eve"), nil))
+	s := newFixture(t)
+	s.Organization("org_2", "Engines")
+	ada, bob := s.Join(org, "ada", grant.Owner), s.Join(org, "bob")
+	s.Must(s.People.Join(t.Context(), "org_2", s.User("eve"), nil))
 
-	got, err := s.Have(s.ctx, org, []string{"BOB@example.com", "ada@example.com", "bob@example.com"})
-	s.must(err)
+	got, err := s.People.Have(s.Context(), org, []string{"BOB@example.com", "ada@example.com", "bob@example.com"})
+	s.Must(err)
 	var users []string
 	for _, m := range got {
 		users = append(users, m.User)
@@ -26,10 +27,10 @@ func TestSeveralAreReadAsOneWouldBe(t *testing.T) {
 	}
 	var trips []int
 	for _, email := range []string{"eve@example.com", "nil@example.com"} { // elsewhere, and nowhere
-		ctx, meter := table.WithMeter(s.ctx)
-		_, err = s.Have(ctx, org, []string{"ada@example.com", email})
+		ctx, meter := table.WithMeter(s.Context())
+		_, err = s.People.Have(ctx, org, []string{"ada@example.com", email})
 		s.want(fault.NotFound, err)
-		_, _, alone := s.Find(s.ctx, org, email)
+		_, _, alone := s.People.Find(s.Context(), org, email)
 		if fault.Message(err) != fault.Message(alone) {
 			t.Errorf("%q, and of one alone %q", fault.Message(err), fault.Message(alone))
 		}
@@ -38,14 +39,12 @@ func TestSeveralAreReadAsOneWouldBe(t *testing.T) {
 	if trips[0] != trips[1] {
 		t.Errorf("round trips tell who has an account: %v", trips)
 	}
-	_, err = s.Have(s.ctx, org, []string{"bob"})
+	_, err = s.People.Have(s.Context(), org, []string{"bob"})
 	s.want(fault.NotFound, err)
 
-	members, err := s.Several(s.ctx, org, []string{ada.User, "usr_eve", "usr_nobody"})
-	s.must(err)
-	names, err := s.Names(s.ctx, []string{ada.User, "usr_eve", "usr_nobody"})
-	s.must(err)
-	if len(members) != 1 || members[ada.User].Email != ada.Email || len(names) != 2 || names["usr_eve"] != "eve" {
+	members := apitest.Value(s.People.Several(s.Context(), org, []string{ada.User, "usr_eve", "usr_nobody"}))(s)
+	names := apitest.Value(s.People.Names(s.Context(), []string{ada.User, "usr_eve", "usr_nobody"}))(s)
+	if len(members) != 1 || members[ada.User].Email != ada.Email || len(names) != 2 || names["usr_eve"] != "EVE" {
 		t.Errorf("members %v, names %v", members, names)
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
 	"lamplighter.dev/shared/people/oauthlogin"
 	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // idp is a provider of OpenID Connect that knows alice and mallory: the twin, or somebody else's.
@@ -24,17 +24,14 @@ type idp interface {
 // at is us, registered at a provider in Google's place.
 func at(t *testing.T, c platform.Client, clk clock.Clock) oauthlogin.Provider {
 	t.Helper()
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	p.Settings.Google, p.Clock = c, clk
 	return named(t, p, oauthlogin.Google)
 }
 
 func named(t *testing.T, p *platform.Platform, name string) oauthlogin.Provider {
 	t.Helper()
-	provider, err := oauthlogin.New(p).Named(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	provider := apitest.Value(oauthlogin.New(p).Named(name))(t)
 	return provider
 }
 
@@ -45,10 +42,7 @@ func attempt() oauthlogin.Attempt {
 // visit sends a person to the provider, and gives what came back.
 func visit(t *testing.T, p oauthlogin.Provider, from idp, a oauthlogin.Attempt, person string) oauthlogin.Reply {
 	t.Helper()
-	address, err := p.URL(t.Context(), a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := apitest.Value(p.URL(t.Context(), a))(t)
 	back := from.Visit(t, address, person)
 	if back.Get("state") != a.State || back.Get("code") == "" {
 		t.Fatalf("back with %v", back)
@@ -85,9 +79,7 @@ func contract(t *testing.T, one, two idp, clk clock.Clock) {
 	t.Run("a code is good once", func(t *testing.T) { // check 21
 		a := attempt()
 		r := visit(t, p, one, a, "alice")
-		if _, err := p.Claim(t.Context(), a, r); err != nil {
-			t.Fatal(err)
-		}
+		apitest.Value(p.Claim(t.Context(), a, r))(t)
 		refusedBy(t, p, a, r)
 	})
 	t.Run("a code is worth nothing without its verifier", func(t *testing.T) {
@@ -125,6 +117,6 @@ func contract(t *testing.T, one, two idp, clk clock.Clock) {
 }
 
 func TestTheTwinKeepsTheContract(t *testing.T) {
-	clk := clock.NewManual(identitytest.Start)
+	clk := clock.NewManual(apitest.Start)
 	contract(t, oauthlogintest.NewOpenID(t, clk), oauthlogintest.NewOpenID(t, clk), clk)
 }

@@ -6,17 +6,17 @@ import (
 	"strings"
 	"testing"
 
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
 	"lamplighter.dev/shared/people/oauthlogin"
 	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // FuzzIDToken presents tokens that nobody signed, and signed ones that say anything. What is accepted was signed, and says
 // who it is, by whom, and for us.
 func FuzzIDToken(f *testing.F) {
-	p, c := identitytest.New(f)
+	p, c := apitest.NewPlatform(f)
 	twin := oauthlogintest.NewOpenID(f, c)
 	p.Settings.Google = twin.Client()
 	providers := oauthlogin.New(p)

@@ -4,16 +4,16 @@ import (
 	"strings"
 	"testing"
 
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
 	"lamplighter.dev/shared/people/oauthlogin"
 	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func atGitHub(t *testing.T) (oauthlogin.Provider, *oauthlogintest.GitHub) {
 	t.Helper()
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	twin := oauthlogintest.NewGitHub(t)
 	p.Settings.GitHub = twin.Client()
 	return named(t, p, oauthlogin.GitHub), twin
@@ -56,9 +56,7 @@ func TestCodesOfGitHub(t *testing.T) {
 	t.Run("are good once", func(t *testing.T) { // check 21
 		a := attempt()
 		r := visit(t, p, twin, a, "alice")
-		if _, err := p.Claim(t.Context(), a, r); err != nil {
-			t.Fatal(err)
-		}
+		apitest.Value(p.Claim(t.Context(), a, r))(t)
 		refusedBy(t, p, a, r)
 	})
 	t.Run("are worth nothing without their verifier", func(t *testing.T) {
@@ -68,7 +66,7 @@ func TestCodesOfGitHub(t *testing.T) {
 		refusedBy(t, p, a, r)
 	})
 	t.Run("of another provider are refused", func(t *testing.T) { // check 24
-		g := newGround(t)
+		g := newFixture(t)
 		a := attempt()
 		refusedBy(t, p, a, visit(t, at(t, g.twin.Client(), g.clock), g.twin, a, "alice"))
 	})

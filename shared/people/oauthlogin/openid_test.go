@@ -16,32 +16,32 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"lamplighter.dev/shared/api/identity/identitytest"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
 	"lamplighter.dev/shared/people/oauthlogin"
 	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// ground is us at a fresh twin in Google's place.
-type ground struct {
+// fixture is us at a fresh twin in Google's place.
+type fixture struct {
 	twin      *oauthlogintest.OpenID
 	clock     *clock.Manual
 	providers oauthlogin.Providers
 }
 
-func newGround(t *testing.T) ground {
+func newFixture(t *testing.T) fixture {
 	t.Helper()
-	p, c := identitytest.New(t)
+	p, c := apitest.NewPlatform(t)
 	twin := oauthlogintest.NewOpenID(t, c)
 	p.Settings.Google = twin.Client()
-	return ground{twin, c, oauthlogin.New(p)}
+	return fixture{twin, c, oauthlogin.New(p)}
 }
 
 // vouched presents an ID token that says what alice's does, but for the changes; nil takes a claim away.
-func (g ground) vouched(t *testing.T, changes map[string]any) (accounts.Claim, error) {
+func (g fixture) vouched(t *testing.T, changes map[string]any) (accounts.Claim, error) {
 	t.Helper()
 	claims := g.twin.Claims("alice")
 	maps.Copy(claims, changes)
@@ -51,7 +51,7 @@ func (g ground) vouched(t *testing.T, changes map[string]any) (accounts.Claim, e
 
 // check 22.
 func TestIDTokensThatAreRefused(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	if c, err := g.vouched(t, nil); err != nil || c.Subject != "alice" {
 		t.Fatalf("a right one: %+v, %v", c, err)
 	}
@@ -85,15 +85,12 @@ func TestIDTokensThatAreRefused(t *testing.T) {
 
 // check 22: signatures.
 func TestForgedIDTokensAreRefused(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	claims := g.twin.Claims("alice")
 	right := g.twin.Sign(t, claims)
 	parts := strings.Split(right, ".")
 	head := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
-	own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := apitest.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	kid := keyID(t, right)
 	for name, token := range map[string]string{
 		"by no algorithm":            head(`{"alg":"none"}`) + "." + parts[1] + ".",
@@ -122,16 +119,13 @@ func TestForgedIDTokensAreRefused(t *testing.T) {
 
 func keyID(t *testing.T, token string) string {
 	t.Helper()
-	jws, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.ES256})
-	if err != nil {
-		t.Fatal(err)
-	}
+	jws := apitest.Value(jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.ES256}))(t)
 	return jws.Signatures[0].Header.KeyID
 }
 
 // check 22, 24: what another provider signed is nothing here, though it uses the same client id.
 func TestAnIDTokenOfAnotherProviderIsRefused(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	other := oauthlogintest.NewOpenID(t, g.clock)
 	for name, iss := range map[string]string{"in its own name": other.URL, "in ours": g.twin.URL} {
 		claims := other.Claims("alice")
@@ -144,7 +138,7 @@ func TestAnIDTokenOfAnotherProviderIsRefused(t *testing.T) {
 
 // check 23: for whose addresses the provider's word is as good as a code mailed there.
 func TestGoogleIsAuthoritativeForTheMailboxesThatItRuns(t *testing.T) {
-	g := newGround(t)
+	g := newFixture(t)
 	for name, c := range map[string]struct {
 		changes map[string]any
 		email   string
@@ -182,11 +176,8 @@ func TestWhatTheTokenEndpointSaysIsCheckedToo(t *testing.T) {
 		"another client":  func(c map[string]any) { c["aud"] = "somebody-else" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := newGround(t)
-			p, err := g.providers.Named(oauthlogin.Google)
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := newFixture(t)
+			p := apitest.Value(g.providers.Named(oauthlogin.Google))(t)
 			g.twin.Edit(edit)
 			a := attempt()
 			refusedBy(t, p, a, visit(t, p, g.twin, a, "alice"))
@@ -197,7 +188,7 @@ func TestWhatTheTokenEndpointSaysIsCheckedToo(t *testing.T) {
 // check 9, for the keys of others.
 func TestKeysOfAProvider(t *testing.T) {
 	t.Run("are read once for many tokens", func(t *testing.T) {
-		g := newGround(t)
+		g := newFixture(t)
 		var wg sync.WaitGroup
 		for range 20 {
 			wg.Go(func() {
@@ -212,10 +203,8 @@ func TestKeysOfAProvider(t *testing.T) {
 		}
 	})
 	t.Run("are read again for a new one", func(t *testing.T) {
-		g := newGround(t)
-		if _, err := g.vouched(t, nil); err != nil {
-			t.Fatal(err)
-		}
+		g := newFixture(t)
+		apitest.Value(g.vouched(t, nil))(t)
 		g.clock.Advance(time.Minute)
 		old := g.twin.Sign(t, g.twin.Claims("alice"))
 		g.twin.Rotate(t)
@@ -227,11 +216,8 @@ func TestKeysOfAProvider(t *testing.T) {
 		}
 	})
 	t.Run("are read once in 30 seconds for keys that do not exist", func(t *testing.T) {
-		g := newGround(t)
-		own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := newFixture(t)
+		own := apitest.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 		forged := func() {
 			key := jose.JSONWebKey{Key: own, KeyID: rand.Text()}
 			token := oauthlogintest.SignWith(t, jose.SigningKey{Algorithm: jose.ES256, Key: key}, g.twin.Claims("alice"))
@@ -253,10 +239,8 @@ func TestKeysOfAProvider(t *testing.T) {
 		}
 	})
 	t.Run("of yesterday will do while the provider is down", func(t *testing.T) {
-		g := newGround(t)
-		if _, err := g.vouched(t, nil); err != nil {
-			t.Fatal(err)
-		}
+		g := newFixture(t)
+		apitest.Value(g.vouched(t, nil))(t)
 		g.clock.Advance(2 * time.Hour)
 		g.twin.Break("/keys", 3)
 		g.twin.Break("/.well-known/openid-configuration", 3)
@@ -269,7 +253,7 @@ func TestKeysOfAProvider(t *testing.T) {
 func TestAProviderThatFails(t *testing.T) {
 	const discovery = "/.well-known/openid-configuration"
 	t.Run("for a moment is asked again", func(t *testing.T) {
-		g := newGround(t)
+		g := newFixture(t)
 		g.twin.Break(discovery, 1)
 		g.twin.Break("/keys", 1)
 		if _, err := g.vouched(t, nil); err != nil {
@@ -277,7 +261,7 @@ func TestAProviderThatFails(t *testing.T) {
 		}
 	})
 	t.Run("is not to blame on the client, and is left in peace for 5 seconds", func(t *testing.T) {
-		g := newGround(t)
+		g := newFixture(t)
 		g.twin.Break(discovery, 1000)
 		for range 3 {
 			if _, err := g.vouched(t, nil); !fault.Is(err, fault.Unavailable) {
@@ -294,11 +278,8 @@ func TestAProviderThatFails(t *testing.T) {
 		}
 	})
 	t.Run("at the token endpoint is asked once: the code may be gone", func(t *testing.T) {
-		g := newGround(t)
-		p, err := g.providers.Named(oauthlogin.Google)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := newFixture(t)
+		p := apitest.Value(g.providers.Named(oauthlogin.Google))(t)
 		a := attempt()
 		r := visit(t, p, g.twin, a, "alice")
 		g.twin.Break("/token", 1)
@@ -343,7 +324,7 @@ func TestADiscoveryThatIsNoGood(t *testing.T) {
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h(w, r) }))
 			t.Cleanup(srv.Close)
 			h = handler(srv.URL)
-			p := at(t, platform.Client{ID: "a", Secret: "b", Issuer: srv.URL}, clock.NewManual(identitytest.Start))
+			p := at(t, platform.Client{ID: "a", Secret: "b", Issuer: srv.URL}, clock.NewManual(apitest.Start))
 			if address, err := p.URL(t.Context(), attempt()); !fault.Is(err, fault.Unavailable) {
 				t.Errorf("it leads to %q, %v", address, err)
 			}
@@ -352,20 +333,11 @@ func TestADiscoveryThatIsNoGood(t *testing.T) {
 }
 
 func TestWhereTheBrowserIsSent(t *testing.T) {
-	g := newGround(t)
-	p, err := g.providers.Named(oauthlogin.Google)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := newFixture(t)
+	p := apitest.Value(g.providers.Named(oauthlogin.Google))(t)
 	a := attempt()
-	address, err := p.URL(t.Context(), a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := apitest.Value(p.URL(t.Context(), a))(t)
+	u := apitest.Value(url.Parse(address))(t)
 	q := u.Query()
 	if q.Get("redirect_uri") != "https://lamplighter.test/auth/google/callback" || q.Get("scope") != "openid email profile" ||
 		q.Get("state") != a.State || q.Get("nonce") != a.Nonce || strings.Contains(address, a.Verifier) || strings.Contains(address, url.QueryEscape(oauthlogintest.Secret)) {
@@ -374,7 +346,7 @@ func TestWhereTheBrowserIsSent(t *testing.T) {
 }
 
 func TestProvidersByName(t *testing.T) {
-	p, _ := identitytest.New(t)
+	p, _ := apitest.NewPlatform(t)
 	none := oauthlogin.New(p)
 	for name, says := range map[string]string{oauthlogin.Google: "not configured", oauthlogin.GitHub: "not configured", "myspace": "is none", "Google": "is none", "": "is none"} {
 		if _, err := none.Named(name); !fault.Is(err, fault.NotFound) || !strings.Contains(fault.Message(err), says) {

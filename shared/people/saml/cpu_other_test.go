@@ -2,7 +2,9 @@
 
 package saml
 
-import "time"
+import (
+	"time"
+)
 
 var began = time.Now()
 

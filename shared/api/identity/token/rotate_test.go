@@ -27,17 +27,17 @@ import (
 
 var morning = time.Date(2026, time.March, 10, 9, 0, 0, 0, time.UTC)
 
-// house is a service with a key file, and how often it has read it.
-type house struct {
+// keyService is a service with a key file, and how often it has read it.
+type keyService struct {
 	*JWTs
 	clock *clock.Manual
 	path  string
 	reads int
 }
 
-func newHouse(t *testing.T) *house {
+func newKeyService(t *testing.T) *keyService {
 	t.Helper()
-	h := &house{clock: clock.NewManual(morning), path: filepath.Join(t.TempDir(), "tokens.pem")}
+	h := &keyService{clock: clock.NewManual(morning), path: filepath.Join(t.TempDir(), "tokens.pem")}
 	k, err := OpenKeyFile(h.path, h.clock)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func newHouse(t *testing.T) *house {
 }
 
 // token signs one that is good from now on, and tells the id of its key.
-func (h *house) token(t *testing.T) (token, kid string) {
+func (h *keyService) token(t *testing.T) (token, kid string) {
 	t.Helper()
 	now := h.clock.Now()
 	token, err := h.Sign(context.Background(), Claims{User: "usr_1", Session: "s1", ID: "jti_1", Issued: now, Expires: now.Add(TTL)})
@@ -65,7 +65,7 @@ func (h *house) token(t *testing.T) (token, kid string) {
 	return token, signed.Signatures[0].Header.KeyID
 }
 
-func (h *house) published(t *testing.T) string {
+func (h *keyService) published(t *testing.T) string {
 	t.Helper()
 	b, err := h.JWKS(context.Background())
 	if err != nil {
@@ -74,7 +74,7 @@ func (h *house) published(t *testing.T) string {
 	return string(b)
 }
 
-func (h *house) rotate(t *testing.T, urgent bool) (next string) {
+func (h *keyService) rotate(t *testing.T, urgent bool) (next string) {
 	t.Helper()
 	states, err := RotateKeyFile(h.path, Rotate(h.clock.Now(), urgent))
 	if err != nil {
@@ -85,7 +85,7 @@ func (h *house) rotate(t *testing.T, urgent bool) (next string) {
 
 // check 9, the life of a key: published, signing, accepted, gone.
 func TestAKeyIsRotated(t *testing.T) {
-	h := newHouse(t)
+	h := newKeyService(t)
 	_, first := h.token(t)
 	next := h.rotate(t, false)
 	h.clock.Advance(keyReread)
@@ -126,7 +126,7 @@ func TestAKeyIsRotated(t *testing.T) {
 }
 
 // forged signs a token with the key of that id, whatever its time says.
-func (h *house) forged(t *testing.T, kid string) string {
+func (h *keyService) forged(t *testing.T, kid string) string {
 	t.Helper()
 	k := h.keys.(*KeyFile)
 	for i := range k.private {
@@ -155,7 +155,7 @@ func (o only) Accepted(context.Context) (jose.JSONWebKeySet, error) {
 
 // check 9: a flood of unknown keys makes nobody read the set more often.
 func TestUnknownKeysDoNotMakeTheFileBeRead(t *testing.T) {
-	h, stranger := newHouse(t), newHouse(t)
+	h, stranger := newKeyService(t), newKeyService(t)
 	for i := range 1000 {
 		token, _ := stranger.token(t)
 		if _, err := h.Verify(context.Background(), token); !fault.Is(err, fault.Unauthenticated) {
@@ -190,7 +190,7 @@ func TestUnknownKeysDoNotMakeKMSBeAsked(t *testing.T) {
 	}))
 	defer srv.Close()
 	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &srv.URL, Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "")}
-	stranger := newHouse(t)
+	stranger := newKeyService(t)
 	ring, err := NewKMSKeys(cfg, stranger.clock, "arn:aws:kms:eu-west-1:1:key/k")
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func TestUnknownKeysDoNotMakeKMSBeAsked(t *testing.T) {
 }
 
 func TestAnUrgentRotation(t *testing.T) {
-	h := newHouse(t)
+	h := newKeyService(t)
 	old, first := h.token(t)
 	next := h.rotate(t, true)
 	if _, kid := h.token(t); kid != first {
@@ -233,7 +233,7 @@ func TestAnUrgentRotation(t *testing.T) {
 }
 
 func TestRotationsInARow(t *testing.T) {
-	h := newHouse(t)
+	h := newKeyService(t)
 	ids := map[string]bool{}
 	for range 20 {
 		ids[h.rotate(t, false)] = true
@@ -265,7 +265,7 @@ func TestRotationsInARow(t *testing.T) {
 }
 
 func TestAFileThatGoesBadIsAnErrorUntilItIsGood(t *testing.T) {
-	h := newHouse(t)
+	h := newKeyService(t)
 	token, _ := h.token(t)
 	good, err := os.ReadFile(h.path)
 	if err != nil {

@@ -2,6 +2,7 @@ package resttest
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -35,6 +36,13 @@ func (m maker) parameter(p *openapi3.Parameter) (string, bool) {
 		return m.nasty(), true
 	}
 	v := m.value(p.Schema, 0)
+	if list, ok := v.([]any); ok && p.In == "query" && len(list) > 0 { // behind commas
+		texts := make([]string, len(list))
+		for i := range list {
+			texts[i] = fmt.Sprint(list[i])
+		}
+		v = strings.Join(texts, ",")
+	}
 	s, isText := v.(string)
 	if !isText {
 		b, _ := json.Marshal(v) //nolint:errchkjson // made of plain values

@@ -12,6 +12,7 @@ const (
 	StatusOrder
 	ProviderOrder
 	RegionOrder
+	UIDOrder
 	orderCount
 	everyOrder
 )
@@ -114,8 +115,11 @@ func (st *State) comparison(which int) func(a, b int32) int {
 		}
 		return cmp.Compare(x.UID, y.UID)
 	}
-	if which == NameOrder {
+	switch which {
+	case NameOrder:
 		return byName
+	case UIDOrder:
+		return func(a, b int32) int { return cmp.Compare(st.rows[a].UID, st.rows[b].UID) }
 	}
 	ref := orderRefs[which]
 	return func(a, b int32) int {

@@ -85,8 +85,8 @@ func expiring(k table.Key, data string, end time.Time) table.Item {
 	return table.Item{Key: k, Data: json.RawMessage(data), Expires: end}
 }
 
-// put puts items that must be accepted.
-func put(t *testing.T, s table.Store, items ...table.Item) {
+// writeItems puts items that must be accepted.
+func writeItems(t *testing.T, s table.Store, items ...table.Item) {
 	t.Helper()
 	for _, it := range items {
 		if _, err := s.Write(t.Context(), table.Put(it)); err != nil {

@@ -69,7 +69,7 @@ func limits(t *testing.T, s table.Store) {
 	wantInvalid(t, "a get of an empty key", err)
 	_, err = s.BatchGet(t.Context(), at("p", "1"), at("p", ""))
 	wantInvalid(t, "a batch get of an empty key", err)
-	put(t, s, item(at("p", "grown"), `{"a":"`+strings.Repeat("x", 300_000)+`"}`))
+	writeItems(t, s, item(at("p", "grown"), `{"a":"`+strings.Repeat("x", 300_000)+`"}`))
 	_, err = s.Write(t.Context(), table.Update(at("p", "grown"), []table.Change{table.Set("b", strings.Repeat("y", 120_000))}))
 	wantInvalid(t, "an update past the largest item", err)
 }
@@ -78,7 +78,7 @@ func largest(t *testing.T, s table.Store) {
 	t.Helper()
 	k := at(strings.Repeat("p", table.MaxKey), strings.Repeat("s", table.MaxKey))
 	data := `{"a":"` + strings.Repeat("x", table.MaxItem-2*table.MaxKey-5) + `"}`
-	put(t, s, item(k, data))
+	writeItems(t, s, item(k, data))
 	wantData(t, s, k, data)
 	wantKeys(t, s, table.Query{PK: k.PK, Limit: 2}, []string{k.SK})
 }
@@ -91,7 +91,7 @@ func numbers(t *testing.T, s table.Store) {
 		"12345678901234567890123456789012345678", "-0.12345678901234567890123456789012345678", "1e125", "-9.9999999999999999999999999999999999999e125",
 		"1e-130", "0.000000000000000000000000000001", "1234567890.123456789", "0.1e1",
 	} {
-		put(t, s, item(k, `{"n":`+n+`,"l":[`+n+`]}`))
+		writeItems(t, s, item(k, `{"n":`+n+`,"l":[`+n+`]}`))
 		wantData(t, s, k, `{"n":`+n+`,"l":[`+n+`]}`)
 	}
 	for _, c := range []struct {
@@ -106,7 +106,7 @@ func numbers(t *testing.T, s table.Store) {
 		{"-9223372036854775808", -1, "-9223372036854775809"},
 		{"5", -5, "0"},
 	} {
-		put(t, s, item(k, `{"n":`+c.n+`}`))
+		writeItems(t, s, item(k, `{"n":`+c.n+`}`))
 		got, err := s.Write(t.Context(), table.Update(k, []table.Change{table.Add("n", c.add)}))
 		if err != nil || !sameJSON(got.Data, []byte(`{"n":`+c.want+`}`)) {
 			t.Errorf("%s + %d = %s, %v; want %s", c.n, c.add, got.Data, err, c.want)
@@ -126,7 +126,7 @@ func values(t *testing.T, s table.Store) {
 		`{}`,
 	} {
 		k := at("v", strconv.Itoa(i))
-		put(t, s, item(k, data))
+		writeItems(t, s, item(k, data))
 		wantData(t, s, k, data)
 		if _, err := s.Write(t.Context(), table.Update(k, []table.Change{table.Set("added", 1)})); err != nil {
 			t.Error(err)
@@ -145,7 +145,7 @@ func names(t *testing.T, s table.Store) {
 		fields = append(fields, `"`+n+`":"`+n+`"`)
 	}
 	k := at("names", "1")
-	put(t, s, expiring(k, "{"+strings.Join(fields, ",")+"}", future()))
+	writeItems(t, s, expiring(k, "{"+strings.Join(fields, ",")+"}", future()))
 	wantData(t, s, k, "{"+strings.Join(fields, ",")+"}")
 	_, err := s.Write(t.Context(), table.Update(k,
 		[]table.Change{table.Set("pk", "new"), table.Remove("_pk"), table.Set("sk", 1), table.Add("n", 1), table.Set("a.b", nil), table.SetOnce("expires", 0)},

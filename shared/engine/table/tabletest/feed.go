@@ -54,7 +54,7 @@ func feed(t *testing.T, s table.Store) {
 	for i := range 12 {
 		k := at(outbox, fmt.Sprintf("%02d", 99-i)) // the feed follows time, not keys
 		want = append(want, k.SK)
-		put(t, s, item(at("ORG#o1#ACT", k.SK), `{}`))
+		writeItems(t, s, item(at("ORG#o1#ACT", k.SK), `{}`))
 		err := s.Transact(t.Context(), table.Put(item(k, `{"i":1}`), table.Absent()), table.Put(item(at("ORG#o1#RES", k.SK), `{}`)))
 		if err != nil {
 			t.Fatal(err)
@@ -84,8 +84,8 @@ func feed(t *testing.T, s table.Store) {
 func feedItems(t *testing.T, s table.Store) {
 	t.Helper()
 	k, end := at(outbox, "evt\x00\u00e9"), future().Truncate(time.Second)
-	put(t, s, expiring(k, `{"n":12345678901234567890.5,"pk":"mine","t":[true,null]}`, end))
-	put(t, s, expiring(k, `{"second":1}`, end))
+	writeItems(t, s, expiring(k, `{"n":12345678901234567890.5,"pk":"mine","t":[true,null]}`, end))
+	writeItems(t, s, expiring(k, `{"second":1}`, end))
 	got, _ := follow(t, s, "", 2)
 	if got[0].Key != k || !sameJSON(got[0].Data, []byte(`{"n":12345678901234567890.5,"pk":"mine","t":[true,null]}`)) || !got[0].Expires.Equal(end) {
 		t.Errorf("the first entry is %+v %s", got[0].Key, got[0].Data)

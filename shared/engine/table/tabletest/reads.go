@@ -17,7 +17,7 @@ func expiredReads(t *testing.T, s table.Store) {
 		if it.Expires = future(); i%2 == 1 {
 			it.Expires = past()
 		}
-		put(t, s, it)
+		writeItems(t, s, it)
 	}
 	wantAbsent(t, s, at("x", "01"))
 	wantData(t, s, at("x", "02"), `{"i":2}`)
@@ -142,7 +142,7 @@ func bigPages(t *testing.T, s table.Store) {
 	for i := range 9 {
 		k := at("big", strconv.Itoa(i))
 		want = append(want, k.SK)
-		put(t, s, item(k, fmt.Sprintf(`{"x":%q}`, strings.Repeat("x", 300_000))))
+		writeItems(t, s, item(k, fmt.Sprintf(`{"x":%q}`, strings.Repeat("x", 300_000))))
 	}
 	p, err := s.Query(t.Context(), table.Query{PK: "big", Limit: 9})
 	if err != nil || p.Next == "" || len(p.Items) == 0 {

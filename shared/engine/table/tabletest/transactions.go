@@ -13,7 +13,7 @@ import (
 
 func transactions(t *testing.T, s table.Store) {
 	t.Helper()
-	put(t, s, item(at("t", "n"), `{"n":5}`), item(at("t", "gone"), `{}`), item(at("t", "seen"), `{"ok":true}`))
+	writeItems(t, s, item(at("t", "n"), `{"n":5}`), item(at("t", "gone"), `{}`), item(at("t", "seen"), `{"ok":true}`))
 	ws := []table.Write{
 		table.Update(at("t", "n"), []table.Change{table.Add("n", 1)}, table.Equal("n", 5)),
 		table.Delete(at("t", "gone"), table.Exists()),
@@ -37,7 +37,7 @@ func transactions(t *testing.T, s table.Store) {
 
 func transactionsFail(t *testing.T, s table.Store) {
 	t.Helper()
-	put(t, s, item(at("t", "a"), `{"n":1}`), item(at("t", "b"), `{"n":2}`))
+	writeItems(t, s, item(at("t", "a"), `{"n":1}`), item(at("t", "b"), `{"n":2}`))
 	err := s.Transact(t.Context(),
 		table.Put(item(at("t", "new"), `{}`)),
 		table.Put(item(at("t", "a"), `{"n":9}`), table.Absent()),
@@ -66,7 +66,7 @@ func transactionsFail(t *testing.T, s table.Store) {
 func transactionsExpired(t *testing.T, s table.Store) {
 	t.Helper()
 	for _, sk := range []string{"a", "b", "c", "d"} {
-		put(t, s, expiring(at("t", sk), `{"n":40}`, past()))
+		writeItems(t, s, expiring(at("t", sk), `{"n":40}`, past()))
 	}
 	err := s.Transact(t.Context(),
 		table.Put(item(at("t", "a"), `{"n":1}`), table.Absent()),
@@ -84,7 +84,7 @@ func transactionsExpired(t *testing.T, s table.Store) {
 	if old, ok := failed(t, err).Old(0); !ok || old.Data != nil {
 		t.Errorf("the expired item was found as %s, %t", old.Data, ok)
 	}
-	put(t, s, expiring(at("t", "e"), `{"n":40}`, past()))
+	writeItems(t, s, expiring(at("t", "e"), `{"n":40}`, past()))
 	err = s.Transact(t.Context(), table.Update(at("t", "e"), []table.Change{table.Add("n", 1)}, table.Exists()), table.Delete(at("t", "a")))
 	if old, ok := failed(t, err).Old(0); !ok || old.Data != nil {
 		t.Errorf("the expired item was found as %s, %t", old.Data, ok)
@@ -104,7 +104,7 @@ func transactionsRefused(t *testing.T, s table.Store) {
 	wantInvalid(t, "a key twice", s.Transact(t.Context(), table.Put(item(k, `{}`)), table.Check(k, table.Absent())))
 	wantInvalid(t, "a check of nothing", s.Transact(t.Context(), table.Check(k)))
 	wantInvalid(t, "a malformed item", s.Transact(t.Context(), table.Put(item(k, `{}`)), table.Put(item(at("t", "2"), `[]`))))
-	put(t, s, item(at("t", "s"), `{"s":"text"}`))
+	writeItems(t, s, item(at("t", "s"), `{"s":"text"}`))
 	wantInvalid(t, "an add to a text", s.Transact(t.Context(),
 		table.Put(item(k, `{}`)), table.Update(at("t", "s"), []table.Change{table.Add("s", 1)})))
 	wantAbsent(t, s, k)
@@ -115,7 +115,7 @@ func transactionsConflict(t *testing.T, s table.Store) {
 	t.Helper()
 	const accounts, movers, moves = 4, 8, 25
 	for i := range accounts {
-		put(t, s, item(at("acc", strconv.Itoa(i)), `{"n":10}`))
+		writeItems(t, s, item(at("acc", strconv.Itoa(i)), `{"n":10}`))
 	}
 	var all sync.WaitGroup
 	for m := range movers {

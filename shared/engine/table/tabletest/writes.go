@@ -23,7 +23,7 @@ func putGetDelete(t *testing.T, s table.Store) {
 		t.Fatalf("put told %s, %v; want the item", got.Data, err)
 	}
 	wantData(t, s, k, `{"n":1}`)
-	put(t, s, item(k, `{"m":"two"}`), item(at("p", "2"), `{}`), table.Item{Key: at("q", "1")})
+	writeItems(t, s, item(k, `{"m":"two"}`), item(at("p", "2"), `{}`), table.Item{Key: at("q", "1")})
 	wantData(t, s, k, `{"m":"two"}`)
 	wantData(t, s, at("q", "1"), `{}`)
 	for range 2 {
@@ -92,7 +92,7 @@ var demands = []demand{
 func conditions(t *testing.T, s table.Store) {
 	t.Helper()
 	there, gone := at("c", "there"), at("c", "gone")
-	put(t, s, item(there, demanded))
+	writeItems(t, s, item(there, demanded))
 	for _, d := range demands {
 		check(t, s, item(there, demanded), d)
 		check(t, s, table.Item{Key: gone}, demand{name: d.name + " of an absent item", cond: d.cond, holds: d.absent})
@@ -109,7 +109,7 @@ func conditions(t *testing.T, s table.Store) {
 func conditionsKinds(t *testing.T, s table.Store) {
 	t.Helper()
 	k := at("c", "kinds")
-	put(t, s, item(k, demanded))
+	writeItems(t, s, item(k, demanded))
 	for name, c := range map[string]table.Cond{
 		"a text below a number":  table.Less("s", 99),
 		"a number above a text":  table.Greater("n", ""),
@@ -147,7 +147,7 @@ func expiredConditions(t *testing.T, s table.Store) {
 			"delete": func(k table.Key) table.Write { return table.Delete(k, d.cond) },
 		} {
 			k := at("x", d.name+verb)
-			put(t, s, expiring(k, demanded, past()))
+			writeItems(t, s, expiring(k, demanded, past()))
 			_, err := s.Write(t.Context(), w(k))
 			if (err == nil) != d.absent {
 				t.Errorf("%s on %s of an expired item: %v, want holds = %t", d.name, verb, err, d.absent)
@@ -166,7 +166,7 @@ func expiredConditions(t *testing.T, s table.Store) {
 func conditionOld(t *testing.T, s table.Store) {
 	t.Helper()
 	k := at("o", "1")
-	put(t, s, expiring(k, `{"state":"done","n":7}`, future()))
+	writeItems(t, s, expiring(k, `{"state":"done","n":7}`, future()))
 	for _, w := range []table.Write{
 		table.Put(item(k, `{}`), table.Absent()),
 		table.Update(k, []table.Change{table.Set("n", 8)}, table.Equal("state", "open")),
@@ -206,7 +206,7 @@ func changes(t *testing.T, s table.Store) {
 		{`{"a":{"b":1}}`, []table.Change{table.Set("a.b", 2)}, `{"a":{"b":1},"a.b":2}`},
 	} {
 		k := at("u", strconv.Itoa(i))
-		put(t, s, item(k, c.before))
+		writeItems(t, s, item(k, c.before))
 		got, err := s.Write(t.Context(), table.Update(k, c.changes))
 		if err != nil || !sameJSON(got.Data, []byte(c.after)) || got.Key != k {
 			t.Errorf("update of %s told %s, %v; want %s", c.before, got.Data, err, c.after)
@@ -218,7 +218,7 @@ func changes(t *testing.T, s table.Store) {
 func changesRefused(t *testing.T, s table.Store) {
 	t.Helper()
 	k := at("r", "1")
-	put(t, s, item(k, `{"s":"text","l":[1]}`))
+	writeItems(t, s, item(k, `{"s":"text","l":[1]}`))
 	for name, cs := range map[string][]table.Change{
 		"add to a text":       {table.Add("s", 1)},
 		"add to a list":       {table.Add("l", 1)},
@@ -263,7 +263,7 @@ func updateCreates(t *testing.T, s table.Store) {
 	if it, err2 := s.Get(t.Context(), k); err != nil || err2 != nil || !it.Expires.IsZero() {
 		t.Errorf("after a zero expiry it is %v, %v, %v; want none", it.Expires, err, err2)
 	}
-	put(t, s, expiring(k, `{"n":50,"old":true}`, past()))
+	writeItems(t, s, expiring(k, `{"n":50,"old":true}`, past()))
 	got, err = s.Write(t.Context(), table.Update(k, []table.Change{table.Add("n", 1)}))
 	if err != nil || !sameJSON(got.Data, []byte(`{"n":1}`)) || !got.Expires.IsZero() {
 		t.Errorf("update of an expired item told %s until %v, %v; want it afresh", got.Data, got.Expires, err)

@@ -15,7 +15,7 @@ import (
 )
 
 // caseTasks are the functions that the machines of testdata/cases.json call.
-func caseTasks(w *world, c clock.Clock) map[string]testTask {
+func caseTasks(w *fixture, c clock.Clock) map[string]testTask {
 	var mu sync.Mutex
 	seen := map[string]int{}
 	count := func(in map[string]any) int {
@@ -91,7 +91,7 @@ func TestMachinesBehaveAsOnStepFunctions(t *testing.T) {
 				t.Fatal(err)
 			}
 			synctest.Test(t, func(t *testing.T) {
-				w, clk := newWorld(), ticking(t)
+				w, clk := newFixture(), ticking(t)
 				w.tasks = caseTasks(w, clk)
 				out, err := m.Run(t.Context(), w.env(clk), execution(string(c.Input)))
 				check(t, c, out, err)

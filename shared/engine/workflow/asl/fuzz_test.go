@@ -29,7 +29,7 @@ func FuzzMachine(f *testing.F) {
 		if err != nil || m.TimeoutSeconds > 0 || len(input) > 10_000 {
 			return
 		}
-		w := newWorld()
+		w := newFixture()
 		w.tasks = map[string]testTask{"echo": func(_ context.Context, in map[string]any) (any, error) { return in, nil }}
 		out, err := m.Run(t.Context(), Env{Clock: instant{}, Tasks: answering{w}}, execution(string(input)))
 		if _, named := errors.AsType[*Error](err); err != nil && !named {
@@ -41,8 +41,8 @@ func FuzzMachine(f *testing.F) {
 	})
 }
 
-// answering is a world that answers every token at once.
-type answering struct{ *world }
+// answering is a fixture that answers every token at once.
+type answering struct{ *fixture }
 
 func (answering) Await(context.Context, string) (json.RawMessage, error) {
 	return json.RawMessage(`1`), nil

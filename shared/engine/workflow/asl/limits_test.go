@@ -20,7 +20,7 @@ const callsFn = `"Type":"Task","Resource":"arn:aws:lambda:us-east-1:123456789012
 // runOn runs a machine over input with one function, "fn".
 func runOn(t *testing.T, definition, input string, fn testTask) (string, error) {
 	t.Helper()
-	w := newWorld()
+	w := newFixture()
 	w.tasks = map[string]testTask{"fn": fn}
 	var out json.RawMessage
 	var err error
@@ -123,7 +123,7 @@ func closeOnce(ch chan struct{}) {
 }
 
 func TestRetryWaitsLongerEachTimeUpToMaxDelay(t *testing.T) {
-	clk, w := clock.NewManual(epoch), newWorld()
+	clk, w := clock.NewManual(epoch), newFixture()
 	w.tasks = map[string]testTask{"fn": func(context.Context, map[string]any) (any, error) { return nil, &Error{"E", ""} }}
 	m := mustParse(t, `{"StartAt":"T","States":{"T":{`+callsFn+`,"End":true,
 		"Retry":[{"ErrorEquals":["E"],"IntervalSeconds":2,"MaxAttempts":4,"BackoffRate":3,"MaxDelaySeconds":20}]}}}`)

@@ -12,7 +12,7 @@ var errCrash = errors.New("crash")
 
 // crashing runs a case, and lets the process die at its first write, after its second, and so on: each time the execution
 // is resumed from what was kept. It tells how the execution ended and how often it was resumed.
-func crashing(t *testing.T, m *Machine, w *world, input string) (out []byte, resumed int, err error) {
+func crashing(t *testing.T, m *Machine, w *fixture, input string) (out []byte, resumed int, err error) {
 	t.Helper()
 	x := execution(input)
 	for crashAt := 0; ; crashAt++ {
@@ -44,7 +44,7 @@ func TestAnExecutionThatIsCutOffAtAnyWriteEndsTheSameWay(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld()
+				w := newFixture()
 				w.clock = ticking(t)
 				w.tasks = caseTasks(w, w.clock)
 				out, resumed, err := crashing(t, mustParse(t, string(c.Definition)), w, string(c.Input))
@@ -68,7 +68,7 @@ func resumeMap(t *testing.T) {
 		"Z":{"Type":"Pass","OutputPath":"$.inner","End":true}}}}}}`
 	var mu sync.Mutex
 	calls := 0
-	w := newWorld()
+	w := newFixture()
 	w.clock = ticking(t)
 	w.tasks = map[string]testTask{"fn": func(_ context.Context, in map[string]any) (any, error) {
 		mu.Lock()

@@ -40,8 +40,8 @@ func ticking(tb testing.TB) *clock.Manual {
 // task is a function that the machines of tests call.
 type testTask func(ctx context.Context, in map[string]any) (any, error)
 
-// world keeps the frames of an execution in memory and answers its tasks.
-type world struct {
+// fixture keeps the frames of an execution in memory and answers its tasks.
+type fixture struct {
 	tasks map[string]testTask
 	clock clock.Clock
 
@@ -53,11 +53,11 @@ type world struct {
 	broken func(path string) error // fails a Save
 }
 
-func newWorld() *world {
-	return &world{frames: map[string]Frame{}, calls: map[string]int{}, tokens: map[string]chan any{}}
+func newFixture() *fixture {
+	return &fixture{frames: map[string]Frame{}, calls: map[string]int{}, tokens: map[string]chan any{}}
 }
 
-func (w *world) Invoke(ctx context.Context, function string, payload json.RawMessage) (json.RawMessage, error) {
+func (w *fixture) Invoke(ctx context.Context, function string, payload json.RawMessage) (json.RawMessage, error) {
 	w.mu.Lock()
 	w.calls[function]++
 	do := w.tasks[function]
@@ -80,7 +80,7 @@ func (w *world) Invoke(ctx context.Context, function string, payload json.RawMes
 	return json.Marshal(out)
 }
 
-func (w *world) Token(path string) string {
+func (w *fixture) Token(path string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	token := fmt.Sprintf("token%s#%d", path, len(w.tokens))
@@ -88,7 +88,7 @@ func (w *world) Token(path string) string {
 	return token
 }
 
-func (w *world) answer(token string, v any) {
+func (w *fixture) answer(token string, v any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	select {
@@ -97,7 +97,7 @@ func (w *world) answer(token string, v any) {
 	}
 }
 
-func (w *world) Await(ctx context.Context, token string) (json.RawMessage, error) {
+func (w *fixture) Await(ctx context.Context, token string) (json.RawMessage, error) {
 	w.mu.Lock()
 	ch := w.tokens[token]
 	w.mu.Unlock()
@@ -109,7 +109,7 @@ func (w *world) Await(ctx context.Context, token string) (json.RawMessage, error
 	}
 }
 
-func (w *world) Save(_ context.Context, path string, f Frame) error {
+func (w *fixture) Save(_ context.Context, path string, f Frame) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.broken != nil {
@@ -123,7 +123,7 @@ func (w *world) Save(_ context.Context, path string, f Frame) error {
 	return nil
 }
 
-func (w *world) Forget(_ context.Context, paths []string) error {
+func (w *fixture) Forget(_ context.Context, paths []string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range paths {
@@ -133,7 +133,7 @@ func (w *world) Forget(_ context.Context, paths []string) error {
 }
 
 // kept is a copy of the frames, as a restarted process would read them.
-func (w *world) kept() map[string]Frame {
+func (w *fixture) kept() map[string]Frame {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := map[string]Frame{}
@@ -141,7 +141,7 @@ func (w *world) kept() map[string]Frame {
 	return out
 }
 
-func (w *world) env(c clock.Clock) Env { return Env{Clock: c, Tasks: w, Journal: w} }
+func (w *fixture) env(c clock.Clock) Env { return Env{Clock: c, Tasks: w, Journal: w} }
 
 // execution makes an execution of a test.
 func execution(input string) Execution {

@@ -1,4 +1,4 @@
-package identitytest
+package apitest
 
 import (
 	"context"

@@ -8,10 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 const (
@@ -21,86 +23,74 @@ const (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// stage is an organization with one account.
-type stage struct {
-	testing.TB
+// fixture is an organization with one account.
+type fixture struct {
+	*apitest.Fixture
 	ctx   context.Context
-	clock *clock.Manual
-	table table.Store
 	store *Store
 }
 
-func newStage(tb testing.TB) *stage {
+func newFixture(tb testing.TB) *fixture {
 	tb.Helper()
 	c := clock.NewManual(noon)
-	return stageOn(tb, table.Fenced(tabletest.NewAt(tb, c)), c)
+	return newFixtureOn(tb, table.Fenced(tabletest.NewAt(tb, c)), c)
 }
 
-func stageOn(tb testing.TB, t table.Store, c *clock.Manual) *stage {
+func newFixtureOn(tb testing.TB, t table.Store, c *clock.Manual) *fixture {
 	tb.Helper()
-	s := &stage{TB: tb, ctx: table.WithTenant(context.Background(), testOrg), clock: c, table: t, store: NewStore(t, c)}
+	s := &fixture{apitest.On(tb, &platform.Platform{Table: t, Clock: c}), table.WithTenant(context.Background(), testOrg), NewStore(t, c)}
+	s.Clock = c
 	s.account(testCA, "production")
 	return s
 }
 
-func (s *stage) must(err error) {
+func (s *fixture) account(id, name string) {
 	s.Helper()
-	if err != nil {
-		s.Fatal(err)
-	}
-}
-
-func (s *stage) account(id, name string) {
-	s.Helper()
-	it, err := table.Row(AccountKey(testOrg, id), Account{ID: id, Name: name, Provider: "aws"})
-	s.must(err)
-	_, err = s.table.Write(s.ctx, table.Put(it))
-	s.must(err)
+	s.Put(AccountKey(testOrg, id), Account{ID: id, Name: name, Provider: "aws"})
 }
 
 // scan is a scan of EC2 in one region that begins now.
-func (s *stage) scan(id string) Scan {
-	return Scan{Partition{testCA, "aws", "eu-west-1", "aws-ec2"}, id, s.clock.Now()}
+func (s *fixture) scan(id string) Scan {
+	return Scan{Partition{testCA, "aws", "eu-west-1", "aws-ec2"}, id, s.Clock.Now()}
 }
 
-func (s *stage) upsert(sc Scan, found ...cloud.Resource) Changes {
+func (s *fixture) upsert(sc Scan, found ...cloud.Resource) Changes {
 	s.Helper()
 	var sum Changes
 	for part := range slices.Chunk(found, MaxBatch) {
-		c, err := s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: s.clock.Now(), Resources: part})
-		s.must(err)
+		c, err := s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: s.Clock.Now(), Resources: part})
+		s.Must(err)
 		sum = sum.Add(c)
 	}
 	return sum
 }
 
-func (s *stage) finish(sc Scan) Changes {
+func (s *fixture) finish(sc Scan) Changes {
 	s.Helper()
 	c, err := s.store.Finish(s.ctx, testOrg, sc)
-	s.must(err)
+	s.Must(err)
 	return c
 }
 
-func (s *stage) seen(seen ...Seen) {
+func (s *fixture) seen(seen ...Seen) {
 	s.Helper()
-	w, err := Delta(testOrg, s.clock.Now(), seen)
-	s.must(err)
-	_, err = s.table.Write(s.ctx, w)
-	s.must(err)
+	w, err := Delta(testOrg, s.Clock.Now(), seen)
+	s.Must(err)
+	s.Write(w)
 }
 
 // everything asks for all there is.
 var everything = Filter{Sight: Everything()}
 
-func (s *stage) find(l List) []Listed {
+func (s *fixture) find(l List) []Listed {
 	s.Helper()
 	l.Sight = Everything()
 	got, err := s.store.Find(s.ctx, testOrg, l)
-	s.must(err)
+	s.Must(err)
 	return got
 }
 
-func (s *stage) uids(l List) []string {
+func (s *fixture) uids(l List) []string {
 	s.Helper()
 	return uidsOf(s.find(l))
 }

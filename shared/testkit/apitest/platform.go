@@ -1,6 +1,4 @@
-// Package identitytest puts a platform together for the tests of whatever deals with people: a fenced embedded store, a
-// clock that is moved by hand, tokens and seals with fresh keys.
-package identitytest
+package apitest
 
 import (
 	"log/slog"
@@ -16,13 +14,20 @@ import (
 	"lamplighter.dev/shared/foundation/seal"
 )
 
-// Start is the time at which the clock of New stands: half a minute into one, far from every border.
+// Start is the time at which the clock of a fixture stands: half a minute into one, far from every border.
 var Start = time.Date(2026, time.March, 10, 9, 30, 30, 0, time.UTC)
 
-// New makes the platform, and the clock that it goes by.
-func New(tb testing.TB) (*platform.Platform, *clock.Manual) {
+// NewPlatform returns a platform of a fenced embedded store, a clock that is moved by hand, and tokens and seals with fresh
+// keys; and that clock. It is for tests that call no operation: others begin with New.
+func NewPlatform(tb testing.TB) (*platform.Platform, *clock.Manual) {
 	tb.Helper()
 	c := clock.NewManual(Start)
+	return PlatformAt(tb, c), c
+}
+
+// PlatformAt is NewPlatform with a clock of the test's own.
+func PlatformAt(tb testing.TB, c clock.Clock) *platform.Platform {
+	tb.Helper()
 	dir := tb.TempDir()
 	keys, err := token.OpenKeyFile(filepath.Join(dir, "signing.pem"), c)
 	if err != nil {
@@ -37,5 +42,5 @@ func New(tb testing.TB) (*platform.Platform, *clock.Manual) {
 		Table: table.Fenced(tabletest.NewAt(tb, c)), Clock: c,
 		Sealer: seal.NewEnvelope(kek), Tokens: token.NewJWTs(keys, base, c), Log: slog.New(slog.DiscardHandler),
 		Settings: platform.Settings{Version: "test", BaseURL: base, PrivateAddresses: true, Pepper: []byte("pepper of the tests")},
-	}, c
+	}
 }

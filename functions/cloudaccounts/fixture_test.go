@@ -1,0 +1,99 @@
+package cloudaccounts_test
+
+import (
+	"testing"
+
+	"lamplighter.dev/functions/cloudaccounts"
+	"lamplighter.dev/functions/connector"
+	"lamplighter.dev/functions/discovery"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/simulated"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/lambdacall"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/apitest"
+)
+
+// The callers: the administrators of two organizations, and one who may only look.
+var (
+	alice  = apitest.Caller("org_a", "alice", "*:*")
+	bob    = apitest.Caller("org_b", "bob", "*:*")
+	viewer = apitest.Caller("org_a", "vic", "*:read")
+)
+
+// fixture is the group in front of a simulated cloud, with discovery behind it.
+type fixture struct{ *apitest.Fixture }
+
+func newFixture(t *testing.T, change ...func(*platform.Platform)) *fixture {
+	t.Helper()
+	s := &fixture{apitest.On(t, apitest.PlatformAt(t, clock.System{}))}
+	s.Settings.Simulated, s.Settings.CustomEndpoints = true, true
+	providers := cloud.Providers{simulated.Name: simulated.New(s.Table, s.Platform.Clock)}
+	s.Workers = lambdacall.Local{inventory.Connector: connector.Handler(s.Platform, providers)}
+	s.RunMachines(apitest.Machines(t, "discovery"), map[string]workflow.Handler{"discovery": discovery.Handler(s.Platform, providers)})
+	for _, f := range change {
+		f(s.Platform)
+	}
+	s.Mount(cloudaccounts.Operations)
+	return s
+}
+
+// call sends body, which is encoded unless it is a string, as c.
+func (s *fixture) call(c identity.Caller, method, path string, body any) apitest.Answer {
+	s.Helper()
+	return s.Call(c, method+" "+path, body)
+}
+
+// body is a simulated account to connect; further values replace its own, nil removes them.
+func body(more ...map[string]any) map[string]any {
+	out := map[string]any{
+		"provider": "simulated", "cloudAccountID": "111122223333", "name": "Playground", "authMethod": "simulated",
+		"permissionLevel": "read_write", "credentials": map[string]string{"size": "60", "regions": "2"},
+	}
+	for _, m := range more {
+		for k, v := range m {
+			if out[k] = v; v == nil {
+				delete(out, k)
+			}
+		}
+	}
+	return out
+}
+
+func (s *fixture) connect(c identity.Caller, more ...map[string]any) cloudaccounts.Account {
+	s.Helper()
+	return apitest.Data[cloudaccounts.Account](s.call(c, "POST", "/cloud-accounts", body(more...)))
+}
+
+func (s *fixture) get(c identity.Caller, accountID string) cloudaccounts.Account {
+	s.Helper()
+	return apitest.Data[cloudaccounts.Account](s.call(c, "GET", "/cloud-accounts/"+accountID, nil))
+}
+
+// idle waits until no discovery is under way.
+func (s *fixture) idle() {
+	s.Helper()
+	s.Must(s.Workflow.(*workflow.Embedded).Idle(s.Context())) //nolint:forcetypeassert // the fixture made it
+}
+
+// follow waits for the end of a discovery, and reads it.
+func (s *fixture) follow(c identity.Caller, statusURL string) cloudaccounts.DiscoveryProgress {
+	s.Helper()
+	s.idle()
+	p := apitest.Data[cloudaccounts.DiscoveryProgress](s.call(c, "GET", statusURL, nil))
+	if p.Status == "running" {
+		s.Fatalf("discovery %s does not end", statusURL)
+	}
+	return p
+}
+
+// settled is an account whose first discovery has ended.
+func (s *fixture) settled(c identity.Caller, more ...map[string]any) cloudaccounts.Account {
+	s.Helper()
+	a := s.connect(c, more...)
+	s.follow(c, "/cloud-accounts/"+a.ID+"/discover/"+*a.JobID)
+	return s.get(c, a.ID)
+}

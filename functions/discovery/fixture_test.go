@@ -1,0 +1,156 @@
+package discovery
+
+import (
+	"context"
+	"os"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/simulated"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/apitest"
+)
+
+const org = "org_1"
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// skipping is a clock on which every wait is over at once, and has taken its time.
+type skipping struct{ *clock.Manual }
+
+func (s skipping) Sleep(ctx context.Context, d time.Duration) error {
+	s.Advance(d)
+	return ctx.Err()
+}
+
+// hurried is the engine's clock: a second of it is five milliseconds, so that a Wait is short and a time limit is not.
+type hurried struct {
+	clock.System
+	began time.Time
+}
+
+const speed = 200
+
+func (h hurried) Now() time.Time { return h.began.Add(speed * h.System.Now().Sub(h.began)) }
+
+// Sleep is over a little sooner.
+func (h hurried) Sleep(ctx context.Context, d time.Duration) error {
+	return h.System.Sleep(ctx, d/speed)
+}
+
+// fixture is an organization with a simulated account, and an engine that runs its discoveries.
+type fixture struct {
+	*apitest.Fixture
+	ctx       context.Context
+	clk       skipping
+	providers cloud.Providers
+	account   inventory.Account
+	engine    *workflow.Embedded
+}
+
+func newFixture(tb testing.TB, settings map[string]string) *fixture {
+	tb.Helper()
+	clk := skipping{clock.NewManual(noon)}
+	s := &fixture{Fixture: apitest.On(tb, apitest.PlatformAt(tb, clk)), clk: clk, ctx: table.WithTenant(context.Background(), org)}
+	s.providers = cloud.Providers{simulated.Name: simulated.New(s.Table, clk)}
+	s.account = inventory.Account{
+		ID: id.New("ca", noon), Provider: simulated.Name, CloudAccountID: "100000000001", Name: "sim",
+		AuthMethod: simulated.AuthMethod, PermissionLevel: "read_write", Status: inventory.AccountConnecting, CreatedAt: noon,
+	}
+	s.settings(settings)
+	s.open()
+	return s
+}
+
+// open starts an engine, as a new process does.
+func (s *fixture) open() {
+	s.Helper()
+	definition := apitest.Value(os.ReadFile("../../statemachines/discovery.asl.json"))(s)
+	machines, err := workflow.Machines(fstest.MapFS{"discovery.asl.json": {Data: definition}}, map[string]string{"DiscoveryFunctionArn": "discovery"})
+	s.Must(err)
+	p := s.Platform.Clone() // the worker keeps the store that it was opened with
+	s.engine, err = workflow.NewEmbedded(workflow.Parts{
+		Store: s.Table, Clock: hurried{began: clock.System{}.Now()}, Machines: machines, Log: s.Platform.Log,
+		Handlers: map[string]workflow.Handler{"discovery": Handler(p, s.providers)},
+	})
+	s.Must(err)
+	s.Workflow = s.engine
+	e := s.engine
+	s.Cleanup(func() { s.Must(e.Close()) })
+}
+
+// settings stores the account with these credentials.
+func (s *fixture) settings(settings map[string]string) {
+	s.Helper()
+	s.account.Sealed = apitest.Value(inventory.SealCredentials(s.ctx, s.Sealer, inventory.SecretPlace(org, s.account.ID), settings))(s)
+	s.Put(inventory.AccountKey(org, s.account.ID), s.account)
+}
+
+// start begins a pass, and end waits for its outcome.
+func (s *fixture) start() discovery.Job {
+	s.Helper()
+	j := apitest.Value(discovery.Start(s.ctx, s.Platform, org, s.account.ID))(s)
+	return j
+}
+
+func (s *fixture) end(j discovery.Job) (discovery.Job, []discovery.Part) {
+	s.Helper()
+	s.Must(s.engine.Idle(s.ctx))
+	got, parts, err := discovery.Read(s.ctx, s.Table, org, j.ID)
+	s.Must(err)
+	if got.Status == discovery.Running {
+		s.Fatalf("discovery %s does not end", j.ID)
+	}
+	return got, parts
+}
+
+// pass runs a pass that must have this outcome, and sums up what its partitions changed.
+func (s *fixture) pass(want discovery.Status) (discovery.Job, inventory.Changes) {
+	s.Helper()
+	j, parts := s.end(s.start())
+	if j.Status != want {
+		s.Fatalf("the discovery ended as %+v; want %s", j, want)
+	}
+	var sum inventory.Changes
+	for _, part := range parts {
+		sum = sum.Add(part.Changes)
+	}
+	return j, sum
+}
+
+func (s *fixture) stored() inventory.Account {
+	s.Helper()
+	return apitest.Read[inventory.Account](s.Fixture, inventory.AccountKey(org, s.account.ID))
+}
+
+// records are the stored resources by uid.
+func (s *fixture) records() map[string]inventory.Resource {
+	s.Helper()
+	out := map[string]inventory.Resource{}
+	for _, r := range apitest.Rows[inventory.Resource](s.Fixture, inventory.ResourceKey(org, "").PK) {
+		out[r.UID] = r
+	}
+	return out
+}
+
+// live counts the records that are not terminated.
+func (s *fixture) live() int {
+	n := 0
+	for _, r := range s.records() {
+		if r.Status != cloud.Terminated {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *fixture) calls(method string) int {
+	return simulated.Calls(s.providers[simulated.Name], s.account.ID)[method]
+}

@@ -1,0 +1,199 @@
+package executor
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/simulated"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/foundation/seal"
+	"lamplighter.dev/shared/testkit/apitest"
+)
+
+const org = "org_01k00000000000000000000000"
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// skipping is a clock on which waiting takes no time: it moves itself.
+type skipping struct{ *clock.Manual }
+
+// Sleep moves the clock by d.
+func (s skipping) Sleep(ctx context.Context, d time.Duration) error {
+	s.Advance(d)
+	return ctx.Err()
+}
+
+// fixture is a simulated cloud account with its resources in the inventory, and an executor for it.
+type fixture struct {
+	*apitest.Fixture
+	ctx       context.Context
+	e         *Executor
+	account   inventory.Account
+	conn      cloud.Conn
+	resources []inventory.Resource
+}
+
+// newFixture makes one whose cloud is as credentials say.
+func newFixture(t *testing.T, credentials map[string]string) *fixture {
+	t.Helper()
+	c := skipping{clock.NewManual(noon)}
+	w := newFixtureOn(t, apitest.PlatformAt(t, c), credentials)
+	w.Clock = c.Manual
+	return w
+}
+
+func newFixtureOn(t testing.TB, p *platform.Platform, credentials map[string]string) *fixture {
+	t.Helper()
+	w := openFixture(t, p)
+	w.connect(credentials)
+	w.discover()
+	return w
+}
+
+// openFixture returns a fixture on what is there.
+func openFixture(t testing.TB, p *platform.Platform) *fixture {
+	t.Helper()
+	e := New(p, cloud.Providers{"simulated": simulated.New(p.Table, p.Clock)})
+	return &fixture{Fixture: apitest.On(t, p), ctx: table.WithTenant(t.Context(), org), e: e}
+}
+
+// onDisk is a platform on the machine's clock, a store and a key of a folder.
+func onDisk(t testing.TB, s table.Store, dir string) *platform.Platform {
+	t.Helper()
+	p := apitest.PlatformAt(t, clock.System{})
+	kek := apitest.Value(seal.OpenKeyFile(filepath.Join(dir, "kek")))(t)
+	p.Table, p.Sealer = table.Fenced(s), seal.NewEnvelope(kek)
+	return p
+}
+
+// connect stores the account.
+func (w *fixture) connect(credentials map[string]string) {
+	w.account = inventory.Account{
+		ID: id.New("ca", noon), Provider: "simulated", CloudAccountID: "100000000001", Name: "sim", AuthMethod: "simulated",
+		PermissionLevel: "read_write", Status: "connected", CreatedAt: noon,
+	}
+	w.seal(credentials)
+	w.conn = apitest.Value(w.e.clouds().Connect(w.ctx, org, w.account))(w)
+}
+
+// seal stores the account with the credentials.
+func (w *fixture) seal(credentials map[string]string) {
+	w.Helper()
+	sealed := apitest.Value(inventory.SealCredentials(w.ctx, w.e.p.Sealer, inventory.SecretPlace(org, w.account.ID), credentials))(w)
+	w.account.Sealed = sealed
+	w.Put(inventory.AccountKey(org, w.account.ID), w.account)
+}
+
+// discover stores what the cloud has that can be acted on.
+func (w *fixture) discover() {
+	regions := apitest.Value(w.conn.Regions(w.ctx))(w)
+	for _, k := range w.e.providers["simulated"].Kinds() {
+		for _, region := range regions {
+			w.list(k.Type, region)
+		}
+	}
+}
+
+func (w *fixture) list(kind, region string) {
+	scan := inventory.Scan{
+		Partition: inventory.Partition{AccountID: w.account.ID, Provider: "simulated", Region: region, Kind: kind}, ID: "first", Started: noon,
+	}
+	for page := ""; ; {
+		got, err := w.conn.List(w.ctx, kind, region, page)
+		w.Must(err)
+		apitest.Value(w.e.inventory.Upsert(w.ctx, org, inventory.Batch{Scan: scan, At: noon.Add(-time.Minute), Resources: got.Resources}))(w)
+		uids := make([]string, len(got.Resources))
+		for i, r := range got.Resources {
+			uids[i] = r.UID
+		}
+		listed := apitest.Value(w.e.inventory.ByUIDs(w.ctx, org, uids, inventory.Everything()))(w)
+		for _, l := range listed {
+			w.resources = append(w.resources, l.Resource)
+		}
+		if page = got.Next; page == "" {
+			return
+		}
+	}
+}
+
+// pick finds a resource of the kind in the status that can be acted on.
+func (w *fixture) pick(kind string, status cloud.Status) inventory.Resource {
+	w.Helper()
+	for _, r := range w.resources {
+		if r.Type == kind && r.Status == status && r.Unschedulable == "" {
+			return r
+		}
+	}
+	w.Fatalf("the cloud has no %s %s", status, kind)
+	return inventory.Resource{}
+}
+
+// submit creates an action as POST /actions does, without its machine.
+func (w *fixture) submit(r inventory.Resource, verb cloud.Verb) execution.Action {
+	w.Helper()
+	p := w.e.p.Clone()
+	p.Workflow = apitest.Idle{}
+	a, err := execution.Submit(w.ctx, p, org, execution.Request{
+		Verb: verb, ResourceUID: r.UID, Provider: r.Provider, ResourceType: r.Type, CloudAccountID: r.CloudAccountID,
+		Region: r.Region, Reason: "manual", ChangedBy: "manual:ada@example.com",
+	})
+	w.Must(err)
+	return a
+}
+
+// drive runs an action as its machine does, on the manual clock, until it is done.
+func (w *fixture) drive(in execution.RunInput) {
+	w.Helper()
+	for range 200 {
+		got := apitest.Value(w.e.Run(w.ctx, in))(w)
+		if got.Done {
+			return
+		}
+		if got.WaitSeconds < 1 {
+			w.Fatalf("run asks to wait %d seconds", got.WaitSeconds)
+		}
+		w.Clock.Advance(time.Duration(got.WaitSeconds) * time.Second)
+	}
+	w.Fatal("not done after 200 runs")
+}
+
+// do submits and drives, and reads back the action.
+func (w *fixture) do(r inventory.Resource, verb cloud.Verb) execution.Action {
+	w.Helper()
+	a := w.submit(r, verb)
+	w.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
+	return w.action(a.ID)
+}
+
+func (w *fixture) action(actionID string) execution.Action {
+	w.Helper()
+	return apitest.Read[execution.Action](w.Fixture, execution.ActionKey(org, actionID))
+}
+
+func (w *fixture) resource(uid string) inventory.Resource {
+	w.Helper()
+	return apitest.Read[inventory.Resource](w.Fixture, inventory.ResourceKey(org, uid))
+}
+
+// history are all state changes, oldest first.
+func (w *fixture) history() []execution.StateChange {
+	w.Helper()
+	return apitest.Rows[execution.StateChange](w.Fixture, execution.HistoryPK(org))
+}
+
+func (w *fixture) state(r inventory.Resource) cloud.Status {
+	w.Helper()
+	got := apitest.Value(w.conn.Read(w.ctx, r.Type, r.Region, []string{r.UID}))(w)
+	if len(got) != 1 {
+		w.Fatalf("%d states of %s", len(got), r.UID)
+	}
+	return got[0].Status
+}

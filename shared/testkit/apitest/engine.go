@@ -1,0 +1,60 @@
+package apitest
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"lamplighter.dev/shared/engine/workflow"
+)
+
+// Idle is an engine whose executions are accepted and never get anywhere.
+type Idle struct{ workflow.Engine }
+
+// Start takes note of nothing.
+func (Idle) Start(context.Context, string, string, any) error { return nil }
+
+// Machines returns the named files of statemachines/, without their ending, as the folder of an engine.
+func Machines(tb testing.TB, names ...string) fs.FS {
+	tb.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	out := fstest.MapFS{}
+	for _, name := range names {
+		file := name + ".asl.json"
+		b, err := os.ReadFile(filepath.Join(filepath.Dir(here), "../../../statemachines", file))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		out[file] = &fstest.MapFile{Data: b}
+	}
+	return out
+}
+
+// RunMachines has an embedded engine run the machines of the folder from now on, on the fixture's store and clock, until the
+// test ends. A handler called executor stands behind ${ExecutorFunctionArn}.
+func (f *Fixture) RunMachines(folder fs.FS, handlers map[string]workflow.Handler) *workflow.Embedded {
+	f.Helper()
+	names := map[string]string{}
+	for name := range handlers {
+		names[strings.ToUpper(name[:1])+name[1:]+"FunctionArn"] = name
+	}
+	machines, err := workflow.Machines(folder, names)
+	f.Must(err)
+	engine, err := workflow.NewEmbedded(workflow.Parts{
+		Store: f.Table, Clock: f.Platform.Clock, Machines: machines, Handlers: handlers, Log: slog.New(slog.DiscardHandler),
+	})
+	f.Must(err)
+	f.Cleanup(func() {
+		if err := engine.Close(); err != nil {
+			f.Error(err)
+		}
+	})
+	f.Workflow = engine
+	return engine
+}

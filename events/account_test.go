@@ -91,7 +91,7 @@ func (a *awsAccount) store(k table.Key, v any) {
 	a.items[k] = item
 }
 
-// attribute is a JSON value as DynamoDB's protocol writes it.
+// attribute returns a JSON value as DynamoDB's protocol writes it.
 func attribute(v any) map[string]any {
 	switch v := v.(type) {
 	case string:

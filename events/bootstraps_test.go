@@ -18,7 +18,7 @@ const (
 	host = "../build/host"
 )
 
-// bootstrap is the file of a function as it is deployed, but for this machine, and with paths in it where the deployed one
+// bootstrap returns the file of a function as it is deployed, but for this machine, and with paths in it where the deployed one
 // has none: so it is linked from what `make test` has compiled already. All functions are built with the first of them.
 func bootstrap(t testing.TB, function string) string {
 	t.Helper()
@@ -70,7 +70,7 @@ func namedMains() (string, error) {
 	return f.Name(), json.NewEncoder(f).Encode(map[string]any{"Replace": of})
 }
 
-// functionNames are the folders of functions/ that hold a Lambda.
+// functionNames returns the folders of functions/ that hold a Lambda.
 func functionNames() ([]string, error) {
 	mains, err := filepath.Glob(filepath.Join(root, "functions/*/lambda/main.go"))
 	if err == nil && len(mains) < 10 {
@@ -83,7 +83,7 @@ func functionNames() ([]string, error) {
 	return names, err
 }
 
-// functionOf is the name of the function that a file of its lambda folder belongs to.
+// functionOf returns the name of the function that a file of its lambda folder belongs to.
 func functionOf(file string) string { return filepath.Base(filepath.Dir(filepath.Dir(file))) }
 
 // openSources opens the folders of the sources. `go test` keeps a result until a file or folder changes that the test itself

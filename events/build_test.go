@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/testkit/lambdaemulator"
 )
 
-// heavy are the functions that work behind the requests. Every other one answers while somebody waits, or each minute,
+// heavy returns the functions that work behind the requests. Every other one answers while somebody waits, or each minute,
 // and must stay light.
 func heavy() []string {
 	var out []string
@@ -31,7 +31,7 @@ const (
 	maxHost      = maxBootstrap + maxBootstrap/10
 )
 
-// weighed is the file of a function that is weighed, and what it may weigh. `make weigh` names the folder in which `make build`
+// weighed returns the file of a function that is weighed, and what it may weigh. `make weigh` names the folder in which `make build`
 // has laid what is deployed; without it there is what the tests of this machine run.
 func weighed(t *testing.T, function string) (path string, limit int64) {
 	t.Helper()
@@ -88,7 +88,7 @@ func BenchmarkStart(b *testing.B) {
 func firstAnswer(b *testing.B, path string, env []string, event []byte) time.Duration {
 	b.Helper()
 	began := clock.System{}.Now()
-	f, err := lambdaemulator.Start(path, env...)
+	f, err := lambdaemulator.StartFunction(path, env...)
 	if err != nil {
 		b.Fatal(err)
 	}

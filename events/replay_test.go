@@ -28,7 +28,7 @@ var update = flag.Bool("update", false, "write the golden answers anew")
 
 const issuer = "https://api.example.com"
 
-// environment is what template.yaml gives a function, with AWS at endpoint.
+// environment returns what template.yaml gives a function, with AWS at endpoint.
 func environment(endpoint string) []string {
 	return []string{
 		"AWS_ENDPOINT_URL=" + endpoint, "LAMPLIGHTER_TABLE=lamplighter", "LAMPLIGHTER_STAGE=dev", "LAMPLIGHTER_VERSION=sample",
@@ -111,7 +111,7 @@ func isGroup(t *testing.T, name string, answer []byte) {
 // replay sends event to the built function and gives its answer, or the error that it reports, as indented JSON.
 func replay(t *testing.T, function, endpoint string, event []byte) []byte {
 	t.Helper()
-	f, err := lambdaemulator.Start(bootstrap(t, function), environment(endpoint)...)
+	f, err := lambdaemulator.StartFunction(bootstrap(t, function), environment(endpoint)...)
 	if err != nil {
 		t.Fatal(err)
 	}

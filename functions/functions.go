@@ -49,7 +49,7 @@ type Group func(*platform.Platform) *rest.Group
 // Worker makes what answers a state machine, a schedule, or an API function that waits.
 type Worker func(*platform.Platform, cloud.Providers) workflow.Handler
 
-// All are the functions, in the order in which the interface description lists their groups. A new one is an entry here,
+// All returns the functions, in the order in which the interface description lists their groups. A new one is an entry here,
 // besides its folder and its function in template.yaml.
 func All() []Function {
 	return []Function{
@@ -82,13 +82,13 @@ func described(p *platform.Platform) *rest.Group {
 	return description.Operations(p, func() ([]byte, error) { return Describe(p).YAML(), nil })
 }
 
-// Describe is the interface description of the whole service. It asks nothing of p, whose fields may be empty.
+// Describe returns the interface description of the whole service. It asks nothing of p, whose fields may be empty.
 func Describe(p *platform.Platform) *rest.API {
 	_, api := rest.Mount(p, Groups(p)...)
 	return api
 }
 
-// Groups are the groups of all functions.
+// Groups returns the groups of all functions.
 func Groups(p *platform.Platform) []*rest.Group {
 	var out []*rest.Group
 	for _, f := range All() {
@@ -97,7 +97,7 @@ func Groups(p *platform.Platform) []*rest.Group {
 	return out
 }
 
-// Operations are the groups of f; none of a worker.
+// Operations returns the groups of f; none of a worker.
 func (f Function) Operations(p *platform.Platform) []*rest.Group {
 	out := make([]*rest.Group, len(f.Groups))
 	for i, g := range f.Groups {
@@ -106,7 +106,7 @@ func (f Function) Operations(p *platform.Platform) []*rest.Group {
 	return out
 }
 
-// Partitions are all that functions of fs declare, in order, each once.
+// Partitions returns all that functions of fs declare, in order, each once.
 func Partitions(fs []Function) []table.Partition {
 	var all table.Access
 	for _, f := range fs {
@@ -115,7 +115,7 @@ func Partitions(fs []Function) []table.Partition {
 	return slices.DeleteFunc(all.All(), func(p table.Partition) bool { return p == eraser.Everything })
 }
 
-// Machines are the state machines whose tasks functions run, in order, each once.
+// Machines returns the state machines whose tasks functions run, in order, each once.
 func Machines(fs []Function) []string {
 	var out []string
 	for _, f := range fs {
@@ -125,19 +125,19 @@ func Machines(fs []Function) []string {
 	return slices.Compact(out)
 }
 
-// alone is a worker that needs no cloud.
+// alone returns a worker that needs no cloud.
 func alone(h func(*platform.Platform) workflow.Handler) Worker {
 	return func(p *platform.Platform, _ cloud.Providers) workflow.Handler { return h(p) }
 }
 
-// asked is a worker that an API function calls and waits for.
+// asked returns a worker that an API function calls and waits for.
 func asked(h func(*platform.Platform, cloud.Providers) lambdacall.Handler) Worker {
 	return func(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 		return workflow.Handler(h(p, providers))
 	}
 }
 
-// erasing is the eraser of what all functions declare. That something cannot be erased is a mistake in a declaration.
+// erasing returns the eraser of what all functions declare. That something cannot be erased is a mistake in a declaration.
 func erasing(p *platform.Platform, _ cloud.Providers) workflow.Handler {
 	walk, err := eraser.NewWalk(Partitions(All()))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// names are what a pattern of paths finds, between what the paths begin and end with.
+// names returns what a pattern of paths finds, between what the paths begin and end with.
 func names(t *testing.T, pattern string) []string {
 	t.Helper()
 	found, err := filepath.Glob(pattern)
@@ -172,7 +172,7 @@ func fill(t *testing.T, s table.Store, org string) []table.Key {
 		}
 	}
 	put("SIM#x", text)
-	access, err := table.Row(identity.AccessKey(org), identity.Access{Ended: true})
+	access, err := table.NewItem(identity.AccessKey(org), identity.Access{Ended: true})
 	if err != nil {
 		t.Fatal(err)
 	}

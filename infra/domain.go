@@ -6,8 +6,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// name puts the API under the stage's own domain, and closes API Gateway's.
-func (v *service) name(s Stage) {
+// setDomain puts the API under the stage's own domain, and closes API Gateway's.
+func (v *service) setDomain(s Stage) {
 	domain := awsapigateway.NewCfnDomainName(v.Stack, jsii.String("Domain"), &awsapigateway.CfnDomainNameProps{
 		DomainName: jsii.String(s.Domain.Name), RegionalCertificateArn: jsii.String(s.Domain.Certificate),
 		SecurityPolicy:        jsii.String("TLS_1_2"),

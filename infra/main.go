@@ -33,7 +33,7 @@ func synthesize(root string) error {
 	return nil
 }
 
-// outdir is where the CDK command asks for the assembly; build/cdk.out when nobody asks.
+// outdir returns where the CDK command asks for the assembly; build/cdk.out when nobody asks.
 func outdir(root string) *string {
 	if os.Getenv("CDK_OUTDIR") != "" {
 		return nil

@@ -22,14 +22,14 @@ type service struct {
 	machines  []awssam.CfnStateMachine
 }
 
-// NewService is the stack of one stage: what template.yaml in root describes, with the built code as assets, and with
+// NewService returns the stack of one stage: what template.yaml in root describes, with the built code as assets, and with
 // what only a deployment knows. Nothing is described twice.
 func NewService(scope constructs.Construct, root string, s Stage) awscdk.Stack {
 	v := include(scope, root, s)
 	v.adjust(s)
-	v.watch(s)
+	v.addAlarms(s)
 	if s.Domain.Name != "" {
-		v.name(s)
+		v.setDomain(s)
 	}
 	return v.Stack
 }

@@ -23,7 +23,7 @@ func needNode(t *testing.T) {
 	}
 }
 
-// checkout is a folder with the real template and an empty file for every artefact that it names.
+// checkout returns a folder with the real template and an empty file for every artefact that it names.
 func checkout(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()

@@ -16,7 +16,7 @@ type figure struct {
 	Label           string
 }
 
-// metric is the figure over five minutes.
+// metric returns the figure over five minutes.
 func (f figure) metric() awscloudwatch.Metric {
 	p := &awscloudwatch.MetricProps{
 		Namespace: jsii.String(f.Space), MetricName: jsii.String(f.Name), Statistic: jsii.String(f.Statistic),
@@ -28,7 +28,7 @@ func (f figure) metric() awscloudwatch.Metric {
 	return awscloudwatch.NewMetric(p)
 }
 
-// labelled is the metric as a graph names it; an alarm takes it without a label.
+// labelled returns the metric as a graph names it; an alarm takes it without a label.
 func (f figure) labelled() awscloudwatch.IMetric {
 	return f.metric().With(&awscloudwatch.MetricOptions{Label: jsii.String(f.Label)})
 }
@@ -39,8 +39,8 @@ type graph struct {
 	figures []figure
 }
 
-// watch raises an alarm on what an operator must look at, and draws the rest on a dashboard.
-func (v *service) watch(s Stage) {
+// addAlarms raises an alarm on what an operator must look at, and draws the rest on a dashboard.
+func (v *service) addAlarms(s Stage) {
 	topic := awssns.NewTopic(v.Stack, jsii.String("Alarms"), &awssns.TopicProps{
 		DisplayName: jsii.String("Lamplighter " + s.Name), EnforceSSL: jsii.Bool(true),
 	})

@@ -32,7 +32,7 @@ type pkg struct {
 	Deps         []string
 }
 
-// path is the package's path in the module: "shared/engine/table".
+// path returns the package's path in the module: "shared/engine/table".
 func (p pkg) path() string { return strings.TrimPrefix(p.ImportPath, module) }
 
 // list asks go for the packages of the patterns, from the root of the repository.
@@ -56,7 +56,7 @@ func list(t *testing.T, patterns ...string) []pkg {
 	}
 }
 
-// functionOf is the folder under functions/ that a package belongs to, "" when to none.
+// functionOf returns the folder under functions/ that a package belongs to, "" when to none.
 func functionOf(path string) string {
 	rest, ok := strings.CutPrefix(path, "functions/")
 	if !ok {
@@ -169,7 +169,7 @@ func TestImportsFollowTheArchitecture(t *testing.T) {
 	}
 }
 
-// forbidden tells why from may not import to; "" when it may.
+// forbidden returns why from may not import to; "" when it may.
 func forbidden(from, to string) string {
 	own, other := functionOf(from), functionOf(to)
 	switch {
@@ -263,7 +263,7 @@ func TestOnlyTheClockReadsTheTime(t *testing.T) {
 	}
 }
 
-// forTests tells whether a file is in a package that only tests import: tabletest, testenv, the twin of a cloud, testkit.
+// forTests reports whether a file is in a package that only tests import: tabletest, testenv, the twin of a cloud, testkit.
 func forTests(path string) bool {
 	dir := filepath.Base(filepath.Dir(path))
 	return strings.HasSuffix(dir, "test") || dir == "testenv" || dir == "twin" || dir == "npmpeer" || dir == "lambdaemulator"
@@ -283,7 +283,7 @@ func TestFilesAreOneThing(t *testing.T) {
 	}
 }
 
-// sources are the parsed Go files of the repository by their paths.
+// sources returns the parsed Go files of the repository by their paths.
 func sources(t *testing.T) map[string]*ast.File {
 	t.Helper()
 	out := map[string]*ast.File{}

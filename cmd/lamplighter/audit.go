@@ -18,8 +18,8 @@ const auditUsage = `usage: lamplighter audit <command>
   export           print a chain as NDJSON, straight from the store (export -help lists its flags)
 `
 
-// auditing carries out lamplighter audit.
-func auditing(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+// runAudit carries out lamplighter audit.
+func runAudit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	command := ""
 	if len(args) > 0 {
 		command, args = args[0], args[1:]
@@ -53,7 +53,7 @@ func auditVerify(args []string, stdin io.Reader, stdout, stderr io.Writer) error
 	f.SetOutput(stderr)
 	f.StringVar(&p.head, "head", "", "a hash that was kept from an earlier look (hash of GET /audit-logs/verify); it has to occur")
 	if err := f.Parse(args); err != nil {
-		return asked(err)
+		return ignoreHelp(err)
 	}
 	if f.NArg() == 0 {
 		return fmt.Errorf("audit verify wants files\n%s", auditUsage)
@@ -66,8 +66,8 @@ func auditVerify(args []string, stdin io.Reader, stdout, stderr io.Writer) error
 	return p.conclude()
 }
 
-// asked is no error when somebody asked for help.
-func asked(err error) error {
+// ignoreHelp is no error when somebody asked for help.
+func ignoreHelp(err error) error {
 	if errors.Is(err, flag.ErrHelp) {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (p *proof) step(row audit.Sealed) error {
 	return nil
 }
 
-// conclude tells what was proved.
+// conclude returns what was proved.
 func (p *proof) conclude() error {
 	w := p.walk
 	switch {

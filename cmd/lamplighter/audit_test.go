@@ -72,7 +72,7 @@ func remake(t *testing.T) {
 	w := csv.NewWriter(&sheet)
 	w.Write(audit.Columns)
 	for _, line := range lines[6:] {
-		row, err := audit.Parse([]byte(line))
+		row, err := audit.ParseRow([]byte(line))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestAuditVerify(t *testing.T) {
 				args = append(args, path)
 			}
 			var out bytes.Buffer
-			if err := auditing(t.Context(), args, &out, io.Discard); err != nil {
+			if err := runAudit(t.Context(), args, &out, io.Discard); err != nil {
 				fmt.Fprintln(&out, "lamplighter:", err)
 			}
 			compare(t, filepath.Join("audit", strings.ReplaceAll(name, " ", "-")+".txt"), strings.ReplaceAll(out.String(), dir+string(filepath.Separator), ""))
@@ -171,12 +171,12 @@ func TestAuditVerifyReadsTheStandardInput(t *testing.T) {
 func TestAnAuditLogFromItsFirstRequestToItsProof(t *testing.T) {
 	t.Parallel()
 	s := testenv.Start(t, testenv.Setup{})
-	owner := s.Owner("auditor@example.com")
+	owner := s.NewOwner("auditor@example.com")
 	for i := range 5 {
 		owner.Call(http.MethodPost, "/resource-groups", map[string]any{"name": fmt.Sprint("group ", i)}, nil)
 	}
-	owner.Refused(http.StatusConflict, http.MethodPost, "/resource-groups", map[string]any{"name": "group 1"})
-	s.Anonymous().Refused(http.StatusUnauthorized, http.MethodPost, "/auth/login", map[string]any{"email": "nobody@example.com", "password": "not the password"})
+	owner.CallRefused(http.StatusConflict, http.MethodPost, "/resource-groups", map[string]any{"name": "group 1"})
+	s.NewClient().CallRefused(http.StatusUnauthorized, http.MethodPost, "/auth/login", map[string]any{"email": "nobody@example.com", "password": "not the password"})
 	var verdict audit.Verdict
 	owner.Call(http.MethodGet, "/audit-logs/verify", nil, &verdict)
 	if !verdict.Holds || !verdict.Complete || verdict.Rows < 6 {
@@ -227,7 +227,7 @@ func TestAnAuditLogFromItsFirstRequestToItsProof(t *testing.T) {
 	}
 }
 
-// printed is what the program prints.
+// printed returns what the program prints.
 func printed(t *testing.T, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -248,12 +248,12 @@ func TestAuditSaysWhatItWants(t *testing.T) {
 		"store.db: no such file":             {"export", "-dir", dir, "-org", "org_1"},
 		"flag provided but not defined: -no": {"export", "-no"},
 	} {
-		if err := auditing(t.Context(), args, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+		if err := runAudit(t.Context(), args, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", args, err, want)
 		}
 	}
 	for _, args := range [][]string{nil, {"help"}, {"verify", "-help"}, {"export", "-h"}} {
-		if err := auditing(t.Context(), args, io.Discard, io.Discard); err != nil {
+		if err := runAudit(t.Context(), args, io.Discard, io.Discard); err != nil {
 			t.Errorf("%v: %v", args, err)
 		}
 	}
@@ -266,7 +266,7 @@ func TestAnExportDoesNotSpeakToTheTerminal(t *testing.T) {
 	if err := os.WriteFile(path, []byte(hostile), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := auditing(t.Context(), []string{"verify", path}, io.Discard, io.Discard)
+	err := runAudit(t.Context(), []string{"verify", path}, io.Discard, io.Discard)
 	if err == nil || strings.ContainsAny(err.Error(), "\n\x1b") {
 		t.Errorf("%q", fmt.Sprint(err))
 	}

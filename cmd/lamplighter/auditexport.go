@@ -27,13 +27,13 @@ func auditExport(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	var s source
 	f := flag.NewFlagSet("lamplighter audit export", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.StringVar(&s.dir, "dir", env("LAMPLIGHTER_DIR", ".lamplighter"), "folder of the embedded store, which nobody may be serving just now (LAMPLIGHTER_DIR)")
+	f.StringVar(&s.dir, "dir", envOr("LAMPLIGHTER_DIR", ".lamplighter"), "folder of the embedded store, which nobody may be serving just now (LAMPLIGHTER_DIR)")
 	f.StringVar(&s.table, "table", "", "name of a DynamoDB table to read instead, with the credentials of AWS's variables")
 	f.StringVar(&s.endpoint, "endpoint", "", "of -table: an emulator's address; empty is AWS")
 	f.StringVar(&s.org, "org", "", "the organization whose chain to print")
 	f.IntVar(&s.system, "system", -1, "the number, from 0 to 15, of the chain of the installation to print")
 	if err := f.Parse(args); err != nil {
-		return asked(err)
+		return ignoreHelp(err)
 	}
 	at, err := s.place()
 	if err != nil {
@@ -46,7 +46,7 @@ func auditExport(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	return errors.Join(printChain(ctx, store, at, stdout), closing())
 }
 
-// place is where the chain is kept.
+// place returns where the chain is kept.
 func (s *source) place() (audit.Place, error) {
 	systems := audit.SystemPlaces()
 	switch {
@@ -61,7 +61,7 @@ func (s *source) place() (audit.Place, error) {
 // open opens the store, which it does not make.
 func (s *source) open() (table.Store, func() error, error) {
 	if s.table != "" {
-		return table.Dynamo(table.Remote{Table: s.table, Endpoint: s.endpoint}), func() error { return nil }, nil
+		return table.NewDynamoDB(table.Remote{Table: s.table, Endpoint: s.endpoint}), func() error { return nil }, nil
 	}
 	path := filepath.Join(s.dir, "store.db")
 	if _, err := os.Stat(path); err != nil {
@@ -78,14 +78,14 @@ func (s *source) open() (table.Store, func() error, error) {
 func printChain(ctx context.Context, s table.Store, at audit.Place, stdout io.Writer) error {
 	out := bufio.NewWriter(stdout)
 	q := table.Query{PK: at.PK, Limit: 1000}
-	q.From, q.To = audit.Everything()
+	q.From, q.To = audit.AllRowKeys()
 	for {
 		page, err := s.Query(ctx, q)
 		if err != nil {
 			return fmt.Errorf("read audit rows of %s: %w", at.PK, err)
 		}
 		for _, it := range page.Items {
-			row, err := audit.Stored(it)
+			row, err := audit.DecodeStored(it)
 			if err != nil {
 				return fmt.Errorf("read audit row %s %s: %w", it.PK, it.SK, err)
 			}

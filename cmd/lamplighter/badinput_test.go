@@ -16,14 +16,14 @@ import (
 type bad struct {
 	*attackedService
 	*caller
-	e   orgValues
+	e   sampleValues
 	ops []swept
 }
 
 func badly(t *testing.T) *bad {
 	t.Helper()
 	s := startAttacked(t)
-	b := &bad{attackedService: s, caller: s.caller(t, s.Owner("bad@example.com"))}
+	b := &bad{attackedService: s, caller: s.caller(t, s.NewOwner("bad@example.com"))}
 	b.e = b.settle(t, "bad-1")
 	w := &sweep{t: t}
 	w.described(functions.Describe(s.Platform).YAML())
@@ -31,7 +31,7 @@ func badly(t *testing.T) *bad {
 	return b
 }
 
-// target is the path of op with the known ids in it, but for one of them.
+// target returns the path of op with the known ids in it, but for one of them.
 func (b *bad) target(op swept, name, value string) string {
 	path := op.path
 	for _, p := range op.Parameters {
@@ -66,7 +66,7 @@ func TestBadInput(t *testing.T) {
 	t.Run("answers of the gateway have names", b.named)
 }
 
-// takers are the operations that take a body.
+// takers returns the operations that take a body.
 func (b *bad) takers() []swept {
 	return slices.DeleteFunc(slices.Clone(b.ops), func(op swept) bool { return schema(op) == nil })
 }
@@ -134,7 +134,7 @@ func (b *bad) unfitBodies(t *testing.T) {
 			b.ask(t, op.method, b.target(op, "", ""), "[[[")
 		}
 	}
-	b.Settled()
+	b.WaitSettled()
 }
 
 func (b *bad) wrongKinds(t *testing.T) {
@@ -189,7 +189,7 @@ func (b *bad) strangeIDs(t *testing.T) {
 	}
 }
 
-// queried are the operations that have the query parameter.
+// queried returns the operations that have the query parameter.
 func (b *bad) queried(name string) []swept {
 	return slices.DeleteFunc(slices.Clone(b.ops), func(op swept) bool {
 		return !slices.ContainsFunc(op.Parameters, func(p *openapi3.ParameterRef) bool { return p.Value.In == "query" && p.Value.Name == name })

@@ -80,7 +80,7 @@ func (b *bad) massAssignment(t *testing.T) {
 			}
 		}
 	}
-	b.Settled()
+	b.WaitSettled()
 	login := `{"email":"forged@example.com","password":"correct horse battery 43"}`
 	if w := b.ask(t, http.MethodPost, "/auth/login", login); w.Code != http.StatusForbidden {
 		t.Errorf("who forged emailVerified logs in: %d %.300s", w.Code, w.Body)
@@ -90,7 +90,7 @@ func (b *bad) massAssignment(t *testing.T) {
 // smuggling sends headers in which some adapter, proxy or framework would look for the caller or the address.
 func (b *bad) smuggling(t *testing.T) {
 	want := b.ask(t, http.MethodGet, "/organisations", "").Body.String()
-	stranger := b.attackedService.caller(t, b.Owner("stranger@example.com"))
+	stranger := b.attackedService.caller(t, b.NewOwner("stranger@example.com"))
 	for _, header := range []string{
 		"X-Golambdaproxy-ApiGw-Context", "X-GoLambdaProxy-ApiGw-StageVars", "X-Forwarded-User", "X-Amzn-Principal-Id", "X-Amzn-Oidc-Data", "X-Organisation-Id", "X-Org-Id", "X-Tenant-Id",
 	} {
@@ -204,7 +204,7 @@ func (b *bad) named(t *testing.T) {
 // limited uses the minute up.
 func (b *bad) limited(t *testing.T) {
 	t.Helper()
-	other := b.Owner("limited@example.com")
+	other := b.NewOwner("limited@example.com")
 	for range 120 {
 		res, err := other.Send(t.Context(), http.MethodGet, "/resources/types", nil)
 		if err != nil {

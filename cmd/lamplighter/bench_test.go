@@ -23,7 +23,7 @@ import (
 func BenchmarkGET(b *testing.B) {
 	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	e := testenv.Start(b, testenv.Setup{Clock: clock.NewManual(noon)})
-	c := e.Owner("bench@example.com")
+	c := e.NewOwner("bench@example.com")
 	pk := fmt.Sprintf("RATE#%s#%d", c.Org, noon.Unix()/60)
 	ctx := table.Within(b.Context(), pk)
 	req := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/organisations", nil)
@@ -46,7 +46,7 @@ func BenchmarkGET(b *testing.B) {
 	b.ReportMetric(float64((cpu(b)-used).Microseconds())/float64(served), "µs-cpu/op(≤150)")
 }
 
-// cpu is what this process has used so far.
+// cpu returns what this process has used so far.
 func cpu(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
@@ -61,7 +61,7 @@ func cpu(b *testing.B) time.Duration {
 func BenchmarkReady(b *testing.B) {
 	dir := b.TempDir()
 	e := testenv.Start(b, testenv.Setup{Dir: dir})
-	e.Owner("bench@example.com").Connect("111122223333", testenv.Fast(100_000))
+	e.NewOwner("bench@example.com").ConnectAccount("111122223333", testenv.FastCloud(100_000))
 	e.Stop()
 	program := filepath.Join(b.TempDir(), "lamplighter")
 	build := exec.CommandContext(b.Context(), "go", "build", "-ldflags=-s -w", "-o", program, ".")

@@ -95,7 +95,7 @@ func (c *canary) enrol(email string) {
 func (c *canary) code(what, email string) {
 	c.t.Helper()
 	c.Eventually("another code", func() bool {
-		code := c.Code(email)
+		code := c.WaitForCode(email)
 		for _, known := range c.secrets {
 			if code == known {
 				return false
@@ -202,10 +202,10 @@ func (c *canary) clouds() {
 	c.send(false, http.MethodPost, "/cloud-accounts", sim+seed("a simulated credential", `,"refuse":"true"`)+`}`)
 	w := c.succeed(false, http.MethodPost, "/cloud-accounts", sim+seed("a simulated credential", "")+`}`, "Idempotency-Key", "connect")
 	account := "/cloud-accounts/" + idOf(c.t, w.Body.Bytes(), "id")
-	c.Settled()
+	c.WaitSettled()
 	c.succeed(false, http.MethodPut, account, "{"+seed("its successor", "")+"}")
 	c.succeed(false, http.MethodPost, account+"/discover", "{}")
-	c.Settled()
+	c.WaitSettled()
 	for _, path := range []string{account, account + "/permissions", account + "/onboarding", "/cloud-accounts", "/resources?limit=100", "/resources/export", "/state-history", "/actions"} {
 		c.succeed(false, http.MethodGet, path, "")
 	}
@@ -250,7 +250,7 @@ func (c *canary) look() {
 	}
 }
 
-// spilt tells where text holds a secret, -1 when it does not. Six digits are a code only where they stand alone.
+// spilt returns where text holds a secret, -1 when it does not. Six digits are a code only where they stand alone.
 func spilt(secret, text string) int {
 	if len(secret) != 6 {
 		return strings.Index(text, secret)

@@ -48,7 +48,7 @@ func TestEveryCheckIsHeldByATestThatExists(t *testing.T) {
 	}
 }
 
-// testsOfTheTree are the names of all tests and fuzz targets of the repository.
+// testsOfTheTree returns the names of all tests and fuzz targets of the repository.
 func testsOfTheTree(t *testing.T) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}

@@ -48,7 +48,7 @@ func (b *bad) everyMember(t *testing.T) {
 	}
 }
 
-// timed are the query parameters of time: their examples are times.
+// timed returns the query parameters of time: their examples are times.
 func timed(op swept) []string {
 	var out []string
 	for _, p := range op.Parameters {
@@ -197,7 +197,7 @@ func (b *bad) repeated(t *testing.T) {
 	}
 }
 
-// numbered is a text of n bytes in which no piece of eight bytes comes twice, so that what an answer shows of it can be told.
+// numbered returns a text of n bytes in which no piece of eight bytes comes twice, so that what an answer shows of it can be told.
 func numbered(n int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < n; i++ {
@@ -206,7 +206,7 @@ func numbered(n int) string {
 	return b.String()[:n]
 }
 
-// shown is how many bytes of an answer come from a text that was sent.
+// shown returns how many bytes of an answer come from a text that was sent.
 func shown(answer, sent string) int {
 	n := 0
 	for i := 0; i+7 <= len(answer); {
@@ -275,7 +275,7 @@ func (b *bad) longBodies(t *testing.T) {
 	}
 }
 
-// repeats is the length of the longest run of digits in a text that digits begins with.
+// repeats returns the length of the longest run of digits in a text that digits begins with.
 func repeats(text, digits string) int {
 	at := strings.Index(text, digits[:20])
 	if at < 0 {

@@ -57,7 +57,7 @@ func TestDataModel_HasThePartitionsThatFunctionsDeclare(t *testing.T) {
 	}
 }
 
-// touching are the functions that declare a partition.
+// touching returns the functions that declare a partition.
 func touching(p table.Partition) []string {
 	var out []string
 	for _, f := range functions.All() {
@@ -74,7 +74,7 @@ var (
 	variable  = regexp.MustCompile(`[<…0-9].*$`)
 )
 
-// firstCells are the names in the first cells of a table's rows, as patterns: JOB#* of JOB#<job>, PENDING#* of PENDING#00.
+// firstCells returns the names in the first cells of a table's rows, as patterns: JOB#* of JOB#<job>, PENDING#* of PENDING#00.
 func firstCells(page string) []string {
 	var out []string
 	for _, row := range firstCell.FindAllStringSubmatch(page, -1) {

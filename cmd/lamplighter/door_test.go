@@ -15,16 +15,16 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// door is a service whose answers at its door are looked at, over HTTP.
-type door struct {
+// requestFixture is a service whose answers at its door are looked at, over HTTP.
+type requestFixture struct {
 	*testenv.Env
 	t     *testing.T
 	clock *testenv.Ahead
 }
 
-func atDoor(t *testing.T) *door {
+func newRequestFixture(t *testing.T) *requestFixture {
 	t.Helper()
-	d := &door{t: t, clock: &testenv.Ahead{}}
+	d := &requestFixture{t: t, clock: &testenv.Ahead{}}
 	d.Env = testenv.Start(t, testenv.Setup{Clock: d.clock})
 	return d
 }
@@ -36,7 +36,7 @@ type reply struct {
 }
 
 // ask makes a request with these headers, names and values in turn, some of them more than once.
-func (d *door) ask(line, body string, headers ...string) reply {
+func (d *requestFixture) ask(line, body string, headers ...string) reply {
 	d.t.Helper()
 	method, path, _ := strings.Cut(line, " ")
 	r, err := http.NewRequestWithContext(d.t.Context(), method, d.URL+path, strings.NewReader(body))
@@ -62,8 +62,8 @@ func (d *door) ask(line, body string, headers ...string) reply {
 	return reply{res, string(b)}
 }
 
-// want is ask for an answer of the status, whose data is decoded.
-func (d *door) want(status int, line, body string, headers ...string) map[string]any {
+// want returns ask for an answer of the status, whose data is decoded.
+func (d *requestFixture) want(status int, line, body string, headers ...string) map[string]any {
 	d.t.Helper()
 	got := d.ask(line, body, headers...)
 	var out struct {
@@ -79,7 +79,7 @@ func (d *door) want(status int, line, body string, headers ...string) map[string
 func bearer(token string) []string { return []string{"Authorization", "Bearer " + token} }
 
 // pat makes a personal access token of the client, and gives its secret and its id.
-func (d *door) pat(c *testenv.Client) (secret, id string) {
+func (d *requestFixture) pat(c *testenv.Client) (secret, id string) {
 	d.t.Helper()
 	made := d.want(200, "POST /personal-access-tokens", `{"name":"nightly"}`, bearer(c.Token)...)
 	secret, _ = made["token"].(string)
@@ -88,10 +88,10 @@ func (d *door) pat(c *testenv.Client) (secret, id string) {
 }
 
 // check 1, and check 10: a megabyte of header is the gateway's to refuse, and no failure.
-func TestTheDoorRefusesInOneShape(t *testing.T) {
+func TestRefusals_HaveOneShape(t *testing.T) {
 	t.Parallel()
-	d := atDoor(t)
-	c := d.Owner("door@example.com")
+	d := newRequestFixture(t)
+	c := d.NewOwner("door@example.com")
 	good := "Bearer " + c.Token
 	for name, headers := range map[string][]string{
 		"no header":              {},
@@ -126,18 +126,18 @@ func TestTheDoorRefusesInOneShape(t *testing.T) {
 // check 8: what ends a session or a token acts on the next request, whatever the function remembers.
 func TestWhatIsOverIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
-	d := atDoor(t)
-	c := d.Owner("over@example.com")
+	d := newRequestFixture(t)
+	c := d.NewOwner("over@example.com")
 	secret, _ := d.pat(c)
 	d.want(200, "GET /resource-groups", "", bearer(secret)...)
 	first := c.Token
 	d.want(200, "POST /auth/logout", "{}", bearer(first)...)
 	d.want(401, "GET /resource-groups", "", bearer(first)...)
 	d.want(200, "GET /resource-groups", "", bearer(secret)...) // a token outlives the session that made it
-	c.Enter("over@example.com", c.Org)
+	c.LogIn("over@example.com", c.Org)
 	d.want(200, "POST /auth/password/forget", `{"email":"over@example.com"}`)
-	reset := map[string]string{"email": "over@example.com", "otp": d.Code("over@example.com"), "password": "another long password 7"}
-	d.Anonymous().Call(http.MethodPatch, "/auth/password/reset", reset, nil)
+	reset := map[string]string{"email": "over@example.com", "otp": d.WaitForCode("over@example.com"), "password": "another long password 7"}
+	d.NewClient().Call(http.MethodPatch, "/auth/password/reset", reset, nil)
 	d.want(401, "GET /resource-groups", "", bearer(c.Token)...)
 	d.want(401, "GET /resource-groups", "", bearer(secret)...)
 }
@@ -145,8 +145,8 @@ func TestWhatIsOverIsRefusedAtOnce(t *testing.T) {
 // check 12: a token may what its maker may, at that moment.
 func TestATokenFollowsItsMaker(t *testing.T) {
 	t.Parallel()
-	d := atDoor(t)
-	c := d.Owner("maker@example.com")
+	d := newRequestFixture(t)
+	c := d.NewOwner("maker@example.com")
 	secret, id := d.pat(c)
 	group := `{"name":"lamps","members":[]}`
 	d.want(200, "POST /resource-groups", group, bearer(secret)...)
@@ -172,8 +172,8 @@ func TestATokenFollowsItsMaker(t *testing.T) {
 	d.want(401, "GET /resource-groups", "", bearer(secret)...)
 }
 
-// without is an access token of the client's user that names no organization.
-func (d *door) without(c *testenv.Client) string {
+// without returns an access token of the client's user that names no organization.
+func (d *requestFixture) without(c *testenv.Client) string {
 	d.t.Helper()
 	claims, err := d.Platform.Tokens.Verify(d.t.Context(), c.Token)
 	if err != nil {
@@ -190,8 +190,8 @@ func (d *door) without(c *testenv.Client) string {
 // check 12: the end of a token is the end of its day, and nothing brings it back.
 func TestATokenEnds(t *testing.T) {
 	t.Parallel()
-	d := atDoor(t)
-	c := d.Owner("ends@example.com")
+	d := newRequestFixture(t)
+	c := d.NewOwner("ends@example.com")
 	secret, _ := d.pat(c)
 	d.clock.Advance(90*24*time.Hour - time.Minute)
 	d.want(200, "GET /personal-access-tokens", "", bearer(secret)...)
@@ -202,8 +202,8 @@ func TestATokenEnds(t *testing.T) {
 // check 40: the organization is the session's; a token chooses among its maker's own, and nothing else chooses.
 func TestNothingChoosesAnOrganizationButItsMember(t *testing.T) {
 	t.Parallel()
-	d := atDoor(t)
-	c, stranger := d.Owner("chooser@example.com"), d.Owner("stranger@example.com")
+	d := newRequestFixture(t)
+	c, stranger := d.NewOwner("chooser@example.com"), d.NewOwner("stranger@example.com")
 	second, _ := d.want(200, "POST /organisations", `{"name":"Second"}`, bearer(c.Token)...)["id"].(string)
 	secret, _ := d.pat(c)
 	in := func(path string, headers ...string) any {
@@ -235,8 +235,8 @@ func TestNothingChoosesAnOrganizationButItsMember(t *testing.T) {
 // check 54: what a client says about where it comes from, or about who it is, changes neither identity nor the record.
 func TestHeadersDoNotTellWhoOrWhere(t *testing.T) {
 	t.Parallel()
-	d := atDoor(t)
-	c, eve := d.Owner("who@example.com"), d.Owner("eve@example.com")
+	d := newRequestFixture(t)
+	c, eve := d.NewOwner("who@example.com"), d.NewOwner("eve@example.com")
 	forged, err := json.Marshal(map[string]any{"authorizer": map[string]string{"user": "usr_eve", "org": eve.Org, "grants": `[{"r":"owner","s":"org"}]`}})
 	if err != nil {
 		t.Fatal(err)
@@ -264,8 +264,8 @@ func TestHeadersDoNotTellWhoOrWhere(t *testing.T) {
 // check 66, check 69: a hundred requests a minute of an organization, by whatever credential, and what counts among them.
 func TestTheHundredAndFirstRequestOfAMinute(t *testing.T) {
 	t.Parallel()
-	d := atDoor(t)
-	c, other := d.Owner("hundred@example.com"), d.Owner("other@example.com")
+	d := newRequestFixture(t)
+	c, other := d.NewOwner("hundred@example.com"), d.NewOwner("other@example.com")
 	secret, _ := d.pat(c)
 	now := d.clock.Now()
 	d.clock.Advance(now.Truncate(time.Minute).Add(time.Minute).Sub(now))
@@ -292,7 +292,7 @@ func TestTheHundredAndFirstRequestOfAMinute(t *testing.T) {
 		}
 	}
 	d.want(200, "GET /resources/types", "", bearer(other.Token)...)
-	d.Anonymous().Call(http.MethodPost, "/auth/login", map[string]string{"email": "hundred@example.com", "password": testenv.Password, "provider": "email"}, nil)
+	d.NewClient().Call(http.MethodPost, "/auth/login", map[string]string{"email": "hundred@example.com", "password": testenv.Password, "provider": "email"}, nil)
 	d.clock.Advance(time.Minute)
 	d.want(200, "GET /resources/types", "", bearer(secret)...)
 }

@@ -39,17 +39,17 @@ func TestEndToEnd(t *testing.T) {
 func newcomer(t *testing.T, s testenv.Setup) {
 	e := testenv.Start(t, s)
 	const email = "ada@example.com"
-	c := e.Anonymous()
+	c := e.NewClient()
 	person := map[string]string{"email": email, "password": testenv.Password, "name": "Ada"}
 	c.Call(http.MethodPost, "/auth/signup", person, nil)
-	c.Refused(http.StatusForbidden, http.MethodPost, "/auth/login", person)
-	c.Call(http.MethodPatch, "/auth/otp/validate", map[string]string{"email": email, "otp": e.Code(email)}, nil)
-	c.Enter(email, "")
+	c.CallRefused(http.StatusForbidden, http.MethodPost, "/auth/login", person)
+	c.Call(http.MethodPatch, "/auth/otp/validate", map[string]string{"email": email, "otp": e.WaitForCode(email)}, nil)
+	c.LogIn(email, "")
 	var org struct {
 		ID string `json:"id"`
 	}
 	c.Call(http.MethodPost, "/organisations", map[string]string{"name": "Engines"}, &org)
-	c.Enter(email, org.ID)
+	c.LogIn(email, org.ID)
 	var orgs []struct {
 		ID   string `json:"id"`
 		Name string `json:"name"`
@@ -59,16 +59,16 @@ func newcomer(t *testing.T, s testenv.Setup) {
 		t.Errorf("organizations: %+v", orgs)
 	}
 	c.Call(http.MethodPost, "/auth/logout", map[string]string{}, nil)
-	c.Refused(http.StatusUnauthorized, http.MethodGet, "/organisations", nil)
+	c.CallRefused(http.StatusUnauthorized, http.MethodGet, "/organisations", nil)
 }
 
 // discovered connects a cloud, and finds it as it was after a restart.
 func discovered(t *testing.T, s testenv.Setup) {
 	e := testenv.Start(t, s)
-	c := e.Owner("grace@example.com")
-	id := c.Connect("111122223333", testenv.Fast(200))
+	c := e.NewOwner("grace@example.com")
+	id := c.ConnectAccount("111122223333", testenv.FastCloud(200))
 	e.Restart()
-	c = c.Again()
+	c = c.Reconnect()
 	var account struct {
 		Status        string `json:"status"`
 		ResourceCount int    `json:"resourceCount"`
@@ -91,7 +91,7 @@ type resource struct {
 	Schedulable    bool   `json:"schedulable"`
 }
 
-// order is the body of POST /actions.
+// order returns the body of POST /actions.
 func (r resource) order(verb string) map[string]string {
 	return map[string]string{
 		"type": verb, "resourceUID": r.UID, "provider": r.Provider, "resourceType": r.Type,
@@ -118,14 +118,14 @@ func running(t *testing.T, c *testenv.Client, n int) []resource {
 // stopped stops an instance, follows the action, reads what is known of it, and starts the instance again.
 func stopped(t *testing.T, s testenv.Setup) {
 	e := testenv.Start(t, s)
-	c := e.Owner("alan@example.com")
-	c.Connect("111122223333", testenv.Fast(200))
+	c := e.NewOwner("alan@example.com")
+	c.ConnectAccount("111122223333", testenv.FastCloud(200))
 	r := running(t, c, 1)[0]
 	first := act(c, r, "stop")
 	if again := act(c, r, "stop"); again != first {
 		t.Errorf("the same stop while one is under way made another action: %s, %s", first, again)
 	}
-	e.Settled()
+	e.WaitSettled()
 	done(t, c, first, "succeeded")
 	c.Call(http.MethodGet, "/resources/"+r.ID, nil, &r)
 	if r.Status != "stopped" {
@@ -136,9 +136,9 @@ func stopped(t *testing.T, s testenv.Setup) {
 		t.Errorf("state history: %+v", changes)
 	}
 	e.Restart()
-	c = c.Again()
+	c = c.Reconnect()
 	third := act(c, r, "start")
-	e.Settled()
+	e.WaitSettled()
 	done(t, c, third, "succeeded")
 	c.Call(http.MethodGet, "/resources/"+r.ID, nil, &r)
 	if r.Status != "running" {
@@ -187,8 +187,8 @@ func history(c *testenv.Client, uid string) []change {
 // grouped stops a group of two tiers: the second tier first.
 func grouped(t *testing.T, s testenv.Setup) {
 	e := testenv.Start(t, s)
-	c := e.Owner("edsger@example.com")
-	c.Connect("111122223333", testenv.Fast(300))
+	c := e.NewOwner("edsger@example.com")
+	c.ConnectAccount("111122223333", testenv.FastCloud(300))
 	members := running(t, c, 4)
 	var group struct {
 		ID string `json:"id"`
@@ -210,7 +210,7 @@ func grouped(t *testing.T, s testenv.Setup) {
 		t.Errorf("submitted: %+v", bulk)
 	}
 	id := bulk.ID
-	e.Settled()
+	e.WaitSettled()
 	c.Call(http.MethodGet, "/actions/bulk/latest", nil, &bulk)
 	if bulk.Status != "completed" || bulk.Completed != 4 || bulk.Failed != 0 {
 		t.Errorf("ended: %+v", bulk)
@@ -231,13 +231,13 @@ func grouped(t *testing.T, s testenv.Setup) {
 // apart looks at what belongs to one organization with the eyes of another.
 func apart(t *testing.T, s testenv.Setup) {
 	e := testenv.Start(t, s)
-	mine, theirs := e.Owner("mine@example.com"), e.Owner("theirs@example.com")
-	account := mine.Connect("111122223333", testenv.Fast(50))
+	mine, theirs := e.NewOwner("mine@example.com"), e.NewOwner("theirs@example.com")
+	account := mine.ConnectAccount("111122223333", testenv.FastCloud(50))
 	r := running(t, mine, 1)[0]
 	for _, path := range []string{"/cloud-accounts/" + account, "/resources/" + r.ID} {
-		theirs.Refused(http.StatusNotFound, http.MethodGet, path, nil)
+		theirs.CallRefused(http.StatusNotFound, http.MethodGet, path, nil)
 	}
-	theirs.Refused(http.StatusNotFound, http.MethodPost, "/actions", r.order("stop"))
+	theirs.CallRefused(http.StatusNotFound, http.MethodPost, "/actions", r.order("stop"))
 	var none []resource
 	theirs.Call(http.MethodGet, "/resources", nil, &none)
 	if len(none) != 0 {
@@ -248,12 +248,12 @@ func apart(t *testing.T, s testenv.Setup) {
 // refused tries what cannot be done.
 func refused(t *testing.T, s testenv.Setup) {
 	e := testenv.Start(t, s)
-	c := e.Owner("kurt@example.com")
+	c := e.NewOwner("kurt@example.com")
 	connect := map[string]any{
 		"provider": "simulated", "authMethod": "simulated", "cloudAccountID": "444455556666", "name": "Refused",
-		"permissionLevel": "read_write", "credentials": testenv.Fast(10).With("refuse", "true"),
+		"permissionLevel": "read_write", "credentials": testenv.FastCloud(10).WithSetting("refuse", "true"),
 	}
-	c.Refused(http.StatusBadRequest, http.MethodPost, "/cloud-accounts", connect)
+	c.CallRefused(http.StatusBadRequest, http.MethodPost, "/cloud-accounts", connect)
 	var accounts struct {
 		Total int `json:"total"`
 	}
@@ -261,12 +261,12 @@ func refused(t *testing.T, s testenv.Setup) {
 		t.Errorf("an account whose credentials were refused is stored: %d", accounts.Total)
 	}
 	unknown := resource{UID: "i-nothing", Type: "aws-ec2", Provider: "simulated", CloudAccountID: "ca_nothing", Region: "us-east-1"}
-	body := c.Refused(http.StatusNotFound, http.MethodPost, "/actions", unknown.order("stop"))
+	body := c.CallRefused(http.StatusNotFound, http.MethodPost, "/actions", unknown.order("stop"))
 	if !strings.Contains(body, "nothing") {
 		t.Errorf("the refusal does not name what is unknown: %s", body)
 	}
-	c.Refused(http.StatusNotFound, http.MethodGet, "/actions/bulk/latest", nil)
-	e.Anonymous().Refused(http.StatusUnauthorized, http.MethodGet, "/resources", nil)
+	c.CallRefused(http.StatusNotFound, http.MethodGet, "/actions/bulk/latest", nil)
+	e.NewClient().CallRefused(http.StatusUnauthorized, http.MethodGet, "/resources", nil)
 }
 
 // TestOnDynamoDB walks the same ways with the store in another maker's DynamoDB.

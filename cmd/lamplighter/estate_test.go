@@ -14,21 +14,21 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// orgValues are the ids and names of one of everything that an organization can have, by the names under which operations ask for it.
-type orgValues map[string]string
+// sampleValues are the ids and names of one of everything that an organization can have, by the names under which operations ask for it.
+type sampleValues map[string]string
 
-// settle gives the caller one of everything: a cloud of their own with a group, an action, a bulk action and a refresh, and people
+// settle returns the caller one of everything: a cloud of their own with a group, an action, a bulk action and a refresh, and people
 // with what they are given.
-func (c *caller) settle(t *testing.T, number string) orgValues {
+func (c *caller) settle(t *testing.T, number string) sampleValues {
 	t.Helper()
-	account := c.Connect(number, testenv.Fast(60))
+	account := c.ConnectAccount(number, testenv.FastCloud(60))
 	all := running(t, c.Client, 2)
 	var job struct{ JobID string }
 	c.Call(http.MethodPost, "/resources/refresh", map[string]string{}, &job)
 	refresh := job.JobID
-	c.s.Settled()
+	c.s.WaitSettled()
 	c.Call(http.MethodPost, "/cloud-accounts/"+account+"/discover", map[string]string{}, &job)
-	c.s.Settled()
+	c.s.WaitSettled()
 	var group struct{ ID string }
 	c.Call(http.MethodPost, "/resource-groups", map[string]any{
 		"name": "Group of " + number, "members": []any{map[string]any{"resourceID": all[1].ID}},
@@ -38,9 +38,9 @@ func (c *caller) settle(t *testing.T, number string) orgValues {
 		ID string `json:"bulkActionID"`
 	}
 	c.Call(http.MethodPost, "/actions/bulk", map[string]string{"type": "stop", "groupID": group.ID}, &bulk)
-	c.s.Settled()
+	c.s.WaitSettled()
 	e := c.hire(t, number, all[1].ID)
-	maps.Copy(e, orgValues{
+	maps.Copy(e, sampleValues{
 		"accountID": account, "cloudAccountID": account, "cloud_account_id": account, "jobID": job.JobID, "refresh": refresh,
 		"groupID": group.ID, "group_id": group.ID, "resourceID": all[1].ID, "resourceUID": all[1].UID, "resource_uid": all[1].UID,
 		"uids": all[1].UID, "actionID": action, "bulkActionID": bulk.ID, "tenantID": c.Org, "region": all[1].Region,
@@ -49,8 +49,8 @@ func (c *caller) settle(t *testing.T, number string) orgValues {
 	return e
 }
 
-// hire gives the caller's organization a second member, an invitation, a team, a role, an assignment, and a token of their own.
-func (c *caller) hire(t *testing.T, number, resource string) orgValues {
+// hire returns the caller's organization a second member, an invitation, a team, a role, an assignment, and a token of their own.
+func (c *caller) hire(t *testing.T, number, resource string) sampleValues {
 	t.Helper()
 	member := c.colleague(t, "member-of-"+number+"@example.com")
 	c.Call(http.MethodPost, "/users", map[string]string{"email": "invited-by-" + number + "@example.com", "name": "Invited"}, nil)
@@ -65,28 +65,28 @@ func (c *caller) hire(t *testing.T, number, resource string) orgValues {
 	c.Call(http.MethodPost, "/assignments", map[string]string{"email": member, "roleID": role.ID, "scope": "team:" + team.ID}, &assignment)
 	c.Call(http.MethodPost, "/personal-access-tokens", map[string]string{"name": "Token of " + number}, &token)
 	c.program = token.Secret
-	return orgValues{
+	return sampleValues{
 		"email": member, "teamID": team.ID, "team_id": team.ID, "roleID": role.ID, "role": role.ID, "defaultRole": role.ID,
 		"assignmentID": assignment.ID, "scope": "team:" + team.ID, "tokenID": token.ID, "resources": resource, "resourceIDs": resource,
 	}
 }
 
-// colleague is the address of a new user who is a viewer in the caller's organization.
+// colleague returns the address of a new user who is a viewer in the caller's organization.
 func (c *caller) colleague(t *testing.T, email string) string {
 	t.Helper()
-	u, err := auth.Provision(t.Context(), c.s.Platform, email, testenv.Password, "Colleague")
+	u, err := auth.CreateVerifiedUser(t.Context(), c.s.Platform, email, testenv.Password, "Colleague")
 	if err != nil {
 		t.Fatal(err)
 	}
 	viewer := []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}
-	if err = membership.New(c.s.Platform).Join(t.Context(), c.Org, u, viewer); err != nil {
+	if err = membership.New(c.s.Platform).JoinOrganisation(t.Context(), c.Org, u, viewer); err != nil {
 		t.Fatal(err)
 	}
 	return email
 }
 
-// snapshot is what a caller can read of one of everything: every GET, by its path.
-func (w *sweep) snapshot(c *caller, e orgValues) map[string]string {
+// snapshot returns what a caller can read of one of everything: every GET, by its path.
+func (w *sweep) snapshot(c *caller, e sampleValues) map[string]string {
 	w.t.Helper()
 	out := map[string]string{}
 	for _, op := range w.ops {
@@ -114,7 +114,7 @@ func (w *sweep) snapshot(c *caller, e orgValues) map[string]string {
 // identifier is an id of ours.
 var identifier = regexp.MustCompile(`\b(usr|org|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat)_[0-9a-z]{26}\b`)
 
-// issued are the ids that texts hold.
+// issued returns the ids that texts hold.
 func issued(texts map[string]string) map[string]bool {
 	out := map[string]bool{}
 	for _, text := range texts {

@@ -25,24 +25,24 @@ type choices struct {
 	mailFrom string
 	demo     bool
 	verbose  bool
-	clients  map[string]*string // what platform.Clients reads, where a flag may say it
+	clients  map[string]*string // what platform.ReadOAuthClients reads, where a flag may say it
 	google   platform.Client
 	github   platform.Client
 }
 
-// parse reads the flags of serve. Asking for help is flag.ErrHelp.
-func parse(args []string, out io.Writer) (choices, error) {
+// parseFlags reads the flags of serve. Asking for help is flag.ErrHelp.
+func parseFlags(args []string, out io.Writer) (choices, error) {
 	var c choices
 	f := flag.NewFlagSet("lamplighter serve", flag.ContinueOnError)
 	f.SetOutput(out)
-	f.StringVar(&c.addr, "addr", env("LAMPLIGHTER_ADDR", "127.0.0.1:8080"), "loopback address to answer on (LAMPLIGHTER_ADDR)")
-	f.StringVar(&c.dir, "dir", env("LAMPLIGHTER_DIR", ".lamplighter"), "folder of the store, keys and mails (LAMPLIGHTER_DIR)")
-	f.StringVar(&c.root, "root", env("LAMPLIGHTER_ROOT", ""), "folder with template.yaml and statemachines/ (LAMPLIGHTER_ROOT); the working directory or the repository of this program")
-	f.StringVar(&c.store, "store", env("LAMPLIGHTER_STORE", "embedded"), "embedded, or dynamodb (LAMPLIGHTER_STORE)")
-	f.StringVar(&c.endpoint, "endpoint", env("LAMPLIGHTER_ENDPOINT", ""), "of -store dynamodb: an emulator's address; empty is AWS (LAMPLIGHTER_ENDPOINT)")
-	f.StringVar(&c.table, "table", env("LAMPLIGHTER_TABLE", "lamplighter"), "of -store dynamodb: the table's name (LAMPLIGHTER_TABLE)")
+	f.StringVar(&c.addr, "addr", envOr("LAMPLIGHTER_ADDR", "127.0.0.1:8080"), "loopback address to answer on (LAMPLIGHTER_ADDR)")
+	f.StringVar(&c.dir, "dir", envOr("LAMPLIGHTER_DIR", ".lamplighter"), "folder of the store, keys and mails (LAMPLIGHTER_DIR)")
+	f.StringVar(&c.root, "root", envOr("LAMPLIGHTER_ROOT", ""), "folder with template.yaml and statemachines/ (LAMPLIGHTER_ROOT); the working directory or the repository of this program")
+	f.StringVar(&c.store, "store", envOr("LAMPLIGHTER_STORE", "embedded"), "embedded, or dynamodb (LAMPLIGHTER_STORE)")
+	f.StringVar(&c.endpoint, "endpoint", envOr("LAMPLIGHTER_ENDPOINT", ""), "of -store dynamodb: an emulator's address; empty is AWS (LAMPLIGHTER_ENDPOINT)")
+	f.StringVar(&c.table, "table", envOr("LAMPLIGHTER_TABLE", "lamplighter"), "of -store dynamodb: the table's name (LAMPLIGHTER_TABLE)")
 	f.StringVar(&c.smtp, "smtp", "", "server that sends mails: smtp://user:password@host:587 or smtps://…; without one they are written to a folder (LAMPLIGHTER_SMTP_URL, which others do not see in the list of processes)")
-	f.StringVar(&c.mailFrom, "mail-from", env("LAMPLIGHTER_MAIL_FROM", ""), "of -smtp: the address that mails come from (LAMPLIGHTER_MAIL_FROM)")
+	f.StringVar(&c.mailFrom, "mail-from", envOr("LAMPLIGHTER_MAIL_FROM", ""), "of -smtp: the address that mails come from (LAMPLIGHTER_MAIL_FROM)")
 	f.BoolVar(&c.demo, "demo", true, "make the demo login and its simulated cloud")
 	f.BoolVar(&c.verbose, "verbose", false, "log every request")
 	c.providers(f)
@@ -58,14 +58,14 @@ func parse(args []string, out io.Writer) (choices, error) {
 	return c, c.check()
 }
 
-func env(name, otherwise string) string {
+func envOr(name, otherwise string) string {
 	if v := os.Getenv(name); v != "" {
 		return v
 	}
 	return otherwise
 }
 
-// providers are the flags of platform.Clients. The secrets come from the environment alone: other users of the machine see
+// providers are the flags of platform.ReadOAuthClients. The secrets come from the environment alone: other users of the machine see
 // the flags of every process.
 func (c *choices) providers(f *flag.FlagSet) {
 	c.clients = map[string]*string{}
@@ -80,7 +80,7 @@ func (c *choices) providers(f *flag.FlagSet) {
 	}
 }
 
-// getenv is the environment, or what a flag says instead.
+// getenv returns the environment, or what a flag says instead.
 func (c *choices) getenv(variable string) string {
 	if v, ok := c.clients[variable]; ok {
 		return *v
@@ -89,7 +89,7 @@ func (c *choices) getenv(variable string) string {
 }
 
 func (c *choices) check() (err error) {
-	if c.google, c.github, err = platform.Clients(c.getenv); err != nil {
+	if c.google, c.github, err = platform.ReadOAuthClients(c.getenv); err != nil {
 		return err
 	}
 	if c.store != "embedded" && c.store != "dynamodb" {
@@ -117,7 +117,7 @@ func loopback(addr string) error {
 	return nil
 }
 
-// findRoot is the working directory when the template is there, else the folder above the one of this program, which is
+// findRoot returns the working directory when the template is there, else the folder above the one of this program, which is
 // where `make build` puts it.
 func findRoot() string {
 	if _, err := os.Stat("template.yaml"); errors.Is(err, os.ErrNotExist) {

@@ -68,7 +68,7 @@ func TestProcessGlobals_AreFound(t *testing.T) {
 	}
 }
 
-// folders are the files of each folder, without tests and what only tests import.
+// folders returns the files of each folder, without tests and what only tests import.
 func folders(t *testing.T) map[string][]*ast.File {
 	t.Helper()
 	out := map[string][]*ast.File{}
@@ -85,7 +85,7 @@ func folders(t *testing.T) map[string][]*ast.File {
 	return out
 }
 
-// processGlobals tells what of a package is refused.
+// processGlobals returns what of a package is refused.
 func processGlobals(files []*ast.File) []string {
 	var out []string
 	vars, types := map[string]*ast.ValueSpec{}, map[string]ast.Expr{}
@@ -208,7 +208,7 @@ func changed(d ast.Decl, vars map[string]*ast.ValueSpec) []string {
 	return out
 }
 
-// root is the variable of which e is a part: m of m[k], v of v.f; nil when it is no variable by name.
+// root returns the variable of which e is a part: m of m[k], v of v.f; nil when it is no variable by name.
 func root(e ast.Expr) *ast.Ident {
 	for {
 		switch x := e.(type) {

@@ -88,7 +88,7 @@ func (c *caller) pace() {
 	}
 }
 
-// credential is the value of the Authorization header for the next request.
+// credential returns the value of the Authorization header for the next request.
 func (c *caller) credential(t testing.TB) string {
 	t.Helper()
 	c.pace()
@@ -108,7 +108,7 @@ func (c *caller) credential(t testing.TB) string {
 	return "Bearer " + token
 }
 
-// spare is the caller in another session, which a log-out may end.
+// spare returns the caller in another session, which a log-out may end.
 func (c *caller) spare(t testing.TB) *caller {
 	t.Helper()
 	at := identity.SessionKey(c.claims.Session)
@@ -118,7 +118,7 @@ func (c *caller) spare(t testing.TB) *caller {
 		t.Fatal(err)
 	}
 	session.ID = id.New("spare", c.s.clock.Now())
-	row, err := table.Row(identity.SessionKey(session.ID), session)
+	row, err := table.NewItem(identity.SessionKey(session.ID), session)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func (c *caller) ask(t testing.TB, method, target, body string, header ...string
 func TestFuzz(t *testing.T) {
 	t.Parallel()
 	s := startAttacked(t)
-	c := s.caller(t, s.Owner("fuzz@example.com"))
+	c := s.caller(t, s.NewOwner("fuzz@example.com"))
 	e := c.settle(t, "fuzzed-1")
 	refused, record := succeeds(t, s), newLedger(s)
 	before := s.written(t, c.Org)
@@ -174,7 +174,7 @@ func TestFuzz(t *testing.T) {
 			}
 		},
 		Skip: func(id string) bool {
-			s.Settled() // what runs would refuse the next operation
+			s.WaitSettled() // what runs would refuse the next operation
 			if r, ok := restored(e)[id]; ok {
 				record.saw(r.operation, c.ask(t, http.MethodPut, r.path, r.body))
 			}
@@ -185,7 +185,7 @@ func TestFuzz(t *testing.T) {
 		o.Requests = 12 // enough to find a race; too few to get through everywhere
 	}
 	began := time.Now()
-	seen := resttest.Fuzz(t, s, functions.Describe(s.Platform).YAML(), o)
+	seen := resttest.FuzzOperations(t, s, functions.Describe(s.Platform).YAML(), o)
 	t.Logf("%v in %s", seen, time.Since(began))
 	if seen[http.StatusTooManyRequests] > 0 || seen[http.StatusUnauthorized] > sum(seen)/10 {
 		t.Errorf("the door kept the fuzzer out: %v", seen)
@@ -196,9 +196,9 @@ func TestFuzz(t *testing.T) {
 	}
 }
 
-// restored are the changes that bring something back into a state in which an operation can succeed, by the operation before
+// restored returns the changes that bring something back into a state in which an operation can succeed, by the operation before
 // which they are made: what the fuzzer changed at last may be a state in which it never does.
-func restored(e orgValues) map[string]struct{ operation, path, body string } {
+func restored(e sampleValues) map[string]struct{ operation, path, body string } {
 	group, team := "/resource-groups/"+e["groupID"], "/teams/"+e["teamID"]
 	return map[string]struct{ operation, path, body string }{
 		"deleteOrganisation":  {"updateOrganisation", "/organisation", `{"name":"` + rand.Text() + `"}`}, // none that it can guess
@@ -216,7 +216,7 @@ func sum(seen map[int]int) int {
 	return n
 }
 
-// succeeds are the operations that a fuzzer who has orgValues gets through: all but those that want a code, a password,
+// succeeds returns the operations that a fuzzer who has orgValues gets through: all but those that want a code, a password,
 // a token or an identity provider of this minute.
 func succeeds(t *testing.T, s *attackedService) map[string]bool {
 	t.Helper()
@@ -240,8 +240,8 @@ func succeeds(t *testing.T, s *attackedService) map[string]bool {
 	return out
 }
 
-// known are the values of orgValues as the fuzzer wants them.
-func known(e orgValues) map[string][]string {
+// known returns the values of orgValues as the fuzzer wants them.
+func known(e sampleValues) map[string][]string {
 	out := map[string][]string{}
 	for name, v := range e {
 		out[name] = []string{v}

@@ -27,8 +27,8 @@ type keyChoices struct {
 	revoke  bool
 }
 
-// keys looks after the key files of a local service.
-func keys(args []string, out, complain io.Writer) error {
+// runKeys looks after the key files of a local service.
+func runKeys(args []string, out, complain io.Writer) error {
 	c, err := parseKeys(args, complain)
 	if errors.Is(err, flag.ErrHelp) {
 		return nil
@@ -57,7 +57,7 @@ func parseKeys(args []string, complain io.Writer) (keyChoices, error) {
 	c.command = args[0]
 	f := flag.NewFlagSet("lamplighter keys "+c.command, flag.ContinueOnError)
 	f.SetOutput(complain)
-	f.StringVar(&c.dir, "dir", env("LAMPLIGHTER_DIR", ".lamplighter"), "folder of the service (LAMPLIGHTER_DIR)")
+	f.StringVar(&c.dir, "dir", envOr("LAMPLIGHTER_DIR", ".lamplighter"), "folder of the service (LAMPLIGHTER_DIR)")
 	if c.command == "rotate" {
 		f.BoolVar(&c.secrets, "secrets", false, "the key of sealed secrets, instead of the one that signs access tokens")
 		f.BoolVar(&c.now, "now", false, "the new key signs at once, not in an hour")
@@ -82,7 +82,7 @@ func (c keyChoices) check(rest []string) error {
 }
 
 func (c keyChoices) rotation(now time.Time) token.Rotation {
-	r := token.Rotate(now, c.now)
+	r := token.PlanRotation(now, c.now)
 	if c.revoke {
 		r.End = now
 	}

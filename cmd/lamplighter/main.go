@@ -47,14 +47,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	switch command {
 	case "serve":
-		return serve(ctx, args[1:], stdout, stderr)
+		return runServe(ctx, args[1:], stdout, stderr)
 	case "openapi":
 		_, err := stdout.Write(functions.Describe(&platform.Platform{}).YAML())
 		return err
 	case "audit":
-		return auditing(ctx, args[1:], stdout, stderr)
+		return runAudit(ctx, args[1:], stdout, stderr)
 	case "keys":
-		return keys(args[1:], stdout, stderr)
+		return runKeys(args[1:], stdout, stderr)
 	case "version":
 		_, err := fmt.Fprintln(stdout, version)
 		return err

@@ -48,7 +48,7 @@ var waiting = map[string]string{
 	"deployments": "Deployments", "builds": "Builds", "integrations": "Integrations", "webhooks": "Webhooks",
 }
 
-// declared are all operations of the service, in the order of their ids.
+// declared returns all operations of the service, in the order of their ids.
 func declared() []rest.Op {
 	var out []rest.Op
 	for _, ops := range local.Operations(&platform.Platform{}) {
@@ -66,7 +66,7 @@ func TestEveryOperationNamesAPolicyOrSaysWhyNot(t *testing.T) {
 		if op.Policy == "" && open[op.ID] == "" {
 			t.Errorf("%s (public: %v) names no policy: name one, or say in open why it needs none", op.ID, op.Public)
 		}
-		if op.Policy != "" && (open[op.ID] != "" || !grant.Known(op.Policy)) {
+		if op.Policy != "" && (open[op.ID] != "" || !grant.IsPolicy(op.Policy)) {
 			t.Errorf("%s names %s, which is no policy, or is among those that need none", op.ID, op.Policy)
 		}
 	}
@@ -115,27 +115,27 @@ func assemble(t *testing.T) *cast {
 	t.Helper()
 	c := &cast{t: t, clock: &testenv.Ahead{}}
 	c.Env = testenv.Start(t, testenv.Setup{Clock: c.clock})
-	c.owner = c.Owner("owner@example.com")
+	c.owner = c.NewOwner("owner@example.com")
 	return c
 }
 
 // join makes a member with grants, given by the owner through the API.
 func (c *cast) join(email string, grants ...grant.Grant) *testenv.Client {
 	c.t.Helper()
-	u, err := auth.Provision(c.t.Context(), c.Platform, email, testenv.Password, "Test")
+	u, err := auth.CreateVerifiedUser(c.t.Context(), c.Platform, email, testenv.Password, "Test")
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	owner := identity.Caller{Org: c.owner.Org, User: "usr_1", Email: "owner@example.com"}
-	if err = membership.New(c.Platform).Join(identity.With(c.t.Context(), owner), c.owner.Org, u, nil); err != nil {
+	if err = membership.New(c.Platform).JoinOrganisation(identity.WithCaller(c.t.Context(), owner), c.owner.Org, u, nil); err != nil {
 		c.t.Fatal(err)
 	}
 	for _, g := range grants {
 		c.minute()
 		c.owner.Call(http.MethodPost, "/assignments", map[string]string{"email": email, "roleID": g.Role, "scope": g.Scope}, nil)
 	}
-	out := c.Anonymous()
-	out.Enter(email, c.owner.Org)
+	out := c.NewClient()
+	out.LogIn(email, c.owner.Org)
 	return out
 }
 
@@ -160,7 +160,7 @@ func (c *cast) say(as *testenv.Client, method, path, body string) (int, string) 
 
 var inPath = regexp.MustCompile(`\{(\w+)\}`)
 
-// example is a path of op, with names of things that are not there.
+// example returns a path of op, with names of things that are not there.
 func example(op rest.Op) string {
 	return inPath.ReplaceAllStringFunc(op.Path, func(name string) string {
 		if name == "{email}" {
@@ -242,7 +242,7 @@ func TestARevokedRoleActsOnTheNextRequest(t *testing.T) {
 	var own struct{ ID string }
 	c.owner.Call(http.MethodPost, "/roles", map[string]any{"name": "Looker", "policies": []string{"actions:read"}}, &own)
 	eve := c.join("eve@example.com", grant.Grant{Role: own.ID, Scope: grant.OrgScope})
-	program := c.Anonymous()
+	program := c.NewClient()
 	var made struct{ Token string }
 	eve.Call(http.MethodPost, "/personal-access-tokens", map[string]any{"name": "ci"}, &made)
 	program.Token = made.Token

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/engine/table/tabletest"
 )
 
-// account is the body that connects moto's account.
+// account returns the body that connects moto's account.
 func (m moto) account(regions ...string) map[string]any {
 	return map[string]any{
 		"provider": "aws", "authMethod": "static_keys", "cloudAccountID": motoNumber, "name": "Emulated", "permissionLevel": "read_write",
@@ -28,11 +28,11 @@ func (m moto) connect(c *testenv.Client, regions ...string) string {
 		JobID string `json:"jobID"`
 	}
 	c.Call(http.MethodPost, "/cloud-accounts", m.account(regions...), &account)
-	c.Discovered(account.ID, account.JobID)
+	c.WaitDiscovered(account.ID, account.JobID)
 	return account.ID
 }
 
-// three are the database, the instance and the Auto Scaling group in us-east-1, which may be acted on.
+// three returns the database, the instance and the Auto Scaling group in us-east-1, which may be acted on.
 func (m moto) three(c *testenv.Client) []resource {
 	m.t.Helper()
 	var out []resource
@@ -51,7 +51,7 @@ func (m moto) three(c *testenv.Client) []resource {
 func TestResourcesOnMotoAreStoppedAndStarted(t *testing.T) {
 	t.Parallel()
 	m, e := furnish(t), testenv.Start(t, testenv.Setup{})
-	c := e.Owner("margaret@example.com")
+	c := e.NewOwner("margaret@example.com")
 	id := m.connect(c)
 	var all []resource
 	if c.Call(http.MethodGet, "/resources?provider=aws", nil, &all); len(all) != 6 {
@@ -62,7 +62,7 @@ func TestResourcesOnMotoAreStoppedAndStarted(t *testing.T) {
 	m.actOn(e, c, "stop", rs)
 	m.holds(c, "stopped", unlit, rs)
 	e.Restart()
-	c = c.Again()
+	c = c.Reconnect()
 	m.actOn(e, c, "stop", rs) // RDS refuses a second stop, so it must not get there
 	m.holds(c, "stopped", unlit, rs)
 	m.actOn(e, c, "start", rs)
@@ -83,7 +83,7 @@ func (m moto) actOn(e *testenv.Env, c *testenv.Client, verb string, rs []resourc
 	for _, r := range rs {
 		ids = append(ids, act(c, r, verb))
 	}
-	e.Settled()
+	e.WaitSettled()
 	for _, id := range ids {
 		done(m.t, c, id, "succeeded")
 	}
@@ -96,7 +96,7 @@ func (m moto) refusesMembers(c *testenv.Client) {
 	if c.Call(http.MethodGet, "/resources?type=aws-ec2&schedulable=false", nil, &members); len(members) != 2 {
 		m.t.Fatalf("members of the Auto Scaling group: %+v", members)
 	}
-	if why := c.Refused(http.StatusBadRequest, http.MethodPost, "/actions", members[0].order("stop")); !strings.Contains(why, "Auto Scaling group web") {
+	if why := c.CallRefused(http.StatusBadRequest, http.MethodPost, "/actions", members[0].order("stop")); !strings.Contains(why, "Auto Scaling group web") {
 		m.t.Errorf("the refusal does not name the group: %s", why)
 	}
 }
@@ -113,7 +113,7 @@ func (m moto) vanishes(c *testenv.Client, account string) {
 		JobID string `json:"jobID"`
 	}
 	c.Call(http.MethodPost, "/cloud-accounts/"+account+"/discover", map[string]any{}, &job)
-	c.Discovered(account, job.JobID)
+	c.WaitDiscovered(account, job.JobID)
 	var gone resource
 	if c.Call(http.MethodGet, "/resources/"+found[0].ID, nil, &gone); gone.Status != "terminated" {
 		m.t.Errorf("the deleted database is %s", gone.Status)
@@ -124,7 +124,7 @@ func (m moto) vanishes(c *testenv.Client, account string) {
 func TestAGroupOnMotoIsStoppedAndStartedByTiers(t *testing.T) {
 	t.Parallel()
 	m, e := furnish(t), testenv.Start(t, testenv.Setup{})
-	c := e.Owner("katherine@example.com")
+	c := e.NewOwner("katherine@example.com")
 	m.connect(c, "us-east-1")
 	rs := m.three(c)
 	group := map[string]any{"name": "Shop", "members": []map[string]any{
@@ -156,7 +156,7 @@ func (m moto) wholeGroup(e *testenv.Env, c *testenv.Client, group, verb string, 
 	}
 	c.Call(http.MethodPost, "/actions/bulk", map[string]string{"type": verb, "groupID": group}, &bulk)
 	by := "bulk:katherine@example.com:" + bulk.ID
-	e.Settled()
+	e.WaitSettled()
 	if c.Call(http.MethodGet, "/actions/bulk/latest", nil, &bulk); bulk.Status != "completed" || bulk.Completed != 3 || bulk.Failed != 0 {
 		m.t.Errorf("the %s ended: %+v", verb, bulk)
 	}
@@ -176,14 +176,14 @@ func (m moto) wholeGroup(e *testenv.Env, c *testenv.Client, group, verb string, 
 func TestAnAccountThatMotoDoesNotOpenIsNotStored(t *testing.T) {
 	t.Parallel()
 	m, e := moto{t, tabletest.StartMoto(t)}, testenv.Start(t, testenv.Setup{})
-	c := e.Owner("dorothy@example.com")
+	c := e.NewOwner("dorothy@example.com")
 	other := m.account("us-east-1")
 	other["cloudAccountID"] = "210987654321"
-	if why := c.Refused(http.StatusBadRequest, http.MethodPost, "/cloud-accounts", other); !strings.Contains(why, motoNumber) {
+	if why := c.CallRefused(http.StatusBadRequest, http.MethodPost, "/cloud-accounts", other); !strings.Contains(why, motoNumber) {
 		t.Errorf("the refusal does not name the account that the keys open: %s", why)
 	}
 	nobody := moto{t, "http://127.0.0.1:1"}
-	why := c.Refused(http.StatusBadRequest, http.MethodPost, "/cloud-accounts", nobody.account("us-east-1"))
+	why := c.CallRefused(http.StatusBadRequest, http.MethodPost, "/cloud-accounts", nobody.account("us-east-1"))
 	if !strings.Contains(why, "endpointURL: no cloud answers at "+nobody.url) || !strings.Contains(why, "connection refused") {
 		t.Errorf("it does not say who did not answer: %s", why)
 	}
@@ -214,7 +214,7 @@ func TestTheWalkOfTheReadmeOnAWSWorks(t *testing.T) {
 	s.shut(t)
 }
 
-// section is what the README says between two marks.
+// section returns what the README says between two marks.
 func section(t *testing.T, from, to string) string {
 	t.Helper()
 	readme, err := os.ReadFile("../../README.md")

@@ -49,7 +49,7 @@ func (m moto) call(service, region, form string) string {
 	return string(b)
 }
 
-// under are the texts of the elements of an answer whose path ends as told: "instanceState/name".
+// under returns the texts of the elements of an answer whose path ends as told: "instanceState/name".
 func under(t *testing.T, answer, path string) []string {
 	t.Helper()
 	var at, found []string
@@ -93,7 +93,7 @@ func furnish(t *testing.T) moto {
 	return m
 }
 
-// words are what moto says itself of the resource of a type.
+// words returns what moto says itself of the resource of a type.
 func (m moto) words(r resource) string {
 	m.t.Helper()
 	switch r.Type {

@@ -14,9 +14,9 @@ import (
 func TestOnce(t *testing.T) {
 	t.Parallel()
 	s := startAttacked(t)
-	c, other := s.caller(t, s.Owner("once@example.com")), s.caller(t, s.Owner("other@example.com"))
-	c.Connect("once-1", testenv.Fast(60))
-	other.Connect("other-1", testenv.Fast(60))
+	c, other := s.caller(t, s.NewOwner("once@example.com")), s.caller(t, s.NewOwner("other@example.com"))
+	c.ConnectAccount("once-1", testenv.FastCloud(60))
+	other.ConnectAccount("other-1", testenv.FastCloud(60))
 	mine := running(t, c.Client, 1)[0]
 	for _, w := range []struct{ path, body, another, answer string }{
 		{"/actions", encode(t, mine.order("stop")), encode(t, mine.order("start")), "actionID"},
@@ -70,7 +70,7 @@ func TestOnce(t *testing.T) {
 	})
 }
 
-// connection is the body that connects a small simulated account.
+// connection returns the body that connects a small simulated account.
 func connection(number string) string {
 	return `{"name":"Cloud ` + number + `","provider":"simulated","cloudAccountID":"` + number +
 		`","authMethod":"simulated","permissionLevel":"read_write","credentials":{"size":"1"}}`
@@ -85,7 +85,7 @@ func encode(t *testing.T, v any) string {
 	return string(b)
 }
 
-// idOf is the member of an answer that names what was made.
+// idOf returns the member of an answer that names what was made.
 func idOf(t *testing.T, answer []byte, name string) string {
 	t.Helper()
 	var out struct {

@@ -51,7 +51,7 @@ func newOracle(t *testing.T, roles map[string][]string, grants []grant.Grant) *o
 	return o
 }
 
-// may tells whether the operation lets them in: one that looks at scopes does so for a grant on anything, any other for a
+// may reports whether the operation lets them in: one that looks at scopes does so for a grant on anything, any other for a
 // grant on the whole organization only.
 func (o *oracle) may(op rest.Op) bool {
 	at := uid("Org", "org")

@@ -26,11 +26,11 @@ func userPath(email string) string { return "/users/" + url.PathEscape(email) }
 func colleague(t *testing.T, e *testenv.Env, owner *testenv.Client, email, role string) *testenv.Client { //nolint:revive // who invites whom as what
 	t.Helper()
 	owner.Call(http.MethodPost, "/users", map[string]string{"email": email, "role": role}, nil)
-	if _, err := auth.Provision(t.Context(), e.Platform, email, testenv.Password, "Colleague"); err != nil {
+	if _, err := auth.CreateVerifiedUser(t.Context(), e.Platform, email, testenv.Password, "Colleague"); err != nil {
 		t.Fatal(err)
 	}
-	c := e.Anonymous()
-	c.Enter(email, owner.Org)
+	c := e.NewClient()
+	c.LogIn(email, owner.Org)
 	return c
 }
 
@@ -38,19 +38,19 @@ func colleague(t *testing.T, e *testenv.Env, owner *testenv.Client, email, role 
 func joined(t *testing.T, s testenv.Setup) {
 	t.Helper()
 	e := testenv.Start(t, s)
-	ada := e.Owner("ada@example.com")
+	ada := e.NewOwner("ada@example.com")
 	const email = "eve@example.com"
 	ada.Call(http.MethodPost, "/users", map[string]string{"email": email, "name": "Eve"}, nil)
 	ada.Call(http.MethodPatch, userPath(email), map[string]string{"role": "operator"}, nil)
-	eve := e.Anonymous()
+	eve := e.NewClient()
 	eve.Call(http.MethodPost, "/auth/signup", map[string]string{"email": email, "password": testenv.Password, "name": "Eve"}, nil)
-	eve.Call(http.MethodPatch, "/auth/otp/validate", map[string]string{"email": email, "otp": e.Code(email)}, nil)
-	eve.Enter(email, "")
+	eve.Call(http.MethodPatch, "/auth/otp/validate", map[string]string{"email": email, "otp": e.WaitForCode(email)}, nil)
+	eve.LogIn(email, "")
 	eve.Call(http.MethodGet, "/resources", nil, nil)
-	eve.Refused(http.StatusForbidden, http.MethodGet, "/users", nil)
+	eve.CallRefused(http.StatusForbidden, http.MethodGet, "/users", nil)
 	eve.Call(http.MethodPatch, "/users/me", map[string]string{"name": "Eve E."}, nil)
 	ada.Call(http.MethodPatch, userPath(email), map[string]string{"role": "admin", "status": "disabled"}, nil)
-	eve.Refused(http.StatusUnauthorized, http.MethodGet, "/users", nil)
+	eve.CallRefused(http.StatusUnauthorized, http.MethodGet, "/users", nil)
 	ada.Call(http.MethodPatch, userPath(email), map[string]string{"status": "active"}, nil)
 	var all struct {
 		Items []struct {
@@ -64,8 +64,8 @@ func joined(t *testing.T, s testenv.Setup) {
 		t.Errorf("users: %+v", all)
 	}
 	eve.Call(http.MethodDelete, "/users/me", nil, nil)
-	eve.Refused(http.StatusUnauthorized, http.MethodGet, "/users", nil)
-	ada.Refused(http.StatusConflict, http.MethodDelete, "/users/me", nil)
+	eve.CallRefused(http.StatusUnauthorized, http.MethodGet, "/users", nil)
+	ada.CallRefused(http.StatusConflict, http.MethodDelete, "/users/me", nil)
 	ada.Call(http.MethodPut, "/organisation", map[string]any{"name": "Looms", "currency": "EUR", "savingsRealism": 0.55}, nil)
 	var org struct {
 		Currency       string  `json:"currency"`
@@ -76,7 +76,7 @@ func joined(t *testing.T, s testenv.Setup) {
 		t.Errorf("settings: %+v", org)
 	}
 	ada.Call(http.MethodDelete, "/organisation?confirm=Looms", nil, nil)
-	ada.Refused(http.StatusUnauthorized, http.MethodGet, "/organisation", nil)
+	ada.CallRefused(http.StatusUnauthorized, http.MethodGet, "/organisation", nil)
 	e.Eventually("the first pass of the erasure", func() bool {
 		k := identity.OrganisationKey(ada.Org) // the last thing that it takes
 		_, err := e.Platform.Table.Get(table.Within(t.Context(), k.PK), k)
@@ -87,7 +87,7 @@ func joined(t *testing.T, s testenv.Setup) {
 // check 8: who is locked out or removed is out with the next request, whatever they still hold; who is demoted can do less.
 func TestWhatIsTakenFromAMemberIsTakenAtOnce(t *testing.T) {
 	e := testenv.Start(t, testenv.Setup{})
-	ada := e.Owner("ada@example.com")
+	ada := e.NewOwner("ada@example.com")
 	const email = "eve@example.com"
 	eve := colleague(t, e, ada, email, grant.Admin)
 	eve.Call(http.MethodGet, "/users", nil, nil)
@@ -95,7 +95,7 @@ func TestWhatIsTakenFromAMemberIsTakenAtOnce(t *testing.T) {
 		Token string `json:"token"`
 	}
 	eve.Call(http.MethodPost, "/personal-access-tokens", map[string]string{"name": "laptop"}, &pat)
-	robot := e.Anonymous()
+	robot := e.NewClient()
 	robot.Token = pat.Token
 	robot.Call(http.MethodGet, "/users", nil, nil)
 	out := func(after string) {
@@ -114,18 +114,18 @@ func TestWhatIsTakenFromAMemberIsTakenAtOnce(t *testing.T) {
 	eve.Call(http.MethodGet, "/users", nil, nil)
 	robot.Call(http.MethodGet, "/users", nil, nil)
 	ada.Call(http.MethodPatch, userPath(email), map[string]string{"role": "viewer"}, nil)
-	eve.Refused(http.StatusForbidden, http.MethodGet, "/users", nil)
-	robot.Refused(http.StatusForbidden, http.MethodGet, "/users", nil)
+	eve.CallRefused(http.StatusForbidden, http.MethodGet, "/users", nil)
+	robot.CallRefused(http.StatusForbidden, http.MethodGet, "/users", nil)
 	eve.Call(http.MethodGet, "/resources", nil, nil)
 	ada.Call(http.MethodDelete, userPath(email), nil, nil)
 	out("removed")
-	ada.Refused(http.StatusNotFound, http.MethodGet, userPath(email), nil)
+	ada.CallRefused(http.StatusNotFound, http.MethodGet, userPath(email), nil)
 }
 
 // check 43: two owners who remove each other over HTTP leave one.
 func TestTwoOwnersRemoveEachOtherOverHTTP(t *testing.T) {
 	e := testenv.Start(t, testenv.Setup{})
-	ada := e.Owner("ada@example.com")
+	ada := e.NewOwner("ada@example.com")
 	bob := colleague(t, e, ada, "bob@example.com", grant.Owner)
 	done := make(chan error, 2)
 	go func() { done <- ada.Do(context.Background(), http.MethodDelete, userPath("bob@example.com"), nil, nil) }()
@@ -134,7 +134,7 @@ func TestTwoOwnersRemoveEachOtherOverHTTP(t *testing.T) {
 	if (first == nil) == (second == nil) {
 		t.Errorf("%v, %v", first, second)
 	}
-	a, err := table.Read[identity.Access](table.WithTenant(t.Context(), ada.Org), e.Platform.Table, identity.AccessKey(ada.Org))
+	a, err := table.Read[identity.Access](table.WithOrg(t.Context(), ada.Org), e.Platform.Table, identity.AccessKey(ada.Org))
 	if err != nil || a.Owners != 1 || a.Members != 1 {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -145,17 +145,17 @@ func TestTheEndOfAnOrganization(t *testing.T) {
 	clock := &testenv.Ahead{}
 	dir := t.TempDir()
 	e := testenv.Start(t, testenv.Setup{Dir: dir, Clock: clock})
-	ada, other := e.Owner("ada@example.com"), e.Owner("other@example.com")
+	ada, other := e.NewOwner("ada@example.com"), e.NewOwner("other@example.com")
 	bob := colleague(t, e, ada, "bob@example.com", grant.Admin)
 	ada.Call(http.MethodPost, "/users", map[string]string{"email": "late@example.com"}, nil)
-	account := ada.Connect("111122223333", testenv.Fast(200))
-	kept := other.Connect("111122223333", testenv.Fast(200))
+	account := ada.ConnectAccount("111122223333", testenv.FastCloud(200))
+	kept := other.ConnectAccount("111122223333", testenv.FastCloud(200))
 	used(t, e, ada)
 	used(t, e, other)
 	clock.Advance(time.Minute)
 
-	bob.Refused(http.StatusForbidden, http.MethodDelete, "/organisation", map[string]string{"confirm": "Org of ada@example.com"})
-	ada.Refused(http.StatusBadRequest, http.MethodDelete, "/organisation", nil)
+	bob.CallRefused(http.StatusForbidden, http.MethodDelete, "/organisation", map[string]string{"confirm": "Org of ada@example.com"})
+	ada.CallRefused(http.StatusBadRequest, http.MethodDelete, "/organisation", nil)
 	var ended struct {
 		ID string `json:"id"`
 	}
@@ -168,19 +168,19 @@ func TestTheEndOfAnOrganization(t *testing.T) {
 			t.Errorf("%s: %v", who, err)
 		}
 	}
-	again := e.Anonymous()
-	again.Enter("ada@example.com", "")
+	again := e.NewClient()
+	again.LogIn("ada@example.com", "")
 	var orgs []any
 	e.Eventually("the first pass", func() bool {
 		again.Call(http.MethodGet, "/organisations", nil, &orgs)
 		return len(orgs) == 0
 	})
 	again.Call(http.MethodPost, "/organisations", map[string]string{"name": "Org of ada@example.com"}, nil)
-	late := e.Anonymous()
-	if _, err := auth.Provision(t.Context(), e.Platform, "late@example.com", testenv.Password, "Late"); err != nil {
+	late := e.NewClient()
+	if _, err := auth.CreateVerifiedUser(t.Context(), e.Platform, "late@example.com", testenv.Password, "Late"); err != nil {
 		t.Fatal(err)
 	}
-	late.Enter("late@example.com", "")
+	late.LogIn("late@example.com", "")
 	late.Call(http.MethodGet, "/organisations", nil, &orgs)
 	if len(orgs) != 0 {
 		t.Errorf("an invitation to an organization that ended: %v", orgs)
@@ -193,8 +193,8 @@ func TestTheEndOfAnOrganization(t *testing.T) {
 		_, err := e.Platform.Table.Get(table.Within(t.Context(), k.PK), k)
 		return fault.Is(err, fault.NotFound)
 	})
-	other = other.Again()
-	other.Enter("other@example.com", other.Org)
+	other = other.Reconnect()
+	other.LogIn("other@example.com", other.Org)
 	var whole struct {
 		ResourceCount int `json:"resourceCount"`
 	}
@@ -222,7 +222,7 @@ func used(t *testing.T, e *testenv.Env, c *testenv.Client) {
 	c.Call(http.MethodPost, "/roles", map[string]any{"name": "Gardener", "policies": []string{"actions:execute"}}, nil)
 	c.Call(http.MethodPost, "/teams", map[string]any{"name": "Weavers", "resources": []string{all[0].ID}}, nil)
 	c.Call(http.MethodPost, "/resources/refresh", map[string]string{}, nil)
-	e.Settled()
+	e.WaitSettled()
 }
 
 // cleared removes from the store file what has expired, as the service does every minute.
@@ -240,10 +240,10 @@ func cleared(t *testing.T, dir string, c *testenv.Ahead) {
 	}
 }
 
-// keysWith are the keys in the store file that have one of the texts in them.
+// keysWith returns the keys in the store file that have one of the texts in them.
 func keysWith(t *testing.T, dir string, texts ...string) []string {
 	t.Helper()
-	return slices.DeleteFunc(tabletest.Keys(t, filepath.Join(dir, "store.db")), func(key string) bool {
+	return slices.DeleteFunc(tabletest.StoredKeys(t, filepath.Join(dir, "store.db")), func(key string) bool {
 		return !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(key, text) })
 	})
 }

@@ -43,7 +43,7 @@ func TestTemplate_SaysWhatFunctionsDeclare(t *testing.T) {
 	}
 }
 
-// firstDifference is the first line of want that have has not in its place.
+// firstDifference returns the first line of want that have has not in its place.
 func firstDifference(have, want string) string {
 	lines := strings.Split(have, "\n")
 	for i, line := range strings.Split(want, "\n") {
@@ -54,7 +54,7 @@ func firstDifference(have, want string) string {
 	return "its end"
 }
 
-// declaredIn is the template with what fs declare in its places, and the places that it has not.
+// declaredIn returns the template with what fs declare in its places, and the places that it has not.
 func declaredIn(template string, fs []functions.Function) (out string, missing []string) {
 	put := func(place, pattern, text string) {
 		re := regexp.MustCompile(pattern)
@@ -79,7 +79,7 @@ func declaredIn(template string, fs []functions.Function) (out string, missing [
 	return template, missing
 }
 
-// orgPartitions are the names of the partitions of an organization that fs declare.
+// orgPartitions returns the names of the partitions of an organization that fs declare.
 func orgPartitions(fs []functions.Function) []string {
 	var out []string
 	for _, p := range functions.Partitions(fs) {
@@ -90,7 +90,7 @@ func orgPartitions(fs []functions.Function) []string {
 	return out
 }
 
-// policyOf are the statements of a function's IAM policy, in YAML.
+// policyOf returns the statements of a function's IAM policy, in YAML.
 func policyOf(d *platform.Declaration) []string {
 	var out []string
 	allow := func(resource string, condition []string, actions ...string) {
@@ -133,7 +133,7 @@ func policyOf(d *platform.Declaration) []string {
 	return out
 }
 
-// leading is the condition that a call names partition keys, and only such as match ps. The first line is needed because
+// leading returns the condition that a call names partition keys, and only such as match ps. The first line is needed because
 // ForAllValues holds of no values at all.
 func leading(ps []table.Partition) []string {
 	out := []string{
@@ -158,12 +158,12 @@ func leading(ps []table.Partition) []string {
 	return out
 }
 
-// kinds is the condition that a secret is of one of ks.
+// kinds returns the condition that a secret is of one of ks.
 func kinds(ks []string) []string {
 	return []string{"                StringEquals: {\"kms:EncryptionContext:kind\": [" + strings.Join(ks, ", ") + "]}\n"}
 }
 
-// arns are those of things of ours by their names.
+// arns returns those of things of ours by their names.
 func arns(service, kind string, names []string, suffix string) string {
 	out := make([]string, len(names))
 	for i, n := range names {

@@ -59,7 +59,7 @@ func (l *ledger) saw(id string, answer *httptest.ResponseRecorder) {
 	}
 }
 
-// written are the rows of organizations and of the installation since the start, by operation and status. Each chain
+// written returns the rows of organizations and of the installation since the start, by operation and status. Each chain
 // must hold.
 func (s *attackedService) written(t *testing.T, orgs ...string) map[string]int {
 	t.Helper()
@@ -69,7 +69,7 @@ func (s *attackedService) written(t *testing.T, orgs ...string) map[string]int {
 		places = append(places, audit.PlaceOf(org))
 	}
 	for _, at := range places {
-		v, err := audit.Verify(ctx, s.Platform.Table, at, nil, func(int64) bool { return false })
+		v, err := audit.VerifyChain(ctx, s.Platform.Table, at, nil, func(int64) bool { return false })
 		if err != nil || !v.Holds {
 			t.Errorf("%s: %+v %v", at.PK, v, err)
 		}

@@ -16,7 +16,7 @@ func TestAnEndingTokenIsAnnouncedByMail(t *testing.T) {
 	t.Parallel()
 	clock, dir := &testenv.Ahead{}, t.TempDir()
 	e := testenv.Start(t, testenv.Setup{Clock: clock, Dir: dir})
-	c := e.Owner("reminded@example.com")
+	c := e.NewOwner("reminded@example.com")
 	c.Call(http.MethodPost, "/personal-access-tokens", map[string]any{"name": "nightly report", "expiresInDays": 8}, nil)
 	c.Call(http.MethodPost, "/personal-access-tokens", map[string]any{"name": "short", "expiresInDays": 7}, nil)
 	announced := func() int {

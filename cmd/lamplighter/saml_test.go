@@ -114,7 +114,7 @@ func (o *office) enters(status int, form url.Values) *testenv.Client {
 	if err = json.NewDecoder(res.Body).Decode(&answer); err != nil || res.StatusCode != status {
 		o.t.Fatalf("%d, want %d: %v", res.StatusCode, status, err)
 	}
-	c := o.e.Anonymous()
+	c := o.e.NewClient()
 	c.Token = answer.Data.AccessToken
 	return c
 }
@@ -130,8 +130,8 @@ func confined(t *testing.T, member *testenv.Client, foreign string) {
 	if len(tokens) != 0 {
 		t.Errorf("sees tokens of elsewhere: %+v", tokens)
 	}
-	member.Refused(http.StatusNotFound, http.MethodDelete, "/personal-access-tokens/"+foreign, nil)
-	member.Refused(http.StatusForbidden, http.MethodPost, "/organisations", map[string]string{"name": "Another"})
+	member.CallRefused(http.StatusNotFound, http.MethodDelete, "/personal-access-tokens/"+foreign, nil)
+	member.CallRefused(http.StatusForbidden, http.MethodPost, "/organisations", map[string]string{"name": "Another"})
 	var here struct {
 		ID    string `json:"id"`
 		Token string `json:"token"`
@@ -152,13 +152,13 @@ func TestSingleSignOnFromTheFirstSettingToThePasswordThatOpensNothing(t *testing
 	t.Parallel()
 	e := testenv.Start(t, testenv.Setup{})
 	const ada = "ada@works.test"
-	owner, o := e.Owner("owner@works.test"), openOffice(t, e)
-	if _, err := auth.Provision(t.Context(), e.Platform, ada, testenv.Password, "Ada"); err != nil {
+	owner, o := e.NewOwner("owner@works.test"), openOffice(t, e)
+	if _, err := auth.CreateVerifiedUser(t.Context(), e.Platform, ada, testenv.Password, "Ada"); err != nil {
 		t.Fatal(err)
 	}
 
-	elsewhere := e.Anonymous()
-	elsewhere.Enter(ada, "")
+	elsewhere := e.NewClient()
+	elsewhere.LogIn(ada, "")
 	elsewhere.Call(http.MethodPost, "/organisations", map[string]string{"name": "Ada's own"}, nil)
 	var own struct {
 		ID string `json:"id"`
@@ -182,7 +182,7 @@ func TestSingleSignOnFromTheFirstSettingToThePasswordThatOpensNothing(t *testing
 	var begun struct {
 		RedirectURL string `json:"redirectURL"`
 	}
-	e.Anonymous().Call(http.MethodPost, "/auth/saml/initiate", map[string]string{"email": ada}, &begun)
+	e.NewClient().Call(http.MethodPost, "/auth/saml/initiate", map[string]string{"email": ada}, &begun)
 	form := o.signs(begun.RedirectURL, ada)
 	member := o.enters(http.StatusOK, form)
 	o.enters(http.StatusUnauthorized, form)
@@ -194,15 +194,15 @@ func TestSingleSignOnFromTheFirstSettingToThePasswordThatOpensNothing(t *testing
 		t.Errorf("a member of %+v", orgs)
 	}
 	confined(t, member, own.ID)
-	member.Refused(http.StatusForbidden, http.MethodPut, "/organisation/saml", map[string]any{"enforced": false})
+	member.CallRefused(http.StatusForbidden, http.MethodPut, "/organisation/saml", map[string]any{"enforced": false})
 
 	var refused *local.StatusError
-	if _, err := e.Anonymous().Login(t.Context(), ada, testenv.Password, owner.Org); !errors.As(err, &refused) || refused.Status != http.StatusForbidden {
+	if _, err := e.NewClient().Login(t.Context(), ada, testenv.Password, owner.Org); !errors.As(err, &refused) || refused.Status != http.StatusForbidden {
 		t.Errorf("the password opens the organization: %v", err)
 	}
-	owner.Enter("owner@works.test", owner.Org)
+	owner.LogIn("owner@works.test", owner.Org)
 	owner.Call(http.MethodDelete, "/organisation/saml", nil, nil)
-	if _, err := e.Anonymous().Login(t.Context(), ada, testenv.Password, owner.Org); err != nil {
+	if _, err := e.NewClient().Login(t.Context(), ada, testenv.Password, owner.Org); err != nil {
 		t.Errorf("after it ended: %v", err)
 	}
 }

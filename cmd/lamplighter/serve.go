@@ -20,9 +20,9 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// serve runs the service until ctx ends.
-func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	c, err := parse(args, stderr)
+// runServe runs the service until ctx ends.
+func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	c, err := parseFlags(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return nil
 	}

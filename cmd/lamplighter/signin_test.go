@@ -16,7 +16,7 @@ func welcomed(t *testing.T, s testenv.Setup) {
 	google, github := oauthlogintest.NewOpenID(t, clock.System{}), oauthlogintest.NewGitHub(t)
 	s.Google, s.GitHub = google.Client(), github.Client()
 	e := testenv.Start(t, s)
-	c := e.Anonymous()
+	c := e.NewClient()
 	type arrival struct {
 		AccessToken string `json:"accessToken"`
 		User        struct {
@@ -32,7 +32,7 @@ func welcomed(t *testing.T, s testenv.Setup) {
 		c.Call(http.MethodGet, "/auth/"+provider+"/url", nil, &away)
 		back := visit(t, away.URL, person).Encode()
 		c.Call(http.MethodGet, "/auth/"+provider+"/callback?"+back, nil, &in)
-		c.Refused(http.StatusUnauthorized, http.MethodGet, "/auth/"+provider+"/callback?"+back, nil)
+		c.CallRefused(http.StatusUnauthorized, http.MethodGet, "/auth/"+provider+"/callback?"+back, nil)
 		return in
 	}
 	first := signIn("google", "grace", google.Visit)
@@ -43,8 +43,8 @@ func welcomed(t *testing.T, s testenv.Setup) {
 	c.Token = first.AccessToken
 	c.Call(http.MethodPost, "/organisations", map[string]string{"name": "Engines"}, nil)
 	c.Token = ""
-	c.Refused(http.StatusNotFound, http.MethodGet, "/auth/myspace/url", nil)
-	c.Refused(http.StatusNotFound, http.MethodGet, "/auth/myspace/callback?code=a&state=b", nil)
-	c.Refused(http.StatusUnauthorized, http.MethodGet, "/auth/google/callback", nil)
-	c.Refused(http.StatusUnauthorized, http.MethodGet, "/auth/google/elsewhere", nil) // no operation: the authorizer is asked first
+	c.CallRefused(http.StatusNotFound, http.MethodGet, "/auth/myspace/url", nil)
+	c.CallRefused(http.StatusNotFound, http.MethodGet, "/auth/myspace/callback?code=a&state=b", nil)
+	c.CallRefused(http.StatusUnauthorized, http.MethodGet, "/auth/google/callback", nil)
+	c.CallRefused(http.StatusUnauthorized, http.MethodGet, "/auth/google/elsewhere", nil) // no operation: the authorizer is asked first
 }

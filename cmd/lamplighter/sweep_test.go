@@ -23,7 +23,7 @@ import (
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	s := startAttacked(t)
-	mine, theirs := s.caller(t, s.Owner("victim@example.com")), s.caller(t, s.Owner("intruder@example.com"))
+	mine, theirs := s.caller(t, s.NewOwner("victim@example.com")), s.caller(t, s.NewOwner("intruder@example.com"))
 	w := &sweep{t: t, mine: mine, theirs: theirs, a: mine.settle(t, "victim-1"), b: theirs.settle(t, "intruder-1")}
 	w.described(functions.Describe(s.Platform).YAML())
 	before := w.snapshot(mine, w.a)
@@ -40,7 +40,7 @@ func TestSweep(t *testing.T) {
 	if w.tried < 150 {
 		t.Errorf("%d cases are fewer than the operations call for", w.tried)
 	}
-	s.Settled()
+	s.WaitSettled()
 	after := w.snapshot(mine, w.a)
 	for path, was := range before {
 		if after[path] != was {
@@ -60,8 +60,8 @@ func TestSweep(t *testing.T) {
 func (w *sweep) expelled() {
 	w.t.Helper()
 	email := w.mine.colleague(w.t, "expelled@example.com")
-	c := w.mine.s.Anonymous()
-	c.Enter(email, w.mine.Org)
+	c := w.mine.s.NewClient()
+	c.LogIn(email, w.mine.Org)
 	was := w.mine.s.caller(w.t, c)
 	var token struct {
 		Secret string `json:"token"`
@@ -97,13 +97,13 @@ type swept struct {
 	method, path string
 }
 
-// public tells whether anybody may ask.
+// public reports whether anybody may ask.
 func (op swept) public() bool { return op.Security != nil && len(*op.Security) == 0 }
 
 type sweep struct {
 	t            *testing.T
 	mine, theirs *caller
-	a, b         orgValues
+	a, b         sampleValues
 	ops          []swept
 	secrets      map[string]bool // every id that the victim's answers hold
 	tried        int
@@ -151,7 +151,7 @@ var either = map[string]bool{"addTeamResources resourceID": true}
 // slot is one place of a request that names something.
 type slot struct{ in, name string }
 
-// slots are the places of op that name something.
+// slots returns the places of op that name something.
 func (w *sweep) slots(op swept) []slot {
 	var out []slot
 	for _, p := range op.Parameters {
@@ -177,7 +177,7 @@ func schema(op swept) *openapi3.Schema {
 	return op.RequestBody.Value.Content.Get("application/json").Schema.Value
 }
 
-// members are the names of all members of s, at any depth.
+// members returns the names of all members of s, at any depth.
 func members(s *openapi3.Schema, depth int) []string {
 	if s == nil || depth > 8 {
 		return nil
@@ -221,10 +221,10 @@ func (w *sweep) operation(op swept) {
 	}
 }
 
-// bare is the id in a scope.
+// bare returns the id in a scope.
 func bare(scope string) string { return scope[strings.LastIndexByte(scope, ':')+1:] }
 
-// refusal tells whether status is a good answer: a filter finds nothing, anything else is 404 (400 where it is one value
+// refusal reports whether status is a good answer: a filter finds nothing, anything else is 404 (400 where it is one value
 // among others of a body).
 func (w *sweep) refusal(op swept, at slot, status int) bool {
 	switch {
@@ -250,8 +250,8 @@ func (w *sweep) silent(title, text, sent string) {
 	}
 }
 
-// value is what of orgValues is sent under a name.
-func (w *sweep) value(e orgValues, op swept, name string) string {
+// value returns what of orgValues is sent under a name.
+func (w *sweep) value(e sampleValues, op swept, name string) string {
 	if name == "jobID" && strings.HasPrefix(op.path, "/resources/refresh/") {
 		return e["refresh"]
 	}
@@ -260,7 +260,7 @@ func (w *sweep) value(e orgValues, op swept, name string) string {
 
 var last = regexp.MustCompile(`[0-9a-z]{6}$`)
 
-// unheard is an id of the same form that nobody has.
+// unheard returns an id of the same form that nobody has.
 func unheard(id string) string {
 	return last.ReplaceAllStringFunc(id, func(s string) string { return strings.Repeat("0", len(s)) })
 }

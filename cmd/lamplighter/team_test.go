@@ -12,8 +12,8 @@ import (
 func teamed(t *testing.T, s testenv.Setup) {
 	t.Helper()
 	e := testenv.Start(t, s)
-	ada := e.Owner("ada@example.com")
-	ada.Connect("111122223333", testenv.Fast(200))
+	ada := e.NewOwner("ada@example.com")
+	ada.ConnectAccount("111122223333", testenv.FastCloud(200))
 	some := running(t, ada, 3)
 	const email = "eve@example.com"
 	eve := colleague(t, e, ada, email, grant.Viewer)
@@ -40,18 +40,18 @@ func teamed(t *testing.T, s testenv.Setup) {
 	if len(seen) != 2 || counted.Total != 2 {
 		t.Errorf("%d resources are listed, %d counted", len(seen), counted.Total)
 	}
-	eve.Refused(http.StatusNotFound, http.MethodGet, "/resources/"+some[2].ID, nil)
-	eve.Refused(http.StatusNotFound, http.MethodPost, "/actions", some[2].order("stop"))
-	eve.Refused(http.StatusForbidden, http.MethodGet, "/cloud-accounts", nil)
+	eve.CallRefused(http.StatusNotFound, http.MethodGet, "/resources/"+some[2].ID, nil)
+	eve.CallRefused(http.StatusNotFound, http.MethodPost, "/actions", some[2].order("stop"))
+	eve.CallRefused(http.StatusForbidden, http.MethodGet, "/cloud-accounts", nil)
 	act(eve, some[0], "stop")
-	e.Settled()
+	e.WaitSettled()
 	eve.Call(http.MethodGet, "/state-history", nil, &counted)
 	if counted.Total != 1 {
 		t.Errorf("%d changes of state", counted.Total)
 	}
-	ada.Refused(http.StatusConflict, http.MethodDelete, "/teams/"+team.ID, nil)
+	ada.CallRefused(http.StatusConflict, http.MethodDelete, "/teams/"+team.ID, nil)
 	ada.Call(http.MethodDelete, "/teams/"+team.ID+"/resources/"+some[0].ID, nil, nil)
-	eve.Refused(http.StatusNotFound, http.MethodGet, "/resources/"+some[0].ID, nil)
+	eve.CallRefused(http.StatusNotFound, http.MethodGet, "/resources/"+some[0].ID, nil)
 	ada.Call(http.MethodDelete, userPath(email), nil, nil)
 	ada.Call(http.MethodGet, "/teams/"+team.ID+"/members", nil, &counted)
 	if counted.Total != 0 {

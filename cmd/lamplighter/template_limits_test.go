@@ -45,7 +45,7 @@ func parseTemplate(t *testing.T) templateDoc {
 	return d
 }
 
-// functions are the functions of the template, by their folders.
+// functions returns the functions of the template, by their folders.
 func (d templateDoc) functions() map[string]templateResource {
 	out := map[string]templateResource{}
 	for _, r := range d.Resources {
@@ -137,7 +137,7 @@ func TestTemplate_TheStreamHasAtMostTwoReaders(t *testing.T) {
 	}
 }
 
-// statements are those of the policies of one function, as they are written.
+// statements returns those of the policies of one function, as they are written.
 func (r templateResource) statements() []map[string]any {
 	var out []map[string]any
 	for _, p := range r.Properties.Policies {
@@ -267,7 +267,7 @@ func TestTemplate_StaysBelowItsLimitsAtThePlannedSize(t *testing.T) {
 	}
 }
 
-// expanded is how many CloudFormation resources SAM makes of one of the template: a function has a role, each path of the
+// expanded returns how many CloudFormation resources SAM makes of one of the template: a function has a role, each path of the
 // API the right to call it, a schedule a role of its own.
 func expanded(r templateResource) int {
 	n := 1
@@ -296,7 +296,7 @@ func addPath(paths map[string]bool, path string) {
 	paths[path] = true
 }
 
-// bySAM is how many resources SAM itself makes, where it is installed.
+// bySAM returns how many resources SAM itself makes, where it is installed.
 func bySAM(t *testing.T) (int, bool) {
 	t.Helper()
 	if exec.Command("python3", "-c", "import samtranslator").Run() != nil {

@@ -61,7 +61,7 @@ func routesOf(t *testing.T) []apiEvent {
 	return out
 }
 
-// serving is the route that API Gateway takes for a path: the most specific one.
+// serving returns the route that API Gateway takes for a path: the most specific one.
 func serving(routes []apiEvent, path string) (apiEvent, bool) {
 	var best apiEvent
 	found := false

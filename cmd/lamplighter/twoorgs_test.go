@@ -33,8 +33,8 @@ func (s *attackedService) newSide(t *testing.T, owner *testenv.Client, name, num
 	t.Helper()
 	var org struct{ ID string }
 	owner.Call(http.MethodPost, "/organisations", map[string]string{"name": name}, &org)
-	c := s.Anonymous()
-	c.Enter("both@example.com", org.ID)
+	c := s.NewClient()
+	c.LogIn("both@example.com", org.ID)
 	out := &side{caller: s.caller(t, c), name: name, number: number, done: map[string]bool{}}
 	out.secrets = map[string]bool{org.ID: true, name: true, number: true}
 	return out
@@ -51,9 +51,9 @@ func (d *side) act(t *testing.T, seed uint64) {
 			changes[ops[i].ID] = ops[i].Changes()
 		}
 	}
-	resttest.Fuzz(t, d.s, functions.Describe(d.s.Platform).YAML(), resttest.Options{
+	resttest.FuzzOperations(t, d.s, functions.Describe(d.s.Platform).YAML(), resttest.Options{
 		Requests: eachOperation(), Seed: seed, Known: known(e), Before: d.signed(t),
-		Skip: func(id string) bool { d.s.Settled(); return !changes[id] },
+		Skip: func(id string) bool { d.s.WaitSettled(); return !changes[id] },
 		Seen: func(id string, answer *httptest.ResponseRecorder) {
 			if answer.Code/100 == 2 && changes[id] {
 				d.done[id] = true
@@ -70,7 +70,7 @@ func (d *side) act(t *testing.T, seed uint64) {
 	}
 }
 
-// eachOperation is how many requests each operation gets.
+// eachOperation returns how many requests each operation gets.
 func eachOperation() int {
 	if raced || testing.Short() {
 		return 6
@@ -78,12 +78,12 @@ func eachOperation() int {
 	return 20
 }
 
-// rows are the rows of the organization as they are stored.
+// rows returns the rows of the organization as they are stored.
 func (d *side) rows(t *testing.T) []string {
 	t.Helper()
 	var out []string
 	q := table.Query{PK: audit.PlaceOf(d.Org).PK, Limit: 1000}
-	for q.From, q.To = audit.Everything(); ; {
+	for q.From, q.To = audit.AllRowKeys(); ; {
 		page, err := d.s.Platform.Table.Query(table.Within(t.Context(), ""), q)
 		if err != nil {
 			t.Fatal(err)
@@ -97,7 +97,7 @@ func (d *side) rows(t *testing.T) []string {
 	}
 }
 
-// readable is what the organization's administrators can read of the log: the list, and both forms of the export.
+// readable returns what the organization's administrators can read of the log: the list, and both forms of the export.
 func (d *side) readable(t *testing.T) []string {
 	t.Helper()
 	out := []string{}
@@ -115,16 +115,16 @@ func (d *side) readable(t *testing.T) []string {
 // first, from one into the other, and, in vain, into a third.
 func enterAndLeave(t *testing.T, s *attackedService, a, b *side) {
 	t.Helper()
-	c := s.Anonymous()
+	c := s.NewClient()
 	var in struct{ RefreshToken string }
 	for _, org := range []string{"", a.Org, b.Org} {
 		c.Call(http.MethodPost, "/auth/login", map[string]string{"email": "both@example.com", "password": testenv.Password, "provider": "email", "tenantID": org}, &in)
 		for _, next := range []string{"", b.Org, a.Org} {
 			c.Call(http.MethodPost, "/auth/refresh", map[string]string{"refreshToken": in.RefreshToken, "tenantID": next}, &in)
 		}
-		c.Refused(http.StatusForbidden, http.MethodPost, "/auth/refresh", map[string]string{"refreshToken": in.RefreshToken, "tenantID": "org_01k00000000000000000000009"})
+		c.CallRefused(http.StatusForbidden, http.MethodPost, "/auth/refresh", map[string]string{"refreshToken": in.RefreshToken, "tenantID": "org_01k00000000000000000000009"})
 	}
-	c.Refused(http.StatusForbidden, http.MethodPost, "/auth/login",
+	c.CallRefused(http.StatusForbidden, http.MethodPost, "/auth/login",
 		map[string]string{"email": "both@example.com", "password": testenv.Password, "provider": "email", "tenantID": "org_01k00000000000000000000009"})
 }
 
@@ -133,7 +133,7 @@ func enterAndLeave(t *testing.T, s *attackedService, a, b *side) {
 func TestWhatAUserOfTwoOrganizationsDoesInOneIsNoBusinessOfTheOther(t *testing.T) {
 	t.Parallel()
 	s := startAttacked(t)
-	owner := s.Owner("both@example.com")
+	owner := s.NewOwner("both@example.com")
 	a, b := s.newSide(t, owner, "Aardvark Holdings", "alpha-7781"), s.newSide(t, owner, "Bumblebee Works", "beta-9942")
 	a.act(t, 3)
 	b.act(t, 5)

@@ -90,7 +90,7 @@ func onlyTests(path string) bool {
 		(strings.HasPrefix(dir, "shared/testkit/") || strings.HasSuffix(dir, "test") || strings.HasSuffix(dir, "/testenv"))
 }
 
-// calls are the functions or methods, of those named or of any, that f calls on what is called of: a package, or a composite
+// calls returns the functions or methods, of those named or of any, that f calls on what is called of: a package, or a composite
 // literal of a type.
 func calls(f *ast.File, of string, names ...string) []string {
 	var found []string
@@ -108,7 +108,7 @@ func calls(f *ast.File, of string, names ...string) []string {
 	return found
 }
 
-// nameOf is the name of a package, of the type of a literal, or of the field that something is.
+// nameOf returns the name of a package, of the type of a literal, or of the field that something is.
 func nameOf(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:

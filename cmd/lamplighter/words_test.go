@@ -21,10 +21,10 @@ func TestWordsInPathsAreNeverIDs(t *testing.T) {
 		rest.Handle(g, rest.Op{ID: op.ID, Method: op.Method, Path: path, Summary: op.ID, Public: true},
 			func(context.Context, *struct{}) (string, error) { return op.ID, nil })
 	}
-	door, _ := rest.Mount(&platform.Platform{}, g)
+	handler, _ := rest.Mount(&platform.Platform{}, g)
 	reached := func(method, path string) (string, error) {
 		w := httptest.NewRecorder()
-		door.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader("")))
+		handler.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader("")))
 		if w.Code != http.StatusOK {
 			return "", fmt.Errorf("%d %s", w.Code, w.Body)
 		}
@@ -53,7 +53,7 @@ func TestWordsInPathsAreNeverIDs(t *testing.T) {
 	}
 }
 
-// fits tells whether the path narrow is one that wide, with its parameters, covers too.
+// fits reports whether the path narrow is one that wide, with its parameters, covers too.
 func fits(wide, narrow string) bool {
 	a, b := strings.Split(wide, "/"), strings.Split(narrow, "/")
 	if len(a) != len(b) || wide == narrow {

@@ -37,12 +37,12 @@ func (s *service) actionOperations(g *rest.Group) {
 		Summary: "List actions",
 		Description: "Newest first. Without a filter every action can be reached. A filter looks at the newest 10,000 actions " +
 			"before to (and after from): narrow the time to look further back. A grant on teams or resources is such a filter.",
-	}, s.list)
+	}, s.listActions)
 }
 
 // seen reads an action on a resource that the caller may see.
 func (s *service) seen(ctx context.Context, actionID string) (execution.Action, error) {
-	reach, err := s.reach(ctx, reading)
+	reach, err := s.resourceSets(ctx, reading)
 	if err != nil {
 		return execution.Action{}, err
 	}
@@ -57,10 +57,10 @@ func missing(actionID string) error { return fault.New(fault.NotFound, "no actio
 
 // action reads an action of the caller's organization.
 func (s *service) action(ctx context.Context, actionID string) (execution.Action, error) {
-	if !id.Valid("act", actionID) {
+	if !id.IsValid("act", actionID) {
 		return execution.Action{}, missing(actionID)
 	}
-	a, err := table.Read[execution.Action](ctx, s.p.Table, execution.ActionKey(identity.From(ctx).Org, actionID))
+	a, err := table.Read[execution.Action](ctx, s.p.Table, execution.ActionKey(identity.CallerFrom(ctx).Org, actionID))
 	if fault.Is(err, fault.NotFound) {
 		return a, missing(actionID)
 	}
@@ -82,17 +82,17 @@ func (s *service) logs(ctx context.Context, in *struct {
 	return rest.PageOf(a.Logs, in.Page), nil
 }
 
-// cancel ends an action that nobody has begun.
-func (s *service) cancel(ctx context.Context, in *ActionPath) (Action, error) {
+// cancelAction ends an action that nobody has begun.
+func (s *service) cancelAction(ctx context.Context, in *ActionPath) (Action, error) {
 	a, err := s.cancellable(ctx, in.ActionID)
 	if err != nil {
 		return Action{}, err
 	}
-	audit.Note(ctx, audit.Change{Before: a.Public()})
-	c := identity.From(ctx)
+	audit.NoteChange(ctx, audit.Change{Before: a.WithoutInternals()})
+	c := identity.CallerFrom(ctx)
 	if a.Status == execution.Pending {
 		reason := "cancelled by " + c.Email
-		err = execution.Settle(ctx, s.p.Table, c.Org, []execution.Outcome{{
+		err = execution.SettleActions(ctx, s.p.Table, c.Org, []execution.Outcome{{
 			Action: a, Status: execution.Failed, Message: reason, Unstarted: true, At: s.p.Clock.Now(),
 		}})
 		if err != nil {
@@ -107,7 +107,7 @@ func (s *service) cancel(ctx context.Context, in *ActionPath) (Action, error) {
 
 // cancellable reads an action that the caller may cancel.
 func (s *service) cancellable(ctx context.Context, actionID string) (execution.Action, error) {
-	reach, err := s.reach(ctx, acting, reading)
+	reach, err := s.resourceSets(ctx, acting, reading)
 	if err != nil {
 		return execution.Action{}, err
 	}
@@ -115,5 +115,5 @@ func (s *service) cancellable(ctx context.Context, actionID string) (execution.A
 	if err != nil {
 		return a, err
 	}
-	return a, acts(reach[0], reach[1], a.ResourceUID, missing(actionID))
+	return a, checkMayAct(reach[0], reach[1], a.ResourceUID, missing(actionID))
 }

@@ -57,7 +57,7 @@ func (s *service) bulkOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "getBulkAction", Method: http.MethodGet, Path: "/actions/bulk/{bulkActionID}", Policy: reading, Scoped: true, Statuses: read,
 		Summary: "Get a bulk action", Description: "completed and failed grow until together they reach total. It is seen by who may see every resource that it acts on.",
-	}, s.bulk)
+	}, s.getBulkAction)
 	rest.Handle(g, rest.Op{
 		ID: "cancelBulkAction", Method: http.MethodPost, Path: "/actions/bulk/{bulkActionID}/cancel", Policy: acting, Scoped: true, Statuses: execute,
 		Summary: "Cancel a bulk action",
@@ -68,7 +68,7 @@ func (s *service) bulkOperations(g *rest.Group) {
 }
 
 func (s *service) submitBulk(ctx context.Context, in *struct{ Body BulkAction }) (BulkSubmitted, error) {
-	audit.Note(ctx, audit.Change{Target: in.Body.GroupID})
+	audit.NoteChange(ctx, audit.Change{Target: in.Body.GroupID})
 	chosen, err := s.choose(ctx, in.Body)
 	if err != nil {
 		return BulkSubmitted{}, err
@@ -81,7 +81,7 @@ func (s *service) submitBulk(ctx context.Context, in *struct{ Body BulkAction })
 	if err != nil {
 		return BulkSubmitted{}, err
 	}
-	audit.Note(ctx, audit.Change{After: submission{b.Public(), in.Body.ResourceIDs, in.Body.Filter}})
+	audit.NoteChange(ctx, audit.Change{After: submission{b.WithoutInternals(), in.Body.ResourceIDs, in.Body.Filter}})
 	return BulkSubmitted{BulkActionID: b.ID, Status: execution.BulkQueued, Total: b.Total}, nil
 }
 
@@ -92,14 +92,14 @@ type submission struct {
 	Filter      *BulkFilter `json:"filter,omitempty"`
 }
 
-// newBulk is a bulk action on what was chosen.
+// newBulk returns a bulk action on what was chosen.
 func (s *service) newBulk(ctx context.Context, verb cloud.Verb, chosen choice) execution.Bulk {
 	now := s.p.Clock.Now()
 	bulkID := id.New("bulk", now)
 	return execution.Bulk{
 		ID: bulkID, GroupID: chosen.group.ID, Type: verb, Status: execution.BulkQueued, Total: len(chosen.members), CreatedAt: now,
 		Plan: &execution.BulkPlan{
-			ChangedBy: execution.ChangedBy("bulk", identity.From(ctx).Email, bulkID), StepDelay: chosen.group.StepDelaySeconds,
+			ChangedBy: execution.ChangedBy("bulk", identity.CallerFrom(ctx).Email, bulkID), StepDelay: chosen.group.StepDelaySeconds,
 			FailurePolicy: chosen.group.FailurePolicy, Scopes: chosen.scopes,
 		},
 	}
@@ -125,7 +125,7 @@ func (s *service) begin(ctx context.Context, b execution.Bulk, chosen choice) (e
 	return b, fault.New(fault.Conflict, "other bulk actions begin on resource group %s at the same moment: repeat", b.GroupID)
 }
 
-// joined is the bulk action that holds a group, when it does the same; the zero one when it has ended. The opposite is refused.
+// joined returns the bulk action that holds a group, when it does the same; the zero one when it has ended. The opposite is refused.
 func (s *service) joined(ctx context.Context, verb cloud.Verb, groupID, holder string) (execution.Bulk, error) {
 	b, err := s.readBulk(ctx, holder)
 	switch {
@@ -144,7 +144,7 @@ func (s *service) joined(ctx context.Context, verb cloud.Verb, groupID, holder s
 // createBulk commits the bulk action with its place among the pending work, and starts its machine. Where another one holds
 // the group, which is not the one that is over, it gives that one's id and does nothing.
 func (s *service) createBulk(ctx context.Context, b execution.Bulk, over string, chosen choice) (holder string, err error) {
-	org := identity.From(ctx).Org
+	org := identity.CallerFrom(ctx).Org
 	in := execution.BulkInput{Org: org, BulkID: b.ID}
 	ws, err := bulkWrites(in, b, over, chosen)
 	if err != nil {
@@ -163,26 +163,26 @@ func (s *service) createBulk(ctx context.Context, b execution.Bulk, over string,
 	return "", nil
 }
 
-// bulkWrites are the writes that begin b: on a group, its claim and that the group is there; else what it acts on.
+// bulkWrites returns the writes that begin b: on a group, its claim and that the group is there; else what it acts on.
 func bulkWrites(in execution.BulkInput, b execution.Bulk, over string, chosen choice) ([]table.Write, error) {
-	row, err := table.Row(execution.BulkKey(in.Org, b.ID), b)
+	row, err := table.NewItem(execution.BulkKey(in.Org, b.ID), b)
 	if err != nil {
 		return nil, err
 	}
-	work, err := workqueue.Add(workqueue.Work{ID: b.ID, Org: in.Org, Machine: execution.BulkMachine, At: b.CreatedAt}, in)
+	work, err := workqueue.AddWork(workqueue.Work{ID: b.ID, Org: in.Org, Machine: execution.BulkMachine, At: b.CreatedAt}, in)
 	if err != nil {
 		return nil, err
 	}
 	ws := []table.Write{table.Put(row, table.Absent()), work}
 	if b.GroupID == "" {
-		named, err := table.Row(execution.NamedKey(in.Org, b.ID), execution.Named{ResourceIDs: chosen.ids()})
+		named, err := table.NewItem(execution.NamedKey(in.Org, b.ID), execution.Named{ResourceIDs: chosen.ids()})
 		return append(ws, table.Put(named)), err
 	}
 	claim, err := execution.ClaimGroup(in.Org, b, over)
 	return append(ws, claim, table.Check(inventory.GroupKey(in.Org, b.GroupID), table.Exists())), err
 }
 
-// heldBy tells from a refusal of bulkWrites who holds the group.
+// heldBy returns from a refusal of bulkWrites who holds the group.
 func heldBy(lost *table.ConditionError, b execution.Bulk) (string, error) {
 	if held, yes := lost.Old(2); yes {
 		claim, err := table.Decode[execution.GroupClaim](held)

@@ -86,7 +86,7 @@ func newBulkFixture(t *testing.T) *bulkFixture {
 	return f
 }
 
-func (f *bulkFixture) in() context.Context { return table.WithTenant(f.Context(), bulkOrg) }
+func (f *bulkFixture) in() context.Context { return table.WithOrg(f.Context(), bulkOrg) }
 
 func (f *bulkFixture) must(err error) {
 	f.Helper()
@@ -97,7 +97,7 @@ func (f *bulkFixture) must(err error) {
 
 func (f *bulkFixture) put(k table.Key, v any) {
 	f.Helper()
-	it, err := table.Row(k, v)
+	it, err := table.NewItem(k, v)
 	f.must(err)
 	_, err = f.p.Table.Write(f.in(), table.Put(it))
 	f.must(err)
@@ -111,9 +111,9 @@ func (f *bulkFixture) account(accountID, level string) {
 func (f *bulkFixture) discover(accountID string, found ...cloud.Resource) {
 	f.Helper()
 	part := inventory.Partition{AccountID: accountID, Provider: "aws", Region: "eu-west-1", Kind: "aws-ec2"}
-	_, err := f.store.Upsert(f.in(), bulkOrg, inventory.Batch{Scan: inventory.Scan{Partition: part, ID: "job_1", Started: monday}, At: f.p.Clock.Now(), Resources: found})
+	_, err := f.store.UpsertScanned(f.in(), bulkOrg, inventory.Batch{Scan: inventory.Scan{Partition: part, ID: "job_1", Started: monday}, At: f.p.Clock.Now(), Resources: found})
 	f.must(err)
-	all, err := f.store.Find(f.in(), bulkOrg, inventory.List{Filter: inventory.Filter{Sight: inventory.Everything()}})
+	all, err := f.store.FindResources(f.in(), bulkOrg, inventory.List{Filter: inventory.Filter{Sight: inventory.SeeEverything()}})
 	f.must(err)
 	for _, r := range all {
 		f.ids[r.Name] = r.ID
@@ -123,9 +123,9 @@ func (f *bulkFixture) discover(accountID string, found ...cloud.Resource) {
 // group makes a group of the named resources, each at the tier of its number in the list, from 1.
 func (f *bulkFixture) group(names ...string) string {
 	f.Helper()
-	places := make([]inventory.Place, len(names))
+	places := make([]inventory.GroupPlacement, len(names))
 	for i, n := range names {
-		places[i] = inventory.Place{ResourceID: f.ids[n], Tier: i + 1, Order: 1}
+		places[i] = inventory.GroupPlacement{ResourceID: f.ids[n], Tier: i + 1, Order: 1}
 	}
 	g, err := f.store.CreateGroup(f.in(), bulkOrg, inventory.Group{ID: id.New("grp", monday), Name: id.New("grp", monday)}, places)
 	f.must(err)
@@ -164,7 +164,7 @@ func (a answer) want(t testing.TB, code int, words ...string) {
 var everybody = []grant.Grant{{Policies: []string{"*:*"}, Scope: grant.OrgScope}}
 
 func (f *bulkFixture) callAs(org string, grants []grant.Grant, method, path, body string) answer {
-	ctx := identity.With(table.WithTenant(f.Context(), org), identity.Caller{Org: org, User: "usr_1", Email: "ada@example.com", Grants: grants})
+	ctx := identity.WithCaller(table.WithOrg(f.Context(), org), identity.Caller{Org: org, User: "usr_1", Email: "ada@example.com", Grants: grants})
 	w := httptest.NewRecorder()
 	f.h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body)))
 	return answer{w.Code, w.Body.String()}
@@ -346,8 +346,8 @@ func TestSubmitBulk_ADryRunTellsTheOrderAndStoresNothing(t *testing.T) {
 	busy.ActionID, busy.ActionType = "act_1", cloud.Start
 	f.put(inventory.ResourceKey(bulkOrg, "i-web-1"), busy)
 
-	ctx, meter := table.WithMeter(table.WithTenant(t.Context(), bulkOrg))
-	ctx = identity.With(ctx, identity.Caller{Org: bulkOrg, User: "usr_1", Email: "ada@example.com", Grants: everybody})
+	ctx, meter := table.WithMeter(table.WithOrg(t.Context(), bulkOrg))
+	ctx = identity.WithCaller(ctx, identity.Caller{Org: bulkOrg, User: "usr_1", Email: "ada@example.com", Grants: everybody})
 	w := httptest.NewRecorder()
 	f.h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "POST", "/actions/bulk", strings.NewReader(fmt.Sprintf(`{"type":"stop","groupID":%q,"dryRun":true}`, g))))
 	got := answer{w.Code, w.Body.String()}.data(t)

@@ -16,8 +16,8 @@ import (
 const newest = 20
 
 func (s *service) latestBulk(ctx context.Context, _ *struct{}) (execution.Bulk, error) {
-	org := identity.From(ctx).Org
-	reach, err := s.reach(ctx, reading)
+	org := identity.CallerFrom(ctx).Org
+	reach, err := s.resourceSets(ctx, reading)
 	if err != nil {
 		return execution.Bulk{}, err
 	}
@@ -31,7 +31,7 @@ func (s *service) latestBulk(ctx context.Context, _ *struct{}) (execution.Bulk, 
 	}
 	for _, b := range bulks {
 		if all, err := s.within(ctx, org, b, reach[0]); all || err != nil {
-			return b.Public(), err
+			return b.WithoutInternals(), err
 		}
 	}
 	return execution.Bulk{}, fault.New(fault.NotFound, "the organization has had no bulk action")
@@ -42,8 +42,8 @@ type BulkPath struct {
 	BulkActionID string `path:"bulkActionID" maxLength:"64" doc:"The bulk action"`
 }
 
-func (s *service) bulk(ctx context.Context, in *BulkPath) (execution.Bulk, error) {
-	reach, err := s.reach(ctx, reading)
+func (s *service) getBulkAction(ctx context.Context, in *BulkPath) (execution.Bulk, error) {
+	reach, err := s.resourceSets(ctx, reading)
 	if err != nil {
 		return execution.Bulk{}, err
 	}
@@ -51,21 +51,21 @@ func (s *service) bulk(ctx context.Context, in *BulkPath) (execution.Bulk, error
 	if err != nil {
 		return execution.Bulk{}, err
 	}
-	all, err := s.within(ctx, identity.From(ctx).Org, b, reach[0])
+	all, err := s.within(ctx, identity.CallerFrom(ctx).Org, b, reach[0])
 	if err == nil && !all {
 		err = noBulk(b.ID)
 	}
-	return b.Public(), err
+	return b.WithoutInternals(), err
 }
 
 func noBulk(bulkID string) error { return fault.New(fault.NotFound, "no bulk action %q", bulkID) }
 
 // readBulk reads a bulk action of the caller's organization.
 func (s *service) readBulk(ctx context.Context, bulkID string) (execution.Bulk, error) {
-	if !id.Valid("bulk", bulkID) {
+	if !id.IsValid("bulk", bulkID) {
 		return execution.Bulk{}, noBulk(bulkID)
 	}
-	b, err := table.Read[execution.Bulk](ctx, s.p.Table, execution.BulkKey(identity.From(ctx).Org, bulkID))
+	b, err := table.Read[execution.Bulk](ctx, s.p.Table, execution.BulkKey(identity.CallerFrom(ctx).Org, bulkID))
 	if fault.Is(err, fault.NotFound) {
 		return b, noBulk(bulkID)
 	}
@@ -75,13 +75,13 @@ func (s *service) readBulk(ctx context.Context, bulkID string) (execution.Bulk, 
 	return b, nil
 }
 
-// within tells whether a bulk action acts on something, and only on what lies in reach.
-func (s *service) within(ctx context.Context, org string, b execution.Bulk, reach inventory.Reach) (bool, error) {
+// within reports whether a bulk action acts on something, and only on what lies in reach.
+func (s *service) within(ctx context.Context, org string, b execution.Bulk, reach inventory.ResourceSet) (bool, error) {
 	if reach.All() {
 		return true, nil
 	}
 	if b.Plan == nil || b.Plan.Stage == execution.Unplanned {
-		members, err := execution.Targets(ctx, s.p.Table, s.inventory, org, b)
+		members, err := execution.BulkTargets(ctx, s.p.Table, s.inventory, org, b)
 		for _, m := range members {
 			if !reach.HasUID(m.UID) {
 				return false, nil
@@ -93,7 +93,7 @@ func (s *service) within(ctx context.Context, org string, b execution.Bulk, reac
 }
 
 // plannedWithin looks at the resources that were written down for a bulk action, until one is out of reach.
-func (s *service) plannedWithin(ctx context.Context, org, bulkID string, reach inventory.Reach) (bool, error) {
+func (s *service) plannedWithin(ctx context.Context, org, bulkID string, reach inventory.ResourceSet) (bool, error) {
 	q, some := execution.ChunksOf(org, bulkID), false
 	q.Limit = 100
 	for {

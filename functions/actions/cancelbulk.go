@@ -19,25 +19,25 @@ func (s *service) cancelBulk(ctx context.Context, in *BulkPath) (execution.Bulk,
 	if err != nil {
 		return execution.Bulk{}, err
 	}
-	before := b.Public()
+	before := b.WithoutInternals()
 	if b, err = s.markCancelled(ctx, b); err != nil {
 		return execution.Bulk{}, err
 	}
-	audit.Note(ctx, audit.Change{Target: b.ID, Before: before, After: b.Public()})
+	audit.NoteChange(ctx, audit.Change{Target: b.ID, Before: before, After: b.WithoutInternals()})
 	if b.Over() {
-		return b.Public(), nil
+		return b.WithoutInternals(), nil
 	}
-	input := execution.BulkInput{Org: identity.From(ctx).Org, BulkID: b.ID, Cancel: true}
+	input := execution.BulkInput{Org: identity.CallerFrom(ctx).Org, BulkID: b.ID, Cancel: true}
 	err = s.p.Workflow.Start(ctx, execution.BulkMachine, execution.CancelName(b.ID), input)
 	if err != nil && !fault.Is(err, fault.Conflict) { // it was started when the bulk action was cancelled, and has ended
 		return execution.Bulk{}, fmt.Errorf("cancel bulk action %s: %w", b.ID, err)
 	}
-	return b.Public(), nil
+	return b.WithoutInternals(), nil
 }
 
 // cancellableBulk reads a bulk action that the caller may cancel: they must be allowed to act on all that it acts on.
 func (s *service) cancellableBulk(ctx context.Context, bulkID string) (execution.Bulk, error) {
-	reach, err := s.reach(ctx, acting, reading)
+	reach, err := s.resourceSets(ctx, acting, reading)
 	if err != nil {
 		return execution.Bulk{}, err
 	}
@@ -45,7 +45,7 @@ func (s *service) cancellableBulk(ctx context.Context, bulkID string) (execution
 	if err != nil {
 		return b, err
 	}
-	org := identity.From(ctx).Org
+	org := identity.CallerFrom(ctx).Org
 	if may, err := s.within(ctx, org, b, reach[0]); may || err != nil {
 		return b, err
 	}
@@ -62,7 +62,7 @@ func (s *service) cancellableBulk(ctx context.Context, bulkID string) (execution
 // markCancelled marks b as cancelled. One that is cancelled stays so, by whoever cancelled it first; one that has completed
 // cannot be.
 func (s *service) markCancelled(ctx context.Context, b execution.Bulk) (execution.Bulk, error) {
-	c := identity.From(ctx)
+	c := identity.CallerFrom(ctx)
 	if b.Waiting() {
 		_, err := s.p.Table.Write(ctx, table.Update(execution.BulkKey(c.Org, b.ID), []table.Change{
 			table.Set("status", string(execution.BulkCancelled)), table.Set("cancelledBy", c.Email),

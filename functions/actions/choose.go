@@ -41,7 +41,7 @@ func (f *BulkFilter) empty() bool {
 		f.CreatedAfter.IsZero() && f.CreatedBefore.IsZero()
 }
 
-func (f *BulkFilter) filter(sight inventory.Sight) inventory.Filter {
+func (f *BulkFilter) filter(sight inventory.Visibility) inventory.Filter {
 	return inventory.Filter{
 		Search: f.Search, Types: splitValues(f.Type), Providers: splitValues(f.Provider), Statuses: splitValues(f.Status),
 		Regions: splitValues(f.Region), Accounts: splitValues(f.CloudAccountID), GroupID: f.GroupID, TeamID: f.TeamID, Tags: f.Tag, Schedulable: f.Schedulable,
@@ -81,7 +81,7 @@ type choice struct {
 	scopes  *grant.Scopes // where the caller may act; nil is everywhere
 }
 
-// ids are our ids of what is acted on.
+// ids returns our ids of what is acted on.
 func (c choice) ids() []string {
 	out := make([]string, len(c.members))
 	for i, m := range c.members {
@@ -110,9 +110,9 @@ func (s *service) choose(ctx context.Context, in BulkAction) (choice, error) {
 	return s.chooseNamed(ctx, in.ResourceIDs)
 }
 
-// mayAct gives the scopes in which the caller may act, nil for all.
+// mayAct returns the scopes in which the caller may act, nil for all.
 func mayAct(ctx context.Context) *grant.Scopes {
-	if may := identity.From(ctx).Scopes(acting); !may.All {
+	if may := identity.CallerFrom(ctx).Scopes(acting); !may.All {
 		return &may
 	}
 	return nil
@@ -121,8 +121,8 @@ func mayAct(ctx context.Context) *grant.Scopes {
 // chooseGroup reads a group and its members, and refuses one that has none, or one on which the caller may not act as a whole;
 // one that they do not see is missing to them.
 func (s *service) chooseGroup(ctx context.Context, groupID string) (choice, error) {
-	org, out := identity.From(ctx).Org, choice{scopes: mayAct(ctx)}
-	if !id.Valid("grp", groupID) {
+	org, out := identity.CallerFrom(ctx).Org, choice{scopes: mayAct(ctx)}
+	if !id.IsValid("grp", groupID) {
 		return out, noGroup(groupID)
 	}
 	if out.scopes != nil {
@@ -131,7 +131,7 @@ func (s *service) chooseGroup(ctx context.Context, groupID string) (choice, erro
 		}
 	}
 	var err error
-	out.group, out.members, out.left, err = execution.Members(ctx, s.inventory, org, groupID)
+	out.group, out.members, out.left, err = execution.ExpandGroup(ctx, s.inventory, org, groupID)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return out, noGroup(groupID)
@@ -145,12 +145,12 @@ func (s *service) chooseGroup(ctx context.Context, groupID string) (choice, erro
 
 // seesGroup refuses a group of which the caller sees nothing.
 func (s *service) seesGroup(ctx context.Context, groupID string) error {
-	c := identity.From(ctx)
+	c := identity.CallerFrom(ctx)
 	sees := c.Scopes(grouping)
 	if sees.All {
 		return nil
 	}
-	parts, err := s.inventory.Parts(ctx, c.Org, sees, groupID)
+	parts, err := s.inventory.GroupsInScope(ctx, c.Org, sees, groupID)
 	if err == nil && len(parts) == 0 {
 		err = noGroup(groupID)
 	}
@@ -164,7 +164,7 @@ func (s *service) cover(ctx context.Context, org string, members []inventory.Mem
 	if scopes == nil {
 		return nil
 	}
-	may, err := s.inventory.Reach(ctx, org, *scopes)
+	may, err := s.inventory.ResourceSets(ctx, org, *scopes)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (s *service) cover(ctx context.Context, org string, members []inventory.Mem
 func (s *service) chooseNamed(ctx context.Context, ids []string) (choice, error) {
 	out := choice{scopes: mayAct(ctx)}
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	found, err := s.inventory.ByIDs(ctx, identity.From(ctx).Org, ids, inventory.Everything())
+	found, err := s.inventory.ByIDs(ctx, identity.CallerFrom(ctx).Org, ids, inventory.SeeEverything())
 	if err != nil {
 		return out, err
 	}
@@ -196,7 +196,7 @@ func (s *service) chooseNamed(ctx context.Context, ids []string) (choice, error)
 
 // allowed refuses ids of which nothing was found, or nothing that the caller sees, and then those on which they may not act.
 func (s *service) allowed(ctx context.Context, ids []string, found []inventory.Listed) error {
-	reach, err := s.reach(ctx, acting, viewing)
+	reach, err := s.resourceSets(ctx, acting, viewing)
 	if err != nil {
 		return err
 	}
@@ -236,14 +236,14 @@ func quoted(ids []string) string {
 
 // chooseFiltered finds resources by a filter, of those that the caller sees, and leaves out those on which they may not act.
 func (s *service) chooseFiltered(ctx context.Context, f *BulkFilter) (choice, error) {
-	c, out := identity.From(ctx), choice{scopes: mayAct(ctx)}
+	c, out := identity.CallerFrom(ctx), choice{scopes: mayAct(ctx)}
 	if f.empty() {
 		return out, fault.New(fault.Invalid, "filter: it is empty and would choose everything; set one of the filters of GET /resources")
 	}
 	if err := f.checkValues(); err != nil {
 		return out, err
 	}
-	found, err := s.inventory.Find(ctx, c.Org, inventory.List{Filter: f.filter(inventory.SightOf(c, viewing)), Limit: execution.MaxTargets + 1})
+	found, err := s.inventory.FindResources(ctx, c.Org, inventory.List{Filter: f.filter(inventory.SightOf(c, viewing)), Limit: execution.MaxTargets + 1})
 	if err != nil {
 		return out, err
 	}
@@ -252,7 +252,7 @@ func (s *service) chooseFiltered(ctx context.Context, f *BulkFilter) (choice, er
 	}
 	out.members, out.left = execution.Selected(found)
 	if out.scopes != nil {
-		may, err := s.inventory.Reach(ctx, c.Org, *out.scopes)
+		may, err := s.inventory.ResourceSets(ctx, c.Org, *out.scopes)
 		if err != nil {
 			return out, err
 		}

@@ -43,7 +43,7 @@ type DryRunLeftOut struct {
 	CountsAs *string `json:"countsAs" enum:"completed,failed" doc:"As what total counts it; null when it does not count at all"`
 }
 
-// dryRun tells what a bulk action on what was chosen would do, by what the inventory knows now. It stores nothing.
+// dryRun returns what a bulk action on what was chosen would do, by what the inventory knows now. It stores nothing.
 func (s *service) dryRun(ctx context.Context, verb cloud.Verb, chosen choice) (BulkSubmitted, error) {
 	running, err := s.running(ctx, verb, chosen.group.ID)
 	if err != nil {
@@ -67,12 +67,12 @@ func (s *service) dryRun(ctx context.Context, verb cloud.Verb, chosen choice) (B
 	return BulkSubmitted{BulkActionID: running.ID, Status: execution.BulkPlanned, Total: len(chosen.members), Plan: &plan}, nil
 }
 
-// running is the bulk action that one on the group would join; the zero one when it would begin.
+// running returns the bulk action that one on the group would join; the zero one when it would begin.
 func (s *service) running(ctx context.Context, verb cloud.Verb, groupID string) (execution.Bulk, error) {
 	if groupID == "" {
 		return execution.Bulk{}, nil
 	}
-	claim, err := table.Read[execution.GroupClaim](ctx, s.p.Table, execution.GroupClaimKey(identity.From(ctx).Org, groupID))
+	claim, err := table.Read[execution.GroupClaim](ctx, s.p.Table, execution.GroupClaimKey(identity.CallerFrom(ctx).Org, groupID))
 	if fault.Is(err, fault.NotFound) {
 		return execution.Bulk{}, nil
 	}
@@ -82,13 +82,13 @@ func (s *service) running(ctx context.Context, verb cloud.Verb, groupID string) 
 	return s.joined(ctx, verb, groupID, claim.BulkActionID)
 }
 
-// dropped are the members of a static group that a bulk action passes over, because they are terminated or gone.
+// dropped returns the members of a static group that a bulk action passes over, because they are terminated or gone.
 func (s *service) dropped(ctx context.Context, chosen choice) ([]execution.LeftOut, error) {
 	if chosen.group.ID == "" || chosen.group.Selector != nil || chosen.group.Size <= len(chosen.members) {
 		return nil, nil
 	}
-	org := identity.From(ctx).Org
-	places, err := s.inventory.Places(ctx, org, chosen.group.ID)
+	org := identity.CallerFrom(ctx).Org
+	places, err := s.inventory.ListPlacements(ctx, org, chosen.group.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ type end struct {
 
 // foresee reads what decides on each of members: one round trip for each hundred of them.
 func (s *service) foresee(ctx context.Context, verb cloud.Verb, members []inventory.Member) (map[string]end, error) {
-	org := identity.From(ctx).Org
+	org := identity.CallerFrom(ctx).Org
 	var keys []table.Key
 	for _, m := range members {
 		keys = append(keys, inventory.ResourceKey(org, m.UID), inventory.AccountKey(org, m.CloudAccountID))
@@ -139,7 +139,7 @@ func (s *service) foresee(ctx context.Context, verb cloud.Verb, members []invent
 	return out, nil
 }
 
-// decoded is the item at k, the zero value when there is none.
+// decoded returns the item at k, the zero value when there is none.
 func decoded[T any](items map[table.Key]table.Item, k table.Key) (T, error) {
 	it, there := items[k]
 	if !there {

@@ -33,8 +33,8 @@ func (s *service) history(ctx context.Context, in *historyQuery) (rest.List[Stat
 }
 
 func (s *service) changes(ctx context.Context, in *historyQuery) (rest.List[execution.StateChange], error) {
-	org := identity.From(ctx).Org
-	reach, err := s.reach(ctx, reading)
+	org := identity.CallerFrom(ctx).Org
+	reach, err := s.resourceSets(ctx, reading)
 	if err != nil {
 		return rest.List[execution.StateChange]{}, err
 	}
@@ -44,7 +44,7 @@ func (s *service) changes(ctx context.Context, in *historyQuery) (rest.List[exec
 	case named && !reach[0].HasUID(in.ResourceUID):
 		return rest.PageOf[execution.StateChange](nil, in.Page), nil
 	case known && (named || reach[0].All()):
-		return counted(ctx, r, q, count)
+		return readCounted(ctx, r, q, count)
 	}
 	return r.Filtered(ctx, q, func(c execution.StateChange) bool {
 		return reach[0].HasUID(c.ResourceUID) && (in.ChangedByType == "" || execution.ChangedByType(c.ChangedBy) == in.ChangedByType)

@@ -33,24 +33,24 @@ func (f *filter) meets(a execution.Action) bool {
 func (f *filter) query(org string) table.Query {
 	q := table.Query{PK: execution.ActionPK(org), Reverse: true}
 	if !f.From.IsZero() {
-		q.From = id.Floor("act", f.From.Time)
+		q.From = id.LowestAt("act", f.From.Time)
 	}
 	if !f.To.IsZero() {
-		q.To = id.Floor("act", f.To.Time)
+		q.To = id.LowestAt("act", f.To.Time)
 	}
 	return q
 }
 
-func (s *service) list(ctx context.Context, in *filter) (rest.List[Action], error) {
-	org := identity.From(ctx).Org
-	reach, err := s.reach(ctx, reading)
+func (s *service) listActions(ctx context.Context, in *filter) (rest.List[Action], error) {
+	org := identity.CallerFrom(ctx).Org
+	reach, err := s.resourceSets(ctx, reading)
 	if err != nil {
 		return rest.List[Action]{}, err
 	}
 	r := rest.Reading[execution.Action]{Store: s.p.Table, Page: in.Page}
 	var got rest.List[execution.Action]
 	if in.open() && reach[0].All() {
-		got, err = counted(ctx, r, in.query(org), counter{execution.CountKey(org, "ACT"), "all"})
+		got, err = readCounted(ctx, r, in.query(org), counter{execution.CountKey(org, "ACT"), "all"})
 	} else {
 		got, err = r.Filtered(ctx, in.query(org), func(a execution.Action) bool {
 			return in.meets(a) && reach[0].HasUID(a.ResourceUID)
@@ -65,8 +65,8 @@ type counter struct {
 	field string
 }
 
-// counted reads the page of a partition whose length is counted: two round trips, whichever page it is.
-func counted[T any](ctx context.Context, r rest.Reading[T], q table.Query, c counter) (rest.List[T], error) {
+// readCounted reads the page of a partition whose length is counted: two round trips, whichever page it is.
+func readCounted[T any](ctx context.Context, r rest.Reading[T], q table.Query, c counter) (rest.List[T], error) {
 	total, err := rest.Count(ctx, r.Store, c.key, c.field)
 	if err != nil {
 		return rest.List[T]{}, err

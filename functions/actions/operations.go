@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 )
 
-// Operations are the operations of the group.
+// Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Actions & Execution")
 	s := &service{p: p, inventory: inventory.New(p)}
@@ -67,20 +67,20 @@ func (s *service) submitOperations(g *rest.Group) {
 		ID: "cancelAction", Method: http.MethodPost, Path: "/actions/{actionID}/cancel", Policy: acting, Scoped: true, Statuses: execute,
 		Summary:     "Cancel an action that has not begun",
 		Description: "Only a pending action can be cancelled; it ends as failed. One that runs, or has ended, is 409.",
-	}, s.cancel)
+	}, s.cancelAction)
 }
 
 func (s *service) submit(ctx context.Context, in *struct{ Body ManualAction }) (Submitted, error) {
-	c := identity.From(ctx)
-	audit.Note(ctx, audit.Change{Target: in.Body.ResourceUID})
-	reach, err := s.reach(ctx, acting, viewing)
+	c := identity.CallerFrom(ctx)
+	audit.NoteChange(ctx, audit.Change{Target: in.Body.ResourceUID})
+	reach, err := s.resourceSets(ctx, acting, viewing)
 	if err != nil {
 		return Submitted{}, err
 	}
-	if err = acts(reach[0], reach[1], in.Body.ResourceUID, execution.Unknown(in.Body.ResourceUID)); err != nil {
+	if err = checkMayAct(reach[0], reach[1], in.Body.ResourceUID, execution.ErrUnknownResource(in.Body.ResourceUID)); err != nil {
 		return Submitted{}, err
 	}
-	a, err := execution.Submit(ctx, s.p, c.Org, execution.Request{
+	a, err := execution.SubmitAction(ctx, s.p, c.Org, execution.Request{
 		Verb: in.Body.Type, ResourceUID: in.Body.ResourceUID, Provider: in.Body.Provider,
 		ResourceType: in.Body.ResourceType, CloudAccountID: in.Body.CloudAccountID, Region: in.Body.Region,
 		Reason: "manual", ChangedBy: execution.ChangedBy("manual", c.Email),
@@ -88,6 +88,6 @@ func (s *service) submit(ctx context.Context, in *struct{ Body ManualAction }) (
 	if err != nil {
 		return Submitted{}, err
 	}
-	audit.Note(ctx, audit.Change{After: a.Public()})
+	audit.NoteChange(ctx, audit.Change{After: a.WithoutInternals()})
 	return Submitted{ActionID: a.ID, Status: execution.Queued}, nil
 }

@@ -67,7 +67,7 @@ func TestSubmittingTakesFourRoundTripsAndReadingOne(t *testing.T) {
 	a := newFixture(t)
 	w := a.call(ours, "POST", "/actions", a.request())
 	got := apitest.Data[Submitted](w)
-	if w.Status != 200 || got.Status != execution.Queued || !id.Valid("act", got.ActionID) {
+	if w.Status != 200 || got.Status != execution.Queued || !id.IsValid("act", got.ActionID) {
 		t.Fatalf("%d %s", w.Status, w.Body)
 	}
 	if w.Usage.RoundTrips > 4 {
@@ -199,7 +199,7 @@ func TestAnotherOrganizationSeesNothing(t *testing.T) {
 
 func TestHistoryIsListedNewestFirstByEachFilter(t *testing.T) {
 	a := newFixture(t)
-	ctx := table.WithTenant(t.Context(), ours)
+	ctx := table.WithOrg(t.Context(), ours)
 	for i := range 250 {
 		at := apitest.Start.Add(time.Duration(i) * time.Second)
 		by, uid := execution.ChangedBy("manual", "ada@example.com"), fmt.Sprintf("i-%d", i%5)
@@ -208,7 +208,7 @@ func TestHistoryIsListedNewestFirstByEachFilter(t *testing.T) {
 		}
 		act := execution.Action{ID: id.New("act", at), ResourceUID: uid, Action: cloud.Stop, Status: execution.Running, ChangedBy: by}
 		a.Put(execution.ActionKey(ours, act.ID), act)
-		a.Must(execution.Settle(ctx, a.Table, ours, []execution.Outcome{{Action: act, Status: execution.Succeeded, State: cloud.Stopped, Changed: true, At: at}}))
+		a.Must(execution.SettleActions(ctx, a.Table, ours, []execution.Outcome{{Action: act, Status: execution.Succeeded, State: cloud.Stopped, Changed: true, At: at}}))
 	}
 	for path, total := range map[string]int{
 		"/state-history": 250, "/state-history?changed_by_type=bulk": 125, "/state-history?changed_by_type=schedule": 0,

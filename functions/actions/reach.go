@@ -17,19 +17,19 @@ const (
 	grouping = "resource-groups:read"
 )
 
-// reach tells for each policy on which resources the caller holds it. It costs no round trip where that is all of them.
-func (s *service) reach(ctx context.Context, policies ...string) ([]inventory.Reach, error) {
-	c := identity.From(ctx)
+// resourceSets tells for each policy on which resources the caller holds it. It costs no round trip where that is all of them.
+func (s *service) resourceSets(ctx context.Context, policies ...string) ([]inventory.ResourceSet, error) {
+	c := identity.CallerFrom(ctx)
 	scopes := make([]grant.Scopes, len(policies))
 	for i, p := range policies {
 		scopes[i] = c.Scopes(p)
 	}
-	return s.inventory.Reach(ctx, c.Org, scopes...)
+	return s.inventory.ResourceSets(ctx, c.Org, scopes...)
 }
 
-// acts decides whether a caller may act on a resource, may and sees being where they may act and what they see: what they
+// checkMayAct decides whether a caller may act on a resource, may and sees being where they may act and what they see: what they
 // do not see is missing to them, which is also the answer when it does not exist.
-func acts(may, sees inventory.Reach, uid string, missing error) error {
+func checkMayAct(may, sees inventory.ResourceSet, uid string, missing error) error {
 	switch {
 	case may.HasUID(uid):
 		return nil

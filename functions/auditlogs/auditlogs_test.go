@@ -305,8 +305,8 @@ func TestAnExportFitsIntoTheAnswerOfALambda(t *testing.T) {
 		ev.HTTPMethod, ev.Path = http.MethodGet, "/audit-logs/export"
 		ev.QueryStringParameters = map[string]string{"format": format}
 		ev.MultiValueQueryStringParameters = map[string][]string{"format": {format}}
-		ev.RequestContext.Authorizer = identity.Encode(apitest.Caller(ours, "ada", policy))
-		out, err := rest.Adapt(a.Handler)(t.Context(), ev)
+		ev.RequestContext.Authorizer = identity.EncodeCaller(apitest.Caller(ours, "ada", policy))
+		out, err := rest.AdaptHandler(a.Handler)(t.Context(), ev)
 		if err != nil || out.StatusCode != http.StatusOK || len(out.MultiValueHeaders["Link"]) != 1 {
 			t.Fatalf("%s: %d %v %v", format, out.StatusCode, out.MultiValueHeaders, err)
 		}

@@ -19,12 +19,12 @@ type exportInput struct {
 	rest.Export
 }
 
-func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error) {
+func (s *service) exportRows(ctx context.Context, in *exportInput) (rest.Raw, error) {
 	from, err := audit.ParseCursor(in.Cursor)
 	if err != nil {
 		return rest.Raw{}, err
 	}
-	q := within(identity.From(ctx).Org, in.Window)
+	q := within(identity.CallerFrom(ctx).Org, in.Window)
 	if from != nil {
 		q.From = max(q.From, from.After())
 	}
@@ -45,9 +45,9 @@ func (s *service) gather(ctx context.Context, q table.Query, f *rest.File) (next
 			return "", fmt.Errorf("export %s: %w", q.PK, err)
 		}
 		for _, it := range page.Items {
-			row, err := audit.Stored(it)
+			row, err := audit.DecodeStored(it)
 			if err != nil {
-				return "", fault.Cause(fault.Internal, err, "the audit row %s %s is damaged", it.PK, it.SK)
+				return "", fault.NewWithCause(fault.Internal, err, "the audit row %s %s is damaged", it.PK, it.SK)
 			}
 			if !f.Add(row.Shown()) {
 				return next, nil

@@ -15,7 +15,7 @@ import (
 // within selects the rows of an organization within the window, oldest first.
 func within(org string, w rest.Window) table.Query {
 	q := table.Query{PK: audit.PlaceOf(org).PK}
-	q.From, q.To = audit.Window(w.From.Time, w.To.Time)
+	q.From, q.To = audit.WindowKeys(w.From.Time, w.To.Time)
 	return q
 }
 
@@ -28,7 +28,7 @@ type listInput struct {
 	Include      []string `query:"include" enum:"platform,scheduling,cost,provisioning,deployments" maxItems:"5" doc:"Only these categories; all when left out"`
 }
 
-// filtered tells whether rows have to be looked at.
+// filtered reports whether rows have to be looked at.
 func (in *listInput) filtered() bool {
 	return len(in.Action) > 0 || in.Email != "" || len(in.ResourceType) > 0 || len(in.Include) > 0
 }
@@ -38,8 +38,8 @@ func (in *listInput) meets(r audit.Row) bool {
 		rest.Among(in.Include, string(r.Category)) && (in.Email == "" || strings.EqualFold(in.Email, r.Actor))
 }
 
-func (s *service) list(ctx context.Context, in *listInput) (rest.List[audit.Row], error) {
-	org := identity.From(ctx).Org
+func (s *service) listRows(ctx context.Context, in *listInput) (rest.List[audit.Row], error) {
+	org := identity.CallerFrom(ctx).Org
 	q := within(org, in.Window)
 	q.Reverse = true
 	r := rest.Reading[audit.Row]{Store: s.p.Table, Page: in.Page}
@@ -61,7 +61,7 @@ func shown(l rest.List[audit.Row], err error) (rest.List[audit.Row], error) {
 	return l, err
 }
 
-// total is how many rows there are in the window. They are numbered without gaps, so the first and the last tell.
+// total returns how many rows there are in the window. They are numbered without gaps, so the first and the last tell.
 func (s *service) total(ctx context.Context, org string, w rest.Window) (int, error) {
 	if w.Open() {
 		h, err := table.Read[audit.Head](ctx, s.p.Table, audit.PlaceOf(org).Head)
@@ -80,7 +80,7 @@ func (s *service) total(ctx context.Context, org string, w rest.Window) (int, er
 	return int(last - first + 1), err
 }
 
-// seq is the number of the first row that q finds, 0 for none.
+// seq returns the number of the first row that q finds, 0 for none.
 func (s *service) seq(ctx context.Context, q table.Query) (int64, error) {
 	q.Limit = 1
 	page, err := s.p.Table.Query(ctx, q)

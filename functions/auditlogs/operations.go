@@ -14,7 +14,7 @@ const (
 	policy = "audit-logs:read"
 )
 
-// Operations are the operations of the group.
+// Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	return operations(&service{p: p})
 }
@@ -27,14 +27,14 @@ func operations(s *service) *rest.Group {
 		Description: "One row for each request that changed something in the organization and for each that was refused, newest first. " +
 			"Requests that the gateway turns away (401, 429) leave none. Secrets are [redacted] before a row is written. from and to " +
 			"are cheap and exact over any number of rows; with another filter the newest 10,000 rows between them are looked at.",
-	}, s.list)
+	}, s.listRows)
 	rest.Handle(g, rest.Op{
 		ID: "verifyAuditLogs", Method: http.MethodGet, Path: rows + "/verify", Policy: policy, Statuses: invalid,
 		Summary: "Prove that the audit log is whole",
 		Description: "Every row holds the hash of the row before, so one that was altered, left out or put in breaks the chain. " +
 			"A log that is too long for one answer is looked at in parts: while complete is false, ask again with next as cursor. " +
 			"Keep the hash of a whole look elsewhere: an export that has it proves that nothing before it was rewritten.",
-	}, s.verify)
+	}, s.verifyChain)
 	rest.Handle(g, rest.Op{
 		ID: "exportAuditLogs", Method: http.MethodGet, Path: rows + "/export", Policy: policy, Statuses: invalid,
 		Produces: rest.NDJSONType + ", " + rest.CSVType, Summary: "Export the audit log",
@@ -42,7 +42,7 @@ func operations(s *service) *rest.Group {
 			"`lamplighter audit verify` proves the files, in their order, without asking anybody; " +
 			"of old rows of sign-ins the other organizations of the user are [withheld], so that the files prove the place of such a row " +
 			"and GET /audit-logs/verify its content.",
-	}, s.export)
+	}, s.exportRows)
 	return g
 }
 

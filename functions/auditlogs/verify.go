@@ -15,13 +15,13 @@ type verifyInput struct {
 	Cursor string `query:"cursor" maxLength:"128" doc:"next of the answer before; left out, the look begins at the first row"`
 }
 
-func (s *service) verify(ctx context.Context, in *verifyInput) (audit.Verdict, error) {
+func (s *service) verifyChain(ctx context.Context, in *verifyInput) (audit.Verdict, error) {
 	from, err := audit.ParseCursor(in.Cursor)
 	if err != nil {
 		return audit.Verdict{}, err
 	}
 	until := s.p.Clock.Now().Add(longest)
-	return audit.Verify(ctx, s.p.Table, audit.PlaceOf(identity.From(ctx).Org), from, func(int64) bool {
+	return audit.VerifyChain(ctx, s.p.Table, audit.PlaceOf(identity.CallerFrom(ctx).Org), from, func(int64) bool {
 		return s.p.Clock.Now().After(until)
 	})
 }

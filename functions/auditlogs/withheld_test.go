@@ -32,7 +32,7 @@ func TestAnOldRowOfALogInTellsOfNoOtherOrganization(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/audit-logs", "/audit-logs?action=logIn", "/audit-logs/export", "/audit-logs/export?format=csv"} {
-		ctx := identity.With(table.WithTenant(t.Context(), org), identity.Caller{
+		ctx := identity.WithCaller(table.WithOrg(t.Context(), org), identity.Caller{
 			Org: org, User: "usr_1", Grants: []grant.Grant{{Policies: []string{"*:*"}, Scope: grant.OrgScope}},
 		})
 		w := httptest.NewRecorder()
@@ -41,7 +41,7 @@ func TestAnOldRowOfALogInTellsOfNoOtherOrganization(t *testing.T) {
 			t.Errorf("GET %s: %d %s", path, w.Code, body)
 		}
 	}
-	v, err := audit.Verify(table.WithTenant(t.Context(), org), p.Table, audit.PlaceOf(org), nil, func(int64) bool { return false })
+	v, err := audit.VerifyChain(table.WithOrg(t.Context(), org), p.Table, audit.PlaceOf(org), nil, func(int64) bool { return false })
 	if err != nil || !v.Holds || v.Rows != 4 {
 		t.Errorf("the chain in the store: %+v %v", v, err)
 	}

@@ -235,7 +235,7 @@ func TestNothingIsHashedForWhoIsTurnedAway(t *testing.T) {
 	s := h.s
 	in := &logInInput{}
 	in.Body.Email, in.Body.Password = ada, wrong
-	for range failuresHere.Max {
+	for range loginFailuresPerAddressAndSource.Max {
 		if _, err := s.logIn(t.Context(), in); !fault.Is(err, fault.Unauthenticated) {
 			t.Fatal(err)
 		}
@@ -274,9 +274,9 @@ func TestTriesOfCodesAndRefreshTokensFromOnePlaceEnd(t *testing.T) {
 		method, path string
 		body         map[string]any
 	}{
-		"codes":   {codesTried.Max, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": "000000"}},
-		"tickets": {codesTried.Max, "PATCH", "/auth/password/reset", map[string]any{"resetToken": "lampt_made_up", "password": password}},
-		"tokens":  {refreshes.Max, "POST", "/auth/refresh", map[string]any{"refreshToken": "lampr_made_up"}},
+		"codes":   {codeTriesPerSource.Max, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": "000000"}},
+		"tickets": {codeTriesPerSource.Max, "PATCH", "/auth/password/reset", map[string]any{"resetToken": "lampt_made_up", "password": password}},
+		"tokens":  {refreshesPerSource.Max, "POST", "/auth/refresh", map[string]any{"refreshToken": "lampr_made_up"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newFixture(t).quickly()
@@ -298,7 +298,7 @@ func TestTriesOfCodesAndRefreshTokensFromOnePlaceEnd(t *testing.T) {
 func TestLogInsGoOnWhileTheCountersAreDown(t *testing.T) {
 	h := newFixture(t).quickly()
 	h.register()
-	h.Table = table.Faulty(h.Table, h.Clock, table.Injection{Harm: table.FailBefore, PK: "LIMIT#"})
+	h.Table = table.NewFaultyStore(h.Table, h.Clock, table.Injection{Harm: table.FailBefore, PK: "LIMIT#"})
 	if status := h.logInFrom(home, ada, password); status != http.StatusOK {
 		t.Errorf("right password: %d", status)
 	}

@@ -10,9 +10,9 @@ import (
 	"lamplighter.dev/shared/people/accounts"
 )
 
-// reach names the partitions that these operations touch before anybody is known.
-func reach(ctx context.Context) context.Context {
-	return table.Within(ctx, identity.UserPrefix, identity.AddressPrefix, codePrefix, ticketPrefix, visitPrefix, ratelimit.Prefix, mail.Partition)
+// withAuthPartitions names the partitions that these operations touch before anybody is known.
+func withAuthPartitions(ctx context.Context) context.Context {
+	return table.Within(ctx, identity.UserPrefix, identity.AddressPrefix, codePrefix, ticketPrefix, oauthLoginPrefix, ratelimit.Prefix, mail.Partition)
 }
 
 // newUser makes an account that nobody has yet.

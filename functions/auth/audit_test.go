@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// rows are what is on record at places, as action, status and actor.
+// rows returns what is on record at places, as action, status and actor.
 func (h *fixture) rows(places ...audit.Place) []string {
 	h.Helper()
 	var out []string
@@ -39,7 +39,7 @@ func (h *fixture) rows(places ...audit.Place) []string {
 func TestLogInsAreOnRecord(t *testing.T) {
 	const org = "org_01k8z3v5y0e6m9x2q4t7r1c8bd"
 	in := newProviderFixture(t)
-	u := apitest.Value(Provision(t.Context(), in.Platform, "alice@example.com", password, "Alice"))(in)
+	u := apitest.Value(CreateVerifiedUser(t.Context(), in.Platform, "alice@example.com", password, "Alice"))(in)
 	in.belongTo(u.ID, org, "Engines")
 	in.google.Edit(func(c map[string]any) { c["hd"] = "example.com" })
 	by := map[string]any{"email": u.Email, "password": password}
@@ -75,7 +75,7 @@ func TestLogInsAreOnRecord(t *testing.T) {
 func TestASessionThatOutlivesItsOrganizationLeavesNothingInIt(t *testing.T) {
 	const org = "org_01k8z3v5y0e6m9x2q4t7r1c8bd"
 	h := newFixture(t)
-	u, err := Provision(t.Context(), h.Platform, "alice@example.com", password, "Alice")
+	u, err := CreateVerifiedUser(t.Context(), h.Platform, "alice@example.com", password, "Alice")
 	h.Must(err)
 	h.belongTo(u.ID, org, "Engines")
 	first := h.want(200, "POST", "/auth/login", map[string]any{"email": u.Email, "password": password})

@@ -37,7 +37,7 @@ func newFixture(t testing.TB) *fixture {
 // mount puts the group in front of f's platform.
 func mount(f *apitest.Fixture) *fixture {
 	s := newService(f.Platform)
-	f.Mount(func(*platform.Platform) *rest.Group { return operations(s) })
+	f.Mount(func(*platform.Platform) *rest.Group { return mountOperations(s) })
 	return &fixture{f, s}
 }
 
@@ -75,7 +75,7 @@ func (h *fixture) want(status int, method, path string, body map[string]any) map
 	return map[string]any{"message": out.Error["message"]}
 }
 
-// lastMail is the newest, which must be of the template.
+// lastMail returns the newest, which must be of the template.
 func (h *fixture) lastMail(want mail.Template) mail.Mail {
 	h.Helper()
 	all := h.Mails()
@@ -129,7 +129,7 @@ func TestFromSignUpToLogOut(t *testing.T) {
 	if in["tokenType"] != "Bearer" || in["expiresIn"] != 900.0 || in["user"].(map[string]any)["id"] != user["id"] {
 		t.Errorf("logged in: %v", in)
 	}
-	if tenants, ok := in["tenants"].([]any); !ok || len(tenants) != 0 {
+	if organisations, ok := in["tenants"].([]any); !ok || len(organisations) != 0 {
 		t.Errorf("tenants of a new user: %v, want []", in["tenants"])
 	}
 	h.Clock.Advance(time.Minute)
@@ -223,8 +223,8 @@ func TestUnacceptablePasswords(t *testing.T) {
 func TestProvisionIsSafeToRepeat(t *testing.T) {
 	h := newFixture(t)
 	ctx := context.Background()
-	first := apitest.Value(Provision(ctx, h.Platform, ada, password, "Ada"))(h)
-	again, err := Provision(ctx, h.Platform, ada, "another fine password", "Eve")
+	first := apitest.Value(CreateVerifiedUser(ctx, h.Platform, ada, password, "Ada"))(h)
+	again, err := CreateVerifiedUser(ctx, h.Platform, ada, "another fine password", "Eve")
 	if err != nil || again.ID != first.ID || again.Name != "Ada" {
 		t.Fatalf("again: %+v, %v", again, err)
 	}

@@ -37,7 +37,7 @@ type code struct {
 	Left  int64  `json:"left"` // tries
 }
 
-// errCode is the one answer to a code that is wrong, used, replaced, expired, or never was.
+// errCode returns the one answer to a code that is wrong, used, replaced, expired, or never was.
 func errCode() error {
 	return fault.New(fault.Unauthenticated, "otp: wrong or expired code; ask for a new one if it does not work")
 }
@@ -50,23 +50,23 @@ func (s *service) codeHash(purpose, address, nonce, digits string) string {
 	return identity.Digest(s.Settings.Pepper, "otp", purpose, address, nonce, digits)
 }
 
-// order is a code to be issued, with the mail that carries it.
-type order struct {
+// codeOrder is a code to be issued, with the mail that carries it.
+type codeOrder struct {
 	purpose, address, user string // no user: nobody is to know the code
 	template               mail.Template
 	source                 string // who asks for it; empty: is counted elsewhere
 }
 
-// issue makes a new code, which replaces the one before, and mails it, together with the writes extra: all or none.
+// issueCode makes a new code, which replaces the one before, and mails it, together with the writes extra: all or none.
 // Above a limit it does nothing. In either case the caller answers the same, and an address without an account costs what
 // one with an account costs.
-func (s *service) issue(ctx context.Context, o order, extra ...table.Write) error {
+func (s *service) issueCode(ctx context.Context, o codeOrder, extra ...table.Write) error {
 	put, digits, err := s.newCode(o)
 	if err != nil {
 		return err
 	}
 	m := mail.Mail{Template: o.template, To: o.address, Data: map[string]string{"code": digits}}
-	post, err := mail.Queue(ctx, s.Sealer, s.Clock.Now(), m)
+	post, err := mail.QueueMail(ctx, s.Sealer, s.Clock.Now(), m)
 	if err != nil {
 		return err
 	}
@@ -79,16 +79,16 @@ func (s *service) issue(ctx context.Context, o order, extra ...table.Write) erro
 }
 
 // countIssued counts the code, for the address whether or not it has an account.
-func (s *service) countIssued(o order) []table.Write {
+func (s *service) countIssued(o codeOrder) []table.Write {
 	now, who := s.Clock.Now(), s.codeKey(o.purpose, o.address).PK
-	counts := []table.Write{ratelimit.Count(now, codesAtOnce, who), ratelimit.Count(now, codesAnHour, who)}
+	counts := []table.Write{ratelimit.CountWrite(now, codesPerMinute, who), ratelimit.CountWrite(now, codesPerHour, who)}
 	if o.source != "" {
-		counts = append(counts, ratelimit.Count(now, codesOfSource, o.source))
+		counts = append(counts, ratelimit.CountWrite(now, codesPerSource, o.source))
 	}
 	return counts
 }
 
-func (s *service) newCode(o order) (table.Write, string, error) {
+func (s *service) newCode(o codeOrder) (table.Write, string, error) {
 	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
 	if err != nil {
 		return table.Write{}, "", fmt.Errorf("make a code: %w", err)
@@ -99,14 +99,14 @@ func (s *service) newCode(o order) (table.Write, string, error) {
 	if o.user == "" {
 		c.Hash = rand.Text() // no digits give this
 	}
-	it, err := table.Row(s.codeKey(o.purpose, o.address), c)
+	it, err := table.NewItem(s.codeKey(o.purpose, o.address), c)
 	it.Expires = s.Clock.Now().Add(codeTTL)
 	return table.Put(it), digits, err
 }
 
-// spend uses one try of the live code, before it compares, so that parallel guesses get no more looks than serial ones.
+// spendCodeTry uses one try of the live code, before it compares, so that parallel guesses get no more looks than serial ones.
 // It tells whose code it was, and the write that uses the code up: put that into the transaction of what it permits.
-func (s *service) spend(ctx context.Context, purpose, address, digits string) (user string, use table.Write, err error) {
+func (s *service) spendCodeTry(ctx context.Context, purpose, address, digits string) (user string, use table.Write, err error) {
 	k := s.codeKey(purpose, address)
 	it, err := s.Table.Write(ctx, table.Update(k, []table.Change{table.Add("left", -1)}, table.Exists(), table.Greater("left", 0)))
 	if _, failed := errors.AsType[*table.ConditionError](err); failed {

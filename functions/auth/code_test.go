@@ -29,12 +29,12 @@ func together(n int, f func(i int)) {
 // forgotten asks for a code that resets the password, a minute after the last one.
 func (h *fixture) forgotten() string {
 	h.Helper()
-	h.Clock.Advance(codesAtOnce.Per)
+	h.Clock.Advance(codesPerMinute.Per)
 	h.want(200, "POST", "/auth/password/forget", map[string]any{"email": ada})
 	return h.code(mail.ResetPassword)
 }
 
-// other is a code that is not the right one.
+// other returns a code that is not the right one.
 func other(code string, i int) string {
 	var n int
 	_, _ = fmt.Sscanf(code, "%d", &n)
@@ -49,7 +49,7 @@ func TestFiftyWrongGuessesAtOnceHitNothingAndKillTheCode(t *testing.T) {
 	s := h.s
 	var looks atomic.Int64
 	together(50, func(i int) {
-		if _, _, err := s.spend(reach(context.Background()), passwordReset, ada, other(code, i)); err == nil {
+		if _, _, err := s.spendCodeTry(withAuthPartitions(context.Background()), passwordReset, ada, other(code, i)); err == nil {
 			looks.Add(1)
 		}
 	})
@@ -124,7 +124,7 @@ func TestSigningUpTwice(t *testing.T) {
 		h := newFixture(t).quickly()
 		h.register()
 		for _, spelling := range []string{ada, "ADA@example.com", "ａｄａ@example.com", " ada@EXAMPLE.com"} {
-			h.Clock.Advance(codesAtOnce.Per)
+			h.Clock.Advance(codesPerMinute.Per)
 			got := h.want(200, "POST", "/auth/signup", map[string]any{"email": spelling, "password": "evil grey password", "name": "Eve"})
 			if user := got["user"].(map[string]any); user["email"] != ada || user["emailVerified"] != false {
 				t.Errorf("%q: %v", spelling, user)
@@ -136,7 +136,7 @@ func TestSigningUpTwice(t *testing.T) {
 	t.Run("an account that nobody verified for a day gives way, with its password", func(t *testing.T) {
 		h := newFixture(t).quickly()
 		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": "evil grey password"})
-		h.Clock.Advance(contest)
+		h.Clock.Advance(contestWindow)
 		mine := h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": password})
 		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
 		h.want(401, "POST", "/auth/login", map[string]any{"email": ada, "password": "evil grey password"})
@@ -149,7 +149,7 @@ func TestSigningUpTwice(t *testing.T) {
 			h := newFixture(t).quickly()
 			h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": order[0]})
 			first := h.code(mail.VerifyAddress)
-			h.Clock.Advance(codesAtOnce.Per)
+			h.Clock.Advance(codesPerMinute.Per)
 			h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": order[1]})
 			code := h.code(mail.VerifyContested)
 			if code != first {
@@ -167,18 +167,18 @@ func TestSigningUpTwice(t *testing.T) {
 	t.Run("again with the same password is one's own", func(t *testing.T) {
 		h := newFixture(t).quickly()
 		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": password})
-		h.Clock.Advance(codesAtOnce.Per)
+		h.Clock.Advance(codesPerMinute.Per)
 		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": password})
 		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
 		h.logIn()
 	})
 	t.Run("above the limit of codes the password stays that of the last code", func(t *testing.T) {
 		h := newFixture(t).quickly()
-		for range codesAnHour.Max {
-			h.Clock.Advance(codesAtOnce.Per)
+		for range codesPerHour.Max {
+			h.Clock.Advance(codesPerMinute.Per)
 			h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": password})
 		}
-		h.Clock.Advance(codesAtOnce.Per)
+		h.Clock.Advance(codesPerMinute.Per)
 		h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": "evil grey password"})
 		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
 		h.want(401, "POST", "/auth/login", map[string]any{"email": ada, "password": "evil grey password"})
@@ -214,7 +214,7 @@ func TestFieldsThatNobodyAskedForAreIgnored(t *testing.T) {
 	s := h.session(h.want(200, "POST", "/auth/login", map[string]any{
 		"email": ada, "password": password, "org": "org_1", "orgId": "org_1", "sso": "org_1", "role": "owner", "user": "usr_mine", "epoch": 7,
 	}))
-	u, err := table.Read[identity.User](reach(context.Background()), h.Table, identity.UserKey(s.User))
+	u, err := table.Read[identity.User](withAuthPartitions(context.Background()), h.Table, identity.UserKey(s.User))
 	if err != nil || u.ID == "usr_mine" || u.Epoch != 0 || s.Org != "" || s.SSO != "" || !u.Created.Equal(apitest.Start) {
 		t.Errorf("%+v, %+v, %v", u, s, err)
 	}
@@ -272,7 +272,7 @@ func TestResettingThePassword(t *testing.T) {
 		const eve = "eve@example.com"
 		h := newFixture(t)
 		h.register()
-		apitest.Value(Provision(t.Context(), h.Platform, eve, password, "Eve"))(t)
+		apitest.Value(CreateVerifiedUser(t.Context(), h.Platform, eve, password, "Eve"))(t)
 		byCode := map[string]any{"email": eve, "otp": h.forgotten(), "password": fresh}
 		h.want(401, "PATCH", "/auth/password/reset", byCode)
 		byTicket := ticketOf(h)

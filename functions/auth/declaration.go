@@ -16,7 +16,7 @@ var Declaration = platform.Declaration{
 	Name: "auth",
 	Access: rest.Access.With(membership.Access, table.Access{Writes: []table.Partition{
 		identity.AddressPartition, accounts.IdentityPartition, identity.SessionPartition,
-		codePrefix + "*", ticketPrefix + "*", visitPrefix + "*", ratelimit.Partition, mail.Partition,
+		codePrefix + "*", ticketPrefix + "*", oauthLoginPrefix + "*", ratelimit.Partition, mail.Partition,
 	}}),
 	Seals:   []string{mail.Secret},
 	Samples: []string{"log-in"},

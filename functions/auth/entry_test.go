@@ -46,7 +46,7 @@ func TestSingleSignOnThatIsDemanded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := newProviderFixture(t)
-			u := apitest.Value(Provision(t.Context(), in.Platform, "alice@example.com", password, "Alice"))(in)
+			u := apitest.Value(CreateVerifiedUser(t.Context(), in.Platform, "alice@example.com", password, "Alice"))(in)
 			in.google.Edit(func(c map[string]any) { c["hd"] = "example.com" })
 			in.belongTo(u.ID, org, "Strict")
 			in.demandSSO(org, u, c.grants)
@@ -70,14 +70,14 @@ func (in *providerFixture) demandSSO(org string, u identity.User, grants []grant
 	in.Change(identity.OrganisationKey(org), table.Set("ssoDomains", []string{domain}))
 }
 
-// TestRoundTripsAtTheDoor counts what docs/data-model.md says, besides the row of the record.
-func TestRoundTripsAtTheDoor(t *testing.T) {
+// TestLogIn_RoundTrips counts what docs/data-model.md says, besides the row of the record.
+func TestLogIn_RoundTrips(t *testing.T) {
 	in := newProviderFixture(t)
 	in.register()
 	arrive := func(person string) func(ctx context.Context) error {
 		back := in.goOut("google", person)
 		return func(ctx context.Context) error {
-			_, err := in.s.arrive(ctx, &returnInput{Provider: "google", Code: back.Get("code"), State: back.Get("state"), Issuer: back.Get("iss")})
+			_, err := in.s.completeOAuth(ctx, &completeOAuthInput{Provider: "google", Code: back.Get("code"), State: back.Get("state"), Issuer: back.Get("iss")})
 			return err
 		}
 	}
@@ -95,7 +95,7 @@ func TestRoundTripsAtTheDoor(t *testing.T) {
 		}},
 		{"a code", 3, func(ctx context.Context) error { return in.s.mailCode(ctx, passwordReset, ada, mail.ResetPassword) }},
 		{"begin", 2, func(ctx context.Context) error {
-			_, err := in.s.depart(ctx, &departInput{Provider: "google"})
+			_, err := in.s.beginOAuth(ctx, &beginOAuthInput{Provider: "google"})
 			return err
 		}},
 		{"finish, the first time", 10, arrive("alice")},

@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// like is an answer without what differs from request to request.
+// like returns an answer without what differs from request to request.
 func like(status int, body []byte, header http.Header) string {
 	header.Del("X-Request-Id")
 	lines := []string{strconv.Itoa(status), string(body)}

@@ -39,6 +39,6 @@ func FuzzCallback(f *testing.F) {
 		if !slices.Contains([]int{400, 401, 403, 404, 405}, w.Code) {
 			t.Errorf("%q?%q: %d %s", provider, query, w.Code, w.Body)
 		}
-		in.Clock.Advance(signIns.Per)
+		in.Clock.Advance(oauthLoginsPerSource.Per)
 	})
 }

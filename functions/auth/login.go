@@ -34,12 +34,12 @@ func (s *service) logIn(ctx context.Context, in *logInInput) (sessions.LoggedIn,
 	if in.Body.Email == "" || in.Body.Password == "" {
 		return sessions.LoggedIn{}, fault.New(fault.Invalid, "email and password are required for provider email")
 	}
-	address, err := identity.Address(in.Body.Email)
+	address, err := identity.NormalizeAddress(in.Body.Email)
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	ctx = reach(ctx)
-	forgive, err := s.guess(ctx, address)
+	ctx = withAuthPartitions(ctx)
+	forgive, err := s.countLoginFailure(ctx, address)
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
@@ -50,7 +50,7 @@ func (s *service) logIn(ctx context.Context, in *logInInput) (sessions.LoggedIn,
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	return s.sessions.Begin(ctx, u, sessions.How{Tenant: in.Body.TenantID})
+	return s.sessions.Begin(ctx, u, sessions.Options{Org: in.Body.TenantID})
 }
 
 // logInByToken logs in whom Google vouches for by an ID token that the client got there.
@@ -58,23 +58,23 @@ func (s *service) logInByToken(ctx context.Context, in *logInInput) (sessions.Lo
 	if in.Body.Token == "" {
 		return sessions.LoggedIn{}, fault.New(fault.Invalid, "token: it is required for provider google")
 	}
-	if err := s.take(ctx, signIns, source(ctx)); err != nil {
+	if err := s.takeRateLimit(ctx, oauthLoginsPerSource, requestSource(ctx)); err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	claim, err := s.providers.Vouches(ctx, in.Body.Token)
+	claim, err := s.providers.VerifyIDToken(ctx, in.Body.Token)
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	return s.enter(ctx, claim, in.Body.TenantID)
+	return s.logInByClaim(ctx, claim, in.Body.TenantID)
 }
 
-// enter logs in whom a provider vouches for.
-func (s *service) enter(ctx context.Context, c accounts.Claim, tenant string) (sessions.LoggedIn, error) {
-	u, err := s.accounts.Vouched(ctx, c)
+// logInByClaim logs in whom a provider vouches for.
+func (s *service) logInByClaim(ctx context.Context, c accounts.Claim, org string) (sessions.LoggedIn, error) {
+	u, err := s.accounts.FindOrCreateByIdentity(ctx, c)
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	return s.sessions.Begin(ctx, u, sessions.How{Tenant: tenant})
+	return s.sessions.Begin(ctx, u, sessions.Options{Org: org})
 }
 
 // authenticate checks address and password. What is wrong with an account is told only to who knows its password.
@@ -94,13 +94,13 @@ func (s *service) authenticate(ctx context.Context, address, password string) (i
 	case u.Disabled:
 		return u, fault.New(fault.Denied, "this account is disabled: ask an administrator of the organization")
 	case weak:
-		return u, s.strengthen(ctx, u, password)
+		return u, s.rehashPassword(ctx, u, password)
 	}
 	return u, nil
 }
 
-// strengthen hashes a password anew that was hashed when less was asked for, unless it was changed meanwhile.
-func (s *service) strengthen(ctx context.Context, u identity.User, password string) error {
+// rehashPassword hashes a password anew that was hashed when less was asked for, unless it was changed meanwhile.
+func (s *service) rehashPassword(ctx context.Context, u identity.User, password string) error {
 	hash, err := s.passwords.hash(ctx, password)
 	if err != nil {
 		return err

@@ -13,37 +13,37 @@ import (
 	"lamplighter.dev/shared/people/sessions"
 )
 
-// Operations is the group "Authentication".
-func Operations(p *platform.Platform) *rest.Group { return operations(newService(p)) }
+// Operations returns the group "Authentication".
+func Operations(p *platform.Platform) *rest.Group { return mountOperations(newService(p)) }
 
-func operations(s *service) *rest.Group {
+func mountOperations(s *service) *rest.Group {
 	g := rest.NewGroup("Authentication")
-	signUps(g, s)
-	passwords(g, s)
-	logins(g, s)
-	visits(g, s)
+	registerSignUp(g, s)
+	registerPasswords(g, s)
+	registerLogin(g, s)
+	registerOAuth(g, s)
 	return g
 }
 
 // service answers the operations. Between them it remembers nothing but what providers publish.
 type service struct {
 	*platform.Platform
-	passwords *hasher
+	passwords *passwordHasher
 	accounts  accounts.Accounts
 	sessions  sessions.Sessions
 	providers oauthlogin.Providers
 }
 
 func newService(p *platform.Platform) *service {
-	return &service{p, newHasher(), accounts.New(p), sessions.New(p), oauthlogin.New(p)}
+	return &service{p, newPasswordHasher(), accounts.New(p), sessions.New(p), oauthlogin.New(p)}
 }
 
-// refusals are the statuses that the interface documents for public operations, besides 400 and 500.
-var refusals = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden}
+// refusalStatuses are the statuses that the interface documents for public operations, besides 400 and 500.
+var refusalStatuses = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden}
 
-// public declares an operation that issues or helps to issue credentials.
-func public(id, method, path, summary string) rest.Op {
-	return rest.Op{ID: id, Method: method, Path: path, Summary: summary, Public: true, Statuses: refusals}
+// publicOp declares an operation that issues or helps to issue credentials.
+func publicOp(id, method, path, summary string) rest.Op {
+	return rest.Op{ID: id, Method: method, Path: path, Summary: summary, Public: true, Statuses: refusalStatuses}
 }
 
 // Message is an answer to be read by a person.
@@ -51,45 +51,45 @@ type Message struct {
 	Message string `json:"message" doc:"What happened, or what to do next"`
 }
 
-func signUps(g *rest.Group, s *service) {
-	op := public("signUp", http.MethodPost, "/auth/signup", "Create an account")
+func registerSignUp(g *rest.Group, s *service) {
+	op := publicOp("signUp", http.MethodPost, "/auth/signup", "Create an account")
 	op.Description = "A code is mailed to the address; validate it with PATCH /auth/otp/validate, then log in. " +
 		"An address that has an account already gets the same answer, and another mail. " +
 		"Signing up again before the code was used replaces the first attempt; within a day, and with another password, the account " +
 		"begins without one: reset it when the address is verified."
 	rest.Handle(g, op, s.signUp)
 
-	op = public("requestVerification", http.MethodPost, "/auth/email/verify", "Ask for a code that verifies an e-mail address")
+	op = publicOp("requestVerification", http.MethodPost, "/auth/email/verify", "Ask for a code that verifies an e-mail address")
 	op.Description = "The answer is the same whether or not the address is known. One code a minute and five an hour are mailed to one address at most."
 	rest.Handle(g, op, s.requestVerification)
 
-	op = public("validateCode", http.MethodPatch, "/auth/otp/validate", "Use a one-time code")
+	op = publicOp("validateCode", http.MethodPatch, "/auth/otp/validate", "Use a one-time code")
 	op.Description = "A code has 6 digits, is good for 10 minutes and dies at the fifth try. A newer code replaces it."
-	rest.Handle(g, op, s.validate)
+	rest.Handle(g, op, s.validateCode)
 }
 
-func passwords(g *rest.Group, s *service) {
-	op := public("forgetPassword", http.MethodPost, "/auth/password/forget", "Ask for a code that resets the password")
+func registerPasswords(g *rest.Group, s *service) {
+	op := publicOp("forgetPassword", http.MethodPost, "/auth/password/forget", "Ask for a code that resets the password")
 	op.Description = "The answer is always the same. One code a minute and five an hour are mailed to one address at most."
-	rest.Handle(g, op, s.forget)
+	rest.Handle(g, op, s.requestPasswordReset)
 
-	op = public("resetPassword", http.MethodPatch, "/auth/password/reset", "Set a new password")
+	op = publicOp("resetPassword", http.MethodPatch, "/auth/password/reset", "Set a new password")
 	op.Description = "With the resetToken that PATCH /auth/otp/validate gave, or with e-mail and code. Every session of the user ends."
-	rest.Handle(g, op, s.reset)
+	rest.Handle(g, op, s.resetPassword)
 }
 
-func logins(g *rest.Group, s *service) {
-	op := public("logIn", http.MethodPost, "/auth/login", "Log in")
+func registerLogin(g *rest.Group, s *service) {
+	op := publicOp("logIn", http.MethodPost, "/auth/login", "Log in")
 	op.Description = "Begins a session in the organization tenantID, or in the first one of the user. " +
 		"A user without an organization creates one with POST /organisations, then refreshes. " +
 		"403: the password is right, but the address is not verified yet, or the organization is not one of the user's, or wants " +
 		"single sign-on; or too many log-ins failed, of this address or from where the request comes."
 	rest.Handle(g, op, s.logIn)
 
-	op = public("refresh", http.MethodPost, "/auth/refresh", "Exchange a refresh token for new tokens")
+	op = publicOp("refresh", http.MethodPost, "/auth/refresh", "Exchange a refresh token for new tokens")
 	op.Description = "The refresh token dies by this, and using it again later ends the session. " +
 		"tenantID moves the session to another organization of the user."
-	rest.Handle(g, op, s.refresh)
+	rest.Handle(g, op, s.refreshSession)
 
 	rest.Handle(g, rest.Op{
 		ID: "logOut", Method: http.MethodPost, Path: "/auth/logout", Summary: "End the session",
@@ -102,17 +102,17 @@ func logins(g *rest.Group, s *service) {
 		ID: "getSigningKeys", Method: http.MethodGet, Path: "/.well-known/jwks.json",
 		Summary: "The keys that access tokens are signed with", Description: "A JSON Web Key Set (RFC 7517).",
 		Public: true, Produces: "application/json",
-	}, s.signingKeys)
+	}, s.getSigningKeys)
 }
 
-// visits are the sign-ins at providers.
-func visits(g *rest.Group, s *service) {
+// registerOAuth are the sign-ins at providers.
+func registerOAuth(g *rest.Group, s *service) {
 	rest.Handle(g, rest.Op{
 		ID: "beginSignIn", Method: http.MethodGet, Path: "/auth/{provider}/url", Summary: "Begin to sign in at Google or GitHub",
 		Description: "Send the browser to url. It comes back to GET /auth/{provider}/callback with a code and the state. " +
 			"404: there is no such provider, or the operator has not configured it.",
 		Public: true, Statuses: []int{http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound},
-	}, s.depart)
+	}, s.beginOAuth)
 
 	rest.Handle(g, rest.Op{
 		ID: "finishSignIn", Method: http.MethodGet, Path: "/auth/{provider}/callback", Summary: "Finish to sign in at Google or GitHub",
@@ -120,10 +120,10 @@ func visits(g *rest.Group, s *service) {
 			"only when the provider runs that address's mailboxes, as Google does for gmail.com and Workspace domains; else 403: log in with the password. " +
 			"401: the state or the code is unknown, used, expired or of another provider, or the person did not agree.",
 		Public: true, Writes: true, Statuses: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound},
-	}, s.arrive)
+	}, s.completeOAuth)
 }
 
-func (s *service) signingKeys(ctx context.Context, _ *struct{}) (rest.Raw, error) {
+func (s *service) getSigningKeys(ctx context.Context, _ *struct{}) (rest.Raw, error) {
 	keys, err := s.Tokens.JWKS(ctx)
 	if err != nil {
 		return rest.Raw{}, err

@@ -26,20 +26,20 @@ const (
 	hashSize  = 32
 )
 
-// hasher hashes passwords, so many at a time as there are processors: each takes 19 MiB and a processor.
-type hasher struct {
+// passwordHasher hashes passwords, so many at a time as there are processors: each takes 19 MiB and a processor.
+type passwordHasher struct {
 	slots chan struct{}
 	dummy string // is verified against when there is no account, so that time does not tell
 	idKey func(password, salt []byte, passes, memory uint32, lanes uint8, size uint32) []byte
 }
 
-func newHasher() *hasher {
+func newPasswordHasher() *passwordHasher {
 	dummy := phc{memoryKiB, passes, lanes, make([]byte, saltSize), make([]byte, hashSize)}
-	return &hasher{make(chan struct{}, runtime.GOMAXPROCS(0)), dummy.String(), argon2.IDKey}
+	return &passwordHasher{make(chan struct{}, runtime.GOMAXPROCS(0)), dummy.String(), argon2.IDKey}
 }
 
 // hash makes the PHC string of a password.
-func (h *hasher) hash(ctx context.Context, password string) (string, error) {
+func (h *passwordHasher) hash(ctx context.Context, password string) (string, error) {
 	c := phc{memoryKiB, passes, lanes, make([]byte, saltSize), nil}
 	rand.Read(c.salt) //nolint:errcheck // crypto/rand never fails
 	var err error
@@ -47,9 +47,9 @@ func (h *hasher) hash(ctx context.Context, password string) (string, error) {
 	return c.String(), err
 }
 
-// verify tells whether password is the one that encoded was made of, and whether encoded is weaker than what hash makes
+// verify reports whether password is the one that encoded was made of, and whether encoded is weaker than what hash makes
 // today. An empty encoded stands for an account that is not there: it costs the same and is never right.
-func (h *hasher) verify(ctx context.Context, password, encoded string) (right, weak bool, err error) {
+func (h *passwordHasher) verify(ctx context.Context, password, encoded string) (right, weak bool, err error) {
 	known := encoded != ""
 	if !known {
 		encoded = h.dummy
@@ -67,12 +67,12 @@ func (h *hasher) verify(ctx context.Context, password, encoded string) (right, w
 }
 
 // derive waits for a slot, but no longer than the request lives.
-func (h *hasher) derive(ctx context.Context, password string, c phc) ([]byte, error) {
+func (h *passwordHasher) derive(ctx context.Context, password string, c phc) ([]byte, error) {
 	select {
 	case h.slots <- struct{}{}:
 		defer func() { <-h.slots }()
 	case <-ctx.Done():
-		return nil, fault.Cause(fault.Unavailable, ctx.Err(), "too many log-ins at once: try again")
+		return nil, fault.NewWithCause(fault.Unavailable, ctx.Err(), "too many log-ins at once: try again")
 	}
 	return h.idKey([]byte(norm.NFKC.String(password)), c.salt, c.passes, c.memory, c.lanes, hashSize), nil
 }
@@ -99,7 +99,7 @@ func parsePHC(s string) (phc, error) {
 	}
 	_, err := fmt.Sscanf(parts[2]+" "+parts[3], "v=%d m=%d,t=%d,p=%d", &v, &c.memory, &c.passes, &c.lanes)
 	if err != nil || v != argon2.Version {
-		return c, fault.Cause(fault.Internal, err, "a stored password hash has other parameters")
+		return c, fault.NewWithCause(fault.Internal, err, "a stored password hash has other parameters")
 	}
 	if c.salt, err = base64.RawStdEncoding.DecodeString(parts[4]); err != nil {
 		return c, fmt.Errorf("decode salt of a stored password hash: %w", err)
@@ -117,9 +117,9 @@ const (
 	rawPassword = 1024 // bytes; a longer one is not even looked at
 )
 
-// acceptable refuses a password that is too short, too long, or among the first that anybody would try. There are no
+// checkPassword refuses a password that is too short, too long, or among the first that anybody would try. There are no
 // rules about which characters it must have.
-func acceptable(password, address string) error {
+func checkPassword(password, address string) error {
 	if len(password) > rawPassword || !utf8.ValidString(password) {
 		return fault.New(fault.Invalid, "password: at most %d characters of UTF-8", maxPassword)
 	}
@@ -130,14 +130,14 @@ func acceptable(password, address string) error {
 		return fault.New(fault.Invalid, "password: %d characters; %d to %d are allowed", n, minPassword, maxPassword)
 	case strings.ContainsFunc(folded, unicode.IsControl):
 		return fault.New(fault.Invalid, "password: it has a control character in it")
-	case strings.EqualFold(folded, address) || guessable(folded):
+	case strings.EqualFold(folded, address) || isGuessable(folded):
 		return fault.New(fault.Invalid, "password: it is too easy to guess; a few unrelated words make a good one")
 	}
 	return nil
 }
 
-// guessable tells whether a password is one of few letters, a run of the keyboard, or a worn one.
-func guessable(password string) bool {
+// isGuessable reports whether a password is one of few letters, a run of the keyboard, or a worn one.
+func isGuessable(password string) bool {
 	seen := map[rune]bool{}
 	for _, r := range strings.ToLower(password) {
 		seen[r] = true
@@ -146,7 +146,7 @@ func guessable(password string) bool {
 		return true
 	}
 	bare := strings.TrimRightFunc(strings.ToLower(password), func(r rune) bool { return !unicode.IsLetter(r) })
-	for _, w := range worn {
+	for _, w := range commonPasswords {
 		if w == strings.ToLower(password) || w == bare {
 			return true
 		}
@@ -154,8 +154,8 @@ func guessable(password string) bool {
 	return false
 }
 
-// worn are passwords of 12 characters and more, or the words before their digits, that head every list of leaked ones.
-var worn = []string{
+// commonPasswords are passwords of 12 characters and more, or the words before their digits, that head every list of leaked ones.
+var commonPasswords = []string{
 	"password", "passwort", "qwertyuiop", "qwertyuiopas", "qwertyuiop[]", "qwertzuiopas", "asdfghjkl", "zxcvbnm",
 	"123456789012", "1234567890123", "12345678901234", "123456789012345", "1234567890123456", "0123456789012",
 	"1q2w3e4r5t6y", "1qaz2wsx3edc", "1qaz2wsx3edc4rfv", "q1w2e3r4t5y6", "abcdefghijkl", "abcdefghijklm", "abc123abc123",

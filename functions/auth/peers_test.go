@@ -16,7 +16,7 @@ import (
 
 // The whole way, from door to door, with a certified provider in Google's place.
 func TestSigningInAtACertifiedProvider(t *testing.T) {
-	npmpeer.Wanted(t)
+	npmpeer.SkipUnlessWanted(t)
 	f := apitest.New(t)
 	f.Clock.Advance(time.Since(apitest.Start)) // the provider goes by the machine's clock
 	provider := oauthlogintest.NewCertified(t, f.Settings.BaseURL+"/auth/google/callback")
@@ -49,8 +49,8 @@ console.log(JSON.stringify({ sub: payload.sub, kid: protectedHeader.kid }));
 
 // Another maker's library finds our keys and takes our access tokens; a changed one it refuses.
 func TestJoseReadsOurKeysAndTokens(t *testing.T) {
-	npmpeer.Wanted(t)
-	dir := npmpeer.Node(t, "jose", "jose@6.2.17")
+	npmpeer.SkipUnlessWanted(t)
+	dir := npmpeer.InstallNode(t, "jose", "jose@6.2.17")
 	h := newFixture(t)
 	h.register()
 	in := h.logIn()

@@ -9,21 +9,21 @@ import (
 	"lamplighter.dev/shared/people/accounts"
 )
 
-// Provision makes a verified account with this address, password and name, unless the address has a verified account:
+// CreateVerifiedUser makes a verified account with this address, password and name, unless the address has a verified account:
 // that one is left as it is. It answers the account, and is safe to repeat. It is for operators and for the demo login.
-func Provision(ctx context.Context, p *platform.Platform, email, password, name string) (identity.User, error) { //nolint:revive // the three strings are one account
+func CreateVerifiedUser(ctx context.Context, p *platform.Platform, email, password, name string) (identity.User, error) { //nolint:revive // the three strings are one account
 	s := newService(p)
-	address, err := identity.Address(email)
+	address, err := identity.NormalizeAddress(email)
 	if err != nil {
 		return identity.User{}, err
 	}
-	if err = acceptable(password, address); err != nil {
+	if err = checkPassword(password, address); err != nil {
 		return identity.User{}, err
 	}
-	if name, err = accounts.Name(name, address); err != nil {
+	if name, err = accounts.PersonName(name, address); err != nil {
 		return identity.User{}, err
 	}
-	ctx = reach(ctx)
+	ctx = withAuthPartitions(ctx)
 	old, err := s.accounts.Find(ctx, address)
 	if err != nil || old.Verified {
 		return old, err
@@ -33,11 +33,11 @@ func Provision(ctx context.Context, p *platform.Platform, email, password, name 
 		return identity.User{}, err
 	}
 	u.Verified = true
-	return u, s.provision(ctx, u, old)
+	return u, s.storeVerifiedUser(ctx, u, old)
 }
 
-func (s *service) provision(ctx context.Context, u, old identity.User) error {
-	writes, err := s.accounts.Register(u, old)
+func (s *service) storeVerifiedUser(ctx context.Context, u, old identity.User) error {
+	writes, err := s.accounts.RegisterWrites(u, old)
 	if err != nil {
 		return err
 	}

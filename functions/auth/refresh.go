@@ -16,8 +16,8 @@ type RefreshRequest struct {
 
 type refreshInput struct{ Body RefreshRequest }
 
-func (s *service) refresh(ctx context.Context, in *refreshInput) (sessions.LoggedIn, error) {
-	if err := s.take(ctx, refreshes, source(ctx)); err != nil {
+func (s *service) refreshSession(ctx context.Context, in *refreshInput) (sessions.LoggedIn, error) {
+	if err := s.takeRateLimit(ctx, refreshesPerSource, requestSource(ctx)); err != nil {
 		return sessions.LoggedIn{}, err
 	}
 	return s.sessions.Refresh(ctx, in.Body.RefreshToken, in.Body.TenantID)
@@ -37,9 +37,9 @@ type LogOutRequest struct {
 type logOutInput struct{ Body *LogOutRequest }
 
 func (s *service) logOut(ctx context.Context, in *logOutInput) (Message, error) {
-	caller := identity.From(ctx)
+	caller := identity.CallerFrom(ctx)
 	if in.Body != nil && in.Body.RefreshToken != "" {
-		if err := s.sessions.EndBy(ctx, in.Body.RefreshToken, caller.User); err != nil {
+		if err := s.sessions.EndByRefreshToken(ctx, in.Body.RefreshToken, caller.User); err != nil {
 			return Message{}, err
 		}
 	}
@@ -48,6 +48,6 @@ func (s *service) logOut(ctx context.Context, in *logOutInput) (Message, error) 
 			return Message{}, err
 		}
 	}
-	audit.Note(ctx, audit.Change{Target: caller.User, Before: left{caller.Session, caller.User}})
+	audit.NoteChange(ctx, audit.Change{Target: caller.User, Before: left{caller.Session, caller.User}})
 	return Message{"the session has ended"}, nil
 }

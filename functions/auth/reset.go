@@ -29,26 +29,26 @@ func (s *service) ticketKey(token string) table.Key {
 	return table.Key{PK: ticketPrefix + identity.Digest(s.Settings.Pepper, "ticket", token), SK: "T"}
 }
 
-// giveTicket turns a code into a ticket.
-func (s *service) giveTicket(ctx context.Context, user string, use table.Write) (Validated, error) {
-	u, err := s.forgetful(ctx, user)
+// exchangeCodeForTicket turns a code into a ticket.
+func (s *service) exchangeCodeForTicket(ctx context.Context, user string, use table.Write) (Validated, error) {
+	u, err := s.findResetUser(ctx, user)
 	if err != nil {
 		return Validated{}, err
 	}
 	token := ticketMark + rand.Text() + rand.Text()
-	it, err := table.Row(s.ticketKey(token), ticket{u.ID, u.Epoch})
+	it, err := table.NewItem(s.ticketKey(token), ticket{u.ID, u.Epoch})
 	if err != nil {
 		return Validated{}, err
 	}
 	it.Expires = s.Clock.Now().Add(ticketTTL)
-	if err = s.useUp(ctx, use, table.Put(it)); err != nil {
+	if err = s.commitOnce(ctx, use, table.Put(it)); err != nil {
 		return Validated{}, err
 	}
 	return Validated{Verified: true, ResetToken: &token}, nil
 }
 
-// useUp does the write that uses up a code or ticket, with what it permits. Of two who use the same one, one comes late.
-func (s *service) useUp(ctx context.Context, use table.Write, ws ...table.Write) error {
+// commitOnce does the write that uses up a code or ticket, with what it permits. Of two who use the same one, one comes late.
+func (s *service) commitOnce(ctx context.Context, use table.Write, ws ...table.Write) error {
 	err := s.Table.Transact(ctx, append([]table.Write{use}, ws...)...)
 	if _, late := errors.AsType[*table.ConditionError](err); late {
 		return errCode()
@@ -66,22 +66,22 @@ type PasswordReset struct {
 
 type resetInput struct{ Body PasswordReset }
 
-func (s *service) reset(ctx context.Context, in *resetInput) (Message, error) {
-	if err := acceptable(in.Body.Password, ""); err != nil {
+func (s *service) resetPassword(ctx context.Context, in *resetInput) (Message, error) {
+	if err := checkPassword(in.Body.Password, ""); err != nil {
 		return Message{}, err
 	}
-	if err := s.take(ctx, codesTried, source(ctx)); err != nil {
+	if err := s.takeRateLimit(ctx, codeTriesPerSource, requestSource(ctx)); err != nil {
 		return Message{}, err
 	}
-	ctx = reach(ctx)
-	u, use, err := s.entitled(ctx, in)
+	ctx = withAuthPartitions(ctx)
+	u, use, err := s.authorizeReset(ctx, in)
 	if err != nil {
 		return Message{}, err
 	}
-	if err = belongs(in.Body.Email, u); err != nil {
+	if err = checkTicketAddress(in.Body.Email, u); err != nil {
 		return Message{}, err
 	}
-	if err = acceptable(in.Body.Password, u.Email); err != nil { // once more: now the address is known
+	if err = checkPassword(in.Body.Password, u.Email); err != nil { // once more: now the address is known
 		return Message{}, err
 	}
 	if err = s.setPassword(ctx, u, in.Body.Password, use); err != nil {
@@ -90,19 +90,19 @@ func (s *service) reset(ctx context.Context, in *resetInput) (Message, error) {
 	return Message{"the password is changed and every session has ended: log in with it"}, nil
 }
 
-// belongs refuses a ticket that comes with somebody else's address.
-func belongs(email string, u identity.User) error {
+// checkTicketAddress refuses a ticket that comes with somebody else's address.
+func checkTicketAddress(email string, u identity.User) error {
 	if email == "" {
 		return nil
 	}
-	if address, err := identity.Address(email); err != nil || address != u.Email {
+	if address, err := identity.NormalizeAddress(email); err != nil || address != u.Email {
 		return errCode()
 	}
 	return nil
 }
 
-// forgetful reads the account whose password is to be reset; one that is gone is nobody's code.
-func (s *service) forgetful(ctx context.Context, user string) (identity.User, error) {
+// findResetUser reads the account whose password is to be reset; one that is gone is nobody's code.
+func (s *service) findResetUser(ctx context.Context, user string) (identity.User, error) {
 	u, err := table.Read[identity.User](ctx, s.Table, identity.UserKey(user))
 	if fault.Is(err, fault.NotFound) {
 		return u, errCode()
@@ -110,29 +110,29 @@ func (s *service) forgetful(ctx context.Context, user string) (identity.User, er
 	return u, fault.Wrap("read user "+user+" who resets the password", err)
 }
 
-// entitled tells whose password the request may set, and the write that uses the entitlement up.
-func (s *service) entitled(ctx context.Context, in *resetInput) (u identity.User, use table.Write, err error) {
+// authorizeReset tells whose password the request may set, and the write that uses the entitlement up.
+func (s *service) authorizeReset(ctx context.Context, in *resetInput) (u identity.User, use table.Write, err error) {
 	if in.Body.ResetToken != "" {
-		return s.bearer(ctx, in.Body.ResetToken)
+		return s.authorizeByTicket(ctx, in.Body.ResetToken)
 	}
 	if in.Body.Email == "" || in.Body.OTP == "" {
 		return u, use, fault.New(fault.Invalid, "resetToken: send it, or email and otp")
 	}
-	address, err := identity.Address(in.Body.Email)
+	address, err := identity.NormalizeAddress(in.Body.Email)
 	if err != nil {
 		return u, use, err
 	}
-	user, use, err := s.spend(ctx, passwordReset, address, in.Body.OTP)
+	user, use, err := s.spendCodeTry(ctx, passwordReset, address, in.Body.OTP)
 	if err != nil {
 		return u, use, err
 	}
-	u, err = s.forgetful(ctx, user)
+	u, err = s.findResetUser(ctx, user)
 	return u, use, err
 }
 
-// bearer is whose ticket a token is. Of two tickets the second is of no use once the first was used: it could have been
+// authorizeByTicket is whose ticket a token is. Of two tickets the second is of no use once the first was used: it could have been
 // taken by whoever the new password is to keep out.
-func (s *service) bearer(ctx context.Context, token string) (u identity.User, use table.Write, err error) {
+func (s *service) authorizeByTicket(ctx context.Context, token string) (u identity.User, use table.Write, err error) {
 	k := s.ticketKey(token)
 	over := fault.New(fault.Unauthenticated, "resetToken: used, expired or unknown; ask for a new code")
 	t, err := table.Read[ticket](ctx, s.Table, k)
@@ -142,7 +142,7 @@ func (s *service) bearer(ctx context.Context, token string) (u identity.User, us
 	if err != nil {
 		return u, use, fmt.Errorf("read reset ticket: %w", err)
 	}
-	u, err = s.forgetful(ctx, t.User)
+	u, err = s.findResetUser(ctx, t.User)
 	if err == nil && u.Epoch != t.Epoch {
 		err = over
 	}
@@ -157,12 +157,12 @@ func (s *service) setPassword(ctx context.Context, u identity.User, password str
 		return err
 	}
 	now := s.Clock.Now()
-	post, err := mail.Queue(ctx, s.Sealer, now, mail.Mail{Template: mail.PasswordChanged, To: u.Email})
+	post, err := mail.QueueMail(ctx, s.Sealer, now, mail.Mail{Template: mail.PasswordChanged, To: u.Email})
 	if err != nil {
 		return err
 	}
 	change := table.Update(identity.UserKey(u.ID), []table.Change{
 		table.Set("password", hash), table.Set("verified", true), table.Set("updated", now), table.Add("epoch", 1),
 	}, table.Equal("epoch", u.Epoch))
-	return s.useUp(ctx, use, change, post)
+	return s.commitOnce(ctx, use, change, post)
 }

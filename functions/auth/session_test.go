@@ -146,9 +146,9 @@ func TestChoosingAnOrganization(t *testing.T) {
 	if s := h.session(in); s.Org != "org_01k8z3v5y0e6m9x2q4t7r1c8bd" {
 		t.Errorf("without a wish: %q", s.Org)
 	}
-	tenants := in["tenants"].([]any)
-	if len(tenants) != 2 || tenants[1].(map[string]any)["name"] != "Second" {
-		t.Errorf("tenants %v", tenants)
+	organisations := in["tenants"].([]any)
+	if len(organisations) != 2 || organisations[1].(map[string]any)["name"] != "Second" {
+		t.Errorf("tenants %v", organisations)
 	}
 	body := map[string]any{"refreshToken": in["refreshToken"], "tenantID": "org_01k8z3v5y0e6m9x2q4t7r1c8bf"}
 	h.want(403, "POST", "/auth/refresh", body)

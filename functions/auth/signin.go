@@ -15,25 +15,25 @@ import (
 )
 
 const (
-	visitTTL    = 10 * time.Minute
-	visitPrefix = "SIGNIN#"
-	maxState    = 128
-	maxGrant    = 4096
+	oauthLoginTTL    = 10 * time.Minute
+	oauthLoginPrefix = "SIGNIN#"
+	maxState         = 128
+	maxGrant         = 4096
 )
 
-// visit is a person on the way to a provider and back. Nothing in it is secret: nonce and verifier follow from the state,
+// oauthLogin is a person on the way to a provider and back. Nothing in it is secret: nonce and verifier follow from the state,
 // which is not stored.
-type visit struct {
+type oauthLogin struct {
 	Provider string `json:"provider"`
-	Tenant   string `json:"tenant,omitempty"`
+	Org      string `json:"tenant,omitempty"`
 }
 
-func (s *service) visitKey(state string) table.Key {
-	return table.Key{PK: visitPrefix + identity.Digest(s.Settings.Pepper, "signin", state), SK: "S"}
+func (s *service) oauthLoginKey(state string) table.Key {
+	return table.Key{PK: oauthLoginPrefix + identity.Digest(s.Settings.Pepper, "signin", state), SK: "S"}
 }
 
-// attempt gives the secrets of the state that was given out. The verifier has the 43 letters that RFC 7636 wants at least.
-func (s *service) attempt(state string) oauthlogin.Attempt {
+// deriveAttempt returns the secrets of the state that was given out. The verifier has the 43 letters that RFC 7636 wants at least.
+func (s *service) deriveAttempt(state string) oauthlogin.Attempt {
 	return oauthlogin.Attempt{
 		State:    state,
 		Nonce:    identity.Digest(s.Settings.Pepper, "signin-nonce", state),
@@ -41,7 +41,7 @@ func (s *service) attempt(state string) oauthlogin.Attempt {
 	}
 }
 
-type departInput struct {
+type beginOAuthInput struct {
 	Provider string `path:"provider" doc:"Where to sign in: google or github" example:"google"`
 	TenantID string `query:"tenantID" maxLength:"64" doc:"The organization to work in; without one, the user's first"`
 }
@@ -52,32 +52,32 @@ type Departure struct {
 	State string `json:"state" doc:"Comes back with the browser; go on only with the one that this browser was sent away with. Good once, for 10 minutes"`
 }
 
-func (s *service) depart(ctx context.Context, in *departInput) (Departure, error) {
-	provider, err := s.providers.Named(in.Provider)
+func (s *service) beginOAuth(ctx context.Context, in *beginOAuthInput) (Departure, error) {
+	provider, err := s.providers.Find(in.Provider)
 	if err != nil {
 		return Departure{}, err
 	}
-	if err = s.take(ctx, signIns, source(ctx)); err != nil {
+	if err = s.takeRateLimit(ctx, oauthLoginsPerSource, requestSource(ctx)); err != nil {
 		return Departure{}, err
 	}
 	state := rand.Text() + rand.Text()
-	address, err := provider.URL(ctx, s.attempt(state))
+	address, err := provider.URL(ctx, s.deriveAttempt(state))
 	if err != nil {
 		return Departure{}, err
 	}
-	it, err := table.Row(s.visitKey(state), visit{in.Provider, in.TenantID})
+	it, err := table.NewItem(s.oauthLoginKey(state), oauthLogin{in.Provider, in.TenantID})
 	if err != nil {
 		return Departure{}, err
 	}
-	it.Expires = s.Clock.Now().Add(visitTTL)
-	if _, err = s.Table.Write(reach(ctx), table.Put(it, table.Absent())); err != nil {
+	it.Expires = s.Clock.Now().Add(oauthLoginTTL)
+	if _, err = s.Table.Write(withAuthPartitions(ctx), table.Put(it, table.Absent())); err != nil {
 		return Departure{}, fmt.Errorf("begin sign-in at %s: %w", in.Provider, err)
 	}
 	return Departure{address, state}, nil
 }
 
-// returnInput is what the browser brings back. Nothing of it is checked before the handler: whatever is wrong with it is 401.
-type returnInput struct {
+// completeOAuthInput is what the browser brings back. Nothing of it is checked before the handler: whatever is wrong with it is 401.
+type completeOAuthInput struct {
 	Provider    string `path:"provider" doc:"As it was begun: google or github" example:"google"`
 	Code        string `query:"code" doc:"The authorization code"`
 	State       string `query:"state" doc:"Required: the one that GET /auth/{provider}/url issued"`
@@ -86,37 +86,37 @@ type returnInput struct {
 	Description string `query:"error_description" doc:"The same in words"`
 }
 
-// arrive ends a sign-in. The state is used up before anything else, so that of two who bring the same one comes late.
-func (s *service) arrive(ctx context.Context, in *returnInput) (sessions.LoggedIn, error) {
-	provider, err := s.providers.Named(in.Provider)
+// completeOAuth ends a sign-in. The state is used up before anything else, so that of two who bring the same one comes late.
+func (s *service) completeOAuth(ctx context.Context, in *completeOAuthInput) (sessions.LoggedIn, error) {
+	provider, err := s.providers.Find(in.Provider)
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	if err = s.take(ctx, signIns, source(ctx)); err != nil {
+	if err = s.takeRateLimit(ctx, oauthLoginsPerSource, requestSource(ctx)); err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	v, err := s.useVisit(ctx, in)
+	v, err := s.useOAuthLogin(ctx, in)
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
 	if in.Error != "" || in.Code == "" || len(in.Code) > maxGrant {
-		return sessions.LoggedIn{}, gaveNoCode(in)
+		return sessions.LoggedIn{}, errNoCode(in)
 	}
-	claim, err := provider.Claim(ctx, s.attempt(in.State), oauthlogin.Reply{Code: in.Code, Issuer: in.Issuer})
+	claim, err := provider.Claim(ctx, s.deriveAttempt(in.State), oauthlogin.Reply{Code: in.Code, Issuer: in.Issuer})
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	return s.enter(ctx, claim, v.Tenant)
+	return s.logInByClaim(ctx, claim, v.Org)
 }
 
-// useVisit finds the visit of a state and ends it.
-func (s *service) useVisit(ctx context.Context, in *returnInput) (visit, error) {
-	ctx = reach(ctx)
+// useOAuthLogin finds the visit of a state and ends it.
+func (s *service) useOAuthLogin(ctx context.Context, in *completeOAuthInput) (oauthLogin, error) {
+	ctx = withAuthPartitions(ctx)
 	if in.State == "" || len(in.State) > maxState {
-		return visit{}, errState(in.Provider)
+		return oauthLogin{}, errState(in.Provider)
 	}
-	k := s.visitKey(in.State)
-	v, err := table.Read[visit](ctx, s.Table, k)
+	k := s.oauthLoginKey(in.State)
+	v, err := table.Read[oauthLogin](ctx, s.Table, k)
 	if fault.Is(err, fault.NotFound) {
 		return v, errState(in.Provider)
 	}
@@ -130,15 +130,15 @@ func (s *service) useVisit(ctx context.Context, in *returnInput) (visit, error) 
 	return v, fault.Wrap("end sign-in at "+in.Provider, err)
 }
 
-// errState is the one answer to a state that is missing, made up, used, too old, or of another provider.
+// errState returns the one answer to a state that is missing, made up, used, too old, or of another provider.
 func errState(provider string) error {
 	return fault.New(fault.Unauthenticated, "state: unknown, used or expired; begin again with GET /auth/%s/url", provider)
 }
 
-// gaveNoCode says in the provider's words why there is no code, as far as they are fit to be shown.
-func gaveNoCode(in *returnInput) error {
-	why := oauthlogin.Clean(in.Error, 40)
-	if more := oauthlogin.Clean(in.Description, 140); more != "" {
+// errNoCode says in the provider's words why there is no code, as far as they are fit to be shown.
+func errNoCode(in *completeOAuthInput) error {
+	why := oauthlogin.CleanText(in.Error, 40)
+	if more := oauthlogin.CleanText(in.Description, 140); more != "" {
 		why += ": " + more
 	}
 	if why == "" {

@@ -52,7 +52,7 @@ func (in *providerFixture) comeBack(status int, provider string, back url.Values
 	return in.want(status, "GET", "/auth/"+provider+"/callback?"+back.Encode(), nil)
 }
 
-// signIn is the whole way of alice.
+// signIn returns the whole way of alice.
 func (in *providerFixture) signIn(provider string) map[string]any {
 	in.Helper()
 	return in.comeBack(200, provider, in.goOut(provider, "alice"))
@@ -101,7 +101,7 @@ func TestStatesThatAreRefused(t *testing.T) {
 			back.Set("state", strings.ToLower(back.Get("state")))
 		},
 		"an endless state":                         func(_ *providerFixture, back url.Values) { back.Set("state", strings.Repeat("A", 4000)) },
-		"a state after 10 minutes":                 func(in *providerFixture, _ url.Values) { in.Clock.Advance(visitTTL + time.Second) },
+		"a state after 10 minutes":                 func(in *providerFixture, _ url.Values) { in.Clock.Advance(oauthLoginTTL + time.Second) },
 		"a state of a service with another pepper": func(in *providerFixture, _ url.Values) { in.Settings.Pepper = []byte("other") },
 		"a state that was used":                    func(in *providerFixture, back url.Values) { in.comeBack(200, "google", back) },
 		"a state that was used for nothing": func(in *providerFixture, back url.Values) {
@@ -182,7 +182,7 @@ func TestProvidersThatThereAreNot(t *testing.T) {
 func TestTheSameAddressAtAProviderIsNotTheSamePerson(t *testing.T) {
 	const alice = "alice@example.com"
 	withPassword := func(in *providerFixture) string {
-		u := apitest.Value(Provision(context.Background(), in.Platform, alice, password, "Alice"))(in)
+		u := apitest.Value(CreateVerifiedUser(context.Background(), in.Platform, alice, password, "Alice"))(in)
 		return u.ID
 	}
 	t.Run("at GitHub, whose word is good for no address", func(t *testing.T) {
@@ -335,7 +335,7 @@ func TestAddressesToGoOnToAreIgnored(t *testing.T) {
 				t.Errorf("ended with %s: %d %s %v", name, status, body, header)
 			}
 		}
-		in.Clock.Advance(signIns.Per)
+		in.Clock.Advance(oauthLoginsPerSource.Per)
 	}
 }
 
@@ -352,7 +352,7 @@ func TestASignInThatTheProviderIsDownFor(t *testing.T) {
 
 func TestSignInsOfOnePlaceEnd(t *testing.T) {
 	in := newProviderFixture(t)
-	for i := range signIns.Max {
+	for i := range oauthLoginsPerSource.Max {
 		if status, b, _ := in.call("GET", "/auth/google/url", nil); status != 200 {
 			t.Fatalf("sign-in %d: %d %s", i+1, status, b)
 		}
@@ -360,7 +360,7 @@ func TestSignInsOfOnePlaceEnd(t *testing.T) {
 	in.want(403, "GET", "/auth/google/url", nil)
 	in.want(403, "GET", "/auth/google/callback?code=a&state=b", nil)
 	in.want(403, "POST", "/auth/login", map[string]any{"provider": "google", "token": "x"})
-	in.Clock.Advance(signIns.Per)
+	in.Clock.Advance(oauthLoginsPerSource.Per)
 	in.want(200, "GET", "/auth/google/url", nil)
 }
 
@@ -369,8 +369,8 @@ func TestWhatIsStoredOfAVisitIsNoSecret(t *testing.T) {
 	in := newProviderFixture(t)
 	begun := in.want(200, "GET", "/auth/google/url?tenantID=org_1", nil)
 	state := begun["state"].(string)
-	a := in.s.attempt(state)
-	it := apitest.Value(in.Table.Get(reach(context.Background()), in.s.visitKey(state)))(in)
+	a := in.s.deriveAttempt(state)
+	it := apitest.Value(in.Table.Get(withAuthPartitions(context.Background()), in.s.oauthLoginKey(state)))(in)
 	for _, secret := range []string{a.State, a.Nonce, a.Verifier} {
 		if strings.Contains(fmt.Sprintf("%+v %s", it, it.Data), secret) {
 			t.Errorf("%q is in %+v %s", secret, it, it.Data)

@@ -35,21 +35,21 @@ type SignedUpUser struct {
 
 func (s *service) signUp(ctx context.Context, in *signUpInput) (SignedUp, error) {
 	var out SignedUp
-	address, err := identity.Address(in.Body.Email)
+	address, err := identity.NormalizeAddress(in.Body.Email)
 	if err != nil {
 		return out, err
 	}
-	if err = acceptable(in.Body.Password, address); err != nil {
+	if err = checkPassword(in.Body.Password, address); err != nil {
 		return out, err
 	}
-	name, err := accounts.Name(in.Body.Name, address)
+	name, err := accounts.PersonName(in.Body.Name, address)
 	if err != nil {
 		return out, err
 	}
-	if err = s.take(ctx, signUpsASource, source(ctx)); err != nil {
+	if err = s.takeRateLimit(ctx, signUpsPerSource, requestSource(ctx)); err != nil {
 		return out, err
 	}
-	ctx = reach(ctx)
+	ctx = withAuthPartitions(ctx)
 	old, err := s.accounts.Find(ctx, address)
 	if err != nil {
 		return out, err
@@ -58,47 +58,47 @@ func (s *service) signUp(ctx context.Context, in *signUpInput) (SignedUp, error)
 	if err != nil {
 		return out, err
 	}
-	contested, err := s.contested(ctx, in.Body.Password, old)
+	contested, err := s.isContested(ctx, in.Body.Password, old)
 	if err != nil {
 		return out, err
 	}
-	if err = s.admit(ctx, u, old, contested); err != nil {
+	if err = s.storeSignUp(ctx, u, old, contested); err != nil {
 		return out, fmt.Errorf("sign up %s: %w", u.ID, err)
 	}
 	out.User.ID, out.User.Email, out.User.Name = u.ID, u.Email, u.Name
 	return out, nil
 }
 
-// contest is how long a sign-up that nobody verified speaks against another one for the same address.
-const contest = 24 * time.Hour
+// contestWindow is how long a sign-up that nobody verified speaks against another one for the same address.
+const contestWindow = 24 * time.Hour
 
-// contested tells whether somebody else may have signed up with the address a while ago, or does so now: there is an
+// isContested reports whether somebody else may have signed up with the address a while ago, or does so now: there is an
 // account that nobody verified, of another password. It computes a hash in any case, so that its time tells nothing.
-func (s *service) contested(ctx context.Context, password string, old identity.User) (bool, error) {
+func (s *service) isContested(ctx context.Context, password string, old identity.User) (bool, error) {
 	same, _, err := s.passwords.verify(ctx, password, old.Password)
 	if err != nil {
 		return false, fmt.Errorf("compare with the password of %s: %w", old.ID, err)
 	}
-	waits := old.ID != "" && !old.Verified && s.Clock.Now().Sub(old.Created) < contest
+	waits := old.ID != "" && !old.Verified && s.Clock.Now().Sub(old.Created) < contestWindow
 	return waits && !same, nil
 }
 
-// admit stores the account u and mails its code; an address that is taken gets another mail, and nothing is stored. Of an
+// storeSignUp stores the account u and mails its code; an address that is taken gets another mail, and nothing is stored. Of an
 // address that two have signed up with, only one reads the mails, and the code does not tell whose password it confirms:
 // the account then begins without one, and whoever confirms the address sets it by a reset.
-func (s *service) admit(ctx context.Context, u, old identity.User, contested bool) error {
+func (s *service) storeSignUp(ctx context.Context, u, old identity.User, contested bool) error {
 	template := mail.VerifyAddress
 	if contested {
 		u.Password, template = "", mail.VerifyContested
 	}
 	if old.Verified {
-		return s.issue(ctx, order{purpose: verification, address: u.Email, template: mail.AccountExists})
+		return s.issueCode(ctx, codeOrder{purpose: verification, address: u.Email, template: mail.AccountExists})
 	}
-	writes, err := s.accounts.Register(u, old)
+	writes, err := s.accounts.RegisterWrites(u, old)
 	if err != nil {
 		return err
 	}
-	return s.issue(ctx, order{purpose: verification, address: u.Email, user: u.ID, template: template}, writes...)
+	return s.issueCode(ctx, codeOrder{purpose: verification, address: u.Email, user: u.ID, template: template}, writes...)
 }
 
 // CodeRequest is the body of the operations that mail a code.
@@ -113,27 +113,27 @@ func (s *service) requestVerification(ctx context.Context, in *addressInput) (Me
 	return Message{"if an account with this address waits for verification, a code is on its way"}, err
 }
 
-func (s *service) forget(ctx context.Context, in *addressInput) (Message, error) {
+func (s *service) requestPasswordReset(ctx context.Context, in *addressInput) (Message, error) {
 	err := s.mailCode(ctx, passwordReset, in.Body.Email, mail.ResetPassword)
 	return Message{"if there is an account with this address, a code is on its way"}, err
 }
 
 // mailCode issues a code to the account of an address, or does as much work for nothing.
 func (s *service) mailCode(ctx context.Context, purpose, email string, t mail.Template) error {
-	address, err := identity.Address(email)
+	address, err := identity.NormalizeAddress(email)
 	if err != nil {
 		return err
 	}
-	ctx = reach(ctx)
+	ctx = withAuthPartitions(ctx)
 	u, err := s.accounts.Find(ctx, address)
 	if err != nil {
 		return err
 	}
-	o := order{purpose, address, u.ID, t, source(ctx)}
+	o := codeOrder{purpose, address, u.ID, t, requestSource(ctx)}
 	if u.ID == "" || u.Disabled || (purpose == verification && u.Verified) {
 		o.user, o.template = "", mail.Nothing
 	}
-	return s.issue(ctx, o)
+	return s.issueCode(ctx, o)
 }
 
 // CodeValidation is the body of PATCH /auth/otp/validate.
@@ -151,23 +151,23 @@ type Validated struct {
 	ResetToken *string `json:"resetToken" doc:"For password_reset, else null: lets PATCH /auth/password/reset set a password, once, within 10 minutes"`
 }
 
-func (s *service) validate(ctx context.Context, in *validateInput) (Validated, error) {
-	address, err := identity.Address(in.Body.Email)
+func (s *service) validateCode(ctx context.Context, in *validateInput) (Validated, error) {
+	address, err := identity.NormalizeAddress(in.Body.Email)
 	if err != nil {
 		return Validated{}, err
 	}
-	if err = s.take(ctx, codesTried, source(ctx)); err != nil {
+	if err = s.takeRateLimit(ctx, codeTriesPerSource, requestSource(ctx)); err != nil {
 		return Validated{}, err
 	}
-	ctx = reach(ctx)
-	user, use, err := s.spend(ctx, in.Body.Purpose, address, in.Body.OTP)
+	ctx = withAuthPartitions(ctx)
+	user, use, err := s.spendCodeTry(ctx, in.Body.Purpose, address, in.Body.OTP)
 	if err != nil {
 		return Validated{}, err
 	}
 	if in.Body.Purpose == passwordReset {
-		return s.giveTicket(ctx, user, use)
+		return s.exchangeCodeForTicket(ctx, user, use)
 	}
 	verify := table.Update(identity.UserKey(user),
 		[]table.Change{table.Set("verified", true), table.Set("updated", s.Clock.Now())}, table.Exists())
-	return Validated{Verified: true}, s.useUp(ctx, use, verify)
+	return Validated{Verified: true}, s.commitOnce(ctx, use, verify)
 }

@@ -26,49 +26,49 @@ var errUnauthorized = errors.New("Unauthorized") //nolint:staticcheck,revive // 
 
 type authorizer struct {
 	*platform.Platform
-	minute *minute
-	rows   rows
-	owners owners
+	rateLimit *orgRateLimit
+	rows      rowCaches
+	patUsers  patUserCache
 }
 
-// rows remembers what rows mean by what is in them. Every request reads its rows anew, and decodes one only when it does
+// rowCaches remembers what rows mean by what is in them. Every request reads its rows anew, and decodes one only when it does
 // not hold what it held before.
-type rows struct {
-	sessions *memo.Memo[identity.Session]
-	users    *memo.Memo[identity.User]
-	members  *memo.Memo[identity.Member]
-	access   *memo.Memo[identity.Access]
-	tokens   *memo.Memo[identity.PAT]
-	tenants  *memo.Memo[identity.TenantRow]
+type rowCaches struct {
+	sessions      *memo.Memo[identity.Session]
+	users         *memo.Memo[identity.User]
+	members       *memo.Memo[identity.Member]
+	access        *memo.Memo[identity.Access]
+	tokens        *memo.Memo[identity.PAT]
+	organisations *memo.Memo[identity.OrganisationRecord]
 }
 
 // Handler makes the authorizer of p.
 func Handler(p *platform.Platform) Function {
-	a := &authorizer{Platform: p, minute: newMinute(p), rows: rows{
-		memo.New(decodeSession), memo.New(decodeUser), memo.New(decode[identity.Member]), memo.New(decode[identity.Access]),
-		memo.New(decode[identity.PAT]), memo.New(decode[identity.TenantRow]),
+	a := &authorizer{Platform: p, rateLimit: newOrgRateLimit(p), rows: rowCaches{
+		memo.New(decodeSession), memo.New(decodeUser), memo.New(decodeRow[identity.Member]), memo.New(decodeRow[identity.Access]),
+		memo.New(decodeRow[identity.PAT]), memo.New(decodeRow[identity.OrganisationRecord]),
 	}}
 	return a.authorize
 }
 
-func decode[T any](row []byte) (T, error) { return table.Decode[T](table.Item{Data: row}) }
+func decodeRow[T any](row []byte) (T, error) { return table.Decode[T](table.Item{Data: row}) }
 
 func decodeSession(row []byte) (identity.Session, error) {
-	s, err := decode[identity.Session](row)
+	s, err := decodeRow[identity.Session](row)
 	s.Hash, s.Previous = "", "" // not needed here, so not remembered
 	return s, err
 }
 
 func decodeUser(row []byte) (identity.User, error) {
-	u, err := decode[identity.User](row)
+	u, err := decodeRow[identity.User](row)
 	u.Password = "" // not needed here, so not remembered
 	return u, err
 }
 
-// entry is who comes in, and what is to be noted when they do, if anything.
-type entry struct {
+// identified is who comes in, and what is to be noted when they do, if anything.
+type identified struct {
 	identity.Caller
-	note func(context.Context)
+	noteUse func(context.Context)
 }
 
 func (a *authorizer) authorize(ctx context.Context, r Request) (events.APIGatewayCustomAuthorizerResponse, error) {
@@ -80,17 +80,17 @@ func (a *authorizer) authorize(ctx context.Context, r Request) (events.APIGatewa
 	if err != nil {
 		return events.APIGatewayCustomAuthorizerResponse{}, fmt.Errorf("authorize: %w", err)
 	}
-	if !a.minute.take(ctx, counted(e.Caller)) {
-		return answer(e.User, "Deny", nil), nil
+	if !a.rateLimit.take(ctx, rateLimitKey(e.Caller)) {
+		return newPolicy(e.User, "Deny", nil), nil
 	}
-	if e.note != nil {
-		e.note(ctx)
+	if e.noteUse != nil {
+		e.noteUse(ctx)
 	}
-	return answer(e.User, "Allow", identity.Encode(e.Caller)), nil
+	return newPolicy(e.User, "Allow", identity.EncodeCaller(e.Caller)), nil
 }
 
-// counted is whose minute a request is taken from: the organization's, or the user's who has none.
-func counted(c identity.Caller) string {
+// rateLimitKey is whose minute a request is taken from: the organization's, or the user's who has none.
+func rateLimitKey(c identity.Caller) string {
 	if c.Org != "" {
 		return c.Org
 	}
@@ -98,22 +98,22 @@ func counted(c identity.Caller) string {
 }
 
 // identify finds out who holds the credential of a request.
-func (a *authorizer) identify(ctx context.Context, r *Request) (entry, error) {
-	credential, err := bearer(r)
+func (a *authorizer) identify(ctx context.Context, r *Request) (identified, error) {
+	credential, err := bearerToken(r)
 	switch {
 	case err != nil:
-		return entry{}, err
+		return identified{}, err
 	case identity.IsPAT(credential):
-		return a.byPAT(ctx, credential, values(r, organisationHeader))
+		return a.identifyByPAT(ctx, credential, headerValues(r, organisationHeader))
 	}
-	c, err := a.bySession(ctx, credential)
-	return entry{Caller: c}, err
+	c, err := a.identifyBySession(ctx, credential)
+	return identified{Caller: c}, err
 }
 
-func refused(why string) error { return fault.New(fault.Unauthenticated, "%s", why) }
+func refuse(why string) error { return fault.New(fault.Unauthenticated, "%s", why) }
 
-// answer is the policy that API Gateway wants: for everything, because the functions look at the grants themselves.
-func answer(principal, effect string, context map[string]any) events.APIGatewayCustomAuthorizerResponse {
+// newPolicy returns the policy that API Gateway wants: for everything, because the functions look at the grants themselves.
+func newPolicy(principal, effect string, context map[string]any) events.APIGatewayCustomAuthorizerResponse {
 	return events.APIGatewayCustomAuthorizerResponse{
 		PrincipalID: principal,
 		PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{

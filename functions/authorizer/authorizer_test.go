@@ -165,7 +165,7 @@ func TestWhereTheCredentialIsLookedFor(t *testing.T) {
 	}
 }
 
-// headers is a request with pairs of names and values.
+// headers returns a request with pairs of names and values.
 func headers(pairs ...string) Request {
 	r := Request{MultiValueHeaders: map[string][]string{}}
 	for i := 0; i < len(pairs); i += 2 {

@@ -63,7 +63,7 @@ func FuzzAuthorize(f *testing.F) {
 	})
 }
 
-// fixedKey is a keyring whose one key everybody knows.
+// fixedKey returns a keyring whose one key everybody knows.
 func fixedKey(f *testing.F) token.Keyring {
 	f.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)))

@@ -12,35 +12,35 @@ import (
 )
 
 const (
-	perMinute = 100 // requests of an organization in a clock minute
-	remember  = 10_000
-	countTime = 8 * time.Second // below the time-out of the function; what is given up passes uncounted, so it is not given up soon
+	perMinute     = 100 // requests of an organization in a clock minute
+	maxRemembered = 10_000
+	countTimeout  = 8 * time.Second // below the time-out of the function; what is given up passes uncounted, so it is not given up soon
 )
 
-// minute counts requests in one item per organization and clock minute, by a conditional write: the store serializes the
+// orgRateLimit counts requests in one item per organization and clock minute, by a conditional write: the store serializes the
 // writes of an item, so the count is exact however many authorizers there are.
-type minute struct {
+type orgRateLimit struct {
 	*platform.Platform
 
 	mu    sync.Mutex
 	spent map[string]int64 // whose minute is known to be used up, and which: a count only grows, so this stays true
 }
 
-func newMinute(p *platform.Platform) *minute {
-	return &minute{Platform: p, spent: map[string]int64{}}
+func newOrgRateLimit(p *platform.Platform) *orgRateLimit {
+	return &orgRateLimit{Platform: p, spent: map[string]int64{}}
 }
 
-// take uses up one request of who's current minute, and tells whether there was one. When the store throttles the
+// take uses up one request of who's current minute, and reports whether there was one. When the store throttles the
 // counter, who is far above the limit; when it fails otherwise, the request passes: a broken counter does not stop the
 // service.
-func (m *minute) take(ctx context.Context, who string) bool {
+func (m *orgRateLimit) take(ctx context.Context, who string) bool {
 	now := m.Clock.Now().Truncate(time.Minute)
 	if m.isSpent(who, now.Unix()) {
 		return false
 	}
 	err := m.count(ctx, who, now)
 	if _, full := errors.AsType[*table.ConditionError](err); full {
-		m.note(who, now.Unix())
+		m.rememberSpent(who, now.Unix())
 		return false
 	}
 	if errors.Is(err, table.ErrThrottled) {
@@ -52,8 +52,8 @@ func (m *minute) take(ctx context.Context, who string) bool {
 	return true
 }
 
-func (m *minute) count(ctx context.Context, who string, now time.Time) error {
-	ctx, cancel := context.WithTimeout(ctx, countTime)
+func (m *orgRateLimit) count(ctx context.Context, who string, now time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
 	pk := "RATE#" + who + "#" + strconv.FormatInt(now.Unix()/60, 10)
 	_, err := m.Table.Write(table.Within(ctx, pk), table.Update(table.Key{PK: pk, SK: "N"},
@@ -62,17 +62,17 @@ func (m *minute) count(ctx context.Context, who string, now time.Time) error {
 	return err
 }
 
-func (m *minute) isSpent(who string, minute int64) bool {
+func (m *orgRateLimit) isSpent(who string, minute int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.spent[who] == minute && minute != 0
 }
 
-// note remembers that a minute is used up. What it remembers is bounded; forgetting costs a write, no more.
-func (m *minute) note(who string, minute int64) {
+// rememberSpent remembers that a minute is used up. What it remembers is bounded; forgetting costs a write, no more.
+func (m *orgRateLimit) rememberSpent(who string, minute int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.spent) >= remember {
+	if len(m.spent) >= maxRemembered {
 		clear(m.spent)
 	}
 	m.spent[who] = minute

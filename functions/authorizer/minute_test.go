@@ -153,7 +153,7 @@ func TestWhenTheStoreFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			fx := apitest.New(t)
 			header := enter(fx, org)
-			fx.Table = table.Faulty(fx.Table, fx.Clock, c.fault)
+			fx.Table = table.NewFaultyStore(fx.Table, fx.Clock, c.fault)
 			got, err := ask(Handler(fx.Platform), header)
 			switch {
 			case c.want == "error":

@@ -13,60 +13,60 @@ import (
 )
 
 const (
-	usedEvery = time.Hour   // how exactly the last use of a token is kept
-	noteTime  = time.Second // what noting it may take from a request
+	patUseInterval = time.Hour   // how exactly the last use of a token is kept
+	noteTimeout    = time.Second // what noting it may take from a request
 )
 
-// byPAT finds out who holds a personal access token. The user may do in the organization what they may do there themselves
+// identifyByPAT finds out who holds a personal access token. The user may do in the organization what they may do there themselves
 // at this moment. A token that was seen before, with its organization named, takes one round trip; one that was not takes
 // another, and to look up the organization one more.
-func (a *authorizer) byPAT(ctx context.Context, secret string, wished []string) (entry, error) {
+func (a *authorizer) identifyByPAT(ctx context.Context, secret string, wished []string) (identified, error) {
 	hash, err := identity.ParsePAT(secret)
 	if err != nil {
-		return entry{}, err
+		return identified{}, err
 	}
-	at, err := a.place(ctx, hash, wished)
+	at, err := a.findPATOrg(ctx, hash, wished)
 	if err != nil {
-		return entry{}, err
+		return identified{}, err
 	}
-	keys := append(at.keys(), identity.PATKey(hash))
+	keys := append(at.rowKeys(), identity.PATKey(hash))
 	if at.org != "" {
 		keys = append(keys, identity.OrganisationKey(at.org))
 	}
-	found, err := a.read(ctx, keys...)
+	found, err := a.readRows(ctx, keys...)
 	if err != nil {
-		return entry{}, err
+		return identified{}, err
 	}
-	return a.holder(at, hash, found)
+	return a.identifyPATUser(at, hash, found)
 }
 
-// holder judges the rows of a token, and those of its user in the organization.
-func (a *authorizer) holder(at place, hash string, found map[table.Key]table.Item) (entry, error) {
-	t, err := a.token(found[identity.PATKey(hash)])
+// identifyPATUser judges the rows of a token, and those of its user in the organization.
+func (a *authorizer) identifyPATUser(at userInOrg, hash string, found map[table.Key]table.Item) (identified, error) {
+	t, err := a.decodeLivePAT(found[identity.PATKey(hash)])
 	if err != nil {
-		return entry{}, err
+		return identified{}, err
 	}
-	u, err := a.user(found[at.user()])
+	u, err := a.decodeLiveUser(found[at.userKey()])
 	switch {
 	case err != nil:
-		return entry{}, err
+		return identified{}, err
 	case !t.Live(u, a.Clock.Now()):
-		return entry{}, refused("token " + t.ID + " is over")
+		return identified{}, refuse("token " + t.ID + " is over")
 	}
-	grants, err := a.grants(at, found)
+	grants, err := a.decodeGrants(at, found)
 	if err != nil {
-		return entry{}, err
+		return identified{}, err
 	}
-	if err = a.vouched(at, t, u, found); err != nil {
-		return entry{}, err
+	if err = a.checkPATLogin(at, t, u, found); err != nil {
+		return identified{}, err
 	}
 	c := identity.Caller{Org: at.org, User: u.ID, Email: u.Email, Method: identity.MethodPAT, SSO: t.SSO != "", Grants: grants}
-	return entry{c, a.use(hash, t)}, nil
+	return identified{c, a.preparePATUse(hash, t)}, nil
 }
 
-func (a *authorizer) token(row table.Item) (identity.PAT, error) {
+func (a *authorizer) decodeLivePAT(row table.Item) (identity.PAT, error) {
 	if row.Data == nil {
-		return identity.PAT{}, refused("no such token")
+		return identity.PAT{}, refuse("no such token")
 	}
 	t, err := a.rows.tokens.Of(row.Data)
 	if err != nil {
@@ -75,13 +75,13 @@ func (a *authorizer) token(row table.Item) (identity.PAT, error) {
 	return t, nil
 }
 
-// vouched holds tokens to what holds for the sessions that make them: one made in a session of an organization's own
+// checkPATLogin holds tokens to what holds for the sessions that make them: one made in a session of an organization's own
 // sign-on works in that organization only, and an organization that demands its own sign-on lets no other in but those of
 // its owners.
-func (a *authorizer) vouched(at place, t identity.PAT, u identity.User, found map[table.Key]table.Item) error {
+func (a *authorizer) checkPATLogin(at userInOrg, t identity.PAT, u identity.User, found map[table.Key]table.Item) error {
 	if t.SSO != "" {
 		if t.SSO != at.org {
-			return refused("token " + t.ID + " works in " + t.SSO + " only")
+			return refuse("token " + t.ID + " works in " + t.SSO + " only")
 		}
 		return nil
 	}
@@ -89,67 +89,67 @@ func (a *authorizer) vouched(at place, t identity.PAT, u identity.User, found ma
 	if row.Data == nil {
 		return nil
 	}
-	o, err := a.rows.tenants.Of(row.Data)
+	o, err := a.rows.organisations.Of(row.Data)
 	if err != nil {
 		return fmt.Errorf("read organization %s: %w", at.org, err)
 	}
 	if !o.DemandsSSO(u.Email) {
 		return nil
 	}
-	m, err := a.member(at, found[at.member()])
+	m, err := a.decodeMember(at, found[at.memberKey()])
 	if err == nil && !m.Owns() {
-		return refused(at.org + " demands its own sign-on")
+		return refuse(at.org + " demands its own sign-on")
 	}
 	return err
 }
 
-// place is the user of the token of a hash, in the organization that the request wishes, or else in the one that the token
+// findPATOrg returns the user of the token of a hash, in the organization that the request wishes, or else in the one that the token
 // is bound to, or else in the one that the user joined first. That one is not left out when it does not let the user in: a
 // token that silently worked elsewhere would change what its user never meant.
-func (a *authorizer) place(ctx context.Context, hash string, wished []string) (place, error) {
-	if len(wished) > 1 || len(wished) == 1 && !id.Valid("org", wished[0]) {
-		return place{}, refused(organisationHeader + " does not name one organization")
+func (a *authorizer) findPATOrg(ctx context.Context, hash string, wished []string) (userInOrg, error) {
+	if len(wished) > 1 || len(wished) == 1 && !id.IsValid("org", wished[0]) {
+		return userInOrg{}, refuse(organisationHeader + " does not name one organization")
 	}
-	at, err := a.owner(ctx, hash)
+	at, err := a.findPATUser(ctx, hash)
 	switch {
 	case err != nil:
-		return place{}, err
+		return userInOrg{}, err
 	case len(wished) == 1:
 		at.org = wished[0]
 	case at.org == "":
-		at.org, err = identity.FirstOrganisationOf(ctx, a.Table, at.who)
+		at.org, err = identity.FirstOrganisation(ctx, a.Table, at.userID)
 	}
 	return at, err
 }
 
-// owner is the user of the token of a hash, in the organization that it is bound to, if it is. That never changes, so it is
+// findPATUser returns the user of the token of a hash, in the organization that it is bound to, if it is. That never changes, so it is
 // remembered; whether the token is still good is not.
-func (a *authorizer) owner(ctx context.Context, hash string) (place, error) {
-	if at, ok := a.owners.get(hash); ok {
+func (a *authorizer) findPATUser(ctx context.Context, hash string) (userInOrg, error) {
+	if at, ok := a.patUsers.get(hash); ok {
 		return at, nil
 	}
 	k := identity.PATKey(hash)
 	t, err := table.Read[identity.PAT](table.Within(ctx, k.PK), a.Table, k)
 	if fault.Is(err, fault.NotFound) {
-		return place{}, refused("no such token")
+		return userInOrg{}, refuse("no such token")
 	}
 	if err != nil {
-		return place{}, fmt.Errorf("read personal access token: %w", err)
+		return userInOrg{}, fmt.Errorf("read personal access token: %w", err)
 	}
-	at := place{t.User, t.SSO}
-	a.owners.put(hash, at)
+	at := userInOrg{t.User, t.SSO}
+	a.patUsers.put(hash, at)
 	return at, nil
 }
 
-// use notes that a token is used, once in an hour; nil when there is nothing to be noted. A token that was revoked
+// preparePATUse notes that a token is used, once in an hour; nil when there is nothing to be noted. A token that was revoked
 // meanwhile stays gone.
-func (a *authorizer) use(hash string, t identity.PAT) func(context.Context) {
+func (a *authorizer) preparePATUse(hash string, t identity.PAT) func(context.Context) {
 	now, k := a.Clock.Now(), identity.PATKey(hash)
-	if now.Unix()-t.Used < int64(usedEvery.Seconds()) {
+	if now.Unix()-t.Used < int64(patUseInterval.Seconds()) {
 		return nil
 	}
 	return func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(table.Within(ctx, k.PK), noteTime)
+		ctx, cancel := context.WithTimeout(table.Within(ctx, k.PK), noteTimeout)
 		defer cancel()
 		w := table.Update(k, []table.Change{table.Set("used", now.Unix())}, table.Exists())
 		if _, err := a.Table.Write(ctx, w); err != nil && !fault.Is(err, fault.Conflict) {
@@ -158,15 +158,15 @@ func (a *authorizer) use(hash string, t identity.PAT) func(context.Context) {
 	}
 }
 
-// owners remembers whose tokens are.
-type owners struct {
+// patUserCache remembers whose tokens are.
+type patUserCache struct {
 	mu sync.RWMutex
-	m  map[string]place
+	m  map[string]userInOrg
 }
 
-const mostOwners = 4096
+const maxPATUsers = 4096
 
-func (o *owners) get(hash string) (place, bool) {
+func (o *patUserCache) get(hash string) (userInOrg, bool) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	at, ok := o.m[hash]
@@ -174,11 +174,11 @@ func (o *owners) get(hash string) (place, bool) {
 }
 
 // put forgets everything when it is full: it is bounded, and forgetting costs a read, no more.
-func (o *owners) put(hash string, at place) {
+func (o *patUserCache) put(hash string, at userInOrg) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.m == nil || len(o.m) >= mostOwners {
-		o.m = make(map[string]place, 64)
+	if o.m == nil || len(o.m) >= maxPATUsers {
+		o.m = make(map[string]userInOrg, 64)
 	}
 	o.m[hash] = at
 }

@@ -43,7 +43,7 @@ func (k *tokenFixture) join(org, role string) {
 	})
 }
 
-// session is the header of a session of the user's in org.
+// session returns the header of a session of the user's in org.
 func (k *tokenFixture) session() string {
 	k.Helper()
 	k.Put(identity.SessionKey(sid), identity.Session{
@@ -147,7 +147,7 @@ func TestWhatEndsATokenAtOnce(t *testing.T) {
 	profile := func(*tokenFixture) table.Key { return identity.UserKey(user) }
 	member := func(*tokenFixture) table.Key { return identity.MemberKey(org, user) }
 	access := func(*tokenFixture) table.Key { return identity.AccessKey(org) }
-	tenant := func(*tokenFixture) table.Key { return identity.OrganisationKey(org) }
+	orgKey := func(*tokenFixture) table.Key { return identity.OrganisationKey(org) }
 	for name, c := range map[string]struct {
 		do   func(*tokenFixture)
 		want string
@@ -162,8 +162,8 @@ func TestWhatEndsATokenAtOnce(t *testing.T) {
 		"disabling the member":                   {set(member, "disabled", true), "Unauthorized"},
 		"removing the member":                    {gone(member), "Unauthorized"},
 		"the organization's end":                 {set(access, "ended", true), "Unauthorized"},
-		"sign-on of its own":                     {set(tenant, "ssoDomains", []string{"example.com"}), "Unauthorized"},
-		"sign-on of its own for other addresses": {set(tenant, "ssoDomains", []string{"example.org"}), "Allow"},
+		"sign-on of its own":                     {set(orgKey, "ssoDomains", []string{"example.com"}), "Unauthorized"},
+		"sign-on of its own for other addresses": {set(orgKey, "ssoDomains", []string{"example.org"}), "Allow"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newTokenFixture(t)
@@ -329,18 +329,18 @@ func TestTheLastUseIsNotWorthARequest(t *testing.T) {
 		"when the store is throttling": {Harm: table.Throttle, PK: identity.PATPrefix, Method: table.WriteMethod},
 	} {
 		k.Clock.Advance(2 * time.Hour)
-		faulty := table.Faulty(whole, k.Clock, harm)
+		faulty := table.NewFaultyStore(whole, k.Clock, harm)
 		k.Table = faulty
 		if got := judge(k.f, k.request(org)); got != "Allow" {
 			t.Errorf("%s: %s", name, got)
 		}
-		if faulty.Calls() != 3 {
-			t.Errorf("%s: %d calls, and the third should have been harmed", name, faulty.Calls())
+		if faulty.CallCount() != 3 {
+			t.Errorf("%s: %d calls, and the third should have been harmed", name, faulty.CallCount())
 		}
 	}
 	k.Table = whole
 	a := &authorizer{Platform: k.Platform}
-	note := a.use(k.hash, identity.PAT{ID: "pat_1"})
+	note := a.preparePATUse(k.hash, identity.PAT{ID: "pat_1"})
 	key := identity.PATKey(k.hash)
 	apitest.Value(whole.Write(table.Within(t.Context(), key.PK), table.Delete(key)))(t)
 	note(t.Context())

@@ -35,7 +35,7 @@ func (c child) platform(t *testing.T) *platform.Platform {
 	clk := clock.NewManual(c.Now)
 	keys := apitest.Value(token.OpenKeyFile(c.Keys, clk))(t)
 	return &platform.Platform{
-		Table: table.Fenced(table.Dynamo(c.Remote)), Clock: clk, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Table: table.Fenced(table.NewDynamoDB(c.Remote)), Clock: clk, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Tokens: token.NewJWTs(keys, "https://lamplighter.test", clk),
 	}
 }

@@ -9,55 +9,55 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// bySession finds out who holds the access token of a session: it reads session, user and membership in one round trip, and
+// identifyBySession finds out who holds the access token of a session: it reads session, user and membership in one round trip, and
 // refuses what is over in any of them. The organization is the token's; no header changes it.
-func (a *authorizer) bySession(ctx context.Context, token string) (identity.Caller, error) {
+func (a *authorizer) identifyBySession(ctx context.Context, token string) (identity.Caller, error) {
 	c, err := a.Tokens.Verify(ctx, token)
 	if err != nil {
 		return identity.Caller{}, err
 	}
-	at := place{c.User, c.Org}
+	at := userInOrg{c.User, c.Org}
 	session := identity.SessionKey(c.Session)
-	found, err := a.read(ctx, append(at.keys(), session)...)
+	found, err := a.readRows(ctx, append(at.rowKeys(), session)...)
 	if err != nil {
 		return identity.Caller{}, err
 	}
-	u, err := a.user(found[at.user()])
+	u, err := a.decodeLiveUser(found[at.userKey()])
 	if err != nil {
 		return identity.Caller{}, err
 	}
-	s, err := a.live(c, found[session], u)
+	s, err := a.checkSession(c, found[session], u)
 	if err != nil {
 		return identity.Caller{}, err
 	}
-	grants, err := a.grants(at, found)
+	grants, err := a.decodeGrants(at, found)
 	return identity.Caller{
 		Org: c.Org, User: c.User, Email: u.Email, Session: c.Session, Method: identity.MethodToken, SSO: s.SSO != "", Grants: grants,
 	}, err
 }
 
-// live gives the session of a token, and refuses a session that is over, not the token's user's, not one for the token's organization, or older than what
+// checkSession returns the session of a token, and refuses a session that is over, not the token's user's, not one for the token's organization, or older than what
 // ended all sessions of the user.
-func (a *authorizer) live(c token.Claims, row table.Item, u identity.User) (identity.Session, error) {
+func (a *authorizer) checkSession(c token.Claims, row table.Item, u identity.User) (identity.Session, error) {
 	if row.Data == nil {
-		return identity.Session{}, refused("no such session")
+		return identity.Session{}, refuse("no such session")
 	}
 	s, err := a.rows.sessions.Of(row.Data)
 	switch {
 	case err != nil:
 		return s, fmt.Errorf("read session %s: %w", c.Session, err)
 	case s.State != identity.SessionLive || s.User != c.User || s.Absolute <= a.Clock.Now().Unix():
-		return s, refused("session " + s.ID + " is over")
+		return s, refuse("session " + s.ID + " is over")
 	case s.Epoch != u.Epoch || u.Disabled:
-		return s, refused("sessions of " + u.ID + " were ended")
+		return s, refuse("sessions of " + u.ID + " were ended")
 	case s.SSO != "" && s.SSO != c.Org:
-		return s, refused("session " + s.ID + " works in " + s.SSO + " only")
+		return s, refuse("session " + s.ID + " works in " + s.SSO + " only")
 	}
 	return s, nil
 }
 
-// read reads rows in one round trip.
-func (a *authorizer) read(ctx context.Context, keys ...table.Key) (map[table.Key]table.Item, error) {
+// readRows reads rows in one round trip.
+func (a *authorizer) readRows(ctx context.Context, keys ...table.Key) (map[table.Key]table.Item, error) {
 	partitions := make([]string, len(keys))
 	for i, k := range keys {
 		partitions[i] = k.PK
@@ -69,9 +69,9 @@ func (a *authorizer) read(ctx context.Context, keys ...table.Key) (map[table.Key
 	return found, nil
 }
 
-func (a *authorizer) user(row table.Item) (identity.User, error) {
+func (a *authorizer) decodeLiveUser(row table.Item) (identity.User, error) {
 	if row.Data == nil {
-		return identity.User{}, refused("no such user")
+		return identity.User{}, refuse("no such user")
 	}
 	u, err := a.rows.users.Of(row.Data)
 	if err != nil {

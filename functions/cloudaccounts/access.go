@@ -27,14 +27,14 @@ type accessInput struct {
 	Body Access
 }
 
-// register lets a cluster be deployed to. It replaces an earlier registration.
-func (s *service) register(ctx context.Context, in *accessInput) (Cluster, error) {
-	org := identity.From(ctx).Org
-	a, err := s.account(ctx, org, in.AccountID)
+// registerCluster lets a cluster be deployed to. It replaces an earlier registration.
+func (s *service) registerCluster(ctx context.Context, in *accessInput) (Cluster, error) {
+	org := identity.CallerFrom(ctx).Org
+	a, err := s.readAccount(ctx, org, in.AccountID)
 	if err != nil {
 		return Cluster{}, err
 	}
-	name, err := in.changed(ctx)
+	name, err := in.clusterToChange(ctx)
 	if err != nil {
 		return Cluster{}, err
 	}
@@ -53,10 +53,10 @@ func (s *service) register(ctx context.Context, in *accessInput) (Cluster, error
 	if r.Sealed, err = s.sealed(ctx, inventory.ClusterPlace(org, a.ID, name), secret); err != nil {
 		return Cluster{}, err
 	}
-	return entered(a, c, &r), s.store(ctx, org, r)
+	return newCluster(a, c, &r), s.store(ctx, org, r)
 }
 
-// secret is what the body has to be kept of in secret; nil for method cloud_iam.
+// secret returns what the body has to be kept of in secret; nil for method cloud_iam.
 func (s *service) secret(b Access) (*kubeconfig.Access, error) {
 	switch {
 	case b.Method == inventory.CloudIAM && b.Kubeconfig != "":
@@ -66,9 +66,9 @@ func (s *service) secret(b Access) (*kubeconfig.Access, error) {
 	case b.Kubeconfig == "":
 		return nil, fault.New(fault.Invalid, "kubeconfig: is required for method kubeconfig")
 	}
-	a, err := kubeconfig.Parse(b.Kubeconfig, s.p.Clock.Now())
+	a, err := kubeconfig.ParseKubeconfig(b.Kubeconfig, s.p.Clock.Now())
 	if err == nil {
-		err = s.reachable("kubeconfig: server", a.Server)
+		err = s.checkReachable("kubeconfig: server", a.Server)
 	}
 	return &a, err
 }
@@ -76,7 +76,7 @@ func (s *service) secret(b Access) (*kubeconfig.Access, error) {
 // live asks the cloud how the cluster is.
 func (s *service) live(ctx context.Context, org string, a inventory.Account, n inventory.ClusterName) (c cloud.Cluster, err error) {
 	q := inventory.ClusterQuery{Region: n.Region, Name: n.Name}
-	err = s.ask(ctx, inventory.Question{Ask: inventory.AskCluster, Org: org, Account: a, Clusters: q}, &c)
+	err = s.askConnector(ctx, inventory.Question{Ask: inventory.AskCluster, Org: org, Account: a, Clusters: q}, &c)
 	return c, err
 }
 
@@ -106,7 +106,7 @@ func (s *service) sealed(ctx context.Context, p seal.Place, secret *kubeconfig.A
 // store puts the registration where one is, or adds it to those that the account counts, whichever it is by then.
 func (s *service) store(ctx context.Context, org string, r inventory.Registration) error {
 	account, key := inventory.AccountKey(org, r.AccountID), inventory.ClusterKey(org, r.AccountID, r.ClusterName)
-	row, err := table.Row(key, r)
+	row, err := table.NewItem(key, r)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (s *service) store(ctx context.Context, org string, r inventory.Registratio
 		if lost, ok := errors.AsType[*table.ConditionError](err); !ok {
 			return fault.Wrap("replace cluster "+r.Name, err)
 		} else if _, gone := lost.Old(0); gone {
-			return unknown(r.AccountID)
+			return errUnknownAccount(r.AccountID)
 		}
 		err = s.p.Table.Transact(ctx, table.Update(account, []table.Change{table.Add("clusters", 1)}, table.Exists(),
 			table.Any(table.Lacks("clusters"), table.Less("clusters", inventory.MaxClusters))), table.Put(row, table.Absent()))
@@ -131,19 +131,19 @@ func (s *service) store(ctx context.Context, org string, r inventory.Registratio
 // crowded says why the account took no registration: there are too many, or it is gone.
 func crowded(was table.Item, accountID string) error {
 	if was.Data == nil {
-		return unknown(accountID)
+		return errUnknownAccount(accountID)
 	}
 	return fault.New(fault.Invalid, "the account has %d registered clusters, which is the most that it can have: deregister one", inventory.MaxClusters)
 }
 
-// deregister forgets how a cluster is entered. The cloud is not asked: it may have the cluster no more.
-func (s *service) deregister(ctx context.Context, in *ClusterPath) (rest.Deleted, error) {
-	org := identity.From(ctx).Org
-	a, err := s.account(ctx, org, in.AccountID)
+// deregisterCluster forgets how a cluster is entered. The cloud is not asked: it may have the cluster no more.
+func (s *service) deregisterCluster(ctx context.Context, in *ClusterPath) (rest.Deleted, error) {
+	org := identity.CallerFrom(ctx).Org
+	a, err := s.readAccount(ctx, org, in.AccountID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	name, err := in.changed(ctx)
+	name, err := in.clusterToChange(ctx)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
@@ -151,7 +151,7 @@ func (s *service) deregister(ctx context.Context, in *ClusterPath) (rest.Deleted
 		table.Update(inventory.AccountKey(org, a.ID), []table.Change{table.Add("clusters", -1)}, table.Exists()))
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		if _, gone := lost.Old(1); gone {
-			return rest.Deleted{}, unknown(a.ID)
+			return rest.Deleted{}, errUnknownAccount(a.ID)
 		}
 		return rest.Deleted{}, fault.New(fault.NotFound, "the cluster %.128q in region %.64q is not registered", name.Name, name.Region)
 	}

@@ -39,7 +39,7 @@ type Account struct {
 	UpdatedAt        time.Time  `json:"updatedAt"`
 }
 
-func shown(a inventory.Account) Account {
+func newAccountRecord(a inventory.Account) Account {
 	return Account{
 		ID: a.ID, Provider: a.Provider, CloudAccountID: a.CloudAccountID, Name: a.Name, AuthMethod: a.AuthMethod,
 		PermissionLevel: a.PermissionLevel, Regions: append([]string{}, a.Regions...), EndpointURL: rest.Optional(a.EndpointURL),
@@ -53,14 +53,14 @@ type service struct {
 	p *platform.Platform
 }
 
-// account reads an account of the organization.
-func (s *service) account(ctx context.Context, org, accountID string) (inventory.Account, error) {
-	if !id.Valid("ca", accountID) {
-		return inventory.Account{}, unknown(accountID)
+// readAccount reads an account of the organization.
+func (s *service) readAccount(ctx context.Context, org, accountID string) (inventory.Account, error) {
+	if !id.IsValid("ca", accountID) {
+		return inventory.Account{}, errUnknownAccount(accountID)
 	}
 	a, err := table.Read[inventory.Account](ctx, s.p.Table, inventory.AccountKey(org, accountID))
 	if fault.Is(err, fault.NotFound) {
-		return inventory.Account{}, unknown(accountID)
+		return inventory.Account{}, errUnknownAccount(accountID)
 	}
 	if err != nil {
 		return inventory.Account{}, fmt.Errorf("read account %s: %w", accountID, err)
@@ -68,12 +68,12 @@ func (s *service) account(ctx context.Context, org, accountID string) (inventory
 	return a, nil
 }
 
-func unknown(accountID string) error {
+func errUnknownAccount(accountID string) error {
 	return fault.New(fault.NotFound, "there is no cloud account %.64q", accountID)
 }
 
-// all reads every account of the organization, oldest first.
-func (s *service) all(ctx context.Context, org string) ([]inventory.Account, error) {
+// allAccounts reads every account of the organization, oldest first.
+func (s *service) allAccounts(ctx context.Context, org string) ([]inventory.Account, error) {
 	page, err := s.p.Table.Query(ctx, table.Query{PK: inventory.AccountKey(org, "").PK, Limit: maxAccounts + 1})
 	if err != nil {
 		return nil, fmt.Errorf("list accounts of %s: %w", org, err)
@@ -83,11 +83,11 @@ func (s *service) all(ctx context.Context, org string) ([]inventory.Account, err
 
 // nativeKey and nameKey are rows that exist once for each native id and each name in use.
 func nativeKey(org, provider, native string) table.Key {
-	return table.Key{PK: table.TenantPK(org) + "CANATIVE", SK: provider + "#" + native}
+	return table.Key{PK: table.OrgPK(org) + "CANATIVE", SK: provider + "#" + native}
 }
 
 func nameKey(org, name string) table.Key {
-	return table.Key{PK: table.TenantPK(org) + "CANAME", SK: strings.ToLower(name)}
+	return table.Key{PK: table.OrgPK(org) + "CANAME", SK: strings.ToLower(name)}
 }
 
 // taken is what a uniqueness row holds.
@@ -95,12 +95,12 @@ type taken struct {
 	AccountID string `json:"accountID"`
 }
 
-func reserve(k table.Key, accountID string) (table.Write, error) {
-	it, err := table.Row(k, taken{accountID})
+func reserveUnique(k table.Key, accountID string) (table.Write, error) {
+	it, err := table.NewItem(k, taken{accountID})
 	return table.Put(it, table.Absent()), err
 }
 
-// release gives a uniqueness row back, unless it is somebody else's by now.
-func release(k table.Key, accountID string) table.Write {
+// releaseUnique returns a uniqueness row back, unless it is somebody else's by now.
+func releaseUnique(k table.Key, accountID string) table.Write {
 	return table.Delete(k, table.Any(table.Absent(), table.Equal("accountID", accountID)))
 }

@@ -91,13 +91,13 @@ func TestConnectingStoresSealedCredentialsAndDiscovers(t *testing.T) {
 	secret := keys{"size": "60", "regions": "2", "seed": "hush-hush"}
 	answer := s.call(alice, "POST", "/cloud-accounts", body(fields{"credentials": secret}))
 	a := apitest.Data[cloudaccounts.Account](answer)
-	if a.Status != "connecting" || a.JobID == nil || !id.Valid("ca", a.ID) {
+	if a.Status != "connecting" || a.JobID == nil || !id.IsValid("ca", a.ID) {
 		t.Errorf("%+v; want it connecting, with a job", a)
 	}
 	if strings.Contains(answer.Body, "hush-hush") || strings.Contains(answer.Body, "sealed") {
 		t.Errorf("the answer tells the credentials: %s", answer.Body)
 	}
-	it, err := s.Table.Get(table.WithTenant(t.Context(), alice.Org), inventory.AccountKey(alice.Org, a.ID))
+	it, err := s.Table.Get(table.WithOrg(t.Context(), alice.Org), inventory.AccountKey(alice.Org, a.ID))
 	if err != nil || strings.Contains(string(it.Data), "hush-hush") {
 		t.Errorf("stored in clear, or not at all: %s, %v", it.Data, err)
 	}
@@ -200,9 +200,9 @@ func TestDeleteForgetsTheAccountAndItsResources(t *testing.T) {
 		t.Errorf("answer names %q; want %q", got.ID, a.ID)
 	}
 	s.call(alice, "GET", "/cloud-accounts/"+a.ID, nil).Want(404) // it is gone
-	ctx, store := table.WithTenant(t.Context(), alice.Org), inventory.New(s.Platform)
+	ctx, store := table.WithOrg(t.Context(), alice.Org), inventory.New(s.Platform)
 	s.idle()
-	counts, err := store.Counts(ctx, alice.Org)
+	counts, err := store.CountByAccount(ctx, alice.Org)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -386,7 +386,7 @@ func TestADiscoveryThatCannotBeStartedIsLeftToTheSweeper(t *testing.T) {
 		}
 	})
 	a := s.connect(alice)
-	it, err := s.Table.Get(table.Within(t.Context(), workqueue.Prefix), workqueue.Key(*a.JobID))
+	it, err := s.Table.Get(table.Within(t.Context(), workqueue.Prefix), workqueue.WorkKey(*a.JobID))
 	if err != nil {
 		t.Fatalf("nothing is pending: %v", err)
 	}
@@ -398,8 +398,8 @@ func TestADiscoveryThatCannotBeStartedIsLeftToTheSweeper(t *testing.T) {
 
 func TestEveryAnswerIsDescribed(t *testing.T) {
 	s := newFixture(t)
-	seen := resttest.Fuzz(t, s.Handler, s.Description(), resttest.Options{Requests: 60, Before: func(r *http.Request) *http.Request {
-		return r.WithContext(identity.With(r.Context(), alice))
+	seen := resttest.FuzzOperations(t, s.Handler, s.Description(), resttest.Options{Requests: 60, Before: func(r *http.Request) *http.Request {
+		return r.WithContext(identity.WithCaller(r.Context(), alice))
 	}})
 	if len(seen) < 3 {
 		t.Errorf("the requests met only %v", seen)

@@ -44,8 +44,8 @@ type ClusterFailure struct {
 	Error  string  `json:"error" doc:"The cloud's own words"`
 }
 
-// entered is the record of a cluster as the cloud describes it, r being its registration or nil.
-func entered(a inventory.Account, c cloud.Cluster, r *inventory.Registration) Cluster {
+// newCluster returns the record of a cluster as the cloud describes it, r being its registration or nil.
+func newCluster(a inventory.Account, c cloud.Cluster, r *inventory.Registration) Cluster {
 	out := Cluster{
 		Name: c.Name, Region: c.Region, Provider: a.Provider, Status: c.Status, Version: c.Version, NodeCount: c.NodeCount,
 		Access: noAccess,
@@ -72,18 +72,18 @@ type clustersInput struct {
 	Region    string `query:"region" maxLength:"64" doc:"Only clusters of this region"`
 }
 
-func (s *service) clusters(ctx context.Context, in *clustersInput) (ClusterList, error) {
-	org := identity.From(ctx).Org
-	a, err := s.account(ctx, org, in.AccountID)
+func (s *service) listClusters(ctx context.Context, in *clustersInput) (ClusterList, error) {
+	org := identity.CallerFrom(ctx).Org
+	a, err := s.readAccount(ctx, org, in.AccountID)
 	if err != nil {
 		return ClusterList{}, err
 	}
-	known, err := s.registrations(ctx, org, a.ID)
+	known, err := s.readRegistrations(ctx, org, a.ID)
 	if err != nil {
 		return ClusterList{}, err
 	}
 	var found inventory.ClustersFound
-	err = s.ask(ctx, inventory.Question{Ask: inventory.AskClusters, Org: org, Account: a, Clusters: in.query(known)}, &found)
+	err = s.askConnector(ctx, inventory.Question{Ask: inventory.AskClusters, Org: org, Account: a, Clusters: in.query(known)}, &found)
 	if err != nil {
 		return ClusterList{}, err
 	}
@@ -113,13 +113,13 @@ func (in *clustersInput) list(a inventory.Account, known []inventory.Registratio
 		out.Failures[i] = ClusterFailure{f.Region, rest.Optional(f.Name), f.Error}
 	}
 	for i, c := range found.Clusters {
-		out.Items[i] = entered(a, c, registered[inventory.ClusterName{Region: c.Region, Name: c.Name}])
+		out.Items[i] = newCluster(a, c, registered[inventory.ClusterName{Region: c.Region, Name: c.Name}])
 	}
 	return out
 }
 
-// registrations reads those of an account: never more than inventory.MaxClusters.
-func (s *service) registrations(ctx context.Context, org, accountID string) ([]inventory.Registration, error) {
+// readRegistrations reads those of an account: never more than inventory.MaxClusters.
+func (s *service) readRegistrations(ctx context.Context, org, accountID string) ([]inventory.Registration, error) {
 	pk := inventory.ClusterKey(org, accountID, inventory.ClusterName{}).PK
 	q := table.Query{PK: pk, Prefix: inventory.ClusterPrefix(accountID), Limit: inventory.MaxClusters + 1}
 	all, _, err := table.ReadPage[inventory.Registration](ctx, s.p.Table, q)
@@ -133,13 +133,13 @@ type ClusterPath struct {
 	ClusterName string `path:"clusterName" maxLength:"128" example:"prod"`
 }
 
-// changed is the cluster that the path of a change names.
-func (in *ClusterPath) changed(ctx context.Context) (inventory.ClusterName, error) {
-	audit.Note(ctx, audit.Change{Target: in.AccountID + "/" + in.Region + "/" + in.ClusterName})
+// clusterToChange returns the cluster that the path of a change names.
+func (in *ClusterPath) clusterToChange(ctx context.Context) (inventory.ClusterName, error) {
+	audit.NoteChange(ctx, audit.Change{Target: in.AccountID + "/" + in.Region + "/" + in.ClusterName})
 	return in.cluster()
 }
 
-// cluster is the cluster that the path names. No cloud allows a # in a region or a name, and keys are parted by it.
+// cluster returns the cluster that the path names. No cloud allows a # in a region or a name, and keys are parted by it.
 func (in *ClusterPath) cluster() (inventory.ClusterName, error) {
 	if strings.Contains(in.Region+in.ClusterName, "#") {
 		return inventory.ClusterName{}, fault.New(fault.NotFound, "cloud account %.64q has no cluster %.128q in region %.64q", in.AccountID, in.ClusterName, in.Region)

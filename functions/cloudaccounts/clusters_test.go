@@ -18,7 +18,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// config is a kubeconfig whose user has these fields.
+// config returns a kubeconfig whose user has these fields.
 func config(user string) string {
 	return `{"kind":"Config","contexts":[{"name":"a","context":{"cluster":"c","user":"u"}}],
 		"clusters":[{"name":"c","cluster":{"server":"https://api.example.com"}}],"users":[{"name":"u","user":{` + user + `}}]}`
@@ -38,7 +38,7 @@ func (s *fixture) clusters(c identity.Caller, accountID, query string) cloudacco
 	return apitest.Data[cloudaccounts.ClusterList](s.call(c, "GET", "/cloud-accounts/"+accountID+"/clusters"+query, nil))
 }
 
-// told is a list in one line.
+// told returns a list in one line.
 func told(l cloudaccounts.ClusterList) string {
 	var out []string
 	for _, c := range l.Items {
@@ -50,13 +50,13 @@ func told(l cloudaccounts.ClusterList) string {
 // registration reads what is stored of a cluster.
 func (s *fixture) registration(org, accountID string, n inventory.ClusterName) (inventory.Registration, error) {
 	s.Helper()
-	return table.Read[inventory.Registration](table.WithTenant(s.Context(), org), s.Table, inventory.ClusterKey(org, accountID, n))
+	return table.Read[inventory.Registration](table.WithOrg(s.Context(), org), s.Table, inventory.ClusterKey(org, accountID, n))
 }
 
 // counted reads how many registrations the account counts, and how many there are.
 func (s *fixture) counted(org, accountID string) (counts, rows int) {
 	s.Helper()
-	ctx := table.WithTenant(s.Context(), org)
+	ctx := table.WithOrg(s.Context(), org)
 	a, err := table.Read[inventory.Account](ctx, s.Table, inventory.AccountKey(org, accountID))
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		s.Fatal(err)
@@ -287,7 +287,7 @@ func TestTooManyRegistrationsAreRefused(t *testing.T) {
 	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "1"}})
 	count := func(n int) {
 		k := inventory.AccountKey(alice.Org, a.ID)
-		apitest.Value(s.Table.Write(table.WithTenant(t.Context(), alice.Org), table.Update(k, []table.Change{table.Set("clusters", n)})))(t)
+		apitest.Value(s.Table.Write(table.WithOrg(t.Context(), alice.Org), table.Update(k, []table.Change{table.Set("clusters", n)})))(t)
 	}
 	count(inventory.MaxClusters)
 	s.call(alice, "PUT", access(a.ID, "us-east-1", "main"), byIAM).Want(400, "90 registered clusters")
@@ -299,11 +299,11 @@ func TestTooManyRegistrationsAreRefused(t *testing.T) {
 func TestAFullAccountLeavesInOneTransaction(t *testing.T) {
 	s := newFixture(t)
 	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "1"}})
-	ctx := table.WithTenant(t.Context(), alice.Org)
+	ctx := table.WithOrg(t.Context(), alice.Org)
 	ws := []table.Write{table.Update(inventory.AccountKey(alice.Org, a.ID), []table.Change{table.Set("clusters", inventory.MaxClusters)})}
 	for i := range inventory.MaxClusters {
 		n := inventory.ClusterName{Region: "us-east-1", Name: fmt.Sprint("c-", i)}
-		it := apitest.Value(table.Row(inventory.ClusterKey(alice.Org, a.ID, n), inventory.Registration{ClusterName: n, AccountID: a.ID, Method: inventory.CloudIAM}))(s)
+		it := apitest.Value(table.NewItem(inventory.ClusterKey(alice.Org, a.ID, n), inventory.Registration{ClusterName: n, AccountID: a.ID, Method: inventory.CloudIAM}))(s)
 		ws = append(ws, table.Put(it))
 	}
 	s.Must(s.Table.Transact(ctx, ws...))

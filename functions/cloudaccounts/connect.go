@@ -19,7 +19,7 @@ import (
 	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
-// patience is how long a cloud may take to tell whether it accepts credentials: below the gateway's 29 seconds.
+// patience is how long a cloud may take to report whether it accepts credentials: below the gateway's 29 seconds.
 const patience = 25 * time.Second
 
 // maxName is how many characters a name may have.
@@ -37,21 +37,21 @@ type NewAccount struct {
 	EndpointURL     string            `json:"endpointURL,omitempty" maxLength:"512" doc:"An emulator or a private cloud, where the operator allows it"`
 }
 
-func (s *service) connect(ctx context.Context, in *struct{ Body NewAccount }) (Account, error) {
-	org := identity.From(ctx).Org
+func (s *service) connectAccount(ctx context.Context, in *struct{ Body NewAccount }) (Account, error) {
+	org := identity.CallerFrom(ctx).Org
 	a, credentials, err := s.prepare(ctx, org, in.Body)
 	if err != nil {
 		return Account{}, err
 	}
-	if err = s.verify(ctx, org, &a, credentials); err != nil {
+	if err = s.verifyAccount(ctx, org, &a, credentials); err != nil {
 		return Account{}, err
 	}
 	j, err := s.create(ctx, org, &a)
 	if err != nil {
 		return Account{}, err
 	}
-	discovery.Run(ctx, s.p, org, j)
-	return shown(a), nil
+	discovery.StartMachine(ctx, s.p, org, j)
+	return newAccountRecord(a), nil
 }
 
 // prepare checks what can be known without asking the cloud.
@@ -62,27 +62,27 @@ func (s *service) prepare(ctx context.Context, org string, b NewAccount) (invent
 		AuthMethod: b.AuthMethod, PermissionLevel: b.PermissionLevel, Regions: b.Regions, EndpointURL: b.EndpointURL,
 		Status: inventory.AccountConnecting, CreatedAt: now, UpdatedAt: now,
 	}
-	pr, err := offered(s.p, b.Provider)
+	pr, err := findProvider(s.p, b.Provider)
 	if err != nil {
 		return a, nil, err
 	}
 	if !pr.native.MatchString(a.CloudAccountID) {
 		return a, nil, fault.New(fault.Invalid, "cloudAccountID: %.64q is not an account number of %s: %s", a.CloudAccountID, a.Provider, pr.example)
 	}
-	if err = s.check(&a); err != nil {
+	if err = s.checkAccount(&a); err != nil {
 		return a, nil, err
 	}
 	if err = s.vacant(ctx, org, a); err != nil {
 		return a, nil, err
 	}
-	credentials, err := s.credentials(ctx, org, a, b.Credentials)
+	credentials, err := s.checkCredentials(ctx, org, a, b.Credentials)
 	return a, credentials, err
 }
 
-// check brings the name into shape, and refuses names, regions and endpoints that cannot be.
-func (s *service) check(a *inventory.Account) error {
+// checkAccount brings the name into shape, and refuses names, regions and endpoints that cannot be.
+func (s *service) checkAccount(a *inventory.Account) error {
 	var err error
-	if a.Name, err = displayname.Clean("name", a.Name, maxName); err != nil {
+	if a.Name, err = displayname.CleanName("name", a.Name, maxName); err != nil {
 		return err
 	}
 	regions := slices.Clone(a.Regions)
@@ -99,22 +99,22 @@ func (s *service) check(a *inventory.Account) error {
 	if !s.p.Settings.CustomEndpoints {
 		return fault.New(fault.Invalid, "endpointURL: this deployment accepts no custom endpoints")
 	}
-	return s.reachable("endpointURL", a.EndpointURL)
+	return s.checkReachable("endpointURL", a.EndpointURL)
 }
 
-// reachable refuses an address of a field that could only lead into our own network. What a name leads to is looked at
+// checkReachable refuses an address of a field that could only lead into our own network. What a name leads to is looked at
 // again whenever it is dialled. The address is not repeated: there may be a password in it.
-func (s *service) reachable(field, address string) error {
-	err := ssrfguard.Policy{Private: s.p.Settings.PrivateAddresses, AnyPort: true}.Check(address)
+func (s *service) checkReachable(field, address string) error {
+	err := ssrfguard.Policy{Private: s.p.Settings.PrivateAddresses, AnyPort: true}.CheckAddress(address)
 	if err != nil {
-		return fault.Cause(fault.Invalid, err, "%s: %s", field, fault.Message(err))
+		return fault.NewWithCause(fault.Invalid, err, "%s: %s", field, fault.Message(err))
 	}
 	return nil
 }
 
 // vacant looks for what would be refused anyway, before the cloud is asked: a duplicate, or one account too many.
 func (s *service) vacant(ctx context.Context, org string, a inventory.Account) error {
-	have, err := s.all(ctx, org)
+	have, err := s.allAccounts(ctx, org)
 	if err != nil {
 		return err
 	}
@@ -140,9 +140,9 @@ func duplicateName(a inventory.Account) error {
 	return fault.New(fault.Conflict, "name: there is a cloud account %q already", a.Name)
 }
 
-// verify seals the credentials into a (nil leaves those that it has), and has the cloud asked whether they open the
+// verifyAccount seals the credentials into a (nil leaves those that it has), and has the cloud asked whether they open the
 // account that it claims to be.
-func (s *service) verify(ctx context.Context, org string, a *inventory.Account, credentials map[string]string) error {
+func (s *service) verifyAccount(ctx context.Context, org string, a *inventory.Account, credentials map[string]string) error {
 	if credentials != nil {
 		sealed, err := inventory.SealCredentials(ctx, s.p.Sealer, inventory.SecretPlace(org, a.ID), credentials)
 		if err != nil {
@@ -151,7 +151,7 @@ func (s *service) verify(ctx context.Context, org string, a *inventory.Account, 
 		a.Sealed = sealed
 	}
 	var got inventory.Verified
-	if err := s.ask(ctx, inventory.Question{Ask: inventory.AskVerify, Org: org, Account: *a}, &got); err != nil {
+	if err := s.askConnector(ctx, inventory.Question{Ask: inventory.AskVerify, Org: org, Account: *a}, &got); err != nil {
 		return err
 	}
 	if got.NativeID != a.CloudAccountID {
@@ -165,7 +165,7 @@ func (s *service) verify(ctx context.Context, org string, a *inventory.Account, 
 	return nil
 }
 
-func (s *service) ask(ctx context.Context, q inventory.Question, answer any) error {
+func (s *service) askConnector(ctx context.Context, q inventory.Question, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return s.p.Workers.Invoke(ctx, inventory.Connector, q, answer)
@@ -173,20 +173,20 @@ func (s *service) ask(ctx context.Context, q inventory.Question, answer any) err
 
 // create stores the account, takes its number and name, and records its first discovery, all in one transaction.
 func (s *service) create(ctx context.Context, org string, a *inventory.Account) (discovery.Job, error) {
-	j, ws, err := discovery.New(org, a.ID, a.CreatedAt)
+	j, ws, err := discovery.NewJob(org, a.ID, a.CreatedAt)
 	if err != nil {
 		return j, err
 	}
 	a.JobID = j.ID
-	row, err := table.Row(inventory.AccountKey(org, a.ID), a)
+	row, err := table.NewItem(inventory.AccountKey(org, a.ID), a)
 	if err != nil {
 		return j, err
 	}
-	native, err := reserve(nativeKey(org, a.Provider, a.CloudAccountID), a.ID)
+	native, err := reserveUnique(nativeKey(org, a.Provider, a.CloudAccountID), a.ID)
 	if err != nil {
 		return j, err
 	}
-	name, err := reserve(nameKey(org, a.Name), a.ID)
+	name, err := reserveUnique(nameKey(org, a.Name), a.ID)
 	if err != nil {
 		return j, err
 	}

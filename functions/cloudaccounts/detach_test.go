@@ -68,22 +68,22 @@ func newUsedFixture(t *testing.T) *usedFixture {
 	f.p = &platform.Platform{Table: f.hook, Clock: c, Workflow: acceptingEngine{}}
 	f.h, _ = rest.Mount(f.p, cloudaccounts.Operations(f.p))
 	f.store = inventory.New(f.p)
-	row, err := table.Row(inventory.AccountKey(usedOrg, usedCA), inventory.Account{ID: usedCA, Provider: "aws", CloudAccountID: "123456789012", Name: "Production"})
+	row, err := table.NewItem(inventory.AccountKey(usedOrg, usedCA), inventory.Account{ID: usedCA, Provider: "aws", CloudAccountID: "123456789012", Name: "Production"})
 	f.must(err)
 	_, err = f.p.Table.Write(f.in(), table.Put(row))
 	f.must(err)
 	part := inventory.Partition{AccountID: usedCA, Provider: "aws", Region: "eu-west-1", Kind: "aws-ec2"}
-	_, err = f.store.Upsert(f.in(), usedOrg, inventory.Batch{Scan: inventory.Scan{Partition: part, ID: "job_1", Started: now}, At: now, Resources: []cloud.Resource{
+	_, err = f.store.UpsertScanned(f.in(), usedOrg, inventory.Batch{Scan: inventory.Scan{Partition: part, ID: "job_1", Started: now}, At: now, Resources: []cloud.Resource{
 		{UID: "i-0", Name: "web-0", Status: cloud.Running}, {UID: "i-1", Name: "web-1", Status: cloud.Running},
 	}})
 	f.must(err)
-	all, err := f.store.ByUIDs(f.in(), usedOrg, []string{"i-0", "i-1"}, inventory.Everything())
+	all, err := f.store.ByUIDs(f.in(), usedOrg, []string{"i-0", "i-1"}, inventory.SeeEverything())
 	f.must(err)
 	f.ids = []string{all[0].ID, all[1].ID}
 	return f
 }
 
-func (f *usedFixture) in() context.Context { return table.WithTenant(f.Context(), usedOrg) }
+func (f *usedFixture) in() context.Context { return table.WithOrg(f.Context(), usedOrg) }
 
 func (f *usedFixture) must(err error) {
 	f.Helper()
@@ -97,7 +97,7 @@ func (f *usedFixture) name() {
 	f.Helper()
 	held, err := inventory.HoldAccounts(usedOrg, []string{usedCA})
 	f.must(err)
-	_, err = f.store.CreateGroup(f.in(), usedOrg, inventory.Group{ID: "grp_shop", Name: "Shop"}, []inventory.Place{{ResourceID: f.ids[0], Tier: 1, Order: 1}}, held...)
+	_, err = f.store.CreateGroup(f.in(), usedOrg, inventory.Group{ID: "grp_shop", Name: "Shop"}, []inventory.GroupPlacement{{ResourceID: f.ids[0], Tier: 1, Order: 1}}, held...)
 	f.must(err)
 	owned, err := inventory.Own(usedOrg, "team_web", 1, f.ids[:1])
 	f.must(err)
@@ -107,7 +107,7 @@ func (f *usedFixture) name() {
 
 func (f *usedFixture) remove(path string, code int, words ...string) {
 	f.Helper()
-	ctx := identity.With(f.in(), identity.Caller{
+	ctx := identity.WithCaller(f.in(), identity.Caller{
 		Org: usedOrg, User: "usr_1", Email: "ada@example.com", Grants: []grant.Grant{{Policies: []string{"*:*"}, Scope: grant.OrgScope}},
 	})
 	w := httptest.NewRecorder()
@@ -130,9 +130,9 @@ func TestRemove_AnAccountInUseIsNotDeletedUnlessItIsDetached(t *testing.T) {
 	}
 	f.remove(usedPath+"?detach=maybe", http.StatusBadRequest, "detach")
 	f.remove(usedPath+"?detach=true", http.StatusOK, usedCA)
-	places, err := f.store.Places(f.in(), usedOrg, "grp_shop")
+	places, err := f.store.ListPlacements(f.in(), usedOrg, "grp_shop")
 	f.must(err)
-	owned, err := f.store.Owned(f.in(), usedOrg, "team_web")
+	owned, err := f.store.ListOwned(f.in(), usedOrg, "team_web")
 	f.must(err)
 	if len(places) != 0 || len(owned) != 0 {
 		t.Errorf("left: %v %v", places, owned)
@@ -148,7 +148,7 @@ func TestRemove_AnAccountThatComesIntoUseMeanwhileIsNotDeleted(t *testing.T) {
 	f := newUsedFixture(t)
 	f.hook.before = f.name
 	f.remove(usedPath, http.StatusConflict, "changed")
-	if _, err := f.store.Account(f.in(), usedOrg, usedCA); err != nil {
+	if _, err := f.store.ReadAccount(f.in(), usedOrg, usedCA); err != nil {
 		t.Errorf("the account is gone: %v", err)
 	}
 	f.remove(usedPath, http.StatusConflict, "grp_shop")

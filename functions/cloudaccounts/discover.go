@@ -13,12 +13,12 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-func (s *service) discover(ctx context.Context, in *accountInput) (rest.Job, error) {
-	org := identity.From(ctx).Org
-	if _, err := s.account(ctx, org, in.AccountID); err != nil {
+func (s *service) startDiscovery(ctx context.Context, in *accountInput) (rest.Job, error) {
+	org := identity.CallerFrom(ctx).Org
+	if _, err := s.readAccount(ctx, org, in.AccountID); err != nil {
 		return rest.Job{}, err
 	}
-	j, err := discovery.Start(ctx, s.p, org, in.AccountID)
+	j, err := discovery.StartDiscovery(ctx, s.p, org, in.AccountID)
 	if err != nil {
 		return rest.Job{}, err
 	}
@@ -58,12 +58,12 @@ type progressInput struct {
 	JobID     string `path:"jobID" maxLength:"64"`
 }
 
-func (s *service) progress(ctx context.Context, in *progressInput) (DiscoveryProgress, error) {
+func (s *service) getProgress(ctx context.Context, in *progressInput) (DiscoveryProgress, error) {
 	missing := fault.New(fault.NotFound, "there is no discovery %.64q of account %.64q", in.JobID, in.AccountID)
-	if !id.Valid("job", in.JobID) {
+	if !id.IsValid("job", in.JobID) {
 		return DiscoveryProgress{}, missing
 	}
-	j, parts, err := discovery.Read(ctx, s.p.Table, identity.From(ctx).Org, in.JobID)
+	j, parts, err := discovery.ReadJob(ctx, s.p.Table, identity.CallerFrom(ctx).Org, in.JobID)
 	if err != nil {
 		return DiscoveryProgress{}, err
 	}
@@ -85,7 +85,7 @@ func summed(j discovery.Job, parts []discovery.Part) DiscoveryProgress {
 		switch {
 		case part.Status == discovery.PartDone:
 			out.PartitionsDone++
-		case part.Ended():
+		case part.IsFinal():
 			out.PartitionsFailed++
 			out.Failures = append(out.Failures, Failure{part.Region, part.Kind, part.Status, part.Error})
 		}
@@ -103,14 +103,14 @@ type Permission struct {
 	Message    *string `json:"message" doc:"The provider's own words, else null"`
 }
 
-func (s *service) permissions(ctx context.Context, in *accountInput) ([]Permission, error) {
-	org := identity.From(ctx).Org
-	a, err := s.account(ctx, org, in.AccountID)
+func (s *service) listPermissions(ctx context.Context, in *accountInput) ([]Permission, error) {
+	org := identity.CallerFrom(ctx).Org
+	a, err := s.readAccount(ctx, org, in.AccountID)
 	if err != nil {
 		return nil, err
 	}
 	var found []cloud.Permission
-	err = s.ask(ctx, inventory.Question{Ask: inventory.AskPermissions, Org: org, Account: a}, &found)
+	err = s.askConnector(ctx, inventory.Question{Ask: inventory.AskPermissions, Org: org, Account: a}, &found)
 	out := make([]Permission, len(found))
 	for i, p := range found {
 		out[i] = Permission{p.Capability, p.Action, p.Status, rest.Optional(p.Message)}

@@ -15,15 +15,15 @@ type trust struct {
 	ExternalID string `json:"externalID"`
 }
 
-// externalID is the organization's, made when it is first asked for, and the same ever after.
+// externalID returns the organization's, made when it is first asked for, and the same ever after.
 func (s *service) externalID(ctx context.Context, org string) (string, error) {
-	k := table.Key{PK: table.TenantPK(org) + "META", SK: "EXTERNALID"}
+	k := table.Key{PK: table.OrgPK(org) + "META", SK: "EXTERNALID"}
 	t, err := table.Read[trust](ctx, s.p.Table, k)
 	if !fault.Is(err, fault.NotFound) {
 		return t.ExternalID, fault.Wrap("read external id of "+org, err)
 	}
 	t = trust{"lamplighter-" + rand.Text()}
-	it, err := table.Row(k, t)
+	it, err := table.NewItem(k, t)
 	if err != nil {
 		return "", err
 	}

@@ -47,7 +47,7 @@ func (s *fixture) call(c identity.Caller, method, path string, body any) apitest
 	return s.Call(c, method+" "+path, body)
 }
 
-// body is a simulated account to connect; further values replace its own, nil removes them.
+// body returns a simulated account to connect; further values replace its own, nil removes them.
 func body(more ...map[string]any) map[string]any {
 	out := map[string]any{
 		"provider": "simulated", "cloudAccountID": "111122223333", "name": "Playground", "authMethod": "simulated",
@@ -90,7 +90,7 @@ func (s *fixture) follow(c identity.Caller, statusURL string) cloudaccounts.Disc
 	return p
 }
 
-// settled is an account whose first discovery has ended.
+// settled returns an account whose first discovery has ended.
 func (s *fixture) settled(c identity.Caller, more ...map[string]any) cloudaccounts.Account {
 	s.Helper()
 	a := s.connect(c, more...)

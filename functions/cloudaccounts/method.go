@@ -47,8 +47,8 @@ var providers = map[string]provider{
 	},
 }
 
-// offered finds a provider that this deployment has.
-func offered(p *platform.Platform, name string) (provider, error) {
+// findProvider finds a provider that this deployment has.
+func findProvider(p *platform.Platform, name string) (provider, error) {
 	names := slices.Sorted(maps.Keys(providers))
 	if !p.Settings.Simulated {
 		names = slices.DeleteFunc(names, func(n string) bool { return n == "simulated" })
@@ -60,9 +60,9 @@ func offered(p *platform.Platform, name string) (provider, error) {
 	return providers[name], nil
 }
 
-// credentials checks what a caller sent for the method, and completes it with the external id of the organization.
-func (s *service) credentials(ctx context.Context, org string, a inventory.Account, sent map[string]string) (map[string]string, error) {
-	pr, err := offered(s.p, a.Provider)
+// checkCredentials checks what a caller sent for the method, and completes it with the external id of the organization.
+func (s *service) checkCredentials(ctx context.Context, org string, a inventory.Account, sent map[string]string) (map[string]string, error) {
+	pr, err := findProvider(s.p, a.Provider)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (s *service) credentials(ctx context.Context, org string, a inventory.Accou
 	return out, bounded(out)
 }
 
-// demanded is the organization's external id; another one that was sent is refused.
+// demanded returns the organization's external id; another one that was sent is refused.
 func (s *service) demanded(ctx context.Context, org, sent string) (string, error) {
 	ours, err := s.externalID(ctx, org)
 	if err == nil && sent != "" && sent != ours {

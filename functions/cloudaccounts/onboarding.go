@@ -12,12 +12,12 @@ import (
 // nobody stands for the principal in what is made and then left out, where this deployment has none.
 const nobody = "000000000000"
 
-// onboarding tells what to set up, for an account or for a provider. The provider's page is there before any account is,
+// getOnboarding returns what to set up, for an account or for a provider. The provider's page is there before any account is,
 // since a role has to demand the external id before it can be connected.
-func (s *service) onboarding(ctx context.Context, in *accountInput) (onboarding.Steps, error) {
-	org, name := identity.From(ctx).Org, in.AccountID
-	if _, err := offered(s.p, name); err != nil {
-		a, err := s.account(ctx, org, in.AccountID)
+func (s *service) getOnboarding(ctx context.Context, in *accountInput) (onboarding.Steps, error) {
+	org, name := identity.CallerFrom(ctx).Org, in.AccountID
+	if _, err := findProvider(s.p, name); err != nil {
+		a, err := s.readAccount(ctx, org, in.AccountID)
 		if err != nil {
 			return onboarding.Steps{}, err
 		}
@@ -28,9 +28,9 @@ func (s *service) onboarding(ctx context.Context, in *accountInput) (onboarding.
 		return onboarding.Steps{}, err
 	}
 	if s.p.Settings.Principal != "" {
-		return onboarding.For(name, external, s.p.Settings.Principal)
+		return onboarding.StepsFor(name, external, s.p.Settings.Principal)
 	}
-	steps, err := onboarding.For(name, external, nobody)
+	steps, err := onboarding.StepsFor(name, external, nobody)
 	steps.Principal, steps.ExternalID = nil, nil
 	steps.Methods = slices.DeleteFunc(steps.Methods, func(m onboarding.Method) bool { return m.AuthMethod == "assume_role" })
 	return steps, fault.Wrap("onboarding of "+name, err)

@@ -35,14 +35,14 @@ func (orders) Orders() []rest.Order[inventory.Account] {
 	}
 }
 
-func (s *service) list(ctx context.Context, in *listInput) (rest.List[Account], error) {
-	all, err := s.all(ctx, identity.From(ctx).Org)
+func (s *service) listAccounts(ctx context.Context, in *listInput) (rest.List[Account], error) {
+	all, err := s.allAccounts(ctx, identity.CallerFrom(ctx).Org)
 	if err != nil {
 		return rest.List[Account]{}, err
 	}
 	all = slices.DeleteFunc(all, func(a inventory.Account) bool { return !in.meets(a) })
 	in.Apply(all)
-	return rest.MapItems(rest.PageOf(all, in.Page), shown), nil
+	return rest.MapItems(rest.PageOf(all, in.Page), newAccountRecord), nil
 }
 
 func (in *listInput) meets(a inventory.Account) bool {
@@ -55,7 +55,7 @@ type accountInput struct {
 	AccountID string `path:"accountID" maxLength:"64"`
 }
 
-func (s *service) get(ctx context.Context, in *accountInput) (Account, error) {
-	a, err := s.account(ctx, identity.From(ctx).Org, in.AccountID)
-	return shown(a), err
+func (s *service) getAccount(ctx context.Context, in *accountInput) (Account, error) {
+	a, err := s.readAccount(ctx, identity.CallerFrom(ctx).Org, in.AccountID)
+	return newAccountRecord(a), err
 }

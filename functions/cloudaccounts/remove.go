@@ -33,11 +33,11 @@ type used struct {
 	UsedBy []inventory.Use `json:"usedBy,omitempty"`
 }
 
-// remove ends an account. Its resources are forgotten by a discovery that finds no account any more, so that the answer
+// removeAccount ends an account. Its resources are forgotten by a discovery that finds no account any more, so that the answer
 // does not wait for them and a process that dies loses nothing.
-func (s *service) remove(ctx context.Context, in *removeInput) (rest.Deleted, error) {
-	org := identity.From(ctx).Org
-	a, err := s.account(ctx, org, in.AccountID)
+func (s *service) removeAccount(ctx context.Context, in *removeInput) (rest.Deleted, error) {
+	org := identity.CallerFrom(ctx).Org
+	a, err := s.readAccount(ctx, org, in.AccountID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
@@ -48,7 +48,7 @@ func (s *service) remove(ctx context.Context, in *removeInput) (rest.Deleted, er
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	audit.Note(ctx, audit.Change{Before: used{shown(a), uses}})
+	audit.NoteChange(ctx, audit.Change{Before: used{newAccountRecord(a), uses}})
 	if len(uses) > 0 && !in.Detach {
 		return rest.Deleted{}, inUse(a, uses)
 	}
@@ -59,18 +59,18 @@ func (s *service) remove(ctx context.Context, in *removeInput) (rest.Deleted, er
 	if err = inventory.New(s.p).Detach(ctx, org, a.ID); err != nil { // the discovery that forgets the resources does it again
 		s.p.Log.WarnContext(ctx, "resources not yet taken out of groups and teams", "account", a.ID, "error", err)
 	}
-	discovery.Run(ctx, s.p, org, j)
+	discovery.StartMachine(ctx, s.p, org, j)
 	return rest.Deleted{ID: a.ID}, nil
 }
 
 // end deletes the account a, as it was read: nobody has put a resource of it into a group or a team since. It gives
 // the discovery that is to forget its resources.
 func (s *service) end(ctx context.Context, org string, a inventory.Account) (discovery.Job, error) {
-	known, err := s.registrations(ctx, org, a.ID)
+	known, err := s.readRegistrations(ctx, org, a.ID)
 	if err != nil {
 		return discovery.Job{}, err
 	}
-	j, ws, err := discovery.New(org, a.ID, s.p.Clock.Now())
+	j, ws, err := discovery.NewJob(org, a.ID, s.p.Clock.Now())
 	if err != nil {
 		return discovery.Job{}, err
 	}
@@ -78,7 +78,7 @@ func (s *service) end(ctx context.Context, org string, a inventory.Account) (dis
 		ws = append(ws, table.Delete(inventory.ClusterKey(org, a.ID, known[i].ClusterName), table.Exists()))
 	}
 	ws = append(ws, table.Delete(inventory.AccountKey(org, a.ID), table.Exists(), table.Equal("name", a.Name), counted(known), unchanged("uses", a.Uses)),
-		release(nativeKey(org, a.Provider, a.CloudAccountID), a.ID), release(nameKey(org, a.Name), a.ID))
+		releaseUnique(nativeKey(org, a.Provider, a.CloudAccountID), a.ID), releaseUnique(nameKey(org, a.Name), a.ID))
 	err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix), ws...)
 	if _, ok := errors.AsType[*table.ConditionError](err); ok {
 		return j, fault.New(fault.Conflict, "the account was changed by somebody else meanwhile: read it again")
@@ -123,7 +123,7 @@ func inUse(a inventory.Account, uses []inventory.Use) error {
 // when it finds no account.
 func (s *service) idle(ctx context.Context, org, accountID string) error {
 	q := table.Query{
-		PK: execution.ActionPK(org), From: id.Floor("act", s.p.Clock.Now().Add(-oldest)), Reverse: true, Limit: 1000,
+		PK: execution.ActionPK(org), From: id.LowestAt("act", s.p.Clock.Now().Add(-oldest)), Reverse: true, Limit: 1000,
 	}
 	for {
 		actions, next, err := table.ReadPage[execution.Action](ctx, s.p.Table, q)
@@ -131,7 +131,7 @@ func (s *service) idle(ctx context.Context, org, accountID string) error {
 			return fmt.Errorf("look for actions in %s: %w", accountID, err)
 		}
 		for _, act := range actions {
-			if act.CloudAccountID == accountID && !act.Status.Ended() {
+			if act.CloudAccountID == accountID && !act.Status.IsFinal() {
 				return fault.New(fault.Conflict, "the account is in use: action %s (%s of %s) is %s; wait until it has ended, or cancel it",
 					act.ID, act.Action, act.ResourceUID, act.Status)
 			}

@@ -31,20 +31,20 @@ type changeInput struct {
 	Body      ChangedAccount
 }
 
-func (s *service) update(ctx context.Context, in *changeInput) (Account, error) {
-	org := identity.From(ctx).Org
-	old, err := s.account(ctx, org, in.AccountID)
+func (s *service) updateAccount(ctx context.Context, in *changeInput) (Account, error) {
+	org := identity.CallerFrom(ctx).Org
+	old, err := s.readAccount(ctx, org, in.AccountID)
 	if err != nil {
 		return Account{}, err
 	}
-	audit.Note(ctx, audit.Change{Before: shown(old)})
+	audit.NoteChange(ctx, audit.Change{Before: newAccountRecord(old)})
 	a, credentials, err := s.changed(ctx, org, old, in.Body)
 	if err != nil {
 		return Account{}, err
 	}
 	reopened := in.Body.AuthMethod.Sent || in.Body.Credentials.Sent || in.Body.Regions.Sent || in.Body.EndpointURL.Sent
 	if reopened {
-		if err = s.verify(ctx, org, &a, credentials); err != nil {
+		if err = s.verifyAccount(ctx, org, &a, credentials); err != nil {
 			return Account{}, err
 		}
 		a.Status, a.Error = inventory.AccountConnecting, ""
@@ -54,14 +54,14 @@ func (s *service) update(ctx context.Context, in *changeInput) (Account, error) 
 		return Account{}, err
 	}
 	if reopened {
-		j, err := discovery.Start(ctx, s.p, org, a.ID)
+		j, err := discovery.StartDiscovery(ctx, s.p, org, a.ID)
 		if err != nil {
 			return Account{}, err
 		}
 		a.JobID = j.ID
 	}
-	audit.Note(ctx, audit.Change{After: noted{shown(a), credentials != nil}})
-	return shown(a), nil
+	audit.NoteChange(ctx, audit.Change{After: noted{newAccountRecord(a), credentials != nil}})
+	return newAccountRecord(a), nil
 }
 
 // noted is what the record of a change shows of an account: its credentials are part of no other field.
@@ -70,7 +70,7 @@ type noted struct {
 	CredentialsReplaced bool `json:"credentialsReplaced"`
 }
 
-// changed is the account as it will be, and its new credentials, nil when they stay.
+// changed returns the account as it will be, and its new credentials, nil when they stay.
 func (s *service) changed(ctx context.Context, org string, a inventory.Account, c ChangedAccount) (inventory.Account, map[string]string, error) {
 	if err := c.clearable(); err != nil {
 		return a, nil, err
@@ -80,13 +80,13 @@ func (s *service) changed(ctx context.Context, org string, a inventory.Account, 
 	c.PermissionLevel.Apply(&a.PermissionLevel)
 	c.Regions.Apply(&a.Regions)
 	c.EndpointURL.Apply(&a.EndpointURL)
-	if err := s.check(&a); err != nil {
+	if err := s.checkAccount(&a); err != nil {
 		return a, nil, err
 	}
 	if !c.Credentials.Sent {
 		return a, nil, nil
 	}
-	credentials, err := s.credentials(ctx, org, a, c.Credentials.Value)
+	credentials, err := s.checkCredentials(ctx, org, a, c.Credentials.Value)
 	return a, credentials, err
 }
 
@@ -114,16 +114,16 @@ func (s *service) replace(ctx context.Context, org string, old, a inventory.Acco
 		table.Set("status", a.Status), table.Set("error", a.Error), table.Set("updatedAt", a.UpdatedAt),
 	}, table.Equal("updatedAt", old.UpdatedAt.Format(time.RFC3339Nano)))}
 	if !strings.EqualFold(old.Name, a.Name) {
-		name, err := reserve(nameKey(org, a.Name), a.ID)
+		name, err := reserveUnique(nameKey(org, a.Name), a.ID)
 		if err != nil {
 			return err
 		}
-		ws = append(ws, name, release(nameKey(org, old.Name), a.ID))
+		ws = append(ws, name, releaseUnique(nameKey(org, old.Name), a.ID))
 	}
 	err := s.p.Table.Transact(ctx, ws...)
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		if was, moved := lost.Old(0); moved && was.Data == nil {
-			return unknown(a.ID)
+			return errUnknownAccount(a.ID)
 		} else if moved {
 			return fault.New(fault.Conflict, "the account was changed by somebody else meanwhile: read it again")
 		}

@@ -19,27 +19,27 @@ const (
 	width      = 16 // calls under way at once; the provider paces them
 )
 
-// clusters gives a page of the account's clusters. Names are cheap and are listed everywhere; only the page is described.
-func clusters(ctx context.Context, conn cloud.Conn, q inventory.Question) (inventory.ClustersFound, error) {
+// listClusters returns a page of the account's clusters. Names are cheap and are listed everywhere; only the page is described.
+func listClusters(ctx context.Context, conn cloud.Conn, q inventory.Question) (inventory.ClustersFound, error) {
 	c, ok := conn.(cloud.Clusters)
 	if !ok {
 		return inventory.ClustersFound{}, nil // its provider runs no clusters
 	}
 	regions, err := regionsOf(ctx, conn, q.Account)
 	if err != nil {
-		return inventory.ClustersFound{}, told(err)
+		return inventory.ClustersFound{}, clientFault(err)
 	}
 	if only := q.Clusters.Region; only != "" {
 		regions = slices.DeleteFunc(regions, func(r string) bool { return r != only })
 	}
 	s := survey{cloud: c, query: q.Clusters}
 	if err := s.list(ctx, regions); err != nil {
-		return inventory.ClustersFound{}, told(err)
+		return inventory.ClustersFound{}, clientFault(err)
 	}
 	return s.page(ctx), nil
 }
 
-// regionsOf are the enabled regions among those that the account names. Where they may not be listed, the named ones are
+// regionsOf returns the enabled regions among those that the account names. Where they may not be listed, the named ones are
 // taken at their word.
 func regionsOf(ctx context.Context, conn cloud.Conn, a inventory.Account) ([]string, error) {
 	enabled, err := conn.Regions(ctx)
@@ -128,7 +128,7 @@ func (s *survey) sort() {
 	}
 }
 
-// describe tells how a cluster is, or that it is not known how: what could not be read is still listed.
+// describe returns how a cluster is, or that it is not known how: what could not be read is still listed.
 func (s *survey) describe(ctx context.Context, n inventory.ClusterName) (cloud.Cluster, error) {
 	bare := cloud.Cluster{Region: n.Region, Name: n.Name, Status: cloud.ClusterUnknown}
 	switch {
@@ -150,8 +150,8 @@ func (s *survey) describe(ctx context.Context, n inventory.ClusterName) (cloud.C
 	}
 }
 
-// cluster describes one cluster. One in a region that the account does not have, or that is left out of it, does not exist.
-func cluster(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.Cluster, error) {
+// describeCluster describes one cluster. One in a region that the account does not have, or that is left out of it, does not exist.
+func describeCluster(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.Cluster, error) {
 	missing := fault.New(fault.NotFound, "cloud account %s has no cluster %.100q in region %.64q", q.Account.ID, q.Clusters.Name, q.Clusters.Region)
 	c, ok := conn.(cloud.Clusters)
 	if !ok {
@@ -159,7 +159,7 @@ func cluster(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.
 	}
 	regions, err := regionsOf(ctx, conn, q.Account)
 	if err != nil && cloud.ClassOf(err) != cloud.Denied {
-		return cloud.Cluster{}, told(err)
+		return cloud.Cluster{}, clientFault(err)
 	}
 	if err == nil && !slices.Contains(regions, q.Clusters.Region) {
 		return cloud.Cluster{}, missing
@@ -168,5 +168,5 @@ func cluster(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.
 	if err != nil && cloud.ClassOf(err) == cloud.NotFound {
 		return cloud.Cluster{}, missing
 	}
-	return got, told(err)
+	return got, clientFault(err)
 }

@@ -29,8 +29,8 @@ func surveyed(t *testing.T, credentials map[string]string, change func(*inventor
 	return got, err
 }
 
-// told is a page in one line: "region/name status …".
-func told(f inventory.ClustersFound) string {
+// clientFault returns a page in one line: "region/name status …".
+func clientFault(f inventory.ClustersFound) string {
 	var out []string
 	for _, c := range f.Clusters {
 		out = append(out, fmt.Sprintf("%s/%s %s", c.Region, c.Name, c.Status))
@@ -77,8 +77,8 @@ func TestAPageOfClusters(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := surveyed(t, tt.credentials, tt.change)
-			if err != nil || told(got) != tt.want || got.Total != tt.total {
-				t.Fatalf("%s, total %d, %v; want %s, total %d", told(got), got.Total, err, tt.want, tt.total)
+			if err != nil || clientFault(got) != tt.want || got.Total != tt.total {
+				t.Fatalf("%s, total %d, %v; want %s, total %d", clientFault(got), got.Total, err, tt.want, tt.total)
 			}
 			var failures []string
 			for _, f := range got.Failures {

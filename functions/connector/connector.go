@@ -30,22 +30,22 @@ type connector struct {
 func (c connector) handle(ctx context.Context, input json.RawMessage) (any, error) {
 	var q inventory.Question
 	if err := json.Unmarshal(input, &q); err != nil {
-		return nil, fault.Cause(fault.Internal, err, "the connector was sent no question")
+		return nil, fault.NewWithCause(fault.Internal, err, "the connector was sent no question")
 	}
-	conn, err := inventory.Clouds{Sealer: c.p.Sealer, Providers: c.providers}.Connect(table.WithTenant(ctx, q.Org), q.Org, q.Account)
+	conn, err := inventory.Clouds{Sealer: c.p.Sealer, Providers: c.providers}.Connect(table.WithOrg(ctx, q.Org), q.Org, q.Account)
 	if err != nil {
-		return nil, told(err)
+		return nil, clientFault(err)
 	}
 	switch q.Ask {
 	case inventory.AskVerify:
 		return verify(ctx, conn, q.Account.EndpointURL)
 	case inventory.AskPermissions:
 		got, err := conn.Permissions(ctx)
-		return got, told(err)
+		return got, clientFault(err)
 	case inventory.AskClusters:
-		return clusters(ctx, conn, q)
+		return listClusters(ctx, conn, q)
 	case inventory.AskCluster:
-		return cluster(ctx, conn, q)
+		return describeCluster(ctx, conn, q)
 	default:
 		return nil, fault.New(fault.Internal, "the connector knows no question %q", q.Ask)
 	}
@@ -57,13 +57,13 @@ func verify(ctx context.Context, conn cloud.Conn, endpoint string) (inventory.Ve
 	native, err := conn.Identify(ctx)
 	switch {
 	case err != nil && endpoint != "" && cloud.ClassOf(err) == cloud.Transient:
-		return inventory.Verified{}, fault.Cause(fault.Invalid, err, "endpointURL: no cloud answers at %s: %s", endpoint, err)
+		return inventory.Verified{}, fault.NewWithCause(fault.Invalid, err, "endpointURL: no cloud answers at %s: %s", endpoint, err)
 	case err != nil:
-		return inventory.Verified{}, told(err)
+		return inventory.Verified{}, clientFault(err)
 	}
 	regions, err := conn.Regions(ctx)
 	if err != nil && cloud.ClassOf(err) != cloud.Denied {
-		return inventory.Verified{}, told(err)
+		return inventory.Verified{}, clientFault(err)
 	}
 	if err == nil && regions == nil {
 		regions = []string{}
@@ -71,21 +71,21 @@ func verify(ctx context.Context, conn cloud.Conn, endpoint string) (inventory.Ve
 	return inventory.Verified{NativeID: native, Regions: regions}, nil
 }
 
-// told makes a failure that the client sees, in the cloud's own words.
-func told(err error) error {
+// clientFault makes a failure that the client sees, in the cloud's own words.
+func clientFault(err error) error {
 	e, ok := errors.AsType[*cloud.Error](err)
 	if !ok {
 		return err
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
-		return fault.Cause(fault.Invalid, err, "no cloud has an address %s: check the regions and the endpointURL of the account", dns.Name)
+		return fault.NewWithCause(fault.Invalid, err, "no cloud has an address %s: check the regions and the endpointURL of the account", dns.Name)
 	}
 	switch e.Class {
 	case cloud.Refused, cloud.Denied:
-		return fault.Cause(fault.Invalid, err, "the cloud refused the credentials: %s", e)
+		return fault.NewWithCause(fault.Invalid, err, "the cloud refused the credentials: %s", e)
 	case cloud.Invalid, cloud.Unsupported, cloud.NotFound:
-		return fault.Cause(fault.Invalid, err, "the account cannot be opened: %s", e)
+		return fault.NewWithCause(fault.Invalid, err, "the account cannot be opened: %s", e)
 	default:
-		return fault.Cause(fault.Unavailable, err, "the cloud did not answer, try again: %s", e)
+		return fault.NewWithCause(fault.Unavailable, err, "the cloud did not answer, try again: %s", e)
 	}
 }

@@ -22,7 +22,7 @@ func TestWhatACloudSaysReachesTheClient(t *testing.T) {
 		"a cloud that is out of order":   {&cloud.Error{Class: cloud.Transient, Code: "InternalFailure"}, fault.Unavailable, "InternalFailure"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := told(c.err)
+			err := clientFault(c.err)
 			if fault.KindOf(err) != c.kind || !strings.Contains(fault.Message(err), c.mention) {
 				t.Errorf("kind %d: %s", fault.KindOf(err), fault.Message(err))
 			}

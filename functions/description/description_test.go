@@ -61,11 +61,11 @@ func TestFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &platform.Platform{}
-	h, _ := rest.Mount(p, description.Operations(p, description.File(path)))
+	h, _ := rest.Mount(p, description.Operations(p, description.FileSource(path)))
 	if w := get(h, "/openapi.json"); w.Body.String() != `{"info":{"title":"x"},"openapi":"3.1.0"}` {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	h, _ = rest.Mount(p, description.Operations(p, description.File(path+".none")))
+	h, _ = rest.Mount(p, description.Operations(p, description.FileSource(path+".none")))
 	if w := get(h, "/openapi.json"); w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), path) {
 		t.Errorf("without the file: %d %s", w.Code, w.Body)
 	}
@@ -94,7 +94,7 @@ func TestPage(t *testing.T) {
 
 func TestContract(t *testing.T) {
 	h, api := mounted()
-	if seen := resttest.Fuzz(t, h, api.YAML(), resttest.Options{Requests: 5}); seen[http.StatusOK] != 20 {
+	if seen := resttest.FuzzOperations(t, h, api.YAML(), resttest.Options{Requests: 5}); seen[http.StatusOK] != 20 {
 		t.Errorf("answers: %v", seen)
 	}
 }

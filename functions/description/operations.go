@@ -21,8 +21,8 @@ import (
 // of a process that serves all groups exists only when all of them, this one too, are mounted.
 type Source func() ([]byte, error)
 
-// File is the description that lies at path; in AWS it lies beside the function's bootstrap.
-func File(path string) Source {
+// FileSource returns the description that lies at path; in AWS it lies beside the function's bootstrap.
+func FileSource(path string) Source {
 	return func() ([]byte, error) {
 		b, err := os.ReadFile(path) //nolint:gosec // the function's own file
 		if err != nil {
@@ -41,7 +41,7 @@ type Health struct {
 // none is the input of operations that take nothing.
 type none struct{}
 
-// Operations are the operations that describe the service. They belong to no group of the interface and carry no tag.
+// Operations returns the operations that describe the service. They belong to no group of the interface and carry no tag.
 func Operations(p *platform.Platform, s Source) *rest.Group {
 	g := rest.NewGroup("")
 	d := sync.OnceValues(func() (documents, error) { return read(s) })
@@ -54,7 +54,7 @@ func Operations(p *platform.Platform, s Source) *rest.Group {
 	rest.Handle(g, rest.Op{
 		ID: "getDocs", Method: http.MethodGet, Path: "/docs", Public: true, Produces: "text/html; charset=utf-8",
 		Summary: "The interface description as a page", Description: "Self-contained: it loads nothing but `/openapi.json`.",
-	}, func(context.Context, *none) (rest.Raw, error) { return page(), nil })
+	}, func(context.Context, *none) (rest.Raw, error) { return docsPage(), nil })
 	return g
 }
 
@@ -64,7 +64,7 @@ func document(g *rest.Group, op rest.Op, body func() ([]byte, error)) {
 	rest.Handle(g, op, func(context.Context, *none) (rest.Raw, error) {
 		b, err := body()
 		if err != nil {
-			return rest.Raw{}, fault.Cause(fault.Internal, err, "interface description")
+			return rest.Raw{}, fault.NewWithCause(fault.Internal, err, "interface description")
 		}
 		return rest.Raw{Body: b}, nil
 	})

@@ -19,9 +19,9 @@ var (
 	script string
 )
 
-// page is the docs page. The policy in its header lets the browser run this script and style and nothing else, and talk
+// docsPage returns the docs page. The policy in its header lets the browser run this script and style and nothing else, and talk
 // to nobody but the service that it came from.
-func page() rest.Raw {
+func docsPage() rest.Raw {
 	body := strings.NewReplacer("{{css}}", style, "{{js}}", script).Replace(markup)
 	policy := "default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
 		"script-src " + hash(script) + "; style-src " + hash(style)

@@ -43,10 +43,10 @@ func BenchmarkDiscovery100kUnchanged(b *testing.B) {
 	}
 }
 
-// pages is how many the pass read.
+// pages returns how many the pass read.
 func (s *fixture) pages(j discovery.Job) int {
 	s.Helper()
-	_, parts, err := discovery.Read(s.ctx, s.Table, org, j.ID)
+	_, parts, err := discovery.ReadJob(s.ctx, s.Table, org, j.ID)
 	s.Must(err)
 	n := 0
 	for _, part := range parts {

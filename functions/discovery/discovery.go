@@ -61,25 +61,25 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 	}
 	switch c.Task {
 	case "plan":
-		return workflow.Do(ctx, c, w.plan)
+		return workflow.RunTask(ctx, c, w.planPartitions)
 	case "scan":
-		return workflow.Do(ctx, c, w.scan)
+		return workflow.RunTask(ctx, c, w.scanPartition)
 	case "abandon":
-		return workflow.Do(ctx, c, func(ctx context.Context, part Partition) (Partition, error) {
-			return w.abandon(ctx, part, c.Error)
+		return workflow.RunTask(ctx, c, func(ctx context.Context, part Partition) (Partition, error) {
+			return w.abandonPartition(ctx, part, c.Error)
 		})
 	case "finish":
-		return workflow.Do(ctx, c, func(ctx context.Context, in discovery.Input) (discovery.Job, error) {
-			return w.finish(ctx, in, c.Error)
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in discovery.Input) (discovery.Job, error) {
+			return w.finishPass(ctx, in, c.Error)
 		})
 	default:
 		return nil, fault.New(fault.Invalid, "discovery knows no task %q", c.Task)
 	}
 }
 
-// connect opens the account. One that was deleted is fault.NotFound.
-func (w *worker) connect(ctx context.Context, in discovery.Input) (inventory.Account, cloud.Conn, error) {
-	a, err := w.inventory.Account(ctx, in.Org, in.AccountID)
+// connectAccount opens the account. One that was deleted is fault.NotFound.
+func (w *worker) connectAccount(ctx context.Context, in discovery.Input) (inventory.Account, cloud.Conn, error) {
+	a, err := w.inventory.ReadAccount(ctx, in.Org, in.AccountID)
 	if err != nil {
 		return inventory.Account{}, nil, err
 	}

@@ -27,7 +27,7 @@ func TestADiscoveryFindsEverythingWithOneCallForEachPage(t *testing.T) {
 	if len(records) != 500 || sum.Created != 500 {
 		t.Errorf("%d records, %d created; want 500", len(records), sum.Created)
 	}
-	_, parts, err := discovery.Read(s.ctx, s.Table, org, j.ID)
+	_, parts, err := discovery.ReadJob(s.ctx, s.Table, org, j.ID)
 	s.Must(err)
 	pages := s.pages(j)
 	if j.Partitions != 18 || len(parts) != 18 || s.calls("List") != pages || s.calls("Regions") != 1 {
@@ -107,13 +107,13 @@ func TestAFailedPartitionDeletesNothing(t *testing.T) {
 			w := &worker{s.Platform, s.providers, inventory.New(s.Platform), make(chan struct{}, 1)}
 			for range 50 {
 				var err error
-				if part, err = w.scan(s.ctx, part); part.Done || err != nil {
+				if part, err = w.scanPartition(s.ctx, part); part.Done || err != nil {
 					s.Must(err)
 					break
 				}
 				s.clk.Advance(time.Duration(part.WaitSeconds) * time.Second)
 			}
-			parts := apitest.Value(discovery.Parts(s.ctx, s.Table, org, "job_x"))(s)
+			parts := apitest.Value(discovery.ListParts(s.ctx, s.Table, org, "job_x"))(s)
 			if len(parts) != 1 || parts[0].Status != f.status || parts[0].Error == "" {
 				t.Errorf("%+v; want it %s", parts, f.status)
 			}
@@ -137,7 +137,7 @@ func TestRefusedCredentialsDisconnectTheAccount(t *testing.T) {
 	if a := s.stored(); a.Status != inventory.AccountDisconnected || !strings.Contains(a.Error, "security token") || a.JobID != "" {
 		t.Errorf("account %+v", a)
 	}
-	page, err := s.Table.Query(table.Within(s.ctx, workqueue.Prefix), table.Query{PK: workqueue.Key(j.ID).PK, Limit: 10})
+	page, err := s.Table.Query(table.Within(s.ctx, workqueue.Prefix), table.Query{PK: workqueue.WorkKey(j.ID).PK, Limit: 10})
 	if err != nil || len(page.Items) != 0 {
 		t.Errorf("the pass is still pending: %v, %v", page.Items, err)
 	}
@@ -167,9 +167,9 @@ func TestAnActionsStatusIsNewerThanAListingThatLags(t *testing.T) {
 	s.clk.Advance(time.Hour)
 	uid := slices.Sorted(maps.Keys(s.records()))[0]
 	at := s.clk.Now()
-	seen := apitest.Value(inventory.Delta(org, at, []inventory.Seen{{UID: uid, Status: cloud.Stopped, At: at}}))(s)
-	s.Must(s.Table.Transact(s.ctx, inventory.Claim(org, uid, "act_1", cloud.Stop)))
-	s.Must(s.Table.Transact(s.ctx, inventory.Settle(org, "act_1", inventory.Seen{UID: uid, Status: cloud.Stopped, At: at}), seen))
+	seen := apitest.Value(inventory.NoteStatuses(org, at, []inventory.Seen{{UID: uid, Status: cloud.Stopped, At: at}}))(s)
+	s.Must(s.Table.Transact(s.ctx, inventory.ClaimResource(org, uid, "act_1", cloud.Stop)))
+	s.Must(s.Table.Transact(s.ctx, inventory.SettleResource(org, "act_1", inventory.Seen{UID: uid, Status: cloud.Stopped, At: at}), seen))
 	s.clk.Advance(10 * time.Second)
 	s.pass(discovery.Succeeded) // the cloud was never told: its listing is that of before
 	if got := s.records()[uid].Status; got != cloud.Stopped {
@@ -249,7 +249,7 @@ func TestManyStartsAtOnceBeginOnePass(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			j, err := discovery.Start(s.ctx, s.Platform, org, s.account.ID)
+			j, err := discovery.StartDiscovery(s.ctx, s.Platform, org, s.account.ID)
 			if err != nil {
 				t.Error(err)
 			}
@@ -290,10 +290,10 @@ func TestAStoreThatFailsIsTriedAgain(t *testing.T) {
 		if n%2 == 0 {
 			harm = table.FailAfter
 		}
-		faults = append(faults, table.Injection{Harm: harm, PK: table.TenantPK(org), Call: n})
+		faults = append(faults, table.Injection{Harm: harm, PK: table.OrgPK(org), Call: n})
 	}
 	sound := s.Table
-	s.Table = table.Faulty(sound, s.clk, faults...)
+	s.Table = table.NewFaultyStore(sound, s.clk, faults...)
 	s.open()
 	s.Must(s.engine.Resume(s.ctx))
 	s.Table = sound // the handler keeps the faulty one

@@ -13,14 +13,14 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// finish ends the pass: the outcome goes to its record and to the account, and the index is put in order. The resources
+// finishPass ends the pass: the outcome goes to its record and to the account, and the index is put in order. The resources
 // of an account that was deleted meanwhile, or whose deletion began this pass, are forgotten.
-func (w *worker) finish(ctx context.Context, in discovery.Input, f *workflow.Caught) (discovery.Job, error) {
-	j, parts, err := discovery.Read(ctx, w.p.Table, in.Org, in.JobID)
+func (w *worker) finishPass(ctx context.Context, in discovery.Input, f *workflow.Caught) (discovery.Job, error) {
+	j, parts, err := discovery.ReadJob(ctx, w.p.Table, in.Org, in.JobID)
 	if err != nil || j.Status != discovery.Running {
 		return j, err
 	}
-	_, err = w.inventory.Account(ctx, in.Org, in.AccountID)
+	_, err = w.inventory.ReadAccount(ctx, in.Org, in.AccountID)
 	gone := fault.Is(err, fault.NotFound)
 	if gone {
 		err = w.forget(ctx, in)
@@ -28,7 +28,7 @@ func (w *worker) finish(ctx context.Context, in discovery.Input, f *workflow.Cau
 	if err != nil {
 		return j, fmt.Errorf("finish %s: %w", in.JobID, err)
 	}
-	if err = w.inventory.Compact(ctx, in.Org); err != nil {
+	if err = w.inventory.CompactIndex(ctx, in.Org); err != nil {
 		return j, fmt.Errorf("compact the index of %s: %w", in.Org, err)
 	}
 	j.CompletedAt = w.p.Clock.Now()
@@ -41,7 +41,7 @@ func (w *worker) forget(ctx context.Context, in discovery.Input) error {
 	if err := w.inventory.Detach(ctx, in.Org, in.AccountID); err != nil {
 		return err
 	}
-	_, err := w.inventory.Forget(ctx, in.Org, in.AccountID)
+	_, err := w.inventory.ForgetAccount(ctx, in.Org, in.AccountID)
 	return err
 }
 
@@ -84,7 +84,7 @@ func (w *worker) settle(ctx context.Context, in discovery.Input, j discovery.Job
 	}
 	ws := []table.Write{
 		table.Update(discovery.JobKey(in.Org, in.JobID), changes, table.Equal("status", string(discovery.Running))),
-		workqueue.Done(in.JobID),
+		workqueue.RemoveWork(in.JobID),
 	}
 	if !gone {
 		account, err := w.account(ctx, in, j)
@@ -105,9 +105,9 @@ func (w *worker) settle(ctx context.Context, in discovery.Input, j discovery.Job
 	return fault.Wrap("settle "+in.JobID, w.p.Table.Transact(table.Within(ctx, workqueue.Prefix), ws[:2]...))
 }
 
-// account is the write that shows the outcome on the account, as long as the account names this pass.
+// account returns the write that shows the outcome on the account, as long as the account names this pass.
 func (w *worker) account(ctx context.Context, in discovery.Input, j discovery.Job) (table.Write, error) {
-	counts, err := w.inventory.Counts(ctx, in.Org)
+	counts, err := w.inventory.CountByAccount(ctx, in.Org)
 	if err != nil {
 		return table.Write{}, fmt.Errorf("count resources of %s: %w", in.AccountID, err)
 	}
@@ -126,7 +126,7 @@ func (w *worker) account(ctx context.Context, in discovery.Input, j discovery.Jo
 	return table.Update(inventory.AccountKey(in.Org, in.AccountID), changes, table.Equal("jobID", in.JobID)), nil
 }
 
-// health is the status of an account after a pass.
+// health returns the status of an account after a pass.
 func health(j discovery.Job) string {
 	switch {
 	case j.Status == discovery.Succeeded:

@@ -58,7 +58,7 @@ type fixture struct {
 func newFixture(tb testing.TB, settings map[string]string) *fixture {
 	tb.Helper()
 	clk := skipping{clock.NewManual(noon)}
-	s := &fixture{Fixture: apitest.On(tb, apitest.PlatformAt(tb, clk)), clk: clk, ctx: table.WithTenant(context.Background(), org)}
+	s := &fixture{Fixture: apitest.On(tb, apitest.PlatformAt(tb, clk)), clk: clk, ctx: table.WithOrg(context.Background(), org)}
 	s.providers = cloud.Providers{simulated.Name: simulated.New(s.Table, clk)}
 	s.account = inventory.Account{
 		ID: id.New("ca", noon), Provider: simulated.Name, CloudAccountID: "100000000001", Name: "sim",
@@ -73,7 +73,7 @@ func newFixture(tb testing.TB, settings map[string]string) *fixture {
 func (s *fixture) open() {
 	s.Helper()
 	definition := apitest.Value(os.ReadFile("../../statemachines/discovery.asl.json"))(s)
-	machines, err := workflow.Machines(fstest.MapFS{"discovery.asl.json": {Data: definition}}, map[string]string{"DiscoveryFunctionArn": "discovery"})
+	machines, err := workflow.LoadMachines(fstest.MapFS{"discovery.asl.json": {Data: definition}}, map[string]string{"DiscoveryFunctionArn": "discovery"})
 	s.Must(err)
 	p := s.Platform.Clone() // the worker keeps the store that it was opened with
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{
@@ -96,14 +96,14 @@ func (s *fixture) settings(settings map[string]string) {
 // start begins a pass, and end waits for its outcome.
 func (s *fixture) start() discovery.Job {
 	s.Helper()
-	j := apitest.Value(discovery.Start(s.ctx, s.Platform, org, s.account.ID))(s)
+	j := apitest.Value(discovery.StartDiscovery(s.ctx, s.Platform, org, s.account.ID))(s)
 	return j
 }
 
 func (s *fixture) end(j discovery.Job) (discovery.Job, []discovery.Part) {
 	s.Helper()
 	s.Must(s.engine.Idle(s.ctx))
-	got, parts, err := discovery.Read(s.ctx, s.Table, org, j.ID)
+	got, parts, err := discovery.ReadJob(s.ctx, s.Table, org, j.ID)
 	s.Must(err)
 	if got.Status == discovery.Running {
 		s.Fatalf("discovery %s does not end", j.ID)
@@ -130,7 +130,7 @@ func (s *fixture) stored() inventory.Account {
 	return apitest.Read[inventory.Account](s.Fixture, inventory.AccountKey(org, s.account.ID))
 }
 
-// records are the stored resources by uid.
+// records returns the stored resources by uid.
 func (s *fixture) records() map[string]inventory.Resource {
 	s.Helper()
 	out := map[string]inventory.Resource{}
@@ -152,5 +152,5 @@ func (s *fixture) live() int {
 }
 
 func (s *fixture) calls(method string) int {
-	return simulated.Calls(s.providers[simulated.Name], s.account.ID)[method]
+	return simulated.CallsByMethod(s.providers[simulated.Name], s.account.ID)[method]
 }

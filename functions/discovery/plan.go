@@ -12,10 +12,10 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// plan finds out which partitions the account has and writes their number down. An account that is gone or cannot be
+// planPartitions finds out which partitions the account has and writes their number down. An account that is gone or cannot be
 // opened has none; finish then says why. What was read to its end by an earlier try of the same pass is not read again.
-func (w *worker) plan(ctx context.Context, in discovery.Input) (Plan, error) {
-	a, conn, err := w.connect(ctx, in)
+func (w *worker) planPartitions(ctx context.Context, in discovery.Input) (Plan, error) {
+	a, conn, err := w.connectAccount(ctx, in)
 	if fault.Is(err, fault.NotFound) {
 		return Plan{[]Partition{}}, nil
 	}
@@ -49,7 +49,7 @@ func (w *worker) hopeless(ctx context.Context, in discovery.Input, err error) er
 	return fault.Wrap("note failure of "+in.JobID, err)
 }
 
-// regions are the enabled ones among those that the account names. Where they may not be listed, the named ones are taken
+// regions returns the enabled ones among those that the account names. Where they may not be listed, the named ones are taken
 // at their word.
 func (w *worker) regions(ctx context.Context, conn cloud.Conn, a inventory.Account) ([]string, error) {
 	enabled, err := conn.Regions(ctx)
@@ -77,7 +77,7 @@ func (w *worker) partitions(in discovery.Input, a inventory.Account, regions []s
 
 // unread leaves out what an earlier try of this pass has read.
 func (w *worker) unread(ctx context.Context, in discovery.Input, all []Partition) ([]Partition, error) {
-	parts, err := discovery.Parts(ctx, w.p.Table, in.Org, in.JobID)
+	parts, err := discovery.ListParts(ctx, w.p.Table, in.Org, in.JobID)
 	if err != nil {
 		return nil, err
 	}

@@ -29,10 +29,10 @@ const (
 	listingMayLag = 30 * time.Second
 )
 
-// scan reads pages of the partition for a while and answers how far it came. Failures that may pass are tried again after
+// scanPartition reads pages of the partition for a while and answers how far it came. Failures that may pass are tried again after
 // a growing wait; others end the partition and are noted. Only a partition that was read to its end tells what vanished.
-func (w *worker) scan(ctx context.Context, part Partition) (Partition, error) {
-	a, conn, err := w.connect(ctx, part.Input)
+func (w *worker) scanPartition(ctx context.Context, part Partition) (Partition, error) {
+	a, conn, err := w.connectAccount(ctx, part.Input)
 	if fault.Is(err, fault.NotFound) {
 		part.Done = true // the account was deleted meanwhile; finish forgets its resources
 		return part, nil
@@ -54,7 +54,7 @@ func (w *worker) scan(ctx context.Context, part Partition) (Partition, error) {
 	}
 }
 
-// until is when this run asks for no further page.
+// until returns when this run asks for no further page.
 func (w *worker) until(ctx context.Context) time.Time {
 	end := w.p.Clock.Now().Add(stretch)
 	if d, ok := ctx.Deadline(); ok && d.Add(-reserve).Before(end) {
@@ -93,7 +93,7 @@ func (w *worker) write(ctx context.Context, org string, page inventory.Batch) (i
 	for chunk := range slices.Chunk(page.Resources, inventory.MaxBatch) {
 		b := page
 		b.Resources = chunk
-		changes, err := w.inventory.Upsert(ctx, org, b)
+		changes, err := w.inventory.UpsertScanned(ctx, org, b)
 		if err != nil {
 			return sum, err
 		}
@@ -102,9 +102,9 @@ func (w *worker) write(ctx context.Context, org string, page inventory.Batch) (i
 	return sum, nil
 }
 
-// complete tells the inventory that the partition was read to its end.
+// complete returns the inventory that the partition was read to its end.
 func (w *worker) complete(ctx context.Context, s inventory.Scan, part Partition) (Partition, error) {
-	changes, err := w.inventory.Finish(ctx, part.Org, s)
+	changes, err := w.inventory.FinishScan(ctx, part.Org, s)
 	if err != nil {
 		return part, fmt.Errorf("finish %s in %s: %w", part.Kind, part.Region, err)
 	}
@@ -151,14 +151,14 @@ func statusOf(class cloud.Class) discovery.PartStatus {
 }
 
 func (w *worker) note(ctx context.Context, part Partition, status discovery.PartStatus, why string) error {
-	return discovery.Note(ctx, w.p, part.Input, discovery.Part{
+	return discovery.RecordPart(ctx, w.p, part.Input, discovery.Part{
 		Region: part.Region, Kind: part.Kind, Status: status, Pages: part.Pages, Resources: part.Resources,
 		Changes: part.Changes, Error: why,
 	})
 }
 
-// abandon notes that the machine gave the partition up.
-func (w *worker) abandon(ctx context.Context, part Partition, f *workflow.Caught) (Partition, error) {
+// abandonPartition notes that the machine gave the partition up.
+func (w *worker) abandonPartition(ctx context.Context, part Partition, f *workflow.Caught) (Partition, error) {
 	part.Done = true
 	return part, w.note(ctx, part, discovery.PartFailed, f.String())
 }

@@ -41,7 +41,7 @@ func Handler(p *platform.Platform, w Walk) workflow.Handler {
 		if c.Task != "erase" {
 			return nil, fault.New(fault.Invalid, "the eraser knows no task %q", c.Task)
 		}
-		return workflow.Do(ctx, c, func(ctx context.Context, in erasure.Input) (Result, error) { return (&eraser{p, in, w}).run(ctx) })
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in erasure.Input) (Result, error) { return (&eraser{p, in, w}).run(ctx) })
 	}
 }
 
@@ -71,18 +71,18 @@ func (e *eraser) run(ctx context.Context) (Result, error) {
 	return Result{Done: true}, e.close(ctx, there)
 }
 
-// stint erases for as long as a run may, and tells whether that was not long enough.
+// stint erases for as long as a run may, and reports whether that was not long enough.
 func (e *eraser) stint(ctx context.Context) (later bool, err error) {
 	within, cancel := bounded(ctx)
 	defer cancel()
-	err = e.pass(within)
+	err = e.erasePass(within)
 	if err != nil && within.Err() != nil && ctx.Err() == nil {
 		return true, nil // what was interrupted is done again
 	}
 	return false, err
 }
 
-// bounded gives a run its time.
+// bounded returns a run its time.
 func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if d, ok := ctx.Deadline(); ok {
 		return context.WithDeadline(ctx, d.Add(-reserve))
@@ -90,7 +90,7 @@ func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, stretch)
 }
 
-// ended tells whether there is something left to erase, and refuses an organization that lives.
+// ended reports whether there is something left to erase, and refuses an organization that lives.
 func (e *eraser) ended(ctx context.Context) (bool, error) {
 	a, err := table.Read[identity.Access](ctx, e.Table, identity.AccessKey(e.in.Org))
 	switch {
@@ -116,6 +116,6 @@ func (e *eraser) close(ctx context.Context, there bool) error {
 			return fmt.Errorf("record the end of %s: %w", e.in.Org, err)
 		}
 	}
-	err := e.Table.Transact(ctx, table.Delete(identity.AccessKey(e.in.Org)), workqueue.Done(e.in.JobID))
+	err := e.Table.Transact(ctx, table.Delete(identity.AccessKey(e.in.Org)), workqueue.RemoveWork(e.in.JobID))
 	return fault.Wrap("close the erasure of "+e.in.Org, err)
 }

@@ -96,7 +96,7 @@ func (s *fixture) row(pk, sk string, v any) {
 // fill makes an organization that has n of everything, and one piece of work under way.
 func (s *fixture) fill(org string, n int) {
 	s.Helper()
-	ctx, within := s.Anywhere(), table.TenantPK(org)
+	ctx, within := s.Anywhere(), table.OrgPK(org)
 	s.row(within+"META", "ORG", identity.Organisation{ID: org, Name: org})
 	s.row(within+"META", "ACCESS", identity.Access{})
 	s.row(within+"META", "EXTERNALID", struct{}{})
@@ -105,8 +105,8 @@ func (s *fixture) fill(org string, n int) {
 		name := fmt.Sprintf("%s-%d", org, i)
 		u := identity.User{ID: "usr_" + name, Email: name + "@example.com", Verified: true}
 		s.row(identity.UserPrefix+u.ID, "PROFILE", u)
-		s.Must(membership.New(s.Platform).Join(ctx, org, u, apitest.Roles(grant.Owner)))
-		apitest.Value(membership.New(s.Platform).Invite(ctx, org, membership.Invitation{}, membership.Invitation{Email: "guest-" + u.Email, Role: grant.Viewer, Inviter: u.ID}))(s)
+		s.Must(membership.New(s.Platform).JoinOrganisation(ctx, org, u, apitest.Roles(grant.Owner)))
+		apitest.Value(membership.New(s.Platform).StoreInvitation(ctx, org, membership.Invitation{}, membership.Invitation{Email: "guest-" + u.Email, Role: grant.Viewer, Inviter: u.ID}))(s)
 		apitest.Value(audit.New(s.Platform).Append(ctx, org, audit.Row{Action: "createTeam", Actor: u.Email}))(s)
 		domains = append(domains, map[string]string{"name": name + ".example.com"})
 		s.row(domainPrefix+name+".example.com", "D", map[string]string{"org": org})
@@ -129,13 +129,13 @@ func (s *fixture) fill(org string, n int) {
 		}
 	}
 	s.row(within+"SSO", "SETUP", map[string]any{"domains": domains})
-	work, err := workqueue.Add(workqueue.Work{ID: "job_" + org, Org: org, Machine: "discovery", At: s.Clock.Now()}, map[string]string{"org": org})
+	work, err := workqueue.AddWork(workqueue.Work{ID: "job_" + org, Org: org, Machine: "discovery", At: s.Clock.Now()}, map[string]string{"org": org})
 	s.Must(err)
 	s.Write(work)
 	s.Must(s.Workflow.Start(ctx, "discovery", "job_"+org, json.RawMessage(`{"org":"`+org+`"}`)))
 }
 
-// of are the stored items that belong to an organization: by their key, or by what they are about.
+// of returns the stored items that belong to an organization: by their key, or by what they are about.
 func (s *fixture) of(org string) map[table.Key]string {
 	s.Helper()
 	out := map[table.Key]string{}
@@ -155,7 +155,7 @@ func (s *fixture) of(org string) map[table.Key]string {
 // ends makes an end of org_a and gives what the machine is started with.
 func (s *fixture) ends() erasure.Input {
 	s.Helper()
-	s.Must(erasure.Begin(identity.With(s.Context(), identity.Caller{User: "usr_x", Email: "x@example.com"}), s.Platform, "org_a"))
+	s.Must(erasure.BeginErasure(identity.WithCaller(s.Context(), identity.Caller{User: "usr_x", Email: "x@example.com"}), s.Platform, "org_a"))
 	for shard := range workqueue.Shards {
 		page := apitest.Value(s.Table.Query(s.Anywhere(), table.Query{PK: workqueue.PK(shard), Limit: 100}))(s)
 		works := apitest.Value(table.DecodeAll[workqueue.Work](page.Items))(s)
@@ -196,7 +196,7 @@ func TestNothingOfAnOrganizationIsLeft(t *testing.T) {
 	}
 	left := s.of("org_a")
 	delete(left, identity.AccessKey("org_a"))
-	delete(left, workqueue.Key(in.JobID))
+	delete(left, workqueue.WorkKey(in.JobID))
 	if len(left) > 0 {
 		t.Errorf("after the first pass: %v", left)
 	}
@@ -272,7 +272,7 @@ func TestOnlyOneEndsAnOrganization(t *testing.T) {
 	s.fill("org_a", 1)
 	s.ends()
 	for _, org := range []string{"org_a", "org_unknown"} {
-		if err := erasure.Begin(t.Context(), s.Platform, org); !fault.Is(err, fault.NotFound) {
+		if err := erasure.BeginErasure(t.Context(), s.Platform, org); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%s: %v", org, err)
 		}
 	}
@@ -286,11 +286,11 @@ func TestKilledAnywhereItCarriesOn(t *testing.T) {
 			s.fill("org_a", 1)
 			in := s.ends()
 			s.Clock.Advance(erasure.Settling + time.Second)
-			faulty := table.Faulty(s.all, s.Clock, table.Injection{Harm: harm, Call: call})
+			faulty := table.NewFaultyStore(s.all, s.Clock, table.Injection{Harm: harm, Call: call})
 			s.Table = faulty
 			_, err := s.run(in)
 			failed = err != nil
-			faulty.Heal()
+			faulty.RemoveFaults()
 			for range 3 {
 				if r := s.done(in); r.Done {
 					break

@@ -23,13 +23,13 @@ const (
 // batch is how many items are erased at a time.
 const batch = 500
 
-// pass erases everything but that the organization has ended.
-func (e *eraser) pass(ctx context.Context) error {
+// erasePass erases everything but that the organization has ended.
+func (e *eraser) erasePass(ctx context.Context) error {
 	if err := e.halt(ctx); err != nil {
 		return err
 	}
 	for _, s := range e.walk {
-		if err := e.drain(ctx, table.TenantPK(e.in.Org)+s.name, s.leads); err != nil {
+		if err := e.drain(ctx, table.OrgPK(e.in.Org)+s.name, s.leads); err != nil {
 			return err
 		}
 	}
@@ -66,12 +66,12 @@ func (e *eraser) stop(ctx context.Context, w workqueue.Work) error {
 	if w.Org != e.in.Org || w.Machine == erasure.Machine {
 		return nil
 	}
-	err := e.Workflow.Stop(ctx, w.Machine, w.Name(), "the organization was deleted")
+	err := e.Workflow.Stop(ctx, w.Machine, w.ExecutionName(), "the organization was deleted")
 	if err != nil && !fault.Is(err, fault.NotFound) { // of work that was never started there is nothing to stop
-		return fmt.Errorf("stop %s: %w", w.Name(), err)
+		return fmt.Errorf("stop %s: %w", w.ExecutionName(), err)
 	}
-	_, err = e.Table.Write(ctx, workqueue.Done(w.ID))
-	return fault.Wrap("end "+w.Name(), err)
+	_, err = e.Table.Write(ctx, workqueue.RemoveWork(w.ID))
+	return fault.Wrap("end "+w.ExecutionName(), err)
 }
 
 // drain empties a partition, batch by batch, each after what its items lead to.
@@ -125,7 +125,7 @@ func (e *eraser) settings(ctx context.Context) error {
 	return e.erase(ctx, kept)
 }
 
-// memberships are the organization in the lists of its members.
+// memberships returns the organization in the lists of its members.
 func (e *eraser) memberships(ctx context.Context, members []table.Item) error {
 	ws := make([]table.Write, len(members))
 	for i, it := range members {
@@ -134,7 +134,7 @@ func (e *eraser) memberships(ctx context.Context, members []table.Item) error {
 	return fault.Wrap("erase memberships", e.Table.BatchWrite(ctx, ws...))
 }
 
-// invited are its invitations as their addresses have them.
+// invited returns its invitations as their addresses have them.
 func (e *eraser) invited(ctx context.Context, rows []table.Item) error {
 	invitations, err := table.DecodeAll[membership.Invitation](rows)
 	if err != nil {
@@ -147,7 +147,7 @@ func (e *eraser) invited(ctx context.Context, rows []table.Item) error {
 	return fault.Wrap("erase invitations", e.Table.BatchWrite(ctx, ws...))
 }
 
-// domains are its claims to mail domains, which are free from then on.
+// domains returns its claims to mail domains, which are free from then on.
 func (e *eraser) domains(ctx context.Context, setups []table.Item) error {
 	type setup struct {
 		Domains []struct {
@@ -169,7 +169,7 @@ func (e *eraser) domains(ctx context.Context, setups []table.Item) error {
 	return nil
 }
 
-// clouds are the simulated ones, which exist in the store only.
+// clouds returns the simulated ones, which exist in the store only.
 func (e *eraser) clouds(ctx context.Context, accounts []table.Item) error {
 	for _, it := range accounts {
 		if err := e.drain(ctx, simulatedPrefix+it.SK, nil); err != nil {
@@ -179,22 +179,22 @@ func (e *eraser) clouds(ctx context.Context, accounts []table.Item) error {
 	return nil
 }
 
-// scans are what discoveries had found so far.
+// scans returns what discoveries had found so far.
 func (e *eraser) scans(ctx context.Context, jobs []table.Item) error {
 	return e.members(ctx, "SCAN", jobs)
 }
 
-// members are the partitions of the family name that items have by their sort keys: JOB#<job> of JOB.
+// members returns the partitions of the family name that items have by their sort keys: JOB#<job> of JOB.
 func (e *eraser) members(ctx context.Context, name string, items []table.Item) error {
 	for _, it := range items {
-		if err := e.drain(ctx, table.TenantPK(e.in.Org)+name+"#"+it.SK, nil); err != nil {
+		if err := e.drain(ctx, table.OrgPK(e.in.Org)+name+"#"+it.SK, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// histories are the changes by resource and by kind of cause: each is in the whole history too.
+// histories returns the changes by resource and by kind of cause: each is in the whole history too.
 func (e *eraser) histories(ctx context.Context, items []table.Item) error {
 	changes, err := table.DecodeAll[execution.StateChange](items)
 	if err != nil {

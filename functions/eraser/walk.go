@@ -41,7 +41,7 @@ var leads = map[string]lead{
 // led are the families that leads reach.
 var led = []table.Partition{inventory.ScanPartition, execution.HistoryOfCausePartition, execution.HistoryOfResourcePartition}
 
-// NewWalk is the way through all partitions that functions declare; those of the system are left out. A family whose
+// NewWalk returns the way through all partitions that functions declare; those of the system are left out. A family whose
 // members no items lead to cannot be erased, as nothing lists partitions, and is an error.
 func NewWalk(declared []table.Partition) (Walk, error) {
 	var names []string
@@ -66,7 +66,7 @@ func NewWalk(declared []table.Partition) (Walk, error) {
 	return walk, errors.Join(errs...)
 }
 
-// owner is the partition whose items a family is named after: JOB of JOB#*.
+// owner returns the partition whose items a family is named after: JOB of JOB#*.
 func owner(family table.Partition) table.Partition {
 	return table.Partition(strings.TrimSuffix(string(family), "#*"))
 }
@@ -85,7 +85,7 @@ func byTurn(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// withFamily is what items of the partition name lead to where it has a family too.
+// withFamily returns what items of the partition name lead to where it has a family too.
 func withFamily(name string) lead {
 	return func(e *eraser, ctx context.Context, items []table.Item) error {
 		if other := leads[name]; other != nil {

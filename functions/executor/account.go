@@ -10,9 +10,9 @@ import (
 
 var noTime time.Time
 
-// degrade shows on the account that its credential lacks something, in the cloud's own words. That it could not be shown
+// degradeAccount shows on the account that its credential lacks something, in the cloud's own words. That it could not be shown
 // must not keep the action from being recorded.
-func (r *run) degrade(ctx context.Context, cause error) {
+func (r *run) degradeAccount(ctx context.Context, cause error) {
 	_, err := r.e.p.Table.Write(ctx, table.Update(inventory.AccountKey(r.in.Org, r.account.ID), []table.Change{
 		table.Set("status", "degraded"), table.Set("error", cause.Error()), table.Set("updatedAt", r.now),
 	}, table.Exists()))

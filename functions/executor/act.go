@@ -14,9 +14,9 @@ import (
 // markBatch is how many actions one transaction marks.
 const markBatch = 100
 
-// mark stores the status and the progress of actions before anything is done on their behalf. Those that were ended
+// storeProgress stores the status and the progress of actions before anything is done on their behalf. Those that were ended
 // meanwhile, cancelled for one, are taken out of the run.
-func (r *run) mark(ctx context.Context, actions []*execution.Action) error {
+func (r *run) storeProgress(ctx context.Context, actions []*execution.Action) error {
 	for len(actions) > 0 {
 		n := min(markBatch, len(actions))
 		if err := r.markSome(ctx, actions[:n]); err != nil {
@@ -63,7 +63,7 @@ func keep(actions []*execution.Action, gone map[*execution.Action]bool) []*execu
 	return out
 }
 
-// progress is the write that stores how far a is; it fails when a has ended.
+// progress returns the write that stores how far a is; it fails when a has ended.
 func progress(org string, a *execution.Action) table.Write {
 	return table.Update(execution.ActionKey(org, a.ID), []table.Change{
 		table.Set("status", string(a.Status)), table.Set("startedAt", a.StartedAt), table.Set("attempts", a.Attempts),
@@ -91,29 +91,29 @@ func (r *run) actOn(ctx context.Context) error {
 			again = append(again, a)
 		}
 	}
-	return r.mark(ctx, again)
+	return r.storeProgress(ctx, again)
 }
 
-// take takes in the provider's answer for one action; it tells whether the action's progress must be stored again.
+// take takes in the provider's answer for one action; it reports whether the action's progress must be stored again.
 func (r *run) take(ctx context.Context, a *execution.Action, err error) bool {
 	switch class := cloud.ClassOf(err); {
 	case err == nil:
-		r.later(a)
+		r.lookLater(a)
 		return false
 	case class == cloud.Moving:
 		a.Progress.ActedAt, a.Progress.NextAt = noTime, r.now.Add(backoff)
-		a.Note(r.now, "execute", "waiting", err.Error())
-		r.later(a)
+		a.AppendLog(r.now, "execute", "waiting", err.Error())
+		r.lookLater(a)
 		return true
 	case class.Retryable():
 		before := len(r.ended)
-		r.trip(a, "", err.Error())
+		r.countAttempt(a, "", err.Error())
 		return len(r.ended) == before
 	default:
 		if class == cloud.Denied || class == cloud.Refused {
-			r.degrade(ctx, err)
+			r.degradeAccount(ctx, err)
 		}
-		r.fail(a, r.states[a.ResourceUID].Status, err.Error())
+		r.failAction(a, r.states[a.ResourceUID].Status, err.Error())
 		return false
 	}
 }
@@ -141,7 +141,7 @@ type snapshot struct {
 }
 
 func snapshotKey(org, uid string) table.Key {
-	return table.Key{PK: table.TenantPK(org) + "SNAP", SK: uid}
+	return table.Key{PK: table.OrgPK(org) + "SNAP", SK: uid}
 }
 
 // remember keeps the snapshots of what is about to be stopped. An action writes its snapshot once: a second run of the
@@ -152,7 +152,7 @@ func (r *run) remember(ctx context.Context) error {
 		if s == nil {
 			continue
 		}
-		row, err := table.Row(snapshotKey(r.in.Org, a.ResourceUID), snapshot{a.ID, s})
+		row, err := table.NewItem(snapshotKey(r.in.Org, a.ResourceUID), snapshot{a.ID, s})
 		if err != nil {
 			return err
 		}

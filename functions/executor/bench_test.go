@@ -45,10 +45,10 @@ func BenchmarkBulkStop10000(b *testing.B) {
 // flat makes a group of size instances that all stand at one place.
 func (w *fixture) flat(size int) inventory.Group {
 	w.Helper()
-	var places []inventory.Place
+	var places []inventory.GroupPlacement
 	for _, r := range w.resources {
 		if r.Unschedulable == "" && len(places) < size {
-			places = append(places, inventory.Place{ResourceID: r.ID, Tier: 1, Order: 1})
+			places = append(places, inventory.GroupPlacement{ResourceID: r.ID, Tier: 1, Order: 1})
 		}
 	}
 	g := apitest.Value(w.e.inventory.CreateGroup(w.ctx, org, inventory.Group{ID: id.New("grp", noon), Name: "flat", FailurePolicy: "continue"}, places))(w)
@@ -66,13 +66,13 @@ func newFixtureOnDisk(b *testing.B, credentials map[string]string) *fixture {
 // engine runs the machines with this fixture's executor.
 func (w *fixture) engine() *workflow.Embedded {
 	w.Helper()
-	machines, err := workflow.Machines(os.DirFS("../../statemachines"), map[string]string{
+	machines, err := workflow.LoadMachines(os.DirFS("../../statemachines"), map[string]string{
 		"ExecutorFunctionArn": "executor", "DiscoveryFunctionArn": "discovery", "EraserFunctionArn": "eraser",
 	})
 	w.Must(err)
 	e, err := workflow.NewEmbedded(workflow.Parts{
 		Store: w.Table, Clock: w.e.p.Clock, Machines: machines, Log: slog.New(slog.DiscardHandler),
-		Handlers: map[string]workflow.Handler{"executor": w.e.Handle, "discovery": w.e.Handle, "eraser": w.e.Handle},
+		Handlers: map[string]workflow.Handler{"executor": w.e.HandleTask, "discovery": w.e.HandleTask, "eraser": w.e.HandleTask},
 	})
 	w.Must(err)
 	return e
@@ -88,7 +88,7 @@ func (w *fixture) await(e *workflow.Embedded, name string) {
 }
 
 func calls(w *fixture) (n int) {
-	for _, c := range simulated.Calls(w.e.providers["simulated"], w.account.ID) {
+	for _, c := range simulated.CallsByMethod(w.e.providers["simulated"], w.account.ID) {
 		n += c
 	}
 	return n

@@ -17,13 +17,13 @@ import (
 )
 
 // group makes a resource group of the instances that can be acted on, in tiers 1 to 3 with two orders each.
-func (w *fixture) group(size int, policy string) (inventory.Group, []inventory.Place) {
+func (w *fixture) group(size int, policy string) (inventory.Group, []inventory.GroupPlacement) {
 	w.Helper()
-	var places []inventory.Place
+	var places []inventory.GroupPlacement
 	for _, r := range w.resources {
 		if r.Type == "aws-ec2" && r.Unschedulable == "" && len(places) < size {
 			n := len(places)
-			places = append(places, inventory.Place{ResourceID: r.ID, Tier: 1 + n%3, Order: 1 + n/3%2})
+			places = append(places, inventory.GroupPlacement{ResourceID: r.ID, Tier: 1 + n%3, Order: 1 + n/3%2})
 		}
 	}
 	if len(places) < size {
@@ -52,9 +52,9 @@ func (w *fixture) submitBulk(g inventory.Group, verb cloud.Verb) execution.BulkI
 // machine does too.
 func (w *fixture) driveBulk(in execution.BulkInput) execution.Bulk {
 	w.Helper()
-	persist(w, func() (Ready, error) { return w.e.expand(w.ctx, in) })
+	persist(w, func() (Ready, error) { return w.e.expandBulk(w.ctx, in) })
 	for {
-		s := persist(w, func() (StepResult, error) { return w.e.step(w.ctx, in) })
+		s := persist(w, func() (StepResult, error) { return w.e.nextStep(w.ctx, in) })
 		if s.Done {
 			break
 		}
@@ -63,14 +63,14 @@ func (w *fixture) driveBulk(in execution.BulkInput) execution.Bulk {
 		}
 		in.Step, in.From = s.Next, s.From
 	}
-	persist(w, func() (Ready, error) { return w.e.finish(w.ctx, in) })
+	persist(w, func() (Ready, error) { return w.e.finishBulk(w.ctx, in) })
 	return w.bulk(in.BulkID)
 }
 
 func (w *fixture) driveChunk(c execution.RunInput) {
 	w.Helper()
 	for range 300 {
-		got := persist(w, func() (RunResult, error) { return w.e.Run(w.ctx, c) })
+		got := persist(w, func() (RunResult, error) { return w.e.RunActions(w.ctx, c) })
 		if got.Done {
 			return
 		}
@@ -102,7 +102,7 @@ func (w *fixture) bulk(bulkID string) execution.Bulk {
 
 // audit holds what a bulk action left against what must be: everybody counted once, recorded once, released, and in the
 // state that the record says.
-func (w *fixture) audit(b execution.Bulk, places []inventory.Place) (failed int) {
+func (w *fixture) audit(b execution.Bulk, places []inventory.GroupPlacement) (failed int) {
 	w.Helper()
 	if b.Status != execution.BulkCompleted || b.Completed+b.Failed != b.Total || b.Total != len(places) {
 		w.Errorf("bulk action: %+v", b)
@@ -122,14 +122,14 @@ func (w *fixture) audit(b execution.Bulk, places []inventory.Place) (failed int)
 	return failed
 }
 
-func (w *fixture) auditOne(b execution.Bulk, p inventory.Place, recorded map[string]int) (failed int) {
+func (w *fixture) auditOne(b execution.Bulk, p inventory.GroupPlacement, recorded map[string]int) (failed int) {
 	w.Helper()
 	a := w.action(execution.MemberAction(b.ID, p.ResourceID))
 	r := w.resource(a.ResourceUID)
 	if a.Status == execution.Failed {
 		failed = 1
 	}
-	if !a.Status.Ended() || r.ActionID != "" || a.Progress != nil {
+	if !a.Status.IsFinal() || r.ActionID != "" || a.Progress != nil {
 		w.Errorf("%s is %s, in flight on its resource: %q", a.ID, a.Status, r.ActionID)
 	}
 	want := 1
@@ -139,7 +139,7 @@ func (w *fixture) auditOne(b execution.Bulk, p inventory.Place, recorded map[str
 	if recorded[a.ResourceUID] != want {
 		w.Errorf("%s (%s) is recorded %d times, want %d", a.ResourceUID, a.Status, recorded[a.ResourceUID], want)
 	}
-	if a.Status == execution.Succeeded && (w.state(r) != b.Type.Wants() || r.Status != b.Type.Wants()) {
+	if a.Status == execution.Succeeded && (w.state(r) != b.Type.WantedStatus() || r.Status != b.Type.WantedStatus()) {
 		w.Errorf("%s is %s in the cloud and %s in the inventory after a %s", r.UID, w.state(r), r.Status, b.Type)
 	}
 	return failed
@@ -210,8 +210,8 @@ func (w *fixture) faulty(faults map[string]string) {
 func TestAMemberThatAnotherActionHoldsIsJoinedOrFailed(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
 	g, places := w.group(10, "continue")
-	uid := func(p inventory.Place) inventory.Resource {
-		got := apitest.Value(w.e.inventory.ByID(w.ctx, org, p.ResourceID, inventory.Everything()))(w)
+	uid := func(p inventory.GroupPlacement) inventory.Resource {
+		got := apitest.Value(w.e.inventory.ByID(w.ctx, org, p.ResourceID, inventory.SeeEverything()))(w)
 		return got.Resource
 	}
 	same := w.submit(uid(places[0]), cloud.Stop)
@@ -243,20 +243,20 @@ func TestEveryCallToTheStoreMayFail(t *testing.T) {
 	}
 }
 
-// endures runs a bulk action in which one call to the store fails; it tells whether it came to that call.
+// endures runs a bulk action in which one call to the store fails; it reports whether it came to that call.
 func endures(t *testing.T, harm table.Harm, call int) (reached bool) {
 	t.Helper()
 	w := newFixture(t, map[string]string{"size": "9", "stopped": "0", "kinds": "aws-ec2", "regions": "1", "transitionSeconds": "1"})
 	g, places := w.group(4, "continue")
 	in := w.submitBulk(g, cloud.Stop)
-	f := table.Faulty(w.Table, clock.System{}, table.Injection{Harm: harm, PK: "ORG#", Call: call})
+	f := table.NewFaultyStore(w.Table, clock.System{}, table.Injection{Harm: harm, PK: "ORG#", Call: call})
 	w.swap(f)
 	b := w.driveBulk(in)
-	f.Heal()
+	f.RemoveFaults()
 	if failed := w.audit(b, places); failed != 0 || t.Failed() {
 		t.Fatalf("harm %d at call %d: %d failed", harm, call, failed)
 	}
-	return f.Calls() >= call
+	return f.CallCount() >= call
 }
 
 // swap has the executor, but not the cloud, work on another store.
@@ -272,13 +272,13 @@ func TestAStepOfManyChunksIsHandedOutInParts(t *testing.T) {
 	const steps, each = 3, stepSize + 300
 	var ws []table.Write
 	for i := range steps * each {
-		it := apitest.Value(table.Row(execution.ChunkKey(org, in.BulkID, i/each, i), execution.Chunk{Tier: 1, FirstStep: 0, LastStep: steps - 1}))(w)
+		it := apitest.Value(table.NewItem(execution.ChunkKey(org, in.BulkID, i/each, i), execution.Chunk{Tier: 1, FirstStep: 0, LastStep: steps - 1}))(w)
 		ws = append(ws, table.Put(it))
 	}
 	w.Must(w.Table.BatchWrite(w.ctx, ws...))
 	seen := map[string]int{}
 	for {
-		s := apitest.Value(w.e.step(w.ctx, in))(w)
+		s := apitest.Value(w.e.nextStep(w.ctx, in))(w)
 		if s.Done {
 			break
 		}
@@ -326,13 +326,13 @@ func TestTheTasksOfTheMachinesAreAnswered(t *testing.T) {
 		{`{"task":"expand","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":0}}`, `{"total":3}`},
 		{`{"task":"step","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":9}}`, `{"done":true,"chunks":[],"delaySeconds":0,"next":0,"from":""}`},
 	} {
-		out := apitest.Value(w.e.Handle(t.Context(), json.RawMessage(c.call)))(w)
+		out := apitest.Value(w.e.HandleTask(t.Context(), json.RawMessage(c.call)))(w)
 		if b, _ := json.Marshal(out); string(b) != c.want {
 			t.Errorf("%s: %s", c.call, b)
 		}
 	}
 	for _, call := range []string{`{}`, `{"task":"dance"}`, `{"task":"run","input":{}}`, `{"task":"run","input":[]}`, `nonsense`} {
-		if out, err := w.e.Handle(t.Context(), json.RawMessage(call)); err == nil {
+		if out, err := w.e.HandleTask(t.Context(), json.RawMessage(call)); err == nil {
 			t.Errorf("%s was answered: %v", call, out)
 		}
 	}

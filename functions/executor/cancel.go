@@ -31,7 +31,7 @@ func (e *Executor) endWaiting(ctx context.Context, in execution.BulkInput, b exe
 		for i, m := range c.Members {
 			run.Actions[i] = m.ActionID
 		}
-		actions, err := e.load(ctx, run)
+		actions, err := e.loadActions(ctx, run)
 		if err == nil {
 			actions, err = e.endPending(ctx, in.Org, b, actions)
 		}
@@ -43,7 +43,7 @@ func (e *Executor) endWaiting(ctx context.Context, in execution.BulkInput, b exe
 	return going, err
 }
 
-// uncancelled are the actions of a run that may go on: of a bulk action that was cancelled, only those that have begun.
+// uncancelled returns the actions of a run that may go on: of a bulk action that was cancelled, only those that have begun.
 func (e *Executor) uncancelled(ctx context.Context, in execution.RunInput, actions []*execution.Action) ([]*execution.Action, error) {
 	if in.BulkID == "" || len(actions) == 0 {
 		return actions, nil
@@ -77,9 +77,9 @@ func (e *Executor) endPending(ctx context.Context, org string, b execution.Bulk,
 	if len(out) == 0 {
 		return begun, nil
 	}
-	if err := execution.Settle(ctx, e.p.Table, org, out); err != nil {
+	if err := execution.SettleActions(ctx, e.p.Table, org, out); err != nil {
 		return nil, err
 	}
-	raced, err := e.load(ctx, waiting)
+	raced, err := e.loadActions(ctx, waiting)
 	return append(begun, raced...), err
 }

@@ -28,31 +28,31 @@ func (w *fixture) cancelBulk(bulkID string) {
 func (w *fixture) sweepUp(in execution.BulkInput) {
 	w.Helper()
 	in.Cancel = true
-	_, err := w.e.expand(w.ctx, in)
+	_, err := w.e.expandBulk(w.ctx, in)
 	w.Must(err)
-	s, err := w.e.step(w.ctx, in)
+	s, err := w.e.nextStep(w.ctx, in)
 	w.Must(err)
 	if !s.Done || len(s.Chunks) != 0 {
 		w.Errorf("the execution that cancels works on %+v", s)
 	}
-	_, err = w.e.finish(w.ctx, in)
+	_, err = w.e.finishBulk(w.ctx, in)
 	w.Must(err)
 }
 
 // ended holds a cancelled bulk action against what must be left of it: everything counted, nothing in flight, its group free.
-func (w *fixture) ended(bulkID, groupID string, places []inventory.Place) {
+func (w *fixture) ended(bulkID, groupID string, places []inventory.GroupPlacement) {
 	w.Helper()
 	b := w.bulk(bulkID)
 	if b.Status != execution.BulkCancelled || !b.Ended || b.CompletedAt.IsZero() || b.Completed+b.Failed != b.Total || b.Total != len(places) {
 		w.Errorf("the cancelled bulk action: %+v", b)
 	}
-	got, err := w.Table.BatchGet(table.Within(w.ctx, workqueue.Prefix), execution.GroupClaimKey(org, groupID), workqueue.Key(bulkID))
+	got, err := w.Table.BatchGet(table.Within(w.ctx, workqueue.Prefix), execution.GroupClaimKey(org, groupID), workqueue.WorkKey(bulkID))
 	w.Must(err)
 	if len(got) != 0 {
 		w.Errorf("it still holds its group, or is still pending: %v", got)
 	}
 	for _, p := range places {
-		r, err := w.e.inventory.ByID(w.ctx, org, p.ResourceID, inventory.Everything())
+		r, err := w.e.inventory.ByID(w.ctx, org, p.ResourceID, inventory.SeeEverything())
 		w.Must(err)
 		if rec := w.resource(r.UID); rec.ActionID != "" {
 			w.Errorf("%s is in flight on %s", rec.ActionID, r.UID)
@@ -60,8 +60,8 @@ func (w *fixture) ended(bulkID, groupID string, places []inventory.Place) {
 	}
 }
 
-// begun are the actions of a bulk action by whether they were asked for.
-func (w *fixture) begun(bulkID string, places []inventory.Place) (asked, never int) {
+// begun returns the actions of a bulk action by whether they were asked for.
+func (w *fixture) begun(bulkID string, places []inventory.GroupPlacement) (asked, never int) {
 	w.Helper()
 	for _, p := range places {
 		a, err := table.Read[execution.Action](w.ctx, w.Table, execution.ActionKey(org, execution.MemberAction(bulkID, p.ResourceID)))
@@ -92,12 +92,12 @@ func TestExecutor_Cancel_WhatHasBegunGoesOnAndTheRestIsNeverAsked(t *testing.T) 
 			w := newFixture(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1", "transitionSeconds": "5"})
 			g, places := w.group(12, inventory.ContinueOnFailure)
 			in := w.claimed(g)
-			_, err := w.e.expand(w.ctx, in)
+			_, err := w.e.expandBulk(w.ctx, in)
 			w.Must(err)
-			s, err := w.e.step(w.ctx, in)
+			s, err := w.e.nextStep(w.ctx, in)
 			w.Must(err)
 			for _, c := range s.Chunks { // the first step is asked for, and not there yet
-				_, err = w.e.Run(w.ctx, c)
+				_, err = w.e.RunActions(w.ctx, c)
 				w.Must(err)
 			}
 			w.cancelBulk(in.BulkID)
@@ -190,13 +190,13 @@ func TestExecutor_Expand_ActsOnWhatWasNamed(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 	for i, p := range places {
-		r, err := w.e.inventory.ByID(w.ctx, org, p.ResourceID, inventory.Everything())
+		r, err := w.e.inventory.ByID(w.ctx, org, p.ResourceID, inventory.SeeEverything())
 		w.Must(err)
 		if stopped := w.state(r.Resource) == cloud.Stopped; stopped != (i == 0 || i == 2) {
 			t.Errorf("%s is %s", r.UID, w.state(r.Resource))
 		}
 	}
-	if text, _ := json.Marshal(b.Public()); strings.Contains(string(text), "plan") || !strings.Contains(string(text), `"groupID":""`) {
+	if text, _ := json.Marshal(b.WithoutInternals()); strings.Contains(string(text), "plan") || !strings.Contains(string(text), `"groupID":""`) {
 		t.Errorf("the record is %s", text)
 	}
 }

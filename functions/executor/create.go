@@ -31,7 +31,7 @@ func (e *Executor) createAll(ctx context.Context, org string, b *execution.Bulk)
 	if err = errors.Join(err, g.Wait()); err != nil {
 		return fmt.Errorf("create actions of %s: %w", b.ID, err)
 	}
-	return e.advance(ctx, org, b, execution.Expanded)
+	return e.advanceStage(ctx, org, b, execution.Expanded)
 }
 
 // create creates the actions of one chunk, each with its claim on the resource.
@@ -57,7 +57,7 @@ func (e *Executor) newAction(b *execution.Bulk, c execution.Chunk, m execution.M
 		CloudAccountID: c.CloudAccountID, Region: c.Region, Action: b.Type, Reason: "bulk", Status: execution.Pending,
 		BulkActionID: b.ID, ChangedBy: b.Plan.ChangedBy, CreatedAt: now, Progress: &execution.Progress{},
 	}
-	a.Note(now, "intent", "ok", fmt.Sprintf("%s as part of %s, tier %d", b.Type, b.ID, c.Tier))
+	a.AppendLog(now, "intent", "ok", fmt.Sprintf("%s as part of %s, tier %d", b.Type, b.ID, c.Tier))
 	return a
 }
 
@@ -94,18 +94,18 @@ func (e *Executor) bear(ctx context.Context, org string, batch []*birth) error {
 	return nil
 }
 
-// births are the writes of a batch, and which birth each belongs to. The last one refuses them all when the bulk action was
+// births returns the writes of a batch, and which birth each belongs to. The last one refuses them all when the bulk action was
 // cancelled.
 func births(org string, batch []*birth) (ws []table.Write, owner []*birth, err error) {
 	for _, b := range batch {
 		b.action.Progress = &execution.Progress{Claimed: b.claim}
-		row, err := table.Row(execution.ActionKey(org, b.action.ID), b.action)
+		row, err := table.NewItem(execution.ActionKey(org, b.action.ID), b.action)
 		if err != nil {
 			return nil, nil, err
 		}
 		ws, owner = append(ws, table.Put(row, table.Absent())), append(owner, b)
 		if b.claim {
-			ws, owner = append(ws, inventory.Claim(org, b.action.ResourceUID, b.action.ID, b.action.Action)), append(owner, b)
+			ws, owner = append(ws, inventory.ClaimResource(org, b.action.ResourceUID, b.action.ID, b.action.Action)), append(owner, b)
 		}
 	}
 	count := table.Update(execution.CountKey(org, "ACT"), []table.Change{table.Add("all", int64(len(batch)))})
@@ -158,5 +158,5 @@ func (e *Executor) refuse(ctx context.Context, org string, batch []*birth) error
 			})
 		}
 	}
-	return execution.Settle(ctx, e.p.Table, org, out)
+	return execution.SettleActions(ctx, e.p.Table, org, out)
 }

@@ -21,20 +21,20 @@ const (
 	patience = 15 * time.Minute
 )
 
-// toward is the status of a resource on its way to what the verb wants.
-func toward(v cloud.Verb) cloud.Status {
+// transitionalStatus returns the status of a resource on its way to what the verb wants.
+func transitionalStatus(v cloud.Verb) cloud.Status {
 	if v == cloud.Start {
 		return cloud.Starting
 	}
 	return cloud.Stopping
 }
 
-// decide sorts the actions by the live states of their resources.
-func (r *run) decide() {
+// decideActions sorts the actions by the live states of their resources.
+func (r *run) decideActions() {
 	for _, a := range r.actions {
 		s, ok := r.states[a.ResourceUID]
 		if !ok {
-			r.fail(a, "", "the resource no longer exists at its provider")
+			r.failAction(a, "", "the resource no longer exists at its provider")
 			continue
 		}
 		r.judge(a, s)
@@ -44,15 +44,15 @@ func (r *run) decide() {
 // judge decides about one action.
 func (r *run) judge(a *execution.Action, s cloud.State) {
 	switch {
-	case s.Status == a.Action.Wants():
+	case s.Status == a.Action.WantedStatus():
 		r.reached(a, s)
 	case s.Status == cloud.Terminated:
-		r.fail(a, cloud.Terminated, "the resource is terminated: "+words(s))
+		r.failAction(a, cloud.Terminated, "the resource is terminated: "+words(s))
 	case s.Unschedulable != "":
-		r.fail(a, s.Status, s.Unschedulable)
+		r.failAction(a, s.Status, s.Unschedulable)
 	case r.overdue(a):
-		r.fail(a, s.Status, fmt.Sprintf("not %s after %s; it is %s", a.Action.Wants(), r.limit(), words(s)))
-	case s.Status.Moving() && (!r.kind.Absolute || s.Status == toward(a.Action)):
+		r.failAction(a, s.Status, fmt.Sprintf("not %s after %s; it is %s", a.Action.WantedStatus(), r.limit(), words(s)))
+	case s.Status.IsTransitional() && (!r.kind.Absolute || s.Status == transitionalStatus(a.Action)):
 		r.watch(a, "verify", "the resource is "+words(s))
 	default:
 		r.resting(a, s)
@@ -64,13 +64,13 @@ func (r *run) resting(a *execution.Action, s cloud.State) {
 	p := a.Progress
 	switch {
 	case r.now.Before(p.NextAt):
-		r.later(a)
+		r.lookLater(a)
 	case p.ActedAt.IsZero():
 		r.begin(a)
 	case r.now.Before(p.ActedAt.Add(grace)):
 		r.watch(a, "verify", "accepted; the resource is still "+words(s))
 	default:
-		r.trip(a, s.Status, "the provider accepted it, but the resource is "+words(s))
+		r.countAttempt(a, s.Status, "the provider accepted it, but the resource is "+words(s))
 	}
 }
 
@@ -79,17 +79,17 @@ func (r *run) begin(a *execution.Action) {
 	r.running(a)
 	a.Attempts = a.Progress.Errors + 1
 	a.Progress.ActedAt, a.Progress.Changed = r.now, true
-	a.Note(r.now, "execute", "ok", fmt.Sprintf("asking %s to %s it, attempt %d", a.Provider, a.Action, a.Attempts))
+	a.AppendLog(r.now, "execute", "ok", fmt.Sprintf("asking %s to %s it, attempt %d", a.Provider, a.Action, a.Attempts))
 	r.act = append(r.act, a)
 }
 
 // watch leaves the action to a later run.
 func (r *run) watch(a *execution.Action, step, message string) {
 	if a.Status == execution.Pending {
-		a.Note(r.now, step, "waiting", message)
+		a.AppendLog(r.now, step, "waiting", message)
 		r.running(a)
 	}
-	r.later(a)
+	r.lookLater(a)
 }
 
 // running makes the action running, and has that stored before anything is done.
@@ -100,7 +100,7 @@ func (r *run) running(a *execution.Action) {
 	r.started = append(r.started, a)
 }
 
-func (r *run) later(a *execution.Action) { r.waiting = append(r.waiting, a) }
+func (r *run) lookLater(a *execution.Action) { r.waiting = append(r.waiting, a) }
 
 // reached ends the action well.
 func (r *run) reached(a *execution.Action, s cloud.State) {
@@ -108,17 +108,17 @@ func (r *run) reached(a *execution.Action, s cloud.State) {
 		r.running(a)
 	}
 	if a.Progress.Changed {
-		a.Note(r.now, "verify", "ok", "the resource is "+words(s))
+		a.AppendLog(r.now, "verify", "ok", "the resource is "+words(s))
 	} else {
-		a.Note(r.now, "verify", "ok", "the resource was already "+words(s)+": nothing was done")
+		a.AppendLog(r.now, "verify", "ok", "the resource was already "+words(s)+": nothing was done")
 	}
 	r.ended = append(r.ended, execution.Outcome{
 		Action: *a, Status: execution.Succeeded, State: s.Status, Changed: a.Progress.Changed, At: r.now,
 	})
 }
 
-// fail ends the action badly, for good.
-func (r *run) fail(a *execution.Action, state cloud.Status, message string) {
+// failAction ends the action badly, for good.
+func (r *run) failAction(a *execution.Action, state cloud.Status, message string) {
 	r.ended = append(r.ended, execution.Outcome{
 		Action: *a, Status: execution.Failed, State: state, Message: message, Changed: a.Progress.Changed, At: r.now,
 	})
@@ -126,34 +126,34 @@ func (r *run) fail(a *execution.Action, state cloud.Status, message string) {
 
 func (r *run) failAll(message string) {
 	for _, a := range r.actions {
-		r.fail(a, "", message)
+		r.failAction(a, "", message)
 	}
 }
 
-// trip counts a failed attempt: another one follows after a while, or none is left.
-func (r *run) trip(a *execution.Action, state cloud.Status, message string) {
+// countAttempt counts a failed attempt: another one follows after a while, or none is left.
+func (r *run) countAttempt(a *execution.Action, state cloud.Status, message string) {
 	p := a.Progress
 	p.Errors++
 	p.Last, p.ActedAt = message, time.Time{}
 	a.Attempts = max(a.Attempts, p.Errors)
 	if p.Errors >= attempts {
-		r.fail(a, state, message)
+		r.failAction(a, state, message)
 		r.ended[len(r.ended)-1].Exhausted = true
 		return
 	}
 	pause := backoff << (p.Errors - 1)
 	p.NextAt = r.now.Add(pause + rand.N(pause)) //nolint:gosec // jitter needs no secrecy
-	a.Note(r.now, "execute", "retry", message)
+	a.AppendLog(r.now, "execute", "retry", message)
 	r.running(a)
-	r.later(a)
+	r.lookLater(a)
 }
 
 func (r *run) tripAll(err error) {
 	for _, a := range r.actions {
 		if cloud.ClassOf(err).Retryable() {
-			r.trip(a, "", err.Error())
+			r.countAttempt(a, "", err.Error())
 		} else {
-			r.fail(a, "", err.Error())
+			r.failAction(a, "", err.Error())
 		}
 	}
 }
@@ -169,8 +169,8 @@ func (r *run) overdue(a *execution.Action) bool {
 	return !a.StartedAt.IsZero() && r.now.Sub(a.StartedAt) > r.limit()
 }
 
-// wait is how many seconds to leave alone what is under way: short at first, longer the longer it takes.
-func (r *run) wait() int {
+// waitSeconds returns how many seconds to leave alone what is under way: short at first, longer the longer it takes.
+func (r *run) waitSeconds() int {
 	next := 30 * time.Second
 	for _, a := range r.waiting {
 		next = min(next, r.due(a))
@@ -178,7 +178,7 @@ func (r *run) wait() int {
 	return max(1, int((next+time.Second-1)/time.Second))
 }
 
-// due is when to look at an action again: when it may be retried, else after a third of the time it has taken so far.
+// due returns when to look at an action again: when it may be retried, else after a third of the time it has taken so far.
 func (r *run) due(a *execution.Action) time.Duration {
 	if d := a.Progress.NextAt.Sub(r.now); d > 0 {
 		return d
@@ -186,7 +186,7 @@ func (r *run) due(a *execution.Action) time.Duration {
 	return r.now.Sub(a.StartedAt) / 3
 }
 
-// words is a state in the provider's terms.
+// words returns a state in the provider's terms.
 func words(s cloud.State) string {
 	w := s.Native
 	if w == "" {

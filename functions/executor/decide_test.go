@@ -101,7 +101,7 @@ func TestThePauseBetweenAttemptsDoublesAndVaries(t *testing.T) {
 		r := &run{now: noon}
 		a := &execution.Action{Action: cloud.Stop, Progress: &execution.Progress{}}
 		for i, least := range []time.Duration{backoff, 2 * backoff} {
-			r.trip(a, "", "throttled")
+			r.countAttempt(a, "", "throttled")
 			pause := a.Progress.NextAt.Sub(noon)
 			if pause < least || pause > 2*least {
 				t.Fatalf("pause %d is %s, want %s to %s", i+1, pause, least, 2*least)

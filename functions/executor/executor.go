@@ -27,34 +27,34 @@ func New(p *platform.Platform, providers cloud.Providers) *Executor {
 	return &Executor{p: p, providers: providers, inventory: inventory.New(p)}
 }
 
-func (e *Executor) clouds() inventory.Clouds {
+func (e *Executor) newClouds() inventory.Clouds {
 	return inventory.Clouds{Sealer: e.p.Sealer, Providers: e.providers}
 }
 
 // Handler answers the tasks of the action and bulk-action machines.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
-	return New(p, providers).Handle
+	return New(p, providers).HandleTask
 }
 
-// Handle runs the task that the call names.
-func (e *Executor) Handle(ctx context.Context, input json.RawMessage) (any, error) {
+// HandleTask runs the task that the call names.
+func (e *Executor) HandleTask(ctx context.Context, input json.RawMessage) (any, error) {
 	c, err := workflow.ReadCall("executor", input)
 	if err != nil {
 		return nil, err
 	}
 	switch c.Task {
 	case "run":
-		return workflow.Do(ctx, c, e.Run)
+		return workflow.RunTask(ctx, c, e.RunActions)
 	case "abandon":
-		return workflow.Do(ctx, c, func(ctx context.Context, in execution.RunInput) (RunResult, error) {
-			return e.abandon(ctx, in, c.Error)
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in execution.RunInput) (RunResult, error) {
+			return e.abandonRun(ctx, in, c.Error)
 		})
 	case "expand":
-		return workflow.Do(ctx, c, e.expand)
+		return workflow.RunTask(ctx, c, e.expandBulk)
 	case "step":
-		return workflow.Do(ctx, c, e.step)
+		return workflow.RunTask(ctx, c, e.nextStep)
 	case "finish":
-		return workflow.Do(ctx, c, e.finish)
+		return workflow.RunTask(ctx, c, e.finishBulk)
 	default:
 		return nil, fault.New(fault.Invalid, "the executor knows no task %q", c.Task)
 	}

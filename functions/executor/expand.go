@@ -19,10 +19,10 @@ type Ready struct {
 	Total int `json:"total"`
 }
 
-// expand prepares a bulk action: it writes down, once, which resources are worked on in which order, and creates their
+// expandBulk prepares a bulk action: it writes down, once, which resources are worked on in which order, and creates their
 // actions. A crash at any point is made good by calling it again. From the moment of its cancelling on, no action of it is
 // created any more.
-func (e *Executor) expand(ctx context.Context, in execution.BulkInput) (Ready, error) {
+func (e *Executor) expandBulk(ctx context.Context, in execution.BulkInput) (Ready, error) {
 	b, err := table.Read[execution.Bulk](ctx, e.p.Table, execution.BulkKey(in.Org, in.BulkID))
 	if err != nil {
 		return Ready{}, fmt.Errorf("read bulk action %s: %w", in.BulkID, err)
@@ -54,7 +54,7 @@ func (e *Executor) prepare(ctx context.Context, in execution.BulkInput, b *execu
 
 // plan writes the chunks of the bulk action.
 func (e *Executor) plan(ctx context.Context, in execution.BulkInput, b *execution.Bulk) error {
-	members, err := execution.Targets(ctx, e.p.Table, e.inventory, in.Org, *b)
+	members, err := execution.BulkTargets(ctx, e.p.Table, e.inventory, in.Org, *b)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (e *Executor) plan(ctx context.Context, in execution.BulkInput, b *executio
 	}
 	var ws []table.Write
 	for i, c := range chunks(b.ID, b.Type, members) {
-		it, err := table.Row(execution.ChunkKey(in.Org, b.ID, c.step, i), c.Chunk)
+		it, err := table.NewItem(execution.ChunkKey(in.Org, b.ID, c.step, i), c.Chunk)
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (e *Executor) plan(ctx context.Context, in execution.BulkInput, b *executio
 		return fmt.Errorf("write %d chunks of %s: %w", len(ws), b.ID, err)
 	}
 	b.Total = len(members)
-	return e.advance(ctx, in.Org, b, execution.Planned)
+	return e.advanceStage(ctx, in.Org, b, execution.Planned)
 }
 
 // clear removes the chunks that a planning which did not come to its end has left.
@@ -89,8 +89,8 @@ func (e *Executor) clear(ctx context.Context, in execution.BulkInput) error {
 	return e.p.Table.BatchWrite(ctx, ws...)
 }
 
-// advance stores the stage that the bulk action's preparation has reached, unless it was cancelled.
-func (e *Executor) advance(ctx context.Context, org string, b *execution.Bulk, to execution.Stage) error {
+// advanceStage stores the stage that the bulk action's preparation has reached, unless it was cancelled.
+func (e *Executor) advanceStage(ctx context.Context, org string, b *execution.Bulk, to execution.Stage) error {
 	b.Plan.Stage = to
 	_, err := e.p.Table.Write(ctx, table.Update(execution.BulkKey(org, b.ID), []table.Change{
 		table.Set("plan", b.Plan), table.Set("total", b.Total), table.Set("status", string(execution.BulkRunning)),
@@ -119,7 +119,7 @@ type stepped struct {
 	execution.Chunk
 }
 
-// chunks are the steps in which members are worked on, cut into what one account, region and kind share.
+// chunks returns the steps in which members are worked on, cut into what one account, region and kind share.
 func chunks(bulkID string, verb cloud.Verb, members []inventory.Member) []stepped {
 	var out []stepped
 	for step, some := range execution.Sequence(verb, members) {

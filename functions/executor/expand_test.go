@@ -86,10 +86,10 @@ func TestAStopIsTheExactReverseOfAStart(t *testing.T) {
 func TestTheActionOfAMemberIsAlwaysTheSame(t *testing.T) {
 	bulk := id.New("bulk", noon)
 	a := execution.MemberAction(bulk, "res_a")
-	if a != execution.MemberAction(bulk, "res_a") || a == execution.MemberAction(bulk, "res_b") || !id.Valid("act", a) {
+	if a != execution.MemberAction(bulk, "res_a") || a == execution.MemberAction(bulk, "res_b") || !id.IsValid("act", a) {
 		t.Errorf("action of a member: %s", a)
 	}
-	if got := id.Time(a); !got.Equal(noon) {
+	if got := id.TimeOf(a); !got.Equal(noon) {
 		t.Errorf("made at %s, the bulk action at %s", got, noon)
 	}
 }

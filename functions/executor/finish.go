@@ -13,9 +13,9 @@ import (
 // tries is how often a bulk action is ended anew because it was cancelled, or counted something, at the same moment.
 const tries = 5
 
-// finish ends a bulk action. What for any reason has not ended is failed, so that the counters add up. An execution that
+// finishBulk ends a bulk action. What for any reason has not ended is failed, so that the counters add up. An execution that
 // cancels leaves what is under way to the one that began it.
-func (e *Executor) finish(ctx context.Context, in execution.BulkInput) (Ready, error) {
+func (e *Executor) finishBulk(ctx context.Context, in execution.BulkInput) (Ready, error) {
 	var err error
 	for range tries {
 		var b execution.Bulk
@@ -67,7 +67,7 @@ func (e *Executor) conclude(ctx context.Context, org string, b execution.Bulk) e
 		table.Update(execution.BulkKey(org, b.ID), []table.Change{
 			table.Set("status", string(status)), table.Set("failed", failed), table.Set("ended", true), table.Set("completedAt", e.p.Clock.Now()),
 		}, table.Equal("status", string(b.Status)), table.NotEqual("ended", true), table.Equal("completed", b.Completed), table.Equal("failed", b.Failed)),
-		workqueue.Done(b.ID),
+		workqueue.RemoveWork(b.ID),
 	}
 	if b.GroupID != "" {
 		ws = append(ws, execution.ReleaseGroup(org, b))

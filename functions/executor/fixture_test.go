@@ -62,10 +62,10 @@ func newFixtureOn(t testing.TB, p *platform.Platform, credentials map[string]str
 func openFixture(t testing.TB, p *platform.Platform) *fixture {
 	t.Helper()
 	e := New(p, cloud.Providers{"simulated": simulated.New(p.Table, p.Clock)})
-	return &fixture{Fixture: apitest.On(t, p), ctx: table.WithTenant(t.Context(), org), e: e}
+	return &fixture{Fixture: apitest.On(t, p), ctx: table.WithOrg(t.Context(), org), e: e}
 }
 
-// onDisk is a platform on the machine's clock, a store and a key of a folder.
+// onDisk returns a platform on the machine's clock, a store and a key of a folder.
 func onDisk(t testing.TB, s table.Store, dir string) *platform.Platform {
 	t.Helper()
 	p := apitest.PlatformAt(t, clock.System{})
@@ -81,7 +81,7 @@ func (w *fixture) connect(credentials map[string]string) {
 		PermissionLevel: "read_write", Status: "connected", CreatedAt: noon,
 	}
 	w.seal(credentials)
-	w.conn = apitest.Value(w.e.clouds().Connect(w.ctx, org, w.account))(w)
+	w.conn = apitest.Value(w.e.newClouds().Connect(w.ctx, org, w.account))(w)
 }
 
 // seal stores the account with the credentials.
@@ -109,12 +109,12 @@ func (w *fixture) list(kind, region string) {
 	for page := ""; ; {
 		got, err := w.conn.List(w.ctx, kind, region, page)
 		w.Must(err)
-		apitest.Value(w.e.inventory.Upsert(w.ctx, org, inventory.Batch{Scan: scan, At: noon.Add(-time.Minute), Resources: got.Resources}))(w)
+		apitest.Value(w.e.inventory.UpsertScanned(w.ctx, org, inventory.Batch{Scan: scan, At: noon.Add(-time.Minute), Resources: got.Resources}))(w)
 		uids := make([]string, len(got.Resources))
 		for i, r := range got.Resources {
 			uids[i] = r.UID
 		}
-		listed := apitest.Value(w.e.inventory.ByUIDs(w.ctx, org, uids, inventory.Everything()))(w)
+		listed := apitest.Value(w.e.inventory.ByUIDs(w.ctx, org, uids, inventory.SeeEverything()))(w)
 		for _, l := range listed {
 			w.resources = append(w.resources, l.Resource)
 		}
@@ -141,7 +141,7 @@ func (w *fixture) submit(r inventory.Resource, verb cloud.Verb) execution.Action
 	w.Helper()
 	p := w.e.p.Clone()
 	p.Workflow = apitest.Idle{}
-	a, err := execution.Submit(w.ctx, p, org, execution.Request{
+	a, err := execution.SubmitAction(w.ctx, p, org, execution.Request{
 		Verb: verb, ResourceUID: r.UID, Provider: r.Provider, ResourceType: r.Type, CloudAccountID: r.CloudAccountID,
 		Region: r.Region, Reason: "manual", ChangedBy: "manual:ada@example.com",
 	})
@@ -153,7 +153,7 @@ func (w *fixture) submit(r inventory.Resource, verb cloud.Verb) execution.Action
 func (w *fixture) drive(in execution.RunInput) {
 	w.Helper()
 	for range 200 {
-		got := apitest.Value(w.e.Run(w.ctx, in))(w)
+		got := apitest.Value(w.e.RunActions(w.ctx, in))(w)
 		if got.Done {
 			return
 		}
@@ -183,7 +183,7 @@ func (w *fixture) resource(uid string) inventory.Resource {
 	return apitest.Read[inventory.Resource](w.Fixture, inventory.ResourceKey(org, uid))
 }
 
-// history are all state changes, oldest first.
+// history returns all state changes, oldest first.
 func (w *fixture) history() []execution.StateChange {
 	w.Helper()
 	return apitest.Rows[execution.StateChange](w.Fixture, execution.HistoryPK(org))

@@ -43,10 +43,10 @@ func TestKilledFiftyTimesABulkActionLosesNothing(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var g inventory.Group
-	var places []inventory.Place
+	var places []inventory.GroupPlacement
 	inProcess(t, dir, func(w *fixture) {
 		g = w.flat(bulkSize)
-		places = apitest.Value(w.e.inventory.Places(w.ctx, org, g.ID))(w)
+		places = apitest.Value(w.e.inventory.ListPlacements(w.ctx, org, g.ID))(w)
 	})
 	killed, r := 0, seed.Random(t)
 	for verb := cloud.Stop; killed < kills(); verb = opposite(verb) {
@@ -65,7 +65,7 @@ func TestKilledFiftyTimesABulkActionLosesNothing(t *testing.T) {
 	}
 }
 
-// moment is how long a process that begins to run may live; for ever, which is 0, after the last kill.
+// moment returns how long a process that begins to run may live; for ever, which is 0, after the last kill.
 func moment(r *rand.Rand, killed int) time.Duration {
 	if killed >= kills() {
 		return 0
@@ -146,5 +146,5 @@ func (w *fixture) reopen() {
 		return
 	}
 	w.account = stored[0]
-	w.conn = apitest.Value(w.e.clouds().Connect(w.ctx, org, w.account))(w)
+	w.conn = apitest.Value(w.e.newClouds().Connect(w.ctx, org, w.account))(w)
 }

@@ -34,10 +34,10 @@ type run struct {
 	waiting []*execution.Action
 }
 
-// Run takes the actions that in names one step further: it reads their resources, ends what has reached its state or
+// RunActions takes the actions that in names one step further: it reads their resources, ends what has reached its state or
 // cannot, and acts on the rest.
-func (e *Executor) Run(ctx context.Context, in execution.RunInput) (RunResult, error) {
-	actions, err := e.load(ctx, in)
+func (e *Executor) RunActions(ctx context.Context, in execution.RunInput) (RunResult, error) {
+	actions, err := e.loadActions(ctx, in)
 	if err == nil {
 		actions, err = e.uncancelled(ctx, in, actions)
 	}
@@ -63,10 +63,10 @@ func (e *Executor) Run(ctx context.Context, in execution.RunInput) (RunResult, e
 func (r *run) pass(ctx context.Context) error {
 	if err := r.read(ctx); err != nil {
 		r.tripAll(err)
-		return r.mark(ctx, r.waiting)
+		return r.storeProgress(ctx, r.waiting)
 	}
-	r.decide()
-	if err := r.mark(ctx, r.started); err != nil {
+	r.decideActions()
+	if err := r.storeProgress(ctx, r.started); err != nil {
 		return err
 	}
 	return r.actOn(ctx)
@@ -74,32 +74,32 @@ func (r *run) pass(ctx context.Context) error {
 
 // finish records what has ended and says when to look again.
 func (r *run) finish(ctx context.Context) (RunResult, error) {
-	if err := execution.Settle(ctx, r.e.p.Table, r.in.Org, r.ended); err != nil {
+	if err := execution.SettleActions(ctx, r.e.p.Table, r.in.Org, r.ended); err != nil {
 		return RunResult{}, err
 	}
 	if len(r.ended) > 0 {
-		if err := r.e.inventory.Compact(ctx, r.in.Org); err != nil {
+		if err := r.e.inventory.CompactIndex(ctx, r.in.Org); err != nil {
 			r.e.p.Log.WarnContext(ctx, "index not compacted", "org", r.in.Org, "error", err)
 		}
 	}
 	if len(r.waiting) == 0 || (r.in.Until == execution.UntilAccepted && r.accepted()) {
 		return RunResult{Done: true}, nil
 	}
-	return RunResult{WaitSeconds: r.wait()}, nil
+	return RunResult{WaitSeconds: r.waitSeconds()}, nil
 }
 
-// accepted tells whether the provider has taken every action that has not ended.
+// accepted reports whether the provider has taken every action that has not ended.
 func (r *run) accepted() bool {
 	for _, a := range r.waiting {
-		if a.Progress.ActedAt.IsZero() && r.states[a.ResourceUID].Status != toward(a.Action) {
+		if a.Progress.ActedAt.IsZero() && r.states[a.ResourceUID].Status != transitionalStatus(a.Action) {
 			return false
 		}
 	}
 	return true
 }
 
-// load reads the actions of in that have not ended.
-func (e *Executor) load(ctx context.Context, in execution.RunInput) ([]*execution.Action, error) {
+// loadActions reads the actions of in that have not ended.
+func (e *Executor) loadActions(ctx context.Context, in execution.RunInput) ([]*execution.Action, error) {
 	ids, err := e.ids(ctx, in)
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func open(it table.Item) (*execution.Action, error) {
 		return nil, nil //nolint:nilnil // absence is no failure: the action was never created or its record is gone
 	}
 	a, err := table.Decode[execution.Action](it)
-	if err != nil || a.Status.Ended() {
+	if err != nil || a.Status.IsFinal() {
 		return nil, err
 	}
 	if a.Progress == nil {
@@ -158,7 +158,7 @@ func (e *Executor) ids(ctx context.Context, in execution.RunInput) ([]string, er
 // open connects to the account of the actions. A reason is why none of them can ever run.
 func (r *run) open(ctx context.Context) (reason string, err error) {
 	first := r.actions[0]
-	r.account, err = r.e.inventory.Account(ctx, r.in.Org, first.CloudAccountID)
+	r.account, err = r.e.inventory.ReadAccount(ctx, r.in.Org, first.CloudAccountID)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return "", fmt.Errorf("read account %s: %w", first.CloudAccountID, err)
 	}
@@ -169,7 +169,7 @@ func (r *run) open(ctx context.Context) (reason string, err error) {
 	if r.kind, ok = r.e.providers.Kind(first.Provider, first.ResourceType); !ok || !r.kind.Actionable {
 		return execution.Unactionable(first.Provider, first.ResourceType), nil
 	}
-	r.conn, err = r.e.clouds().Connect(ctx, r.in.Org, r.account)
+	r.conn, err = r.e.newClouds().Connect(ctx, r.in.Org, r.account)
 	return "", err
 }
 

@@ -94,7 +94,7 @@ func TestASecondSubmissionJoinsAndTheOppositeIsRefused(t *testing.T) {
 	}
 	p := w.e.p.Clone()
 	p.Workflow = apitest.Idle{}
-	_, err := execution.Submit(w.ctx, p, org, execution.Request{
+	_, err := execution.SubmitAction(w.ctx, p, org, execution.Request{
 		Verb: cloud.Start, ResourceUID: r.UID, Provider: r.Provider, ResourceType: r.Type,
 		CloudAccountID: "100000000001", Region: r.Region,
 	})
@@ -174,7 +174,7 @@ func TestWhatCannotRunFailsAndSaysWhy(t *testing.T) {
 			if a = w.action(a.ID); a.Status != execution.Failed || !strings.Contains(a.ErrorMessage, c.message) {
 				t.Errorf("%s: %q", a.Status, a.ErrorMessage)
 			}
-			if n := simulated.Calls(w.e.providers["simulated"], w.account.ID)["Act"]; n > 0 {
+			if n := simulated.CallsByMethod(w.e.providers["simulated"], w.account.ID)["Act"]; n > 0 {
 				t.Errorf("acted %d times", n)
 			}
 		})

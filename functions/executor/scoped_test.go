@@ -35,7 +35,7 @@ func TestABulkActionActsOnNothingOutsideItsScopes(t *testing.T) {
 		t.Errorf("%d failed: %+v", failed, b)
 	}
 	for _, p := range places[2:] {
-		r := apitest.Value(w.e.inventory.ByID(w.ctx, org, p.ResourceID, inventory.Everything()))(w)
+		r := apitest.Value(w.e.inventory.ByID(w.ctx, org, p.ResourceID, inventory.SeeEverything()))(w)
 		if w.state(r.Resource) != cloud.Running {
 			t.Errorf("%s is %s", r.UID, w.state(r.Resource))
 		}

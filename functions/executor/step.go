@@ -23,9 +23,9 @@ type StepResult struct {
 // may hand on.
 const stepSize = 1000
 
-// step lays out one step of a bulk action. The last step of a tier goes on until everything in the tier has reached its
+// nextStep lays out one step of a bulk action. The last step of a tier goes on until everything in the tier has reached its
 // state or failed; the ones before only until the provider has accepted them.
-func (e *Executor) step(ctx context.Context, in execution.BulkInput) (StepResult, error) {
+func (e *Executor) nextStep(ctx context.Context, in execution.BulkInput) (StepResult, error) {
 	b, err := table.Read[execution.Bulk](ctx, e.p.Table, execution.BulkKey(in.Org, in.BulkID))
 	if err != nil {
 		return StepResult{}, fmt.Errorf("read bulk action %s: %w", in.BulkID, err)
@@ -75,13 +75,13 @@ func (e *Executor) bounds(ctx context.Context, in execution.BulkInput) (until st
 	return execution.UntilSettled, c.FirstStep, nil
 }
 
-// stepKey is the lowest sort key of a step's chunks.
+// stepKey returns the lowest sort key of a step's chunks.
 func stepKey(step int) string { return fmt.Sprintf("C#%06d", step) }
 
 // lastChunk is a sort key behind those of all chunks.
 const lastChunk = "C~"
 
-// from is the query for the chunks of a step and all after it.
+// from returns the query for the chunks of a step and all after it.
 func from(step int) table.Query { return table.Query{From: stepKey(step), To: lastChunk} }
 
 // allChunks is the query for all chunks.
@@ -130,13 +130,13 @@ func (e *Executor) endAll(ctx context.Context, in execution.BulkInput, q table.Q
 	})
 }
 
-// abandon fails the actions of a run that the machine gave up on, with the error that it caught.
-func (e *Executor) abandon(ctx context.Context, in execution.RunInput, caught *workflow.Caught) (RunResult, error) {
+// abandonRun fails the actions of a run that the machine gave up on, with the error that it caught.
+func (e *Executor) abandonRun(ctx context.Context, in execution.RunInput, caught *workflow.Caught) (RunResult, error) {
 	return e.fail(ctx, in, "the executor gave up: "+caught.String())
 }
 
 func (e *Executor) fail(ctx context.Context, in execution.RunInput, reason string) (RunResult, error) {
-	actions, err := e.load(ctx, in)
+	actions, err := e.loadActions(ctx, in)
 	if err != nil {
 		return RunResult{}, err
 	}
@@ -146,5 +146,5 @@ func (e *Executor) fail(ctx context.Context, in execution.RunInput, reason strin
 			Action: *a, Status: execution.Failed, Message: reason, Changed: a.Progress.Changed, At: e.p.Clock.Now(),
 		}
 	}
-	return RunResult{Done: true}, execution.Settle(ctx, e.p.Table, in.Org, out)
+	return RunResult{Done: true}, execution.SettleActions(ctx, e.p.Table, in.Org, out)
 }

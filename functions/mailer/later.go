@@ -50,12 +50,12 @@ type failure struct {
 	template mail.Template
 }
 
-// final tells whether trying again cannot help: the message or its address will never be taken (see mail.Sender). What
+// isFinal reports whether trying again cannot help: the message or its address will never be taken (see mail.Sender). What
 // cannot be opened is tried again: the key service may be away.
-func final(err error) bool { return fault.Is(err, fault.Invalid) }
+func isFinal(err error) bool { return fault.Is(err, fault.Invalid) }
 
-// reason is an error as it is kept and logged: without the address, which servers like to repeat.
-func reason(err error, address string) string {
+// redactAddress returns an error as it is kept and logged: without the address, which servers like to repeat.
+func redactAddress(err error, address string) string {
 	s := err.Error()
 	if address != "" {
 		s = strings.ReplaceAll(s, address, "the address")
@@ -63,46 +63,46 @@ func reason(err error, address string) string {
 	return s[:min(len(s), longestReason)]
 }
 
-// postpone puts a mail aside that could not be sent for now, until its first pause has passed.
-func (m mailer) postpone(ctx context.Context, it table.Item, why string) error {
+// postponeMail puts a mail aside that could not be sent for now, until its first pause has passed.
+func (m mailer) postponeMail(ctx context.Context, it table.Item, why string) error {
 	w, err := table.Decode[waiting](it)
 	if err != nil {
 		return err
 	}
 	m.Log.WarnContext(ctx, "a mail could not be sent and is tried again", "mail", w.ID, "why", why)
 	w.Tries, w.Due = 1, m.Clock.Now().Add(pauses[0]).Unix()
-	later, err := table.Row(table.Key{PK: retryPartition, SK: w.ID}, w)
+	later, err := table.NewItem(table.Key{PK: retryPartition, SK: w.ID}, w)
 	if err != nil {
 		return err
 	}
 	later.Expires = it.Expires
-	return m.note(ctx, w.ID, table.Put(later))
+	return m.noteDelivered(ctx, w.ID, table.Put(later))
 }
 
-// bury gives a mail up, and keeps it with the reason for whoever looks after the service.
-func (m mailer) bury(ctx context.Context, it table.Item, f failure) error {
+// giveUpMail returns a mail up, and keeps it with the reason for whoever looks after the service.
+func (m mailer) giveUpMail(ctx context.Context, it table.Item, f failure) error {
 	m.Log.ErrorContext(ctx, "a mail is given up", "mail", it.SK, "template", string(f.template), "tries", f.tries, "why", f.why)
 	w, err := table.Decode[waiting](it)
 	if err != nil {
 		return err
 	}
 	d := dead{ID: it.SK, Template: f.template, Sealed: w.Sealed, Tries: f.tries, Why: f.why, At: m.Clock.Now()}
-	grave, err := table.Row(table.Key{PK: deadPartition, SK: it.SK}, d)
+	grave, err := table.NewItem(table.Key{PK: deadPartition, SK: it.SK}, d)
 	if err != nil {
 		return err
 	}
 	grave.Expires = d.At.Add(keepDead)
-	return m.note(ctx, it.SK, table.Put(grave), table.Delete(table.Key{PK: retryPartition, SK: it.SK}))
+	return m.noteDelivered(ctx, it.SK, table.Put(grave), table.Delete(table.Key{PK: retryPartition, SK: it.SK}))
 }
 
-// Retries makes the function that tries again what could not be sent, when its pause has passed. Call it each minute or
+// RetryHandler makes the function that tries again what could not be sent, when its pause has passed. Call it each minute or
 // more often; two at once do not try the same mail.
-func Retries(p *platform.Platform, sender mail.Sender) func(context.Context) error {
+func RetryHandler(p *platform.Platform, sender mail.Sender) func(context.Context) error {
 	return mailer{p, sender}.retry
 }
 
 func (m mailer) retry(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(reach(ctx), retryTime)
+	ctx, cancel := context.WithTimeout(withMailerPartitions(ctx), retryTime)
 	defer cancel()
 	var failures []error
 	for cursor, more := "", true; more; more = cursor != "" {
@@ -143,15 +143,15 @@ func (m mailer) again(ctx context.Context, it table.Item) error {
 	if err != nil {
 		return fmt.Errorf("count a try of mail %s: %w", w.ID, err)
 	}
-	letter, err := m.send(ctx, it)
+	letter, err := m.sendQueued(ctx, it)
 	switch tries := w.Tries + 1; {
 	case err == nil:
 		_, err = m.Table.Write(ctx, table.Delete(it.Key))
 		return fault.Wrap("forget mail "+w.ID+", which was sent", err)
-	case final(err) || tries > len(pauses):
-		return m.bury(ctx, it, failure{tries, reason(err, letter.To), letter.Template})
+	case isFinal(err) || tries > len(pauses):
+		return m.giveUpMail(ctx, it, failure{tries, redactAddress(err, letter.To), letter.Template})
 	default:
-		m.Log.WarnContext(ctx, "a mail could not be sent and is tried again", "mail", w.ID, "tries", tries, "why", reason(err, letter.To))
+		m.Log.WarnContext(ctx, "a mail could not be sent and is tried again", "mail", w.ID, "tries", tries, "why", redactAddress(err, letter.To))
 		return nil
 	}
 }

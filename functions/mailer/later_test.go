@@ -31,7 +31,7 @@ func (o *server) Send(_ context.Context, m mail.Message) error {
 // tried runs the retries each second until d has passed.
 func (f *fixture) tried(o *server, d time.Duration) {
 	f.Helper()
-	retry := Retries(f.Platform, o)
+	retry := RetryHandler(f.Platform, o)
 	for end := f.Clock.Now().Add(d); f.Clock.Now().Before(end); f.Clock.Advance(time.Second) {
 		f.Must(retry(f.Context()))
 	}
@@ -134,7 +134,7 @@ func TestTwoRetriesAtOnceDoNotSendTwice(t *testing.T) {
 	o.answer = nil
 	m := mailer{f.Platform, o}
 	for range 2 { // both have read the row before the other wrote it
-		f.Must(m.again(reach(context.Background()), it))
+		f.Must(m.again(withMailerPartitions(context.Background()), it))
 	}
 	if len(o.sent) != 1 {
 		t.Errorf("sent %d times", len(o.sent))
@@ -146,7 +146,7 @@ func TestAStoreThatFailsIsTold(t *testing.T) {
 	f.queue(changed("a@example.com"))
 	o := &server{answer: errors.New("try later")}
 	items := f.feed()
-	f.Table = table.Faulty(f.Table, f.Clock, table.Injection{Harm: table.FailBefore, PK: retryPartition, Call: 1})
+	f.Table = table.NewFaultyStore(f.Table, f.Clock, table.Injection{Harm: table.FailBefore, PK: retryPartition, Call: 1})
 	if err := Handler(f.Platform, o)(context.Background(), items); err == nil {
 		t.Error("the mail is lost")
 	}

@@ -35,8 +35,8 @@ const (
 	keepTaken   = 48 * time.Hour // longer than the change feed is kept
 )
 
-// reach lets ctx touch what the mailer writes.
-func reach(ctx context.Context) context.Context {
+// withMailerPartitions lets ctx touch what the mailer writes.
+func withMailerPartitions(ctx context.Context) context.Context {
 	return table.Within(ctx, takenPrefix, retryPartition, deadPartition)
 }
 
@@ -47,7 +47,7 @@ func (m mailer) deliver(ctx context.Context, items []table.Item) error {
 		if it.PK != mail.Partition {
 			continue
 		}
-		if err := m.take(reach(ctx), it); err != nil {
+		if err := m.take(withMailerPartitions(ctx), it); err != nil {
 			failures = append(failures, err)
 		}
 	}
@@ -64,28 +64,28 @@ func (m mailer) take(ctx context.Context, it table.Item) error {
 	if err != nil || taken {
 		return err
 	}
-	letter, err := m.send(ctx, it)
+	letter, err := m.sendQueued(ctx, it)
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("send mail %s: %w", it.SK, ctx.Err())
 	case err == nil && letter.Template == mail.Nothing:
 		return nil
 	case err == nil:
-		return m.note(ctx, it.SK)
-	case final(err):
-		return m.bury(ctx, it, failure{1, reason(err, letter.To), letter.Template})
+		return m.noteDelivered(ctx, it.SK)
+	case isFinal(err):
+		return m.giveUpMail(ctx, it, failure{1, redactAddress(err, letter.To), letter.Template})
 	default:
-		return m.postpone(ctx, it, reason(err, letter.To))
+		return m.postponeMail(ctx, it, redactAddress(err, letter.To))
 	}
 }
 
-// send opens, writes and sends a mail. It gives the mail also when it fails, as far as it could be opened.
-func (m mailer) send(ctx context.Context, it table.Item) (mail.Mail, error) {
-	letter, event, err := mail.Take(ctx, m.Sealer, it)
+// sendQueued opens, writes and sends a mail. It gives the mail also when it fails, as far as it could be opened.
+func (m mailer) sendQueued(ctx context.Context, it table.Item) (mail.Mail, error) {
+	letter, event, err := mail.OpenQueued(ctx, m.Sealer, it)
 	if err != nil || letter.Template == mail.Nothing {
 		return letter, err
 	}
-	message, err := mail.Render(letter, event, m.Clock.Now())
+	message, err := mail.RenderMessage(letter, event, m.Clock.Now())
 	if err != nil {
 		return letter, err
 	}
@@ -104,17 +104,17 @@ func (m mailer) taken(ctx context.Context, event string) (bool, error) {
 	return err == nil, fault.Wrap("look whether mail "+event+" was taken", err)
 }
 
-// taking is the write that notes a mail as taken, with those that say what became of it.
+// taking returns the write that notes a mail as taken, with those that say what became of it.
 func (m mailer) taking(event string) (table.Write, error) {
 	now := m.Clock.Now()
-	it, err := table.Row(takenKey(event), struct {
+	it, err := table.NewItem(takenKey(event), struct {
 		At time.Time `json:"at"`
 	}{now})
 	it.Expires = now.Add(keepTaken)
 	return table.Put(it), err
 }
 
-func (m mailer) note(ctx context.Context, event string, more ...table.Write) error {
+func (m mailer) noteDelivered(ctx context.Context, event string, more ...table.Write) error {
 	w, err := m.taking(event)
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func newFixture(t *testing.T) *fixture {
 func (f *fixture) queue(ms ...mail.Mail) {
 	f.Helper()
 	for _, m := range ms {
-		f.Write(apitest.Value(mail.Queue(f.Anywhere(), f.Sealer, f.Clock.Now(), m))(f))
+		f.Write(apitest.Value(mail.QueueMail(f.Anywhere(), f.Sealer, f.Clock.Now(), m))(f))
 	}
 }
 
@@ -73,7 +73,7 @@ func TestOneBadAddressDoesNotHoldUpTheOthers(t *testing.T) {
 	}
 	out.refuse = ""
 	f.Clock.Advance(time.Minute)
-	f.Must(Retries(f.Platform, out)(context.Background()))
+	f.Must(RetryHandler(f.Platform, out)(context.Background()))
 	if len(out.sent) != 2 || out.sent[0].To != "good@example.com" {
 		t.Errorf("sent %+v", out.sent)
 	}

@@ -36,26 +36,30 @@ func (s service) currentOperations(g *rest.Group) {
 		Description: "Ends everything in it, for all of its members: nobody gets in from this moment on, nothing is acted on in its clouds any more, and " +
 			"all that is stored of it is erased within half an hour, the audit log too: export what is to be kept before. What runs in the clouds stays " +
 			"as it is. confirm is its name, in the body or, for clients that send no body with DELETE, in the query.",
-	}, s.end)
+	}, s.endOrganisation)
 }
 
-// row reads the record of the organization that the caller works in.
-func (s service) row(ctx context.Context) (identity.TenantRow, error) {
-	org := identity.From(ctx).Org
-	o, err := table.Read[identity.TenantRow](ctx, s.Table, identity.OrganisationKey(org))
+// readOrganisation reads the record of the organization that the caller works in.
+func (s service) readOrganisation(ctx context.Context) (identity.OrganisationRecord, error) {
+	org := identity.CallerFrom(ctx).Org
+	o, err := table.Read[identity.OrganisationRecord](ctx, s.Table, identity.OrganisationKey(org))
 	if fault.Is(err, fault.NotFound) || err == nil && o.Ended {
-		return o, gone(org)
+		return o, errOrganisationGone(org)
 	}
 	return o, fault.Wrap("read organization "+org, err)
 }
 
-func gone(org string) error { return fault.New(fault.NotFound, "organization %s does not exist", org) }
+func errOrganisationGone(org string) error {
+	return fault.New(fault.NotFound, "organization %s does not exist", org)
+}
 
-func shown(o identity.TenantRow) Current { return Current{o.Organisation, o.Preferences()} }
+func newCurrent(o identity.OrganisationRecord) Current {
+	return Current{o.Organisation, o.Preferences()}
+}
 
 func (s service) current(ctx context.Context, _ *struct{}) (Current, error) {
-	o, err := s.row(ctx)
-	return shown(o), err
+	o, err := s.readOrganisation(ctx)
+	return newCurrent(o), err
 }
 
 // ChangedOrganisation is the body of PUT /organisation.
@@ -71,7 +75,7 @@ type ChangedOrganisation struct {
 type changeInput struct{ Body ChangedOrganisation }
 
 func (s service) change(ctx context.Context, in *changeInput) (Current, error) {
-	old, err := s.row(ctx)
+	old, err := s.readOrganisation(ctx)
 	if err != nil {
 		return Current{}, err
 	}
@@ -85,20 +89,20 @@ func (s service) change(ctx context.Context, in *changeInput) (Current, error) {
 	if err = s.store(ctx, old, next, changes); err != nil {
 		return Current{}, err
 	}
-	audit.Note(ctx, audit.Change{Target: next.ID, Before: shown(old), After: shown(next)})
-	return shown(next), nil
+	audit.NoteChange(ctx, audit.Change{Target: next.ID, Before: newCurrent(old), After: newCurrent(next)})
+	return newCurrent(next), nil
 }
 
 // apply changes the fields that were sent, and tells what is to be changed in the store: nothing else, so that two who
 // change different settings at the same time do not undo each other.
-func (c ChangedOrganisation) apply(o *identity.TenantRow) ([]table.Change, error) {
+func (c ChangedOrganisation) apply(o *identity.OrganisationRecord) ([]table.Change, error) {
 	if err := c.sound(); err != nil {
 		return nil, err
 	}
 	changes := []table.Change{}
 	if c.Name.Sent {
 		var err error
-		if o.Name, err = displayname.Clean("name", c.Name.Value, 100); err != nil {
+		if o.Name, err = displayname.CleanName("name", c.Name.Value, 100); err != nil {
 			return nil, err
 		}
 		changes = append(changes, table.Set("name", o.Name))
@@ -124,7 +128,7 @@ func choose[T any](changes []table.Change, field string, p rest.Patch[T], to **T
 }
 
 // store writes the changes, and with another name moves the claim to it.
-func (s service) store(ctx context.Context, old, next identity.TenantRow, changes []table.Change) error { //nolint:revive // a change is from one to another
+func (s service) store(ctx context.Context, old, next identity.OrganisationRecord, changes []table.Change) error { //nolint:revive // a change is from one to another
 	claims, err := reclaimed(ctx, old, next)
 	if err != nil {
 		return err
@@ -142,7 +146,7 @@ func (s service) store(ctx context.Context, old, next identity.TenantRow, change
 		return fault.Wrap("change organization "+old.ID, err)
 	}
 	if _, ended := failed.Old(1); ended {
-		return gone(old.ID)
+		return errOrganisationGone(old.ID)
 	}
 	if _, taken := failed.Old(2); taken && creates(ctx, old) {
 		return fault.New(fault.Conflict, "name: there is an organization %q of the same creator already", next.Name)
@@ -150,28 +154,28 @@ func (s service) store(ctx context.Context, old, next identity.TenantRow, change
 	return fault.New(fault.Conflict, "the organization was renamed by somebody else at the same time: read it again, then repeat")
 }
 
-// creates tells whether the caller is the creator of o, and may know what else the creator has.
-func creates(ctx context.Context, o identity.TenantRow) bool {
-	c := identity.From(ctx)
+// creates reports whether the caller is the creator of o, and may know what else the creator has.
+func creates(ctx context.Context, o identity.OrganisationRecord) bool {
+	c := identity.CallerFrom(ctx)
 	return c.User == o.CreatedBy && !c.SSO
 }
 
-// reclaimed are the writes that move the claim to a name among the creator's organizations. Anybody else would learn from a
+// reclaimed returns the writes that move the claim to a name among the creator's organizations. Anybody else would learn from a
 // name that is taken what the creator has elsewhere: the name that they give is not claimed.
-func reclaimed(ctx context.Context, old, next identity.TenantRow) ([]table.Write, error) {
+func reclaimed(ctx context.Context, old, next identity.OrganisationRecord) ([]table.Write, error) {
 	is := nameKey(old.CreatedBy, next.Name)
 	if is == nameKey(old.CreatedBy, old.Name) {
 		return nil, nil
 	}
 	if !creates(ctx, old) {
-		return unclaimed(old), nil
+		return nameReleaseWrites(old), nil
 	}
-	claim, err := table.Row(is, identity.Membership{Org: old.ID, Joined: next.UpdatedAt})
-	return append([]table.Write{table.Put(claim, table.Absent())}, unclaimed(old)...), err
+	claim, err := table.NewItem(is, identity.Membership{Org: old.ID, Joined: next.UpdatedAt})
+	return append([]table.Write{table.Put(claim, table.Absent())}, nameReleaseWrites(old)...), err
 }
 
-// unclaimed gives up the claim to the name of o. When o has none, the claim is another organization's, or nobody's.
-func unclaimed(o identity.TenantRow) []table.Write {
+// nameReleaseWrites gives up the claim to the name of o. When o has none, the claim is another organization's, or nobody's.
+func nameReleaseWrites(o identity.OrganisationRecord) []table.Write {
 	if o.Loose {
 		return nil
 	}

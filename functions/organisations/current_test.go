@@ -96,7 +96,7 @@ func TestWhatAnOrganizationCannotBeGivenIsIgnored(t *testing.T) {
 	if now["id"] != h.org || now["createdBy"] != "usr_ada" || now["createdAt"] != "2026-03-10T09:30:30Z" || now["currency"] != "EUR" || len(now) != 10 {
 		t.Errorf("%v", now)
 	}
-	row, err := table.Read[identity.TenantRow](table.WithTenant(t.Context(), h.org), h.Table, identity.OrganisationKey(h.org))
+	row, err := table.Read[identity.OrganisationRecord](table.WithOrg(t.Context(), h.org), h.Table, identity.OrganisationKey(h.org))
 	if err != nil || len(row.SSO) != 0 {
 		t.Errorf("%+v, %v", row, err)
 	}

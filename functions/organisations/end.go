@@ -23,8 +23,8 @@ type endInput struct {
 	Body    *Confirmation
 }
 
-func (s service) end(ctx context.Context, in *endInput) (rest.Deleted, error) {
-	o, err := s.row(ctx)
+func (s service) endOrganisation(ctx context.Context, in *endInput) (rest.Deleted, error) {
+	o, err := s.readOrganisation(ctx)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
@@ -35,13 +35,13 @@ func (s service) end(ctx context.Context, in *endInput) (rest.Deleted, error) {
 	if confirm != o.Name {
 		return rest.Deleted{}, fault.New(fault.Invalid, "confirm: it must be the name of the organization, %q", o.Name)
 	}
-	err = erasure.Begin(table.Within(ctx, identity.UserPrefix+o.CreatedBy), s.Platform, o.ID, unclaimed(o)...)
+	err = erasure.BeginErasure(table.Within(ctx, identity.UserPrefix+o.CreatedBy), s.Platform, o.ID, nameReleaseWrites(o)...)
 	if errors.Is(err, erasure.ErrEnded) {
-		return rest.Deleted{}, gone(o.ID)
+		return rest.Deleted{}, errOrganisationGone(o.ID)
 	}
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	audit.Note(ctx, audit.Change{Target: o.ID, Before: shown(o)})
+	audit.NoteChange(ctx, audit.Change{Target: o.ID, Before: newCurrent(o)})
 	return rest.Deleted{ID: o.ID}, nil
 }

@@ -19,7 +19,7 @@ func newFixture(t *testing.T) *fixture {
 	return &fixture{Fixture: apitest.New(t, Operations)}
 }
 
-// newOrganization is a fixture with an organization that ada made.
+// newOrganization returns a fixture with an organization that ada made.
 func newOrganization(t *testing.T) *fixture {
 	t.Helper()
 	h := newFixture(t)

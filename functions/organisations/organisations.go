@@ -20,7 +20,7 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// Operations is the group "Organizations".
+// Operations returns the group "Organizations".
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Organizations")
 	s := service{p}
@@ -50,16 +50,16 @@ type NewOrganisation struct {
 type createInput struct{ Body NewOrganisation }
 
 func (s service) create(ctx context.Context, in *createInput) (identity.Organisation, error) {
-	name, err := displayname.Clean("name", in.Body.Name, 100)
+	name, err := displayname.CleanName("name", in.Body.Name, 100)
 	if err != nil {
 		return identity.Organisation{}, err
 	}
-	return s.found(ctx, identity.From(ctx), name)
+	return s.found(ctx, identity.CallerFrom(ctx), name)
 }
 
 func (s service) list(ctx context.Context, _ *struct{}) ([]identity.Organisation, error) {
-	c := identity.From(ctx)
-	rows, err := identity.OrganisationsOf(ctx, s.Table, c.User)
+	c := identity.CallerFrom(ctx)
+	rows, err := identity.ListOrganisations(ctx, s.Table, c.User)
 	out := make([]identity.Organisation, 0, len(rows))
 	for i := range rows {
 		if !c.SSO || rows[i].ID == c.Org {
@@ -77,7 +77,7 @@ func (s service) found(ctx context.Context, c identity.Caller, name string) (ide
 	}
 	now := s.Clock.Now()
 	o := identity.Organisation{ID: id.New("org", now), Name: name, CreatedBy: c.User, CreatedAt: now, UpdatedAt: now}
-	ctx = table.Within(ctx, identity.UserPrefix+c.User, table.TenantPK(o.ID))
+	ctx = table.Within(ctx, identity.UserPrefix+c.User, table.OrgPK(o.ID))
 	if err := s.room(ctx, c.User); err != nil {
 		return o, err
 	}
@@ -92,22 +92,22 @@ func (s service) found(ctx context.Context, c identity.Caller, name string) (ide
 	if err != nil {
 		return o, fmt.Errorf("create organization %s: %w", o.ID, err)
 	}
-	audit.As(ctx, o.ID, "", "") // the first row of its own record
+	audit.NoteActor(ctx, o.ID, "", "") // the first row of its own record
 	return o, nil
 }
 
 // room refuses one more organization to a user who has as many as can be listed.
 func (s service) room(ctx context.Context, user string) error {
-	have, err := identity.OrganisationsOf(ctx, s.Table, user)
+	have, err := identity.ListOrganisations(ctx, s.Table, user)
 	if err == nil && len(have) >= identity.MaxOrganisations {
 		return fault.New(fault.Denied, "you belong to %d organizations, and more are not possible", len(have))
 	}
 	return err
 }
 
-// rows are the writes that make o, with its founder as the one member and owner.
+// rows returns the writes that make o, with its founder as the one member and owner.
 func rows(ctx context.Context, o identity.Organisation, email string) ([]table.Write, error) {
-	out, err := membership.Founding(ctx, o.ID, identity.User{ID: o.CreatedBy, Email: email}, o.CreatedAt)
+	out, err := membership.NewOrgWrites(ctx, o.ID, identity.User{ID: o.CreatedBy, Email: email}, o.CreatedAt)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func rows(ctx context.Context, o identity.Organisation, email string) ([]table.W
 		{nameKey(o.CreatedBy, o.Name), identity.Membership{Org: o.ID, Joined: o.CreatedAt}},
 		{identity.OrganisationKey(o.ID), o},
 	} {
-		it, err := table.Row(r.key, r.v)
+		it, err := table.NewItem(r.key, r.v)
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +127,7 @@ func rows(ctx context.Context, o identity.Organisation, email string) ([]table.W
 	return out, nil
 }
 
-// nameKey is where a user claims the name of an organization: case does not make another name.
+// nameKey returns where a user claims the name of an organization: case does not make another name.
 func nameKey(user, name string) table.Key {
 	return table.Key{PK: identity.UserPrefix + user, SK: "ORGNAME#" + identity.Digest(nil, strings.ToLower(name))}
 }

@@ -19,14 +19,14 @@ func TestTheCreatorOwnsTheOrganization(t *testing.T) {
 	}
 	got := h.create("usr_ada", `{"name":" Engines ","id":"org_mine","createdBy":"usr_eve"}`)
 	o := apitest.Data[identity.Organisation](got)
-	if !id.Valid("org", o.ID) || o.Name != "Engines" || o.CreatedBy != "usr_ada" || !o.CreatedAt.Equal(apitest.Start) || !o.UpdatedAt.Equal(o.CreatedAt) {
+	if !id.IsValid("org", o.ID) || o.Name != "Engines" || o.CreatedBy != "usr_ada" || !o.CreatedAt.Equal(apitest.Start) || !o.UpdatedAt.Equal(o.CreatedAt) {
 		t.Errorf("created %+v", o)
 	}
 	if fields := apitest.Data[map[string]any](got); len(fields) != 5 {
 		t.Errorf("record %s", got.Body)
 	}
 	m := apitest.Read[identity.Member](h.Fixture, identity.MemberKey(o.ID, "usr_ada"))
-	owner := identity.Caller{Org: o.ID, User: "usr_ada", Grants: grant.Resolve(m.Grants)}
+	owner := identity.Caller{Org: o.ID, User: "usr_ada", Grants: grant.ResolveGrants(m.Grants)}
 	if !identity.Allows(owner, "organisation:delete") {
 		t.Errorf("grants %+v", m.Grants)
 	}

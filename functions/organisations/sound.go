@@ -34,7 +34,7 @@ func (c ChangedOrganisation) sound() error {
 	if c.Currency.Set() && !slices.Contains(currencies, c.Currency.Value) {
 		return fault.New(fault.Invalid, "currency: %.8q is no currency of ISO 4217, such as USD or EUR", c.Currency.Value)
 	}
-	if d := c.DefaultDashboard; d.Set() && !id.Valid("dash", d.Value) && !slices.Contains(presets, d.Value) {
+	if d := c.DefaultDashboard; d.Set() && !id.IsValid("dash", d.Value) && !slices.Contains(presets, d.Value) {
 		return fault.New(fault.Invalid, "defaultDashboard: %.64q is neither the id of a dashboard nor one of %s", d.Value, strings.Join(presets, ", "))
 	}
 	if r := c.SavingsRealism; r.Set() && !places.MatchString(strconv.FormatFloat(r.Value, 'f', -1, 64)) {

@@ -29,12 +29,12 @@ type Reminded struct {
 
 // Handler reminds once; EventBridge calls it every day.
 func Handler(p *platform.Platform) workflow.Handler {
-	return func(ctx context.Context, _ json.RawMessage) (any, error) { return Remind(ctx, p) }
+	return func(ctx context.Context, _ json.RawMessage) (any, error) { return QueueReminders(ctx, p) }
 }
 
-// Remind queues the mails that are due today, and those of the last seven days that were not queued then. One that cannot
+// QueueReminders queues the mails that are due today, and those of the last seven days that were not queued then. One that cannot
 // be queued does not keep the others from being.
-func Remind(ctx context.Context, p *platform.Platform) (Reminded, error) {
+func QueueReminders(ctx context.Context, p *platform.Platform) (Reminded, error) {
 	ctx = table.Within(ctx, identity.PATDuePrefix, identity.PATPrefix, identity.UserPrefix, mail.Partition)
 	r := round{Platform: p}
 	var errs []error
@@ -146,7 +146,7 @@ func (r *round) users(ctx context.Context, tokens []identity.PAT) (map[string]id
 // announce queues the mail in the transaction that takes the row out of the day, so that it is queued once, however often
 // and by however many it is tried.
 func (r *round) announce(ctx context.Context, due table.Key, t identity.PAT, u identity.User) error {
-	post, err := mail.Queue(ctx, r.Sealer, r.Clock.Now(), mail.Mail{
+	post, err := mail.QueueMail(ctx, r.Sealer, r.Clock.Now(), mail.Mail{
 		Template: mail.TokenExpiring, To: u.Email,
 		Data: map[string]string{"name": t.Name, "expires": t.Expires.UTC().Format("2 January 2006, 15:04") + " UTC"},
 	})

@@ -39,11 +39,11 @@ func (s *fixture) token(name string, days int) table.Key {
 
 func (s *fixture) remind() Reminded {
 	s.Helper()
-	got := apitest.Value(Remind(s.Context(), s.Platform))(s)
+	got := apitest.Value(QueueReminders(s.Context(), s.Platform))(s)
 	return got
 }
 
-// mails are the names that the queued mails are about.
+// mails returns the names that the queued mails are about.
 func (s *fixture) mails() []string {
 	s.Helper()
 	var out []string
@@ -116,7 +116,7 @@ func TestTwoRunsAtOnceMailOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			if _, err := Remind(context.Background(), s.Platform); err != nil {
+			if _, err := QueueReminders(context.Background(), s.Platform); err != nil {
 				t.Error(err)
 			}
 		})
@@ -148,8 +148,8 @@ func TestAStoreThatFailsLosesNoMail(t *testing.T) {
 	s.token("nightly", 8)
 	s.Clock.Advance(24 * time.Hour)
 	whole := s.Table
-	s.Table = table.Faulty(whole, s.Clock, table.Injection{Harm: table.FailBefore, PK: identity.PATPrefix})
-	if _, err := Remind(t.Context(), s.Platform); !fault.Is(err, fault.Unavailable) {
+	s.Table = table.NewFaultyStore(whole, s.Clock, table.Injection{Harm: table.FailBefore, PK: identity.PATPrefix})
+	if _, err := QueueReminders(t.Context(), s.Platform); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("%v", err)
 	}
 	s.Table = whole

@@ -45,10 +45,10 @@ type Selector struct {
 	Tags     map[string]string `json:"tags" required:"false" maxProperties:"20"`
 }
 
-func org(ctx context.Context) string { return identity.From(ctx).Org }
+func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
 
-// brief is a group without its members.
-func brief(g inventory.Group) Group {
+// newBriefGroup returns a group without its members.
+func newBriefGroup(g inventory.Group) Group {
 	out := Group{
 		ID: g.ID, Name: g.Name, Description: g.Description, StepDelaySeconds: g.StepDelaySeconds,
 		FailurePolicy: g.FailurePolicy, CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt,
@@ -65,20 +65,20 @@ func brief(g inventory.Group) Group {
 	return out
 }
 
-// read reads the head of a group. What cannot be an id of one needs no look-up.
-func (s *service) read(ctx context.Context, groupID string) (inventory.Group, error) {
-	if !id.Valid("grp", groupID) {
+// readGroup reads the head of a group. What cannot be an id of one needs no look-up.
+func (s *service) readGroup(ctx context.Context, groupID string) (inventory.Group, error) {
+	if !id.IsValid("grp", groupID) {
 		return inventory.Group{}, fault.New(fault.NotFound, "resource group %.64q does not exist", groupID)
 	}
-	return s.inventory.Group(ctx, org(ctx), groupID)
+	return s.inventory.ReadGroup(ctx, callerOrg(ctx), groupID)
 }
 
-// whole is a group with its members.
-func (s *service) whole(ctx context.Context, g inventory.Group) (Group, error) {
-	out := brief(g)
+// groupWithMembers returns a group with its members.
+func (s *service) groupWithMembers(ctx context.Context, g inventory.Group) (Group, error) {
+	out := newBriefGroup(g)
 	out.Members = []Member{}
 	if g.Selector != nil {
-		members, err := s.inventory.Members(ctx, org(ctx), g.ID)
+		members, err := s.inventory.ExpandGroup(ctx, callerOrg(ctx), g.ID)
 		for _, m := range members {
 			out.Members = append(out.Members, Member{m.ResourceID, m.Tier, m.Order})
 		}
@@ -86,7 +86,7 @@ func (s *service) whole(ctx context.Context, g inventory.Group) (Group, error) {
 		out.MemberCount = &n
 		return out, err
 	}
-	places, err := s.inventory.Places(ctx, org(ctx), g.ID)
+	places, err := s.inventory.ListPlacements(ctx, callerOrg(ctx), g.ID)
 	for _, p := range places {
 		out.Members = append(out.Members, Member(p))
 	}
@@ -106,7 +106,7 @@ type NewGroup struct {
 	FailurePolicy    string    `json:"failurePolicy,omitempty" enum:"continue,abort" default:"continue"`
 }
 
-func (s *service) create(ctx context.Context, in *struct{ Body NewGroup }) (Group, error) {
+func (s *service) createGroup(ctx context.Context, in *struct{ Body NewGroup }) (Group, error) {
 	now := s.p.Clock.Now()
 	g := inventory.Group{
 		ID: id.New("grp", now), Name: in.Body.Name, Description: in.Body.Description,
@@ -123,20 +123,20 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewGroup }) (Grou
 	if err := s.room(ctx); err != nil {
 		return Group{}, err
 	}
-	places, held, err := s.places(ctx, in.Body.Members)
+	places, held, err := s.placementsOf(ctx, in.Body.Members)
 	if err != nil {
 		return Group{}, err
 	}
-	if g, err = s.inventory.CreateGroup(ctx, org(ctx), g, places, held...); err != nil {
+	if g, err = s.inventory.CreateGroup(ctx, callerOrg(ctx), g, places, held...); err != nil {
 		return Group{}, err
 	}
-	return s.whole(ctx, g)
+	return s.groupWithMembers(ctx, g)
 }
 
 // sound brings the name into shape, and refuses a group that contradicts itself.
 func sound(g *inventory.Group, members int) error {
 	var err error
-	if g.Name, err = displayname.Clean("name", g.Name, maxName); err != nil {
+	if g.Name, err = displayname.CleanName("name", g.Name, maxName); err != nil {
 		return err
 	}
 	switch {
@@ -150,7 +150,7 @@ func sound(g *inventory.Group, members int) error {
 
 // room refuses one group too many.
 func (s *service) room(ctx context.Context) error {
-	all, err := s.inventory.Groups(ctx, org(ctx))
+	all, err := s.inventory.ListGroups(ctx, callerOrg(ctx))
 	if err == nil && len(all) >= inventory.MaxGroups {
 		return fault.New(fault.Invalid, "the organization has %d resource groups, which is the most; delete one first", len(all))
 	}
@@ -172,8 +172,8 @@ type updateInput struct {
 	Body ChangedGroup
 }
 
-func (s *service) update(ctx context.Context, in *updateInput) (Group, error) {
-	old, err := s.read(ctx, in.GroupID)
+func (s *service) updateGroup(ctx context.Context, in *updateInput) (Group, error) {
+	old, err := s.readGroup(ctx, in.GroupID)
 	if err != nil {
 		return Group{}, err
 	}
@@ -186,35 +186,35 @@ func (s *service) update(ctx context.Context, in *updateInput) (Group, error) {
 	if err = sound(&g, len(in.Body.Members.Value)); err != nil {
 		return Group{}, err
 	}
-	var places []inventory.Place // nil leaves the members as they are
+	var places []inventory.GroupPlacement // nil leaves the members as they are
 	var held []table.Write
 	if in.Body.Members.Sent {
-		if places, held, err = s.places(ctx, in.Body.Members.Value); err != nil {
+		if places, held, err = s.placementsOf(ctx, in.Body.Members.Value); err != nil {
 			return Group{}, err
 		}
 	}
-	if g, err = s.inventory.UpdateGroup(ctx, org(ctx), old, inventory.Grouping{Group: g, Places: places}, held...); err != nil {
+	if g, err = s.inventory.UpdateGroup(ctx, callerOrg(ctx), old, inventory.Grouping{Group: g, Places: places}, held...); err != nil {
 		return Group{}, err
 	}
-	return s.whole(ctx, g)
+	return s.groupWithMembers(ctx, g)
 }
 
 // note puts the group as it was on record, with its members when these are replaced.
 func (s *service) note(ctx context.Context, old inventory.Group, members bool) error {
-	was := brief(old)
+	was := newBriefGroup(old)
 	if members && old.Selector == nil {
-		places, err := s.inventory.Places(ctx, org(ctx), old.ID)
+		places, err := s.inventory.ListPlacements(ctx, callerOrg(ctx), old.ID)
 		if err != nil {
 			return err
 		}
-		was.Members = listed(places)
+		was.Members = newMembers(places)
 	}
-	audit.Note(ctx, audit.Change{Before: was})
+	audit.NoteChange(ctx, audit.Change{Before: was})
 	return nil
 }
 
-// listed are places as clients see them.
-func listed(places []inventory.Place) []Member {
+// newMembers are places as clients see them.
+func newMembers(places []inventory.GroupPlacement) []Member {
 	out := make([]Member, len(places))
 	for i, p := range places {
 		out[i] = Member(p)
@@ -238,23 +238,23 @@ func (c ChangedGroup) apply(g *inventory.Group) {
 	}
 }
 
-func (s *service) remove(ctx context.Context, in *GroupInput) (rest.Deleted, error) {
-	g, err := s.read(ctx, in.GroupID)
+func (s *service) deleteGroup(ctx context.Context, in *GroupInput) (rest.Deleted, error) {
+	g, err := s.readGroup(ctx, in.GroupID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	audit.Note(ctx, audit.Change{Before: brief(g)})
+	audit.NoteChange(ctx, audit.Change{Before: newBriefGroup(g)})
 	free, err := s.unused(ctx, g)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	return rest.Deleted{ID: g.ID}, s.inventory.DeleteGroup(ctx, org(ctx), g, free)
+	return rest.Deleted{ID: g.ID}, s.inventory.DeleteGroup(ctx, callerOrg(ctx), g, free)
 }
 
 // unused refuses to delete a group on which a bulk action is under way. It gives the write that goes with the deletion: it
 // fails when one begins meanwhile.
 func (s *service) unused(ctx context.Context, g inventory.Group) (table.Write, error) {
-	key := execution.GroupClaimKey(org(ctx), g.ID)
+	key := execution.GroupClaimKey(callerOrg(ctx), g.ID)
 	claim, err := table.Read[execution.GroupClaim](ctx, s.p.Table, key)
 	if fault.Is(err, fault.NotFound) {
 		return table.Check(key, table.Absent()), nil
@@ -262,7 +262,7 @@ func (s *service) unused(ctx context.Context, g inventory.Group) (table.Write, e
 	if err != nil {
 		return table.Write{}, fault.Wrap("read what is under way on "+g.ID, err)
 	}
-	b, err := table.Read[execution.Bulk](ctx, s.p.Table, execution.BulkKey(org(ctx), claim.BulkActionID))
+	b, err := table.Read[execution.Bulk](ctx, s.p.Table, execution.BulkKey(callerOrg(ctx), claim.BulkActionID))
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return table.Write{}, fault.Wrap("read bulk action "+claim.BulkActionID, err)
 	}

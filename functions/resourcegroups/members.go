@@ -15,10 +15,10 @@ import (
 // named is how many unknown members an error names.
 const named = 10
 
-// places are members as the inventory keeps them, and the writes that hold their accounts; unknown and repeated ones are
+// placementsOf are members as the inventory keeps them, and the writes that hold their accounts; unknown and repeated ones are
 // refused by name. It is never nil.
-func (s *service) places(ctx context.Context, members []Member) ([]inventory.Place, []table.Write, error) {
-	out, ids := make([]inventory.Place, len(members)), make([]string, len(members))
+func (s *service) placementsOf(ctx context.Context, members []Member) ([]inventory.GroupPlacement, []table.Write, error) {
+	out, ids := make([]inventory.GroupPlacement, len(members)), make([]string, len(members))
 	seen := make(map[string]bool, len(members))
 	for i, m := range members {
 		if seen[m.ResourceID] {
@@ -26,12 +26,12 @@ func (s *service) places(ctx context.Context, members []Member) ([]inventory.Pla
 		}
 		seen[m.ResourceID] = true
 		ids[i] = m.ResourceID
-		out[i] = inventory.Place{ResourceID: m.ResourceID, Tier: max(m.Tier, 1), Order: max(m.Order, 1)}
+		out[i] = inventory.GroupPlacement{ResourceID: m.ResourceID, Tier: max(m.Tier, 1), Order: max(m.Order, 1)}
 	}
 	if len(ids) == 0 {
 		return out, nil, nil
 	}
-	unknown, accounts, err := s.inventory.Locate(ctx, org(ctx), ids)
+	unknown, accounts, err := s.inventory.Locate(ctx, callerOrg(ctx), ids)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -42,7 +42,7 @@ func (s *service) places(ctx context.Context, members []Member) ([]inventory.Pla
 		}
 		return nil, nil, fault.New(fault.Invalid, "members: no resource has the id %s%s", quoted(unknown), more)
 	}
-	held, err := inventory.HoldAccounts(org(ctx), accounts)
+	held, err := inventory.HoldAccounts(callerOrg(ctx), accounts)
 	return out, held, err
 }
 
@@ -72,23 +72,23 @@ type addInput struct {
 }
 
 func (s *service) addMember(ctx context.Context, in *addInput) (Group, error) {
-	unknown, accounts, err := s.inventory.Locate(ctx, org(ctx), []string{in.ResourceID})
+	unknown, accounts, err := s.inventory.Locate(ctx, callerOrg(ctx), []string{in.ResourceID})
 	if err != nil {
 		return Group{}, err
 	}
-	held, err := inventory.HoldAccounts(org(ctx), accounts)
+	held, err := inventory.HoldAccounts(callerOrg(ctx), accounts)
 	if err != nil {
 		return Group{}, err
 	}
 	if len(unknown) > 0 {
 		return Group{}, fault.New(fault.NotFound, "resource %.64q does not exist", in.ResourceID)
 	}
-	at := inventory.Place{ResourceID: in.ResourceID, Tier: 1}
+	at := inventory.GroupPlacement{ResourceID: in.ResourceID, Tier: 1}
 	if in.Body != nil {
 		at.Tier, at.Order = max(in.Body.Tier, 1), in.Body.Order
 	}
-	return s.change(ctx, in.GroupID, func(places []inventory.Place) ([]inventory.Place, error) {
-		places = slices.DeleteFunc(places, func(p inventory.Place) bool { return p.ResourceID == at.ResourceID })
+	return s.change(ctx, in.GroupID, func(places []inventory.GroupPlacement) ([]inventory.GroupPlacement, error) {
+		places = slices.DeleteFunc(places, func(p inventory.GroupPlacement) bool { return p.ResourceID == at.ResourceID })
 		if len(places) == inventory.MaxMembers {
 			return nil, fault.New(fault.Invalid, "the group has %d members, which is the most", len(places))
 		}
@@ -100,8 +100,8 @@ func (s *service) addMember(ctx context.Context, in *addInput) (Group, error) {
 	}, held...)
 }
 
-// last is the highest order of a tier.
-func last(places []inventory.Place, tier int) int {
+// last returns the highest order of a tier.
+func last(places []inventory.GroupPlacement, tier int) int {
 	n := 0
 	for _, p := range places {
 		if p.Tier == tier {
@@ -112,9 +112,9 @@ func last(places []inventory.Place, tier int) int {
 }
 
 func (s *service) removeMember(ctx context.Context, in *MemberInput) (rest.Deleted, error) {
-	_, err := s.change(ctx, in.GroupID, func(places []inventory.Place) ([]inventory.Place, error) {
+	_, err := s.change(ctx, in.GroupID, func(places []inventory.GroupPlacement) ([]inventory.GroupPlacement, error) {
 		n := len(places)
-		places = slices.DeleteFunc(places, func(p inventory.Place) bool { return p.ResourceID == in.ResourceID })
+		places = slices.DeleteFunc(places, func(p inventory.GroupPlacement) bool { return p.ResourceID == in.ResourceID })
 		if len(places) == n {
 			return nil, fault.New(fault.NotFound, "resource %.64q is not a member of the group", in.ResourceID)
 		}
@@ -133,8 +133,8 @@ type sequenceInput struct {
 	Body Sequence
 }
 
-func (s *service) sequence(ctx context.Context, in *sequenceInput) (Group, error) {
-	return s.change(ctx, in.GroupID, func(places []inventory.Place) ([]inventory.Place, error) {
+func (s *service) sequenceMembers(ctx context.Context, in *sequenceInput) (Group, error) {
+	return s.change(ctx, in.GroupID, func(places []inventory.GroupPlacement) ([]inventory.GroupPlacement, error) {
 		where := make(map[string]int, len(places))
 		for i, p := range places {
 			where[p.ResourceID] = i
@@ -164,35 +164,35 @@ func (s *service) change(ctx context.Context, groupID string, how changing, held
 }
 
 // changing makes of the places that a group has those that it is to have.
-type changing func([]inventory.Place) ([]inventory.Place, error)
+type changing func([]inventory.GroupPlacement) ([]inventory.GroupPlacement, error)
 
 func (s *service) changeOnce(ctx context.Context, groupID string, how changing, held []table.Write) (Group, error) {
-	old, err := s.read(ctx, groupID)
+	old, err := s.readGroup(ctx, groupID)
 	if err != nil {
 		return Group{}, err
 	}
 	if old.Selector != nil {
 		return Group{}, fault.New(fault.Invalid, "resource group %s is dynamic: its selector says what belongs to it; change that", old.ID)
 	}
-	places, err := s.inventory.Places(ctx, org(ctx), old.ID)
+	places, err := s.inventory.ListPlacements(ctx, callerOrg(ctx), old.ID)
 	if err != nil {
 		return Group{}, err
 	}
-	was := brief(old)
-	was.Members = listed(places)
-	audit.Note(ctx, audit.Change{Target: old.ID, Before: was})
+	was := newBriefGroup(old)
+	was.Members = newMembers(places)
+	audit.NoteChange(ctx, audit.Change{Target: old.ID, Before: was})
 	if places, err = how(places); err != nil {
 		return Group{}, err
 	}
 	g := old
 	g.UpdatedAt = s.p.Clock.Now()
 	if places == nil {
-		places = []inventory.Place{}
+		places = []inventory.GroupPlacement{}
 	}
-	if g, err = s.inventory.UpdateGroup(ctx, org(ctx), old, inventory.Grouping{Group: g, Places: places}, held...); err != nil {
+	if g, err = s.inventory.UpdateGroup(ctx, callerOrg(ctx), old, inventory.Grouping{Group: g, Places: places}, held...); err != nil {
 		return Group{}, err
 	}
-	out, err := s.whole(ctx, g)
-	audit.Note(ctx, audit.Change{After: out})
+	out, err := s.groupWithMembers(ctx, g)
+	audit.NoteChange(ctx, audit.Change{After: out})
 	return out, err
 }

@@ -20,7 +20,7 @@ const (
 	writing = "resource-groups:write"
 )
 
-// Operations are the operations of the group.
+// Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Resource Groups")
 	s := &service{p, inventory.New(p)}
@@ -45,22 +45,22 @@ func (s *service) groupOperations(g *rest.Group) {
 		Statuses: []int{http.StatusBadRequest, http.StatusConflict}, Summary: "Create a resource group",
 		Description: "Static with members, or dynamic with a selector, not both; with neither it is static and empty. At most 500 groups an organization. " +
 			"Names are unique without regard to case.",
-	}, s.create)
+	}, s.createGroup)
 	rest.Handle(g, rest.Op{
 		ID: "getResourceGroup", Method: http.MethodGet, Path: group, Policy: reading, Scoped: true, Statuses: []int{http.StatusNotFound},
 		Summary: "Read a resource group", Description: "Members come by tier, order and id; of a dynamic group, those that its selector finds now, all at tier 1, order 1. " +
 			"A grant on teams or resources shows the members among these; a group that has none does not exist for it.",
-	}, s.get)
+	}, s.getGroup)
 	rest.Handle(g, rest.Op{
 		ID: "updateResourceGroup", Method: http.MethodPut, Path: group, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Change a resource group",
 		Description: "Changes only the fields present. members replaces all members; selector makes the group dynamic and drops its members; selector null makes it static.",
-	}, s.update)
+	}, s.updateGroup)
 	rest.Handle(g, rest.Op{
 		ID: "deleteResourceGroup", Method: http.MethodDelete, Path: group, Policy: writing,
 		Statuses: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Delete a resource group",
 		Description: "The resources stay. While a bulk action runs on the group the answer is 409.",
-	}, s.remove)
+	}, s.deleteGroup)
 }
 
 func (s *service) memberOperations(g *rest.Group) {
@@ -75,7 +75,7 @@ func (s *service) memberOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "sequenceGroup", Method: http.MethodPatch, Path: group + "/sequence", Policy: writing, Statuses: statuses, Summary: "Change the sequence of a group",
 		Description: "Moves the members that the body names to their new tier and order; the others stay where they are.",
-	}, s.sequence)
+	}, s.sequenceMembers)
 }
 
 // GroupInput names the group of a request. It is exported so that the framework looks into it where it is embedded.
@@ -101,10 +101,10 @@ func (orders) Orders() []rest.Order[inventory.Group] {
 }
 
 func (s *service) list(ctx context.Context, in *listInput) (rest.List[Group], error) {
-	all, err := s.seen(ctx)
+	all, err := s.visibleGroups(ctx)
 	if err != nil {
 		return rest.List[Group]{}, err
 	}
 	in.Apply(all)
-	return rest.MapItems(rest.PageOf(all, in.Page), brief), nil
+	return rest.MapItems(rest.PageOf(all, in.Page), newBriefGroup), nil
 }

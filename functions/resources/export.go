@@ -23,23 +23,23 @@ type exportInput struct {
 	rest.Export
 }
 
-// export goes by uid: it never changes, so what comes and goes between two answers shifts nothing.
-func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error) {
+// exportResources goes by uid: it never changes, so what comes and goes between two answers shifts nothing.
+func (s *service) exportResources(ctx context.Context, in *exportInput) (rest.Raw, error) {
 	after, err := readCursor(in.Cursor)
 	if err != nil {
 		return rest.Raw{}, err
 	}
-	c, bounds := identity.From(ctx), s.most
+	c, bounds := identity.CallerFrom(ctx), s.most
 	if bounds.Rows == 0 {
 		bounds.Rows = exportRows
 	}
-	found, err := s.inventory.Find(ctx, c.Org, inventory.List{Filter: in.filter(c), By: inventory.ByUID, After: after, Limit: bounds.Rows + 1})
+	found, err := s.inventory.FindResources(ctx, c.Org, inventory.List{Filter: in.inventoryFilter(c), By: inventory.ByUID, After: after, Limit: bounds.Rows + 1})
 	if err != nil {
 		return rest.Raw{}, err
 	}
 	f := in.Begin(rest.Exported{Name: "resources", Format: rest.CSV, Columns: columns, Bounds: bounds})
 	for i := range found {
-		if !f.Add(shown(found[i])) {
+		if !f.Add(newRecord(found[i])) {
 			return f.Answer(ctx, writeCursor(found[i-1].UID))
 		}
 	}
@@ -49,7 +49,7 @@ func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error)
 // writeCursor makes a cursor of the last uid that was answered.
 func writeCursor(uid string) string { return base64.RawURLEncoding.EncodeToString([]byte(uid)) }
 
-// readCursor gives the uid of a cursor; "" is the beginning.
+// readCursor returns the uid of a cursor; "" is the beginning.
 func readCursor(cursor string) (uid string, err error) {
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || !utf8.Valid(b) {
@@ -63,10 +63,10 @@ var columns = []string{
 	"capacity", "tags", "parentUID", "schedulable", "groupIDs", "teamIDs", "discoveredAt", "lastSeenAt", "createdAt",
 }
 
-// Line is the record as a line of NDJSON.
+// Line returns the record as a line of NDJSON.
 func (r Record) Line() []byte { return append(object(r), '\n') }
 
-// Cells is the record as a line of CSV.
+// Cells returns the record as a line of CSV.
 func (r Record) Cells() []string {
 	created := ""
 	if r.CreatedAt != nil {
@@ -80,7 +80,7 @@ func (r Record) Cells() []string {
 	}
 }
 
-// object is the JSON of what is made of texts, numbers and times.
+// object returns the JSON of what is made of texts, numbers and times.
 func object(v any) []byte {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

@@ -51,7 +51,7 @@ type Actual struct {
 	LastMonth   string `json:"lastMonth"`
 }
 
-func shown(r inventory.Listed) Record {
+func newRecord(r inventory.Listed) Record {
 	out := Record{
 		ID: r.ID, UID: r.UID, Name: r.Name, Type: r.Type, Provider: r.Provider, CloudAccountID: r.CloudAccountID,
 		CloudAccountName: r.AccountName, Region: r.Region, Zone: r.Zone, Status: r.Status, InstanceType: r.InstanceType,
@@ -65,7 +65,7 @@ func shown(r inventory.Listed) Record {
 	return out
 }
 
-// lastSeen is when the resource was seen last. Discovery dates what a listing tells back by as much as a listing may lag;
+// lastSeen returns when the resource was seen last. Discovery dates what a listing tells back by as much as a listing may lag;
 // nothing was seen last before it was discovered.
 func lastSeen(r inventory.Resource) time.Time {
 	if r.LastSeenAt.Before(r.DiscoveredAt) {
@@ -84,7 +84,7 @@ func orEmpty[V any](m map[string]V) map[string]V {
 func shownAll(found []inventory.Listed) []Record {
 	out := make([]Record, len(found))
 	for i, r := range found {
-		out[i] = shown(r)
+		out[i] = newRecord(r)
 	}
 	return out
 }
@@ -105,11 +105,11 @@ type Filters struct {
 	rest.Created
 }
 
-func (f *Filters) filter(c identity.Caller) inventory.Filter {
+func (f *Filters) inventoryFilter(c identity.Caller) inventory.Filter {
 	out := inventory.Filter{
 		Search: f.Search, Types: f.Type, Providers: f.Provider, Statuses: f.Status, Regions: f.Region, Accounts: f.CloudAccountID,
 		CreatedAfter: f.After.Time, CreatedBefore: f.Before.Time,
-		GroupID: f.GroupID, TeamID: f.TeamID, Tags: f.Tag, Sight: sight(c),
+		GroupID: f.GroupID, TeamID: f.TeamID, Tags: f.Tag, Sight: callerVisibility(c),
 	}
 	if f.Schedulable != "" {
 		yes := f.Schedulable == "true"
@@ -137,10 +137,10 @@ func (orders) Orders() []rest.Order[inventory.Listed] {
 	return out
 }
 
-func (s *service) list(ctx context.Context, in *listInput) ([]Record, error) {
-	c := identity.From(ctx)
-	found, err := s.inventory.Find(ctx, c.Org, inventory.List{
-		Filter: in.filter(c), By: in.Field(), Descending: in.Descending(), Skip: in.Skip(), Limit: in.Limit,
+func (s *service) listResources(ctx context.Context, in *listInput) ([]Record, error) {
+	c := identity.CallerFrom(ctx)
+	found, err := s.inventory.FindResources(ctx, c.Org, inventory.List{
+		Filter: in.inventoryFilter(c), By: in.Field(), Descending: in.Descending(), Skip: in.Skip(), Limit: in.Limit,
 	})
 	return shownAll(found), err
 }
@@ -156,9 +156,9 @@ type Summary struct {
 
 type summaryInput struct{ Filters }
 
-func (s *service) summary(ctx context.Context, in *summaryInput) (Summary, error) {
-	c := identity.From(ctx)
-	sum, err := s.inventory.Summary(ctx, c.Org, in.filter(c))
+func (s *service) getSummary(ctx context.Context, in *summaryInput) (Summary, error) {
+	c := identity.CallerFrom(ctx)
+	sum, err := s.inventory.SummarizeResources(ctx, c.Org, in.inventoryFilter(c))
 	return Summary(sum), err
 }
 
@@ -166,10 +166,10 @@ type resourceInput struct {
 	ResourceID string `path:"resourceID" maxLength:"64"`
 }
 
-func (s *service) get(ctx context.Context, in *resourceInput) (Record, error) {
-	c := identity.From(ctx)
-	r, err := s.inventory.ByID(ctx, c.Org, in.ResourceID, sight(c))
-	return shown(r), err
+func (s *service) getResource(ctx context.Context, in *resourceInput) (Record, error) {
+	c := identity.CallerFrom(ctx)
+	r, err := s.inventory.ByID(ctx, c.Org, in.ResourceID, callerVisibility(c))
+	return newRecord(r), err
 }
 
 // UIDs asks for resources by their native ids.
@@ -178,7 +178,7 @@ type UIDs struct {
 }
 
 func (s *service) byUIDs(ctx context.Context, in *struct{ Body UIDs }) ([]Record, error) {
-	c := identity.From(ctx)
-	found, err := s.inventory.ByUIDs(ctx, c.Org, in.Body.UIDs, sight(c))
+	c := identity.CallerFrom(ctx)
+	found, err := s.inventory.ByUIDs(ctx, c.Org, in.Body.UIDs, callerVisibility(c))
 	return shownAll(found), err
 }

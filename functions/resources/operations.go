@@ -22,7 +22,7 @@ const (
 const costNote = " rackRateUSD, actualUSD and costSource are null until prices and bills are known; " +
 	"until then sort_by=cost orders by name. smartTags and scheduleIDs are empty until smart tags and schedules name the resource."
 
-// Operations are the operations of the group.
+// Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Resources")
 	s := &service{p: p, inventory: inventory.New(p)}
@@ -45,16 +45,16 @@ func (s *service) listOperations(g *rest.Group) {
 		Summary: "List resources",
 		Description: "A bare array, ordered by name unless sort_by says otherwise; page until a short page returns. " +
 			"Terminated resources stay listed for seven days." + costNote,
-	}, s.list)
+	}, s.listResources)
 	rest.Handle(g, rest.Op{
 		ID: "exportResources", Method: http.MethodGet, Path: "/resources/export", Policy: policy, Scoped: true, Statuses: invalid, Produces: rest.CSVType + ", " + rest.NDJSONType,
 		Summary:     "Export resources",
 		Description: "The resources that the filters leave, by native id, as CSV (default) or NDJSON.",
-	}, s.export)
+	}, s.exportResources)
 	rest.Handle(g, rest.Op{
 		ID: "summarizeResources", Method: http.MethodGet, Path: "/resources/summary", Policy: policy, Scoped: true, Statuses: invalid,
 		Summary: "Count resources", Description: "Counts by provider, type, status and region, of the resources that the filters leave.",
-	}, s.summary)
+	}, s.getSummary)
 }
 
 func (s *service) readOperations(g *rest.Group) {
@@ -62,7 +62,7 @@ func (s *service) readOperations(g *rest.Group) {
 		ID: "getResource", Method: http.MethodGet, Path: "/resources/{resourceID}", Policy: policy, Scoped: true,
 		Statuses: []int{http.StatusNotFound},
 		Summary:  "Read a resource", Description: "By our id (res_…). By native id, ask /resources/by-uids." + costNote,
-	}, s.get)
+	}, s.getResource)
 	rest.Handle(g, rest.Op{
 		ID: "getResourcesByUIDs", Method: http.MethodPost, Path: "/resources/by-uids", Policy: policy, Scoped: true, Reads: true,
 		Statuses: []int{http.StatusBadRequest},
@@ -96,5 +96,5 @@ func (s *service) types(context.Context, *struct{}) ([]Type, error) {
 	return out, nil
 }
 
-// sight is what the caller may see.
-func sight(c identity.Caller) inventory.Sight { return inventory.SightOf(c, policy) }
+// callerVisibility returns what the caller may see.
+func callerVisibility(c identity.Caller) inventory.Visibility { return inventory.SightOf(c, policy) }

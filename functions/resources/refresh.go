@@ -47,18 +47,18 @@ type started struct {
 }
 
 func passKey(org, jobID string) table.Key {
-	return table.Key{PK: table.TenantPK(org) + "REFRESH", SK: jobID}
+	return table.Key{PK: table.OrgPK(org) + "REFRESH", SK: jobID}
 }
 
 func (s *service) refresh(ctx context.Context, _ *struct{}) (rest.Job, error) {
-	org := identity.From(ctx).Org
+	org := identity.CallerFrom(ctx).Org
 	jobs, err := s.start(ctx, org)
 	if err != nil {
 		return rest.Job{}, err
 	}
 	now := s.p.Clock.Now()
 	p := pass{ID: id.New("job", now), Jobs: jobs, StartedAt: now}
-	it, err := table.Row(passKey(org, p.ID), p)
+	it, err := table.NewItem(passKey(org, p.ID), p)
 	if err != nil {
 		return rest.Job{}, err
 	}
@@ -66,7 +66,7 @@ func (s *service) refresh(ctx context.Context, _ *struct{}) (rest.Job, error) {
 	if _, err = s.p.Table.Write(ctx, table.Put(it, table.Absent())); err != nil {
 		return rest.Job{}, fault.Wrap("record refresh "+p.ID, err)
 	}
-	audit.Note(ctx, audit.Change{Target: p.ID, After: p})
+	audit.NoteChange(ctx, audit.Change{Target: p.ID, After: p})
 	status := discovery.Running
 	if len(jobs) == 0 {
 		status = discovery.Succeeded
@@ -76,7 +76,7 @@ func (s *service) refresh(ctx context.Context, _ *struct{}) (rest.Job, error) {
 
 // start begins the discoveries of all accounts. One that cannot be begun fails the call: asking again joins the others.
 func (s *service) start(ctx context.Context, org string) ([]started, error) {
-	accounts, err := s.inventory.Accounts(ctx, org)
+	accounts, err := s.inventory.ListAccounts(ctx, org)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (s *service) start(ctx context.Context, org string) ([]started, error) {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			j, err := discovery.Start(ctx, s.p, org, a.ID)
+			j, err := discovery.StartDiscovery(ctx, s.p, org, a.ID)
 			out[i], errs[i] = started{a.ID, j.ID}, err
 		})
 	}
@@ -127,9 +127,9 @@ type refreshInput struct {
 }
 
 func (s *service) progress(ctx context.Context, in *refreshInput) (Refresh, error) {
-	org := identity.From(ctx).Org
+	org := identity.CallerFrom(ctx).Org
 	missing := fault.New(fault.NotFound, "there is no refresh %.64q", in.JobID)
-	if !id.Valid("job", in.JobID) {
+	if !id.IsValid("job", in.JobID) {
 		return Refresh{}, missing
 	}
 	p, err := table.Read[pass](ctx, s.p.Table, passKey(org, in.JobID))
@@ -173,7 +173,7 @@ func (s *service) jobs(ctx context.Context, org string, p pass) ([]Discovery, er
 	return out, nil
 }
 
-// together is the status of several discoveries as one.
+// together returns the status of several discoveries as one.
 func together(jobs []Discovery) discovery.Status {
 	count := map[discovery.Status]int{}
 	for _, j := range jobs {

@@ -27,7 +27,7 @@ type Assignment struct {
 }
 
 func shownIn(a identity.Access, g membership.Assignment) Assignment {
-	r, _ := a.Role(g.Role)
+	r, _ := a.FindRole(g.Role)
 	return Assignment{g.ID, g.Email, g.Role, r.Name, g.Scope, g.CreatedAt, g.CreatedBy}
 }
 
@@ -38,19 +38,19 @@ type assignmentsInput struct {
 	Scope  string `query:"scope" maxLength:"128" doc:"On this scope: org, team:<id> or resource:<id>"`
 }
 
-// wants tells whether the filters let a through. An address that is none is nobody's.
+// wants reports whether the filters let a through. An address that is none is nobody's.
 func (in *assignmentsInput) wants(a membership.Assignment, address string) bool {
 	return (in.Email == "" || a.Email == address) && (in.RoleID == "" || a.Role == in.RoleID) && (in.Scope == "" || a.Scope == in.Scope)
 }
 
 func (s *service) listAssignments(ctx context.Context, in *assignmentsInput) (rest.List[Assignment], error) {
 	out := rest.PageOf[Assignment](nil, in.Page)
-	address, _ := identity.Address(in.Email)
-	a, err := s.access(ctx)
+	address, _ := identity.NormalizeAddress(in.Email)
+	a, err := s.readAccess(ctx)
 	if err != nil {
 		return out, err
 	}
-	err = s.people.Assignments(ctx, org(ctx), func(g membership.Assignment) bool {
+	err = s.people.EachAssignment(ctx, callerOrg(ctx), func(g membership.Assignment) bool {
 		if in.wants(g, address) {
 			out.Add(shownIn(a, g))
 		}
@@ -66,10 +66,10 @@ type NewAssignment struct {
 	Scope  string `json:"scope" minLength:"1" maxLength:"128" doc:"org, team:<id> or resource:<id>" example:"org"`
 }
 
-func (s *service) assign(ctx context.Context, in *struct{ Body NewAssignment }) (Assignment, error) {
+func (s *service) createAssignment(ctx context.Context, in *struct{ Body NewAssignment }) (Assignment, error) {
 	a, err := unraced(func() (Assignment, error) { return s.assignOnce(ctx, in.Body) })
 	if err == nil {
-		audit.Note(ctx, audit.Change{Target: a.ID, After: a})
+		audit.NoteChange(ctx, audit.Change{Target: a.ID, After: a})
 	}
 	return a, err
 }
@@ -85,21 +85,21 @@ func unraced(change func() (Assignment, error)) (a Assignment, err error) {
 }
 
 func (s *service) assignOnce(ctx context.Context, in NewAssignment) (Assignment, error) {
-	if err := s.known(ctx, in.Scope); err != nil {
+	if err := s.checkScope(ctx, in.Scope); err != nil {
 		return Assignment{}, err
 	}
-	c := identity.From(ctx)
-	a, err := s.access(ctx)
+	c := identity.CallerFrom(ctx)
+	a, err := s.readAccess(ctx)
 	if err != nil {
 		return Assignment{}, err
 	}
-	r, ok := a.Role(in.RoleID)
+	r, ok := a.FindRole(in.RoleID)
 	if !ok {
 		return Assignment{}, fault.New(fault.Invalid, "roleID: role %.64q does not exist: GET /roles lists them", in.RoleID)
 	}
-	_, m, err := s.people.Find(ctx, c.Org, in.Email)
+	_, m, err := s.people.FindMember(ctx, c.Org, in.Email)
 	if fault.Is(err, fault.NotFound) {
-		return Assignment{}, fault.Cause(fault.Invalid, err, "email: %s: invite them with POST /users first", fault.Message(err))
+		return Assignment{}, fault.NewWithCause(fault.Invalid, err, "email: %s: invite them with POST /users first", fault.Message(err))
 	}
 	if err != nil {
 		return Assignment{}, err
@@ -108,8 +108,8 @@ func (s *service) assignOnce(ctx context.Context, in NewAssignment) (Assignment,
 	if err = mayAssign(c, m, g, r); err != nil {
 		return Assignment{}, err
 	}
-	row := membership.Assignment{ID: g.ID, Email: m.Email, Role: g.Role, Scope: g.Scope, CreatedAt: id.Time(g.ID), CreatedBy: c.Email}
-	return shownIn(a, row), s.people.Assign(ctx, c.Org, m, membership.Given{Grant: g, Generation: a.Generation, Also: held(c.Org, g.Scope)})
+	row := membership.Assignment{ID: g.ID, Email: m.Email, Role: g.Role, Scope: g.Scope, CreatedAt: id.TimeOf(g.ID), CreatedBy: c.Email}
+	return shownIn(a, row), s.people.AssignRole(ctx, c.Org, m, membership.Given{Grant: g, Generation: a.Generation, Also: teamHoldWrites(c.Org, g.Scope)})
 }
 
 // mayAssign refuses what the caller gives to themselves, does not hold, or has been given already.
@@ -133,25 +133,25 @@ type AssignmentInput struct {
 	AssignmentID string `path:"assignmentID" maxLength:"64"`
 }
 
-func (s *service) revoke(ctx context.Context, in *AssignmentInput) (rest.Deleted, error) {
+func (s *service) deleteAssignment(ctx context.Context, in *AssignmentInput) (rest.Deleted, error) {
 	was, err := unraced(func() (Assignment, error) { return s.revokeOnce(ctx, in.AssignmentID) })
 	if err == nil {
-		audit.Note(ctx, audit.Change{Target: was.ID, Before: was})
+		audit.NoteChange(ctx, audit.Change{Target: was.ID, Before: was})
 	}
 	return rest.Deleted{ID: in.AssignmentID}, err
 }
 
 func (s *service) revokeOnce(ctx context.Context, assignmentID string) (Assignment, error) {
-	c := identity.From(ctx)
-	g, err := s.people.Assignment(ctx, c.Org, assignmentID)
+	c := identity.CallerFrom(ctx)
+	g, err := s.people.ReadAssignment(ctx, c.Org, assignmentID)
 	if err != nil {
 		return Assignment{}, err
 	}
-	a, err := s.access(ctx)
+	a, err := s.readAccess(ctx)
 	if err != nil {
 		return Assignment{}, err
 	}
-	_, m, err := s.people.Member(ctx, c.Org, g.User)
+	_, m, err := s.people.ReadMember(ctx, c.Org, g.User)
 	if err != nil {
 		return Assignment{}, fault.Wrap("revoke "+g.ID, err)
 	}
@@ -162,5 +162,5 @@ func (s *service) revokeOnce(ctx context.Context, assignmentID string) (Assignme
 	if len(left) == len(m.Grants) { // it went after it was looked up
 		return Assignment{}, membership.ErrChanged
 	}
-	return shownIn(a, g), s.people.Regrant(ctx, c.Org, m, left)
+	return shownIn(a, g), s.people.ReplaceGrants(ctx, c.Org, m, left)
 }

@@ -25,7 +25,7 @@ func TestAnAssignmentFromItsCreationToItsEnd(t *testing.T) {
 	r := s.role("Looker", "actions:read")
 	a := s.assigned("lou", r.ID, "team:"+s.teams[ours])
 	want := Assignment{a.ID, "lou@example.com", r.ID, "Looker", "team:" + s.teams[ours], s.Clock.Now(), "olga@example.com"}
-	if a != want || !id.Valid("asgn", a.ID) {
+	if a != want || !id.IsValid("asgn", a.ID) {
 		t.Errorf("got  %+v\nwant %+v", a, want)
 	}
 	c := s.Authorized(ours, "lou")

@@ -27,7 +27,7 @@ type updateInput struct {
 	Body ChangedRole
 }
 
-func (s *service) update(ctx context.Context, in *updateInput) (Role, error) {
+func (s *service) updateRole(ctx context.Context, in *updateInput) (Role, error) {
 	if err := in.Body.sound(); err != nil {
 		return Role{}, err
 	}
@@ -41,36 +41,36 @@ func (s *service) update(ctx context.Context, in *updateInput) (Role, error) {
 		if err := mayChange(ctx, was, r); err != nil {
 			return err
 		}
-		return put(a, r)
+		return putRole(a, r)
 	})
 	if err == nil {
-		audit.Note(ctx, audit.Change{Target: r.ID, Before: custom(was), After: custom(r)})
+		audit.NoteChange(ctx, audit.Change{Target: r.ID, Before: newCustomRole(was), After: newCustomRole(r)})
 	}
-	return custom(r), err
+	return newCustomRole(r), err
 }
 
-// sound is the same of what a role is to become: neither a name nor policies can be cleared.
+// sound returns the same of what a role is to become: neither a name nor policies can be cleared.
 func (c *ChangedRole) sound() error {
 	var err error
 	if c.Name.Sent {
-		c.Name.Value, err = displayname.Clean("name", c.Name.Value, maxName)
+		c.Name.Value, err = displayname.CleanName("name", c.Name.Value, maxName)
 	}
 	if err == nil && c.Policies.Sent {
-		err = grantable(c.Policies.Value)
+		err = checkGrantable(c.Policies.Value)
 	}
 	return err
 }
 
-func (s *service) remove(ctx context.Context, in *RoleInput) (rest.Deleted, error) {
+func (s *service) deleteRole(ctx context.Context, in *RoleInput) (rest.Deleted, error) {
 	err := s.changeable(ctx, in.RoleID, func(a identity.Access, r identity.CustomRole) error {
 		if err := mayMake(ctx, r); err != nil {
 			return err
 		}
-		if err := s.unused(ctx, r); err != nil {
+		if err := s.checkUnused(ctx, r); err != nil {
 			return err
 		}
 		delete(a.Roles, r.ID)
-		audit.Note(ctx, audit.Change{Target: r.ID, Before: custom(r)})
+		audit.NoteChange(ctx, audit.Change{Target: r.ID, Before: newCustomRole(r)})
 		return nil
 	})
 	return rest.Deleted{ID: in.RoleID}, err
@@ -81,8 +81,8 @@ func (s *service) changeable(ctx context.Context, ref string, how func(identity.
 	if r, ok := grant.SystemRole(ref); ok {
 		return fault.New(fault.Denied, "permission denied: %s is a system role, and nobody can change it; create one with POST /roles", r.Name)
 	}
-	return s.change(ctx, func(a identity.Access) error {
-		r, err := find(a, ref)
+	return s.changeRoles(ctx, func(a identity.Access) error {
+		r, err := findRole(a, ref)
 		if err != nil {
 			return err
 		}
@@ -92,12 +92,12 @@ func (s *service) changeable(ctx context.Context, ref string, how func(identity.
 
 // mayMake refuses a role that permits what the caller does not hold on the whole organization.
 func mayMake(ctx context.Context, r identity.CustomRole) error {
-	return membership.MayGrant(identity.From(ctx), r.Policies, grant.OrgScope)
+	return membership.MayGrant(identity.CallerFrom(ctx), r.Policies, grant.OrgScope)
 }
 
 // mayChange refuses a change of a role that the caller has, or that permits before or after what the caller does not hold.
 func mayChange(ctx context.Context, was, r identity.CustomRole) error {
-	for _, g := range identity.From(ctx).Grants {
+	for _, g := range identity.CallerFrom(ctx).Grants {
 		if g.Role == r.ID {
 			return fault.New(fault.Denied, "permission denied: you have the role %q, and nobody edits their own grants: ask another one who may", was.Name)
 		}
@@ -111,8 +111,8 @@ func mayChange(ctx context.Context, was, r identity.CustomRole) error {
 // tries is how often a change starts over because somebody else made one meanwhile.
 const tries = 8
 
-// change changes the organization's roles, which it hands over to be written to.
-func (s *service) change(ctx context.Context, how func(identity.Access) error) error {
+// changeRoles changes the organization's roles, which it hands over to be written to.
+func (s *service) changeRoles(ctx context.Context, how func(identity.Access) error) error {
 	for range tries {
 		err := s.changeOnce(ctx, how)
 		if _, raced := errors.AsType[*table.ConditionError](err); !raced {
@@ -123,7 +123,7 @@ func (s *service) change(ctx context.Context, how func(identity.Access) error) e
 }
 
 func (s *service) changeOnce(ctx context.Context, how func(identity.Access) error) error {
-	a, err := s.access(ctx)
+	a, err := s.readAccess(ctx)
 	if err != nil {
 		return err
 	}
@@ -133,17 +133,17 @@ func (s *service) changeOnce(ctx context.Context, how func(identity.Access) erro
 	if err = how(a); err != nil {
 		return err
 	}
-	_, err = s.p.Table.Write(ctx, table.Update(identity.AccessKey(org(ctx)),
+	_, err = s.p.Table.Write(ctx, table.Update(identity.AccessKey(callerOrg(ctx)),
 		[]table.Change{table.Set("roles", a.Roles), table.Add("generation", 1)},
 		table.Equal("generation", a.Generation), table.NotEqual("ended", true)))
-	return fault.Wrap("change roles of "+org(ctx), err)
+	return fault.Wrap("change roles of "+callerOrg(ctx), err)
 }
 
-// access reads the organization's roles.
-func (s *service) access(ctx context.Context) (identity.Access, error) {
-	a, err := table.Read[identity.Access](ctx, s.p.Table, identity.AccessKey(org(ctx)))
+// readAccess reads the organization's roles.
+func (s *service) readAccess(ctx context.Context) (identity.Access, error) {
+	a, err := table.Read[identity.Access](ctx, s.p.Table, identity.AccessKey(callerOrg(ctx)))
 	if fault.Is(err, fault.NotFound) || err == nil && a.Ended {
 		return a, fault.New(fault.NotFound, "the organization is being deleted")
 	}
-	return a, fault.Wrap("read roles of "+org(ctx), err)
+	return a, fault.Wrap("read roles of "+callerOrg(ctx), err)
 }

@@ -49,7 +49,7 @@ func (s *fixture) role(name string, policies ...string) Role {
 	return apitest.Data[Role](s.as("olga", `POST /roles `+apitest.JSON(map[string]any{"name": name, "policies": policies})))
 }
 
-// assigned gives the member a role, as Olga.
+// assigned returns the member a role, as Olga.
 func (s *fixture) assigned(name, role, scope string) Assignment {
 	s.Helper()
 	s.Clock.Advance(time.Second)

@@ -20,7 +20,7 @@ const (
 	writing     = "roles:write"
 )
 
-// Operations are the operations of the group.
+// Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Roles & Permissions")
 	s := &service{p, membership.New(p), inventory.New(p), teams.New(p.Table)}
@@ -51,27 +51,27 @@ func (s *service) roleOperations(g *rest.Group) {
 		ID: "listRoles", Method: http.MethodGet, Path: roles, Policy: reading, Statuses: []int{http.StatusBadRequest, http.StatusNotFound},
 		Summary:     "List roles",
 		Description: "System roles first, from the one that permits least; then the organization's own, by name.",
-	}, s.list)
+	}, s.listRoles)
 	rest.Handle(g, rest.Op{
 		ID: "createRole", Method: http.MethodPost, Path: roles, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Create a role",
 		Description: "At most 50 an organization. Names are unique without regard to case. Nobody makes a role that permits what they do not " +
 			"hold on the whole organization.",
-	}, s.create)
+	}, s.createRole)
 	rest.Handle(g, rest.Op{
 		ID: "getRole", Method: http.MethodGet, Path: role, Policy: reading, Statuses: []int{http.StatusNotFound}, Summary: "Read a role",
-	}, s.get)
+	}, s.getRole)
 	rest.Handle(g, rest.Op{
 		ID: "updateRole", Method: http.MethodPut, Path: role, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Change a role",
 		Description: "Changes only the fields present; policies replaces all policies. It acts on the next request of everybody who has the role. " +
 			"System roles do not change. Nobody changes a role that they have themselves, or one that permits, before or after, what they do not hold.",
-	}, s.update)
+	}, s.updateRole)
 	rest.Handle(g, rest.Op{
 		ID: "deleteRole", Method: http.MethodDelete, Path: role, Policy: writing,
 		Statuses: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Delete a role",
 		Description: "While it is assigned to somebody, or promised to somebody who is invited or signs on for the first time, the answer is 409.",
-	}, s.remove)
+	}, s.deleteRole)
 }
 
 func (s *service) assignmentOperations(g *rest.Group) {
@@ -85,11 +85,11 @@ func (s *service) assignmentOperations(g *rest.Group) {
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Assign a role to a user",
 		Description: "On the whole organization, on what a team owns, or on one resource. At most 40 a user; the same role on the same scope twice is 409. " +
 			"Nobody gives what they do not hold on that scope, and nobody gives anything to themselves.",
-	}, s.assign)
+	}, s.createAssignment)
 	rest.Handle(g, rest.Op{
 		ID: "deleteAssignment", Method: http.MethodDelete, Path: assignments + "/{assignmentID}", Policy: writing,
 		Statuses: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Revoke an assignment",
 		Description: "Acts on the user's next request. The last owner stays (409). Nobody revokes what they have themselves, or anything of " +
 			"somebody who holds more than they do.",
-	}, s.revoke)
+	}, s.deleteAssignment)
 }

@@ -20,7 +20,7 @@ type HeldPermission struct {
 
 func listPermissions(ctx context.Context, _ *struct{}) ([]HeldPermission, error) {
 	out := []HeldPermission{}
-	c := identity.From(ctx)
+	c := identity.CallerFrom(ctx)
 	for _, p := range grant.Policies() {
 		s := c.Scopes(p.ID)
 		if s.All {

@@ -45,7 +45,7 @@ func TestChangesOfPermissionsAreOnRecord(t *testing.T) {
 	}
 }
 
-// told tells whether a side of a change says what it should.
+// told reports whether a side of a change says what it should.
 func told(side, want string) bool {
 	if want == "" {
 		return side == "null"

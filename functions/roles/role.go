@@ -27,7 +27,7 @@ type Role struct {
 	UpdatedAt   *time.Time `json:"updatedAt" doc:"Null for a system role"`
 }
 
-func custom(r identity.CustomRole) Role {
+func newCustomRole(r identity.CustomRole) Role {
 	return Role{r.ID, r.Name, r.Description, r.Policies, false, &r.CreatedAt, &r.UpdatedAt}
 }
 
@@ -35,16 +35,16 @@ func system(r grant.Role) Role {
 	return Role{ID: r.Name, Name: r.Name, Description: r.Description, Policies: r.Policies, System: true}
 }
 
-func org(ctx context.Context) string { return identity.From(ctx).Org }
+func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
 
-func (s *service) list(ctx context.Context, in *struct{ rest.Page }) (rest.List[Role], error) {
-	a, err := s.access(ctx)
+func (s *service) listRoles(ctx context.Context, in *struct{ rest.Page }) (rest.List[Role], error) {
+	a, err := s.readAccess(ctx)
 	if err != nil {
 		return rest.List[Role]{}, err
 	}
 	var all []Role
 	for _, r := range a.Roles {
-		all = append(all, custom(r))
+		all = append(all, newCustomRole(r))
 	}
 	slices.SortFunc(all, func(a, b Role) int {
 		return cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
@@ -61,19 +61,19 @@ type RoleInput struct {
 	RoleID string `path:"roleID" maxLength:"64"`
 }
 
-func (s *service) get(ctx context.Context, in *RoleInput) (Role, error) {
+func (s *service) getRole(ctx context.Context, in *RoleInput) (Role, error) {
 	if r, ok := grant.SystemRole(in.RoleID); ok {
 		return system(r), nil
 	}
-	a, err := s.access(ctx)
+	a, err := s.readAccess(ctx)
 	if err != nil {
 		return Role{}, err
 	}
-	r, err := find(a, in.RoleID)
-	return custom(r), err
+	r, err := findRole(a, in.RoleID)
+	return newCustomRole(r), err
 }
 
-func find(a identity.Access, ref string) (identity.CustomRole, error) {
+func findRole(a identity.Access, ref string) (identity.CustomRole, error) {
 	r, ok := a.Roles[ref]
 	if !ok {
 		return r, fault.New(fault.NotFound, "role %.64q does not exist", ref)
@@ -90,7 +90,7 @@ type NewRole struct {
 	Policies    []string `json:"policies" minItems:"1" maxItems:"128" doc:"Policies of GET /policies, *:*, <resource>:* or *:read"`
 }
 
-func (s *service) create(ctx context.Context, in *struct{ Body NewRole }) (Role, error) {
+func (s *service) createRole(ctx context.Context, in *struct{ Body NewRole }) (Role, error) {
 	now := s.p.Clock.Now()
 	r := identity.CustomRole{
 		ID: id.New("role", now), Name: in.Body.Name, Description: in.Body.Description, Policies: in.Body.Policies,
@@ -102,34 +102,34 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewRole }) (Role,
 	if err := mayMake(ctx, r); err != nil {
 		return Role{}, err
 	}
-	err := s.change(ctx, func(a identity.Access) error {
+	err := s.changeRoles(ctx, func(a identity.Access) error {
 		if len(a.Roles) >= identity.MaxRoles {
 			return fault.New(fault.Conflict, "the organization has %d roles of its own, which is the most: delete one first", len(a.Roles))
 		}
-		return put(a, r)
+		return putRole(a, r)
 	})
 	if err == nil {
-		audit.Note(ctx, audit.Change{Target: r.ID, After: custom(r)})
+		audit.NoteChange(ctx, audit.Change{Target: r.ID, After: newCustomRole(r)})
 	}
-	return custom(r), err
+	return newCustomRole(r), err
 }
 
 // sound brings the name into shape, and refuses what no role can have.
 func sound(r *identity.CustomRole) error {
 	var err error
-	if r.Name, err = displayname.Clean("name", r.Name, maxName); err != nil {
+	if r.Name, err = displayname.CleanName("name", r.Name, maxName); err != nil {
 		return err
 	}
-	return grantable(r.Policies)
+	return checkGrantable(r.Policies)
 }
 
-// grantable refuses what no role can list.
-func grantable(policies []string) error {
+// checkGrantable refuses what no role can list.
+func checkGrantable(policies []string) error {
 	if len(policies) == 0 {
 		return fault.New(fault.Invalid, "policies: a role has at least one: GET /policies lists them")
 	}
 	for i, p := range policies {
-		if !grant.Grantable(p) {
+		if !grant.IsGrantable(p) {
 			return fault.New(fault.Invalid, "policies: %.64q is not one: GET /policies lists them; *:*, <resource>:* and *:read are accepted too", p)
 		}
 		if slices.Contains(policies[:i], p) {
@@ -139,8 +139,8 @@ func grantable(policies []string) error {
 	return nil
 }
 
-// put makes r one of the roles of a, when nothing else has its name.
-func put(a identity.Access, r identity.CustomRole) error {
+// putRole makes r one of the roles of a, when nothing else has its name.
+func putRole(a identity.Access, r identity.CustomRole) error {
 	for _, other := range grant.SystemRoles() {
 		if strings.EqualFold(other.Name, r.Name) {
 			return fault.New(fault.Conflict, "name: %q is the name of a system role; choose another", r.Name)

@@ -210,19 +210,19 @@ func TestARoleThatIsInUseStays(t *testing.T) {
 	for _, name := range []string{"ann", "bob", "cid", "dan"} {
 		s.as("olga", "DELETE /assignments/"+s.only(name)).Want(200)
 	}
-	inv := apitest.Value(s.People.Invite(s.Context(), ours, membership.Invitation{}, membership.Invitation{Email: "zoe@example.com", Role: r.ID, Inviter: "usr_olga"}))(s)
+	inv := apitest.Value(s.People.StoreInvitation(s.Context(), ours, membership.Invitation{}, membership.Invitation{Email: "zoe@example.com", Role: r.ID, Inviter: "usr_olga"}))(s)
 	s.as("olga", "DELETE /roles/"+r.ID).Want(409, "1 invitation (zoe@example.com)")
-	s.Must(s.People.Withdraw(s.Context(), ours, inv))
+	s.Must(s.People.WithdrawInvitation(s.Context(), ours, inv))
 	s.Put(identity.SSOKey(ours), map[string]string{"defaultRole": r.ID})
 	s.as("olga", "DELETE /roles/"+r.ID).Want(409, "single sign-on")
 	s.Put(identity.SSOKey(ours), map[string]string{"defaultRole": grant.Viewer})
 	s.as("olga", "DELETE /roles/"+r.ID).Want(200)
 }
 
-// only is the id of the one assignment of a member.
+// only returns the id of the one assignment of a member.
 func (s *fixture) only(name string) string {
 	s.Helper()
-	_, m, err := s.People.Member(s.Context(), ours, "usr_"+name)
+	_, m, err := s.People.ReadMember(s.Context(), ours, "usr_"+name)
 	s.Must(err)
 	if len(m.Grants) != 1 {
 		s.Fatalf("%s has %+v", name, m.Grants)

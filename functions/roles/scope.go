@@ -10,21 +10,21 @@ import (
 	"lamplighter.dev/shared/people/teams"
 )
 
-// known refuses a scope that is none, or whose team or resource the organization does not have: another organization's is
+// checkScope refuses a scope that is none, or whose team or resource the organization does not have: another organization's is
 // answered as one that nobody has.
-func (s *service) known(ctx context.Context, scope string) error {
+func (s *service) checkScope(ctx context.Context, scope string) error {
 	kind, ref := grant.CutScope(scope)
 	switch {
 	case scope == grant.OrgScope:
 		return nil
-	case kind == "team" && id.Valid("team", ref):
-		_, err := s.teams.Get(ctx, org(ctx), ref)
+	case kind == "team" && id.IsValid("team", ref):
+		_, err := s.teams.Get(ctx, callerOrg(ctx), ref)
 		if fault.Is(err, fault.NotFound) {
 			return fault.New(fault.Invalid, "scope: team %q does not exist", ref)
 		}
 		return err
-	case kind == "resource" && id.Valid("res", ref):
-		unknown, err := s.inventory.Unknown(ctx, org(ctx), []string{ref})
+	case kind == "resource" && id.IsValid("res", ref):
+		unknown, err := s.inventory.FilterUnknown(ctx, callerOrg(ctx), []string{ref})
 		if err == nil && len(unknown) > 0 {
 			return fault.New(fault.Invalid, "scope: resource %q does not exist", ref)
 		}
@@ -33,8 +33,8 @@ func (s *service) known(ctx context.Context, scope string) error {
 	return fault.New(fault.Invalid, "scope: %.128q is not org, team:<id> or resource:<id>", scope)
 }
 
-// held keeps the team of a scope from being deleted while a role is given on it.
-func held(org, scope string) []table.Write {
+// teamHoldWrites keeps the team of a scope from being deleted while a role is given on it.
+func teamHoldWrites(org, scope string) []table.Write {
 	if kind, ref := grant.CutScope(scope); kind == "team" {
 		return []table.Write{teams.Hold(org, ref)}
 	}

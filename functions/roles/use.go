@@ -15,9 +15,9 @@ import (
 // shown is how many of those who have a role a refusal names.
 const shown = 3
 
-// unused refuses to delete a role that somebody has, or was promised. Invitations are read before assignments: one that is
+// checkUnused refuses to delete a role that somebody has, or was promised. Invitations are read before assignments: one that is
 // accepted meanwhile is seen as the one or as the other.
-func (s *service) unused(ctx context.Context, r identity.CustomRole) error {
+func (s *service) checkUnused(ctx context.Context, r identity.CustomRole) error {
 	invited, err := s.invited(ctx, r.ID)
 	if err != nil {
 		return err
@@ -44,9 +44,9 @@ func (s *service) unused(ctx context.Context, r identity.CustomRole) error {
 	return fault.New(fault.Conflict, "role %q is in use by %s: end that first", r.Name, strings.Join(uses, " and "))
 }
 
-// assigned are those who have the role, at least shown of them, and how many assignments there are of it.
+// assigned returns those who have the role, at least shown of them, and how many assignments there are of it.
 func (s *service) assigned(ctx context.Context, roleID string) (who []string, n int, err error) {
-	err = s.people.Assignments(ctx, org(ctx), func(a membership.Assignment) bool {
+	err = s.people.EachAssignment(ctx, callerOrg(ctx), func(a membership.Assignment) bool {
 		if a.Role != roleID {
 			return true
 		}
@@ -59,7 +59,7 @@ func (s *service) assigned(ctx context.Context, roleID string) (who []string, n 
 }
 
 func (s *service) invited(ctx context.Context, roleID string) ([]string, error) {
-	all, err := s.people.Invitations(ctx, org(ctx))
+	all, err := s.people.ListInvitations(ctx, callerOrg(ctx))
 	var who []string
 	for _, i := range all {
 		if i.Role == roleID {
@@ -69,15 +69,15 @@ func (s *service) invited(ctx context.Context, roleID string) ([]string, error) 
 	return who, err
 }
 
-// firstRole is the role of who signs on for the first time; "" when the organization has no single sign-on.
+// firstRole returns the role of who signs on for the first time; "" when the organization has no single sign-on.
 func (s *service) firstRole(ctx context.Context) (string, error) {
 	setup, err := table.Read[struct {
 		DefaultRole string `json:"defaultRole"`
-	}](ctx, s.p.Table, identity.SSOKey(org(ctx)))
+	}](ctx, s.p.Table, identity.SSOKey(callerOrg(ctx)))
 	if fault.Is(err, fault.NotFound) {
 		return "", nil
 	}
-	return setup.DefaultRole, fault.Wrap("read single sign-on of "+org(ctx), err)
+	return setup.DefaultRole, fault.Wrap("read single sign-on of "+callerOrg(ctx), err)
 }
 
 // use says how many uses there are, and names the first of who has them.

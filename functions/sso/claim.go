@@ -61,7 +61,7 @@ func (s service) claimDomain(ctx context.Context, org string, d *domain) (*table
 		}
 		cond = table.Equal("org", have)
 	}
-	it, err := table.Row(claimKey(d.Name), claim{org, s.Clock.Now()})
+	it, err := table.NewItem(claimKey(d.Name), claim{org, s.Clock.Now()})
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func (s service) completeLogin(ctx context.Context, in *completeInput) (sessions
 		return sessions.LoggedIn{}, err
 	}
 	who, err := a.Subject()
-	audit.As(ctx, org, "", who.Email) // it is the organization's own affair from here on, whatever comes of it
+	audit.NoteActor(ctx, org, "", who.Email) // it is the organization's own affair from here on, whatever comes of it
 	if err != nil {
 		return sessions.LoggedIn{}, addStartAgain(err)
 	}
@@ -44,8 +44,8 @@ func (s service) completeLogin(ctx context.Context, in *completeInput) (sessions
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	audit.As(ctx, org, u.ID, u.Email)
-	return s.sessions.Begin(ctx, u, sessions.How{Tenant: org, SSO: org})
+	audit.NoteActor(ctx, org, u.ID, u.Email)
+	return s.sessions.Begin(ctx, u, sessions.Options{Org: org, SSO: org})
 }
 
 // verifyResponse checks a response against the request that it says to answer, and uses both up. It returns the organization
@@ -92,7 +92,7 @@ func (s service) seenKey(org, assertion string) table.Key {
 
 // useOnce makes sure that the request is answered once and the assertion used once, however many try at the same time.
 func (s service) useOnce(ctx context.Context, org, id string, a *saml.Assertion) error {
-	seen, err := table.Row(s.seenKey(org, a.ID), request{org})
+	seen, err := table.NewItem(s.seenKey(org, a.ID), request{org})
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (s service) findOrCreateUser(ctx context.Context, org string, have setup, w
 	if err := checkEmailDomain(have, who.Email); err != nil {
 		return identity.User{}, err
 	}
-	u, err := s.accounts.Vouched(ctx, accounts.Claim{
+	u, err := s.accounts.FindOrCreateByIdentity(ctx, accounts.Claim{
 		Issuer: "saml " + org + " " + have.EntityID, Subject: who.ID, Email: who.Email, Name: who.Name, Authoritative: true,
 	})
 	if err != nil {
@@ -139,7 +139,7 @@ func checkEmailDomain(have setup, email string) error {
 func (s service) ensureMember(ctx context.Context, org, role string, u identity.User) error {
 	m, err := s.readMember(ctx, org, u)
 	if fault.Is(err, fault.NotFound) {
-		if err = s.people.Accept(ctx, u, org); err == nil {
+		if err = s.people.AcceptInvitations(ctx, u, org); err == nil {
 			m, err = s.readMember(ctx, org, u)
 		}
 	}
@@ -164,14 +164,14 @@ func (s service) readMember(ctx context.Context, org string, u identity.User) (i
 func (s service) addMember(ctx context.Context, org, role string, u identity.User) error {
 	_, err := s.defaultRolePolicies(ctx, org, role)
 	if fault.Is(err, fault.Invalid) {
-		err = fault.Cause(fault.Denied, err, "the organization's default role is no more: an administrator has to set another with PUT /organisation/saml")
+		err = fault.NewWithCause(fault.Denied, err, "the organization's default role is no more: an administrator has to set another with PUT /organisation/saml")
 	}
 	if err != nil {
 		return err
 	}
-	err = s.people.Join(ctx, org, u, []grant.Grant{{Role: role, Scope: grant.OrgScope}})
+	err = s.people.JoinOrganisation(ctx, org, u, []grant.Grant{{Role: role, Scope: grant.OrgScope}})
 	if fault.Is(err, fault.NotFound) {
-		err = fault.Cause(fault.Denied, err, "the organization is being deleted")
+		err = fault.NewWithCause(fault.Denied, err, "the organization is being deleted")
 	}
 	return err
 }

@@ -22,7 +22,7 @@ import (
 	"lamplighter.dev/shared/people/saml/samltest"
 )
 
-// connected is an organization of example.com that signs in by a provider.
+// connected returns an organization of example.com that signs in by a provider.
 func connected(t *testing.T) (*fixture, *organization, provider) {
 	t.Helper()
 	h := newFixture(t)

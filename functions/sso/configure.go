@@ -71,14 +71,14 @@ func (s service) readProvider(ctx context.Context, body ChangedSAML) (*saml.Prov
 func (s service) parseMetadata(field string, b []byte) (*saml.Provider, error) {
 	p, err := saml.ParseMetadata(b, s.Clock.Now(), s.Settings.PrivateAddresses)
 	if err != nil {
-		return nil, fault.Cause(fault.Invalid, err, "%s: %s", field, fault.Message(err))
+		return nil, fault.NewWithCause(fault.Invalid, err, "%s: %s", field, fault.Message(err))
 	}
 	return p, nil
 }
 
 // trySetSettings changes the setup once.
 func (s service) trySetSettings(ctx context.Context, body ChangedSAML, told *saml.Provider) (SAML, error) {
-	c := identity.From(ctx)
+	c := identity.CallerFrom(ctx)
 	have, err := s.readSetup(ctx, c.Org)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return SAML{}, err
@@ -102,7 +102,7 @@ func (s service) trySetSettings(ctx context.Context, body ChangedSAML, told *sam
 	if have.Version > 0 {
 		change.Before = s.describeSetup(have)
 	}
-	audit.Note(ctx, change)
+	audit.NoteChange(ctx, change)
 	return out, nil
 }
 
@@ -144,8 +144,8 @@ func setProvider(ctx context.Context, next *setup, body ChangedSAML, told *saml.
 	if told == nil || told.Equal(next.Provider) {
 		return nil
 	}
-	if err := membership.MayGrant(identity.From(ctx), []string{"*:*"}, grant.OrgScope); err != nil {
-		return fault.Cause(fault.Denied, err, "permission denied: whoever sets the identity provider can sign in as anybody, so only who holds every policy may: ask an owner")
+	if err := membership.MayGrant(identity.CallerFrom(ctx), []string{"*:*"}, grant.OrgScope); err != nil {
+		return fault.NewWithCause(fault.Denied, err, "permission denied: whoever sets the identity provider can sign in as anybody, so only who holds every policy may: ask an owner")
 	}
 	next.Provider = *told
 	return nil
@@ -156,7 +156,7 @@ func (s service) setDefaultRole(ctx context.Context, next *setup, role rest.Patc
 	if !role.Sent {
 		return nil
 	}
-	c, name := identity.From(ctx), role.Value
+	c, name := identity.CallerFrom(ctx), role.Value
 	if name == "" {
 		name = grant.Viewer
 	}
@@ -193,8 +193,8 @@ func (s service) defaultRolePolicies(ctx context.Context, org, role string) ([]s
 
 // storeSetup writes the setup, the claims that come and go with it, and what the organization's record repeats, all or none.
 func (s service) storeSetup(ctx context.Context, have, next setup, claims []table.Write) error {
-	org := identity.From(ctx).Org
-	it, err := table.Row(identity.SSOKey(org), next)
+	org := identity.CallerFrom(ctx).Org
+	it, err := table.NewItem(identity.SSOKey(org), next)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (s service) storeSetup(ctx context.Context, have, next setup, claims []tabl
 }
 
 func (s service) deleteSettings(ctx context.Context, _ *struct{}) (rest.Deleted, error) {
-	org := identity.From(ctx).Org
+	org := identity.CallerFrom(ctx).Org
 	have, err := s.readSetup(ctx, org)
 	if err != nil {
 		return rest.Deleted{}, err
@@ -223,6 +223,6 @@ func (s service) deleteSettings(ctx context.Context, _ *struct{}) (rest.Deleted,
 	if err != nil {
 		return rest.Deleted{}, fault.Wrap("end single sign-on of "+org, err)
 	}
-	audit.Note(ctx, audit.Change{Target: org, Before: s.describeSetup(have)})
+	audit.NoteChange(ctx, audit.Change{Target: org, Before: s.describeSetup(have)})
 	return rest.Deleted{ID: org}, nil
 }

@@ -64,7 +64,7 @@ func findOrAddDomains(names []string, have []domain) ([]domain, error) {
 func parseDomain(raw string) (string, error) {
 	name, err := emailDomain("x@" + strings.TrimSuffix(strings.TrimSpace(raw), "."))
 	if err != nil {
-		return "", fault.Cause(fault.Invalid, err, "domains: %.64q is not a domain name; write it as example.com", raw)
+		return "", fault.NewWithCause(fault.Invalid, err, "domains: %.64q is not a domain name; write it as example.com", raw)
 	}
 	if suffix, _ := publicsuffix.PublicSuffix(name); suffix == name || mailProviders[name] {
 		return "", fault.New(fault.Invalid, "domains: %s belongs to many, not to one organization", name)
@@ -74,7 +74,7 @@ func parseDomain(raw string) (string, error) {
 
 // emailDomain returns the part of an address after the @.
 func emailDomain(email string) (string, error) {
-	address, err := identity.Address(email)
+	address, err := identity.NormalizeAddress(email)
 	_, name, _ := strings.Cut(address, "@")
 	return name, err
 }

@@ -106,7 +106,7 @@ func TestEnforcingNeedsAProvenDomain(t *testing.T) {
 	o.connect(newProvider().Metadata(), "example.com", "second.test")
 	o.set(map[string]any{"enforced": true})
 	demanded := func() []string {
-		return apitest.Read[identity.TenantRow](h.Fixture, identity.OrganisationKey(o.org)).SSO
+		return apitest.Read[identity.OrganisationRecord](h.Fixture, identity.OrganisationKey(o.org)).SSO
 	}
 	if got := demanded(); !slices.Equal(got, []string{"example.com", "second.test"}) {
 		t.Errorf("the organization's record says %v", got)
@@ -125,7 +125,7 @@ func TestEnforcingNeedsAProvenDomain(t *testing.T) {
 	if got := demanded(); got != nil {
 		t.Errorf("after all ended: %v", got)
 	}
-	if o := apitest.Read[identity.TenantRow](h.Fixture, identity.OrganisationKey(o.org)); o.Name == "" {
+	if o := apitest.Read[identity.OrganisationRecord](h.Fixture, identity.OrganisationKey(o.org)); o.Name == "" {
 		t.Errorf("the record lost more than that: %+v", o)
 	}
 }

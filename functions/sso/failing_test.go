@@ -21,7 +21,7 @@ func TestASignInWhoseStoreFails(t *testing.T) {
 				h, o, w := connected(t)
 				doc := w.answer(h, h.begin(ada))
 				sound := h.Table
-				faulty := table.Faulty(sound, h.Clock, table.Injection{Harm: harm, Call: n})
+				faulty := table.NewFaultyStore(sound, h.Clock, table.Injection{Harm: harm, Call: n})
 				h.Table = faulty
 				a := h.finish(doc)
 				h.Table = sound
@@ -39,7 +39,7 @@ func TestASignInWhoseStoreFails(t *testing.T) {
 				if a.Status == http.StatusInternalServerError {
 					refused++
 				}
-				if n > faulty.Calls() {
+				if n > faulty.CallCount() {
 					t.Logf("%d of %d calls failed the sign-in", refused, n-1)
 					return
 				}
@@ -55,7 +55,7 @@ func TestAChangeOfSettingsWhoseStoreFails(t *testing.T) {
 			for n := 1; ; n++ {
 				h, o, _ := connected(t)
 				sound := h.Table
-				faulty := table.Faulty(sound, h.Clock, table.Injection{Harm: harm, Call: n})
+				faulty := table.NewFaultyStore(sound, h.Clock, table.Injection{Harm: harm, Call: n})
 				h.Table = faulty
 				a := o.ask(grant.Owner, http.MethodPut, map[string]any{"domains": []string{}})
 				h.Table = sound
@@ -64,7 +64,7 @@ func TestAChangeOfSettingsWhoseStoreFails(t *testing.T) {
 				if claimed := !fault.Is(err, fault.NotFound); claimed != proven {
 					t.Fatalf("call %d: claimed %t, proven %t, after %d", n, claimed, proven, a.Status)
 				}
-				if n > faulty.Calls() {
+				if n > faulty.CallCount() {
 					return
 				}
 			}

@@ -14,7 +14,7 @@ const fetchTries = 2
 
 // fetchMetadata gets metadata from an address that a user gave: through ssrfguard, once, and never again by itself.
 func (s service) fetchMetadata(ctx context.Context, address string) ([]byte, error) {
-	client := ssrfguard.Policy{Private: s.Settings.PrivateAddresses}.Client()
+	client := ssrfguard.Policy{Private: s.Settings.PrivateAddresses}.HTTPClient()
 	var err error
 	for range fetchTries {
 		var b []byte
@@ -30,21 +30,21 @@ func (s service) fetchMetadata(ctx context.Context, address string) ([]byte, err
 func fetchOnce(ctx context.Context, client *http.Client, address string) (b []byte, retry bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, false, fault.Cause(fault.Invalid, err, "metadataURL: it is not the address of a document")
+		return nil, false, fault.NewWithCause(fault.Invalid, err, "metadataURL: it is not the address of a document")
 	}
 	w, err := client.Do(r)
 	if err != nil {
 		if fault.Is(err, fault.Invalid) {
-			return nil, false, fault.Cause(fault.Invalid, err, "metadataURL: %s", fault.Message(err))
+			return nil, false, fault.NewWithCause(fault.Invalid, err, "metadataURL: %s", fault.Message(err))
 		}
-		return nil, true, fault.Cause(fault.Invalid, err, "metadataURL: nobody answers there; send the document as metadataXML")
+		return nil, true, fault.NewWithCause(fault.Invalid, err, "metadataURL: nobody answers there; send the document as metadataXML")
 	}
 	defer func() { _ = w.Body.Close() }()
 	if w.StatusCode != http.StatusOK {
 		return nil, w.StatusCode >= http.StatusInternalServerError, refuseStatus(w.StatusCode)
 	}
-	if b, err = ssrfguard.Read(w.Body, saml.MaxMetadata); err != nil {
-		return nil, false, fault.Cause(fault.Invalid, err, "metadataURL: the document could not be read, or is larger than 1 MiB")
+	if b, err = ssrfguard.ReadLimited(w.Body, saml.MaxMetadata); err != nil {
+		return nil, false, fault.NewWithCause(fault.Invalid, err, "metadataURL: the document could not be read, or is larger than 1 MiB")
 	}
 	return b, false, nil
 }

@@ -64,7 +64,7 @@ func (h *fixture) account(email string) identity.User {
 	h.Helper()
 	u := accounts.NewUser(h.Platform.Clock.Now(), email, "Somebody")
 	u.Verified = true
-	writes, err := accounts.New(h.Platform).Register(u, identity.User{})
+	writes, err := accounts.New(h.Platform).RegisterWrites(u, identity.User{})
 	if err == nil {
 		err = h.Table.Transact(anywhere(), writes...)
 	}
@@ -103,7 +103,7 @@ func (h *fixture) initiate(body map[string]any) answer {
 
 // caller is somebody with a role in the organization.
 func (o *organization) caller(role string) identity.Caller {
-	grants := grant.Resolve([]grant.Grant{{Role: role, Scope: grant.OrgScope}})
+	grants := grant.ResolveGrants([]grant.Grant{{Role: role, Scope: grant.OrgScope}})
 	return identity.Caller{Org: o.org, User: o.owner.ID, Email: o.owner.Email, Session: "s", Method: identity.MethodToken, Grants: grants}
 }
 

@@ -46,5 +46,5 @@ func addStartAgain(err error) error {
 	if !fault.Is(err, fault.Unauthenticated) {
 		return err
 	}
-	return fault.Cause(fault.Unauthenticated, err, "%s"+startAgain, fault.Message(err))
+	return fault.NewWithCause(fault.Unauthenticated, err, "%s"+startAgain, fault.Message(err))
 }

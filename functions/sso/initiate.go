@@ -82,7 +82,7 @@ func requestedDomain(email, domain string) (string, error) {
 
 // checkRateLimit refuses one source that begins too often. A count that cannot be kept stops nobody.
 func (s service) checkRateLimit(ctx context.Context) error {
-	ok, err := ratelimit.Take(ctx, s.Table, s.Clock.Now(), sourceRateLimit, ratelimit.Source(rest.SourceIP(ctx)))
+	ok, err := ratelimit.TakeUse(ctx, s.Table, s.Clock.Now(), sourceRateLimit, ratelimit.SourceOf(rest.SourceIP(ctx)))
 	if err != nil {
 		s.Log.WarnContext(ctx, "sign-ons are not counted", "error", err.Error())
 	}
@@ -122,7 +122,7 @@ func firstError(err, otherwise error) error {
 
 // storeRequest remembers a request for as long as it may be answered.
 func (s service) storeRequest(ctx context.Context, id, org string) error {
-	it, err := table.Row(s.requestKey(id), request{org})
+	it, err := table.NewItem(s.requestKey(id), request{org})
 	if err != nil {
 		return err
 	}

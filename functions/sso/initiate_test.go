@@ -32,10 +32,10 @@ func TestInitiate(t *testing.T) {
 	calls := func(email string) int { // the work does not tell either
 		sound := h.Table
 		defer func() { h.Table = sound }()
-		counting := table.Faulty(sound, h.Clock)
+		counting := table.NewFaultyStore(sound, h.Clock)
 		h.Table = counting
 		h.begin(email)
-		return counting.Calls()
+		return counting.CallCount()
 	}
 	if known, unknown := calls("owner@example.com"), calls("nobody@example.com"); known != unknown {
 		t.Errorf("%d calls of the store for somebody, %d for nobody", known, unknown)
@@ -61,7 +61,7 @@ func TestInitiate(t *testing.T) {
 
 func TestInitiateIsPaced(t *testing.T) {
 	h, _, _ := connected(t)
-	all := ratelimit.Count(h.Platform.Clock.Now(), sourceRateLimit, "192.0.2.1") // where httptest says requests come from
+	all := ratelimit.CountWrite(h.Platform.Clock.Now(), sourceRateLimit, "192.0.2.1") // where httptest says requests come from
 	all.Changes[0] = table.Add("n", sourceRateLimit.Max-1)
 	h.Write(all)
 	h.begin(ada)
@@ -73,7 +73,7 @@ func TestInitiateIsPaced(t *testing.T) {
 // Whoever has one IPv6 address has all of its /64: they are paced as one.
 func TestInitiateIsPacedForANetwork(t *testing.T) {
 	h, _, _ := connected(t)
-	all := ratelimit.Count(h.Platform.Clock.Now(), sourceRateLimit, "2001:db8:0:1::/64")
+	all := ratelimit.CountWrite(h.Platform.Clock.Now(), sourceRateLimit, "2001:db8:0:1::/64")
 	all.Changes[0] = table.Add("n", sourceRateLimit.Max)
 	h.Write(all)
 	for from, want := range map[string]int{

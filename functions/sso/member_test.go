@@ -94,13 +94,13 @@ func TestASessionOfSingleSignOnStaysInItsOrganization(t *testing.T) {
 	user := apitest.Read[identity.User](h.Fixture, identity.UserKey(h.finish(w.answer(h, h.begin(ada))).user()))
 	b := h.found("owner@other.test")
 	viewer := []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}
-	if err := newService(h.Platform).people.Join(anywhere(), b.org, user, viewer); err != nil {
+	if err := newService(h.Platform).people.JoinOrganisation(anywhere(), b.org, user, viewer); err != nil {
 		t.Fatal(err)
 	}
 	a := h.finish(w.answer(h, h.begin(ada)))
 	a.want(t, http.StatusOK)
-	if tenants := a.Data["tenants"].([]any); len(tenants) != 1 || tenants[0].(map[string]any)["id"] != o.org {
-		t.Errorf("offers %v", tenants)
+	if organisations := a.Data["tenants"].([]any); len(organisations) != 1 || organisations[0].(map[string]any)["id"] != o.org {
+		t.Errorf("offers %v", organisations)
 	}
 	token := a.Data["refreshToken"].(string)
 	if _, err := sessions.New(h.Platform).Refresh(anywhere(), token, b.org); !fault.Is(err, fault.Denied) {
@@ -116,11 +116,11 @@ func TestEnforcedSingleSignOn(t *testing.T) {
 	member := apitest.Read[identity.User](h.Fixture, identity.UserKey(h.finish(w.answer(h, h.begin(ada))).user()))
 	guest := h.account("guest@elsewhere.test")
 	viewer := []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}
-	if err := newService(h.Platform).people.Join(anywhere(), o.org, guest, viewer); err != nil {
+	if err := newService(h.Platform).people.JoinOrganisation(anywhere(), o.org, guest, viewer); err != nil {
 		t.Fatal(err)
 	}
 	begin := func(u identity.User) error {
-		_, err := sessions.New(h.Platform).Begin(anywhere(), u, sessions.How{Tenant: o.org})
+		_, err := sessions.New(h.Platform).Begin(anywhere(), u, sessions.Options{Org: o.org})
 		return err
 	}
 	if err := begin(member); err != nil {
@@ -162,7 +162,7 @@ func TestWhoWasInvitedGetsTheRoleOfTheInvitation(t *testing.T) {
 	h, o, w := connected(t)
 	now := h.Platform.Clock.Now()
 	inv := membership.Invitation{Email: ada, Role: grant.Editor, Inviter: o.owner.ID, Created: now, Expires: now.Add(time.Hour)}
-	if _, err := newService(h.Platform).people.Invite(anywhere(), o.org, membership.Invitation{}, inv); err != nil {
+	if _, err := newService(h.Platform).people.StoreInvitation(anywhere(), o.org, membership.Invitation{}, inv); err != nil {
 		t.Fatal(err)
 	}
 	a := h.finish(w.answer(h, h.begin(ada)))
@@ -178,7 +178,7 @@ func TestWhoWasRemovedComesBackWithTheDefaultRole(t *testing.T) {
 	o.set(map[string]any{"defaultRole": grant.Editor})
 	user := h.finish(w.answer(h, h.begin(ada))).user()
 	k := identity.MemberKey(o.org, user)
-	if err := newService(h.Platform).people.Remove(anywhere(), o.org, apitest.Read[identity.Member](h.Fixture, k)); err != nil {
+	if err := newService(h.Platform).people.RemoveMember(anywhere(), o.org, apitest.Read[identity.Member](h.Fixture, k)); err != nil {
 		t.Fatal(err)
 	}
 	o.set(map[string]any{"defaultRole": grant.Viewer})

@@ -104,7 +104,7 @@ func TestMetadataFromAnAddressOfOurOwn(t *testing.T) {
 	reached := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("reached") }))
 	defer reached.Close()
 	o.setAs(grant.Owner, http.StatusBadRequest, map[string]any{"metadataURL": reached.URL})
-	if err := (ssrfguard.Policy{}).Check(reached.URL); err == nil {
+	if err := (ssrfguard.Policy{}).CheckAddress(reached.URL); err == nil {
 		t.Error("the guard lets loopback pass")
 	}
 }

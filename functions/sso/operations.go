@@ -48,7 +48,7 @@ func (s service) requireBaseURL() error {
 	return nil
 }
 
-// SignIn is what single sign-on adds to the group "Authentication".
+// SignIn returns what single sign-on adds to the group "Authentication".
 func SignIn(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Authentication")
 	s := newService(p)
@@ -77,7 +77,7 @@ func SignIn(p *platform.Platform) *rest.Group {
 	return g
 }
 
-// Settings is what single sign-on adds to the group "Organizations".
+// Settings returns what single sign-on adds to the group "Organizations".
 func Settings(p *platform.Platform) *rest.Group {
 	const path = "/organisation/saml"
 	g := rest.NewGroup("Organizations")

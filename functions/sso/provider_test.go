@@ -17,7 +17,7 @@ type provider struct{ *samltest.Provider }
 
 func newProvider() provider { return provider{samltest.NewProvider()} }
 
-// respond is what the provider says to a request when nothing is wrong.
+// respond returns what the provider says to a request when nothing is wrong.
 func (p provider) respond(h *fixture, r samltest.Request, email string) samltest.Response {
 	return p.Respond(r, email, h.Platform.Clock.Now())
 }

@@ -157,7 +157,7 @@ func TestTwoChangesAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.set(map[string]any{"defaultRole": grant.Editor})
-	ctx := identity.With(anywhere(), o.caller(grant.Owner))
+	ctx := identity.WithCaller(anywhere(), o.caller(grant.Owner))
 	next := have
 	next.Version++
 	if err = s.storeSetup(ctx, have, next, nil); !fault.Is(err, fault.Conflict) {

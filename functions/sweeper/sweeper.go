@@ -30,12 +30,12 @@ type Swept struct {
 
 // Handler sweeps once; EventBridge calls it every minute.
 func Handler(p *platform.Platform) workflow.Handler {
-	return func(ctx context.Context, _ json.RawMessage) (any, error) { return Sweep(ctx, p, settled) }
+	return func(ctx context.Context, _ json.RawMessage) (any, error) { return SweepPending(ctx, p, settled) }
 }
 
-// Sweep looks at all pending work that is older than age. One piece that cannot be started does not keep the others from
+// SweepPending looks at all pending work that is older than age. One piece that cannot be started does not keep the others from
 // being.
-func Sweep(ctx context.Context, p *platform.Platform, age time.Duration) (Swept, error) {
+func SweepPending(ctx context.Context, p *platform.Platform, age time.Duration) (Swept, error) {
 	ctx = table.Within(ctx, workqueue.Prefix)
 	var out Swept
 	var errs []error
@@ -71,14 +71,14 @@ func each(ctx context.Context, s table.Store, pk string, f func(workqueue.Work))
 	}
 }
 
-// revive starts the work's machine when it does not run; it tells whether it did.
+// revive starts the work's machine when it does not run; it reports whether it did.
 func revive(ctx context.Context, p *platform.Platform, w workqueue.Work) (bool, error) {
-	ex, err := p.Workflow.Describe(ctx, w.Machine, w.Name())
+	ex, err := p.Workflow.Describe(ctx, w.Machine, w.ExecutionName())
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return true, start(ctx, p, w)
 	case err != nil:
-		return false, fmt.Errorf("describe %s: %w", w.Name(), err)
+		return false, fmt.Errorf("describe %s: %w", w.ExecutionName(), err)
 	case ex.Status == workflow.Running:
 		return false, nil
 	}
@@ -87,7 +87,7 @@ func revive(ctx context.Context, p *platform.Platform, w workqueue.Work) (bool, 
 
 // again starts work anew whose execution has ended without ending it, under the name of its next try.
 func again(ctx context.Context, p *platform.Platform, w workqueue.Work) (bool, error) {
-	_, err := p.Table.Write(ctx, table.Update(workqueue.Key(w.ID), []table.Change{
+	_, err := p.Table.Write(ctx, table.Update(workqueue.WorkKey(w.ID), []table.Change{
 		table.Set("try", w.Try+1), table.Set("at", p.Clock.Now()),
 	}, table.Exists(), table.Equal("try", w.Try)))
 	if _, ended := errors.AsType[*table.ConditionError](err); ended {
@@ -101,9 +101,9 @@ func again(ctx context.Context, p *platform.Platform, w workqueue.Work) (bool, e
 }
 
 func start(ctx context.Context, p *platform.Platform, w workqueue.Work) error {
-	if err := p.Workflow.Start(ctx, w.Machine, w.Name(), w.Input); err != nil {
-		return fmt.Errorf("start %s again: %w", w.Name(), err)
+	if err := p.Workflow.Start(ctx, w.Machine, w.ExecutionName(), w.Input); err != nil {
+		return fmt.Errorf("start %s again: %w", w.ExecutionName(), err)
 	}
-	p.Log.InfoContext(ctx, "started lost work again", "machine", w.Machine, "name", w.Name(), "org", w.Org)
+	p.Log.InfoContext(ctx, "started lost work again", "machine", w.Machine, "name", w.ExecutionName(), "org", w.Org)
 	return nil
 }

@@ -38,13 +38,13 @@ func newFixture(t *testing.T, do func() error) *fixture {
 // add lists work, as the transaction that begins it does.
 func (s *fixture) add(id string) {
 	s.Helper()
-	w := apitest.Value(workqueue.Add(workqueue.Work{ID: id, Org: "org_1", Machine: "action", At: s.Clock.Now()}, map[string]string{"org": "org_1"}))(s)
+	w := apitest.Value(workqueue.AddWork(workqueue.Work{ID: id, Org: "org_1", Machine: "action", At: s.Clock.Now()}, map[string]string{"org": "org_1"}))(s)
 	s.Write(w)
 }
 
 func (s *fixture) sweep() Swept {
 	s.Helper()
-	got := apitest.Value(Sweep(s.Context(), s.Platform, settled))(s)
+	got := apitest.Value(SweepPending(s.Context(), s.Platform, settled))(s)
 	return got
 }
 
@@ -99,7 +99,7 @@ func TestWorkWhoseMachineFailedIsTriedUnderAnotherName(t *testing.T) {
 			t.Errorf("after %s: %+v", name, got)
 		}
 	}
-	s.Write(workqueue.Done("act_1"))
+	s.Write(workqueue.RemoveWork("act_1"))
 	s.Clock.Advance(time.Minute)
 	if got := s.sweep(); got != (Swept{}) {
 		t.Errorf("ended work was swept: %+v", got)
@@ -108,13 +108,13 @@ func TestWorkWhoseMachineFailedIsTriedUnderAnotherName(t *testing.T) {
 
 func TestOnePieceThatCannotBeStartedDoesNotHoldUpTheOthers(t *testing.T) {
 	s := newFixture(t, func() error { return nil })
-	w := apitest.Value(workqueue.Add(workqueue.Work{ID: "job_0", Org: "org_1", Machine: "unknown", At: apitest.Start}, nil))(s)
+	w := apitest.Value(workqueue.AddWork(workqueue.Work{ID: "job_0", Org: "org_1", Machine: "unknown", At: apitest.Start}, nil))(s)
 	s.Write(w)
 	for _, id := range []string{"act_1", "act_2", "act_3", "act_4"} {
 		s.add(id)
 	}
 	s.Clock.Advance(time.Minute)
-	got, err := Sweep(t.Context(), s.Platform, settled)
+	got, err := SweepPending(t.Context(), s.Platform, settled)
 	if got.Looked != 5 || got.Started < 4 || err == nil || fault.KindOf(err) != fault.Internal {
 		t.Errorf("swept %+v: %v", got, err)
 	}

@@ -17,7 +17,7 @@ type pageInput struct {
 }
 
 func (s *service) listMembers(ctx context.Context, in *pageInput) (rest.List[TeamMember], error) {
-	t, err := s.seen(ctx, in.TeamID)
+	t, err := s.visibleTeam(ctx, in.TeamID)
 	if err != nil {
 		return rest.List[TeamMember]{}, err
 	}
@@ -26,7 +26,7 @@ func (s *service) listMembers(ctx context.Context, in *pageInput) (rest.List[Tea
 		return rest.List[TeamMember]{}, err
 	}
 	page := rest.PageOf(crews[t.ID], in.Page)
-	items, err := s.named(ctx, page.Items)
+	items, err := s.namedMembers(ctx, page.Items)
 	return rest.WithItems(page, items), err
 }
 
@@ -52,23 +52,23 @@ func (s *service) addMember(ctx context.Context, in *addMemberInput) (TeamBrief,
 		if len(crew) == maxMembers {
 			return nil, fault.New(fault.Conflict, "the team has %d members, which is the most", len(crew))
 		}
-		audit.Note(ctx, audit.Change{Target: in.TeamID, After: NewTeamMember{m.Email}})
+		audit.NoteChange(ctx, audit.Change{Target: in.TeamID, After: NewTeamMember{m.Email}})
 		return append(crew, m), nil
 	})
 }
 
 // member finds who is to be put into a team, or taken out: first of all the team must exist.
 func (s *service) member(ctx context.Context, teamID, email string) (identity.Member, error) {
-	if _, err := s.read(ctx, teamID); err != nil {
+	if _, err := s.readTeam(ctx, teamID); err != nil {
 		return identity.Member{}, err
 	}
-	_, m, err := s.people.Find(ctx, org(ctx), email)
+	_, m, err := s.people.FindMember(ctx, callerOrg(ctx), email)
 	return m, err
 }
 
 // changeCrew changes the people of a team; how gives nil when they stay as they are.
 func (s *service) changeCrew(ctx context.Context, teamID string, how func([]identity.Member) ([]identity.Member, error)) (TeamBrief, error) {
-	return s.change(ctx, teamID, func(t teams.Team) (*draft, error) {
+	return s.changeTeam(ctx, teamID, func(t teams.Team) (*draft, error) {
 		crews, err := s.peopleOf(ctx, []string{t.ID})
 		if err != nil {
 			return nil, err
@@ -97,7 +97,7 @@ func (s *service) removeMember(ctx context.Context, in *memberInput) (rest.Delet
 		if len(crew) == n {
 			return nil, fault.New(fault.NotFound, "%.254q is not a member of the team", m.Email)
 		}
-		audit.Note(ctx, audit.Change{Target: in.TeamID, Before: NewTeamMember{m.Email}})
+		audit.NoteChange(ctx, audit.Change{Target: in.TeamID, Before: NewTeamMember{m.Email}})
 		return append([]identity.Member{}, crew...), nil
 	})
 	return rest.Deleted{ID: m.Email}, err

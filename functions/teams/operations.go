@@ -25,7 +25,7 @@ const (
 const reaches = " What a team owns, a role on the team reaches: who gives a resource to a team on which roles are held must hold " +
 	"on the whole organization what these roles hold (403)."
 
-// Operations are the operations about teams.
+// Operations returns the operations about teams.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Users & Teams")
 	s := &service{p, teams.New(p.Table), inventory.New(p), membership.New(p)}
@@ -52,26 +52,26 @@ func (s *service) teamOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listTeams", Method: http.MethodGet, Path: teamsPath, Policy: reading, Scoped: true, Statuses: []int{http.StatusBadRequest},
 		Summary: "List teams", Description: "With counts; read one team for its members and resources. A grant on teams shows these.",
-	}, s.list)
+	}, s.listTeams)
 	rest.Handle(g, rest.Op{
 		ID: "createTeam", Method: http.MethodPost, Path: teamsPath, Policy: writing, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
 		Summary: "Create a team",
 		Description: "Members are addresses of members of the organization; to be one grants nothing: roles on the team do (POST /assignments). " +
 			"At most 500 teams an organization, 1,000 members and 10,000 resources a team; a resource may belong to several. " +
 			"Names are unique without regard to case.",
-	}, s.create)
+	}, s.createTeam)
 	rest.Handle(g, rest.Op{
 		ID: "getTeam", Method: http.MethodGet, Path: teamPath, Policy: reading, Scoped: true, Statuses: found, Summary: "Read a team",
 		Description: "Members by address, resources by id. Who has left the organization, and what has left the inventory, is not among them any more.",
-	}, s.get)
+	}, s.getTeam)
 	rest.Handle(g, rest.Op{
 		ID: "updateTeam", Method: http.MethodPut, Path: teamPath, Policy: writing, Statuses: changing, Summary: "Change a team",
 		Description: "Changes only the fields present. members and resources replace all of them, null leaves none." + reaches,
-	}, s.update)
+	}, s.updateTeam)
 	rest.Handle(g, rest.Op{
 		ID: "deleteTeam", Method: http.MethodDelete, Path: teamPath, Policy: writing, Statuses: []int{http.StatusNotFound, http.StatusConflict},
 		Summary: "Delete a team", Description: "Its members and resources stay. While roles on it are assigned the answer is 409 and names the assignments.",
-	}, s.remove)
+	}, s.deleteTeam)
 }
 
 func (s *service) memberOperations(g *rest.Group) {

@@ -21,7 +21,7 @@ func TestATeamFromItsCreationToItsEnd(t *testing.T) {
 	made := s.team(" Web ", fmt.Sprintf(`,"description":"the shop","members":["BOB@example.com","ada@example.com","bob@example.com"],"resources":[%q,%q]`, s.ids[1], s.ids[1]))
 	s.Equal("made", fmt.Sprint(made.Name, made.Description, made.Members, made.Resources, made.MemberCount, made.ResourceCount),
 		fmt.Sprint("Web", "the shop", []TeamMember{{apitest.Email("ada"), "ADA"}, {apitest.Email("bob"), "BOB"}}, []string{s.ids[1]}, 2, 1))
-	if !id.Valid("team", made.ID) || made.CreatedAt.IsZero() {
+	if !id.IsValid("team", made.ID) || made.CreatedAt.IsZero() {
 		t.Errorf("made: %+v", made)
 	}
 	s.Equal("read", s.read(made.ID), made)
@@ -139,7 +139,7 @@ func TestAnotherOrganizationHasNoneOfOurTeams(t *testing.T) {
 func TestWhoLeavesTheOrganizationLeavesItsTeams(t *testing.T) {
 	s := newFixture(t)
 	path := "/teams/" + s.team("Web", `,"members":["ada@example.com","bob@example.com"]`).ID
-	s.Must(s.People.Remove(t.Context(), ours, s.Member(ours, "bob")))
+	s.Must(s.People.RemoveMember(t.Context(), ours, s.Member(ours, "bob")))
 	count := func(what string, n int) {
 		t.Helper()
 		people := apitest.Data[rest.List[TeamMember]](s.Call(ada, "GET "+path+"/members"))
@@ -162,7 +162,7 @@ func TestATeamOnWhichRolesAreHeldIsNotDeleted(t *testing.T) {
 	s.assign("bob", grant.Operator, web.ID)
 	m := s.Member(ours, "bob")
 	s.Call(ada, "DELETE /teams/"+web.ID).Want(http.StatusConflict, m.Grants[1].ID)
-	s.Must(s.People.Regrant(t.Context(), ours, m, m.Grants[:1]))
+	s.Must(s.People.ReplaceGrants(t.Context(), ours, m, m.Grants[:1]))
 	apitest.Data[rest.Deleted](s.Call(ada, "DELETE /teams/"+web.ID))
 }
 
@@ -171,7 +171,7 @@ func TestATeamOnWhichRolesAreHeldIsNotDeleted(t *testing.T) {
 func TestNobodyMakesRolesReachFurtherThanTheirOwn(t *testing.T) { // check 43
 	s := newFixture(t)
 	web := s.team("Web", fmt.Sprintf(`,"resources":[%q]`, s.ids[0]))
-	keeper := identity.Caller{Org: ours, User: "usr_bob", Email: apitest.Email("bob"), Session: "s", Grants: grant.Resolve([]grant.Grant{
+	keeper := identity.Caller{Org: ours, User: "usr_bob", Email: apitest.Email("bob"), Session: "s", Grants: grant.ResolveGrants([]grant.Grant{
 		{Role: "role_keeper", Policies: []string{"teams:read", "teams:write", "resources:read"}, Scope: grant.OrgScope},
 		{Role: grant.Operator, Scope: grant.TeamScope + web.ID},
 	})}

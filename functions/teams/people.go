@@ -27,10 +27,10 @@ type entry struct {
 }
 
 func rosterKey(org, teamID string) table.Key {
-	return table.Key{PK: table.TenantPK(org) + "TEAMPEOPLE", SK: teamID}
+	return table.Key{PK: table.OrgPK(org) + "TEAMPEOPLE", SK: teamID}
 }
 
-// rosterWrite is the write that makes members the people of a team.
+// rosterWrite returns the write that makes members the people of a team.
 func rosterWrite(org, teamID string, members []identity.Member) (table.Write, error) {
 	if len(members) == 0 {
 		return table.Delete(rosterKey(org, teamID)), nil
@@ -39,7 +39,7 @@ func rosterWrite(org, teamID string, members []identity.Member) (table.Write, er
 	for i, m := range members {
 		r.People[i] = entry{m.User, m.Joined}
 	}
-	it, err := table.Row(rosterKey(org, teamID), r)
+	it, err := table.NewItem(rosterKey(org, teamID), r)
 	return table.Put(it), err
 }
 
@@ -48,7 +48,7 @@ func rosterWrite(org, teamID string, members []identity.Member) (table.Write, er
 func (s *service) peopleOf(ctx context.Context, teamIDs []string) (map[string][]identity.Member, error) {
 	keys := make([]table.Key, len(teamIDs))
 	for i, id := range teamIDs {
-		keys[i] = rosterKey(org(ctx), id)
+		keys[i] = rosterKey(callerOrg(ctx), id)
 	}
 	items, err := s.p.Table.BatchGet(ctx, keys...)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *service) peopleOf(ctx context.Context, teamIDs []string) (map[string][]
 			users = append(users, p.User)
 		}
 	}
-	members, err := s.people.Several(ctx, org(ctx), users)
+	members, err := s.people.ReadMembers(ctx, callerOrg(ctx), users)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (s *service) peopleOf(ctx context.Context, teamIDs []string) (map[string][]
 	return out, nil
 }
 
-// present are those of the roster who still belong to the organization, by address.
+// present returns those of the roster who still belong to the organization, by address.
 func (r roster) present(members map[string]identity.Member) []identity.Member {
 	var out []identity.Member
 	for _, p := range r.People {
@@ -88,13 +88,13 @@ func (r roster) present(members map[string]identity.Member) []identity.Member {
 	return out
 }
 
-// named are members with their names. It is never nil.
-func (s *service) named(ctx context.Context, members []identity.Member) ([]TeamMember, error) {
+// namedMembers are members with their names. It is never nil.
+func (s *service) namedMembers(ctx context.Context, members []identity.Member) ([]TeamMember, error) {
 	users := make([]string, len(members))
 	for i, m := range members {
 		users[i] = m.User
 	}
-	names, err := s.people.Names(ctx, users)
+	names, err := s.people.UserNames(ctx, users)
 	out := make([]TeamMember, len(members))
 	for i, m := range members {
 		out[i] = TeamMember{m.Email, names[m.User]}

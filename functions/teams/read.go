@@ -37,56 +37,56 @@ type TeamMember struct {
 	Name  string `json:"name"`
 }
 
-func org(ctx context.Context) string { return identity.From(ctx).Org }
+func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
 
 func brief(t teams.Team, people, owned int) TeamBrief {
 	return TeamBrief{t.ID, t.Name, t.Description, people, owned, t.CreatedAt, t.UpdatedAt}
 }
 
-// read reads a team. What cannot be the id of one needs no look-up.
-func (s *service) read(ctx context.Context, teamID string) (teams.Team, error) {
-	if !id.Valid("team", teamID) {
+// readTeam reads a team. What cannot be the id of one needs no look-up.
+func (s *service) readTeam(ctx context.Context, teamID string) (teams.Team, error) {
+	if !id.IsValid("team", teamID) {
 		return teams.Team{}, missing(teamID)
 	}
-	return s.teams.Get(ctx, org(ctx), teamID)
+	return s.teams.Get(ctx, callerOrg(ctx), teamID)
 }
 
 func missing(teamID string) error {
 	return fault.New(fault.NotFound, "team %.64q does not exist", teamID)
 }
 
-// seen reads a team that the caller may see.
-func (s *service) seen(ctx context.Context, teamID string) (teams.Team, error) {
-	if !sees(identity.From(ctx).Scopes(reading), teamID) {
+// visibleTeam reads a team that the caller may see.
+func (s *service) visibleTeam(ctx context.Context, teamID string) (teams.Team, error) {
+	if !sees(identity.CallerFrom(ctx).Scopes(reading), teamID) {
 		return teams.Team{}, missing(teamID)
 	}
-	return s.read(ctx, teamID)
+	return s.readTeam(ctx, teamID)
 }
 
-// sees tells whether a team is among those that scopes show. A grant on a resource shows no team.
+// sees reports whether a team is among those that scopes show. A grant on a resource shows no team.
 func sees(scopes grant.Scopes, teamID string) bool {
 	return scopes.All || slices.Contains(scopes.Teams, teamID)
 }
 
-func (s *service) get(ctx context.Context, in *TeamInput) (Team, error) {
-	t, err := s.seen(ctx, in.TeamID)
+func (s *service) getTeam(ctx context.Context, in *TeamInput) (Team, error) {
+	t, err := s.visibleTeam(ctx, in.TeamID)
 	if err != nil {
 		return Team{}, err
 	}
-	return s.whole(ctx, t)
+	return s.teamWithMembers(ctx, t)
 }
 
-// whole is a team with its members and resources.
-func (s *service) whole(ctx context.Context, t teams.Team) (Team, error) {
+// teamWithMembers returns a team with its members and resources.
+func (s *service) teamWithMembers(ctx context.Context, t teams.Team) (Team, error) {
 	people, err := s.peopleOf(ctx, []string{t.ID})
 	if err != nil {
 		return Team{}, err
 	}
-	persons, err := s.named(ctx, people[t.ID])
+	persons, err := s.namedMembers(ctx, people[t.ID])
 	if err != nil {
 		return Team{}, err
 	}
-	owned, err := s.inventory.Owned(ctx, org(ctx), t.ID)
+	owned, err := s.inventory.ListOwned(ctx, callerOrg(ctx), t.ID)
 	return Team{brief(t, len(persons), len(owned)), persons, owned}, err
 }
 
@@ -107,21 +107,21 @@ func (orders) Orders() []rest.Order[teams.Team] {
 	}
 }
 
-func (s *service) list(ctx context.Context, in *listInput) (rest.List[TeamBrief], error) {
-	all, err := s.teams.List(ctx, org(ctx))
+func (s *service) listTeams(ctx context.Context, in *listInput) (rest.List[TeamBrief], error) {
+	all, err := s.teams.List(ctx, callerOrg(ctx))
 	if err != nil {
 		return rest.List[TeamBrief]{}, err
 	}
-	scopes := identity.From(ctx).Scopes(reading)
+	scopes := identity.CallerFrom(ctx).Scopes(reading)
 	all = slices.DeleteFunc(all, func(t teams.Team) bool { return !sees(scopes, t.ID) })
 	in.Apply(all)
 	page := rest.PageOf(all, in.Page)
-	items, err := s.briefs(ctx, page.Items)
+	items, err := s.newBriefs(ctx, page.Items)
 	return rest.WithItems(page, items), err
 }
 
-// briefs are teams as lists have them.
-func (s *service) briefs(ctx context.Context, some []teams.Team) ([]TeamBrief, error) {
+// newBriefs are teams as lists have them.
+func (s *service) newBriefs(ctx context.Context, some []teams.Team) ([]TeamBrief, error) {
 	if len(some) == 0 {
 		return nil, nil
 	}
@@ -133,7 +133,7 @@ func (s *service) briefs(ctx context.Context, some []teams.Team) ([]TeamBrief, e
 	if err != nil {
 		return nil, err
 	}
-	owned, err := s.inventory.OwnedCounts(ctx, org(ctx), ids)
+	owned, err := s.inventory.OwnedCounts(ctx, callerOrg(ctx), ids)
 	if err != nil {
 		return nil, err
 	}

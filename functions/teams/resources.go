@@ -30,16 +30,16 @@ type TeamResource struct {
 
 // listResources shows all that the team owns: a grant on the team reaches it.
 func (s *service) listResources(ctx context.Context, in *pageInput) (rest.List[TeamResource], error) {
-	t, err := s.seen(ctx, in.TeamID)
+	t, err := s.visibleTeam(ctx, in.TeamID)
 	if err != nil {
 		return rest.List[TeamResource]{}, err
 	}
-	f := inventory.Filter{TeamID: t.ID, Sight: inventory.Everything()}
-	sum, err := s.inventory.Summary(ctx, org(ctx), f)
+	f := inventory.Filter{TeamID: t.ID, Sight: inventory.SeeEverything()}
+	sum, err := s.inventory.SummarizeResources(ctx, callerOrg(ctx), f)
 	if err != nil {
 		return rest.List[TeamResource]{}, err
 	}
-	got, err := s.inventory.Find(ctx, org(ctx), inventory.List{Filter: f, Skip: in.Skip(), Limit: in.Limit})
+	got, err := s.inventory.FindResources(ctx, callerOrg(ctx), inventory.List{Filter: f, Skip: in.Skip(), Limit: in.Limit})
 	out := rest.List[inventory.Listed]{Items: got, Total: sum.Total, Page: in.Page.Page, Limit: in.Limit}
 	return rest.MapItems(out, shown), err
 }
@@ -54,7 +54,7 @@ type NewTeamResources struct {
 	ResourceIDs []string `json:"resourceIDs,omitempty" maxItems:"10000" doc:"Our ids of resources"`
 }
 
-// ids are all that the body names.
+// ids returns all that the body names.
 func (b NewTeamResources) ids() []string {
 	if b.ResourceID == "" {
 		return b.ResourceIDs
@@ -72,19 +72,19 @@ func (s *service) addResources(ctx context.Context, in *addResourcesInput) (Team
 	if len(ids) == 0 {
 		return TeamBrief{}, fault.New(fault.Invalid, "resourceID: name a resource by its id, or several with resourceIDs")
 	}
-	return s.change(ctx, in.TeamID, func(t teams.Team) (*draft, error) {
-		unknown, accounts, err := s.inventory.Locate(ctx, org(ctx), ids)
+	return s.changeTeam(ctx, in.TeamID, func(t teams.Team) (*draft, error) {
+		unknown, accounts, err := s.inventory.Locate(ctx, callerOrg(ctx), ids)
 		if err != nil {
 			return nil, err
 		}
 		if len(unknown) > 0 {
-			return nil, fault.New(fault.NotFound, "no resource has the id %s", quoted(unknown))
+			return nil, fault.New(fault.NotFound, "no resource has the id %s", quoteIDs(unknown))
 		}
-		owned, err := s.inventory.Owned(ctx, org(ctx), t.ID)
+		owned, err := s.inventory.ListOwned(ctx, callerOrg(ctx), t.ID)
 		if err != nil {
 			return nil, err
 		}
-		more := beyond(owned, ids)
+		more := missingFrom(owned, ids)
 		switch n := len(owned) + len(more); {
 		case len(more) == 0:
 			return nil, nil
@@ -94,14 +94,14 @@ func (s *service) addResources(ctx context.Context, in *addResourcesInput) (Team
 		if err = s.mayGive(ctx, t.ID); err != nil {
 			return nil, err
 		}
-		audit.Note(ctx, audit.Change{Target: t.ID, After: NewTeamResources{ResourceIDs: more}})
-		held, err := inventory.HoldAccounts(org(ctx), accounts)
+		audit.NoteChange(ctx, audit.Change{Target: t.ID, After: NewTeamResources{ResourceIDs: more}})
+		held, err := inventory.HoldAccounts(callerOrg(ctx), accounts)
 		return &draft{Team: t, owned: append(owned, more...), held: held}, err
 	})
 }
 
-// beyond are those of ids that are not in had, each once.
-func beyond(had, ids []string) []string {
+// missingFrom returns those of ids that are not in had, each once.
+func missingFrom(had, ids []string) []string {
 	known := make(map[string]bool, len(had))
 	for _, id := range had {
 		known[id] = true
@@ -121,8 +121,8 @@ type resourceInput struct {
 }
 
 func (s *service) removeResource(ctx context.Context, in *resourceInput) (rest.Deleted, error) {
-	_, err := s.change(ctx, in.TeamID, func(t teams.Team) (*draft, error) {
-		owned, err := s.inventory.Owned(ctx, org(ctx), t.ID)
+	_, err := s.changeTeam(ctx, in.TeamID, func(t teams.Team) (*draft, error) {
+		owned, err := s.inventory.ListOwned(ctx, callerOrg(ctx), t.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -130,27 +130,27 @@ func (s *service) removeResource(ctx context.Context, in *resourceInput) (rest.D
 		if i < 0 {
 			return nil, fault.New(fault.NotFound, "resource %.64q does not belong to the team", in.ResourceID)
 		}
-		audit.Note(ctx, audit.Change{Target: t.ID, Before: NewTeamResources{ResourceID: in.ResourceID}})
+		audit.NoteChange(ctx, audit.Change{Target: t.ID, Before: NewTeamResources{ResourceID: in.ResourceID}})
 		return &draft{Team: t, owned: slices.Delete(owned, i, i+1)}, nil
 	})
 	return rest.Deleted{ID: in.ResourceID}, err
 }
 
-// mayGive tells whether the caller may give resources to a team. That makes the roles that people hold on the team reach
+// mayGive reports whether the caller may give resources to a team. That makes the roles that people hold on the team reach
 // further, so it takes what granting these roles would: nobody gives what they do not hold.
 func (s *service) mayGive(ctx context.Context, teamID string) error {
 	roles := map[string]bool{}
-	if err := s.assigned(ctx, teamID, func(a membership.Assignment) { roles[a.Role] = true }); err != nil || len(roles) == 0 {
+	if err := s.eachAssignment(ctx, teamID, func(a membership.Assignment) { roles[a.Role] = true }); err != nil || len(roles) == 0 {
 		return err
 	}
-	access, err := table.Read[identity.Access](ctx, s.p.Table, identity.AccessKey(org(ctx)))
+	access, err := table.Read[identity.Access](ctx, s.p.Table, identity.AccessKey(callerOrg(ctx)))
 	if err != nil {
-		return fmt.Errorf("read the roles of %s: %w", org(ctx), err)
+		return fmt.Errorf("read the roles of %s: %w", callerOrg(ctx), err)
 	}
 	for role := range roles {
-		held, _ := membership.Role(access, role)
-		if err := membership.MayGrant(identity.From(ctx), held, grant.OrgScope); err != nil {
-			return fault.Cause(fault.Denied, err, "permission denied: a role on team %s holds more than you do, so you cannot give it resources", teamID)
+		held, _ := membership.PoliciesOfRole(access, role)
+		if err := membership.MayGrant(identity.CallerFrom(ctx), held, grant.OrgScope); err != nil {
+			return fault.NewWithCause(fault.Denied, err, "permission denied: a role on team %s holds more than you do, so you cannot give it resources", teamID)
 		}
 	}
 	return nil

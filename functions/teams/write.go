@@ -30,11 +30,11 @@ type NewTeam struct {
 	Resources   []string `json:"resources,omitempty" maxItems:"10000" doc:"Our ids of resources (res_…)"`
 }
 
-func (s *service) create(ctx context.Context, in *struct{ Body NewTeam }) (Team, error) {
+func (s *service) createTeam(ctx context.Context, in *struct{ Body NewTeam }) (Team, error) {
 	now := s.p.Clock.Now()
 	t := teams.Team{ID: id.New("team", now), Description: in.Body.Description, CreatedAt: now, UpdatedAt: now}
 	var err error
-	if t.Name, err = displayname.Clean("name", in.Body.Name, maxName); err != nil {
+	if t.Name, err = displayname.CleanName("name", in.Body.Name, maxName); err != nil {
 		return Team{}, err
 	}
 	if err = s.room(ctx); err != nil {
@@ -48,36 +48,36 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewTeam }) (Team,
 	if err != nil {
 		return Team{}, err
 	}
-	roster, err := rosterWrite(org(ctx), t.ID, crew)
+	roster, err := rosterWrite(callerOrg(ctx), t.ID, crew)
 	if err != nil {
 		return Team{}, err
 	}
-	ownership, err := inventory.Own(org(ctx), t.ID, 1, owned)
+	ownership, err := inventory.Own(callerOrg(ctx), t.ID, 1, owned)
 	if err != nil {
 		return Team{}, err
 	}
-	if t, err = s.teams.Create(ctx, org(ctx), t, slices.Concat(ownership, held, []table.Write{roster})...); err != nil {
+	if t, err = s.teams.Create(ctx, callerOrg(ctx), t, slices.Concat(ownership, held, []table.Write{roster})...); err != nil {
 		return Team{}, err
 	}
-	out, err := s.whole(ctx, t)
-	audit.Note(ctx, audit.Change{Target: t.ID, After: out})
+	out, err := s.teamWithMembers(ctx, t)
+	audit.NoteChange(ctx, audit.Change{Target: t.ID, After: out})
 	return out, err
 }
 
 // room refuses one team too many.
 func (s *service) room(ctx context.Context) error {
-	all, err := s.teams.List(ctx, org(ctx))
+	all, err := s.teams.List(ctx, callerOrg(ctx))
 	if err == nil && len(all) >= teams.MaxTeams {
 		return fault.New(fault.Invalid, "the organization has %d teams, which is the most; delete one first", len(all))
 	}
 	return err
 }
 
-// crew are the members of the organization who have the addresses, each once.
+// crew returns the members of the organization who have the addresses, each once.
 func (s *service) crew(ctx context.Context, emails []string) ([]identity.Member, error) {
-	all, err := s.people.Have(ctx, org(ctx), emails)
+	all, err := s.people.MembersByEmail(ctx, callerOrg(ctx), emails)
 	if fault.Is(err, fault.NotFound) {
-		return nil, fault.Cause(fault.Invalid, err, "members: %s", fault.Message(err))
+		return nil, fault.NewWithCause(fault.Invalid, err, "members: %s", fault.Message(err))
 	}
 	if err != nil {
 		return nil, err
@@ -91,28 +91,28 @@ func (s *service) crew(ctx context.Context, emails []string) ([]identity.Member,
 	return out, nil
 }
 
-// existing are the ids, each once, and the writes that hold the accounts of the resources; one that no resource has is refused
+// existing returns the ids, each once, and the writes that hold the accounts of the resources; one that no resource has is refused
 // by name. It is never nil.
 func (s *service) existing(ctx context.Context, ids []string) ([]string, []table.Write, error) {
-	out := append([]string{}, beyond(nil, ids)...)
+	out := append([]string{}, missingFrom(nil, ids)...)
 	if len(out) == 0 {
 		return out, nil, nil
 	}
-	unknown, accounts, err := s.inventory.Locate(ctx, org(ctx), out)
+	unknown, accounts, err := s.inventory.Locate(ctx, callerOrg(ctx), out)
 	if err != nil {
 		return out, nil, err
 	}
 	if len(unknown) > 0 {
-		return out, nil, fault.New(fault.Invalid, "resources: no resource has the id %s", quoted(unknown))
+		return out, nil, fault.New(fault.Invalid, "resources: no resource has the id %s", quoteIDs(unknown))
 	}
-	held, err := inventory.HoldAccounts(org(ctx), accounts)
+	held, err := inventory.HoldAccounts(callerOrg(ctx), accounts)
 	return out, held, err
 }
 
 // mentioned is how many of many an error names.
 const mentioned = 10
 
-func quoted(ids []string) string {
+func quoteIDs(ids []string) string {
 	var out []string
 	for _, id := range ids[:min(len(ids), mentioned)] {
 		out = append(out, fmt.Sprintf("%.64q", id))
@@ -137,12 +137,12 @@ type updateInput struct {
 	Body ChangedTeam
 }
 
-func (s *service) update(ctx context.Context, in *updateInput) (Team, error) {
-	old, err := s.read(ctx, in.TeamID)
+func (s *service) updateTeam(ctx context.Context, in *updateInput) (Team, error) {
+	old, err := s.readTeam(ctx, in.TeamID)
 	if err != nil {
 		return Team{}, err
 	}
-	before, err := s.whole(ctx, old)
+	before, err := s.teamWithMembers(ctx, old)
 	if err != nil {
 		return Team{}, err
 	}
@@ -150,8 +150,8 @@ func (s *service) update(ctx context.Context, in *updateInput) (Team, error) {
 	if err != nil {
 		return Team{}, err
 	}
-	out, err := s.whole(ctx, t)
-	audit.Note(ctx, audit.Change{Target: t.ID, Before: before, After: out})
+	out, err := s.teamWithMembers(ctx, t)
+	audit.NoteChange(ctx, audit.Change{Target: t.ID, Before: before, After: out})
 	return out, err
 }
 
@@ -161,7 +161,7 @@ func (s *service) replace(ctx context.Context, old teams.Team, before Team, sent
 	sent.Name.Apply(&d.Name)
 	sent.Description.Apply(&d.Description)
 	var err error
-	if d.Name, err = displayname.Clean("name", d.Name, maxName); err != nil {
+	if d.Name, err = displayname.CleanName("name", d.Name, maxName); err != nil {
 		return old, err
 	}
 	if sent.Members.Sent {
@@ -177,10 +177,10 @@ func (s *service) replace(ctx context.Context, old teams.Team, before Team, sent
 	return s.store(ctx, old, d)
 }
 
-// exchange are the resources that a team is to own in place of those that it had.
+// exchange returns the resources that a team is to own in place of those that it had.
 func (s *service) exchange(ctx context.Context, before Team, next []string) ([]string, []table.Write, error) {
 	owned, held, err := s.existing(ctx, next)
-	if err == nil && len(beyond(before.Resources, owned)) > 0 {
+	if err == nil && len(missingFrom(before.Resources, owned)) > 0 {
 		err = s.mayGive(ctx, before.ID)
 	}
 	return owned, held, err
@@ -199,27 +199,27 @@ func (s *service) store(ctx context.Context, old teams.Team, d draft) (teams.Tea
 	d.UpdatedAt = s.p.Clock.Now()
 	extra := slices.Clone(d.held)
 	if d.crew != nil {
-		w, err := rosterWrite(org(ctx), old.ID, d.crew)
+		w, err := rosterWrite(callerOrg(ctx), old.ID, d.crew)
 		if err != nil {
 			return old, err
 		}
 		extra = append(extra, w)
 	}
 	if d.owned != nil {
-		ws, err := inventory.Own(org(ctx), old.ID, old.Generation+1, d.owned)
+		ws, err := inventory.Own(callerOrg(ctx), old.ID, old.Generation+1, d.owned)
 		if err != nil {
 			return old, err
 		}
 		extra = append(extra, ws...)
 	}
-	return s.teams.Update(ctx, org(ctx), old, d.Team, extra...)
+	return s.teams.Update(ctx, callerOrg(ctx), old, d.Team, extra...)
 }
 
 // tries is how often a change starts over because somebody else changed the team.
 const tries = 8
 
-// change changes a team as it is; how gives nil when there is nothing to change.
-func (s *service) change(ctx context.Context, teamID string, how func(teams.Team) (*draft, error)) (TeamBrief, error) {
+// changeTeam changes a team as it is; how gives nil when there is nothing to change.
+func (s *service) changeTeam(ctx context.Context, teamID string, how func(teams.Team) (*draft, error)) (TeamBrief, error) {
 	for try := 1; ; try++ {
 		out, err := s.changeOnce(ctx, teamID, how)
 		if !fault.Is(err, fault.Conflict) || try == tries {
@@ -229,7 +229,7 @@ func (s *service) change(ctx context.Context, teamID string, how func(teams.Team
 }
 
 func (s *service) changeOnce(ctx context.Context, teamID string, how func(teams.Team) (*draft, error)) (TeamBrief, error) {
-	t, err := s.read(ctx, teamID)
+	t, err := s.readTeam(ctx, teamID)
 	if err != nil {
 		return TeamBrief{}, err
 	}
@@ -242,43 +242,43 @@ func (s *service) changeOnce(ctx context.Context, teamID string, how func(teams.
 			return TeamBrief{}, err
 		}
 	}
-	out, err := s.briefs(ctx, []teams.Team{t})
+	out, err := s.newBriefs(ctx, []teams.Team{t})
 	if err != nil {
 		return TeamBrief{}, err
 	}
 	return out[0], nil
 }
 
-func (s *service) remove(ctx context.Context, in *TeamInput) (rest.Deleted, error) {
-	t, err := s.read(ctx, in.TeamID)
+func (s *service) deleteTeam(ctx context.Context, in *TeamInput) (rest.Deleted, error) {
+	t, err := s.readTeam(ctx, in.TeamID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
 	if err = s.unused(ctx, t.ID); err != nil {
 		return rest.Deleted{}, err
 	}
-	before, err := s.whole(ctx, t)
+	before, err := s.teamWithMembers(ctx, t)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	audit.Note(ctx, audit.Change{Target: t.ID, Before: before})
-	gone := append(inventory.Disown(org(ctx), t.ID), table.Delete(rosterKey(org(ctx), t.ID)))
-	return rest.Deleted{ID: t.ID}, s.teams.Delete(ctx, org(ctx), t, gone...)
+	audit.NoteChange(ctx, audit.Change{Target: t.ID, Before: before})
+	gone := append(inventory.Disown(callerOrg(ctx), t.ID), table.Delete(rosterKey(callerOrg(ctx), t.ID)))
+	return rest.Deleted{ID: t.ID}, s.teams.Delete(ctx, callerOrg(ctx), t, gone...)
 }
 
 // unused refuses to delete a team on which roles are assigned.
 func (s *service) unused(ctx context.Context, teamID string) error {
 	var held []string
-	err := s.assigned(ctx, teamID, func(a membership.Assignment) { held = append(held, a.ID) })
+	err := s.eachAssignment(ctx, teamID, func(a membership.Assignment) { held = append(held, a.ID) })
 	if err == nil && len(held) > 0 {
-		err = fault.New(fault.Conflict, "roles on team %s are assigned: delete the assignments %s first", teamID, quoted(held))
+		err = fault.New(fault.Conflict, "roles on team %s are assigned: delete the assignments %s first", teamID, quoteIDs(held))
 	}
 	return err
 }
 
-// assigned gives each assignment of a role on the team.
-func (s *service) assigned(ctx context.Context, teamID string, take func(membership.Assignment)) error {
-	return s.people.Assignments(ctx, org(ctx), func(a membership.Assignment) bool {
+// eachAssignment returns each assignment of a role on the team.
+func (s *service) eachAssignment(ctx context.Context, teamID string, take func(membership.Assignment)) error {
+	return s.people.EachAssignment(ctx, callerOrg(ctx), func(a membership.Assignment) bool {
 		if a.Scope == grant.TeamScope+teamID {
 			take(a)
 		}

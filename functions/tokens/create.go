@@ -35,12 +35,12 @@ type Created struct {
 	Secret string `json:"token" doc:"The secret: send it as Authorization: Bearer …. It is not shown again" example:"lampp_…"`
 }
 
-func (s service) create(ctx context.Context, in *createInput) (Created, error) {
-	name, err := displayname.Clean("name", in.Body.Name, 100)
+func (s service) createToken(ctx context.Context, in *createInput) (Created, error) {
+	name, err := displayname.CleanName("name", in.Body.Name, 100)
 	if err != nil {
 		return Created{}, err
 	}
-	c := identity.From(ctx)
+	c := identity.CallerFrom(ctx)
 	ctx = table.Within(ctx, identity.UserPrefix+c.User, identity.SessionKey(c.Session).PK, identity.PATPrefix, identity.PATDuePrefix)
 	t, err := s.begin(ctx, c)
 	if err != nil {
@@ -52,8 +52,8 @@ func (s service) create(ctx context.Context, in *createInput) (Created, error) {
 	if err = s.store(ctx, t, secret); err != nil {
 		return Created{}, err
 	}
-	audit.Note(ctx, audit.Change{Target: t.ID, After: shown(t)})
-	return Created{shown(t), secret}, nil
+	audit.NoteChange(ctx, audit.Change{Target: t.ID, After: newToken(t)})
+	return Created{newToken(t), secret}, nil
 }
 
 // begin makes a token that ends when the caller's session would be ended with all others, and works where that works. A
@@ -115,12 +115,12 @@ func (s service) store(ctx context.Context, t identity.PAT, secret string) error
 
 // room refuses one more token to a user who has many, or one of this name. It clears tokens away that ended with all
 // sessions of their time, so that what it counts is bounded.
-func (s service) room(ctx context.Context, t identity.PAT) (had, error) {
-	h, err := s.had(ctx, t.User)
+func (s service) room(ctx context.Context, t identity.PAT) (tokenList, error) {
+	h, err := s.readTokenList(ctx, t.User)
 	if err != nil {
 		return h, err
 	}
-	old := h.outdated(t.Epoch)
+	old := h.outdatedEntries(t.Epoch)
 	for _, e := range h.entries {
 		if e.Epoch == t.Epoch && strings.EqualFold(e.Name, t.Name) {
 			return h, fault.New(fault.Conflict, "name: you have a personal access token %q already", t.Name)
@@ -135,7 +135,7 @@ func (s service) room(ctx context.Context, t identity.PAT) (had, error) {
 func (s service) clear(ctx context.Context, user string, old []identity.PATEntry) error {
 	var ws []table.Write
 	for _, e := range old {
-		for _, w := range gone(user, e) {
+		for _, w := range removalWrites(user, e) {
 			w.If = nil // it may be gone by now
 			ws = append(ws, w)
 		}
@@ -146,7 +146,7 @@ func (s service) clear(ctx context.Context, user string, old []identity.PATEntry
 	return fault.Wrap("clear ended tokens of "+user, s.Table.BatchWrite(ctx, ws...))
 }
 
-// writes are those of a new token, all or none: the token, its place in its user's list, the day on which its end is
+// writes returns those of a new token, all or none: the token, its place in its user's list, the day on which its end is
 // announced, all of which end with it, and the count of those made. The first of them demands that nothing has ended the
 // user's sessions meanwhile.
 func writes(t identity.PAT, hash string, made int64) ([]table.Write, error) {
@@ -171,7 +171,7 @@ func writes(t identity.PAT, hash string, made int64) ([]table.Write, error) {
 		all = append(all, row{identity.PATDueKey(due, t.ID), identity.PATNotice{ID: t.ID, Hash: hash}})
 	}
 	for _, r := range all {
-		it, err := table.Row(r.key, r.v)
+		it, err := table.NewItem(r.key, r.v)
 		if err != nil {
 			return nil, err
 		}

@@ -19,7 +19,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Operations are those of the group "Authentication" that concern personal access tokens.
+// Operations returns those of the group "Authentication" that concern personal access tokens.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Authentication")
 	s := service{p}
@@ -40,7 +40,7 @@ func Operations(p *platform.Platform) *rest.Group {
 			"by this answer and never again. A mail announces the end seven days ahead, of tokens that last eight days or longer. " +
 			"Needs the access token of a session.",
 		SignedIn: true, Session: true, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
-	}, s.create)
+	}, s.createToken)
 	rest.Handle(g, rest.Op{
 		ID: "revokePersonalAccessToken", Method: http.MethodDelete, Path: "/personal-access-tokens/{tokenID}",
 		Summary:     "Revoke a personal access token",
@@ -62,7 +62,7 @@ type Token struct {
 	LastUsedAt *time.Time `json:"lastUsedAt" doc:"When it was used last, to the hour; null when it never was"`
 }
 
-func shown(t identity.PAT) Token {
+func newToken(t identity.PAT) Token {
 	out := Token{ID: t.ID, Name: t.Name, Last4: t.Last4, CreatedAt: t.Created, ExpiresAt: t.Expires}
 	if t.Used != 0 {
 		used := time.Unix(t.Used, 0).UTC()
@@ -72,10 +72,10 @@ func shown(t identity.PAT) Token {
 }
 
 func (s service) list(ctx context.Context, _ *struct{}) ([]Token, error) {
-	c := identity.From(ctx)
+	c := identity.CallerFrom(ctx)
 	user := c.User
 	ctx = table.Within(ctx, identity.UserPrefix+user, identity.PATPrefix)
-	had, err := s.had(ctx, user)
+	had, err := s.readTokenList(ctx, user)
 	if err != nil {
 		return nil, err
 	}
@@ -107,30 +107,30 @@ func (s service) live(c identity.Caller, u identity.User, keys []table.Key, foun
 			return nil, err
 		}
 		if t.Live(u, s.Clock.Now()) && within(c, t) {
-			out = append(out, shown(t))
+			out = append(out, newToken(t))
 		}
 	}
 	return out, nil
 }
 
-// within tells whether a token is the caller's to see and revoke: in a session of single sign-on those that were made in
+// within reports whether a token is the caller's to see and revoke: in a session of single sign-on those that were made in
 // one of the same organization, so that its identity provider has no say in the others.
 func within(c identity.Caller, t identity.PAT) bool { return !c.SSO || t.SSO == c.Org }
 
-// had is a user's list of tokens, and how many were made before it was read.
-type had struct {
+// tokenList is a user's list of tokens, and how many were made before it was read.
+type tokenList struct {
 	made    int64
 	entries []identity.PATEntry
 }
 
-// had reads a user's list. A new token is written on condition that none was made since.
-func (s service) had(ctx context.Context, user string) (had, error) {
+// readTokenList reads a user's list. A new token is written on condition that none was made since.
+func (s service) readTokenList(ctx context.Context, user string) (tokenList, error) {
 	count := identity.PATMadeKey(user)
 	rows, err := s.rows(ctx, table.Query{PK: count.PK, Prefix: count.SK, Limit: pageSize})
 	if err != nil {
-		return had{}, fmt.Errorf("list the tokens of %s: %w", user, err)
+		return tokenList{}, fmt.Errorf("list the tokens of %s: %w", user, err)
 	}
-	var out had
+	var out tokenList
 	if len(rows) > 0 && rows[0].Key == count {
 		c, err := table.Decode[counted](rows[0])
 		if err != nil {
@@ -163,11 +163,11 @@ type tokenInput struct {
 }
 
 func (s service) revoke(ctx context.Context, in *tokenInput) (rest.Deleted, error) {
-	c := identity.From(ctx)
+	c := identity.CallerFrom(ctx)
 	user := c.User
 	ctx = table.Within(ctx, identity.UserPrefix+user, identity.PATPrefix, identity.PATDuePrefix)
 	unknown := fault.New(fault.NotFound, "no personal access token %q", in.TokenID)
-	if !id.Valid("pat", in.TokenID) {
+	if !id.IsValid("pat", in.TokenID) {
 		return rest.Deleted{}, unknown
 	}
 	e, err := table.Read[identity.PATEntry](ctx, s.Table, identity.PATListKey(user, in.TokenID))
@@ -180,8 +180,8 @@ func (s service) revoke(ctx context.Context, in *tokenInput) (rest.Deleted, erro
 	if err = s.theirs(ctx, c, e); err != nil {
 		return rest.Deleted{}, hidden(err, unknown)
 	}
-	audit.Note(ctx, audit.Change{Target: e.ID, Before: map[string]string{"id": e.ID, "name": e.Name}})
-	err = s.Table.Transact(ctx, gone(user, e)...)
+	audit.NoteChange(ctx, audit.Change{Target: e.ID, Before: map[string]string{"id": e.ID, "name": e.Name}})
+	err = s.Table.Transact(ctx, removalWrites(user, e)...)
 	if _, twice := errors.AsType[*table.ConditionError](err); twice {
 		return rest.Deleted{}, unknown
 	}
@@ -203,7 +203,7 @@ func (s service) theirs(ctx context.Context, c identity.Caller, e identity.PATEn
 	return nil
 }
 
-// hidden gives what is not there, or not to be seen, its one answer.
+// hidden returns what is not there, or not to be seen, its one answer.
 func hidden(err, unknown error) error {
 	if fault.Is(err, fault.NotFound) {
 		return unknown
@@ -211,8 +211,8 @@ func hidden(err, unknown error) error {
 	return err
 }
 
-// gone are the writes that remove a token.
-func gone(user string, e identity.PATEntry) []table.Write {
+// removalWrites returns the writes that remove a token.
+func removalWrites(user string, e identity.PATEntry) []table.Write {
 	out := []table.Write{
 		table.Delete(identity.PATListKey(user, e.ID), table.Exists()),
 		table.Delete(identity.PATKey(e.Hash)),
@@ -223,7 +223,7 @@ func gone(user string, e identity.PATEntry) []table.Write {
 	return out
 }
 
-// outdated are the entries of tokens that ended with the sessions of their time.
-func (h had) outdated(epoch int64) []identity.PATEntry {
+// outdatedEntries returns the entries of tokens that ended with the sessions of their time.
+func (h tokenList) outdatedEntries(epoch int64) []identity.PATEntry {
 	return slices.DeleteFunc(slices.Clone(h.entries), func(e identity.PATEntry) bool { return e.Epoch >= epoch })
 }

@@ -44,12 +44,12 @@ func newFixture(t *testing.T) *fixture {
 	return d
 }
 
-// in is the caller in a session.
+// in returns the caller in a session.
 func in(user string) identity.Caller {
 	return identity.Caller{User: user, Method: identity.MethodToken, Session: "s-" + user}
 }
 
-// by is the caller with a personal access token.
+// by returns the caller with a personal access token.
 func by(user string) identity.Caller {
 	return identity.Caller{User: user, Method: identity.MethodPAT}
 }
@@ -78,7 +78,7 @@ func (d *fixture) names(user string) []string {
 func TestATokenIsShownOnce(t *testing.T) {
 	d := newFixture(t)
 	made := apitest.Data[Created](d.call(in(ada), "POST ", `{"name":" nightly  ","user":"usr_eve","id":"pat_mine","expires":"2099-01-01"}`))
-	if !id.Valid("pat", made.ID) || made.Name != "nightly" || made.Last4 != made.Secret[len(made.Secret)-4:] || made.LastUsedAt != nil ||
+	if !id.IsValid("pat", made.ID) || made.Name != "nightly" || made.Last4 != made.Secret[len(made.Secret)-4:] || made.LastUsedAt != nil ||
 		!made.CreatedAt.Equal(apitest.Start) || !made.ExpiresAt.Equal(apitest.Start.AddDate(0, 0, 90)) {
 		t.Errorf("made %+v", made)
 	}

@@ -34,15 +34,15 @@ type changeInput struct {
 	Body ChangedUser
 }
 
-func (s service) change(ctx context.Context, in *changeInput) (User, error) {
+func (s service) changeUser(ctx context.Context, in *changeInput) (User, error) {
 	if err := in.Body.clearable(); err != nil {
 		return User{}, err
 	}
-	f, err := s.find(ctx, in.Email)
+	f, err := s.findUser(ctx, in.Email)
 	if err != nil {
 		return User{}, err
 	}
-	a, err := s.access(ctx)
+	a, err := s.readAccess(ctx)
 	if err != nil {
 		return User{}, err
 	}
@@ -55,8 +55,8 @@ func (s service) change(ctx context.Context, in *changeInput) (User, error) {
 	if err != nil {
 		return User{}, err
 	}
-	note(ctx, f, now)
-	return now.show(), nil
+	noteUserChange(ctx, f, now)
+	return now.userRecord(), nil
 }
 
 // amend changes an invitation. Whoever gives it another role is its inviter from then on.
@@ -70,7 +70,7 @@ func (s service) amend(ctx context.Context, a identity.Access, inv membership.In
 	}
 	if c.Name.Sent {
 		var err error
-		if next.Name, err = displayname.Clean("name", c.Name.Value, 100); err != nil {
+		if next.Name, err = displayname.CleanName("name", c.Name.Value, 100); err != nil {
 			return next, err
 		}
 	}
@@ -78,9 +78,9 @@ func (s service) amend(ctx context.Context, a identity.Access, inv membership.In
 		if err := mayGive(ctx, a, c.Role.Value); err != nil {
 			return next, err
 		}
-		next.Role, next.Inviter = c.Role.Value, identity.From(ctx).User
+		next.Role, next.Inviter = c.Role.Value, identity.CallerFrom(ctx).User
 	}
-	return s.Amend(ctx, org(ctx), inv, next)
+	return s.AmendInvitation(ctx, callerOrg(ctx), inv, next)
 }
 
 // alter changes a member.
@@ -88,7 +88,7 @@ func (s service) alter(ctx context.Context, a identity.Access, m identity.Member
 	if c.Name.Sent {
 		return m, fault.New(fault.Invalid, "name: %s has an account, whose name they change themselves", m.Email)
 	}
-	if err := membership.MayChange(identity.From(ctx), a, m); err != nil {
+	if err := membership.MayChange(identity.CallerFrom(ctx), a, m); err != nil {
 		return m, err
 	}
 	next := m
@@ -101,7 +101,7 @@ func (s service) alter(ctx context.Context, a identity.Access, m identity.Member
 		}
 		next.Grants = regranted(m.Grants, c.Role.Value)
 	}
-	return s.Change(ctx, org(ctx), membership.Change{Old: m, New: next, Judged: a})
+	return s.ChangeMember(ctx, callerOrg(ctx), membership.MemberChange{Old: m, New: next, Judged: a})
 }
 
 // regranted are grants with the role, and no other one, on the whole organization. What they were given before stays the
@@ -114,39 +114,39 @@ func regranted(grants []grant.Grant, role string) []grant.Grant {
 	return append([]grant.Grant{{Role: role, Scope: grant.OrgScope}}, out...)
 }
 
-func (s service) remove(ctx context.Context, in *EmailInput) (rest.Deleted, error) {
-	f, err := s.find(ctx, in.Email)
+func (s service) removeUser(ctx context.Context, in *EmailInput) (rest.Deleted, error) {
+	f, err := s.findUser(ctx, in.Email)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	if f.member.User == identity.From(ctx).User {
-		return s.goes(ctx, f)
+	if f.member.User == identity.CallerFrom(ctx).User {
+		return s.removeMember(ctx, f)
 	}
-	a, err := s.access(ctx)
+	a, err := s.readAccess(ctx)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
 	if f.invitation.ID == "" {
-		if err = membership.MayChange(identity.From(ctx), a, f.member); err != nil {
+		if err = membership.MayChange(identity.CallerFrom(ctx), a, f.member); err != nil {
 			return rest.Deleted{}, err
 		}
-		return s.goes(ctx, f)
+		return s.removeMember(ctx, f)
 	}
 	if err = mayTouch(ctx, a, f.invitation); err != nil {
 		return rest.Deleted{}, err
 	}
-	if err = s.Withdraw(ctx, org(ctx), f.invitation); err != nil {
+	if err = s.WithdrawInvitation(ctx, callerOrg(ctx), f.invitation); err != nil {
 		return rest.Deleted{}, err
 	}
-	note(ctx, f, found{})
+	noteUserChange(ctx, f, found{})
 	return rest.Deleted{ID: f.invitation.Email}, nil
 }
 
-// goes ends the membership of f.
-func (s service) goes(ctx context.Context, f found) (rest.Deleted, error) {
-	if err := s.Remove(ctx, org(ctx), f.member); err != nil {
+// removeMember ends the membership of f.
+func (s service) removeMember(ctx context.Context, f found) (rest.Deleted, error) {
+	if err := s.RemoveMember(ctx, callerOrg(ctx), f.member); err != nil {
 		return rest.Deleted{}, err
 	}
-	note(ctx, f, found{})
+	noteUserChange(ctx, f, found{})
 	return rest.Deleted{ID: f.member.Email}, nil
 }

@@ -29,12 +29,12 @@ type NewUser struct {
 
 type inviteInput struct{ Body NewUser }
 
-func (s service) invite(ctx context.Context, in *inviteInput) (User, error) {
+func (s service) inviteUser(ctx context.Context, in *inviteInput) (User, error) {
 	inv, err := invitation(ctx, in)
 	if err != nil {
 		return User{}, err
 	}
-	a, err := s.access(ctx)
+	a, err := s.readAccess(ctx)
 	if err != nil {
 		return User{}, err
 	}
@@ -51,27 +51,27 @@ func (s service) invite(ctx context.Context, in *inviteInput) (User, error) {
 	return s.send(ctx, old, inv)
 }
 
-// invitation is what the request asks for.
+// invitation returns what the request asks for.
 func invitation(ctx context.Context, in *inviteInput) (membership.Invitation, error) {
-	address, err := identity.Address(in.Body.Email)
+	address, err := identity.NormalizeAddress(in.Body.Email)
 	if err != nil {
 		return membership.Invitation{}, err
 	}
-	name, err := accounts.Name(in.Body.Name, address)
-	return membership.Invitation{Email: address, Name: name, Role: in.Body.Role, Inviter: identity.From(ctx).User}, err
+	name, err := accounts.PersonName(in.Body.Name, address)
+	return membership.Invitation{Email: address, Name: name, Role: in.Body.Role, Inviter: identity.CallerFrom(ctx).User}, err
 }
 
-// waiting is the invitation that the address has already, the zero one when it has none. It refuses to invite a member, and
+// waiting returns the invitation that the address has already, the zero one when it has none. It refuses to invite a member, and
 // to replace what the caller could not have given.
 func (s service) waiting(ctx context.Context, a identity.Access, address string) (membership.Invitation, error) {
-	_, _, err := s.Find(ctx, org(ctx), address)
+	_, _, err := s.FindMember(ctx, callerOrg(ctx), address)
 	if err == nil {
 		return membership.Invitation{}, fault.New(fault.Conflict, "email: %s is a member already; PATCH /users/{email} changes what they may do", address)
 	}
 	if !fault.Is(err, fault.NotFound) {
 		return membership.Invitation{}, err
 	}
-	all, err := s.Invitations(ctx, org(ctx))
+	all, err := s.ListInvitations(ctx, callerOrg(ctx))
 	if err != nil {
 		return membership.Invitation{}, err
 	}
@@ -94,12 +94,12 @@ func (s service) allowance(ctx context.Context, address string) error {
 		ratelimit.Rule
 		who, of string
 	}{
-		{byOrganisation, org(ctx), "of this organization"},
+		{byOrganisation, callerOrg(ctx), "of this organization"},
 		{toAddress, identity.Digest(s.Settings.Pepper, "invited", address), "of this address"},
 	} {
-		ok, err := ratelimit.Take(ctx, s.Table, now, l.Rule, l.who)
+		ok, err := ratelimit.TakeUse(ctx, s.Table, now, l.Rule, l.who)
 		if err != nil {
-			s.Log.ErrorContext(ctx, "invitation not counted", "org", org(ctx), "error", err)
+			s.Log.ErrorContext(ctx, "invitation not counted", "org", callerOrg(ctx), "error", err)
 		}
 		if !ok {
 			again := now.Truncate(l.Per).Add(l.Per)
@@ -111,38 +111,38 @@ func (s service) allowance(ctx context.Context, address string) error {
 
 // send stores the invitation and queues its mail, both or none.
 func (s service) send(ctx context.Context, old, inv membership.Invitation) (User, error) {
-	o, err := table.Read[identity.Organisation](ctx, s.Table, identity.OrganisationKey(org(ctx)))
+	o, err := table.Read[identity.Organisation](ctx, s.Table, identity.OrganisationKey(callerOrg(ctx)))
 	if err != nil {
-		return User{}, fault.Wrap("read organization "+org(ctx), err)
+		return User{}, fault.Wrap("read organization "+callerOrg(ctx), err)
 	}
-	post, err := mail.Queue(ctx, s.Sealer, s.Clock.Now(), mail.Mail{
+	post, err := mail.QueueMail(ctx, s.Sealer, s.Clock.Now(), mail.Mail{
 		Template: mail.Invitation, To: inv.Email,
-		Data: map[string]string{"organisation": o.Name, "inviter": identity.From(ctx).Email},
+		Data: map[string]string{"organisation": o.Name, "inviter": identity.CallerFrom(ctx).Email},
 	})
 	if err != nil {
 		return User{}, err
 	}
-	inv, err = s.Invite(table.Within(ctx, mail.Partition), org(ctx), old, inv, post)
+	inv, err = s.StoreInvitation(table.Within(ctx, mail.Partition), callerOrg(ctx), old, inv, post)
 	if err != nil {
 		return User{}, err
 	}
-	note(ctx, found{invitation: old}, found{invitation: inv})
-	return guest(inv), nil
+	noteUserChange(ctx, found{invitation: old}, found{invitation: inv})
+	return newInvitedUser(inv), nil
 }
 
-// note puts on record how a user was and is.
-func note(ctx context.Context, before, after found) {
+// noteUserChange puts on record how a user was and is.
+func noteUserChange(ctx context.Context, before, after found) {
 	c := audit.Change{}
 	if before.there() {
-		u := before.show()
+		u := before.userRecord()
 		c.Target, c.Before = u.Email, u
 	}
 	if after.there() {
-		u := after.show()
+		u := after.userRecord()
 		c.Target, c.After = u.Email, u
 	}
-	audit.Note(ctx, c)
+	audit.NoteChange(ctx, c)
 }
 
-// there tells whether anybody was found.
+// there reports whether anybody was found.
 func (f found) there() bool { return f.invitation.ID != "" || f.member.User != "" }

@@ -16,10 +16,10 @@ type listInput struct {
 	Search string `query:"search" maxLength:"254" doc:"Part of an address"`
 }
 
-// list reads the invitations, the members of the page, and their names: three round trips, whichever page it is. A search
+// listUsers reads the invitations, the members of the page, and their names: three round trips, whichever page it is. A search
 // looks at every member, of whom there are at most people.MaxMembers.
-func (s service) list(ctx context.Context, in *listInput) (rest.List[User], error) {
-	guests, err := s.Invitations(ctx, org(ctx))
+func (s service) listUsers(ctx context.Context, in *listInput) (rest.List[User], error) {
+	guests, err := s.ListInvitations(ctx, callerOrg(ctx))
 	if err != nil {
 		return rest.List[User]{}, err
 	}
@@ -39,7 +39,7 @@ func (s service) list(ctx context.Context, in *listInput) (rest.List[User], erro
 		guests = matching(guests, search)
 	}
 	for _, inv := range guests {
-		out.Add(guest(inv))
+		out.Add(newInvitedUser(inv))
 	}
 	return out, nil
 }
@@ -56,7 +56,7 @@ func matching(guests []membership.Invitation, search string) []membership.Invita
 
 // members reads those of a page. Their total is told only of a search: otherwise the organization counts them.
 func (s service) members(ctx context.Context, page rest.Page, search string) (rest.List[identity.Member], error) {
-	q := table.Query{PK: identity.MemberKey(org(ctx), "").PK}
+	q := table.Query{PK: identity.MemberKey(callerOrg(ctx), "").PK}
 	r := rest.Reading[identity.Member]{Store: s.Table, Page: page}
 	if search == "" {
 		return r.Counted(ctx, q, membership.MaxMembers)
@@ -64,9 +64,9 @@ func (s service) members(ctx context.Context, page rest.Page, search string) (re
 	return r.Filtered(ctx, q, func(m identity.Member) bool { return strings.Contains(m.Email, search) })
 }
 
-// named gives members their names, and tells how many the organization has.
+// named returns members their names, and tells how many the organization has.
 func (s service) named(ctx context.Context, members rest.List[identity.Member]) ([]User, int, error) {
-	counts := identity.AccessKey(org(ctx))
+	counts := identity.AccessKey(callerOrg(ctx))
 	keys := []table.Key{counts}
 	for _, m := range members.Items {
 		keys = append(keys, identity.UserKey(m.User))
@@ -77,7 +77,7 @@ func (s service) named(ctx context.Context, members rest.List[identity.Member]) 
 	}
 	items, err := s.Table.BatchGet(table.Within(ctx, prefixes...), keys...)
 	if err != nil {
-		return nil, 0, fmt.Errorf("read %d users of %s: %w", len(keys)-1, org(ctx), err)
+		return nil, 0, fmt.Errorf("read %d users of %s: %w", len(keys)-1, callerOrg(ctx), err)
 	}
 	a, err := decode[identity.Access](items, counts)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s service) named(ctx context.Context, members rest.List[identity.Member]) 
 		if err != nil {
 			return nil, 0, err
 		}
-		out = append(out, member(u, m))
+		out = append(out, newMemberUser(u, m))
 	}
 	return out, int(a.Members), nil
 }

@@ -26,8 +26,8 @@ func shown(u identity.User) Profile {
 	return Profile{ID: u.ID, Email: u.Email, Name: u.Name, EmailVerified: u.Verified, CreatedAt: u.Created, UpdatedAt: u.Updated}
 }
 
-func (s service) profile(ctx context.Context, _ *struct{}) (Profile, error) {
-	k := identity.UserKey(identity.From(ctx).User)
+func (s service) getProfile(ctx context.Context, _ *struct{}) (Profile, error) {
+	k := identity.UserKey(identity.CallerFrom(ctx).User)
 	u, err := table.Read[identity.User](table.Within(ctx, k.PK), s.Table, k)
 	if err != nil {
 		return Profile{}, fault.Wrap("read one's own profile", err)
@@ -42,15 +42,15 @@ type ChangedProfile struct {
 
 type renameInput struct{ Body ChangedProfile }
 
-func (s service) rename(ctx context.Context, in *renameInput) (Profile, error) {
+func (s service) updateProfile(ctx context.Context, in *renameInput) (Profile, error) {
 	if in.Body.Name.Null {
 		return Profile{}, fault.New(fault.Invalid, "name: it cannot be null")
 	}
-	before, err := s.profile(ctx, nil)
+	before, err := s.getProfile(ctx, nil)
 	if err != nil || !in.Body.Name.Sent {
 		return before, err
 	}
-	name, err := displayname.Clean("name", in.Body.Name.Value, 100)
+	name, err := displayname.CleanName("name", in.Body.Name.Value, 100)
 	if err != nil {
 		return before, err
 	}
@@ -62,18 +62,18 @@ func (s service) rename(ctx context.Context, in *renameInput) (Profile, error) {
 	}
 	u, err := table.Decode[identity.User](it)
 	after := shown(u)
-	audit.Note(ctx, audit.Change{Target: after.Email, Before: before, After: after})
+	audit.NoteChange(ctx, audit.Change{Target: after.Email, Before: before, After: after})
 	return after, err
 }
 
-func (s service) leave(ctx context.Context, _ *struct{}) (rest.Deleted, error) {
-	c := identity.From(ctx)
+func (s service) leaveOrganisation(ctx context.Context, _ *struct{}) (rest.Deleted, error) {
+	c := identity.CallerFrom(ctx)
 	if c.Org == "" {
 		return rest.Deleted{}, fault.New(fault.Denied, "you are in no organization")
 	}
-	u, m, err := s.Member(ctx, c.Org, c.User)
+	u, m, err := s.ReadMember(ctx, c.Org, c.User)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	return s.goes(ctx, found{user: u, member: m})
+	return s.removeMember(ctx, found{user: u, member: m})
 }

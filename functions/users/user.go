@@ -39,8 +39,8 @@ type HeldRole struct {
 	AssignmentID *string `json:"assignmentID" doc:"By which it can be revoked; null while invited"`
 }
 
-// member shows a member.
-func member(u identity.User, m identity.Member) User {
+// newMemberUser shows a member.
+func newMemberUser(u identity.User, m identity.Member) User {
 	out := User{Email: m.Email, Name: u.Name, Status: active, Roles: []HeldRole{}, EmailVerified: u.Verified, JoinedAt: &m.Joined}
 	if m.Disabled {
 		out.Status = disabled
@@ -51,8 +51,8 @@ func member(u identity.User, m identity.Member) User {
 	return out
 }
 
-// guest shows somebody invited.
-func guest(inv membership.Invitation) User {
+// newInvitedUser shows somebody invited.
+func newInvitedUser(inv membership.Invitation) User {
 	return User{
 		Email: inv.Email, Name: inv.Name, Status: invited, Roles: []HeldRole{{RoleID: inv.Role, Scope: grant.OrgScope}},
 		InvitedAt: &inv.Created, ExpiresAt: &inv.Expires,
@@ -64,7 +64,7 @@ type EmailInput struct {
 	Email string `path:"email" maxLength:"1024" doc:"The address" example:"ada@example.com"`
 }
 
-func org(ctx context.Context) string { return identity.From(ctx).Org }
+func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
 
 // found is who an address is in the organization: a member, else somebody invited.
 type found struct {
@@ -73,47 +73,47 @@ type found struct {
 	invitation membership.Invitation // its ID is empty for a member
 }
 
-func (f found) show() User {
+func (f found) userRecord() User {
 	if f.invitation.ID != "" {
-		return guest(f.invitation)
+		return newInvitedUser(f.invitation)
 	}
-	return member(f.user, f.member)
+	return newMemberUser(f.user, f.member)
 }
 
-// find reads who an address is; fault.NotFound when nobody in this organization. Two round trips for a member, else three.
-func (s service) find(ctx context.Context, email string) (found, error) {
-	u, m, err := s.Find(ctx, org(ctx), email)
+// findUser reads who an address is; fault.NotFound when nobody in this organization. Two round trips for a member, else three.
+func (s service) findUser(ctx context.Context, email string) (found, error) {
+	u, m, err := s.FindMember(ctx, callerOrg(ctx), email)
 	if !fault.Is(err, fault.NotFound) {
 		return found{user: u, member: m}, err
 	}
-	inv, err := s.Invitation(ctx, org(ctx), email)
+	inv, err := s.ReadInvitation(ctx, callerOrg(ctx), email)
 	return found{invitation: inv}, err
 }
 
-func (s service) get(ctx context.Context, in *EmailInput) (User, error) {
-	f, err := s.find(ctx, in.Email)
+func (s service) getUser(ctx context.Context, in *EmailInput) (User, error) {
+	f, err := s.findUser(ctx, in.Email)
 	if err != nil {
 		return User{}, err
 	}
-	return f.show(), nil
+	return f.userRecord(), nil
 }
 
-// access reads what there is to know of the organization's roles.
-func (s service) access(ctx context.Context) (identity.Access, error) {
-	a, err := table.Read[identity.Access](ctx, s.Table, identity.AccessKey(org(ctx)))
+// readAccess reads what there is to know of the organization's roles.
+func (s service) readAccess(ctx context.Context) (identity.Access, error) {
+	a, err := table.Read[identity.Access](ctx, s.Table, identity.AccessKey(callerOrg(ctx)))
 	if err != nil {
-		return a, fmt.Errorf("read roles of %s: %w", org(ctx), err)
+		return a, fmt.Errorf("read roles of %s: %w", callerOrg(ctx), err)
 	}
 	return a, nil
 }
 
 // mayGive refuses a role that does not exist, and one that holds more than the caller.
 func mayGive(ctx context.Context, a identity.Access, role string) error {
-	policies, ok := membership.Role(a, role)
+	policies, ok := membership.PoliciesOfRole(a, role)
 	if !ok {
 		return fault.New(fault.Invalid, "role: there is no role %.64q; GET /roles lists them", role)
 	}
-	return membership.MayGrant(identity.From(ctx), policies, grant.OrgScope)
+	return membership.MayGrant(identity.CallerFrom(ctx), policies, grant.OrgScope)
 }
 
 // mayTouch refuses to change an invitation to a role that holds more than the caller.
@@ -122,5 +122,5 @@ func mayTouch(ctx context.Context, a identity.Access, inv membership.Invitation)
 		return nil
 	}
 	m := identity.Member{Email: inv.Email, Grants: []grant.Grant{{Role: inv.Role, Scope: grant.OrgScope}}}
-	return membership.MayChange(identity.From(ctx), a, m)
+	return membership.MayChange(identity.CallerFrom(ctx), a, m)
 }

@@ -32,7 +32,7 @@ func TestInvitingAndJoining(t *testing.T) {
 		t.Errorf("record %+v", row)
 	}
 	eve := s.User("eve")
-	s.Must(s.People.Accept(s.Context(), eve, ""))
+	s.Must(s.People.AcceptInvitations(s.Context(), eve, ""))
 	got = apitest.Data[User](s.as("ada", "GET /users/{}", apitest.Email("eve"), ""))
 	if got.Status != active || got.Name != "EVE" || !got.EmailVerified || got.JoinedAt == nil || got.InvitedAt != nil ||
 		got.Roles[0].RoleID != "editor" || got.Roles[0].AssignmentID == nil {
@@ -89,7 +89,7 @@ func TestWhatNobodyAskedForIsIgnored(t *testing.T) {
 	if got.Status != invited || got.EmailVerified || got.JoinedAt != nil || got.Roles[0].RoleID != "viewer" || got.ExpiresAt.After(s.Clock.Now().Add(membership.InvitationTTL)) {
 		t.Errorf("invited %+v", got)
 	}
-	if all, err := s.People.Invitations(s.Context(), "org_2"); err != nil || len(all) != 0 {
+	if all, err := s.People.ListInvitations(s.Context(), "org_2"); err != nil || len(all) != 0 {
 		t.Errorf("in another organization: %+v, %v", all, err)
 	}
 	s.Join(here, "bob", grant.Viewer)
@@ -151,7 +151,7 @@ func TestChangingAMember(t *testing.T) {
 	s := newFixture(t)
 	s.Join(here, "bob", grant.Editor)
 	m := s.Member(here, "bob")
-	s.Must(s.People.Regrant(s.Context(), here, m, append(m.Grants, grant.Grant{Role: grant.Operator, Scope: "team:team_1"})))
+	s.Must(s.People.ReplaceGrants(s.Context(), here, m, append(m.Grants, grant.Grant{Role: grant.Operator, Scope: "team:team_1"})))
 	old := apitest.Data[User](s.as("ada", "GET /users/{}", apitest.Email("bob"), ""))
 	got := apitest.Data[User](s.as("ada", "PATCH /users/{}", apitest.Email("bob"), `{"role":"finops","status":"disabled"}`))
 	if got.Status != disabled || len(got.Roles) != 2 || got.Roles[0].RoleID != "finops" || *got.Roles[0].AssignmentID == *old.Roles[0].AssignmentID || *got.Roles[1].AssignmentID != *old.Roles[1].AssignmentID {
@@ -176,7 +176,7 @@ func TestChangingAnInvitation(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	s.as("ada", "PATCH /users/{}", apitest.Email("eve"), `{"status":"active"}`).Want(400, "not joined")
-	s.Must(s.People.Accept(s.Context(), s.User("eve"), "")) // it holds: ada gave the role, not adam
+	s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), "")) // it holds: ada gave the role, not adam
 	if a := apitest.Read[identity.Access](s.Fixture, identity.AccessKey(here)); a.Owners != 2 {
 		t.Errorf("counted %+v", a)
 	}
@@ -187,7 +187,7 @@ func TestChangingAnInvitation(t *testing.T) {
 	if row := s.LastAudited(here); row.Action != "removeUser" || row.Target != apitest.Email("joe") || row.Changes.Before == nil || row.Changes.After != nil {
 		t.Errorf("record %+v", row)
 	}
-	s.Must(s.People.Accept(s.Context(), s.User("joe"), ""))
+	s.Must(s.People.AcceptInvitations(s.Context(), s.User("joe"), ""))
 	s.as("ada", "GET /users/{}", apitest.Email("joe"), "").Want(404)
 }
 
@@ -216,7 +216,7 @@ func TestAUserOfAnotherOrganizationIsNobody(t *testing.T) {
 	s := newFixture(t)
 	s.Organization("org_2", "Looms")
 	s.Join("org_2", "eve", grant.Owner)
-	apitest.Value(s.People.Invite(s.Context(), "org_2", membership.Invitation{}, membership.Invitation{Email: apitest.Email("joe"), Role: "viewer", Inviter: "usr_eve"}))(s)
+	apitest.Value(s.People.StoreInvitation(s.Context(), "org_2", membership.Invitation{}, membership.Invitation{Email: apitest.Email("joe"), Role: "viewer", Inviter: "usr_eve"}))(s)
 	want := s.as("ada", "GET /users/{}", apitest.Email("xxx"), "")
 	for _, name := range []string{"eve", "joe"} {
 		got := s.as("ada", "GET /users/{}", apitest.Email(name), "")
@@ -250,7 +250,7 @@ func TestPagesOfUsers(t *testing.T) {
 		s.Join(here, fmt.Sprintf("m%02d", i), grant.Viewer)
 	}
 	for i := range 12 {
-		apitest.Value(s.People.Invite(s.Context(), here, membership.Invitation{}, membership.Invitation{Email: apitest.Email(fmt.Sprintf("i%02d", i)), Role: "viewer", Inviter: "usr_ada"}))(s)
+		apitest.Value(s.People.StoreInvitation(s.Context(), here, membership.Invitation{}, membership.Invitation{Email: apitest.Email(fmt.Sprintf("i%02d", i)), Role: "viewer", Inviter: "usr_ada"}))(s)
 	}
 	var seen []string
 	for page := 1; page <= 5; page++ {
@@ -311,7 +311,7 @@ func TestInvitingTheSameAtOnceMakesOneInvitation(t *testing.T) {
 			t.Errorf("%d: %s", a.Status, a.Body)
 		}
 	}
-	if all, err := s.People.Invitations(s.Context(), here); err != nil || len(all) != 1 || sent < 1 || len(s.Mails()) != sent {
+	if all, err := s.People.ListInvitations(s.Context(), here); err != nil || len(all) != 1 || sent < 1 || len(s.Mails()) != sent {
 		t.Errorf("%d sent, %d mails, %+v, %v", sent, len(s.Mails()), all, err)
 	}
 }

@@ -22,8 +22,8 @@ const (
 	Unknown    Status = "unknown"
 )
 
-// Moving tells whether the status is one that a resource leaves by itself.
-func (s Status) Moving() bool { return s == Starting || s == Stopping || s == Pending }
+// IsTransitional reports whether the status is one that a resource leaves by itself.
+func (s Status) IsTransitional() bool { return s == Starting || s == Stopping || s == Pending }
 
 // Verb is what can be done to a resource, in the wording of a desired state: start = be running, stop = be stopped.
 type Verb string
@@ -34,8 +34,8 @@ const (
 	Stop  Verb = "stop"
 )
 
-// Wants is the status that the verb brings about.
-func (v Verb) Wants() Status {
+// WantedStatus returns the status that the verb brings about.
+func (v Verb) WantedStatus() Status {
 	if v == Start {
 		return Running
 	}

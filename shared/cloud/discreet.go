@@ -28,7 +28,7 @@ func secretsOf(a Account) secrets {
 	return secrets{strings.NewReplacer(pairs...)}
 }
 
-// hide gives err without secrets in what it says.
+// hide returns err without secrets in what it says.
 func (s secrets) hide(err error) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -42,10 +42,10 @@ func (s secrets) hide(err error) error {
 	return &clean
 }
 
-// Discreet connects to a through p, so that nothing that the cloud says tells a secret of the account's credentials. An
+// ConnectRedacted connects to a through p, so that nothing that the cloud says tells a secret of the account's credentials. An
 // endpoint is whatever the account names, and may answer with what it was sent; from here its words go into answers,
 // records and logs.
-func Discreet(ctx context.Context, p Provider, a Account) (Conn, error) {
+func ConnectRedacted(ctx context.Context, p Provider, a Account) (Conn, error) {
 	s := secretsOf(a)
 	c, err := p.Connect(ctx, a)
 	if err != nil {
@@ -63,25 +63,25 @@ type discreet struct {
 	s    secrets
 }
 
-// Identify is the Conn's.
+// Identify returns the Conn's.
 func (d discreet) Identify(ctx context.Context) (string, error) {
 	id, err := d.conn.Identify(ctx)
 	return id, d.s.hide(err)
 }
 
-// Regions are the Conn's.
+// Regions returns the Conn's.
 func (d discreet) Regions(ctx context.Context) ([]string, error) {
 	regions, err := d.conn.Regions(ctx)
 	return regions, d.s.hide(err)
 }
 
-// List is the Conn's.
+// List returns the Conn's.
 func (d discreet) List(ctx context.Context, kind, region, page string) (ResourcePage, error) {
 	p, err := d.conn.List(ctx, kind, region, page)
 	return p, d.s.hide(err)
 }
 
-// Read is the Conn's.
+// Read returns the Conn's.
 func (d discreet) Read(ctx context.Context, kind, region string, uids []string) ([]State, error) {
 	states, err := d.conn.Read(ctx, kind, region, uids)
 	for i := range states {
@@ -90,7 +90,7 @@ func (d discreet) Read(ctx context.Context, kind, region string, uids []string) 
 	return states, d.s.hide(err)
 }
 
-// Act is the Conn's.
+// Act returns the Conn's.
 func (d discreet) Act(ctx context.Context, verb Verb, kind, region string, targets []Target) []Result {
 	results := d.conn.Act(ctx, verb, kind, region, targets)
 	for i := range results {
@@ -99,12 +99,12 @@ func (d discreet) Act(ctx context.Context, verb Verb, kind, region string, targe
 	return results
 }
 
-// Scale is the Conn's.
+// Scale returns the Conn's.
 func (d discreet) Scale(ctx context.Context, kind, region, uid string, c Capacity) error {
 	return d.s.hide(d.conn.Scale(ctx, kind, region, uid, c))
 }
 
-// Permissions are the Conn's.
+// Permissions returns the Conn's.
 func (d discreet) Permissions(ctx context.Context) ([]Permission, error) {
 	all, err := d.conn.Permissions(ctx)
 	for i := range all {
@@ -118,13 +118,13 @@ type discreetClusters struct {
 	clusters Clusters
 }
 
-// ClusterNames are the Conn's.
+// ClusterNames returns the Conn's.
 func (d discreetClusters) ClusterNames(ctx context.Context, region string) ([]string, error) {
 	names, err := d.clusters.ClusterNames(ctx, region)
 	return names, d.s.hide(err)
 }
 
-// Cluster is the Conn's.
+// Cluster returns the Conn's.
 func (d discreetClusters) Cluster(ctx context.Context, region, name string) (Cluster, error) {
 	c, err := d.clusters.Cluster(ctx, region, name)
 	return c, d.s.hide(err)

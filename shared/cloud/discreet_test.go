@@ -42,7 +42,7 @@ func (gossip) Cluster(context.Context, string, string) (Cluster, error) { return
 
 func TestDiscreet(t *testing.T) {
 	ctx := t.Context()
-	c, err := Discreet(ctx, gossip{}, Account{Credentials: map[string]string{"secretAccessKey": told, "accessKeyID": "you sent", "size": "x"}})
+	c, err := ConnectRedacted(ctx, gossip{}, Account{Credentials: map[string]string{"secretAccessKey": told, "accessKeyID": "you sent", "size": "x"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ const (
 	Invalid                   // the provider calls the request wrong: permanent
 )
 
-// Retryable tells whether trying again may help.
+// Retryable reports whether trying again may help.
 func (c Class) Retryable() bool { return c <= Moving }
 
 // Error is a failure at the provider, classified in one place of each provider. Code and Message are the provider's own.
@@ -46,7 +46,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap gives the SDK's error.
+// Unwrap returns the SDK's error.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Fault maps the class to the kind of failure that a client of ours sees.
@@ -61,7 +61,7 @@ func (e *Error) Fault() fault.Kind {
 	}
 }
 
-// ClassOf tells the class of err; Transient when it is not classified.
+// ClassOf returns the class of err; Transient when it is not classified.
 func ClassOf(err error) Class {
 	if e, ok := errors.AsType[*Error](err); ok && e.Class != Unclassified {
 		return e.Class

@@ -28,13 +28,13 @@ type NewNote struct {
 
 type noteBody struct{ Body NewNote }
 
-// notes is a group that writes a partition of its own.
+// notes returns a group that writes a partition of its own.
 func notes(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("")
 	rest.Handle(g, rest.Op{ID: "writeNote", Method: http.MethodPost, Path: "/notes", SignedIn: true, Summary: "Write a note"},
 		func(ctx context.Context, in *noteBody) (map[string]string, error) {
-			k := table.Key{PK: table.TenantPK(identity.From(ctx).Org) + "NOTE", SK: "1"}
-			it, err := table.Row(k, in.Body)
+			k := table.Key{PK: table.OrgPK(identity.CallerFrom(ctx).Org) + "NOTE", SK: "1"}
+			it, err := table.NewItem(k, in.Body)
 			if err != nil {
 				return nil, err
 			}
@@ -93,7 +93,7 @@ func request() events.APIGatewayProxyRequest {
 		HTTPMethod: http.MethodPost, Path: "/notes", Body: `{"text":"x"}`,
 		Headers: map[string]string{"Content-Type": "application/json"},
 		RequestContext: events.APIGatewayProxyRequestContext{
-			RequestID: "request-1", Authorizer: identity.Encode(identity.Caller{Org: "org_a", User: "usr_a", Email: "a@example.com"}),
+			RequestID: "request-1", Authorizer: identity.EncodeCaller(identity.Caller{Org: "org_a", User: "usr_a", Email: "a@example.com"}),
 		},
 	}
 }

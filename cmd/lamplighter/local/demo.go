@@ -32,7 +32,7 @@ type DemoResource struct {
 // Demo makes what a newcomer tries the service with, where it is not there already: a verified user, an organization, a
 // connected account of provider simulated. It answers a running resource of it, whose UID is empty when there is none.
 func (s *Service) Demo(ctx context.Context, base string) (DemoResource, error) {
-	if _, err := auth.Provision(ctx, s.Platform, DemoEmail, DemoPassword, "Demo"); err != nil {
+	if _, err := auth.CreateVerifiedUser(ctx, s.Platform, DemoEmail, DemoPassword, "Demo"); err != nil {
 		return DemoResource{}, fmt.Errorf("make the demo user: %w", err)
 	}
 	c := NewClient(base)
@@ -92,7 +92,7 @@ func (s *Service) firstRunning(ctx context.Context, c *Client) (DemoResource, er
 	return c.oneRunning(ctx)
 }
 
-// oneRunning is a resource that can be stopped, the zero value when there is none.
+// oneRunning returns a resource that can be stopped, the zero value when there is none.
 func (c *Client) oneRunning(ctx context.Context) (DemoResource, error) {
 	var found []DemoResource
 	const path = "/resources?type=aws-ec2&status=running&schedulable=true&sort_by=name&limit=1"

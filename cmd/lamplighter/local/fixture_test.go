@@ -52,7 +52,7 @@ func (e *fixture) account(account, kind string, found ...cloud.Resource) {
 	inventorytest.DiscoverIn(e.Fixture, inventory.Partition{AccountID: account, Region: "eu-west-1", Kind: kind}, org, found...)
 }
 
-// ids are our ids of the resources of the native ids.
+// ids returns our ids of the resources of the native ids.
 func (e *fixture) ids(uids ...string) []string { return inventorytest.IDs(e.Fixture, org, uids...) }
 
 func (e *fixture) team(name string, uids ...string) string {
@@ -66,9 +66,9 @@ func (e *fixture) team(name string, uids ...string) string {
 func (e *fixture) group(name string, selector *inventory.Selector, uids ...string) string {
 	e.Helper()
 	e.Clock.Advance(time.Millisecond)
-	var places []inventory.Place
+	var places []inventory.GroupPlacement
 	for i, one := range e.ids(uids...) {
-		places = append(places, inventory.Place{ResourceID: one, Tier: 1 + i%2, Order: 1 + i})
+		places = append(places, inventory.GroupPlacement{ResourceID: one, Tier: 1 + i%2, Order: 1 + i})
 	}
 	g := inventory.Group{ID: id.New("grp", e.Clock.Now()), Name: name, Selector: selector, FailurePolicy: inventory.ContinueOnFailure}
 	apitest.Value(e.store.CreateGroup(e.In(org), org, g, places))(e)
@@ -84,11 +84,11 @@ func (e *fixture) act(uid string, verb cloud.Verb, ended bool) string {
 		ID: id.New("act", e.Clock.Now()), ResourceUID: uid, Action: verb, Status: execution.Pending, Provider: "aws",
 		ChangedBy: execution.ChangedBy("manual", "ada@example.com"), CreatedAt: e.Clock.Now(),
 	}
-	a.Note(a.CreatedAt, "intent", "ok", "asked for")
+	a.AppendLog(a.CreatedAt, "intent", "ok", "asked for")
 	e.Put(execution.ActionKey(org, a.ID), a)
 	e.Write(table.Update(execution.CountKey(org, "ACT"), []table.Change{table.Add("all", 1)}))
 	if ended {
-		e.Must(execution.Settle(e.In(org), e.Table, org, []execution.Outcome{{Action: a, Status: execution.Succeeded, Changed: true, At: e.Clock.Now()}}))
+		e.Must(execution.SettleActions(e.In(org), e.Table, org, []execution.Outcome{{Action: a, Status: execution.Succeeded, Changed: true, At: e.Clock.Now()}}))
 	}
 	e.actions = append(e.actions, a)
 	return a.ID
@@ -148,7 +148,7 @@ func (e *fixture) random(r *rand.Rand) {
 		e.bulk(e.groups[r.IntN(len(e.groups))], some(r, uids)[:1+r.IntN(2)]...)
 	}
 	e.end(uids[:2]...)
-	apitest.Value(e.store.Forget(e.In(org), org, "ca_2"))(e)
+	apitest.Value(e.store.ForgetAccount(e.In(org), org, "ca_2"))(e)
 }
 
 // end terminates resources.
@@ -158,7 +158,7 @@ func (e *fixture) end(uids ...string) {
 	for _, uid := range uids {
 		seen = append(seen, inventory.Seen{UID: uid, Status: cloud.Terminated, At: e.Clock.Now()})
 	}
-	w := apitest.Value(inventory.Delta(org, e.Clock.Now(), seen))(e)
+	w := apitest.Value(inventory.NoteStatuses(org, e.Clock.Now(), seen))(e)
 	e.Write(w)
 }
 
@@ -197,7 +197,7 @@ func (e *fixture) items(c identity.Caller, path string) (all []record, total, st
 	}
 }
 
-// all is the list that the owner sees. Nothing that is asked about in this way changes, so it is asked for once.
+// all returns the list that the owner sees. Nothing that is asked about in this way changes, so it is asked for once.
 func (e *fixture) all(path string) []record {
 	e.Helper()
 	if _, had := e.owners[path]; !had {
@@ -209,7 +209,7 @@ func (e *fixture) all(path string) []record {
 	return out
 }
 
-// whole is a group as the owner sees it.
+// whole returns a group as the owner sees it.
 func (e *fixture) whole(group string) record {
 	e.Helper()
 	if _, had := e.owners[group]; !had {
@@ -243,7 +243,7 @@ func (e *fixture) one(c identity.Caller, path string) record {
 	return apitest.Data[record](e.Call(c, "GET "+path))
 }
 
-// without is a copy of a record without fields.
+// without returns a copy of a record without fields.
 func without(r record, fields ...string) record {
 	out := maps.Clone(r)
 	for _, f := range fields {

@@ -16,9 +16,9 @@ import (
 
 const pepperSize = 32
 
-// ground is the platform of this process, with keys from files that only their owner may read. A lost key file is not
+// newPlatform returns the platform of this process, with keys from files that only their owner may read. A lost key file is not
 // replaced silently in a store that has something sealed: what was sealed with it then does not open, and says so.
-func ground(o Options, store table.Store) (*platform.Platform, error) {
+func newPlatform(o Options, store table.Store) (*platform.Platform, error) {
 	keys := filepath.Join(o.Dir, "keys")
 	if err := os.MkdirAll(keys, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of keys: %w", err)

@@ -13,7 +13,7 @@ func within[I, O any](d platform.Declaration, h func(context.Context, I) (O, err
 	return func(ctx context.Context, in I) (O, error) { return h(d.As(ctx), in) }
 }
 
-// serving are the functions that the template routes to, by their folders.
+// serving returns the functions that the template routes to, by their folders.
 func serving(p *platform.Platform, fs []functions.Function) map[string]rest.Function {
 	out := map[string]rest.Function{}
 	for _, f := range fs {
@@ -24,7 +24,7 @@ func serving(p *platform.Platform, fs []functions.Function) map[string]rest.Func
 	return out
 }
 
-// Operations are the declared operations, by the folders of their functions.
+// Operations returns the declared operations, by the folders of their functions.
 func Operations(p *platform.Platform) map[string][]rest.Op {
 	out := map[string][]rest.Op{}
 	for _, f := range functions.All() {

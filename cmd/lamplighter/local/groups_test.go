@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// describedIn is the description of the groups in the order that order makes, its tags by name: these alone follow the groups.
+// describedIn returns the description of the groups in the order that order makes, its tags by name: these alone follow the groups.
 func describedIn(t *testing.T, order func([]*rest.Group)) []byte {
 	t.Helper()
 	p := &platform.Platform{}

@@ -84,7 +84,7 @@ func (s *Service) Deliver(ctx context.Context) error {
 			return fmt.Errorf("deliver: %w", err)
 		}
 		at.Cursor = feed.Next
-		it, err := table.Row(positionKey, at)
+		it, err := table.NewItem(positionKey, at)
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 
 func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
 
-// members are those of a group that the caller must see, and whether they must see the group.
+// members returns those of a group that the caller must see, and whether they must see the group.
 func (o *oracle) members(group string) (members []any, seen bool) {
 	o.Helper()
 	byID := map[string]string{}
@@ -70,7 +70,7 @@ func (o *oracle) groupsAndTeams() {
 	o.list("teams", "teams:read", got, total, status, wantTeams)
 }
 
-// asAny is nil for no members, which are left out of a record.
+// asAny returns nil for no members, which are left out of a record.
 func asAny(members []any) any {
 	if len(members) == 0 {
 		return nil
@@ -169,7 +169,7 @@ func (o *oracle) acts(r *rand.Rand) {
 	}
 }
 
-// order is the body of POST /actions that stops a resource; uid may be another one's.
+// order returns the body of POST /actions that stops a resource; uid may be another one's.
 func order(r record, uid any) string {
 	b, _ := json.Marshal(record{
 		"type": "stop", "resourceUID": uid, "provider": r["provider"], "resourceType": r["type"], "cloudAccountID": r["cloudAccountID"], "region": r["region"],
@@ -177,7 +177,7 @@ func order(r record, uid any) string {
 	return string(b)
 }
 
-// may is the status of a refusal of who would act on a resource, 0 when they may.
+// may returns the status of a refusal of who would act on a resource, 0 when they may.
 func (o *oracle) may(uid, sees string) int {
 	switch {
 	case !o.anywhere("actions:execute"):

@@ -32,7 +32,7 @@ func (e *fixture) oracle(c identity.Caller) *oracle {
 	return o
 }
 
-// permits tells whether a grant holds the policy, read from its list alone.
+// permits reports whether a grant holds the policy, read from its list alone.
 func permits(g grant.Grant, policy string) bool {
 	held := g.Policies
 	if role, ok := grant.SystemRole(g.Role); ok {
@@ -44,7 +44,7 @@ func permits(g grant.Grant, policy string) bool {
 	})
 }
 
-// anywhere tells whether the caller holds the policy on any scope, everywhere whether on the whole organization.
+// anywhere reports whether the caller holds the policy on any scope, everywhere whether on the whole organization.
 func (o *oracle) anywhere(policy string) bool {
 	return slices.ContainsFunc(o.c.Grants, func(g grant.Grant) bool { return permits(g, policy) })
 }
@@ -53,7 +53,7 @@ func (o *oracle) everywhere(policy string) bool {
 	return slices.ContainsFunc(o.c.Grants, func(g grant.Grant) bool { return permits(g, policy) && g.Scope == "org" })
 }
 
-// in tells whether the caller holds the policy on the resource.
+// in reports whether the caller holds the policy on the resource.
 func (o *oracle) in(policy, uid string) bool {
 	if o.everywhere(policy) {
 		return true
@@ -68,14 +68,14 @@ func (o *oracle) in(policy, uid string) bool {
 	})
 }
 
-// team tells whether the caller sees the team.
+// team reports whether the caller sees the team.
 func (o *oracle) team(id string) bool {
 	return slices.ContainsFunc(o.c.Grants, func(g grant.Grant) bool {
 		return permits(g, "teams:read") && (g.Scope == "org" || g.Scope == "team:"+id)
 	})
 }
 
-// resource is the record of a resource as the caller must see it; nil when they must not.
+// resource returns the record of a resource as the caller must see it; nil when they must not.
 func (o *oracle) resource(r record) record {
 	uid := r["uid"].(string)
 	if !o.in("resources:read", uid) {
@@ -168,7 +168,7 @@ func (o *oracle) lists(r *rand.Rand) {
 	}
 }
 
-// expected is what a list of resources must hold.
+// expected returns what a list of resources must hold.
 func (o *oracle) expected(query string) []record {
 	o.Helper()
 	field, id := "", ""

@@ -18,7 +18,7 @@ import (
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-// twoTeams is a fixture with the instances w-0 and w-1 of team web, d-0 of team db, and x-0 of nobody.
+// twoTeams returns a fixture with the instances w-0 and w-1 of team web, d-0 of team db, and x-0 of nobody.
 func twoTeams(t *testing.T) (e *fixture, web, db string) {
 	t.Helper()
 	e = newFixture(t)
@@ -30,7 +30,7 @@ func twoTeams(t *testing.T) (e *fixture, web, db string) {
 	return e, e.team("web", "w-0", "w-1"), e.team("db", "d-0")
 }
 
-// uids are the native ids in a list.
+// uids returns the native ids in a list.
 func uids(list []record) string {
 	var out []string
 	for _, r := range list {
@@ -154,14 +154,14 @@ func TestAChangeOfOwnershipActsOnTheNextRequest(t *testing.T) { // check 42
 // TestIdsOfAnotherOrganizationDoNothing puts the ids of things that another organization has wherever ids can be put.
 func TestIdsOfAnotherOrganizationDoNothing(t *testing.T) { // check 39
 	e, web, _ := twoTeams(t)
-	other, ctx := "org_2", table.WithTenant(t.Context(), "org_2")
+	other, ctx := "org_2", table.WithOrg(t.Context(), "org_2")
 	inventorytest.Connect(e.Fixture, other, "ca_9")
 	part := inventory.Partition{AccountID: "ca_9", Region: "eu-west-1", Kind: "aws-ec2"}
 	foreign := inventorytest.DiscoverIn(e.Fixture, part, other, cloud.Resource{UID: "theirs", Status: cloud.Running})[0]
 	team := teams.Team{ID: "team_01k00000000000000000000009", Name: "x"}
 	own := apitest.Value(inventory.Own(other, team.ID, 1, []string{foreign}))(e)
 	apitest.Value(teams.New(e.Table).Create(ctx, other, team, own...))(e)
-	group := apitest.Value(e.store.CreateGroup(ctx, other, inventory.Group{ID: "grp_01k00000000000000000000009", Name: "x"}, []inventory.Place{{ResourceID: foreign, Tier: 1, Order: 1}}))(e)
+	group := apitest.Value(e.store.CreateGroup(ctx, other, inventory.Group{ID: "grp_01k00000000000000000000009", Name: "x"}, []inventory.GroupPlacement{{ResourceID: foreign, Tier: 1, Order: 1}}))(e)
 	for _, c := range []identity.Caller{owner(), caller("owner team:" + team.ID), caller("owner resource:" + foreign)} {
 		list, _ := decodeList(t, e.Call(c, "POST /resources/by-uids", `{"uids":["theirs"]}`).Body)
 		e.same("by native id", len(list), 0)
@@ -207,7 +207,7 @@ func TestNeighboursOfIdsAreAsUnknownAsAny(t *testing.T) { // check 47
 	}
 }
 
-// neighbours are the ids that differ from one in the last place.
+// neighbours returns the ids that differ from one in the last place.
 func neighbours(id string) []string {
 	var out []string
 	for _, c := range "0123456789abcdefghjkmnpqrstvwxyz" {
@@ -227,7 +227,7 @@ func TestABulkActionOnlyTouchesWhatItsCallerMayTouch(t *testing.T) {
 	e.status("a stranger", e.Call(owner(), "POST /resource-groups/"+group+"/resources/"+e.ids("d-0")[0]), http.StatusOK)
 	page := apitest.Value(e.Table.Query(e.In(org), table.Query{PK: execution.BulkPK(org), Limit: 1}))(e)
 	b := apitest.Value(table.Decode[execution.Bulk](page.Items[0]))(e)
-	members := apitest.Value(execution.Targets(e.In(org), e.Table, e.store, org, b))(e)
+	members := apitest.Value(execution.BulkTargets(e.In(org), e.Table, e.store, org, b))(e)
 	var touched []string
 	for _, m := range members {
 		touched = append(touched, m.UID)

@@ -93,18 +93,18 @@ func (s *Service) open(o Options) error {
 	if err != nil {
 		return err
 	}
-	if s.Platform, err = ground(o, store); err != nil {
+	if s.Platform, err = newPlatform(o, store); err != nil {
 		return err
 	}
 	all := functions.All()
-	if err = s.work(o, store, all); err != nil {
+	if err = s.startWorkers(o, store, all); err != nil {
 		return err
 	}
 	sender, err := o.sender()
 	if err != nil {
 		return err
 	}
-	s.mailer, s.retries = mailer.Handler(s.Platform, sender), mailer.Retries(s.Platform, sender)
+	s.mailer, s.retries = mailer.Handler(s.Platform, sender), mailer.RetryHandler(s.Platform, sender)
 	entry := within(authorizer.Declaration, authorizer.Handler(s.Platform))
 	s.Handler, err = gateway.New(template, serving(s.Platform, all), gateway.Authorizer(entry), o.Clock)
 	return err
@@ -122,7 +122,7 @@ func (o Options) sender() (mail.Sender, error) {
 func (s *Service) store(o Options) (table.Store, error) {
 	if o.Remote.Table != "" {
 		o.Remote.Clock = o.Clock
-		return table.Dynamo(o.Remote), nil
+		return table.NewDynamoDB(o.Remote), nil
 	}
 	e, err := table.Open(filepath.Join(o.Dir, "store.db"), table.Options{NoSync: o.NoSync, Clock: o.Clock})
 	if err != nil {

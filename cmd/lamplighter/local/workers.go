@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// substitutions are what template.yaml puts into the state machines, by the names of folders instead of ARNs.
+// substitutions returns what template.yaml puts into the state machines, by the names of folders instead of ARNs.
 func substitutions(fs []functions.Function) map[string]string {
 	out := map[string]string{}
 	for _, f := range fs {
@@ -26,11 +26,11 @@ func substitutions(fs []functions.Function) map[string]string {
 	return out
 }
 
-// work starts the engine of the state machines over store, and makes the workers that it, the schedules and API functions
+// startWorkers starts the engine of the state machines over store, and makes the workers that it, the schedules and API functions
 // call. The engine is no function: it keeps its executions where no function may look.
-func (s *Service) work(o Options, store table.Store, fs []functions.Function) error {
+func (s *Service) startWorkers(o Options, store table.Store, fs []functions.Function) error {
 	p := s.Platform
-	machines, err := workflow.Machines(os.DirFS(filepath.Join(o.Root, "statemachines")), substitutions(fs))
+	machines, err := workflow.LoadMachines(os.DirFS(filepath.Join(o.Root, "statemachines")), substitutions(fs))
 	if err != nil {
 		return err
 	}

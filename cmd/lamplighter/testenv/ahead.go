@@ -14,7 +14,7 @@ type Ahead struct {
 	by atomic.Int64
 }
 
-// Now is the machine's time and what the clock was set ahead.
+// Now returns the machine's time and what the clock was set ahead.
 func (a *Ahead) Now() time.Time { return a.System.Now().Add(time.Duration(a.by.Load())) }
 
 // Advance sets the clock ahead by d.

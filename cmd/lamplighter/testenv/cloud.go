@@ -11,20 +11,20 @@ import (
 // Cloud is what the credentials of a simulated account say (see shared/cloud/simulated).
 type Cloud map[string]string
 
-// Fast is a simulated cloud of size resources whose states take no time to speak of.
-func Fast(size int) Cloud {
+// FastCloud returns a simulated cloud of size resources whose states take no time to speak of.
+func FastCloud(size int) Cloud {
 	return Cloud{"size": strconv.Itoa(size), "transitionSeconds": "0.05"}
 }
 
-// With is the cloud with one more setting.
-func (c Cloud) With(name, value string) Cloud {
+// WithSetting returns the cloud with one more setting.
+func (c Cloud) WithSetting(name, value string) Cloud {
 	out := maps.Clone(c)
 	out[name] = value
 	return out
 }
 
-// Connect connects a simulated account under its native number, and waits until it is discovered. It gives its id.
-func (c *Client) Connect(number string, cloud Cloud) string {
+// ConnectAccount connects a simulated account under its native number, and waits until it is discovered. It gives its id.
+func (c *Client) ConnectAccount(number string, cloud Cloud) string {
 	c.t.Helper()
 	var account struct {
 		ID    string `json:"id"`
@@ -34,18 +34,18 @@ func (c *Client) Connect(number string, cloud Cloud) string {
 		"provider": simulated.Name, "authMethod": simulated.AuthMethod, "cloudAccountID": number, "name": "Cloud " + number,
 		"permissionLevel": "read_write", "credentials": cloud,
 	}, &account)
-	c.Discovered(account.ID, account.JobID)
+	c.WaitDiscovered(account.ID, account.JobID)
 	return account.ID
 }
 
-// Discovered waits until the discovery has succeeded.
-func (c *Client) Discovered(accountID, jobID string) {
+// WaitDiscovered waits until the discovery has succeeded.
+func (c *Client) WaitDiscovered(accountID, jobID string) {
 	c.t.Helper()
 	var job struct {
 		Status string `json:"status"`
 		Error  string `json:"error"`
 	}
-	c.env.Settled()
+	c.env.WaitSettled()
 	c.Call(http.MethodGet, "/cloud-accounts/"+accountID+"/discover/"+jobID, nil, &job)
 	if job.Status != "succeeded" {
 		c.t.Fatalf("discovery of %s: %s: %s", accountID, job.Status, job.Error)

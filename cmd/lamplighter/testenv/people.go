@@ -35,29 +35,29 @@ type Client struct {
 	Org string
 }
 
-// Anonymous is a client without a credential.
-func (e *Env) Anonymous() *Client {
+// NewClient returns a client without a credential.
+func (e *Env) NewClient() *Client {
 	return &Client{Client: local.NewClient(e.URL), t: e.t, env: e}
 }
 
-// Owner is a verified user, made by the operator's way, in an organization of their own.
-func (e *Env) Owner(email string) *Client {
+// NewOwner returns a verified user, made by the operator's way, in an organization of their own.
+func (e *Env) NewOwner(email string) *Client {
 	e.t.Helper()
-	if _, err := auth.Provision(e.t.Context(), e.Platform, email, Password, "Test"); err != nil {
+	if _, err := auth.CreateVerifiedUser(e.t.Context(), e.Platform, email, Password, "Test"); err != nil {
 		e.t.Fatal(err)
 	}
-	c := e.Anonymous()
-	c.Enter(email, "")
+	c := e.NewClient()
+	c.LogIn(email, "")
 	var org struct {
 		ID string `json:"id"`
 	}
 	c.Call(http.MethodPost, "/organisations", map[string]string{"name": "Org of " + email}, &org)
-	c.Enter(email, org.ID)
+	c.LogIn(email, org.ID)
 	return c
 }
 
-// Enter logs in, into the organization when it is named.
-func (c *Client) Enter(email, org string) {
+// LogIn logs in, into the organization when it is named.
+func (c *Client) LogIn(email, org string) {
 	c.t.Helper()
 	orgs, err := c.Login(c.t.Context(), email, Password, org)
 	if err != nil {
@@ -76,8 +76,8 @@ func (c *Client) Call(method, path string, in, out any) {
 	}
 }
 
-// Refused makes a request that must be answered with the status, and gives the body.
-func (c *Client) Refused(status int, method, path string, in any) string {
+// CallRefused makes a request that must be answered with the status, and gives the body.
+func (c *Client) CallRefused(status int, method, path string, in any) string {
 	c.t.Helper()
 	err := c.Do(c.t.Context(), method, path, in, nil)
 	e, ok := errors.AsType[*local.StatusError](err)
@@ -87,8 +87,8 @@ func (c *Client) Refused(status int, method, path string, in any) string {
 	return e.Body
 }
 
-// Again is the same client of the service after a restart.
-func (c *Client) Again() *Client {
+// Reconnect returns the same client of the service after a restart.
+func (c *Client) Reconnect() *Client {
 	again := *c
 	again.Client = local.NewClient(c.env.URL)
 	again.Token = c.Token
@@ -107,10 +107,10 @@ func (e *Env) Eventually(what string, done func() bool) {
 	}
 }
 
-// Settled waits until no work is under way: no action, bulk action or discovery. The erasure of an organization, which
+// WaitSettled waits until no work is under way: no action, bulk action or discovery. The erasure of an organization, which
 // takes its time, is not waited for. It looks into the store, because requests are counted: an organization has 100 a
 // minute.
-func (e *Env) Settled() {
+func (e *Env) WaitSettled() {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeout(table.Within(e.t.Context(), workqueue.Prefix), patience)
 	defer cancel()
@@ -135,8 +135,8 @@ func (e *Env) Settled() {
 	})
 }
 
-// Code waits for the mail with a six-digit code to the address, and gives the last one.
-func (e *Env) Code(email string) string {
+// WaitForCode waits for the mail with a six-digit code to the address, and gives the last one.
+func (e *Env) WaitForCode(email string) string {
 	e.t.Helper()
 	announced := regexp.MustCompile(`(?m)^mail to ` + regexp.QuoteMeta(email) + `: .*\b(\d{6})\b`)
 	var code string

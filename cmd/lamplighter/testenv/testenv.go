@@ -93,7 +93,7 @@ func (e *Env) Restart() {
 	e.start()
 }
 
-// root is the repository: the folder above cmd/lamplighter, wherever the test runs.
+// root returns the repository: the folder above cmd/lamplighter, wherever the test runs.
 func root(t testing.TB) string {
 	t.Helper()
 	for _, up := range []string{".", "..", "../..", "../../..", "../../../.."} {

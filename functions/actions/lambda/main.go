@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open(actions.Declaration)
+	p := platform.OpenLambda(actions.Declaration)
 	lambda.Start(rest.Lambda(p, actions.Operations(p)))
 }

@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open(auditlogs.Declaration)
+	p := platform.OpenLambda(auditlogs.Declaration)
 	lambda.Start(rest.Lambda(p, auditlogs.Operations(p)))
 }

@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open(auth.Declaration)
+	p := platform.OpenLambda(auth.Declaration)
 	lambda.Start(rest.Lambda(p, auth.Operations(p)))
 }

@@ -9,6 +9,6 @@ import (
 )
 
 func main() {
-	p := platform.Open(authorizer.Declaration)
+	p := platform.OpenLambda(authorizer.Declaration)
 	lambda.Start(authorizer.Handler(p))
 }

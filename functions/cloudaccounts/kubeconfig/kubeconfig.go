@@ -79,9 +79,9 @@ type user struct {
 	AuthProvider    any    `yaml:"auth-provider"`
 }
 
-// Parse takes the cluster and the user of the current context out of a kubeconfig, which may be YAML or JSON. What is not
+// ParseKubeconfig takes the cluster and the user of the current context out of a kubeconfig, which may be YAML or JSON. What is not
 // accepted is fault.Invalid with a message that repeats no secret. A client certificate that has ended by now is refused.
-func Parse(text string, now time.Time) (Access, error) {
+func ParseKubeconfig(text string, now time.Time) (Access, error) {
 	f, err := decode(text)
 	if err != nil {
 		return Access{}, err
@@ -93,10 +93,10 @@ func Parse(text string, now time.Time) (Access, error) {
 	if err = cmp.Or(c.check(), u.check()); err != nil {
 		return Access{}, err
 	}
-	return assemble(c, u, now)
+	return assembleAccess(c, u, now)
 }
 
-func refuse(format string, args ...any) error {
+func errInvalid(format string, args ...any) error {
 	return fault.New(fault.Invalid, "kubeconfig: "+format, args...)
 }
 
@@ -106,28 +106,28 @@ var line = regexp.MustCompile(`line \d+`)
 func decode(text string) (file, error) {
 	var f, more file
 	if len(text) > MaxBytes {
-		return f, refuse("%d bytes are more than %d: send the one context that is needed (kubectl config view --minify --flatten)", len(text), MaxBytes)
+		return f, errInvalid("%d bytes are more than %d: send the one context that is needed (kubectl config view --minify --flatten)", len(text), MaxBytes)
 	}
 	d := yaml.NewDecoder(strings.NewReader(text))
 	if err := d.Decode(&f); errors.Is(err, io.EOF) {
-		return f, refuse("it is empty")
+		return f, errInvalid("it is empty")
 	} else if err != nil {
 		return f, unreadable(err)
 	}
 	if err := d.Decode(&more); !errors.Is(err, io.EOF) {
-		return f, refuse("it holds more than one document")
+		return f, errInvalid("it holds more than one document")
 	}
 	if f.Kind != "" && f.Kind != "Config" {
-		return f, refuse("it is of kind %.32q, not Config", f.Kind)
+		return f, errInvalid("it is of kind %.32q, not Config", f.Kind)
 	}
 	return f, nil
 }
 
 func unreadable(err error) error {
 	if at := line.FindString(err.Error()); at != "" {
-		return refuse("%s cannot be read: it is not YAML, or not as kubectl writes it", at)
+		return errInvalid("%s cannot be read: it is not YAML, or not as kubectl writes it", at)
 	}
-	return refuse("it cannot be read: it is not YAML, or not as kubectl writes it")
+	return errInvalid("it cannot be read: it is not YAML, or not as kubectl writes it")
 }
 
 // current finds cluster and user of the current context, or of the only one.
@@ -137,14 +137,14 @@ func (f *file) current() (cluster, user, error) {
 		name = f.Contexts[0].Name
 	}
 	if name == "" {
-		return cluster{}, user{}, refuse("current-context is missing, and there are %d contexts", len(f.Contexts))
+		return cluster{}, user{}, errInvalid("current-context is missing, and there are %d contexts", len(f.Contexts))
 	}
 	for _, c := range f.Contexts {
 		if c.Name == name {
 			return f.of(c.Context)
 		}
 	}
-	return cluster{}, user{}, refuse("there is no context %.64q", name)
+	return cluster{}, user{}, errInvalid("there is no context %.64q", name)
 }
 
 func (f *file) of(x context) (c cluster, u user, err error) {
@@ -161,19 +161,19 @@ func (f *file) of(x context) (c cluster, u user, err error) {
 	}
 	switch {
 	case found&1 == 0:
-		return c, u, refuse("there is no cluster %.64q, which the context names", x.Cluster)
+		return c, u, errInvalid("there is no cluster %.64q, which the context names", x.Cluster)
 	case found&2 == 0:
-		return c, u, refuse("there is no user %.64q, whom the context names", x.User)
+		return c, u, errInvalid("there is no user %.64q, whom the context names", x.User)
 	}
 	return c, u, nil
 }
 
-// inline tells how to do without the file that a field names.
+// inline returns how to do without the file that a field names.
 func inline(field, path, instead string) error {
 	if path == "" {
 		return nil
 	}
-	return refuse("%s names a file, which is not here: put its content into %s (kubectl config view --minify --flatten)", field, instead)
+	return errInvalid("%s names a file, which is not here: put its content into %s (kubectl config view --minify --flatten)", field, instead)
 }
 
 func (c cluster) check() error {
@@ -182,17 +182,17 @@ func (c cluster) check() error {
 	}
 	switch u, err := url.Parse(c.Server); {
 	case c.Server == "":
-		return refuse("server is missing")
+		return errInvalid("server is missing")
 	case err != nil || u.Scheme != "https" || u.Hostname() == "" || len(c.Server) > 2048:
-		return refuse("server is not an https address")
+		return errInvalid("server is not an https address")
 	case u.User != nil:
-		return refuse("server holds a user name or password")
+		return errInvalid("server holds a user name or password")
 	case c.Insecure:
-		return refuse("insecure-skip-tls-verify is not accepted, for anybody could pose as the cluster: give certificate-authority-data")
+		return errInvalid("insecure-skip-tls-verify is not accepted, for anybody could pose as the cluster: give certificate-authority-data")
 	case c.Proxy != "":
-		return refuse("proxy-url is not accepted: the cluster has to be reached directly")
+		return errInvalid("proxy-url is not accepted: the cluster has to be reached directly")
 	case len(c.ServerName) > 253:
-		return refuse("tls-server-name is longer than a name can be")
+		return errInvalid("tls-server-name is longer than a name can be")
 	}
 	return nil
 }
@@ -201,19 +201,19 @@ func (u user) check() error {
 	given := "give a token, or client-certificate-data and client-key-data"
 	switch {
 	case u.Exec != nil:
-		return refuse("exec: plugins are not run here; %s", given)
+		return errInvalid("exec: plugins are not run here; %s", given)
 	case u.AuthProvider != nil:
-		return refuse("auth-provider: it is not run here; %s", given)
+		return errInvalid("auth-provider: it is not run here; %s", given)
 	case u.impersonates():
-		return refuse("as: impersonation is not supported; give the credentials of the user himself")
+		return errInvalid("as: impersonation is not supported; give the credentials of the user himself")
 	case u.Username != "" || u.Password != "":
-		return refuse("username and password are not accepted; %s", given)
+		return errInvalid("username and password are not accepted; %s", given)
 	}
 	if err := u.files(); err != nil {
 		return err
 	}
 	if u.Token == "" && u.Certificate == "" && u.Key == "" {
-		return refuse("the user has no credentials; %s", given)
+		return errInvalid("the user has no credentials; %s", given)
 	}
 	return nil
 }

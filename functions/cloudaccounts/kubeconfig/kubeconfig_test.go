@@ -38,7 +38,7 @@ func encoded(kind string, der []byte) string {
 	return base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 }
 
-// written is a kubeconfig with these lines in its cluster and in its user.
+// written returns a kubeconfig with these lines in its cluster and in its user.
 func written(cluster, user string) string {
 	return `apiVersion: v1
 kind: Config
@@ -74,7 +74,7 @@ func indented(lines string) string {
 
 func TestATokenOfTheCurrentContextIsTaken(t *testing.T) {
 	authority, _ := pair(t, noon.AddDate(1, 0, 0))
-	got := apitest.Value(kubeconfig.Parse(written("certificate-authority-data: "+authority+"\ntls-server-name: api.internal", "token: abc.def"), noon))(t)
+	got := apitest.Value(kubeconfig.ParseKubeconfig(written("certificate-authority-data: "+authority+"\ntls-server-name: api.internal", "token: abc.def"), noon))(t)
 	if got.Server != "https://ABC.gr7.eu-west-1.eks.amazonaws.com" || got.Token != "abc.def" || got.ServerName != "api.internal" || !bytes.Contains(got.Authority, []byte("BEGIN CERTIFICATE")) || got.Certificate != nil {
 		t.Errorf("%+v", got)
 	}
@@ -82,7 +82,7 @@ func TestATokenOfTheCurrentContextIsTaken(t *testing.T) {
 
 func TestAClientCertificateIsTaken(t *testing.T) {
 	certificate, key := pair(t, noon.Add(time.Hour))
-	got, err := kubeconfig.Parse(written("", "client-certificate-data: "+certificate+"\nclient-key-data: "+key), noon)
+	got, err := kubeconfig.ParseKubeconfig(written("", "client-certificate-data: "+certificate+"\nclient-key-data: "+key), noon)
 	if err != nil || !bytes.Contains(got.Certificate, []byte("BEGIN CERTIFICATE")) || !bytes.Contains(got.Key, []byte("PRIVATE KEY")) || got.Token != "" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -91,7 +91,7 @@ func TestAClientCertificateIsTaken(t *testing.T) {
 func TestJSONAndASingleContextWithoutAChoiceAreTaken(t *testing.T) {
 	text := `{"contexts":[{"name":"a","context":{"cluster":"c","user":"u"}}],
 		"clusters":[{"name":"c","cluster":{"server":"https://10.0.0.1:6443"}}],"users":[{"name":"u","user":{"token":"t","exec":null}}]}`
-	if got, err := kubeconfig.Parse(text, noon); err != nil || got.Server != "https://10.0.0.1:6443" || got.Token != "t" {
+	if got, err := kubeconfig.ParseKubeconfig(text, noon); err != nil || got.Server != "https://10.0.0.1:6443" || got.Token != "t" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -140,7 +140,7 @@ func TestWhatIsNotAcceptedIsNamed(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := kubeconfig.Parse(tt.text, noon)
+			_, err := kubeconfig.ParseKubeconfig(tt.text, noon)
 			said := fault.Message(err)
 			if !fault.Is(err, fault.Invalid) || !strings.Contains(said, tt.says) || !strings.HasPrefix(said, "kubeconfig: ") {
 				t.Errorf("%v; want it refused with %q", err, tt.says)
@@ -165,7 +165,7 @@ func TestAHostileTextIsRefusedSoon(t *testing.T) {
 		bomb.String(), strings.Repeat("[", 200_000), strings.Repeat("- ", 100_000), strings.Repeat("{a: ", 50_000), "users: &a [*a]",
 	} {
 		start := time.Now()
-		if _, err := kubeconfig.Parse(text, noon); !fault.Is(err, fault.Invalid) {
+		if _, err := kubeconfig.ParseKubeconfig(text, noon); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%.40q…: %v; want it refused", text, err)
 		}
 		if took := time.Since(start); took > 5*time.Second {
@@ -181,7 +181,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(`{"users":[{"user":{"exec":{}}}]}`)
 	f.Add("users: &a [*a]")
 	f.Fuzz(func(t *testing.T, text string) {
-		got, err := kubeconfig.Parse(text, noon)
+		got, err := kubeconfig.ParseKubeconfig(text, noon)
 		switch {
 		case err != nil && !fault.Is(err, fault.Invalid):
 			t.Errorf("a refusal of another kind: %v", err)

@@ -16,8 +16,8 @@ const (
 	maxPEM   = 64 << 10
 )
 
-// assemble decodes and checks the secrets.
-func assemble(c cluster, u user, now time.Time) (Access, error) {
+// assembleAccess decodes and checks the secrets.
+func assembleAccess(c cluster, u user, now time.Time) (Access, error) {
 	a := Access{Server: c.Server, ServerName: c.ServerName, Token: strings.TrimSpace(u.Token)}
 	if err := token(a.Token); err != nil {
 		return Access{}, err
@@ -27,7 +27,7 @@ func assemble(c cluster, u user, now time.Time) (Access, error) {
 		return Access{}, err
 	}
 	if len(a.Authority) > 0 && !x509.NewCertPool().AppendCertsFromPEM(a.Authority) {
-		return Access{}, refuse("certificate-authority-data holds no certificate")
+		return Access{}, errInvalid("certificate-authority-data holds no certificate")
 	}
 	if a.Certificate, err = data("client-certificate-data", u.Certificate); err != nil {
 		return Access{}, err
@@ -41,10 +41,10 @@ func assemble(c cluster, u user, now time.Time) (Access, error) {
 // token refuses what cannot stand in a header.
 func token(t string) error {
 	if len(t) > maxToken {
-		return refuse("token is longer than %d bytes", maxToken)
+		return errInvalid("token is longer than %d bytes", maxToken)
 	}
 	if strings.ContainsFunc(t, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return refuse("token holds characters that no token has")
+		return errInvalid("token holds characters that no token has")
 	}
 	return nil
 }
@@ -56,10 +56,10 @@ func data(field, value string) ([]byte, error) {
 	}
 	b, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(value), ""))
 	if err != nil {
-		return nil, refuse("%s is not base64", field)
+		return nil, errInvalid("%s is not base64", field)
 	}
 	if len(b) > maxPEM {
-		return nil, refuse("%s is longer than %d bytes", field, maxPEM)
+		return nil, errInvalid("%s is longer than %d bytes", field, maxPEM)
 	}
 	return b, nil
 }
@@ -70,19 +70,19 @@ func (a Access) certified(now time.Time) error {
 	case len(a.Certificate) == 0 && len(a.Key) == 0:
 		return nil
 	case len(a.Certificate) == 0:
-		return refuse("client-certificate-data is missing beside client-key-data")
+		return errInvalid("client-certificate-data is missing beside client-key-data")
 	case len(a.Key) == 0:
-		return refuse("client-key-data is missing beside client-certificate-data")
+		return errInvalid("client-key-data is missing beside client-certificate-data")
 	}
 	if sealed(a.Key) {
-		return refuse("client-key-data is encrypted with a passphrase: give the key without one")
+		return errInvalid("client-key-data is encrypted with a passphrase: give the key without one")
 	}
 	pair, err := tls.X509KeyPair(a.Certificate, a.Key)
 	if err != nil {
-		return refuse("client-certificate-data and client-key-data are not a certificate and its key")
+		return errInvalid("client-certificate-data and client-key-data are not a certificate and its key")
 	}
 	if end := pair.Leaf.NotAfter; now.After(end) {
-		return refuse("the client certificate ended on %s: renew it", end.UTC().Format(time.RFC3339))
+		return errInvalid("the client certificate ended on %s: renew it", end.UTC().Format(time.RFC3339))
 	}
 	return nil
 }

@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open(cloudaccounts.Declaration)
+	p := platform.OpenLambda(cloudaccounts.Declaration)
 	lambda.Start(rest.Lambda(p, cloudaccounts.Operations(p)))
 }

@@ -72,7 +72,7 @@ const (
 )
 
 func awsMethods(externalID, principal string, policies []CloudPolicy) ([]Method, error) {
-	trust, err := encode(trustPolicy(externalID, principal))
+	trust, err := encodeIndented(trustPolicy(externalID, principal))
 	if err != nil {
 		return nil, fmt.Errorf("write trust policy: %w", err)
 	}
@@ -123,7 +123,7 @@ func principalARN(p string) string {
 	return "arn:aws:iam::" + p + ":root"
 }
 
-// cloudFormation is the template of the role: JSON, which CloudFormation takes as well as YAML. Its parameter chooses the level.
+// cloudFormation returns the template of the role: JSON, which CloudFormation takes as well as YAML. Its parameter chooses the level.
 func cloudFormation(externalID, principal string, policies []CloudPolicy) (string, error) {
 	conditions, statements := map[string]any{}, []any{}
 	for _, l := range policies {
@@ -133,7 +133,7 @@ func cloudFormation(externalID, principal string, policies []CloudPolicy) (strin
 			"PolicyName": policyName, "PolicyDocument": l.Document,
 		}, map[string]string{"Ref": "AWS::NoValue"}}})
 	}
-	b, err := encode(map[string]any{
+	b, err := encodeIndented(map[string]any{
 		"AWSTemplateFormatVersion": "2010-09-09",
 		"Description":              "The role that Lamplighter assumes in this account",
 		"Parameters": map[string]any{"Level": map[string]any{
@@ -151,8 +151,8 @@ func cloudFormation(externalID, principal string, policies []CloudPolicy) (strin
 	return string(b), nil
 }
 
-// encode writes indented JSON with its characters as they are: policies are pasted.
-func encode(v any) (json.RawMessage, error) {
+// encodeIndented writes indented JSON with its characters as they are: policies are pasted.
+func encodeIndented(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

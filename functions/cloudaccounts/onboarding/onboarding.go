@@ -43,10 +43,10 @@ var (
 	builders       = map[string]func(externalID, principal string) (Steps, error){"aws": amazon, "simulated": simulated}
 )
 
-// For tells the steps for a provider. The external id and the principal end up in policies and in commands that are
+// StepsFor returns the steps for a provider. The external id and the principal end up in policies and in commands that are
 // pasted into a shell, so they are held to AWS's own alphabets: anything else is fault.Invalid, as is a provider that
 // has no steps.
-func For(provider, externalID, principal string) (Steps, error) {
+func StepsFor(provider, externalID, principal string) (Steps, error) {
 	build := builders[provider]
 	if build == nil {
 		return Steps{}, fault.New(fault.Invalid, "there are no onboarding steps for provider %q", provider)
@@ -90,7 +90,7 @@ func awsPolicies() ([]CloudPolicy, error) {
 		for _, s := range l.statements {
 			actions = append(actions, s.Action...)
 		}
-		doc, err := encode(document{Version: "2012-10-17", Statement: statements})
+		doc, err := encodeIndented(document{Version: "2012-10-17", Statement: statements})
 		if err != nil {
 			return nil, fmt.Errorf("write policy %s: %w", l.name, err)
 		}

@@ -24,7 +24,7 @@ const (
 
 func steps(t *testing.T) onboarding.Steps {
 	t.Helper()
-	s := apitest.Value(onboarding.For("aws", externalID, principal))(t)
+	s := apitest.Value(onboarding.StepsFor("aws", externalID, principal))(t)
 	return s
 }
 
@@ -112,7 +112,7 @@ func TestWhatCannotBeQuotedIsRefused(t *testing.T) {
 		{"aws", externalID, `arn:aws:iam::1:root"}`},
 		{"acme", externalID, principal},
 	} {
-		_, err := onboarding.For(bad.provider, bad.id, bad.principal)
+		_, err := onboarding.StepsFor(bad.provider, bad.id, bad.principal)
 		if fault.KindOf(err) != fault.Invalid {
 			t.Errorf("For(%q, %q, %q): %v; want it refused as invalid", bad.provider, bad.id, bad.principal, err)
 		}
@@ -120,7 +120,7 @@ func TestWhatCannotBeQuotedIsRefused(t *testing.T) {
 }
 
 func TestAnAccountNumberIsAPrincipal(t *testing.T) {
-	s, err := onboarding.For("aws", externalID, "111122223333")
+	s, err := onboarding.StepsFor("aws", externalID, "111122223333")
 	if err != nil || !strings.Contains(*s.Methods[0].Template, `"AWS": "arn:aws:iam::111122223333:root"`) {
 		t.Errorf("For an account number: %v\n%s", err, *s.Methods[0].Template)
 	}

@@ -11,6 +11,6 @@ import (
 )
 
 func main() {
-	p := platform.Open(connector.Declaration)
+	p := platform.OpenLambda(connector.Declaration)
 	lambda.Start(lambdacall.Function(connector.Handler(p, providers.New(p))))
 }

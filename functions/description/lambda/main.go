@@ -1,4 +1,4 @@
-// Command description hands out the interface description that lies beside its bootstrap, and tells whether the service is well.
+// Command description hands out the interface description that lies beside its bootstrap, and reports whether the service is well.
 package main
 
 import (
@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open(description.Declaration)
-	lambda.Start(rest.Lambda(p, description.Operations(p, description.File("openapi.yaml"))))
+	p := platform.OpenLambda(description.Declaration)
+	lambda.Start(rest.Lambda(p, description.Operations(p, description.FileSource("openapi.yaml"))))
 }

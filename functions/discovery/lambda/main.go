@@ -11,6 +11,6 @@ import (
 )
 
 func main() {
-	p := platform.Open(discovery.Declaration)
-	lambda.Start(workflow.Lambda(discovery.Handler(p, providers.New(p))))
+	p := platform.OpenLambda(discovery.Declaration)
+	lambda.Start(workflow.LambdaHandler(discovery.Handler(p, providers.New(p))))
 }

@@ -12,11 +12,11 @@ import (
 )
 
 func main() {
-	p := platform.Open(eraser.Declaration)
+	p := platform.OpenLambda(eraser.Declaration)
 	walk, err := eraser.ReadWalk(os.Getenv)
 	if err != nil {
 		p.Log.Error("the function cannot start", "error", err.Error())
 		os.Exit(1)
 	}
-	lambda.Start(workflow.Lambda(eraser.Handler(p, walk)))
+	lambda.Start(workflow.LambdaHandler(eraser.Handler(p, walk)))
 }

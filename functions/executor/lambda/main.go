@@ -11,6 +11,6 @@ import (
 )
 
 func main() {
-	p := platform.Open(executor.Declaration)
-	lambda.Start(workflow.Lambda(executor.Handler(p, providers.New(p))))
+	p := platform.OpenLambda(executor.Declaration)
+	lambda.Start(workflow.LambdaHandler(executor.Handler(p, providers.New(p))))
 }

@@ -20,13 +20,13 @@ import (
 )
 
 func main() {
-	p := platform.Open(mailer.Declaration)
+	p := platform.OpenLambda(mailer.Declaration)
 	by, err := sender(os.Getenv)
 	if err != nil {
 		p.Log.Error("the function cannot start", slog.String("error", err.Error()))
 		os.Exit(1)
 	}
-	deliver, retry := mailer.Handler(p, by), mailer.Retries(p, by)
+	deliver, retry := mailer.Handler(p, by), mailer.RetryHandler(p, by)
 	lambda.Start(func(ctx context.Context, input json.RawMessage) error {
 		var e events.DynamoDBEvent
 		if err := json.Unmarshal(input, &e); err != nil {
@@ -43,7 +43,7 @@ func main() {
 	})
 }
 
-// sender is the operator's mail server, or else Amazon SES.
+// sender returns the operator's mail server, or else Amazon SES.
 func sender(getenv func(string) string) (mail.Sender, error) {
 	from := getenv("LAMPLIGHTER_MAIL_FROM")
 	if address := getenv("LAMPLIGHTER_SMTP_URL"); address != "" {

@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open(organisations.Declaration)
+	p := platform.OpenLambda(organisations.Declaration)
 	lambda.Start(rest.Lambda(p, organisations.Operations(p)))
 }

@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open(reminder.Declaration)
-	lambda.Start(workflow.Lambda(reminder.Handler(p)))
+	p := platform.OpenLambda(reminder.Declaration)
+	lambda.Start(workflow.LambdaHandler(reminder.Handler(p)))
 }

@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open(resourcegroups.Declaration)
+	p := platform.OpenLambda(resourcegroups.Declaration)
 	lambda.Start(rest.Lambda(p, resourcegroups.Operations(p)))
 }

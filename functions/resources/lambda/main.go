@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open(resources.Declaration)
+	p := platform.OpenLambda(resources.Declaration)
 	lambda.Start(rest.Lambda(p, resources.Operations(p)))
 }

@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open(roles.Declaration)
+	p := platform.OpenLambda(roles.Declaration)
 	lambda.Start(rest.Lambda(p, roles.Operations(p)))
 }

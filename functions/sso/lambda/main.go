@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open(sso.Declaration)
+	p := platform.OpenLambda(sso.Declaration)
 	lambda.Start(rest.Lambda(p, sso.SignIn(p), sso.Settings(p)))
 }

@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open(sweeper.Declaration)
-	lambda.Start(workflow.Lambda(sweeper.Handler(p)))
+	p := platform.OpenLambda(sweeper.Declaration)
+	lambda.Start(workflow.LambdaHandler(sweeper.Handler(p)))
 }

@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open(teams.Declaration)
+	p := platform.OpenLambda(teams.Declaration)
 	lambda.Start(rest.Lambda(p, teams.Operations(p)))
 }

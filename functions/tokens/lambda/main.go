@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open(tokens.Declaration)
+	p := platform.OpenLambda(tokens.Declaration)
 	lambda.Start(rest.Lambda(p, tokens.Operations(p)))
 }

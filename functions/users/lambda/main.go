@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.Open(users.Declaration)
+	p := platform.OpenLambda(users.Declaration)
 	lambda.Start(rest.Lambda(p, users.Operations(p)))
 }

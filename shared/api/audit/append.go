@@ -42,8 +42,8 @@ func (g *group) accept(a attempt) {
 // tries bounds how often a group is sent, because others were first or the store gave no answer.
 const tries = 20
 
-// write has a group written: all of it or nothing.
-func (c *chain) write(ctx context.Context, entries []*entry) error {
+// commitGroup has a group written: all of it or nothing.
+func (c *chain) commitGroup(ctx context.Context, entries []*entry) error {
 	g := &group{entries: entries}
 	var err error
 	for n := range tries {
@@ -116,7 +116,7 @@ func (c *chain) settle(ctx context.Context, g *group) (done bool, err error) {
 	return false, nil
 }
 
-// took tells whether a was written.
+// took reports whether a was written.
 func (c *chain) took(ctx context.Context, a attempt) (bool, error) {
 	if a.head.Hash == c.head.Hash {
 		return true, nil
@@ -136,14 +136,14 @@ func (c *chain) link(entries []*entry) (attempt, []table.Write, error) {
 	now := c.log.clock.Now()
 	for i, e := range entries {
 		a.rows[i] = e.row
-		a.head = a.rows[i].follow(a.head, now)
-		ws = append(ws, table.Put(a.rows[i].item(c.place.PK), table.Absent()))
+		a.head = a.rows[i].sealAfter(a.head, now)
+		ws = append(ws, table.Put(a.rows[i].storedItem(c.place.PK), table.Absent()))
 	}
 	here := table.Absent()
 	if c.head.Seq > 0 {
 		here = table.Equal("hash", c.head.Hash)
 	}
-	row, err := table.Row(c.place.Head, a.head)
+	row, err := table.NewItem(c.place.Head, a.head)
 	ws[0] = table.Put(row, here)
 	return a, ws, err
 }

@@ -25,7 +25,7 @@ func anywhere(t *testing.T) context.Context {
 	return table.Within(t.Context(), "")
 }
 
-// row is a row as shared/api/rest hands it in.
+// row returns a row as shared/api/rest hands it in.
 func row(action string) Row {
 	return Row{Actor: "ada@example.com", UserID: "usr_1", Action: action, Method: "POST", Path: "/teams", Status: 200, IP: "192.0.2.1"}
 }
@@ -33,7 +33,7 @@ func row(action string) Row {
 // mustHold wants the chain of an organization to hold, and to have n rows.
 func mustHold(t *testing.T, s table.Store, n int64) {
 	t.Helper()
-	v, err := Verify(anywhere(t), s, PlaceOf(org), nil, never)
+	v, err := VerifyChain(anywhere(t), s, PlaceOf(org), nil, never)
 	if err != nil || !v.Holds || !v.Complete || v.Rows != n || v.LastSeq != n || n > 0 && v.FirstSeq != 1 {
 		t.Fatalf("%+v, %+v, %v; want %d rows", v, v.BrokenAt, err, n)
 	}
@@ -181,7 +181,7 @@ func TestWhateverTheStoreDoesOnceARowIsWrittenOnce(t *testing.T) {
 		for call := 1; call <= 4; call++ {
 			t.Run(fmt.Sprintf("%s, call %d", name, call), func(t *testing.T) {
 				store := table.Fenced(tabletest.New(t))
-				f := table.Faulty(store, clock.System{}, table.Injection{Harm: harm, Call: call})
+				f := table.NewFaultyStore(store, clock.System{}, table.Injection{Harm: harm, Call: call})
 				for i := range 5 {
 					if _, err := NewLog(f, clock.System{}).Append(t.Context(), org, row(fmt.Sprint("row", i))); err != nil {
 						t.Fatal(err)
@@ -195,7 +195,7 @@ func TestWhateverTheStoreDoesOnceARowIsWrittenOnce(t *testing.T) {
 
 func TestAStoreThatIsDownIsAnErrorAndTheChainGoesOnAfterwards(t *testing.T) {
 	store := table.Fenced(tabletest.New(t))
-	f := table.Faulty(store, clock.System{}, table.Injection{Harm: table.FailBefore})
+	f := table.NewFaultyStore(store, clock.System{}, table.Injection{Harm: table.FailBefore})
 	l := NewLog(f, clock.System{})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -205,7 +205,7 @@ func TestAStoreThatIsDownIsAnErrorAndTheChainGoesOnAfterwards(t *testing.T) {
 		t.Fatalf("%v, want ErrDown", err)
 	}
 	l.leave(c)
-	f.Heal()
+	f.RemoveFaults()
 	if _, err := l.Append(t.Context(), org, row("up")); err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func TestRowsOfNoOrganizationGoToTheInstallation(t *testing.T) {
 	}
 	rows, used := int64(0), 0
 	for _, at := range SystemPlaces() {
-		v, err := Verify(anywhere(t), store, at, nil, never)
+		v, err := VerifyChain(anywhere(t), store, at, nil, never)
 		if err != nil || !v.Holds {
 			t.Fatalf("%s: %+v %v", at.PK, v, err)
 		}

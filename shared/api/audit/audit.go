@@ -48,13 +48,13 @@ func (c *Changes) UnmarshalJSON(b []byte) error {
 	}
 	var sides struct{ Before, After json.RawMessage }
 	if err := json.Unmarshal(b, &sides); err != nil {
-		return fault.Cause(fault.Internal, err, "the changes of an audit row are damaged")
+		return fault.NewWithCause(fault.Internal, err, "the changes of an audit row are damaged")
 	}
 	*c = Changes{shown(sides.Before), shown(sides.After)}
 	return nil
 }
 
-// shown is a side as it is written out again: byte for byte, and null for nothing.
+// shown returns a side as it is written out again: byte for byte, and null for nothing.
 func shown(side json.RawMessage) any {
 	if len(side) == 0 || string(side) == "null" {
 		return nil

@@ -15,9 +15,9 @@ import (
 // maxDepth bounds the nesting of what is read.
 const maxDepth = 64
 
-// decode reads one JSON text: objects as map[string]any, numbers as they are written. It refuses what two readers could
+// decodeJSON reads one JSON text: objects as map[string]any, numbers as they are written. It refuses what two readers could
 // read in two ways: text that is not UTF-8, a member that comes twice, anything behind the end.
-func decode(data []byte) (any, error) {
+func decodeJSON(data []byte) (any, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("it is not UTF-8")
 	}
@@ -76,7 +76,7 @@ func decodeObject(d *json.Decoder, depth int) (any, error) {
 	return object, end(d)
 }
 
-// malformed is what the decoder says of a text. The end of the text is not to be taken for that of a file, which is no error.
+// malformed returns what the decoder says of a text. The end of the text is not to be taken for that of a file, which is no error.
 func malformed(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
@@ -92,9 +92,9 @@ func end(d *json.Decoder) error {
 	return nil
 }
 
-// canonical writes v, made of what decode gives, in the one form that hashes are taken of: members in order of their
+// appendCanonical writes v, made of what decode gives, in the one form that hashes are taken of: members in order of their
 // names' bytes, no white space, numbers as they were written, and in strings only what must be escaped, as RFC 8785 has it.
-func canonical(b []byte, v any) []byte {
+func appendCanonical(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case map[string]any:
 		return canonicalObject(b, v)
@@ -104,7 +104,7 @@ func canonical(b []byte, v any) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = canonical(b, v[i])
+			b = appendCanonical(b, v[i])
 		}
 		return append(b, ']')
 	case string:
@@ -129,7 +129,7 @@ func canonicalObject(b []byte, object map[string]any) []byte {
 			b = append(b, ',')
 		}
 		b = append(canonicalText(b, name), ':')
-		b = canonical(b, object[name])
+		b = appendCanonical(b, object[name])
 	}
 	return append(b, '}')
 }

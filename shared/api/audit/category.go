@@ -12,7 +12,7 @@ const (
 	Deployments  Category = "deployments"
 )
 
-// CategoryOf is the category of the operations under a tag of the interface.
+// CategoryOf returns the category of the operations under a tag of the interface.
 func CategoryOf(tag string) Category {
 	if c, ok := categories[tag]; ok {
 		return c

@@ -19,7 +19,7 @@ type Cursor struct {
 
 var cursorForm = regexp.MustCompile(`^[0-9]{1,13}\.[0-9]{1,12}\.[0-9a-f]{64}$`)
 
-// String is the cursor as clients see it.
+// String returns the cursor as clients see it.
 func (c Cursor) String() string { return fmt.Sprintf("%d.%d.%s", c.At.UnixMilli(), c.Seq, c.Hash) }
 
 // ParseCursor reads a cursor; "" is nil, the beginning.
@@ -36,8 +36,8 @@ func ParseCursor(s string) (*Cursor, error) {
 	return &Cursor{time.UnixMilli(ms).UTC(), seq, parts[2]}, nil
 }
 
-// After is the lowest sort key behind the cursor: a row has a higher number than the one before, at the same time or later.
+// After returns the lowest sort key behind the cursor: a row has a higher number than the one before, at the same time or later.
 func (c *Cursor) After() string { return sortKey(c.At, c.Seq+1) }
 
-// CursorOf is the place behind a row.
-func (s Sealed) CursorOf() Cursor { return Cursor{s.at(), s.seq(), s.text("hash")} }
+// CursorOf returns the place behind a row.
+func (s Sealed) CursorOf() Cursor { return Cursor{s.rowTime(), s.rowNumber(), s.stringMember("hash")} }

@@ -51,12 +51,12 @@ const (
 	systemChains = 16
 )
 
-// PlaceOf is where the chain of an organization is kept.
+// PlaceOf returns where the chain of an organization is kept.
 func PlaceOf(org string) Place {
-	return Place{table.TenantPK(org) + "AUDIT", table.Key{PK: table.TenantPK(org) + "META", SK: "AUDITHEAD"}}
+	return Place{table.OrgPK(org) + "AUDIT", table.Key{PK: table.OrgPK(org) + "META", SK: "AUDITHEAD"}}
 }
 
-// SystemPlaces are where the chains of the installation are kept: of requests that belong to no organization.
+// SystemPlaces returns where the chains of the installation are kept: of requests that belong to no organization.
 func SystemPlaces() []Place {
 	out := make([]Place, systemChains)
 	for i := range out {
@@ -66,7 +66,7 @@ func SystemPlaces() []Place {
 	return out
 }
 
-// placeOf is where the chain of an organization is kept; without one, that of the installation for an address.
+// placeOf returns where the chain of an organization is kept; without one, that of the installation for an address.
 func placeOf(org, ip string) Place {
 	if org != "" {
 		return PlaceOf(org)
@@ -82,14 +82,14 @@ const patience = 8 * time.Second
 // Record puts a request on record: what is known of it, and what was noted while it ran. The row that it gives is what was
 // to be written also where that failed.
 func (l *Log) Record(ctx context.Context, n *Noted, r Request) (Row, error) {
-	org, row := n.compose(r)
+	org, row := n.composeRow(r)
 	return l.put(ctx, org, row)
 }
 
 // Append puts on record what the service did by itself, in the chain of org, or of the installation when org is "". It
 // redacts what it is given.
 func (l *Log) Append(ctx context.Context, org string, row Row) (Row, error) {
-	return l.put(ctx, org, row.clean())
+	return l.put(ctx, org, row.sanitizeRow())
 }
 
 // put writes a row at the end of a chain and gives it its number, time and hash. It goes on when ctx is cancelled: a client
@@ -195,7 +195,7 @@ func (c *chain) withdraw(e *entry) bool {
 // maxGroup is how many rows go into one transaction: at 8 kB a side, they stay below its 4 MB and its 100 writes.
 const maxGroup = 90
 
-// take gives what waits, the oldest first.
+// take returns what waits, the oldest first.
 func (c *chain) take() []*entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -212,7 +212,7 @@ func (c *chain) writeUntil(ctx context.Context, e *entry) {
 	}
 }
 
-// ended tells whether the entry is written or given up.
+// ended reports whether the entry is written or given up.
 func (e *entry) ended() bool {
 	select {
 	case <-e.done:
@@ -231,5 +231,5 @@ func (c *chain) writeGroup(ctx context.Context, entries []*entry) {
 			close(e.done)
 		}
 	}()
-	err = c.write(ctx, entries)
+	err = c.commitGroup(ctx, entries)
 }

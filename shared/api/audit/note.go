@@ -26,21 +26,21 @@ type Noted struct {
 
 type notedKey struct{}
 
-// Begin lets Note and As write into the Noted that it returns.
-func Begin(ctx context.Context) (context.Context, *Noted) {
+// BeginNotes lets Note and As write into the Noted that it returns.
+func BeginNotes(ctx context.Context) (context.Context, *Noted) {
 	n := &Noted{}
 	return context.WithValue(ctx, notedKey{}, n), n
 }
 
-// Note adds to the audit row of the request that ctx belongs to; what is empty in c leaves what an earlier Note said.
+// NoteChange adds to the audit row of the request that ctx belongs to; what is empty in c leaves what an earlier NoteChange said.
 // Outside of a request that changes something it does nothing. Secrets need not be left out: they are redacted by name
 // and by look before anything is written.
-func Note(ctx context.Context, c Change) {
+func NoteChange(ctx context.Context, c Change) {
 	n, ok := ctx.Value(notedKey{}).(*Noted)
 	if !ok {
 		return
 	}
-	before, after := text(c.Before), text(c.After)
+	before, after := marshalChange(c.Before), marshalChange(c.After)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if c.Target != "" {
@@ -54,9 +54,9 @@ func Note(ctx context.Context, c Change) {
 	}
 }
 
-// As says who is behind a request that carries no credential of theirs, such as a log-in, and to which organization's
+// NoteActor says who is behind a request that carries no credential of theirs, such as a log-in, and to which organization's
 // record it belongs; an empty value leaves what is known. Outside of a request that changes something it does nothing.
-func As(ctx context.Context, org, user, email string) {
+func NoteActor(ctx context.Context, org, user, email string) {
 	n, ok := ctx.Value(notedKey{}).(*Noted)
 	if !ok {
 		return
@@ -85,9 +85,9 @@ func (n *Noted) Omitted() bool {
 	return n.omitted
 }
 
-// text is v as JSON, as it is now: the handler may go on changing it. A record must not fail a request, so what cannot be
+// marshalChange is v as JSON, as it is now: the handler may go on changing it. A record must not fail a request, so what cannot be
 // written is said to be so.
-func text(v any) []byte {
+func marshalChange(v any) []byte {
 	if v == nil {
 		return nil
 	}

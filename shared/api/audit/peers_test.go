@@ -16,7 +16,7 @@ func TestRacersOnDynamoDB(t *testing.T) {
 	remote := tabletest.NewTable(t, tabletest.StartDynoxide(t))
 	var processes []*Log
 	for range 3 {
-		processes = append(processes, NewLog(table.Fenced(table.Dynamo(remote)), clock.System{}))
+		processes = append(processes, NewLog(table.Fenced(table.NewDynamoDB(remote)), clock.System{}))
 	}
 	var all sync.WaitGroup
 	for i := range 50 {

@@ -24,8 +24,8 @@ const (
 // unshown stands for what cannot be written as JSON.
 const unshown = "[cannot be shown]"
 
-// redact is v, made of what decode gives, without its secrets and no longer than a side may be.
-func redact(v any) any {
+// redactValue is v, made of what decode gives, without its secrets and no longer than a side may be.
+func redactValue(v any) any {
 	if v == nil {
 		return nil
 	}
@@ -104,14 +104,14 @@ func (p *pruner) object(object map[string]any, depth int) any {
 	return out
 }
 
-// secretPair tells whether an object gives a secret its name in one member and its value in another, as the environment
+// secretPair reports whether an object gives a secret its name in one member and its value in another, as the environment
 // of a program is listed.
 func secretPair(object map[string]any) bool {
 	name, _ := object["name"].(string)
 	return SecretName(name)
 }
 
-// name is the name of a member; somebody may have made one of a secret.
+// name returns the name of a member; somebody may have made one of a secret.
 func (p *pruner) name(name string) string {
 	if SecretText(name) {
 		name = Redacted
@@ -123,7 +123,7 @@ func (p *pruner) name(name string) string {
 	return name
 }
 
-// member is the value of a member, redacted when its name says that it is a secret. Whether there is a secret at all is
+// member returns the value of a member, redacted when its name says that it is a secret. Whether there is a secret at all is
 // none: true, false, null and the empty string stay.
 func (p *pruner) member(name string, v any, depth int) any {
 	switch v.(type) {
@@ -136,8 +136,8 @@ func (p *pruner) member(name string, v any, depth int) any {
 	return p.value(v, depth+1)
 }
 
-// SecretName tells whether a member of this name holds a secret.
-func SecretName(name string) bool { return secrets.Name(name) }
+// SecretName reports whether a member of this name holds a secret.
+func SecretName(name string) bool { return secrets.IsSecretName(name) }
 
-// SecretText tells whether s holds what looks like a secret, whatever it is called.
-func SecretText(s string) bool { return secrets.Text(s) }
+// SecretText reports whether s holds what looks like a secret, whatever it is called.
+func SecretText(s string) bool { return secrets.HoldsSecret(s) }

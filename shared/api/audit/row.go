@@ -24,9 +24,9 @@ type Request struct {
 	Gone      bool   // it deleted something: the answer only names what
 }
 
-// compose makes the row of a request from what is known of it and what was noted while it ran. It tells the organization
+// composeRow makes the row of a request from what is known of it and what was noted while it ran. It tells the organization
 // in whose record it belongs; "" is the installation's.
-func (n *Noted) compose(r Request) (org string, row Row) {
+func (n *Noted) composeRow(r Request) (org string, row Row) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	row = r.Row
@@ -43,16 +43,16 @@ func (n *Noted) compose(r Request) (org string, row Row) {
 	}
 	row.Target = cmp.Or(row.Target, idOf(after))
 	if !r.Unchanged {
-		row.Changes = Changes{redact(tree(n.before)), redact(after)}
+		row.Changes = Changes{redactValue(tree(n.before)), redactValue(after)}
 	}
 	return cmp.Or(n.org, r.Org), row.tidy()
 }
 
-// clean makes a row that somebody put together one that can be kept: without secrets, and made of what decode gives.
-func (r Row) clean() Row {
+// sanitizeRow makes a row that somebody put together one that can be kept: without secrets, and made of what decode gives.
+func (r Row) sanitizeRow() Row {
 	r.Actor = cmp.Or(r.Actor, r.UserID, System)
 	r.Category = cmp.Or(r.Category, Platform)
-	r.Changes = Changes{redact(tree(text(r.Changes.Before))), redact(tree(text(r.Changes.After)))}
+	r.Changes = Changes{redactValue(tree(marshalChange(r.Changes.Before))), redactValue(tree(marshalChange(r.Changes.After)))}
 	return r.tidy()
 }
 
@@ -67,19 +67,19 @@ func (r Row) tidy() Row {
 	return r
 }
 
-// tree is a JSON text taken apart; nil for none.
+// tree returns a JSON text taken apart; nil for none.
 func tree(data []byte) any {
 	if len(data) == 0 {
 		return nil
 	}
-	v, err := decode(data)
+	v, err := decodeJSON(data)
 	if err != nil {
 		return unshown
 	}
 	return v
 }
 
-// idOf is the id of a thing.
+// idOf returns the id of a thing.
 func idOf(thing any) string {
 	object, _ := thing.(map[string]any)
 	id, _ := object["id"].(string)

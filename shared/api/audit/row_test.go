@@ -35,31 +35,31 @@ func TestARowIsMadeOfTheRequestAndOfWhatWasNoted(t *testing.T) {
 		},
 		"the answer is a list": {nil, Request{Answered: []byte(`[{"id":"team_1"}]`)}, "", Row{Actor: Anonymous}},
 		"what is after it was noted": {
-			func(ctx context.Context) { Note(ctx, Change{After: map[string]string{"id": "team_2"}}) },
+			func(ctx context.Context) { NoteChange(ctx, Change{After: map[string]string{"id": "team_2"}}) },
 			Request{Answered: []byte(`{"id":"team_1"}`)},
 			"",
 			Row{Actor: Anonymous, Target: "team_2", Changes: Changes{nil, map[string]any{"id": "team_2"}}},
 		},
 		"notes add to each other": {
 			func(ctx context.Context) {
-				Note(ctx, Change{Target: "first", Before: "was"})
-				Note(ctx, Change{After: "is"})
-				Note(ctx, Change{Target: "second"})
+				NoteChange(ctx, Change{Target: "first", Before: "was"})
+				NoteChange(ctx, Change{After: "is"})
+				NoteChange(ctx, Change{Target: "second"})
 			}, Request{}, "", Row{Actor: Anonymous, Target: "second", Changes: Changes{"was", "is"}},
 		},
 		"what was noted did not come about": {
-			func(ctx context.Context) { Note(ctx, Change{Target: "x", Before: "was", After: "is"}) },
+			func(ctx context.Context) { NoteChange(ctx, Change{Target: "x", Before: "was", After: "is"}) },
 			Request{Unchanged: true},
 			"",
 			Row{Actor: Anonymous, Target: "x"},
 		},
 		"what cannot be written": {
-			func(ctx context.Context) { Note(ctx, Change{Before: func() {}}) }, Request{}, "", Row{Actor: Anonymous, Changes: Changes{unshown, nil}},
+			func(ctx context.Context) { NoteChange(ctx, Change{Before: func() {}}) }, Request{}, "", Row{Actor: Anonymous, Changes: Changes{unshown, nil}},
 		},
 		"somebody else is behind it": {
 			func(ctx context.Context) {
-				As(ctx, "", "usr_2", "")
-				As(ctx, "org_2", "", "bob@example.com")
+				NoteActor(ctx, "", "usr_2", "")
+				NoteActor(ctx, "org_2", "", "bob@example.com")
 			},
 			Request{Row: known, Org: "org_1"},
 			"org_2",
@@ -76,11 +76,11 @@ func TestARowIsMadeOfTheRequestAndOfWhatWasNoted(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx, n := Begin(t.Context())
+			ctx, n := BeginNotes(t.Context())
 			if c.note != nil {
 				c.note(ctx)
 			}
-			org, got := n.compose(c.request)
+			org, got := n.composeRow(c.request)
 			if org != c.org || got.String() != c.want.String() {
 				t.Errorf("%q %s\nnot %q %s", org, got.String(), c.org, c.want.String())
 			}

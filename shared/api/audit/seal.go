@@ -13,14 +13,14 @@ import (
 // genesis is the previousHash of the first row of a chain.
 var genesis = strings.Repeat("0", sha256.Size*2)
 
-// digest seals the content of a row: all of its members but hash.
-func digest(content map[string]any) string {
+// hashContent seals the content of a row: all of its members but hash.
+func hashContent(content map[string]any) string {
 	previous, _ := content["previousHash"].(string)
-	sum := sha256.Sum256(canonical([]byte(previous+"\n"), content))
+	sum := sha256.Sum256(appendCanonical([]byte(previous+"\n"), content))
 	return hex.EncodeToString(sum[:])
 }
 
-// content is the row as digest takes it. Changes are made of what decode gives.
+// content returns the row as digest takes it. Changes are made of what decode gives.
 func (r *Row) content() map[string]any {
 	return map[string]any{
 		"id": r.ID, "seq": r.Seq, "at": r.At.UTC().Format(time.RFC3339Nano), "actor": r.Actor, "userID": r.UserID,
@@ -30,8 +30,8 @@ func (r *Row) content() map[string]any {
 	}
 }
 
-// follow puts the row behind what the head says is the last one, and seals it.
-func (r *Row) follow(h Head, now time.Time) Head {
+// sealAfter puts the row behind what the head says is the last one, and seals it.
+func (r *Row) sealAfter(h Head, now time.Time) Head {
 	r.Seq, r.PreviousHash = h.Seq+1, h.Hash
 	if h.Seq == 0 {
 		r.PreviousHash = genesis
@@ -40,26 +40,26 @@ func (r *Row) follow(h Head, now time.Time) Head {
 	if r.At.Before(h.At) { // of another process, whose clock is ahead
 		r.At = h.At
 	}
-	r.Hash = digest(r.content())
+	r.Hash = hashContent(r.content())
 	return Head{r.Seq, r.At, r.Hash}
 }
 
-// item is the row as it is stored. The changes are a text, so that no engine writes their numbers in its own way.
-func (r *Row) item(pk string) table.Item {
+// storedItem returns the row as it is stored. The changes are a text, so that no engine writes their numbers in its own way.
+func (r *Row) storedItem(pk string) table.Item {
 	content := r.content()
-	content["changes"] = string(canonical(nil, content["changes"]))
+	content["changes"] = string(appendCanonical(nil, content["changes"]))
 	content["hash"] = r.Hash
-	return table.Item{Key: table.Key{PK: pk, SK: sortKey(r.At, r.Seq)}, Data: canonical(nil, content)}
+	return table.Item{Key: table.Key{PK: pk, SK: sortKey(r.At, r.Seq)}, Data: appendCanonical(nil, content)}
 }
 
 // sortKey puts rows in the order of their time, which is that of their numbers.
-func sortKey(at time.Time, seq int64) string { return fmt.Sprintf("%s#%012d", bound(at), seq) }
+func sortKey(at time.Time, seq int64) string { return fmt.Sprintf("%s#%012d", lowestKeyAt(at), seq) }
 
 // latest is the last time that sort keys can tell, in the year 2286: one digit more, and they are out of order.
 const latest = 9_999_999_999_999
 
-// bound is what the sort keys of rows at or after a time are not below.
-func bound(at time.Time) string {
+// lowestKeyAt returns what the sort keys of rows at or after a time are not below.
+func lowestKeyAt(at time.Time) string {
 	ms := at.UnixMilli()
 	if at.After(time.UnixMilli(ms)) {
 		ms++
@@ -67,9 +67,9 @@ func bound(at time.Time) string {
 	return fmt.Sprintf("%013d", min(max(ms, 0), latest))
 }
 
-// String is the row as one line of JSON, for the log.
+// String returns the row as one line of JSON, for the log.
 func (r *Row) String() string {
 	content := r.content()
 	content["hash"] = r.Hash
-	return string(canonical(nil, content))
+	return string(appendCanonical(nil, content))
 }

@@ -22,7 +22,7 @@ var Columns = []string{
 // numeric are the columns that hold numbers.
 var numeric = []string{"seq", "status"}
 
-// Cells is the row as a line of CSV. Whoever writes it puts an apostrophe before a cell that a spreadsheet would take for a
+// Cells returns the row as a line of CSV. Whoever writes it puts an apostrophe before a cell that a spreadsheet would take for a
 // formula and before one that begins with an apostrophe (rest.File does); whoever reads takes off one.
 func (s Sealed) Cells() []string {
 	cells := make([]string, len(Columns))
@@ -32,7 +32,7 @@ func (s Sealed) Cells() []string {
 			cells[i] = v
 		case nil:
 		default:
-			cells[i] = string(canonical(nil, v))
+			cells[i] = string(appendCanonical(nil, v))
 		}
 	}
 	return cells
@@ -51,7 +51,7 @@ func uncell(cells []string) (Sealed, error) {
 			}
 			s[name] = json.Number(strconv.FormatInt(n, 10))
 		case name == "changes":
-			v, err := decode([]byte(cell))
+			v, err := decodeJSON([]byte(cell))
 			if err != nil {
 				return nil, fmt.Errorf("its changes cannot be read: %w", err)
 			}
@@ -90,10 +90,10 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return sheet(b)
 }
 
-// Next gives the next row; io.EOF after the last one.
+// Next returns the next row; io.EOF after the last one.
 func (r *Reader) Next() (Sealed, error) { return r.next() }
 
-// Line is the line on which the row stands that Next gave last.
+// Line returns the line on which the row stands that Next gave last.
 func (r *Reader) Line() int { return r.line() }
 
 // lines reads NDJSON.
@@ -104,7 +104,7 @@ func lines(r io.Reader) *Reader {
 		for in.Scan() {
 			n++
 			if len(bytes.TrimSpace(in.Bytes())) > 0 {
-				return Parse(in.Bytes())
+				return ParseRow(in.Bytes())
 			}
 		}
 		if err := in.Err(); err != nil {

@@ -22,8 +22,8 @@ func files(t interface {
 	w.Write(Columns)
 	h := Head{}
 	for i := range rows {
-		h = rows[i].follow(h, noon)
-		s, err := Stored(rows[i].item("p"))
+		h = rows[i].sealAfter(h, noon)
+		s, err := DecodeStored(rows[i].storedItem("p"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func FuzzReader(f *testing.F) {
 	genuine := map[string]string{}
 	r, _ := NewReader(strings.NewReader(ndjson))
 	for s, err := r.Next(); err == nil; s, err = r.Next() {
-		genuine[s.text("hash")] = string(s.Line())
+		genuine[s.stringMember("hash")] = string(s.Line())
 	}
 	f.Add(ndjson)
 	f.Add(sheet)
@@ -142,7 +142,7 @@ func FuzzReader(f *testing.F) {
 			if w.Step(s) != nil {
 				return
 			}
-			if was, ok := genuine[s.text("hash")]; ok && was != string(s.Line()) {
+			if was, ok := genuine[s.stringMember("hash")]; ok && was != string(s.Line()) {
 				t.Fatalf("%s passes for %s", s.Line(), was)
 			}
 		}
@@ -156,13 +156,13 @@ func TestWhatTheFirstRowFollowsIsAHash(t *testing.T) {
 		"what a terminal obeys": "\x1b[2J" + strings.Repeat("a", 60), "capitals": strings.Repeat("A", 64),
 	} {
 		s := Sealed{"seq": json.Number("7"), "at": "2026-03-02T12:00:00Z", "previousHash": previous}
-		s["hash"] = digest(s)
+		s["hash"] = hashContent(s)
 		if b := (&Walk{}).Step(s); b == nil {
 			t.Errorf("%s: %q was taken for a hash", name, previous)
 		}
 	}
 	s := Sealed{"seq": json.Number("7"), "at": "2026-03-02T12:00:00Z", "previousHash": strings.Repeat("a", 64)}
-	s["hash"] = digest(s)
+	s["hash"] = hashContent(s)
 	if b := (&Walk{}).Step(s); b != nil {
 		t.Errorf("%+v", b)
 	}

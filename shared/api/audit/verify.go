@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Verdict tells whether a chain holds.
+// Verdict reports whether a chain holds.
 type Verdict struct {
 	Holds    bool   `json:"holds" doc:"Every row that was looked at is as it was written, and none is missing between them"`
 	Complete bool   `json:"complete" doc:"The end of the chain was reached; false asks for another request, with next as cursor"`
@@ -32,12 +32,12 @@ type verification struct {
 	head  Head // the end when the walk began
 }
 
-// Verify goes along a chain in the store, from the cursor or the beginning, until its end or until enough says so, and
+// VerifyChain goes along a chain in the store, from the cursor or the beginning, until its end or until enough says so, and
 // compares its end with its head. Rows that are appended meanwhile do not disturb it.
-func Verify(ctx context.Context, s table.Store, at Place, from *Cursor, enough func(rows int64) bool) (Verdict, error) {
+func VerifyChain(ctx context.Context, s table.Store, at Place, from *Cursor, enough func(rows int64) bool) (Verdict, error) {
 	v := &verification{store: s, place: at, walk: Walk{Whole: from == nil}}
 	q := table.Query{PK: at.PK, Limit: readPage}
-	q.From, q.To = Everything()
+	q.From, q.To = AllRowKeys()
 	if from != nil {
 		v.walk = Walk{Last: from.Seq, At: from.At, Hash: from.Hash}
 		q.From = from.After()
@@ -84,13 +84,13 @@ func (v *verification) end(ctx context.Context) (Head, error) {
 // rows goes along a page.
 func (v *verification) rows(items []table.Item) *Break {
 	for _, it := range items {
-		s, err := Stored(it)
+		s, err := DecodeStored(it)
 		if err != nil {
 			return &Break{Seq: v.walk.Last + 1, Why: err.Error()}
 		}
 		b := v.walk.Step(s)
 		if b == nil && it.SK != sortKey(v.walk.At, v.walk.Last) {
-			b = &Break{v.walk.Last, s.text("id"), fmt.Sprintf("it lies at %q, where no row of its time and number belongs", it.SK)}
+			b = &Break{v.walk.Last, s.stringMember("id"), fmt.Sprintf("it lies at %q, where no row of its time and number belongs", it.SK)}
 		}
 		if b == nil {
 			b = v.passed()
@@ -137,17 +137,17 @@ func (v *verification) verdict(b *Break) Verdict {
 	}
 }
 
-// Everything is the sort keys of all rows: digits, while the head of a chain may lie among them under letters.
-func Everything() (low, high string) { return "0", ":" }
+// AllRowKeys returns the sort keys of all rows: digits, while the head of a chain may lie among them under letters.
+func AllRowKeys() (low, high string) { return "0", ":" }
 
-// Window is the sort keys of the rows from one time until before another; a zero time is open.
-func Window(from, to time.Time) (low, high string) {
-	low, high = Everything()
+// WindowKeys returns the sort keys of the rows from one time until before another; a zero time is open.
+func WindowKeys(from, to time.Time) (low, high string) {
+	low, high = AllRowKeys()
 	if !from.IsZero() {
-		low = bound(from)
+		low = lowestKeyAt(from)
 	}
 	if !to.IsZero() {
-		high = bound(to)
+		high = lowestKeyAt(to)
 	}
 	return low, high
 }

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// stored is a chain of n rows, a second apart, and the items that it is kept in.
+// stored returns a chain of n rows, a second apart, and the items that it is kept in.
 func stored(t *testing.T, n int) (table.Store, []table.Item) {
 	t.Helper()
 	c := clock.NewManual(noon)
@@ -42,16 +42,16 @@ func edit(it table.Item, was, is string) table.Item {
 	return it
 }
 
-// resealed is an item with the hash that its content has, as somebody would write it who knows how.
+// resealed returns an item with the hash that its content has, as somebody would write it who knows how.
 func resealed(t *testing.T, it table.Item) table.Item {
 	t.Helper()
-	s, err := Stored(it)
+	s, err := DecodeStored(it)
 	if err != nil {
 		t.Fatal(err)
 	}
-	was := s.text("hash")
+	was := s.stringMember("hash")
 	delete(s, "hash")
-	return edit(it, was, digest(s))
+	return edit(it, was, hashContent(s))
 }
 
 func TestWhateverIsDoneToAChainIsFoundOut(t *testing.T) {
@@ -79,7 +79,7 @@ func TestWhateverIsDoneToAChainIsFoundOut(t *testing.T) {
 		}, 1, "the last rows are missing"},
 		"the tail is cut off and the head set back": {func(t *testing.T, rows []table.Item) []table.Write {
 			t.Helper()
-			it, err := table.Row(PlaceOf(org).Head, Head{9, noon.Add(8 * time.Second), strings.Repeat("a", 64)})
+			it, err := table.NewItem(PlaceOf(org).Head, Head{9, noon.Add(8 * time.Second), strings.Repeat("a", 64)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,12 +97,12 @@ func TestWhateverIsDoneToAChainIsFoundOut(t *testing.T) {
 		}, 4, "put in"},
 		"a row is put in behind the last": {func(t *testing.T, rows []table.Item) []table.Write {
 			t.Helper()
-			s, err := Stored(rows[9])
+			s, err := DecodeStored(rows[9])
 			if err != nil {
 				t.Fatal(err)
 			}
-			it := edit(edit(rows[9], `"seq":10`, `"seq":11`), s.text("previousHash"), s.text("hash"))
-			it.SK = sortKey(s.at(), 11)
+			it := edit(edit(rows[9], `"seq":10`, `"seq":11`), s.stringMember("previousHash"), s.stringMember("hash"))
+			it.SK = sortKey(s.rowTime(), 11)
 			return []table.Write{table.Put(resealed(t, it))}
 		}, 11, "put in"},
 		"a row moves to another time": {func(_ *testing.T, rows []table.Item) []table.Write {
@@ -135,7 +135,7 @@ func TestWhateverIsDoneToAChainIsFoundOut(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			v, err := Verify(anywhere(t), s, PlaceOf(org), nil, never)
+			v, err := VerifyChain(anywhere(t), s, PlaceOf(org), nil, never)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,7 +154,7 @@ func TestWhateverIsDoneToAChainIsFoundOut(t *testing.T) {
 
 func TestEveryMemberOfARowIsSealed(t *testing.T) {
 	s, rows := stored(t, 3)
-	sealed, err := Stored(rows[1])
+	sealed, err := DecodeStored(rows[1])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestEveryMemberOfARowIsSealed(t *testing.T) {
 				members[name] = strings.Replace(v, "team", "gang", 1)
 			}
 		}
-		it, err := table.Row(was.Key, members)
+		it, err := table.NewItem(was.Key, members)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func TestEveryMemberOfARowIsSealed(t *testing.T) {
 			if _, err := s.Write(anywhere(t), w); err != nil {
 				t.Fatal(err)
 			}
-			v, err := Verify(anywhere(t), s, PlaceOf(org), nil, never)
+			v, err := VerifyChain(anywhere(t), s, PlaceOf(org), nil, never)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -201,7 +201,7 @@ func TestALongChainIsVerifiedInParts(t *testing.T) {
 		rows[i] = &entry{row: row(fmt.Sprint("action", i)), done: make(chan struct{})}
 	}
 	for from := 0; from < len(rows); from += 50 {
-		if err := l.enter(PlaceOf(org)).write(anywhere(t), rows[from:from+50]); err != nil {
+		if err := l.enter(PlaceOf(org)).commitGroup(anywhere(t), rows[from:from+50]); err != nil {
 			t.Fatal(err)
 		}
 		c.Advance(time.Millisecond)
@@ -209,7 +209,7 @@ func TestALongChainIsVerifiedInParts(t *testing.T) {
 	var from *Cursor
 	var total int64
 	for parts := 1; ; parts++ {
-		v, err := Verify(anywhere(t), s, PlaceOf(org), from, func(n int64) bool { return n >= 1000 })
+		v, err := VerifyChain(anywhere(t), s, PlaceOf(org), from, func(n int64) bool { return n >= 1000 })
 		if err != nil || !v.Holds || v.FirstSeq != total+1 {
 			t.Fatalf("part %d: %+v %+v %v", parts, v, v.BrokenAt, err)
 		}
@@ -233,7 +233,7 @@ func TestALongChainIsVerifiedInParts(t *testing.T) {
 
 func TestAVerificationGoesOnlyOnFromWhereItWas(t *testing.T) {
 	s, _ := stored(t, 10)
-	v, err := Verify(anywhere(t), s, PlaceOf(org), &Cursor{noon.Add(4 * time.Second), 5, strings.Repeat("b", 64)}, never)
+	v, err := VerifyChain(anywhere(t), s, PlaceOf(org), &Cursor{noon.Add(4 * time.Second), 5, strings.Repeat("b", 64)}, never)
 	if err != nil || v.Holds || v.BrokenAt.Seq != 6 {
 		t.Errorf("behind a row with another hash: %+v %v", v, err)
 	}
@@ -258,13 +258,13 @@ func BenchmarkVerify(b *testing.B) {
 		for i := range entries {
 			entries[i] = &entry{row: row("bench"), done: make(chan struct{})}
 		}
-		if err := l.enter(PlaceOf(org)).write(ctx, entries); err != nil {
+		if err := l.enter(PlaceOf(org)).commitGroup(ctx, entries); err != nil {
 			b.Fatal(err)
 		}
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if v, err := Verify(ctx, s, PlaceOf(org), nil, never); err != nil || !v.Holds || v.Rows != 1000 {
+		if v, err := VerifyChain(ctx, s, PlaceOf(org), nil, never); err != nil || !v.Holds || v.Rows != 1000 {
 			b.Fatal(v, err)
 		}
 	}

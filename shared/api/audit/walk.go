@@ -16,9 +16,9 @@ import (
 // beside what is known.
 type Sealed map[string]any
 
-// Parse reads the JSON of a row.
-func Parse(text []byte) (Sealed, error) {
-	v, err := decode(text)
+// ParseRow reads the JSON of a row.
+func ParseRow(text []byte) (Sealed, error) {
+	v, err := decodeJSON(text)
 	if err != nil {
 		return nil, err
 	}
@@ -29,29 +29,29 @@ func Parse(text []byte) (Sealed, error) {
 	return object, nil
 }
 
-// Stored reads a row from the store. Changes that are damaged are left as they are: the hash tells.
-func Stored(it table.Item) (Sealed, error) {
-	s, err := Parse(it.Data)
+// DecodeStored reads a row from the store. Changes that are damaged are left as they are: the hash tells.
+func DecodeStored(it table.Item) (Sealed, error) {
+	s, err := ParseRow(it.Data)
 	if err != nil {
 		return nil, err
 	}
-	if v, err := decode([]byte(s.text("changes"))); err == nil {
+	if v, err := decodeJSON([]byte(s.stringMember("changes"))); err == nil {
 		s["changes"] = v
 	}
 	return s, nil
 }
 
-// Line is the row as one line of JSON.
-func (s Sealed) Line() []byte { return append(canonical(nil, map[string]any(s)), '\n') }
+// Line returns the row as one line of JSON.
+func (s Sealed) Line() []byte { return append(appendCanonical(nil, map[string]any(s)), '\n') }
 
-// text is a member that is a string, "" when it is none.
-func (s Sealed) text(name string) string {
+// stringMember returns a member that is a string, "" when it is none.
+func (s Sealed) stringMember(name string) string {
 	v, _ := s[name].(string)
 	return v
 }
 
-// seq is the number of the row, 0 when it has none.
-func (s Sealed) seq() int64 {
+// rowNumber returns the number of the row, 0 when it has none.
+func (s Sealed) rowNumber() int64 {
 	n, _ := s["seq"].(json.Number)
 	seq, err := strconv.ParseInt(n.String(), 10, 64)
 	if err != nil {
@@ -60,9 +60,9 @@ func (s Sealed) seq() int64 {
 	return seq
 }
 
-// at is the time of the row, the zero time when it has none.
-func (s Sealed) at() time.Time {
-	at, err := time.Parse(time.RFC3339Nano, s.text("at"))
+// rowTime returns the time of the row, the zero time when it has none.
+func (s Sealed) rowTime() time.Time {
+	at, err := time.Parse(time.RFC3339Nano, s.stringMember("at"))
 	if err != nil {
 		return time.Time{}
 	}
@@ -93,28 +93,28 @@ type Walk struct {
 func (w *Walk) Step(s Sealed) *Break {
 	why := w.wrong(s)
 	if why != "" {
-		return &Break{Seq: s.seq(), ID: s.text("id"), Why: why}
+		return &Break{Seq: s.rowNumber(), ID: s.stringMember("id"), Why: why}
 	}
 	if w.Rows == 0 {
-		w.First, w.Previous = s.seq(), s.text("previousHash")
+		w.First, w.Previous = s.rowNumber(), s.stringMember("previousHash")
 	}
 	w.Rows++
 	if w.Exported && s.withheld() && !s.proves() {
 		w.Withheld++
 	}
-	w.Last, w.At, w.Hash = s.seq(), s.at(), s.text("hash")
+	w.Last, w.At, w.Hash = s.rowNumber(), s.rowTime(), s.stringMember("hash")
 	return nil
 }
 
 // hashForm is what a hash looks like. What is none is not shown to anybody: an export may come from anywhere.
 var hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// wrong tells what is wrong with a row where it stands, "" for nothing.
+// wrong returns what is wrong with a row where it stands, "" for nothing.
 func (w *Walk) wrong(s Sealed) string {
-	if why := w.misplaced(s.seq()); why != "" {
+	if why := w.misplaced(s.rowNumber()); why != "" {
 		return why
 	}
-	previous := s.text("previousHash")
+	previous := s.stringMember("previousHash")
 	switch {
 	case !s.proves() && !w.excuses(s):
 		return "its hash is not that of its content: it was altered"
@@ -122,9 +122,9 @@ func (w *Walk) wrong(s Sealed) string {
 		return "its previousHash is not a hash"
 	case w.Last > 0 && previous != w.Hash:
 		return fmt.Sprintf("its previousHash is not the hash of row %d: one of the two was altered", w.Last)
-	case (s.seq() == 1) != (previous == genesis):
+	case (s.rowNumber() == 1) != (previous == genesis):
 		return "its previousHash is not that of its number: the chain before it was cut off or made up"
-	case s.at().IsZero() || s.at().Before(w.At):
+	case s.rowTime().IsZero() || s.rowTime().Before(w.At):
 		return "it is older than the row before it"
 	}
 	return ""
@@ -132,17 +132,17 @@ func (w *Walk) wrong(s Sealed) string {
 
 // excuses reports whether the row, whose content has not its hash, is one of which something is withheld.
 func (w *Walk) excuses(s Sealed) bool {
-	return w.Exported && s.withheld() && hashForm.MatchString(s.text("hash"))
+	return w.Exported && s.withheld() && hashForm.MatchString(s.stringMember("hash"))
 }
 
 // proves reports whether the row has the hash of its content.
 func (s Sealed) proves() bool {
 	content := map[string]any(maps.Clone(s))
 	delete(content, "hash")
-	return digest(content) == s.text("hash")
+	return hashContent(content) == s.stringMember("hash")
 }
 
-// misplaced tells why no row of this number can follow, "" where one can.
+// misplaced returns why no row of this number can follow, "" where one can.
 func (w *Walk) misplaced(seq int64) string {
 	switch {
 	case seq < 1:

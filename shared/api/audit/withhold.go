@@ -16,7 +16,7 @@ var signIns = []string{"logIn", "refresh", "finishSignIn", "completeSAML"}
 // elsewhere is the member of changes.after that held the organizations of a user.
 const elsewhere = "tenants"
 
-// Shown is the row as its organization may read it. Its hash stays that of the row as it was written.
+// Shown returns the row as its organization may read it. Its hash stays that of the row as it was written.
 func (s Sealed) Shown() Sealed {
 	if !s.tellsElsewhere() {
 		return s
@@ -28,7 +28,7 @@ func (s Sealed) Shown() Sealed {
 	return out
 }
 
-// Shown is the row as its organization may read it.
+// Shown returns the row as its organization may read it.
 func (r Row) Shown() Row {
 	side, ok := r.Changes.After.(json.RawMessage)
 	if !ok || !slices.Contains(signIns, r.Action) {
@@ -36,21 +36,21 @@ func (r Row) Shown() Row {
 	}
 	after, _ := tree(side).(map[string]any)
 	if _, tells := after[elsewhere]; tells {
-		r.Changes.After = json.RawMessage(canonical(nil, withhold(after)))
+		r.Changes.After = json.RawMessage(appendCanonical(nil, withhold(after)))
 	}
 	return r
 }
 
-// withhold is a side without the organizations in it.
+// withhold returns a side without the organizations in it.
 func withhold(after map[string]any) map[string]any {
 	out := maps.Clone(after)
 	out[elsewhere] = Withheld
 	return out
 }
 
-// elsewhereOf is what the row holds where the organizations of a user were listed; nil when it is no row of a sign-in.
+// elsewhereOf returns what the row holds where the organizations of a user were listed; nil when it is no row of a sign-in.
 func (s Sealed) elsewhereOf() any {
-	if !slices.Contains(signIns, s.text("action")) {
+	if !slices.Contains(signIns, s.stringMember("action")) {
 		return nil
 	}
 	changes, _ := s["changes"].(map[string]any)

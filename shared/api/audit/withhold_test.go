@@ -22,8 +22,8 @@ func oldSignIns(t *testing.T) []Sealed {
 		{Action: "refresh", Changes: Changes{After: map[string]any{"tenants": both}}},
 		{Action: "updateTeam", Changes: Changes{After: map[string]any{"tenants": "of a house"}}},
 	} {
-		h = r.follow(h, noon)
-		s, err := Stored(r.item("p"))
+		h = r.sealAfter(h, noon)
+		s, err := DecodeStored(r.storedItem("p"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestSealed_Shown_OldSignInsTellOfNoOtherOrganization(t *testing.T) {
 			t.Errorf("%s lacks what is nobody else's business:\n%s", form, text)
 		}
 		w := &Walk{Whole: true, Exported: true}
-		if b := prove(t, w, text); b != nil || w.Rows != 4 || w.Withheld != 2 || w.Hash != rows[3].text("hash") {
+		if b := prove(t, w, text); b != nil || w.Rows != 4 || w.Withheld != 2 || w.Hash != rows[3].stringMember("hash") {
 			t.Errorf("%s is not proved: %+v %+v", form, b, w)
 		}
 	}
@@ -88,8 +88,8 @@ func TestSealed_Shown_WhatIsWithheldExcusesNothingElse(t *testing.T) {
 	ndjson := exported(t, rows)["NDJSON"]
 	for name, text := range map[string]string{
 		"another row is altered":                  strings.Replace(ndjson, "team_1", "team_2", 1),
-		"the hash of a row is altered":            strings.Replace(ndjson, rows[1].text("hash"), strings.Repeat("a", 64), 1),
-		"the hash of a row is none":               strings.Replace(ndjson, `"hash":"`+rows[1].text("hash"), `"hash":"x`, 1),
+		"the hash of a row is altered":            strings.Replace(ndjson, rows[1].stringMember("hash"), strings.Repeat("a", 64), 1),
+		"the hash of a row is none":               strings.Replace(ndjson, `"hash":"`+rows[1].stringMember("hash"), `"hash":"x`, 1),
 		"another operation claims to be withheld": strings.Replace(ndjson, "of a house", Withheld, 1),
 		"a row is missing":                        ndjson[strings.Index(ndjson, "\n")+1:],
 	} {
@@ -109,7 +109,7 @@ func TestRow_Shown_OldSignInsTellOfNoOtherOrganization(t *testing.T) {
 			t.Fatal(err)
 		}
 		b, err := json.Marshal(r.Shown())
-		if err != nil || strings.Contains(string(b), "Theirs") || !strings.Contains(string(b), s.text("hash")) {
+		if err != nil || strings.Contains(string(b), "Theirs") || !strings.Contains(string(b), s.stringMember("hash")) {
 			t.Errorf("%s: %v", b, err)
 		}
 		if tells := s.tellsElsewhere(); tells != strings.Contains(string(b), Withheld) {

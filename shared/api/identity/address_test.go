@@ -17,7 +17,7 @@ func TestAddressesHaveOneSpelling(t *testing.T) {
 		"o'neill_1/x=y@xn--bcher-kva.de": "o'neill_1/x=y@xn--bcher-kva.de",
 	} {
 		t.Run(in, func(t *testing.T) {
-			if got, err := identity.Address(in); err != nil || got != want {
+			if got, err := identity.NormalizeAddress(in); err != nil || got != want {
 				t.Errorf("%q, %v; want %q", got, err, want)
 			}
 		})
@@ -51,7 +51,7 @@ func TestAddressesThatAreRefused(t *testing.T) {
 		"not UTF-8":          "\xff@example.com",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, err := identity.Address(in); !fault.Is(err, fault.Invalid) {
+			if got, err := identity.NormalizeAddress(in); !fault.Is(err, fault.Invalid) {
 				t.Errorf("%q, %v", got, err)
 			}
 		})
@@ -63,11 +63,11 @@ func FuzzAddress(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		once, err := identity.Address(s)
+		once, err := identity.NormalizeAddress(s)
 		if err != nil {
 			return
 		}
-		if again, err := identity.Address(once); err != nil || again != once {
+		if again, err := identity.NormalizeAddress(once); err != nil || again != once {
 			t.Errorf("%q becomes %q, then %q, %v", s, once, again, err)
 		}
 		if strings.ContainsAny(once, " \t\r\n\"<>,;:()[]\\") || strings.Count(once, "@") != 1 || len(once) > 254 {

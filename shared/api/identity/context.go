@@ -24,8 +24,8 @@ const (
 // MaxContext is more bytes than an encoded caller ever takes; what an authorizer answers may have 8 kB.
 const MaxContext = 6 << 10
 
-// Encode writes the caller as the context of an authorizer's answer, in less than MaxContext.
-func Encode(c Caller) map[string]any {
+// EncodeCaller writes the caller as the context of an authorizer's answer, in less than MaxContext.
+func EncodeCaller(c Caller) map[string]any {
 	return map[string]any{
 		userKey: c.User, orgKey: c.Org, emailKey: c.Email, sessionKey: c.Session, methodKey: c.Method,
 		ssoKey:    strconv.FormatBool(c.SSO),
@@ -54,25 +54,25 @@ func (d *Decoder) Decode(authorizer map[string]any) (Caller, error) {
 	if s := text(grantsKey); s != "" {
 		grants, err := d.grants.Of([]byte(s))
 		if err != nil {
-			return Caller{}, fault.Cause(fault.Internal, err, "decode grants of %s", c.User)
+			return Caller{}, fault.NewWithCause(fault.Internal, err, "decode grants of %s", c.User)
 		}
 		c.Grants = slices.Clone(grants) // of its own, because Resolve writes in place
 	}
 	return c, nil
 }
 
-// In gives a copy of stored grants with the policies that their roles have now: of custom ones those in a. A grant whose
+// ResolveGrants returns a copy of stored grants with the policies that their roles have now: of custom ones those in a. A grant whose
 // role is gone permits nothing.
-func (a Access) In(grants []grant.Grant) []grant.Grant {
+func (a Access) ResolveGrants(grants []grant.Grant) []grant.Grant {
 	out := slices.Clone(grants)
 	for i := range out {
 		out[i].Policies = a.Roles[out[i].Role].Policies
 	}
-	return grant.Resolve(out)
+	return grant.ResolveGrants(out)
 }
 
-// Role is what a grant's Role means in the organization: a system role by its name, or one of the organization's by its id.
-func (a Access) Role(ref string) (grant.Role, bool) {
+// FindRole returns what a grant's FindRole means in the organization: a system role by its name, or one of the organization's by its id.
+func (a Access) FindRole(ref string) (grant.Role, bool) {
 	if r, ok := grant.SystemRole(ref); ok {
 		return r, true
 	}

@@ -18,7 +18,7 @@ import (
 func TestTheCallerSurvivesTheGateway(t *testing.T) {
 	want := caller(role("admin"), listed("team:a", "actions:read", "actions:execute"))
 	want.Email, want.Session, want.Method, want.SSO = "ada@example.com", "s1", identity.MethodToken, true
-	encoded := identity.Encode(want)
+	encoded := identity.EncodeCaller(want)
 	for k, v := range encoded {
 		if _, ok := v.(string); !ok {
 			t.Errorf("%s is a %T: API Gateway passes strings", k, v)
@@ -36,7 +36,7 @@ func TestEverySetOfGrantsSurvivesTheGateway(t *testing.T) {
 	d := dice{seed.Fixed(t, 7, 1974)}
 	for range 500 {
 		a, stored := d.member("org_1")
-		want := a.In(stored)
+		want := a.ResolveGrants(stored)
 		got := enter(t, "org_1", a, stored).Grants
 		if len(got) != len(want) {
 			t.Fatalf("%d grants of %d", len(got), len(want))
@@ -72,7 +72,7 @@ func TestTheLargestCallerFitsThroughTheGateway(t *testing.T) {
 			Policies: everything, Scope: "resource:res_01k8z3v5y0e6m9x2q4t7r1c8bd",
 		})
 	}
-	encoded := identity.Encode(c)
+	encoded := identity.EncodeCaller(c)
 	b, err := json.Marshal(encoded)
 	if err != nil || len(b) > identity.MaxContext {
 		t.Errorf("%d bytes, %v", len(b), err)
@@ -159,7 +159,7 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("%q allows %s", grants, p.ID)
 			}
 		}
-		again, err := identity.NewDecoder().Decode(identity.Encode(c))
+		again, err := identity.NewDecoder().Decode(identity.EncodeCaller(c))
 		if err != nil || len(again.Grants) != len(c.Grants) {
 			t.Fatalf("%q is read, and not again: %v", grants, err)
 		}

@@ -7,7 +7,7 @@ import (
 	"encoding/binary"
 )
 
-// Digest is the keyed hash of parts (HMAC-SHA-256, 43 letters of base64url), each part with its length before it so that
+// Digest returns the keyed hash of parts (HMAC-SHA-256, 43 letters of base64url), each part with its length before it so that
 // no two lists of parts are hashed alike. Without the pepper, nothing can be looked up or guessed from it.
 func Digest(pepper []byte, parts ...string) string {
 	m := hmac.New(sha256.New, pepper)

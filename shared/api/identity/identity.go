@@ -48,13 +48,13 @@ func (c *Caller) known() bool { return c.Org != "" && c.User != "" }
 
 type callerKey struct{}
 
-// With puts the caller into ctx.
-func With(ctx context.Context, c Caller) context.Context {
+// WithCaller puts the caller into ctx.
+func WithCaller(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// From takes the caller from ctx; the zero Caller, which may do nothing, when there is none.
-func From(ctx context.Context) Caller {
+// CallerFrom takes the caller from ctx; the zero Caller, which may do nothing, when there is none.
+func CallerFrom(ctx context.Context) Caller {
 	c, _ := ctx.Value(callerKey{}).(Caller)
 	return c
 }

@@ -93,20 +93,20 @@ func (w *organizations) add(t *testing.T, x thing) {
 		e.Parents = types.NewEntityUIDSet(parents...)
 	}
 	w.entities[e.UID] = e
-	it, err := table.Row(key(x), x)
+	it, err := table.NewItem(key(x), x)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = w.store.Write(table.WithTenant(t.Context(), x.Org), table.Put(it)); err != nil {
+	if _, err = w.store.Write(table.WithOrg(t.Context(), x.Org), table.Put(it)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func key(x thing) table.Key { return table.Key{PK: table.TenantPK(x.Org) + "RES", SK: "r" + x.ID} }
+func key(x thing) table.Key { return table.Key{PK: table.OrgPK(x.Org) + "RES", SK: "r" + x.ID} }
 
 // decide does what an operation does: it looks the thing up within the caller's organization, and asks for its scopes.
 func (w *organizations) decide(ctx context.Context, c identity.Caller, policy string, x thing) bool {
-	found, err := table.Read[thing](table.WithTenant(ctx, c.Org), w.store, key(x))
+	found, err := table.Read[thing](table.WithOrg(ctx, c.Org), w.store, key(x))
 	return err == nil && identity.Allows(c, policy, found.scopes()...)
 }
 
@@ -124,14 +124,14 @@ func (t thing) scopes() []string {
 // dice make grants. Their seed is fixed.
 type dice struct{ *rand.Rand }
 
-func pick[T any](d dice, from []T) T { return from[d.IntN(len(from))] }
+func findKey[T any](d dice, from []T) T { return from[d.IntN(len(from))] }
 
-// policies is what a custom role lists: policies, wildcards, and now and then something that is neither.
+// policies returns what a custom role lists: policies, wildcards, and now and then something that is neither.
 func (d dice) policies() []string {
 	all := grant.Policies()
 	var out []string
 	for range 1 + d.IntN(5) {
-		p := pick(d, all).ID
+		p := findKey(d, all).ID
 		resource, _, _ := strings.Cut(p, ":")
 		switch d.IntN(20) {
 		case 0:
@@ -141,7 +141,7 @@ func (d dice) policies() []string {
 		case 2, 3, 4:
 			p = resource + ":*"
 		case 5:
-			p = pick(d, []string{"*", ":", "*:", "unicorns:read", "*:write", strings.ToUpper(p), p + " ", resource})
+			p = findKey(d, []string{"*", ":", "*:", "unicorns:read", "*:write", strings.ToUpper(p), p + " ", resource})
 		}
 		out = append(out, p)
 	}
@@ -155,7 +155,7 @@ func (d dice) scope(org string) string {
 	case 1:
 		return fmt.Sprintf("resource:%s_r%d", org, d.IntN(6))
 	}
-	return grant.TeamScope + pick(d, teamsOf(org))
+	return grant.TeamScope + findKey(d, teamsOf(org))
 }
 
 // member is somebody's stored grants and the roles of their organization. Some grants are of a role that is gone.
@@ -171,7 +171,7 @@ func (d dice) member(org string) (identity.Access, []grant.Grant) {
 	}
 	var grants []grant.Grant
 	for range d.IntN(6) {
-		grants = append(grants, grant.Grant{ID: "asgn_x", Role: pick(d, names), Scope: d.scope(org)})
+		grants = append(grants, grant.Grant{ID: "asgn_x", Role: findKey(d, names), Scope: d.scope(org)})
 	}
 	return a, grants
 }
@@ -179,7 +179,7 @@ func (d dice) member(org string) (identity.Access, []grant.Grant) {
 // enter brings a member through the authorizer into a function.
 func enter(t *testing.T, org string, a identity.Access, grants []grant.Grant) identity.Caller {
 	t.Helper()
-	c, err := identity.NewDecoder().Decode(identity.Encode(identity.Caller{Org: org, User: "usr_1", Grants: a.In(grants)}))
+	c, err := identity.NewDecoder().Decode(identity.EncodeCaller(identity.Caller{Org: org, User: "usr_1", Grants: a.ResolveGrants(grants)}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,11 +223,11 @@ func TestDecisionsAgreeWithCedar(t *testing.T) {
 	w, d := newOrganizations(t), dice{seed.Fixed(t, 3, 1974)}
 	yes := 0
 	for range members {
-		org := pick(d, orgs)
+		org := findKey(d, orgs)
 		a, grants := d.member(org)
 		c, oracle := enter(t, org, a, grants), cedarOf(t, org, a, grants)
 		for range questions {
-			policy, x := pick(d, grant.Policies()).ID, pick(d, w.things)
+			policy, x := findKey(d, grant.Policies()).ID, findKey(d, w.things)
 			verdict, _ := cedar.Authorize(oracle, w.entities, cedar.Request{
 				Principal: entity("User", "usr_1"), Action: entity("Action", policy), Resource: x.entity(), Context: types.NewRecord(nil),
 			})
@@ -250,7 +250,7 @@ func TestScopesSayWhatAllowsSays(t *testing.T) {
 	race.SkipSequential(t)
 	w, d := newOrganizations(t), dice{seed.Fixed(t, 4, 1974)}
 	for range 300 {
-		org := pick(d, orgs)
+		org := findKey(d, orgs)
 		a, grants := d.member(org)
 		c := enter(t, org, a, grants)
 		for _, p := range grant.Policies() {
@@ -268,7 +268,7 @@ func TestScopesSayWhatAllowsSays(t *testing.T) {
 	}
 }
 
-// permitted are all the things that c may do, in both.
+// permitted returns all the things that c may do, in both.
 func (w *organizations) permitted(c identity.Caller) map[string]bool {
 	out := map[string]bool{}
 	for _, p := range grant.Policies() {
@@ -313,7 +313,7 @@ func TestTheOrderOfGrantsDoesNotMatter(t *testing.T) {
 // Whatever somebody may do, nothing of another organization is among it: it is not found, and its key is refused.
 func TestNothingOfAnotherOrganizationIsEverAllowed(t *testing.T) {
 	w := newOrganizations(t)
-	owner := identity.Caller{Org: "org_1", User: "usr_1", Grants: grant.Resolve([]grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}})}
+	owner := identity.Caller{Org: "org_1", User: "usr_1", Grants: grant.ResolveGrants([]grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}})}
 	for _, x := range w.things {
 		for _, p := range grant.Policies() {
 			if got := w.decide(t.Context(), owner, p.ID, x); got != (x.Org == owner.Org) {

@@ -26,12 +26,12 @@ const (
 
 // NewPAT makes the secret of a personal access token.
 func NewPAT() string {
-	return withCheck(patMark + letters(patRandom, rand.Read))
+	return appendChecksum(patMark + randomLetters(patRandom, rand.Read))
 }
 
-// letters draws n letters of base 62. Bytes from 248 on are drawn again: 256 is no multiple of 62, and the first letters
+// randomLetters draws n letters of base 62. Bytes from 248 on are drawn again: 256 is no multiple of 62, and the first letters
 // would come more often than the others.
-func letters(n int, read func([]byte) (int, error)) string {
+func randomLetters(n int, read func([]byte) (int, error)) string {
 	const fair = 256 - 256%len(base62)
 	out, drawn := make([]byte, 0, n), make([]byte, n)
 	for len(out) < n {
@@ -45,8 +45,8 @@ func letters(n int, read func([]byte) (int, error)) string {
 	return string(out)
 }
 
-// withCheck appends the checksum of s.
-func withCheck(s string) string {
+// appendChecksum appends the checksum of s.
+func appendChecksum(s string) string {
 	sum := crc32.ChecksumIEEE([]byte(s))
 	var check [patCheck]byte
 	for i := patCheck - 1; i >= 0; i-- {
@@ -56,10 +56,10 @@ func withCheck(s string) string {
 	return s + string(check[:])
 }
 
-// IsPAT tells whether a credential claims to be a personal access token.
+// IsPAT reports whether a credential claims to be a personal access token.
 func IsPAT(credential string) bool { return strings.HasPrefix(credential, patMark) }
 
-// ParsePAT gives the hash under which a personal access token is stored. What is not spelled as one, or has another
+// ParsePAT returns the hash under which a personal access token is stored. What is not spelled as one, or has another
 // checksum, is fault.Unauthenticated.
 func ParsePAT(secret string) (hash string, err error) {
 	if len(secret) != patLength || !IsPAT(secret) {
@@ -70,7 +70,7 @@ func ParsePAT(secret string) (hash string, err error) {
 			return "", errPAT()
 		}
 	}
-	if withCheck(secret[:patLength-patCheck]) != secret {
+	if appendChecksum(secret[:patLength-patCheck]) != secret {
 		return "", errPAT()
 	}
 	sum := sha256.Sum256([]byte(secret))
@@ -95,7 +95,7 @@ type PAT struct {
 	Used    int64     `json:"used,omitempty"` // Unix seconds of its last use, to the hour
 }
 
-// Live tells whether the token still lets its user in.
+// Live reports whether the token still lets its user in.
 func (t PAT) Live(u User, now time.Time) bool {
 	return t.User == u.ID && t.Epoch == u.Epoch && !u.Disabled && now.Before(t.Expires)
 }
@@ -103,7 +103,7 @@ func (t PAT) Live(u User, now time.Time) bool {
 // PATPrefix begins the partitions of personal access tokens.
 const PATPrefix = "PAT#"
 
-// PATKey is where the token of a hash is.
+// PATKey returns where the token of a hash is.
 func PATKey(hash string) table.Key { return table.Key{PK: PATPrefix + hash, SK: "T"} }
 
 // PATEntry is a token in its user's list, which leads to where the token is.
@@ -122,12 +122,12 @@ const (
 	patMade       = "PAT"
 )
 
-// PATListKey is where a user's list of tokens names one.
+// PATListKey returns where a user's list of tokens names one.
 func PATListKey(user, token string) table.Key {
 	return table.Key{PK: UserPrefix + user, SK: PATListPrefix + token}
 }
 
-// PATMadeKey is where it is counted how many tokens a user has made.
+// PATMadeKey returns where it is counted how many tokens a user has made.
 func PATMadeKey(user string) table.Key { return table.Key{PK: UserPrefix + user, SK: patMade} }
 
 const (
@@ -135,7 +135,7 @@ const (
 	patShort  = 8 * 24 * time.Hour // a token that lives shorter ends unannounced: its user has just made it
 )
 
-// Due is the day on which the end of the token is announced, "" when it is not.
+// Due returns the day on which the end of the token is announced, "" when it is not.
 func (t PAT) Due() string {
 	if t.Expires.Sub(t.Created) < patShort {
 		return ""
@@ -155,5 +155,5 @@ type PATNotice struct {
 // PATDuePrefix begins the partitions of what is to be announced on a day.
 const PATDuePrefix = "PATDUE#"
 
-// PATDueKey is where the end of a token is announced on a day.
+// PATDueKey returns where the end of a token is announced on a day.
 func PATDueKey(day, token string) table.Key { return table.Key{PK: PATDuePrefix + day, SK: token} }

@@ -31,7 +31,7 @@ func TestAPersonalAccessTokenIsSpelledSoThatScannersKnowIt(t *testing.T) {
 func TestTheChecksumIsCRC32InBase62(t *testing.T) {
 	for _, s := range []string{"lampp_000000000000000000000000000000", "lampp_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz", NewPAT()[:36]} {
 		value := uint64(0)
-		for _, c := range []byte(withCheck(s))[36:] {
+		for _, c := range []byte(appendChecksum(s))[36:] {
 			value = value*62 + uint64(strings.IndexByte(base62, c)) //nolint:gosec // never negative
 		}
 		if want := uint64(crc32.ChecksumIEEE([]byte(s))); value != want {
@@ -58,8 +58,8 @@ func TestCredentialsThatAreNoPersonalAccessToken(t *testing.T) {
 		"a letter more":       good + "0",
 		"a blank at the end":  good[:41] + " ",
 		"a newline after it":  good + "\n",
-		"a hyphen in it":      withCheck(good[:35] + "-"),
-		"letters of Unicode":  withCheck(good[:34] + "é"),
+		"a hyphen in it":      appendChecksum(good[:35] + "-"),
+		"letters of Unicode":  appendChecksum(good[:34] + "é"),
 		"no checksum":         good[:36] + "000000",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -85,14 +85,14 @@ func swapped(s string) string {
 func TestNoLetterComesMoreOftenThanOthers(t *testing.T) {
 	t.Run("bytes that would favour some are drawn again", func(t *testing.T) {
 		drawn := bytes.NewReader([]byte{248, 255, 250, 0, 61, 62, 247, 249})
-		if got := letters(4, drawn.Read); got != "0z0z" {
+		if got := randomLetters(4, drawn.Read); got != "0z0z" {
 			t.Errorf("drew %q", got)
 		}
 	})
 	t.Run("in 310,000 letters", func(t *testing.T) {
 		const n, each = 310_000, 310_000 / 62
 		var count [256]int
-		for _, c := range []byte(letters(n, rand.Read)) {
+		for _, c := range []byte(randomLetters(n, rand.Read)) {
 			count[c]++
 		}
 		squares := 0.0
@@ -139,7 +139,7 @@ func TestWhenTheEndOfATokenIsAnnounced(t *testing.T) {
 }
 
 func FuzzPAT(f *testing.F) {
-	good := withCheck("lampp_0123456789ABCDEFGHIJKLMNOPQRST")
+	good := appendChecksum("lampp_0123456789ABCDEFGHIJKLMNOPQRST")
 	for _, s := range []string{good, "", "lampp_", good + "\n", strings.ToLower(good), good[:41], "Bearer " + good} {
 		f.Add(s)
 	}
@@ -151,7 +151,7 @@ func FuzzPAT(f *testing.F) {
 			}
 			return
 		}
-		if len(s) != patLength || s != withCheck(s[:36]) || strings.Trim(s[6:], base62) != "" {
+		if len(s) != patLength || s != appendChecksum(s[:36]) || strings.Trim(s[6:], base62) != "" {
 			t.Errorf("accepted %q", s)
 		}
 	})

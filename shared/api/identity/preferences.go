@@ -11,8 +11,8 @@ type Preferences struct {
 	AnomalyMinUSD    string  `json:"anomalyMinUSD" doc:"A decimal; costs below it a day are never called an anomaly" example:"1"`
 }
 
-// Chosen is what of the preferences an organization has chosen; a nil is the default of the service.
-type Chosen struct {
+// ChosenPreferences is what of the preferences an organization has chosen; a nil is the default of the service.
+type ChosenPreferences struct {
 	Currency         *string  `json:"currency,omitempty"`
 	MCPEnabled       *bool    `json:"mcpEnabled,omitempty"`
 	DefaultDashboard *string  `json:"defaultDashboard,omitempty"`
@@ -20,8 +20,8 @@ type Chosen struct {
 	AnomalyMinUSD    *string  `json:"anomalyMinUSD,omitempty"`
 }
 
-// Preferences are what was chosen, and the defaults for the rest.
-func (c Chosen) Preferences() Preferences {
+// Preferences returns what was chosen, and the defaults for the rest.
+func (c ChosenPreferences) Preferences() Preferences {
 	currency, off, realism, least := "USD", false, 0.7, "1"
 	return Preferences{
 		Currency: *cmp.Or(c.Currency, &currency), MCPEnabled: *cmp.Or(c.MCPEnabled, &off), DefaultDashboard: c.DefaultDashboard,

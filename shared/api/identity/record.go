@@ -36,17 +36,17 @@ type Organisation struct {
 	UpdatedAt time.Time `json:"updatedAt" doc:"When it was changed last"`
 }
 
-// TenantRow is what the record of an organization holds besides what its clients see of it.
-type TenantRow struct {
+// OrganisationRecord is what the record of an organization holds besides what its clients see of it.
+type OrganisationRecord struct {
 	Organisation
-	Chosen
+	ChosenPreferences
 	SSO   []string `json:"ssoDomains,omitempty"` // mail domains whose members must sign in through the organization's identity provider
 	Loose bool     `json:"loose,omitempty"`      // somebody else than its creator named it: the name is not among those that the creator claims
 	Ended bool     `json:"ended,omitempty"`      // as in Access: who is about to choose an organization is not offered this one
 }
 
-// DemandsSSO tells whether a user with the address must sign in through the identity provider of o.
-func (o TenantRow) DemandsSSO(address string) bool {
+// DemandsSSO reports whether a user with the address must sign in through the identity provider of o.
+func (o OrganisationRecord) DemandsSSO(address string) bool {
 	_, domain, _ := strings.Cut(address, "@")
 	return slices.Contains(o.SSO, domain)
 }
@@ -61,7 +61,7 @@ type Member struct {
 	Version  int64         `json:"version"`            // another one after each change, which is written on condition of it
 }
 
-// Owns tells whether the member is an owner of the organization.
+// Owns reports whether the member is an owner of the organization.
 func (m Member) Owns() bool {
 	return slices.ContainsFunc(m.Grants, func(g grant.Grant) bool { return g.Role == grant.Owner && g.Scope == grant.OrgScope })
 }
@@ -133,33 +133,33 @@ const (
 
 const membershipPrefix = "ORG#"
 
-// UserKey is where a user's record is.
+// UserKey returns where a user's record is.
 func UserKey(user string) table.Key { return table.Key{PK: UserPrefix + user, SK: "PROFILE"} }
 
-// AddressKey is where the user of an e-mail address is found; the address itself is not in it.
+// AddressKey returns where the user of an e-mail address is found; the address itself is not in it.
 func AddressKey(pepper []byte, address string) table.Key {
 	return table.Key{PK: AddressPrefix + Digest(pepper, "email", address), SK: "U"}
 }
 
-// SessionKey is where a session is.
+// SessionKey returns where a session is.
 func SessionKey(session string) table.Key { return table.Key{PK: SessionPrefix + session, SK: "S"} }
 
-// OrganisationKey is where an organization's record is.
+// OrganisationKey returns where an organization's record is.
 func OrganisationKey(org string) table.Key {
-	return table.Key{PK: table.TenantPK(org) + "META", SK: "ORG"}
+	return table.Key{PK: table.OrgPK(org) + "META", SK: "ORG"}
 }
 
-// AccessKey is where an organization's Access is.
+// AccessKey returns where an organization's Access is.
 func AccessKey(org string) table.Key {
-	return table.Key{PK: table.TenantPK(org) + "META", SK: "ACCESS"}
+	return table.Key{PK: table.OrgPK(org) + "META", SK: "ACCESS"}
 }
 
-// MemberKey is where a user's grants in an organization are.
+// MemberKey returns where a user's grants in an organization are.
 func MemberKey(org, user string) table.Key {
-	return table.Key{PK: table.TenantPK(org) + "MEMBER", SK: user}
+	return table.Key{PK: table.OrgPK(org) + "MEMBER", SK: user}
 }
 
-// MembershipKey is where a user's list of organizations names one.
+// MembershipKey returns where a user's list of organizations names one.
 func MembershipKey(user, org string) table.Key {
 	return table.Key{PK: UserPrefix + user, SK: membershipPrefix + org}
 }

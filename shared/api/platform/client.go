@@ -19,7 +19,7 @@ const (
 	GitHubIssuer = "https://github.com"
 )
 
-// Clients reads how Google and GitHub know us:
+// ReadOAuthClients reads how Google and GitHub know us:
 //
 //	LAMPLIGHTER_GOOGLE_CLIENT_ID, LAMPLIGHTER_GOOGLE_CLIENT_SECRET   as registered there; empty is off
 //	LAMPLIGHTER_GOOGLE_ISSUER                                        another issuer of OpenID Connect
@@ -27,7 +27,7 @@ const (
 //	LAMPLIGHTER_GITHUB_URL                                           a GitHub Enterprise Server
 //
 // What is half configured is an error.
-func Clients(getenv func(string) string) (google, github Client, err error) {
+func ReadOAuthClients(getenv func(string) string) (google, github Client, err error) {
 	google, err = client(getenv, "LAMPLIGHTER_GOOGLE_CLIENT", cmp.Or(getenv("LAMPLIGHTER_GOOGLE_ISSUER"), GoogleIssuer))
 	if err != nil {
 		return google, github, err

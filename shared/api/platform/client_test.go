@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// environ is a function with the variables that it needs, and some more.
+// environ returns a function with the variables that it needs, and some more.
 func environ(more map[string]string) func(string) string {
 	return func(name string) string {
 		if v, ok := more[name]; ok {
@@ -20,11 +20,11 @@ func environ(more map[string]string) func(string) string {
 }
 
 func TestProvidersAreOffUntilTheyAreConfigured(t *testing.T) {
-	p, err := Environment(environ(nil))
+	p, err := FromEnvironment(environ(nil))
 	if err != nil || p.Settings.Google.ID != "" || p.Settings.GitHub.ID != "" {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	p, err = Environment(environ(map[string]string{
+	p, err = FromEnvironment(environ(map[string]string{
 		"LAMPLIGHTER_GOOGLE_CLIENT_ID": "g", "LAMPLIGHTER_GOOGLE_CLIENT_SECRET": "gs",
 		"LAMPLIGHTER_GITHUB_CLIENT_ID": "h", "LAMPLIGHTER_GITHUB_CLIENT_SECRET": "hs", "LAMPLIGHTER_GITHUB_URL": "https://git.example/",
 	}))
@@ -63,7 +63,7 @@ func TestAFunctionDoesNotStartWithHalfAProvider(t *testing.T) {
 		"nowhere to come back to":    {with("LAMPLIGHTER_BASE_URL", ""), "LAMPLIGHTER_BASE_URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Environment(environ(c.env))
+			_, err := FromEnvironment(environ(c.env))
 			if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "secret value") {
 				t.Errorf("got %v", err)
 			}

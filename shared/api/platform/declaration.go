@@ -42,7 +42,7 @@ func (d *Declaration) As(ctx context.Context) context.Context {
 	return context.WithValue(table.As(ctx, d.Name, d.Access), declarationKey{}, d)
 }
 
-// declared is the function that ctx names, or else d; nil when there is neither, in which case nothing is refused.
+// declared returns the function that ctx names, or else d; nil when there is neither, in which case nothing is refused.
 func declared(ctx context.Context, d *Declaration) *Declaration {
 	named, _ := ctx.Value(declarationKey{}).(*Declaration)
 	return cmp.Or(named, d)

@@ -18,11 +18,11 @@ import (
 	"lamplighter.dev/shared/foundation/seal"
 )
 
-// Open is the platform of the Lambda that is the function d, confined to what d declares, from the environment that
+// OpenLambda returns the platform of the Lambda that is the function d, confined to what d declares, from the environment that
 // template.yaml gives it. It makes no call, so that it adds little to a cold start. An environment that lacks something
 // ends the process with a line that names all of it: Lambda then reports a failed start.
-func Open(d Declaration) *Platform {
-	p, err := Environment(os.Getenv)
+func OpenLambda(d Declaration) *Platform {
+	p, err := FromEnvironment(os.Getenv)
 	if err != nil {
 		JSONLog(os.Stderr).Error("the function cannot start", "error", err.Error())
 		os.Exit(1)
@@ -31,7 +31,7 @@ func Open(d Declaration) *Platform {
 	return p
 }
 
-// Environment is the platform that the variables describe which getenv reads. What keeps secrets and tokens apart from
+// FromEnvironment is the platform that the variables describe which getenv reads. What keeps secrets and tokens apart from
 // everybody (pepper, keys) has to be there, like the table and the stage: nothing has a default that others know. What
 // else is not there is refused where it is used.
 //
@@ -51,11 +51,11 @@ func Open(d Declaration) *Platform {
 //	LAMPLIGHTER_PRINCIPAL         who assumes customers' roles: our account number, or an ARN
 //
 // those of Clients, and AWS's own: AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_ENDPOINT_URL.
-func Environment(getenv func(string) string) (*Platform, error) {
+func FromEnvironment(getenv func(string) string) (*Platform, error) {
 	if err := complete(getenv); err != nil {
 		return nil, err
 	}
-	google, github, err := Clients(getenv)
+	google, github, err := ReadOAuthClients(getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func Environment(getenv func(string) string) (*Platform, error) {
 		issuer = "lamplighter-" + getenv("LAMPLIGHTER_STAGE")
 	}
 	return &Platform{
-		Table:    table.Fenced(table.Dynamo(remote(getenv))),
+		Table:    table.Fenced(table.NewDynamoDB(remote(getenv))),
 		Clock:    clk,
 		Workflow: workflow.InAWS(cfg, getenv("LAMPLIGHTER_MACHINE_PREFIX"), list(getenv("LAMPLIGHTER_MACHINES"))...),
 		Workers:  lambdacall.NewLambda(cfg, getenv("LAMPLIGHTER_FUNCTION_PREFIX"), clk),
@@ -123,7 +123,7 @@ func demand(getenv func(string) string, names ...string) error {
 	return errors.Join(errs...)
 }
 
-// AWS is how to reach our own account, from AWS's variables. The SDK's own loader is not linked: a Lambda's credentials
+// AWS returns how to reach our own account, from AWS's variables. The SDK's own loader is not linked: a Lambda's credentials
 // are always in its environment, and reading profiles, SSO and metadata would cost megabytes and milliseconds of every
 // start.
 func AWS(getenv func(string) string) aws.Config {

@@ -7,7 +7,7 @@ import (
 
 // check 89: nothing that keeps secrets apart has a default in the cloud.
 func TestAFunctionDoesNotStartWithoutItsSecrets(t *testing.T) {
-	if p, err := Environment(environ(nil)); err != nil || len(p.Settings.Pepper) < 32 || p.Settings.PrivateAddresses || p.Settings.CustomEndpoints || p.Settings.Simulated {
+	if p, err := FromEnvironment(environ(nil)); err != nil || len(p.Settings.Pepper) < 32 || p.Settings.PrivateAddresses || p.Settings.CustomEndpoints || p.Settings.Simulated {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	for name, says := range map[string]string{
@@ -23,7 +23,7 @@ func TestAFunctionDoesNotStartWithoutItsSecrets(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			variable, value, _ := strings.Cut(name, "=")
-			p, err := Environment(environ(map[string]string{variable: value}))
+			p, err := FromEnvironment(environ(map[string]string{variable: value}))
 			if p != nil || err == nil || !strings.Contains(err.Error(), says) {
 				t.Fatalf("%v; want it to say %q", err, says)
 			}
@@ -33,7 +33,7 @@ func TestAFunctionDoesNotStartWithoutItsSecrets(t *testing.T) {
 		})
 	}
 	t.Run("all that is missing is named at once", func(t *testing.T) {
-		_, err := Environment(func(string) string { return "" })
+		_, err := FromEnvironment(func(string) string { return "" })
 		if err == nil || strings.Count(err.Error(), "is not set") != 6 {
 			t.Error(err)
 		}
@@ -43,7 +43,7 @@ func TestAFunctionDoesNotStartWithoutItsSecrets(t *testing.T) {
 // What an operator allows is allowed by saying so exactly.
 func TestWhatAnOperatorAllows(t *testing.T) {
 	for value, want := range map[string]bool{"true": true, "": false, "false": false, "1": false, "TRUE": false} {
-		p, err := Environment(environ(map[string]string{"LAMPLIGHTER_PRIVATE_ADDRESSES": value, "LAMPLIGHTER_CUSTOM_ENDPOINTS": value}))
+		p, err := FromEnvironment(environ(map[string]string{"LAMPLIGHTER_PRIVATE_ADDRESSES": value, "LAMPLIGHTER_CUSTOM_ENDPOINTS": value}))
 		if err != nil || p.Settings.PrivateAddresses != want || p.Settings.CustomEndpoints != want {
 			t.Errorf("%q: %+v, %v", value, p.Settings, err)
 		}

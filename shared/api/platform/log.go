@@ -8,12 +8,12 @@ import (
 	"lamplighter.dev/shared/foundation/redact"
 )
 
-// JSONLog is the log of a Lambda: a line of JSON for each record, and no secret in any.
+// JSONLog returns the log of a Lambda: a line of JSON for each record, and no secret in any.
 func JSONLog(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: withoutSecrets}))
 }
 
-// TextLog is the log of a terminal, from level on, and no secret in it either.
+// TextLog returns the log of a terminal, from level on, and no secret in it either.
 func TextLog(w io.Writer, level slog.Level) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: withoutSecrets}))
 }
@@ -24,21 +24,21 @@ func withoutSecrets(_ []string, a slog.Attr) slog.Attr {
 	a.Value = a.Value.Resolve()
 	switch a.Value.Kind() {
 	case slog.KindString:
-		if redact.Name(a.Key) && a.Value.String() != "" {
+		if redact.IsSecretName(a.Key) && a.Value.String() != "" {
 			return slog.String(a.Key, redact.Mark)
 		}
 		return slog.String(a.Key, shown(a.Value.String()))
 	case slog.KindAny:
 		return opaque(a)
 	default:
-		if redact.Name(a.Key) && a.Value.Kind() != slog.KindBool {
+		if redact.IsSecretName(a.Key) && a.Value.Kind() != slog.KindBool {
 			return slog.String(a.Key, redact.Mark)
 		}
 		return a
 	}
 }
 
-// opaque is a value of a type of its own: an error or a level is shown as it reads, anything else by its kind alone.
+// opaque returns a value of a type of its own: an error or a level is shown as it reads, anything else by its kind alone.
 func opaque(a slog.Attr) slog.Attr {
 	switch v := a.Value.Any().(type) {
 	case nil, slog.Level, *slog.Source:
@@ -50,10 +50,10 @@ func opaque(a slog.Attr) slog.Attr {
 	}
 }
 
-// shown is a text without its secrets; of an address alone, without its query.
+// shown returns a text without its secrets; of an address alone, without its query.
 func shown(s string) string {
 	if strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") {
 		s, _, _ = strings.Cut(s, "?")
 	}
-	return redact.Within(s)
+	return redact.RedactSecrets(s)
 }

@@ -63,7 +63,7 @@ func TestThePepperThatSecretsManagerMakes(t *testing.T) {
 	made := secretsManager(t, endpoint, "GetRandomPassword", string(how), "RandomPassword")
 	secretsManager(t, endpoint, "CreateSecret", `{"Name":"pepper","ClientRequestToken":"0123456789abcdef0123456789abcdef","SecretString":"`+made+`"}`, "ARN")
 	read := secretsManager(t, endpoint, "GetSecretValue", `{"SecretId":"pepper"}`, "SecretString")
-	p, err := platform.Environment(func(name string) string {
+	p, err := platform.FromEnvironment(func(name string) string {
 		return map[string]string{
 			"LAMPLIGHTER_PEPPER": read, "LAMPLIGHTER_TABLE": "t", "LAMPLIGHTER_STAGE": "dev", "AWS_REGION": "eu-west-1",
 			"LAMPLIGHTER_SECRETS_KEY": "arn:aws:kms:eu-west-1:1:key/s", "LAMPLIGHTER_SIGNING_KEYS": "arn:aws:kms:eu-west-1:1:key/t",

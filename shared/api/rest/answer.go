@@ -21,7 +21,7 @@ type Raw struct {
 // answer is what huma is given: a function that writes, so that envelope and bytes are ours alone.
 type answer struct{ Body func(huma.Context) }
 
-// Optional is a member of an answer that is null while v is zero.
+// Optional returns a member of an answer that is null while v is zero.
 func Optional[T comparable](v T) *T {
 	var zero T
 	if z, ok := any(v).(interface{ IsZero() bool }); v == zero || ok && z.IsZero() {
@@ -30,8 +30,8 @@ func Optional[T comparable](v T) *T {
 	return &v
 }
 
-// success makes the answer that carries out.
-func success(op *Op, out any) (*answer, error) {
+// newAnswer makes the answer that carries out.
+func newAnswer(op *Op, out any) (*answer, error) {
 	if raw, ok := out.(Raw); ok {
 		return &answer{func(ctx huma.Context) { raw.write(ctx, op) }}, nil
 	}
@@ -62,7 +62,7 @@ func envelope(out any) ([]byte, error) {
 
 func (r Raw) write(ctx huma.Context, op *Op) {
 	status, kind := op.Status, ""
-	if kinds := op.kinds(); len(kinds) > 0 {
+	if kinds := op.contentTypes(); len(kinds) > 0 {
 		kind = kinds[0]
 	}
 	if r.Status != 0 {

@@ -13,27 +13,27 @@ import (
 	"lamplighter.dev/shared/api/identity"
 )
 
-// Changes tells whether the operation changes something, so that each request to it leaves a row in the audit log.
+// Changes reports whether the operation changes something, so that each request to it leaves a row in the audit log.
 func (op *Op) Changes() bool {
 	return op.Writes || op.Method != http.MethodGet && op.Method != http.MethodHead && !op.Reads
 }
 
-// onRecord tells whether the request leaves a row. A service without a store has nothing to change, and nowhere to write.
-func (x *exchange) onRecord() bool { return x.op().Changes() && x.s.p.Table != nil }
+// onRecord reports whether the request leaves a row. A service without a store has nothing to change, and nowhere to write.
+func (x *exchange) onRecord() bool { return x.operation().Changes() && x.s.p.Table != nil }
 
-// refuse answers a request that comes to no handler.
-func (x *exchange) refuse(e huma.StatusError) {
+// refuseRequest answers a request that comes to no handler.
+func (x *exchange) refuseRequest(e huma.StatusError) {
 	if !x.onRecord() {
-		send(x, e)
+		sendFailure(x, e)
 		return
 	}
-	x.audited(x, func(w http.ResponseWriter) { send(w, e) })
+	x.respondAudited(x, func(w http.ResponseWriter) { sendFailure(w, e) })
 }
 
-// audited lets respond answer into memory, writes the row of the request, and only then sends the answer: a change that
+// respondAudited lets respond answer into memory, writes the row of the request, and only then sends the answer: a change that
 // is acknowledged is on record. Without the row the answer is 500, and the log has what the row would say.
-func (x *exchange) audited(w http.ResponseWriter, respond func(http.ResponseWriter)) {
-	ctx, noted := audit.Begin(x.r.Context())
+func (x *exchange) respondAudited(w http.ResponseWriter, respond func(http.ResponseWriter)) {
+	ctx, noted := audit.BeginNotes(x.r.Context())
 	x.r = x.r.WithContext(ctx)
 	rec := &recording{reply{Header: http.Header{}}}
 	finished := false
@@ -46,13 +46,13 @@ func (x *exchange) audited(w http.ResponseWriter, respond func(http.ResponseWrit
 	respond(rec)
 	finished = true
 	if noted.Omitted() && rec.Status < http.StatusMultipleChoices || x.record(noted, &rec.reply) {
-		rec.send(w)
+		rec.sendReply(w)
 		return
 	}
-	send(w, shape(x.op(), http.StatusInternalServerError, "internal error"))
+	sendFailure(w, errorForStatus(x.operation(), http.StatusInternalServerError, "internal error"))
 }
 
-// record writes the row of a request that was answered with r, and tells whether it is written.
+// record writes the row of a request that was answered with r, and reports whether it is written.
 func (x *exchange) record(noted *audit.Noted, r *reply) bool {
 	ctx := x.r.Context()
 	row, err := x.s.audit.Record(ctx, noted, x.audit(r))
@@ -64,9 +64,9 @@ func (x *exchange) record(noted *audit.Noted, r *reply) bool {
 	return false
 }
 
-// audit is what the row says of the request and of its answer.
+// audit returns what the row says of the request and of its answer.
 func (x *exchange) audit(r *reply) audit.Request {
-	op, c, ctx := x.op(), identity.From(x.r.Context()), x.r.Context()
+	op, c, ctx := x.operation(), identity.CallerFrom(x.r.Context()), x.r.Context()
 	path, target := x.path()
 	out := audit.Request{Org: c.Org, Unchanged: r.Status >= 400 && r.Status < 500, Gone: op.Method == http.MethodDelete, Row: audit.Row{
 		Actor: c.Email, UserID: c.User, Credential: c.Method,
@@ -80,9 +80,9 @@ func (x *exchange) audit(r *reply) audit.Request {
 	return out
 }
 
-// path is the path of the request and the last thing that it names; neither with what is a secret there.
+// path returns the path of the request and the last thing that it names; neither with what is a secret there.
 func (x *exchange) path() (path, target string) {
-	segments := strings.Split(x.op().Path, "/")
+	segments := strings.Split(x.operation().Path, "/")
 	for i, seg := range segments {
 		name, ok := strings.CutPrefix(seg, "{")
 		if !ok {
@@ -98,7 +98,7 @@ func (x *exchange) path() (path, target string) {
 	return strings.Join(segments, "/"), target
 }
 
-// about is the kind of thing that the operation is about, as its policy names it, or its path.
+// about returns the kind of thing that the operation is about, as its policy names it, or its path.
 func (op *Op) about() string {
 	if resource, _, ok := strings.Cut(op.Policy, ":"); ok {
 		return resource
@@ -107,7 +107,7 @@ func (op *Op) about() string {
 	return first
 }
 
-// tag is the group of the operation in the interface description, "" for none.
+// tag returns the group of the operation in the interface description, "" for none.
 func (rt *route) tag() string {
 	if len(rt.hop.Tags) == 0 {
 		return ""

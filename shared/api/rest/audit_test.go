@@ -21,11 +21,11 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// recorded are the rows of a chain, oldest first, without what differs from run to run; the chain has to hold.
+// recorded returns the rows of a chain, oldest first, without what differs from run to run; the chain has to hold.
 func recorded(t *testing.T, s table.Store, at audit.Place) []audit.Row {
 	t.Helper()
 	ctx := table.Within(t.Context(), "")
-	v, err := audit.Verify(ctx, s, at, nil, func(int64) bool { return false })
+	v, err := audit.VerifyChain(ctx, s, at, nil, func(int64) bool { return false })
 	if err != nil || !v.Holds {
 		t.Fatalf("%s: %+v %v", at.PK, v, err)
 	}
@@ -43,7 +43,7 @@ func recorded(t *testing.T, s table.Store, at audit.Place) []audit.Row {
 	return rows
 }
 
-// everybodys are the rows of the organization and of the installation.
+// everybodys returns the rows of the organization and of the installation.
 func everybodys(t *testing.T, s table.Store) []audit.Row {
 	t.Helper()
 	rows := recorded(t, s, audit.PlaceOf("org_1"))
@@ -91,7 +91,7 @@ func TestEachChangeAndEachRefusedOneLeavesOneRow(t *testing.T) {
 		"a method of nobody leaves none": {anna, "DELETE /things", []string{lamp}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := open(t)
+			s := openReply(t)
 			for _, body := range c.bodies {
 				headers := []string{}
 				if c.header != "" {
@@ -110,7 +110,7 @@ func TestEachChangeAndEachRefusedOneLeavesOneRow(t *testing.T) {
 	}
 }
 
-// kept is a service whose handlers tell the record something.
+// kept returns a service whose handlers tell the record something.
 func kept(t *testing.T, p *platform.Platform) http.Handler {
 	t.Helper()
 	g := rest.NewGroup("Budgets")
@@ -123,7 +123,7 @@ func kept(t *testing.T, p *platform.Platform) http.Handler {
 	}
 	rest.Handle(g, rest.Op{ID: "updateBudget", Method: http.MethodPut, Path: "/budgets/{budgetID}", Policy: "budgets:write"},
 		func(ctx context.Context, in *named) (Thing, error) {
-			audit.Note(ctx, audit.Change{Before: map[string]any{"name": "old", "clientSecret": "s3cr3t"}})
+			audit.NoteChange(ctx, audit.Change{Before: map[string]any{"name": "old", "clientSecret": "s3cr3t"}})
 			if in.Body.Name == "taken" {
 				return Thing{}, fault.New(fault.Conflict, "taken")
 			}
@@ -131,7 +131,7 @@ func kept(t *testing.T, p *platform.Platform) http.Handler {
 		})
 	rest.Handle(g, rest.Op{ID: "deleteBudget", Method: http.MethodDelete, Path: "/budgets/{budgetID}", Policy: "budgets:write"},
 		func(ctx context.Context, in *one2) (Thing, error) {
-			audit.Note(ctx, audit.Change{Target: "the budget " + in.ID, Before: Thing{ID: in.ID, Name: "old"}})
+			audit.NoteChange(ctx, audit.Change{Target: "the budget " + in.ID, Before: Thing{ID: in.ID, Name: "old"}})
 			return Thing{ID: in.ID}, nil
 		})
 	rest.Handle(g, rest.Op{ID: "searchBudgets", Method: http.MethodPost, Path: "/budgets/search", Policy: "budgets:read", Reads: true},
@@ -142,12 +142,12 @@ func kept(t *testing.T, p *platform.Platform) http.Handler {
 			Part  string `path:"part"`
 		},
 		) (Session, error) {
-			audit.As(ctx, "org_1", "usr_bob", "bob@example.com")
+			audit.NoteActor(ctx, "org_1", "usr_bob", "bob@example.com")
 			return Session{"token-of-great-worth"}, nil
 		})
 	rest.Handle(g, rest.Op{ID: "arrive", Method: http.MethodGet, Path: "/arrive", Public: true, Writes: true},
 		func(ctx context.Context, _ *struct{}) (Session, error) {
-			audit.As(ctx, "org_1", "usr_bob", "bob@example.com")
+			audit.NoteActor(ctx, "org_1", "usr_bob", "bob@example.com")
 			return Session{"token-of-great-worth"}, nil
 		})
 	h, _ := rest.Mount(p, g)
@@ -185,8 +185,8 @@ func TestWhatARowSays(t *testing.T) {
 
 // What is acknowledged is on record: when the row cannot be written, the answer is a failure, and the log has the row.
 func TestNothingIsAcknowledgedThatIsNotOnRecord(t *testing.T) {
-	s := open(t)
-	f := table.Faulty(s.store, s.clock, table.Injection{Harm: table.FailBefore, Method: table.TransactMethod})
+	s := openReply(t)
+	f := table.NewFaultyStore(s.store, s.clock, table.Injection{Harm: table.FailBefore, Method: table.TransactMethod})
 	p := s.p.Clone()
 	p.Table = table.Fenced(f)
 	s.h, _ = rest.Mount(p, s.things(), sessions())
@@ -203,7 +203,7 @@ func TestNothingIsAcknowledgedThatIsNotOnRecord(t *testing.T) {
 	if !strings.Contains(log, "audit row not written") || !strings.Contains(log, `\"action\":\"login\"`) || strings.Contains(log, "worth") || strings.Contains(log, "sesame") {
 		t.Errorf("the log says %s", log)
 	}
-	f.Heal()
+	f.RemoveFaults()
 	r = httptest.NewRequest(http.MethodPost, "/auth/login", strings.NewReader(`{"password":"open sesame"}`))
 	r.Header.Set("Idempotency-Key", "k")
 	w = httptest.NewRecorder()
@@ -214,11 +214,11 @@ func TestNothingIsAcknowledgedThatIsNotOnRecord(t *testing.T) {
 }
 
 func TestARequestOutsideOfARequestNotesNothing(t *testing.T) {
-	audit.Note(t.Context(), audit.Change{Target: "x", Before: func() {}})
-	audit.As(t.Context(), "org_1", "usr_1", "a@example.com")
+	audit.NoteChange(t.Context(), audit.Change{Target: "x", Before: func() {}})
+	audit.NoteActor(t.Context(), "org_1", "usr_1", "a@example.com")
 }
 
-// BenchmarkChange is a POST of which nothing but its row is kept; BenchmarkReading one that leaves none.
+// BenchmarkChange returns a POST of which nothing but its row is kept; BenchmarkReading one that leaves none.
 func BenchmarkChange(b *testing.B)  { benchmark(b, false) }
 func BenchmarkReading(b *testing.B) { benchmark(b, true) }
 

@@ -179,7 +179,7 @@ func TestErrors_ShowLittleOfWhatWasSent(t *testing.T) {
 }
 
 func TestErrors_OfManyMembersAreCounted(t *testing.T) {
-	s := open(t)
+	s := openReply(t)
 	tags := make([]string, 500)
 	for i := range tags {
 		tags[i] = fmt.Sprintf(`"%s%03d":%d`, strings.Repeat("k", 300), i, i)

@@ -14,27 +14,27 @@ import (
 )
 
 // Every policy against every system role, at the door: 200 or 403, and the 403 says what is missing.
-func TestRolesAtTheDoor(t *testing.T) {
+func TestRoles_AreCheckedBeforeTheHandler(t *testing.T) {
 	g := rest.NewGroup("Test")
 	for _, p := range grant.Policies() {
 		name := strings.ReplaceAll(p.ID, ":", "-")
 		rest.Handle(g, rest.Op{ID: name, Method: http.MethodGet, Path: "/" + name, Summary: p.Description, Policy: p.ID},
 			func(context.Context, *struct{}) (string, error) { return "in", nil })
 	}
-	door, _ := rest.Mount(&platform.Platform{}, g)
+	handler, _ := rest.Mount(&platform.Platform{}, g)
 	ask := func(c identity.Caller, policy string) (int, string) {
 		r := httptest.NewRequest(http.MethodGet, "/"+strings.ReplaceAll(policy, ":", "-"), http.NoBody)
 		w := httptest.NewRecorder()
-		door.ServeHTTP(w, r.WithContext(identity.With(r.Context(), c)))
+		handler.ServeHTTP(w, r.WithContext(identity.WithCaller(r.Context(), c)))
 		return w.Code, w.Body.String()
 	}
 	for _, role := range grant.SystemRoles() {
 		c := identity.Caller{
 			Org: "org_1", User: "usr_1",
-			Grants: grant.Resolve([]grant.Grant{{Role: role.Name, Scope: grant.OrgScope}}),
+			Grants: grant.ResolveGrants([]grant.Grant{{Role: role.Name, Scope: grant.OrgScope}}),
 		}
 		scoped := c
-		scoped.Grants = grant.Resolve([]grant.Grant{{Role: role.Name, Scope: "team:team_1"}})
+		scoped.Grants = grant.ResolveGrants([]grant.Grant{{Role: role.Name, Scope: "team:team_1"}})
 		for _, p := range grant.Policies() {
 			want := http.StatusForbidden
 			if identity.Allows(c, p.ID) {
@@ -60,14 +60,14 @@ func TestATokenOfAProgramIsKeptOutOfWhatWantsASession(t *testing.T) {
 	in := func(context.Context, *struct{}) (string, error) { return "in", nil }
 	rest.Handle(g, rest.Op{ID: "signedIn", Method: http.MethodPost, Path: "/signed-in", SignedIn: true, Session: true}, in)
 	rest.Handle(g, rest.Op{ID: "policed", Method: http.MethodPost, Path: "/policed", Policy: "organisation:delete", Session: true}, in)
-	door, _ := rest.Mount(&platform.Platform{}, g)
-	owner := identity.Caller{Org: "org_1", User: "usr_1", Grants: grant.Resolve([]grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}})}
+	handler, _ := rest.Mount(&platform.Platform{}, g)
+	owner := identity.Caller{Org: "org_1", User: "usr_1", Grants: grant.ResolveGrants([]grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}})}
 	for session, want := range map[string]int{"": http.StatusForbidden, "sid": http.StatusOK} {
 		for _, path := range []string{"/signed-in", "/policed"} {
 			owner.Session = session
 			r := httptest.NewRequest(http.MethodPost, path, http.NoBody)
 			w := httptest.NewRecorder()
-			door.ServeHTTP(w, r.WithContext(identity.With(r.Context(), owner)))
+			handler.ServeHTTP(w, r.WithContext(identity.WithCaller(r.Context(), owner)))
 			if w.Code != want || want == http.StatusForbidden && !strings.Contains(w.Body.String(), "POST /auth/login") {
 				t.Errorf("%s with session %q: %d %s", path, session, w.Code, w.Body)
 			}

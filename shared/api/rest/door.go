@@ -19,8 +19,8 @@ import (
 // send them; nothing of ours reads them, and they go.
 const spoofable = "X-Golambdaproxy-"
 
-// admit puts an event into the form that the adapter reads without error, or says why it is refused.
-func admit(ev *events.APIGatewayProxyRequest) huma.StatusError {
+// sanitizeEvent puts an event into the form that the adapter reads without error, or says why it is refused.
+func sanitizeEvent(ev *events.APIGatewayProxyRequest) huma.StatusError {
 	for _, check := range []func(*events.APIGatewayProxyRequest) huma.StatusError{admitMethod, admitPath, admitBody, admitHeaders} {
 		if e := check(ev); e != nil {
 			return e
@@ -45,10 +45,10 @@ func admitMethod(ev *events.APIGatewayProxyRequest) huma.StatusError {
 // belong to the path.
 func admitPath(ev *events.APIGatewayProxyRequest) huma.StatusError {
 	if len(ev.Path) > MaxURI {
-		return fail(http.StatusRequestURITooLong, "the address is longer than 8 KiB")
+		return newError(http.StatusRequestURITooLong, "the address is longer than 8 KiB")
 	}
 	if _, err := url.PathUnescape(ev.Path); err != nil || !utf8.ValidString(ev.Path) || hasControl(ev.Path) {
-		return fail(http.StatusBadRequest, "the path is not well-formed")
+		return newError(http.StatusBadRequest, "the path is not well-formed")
 	}
 	ev.Path = pathOnly.Replace(ev.Path)
 	return nil
@@ -62,12 +62,12 @@ func admitBody(ev *events.APIGatewayProxyRequest) huma.StatusError {
 	if ev.IsBase64Encoded {
 		b, err := base64.StdEncoding.DecodeString(ev.Body)
 		if err != nil {
-			return fail(http.StatusBadRequest, "the body is not well-formed")
+			return newError(http.StatusBadRequest, "the body is not well-formed")
 		}
 		size = len(b)
 	}
 	if size > MaxBody {
-		return fail(http.StatusRequestEntityTooLarge, "the body is larger than 1 MiB")
+		return newError(http.StatusRequestEntityTooLarge, "the body is larger than 1 MiB")
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func admitHeaders(ev *events.APIGatewayProxyRequest) huma.StatusError {
 	}
 	for name, vs := range merged {
 		if !token(name) || slices.ContainsFunc(vs, hasControl) {
-			return fail(http.StatusBadRequest, "a header is not well-formed")
+			return newError(http.StatusBadRequest, "a header is not well-formed")
 		}
 	}
 	if len(merged["Authorization"]) > 1 {
@@ -90,7 +90,7 @@ func admitHeaders(ev *events.APIGatewayProxyRequest) huma.StatusError {
 	return nil
 }
 
-// canonical tells whether headers, as is common, have their one spelling and need no merging.
+// canonical reports whether headers, as is common, have their one spelling and need no merging.
 func canonical(headers map[string][]string) bool {
 	for name := range headers {
 		if textproto.CanonicalMIMEHeaderKey(name) != name || strings.HasPrefix(name, spoofable) {
@@ -127,14 +127,14 @@ func hasControl(s string) bool {
 	return false
 }
 
-// token tells whether s can be a header's name, as RFC 9110 section 5.6.2 has it.
+// token reports whether s can be a header's name, as RFC 9110 section 5.6.2 has it.
 func token(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 	})
 }
 
-// turnedAway is the answer to an event that no operation sees.
+// turnedAway returns the answer to an event that no operation sees.
 func turnedAway(requestID string, e huma.StatusError) events.APIGatewayProxyResponse {
 	b, err := json.Marshal(e)
 	if err != nil { // structs of strings always encode

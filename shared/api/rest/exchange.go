@@ -39,7 +39,7 @@ func RequestID(ctx context.Context) string {
 	return x.id
 }
 
-// SourceIP is the address that the request of ctx came from, as the gateway saw it; "" outside of a request. A client's
+// SourceIP returns the address that the request of ctx came from, as the gateway saw it; "" outside of a request. A client's
 // X-Forwarded-For is not looked at.
 func SourceIP(ctx context.Context) string {
 	x, ok := ctx.Value(exchangeKey{}).(*exchange)
@@ -55,7 +55,7 @@ func SourceIP(ctx context.Context) string {
 // wellFormed is what a client's own X-Request-Id must look like to be taken over.
 var wellFormed = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/+=-]{7,127}$`)
 
-func (s *server) begin(w http.ResponseWriter, r *http.Request) *exchange {
+func (s *server) beginExchange(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{ResponseWriter: w, s: s, began: s.clock.Now()}
 	x.id = requestID(r, x.began)
 	ctx, meter := table.WithMeter(context.WithValue(r.Context(), exchangeKey{}, x))
@@ -104,20 +104,20 @@ func noteFailure(ctx context.Context, err error) {
 	}
 }
 
-// end turns a panic into an answer and writes the request's line of the log.
-func (x *exchange) end() {
+// finishRequest turns a panic into an answer and writes the request's line of the log.
+func (x *exchange) finishRequest() {
 	var stack []byte
 	if v := recover(); v != nil {
 		stack = debug.Stack()
 		x.cause = panicked{v}
 		if x.status == 0 {
-			send(x, shape(x.op(), http.StatusInternalServerError, "internal error"))
+			sendFailure(x, errorForStatus(x.operation(), http.StatusInternalServerError, "internal error"))
 		}
 	}
 	x.report(stack)
 }
 
-func (x *exchange) op() *Op {
+func (x *exchange) operation() *Op {
 	if x.route == nil {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (x *exchange) report(stack []byte) {
 	if x.cause == nil && !x.s.log.Enabled(x.r.Context(), slog.LevelInfo) {
 		return
 	}
-	level, c, used := slog.LevelInfo, identity.From(x.r.Context()), x.meter.Usage()
+	level, c, used := slog.LevelInfo, identity.CallerFrom(x.r.Context()), x.meter.Usage()
 	attrs := []slog.Attr{
 		slog.String("method", x.r.Method), slog.String("route", x.pattern()), slog.Int("status", x.status),
 		slog.Float64("ms", float64(x.s.clock.Now().Sub(x.began).Microseconds())/1000),
@@ -146,7 +146,7 @@ func (x *exchange) report(stack []byte) {
 	x.s.log.LogAttrs(x.r.Context(), level, "request", attrs...)
 }
 
-// pattern is the operation's path, which holds no ids; "" when no operation has it.
+// pattern returns the operation's path, which holds no ids; "" when no operation has it.
 func (x *exchange) pattern() string {
 	if x.route == nil {
 		return ""

@@ -100,7 +100,7 @@ func (f *File) Add(row Row) bool {
 	return !f.full
 }
 
-// answered is how many bytes text takes in the JSON of a Lambda's answer.
+// answered returns how many bytes text takes in the JSON of a Lambda's answer.
 func answered(text []byte) int {
 	b, err := json.Marshal(string(text))
 	if err != nil { // a string always encodes

@@ -25,7 +25,7 @@ type line struct {
 	Text string
 }
 
-// Line is the row as JSON.
+// Line returns the row as JSON.
 func (l line) Line() []byte {
 	b, err := json.Marshal(l)
 	if err != nil {
@@ -34,7 +34,7 @@ func (l line) Line() []byte {
 	return append(b, '\n')
 }
 
-// Cells is the row as CSV.
+// Cells returns the row as CSV.
 func (l line) Cells() []string { return []string{strconv.Itoa(l.N), l.Text} }
 
 // ledger is what is exported; another row comes with each piece that is asked for.
@@ -118,7 +118,7 @@ func TestExport_NothingIsLostOrTwice(t *testing.T) {
 	}
 }
 
-// read gives the rows of a piece.
+// read returns the rows of a piece.
 func read(t *testing.T, format, piece string) []line {
 	t.Helper()
 	var out []line
@@ -168,7 +168,7 @@ func TestExport_FitsIntoTheAnswerOfALambda(t *testing.T) {
 			var ev events.APIGatewayProxyRequest
 			ev.HTTPMethod, ev.Path = http.MethodGet, "/lines/export"
 			ev.MultiValueQueryStringParameters = map[string][]string{"format": {format}}
-			out, err := rest.Adapt(l.mount(rest.Bounds{}))(t.Context(), ev)
+			out, err := rest.AdaptHandler(l.mount(rest.Bounds{}))(t.Context(), ev)
 			if err != nil || out.StatusCode != http.StatusOK || len(out.MultiValueHeaders["Link"]) != 1 {
 				t.Fatalf("%s: %d %v %v", name, out.StatusCode, out.MultiValueHeaders, err)
 			}

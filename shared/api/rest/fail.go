@@ -39,13 +39,13 @@ type ErrorDetail struct {
 	Message string `json:"message" doc:"What was wrong, which value, and what to do"`
 }
 
-// Error is the message.
+// Error returns the message.
 func (e *Error) Error() string { return e.Detail.Message }
 
-// GetStatus is the HTTP status.
+// GetStatus returns the HTTP status.
 func (e *Error) GetStatus() int { return e.status }
 
-func fail(status int, format string, args ...any) *Error {
+func newError(status int, format string, args ...any) *Error {
 	return &Error{status, ErrorDetail{fmt.Sprintf(format, args...)}}
 }
 
@@ -55,10 +55,10 @@ type GatewayError struct {
 	Message string `json:"error" doc:"What was wrong"`
 }
 
-// Error is the message.
+// Error returns the message.
 func (e *GatewayError) Error() string { return e.Message }
 
-// GetStatus is the HTTP status.
+// GetStatus returns the HTTP status.
 func (e *GatewayError) GetStatus() int { return e.status }
 
 // OAuthError is a failure of an operation under /oauth/, as RFC 6749 section 5.2 writes it.
@@ -69,10 +69,10 @@ type OAuthError struct {
 	Plain       bool   `json:"-"` // labelled text/plain, as /oauth/authorize does
 }
 
-// Error is the code and its description.
+// Error returns the code and its description.
 func (e *OAuthError) Error() string { return e.Code + ": " + e.Description }
 
-// GetStatus is the HTTP status.
+// GetStatus returns the HTTP status.
 func (e *OAuthError) GetStatus() int { return e.Status }
 
 // ContentType labels the body.
@@ -83,8 +83,8 @@ func (e *OAuthError) ContentType(kind string) string {
 	return kind
 }
 
-// wire makes the failure of op that the client sees of err, and keeps err for the log when it is ours.
-func wire(ctx context.Context, op *Op, err error) error {
+// clientError makes the failure of op that the client sees of err, and keeps err for the log when it is ours.
+func clientError(ctx context.Context, op *Op, err error) error {
 	if e, ok := errors.AsType[*OAuthError](err); ok {
 		short := *e
 		short.Description = shorten(e.Status, e.Description)
@@ -94,12 +94,12 @@ func wire(ctx context.Context, op *Op, err error) error {
 	if status >= http.StatusInternalServerError {
 		noteFailure(ctx, err)
 	}
-	return shape(op, status, fault.Message(err))
+	return errorForStatus(op, status, fault.Message(err))
 }
 
-// shape chooses among the three error shapes: by the operation's family, then by the layer that answers such a status. Of
+// errorForStatus chooses among the three error shapes: by the operation's family, then by the layer that answers such a status. Of
 // what was sent, a message shows no more than maxQuoted bytes.
-func shape(op *Op, status int, message string) huma.StatusError {
+func errorForStatus(op *Op, status int, message string) huma.StatusError {
 	message = shorten(status, message)
 	switch {
 	case op != nil && strings.HasPrefix(op.Path, "/oauth/"):
@@ -109,7 +109,7 @@ func shape(op *Op, status int, message string) huma.StatusError {
 	case status == http.StatusUnauthorized && (op == nil || !op.Public):
 		return &GatewayError{status, message}
 	}
-	return fail(status, "%s", message)
+	return newError(status, "%s", message)
 }
 
 func oauthCode(status int) string {
@@ -124,8 +124,8 @@ func oauthCode(status int) string {
 	return "invalid_request"
 }
 
-// send writes a failure outside huma.
-func send(w http.ResponseWriter, e huma.StatusError) {
+// sendFailure writes a failure outside huma.
+func sendFailure(w http.ResponseWriter, e huma.StatusError) {
 	kind := contentJSON
 	if f, ok := e.(huma.ContentTypeFilter); ok {
 		kind = f.ContentType(kind)
@@ -146,23 +146,23 @@ func init() {
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
 		e := refused(status, msg, errs...)
 		op, _ := ctx.Operation().Metadata[opKey].(*Op)
-		return shape(op, e.GetStatus(), e.Error())
+		return errorForStatus(op, e.GetStatus(), e.Error())
 	}
 }
 
-// refused is how huma reports that a request fails validation. The interface knows 400 only, never 415 or 422.
+// refused returns how huma reports that a request fails validation. The interface knows 400 only, never 415 or 422.
 func refused(status int, msg string, errs ...error) huma.StatusError {
 	switch status {
 	case http.StatusUnprocessableEntity, http.StatusUnsupportedMediaType, http.StatusNotAcceptable, http.StatusRequestTimeout:
 		status = http.StatusBadRequest
 	}
 	if status >= http.StatusInternalServerError {
-		return fail(status, "internal error")
+		return newError(status, "internal error")
 	}
 	if parts := explainAll(errs); parts != "" {
 		msg = parts
 	}
-	return fail(status, "%s", msg)
+	return newError(status, "%s", msg)
 }
 
 // explainAll says which inputs are wrong: as many as fit with their names and values into what an error quotes.

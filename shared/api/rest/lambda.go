@@ -18,20 +18,20 @@ type Function func(context.Context, events.APIGatewayProxyRequest) (events.APIGa
 // Lambda makes the function that answers the operations of groups.
 func Lambda(p *platform.Platform, groups ...*Group) Function {
 	h, _ := Mount(p, groups...)
-	return Adapt(h)
+	return AdaptHandler(h)
 }
 
-// Adapt makes the function that gives API Gateway's events to h, behind a door that keeps out what the adapter would
+// AdaptHandler makes the function that gives API Gateway's events to h, behind a door that keeps out what the adapter would
 // answer with 504 or let through unseen.
-func Adapt(h http.Handler) Function {
+func AdaptHandler(h http.Handler) Function {
 	proxy := httpadapter.New(authorized(h))
 	return func(ctx context.Context, ev events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-		if e := admit(&ev); e != nil {
+		if e := sanitizeEvent(&ev); e != nil {
 			return turnedAway(ev.RequestContext.RequestID, e), nil
 		}
 		out, err := proxy.ProxyWithContext(ctx, ev)
 		if err != nil { // the event passed the door and yet is no request
-			return turnedAway(ev.RequestContext.RequestID, fail(http.StatusBadRequest, "the request is not well-formed")), nil //nolint:nilerr // an error would become a 502
+			return turnedAway(ev.RequestContext.RequestID, newError(http.StatusBadRequest, "the request is not well-formed")), nil //nolint:nilerr // an error would become a 502
 		}
 		return out, nil
 	}
@@ -45,14 +45,14 @@ func authorized(next http.Handler) http.Handler {
 		c, err := callers.Decode(gw.Authorizer)
 		if err != nil {
 			w.Header().Set("X-Request-Id", gw.RequestID)
-			send(w, fail(http.StatusInternalServerError, "internal error"))
+			sendFailure(w, newError(http.StatusInternalServerError, "internal error"))
 			return
 		}
-		next.ServeHTTP(w, r.WithContext(identity.With(r.Context(), c)))
+		next.ServeHTTP(w, r.WithContext(identity.WithCaller(r.Context(), c)))
 	})
 }
 
-// gatewayRequestID is the id that API Gateway gave the request, "" outside of it.
+// gatewayRequestID returns the id that API Gateway gave the request, "" outside of it.
 func gatewayRequestID(ctx context.Context) string {
 	gw, _ := core.GetAPIGatewayContextFromContext(ctx)
 	return gw.RequestID

@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 )
 
-// event is a request of anna as API Gateway hands it over.
+// event returns a request of anna as API Gateway hands it over.
 func event(method, path, body string) events.APIGatewayProxyRequest {
 	ev := events.APIGatewayProxyRequest{
 		HTTPMethod: method, Path: path, Body: body, Resource: "/{proxy+}",
@@ -23,19 +23,19 @@ func event(method, path, body string) events.APIGatewayProxyRequest {
 	}
 	ev.RequestContext.RequestID = "gateway-request-1"
 	ev.RequestContext.Identity.SourceIP = "203.0.113.7"
-	ev.RequestContext.Authorizer = identity.Encode(anna)
+	ev.RequestContext.Authorizer = identity.EncodeCaller(anna)
 	return ev
 }
 
 // TestEvents holds hostile and odd events to answers in JSON, none of them a 5xx.
 func TestEvents(t *testing.T) {
-	victim := map[string]any{"authorizer": identity.Encode(identity.Caller{Org: "org_victim", User: "usr_victim"})}
+	victim := map[string]any{"authorizer": identity.EncodeCaller(identity.Caller{Org: "org_victim", User: "usr_victim"})}
 	spoofed, err := json.Marshal(victim)
 	if err != nil {
 		t.Fatal(err)
 	}
 	type ev = events.APIGatewayProxyRequest
-	fn := rest.Adapt(open(t).h)
+	fn := rest.AdaptHandler(openReply(t).h)
 	for name, c := range map[string]struct {
 		method, path, body string
 		spoil              func(*ev)
@@ -122,8 +122,8 @@ func FuzzLambdaEvent(f *testing.F) {
 	} {
 		f.Add(seed.method, seed.path, seed.header, seed.value, seed.query, seed.body, false)
 	}
-	s := open(f)
-	fn := rest.Adapt(s.h)
+	s := openReply(f)
+	fn := rest.AdaptHandler(s.h)
 	f.Fuzz(func(t *testing.T, method, path, header, value, query, body string, encoded bool) {
 		e := event(method, path, body)
 		e.MultiValueHeaders[header] = append(e.MultiValueHeaders[header], value)
@@ -151,7 +151,7 @@ func FuzzBody(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	s := open(f)
+	s := openReply(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, word := range []string{"broken", "panic", "stored", "slow"} {
 			if bytes.Contains(body, []byte(word)) {
@@ -167,8 +167,8 @@ func FuzzBody(f *testing.F) {
 }
 
 func BenchmarkLambda(b *testing.B) {
-	s := open(b)
-	fn := rest.Adapt(s.h)
+	s := openReply(b)
+	fn := rest.AdaptHandler(s.h)
 	for name, e := range map[string]events.APIGatewayProxyRequest{
 		"get": event("GET", "/things/t1", ""), "list": event("GET", "/things", ""), "create": event("POST", "/things", `{"name":"lamp","tags":{"a":"b"},"spec":{"size":3}}`),
 	} {

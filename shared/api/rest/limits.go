@@ -25,24 +25,24 @@ type panicked struct{ value any }
 // Error shows the value.
 func (p panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 
-// admit reads the body into memory and refuses what no handler should see.
-func (x *exchange) admit() huma.StatusError {
+// readBody reads the body into memory and refuses what no handler should see.
+func (x *exchange) readBody() huma.StatusError {
 	if err := x.query(); err != nil {
-		return shape(x.op(), http.StatusBadRequest, err.Error())
+		return errorForStatus(x.operation(), http.StatusBadRequest, err.Error())
 	}
 	if x.r.Body == nil || x.r.Body == http.NoBody {
 		return nil
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(x.ResponseWriter, x.r.Body, MaxBody))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return shape(x.op(), http.StatusRequestEntityTooLarge, "the body is larger than 1 MiB")
+		return errorForStatus(x.operation(), http.StatusRequestEntityTooLarge, "the body is larger than 1 MiB")
 	}
 	if err != nil {
-		return shape(x.op(), http.StatusBadRequest, "the body could not be read")
+		return errorForStatus(x.operation(), http.StatusBadRequest, "the body could not be read")
 	}
 	x.body, x.r.Body = body, io.NopCloser(bytes.NewReader(body))
 	if err := x.readable(); err != nil {
-		return shape(x.op(), http.StatusBadRequest, err.Error())
+		return errorForStatus(x.operation(), http.StatusBadRequest, err.Error())
 	}
 	return nil
 }
@@ -59,10 +59,10 @@ func (x *exchange) readable() error {
 	if e := x.r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return fmt.Errorf("body: Content-Encoding %.32q is not supported, send it plain", e)
 	}
-	return strict(x.body, x.route.body)
+	return checkStrictJSON(x.body, x.route.body)
 }
 
-// isJSON tells whether a Content-Type names JSON; saying nothing says JSON.
+// isJSON reports whether a Content-Type names JSON; saying nothing says JSON.
 func isJSON(kind string) bool {
 	if kind == "" {
 		return true

@@ -16,13 +16,13 @@ type number struct {
 	Pad string `json:"pad,omitempty"`
 }
 
-// shelf is a store with a partition of n numbers, from 1.
+// shelf returns a store with a partition of n numbers, from 1.
 func shelf(t *testing.T, n int, pad string) table.Store {
 	t.Helper()
 	s := tabletest.New(t)
 	ws := make([]table.Write, n)
 	for i := range ws {
-		it, err := table.Row(table.Key{PK: "P", SK: fmt.Sprintf("%06d", i+1)}, number{i + 1, pad})
+		it, err := table.NewItem(table.Key{PK: "P", SK: fmt.Sprintf("%06d", i+1)}, number{i + 1, pad})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestCounts(t *testing.T) {
 	if n, err := rest.Count(t.Context(), s, k, "all"); n != 7 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
-	down := table.Faulty(s, clock.System{}, table.Injection{Harm: table.FailBefore})
+	down := table.NewFaultyStore(s, clock.System{}, table.Injection{Harm: table.FailBefore})
 	r := rest.Reading[number]{Store: down, Page: rest.Page{Page: 1, Limit: 5}}
 	if _, err := rest.Count(t.Context(), down, k, "all"); err == nil {
 		t.Error("a store that is down counts")

@@ -55,7 +55,7 @@ func walkMembers(t reflect.Type, visit func(at string, f *reflect.StructField) e
 	return walk("", t)
 }
 
-// elem is what t points to or holds.
+// elem returns what t points to or holds.
 func elem(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array || t.Kind() == reflect.Map {
 		t = t.Elem()

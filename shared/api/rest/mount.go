@@ -32,7 +32,7 @@ type server struct {
 
 // Mount makes one handler of groups, and the description of what it answers. It panics on a mistake in a declaration: a
 // policy that is missing or unknown, a path declared twice, a type without a name in a body, two types of one schema name.
-// The caller of a request is taken from identity.From(ctx); Lambda puts it there.
+// The caller of a request is taken from identity.CallerFrom(ctx); Lambda puts it there.
 func Mount(p *platform.Platform, groups ...*Group) (http.Handler, *API) {
 	s := &server{p: p, log: p.Log, clock: p.Clock, audit: audit.New(p)}
 	if s.log == nil {
@@ -46,14 +46,14 @@ func Mount(p *platform.Platform, groups ...*Group) (http.Handler, *API) {
 		for i := range g.ops {
 			mount(api, g.Tag, &g.ops[i])
 		}
-		api.tag(g.Tag)
+		api.addTag(g.Tag)
 	}
-	api.nullable()
+	api.correctNullable()
 	return s, api
 }
 
 func mount(api *API, tag string, o *operation) {
-	if err := errors.Join(o.check(), o.checkInput(), o.checkBody(), o.checkMembers()); err != nil {
+	if err := errors.Join(o.checkDeclaration(), o.checkInput(), o.checkBody(), o.checkMembers()); err != nil {
 		panic("rest: " + err.Error())
 	}
 	api.names.op = o.ID
@@ -80,5 +80,5 @@ func (s *server) Handle(hop *huma.Operation, handler func(huma.Context)) {
 	body, _ := hop.Metadata[bodyKey].(reflect.Type)
 	params, _ := hop.Metadata[paramsKey].(map[string]parameter)
 	describeLists(hop, params)
-	s.routes.add(&route{op, hop, body, params, handler})
+	s.routes.addRoute(&route{op, hop, body, params, handler})
 }

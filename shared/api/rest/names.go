@@ -20,7 +20,7 @@ type schemaNames struct {
 // schemaName is what the names of schemas look like. A generic type of one that is declared in a function would have another.
 var schemaName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 
-// name gives the name of t's schema: that of the Go type; of List[Team], ListTeam. It panics where there is none, or another
+// name returns the name of t's schema: that of the Go type; of List[Team], ListTeam. It panics where there is none, or another
 // type has it.
 func (n *schemaNames) name(t reflect.Type, hint string) string {
 	t = pointed(t)
@@ -54,7 +54,7 @@ func isComponent(t reflect.Type) bool {
 	return !p.Implements(reflect.TypeFor[huma.SchemaProvider]()) && !p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
-// pointed is the type that t points to, however often; t itself when it is no pointer.
+// pointed returns the type that t points to, however often; t itself when it is no pointer.
 func pointed(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -42,7 +42,7 @@ func handles[I, O any](id string) func(*rest.Group) {
 	}
 }
 
-// mounting is what mounting the operations says, "" when they are mounted.
+// mounting returns what mounting the operations says, "" when they are mounted.
 func mounting(ops ...func(*rest.Group)) (said string) {
 	g := rest.NewGroup("Resources")
 	for _, op := range ops {

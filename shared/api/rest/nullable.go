@@ -7,9 +7,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// nullable corrects the schemas of members that are pointers to structs and are written when they are nil: huma describes
+// correctNullable corrects the schemas of members that are pointers to structs and are written when they are nil: huma describes
 // them as if they were never null, because it refers to the struct's own schema.
-func (a *API) nullable() {
+func (a *API) correctNullable() {
 	r := a.doc.Components.Schemas
 	for name, s := range r.Map() {
 		t := r.TypeFromRef("#/components/schemas/" + name)

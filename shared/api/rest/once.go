@@ -36,15 +36,15 @@ type kept struct {
 	Answer []byte `json:"answer,omitempty"` // sealed; empty when it was too large to keep
 }
 
-// once runs the operation, or gives the answer that the same request got before.
-func (s *server) once(x *exchange, c identity.Caller) {
+// replayOrRun runs the operation, or gives the answer that the same request got before.
+func (s *server) replayOrRun(x *exchange, c identity.Caller) {
 	keys := x.r.Header[keyHeader]
 	if x.r.Method != http.MethodPost || len(keys) == 0 {
-		x.run(x)
+		x.runOperation(x)
 		return
 	}
 	if len(keys) > 1 || !printable(keys[0]) {
-		x.refuse(shape(x.op(), http.StatusBadRequest, keyHeader+": send one value of 1 to 255 printable characters"))
+		x.refuseRequest(errorForStatus(x.operation(), http.StatusBadRequest, keyHeader+": send one value of 1 to 255 printable characters"))
 		return
 	}
 	k := s.key(x, c, keys[0])
@@ -52,7 +52,7 @@ func (s *server) once(x *exchange, c identity.Caller) {
 	switch {
 	case err != nil:
 		noteFailure(x.r.Context(), err)
-		x.refuse(shape(x.op(), http.StatusInternalServerError, "internal error"))
+		x.refuseRequest(errorForStatus(x.operation(), http.StatusInternalServerError, "internal error"))
 	case old != nil:
 		k.repeat(x, old)
 	default:
@@ -93,7 +93,7 @@ func (s *server) key(x *exchange, c identity.Caller, value string) *key {
 	name := text(mac(secret, "name"))
 	k := &key{s: s, at: table.Key{PK: "IDEM#" + name, SK: "K"}, public: c.Org == "", opener: mac(secret, "opener", query, body)}
 	if !k.public {
-		k.at = table.Key{PK: table.TenantPK(c.Org) + "IDEM", SK: name}
+		k.at = table.Key{PK: table.OrgPK(c.Org) + "IDEM", SK: name}
 	}
 	k.row = kept{Print: text(mac(secret, "print", query, body)), Claim: id.New("req", s.clock.Now())}
 	return k
@@ -125,7 +125,7 @@ func (k *key) claim(ctx context.Context) (*kept, error) {
 }
 
 func (k *key) write(ctx context.Context, lasts time.Duration, cond table.Cond) error {
-	item, err := table.Row(k.at, k.row)
+	item, err := table.NewItem(k.at, k.row)
 	if err != nil {
 		return err
 	}
@@ -146,25 +146,25 @@ func (k *key) scope(ctx context.Context) context.Context {
 func (k *key) repeat(x *exchange, old *kept) {
 	switch {
 	case old.Print != k.row.Print:
-		x.refuse(shape(x.op(), http.StatusConflict, keyHeader+": this key was used with another body; use a new key"))
+		x.refuseRequest(errorForStatus(x.operation(), http.StatusConflict, keyHeader+": this key was used with another body; use a new key"))
 	case !old.Done:
-		x.refuse(shape(x.op(), http.StatusConflict, keyHeader+": the first request with this key is still running; try again later"))
+		x.refuseRequest(errorForStatus(x.operation(), http.StatusConflict, keyHeader+": the first request with this key is still running; try again later"))
 	case old.Answer == nil:
-		x.refuse(shape(x.op(), http.StatusConflict, keyHeader+": this request was carried out, but its answer was too large to be kept"))
+		x.refuseRequest(errorForStatus(x.operation(), http.StatusConflict, keyHeader+": this request was carried out, but its answer was too large to be kept"))
 	default:
 		k.replay(x, old.Answer)
 	}
 }
 
 func (k *key) replay(x *exchange, sealed []byte) {
-	was, err := open(k.opener, sealed)
+	was, err := openReply(k.opener, sealed)
 	if err != nil {
 		noteFailure(x.r.Context(), err)
-		send(x, shape(x.op(), http.StatusInternalServerError, "internal error"))
+		sendFailure(x, errorForStatus(x.operation(), http.StatusInternalServerError, "internal error"))
 		return
 	}
 	x.Header().Set("Idempotency-Replayed", "true")
-	was.send(x)
+	was.sendReply(x)
 }
 
 // run lets the operation answer into memory, keeps the answer, and sends it. An operation that failed for reasons of ours
@@ -178,14 +178,14 @@ func (k *key) run(x *exchange) {
 			k.release(ctx)
 		}
 	}()
-	x.run(rec)
+	x.runOperation(rec)
 	finished = true
 	if rec.Status >= http.StatusInternalServerError || rec.Status == http.StatusTooManyRequests || rec.Status == http.StatusUnauthorized {
 		k.release(ctx)
 	} else if err := k.keep(ctx, &rec.reply); err != nil {
 		k.s.log.WarnContext(ctx, "answer not kept", slog.String("request_id", x.id), slog.String("error", err.Error()))
 	}
-	rec.send(x)
+	rec.sendReply(x)
 }
 
 func (k *key) release(ctx context.Context) {
@@ -200,7 +200,7 @@ func (k *key) release(ctx context.Context) {
 func (k *key) keep(ctx context.Context, r *reply) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	sealed, err := r.seal(k.opener)
+	sealed, err := r.sealReply(k.opener)
 	if err != nil {
 		return err
 	}

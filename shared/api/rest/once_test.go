@@ -74,7 +74,7 @@ func TestIdempotencyKey(t *testing.T) {
 		"a control character is in no key": {{anna, "POST /things", lamp, "a\tb", 0, 400, 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := open(t)
+			s := openReply(t)
 			var bodies []string
 			for i, st := range steps {
 				s.clock.Advance(st.wait)
@@ -94,7 +94,7 @@ func TestIdempotencyKey(t *testing.T) {
 
 // TestKeyWhileTheFirstRuns wants 409 while a request runs, and the key back when it crashed.
 func TestKeyWhileTheFirstRuns(t *testing.T) {
-	s := open(t)
+	s := openReply(t)
 	s.enter, s.leave = make(chan struct{}), make(chan struct{})
 	first := make(chan *httptest.ResponseRecorder)
 	go func() { first <- s.call(anna, "POST /things", `{"name":"slow"}`, "Idempotency-Key: k") }()
@@ -119,11 +119,11 @@ func TestKeyWhileTheFirstRuns(t *testing.T) {
 
 // TestKeptAnswersAreSecret reads the store as a thief would.
 func TestKeptAnswersAreSecret(t *testing.T) {
-	s := open(t)
+	s := openReply(t)
 	s.call(identity.Caller{}, "POST /auth/login", `{"password":"open sesame"}`, "Idempotency-Key: my-key")
 	s.call(anna, "POST /things", lamp, "Idempotency-Key: my-key")
 	ctx := table.Within(t.Context(), "")
-	page, err := s.store.Query(ctx, table.Query{PK: table.TenantPK("org_1") + "IDEM", Limit: 10})
+	page, err := s.store.Query(ctx, table.Query{PK: table.OrgPK("org_1") + "IDEM", Limit: 10})
 	if err != nil || len(page.Items) != 1 {
 		t.Fatalf("%d rows, %v", len(page.Items), err)
 	}
@@ -150,7 +150,7 @@ func TestRoundTrips(t *testing.T) {
 		"a body that is refused costs its row": {"POST /things", `{`, []string{"Idempotency-Key: k"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := open(t)
+			s := openReply(t)
 			ctx, meter := table.WithMeter(t.Context())
 			r := httptest.NewRequest(strings.Fields(c.line)[0], strings.Fields(c.line)[1], strings.NewReader(c.body)).WithContext(ctx)
 			for _, h := range c.headers {

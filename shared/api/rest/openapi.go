@@ -67,20 +67,20 @@ func unmarshal(b []byte, v any) error {
 	return err
 }
 
-// tag lists a group's tag once.
-func (a *API) tag(name string) {
+// addTag lists a group's tag once.
+func (a *API) addTag(name string) {
 	if name != "" && !slices.ContainsFunc(a.doc.Tags, func(t *huma.Tag) bool { return t.Name == name }) {
 		a.doc.Tags = append(a.doc.Tags, &huma.Tag{Name: name})
 	}
 }
 
-// describe fills in what hop's document says beyond its input.
-func describe[I, O any](api huma.API, op Op, hop *huma.Operation) {
+// describeOperation fills in what hop's document says beyond its input.
+func describeOperation[I, O any](api huma.API, op Op, hop *huma.Operation) {
 	r := api.OpenAPI().Components.Schemas
 	hop.Responses = map[string]*huma.Response{strconv.Itoa(op.Status): {
 		Description: http.StatusText(op.Status), Content: successContent[O](r, op),
 	}}
-	hop.Extensions["x-policy"] = op.policy()
+	hop.Extensions["x-policy"] = op.policyLabel()
 	if op.Session {
 		hop.Extensions["x-session"] = true // the access token of a session only, no personal access token
 	}
@@ -97,7 +97,7 @@ func describe[I, O any](api huma.API, op Op, hop *huma.Operation) {
 func successContent[O any](r huma.Registry, op Op) map[string]*huma.MediaType {
 	if isRaw[O]() {
 		content := map[string]*huma.MediaType{}
-		for _, produced := range op.kinds() {
+		for _, produced := range op.contentTypes() {
 			kind, _, _ := strings.Cut(produced, ";")
 			content[kind] = &huma.MediaType{}
 		}
@@ -112,7 +112,7 @@ func successContent[O any](r huma.Registry, op Op) map[string]*huma.MediaType {
 // failures documents the declared statuses and those that follow from the declaration, each in its layer's shape.
 func failures[I any](r huma.Registry, op Op, hop *huma.Operation) {
 	for _, code := range op.failures(takesInput[I]()) {
-		e := shape(&op, code, "")
+		e := errorForStatus(&op, code, "")
 		kind := contentJSON
 		if f, ok := e.(huma.ContentTypeFilter); ok {
 			kind = f.ContentType(kind)
@@ -124,7 +124,7 @@ func failures[I any](r huma.Registry, op Op, hop *huma.Operation) {
 	}
 }
 
-// failures are the statuses that op can answer with.
+// failures returns the statuses that op can answer with.
 func (op *Op) failures(input bool) []int {
 	codes := append(slices.Clone(op.Statuses), http.StatusInternalServerError)
 	if !op.Public {
@@ -142,7 +142,7 @@ func (op *Op) failures(input bool) []int {
 	return codes
 }
 
-// takesInput tells whether I holds anything that can be wrong: a query, a header or a body. A path that is wrong is 404.
+// takesInput reports whether I holds anything that can be wrong: a query, a header or a body. A path that is wrong is 404.
 func takesInput[I any]() bool {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[I]()) {
 		if f.Name == "Body" || f.Name == "RawBody" || f.Tag.Get("query") != "" || f.Tag.Get("header") != "" {
@@ -163,7 +163,7 @@ func idempotencyKey() *huma.Param {
 	}
 }
 
-// JSON is the document.
+// JSON returns the document.
 func (a *API) JSON() []byte {
 	b, err := json.Marshal(a.doc)
 	if err != nil { // made of what Mount accepted
@@ -172,7 +172,7 @@ func (a *API) JSON() []byte {
 	return b
 }
 
-// YAML is the document as a person reads it: what it is about, then the paths, then the schemas. The order depends on
+// YAML returns the document as a person reads it: what it is about, then the paths, then the schemas. The order depends on
 // nothing but the content.
 func (a *API) YAML() []byte {
 	parts := map[string]json.RawMessage{}

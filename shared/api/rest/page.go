@@ -21,7 +21,7 @@ func (p *Page) Resolve(huma.Context) []error {
 	return nil
 }
 
-// Skip is how many items lie before the page.
+// Skip returns how many items lie before the page.
 func (p Page) Skip() int { return (p.Page - 1) * p.Limit }
 
 // List is a page of items.
@@ -46,18 +46,18 @@ type Deleted struct {
 	ID string `json:"id" doc:"Names what was deleted, or taken out of something: its id, or the address of a user"`
 }
 
-// PageOf is the page of all that p asks for; behind the last item it is empty.
+// PageOf returns the page of all that p asks for; behind the last item it is empty.
 func PageOf[T any](all []T, p Page) List[T] {
 	from := min(p.Skip(), len(all))
 	return List[T]{Items: all[from:min(from+p.Limit, len(all))], Total: len(all), Page: p.Page, Limit: p.Limit}
 }
 
-// WithItems is the same page with items in the place of its own, as when they are shown with what else is known of them.
+// WithItems returns the same page with items in the place of its own, as when they are shown with what else is known of them.
 func WithItems[T, U any](l List[T], items []U) List[U] {
 	return List[U]{Items: items, Total: l.Total, Page: l.Page, Limit: l.Limit}
 }
 
-// MapItems is the same page with each item as show shows it.
+// MapItems returns the same page with each item as show shows it.
 func MapItems[T, U any](l List[T], show func(T) U) List[U] {
 	items := make([]U, len(l.Items))
 	for i, v := range l.Items {

@@ -62,7 +62,7 @@ func TestSort_Apply(t *testing.T) {
 }
 
 func TestSort_RefusesWhatIsNotDeclared(t *testing.T) {
-	s := open(t)
+	s := openReply(t)
 	for line, says := range map[string]string{
 		"GET /things?sort_by=colour":    `"colour" is not one of name`,
 		"GET /things?sort_by=NAME":      `"NAME" is not one of name`,

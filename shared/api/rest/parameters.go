@@ -21,7 +21,7 @@ type parameter struct {
 	repeated bool   // several values in several parameters, because a comma belongs to a value
 }
 
-// parametersOf are the query parameters of an input by name.
+// parametersOf returns the query parameters of an input by name.
 func parametersOf(input reflect.Type) map[string]parameter {
 	out := map[string]parameter{}
 	for f := range inputFields(input) {
@@ -35,7 +35,7 @@ func parametersOf(input reflect.Type) map[string]parameter {
 	return out
 }
 
-// inputFields are the fields of an input and of what is embedded in it, with their places in it. reflect.VisibleFields leaves
+// inputFields returns the fields of an input and of what is embedded in it, with their places in it. reflect.VisibleFields leaves
 // out Page.Page, which the name of the embedded struct hides.
 func inputFields(input reflect.Type) iter.Seq[reflect.StructField] {
 	return func(yield func(reflect.StructField) bool) {
@@ -56,7 +56,7 @@ func inputFields(input reflect.Type) iter.Seq[reflect.StructField] {
 	}
 }
 
-// wanted is what a parameter has to be, in words; "" where any text will do.
+// wanted returns what a parameter has to be, in words; "" where any text will do.
 func wanted(f *reflect.StructField) string {
 	t := f.Type
 	if t.Kind() == reflect.Slice {

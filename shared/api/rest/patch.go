@@ -33,7 +33,7 @@ func (p Patch[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(p.Value)
 }
 
-// Set tells whether there is a value to set.
+// Set reports whether there is a value to set.
 func (p Patch[T]) Set() bool { return p.Sent && !p.Null }
 
 // Apply changes *to as the patch says: nothing, the zero value, or the value.
@@ -43,7 +43,7 @@ func (p Patch[T]) Apply(to *T) {
 	}
 }
 
-// inner is the type of the value.
+// inner returns the type of the value.
 func (p Patch[T]) inner() reflect.Type { return reflect.TypeFor[T]() }
 
 // Schema documents the field as its value's type, or null.

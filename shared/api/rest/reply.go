@@ -19,8 +19,8 @@ type reply struct {
 	Body   []byte      `json:"body"`
 }
 
-// send gives the answer to w.
-func (r *reply) send(w http.ResponseWriter) {
+// sendReply gives the answer to w.
+func (r *reply) sendReply(w http.ResponseWriter) {
 	maps.Copy(w.Header(), r.Header)
 	w.WriteHeader(r.Status)
 	_, _ = w.Write(r.Body)
@@ -29,7 +29,7 @@ func (r *reply) send(w http.ResponseWriter) {
 // recording is an answer in the making.
 type recording struct{ reply }
 
-// Header is the answer's own.
+// Header returns the answer's own.
 func (r *recording) Header() http.Header { return r.reply.Header }
 
 // WriteHeader notes the first status.
@@ -46,8 +46,8 @@ func (r *recording) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// seal packs an answer and encrypts it; nil when it is too large to keep.
-func (r *reply) seal(secret []byte) ([]byte, error) {
+// sealReply packs an answer and encrypts it; nil when it is too large to keep.
+func (r *reply) sealReply(secret []byte) ([]byte, error) {
 	var buf bytes.Buffer
 	z := gzip.NewWriter(&buf)
 	if err := errors.Join(json.NewEncoder(z).Encode(r), z.Close()); err != nil {
@@ -63,8 +63,8 @@ func (r *reply) seal(secret []byte) ([]byte, error) {
 	return aead.Seal(nil, nil, buf.Bytes(), nil), nil
 }
 
-// open gives the answer that was sealed under secret.
-func open(secret, sealed []byte) (*reply, error) {
+// openReply returns the answer that was sealed under secret.
+func openReply(secret, sealed []byte) (*reply, error) {
 	aead, err := aes256(secret)
 	if err != nil {
 		return nil, err

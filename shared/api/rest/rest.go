@@ -75,24 +75,24 @@ func Handle[I, O any](g *Group, op Op, h func(context.Context, *I) (O, error)) {
 	input := reflect.TypeFor[I]()
 	places := boundedIn(input)
 	g.ops = append(g.ops, operation{op, input, reflect.TypeFor[O](), func(api huma.API, hop huma.Operation) {
-		describe[I, O](api, op, &hop)
+		describeOperation[I, O](api, op, &hop)
 		hop.Metadata[bodyKey], hop.Metadata[paramsKey] = bodyOf[I](), parametersOf(input)
 		huma.Register(api, hop, func(ctx context.Context, in *I) (*answer, error) {
 			if err := checkBounds(in, places); err != nil {
-				return nil, wire(ctx, &op, err)
+				return nil, clientError(ctx, &op, err)
 			}
 			out, err := h(ctx, in)
 			if err != nil {
-				return nil, wire(ctx, &op, err)
+				return nil, clientError(ctx, &op, err)
 			}
-			return success(&op, out)
+			return newAnswer(&op, out)
 		})
 	}})
 }
 
-// check refuses a declaration that is incomplete or contradicts itself. Default deny: an operation that does not say who
+// checkDeclaration refuses a declaration that is incomplete or contradicts itself. Default deny: an operation that does not say who
 // may call it never gets a route.
-func (op *Op) check() error {
+func (op *Op) checkDeclaration() error {
 	ways := 0
 	for _, on := range []bool{op.Policy != "", op.SignedIn, op.Public} {
 		if on {
@@ -106,14 +106,14 @@ func (op *Op) check() error {
 		return fmt.Errorf("operation %s: exactly one of Policy, SignedIn and Public must be set", op.ID)
 	case op.Session && op.Public:
 		return fmt.Errorf("operation %s: a public operation has no session", op.ID)
-	case op.Policy != "" && !grant.Known(op.Policy):
+	case op.Policy != "" && !grant.IsPolicy(op.Policy):
 		return fmt.Errorf("operation %s: policy %q is not in grant.Policies()", op.ID, op.Policy)
 	}
 	return nil
 }
 
-// permits tells whether c may call the operation.
-func (op *Op) permits(c identity.Caller) bool {
+// permitsCaller reports whether c may call the operation.
+func (op *Op) permitsCaller(c identity.Caller) bool {
 	switch {
 	case op.Session && c.Session == "":
 		return false
@@ -125,16 +125,16 @@ func (op *Op) permits(c identity.Caller) bool {
 	return identity.Allows(c, op.Policy)
 }
 
-// kinds are the content types of a Raw answer.
-func (op *Op) kinds() []string {
+// contentTypes returns the content types of a Raw answer.
+func (op *Op) contentTypes() []string {
 	if op.Produces == "" {
 		return nil
 	}
 	return strings.Split(op.Produces, ", ")
 }
 
-// policy is what x-policy says of the operation.
-func (op *Op) policy() string {
+// policyLabel returns what x-policy says of the operation.
+func (op *Op) policyLabel() string {
 	switch {
 	case op.Public:
 		return "public"
@@ -144,8 +144,8 @@ func (op *Op) policy() string {
 	return op.Policy
 }
 
-// denial says what c lacks, and what to do about it.
-func (op *Op) denial(c identity.Caller) string {
+// denialMessage says what c lacks, and what to do about it.
+func (op *Op) denialMessage(c identity.Caller) string {
 	if op.Session && c.Session == "" {
 		return "a personal access token cannot do this: log in with POST /auth/login"
 	}
@@ -155,10 +155,10 @@ func (op *Op) denial(c identity.Caller) string {
 	return "permission denied: " + op.Policy + " is needed"
 }
 
-// isRaw tells whether O is Raw.
+// isRaw reports whether O is Raw.
 func isRaw[O any]() bool { return reflect.TypeFor[O]() == reflect.TypeFor[Raw]() }
 
-// bodyOf is the type of I's field Body, nil when there is none.
+// bodyOf returns the type of I's field Body, nil when there is none.
 func bodyOf[I any]() reflect.Type {
 	f, ok := reflect.TypeFor[I]().FieldByName("Body")
 	if !ok {

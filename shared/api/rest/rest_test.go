@@ -20,7 +20,7 @@ import (
 
 // TestAnswers holds one request of each shape to the answer in testdata/answers.txt.
 func TestAnswers(t *testing.T) {
-	s := open(t)
+	s := openReply(t)
 	deep := strings.Repeat(`{"a":`, 33) + "1" + strings.Repeat("}", 33)
 	nobody, viewer, lost := identity.Caller{}, anna, anna
 	viewer.Grants = []grant.Grant{{Policies: []string{"resources:read"}, Scope: "team:team_1"}}
@@ -219,10 +219,10 @@ func taking[I any](g *rest.Group, op rest.Op) {
 
 // TestDescription holds the document to a golden file, to a validator, and to the traps that the framework has.
 func TestDescription(t *testing.T) {
-	s := open(t)
+	s := openReply(t)
 	doc := s.api.YAML()
 	golden(t, "openapi.yaml", doc)
-	if again := open(t).api.YAML(); !bytes.Equal(doc, again) {
+	if again := openReply(t).api.YAML(); !bytes.Equal(doc, again) {
 		t.Error("mounting twice describes two things")
 	}
 	parsed, err := openapi3.NewLoader().LoadFromData(doc)
@@ -244,7 +244,7 @@ func TestDescription(t *testing.T) {
 }
 
 func TestBodiesThatAreNotPlainJSON(t *testing.T) {
-	s := open(t)
+	s := openReply(t)
 	for header, want := range map[string]int{
 		"Content-Type: application/json; charset=utf-8":   http.StatusOK,
 		"Content-Type: application/merge-patch+json":      http.StatusOK,
@@ -263,7 +263,7 @@ func TestBodiesThatAreNotPlainJSON(t *testing.T) {
 }
 
 func TestRequestID(t *testing.T) {
-	s := open(t)
+	s := openReply(t)
 	for _, c := range []struct {
 		name, sent string
 		kept       bool
@@ -285,7 +285,7 @@ func TestRequestID(t *testing.T) {
 
 // TestLog wants one line for each request that names the operation and tells no secrets.
 func TestLog(t *testing.T) {
-	s := open(t)
+	s := openReply(t)
 	s.call(anna, "POST /things?search=hush", `{"name":"hush"}`, "Authorization: Bearer hush")
 	s.call(anna, "GET /things/hush", "")
 	s.call(anna, "POST /things", `{"name":"broken"}`)
@@ -319,8 +319,8 @@ func TestLog(t *testing.T) {
 
 // TestContract sends each sample operation random requests and holds the answers to the document.
 func TestContract(t *testing.T) {
-	s := open(t)
-	seen := resttest.Fuzz(t, s.h, s.api.YAML(), resttest.Options{
+	s := openReply(t)
+	seen := resttest.FuzzOperations(t, s.h, s.api.YAML(), resttest.Options{
 		Requests: 100, Before: func(r *http.Request) *http.Request { return as(r, anna) },
 	})
 	if seen[http.StatusOK] == 0 || seen[http.StatusBadRequest] == 0 || seen[http.StatusNotFound] == 0 {

@@ -32,8 +32,8 @@ type route struct {
 	handle func(huma.Context)
 }
 
-// add gives the path of rt its route, and panics when the path is taken: that is a mistake in a declaration.
-func (t *router) add(rt *route) {
+// addRoute gives the path of rt its route, and panics when the path is taken: that is a mistake in a declaration.
+func (t *router) addRoute(rt *route) {
 	n := &t.root
 	for seg := range strings.SplitSeq(strings.TrimPrefix(rt.op.Path, "/"), "/") {
 		n = n.child(seg)
@@ -63,8 +63,8 @@ func (n *node) child(seg string) *node {
 	return n.fixed[seg]
 }
 
-// find gives the operations at the path of r by method, and the values of the path's parameters.
-func (t *router) find(u *url.URL) (*node, []string) {
+// findRoute returns the operations at the path of r by method, and the values of the path's parameters.
+func (t *router) findRoute(u *url.URL) (*node, []string) {
 	path, ok := strings.CutPrefix(u.EscapedPath(), "/")
 	if !ok {
 		return nil, nil
@@ -118,8 +118,8 @@ func plain(seg string) (string, bool) {
 	return s, !strings.ContainsFunc(s, unicode.IsControl)
 }
 
-// serves gives the route for a method. HEAD is GET whose body is left out, but not where a GET changes something.
-func (n *node) serves(method string) *route {
+// routeFor returns the route for a method. HEAD is GET whose body is left out, but not where a GET changes something.
+func (n *node) routeFor(method string) *route {
 	if rt := n.ops[method]; rt != nil || method != http.MethodHead {
 		return rt
 	}
@@ -129,21 +129,21 @@ func (n *node) serves(method string) *route {
 	return nil
 }
 
-// allow is the value of the Allow header.
-func (n *node) allow() string {
+// allowHeader returns the value of the Allow header.
+func (n *node) allowHeader() string {
 	methods := make([]string, 0, len(n.ops)+1)
 	for m := range n.ops {
 		methods = append(methods, m)
 	}
-	if n.serves(http.MethodHead) != nil {
+	if n.routeFor(http.MethodHead) != nil {
 		methods = append(methods, http.MethodHead)
 	}
 	slices.Sort(methods)
 	return strings.Join(methods, ", ")
 }
 
-// params writes the values into r, where the framework looks for them.
-func (rt *route) params(r *http.Request, values []string) {
+// setPathValues writes the values into r, where the framework looks for them.
+func (rt *route) setPathValues(r *http.Request, values []string) {
 	i := 0
 	for seg := range strings.SplitSeq(rt.op.Path, "/") {
 		if name, ok := strings.CutPrefix(seg, "{"); ok {

@@ -42,7 +42,7 @@ type sampleService struct {
 	leave chan struct{} // and waits to be let go
 }
 
-func open(tb testing.TB) *sampleService {
+func openReply(tb testing.TB) *sampleService {
 	tb.Helper()
 	s := &sampleService{clock: clock.NewManual(noon)}
 	s.store = tabletest.NewAt(tb, s.clock)
@@ -144,7 +144,7 @@ func (s *sampleService) create(ctx context.Context, in *creation) (Thing, error)
 	s.hits.Add(1)
 	switch in.Body.Name {
 	case "broken":
-		return Thing{}, fault.Cause(fault.Internal, context.DeadlineExceeded, "secret detail")
+		return Thing{}, fault.NewWithCause(fault.Internal, context.DeadlineExceeded, "secret detail")
 	case "panic":
 		panic("boom")
 	case "taken":
@@ -230,7 +230,7 @@ var anna = identity.Caller{
 
 // as puts the caller where the authorizer's word ends up.
 func as(r *http.Request, c identity.Caller) *http.Request {
-	return r.WithContext(identity.With(r.Context(), c))
+	return r.WithContext(identity.WithCaller(r.Context(), c))
 }
 
 // call sends one request; headers are "Name: value".

@@ -13,39 +13,39 @@ import (
 // ServeHTTP answers one request: names it, finds its operation, asks whether the caller may, confines the store to the
 // caller's organization, reads the body within limits, and writes one line to the log.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := s.begin(w, r)
-	defer x.end() //nolint:contextcheck // x carries the request and its context
-	n, values := s.routes.find(r.URL)
+	x := s.beginExchange(w, r)
+	defer x.finishRequest() //nolint:contextcheck // x carries the request and its context
+	n, values := s.routes.findRoute(r.URL)
 	if n == nil {
-		send(x, fail(http.StatusNotFound, "not found"))
+		sendFailure(x, newError(http.StatusNotFound, "not found"))
 		return
 	}
-	rt := n.serves(r.Method)
+	rt := n.routeFor(r.Method)
 	if rt == nil {
-		x.Header().Set("Allow", n.allow())
-		send(x, &GatewayError{http.StatusMethodNotAllowed, "method not allowed"})
+		x.Header().Set("Allow", n.allowHeader())
+		sendFailure(x, &GatewayError{http.StatusMethodNotAllowed, "method not allowed"})
 		return
 	}
 	x.route = rt
-	rt.params(x.r, values)
+	rt.setPathValues(x.r, values)
 	s.answer(x) //nolint:contextcheck // x carries the request and its context
 }
 
 // answer lets the caller through to the operation, or not.
 func (s *server) answer(x *exchange) {
-	op, c := x.route.op, identity.From(x.r.Context())
+	op, c := x.route.op, identity.CallerFrom(x.r.Context())
 	switch {
 	case !op.Public && c.User == "":
-		x.refuse(&GatewayError{http.StatusUnauthorized, "unauthorized"})
-	case !op.Public && !op.permits(c):
-		x.refuse(shape(op, http.StatusForbidden, op.denial(c)))
+		x.refuseRequest(&GatewayError{http.StatusUnauthorized, "unauthorized"})
+	case !op.Public && !op.permitsCaller(c):
+		x.refuseRequest(errorForStatus(op, http.StatusForbidden, op.denialMessage(c)))
 	default:
-		if e := x.admit(); e != nil {
-			x.refuse(e)
+		if e := x.readBody(); e != nil {
+			x.refuseRequest(e)
 			return
 		}
 		x.r = x.r.WithContext(confined(x.r.Context(), c))
-		s.once(x, c)
+		s.replayOrRun(x, c)
 	}
 }
 
@@ -54,16 +54,16 @@ func confined(ctx context.Context, c identity.Caller) context.Context {
 	if c.Org == "" {
 		return ctx
 	}
-	return table.WithTenant(ctx, c.Org)
+	return table.WithOrg(ctx, c.Org)
 }
 
-// run gives the request to the operation's handler, and has what it changes put on record.
-func (x *exchange) run(w http.ResponseWriter) {
+// runOperation gives the request to the operation's handler, and has what it changes put on record.
+func (x *exchange) runOperation(w http.ResponseWriter) {
 	if !x.onRecord() {
 		x.handle(w)
 		return
 	}
-	x.audited(w, x.handle)
+	x.respondAudited(w, x.handle)
 }
 
 func (x *exchange) handle(w http.ResponseWriter) {

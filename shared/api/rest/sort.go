@@ -44,7 +44,7 @@ type Sort[T any, O Orders[T]] struct {
 	Order sortDirection[T, O] `query:"sort_order" doc:"Direction"`
 }
 
-// Field is the field to sort by; "" is the list's own order.
+// Field returns the field to sort by; "" is the list's own order.
 func (s Sort[T, O]) Field() string { return cmp.Or(string(s.By), ordersOf[T, O]()[0].Field) }
 
 // Descending reports whether the last comes first.
@@ -93,7 +93,7 @@ func (sortDirection[T, O]) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
-// enumerated is the schema of a text that is one of values, first when it is left out; of any text when first is "".
+// enumerated returns the schema of a text that is one of values, first when it is left out; of any text when first is "".
 func enumerated(first string, values []string) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeString}
 	if first == "" {

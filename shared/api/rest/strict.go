@@ -11,11 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// strict refuses JSON that two readers could read differently, before anybody reads it: text after the value, bytes that
+// checkStrictJSON refuses JSON that two readers could read differently, before anybody reads it: text after the value, bytes that
 // are no UTF-8, halves of surrogate pairs, nesting above MaxDepth, and a member given twice. Where t, the type it will be
 // decoded into, is a struct, two members that differ only in case count as one given twice, because encoding/json takes
 // either for the field: validation would see one and the handler the other.
-func strict(b []byte, t reflect.Type) error {
+func checkStrictJSON(b []byte, t reflect.Type) error {
 	switch {
 	case !utf8.Valid(b):
 		return errors.New("body: not UTF-8")
@@ -38,7 +38,7 @@ func syntax(b []byte) error {
 	return errors.New("body: not JSON")
 }
 
-// depth is the deepest nesting of b, counted without a stack, so that a megabyte of brackets costs nothing.
+// depth returns the deepest nesting of b, counted without a stack, so that a megabyte of brackets costs nothing.
 func depth(b []byte) int {
 	now, most := 0, 0
 	for i := 0; i < len(b) && most <= MaxDepth; i++ {
@@ -172,7 +172,7 @@ func halfPair(raw []byte) bool {
 	return high
 }
 
-// target is what t decodes an object into, nil when that is t's own affair.
+// target returns what t decodes an object into, nil when that is t's own affair.
 func target(t reflect.Type) reflect.Type {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -189,7 +189,7 @@ func target(t reflect.Type) reflect.Type {
 	return t
 }
 
-// member gives the key under which a member of t counts as given, and the type of its value.
+// member returns the key under which a member of t counts as given, and the type of its value.
 func (w *walker) member(t reflect.Type, name string) (string, reflect.Type) {
 	switch {
 	case t == nil:
@@ -203,7 +203,7 @@ func (w *walker) member(t reflect.Type, name string) (string, reflect.Type) {
 	return name, nil
 }
 
-// fields are the types of a struct's JSON members, by folded name.
+// fields returns the types of a struct's JSON members, by folded name.
 func (w *walker) fields(t reflect.Type) map[string]reflect.Type {
 	if m, ok := w.known[t]; ok {
 		return m
@@ -220,7 +220,7 @@ func (w *walker) fields(t reflect.Type) map[string]reflect.Type {
 	return m
 }
 
-// fold gives one rune for all that differ only in case, as encoding/json compares names.
+// fold returns one rune for all that differ only in case, as encoding/json compares names.
 func fold(r rune) rune {
 	for {
 		next := unicode.SimpleFold(r)

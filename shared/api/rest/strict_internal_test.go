@@ -54,7 +54,7 @@ func TestStrict(t *testing.T) {
 		"a string that ends in a back-slash":  {`"\`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := strict([]byte(c.body), reflect.TypeFor[sample]()); (err == nil) != c.ok {
+			if err := checkStrictJSON([]byte(c.body), reflect.TypeFor[sample]()); (err == nil) != c.ok {
 				t.Error(err)
 			}
 		})
@@ -74,7 +74,7 @@ func TestStrictIsFast(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
-			_ = strict([]byte(body), reflect.TypeFor[sample]())
+			_ = checkStrictJSON([]byte(body), reflect.TypeFor[sample]())
 			if took := time.Since(began); took > 5*time.Second { // tens of milliseconds on a quiet machine; quadratic work takes minutes
 				t.Errorf("took %v", took)
 			}
@@ -86,7 +86,7 @@ func FuzzStrict(f *testing.F) {
 	f.Add([]byte(`{"name":"a","parts":[{"size":1}],"free":"\ud83d\ude00"}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var v any
-		if err := strict(b, reflect.TypeFor[sample]()); err == nil && !json.Valid(b) {
+		if err := checkStrictJSON(b, reflect.TypeFor[sample]()); err == nil && !json.Valid(b) {
 			t.Errorf("let through %q: %v", b, json.Unmarshal(b, &v))
 		}
 	})

@@ -100,7 +100,7 @@ func (b bounds) check() error {
 
 type bounded interface{ bounds() bounds }
 
-// boundedIn are the places in an input, which is a struct, of what bounds a list by time.
+// boundedIn returns the places in an input, which is a struct, of what bounds a list by time.
 func boundedIn(input reflect.Type) [][]int {
 	var out [][]int
 	for f := range inputFields(input) {

@@ -20,7 +20,7 @@ func (o *operation) checkInput() error {
 	return nil
 }
 
-// sourced tells whether the field is filled from the request.
+// sourced reports whether the field is filled from the request.
 func sourced(f *reflect.StructField) bool {
 	return f.Name == "Body" || f.Name == "RawBody" || slices.ContainsFunc(sources, func(tag string) bool {
 		_, ok := f.Tag.Lookup(tag)
@@ -28,7 +28,7 @@ func sourced(f *reflect.StructField) bool {
 	})
 }
 
-// hidden tells whether the field at index, or one on the way to it, is not exported.
+// hidden reports whether the field at index, or one on the way to it, is not exported.
 func hidden(t reflect.Type, index []int) bool {
 	for n := range index {
 		if f := t.FieldByIndex(index[:n+1]); !f.IsExported() {

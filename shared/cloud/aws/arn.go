@@ -2,7 +2,7 @@ package aws
 
 import "strings"
 
-// nameIn is what follows the prefix in an ARN of the service: nameIn("arn:aws:rds:…:db:orders", "rds", "db:") is
+// nameIn returns what follows the prefix in an ARN of the service: nameIn("arn:aws:rds:…:db:orders", "rds", "db:") is
 // "orders". It is "" when the uid is not such an ARN.
 func nameIn(uid, service, prefix string) string {
 	f := strings.SplitN(uid, ":", 6)

@@ -19,7 +19,7 @@ import (
 // suspended himself and gives the size back. The suspension comes first both ways: a crash between the two calls leaves
 // a state in which the act is done again.
 var groups = kind[asgAPI]{
-	Kind: described(cloud.AWSASG),
+	Kind: catalogueKind(cloud.AWSASG),
 	needs: needs{
 		discover:  []string{"autoscaling:DescribeAutoScalingGroups"},
 		startStop: []string{"autoscaling:UpdateAutoScalingGroup", "autoscaling:SuspendProcesses", "autoscaling:ResumeProcesses"},
@@ -28,7 +28,7 @@ var groups = kind[asgAPI]{
 	client: func(cfg sdk.Config) asgAPI { return autoscaling.NewFromConfig(cfg) },
 	list:   listGroups,
 	read:   readGroups,
-	act:    one(actGroup),
+	act:    actOneByOne(actGroup),
 	scale:  scaleGroup,
 }
 
@@ -55,7 +55,7 @@ func groupName(uid string) string {
 }
 
 func listGroups(ctx context.Context, c asgAPI, page string) (cloud.ResourcePage, error) {
-	out, err := c.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{MaxRecords: sdk.Int32(100), NextToken: optional(page)})
+	out, err := c.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{MaxRecords: sdk.Int32(100), NextToken: optionalString(page)})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -69,7 +69,7 @@ func listGroups(ctx context.Context, c asgAPI, page string) (cloud.ResourcePage,
 func groupResource(g types.AutoScalingGroup) cloud.Resource {
 	r := cloud.Resource{
 		UID: sdk.ToString(g.AutoScalingGroupARN), Name: sdk.ToString(g.AutoScalingGroupName),
-		Status: groupStatus(g), Capacity: groupSize(g).capacity(), Tags: groupTags(g),
+		Status: groupStatus(g), Capacity: groupSize(g).capacityMap(), Tags: groupTags(g),
 		Unschedulable: tiedGroup(g), CreatedAt: sdk.ToTime(g.CreatedTime).UTC(),
 	}
 	r.Capacity["inService"] = int64(inService(g))
@@ -90,10 +90,10 @@ func groupTags(g types.AutoScalingGroup) map[string]string {
 func groupSize(g types.AutoScalingGroup) size { return sizeOf(g.MinSize, g.MaxSize, g.DesiredCapacity) }
 
 func inService(g types.AutoScalingGroup) int32 {
-	return count(g.Instances, func(i types.Instance) bool { return i.LifecycleState == types.LifecycleStateInService })
+	return countIf(g.Instances, func(i types.Instance) bool { return i.LifecycleState == types.LifecycleStateInService })
 }
 
-// groupStatus tells what the group is from its instances. Those of its warm pool are billed too, so it is not off before
+// groupStatus returns what the group is from its instances. Those of its warm pool are billed too, so it is not off before
 // they are gone.
 func groupStatus(g types.AutoScalingGroup) cloud.Status {
 	desired := sdk.ToInt32(g.DesiredCapacity)
@@ -111,7 +111,7 @@ func groupStatus(g types.AutoScalingGroup) cloud.Status {
 	}
 }
 
-// groupReason tells what keeps a group from arriving.
+// groupReason returns what keeps a group from arriving.
 func groupReason(g types.AutoScalingGroup) string {
 	switch groupStatus(g) {
 	case cloud.Starting:
@@ -136,7 +136,7 @@ func held(g types.AutoScalingGroup) string {
 	return ""
 }
 
-// tiedGroup tells why a group may not be stopped by itself.
+// tiedGroup returns why a group may not be stopped by itself.
 func tiedGroup(g types.AutoScalingGroup) string {
 	if n := groupTags(g)["eks:nodegroup-name"]; n != "" {
 		return "belongs to EKS node group " + n + ": act on the node group"
@@ -160,7 +160,7 @@ func readGroups(ctx context.Context, c asgAPI, uids []string) ([]cloud.State, er
 	return states, nil
 }
 
-// describeGroups gives the groups whose names and ARNs are as in names.
+// describeGroups returns the groups whose names and ARNs are as in names.
 func describeGroups(ctx context.Context, c asgAPI, names map[string]string) ([]types.AutoScalingGroup, error) {
 	if len(names) == 0 {
 		return nil, nil // no names would mean all groups
@@ -182,7 +182,7 @@ func groupState(g types.AutoScalingGroup) cloud.State {
 		Native: fmt.Sprintf("min %d, max %d, desired %d", sdk.ToInt32(g.MinSize), sdk.ToInt32(g.MaxSize), sdk.ToInt32(g.DesiredCapacity)),
 	}
 	if sdk.ToInt32(g.DesiredCapacity) > 0 {
-		s.Snapshot = snapshot(groupMemory{groupSize(g), suspended(g)})
+		s.Snapshot = encodeSnapshot(groupMemory{groupSize(g), suspended(g)})
 	}
 	return s
 }
@@ -227,13 +227,13 @@ func stopGroup(ctx context.Context, c asgAPI, g types.AutoScalingGroup) error {
 }
 
 func startGroup(ctx context.Context, c asgAPI, g types.AutoScalingGroup, t cloud.Target) error {
-	m, ok, err := remembered[groupMemory](t.Snapshot)
+	m, ok, err := decodeSnapshot[groupMemory](t.Snapshot)
 	if err != nil {
 		return err
 	}
 	if !ok { // stopped by somebody else: the suspensions are his too
 		m.Suspended = suspended(g)
-		if m.size, err = groupSize(g).running(); err != nil {
+		if m.size, err = groupSize(g).smallestRunning(); err != nil {
 			return err
 		}
 	}
@@ -265,7 +265,7 @@ func scaleGroup(ctx context.Context, c asgAPI, uid string, want cloud.Capacity) 
 	if err != nil {
 		return err
 	}
-	s, err := groupSize(g).with(want)
+	s, err := groupSize(g).withCapacity(want)
 	if err != nil {
 		return err
 	}

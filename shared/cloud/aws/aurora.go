@@ -16,7 +16,7 @@ import (
 // clusters are Aurora clusters; the uid is the ARN. Their members follow them, and AWS starts them by itself after seven
 // days as it does databases.
 var clusters = kind[rdsAPI]{
-	Kind: described(cloud.AWSAurora),
+	Kind: catalogueKind(cloud.AWSAurora),
 	needs: needs{
 		discover:  []string{"rds:DescribeDBClusters"},
 		startStop: []string{"rds:StartDBCluster", "rds:StopDBCluster"},
@@ -24,14 +24,14 @@ var clusters = kind[rdsAPI]{
 	client: databases.client,
 	list:   listClusters,
 	read:   readClusters,
-	act:    one(actCluster),
+	act:    actOneByOne(actCluster),
 }
 
 func clusterName(uid string) string { return nameIn(uid, "rds", "cluster:") }
 
 // listClusters keeps Aurora's: the call returns those of DocumentDB and Neptune and multi-zone RDS clusters too.
 func listClusters(ctx context.Context, c rdsAPI, page string) (cloud.ResourcePage, error) {
-	out, err := c.DescribeDBClusters(ctx, &rds.DescribeDBClustersInput{MaxRecords: sdk.Int32(100), Marker: optional(page)})
+	out, err := c.DescribeDBClusters(ctx, &rds.DescribeDBClustersInput{MaxRecords: sdk.Int32(100), Marker: optionalString(page)})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -55,7 +55,7 @@ func clusterResource(d types.DBCluster) cloud.Resource {
 	}
 }
 
-// tiedCluster tells why a cluster cannot be stopped.
+// tiedCluster returns why a cluster cannot be stopped.
 func tiedCluster(d types.DBCluster) string {
 	switch mode := sdk.ToString(d.EngineMode); {
 	case mode != "" && mode != "provisioned":

@@ -117,7 +117,7 @@ func pool() http.RoundTripper {
 // Name is "aws".
 func (p *Provider) Name() string { return Name }
 
-// Kinds are the kinds in the registry.
+// Kinds returns the kinds in the registry.
 func (p *Provider) Kinds() []cloud.Kind {
 	out := make([]cloud.Kind, len(registry))
 	for i, o := range registry {
@@ -132,8 +132,8 @@ func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 	if err := p.endpointAllowed(a.EndpointURL); err != nil {
 		return nil, err
 	}
-	cfg := p.config(a)
-	if err := p.authenticate(&cfg, a); err != nil {
+	cfg := p.sdkConfig(a)
+	if err := p.addCredentials(&cfg, a); err != nil {
 		return nil, err
 	}
 	return &conn{provider: p, account: a, config: cfg, open: map[openKey]operations{}}, nil
@@ -144,10 +144,10 @@ func (p *Provider) endpointAllowed(endpoint string) error {
 		return nil
 	}
 	if !p.options.CustomEndpoints {
-		return invalid("endpointURL is not accepted: this installation allows no custom endpoints")
+		return errInvalid("endpointURL is not accepted: this installation allows no custom endpoints")
 	}
-	if err := p.options.addresses().Check(endpoint); err != nil {
-		return invalid("endpointURL: %s", fault.Message(err)) // not repeated: there may be a password in it
+	if err := p.options.addresses().CheckAddress(endpoint); err != nil {
+		return errInvalid("endpointURL: %s", fault.Message(err)) // not repeated: there may be a password in it
 	}
 	return nil
 }

@@ -43,14 +43,14 @@ func (c *conn) ClusterNames(ctx context.Context, region string) ([]string, error
 	for range maxClusterPages {
 		out, err := api.ListClusters(ctx, in)
 		if err != nil {
-			return nil, classify(err)
+			return nil, classifyError(err)
 		}
 		names = append(names, out.Clusters...)
 		if in.NextToken = out.NextToken; sdk.ToString(in.NextToken) == "" {
 			return names, nil
 		}
 	}
-	return nil, unsupported("region %s has more than %d EKS clusters", region, maxClusterPages*clusterPage)
+	return nil, errUnsupported("region %s has more than %d EKS clusters", region, maxClusterPages*clusterPage)
 }
 
 // Cluster describes an EKS cluster. A name that EKS does not allow names none.
@@ -64,14 +64,14 @@ func (c *conn) Cluster(ctx context.Context, region, name string) (cloud.Cluster,
 	}
 	out, err := api.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: &name})
 	if err != nil {
-		return cloud.Cluster{}, classify(err)
+		return cloud.Cluster{}, classifyError(err)
 	}
 	got := cloud.Cluster{
 		UID: sdk.ToString(out.Cluster.Arn), Name: name, Region: region, Status: clusterStatus(out.Cluster.Status),
 		Version: sdk.ToString(out.Cluster.Version),
 	}
 	got.NodeCount, err = nodeCount(ctx, api, name)
-	if err = classify(err); err != nil && cloud.ClassOf(err) != cloud.Denied {
+	if err = classifyError(err); err != nil && cloud.ClassOf(err) != cloud.Denied {
 		return cloud.Cluster{}, err
 	}
 	return got, nil
@@ -79,9 +79,9 @@ func (c *conn) Cluster(ctx context.Context, region, name string) (cloud.Cluster,
 
 func (c *conn) eks(region string) (clusterAPI, error) {
 	if !regionName.MatchString(region) {
-		return nil, invalid("%.64q is not the name of an AWS region", region)
+		return nil, errInvalid("%.64q is not the name of an AWS region", region)
 	}
-	return eks.NewFromConfig(c.in(region)), nil
+	return eks.NewFromConfig(c.regionConfig(region)), nil
 }
 
 // clusterStatus: a pending cluster is one on an Outpost that waits for its network.
@@ -120,7 +120,7 @@ func nodeCount(ctx context.Context, api eksAPI, cluster string) (*int, error) {
 			return &nodes, nil
 		}
 	}
-	return nil, unsupported("cluster %s has more than %d node groups", cluster, maxClusterPages*clusterPage)
+	return nil, errUnsupported("cluster %s has more than %d node groups", cluster, maxClusterPages*clusterPage)
 }
 
 // desired sums the desired sizes of the groups; those that are gone or going count for nothing.
@@ -144,12 +144,12 @@ func (c *conn) probeClusters(ctx context.Context, region string) ([]cloud.Permis
 		return nil, err
 	}
 	_, err = api.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: sdk.String("lamplighter-permission-probe")})
-	err = classify(err)
+	err = classifyError(err)
 	switch {
-	case gone(err):
+	case isClusterGone(err):
 		err = nil
 	case err != nil && cloud.ClassOf(err) == cloud.Refused:
 		return nil, err
 	}
-	return []cloud.Permission{permission("discover", clusterNeeds[1], err)}, nil
+	return []cloud.Permission{newPermission("discover", clusterNeeds[1], err)}, nil
 }

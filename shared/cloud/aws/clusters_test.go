@@ -67,7 +67,7 @@ func TestStatusesOfClusters(t *testing.T) {
 		"UPDATING": cloud.ClusterUpdating, "DELETING": cloud.ClusterDeleting, "FAILED": cloud.ClusterFailed,
 		"LEVITATING": cloud.ClusterUnknown,
 	} {
-		tw.Change(func() { k.Status = native })
+		tw.ChangeLocked(func() { k.Status = native })
 		if got, err := c.Cluster(t.Context(), region, "prod"); err != nil || got.Status != want {
 			t.Errorf("%s: %q, %v; want %q", native, got.Status, err, want)
 		}
@@ -100,7 +100,7 @@ func TestClustersThatCannotBeRead(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tw, c := clusters(t)
 			tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 1, Max: 1, Desired: 1})
-			tw.Fail(tt.fault)
+			tw.AddFault(tt.fault)
 			_, err := c.Cluster(t.Context(), tt.region, tt.asked)
 			wantClass(t, tt.name, err, tt.want)
 		})
@@ -111,7 +111,7 @@ func TestNodesThatMayNotBeCountedAreLeftOut(t *testing.T) {
 	for _, op := range []string{"eks:ListNodegroups", "eks:DescribeNodegroup"} {
 		tw, c := clusters(t)
 		tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 1, Max: 1, Desired: 1})
-		tw.Fail(twin.Fault{Op: op, Code: "AccessDeniedException", Message: "not authorized", Status: 403, Times: -1})
+		tw.AddFault(twin.Fault{Op: op, Code: "AccessDeniedException", Message: "not authorized", Status: 403, Times: -1})
 		got, err := c.Cluster(t.Context(), region, "prod")
 		if err != nil || got.NodeCount != nil || got.Status != cloud.ClusterActive {
 			t.Errorf("%s denied: %+v, %v; want the cluster without a count", op, got, err)
@@ -122,11 +122,11 @@ func TestNodesThatMayNotBeCountedAreLeftOut(t *testing.T) {
 func TestAThrottledListingOfClustersIsTriedAgain(t *testing.T) {
 	tw, c := clusters(t)
 	tw.AddCluster(twin.Cluster{Name: "prod", Region: region})
-	tw.Throttle(2)
+	tw.ThrottleCalls(2)
 	if got, err := c.ClusterNames(t.Context(), region); err != nil || len(got) != 1 {
 		t.Errorf("ClusterNames = %v, %v", got, err)
 	}
-	tw.Throttle(100)
+	tw.ThrottleCalls(100)
 	_, err := c.ClusterNames(t.Context(), region)
 	wantClass(t, "throttled for good", err, cloud.Throttled)
 }
@@ -148,7 +148,7 @@ func TestTheProbeTellsWhetherClustersMayBeDescribed(t *testing.T) {
 	if got := status(c); got != "granted" {
 		t.Errorf("allowed: %s", got)
 	}
-	tw.Fail(twin.Fault{Op: "eks:DescribeCluster", Code: "AccessDeniedException", Message: "not authorized", Status: 403, Times: -1})
+	tw.AddFault(twin.Fault{Op: "eks:DescribeCluster", Code: "AccessDeniedException", Message: "not authorized", Status: 403, Times: -1})
 	if got := status(c); got != "denied" {
 		t.Errorf("denied: %s", got)
 	}

@@ -25,13 +25,13 @@ type conn struct {
 	open     map[openKey]operations
 }
 
-func (c *conn) in(region string) sdk.Config {
+func (c *conn) regionConfig(region string) sdk.Config {
 	cfg := c.config.Copy()
 	cfg.Region = region
 	return cfg
 }
 
-func (c *conn) operations(kind, region string) (operations, error) {
+func (c *conn) operationsOf(kind, region string) (operations, error) {
 	key := openKey{kind, region}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,23 +41,23 @@ func (c *conn) operations(kind, region string) (operations, error) {
 	i := slices.IndexFunc(registry, func(o operator) bool { return o.describe().Type == kind })
 	switch {
 	case i < 0:
-		return nil, invalid("AWS has no resource type %q here", kind)
+		return nil, errInvalid("AWS has no resource type %q here", kind)
 	case !regionName.MatchString(region):
-		return nil, invalid("%q is not the name of an AWS region", region)
+		return nil, errInvalid("%q is not the name of an AWS region", region)
 	}
-	c.open[key] = registry[i].open(c.in(region))
+	c.open[key] = registry[i].open(c.regionConfig(region))
 	return c.open[key], nil
 }
 
 // List reads one page of a kind.
 func (c *conn) List(ctx context.Context, kind, region, page string) (cloud.ResourcePage, error) {
-	o, err := c.operations(kind, region)
+	o, err := c.operationsOf(kind, region)
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
 	got, err := o.List(ctx, page)
 	if err != nil {
-		return cloud.ResourcePage{}, classify(err)
+		return cloud.ResourcePage{}, classifyError(err)
 	}
 	for i := range got.Resources {
 		got.Resources[i].Type, got.Resources[i].Region = kind, region
@@ -65,9 +65,9 @@ func (c *conn) List(ctx context.Context, kind, region, page string) (cloud.Resou
 	return got, nil
 }
 
-// Read tells the live states. Uids of another region or account do not exist here.
+// Read returns the live states. Uids of another region or account do not exist here.
 func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]cloud.State, error) {
-	o, err := c.operations(kind, region)
+	o, err := c.operationsOf(kind, region)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]
 	cloud.InParallel(len(batches), width, func(i int) { states[i], errs[i] = o.Read(ctx, batches[i]) })
 	for _, err := range errs {
 		if err != nil {
-			return nil, classify(err)
+			return nil, classifyError(err)
 		}
 	}
 	return slices.Concat(states...), nil
@@ -88,7 +88,7 @@ func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]
 //nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
 	out := make([]cloud.Result, len(targets))
-	o, err := c.operations(kind, region)
+	o, err := c.operationsOf(kind, region)
 	var here []int
 	for i, t := range targets {
 		switch out[i].UID = t.UID; {
@@ -105,9 +105,9 @@ func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targe
 	}
 	batches := slices.Collect(slices.Chunk(here, o.Kind().ActBatch))
 	cloud.InParallel(len(batches), width, func(b int) {
-		errs := o.Act(ctx, v, pick(targets, batches[b]))
+		errs := o.Act(ctx, v, pickAt(targets, batches[b]))
 		for i, at := range batches[b] {
-			out[at].Err = classify(errs[i])
+			out[at].Err = classifyError(errs[i])
 		}
 	})
 	return out
@@ -117,17 +117,17 @@ func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targe
 //
 //nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.Capacity) error {
-	o, err := c.operations(kind, region)
+	o, err := c.operationsOf(kind, region)
 	if err != nil {
 		return err
 	}
 	if c.elsewhere(uid, region) {
 		return notFound("%s is not in region %s of this account", uid, region)
 	}
-	return classify(o.Scale(ctx, uid, want))
+	return classifyError(o.Scale(ctx, uid, want))
 }
 
-// elsewhere tells whether the uid is an ARN of another region or account: acting by the name in it would reach a
+// elsewhere reports whether the uid is an ARN of another region or account: acting by the name in it would reach a
 // namesake here.
 func (c *conn) elsewhere(uid, region string) bool {
 	if !strings.HasPrefix(uid, "arn:") {

@@ -59,13 +59,13 @@ func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 	cloudtest.Run(t, aws.New(options(tw)), cloudtest.Fixture{
 		Account: keys(twin.AccessKey), NativeID: twin.Account, Refused: &refused,
 		Groups:   []cloudtest.Group{ec2Group(tw), rdsGroup(tw), auroraGroup(tw), asgGroup(tw), ecsGroup(tw), eksGroup(tw)},
-		Settle:   tw.Settle,
-		Throttle: tw.Throttle,
+		Settle:   tw.SettleAll,
+		Throttle: tw.ThrottleCalls,
 		Deny: func(on bool) {
-			tw.Heal()
+			tw.EndFaults()
 			for _, op := range denied {
 				if on {
-					tw.Fail(twin.Fault{Op: op, Code: "AccessDenied", Message: "User is not authorized to perform: " + op, Status: 403, Times: -1})
+					tw.AddFault(twin.Fault{Op: op, Code: "AccessDenied", Message: "User is not authorized to perform: " + op, Status: 403, Times: -1})
 				}
 			}
 		},

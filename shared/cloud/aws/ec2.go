@@ -16,7 +16,7 @@ import (
 // hibernating needs an instance that was launched for it and keeps its memory billed. The public IPv4 address changes
 // unless it is an Elastic IP.
 var instances = kind[ec2API]{
-	Kind: described(cloud.AWSEC2),
+	Kind: catalogueKind(cloud.AWSEC2),
 	needs: needs{
 		discover:  []string{"ec2:DescribeInstances", "ec2:DescribeSpotInstanceRequests"},
 		startStop: []string{"ec2:StartInstances", "ec2:StopInstances"},
@@ -40,7 +40,7 @@ type ec2API interface {
 func listInstances(ctx context.Context, c ec2API, page string) (cloud.ResourcePage, error) {
 	out, err := c.DescribeInstances(ctx, &ec2.DescribeInstancesInput{
 		MaxResults: sdk.Int32(1000),
-		NextToken:  optional(page),
+		NextToken:  optionalString(page),
 		Filters: []types.Filter{{
 			Name: sdk.String("instance-state-name"), Values: []string{"pending", "running", "stopping", "stopped"},
 		}},
@@ -73,7 +73,7 @@ func instanceResource(i types.Instance) cloud.Resource {
 		tags[sdk.ToString(t.Key)] = sdk.ToString(t.Value)
 	}
 	r := cloud.Resource{
-		UID: sdk.ToString(i.InstanceId), Name: named(tags, sdk.ToString(i.InstanceId)), Tags: tags,
+		UID: sdk.ToString(i.InstanceId), Name: nameOf(tags, sdk.ToString(i.InstanceId)), Tags: tags,
 		Status: instanceStatus(i), InstanceType: string(i.InstanceType), CreatedAt: launched(i),
 	}
 	if i.Placement != nil {
@@ -85,7 +85,7 @@ func instanceResource(i types.Instance) cloud.Resource {
 	return r
 }
 
-// launched is when the instance was made. LaunchTime is that of the last start; the oldest volume tells better.
+// launched returns when the instance was made. LaunchTime is that of the last start; the oldest volume tells better.
 func launched(i types.Instance) time.Time {
 	at := sdk.ToTime(i.LaunchTime)
 	for _, d := range i.BlockDeviceMappings {
@@ -99,7 +99,7 @@ func launched(i types.Instance) time.Time {
 // readInstances asks for all ids at once; those that do not exist make AWS refuse the batch and are set aside.
 func readInstances(ctx context.Context, c ec2API, uids []string) ([]cloud.State, error) {
 	var found []types.Instance
-	errs := isolate(uids, func(ids []string) error {
+	errs := isolateBadIDs(uids, func(ids []string) error {
 		out, err := describeAll(ctx, c, ids)
 		found = append(found, out...)
 		return err
@@ -120,7 +120,7 @@ func readInstances(ctx context.Context, c ec2API, uids []string) ([]cloud.State,
 	return states, nil
 }
 
-// absent tells whether the error says that an id is of nothing, be it that it does not even look like an id.
+// absent reports whether the error says that an id is of nothing, be it that it does not even look like an id.
 func absent(err error) bool {
 	return strings.HasPrefix(codeOf(err), "InvalidInstanceID")
 }
@@ -139,7 +139,7 @@ func describeAll(ctx context.Context, c ec2API, ids []string) ([]types.Instance,
 }
 
 func actInstances(ctx context.Context, c ec2API, v cloud.Verb, targets []cloud.Target) []error {
-	return isolate(uidsOf(targets), func(ids []string) error {
+	return isolateBadIDs(uidsOf(targets), func(ids []string) error {
 		if v == cloud.Start {
 			_, err := c.StartInstances(ctx, &ec2.StartInstancesInput{InstanceIds: ids})
 			return err

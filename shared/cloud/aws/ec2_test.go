@@ -94,7 +94,7 @@ func TestAnInstanceWithoutCapacityIsFoundByHalving(t *testing.T) {
 func TestADenialOfEverythingCostsOneCall(t *testing.T) {
 	tw, c := connect(t)
 	ids := fleet(tw, 100, twin.Instance{})
-	tw.Fail(twin.Fault{Op: "ec2:StopInstances", Code: "UnauthorizedOperation", Message: "You are not authorized to perform this operation.", Status: 403, Times: -1})
+	tw.AddFault(twin.Fault{Op: "ec2:StopInstances", Code: "UnauthorizedOperation", Message: "You are not authorized to perform this operation.", Status: 403, Times: -1})
 	for id, err := range results(t, c, cloud.Stop, ids) {
 		wantClass(t, "stop of "+id, err, cloud.Denied)
 	}
@@ -114,7 +114,7 @@ func TestInstancesAreActedOnInBatchesOfAHundred(t *testing.T) {
 	if n := len(tw.Calls("ec2:StopInstances")); n != 10 {
 		t.Errorf("%d calls for 1,000 instances; want 10", n)
 	}
-	tw.Forget()
+	tw.ForgetCalls()
 	if got, err := c.Read(t.Context(), "aws-ec2", region, append(ids, twin.InstanceID(5000), "i-nonsense")); err != nil || len(got) != 1000 {
 		t.Errorf("Read = %d states, %v; want 1,000", len(got), err)
 	}
@@ -127,7 +127,7 @@ func TestAnInstanceThatMovesAwayIsToBeReadAgain(t *testing.T) {
 	tw, c := connect(t)
 	id := fleet(tw, 1, twin.Instance{State: "stopping"})[0]
 	wantClass(t, "start while stopping", act(t, c, cloud.Start, "aws-ec2", cloud.Target{UID: id}), cloud.Moving)
-	tw.Settle()
+	tw.SettleAll()
 	if err := act(t, c, cloud.Start, "aws-ec2", cloud.Target{UID: id}); err != nil {
 		t.Errorf("start after it stopped: %v", err)
 	}
@@ -142,7 +142,7 @@ func TestAStartThatFallsBackSaysWhy(t *testing.T) {
 	if s := state(t, c, "aws-ec2", id); s.Status != cloud.Starting {
 		t.Errorf("status %s right after the start; want starting", s.Status)
 	}
-	tw.Settle()
+	tw.SettleAll()
 	if s := state(t, c, "aws-ec2", id); s.Status != cloud.Stopped || !strings.Contains(s.Reason, "Client.InternalError") {
 		t.Errorf("after it fell back: %+v; want stopped with AWS's reason", s)
 	}
@@ -165,7 +165,7 @@ func TestStatesOfInstances(t *testing.T) {
 func TestALostAnswerIsTransient(t *testing.T) {
 	tw, c := connect(t)
 	id := fleet(tw, 1, twin.Instance{})[0]
-	tw.Fail(twin.Fault{Op: "ec2:StopInstances", Lost: true, Times: -1})
+	tw.AddFault(twin.Fault{Op: "ec2:StopInstances", Lost: true, Times: -1})
 	wantClass(t, "stop without an answer", act(t, c, cloud.Stop, "aws-ec2", cloud.Target{UID: id}), cloud.Transient)
 	if s := state(t, c, "aws-ec2", id); s.Status != cloud.Stopping {
 		t.Errorf("status %s; want stopping", s.Status)

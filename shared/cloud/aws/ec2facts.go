@@ -28,7 +28,7 @@ func nativeState(i types.Instance) string {
 }
 
 func instanceStatus(i types.Instance) cloud.Status {
-	return status(instanceStatuses, types.InstanceStateName(nativeState(i)))
+	return nativeStatus(instanceStatuses, types.InstanceStateName(nativeState(i)))
 }
 
 // instanceReason is AWS's account of the last change: it tells why a start fell back to stopped ("Client.InternalError",
@@ -40,7 +40,7 @@ func instanceReason(i types.Instance) string {
 	return sdk.ToString(i.StateTransitionReason)
 }
 
-// spotRequests tells the types of the spot requests behind the instances, by request id. What cannot be read is missing.
+// spotRequests returns the types of the spot requests behind the instances, by request id. What cannot be read is missing.
 func spotRequests(ctx context.Context, c ec2API, found []types.Instance) map[string]types.SpotInstanceType {
 	var ids []string
 	for _, i := range found {
@@ -62,7 +62,7 @@ func spotRequests(ctx context.Context, c ec2API, found []types.Instance) map[str
 	return requests
 }
 
-// tiedInstance tells why an instance may not be started and stopped by itself, or "".
+// tiedInstance returns why an instance may not be started and stopped by itself, or "".
 func tiedInstance(i types.Instance, requests map[string]types.SpotInstanceType) string {
 	for _, t := range i.Tags {
 		if sdk.ToString(t.Key) == "aws:autoscaling:groupName" {
@@ -91,24 +91,24 @@ func tiedSpot(request types.SpotInstanceType) string {
 	}
 }
 
-// named is the tag Name, or else.
-func named(tags map[string]string, otherwise string) string {
+// nameOf returns the tag Name, or else.
+func nameOf(tags map[string]string, otherwise string) string {
 	if n := strings.TrimSpace(tags["Name"]); n != "" {
 		return n
 	}
 	return otherwise
 }
 
-// status looks a native state up; what is not known is Unknown.
-func status[S ~string](m map[S]cloud.Status, native S) cloud.Status {
+// nativeStatus looks a native state up; what is not known is Unknown.
+func nativeStatus[S ~string](m map[S]cloud.Status, native S) cloud.Status {
 	if s, ok := m[native]; ok {
 		return s
 	}
 	return cloud.Unknown
 }
 
-// optional is s, or nil for the first page.
-func optional(s string) *string {
+// optionalString is s, or nil for the first page.
+func optionalString(s string) *string {
 	if s == "" {
 		return nil
 	}

@@ -17,7 +17,7 @@ import (
 // services are ECS services; the uid is the ARN in its long form, with the cluster. A stop suspends what scales the
 // service, then sets its desired count to 0: AWS accepts a count outside of the scaling's bounds, and pulls it back later.
 var services = kind[ecsClient]{
-	Kind: described(cloud.AWSECS),
+	Kind: catalogueKind(cloud.AWSECS),
 	needs: needs{
 		discover: []string{
 			"ecs:ListClusters", "ecs:ListServices", "ecs:DescribeServices", "application-autoscaling:DescribeScalableTargets",
@@ -30,7 +30,7 @@ var services = kind[ecsClient]{
 	},
 	list:  listServices,
 	read:  readServices,
-	act:   one(actService),
+	act:   actOneByOne(actService),
 	scale: scaleService,
 }
 
@@ -53,8 +53,8 @@ type serviceMemory struct {
 	Scaling *scaling `json:"scaling,omitempty"`
 }
 
-// split gives cluster and service of a uid.
-func split(uid string) (cluster, service string, ok bool) {
+// splitServiceUID returns cluster and service of a uid.
+func splitServiceUID(uid string) (cluster, service string, ok bool) {
 	return strings.Cut(nameIn(uid, "ecs", "service/"), "/")
 }
 
@@ -70,21 +70,21 @@ func longARN(service, cluster string) string {
 func listServices(ctx context.Context, c ecsClient, page string) (cloud.ResourcePage, error) {
 	return lister{
 		outer: func(ctx context.Context, page string) ([]string, string, error) {
-			out, err := c.ListClusters(ctx, &ecs.ListClustersInput{MaxResults: sdk.Int32(20), NextToken: optional(page)})
+			out, err := c.ListClusters(ctx, &ecs.ListClustersInput{MaxResults: sdk.Int32(20), NextToken: optionalString(page)})
 			if err != nil {
 				return nil, "", err
 			}
 			return out.ClusterArns, sdk.ToString(out.NextToken), nil
 		},
 		inner: func(ctx context.Context, cluster, page string) ([]cloud.Resource, string, error) {
-			out, err := c.ListServices(ctx, &ecs.ListServicesInput{Cluster: &cluster, MaxResults: sdk.Int32(100), NextToken: optional(page)})
+			out, err := c.ListServices(ctx, &ecs.ListServicesInput{Cluster: &cluster, MaxResults: sdk.Int32(100), NextToken: optionalString(page)})
 			if err != nil {
 				return nil, "", err
 			}
 			found, err := serviceResources(ctx, c, cluster, out.ServiceArns)
 			return found, sdk.ToString(out.NextToken), err
 		},
-	}.page(ctx, page)
+	}.listPage(ctx, page)
 }
 
 func serviceResources(ctx context.Context, c ecsClient, cluster string, arns []string) ([]cloud.Resource, error) {
@@ -106,7 +106,7 @@ func serviceResources(ctx context.Context, c ecsClient, cluster string, arns []s
 	return found, nil
 }
 
-// eachScaled gives each service of list with its scaling, nil when it has none.
+// eachScaled returns each service of list with its scaling, nil when it has none.
 func eachScaled(ctx context.Context, c ecsClient, list []types.Service, take func(types.Service, *scaling)) error {
 	scalings, err := describeScaling(ctx, c.scaling, resourceIDs(list))
 	if err != nil {
@@ -160,14 +160,14 @@ func serviceStatus(s types.Service) cloud.Status {
 	}
 }
 
-// serviceReason is what AWS says of the deployment under way, and of the last event while tasks are missing.
+// serviceReason returns what AWS says of the deployment under way, and of the last event while tasks are missing.
 func serviceReason(s types.Service) string {
 	for _, d := range s.Deployments {
 		if sdk.ToString(d.Status) == "PRIMARY" && d.RolloutState == types.DeploymentRolloutStateFailed {
 			return sdk.ToString(d.RolloutStateReason)
 		}
 	}
-	if serviceStatus(s).Moving() && len(s.Events) > 0 {
+	if serviceStatus(s).IsTransitional() && len(s.Events) > 0 {
 		return sdk.ToString(s.Events[0].Message)
 	}
 	return ""
@@ -184,7 +184,7 @@ func readServices(ctx context.Context, c ecsClient, uids []string) ([]cloud.Stat
 	var states []cloud.State
 	for cluster, names := range byCluster(uids) {
 		list, err := describeServices(ctx, c, cluster, names)
-		if gone(err) {
+		if isClusterGone(err) {
 			continue
 		}
 		if err != nil {
@@ -198,13 +198,15 @@ func readServices(ctx context.Context, c ecsClient, uids []string) ([]cloud.Stat
 	return states, nil
 }
 
-// gone tells whether the error is that the cluster is no more, and so none of its services.
-func gone(err error) bool { return err != nil && cloud.ClassOf(classify(err)) == cloud.NotFound }
+// isClusterGone reports whether the error is that the cluster is no more, and so none of its services.
+func isClusterGone(err error) bool {
+	return err != nil && cloud.ClassOf(classifyError(err)) == cloud.NotFound
+}
 
 func byCluster(uids []string) map[string][]string {
 	out := map[string][]string{}
 	for _, u := range uids {
-		if cluster, name, ok := split(u); ok {
+		if cluster, name, ok := splitServiceUID(u); ok {
 			out[cluster] = append(out[cluster], name)
 		}
 	}
@@ -218,7 +220,7 @@ func serviceState(s types.Service, scaled *scaling) cloud.State {
 		Reason: serviceReason(s), Unschedulable: tiedService(s),
 	}
 	if s.DesiredCount > 0 {
-		state.Snapshot = snapshot(serviceMemory{s.DesiredCount, scaled})
+		state.Snapshot = encodeSnapshot(serviceMemory{s.DesiredCount, scaled})
 	}
 	return state
 }

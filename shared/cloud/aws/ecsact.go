@@ -31,7 +31,7 @@ type scaling struct {
 
 // resourceID names a service to Application Auto Scaling.
 func resourceID(s types.Service) string {
-	cluster, name, _ := split(longARN(sdk.ToString(s.ServiceArn), sdk.ToString(s.ClusterArn)))
+	cluster, name, _ := splitServiceUID(longARN(sdk.ToString(s.ServiceArn), sdk.ToString(s.ClusterArn)))
 	return "service/" + cluster + "/" + name
 }
 
@@ -43,7 +43,7 @@ func resourceIDs(list []types.Service) []string {
 	return ids
 }
 
-// describeScaling tells how the services are scaled; those that nothing scales are missing.
+// describeScaling returns how the services are scaled; those that nothing scales are missing.
 func describeScaling(ctx context.Context, c scalingAPI, ids []string) (map[string]*scaling, error) {
 	found := map[string]*scaling{}
 	if len(ids) == 0 {
@@ -90,7 +90,7 @@ type live struct {
 func readLive(ctx context.Context, c ecsClient, uid string) (live, error) {
 	l := live{}
 	var ok bool
-	if l.cluster, l.name, ok = split(uid); !ok {
+	if l.cluster, l.name, ok = splitServiceUID(uid); !ok {
 		return l, notFound("%q is not the ARN of an ECS service", uid)
 	}
 	l.id = "service/" + l.cluster + "/" + l.name
@@ -121,7 +121,7 @@ func actService(ctx context.Context, c ecsClient, v cloud.Verb, t cloud.Target) 
 // stop suspends all scaling before it sets the count; done the other way round, scaling could raise it in between.
 func (l live) stop(ctx context.Context, c ecsClient) error {
 	if reason := tiedService(l.service); reason != "" {
-		return unsupported("%s", reason)
+		return errUnsupported("%s", reason)
 	}
 	if s := l.scaling; s != nil {
 		if err := register(ctx, c.scaling, l.id, scaling{s.Min, s.Max, true, true, true}); err != nil {
@@ -133,7 +133,7 @@ func (l live) stop(ctx context.Context, c ecsClient) error {
 
 // start gives back scaling and count as they were.
 func (l live) start(ctx context.Context, c ecsClient, t cloud.Target) error {
-	m, ok, err := remembered[serviceMemory](t.Snapshot)
+	m, ok, err := decodeSnapshot[serviceMemory](t.Snapshot)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (l live) start(ctx context.Context, c ecsClient, t cloud.Target) error {
 	return l.setCount(ctx, c, m.Desired)
 }
 
-// least is the smallest count that runs, for a service of which nothing is remembered.
+// least returns the smallest count that runs, for a service of which nothing is remembered.
 func (l live) least() int32 {
 	if l.scaling != nil {
 		return max(l.scaling.Min, 1)
@@ -171,7 +171,7 @@ func scaleService(ctx context.Context, c ecsClient, uid string, want cloud.Capac
 	if l.scaling != nil {
 		s.Min, s.Max = l.scaling.Min, l.scaling.Max
 	}
-	if s, err = s.with(want); err != nil {
+	if s, err = s.withCapacity(want); err != nil {
 		return err
 	}
 	if err := l.setBounds(ctx, c, s, want); err != nil || want.Desired == nil {
@@ -185,7 +185,7 @@ func (l live) setBounds(ctx context.Context, c ecsClient, s size, want cloud.Cap
 	case want.Min == nil && want.Max == nil:
 		return nil
 	case l.scaling == nil:
-		return unsupported("nothing scales the service %s: only its desired count can be set", l.name)
+		return errUnsupported("nothing scales the service %s: only its desired count can be set", l.name)
 	}
 	b := *l.scaling
 	b.Min, b.Max = s.Min, s.Max

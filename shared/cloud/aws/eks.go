@@ -16,7 +16,7 @@ import (
 // maximum, which EKS wants to be at least 1; all three go in one call, because EKS checks them together. Workloads should
 // be stopped first: an autoscaler in the cluster raises the group again for pods that find no node.
 var nodegroups = kind[eksAPI]{
-	Kind: described(cloud.AWSEKSNodegroup),
+	Kind: catalogueKind(cloud.AWSEKSNodegroup),
 	needs: needs{
 		discover:  []string{"eks:ListClusters", "eks:ListNodegroups", "eks:DescribeNodegroup"},
 		startStop: []string{"eks:UpdateNodegroupConfig", "eks:ListUpdates", "eks:DescribeUpdate"},
@@ -25,7 +25,7 @@ var nodegroups = kind[eksAPI]{
 	client: func(cfg sdk.Config) eksAPI { return eks.NewFromConfig(cfg) },
 	list:   listNodegroups,
 	read:   readNodegroups,
-	act:    one(actNodegroup),
+	act:    actOneByOne(actNodegroup),
 	scale:  scaleNodegroup,
 }
 
@@ -39,7 +39,7 @@ type eksAPI interface {
 	DescribeUpdate(context.Context, *eks.DescribeUpdateInput, ...func(*eks.Options)) (*eks.DescribeUpdateOutput, error)
 }
 
-// nodegroupPath gives cluster and name of a uid: …:nodegroup/<cluster>/<name>/<uuid>.
+// nodegroupPath returns cluster and name of a uid: …:nodegroup/<cluster>/<name>/<uuid>.
 func nodegroupPath(uid string) (cluster, name string, ok bool) {
 	f := strings.Split(nameIn(uid, "eks", "nodegroup/"), "/")
 	if len(f) != 3 {
@@ -51,21 +51,21 @@ func nodegroupPath(uid string) (cluster, name string, ok bool) {
 func listNodegroups(ctx context.Context, c eksAPI, page string) (cloud.ResourcePage, error) {
 	return lister{
 		outer: func(ctx context.Context, page string) ([]string, string, error) {
-			out, err := c.ListClusters(ctx, &eks.ListClustersInput{MaxResults: sdk.Int32(20), NextToken: optional(page)})
+			out, err := c.ListClusters(ctx, &eks.ListClustersInput{MaxResults: sdk.Int32(20), NextToken: optionalString(page)})
 			if err != nil {
 				return nil, "", err
 			}
 			return out.Clusters, sdk.ToString(out.NextToken), nil
 		},
 		inner: func(ctx context.Context, cluster, page string) ([]cloud.Resource, string, error) {
-			out, err := c.ListNodegroups(ctx, &eks.ListNodegroupsInput{ClusterName: &cluster, MaxResults: sdk.Int32(20), NextToken: optional(page)})
+			out, err := c.ListNodegroups(ctx, &eks.ListNodegroupsInput{ClusterName: &cluster, MaxResults: sdk.Int32(20), NextToken: optionalString(page)})
 			if err != nil {
 				return nil, "", err
 			}
 			found, err := nodegroupResources(ctx, c, cluster, out.Nodegroups)
 			return found, sdk.ToString(out.NextToken), err
 		},
-	}.page(ctx, page)
+	}.listPage(ctx, page)
 }
 
 // nodegroupResources describes the groups side by side: EKS takes one a call. One that vanished meanwhile is left out.
@@ -75,7 +75,7 @@ func nodegroupResources(ctx context.Context, c eksAPI, cluster string, names []s
 	var found []cloud.Resource
 	for i, n := range got {
 		switch {
-		case gone(errs[i]):
+		case isClusterGone(errs[i]):
 		case errs[i] != nil:
 			return nil, errs[i]
 		default:
@@ -101,7 +101,7 @@ func nodegroupResource(n *types.Nodegroup) cloud.Resource {
 	}
 	return cloud.Resource{
 		UID: uid, Name: sdk.ToString(n.NodegroupName), Status: nodegroupStatus(n), Tags: tags,
-		InstanceType: strings.Join(n.InstanceTypes, ","), Capacity: nodegroupSize(n).capacity(),
+		InstanceType: strings.Join(n.InstanceTypes, ","), Capacity: nodegroupSize(n).capacityMap(),
 		ParentUID: strings.Split(uid, ":nodegroup/")[0] + ":cluster/" + sdk.ToString(n.ClusterName),
 		CreatedAt: sdk.ToTime(n.CreatedAt).UTC(),
 	}
@@ -114,12 +114,12 @@ func nodegroupSize(n *types.Nodegroup) size {
 	return sizeOf(n.ScalingConfig.MinSize, n.ScalingConfig.MaxSize, n.ScalingConfig.DesiredSize)
 }
 
-// nodegroupStatus: a group that is degraded has a health issue; its size tells whether it is meant to run.
+// nodegroupStatus: a group that is degraded has a health issue; its size reports whether it is meant to run.
 func nodegroupStatus(n *types.Nodegroup) cloud.Status {
 	if nodegroupSize(n).Desired == 0 {
-		return status(emptyStatuses, n.Status)
+		return nativeStatus(emptyStatuses, n.Status)
 	}
-	return status(filledStatuses, n.Status)
+	return nativeStatus(filledStatuses, n.Status)
 }
 
 // The statuses of node groups that are meant to be empty, and of those that are not.
@@ -148,7 +148,7 @@ func readNodegroups(ctx context.Context, c eksAPI, uids []string) ([]cloud.State
 		}
 		n, err := describeNodegroup(ctx, c, cluster, name)
 		switch {
-		case gone(err):
+		case isClusterGone(err):
 		case err != nil:
 			return nil, err
 		case sdk.ToString(n.NodegroupArn) == uid:
@@ -168,12 +168,12 @@ func nodegroupState(ctx context.Context, c eksAPI, n *types.Nodegroup) cloud.Sta
 		s.Reason = lastUpdate(ctx, c, n)
 	}
 	if z.Desired > 0 {
-		s.Snapshot = snapshot(z)
+		s.Snapshot = encodeSnapshot(z)
 	}
 	return s
 }
 
-// health are the issues that EKS sees, in its words.
+// health returns the issues that EKS sees, in its words.
 func health(n *types.Nodegroup) string {
 	if n.Health == nil {
 		return ""
@@ -185,18 +185,18 @@ func health(n *types.Nodegroup) string {
 	return strings.Join(issues, "; ")
 }
 
-// lastUpdate tells how the newest update goes. It only explains: an error of its own is told in its place.
+// lastUpdate returns how the newest update goes. It only explains: an error of its own is told in its place.
 func lastUpdate(ctx context.Context, c eksAPI, n *types.Nodegroup) string {
 	list, err := c.ListUpdates(ctx, &eks.ListUpdatesInput{Name: n.ClusterName, NodegroupName: n.NodegroupName})
 	if err != nil {
-		return "its updates cannot be read: " + classify(err).Error()
+		return "its updates cannot be read: " + classifyError(err).Error()
 	}
 	if len(list.UpdateIds) == 0 {
 		return ""
 	}
 	out, err := c.DescribeUpdate(ctx, &eks.DescribeUpdateInput{Name: n.ClusterName, NodegroupName: n.NodegroupName, UpdateId: &list.UpdateIds[0]})
 	if err != nil {
-		return "its update cannot be read: " + classify(err).Error()
+		return "its update cannot be read: " + classifyError(err).Error()
 	}
 	said := []string{fmt.Sprintf("update %s: %s", sdk.ToString(out.Update.Id), out.Update.Status)}
 	for _, e := range out.Update.Errors {
@@ -214,9 +214,9 @@ func actNodegroup(ctx context.Context, c eksAPI, v cloud.Verb, t cloud.Target) e
 	if v == cloud.Stop {
 		return setSize(ctx, c, n, size{Max: max(z.Max, 1)})
 	}
-	m, ok, err := remembered[size](t.Snapshot)
+	m, ok, err := decodeSnapshot[size](t.Snapshot)
 	if err == nil && !ok {
-		m, err = z.running()
+		m, err = z.smallestRunning()
 	}
 	if err != nil {
 		return err
@@ -249,7 +249,7 @@ func scaleNodegroup(ctx context.Context, c eksAPI, uid string, want cloud.Capaci
 	if err != nil {
 		return err
 	}
-	z, err := nodegroupSize(n).with(want)
+	z, err := nodegroupSize(n).withCapacity(want)
 	if err != nil {
 		return err
 	}

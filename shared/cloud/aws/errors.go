@@ -18,11 +18,11 @@ import (
 
 var errNoDryRun = errors.New("AWS has no dry run for this action: its first use will tell")
 
-func invalid(format string, args ...any) error {
+func errInvalid(format string, args ...any) error {
 	return &cloud.Error{Class: cloud.Invalid, Message: fmt.Sprintf(format, args...)}
 }
 
-func unsupported(format string, args ...any) error {
+func errUnsupported(format string, args ...any) error {
 	return &cloud.Error{Class: cloud.Unsupported, Message: fmt.Sprintf(format, args...)}
 }
 
@@ -72,9 +72,9 @@ var codes = map[string]cloud.Class{
 	"PlatformUnknownException": cloud.Unsupported,
 }
 
-// classify makes a *cloud.Error of what the SDK returns, with AWS's own code and words. It is the only place that knows
+// classifyError makes a *cloud.Error of what the SDK returns, with AWS's own code and words. It is the only place that knows
 // AWS's error codes.
-func classify(err error) error {
+func classifyError(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -175,6 +175,6 @@ func opOf(err error) string {
 		if !ok {
 			return op
 		}
-		op, err = prefix(e.ServiceID)+":"+e.OperationName, e.Err
+		op, err = permissionPrefix(e.ServiceID)+":"+e.OperationName, e.Err
 	}
 }

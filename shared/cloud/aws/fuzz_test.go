@@ -21,7 +21,7 @@ func FuzzNamesInARNs(f *testing.F) {
 				t.Errorf("%q names %q", uid, name)
 			}
 		}
-		if cluster, name, ok := split(uid); ok && !strings.HasSuffix(uid, "service/"+cluster+"/"+name) {
+		if cluster, name, ok := splitServiceUID(uid); ok && !strings.HasSuffix(uid, "service/"+cluster+"/"+name) {
 			t.Errorf("%q names %q in %q", uid, name, cluster)
 		}
 		if cluster, name, ok := nodegroupPath(uid); ok && !strings.Contains(uid, ":nodegroup/"+cluster+"/"+name+"/") {
@@ -43,7 +43,7 @@ func FuzzNestedPages(f *testing.F) {
 		},
 	}
 	f.Fuzz(func(t *testing.T, page string) {
-		p, err := l.page(t.Context(), page)
+		p, err := l.listPage(t.Context(), page)
 		if err != nil {
 			if cloud.ClassOf(err) != cloud.Invalid {
 				t.Errorf("page %q: %v", page, err)

@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// answer is an error as the SDK gives it, of a call to EC2.
+// answer returns an error as the SDK gives it, of a call to EC2.
 func answer(op, code, message string, status int) error {
 	return &smithy.OperationError{ServiceID: "EC2", OperationName: op, Err: &smithyhttp.ResponseError{
 		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status}},
@@ -70,7 +70,7 @@ func TestErrorsAreClassified(t *testing.T) {
 		{"MissingParameter", 400, cloud.Invalid},
 	}
 	for _, tt := range tests {
-		err := classify(fmt.Errorf("wrapped: %w", answer("StopInstances", tt.code, "the words", tt.status)))
+		err := classifyError(fmt.Errorf("wrapped: %w", answer("StopInstances", tt.code, "the words", tt.status)))
 		e, ok := errors.AsType[*cloud.Error](err)
 		if !ok || e.Class != tt.want || e.Code != tt.code || e.Message != "the words" || e.Op != "ec2:StopInstances" {
 			t.Errorf("%s (%d): %+v; want class %d with code, words and call", tt.code, tt.status, e, tt.want)
@@ -79,7 +79,7 @@ func TestErrorsAreClassified(t *testing.T) {
 }
 
 func TestAMissingGroupIsNotAValidationError(t *testing.T) {
-	err := classify(answer("UpdateAutoScalingGroup", "ValidationError", "AutoScalingGroup name not found - x", 400))
+	err := classifyError(answer("UpdateAutoScalingGroup", "ValidationError", "AutoScalingGroup name not found - x", 400))
 	if cloud.ClassOf(err) != cloud.NotFound || err.Error() != "ec2:UpdateAutoScalingGroup: ValidationError: AutoScalingGroup name not found - x" {
 		t.Errorf("classified as %d: %v", cloud.ClassOf(err), err)
 	}
@@ -98,7 +98,7 @@ func TestIsolateFindsWhatIsBad(t *testing.T) {
 			bad[ids[i]] = r.Float64() < rate*rate
 		}
 		done := map[string]int{}
-		errs := isolate(ids, func(batch []string) error {
+		errs := isolateBadIDs(ids, func(batch []string) error {
 			for _, id := range batch {
 				if bad[id] {
 					return badID(id, named)
@@ -126,7 +126,7 @@ func badID(id string, named bool) error {
 
 func TestThrottlingIsNotBlamedOnAnID(t *testing.T) {
 	calls := 0
-	errs := isolate([]string{"i-1", "i-2", "i-3"}, func([]string) error {
+	errs := isolateBadIDs([]string{"i-1", "i-2", "i-3"}, func([]string) error {
 		calls++
 		return answer("StopInstances", "RequestLimitExceeded", "Request limit exceeded.", 503)
 	})
@@ -157,7 +157,7 @@ func TestTheLimiterLetsABurstThroughAndThenARate(t *testing.T) {
 
 func TestAServiceIsNamedAsInPermissions(t *testing.T) {
 	for id, want := range map[string]string{"EC2": "ec2", "Auto Scaling": "autoscaling", "Application Auto Scaling": "application-autoscaling", "STS": "sts"} {
-		if got := prefix(id); got != want {
+		if got := permissionPrefix(id); got != want {
 			t.Errorf("prefix(%s) = %s; want %s", id, got, want)
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// isolate calls do with all ids. EC2 refuses a whole batch because of one bad id: the ids that it names in its answer are
+// isolateBadIDs calls do with all ids. EC2 refuses a whole batch because of one bad id: the ids that it names in its answer are
 // set aside with its error and the others tried again; where it names none, the batch is halved. It tells the error of
 // each id, in order.
-func isolate(ids []string, do func(ids []string) error) []error {
+func isolateBadIDs(ids []string, do func(ids []string) error) []error {
 	errs := make([]error, len(ids))
 	at := make([]int, len(ids))
 	for i := range at {
@@ -24,7 +24,7 @@ func isolate(ids []string, do func(ids []string) error) []error {
 // try does the ids at the positions in at, and what remains of them, until each has its answer in errs.
 func try(ids []string, at []int, errs []error, do func([]string) error) {
 	for len(at) > 0 {
-		err := do(pick(ids, at))
+		err := do(pickAt(ids, at))
 		if err == nil {
 			return
 		}
@@ -45,8 +45,8 @@ func try(ids []string, at []int, errs []error, do func([]string) error) {
 	}
 }
 
-// pick gives what is at the positions in at.
-func pick[T any](all []T, at []int) []T {
+// pickAt returns what is at the positions in at.
+func pickAt[T any](all []T, at []int) []T {
 	out := make([]T, len(at))
 	for i, p := range at {
 		out[i] = all[p]
@@ -54,9 +54,9 @@ func pick[T any](all []T, at []int) []T {
 	return out
 }
 
-// blamed are the positions of the ids that the error names.
+// blamed returns the positions of the ids that the error names.
 func blamed(ids []string, at []int, err error) []int {
-	e, ok := errors.AsType[*cloud.Error](classify(err))
+	e, ok := errors.AsType[*cloud.Error](classifyError(err))
 	if !ok || (e.Class.Retryable() && !blamesOne(err)) {
 		return nil
 	}
@@ -66,13 +66,13 @@ func blamed(ids []string, at []int, err error) []int {
 	return slices.DeleteFunc(slices.Clone(at), func(i int) bool { return !slices.Contains(words, ids[i]) })
 }
 
-// blamesOne tells whether the error may be one id's own: its absence, its state, what it does not support, or that there
+// blamesOne reports whether the error may be one id's own: its absence, its state, what it does not support, or that there
 // is no room for its type. A denial without a name is everybody's.
 func blamesOne(err error) bool {
 	if strings.HasPrefix(codeOf(err), "Insufficient") {
 		return true
 	}
-	switch cloud.ClassOf(classify(err)) {
+	switch cloud.ClassOf(classifyError(err)) {
 	case cloud.NotFound, cloud.Moving, cloud.Unsupported, cloud.Invalid:
 		return true
 	default:

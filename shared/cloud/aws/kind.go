@@ -48,8 +48,8 @@ type bound[C any] struct {
 	client C
 }
 
-// described takes a kind's description from the catalogue, which API functions read without this package.
-func described(kind string) cloud.Kind {
+// catalogueKind takes a kind's description from the catalogue, which API functions read without this package.
+func catalogueKind(kind string) cloud.Kind {
 	k, _ := cloud.KindOf(kind)
 	return k
 }
@@ -75,7 +75,7 @@ func (b bound[C]) Act(ctx context.Context, v cloud.Verb, targets []cloud.Target)
 
 func (b bound[C]) Scale(ctx context.Context, uid string, want cloud.Capacity) error {
 	if b.kind.scale == nil {
-		return unsupported("%s has no size to set", b.kind.Name)
+		return errUnsupported("%s has no size to set", b.kind.Name)
 	}
 	return b.kind.scale(ctx, b.client, uid, want)
 }
@@ -87,8 +87,8 @@ func (b bound[C]) DryRun(ctx context.Context, action string) error {
 	return b.kind.dryRun(ctx, b.client, action)
 }
 
-// one makes the act of a kind that AWS acts on one by one.
-func one[C any](act func(ctx context.Context, c C, v cloud.Verb, t cloud.Target) error) func(context.Context, C, cloud.Verb, []cloud.Target) []error {
+// actOneByOne makes the act of a kind that AWS acts on one by one.
+func actOneByOne[C any](act func(ctx context.Context, c C, v cloud.Verb, t cloud.Target) error) func(context.Context, C, cloud.Verb, []cloud.Target) []error {
 	return func(ctx context.Context, c C, v cloud.Verb, targets []cloud.Target) []error {
 		errs := make([]error, len(targets))
 		for i, t := range targets {

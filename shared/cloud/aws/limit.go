@@ -102,10 +102,10 @@ func (b *bucket) fill(now time.Time) {
 	b.at = now
 }
 
-// middleware makes every attempt of every call of the account wait for its token.
-func (l *limiter) middleware(account string) func(*middleware.Stack) error {
+// addLimiter makes every attempt of every call of the account wait for its token.
+func (l *limiter) addLimiter(account string) func(*middleware.Stack) error {
 	wait := func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (out middleware.FinalizeOutput, md middleware.Metadata, err error) {
-		k := bucketKey{account, awsmiddleware.GetRegion(ctx), prefix(awsmiddleware.GetServiceID(ctx))}
+		k := bucketKey{account, awsmiddleware.GetRegion(ctx), permissionPrefix(awsmiddleware.GetServiceID(ctx))}
 		if err := l.wait(ctx, k); err != nil {
 			return out, md, &smithy.CanceledError{Err: err}
 		}
@@ -116,8 +116,8 @@ func (l *limiter) middleware(account string) func(*middleware.Stack) error {
 	}
 }
 
-// prefix is the service's name in permissions: "Application Auto Scaling" is application-autoscaling.
-func prefix(serviceID string) string {
+// permissionPrefix returns the service's name in permissions: "Application Auto Scaling" is application-autoscaling.
+func permissionPrefix(serviceID string) string {
 	s := strings.ReplaceAll(strings.ToLower(serviceID), "auto scaling", "autoscaling")
 	return strings.ReplaceAll(s, " ", "-")
 }

@@ -20,12 +20,12 @@ type lister struct {
 	inner func(ctx context.Context, thing, page string) (found []cloud.Resource, next string, err error)
 }
 
-// page gives the page of resources at the place, and where the next one is.
-func (l lister) page(ctx context.Context, at string) (cloud.ResourcePage, error) {
+// listPage returns the page of resources at the place, and where the next one is.
+func (l lister) listPage(ctx context.Context, at string) (cloud.ResourcePage, error) {
 	var n nested
 	if at != "" {
 		if err := json.Unmarshal([]byte(at), &n); err != nil {
-			return cloud.ResourcePage{}, invalid("page %q is not one of this listing", at)
+			return cloud.ResourcePage{}, errInvalid("page %q is not one of this listing", at)
 		}
 	}
 	var err error
@@ -52,5 +52,5 @@ func (n nested) String() string {
 	if n.Outer == "" && len(n.Queue) == 0 {
 		return ""
 	}
-	return string(snapshot(n))
+	return string(encodeSnapshot(n))
 }

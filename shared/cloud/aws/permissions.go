@@ -13,7 +13,7 @@ var errNoneToTry = errors.New("there is nothing yet to try it on")
 // Permissions tries, in the account's first region, one listing of each kind, one look for a cluster, and what AWS lets be tried without being
 // done. The rest is unknown until it is first used.
 func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
-	home := c.provider.home(c.account)
+	home := c.provider.homeRegion(c.account)
 	found := make([][]cloud.Permission, len(registry)+1)
 	errs := make([]error, len(registry)+1)
 	cloud.InParallel(len(found), width, func(i int) {
@@ -21,7 +21,7 @@ func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 			found[i], errs[i] = c.probeClusters(ctx, home)
 			return
 		}
-		o, err := c.operations(registry[i].describe().Type, home)
+		o, err := c.operationsOf(registry[i].describe().Type, home)
 		if err == nil {
 			found[i], err = probe(ctx, o)
 		}
@@ -35,10 +35,10 @@ func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 	return slices.Concat(found...), nil
 }
 
-// probe tells the permissions of one kind. Credentials that are not accepted at all are an error.
+// probe returns the permissions of one kind. Credentials that are not accepted at all are an error.
 func probe(ctx context.Context, o operations) ([]cloud.Permission, error) {
 	_, err := o.List(ctx, "")
-	if err = classify(err); err != nil && cloud.ClassOf(err) == cloud.Refused {
+	if err = classifyError(err); err != nil && cloud.ClassOf(err) == cloud.Refused {
 		return nil, err
 	}
 	need := o.Needs()
@@ -46,17 +46,17 @@ func probe(ctx context.Context, o operations) ([]cloud.Permission, error) {
 	if e, ok := errors.AsType[*cloud.Error](err); ok && slices.Contains(need.discover, e.Op) {
 		action = e.Op
 	}
-	out := []cloud.Permission{permission("discover", action, err)}
+	out := []cloud.Permission{newPermission("discover", action, err)}
 	for _, a := range need.startStop {
-		out = append(out, permission("start_stop", a, o.DryRun(ctx, a)))
+		out = append(out, newPermission("start_stop", a, o.DryRun(ctx, a)))
 	}
 	for _, a := range need.scale {
-		out = append(out, permission("scale", a, o.DryRun(ctx, a)))
+		out = append(out, newPermission("scale", a, o.DryRun(ctx, a)))
 	}
 	return out, nil
 }
 
-func permission(capability, action string, err error) cloud.Permission {
+func newPermission(capability, action string, err error) cloud.Permission {
 	p := cloud.Permission{Capability: capability, Action: action, Status: "granted"}
 	if err == nil {
 		return p
@@ -65,7 +65,7 @@ func permission(capability, action string, err error) cloud.Permission {
 		p.Message = err.Error()
 		return p
 	}
-	err = classify(err)
+	err = classifyError(err)
 	if p.Message = err.Error(); cloud.ClassOf(err) == cloud.Denied {
 		p.Status = "denied"
 	}

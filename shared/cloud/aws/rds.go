@@ -18,7 +18,7 @@ import (
 // a stopped one says when, and a resource that is wanted stopped and reads "available" again has to be stopped again.
 // Members of clusters are listed, but acted on through their cluster.
 var databases = kind[rdsAPI]{
-	Kind: described(cloud.AWSRDS),
+	Kind: catalogueKind(cloud.AWSRDS),
 	needs: needs{
 		discover:  []string{"rds:DescribeDBInstances"},
 		startStop: []string{"rds:StartDBInstance", "rds:StopDBInstance"},
@@ -26,7 +26,7 @@ var databases = kind[rdsAPI]{
 	client: func(cfg sdk.Config) rdsAPI { return rds.NewFromConfig(cfg) },
 	list:   listDatabases,
 	read:   readDatabases,
-	act:    one(actDatabase),
+	act:    actOneByOne(actDatabase),
 }
 
 // rdsAPI is what is called of RDS, for instances and for clusters.
@@ -43,7 +43,7 @@ func databaseName(uid string) string { return nameIn(uid, "rds", "db:") }
 
 // listDatabases leaves out the instances of DocumentDB and Neptune, which the call returns too.
 func listDatabases(ctx context.Context, c rdsAPI, page string) (cloud.ResourcePage, error) {
-	out, err := c.DescribeDBInstances(ctx, &rds.DescribeDBInstancesInput{MaxRecords: sdk.Int32(100), Marker: optional(page)})
+	out, err := c.DescribeDBInstances(ctx, &rds.DescribeDBInstancesInput{MaxRecords: sdk.Int32(100), Marker: optionalString(page)})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -80,7 +80,7 @@ func databaseTags(list []types.Tag) map[string]string {
 	return tags
 }
 
-// tiedDatabase tells why an instance cannot be stopped. AWS refuses these too, but in words that come too late.
+// tiedDatabase returns why an instance cannot be stopped. AWS refuses these too, but in words that come too late.
 func tiedDatabase(d types.DBInstance) string {
 	engine := sdk.ToString(d.Engine)
 	switch {

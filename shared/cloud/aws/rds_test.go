@@ -21,7 +21,7 @@ func TestARepeatedStopOfADatabaseIsToBeReadAgain(t *testing.T) {
 		}
 		wantClass(t, "stop while stopping", act(t, c, cloud.Stop, kind, cloud.Target{UID: uid}), cloud.Moving)
 		wantClass(t, "start while stopping", act(t, c, cloud.Start, kind, cloud.Target{UID: uid}), cloud.Moving)
-		tw.Settle()
+		tw.SettleAll()
 		wantClass(t, "stop of what is stopped", act(t, c, cloud.Stop, kind, cloud.Target{UID: uid}), cloud.Moving)
 		if s := state(t, c, kind, uid); s.Status != cloud.Stopped {
 			t.Errorf("%s reads %s; want stopped", uid, s.Status)
@@ -37,12 +37,12 @@ func TestADatabaseThatStartedByItselfCanBeStoppedAgain(t *testing.T) {
 	if s := state(t, c, "aws-rds", uid); s.Reason != "RDS starts it by itself at 2026-02-03T04:05:06Z" {
 		t.Errorf("a stopped database says %q; want when it will start", s.Reason)
 	}
-	tw.Elapse()
+	tw.ElapseSevenDays()
 	if s := state(t, c, "aws-rds", uid); s.Status != cloud.Starting || s.Native != "starting" {
 		t.Errorf("after seven days: %+v; want starting", s)
 	}
 	wantClass(t, "stop while it starts", act(t, c, cloud.Stop, "aws-rds", cloud.Target{UID: uid}), cloud.Moving)
-	tw.Settle()
+	tw.SettleAll()
 	if s := state(t, c, "aws-rds", uid); s.Status != cloud.Running || s.Native != "available" {
 		t.Errorf("after it started: %+v; want running", s)
 	}

@@ -33,18 +33,18 @@ var (
 	enabledStatuses = []string{"opt-in-not-required", "opted-in"}
 )
 
-// config is everything but the credentials.
-func (p *Provider) config(a cloud.Account) sdk.Config {
+// sdkConfig returns everything but the credentials.
+func (p *Provider) sdkConfig(a cloud.Account) sdk.Config {
 	id := a.NativeID
 	if id == "" {
 		id = a.ID
 	}
 	cfg := sdk.Config{
-		Region:     p.home(a),
+		Region:     p.homeRegion(a),
 		HTTPClient: p.http,
 		Retryer:    p.retryer,
 		AppID:      "lamplighter",
-		APIOptions: []func(*middleware.Stack) error{p.limiter.middleware(id)},
+		APIOptions: []func(*middleware.Stack) error{p.limiter.addLimiter(id)},
 	}
 	if a.EndpointURL != "" {
 		cfg.BaseEndpoint, cfg.HTTPClient = &a.EndpointURL, p.guarded
@@ -52,7 +52,7 @@ func (p *Provider) config(a cloud.Account) sdk.Config {
 	return cfg
 }
 
-func (p *Provider) home(a cloud.Account) string {
+func (p *Provider) homeRegion(a cloud.Account) string {
 	if len(a.Regions) > 0 {
 		return a.Regions[0]
 	}
@@ -77,8 +77,8 @@ func (p *Provider) retryer() sdk.Retryer {
 	})
 }
 
-// authenticate adds the credentials of the account's authMethod.
-func (p *Provider) authenticate(cfg *sdk.Config, a cloud.Account) error {
+// addCredentials adds the credentials of the account's authMethod.
+func (p *Provider) addCredentials(cfg *sdk.Config, a cloud.Account) error {
 	c := a.Credentials
 	switch a.AuthMethod {
 	case "static_keys":
@@ -91,14 +91,14 @@ func (p *Provider) authenticate(cfg *sdk.Config, a cloud.Account) error {
 		cfg.Credentials = p.role(*cfg, a)
 		return roleGiven(c)
 	default:
-		return invalid("authMethod %q is not one of static_keys, temporary_credentials, assume_role", a.AuthMethod)
+		return errInvalid("authMethod %q is not one of static_keys, temporary_credentials, assume_role", a.AuthMethod)
 	}
 }
 
 func given(c map[string]string, names ...string) error {
 	for _, n := range names {
 		if c[n] == "" {
-			return invalid("credentials.%s is missing", n)
+			return errInvalid("credentials.%s is missing", n)
 		}
 	}
 	return nil
@@ -109,7 +109,7 @@ func roleGiven(c map[string]string) error {
 		return err
 	}
 	if !roleArn.MatchString(c["roleArn"]) {
-		return invalid("credentials.roleArn %q is not the ARN of a role", c["roleArn"])
+		return errInvalid("credentials.roleArn %q is not the ARN of a role", c["roleArn"])
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ type environment struct {
 	err  error
 }
 
-// Retrieve gives the environment's credentials; where there are none, the account cannot be opened: class Refused.
+// Retrieve returns the environment's credentials; where there are none, the account cannot be opened: class Refused.
 func (e *environment) Retrieve(ctx context.Context) (sdk.Credentials, error) {
 	e.once.Do(func() {
 		var cfg sdk.Config
@@ -170,7 +170,7 @@ func noIdentity(err error) error {
 	}
 }
 
-// Identify tells the account number. A role that can be assumed without its external id would open for whoever guesses
+// Identify returns the account number. A role that can be assumed without its external id would open for whoever guesses
 // its name (the confused deputy): it is class Refused. Emulators do not check external ids, so it is not asked of them.
 func (c *conn) Identify(ctx context.Context) (string, error) {
 	if c.account.AuthMethod == "assume_role" && c.account.EndpointURL == "" {
@@ -180,7 +180,7 @@ func (c *conn) Identify(ctx context.Context) (string, error) {
 	}
 	out, err := sts.NewFromConfig(c.config).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	if err != nil {
-		return "", classify(err)
+		return "", classifyError(err)
 	}
 	return sdk.ToString(out.Account), nil
 }
@@ -200,14 +200,14 @@ func (c *conn) demandExternalID(ctx context.Context) error {
 	if codeOf(err) == "AccessDenied" {
 		return nil
 	}
-	return classify(err)
+	return classifyError(err)
 }
 
 // Regions lists the enabled regions: of those that the account names, or of all.
 func (c *conn) Regions(ctx context.Context) ([]string, error) {
 	out, err := ec2.NewFromConfig(c.config).DescribeRegions(ctx, &ec2.DescribeRegionsInput{})
 	if err != nil {
-		return nil, classify(err)
+		return nil, classifyError(err)
 	}
 	var names []string
 	for _, r := range out.Regions {

@@ -174,8 +174,8 @@ func TestOnlyEnabledRegionsAreListed(t *testing.T) {
 func TestPermissionsTellWhatAWSSays(t *testing.T) {
 	tw, c := connect(t)
 	tw.AddInstance(twin.Instance{ID: twin.InstanceID(1), Region: "us-east-1"})
-	tw.Fail(twin.Fault{Op: "rds:DescribeDBInstances", Code: "AccessDenied", Message: "no identity-based policy allows the rds:DescribeDBInstances action", Status: 403, Times: -1})
-	tw.Fail(twin.Fault{Op: "ec2:StopInstances", Code: "UnauthorizedOperation", Message: "You are not authorized", Status: 403, Times: -1})
+	tw.AddFault(twin.Fault{Op: "rds:DescribeDBInstances", Code: "AccessDenied", Message: "no identity-based policy allows the rds:DescribeDBInstances action", Status: 403, Times: -1})
+	tw.AddFault(twin.Fault{Op: "ec2:StopInstances", Code: "UnauthorizedOperation", Message: "You are not authorized", Status: 403, Times: -1})
 	got, err := c.Permissions(t.Context())
 	if err != nil {
 		t.Fatal(err)

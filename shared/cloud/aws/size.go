@@ -16,9 +16,9 @@ type size struct {
 	Desired int32 `json:"desired"`
 }
 
-// with gives the size with what is wanted put in. A size that contradicts itself is class Invalid: AWS's own answers to
+// withCapacity returns the size with what is wanted put in. A size that contradicts itself is class Invalid: AWS's own answers to
 // that differ by service, and some accept it.
-func (s size) with(c cloud.Capacity) (size, error) {
+func (s size) withCapacity(c cloud.Capacity) (size, error) {
 	for _, f := range []struct {
 		to   *int32
 		from *int64
@@ -27,37 +27,37 @@ func (s size) with(c cloud.Capacity) (size, error) {
 			continue
 		}
 		if *f.from < 0 || *f.from > 1_000_000 {
-			return s, invalid("a size of %d is not possible", *f.from)
+			return s, errInvalid("a size of %d is not possible", *f.from)
 		}
 		*f.to = int32(*f.from)
 	}
 	switch {
 	case s.Min > s.Max:
-		return s, invalid("minimum %d is above maximum %d: give both", s.Min, s.Max)
+		return s, errInvalid("minimum %d is above maximum %d: give both", s.Min, s.Max)
 	case s.Desired < s.Min:
-		return s, invalid("desired %d is below minimum %d: lower the minimum too", s.Desired, s.Min)
+		return s, errInvalid("desired %d is below minimum %d: lower the minimum too", s.Desired, s.Min)
 	case s.Desired > s.Max:
-		return s, invalid("desired %d is above maximum %d: raise the maximum too", s.Desired, s.Max)
+		return s, errInvalid("desired %d is above maximum %d: raise the maximum too", s.Desired, s.Max)
 	}
 	return s, nil
 }
 
-func (s size) capacity() map[string]int64 {
+func (s size) capacityMap() map[string]int64 {
 	return map[string]int64{"min": int64(s.Min), "max": int64(s.Max), "desired": int64(s.Desired)}
 }
 
-// running is the smallest size that runs, for something that was at none when we first saw it, so that nothing is
+// smallestRunning returns the smallest size that runs, for something that was at none when we first saw it, so that nothing is
 // remembered. It is class Unsupported where not even one would fit: we do not guess above a customer's maximum.
-func (s size) running() (size, error) {
+func (s size) smallestRunning() (size, error) {
 	if s.Max < 1 {
-		return s, unsupported("its size before it was stopped is not known: set its capacity instead")
+		return s, errUnsupported("its size before it was stopped is not known: set its capacity instead")
 	}
 	s.Desired = max(s.Min, 1)
 	return s, nil
 }
 
-// snapshot encodes what a stop forgets.
-func snapshot(v any) json.RawMessage {
+// encodeSnapshot encodes what a stop forgets.
+func encodeSnapshot(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil { // of structs of numbers and strings: a defect of ours
 		panic(fmt.Sprintf("encode snapshot %+v: %v", v, err))
@@ -65,18 +65,18 @@ func snapshot(v any) json.RawMessage {
 	return b
 }
 
-// remembered decodes a snapshot; ok is false when there is none.
-func remembered[T any](raw json.RawMessage) (v T, ok bool, err error) {
+// decodeSnapshot decodes a snapshot; ok is false when there is none.
+func decodeSnapshot[T any](raw json.RawMessage) (v T, ok bool, err error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return v, false, nil
 	}
 	if err := json.Unmarshal(raw, &v); err != nil {
-		return v, false, invalid("the remembered size %s cannot be read: %v", raw, err)
+		return v, false, errInvalid("the remembered size %s cannot be read: %v", raw, err)
 	}
 	return v, true, nil
 }
 
-func count[T any](list []T, is func(T) bool) int32 {
+func countIf[T any](list []T, is func(T) bool) int32 {
 	var n int32
 	for _, v := range list {
 		if is(v) {

@@ -14,7 +14,7 @@ import (
 // settled lets the cloud move on often enough for the slowest.
 func settled(tw *twin.Cloud) {
 	for range 4 {
-		tw.Settle()
+		tw.SettleAll()
 	}
 }
 
@@ -67,15 +67,15 @@ func TestAGroupThatIsHalfStoppedStillRuns(t *testing.T) {
 	tw, c := connect(t)
 	g := tw.AddGroup(twin.Group{Name: "web", Region: region, Min: 1, Max: 3, Desired: 2})
 	before := state(t, c, "aws-asg", g.ARN()).Snapshot
-	tw.Fail(twin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention", Message: "You already have a pending update", Status: 500, Times: -1})
+	tw.AddFault(twin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention", Message: "You already have a pending update", Status: 500, Times: -1})
 	wantClass(t, "stop with a failing second call", act(t, c, cloud.Stop, "aws-asg", cloud.Target{UID: g.ARN()}), cloud.Transient)
 	if s := state(t, c, "aws-asg", g.ARN()); s.Status != cloud.Running {
 		t.Errorf("half stopped it reads %s; want running", s.Status)
 	}
-	tw.Heal()
+	tw.EndFaults()
 	_ = act(t, c, cloud.Stop, "aws-asg", cloud.Target{UID: g.ARN()})
 	settled(tw)
-	tw.Fail(twin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention", Message: "You already have a pending update", Status: 500, Times: -1})
+	tw.AddFault(twin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention", Message: "You already have a pending update", Status: 500, Times: -1})
 	_ = act(t, c, cloud.Start, "aws-asg", cloud.Target{UID: g.ARN(), Snapshot: before})
 	if s := state(t, c, "aws-asg", g.ARN()); s.Status != cloud.Stopped {
 		t.Errorf("half started it reads %s; want stopped", s.Status)
@@ -86,7 +86,7 @@ func TestAGroupThatCannotArriveSaysWhy(t *testing.T) {
 	tw, c := connect(t)
 	held := tw.AddGroup(twin.Group{Name: "held", Region: region, Min: 1, Max: 3, Desired: 2, Protected: true})
 	short := tw.AddGroup(twin.Group{Name: "short", Region: region, Min: 1, Max: 3, Desired: 1, NoCapacity: true})
-	tw.Change(func() { short.Desired = 2 })
+	tw.ChangeLocked(func() { short.Desired = 2 })
 	_ = act(t, c, cloud.Stop, "aws-asg", cloud.Target{UID: held.ARN()})
 	settled(tw)
 	if s := state(t, c, "aws-asg", held.ARN()); s.Status != cloud.Stopping || !strings.Contains(s.Reason, "protected from scale-in") {
@@ -124,7 +124,7 @@ func TestAServiceIsNotRaisedBehindOurBack(t *testing.T) {
 	if err := act(t, c, cloud.Stop, "aws-ecs", cloud.Target{UID: s.UID()}); err != nil {
 		t.Fatal(err)
 	}
-	if tw.Scale(); s.Desired != 0 || !target.In || !target.Out || !target.Scheduled {
+	if tw.RunAutoScaling(); s.Desired != 0 || !target.In || !target.Out || !target.Scheduled {
 		t.Errorf("after scaling had its turn: desired %d, target %+v; want 0 and all suspended", s.Desired, target)
 	}
 	if err := act(t, c, cloud.Start, "aws-ecs", cloud.Target{UID: s.UID(), Snapshot: before}); err != nil {

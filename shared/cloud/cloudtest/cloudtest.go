@@ -48,7 +48,7 @@ func Run(t *testing.T, p cloud.Provider, f Fixture) {
 	t.Run("what is not known is refused as invalid", r.unknown)
 	t.Run("throttling is waited out, and told when it lasts", r.throttling)
 	for _, g := range f.Groups {
-		t.Run(g.Kind, trial{run: r, Group: g}.all)
+		t.Run(g.Kind, trial{run: r, Group: g}.runAll)
 	}
 }
 

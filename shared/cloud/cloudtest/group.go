@@ -27,9 +27,9 @@ type trial struct {
 	before map[string]cloud.State // the free resources as they were found
 }
 
-func (g trial) all(t *testing.T) {
+func (g trial) runAll(t *testing.T) {
 	g.kind = kindOf(t, g.p, g.Kind)
-	g.before = g.running(t)
+	g.before = g.waitRunning(t)
 	t.Run("a list covers all, page by page", g.list)
 	t.Run("a read leaves out what does not exist", g.read)
 	t.Run("a read says why something cannot be acted on", g.tied)
@@ -39,7 +39,7 @@ func (g trial) all(t *testing.T) {
 		t.Run("a stop stops, one bad uid beside it", g.stop)
 		t.Run("a start gives back what the stop forgot", g.start)
 	}
-	t.Run("a scale sets what is given", g.scale)
+	t.Run("a scale sets what is given", g.testScale)
 }
 
 func kindOf(t *testing.T, p cloud.Provider, kind string) cloud.Kind {
@@ -51,8 +51,8 @@ func kindOf(t *testing.T, p cloud.Provider, kind string) cloud.Kind {
 	return k
 }
 
-// running waits until every free resource runs and tells their states.
-func (g trial) running(t *testing.T) map[string]cloud.State {
+// waitRunning waits until every free resource runs and tells their states.
+func (g trial) waitRunning(t *testing.T) map[string]cloud.State {
 	t.Helper()
 	return g.await(t, cloud.Running)
 }
@@ -205,7 +205,7 @@ func (g trial) denied(t *testing.T) {
 }
 
 func (g trial) stop(t *testing.T) {
-	for uid, s := range g.running(t) {
+	for uid, s := range g.waitRunning(t) {
 		if g.kind.Remembers != json.Valid(s.Snapshot) {
 			t.Errorf("%s runs with snapshot %q; the kind remembers: %v", uid, s.Snapshot, g.kind.Remembers)
 		}
@@ -238,7 +238,7 @@ func (g trial) start(t *testing.T) {
 			t.Errorf("start of %s: %v", one.UID, one.Err)
 		}
 	}
-	for uid, s := range g.running(t) {
+	for uid, s := range g.waitRunning(t) {
 		if !sameJSON(s.Snapshot, g.before[uid].Snapshot) {
 			t.Errorf("%s came back as %s; want %s", uid, s.Snapshot, g.before[uid].Snapshot)
 		}
@@ -255,7 +255,7 @@ func (g trial) again(t *testing.T, v cloud.Verb, before map[string]cloud.State) 
 			t.Errorf("a repeated %s of %s: %v of class %d; want none, or Moving", v, res.UID, res.Err, cloud.ClassOf(res.Err))
 		}
 	}
-	g.await(t, v.Wants())
+	g.await(t, v.WantedStatus())
 }
 
 func targets(uids []string, before map[string]cloud.State) []cloud.Target {

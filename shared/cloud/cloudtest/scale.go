@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-func (g trial) scale(t *testing.T) {
+func (g trial) testScale(t *testing.T) {
 	if len(g.Free) == 0 {
 		return
 	}
@@ -50,7 +50,7 @@ func (g trial) resize(t *testing.T, uid string, to map[string]int64) {
 	}
 	for range polls {
 		if g.capacity(t, uid)["desired"] == desired {
-			g.running(t)
+			g.waitRunning(t)
 			return
 		}
 		g.moveOn()
@@ -58,7 +58,7 @@ func (g trial) resize(t *testing.T, uid string, to map[string]int64) {
 	t.Fatalf("%s has capacity %v; want desired %d", uid, g.capacity(t, uid), desired)
 }
 
-// sizes are the capacities that a scale sets.
+// sizes returns the capacities that a scale sets.
 func sizes(c map[string]int64) map[string]int64 {
 	out := maps.Clone(c)
 	maps.DeleteFunc(out, func(k string, _ int64) bool { return !slices.Contains([]string{"min", "max", "desired"}, k) })

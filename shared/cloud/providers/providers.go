@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/cloud/simulated"
 )
 
-// New are the providers that the operator's settings allow. A new cloud is one line here.
+// New returns the providers that the operator's settings allow. A new cloud is one line here.
 func New(p *platform.Platform) cloud.Providers {
 	all := cloud.Providers{
 		aws.Name: aws.New(aws.Options{

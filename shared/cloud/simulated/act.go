@@ -14,17 +14,17 @@ import (
 //nolint:revive // as cloud.Conn has it
 func (c *conn) Act(ctx context.Context, verb cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
 	out := make([]cloud.Result, 0, len(targets))
-	k, r, err := c.at(kind, region, "Act")
-	r.op, r.capability = kinds[k].act(verb), startStop
+	k, r, err := c.findKind(kind, region, "Act")
+	r.op, r.capability = kinds[k].permissionFor(verb), startStop
 	if err == nil && verb != cloud.Start && verb != cloud.Stop {
-		err = failure(cloud.Unsupported, r, "UnknownVerb", "there is no verb "+string(verb))
+		err = newFailure(cloud.Unsupported, r, "UnknownVerb", "there is no verb "+string(verb))
 	}
 	for part := range slices.Chunk(targets, actBatch) {
 		results := make([]cloud.Result, len(part))
 		failed := err
 		if failed == nil {
-			failed = c.call(ctx, r, func(ctx context.Context) error {
-				return c.world.change(ctx, func(h history) entry { return c.decide(h, turn{verb, k, r, part}, results) })
+			failed = c.simulateCall(ctx, r, func(ctx context.Context) error {
+				return c.world.changeHistory(ctx, func(h history) entry { return c.decide(h, turn{verb, k, r, part}, results) })
 			})
 		}
 		out = append(out, resultsOf(part, results, failed)...)
@@ -58,17 +58,17 @@ func (c *conn) decide(h history, t turn, results []cloud.Result) entry {
 	seen := map[uint32]bool{}
 	for i, target := range t.targets {
 		results[i].Err = nil
-		n, ok := c.find(t.kind, t.request.region, target.UID)
+		n, ok := c.findNode(t.kind, t.request.region, target.UID)
 		if !ok {
-			results[i].Err = failure(cloud.NotFound, t.request, "NotFound", "there is no "+target.UID)
+			results[i].Err = newFailure(cloud.NotFound, t.request, "NotFound", "there is no "+target.UID)
 			continue
 		}
 		m, err := c.move(h, t, n, target)
 		switch {
 		case err != nil:
 			results[i].Err = err
-		case within(mix(c.die(n, asPartial)+uint64(number)), c.faults.partial):
-			results[i].Err = failure(cloud.Transient, t.request, "InternalError", "An internal error has occurred")
+		case fallsWithin(mixBits(c.drawProperty(n, asPartial)+uint64(number)), c.faults.partial):
+			results[i].Err = newFailure(cloud.Transient, t.request, "InternalError", "An internal error has occurred")
 		case m != nil && !seen[n.number]:
 			seen[n.number] = true
 			e.Moves = append(e.Moves, *m)
@@ -77,34 +77,34 @@ func (c *conn) decide(h history, t turn, results []cloud.Result) entry {
 	return e
 }
 
-// move is the transition that the call starts on n; none when n is already where the verb wants it.
+// move returns the transition that the call starts on n; none when n is already where the verb wants it.
 func (c *conn) move(h history, t turn, n node, target cloud.Target) (*move, error) {
-	if why := c.barred(n); why != "" {
-		return nil, failure(cloud.Unsupported, t.request, "UnsupportedOperation", why)
+	if why := c.whyUnschedulable(n); why != "" {
+		return nil, newFailure(cloud.Unsupported, t.request, "UnsupportedOperation", why)
 	}
-	st := c.state(n, h, c.clk.Now())
+	st := c.stateAt(n, h, c.clk.Now())
 	on := t.verb == cloud.Start
-	if st.status.Moving() && st.on != on {
-		return nil, failure(cloud.Moving, t.request, "IncorrectInstanceState", fmt.Sprintf(
+	if st.status.IsTransitional() && st.on != on {
+		return nil, newFailure(cloud.Moving, t.request, "IncorrectInstanceState", fmt.Sprintf(
 			"The resource %s is not in a state from which it can be changed: %s", target.UID, st.native))
 	}
 	if st.on == on {
 		return nil, c.repeated(t, st, target.UID)
 	}
-	m := &move{Number: n.number, Millis: int32(c.length(n).Milliseconds()), On: on, Was: st.on}
+	m := &move{Number: n.number, Millis: int32(c.transitionLength(n).Milliseconds()), On: on, Was: st.on}
 	if err := c.resize(m, st, n, target); err != nil {
-		return nil, failure(cloud.Invalid, t.request, "ValidationError", err.Error())
+		return nil, newFailure(cloud.Invalid, t.request, "ValidationError", err.Error())
 	}
-	m.Falls = on && c.hit(n, asFallBack, c.faults.fallBack)
+	m.Falls = on && c.drawHit(n, asFallBack, c.faults.fallBack)
 	return m, nil
 }
 
-// repeated is how the kind answers a start of what runs and a stop of what is stopped.
+// repeated returns how the kind answers a start of what runs and a stop of what is stopped.
 func (c *conn) repeated(t turn, st state, uid string) error {
 	if !kinds[t.kind].strict {
 		return nil
 	}
-	return failure(cloud.Moving, t.request, "InvalidDBInstanceState", fmt.Sprintf(
+	return newFailure(cloud.Moving, t.request, "InvalidDBInstanceState", fmt.Sprintf(
 		"%s is in state %s, which does not allow this", uid, st.native))
 }
 
@@ -134,16 +134,16 @@ func (c *conn) resize(m *move, st state, n node, target cloud.Target) error {
 //
 //nolint:revive // as cloud.Conn has it
 func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.Capacity) error {
-	k, r, err := c.at(kind, region, "Scale")
+	k, r, err := c.findKind(kind, region, "Scale")
 	if err != nil {
 		return err
 	}
 	if r.op, r.capability = kinds[k].resize, scale; r.op == "" {
-		return failure(cloud.Unsupported, r, "UnsupportedOperation", kind+" has no capacity to set")
+		return newFailure(cloud.Unsupported, r, "UnsupportedOperation", kind+" has no capacity to set")
 	}
 	var refused error
-	err = c.call(ctx, r, func(ctx context.Context) error {
-		return c.world.change(ctx, func(h history) entry {
+	err = c.simulateCall(ctx, r, func(ctx context.Context) error {
+		return c.world.changeHistory(ctx, func(h history) entry {
 			e := entry{At: c.clk.Now().UnixMicro(), Kind: uint8(k), Region: uint8(slices.Index(regionNames, region))}
 			var m *move
 			if m, refused = c.rescale(h, turn{kind: k, request: r}, uid, want); m != nil {
@@ -156,14 +156,14 @@ func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.C
 }
 
 func (c *conn) rescale(h history, t turn, uid string, want cloud.Capacity) (*move, error) {
-	n, ok := c.find(t.kind, t.request.region, uid)
+	n, ok := c.findNode(t.kind, t.request.region, uid)
 	if !ok {
-		return nil, failure(cloud.NotFound, t.request, "NotFound", "there is no "+uid)
+		return nil, newFailure(cloud.NotFound, t.request, "NotFound", "there is no "+uid)
 	}
-	if why := c.barred(n); why != "" {
-		return nil, failure(cloud.Unsupported, t.request, "UnsupportedOperation", why)
+	if why := c.whyUnschedulable(n); why != "" {
+		return nil, newFailure(cloud.Unsupported, t.request, "UnsupportedOperation", why)
 	}
-	st := c.state(n, h, c.clk.Now())
+	st := c.stateAt(n, h, c.clk.Now())
 	to := st.cap
 	for size, v := range map[*int32]*int64{&to.Min: want.Min, &to.Max: want.Max, &to.Desired: want.Desired} {
 		if v != nil {
@@ -171,13 +171,13 @@ func (c *conn) rescale(h history, t turn, uid string, want cloud.Capacity) (*mov
 		}
 	}
 	if to.Min < 0 || to.Min > to.Desired || to.Desired > to.Max {
-		return nil, failure(cloud.Invalid, t.request, "ValidationError", fmt.Sprintf(
+		return nil, newFailure(cloud.Invalid, t.request, "ValidationError", fmt.Sprintf(
 			"the sizes must obey 0 ≤ min ≤ desired ≤ max: %d, %d, %d", to.Min, to.Desired, to.Max))
 	}
 	if to == st.cap {
 		return nil, nil
 	}
 	return &move{
-		Number: n.number, Millis: int32(c.length(n).Milliseconds()), On: to.Desired > 0, Was: st.on, Cap: &to, Had: &st.cap,
+		Number: n.number, Millis: int32(c.transitionLength(n).Milliseconds()), On: to.Desired > 0, Was: st.on, Cap: &to, Had: &st.cap,
 	}, nil
 }

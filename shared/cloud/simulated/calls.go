@@ -11,33 +11,33 @@ import (
 // List reads the next page of the kind's resources in the region: up to pageSize places, of which those that are gone
 // are left out. It lags by the setting eventualConsistency.
 func (c *conn) List(ctx context.Context, kind, region, page string) (cloud.ResourcePage, error) {
-	k, r, err := c.at(kind, region, "List")
+	k, r, err := c.findKind(kind, region, "List")
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
 	r.op, r.capability = kinds[k].describe, discover
 	from, err := strconv.Atoi("0" + page)
 	if err != nil {
-		return cloud.ResourcePage{}, failure(cloud.Invalid, r, "InvalidNextToken", "page token "+page+" is not one of ours")
+		return cloud.ResourcePage{}, newFailure(cloud.Invalid, r, "InvalidNextToken", "page token "+page+" is not one of ours")
 	}
 	var out cloud.ResourcePage
-	err = c.call(ctx, r, func(ctx context.Context) error {
-		return c.world.look(ctx, func(h history) { out = c.page(h, k, region, from) })
+	err = c.simulateCall(ctx, r, func(ctx context.Context) error {
+		return c.world.readHistory(ctx, func(h history) { out = c.page(h, k, region, from) })
 	})
 	return out, err
 }
 
 func (c *conn) page(h history, kind int, region string, from int) cloud.ResourcePage {
-	total, at := c.count(kind, region), slices.Index(regionNames, region)
+	total, at := c.nodeCount(kind, region), slices.Index(regionNames, region)
 	to := min(from+c.settings.page, total)
 	now := c.clk.Now().Add(-c.faults.lag)
 	out := cloud.ResourcePage{Resources: make([]cloud.Resource, 0, max(to-from, 0))}
 	for i := from; i < to; i++ {
 		n := node{kind: uint8(kind), region: uint8(at), number: uint32(i)}
-		if c.hit(n, asVanish, c.faults.vanish) {
+		if c.drawHit(n, asVanish, c.faults.vanish) {
 			continue
 		}
-		if r := c.build(n, h, now); r.Status != cloud.Terminated {
+		if r := c.describeNode(n, h, now); r.Status != cloud.Terminated {
 			out.Resources = append(out.Resources, r)
 		}
 	}
@@ -47,17 +47,17 @@ func (c *conn) page(h history, kind int, region string, from int) cloud.Resource
 	return out
 }
 
-// Read tells the live states, one call for each 1,000 ids.
+// Read returns the live states, one call for each 1,000 ids.
 func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]cloud.State, error) {
-	k, r, err := c.at(kind, region, "Read")
+	k, r, err := c.findKind(kind, region, "Read")
 	if err != nil {
 		return nil, err
 	}
 	r.op, r.capability = kinds[k].describe, discover
 	out := make([]cloud.State, 0, len(uids))
 	for part := range slices.Chunk(uids, readBatch) {
-		err = c.call(ctx, r, func(ctx context.Context) error {
-			return c.world.look(ctx, func(h history) { out = append(out, c.states(h, k, region, part)...) })
+		err = c.simulateCall(ctx, r, func(ctx context.Context) error {
+			return c.world.readHistory(ctx, func(h history) { out = append(out, c.states(h, k, region, part)...) })
 		})
 		if err != nil {
 			return nil, err
@@ -70,28 +70,28 @@ func (c *conn) states(h history, kind int, region string, uids []string) []cloud
 	out := make([]cloud.State, 0, len(uids))
 	now := c.clk.Now()
 	for _, uid := range uids {
-		n, ok := c.find(kind, region, uid)
+		n, ok := c.findNode(kind, region, uid)
 		if !ok {
 			continue
 		}
-		st := c.state(n, h, now)
+		st := c.stateAt(n, h, now)
 		out = append(out, cloud.State{
-			UID: uid, Status: st.status, Native: st.native, Reason: st.reason, Unschedulable: c.barred(n),
-			Snapshot: c.snapshot(n, st),
+			UID: uid, Status: st.status, Native: st.native, Reason: st.reason, Unschedulable: c.whyUnschedulable(n),
+			Snapshot: c.snapshotOf(n, st),
 		})
 	}
 	return out
 }
 
-// at finds the kind and tells whether the region is the account's.
-func (c *conn) at(kind, region, method string) (int, request, error) {
+// findKind finds the kind and reports whether the region is the account's.
+func (c *conn) findKind(kind, region, method string) (int, request, error) {
 	r := request{method: method, op: "simulated:" + method, kind: kind, region: region}
 	k, ok := kindOf(kind)
 	if !ok {
-		return 0, r, failure(cloud.Invalid, r, "UnknownKind", "there is no kind "+kind)
+		return 0, r, newFailure(cloud.Invalid, r, "UnknownKind", "there is no kind "+kind)
 	}
 	if !slices.Contains(c.regions, region) {
-		return 0, r, failure(cloud.Invalid, r, "InvalidRegion", "the account has no region "+region)
+		return 0, r, newFailure(cloud.Invalid, r, "InvalidRegion", "the account has no region "+region)
 	}
 	return k, r, nil
 }

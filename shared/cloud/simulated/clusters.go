@@ -24,12 +24,12 @@ var _ cloud.Clusters = (*conn)(nil)
 
 // ClusterNames names the cluster of a region that has node groups.
 func (c *conn) ClusterNames(ctx context.Context, region string) ([]string, error) {
-	_, r, err := c.at(kinds[kindNodeGroup].Type, region, "ClusterNames")
+	_, r, err := c.findKind(kinds[kindNodeGroup].Type, region, "ClusterNames")
 	if err != nil {
 		return nil, err
 	}
 	r.op, r.kind, r.capability = "eks:ListClusters", "", discover
-	if err = c.call(ctx, r, nil); err != nil || c.count(kindNodeGroup, region) == 0 {
+	if err = c.simulateCall(ctx, r, nil); err != nil || c.nodeCount(kindNodeGroup, region) == 0 {
 		return nil, err
 	}
 	return []string{mainCluster}, nil
@@ -37,24 +37,24 @@ func (c *conn) ClusterNames(ctx context.Context, region string) ([]string, error
 
 // Cluster describes the cluster of a region, with the nodes that its groups are set to at the moment.
 func (c *conn) Cluster(ctx context.Context, region, name string) (cloud.Cluster, error) {
-	_, r, err := c.at(kinds[kindNodeGroup].Type, region, "Cluster")
+	_, r, err := c.findKind(kinds[kindNodeGroup].Type, region, "Cluster")
 	if err != nil {
 		return cloud.Cluster{}, err
 	}
 	r.op, r.kind, r.capability = "eks:DescribeCluster", "", discover
 	nodes := 0
-	err = c.call(ctx, r, func(ctx context.Context) error {
-		return c.world.look(ctx, func(h history) { nodes = c.nodes(h, region) })
+	err = c.simulateCall(ctx, r, func(ctx context.Context) error {
+		return c.world.readHistory(ctx, func(h history) { nodes = c.nodes(h, region) })
 	})
 	if err != nil {
 		return cloud.Cluster{}, err
 	}
-	if name != mainCluster || c.count(kindNodeGroup, region) == 0 {
-		return cloud.Cluster{}, failure(cloud.NotFound, r, "ResourceNotFoundException", fmt.Sprintf("No cluster found for name: %.100s.", name))
+	if name != mainCluster || c.nodeCount(kindNodeGroup, region) == 0 {
+		return cloud.Cluster{}, newFailure(cloud.NotFound, r, "ResourceNotFoundException", fmt.Sprintf("No cluster found for name: %.100s.", name))
 	}
 	return cloud.Cluster{
 		UID: c.clusterUID(region), Name: name, Region: region, Status: c.clusterStatus, NodeCount: &nodes,
-		Version: versions[hash(strconv.FormatUint(c.key, 16), region)%uint64(len(versions))],
+		Version: versions[hashParts(strconv.FormatUint(c.key, 16), region)%uint64(len(versions))],
 	}, nil
 }
 
@@ -65,10 +65,10 @@ func (s *settings) clusterUID(region string) string {
 // nodes sums the desired sizes of the region's node groups.
 func (c *conn) nodes(h history, region string) int {
 	sum, now := 0, c.clk.Now()
-	for i := range c.count(kindNodeGroup, region) {
+	for i := range c.nodeCount(kindNodeGroup, region) {
 		n := node{kind: kindNodeGroup, region: uint8(slices.Index(regionNames, region)), number: uint32(i)}
-		if !c.hit(n, asVanish, c.faults.vanish) {
-			sum += int(c.state(n, h, now).cap.Desired)
+		if !c.drawHit(n, asVanish, c.faults.vanish) {
+			sum += int(c.stateAt(n, h, now).cap.Desired)
 		}
 	}
 	return sum

@@ -19,26 +19,26 @@ func TestTheSimulatedCloudKeepsTheContractOfClouds(t *testing.T) {
 	refused.ID = "ca_refused"
 	cloudtest.Run(t, p, cloudtest.Fixture{
 		Account: a, NativeID: a.NativeID, Refused: &refused, Groups: groups(t, p, a),
-		Throttle: func(calls int) { Throttle(p, a.ID, calls) },
-		Deny:     func(on bool) { Deny(p, a.ID, startStop, on) },
+		Throttle: func(calls int) { ThrottleCalls(p, a.ID, calls) },
+		Deny:     func(on bool) { DenyCapability(p, a.ID, startStop, on) },
 	})
 }
 
-// groups are the kinds in one region: what can be acted on, what cannot, and a name past the last.
+// groups returns the kinds in one region: what can be acted on, what cannot, and a name past the last.
 func groups(t *testing.T, p cloud.Provider, a cloud.Account) []cloudtest.Group {
 	t.Helper()
-	s := apitest.Value(parse(a))(t)
+	s := apitest.Value(parseSettings(a))(t)
 	var out []cloudtest.Group
 	for i, k := range p.Kinds() {
 		n := s.counts[i][0]
 		g := cloudtest.Group{Kind: k.Type, Region: "eu-west-1", Tied: map[string]string{}, Pages: (n + 6) / 7}
-		g.Missing = s.uid(node{kind: uint8(i), region: 3, number: uint32(n)})
+		g.Missing = s.nativeUID(node{kind: uint8(i), region: 3, number: uint32(n)})
 		for j := range n {
 			one := node{kind: uint8(i), region: 3, number: uint32(j)}
-			if why := s.barred(one); why != "" {
-				g.Tied[s.uid(one)] = why
+			if why := s.whyUnschedulable(one); why != "" {
+				g.Tied[s.nativeUID(one)] = why
 			} else {
-				g.Free = append(g.Free, s.uid(one))
+				g.Free = append(g.Free, s.nativeUID(one))
 			}
 		}
 		out = append(out, g)
@@ -46,7 +46,7 @@ func groups(t *testing.T, p cloud.Provider, a cloud.Account) []cloudtest.Group {
 	return out
 }
 
-// account is a simulated account with these settings.
+// account returns a simulated account with these settings.
 func account(settings map[string]string) cloud.Account {
 	return cloud.Account{
 		Org: "org_1", ID: "ca_1", Provider: Name, NativeID: "123456789012", AuthMethod: AuthMethod, Credentials: settings,

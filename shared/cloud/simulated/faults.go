@@ -20,14 +20,14 @@ type faults struct {
 	refuse bool
 }
 
-func (r *reader) faults() faults {
+func (r *reader) readFaults() faults {
 	f := faults{
-		throttle: r.rate("throttle", 0, 1), partial: r.rate("partialFailure", 0, 1), lost: r.rate("lostReply", 0, 1),
-		fallBack: r.rate("fallBack", 0, 1), vanish: r.rate("vanish", 0, 1), slow: r.rate("slow", 0, 1),
-		denied: r.list("denied"), refuse: r.flag("refuse"),
+		throttle: r.readRate("throttle", 0, 1), partial: r.readRate("partialFailure", 0, 1), lost: r.readRate("lostReply", 0, 1),
+		fallBack: r.readRate("fallBack", 0, 1), vanish: r.readRate("vanish", 0, 1), slow: r.readRate("slow", 0, 1),
+		denied: r.readList("denied"), refuse: r.readFlag("refuse"),
 	}
-	f.lag = time.Duration(r.rate("eventualConsistency", 0, 86_400) * float64(time.Second))
-	f.wait = time.Duration(r.integer("slowMillis", 5000, 0, 3_600_000)) * time.Millisecond
+	f.lag = time.Duration(r.readRate("eventualConsistency", 0, 86_400) * float64(time.Second))
+	f.wait = time.Duration(r.readInteger("slowMillis", 5000, 0, 3_600_000)) * time.Millisecond
 	return f
 }
 
@@ -43,40 +43,40 @@ const (
 	backOff  = 100 * time.Millisecond
 )
 
-// call does one call: it takes its time, may be refused, and otherwise runs do, whose error it hands on. Throttling is
+// simulateCall does one call: it takes its time, may be refused, and otherwise runs do, whose error it hands on. Throttling is
 // retried here, as an SDK does. A lost reply runs do and then fails.
-func (c *conn) call(ctx context.Context, r request, do func(context.Context) error) error {
+func (c *conn) simulateCall(ctx context.Context, r request, do func(context.Context) error) error {
 	for i := range attempts {
-		number := c.world.counted(r.method)
+		number := c.world.countCall(r.method)
 		if err := c.pass(ctx, r, number); err == nil {
 			return c.answer(ctx, r, number, do)
 		} else if cloud.ClassOf(err) != cloud.Throttled || i == attempts-1 {
 			return err
 		}
 		if err := c.clk.Sleep(ctx, backOff<<i); err != nil {
-			return failure(cloud.Transient, r, "RequestCanceled", err.Error())
+			return newFailure(cloud.Transient, r, "RequestCanceled", err.Error())
 		}
 	}
 	return nil // not reached: the last attempt returns
 }
 
-// pass lets the call take its time and tells whether it gets through.
+// pass lets the call take its time and reports whether it gets through.
 func (c *conn) pass(ctx context.Context, r request, number int) error {
 	took := c.latency
 	if c.chance(r, number, "slow", c.faults.slow) {
 		took += c.faults.wait
 	}
 	if err := c.clk.Sleep(ctx, min(took, callDeadline)); err != nil {
-		return failure(cloud.Transient, r, "RequestCanceled", err.Error())
+		return newFailure(cloud.Transient, r, "RequestCanceled", err.Error())
 	}
 	if took > callDeadline {
-		return failure(cloud.Transient, r, "RequestTimeout", fmt.Sprintf("no answer within %s", callDeadline))
+		return newFailure(cloud.Transient, r, "RequestTimeout", fmt.Sprintf("no answer within %s", callDeadline))
 	}
-	if err := c.refusal(r); err != nil {
+	if err := c.refusalOf(r); err != nil {
 		return err
 	}
-	if c.world.throttling() || c.chance(r, number, "throttle", c.faults.throttle) {
-		return failure(cloud.Throttled, r, "RequestLimitExceeded", "Request limit exceeded.")
+	if c.world.takeThrottle() || c.chance(r, number, "throttle", c.faults.throttle) {
+		return newFailure(cloud.Throttled, r, "RequestLimitExceeded", "Request limit exceeded.")
 	}
 	return nil
 }
@@ -86,28 +86,28 @@ func (c *conn) answer(ctx context.Context, r request, number int, do func(contex
 		return nil
 	}
 	if err := do(ctx); err != nil {
-		e := failure(cloud.Transient, r, "InternalFailure", err.Error()) // the table's, which is this cloud's memory
+		e := newFailure(cloud.Transient, r, "InternalFailure", err.Error()) // the table's, which is this cloud's memory
 		e.Err = err
 		return e
 	}
 	if (r.method == "Act" || r.method == "Scale") && c.chance(r, number, "lost", c.faults.lost) {
-		return failure(cloud.Transient, r, "RequestError", "read: connection reset by peer")
+		return newFailure(cloud.Transient, r, "RequestError", "read: connection reset by peer")
 	}
 	return nil
 }
 
-// refusal is why the credentials may not make this call; nil when they may.
-func (c *conn) refusal(r request) *cloud.Error {
+// refusalOf is why the credentials may not make this call; nil when they may.
+func (c *conn) refusalOf(r request) *cloud.Error {
 	if c.faults.refuse {
-		return failure(cloud.Refused, r, "InvalidClientTokenId", "The security token included in the request is invalid.")
+		return newFailure(cloud.Refused, r, "InvalidClientTokenId", "The security token included in the request is invalid.")
 	}
-	denied := c.world.denials(c.faults.denied)
+	denied := c.world.deniedCapabilities(c.faults.denied)
 	if len(denied) == 0 || r.op == "sts:GetCallerIdentity" { // which no policy can deny
 		return nil
 	}
 	for _, d := range []string{"*", r.op, r.kind, r.region, r.capability} {
 		if d != "" && slices.Contains(denied, d) {
-			return failure(cloud.Denied, r, "AccessDenied", fmt.Sprintf(
+			return newFailure(cloud.Denied, r, "AccessDenied", fmt.Sprintf(
 				"User: arn:simulated:iam::%s:role/lamplighter is not authorized to perform: %s", c.number, r.op))
 		}
 	}
@@ -117,9 +117,9 @@ func (c *conn) refusal(r request) *cloud.Error {
 // chance draws whether a fault hits the call with that number. Calls are numbered by method from 1 in each process, so
 // the same calls in the same order meet the same faults.
 func (c *conn) chance(r request, number int, fault string, rate float64) bool {
-	return rate > 0 && within(mix(c.key^hash(fault, r.method, strconv.Itoa(number))), rate)
+	return rate > 0 && fallsWithin(mixBits(c.key^hashParts(fault, r.method, strconv.Itoa(number))), rate)
 }
 
-func failure(class cloud.Class, r request, code, message string) *cloud.Error {
+func newFailure(class cloud.Class, r request, code, message string) *cloud.Error {
 	return &cloud.Error{Class: class, Op: r.op, Code: code, Message: message}
 }

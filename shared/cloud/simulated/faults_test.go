@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// many is a cloud of running instances in one region, with one more setting.
+// many returns a cloud of running instances in one region, with one more setting.
 func many(name, value string) map[string]string {
 	return map[string]string{"size": "1000", "kinds": ec2, "regions": "1", "stopped": "0", name: value}
 }
@@ -36,7 +36,7 @@ func TestThrottlingOutlastsTheRetriesOfACall(t *testing.T) {
 	}
 	_, err = c.List(t.Context(), ec2, east1, "")
 	wantClass(t, err, cloud.Throttled)
-	if got := Calls(p, "ca_1")["List"]; got != attempts {
+	if got := CallsByMethod(p, "ca_1")["List"]; got != attempts {
 		t.Errorf("%d attempts; want %d", got, attempts)
 	}
 }
@@ -152,7 +152,7 @@ func TestAStartThatFallsBackEndsStoppedWithAReason(t *testing.T) {
 		if err := in(c, ec2, east1).act(t, v, uid)[0]; err != nil {
 			t.Fatal(err)
 		}
-		if got := in(c, ec2, east1).read(t, uid).Status; !got.Moving() {
+		if got := in(c, ec2, east1).read(t, uid).Status; !got.IsTransitional() {
 			t.Errorf("%s: %s; want it on its way", v, got)
 		}
 		s.clk.Advance(time.Minute)
@@ -212,7 +212,7 @@ func TestACallTakesItsTimeAndOneTooSlowTimesOut(t *testing.T) {
 					t.Fatal(err)
 				}
 				s.clk.Advance(tt.took - 1)
-				if s.clk.Waiting() == 0 {
+				if s.clk.SleeperCount() == 0 {
 					t.Fatalf("answered too early: %v", <-done)
 				}
 				s.clk.Advance(1)
@@ -242,7 +242,7 @@ func TestFaultsRepeatThemselves(t *testing.T) {
 
 func TestAFailureOfTheTableIsTransient(t *testing.T) {
 	clk := clock.NewManual(noon)
-	store := table.Faulty(tabletest.New(t), clk)
+	store := table.NewFaultyStore(tabletest.New(t), clk)
 	c := apitest.Value(New(store, clk).Connect(t.Context(), account(many("seed", "1"))))(t)
 	uid := in(c, ec2, east1).free(t)[0]
 	for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {

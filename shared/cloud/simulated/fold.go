@@ -40,8 +40,8 @@ func (w *world) chunkKey(seq int64, i int) table.Key {
 	return table.Key{PK: w.pk, SK: fmt.Sprintf("F#%015d#%06d", seq, i)}
 }
 
-// load reads the stored outcome. It starts over when the outcome was replaced meanwhile.
-func (w *world) load(ctx context.Context) error {
+// loadOutcome reads the stored outcome. It starts over when the outcome was replaced meanwhile.
+func (w *world) loadOutcome(ctx context.Context) error {
 	for {
 		h, err := w.readHead(ctx)
 		if err != nil {
@@ -72,7 +72,7 @@ func (w *world) take(h head, items map[table.Key]table.Item) error {
 			return err
 		}
 		for _, f := range c.Nodes {
-			kept.apply(entry{At: f.At, Kind: f.Kind, Region: f.Region, Moves: []move{f.move}})
+			kept.applyEntry(entry{At: f.At, Kind: f.Kind, Region: f.Region, Moves: []move{f.move}})
 		}
 	}
 	w.nodes = nodes
@@ -85,7 +85,7 @@ func (w *world) readHead(ctx context.Context) (head, error) {
 	if !fault.Is(err, fault.NotFound) {
 		return h, err
 	}
-	it, err := table.Row(w.headKey(), head{})
+	it, err := table.NewItem(w.headKey(), head{})
 	if err != nil {
 		return head{}, err
 	}
@@ -95,9 +95,9 @@ func (w *world) readHead(ctx context.Context) (head, error) {
 	return head{}, err
 }
 
-// fold writes the outcome down when the log is long, and cuts the log. Dying in between leaves either the old outcome
+// foldLog writes the outcome down when the log is long, and cuts the log. Dying in between leaves either the old outcome
 // with the whole log or the new one with some log items too many; both read the same.
-func (w *world) fold(ctx context.Context) error {
+func (w *world) foldLog(ctx context.Context) error {
 	if w.seq-w.folded < foldEvery {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (w *world) fold(ctx context.Context) error {
 			return err
 		}
 	}
-	it, err := table.Row(w.headKey(), h)
+	it, err := table.NewItem(w.headKey(), h)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (w *world) fold(ctx context.Context) error {
 }
 
 func (w *world) put(ctx context.Context, k table.Key, v any) error {
-	it, err := table.Row(k, v)
+	it, err := table.NewItem(k, v)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (w *world) put(ctx context.Context, k table.Key, v any) error {
 	return nil
 }
 
-// outcome is the history in a fixed order, so that two processes that fold at the same place write the same.
+// outcome returns the history in a fixed order, so that two processes that fold at the same place write the same.
 func (w *world) outcome() []folded {
 	out := make([]folded, 0, len(w.nodes))
 	for n, t := range w.nodes {

@@ -93,14 +93,14 @@ func kindOf(name string) (int, bool) {
 	return 0, false
 }
 
-func (k kind) act(v cloud.Verb) string {
+func (k kind) permissionFor(v cloud.Verb) string {
 	if v == cloud.Start {
 		return k.start
 	}
 	return k.stop
 }
 
-func (k kind) operations() []operation {
+func (k kind) operationsOf() []operation {
 	out := []operation{{k.describe, discover}, {k.start, startStop}}
 	if k.stop != k.start {
 		out = append(out, operation{k.stop, startStop})

@@ -18,9 +18,9 @@ func (n node) bits() uint64 {
 	return uint64(n.kind)<<40 | uint64(n.region)<<32 | uint64(n.number)
 }
 
-// die draws the properties of a node: each aspect is a number that depends on nothing but the cloud and the node.
-func (s *settings) die(n node, aspect uint64) uint64 {
-	return mix(mix(s.key^n.bits()) + aspect)
+// drawProperty draws the properties of a node: each aspect is a number that depends on nothing but the cloud and the node.
+func (s *settings) drawProperty(n node, aspect uint64) uint64 {
+	return mixBits(mixBits(s.key^n.bits()) + aspect)
 }
 
 // The aspects of a node that are drawn.
@@ -43,21 +43,21 @@ const (
 
 // pick draws one of choices.
 func (s *settings) pick(n node, aspect uint64, choices []string) string {
-	return choices[s.die(n, aspect)%uint64(len(choices))]
+	return choices[s.drawProperty(n, aspect)%uint64(len(choices))]
 }
 
-// hit draws whether a rate hits the node.
-func (s *settings) hit(n node, aspect uint64, rate float64) bool {
-	return within(s.die(n, aspect), rate)
+// drawHit draws whether a rate hits the node.
+func (s *settings) drawHit(n node, aspect uint64, rate float64) bool {
+	return fallsWithin(s.drawProperty(n, aspect), rate)
 }
 
-// within tells whether the draw falls into the share rate of all draws.
-func within(draw uint64, rate float64) bool {
+// fallsWithin reports whether the draw falls into the share rate of all draws.
+func fallsWithin(draw uint64, rate float64) bool {
 	return float64(draw>>11)/(1<<53) < rate
 }
 
-// count is how many nodes of a kind there are in a region; 0 when the account does not have the region.
-func (s *settings) count(kind int, region string) int {
+// nodeCount returns how many nodes of a kind there are in a region; 0 when the account does not have the region.
+func (s *settings) nodeCount(kind int, region string) int {
 	i := slices.Index(s.regions, region)
 	if i < 0 {
 		return 0
@@ -65,9 +65,9 @@ func (s *settings) count(kind int, region string) int {
 	return s.counts[kind][i]
 }
 
-// mix is a bijection of 64 bits that leaves no pattern (the finalizer of splitmix64), and unmix its inverse: instance
+// mixBits returns a bijection of 64 bits that leaves no pattern (the finalizer of splitmix64), and unmix its inverse: instance
 // ids look drawn and still tell their number.
-func mix(x uint64) uint64 {
+func mixBits(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
@@ -79,24 +79,24 @@ func unmix(x uint64) uint64 {
 	return x ^ x>>30 ^ x>>60
 }
 
-// uid is the node's native identifier: an instance id, or a resource name in the partition "simulated".
-func (s *settings) uid(n node) string {
+// nativeUID returns the node's native identifier: an instance id, or a resource name in the partition "simulated".
+func (s *settings) nativeUID(n node) string {
 	k := kinds[n.kind]
 	if k.path == "" {
-		return fmt.Sprintf("i-0%016x", mix(n.bits())^s.key)
+		return fmt.Sprintf("i-0%016x", mixBits(n.bits())^s.key)
 	}
-	return "arn:simulated:" + k.service + ":" + regionNames[n.region] + ":" + s.number + ":" + k.path + s.name(n)
+	return "arn:simulated:" + k.service + ":" + regionNames[n.region] + ":" + s.number + ":" + k.path + s.nodeName(n)
 }
 
-// find tells which node of the kind and region a uid names, if there is one.
-func (s *settings) find(kind int, region, uid string) (node, bool) {
+// findNode returns which node of the kind and region a uid names, if there is one.
+func (s *settings) findNode(kind int, region, uid string) (node, bool) {
 	at := slices.Index(regionNames, region)
 	if at < 0 {
 		return node{}, false
 	}
 	number, ok := s.numberOf(kind, uid)
 	n := node{kind: uint8(kind), region: uint8(at), number: number}
-	if !ok || int(number) >= s.count(kind, region) || s.uid(n) != uid || s.hit(n, asVanish, s.faults.vanish) {
+	if !ok || int(number) >= s.nodeCount(kind, region) || s.nativeUID(n) != uid || s.drawHit(n, asVanish, s.faults.vanish) {
 		return node{}, false
 	}
 	return n, true
@@ -117,14 +117,14 @@ var (
 	teams = []string{"atlas", "borealis", "cinder", "delta", "ember"}
 )
 
-// name is "<app>-<env>-<number>".
-func (s *settings) name(n node) string {
+// nodeName is "<app>-<env>-<number>".
+func (s *settings) nodeName(n node) string {
 	return s.pick(n, asApp, apps) + "-" + s.pick(n, asEnv, envs) + "-" + fmt.Sprintf("%05d", n.number)
 }
 
-// tags are those that a tidy company would set, but for the tenth of resources that nobody tagged.
-func (s *settings) tags(n node) map[string]string {
-	if s.die(n, asTagged)%10 == 0 {
+// tagsOf returns those that a tidy company would set, but for the tenth of resources that nobody tagged.
+func (s *settings) tagsOf(n node) map[string]string {
+	if s.drawProperty(n, asTagged)%10 == 0 {
 		return nil
 	}
 	app, team := s.pick(n, asApp, apps), s.pick(n, asTeam, teams)
@@ -133,8 +133,8 @@ func (s *settings) tags(n node) map[string]string {
 	}
 }
 
-// born is when the node was made: some time in 2025.
-func (s *settings) born(n node) time.Time {
+// createdAt returns when the node was made: some time in 2025.
+func (s *settings) createdAt(n node) time.Time {
 	start := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
-	return start.Add(time.Duration(s.die(n, asBorn)%(365*24*3600)) * time.Second)
+	return start.Add(time.Duration(s.drawProperty(n, asBorn)%(365*24*3600)) * time.Second)
 }

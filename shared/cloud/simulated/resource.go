@@ -53,16 +53,16 @@ const (
 	kindNodeGroup
 )
 
-// build describes the node as a listing at the time now does.
-func (s *settings) build(n node, h history, now time.Time) cloud.Resource {
-	st := s.state(n, h, now)
+// describeNode describes the node as a listing at the time now does.
+func (s *settings) describeNode(n node, h history, now time.Time) cloud.Resource {
+	st := s.stateAt(n, h, now)
 	r := cloud.Resource{
-		UID: s.uid(n), Name: s.name(n), Type: kinds[n.kind].Type, Region: regionNames[n.region], Status: st.status,
-		Tags: s.tags(n), ParentUID: s.parent(n), Unschedulable: s.barred(n), CreatedAt: s.born(n),
+		UID: s.nativeUID(n), Name: s.nodeName(n), Type: kinds[n.kind].Type, Region: regionNames[n.region], Status: st.status,
+		Tags: s.tagsOf(n), ParentUID: s.parent(n), Unschedulable: s.whyUnschedulable(n), CreatedAt: s.createdAt(n),
 	}
 	if m, ok := s.machine(n); ok {
 		r.InstanceType, r.Capacity = m.name, map[string]int64{"vCPU": m.vcpu, "memoryMiB": m.memMB}
-		r.Zone = r.Region + string('a'+rune(s.die(n, asZone)%3))
+		r.Zone = r.Region + string('a'+rune(s.drawProperty(n, asZone)%3))
 	} else if kinds[n.kind].Remembers {
 		r.Capacity = st.cap.fields()
 	}
@@ -72,9 +72,9 @@ func (s *settings) build(n node, h history, now time.Time) cloud.Resource {
 func (s *settings) machine(n node) (machine, bool) {
 	switch n.kind {
 	case kindEC2:
-		return machines[s.die(n, asSize)%uint64(len(machines))], true
+		return machines[s.drawProperty(n, asSize)%uint64(len(machines))], true
 	case kindRDS:
-		return engines[s.die(n, asSize)%uint64(len(engines))], true
+		return engines[s.drawProperty(n, asSize)%uint64(len(engines))], true
 	}
 	return machine{}, false
 }
@@ -82,9 +82,9 @@ func (s *settings) machine(n node) (machine, bool) {
 // memberEvery is the share of instances that belong to an Auto Scaling group: one in so many.
 const memberEvery = 5
 
-// group is the Auto Scaling group that an instance belongs to, and its rank among the members.
-func (s *settings) group(n node) (node, int32, bool) {
-	groups := s.count(kindASG, regionNames[n.region])
+// groupOf returns the Auto Scaling group that an instance belongs to, and its rank among the members.
+func (s *settings) groupOf(n node) (node, int32, bool) {
+	groups := s.nodeCount(kindASG, regionNames[n.region])
 	if n.kind != kindEC2 || groups == 0 || n.number%memberEvery != 0 {
 		return node{}, 0, false
 	}
@@ -93,8 +93,8 @@ func (s *settings) group(n node) (node, int32, bool) {
 }
 
 func (s *settings) parent(n node) string {
-	if g, _, ok := s.group(n); ok {
-		return s.uid(g)
+	if g, _, ok := s.groupOf(n); ok {
+		return s.nativeUID(g)
 	}
 	if n.kind == kindNodeGroup {
 		return s.clusterUID(regionNames[n.region])
@@ -102,12 +102,12 @@ func (s *settings) parent(n node) string {
 	return ""
 }
 
-// barred tells why the node can never be started or stopped: the cases that each real cloud has.
-func (s *settings) barred(n node) string {
-	if g, _, ok := s.group(n); ok {
-		return "member of Auto Scaling group " + s.name(g) + ": act on the group"
+// whyUnschedulable returns why the node can never be started or stopped: the cases that each real cloud has.
+func (s *settings) whyUnschedulable(n node) string {
+	if g, _, ok := s.groupOf(n); ok {
+		return "member of Auto Scaling group " + s.nodeName(g) + ": act on the group"
 	}
-	rare := s.die(n, asBarred)%25 == 0
+	rare := s.drawProperty(n, asBarred)%25 == 0
 	switch {
 	case rare && n.kind == kindEC2:
 		return "one-time Spot instance: it can only be terminated"
@@ -119,28 +119,28 @@ func (s *settings) barred(n node) string {
 	return ""
 }
 
-// origin is how the node was before anybody did anything to it.
-func (s *settings) origin(n node) (bool, capacity) {
-	on := !s.hit(n, asOff, s.stopped)
+// initialState returns how the node was before anybody did anything to it.
+func (s *settings) initialState(n node) (bool, capacity) {
+	on := !s.drawHit(n, asOff, s.stopped)
 	if !kinds[n.kind].Remembers || !on {
 		return on, capacity{}
 	}
-	d := int32(s.die(n, asCapacity)%4) + 1
+	d := int32(s.drawProperty(n, asCapacity)%4) + 1
 	if n.kind == kindASG {
 		d = max(s.members(n), 1)
 	}
 	return true, capacity{Min: (d + 1) / 2, Max: 2 * d, Desired: d}
 }
 
-// members is how many instances belong to the Auto Scaling group n.
+// members returns how many instances belong to the Auto Scaling group n.
 func (s *settings) members(n node) int32 {
 	region := regionNames[n.region]
-	slots, groups := (s.count(kindEC2, region)+memberEvery-1)/memberEvery, s.count(kindASG, region)
+	slots, groups := (s.nodeCount(kindEC2, region)+memberEvery-1)/memberEvery, s.nodeCount(kindASG, region)
 	return int32((slots - int(n.number) + groups - 1) / groups)
 }
 
-// snapshot is what a stop would make the node forget.
-func (s *settings) snapshot(n node, st state) json.RawMessage {
+// snapshotOf returns what a stop would make the node forget.
+func (s *settings) snapshotOf(n node, st state) json.RawMessage {
 	if !kinds[n.kind].Remembers || !st.on {
 		return nil
 	}

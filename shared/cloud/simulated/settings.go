@@ -52,30 +52,30 @@ type settings struct {
 	clusterStatus cloud.ClusterStatus
 }
 
-// parse reads the settings of a.
-func parse(a cloud.Account) (settings, error) {
+// parseSettings reads the settings of a.
+func parseSettings(a cloud.Account) (settings, error) {
 	r := reader{values: a.Credentials}
-	s := settings{named: a.Regions, number: r.text("accountID", a.NativeID), page: r.integer("pageSize", pageSize, 1, pageSize)}
-	s.latency = time.Duration(r.integer("callMillis", 0, 0, 3_600_000)) * time.Millisecond
-	s.transition = time.Duration(r.rate("transitionSeconds", 5, 86_400) * float64(time.Second))
-	s.key = hash(s.number, r.text("seed", "1"))
-	s.regions, s.stopped = r.regions(), r.rate("stopped", 0.14, 1)
-	s.faults, s.clusterStatus = r.faults(), r.clusterStatus()
-	s.counts = apportion(r.integer("size", 200, 0, 5_000_000), len(s.regions), r.kinds())
+	s := settings{named: a.Regions, number: r.text("accountID", a.NativeID), page: r.readInteger("pageSize", pageSize, 1, pageSize)}
+	s.latency = time.Duration(r.readInteger("callMillis", 0, 0, 3_600_000)) * time.Millisecond
+	s.transition = time.Duration(r.readRate("transitionSeconds", 5, 86_400) * float64(time.Second))
+	s.key = hashParts(s.number, r.text("seed", "1"))
+	s.regions, s.stopped = r.regions(), r.readRate("stopped", 0.14, 1)
+	s.faults, s.clusterStatus = r.readFaults(), r.clusterStatus()
+	s.counts = apportion(r.readInteger("size", 200, 0, 5_000_000), len(s.regions), r.kinds())
 	if a.AuthMethod != "" && a.AuthMethod != AuthMethod {
 		r.fail("authMethod", a.AuthMethod, `"simulated"`)
 	}
 	return s, r.err
 }
 
-// hash mixes parts into 64 bits.
-func hash(parts ...string) uint64 {
+// hashParts mixes parts into 64 bits.
+func hashParts(parts ...string) uint64 {
 	h := fnv.New64a()
 	for _, p := range parts {
 		_, _ = h.Write([]byte(p)) // never fails
 		_, _ = h.Write([]byte{0})
 	}
-	return mix(h.Sum64())
+	return mixBits(h.Sum64())
 }
 
 // apportion deals size resources to kinds by their shares, and those of a kind to the regions evenly.
@@ -135,7 +135,7 @@ func (r *reader) text(name, otherwise string) string {
 	return otherwise
 }
 
-func (r *reader) integer(name string, otherwise, least, most int) int {
+func (r *reader) readInteger(name string, otherwise, least, most int) int {
 	v := r.text(name, "")
 	if v == "" {
 		return otherwise
@@ -148,8 +148,8 @@ func (r *reader) integer(name string, otherwise, least, most int) int {
 	return n
 }
 
-// rate reads a number from 0 to most.
-func (r *reader) rate(name string, otherwise, most float64) float64 {
+// readRate reads a number from 0 to most.
+func (r *reader) readRate(name string, otherwise, most float64) float64 {
 	v := r.text(name, "")
 	if v == "" {
 		return otherwise
@@ -162,7 +162,7 @@ func (r *reader) rate(name string, otherwise, most float64) float64 {
 	return f
 }
 
-func (r *reader) flag(name string) bool {
+func (r *reader) readFlag(name string) bool {
 	v := r.text(name, "false")
 	b, err := strconv.ParseBool(v)
 	if err != nil {
@@ -171,7 +171,7 @@ func (r *reader) flag(name string) bool {
 	return b
 }
 
-func (r *reader) list(name string) []string {
+func (r *reader) readList(name string) []string {
 	var out []string
 	for v := range strings.SplitSeq(r.values[name], ",") {
 		if v = strings.TrimSpace(v); v != "" && !slices.Contains(out, v) {
@@ -181,13 +181,13 @@ func (r *reader) list(name string) []string {
 	return out
 }
 
-// regions are a number of regions, or those that are named.
+// regions returns a number of regions, or those that are named.
 func (r *reader) regions() []string {
-	names := r.list("regions")
+	names := r.readList("regions")
 	if len(names) == 0 {
 		names = regionNames[:4]
 	} else if _, err := strconv.Atoi(names[0]); err == nil && len(names) == 1 {
-		names = regionNames[:r.integer("regions", 4, 1, len(regionNames))]
+		names = regionNames[:r.readInteger("regions", 4, 1, len(regionNames))]
 	}
 	for _, n := range names {
 		if !slices.Contains(regionNames, n) {
@@ -206,7 +206,7 @@ func (r *reader) clusterStatus() cloud.ClusterStatus {
 }
 
 func (r *reader) kinds() []bool {
-	out, names := make([]bool, len(kinds)), r.list("kinds")
+	out, names := make([]bool, len(kinds)), r.readList("kinds")
 	for i := range out {
 		out[i] = len(names) == 0
 	}

@@ -38,7 +38,7 @@ func New(store table.Store, clk clock.Clock) cloud.Provider {
 // Name is "simulated".
 func (p *provider) Name() string { return Name }
 
-// Kinds are those of AWS, acted on in calls of 100 ids and read in calls of 1,000.
+// Kinds returns those of AWS, acted on in calls of 100 ids and read in calls of 1,000.
 func (p *provider) Kinds() []cloud.Kind {
 	out := make([]cloud.Kind, len(kinds))
 	for i, k := range kinds {
@@ -50,7 +50,7 @@ func (p *provider) Kinds() []cloud.Kind {
 // Connect reads the account's settings from its credentials (see Settings in settings.go); a wrong one is
 // cloud.Invalid and named.
 func (p *provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, error) {
-	s, err := parse(a)
+	s, err := parseSettings(a)
 	if err != nil {
 		return nil, err
 	}
@@ -68,27 +68,27 @@ func (p *provider) world(account string) *world {
 	return w
 }
 
-// Calls tells how many calls this process made to the simulated account (ca_…), by method of cloud.Conn: "List", "Read",
+// CallsByMethod returns how many calls this process made to the simulated account (ca_…), by method of cloud.Conn: "List", "Read",
 // "Act", … Attempts that were throttled count too. p must come from New.
-func Calls(p cloud.Provider, account string) map[string]int {
+func CallsByMethod(p cloud.Provider, account string) map[string]int {
 	w := p.(*provider).world(account)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return maps.Clone(w.calls)
 }
 
-// Throttle makes the next calls of this process to the account be throttled, besides what its settings say; 0 ends it.
+// ThrottleCalls makes the next calls of this process to the account be throttled, besides what its settings say; 0 ends it.
 // It is for tests that need an exact number. p must come from New.
-func Throttle(p cloud.Provider, account string, calls int) {
+func ThrottleCalls(p cloud.Provider, account string, calls int) {
 	w := p.(*provider).world(account)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.throttled = calls
 }
 
-// Deny takes the capability ("discover", "start_stop", "scale") from the account in this process, or gives it back. It
+// DenyCapability takes the capability ("discover", "start_stop", "scale") from the account in this process, or gives it back. It
 // is for tests that take a permission away from a connection in use. p must come from New.
-func Deny(p cloud.Provider, account, capability string, on bool) {
+func DenyCapability(p cloud.Provider, account, capability string, on bool) {
 	w := p.(*provider).world(account)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -108,18 +108,18 @@ type conn struct {
 // callDeadline is how long one call may take; a slower one ends as a time-out, as an SDK's would.
 const callDeadline = 30 * time.Second
 
-// Identify gives the account number that the credentials open.
+// Identify returns the account number that the credentials open.
 func (c *conn) Identify(ctx context.Context) (string, error) {
-	err := c.call(ctx, request{method: "Identify", op: "sts:GetCallerIdentity"}, nil)
+	err := c.simulateCall(ctx, request{method: "Identify", op: "sts:GetCallerIdentity"}, nil)
 	if err != nil {
 		return "", err
 	}
 	return c.number, nil
 }
 
-// Regions gives the regions of the settings; of those, the ones that the account names, when it names some.
+// Regions returns the regions of the settings; of those, the ones that the account names, when it names some.
 func (c *conn) Regions(ctx context.Context) ([]string, error) {
-	err := c.call(ctx, request{method: "Regions", op: "account:ListRegions"}, nil)
+	err := c.simulateCall(ctx, request{method: "Regions", op: "account:ListRegions"}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -128,14 +128,14 @@ func (c *conn) Regions(ctx context.Context) ([]string, error) {
 	}), nil
 }
 
-// Permissions tells which of the permissions in use the setting "denied" takes away.
+// Permissions returns which of the permissions in use the setting "denied" takes away.
 func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
-	if err := c.call(ctx, request{method: "Permissions", op: "iam:SimulatePrincipalPolicy"}, nil); err != nil {
+	if err := c.simulateCall(ctx, request{method: "Permissions", op: "iam:SimulatePrincipalPolicy"}, nil); err != nil {
 		return nil, err
 	}
 	var out []cloud.Permission
 	for _, k := range kinds {
-		for _, o := range k.operations() {
+		for _, o := range k.operationsOf() {
 			out = append(out, c.permission(request{op: o.op, kind: k.Type, capability: o.capability}))
 		}
 	}
@@ -144,7 +144,7 @@ func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 
 func (c *conn) permission(r request) cloud.Permission {
 	p := cloud.Permission{Capability: r.capability, Action: r.op, Status: "granted"}
-	if err := c.refusal(r); err != nil {
+	if err := c.refusalOf(r); err != nil {
 		p.Status, p.Message = "denied", err.Message
 	}
 	return p

@@ -47,7 +47,7 @@ type place struct {
 
 func in(c cloud.Conn, kind, region string) place { return place{c, kind, region} }
 
-// list is everything there.
+// list returns everything there.
 func (p place) list(t *testing.T) []cloud.Resource {
 	t.Helper()
 	var out []cloud.Resource
@@ -63,7 +63,7 @@ func (p place) list(t *testing.T) []cloud.Resource {
 	}
 }
 
-// free are the uids of the running resources that can be acted on.
+// free returns the uids of the running resources that can be acted on.
 func (p place) free(t *testing.T) []string {
 	t.Helper()
 	var out []string
@@ -158,7 +158,7 @@ func TestAListMakesOneCallForEachPage(t *testing.T) {
 	if got := len(in(c, ec2, east1).list(t)); got != 3500 {
 		t.Errorf("listed %d; want 3500", got)
 	}
-	if got := Calls(s.Provider, "ca_1")["List"]; got != 4 {
+	if got := CallsByMethod(s.Provider, "ca_1")["List"]; got != 4 {
 		t.Errorf("%d calls for 3,500 resources in pages of 1,000; want 4", got)
 	}
 }
@@ -236,7 +236,7 @@ func TestAnActReachesAllButTheBadOnes(t *testing.T) {
 			t.Errorf("result %d: %v", i, err)
 		}
 	}
-	if got := Calls(s.Provider, "ca_1")["Act"]; got != 3 {
+	if got := CallsByMethod(s.Provider, "ca_1")["Act"]; got != 3 {
 		t.Errorf("%d calls for 252 ids; want 3", got)
 	}
 }
@@ -309,11 +309,11 @@ func FuzzFindNamesOnlyWhatExists(f *testing.F) {
 	f.Add("i-0123456789abcdef0", uint8(0))
 	f.Add("arn:simulated:rds:us-east-1:123456789012:db:orders-prod-00001", uint8(1))
 	f.Add("", uint8(3))
-	s := apitest.Value(parse(account(map[string]string{"size": "10000"})))(f)
+	s := apitest.Value(parseSettings(account(map[string]string{"size": "10000"})))(f)
 	f.Fuzz(func(t *testing.T, uid string, kind uint8) {
-		n, ok := s.find(int(kind)%len(kinds), east1, uid)
-		if ok && s.uid(n) != uid {
-			t.Errorf("find(%q) = %+v, whose uid is %q", uid, n, s.uid(n))
+		n, ok := s.findNode(int(kind)%len(kinds), east1, uid)
+		if ok && s.nativeUID(n) != uid {
+			t.Errorf("find(%q) = %+v, whose uid is %q", uid, n, s.nativeUID(n))
 		}
 	})
 }

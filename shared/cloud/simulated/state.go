@@ -31,15 +31,15 @@ type state struct {
 	cap    capacity
 }
 
-// state works out how n is at the time now. An instance of an Auto Scaling group follows its group.
-func (s *settings) state(n node, h history, now time.Time) state {
-	if g, rank, ok := s.group(n); ok {
-		return s.member(s.state(g, h, now), rank)
+// stateAt works out how n is at the time now. An instance of an Auto Scaling group follows its group.
+func (s *settings) stateAt(n node, h history, now time.Time) state {
+	if g, rank, ok := s.groupOf(n); ok {
+		return s.member(s.stateAt(g, h, now), rank)
 	}
 	w := kinds[n.kind].words
 	t, ok := h.last(n)
 	if !ok {
-		on, c := s.origin(n)
+		on, c := s.initialState(n)
 		return settled(w, on, c)
 	}
 	elapsed := now.UnixMicro() - t.at
@@ -65,7 +65,7 @@ func settled(w words, on bool, c capacity) state {
 	return state{status: cloud.Stopped, native: w.off, cap: c}
 }
 
-// member is the state of the instance of that rank in a group: what the group no longer wants is terminated.
+// member returns the state of the instance of that rank in a group: what the group no longer wants is terminated.
 func (s *settings) member(g state, rank int32) state {
 	if rank >= g.cap.Desired {
 		return state{status: cloud.Terminated, native: "terminated", reason: "Client.UserInitiatedShutdown: group scaled in"}

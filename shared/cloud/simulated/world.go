@@ -50,36 +50,36 @@ type move struct {
 	Had    *capacity `json:"had,omitempty"`
 }
 
-func (w *world) counted(method string) int {
+func (w *world) countCall(method string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.calls[method]++
 	return w.calls[method]
 }
 
-// throttling takes one from the calls that Throttle asked for.
-func (w *world) throttling() bool {
+// takeThrottle takes one from the calls that Throttle asked for.
+func (w *world) takeThrottle() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.throttled = max(w.throttled, 0) - 1
 	return w.throttled >= 0
 }
 
-// denials are those of the settings and those of Deny.
-func (w *world) denials(settings []string) []string {
+// deniedCapabilities returns those of the settings and those of Deny.
+func (w *world) deniedCapabilities(settings []string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Concat(settings, w.denied)
 }
 
-// last is the history of a node. The caller holds w.mu.
+// last returns the history of a node. The caller holds w.mu.
 func (w *world) last(n node) (transition, bool) {
 	t, ok := w.nodes[n]
 	return t, ok
 }
 
-// look calls f with a history that contains everything that was acknowledged before.
-func (w *world) look(ctx context.Context, f func(history)) error {
+// readHistory calls f with a history that contains everything that was acknowledged before.
+func (w *world) readHistory(ctx context.Context, f func(history)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.catchUp(w.scope(ctx)); err != nil {
@@ -89,9 +89,9 @@ func (w *world) look(ctx context.Context, f func(history)) error {
 	return nil
 }
 
-// change lets decide make moves from the current history, and makes them last before it returns. decide may run again
+// changeHistory lets decide make moves from the current history, and makes them last before it returns. decide may run again
 // when another process was faster.
-func (w *world) change(ctx context.Context, decide func(history) entry) error {
+func (w *world) changeHistory(ctx context.Context, decide func(history) entry) error {
 	ctx = w.scope(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,9 +105,9 @@ func (w *world) change(ctx context.Context, decide func(history) entry) error {
 		}
 		switch err := w.append(ctx, e); {
 		case err == nil:
-			w.apply(e)
+			w.applyEntry(e)
 			w.seq++
-			return w.fold(ctx)
+			return w.foldLog(ctx)
 		case !fault.Is(err, fault.Conflict):
 			return err
 		}
@@ -122,7 +122,7 @@ func (w *world) logKey(seq int64) table.Key {
 
 // append writes e behind the log; fault.Conflict when this process does not know the whole log.
 func (w *world) append(ctx context.Context, e entry) error {
-	it, err := table.Row(w.logKey(w.seq+1), e)
+	it, err := table.NewItem(w.logKey(w.seq+1), e)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (w *world) append(ctx context.Context, e entry) error {
 // catchUp reads what was appended since, or everything when the log was cut beyond what is known here.
 func (w *world) catchUp(ctx context.Context) error {
 	if w.nodes == nil {
-		if err := w.load(ctx); err != nil {
+		if err := w.loadOutcome(ctx); err != nil {
 			return err
 		}
 	}
@@ -147,7 +147,7 @@ func (w *world) catchUp(ctx context.Context) error {
 		if err != nil || !gap {
 			return err
 		}
-		if err = w.load(ctx); err != nil {
+		if err = w.loadOutcome(ctx); err != nil {
 			return err
 		}
 	}
@@ -170,7 +170,7 @@ func (w *world) readOn(ctx context.Context) (gap bool, err error) {
 			if err != nil {
 				return false, err
 			}
-			w.apply(e)
+			w.applyEntry(e)
 			w.seq++
 		}
 		if page.Next == "" {
@@ -180,8 +180,8 @@ func (w *world) readOn(ctx context.Context) (gap bool, err error) {
 	}
 }
 
-// apply brings nodes up to date with e.
-func (w *world) apply(e entry) {
+// applyEntry brings nodes up to date with e.
+func (w *world) applyEntry(e entry) {
 	for _, m := range e.Moves {
 		t := transition{at: e.At, millis: m.Millis, on: m.On, falls: m.Falls, was: m.Was}
 		if m.Cap != nil {
@@ -194,9 +194,9 @@ func (w *world) apply(e entry) {
 	}
 }
 
-// length is how long a transition of n takes.
-func (s *settings) length(n node) time.Duration {
-	share := 0.5 + float64(s.die(n, asSpeed)>>11)/(1<<54)
+// transitionLength returns how long a transition of n takes.
+func (s *settings) transitionLength(n node) time.Duration {
+	share := 0.5 + float64(s.drawProperty(n, asSpeed)>>11)/(1<<54)
 	return time.Duration(float64(s.transition) * share)
 }
 

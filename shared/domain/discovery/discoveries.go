@@ -27,8 +27,8 @@ type Input struct {
 	JobID     string `json:"jobID"`
 }
 
-// Tenant is the organization that the input belongs to.
-func (in Input) Tenant() string { return in.Org }
+// Organisation returns the organization that the input belongs to.
+func (in Input) Organisation() string { return in.Org }
 
 // Status is how far a pass is.
 type Status string
@@ -76,40 +76,42 @@ type Part struct {
 	Error     string            `json:"error,omitempty"`
 }
 
-// Ended tells whether nothing more will be read of the partition.
-func (p Part) Ended() bool { return p.Status != PartRunning }
+// IsFinal reports whether nothing more will be read of the partition.
+func (p Part) IsFinal() bool { return p.Status != PartRunning }
 
-// JobKey is where a pass is stored.
+// JobKey returns where a pass is stored.
 func JobKey(org, jobID string) table.Key {
-	return table.Key{PK: table.TenantPK(org) + "JOB", SK: jobID}
+	return table.Key{PK: table.OrgPK(org) + "JOB", SK: jobID}
 }
 
-// PartKey is where a partition of a pass is stored.
+// PartKey returns where a partition of a pass is stored.
 func PartKey(org, jobID, region, kind string) table.Key {
 	return table.Key{PK: partsPK(org, jobID), SK: region + "#" + kind}
 }
 
-func partsPK(org, jobID string) string { return table.TenantPK(org) + "JOB#" + jobID }
+func partsPK(org, jobID string) string { return table.OrgPK(org) + "JOB#" + jobID }
 
-// New makes a pass that begins now, and the writes that record it. They belong into the transaction that puts
+// NewJob makes a pass that begins now, and the writes that record it. They belong into the transaction that puts
 // Account.JobID, run in table.Within(ctx, pending.Prefix).
-func New(org, accountID string, now time.Time) (Job, []table.Write, error) {
+func NewJob(org, accountID string, now time.Time) (Job, []table.Write, error) {
 	j := Job{ID: id.New("job", now), AccountID: accountID, Status: Running, StartedAt: now}
-	it, err := table.Row(JobKey(org, j.ID), j)
+	it, err := table.NewItem(JobKey(org, j.ID), j)
 	if err != nil {
 		return Job{}, nil, err
 	}
 	it.Expires = now.Add(kept)
-	work, err := workqueue.Add(workqueue.Work{ID: j.ID, Org: org, Machine: Machine, At: now}, j.input(org))
+	work, err := workqueue.AddWork(workqueue.Work{ID: j.ID, Org: org, Machine: Machine, At: now}, j.machineInput(org))
 	if err != nil {
 		return Job{}, nil, err
 	}
 	return j, []table.Write{table.Put(it, table.Absent()), work}, nil
 }
 
-func (j Job) input(org string) Input { return Input{Org: org, AccountID: j.AccountID, JobID: j.ID} }
+func (j Job) machineInput(org string) Input {
+	return Input{Org: org, AccountID: j.AccountID, JobID: j.ID}
+}
 
-// live tells whether the pass may still be under way at the time now.
-func (j Job) live(now time.Time) bool {
+// mayBeRunning reports whether the pass may still be under way at the time now.
+func (j Job) mayBeRunning(now time.Time) bool {
 	return j.Status == Running && now.Sub(j.StartedAt) < Deadline
 }

@@ -12,11 +12,11 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Start begins a pass over the account, or gives the one that is under way. An account that does not exist is
+// StartDiscovery begins a pass over the account, or gives the one that is under way. An account that does not exist is
 // fault.NotFound.
-func Start(ctx context.Context, p *platform.Platform, org, accountID string) (Job, error) {
+func StartDiscovery(ctx context.Context, p *platform.Platform, org, accountID string) (Job, error) {
 	for range 3 { // each time that somebody else was faster
-		a, err := inventory.New(p).Account(ctx, org, accountID)
+		a, err := inventory.New(p).ReadAccount(ctx, org, accountID)
 		if err != nil {
 			return Job{}, err
 		}
@@ -25,7 +25,7 @@ func Start(ctx context.Context, p *platform.Platform, org, accountID string) (Jo
 		}
 		j, err := begin(ctx, p, org, a)
 		if err == nil {
-			Run(ctx, p, org, j)
+			StartMachine(ctx, p, org, j)
 			return j, nil
 		}
 		if !fault.Is(err, fault.Conflict) {
@@ -35,7 +35,7 @@ func Start(ctx context.Context, p *platform.Platform, org, accountID string) (Jo
 	return Job{}, fault.New(fault.Conflict, "the discovery of account %s is being started by others: try again", accountID)
 }
 
-// underway is the pass that the account names, if it still runs.
+// underway returns the pass that the account names, if it still runs.
 func underway(ctx context.Context, p *platform.Platform, org string, a inventory.Account) (Job, bool, error) {
 	if a.JobID == "" {
 		return Job{}, false, nil
@@ -44,11 +44,11 @@ func underway(ctx context.Context, p *platform.Platform, org string, a inventory
 	if fault.Is(err, fault.NotFound) {
 		return Job{}, false, nil
 	}
-	return j, err == nil && j.live(p.Clock.Now()), err
+	return j, err == nil && j.mayBeRunning(p.Clock.Now()), err
 }
 
 func begin(ctx context.Context, p *platform.Platform, org string, a inventory.Account) (Job, error) {
-	j, ws, err := New(org, a.ID, p.Clock.Now())
+	j, ws, err := NewJob(org, a.ID, p.Clock.Now())
 	if err != nil {
 		return Job{}, err
 	}
@@ -58,7 +58,7 @@ func begin(ctx context.Context, p *platform.Platform, org string, a inventory.Ac
 	}
 	ws = append(ws, table.Update(inventory.AccountKey(org, a.ID), []table.Change{table.Set("jobID", j.ID)}, table.Exists(), same))
 	if a.JobID != "" { // a lost one: the sweeper need not revive it any more
-		ws = append(ws, workqueue.Done(a.JobID))
+		ws = append(ws, workqueue.RemoveWork(a.JobID))
 	}
 	if err = p.Table.Transact(table.Within(ctx, workqueue.Prefix), ws...); err != nil {
 		return Job{}, fmt.Errorf("begin discovery of %s: %w", a.ID, err)
@@ -66,16 +66,16 @@ func begin(ctx context.Context, p *platform.Platform, org string, a inventory.Ac
 	return j, nil
 }
 
-// Run starts the machine of a pass that was recorded. When that fails the sweeper does it a little later, so nobody needs
+// StartMachine starts the machine of a pass that was recorded. When that fails the sweeper does it a little later, so nobody needs
 // to know.
-func Run(ctx context.Context, p *platform.Platform, org string, j Job) {
-	if err := p.Workflow.Start(ctx, Machine, j.ID, j.input(org)); err != nil {
+func StartMachine(ctx context.Context, p *platform.Platform, org string, j Job) {
+	if err := p.Workflow.Start(ctx, Machine, j.ID, j.machineInput(org)); err != nil {
 		p.Log.WarnContext(ctx, "discovery will be started by the sweeper", "job", j.ID, "org", org, "error", err)
 	}
 }
 
-// Read tells how a pass stands, with the partitions that were begun, ordered by region and kind.
-func Read(ctx context.Context, s table.Store, org, jobID string) (Job, []Part, error) {
+// ReadJob returns how a pass stands, with the partitions that were begun, ordered by region and kind.
+func ReadJob(ctx context.Context, s table.Store, org, jobID string) (Job, []Part, error) {
 	j, err := table.Read[Job](ctx, s, JobKey(org, jobID))
 	if fault.Is(err, fault.NotFound) {
 		return Job{}, nil, fault.New(fault.NotFound, "there is no discovery %q", jobID)
@@ -83,12 +83,12 @@ func Read(ctx context.Context, s table.Store, org, jobID string) (Job, []Part, e
 	if err != nil {
 		return Job{}, nil, err
 	}
-	parts, err := Parts(ctx, s, org, jobID)
+	parts, err := ListParts(ctx, s, org, jobID)
 	return j, parts, err
 }
 
-// Parts are the partitions of a pass that were begun, ordered by region and kind.
-func Parts(ctx context.Context, s table.Store, org, jobID string) ([]Part, error) {
+// ListParts returns the partitions of a pass that were begun, ordered by region and kind.
+func ListParts(ctx context.Context, s table.Store, org, jobID string) ([]Part, error) {
 	q, out := table.Query{PK: partsPK(org, jobID), Limit: 1000}, []Part(nil)
 	for {
 		page, err := s.Query(ctx, q)
@@ -106,9 +106,9 @@ func Parts(ctx context.Context, s table.Store, org, jobID string) ([]Part, error
 	}
 }
 
-// Note records how far a partition is.
-func Note(ctx context.Context, p *platform.Platform, in Input, part Part) error {
-	it, err := table.Row(PartKey(in.Org, in.JobID, part.Region, part.Kind), part)
+// RecordPart records how far a partition is.
+func RecordPart(ctx context.Context, p *platform.Platform, in Input, part Part) error {
+	it, err := table.NewItem(PartKey(in.Org, in.JobID, part.Region, part.Kind), part)
 	if err != nil {
 		return err
 	}

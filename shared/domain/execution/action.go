@@ -22,8 +22,8 @@ const (
 	Failed    Status = "failed"
 )
 
-// Ended tells whether the status is a last one.
-func (s Status) Ended() bool { return s == Succeeded || s == Failed }
+// IsFinal reports whether the status is a last one.
+func (s Status) IsFinal() bool { return s == Succeeded || s == Failed }
 
 // Action is one start or stop of one resource.
 type Action struct {
@@ -68,8 +68,8 @@ type Log struct {
 // maxLogs bounds an execution log: the first lines and the last ones tell what happened.
 const maxLogs = 50
 
-// Note adds a line to the action's log, unless it says the same as the line before.
-func (a *Action) Note(at time.Time, step, status, message string) {
+// AppendLog adds a line to the action's log, unless it says the same as the line before.
+func (a *Action) AppendLog(at time.Time, step, status, message string) {
 	if n := len(a.Logs); n > 0 && a.Logs[n-1].Step == step && a.Logs[n-1].Message == message {
 		return
 	}
@@ -79,8 +79,8 @@ func (a *Action) Note(at time.Time, step, status, message string) {
 	a.Logs = append(a.Logs, Log{At: at, Step: step, Status: status, Message: message})
 }
 
-// Public is the action as clients see it.
-func (a Action) Public() Action {
+// WithoutInternals returns the action as clients see it.
+func (a Action) WithoutInternals() Action {
 	a.Progress = nil
 	if a.Logs == nil {
 		a.Logs = []Log{}
@@ -88,13 +88,13 @@ func (a Action) Public() Action {
 	return a
 }
 
-// ActionPK is the partition of an organization's actions, oldest first.
-func ActionPK(org string) string { return table.TenantPK(org) + "ACT" }
+// ActionPK returns the partition of an organization's actions, oldest first.
+func ActionPK(org string) string { return table.OrgPK(org) + "ACT" }
 
-// ActionKey is where an action is stored.
+// ActionKey returns where an action is stored.
 func ActionKey(org, actionID string) table.Key { return table.Key{PK: ActionPK(org), SK: actionID} }
 
-// CountKey is where an organization's running totals of a list are kept: "ACT", "HIST".
+// CountKey returns where an organization's running totals of a list are kept: "ACT", "HIST".
 func CountKey(org, list string) table.Key {
-	return table.Key{PK: table.TenantPK(org) + "COUNT", SK: list}
+	return table.Key{PK: table.OrgPK(org) + "COUNT", SK: list}
 }

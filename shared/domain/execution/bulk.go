@@ -73,8 +73,8 @@ const (
 	Expanded  Stage = "expanded"
 )
 
-// Public is the bulk action as clients see it.
-func (b Bulk) Public() Bulk {
+// WithoutInternals returns the bulk action as clients see it.
+func (b Bulk) WithoutInternals() Bulk {
 	b.Plan, b.CancelledBy, b.Ended = nil, "", false
 	return b
 }
@@ -90,16 +90,16 @@ type BulkInput struct {
 	Cancel bool   `json:"cancel,omitempty"`
 }
 
-// CancelName is the name of the execution that ends what a cancelled bulk action has not begun.
+// CancelName returns the name of the execution that ends what a cancelled bulk action has not begun.
 func CancelName(bulkID string) string { return bulkID + "-cancel" }
 
-// Tenant is the organization that the input belongs to.
-func (in BulkInput) Tenant() string { return in.Org }
+// Organisation returns the organization that the input belongs to.
+func (in BulkInput) Organisation() string { return in.Org }
 
-// BulkPK is the partition of an organization's bulk actions, oldest first.
-func BulkPK(org string) string { return table.TenantPK(org) + "BULK" }
+// BulkPK returns the partition of an organization's bulk actions, oldest first.
+func BulkPK(org string) string { return table.OrgPK(org) + "BULK" }
 
-// BulkKey is where a bulk action is stored.
+// BulkKey returns where a bulk action is stored.
 func BulkKey(org, bulkID string) table.Key { return table.Key{PK: BulkPK(org), SK: bulkID} }
 
 // GroupClaim says which bulk action is under way on a resource group: there is one at a time. It is written with the bulk
@@ -108,19 +108,19 @@ type GroupClaim struct {
 	BulkActionID string `json:"bulkActionID"`
 }
 
-// GroupClaimKey is where the claim on a group is stored.
+// GroupClaimKey returns where the claim on a group is stored.
 func GroupClaimKey(org, groupID string) table.Key {
-	return table.Key{PK: table.TenantPK(org) + "BULKGROUP", SK: groupID}
+	return table.Key{PK: table.OrgPK(org) + "BULKGROUP", SK: groupID}
 }
 
-// ClaimGroup is the write that claims the group of b for it. It fails while another bulk action holds the claim, but for
+// ClaimGroup returns the write that claims the group of b for it. It fails while another bulk action holds the claim, but for
 // over, which is known to have ended.
 func ClaimGroup(org string, b Bulk, over string) (table.Write, error) {
-	it, err := table.Row(GroupClaimKey(org, b.GroupID), GroupClaim{b.ID})
+	it, err := table.NewItem(GroupClaimKey(org, b.GroupID), GroupClaim{b.ID})
 	return table.Put(it, table.Any(table.Absent(), table.Equal("bulkActionID", over))), err
 }
 
-// ReleaseGroup is the write that gives the claim of b back, unless it is another one's by now.
+// ReleaseGroup returns the write that gives the claim of b back, unless it is another one's by now.
 func ReleaseGroup(org string, b Bulk) table.Write {
 	return table.Delete(GroupClaimKey(org, b.GroupID), table.Any(table.Absent(), table.Equal("bulkActionID", b.ID)))
 }
@@ -133,17 +133,17 @@ type Named struct {
 	ResourceIDs []string `json:"resourceIDs"`
 }
 
-// NamedKey is where the resources of a bulk action without a group are stored.
+// NamedKey returns where the resources of a bulk action without a group are stored.
 func NamedKey(org, bulkID string) table.Key {
 	return table.Key{PK: ChunkPK(org, bulkID), SK: "N"}
 }
 
-// ChunksOf is the query for all chunks of a bulk action, in the order in which they run.
+// ChunksOf returns the query for all chunks of a bulk action, in the order in which they run.
 func ChunksOf(org, bulkID string) table.Query {
 	return table.Query{PK: ChunkPK(org, bulkID), From: "C#", To: "C~"}
 }
 
-// ChunkPK is the partition of a bulk action's chunks, in the order in which they run.
+// ChunkPK returns the partition of a bulk action's chunks, in the order in which they run.
 func ChunkPK(org, bulkID string) string { return BulkPK(org) + "#" + bulkID }
 
 // Chunk is a part of a bulk action that one executor run works on: actions on resources of one kind, account and region
@@ -165,17 +165,17 @@ type Member struct {
 	ResourceUID string `json:"resourceUID"`
 }
 
-// ChunkKey is where the n-th chunk of the step-th step is stored. Steps count in the order in which they run.
+// ChunkKey returns where the n-th chunk of the step-th step is stored. Steps count in the order in which they run.
 func ChunkKey(org, bulkID string, step, n int) table.Key {
 	return table.Key{PK: ChunkPK(org, bulkID), SK: fmt.Sprintf("C#%06d#%06d", step, n)}
 }
 
-// MemberAction is the id of the action that bulkID takes on a resource: always the same one, so that expanding the bulk
+// MemberAction returns the id of the action that bulkID takes on a resource: always the same one, so that expanding the bulk
 // again after a crash makes nothing twice.
 func MemberAction(bulkID, resourceID string) string {
 	sum := sha256.Sum256([]byte(bulkID + "|" + resourceID))
 	var u ulid.ULID
-	_ = u.SetTime(ulid.Timestamp(id.Time(bulkID))) // an id's time always fits
-	_ = u.SetEntropy(sum[:10])                     // ten bytes always fit
+	_ = u.SetTime(ulid.Timestamp(id.TimeOf(bulkID))) // an id's time always fits
+	_ = u.SetEntropy(sum[:10])                       // ten bytes always fit
 	return "act_" + strings.ToLower(u.String())
 }

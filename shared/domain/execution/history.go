@@ -34,25 +34,25 @@ func ChangedBy(kind string, parts ...string) string {
 	return b.String()
 }
 
-// ChangedByType is the kind of cause that a changedBy text begins with.
+// ChangedByType returns the kind of cause that a changedBy text begins with.
 func ChangedByType(changedBy string) string {
 	kind, _, _ := strings.Cut(changedBy, ":")
 	return kind
 }
 
-// HistoryPK is the partition of an organization's whole state history, oldest first.
-func HistoryPK(org string) string { return table.TenantPK(org) + "HIST" }
+// HistoryPK returns the partition of an organization's whole state history, oldest first.
+func HistoryPK(org string) string { return table.OrgPK(org) + "HIST" }
 
-// HistoryTypePK is the partition of the changes of one kind of cause.
+// HistoryTypePK returns the partition of the changes of one kind of cause.
 func HistoryTypePK(org, changedByType string) string { return HistoryPK(org) + "#T#" + changedByType }
 
-// HistoryResourcePK is the partition of the changes of one resource.
+// HistoryResourcePK returns the partition of the changes of one resource.
 func HistoryResourcePK(org, uid string) string { return HistoryPK(org) + "#R#" + uid }
 
 // historyCount is the sort key, before every id, of the number of changes in a resource's partition.
 const historyCount = "!count"
 
-// ResourceCountKey is where the number of a resource's changes is kept.
+// ResourceCountKey returns where the number of a resource's changes is kept.
 func ResourceCountKey(org, uid string) table.Key {
 	return table.Key{PK: HistoryResourcePK(org, uid), SK: historyCount}
 }
@@ -60,9 +60,9 @@ func ResourceCountKey(org, uid string) table.Key {
 // FirstChange is the lowest sort key of a change; the counts sort before it.
 const FirstChange = "sh_"
 
-// record makes the writes that put c on record: in the whole history, in that of its kind and in that of its resource.
-func record(org string, c StateChange) ([]table.Write, error) {
-	it, err := table.Row(table.Key{PK: HistoryPK(org), SK: c.ID}, c)
+// historyWrites makes the writes that put c on record: in the whole history, in that of its kind and in that of its resource.
+func historyWrites(org string, c StateChange) ([]table.Write, error) {
+	it, err := table.NewItem(table.Key{PK: HistoryPK(org), SK: c.ID}, c)
 	if err != nil {
 		return nil, err
 	}
@@ -75,10 +75,10 @@ func record(org string, c StateChange) ([]table.Write, error) {
 	}, nil
 }
 
-// newChange is the history item that an ended action leaves.
+// newChange returns the history item that an ended action leaves.
 func newChange(o Outcome) StateChange {
 	c := StateChange{
-		ID: id.New("sh", o.At), ResourceUID: o.Action.ResourceUID, State: string(o.Action.Action.Wants()),
+		ID: id.New("sh", o.At), ResourceUID: o.Action.ResourceUID, State: string(o.Action.Action.WantedStatus()),
 		ChangedAt: o.At, ChangedBy: o.Action.ChangedBy,
 	}
 	if o.Status == Failed {

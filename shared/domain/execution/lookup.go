@@ -22,7 +22,7 @@ func (s submission) lookUp(ctx context.Context) (inventory.Resource, error) {
 	}
 	item, ok := got[resKey]
 	if !ok {
-		return inventory.Resource{}, Unknown(s.ResourceUID)
+		return inventory.Resource{}, ErrUnknownResource(s.ResourceUID)
 	}
 	res, err := table.Decode[inventory.Resource](item)
 	if err != nil {
@@ -35,8 +35,8 @@ func (s submission) lookUp(ctx context.Context) (inventory.Resource, error) {
 	return res, agree(s.Request, res, acc)
 }
 
-// Unknown is the answer about a resource that does not exist, or that the caller may not see.
-func Unknown(uid string) error {
+// ErrUnknownResource returns the answer about a resource that does not exist, or that the caller may not see.
+func ErrUnknownResource(uid string) error {
 	return fault.New(fault.NotFound, "resource %q is not in the inventory; discover its account first", uid)
 }
 
@@ -47,7 +47,7 @@ func (s submission) account(ctx context.Context, item table.Item, res inventory.
 	if item.Data != nil && item.SK == res.CloudAccountID {
 		return table.Decode[inventory.Account](item)
 	}
-	if id.Valid("ca", s.CloudAccountID) {
+	if id.IsValid("ca", s.CloudAccountID) {
 		return inventory.Account{}, unknown
 	}
 	acc, err := table.Read[inventory.Account](ctx, s.p.Table, inventory.AccountKey(s.org, res.CloudAccountID))
@@ -79,8 +79,8 @@ func agree(r Request, res inventory.Resource, acc inventory.Account) error {
 	return nil
 }
 
-// startable refuses what can never be started or stopped.
-func startable(res inventory.Resource, verb cloud.Verb) error {
+// checkActionable refuses what can never be started or stopped.
+func checkActionable(res inventory.Resource, verb cloud.Verb) error {
 	if res.Unschedulable != "" {
 		return fault.New(fault.Invalid, "resource %s cannot be asked to %s: %s", res.UID, verb, res.Unschedulable)
 	}

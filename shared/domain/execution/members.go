@@ -17,15 +17,15 @@ type LeftOut struct {
 	Reason string
 }
 
-// Members expands a group for a bulk action. A dynamic group stands for what of its selection can be started and stopped:
+// ExpandGroup expands a group for a bulk action. A dynamic group stands for what of its selection can be started and stopped:
 // that an instance belongs to an Auto Scaling group is no failure of a selector that also finds it. What somebody put
 // into a static group by hand is a member in any case, and fails with the reason when it cannot be acted on.
-func Members(ctx context.Context, s *inventory.Store, org, groupID string) (inventory.Group, []inventory.Member, []LeftOut, error) {
-	g, err := s.Group(ctx, org, groupID)
+func ExpandGroup(ctx context.Context, s *inventory.Store, org, groupID string) (inventory.Group, []inventory.Member, []LeftOut, error) {
+	g, err := s.ReadGroup(ctx, org, groupID)
 	if err != nil {
 		return g, nil, nil, fmt.Errorf("read group %s: %w", groupID, err)
 	}
-	members, err := s.Members(ctx, org, groupID)
+	members, err := s.ExpandGroup(ctx, org, groupID)
 	if err != nil {
 		return g, nil, nil, fmt.Errorf("read members of group %s: %w", groupID, err)
 	}
@@ -83,7 +83,7 @@ func unactionable(m inventory.Member) string {
 }
 
 // Within parts members that lie in may from those that whoever asks may not act on.
-func Within(members []inventory.Member, may inventory.Reach) ([]inventory.Member, []LeftOut) {
+func Within(members []inventory.Member, may inventory.ResourceSet) ([]inventory.Member, []LeftOut) {
 	return sift(members, func(m inventory.Member) string {
 		if !may.HasUID(m.UID) {
 			return "permission denied: actions:execute is needed on it"
@@ -92,14 +92,14 @@ func Within(members []inventory.Member, may inventory.Reach) ([]inventory.Member
 	})
 }
 
-// Targets are the resources that a bulk action acts on when it begins now: the members of its group, or what it named,
+// BulkTargets returns the resources that a bulk action acts on when it begins now: the members of its group, or what it named,
 // without those that whoever asked for it may not act on. They are none when the group is gone.
-func Targets(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, error) { //nolint:revive // two stores
+func BulkTargets(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, error) { //nolint:revive // two stores
 	members, err := members(ctx, t, s, org, b)
 	if err != nil || b.Plan == nil || b.Plan.Scopes == nil {
 		return members, err
 	}
-	may, err := s.Reach(ctx, org, *b.Plan.Scopes)
+	may, err := s.ResourceSets(ctx, org, *b.Plan.Scopes)
 	if err != nil {
 		return nil, fmt.Errorf("read what %s may act on: %w", b.ID, err)
 	}
@@ -111,20 +111,20 @@ func members(ctx context.Context, t table.Store, s *inventory.Store, org string,
 	if b.GroupID == "" {
 		return named(ctx, t, s, org, b)
 	}
-	_, members, _, err := Members(ctx, s, org, b.GroupID)
+	_, members, _, err := ExpandGroup(ctx, s, org, b.GroupID)
 	if fault.Is(err, fault.NotFound) {
 		return nil, nil
 	}
 	return members, err
 }
 
-// named are the resources that a bulk action without a group named, as far as they are still there.
+// named returns the resources that a bulk action without a group named, as far as they are still there.
 func named(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, error) { //nolint:revive // see Targets
 	n, err := table.Read[Named](ctx, t, NamedKey(org, b.ID))
 	if err != nil {
 		return nil, fmt.Errorf("read what %s acts on: %w", b.ID, err)
 	}
-	found, err := s.ByIDs(ctx, org, slices.Clone(n.ResourceIDs), inventory.Everything())
+	found, err := s.ByIDs(ctx, org, slices.Clone(n.ResourceIDs), inventory.SeeEverything())
 	if err != nil {
 		return nil, fmt.Errorf("read the %d resources of %s: %w", len(n.ResourceIDs), b.ID, err)
 	}

@@ -45,7 +45,7 @@ func Refusal(accountID string, a inventory.Account) string {
 	return ""
 }
 
-// Unactionable is the reason of what is of a kind that cannot be started or stopped.
+// Unactionable returns the reason of what is of a kind that cannot be started or stopped.
 func Unactionable(provider, kind string) string {
 	return provider + " resources of type " + kind + " cannot be started or stopped"
 }
@@ -66,7 +66,7 @@ type Prospect struct {
 	Record  inventory.Resource // zero when it is gone
 }
 
-// Foresee tells how a bulk action would end on a resource without asking anything of it: as Succeeded, because the
+// Foresee returns how a bulk action would end on a resource without asking anything of it: as Succeeded, because the
 // resource is as wanted already, or as Failed, with the reason. Status is "" for a resource that would be asked.
 func Foresee(verb cloud.Verb, p Prospect) (Status, string) {
 	if p.Record.UID == "" {
@@ -75,7 +75,7 @@ func Foresee(verb cloud.Verb, p Prospect) (Status, string) {
 	if why := cmp.Or(InFlight(verb, p.Record), Refusal(p.Member.CloudAccountID, p.Account)); why != "" {
 		return Failed, why
 	}
-	if p.Record.Status == verb.Wants() {
+	if p.Record.Status == verb.WantedStatus() {
 		return Succeeded, "the resource is " + string(p.Record.Status) + " already"
 	}
 	if why := unactionable(p.Member); why != "" {

@@ -17,7 +17,7 @@ import (
 )
 
 // Outcome is how an action ended: Succeeded, or Failed with Message. State is the resource's state as it was last seen,
-// empty when it is not known. Changed tells whether the provider was asked to change anything: what was already so
+// empty when it is not known. Changed reports whether the provider was asked to change anything: what was already so
 // leaves no history. Exhausted tells that every attempt was used up.
 type Outcome struct {
 	Action    Action
@@ -50,10 +50,10 @@ const settlers = 4
 // eventsKept is how long an event stays in the outbox for consumers that lag.
 const eventsKept = 7 * 24 * time.Hour
 
-// Settle ends actions: status and log, the claim on the resource, its state in the inventory, the state history, the
+// SettleActions ends actions: status and log, the claim on the resource, its state in the inventory, the state history, the
 // events, the bulk action's counters and the list of pending work change together, once, however often it is called.
 // All outcomes belong to one organization and, when they belong to a bulk action, to the same one.
-func Settle(ctx context.Context, s table.Store, org string, outcomes []Outcome) error {
+func SettleActions(ctx context.Context, s table.Store, org string, outcomes []Outcome) error {
 	g, ctx := errgroup.WithContext(table.Within(ctx, workqueue.Prefix))
 	g.SetLimit(settlers)
 	for some := range slices.Chunk(outcomes, outcomesPerTransaction) {
@@ -123,7 +123,7 @@ func (b *batch) add(i int, o Outcome) error {
 		b.done++
 	}
 	if o.Action.BulkActionID == "" {
-		b.writes = append(b.writes, workqueue.Done(o.Action.ID))
+		b.writes = append(b.writes, workqueue.RemoveWork(o.Action.ID))
 	}
 	if o.Status != Failed && !o.Changed {
 		return nil
@@ -134,7 +134,7 @@ func (b *batch) add(i int, o Outcome) error {
 // tell puts o on record and into the outbox.
 func (b *batch) tell(o Outcome) error {
 	c := newChange(o)
-	ws, err := record(b.org, c)
+	ws, err := historyWrites(b.org, c)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (b *batch) tell(o Outcome) error {
 	e := Event{At: o.At, ActionID: o.Action.ID, ResourceUID: o.Action.ResourceUID, CloudAccountID: o.Action.CloudAccountID, Message: o.Message}
 	for _, key := range o.events() {
 		e.ID, e.Key = id.New("evt", o.At), key
-		it, err := table.Row(table.Key{PK: table.TenantPK(b.org) + "EVENTS", SK: e.ID}, e)
+		it, err := table.NewItem(table.Key{PK: table.OrgPK(b.org) + "EVENTS", SK: e.ID}, e)
 		if err != nil {
 			return err
 		}
@@ -184,7 +184,7 @@ func (b *batch) share(first Outcome) error {
 	if len(b.seen) == 0 {
 		return nil
 	}
-	w, err := inventory.Delta(b.org, first.At, b.seen)
+	w, err := inventory.NoteStatuses(b.org, first.At, b.seen)
 	if err != nil {
 		return fmt.Errorf("note states in the index: %w", err)
 	}
@@ -214,14 +214,14 @@ func (b *batch) without(lost *table.ConditionError, outcomes []Outcome) []Outcom
 	return kept
 }
 
-// end is the write that gives the action its last status. It fails when the action has ended already.
+// end returns the write that gives the action its last status. It fails when the action has ended already.
 func end(org string, o Outcome) table.Write {
 	a := o.Action
 	step, status, message := "record", "ok", "recorded as "+string(o.Status)
 	if o.Status == Failed {
 		status, message = "failed", o.Message
 	}
-	a.Note(o.At, step, status, message)
+	a.AppendLog(o.At, step, status, message)
 	changes := []table.Change{
 		table.Set("status", string(o.Status)), table.Set("attempts", a.Attempts), table.Set("logs", a.Logs),
 		table.Set("startedAt", started(a, o.At)), table.Set("completedAt", o.At), table.Remove("progress"),
@@ -246,7 +246,7 @@ func started(a Action, at time.Time) time.Time {
 // release ends the claim on the resource, and records its state when that is known.
 func release(org string, o Outcome) table.Write {
 	if o.State == "" {
-		return inventory.Release(org, o.Action.ResourceUID, o.Action.ID)
+		return inventory.ReleaseResource(org, o.Action.ResourceUID, o.Action.ID)
 	}
-	return inventory.Settle(org, o.Action.ID, inventory.Seen{UID: o.Action.ResourceUID, Status: o.State, At: o.At})
+	return inventory.SettleResource(org, o.Action.ID, inventory.Seen{UID: o.Action.ResourceUID, Status: o.State, At: o.At})
 }

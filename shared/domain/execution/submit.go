@@ -43,8 +43,8 @@ type RunInput struct {
 	Until   string   `json:"until"`
 }
 
-// Tenant is the organization that the input belongs to.
-func (in RunInput) Tenant() string { return in.Org }
+// Organisation returns the organization that the input belongs to.
+func (in RunInput) Organisation() string { return in.Org }
 
 // The phases until which a run goes on: every action accepted by its provider (or ended), or every action ended.
 const (
@@ -59,15 +59,15 @@ type submission struct {
 	Request
 }
 
-// Submit creates the action that r asks for in the organization and starts its execution: one read, one transaction, one
+// SubmitAction creates the action that r asks for in the organization and starts its execution: one read, one transaction, one
 // start. When an action of the same type is in flight on the resource, that one is the answer.
-func Submit(ctx context.Context, p *platform.Platform, org string, r Request) (Action, error) {
+func SubmitAction(ctx context.Context, p *platform.Platform, org string, r Request) (Action, error) {
 	s := submission{p, org, r}
 	res, err := s.lookUp(ctx)
 	if err != nil {
 		return Action{}, err
 	}
-	if err := startable(res, r.Verb); err != nil {
+	if err := checkActionable(res, r.Verb); err != nil {
 		return Action{}, err
 	}
 	if res.ActionID != "" {
@@ -91,22 +91,22 @@ func (s submission) action(res inventory.Resource) Action {
 		CloudAccountID: res.CloudAccountID, Region: res.Region, Action: s.Verb, Reason: s.Reason,
 		Status: Pending, ChangedBy: s.ChangedBy, CreatedAt: now, Progress: &Progress{Claimed: true},
 	}
-	a.Note(now, "intent", "ok", string(s.Verb)+" asked for by "+s.ChangedBy)
+	a.AppendLog(now, "intent", "ok", string(s.Verb)+" asked for by "+s.ChangedBy)
 	return a
 }
 
 // create commits the action, its claim on the resource and its place among the pending work in one transaction.
 func (s submission) create(ctx context.Context, a Action, in RunInput) error {
-	row, err := table.Row(ActionKey(s.org, a.ID), a)
+	row, err := table.NewItem(ActionKey(s.org, a.ID), a)
 	if err != nil {
 		return err
 	}
-	work, err := workqueue.Add(workqueue.Work{ID: a.ID, Org: s.org, Machine: Machine, At: a.CreatedAt}, in)
+	work, err := workqueue.AddWork(workqueue.Work{ID: a.ID, Org: s.org, Machine: Machine, At: a.CreatedAt}, in)
 	if err != nil {
 		return err
 	}
 	return s.p.Table.Transact(table.Within(ctx, workqueue.Prefix),
-		inventory.Claim(s.org, a.ResourceUID, a.ID, a.Action), table.Put(row, table.Absent()), work,
+		inventory.ClaimResource(s.org, a.ResourceUID, a.ID, a.Action), table.Put(row, table.Absent()), work,
 		table.Update(CountKey(s.org, "ACT"), []table.Change{table.Add("all", 1)}))
 }
 

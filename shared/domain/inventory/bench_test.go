@@ -38,21 +38,21 @@ func (s *fixture) discover(tb testing.TB, n int) {
 	tb.Helper()
 	sc := s.scan("job_1")
 	for from := 0; from < n; from += MaxBatch {
-		apitest.Value(s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: s.Clock.Now(), Resources: instances(from, min(n, from+MaxBatch))}))(tb)
+		apitest.Value(s.store.UpsertScanned(s.ctx, testOrg, Batch{Scan: sc, At: s.Clock.Now(), Resources: instances(from, min(n, from+MaxBatch))}))(tb)
 	}
-	apitest.Value(s.store.Finish(s.ctx, testOrg, sc))(tb)
+	apitest.Value(s.store.FinishScan(s.ctx, testOrg, sc))(tb)
 }
 
 func benchmarkFind(b *testing.B, l List, want int) {
 	b.Helper()
 	s := fill(b)
-	l.Sight = Everything()
-	if got, err := s.store.Find(s.ctx, testOrg, l); err != nil || len(got) != want {
+	l.Sight = SeeEverything()
+	if got, err := s.store.FindResources(s.ctx, testOrg, l); err != nil || len(got) != want {
 		b.Fatalf("%d of %d: %v", len(got), want, err)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		apitest.Value(s.store.Find(s.ctx, testOrg, l))(b)
+		apitest.Value(s.store.FindResources(s.ctx, testOrg, l))(b)
 	}
 }
 
@@ -77,7 +77,7 @@ func BenchmarkSearchForATag(b *testing.B) {
 // BenchmarkPageInScope is a page of a caller whose grant is on a team that owns a tenth of everything.
 func BenchmarkPageInScope(b *testing.B) {
 	s := fill(b)
-	found, err := s.store.Find(s.ctx, testOrg, List{Filter: everything, Limit: many / 10})
+	found, err := s.store.FindResources(s.ctx, testOrg, List{Filter: everything, Limit: many / 10})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func BenchmarkPageInScope(b *testing.B) {
 	l := List{Filter: Filter{Sight: scopesOf("team_1")}, Limit: 20}
 	b.ReportAllocs()
 	for b.Loop() {
-		if got, err := s.store.Find(s.ctx, testOrg, l); err != nil || len(got) != 20 {
+		if got, err := s.store.FindResources(s.ctx, testOrg, l); err != nil || len(got) != 20 {
 			b.Fatal(len(got), err)
 		}
 	}
@@ -105,7 +105,7 @@ func BenchmarkFirstRead(b *testing.B) {
 	s := fill(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		got, err := NewStore(s.Table, s.Clock).Find(s.ctx, testOrg, List{Filter: everything, Limit: 20})
+		got, err := NewStore(s.Table, s.Clock).FindResources(s.ctx, testOrg, List{Filter: everything, Limit: 20})
 		if err != nil || len(got) != 20 {
 			b.Fatal(len(got), err)
 		}
@@ -118,7 +118,7 @@ func BenchmarkRescan(b *testing.B) {
 	batch := instances(0, MaxBatch)
 	b.ReportAllocs()
 	for b.Loop() {
-		c, err := s.store.Upsert(s.ctx, testOrg, Batch{Scan: s.scan("job_2"), At: s.Clock.Now(), Resources: batch})
+		c, err := s.store.UpsertScanned(s.ctx, testOrg, Batch{Scan: s.scan("job_2"), At: s.Clock.Now(), Resources: batch})
 		if err != nil || c.Unchanged != MaxBatch {
 			b.Fatal(c, err)
 		}
@@ -143,7 +143,7 @@ func BenchmarkDiscovery(b *testing.B) {
 	}
 }
 
-// stored is how many bytes the index has in the store.
+// stored returns how many bytes the index has in the store.
 func (s *fixture) stored() int {
 	s.Helper()
 	sum, q := 0, table.Query{PK: index.PK(testOrg), Limit: 10_000}
@@ -159,7 +159,7 @@ func (s *fixture) stored() int {
 	}
 }
 
-// resident is how many bytes of memory of its own the process holds, without the pages of the store's file, where the
+// resident returns how many bytes of memory of its own the process holds, without the pages of the store's file, where the
 // system tells; 0 elsewhere.
 func resident(b *testing.B) int {
 	b.Helper()

@@ -32,15 +32,15 @@ type Registration struct {
 	RegisteredAt time.Time `json:"registeredAt"`
 }
 
-// ClusterKey is where the registration of a cluster is stored. Those of an account begin with ClusterPrefix.
+// ClusterKey returns where the registration of a cluster is stored. Those of an account begin with ClusterPrefix.
 func ClusterKey(org, accountID string, c ClusterName) table.Key {
-	return table.Key{PK: table.TenantPK(org) + "CLUSTER", SK: ClusterPrefix(accountID) + c.Region + "#" + c.Name}
+	return table.Key{PK: table.OrgPK(org) + "CLUSTER", SK: ClusterPrefix(accountID) + c.Region + "#" + c.Name}
 }
 
 // ClusterPrefix begins the sort keys of the registrations of an account.
 func ClusterPrefix(accountID string) string { return accountID + "#" }
 
-// ClusterPlace is where the kubeconfig of a cluster lives: it opens nowhere else.
+// ClusterPlace returns where the kubeconfig of a cluster lives: it opens nowhere else.
 func ClusterPlace(org, accountID string, c ClusterName) seal.Place {
 	return seal.Place{Org: org, Kind: ClusterSecret, ID: ClusterPrefix(accountID) + c.Region + "#" + c.Name}
 }

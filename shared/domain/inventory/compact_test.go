@@ -46,7 +46,7 @@ func (s *fixture) keys(prefix string) []table.Key {
 // states reads the list by a reader that knows nothing yet.
 func (s *fixture) states() map[string]cloud.Status {
 	s.Helper()
-	got, err := NewStore(s.Table, s.Clock).Find(s.ctx, testOrg, List{Filter: everything})
+	got, err := NewStore(s.Table, s.Clock).FindResources(s.ctx, testOrg, List{Filter: everything})
 	s.Must(err)
 	out := map[string]cloud.Status{}
 	for _, r := range got {
@@ -92,7 +92,7 @@ func TestCompactionKilledAnywhereLosesNothing(t *testing.T) {
 func killed(t *testing.T, name string, whole bool, in table.Injection) bool {
 	t.Helper()
 	c := clock.NewManual(noon)
-	faulty := table.Faulty(tabletest.NewAt(t, c), c)
+	faulty := table.NewFaultyStore(tabletest.NewAt(t, c), c)
 	s := newFixtureOn(t, faulty, c)
 	s.upsert(s.scan("job_1"), instances(0, 20)...)
 	s.Must(s.store.fold(s.ctx, false))
@@ -100,13 +100,13 @@ func killed(t *testing.T, name string, whole bool, in table.Injection) bool {
 	s.seen(Seen{instance(0).UID, cloud.Starting, noon.Add(time.Hour)})
 	want := s.states()
 
-	before := faulty.Calls()
+	before := faulty.CallCount()
 	faulty.Inject(in)
 	if err := s.store.fold(s.ctx, whole); err != nil && !errors.Is(err, table.ErrDown) && !errors.Is(err, table.ErrLost) {
 		t.Error(name, err)
 	}
-	faulty.Heal()
-	struck := faulty.Calls()-before >= in.Call
+	faulty.RemoveFaults()
+	struck := faulty.CallCount()-before >= in.Call
 	equal(t, name+": seen after the fault", s.states(), want)
 	equal(t, name+": seen by who read before", len(s.find(List{})), 40)
 	c.Advance(2 * time.Hour) // chunks that no head names are remains then
@@ -158,7 +158,7 @@ func (s *fixture) race(store *Store, r *rand.Rand, count int, wrote func([]Seen)
 	for range 5 {
 		seen = append(seen, Seen{instance(r.IntN(count)).UID, randomStatus(r), noon.Add(time.Duration(1+r.IntN(1000)) * time.Second)})
 	}
-	w, err := Delta(testOrg, noon, seen)
+	w, err := NoteStatuses(testOrg, noon, seen)
 	if err != nil {
 		s.Error(err)
 		return
@@ -172,7 +172,7 @@ func (s *fixture) race(store *Store, r *rand.Rand, count int, wrote func([]Seen)
 			s.Error("compact", err)
 		}
 	}
-	got, err := store.Find(s.ctx, testOrg, List{Filter: everything})
+	got, err := store.FindResources(s.ctx, testOrg, List{Filter: everything})
 	if err != nil || len(got) != count {
 		s.Errorf("a reader saw %d of %d: %v", len(got), count, err)
 	}
@@ -180,7 +180,7 @@ func (s *fixture) race(store *Store, r *rand.Rand, count int, wrote func([]Seen)
 
 func (s *fixture) settled(who string, store *Store, last map[string]Seen, count int) {
 	s.Helper()
-	got, err := store.Find(s.ctx, testOrg, List{Filter: everything})
+	got, err := store.FindResources(s.ctx, testOrg, List{Filter: everything})
 	s.Must(err)
 	equal(s, who+" lists", len(got), count)
 	for _, r := range got {
@@ -195,18 +195,18 @@ func TestUpsertKilledAnywhereIsCompletedByTheNext(t *testing.T) {
 	for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {
 		for call := 1; ; call++ {
 			c := clock.NewManual(noon)
-			faulty := table.Faulty(tabletest.NewAt(t, c), c)
+			faulty := table.NewFaultyStore(tabletest.NewAt(t, c), c)
 			s := newFixtureOn(t, faulty, c)
 			s.upsert(s.scan("job_1"), instances(0, 10)...)
 			c.Advance(time.Hour)
 			sc, found := s.scan("job_2"), slices.Concat(instances(2, 9), instances(100, 110))
 			found[0].Name = "renamed"
 			faulty.Inject(table.Injection{Harm: harm, Call: call})
-			_, err := s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: c.Now(), Resources: found})
+			_, err := s.store.UpsertScanned(s.ctx, testOrg, Batch{Scan: sc, At: c.Now(), Resources: found})
 			if err == nil {
-				_, err = s.store.Finish(s.ctx, testOrg, sc)
+				_, err = s.store.FinishScan(s.ctx, testOrg, sc)
 			}
-			faulty.Heal()
+			faulty.RemoveFaults()
 			s.upsert(sc, found...)
 			s.finish(sc)
 			equal(t, fmt.Sprintf("harm %d, call %d: renamed", harm, call), len(s.uids(List{Filter: Filter{Search: "renamed"}})), 1)

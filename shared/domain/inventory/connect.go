@@ -24,7 +24,7 @@ const (
 	ClusterSecret = "cluster"       // a kubeconfig
 )
 
-// SecretPlace is where the credentials of an account live: they open nowhere else.
+// SecretPlace returns where the credentials of an account live: they open nowhere else.
 func SecretPlace(org, accountID string) seal.Place {
 	return seal.Place{Org: org, Kind: AccountSecret, ID: accountID}
 }
@@ -75,7 +75,7 @@ func (c Clouds) Connect(ctx context.Context, org string, a Account) (cloud.Conn,
 	if err != nil {
 		return nil, err
 	}
-	conn, err := cloud.Discreet(ctx, p, cloud.Account{
+	conn, err := cloud.ConnectRedacted(ctx, p, cloud.Account{
 		Org: org, ID: a.ID, Provider: a.Provider, NativeID: a.CloudAccountID, AuthMethod: a.AuthMethod,
 		Credentials: credentials, Regions: a.Regions, EndpointURL: a.EndpointURL,
 	})

@@ -21,7 +21,7 @@ type Use struct {
 
 // UsesOf lists the static groups and the teams that name resources of an account, oldest first. Three round trips at most.
 func (s *Store) UsesOf(ctx context.Context, org, accountID string) ([]Use, error) {
-	v, err := s.opened(ctx, org, func(string) bool { return true })
+	v, err := s.openIndexWith(ctx, org, func(string) bool { return true })
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (s *Store) UsesOf(ctx context.Context, org, accountID string) ([]Use, error
 	return out, err
 }
 
-// groupsWith are the static groups that have members in an account.
+// groupsWith returns the static groups that have members in an account.
 func (v *view) groupsWith(accountID string) []Use {
 	unlock := v.st.RLockByID()
 	defer unlock()
@@ -54,7 +54,7 @@ func (v *view) groupsWith(accountID string) []Use {
 	return out
 }
 
-// ownersWith tells how many resources of an account each team owns that owns any.
+// ownersWith returns how many resources of an account each team owns that owns any.
 func (v *view) ownersWith(accountID string) map[string]int {
 	unlock := v.st.RLockByID()
 	defer unlock()
@@ -107,7 +107,7 @@ func (s *Store) Detach(ctx context.Context, org, accountID string) error {
 }
 
 func (s *Store) accountIDs(ctx context.Context, org, accountID string) (map[string]bool, error) {
-	v, err := s.open(ctx, org)
+	v, err := s.openIndex(ctx, org)
 	if err != nil {
 		return nil, err
 	}
@@ -140,21 +140,21 @@ func (s *Store) detach(ctx context.Context, org string, u Use, from map[string]b
 }
 
 func (s *Store) detachGroup(ctx context.Context, org, groupID string, from map[string]bool) error {
-	g, err := s.Group(ctx, org, groupID)
+	g, err := s.ReadGroup(ctx, org, groupID)
 	if err != nil || g.Selector != nil {
 		return err
 	}
-	places, err := s.Places(ctx, org, groupID)
+	places, err := s.ListPlacements(ctx, org, groupID)
 	if err != nil {
 		return err
 	}
-	kept := slices.DeleteFunc(slices.Clone(places), func(p Place) bool { return from[p.ResourceID] })
+	kept := slices.DeleteFunc(slices.Clone(places), func(p GroupPlacement) bool { return from[p.ResourceID] })
 	if len(kept) == len(places) {
 		return nil
 	}
 	next := g
 	next.UpdatedAt = s.clock.Now()
-	_, err = s.UpdateGroup(ctx, org, g, Grouping{next, append([]Place{}, kept...)})
+	_, err = s.UpdateGroup(ctx, org, g, Grouping{next, append([]GroupPlacement{}, kept...)})
 	return err
 }
 
@@ -164,7 +164,7 @@ func (s *Store) detachTeam(ctx context.Context, org, teamID string, from map[str
 	if err != nil {
 		return err
 	}
-	owned, err := s.Owned(ctx, org, teamID)
+	owned, err := s.ListOwned(ctx, org, teamID)
 	if err != nil {
 		return err
 	}
@@ -182,10 +182,10 @@ func (s *Store) detachTeam(ctx context.Context, org, teamID string, from map[str
 	return err
 }
 
-// Locate tells which of ids are no resources of the organization, in their order, and in which accounts the others are: one
+// Locate returns which of ids are no resources of the organization, in their order, and in which accounts the others are: one
 // round trip.
 func (s *Store) Locate(ctx context.Context, org string, ids []string) (unknown, accounts []string, err error) {
-	v, err := s.open(ctx, org)
+	v, err := s.openIndex(ctx, org)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -207,7 +207,7 @@ func (s *Store) Locate(ctx context.Context, org string, ids []string) (unknown, 
 // maxHeld is of how many accounts resources can be put into a group or a team at once: each is a write of the transaction.
 const maxHeld = 80
 
-// HoldAccounts are the writes by which naming resources of accounts, in a group or a team, counts as a use of these, so that
+// HoldAccounts returns the writes by which naming resources of accounts, in a group or a team, counts as a use of these, so that
 // nobody deletes an account at the same time. They fail when an account is gone.
 func HoldAccounts(org string, accounts []string) ([]table.Write, error) {
 	if len(accounts) > maxHeld {
@@ -220,7 +220,7 @@ func HoldAccounts(org string, accounts []string) ([]table.Write, error) {
 	return out, nil
 }
 
-// accountGone is the answer when one of the writes from the n-th on was refused: they are those of HoldAccounts.
+// accountGone returns the answer when one of the writes from the n-th on was refused: they are those of HoldAccounts.
 func accountGone(lost *table.ConditionError, n int) error {
 	for _, f := range lost.Failed {
 		if f.Index >= n {

@@ -36,10 +36,10 @@ func newDetachFixture(t *testing.T) *detachFixture {
 	t.Helper()
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	c := clock.NewManual(now)
-	f := &detachFixture{T: t, ctx: table.WithTenant(t.Context(), detachOrg), table: tabletest.NewAt(t, c), ids: map[string]string{}}
+	f := &detachFixture{T: t, ctx: table.WithOrg(t.Context(), detachOrg), table: tabletest.NewAt(t, c), ids: map[string]string{}}
 	f.store = inventory.NewStore(f.table, c)
 	for name, account := range map[string]string{"a": accountA, "b": accountB} {
-		row, err := table.Row(inventory.AccountKey(detachOrg, account), inventory.Account{ID: account, Provider: "aws", Name: name})
+		row, err := table.NewItem(inventory.AccountKey(detachOrg, account), inventory.Account{ID: account, Provider: "aws", Name: name})
 		f.must(err)
 		_, err = f.table.Write(f.ctx, table.Put(row))
 		f.must(err)
@@ -49,10 +49,10 @@ func newDetachFixture(t *testing.T) *detachFixture {
 			found = append(found, cloud.Resource{UID: "i-" + n, Name: n, Status: cloud.Running})
 		}
 		part := inventory.Partition{AccountID: account, Provider: "aws", Region: "eu-west-1", Kind: "aws-ec2"}
-		_, err = f.store.Upsert(f.ctx, detachOrg, inventory.Batch{Scan: inventory.Scan{Partition: part, ID: "job_1", Started: now}, At: now, Resources: found})
+		_, err = f.store.UpsertScanned(f.ctx, detachOrg, inventory.Batch{Scan: inventory.Scan{Partition: part, ID: "job_1", Started: now}, At: now, Resources: found})
 		f.must(err)
 	}
-	all, err := f.store.Find(f.ctx, detachOrg, inventory.List{Filter: inventory.Filter{Sight: inventory.Everything()}})
+	all, err := f.store.FindResources(f.ctx, detachOrg, inventory.List{Filter: inventory.Filter{Sight: inventory.SeeEverything()}})
 	f.must(err)
 	for _, r := range all {
 		f.ids[r.Name] = r.ID
@@ -67,10 +67,10 @@ func (f *detachFixture) must(err error) {
 	}
 }
 
-func (f *detachFixture) places(names ...string) []inventory.Place {
-	out := make([]inventory.Place, len(names))
+func (f *detachFixture) places(names ...string) []inventory.GroupPlacement {
+	out := make([]inventory.GroupPlacement, len(names))
 	for i, n := range names {
-		out[i] = inventory.Place{ResourceID: f.ids[n], Tier: 1, Order: i + 1}
+		out[i] = inventory.GroupPlacement{ResourceID: f.ids[n], Tier: 1, Order: i + 1}
 	}
 	return out
 }
@@ -104,10 +104,10 @@ func (f *detachFixture) own(t teams.Team, resources []string, held []table.Write
 	return err
 }
 
-// members are the names of what a group has.
+// members returns the names of what a group has.
 func (f *detachFixture) members(groupID string) []string {
 	f.Helper()
-	places, err := f.store.Places(f.ctx, detachOrg, groupID)
+	places, err := f.store.ListPlacements(f.ctx, detachOrg, groupID)
 	f.must(err)
 	out := []string{}
 	for _, p := range places {
@@ -145,12 +145,12 @@ func TestStore_UsesOf_NamesGroupsAndTeams(t *testing.T) {
 	if got := f.members(mixed.ID); !slices.Equal(got, []string{"b-0"}) {
 		t.Errorf("mixed has %v", got)
 	}
-	g, err := f.store.Group(f.ctx, detachOrg, only.ID)
+	g, err := f.store.ReadGroup(f.ctx, detachOrg, only.ID)
 	f.must(err)
 	if g.Size != 0 || g.Generation != 2 {
 		t.Errorf("only: %+v", g)
 	}
-	if owned, err := f.store.Owned(f.ctx, detachOrg, web.ID); err != nil || !slices.Equal(owned, []string{f.ids["b-2"]}) {
+	if owned, err := f.store.ListOwned(f.ctx, detachOrg, web.ID); err != nil || !slices.Equal(owned, []string{f.ids["b-2"]}) {
 		t.Errorf("web owns %v %v", owned, err)
 	}
 }
@@ -203,7 +203,7 @@ func (f *detachFixture) edit(groupID, teamID, more string) {
 		f.Error(err)
 		return
 	}
-	old, err := f.store.Group(f.ctx, detachOrg, groupID)
+	old, err := f.store.ReadGroup(f.ctx, detachOrg, groupID)
 	if err != nil {
 		f.Error(err)
 		return
@@ -212,8 +212,8 @@ func (f *detachFixture) edit(groupID, teamID, more string) {
 		_, _ = f.store.UpdateGroup(f.ctx, detachOrg, old, inventory.Grouping{Group: old})
 		return
 	}
-	places, _ := f.store.Places(f.ctx, detachOrg, groupID)
-	places = slices.DeleteFunc(places, func(p inventory.Place) bool { return p.ResourceID == f.ids[more] })
+	places, _ := f.store.ListPlacements(f.ctx, detachOrg, groupID)
+	places = slices.DeleteFunc(places, func(p inventory.GroupPlacement) bool { return p.ResourceID == f.ids[more] })
 	_, err = f.store.UpdateGroup(f.ctx, detachOrg, old, inventory.Grouping{Group: old, Places: append(places, f.places(more)...)}, held...)
 	if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) {
 		f.Error(err)
@@ -223,7 +223,7 @@ func (f *detachFixture) edit(groupID, teamID, more string) {
 		f.Error(err)
 		return
 	}
-	owned, _ := f.store.Owned(f.ctx, detachOrg, teamID)
+	owned, _ := f.store.ListOwned(f.ctx, detachOrg, teamID)
 	owned = slices.DeleteFunc(owned, func(id string) bool { return id == f.ids[more] })
 	err = f.own(team, append(owned, f.ids[more]), held)
 	if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) {

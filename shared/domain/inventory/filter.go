@@ -20,28 +20,28 @@ type Filter struct {
 	Accounts      []string // our ids
 	GroupID       string
 	TeamID        string
-	Tags          []string  // each "key=value", or "key" for any value; all of them
-	Schedulable   *bool     // can be started and stopped
-	CreatedAfter  time.Time // made at this time or later, as the provider says; what it says nothing of is left out
-	CreatedBefore time.Time // made before this time
-	Sight         Sight     // of who asks: what lies outside does not exist
+	Tags          []string   // each "key=value", or "key" for any value; all of them
+	Schedulable   *bool      // can be started and stopped
+	CreatedAfter  time.Time  // made at this time or later, as the provider says; what it says nothing of is left out
+	CreatedBefore time.Time  // made before this time
+	Sight         Visibility // of who asks: what lies outside does not exist
 }
 
-// needs tells of which groups and teams the members have to be known for the filter: mostly of none.
-func (f *Filter) needs() func(id string) bool {
+// membershipsNeeded returns of which groups and teams the members have to be known for the filter: mostly of none.
+func (f *Filter) membershipsNeeded() func(id string) bool {
 	if f.GroupID == "" && f.TeamID == "" && f.Sight.Resources.All && f.Sight.Groups.All {
 		return none
 	}
 	group, team, sight := f.GroupID, f.TeamID, f.Sight
-	return func(id string) bool { return id == group || id == team || sight.needs(id) }
+	return func(id string) bool { return id == group || id == team || sight.needsTeam(id) }
 }
 
 func none(string) bool { return false }
 
-// matcher makes the test of a filter; nil when everything passes it. It needs the read lock.
-func (v *view) matcher(f Filter) func(*index.Row) bool {
+// newMatcher makes the test of a filter; nil when everything passes it. It needs the read lock.
+func (v *view) newMatcher(f Filter) func(*index.Row) bool {
 	var tests []func(*index.Row) bool
-	if in := v.within(f.Sight.Resources); in != nil {
+	if in := v.newScopeTest(f.Sight.Resources); in != nil {
 		tests = append(tests, in)
 	}
 	for _, t := range []struct {
@@ -93,7 +93,7 @@ func among(st *index.State, ref int, listed []string) func(*index.Row) bool {
 
 // made asks for what was made between two times; the zero time bounds nothing.
 func made(after, before time.Time) func(*index.Row) bool {
-	from, to := micro(after), micro(before)
+	from, to := microsOf(after), microsOf(before)
 	return func(r *index.Row) bool {
 		at := r.Times[index.CreatedTime]
 		return at != 0 && at >= from && (before.IsZero() || at < to)
@@ -116,20 +116,20 @@ func all(tests []func(*index.Row) bool) func(*index.Row) bool {
 
 // grouped asks for members of a group; who may see groups only in some scopes is told of members in these.
 func (v *view) grouped(groupID string, seen grant.Scopes) func(*index.Row) bool {
-	in := v.within(seen)
+	in := v.newScopeTest(seen)
 	for i := range v.groups {
 		if g := &v.groups[i]; g.ID == groupID {
-			return func(r *index.Row) bool { return (in == nil || in(r)) && v.belongs(r, g) }
+			return func(r *index.Row) bool { return (in == nil || in(r)) && v.isMember(r, g) }
 		}
 	}
 	return func(*index.Row) bool { return false }
 }
 
 // owned asks for what a team owns, if the team may be seen.
-func (v *view) owned(teamID string, s *Sight) func(*index.Row) bool {
+func (v *view) owned(teamID string, s *Visibility) func(*index.Row) bool {
 	for i := range v.owners {
-		if t := &v.owners[i]; t.ID == teamID && s.team(teamID) {
-			return func(r *index.Row) bool { return v.owns(t, r) }
+		if t := &v.owners[i]; t.ID == teamID && s.seesTeam(teamID) {
+			return func(r *index.Row) bool { return v.isOwnedBy(t, r) }
 		}
 	}
 	return func(*index.Row) bool { return false }

@@ -42,14 +42,14 @@ type Listed struct {
 	Schedulable bool // can be started and stopped
 }
 
-// Find lists resources. Two round trips whatever the page: the index's changes, then the accounts on the page. One more
+// FindResources lists resources. Two round trips whatever the page: the index's changes, then the accounts on the page. One more
 // when the members of the group or team, or what the teams own on which the caller's sight rests, have changed.
-func (s *Store) Find(ctx context.Context, org string, l List) ([]Listed, error) {
+func (s *Store) FindResources(ctx context.Context, org string, l List) ([]Listed, error) {
 	which, ok := orderNames[l.By]
 	if !ok {
 		return nil, fault.New(fault.Invalid, "sort_by: %.64q is not one of %s", l.By, strings.Join(Orders, ", "))
 	}
-	v, err := s.opened(ctx, org, l.needs())
+	v, err := s.openIndexWith(ctx, org, l.membershipsNeeded())
 	if err != nil {
 		return nil, err
 	}
@@ -60,17 +60,17 @@ func (s *Store) Find(ctx context.Context, org string, l List) ([]Listed, error) 
 }
 
 // ByUIDs reads the resources in sight by their native ids, in the order of uids, each once; unknown ones are left out.
-func (s *Store) ByUIDs(ctx context.Context, org string, uids []string, sight Sight) ([]Listed, error) {
+func (s *Store) ByUIDs(ctx context.Context, org string, uids []string, sight Visibility) ([]Listed, error) {
 	return s.pick(ctx, org, picking{uids, readLock, (*index.State).RowByUID, sight})
 }
 
 // ByIDs reads the resources in sight by our ids, in the order of ids, each once; unknown ones are left out.
-func (s *Store) ByIDs(ctx context.Context, org string, ids []string, sight Sight) ([]Listed, error) {
+func (s *Store) ByIDs(ctx context.Context, org string, ids []string, sight Visibility) ([]Listed, error) {
 	return s.pick(ctx, org, picking{ids, (*index.State).RLockByID, rowOfRecord, sight})
 }
 
 // ByID reads one resource; fault.NotFound when there is none of the id in sight.
-func (s *Store) ByID(ctx context.Context, org, id string, sight Sight) (Listed, error) {
+func (s *Store) ByID(ctx context.Context, org, id string, sight Visibility) (Listed, error) {
 	found, err := s.ByIDs(ctx, org, []string{id}, sight)
 	if err != nil {
 		return Listed{}, err
@@ -86,7 +86,7 @@ type picking struct {
 	keys  []string
 	lock  func(*index.State) (unlock func())
 	find  func(*index.State, string) *index.Row
-	sight Sight
+	sight Visibility
 }
 
 func readLock(st *index.State) (unlock func()) {
@@ -105,13 +105,13 @@ func rowOfRecord(st *index.State, id string) *index.Row {
 
 // pick takes the same calls for what is out of sight as for what does not exist.
 func (s *Store) pick(ctx context.Context, org string, p picking) ([]Listed, error) {
-	v, err := s.opened(ctx, org, p.sight.needs)
+	v, err := s.openIndexWith(ctx, org, p.sight.needsTeam)
 	if err != nil {
 		return nil, err
 	}
 	var rows []index.Row
 	unlock := p.lock(v.st)
-	in := v.within(p.sight.Resources)
+	in := v.newScopeTest(p.sight.Resources)
 	had := map[string]bool{}
 	for _, key := range p.keys {
 		if r := p.find(v.st, key); r != nil && !had[r.UID] && (in == nil || in(r)) {
@@ -122,9 +122,9 @@ func (s *Store) pick(ctx context.Context, org string, p picking) ([]Listed, erro
 	return s.complete(ctx, v, rows, p.sight)
 }
 
-// Unknown tells which of ids are no resources of the organization, in their order: one round trip.
-func (s *Store) Unknown(ctx context.Context, org string, ids []string) ([]string, error) {
-	v, err := s.open(ctx, org)
+// FilterUnknown returns which of ids are no resources of the organization, in their order: one round trip.
+func (s *Store) FilterUnknown(ctx context.Context, org string, ids []string) ([]string, error) {
+	v, err := s.openIndex(ctx, org)
 	if err != nil {
 		return nil, err
 	}
@@ -139,9 +139,9 @@ func (s *Store) Unknown(ctx context.Context, org string, ids []string) ([]string
 	return out, nil
 }
 
-// opened opens the index with the members of the wanted groups and teams.
-func (s *Store) opened(ctx context.Context, org string, want func(id string) bool) (*view, error) {
-	v, err := s.open(ctx, org)
+// openIndexWith opens the index with the members of the wanted groups and teams.
+func (s *Store) openIndexWith(ctx context.Context, org string, want func(id string) bool) (*view, error) {
+	v, err := s.openIndex(ctx, org)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (s *Store) opened(ctx context.Context, org string, want func(id string) boo
 
 // page picks the rows of a page. It needs the lock of RLockOrdered.
 func (v *view) page(l List, which int) []index.Row {
-	order, match := v.st.Order(which), v.matcher(l.Filter)
+	order, match := v.st.Order(which), v.newMatcher(l.Filter)
 	skip, from := l.Skip, 0
 	switch {
 	case which == index.UIDOrder:
@@ -181,7 +181,7 @@ func (v *view) page(l List, which int) []index.Row {
 
 // complete adds the names of accounts, the groups and the teams to rows, as far as they are in sight: one round trip for
 // all.
-func (s *Store) complete(ctx context.Context, v *view, rows []index.Row, sight Sight) ([]Listed, error) {
+func (s *Store) complete(ctx context.Context, v *view, rows []index.Row, sight Visibility) ([]Listed, error) {
 	out := make([]Listed, len(rows))
 	v.st.RLock()
 	keys := map[table.Key]bool{}
@@ -193,7 +193,7 @@ func (s *Store) complete(ctx context.Context, v *view, rows []index.Row, sight S
 	if len(rows) == 0 {
 		return out, nil
 	}
-	ask := v.stale(func(string) bool { return true })
+	ask := v.staleMembers(func(string) bool { return true })
 	for k := range keys {
 		ask = append(ask, k)
 	}
@@ -201,7 +201,7 @@ func (s *Store) complete(ctx context.Context, v *view, rows []index.Row, sight S
 	if err != nil {
 		return nil, fmt.Errorf("read accounts of %d resources: %w", len(rows), err)
 	}
-	if err = v.keep(got); err != nil {
+	if err = v.keepMembers(got); err != nil {
 		return nil, err
 	}
 	if err = v.name(out, got); err != nil {
@@ -231,14 +231,14 @@ func (v *view) name(out []Listed, accounts map[table.Key]table.Item) error {
 }
 
 // annotate puts the groups and the teams into out.
-func (v *view) annotate(out []Listed, rows []index.Row, sight *Sight) {
+func (v *view) annotate(out []Listed, rows []index.Row, sight *Visibility) {
 	v.st.RLock()
 	defer v.st.RUnlock()
-	in := v.within(sight.Groups)
+	in := v.newScopeTest(sight.Groups)
 	for i := range out {
 		if in == nil || in(&rows[i]) {
-			out[i].GroupIDs = v.memberships(&rows[i])
+			out[i].GroupIDs = v.groupsOf(&rows[i])
 		}
-		out[i].TeamIDs = v.teams(&rows[i], sight)
+		out[i].TeamIDs = v.teamsOf(&rows[i], sight)
 	}
 }

@@ -17,9 +17,9 @@ import (
 // group makes a static group of the resources with the uids.
 func (s *fixture) group(name string, uids ...string) Group {
 	s.Helper()
-	places := []Place{}
-	for i, r := range apitest.Value(s.store.ByUIDs(s.ctx, testOrg, uids, Everything()))(s) {
-		places = append(places, Place{r.ID, 1 + i/2, 1 + i%2})
+	places := []GroupPlacement{}
+	for i, r := range apitest.Value(s.store.ByUIDs(s.ctx, testOrg, uids, SeeEverything()))(s) {
+		places = append(places, GroupPlacement{r.ID, 1 + i/2, 1 + i%2})
 	}
 	g, err := s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_1", Name: name, FailurePolicy: ContinueOnFailure}, places)
 	s.Must(err)
@@ -69,9 +69,9 @@ func TestFindFilters(t *testing.T) {
 		{"both of two things", Filter{Regions: []string{"eu-west-1"}, Statuses: []string{string(cloud.Stopped)}}, 15},
 		{"a team that does not exist", Filter{TeamID: "team_9"}, 0},
 	} {
-		c.f.Sight = Everything()
+		c.f.Sight = SeeEverything()
 		equal(t, c.name, len(s.find(List{Filter: c.f})), c.want)
-		sum, err := s.store.Summary(s.ctx, testOrg, c.f)
+		sum, err := s.store.SummarizeResources(s.ctx, testOrg, c.f)
 		s.Must(err)
 		equal(t, "count of "+c.name, sum.Total, c.want)
 	}
@@ -83,7 +83,7 @@ func TestFindFilters(t *testing.T) {
 		}
 		equal(t, "groups of "+r.UID, r.GroupIDs, want)
 	}
-	if _, err := s.store.Find(s.ctx, testOrg, List{By: "colour"}); !fault.Is(err, fault.Invalid) {
+	if _, err := s.store.FindResources(s.ctx, testOrg, List{By: "colour"}); !fault.Is(err, fault.Invalid) {
 		t.Errorf("an unknown order: %v", err)
 	}
 }
@@ -128,22 +128,24 @@ func TestRoundTrips(t *testing.T) {
 		want int64
 		call func(*Store) error
 	}{
-		{"a page", 2, func(st *Store) error { return second(st.Find(s.cost(), testOrg, List{Filter: everything, Limit: 20})) }},
+		{"a page", 2, func(st *Store) error {
+			return second(st.FindResources(s.cost(), testOrg, List{Filter: everything, Limit: 20}))
+		}},
 		{"a page far behind", 2, func(st *Store) error {
-			return second(st.Find(s.cost(), testOrg, List{Filter: everything, Skip: 2900, Limit: 100}))
+			return second(st.FindResources(s.cost(), testOrg, List{Filter: everything, Skip: 2900, Limit: 100}))
 		}},
 		{"a search", 2, func(st *Store) error {
-			return second(st.Find(s.cost(), testOrg, List{Filter: Filter{Search: "web", Sight: Everything()}, Limit: 20}))
+			return second(st.FindResources(s.cost(), testOrg, List{Filter: Filter{Search: "web", Sight: SeeEverything()}, Limit: 20}))
 		}},
 		{"a page of a group", 2, func(st *Store) error {
-			return second(st.Find(s.cost(), testOrg, List{Filter: Filter{GroupID: g.ID, Sight: Everything()}, Limit: 20}))
+			return second(st.FindResources(s.cost(), testOrg, List{Filter: Filter{GroupID: g.ID, Sight: SeeEverything()}, Limit: 20}))
 		}},
-		{"one resource", 2, func(st *Store) error { return second(st.ByID(s.cost(), testOrg, id, Everything())) }},
+		{"one resource", 2, func(st *Store) error { return second(st.ByID(s.cost(), testOrg, id, SeeEverything())) }},
 		{"many by uid", 2, func(st *Store) error {
-			return second(st.ByUIDs(s.cost(), testOrg, []string{instance(1).UID, instance(2).UID}, Everything()))
+			return second(st.ByUIDs(s.cost(), testOrg, []string{instance(1).UID, instance(2).UID}, SeeEverything()))
 		}},
-		{"a summary", 1, func(st *Store) error { return second(st.Summary(s.cost(), testOrg, everything)) }},
-		{"the members of a group", 1, func(st *Store) error { return second(st.Members(s.cost(), testOrg, g.ID)) }},
+		{"a summary", 1, func(st *Store) error { return second(st.SummarizeResources(s.cost(), testOrg, everything)) }},
+		{"the members of a group", 1, func(st *Store) error { return second(st.ExpandGroup(s.cost(), testOrg, g.ID)) }},
 	} {
 		s.Must(c.call(s.store))
 		ctx, meter := table.WithMeter(s.ctx)
@@ -163,7 +165,7 @@ func TestMembersComeInTheirSequence(t *testing.T) {
 	s := newFixture(t)
 	s.upsert(s.scan("job_1"), instances(0, 10)...)
 	g := s.group("Web", instance(5).UID, instance(1).UID, instance(7).UID)
-	members, err := s.store.Members(s.ctx, testOrg, g.ID)
+	members, err := s.store.ExpandGroup(s.ctx, testOrg, g.ID)
 	s.Must(err)
 	got := []string{}
 	for _, m := range members {
@@ -185,7 +187,7 @@ func TestMembersComeInTheirSequence(t *testing.T) {
 	}
 	apitest.Value(s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_3", Name: "web"}, nil))(s)
 	s.Must(s.store.DeleteGroup(s.ctx, testOrg, g2))
-	if _, err = s.store.Members(s.ctx, testOrg, g.ID); !fault.Is(err, fault.NotFound) {
+	if _, err = s.store.ExpandGroup(s.ctx, testOrg, g.ID); !fault.Is(err, fault.NotFound) {
 		t.Errorf("members of a deleted group: %v", err)
 	}
 }

@@ -21,8 +21,8 @@ const terminatedKept = 7 * 24 * time.Hour
 // marksKept is how long the marks of a scan that never finishes are kept.
 const marksKept = 48 * time.Hour
 
-// scanPK is the partition of a scan's marks: which resources it has found so far.
-func scanPK(org string, sc Scan) string { return table.TenantPK(org) + "SCAN#" + sc.ID }
+// scanPK returns the partition of a scan's marks: which resources it has found so far.
+func scanPK(org string, sc Scan) string { return table.OrgPK(org) + "SCAN#" + sc.ID }
 
 func (p Partition) String() string { return p.AccountID + "#" + p.Region + "#" + p.Kind }
 
@@ -31,9 +31,9 @@ type scanMark struct {
 	Z []byte `json:"z"`
 }
 
-// mark remembers what the batch found until the scan is finished: eight bytes a resource, one item a batch. The same
+// markScanned remembers what the batch found until the scan is finished: eight bytes a resource, one item a batch. The same
 // batch again overwrites its own mark.
-func (s *Store) mark(ctx context.Context, org string, b Batch) error {
+func (s *Store) markScanned(ctx context.Context, org string, b Batch) error {
 	found := make([]byte, 0, 8*len(b.Resources))
 	all := fnv.New64a()
 	for _, r := range b.Resources {
@@ -41,7 +41,7 @@ func (s *Store) mark(ctx context.Context, org string, b Batch) error {
 	}
 	_, _ = all.Write(found) // never fails
 	key := table.Key{PK: scanPK(org, b.Scan), SK: b.String() + "#" + strconv.FormatUint(all.Sum64(), 36)}
-	it, err := table.Row(key, scanMark{found})
+	it, err := table.NewItem(key, scanMark{found})
 	if err != nil {
 		return err
 	}
@@ -83,11 +83,11 @@ func (s *Store) marks(ctx context.Context, org string, sc Scan) (map[uint64]bool
 	}
 }
 
-// Finish ends a scan that read every page of its partition without an error: what it did not find is terminated now, and
+// FinishScan ends a scan that read every page of its partition without an error: what it did not find is terminated now, and
 // what has been terminated for a week is dropped. Finishing again does nothing. A scan that failed is not finished: then
 // nothing is known of what it did not find.
-func (s *Store) Finish(ctx context.Context, org string, sc Scan) (Changes, error) {
-	v, err := s.open(ctx, org)
+func (s *Store) FinishScan(ctx context.Context, org string, sc Scan) (Changes, error) {
+	v, err := s.openIndex(ctx, org)
 	if err != nil {
 		return Changes{}, err
 	}
@@ -97,20 +97,20 @@ func (s *Store) Finish(ctx context.Context, org string, sc Scan) (Changes, error
 	}
 	f := &finish{org: org, g: index.NewSegment(), left: map[string]bool{}}
 	f.collect(v.st, sc, found, s.clock.Now())
-	if err = s.transact(ctx, f.writes, f.retry); err != nil {
+	if err = s.writeInTransactions(ctx, f.writes, f.retry); err != nil {
 		return Changes{}, fmt.Errorf("terminate %d resources of %s: %w", len(f.writes), sc.Partition, err)
 	}
 	if err = s.index.Note(ctx, org, f.segment(sc)); err != nil {
 		return Changes{}, err
 	}
-	if err = s.remove(ctx, keys); err != nil {
+	if err = s.deleteItems(ctx, keys); err != nil {
 		return Changes{}, err
 	}
 	return f.changes, s.index.Tidy(ctx, v.read)
 }
 
-// remove deletes items without conditions.
-func (s *Store) remove(ctx context.Context, keys []table.Key) error {
+// deleteItems deletes items without conditions.
+func (s *Store) deleteItems(ctx context.Context, keys []table.Key) error {
 	ws := make([]table.Write, len(keys))
 	for i, k := range keys {
 		ws[i] = table.Delete(k)
@@ -183,10 +183,10 @@ func (f *finish) drop(rec Resource, now time.Time) {
 		table.Equal("status", string(cloud.Terminated)), table.LessEqual("statusAt", rec.StatusAt), table.Lacks("actionID")))
 }
 
-// goneRow is the row that says that a resource was dropped.
+// goneRow returns the row that says that a resource was dropped.
 func goneRow(s *index.Symbols, rec Resource, now time.Time) index.Row {
 	r := newRow(s, Resource{ID: rec.ID, UID: rec.UID, Status: rec.Status, StatusAt: rec.StatusAt})
-	r.Gone, r.Times[index.ContentTime] = true, micro(now)
+	r.Gone, r.Times[index.ContentTime] = true, microsOf(now)
 	return r
 }
 
@@ -198,7 +198,7 @@ func (f *finish) retry(w table.Write, old table.Item) (table.Write, bool, error)
 	return table.Write{}, false, nil
 }
 
-// segment is what the index must know, without what retry left.
+// segment returns what the index must know, without what retry left.
 func (f *finish) segment(sc Scan) *index.Segment {
 	f.g.Rows = slices.DeleteFunc(f.g.Rows, func(r index.Row) bool {
 		if !f.left[r.UID] {
@@ -215,14 +215,14 @@ func (f *finish) segment(sc Scan) *index.Segment {
 	return f.g
 }
 
-// Forget drops every resource of an account, in the index and as records. It may be repeated after a failure.
-func (s *Store) Forget(ctx context.Context, org, accountID string) (Changes, error) {
-	v, err := s.open(ctx, org)
+// ForgetAccount drops every resource of an account, in the index and as records. It may be repeated after a failure.
+func (s *Store) ForgetAccount(ctx context.Context, org, accountID string) (Changes, error) {
+	v, err := s.openIndex(ctx, org)
 	if err != nil {
 		return Changes{}, err
 	}
 	g, keys := accountRows(v.st, org, accountID, s.clock.Now())
-	if err = s.remove(ctx, keys); err != nil {
+	if err = s.deleteItems(ctx, keys); err != nil {
 		return Changes{}, fmt.Errorf("forget account %s: %w", accountID, err)
 	}
 	if err = s.index.Note(ctx, org, g); err != nil {

@@ -38,7 +38,7 @@ func newFixture(tb testing.TB) *fixture {
 
 func newFixtureOn(tb testing.TB, t table.Store, c *clock.Manual) *fixture {
 	tb.Helper()
-	s := &fixture{apitest.On(tb, &platform.Platform{Table: t, Clock: c}), table.WithTenant(context.Background(), testOrg), NewStore(t, c)}
+	s := &fixture{apitest.On(tb, &platform.Platform{Table: t, Clock: c}), table.WithOrg(context.Background(), testOrg), NewStore(t, c)}
 	s.Clock = c
 	s.account(testCA, "production")
 	return s
@@ -49,7 +49,7 @@ func (s *fixture) account(id, name string) {
 	s.Put(AccountKey(testOrg, id), Account{ID: id, Name: name, Provider: "aws"})
 }
 
-// scan is a scan of EC2 in one region that begins now.
+// scan returns a scan of EC2 in one region that begins now.
 func (s *fixture) scan(id string) Scan {
 	return Scan{Partition{testCA, "aws", "eu-west-1", "aws-ec2"}, id, s.Clock.Now()}
 }
@@ -58,7 +58,7 @@ func (s *fixture) upsert(sc Scan, found ...cloud.Resource) Changes {
 	s.Helper()
 	var sum Changes
 	for part := range slices.Chunk(found, MaxBatch) {
-		c, err := s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: s.Clock.Now(), Resources: part})
+		c, err := s.store.UpsertScanned(s.ctx, testOrg, Batch{Scan: sc, At: s.Clock.Now(), Resources: part})
 		s.Must(err)
 		sum = sum.Add(c)
 	}
@@ -67,25 +67,25 @@ func (s *fixture) upsert(sc Scan, found ...cloud.Resource) Changes {
 
 func (s *fixture) finish(sc Scan) Changes {
 	s.Helper()
-	c, err := s.store.Finish(s.ctx, testOrg, sc)
+	c, err := s.store.FinishScan(s.ctx, testOrg, sc)
 	s.Must(err)
 	return c
 }
 
 func (s *fixture) seen(seen ...Seen) {
 	s.Helper()
-	w, err := Delta(testOrg, s.Clock.Now(), seen)
+	w, err := NoteStatuses(testOrg, s.Clock.Now(), seen)
 	s.Must(err)
 	s.Write(w)
 }
 
 // everything asks for all there is.
-var everything = Filter{Sight: Everything()}
+var everything = Filter{Sight: SeeEverything()}
 
 func (s *fixture) find(l List) []Listed {
 	s.Helper()
-	l.Sight = Everything()
-	got, err := s.store.Find(s.ctx, testOrg, l)
+	l.Sight = SeeEverything()
+	got, err := s.store.FindResources(s.ctx, testOrg, l)
 	s.Must(err)
 	return got
 }
@@ -103,7 +103,7 @@ func uidsOf(list []Listed) []string {
 	return out
 }
 
-// instance is the n-th instance of a cloud.
+// instance returns the n-th instance of a cloud.
 func instance(n int) cloud.Resource {
 	env := []string{"prod", "staging", "dev"}[n%3]
 	return cloud.Resource{

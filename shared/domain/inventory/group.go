@@ -43,13 +43,13 @@ type Selector struct {
 	Tags     map[string]string `json:"tags,omitempty"`
 }
 
-// Empty tells whether the selector demands nothing.
+// Empty reports whether the selector demands nothing.
 func (s Selector) Empty() bool {
 	return s.Provider == "" && s.Type == "" && s.Region == "" && len(s.Tags) == 0
 }
 
-// Place is where a resource stands in a static group: tiers run one after another, and within a tier orders do.
-type Place struct {
+// GroupPlacement is where a resource stands in a static group: tiers run one after another, and within a tier orders do.
+type GroupPlacement struct {
 	ResourceID string
 	Tier       int
 	Order      int
@@ -70,7 +70,7 @@ type Member struct {
 	Unschedulable  string // why it cannot be started and stopped; empty when it can
 }
 
-// GroupKey is where the head of a group is stored.
+// GroupKey returns where the head of a group is stored.
 func GroupKey(org, groupID string) table.Key {
 	return index.Key(org, setPrefix+groupID)
 }

@@ -33,7 +33,7 @@ type Account struct {
 	UpdatedAt        time.Time `json:"updatedAt"`
 }
 
-// ReadOnly tells whether the account may never be acted on.
+// ReadOnly reports whether the account may never be acted on.
 func (a Account) ReadOnly() bool { return a.PermissionLevel == "read_only" }
 
 // Resource is the record of one resource. ActionID and ActionType are the action in flight, empty when there is none.
@@ -61,12 +61,12 @@ type Resource struct {
 	CreatedAt      time.Time         `json:"createdAt,omitzero"`
 }
 
-// AccountKey is where an account is stored.
+// AccountKey returns where an account is stored.
 func AccountKey(org, accountID string) table.Key {
-	return table.Key{PK: table.TenantPK(org) + "CA", SK: accountID}
+	return table.Key{PK: table.OrgPK(org) + "CA", SK: accountID}
 }
 
-// ResourceKey is where the record of a resource is stored.
+// ResourceKey returns where the record of a resource is stored.
 func ResourceKey(org, uid string) table.Key {
-	return table.Key{PK: table.TenantPK(org) + "RES", SK: uid}
+	return table.Key{PK: table.OrgPK(org) + "RES", SK: uid}
 }

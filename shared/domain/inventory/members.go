@@ -15,9 +15,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Account reads a connected account; fault.NotFound when there is none. An organization that has ended has none any more,
+// ReadAccount reads a connected account; fault.NotFound when there is none. An organization that has ended has none any more,
 // whatever is not yet erased of it: nothing acts in its clouds.
-func (s *Store) Account(ctx context.Context, org, accountID string) (Account, error) {
+func (s *Store) ReadAccount(ctx context.Context, org, accountID string) (Account, error) {
 	key, access := AccountKey(org, accountID), identity.AccessKey(org)
 	items, err := s.table.BatchGet(ctx, key, access)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Store) Account(ctx context.Context, org, accountID string) (Account, er
 	return Account{}, fault.New(fault.NotFound, "cloud account %.64q does not exist", accountID)
 }
 
-// ended tells whether the organization that it is the Access of has ended.
+// ended reports whether the organization that it is the Access of has ended.
 func ended(it table.Item) (bool, error) {
 	if it.Data == nil {
 		return false, nil
@@ -42,11 +42,11 @@ func ended(it table.Item) (bool, error) {
 	return a.Ended, err
 }
 
-// Group reads the head of a group; fault.NotFound when there is none.
-func (s *Store) Group(ctx context.Context, org, groupID string) (Group, error) {
+// ReadGroup reads the head of a group; fault.NotFound when there is none.
+func (s *Store) ReadGroup(ctx context.Context, org, groupID string) (Group, error) {
 	g, err := table.Read[Group](ctx, s.table, GroupKey(org, groupID))
 	if fault.Is(err, fault.NotFound) {
-		return g, fault.Cause(fault.NotFound, err, "resource group %.64q does not exist", groupID)
+		return g, fault.NewWithCause(fault.NotFound, err, "resource group %.64q does not exist", groupID)
 	}
 	if err != nil {
 		return g, fmt.Errorf("read group %s: %w", groupID, err)
@@ -54,8 +54,8 @@ func (s *Store) Group(ctx context.Context, org, groupID string) (Group, error) {
 	return g, nil
 }
 
-// Groups lists the groups of an organization, oldest first: one round trip.
-func (s *Store) Groups(ctx context.Context, org string) ([]Group, error) {
+// ListGroups lists the groups of an organization, oldest first: one round trip.
+func (s *Store) ListGroups(ctx context.Context, org string) ([]Group, error) {
 	var items []table.Item
 	q := table.Query{PK: index.PK(org), Prefix: groupPrefix, Limit: MaxGroups}
 	for {
@@ -70,16 +70,16 @@ func (s *Store) Groups(ctx context.Context, org string) ([]Group, error) {
 	}
 }
 
-// Places lists where the members of a static group stand, by tier, order and id. Resources that were dropped from the
+// ListPlacements lists where the members of a static group stand, by tier, order and id. Resources that were dropped from the
 // inventory are still among them.
-func (s *Store) Places(ctx context.Context, org, groupID string) ([]Place, error) {
+func (s *Store) ListPlacements(ctx context.Context, org, groupID string) ([]GroupPlacement, error) {
 	places, _, err := s.places(ctx, org, groupID)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Place, len(places))
+	out := make([]GroupPlacement, len(places))
 	for i, p := range places {
-		out[i] = Place{formatID(p.id), p.tier, p.order}
+		out[i] = GroupPlacement{formatID(p.id), p.tier, p.order}
 	}
 	slices.SortFunc(out, inSequence)
 	return out, nil
@@ -97,9 +97,9 @@ func (s *Store) places(ctx context.Context, org, groupID string) ([]place, int64
 	return places, m.Generation, err
 }
 
-// Members expands a group: its resources in the order of their tiers, orders and ids, without terminated ones.
-func (s *Store) Members(ctx context.Context, org, groupID string) ([]Member, error) {
-	v, err := s.opened(ctx, org, func(id string) bool { return id == groupID })
+// ExpandGroup expands a group: its resources in the order of their tiers, orders and ids, without terminated ones.
+func (s *Store) ExpandGroup(ctx context.Context, org, groupID string) ([]Member, error) {
+	v, err := s.openIndexWith(ctx, org, func(id string) bool { return id == groupID })
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ type named struct {
 }
 
 // CreateGroup stores a new group, and holds what its places are in; fault.Conflict when another one has its name.
-func (s *Store) CreateGroup(ctx context.Context, org string, g Group, places []Place, held ...table.Write) (Group, error) { //nolint:revive // what is held goes last
+func (s *Store) CreateGroup(ctx context.Context, org string, g Group, places []GroupPlacement, held ...table.Write) (Group, error) { //nolint:revive // what is held goes last
 	g.Generation = 1
 	return s.writeGroup(ctx, org, Group{}, Grouping{g, places}, held)
 }
@@ -169,7 +169,7 @@ func (s *Store) CreateGroup(ctx context.Context, org string, g Group, places []P
 // Grouping is a group with its static members. Nil Places are those that it has.
 type Grouping struct {
 	Group
-	Places []Place
+	Places []GroupPlacement
 }
 
 // UpdateGroup replaces old, as it was read, by next, and holds what its new places are in. fault.Conflict when the group has
@@ -185,7 +185,7 @@ func (s *Store) UpdateGroup(ctx context.Context, org string, old Group, next Gro
 			return next.Group, changed(old)
 		}
 		for _, p := range kept {
-			next.Places = append(next.Places, Place{formatID(p.id), p.tier, p.order})
+			next.Places = append(next.Places, GroupPlacement{formatID(p.id), p.tier, p.order})
 		}
 	}
 	return s.writeGroup(ctx, org, old, next, held)
@@ -203,7 +203,7 @@ func (s *Store) writeGroup(ctx context.Context, org string, old Group, next Grou
 		cond = table.Equal("generation", old.Generation)
 	}
 	g.Size = len(next.Places)
-	headItem, err := table.Row(GroupKey(org, g.ID), g)
+	headItem, err := table.NewItem(GroupKey(org, g.ID), g)
 	if err != nil {
 		return g, err
 	}
@@ -232,13 +232,13 @@ func (s *Store) writeGroup(ctx context.Context, org string, old Group, next Grou
 	return g, nil
 }
 
-// renames are the writes that take the new name, and give the old one back.
+// renames returns the writes that take the new name, and give the old one back.
 func renames(org string, old, g Group) ([]table.Write, error) {
 	from, to := nameKey(org, old.Name), nameKey(org, g.Name)
 	if old.ID != "" && from == to {
 		return nil, nil
 	}
-	it, err := table.Row(to, named{g.ID})
+	it, err := table.NewItem(to, named{g.ID})
 	ws := []table.Write{table.Put(it, table.Absent())}
 	if old.ID != "" {
 		ws = append(ws, table.Delete(from))
@@ -246,7 +246,7 @@ func renames(org string, old, g Group) ([]table.Write, error) {
 	return ws, err
 }
 
-func memberWrite(org string, g Group, places []Place) (table.Write, error) {
+func memberWrite(org string, g Group, places []GroupPlacement) (table.Write, error) {
 	if len(places) == 0 {
 		return table.Delete(memberKey(org, g.ID)), nil
 	}
@@ -258,7 +258,7 @@ func memberWrite(org string, g Group, places []Place) (table.Write, error) {
 		}
 		set[i] = place{u, p.Tier, p.Order}
 	}
-	it, err := table.Row(memberKey(org, g.ID), memberItem{g.Generation, encodePlaces(set)})
+	it, err := table.NewItem(memberKey(org, g.ID), memberItem{g.Generation, encodePlaces(set)})
 	return table.Put(it), err
 }
 
@@ -278,8 +278,8 @@ func (s *Store) DeleteGroup(ctx context.Context, org string, g Group, extra ...t
 	return nil
 }
 
-// Accounts lists the connected accounts of an organization, oldest first.
-func (s *Store) Accounts(ctx context.Context, org string) ([]Account, error) {
+// ListAccounts lists the connected accounts of an organization, oldest first.
+func (s *Store) ListAccounts(ctx context.Context, org string) ([]Account, error) {
 	var items []table.Item
 	q := table.Query{PK: AccountKey(org, "").PK, Limit: 1000}
 	for {

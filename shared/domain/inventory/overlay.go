@@ -48,8 +48,8 @@ func setsOf(st *index.State) *sets {
 	return s
 }
 
-// read decodes the heads of groups and teams, which come ordered by id. It needs the write lock.
-func (s *sets) read(heads []table.Item) ([]Group, []owner, error) {
+// decodeHeads decodes the heads of groups and teams, which come ordered by id. It needs the write lock.
+func (s *sets) decodeHeads(heads []table.Item) ([]Group, []owner, error) {
 	groups, err := reread(&s.groups, headsOf(heads, groupPrefix))
 	if err != nil {
 		return nil, nil, err
@@ -159,8 +159,8 @@ func decodePlaces(b []byte) ([]place, error) {
 	return out, nil
 }
 
-// stale lists the wanted static groups and teams whose members the state lacks, or has of an older generation.
-func (v *view) stale(want func(id string) bool) []table.Key {
+// staleMembers lists the wanted static groups and teams whose members the state lacks, or has of an older generation.
+func (v *view) staleMembers(want func(id string) bool) []table.Key {
 	v.st.RLock()
 	defer v.st.RUnlock()
 	var out []table.Key
@@ -183,8 +183,8 @@ func (v *view) stale(want func(id string) bool) []table.Key {
 	return out
 }
 
-// keep remembers the members among items.
-func (v *view) keep(items map[table.Key]table.Item) error {
+// keepMembers remembers the members among items.
+func (v *view) keepMembers(items map[table.Key]table.Item) error {
 	v.st.Lock()
 	defer v.st.Unlock()
 	for k, it := range items {
@@ -209,7 +209,7 @@ func (v *view) keep(items map[table.Key]table.Item) error {
 
 // loadMembers reads the members of the wanted groups and teams that are not known: at most one round trip.
 func (s *Store) loadMembers(ctx context.Context, v *view, want func(id string) bool) error {
-	keys := v.stale(want)
+	keys := v.staleMembers(want)
 	if len(keys) == 0 {
 		return nil
 	}
@@ -217,21 +217,21 @@ func (s *Store) loadMembers(ctx context.Context, v *view, want func(id string) b
 	if err != nil {
 		return fmt.Errorf("read members of %d groups and teams: %w", len(keys), err)
 	}
-	return v.keep(got)
+	return v.keepMembers(got)
 }
 
-// memberships tells which groups a row belongs to, ordered by id. It needs the read lock.
-func (v *view) memberships(r *index.Row) []string {
+// groupsOf returns which groups a row belongs to, ordered by id. It needs the read lock.
+func (v *view) groupsOf(r *index.Row) []string {
 	var out []string
 	for i := range v.groups {
-		if v.belongs(r, &v.groups[i]) {
+		if v.isMember(r, &v.groups[i]) {
 			out = append(out, v.groups[i].ID)
 		}
 	}
 	return out
 }
 
-func (v *view) belongs(r *index.Row, g *Group) bool {
+func (v *view) isMember(r *index.Row, g *Group) bool {
 	if g.Selector != nil {
 		return selects(v.st, g.Selector, r)
 	}
@@ -239,18 +239,18 @@ func (v *view) belongs(r *index.Row, g *Group) bool {
 	return m != nil && g.Size > 0 && m.has(r.ID)
 }
 
-// teams tells which teams in sight own a row, ordered by id. It needs the read lock.
-func (v *view) teams(r *index.Row, s *Sight) []string {
+// teamsOf returns which teams in sight own a row, ordered by id. It needs the read lock.
+func (v *view) teamsOf(r *index.Row, s *Visibility) []string {
 	var out []string
 	for i := range v.owners {
-		if t := &v.owners[i]; v.owns(t, r) && s.team(t.ID) {
+		if t := &v.owners[i]; v.isOwnedBy(t, r) && s.seesTeam(t.ID) {
 			out = append(out, t.ID)
 		}
 	}
 	return out
 }
 
-func (v *view) owns(t *owner, r *index.Row) bool {
+func (v *view) isOwnedBy(t *owner, r *index.Row) bool {
 	m := v.sets.members[t.ID]
 	return m != nil && t.Size > 0 && m.has(r.ID)
 }

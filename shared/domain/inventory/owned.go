@@ -12,10 +12,10 @@ import (
 // MaxOwned is how many resources one team can own.
 const MaxOwned = 10_000
 
-// Own is the writes that tell the index what a team owns from its change to the generation on. They belong into the
+// Own returns the writes that tell the index what a team owns from its change to the generation on. They belong into the
 // transaction of that change. What is no id of a resource is fault.Invalid.
 func Own(org, teamID string, generation int64, resources []string) ([]table.Write, error) {
-	it, err := table.Row(ownerKey(org, teamID), owner{teamID, generation, len(resources)})
+	it, err := table.NewItem(ownerKey(org, teamID), owner{teamID, generation, len(resources)})
 	if err != nil || len(resources) == 0 {
 		return []table.Write{table.Put(it), table.Delete(memberKey(org, teamID))}, err
 	}
@@ -27,26 +27,26 @@ func Own(org, teamID string, generation int64, resources []string) ([]table.Writ
 		}
 		set[i] = place{u, 1, 1}
 	}
-	members, err := table.Row(memberKey(org, teamID), memberItem{generation, encodePlaces(set)})
+	members, err := table.NewItem(memberKey(org, teamID), memberItem{generation, encodePlaces(set)})
 	return []table.Write{table.Put(it), table.Put(members)}, err
 }
 
-// Disown is the writes that take a team out of the index. They belong into the transaction that deletes it.
+// Disown returns the writes that take a team out of the index. They belong into the transaction that deletes it.
 func Disown(org, teamID string) []table.Write {
 	return []table.Write{table.Delete(ownerKey(org, teamID)), table.Delete(memberKey(org, teamID))}
 }
 
 func ownerKey(org, teamID string) table.Key { return index.Key(org, setPrefix+teamID) }
 
-// Owned lists the ids of the resources that a team owns, oldest first. What has left the inventory is not among them. One
+// ListOwned lists the ids of the resources that a team owns, oldest first. What has left the inventory is not among them. One
 // round trip, and one more when that has changed.
-func (s *Store) Owned(ctx context.Context, org, teamID string) ([]string, error) {
+func (s *Store) ListOwned(ctx context.Context, org, teamID string) ([]string, error) {
 	out := []string{}
 	err := s.eachOwned(ctx, org, []string{teamID}, func(_ string, r *index.Row) { out = append(out, formatID(r.ID)) })
 	return out, err
 }
 
-// OwnedCounts tells how many resources each of teams owns. Round trips as of Owned.
+// OwnedCounts returns how many resources each of teams owns. Round trips as of Owned.
 func (s *Store) OwnedCounts(ctx context.Context, org string, teamIDs []string) (map[string]int, error) {
 	out := make(map[string]int, len(teamIDs))
 	err := s.eachOwned(ctx, org, teamIDs, func(teamID string, _ *index.Row) { out[teamID]++ })
@@ -54,7 +54,7 @@ func (s *Store) OwnedCounts(ctx context.Context, org string, teamIDs []string) (
 }
 
 func (s *Store) eachOwned(ctx context.Context, org string, teamIDs []string, take func(teamID string, r *index.Row)) error {
-	v, err := s.opened(ctx, org, func(id string) bool { return slices.Contains(teamIDs, id) })
+	v, err := s.openIndexWith(ctx, org, func(id string) bool { return slices.Contains(teamIDs, id) })
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 // of a query or one batch holds, a list still costs two round trips.
 func TestOnDynamoDB(t *testing.T) {
 	c := clock.NewManual(noon)
-	s := newFixtureOn(t, table.Fenced(tabletest.Dynoxide(t)), c)
+	s := newFixtureOn(t, table.Fenced(tabletest.NewDynoxide(t)), c)
 	const count = 3_000
 	sc := s.scan("job_1")
 	equal(t, "first", s.upsert(sc, instances(0, count)...), Changes{Created: count})
@@ -25,15 +25,15 @@ func TestOnDynamoDB(t *testing.T) {
 	equal(t, "listed", len(s.states()), count)
 	equal(t, "status", s.find(List{Filter: Filter{Statuses: []string{string(cloud.Starting)}}})[0].UID, instance(0).UID)
 	ctx, meter := table.WithMeter(s.ctx)
-	got, err := s.store.Find(ctx, testOrg, List{Filter: everything, Skip: count - 20, Limit: 20})
+	got, err := s.store.FindResources(ctx, testOrg, List{Filter: everything, Skip: count - 20, Limit: 20})
 	s.Must(err)
 	equal(t, "last page", len(got), 20)
 	equal(t, "round trips", meter.Usage().RoundTrips, 2)
 	g := s.group("Web", instance(5).UID, instance(1).UID)
-	members, err := s.store.Members(s.ctx, testOrg, g.ID)
+	members, err := s.store.ExpandGroup(s.ctx, testOrg, g.ID)
 	s.Must(err)
 	equal(t, "members", len(members), 2)
-	forgotten, err := s.store.Forget(s.ctx, testOrg, testCA)
+	forgotten, err := s.store.ForgetAccount(s.ctx, testOrg, testCA)
 	s.Must(err)
 	equal(t, "forgotten", forgotten, Changes{Dropped: count})
 	equal(t, "left", len(s.states()), 0)

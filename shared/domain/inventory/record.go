@@ -19,8 +19,8 @@ func newRow(s *index.Symbols, r Resource) index.Row {
 	} {
 		out.Refs[i] = s.Intern(v)
 	}
-	out.Times[index.ContentTime], out.Times[index.SeenTime] = micro(r.LastSeenAt), micro(r.LastSeenAt)
-	out.Times[index.StatusTime], out.Times[index.CreatedTime] = r.StatusAt, micro(r.CreatedAt)
+	out.Times[index.ContentTime], out.Times[index.SeenTime] = microsOf(r.LastSeenAt), microsOf(r.LastSeenAt)
+	out.Times[index.StatusTime], out.Times[index.CreatedTime] = r.StatusAt, microsOf(r.CreatedAt)
 	return out
 }
 
@@ -28,7 +28,7 @@ func newRow(s *index.Symbols, r Resource) index.Row {
 // lock.
 func recordOf(st *index.State, r *index.Row) Resource {
 	out := recordOfRow(st.Symbols, r)
-	out.LastSeenAt = at(st.LastSeen(r))
+	out.LastSeenAt = timeOfMicros(st.LastSeen(r))
 	return out
 }
 
@@ -40,7 +40,7 @@ func recordOfRow(s *index.Symbols, r *index.Row) Resource {
 		Region: s.Ref(r, index.RegionRef), Zone: s.Ref(r, index.ZoneRef), Status: cloud.Status(s.Ref(r, index.StatusRef)),
 		InstanceType: s.Ref(r, index.InstanceRef), ParentUID: s.Ref(r, index.ParentRef), Unschedulable: s.Ref(r, index.WhyRef),
 		StatusAt: r.Times[index.StatusTime], DiscoveredAt: ulid.Time(r.ID.Time()).UTC(),
-		LastSeenAt: at(r.Times[index.SeenTime]), CreatedAt: at(r.Times[index.CreatedTime]),
+		LastSeenAt: timeOfMicros(r.Times[index.SeenTime]), CreatedAt: timeOfMicros(r.Times[index.CreatedTime]),
 	}
 	if len(r.Tags) > 0 {
 		out.Tags = make(map[string]string, len(r.Tags))
@@ -60,7 +60,7 @@ func recordOfRow(s *index.Symbols, r *index.Row) Resource {
 
 // sameResource reports whether the resource that a listing found is what the row of an index says, but for its status.
 func sameResource(s *index.Symbols, r *index.Row, p Partition, found cloud.Resource) bool {
-	if r.Gone || r.Vanished || r.Name != found.Name || r.Times[index.CreatedTime] != micro(found.CreatedAt) {
+	if r.Gone || r.Vanished || r.Name != found.Name || r.Times[index.CreatedTime] != microsOf(found.CreatedAt) {
 		return false
 	}
 	for ref, want := range [index.RefCount]string{
@@ -114,14 +114,14 @@ func parseID(id string) (ulid.ULID, bool) {
 
 func formatID(u ulid.ULID) string { return idPrefix + strings.ToLower(u.String()) }
 
-func micro(t time.Time) int64 {
+func microsOf(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
 	return t.UnixMicro()
 }
 
-func at(micros int64) time.Time {
+func timeOfMicros(micros int64) time.Time {
 	if micros == 0 {
 		return time.Time{}
 	}

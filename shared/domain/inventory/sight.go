@@ -13,29 +13,33 @@ import (
 	"lamplighter.dev/shared/domain/inventory/index"
 )
 
-// Sight is what a caller may see of the inventory. The zero Sight sees nothing.
-type Sight struct {
+// Visibility is what a caller may see of the inventory. The zero Visibility sees nothing.
+type Visibility struct {
 	Resources grant.Scopes // the resources themselves
 	Groups    grant.Scopes // the resources of which may be seen in which groups they are
 	Teams     grant.Scopes // the teams that may be seen to own something: all of them, or those that it names
 }
 
-// SightOf is what c may see where policy is what shows resources.
-func SightOf(c identity.Caller, policy string) Sight {
-	return Sight{c.Scopes(policy), c.Scopes("resource-groups:read"), c.Scopes("teams:read")}
+// SightOf returns what c may see where policy is what shows resources.
+func SightOf(c identity.Caller, policy string) Visibility {
+	return Visibility{c.Scopes(policy), c.Scopes("resource-groups:read"), c.Scopes("teams:read")}
 }
 
-// Everything is the sight of the service itself, which acts for nobody.
-func Everything() Sight {
+// SeeEverything returns the sight of the service itself, which acts for nobody.
+func SeeEverything() Visibility {
 	all := grant.Scopes{All: true}
-	return Sight{all, all, all}
+	return Visibility{all, all, all}
 }
 
-// team tells whether a team may be seen.
-func (s *Sight) team(id string) bool { return s.Teams.All || slices.Contains(s.Teams.Teams, id) }
+// seesTeam reports whether a team may be seen.
+func (s *Visibility) seesTeam(id string) bool {
+	return s.Teams.All || slices.Contains(s.Teams.Teams, id)
+}
 
-// needs tells whether the resources of a team have to be known to tell what lies in the sight.
-func (s *Sight) needs(id string) bool { return needed(s.Resources, id) || needed(s.Groups, id) }
+// needsTeam reports whether the resources of a team have to be known to tell what lies in the sight.
+func (s *Visibility) needsTeam(id string) bool {
+	return needed(s.Resources, id) || needed(s.Groups, id)
+}
 
 func needed(s grant.Scopes, id string) bool { return !s.All && slices.Contains(s.Teams, id) }
 
@@ -45,8 +49,8 @@ type scoped struct {
 	ids    map[ulid.ULID]struct{}
 }
 
-// within makes the test whether a row lies in scopes; nil when every one does. It needs the read lock.
-func (v *view) within(s grant.Scopes) func(*index.Row) bool {
+// newScopeTest makes the test whether a row lies in scopes; nil when every one does. It needs the read lock.
+func (v *view) newScopeTest(s grant.Scopes) func(*index.Row) bool {
 	if s.All {
 		return nil
 	}
@@ -57,7 +61,7 @@ func (v *view) within(s grant.Scopes) func(*index.Row) bool {
 	}
 }
 
-// ids are the ids of what lies in scopes that are not all; some may be of no resource. What a caller may see is mostly the
+// ids returns the ids of what lies in scopes that are not all; some may be of no resource. What a caller may see is mostly the
 // same for resources and groups, so they are gathered once.
 func (v *view) ids(s grant.Scopes) map[ulid.ULID]struct{} {
 	for _, had := range v.scoped {
@@ -88,26 +92,26 @@ func (v *view) ids(s grant.Scopes) map[ulid.ULID]struct{} {
 	return ids
 }
 
-// Reach is the resources that lay in some scopes when it was asked for.
-type Reach struct {
+// ResourceSet is the resources that lay in some scopes when it was asked for.
+type ResourceSet struct {
 	all  bool
 	ids  map[string]bool
 	uids map[string]bool
 }
 
-// All tells whether everything lies in it, also what is not in the inventory.
-func (r Reach) All() bool { return r.all }
+// All reports whether everything lies in it, also what is not in the inventory.
+func (r ResourceSet) All() bool { return r.all }
 
-// Has tells whether the resource of the id lies in it.
-func (r Reach) Has(resourceID string) bool { return r.all || r.ids[resourceID] }
+// Has reports whether the resource of the id lies in it.
+func (r ResourceSet) Has(resourceID string) bool { return r.all || r.ids[resourceID] }
 
-// HasUID tells whether the resource of the native id lies in it.
-func (r Reach) HasUID(uid string) bool { return r.all || r.uids[uid] }
+// HasUID reports whether the resource of the native id lies in it.
+func (r ResourceSet) HasUID(uid string) bool { return r.all || r.uids[uid] }
 
-// Reach tells for each of scopes what lies in it. No round trip when all are everything, else one, and one more when
+// ResourceSets tells for each of scopes what lies in it. No round trip when all are everything, else one, and one more when
 // teams own something else than before.
-func (s *Store) Reach(ctx context.Context, org string, scopes ...grant.Scopes) ([]Reach, error) {
-	out := make([]Reach, len(scopes))
+func (s *Store) ResourceSets(ctx context.Context, org string, scopes ...grant.Scopes) ([]ResourceSet, error) {
+	out := make([]ResourceSet, len(scopes))
 	narrow := false
 	for i := range scopes {
 		out[i].all = scopes[i].All
@@ -116,7 +120,7 @@ func (s *Store) Reach(ctx context.Context, org string, scopes ...grant.Scopes) (
 	if !narrow {
 		return out, nil
 	}
-	v, err := s.opened(ctx, org, func(id string) bool {
+	v, err := s.openIndexWith(ctx, org, func(id string) bool {
 		return slices.ContainsFunc(scopes, func(one grant.Scopes) bool { return needed(one, id) })
 	})
 	if err != nil {
@@ -133,16 +137,16 @@ func (s *Store) Reach(ctx context.Context, org string, scopes ...grant.Scopes) (
 }
 
 // reach needs the lock of RLockByID.
-func (v *view) reach(s grant.Scopes) Reach {
+func (v *view) reach(s grant.Scopes) ResourceSet {
 	rows := v.rowsIn(s)
-	out := Reach{ids: make(map[string]bool, len(rows)), uids: make(map[string]bool, len(rows))}
+	out := ResourceSet{ids: make(map[string]bool, len(rows)), uids: make(map[string]bool, len(rows))}
 	for _, r := range rows {
 		out.ids[formatID(r.ID)], out.uids[r.UID] = true, true
 	}
 	return out
 }
 
-// rowsIn are the rows that lie in scopes that are not all. It needs the lock of RLockByID.
+// rowsIn returns the rows that lie in scopes that are not all. It needs the lock of RLockByID.
 func (v *view) rowsIn(s grant.Scopes) []*index.Row {
 	ids := v.ids(s)
 	out := make([]*index.Row, 0, len(ids))
@@ -157,13 +161,13 @@ func (v *view) rowsIn(s grant.Scopes) []*index.Row {
 // Part is a group as far as it lies in some scopes: Places are those of its members that do.
 type Part struct {
 	Group
-	Places []Place
+	Places []GroupPlacement
 }
 
-// Parts lists the groups of which something lies in scopes that are not all, oldest first, or the one of the id only. Two
+// GroupsInScope lists the groups of which something lies in scopes that are not all, oldest first, or the one of the id only. Two
 // round trips, or one when no group and no team has changed.
-func (s *Store) Parts(ctx context.Context, org string, scopes grant.Scopes, groupID string) ([]Part, error) {
-	v, err := s.opened(ctx, org, func(id string) bool { return groupID == "" || id == groupID || needed(scopes, id) })
+func (s *Store) GroupsInScope(ctx context.Context, org string, scopes grant.Scopes, groupID string) ([]Part, error) {
+	v, err := s.openIndexWith(ctx, org, func(id string) bool { return groupID == "" || id == groupID || needed(scopes, id) })
 	if err != nil {
 		return nil, err
 	}
@@ -181,9 +185,9 @@ func (s *Store) Parts(ctx context.Context, org string, scopes grant.Scopes, grou
 	return out, nil
 }
 
-// part tells where those of rows, which are what lies in scopes, stand in a group, and whether any does. As in the whole
+// part returns where those of rows, which are what lies in scopes, stand in a group, and whether any does. As in the whole
 // group, what is terminated stays in a static one and does not count in a dynamic one.
-func (v *view) part(g *Group, rows []*index.Row, scopes grant.Scopes) (places []Place, some bool) {
+func (v *view) part(g *Group, rows []*index.Row, scopes grant.Scopes) (places []GroupPlacement, some bool) {
 	if g.Selector == nil {
 		places = v.staticPart(g, scopes)
 		return places, len(places) > 0
@@ -194,26 +198,26 @@ func (v *view) part(g *Group, rows []*index.Row, scopes grant.Scopes) (places []
 		}
 		some = true
 		if cloud.Status(v.st.Symbols.Ref(r, index.StatusRef)) != cloud.Terminated {
-			places = append(places, Place{formatID(r.ID), 1, 1})
+			places = append(places, GroupPlacement{formatID(r.ID), 1, 1})
 		}
 	}
 	slices.SortFunc(places, inSequence)
 	return places, some
 }
 
-func (v *view) staticPart(g *Group, scopes grant.Scopes) []Place {
+func (v *view) staticPart(g *Group, scopes grant.Scopes) []GroupPlacement {
 	m := v.sets.members[g.ID]
 	if m == nil || g.Size == 0 {
 		return nil
 	}
-	var out []Place
+	var out []GroupPlacement
 	ids := v.ids(scopes)
 	for _, p := range m.places {
 		if _, in := ids[p.id]; !in {
 			continue
 		}
 		if v.st.RowByID(p.id) != nil {
-			out = append(out, Place{formatID(p.id), p.tier, p.order})
+			out = append(out, GroupPlacement{formatID(p.id), p.tier, p.order})
 		}
 	}
 	slices.SortFunc(out, inSequence)
@@ -221,6 +225,6 @@ func (v *view) staticPart(g *Group, scopes grant.Scopes) []Place {
 }
 
 // inSequence orders places by tier, order and id.
-func inSequence(a, b Place) int {
+func inSequence(a, b GroupPlacement) int {
 	return cmp.Or(cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.Order, b.Order), cmp.Compare(a.ResourceID, b.ResourceID))
 }

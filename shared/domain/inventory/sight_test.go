@@ -21,16 +21,16 @@ func TestTheZeroSightSeesNothing(t *testing.T) {
 	s.upsert(s.scan("job_1"), instances(0, 3)...)
 	s.team("team_1", instance(0).UID)
 	s.group("Web", instance(0).UID)
-	var none Sight
-	found, err := s.store.Find(s.ctx, testOrg, List{})
+	var none Visibility
+	found, err := s.store.FindResources(s.ctx, testOrg, List{})
 	s.Must(err)
-	sum, err := s.store.Summary(s.ctx, testOrg, Filter{Sight: none})
+	sum, err := s.store.SummarizeResources(s.ctx, testOrg, Filter{Sight: none})
 	s.Must(err)
 	byUID, err := s.store.ByUIDs(s.ctx, testOrg, []string{instance(0).UID}, none)
 	s.Must(err)
-	parts, err := s.store.Parts(s.ctx, testOrg, none.Groups, "")
+	parts, err := s.store.GroupsInScope(s.ctx, testOrg, none.Groups, "")
 	s.Must(err)
-	reach, err := s.store.Reach(s.ctx, testOrg, none.Resources)
+	reach, err := s.store.ResourceSets(s.ctx, testOrg, none.Resources)
 	s.Must(err)
 	if len(found)+sum.Total+len(byUID)+len(parts) > 0 || reach[0].HasUID(instance(0).UID) || reach[0].Has(s.ids(instance(0).UID)[0]) {
 		t.Errorf("%d found, %d counted, %d by uid, %d groups", len(found), sum.Total, len(byUID), len(parts))
@@ -88,7 +88,7 @@ func randomScopes(r *rand.Rand, all []Listed) grant.Scopes {
 
 func (s *fixture) compareSight(r *rand.Rand, all []Listed, owns map[string]map[string]bool) {
 	s.Helper()
-	sight := Sight{randomScopes(r, all), randomScopes(r, all), randomScopes(r, all)}
+	sight := Visibility{randomScopes(r, all), randomScopes(r, all), randomScopes(r, all)}
 	in := func(sc grant.Scopes, one Listed) bool {
 		return sc.All || slices.Contains(sc.Resources, one.ID) ||
 			slices.ContainsFunc(sc.Teams, func(id string) bool { return owns[id][one.UID] })
@@ -113,14 +113,14 @@ func (s *fixture) compareSight(r *rand.Rand, all []Listed, owns map[string]map[s
 			want = append(want, fmt.Sprint(one.UID, groups, teams))
 		}
 	}
-	got, err := s.store.Find(s.ctx, testOrg, List{Filter: f})
+	got, err := s.store.FindResources(s.ctx, testOrg, List{Filter: f})
 	s.Must(err)
 	var shown []string
 	for _, one := range got {
 		shown = append(shown, fmt.Sprint(one.UID, append([]string{}, one.GroupIDs...), append([]string{}, one.TeamIDs...)))
 	}
 	equal(s, fmt.Sprintf("seen with %+v", f), shown, want)
-	sum, err := s.store.Summary(s.ctx, testOrg, f)
+	sum, err := s.store.SummarizeResources(s.ctx, testOrg, f)
 	s.Must(err)
 	equal(s, "counted", sum.Total, len(want))
 }
@@ -141,19 +141,21 @@ func TestRoundTripsInScopes(t *testing.T) {
 		call        func(*Store) error
 	}{
 		{"a page", 3, 2, func(st *Store) error {
-			return second(st.Find(s.cost(), testOrg, List{Filter: Filter{Sight: sight}, Limit: 20}))
+			return second(st.FindResources(s.cost(), testOrg, List{Filter: Filter{Sight: sight}, Limit: 20}))
 		}},
 		{"a page of everything", 2, 2, func(st *Store) error {
-			return second(st.Find(s.cost(), testOrg, List{Filter: everything, Limit: 20}))
+			return second(st.FindResources(s.cost(), testOrg, List{Filter: everything, Limit: 20}))
 		}},
 		{"one resource", 3, 2, func(st *Store) error { return second(st.ByID(s.cost(), testOrg, id, sight)) }},
-		{"a summary", 2, 1, func(st *Store) error { return second(st.Summary(s.cost(), testOrg, Filter{Sight: sight})) }},
-		{"what is in reach", 2, 1, func(st *Store) error { return second(st.Reach(s.cost(), testOrg, sight.Resources, sight.Groups)) }},
-		{"what is in reach of who reaches everything", 0, 0, func(st *Store) error {
-			return second(st.Reach(s.cost(), testOrg, Everything().Resources))
+		{"a summary", 2, 1, func(st *Store) error { return second(st.SummarizeResources(s.cost(), testOrg, Filter{Sight: sight})) }},
+		{"what is in reach", 2, 1, func(st *Store) error {
+			return second(st.ResourceSets(s.cost(), testOrg, sight.Resources, sight.Groups))
 		}},
-		{"the groups", 2, 1, func(st *Store) error { return second(st.Parts(s.cost(), testOrg, sight.Groups, "")) }},
-		{"what a team owns", 2, 1, func(st *Store) error { return second(st.Owned(s.cost(), testOrg, "team_1")) }},
+		{"what is in reach of who reaches everything", 0, 0, func(st *Store) error {
+			return second(st.ResourceSets(s.cost(), testOrg, SeeEverything().Resources))
+		}},
+		{"the groups", 2, 1, func(st *Store) error { return second(st.GroupsInScope(s.cost(), testOrg, sight.Groups, "")) }},
+		{"what a team owns", 2, 1, func(st *Store) error { return second(st.ListOwned(s.cost(), testOrg, "team_1")) }},
 	} {
 		fresh := NewStore(s.Table, s.Clock)
 		for _, want := range []int{c.first, c.then} {
@@ -194,24 +196,24 @@ func TestPartsOfGroups(t *testing.T) {
 	s.Must(err) // instances 2, 5 and 8
 	empty, err := s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_3", Name: "empty"}, nil)
 	s.Must(err)
-	parts := func(groupID string, teams ...string) map[string][]Place {
-		out := map[string][]Place{}
-		for _, p := range apitest.Value(s.store.Parts(s.ctx, testOrg, grant.Scopes{Teams: teams}, groupID))(s) {
+	parts := func(groupID string, teams ...string) map[string][]GroupPlacement {
+		out := map[string][]GroupPlacement{}
+		for _, p := range apitest.Value(s.store.GroupsInScope(s.ctx, testOrg, grant.Scopes{Teams: teams}, groupID))(s) {
 			out[p.ID] = p.Places
 		}
 		return out
 	}
 	ids := s.ids(instance(5).UID, instance(7).UID)
-	equal(t, "of both kinds", parts("", "team_1"), map[string][]Place{
+	equal(t, "of both kinds", parts("", "team_1"), map[string][]GroupPlacement{
 		static.ID: {{ids[0], 1, 1}, {ids[1], 2, 1}}, dynamic.ID: {{ids[0], 1, 1}},
 	})
-	equal(t, "one of them", parts(dynamic.ID, "team_1"), map[string][]Place{dynamic.ID: {{ids[0], 1, 1}}})
-	equal(t, "of nothing in it", parts(dynamic.ID, "team_2"), map[string][]Place{})
-	equal(t, "of an empty group", parts(empty.ID, "team_1", "team_2"), map[string][]Place{})
-	equal(t, "of a group that does not exist", parts("grp_9", "team_1"), map[string][]Place{})
-	equal(t, "of nobody", parts(""), map[string][]Place{})
+	equal(t, "one of them", parts(dynamic.ID, "team_1"), map[string][]GroupPlacement{dynamic.ID: {{ids[0], 1, 1}}})
+	equal(t, "of nothing in it", parts(dynamic.ID, "team_2"), map[string][]GroupPlacement{})
+	equal(t, "of an empty group", parts(empty.ID, "team_1", "team_2"), map[string][]GroupPlacement{})
+	equal(t, "of a group that does not exist", parts("grp_9", "team_1"), map[string][]GroupPlacement{})
+	equal(t, "of nobody", parts(""), map[string][]GroupPlacement{})
 	s.seen(Seen{instance(5).UID, cloud.Terminated, s.Clock.Now().Add(time.Hour)})
-	equal(t, "with what is terminated", parts("", "team_1"), map[string][]Place{
+	equal(t, "with what is terminated", parts("", "team_1"), map[string][]GroupPlacement{
 		static.ID: {{ids[0], 1, 1}, {ids[1], 2, 1}}, dynamic.ID: nil,
 	})
 }

@@ -26,6 +26,6 @@ func NewStore(t table.Store, c clock.Clock) *Store {
 	return &Store{table: t, clock: c, index: index.NewStore(t, c)}
 }
 
-// Compact folds what was written into the index since into its chunks when that is much. Workers call it after they wrote
+// CompactIndex folds what was written into the index since into its chunks when that is much. Workers call it after they wrote
 // deltas, an API request never does; two at once do no harm, and being killed anywhere loses nothing.
-func (s *Store) Compact(ctx context.Context, org string) error { return s.index.Compact(ctx, org) }
+func (s *Store) CompactIndex(ctx context.Context, org string) error { return s.index.Compact(ctx, org) }

@@ -17,15 +17,15 @@ type Summary struct {
 	ByRegion   map[string]int
 }
 
-// Summary counts the resources that agree with a filter: one round trip.
-func (s *Store) Summary(ctx context.Context, org string, f Filter) (Summary, error) {
-	v, err := s.opened(ctx, org, f.needs())
+// SummarizeResources counts the resources that agree with a filter: one round trip.
+func (s *Store) SummarizeResources(ctx context.Context, org string, f Filter) (Summary, error) {
+	v, err := s.openIndexWith(ctx, org, f.membershipsNeeded())
 	if err != nil {
 		return Summary{}, err
 	}
 	v.st.RLock()
 	defer v.st.RUnlock()
-	match, counts := v.matcher(f), [index.RefCount]map[uint32]int{}
+	match, counts := v.newMatcher(f), [index.RefCount]map[uint32]int{}
 	for _, ref := range []int{index.ProviderRef, index.KindRef, index.StatusRef, index.RegionRef} {
 		counts[ref] = map[uint32]int{}
 	}
@@ -55,9 +55,9 @@ func countsByName(s *index.Symbols, counts map[uint32]int) map[string]int {
 	return out
 }
 
-// Counts tells how many resources each account has, terminated ones left out, by account id: one round trip.
-func (s *Store) Counts(ctx context.Context, org string) (map[string]int, error) {
-	v, err := s.open(ctx, org)
+// CountByAccount returns how many resources each account has, terminated ones left out, by account id: one round trip.
+func (s *Store) CountByAccount(ctx context.Context, org string) (map[string]int, error) {
+	v, err := s.openIndex(ctx, org)
 	if err != nil {
 		return nil, fmt.Errorf("count resources of %s: %w", org, err)
 	}

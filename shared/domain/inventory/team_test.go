@@ -21,7 +21,7 @@ func (s *fixture) team(id string, uids ...string) teams.Team {
 	return s.own(teams.Team{ID: id, Name: id}, s.ids(uids...))
 }
 
-// teams is the store of teams beside the inventory.
+// teams returns the store of teams beside the inventory.
 func (s *fixture) teams() teams.Store { return teams.New(s.Table) }
 
 // own makes the team, or changes it, so that it owns the resources.
@@ -34,20 +34,20 @@ func (s *fixture) own(t teams.Team, resources []string) teams.Team {
 	return apitest.Value(s.teams().Update(s.ctx, testOrg, t, t, writes...))(s)
 }
 
-// ids are our ids of the resources of the native ids.
+// ids returns our ids of the resources of the native ids.
 func (s *fixture) ids(uids ...string) []string {
 	s.Helper()
 	out := []string{}
-	for _, r := range apitest.Value(s.store.ByUIDs(s.ctx, testOrg, uids, Everything()))(s) {
+	for _, r := range apitest.Value(s.store.ByUIDs(s.ctx, testOrg, uids, SeeEverything()))(s) {
 		out = append(out, r.ID)
 	}
 	return out
 }
 
-// scopesOf is the sight of who holds a role on teams only.
-func scopesOf(teams ...string) Sight {
+// scopesOf returns the sight of who holds a role on teams only.
+func scopesOf(teams ...string) Visibility {
 	one := grant.Scopes{Teams: teams}
-	return Sight{one, one, one}
+	return Visibility{one, one, one}
 }
 
 func TestTeamsOwnWhatTheyWereGiven(t *testing.T) {
@@ -59,7 +59,7 @@ func TestTeamsOwnWhatTheyWereGiven(t *testing.T) {
 		return s.uids(List{Filter: Filter{TeamID: teamID}})
 	}
 	equal(t, "owned", sorted(list("team_1")), sorted([]string{instance(0).UID, instance(1).UID}))
-	equal(t, "owned by two", apitest.Value(s.store.ByUIDs(s.ctx, testOrg, []string{instance(1).UID}, Everything()))(s)[0].TeamIDs, []string{"team_1", "team_2"})
+	equal(t, "owned by two", apitest.Value(s.store.ByUIDs(s.ctx, testOrg, []string{instance(1).UID}, SeeEverything()))(s)[0].TeamIDs, []string{"team_1", "team_2"})
 
 	next := web
 	next.Name = "Web"
@@ -91,7 +91,7 @@ func TestTeamsAreNotMixedUpWithGroups(t *testing.T) {
 	s.upsert(s.scan("job_1"), instances(0, 3)...)
 	s.team("team_1")
 	s.group("team_1") // a group may have the name of a team
-	equal(t, "groups", len(apitest.Value(s.store.Groups(s.ctx, testOrg))(s)), 1)
+	equal(t, "groups", len(apitest.Value(s.store.ListGroups(s.ctx, testOrg))(s)), 1)
 	_, err := Own(testOrg, "team_3", 1, []string{"i-1"})
 	s.refused("what is no id of a resource", err, fault.Invalid)
 }
@@ -115,14 +115,14 @@ func TestWhatLeavesTheInventoryLeavesItsTeams(t *testing.T) {
 		s.upsert(sc, instances(1, 4)...)
 		s.finish(sc)
 	}
-	equal(t, "owned after one was dropped", apitest.Value(s.store.Owned(s.ctx, testOrg, "team_1"))(s), s.ids(instance(1).UID))
+	equal(t, "owned after one was dropped", apitest.Value(s.store.ListOwned(s.ctx, testOrg, "team_1"))(s), s.ids(instance(1).UID))
 	s.upsert(s.scan("job_4"), instance(0))
 	got, err := s.store.ByUIDs(s.ctx, testOrg, []string{instance(0).UID}, sight)
 	s.Must(err)
 	equal(t, "in sight after it was discovered again, as another", len(got), 0)
-	apitest.Value(s.store.Forget(s.ctx, testOrg, testCA))(s)
-	equal(t, "owned after the account was forgotten", apitest.Value(s.store.Owned(s.ctx, testOrg, "team_1"))(s), []string{})
-	reach, err := s.store.Reach(s.ctx, testOrg, sight.Resources)
+	apitest.Value(s.store.ForgetAccount(s.ctx, testOrg, testCA))(s)
+	equal(t, "owned after the account was forgotten", apitest.Value(s.store.ListOwned(s.ctx, testOrg, "team_1"))(s), []string{})
+	reach, err := s.store.ResourceSets(s.ctx, testOrg, sight.Resources)
 	s.Must(err)
 	if reach[0].HasUID(instance(1).UID) || reach[0].All() {
 		t.Error("what was forgotten is within reach")
@@ -139,10 +139,10 @@ func TestAChangeOfOwnershipActsAtOnce(t *testing.T) {
 		given := s.ids(instance(round%20).UID, instance((round*7+1)%20).UID)
 		team = s.own(team, given)
 		for _, other := range others {
-			got, err := other.Find(s.ctx, testOrg, List{Filter: Filter{Sight: scopesOf("team_1")}})
+			got, err := other.FindResources(s.ctx, testOrg, List{Filter: Filter{Sight: scopesOf("team_1")}})
 			s.Must(err)
 			equal(t, fmt.Sprintf("seen in round %d", round), len(got), len(slices.Compact(sorted(given))))
-			reach, err := other.Reach(s.ctx, testOrg, scopesOf("team_1").Resources)
+			reach, err := other.ResourceSets(s.ctx, testOrg, scopesOf("team_1").Resources)
 			s.Must(err)
 			for _, id := range given {
 				equal(t, "in reach", reach[0].Has(id), true)
@@ -167,7 +167,7 @@ func TestRacingChangesOfATeamLoseNothing(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				had, err := store.Owned(s.ctx, testOrg, "team_1")
+				had, err := store.ListOwned(s.ctx, testOrg, "team_1")
 				var own []table.Write
 				if err == nil {
 					own, err = Own(testOrg, "team_1", team.Generation+1, append(had, id))
@@ -186,5 +186,5 @@ func TestRacingChangesOfATeamLoseNothing(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	equal(t, "owned", len(apitest.Value(s.store.Owned(s.ctx, testOrg, "team_1"))(s)), 12)
+	equal(t, "owned", len(apitest.Value(s.store.ListOwned(s.ctx, testOrg, "team_1"))(s)), 12)
 }

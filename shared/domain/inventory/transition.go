@@ -7,17 +7,17 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Claim is the write that makes the action the one in flight on the resource. It fails when another one is, or when the
+// ClaimResource returns the write that makes the action the one in flight on the resource. It fails when another one is, or when the
 // resource is gone; table.ConditionError.Old then holds the record, whose ActionID and ActionType tell which.
-func Claim(org, uid, actionID string, verb cloud.Verb) table.Write {
+func ClaimResource(org, uid, actionID string, verb cloud.Verb) table.Write {
 	return table.Update(ResourceKey(org, uid), []table.Change{
 		table.Set("actionID", actionID), table.Set("actionType", string(verb)),
 	}, table.Exists(), table.Lacks("actionID"))
 }
 
-// Settle is the write that ends the action on the resource and records the status that it left. It fails when the action
+// SettleResource returns the write that ends the action on the resource and records the status that it left. It fails when the action
 // is not the one in flight any more.
-func Settle(org, actionID string, left Seen) table.Write {
+func SettleResource(org, actionID string, left Seen) table.Write {
 	return table.Update(ResourceKey(org, left.UID), []table.Change{
 		table.Set("status", string(left.Status)), table.Set("statusAt", left.At.UnixMicro()),
 		table.Remove("actionID"), table.Remove("actionType"),
@@ -31,9 +31,9 @@ type Seen struct {
 	At     time.Time
 }
 
-// Release is the write that ends the action on the resource and leaves its status as it is recorded. It fails when the
+// ReleaseResource returns the write that ends the action on the resource and leaves its status as it is recorded. It fails when the
 // action is not the one in flight any more.
-func Release(org, uid, actionID string) table.Write {
+func ReleaseResource(org, uid, actionID string) table.Write {
 	return table.Update(ResourceKey(org, uid), []table.Change{
 		table.Remove("actionID"), table.Remove("actionType"),
 	}, table.Equal("actionID", actionID))

@@ -13,17 +13,17 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Upsert writes what a scan found: new and changed resources, and nothing for those that are as they were. It compares
+// UpsertScanned writes what a scan found: new and changed resources, and nothing for those that are as they were. It compares
 // with the index, so a batch without changes costs the reading of the index's changes and one mark. Records are written
 // before the index: killed between the two, the next scan finds the same changes again and completes them.
-func (s *Store) Upsert(ctx context.Context, org string, b Batch) (Changes, error) {
+func (s *Store) UpsertScanned(ctx context.Context, org string, b Batch) (Changes, error) {
 	if len(b.Resources) > MaxBatch {
 		return Changes{}, fault.New(fault.Internal, "a batch of %d resources: at most %d", len(b.Resources), MaxBatch)
 	}
-	if _, err := s.Account(ctx, org, b.AccountID); err != nil {
+	if _, err := s.ReadAccount(ctx, org, b.AccountID); err != nil {
 		return Changes{}, err
 	}
-	v, err := s.open(ctx, org)
+	v, err := s.openIndex(ctx, org)
 	if err != nil {
 		return Changes{}, err
 	}
@@ -31,13 +31,13 @@ func (s *Store) Upsert(ctx context.Context, org string, b Batch) (Changes, error
 	if err = u.compare(v.st); err != nil {
 		return Changes{}, err
 	}
-	if err = s.transact(ctx, u.writes, u.retry); err != nil {
+	if err = s.writeInTransactions(ctx, u.writes, u.retry); err != nil {
 		return Changes{}, fmt.Errorf("write %d resources of %s: %w", len(u.writes), b.AccountID, err)
 	}
 	if err = s.index.Note(ctx, org, u.segment()); err != nil {
 		return Changes{}, err
 	}
-	if err = s.mark(ctx, org, b); err != nil {
+	if err = s.markScanned(ctx, org, b); err != nil {
 		return Changes{}, err
 	}
 	return u.changes, s.index.Tidy(ctx, v.read)
@@ -89,7 +89,7 @@ func (u *upsert) one(st *index.State, found cloud.Resource) error {
 		u.changes.Created++
 		return u.create(u.record(found))
 	}
-	moved := string(found.Status) != st.Symbols.Ref(r, index.StatusRef) && micro(u.batch.At) > r.Times[index.StatusTime]
+	moved := string(found.Status) != st.Symbols.Ref(r, index.StatusRef) && microsOf(u.batch.At) > r.Times[index.StatusTime]
 	if sameResource(st.Symbols, r, u.batch.Partition, found) {
 		if !moved {
 			u.changes.Unchanged++
@@ -110,7 +110,7 @@ func (u *upsert) one(st *index.State, found cloud.Resource) error {
 	return nil
 }
 
-// record is the record of a resource that is new.
+// record returns the record of a resource that is new.
 func (u *upsert) record(f cloud.Resource) Resource {
 	return Resource{
 		ID: id.New("res", u.now), UID: f.UID, Name: f.Name, Type: f.Type, Provider: u.batch.Provider,
@@ -128,13 +128,13 @@ func (u *upsert) create(rec Resource) error {
 	return err
 }
 
-// putRecord is the write that creates a record.
+// putRecord returns the write that creates a record.
 func putRecord(org string, rec Resource) (table.Write, error) {
-	it, err := table.Row(ResourceKey(org, rec.UID), rec)
+	it, err := table.NewItem(ResourceKey(org, rec.UID), rec)
 	return table.Put(it, table.Absent()), err
 }
 
-// updateRecord is the write that changes a record's content, and its status unless a newer one is known there. It leaves
+// updateRecord returns the write that changes a record's content, and its status unless a newer one is known there. It leaves
 // the action in flight alone.
 func updateRecord(org string, rec Resource, moved bool) table.Write {
 	changes := []table.Change{
@@ -161,7 +161,7 @@ func (u *upsert) status(found cloud.Resource) {
 	}, table.LessEqual("statusAt", u.batch.At.UnixMicro())))
 }
 
-// retry tells what to write when the record was not as the index had it: it is there already, it is gone, or it has a
+// retry returns what to write when the record was not as the index had it: it is there already, it is gone, or it has a
 // newer status.
 func (u *upsert) retry(w table.Write, old table.Item) (table.Write, bool, error) {
 	u.mu.Lock()
@@ -185,7 +185,7 @@ func (u *upsert) retry(w table.Write, old table.Item) (table.Write, bool, error)
 	return updateRecord(u.org, rec, moved), true, nil
 }
 
-// segment is what the index must know of the records as they were written.
+// segment returns what the index must know of the records as they were written.
 func (u *upsert) segment() *index.Segment {
 	g := index.NewSegment()
 	for _, s := range u.seen {

@@ -56,15 +56,15 @@ func TestUpsertKeepsActionsAndNewerStates(t *testing.T) {
 	at := s.Clock.Now()
 	s.Clock.Advance(time.Minute)
 	uid := instance(0).UID
-	s.Write(Claim(testOrg, uid, "act_1", cloud.Stop))
-	w, err := Delta(testOrg, s.Clock.Now(), []Seen{{uid, cloud.Stopped, s.Clock.Now()}})
+	s.Write(ClaimResource(testOrg, uid, "act_1", cloud.Stop))
+	w, err := NoteStatuses(testOrg, s.Clock.Now(), []Seen{{uid, cloud.Stopped, s.Clock.Now()}})
 	s.Must(err)
-	s.Must(s.Table.Transact(s.ctx, Settle(testOrg, "act_1", Seen{uid, cloud.Stopped, s.Clock.Now()}), w))
-	s.Write(Claim(testOrg, uid, "act_2", cloud.Start))
+	s.Must(s.Table.Transact(s.ctx, SettleResource(testOrg, "act_1", Seen{uid, cloud.Stopped, s.Clock.Now()}), w))
+	s.Write(ClaimResource(testOrg, uid, "act_2", cloud.Start))
 
 	renamed := instance(0)
 	renamed.Name = "renamed"
-	apitest.Value(s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: at, Resources: []cloud.Resource{renamed}}))(s)
+	apitest.Value(s.store.UpsertScanned(s.ctx, testOrg, Batch{Scan: sc, At: at, Resources: []cloud.Resource{renamed}}))(s)
 	rec := s.record(uid)
 	equal(t, "name", rec.Name, "renamed")
 	equal(t, "status", rec.Status, cloud.Stopped)
@@ -97,7 +97,7 @@ func TestUpsertRefusesAnAccountThatIsGone(t *testing.T) {
 	s := newFixture(t)
 	sc := s.scan("job_1")
 	sc.AccountID = "ca_other"
-	_, err := s.store.Upsert(s.ctx, testOrg, Batch{Scan: sc, At: noon, Resources: instances(0, 1)})
+	_, err := s.store.UpsertScanned(s.ctx, testOrg, Batch{Scan: sc, At: noon, Resources: instances(0, 1)})
 	if !fault.Is(err, fault.NotFound) {
 		t.Fatalf("got %v, want not found", err)
 	}
@@ -181,10 +181,10 @@ func TestForgetDropsAnAccountAndNothingElse(t *testing.T) {
 	other := s.scan("job_2")
 	other.AccountID = "ca_2"
 	s.upsert(other, instances(30, 40)...)
-	c, err := s.store.Forget(s.ctx, testOrg, testCA)
+	c, err := s.store.ForgetAccount(s.ctx, testOrg, testCA)
 	s.Must(err)
 	equal(t, "dropped", c, Changes{Dropped: 30})
-	counts, err := s.store.Counts(s.ctx, testOrg)
+	counts, err := s.store.CountByAccount(s.ctx, testOrg)
 	s.Must(err)
 	equal(t, "left", counts, map[string]int{"ca_2": 10})
 }

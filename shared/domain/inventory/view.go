@@ -27,8 +27,8 @@ type view struct {
 	scoped []scoped
 }
 
-// open brings what is in memory up to date: one round trip, and one more when the index was compacted.
-func (s *Store) open(ctx context.Context, org string) (*view, error) {
+// openIndex brings what is in memory up to date: one round trip, and one more when the index was compacted.
+func (s *Store) openIndex(ctx context.Context, org string) (*view, error) {
 	read, err := s.index.Open(ctx, org)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (s *Store) open(ctx context.Context, org string) (*view, error) {
 	v.st.Lock()
 	defer v.st.Unlock()
 	v.sets = setsOf(v.st)
-	if v.groups, v.owners, err = v.sets.read(read.Heads); err != nil {
+	if v.groups, v.owners, err = v.sets.decodeHeads(read.Heads); err != nil {
 		return nil, fmt.Errorf("read groups and teams of %s: %w", org, err)
 	}
 	return v, nil

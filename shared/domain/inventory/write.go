@@ -10,10 +10,10 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Delta is the write that notes observed statuses in the index. It is unconditional, may be repeated, and belongs into
+// NoteStatuses returns the write that notes observed statuses in the index. It is unconditional, may be repeated, and belongs into
 // the transaction that changes the records. At most MaxBatch statuses; At in each decides which is the newest, at only
 // names the delta.
-func Delta(org string, at time.Time, seen []Seen) (table.Write, error) {
+func NoteStatuses(org string, at time.Time, seen []Seen) (table.Write, error) {
 	if len(seen) > MaxBatch {
 		return table.Write{}, fault.New(fault.Internal, "a delta of %d statuses: at most %d", len(seen), MaxBatch)
 	}
@@ -33,9 +33,9 @@ const perTransaction = 100
 // atOnce is how many transactions of one call run side by side.
 const atOnce = 4
 
-// transact does writes in as many transactions as they need. A write whose condition fails goes to retry, which gives
+// writeInTransactions does writes in as many transactions as they need. A write whose condition fails goes to retry, which gives
 // what to write instead, or false to leave it; the others of its transaction are done without it.
-func (s *Store) transact(ctx context.Context, ws []table.Write, retry func(table.Write, table.Item) (table.Write, bool, error)) error {
+func (s *Store) writeInTransactions(ctx context.Context, ws []table.Write, retry func(table.Write, table.Item) (table.Write, bool, error)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	slots := make(chan struct{}, atOnce)

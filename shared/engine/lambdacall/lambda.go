@@ -90,16 +90,16 @@ func (l *Lambda) Invoke(ctx context.Context, function string, in, out any) error
 		return unreachable(function, fmt.Errorf("%s: %.500s", res.Status, payload))
 	}
 	if res.Header.Get("X-Amz-Function-Error") != "" {
-		return fault.Cause(fault.Internal, errors.New(string(payload)), "the worker %s failed", function)
+		return fault.NewWithCause(fault.Internal, errors.New(string(payload)), "the worker %s failed", function)
 	}
 	return decode(function, payload, out)
 }
 
 func unreachable(function string, err error) error {
-	return fault.Cause(fault.Unavailable, err, "the worker %s cannot be reached: try again", function)
+	return fault.NewWithCause(fault.Unavailable, err, "the worker %s cannot be reached: try again", function)
 }
 
-// request is the signed invocation (Lambda API reference, Invoke).
+// request returns the signed invocation (Lambda API reference, Invoke).
 func (l *Lambda) request(ctx context.Context, function string, payload []byte) (*http.Request, error) {
 	url := l.endpoint() + "/2015-03-31/functions/" + l.prefix + function + "/invocations"
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(payload))
@@ -116,7 +116,7 @@ func (l *Lambda) request(ctx context.Context, function string, payload []byte) (
 	return req, err
 }
 
-// endpoint is where Lambda is: in China under a domain of its own.
+// endpoint returns where Lambda is: in China under a domain of its own.
 func (l *Lambda) endpoint() string {
 	if l.cfg.BaseEndpoint != nil {
 		return *l.cfg.BaseEndpoint

@@ -24,7 +24,7 @@ type order struct {
 
 type lit struct{ Flame string }
 
-// lighter is a worker: it answers, refuses or breaks, as it is told.
+// lighter returns a worker: it answers, refuses or breaks, as it is told.
 func lighter(_ context.Context, in json.RawMessage) (any, error) {
 	var o order
 	if err := json.Unmarshal(in, &o); err != nil {

@@ -10,9 +10,9 @@ import (
 // longestName is how many letters of somebody's name for something are repeated in a mail.
 const longestName = 64
 
-// harmless is a name that one person gave, as it is repeated in a mail to another: one line of letters, digits and plain
+// harmlessName returns a name that one person gave, as it is repeated in a mail to another: one line of letters, digits and plain
 // punctuation, in which no mail program finds an address to click on.
-func harmless(name string) string {
+func harmlessName(name string) string {
 	var b strings.Builder
 	for i, r := range []rune(oneLine(name)) {
 		if i == longestName {
@@ -34,7 +34,7 @@ func defused(r rune) rune {
 }
 
 // checkAddress refuses what would end the header that an address is put into. Addresses have the form of
-// identity.Address by then; this is the last door before the wire.
+// identity.NormalizeAddress by then; this is the last door before the wire.
 func checkAddress(a string) error {
 	local, domain, found := strings.Cut(a, "@")
 	if !found || local == "" || domain == "" || strings.ContainsFunc(a, notInAddress) {

@@ -44,7 +44,7 @@ const (
 // Mail is one mail to be sent.
 type Mail struct {
 	Template Template          `json:"template"`
-	To       string            `json:"to"` // in the form of identity.Address
+	To       string            `json:"to"` // in the form of identity.NormalizeAddress
 	Data     map[string]string `json:"data"`
 }
 
@@ -54,9 +54,9 @@ type row struct {
 	Sealed []byte `json:"sealed"`
 }
 
-// Queue makes the write that queues m; put it into the transaction of what causes the mail, whose ctx must be allowed
+// QueueMail makes the write that queues m; put it into the transaction of what causes the mail, whose ctx must be allowed
 // the Partition.
-func Queue(ctx context.Context, s seal.Sealer, at time.Time, m Mail) (table.Write, error) {
+func QueueMail(ctx context.Context, s seal.Sealer, at time.Time, m Mail) (table.Write, error) {
 	plain, err := json.Marshal(m)
 	if err != nil {
 		return table.Write{}, fmt.Errorf("encode mail %s: %w", m.Template, err)
@@ -66,13 +66,13 @@ func Queue(ctx context.Context, s seal.Sealer, at time.Time, m Mail) (table.Writ
 	if err != nil {
 		return table.Write{}, fmt.Errorf("queue mail %s: %w", m.Template, err)
 	}
-	it, err := table.Row(table.Key{PK: Partition, SK: event}, row{event, sealed})
+	it, err := table.NewItem(table.Key{PK: Partition, SK: event}, row{event, sealed})
 	it.Expires = at.Add(TTL)
 	return table.Put(it), err
 }
 
-// Take opens a queued mail, and tells the id of its event.
-func Take(ctx context.Context, s seal.Sealer, it table.Item) (Mail, string, error) {
+// OpenQueued opens a queued mail, and tells the id of its event.
+func OpenQueued(ctx context.Context, s seal.Sealer, it table.Item) (Mail, string, error) {
 	r, err := table.Decode[row](it)
 	if err != nil {
 		return Mail{}, "", err

@@ -27,13 +27,13 @@ func TestTemplates(t *testing.T) {
 		mail.Invitation, mail.TokenExpiring, mail.ProviderAdded,
 	} {
 		t.Run(string(name), func(t *testing.T) {
-			m, err := mail.Render(mail.Mail{Template: name, To: "ada@example.com", Data: map[string]string{
+			m, err := mail.RenderMessage(mail.Mail{Template: name, To: "ada@example.com", Data: map[string]string{
 				"code": "042137", "organisation": "Ærø & Søn, Inc.", "inviter": "eve@example.com", "name": "CI", "expires": "24 March 2026",
 			}}, "mail_1", at)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := m.Bytes("no-reply@lamplighter.test")
+			got := m.FormatRFC5322("no-reply@lamplighter.test")
 			golden := filepath.Join("testdata", string(name)+".eml")
 			if *update {
 				if err = os.WriteFile(golden, got, 0o600); err != nil {
@@ -62,7 +62,7 @@ func TestAMailWithoutItsDataIsNotSent(t *testing.T) {
 		{Template: "nonsense", To: "ada@example.com"},
 		{Template: mail.PasswordChanged},
 	} {
-		if got, err := mail.Render(m, "mail_1", at); !fault.Is(err, fault.Invalid) {
+		if got, err := mail.RenderMessage(m, "mail_1", at); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: %+v", m.Template, got)
 		}
 	}
@@ -75,12 +75,12 @@ func TestAnAddressStaysOneHeader(t *testing.T) {
 		"Ada <ada@example.com>", "ada@example.com\x00", "\"a b\"@example.com", "ada", "@", "ada@", "ädä@example.com", "",
 	} {
 		m := mail.Mail{Template: mail.PasswordChanged, To: to}
-		if got, err := mail.Render(m, "mail_1", at); !fault.Is(err, fault.Invalid) {
+		if got, err := mail.RenderMessage(m, "mail_1", at); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%q: %+v, %v", to, got, err)
 		}
 	}
 	m := mail.Message{ID: "mail_1", To: "ada@example.com\r\nBcc: eve@example.com", Subject: "s", Text: "text\n", Date: at}
-	for line := range strings.SplitSeq(string(m.Bytes("no-reply@lamplighter.test\r\nCc: eve@example.com")), "\r\n") {
+	for line := range strings.SplitSeq(string(m.FormatRFC5322("no-reply@lamplighter.test\r\nCc: eve@example.com")), "\r\n") {
 		if strings.HasPrefix(line, "Bcc:") || strings.HasPrefix(line, "Cc:") {
 			t.Errorf("a header of its own: %s", line)
 		}
@@ -100,7 +100,7 @@ func TestANameInAMailIsHarmless(t *testing.T) {
 		"\u202egnp.evil\u200b":                    "gnp evil",
 		strings.Repeat("n", 70):                   strings.Repeat("n", 64) + "…",
 	} {
-		m, err := mail.Render(mail.Mail{Template: mail.Invitation, To: "ada@example.com", Data: map[string]string{
+		m, err := mail.RenderMessage(mail.Mail{Template: mail.Invitation, To: "ada@example.com", Data: map[string]string{
 			"organisation": name, "inviter": "eve@example.com",
 		}}, "mail_1", at)
 		if err != nil {
@@ -114,7 +114,7 @@ func TestANameInAMailIsHarmless(t *testing.T) {
 
 func TestASubjectStaysOneLine(t *testing.T) {
 	m := mail.Message{ID: "mail_1", To: "ada@example.com", Subject: "ünicode\r\nBcc: eve@example.com", Text: "text\n", Date: at}
-	parsed, err := netmail.ReadMessage(bytes.NewReader(m.Bytes("no-reply@lamplighter.test")))
+	parsed, err := netmail.ReadMessage(bytes.NewReader(m.FormatRFC5322("no-reply@lamplighter.test")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestAQueuedMailIsSealed(t *testing.T) {
 	}
 	s := seal.NewEnvelope(kek)
 	sent := mail.Mail{Template: mail.VerifyAddress, To: "ada@example.com", Data: map[string]string{"code": "042137"}}
-	w, err := mail.Queue(ctx, s, at, sent)
+	w, err := mail.QueueMail(ctx, s, at, sent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestAQueuedMailIsSealed(t *testing.T) {
 	if w.Item.PK != mail.Partition || !w.Item.Expires.Equal(at.Add(mail.TTL)) {
 		t.Errorf("item %+v", w.Item)
 	}
-	got, event, err := mail.Take(ctx, s, w.Item)
+	got, event, err := mail.OpenQueued(ctx, s, w.Item)
 	if err != nil || got.To != sent.To || got.Data["code"] != "042137" || event != w.Item.SK {
 		t.Errorf("%+v, %s, %v", got, event, err)
 	}
@@ -154,7 +154,7 @@ func TestTheOutboxCanBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := mail.Render(mail.Mail{Template: mail.VerifyAddress, To: "ada@example.com", Data: map[string]string{"code": "042137"}}, "mail_1", at)
+	m, err := mail.RenderMessage(mail.Mail{Template: mail.VerifyAddress, To: "ada@example.com", Data: map[string]string{"code": "042137"}}, "mail_1", at)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,17 +30,17 @@ type Sender interface {
 var files embed.FS
 
 var texts = template.Must(template.New("").Option("missingkey=error").
-	Funcs(template.FuncMap{"harmless": harmless}).ParseFS(files, "text/*.txt"))
+	Funcs(template.FuncMap{"harmless": harmlessName}).ParseFS(files, "text/*.txt"))
 
-// Render writes the message of a mail: the first line of its template is the subject, the text begins two lines below. A
+// RenderMessage writes the message of a mail: the first line of its template is the subject, the text begins two lines below. A
 // mail that cannot be written, or not be addressed, is fault.Invalid: trying again does not help.
-func Render(m Mail, event string, at time.Time) (Message, error) {
+func RenderMessage(m Mail, event string, at time.Time) (Message, error) {
 	if err := checkAddress(m.To); err != nil {
-		return Message{}, fault.Cause(fault.Invalid, err, "mail %s %s cannot be addressed", m.Template, event)
+		return Message{}, fault.NewWithCause(fault.Invalid, err, "mail %s %s cannot be addressed", m.Template, event)
 	}
 	var b strings.Builder
 	if err := texts.ExecuteTemplate(&b, string(m.Template)+".txt", m.Data); err != nil {
-		return Message{}, fault.Cause(fault.Invalid, err, "mail %s %s cannot be written", m.Template, event)
+		return Message{}, fault.NewWithCause(fault.Invalid, err, "mail %s %s cannot be written", m.Template, event)
 	}
 	subject, text, _ := strings.Cut(b.String(), "\n\n")
 	return Message{ID: event, To: m.To, Subject: oneLine(subject), Text: text, Date: at}, nil
@@ -49,8 +49,8 @@ func Render(m Mail, event string, at time.Time) (Message, error) {
 // oneLine keeps a name from becoming a header of its own.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Bytes is the message as RFC 5322 writes it. from is the address of the sender.
-func (m Message) Bytes(from string) []byte {
+// FormatRFC5322 returns the message as RFC 5322 writes it. from is the address of the sender.
+func (m Message) FormatRFC5322(from string) []byte {
 	var b strings.Builder
 	for _, h := range [][2]string{
 		{"From", "Lamplighter <" + oneLine(from) + ">"},

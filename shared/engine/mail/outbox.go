@@ -27,7 +27,7 @@ func NewOutbox(dir string, out io.Writer) (*Outbox, error) {
 func (o *Outbox) Send(_ context.Context, m Message) error {
 	path := filepath.Join(o.dir, m.ID+".eml")
 	tmp := path + ".part"
-	if err := os.WriteFile(tmp, m.Bytes("no-reply@lamplighter.invalid"), 0o600); err != nil {
+	if err := os.WriteFile(tmp, m.FormatRFC5322("no-reply@lamplighter.invalid"), 0o600); err != nil {
 		return fmt.Errorf("write mail %s: %w", m.ID, err)
 	}
 	if err := os.Rename(tmp, path); err != nil {

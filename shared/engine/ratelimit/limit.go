@@ -36,17 +36,17 @@ type Rule struct {
 	Per  time.Duration
 }
 
-// Take counts one use of rule by who in the window of now, and tells whether there was one left. Who may be anything, of
+// TakeUse counts one use of rule by who in the window of now, and reports whether there was one left. Who may be anything, of
 // any length: only its hash is stored; pass an e-mail address as its identity.Digest, for a bare hash of one can be
 // guessed.
 //
 // When the store throttles the counter, who is far above the limit: not ok. When it fails otherwise, the answer is ok
 // with the error, which the caller logs: a broken counter does not stop the service.
-func Take(ctx context.Context, s table.Store, now time.Time, rule Rule, who string) (ok bool, err error) {
+func TakeUse(ctx context.Context, s table.Store, now time.Time, rule Rule, who string) (ok bool, err error) {
 	if rule.Max < 1 || rule.Per <= 0 {
 		return false, fmt.Errorf("limit %s: %d in %s is no rule", rule.Name, rule.Max, rule.Per)
 	}
-	w := Count(now, rule, who)
+	w := CountWrite(now, rule, who)
 	ctx, cancel := context.WithTimeout(table.Within(ctx, w.Item.PK), countTime)
 	defer cancel()
 	_, err = s.Write(ctx, w)
@@ -56,9 +56,9 @@ func Take(ctx context.Context, s table.Store, now time.Time, rule Rule, who stri
 	return true, fault.Wrap("count "+rule.Name, err)
 }
 
-// Count is the write behind Take, to be put into the transaction of what it limits, whose ctx must be allowed Prefix. Its
+// CountWrite returns the write behind Take, to be put into the transaction of what it limits, whose ctx must be allowed Prefix. Its
 // condition does not hold when nothing is left.
-func Count(now time.Time, rule Rule, who string) table.Write {
+func CountWrite(now time.Time, rule Rule, who string) table.Write {
 	begin := now.Truncate(rule.Per)
 	sum := sha256.Sum256([]byte(who))
 	pk := Prefix + rule.Name + "#" + base64.RawURLEncoding.EncodeToString(sum[:]) + "#" + strconv.FormatInt(begin.Unix(), 10)
@@ -67,10 +67,10 @@ func Count(now time.Time, rule Rule, who string) table.Write {
 		table.Any(table.Lacks("n"), table.Less("n", rule.Max)))
 }
 
-// Return gives back a use that Take counted at the time at, for something that turned out not to count: a log-in that
+// ReturnUse gives back a use that Take counted at the time at, for something that turned out not to count: a log-in that
 // succeeds, where failures are limited.
-func Return(ctx context.Context, s table.Store, at time.Time, rule Rule, who string) error {
-	k := Count(at, rule, who).Item.Key
+func ReturnUse(ctx context.Context, s table.Store, at time.Time, rule Rule, who string) error {
+	k := CountWrite(at, rule, who).Item.Key
 	ctx, cancel := context.WithTimeout(table.Within(ctx, k.PK), countTime)
 	defer cancel()
 	_, err := s.Write(ctx, table.Update(k, []table.Change{table.Add("n", -1)}, table.Greater("n", 0)))

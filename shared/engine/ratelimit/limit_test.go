@@ -18,7 +18,7 @@ var codes = ratelimit.Rule{Name: "codes", Max: 5, Per: time.Hour}
 
 func take(t *testing.T, s table.Store, now time.Time, r ratelimit.Rule, who string) bool {
 	t.Helper()
-	ok, err := ratelimit.Take(context.Background(), s, now, r, who)
+	ok, err := ratelimit.TakeUse(context.Background(), s, now, r, who)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestOfManyRacersExactlyMaxPass(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 200 {
 		wg.Go(func() {
-			if ok, err := ratelimit.Take(context.Background(), p.Table, c.Now(), codes, "ada"); err != nil {
+			if ok, err := ratelimit.TakeUse(context.Background(), p.Table, c.Now(), codes, "ada"); err != nil {
 				t.Error(err)
 			} else if ok {
 				passed.Add(1)
@@ -76,7 +76,7 @@ func TestAWindow(t *testing.T) {
 
 func TestACountIsForgotten(t *testing.T) {
 	p, c := apitest.NewPlatform(t)
-	w := ratelimit.Count(c.Now(), codes, "ada")
+	w := ratelimit.CountWrite(c.Now(), codes, "ada")
 	if !strings.HasPrefix(w.Item.PK, ratelimit.Prefix+"codes#") || strings.Contains(w.Item.PK, "ada") {
 		t.Errorf("the key is %s", w.Item.PK)
 	}
@@ -105,8 +105,8 @@ func TestACounterThatFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, c := apitest.NewPlatform(t)
-			s := table.Faulty(p.Table, c, table.Injection{Harm: tt.harm, PK: ratelimit.Prefix})
-			ok, err := ratelimit.Take(context.Background(), s, c.Now(), codes, "ada")
+			s := table.NewFaultyStore(p.Table, c, table.Injection{Harm: tt.harm, PK: ratelimit.Prefix})
+			ok, err := ratelimit.TakeUse(context.Background(), s, c.Now(), codes, "ada")
 			if ok != tt.ok || (err != nil) != tt.failed {
 				t.Errorf("passes: %v, %v", ok, err)
 			}
@@ -117,7 +117,7 @@ func TestACounterThatFails(t *testing.T) {
 func TestARuleThatIsNoneLetsNothingPass(t *testing.T) {
 	p, c := apitest.NewPlatform(t)
 	for _, r := range []ratelimit.Rule{{Name: "none", Max: 0, Per: time.Hour}, {Name: "never", Max: 1}} {
-		if ok, err := ratelimit.Take(context.Background(), p.Table, c.Now(), r, "ada"); ok || err == nil {
+		if ok, err := ratelimit.TakeUse(context.Background(), p.Table, c.Now(), r, "ada"); ok || err == nil {
 			t.Errorf("%s passes: %v, %v", r.Name, ok, err)
 		}
 	}
@@ -130,7 +130,7 @@ func TestCountingInATransaction(t *testing.T) {
 	once := ratelimit.Rule{Name: "once", Max: 1, Per: time.Minute}
 	for i, want := range []bool{true, false} {
 		k := table.Key{PK: "THING#" + string(rune('a'+i)), SK: "T"}
-		err := p.Table.Transact(ctx, ratelimit.Count(c.Now(), once, "ada"), table.Put(table.Item{Key: k, Data: []byte(`{}`)}))
+		err := p.Table.Transact(ctx, ratelimit.CountWrite(c.Now(), once, "ada"), table.Put(table.Item{Key: k, Data: []byte(`{}`)}))
 		if (err == nil) != want {
 			t.Errorf("turn %d: %v", i, err)
 		}
@@ -144,7 +144,7 @@ func TestWhatIsGivenBackCanBeTakenAgain(t *testing.T) {
 	p, c := apitest.NewPlatform(t)
 	began := c.Now()
 	giveBack := func() {
-		if err := ratelimit.Return(t.Context(), p.Table, began, codes, "ada"); err != nil {
+		if err := ratelimit.ReturnUse(t.Context(), p.Table, began, codes, "ada"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -170,7 +170,7 @@ func BenchmarkTake(b *testing.B) {
 	many := ratelimit.Rule{Name: "many", Max: 1 << 40, Per: time.Hour}
 	b.ReportAllocs()
 	for b.Loop() {
-		if ok, err := ratelimit.Take(context.Background(), p.Table, c.Now(), many, "ada"); !ok || err != nil {
+		if ok, err := ratelimit.TakeUse(context.Background(), p.Table, c.Now(), many, "ada"); !ok || err != nil {
 			b.Fatal(ok, err)
 		}
 	}

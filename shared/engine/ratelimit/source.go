@@ -2,9 +2,9 @@ package ratelimit
 
 import "net/netip"
 
-// Source is whom to count for what comes from a network address: the address, or the /64 of an IPv6 one, of which anybody
+// SourceOf returns whom to count for what comes from a network address: the address, or the /64 of an IPv6 one, of which anybody
 // has as many addresses as they like.
-func Source(ip string) string {
+func SourceOf(ip string) string {
 	a, err := netip.ParseAddr(ip)
 	if a = a.Unmap(); err != nil || !a.Is6() {
 		return ip

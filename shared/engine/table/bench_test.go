@@ -23,13 +23,13 @@ func rows(pk string, n int) []table.Write {
 	return ws
 }
 
-// row is a put of one item.
+// row returns a put of one item.
 func row(pk string, i int) table.Write {
 	k := table.Key{PK: pk, SK: fmt.Sprintf("%08d", i)}
 	return table.Put(table.Item{Key: k, Data: fmt.Appendf(nil, `{"i":%d,"name":"item","pad":"%s"}`, i, pad)})
 }
 
-// loaded is a store of 20,000 items in 100 partitions.
+// loaded returns a store of 20,000 items in 100 partitions.
 func loaded(b *testing.B, o table.Options) *table.Embedded {
 	b.Helper()
 	o.SweepEvery = -1
@@ -48,7 +48,7 @@ func loaded(b *testing.B, o table.Options) *table.Embedded {
 	return s
 }
 
-// somewhere is the key of one of the loaded items.
+// somewhere returns the key of one of the loaded items.
 func somewhere(i int) table.Key {
 	return table.Key{PK: fmt.Sprintf("p%02d", i*7919%100), SK: fmt.Sprintf("%08d", i*104729%200)}
 }

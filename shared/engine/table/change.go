@@ -7,9 +7,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// change applies changes to the item as it was found and gives the item as it becomes.
-func (r *row) change(k Key, changes []Change) (Item, error) {
-	fs, err := r.fields()
+// applyChanges applies changes to the item as it was found and gives the item as it becomes.
+func (r *row) applyChanges(k Key, changes []Change) (Item, error) {
+	fs, err := r.parseFields()
 	if err != nil {
 		return Item{}, err
 	}
@@ -20,7 +20,7 @@ func (r *row) change(k Key, changes []Change) (Item, error) {
 			return Item{}, err
 		}
 	}
-	it.Data = fs.encode()
+	it.Data = fs.encodeObject()
 	return it, nil
 }
 
@@ -56,7 +56,7 @@ func (fs *fields) assign(c *Change) error {
 
 // add grows a number field.
 func (fs *fields) add(c *Change) error {
-	n, err := increment(c)
+	n, err := parseIncrement(c)
 	if err != nil {
 		return err
 	}
@@ -72,8 +72,8 @@ func (fs *fields) add(c *Change) error {
 	return nil
 }
 
-// increment is the number that an AddOp adds.
-func increment(c *Change) (int64, error) {
+// parseIncrement returns the number that an AddOp adds.
+func parseIncrement(c *Change) (int64, error) {
 	switch n := c.Value.(type) {
 	case int64:
 		return n, nil
@@ -84,11 +84,11 @@ func increment(c *Change) (int64, error) {
 	}
 }
 
-// encodeValue is the JSON of a change's value.
+// encodeValue returns the JSON of a change's value.
 func encodeValue(c *Change) ([]byte, error) {
 	raw, err := json.Marshal(c.Value)
 	if err != nil {
-		return nil, fault.Cause(fault.Invalid, err, "field %s cannot hold a %T", c.Field, c.Value)
+		return nil, fault.NewWithCause(fault.Invalid, err, "field %s cannot hold a %T", c.Field, c.Value)
 	}
 	return raw, nil
 }

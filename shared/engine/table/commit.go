@@ -16,14 +16,14 @@ type op struct {
 	done chan struct{}
 }
 
-// do has plan carried out, and tells how that went when it is on disk. Of the callers that wait, one commits for all: a
+// commitPlanned has plan carried out, and tells how that went when it is on disk. Of the callers that wait, one commits for all: a
 // caller that is alone does its own work, without waking another goroutine, and callers that come meanwhile share the
 // next commit.
-func (e *Embedded) do(ctx context.Context, plan func(*ledger) ([]effect, error)) error {
-	if err := e.enter(ctx); err != nil {
+func (e *Embedded) commitPlanned(ctx context.Context, plan func(*ledger) ([]effect, error)) error {
+	if err := e.beginOperation(ctx); err != nil {
 		return err
 	}
-	defer e.leave()
+	defer e.endOperation()
 	o := &op{plan: plan, done: make(chan struct{})}
 	e.queue.add(o)
 	select {
@@ -91,7 +91,7 @@ func (e *Embedded) commitUntil(o *op) {
 	}
 }
 
-// ended tells whether the operation is done.
+// ended reports whether the operation is done.
 func (o *op) ended() bool {
 	select {
 	case <-o.done:
@@ -120,13 +120,13 @@ func (e *Embedded) commit(group []*op) {
 
 // update runs the group's plans and commits their effects. The error is one of the file's, not of a plan.
 func (e *Embedded) update(group []*op) (err error) {
-	defer guard(e.path, &err)
+	defer recoverEnginePanic(e.path, &err)
 	tx, err := e.db.Begin(true)
 	if err != nil {
 		return fmt.Errorf("write store %s: %w", e.path, err)
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit this does nothing
-	l, wrote := newLedger(tx, e.now()), false
+	l, wrote := newLedger(tx, e.unixNow()), false
 	for _, o := range group {
 		n, err := o.run(l)
 		if err != nil {
@@ -149,5 +149,5 @@ func (o *op) run(l *ledger) (int, error) {
 	if effects, o.err = o.plan(l); o.err != nil {
 		effects = nil
 	}
-	return len(effects), l.apply(effects)
+	return len(effects), l.applyEffects(effects)
 }

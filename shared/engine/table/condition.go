@@ -20,8 +20,8 @@ type row struct {
 	split   bool
 }
 
-// fields are the item's top-level members; none when absent.
-func (r *row) fields() (fields, error) {
+// parseFields returns the item's top-level members; none when absent.
+func (r *row) parseFields() (fields, error) {
 	if !r.exists || r.split {
 		return r.parsed, nil
 	}
@@ -30,8 +30,8 @@ func (r *row) fields() (fields, error) {
 	return fs, err
 }
 
-// all tells whether every condition holds.
-func (r *row) all(conds []Cond) (bool, error) {
+// meetsAll reports whether every condition holds.
+func (r *row) meetsAll(conds []Cond) (bool, error) {
 	for i := range conds {
 		if ok, err := r.holds(&conds[i]); err != nil || !ok {
 			return false, err
@@ -40,7 +40,7 @@ func (r *row) all(conds []Cond) (bool, error) {
 	return true, nil
 }
 
-// any tells whether at least one condition holds.
+// any reports whether at least one condition holds.
 func (r *row) any(conds []Cond) (bool, error) {
 	for i := range conds {
 		if ok, err := r.holds(&conds[i]); err != nil || ok {
@@ -50,7 +50,7 @@ func (r *row) any(conds []Cond) (bool, error) {
 	return false, nil
 }
 
-// holds tells whether c holds.
+// holds reports whether c holds.
 func (r *row) holds(c *Cond) (bool, error) {
 	switch c.Op {
 	case AbsentOp:
@@ -64,9 +64,9 @@ func (r *row) holds(c *Cond) (bool, error) {
 	}
 }
 
-// meets tells whether c, which is about a field, holds.
+// meets reports whether c, which is about a field, holds.
 func (r *row) meets(c *Cond) (bool, error) {
-	fs, err := r.fields()
+	fs, err := r.parseFields()
 	if err != nil {
 		return false, err
 	}
@@ -82,7 +82,7 @@ func (r *row) meets(c *Cond) (bool, error) {
 	return meets(c.Op, order, alike), err
 }
 
-// meets tells whether the outcome of a comparison satisfies op. What cannot be compared is only unequal.
+// meets reports whether the outcome of a comparison satisfies op. What cannot be compared is only unequal.
 func meets(op CondOp, order int, alike bool) bool {
 	if !alike {
 		return op == NotEqualOp
@@ -110,7 +110,7 @@ func compareValue(raw []byte, has bool, v any) (order int, alike bool, err error
 	if !has || len(raw) == 0 {
 		return 0, false, nil
 	}
-	want, err := operand(v)
+	want, err := encodeOperand(v)
 	if err != nil {
 		return 0, false, err
 	}
@@ -124,8 +124,8 @@ func compareValue(raw []byte, has bool, v any) (order int, alike bool, err error
 	}
 }
 
-// operand is the JSON of a condition's value: a string, a number or a bool.
-func operand(v any) ([]byte, error) {
+// encodeOperand returns the JSON of a condition's value: a string, a number or a bool.
+func encodeOperand(v any) ([]byte, error) {
 	switch x := v.(type) {
 	case int:
 		return strconv.AppendInt(nil, int64(x), 10), nil
@@ -134,7 +134,7 @@ func operand(v any) ([]byte, error) {
 	}
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return nil, fault.Cause(fault.Invalid, err, "condition value %v cannot be compared", v)
+		return nil, fault.NewWithCause(fault.Invalid, err, "condition value %v cannot be compared", v)
 	}
 	if raw[0] == '{' || raw[0] == '[' || raw[0] == 'n' {
 		return nil, fault.New(fault.Invalid, "condition value %s cannot be compared; use a string, a number or a bool", raw)
@@ -142,16 +142,16 @@ func operand(v any) ([]byte, error) {
 	return raw, nil
 }
 
-// isNumber tells whether raw, a JSON value, is a number.
+// isNumber reports whether raw, a JSON value, is a number.
 func isNumber(raw []byte) bool { return raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9' }
 
 // compareText orders two JSON strings by the bytes that they stand for.
 func compareText(a, b []byte) (order int, alike bool, err error) {
-	s, err := unquote(a)
+	s, err := unquoteString(a)
 	if err != nil {
 		return 0, false, err
 	}
-	t, err := unquote(b)
+	t, err := unquoteString(b)
 	return strings.Compare(s, t), true, err
 }
 
@@ -164,5 +164,5 @@ func compareNumbers(a, b []byte) int {
 	}
 	x, _ := parseDecimal(a)
 	y, _ := parseDecimal(b)
-	return x.compare(y)
+	return x.compareTo(y)
 }

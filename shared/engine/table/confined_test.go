@@ -80,7 +80,7 @@ func TestConfined_RefusesWhatIsNotDeclared(t *testing.T) {
 		}
 	})
 	t.Run("a declaration permits nothing that the context does not", func(t *testing.T) {
-		_, err := table.Confined(inner, "f", access).Get(table.WithTenant(t.Context(), "b"), table.Key{PK: "ORG#a#READ", SK: "1"})
+		_, err := table.Confined(inner, "f", access).Get(table.WithOrg(t.Context(), "b"), table.Key{PK: "ORG#a#READ", SK: "1"})
 		refused(t, err, true)
 	})
 }

@@ -51,7 +51,7 @@ func writeForever(path string) {
 	}
 }
 
-// crashWrite is a put or an update.
+// crashWrite returns a put or an update.
 func crashWrite(k table.Key, i int) table.Write {
 	if i%2 == 0 {
 		return table.Update(k, []table.Change{table.Add("n", int64(i))}, table.Absent())

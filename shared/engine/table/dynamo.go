@@ -34,10 +34,10 @@ type DynamoDB struct {
 	clock  clock.Clock
 }
 
-// Dynamo makes the engine for the table r, without any call. Credentials are those of the environment; without them the
+// NewDynamoDB makes the engine for the table r, without any call. Credentials are those of the environment; without them the
 // container's or the machine's role is asked at the first call. Profile files are not read, which keeps the
 // start of a function short: `aws configure export-credentials --format env` makes a profile an environment.
-func Dynamo(r Remote) *DynamoDB {
+func NewDynamoDB(r Remote) *DynamoDB {
 	r = r.complete()
 	creds := r.credentials()
 	o := dynamodb.Options{Region: r.Region, Credentials: creds, Retryer: aws.NopRetryer{}}
@@ -79,7 +79,7 @@ func (r Remote) complete() Remote {
 // ecsHost serves the credentials of containers whose environment names only a path.
 const ecsHost = "http://169.254.170.2"
 
-// credentials are the static ones, else the container's, else the machine's role.
+// credentials returns the static ones, else the container's, else the machine's role.
 func (r Remote) credentials() aws.CredentialsProvider {
 	if r.KeyID != "" {
 		return credentials.NewStaticCredentialsProvider(r.KeyID, r.Secret, r.Session)

@@ -21,16 +21,16 @@ const (
 // attributes is an item in DynamoDB's shape.
 type attributes = map[string]types.AttributeValue
 
-// attribute is the attribute that keeps a field. One whose name is an attribute's beside the data, or such a name behind
+// attributeName returns the attribute that keeps a field. One whose name is an attribute's beside the data, or such a name behind
 // underscores, gets an underscore more, so that every field has its own.
-func attribute(fieldName string) string {
+func attributeName(fieldName string) string {
 	if reserved(strings.TrimLeft(fieldName, "_")) {
 		return "_" + fieldName
 	}
 	return fieldName
 }
 
-// fieldOf is the field that an attribute keeps; false for those beside the data.
+// fieldOf returns the field that an attribute keeps; false for those beside the data.
 func fieldOf(attr string) (string, bool) {
 	if !reserved(strings.TrimLeft(attr, "_")) {
 		return attr, true
@@ -38,26 +38,28 @@ func fieldOf(attr string) (string, bool) {
 	return strings.CutPrefix(attr, "_")
 }
 
-// reserved tells whether the name is that of an attribute beside the data.
+// reserved reports whether the name is that of an attribute beside the data.
 func reserved(name string) bool { return name == pkAttr || name == skAttr || name == expiresAttr }
 
-// keyAttributes is a key in DynamoDB's shape.
-func keyAttributes(k Key) attributes { return attributes{pkAttr: str(k.PK), skAttr: str(k.SK)} }
+// keyAttributes returns a key in DynamoDB's shape.
+func keyAttributes(k Key) attributes {
+	return attributes{pkAttr: stringAttribute(k.PK), skAttr: stringAttribute(k.SK)}
+}
 
-// str and num are attribute values.
-func str(s string) *types.AttributeValueMemberS {
+// stringAttribute and num are attribute values.
+func stringAttribute(s string) *types.AttributeValueMemberS {
 	return &types.AttributeValueMemberS{Value: s}
 }
 
-func num(n int64) *types.AttributeValueMemberN {
+func numberAttribute(n int64) *types.AttributeValueMemberN {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
 }
 
-// itemAttributes is an item in DynamoDB's shape. Its data has passed measure.
+// itemAttributes returns an item in DynamoDB's shape. Its data has passed measure.
 func itemAttributes(it Item) (attributes, error) {
 	as := keyAttributes(it.Key)
 	if end := expirySeconds(it.Expires); end != 0 {
-		as[expiresAttr] = num(end)
+		as[expiresAttr] = numberAttribute(end)
 	}
 	if len(it.Data) == 0 {
 		return as, nil
@@ -71,17 +73,17 @@ func itemAttributes(it Item) (attributes, error) {
 		if err != nil {
 			return nil, err
 		}
-		as[attribute(f.name)] = v
+		as[attributeName(f.name)] = v
 	}
 	return as, nil
 }
 
-// valueAttribute is a JSON value in DynamoDB's shape.
+// valueAttribute returns a JSON value in DynamoDB's shape.
 func valueAttribute(raw []byte) (types.AttributeValue, error) {
 	switch c := raw[0]; c {
 	case '"':
-		s, err := unquote(raw)
-		return str(s), err
+		s, err := unquoteString(raw)
+		return stringAttribute(s), err
 	case '{':
 		return mapAttribute(raw)
 	case '[':
@@ -99,7 +101,7 @@ func valueAttribute(raw []byte) (types.AttributeValue, error) {
 	}
 }
 
-// mapAttribute is a JSON object in DynamoDB's shape.
+// mapAttribute returns a JSON object in DynamoDB's shape.
 func mapAttribute(raw []byte) (types.AttributeValue, error) {
 	fs, err := parseFields(raw)
 	if err != nil {
@@ -114,13 +116,13 @@ func mapAttribute(raw []byte) (types.AttributeValue, error) {
 	return &types.AttributeValueMemberM{Value: m}, nil
 }
 
-// listAttribute is a JSON array in DynamoDB's shape.
+// listAttribute returns a JSON array in DynamoDB's shape.
 func listAttribute(raw []byte) (types.AttributeValue, error) {
 	s := scanner{data: raw}
 	l := []types.AttributeValue{}
-	err := s.members(']', 0, func() error {
+	err := s.scanMembers(']', 0, func() error {
 		from := s.at
-		if _, err := s.value(1); err != nil {
+		if _, err := s.skipValue(1); err != nil {
 			return err
 		}
 		v, err := valueAttribute(raw[from:s.at])
@@ -132,7 +134,7 @@ func listAttribute(raw []byte) (types.AttributeValue, error) {
 
 // attributesItem reads an item from DynamoDB's shape, its fields in the order of their names.
 func attributesItem(as attributes) (Item, error) {
-	it := Item{Key: Key{PK: text(as[pkAttr]), SK: text(as[skAttr])}}
+	it := Item{Key: Key{PK: stringValue(as[pkAttr]), SK: stringValue(as[skAttr])}}
 	end, err := expiryOf(as)
 	if err != nil {
 		return it, err
@@ -153,19 +155,19 @@ func attributesItem(as attributes) (Item, error) {
 		fs = append(fs, field{name, raw})
 	}
 	slices.SortFunc(fs, func(a, b field) int { return strings.Compare(a.name, b.name) })
-	it.Data = fs.encode()
+	it.Data = fs.encodeObject()
 	return it, nil
 }
 
-// text is a string attribute's value.
-func text(v types.AttributeValue) string {
+// stringValue returns a string attribute's value.
+func stringValue(v types.AttributeValue) string {
 	if s, ok := v.(*types.AttributeValueMemberS); ok {
 		return s.Value
 	}
 	return ""
 }
 
-// expiryOf is when an item ends, in Unix seconds; 0 is never.
+// expiryOf returns when an item ends, in Unix seconds; 0 is never.
 func expiryOf(as attributes) (int64, error) {
 	n, ok := as[expiresAttr].(*types.AttributeValueMemberN)
 	if !ok {
@@ -173,7 +175,7 @@ func expiryOf(as attributes) (int64, error) {
 	}
 	end, err := strconv.ParseInt(n.Value, 10, 64)
 	if err != nil {
-		return 0, fault.Cause(fault.Internal, err, "the expiry %.40q of %s %s is unreadable", n.Value, text(as[pkAttr]), text(as[skAttr]))
+		return 0, fault.NewWithCause(fault.Internal, err, "the expiry %.40q of %s %s is unreadable", n.Value, stringValue(as[pkAttr]), stringValue(as[skAttr]))
 	}
 	return end, nil
 }
@@ -232,5 +234,5 @@ func appendMap(b []byte, m attributes) ([]byte, error) {
 		fs = append(fs, field{name, raw})
 	}
 	slices.SortFunc(fs, func(a, b field) int { return strings.Compare(a.name, b.name) })
-	return append(b, fs.encode()...), nil
+	return append(b, fs.encodeObject()...), nil
 }

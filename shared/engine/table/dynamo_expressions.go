@@ -22,7 +22,7 @@ func newExpression(now int64) *expression {
 	return &expression{names: map[string]string{}, values: attributes{}, known: map[string]string{}, now: now}
 }
 
-// attr is the placeholder of an attribute.
+// attr returns the placeholder of an attribute.
 func (x *expression) attr(name string) string {
 	if p, ok := x.known[name]; ok {
 		return p
@@ -32,17 +32,17 @@ func (x *expression) attr(name string) string {
 	return p
 }
 
-// field is the placeholder of a field's attribute.
-func (x *expression) field(name string) string { return x.attr(attribute(name)) }
+// field returns the placeholder of a field's attribute.
+func (x *expression) field(name string) string { return x.attr(attributeName(name)) }
 
-// value is the placeholder of a value.
+// value returns the placeholder of a value.
 func (x *expression) value(v types.AttributeValue) string {
 	p := ":" + strconv.Itoa(len(x.values))
 	x.values[p] = v
 	return p
 }
 
-// json is the placeholder of anything that has JSON.
+// json returns the placeholder of anything that has JSON.
 func (x *expression) json(v any) (string, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -52,24 +52,24 @@ func (x *expression) json(v any) (string, error) {
 	return x.value(a), err
 }
 
-// clock is the placeholder of the time now.
+// clock returns the placeholder of the time now.
 func (x *expression) clock() string {
 	if _, ok := x.values[":now"]; !ok {
-		x.values[":now"] = num(x.now)
+		x.values[":now"] = numberAttribute(x.now)
 	}
 	return ":now"
 }
 
-// live holds of an item that has not expired, and of an absent one.
-func (x *expression) live() string {
+// isLive holds of an item that has not expired, and of an absent one.
+func (x *expression) isLive() string {
 	e := x.attr(expiresAttr)
 	return "(attribute_not_exists(" + e + ") OR " + e + " > " + x.clock() + ")"
 }
 
-// expired holds of an item that has expired.
-func (x *expression) expired() string { return x.attr(expiresAttr) + " <= " + x.clock() }
+// isExpired holds of an item that has expired.
+func (x *expression) isExpired() string { return x.attr(expiresAttr) + " <= " + x.clock() }
 
-// valueMap is nil when empty, as DynamoDB demands.
+// valueMap returns nil when empty, as DynamoDB demands.
 func (x *expression) valueMap() attributes {
 	if len(x.values) == 0 {
 		return nil
@@ -77,7 +77,7 @@ func (x *expression) valueMap() attributes {
 	return x.values
 }
 
-// nameMap is nil when empty.
+// nameMap returns nil when empty.
 func (x *expression) nameMap() map[string]string {
 	if len(x.names) == 0 {
 		return nil
@@ -85,29 +85,29 @@ func (x *expression) nameMap() map[string]string {
 	return x.names
 }
 
-// keys is the key condition of a query.
-func (x *expression) keys(q Query) string {
-	pk := x.attr(pkAttr) + " = " + x.value(str(q.PK))
+// keyCondition returns the key condition of a query.
+func (x *expression) keyCondition(q Query) string {
+	pk := x.attr(pkAttr) + " = " + x.value(stringAttribute(q.PK))
 	switch {
 	case q.Prefix != "":
-		return pk + " AND begins_with(" + x.attr(skAttr) + ", " + x.value(str(q.Prefix)) + ")"
+		return pk + " AND begins_with(" + x.attr(skAttr) + ", " + x.value(stringAttribute(q.Prefix)) + ")"
 	case q.From != "" && q.To != "":
-		return pk + " AND " + x.attr(skAttr) + " BETWEEN " + x.value(str(q.From)) + " AND " + x.value(str(q.To))
+		return pk + " AND " + x.attr(skAttr) + " BETWEEN " + x.value(stringAttribute(q.From)) + " AND " + x.value(stringAttribute(q.To))
 	case q.From != "":
-		return pk + " AND " + x.attr(skAttr) + " >= " + x.value(str(q.From))
+		return pk + " AND " + x.attr(skAttr) + " >= " + x.value(stringAttribute(q.From))
 	case q.To != "":
-		return pk + " AND " + x.attr(skAttr) + " <= " + x.value(str(q.To))
+		return pk + " AND " + x.attr(skAttr) + " <= " + x.value(stringAttribute(q.To))
 	default:
 		return pk
 	}
 }
 
-// condition is the condition expression of a write; nil when there is none. That of an update first demands that the item
+// conditionExpression returns the condition expression of a write; nil when there is none. That of an update first demands that the item
 // has not expired, since DynamoDB would update it; the others see an expired item as absent in each of their parts.
-func (x *expression) condition(w *Write) (*string, error) {
+func (x *expression) conditionExpression(w *Write) (*string, error) {
 	leaf, parts := x.seen, make([]string, 0, len(w.If)+1)
 	if w.Verb == UpdateVerb {
-		leaf, parts = x.plain, append(parts, x.live())
+		leaf, parts = x.plain, append(parts, x.isLive())
 	}
 	for i := range w.If {
 		p, err := x.tree(&w.If[i], leaf)
@@ -123,7 +123,7 @@ func (x *expression) condition(w *Write) (*string, error) {
 	return &s, nil
 }
 
-// tree is a condition, its leaves written by leaf.
+// tree returns a condition, its leaves written by leaf.
 func (x *expression) tree(c *Cond, leaf func(*Cond) (string, error)) (string, error) {
 	if c.Op != AnyOp {
 		return leaf(c)
@@ -142,14 +142,14 @@ func (x *expression) tree(c *Cond, leaf func(*Cond) (string, error)) (string, er
 	return "(" + strings.Join(parts, " OR ") + ")", nil
 }
 
-// seen is a condition that takes an expired item for absent.
+// seen returns a condition that takes an expired item for absent.
 func (x *expression) seen(c *Cond) (string, error) {
 	s, err := x.plain(c)
 	switch c.Op {
 	case AbsentOp, LacksOp, NotEqualOp:
-		return "(" + s + " OR " + x.expired() + ")", err
+		return "(" + s + " OR " + x.isExpired() + ")", err
 	default:
-		return "(" + s + " AND " + x.live() + ")", err
+		return "(" + s + " AND " + x.isLive() + ")", err
 	}
 }
 
@@ -158,7 +158,7 @@ var comparators = map[CondOp]string{
 	EqualOp: " = ", NotEqualOp: " <> ", LessOp: " < ", LessEqualOp: " <= ", GreaterOp: " > ", GreaterEqualOp: " >= ",
 }
 
-// plain is a condition on the item as it stands.
+// plain returns a condition on the item as it stands.
 func (x *expression) plain(c *Cond) (string, error) {
 	switch c.Op {
 	case AbsentOp:
@@ -175,8 +175,8 @@ func (x *expression) plain(c *Cond) (string, error) {
 	}
 }
 
-// update is the update expression of changes.
-func (x *expression) update(changes []Change) (*string, error) {
+// updateExpression returns the update expression of changes.
+func (x *expression) updateExpression(changes []Change) (*string, error) {
 	var u update
 	for i := range changes {
 		if err := u.add(x, &changes[i]); err != nil {
@@ -197,8 +197,8 @@ func (u *update) add(x *expression, c *Change) error {
 		u.remove = append(u.remove, x.field(c.Field))
 		return nil
 	case AddOp:
-		n, err := increment(c)
-		u.sums = append(u.sums, x.field(c.Field)+" "+x.value(num(n)))
+		n, err := parseIncrement(c)
+		u.sums = append(u.sums, x.field(c.Field)+" "+x.value(numberAttribute(n)))
 		return err
 	case ExpireOp:
 		at, _ := c.Value.(time.Time)
@@ -226,10 +226,10 @@ func (u *update) expire(x *expression, end int64) {
 		u.remove = append(u.remove, x.attr(expiresAttr))
 		return
 	}
-	u.set = append(u.set, x.attr(expiresAttr)+" = "+x.value(num(end)))
+	u.set = append(u.set, x.attr(expiresAttr)+" = "+x.value(numberAttribute(end)))
 }
 
-// String is the expression.
+// String returns the expression.
 func (u *update) String() string {
 	var clauses []string
 	for _, c := range []struct {

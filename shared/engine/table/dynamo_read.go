@@ -16,8 +16,8 @@ import (
 // parallel is how many calls of one batch are under way together.
 const parallel = 8
 
-// now is the time by which items expire, in Unix seconds.
-func (d *DynamoDB) now() int64 { return d.clock.Now().Unix() }
+// unixNow returns the time by which items expire, in Unix seconds.
+func (d *DynamoDB) unixNow() int64 { return d.clock.Now().Unix() }
 
 // Get reads one item.
 func (d *DynamoDB) Get(ctx context.Context, k Key) (Item, error) {
@@ -25,8 +25,8 @@ func (d *DynamoDB) Get(ctx context.Context, k Key) (Item, error) {
 		return Item{}, err
 	}
 	var out *dynamodb.GetItemOutput
-	_, err := d.retry(ctx, false, func(ctx context.Context) (err error) {
-		meterOf(ctx).trip(1)
+	_, err := d.callWithRetry(ctx, false, func(ctx context.Context) (err error) {
+		meterOf(ctx).countTrips(1)
 		out, err = d.db.GetItem(ctx, &dynamodb.GetItemInput{
 			TableName: &d.table, Key: keyAttributes(k), ConsistentRead: aws.Bool(true),
 			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
@@ -34,18 +34,18 @@ func (d *DynamoDB) Get(ctx context.Context, k Key) (Item, error) {
 		return err
 	})
 	if err != nil {
-		return Item{}, fault.Wrap("get "+k.PK+" "+k.SK, translate(err))
+		return Item{}, fault.Wrap("get "+k.PK+" "+k.SK, classifyError(err))
 	}
-	meterOf(ctx).read(capacity(out.ConsumedCapacity))
+	meterOf(ctx).countRead(sumCapacity(out.ConsumedCapacity))
 	it, err := d.liveItem(out.Item)
 	if err == nil && it.Data == nil {
-		return Item{}, absent(k)
+		return Item{}, errNotFound(k)
 	}
 	return it, err
 }
 
-// capacity is the units that a call consumed.
-func capacity(cs ...*types.ConsumedCapacity) float64 {
+// sumCapacity returns the units that a call consumed.
+func sumCapacity(cs ...*types.ConsumedCapacity) float64 {
 	sum := 0.0
 	for _, c := range cs {
 		if c != nil && c.CapacityUnits != nil {
@@ -61,7 +61,7 @@ func (d *DynamoDB) liveItem(as attributes) (Item, error) {
 		return Item{}, nil
 	}
 	end, err := expiryOf(as)
-	if err != nil || end != 0 && end <= d.now() {
+	if err != nil || end != 0 && end <= d.unixNow() {
 		return Item{}, err
 	}
 	return attributesItem(as)
@@ -69,7 +69,7 @@ func (d *DynamoDB) liveItem(as attributes) (Item, error) {
 
 // BatchGet reads many items.
 func (d *DynamoDB) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error) {
-	keys, err := distinct(keys)
+	keys, err := distinctKeys(keys)
 	if err != nil || len(keys) == 0 {
 		return map[Key]Item{}, err
 	}
@@ -83,7 +83,7 @@ func (d *DynamoDB) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, err
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return nil, fault.Wrap("batch get", translate(err))
+		return nil, fault.Wrap("batch get", classifyError(err))
 	}
 	for _, p := range parts[1:] {
 		maps.Copy(parts[0], p)
@@ -101,7 +101,7 @@ func (d *DynamoDB) getPart(ctx context.Context, keys []Key) (map[Key]Item, error
 		want[i] = keyAttributes(k)
 	}
 	found := make(map[Key]Item, len(keys))
-	ctx, cancel := limited(ctx)
+	ctx, cancel := withDefaultDeadline(ctx)
 	defer cancel()
 	for a := (attempt{d: d}); len(want) > 0; {
 		out, err := d.getSome(ctx, want)
@@ -109,8 +109,8 @@ func (d *DynamoDB) getPart(ctx context.Context, keys []Key) (map[Key]Item, error
 			return nil, err
 		}
 		left := out.UnprocessedKeys[d.table].Keys
-		if len(left) == len(want) && !a.pause(ctx) {
-			return nil, a.give(ctx, refused, errUnprocessed)
+		if len(left) == len(want) && !a.waitBeforeRetry(ctx) {
+			return nil, a.giveUp(ctx, refused, errUnprocessed)
 		}
 		if err := d.collect(found, out.Responses[d.table]); err != nil {
 			return nil, err
@@ -122,8 +122,8 @@ func (d *DynamoDB) getPart(ctx context.Context, keys []Key) (map[Key]Item, error
 
 // getSome makes one call for up to 100 items.
 func (d *DynamoDB) getSome(ctx context.Context, want []attributes) (out *dynamodb.BatchGetItemOutput, err error) {
-	_, err = d.retry(ctx, false, func(ctx context.Context) (err error) {
-		meterOf(ctx).trip(1)
+	_, err = d.callWithRetry(ctx, false, func(ctx context.Context) (err error) {
+		meterOf(ctx).countTrips(1)
 		out, err = d.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
 			RequestItems:           map[string]types.KeysAndAttributes{d.table: {Keys: want, ConsistentRead: aws.Bool(true)}},
 			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
@@ -131,16 +131,16 @@ func (d *DynamoDB) getSome(ctx context.Context, want []attributes) (out *dynamod
 		return err
 	})
 	if err == nil {
-		meterOf(ctx).read(total(out.ConsumedCapacity))
+		meterOf(ctx).countRead(sumTableCapacity(out.ConsumedCapacity))
 	}
 	return out, err
 }
 
-// total is the units of a call that reports them by table.
-func total(cs []types.ConsumedCapacity) float64 {
+// sumTableCapacity returns the units of a call that reports them by table.
+func sumTableCapacity(cs []types.ConsumedCapacity) float64 {
 	sum := 0.0
 	for i := range cs {
-		sum += capacity(&cs[i])
+		sum += sumCapacity(&cs[i])
 	}
 	return sum
 }
@@ -172,7 +172,7 @@ func (d *DynamoDB) Query(ctx context.Context, q Query) (Page, error) {
 		}
 		in.ExclusiveStartKey = keyAttributes(Key{PK: q.PK, SK: after})
 	}
-	if q.empty() {
+	if q.isEmptyRange() {
 		return Page{}, ctx.Err()
 	}
 	if q.Cursor == "" && q.Skip > 0 {
@@ -184,10 +184,10 @@ func (d *DynamoDB) Query(ctx context.Context, q Query) (Page, error) {
 	return d.page(ctx, in)
 }
 
-// queryInput is the call for the query's range.
+// queryInput returns the call for the query's range.
 func (d *DynamoDB) queryInput(q Query) *dynamodb.QueryInput {
-	x := newExpression(d.now())
-	cond, live := x.keys(q), x.live()
+	x := newExpression(d.unixNow())
+	cond, live := x.keyCondition(q), x.isLive()
 	return &dynamodb.QueryInput{
 		TableName: &d.table, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!q.Reverse),
 		KeyConditionExpression: &cond, FilterExpression: &live,
@@ -215,15 +215,15 @@ func (d *DynamoDB) skip(ctx context.Context, in *dynamodb.QueryInput, n int) (bo
 
 // query makes one call.
 func (d *DynamoDB) query(ctx context.Context, in *dynamodb.QueryInput) (out *dynamodb.QueryOutput, err error) {
-	_, err = d.retry(ctx, false, func(ctx context.Context) (err error) {
-		meterOf(ctx).trip(1)
+	_, err = d.callWithRetry(ctx, false, func(ctx context.Context) (err error) {
+		meterOf(ctx).countTrips(1)
 		out, err = d.db.Query(ctx, in)
 		return err
 	})
 	if err != nil {
-		return nil, fault.Wrap("query", translate(err))
+		return nil, fault.Wrap("query", classifyError(err))
 	}
-	meterOf(ctx).read(capacity(out.ConsumedCapacity))
+	meterOf(ctx).countRead(sumCapacity(out.ConsumedCapacity))
 	return out, nil
 }
 
@@ -241,7 +241,7 @@ func (d *DynamoDB) page(ctx context.Context, in *dynamodb.QueryInput) (Page, err
 		}
 		p.Items = append(p.Items, it)
 	}
-	if last := text(out.LastEvaluatedKey[skAttr]); last != "" {
+	if last := stringValue(out.LastEvaluatedKey[skAttr]); last != "" {
 		p.Next = encodeCursor(last)
 	}
 	return p, nil

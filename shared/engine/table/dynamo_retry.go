@@ -30,7 +30,7 @@ const (
 	unclear              // perhaps done: a lost reply, a broken connection, a failure of the service
 )
 
-// classify tells the class of an error of the SDK.
+// classify returns the class of an error of the SDK.
 func classify(err error) class {
 	if _, busy := errors.AsType[*busyError](err); busy {
 		return refused
@@ -55,7 +55,7 @@ func classify(err error) class {
 	return final
 }
 
-// ours tells whether err was already given its meaning here.
+// ours reports whether err was already given its meaning here.
 func ours(err error) bool {
 	_, expired := errors.AsType[*expiredError](err)
 	return expired || fault.KindOf(err) != fault.Internal
@@ -68,10 +68,10 @@ type attempt struct {
 	murky bool
 }
 
-// retry makes call until it succeeds or fails for good. One that must not be done twice (once) is not repeated when its
+// callWithRetry makes call until it succeeds or fails for good. One that must not be done twice (once) is not repeated when its
 // fate is unclear: ErrLost then. The context has a deadline in any case.
-func (d *DynamoDB) retry(ctx context.Context, once bool, call func(context.Context) error) (murky bool, err error) {
-	ctx, cancel := limited(ctx)
+func (d *DynamoDB) callWithRetry(ctx context.Context, once bool, call func(context.Context) error) (murky bool, err error) {
+	ctx, cancel := withDefaultDeadline(ctx)
 	defer cancel()
 	a := attempt{d: d}
 	for {
@@ -87,14 +87,14 @@ func (d *DynamoDB) retry(ctx context.Context, once bool, call func(context.Conte
 		if c == unclear && once {
 			return true, fmt.Errorf("%w: %w", ErrLost, err)
 		}
-		if !a.pause(ctx) {
-			return a.murky, a.give(ctx, c, err)
+		if !a.waitBeforeRetry(ctx) {
+			return a.murky, a.giveUp(ctx, c, err)
 		}
 	}
 }
 
-// limited gives ctx a deadline if it has none.
-func limited(ctx context.Context) (context.Context, context.CancelFunc) {
+// withDefaultDeadline gives ctx a deadline if it has none.
+func withDefaultDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ok := ctx.Deadline(); ok {
 		return context.WithCancel(ctx)
 	}
@@ -111,8 +111,8 @@ func (a *attempt) try(ctx context.Context, call func(context.Context) error) err
 	return call(ctx)
 }
 
-// pause waits before the next attempt; false when there is to be none.
-func (a *attempt) pause(ctx context.Context) bool {
+// waitBeforeRetry waits before the next attempt; false when there is to be none.
+func (a *attempt) waitBeforeRetry(ctx context.Context) bool {
 	if a.n++; a.n >= attempts {
 		return false
 	}
@@ -125,8 +125,8 @@ func backoff(n int) time.Duration {
 	return rand.N(most) //nolint:gosec // spreads load, guards nothing
 }
 
-// give is the error of a call that was given up.
-func (a *attempt) give(ctx context.Context, c class, err error) error {
+// giveUp returns the error of a call that was given up.
+func (a *attempt) giveUp(ctx context.Context, c class, err error) error {
 	if end := ctx.Err(); end != nil && a.n <= 1 && errors.Is(err, end) {
 		return end
 	}
@@ -139,23 +139,23 @@ func (a *attempt) give(ctx context.Context, c class, err error) error {
 // itemFaults are DynamoDB's words for what an item's data, not our expression, made impossible.
 var itemFaults = []string{"incorrect data type", "type mismatch", "Item size", "item size", "Number overflow", "verflow", "significant digits", "Nesting"}
 
-// translate gives an error of the service its kind.
-func translate(err error) error {
+// classifyError returns an error of the service its kind.
+func classifyError(err error) error {
 	e, ok := errors.AsType[smithy.APIError](err)
 	if !ok || fault.KindOf(err) != fault.Internal {
 		return err
 	}
 	switch code := e.ErrorCode(); {
 	case code == "ResourceNotFoundException":
-		return fault.Cause(fault.Internal, err, "the table does not exist")
+		return fault.NewWithCause(fault.Internal, err, "the table does not exist")
 	case strings.HasPrefix(code, "Validation") && impossible(e.ErrorMessage()):
-		return fault.Cause(fault.Invalid, err, "the store refused the item: %s", e.ErrorMessage())
+		return fault.NewWithCause(fault.Invalid, err, "the store refused the item: %s", e.ErrorMessage())
 	default:
 		return err
 	}
 }
 
-// impossible tells whether a validation message is about the item's data.
+// impossible reports whether a validation message is about the item's data.
 func impossible(message string) bool {
 	for _, s := range itemFaults {
 		if strings.Contains(message, s) {

@@ -51,7 +51,7 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, a.body)
 }
 
-// asked is what was called so far. A call whose connection broke may still be on its way out of ServeHTTP.
+// asked returns what was called so far. A call whose connection broke may still be on its way out of ServeHTTP.
 func (s *script) asked() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +110,7 @@ func TestDynamoRepeatsWhatMayBeRepeated(t *testing.T) {
 			s := &script{answers: c.answers}
 			srv := httptest.NewServer(s)
 			defer srv.Close()
-			d := table.Dynamo(table.Remote{Table: "t", Region: "r", Endpoint: srv.URL, KeyID: "k", Secret: "s"})
+			d := table.NewDynamoDB(table.Remote{Table: "t", Region: "r", Endpoint: srv.URL, KeyID: "k", Secret: "s"})
 			err := c.call(t.Context(), d)
 			if asked := s.asked(); len(asked) != c.calls {
 				t.Errorf("%d calls were made, want %d: %q", len(asked), c.calls, asked)
@@ -127,7 +127,7 @@ func TestDynamoRepeatsATransactionWithItsToken(t *testing.T) {
 	s := &script{answers: []answer{lost, broken, fine}}
 	srv := httptest.NewServer(s)
 	defer srv.Close()
-	d := table.Dynamo(table.Remote{Table: "t", Region: "r", Endpoint: srv.URL, KeyID: "k", Secret: "s"})
+	d := table.NewDynamoDB(table.Remote{Table: "t", Region: "r", Endpoint: srv.URL, KeyID: "k", Secret: "s"})
 	if err := d.Transact(t.Context(), table.Update(table.Key{PK: "p", SK: "1"}, []table.Change{table.Add("n", 1)})); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestDynamoGivesUpInTime(t *testing.T) {
 	s := &script{answers: []answer{throttled, throttled, throttled, throttled, throttled, throttled, throttled, throttled, throttled, throttled, throttled}}
 	srv := httptest.NewServer(s)
 	defer srv.Close()
-	d := table.Dynamo(table.Remote{Table: "t", Region: "r", Endpoint: srv.URL, KeyID: "k", Secret: "s"})
+	d := table.NewDynamoDB(table.Remote{Table: "t", Region: "r", Endpoint: srv.URL, KeyID: "k", Secret: "s"})
 	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
 	defer cancel()
 	start := time.Now()

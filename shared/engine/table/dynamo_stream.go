@@ -16,13 +16,13 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// FeedItems are the outbox items that a stream event brings to a function, oldest first. The event source should already
+// FeedItems returns the outbox items that a stream event brings to a function, oldest first. The event source should already
 // be filtered by the suffix of the partition key; what it lets through besides is left out here.
 func FeedItems(e events.DynamoDBEvent) ([]Item, error) {
 	var items []Item
 	for i := range e.Records {
 		c := &e.Records[i].Change
-		if len(c.NewImage) == 0 || !outbox(c.NewImage[pkAttr].String()) {
+		if len(c.NewImage) == 0 || !isOutbox(c.NewImage[pkAttr].String()) {
 			continue
 		}
 		it, err := eventItem(c.NewImage)
@@ -34,7 +34,7 @@ func FeedItems(e events.DynamoDBEvent) ([]Item, error) {
 	return items, nil
 }
 
-// eventItem is an item of a Lambda event.
+// eventItem returns an item of a Lambda event.
 func eventItem(image map[string]events.DynamoDBAttributeValue) (Item, error) {
 	as := make(attributes, len(image))
 	for name, v := range image {
@@ -51,7 +51,7 @@ func eventItem(image map[string]events.DynamoDBAttributeValue) (Item, error) {
 func eventValue(v events.DynamoDBAttributeValue) (types.AttributeValue, error) {
 	switch v.DataType() {
 	case events.DataTypeString:
-		return str(v.String()), nil
+		return stringAttribute(v.String()), nil
 	case events.DataTypeNumber:
 		return &types.AttributeValueMemberN{Value: v.Number()}, nil
 	case events.DataTypeBoolean:
@@ -71,7 +71,7 @@ func eventValue(v events.DynamoDBAttributeValue) (types.AttributeValue, error) {
 func streamValue(v streamtypes.AttributeValue) (types.AttributeValue, error) {
 	switch x := v.(type) {
 	case *streamtypes.AttributeValueMemberS:
-		return str(x.Value), nil
+		return stringAttribute(x.Value), nil
 	case *streamtypes.AttributeValueMemberN:
 		return &types.AttributeValueMemberN{Value: x.Value}, nil
 	case *streamtypes.AttributeValueMemberBOOL:
@@ -123,10 +123,10 @@ func (d *DynamoDB) Feed(ctx context.Context, cursor string, limit int) (Feed, er
 	if err := r.start(cursor); err != nil {
 		return Feed{}, err
 	}
-	ctx, cancel := limited(ctx)
+	ctx, cancel := withDefaultDeadline(ctx)
 	defer cancel()
 	if err := r.run(ctx); err != nil {
-		return Feed{}, fault.Wrap("read the stream of "+d.table, translate(err))
+		return Feed{}, fault.Wrap("read the stream of "+d.table, classifyError(err))
 	}
 	next, err := json.Marshal(r.at)
 	return Feed{Items: r.items, Next: base64.RawURLEncoding.EncodeToString(next)}, err
@@ -153,7 +153,7 @@ func (r *reader) start(cursor string) error {
 	}
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err = errors.Join(err, json.Unmarshal(b, &r.at)); err != nil {
-		return fault.Cause(fault.Invalid, err, "the cursor %.40q is not one that the feed handed out", cursor)
+		return fault.NewWithCause(fault.Invalid, err, "the cursor %.40q is not one that the feed handed out", cursor)
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func (r *reader) run(ctx context.Context) error {
 	return nil
 }
 
-// hasShard tells whether the shard is still kept.
+// hasShard reports whether the shard is still kept.
 func hasShard(shards []streamtypes.Shard, id string) bool {
 	for i := range shards {
 		if *shards[i].ShardId == id {
@@ -195,8 +195,8 @@ func hasShard(shards []streamtypes.Shard, id string) bool {
 // shards lists the stream's shards, which the service orders parents first.
 func (r *reader) shards(ctx context.Context) ([]streamtypes.Shard, error) {
 	var shards []streamtypes.Shard
-	_, err := r.d.retry(ctx, false, func(ctx context.Context) error {
-		meterOf(ctx).trip(1)
+	_, err := r.d.callWithRetry(ctx, false, func(ctx context.Context) error {
+		meterOf(ctx).countTrips(1)
 		out, err := r.d.db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &r.d.table})
 		if err != nil {
 			return err
@@ -208,7 +208,7 @@ func (r *reader) shards(ctx context.Context) ([]streamtypes.Shard, error) {
 	})
 	for in := (&dynamodbstreams.DescribeStreamInput{StreamArn: r.arn}); err == nil; {
 		var out *dynamodbstreams.DescribeStreamOutput
-		if _, err = r.d.retry(ctx, false, func(ctx context.Context) (err error) {
+		if _, err = r.d.callWithRetry(ctx, false, func(ctx context.Context) (err error) {
 			out, err = r.streams.DescribeStream(ctx, in)
 			return err
 		}); err != nil {
@@ -230,7 +230,7 @@ func (r *reader) shard(ctx context.Context, id string) error {
 	it, err := r.iterator(ctx, id)
 	for idle := 0; err == nil && it != nil && idle < emptyReads && len(r.items) < r.limit; {
 		var out *dynamodbstreams.GetRecordsOutput
-		_, err = r.d.retry(ctx, false, func(ctx context.Context) (err error) {
+		_, err = r.d.callWithRetry(ctx, false, func(ctx context.Context) (err error) {
 			out, err = r.streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: it})
 			return err
 		})
@@ -258,7 +258,7 @@ func (r *reader) iterator(ctx context.Context, id string) (*string, error) {
 		in.SequenceNumber, in.ShardIteratorType = &at, streamtypes.ShardIteratorTypeAfterSequenceNumber
 	}
 	var out *dynamodbstreams.GetShardIteratorOutput
-	_, err := r.d.retry(ctx, false, func(ctx context.Context) (err error) {
+	_, err := r.d.callWithRetry(ctx, false, func(ctx context.Context) (err error) {
 		out, err = r.streams.GetShardIterator(ctx, in)
 		return err
 	})
@@ -272,14 +272,14 @@ func (r *reader) iterator(ctx context.Context, id string) (*string, error) {
 	return out.ShardIterator, nil
 }
 
-// records takes the outbox items of records, and tells whether it took all.
+// records takes the outbox items of records, and reports whether it took all.
 func (r *reader) records(shard string, records []streamtypes.Record) (bool, error) {
 	for i := range records {
 		if len(r.items) >= r.limit {
 			return false, nil
 		}
 		c := records[i].Dynamodb
-		if s, ok := c.NewImage[pkAttr].(*streamtypes.AttributeValueMemberS); ok && outbox(s.Value) {
+		if s, ok := c.NewImage[pkAttr].(*streamtypes.AttributeValueMemberS); ok && isOutbox(s.Value) {
 			m, err := eachOf(c.NewImage, streamValue)
 			if err != nil {
 				return false, err

@@ -17,8 +17,8 @@ import (
 // CreateTable makes the table r as the service needs it and waits until it can be used. It is for emulators and tests;
 // in AWS the template makes the table. One that is there already is no error.
 func CreateTable(ctx context.Context, r Remote) error {
-	d := Dynamo(r)
-	_, err := d.retry(ctx, false, func(ctx context.Context) error {
+	d := NewDynamoDB(r)
+	_, err := d.callWithRetry(ctx, false, func(ctx context.Context) error {
 		_, err := d.db.CreateTable(ctx, tableInput(d.table))
 		if _, there := errors.AsType[*types.ResourceInUseException](err); there {
 			return nil

@@ -18,7 +18,7 @@ func (d *DynamoDB) Transact(ctx context.Context, ws ...Write) error {
 	if err := checkTransact(ws); err != nil {
 		return err
 	}
-	ctx, cancel := limited(ctx)
+	ctx, cancel := withDefaultDeadline(ctx)
 	defer cancel()
 	err := d.transact(ctx, ws)
 	for range purges {
@@ -33,19 +33,19 @@ func (d *DynamoDB) Transact(ctx context.Context, ws ...Write) error {
 	if _, refused := errors.AsType[*ConditionError](err); refused {
 		return err
 	}
-	return fault.Wrap(fmt.Sprintf("transact %d writes from %s", len(ws), ws[0].Item.PK), translate(err))
+	return fault.Wrap(fmt.Sprintf("transact %d writes from %s", len(ws), ws[0].Item.PK), classifyError(err))
 }
 
 // expiredError tells which expired items are in the way of a transaction.
 type expiredError struct{ keys []Key }
 
-// Error is its text.
+// Error returns its text.
 func (e *expiredError) Error() string { return errExpired.Error() }
 
 // purgeAll removes expired items.
 func (d *DynamoDB) purgeAll(ctx context.Context, keys []Key) error {
 	for _, k := range keys {
-		if err := d.purge(ctx, k); err != nil {
+		if err := d.deleteExpired(ctx, k); err != nil {
 			return err
 		}
 	}
@@ -59,15 +59,15 @@ func (d *DynamoDB) transact(ctx context.Context, ws []Write) error {
 		return err
 	}
 	token := rand.Text()
-	_, err = d.retry(ctx, false, func(ctx context.Context) error {
-		meterOf(ctx).trip(1)
+	_, err = d.callWithRetry(ctx, false, func(ctx context.Context) error {
+		meterOf(ctx).countTrips(1)
 		out, err := d.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
 			TransactItems: items, ClientRequestToken: &token, ReturnConsumedCapacity: counted,
 		})
 		if err != nil {
 			return d.cancelled(meterOf(ctx), ws, err)
 		}
-		meterOf(ctx).write(total(out.ConsumedCapacity))
+		meterOf(ctx).countWrite(sumTableCapacity(out.ConsumedCapacity))
 		return nil
 	})
 	return err
@@ -86,10 +86,10 @@ func (d *DynamoDB) transactItems(ws []Write) ([]types.TransactWriteItem, error) 
 	return items, nil
 }
 
-// transactItem is a write in DynamoDB's shape.
+// transactItem returns a write in DynamoDB's shape.
 func (d *DynamoDB) transactItem(w *Write) (it types.TransactWriteItem, err error) {
-	x := newExpression(d.now())
-	cond, err := x.condition(w)
+	x := newExpression(d.unixNow())
+	cond, err := x.conditionExpression(w)
 	if err != nil {
 		return it, err
 	}
@@ -101,7 +101,7 @@ func (d *DynamoDB) transactItem(w *Write) (it types.TransactWriteItem, err error
 		it.Put = p
 	case UpdateVerb:
 		u := &types.Update{TableName: &d.table, Key: keyAttributes(w.Item.Key), ConditionExpression: cond, ReturnValuesOnConditionCheckFailure: tellOld}
-		u.UpdateExpression, err = x.update(w.Changes)
+		u.UpdateExpression, err = x.updateExpression(w.Changes)
 		u.ExpressionAttributeNames, u.ExpressionAttributeValues = x.nameMap(), x.valueMap()
 		it.Update = u
 	case DeleteVerb:
@@ -126,7 +126,7 @@ func (d *DynamoDB) cancelled(m *Meter, ws []Write, err error) error {
 	}
 	r := verdict{d: d}
 	for i := range ws {
-		m.write(float64(2 * writeUnits(attributesSize(c.CancellationReasons[i].Item))))
+		m.countWrite(float64(2 * writeUnits(attributesSize(c.CancellationReasons[i].Item))))
 		if err := r.hear(i, &ws[i], &c.CancellationReasons[i]); err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (v *verdict) hear(i int, w *Write, r *types.CancellationReason) error {
 	}
 	switch *r.Code {
 	case "ConditionalCheckFailed":
-		f, err := v.d.failure(i, w, r.Item)
+		f, err := v.d.conditionFailure(i, w, r.Item)
 		switch {
 		case errors.Is(err, errExpired):
 			v.expired = append(v.expired, w.Item.Key)
@@ -169,11 +169,11 @@ func (v *verdict) hear(i int, w *Write, r *types.CancellationReason) error {
 	return nil
 }
 
-// error is the outcome: what cannot be kept first, then conditions, then what stands in the way for now.
+// error returns the outcome: what cannot be kept first, then conditions, then what stands in the way for now.
 func (v *verdict) error(err error) error {
 	switch {
 	case v.invalid != "":
-		return fault.Cause(fault.Invalid, err, "the store refused the item: %s", v.invalid)
+		return fault.NewWithCause(fault.Invalid, err, "the store refused the item: %s", v.invalid)
 	case v.failed != nil:
 		return &ConditionError{Failed: v.failed}
 	case v.expired != nil:
@@ -188,5 +188,5 @@ func (v *verdict) error(err error) error {
 // busyError is a transaction that another one kept from being done.
 type busyError struct{ error }
 
-// Unwrap gives the service's error.
+// Unwrap returns the service's error.
 func (e *busyError) Unwrap() error { return e.error }

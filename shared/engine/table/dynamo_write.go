@@ -29,14 +29,14 @@ func (d *DynamoDB) Write(ctx context.Context, w Write) (Item, error) {
 		if !errors.Is(err, errExpired) {
 			break
 		}
-		if err = d.purge(ctx, w.Item.Key); err == nil {
+		if err = d.deleteExpired(ctx, w.Item.Key); err == nil {
 			it, err = d.write(ctx, &w)
 		}
 	}
 	if _, refused := errors.AsType[*ConditionError](err); refused {
 		return Item{}, err
 	}
-	return it, fault.Wrap("write "+w.Item.PK+" "+w.Item.SK, translate(err))
+	return it, fault.Wrap("write "+w.Item.PK+" "+w.Item.SK, classifyError(err))
 }
 
 // write makes the call of a write, again as often as that is safe.
@@ -46,8 +46,8 @@ func (d *DynamoDB) write(ctx context.Context, w *Write) (it Item, err error) {
 		return Item{}, err
 	}
 	var units float64
-	murky, err := d.retry(ctx, counts(w), func(ctx context.Context) (err error) {
-		meterOf(ctx).trip(1)
+	murky, err := d.callWithRetry(ctx, counts(w), func(ctx context.Context) (err error) {
+		meterOf(ctx).countTrips(1)
 		it, units, err = call(ctx)
 		return err
 	})
@@ -55,47 +55,47 @@ func (d *DynamoDB) write(ctx context.Context, w *Write) (it Item, err error) {
 	if c, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
 		return d.refusal(m, w, c.Item, murky)
 	}
-	m.write(units)
+	m.countWrite(units)
 	return it, err
 }
 
-// counts tells whether doing the write twice differs from doing it once.
+// counts reports whether doing the write twice differs from doing it once.
 func counts(w *Write) bool {
 	return slices.ContainsFunc(w.Changes, func(c Change) bool { return c.Op == AddOp })
 }
 
-// refusal is the outcome of a write whose condition did not hold. When an earlier attempt may have been done, the
+// refusal returns the outcome of a write whose condition did not hold. When an earlier attempt may have been done, the
 // condition may have failed on our own write: a put is recognized by its item, anything else is ErrLost.
 func (d *DynamoDB) refusal(m *Meter, w *Write, old attributes, murky bool) (Item, error) {
-	f, err := d.failure(0, w, old)
-	if m.write(float64(writeUnits(attributesSize(old)))); err != nil {
+	f, err := d.conditionFailure(0, w, old)
+	if m.countWrite(float64(writeUnits(attributesSize(old)))); err != nil {
 		return Item{}, err
 	}
 	if !murky {
 		return Item{}, &ConditionError{Failed: []Failure{f}}
 	}
 	if want, err := itemAttributes(w.Item); w.Verb == PutVerb && err == nil && sameAttributes(want, old) {
-		return w.becomes(&row{})
+		return w.itemAfter(&row{})
 	}
 	return Item{}, ErrLost
 }
 
-// failure tells which item failed w's conditions. An expired one that only stands in the way is errExpired.
-func (d *DynamoDB) failure(i int, w *Write, old attributes) (Failure, error) {
+// conditionFailure returns which item failed w's conditions. An expired one that only stands in the way is errExpired.
+func (d *DynamoDB) conditionFailure(i int, w *Write, old attributes) (Failure, error) {
 	it, err := d.liveItem(old)
 	if err != nil {
 		return Failure{}, err
 	}
 	it.Key = w.Item.Key
 	if w.Verb == UpdateVerb && it.Data == nil && len(old) > 0 {
-		if ok, err := new(row).all(w.If); ok || err != nil {
+		if ok, err := new(row).meetsAll(w.If); ok || err != nil {
 			return Failure{}, errors.Join(err, errExpired)
 		}
 	}
 	return Failure{Index: i, Old: it}, nil
 }
 
-// attributesSize is the size of an item by DynamoDB's rules.
+// attributesSize returns the size of an item by DynamoDB's rules.
 func attributesSize(as attributes) int {
 	it, err := attributesItem(as)
 	if err != nil {
@@ -108,26 +108,26 @@ func attributesSize(as attributes) int {
 	return n
 }
 
-// sameAttributes tells whether two items are equal.
+// sameAttributes reports whether two items are equal.
 func sameAttributes(a, b attributes) bool {
 	x, err := attributesItem(a)
 	y, err2 := attributesItem(b)
 	return err == nil && err2 == nil && x.Key == y.Key && x.Expires.Equal(y.Expires) && string(x.Data) == string(y.Data)
 }
 
-// purge removes an item that has expired; one that was renewed meanwhile stays.
-func (d *DynamoDB) purge(ctx context.Context, k Key) error {
-	x := newExpression(d.now())
-	cond := x.expired()
-	_, err := d.retry(ctx, false, func(ctx context.Context) error {
-		meterOf(ctx).trip(1)
+// deleteExpired removes an item that has expired; one that was renewed meanwhile stays.
+func (d *DynamoDB) deleteExpired(ctx context.Context, k Key) error {
+	x := newExpression(d.unixNow())
+	cond := x.isExpired()
+	_, err := d.callWithRetry(ctx, false, func(ctx context.Context) error {
+		meterOf(ctx).countTrips(1)
 		out, err := d.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 			TableName: &d.table, Key: keyAttributes(k), ConditionExpression: &cond,
 			ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values,
 			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 		})
 		if err == nil {
-			meterOf(ctx).write(capacity(out.ConsumedCapacity))
+			meterOf(ctx).countWrite(sumCapacity(out.ConsumedCapacity))
 		}
 		return err
 	})
@@ -142,8 +142,8 @@ type single func(context.Context) (Item, float64, error)
 
 // call prepares a write.
 func (d *DynamoDB) call(w *Write) (single, error) {
-	x := newExpression(d.now())
-	cond, err := x.condition(w)
+	x := newExpression(d.unixNow())
+	cond, err := x.conditionExpression(w)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (d *DynamoDB) put(w *Write, x *expression, cond *string) (single, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := w.becomes(&row{})
+	after, err := w.itemAfter(&row{})
 	return func(ctx context.Context) (Item, float64, error) {
 		out, err := d.db.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName: &d.table, Item: as, ConditionExpression: cond,
@@ -178,13 +178,13 @@ func (d *DynamoDB) put(w *Write, x *expression, cond *string) (single, error) {
 		if err != nil {
 			return Item{}, 0, err
 		}
-		return after, capacity(out.ConsumedCapacity), nil
+		return after, sumCapacity(out.ConsumedCapacity), nil
 	}, err
 }
 
 // update prepares an update.
 func (d *DynamoDB) update(w *Write, x *expression, cond *string) (single, error) {
-	changes, err := x.update(w.Changes)
+	changes, err := x.updateExpression(w.Changes)
 	return func(ctx context.Context) (Item, float64, error) {
 		out, err := d.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName: &d.table, Key: keyAttributes(w.Item.Key), UpdateExpression: changes, ConditionExpression: cond,
@@ -196,7 +196,7 @@ func (d *DynamoDB) update(w *Write, x *expression, cond *string) (single, error)
 			return Item{}, 0, err
 		}
 		it, err := attributesItem(out.Attributes)
-		return it, capacity(out.ConsumedCapacity), err
+		return it, sumCapacity(out.ConsumedCapacity), err
 	}, err
 }
 
@@ -211,7 +211,7 @@ func (d *DynamoDB) remove(w *Write, x *expression, cond *string) single {
 		if err != nil {
 			return Item{}, 0, err
 		}
-		return Item{}, capacity(out.ConsumedCapacity), nil
+		return Item{}, sumCapacity(out.ConsumedCapacity), nil
 	}
 }
 
@@ -226,7 +226,7 @@ func (d *DynamoDB) BatchWrite(ctx context.Context, ws ...Write) error {
 		g.Go(func() error { return d.writePart(gctx, part) })
 	}
 	if err := g.Wait(); err != nil {
-		return fault.Wrap("batch write", translate(err))
+		return fault.Wrap("batch write", classifyError(err))
 	}
 	return nil
 }
@@ -237,15 +237,15 @@ func (d *DynamoDB) writePart(ctx context.Context, ws []Write) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := limited(ctx)
+	ctx, cancel := withDefaultDeadline(ctx)
 	defer cancel()
 	for a := (attempt{d: d}); len(todo) > 0; {
 		left, err := d.writeSome(ctx, todo)
 		if err != nil {
 			return err
 		}
-		if len(left) == len(todo) && !a.pause(ctx) {
-			return a.give(ctx, refused, errUnprocessed)
+		if len(left) == len(todo) && !a.waitBeforeRetry(ctx) {
+			return a.giveUp(ctx, refused, errUnprocessed)
 		}
 		todo = left
 	}
@@ -272,8 +272,8 @@ func requests(ws []Write) ([]types.WriteRequest, error) {
 // writeSome makes one call for up to 25 writes and tells which were left undone.
 func (d *DynamoDB) writeSome(ctx context.Context, todo []types.WriteRequest) ([]types.WriteRequest, error) {
 	var out *dynamodb.BatchWriteItemOutput
-	_, err := d.retry(ctx, false, func(ctx context.Context) (err error) {
-		meterOf(ctx).trip(1)
+	_, err := d.callWithRetry(ctx, false, func(ctx context.Context) (err error) {
+		meterOf(ctx).countTrips(1)
 		out, err = d.db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
 			RequestItems:           map[string][]types.WriteRequest{d.table: todo},
 			ReturnConsumedCapacity: counted,
@@ -283,6 +283,6 @@ func (d *DynamoDB) writeSome(ctx context.Context, todo []types.WriteRequest) ([]
 	if err != nil {
 		return nil, err
 	}
-	meterOf(ctx).write(total(out.ConsumedCapacity))
+	meterOf(ctx).countWrite(sumTableCapacity(out.ConsumedCapacity))
 	return out.UnprocessedItems[d.table], nil
 }

@@ -52,12 +52,12 @@ var (
 // Open opens the store file at path, and makes it when there is none. A file that is damaged, of another program, of a
 // newer version of this one or in use by another process is left as it is, and the error says which and what to do.
 func Open(path string, o Options) (*Embedded, error) {
-	if err := prepare(path); err != nil {
+	if err := prepareFile(path); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, err)
 	}
 	db, err := bolt.Open(path, 0o600, boltOptions(o))
 	if err != nil {
-		return nil, fmt.Errorf("open store %s: %w", path, explain(path, err))
+		return nil, fmt.Errorf("open store %s: %w", path, explainOpenError(path, err))
 	}
 	if o.Clock == nil {
 		o.Clock = clock.System{}
@@ -106,8 +106,8 @@ func (e *Embedded) Close() error {
 	return nil
 }
 
-// enter begins an operation; the store stays open until leave.
-func (e *Embedded) enter(ctx context.Context) error {
+// beginOperation begins an operation; the store stays open until leave.
+func (e *Embedded) beginOperation(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -119,29 +119,29 @@ func (e *Embedded) enter(ctx context.Context) error {
 	return nil
 }
 
-// leave ends an operation.
-func (e *Embedded) leave() { e.gate.RUnlock() }
+// endOperation ends an operation.
+func (e *Embedded) endOperation() { e.gate.RUnlock() }
 
-// now is the time by which items expire, in Unix seconds.
-func (e *Embedded) now() int64 { return e.clock.Now().Unix() }
+// unixNow returns the time by which items expire, in Unix seconds.
+func (e *Embedded) unixNow() int64 { return e.clock.Now().Unix() }
 
-// view runs read on a snapshot. A damaged page makes the engine below panic; that becomes an error here.
-func (e *Embedded) view(ctx context.Context, read func(*bolt.Tx) error) (err error) {
-	if err := e.enter(ctx); err != nil {
+// readSnapshot runs read on a snapshot. A damaged page makes the engine below panic; that becomes an error here.
+func (e *Embedded) readSnapshot(ctx context.Context, read func(*bolt.Tx) error) (err error) {
+	if err := e.beginOperation(ctx); err != nil {
 		return err
 	}
-	defer e.leave()
+	defer e.endOperation()
 	tx, err := e.db.Begin(false)
 	if err != nil {
 		return fmt.Errorf("read store %s: %w", e.path, err)
 	}
 	defer func() { err = errors.Join(err, tx.Rollback()) }()
-	defer guard(e.path, &err)
+	defer recoverEnginePanic(e.path, &err)
 	return read(tx)
 }
 
-// guard turns a panic of the engine below into an error.
-func guard(path string, err *error) {
+// recoverEnginePanic turns a panic of the engine below into an error.
+func recoverEnginePanic(path string, err *error) {
 	if r := recover(); r != nil {
 		*err = fault.New(fault.Internal, "the store file %s is damaged: %v", path, r)
 	}

@@ -17,8 +17,8 @@ const (
 	terminator = "\x00\x01"
 )
 
-// partition begins the stored keys of a partition.
-func partition(pk string) []byte {
+// partitionPrefix begins the stored keys of a partition.
+func partitionPrefix(pk string) []byte {
 	b := make([]byte, 0, len(pk)+len(terminator)+32)
 	if strings.IndexByte(pk, 0) >= 0 {
 		pk = strings.ReplaceAll(pk, "\x00", escaped)
@@ -26,11 +26,11 @@ func partition(pk string) []byte {
 	return append(append(b, pk...), terminator...)
 }
 
-// storedKey is the stored form of k.
-func storedKey(k Key) []byte { return append(partition(k.PK), k.SK...) }
+// storedKey returns the stored form of k.
+func storedKey(k Key) []byte { return append(partitionPrefix(k.PK), k.SK...) }
 
-// successor is the first key after all that begin with prefix; nil when there is none.
-func successor(prefix []byte) []byte {
+// prefixEnd returns the first key after all that begin with prefix; nil when there is none.
+func prefixEnd(prefix []byte) []byte {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		if prefix[i] != 0xff {
 			next := append([]byte(nil), prefix[:i+1]...)
@@ -55,7 +55,7 @@ type head struct {
 	expires int64
 }
 
-// storedValue is the stored form of an item of size bytes.
+// storedValue returns the stored form of an item of size bytes.
 func storedValue(it Item, size int) []byte {
 	b := make([]byte, headBytes, headBytes+len(it.Data))
 	binary.BigEndian.PutUint32(b, uint32(size)) //nolint:gosec // at most MaxItem
@@ -76,10 +76,10 @@ func parseHead(v []byte) (head, bool) {
 	}, true
 }
 
-// live tells whether the item has not expired at now, in Unix seconds.
-func (h head) live(now int64) bool { return h.expires == 0 || h.expires > now }
+// isLive reports whether the item has not expired at now, in Unix seconds.
+func (h head) isLive(now int64) bool { return h.expires == 0 || h.expires > now }
 
-// until is the expiry as a time.
+// until returns the expiry as a time.
 func (h head) until() time.Time {
 	if h.expires == 0 {
 		return time.Time{}
@@ -106,13 +106,13 @@ func expiryKey(expires int64, key []byte) []byte {
 // feedKey orders the feed.
 func feedKey(seq uint64) []byte { return binary.BigEndian.AppendUint64(nil, seq) }
 
-// sequence reads a key of the feed.
-func sequence(k []byte) uint64 { return binary.BigEndian.Uint64(k) }
+// feedSequence reads a key of the feed.
+func feedSequence(k []byte) uint64 { return binary.BigEndian.Uint64(k) }
 
 // feedHead is how many bytes come before the keys of a stored feed entry: time (8), length of PK (2), length of SK (2).
 const feedHead = 12
 
-// feedValue is the stored form of an entry of the feed: when, the keys, and the stored value of the item.
+// feedValue returns the stored form of an entry of the feed: when, the keys, and the stored value of the item.
 func feedValue(now int64, k Key, value []byte) []byte {
 	b := make([]byte, 0, feedHead+len(k.PK)+len(k.SK)+len(value))
 	b = binary.BigEndian.AppendUint64(b, uint64(now))       //nolint:gosec // after 1970
@@ -136,7 +136,7 @@ func feedItem(v []byte) (Item, error) {
 	return it, err
 }
 
-// feedTime is when an entry was put, in Unix seconds.
+// feedTime returns when an entry was put, in Unix seconds.
 func feedTime(v []byte) int64 {
 	if len(v) < feedHead {
 		return 0

@@ -61,8 +61,8 @@ type FaultyStore struct {
 	calls  int
 }
 
-// Faulty makes s fail as injected; c is waited on by Delay.
-func Faulty(s Store, c clock.Clock, faults ...Injection) *FaultyStore {
+// NewFaultyStore makes s fail as injected; c is waited on by Delay.
+func NewFaultyStore(s Store, c clock.Clock, faults ...Injection) *FaultyStore {
 	return &FaultyStore{next: s, clock: c, faults: faults}
 }
 
@@ -73,15 +73,15 @@ func (f *FaultyStore) Inject(in Injection) {
 	f.faults = append(f.faults, in)
 }
 
-// Heal removes every fault that was injected.
-func (f *FaultyStore) Heal() {
+// RemoveFaults removes every fault that was injected.
+func (f *FaultyStore) RemoveFaults() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.faults = nil
 }
 
-// Calls tells how many calls were made.
-func (f *FaultyStore) Calls() int {
+// CallCount returns how many calls were made.
+func (f *FaultyStore) CallCount() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.calls
@@ -119,7 +119,7 @@ func (f *FaultyStore) due(on target) []Injection {
 	return hit
 }
 
-// concerns tells whether the fault is about a call.
+// concerns reports whether the fault is about a call.
 func (in Injection) concerns(on target) bool {
 	if in.Method != "" && in.Method != on.method {
 		return false
@@ -157,7 +157,7 @@ func harm[T any](ctx context.Context, f *FaultyStore, on target, call func() (T,
 	return answer, err
 }
 
-// partitions are the partition keys of writes.
+// partitions returns the partition keys of writes.
 func partitions(ws []Write) []string {
 	pks := make([]string, len(ws))
 	for i := range ws {

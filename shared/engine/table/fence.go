@@ -11,7 +11,7 @@ import (
 // never a client's mistake, so its kind is Internal.
 var ErrFence = errors.New("key outside the fence")
 
-// Fenced confines s to the partitions that each call's context permits (WithTenant, Within). A context that permits none
+// Fenced confines s to the partitions that each call's context permits (WithOrg, Within). A context that permits none
 // is refused everything. The refusal comes before anything leaves the process, so a mistake in a key fails closed. The
 // feed crosses all tenants and therefore needs Within(ctx, OutboxSuffix).
 func Fenced(s Store) Store { return fence{next: s} }
@@ -42,8 +42,8 @@ func (f fence) pass(ctx context.Context, pk string) error {
 
 // passScope refuses a partition that ctx may not touch.
 func passScope(ctx context.Context, pk string) error {
-	if !permitted(ctx, pk) {
-		return fault.Cause(fault.Internal, ErrFence, "the partition %.80q is not permitted here", pk)
+	if !isPermitted(ctx, pk) {
+		return fault.NewWithCause(fault.Internal, ErrFence, "the partition %.80q is not permitted here", pk)
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func (f fence) passWrites(ctx context.Context, ws []Write, transaction bool) err
 
 // undeclared says what the function would have to declare.
 func undeclared(by *function, how, pk string) error {
-	return fault.Cause(fault.Internal, ErrFence,
+	return fault.NewWithCause(fault.Internal, ErrFence,
 		"the function %s does not declare that it may %s the partition %.80q like this: add its pattern to the Access in functions/%[1]s/declaration.go", by.name, how, pk)
 }
 

@@ -19,13 +19,13 @@ type fields []field
 // parseFields takes the outermost object of data apart. The values stay slices of data.
 func parseFields(data []byte) (fields, error) {
 	s := scanner{data: data}
-	if s.space(); s.peek() != '{' {
+	if s.skipSpace(); s.peekByte() != '{' {
 		return nil, fault.New(fault.Invalid, "item data is not a JSON object")
 	}
 	var fs fields
-	err := s.members('}', 0, func() error {
+	err := s.scanMembers('}', 0, func() error {
 		start := s.at
-		if _, err := s.name(); err != nil {
+		if _, err := s.skipName(); err != nil {
 			return err
 		}
 		name, err := s.unquoteName(start)
@@ -33,7 +33,7 @@ func parseFields(data []byte) (fields, error) {
 			return err
 		}
 		start = s.at
-		if _, err = s.value(1); err != nil {
+		if _, err = s.skipValue(1); err != nil {
 			return err
 		}
 		fs.set(name, data[start:s.at])
@@ -45,17 +45,17 @@ func parseFields(data []byte) (fields, error) {
 // unquoteName reads the name that begins at start and ends somewhere before the scanner.
 func (s *scanner) unquoteName(start int) (string, error) {
 	end := start + bytes.LastIndexByte(s.data[start:s.at], '"') + 1
-	return unquote(s.data[start:end])
+	return unquoteString(s.data[start:end])
 }
 
-// unquote reads a JSON string.
-func unquote(raw []byte) (string, error) {
+// unquoteString reads a JSON string.
+func unquoteString(raw []byte) (string, error) {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1 : len(raw)-1]), nil
 	}
 	var v string
 	if err := json.Unmarshal(raw, &v); err != nil {
-		return "", fault.Cause(fault.Invalid, err, "item data has a malformed string %.50q", raw)
+		return "", fault.NewWithCause(fault.Invalid, err, "item data has a malformed string %.50q", raw)
 	}
 	return v, nil
 }
@@ -91,8 +91,8 @@ func (fs *fields) remove(name string) {
 	}
 }
 
-// encode puts the object together again.
-func (fs fields) encode() []byte {
+// encodeObject puts the object together again.
+func (fs fields) encodeObject() []byte {
 	b := []byte{'{'}
 	for i, f := range fs {
 		if i > 0 {
@@ -114,7 +114,7 @@ func appendString(b []byte, s string) []byte {
 	return append(append(append(b, '"'), s...), '"')
 }
 
-// quote is the general case of appendString.
+// quote returns the general case of appendString.
 func quote(s string) []byte {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

@@ -26,15 +26,15 @@ var (
 	versionKey = []byte("version")
 )
 
-// prepare makes the file at path when there is none, and otherwise refuses one that this program must not write to. The
+// prepareFile makes the file at path when there is none, and otherwise refuses one that this program must not write to. The
 // look is read-only: a refused file keeps every byte.
-func prepare(path string) error {
+func prepareFile(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return create(path)
 	case err != nil:
-		return fault.Cause(fault.Unavailable, err, "the store file %s cannot be read; check its permissions", path)
+		return fault.NewWithCause(fault.Unavailable, err, "the store file %s cannot be read; check its permissions", path)
 	case !info.Mode().IsRegular():
 		return fault.New(fault.Invalid, "%s is not a file; name a file for the store", path)
 	}
@@ -48,11 +48,11 @@ func prepare(path string) error {
 func create(path string) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fault.Cause(fault.Unavailable, err, "the directory %s for the store cannot be made", dir)
+		return fault.NewWithCause(fault.Unavailable, err, "the directory %s for the store cannot be made", dir)
 	}
 	tmp, err := os.CreateTemp(dir, filepath.Base(path)+".new-*")
 	if err != nil {
-		return fault.Cause(fault.Unavailable, err, "the directory %s for the store cannot be written to", dir)
+		return fault.NewWithCause(fault.Unavailable, err, "the directory %s for the store cannot be written to", dir)
 	}
 	defer func() { _ = os.Remove(tmp.Name()) }() // after the rename there is nothing to remove
 	if err := errors.Join(tmp.Close(), format1(tmp.Name())); err != nil {
@@ -101,7 +101,7 @@ const boltMagic = 0xED0CDAED
 func inspectMagic(path string) error {
 	f, err := os.Open(path) //nolint:gosec // the operator's own file
 	if err != nil {
-		return fault.Cause(fault.Unavailable, err, "the store file %s cannot be read; check its permissions", path)
+		return fault.NewWithCause(fault.Unavailable, err, "the store file %s cannot be read; check its permissions", path)
 	}
 	var head [20]byte
 	_, err = f.ReadAt(head[:], 0)
@@ -112,12 +112,12 @@ func inspectMagic(path string) error {
 	return nil
 }
 
-// foreign is the error for a file of another program.
+// foreign returns the error for a file of another program.
 func foreign(path string) error {
 	return fault.New(fault.Invalid, "%s is not a Lamplighter store; name another file, or move this one away", path)
 }
 
-// damaged is the error for a store file that cannot be trusted.
+// damaged returns the error for a store file that cannot be trusted.
 func damaged(path string, why any) error {
 	return fault.New(fault.Invalid, "the store file %s is damaged (%v); restore a copy, or move it away to start empty", path, why)
 }
@@ -131,7 +131,7 @@ func inspect(path string, size int64) (err error) {
 	}()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: lockWait, ReadOnly: true})
 	if err != nil {
-		return explain(path, err)
+		return explainOpenError(path, err)
 	}
 	err = db.View(func(tx *bolt.Tx) error {
 		if tx.Size() > size {
@@ -187,16 +187,16 @@ func inspectHeader(tx *bolt.Tx, path string) error {
 	return nil
 }
 
-// explain says what an error of the engine below means for the operator.
-func explain(path string, err error) error {
+// explainOpenError says what an error of the engine below means for the operator.
+func explainOpenError(path string, err error) error {
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return fault.Cause(fault.Unavailable, err, "the store file %s is in use by another process; stop it, or name another file", path)
+		return fault.NewWithCause(fault.Unavailable, err, "the store file %s is in use by another process; stop it, or name another file", path)
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
 		return damaged(path, err)
 	case errors.Is(err, fs.ErrPermission):
-		return fault.Cause(fault.Unavailable, err, "the store file %s cannot be opened; check its permissions", path)
+		return fault.NewWithCause(fault.Unavailable, err, "the store file %s cannot be opened; check its permissions", path)
 	default:
-		return fault.Cause(fault.Unavailable, err, "the store file %s cannot be opened", path)
+		return fault.NewWithCause(fault.Unavailable, err, "the store file %s cannot be opened", path)
 	}
 }

@@ -129,10 +129,10 @@ func TestOpenRefusesWhatItMustNotTouch(t *testing.T) {
 	}
 }
 
-// used is the file up to its last page that is not empty.
+// used returns the file up to its last page that is not empty.
 func used(b []byte) []byte { return bytes.TrimRight(b, "\x00") }
 
-// read gives a file's bytes.
+// read returns a file's bytes.
 func read(t *testing.T, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)

@@ -45,7 +45,7 @@ func checkItem(it Item) (int, error) {
 	if len(it.Data) == 0 {
 		return itemSize(it, 0)
 	}
-	n, err := measure(it.Data)
+	n, err := checkData(it.Data)
 	if err != nil {
 		return 0, fault.Wrap("write "+it.PK+" "+it.SK, err)
 	}
@@ -58,7 +58,7 @@ const (
 	expiryOverhead = 13 // "expires" and a number of ten digits
 )
 
-// itemSize is the size of an item whose data takes n bytes.
+// itemSize returns the size of an item whose data takes n bytes.
 func itemSize(it Item, n int) (int, error) {
 	n += len(it.PK) + len(it.SK) + keyOverhead
 	if !it.Expires.IsZero() {
@@ -129,7 +129,7 @@ func checkFieldCond(c *Cond) error {
 	if c.Op == HasOp || c.Op == LacksOp {
 		return nil
 	}
-	raw, err := operand(c.Value)
+	raw, err := encodeOperand(c.Value)
 	if err != nil {
 		return err
 	}
@@ -191,9 +191,9 @@ func checkChange(c *Change) (int, error) {
 			return 0, err
 		}
 		s := scanner{data: raw}
-		return s.value(1)
+		return s.skipValue(1)
 	case AddOp:
-		_, err := increment(c)
+		_, err := parseIncrement(c)
 		return maxDigits/2 + 1, err
 	case RemoveOp:
 		return 0, nil
@@ -264,8 +264,8 @@ func checkQuery(q Query) error {
 	return nil
 }
 
-// empty tells whether no sort key can lie in the query's range.
-func (q Query) empty() bool { return q.From != "" && q.To != "" && q.From > q.To }
+// isEmptyRange reports whether no sort key can lie in the query's range.
+func (q Query) isEmptyRange() bool { return q.From != "" && q.To != "" && q.From > q.To }
 
-// outbox tells whether puts into the partition are delivered by Feed.
-func outbox(pk string) bool { return strings.HasSuffix(pk, OutboxSuffix) }
+// isOutbox reports whether puts into the partition are delivered by Feed.
+func isOutbox(pk string) bool { return strings.HasSuffix(pk, OutboxSuffix) }

@@ -29,7 +29,7 @@ func WithMeter(ctx context.Context) (context.Context, *Meter) {
 	return context.WithValue(ctx, meterKey{}, m), m
 }
 
-// Usage tells what was counted so far.
+// Usage returns what was counted so far.
 func (m *Meter) Usage() Usage {
 	return Usage{int(m.trips.Load()), float64(m.readHalves.Load()) / 2, float64(m.writes.Load())}
 }
@@ -40,29 +40,29 @@ func meterOf(ctx context.Context) *Meter {
 	return m
 }
 
-// trip counts n round trips.
-func (m *Meter) trip(n int) {
+// countTrips counts n round trips.
+func (m *Meter) countTrips(n int) {
 	for ; m != nil; m = m.outer {
 		m.trips.Add(int64(n))
 	}
 }
 
-// read counts read units.
-func (m *Meter) read(units float64) {
+// countRead counts read units.
+func (m *Meter) countRead(units float64) {
 	for ; m != nil; m = m.outer {
 		m.readHalves.Add(int64(units * 2))
 	}
 }
 
-// write counts write units.
-func (m *Meter) write(units float64) {
+// countWrite counts write units.
+func (m *Meter) countWrite(units float64) {
 	for ; m != nil; m = m.outer {
 		m.writes.Add(int64(units))
 	}
 }
 
-// readUnits is the price of reading size bytes strongly consistent; an absent item costs a unit too.
+// readUnits returns the price of reading size bytes strongly consistent; an absent item costs a unit too.
 func readUnits(size int) int { return max(1, (size+4095)/4096) }
 
-// writeUnits is the price of writing size bytes.
+// writeUnits returns the price of writing size bytes.
 func writeUnits(size int) int { return max(1, (size+1023)/1024) }

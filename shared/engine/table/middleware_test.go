@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// calls are every method of a store, each touching the partition pk.
+// calls returns every method of a store, each touching the partition pk.
 func calls(ctx context.Context, s table.Store, pk string) map[string]error {
 	k := table.Key{PK: pk, SK: "1"}
 	it := table.Item{Key: k, Data: []byte(`{}`)}
@@ -35,15 +35,15 @@ func TestTheFence(t *testing.T) {
 		pass bool
 	}{
 		{"refuses everything by default", func(ctx context.Context) context.Context { return ctx }, "ORG#a#RES", false},
-		{"lets a tenant at its own", func(ctx context.Context) context.Context { return table.WithTenant(ctx, "a") }, "ORG#a#RES", true},
-		{"keeps a tenant from another", func(ctx context.Context) context.Context { return table.WithTenant(ctx, "a") }, "ORG#b#RES", false},
-		{"keeps a tenant from one whose name begins alike", func(ctx context.Context) context.Context { return table.WithTenant(ctx, "a") }, "ORG#ab#RES", false},
-		{"keeps a tenant from the system", func(ctx context.Context) context.Context { return table.WithTenant(ctx, "a") }, "USR#1", false},
+		{"lets a tenant at its own", func(ctx context.Context) context.Context { return table.WithOrg(ctx, "a") }, "ORG#a#RES", true},
+		{"keeps a tenant from another", func(ctx context.Context) context.Context { return table.WithOrg(ctx, "a") }, "ORG#b#RES", false},
+		{"keeps a tenant from one whose name begins alike", func(ctx context.Context) context.Context { return table.WithOrg(ctx, "a") }, "ORG#ab#RES", false},
+		{"keeps a tenant from the system", func(ctx context.Context) context.Context { return table.WithOrg(ctx, "a") }, "USR#1", false},
 		{"adds what is named", func(ctx context.Context) context.Context {
-			return table.Within(table.WithTenant(ctx, "a"), "PENDING#")
+			return table.Within(table.WithOrg(ctx, "a"), "PENDING#")
 		}, "PENDING#03", true},
 		{"replaces one tenant by another", func(ctx context.Context) context.Context {
-			return table.WithTenant(table.WithTenant(ctx, "a"), "b")
+			return table.WithOrg(table.WithOrg(ctx, "a"), "b")
 		}, "ORG#a#RES", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestTheFence(t *testing.T) {
 
 func TestTheFenceGuardsTheFeed(t *testing.T) {
 	s := table.Fenced(tabletest.New(t))
-	if _, err := s.Feed(table.WithTenant(t.Context(), "a"), "", 1); !errors.Is(err, table.ErrFence) {
+	if _, err := s.Feed(table.WithOrg(t.Context(), "a"), "", 1); !errors.Is(err, table.ErrFence) {
 		t.Errorf("a tenant read the feed of all: %v", err)
 	}
 	if _, err := s.Feed(table.Within(t.Context(), table.OutboxSuffix), "", 1); err != nil {
@@ -75,7 +75,7 @@ func TestTheFenceGuardsTheFeed(t *testing.T) {
 
 func TestTheFenceLooksAtEveryKey(t *testing.T) {
 	s := table.Fenced(tabletest.New(t))
-	ctx := table.WithTenant(t.Context(), "a")
+	ctx := table.WithOrg(t.Context(), "a")
 	mine, theirs := table.Key{PK: "ORG#a#RES", SK: "1"}, table.Key{PK: "ORG#b#RES", SK: "1"}
 	_, err := s.BatchGet(ctx, mine, theirs)
 	for _, err := range []error{
@@ -107,13 +107,13 @@ func TestInjectedFaults(t *testing.T) {
 		{"this partition and method", table.Injection{Harm: table.FailBefore, PK: "p", Method: table.WriteMethod}, []error{table.ErrDown, table.ErrDown}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := table.Faulty(tabletest.New(t), clock.System{}, c.fault)
+			f := table.NewFaultyStore(tabletest.New(t), clock.System{}, c.fault)
 			for i, want := range c.errs {
 				if err := write(f); !errors.Is(err, want) {
 					t.Errorf("call %d: %v, want %v", i, err, want)
 				}
 			}
-			f.Heal()
+			f.RemoveFaults()
 			if _, err := f.Get(t.Context(), k); (err == nil) != c.stored {
 				t.Errorf("stored = %v, want %t", err, c.stored)
 			}
@@ -123,7 +123,7 @@ func TestInjectedFaults(t *testing.T) {
 
 func TestADelayWaitsOnTheClock(t *testing.T) {
 	m := clock.NewManual(time.Unix(1000, 0))
-	f := table.Faulty(tabletest.New(t), m)
+	f := table.NewFaultyStore(tabletest.New(t), m)
 	f.Inject(table.Injection{Harm: table.Delay, Wait: time.Minute})
 	done := make(chan error)
 	go func() { done <- f.BatchWrite(t.Context()) }()

@@ -55,7 +55,7 @@ func (d decimal) trim() decimal {
 	return decimal{d.negative, t, d.power + len(s) - len(t)}
 }
 
-// plausible tells whether raw follows JSON's grammar of numbers.
+// plausible reports whether raw follows JSON's grammar of numbers.
 func plausible(raw []byte) bool {
 	raw, _ = skipAny(raw, "-")
 	first := raw
@@ -77,7 +77,7 @@ func plausible(raw []byte) bool {
 	return len(raw) == 0
 }
 
-// skipAny steps over one byte of set, and tells whether there was one.
+// skipAny steps over one byte of set, and reports whether there was one.
 func skipAny(raw []byte, set string) ([]byte, bool) {
 	if len(raw) > 0 && strings.IndexByte(set, raw[0]) >= 0 {
 		return raw[1:], true
@@ -85,7 +85,7 @@ func skipAny(raw []byte, set string) ([]byte, bool) {
 	return raw, false
 }
 
-// skipDigits steps over digits, and tells whether there were any.
+// skipDigits steps over digits, and reports whether there were any.
 func skipDigits(raw []byte) ([]byte, bool) {
 	i := 0
 	for i < len(raw) && raw[i] >= '0' && raw[i] <= '9' {
@@ -94,10 +94,10 @@ func skipDigits(raw []byte) ([]byte, bool) {
 	return raw[i:], i > 0
 }
 
-// top is the power of ten of the first digit.
+// top returns the power of ten of the first digit.
 func (d decimal) top() int { return d.power + len(d.digits) - 1 }
 
-// fits tells whether DynamoDB can keep d.
+// fits reports whether DynamoDB can keep d.
 func (d decimal) fits() bool {
 	return len(d.digits) <= maxDigits && (d.digits == "" || d.top() >= minPower && d.top() <= maxPower)
 }
@@ -130,13 +130,13 @@ func (d decimal) int(power int) *big.Int {
 	return n
 }
 
-// compare orders two numbers that fit.
-func (d decimal) compare(o decimal) int {
+// compareTo orders two numbers that fit.
+func (d decimal) compareTo(o decimal) int {
 	power := min(d.power, o.power)
 	return d.int(power).Cmp(o.int(power))
 }
 
-// add gives the exact sum.
+// add returns the exact sum.
 func (d decimal) add(o decimal) decimal {
 	power := min(d.power, o.power)
 	sum := new(big.Int).Add(d.int(power), o.int(power))

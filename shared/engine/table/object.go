@@ -12,22 +12,22 @@ const (
 	maxName  = 65535 // bytes of a field's name
 )
 
-// measure checks that data is a JSON object that both engines can keep (UTF-8, numbers of 38 digits, 32 levels, no empty
+// checkData checks that data is a JSON object that both engines can keep (UTF-8, numbers of 38 digits, 32 levels, no empty
 // names) and tells its size by DynamoDB's rules, in bytes.
-func measure(data []byte) (int, error) {
+func checkData(data []byte) (int, error) {
 	if !utf8.Valid(data) {
 		return 0, fault.New(fault.Invalid, "item data is not UTF-8")
 	}
 	s := scanner{data: data}
-	s.space()
-	if s.peek() != '{' {
+	s.skipSpace()
+	if s.peekByte() != '{' {
 		return 0, fault.New(fault.Invalid, "item data is not a JSON object")
 	}
-	size, err := s.value(0)
+	size, err := s.skipValue(0)
 	if err != nil {
 		return 0, err
 	}
-	if s.space(); s.at != len(data) {
+	if s.skipSpace(); s.at != len(data) {
 		return 0, s.bad()
 	}
 	return size, nil
@@ -39,21 +39,21 @@ type scanner struct {
 	at   int
 }
 
-// bad tells where the text stops being JSON.
+// bad returns where the text stops being JSON.
 func (s *scanner) bad() error {
 	return fault.New(fault.Invalid, "item data is not valid JSON at byte %d", s.at)
 }
 
-// peek is the next byte, 0 at the end.
-func (s *scanner) peek() byte {
+// peekByte returns the next byte, 0 at the end.
+func (s *scanner) peekByte() byte {
 	if s.at < len(s.data) {
 		return s.data[s.at]
 	}
 	return 0
 }
 
-// space steps over white space.
-func (s *scanner) space() {
+// skipSpace steps over white space.
+func (s *scanner) skipSpace() {
 	for s.at < len(s.data) {
 		switch s.data[s.at] {
 		case ' ', '\t', '\n', '\r':
@@ -64,9 +64,9 @@ func (s *scanner) space() {
 	}
 }
 
-// value steps over one value. The fields of the outermost object (depth 0) count without overhead.
-func (s *scanner) value(depth int) (int, error) {
-	switch c := s.peek(); {
+// skipValue steps over one value. The fields of the outermost object (depth 0) count without overhead.
+func (s *scanner) skipValue(depth int) (int, error) {
+	switch c := s.peekByte(); {
 	case c == '{':
 		return s.object(depth)
 	case c == '[':
@@ -86,12 +86,12 @@ func (s *scanner) object(depth int) (int, error) {
 	if depth == 0 {
 		size, each = 0, 0
 	}
-	err := s.members('}', depth, func() error {
-		name, err := s.name()
+	err := s.scanMembers('}', depth, func() error {
+		name, err := s.skipName()
 		if err != nil {
 			return err
 		}
-		n, err := s.value(depth + 1)
+		n, err := s.skipValue(depth + 1)
 		size += name + n + each
 		return err
 	})
@@ -101,31 +101,31 @@ func (s *scanner) object(depth int) (int, error) {
 // list steps over an array.
 func (s *scanner) list(depth int) (int, error) {
 	size := 3
-	err := s.members(']', depth, func() error {
-		n, err := s.value(depth + 1)
+	err := s.scanMembers(']', depth, func() error {
+		n, err := s.skipValue(depth + 1)
 		size += n + 1
 		return err
 	})
 	return size, err
 }
 
-// members calls one for each member up to the closing bracket end.
-func (s *scanner) members(end byte, depth int, one func() error) error {
+// scanMembers calls one for each member up to the closing bracket end.
+func (s *scanner) scanMembers(end byte, depth int, one func() error) error {
 	if depth > maxDepth {
 		return fault.New(fault.Invalid, "item data nests deeper than %d levels", maxDepth)
 	}
 	s.at++
-	if s.space(); s.peek() == end {
+	if s.skipSpace(); s.peekByte() == end {
 		s.at++
 		return nil
 	}
 	for {
-		s.space()
+		s.skipSpace()
 		if err := one(); err != nil {
 			return err
 		}
-		s.space()
-		switch s.peek() {
+		s.skipSpace()
+		switch s.peekByte() {
 		case ',':
 			s.at++
 		case end:
@@ -137,9 +137,9 @@ func (s *scanner) members(end byte, depth int, one func() error) error {
 	}
 }
 
-// name steps over a member's name and its colon.
-func (s *scanner) name() (int, error) {
-	if s.peek() != '"' {
+// skipName steps over a member's name and its colon.
+func (s *scanner) skipName() (int, error) {
+	if s.peekByte() != '"' {
 		return 0, s.bad()
 	}
 	n, err := s.text()
@@ -149,11 +149,11 @@ func (s *scanner) name() (int, error) {
 	if n == 0 || n > maxName {
 		return 0, fault.New(fault.Invalid, "item data has a field name of %d bytes; 1 to %d are allowed", n, maxName)
 	}
-	if s.space(); s.peek() != ':' {
+	if s.skipSpace(); s.peekByte() != ':' {
 		return 0, s.bad()
 	}
 	s.at++
-	s.space()
+	s.skipSpace()
 	return n, nil
 }
 
@@ -183,7 +183,7 @@ func (s *scanner) text() (int, error) {
 // escape steps to the last byte of an escape sequence and tells how many bytes it stands for.
 func (s *scanner) escape() (int, error) {
 	s.at++
-	switch s.peek() {
+	switch s.peekByte() {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return 1, nil
 	case 'u':
@@ -217,7 +217,7 @@ func (s *scanner) unicode() (int, error) {
 	}
 }
 
-// unhex is the value of a hexadecimal digit, or -1.
+// unhex returns the value of a hexadecimal digit, or -1.
 func unhex(c byte) int {
 	switch {
 	case c >= '0' && c <= '9':

@@ -18,7 +18,7 @@ const orgPattern = "ORG#*#"
 // OfOrg reports whether the pattern is of partitions of an organization.
 func (p Partition) OfOrg() bool { return strings.HasPrefix(string(p), orgPattern) }
 
-// Name is what the pattern says behind the organization: "RES" of "ORG#*#RES". A partition of the system is its own name.
+// Name returns what the pattern says behind the organization: "RES" of "ORG#*#RES". A partition of the system is its own name.
 func (p Partition) Name() string { return strings.TrimPrefix(string(p), orgPattern) }
 
 // Family reports whether the pattern is of any number of partitions of one organization, or of the system: it ends in *.
@@ -56,7 +56,7 @@ type Access struct {
 	Appends []Partition
 }
 
-// With is a and all of more. Each pattern stands once, where it allows most, in order.
+// With returns a and all of more. Each pattern stands once, where it allows most, in order.
 func (a Access) With(more ...Access) Access {
 	for _, m := range more {
 		a.Reads = append(slices.Clip(a.Reads), m.Reads...)
@@ -70,7 +70,7 @@ func (a Access) With(more ...Access) Access {
 	}
 }
 
-// All are the patterns that may be read, in order.
+// All returns the patterns that may be read, in order.
 func (a Access) All() []Partition { return less(slices.Concat(a.Reads, a.Writes, a.Appends)) }
 
 // less is ps in order, each once, without those of others.
@@ -121,7 +121,7 @@ func As(ctx context.Context, name string, access Access) context.Context {
 	return context.WithValue(ctx, functionKey{}, &function{name, access})
 }
 
-// functionOf is the function that ctx names, or else f.
+// functionOf returns the function that ctx names, or else f.
 func functionOf(ctx context.Context, f *function) *function {
 	named, _ := ctx.Value(functionKey{}).(*function)
 	return cmp.Or(named, f)

@@ -11,7 +11,7 @@ func TestDynoxideContract(t *testing.T) {
 	endpoint := tabletest.StartDynoxide(t)
 	tabletest.Run(t, func(t *testing.T) table.Store {
 		t.Helper()
-		return table.Dynamo(tabletest.NewTable(t, endpoint))
+		return table.NewDynamoDB(tabletest.NewTable(t, endpoint))
 	})
 }
 
@@ -19,6 +19,6 @@ func TestMotoContract(t *testing.T) {
 	endpoint := tabletest.StartMoto(t)
 	tabletest.Run(t, func(t *testing.T) table.Store {
 		t.Helper()
-		return table.Dynamo(tabletest.NewTable(t, endpoint))
+		return table.NewDynamoDB(tabletest.NewTable(t, endpoint))
 	}, tabletest.MotoSkips)
 }

@@ -18,21 +18,21 @@ func (e *Embedded) Get(ctx context.Context, k Key) (Item, error) {
 	}
 	var it Item
 	var size int
-	err := e.view(ctx, func(tx *bolt.Tx) (err error) {
-		it, size, err = readLive(tx.Bucket(itemBucket), k, e.now())
+	err := e.readSnapshot(ctx, func(tx *bolt.Tx) (err error) {
+		it, size, err = readLive(tx.Bucket(itemBucket), k, e.unixNow())
 		return err
 	})
 	m := meterOf(ctx)
-	m.trip(1)
-	m.read(float64(readUnits(size)))
+	m.countTrips(1)
+	m.countRead(float64(readUnits(size)))
 	if err == nil && it.Data == nil {
-		return Item{}, absent(k)
+		return Item{}, errNotFound(k)
 	}
 	return it, err
 }
 
-// absent is the error for an item that is not there.
-func absent(k Key) error { return fault.New(fault.NotFound, "there is no item %s %s", k.PK, k.SK) }
+// errNotFound returns the error for an item that is not there.
+func errNotFound(k Key) error { return fault.New(fault.NotFound, "there is no item %s %s", k.PK, k.SK) }
 
 // readLive reads the item under k; its Data is nil when absent. The size counts also when it has expired.
 func readLive(items *bolt.Bucket, k Key, now int64) (Item, int, error) {
@@ -40,7 +40,7 @@ func readLive(items *bolt.Bucket, k Key, now int64) (Item, int, error) {
 	if v == nil {
 		return Item{Key: k}, 0, nil
 	}
-	if h, ok := parseHead(v); ok && !h.live(now) {
+	if h, ok := parseHead(v); ok && !h.isLive(now) {
 		return Item{Key: k}, h.size, nil
 	}
 	it, h, err := storedItem(k, v)
@@ -49,13 +49,13 @@ func readLive(items *bolt.Bucket, k Key, now int64) (Item, int, error) {
 
 // BatchGet reads many items.
 func (e *Embedded) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error) {
-	keys, err := distinct(keys)
+	keys, err := distinctKeys(keys)
 	if err != nil || len(keys) == 0 {
 		return map[Key]Item{}, err
 	}
 	found, units := make(map[Key]Item, len(keys)), 0
-	err = e.view(ctx, func(tx *bolt.Tx) error {
-		items, now := tx.Bucket(itemBucket), e.now()
+	err = e.readSnapshot(ctx, func(tx *bolt.Tx) error {
+		items, now := tx.Bucket(itemBucket), e.unixNow()
 		for _, k := range keys {
 			it, size, err := readLive(items, k, now)
 			if err != nil {
@@ -69,13 +69,13 @@ func (e *Embedded) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, err
 		return nil
 	})
 	m := meterOf(ctx)
-	m.trip((len(keys) + batchGet - 1) / batchGet)
-	m.read(float64(units))
+	m.countTrips((len(keys) + batchGet - 1) / batchGet)
+	m.countRead(float64(units))
 	return found, err
 }
 
-// distinct checks keys and leaves out repetitions.
-func distinct(keys []Key) ([]Key, error) {
+// distinctKeys checks keys and leaves out repetitions.
+func distinctKeys(keys []Key) ([]Key, error) {
 	out := make([]Key, 0, len(keys))
 	repeated := repetitions(len(keys))
 	for _, k := range keys {
@@ -92,7 +92,7 @@ func distinct(keys []Key) ([]Key, error) {
 // few is up to how many keys looking at each is quicker than a map of them.
 const few = 8
 
-// repetitions tells of each of n keys in turn whether it is among those before it.
+// repetitions returns of each of n keys in turn whether it is among those before it.
 func repetitions(n int) func(before []Key, k Key) bool {
 	if n <= few {
 		return slices.Contains[[]Key]
@@ -110,7 +110,7 @@ func (e *Embedded) Query(ctx context.Context, q Query) (Page, error) {
 	if err := checkQuery(q); err != nil {
 		return Page{}, err
 	}
-	w := walk{q: q, part: partition(q.PK), now: e.now(), skip: q.Skip}
+	w := walk{q: q, part: partitionPrefix(q.PK), now: e.unixNow(), skip: q.Skip}
 	if q.Cursor != "" {
 		after, err := decodeCursor(q.Cursor)
 		if err != nil {
@@ -118,13 +118,13 @@ func (e *Embedded) Query(ctx context.Context, q Query) (Page, error) {
 		}
 		w.after, w.skip = append(bytes.Clone(w.part), after...), 0
 	}
-	err := e.view(ctx, func(tx *bolt.Tx) error {
+	err := e.readSnapshot(ctx, func(tx *bolt.Tx) error {
 		w.cursor = tx.Bucket(itemBucket).Cursor()
 		return w.run()
 	})
 	m := meterOf(ctx)
-	m.trip(1)
-	m.read(float64(readUnits(w.read)))
+	m.countTrips(1)
+	m.countRead(float64(readUnits(w.read)))
 	return w.page, err
 }
 
@@ -150,7 +150,7 @@ func (w *walk) run() error {
 			return fault.New(fault.Internal, "the stored item %q is damaged", k)
 		}
 		w.read += h.size
-		if !h.live(w.now) {
+		if !h.isLive(w.now) {
 			continue
 		}
 		if w.skip > 0 {
@@ -188,13 +188,13 @@ func (w *walk) take(k, v []byte) error {
 	return nil
 }
 
-// bounds are the least stored key of the range and the least after it (nil is none).
+// bounds returns the least stored key of the range and the least after it (nil is none).
 func (w *walk) bounds() (low, high []byte) {
-	low, high = bytes.Clone(w.part), successor(w.part)
+	low, high = bytes.Clone(w.part), prefixEnd(w.part)
 	switch {
 	case w.q.Prefix != "":
 		low = append(low, w.q.Prefix...)
-		high = successor(low)
+		high = prefixEnd(low)
 	default:
 		low = append(low, w.q.From...)
 		if w.q.To != "" {
@@ -216,7 +216,7 @@ func (w *walk) resume(low, high []byte) (from, to []byte) {
 	return low, high
 }
 
-// within tells whether the key lies in the range.
+// within reports whether the key lies in the range.
 func (w *walk) within(k, low, high []byte) bool {
 	if w.q.Reverse {
 		return bytes.Compare(k, low) >= 0
@@ -226,7 +226,7 @@ func (w *walk) within(k, low, high []byte) bool {
 
 // first steps to where the query begins.
 func (w *walk) first(low, high []byte) (k, v []byte) {
-	if w.q.empty() {
+	if w.q.isEmptyRange() {
 		return nil, nil
 	}
 	if !w.q.Reverse {
@@ -256,7 +256,7 @@ func (e *Embedded) Feed(ctx context.Context, cursor string, limit int) (Feed, er
 		return Feed{}, fault.New(fault.Invalid, "the feed's limit is %d; 1 to %d are allowed", limit, MaxPage)
 	}
 	f := Feed{Next: cursor}
-	err = e.view(ctx, func(tx *bolt.Tx) error {
+	err = e.readSnapshot(ctx, func(tx *bolt.Tx) error {
 		c := tx.Bucket(feedBucket).Cursor()
 		for k, v := c.Seek(feedKey(after + 1)); k != nil && len(f.Items) < limit; k, v = c.Next() {
 			it, err := feedItem(v)
@@ -264,12 +264,12 @@ func (e *Embedded) Feed(ctx context.Context, cursor string, limit int) (Feed, er
 				return err
 			}
 			f.Items = append(f.Items, it)
-			after = sequence(k)
+			after = feedSequence(k)
 			f.Next = strconv.FormatUint(after, 10)
 		}
 		return nil
 	})
-	meterOf(ctx).trip(1)
+	meterOf(ctx).countTrips(1)
 	return f, err
 }
 
@@ -280,7 +280,7 @@ func feedCursor(cursor string) (uint64, error) {
 	}
 	n, err := strconv.ParseUint(cursor, 10, 63)
 	if err != nil {
-		return 0, fault.Cause(fault.Invalid, err, "the cursor %.40q is not one that the feed handed out", cursor)
+		return 0, fault.NewWithCause(fault.Invalid, err, "the cursor %.40q is not one that the feed handed out", cursor)
 	}
 	return n, nil
 }

@@ -14,17 +14,17 @@ func Within(ctx context.Context, prefixes ...string) context.Context {
 	return context.WithValue(ctx, scopeKey{}, append(append([]string{}, have...), prefixes...))
 }
 
-// WithTenant confines the store calls of ctx to the organization org, and to nothing else. It is called where the
+// WithOrg confines the store calls of ctx to the organization org, and to nothing else. It is called where the
 // identity was verified (shared/api/rest) and where a worker takes up a piece of work (its input names the organization).
-func WithTenant(ctx context.Context, org string) context.Context {
-	return context.WithValue(ctx, scopeKey{}, []string{TenantPK(org)})
+func WithOrg(ctx context.Context, org string) context.Context {
+	return context.WithValue(ctx, scopeKey{}, []string{OrgPK(org)})
 }
 
-// TenantPK begins every partition key of an organization: TenantPK(org)+"RES", and so on.
-func TenantPK(org string) string { return "ORG#" + org + "#" }
+// OrgPK begins every partition key of an organization: OrgPK(org)+"RES", and so on.
+func OrgPK(org string) string { return "ORG#" + org + "#" }
 
-// permitted tells whether ctx may touch the partition pk.
-func permitted(ctx context.Context, pk string) bool {
+// isPermitted reports whether ctx may touch the partition pk.
+func isPermitted(ctx context.Context, pk string) bool {
 	prefixes, _ := ctx.Value(scopeKey{}).([]string)
 	for _, p := range prefixes {
 		if strings.HasPrefix(pk, p) {

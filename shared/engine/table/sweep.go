@@ -30,7 +30,7 @@ func (e *Embedded) sweepEvery(ctx context.Context, every time.Duration) {
 func (e *Embedded) Sweep(ctx context.Context) (int, error) {
 	for total := 0; ; {
 		n := 0
-		err := e.do(ctx, func(l *ledger) ([]effect, error) {
+		err := e.commitPlanned(ctx, func(l *ledger) ([]effect, error) {
 			effects := l.stale()
 			n = len(effects)
 			return effects, nil
@@ -44,7 +44,7 @@ func (e *Embedded) Sweep(ctx context.Context) (int, error) {
 // stale plans the removal of one group of what is past its time.
 func (l *ledger) stale() []effect {
 	var effects []effect
-	c := l.expiry().Cursor()
+	c := l.expiryBucket().Cursor()
 	for k, _ := c.First(); k != nil && len(effects) < sweepGroup; k, _ = c.Next() {
 		expires := int64(binary.BigEndian.Uint64(k)) //nolint:gosec // written from an int64
 		if expires > l.now {
@@ -53,7 +53,7 @@ func (l *ledger) stale() []effect {
 		effects = append(effects, effect{stored: bytes.Clone(k[8:]), expired: expires})
 	}
 	before := l.now - int64(feedKept/time.Second)
-	c = l.feed().Cursor()
+	c = l.feedBucket().Cursor()
 	for k, v := c.First(); k != nil && len(effects) < sweepGroup && feedTime(v) < before; k, v = c.Next() {
 		effects = append(effects, effect{trim: bytes.Clone(k)})
 	}

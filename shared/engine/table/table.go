@@ -223,7 +223,7 @@ func (e *ConditionError) Error() string {
 // Fault is Conflict.
 func (e *ConditionError) Fault() fault.Kind { return fault.Conflict }
 
-// Old is the item that write i found when its condition failed, and whether it did fail.
+// Old returns the item that write i found when its condition failed, and whether it did fail.
 func (e *ConditionError) Old(i int) (Item, bool) {
 	for _, f := range e.Failed {
 		if f.Index == i {

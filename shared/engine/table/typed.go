@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Row makes the item that holds v, a struct, under k.
-func Row(k Key, v any) (Item, error) {
+// NewItem makes the item that holds v, a struct, under k.
+func NewItem(k Key, v any) (Item, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return Item{}, fmt.Errorf("encode %s %s: %w", k.PK, k.SK, err)

@@ -32,14 +32,14 @@ func newLedger(tx *bolt.Tx, now int64) *ledger {
 	return &ledger{tx, tx.Bucket(itemBucket), now}
 }
 
-// expiry is the order of expiry. Most commits leave it alone, and a bucket that is not opened costs a commit nothing.
-func (l *ledger) expiry() *bolt.Bucket { return l.tx.Bucket(expiryBucket) }
+// expiryBucket returns the order of expiry. Most commits leave it alone, and a bucket that is not opened costs a commit nothing.
+func (l *ledger) expiryBucket() *bolt.Bucket { return l.tx.Bucket(expiryBucket) }
 
-// feed is the feed, opened when it is needed like expiry.
-func (l *ledger) feed() *bolt.Bucket { return l.tx.Bucket(feedBucket) }
+// feedBucket returns the feed, opened when it is needed like expiry.
+func (l *ledger) feedBucket() *bolt.Bucket { return l.tx.Bucket(feedBucket) }
 
-// apply writes what was planned.
-func (l *ledger) apply(effects []effect) error {
+// applyEffects writes what was planned.
+func (l *ledger) applyEffects(effects []effect) error {
 	for i := range effects {
 		if err := l.write(&effects[i]); err != nil {
 			return err
@@ -51,10 +51,10 @@ func (l *ledger) apply(effects []effect) error {
 // write does one effect: the item, its place in the order of expiry, and its entry in the feed.
 func (l *ledger) write(f *effect) error {
 	if f.trim != nil {
-		return l.feed().Delete(f.trim)
+		return l.feedBucket().Delete(f.trim)
 	}
 	if f.expired != 0 && f.expired != f.expires {
-		if err := l.expiry().Delete(expiryKey(f.expired, f.stored)); err != nil {
+		if err := l.expiryBucket().Delete(expiryKey(f.expired, f.stored)); err != nil {
 			return err
 		}
 	}
@@ -62,17 +62,17 @@ func (l *ledger) write(f *effect) error {
 		return l.items.Delete(f.stored)
 	}
 	if f.expires != 0 && f.expired != f.expires {
-		if err := l.expiry().Put(expiryKey(f.expires, f.stored), nil); err != nil {
+		if err := l.expiryBucket().Put(expiryKey(f.expires, f.stored), nil); err != nil {
 			return err
 		}
 	}
 	if err := l.items.Put(f.stored, f.value); err != nil {
 		return err
 	}
-	if !outbox(f.key.PK) {
+	if !isOutbox(f.key.PK) {
 		return nil
 	}
-	feed := l.feed()
+	feed := l.feedBucket()
 	seq, err := feed.NextSequence()
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (l *ledger) find(k Key, stored []byte) (row, head, error) {
 	if err != nil {
 		return row{}, h, err
 	}
-	return row{exists: h.live(l.now), data: it.Data, expires: it.Expires}, h, nil
+	return row{exists: h.isLive(l.now), data: it.Data, expires: it.Expires}, h, nil
 }
 
 // outcome is a planned write: its effect (none for a check), the item afterwards, or the item that failed a condition.
@@ -109,7 +109,7 @@ func (l *ledger) plan(w *Write) (outcome, error) {
 		return outcome{}, err
 	}
 	out := outcome{units: writeUnits(h.size)}
-	ok, err := r.all(w.If)
+	ok, err := r.meetsAll(w.If)
 	if err != nil {
 		return out, err
 	}
@@ -127,7 +127,7 @@ func (l *ledger) plan(w *Write) (outcome, error) {
 	return out.put(w, &r)
 }
 
-// item is the row as an item, its Data nil when absent.
+// item returns the row as an item, its Data nil when absent.
 func (r *row) item(k Key) *Item {
 	if !r.exists {
 		return &Item{Key: k}
@@ -145,7 +145,7 @@ func (o outcome) delete(h head) outcome {
 
 // put works out the new value of a put or an update.
 func (o outcome) put(w *Write, r *row) (outcome, error) {
-	it, err := w.becomes(r)
+	it, err := w.itemAfter(r)
 	if err != nil {
 		return o, err
 	}
@@ -159,13 +159,13 @@ func (o outcome) put(w *Write, r *row) (outcome, error) {
 	return o, nil
 }
 
-// becomes is the item after a put or an update of r.
-func (w *Write) becomes(r *row) (Item, error) {
+// itemAfter returns the item after a put or an update of r.
+func (w *Write) itemAfter(r *row) (Item, error) {
 	if w.Verb == UpdateVerb {
 		if !r.exists {
 			r = &row{}
 		}
-		return r.change(w.Item.Key, w.Changes)
+		return r.applyChanges(w.Item.Key, w.Changes)
 	}
 	it := w.Item
 	it.Expires = wholeSeconds(it.Expires)
@@ -181,7 +181,7 @@ func (e *Embedded) Write(ctx context.Context, w Write) (Item, error) {
 		return Item{}, err
 	}
 	var out outcome
-	err := e.do(ctx, func(l *ledger) ([]effect, error) {
+	err := e.commitPlanned(ctx, func(l *ledger) ([]effect, error) {
 		var err error
 		if out, err = l.plan(&w); err != nil {
 			return nil, err
@@ -192,8 +192,8 @@ func (e *Embedded) Write(ctx context.Context, w Write) (Item, error) {
 		return out.effects(nil), nil
 	})
 	m := meterOf(ctx)
-	m.trip(1)
-	m.write(float64(out.units))
+	m.countTrips(1)
+	m.countWrite(float64(out.units))
 	if err != nil {
 		return Item{}, err
 	}
@@ -214,14 +214,14 @@ func (e *Embedded) Transact(ctx context.Context, ws ...Write) error {
 		return err
 	}
 	units := 0
-	err := e.do(ctx, func(l *ledger) ([]effect, error) {
+	err := e.commitPlanned(ctx, func(l *ledger) ([]effect, error) {
 		effects, n, err := l.planAll(ws)
 		units = 2 * n
 		return effects, err
 	})
 	m := meterOf(ctx)
-	m.trip(1)
-	m.write(float64(units))
+	m.countTrips(1)
+	m.countWrite(float64(units))
 	return err
 }
 
@@ -258,13 +258,13 @@ func (e *Embedded) BatchWrite(ctx context.Context, ws ...Write) error {
 	for from := 0; from < len(ws); from += batchGroup {
 		part := ws[from:min(from+batchGroup, len(ws))]
 		units := 0
-		err := e.do(ctx, func(l *ledger) ([]effect, error) {
+		err := e.commitPlanned(ctx, func(l *ledger) ([]effect, error) {
 			effects, n, err := l.planAll(part)
 			units = n
 			return effects, err
 		})
-		m.trip((len(part) + batchWrite - 1) / batchWrite)
-		m.write(float64(units))
+		m.countTrips((len(part) + batchWrite - 1) / batchWrite)
+		m.countWrite(float64(units))
 		if err != nil {
 			return fault.Wrap(fmt.Sprintf("batch write from %d", from), err)
 		}

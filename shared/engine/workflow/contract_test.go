@@ -27,7 +27,7 @@ func TestTheEmbeddedEngineKeepsTheContract(t *testing.T) {
 			for name, definition := range machines {
 				files[name+".asl.json"] = &fstest.MapFile{Data: []byte(definition)}
 			}
-			ms, err := workflow.Machines(files, nil)
+			ms, err := workflow.LoadMachines(files, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,8 +15,8 @@ import (
 // arnPrefix begins the ids of executions and machines in the context object.
 const arnPrefix = "arn:aws:states:local:000000000000:"
 
-// launch runs an execution in a goroutine of its own, unless one does already. x is nil when it must be read first.
-func (e *Embedded) launch(r ref, x *Execution) {
+// launchExecution runs an execution in a goroutine of its own, unless one does already. x is nil when it must be read first.
+func (e *Embedded) launchExecution(r ref, x *Execution) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if _, already := e.running[r]; e.closed || already {
@@ -45,22 +45,22 @@ func (e *Embedded) drive(ctx context.Context, r ref, x *Execution) {
 			return
 		}
 		e.p.Log.WarnContext(ctx, "execution interrupted, trying again", "execution", r.String(), "error", err)
-		if e.p.Clock.Sleep(ctx, backoff(n, time.Minute)) != nil {
+		if e.p.Clock.Sleep(ctx, backoffAfter(n, time.Minute)) != nil {
 			return
 		}
 		x = nil
 	}
 }
 
-// backoff is the wait after try n: 50 ms, doubled each time, up to most.
-func backoff(n int, most time.Duration) time.Duration {
+// backoffAfter returns the wait after try n: 50 ms, doubled each time, up to most.
+func backoffAfter(n int, most time.Duration) time.Duration {
 	return min(50*time.Millisecond<<min(n, 20), most)
 }
 
 // advance runs an execution from where it stands to its end.
 func (e *Embedded) advance(ctx context.Context, r ref, x *Execution) error {
 	w := newWork(e, r)
-	defer w.deafen()
+	defer w.releaseTokens()
 	frames := map[string]asl.Frame{}
 	if x == nil {
 		var err error
@@ -80,7 +80,7 @@ func (e *Embedded) advance(ctx context.Context, r ref, x *Execution) error {
 	case err == nil:
 		done.Status, done.Output = Succeeded, out
 	case errors.Is(context.Cause(ctx), errStopped):
-		return w.drop(e.life, w.leftovers()) //nolint:contextcheck // ctx has ended with the execution
+		return w.deleteRunState(e.life, w.runStateDeletes()) //nolint:contextcheck // ctx has ended with the execution
 	case ctx.Err() != nil || !isFailure:
 		return err
 	case errors.Is(err, asl.ErrTimedOut):
@@ -88,14 +88,14 @@ func (e *Embedded) advance(ctx context.Context, r ref, x *Execution) error {
 	default:
 		done.Status, done.Error, done.Cause = Failed, failed.Name, failed.Cause
 	}
-	return w.finish(ctx, done)
+	return w.finishExecution(ctx, done)
 }
 
 // load reads an execution and its frames.
 func (e *Embedded) load(ctx context.Context, w *work, frames map[string]asl.Frame) (*Execution, error) {
 	ctx = table.Within(ctx, scopePrefix)
 	var x *Execution
-	q := table.Query{PK: w.ref.pk(), Limit: 1_000}
+	q := table.Query{PK: w.ref.partitionKey(), Limit: 1_000}
 	for {
 		page, err := e.p.Store.Query(ctx, q)
 		if err != nil {
@@ -103,7 +103,7 @@ func (e *Embedded) load(ctx context.Context, w *work, frames map[string]asl.Fram
 		}
 		for _, it := range page.Items {
 			if it.SK == executionSK {
-				have, _, err := execution(w.ref, it)
+				have, _, err := decodeExecution(w.ref, it)
 				if err != nil {
 					return nil, err
 				}
@@ -139,7 +139,7 @@ func (w *work) loaded(it table.Item, frames map[string]asl.Frame) error {
 		return err
 	}
 	var f asl.Frame
-	if err := stored.unpack(&f); err != nil {
+	if err := stored.unpackInto(&f); err != nil {
 		return fmt.Errorf("load frame %q of %s: %w", path, w.ref, err)
 	}
 	frames[path] = f

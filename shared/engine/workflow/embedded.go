@@ -90,7 +90,7 @@ func (e *Embedded) Start(ctx context.Context, machine, name string, input any) e
 		return err
 	}
 	if e.isClosed() {
-		return fault.Cause(fault.Unavailable, errClosed, "cannot start %s", r)
+		return fault.NewWithCause(fault.Unavailable, errClosed, "cannot start %s", r)
 	}
 	x := Execution{Machine: machine, Name: name, Status: Running, Input: raw, Started: e.p.Clock.Now()}
 	err = e.create(ctx, r, x)
@@ -100,17 +100,17 @@ func (e *Embedded) Start(ctx context.Context, machine, name string, input any) e
 	if err != nil {
 		return fault.Wrap("start "+r.String(), err)
 	}
-	e.launch(r, &x) //nolint:contextcheck // as above
+	e.launchExecution(r, &x) //nolint:contextcheck // as above
 	return nil
 }
 
 // create writes a new execution, together with its place in the list of running ones.
 func (e *Embedded) create(ctx context.Context, r ref, x Execution) error {
-	run, err := item(r.running(), struct{}{}, time.Time{})
+	run, err := encodeItem(r.runningKey(), struct{}{}, time.Time{})
 	if err != nil {
 		return err
 	}
-	return packing(func(as form) error {
+	return writePacked(func(as form) error {
 		items, err := executionItems(x, as)
 		if err != nil {
 			return err
@@ -123,17 +123,17 @@ func (e *Embedded) create(ctx context.Context, r ref, x Execution) error {
 // its first start was cut off, and it is run now.
 func (e *Embedded) taken(r ref, x Execution, lost *table.ConditionError) error {
 	old, _ := lost.Old(0)
-	have, _, err := execution(r, old)
+	have, _, err := decodeExecution(r, old)
 	if err != nil {
 		return fault.Wrap("start "+r.String(), err)
 	}
 	if have.Status != Running {
 		return fault.New(fault.Conflict, "the execution %s has already run and ended", r)
 	}
-	if !asl.Same(have.Input, x.Input) {
+	if !asl.SameJSON(have.Input, x.Input) {
 		return fault.New(fault.Conflict, "the execution %s already runs with another input", r)
 	}
-	e.launch(r, nil)
+	e.launchExecution(r, nil)
 	return nil
 }
 
@@ -141,11 +141,11 @@ func (e *Embedded) taken(r ref, x Execution, lost *table.ConditionError) error {
 func (e *Embedded) Stop(ctx context.Context, machine, name, cause string) error {
 	r, now := ref{machine, name}, e.p.Clock.Now()
 	err := e.p.Store.Transact(table.Within(ctx, scopePrefix),
-		table.Update(r.key(executionSK), []table.Change{
+		table.Update(r.itemKey(executionSK), []table.Change{
 			table.Set("status", Aborted), table.Set("cause", cause), table.Set("stopped", now),
 			table.Expire(now.Add(retention)),
 		}, table.Exists(), table.Equal("status", string(Running))),
-		table.Delete(r.running()))
+		table.Delete(r.runningKey()))
 	lost, ended := errors.AsType[*table.ConditionError](err)
 	if ended {
 		if old, _ := lost.Old(0); old.Data == nil {
@@ -169,22 +169,22 @@ func (e *Embedded) Stop(ctx context.Context, machine, name, cause string) error 
 func (e *Embedded) Describe(ctx context.Context, machine, name string) (Execution, error) {
 	r := ref{machine, name}
 	ctx = table.Within(ctx, scopePrefix)
-	it, err := e.p.Store.Get(ctx, r.key(executionSK))
+	it, err := e.p.Store.Get(ctx, r.itemKey(executionSK))
 	if fault.Is(err, fault.NotFound) {
-		return Execution{}, fault.Cause(fault.NotFound, err, "there is no execution %s", r)
+		return Execution{}, fault.NewWithCause(fault.NotFound, err, "there is no execution %s", r)
 	}
 	if err != nil {
 		return Execution{}, fault.Wrap("describe "+r.String(), err)
 	}
-	x, h, err := execution(r, it)
+	x, h, err := decodeExecution(r, it)
 	if err != nil || !h.Apart {
 		return x, err
 	}
-	out, err := table.Read[packed](ctx, e.p.Store, r.key(outputSK))
+	out, err := table.Read[packed](ctx, e.p.Store, r.itemKey(outputSK))
 	if err != nil {
 		return x, fault.Wrap("read output of "+r.String(), err)
 	}
-	return x, out.unpack(&x.Output)
+	return x, out.unpackInto(&x.Output)
 }
 
 // resumePage is how many running executions Resume reads at a time.
@@ -208,7 +208,7 @@ func (e *Embedded) Resume(ctx context.Context) error {
 				e.p.Log.ErrorContext(ctx, "an execution stays as it is: its state machine is gone", "execution", r.String())
 				continue
 			}
-			e.launch(r, nil) //nolint:contextcheck // as above
+			e.launchExecution(r, nil) //nolint:contextcheck // as above
 		}
 		if q.Cursor = page.Next; q.Cursor == "" {
 			return nil

@@ -19,7 +19,7 @@ import (
 // machine parses one definition into the machines of an engine, as "m".
 func machine(tb testing.TB, definition string) map[string]*asl.Machine {
 	tb.Helper()
-	ms, err := workflow.Machines(fstest.MapFS{"m.asl.json": {Data: []byte(definition)}}, map[string]string{
+	ms, err := workflow.LoadMachines(fstest.MapFS{"m.asl.json": {Data: []byte(definition)}}, map[string]string{
 		"Fn": "arn:aws:lambda:local:000000000000:function:fn",
 	})
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"lamplighter.dev/shared/engine/workflow/asl"
 )
 
-// Lambda makes what a Lambda's main hands to lambda.Start of h. It is h, but that a *TaskError anywhere in the chain of
+// LambdaHandler makes what a LambdaHandler's main hands to lambda.Start of h. It is h, but that a *TaskError anywhere in the chain of
 // the error is reported under its own Name, with its Cause as the message; aws-lambda-go alone would report the name of
 // the Go type, "TaskError". The embedded engine reports every failure by the same rules, so that Retry and Catch see the
 // same names in both.
-func Lambda(h Handler) func(ctx context.Context, input json.RawMessage) (any, error) {
+func LambdaHandler(h Handler) func(ctx context.Context, input json.RawMessage) (any, error) {
 	return func(ctx context.Context, input json.RawMessage) (any, error) {
 		out, err := h(ctx, input)
 		if task, ok := errors.AsType[*TaskError](err); ok {
@@ -26,15 +26,15 @@ func Lambda(h Handler) func(ctx context.Context, input json.RawMessage) (any, er
 	}
 }
 
-// call calls h as a Lambda is called: JSON goes in and comes out, and whatever goes wrong becomes an error with the name
+// callHandler calls h as a Lambda is called: JSON goes in and comes out, and whatever goes wrong becomes an error with the name
 // that a Go Lambda reports.
-func call(ctx context.Context, h Handler, input json.RawMessage) (out json.RawMessage, err error) {
+func callHandler(ctx context.Context, h Handler, input json.RawMessage) (out json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			out, err = nil, reported(panicked(p))
 		}
 	}()
-	v, err := Lambda(h)(ctx, input)
+	v, err := LambdaHandler(h)(ctx, input)
 	if err != nil {
 		return nil, reported(failure(err))
 	}
@@ -44,7 +44,7 @@ func call(ctx context.Context, h Handler, input json.RawMessage) (out json.RawMe
 	return out, nil
 }
 
-// failure is what aws-lambda-go (lambda/errors.go, lambdaErrorResponse) makes of the error of a handler: the name is that
+// failure returns what aws-lambda-go (lambda/errors.go, lambdaErrorResponse) makes of the error of a handler: the name is that
 // of its Go type, without the package and without a pointer: "errorString" of errors.New, "wrapError" of fmt.Errorf with
 // %w.
 func failure(err error) messages.InvokeResponse_Error {
@@ -54,7 +54,7 @@ func failure(err error) messages.InvokeResponse_Error {
 	return messages.InvokeResponse_Error{Type: typeName(err), Message: err.Error()}
 }
 
-// panicked is what aws-lambda-go makes of a panic: the name is that of the value's Go type, "string" of panic("…"). The
+// panicked returns what aws-lambda-go makes of a panic: the name is that of the value's Go type, "string" of panic("…"). The
 // stack, which it adds, is left out.
 func panicked(p any) messages.InvokeResponse_Error {
 	if e, ok := p.(messages.InvokeResponse_Error); ok {
@@ -71,7 +71,7 @@ func typeName(v any) string {
 	return t.Name()
 }
 
-// reported is a function's failure as a Task state sees it: the cause is what the function answered, as JSON.
+// reported returns a function's failure as a Task state sees it: the cause is what the function answered, as JSON.
 func reported(e messages.InvokeResponse_Error) error {
 	cause, err := asl.Encode(e)
 	if err != nil {

@@ -126,4 +126,4 @@ func TestErrorsHaveTheNamesThatAGoLambdaReports(t *testing.T) {
 }
 
 // lambdaMain is the child process.
-func lambdaMain() { lambda.Start(workflow.Lambda(failHandler)) }
+func lambdaMain() { lambda.Start(workflow.LambdaHandler(failHandler)) }

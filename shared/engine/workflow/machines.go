@@ -16,9 +16,9 @@ const definitionSuffix = ".asl.json"
 
 var placeholder = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// Machines reads the *.asl.json files of a folder, by their names without the ending. A ${Name} in them becomes names[Name],
+// LoadMachines reads the *.asl.json files of a folder, by their names without the ending. A ${Name} in them becomes names[Name],
 // as the DefinitionSubstitutions of template.yaml do it; one that names lacks is an error.
-func Machines(folder fs.FS, names map[string]string) (map[string]*asl.Machine, error) {
+func LoadMachines(folder fs.FS, names map[string]string) (map[string]*asl.Machine, error) {
 	files, err := fs.Glob(folder, "*"+definitionSuffix)
 	if err != nil {
 		return nil, fmt.Errorf("list state machines: %w", err)

@@ -31,7 +31,7 @@ func TestEveryStateMachineStaysWithinTheSubset(t *testing.T) {
 			for _, m := range regexp.MustCompile(`\$\{([^}]*)\}`).FindAllStringSubmatch(string(b), -1) {
 				names[m[1]] = "arn:aws:lambda:local:000000000000:function:" + strings.ToLower(m[1])
 			}
-			if _, err := workflow.Machines(fstest.MapFS{"m.asl.json": {Data: b}}, names); err != nil {
+			if _, err := workflow.LoadMachines(fstest.MapFS{"m.asl.json": {Data: b}}, names); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -45,7 +45,7 @@ func TestMachinesNamesWhatIsWrong(t *testing.T) {
 		"text that is not JSON":         {"{", "m.asl.json"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := workflow.Machines(fstest.MapFS{"m.asl.json": {Data: []byte(c.definition)}}, map[string]string{
+			_, err := workflow.LoadMachines(fstest.MapFS{"m.asl.json": {Data: []byte(c.definition)}}, map[string]string{
 				"Fn": "arn:aws:lambda:local:000000000000:function:fn",
 			})
 			if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -49,10 +49,10 @@ const (
 // ref names an execution.
 type ref struct{ machine, name string }
 
-func (r ref) pk() string              { return executionPK + r.machine + "#" + r.name }
-func (r ref) key(sk string) table.Key { return table.Key{PK: r.pk(), SK: sk} }
-func (r ref) running() table.Key      { return table.Key{PK: runningPK, SK: r.machine + "#" + r.name} }
-func (r ref) String() string          { return r.machine + " " + r.name }
+func (r ref) partitionKey() string        { return executionPK + r.machine + "#" + r.name }
+func (r ref) itemKey(sk string) table.Key { return table.Key{PK: r.partitionKey(), SK: sk} }
+func (r ref) runningKey() table.Key       { return table.Key{PK: runningPK, SK: r.machine + "#" + r.name} }
+func (r ref) String() string              { return r.machine + " " + r.name }
 
 // parseRef reads the sort key of the list of running executions.
 func parseRef(sk string) (ref, error) {
@@ -77,7 +77,7 @@ func checkName(name string) error {
 func encodeInput(input any) (json.RawMessage, error) {
 	raw, err := asl.Encode(input)
 	if err != nil {
-		return nil, fault.Cause(fault.Invalid, err, "the input of an execution must be JSON")
+		return nil, fault.NewWithCause(fault.Invalid, err, "the input of an execution must be JSON")
 	}
 	if len(raw) > asl.MaxPayload {
 		return nil, fault.New(fault.Invalid, "the input of an execution has %d bytes; %d are allowed", len(raw), asl.MaxPayload)
@@ -122,9 +122,9 @@ const (
 	opaque             // compressed in any case
 )
 
-// packing does a write, and when the store refuses it as invalid does it again with what it holds compressed: JSON may
+// writePacked does a write, and when the store refuses it as invalid does it again with what it holds compressed: JSON may
 // be deeper, and have longer numbers, than an item of the store.
-func packing(write func(form) error) error {
+func writePacked(write func(form) error) error {
 	err := write(bySize)
 	if fault.Is(err, fault.Invalid) {
 		return write(opaque)
@@ -132,8 +132,8 @@ func packing(write func(form) error) error {
 	return err
 }
 
-// pack encodes v.
-func pack(v any, as form) (packed, error) {
+// packValue encodes v.
+func packValue(v any, as form) (packed, error) {
 	raw, err := asl.Encode(v)
 	if err != nil || as == bySize && len(raw) <= packAbove {
 		return packed{Plain: raw}, err
@@ -150,8 +150,8 @@ func pack(v any, as form) (packed, error) {
 	return packed{Packed: b.Bytes()}, nil
 }
 
-// unpack decodes into v.
-func (p packed) unpack(v any) error {
+// unpackInto decodes into v.
+func (p packed) unpackInto(v any) error {
 	raw := []byte(p.Plain)
 	if p.Packed != nil {
 		var err error
@@ -165,8 +165,8 @@ func (p packed) unpack(v any) error {
 	return nil
 }
 
-// item makes the item of v under k.
-func item(k table.Key, v any, expires time.Time) (table.Item, error) {
+// encodeItem makes the item of v under k.
+func encodeItem(k table.Key, v any, expires time.Time) (table.Item, error) {
 	raw, err := asl.Encode(v)
 	if err != nil {
 		return table.Item{}, fmt.Errorf("encode %s %s: %w", k.PK, k.SK, err)
@@ -174,14 +174,14 @@ func item(k table.Key, v any, expires time.Time) (table.Item, error) {
 	return table.Item{Key: k, Data: raw, Expires: expires}, nil
 }
 
-// execution reads an item of an execution; an output that stands apart is left out.
-func execution(r ref, it table.Item) (Execution, header, error) {
+// decodeExecution reads an item of an execution; an output that stands apart is left out.
+func decodeExecution(r ref, it table.Item) (Execution, header, error) {
 	h, err := table.Decode[header](it)
 	if err != nil {
 		return Execution{}, h, err
 	}
 	var b body
-	if err := h.unpack(&b); err != nil {
+	if err := h.unpackInto(&b); err != nil {
 		return Execution{}, h, fmt.Errorf("read execution %s: %w", r, err)
 	}
 	return Execution{
@@ -202,20 +202,20 @@ func executionItems(x Execution, as form) ([]table.Item, error) {
 	var out []table.Item
 	if h.Apart = len(x.Input)+len(x.Output) > besideInput; h.Apart {
 		b.Output = nil
-		p, err := pack(x.Output, as)
+		p, err := packValue(x.Output, as)
 		if err != nil {
 			return nil, err
 		}
-		it, err := item(r.key(outputSK), p, expires)
+		it, err := encodeItem(r.itemKey(outputSK), p, expires)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, it)
 	}
 	var err error
-	if h.packed, err = pack(b, as); err != nil {
+	if h.packed, err = packValue(b, as); err != nil {
 		return nil, err
 	}
-	it, err := item(r.key(executionSK), h, expires)
+	it, err := encodeItem(r.itemKey(executionSK), h, expires)
 	return append([]table.Item{it}, out...), err
 }

@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// restartChild is the process that is killed: it resumes what there is, starts what is missing, and ends when all has
+// restartChild returns the process that is killed: it resumes what there is, starts what is missing, and ends when all has
 // ended.
 func restartChild(dir string) error {
 	ctx := context.Background()
@@ -67,7 +67,7 @@ func restartChild(dir string) error {
 	if err != nil {
 		return err
 	}
-	ms, err := workflow.Machines(fstest.MapFS{"m.asl.json": {Data: []byte(restartMachine)}}, map[string]string{
+	ms, err := workflow.LoadMachines(fstest.MapFS{"m.asl.json": {Data: []byte(restartMachine)}}, map[string]string{
 		"Fn": "arn:aws:lambda:local:000000000000:function:fn",
 	})
 	if err != nil {

@@ -40,27 +40,27 @@ var messagesOf = map[fault.Kind]string{
 	fault.Unavailable: "the workflow service does not answer for now; try again",
 }
 
-// code is the code of an error of the API, "" of others.
-func code(err error) string {
+// errorCode returns the code of an error of the API, "" of others.
+func errorCode(err error) string {
 	if e, ok := errors.AsType[smithy.APIError](err); ok {
 		return e.ErrorCode()
 	}
 	return ""
 }
 
-// classified gives an error of the SDK its kind, and the operation.
-func classified(op string, err error) error {
+// classifyError returns an error of the SDK its kind, and the operation.
+func classifyError(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	kind, known := kinds[code(err)]
+	kind, known := kinds[errorCode(err)]
 	if !known && transient(err) {
 		kind = fault.Unavailable
 	}
-	return fault.Wrap(op, fault.Cause(kind, err, "%s", messagesOf[kind]))
+	return fault.Wrap(op, fault.NewWithCause(kind, err, "%s", messagesOf[kind]))
 }
 
-// transient tells whether err is of the way to the service, or the service's own failure.
+// transient reports whether err is of the way to the service, or the service's own failure.
 func transient(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return true

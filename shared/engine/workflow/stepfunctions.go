@@ -21,7 +21,7 @@ type stepFunctions struct {
 	arns   map[string]string
 }
 
-// StepFunctions is the engine in AWS. arns gives the ARN of each machine by its name; see ARNs.
+// StepFunctions returns the engine in AWS. arns gives the ARN of each machine by its name; see ARNs.
 func StepFunctions(client *sfn.Client, arns map[string]string) Engine {
 	return &stepFunctions{client, arns}
 }
@@ -36,7 +36,7 @@ func ARNs(prefix string, machines ...string) map[string]string {
 	return out
 }
 
-// machine is the ARN of a machine.
+// machine returns the ARN of a machine.
 func (s *stepFunctions) machine(name string) (string, error) {
 	arn := s.arns[name]
 	if arn == "" {
@@ -45,7 +45,7 @@ func (s *stepFunctions) machine(name string) (string, error) {
 	return arn, nil
 }
 
-// execution is the ARN of an execution: that of the machine, with the name behind it.
+// execution returns the ARN of an execution: that of the machine, with the name behind it.
 func (s *stepFunctions) execution(machine, name string) (*string, error) {
 	arn, err := s.machine(machine)
 	if err != nil {
@@ -76,10 +76,10 @@ func (s *stepFunctions) Start(ctx context.Context, machine, name string, input a
 	_, err = s.client.StartExecution(ctx, &sfn.StartExecutionInput{
 		StateMachineArn: &arn, Name: &name, Input: aws.String(string(raw)),
 	})
-	if code(err) == "ExecutionAlreadyExists" {
+	if errorCode(err) == "ExecutionAlreadyExists" {
 		return s.taken(ctx, r, raw)
 	}
-	return classified("start "+r.String(), err)
+	return classifyError("start "+r.String(), err)
 }
 
 // taken answers a start under a name that exists, by what exists under it.
@@ -90,7 +90,7 @@ func (s *stepFunctions) taken(ctx context.Context, r ref, input []byte) error {
 		return fault.Wrap("start "+r.String(), err)
 	case x.Status != Running:
 		return fault.New(fault.Conflict, "the execution %s has already run and ended", r)
-	case !asl.Same(x.Input, input):
+	case !asl.SameJSON(x.Input, input):
 		return fault.New(fault.Conflict, "the execution %s already runs with another input", r)
 	}
 	return nil
@@ -105,7 +105,7 @@ func (s *stepFunctions) Stop(ctx context.Context, machine, name, cause string) e
 	ctx, cancel := context.WithTimeout(ctx, sfnLimit)
 	defer cancel()
 	_, err = s.client.StopExecution(ctx, &sfn.StopExecutionInput{ExecutionArn: arn, Cause: &cause})
-	return classified("stop "+ref{machine, name}.String(), err)
+	return classifyError("stop "+ref{machine, name}.String(), err)
 }
 
 // Describe reads an execution.
@@ -118,7 +118,7 @@ func (s *stepFunctions) Describe(ctx context.Context, machine, name string) (Exe
 	defer cancel()
 	out, err := s.client.DescribeExecution(ctx, &sfn.DescribeExecutionInput{ExecutionArn: arn})
 	if err != nil {
-		return Execution{}, classified("describe "+ref{machine, name}.String(), err)
+		return Execution{}, classifyError("describe "+ref{machine, name}.String(), err)
 	}
 	x := Execution{
 		Machine: machine, Name: name, Status: Status(out.Status), Input: []byte(aws.ToString(out.Input)),
@@ -142,7 +142,7 @@ func (s *stepFunctions) Signal(ctx context.Context, token string, output any, fa
 		_, err := s.client.SendTaskFailure(ctx, &sfn.SendTaskFailureInput{
 			TaskToken: &token, Error: &failure.Name, Cause: &failure.Cause,
 		})
-		return classified("fail task", err)
+		return classifyError("fail task", err)
 	}
 	a, err := newAnswer(output, nil)
 	if err != nil {
@@ -151,7 +151,7 @@ func (s *stepFunctions) Signal(ctx context.Context, token string, output any, fa
 	_, err = s.client.SendTaskSuccess(ctx, &sfn.SendTaskSuccessInput{
 		TaskToken: &token, Output: aws.String(string(a.Output)),
 	})
-	return classified("answer task", err)
+	return classifyError("answer task", err)
 }
 
 var _ Engine = (*stepFunctions)(nil)

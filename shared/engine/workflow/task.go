@@ -23,7 +23,7 @@ type Caught struct {
 	Cause string `json:"Cause"`
 }
 
-// String is the error's name and message. A Lambda that failed reports its cause as JSON.
+// String returns the error's name and message. A Lambda that failed reports its cause as JSON.
 func (c *Caught) String() string {
 	if c == nil {
 		return "unknown error"
@@ -41,24 +41,24 @@ func (c *Caught) String() string {
 func ReadCall(worker string, input json.RawMessage) (Call, error) {
 	var c Call
 	if err := json.Unmarshal(input, &c); err != nil {
-		return c, fault.Cause(fault.Invalid, err, "%s was called with no task", worker)
+		return c, fault.NewWithCause(fault.Invalid, err, "%s was called with no task", worker)
 	}
 	return c, nil
 }
 
-// Tenanted is an input that names the organization it belongs to.
-type Tenanted interface{ Tenant() string }
+// OrgInput is an input that names the organization it belongs to.
+type OrgInput interface{ Organisation() string }
 
-// Do decodes the call's input and runs the task on it, confined to the organization that the input names.
-func Do[I Tenanted, O any](ctx context.Context, c Call, task func(context.Context, I) (O, error)) (any, error) {
+// RunTask decodes the call's input and runs the task on it, confined to the organization that the input names.
+func RunTask[I OrgInput, O any](ctx context.Context, c Call, task func(context.Context, I) (O, error)) (any, error) {
 	var in I
 	if err := json.Unmarshal(c.Input, &in); err != nil {
-		return nil, fault.Cause(fault.Invalid, err, "input of task %s", c.Task)
+		return nil, fault.NewWithCause(fault.Invalid, err, "input of task %s", c.Task)
 	}
-	if in.Tenant() == "" {
+	if in.Organisation() == "" {
 		return nil, fault.New(fault.Invalid, "input of task %s names no organization", c.Task)
 	}
-	out, err := task(table.WithTenant(ctx, in.Tenant()), in)
+	out, err := task(table.WithOrg(ctx, in.Organisation()), in)
 	if err != nil {
 		return nil, fmt.Errorf("task %s: %w", c.Task, err)
 	}

@@ -33,7 +33,7 @@ func decodeToken(s string) (token, error) {
 		err = json.Unmarshal(raw, &parts)
 	}
 	if err != nil || parts[3] == "" {
-		return token{}, fault.Cause(fault.Invalid, err, "the task token %.80q is not one of ours", s)
+		return token{}, fault.NewWithCause(fault.Invalid, err, "the task token %.80q is not one of ours", s)
 	}
 	return token{parts[0], parts[1], parts[2], parts[3]}, nil
 }
@@ -63,8 +63,8 @@ func (w *work) Token(path string) string {
 	return t
 }
 
-// deafen lets go of the tokens that this run made.
-func (w *work) deafen() {
+// releaseTokens lets go of the tokens that this run made.
+func (w *work) releaseTokens() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, t := range w.tokens {
@@ -80,7 +80,7 @@ func (w *work) Await(ctx context.Context, s string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.keep(answerPrefix + t.Nonce)
+	w.rememberKey(answerPrefix + t.Nonce)
 	if !mine {
 		a, err := w.keptAnswer(ctx, t)
 		if !fault.Is(err, fault.NotFound) {
@@ -100,15 +100,15 @@ func (w *work) Await(ctx context.Context, s string) (json.RawMessage, error) {
 
 // keptAnswer reads the answer to a token from the table.
 func (w *work) keptAnswer(ctx context.Context, t token) (answer, error) {
-	stored, err := table.Read[packed](table.Within(ctx, scopePrefix), w.e.p.Store, t.ref().key(answerPrefix+t.Nonce))
+	stored, err := table.Read[packed](table.Within(ctx, scopePrefix), w.e.p.Store, t.ref().itemKey(answerPrefix+t.Nonce))
 	if err != nil {
 		return answer{}, fault.Wrap("read answer for "+w.ref.String(), err)
 	}
 	var a answer
-	return a, stored.unpack(&a)
+	return a, stored.unpackInto(&a)
 }
 
-// listen gives the channel on which the answer to a token comes, and tells whether it was made with the token.
+// listen returns the channel on which the answer to a token comes, and reports whether it was made with the token.
 func (e *Embedded) listen(s string) (ch chan answer, mine bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -153,7 +153,7 @@ func newAnswer(output any, failure *TaskError) (answer, error) {
 	}
 	raw, err := asl.Encode(output)
 	if err != nil {
-		return answer{}, fault.Cause(fault.Invalid, err, "the output of a task must be JSON")
+		return answer{}, fault.NewWithCause(fault.Invalid, err, "the output of a task must be JSON")
 	}
 	if len(raw) > asl.MaxPayload {
 		return answer{}, fault.New(fault.Invalid, "the output of a task has %d bytes; %d are allowed", len(raw), asl.MaxPayload)
@@ -163,17 +163,17 @@ func newAnswer(output any, failure *TaskError) (answer, error) {
 
 // keepAnswer writes the answer, if the task still waits for one.
 func (e *Embedded) keepAnswer(ctx context.Context, t token, s string, a answer) error {
-	err := packing(func(as form) error {
-		p, err := pack(a, as)
+	err := writePacked(func(as form) error {
+		p, err := packValue(a, as)
 		if err != nil {
 			return err
 		}
-		it, err := item(t.ref().key(answerPrefix+t.Nonce), p, e.p.Clock.Now().Add(maxLife))
+		it, err := encodeItem(t.ref().itemKey(answerPrefix+t.Nonce), p, e.p.Clock.Now().Add(maxLife))
 		if err != nil {
 			return err
 		}
 		return e.p.Store.Transact(table.Within(ctx, scopePrefix),
-			table.Check(t.ref().key(framePrefix+t.Path), table.Exists(), table.Equal("token", s)),
+			table.Check(t.ref().itemKey(framePrefix+t.Path), table.Exists(), table.Equal("token", s)),
 			table.Put(it, table.Absent()))
 	})
 	lost, ok := errors.AsType[*table.ConditionError](err)

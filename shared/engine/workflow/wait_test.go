@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// held is an engine with an execution "x" whose task goes on until release is called.
+// held returns an engine with an execution "x" whose task goes on until release is called.
 func held(t *testing.T) (e *workflow.Embedded, release func()) {
 	t.Helper()
 	hold := make(chan struct{})

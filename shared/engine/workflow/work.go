@@ -42,7 +42,7 @@ func (w *work) persist(ctx context.Context, op string, write func(context.Contex
 		}
 		kind := fault.KindOf(err)
 		final := kind == fault.Conflict || kind == fault.Invalid || n+1 == storeTries
-		if final || w.e.p.Clock.Sleep(ctx, backoff(n, time.Second)) != nil {
+		if final || w.e.p.Clock.Sleep(ctx, backoffAfter(n, time.Second)) != nil {
 			return fault.Wrap(op+" of "+w.ref.String(), err)
 		}
 	}
@@ -51,13 +51,13 @@ func (w *work) persist(ctx context.Context, op string, write func(context.Contex
 // Save keeps a frame.
 func (w *work) Save(ctx context.Context, path string, f asl.Frame) error {
 	sk := framePrefix + path
-	w.keep(sk)
-	return packing(func(as form) error {
-		p, err := pack(f, as)
+	w.rememberKey(sk)
+	return writePacked(func(as form) error {
+		p, err := packValue(f, as)
 		if err != nil {
 			return err
 		}
-		it, err := item(w.ref.key(sk), frameItem{f.Token, p}, w.e.p.Clock.Now().Add(maxLife))
+		it, err := encodeItem(w.ref.itemKey(sk), frameItem{f.Token, p}, w.e.p.Clock.Now().Add(maxLife))
 		if err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (w *work) Save(ctx context.Context, path string, f asl.Frame) error {
 	})
 }
 
-func (w *work) keep(sk string) {
+func (w *work) rememberKey(sk string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.kept[sk] = true
@@ -81,26 +81,26 @@ func (w *work) Forget(ctx context.Context, paths []string) error {
 	for _, p := range paths {
 		if sk := framePrefix + p; w.kept[sk] {
 			delete(w.kept, sk)
-			deletes = append(deletes, table.Delete(w.ref.key(sk)))
+			deletes = append(deletes, table.Delete(w.ref.itemKey(sk)))
 		}
 	}
 	w.mu.Unlock()
-	return w.drop(ctx, deletes)
+	return w.deleteRunState(ctx, deletes)
 }
 
 // maxTogether is how many frames go in the transaction that ends the execution; more go after it.
 const maxTogether = 90
 
-// finish writes how the execution ended, unless it was stopped meanwhile, and drops its frames.
-func (w *work) finish(ctx context.Context, x Execution) error {
-	deletes := w.leftovers()
+// finishExecution writes how the execution ended, unless it was stopped meanwhile, and drops its frames.
+func (w *work) finishExecution(ctx context.Context, x Execution) error {
+	deletes := w.runStateDeletes()
 	now := min(len(deletes), maxTogether)
-	err := packing(func(as form) error {
+	err := writePacked(func(as form) error {
 		items, err := executionItems(x, as)
 		if err != nil {
 			return err
 		}
-		writes := append([]table.Write{table.Delete(w.ref.running())}, deletes[:now]...)
+		writes := append([]table.Write{table.Delete(w.ref.runningKey())}, deletes[:now]...)
 		writes = append(writes, table.Put(items[0], table.Equal("status", string(Running))))
 		for _, it := range items[1:] {
 			writes = append(writes, table.Put(it))
@@ -113,11 +113,11 @@ func (w *work) finish(ctx context.Context, x Execution) error {
 	if err != nil {
 		return err
 	}
-	return w.drop(ctx, deletes[now:])
+	return w.deleteRunState(ctx, deletes[now:])
 }
 
-// drop deletes what only a running execution needs.
-func (w *work) drop(ctx context.Context, deletes []table.Write) error {
+// deleteRunState deletes what only a running execution needs.
+func (w *work) deleteRunState(ctx context.Context, deletes []table.Write) error {
 	if len(deletes) == 0 {
 		return nil
 	}
@@ -126,13 +126,13 @@ func (w *work) drop(ctx context.Context, deletes []table.Write) error {
 	})
 }
 
-// leftovers are the deletes of everything that only a running execution needs.
-func (w *work) leftovers() []table.Write {
+// runStateDeletes returns the deletes of everything that only a running execution needs.
+func (w *work) runStateDeletes() []table.Write {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := make([]table.Write, 0, len(w.kept))
 	for sk := range w.kept {
-		out = append(out, table.Delete(w.ref.key(sk)))
+		out = append(out, table.Delete(w.ref.itemKey(sk)))
 	}
 	return out
 }
@@ -162,7 +162,7 @@ func (w *work) Invoke(ctx context.Context, function string, payload json.RawMess
 	defer cancel()
 	w.e.group.Go(func() {
 		defer func() { <-w.e.slots }()
-		out, err := call(ctx, h, payload)
+		out, err := callHandler(ctx, h, payload)
 		done <- reply{out, err}
 	})
 	select {

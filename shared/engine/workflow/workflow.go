@@ -51,7 +51,7 @@ type Engine interface {
 // TaskError is a failure as a state machine sees it: Retry and Catch match Name.
 type TaskError struct{ Name, Cause string }
 
-// Error is the name and the cause.
+// Error returns the name and the cause.
 func (e *TaskError) Error() string { return e.Name + ": " + e.Cause }
 
 // Handler is a function that a Task state calls, as a Lambda is called: input and output are JSON. The error name that

@@ -28,37 +28,37 @@ type Work struct {
 	At      time.Time       `json:"at"`
 }
 
-// Name is the execution's name: the id, and the try from the second on.
-func (w Work) Name() string {
+// ExecutionName returns the execution's name: the id, and the try from the second on.
+func (w Work) ExecutionName() string {
 	if w.Try == 0 {
 		return w.ID
 	}
 	return fmt.Sprintf("%s-%d", w.ID, w.Try)
 }
 
-// Key is where the work of the id is listed.
-func Key(id string) table.Key {
+// WorkKey returns where the work of the id is listed.
+func WorkKey(id string) table.Key {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(id)) // a hash never fails
 	return table.Key{PK: PK(int(h.Sum32() % Shards)), SK: id}
 }
 
-// PK is the partition of a shard.
+// PK returns the partition of a shard.
 func PK(shard int) string { return fmt.Sprintf("%s%02d", Prefix, shard) }
 
-// Add is the write that lists w, with input as its machine's input. It belongs into the transaction that begins the work.
-func Add(w Work, input any) (table.Write, error) {
+// AddWork returns the write that lists w, with input as its machine's input. It belongs into the transaction that begins the work.
+func AddWork(w Work, input any) (table.Write, error) {
 	b, err := json.Marshal(input)
 	if err != nil {
 		return table.Write{}, fmt.Errorf("encode input of %s: %w", w.ID, err)
 	}
 	w.Input = b
-	it, err := table.Row(Key(w.ID), w)
+	it, err := table.NewItem(WorkKey(w.ID), w)
 	return table.Put(it), err
 }
 
-// Done is the write that takes the work off the list. It belongs into the transaction that ends the work.
-func Done(id string) table.Write { return table.Delete(Key(id)) }
+// RemoveWork returns the write that takes the work off the list. It belongs into the transaction that ends the work.
+func RemoveWork(id string) table.Write { return table.Delete(WorkKey(id)) }
 
 // Partition is of the shards of the list.
 const Partition table.Partition = Prefix + "*"

@@ -18,7 +18,7 @@ type Clock interface {
 // System is the machine's clock.
 type System struct{}
 
-// Now is the machine's time in UTC.
+// Now returns the machine's time in UTC.
 func (System) Now() time.Time { return time.Now().UTC() }
 
 // Sleep waits on the machine's clock.

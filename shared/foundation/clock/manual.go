@@ -19,7 +19,7 @@ func NewManual(now time.Time) *Manual {
 	return &Manual{now: now.UTC(), waiters: map[chan struct{}]time.Time{}, came: make(chan struct{})}
 }
 
-// Now is the time the clock was moved to last.
+// Now returns the time the clock was moved to last.
 func (m *Manual) Now() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -61,8 +61,8 @@ func (m *Manual) Advance(d time.Duration) {
 	}
 }
 
-// Waiting returns how many sleepers wait for the clock.
-func (m *Manual) Waiting() int {
+// SleeperCount returns how many sleepers wait for the clock.
+func (m *Manual) SleeperCount() int {
 	n, _ := m.waiting()
 	return n
 }

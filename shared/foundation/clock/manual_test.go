@@ -22,12 +22,12 @@ func TestManual_AwaitSleepersWaitsUntilSoManyHaveCome(t *testing.T) {
 			t.Fatal("one sleeper was taken for two")
 		}
 		go func() { slept <- m.Sleep(t.Context(), time.Minute) }()
-		if err := <-came; err != nil || m.Waiting() != 2 {
-			t.Fatalf("%d sleepers, %v", m.Waiting(), err)
+		if err := <-came; err != nil || m.SleeperCount() != 2 {
+			t.Fatalf("%d sleepers, %v", m.SleeperCount(), err)
 		}
 		m.Advance(time.Minute)
-		if err := errors.Join(<-slept, <-slept); err != nil || m.Waiting() != 0 {
-			t.Fatalf("%d sleepers, %v", m.Waiting(), err)
+		if err := errors.Join(<-slept, <-slept); err != nil || m.SleeperCount() != 0 {
+			t.Fatalf("%d sleepers, %v", m.SleeperCount(), err)
 		}
 	})
 }

@@ -12,10 +12,10 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Clean brings the name given in field into the shape that is kept: normalized to NFKC, without space around it. It
+// CleanName brings the name given in field into the shape that is kept: normalized to NFKC, without space around it. It
 // refuses (fault.Invalid) one of more than most characters, one without anything to be seen, and one with characters that
 // break a line, control a terminal or turn the direction of the text around it.
-func Clean(field, name string, most int) (string, error) {
+func CleanName(field, name string, most int) (string, error) {
 	name = strings.TrimSpace(norm.NFKC.String(name))
 	switch {
 	case utf8.RuneCountInString(name) > most:

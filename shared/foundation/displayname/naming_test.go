@@ -28,7 +28,7 @@ func TestClean(t *testing.T) {
 		"an isolate of the direction is refused":  {"a\u2067b", ""},
 		"bytes that are no text are refused":      {"a\xffb", ""},
 	} {
-		got, err := Clean("name", c.name, 100)
+		got, err := CleanName("name", c.name, 100)
 		if got != c.want || (c.want == "") != fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: got %q, %v", title, got, err)
 		}
@@ -38,11 +38,11 @@ func TestClean(t *testing.T) {
 func FuzzClean(f *testing.F) {
 	f.Add("Ada\u202e")
 	f.Fuzz(func(t *testing.T, name string) {
-		got, err := Clean("name", name, 20)
+		got, err := CleanName("name", name, 20)
 		if err != nil {
 			return
 		}
-		if again, err := Clean("name", got, 20); err != nil || again != got || utf8.RuneCountInString(got) > 20 {
+		if again, err := CleanName("name", got, 20); err != nil || again != got || utf8.RuneCountInString(got) > 20 {
 			t.Errorf("%q becomes %q, and that %q, %v", name, got, again, err)
 		}
 	})

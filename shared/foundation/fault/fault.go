@@ -30,7 +30,7 @@ type Error struct {
 	Err     error
 }
 
-// Error tells the whole story, for logs.
+// Error returns the whole story, for logs.
 func (e *Error) Error() string {
 	s := e.Message
 	if e.Err != nil && s == "" {
@@ -44,7 +44,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // New makes a failure of kind k whose message the client sees.
@@ -52,8 +52,8 @@ func New(k Kind, format string, args ...any) error {
 	return &Error{Kind: k, Message: fmt.Sprintf(format, args...)}
 }
 
-// Cause makes a failure of kind k whose message the client sees and whose cause only logs see.
-func Cause(k Kind, err error, format string, args ...any) error {
+// NewWithCause makes a failure of kind k whose message the client sees and whose cause only logs see.
+func NewWithCause(k Kind, err error, format string, args ...any) error {
 	return &Error{Kind: k, Message: fmt.Sprintf(format, args...), Err: err}
 }
 
@@ -65,7 +65,7 @@ func Wrap(op string, err error) error {
 	return fmt.Errorf("%s: %w", op, err)
 }
 
-// KindOf tells the kind of err: that of the first Error in its chain, else Internal.
+// KindOf returns the kind of err: that of the first Error in its chain, else Internal.
 func KindOf(err error) Kind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
@@ -79,7 +79,7 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// Message is what a client may see of err.
+// Message returns what a client may see of err.
 func Message(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok && e.Kind != Internal && e.Message != "" {
 		return e.Message
@@ -87,5 +87,5 @@ func Message(err error) string {
 	return "internal error"
 }
 
-// Is tells whether err is of kind k.
+// Is reports whether err is of kind k.
 func Is(err error, k Kind) bool { return err != nil && KindOf(err) == k }

@@ -32,13 +32,13 @@ func spell(prefix string, u ulid.ULID) string {
 
 var form = regexp.MustCompile(`^[a-z]{2,5}_[0-9a-hjkmnp-tv-z]{26}$`)
 
-// Valid tells whether s can be an id of the kind prefix. What cannot be one needs no look-up.
-func Valid(prefix, s string) bool {
+// IsValid reports whether s can be an id of the kind prefix. What cannot be one needs no look-up.
+func IsValid(prefix, s string) bool {
 	return strings.HasPrefix(s, prefix+"_") && form.MatchString(s)
 }
 
-// Time tells when an id was made; the zero time when s is none.
-func Time(s string) time.Time {
+// TimeOf returns when an id was made; the zero time when s is none.
+func TimeOf(s string) time.Time {
 	_, tail, _ := strings.Cut(s, "_")
 	u, err := ulid.ParseStrict(strings.ToUpper(tail))
 	if err != nil {
@@ -47,8 +47,8 @@ func Time(s string) time.Time {
 	return ulid.Time(u.Time()).UTC()
 }
 
-// Floor is the lowest id of the kind prefix that can have been made at or after at: a bound for queries by time.
-func Floor(prefix string, at time.Time) string {
+// LowestAt returns the lowest id of the kind prefix that can have been made at or after at: a bound for queries by time.
+func LowestAt(prefix string, at time.Time) string {
 	var u ulid.ULID
 	if err := u.SetTime(ulid.Timestamp(at)); err != nil {
 		return prefix + "_~" // after the year 10889: after every id

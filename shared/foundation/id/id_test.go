@@ -9,10 +9,10 @@ func TestAnIDTellsItsKindAndWhenItWasMade(t *testing.T) {
 	at := time.Date(2026, 11, 21, 12, 0, 0, int(7*time.Millisecond), time.UTC)
 	for _, kind := range []string{"ca", "act", "asgn"} {
 		s := New(kind, at)
-		if !Valid(kind, s) || Valid("usr", s) {
+		if !IsValid(kind, s) || IsValid("usr", s) {
 			t.Errorf("%q is not an id of kind %s alone", s, kind)
 		}
-		if got := Time(s); !got.Equal(at) {
+		if got := TimeOf(s); !got.Equal(at) {
 			t.Errorf("%s was made at %s, want %s", s, got, at)
 		}
 	}
@@ -20,8 +20,8 @@ func TestAnIDTellsItsKindAndWhenItWasMade(t *testing.T) {
 
 func TestIDsSortByTheTimeTheyWereMade(t *testing.T) {
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	floor, first, next := Floor("act", at), New("act", at), New("act", at.Add(time.Millisecond))
-	if floor > first || first >= next || Floor("act", at.Add(time.Millisecond)) <= first {
+	floor, first, next := LowestAt("act", at), New("act", at), New("act", at.Add(time.Millisecond))
+	if floor > first || first >= next || LowestAt("act", at.Add(time.Millisecond)) <= first {
 		t.Errorf("%s, %s, %s are out of order", floor, first, next)
 	}
 }

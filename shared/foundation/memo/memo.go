@@ -26,7 +26,7 @@ func New[V any](work func(text []byte) (V, error)) *Memo[V] {
 	return &Memo[V]{work: work, m: map[[sha256.Size]byte]V{}}
 }
 
-// Of is what work gives for text. An error is not remembered.
+// Of returns what work gives for text. An error is not remembered.
 func (m *Memo[V]) Of(text []byte) (V, error) {
 	sum := sha256.Sum256(text)
 	m.mu.RLock()

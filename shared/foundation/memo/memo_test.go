@@ -9,7 +9,7 @@ import (
 
 func atoi(text []byte) (int, error) { return strconv.Atoi(string(text)) }
 
-// counting is a memo of atoi that counts how often it works.
+// counting returns a memo of atoi that counts how often it works.
 func counting() (*Memo[int], *int) {
 	n := 0
 	return New(func(text []byte) (int, error) {

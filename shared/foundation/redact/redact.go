@@ -14,8 +14,8 @@ import (
 // Mark stands for a secret.
 const Mark = "[redacted]"
 
-// Name tells whether what has this name, a member, a header or an attribute, is a secret.
-func Name(name string) bool {
+// IsSecretName reports whether what has this name, a member, a header or an attribute, is a secret.
+func IsSecretName(name string) bool {
 	words := split(name)
 	flat := strings.Join(words, "")
 	if harmless[flat] {
@@ -42,7 +42,7 @@ var (
 	}
 )
 
-// split gives the words of a name in lower case: "clientSecret", "client_secret" and "CLIENT-SECRET" have the same.
+// split returns the words of a name in lower case: "clientSecret", "client_secret" and "CLIENT-SECRET" have the same.
 func split(name string) []string {
 	var words []string
 	runes := []rune(name)
@@ -59,16 +59,16 @@ func split(name string) []string {
 	return append(words, strings.ToLower(string(runes[from:])))
 }
 
-// begins tells whether the capital at i begins a word: one after a small letter, or the last of several ("OTPCode").
+// begins reports whether the capital at i begins a word: one after a small letter, or the last of several ("OTPCode").
 func begins(runes []rune, i int) bool {
 	return unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])
 }
 
-// Text tells whether s holds what looks like a secret, whatever it is called: a token of ours, a JWT, a key of a
+// HoldsSecret reports whether s holds what looks like a secret, whatever it is called: a token of ours, a JWT, a key of a
 // cloud or of a well-known service, a PEM block, a password in an address.
-func Text(s string) bool { return !harmlessText(s) && secretText().MatchString(s) }
+func HoldsSecret(s string) bool { return !harmlessText(s) && secretText().MatchString(s) }
 
-// harmlessText tells of most texts, ids and paths above all, that none of secretText is in them: each of its forms has one
+// harmlessText returns of most texts, ids and paths above all, that none of secretText is in them: each of its forms has one
 // of these marks, a blank, an equals sign or a dot in it. Looking for those takes a twentieth of the time, and every line
 // of the log is looked at.
 func harmlessText(s string) bool {
@@ -112,8 +112,8 @@ var secretForms = strings.Join([]string{
 	`(?i:hooks\.slack\.com/|webhook\.office\.com/|\.logic\.azure\.com|/api/webhooks/)`,
 }, "|")
 
-// Within is s with a Mark for each piece that looks like a secret; the words around it stay.
-func Within(s string) string {
+// RedactSecrets is s with a Mark for each piece that looks like a secret; the words around it stay.
+func RedactSecrets(s string) string {
 	if harmlessText(s) {
 		return s
 	}
@@ -132,5 +132,5 @@ func Within(s string) string {
 	return b.String()
 }
 
-// apart tells whether a letter ends a secret.
+// apart reports whether a letter ends a secret.
 func apart(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`,;<>(){}[]", r) }

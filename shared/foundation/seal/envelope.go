@@ -11,8 +11,8 @@ import (
 
 // KEK makes and opens data keys: a key service in the cloud, a key file on a laptop. Both bind the place.
 type KEK interface {
-	// New makes a data key of 32 bytes, and its wrapped form, of at most 65,535 bytes.
-	New(ctx context.Context, p Place) (key, wrapped []byte, err error)
+	// NewDataKey makes a data key of 32 bytes, and its wrapped form, of at most 65,535 bytes.
+	NewDataKey(ctx context.Context, p Place) (key, wrapped []byte, err error)
 	// Unwrap gives the data key back, for the same place only.
 	Unwrap(ctx context.Context, p Place, wrapped []byte) ([]byte, error)
 }
@@ -31,12 +31,12 @@ const (
 
 // Seal encrypts plain for the place.
 func (e *Envelope) Seal(ctx context.Context, p Place, plain []byte) ([]byte, error) {
-	key, wrapped, err := e.kek.New(ctx, p)
+	key, wrapped, err := e.kek.NewDataKey(ctx, p)
 	if err != nil {
 		return nil, fmt.Errorf("seal %s %s: %w", p.Kind, p.ID, err)
 	}
 	defer clear(key)
-	aead, err := gcm(key)
+	aead, err := newGCM(key)
 	if err != nil {
 		return nil, fmt.Errorf("seal %s %s: %w", p.Kind, p.ID, err)
 	}
@@ -44,7 +44,7 @@ func (e *Envelope) Seal(ctx context.Context, p Place, plain []byte) ([]byte, err
 		return nil, fmt.Errorf("seal %s %s: wrapped key of %d bytes", p.Kind, p.ID, len(wrapped))
 	}
 	out := binary.BigEndian.AppendUint16([]byte{version}, uint16(len(wrapped))) // #nosec G115 -- checked above
-	return aead.Seal(append(out, wrapped...), nil, plain, bound(p)), nil
+	return aead.Seal(append(out, wrapped...), nil, plain, encodePlace(p)), nil
 }
 
 // Open decrypts what was sealed for the same place.
@@ -58,11 +58,11 @@ func (e *Envelope) Open(ctx context.Context, p Place, sealed []byte) ([]byte, er
 		return nil, fmt.Errorf("open %s %s: %w", p.Kind, p.ID, err)
 	}
 	defer clear(key)
-	aead, err := gcm(key)
+	aead, err := newGCM(key)
 	if err != nil {
 		return nil, fmt.Errorf("open %s %s: %w", p.Kind, p.ID, err)
 	}
-	plain, err := aead.Open(nil, nil, body, bound(p))
+	plain, err := aead.Open(nil, nil, body, encodePlace(p))
 	if err != nil {
 		return nil, fmt.Errorf("open %s %s: damaged, or sealed for another place: %w", p.Kind, p.ID, err)
 	}
@@ -80,7 +80,7 @@ func split(sealed []byte) (wrapped, body []byte, err error) {
 	return sealed[headerSize:end], sealed[end:], nil
 }
 
-func gcm(key []byte) (cipher.AEAD, error) {
+func newGCM(key []byte) (cipher.AEAD, error) {
 	block, err := aes.NewCipher(key)
 	if err != nil {
 		return nil, err
@@ -88,8 +88,8 @@ func gcm(key []byte) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// bound is the place as bytes, each part with its length before it, so that no two places are spelled alike.
-func bound(p Place) []byte {
+// encodePlace returns the place as bytes, each part with its length before it, so that no two places are spelled alike.
+func encodePlace(p Place) []byte {
 	var b []byte
 	for _, s := range []string{"lamplighter-seal-1", p.Org, p.Kind, p.ID} {
 		b = binary.BigEndian.AppendUint32(b, uint32(len(s))) // #nosec G115 -- ids, never near 4 GiB

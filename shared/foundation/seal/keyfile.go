@@ -85,7 +85,7 @@ func readKeys(path string) ([]cipher.AEAD, error) {
 	}
 	var out []cipher.AEAD
 	for key := range slices.Chunk(b, keySize) {
-		aead, err := gcm(key)
+		aead, err := newGCM(key)
 		if err != nil {
 			return nil, fmt.Errorf("use key file %s: %w", path, err)
 		}
@@ -94,12 +94,12 @@ func readKeys(path string) ([]cipher.AEAD, error) {
 	return out, nil
 }
 
-// New makes a data key and wraps it with the file's first.
-func (k *KeyFile) New(_ context.Context, p Place) (key, wrapped []byte, err error) {
+// NewDataKey makes a data key and wraps it with the file's first.
+func (k *KeyFile) NewDataKey(_ context.Context, p Place) (key, wrapped []byte, err error) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	key = newKey()
-	return key, k.keys[0].Seal(nil, nil, key, bound(p)), nil
+	return key, k.keys[0].Seal(nil, nil, key, encodePlace(p)), nil
 }
 
 // Unwrap opens a data key that a key of the file wrapped for the same place.
@@ -126,7 +126,7 @@ func (k *KeyFile) Unwrap(_ context.Context, p Place, wrapped []byte) ([]byte, er
 
 func unwrap(keys []cipher.AEAD, p Place, wrapped []byte) (key []byte, err error) {
 	for _, aead := range keys {
-		if key, err = aead.Open(nil, nil, wrapped, bound(p)); err == nil {
+		if key, err = aead.Open(nil, nil, wrapped, encodePlace(p)); err == nil {
 			return key, nil
 		}
 	}

@@ -29,8 +29,8 @@ type KMS struct {
 // that KMS rotates by itself stays one key. It makes no call.
 func NewKMS(cfg aws.Config, keys ...string) *KMS { return &KMS{kms.NewFromConfig(cfg), keys} }
 
-// New makes a data key.
-func (k *KMS) New(ctx context.Context, p Place) (key, wrapped []byte, err error) {
+// NewDataKey makes a data key.
+func (k *KMS) NewDataKey(ctx context.Context, p Place) (key, wrapped []byte, err error) {
 	if len(k.keys) == 0 {
 		return nil, nil, errors.New("no key for secrets is configured")
 	}
@@ -40,7 +40,7 @@ func (k *KMS) New(ctx context.Context, p Place) (key, wrapped []byte, err error)
 		KeyId: &k.keys[0], KeySpec: types.DataKeySpecAes256, EncryptionContext: encryptionContext(p),
 	})
 	if err != nil {
-		return nil, nil, fault.Cause(fault.Unavailable, err, "the key service does not answer; try again")
+		return nil, nil, fault.NewWithCause(fault.Unavailable, err, "the key service does not answer; try again")
 	}
 	return out.Plaintext, out.CiphertextBlob, nil
 }
@@ -57,7 +57,7 @@ func (k *KMS) Unwrap(ctx context.Context, p Place, wrapped []byte) ([]byte, erro
 		return nil, fmt.Errorf("unwrap data key: %w", err)
 	}
 	if err != nil {
-		return nil, fault.Cause(fault.Unavailable, err, "the key service does not answer; try again")
+		return nil, fault.NewWithCause(fault.Unavailable, err, "the key service does not answer; try again")
 	}
 	if !k.ours(aws.ToString(out.KeyId)) {
 		clear(out.Plaintext)
@@ -66,7 +66,7 @@ func (k *KMS) Unwrap(ctx context.Context, p Place, wrapped []byte) ([]byte, erro
 	return out.Plaintext, nil
 }
 
-// ours tells whether the key that KMS names by its ARN is one that was given by ARN or id.
+// ours reports whether the key that KMS names by its ARN is one that was given by ARN or id.
 func (k *KMS) ours(arn string) bool {
 	return slices.ContainsFunc(k.keys, func(key string) bool { return key == arn || strings.HasSuffix(arn, ":key/"+key) })
 }

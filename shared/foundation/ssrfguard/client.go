@@ -19,10 +19,10 @@ const (
 	idlePerHost  = 32
 )
 
-// Client makes requests to addresses that users gave. It follows no redirect (the answer is the redirect itself), takes
+// HTTPClient makes requests to addresses that users gave. It follows no redirect (the answer is the redirect itself), takes
 // no proxy from the environment, and gives up after the policy's time, the reading of the body included; read that by
 // Read. A refused address is fault.Invalid, before anything is sent.
-func (p Policy) Client() *http.Client {
+func (p Policy) HTTPClient() *http.Client {
 	t := p.transport()
 	t.DisableKeepAlives = true
 	return &http.Client{
@@ -43,7 +43,7 @@ func (p Policy) timeout() time.Duration {
 }
 
 func (p Policy) transport() *http.Transport {
-	d := &net.Dialer{Timeout: connectTime, Resolver: p.resolver, ControlContext: p.control}
+	d := &net.Dialer{Timeout: connectTime, Resolver: p.resolver, ControlContext: p.checkDial}
 	return &http.Transport{
 		Proxy: nil, DialContext: d.DialContext, ForceAttemptHTTP2: true,
 		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12},
@@ -60,7 +60,7 @@ type checked struct {
 
 // RoundTrip refuses, or does what http.Transport does.
 func (c checked) RoundTrip(r *http.Request) (*http.Response, error) {
-	if err := c.policy.Check(r.URL.String()); err != nil {
+	if err := c.policy.CheckAddress(r.URL.String()); err != nil {
 		if r.Body != nil {
 			_ = r.Body.Close() // a RoundTripper must, also on errors
 		}
@@ -69,8 +69,8 @@ func (c checked) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.Transport.RoundTrip(r)
 }
 
-// Read reads at most limit bytes of an answer; a longer one is fault.Invalid.
-func Read(body io.Reader, limit int64) ([]byte, error) {
+// ReadLimited reads at most limit bytes of an answer; a longer one is fault.Invalid.
+func ReadLimited(body io.Reader, limit int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(body, limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("read the answer: %w", err)

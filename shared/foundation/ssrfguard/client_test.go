@@ -119,7 +119,7 @@ func TestHostileAddressesAreRefusedWhenTheyAreDialled(t *testing.T) {
 	}
 }
 
-// understands tells whether the name server is ever asked for the name.
+// understands reports whether the name server is ever asked for the name.
 func (*names) understands(host string) bool {
 	return strings.HasSuffix(host, ".example") || strings.HasSuffix(host, ".com") || strings.HasSuffix(host, ".internal")
 }
@@ -131,14 +131,14 @@ func TestANameThatChangesItsMind(t *testing.T) {
 	n := &names{left: []netip.Addr{netip.MustParseAddr("93.184.216.34"), loopback}}
 	p := Policy{resolver: n.serve(t)}
 	const address = "https://rebinding.example/hook"
-	if err := p.Check(address); err != nil {
+	if err := p.CheckAddress(address); err != nil {
 		t.Fatal(err)
 	}
 	first, err := p.resolver.LookupNetIP(t.Context(), "ip4", "rebinding.example")
-	if err != nil || len(first) != 1 || p.permit(first[0]) != nil {
+	if err != nil || len(first) != 1 || p.permitAddress(first[0]) != nil {
 		t.Fatalf("at the check it leads to %v, %v", first, err)
 	}
-	resp, err := p.Client().Get(address)
+	resp, err := p.HTTPClient().Get(address)
 	if !fault.Is(err, fault.Invalid) {
 		t.Errorf("%v, %v", resp, err)
 	}
@@ -154,20 +154,20 @@ func TestANameThatChangesItsMind(t *testing.T) {
 
 func TestTheDiallerGoesByThePolicy(t *testing.T) {
 	s, seen := listener(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "here") })
-	if resp, err := (Policy{}).Client().Get(s.URL); !fault.Is(err, fault.Invalid) || seen.Load() != 0 {
+	if resp, err := (Policy{}).HTTPClient().Get(s.URL); !fault.Is(err, fault.Invalid) || seen.Load() != 0 {
 		t.Errorf("%v, %v, reached %d times", resp, err, seen.Load())
 	}
-	resp, err := Policy{Private: true}.Client().Get(s.URL)
+	resp, err := Policy{Private: true}.HTTPClient().Get(s.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if b, err := Read(resp.Body, 4); err != nil || string(b) != "here" {
+	if b, err := ReadLimited(resp.Body, 4); err != nil || string(b) != "here" {
 		t.Errorf("%q, %v", b, err)
 	}
 	n := &names{left: []netip.Addr{netip.MustParseAddr("169.254.169.254")}}
 	p := Policy{Private: true, resolver: n.serve(t)}
-	if resp, err := p.Client().Get("http://rebinding.example/latest/meta-data/"); !fault.Is(err, fault.Invalid) {
+	if resp, err := p.HTTPClient().Get("http://rebinding.example/latest/meta-data/"); !fault.Is(err, fault.Invalid) {
 		t.Errorf("metadata by a name: %v, %v", resp, err)
 	}
 }
@@ -177,7 +177,7 @@ func TestTheRuntimeOfALambdaIsRefusedWhereLoopbackIsAllowed(t *testing.T) {
 	p := Policy{Private: true}
 	t.Setenv("AWS_LAMBDA_RUNTIME_API", s.Listener.Addr().String())
 	for _, at := range []string{s.URL, "http://127.0.0.1:9001/2018-06-01/runtime/invocation/next", "http://[::1]:9001/"} {
-		if resp, err := p.Client().Get(at); !fault.Is(err, fault.Invalid) {
+		if resp, err := p.HTTPClient().Get(at); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: %v, %v", at, resp, err)
 		}
 	}
@@ -197,7 +197,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 				asked.Add(1)
 				http.Redirect(w, r, to, http.StatusFound)
 			})
-			resp, err := Policy{Private: true}.Client().Get(s.URL)
+			resp, err := Policy{Private: true}.HTTPClient().Get(s.URL)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -225,9 +225,9 @@ func TestAnswersThatDoNotEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, _ := listener(t, h)
 			began := time.Now()
-			resp, err := Policy{Private: true, Timeout: patience}.Client().Get(s.URL)
+			resp, err := Policy{Private: true, Timeout: patience}.HTTPClient().Get(s.URL)
 			if err == nil {
-				_, err = Read(resp.Body, 1<<30)
+				_, err = ReadLimited(resp.Body, 1<<30)
 				resp.Body.Close()
 			}
 			if took := time.Since(began); err == nil || took > 20*patience {
@@ -246,11 +246,11 @@ func TestAnswersThatDoNotEnd(t *testing.T) {
 				}
 			}
 		})
-		resp, err := Policy{Private: true}.Client().Get(s.URL)
+		resp, err := Policy{Private: true}.HTTPClient().Get(s.URL)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := Read(resp.Body, 16<<10)
+		b, err := ReadLimited(resp.Body, 16<<10)
 		resp.Body.Close()
 		if !fault.Is(err, fault.Invalid) || b != nil {
 			t.Errorf("%d bytes, %v", len(b), err)
@@ -277,7 +277,7 @@ func TestAnswersThatDoNotEnd(t *testing.T) {
 				}
 			}
 		}()
-		resp, err := Policy{Private: true, Timeout: 5 * time.Second}.Client().Get("http://" + l.Addr().String())
+		resp, err := Policy{Private: true, Timeout: 5 * time.Second}.HTTPClient().Get("http://" + l.Addr().String())
 		if err == nil || errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v, %v", resp, err)
 		}
@@ -291,7 +291,7 @@ func TestNoProxyIsTaken(t *testing.T) {
 	}
 	n := &names{left: []netip.Addr{loopback}}
 	p := Policy{resolver: n.serve(t)}
-	if _, err := p.Client().Get("https://rebinding.example/"); !fault.Is(err, fault.Invalid) || seen.Load() != 0 {
+	if _, err := p.HTTPClient().Get("https://rebinding.example/"); !fault.Is(err, fault.Invalid) || seen.Load() != 0 {
 		t.Errorf("%v, the proxy was reached %d times", err, seen.Load())
 	}
 	if tr := p.transport(); tr.Proxy != nil {
@@ -307,7 +307,7 @@ func TestOldTLSIsRefused(t *testing.T) {
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.StartTLS()
 	defer s.Close()
-	if resp, err := (Policy{Private: true}).Client().Get(s.URL); err == nil {
+	if resp, err := (Policy{Private: true}).HTTPClient().Get(s.URL); err == nil {
 		t.Errorf("a certificate of nobody is accepted: %v", resp.Status)
 	}
 }
@@ -349,7 +349,7 @@ func TestReading(t *testing.T) {
 		want  string
 	}{"below the limit": {6, "hello"}, "at the limit": {5, "hello"}, "above the limit": {4, ""}} {
 		t.Run(name, func(t *testing.T) {
-			b, err := Read(strings.NewReader("hello"), tt.limit)
+			b, err := ReadLimited(strings.NewReader("hello"), tt.limit)
 			if string(b) != tt.want || fault.Is(err, fault.Invalid) != (tt.want == "") {
 				t.Errorf("%q, %v", b, err)
 			}

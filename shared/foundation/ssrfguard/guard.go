@@ -29,18 +29,18 @@ type Policy struct {
 
 const longest = 2048 // bytes of an address
 
-// Check looks at how an address is spelled, when it is given: fault.Invalid tells what is wrong with it. It asks nobody
+// CheckAddress looks at how an address is spelled, when it is given: fault.Invalid tells what is wrong with it. It asks nobody
 // what a name leads to; only dialling through Client or Transport decides that.
-func (p Policy) Check(raw string) error {
+func (p Policy) CheckAddress(raw string) error {
 	if len(raw) > longest {
-		return refused("is longer than %d bytes", longest)
+		return errRefused("is longer than %d bytes", longest)
 	}
 	if strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r == '\\' || r == 0x7f }) {
-		return refused("has a blank, a control character or a backslash in it")
+		return errRefused("has a blank, a control character or a backslash in it")
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return fault.Cause(fault.Invalid, err, "the address cannot be read")
+		return fault.NewWithCause(fault.Invalid, err, "the address cannot be read")
 	}
 	if err := p.checkForm(u); err != nil {
 		return err
@@ -52,15 +52,15 @@ func (p Policy) Check(raw string) error {
 func (p Policy) checkForm(u *url.URL) error {
 	switch {
 	case u.Scheme != "https" && (u.Scheme != "http" || !p.Private):
-		return refused("must begin with https://")
+		return errRefused("must begin with https://")
 	case u.Opaque != "" || u.Hostname() == "":
-		return refused("names no host")
+		return errRefused("names no host")
 	case u.User != nil:
-		return refused("must not hold a user or a password")
+		return errRefused("must not hold a user or a password")
 	case u.Fragment != "" || strings.HasSuffix(u.Host, ":"):
-		return refused("must end with its path or query, and its host with no colon")
+		return errRefused("must end with its path or query, and its host with no colon")
 	case u.Port() != "" && u.Port() != "443" && !p.anyPort():
-		return refused("names port %s, where only 443 may be reached", u.Port())
+		return errRefused("names port %s, where only 443 may be reached", u.Port())
 	}
 	return nil
 }
@@ -70,20 +70,20 @@ func (p Policy) anyPort() bool { return p.Private || p.AnyPort }
 // checkHost looks at a name or a literal address.
 func (p Policy) checkHost(host string) error {
 	if a, err := netip.ParseAddr(host); err == nil {
-		return p.permit(a)
+		return p.permitAddress(a)
 	}
 	name := strings.TrimSuffix(strings.ToLower(host), ".")
 	if strings.ContainsFunc(name, notInName) {
-		return refused("has a host with characters that no host has: spell it with letters, digits, hyphens and dots")
+		return errRefused("has a host with characters that no host has: spell it with letters, digits, hyphens and dots")
 	}
 	if endsInNumber(name) {
-		return refused("has a number for a host: spell an address as four decimal numbers")
+		return errRefused("has a number for a host: spell an address as four decimal numbers")
 	}
 	if metadataNames[name] {
-		return refused("leads to metadata of the machine, which is never allowed")
+		return errRefused("leads to metadata of the machine, which is never allowed")
 	}
 	if !p.Private && (!strings.Contains(name, ".") || localName(name)) {
-		return refused("names a host of a local network, which is not allowed here")
+		return errRefused("names a host of a local network, which is not allowed here")
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func localName(name string) bool {
 	return false
 }
 
-// refused is about the address as the client gave it; the caller names the field.
-func refused(format string, args ...any) error {
+// errRefused returns about the address as the client gave it; the caller names the field.
+func errRefused(format string, args ...any) error {
 	return fault.New(fault.Invalid, "the address "+format, args...)
 }

@@ -21,13 +21,13 @@ func TestHostileAddressesAreRefusedWhenTheyAreGiven(t *testing.T) {
 	}
 	for _, s := range hostile {
 		t.Run(s, func(t *testing.T) {
-			if err := (Policy{}).Check(s); !fault.Is(err, fault.Invalid) || !strings.HasPrefix(fault.Message(err), "the address ") {
+			if err := (Policy{}).CheckAddress(s); !fault.Is(err, fault.Invalid) || !strings.HasPrefix(fault.Message(err), "the address ") {
 				t.Errorf("%v", err)
 			}
 		})
 	}
 	for _, s := range fair {
-		if err := (Policy{}).Check(s); err != nil {
+		if err := (Policy{}).CheckAddress(s); err != nil {
 			t.Errorf("%s is refused: %v", s, err)
 		}
 	}
@@ -35,22 +35,22 @@ func TestHostileAddressesAreRefusedWhenTheyAreGiven(t *testing.T) {
 
 func TestPrivateAddresses(t *testing.T) {
 	for _, s := range insideOnly {
-		if err := (Policy{}).Check(s); !fault.Is(err, fault.Invalid) {
+		if err := (Policy{}).CheckAddress(s); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: %v", s, err)
 		}
-		if err := (Policy{Private: true}).Check(s); err != nil {
+		if err := (Policy{Private: true}).CheckAddress(s); err != nil {
 			t.Errorf("%s is refused where private addresses are allowed: %v", s, err)
 		}
 	}
 	for _, s := range nowhere {
-		if err := (Policy{Private: true}).Check(s); !fault.Is(err, fault.Invalid) {
+		if err := (Policy{Private: true}).CheckAddress(s); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s where private addresses are allowed: %v", s, err)
 		}
 	}
 }
 
 func TestARefusalSaysNothingOfOurNetwork(t *testing.T) {
-	err := Policy{}.permit(netip.MustParseAddr("10.1.2.3"))
+	err := Policy{}.permitAddress(netip.MustParseAddr("10.1.2.3"))
 	if m := fault.Message(err); strings.Contains(m, "10.1") || !strings.Contains(err.Error(), "10.1.2.3") {
 		t.Errorf("the client sees %q, the log %q", m, err)
 	}
@@ -58,7 +58,7 @@ func TestARefusalSaysNothingOfOurNetwork(t *testing.T) {
 
 func TestAnAddressHasAnEnd(t *testing.T) {
 	long := "https://example.com/" + strings.Repeat("a", longest)
-	if err := (Policy{}).Check(long); !fault.Is(err, fault.Invalid) {
+	if err := (Policy{}).CheckAddress(long); !fault.Is(err, fault.Invalid) {
 		t.Error(err)
 	}
 }
@@ -70,7 +70,7 @@ func FuzzCheck(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		open, closed := Policy{Private: true}.Check(s), Policy{}.Check(s)
+		open, closed := Policy{Private: true}.CheckAddress(s), Policy{}.CheckAddress(s)
 		if closed == nil && open != nil {
 			t.Errorf("%q is refused only where more is allowed: %v", s, open)
 		}
@@ -93,7 +93,7 @@ func FuzzCheck(f *testing.F) {
 func BenchmarkCheck(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := (Policy{}).Check("https://hooks.example.com/services/T/B/x"); err != nil {
+		if err := (Policy{}).CheckAddress("https://hooks.example.com/services/T/B/x"); err != nil {
 			b.Fatal(err)
 		}
 	}

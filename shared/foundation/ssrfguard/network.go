@@ -55,42 +55,42 @@ func (p Policy) guardian() *ssrf.Guardian {
 	}
 }
 
-// permit decides about one address, literal or looked up.
-func (p Policy) permit(a netip.Addr) error {
+// permitAddress decides about one address, literal or looked up.
+func (p Policy) permitAddress(a netip.Addr) error {
 	plain := a.Unmap()
 	if a.Zone() != "" {
-		return refused("names a zone of a network, which is never allowed")
+		return errRefused("names a zone of a network, which is never allowed")
 	}
 	for _, n := range never {
 		if n.Contains(plain) {
-			return refused("leads to a link-local or metadata address, which is never allowed")
+			return errRefused("leads to a link-local or metadata address, which is never allowed")
 		}
 	}
 	if err := p.guardian().SafeAddr(plain); err != nil {
-		return fault.Cause(fault.Invalid, err, "the address leads into a private or special network, which is not allowed here")
+		return fault.NewWithCause(fault.Invalid, err, "the address leads into a private or special network, which is not allowed here")
 	}
 	return nil
 }
 
-// control is asked before each attempt to connect, with the address that the name was resolved to.
-func (p Policy) control(_ context.Context, network, address string, _ syscall.RawConn) error {
+// checkDial returns asked before each attempt to connect, with the address that the name was resolved to.
+func (p Policy) checkDial(_ context.Context, network, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return fault.Cause(fault.Invalid, err, "the address cannot be reached")
+		return fault.NewWithCause(fault.Invalid, err, "the address cannot be reached")
 	}
-	if err := p.permit(at.Addr()); err != nil {
+	if err := p.permitAddress(at.Addr()); err != nil {
 		return err
 	}
 	if at.Addr().Unmap().IsLoopback() && runtimePort(at.Port()) {
-		return refused("leads to the runtime of this process, which is never allowed")
+		return errRefused("leads to the runtime of this process, which is never allowed")
 	}
 	if err := p.guardian().Safe(network, netip.AddrPortFrom(at.Addr().Unmap(), at.Port()).String(), nil); err != nil {
-		return fault.Cause(fault.Invalid, err, "the address leads to a port or network that is not allowed here")
+		return fault.NewWithCause(fault.Invalid, err, "the address leads to a port or network that is not allowed here")
 	}
 	return nil
 }
 
-// runtimePort tells whether the Lambda runtime API listens there, which hands out the events of others.
+// runtimePort reports whether the Lambda runtime API listens there, which hands out the events of others.
 func runtimePort(port uint16) bool {
 	const usual = 9001
 	at, err := netip.ParseAddrPort(strings.TrimPrefix(os.Getenv("AWS_LAMBDA_RUNTIME_API"), "http://"))

@@ -21,32 +21,32 @@ import (
 // Accounts finds and makes accounts. It remembers nothing.
 type Accounts struct{ *platform.Platform }
 
-// New is the accounts of p.
+// New returns the accounts of p.
 func New(p *platform.Platform) Accounts { return Accounts{p} }
 
-// reach names the partitions of accounts, and of what is mailed about them.
-func reach(ctx context.Context) context.Context {
-	return table.Within(ctx, identity.UserPrefix, identity.AddressPrefix, Prefix, mail.Partition)
+// withAccountPartitions names the partitions of accounts, and of what is mailed about them.
+func withAccountPartitions(ctx context.Context) context.Context {
+	return table.Within(ctx, identity.UserPrefix, identity.AddressPrefix, LinkPrefix, mail.Partition)
 }
 
-// nobody is read where there is no account, so that one is not told from the other by the reads that it takes.
-const nobody = "usr_nobody"
+// unverifiedTTL is read where there is no account, so that one is not told from the other by the reads that it takes.
+const unverifiedTTL = "usr_nobody"
 
-// Find reads the account of an address in the form of identity.Address; the zero User when it has none.
+// Find reads the account of an address in the form of identity.NormalizeAddress; the zero User when it has none.
 func (a Accounts) Find(ctx context.Context, address string) (identity.User, error) {
-	ctx = reach(ctx)
+	ctx = withAccountPartitions(ctx)
 	row, err := table.Read[identity.AddressRow](ctx, a.Table, identity.AddressKey(a.Settings.Pepper, address))
 	if fault.Is(err, fault.NotFound) {
-		row, err = identity.AddressRow{User: nobody}, nil
+		row, err = identity.AddressRow{User: unverifiedTTL}, nil
 	}
 	if err != nil {
 		return identity.User{}, fmt.Errorf("look up address: %w", err)
 	}
-	return a.user(ctx, row.User)
+	return a.readUser(ctx, row.User)
 }
 
-// user reads an account; the zero User when it is not there.
-func (a Accounts) user(ctx context.Context, user string) (identity.User, error) {
+// readUser reads an account; the zero User when it is not there.
+func (a Accounts) readUser(ctx context.Context, user string) (identity.User, error) {
 	u, err := table.Read[identity.User](ctx, a.Table, identity.UserKey(user))
 	if fault.Is(err, fault.NotFound) {
 		return identity.User{}, nil
@@ -59,15 +59,15 @@ func NewUser(now time.Time, address, name string) identity.User {
 	return identity.User{ID: id.New("usr", now), Email: address, Name: name, Created: now, Updated: now}
 }
 
-// Register is the writes that give an address to the account u, in place of old, an account nobody ever verified, or of
+// RegisterWrites returns the writes that give an address to the account u, in place of old, an account nobody ever verified, or of
 // none when old has no id. That one goes with its id and password: otherwise whoever signed up first with somebody
 // else's address would own the account that the other one verifies later.
-func (a Accounts) Register(u, old identity.User) ([]table.Write, error) {
-	account, err := table.Row(identity.UserKey(u.ID), u)
+func (a Accounts) RegisterWrites(u, old identity.User) ([]table.Write, error) {
+	account, err := table.NewItem(identity.UserKey(u.ID), u)
 	if err != nil {
 		return nil, err
 	}
-	address, err := table.Row(identity.AddressKey(a.Settings.Pepper, u.Email), identity.AddressRow{User: u.ID})
+	address, err := table.NewItem(identity.AddressKey(a.Settings.Pepper, u.Email), identity.AddressRow{User: u.ID})
 	if err != nil {
 		return nil, err
 	}
@@ -84,11 +84,11 @@ func (a Accounts) Register(u, old identity.User) ([]table.Write, error) {
 
 const maxName = 100
 
-// Name brings a person's name into shape. Without one, it is the part of the address before the @.
-func Name(name, address string) (string, error) {
+// PersonName brings a person's name into shape. Without one, it is the part of the address before the @.
+func PersonName(name, address string) (string, error) {
 	if strings.TrimSpace(name) == "" {
 		name, _, _ = strings.Cut(address, "@")
 		return name, nil
 	}
-	return displayname.Clean("name", name, maxName)
+	return displayname.CleanName("name", name, maxName)
 }

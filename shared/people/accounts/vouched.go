@@ -11,8 +11,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Prefix begins the partition keys of what ties accounts to identity providers.
-const Prefix = "IDENT#"
+// LinkPrefix begins the partition keys of what ties accounts to identity providers.
+const LinkPrefix = "IDENT#"
 
 // Claim is what an identity provider says of somebody, after all that proves it to be the provider's word was checked.
 type Claim struct {
@@ -26,30 +26,30 @@ type Claim struct {
 	Authoritative bool
 }
 
-// link ties a person at a provider to an account.
-type link struct {
+// identityLink ties a person at a provider to an account.
+type identityLink struct {
 	User    string    `json:"user"`
 	Issuer  string    `json:"issuer"`
 	Created time.Time `json:"created"`
 }
 
 func (a Accounts) linkKey(c Claim) table.Key {
-	return table.Key{PK: Prefix + identity.Digest(a.Settings.Pepper, "identity", c.Issuer, c.Subject), SK: "I"}
+	return table.Key{PK: LinkPrefix + identity.Digest(a.Settings.Pepper, "identity", c.Issuer, c.Subject), SK: "I"}
 }
 
-// tries bounds how often Vouched starts again because another request was faster.
-const tries = 5
+// maxAttempts bounds how often Vouched starts again because another request was faster.
+const maxAttempts = 5
 
-// Vouched gives the account of whom a provider vouches for. At first sight the person gets a new account without a
+// FindOrCreateByIdentity returns the account of whom a provider vouches for. At first sight the person gets a new account without a
 // password, or joins the one of the same address when the provider is authoritative for it; ever after it is that
 // account, whatever happens to the address. fault.Denied says why somebody gets none.
-func (a Accounts) Vouched(ctx context.Context, c Claim) (identity.User, error) {
+func (a Accounts) FindOrCreateByIdentity(ctx context.Context, c Claim) (identity.User, error) {
 	if c.Issuer == "" || c.Subject == "" {
 		return identity.User{}, fault.New(fault.Internal, "a claim without issuer or subject")
 	}
-	ctx = reach(ctx)
-	for range tries {
-		u, err := a.vouched(ctx, c)
+	ctx = withAccountPartitions(ctx)
+	for range maxAttempts {
+		u, err := a.tryFindOrCreate(ctx, c)
 		if _, raced := errors.AsType[*table.ConditionError](err); !raced {
 			return u, fault.Wrap("sign in with an identity of "+c.Issuer, err)
 		}
@@ -57,30 +57,30 @@ func (a Accounts) Vouched(ctx context.Context, c Claim) (identity.User, error) {
 	return identity.User{}, fault.New(fault.Unavailable, "too many sign-ins of one person at once: try again")
 }
 
-func (a Accounts) vouched(ctx context.Context, c Claim) (identity.User, error) {
-	tie, err := table.Read[link](ctx, a.Table, a.linkKey(c))
+func (a Accounts) tryFindOrCreate(ctx context.Context, c Claim) (identity.User, error) {
+	tie, err := table.Read[identityLink](ctx, a.Table, a.linkKey(c))
 	if fault.Is(err, fault.NotFound) {
-		return a.first(ctx, c, table.Absent())
+		return a.linkNewIdentity(ctx, c, table.Absent())
 	}
 	if err != nil {
 		return identity.User{}, err
 	}
-	u, err := a.user(ctx, tie.User)
+	u, err := a.readUser(ctx, tie.User)
 	switch {
 	case err != nil:
 		return u, err
 	case u.ID == "": // the account is gone, and its link leads nowhere
-		return a.first(ctx, c, table.Equal("user", tie.User))
+		return a.linkNewIdentity(ctx, c, table.Equal("user", tie.User))
 	}
-	return u, enabled(u)
+	return u, checkEnabled(u)
 }
 
-// first finds or makes the account of a person who is seen for the first time, and ties them together while cond holds of
+// linkNewIdentity finds or makes the account of a person who is seen for the first time, and ties them together while cond holds of
 // the tie.
-func (a Accounts) first(ctx context.Context, c Claim, cond table.Cond) (identity.User, error) {
-	address, err := identity.Address(c.Email)
+func (a Accounts) linkNewIdentity(ctx context.Context, c Claim, cond table.Cond) (identity.User, error) {
+	address, err := identity.NormalizeAddress(c.Email)
 	if err != nil {
-		return identity.User{}, fault.Cause(fault.Denied, err,
+		return identity.User{}, fault.NewWithCause(fault.Denied, err,
 			"the provider names no e-mail address that it has verified: verify one there, or use POST /auth/signup")
 	}
 	old, err := a.Find(ctx, address)
@@ -90,29 +90,29 @@ func (a Accounts) first(ctx context.Context, c Claim, cond table.Cond) (identity
 	u := old
 	var writes []table.Write
 	if old.Verified {
-		writes, err = a.join(ctx, c, old)
+		writes, err = a.linkConditions(ctx, c, old)
 	} else {
-		u, writes, err = a.make(c, address, old)
+		u, writes, err = a.newVerifiedUser(c, address, old)
 	}
 	if err != nil {
 		return identity.User{}, err
 	}
-	tie, err := table.Row(a.linkKey(c), link{u.ID, c.Issuer, a.Clock.Now()})
+	tie, err := table.NewItem(a.linkKey(c), identityLink{u.ID, c.Issuer, a.Clock.Now()})
 	if err != nil {
 		return identity.User{}, err
 	}
 	return u, a.Table.Transact(ctx, append(writes, table.Put(tie, cond))...)
 }
 
-// join is what must hold while a person is tied to the account u, which has the same address and whose owner is told.
-func (a Accounts) join(ctx context.Context, c Claim, u identity.User) ([]table.Write, error) {
+// linkConditions returns what must hold while a person is tied to the account u, which has the same address and whose owner is told.
+func (a Accounts) linkConditions(ctx context.Context, c Claim, u identity.User) ([]table.Write, error) {
 	if !c.Authoritative {
 		return nil, fault.New(fault.Denied, "there is an account with this e-mail address already: log in with its password")
 	}
-	if err := enabled(u); err != nil {
+	if err := checkEnabled(u); err != nil {
 		return nil, err
 	}
-	post, err := mail.Queue(ctx, a.Sealer, a.Clock.Now(), mail.Mail{Template: mail.ProviderAdded, To: u.Email})
+	post, err := mail.QueueMail(ctx, a.Sealer, a.Clock.Now(), mail.Mail{Template: mail.ProviderAdded, To: u.Email})
 	return []table.Write{
 		table.Check(identity.UserKey(u.ID), table.Equal("verified", true)),
 		table.Check(identity.AddressKey(a.Settings.Pepper, u.Email), table.Equal("user", u.ID)),
@@ -120,19 +120,19 @@ func (a Accounts) join(ctx context.Context, c Claim, u identity.User) ([]table.W
 	}, err
 }
 
-// make makes a verified account in place of old, which nobody verified.
-func (a Accounts) make(c Claim, address string, old identity.User) (identity.User, []table.Write, error) {
-	name, err := Name(c.Name, address)
+// newVerifiedUser makes a verified account in place of old, which nobody verified.
+func (a Accounts) newVerifiedUser(c Claim, address string, old identity.User) (identity.User, []table.Write, error) {
+	name, err := PersonName(c.Name, address)
 	if err != nil { // nobody can mend it here, and one's own name is no reason to be sent away
-		name, _ = Name("", address)
+		name, _ = PersonName("", address)
 	}
 	u := NewUser(a.Clock.Now(), address, name)
 	u.Verified = true
-	writes, err := a.Register(u, old)
+	writes, err := a.RegisterWrites(u, old)
 	return u, writes, err
 }
 
-func enabled(u identity.User) error {
+func checkEnabled(u identity.User) error {
 	if u.Disabled {
 		return fault.New(fault.Denied, "this account is disabled: ask an administrator of the organization")
 	}

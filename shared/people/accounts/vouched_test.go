@@ -36,7 +36,7 @@ func (f *fixture) keep(change func(*identity.User)) identity.User {
 	u := accounts.NewUser(f.Clock.Now(), ada, "Ada")
 	u.Password = "a hash"
 	change(&u)
-	f.Must(f.Table.Transact(f.Anywhere(), apitest.Value(accounts.New(f.Platform).Register(u, identity.User{}))(f)...))
+	f.Must(f.Table.Transact(f.Anywhere(), apitest.Value(accounts.New(f.Platform).RegisterWrites(u, identity.User{}))(f)...))
 	return u
 }
 
@@ -51,12 +51,12 @@ func (f *fixture) read(user string) identity.User {
 
 func (f *fixture) vouched(c accounts.Claim) identity.User {
 	f.Helper()
-	return apitest.Value(accounts.New(f.Platform).Vouched(f.Context(), c))(f)
+	return apitest.Value(accounts.New(f.Platform).FindOrCreateByIdentity(f.Context(), c))(f)
 }
 
 func (f *fixture) denied(c accounts.Claim, why string) {
 	f.Helper()
-	u, err := accounts.New(f.Platform).Vouched(f.Context(), c)
+	u, err := accounts.New(f.Platform).FindOrCreateByIdentity(f.Context(), c)
 	if !fault.Is(err, fault.Denied) || !strings.Contains(fault.Message(err), why) {
 		f.Errorf("got %q, %v; want a denial with %q", u.ID, err, why)
 	}
@@ -144,7 +144,7 @@ func TestTheSamePersonIsKnownWhateverTheAddressBecomes(t *testing.T) {
 		"another issuer without address": {Issuer: "https://other.example", Subject: claim.Subject},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, err := accounts.New(f.Platform).Vouched(t.Context(), c); !fault.Is(err, fault.Denied) {
+			if got, err := accounts.New(f.Platform).FindOrCreateByIdentity(t.Context(), c); !fault.Is(err, fault.Denied) {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})
@@ -198,7 +198,7 @@ func TestTwentyFirstSignInsAtOnceMakeOneAccount(t *testing.T) {
 			var wg sync.WaitGroup
 			for i := range got {
 				wg.Go(func() {
-					u, err := accounts.New(f.Platform).Vouched(context.Background(), authoritative(claim))
+					u, err := accounts.New(f.Platform).FindOrCreateByIdentity(context.Background(), authoritative(claim))
 					if err != nil {
 						t.Error(err)
 					}
@@ -222,7 +222,7 @@ func TestTwentyFirstSignInsAtOnceMakeOneAccount(t *testing.T) {
 func TestAClaimOfNobodyIsADefect(t *testing.T) {
 	f := newFixture(t)
 	for name, c := range map[string]accounts.Claim{"no issuer": {Subject: "1", Email: ada}, "no subject": {Issuer: "x", Email: ada}} {
-		if _, err := accounts.New(f.Platform).Vouched(t.Context(), c); !fault.Is(err, fault.Internal) {
+		if _, err := accounts.New(f.Platform).FindOrCreateByIdentity(t.Context(), c); !fault.Is(err, fault.Internal) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -31,18 +31,18 @@ type Input struct {
 	User  string    `json:"user"`
 }
 
-// Tenant is the organization that the input belongs to.
-func (in Input) Tenant() string { return in.Org }
+// Organisation returns the organization that the input belongs to.
+func (in Input) Organisation() string { return in.Org }
 
 // ErrEnded is that an organization has ended already.
 var ErrEnded = fault.New(fault.NotFound, "the organization does not exist")
 
-// Begin ends org for ever, in one transaction with the extra writes: from then on nobody gets in. What is stored of it is
+// BeginErasure ends org for ever, in one transaction with the extra writes: from then on nobody gets in. What is stored of it is
 // erased behind the request. ErrEnded when somebody else was faster.
-func Begin(ctx context.Context, p *platform.Platform, org string, extra ...table.Write) error {
-	now, c := p.Clock.Now(), identity.From(ctx)
+func BeginErasure(ctx context.Context, p *platform.Platform, org string, extra ...table.Write) error {
+	now, c := p.Clock.Now(), identity.CallerFrom(ctx)
 	in := Input{Org: org, JobID: id.New("job", now), Ended: now, Actor: c.Email, User: c.User}
-	work, err := workqueue.Add(workqueue.Work{ID: in.JobID, Org: org, Machine: Machine, At: now}, in)
+	work, err := workqueue.AddWork(workqueue.Work{ID: in.JobID, Org: org, Machine: Machine, At: now}, in)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func Begin(ctx context.Context, p *platform.Platform, org string, extra ...table
 		table.Update(identity.AccessKey(org), end, table.Exists(), table.NotEqual("ended", true)),
 		table.Update(identity.OrganisationKey(org), end, table.Exists()), work,
 	}, extra...)
-	err = p.Table.Transact(table.Within(ctx, table.TenantPK(org), workqueue.Prefix), writes...)
+	err = p.Table.Transact(table.Within(ctx, table.OrgPK(org), workqueue.Prefix), writes...)
 	if failed, ok := errors.AsType[*table.ConditionError](err); ok {
 		if _, ended := failed.Old(0); ended {
 			return ErrEnded

@@ -14,10 +14,10 @@ import (
 // acceptTries bounds how often one invitation is looked at again because it, its inviter or the roles changed meanwhile.
 const acceptTries = 3
 
-// Accept makes u, who has just proved to be u, a member of the organizations that have invited the address; of only that
+// AcceptInvitations makes u, who has just proved to be u, a member of the organizations that have invited the address; of only that
 // one when only is not "". An invitation that does not hold any more goes without effect. One round trip when there is
 // none; one that fails does not keep the others from being accepted.
-func (s People) Accept(ctx context.Context, u identity.User, only string) error {
+func (s People) AcceptInvitations(ctx context.Context, u identity.User, only string) error {
 	if !u.Verified || u.Disabled {
 		return nil
 	}
@@ -70,19 +70,19 @@ type offer struct {
 func (s People) offer(ctx context.Context, address string, p pointer) (offer, error) {
 	inv, acc := InvitationKey(s.Settings.Pepper, p.Org, address), identity.AccessKey(p.Org)
 	member, profile := identity.MemberKey(p.Org, p.Inviter), identity.UserKey(p.Inviter)
-	items, err := s.Table.BatchGet(table.Within(ctx, table.TenantPK(p.Org), profile.PK), inv, acc, member, profile)
+	items, err := s.Table.BatchGet(table.Within(ctx, table.OrgPK(p.Org), profile.PK), inv, acc, member, profile)
 	if err != nil {
 		return offer{}, fmt.Errorf("read what an invitation to %s hangs on: %w", p.Org, err)
 	}
 	o := offer{org: p.Org, Invitation: Invitation{ID: p.ID, Email: address}, access: identity.Access{Ended: true}}
 	return o, errors.Join(
-		decode(items, inv, &o.Invitation), decode(items, acc, &o.access),
-		decode(items, member, &o.inviter), decode(items, profile, &o.sponsor),
+		decodeIfPresent(items, inv, &o.Invitation), decodeIfPresent(items, acc, &o.access),
+		decodeIfPresent(items, member, &o.inviter), decodeIfPresent(items, profile, &o.sponsor),
 	)
 }
 
-// decode reads the item under k into to, if it is there.
-func decode[T any](items map[table.Key]table.Item, k table.Key, to *T) error {
+// decodeIfPresent reads the item under k into to, if it is there.
+func decodeIfPresent[T any](items map[table.Key]table.Item, k table.Key, to *T) error {
 	it, ok := items[k]
 	if !ok {
 		return nil
@@ -94,14 +94,14 @@ func decode[T any](items map[table.Key]table.Item, k table.Key, to *T) error {
 	return err
 }
 
-// holds tells whether the inviter may give now what they promised then. Who was removed, locked out or demoted must not
+// holds reports whether the inviter may give now what they promised then. Who was removed, locked out or demoted must not
 // have left a way in.
 func (o offer) holds() bool {
 	if o.Role == "" || o.access.Ended || o.inviter.User != o.Inviter || o.inviter.Disabled || o.sponsor.Disabled {
 		return false
 	}
-	policies, ok := Role(o.access, o.Role)
-	c := identity.Caller{Org: o.org, User: o.inviter.User, Grants: o.access.In(o.inviter.Grants)}
+	policies, ok := PoliciesOfRole(o.access, o.Role)
+	c := identity.Caller{Org: o.org, User: o.inviter.User, Grants: o.access.ResolveGrants(o.inviter.Grants)}
 	return ok && identity.Allows(c, "users:write") && MayGrant(c, policies, grant.OrgScope) == nil
 }
 
@@ -111,10 +111,10 @@ func (s People) take(ctx context.Context, u identity.User, o offer) error {
 		s.Log.InfoContext(ctx, "an invitation does not hold any more", "org", o.org, "user", u.ID, "inviter", o.Inviter)
 		return s.drop(ctx, o)
 	}
-	already, err := s.join(s.reach(ctx, o), o.org, u, joining{
+	already, err := s.addMember(s.reach(ctx, o), o.org, u, joining{
 		grants: []grant.Grant{{Role: o.Role, Scope: grant.OrgScope}},
 		judged: &o.access,
-		extra:  append(s.spent(o.org, o.Invitation), table.Check(identity.MemberKey(o.org, o.Inviter), unchanged(o.inviter)...)),
+		extra:  append(s.invitationDeletes(o.org, o.Invitation), table.Check(identity.MemberKey(o.org, o.Inviter), ifUnchanged(o.inviter)...)),
 	})
 	switch {
 	case already:
@@ -128,7 +128,7 @@ func (s People) take(ctx context.Context, u identity.User, o offer) error {
 
 // drop ends an invitation without effect; what has replaced it meanwhile stays.
 func (s People) drop(ctx context.Context, o offer) error {
-	err := s.Table.Transact(s.reach(ctx, o), s.spent(o.org, o.Invitation)...)
+	err := s.Table.Transact(s.reach(ctx, o), s.invitationDeletes(o.org, o.Invitation)...)
 	if _, gone := errors.AsType[*table.ConditionError](err); gone {
 		k := InvitedKey(s.Settings.Pepper, o.org, o.Email)
 		_, err = s.Table.Write(s.reach(ctx, o), table.Delete(k, table.Equal("id", o.ID)))
@@ -140,5 +140,5 @@ func (s People) drop(ctx context.Context, o offer) error {
 }
 
 func (s People) reach(ctx context.Context, o offer) context.Context {
-	return table.Within(ctx, InvitedKey(s.Settings.Pepper, o.org, o.Email).PK, table.TenantPK(o.org))
+	return table.Within(ctx, InvitedKey(s.Settings.Pepper, o.org, o.Email).PK, table.OrgPK(o.org))
 }

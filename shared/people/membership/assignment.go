@@ -26,13 +26,13 @@ type Assignment struct {
 	CreatedBy string    `json:"createdBy"` // an e-mail address
 }
 
-// assignmentKey is where an assignment is listed.
+// assignmentKey returns where an assignment is listed.
 func assignmentKey(org, id string) table.Key {
-	return table.Key{PK: table.TenantPK(org) + "ASSIGN", SK: id}
+	return table.Key{PK: table.OrgPK(org) + "ASSIGN", SK: id}
 }
 
-// listed are the writes that make the list of assignments follow a member, who had the grants before.
-func listed(ctx context.Context, org string, m identity.Member, before []grant.Grant) ([]table.Write, error) {
+// assignmentWrites returns the writes that make the list of assignments follow a member, who had the grants before.
+func assignmentWrites(ctx context.Context, org string, m identity.Member, before []grant.Grant) ([]table.Write, error) {
 	var out []table.Write
 	had := map[string]grant.Grant{}
 	for _, g := range before {
@@ -45,9 +45,9 @@ func listed(ctx context.Context, org string, m identity.Member, before []grant.G
 		if was, ok := had[g.ID]; ok && was.Role == g.Role && was.Scope == g.Scope {
 			continue
 		}
-		it, err := table.Row(assignmentKey(org, g.ID), Assignment{
+		it, err := table.NewItem(assignmentKey(org, g.ID), Assignment{
 			ID: g.ID, User: m.User, Email: m.Email, Role: g.Role, Scope: g.Scope,
-			CreatedAt: id.Time(g.ID), CreatedBy: cmp.Or(identity.From(ctx).Email, m.Email),
+			CreatedAt: id.TimeOf(g.ID), CreatedBy: cmp.Or(identity.CallerFrom(ctx).Email, m.Email),
 		})
 		if err != nil {
 			return nil, err
@@ -57,24 +57,24 @@ func listed(ctx context.Context, org string, m identity.Member, before []grant.G
 	return out, nil
 }
 
-// Founding are the writes that make the user the one member and owner of a new organization.
-func Founding(ctx context.Context, org string, u identity.User, now time.Time) ([]table.Write, error) {
-	m := Newcomer(u.ID, u.Email, []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}, now)
-	access, err := table.Row(identity.AccessKey(org), identity.Access{Members: 1, Owners: 1})
+// NewOrgWrites returns the writes that make the user the one member and owner of a new organization.
+func NewOrgWrites(ctx context.Context, org string, u identity.User, now time.Time) ([]table.Write, error) {
+	m := NewMember(u.ID, u.Email, []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}, now)
+	access, err := table.NewItem(identity.AccessKey(org), identity.Access{Members: 1, Owners: 1})
 	if err != nil {
 		return nil, err
 	}
-	in, err := entry(org, m)
+	in, err := membershipWrites(org, m)
 	if err != nil {
 		return nil, err
 	}
-	list, err := listed(ctx, org, m, nil)
+	list, err := assignmentWrites(ctx, org, m, nil)
 	return slices.Concat([]table.Write{table.Put(access, table.Absent())}, in, list), err
 }
 
-// Assignment reads one assignment of org; fault.NotFound when there is none. One round trip.
-func (s People) Assignment(ctx context.Context, org, assignment string) (Assignment, error) {
-	if id.Valid("asgn", assignment) {
+// ReadAssignment reads one assignment of org; fault.NotFound when there is none. One round trip.
+func (s People) ReadAssignment(ctx context.Context, org, assignment string) (Assignment, error) {
+	if id.IsValid("asgn", assignment) {
 		k := assignmentKey(org, assignment)
 		a, err := table.Read[Assignment](table.Within(ctx, k.PK), s.Table, k)
 		if !fault.Is(err, fault.NotFound) {
@@ -87,9 +87,9 @@ func (s People) Assignment(ctx context.Context, org, assignment string) (Assignm
 // listPage is how many assignments are read at once.
 const listPage = 2_000
 
-// Assignments gives each assignment of org to see, the oldest first, until see tells that it has seen enough. They are as
+// EachAssignment returns each assignment of org to see, the oldest first, until see tells that it has seen enough. They are as
 // many as MaxMembers and identity.MaxGrants allow, so they are not gathered here.
-func (s People) Assignments(ctx context.Context, org string, see func(Assignment) (more bool)) error {
+func (s People) EachAssignment(ctx context.Context, org string, see func(Assignment) (more bool)) error {
 	q := table.Query{PK: assignmentKey(org, "").PK, Limit: listPage}
 	for {
 		page, err := s.Table.Query(table.Within(ctx, q.PK), q)
@@ -121,18 +121,18 @@ type Given struct {
 	Also       []table.Write // what is written with it, or must hold then: that the team of its scope is there
 }
 
-// Assign gives the member old, as it was read, one more grant. It is fault.Conflict when the member has as many as can be,
+// AssignRole returns the member old, as it was read, one more grant. It is fault.Conflict when the member has as many as can be,
 // and ErrChanged when the member, or the organization's roles, have changed since: read and judge again then. A grant of a
 // custom role counts as a change of the roles, so that nobody deletes the role at the same time. One round trip.
-func (s People) Assign(ctx context.Context, org string, old identity.Member, g Given) error {
+func (s People) AssignRole(ctx context.Context, org string, old identity.Member, g Given) error {
 	if len(old.Grants) >= identity.MaxGrants {
 		return fault.New(fault.Conflict, "%s has %d grants, and more are not possible: revoke some first", old.Email, len(old.Grants))
 	}
 	next := old
-	next.Grants = Newcomer(old.User, old.Email, append(slices.Clone(old.Grants), g.Grant), s.Clock.Now()).Grants
-	t := step{owners: owners(next) - owners(old), generation: &g.Generation}
+	next.Grants = NewMember(old.User, old.Email, append(slices.Clone(old.Grants), g.Grant), s.Clock.Now()).Grants
+	t := step{owners: ownerCount(next) - ownerCount(old), generation: &g.Generation}
 	if _, system := grant.SystemRole(g.Role); !system {
 		t.roles = 1
 	}
-	return s.exchange(ctx, org, swap{old: old, next: next, step: t, extra: g.Also})
+	return s.replaceMember(ctx, org, swap{old: old, next: next, step: t, extra: g.Also})
 }

@@ -26,7 +26,7 @@ func (s *fixture) listed(names ...string) []membership.Assignment {
 		}
 	}
 	var full []membership.Assignment
-	s.Must(s.People.Assignments(s.Context(), org, func(a membership.Assignment) bool {
+	s.Must(s.People.EachAssignment(s.Context(), org, func(a membership.Assignment) bool {
 		full = append(full, a)
 		got = append(got, membership.Assignment{ID: a.ID, User: a.User, Email: a.Email, Role: a.Role, Scope: a.Scope})
 		return true
@@ -43,27 +43,27 @@ func (s *fixture) listed(names ...string) []membership.Assignment {
 func TestTheListOfAssignmentsFollowsEveryMember(t *testing.T) {
 	s := newFixture(t)
 	s.Join(org, "ada", grant.Owner)
-	ctx := identity.With(s.Context(), identity.Caller{Org: org, User: "usr_ada", Email: "ada@example.com"})
-	s.Must(s.People.Join(ctx, org, s.User("eve"), apitest.Roles(grant.Viewer)))
+	ctx := identity.WithCaller(s.Context(), identity.Caller{Org: org, User: "usr_ada", Email: "ada@example.com"})
+	s.Must(s.People.JoinOrganisation(ctx, org, s.User("eve"), apitest.Roles(grant.Viewer)))
 	for _, a := range s.listed("ada", "eve") {
 		if a.CreatedBy != "ada@example.com" || !a.CreatedAt.Equal(s.Clock.Now().UTC().Truncate(1e6)) {
 			t.Errorf("%+v", a)
 		}
 	}
 	eve := s.Member(org, "eve")
-	s.Must(s.People.Regrant(ctx, org, eve, append(eve.Grants, grant.Grant{Role: grant.Finops, Scope: "team:team_1"})))
+	s.Must(s.People.ReplaceGrants(ctx, org, eve, append(eve.Grants, grant.Grant{Role: grant.Finops, Scope: "team:team_1"})))
 	if all := s.listed("ada", "eve"); len(all) != 3 {
 		t.Errorf("%d assignments", len(all))
 	}
-	s.Must(s.People.Regrant(ctx, org, s.Member(org, "eve"), apitest.Roles(grant.Admin))) // another id
+	s.Must(s.People.ReplaceGrants(ctx, org, s.Member(org, "eve"), apitest.Roles(grant.Admin))) // another id
 	s.listed("ada", "eve")
 	kept := s.Member(org, "eve").Grants
 	kept[0].Role = grant.Editor // under the same id
-	s.Must(s.People.Regrant(ctx, org, s.Member(org, "eve"), kept))
+	s.Must(s.People.ReplaceGrants(ctx, org, s.Member(org, "eve"), kept))
 	s.listed("ada", "eve")
 	s.Must(s.disable(s.Member(org, "eve"), true))
 	s.listed("ada", "eve")
-	s.Must(s.People.Remove(ctx, org, s.Member(org, "eve")))
+	s.Must(s.People.RemoveMember(ctx, org, s.Member(org, "eve")))
 	if all := s.listed("ada"); len(all) != 1 {
 		t.Errorf("%d assignments", len(all))
 	}
@@ -72,7 +72,7 @@ func TestTheListOfAssignmentsFollowsEveryMember(t *testing.T) {
 func TestAnAssignmentIsReadByItsID(t *testing.T) {
 	s := newFixture(t)
 	ada := s.Join(org, "ada", grant.Owner)
-	got, err := s.People.Assignment(s.Context(), org, ada.Grants[0].ID)
+	got, err := s.People.ReadAssignment(s.Context(), org, ada.Grants[0].ID)
 	if err != nil || got.User != ada.User || got.Role != grant.Owner || got.Scope != grant.OrgScope {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -83,7 +83,7 @@ func TestAnAssignmentIsReadByItsID(t *testing.T) {
 		"not even an id":         {org, "latest"},
 		"nothing":                {org, ""},
 	} {
-		_, err := s.People.Assignment(s.Context(), ask.org, ask.id)
+		_, err := s.People.ReadAssignment(s.Context(), ask.org, ask.id)
 		if !fault.Is(err, fault.NotFound) || fault.Message(err) != `assignment "`+ask.id+`" does not exist` {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -94,14 +94,14 @@ func TestAnAssignmentIsReadByItsID(t *testing.T) {
 func TestTheFoundersGrantIsAnAssignment(t *testing.T) {
 	s := newFixture(t)
 	u := s.User("ida")
-	writes := apitest.Value(membership.Founding(s.Context(), "org_2", u, s.Clock.Now()))(s)
-	ctx := table.Within(s.Context(), identity.UserPrefix+u.ID, table.TenantPK("org_2"))
+	writes := apitest.Value(membership.NewOrgWrites(s.Context(), "org_2", u, s.Clock.Now()))(s)
+	ctx := table.Within(s.Context(), identity.UserPrefix+u.ID, table.OrgPK("org_2"))
 	s.Must(s.Table.Transact(ctx, writes...))
-	_, m, err := s.People.Member(ctx, "org_2", u.ID)
+	_, m, err := s.People.ReadMember(ctx, "org_2", u.ID)
 	if err != nil || !m.Owns() {
 		t.Fatalf("%+v, %v", m, err)
 	}
-	if a, err := s.People.Assignment(ctx, "org_2", m.Grants[0].ID); err != nil || a.CreatedBy != u.Email || a.Role != grant.Owner {
+	if a, err := s.People.ReadAssignment(ctx, "org_2", m.Grants[0].ID); err != nil || a.CreatedBy != u.Email || a.Role != grant.Owner {
 		t.Errorf("%+v, %v", a, err)
 	}
 	if err := s.Table.Transact(ctx, writes...); !fault.Is(err, fault.Conflict) {
@@ -116,17 +116,17 @@ func TestAnAssignmentByRolesThatHaveChangedIsRefused(t *testing.T) {
 	s.Join(org, "eve")
 	a := s.access()
 	g := grant.Grant{Role: "role_1", Scope: grant.OrgScope}
-	s.Must(s.People.Assign(s.Context(), org, s.Member(org, "eve"), membership.Given{Grant: g, Generation: a.Generation}))
+	s.Must(s.People.AssignRole(s.Context(), org, s.Member(org, "eve"), membership.Given{Grant: g, Generation: a.Generation}))
 	if now := s.access(); now.Generation != a.Generation+1 {
 		t.Errorf("generation %d after %d", now.Generation, a.Generation)
 	}
-	err := s.People.Assign(s.Context(), org, s.Member(org, "eve"), membership.Given{Grant: g, Generation: a.Generation})
+	err := s.People.AssignRole(s.Context(), org, s.Member(org, "eve"), membership.Given{Grant: g, Generation: a.Generation})
 	if !errors.Is(err, membership.ErrChanged) {
 		t.Errorf("by roles of before: %v", err)
 	}
 	s.listed("ada", "eve")
 	a = s.access()
-	s.Must(s.People.Assign(s.Context(), org, s.Member(org, "eve"), membership.Given{Grant: grant.Grant{Role: grant.Owner, Scope: grant.OrgScope}, Generation: a.Generation}))
+	s.Must(s.People.AssignRole(s.Context(), org, s.Member(org, "eve"), membership.Given{Grant: grant.Grant{Role: grant.Owner, Scope: grant.OrgScope}, Generation: a.Generation}))
 	if now := s.access(); now.Generation != a.Generation || now.Owners != 2 {
 		t.Errorf("a system role: %+v after %+v", now, a)
 	}
@@ -139,7 +139,7 @@ func TestAMemberHasSoManyGrantsAndNoMore(t *testing.T) {
 	s.Clock.Advance(1e9)
 	give := func(ctx context.Context) error {
 		g := grant.Grant{Role: grant.Viewer, Scope: "team:team_1"}
-		return s.People.Assign(ctx, org, s.Member(org, "eve"), membership.Given{Grant: g, Generation: s.access().Generation})
+		return s.People.AssignRole(ctx, org, s.Member(org, "eve"), membership.Given{Grant: g, Generation: s.access().Generation})
 	}
 	for range identity.MaxGrants {
 		s.Must(give(s.Context()))
@@ -150,6 +150,6 @@ func TestAMemberHasSoManyGrantsAndNoMore(t *testing.T) {
 	if all := s.listed("ada", "eve"); len(all) != 1+identity.MaxGrants {
 		t.Errorf("%d assignments", len(all))
 	}
-	s.Must(s.People.Remove(s.Context(), org, s.Member(org, "eve"))) // all of them in one transaction
+	s.Must(s.People.RemoveMember(s.Context(), org, s.Member(org, "eve"))) // all of them in one transaction
 	s.listed("ada")
 }

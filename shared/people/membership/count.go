@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// owners is what a member adds to the organization's count of owners: one who is disabled cannot act as one.
-func owners(m identity.Member) int64 {
+// ownerCount returns what a member adds to the organization's count of owners: one who is disabled cannot act as one.
+func ownerCount(m identity.Member) int64 {
 	if m.Owns() && !m.Disabled {
 		return 1
 	}
@@ -24,9 +24,9 @@ type step struct {
 	roles           int64  // what it counts as changes of them
 }
 
-func (t step) none() bool { return t == step{} }
+func (t step) isNoop() bool { return t == step{} }
 
-func (t step) write(org string) table.Write {
+func (t step) countWrite(org string) table.Write {
 	var changes []table.Change
 	conds := []table.Cond{table.Exists(), table.NotEqual("ended", true)}
 	if t.members != 0 {
@@ -53,9 +53,9 @@ func (t step) write(org string) table.Write {
 	return table.Update(identity.AccessKey(org), changes, conds...)
 }
 
-// judged demands that the organization's own roles are those by which grants were judged, if one of them is among these.
+// demandRoles demands that the organization's own roles are those by which grants were judged, if one of them is among these.
 // To give one counts as a change of the roles, so that it is not deleted at the same time.
-func (t step) judged(a identity.Access, given []grant.Grant) step {
+func (t step) demandRoles(a identity.Access, given []grant.Grant) step {
 	for _, g := range given {
 		if _, system := grant.SystemRole(g.Role); !system {
 			t.generation, t.roles = &a.Generation, 1
@@ -64,8 +64,8 @@ func (t step) judged(a identity.Access, given []grant.Grant) step {
 	return t
 }
 
-// refused says why the counts did not move; it.Data is what they were. A change of the roles in between is errChanged.
-func (t step) refused(it table.Item) error {
+// refusal says why the counts did not move; it.Data is what they were. A change of the roles in between is errChanged.
+func (t step) refusal(it table.Item) error {
 	if it.Data == nil {
 		return errEnded
 	}
@@ -90,15 +90,15 @@ var (
 	errChanged = fault.New(fault.Conflict, "the member was changed by somebody else at the same time: read it again, then repeat")
 )
 
-// explain turns the failed conditions of a transaction whose first write is a member's and whose second moves the counts
+// explainConflict turns the failed conditions of a transaction whose first write is a member's and whose second moves the counts
 // into what the client is told. Any other error stays.
-func (t step) explain(op string, err error) error {
+func (t step) explainConflict(op string, err error) error {
 	failed, ok := errors.AsType[*table.ConditionError](err)
 	if !ok {
 		return fault.Wrap(op, err)
 	}
-	if it, of := failed.Old(1); of && !t.none() {
-		return t.refused(it)
+	if it, of := failed.Old(1); of && !t.isNoop() {
+		return t.refusal(it)
 	}
 	return errChanged
 }

@@ -44,10 +44,10 @@ func (s *fixture) counts(members, owners int64) {
 func (s *fixture) disable(m identity.Member, disabled bool) error {
 	next := m
 	next.Disabled = disabled
-	_, err := s.People.Change(s.Context(), org, membership.Change{Old: m, New: next})
+	_, err := s.People.ChangeMember(s.Context(), org, membership.MemberChange{Old: m, New: next})
 	return err
 }
 
 func caller(gs ...grant.Grant) identity.Caller {
-	return identity.Caller{Org: org, User: "usr_1", Grants: grant.Resolve(gs)}
+	return identity.Caller{Org: org, User: "usr_1", Grants: grant.ResolveGrants(gs)}
 }

@@ -42,18 +42,18 @@ type pointer struct {
 	Inviter string `json:"inviter"`
 }
 
-// InvitationKey is where an organization's invitation of an address is.
+// InvitationKey returns where an organization's invitation of an address is.
 func InvitationKey(pepper []byte, org, address string) table.Key {
-	return table.Key{PK: table.TenantPK(org) + "INVITE", SK: identity.Digest(pepper, "invitation", address)}
+	return table.Key{PK: table.OrgPK(org) + "INVITE", SK: identity.Digest(pepper, "invitation", address)}
 }
 
-// InvitedKey is where the address's side of the same is. The address itself is in neither key.
+// InvitedKey returns where the address's side of the same is. The address itself is in neither key.
 func InvitedKey(pepper []byte, org, address string) table.Key {
 	return table.Key{PK: InvitedPrefix + identity.Digest(pepper, "invitation", address), SK: org}
 }
 
-// Invitations lists what waits in org, in the order of the addresses. One round trip.
-func (s People) Invitations(ctx context.Context, org string) ([]Invitation, error) {
+// ListInvitations lists what waits in org, in the order of the addresses. One round trip.
+func (s People) ListInvitations(ctx context.Context, org string) ([]Invitation, error) {
 	pk := InvitationKey(nil, org, "").PK
 	page, err := s.Table.Query(table.Within(ctx, pk), table.Query{PK: pk, Limit: MaxInvitations})
 	if err != nil {
@@ -64,30 +64,30 @@ func (s People) Invitations(ctx context.Context, org string) ([]Invitation, erro
 	return out, err
 }
 
-// Invitation reads the one of an address; fault.NotFound, worded as of Find, when there is none. One round trip.
-func (s People) Invitation(ctx context.Context, org, email string) (Invitation, error) {
-	address, err := identity.Address(email)
+// ReadInvitation reads the one of an address; fault.NotFound, worded as of Find, when there is none. One round trip.
+func (s People) ReadInvitation(ctx context.Context, org, email string) (Invitation, error) {
+	address, err := identity.NormalizeAddress(email)
 	if err != nil {
-		return Invitation{}, absent(email)
+		return Invitation{}, errNoSuchMember(email)
 	}
 	k := InvitationKey(s.Settings.Pepper, org, address)
 	inv, err := table.Read[Invitation](table.Within(ctx, k.PK), s.Table, k)
 	if fault.Is(err, fault.NotFound) {
-		return inv, absent(address)
+		return inv, errNoSuchMember(address)
 	}
 	return inv, fault.Wrap("read an invitation of "+org, err)
 }
 
-// Invite stores inv, valid from now, in place of old as it was read (the zero Invitation when there was none), together
+// StoreInvitation stores inv, valid from now, in place of old as it was read (the zero Invitation when there was none), together
 // with extra writes: the mail, for one. fault.Conflict when old has changed since. One round trip.
-func (s People) Invite(ctx context.Context, org string, old, inv Invitation, extra ...table.Write) (Invitation, error) {
+func (s People) StoreInvitation(ctx context.Context, org string, old, inv Invitation, extra ...table.Write) (Invitation, error) {
 	now := s.Clock.Now()
 	inv.ID, inv.Created, inv.Expires = id.New("inv", now), now, now.Add(InvitationTTL)
 	return s.keep(ctx, org, old, inv, extra...)
 }
 
-// Amend stores inv in place of old, as it was read. How long it is valid stays.
-func (s People) Amend(ctx context.Context, org string, old, inv Invitation) (Invitation, error) {
+// AmendInvitation stores inv in place of old, as it was read. How long it is valid stays.
+func (s People) AmendInvitation(ctx context.Context, org string, old, inv Invitation) (Invitation, error) {
 	inv.ID = id.New("inv", s.Clock.Now())
 	return s.keep(ctx, org, old, inv)
 }
@@ -98,18 +98,18 @@ func (s People) keep(ctx context.Context, org string, old, inv Invitation, extra
 		cond = table.Equal("id", old.ID)
 	}
 	own, invited := InvitationKey(s.Settings.Pepper, org, inv.Email), InvitedKey(s.Settings.Pepper, org, inv.Email)
-	row, err := table.Row(own, inv)
+	row, err := table.NewItem(own, inv)
 	if err != nil {
 		return inv, err
 	}
-	pointing, err := table.Row(invited, pointer{inv.ID, org, inv.Inviter})
+	pointing, err := table.NewItem(invited, pointer{inv.ID, org, inv.Inviter})
 	if err != nil {
 		return inv, err
 	}
 	row.Expires, pointing.Expires = inv.Expires, inv.Expires
 	t := step{}
-	writes := append([]table.Write{table.Put(row, cond), t.write(org), table.Put(pointing)}, extra...)
-	err = s.Table.Transact(table.Within(ctx, own.PK, invited.PK, table.TenantPK(org)), writes...)
+	writes := append([]table.Write{table.Put(row, cond), t.countWrite(org), table.Put(pointing)}, extra...)
+	err = s.Table.Transact(table.Within(ctx, own.PK, invited.PK, table.OrgPK(org)), writes...)
 	return inv, invitationFailed("invite to "+org, err)
 }
 
@@ -121,14 +121,14 @@ func invitationFailed(op string, err error) error {
 		return fault.Wrap(op, err)
 	}
 	if it, of := failed.Old(1); of {
-		return step{}.refused(it)
+		return step{}.refusal(it)
 	}
 	return fault.New(fault.Conflict, "the invitation was changed or accepted at the same time: read it again, then repeat")
 }
 
-// Withdraw ends the invitation inv, as it was read. One round trip.
-func (s People) Withdraw(ctx context.Context, org string, inv Invitation) error {
-	writes := s.spent(org, inv)
+// WithdrawInvitation ends the invitation inv, as it was read. One round trip.
+func (s People) WithdrawInvitation(ctx context.Context, org string, inv Invitation) error {
+	writes := s.invitationDeletes(org, inv)
 	ctx = table.Within(ctx, writes[0].Item.PK, writes[1].Item.PK)
 	err := s.Table.Transact(ctx, writes...)
 	if _, changed := errors.AsType[*table.ConditionError](err); changed {
@@ -137,8 +137,8 @@ func (s People) Withdraw(ctx context.Context, org string, inv Invitation) error 
 	return fault.Wrap("withdraw an invitation of "+org, err)
 }
 
-// spent are the writes that end inv, on condition that it is as it was read.
-func (s People) spent(org string, inv Invitation) []table.Write {
+// invitationDeletes returns the writes that end inv, on condition that it is as it was read.
+func (s People) invitationDeletes(org string, inv Invitation) []table.Write {
 	own, invited := InvitationKey(s.Settings.Pepper, org, inv.Email), InvitedKey(s.Settings.Pepper, org, inv.Email)
 	return []table.Write{
 		table.Delete(own, table.Equal("id", inv.ID)),

@@ -17,21 +17,21 @@ import (
 // invited makes an invitation of name with the role by the member by.
 func (s *fixture) invited(name, role, by string) membership.Invitation {
 	s.Helper()
-	inv := apitest.Value(s.People.Invite(s.Context(), org, membership.Invitation{}, membership.Invitation{Email: name + "@example.com", Role: role, Inviter: "usr_" + by}))(s)
+	inv := apitest.Value(s.People.StoreInvitation(s.Context(), org, membership.Invitation{}, membership.Invitation{Email: name + "@example.com", Role: role, Inviter: "usr_" + by}))(s)
 	return inv
 }
 
-// isMember tells whether name belongs to the organization.
+// isMember reports whether name belongs to the organization.
 func (s *fixture) isMember(name string) bool {
 	s.Helper()
-	_, _, err := s.People.Find(s.Context(), org, name+"@example.com")
+	_, _, err := s.People.FindMember(s.Context(), org, name+"@example.com")
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		s.Fatal(err)
 	}
 	return err == nil
 }
 
-// left is how many rows of eve's invitation there are, on both sides.
+// left returns how many rows of eve's invitation there are, on both sides.
 func (s *fixture) left() int {
 	s.Helper()
 	n := 0
@@ -50,19 +50,19 @@ func TestAnInvitationIsAcceptedByProvingTheAddress(t *testing.T) {
 	eve := s.User("eve")
 	unproved := eve
 	unproved.Verified = false
-	s.Must(s.People.Accept(s.Context(), unproved, ""))
+	s.Must(s.People.AcceptInvitations(s.Context(), unproved, ""))
 	if s.isMember("eve") {
 		t.Fatal("joined with an address that was not proved")
 	}
-	s.Must(s.People.Accept(s.Context(), s.User("mallory"), ""))
+	s.Must(s.People.AcceptInvitations(s.Context(), s.User("mallory"), ""))
 	if s.isMember("mallory") {
 		t.Fatal("joined by the invitation of another address")
 	}
-	s.Must(s.People.Accept(s.Context(), eve, "org_2"))
+	s.Must(s.People.AcceptInvitations(s.Context(), eve, "org_2"))
 	if s.isMember("eve") {
 		t.Fatal("joined an organization that did not vouch")
 	}
-	s.Must(s.People.Accept(s.Context(), eve, ""))
+	s.Must(s.People.AcceptInvitations(s.Context(), eve, ""))
 	if m := s.Member(org, "eve"); m.Grants[0].Role != grant.Editor || m.Grants[0].Scope != grant.OrgScope || m.Grants[0].ID == "" {
 		t.Errorf("joined as %+v", m)
 	}
@@ -75,7 +75,7 @@ func TestAnInvitationIsAcceptedByProvingTheAddress(t *testing.T) {
 func TestNoInvitationCostsOneRoundTrip(t *testing.T) {
 	s := newFixture(t)
 	eve := s.User("eve")
-	if n := s.Meter(func(ctx context.Context) { s.Must(s.People.Accept(ctx, eve, "")) }).RoundTrips; n != 1 {
+	if n := s.Meter(func(ctx context.Context) { s.Must(s.People.AcceptInvitations(ctx, eve, "")) }).RoundTrips; n != 1 {
 		t.Errorf("%d round trips", n)
 	}
 }
@@ -83,17 +83,19 @@ func TestNoInvitationCostsOneRoundTrip(t *testing.T) {
 // check 43: an invitation gives only what its inviter may give at the moment of joining.
 func TestInvitationsThatDoNotHoldAnyMore(t *testing.T) {
 	for name, spoil := range map[string]func(s *fixture, inv membership.Invitation){
-		"it expired":       func(s *fixture, _ membership.Invitation) { s.Clock.Advance(membership.InvitationTTL + time.Second) },
-		"it was withdrawn": func(s *fixture, inv membership.Invitation) { s.Must(s.People.Withdraw(s.Context(), org, inv)) },
+		"it expired": func(s *fixture, _ membership.Invitation) { s.Clock.Advance(membership.InvitationTTL + time.Second) },
+		"it was withdrawn": func(s *fixture, inv membership.Invitation) {
+			s.Must(s.People.WithdrawInvitation(s.Context(), org, inv))
+		},
 		"the inviter was removed": func(s *fixture, _ membership.Invitation) {
-			s.Must(s.People.Remove(s.Context(), org, s.Member(org, "bob")))
+			s.Must(s.People.RemoveMember(s.Context(), org, s.Member(org, "bob")))
 		},
 		"the inviter was locked out": func(s *fixture, _ membership.Invitation) { s.Must(s.disable(s.Member(org, "bob"), true)) },
 		"the inviter was demoted": func(s *fixture, _ membership.Invitation) {
-			s.Must(s.People.Regrant(s.Context(), org, s.Member(org, "bob"), apitest.Roles(grant.Viewer)))
+			s.Must(s.People.ReplaceGrants(s.Context(), org, s.Member(org, "bob"), apitest.Roles(grant.Viewer)))
 		},
 		"the inviter may not invite any more": func(s *fixture, _ membership.Invitation) {
-			s.Must(s.People.Regrant(s.Context(), org, s.Member(org, "bob"), apitest.Roles(grant.Editor)))
+			s.Must(s.People.ReplaceGrants(s.Context(), org, s.Member(org, "bob"), apitest.Roles(grant.Editor)))
 		},
 		"the inviter's account was closed": func(s *fixture, _ membership.Invitation) {
 			u := s.User("bob")
@@ -101,9 +103,9 @@ func TestInvitationsThatDoNotHoldAnyMore(t *testing.T) {
 			s.Put(identity.UserKey(u.ID), u)
 		},
 		"the inviter left and came back as less": func(s *fixture, _ membership.Invitation) {
-			s.Must(s.People.Remove(s.Context(), org, s.Member(org, "bob")))
+			s.Must(s.People.RemoveMember(s.Context(), org, s.Member(org, "bob")))
 			s.Clock.Advance(time.Second)
-			s.Must(s.People.Join(s.Context(), org, s.User("bob"), apitest.Roles(grant.Viewer)))
+			s.Must(s.People.JoinOrganisation(s.Context(), org, s.User("bob"), apitest.Roles(grant.Viewer)))
 		},
 		"the organization ends": func(s *fixture, _ membership.Invitation) { s.end() },
 	} {
@@ -112,7 +114,7 @@ func TestInvitationsThatDoNotHoldAnyMore(t *testing.T) {
 			s.Join(org, "ada", grant.Owner)
 			s.Join(org, "bob", grant.Admin)
 			spoil(s, s.invited("eve", grant.Editor, "bob"))
-			s.Must(s.People.Accept(s.Context(), s.User("eve"), ""))
+			s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), ""))
 			if s.isMember("eve") || s.left() != 0 {
 				t.Errorf("member %v, %d rows left", s.isMember("eve"), s.left())
 			}
@@ -131,7 +133,7 @@ func TestAnInvitationLastsSevenDays(t *testing.T) {
 	s.Join(org, "ada", grant.Owner)
 	s.invited("eve", grant.Viewer, "ada")
 	s.Clock.Advance(membership.InvitationTTL - time.Second)
-	s.Must(s.People.Accept(s.Context(), s.User("eve"), ""))
+	s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), ""))
 	if !s.isMember("eve") {
 		t.Error("ended early")
 	}
@@ -150,12 +152,12 @@ func TestInvitationsToRolesOfOnesOwn(t *testing.T) {
 	role("teams:write")
 	s.invited("eve", "role_1", "bob")
 	s.invited("joe", "role_1", "bob")
-	s.Must(s.People.Accept(s.Context(), s.User("eve"), ""))
+	s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), ""))
 	if m := s.Member(org, "eve"); m.Grants[0].Role != "role_1" {
 		t.Errorf("joined as %+v", m)
 	}
 	role("organisation:delete") // more than the inviter holds
-	s.Must(s.People.Accept(s.Context(), s.User("joe"), ""))
+	s.Must(s.People.AcceptInvitations(s.Context(), s.User("joe"), ""))
 	if s.isMember("joe") {
 		t.Error("joined with more than the inviter holds")
 	}
@@ -163,7 +165,7 @@ func TestInvitationsToRolesOfOnesOwn(t *testing.T) {
 	a := s.access()
 	a.Roles = nil
 	s.Put(identity.AccessKey(org), a)
-	s.Must(s.People.Accept(s.Context(), s.User("sue"), ""))
+	s.Must(s.People.AcceptInvitations(s.Context(), s.User("sue"), ""))
 	if s.isMember("sue") {
 		t.Error("joined with a role that is gone")
 	}
@@ -174,12 +176,12 @@ func TestAFullOrganizationLeavesTheInvitationWaiting(t *testing.T) {
 	s.Join(org, "ada", grant.Owner)
 	s.invited("eve", grant.Viewer, "ada")
 	s.Put(identity.AccessKey(org), identity.Access{Members: membership.MaxMembers, Owners: 1})
-	s.Must(s.People.Accept(s.Context(), s.User("eve"), ""))
+	s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), ""))
 	if s.isMember("eve") || s.left() != 2 {
 		t.Errorf("member %v, %d rows left", s.isMember("eve"), s.left())
 	}
 	s.Put(identity.AccessKey(org), identity.Access{Members: 1, Owners: 1})
-	s.Must(s.People.Accept(s.Context(), s.User("eve"), ""))
+	s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), ""))
 	s.counts(2, 1)
 }
 
@@ -191,7 +193,7 @@ func TestAcceptingAtOnceMakesOneMembership(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if err := s.People.Accept(s.Context(), eve, ""); err != nil {
+			if err := s.People.AcceptInvitations(s.Context(), eve, ""); err != nil {
 				t.Error(err)
 			}
 		})
@@ -221,13 +223,13 @@ func TestWhatChangesWhileAnInvitationIsAccepted(t *testing.T) {
 		happens func(s *fixture)
 		joins   bool
 	}{
-		"the inviter goes": {func(s *fixture) { s.Must(s.People.Remove(s.Context(), org, s.Member(org, "bob"))) }, false},
+		"the inviter goes": {func(s *fixture) { s.Must(s.People.RemoveMember(s.Context(), org, s.Member(org, "bob"))) }, false},
 		"the inviter is demoted": {func(s *fixture) {
-			s.Must(s.People.Regrant(s.Context(), org, s.Member(org, "bob"), apitest.Roles(grant.Viewer)))
+			s.Must(s.People.ReplaceGrants(s.Context(), org, s.Member(org, "bob"), apitest.Roles(grant.Viewer)))
 		}, false},
 		"it is withdrawn": {func(s *fixture) {
-			inv := apitest.Value(s.People.Invitation(s.Context(), org, "eve@example.com"))(s)
-			s.Must(s.People.Withdraw(s.Context(), org, inv))
+			inv := apitest.Value(s.People.ReadInvitation(s.Context(), org, "eve@example.com"))(s)
+			s.Must(s.People.WithdrawInvitation(s.Context(), org, inv))
 		}, false},
 		"the role becomes more": {func(s *fixture) {
 			a := s.access()
@@ -237,17 +239,17 @@ func TestWhatChangesWhileAnInvitationIsAccepted(t *testing.T) {
 		}, false},
 		"the organization ends": {func(s *fixture) { s.end() }, false},
 		"somebody else invites to more": {func(s *fixture) {
-			inv, err := s.People.Invitation(s.Context(), org, "eve@example.com")
+			inv, err := s.People.ReadInvitation(s.Context(), org, "eve@example.com")
 			s.Must(err)
 			next := inv
 			next.Role, next.Inviter = grant.Admin, "usr_ada"
-			apitest.Value(s.People.Amend(s.Context(), org, inv, next))(s)
+			apitest.Value(s.People.AmendInvitation(s.Context(), org, inv, next))(s)
 		}, true},
 		"another member changes": {func(s *fixture) {
-			s.Must(s.People.Regrant(s.Context(), org, s.Member(org, "ada"), apitest.Roles(grant.Owner)))
+			s.Must(s.People.ReplaceGrants(s.Context(), org, s.Member(org, "ada"), apitest.Roles(grant.Owner)))
 		}, true},
 		"the inviter gets more": {func(s *fixture) {
-			s.Must(s.People.Regrant(s.Context(), org, s.Member(org, "bob"), apitest.Roles(grant.Owner)))
+			s.Must(s.People.ReplaceGrants(s.Context(), org, s.Member(org, "bob"), apitest.Roles(grant.Owner)))
 		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -263,7 +265,7 @@ func TestWhatChangesWhileAnInvitationIsAccepted(t *testing.T) {
 				s.Table = quiet
 				c.happens(s)
 			}}
-			s.Must(s.People.Accept(s.Context(), eve, ""))
+			s.Must(s.People.AcceptInvitations(s.Context(), eve, ""))
 			if s.isMember("eve") != c.joins || s.left() != 0 {
 				t.Errorf("member %v, %d rows left", s.isMember("eve"), s.left())
 			}
@@ -275,33 +277,33 @@ func TestAnInvitationIsReplacedOnlyAsItWasRead(t *testing.T) {
 	s := newFixture(t)
 	s.Join(org, "ada", grant.Owner)
 	first := s.invited("eve", grant.Owner, "ada")
-	_, err := s.People.Invite(s.Context(), org, membership.Invitation{}, first)
+	_, err := s.People.StoreInvitation(s.Context(), org, membership.Invitation{}, first)
 	s.want(fault.Conflict, err)
 	next := first
 	next.Role = grant.Viewer
 	s.Clock.Advance(time.Hour)
-	second := apitest.Value(s.People.Invite(s.Context(), org, first, next))(s)
+	second := apitest.Value(s.People.StoreInvitation(s.Context(), org, first, next))(s)
 	if !second.Expires.Equal(s.Clock.Now().Add(membership.InvitationTTL)) {
 		t.Errorf("expires %s", second.Expires)
 	}
-	s.want(fault.Conflict, s.People.Withdraw(s.Context(), org, first))
+	s.want(fault.Conflict, s.People.WithdrawInvitation(s.Context(), org, first))
 	second.Name = "Eve"
 	s.Clock.Advance(time.Hour)
-	third := apitest.Value(s.People.Amend(s.Context(), org, second, second))(s)
+	third := apitest.Value(s.People.AmendInvitation(s.Context(), org, second, second))(s)
 	if !third.Expires.Equal(second.Expires) {
 		t.Error("an amendment made it last longer")
 	}
-	all, err := s.People.Invitations(s.Context(), org)
+	all, err := s.People.ListInvitations(s.Context(), org)
 	if err != nil || len(all) != 1 || all[0] != third {
 		t.Errorf("%+v, %v", all, err)
 	}
-	s.Must(s.People.Withdraw(s.Context(), org, third))
-	s.want(fault.Conflict, s.People.Withdraw(s.Context(), org, third))
+	s.Must(s.People.WithdrawInvitation(s.Context(), org, third))
+	s.want(fault.Conflict, s.People.WithdrawInvitation(s.Context(), org, third))
 	if s.left() != 0 {
 		t.Error("withdrawn and still there")
 	}
 	s.end()
-	_, err = s.People.Invite(s.Context(), org, membership.Invitation{}, first)
+	_, err = s.People.StoreInvitation(s.Context(), org, membership.Invitation{}, first)
 	s.want(fault.NotFound, err)
 }
 
@@ -310,7 +312,7 @@ func TestWhoIsAMemberAlreadyStaysWhatTheyAre(t *testing.T) {
 	s.Join(org, "ada", grant.Owner)
 	s.Join(org, "eve", grant.Viewer)
 	s.invited("eve", grant.Admin, "ada")
-	s.Must(s.People.Accept(s.Context(), s.User("eve"), ""))
+	s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), ""))
 	if m := s.Member(org, "eve"); m.Grants[0].Role != grant.Viewer || s.left() != 0 {
 		t.Errorf("%+v, %d rows left", m, s.left())
 	}
@@ -321,8 +323,8 @@ func TestWhoIsRemovedHasNoInvitationLeft(t *testing.T) {
 	s.Join(org, "ada", grant.Owner)
 	eve := s.Join(org, "eve", grant.Viewer)
 	s.invited("eve", grant.Admin, "ada")
-	s.Must(s.People.Remove(s.Context(), org, eve))
-	s.Must(s.People.Accept(s.Context(), s.User("eve"), ""))
+	s.Must(s.People.RemoveMember(s.Context(), org, eve))
+	s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), ""))
 	if s.isMember("eve") || s.left() != 0 {
 		t.Errorf("member %v, %d rows left", s.isMember("eve"), s.left())
 	}

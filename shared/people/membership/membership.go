@@ -15,10 +15,10 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Join makes u a member of org with grants; one who is a member already stays what they are. It is fault.Denied when the
+// JoinOrganisation makes u a member of org with grants; one who is a member already stays what they are. It is fault.Denied when the
 // organization has MaxMembers members, or u belongs to identity.MaxOrganisations organizations. Two round trips.
-func (s People) Join(ctx context.Context, org string, u identity.User, grants []grant.Grant) error {
-	_, err := s.join(ctx, org, u, joining{grants: grants})
+func (s People) JoinOrganisation(ctx context.Context, org string, u identity.User, grants []grant.Grant) error {
+	_, err := s.addMember(ctx, org, u, joining{grants: grants})
 	return err
 }
 
@@ -29,36 +29,36 @@ type joining struct {
 	extra  []table.Write
 }
 
-// join tells whether u was a member already, in which case nothing is written.
-func (s People) join(ctx context.Context, org string, u identity.User, j joining) (already bool, err error) {
-	ctx = table.Within(ctx, identity.UserPrefix+u.ID, table.TenantPK(org))
+// addMember reports whether u was a member already, in which case nothing is written.
+func (s People) addMember(ctx context.Context, org string, u identity.User, j joining) (already bool, err error) {
+	ctx = table.Within(ctx, identity.UserPrefix+u.ID, table.OrgPK(org))
 	if already, err = s.room(ctx, u.ID, org); err != nil || already {
 		return already, err
 	}
-	m := Newcomer(u.ID, u.Email, j.grants, s.Clock.Now())
-	t := step{members: 1, owners: owners(m)}
+	m := NewMember(u.ID, u.Email, j.grants, s.Clock.Now())
+	t := step{members: 1, owners: ownerCount(m)}
 	if j.judged != nil {
-		t = t.judged(*j.judged, j.grants)
+		t = t.demandRoles(*j.judged, j.grants)
 	}
-	writes, err := entry(org, m)
+	writes, err := membershipWrites(org, m)
 	if err != nil {
 		return false, err
 	}
-	list, err := listed(ctx, org, m, nil)
+	list, err := assignmentWrites(ctx, org, m, nil)
 	if err != nil {
 		return false, err
 	}
-	writes = slices.Concat([]table.Write{writes[0], t.write(org), writes[1]}, list, j.extra)
+	writes = slices.Concat([]table.Write{writes[0], t.countWrite(org), writes[1]}, list, j.extra)
 	err = s.Table.Transact(ctx, writes...)
 	if failed, ok := errors.AsType[*table.ConditionError](err); ok {
 		if _, already = failed.Old(0); already {
 			return true, nil
 		}
 	}
-	return false, t.explain("join "+org+" as "+u.ID, err)
+	return false, t.explainConflict("join "+org+" as "+u.ID, err)
 }
 
-// room tells whether the user belongs to org already, and refuses one organization too many.
+// room reports whether the user belongs to org already, and refuses one organization too many.
 func (s People) room(ctx context.Context, user, org string) (bool, error) {
 	k := identity.MembershipKey(user, "")
 	page, err := s.Table.Query(ctx, table.Query{PK: k.PK, Prefix: k.SK, Limit: identity.MaxOrganisations})
@@ -74,8 +74,8 @@ func (s People) room(ctx context.Context, user, org string) (bool, error) {
 	return false, nil
 }
 
-// Newcomer is a member as of now. Each grant gets an id by which it can be revoked.
-func Newcomer(user, email string, grants []grant.Grant, now time.Time) identity.Member {
+// NewMember returns a member as of now. Each grant gets an id by which it can be revoked.
+func NewMember(user, email string, grants []grant.Grant, now time.Time) identity.Member {
 	grants = slices.Clone(grants)
 	for i := range grants {
 		if grants[i].Policies = nil; grants[i].ID == "" {
@@ -86,37 +86,37 @@ func Newcomer(user, email string, grants []grant.Grant, now time.Time) identity.
 	return identity.Member{User: user, Email: email, Grants: grants, Joined: now, Version: now.UnixNano()}
 }
 
-// entry are the writes that put m into org, seen from the organization and from the user.
-func entry(org string, m identity.Member) ([]table.Write, error) {
-	member, err := table.Row(identity.MemberKey(org, m.User), m)
+// membershipWrites returns the writes that put m into org, seen from the organization and from the user.
+func membershipWrites(org string, m identity.Member) ([]table.Write, error) {
+	member, err := table.NewItem(identity.MemberKey(org, m.User), m)
 	if err != nil {
 		return nil, err
 	}
-	membership, err := table.Row(identity.MembershipKey(m.User, org), identity.Membership{Org: org, Joined: m.Joined})
+	membership, err := table.NewItem(identity.MembershipKey(m.User, org), identity.Membership{Org: org, Joined: m.Joined})
 	return []table.Write{table.Put(member, table.Absent()), table.Put(membership)}, err
 }
 
-// Regrant gives the member old, as it was read, other grants, together with extra writes, all or none. fault.Conflict when
+// ReplaceGrants returns the member old, as it was read, other grants, together with extra writes, all or none. fault.Conflict when
 // the member has changed since, or the last owner would go. Extra writes may touch org only, unless ctx allows more. One
 // round trip.
-func (s People) Regrant(ctx context.Context, org string, old identity.Member, grants []grant.Grant, extra ...table.Write) error {
+func (s People) ReplaceGrants(ctx context.Context, org string, old identity.Member, grants []grant.Grant, extra ...table.Write) error {
 	next := old
-	next.Grants = Newcomer(old.User, old.Email, grants, s.Clock.Now()).Grants
+	next.Grants = NewMember(old.User, old.Email, grants, s.Clock.Now()).Grants
 	if err := roomFor(next); err != nil {
 		return err
 	}
-	return s.exchange(ctx, org, swap{old, next, step{owners: owners(next) - owners(old)}, extra})
+	return s.replaceMember(ctx, org, swap{old, next, step{owners: ownerCount(next) - ownerCount(old)}, extra})
 }
 
-// Change is a member as it was read, as it shall be, and by which Access its new grants were judged.
-type Change struct {
+// MemberChange is a member as it was read, as it shall be, and by which Access its new grants were judged.
+type MemberChange struct {
 	Old, New identity.Member
 	Judged   identity.Access
 }
 
-// Change changes a member of org: what they may do, whether they are locked out. fault.Conflict as of Regrant, and when
+// ChangeMember changes a member of org: what they may do, whether they are locked out. fault.Conflict as of Regrant, and when
 // the roles that are given anew have changed since they were judged. It gives the member as they are now. One round trip.
-func (s People) Change(ctx context.Context, org string, c Change) (identity.Member, error) {
+func (s People) ChangeMember(ctx context.Context, org string, c MemberChange) (identity.Member, error) {
 	var given []grant.Grant
 	for _, g := range c.New.Grants {
 		if !slices.ContainsFunc(c.Old.Grants, func(o grant.Grant) bool { return o.ID == g.ID && o.Role == g.Role }) {
@@ -126,10 +126,10 @@ func (s People) Change(ctx context.Context, org string, c Change) (identity.Memb
 	if err := roomFor(c.New); err != nil {
 		return c.Old, err
 	}
-	c.New.Grants = Newcomer(c.Old.User, c.Old.Email, c.New.Grants, s.Clock.Now()).Grants
+	c.New.Grants = NewMember(c.Old.User, c.Old.Email, c.New.Grants, s.Clock.Now()).Grants
 	c.New.Version = c.Old.Version + 1
-	t := step{owners: owners(c.New) - owners(c.Old)}.judged(c.Judged, given)
-	return c.New, s.exchange(ctx, org, swap{old: c.Old, next: c.New, step: t})
+	t := step{owners: ownerCount(c.New) - ownerCount(c.Old)}.demandRoles(c.Judged, given)
+	return c.New, s.replaceMember(ctx, org, swap{old: c.Old, next: c.New, step: t})
 }
 
 // roomFor refuses more grants than a member can have.
@@ -147,45 +147,45 @@ type swap struct {
 	extra     []table.Write
 }
 
-func (s People) exchange(ctx context.Context, org string, w swap) error {
+func (s People) replaceMember(ctx context.Context, org string, w swap) error {
 	w.next.Version = w.old.Version + 1
-	it, err := table.Row(identity.MemberKey(org, w.old.User), w.next)
+	it, err := table.NewItem(identity.MemberKey(org, w.old.User), w.next)
 	if err != nil {
 		return err
 	}
-	list, err := listed(ctx, org, w.next, w.old.Grants)
+	list, err := assignmentWrites(ctx, org, w.next, w.old.Grants)
 	if err != nil {
 		return err
 	}
-	writes := []table.Write{table.Put(it, unchanged(w.old)...)}
-	if !w.step.none() {
-		writes = append(writes, w.step.write(org))
+	writes := []table.Write{table.Put(it, ifUnchanged(w.old)...)}
+	if !w.step.isNoop() {
+		writes = append(writes, w.step.countWrite(org))
 	}
-	err = s.Table.Transact(table.Within(ctx, table.TenantPK(org)), slices.Concat(writes, list, w.extra)...)
-	return w.step.explain("change member "+w.old.User+" of "+org, err)
+	err = s.Table.Transact(table.Within(ctx, table.OrgPK(org)), slices.Concat(writes, list, w.extra)...)
+	return w.step.explainConflict("change member "+w.old.User+" of "+org, err)
 }
 
-// Remove takes the member old, as it was read, out of org, with all that they may do there and every way back in: an
+// RemoveMember takes the member old, as it was read, out of org, with all that they may do there and every way back in: an
 // invitation that was sent while they joined goes too. fault.Conflict as of Regrant.
-func (s People) Remove(ctx context.Context, org string, old identity.Member, extra ...table.Write) error {
-	t := step{members: -1, owners: -owners(old)}
+func (s People) RemoveMember(ctx context.Context, org string, old identity.Member, extra ...table.Write) error {
+	t := step{members: -1, owners: -ownerCount(old)}
 	gone := old
 	gone.Grants = nil
-	list, err := listed(ctx, org, gone, old.Grants)
+	list, err := assignmentWrites(ctx, org, gone, old.Grants)
 	if err != nil {
 		return err
 	}
 	writes := slices.Concat([]table.Write{
-		table.Delete(identity.MemberKey(org, old.User), unchanged(old)...), t.write(org),
+		table.Delete(identity.MemberKey(org, old.User), ifUnchanged(old)...), t.countWrite(org),
 		table.Delete(identity.MembershipKey(old.User, org)),
 		table.Delete(InvitationKey(s.Settings.Pepper, org, old.Email)), table.Delete(InvitedKey(s.Settings.Pepper, org, old.Email)),
 	}, list, extra)
-	ctx = table.Within(ctx, identity.UserPrefix+old.User, table.TenantPK(org), InvitedPrefix)
-	return t.explain("remove member "+old.User+" of "+org, s.Table.Transact(ctx, writes...))
+	ctx = table.Within(ctx, identity.UserPrefix+old.User, table.OrgPK(org), InvitedPrefix)
+	return t.explainConflict("remove member "+old.User+" of "+org, s.Table.Transact(ctx, writes...))
 }
 
-// unchanged demands that a member is as it was read.
-func unchanged(m identity.Member) []table.Cond {
+// ifUnchanged demands that a member is as it was read.
+func ifUnchanged(m identity.Member) []table.Cond {
 	if m.Version == 0 { // written before there were versions
 		return []table.Cond{table.Exists(), table.Any(table.Lacks("version"), table.Equal("version", 0))}
 	}

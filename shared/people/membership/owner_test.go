@@ -19,9 +19,9 @@ func TestTheLastOwnerStays(t *testing.T) {
 	ada := s.Join(org, "ada", grant.Owner)
 	s.Join(org, "eve", grant.Admin)
 	for name, change := range map[string]func(identity.Member) error{
-		"removed": func(m identity.Member) error { return s.People.Remove(s.Context(), org, m) },
+		"removed": func(m identity.Member) error { return s.People.RemoveMember(s.Context(), org, m) },
 		"demoted": func(m identity.Member) error {
-			return s.People.Regrant(s.Context(), org, m, apitest.Roles(grant.Admin))
+			return s.People.ReplaceGrants(s.Context(), org, m, apitest.Roles(grant.Admin))
 		},
 		"locked out": func(m identity.Member) error { return s.disable(m, true) },
 	} {
@@ -45,14 +45,14 @@ func TestAnOwnerWhoIsDisabledDoesNotCount(t *testing.T) {
 	s.counts(2, 2)
 	s.Must(s.disable(eve, true))
 	s.counts(2, 1)
-	s.want(fault.Conflict, s.People.Remove(s.Context(), org, s.Member(org, "ada")))
-	s.Must(s.People.Regrant(s.Context(), org, s.Member(org, "eve"), apitest.Roles(grant.Viewer)))
+	s.want(fault.Conflict, s.People.RemoveMember(s.Context(), org, s.Member(org, "ada")))
+	s.Must(s.People.ReplaceGrants(s.Context(), org, s.Member(org, "eve"), apitest.Roles(grant.Viewer)))
 	s.counts(2, 1)
-	s.Must(s.People.Regrant(s.Context(), org, s.Member(org, "eve"), apitest.Roles(grant.Owner)))
+	s.Must(s.People.ReplaceGrants(s.Context(), org, s.Member(org, "eve"), apitest.Roles(grant.Owner)))
 	s.counts(2, 1)
 	s.Must(s.disable(s.Member(org, "eve"), false))
 	s.counts(2, 2)
-	s.Must(s.People.Remove(s.Context(), org, s.Member(org, "ada")))
+	s.Must(s.People.RemoveMember(s.Context(), org, s.Member(org, "ada")))
 	s.counts(1, 1)
 }
 
@@ -60,9 +60,9 @@ func TestAScopedOwnerIsNoOwner(t *testing.T) {
 	s := newFixture(t)
 	s.Join(org, "ada", grant.Owner)
 	eve := s.Join(org, "eve")
-	s.Must(s.People.Regrant(s.Context(), org, eve, []grant.Grant{{Role: grant.Owner, Scope: "team:team_1"}}))
+	s.Must(s.People.ReplaceGrants(s.Context(), org, eve, []grant.Grant{{Role: grant.Owner, Scope: "team:team_1"}}))
 	s.counts(2, 1)
-	s.want(fault.Conflict, s.People.Remove(s.Context(), org, s.Member(org, "ada")))
+	s.want(fault.Conflict, s.People.RemoveMember(s.Context(), org, s.Member(org, "ada")))
 }
 
 // check 43: two owners who remove each other at the same time leave one, whatever the order.
@@ -71,16 +71,16 @@ func TestTwoOwnersWhoRemoveEachOther(t *testing.T) {
 	for round := range 200 {
 		a, b := s.Join(org, fmt.Sprintf("a%d", round), grant.Owner), s.Join(org, fmt.Sprintf("b%d", round), grant.Owner)
 		if round > 0 {
-			s.Must(s.People.Remove(s.Context(), org, s.survivor(round-1)))
+			s.Must(s.People.RemoveMember(s.Context(), org, s.survivor(round-1)))
 		}
 		gone := make([]error, 2)
 		var wg sync.WaitGroup
 		for i, m := range []identity.Member{a, b} {
 			wg.Go(func() {
 				if round%2 == 0 {
-					gone[i] = s.People.Remove(s.Context(), org, m)
+					gone[i] = s.People.RemoveMember(s.Context(), org, m)
 				} else {
-					gone[i] = s.People.Regrant(s.Context(), org, m, apitest.Roles(grant.Viewer))
+					gone[i] = s.People.ReplaceGrants(s.Context(), org, m, apitest.Roles(grant.Viewer))
 				}
 			})
 		}
@@ -91,10 +91,10 @@ func TestTwoOwnersWhoRemoveEachOther(t *testing.T) {
 	}
 }
 
-// survivor is the owner that a round left.
+// survivor returns the owner that a round left.
 func (s *fixture) survivor(round int) identity.Member {
 	for _, name := range []string{"a", "b"} {
-		_, m, err := s.People.Find(s.Context(), org, fmt.Sprintf("%s%d@example.com", name, round))
+		_, m, err := s.People.FindMember(s.Context(), org, fmt.Sprintf("%s%d@example.com", name, round))
 		if err == nil && m.Owns() {
 			return m
 		}

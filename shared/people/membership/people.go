@@ -22,12 +22,12 @@ type People struct{ *platform.Platform }
 // New makes the people of p.
 func New(p *platform.Platform) People { return People{p} }
 
-// Find reads the member of org who has the address. An address that nobody has, and that of somebody who does not belong to
+// FindMember reads the member of org who has the address. An address that nobody has, and that of somebody who does not belong to
 // org, are the same fault.NotFound after the same calls: who else has an account is nobody's business. Two round trips.
-func (s People) Find(ctx context.Context, org, email string) (identity.User, identity.Member, error) {
-	address, err := identity.Address(email)
+func (s People) FindMember(ctx context.Context, org, email string) (identity.User, identity.Member, error) {
+	address, err := identity.NormalizeAddress(email)
 	if err != nil {
-		return identity.User{}, identity.Member{}, absent(email)
+		return identity.User{}, identity.Member{}, errNoSuchMember(email)
 	}
 	at := identity.AddressKey(s.Settings.Pepper, address)
 	row, err := table.Read[identity.AddressRow](table.Within(ctx, at.PK), s.Table, at)
@@ -39,17 +39,17 @@ func (s People) Find(ctx context.Context, org, email string) (identity.User, ide
 	}
 	u, m, err := s.read(ctx, org, row.User)
 	if fault.Is(err, fault.NotFound) {
-		err = absent(address)
+		err = errNoSuchMember(address)
 	}
 	return u, m, err
 }
 
-func absent(email string) error {
+func errNoSuchMember(email string) error {
 	return fault.New(fault.NotFound, "no user %.254q belongs to this organization", email)
 }
 
-// Member reads a member of org by the user's id. One round trip.
-func (s People) Member(ctx context.Context, org, user string) (identity.User, identity.Member, error) {
+// ReadMember reads a member of org by the user's id. One round trip.
+func (s People) ReadMember(ctx context.Context, org, user string) (identity.User, identity.Member, error) {
 	return s.read(ctx, org, user)
 }
 

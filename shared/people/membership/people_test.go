@@ -19,7 +19,9 @@ import (
 func TestJoiningOnceAndAgain(t *testing.T) {
 	s := newFixture(t)
 	ada := s.User("ada")
-	if n := s.Meter(func(ctx context.Context) { s.Must(s.People.Join(ctx, org, ada, apitest.Roles(grant.Owner))) }).RoundTrips; n != 2 {
+	if n := s.Meter(func(ctx context.Context) {
+		s.Must(s.People.JoinOrganisation(ctx, org, ada, apitest.Roles(grant.Owner)))
+	}).RoundTrips; n != 2 {
 		t.Errorf("joining took %d round trips", n)
 	}
 	s.counts(1, 1)
@@ -27,12 +29,12 @@ func TestJoiningOnceAndAgain(t *testing.T) {
 	if before.Grants[0].ID == "" || !before.Owns() || !before.Joined.Equal(s.Clock.Now()) {
 		t.Errorf("member %+v", before)
 	}
-	s.Must(s.People.Join(s.Context(), org, ada, apitest.Roles(grant.Viewer)))
+	s.Must(s.People.JoinOrganisation(s.Context(), org, ada, apitest.Roles(grant.Viewer)))
 	if after := s.Member(org, "ada"); !after.Owns() || after.Version != before.Version {
 		t.Errorf("joining again made them %+v", after)
 	}
 	s.counts(1, 1)
-	all, err := identity.OrganisationsOf(s.Context(), s.Table, ada.ID)
+	all, err := identity.ListOrganisations(s.Context(), s.Table, ada.ID)
 	if err != nil || len(all) != 1 || all[0].ID != org {
 		t.Errorf("organizations %+v, %v", all, err)
 	}
@@ -44,7 +46,7 @@ func TestJoiningAtOnceCountsOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 50 {
 		wg.Go(func() {
-			if err := s.People.Join(s.Context(), org, ada, apitest.Roles(grant.Owner)); err != nil {
+			if err := s.People.JoinOrganisation(s.Context(), org, ada, apitest.Roles(grant.Owner)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -56,10 +58,10 @@ func TestJoiningAtOnceCountsOnce(t *testing.T) {
 func TestBoundsOfJoining(t *testing.T) {
 	s := newFixture(t)
 	s.Put(identity.AccessKey(org), identity.Access{Members: membership.MaxMembers, Owners: 1})
-	s.want(fault.Denied, s.People.Join(s.Context(), org, s.User("ada"), nil))
+	s.want(fault.Denied, s.People.JoinOrganisation(s.Context(), org, s.User("ada"), nil))
 	s.Put(identity.AccessKey(org), identity.Access{Members: membership.MaxMembers - 1, Owners: 1})
-	s.Must(s.People.Join(s.Context(), org, s.User("ada"), nil))
-	s.want(fault.Denied, s.People.Join(s.Context(), org, s.User("eve"), nil))
+	s.Must(s.People.JoinOrganisation(s.Context(), org, s.User("ada"), nil))
+	s.want(fault.Denied, s.People.JoinOrganisation(s.Context(), org, s.User("eve"), nil))
 
 	s.Organization("org_2", "Engines")
 	many := s.User("many")
@@ -67,16 +69,16 @@ func TestBoundsOfJoining(t *testing.T) {
 		o := fmt.Sprintf("org_x%03d", i)
 		s.Put(identity.MembershipKey(many.ID, o), identity.Membership{Org: o})
 	}
-	s.want(fault.Denied, s.People.Join(s.Context(), "org_2", many, nil))
+	s.want(fault.Denied, s.People.JoinOrganisation(s.Context(), "org_2", many, nil))
 }
 
 func TestNobodyJoinsAnOrganizationThatEnds(t *testing.T) {
 	s := newFixture(t)
 	ada := s.Join(org, "ada", grant.Owner)
 	s.Put(identity.AccessKey(org), identity.Access{Members: 1, Owners: 1, Ended: true})
-	s.want(fault.NotFound, s.People.Join(s.Context(), org, s.User("eve"), nil))
-	s.want(fault.NotFound, s.People.Join(s.Context(), "org_unknown", s.User("eve"), nil))
-	s.want(fault.NotFound, s.People.Regrant(s.Context(), org, ada, apitest.Roles(grant.Viewer)))
+	s.want(fault.NotFound, s.People.JoinOrganisation(s.Context(), org, s.User("eve"), nil))
+	s.want(fault.NotFound, s.People.JoinOrganisation(s.Context(), "org_unknown", s.User("eve"), nil))
+	s.want(fault.NotFound, s.People.ReplaceGrants(s.Context(), org, ada, apitest.Roles(grant.Viewer)))
 }
 
 func TestWhoIsNotThereLooksLikeWhoIsNobody(t *testing.T) {
@@ -85,7 +87,7 @@ func TestWhoIsNotThereLooksLikeWhoIsNobody(t *testing.T) {
 	s.User("eve")
 	var said []string
 	for _, email := range []string{"nobody@example.com", "eve@example.com", "not an address"} {
-		_, _, err := s.People.Find(s.Context(), org, email)
+		_, _, err := s.People.FindMember(s.Context(), org, email)
 		s.want(fault.NotFound, err)
 		said = append(said, strings.ReplaceAll(fault.Message(err), email, ""))
 	}
@@ -93,7 +95,7 @@ func TestWhoIsNotThereLooksLikeWhoIsNobody(t *testing.T) {
 		t.Errorf("different answers: %q", said)
 	}
 	for _, email := range []string{"nobody@example.com", "eve@example.com", " ADA@example.com"} {
-		if n := s.Meter(func(ctx context.Context) { _, _, _ = s.People.Find(ctx, org, email) }).RoundTrips; n != 2 {
+		if n := s.Meter(func(ctx context.Context) { _, _, _ = s.People.FindMember(ctx, org, email) }).RoundTrips; n != 2 {
 			t.Errorf("%s took %d round trips", email, n)
 		}
 	}
@@ -103,19 +105,19 @@ func TestAChangeIsMadeOnlyToWhatWasRead(t *testing.T) {
 	s := newFixture(t)
 	s.Join(org, "ada", grant.Owner)
 	eve := s.Join(org, "eve", grant.Viewer)
-	if n := s.Meter(func(ctx context.Context) { s.Must(s.People.Regrant(ctx, org, eve, apitest.Roles(grant.Editor))) }).RoundTrips; n != 1 {
+	if n := s.Meter(func(ctx context.Context) { s.Must(s.People.ReplaceGrants(ctx, org, eve, apitest.Roles(grant.Editor))) }).RoundTrips; n != 1 {
 		t.Errorf("%d round trips", n)
 	}
-	s.want(fault.Conflict, s.People.Regrant(s.Context(), org, eve, apitest.Roles(grant.Admin)))
+	s.want(fault.Conflict, s.People.ReplaceGrants(s.Context(), org, eve, apitest.Roles(grant.Admin)))
 	s.want(fault.Conflict, s.disable(eve, true))
-	s.want(fault.Conflict, s.People.Remove(s.Context(), org, eve))
+	s.want(fault.Conflict, s.People.RemoveMember(s.Context(), org, eve))
 	if now := s.Member(org, "eve"); now.Grants[0].Role != grant.Editor || now.Disabled {
 		t.Errorf("became %+v", now)
 	}
 	eve = s.Member(org, "eve")
-	s.Must(s.People.Remove(s.Context(), org, eve))
-	s.want(fault.Conflict, s.People.Regrant(s.Context(), org, eve, apitest.Roles(grant.Admin)))
-	s.Must(s.People.Join(s.Context(), org, identity.User{ID: eve.User, Email: eve.Email}, apitest.Roles(grant.Viewer)))
+	s.Must(s.People.RemoveMember(s.Context(), org, eve))
+	s.want(fault.Conflict, s.People.ReplaceGrants(s.Context(), org, eve, apitest.Roles(grant.Admin)))
+	s.Must(s.People.JoinOrganisation(s.Context(), org, identity.User{ID: eve.User, Email: eve.Email}, apitest.Roles(grant.Viewer)))
 	s.Clock.Advance(1)
 	if again := s.Member(org, "eve"); again.Version == eve.Version {
 		t.Error("who comes back is taken for who left")
@@ -129,29 +131,29 @@ func TestAMemberOfTheDaysBeforeVersions(t *testing.T) {
 	k := identity.MemberKey(org, "usr_ada")
 	s.Write(table.Update(k, []table.Change{table.Remove("version")}))
 	old := s.Member(org, "ada")
-	s.Must(s.People.Regrant(s.Context(), org, old, apitest.Roles(grant.Owner, grant.Viewer)))
-	s.want(fault.Conflict, s.People.Regrant(s.Context(), org, old, nil))
+	s.Must(s.People.ReplaceGrants(s.Context(), org, old, apitest.Roles(grant.Owner, grant.Viewer)))
+	s.want(fault.Conflict, s.People.ReplaceGrants(s.Context(), org, old, nil))
 	s.counts(1, 1)
 }
 
 func TestGrantsAreBounded(t *testing.T) {
 	s := newFixture(t)
 	ada := s.Join(org, "ada", grant.Owner)
-	s.want(fault.Conflict, s.People.Regrant(s.Context(), org, ada, make([]grant.Grant, identity.MaxGrants+1)))
-	s.Must(s.People.Regrant(s.Context(), org, ada, append(apitest.Roles(grant.Owner), make([]grant.Grant, identity.MaxGrants-1)...)))
+	s.want(fault.Conflict, s.People.ReplaceGrants(s.Context(), org, ada, make([]grant.Grant, identity.MaxGrants+1)))
+	s.Must(s.People.ReplaceGrants(s.Context(), org, ada, append(apitest.Roles(grant.Owner), make([]grant.Grant, identity.MaxGrants-1)...)))
 }
 
 func TestWhatIsWrittenWithAChangeIsWrittenWithItOnly(t *testing.T) {
 	s := newFixture(t)
 	ada := s.Join(org, "ada", grant.Owner)
-	k := table.Key{PK: table.TenantPK(org) + "TEAM", SK: "x"}
-	row, err := table.Row(k, map[string]int{"n": 1})
+	k := table.Key{PK: table.OrgPK(org) + "TEAM", SK: "x"}
+	row, err := table.NewItem(k, map[string]int{"n": 1})
 	s.Must(err)
-	s.want(fault.Conflict, s.People.Regrant(s.Context(), org, ada, apitest.Roles(grant.Viewer), table.Put(row)))
+	s.want(fault.Conflict, s.People.ReplaceGrants(s.Context(), org, ada, apitest.Roles(grant.Viewer), table.Put(row)))
 	if _, err = s.Table.Get(table.Within(s.Context(), k.PK), k); !fault.Is(err, fault.NotFound) {
 		t.Errorf("the row of a refused change: %v", err)
 	}
-	s.Must(s.People.Regrant(s.Context(), org, ada, apitest.Roles(grant.Owner, grant.Viewer), table.Put(row)))
+	s.Must(s.People.ReplaceGrants(s.Context(), org, ada, apitest.Roles(grant.Owner, grant.Viewer), table.Put(row)))
 	apitest.Value(s.Table.Get(table.Within(s.Context(), k.PK), k))(s)
 }
 
@@ -165,16 +167,16 @@ func TestARoleOfOnesOwnIsGivenAsItWasJudged(t *testing.T) {
 	a := judged
 	a.Generation++
 	s.Put(identity.AccessKey(org), a)
-	_, err := s.People.Change(s.Context(), org, membership.Change{Old: eve, New: next, Judged: judged})
+	_, err := s.People.ChangeMember(s.Context(), org, membership.MemberChange{Old: eve, New: next, Judged: judged})
 	s.want(fault.Conflict, err)
-	apitest.Value(s.People.Change(s.Context(), org, membership.Change{Old: eve, New: next, Judged: a}))(s)
+	apitest.Value(s.People.ChangeMember(s.Context(), org, membership.MemberChange{Old: eve, New: next, Judged: a}))(s)
 	if got := s.access().Generation; got != a.Generation+1 {
 		t.Errorf("generation %d: the role could be deleted while it is given", got)
 	}
 	eve = s.Member(org, "eve")
 	locked := eve
 	locked.Disabled = true
-	told := apitest.Value(s.People.Change(s.Context(), org, membership.Change{Old: eve, New: locked}))(s)
+	told := apitest.Value(s.People.ChangeMember(s.Context(), org, membership.MemberChange{Old: eve, New: locked}))(s)
 	if now := s.Member(org, "eve"); !reflect.DeepEqual(told, now) || !now.Disabled || now.Grants[0].Role != "role_1" || now.Grants[0].ID != eve.Grants[0].ID {
 		t.Errorf("%+v", now)
 	}

@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Several reads those of users who are members of org, by the user. One round trip a hundred.
-func (s People) Several(ctx context.Context, org string, users []string) (map[string]identity.Member, error) {
+// ReadMembers reads those of users who are members of org, by the user. One round trip a hundred.
+func (s People) ReadMembers(ctx context.Context, org string, users []string) (map[string]identity.Member, error) {
 	keys := make([]table.Key, len(users))
 	for i, u := range users {
 		keys[i] = identity.MemberKey(org, u)
@@ -18,8 +18,8 @@ func (s People) Several(ctx context.Context, org string, users []string) (map[st
 	return out, gather(ctx, s.Table, keys, func(m identity.Member) { out[m.User] = m })
 }
 
-// Names reads what users call themselves. One round trip a hundred.
-func (s People) Names(ctx context.Context, users []string) (map[string]string, error) {
+// UserNames reads what users call themselves. One round trip a hundred.
+func (s People) UserNames(ctx context.Context, users []string) (map[string]string, error) {
 	keys := make([]table.Key, len(users))
 	for i, u := range users {
 		keys[i] = identity.UserKey(u)
@@ -28,14 +28,14 @@ func (s People) Names(ctx context.Context, users []string) (map[string]string, e
 	return out, gather(ctx, s.Table, keys, func(u identity.User) { out[u.ID] = u.Name })
 }
 
-// Have reads the members of org who have the addresses, in their order. One whom Find would not find is fault.NotFound, as
+// MembersByEmail reads the members of org who have the addresses, in their order. One whom Find would not find is fault.NotFound, as
 // there. Two round trips a hundred.
-func (s People) Have(ctx context.Context, org string, emails []string) ([]identity.Member, error) {
+func (s People) MembersByEmail(ctx context.Context, org string, emails []string) ([]identity.Member, error) {
 	keys := make([]table.Key, len(emails))
 	for i, email := range emails {
-		address, err := identity.Address(email)
+		address, err := identity.NormalizeAddress(email)
 		if err != nil {
-			return nil, absent(email)
+			return nil, errNoSuchMember(email)
 		}
 		keys[i] = identity.AddressKey(s.Settings.Pepper, address)
 	}
@@ -46,12 +46,12 @@ func (s People) Have(ctx context.Context, org string, emails []string) ([]identi
 	users := make([]string, len(keys))
 	for i, k := range keys {
 		row := identity.AddressRow{User: "usr_nobody"}
-		if err = decode(found, k, &row); err != nil {
+		if err = decodeIfPresent(found, k, &row); err != nil {
 			return nil, err
 		}
 		users[i] = row.User
 	}
-	members, err := s.Several(ctx, org, users)
+	members, err := s.ReadMembers(ctx, org, users)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (s People) Have(ctx context.Context, org string, emails []string) ([]identi
 	for i, u := range users {
 		m, ok := members[u]
 		if !ok {
-			return nil, absent(emails[i])
+			return nil, errNoSuchMember(emails[i])
 		}
 		out[i] = m
 	}

@@ -14,9 +14,9 @@ func TestSeveralAreReadAsOneWouldBe(t *testing.T) {
 	s := newFixture(t)
 	s.Organization("org_2", "Engines")
 	ada, bob := s.Join(org, "ada", grant.Owner), s.Join(org, "bob")
-	s.Must(s.People.Join(t.Context(), "org_2", s.User("eve"), nil))
+	s.Must(s.People.JoinOrganisation(t.Context(), "org_2", s.User("eve"), nil))
 
-	got, err := s.People.Have(s.Context(), org, []string{"BOB@example.com", "ada@example.com", "bob@example.com"})
+	got, err := s.People.MembersByEmail(s.Context(), org, []string{"BOB@example.com", "ada@example.com", "bob@example.com"})
 	s.Must(err)
 	var users []string
 	for _, m := range got {
@@ -28,9 +28,9 @@ func TestSeveralAreReadAsOneWouldBe(t *testing.T) {
 	var trips []int
 	for _, email := range []string{"eve@example.com", "nil@example.com"} { // elsewhere, and nowhere
 		ctx, meter := table.WithMeter(s.Context())
-		_, err = s.People.Have(ctx, org, []string{"ada@example.com", email})
+		_, err = s.People.MembersByEmail(ctx, org, []string{"ada@example.com", email})
 		s.want(fault.NotFound, err)
-		_, _, alone := s.People.Find(s.Context(), org, email)
+		_, _, alone := s.People.FindMember(s.Context(), org, email)
 		if fault.Message(err) != fault.Message(alone) {
 			t.Errorf("%q, and of one alone %q", fault.Message(err), fault.Message(alone))
 		}
@@ -39,11 +39,11 @@ func TestSeveralAreReadAsOneWouldBe(t *testing.T) {
 	if trips[0] != trips[1] {
 		t.Errorf("round trips tell who has an account: %v", trips)
 	}
-	_, err = s.People.Have(s.Context(), org, []string{"bob"})
+	_, err = s.People.MembersByEmail(s.Context(), org, []string{"bob"})
 	s.want(fault.NotFound, err)
 
-	members := apitest.Value(s.People.Several(s.Context(), org, []string{ada.User, "usr_eve", "usr_nobody"}))(s)
-	names := apitest.Value(s.People.Names(s.Context(), []string{ada.User, "usr_eve", "usr_nobody"}))(s)
+	members := apitest.Value(s.People.ReadMembers(s.Context(), org, []string{ada.User, "usr_eve", "usr_nobody"}))(s)
+	names := apitest.Value(s.People.UserNames(s.Context(), []string{ada.User, "usr_eve", "usr_nobody"}))(s)
 	if len(members) != 1 || members[ada.User].Email != ada.Email || len(names) != 2 || names["usr_eve"] != "EVE" {
 		t.Errorf("members %v, names %v", members, names)
 	}

@@ -19,41 +19,41 @@ import (
 
 // Bounds of a call to a provider. All calls of a sign-in together must end before the gateway gives up.
 const (
-	maxAnswer = 1 << 20
-	oneTry    = 4 * time.Second
-	allTries  = 8 * time.Second
-	tries     = 3
-	pause     = 100 * time.Millisecond
+	maxAnswer   = 1 << 20
+	tryTimeout  = 4 * time.Second
+	callTimeout = 8 * time.Second
+	maxTries    = 3
+	retryPause  = 100 * time.Millisecond
 )
 
-// calls is a client that follows no redirect: no provider redirects what its own discovery names, and a redirected token
+// newHTTPClient returns a client that follows no redirect: no provider redirects what its own discovery names, and a redirected token
 // call would carry code and secret elsewhere.
-func calls(next http.RoundTripper) *http.Client {
+func newHTTPClient(next http.RoundTripper) *http.Client {
 	return &http.Client{
-		Transport: patient{next}, Timeout: allTries,
+		Transport: retryTransport{next}, Timeout: callTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// patient tries again what may be done twice, and reads answers of bounded size before it hands them on.
-type patient struct{ next http.RoundTripper }
+// retryTransport tries again what may be done twice, and reads answers of bounded size before it hands them on.
+type retryTransport struct{ next http.RoundTripper }
 
 // RoundTrip sends r until there is an answer that a further try would not better.
-func (p patient) RoundTrip(r *http.Request) (resp *http.Response, err error) {
-	for n := range tries {
-		if resp, err = p.once(r); !again(r, resp, err) {
+func (p retryTransport) RoundTrip(r *http.Request) (resp *http.Response, err error) {
+	for n := range maxTries {
+		if resp, err = p.tryOnce(r); !isRetryable(r, resp, err) {
 			return resp, err
 		}
 		// Not a time of day: waited for by the machine's clock also where the service goes by another one.
-		if (clock.System{}).Sleep(r.Context(), pause/2<<n+rand.N(pause)) != nil { //nolint:gosec // spreads load, guards nothing
+		if (clock.System{}).Sleep(r.Context(), retryPause/2<<n+rand.N(retryPause)) != nil { //nolint:gosec // spreads load, guards nothing
 			return resp, err
 		}
 	}
 	return resp, err
 }
 
-func (p patient) once(r *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithTimeout(r.Context(), oneTry)
+func (p retryTransport) tryOnce(r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), tryTimeout)
 	defer cancel()
 	try := r.Clone(ctx)
 	if r.GetBody != nil {
@@ -76,8 +76,8 @@ func (p patient) once(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// again tells whether to send r once more: a GET after a failure that may pass, anything else only when it never left.
-func again(r *http.Request, resp *http.Response, err error) bool {
+// isRetryable reports whether to send r once more: a GET after a failure that may pass, anything else only when it never left.
+func isRetryable(r *http.Request, resp *http.Response, err error) bool {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
 		return true
 	}
@@ -93,11 +93,11 @@ func again(r *http.Request, resp *http.Response, err error) bool {
 // statusError is an answer other than 200.
 type statusError struct{ status int }
 
-// Error tells the status; the body is the provider's and not for logs.
+// Error returns the status; the body is the provider's and not for logs.
 func (e *statusError) Error() string { return fmt.Sprintf("it answered %d", e.status) }
 
-// fetch reads the JSON at an address into out.
-func fetch(ctx context.Context, c *http.Client, address string, header http.Header, out any) error {
+// fetchJSON reads the JSON at an address into out.
+func fetchJSON(ctx context.Context, c *http.Client, address string, header http.Header, out any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return fmt.Errorf("ask %s: %w", address, err)
@@ -117,13 +117,13 @@ func fetch(ctx context.Context, c *http.Client, address string, header http.Head
 	return nil
 }
 
-// unreachable says that a provider does not do its part; the cause is for the log.
-func unreachable(name string, err error) error {
-	return fault.Cause(fault.Unavailable, err, "%s cannot be reached: try again", name)
+// errUnreachable says that a provider does not do its part; the cause is for the log.
+func errUnreachable(name string, err error) error {
+	return fault.NewWithCause(fault.Unavailable, err, "%s cannot be reached: try again", name)
 }
 
-// sameScheme tells whether an address is one, and is not less protected than the one that it was learned from.
-func sameScheme(address, like string) bool {
+// isAsProtected reports whether an address is one, and is not less protected than the one that it was learned from.
+func isAsProtected(address, like string) bool {
 	a, err := url.Parse(address)
 	b, err2 := url.Parse(like)
 	return err == nil && err2 == nil && a.Host != "" && (a.Scheme == "https" || a.Scheme == b.Scheme)

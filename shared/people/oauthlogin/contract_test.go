@@ -31,7 +31,7 @@ func at(t *testing.T, c platform.Client, clk clock.Clock) oauthlogin.Provider {
 
 func named(t *testing.T, p *platform.Platform, name string) oauthlogin.Provider {
 	t.Helper()
-	provider := apitest.Value(oauthlogin.New(p).Named(name))(t)
+	provider := apitest.Value(oauthlogin.New(p).Find(name))(t)
 	return provider
 }
 

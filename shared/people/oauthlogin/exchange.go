@@ -12,23 +12,23 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// exchange gives a code for tokens.
-func exchange(ctx context.Context, name string, c *http.Client, cfg *oauth2.Config, code, verifier string) (*oauth2.Token, error) { //nolint:revive // all of it is one call of the provider
+// exchangeCode returns a code for tokens.
+func exchangeCode(ctx context.Context, name string, c *http.Client, cfg *oauth2.Config, code, verifier string) (*oauth2.Token, error) { //nolint:revive // all of it is one call of the provider
 	t, err := cfg.Exchange(context.WithValue(ctx, oauth2.HTTPClient, c), code, oauth2.VerifierOption(verifier))
 	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
 	switch {
 	case err == nil:
 		return t, nil
 	case !ok || refused.Response.StatusCode >= http.StatusInternalServerError:
-		return nil, unreachable(name, discreet(err))
-	case ours(refused.ErrorCode):
-		return nil, fault.Cause(fault.Internal, discreet(err), "%s does not know us by the client id and secret that are configured", name)
+		return nil, errUnreachable(name, withoutBody(err))
+	case isOurFault(refused.ErrorCode):
+		return nil, fault.NewWithCause(fault.Internal, withoutBody(err), "%s does not know us by the client id and secret that are configured", name)
 	}
-	return nil, fault.Cause(fault.Unauthenticated, discreet(err), "code: %s refuses it (%s); begin again with GET /auth/%s/url", name, Clean(refused.ErrorCode, 40), name)
+	return nil, fault.NewWithCause(fault.Unauthenticated, withoutBody(err), "code: %s refuses it (%s); begin again with GET /auth/%s/url", name, CleanText(refused.ErrorCode, 40), name)
 }
 
-// ours tells whether an error of a token endpoint is the operator's to mend, for RFC 6749 and for GitHub.
-func ours(code string) bool {
+// isOurFault reports whether an error of a token endpoint is the operator's to mend, for RFC 6749 and for GitHub.
+func isOurFault(code string) bool {
 	switch code {
 	case "invalid_client", "unauthorized_client", "unsupported_grant_type", "incorrect_client_credentials", "redirect_uri_mismatch":
 		return true
@@ -36,13 +36,13 @@ func ours(code string) bool {
 	return false
 }
 
-// discreet leaves the answer's body out of an error, for it may hold tokens.
-func discreet(err error) error {
+// withoutBody leaves the answer's body out of an error, for it may hold tokens.
+func withoutBody(err error) error {
 	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if !ok {
 		return err
 	}
-	return &refusedError{refused.Response.StatusCode, Clean(refused.ErrorCode, 40), Clean(refused.ErrorDescription, 200)}
+	return &refusedError{refused.Response.StatusCode, CleanText(refused.ErrorCode, 40), CleanText(refused.ErrorDescription, 200)}
 }
 
 // refusedError is a refused token call, without what came with it.
@@ -52,13 +52,13 @@ type refusedError struct {
 	description string
 }
 
-// Error is what the provider says is wrong.
+// Error returns what the provider says is wrong.
 func (e *refusedError) Error() string {
 	return (&statusError{e.status}).Error() + ": " + e.code + ": " + e.description
 }
 
-// Clean makes a text that somebody else wrote fit for a message: what is printed in one line, at most so many characters.
-func Clean(text string, most int) string {
+// CleanText makes a text that somebody else wrote fit for a message: what is printed in one line, at most so many characters.
+func CleanText(text string, most int) string {
 	var b strings.Builder
 	n := 0
 	for _, r := range text {

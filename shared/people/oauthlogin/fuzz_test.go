@@ -40,7 +40,7 @@ func FuzzIDToken(f *testing.F) {
 		if sign {
 			token = twin.SignText(t, []byte(text))
 		}
-		claim, err := providers.Vouches(t.Context(), token)
+		claim, err := providers.VerifyIDToken(t.Context(), token)
 		if err != nil {
 			if !fault.Is(err, fault.Unauthenticated) || claim != (accounts.Claim{}) {
 				t.Errorf("%+v, %v", claim, err)

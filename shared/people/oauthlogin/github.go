@@ -18,23 +18,23 @@ import (
 // asked of its API, with the token that the code was exchanged for.
 type gitHub struct {
 	platform.Client
-	back string
-	http *http.Client
+	callbackURL string
+	http        *http.Client
 }
 
 // site is GitHub's own; its API lives apart, where a server of an enterprise has it below /api/v3.
 const site = "https://github.com"
 
-func (g *gitHub) api() string {
+func (g *gitHub) apiURL() string {
 	if g.Issuer == site {
 		return "https://api.github.com"
 	}
 	return g.Issuer + "/api/v3"
 }
 
-func (g *gitHub) config() *oauth2.Config {
+func (g *gitHub) oauthConfig() *oauth2.Config {
 	return &oauth2.Config{
-		ClientID: g.ID, ClientSecret: g.Secret, RedirectURL: g.back, Scopes: []string{"read:user", "user:email"},
+		ClientID: g.ID, ClientSecret: g.Secret, RedirectURL: g.callbackURL, Scopes: []string{"read:user", "user:email"},
 		Endpoint: oauth2.Endpoint{
 			AuthURL: g.Issuer + "/login/oauth/authorize", TokenURL: g.Issuer + "/login/oauth/access_token",
 			AuthStyle: oauth2.AuthStyleInParams,
@@ -42,9 +42,9 @@ func (g *gitHub) config() *oauth2.Config {
 	}
 }
 
-// URL is where to send the browser.
+// URL returns where to send the browser.
 func (g *gitHub) URL(_ context.Context, at Attempt) (string, error) {
-	return g.config().AuthCodeURL(at.State, oauth2.S256ChallengeOption(at.Verifier)), nil
+	return g.oauthConfig().AuthCodeURL(at.State, oauth2.S256ChallengeOption(at.Verifier)), nil
 }
 
 // Claim exchanges the code, and asks who the person is. GitHub runs nobody's mailboxes, so it is authoritative for none.
@@ -52,7 +52,7 @@ func (g *gitHub) Claim(ctx context.Context, at Attempt, r Reply) (accounts.Claim
 	if r.Issuer != "" && !strings.HasPrefix(r.Issuer+"/", g.Issuer+"/") {
 		return accounts.Claim{}, fault.New(fault.Unauthenticated, "iss: the reply is not one of %s", GitHub)
 	}
-	t, err := exchange(ctx, GitHub, g.http, g.config(), r.Code, at.Verifier)
+	t, err := exchangeCode(ctx, GitHub, g.http, g.oauthConfig(), r.Code, at.Verifier)
 	if err != nil {
 		return accounts.Claim{}, err
 	}
@@ -61,32 +61,32 @@ func (g *gitHub) Claim(ctx context.Context, at Attempt, r Reply) (accounts.Claim
 		Login string `json:"login"`
 		Name  string `json:"name"`
 	}
-	if err = g.ask(ctx, t, "/user", &user); err != nil || user.ID <= 0 {
-		return accounts.Claim{}, unreachable(GitHub, errors.Join(err, errors.New("it does not tell who the person is")))
+	if err = g.getJSON(ctx, t, "/user", &user); err != nil || user.ID <= 0 {
+		return accounts.Claim{}, errUnreachable(GitHub, errors.Join(err, errors.New("it does not tell who the person is")))
 	}
 	if user.Name == "" {
 		user.Name = user.Login
 	}
-	email, err := g.email(ctx, t)
+	email, err := g.readEmail(ctx, t)
 	if err != nil {
 		return accounts.Claim{}, err
 	}
 	return accounts.Claim{Issuer: g.Issuer, Subject: strconv.FormatInt(user.ID, 10), Email: email, Name: user.Name}, nil
 }
 
-// email is the person's verified primary address; "" when there is none, or it may not be seen.
-func (g *gitHub) email(ctx context.Context, t *oauth2.Token) (string, error) {
+// readEmail returns the person's verified primary address; "" when there is none, or it may not be seen.
+func (g *gitHub) readEmail(ctx context.Context, t *oauth2.Token) (string, error) {
 	var all []struct {
 		Email    string `json:"email"`
 		Primary  bool   `json:"primary"`
 		Verified bool   `json:"verified"`
 	}
-	err := g.ask(ctx, t, "/user/emails?per_page=100", &all)
+	err := g.getJSON(ctx, t, "/user/emails?per_page=100", &all)
 	if hidden, ok := errors.AsType[*statusError](err); ok && (hidden.status == http.StatusForbidden || hidden.status == http.StatusNotFound) {
 		return "", nil
 	}
 	if err != nil {
-		return "", unreachable(GitHub, err)
+		return "", errUnreachable(GitHub, err)
 	}
 	for _, e := range all {
 		if e.Primary && e.Verified {
@@ -96,8 +96,8 @@ func (g *gitHub) email(ctx context.Context, t *oauth2.Token) (string, error) {
 	return "", nil
 }
 
-func (g *gitHub) ask(ctx context.Context, t *oauth2.Token, path string, out any) error {
-	return fetch(ctx, g.http, g.api()+path, http.Header{
+func (g *gitHub) getJSON(ctx context.Context, t *oauth2.Token, path string, out any) error {
+	return fetchJSON(ctx, g.http, g.apiURL()+path, http.Header{
 		"Authorization": {"Bearer " + t.AccessToken}, "Accept": {"application/vnd.github+json"},
 		"User-Agent": {"Lamplighter"}, "X-Github-Api-Version": {"2022-11-28"},
 	}, out)

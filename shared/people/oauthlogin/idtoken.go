@@ -22,11 +22,11 @@ const (
 // algorithms are the only ones that are accepted, whatever a token's header or the provider's discovery asks for.
 var algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.EdDSA, jose.PS256}
 
-// keys are the provider's, with which it signs.
-type keys struct{ jose.JSONWebKeySet }
+// signingKeys are the provider's, with which it signs.
+type signingKeys struct{ jose.JSONWebKeySet }
 
-// said is what is in an ID token.
-type said struct {
+// idTokenClaims is what is in an ID token.
+type idTokenClaims struct {
 	Subject       string `json:"sub"`
 	Nonce         string `json:"nonce"`
 	Party         string `json:"azp"`
@@ -36,42 +36,42 @@ type said struct {
 	Name          string `json:"name"`
 }
 
-// refuse is the one answer to every ID token that is no good; err says why, to the log.
-func refuse(err error) error {
-	return fault.Cause(fault.Unauthenticated, err, "the ID token is not valid: sign in again")
+// refuseIDToken returns the one answer to every ID token that is no good; err says why, to the log.
+func refuseIDToken(err error) error {
+	return fault.NewWithCause(fault.Unauthenticated, err, "the ID token is not valid: sign in again")
 }
 
-// verify checks all that an ID token must be (OpenID Connect Core section 3.1.3.7).
-func (o *openID) verify(ctx context.Context, raw string) (said, error) {
-	var s said
+// verifyIDToken checks all that an ID token must be (OpenID Connect Core section 3.1.3.7).
+func (o *openID) verifyIDToken(ctx context.Context, raw string) (idTokenClaims, error) {
+	var s idTokenClaims
 	if len(raw) > maxToken {
-		return s, refuse(errors.New("it is too long"))
+		return s, refuseIDToken(errors.New("it is too long"))
 	}
 	jws, err := jose.ParseSignedCompact(raw, algorithms)
 	if err != nil || len(jws.Signatures) != 1 {
-		return s, refuse(errors.Join(err, errors.New("it is no token that is signed once, by an accepted algorithm")))
+		return s, refuseIDToken(errors.Join(err, errors.New("it is no token that is signed once, by an accepted algorithm")))
 	}
-	set, err := o.keysFor(ctx, jws.Signatures[0].Header.KeyID)
+	set, err := o.findKeys(ctx, jws.Signatures[0].Header.KeyID)
 	if err != nil {
 		return s, err
 	}
 	t, err := oidc.NewVerifier(o.Issuer, set, &oidc.Config{
-		ClientID: o.ID, SupportedSigningAlgs: names(algorithms), Now: o.clock.Now,
+		ClientID: o.ID, SupportedSigningAlgs: algorithmNames(algorithms), Now: o.clock.Now,
 	}).Verify(ctx, raw)
 	if err != nil {
-		return s, refuse(err)
+		return s, refuseIDToken(err)
 	}
 	if err = t.Claims(&s); err == nil {
-		err = o.check(t, s)
+		err = o.checkClaims(t, s)
 	}
 	if err != nil {
-		return said{}, refuse(err)
+		return idTokenClaims{}, refuseIDToken(err)
 	}
 	return s, nil
 }
 
-// check is what go-oidc leaves to its caller.
-func (o *openID) check(t *oidc.IDToken, s said) error {
+// checkClaims returns what go-oidc leaves to its caller.
+func (o *openID) checkClaims(t *oidc.IDToken, s idTokenClaims) error {
 	switch {
 	case s.Subject == "" || len(s.Subject) > maxSubject:
 		return errors.New("it has no subject")
@@ -85,9 +85,9 @@ func (o *openID) check(t *oidc.IDToken, s said) error {
 	return nil
 }
 
-// claim is what an ID token says, in the terms of accounts. Google runs the mailboxes of gmail.com and of the domains that
+// newClaim returns what an ID token says, in the terms of accounts. Google runs the mailboxes of gmail.com and of the domains that
 // it names in hd; for others it once asked somebody to click, and the mailbox may have a new owner since.
-func (o *openID) claim(s said) accounts.Claim {
+func (o *openID) newClaim(s idTokenClaims) accounts.Claim {
 	c := accounts.Claim{Issuer: o.Issuer, Subject: s.Subject, Name: s.Name}
 	if s.EmailVerified != true {
 		return c
@@ -98,20 +98,20 @@ func (o *openID) claim(s said) accounts.Claim {
 	return c
 }
 
-// keysFor gives the provider's keys. A key that is not among them may be new: they are read again, but not for every
+// findKeys returns the provider's keys. A key that is not among them may be new: they are read again, but not for every
 // token that anybody makes up.
-func (o *openID) keysFor(ctx context.Context, kid string) (keys, error) {
-	a, err := o.known(ctx)
+func (o *openID) findKeys(ctx context.Context, kid string) (signingKeys, error) {
+	a, err := o.cachedDiscovery(ctx)
 	if err != nil {
-		return keys{}, err
+		return signingKeys{}, err
 	}
-	read := func(ctx context.Context) (keys, error) {
-		var k keys
-		return k, fetch(ctx, o.http, a.Keys, nil, &k)
+	read := func(ctx context.Context) (signingKeys, error) {
+		var k signingKeys
+		return k, fetchJSON(ctx, o.http, a.Keys, nil, &k)
 	}
 	set, err := o.keys.get(ctx, o.clock.Now(), read)
 	if err != nil {
-		return set, unreachable(o.name, err)
+		return set, errUnreachable(o.name, err)
 	}
 	if kid != "" && len(set.Key(kid)) == 0 {
 		set = o.keys.renew(ctx, o.clock.Now(), read)
@@ -120,7 +120,7 @@ func (o *openID) keysFor(ctx context.Context, kid string) (keys, error) {
 }
 
 // VerifySignature tries the keys that a token may be signed with.
-func (k keys) VerifySignature(_ context.Context, raw string) ([]byte, error) {
+func (k signingKeys) VerifySignature(_ context.Context, raw string) ([]byte, error) {
 	jws, err := jose.ParseSignedCompact(raw, algorithms)
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (k keys) VerifySignature(_ context.Context, raw string) ([]byte, error) {
 	return nil, errors.New("no key of the provider made its signature")
 }
 
-func names(algorithms []jose.SignatureAlgorithm) []string {
+func algorithmNames(algorithms []jose.SignatureAlgorithm) []string {
 	out := make([]string, len(algorithms))
 	for i, a := range algorithms {
 		out[i] = string(a)

@@ -19,25 +19,25 @@ import (
 // openID is a provider of OpenID Connect, found by the discovery of its issuer.
 type openID struct {
 	platform.Client
-	name  string
-	back  string
-	clock clock.Clock
-	http  *http.Client
-	about kept[about]
-	keys  kept[keys]
+	name        string
+	callbackURL string
+	clock       clock.Clock
+	http        *http.Client
+	discovery   cached[discovery]
+	keys        cached[signingKeys]
 }
 
-// about is what discovery tells.
-type about struct {
+// discovery is what discovery tells.
+type discovery struct {
 	Endpoint oauth2.Endpoint `json:"-"`
 	Keys     string          `json:"jwks_uri"`
 	Methods  []string        `json:"token_endpoint_auth_methods_supported"`
 	Names    bool            `json:"authorization_response_iss_parameter_supported"` // itself, in every reply
 }
 
-// discover reads what the issuer tells of itself.
-func (o *openID) discover(ctx context.Context) (about, error) {
-	var a about
+// readDiscovery reads what the issuer tells of itself.
+func (o *openID) readDiscovery(ctx context.Context) (discovery, error) {
+	var a discovery
 	p, err := oidc.NewProvider(oidc.ClientContext(ctx, o.http), o.Issuer)
 	if err != nil {
 		return a, fmt.Errorf("discover %s: %w", o.Issuer, err)
@@ -47,7 +47,7 @@ func (o *openID) discover(ctx context.Context) (about, error) {
 	}
 	a.Endpoint = p.Endpoint()
 	for _, address := range []string{a.Endpoint.AuthURL, a.Endpoint.TokenURL, a.Keys} {
-		if !sameScheme(address, o.Issuer) {
+		if !isAsProtected(address, o.Issuer) {
 			return a, fmt.Errorf("discover %s: it names the address %.80q", o.Issuer, address)
 		}
 	}
@@ -59,59 +59,59 @@ func (o *openID) discover(ctx context.Context) (about, error) {
 	return a, nil
 }
 
-func (o *openID) known(ctx context.Context) (about, error) {
-	a, err := o.about.get(ctx, o.clock.Now(), o.discover)
+func (o *openID) cachedDiscovery(ctx context.Context) (discovery, error) {
+	a, err := o.discovery.get(ctx, o.clock.Now(), o.readDiscovery)
 	if err != nil {
-		return a, unreachable(o.name, err)
+		return a, errUnreachable(o.name, err)
 	}
 	return a, nil
 }
 
-func (o *openID) config(a about) *oauth2.Config {
+func (o *openID) oauthConfig(a discovery) *oauth2.Config {
 	return &oauth2.Config{
-		ClientID: o.ID, ClientSecret: o.Secret, Endpoint: a.Endpoint, RedirectURL: o.back,
+		ClientID: o.ID, ClientSecret: o.Secret, Endpoint: a.Endpoint, RedirectURL: o.callbackURL,
 		Scopes: []string{oidc.ScopeOpenID, "email", "profile"},
 	}
 }
 
-// URL is where to send the browser.
+// URL returns where to send the browser.
 func (o *openID) URL(ctx context.Context, at Attempt) (string, error) {
-	a, err := o.known(ctx)
+	a, err := o.cachedDiscovery(ctx)
 	if err != nil {
 		return "", err
 	}
-	return o.config(a).AuthCodeURL(at.State, oidc.Nonce(at.Nonce), oauth2.S256ChallengeOption(at.Verifier)), nil
+	return o.oauthConfig(a).AuthCodeURL(at.State, oidc.Nonce(at.Nonce), oauth2.S256ChallengeOption(at.Verifier)), nil
 }
 
 // Claim exchanges the code.
 func (o *openID) Claim(ctx context.Context, at Attempt, r Reply) (accounts.Claim, error) {
-	a, err := o.known(ctx)
+	a, err := o.cachedDiscovery(ctx)
 	if err != nil {
 		return accounts.Claim{}, err
 	}
 	if r.Issuer != o.Issuer && (r.Issuer != "" || a.Names) {
 		return accounts.Claim{}, fault.New(fault.Unauthenticated, "iss: the reply is not one of %s", o.name)
 	}
-	t, err := exchange(ctx, o.name, o.http, o.config(a), r.Code, at.Verifier)
+	t, err := exchangeCode(ctx, o.name, o.http, o.oauthConfig(a), r.Code, at.Verifier)
 	if err != nil {
 		return accounts.Claim{}, err
 	}
 	raw, _ := t.Extra("id_token").(string)
-	said, err := o.verify(ctx, raw)
+	said, err := o.verifyIDToken(ctx, raw)
 	if err == nil && said.Nonce != at.Nonce {
-		err = refuse(errors.New("its nonce is not the one of this sign-in"))
+		err = refuseIDToken(errors.New("its nonce is not the one of this sign-in"))
 	}
 	if err != nil {
 		return accounts.Claim{}, err
 	}
-	return o.claim(said), nil
+	return o.newClaim(said), nil
 }
 
-// vouches checks an ID token that came from somewhere else than the token endpoint. There is no nonce to compare.
-func (o *openID) vouches(ctx context.Context, raw string) (accounts.Claim, error) {
-	said, err := o.verify(ctx, raw)
+// verifyClientToken checks an ID token that came from somewhere else than the token endpoint. There is no nonce to compare.
+func (o *openID) verifyClientToken(ctx context.Context, raw string) (accounts.Claim, error) {
+	said, err := o.verifyIDToken(ctx, raw)
 	if err != nil {
 		return accounts.Claim{}, err
 	}
-	return o.claim(said), nil
+	return o.newClaim(said), nil
 }

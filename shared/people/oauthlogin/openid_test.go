@@ -46,7 +46,7 @@ func (g fixture) vouched(t *testing.T, changes map[string]any) (accounts.Claim, 
 	claims := g.twin.Claims("alice")
 	maps.Copy(claims, changes)
 	maps.DeleteFunc(claims, func(_ string, v any) bool { return v == nil })
-	return g.providers.Vouches(t.Context(), g.twin.Sign(t, claims))
+	return g.providers.VerifyIDToken(t.Context(), g.twin.Sign(t, claims))
 }
 
 // check 22.
@@ -107,12 +107,12 @@ func TestForgedIDTokensAreRefused(t *testing.T) {
 		"endless":                    right + strings.Repeat("a", 1<<20),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if c, err := g.providers.Vouches(t.Context(), token); !fault.Is(err, fault.Unauthenticated) || c.Subject != "" {
+			if c, err := g.providers.VerifyIDToken(t.Context(), token); !fault.Is(err, fault.Unauthenticated) || c.Subject != "" {
 				t.Errorf("it says %+v, %v", c, err)
 			}
 		})
 	}
-	if c, err := g.providers.Vouches(t.Context(), right); err != nil || c.Subject != "alice" {
+	if c, err := g.providers.VerifyIDToken(t.Context(), right); err != nil || c.Subject != "alice" {
 		t.Errorf("the right one afterwards: %+v, %v", c, err)
 	}
 }
@@ -130,7 +130,7 @@ func TestAnIDTokenOfAnotherProviderIsRefused(t *testing.T) {
 	for name, iss := range map[string]string{"in its own name": other.URL, "in ours": g.twin.URL} {
 		claims := other.Claims("alice")
 		claims["iss"] = iss
-		if c, err := g.providers.Vouches(t.Context(), other.Sign(t, claims)); !fault.Is(err, fault.Unauthenticated) {
+		if c, err := g.providers.VerifyIDToken(t.Context(), other.Sign(t, claims)); !fault.Is(err, fault.Unauthenticated) {
 			t.Errorf("%s: %+v, %v", name, c, err)
 		}
 	}
@@ -177,7 +177,7 @@ func TestWhatTheTokenEndpointSaysIsCheckedToo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newFixture(t)
-			p := apitest.Value(g.providers.Named(oauthlogin.Google))(t)
+			p := apitest.Value(g.providers.Find(oauthlogin.Google))(t)
 			g.twin.Edit(edit)
 			a := attempt()
 			refusedBy(t, p, a, visit(t, p, g.twin, a, "alice"))
@@ -211,7 +211,7 @@ func TestKeysOfAProvider(t *testing.T) {
 		if _, err := g.vouched(t, nil); err != nil {
 			t.Error(err)
 		}
-		if _, err := g.providers.Vouches(t.Context(), old); !fault.Is(err, fault.Unauthenticated) {
+		if _, err := g.providers.VerifyIDToken(t.Context(), old); !fault.Is(err, fault.Unauthenticated) {
 			t.Errorf("the key before: %v", err)
 		}
 	})
@@ -221,7 +221,7 @@ func TestKeysOfAProvider(t *testing.T) {
 		forged := func() {
 			key := jose.JSONWebKey{Key: own, KeyID: rand.Text()}
 			token := oauthlogintest.SignWith(t, jose.SigningKey{Algorithm: jose.ES256, Key: key}, g.twin.Claims("alice"))
-			if _, err := g.providers.Vouches(t.Context(), token); !fault.Is(err, fault.Unauthenticated) {
+			if _, err := g.providers.VerifyIDToken(t.Context(), token); !fault.Is(err, fault.Unauthenticated) {
 				t.Fatal(err)
 			}
 		}
@@ -279,7 +279,7 @@ func TestAProviderThatFails(t *testing.T) {
 	})
 	t.Run("at the token endpoint is asked once: the code may be gone", func(t *testing.T) {
 		g := newFixture(t)
-		p := apitest.Value(g.providers.Named(oauthlogin.Google))(t)
+		p := apitest.Value(g.providers.Find(oauthlogin.Google))(t)
 		a := attempt()
 		r := visit(t, p, g.twin, a, "alice")
 		g.twin.Break("/token", 1)
@@ -334,7 +334,7 @@ func TestADiscoveryThatIsNoGood(t *testing.T) {
 
 func TestWhereTheBrowserIsSent(t *testing.T) {
 	g := newFixture(t)
-	p := apitest.Value(g.providers.Named(oauthlogin.Google))(t)
+	p := apitest.Value(g.providers.Find(oauthlogin.Google))(t)
 	a := attempt()
 	address := apitest.Value(p.URL(t.Context(), a))(t)
 	u := apitest.Value(url.Parse(address))(t)
@@ -349,11 +349,11 @@ func TestProvidersByName(t *testing.T) {
 	p, _ := apitest.NewPlatform(t)
 	none := oauthlogin.New(p)
 	for name, says := range map[string]string{oauthlogin.Google: "not configured", oauthlogin.GitHub: "not configured", "myspace": "is none", "Google": "is none", "": "is none"} {
-		if _, err := none.Named(name); !fault.Is(err, fault.NotFound) || !strings.Contains(fault.Message(err), says) {
+		if _, err := none.Find(name); !fault.Is(err, fault.NotFound) || !strings.Contains(fault.Message(err), says) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if _, err := none.Vouches(t.Context(), "token"); !fault.Is(err, fault.Invalid) {
+	if _, err := none.VerifyIDToken(t.Context(), "token"); !fault.Is(err, fault.Invalid) {
 		t.Errorf("an ID token where Google is off: %v", err)
 	}
 }

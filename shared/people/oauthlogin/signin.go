@@ -43,25 +43,27 @@ type Providers struct {
 }
 
 // New makes the providers that the settings of p configure.
-func New(p *platform.Platform) Providers { return with(p, calls(http.DefaultTransport)) }
+func New(p *platform.Platform) Providers {
+	return newProviders(p, newHTTPClient(http.DefaultTransport))
+}
 
-func with(p *platform.Platform, c *http.Client) Providers {
+func newProviders(p *platform.Platform, c *http.Client) Providers {
 	var out Providers
 	s := p.Settings
 	if s.Google.ID != "" {
-		out.google = &openID{Client: s.Google, name: Google, back: back(s.BaseURL, Google), clock: p.Clock, http: c}
+		out.google = &openID{Client: s.Google, name: Google, callbackURL: callbackURL(s.BaseURL, Google), clock: p.Clock, http: c}
 	}
 	if s.GitHub.ID != "" {
-		out.github = &gitHub{Client: s.GitHub, back: back(s.BaseURL, GitHub), http: c}
+		out.github = &gitHub{Client: s.GitHub, callbackURL: callbackURL(s.BaseURL, GitHub), http: c}
 	}
 	return out
 }
 
-// back is where a provider sends the browser; it must be registered there, letter for letter.
-func back(base, name string) string { return base + "/auth/" + name + "/callback" }
+// callbackURL returns where a provider sends the browser; it must be registered there, letter for letter.
+func callbackURL(base, name string) string { return base + "/auth/" + name + "/callback" }
 
-// Named gives a provider. fault.NotFound says whether there is none of the name at all, or none here.
-func (p Providers) Named(name string) (Provider, error) {
+// Find returns a provider. fault.NotFound says whether there is none of the name at all, or none here.
+func (p Providers) Find(name string) (Provider, error) {
 	switch {
 	case name == Google && p.google != nil:
 		return p.google, nil
@@ -73,11 +75,11 @@ func (p Providers) Named(name string) (Provider, error) {
 	return nil, fault.New(fault.NotFound, "provider: %.40q is none; there are google and github", name)
 }
 
-// Vouches checks an ID token that a client got from Google itself. fault.Unauthenticated when it is not Google's, not for
+// VerifyIDToken checks an ID token that a client got from Google itself. fault.Unauthenticated when it is not Google's, not for
 // us, or too old; fault.Invalid when Google is not configured.
-func (p Providers) Vouches(ctx context.Context, idToken string) (accounts.Claim, error) {
+func (p Providers) VerifyIDToken(ctx context.Context, idToken string) (accounts.Claim, error) {
 	if p.google == nil {
 		return accounts.Claim{}, fault.New(fault.Invalid, "provider: google is not configured here; use email")
 	}
-	return p.google.vouches(ctx, idToken)
+	return p.google.verifyClientToken(ctx, idToken)
 }

@@ -25,18 +25,18 @@ var us = ServiceProvider{"https://lamplighter.test/auth/saml/metadata", "https:/
 // morning is when the tests take place, but for those with providers that go by the machine's clock.
 var morning = time.Date(2026, 3, 10, 9, 0, 0, 0, time.UTC)
 
-// expected is what is expected this morning of a response to the request, by the provider of a test.
+// expected returns what is expected this morning of a response to the request, by the provider of a test.
 func expected() Expected {
 	p := samltest.NewProvider()
 	return Expected{Provider{p.EntityID, p.SSOURL, [][]byte{p.Signer.DER}}, us, asked().ID, morning}
 }
 
-// asked is a request as the provider of a test reads it.
+// asked returns a request as the provider of a test reads it.
 func asked() samltest.Request {
 	return samltest.Request{ID: "_asked", ACSURL: us.ACSURL, Issuer: us.EntityID}
 }
 
-// answer is a response that signs ada in, but for what change makes of it.
+// answer returns a response that signs ada in, but for what change makes of it.
 func answer(t testing.TB, change func(*samltest.Response)) []byte {
 	t.Helper()
 	s := samltest.NewProvider().Respond(asked(), samltest.Ada, morning)

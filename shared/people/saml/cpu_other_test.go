@@ -8,5 +8,5 @@ import (
 
 var began = time.Now()
 
-// processed is how long this process runs: other systems do not tell how much of that is its own.
+// processed returns how long this process runs: other systems do not tell how much of that is its own.
 func processed() time.Duration { return time.Since(began) }

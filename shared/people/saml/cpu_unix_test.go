@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// processed is how much time processors have given to this process.
+// processed returns how much time processors have given to this process.
 func processed() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

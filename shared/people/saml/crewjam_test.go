@@ -98,7 +98,7 @@ func TestAttacksOnAResponseOfCrewjam(t *testing.T) {
 	attack(t, c.answer(t, begin(t, p)), Expected{p, us, "_begun", time.Now()})
 }
 
-// newOracle is another maker's service provider in our place: an oracle, for what it refuses must not be accepted here.
+// newOracle returns another maker's service provider in our place: an oracle, for what it refuses must not be accepted here.
 func newOracle(t *testing.T, metadata []byte) *crewjam.ServiceProvider {
 	t.Helper()
 	var e crewjam.EntityDescriptor
@@ -161,7 +161,7 @@ func parsed(t *testing.T, metadata []byte, now time.Time) Provider {
 	return *p
 }
 
-// begin is where a request is sent, at the machine's time.
+// begin returns where a request is sent, at the machine's time.
 func begin(t *testing.T, p Provider) string {
 	t.Helper()
 	u, err := us.RedirectURL(p, AuthnRequest{ID: "_begun", RelayState: "relay", IssuedAt: time.Now()})

@@ -95,7 +95,7 @@ func ParseMetadata(b []byte, now time.Time, plainHTTP bool) (*Provider, error) {
 	}
 	var all metadataXML
 	if err := xml.Unmarshal(b, &all); err != nil {
-		return nil, fault.Cause(fault.Invalid, err, "not XML")
+		return nil, fault.NewWithCause(fault.Invalid, err, "not XML")
 	}
 	e, err := all.findProvider()
 	if err != nil {

@@ -25,11 +25,11 @@ type samlp struct {
 
 func startSamlp(t testing.TB) string {
 	t.Helper()
-	modules := npmpeer.Node(t, "samlp", "samlp@8.0.0", "express@4.21.2")
-	port := npmpeer.Port(t)
-	cmd := exec.Command("node", filepath.Join(npmpeer.Root(t), "shared", "people", "saml", "samltest", "testdata", "samlp.mjs"))
-	cmd.Env = append(cmd.Environ(), "PORT="+port, "MODULES="+modules, "PEM="+filepath.Join(npmpeer.Root(t), "shared", "people", "saml", "samltest", "testdata", "idp.pem"))
-	npmpeer.Start(t, cmd, port)
+	modules := npmpeer.InstallNode(t, "samlp", "samlp@8.0.0", "express@4.21.2")
+	port := npmpeer.FreePort(t)
+	cmd := exec.Command("node", filepath.Join(npmpeer.ModuleRoot(t), "shared", "people", "saml", "samltest", "testdata", "samlp.mjs"))
+	cmd.Env = append(cmd.Environ(), "PORT="+port, "MODULES="+modules, "PEM="+filepath.Join(npmpeer.ModuleRoot(t), "shared", "people", "saml", "samltest", "testdata", "idp.pem"))
+	npmpeer.StartPeer(t, cmd, port)
 	return "http://127.0.0.1:" + port
 }
 

@@ -38,7 +38,7 @@ func ParseResponse(b []byte) (*Response, error) {
 	}
 	doc := etree.NewDocument()
 	if err := doc.ReadFromBytes(b); err != nil {
-		return nil, fault.Cause(fault.Invalid, err, "SAMLResponse: not XML")
+		return nil, fault.NewWithCause(fault.Invalid, err, "SAMLResponse: not XML")
 	}
 	root := doc.Root()
 	if root == nil || root.Tag != "Response" || root.NamespaceURI() != protocolNS {

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	refreshMark  = "lampr_"
-	maxRefresh   = 160
-	refreshParts = 4
+	refreshTokenMark  = "lampr_"
+	maxRefreshToken   = 160
+	refreshTokenParts = 4
 )
 
 // refreshToken is <mark><session>.<generation>.<secret>.<tag>. The tag shows that we issued it: without it, whoever knows
@@ -36,35 +36,35 @@ func (t refreshToken) tag(pepper []byte) string {
 	return identity.Digest(pepper, append([]string{"refresh-tag"}, t.parts()...)...)[:16]
 }
 
-// hash is what is stored of the token.
+// hash returns what is stored of the token.
 func (t refreshToken) hash(pepper []byte) string {
 	return identity.Digest(pepper, append([]string{"refresh"}, t.parts()...)...)
 }
 
-// text is the token as the client gets it.
+// text returns the token as the client gets it.
 func (t refreshToken) text(pepper []byte) string {
-	return refreshMark + strings.Join(append(t.parts(), t.tag(pepper)), ".")
+	return refreshTokenMark + strings.Join(append(t.parts(), t.tag(pepper)), ".")
 }
 
-// parseRefresh reads a token that we issued; anything else is refused.
-func parseRefresh(text string, pepper []byte) (refreshToken, error) {
-	body, marked := strings.CutPrefix(text, refreshMark)
+// parseRefreshToken reads a token that we issued; anything else is refused.
+func parseRefreshToken(text string, pepper []byte) (refreshToken, error) {
+	body, marked := strings.CutPrefix(text, refreshTokenMark)
 	parts := strings.Split(body, ".")
-	if !marked || len(text) > maxRefresh || len(parts) != refreshParts {
-		return refreshToken{}, errRefresh()
+	if !marked || len(text) > maxRefreshToken || len(parts) != refreshTokenParts {
+		return refreshToken{}, errRefreshToken()
 	}
 	gen, err := strconv.ParseInt(parts[1], 10, 64)
 	if err != nil {
-		return refreshToken{}, errRefresh()
+		return refreshToken{}, errRefreshToken()
 	}
 	t := refreshToken{parts[0], gen, parts[2]}
 	if subtle.ConstantTimeCompare([]byte(t.text(pepper)), []byte(text)) != 1 {
-		return refreshToken{}, errRefresh()
+		return refreshToken{}, errRefreshToken()
 	}
 	return t, nil
 }
 
-// errRefresh is the one answer to a refresh token that is forged, used, of a session that is over, or too old.
-func errRefresh() error {
+// errRefreshToken returns the one answer to a refresh token that is forged, used, of a session that is over, or too old.
+func errRefreshToken() error {
 	return fault.New(fault.Unauthenticated, "refreshToken: invalid, used or expired; log in again")
 }

@@ -12,7 +12,7 @@ func FuzzRefreshToken(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if _, err := parseRefresh(s, pepper); err == nil && s != genuine {
+		if _, err := parseRefreshToken(s, pepper); err == nil && s != genuine {
 			t.Errorf("accepted %q", s)
 		}
 	})

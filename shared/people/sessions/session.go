@@ -24,8 +24,8 @@ const (
 	reuseGrace  = 10                  // seconds in which the token before is refused without ending the session: two tabs, a lost reply
 )
 
-// start stores a session of u in org, for which the identity provider of sso vouched, and gives its first refresh token.
-func (s Sessions) start(ctx context.Context, u identity.User, org, sso string) (identity.Session, refreshToken, error) {
+// startSession stores a session of u in org, for which the identity provider of sso vouched, and gives its first refresh token.
+func (s Sessions) startSession(ctx context.Context, u identity.User, org, sso string) (identity.Session, refreshToken, error) {
 	now := s.Clock.Now()
 	t := newRefreshToken(strings.ToLower(rand.Text()), 1)
 	sess := identity.Session{
@@ -33,7 +33,7 @@ func (s Sessions) start(ctx context.Context, u identity.User, org, sso string) (
 		Hash: t.hash(s.Settings.Pepper), Gen: t.gen, Rotated: now.Unix(),
 		Idle: now.Add(idleTTL).Unix(), Absolute: now.Add(absoluteTTL).Unix(), Created: now,
 	}
-	it, err := table.Row(identity.SessionKey(sess.ID), sess)
+	it, err := table.NewItem(identity.SessionKey(sess.ID), sess)
 	if err != nil {
 		return sess, t, err
 	}
@@ -42,9 +42,9 @@ func (s Sessions) start(ctx context.Context, u identity.User, org, sso string) (
 	return sess, t, fault.Wrap("begin session of "+u.ID, err)
 }
 
-// rotate exchanges the refresh token for the next one. One conditional write decides who wins; a loser learns why from
+// rotateRefreshToken exchanges the refresh token for the next one. One conditional write decides who wins; a loser learns why from
 // what the write found.
-func (s Sessions) rotate(ctx context.Context, t refreshToken, org string) (refreshToken, error) {
+func (s Sessions) rotateRefreshToken(ctx context.Context, t refreshToken, org string) (refreshToken, error) {
 	now := s.Clock.Now()
 	next := newRefreshToken(t.session, t.gen+1)
 	hash := t.hash(s.Settings.Pepper)
@@ -57,16 +57,16 @@ func (s Sessions) rotate(ctx context.Context, t refreshToken, org string) (refre
 	))
 	if failed, ok := errors.AsType[*table.ConditionError](err); ok {
 		found, _ := failed.Old(0)
-		return next, s.lost(ctx, t, found)
+		return next, s.judgeLostRotation(ctx, t, found)
 	}
 	return next, fault.Wrap("refresh session "+t.session, err)
 }
 
-// lost judges a refresh token that did not win. One of an earlier generation that comes later than the grace is in two
+// judgeLostRotation judges a refresh token that did not win. One of an earlier generation that comes later than the grace is in two
 // hands: the session ends for both.
-func (s Sessions) lost(ctx context.Context, t refreshToken, found table.Item) error {
+func (s Sessions) judgeLostRotation(ctx context.Context, t refreshToken, found table.Item) error {
 	if found.Data == nil {
-		return errRefresh()
+		return errRefreshToken()
 	}
 	sess, err := table.Decode[identity.Session](found)
 	if err != nil {
@@ -74,22 +74,22 @@ func (s Sessions) lost(ctx context.Context, t refreshToken, found table.Item) er
 	}
 	soon := sess.Previous == t.hash(s.Settings.Pepper) && s.Clock.Now().Unix()-sess.Rotated <= reuseGrace
 	if t.gen >= sess.Gen || soon || sess.State != identity.SessionLive {
-		return errRefresh()
+		return errRefreshToken()
 	}
-	if err = s.kill(ctx, sess); err != nil {
+	if err = s.endReused(ctx, sess); err != nil {
 		return err
 	}
-	return errRefresh()
+	return errRefreshToken()
 }
 
-// kill ends a session whose refresh token was used twice, and tells its user.
-func (s Sessions) kill(ctx context.Context, sess identity.Session) error {
+// endReused ends a session whose refresh token was used twice, and tells its user.
+func (s Sessions) endReused(ctx context.Context, sess identity.Session) error {
 	s.Log.WarnContext(ctx, "refresh token used twice", "session", sess.ID, "user", sess.User)
 	u, err := table.Read[identity.User](ctx, s.Table, identity.UserKey(sess.User))
 	if err != nil {
 		return fmt.Errorf("read user %s: %w", sess.User, err)
 	}
-	post, err := mail.Queue(ctx, s.Sealer, s.Clock.Now(), mail.Mail{Template: mail.SessionReused, To: u.Email})
+	post, err := mail.QueueMail(ctx, s.Sealer, s.Clock.Now(), mail.Mail{Template: mail.SessionReused, To: u.Email})
 	if err != nil {
 		return err
 	}
@@ -113,8 +113,8 @@ func (s Sessions) End(ctx context.Context, session string) error {
 	return fault.Wrap("log out session "+session, err)
 }
 
-// sign makes the access token of a session.
-func (s Sessions) sign(ctx context.Context, sess identity.Session) (string, error) {
+// signAccessToken makes the access token of a session.
+func (s Sessions) signAccessToken(ctx context.Context, sess identity.Session) (string, error) {
 	now := s.Clock.Now()
 	return s.Tokens.Sign(ctx, token.Claims{
 		User: sess.User, Org: sess.Org, Session: sess.ID, ID: id.New("jti", now),

@@ -10,37 +10,37 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// account is a user with the organizations to choose from.
-type account struct {
+// userOrganisations is a user with the organizations to choose from.
+type userOrganisations struct {
 	identity.User
-	tenants []identity.TenantRow
+	organisations []identity.OrganisationRecord
 }
 
-// account reads the organizations of u that a session may work in: all of them, but only sso when that organization's
+// listOrganisations reads the organizations of u that a session may work in: all of them, but only sso when that organization's
 // identity provider vouched for u. It knows its own people, and must not open what they can do elsewhere.
-func (s Sessions) account(ctx context.Context, u identity.User, sso string) (account, error) {
-	tenants, err := identity.OrganisationsOf(ctx, s.Table, u.ID)
+func (s Sessions) listOrganisations(ctx context.Context, u identity.User, sso string) (userOrganisations, error) {
+	organisations, err := identity.ListOrganisations(ctx, s.Table, u.ID)
 	if sso != "" {
-		tenants = slices.DeleteFunc(tenants, func(o identity.TenantRow) bool { return o.ID != sso })
+		organisations = slices.DeleteFunc(organisations, func(o identity.OrganisationRecord) bool { return o.ID != sso })
 	}
-	return account{u, tenants}, err
+	return userOrganisations{u, organisations}, err
 }
 
-// belongs tells whether org is one of the account's organizations.
-func (a account) belongs(org string) bool {
-	return slices.ContainsFunc(a.tenants, func(o identity.TenantRow) bool { return o.ID == org })
+// includes reports whether org is one of the account's organizations.
+func (a userOrganisations) includes(org string) bool {
+	return slices.ContainsFunc(a.organisations, func(o identity.OrganisationRecord) bool { return o.ID == org })
 }
 
-// choose picks the organization wanted; without a wish, the current one or else the first that lets the user in.
-func (s Sessions) choose(ctx context.Context, a account, wanted, current, sso string) (string, error) { //nolint:revive // three organizations that mean three things
+// chooseOrganisation picks the organization wanted; without a wish, the current one or else the first that lets the user in.
+func (s Sessions) chooseOrganisation(ctx context.Context, a userOrganisations, wanted, current, sso string) (string, error) { //nolint:revive // three organizations that mean three things
 	if wanted == "" {
 		wanted = current
 	}
-	for _, o := range a.tenants {
+	for _, o := range a.organisations {
 		if wanted != "" && o.ID != wanted {
 			continue
 		}
-		err := s.admits(ctx, o, a.User, sso)
+		err := s.checkOrgAdmits(ctx, o, a.User, sso)
 		if err == nil || wanted != "" || !fault.Is(err, fault.Denied) {
 			return o.ID, err
 		}
@@ -51,11 +51,11 @@ func (s Sessions) choose(ctx context.Context, a account, wanted, current, sso st
 	return "", nil
 }
 
-// admits refuses whom the organization has locked out: in a session there every request would be refused, so that one who
+// checkOrgAdmits refuses whom the organization has locked out: in a session there every request would be refused, so that one who
 // belongs nowhere else could not even make an organization of their own. It refuses a session of a password where the
 // organization demands its own sign-on. Its owners get in nevertheless: a broken identity provider must not lock out who
 // can mend it.
-func (s Sessions) admits(ctx context.Context, o identity.TenantRow, u identity.User, sso string) error {
+func (s Sessions) checkOrgAdmits(ctx context.Context, o identity.OrganisationRecord, u identity.User, sso string) error {
 	k := identity.MemberKey(o.ID, u.ID)
 	m, err := table.Read[identity.Member](table.Within(ctx, k.PK), s.Table, k)
 	switch {

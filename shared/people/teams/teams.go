@@ -27,14 +27,14 @@ type Team struct {
 	UpdatedAt   time.Time `json:"updatedAt"`
 }
 
-// Key is where a team is stored.
+// Key returns where a team is stored.
 func Key(org, teamID string) table.Key {
-	return table.Key{PK: table.TenantPK(org) + "TEAM", SK: teamID}
+	return table.Key{PK: table.OrgPK(org) + "TEAM", SK: teamID}
 }
 
 // nameKey keeps the name of a team unique in its organization, without regard to case.
 func nameKey(org, name string) table.Key {
-	return table.Key{PK: table.TenantPK(org) + "TEAMNAME", SK: strings.ToLower(name)}
+	return table.Key{PK: table.OrgPK(org) + "TEAMNAME", SK: strings.ToLower(name)}
 }
 
 // Store reads and writes the teams of organizations.
@@ -47,7 +47,7 @@ func New(t table.Store) Store { return Store{t} }
 func (s Store) Get(ctx context.Context, org, teamID string) (Team, error) {
 	t, err := table.Read[Team](ctx, s.table, Key(org, teamID))
 	if fault.Is(err, fault.NotFound) {
-		return t, fault.Cause(fault.NotFound, err, "team %.64q does not exist", teamID)
+		return t, fault.NewWithCause(fault.NotFound, err, "team %.64q does not exist", teamID)
 	}
 	if err != nil {
 		return t, fmt.Errorf("read team %s: %w", teamID, err)
@@ -90,7 +90,7 @@ func (s Store) write(ctx context.Context, org string, old, t Team, extra []table
 	if t.Generation = old.Generation + 1; old.ID != "" {
 		cond = table.Equal("generation", old.Generation)
 	}
-	row, err := table.Row(Key(org, t.ID), t)
+	row, err := table.NewItem(Key(org, t.ID), t)
 	if err != nil {
 		return t, err
 	}
@@ -102,7 +102,7 @@ func (s Store) write(ctx context.Context, org string, old, t Team, extra []table
 	err = s.table.Transact(ctx, append(ws, extra...)...)
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		if lost.Failed[0].Index >= len(ws) {
-			return t, fault.Cause(fault.NotFound, err, "what team %s was to own was removed meanwhile; read what is there and try again", t.ID)
+			return t, fault.NewWithCause(fault.NotFound, err, "what team %s was to own was removed meanwhile; read what is there and try again", t.ID)
 		}
 		if _, taken := lost.Old(1); taken && len(names) > 0 {
 			return t, fault.New(fault.Conflict, "name: a team named %.64q exists already; choose another name", t.Name)
@@ -119,13 +119,13 @@ func changed(teamID string) error {
 	return fault.New(fault.Conflict, "team %s was changed by someone else meanwhile; read it and try again", teamID)
 }
 
-// renamed are the writes that take the new name, and give the old one back.
+// renamed returns the writes that take the new name, and give the old one back.
 func renamed(org string, old, t Team) ([]table.Write, error) {
 	from, to := nameKey(org, old.Name), nameKey(org, t.Name)
 	if old.ID != "" && from == to {
 		return nil, nil
 	}
-	it, err := table.Row(to, struct {
+	it, err := table.NewItem(to, struct {
 		TeamID string `json:"teamID"`
 	}{t.ID})
 	ws := []table.Write{table.Put(it, table.Absent())}
@@ -135,7 +135,7 @@ func renamed(org string, old, t Team) ([]table.Write, error) {
 	return ws, err
 }
 
-// Hold is the write by which a role that somebody is given on a team counts as a change of it, so that nobody deletes the
+// Hold returns the write by which a role that somebody is given on a team counts as a change of it, so that nobody deletes the
 // team at the same time. It fails when there is no such team.
 func Hold(org, teamID string) table.Write {
 	return table.Update(Key(org, teamID), []table.Change{table.Add("generation", 1)}, table.Exists())

@@ -13,7 +13,7 @@ const org = "org_1"
 
 func open(t *testing.T) (Store, context.Context) {
 	t.Helper()
-	return New(table.Fenced(tabletest.New(t))), table.WithTenant(t.Context(), org)
+	return New(table.Fenced(tabletest.New(t))), table.WithOrg(t.Context(), org)
 }
 
 // create makes a team.

@@ -45,13 +45,13 @@ func (f *Fixture) Call(c identity.Caller, request string, body ...any) Answer {
 
 // Serve makes a request that Call has no words for.
 func (f *Fixture) Serve(c identity.Caller, r *http.Request) Answer {
-	ctx, meter := table.WithMeter(identity.With(r.Context(), c))
+	ctx, meter := table.WithMeter(identity.WithCaller(r.Context(), c))
 	w := httptest.NewRecorder()
 	f.Handler.ServeHTTP(w, r.WithContext(ctx))
 	return Answer{w.Code, w.Body.String(), w.Header(), meter.Usage(), r.Method + " " + r.URL.Path, f.TB}
 }
 
-// String is the status and the body.
+// String returns the status and the body.
 func (a Answer) String() string { return fmt.Sprint(a.Status, " ", a.Body) }
 
 // Want reports an answer of another status, or without one of the words.

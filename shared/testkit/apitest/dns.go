@@ -35,7 +35,7 @@ func (n *Names) Silence(name string, silent bool) {
 	n.silent[name] = silent
 }
 
-// Asked are the names that were asked for, in turn.
+// Asked returns the names that were asked for, in turn.
 func (n *Names) Asked() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -44,7 +44,7 @@ func (f *Fixture) RunMachines(folder fs.FS, handlers map[string]workflow.Handler
 	for name := range handlers {
 		names[strings.ToUpper(name[:1])+name[1:]+"FunctionArn"] = name
 	}
-	machines, err := workflow.Machines(folder, names)
+	machines, err := workflow.LoadMachines(folder, names)
 	f.Must(err)
 	engine, err := workflow.NewEmbedded(workflow.Parts{
 		Store: f.Table, Clock: f.Platform.Clock, Machines: machines, Handlers: handlers, Log: slog.New(slog.DiscardHandler),

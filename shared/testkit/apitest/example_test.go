@@ -18,15 +18,15 @@ type headcount struct {
 	Members int64 `json:"members"`
 }
 
-// Operations are a group of one operation, as the package of a function has it.
+// Operations returns a group of one operation, as the package of a function has it.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Users & Teams")
 	rest.Handle(g, rest.Op{
 		ID: "getHeadcount", Method: http.MethodGet, Path: "/headcount", Policy: "users:read", Summary: "Count the members",
 		Description: "How many belong to the organization.",
 	}, func(ctx context.Context, _ *struct{}) (headcount, error) {
-		org := identity.From(ctx).Org
-		a, err := table.Read[identity.Access](table.WithTenant(ctx, org), p.Table, identity.AccessKey(org))
+		org := identity.CallerFrom(ctx).Org
+		a, err := table.Read[identity.Access](table.WithOrg(ctx, org), p.Table, identity.AccessKey(org))
 		return headcount{a.Members}, err
 	})
 	return g

@@ -67,7 +67,7 @@ func (f *Fixture) Mount(groups ...func(*platform.Platform) *rest.Group) *Fixture
 	return f
 }
 
-// Description is the interface description of the mounted groups, as JSON.
+// Description returns the interface description of the mounted groups, as JSON.
 func (f *Fixture) Description() []byte { return f.description.JSON() }
 
 // Must ends the test when something that it only builds on has failed.
@@ -96,7 +96,7 @@ func Value[T any](v T, err error) func(testing.TB) T {
 }
 
 // In returns a context in which the store lets the organization's rows be touched, and no others.
-func (f *Fixture) In(org string) context.Context { return table.WithTenant(f.Context(), org) }
+func (f *Fixture) In(org string) context.Context { return table.WithOrg(f.Context(), org) }
 
 // Anywhere returns a context in which the store lets every row be touched.
 func (f *Fixture) Anywhere() context.Context { return table.Within(f.Context(), "") }
@@ -104,7 +104,7 @@ func (f *Fixture) Anywhere() context.Context { return table.Within(f.Context(), 
 // Put stores v at k, whatever was there; expires, if given, is when the row may be removed.
 func (f *Fixture) Put(k table.Key, v any, expires ...time.Time) {
 	f.Helper()
-	it, err := table.Row(k, v)
+	it, err := table.NewItem(k, v)
 	f.Must(err)
 	for _, at := range expires {
 		it.Expires = at
@@ -155,7 +155,7 @@ func Rows[T any](f *Fixture, pk string) []T {
 func (f *Fixture) Audited(org string) []audit.Row {
 	f.Helper()
 	pk := audit.PlaceOf(org).PK
-	low, high := audit.Everything()
+	low, high := audit.AllRowKeys()
 	page, err := f.Table.Query(f.Anywhere(), table.Query{PK: pk, From: low, To: high, Limit: 1000})
 	f.Must(err)
 	rows, err := table.DecodeAll[audit.Row](page.Items)
@@ -180,7 +180,7 @@ func (f *Fixture) Mails() []mail.Mail {
 	f.Must(err)
 	var out []mail.Mail
 	for _, it := range feed.Items {
-		m, _, err := mail.Take(f.Anywhere(), f.Sealer, it)
+		m, _, err := mail.OpenQueued(f.Anywhere(), f.Sealer, it)
 		f.Must(err)
 		if m.Template != mail.Nothing && it.Expires.After(f.Platform.Clock.Now()) {
 			out = append(out, m)

@@ -34,7 +34,7 @@ func Grants(texts ...string) []grant.Grant {
 		}
 		out = append(out, g)
 	}
-	return grant.Resolve(out)
+	return grant.ResolveGrants(out)
 }
 
 // Roles returns the grants of roles on a whole organization as a member's row holds them, where Grants has their policies too.
@@ -65,14 +65,14 @@ func (f *Fixture) User(name string) identity.User {
 // Join makes the user of the name, and a member of org who has the roles on all of it.
 func (f *Fixture) Join(org, name string, roles ...string) identity.Member {
 	f.Helper()
-	f.Must(f.People.Join(f.Context(), org, f.User(name), Roles(roles...)))
+	f.Must(f.People.JoinOrganisation(f.Context(), org, f.User(name), Roles(roles...)))
 	return f.Member(org, name)
 }
 
 // Member returns the member of org as stored.
 func (f *Fixture) Member(org, name string) identity.Member {
 	f.Helper()
-	_, m, err := f.People.Member(f.Context(), org, "usr_"+name)
+	_, m, err := f.People.ReadMember(f.Context(), org, "usr_"+name)
 	f.Must(err)
 	return m
 }
@@ -82,14 +82,14 @@ func (f *Fixture) Member(org, name string) identity.Member {
 func (f *Fixture) Authorized(org, name string) identity.Caller {
 	f.Helper()
 	c := Caller(org, name)
-	_, m, err := f.People.Member(f.Context(), org, c.User)
+	_, m, err := f.People.ReadMember(f.Context(), org, c.User)
 	if fault.Is(err, fault.NotFound) {
 		c.Org = ""
 		return c
 	}
 	f.Must(err)
-	c.Grants = Read[identity.Access](f, identity.AccessKey(org)).In(m.Grants)
-	c, err = identity.NewDecoder().Decode(identity.Encode(c))
+	c.Grants = Read[identity.Access](f, identity.AccessKey(org)).ResolveGrants(m.Grants)
+	c, err = identity.NewDecoder().Decode(identity.EncodeCaller(c))
 	f.Must(err)
 	return c
 }

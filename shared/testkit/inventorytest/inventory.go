@@ -37,7 +37,7 @@ func DiscoverIn(f *apitest.Fixture, p inventory.Partition, org string, found ...
 	f.Helper()
 	p.Provider = "aws"
 	scan := inventory.Scan{Partition: p, ID: "job_" + p.Kind, Started: f.Clock.Now()}
-	_, err := inventory.New(f.Platform).Upsert(f.In(org), org, inventory.Batch{Scan: scan, At: f.Clock.Now(), Resources: found})
+	_, err := inventory.New(f.Platform).UpsertScanned(f.In(org), org, inventory.Batch{Scan: scan, At: f.Clock.Now(), Resources: found})
 	f.Must(err)
 	uids := make([]string, len(found))
 	for i, r := range found {
@@ -49,7 +49,7 @@ func DiscoverIn(f *apitest.Fixture, p inventory.Partition, org string, found ...
 // IDs returns our ids of the resources of the native ids.
 func IDs(f *apitest.Fixture, org string, uids ...string) []string {
 	f.Helper()
-	found, err := inventory.New(f.Platform).ByUIDs(f.In(org), org, uids, inventory.Everything())
+	found, err := inventory.New(f.Platform).ByUIDs(f.In(org), org, uids, inventory.SeeEverything())
 	f.Must(err)
 	out := make([]string, len(found))
 	for i, r := range found {

@@ -21,7 +21,7 @@ type Failure struct {
 	Type    string `json:"errorType"` // the Go type's name
 }
 
-// Error is the type and the message.
+// Error returns the type and the message.
 func (f *Failure) Error() string { return f.Type + ": " + f.Message }
 
 // invocation is an event on its way to the function.
@@ -40,8 +40,8 @@ type reply struct {
 
 const base = "/2018-06-01/runtime/"
 
-// api serves the four calls that the Go runtime makes.
-func (f *Function) api() http.Handler {
+// runtimeAPI serves the four calls that the Go runtime makes.
+func (f *Function) runtimeAPI() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+base+"invocation/next", f.next)
 	mux.HandleFunc("POST "+base+"invocation/{id}/response", f.response)
@@ -109,7 +109,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is what was kept.
+// String returns what was kept.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -28,8 +28,8 @@ type Function struct {
 	exited  chan struct{} // closed when the process has ended
 }
 
-// Start runs the bootstrap at path. It inherits no environment of this process: it sees what Lambda sets, and env.
-func Start(path string, env ...string) (*Function, error) {
+// StartFunction runs the bootstrap at path. It inherits no environment of this process: it sees what Lambda sets, and env.
+func StartFunction(path string, env ...string) (*Function, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen for %s: %w", path, err)
@@ -38,7 +38,7 @@ func Start(path string, env ...string) (*Function, error) {
 		clock: clock.System{}, events: make(chan invocation), replies: make(chan reply, 1),
 		log: &tail{}, exited: make(chan struct{}),
 	}
-	f.server = &http.Server{Handler: f.api(), ReadHeaderTimeout: 10 * time.Second}
+	f.server = &http.Server{Handler: f.runtimeAPI(), ReadHeaderTimeout: 10 * time.Second}
 	go f.server.Serve(ln) //nolint:errcheck // it ends by Close, and a call that fails shows in Invoke
 	f.process = exec.Command(path)
 	f.process.Env = append([]string{
@@ -88,7 +88,7 @@ func (f *Function) await(ctx context.Context, id string) ([]byte, error) {
 	}
 }
 
-// Log is the end of what the function has written to its log.
+// Log returns the end of what the function has written to its log.
 func (f *Function) Log() string { return f.log.String() }
 
 // Close ends the function.
@@ -107,7 +107,7 @@ func (f *Function) died() error {
 	}
 }
 
-// deadline is when the answer must be there: ctx's deadline, or in 15 seconds.
+// deadline returns when the answer must be there: ctx's deadline, or in 15 seconds.
 func (f *Function) deadline(ctx context.Context) time.Time {
 	if at, ok := ctx.Deadline(); ok {
 		return at

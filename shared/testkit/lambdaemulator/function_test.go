@@ -28,7 +28,7 @@ type question struct {
 	Value string
 }
 
-// answer is the function under test: it does what the event says.
+// answer returns the function under test: it does what the event says.
 func answer(ctx context.Context, q question) (string, error) {
 	switch q.Do {
 	case "fail":
@@ -51,7 +51,7 @@ func start(t *testing.T, env ...string) *Function {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := Start(self, env...)
+	f, err := StartFunction(self, env...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestInvokeTellsHowTheFunctionDied(t *testing.T) {
 }
 
 func TestStartRefusesWhatIsNoProgram(t *testing.T) {
-	if f, err := Start("testdata/nothing"); err == nil {
+	if f, err := StartFunction("testdata/nothing"); err == nil {
 		f.Close()
 		t.Fatal("started a file that is not there")
 	}

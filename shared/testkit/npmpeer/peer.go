@@ -25,25 +25,25 @@ const (
 	startTime = 30 * time.Second
 )
 
-// Wanted skips the test, saying so, unless peers are asked for.
-func Wanted(tb testing.TB) {
+// SkipUnlessWanted skips the test, saying so, unless peers are asked for.
+func SkipUnlessWanted(tb testing.TB) {
 	tb.Helper()
 	if os.Getenv(Variable) != "1" {
 		tb.Skip("SKIPPED: set " + Variable + "=1 to run against other makers' programs")
 	}
 }
 
-// Node installs packages of npm, each with its exact version, into a folder of build/peers that is kept, and gives the
+// InstallNode installs packages of npm, each with its exact version, into a folder of build/peers that is kept, and gives the
 // folder: what they bring is in its node_modules. The test is skipped where node or npm is missing or cannot fetch them.
-func Node(tb testing.TB, name string, packages ...string) string {
+func InstallNode(tb testing.TB, name string, packages ...string) string {
 	tb.Helper()
-	Wanted(tb)
+	SkipUnlessWanted(tb)
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			tb.Skip("SKIPPED: " + tool + " is not installed, which " + name + " needs")
 		}
 	}
-	dir := filepath.Join(Root(tb), "build", "peers", name+"-"+fingerprint(packages))
+	dir := filepath.Join(ModuleRoot(tb), "build", "peers", name+"-"+fingerprint(packages))
 	if _, err := os.Stat(dir); err == nil {
 		return dir
 	}
@@ -83,8 +83,8 @@ func install(tb testing.TB, dir string, packages []string) {
 	}
 }
 
-// Port finds a port that nobody listens on.
-func Port(tb testing.TB) string {
+// FreePort finds a port that nobody listens on.
+func FreePort(tb testing.TB) string {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // for a moment only
 	if err != nil {
@@ -94,8 +94,8 @@ func Port(tb testing.TB) string {
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port) //nolint:forcetypeassert // a TCP listener has one
 }
 
-// Start runs cmd until the test ends, and waits until it listens on the ports.
-func Start(tb testing.TB, cmd *exec.Cmd, ports ...string) {
+// StartPeer runs cmd until the test ends, and waits until it listens on the ports.
+func StartPeer(tb testing.TB, cmd *exec.Cmd, ports ...string) {
 	tb.Helper()
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -128,8 +128,8 @@ func listening(tb testing.TB, program, port string) {
 	}
 }
 
-// Root is the folder of go.mod.
-func Root(tb testing.TB) string {
+// ModuleRoot returns the folder of go.mod.
+func ModuleRoot(tb testing.TB) string {
 	tb.Helper()
 	dir, err := os.Getwd()
 	for err == nil && dir != filepath.Dir(dir) {

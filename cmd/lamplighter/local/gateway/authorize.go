@@ -10,26 +10,26 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// authorized asks the authorizer about a request, and answers it when the authorizer does not let it through. API Gateway
+// askAuthorizer asks the authorizer about a request, and answers it when the authorizer does not let it through. API Gateway
 // answers by itself where the identity source is missing or empty; what is in it, and how often, it does not judge.
-func (x *exchange) authorized(rt *route, ev *events.APIGatewayProxyRequest) (map[string]any, bool) {
+func (x *exchange) askAuthorizer(rt *route, ev *events.APIGatewayProxyRequest) (map[string]any, bool) {
 	if rt.public {
 		return nil, true
 	}
 	for _, name := range x.g.source {
 		if x.r.Header.Get(name) == "" {
-			x.respond("UNAUTHORIZED", http.StatusUnauthorized)
+			x.writeGatewayResponse("UNAUTHORIZED", http.StatusUnauthorized)
 			return nil, false
 		}
 	}
 	out, err := x.ask(ev)
 	switch {
 	case err != nil && err.Error() == "Unauthorized": // the word that API Gateway looks for
-		x.respond("UNAUTHORIZED", http.StatusUnauthorized)
+		x.writeGatewayResponse("UNAUTHORIZED", http.StatusUnauthorized)
 	case err != nil:
-		x.respond("AUTHORIZER_FAILURE", http.StatusInternalServerError)
+		x.writeGatewayResponse("AUTHORIZER_FAILURE", http.StatusInternalServerError)
 	case !allows(out.PolicyDocument):
-		x.respond("ACCESS_DENIED", http.StatusForbidden)
+		x.writeGatewayResponse("ACCESS_DENIED", http.StatusForbidden)
 	default:
 		return told(out), true
 	}
@@ -60,7 +60,7 @@ func (x *exchange) ask(ev *events.APIGatewayProxyRequest) (out events.APIGateway
 	})
 }
 
-// allows tells whether a policy lets the request through: something must allow it, and nothing may deny it.
+// allows reports whether a policy lets the request through: something must allow it, and nothing may deny it.
 func allows(p events.APIGatewayCustomAuthorizerPolicy) bool {
 	allowed := false
 	for _, s := range p.Statement {
@@ -72,7 +72,7 @@ func allows(p events.APIGatewayCustomAuthorizerPolicy) bool {
 	return allowed
 }
 
-// told is what a function finds in requestContext.authorizer: API Gateway makes a text of every value.
+// told returns what a function finds in requestContext.authorizer: API Gateway makes a text of every value.
 func told(out events.APIGatewayCustomAuthorizerResponse) map[string]any {
 	m := maps.Clone(out.Context)
 	if m == nil {

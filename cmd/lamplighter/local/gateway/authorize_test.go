@@ -15,12 +15,12 @@ import (
 
 // witness remembers what authorizer and function were told of a request.
 type witness struct {
-	door events.APIGatewayCustomAuthorizerRequestTypeRequest
-	desk asked
+	authorizerRequest events.APIGatewayCustomAuthorizerRequestTypeRequest
+	functionEvent     asked
 }
 
 func (w *witness) authorize(_ context.Context, r events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
-	w.door = r
+	w.authorizerRequest = r
 	return events.APIGatewayCustomAuthorizerResponse{
 		PrincipalID: "usr_anna", Context: map[string]any{"org": "org_1"},
 		PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{Statement: []events.IAMPolicyStatement{{Effect: "Allow"}}},
@@ -28,11 +28,11 @@ func (w *witness) authorize(_ context.Context, r events.APIGatewayCustomAuthoriz
 }
 
 func (w *witness) answer(_ context.Context, ev asked) (answer, error) {
-	w.desk = ev
+	w.functionEvent = ev
 	return answer{StatusCode: http.StatusOK}, nil
 }
 
-// send gives the gateway one request from 192.0.2.1, where httptest's come from.
+// send returns the gateway one request from 192.0.2.1, where httptest's come from.
 func (w *witness) send(t *testing.T, line, headers string) int {
 	t.Helper()
 	g, err := Load("testdata/template.yaml", map[string]rest.Function{"echo": w.answer, "odd": odd}, w.authorize, clock.NewManual(noon))
@@ -49,16 +49,16 @@ func TestTheAuthorizerSeesTheRequest(t *testing.T) {
 	if code := w.send(t, "GET /items/i1/parts?x=1&x=2", "Authorization: Bearer a|Authorization: Bearer b|X-Organisation-Id: org_1"); code != http.StatusOK {
 		t.Fatal(code)
 	}
-	at := w.door.RequestContext
-	if w.door.Type != "REQUEST" || w.door.HTTPMethod != "GET" || w.door.Path != "/items/i1/parts" || w.door.Resource != "/items/{id}/parts" ||
-		w.door.PathParameters["id"] != "i1" || !slices.Equal(w.door.MultiValueQueryStringParameters["x"], []string{"1", "2"}) ||
-		w.door.MethodArn != "arn:aws:execute-api:local:000000000000:local/local/GET/items/i1/parts" {
-		t.Errorf("asked %+v", w.door)
+	at := w.authorizerRequest.RequestContext
+	if w.authorizerRequest.Type != "REQUEST" || w.authorizerRequest.HTTPMethod != "GET" || w.authorizerRequest.Path != "/items/i1/parts" || w.authorizerRequest.Resource != "/items/{id}/parts" ||
+		w.authorizerRequest.PathParameters["id"] != "i1" || !slices.Equal(w.authorizerRequest.MultiValueQueryStringParameters["x"], []string{"1", "2"}) ||
+		w.authorizerRequest.MethodArn != "arn:aws:execute-api:local:000000000000:local/local/GET/items/i1/parts" {
+		t.Errorf("asked %+v", w.authorizerRequest)
 	}
-	if !slices.Equal(w.door.MultiValueHeaders["Authorization"], []string{"Bearer a", "Bearer b"}) || w.door.Headers["X-Organisation-Id"] != "org_1" {
-		t.Errorf("headers %v", w.door.MultiValueHeaders)
+	if !slices.Equal(w.authorizerRequest.MultiValueHeaders["Authorization"], []string{"Bearer a", "Bearer b"}) || w.authorizerRequest.Headers["X-Organisation-Id"] != "org_1" {
+		t.Errorf("headers %v", w.authorizerRequest.MultiValueHeaders)
 	}
-	if at.RequestID == "" || at.RequestID != w.desk.RequestContext.RequestID || at.HTTPMethod != "GET" || at.ResourcePath != "/items/{id}/parts" {
+	if at.RequestID == "" || at.RequestID != w.functionEvent.RequestContext.RequestID || at.HTTPMethod != "GET" || at.ResourcePath != "/items/{id}/parts" {
 		t.Errorf("context %+v", at)
 	}
 }
@@ -68,13 +68,13 @@ func TestHeadersChangeNeitherAddressNorCaller(t *testing.T) {
 	var w witness
 	w.send(t, "GET /echo", "Authorization: Bearer good|X-Forwarded-For: 203.0.113.66|X-Real-Ip: 203.0.113.66|Forwarded: for=203.0.113.66|"+
 		"X-Golambdaproxy-Apigw-Context: {}|X-Amzn-Requestid: mine|Principalid: usr_eve|Org: org_eve")
-	for name, ip := range map[string]string{"authorizer": w.door.RequestContext.Identity.SourceIP, "function": w.desk.RequestContext.Identity.SourceIP} {
+	for name, ip := range map[string]string{"authorizer": w.authorizerRequest.RequestContext.Identity.SourceIP, "function": w.functionEvent.RequestContext.Identity.SourceIP} {
 		if ip != "192.0.2.1" {
 			t.Errorf("the %s was told %s", name, ip)
 		}
 	}
-	told := w.desk.RequestContext.Authorizer
-	if len(told) != 2 || told["org"] != "org_1" || told["principalId"] != "usr_anna" || w.desk.RequestContext.RequestID == "mine" {
-		t.Errorf("the function was told %v", w.desk.RequestContext)
+	told := w.functionEvent.RequestContext.Authorizer
+	if len(told) != 2 || told["org"] != "org_1" || told["principalId"] != "usr_anna" || w.functionEvent.RequestContext.RequestID == "mine" {
+		t.Errorf("the function was told %v", w.functionEvent.RequestContext)
 	}
 }

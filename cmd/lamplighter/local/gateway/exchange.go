@@ -41,13 +41,13 @@ type exchange struct {
 	at time.Time
 }
 
-func (g *Gateway) begin(w http.ResponseWriter, r *http.Request) *exchange {
+func (g *Gateway) beginExchange(w http.ResponseWriter, r *http.Request) *exchange {
 	at := g.clock.Now()
 	return &exchange{g, w, r, id.New("gw", at), at}
 }
 
-// refused tells why a request does not reach the interface at all: the status of the page that it gets, or 0.
-func refused(r *http.Request) int {
+// refusalStatus returns why a request does not reach the interface at all: the status of the page that it gets, or 0.
+func refusalStatus(r *http.Request) int {
 	switch {
 	case !slices.Contains(proxied, r.Method):
 		return http.StatusMethodNotAllowed
@@ -64,8 +64,8 @@ var proxied = []string{
 	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
 }
 
-// read takes the body; one that is too large gets its page.
-func (x *exchange) read() ([]byte, bool) {
+// readBody takes the body; one that is too large gets its page.
+func (x *exchange) readBody() ([]byte, bool) {
 	if x.r.Body == nil || x.r.Body == http.NoBody {
 		return nil, true
 	}
@@ -74,23 +74,23 @@ func (x *exchange) read() ([]byte, bool) {
 		return body, true
 	}
 	if int64(len(body)) >= rest.MaxBody {
-		x.page(http.StatusRequestEntityTooLarge)
+		x.writeErrorPage(http.StatusRequestEntityTooLarge)
 	} else {
-		x.respond("BAD_REQUEST_BODY", http.StatusBadRequest)
+		x.writeGatewayResponse("BAD_REQUEST_BODY", http.StatusBadRequest)
 	}
 	return nil, false
 }
 
-// page answers as a proxy does that knows nothing of the interface.
-func (x *exchange) page(status int) {
+// writeErrorPage answers as a proxy does that knows nothing of the interface.
+func (x *exchange) writeErrorPage(status int) {
 	text := html.EscapeString(strconv.Itoa(status) + " " + http.StatusText(status))
 	x.header("text/html; charset=utf-8")
 	x.w.WriteHeader(status)
 	_, _ = fmt.Fprintf(x.w, "<html><head><title>%[1]s</title></head><body><h1>%[1]s</h1></body></html>\n", text)
 }
 
-// respond answers with one of the template's gateway responses. Status is API Gateway's own, where the template says none.
-func (x *exchange) respond(kind string, status int) {
+// writeGatewayResponse answers with one of the template's gateway responses. Status is API Gateway's own, where the template says none.
+func (x *exchange) writeGatewayResponse(kind string, status int) {
 	resp, ok := x.g.responses[kind]
 	if !ok {
 		resp = x.g.responses["DEFAULT_"+strconv.Itoa(status/100)+"XX"]
@@ -110,7 +110,7 @@ func (x *exchange) respond(kind string, status int) {
 	_, _ = io.WriteString(x.w, body)
 }
 
-// value is a parameter of a gateway response: a quoted text, or the id of the request.
+// value returns a parameter of a gateway response: a quoted text, or the id of the request.
 func (x *exchange) value(v string) string {
 	if v == "context.requestId" {
 		return x.id
@@ -126,8 +126,8 @@ func (x *exchange) header(format string) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// event is the request as API Gateway hands it to a function, but for its body.
-func (x *exchange) event(rt *route, params map[string]string) *events.APIGatewayProxyRequest {
+// newEvent returns the request as API Gateway hands it to a function, but for its body.
+func (x *exchange) newEvent(rt *route, params map[string]string) *events.APIGatewayProxyRequest {
 	path := x.r.URL.EscapedPath()
 	ev := &events.APIGatewayProxyRequest{
 		Resource: rt.pattern, Path: path, HTTPMethod: x.r.Method, PathParameters: params,
@@ -147,8 +147,8 @@ func (x *exchange) event(rt *route, params map[string]string) *events.APIGateway
 	return ev
 }
 
-// carry puts the body into an event, which is text: what is none goes in base64.
-func carry(ev *events.APIGatewayProxyRequest, body []byte) {
+// setEventBody puts the body into an event, which is text: what is none goes in base64.
+func setEventBody(ev *events.APIGatewayProxyRequest, body []byte) {
 	if utf8.Valid(body) {
 		ev.Body = string(body)
 		return
@@ -187,7 +187,7 @@ func last(m map[string][]string) map[string]string {
 	return out
 }
 
-// headers are the client's and those that API Gateway adds.
+// headers returns the client's and those that API Gateway adds.
 func (x *exchange) headers() map[string][]string {
 	h := maps.Clone(map[string][]string(x.r.Header))
 	h["Host"] = []string{x.r.Host}
@@ -196,7 +196,7 @@ func (x *exchange) headers() map[string][]string {
 	return h
 }
 
-// host is an address without its port.
+// host returns an address without its port.
 func host(address string) string {
 	if h, _, err := net.SplitHostPort(address); err == nil {
 		return h
@@ -204,23 +204,23 @@ func host(address string) string {
 	return address
 }
 
-// invocation is the context that Lambda gives a function: it does not end when the client goes away.
-func invocation(ev *events.APIGatewayProxyRequest) context.Context {
+// invocationContext returns the context that Lambda gives a function: it does not end when the client goes away.
+func invocationContext(ev *events.APIGatewayProxyRequest) context.Context {
 	return lambdacontext.NewContext(context.Background(), &lambdacontext.LambdaContext{AwsRequestID: ev.RequestContext.RequestID})
 }
 
-// write hands a function's answer to the client; one that API Gateway would not understand is a failure.
-func (x *exchange) write(out events.APIGatewayProxyResponse) {
+// writeResponse hands a function's answer to the client; one that API Gateway would not understand is a failure.
+func (x *exchange) writeResponse(out events.APIGatewayProxyResponse) {
 	body := []byte(out.Body)
 	if out.IsBase64Encoded {
 		var err error
 		if body, err = base64.StdEncoding.DecodeString(out.Body); err != nil {
-			x.respond("INTEGRATION_FAILURE", http.StatusBadGateway)
+			x.writeGatewayResponse("INTEGRATION_FAILURE", http.StatusBadGateway)
 			return
 		}
 	}
 	if out.StatusCode < http.StatusOK || out.StatusCode > 599 || len(out.Body) > maxAnswer {
-		x.respond("INTEGRATION_FAILURE", http.StatusBadGateway)
+		x.writeGatewayResponse("INTEGRATION_FAILURE", http.StatusBadGateway)
 		return
 	}
 	for name, v := range out.Headers {

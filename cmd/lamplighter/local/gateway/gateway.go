@@ -51,13 +51,13 @@ type route struct {
 // New makes the gateway that template describes. Functions are named by their folders under functions/, which the
 // template's CodeUri names as well ("build/actions" is "actions"); a function that only one of the two knows is an error.
 func New(template []byte, functions map[string]rest.Function, a Authorizer, c clock.Clock) (*Gateway, error) {
-	t, err := parse(template)
+	t, err := parseTemplate(template)
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{clock: c, timeout: timeout, authorize: a, responses: t.responses(), source: t.source}
+	g := &Gateway{clock: c, timeout: timeout, authorize: a, responses: t.gatewayResponses(), source: t.source}
 	left := maps.Clone(functions)
-	for _, r := range t.routes() {
+	for _, r := range t.eventRoutes() {
 		if r.call = functions[r.folder]; r.call == nil {
 			return nil, fmt.Errorf("template routes %s to function %q, which is not given", r.pattern, r.folder)
 		}
@@ -79,9 +79,9 @@ func Load(path string, functions map[string]rest.Function, a Authorizer, c clock
 	return New(b, functions, a, c)
 }
 
-// Route tells which function the template sends a path to, and whether the authorizer is left out.
+// Route returns which function the template sends a path to, and whether the authorizer is left out.
 func (g *Gateway) Route(method, path string) (folder string, public, ok bool) {
-	r, _ := g.find(method, path)
+	r, _ := g.findRoute(method, path)
 	if r == nil {
 		return "", false, false
 	}
@@ -93,35 +93,35 @@ var errTimeout = errors.New("the function did not answer in time")
 
 // ServeHTTP answers one request.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := g.begin(w, r)
-	if status := refused(r); status != 0 {
-		x.page(status)
+	x := g.beginExchange(w, r)
+	if status := refusalStatus(r); status != 0 {
+		x.writeErrorPage(status)
 		return
 	}
-	rt, params := g.find(r.Method, r.URL.EscapedPath())
+	rt, params := g.findRoute(r.Method, r.URL.EscapedPath())
 	if rt == nil {
-		x.respond("MISSING_AUTHENTICATION_TOKEN", http.StatusForbidden)
+		x.writeGatewayResponse("MISSING_AUTHENTICATION_TOKEN", http.StatusForbidden)
 		return
 	}
-	ev := x.event(rt, params)
-	caller, ok := x.authorized(rt, ev) //nolint:contextcheck // x carries the request and its context
+	ev := x.newEvent(rt, params)
+	caller, ok := x.askAuthorizer(rt, ev) //nolint:contextcheck // x carries the request and its context
 	if !ok {
 		return
 	}
-	body, ok := x.read()
+	body, ok := x.readBody()
 	if !ok {
 		return
 	}
 	ev.RequestContext.Authorizer = caller
-	carry(ev, body)
+	setEventBody(ev, body)
 	out, err := g.invoke(rt, ev) //nolint:contextcheck // a function outlives its client, as in AWS
 	switch {
 	case errors.Is(err, errTimeout):
-		x.respond("INTEGRATION_TIMEOUT", http.StatusGatewayTimeout)
+		x.writeGatewayResponse("INTEGRATION_TIMEOUT", http.StatusGatewayTimeout)
 	case err != nil:
-		x.respond("INTEGRATION_FAILURE", http.StatusBadGateway)
+		x.writeGatewayResponse("INTEGRATION_FAILURE", http.StatusBadGateway)
 	default:
-		x.write(out)
+		x.writeResponse(out)
 	}
 }
 
@@ -133,7 +133,7 @@ type result struct {
 
 // invoke calls a function as Lambda does: with a deadline, apart from the client's connection, and surviving its panic.
 func (g *Gateway) invoke(rt *route, ev *events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-	ctx, cancel := context.WithTimeout(invocation(ev), g.timeout)
+	ctx, cancel := context.WithTimeout(invocationContext(ev), g.timeout)
 	defer cancel()
 	done := make(chan result, 1) // so that a late answer finds room and its goroutine ends
 	go rt.run(ctx, ev, done)

@@ -151,7 +151,7 @@ func TestAnswers(t *testing.T) {
 	golden(t, "testdata/answers.txt", out.Bytes())
 }
 
-// readable is a body as the golden file shows it.
+// readable returns a body as the golden file shows it.
 func readable(body string) string {
 	if !utf8.ValidString(body) {
 		return strconv.Quote(body)
@@ -280,7 +280,7 @@ func BenchmarkGet(b *testing.B) {
 	anna := identity.Caller{Org: "org_1", User: "usr_anna", Grants: []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}}
 	yes := func(context.Context, events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
 		return events.APIGatewayCustomAuthorizerResponse{
-			Context: identity.Encode(anna), PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{Statement: []events.IAMPolicyStatement{{Effect: "Allow"}}},
+			Context: identity.EncodeCaller(anna), PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{Statement: []events.IAMPolicyStatement{{Effect: "Allow"}}},
 		}, nil
 	}
 	type record struct {
@@ -292,13 +292,13 @@ func BenchmarkGet(b *testing.B) {
 		ID string `path:"id"`
 	},
 	) (record, error) {
-		return table.Read[record](ctx, store, table.Key{PK: table.TenantPK("org_1") + "ACT", SK: in.ID})
+		return table.Read[record](ctx, store, table.Key{PK: table.OrgPK("org_1") + "ACT", SK: in.ID})
 	})
-	item, err := table.Row(table.Key{PK: table.TenantPK("org_1") + "ACT", SK: "a1"}, record{"a1", "running"})
+	item, err := table.NewItem(table.Key{PK: table.OrgPK("org_1") + "ACT", SK: "a1"}, record{"a1", "running"})
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := store.Write(table.WithTenant(b.Context(), "org_1"), table.Put(item)); err != nil {
+	if _, err := store.Write(table.WithOrg(b.Context(), "org_1"), table.Put(item)); err != nil {
 		b.Fatal(err)
 	}
 	g, err := Load("testdata/template.yaml", map[string]rest.Function{"echo": rest.Lambda(&platform.Platform{}, grp), "odd": odd}, yes, clock.System{})

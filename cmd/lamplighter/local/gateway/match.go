@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// split gives the segments of a path; API Gateway does not mind one slash at its end.
-func split(path string) []string {
+// splitPath returns the segments of a path; API Gateway does not mind one slash at its end.
+func splitPath(path string) []string {
 	return strings.Split(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/")
 }
 
-// specific orders routes as API Gateway prefers them: a fixed segment before a parameter before {proxy+}.
-func specific(a, b *route) int {
+// compareRoutes orders routes as API Gateway prefers them: a fixed segment before a parameter before {proxy+}.
+func compareRoutes(a, b *route) int {
 	return slices.Compare(ranks(a), ranks(b))
 }
 
@@ -34,9 +34,9 @@ func ranks(r *route) []int {
 	return append(out, 0)
 }
 
-// find gives the route of a request, and the values of its path's parameters.
-func (g *Gateway) find(method, path string) (*route, map[string]string) {
-	segments := split(path)
+// findRoute returns the route of a request, and the values of its path's parameters.
+func (g *Gateway) findRoute(method, path string) (*route, map[string]string) {
+	segments := splitPath(path)
 	for _, r := range g.routes {
 		if r.method != "ANY" && r.method != method {
 			continue

@@ -65,7 +65,7 @@ type response struct {
 	ResponseTemplates map[string]string `yaml:"ResponseTemplates"`
 }
 
-func parse(b []byte) (*template, error) {
+func parseTemplate(b []byte) (*template, error) {
 	t := &template{}
 	if err := yaml.Unmarshal(b, t); err != nil {
 		return nil, fmt.Errorf("parse template: %w", err)
@@ -123,8 +123,8 @@ func (t *template) checkFunction(id string, r resource) error {
 	return nil
 }
 
-// responses are the gateway responses of the template's APIs.
-func (t *template) responses() map[string]response {
+// gatewayResponses returns the gateway responses of the template's APIs.
+func (t *template) gatewayResponses() map[string]response {
 	out := map[string]response{}
 	for _, r := range t.Resources {
 		var a api
@@ -135,8 +135,8 @@ func (t *template) responses() map[string]response {
 	return out
 }
 
-// routes are the Api events of the template's functions, the most specific first.
-func (t *template) routes() []*route {
+// eventRoutes returns the Api events of the template's functions, the most specific first.
+func (t *template) eventRoutes() []*route {
 	var out []*route
 	for _, r := range t.Resources {
 		var f function
@@ -147,12 +147,12 @@ func (t *template) routes() []*route {
 			var a apiEvent
 			if e.Type == "Api" && e.Properties.Decode(&a) == nil {
 				out = append(out, &route{
-					pattern: a.Path, segments: split(a.Path), method: cmp.Or(a.Method, "ANY"),
+					pattern: a.Path, segments: splitPath(a.Path), method: cmp.Or(a.Method, "ANY"),
 					folder: path.Base(f.CodeURI), public: a.Auth.Authorizer == "NONE",
 				})
 			}
 		}
 	}
-	slices.SortFunc(out, specific)
+	slices.SortFunc(out, compareRoutes)
 	return out
 }

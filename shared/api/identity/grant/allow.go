@@ -10,7 +10,7 @@ import (
 // about the whole organization, and only a grant on all of it answers yes. Whatever is not granted is denied, and so is what
 // the catalogue does not have.
 func Allow(grants []Grant, policy string, target ...string) bool {
-	n, ok := places[policy]
+	n, ok := policyIndexes[policy]
 	if !ok {
 		return false
 	}
@@ -24,7 +24,7 @@ func Allow(grants []Grant, policy string, target ...string) bool {
 
 // Hold reports whether grants permit what policy names on any scope.
 func Hold(grants []Grant, policy string) bool {
-	n, ok := places[policy]
+	n, ok := policyIndexes[policy]
 	if !ok {
 		return false
 	}
@@ -43,14 +43,14 @@ type Scopes struct {
 	Resources []string // res_…
 }
 
-// None tells whether there is no place at all.
+// None reports whether there is no place at all.
 func (s Scopes) None() bool { return !s.All && len(s.Teams) == 0 && len(s.Resources) == 0 }
 
 // ScopesOf returns where grants permit what policy names. What is permitted everywhere has no need of narrower places, and
 // none are named.
 func ScopesOf(grants []Grant, policy string) Scopes {
 	var out Scopes
-	n, ok := places[policy]
+	n, ok := policyIndexes[policy]
 	if !ok {
 		return out
 	}
@@ -97,19 +97,19 @@ func (g *Grant) covers(target []string) bool {
 	return false
 }
 
-// permits tells whether the grant holds the policy at the place n of the catalogue.
+// permits reports whether the grant holds the policy at the place n of the catalogue.
 func (g *Grant) permits(n int) bool {
-	s := g.holds()
+	s := g.policySet()
 	return s.has(n)
 }
 
-// holds is what Resolve worked out. Of a grant that was never resolved it is worked out here, each time.
-func (g *Grant) holds() set {
+// policySet returns what Resolve worked out. Of a grant that was never resolved it is worked out here, each time.
+func (g *Grant) policySet() policySet {
 	if g.resolved {
 		return g.policies
 	}
 	if s, ok := systemSets[g.Role]; ok {
 		return s
 	}
-	return setOf(g.Policies)
+	return newPolicySet(g.Policies)
 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// told is a grant as functions are told of it. The names of its members are short and its policies are a set, so that the
+// grantContext is a grant as functions are told of it. The names of its members are short and its policies are a set, so that the
 // most grants of the longest roles stay within identity.MaxContext, whatever becomes of the roles after they were granted.
-type told struct {
+type grantContext struct {
 	Role  string `json:"r,omitempty"`
 	Set   string `json:"p,omitempty"` // empty for a system role, which says it itself
 	Scope string `json:"s"`
@@ -16,12 +16,12 @@ type told struct {
 
 // Encode writes grants as text for the functions. It leaves out the ids of assignments, which no decision asks for.
 func Encode(grants []Grant) string {
-	out := make([]told, len(grants))
+	out := make([]grantContext, len(grants))
 	for i := range grants {
 		g := &grants[i]
-		out[i] = told{Role: g.Role, Scope: g.Scope}
+		out[i] = grantContext{Role: g.Role, Scope: g.Scope}
 		if _, system := systemSets[g.Role]; !system {
-			s := g.holds()
+			s := g.policySet()
 			out[i].Set = s.text()
 		}
 	}
@@ -34,21 +34,21 @@ func Encode(grants []Grant) string {
 
 // Decode reads what EncodeGrants wrote. The lists of policies of what it returns are shared: nobody may change them.
 func Decode(s []byte) ([]Grant, error) {
-	var in []told
+	var in []grantContext
 	if err := json.Unmarshal(s, &in); err != nil {
 		return nil, err
 	}
 	out := make([]Grant, len(in))
 	for i := range in {
-		if err := in[i].grant(&out[i]); err != nil {
+		if err := in[i].restore(&out[i]); err != nil {
 			return nil, fmt.Errorf("grant %d: %w", i, err)
 		}
 	}
 	return out, nil
 }
 
-// grant puts the policies back.
-func (t *told) grant(g *Grant) error {
+// restore puts the policies back.
+func (t *grantContext) restore(g *Grant) error {
 	g.Role, g.Scope, g.resolved = t.Role, t.Scope, true
 	r, system := SystemRole(t.Role)
 	switch {
@@ -58,7 +58,7 @@ func (t *told) grant(g *Grant) error {
 		g.Policies, g.policies = r.Policies, systemSets[t.Role]
 		return nil
 	}
-	s, err := parseSet(t.Set)
+	s, err := parsePolicySet(t.Set)
 	g.Policies, g.policies = s.list(), s
 	return err
 }

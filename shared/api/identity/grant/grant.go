@@ -10,7 +10,7 @@ type Grant struct {
 	Policies []string `json:"policies,omitempty"`
 	Scope    string   `json:"scope"` // OrgScope, TeamScope+<id>, ResourceScope+<id>
 
-	policies set // what Role or Policies stand for
+	policies policySet // what Role or Policies stand for
 	resolved bool
 }
 
@@ -21,15 +21,15 @@ const (
 	ResourceScope = "resource:" // one resource; its id follows
 )
 
-// Resolve works out, in place, what grants permit: those that name a system role have its policies, because a role's
+// ResolveGrants works out, in place, what grants permit: those that name a system role have its policies, because a role's
 // policies are those of this deployment, not those of the day it was assigned; any other has those that it lists.
-func Resolve(grants []Grant) []Grant {
+func ResolveGrants(grants []Grant) []Grant {
 	for i := range grants {
 		g := &grants[i]
 		if r, ok := SystemRole(g.Role); ok {
 			g.Policies, g.policies = r.Policies, systemSets[g.Role]
 		} else {
-			g.policies = setOf(g.Policies)
+			g.policies = newPolicySet(g.Policies)
 		}
 		g.resolved = true
 	}

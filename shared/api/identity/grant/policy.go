@@ -8,19 +8,19 @@ type Policy struct {
 	Description string `json:"description" doc:"What it permits"`
 }
 
-// Policies is the catalogue: every policy that an operation may name. Deleting an organization is kept apart from writing
+// Policies returns the catalogue: every policy that an operation may name. Deleting an organization is kept apart from writing
 // it, because an admin may do the second and not the first.
 func Policies() []Policy { return slices.Clone(catalogue) }
 
-// Known tells whether id is a policy of the catalogue.
-func Known(id string) bool {
-	_, ok := places[id]
+// IsPolicy reports whether id is a policy of the catalogue.
+func IsPolicy(id string) bool {
+	_, ok := policyIndexes[id]
 	return ok
 }
 
-// Grantable tells whether a role may list id: a policy, "*:*", "<resource>:*" or "*:read".
-func Grantable(id string) bool {
-	s := setOf([]string{id})
+// IsGrantable reports whether a role may list id: a policy, "*:*", "<resource>:*" or "*:read".
+func IsGrantable(id string) bool {
+	s := newPolicySet([]string{id})
 	return !s.empty()
 }
 

@@ -22,7 +22,7 @@ const (
 	Owner    = "owner"
 )
 
-// SystemRoles are the built-in roles, from the one that may least to the one that may everything.
+// SystemRoles returns the built-in roles, from the one that may least to the one that may everything.
 func SystemRoles() []Role { return slices.Clone(systemRoles) }
 
 // SystemRole finds a built-in role by its name.
@@ -40,44 +40,44 @@ var (
 	accounts = []string{"budgets:write", "showback:write", "smart-tags:write", "reports:write", "dashboards:write", "recommendations:write"}
 
 	systemRoles = []Role{
-		{Viewer, "Sees everything but people and the audit log", viewed()},
-		{Operator, "Viewer who also starts, stops, overrides, schedules and groups", join(viewed(), operates)},
-		{Editor, "Operator who also changes everything but people, roles, the organization and cloud accounts", join(viewed(), edited())},
-		{Finops, "Viewer who also keeps budgets, showback, smart tags, reports, dashboards and recommendations", join(viewed(), accounts)},
-		{Admin, "Everything but deleting the organization", administered()},
+		{Viewer, "Sees everything but people and the audit log", viewerPolicies()},
+		{Operator, "Viewer who also starts, stops, overrides, schedules and groups", joinPolicies(viewerPolicies(), operates)},
+		{Editor, "Operator who also changes everything but people, roles, the organization and cloud accounts", joinPolicies(viewerPolicies(), editorPolicies())},
+		{Finops, "Viewer who also keeps budgets, showback, smart tags, reports, dashboards and recommendations", joinPolicies(viewerPolicies(), accounts)},
+		{Admin, "Everything but deleting the organization", adminPolicies()},
 		{Owner, "Everything", []string{"*:*"}},
 	}
 )
 
-// viewed is *:read without people and audit; it is spelled out because a wildcard has no exceptions.
-func viewed() []string {
-	return chosen(func(resource, action string) bool {
+// viewerPolicies is *:read without people and audit; it is spelled out because a wildcard has no exceptions.
+func viewerPolicies() []string {
+	return selectPolicies(func(resource, action string) bool {
 		return action == "read" && resource != "audit-logs" && resource != "users"
 	})
 }
 
-func edited() []string {
+func editorPolicies() []string {
 	kept := []string{"organisation", "users", "teams", "roles", "audit-logs", "cloud-accounts"}
-	return chosen(func(resource, action string) bool {
+	return selectPolicies(func(resource, action string) bool {
 		return action != "read" && !slices.Contains(kept, resource)
 	})
 }
 
-func administered() []string {
-	return chosen(func(resource, action string) bool { return resource != "organisation" || action != "delete" })
+func adminPolicies() []string {
+	return selectPolicies(func(resource, action string) bool { return resource != "organisation" || action != "delete" })
 }
 
 // systemSets are the policies of the system roles as sets.
-var systemSets = func() map[string]set {
-	sets := map[string]set{}
+var systemSets = func() map[string]policySet {
+	sets := map[string]policySet{}
 	for _, r := range systemRoles {
-		sets[r.Name] = setOf(r.Policies)
+		sets[r.Name] = newPolicySet(r.Policies)
 	}
 	return sets
 }()
 
-// chosen lists the policies of the catalogue that pick wants.
-func chosen(pick func(resource, action string) bool) []string {
+// selectPolicies lists the policies of the catalogue that pick wants.
+func selectPolicies(pick func(resource, action string) bool) []string {
 	var out []string
 	for _, p := range catalogue {
 		resource, action, _ := strings.Cut(p.ID, ":")
@@ -88,7 +88,7 @@ func chosen(pick func(resource, action string) bool) []string {
 	return out
 }
 
-func join(lists ...[]string) []string {
+func joinPolicies(lists ...[]string) []string {
 	out := slices.Concat(lists...)
 	slices.Sort(out)
 	return slices.Compact(out)

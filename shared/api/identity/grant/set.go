@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// set is some policies of the catalogue, a bit for each at its place there: a decision is made for every request, and looks
+// policySet is some policies of the catalogue, a bit for each at its place there: a decision is made for every request, and looks
 // at up to 40 grants of 60 policies.
-type set [2]uint64
+type policySet [2]uint64
 
 // setBits is how many policies the catalogue may have.
 const setBits = 128
 
-func (s *set) add(n int) { s[n/64] |= 1 << (n % 64) }
+func (s *policySet) add(n int) { s[n/64] |= 1 << (n % 64) }
 
-func (s *set) join(t set) { s[0], s[1] = s[0]|t[0], s[1]|t[1] }
+func (s *policySet) join(t policySet) { s[0], s[1] = s[0]|t[0], s[1]|t[1] }
 
-func (s *set) has(n int) bool { return s[n/64]&(1<<(n%64)) != 0 }
+func (s *policySet) has(n int) bool { return s[n/64]&(1<<(n%64)) != 0 }
 
-func (s *set) empty() bool { return s[0]|s[1] == 0 }
+func (s *policySet) empty() bool { return s[0]|s[1] == 0 }
 
 // list spells the policies out, in the order of the catalogue.
-func (s *set) list() []string {
+func (s *policySet) list() []string {
 	var out []string
 	for n := range catalogue {
 		if s.has(n) {
@@ -32,8 +32,8 @@ func (s *set) list() []string {
 	return out
 }
 
-// places tells where in the catalogue a policy stands.
-var places = func() map[string]int {
+// policyIndexes tells where in the catalogue a policy stands.
+var policyIndexes = func() map[string]int {
 	out := make(map[string]int, len(catalogue))
 	for n, p := range catalogue {
 		out[p.ID] = n
@@ -42,8 +42,8 @@ var places = func() map[string]int {
 }()
 
 // wildcards are what a role may list instead of policies: everything, everything of a resource, and reading everything.
-var wildcards = func() map[string]set {
-	out := map[string]set{}
+var wildcards = func() map[string]policySet {
+	out := map[string]policySet{}
 	for n, p := range catalogue {
 		resource, action, _ := strings.Cut(p.ID, ":")
 		names := []string{"*:*", resource + ":*"}
@@ -59,11 +59,11 @@ var wildcards = func() map[string]set {
 	return out
 }()
 
-// setOf is what a list of policies and wildcards stands for. Whatever else is in it stands for nothing.
-func setOf(policies []string) set {
-	var s set
+// newPolicySet returns what a list of policies and wildcards stands for. Whatever else is in it stands for nothing.
+func newPolicySet(policies []string) policySet {
+	var s policySet
 	for _, p := range policies {
-		if n, ok := places[p]; ok {
+		if n, ok := policyIndexes[p]; ok {
 			s.add(n)
 		} else {
 			s.join(wildcards[p])
@@ -73,7 +73,7 @@ func setOf(policies []string) set {
 }
 
 // text writes the set down: the bit of the catalogue's first policy is the lowest of the first byte.
-func (s *set) text() string {
+func (s *policySet) text() string {
 	b := make([]byte, 0, setBits/8)
 	for n := 0; n < len(catalogue); n += 8 {
 		b = append(b, byte(s[n/64]>>(n%64)))
@@ -81,20 +81,20 @@ func (s *set) text() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// parseSet reads what text wrote. Policies that this catalogue does not have yet, because the authorizer was deployed
+// parsePolicySet reads what text wrote. Policies that this catalogue does not have yet, because the authorizer was deployed
 // first, are left out: no operation asks for them.
-func parseSet(text string) (set, error) {
+func parsePolicySet(text string) (policySet, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil {
-		return set{}, err
+		return policySet{}, err
 	}
 	if len(b) == 0 || len(b) > setBits/8 {
-		return set{}, errors.New("it is not as long as a set of policies")
+		return policySet{}, errors.New("it is not as long as a set of policies")
 	}
-	var s set
+	var s policySet
 	for i, c := range b {
 		s[i/8] |= uint64(c) << (i % 8 * 8)
 	}
 	everything := wildcards["*:*"]
-	return set{s[0] & everything[0], s[1] & everything[1]}, nil
+	return policySet{s[0] & everything[0], s[1] & everything[1]}, nil
 }

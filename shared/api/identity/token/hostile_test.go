@@ -47,7 +47,7 @@ func newSmith(t *testing.T) *smith {
 
 func (s *smith) head(kid string) heads { return heads{"kid": kid, "typ": "at+jwt"} }
 
-// changed is a token of ours but for its claims.
+// changed returns a token of ours but for its claims.
 func (s *smith) changed(change func(c map[string]any)) string {
 	return mint(s.t, with(jose.EdDSA, s.ed), s.head(s.edPublic.KeyID), fair(change))
 }
@@ -60,7 +60,7 @@ func (s *smith) drop(name string) string {
 	return s.changed(func(c map[string]any) { delete(c, name) })
 }
 
-// headed is a token of ours but for a header.
+// headed returns a token of ours but for a header.
 func (s *smith) headed(name jose.HeaderKey, v any) string {
 	h := s.head(s.edPublic.KeyID)
 	h[name] = v
@@ -157,7 +157,7 @@ func TestATokenBringsNoKeyOfItsOwn(t *testing.T) {
 	})
 }
 
-// embedded is a token that brings its key.
+// embedded returns a token that brings its key.
 func embedded(t *testing.T, key ed25519.PrivateKey, more heads) string {
 	t.Helper()
 	h := heads{"typ": "at+jwt"}

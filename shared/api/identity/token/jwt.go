@@ -36,7 +36,7 @@ type JWTs struct {
 	keys   Keyring
 	issuer string
 	clock  clock.Clock
-	seen   seen
+	seen   verifiedTokens
 }
 
 // NewJWTs makes tokens of the issuer, the base address of the service.
@@ -68,7 +68,7 @@ func (j *JWTs) Sign(ctx context.Context, c Claims) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encode header of the token of %s: %w", c.User, err)
 	}
-	body, err := json.Marshal(j.claims(c))
+	body, err := json.Marshal(j.newClaims(c))
 	if err != nil {
 		return "", fmt.Errorf("encode token of %s: %w", c.User, err)
 	}
@@ -81,7 +81,7 @@ func (j *JWTs) Sign(ctx context.Context, c Claims) (string, error) {
 	return signed + "." + b64.EncodeToString(sig), nil
 }
 
-func (j *JWTs) claims(c Claims) claims {
+func (j *JWTs) newClaims(c Claims) claims {
 	return claims{
 		Claims: jwt.Claims{
 			Issuer: j.issuer, Subject: c.User, Audience: jwt.Audience{audience}, ID: c.ID,
@@ -98,12 +98,12 @@ func (j *JWTs) Verify(ctx context.Context, token string) (Claims, error) {
 	if err != nil {
 		return Claims{}, fmt.Errorf("read the keys of tokens: %w", err)
 	}
-	c, err := j.open(token, set)
+	c, err := j.verifySignature(token, set)
 	if err == nil {
-		err = j.check(c)
+		err = j.checkClaims(c)
 	}
 	if err != nil {
-		return Claims{}, refuse(err)
+		return Claims{}, refuseToken(err)
 	}
 	return Claims{
 		User: c.Subject, Org: c.Org, Session: c.Session, ID: c.ID,
@@ -111,14 +111,14 @@ func (j *JWTs) Verify(ctx context.Context, token string) (Claims, error) {
 	}, nil
 }
 
-// open checks the signature of a token, if it was not checked before, and reads its claims.
-func (j *JWTs) open(token string, set jose.JSONWebKeySet) (claims, error) {
+// verifySignature checks the signature of a token, if it was not checked before, and reads its claims.
+func (j *JWTs) verifySignature(token string, set jose.JSONWebKeySet) (claims, error) {
 	sum := sha256.Sum256([]byte(token))
 	if c, ok := j.seen.get(sum, set); ok {
 		return c, nil
 	}
 	var c claims
-	t, err := parse(token)
+	t, err := parseToken(token)
 	if err != nil {
 		return c, err
 	}
@@ -133,7 +133,7 @@ func (j *JWTs) open(token string, set jose.JSONWebKeySet) (claims, error) {
 	return c, nil
 }
 
-// JWKS is the set of public keys, as RFC 7517 writes it.
+// JWKS returns the set of public keys, as RFC 7517 writes it.
 func (j *JWTs) JWKS(ctx context.Context) (json.RawMessage, error) {
 	set, err := j.keys.Accepted(ctx)
 	if err != nil {
@@ -146,14 +146,14 @@ func (j *JWTs) JWKS(ctx context.Context) (json.RawMessage, error) {
 	return b, nil
 }
 
-// parse reads a token without trusting it. Every byte is looked at first because go-jose's decoder skips newlines and does
+// parseToken reads a token without trusting it. Every byte is looked at first because go-jose's decoder skips newlines and does
 // not look at the last bits of a part, which would give one token many spellings.
-func parse(token string) (*jwt.JSONWebToken, error) {
+func parseToken(token string) (*jwt.JSONWebToken, error) {
 	if len(token) > tokenBytes {
 		return nil, errors.New("longer than 8 KiB")
 	}
 	for i := range len(token) {
-		if !tokenByte(token[i]) {
+		if !isTokenByte(token[i]) {
 			return nil, fmt.Errorf("byte %q in it", token[i])
 		}
 	}
@@ -172,7 +172,7 @@ func parse(token string) (*jwt.JSONWebToken, error) {
 	return t, nil
 }
 
-func tokenByte(c byte) bool {
+func isTokenByte(c byte) bool {
 	return c == '.' || c == '-' || c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
@@ -196,7 +196,7 @@ func pick(set jose.JSONWebKeySet, h jose.Header) (any, error) {
 	return keys[0].Key, nil
 }
 
-func (j *JWTs) check(c claims) error {
+func (j *JWTs) checkClaims(c claims) error {
 	if c.Expiry == nil || c.IssuedAt == nil || c.Subject == "" || c.ID == "" || c.Session == "" || c.Version != formVer {
 		return errors.New("a required claim is missing")
 	}
@@ -204,8 +204,8 @@ func (j *JWTs) check(c claims) error {
 	return c.ValidateWithLeeway(want, leeway)
 }
 
-func refuse(cause error) error {
-	return fault.Cause(fault.Unauthenticated, cause, "the access token is invalid or has expired: log in or refresh")
+func refuseToken(cause error) error {
+	return fault.NewWithCause(fault.Unauthenticated, cause, "the access token is invalid or has expired: log in or refresh")
 }
 
 var _ Tokens = (*JWTs)(nil)

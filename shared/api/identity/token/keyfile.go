@@ -31,7 +31,7 @@ type KeyFile struct {
 	looked  time.Time
 	content []byte
 	private []edKey
-	timetable
+	keySchedule
 }
 
 const (
@@ -51,11 +51,11 @@ func OpenKeyFile(path string, c clock.Clock) (*KeyFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return k, k.look()
+	return k, k.reread()
 }
 
-// look reads the file, unless that was done half a minute ago or later.
-func (k *KeyFile) look() error {
+// reread reads the file, unless that was done half a minute ago or later.
+func (k *KeyFile) reread() error {
 	now := k.clock.Now()
 	if k.keys != nil && now.Sub(k.looked) < keyReread {
 		return nil
@@ -69,17 +69,17 @@ func (k *KeyFile) look() error {
 		if err != nil {
 			return fmt.Errorf("read signing keys %s: %w", k.path, err)
 		}
-		k.private, k.timetable = private, timetable{keys: keys}
+		k.private, k.keySchedule = private, keySchedule{keys: keys}
 	}
 	k.content, k.looked = b, now
 	return nil
 }
 
-// Signing is the key that signs now.
+// Signing returns the key that signs now.
 func (k *KeyFile) Signing(context.Context) (SigningKey, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if err := k.look(); err != nil {
+	if err := k.reread(); err != nil {
 		return nil, err
 	}
 	i, err := k.signing(k.clock.Now())
@@ -89,14 +89,14 @@ func (k *KeyFile) Signing(context.Context) (SigningKey, error) {
 	return k.private[i], nil
 }
 
-// Accepted are the keys of the file that have not ended, those that do not sign yet among them.
+// Accepted returns the keys of the file that have not ended, those that do not sign yet among them.
 func (k *KeyFile) Accepted(context.Context) (jose.JSONWebKeySet, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if err := k.look(); err != nil {
+	if err := k.reread(); err != nil {
 		return jose.JSONWebKeySet{}, err
 	}
-	return k.set(k.clock.Now()), nil
+	return k.acceptedKeys(k.clock.Now()), nil
 }
 
 func createKeyFile(path string) ([]byte, error) {
@@ -119,7 +119,7 @@ func newKey(headers map[string]string) (*pem.Block, error) {
 	return &pem.Block{Type: pemType, Headers: headers, Bytes: der}, nil
 }
 
-func parseKeys(b []byte) (private []edKey, keys []timed, err error) {
+func parseKeys(b []byte) (private []edKey, keys []timedKey, err error) {
 	for block, rest := pem.Decode(b); block != nil; block, rest = pem.Decode(rest) {
 		key, when, err := parseKey(block)
 		if err != nil {
@@ -133,34 +133,34 @@ func parseKeys(b []byte) (private []edKey, keys []timed, err error) {
 	return private, keys, nil
 }
 
-func parseKey(block *pem.Block) (edKey, timed, error) {
+func parseKey(block *pem.Block) (edKey, timedKey, error) {
 	if block.Type != pemType {
-		return edKey{}, timed{}, fmt.Errorf("a PEM block %q, where %q belongs", block.Type, pemType)
+		return edKey{}, timedKey{}, fmt.Errorf("a PEM block %q, where %q belongs", block.Type, pemType)
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
-		return edKey{}, timed{}, fmt.Errorf("parse private key: %w", err)
+		return edKey{}, timedKey{}, fmt.Errorf("parse private key: %w", err)
 	}
 	private, ok := parsed.(ed25519.PrivateKey)
 	if !ok {
-		return edKey{}, timed{}, fmt.Errorf("a key of type %T, where Ed25519 belongs", parsed)
+		return edKey{}, timedKey{}, fmt.Errorf("a key of type %T, where Ed25519 belongs", parsed)
 	}
 	key, err := newEdKey(private)
 	if err != nil {
-		return edKey{}, timed{}, err
+		return edKey{}, timedKey{}, err
 	}
-	when := timed{public: key.public}
+	when := timedKey{public: key.public}
 	for name, value := range block.Headers {
 		at, err := time.Parse(time.RFC3339, value)
 		switch {
 		case err != nil:
-			return edKey{}, timed{}, fmt.Errorf("header %s of a key is %q, where a time like 2026-03-10T09:00:00Z belongs", name, value)
+			return edKey{}, timedKey{}, fmt.Errorf("header %s of a key is %q, where a time like 2026-03-10T09:00:00Z belongs", name, value)
 		case name == fromHeader:
 			when.from = at
 		case name == untilHeader:
 			when.until = at
 		default:
-			return edKey{}, timed{}, fmt.Errorf("a key has a header %s, where only %s and %s are known", name, fromHeader, untilHeader)
+			return edKey{}, timedKey{}, fmt.Errorf("a key has a header %s, where only %s and %s are known", name, fromHeader, untilHeader)
 		}
 	}
 	return key, when, nil

@@ -21,8 +21,8 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// kmsTime is how long a call of KMS may take, with the SDK's retries.
-const kmsTime = 5 * time.Second
+// kmsTimeout is how long a call of KMS may take, with the SDK's retries.
+const kmsTimeout = 5 * time.Second
 
 // KMSKeys is a keyring of asymmetric KMS keys (ECC_NIST_P256, SIGN_VERIFY). All of them are accepted; the one signs that
 // began last. Their public halves, which never change, are read once.
@@ -33,10 +33,10 @@ type KMSKeys struct {
 	from   []time.Time
 
 	mu sync.Mutex
-	timetable
+	keySchedule
 }
 
-// NewKMSKeys is the keyring of the keys with these ids or ARNs, each with the time from which it signs, if not always:
+// NewKMSKeys returns the keyring of the keys with these ids or ARNs, each with the time from which it signs, if not always:
 // <ARN>@2026-03-10T09:00:00Z. Of those that begin together, the first signs. It makes no call.
 func NewKMSKeys(cfg aws.Config, c clock.Clock, keys ...string) (*KMSKeys, error) {
 	k := &KMSKeys{client: kms.NewFromConfig(cfg), clock: c}
@@ -55,14 +55,14 @@ func NewKMSKeys(cfg aws.Config, c clock.Clock, keys ...string) (*KMSKeys, error)
 	return k, nil
 }
 
-// Accepted are the public halves of all keys, those that do not sign yet among them.
+// Accepted returns the public halves of all keys, those that do not sign yet among them.
 func (k *KMSKeys) Accepted(ctx context.Context) (jose.JSONWebKeySet, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := k.load(ctx); err != nil {
 		return jose.JSONWebKeySet{}, err
 	}
-	return k.set(k.clock.Now()), nil
+	return k.acceptedKeys(k.clock.Now()), nil
 }
 
 // load reads the public halves, if that was not done before.
@@ -70,20 +70,20 @@ func (k *KMSKeys) load(ctx context.Context) error {
 	if len(k.keys) == len(k.ids) {
 		return nil
 	}
-	keys := make([]timed, 0, len(k.ids))
+	keys := make([]timedKey, 0, len(k.ids))
 	for i, id := range k.ids {
 		p, err := k.read(ctx, id)
 		if err != nil {
 			return fmt.Errorf("read public half of %s: %w", id, err)
 		}
-		keys = append(keys, timed{public: p, from: k.from[i]})
+		keys = append(keys, timedKey{public: p, from: k.from[i]})
 	}
-	k.timetable = timetable{keys: keys}
+	k.keySchedule = keySchedule{keys: keys}
 	return nil
 }
 
 func (k *KMSKeys) read(ctx context.Context, key string) (jose.JSONWebKey, error) {
-	ctx, cancel := context.WithTimeout(ctx, kmsTime)
+	ctx, cancel := context.WithTimeout(ctx, kmsTimeout)
 	defer cancel()
 	out, err := k.client.GetPublicKey(ctx, &kms.GetPublicKeyInput{KeyId: &key})
 	if err != nil {
@@ -100,7 +100,7 @@ func (k *KMSKeys) read(ctx context.Context, key string) (jose.JSONWebKey, error)
 	return PublicKey(ec, jose.ES256)
 }
 
-// Signing is the key that signs now.
+// Signing returns the key that signs now.
 func (k *KMSKeys) Signing(ctx context.Context) (SigningKey, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -125,7 +125,7 @@ func (k kmsKey) Public() jose.JSONWebKey { return k.public }
 
 // Sign leaves the hashing to KMS: a token is far below the 4 KiB that it takes.
 func (k kmsKey) Sign(ctx context.Context, data []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, kmsTime)
+	ctx, cancel := context.WithTimeout(ctx, kmsTimeout)
 	defer cancel()
 	out, err := k.client.Sign(ctx, &kms.SignInput{
 		KeyId: &k.id, Message: data, MessageType: types.MessageTypeRaw, SigningAlgorithm: types.SigningAlgorithmSpecEcdsaSha256,
@@ -133,11 +133,11 @@ func (k kmsKey) Sign(ctx context.Context, data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sign with %s: %w", k.id, err)
 	}
-	return fixed(out.Signature)
+	return fixedSignature(out.Signature)
 }
 
-// fixed turns a signature as KMS gives it, in DER, into the 64 bytes r‖s that JWS wants.
-func fixed(der []byte) ([]byte, error) {
+// fixedSignature turns a signature as KMS gives it, in DER, into the 64 bytes r‖s that JWS wants.
+func fixedSignature(der []byte) ([]byte, error) {
 	var s struct{ R, S *big.Int }
 	rest, err := asn1.Unmarshal(der, &s)
 	if err != nil {

@@ -16,9 +16,9 @@ type Rotation struct {
 	End  time.Time // the keys before are accepted until then, or until they end anyway
 }
 
-// Rotate plans the usual rotation: the new key is published for KeyLead before it signs, or, when it is urgent, signs at
+// PlanRotation plans the usual rotation: the new key is published for KeyLead before it signs, or, when it is urgent, signs at
 // once; the old ones are accepted for KeyGrace more.
-func Rotate(now time.Time, urgent bool) Rotation {
+func PlanRotation(now time.Time, urgent bool) Rotation {
 	from := now
 	if !urgent {
 		from = now.Add(KeyLead)
@@ -39,7 +39,7 @@ func RotateKeyFile(path string, r Rotation) ([]KeyState, error) {
 	}
 	out := pem.EncodeToMemory(fresh)
 	for block, rest := pem.Decode(old); block != nil; block, rest = pem.Decode(rest) {
-		kept, err := r.retire(block)
+		kept, err := r.retireKey(block)
 		if err != nil {
 			return nil, fmt.Errorf("read signing keys %s: %w", path, err)
 		}
@@ -51,8 +51,8 @@ func RotateKeyFile(path string, r Rotation) ([]KeyState, error) {
 	return KeyStates(path, r.Now)
 }
 
-// retire is the block of an old key as it stays in the file, or nothing when it has ended.
-func (r Rotation) retire(block *pem.Block) ([]byte, error) {
+// retireKey returns the block of an old key as it stays in the file, or nothing when it has ended.
+func (r Rotation) retireKey(block *pem.Block) ([]byte, error) {
 	_, when, err := parseKey(block)
 	if err != nil || when.ended(r.Now) {
 		return nil, err
@@ -67,7 +67,7 @@ func (r Rotation) retire(block *pem.Block) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// KeyStates tells how the keys in the file at path stand.
+// KeyStates returns how the keys in the file at path stand.
 func KeyStates(path string, now time.Time) ([]KeyState, error) {
 	b, err := seal.ReadPrivate(path)
 	if err != nil {
@@ -77,6 +77,6 @@ func KeyStates(path string, now time.Time) ([]KeyState, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read signing keys %s: %w", path, err)
 	}
-	t := timetable{keys: keys}
+	t := keySchedule{keys: keys}
 	return t.states(now), nil
 }

@@ -76,7 +76,7 @@ func (h *keyService) published(t *testing.T) string {
 
 func (h *keyService) rotate(t *testing.T, urgent bool) (next string) {
 	t.Helper()
-	states, err := RotateKeyFile(h.path, Rotate(h.clock.Now(), urgent))
+	states, err := RotateKeyFile(h.path, PlanRotation(h.clock.Now(), urgent))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestAnUrgentRotation(t *testing.T) {
 	if _, err := h.Verify(context.Background(), old); err != nil {
 		t.Errorf("what was signed before: %v", err)
 	}
-	r := Rotate(h.clock.Now(), true)
+	r := PlanRotation(h.clock.Now(), true)
 	r.End = r.Now
 	if _, err := RotateKeyFile(h.path, r); err != nil {
 		t.Fatal(err)
@@ -297,7 +297,7 @@ func TestAFileThatGoesBadIsAnErrorUntilItIsGood(t *testing.T) {
 
 func TestRotatingWhatIsNotThere(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.pem")
-	if _, err := RotateKeyFile(path, Rotate(morning, false)); err == nil {
+	if _, err := RotateKeyFile(path, PlanRotation(morning, false)); err == nil {
 		t.Error("a key file was made of nothing")
 	}
 	if _, err := os.Stat(path); err == nil {
@@ -311,7 +311,7 @@ func TestTheTimesOfKMSKeys(t *testing.T) {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
-	k := timetable{keys: []timed{{from: time.Time{}}, {from: morning}, {from: morning}, {from: morning.Add(time.Hour)}}}
+	k := keySchedule{keys: []timedKey{{from: time.Time{}}, {from: morning}, {from: morning}, {from: morning.Add(time.Hour)}}}
 	for _, tt := range []struct {
 		at   time.Time
 		want int
@@ -320,7 +320,7 @@ func TestTheTimesOfKMSKeys(t *testing.T) {
 			t.Errorf("at %s key %d signs, %v; want %d", tt.at, got, err, tt.want)
 		}
 	}
-	if _, err := (&timetable{keys: []timed{{from: morning}}}).signing(morning.Add(-time.Second)); err == nil {
+	if _, err := (&keySchedule{keys: []timedKey{{from: morning}}}).signing(morning.Add(-time.Second)); err == nil {
 		t.Error("a key signs before its time when there is no other")
 	}
 }

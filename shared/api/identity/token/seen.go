@@ -7,21 +7,21 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// seen remembers which tokens had a right signature, by the hash of the exact token: checking one takes most of the time
+// verifiedTokens remembers which tokens had a right signature, by the hash of the exact token: checking one takes most of the time
 // of a request. Their times, and whether their key is still accepted, are looked at each time.
-type seen struct {
+type verifiedTokens struct {
 	mu sync.RWMutex
-	m  map[[sha256.Size]byte]opened
+	m  map[[sha256.Size]byte]verifiedToken
 }
 
-type opened struct {
+type verifiedToken struct {
 	kid string
 	claims
 }
 
 const maxSeen = 4096
 
-func (s *seen) get(sum [sha256.Size]byte, set jose.JSONWebKeySet) (claims, bool) {
+func (s *verifiedTokens) get(sum [sha256.Size]byte, set jose.JSONWebKeySet) (claims, bool) {
 	s.mu.RLock()
 	o, ok := s.m[sum]
 	s.mu.RUnlock()
@@ -37,11 +37,11 @@ func (s *seen) get(sum [sha256.Size]byte, set jose.JSONWebKeySet) (claims, bool)
 }
 
 // put forgets everything when it is full: it is bounded, and forgetting costs a signature check, no more.
-func (s *seen) put(sum [sha256.Size]byte, kid string, c claims) {
+func (s *verifiedTokens) put(sum [sha256.Size]byte, kid string, c claims) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.m == nil || len(s.m) >= maxSeen {
-		s.m = make(map[[sha256.Size]byte]opened, 64)
+		s.m = make(map[[sha256.Size]byte]verifiedToken, 64)
 	}
-	s.m[sum] = opened{kid, c}
+	s.m[sum] = verifiedToken{kid, c}
 }

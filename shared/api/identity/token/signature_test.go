@@ -22,7 +22,7 @@ func TestSignaturesOfKMSBecomeThoseOfJWS(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sig, err := fixed(der)
+		sig, err := fixedSignature(der)
 		if err != nil || len(sig) != 64 {
 			t.Fatalf("%d bytes, %v", len(sig), err)
 		}
@@ -42,7 +42,7 @@ func FuzzSignature(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if sig, err := fixed(b); err == nil && len(sig) != 64 {
+		if sig, err := fixedSignature(b); err == nil && len(sig) != 64 {
 			t.Errorf("%x becomes %x", b, sig)
 		}
 	})

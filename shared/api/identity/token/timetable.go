@@ -19,24 +19,24 @@ const KeyLead = time.Hour
 // everybody.
 const KeyGrace = TTL + keyCache + leeway + keyReread
 
-// timed is a key and when it is used. It signs from a time on (zero: always) until a later one does, and is accepted
+// timedKey is a key and when it is used. It signs from a time on (zero: always) until a later one does, and is accepted
 // until another time (zero: for good).
-type timed struct {
+type timedKey struct {
 	public      jose.JSONWebKey
 	from, until time.Time
 }
 
-func (k *timed) ended(now time.Time) bool { return !k.until.IsZero() && !k.until.After(now) }
+func (k *timedKey) ended(now time.Time) bool { return !k.until.IsZero() && !k.until.After(now) }
 
-// timetable says which of some keys signs, and which are accepted. A key is published from the day that it is known.
-type timetable struct {
-	keys     []timed
+// keySchedule says which of some keys signs, and which are accepted. A key is published from the day that it is known.
+type keySchedule struct {
+	keys     []timedKey
 	accepted jose.JSONWebKeySet
 	until    time.Time // accepted is right before then; zero: for good
 }
 
-// signing is the place of the key that began last; of several, the first.
-func (t *timetable) signing(now time.Time) (int, error) {
+// signing returns the place of the key that began last; of several, the first.
+func (t *keySchedule) signing(now time.Time) (int, error) {
 	best := -1
 	for i := range t.keys {
 		k := &t.keys[i]
@@ -50,8 +50,8 @@ func (t *timetable) signing(now time.Time) (int, error) {
 	return best, nil
 }
 
-// set is what is accepted now. It is made anew only when a key has ended.
-func (t *timetable) set(now time.Time) jose.JSONWebKeySet {
+// acceptedKeys returns what is accepted now. It is made anew only when a key has ended.
+func (t *keySchedule) acceptedKeys(now time.Time) jose.JSONWebKeySet {
 	if t.accepted.Keys != nil && (t.until.IsZero() || now.Before(t.until)) {
 		return t.accepted
 	}
@@ -78,8 +78,8 @@ type KeyState struct {
 	Until time.Time // zero: for good
 }
 
-// states tells how each key stands.
-func (t *timetable) states(now time.Time) []KeyState {
+// states returns how each key stands.
+func (t *keySchedule) states(now time.Time) []KeyState {
 	current, err := t.signing(now)
 	if err != nil {
 		current = -1

@@ -34,9 +34,9 @@ type Options struct {
 	Before func(*http.Request) *http.Request
 }
 
-// Fuzz sends requests to every operation of document, an OpenAPI 3.1 text, and fails t for each answer that is a 5xx or is
+// FuzzOperations sends requests to every operation of document, an OpenAPI 3.1 text, and fails t for each answer that is a 5xx or is
 // not described. It returns how many answers had which status.
-func Fuzz(tb testing.TB, h http.Handler, document []byte, o Options) map[int]int {
+func FuzzOperations(tb testing.TB, h http.Handler, document []byte, o Options) map[int]int {
 	tb.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(document)
 	if err != nil {
@@ -58,7 +58,7 @@ func (f *fuzzer) operations(paths []string, which func(method string) bool) {
 	f.t.Helper()
 	for _, path := range paths {
 		item := f.doc.Paths.Value(path)
-		for _, method := range slices.Sorted(keys(item.Operations())) {
+		for _, method := range slices.Sorted(sortedKeys(item.Operations())) {
 			if which(method) {
 				f.operation(method, path, item.Operations()[method])
 			}
@@ -66,7 +66,7 @@ func (f *fuzzer) operations(paths []string, which func(method string) bool) {
 	}
 }
 
-func keys[V any](m map[string]V) func(func(string) bool) {
+func sortedKeys[V any](m map[string]V) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for k := range m {
 			if !yield(k) {
@@ -111,7 +111,7 @@ func (f *fuzzer) operation(method, path string, op *openapi3.Operation) {
 	}
 }
 
-// owner is the operation whose answer r gets: a random value may make another path of the one that was meant.
+// owner returns the operation whose answer r gets: a random value may make another path of the one that was meant.
 func (f *fuzzer) owner(r *http.Request, meant *openapi3.Operation) *openapi3.Operation {
 	got := strings.Split(r.URL.EscapedPath(), "/")
 	for _, path := range f.doc.Paths.InMatchingOrder() {
@@ -134,7 +134,7 @@ func (f *fuzzer) request(method, path string, op *openapi3.Operation) (*http.Req
 	query, header := url.Values{}, http.Header{}
 	bare := f.make.IntN(4) == 0 // a list with a dozen filters would hardly ever get through with all of them
 	for _, p := range op.Parameters {
-		v, send := f.make.parameter(p.Value)
+		v, send := f.make.makeParameter(p.Value)
 		send = send && (p.Value.Required || !bare)
 		switch {
 		case p.Value.In == "path":
@@ -146,7 +146,7 @@ func (f *fuzzer) request(method, path string, op *openapi3.Operation) (*http.Req
 			header.Set(p.Value.Name, strings.Map(printable, v))
 		}
 	}
-	body := f.make.body(op.RequestBody)
+	body := f.make.makeBody(op.RequestBody)
 	u, err := url.Parse(path)
 	if err != nil || strings.HasPrefix(path, "//") {
 		return nil, ""
@@ -174,7 +174,7 @@ func printable(r rune) rune {
 // path with other methods, or be too long.
 var always = []int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusRequestURITooLong, http.StatusRequestEntityTooLarge}
 
-// Described tells why an answer is not one that op describes, with every member that it describes; nil when it is.
+// Described returns why an answer is not one that op describes, with every member that it describes; nil when it is.
 func Described(op *openapi3.Operation, w *httptest.ResponseRecorder) error {
 	if w.Code >= http.StatusInternalServerError {
 		return errors.New("that is a failure of the service")
@@ -212,7 +212,7 @@ func fits(s *openapi3.Schema, body []byte) error {
 	return complete("", s, v)
 }
 
-// anything tells whether all that err complains of is null where the schema, which names no type, allows anything.
+// anything reports whether all that err complains of is null where the schema, which names no type, allows anything.
 func anything(err error) bool {
 	if all, ok := err.(openapi3.MultiError); ok { //nolint:errorlint // a list of errors, not a chain
 		return !slices.ContainsFunc(all, func(err error) bool { return !anything(err) })

@@ -27,8 +27,8 @@ type maker struct {
 
 func (m maker) nasty() string { return nasty[m.IntN(len(nasty))] }
 
-// parameter makes a value, and tells whether to send it where it may be left out.
-func (m maker) parameter(p *openapi3.Parameter) (string, bool) {
+// makeParameter makes a value, and reports whether to send it where it may be left out.
+func (m maker) makeParameter(p *openapi3.Parameter) (string, bool) {
 	if v := m.existing(p.Name); v != "" {
 		return v, true
 	}
@@ -51,8 +51,8 @@ func (m maker) parameter(p *openapi3.Parameter) (string, bool) {
 	return s, p.Required || m.IntN(2) == 0
 }
 
-// body makes a body: mostly what the schema wants, sometimes nearly that, sometimes something else.
-func (m maker) body(ref *openapi3.RequestBodyRef) string {
+// makeBody makes a body: mostly what the schema wants, sometimes nearly that, sometimes something else.
+func (m maker) makeBody(ref *openapi3.RequestBodyRef) string {
 	if ref == nil {
 		return ""
 	}
@@ -129,7 +129,7 @@ func (m maker) typed(s *openapi3.Schema, depth int) any {
 
 func (m maker) object(s *openapi3.Schema, depth int) any {
 	out := map[string]any{}
-	for _, name := range slices.Sorted(keys(s.Properties)) {
+	for _, name := range slices.Sorted(sortedKeys(s.Properties)) {
 		if slices.Contains(s.Required, name) || m.IntN(2) == 0 {
 			out[name] = m.member(name, s.Properties[name], depth+1)
 		}
@@ -140,7 +140,7 @@ func (m maker) object(s *openapi3.Schema, depth int) any {
 	return out
 }
 
-// existing is the name of something that exists, or "" where none is known or something else is wanted.
+// existing returns the name of something that exists, or "" where none is known or something else is wanted.
 func (m maker) existing(name string) string {
 	if vs := m.known[name]; len(vs) > 0 && m.IntN(4) > 0 {
 		return vs[m.IntN(len(vs))]

@@ -30,13 +30,13 @@ func (c *Cloud) AddGroup(g Group) *Group {
 	return &g
 }
 
-// ARN is the group's.
+// ARN returns the group's.
 func (g *Group) ARN() string {
 	return "arn:aws:autoscaling:" + g.Region + ":" + Account + ":autoScalingGroup:0f0f:autoScalingGroupName/" + g.Name
 }
 
-// settle ends what is ending, brings what is pending into service, and begins what is missing.
-func (g *Group) settle() {
+// settleInstances ends what is ending, brings what is pending into service, and begins what is missing.
+func (g *Group) settleInstances() {
 	g.Instances = slices.DeleteFunc(g.Instances, func(s string) bool { return s == "Terminating" })
 	for i, s := range g.Instances {
 		switch {
@@ -52,33 +52,33 @@ func (g *Group) settle() {
 }
 
 func (g *Group) node() node {
-	n := el("member", text("AutoScalingGroupName", g.Name), text("AutoScalingGroupARN", g.ARN()),
-		text("MinSize", strconv.Itoa(g.Min)), text("MaxSize", strconv.Itoa(g.Max)), text("DesiredCapacity", strconv.Itoa(g.Desired)),
-		text("CreatedTime", "2026-01-02T03:04:05Z"))
+	n := newElement("member", newText("AutoScalingGroupName", g.Name), newText("AutoScalingGroupARN", g.ARN()),
+		newText("MinSize", strconv.Itoa(g.Min)), newText("MaxSize", strconv.Itoa(g.Max)), newText("DesiredCapacity", strconv.Itoa(g.Desired)),
+		newText("CreatedTime", "2026-01-02T03:04:05Z"))
 	var instances, suspended, tags []node
 	for i, s := range g.Instances {
-		instances = append(instances, el("member", text("InstanceId", InstanceID(i+0xa000)), text("LifecycleState", s),
-			text("InstanceType", "m5.large"), text("ProtectedFromScaleIn", strconv.FormatBool(g.Protected))))
+		instances = append(instances, newElement("member", newText("InstanceId", InstanceID(i+0xa000)), newText("LifecycleState", s),
+			newText("InstanceType", "m5.large"), newText("ProtectedFromScaleIn", strconv.FormatBool(g.Protected))))
 	}
 	for _, p := range g.Suspended {
-		suspended = append(suspended, el("member", text("ProcessName", p), text("SuspensionReason", "User suspended at 2026-01-01T00:00:00Z")))
+		suspended = append(suspended, newElement("member", newText("ProcessName", p), newText("SuspensionReason", "User suspended at 2026-01-01T00:00:00Z")))
 	}
 	for k, v := range g.Tags {
-		tags = append(tags, el("member", text("Key", k), text("Value", v)))
+		tags = append(tags, newElement("member", newText("Key", k), newText("Value", v)))
 	}
-	n.kids = append(n.kids, items("Instances", "member", instances), items("SuspendedProcesses", "member", suspended), items("Tags", "member", tags))
+	n.kids = append(n.kids, newItems("Instances", "member", instances), newItems("SuspendedProcesses", "member", suspended), newItems("Tags", "member", tags))
 	if g.WarmPoolMin > 0 {
-		n.kids = append(n.kids, el("WarmPoolConfiguration", text("MinSize", strconv.Itoa(g.WarmPoolMin))), text("WarmPoolSize", strconv.Itoa(g.WarmPoolMin)))
+		n.kids = append(n.kids, newElement("WarmPoolConfiguration", newText("MinSize", strconv.Itoa(g.WarmPoolMin))), newText("WarmPoolSize", strconv.Itoa(g.WarmPoolMin)))
 	}
 	return n
 }
 
 func (c *Cloud) describeGroups(q request) (any, *failure) {
-	wanted := q.list("AutoScalingGroupNames.member")
+	wanted := q.getList("AutoScalingGroupNames.member")
 	found := slices.DeleteFunc(slices.Clone(c.groups), func(g *Group) bool {
 		return g.Region != q.region || (len(wanted) > 0 && !slices.Contains(wanted, g.Name))
 	})
-	from, to, next := c.page(q, len(found), "MaxRecords", "NextToken")
+	from, to, next := c.cutPage(q, len(found), "MaxRecords", "NextToken")
 	if len(wanted) > 0 {
 		from, to, next = 0, len(found), ""
 	}
@@ -86,14 +86,14 @@ func (c *Cloud) describeGroups(q request) (any, *failure) {
 	for _, g := range found[from:to] {
 		nodes = append(nodes, g.node())
 	}
-	return []node{items("AutoScalingGroups", "member", nodes), text("NextToken", next)}, nil
+	return []node{newItems("AutoScalingGroups", "member", nodes), newText("NextToken", next)}, nil
 }
 
 func (c *Cloud) group(q request) (*Group, *failure) {
-	name := q.get("AutoScalingGroupName")
+	name := q.getString("AutoScalingGroupName")
 	at := slices.IndexFunc(c.groups, func(g *Group) bool { return g.Name == name && g.Region == q.region })
 	if at < 0 {
-		return nil, fail(http.StatusBadRequest, "ValidationError", "AutoScalingGroup name not found - AutoScalingGroup %s not found", name)
+		return nil, newFailure(http.StatusBadRequest, "ValidationError", "AutoScalingGroup name not found - AutoScalingGroup %s not found", name)
 	}
 	return c.groups[at], nil
 }
@@ -105,12 +105,12 @@ func (c *Cloud) updateGroup(q request) (any, *failure) {
 	}
 	next := *g
 	for name, to := range map[string]*int{"MinSize": &next.Min, "MaxSize": &next.Max, "DesiredCapacity": &next.Desired} {
-		if n, ok := q.number(name); ok {
+		if n, ok := q.getNumber(name); ok {
 			*to = n
 		}
 	}
 	if next.Min > next.Desired || next.Desired > next.Max {
-		return nil, fail(http.StatusBadRequest, "ValidationError", "Desired capacity:%d must be between the specified min size:%d and max size:%d", next.Desired, next.Min, next.Max)
+		return nil, newFailure(http.StatusBadRequest, "ValidationError", "Desired capacity:%d must be between the specified min size:%d and max size:%d", next.Desired, next.Min, next.Max)
 	}
 	*g = next
 	return []node{}, nil
@@ -121,7 +121,7 @@ func (c *Cloud) suspendProcesses(q request) (any, *failure) {
 	if f != nil {
 		return nil, f
 	}
-	for _, p := range q.list("ScalingProcesses.member") {
+	for _, p := range q.getList("ScalingProcesses.member") {
 		if !slices.Contains(g.Suspended, p) {
 			g.Suspended = append(g.Suspended, p)
 		}
@@ -134,7 +134,7 @@ func (c *Cloud) resumeProcesses(q request) (any, *failure) {
 	if f != nil {
 		return nil, f
 	}
-	names := q.list("ScalingProcesses.member")
+	names := q.getList("ScalingProcesses.member")
 	g.Suspended = slices.DeleteFunc(g.Suspended, func(p string) bool { return len(names) == 0 || slices.Contains(names, p) })
 	return []node{}, nil
 }

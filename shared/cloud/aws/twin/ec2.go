@@ -36,7 +36,7 @@ func (c *Cloud) AddInstance(i Instance) *Instance {
 	return &i
 }
 
-func (i *Instance) settle() {
+func (i *Instance) settleState() {
 	switch i.State {
 	case "pending":
 		if i.State = "running"; i.BrokenKey {
@@ -52,26 +52,26 @@ func (i *Instance) settle() {
 var stateCodes = map[string]string{"pending": "0", "running": "16", "shutting-down": "32", "terminated": "48", "stopping": "64", "stopped": "80"}
 
 func stateNode(name, state string) node {
-	return el(name, text("code", stateCodes[state]), text("name", state))
+	return newElement(name, newText("code", stateCodes[state]), newText("name", state))
 }
 
 func (i *Instance) node() node {
-	n := el("item", text("instanceId", i.ID), text("instanceType", i.Type), stateNode("instanceState", i.State),
-		text("launchTime", "2026-01-02T03:04:05.000Z"), el("placement", text("availabilityZone", i.Region+"a")),
-		el("cpuOptions", text("coreCount", "1"), text("threadsPerCore", "2")))
+	n := newElement("item", newText("instanceId", i.ID), newText("instanceType", i.Type), stateNode("instanceState", i.State),
+		newText("launchTime", "2026-01-02T03:04:05.000Z"), newElement("placement", newText("availabilityZone", i.Region+"a")),
+		newElement("cpuOptions", newText("coreCount", "1"), newText("threadsPerCore", "2")))
 	root := "ebs"
 	if i.InstanceStore {
 		root = "instance-store"
 	}
-	n.kids = append(n.kids, text("rootDeviceType", root))
+	n.kids = append(n.kids, newText("rootDeviceType", root))
 	if i.SpotRequest != "" {
-		n.kids = append(n.kids, text("instanceLifecycle", "spot"), text("spotInstanceRequestId", i.SpotRequest))
+		n.kids = append(n.kids, newText("instanceLifecycle", "spot"), newText("spotInstanceRequestId", i.SpotRequest))
 	}
 	if i.Operator != "" {
-		n.kids = append(n.kids, el("operator", text("managed", "true"), text("principal", i.Operator)))
+		n.kids = append(n.kids, newElement("operator", newText("managed", "true"), newText("principal", i.Operator)))
 	}
 	if i.reason != "" {
-		n.kids = append(n.kids, el("stateReason", text("code", "Client.InternalError"), text("message", i.reason)))
+		n.kids = append(n.kids, newElement("stateReason", newText("code", "Client.InternalError"), newText("message", i.reason)))
 	}
 	return withTags(n, i)
 }
@@ -79,36 +79,36 @@ func (i *Instance) node() node {
 func withTags(n node, i *Instance) node {
 	var tags []node
 	if i.Name != "" {
-		tags = append(tags, el("item", text("key", "Name"), text("value", i.Name)))
+		tags = append(tags, newElement("item", newText("key", "Name"), newText("value", i.Name)))
 	}
 	for k, v := range i.Tags {
-		tags = append(tags, el("item", text("key", k), text("value", v)))
+		tags = append(tags, newElement("item", newText("key", k), newText("value", v)))
 	}
-	n.kids = append(n.kids, items("tagSet", "item", tags))
+	n.kids = append(n.kids, newItems("tagSet", "item", tags))
 	return n
 }
 
 func (c *Cloud) describeInstances(q request) (any, *failure) {
 	found := slices.DeleteFunc(slices.Clone(c.instances), func(i *Instance) bool { return i.Region != q.region })
-	if ids := q.list("InstanceId"); len(ids) > 0 {
+	if ids := q.getList("InstanceId"); len(ids) > 0 {
 		named, f := c.named(q.region, ids)
 		if f != nil {
 			return nil, f
 		}
 		found = named
 	}
-	if states := q.list("Filter.1.Value"); len(states) > 0 {
+	if states := q.getList("Filter.1.Value"); len(states) > 0 {
 		found = slices.DeleteFunc(found, func(i *Instance) bool { return !slices.Contains(states, i.State) })
 	}
-	from, to, next := c.page(q, len(found), "MaxResults", "NextToken")
-	if len(q.list("InstanceId")) > 0 {
+	from, to, next := c.cutPage(q, len(found), "MaxResults", "NextToken")
+	if len(q.getList("InstanceId")) > 0 {
 		from, to, next = 0, len(found), ""
 	}
 	var nodes []node
 	for _, i := range found[from:to] {
 		nodes = append(nodes, i.node())
 	}
-	return []node{el("reservationSet", el("item", text("reservationId", "r-1"), items("instancesSet", "item", nodes))), text("nextToken", next)}, nil
+	return []node{newElement("reservationSet", newElement("item", newText("reservationId", "r-1"), newItems("instancesSet", "item", nodes))), newText("nextToken", next)}, nil
 }
 
 var instanceID = regexp.MustCompile(`^i-([0-9a-f]{8}|[0-9a-f]{17})$`)
@@ -119,7 +119,7 @@ func (c *Cloud) named(region string, ids []string) ([]*Instance, *failure) {
 	var missing []string
 	for _, id := range ids {
 		if !instanceID.MatchString(id) {
-			return nil, fail(http.StatusBadRequest, "InvalidInstanceID.Malformed", `Invalid id: "%s"`, id)
+			return nil, newFailure(http.StatusBadRequest, "InvalidInstanceID.Malformed", `Invalid id: "%s"`, id)
 		}
 		at := slices.IndexFunc(c.instances, func(i *Instance) bool { return i.ID == id && i.Region == region })
 		if at < 0 {
@@ -132,29 +132,29 @@ func (c *Cloud) named(region string, ids []string) ([]*Instance, *failure) {
 	case 0:
 		return found, nil
 	case 1:
-		return nil, fail(http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance ID '%s' does not exist", missing[0])
+		return nil, newFailure(http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance ID '%s' does not exist", missing[0])
 	default:
-		return nil, fail(http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance IDs '%s' do not exist", strings.Join(missing, ", "))
+		return nil, newFailure(http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance IDs '%s' do not exist", strings.Join(missing, ", "))
 	}
 }
 
 func (c *Cloud) describeSpotRequests(q request) (any, *failure) {
 	var nodes []node
 	for _, i := range c.instances {
-		if i.SpotRequest != "" && slices.Contains(q.list("SpotInstanceRequestId"), i.SpotRequest) {
-			nodes = append(nodes, el("item", text("spotInstanceRequestId", i.SpotRequest), text("type", i.SpotType)))
+		if i.SpotRequest != "" && slices.Contains(q.getList("SpotInstanceRequestId"), i.SpotRequest) {
+			nodes = append(nodes, newElement("item", newText("spotInstanceRequestId", i.SpotRequest), newText("type", i.SpotType)))
 		}
 	}
-	return []node{items("spotInstanceRequestSet", "item", nodes)}, nil
+	return []node{newItems("spotInstanceRequestSet", "item", nodes)}, nil
 }
 
 // describeRegions has one region that the account has not opted in to.
 func (c *Cloud) describeRegions(request) (any, *failure) {
 	var nodes []node
 	for name, status := range map[string]string{"us-east-1": "opt-in-not-required", "eu-west-1": "opt-in-not-required", "ap-east-1": "not-opted-in", "eu-south-1": "opted-in"} {
-		nodes = append(nodes, el("item", text("regionName", name), text("regionEndpoint", "ec2."+name+".amazonaws.com"), text("optInStatus", status)))
+		nodes = append(nodes, newElement("item", newText("regionName", name), newText("regionEndpoint", "ec2."+name+".amazonaws.com"), newText("optInStatus", status)))
 	}
-	return []node{items("regionInfo", "item", nodes)}, nil
+	return []node{newItems("regionInfo", "item", nodes)}, nil
 }
 
 func (c *Cloud) startInstances(q request) (any, *failure) {
@@ -163,9 +163,9 @@ func (c *Cloud) startInstances(q request) (any, *failure) {
 		case i.State == "running", i.State == "pending":
 			return i.State, nil
 		case i.State != "stopped":
-			return "", fail(http.StatusBadRequest, "IncorrectInstanceState", "The instance '%s' is not in a state from which it can be started.", i.ID)
+			return "", newFailure(http.StatusBadRequest, "IncorrectInstanceState", "The instance '%s' is not in a state from which it can be started.", i.ID)
 		case i.NoCapacity:
-			return "", fail(http.StatusInternalServerError, "InsufficientInstanceCapacity", "We currently do not have sufficient %s capacity in the Availability Zone you requested.", i.Type)
+			return "", newFailure(http.StatusInternalServerError, "InsufficientInstanceCapacity", "We currently do not have sufficient %s capacity in the Availability Zone you requested.", i.Type)
 		}
 		return "pending", nil
 	})
@@ -177,11 +177,11 @@ func (c *Cloud) stopInstances(q request) (any, *failure) {
 		case i.State == "stopped", i.State == "stopping":
 			return i.State, nil
 		case i.State == "terminated", i.State == "shutting-down":
-			return "", fail(http.StatusBadRequest, "IncorrectInstanceState", "This instance '%s' is not in a state from which it can be stopped.", i.ID)
+			return "", newFailure(http.StatusBadRequest, "IncorrectInstanceState", "This instance '%s' is not in a state from which it can be stopped.", i.ID)
 		case i.StopProtected:
-			return "", fail(http.StatusBadRequest, "OperationNotPermitted", "The instance '%s' may not be stopped. Modify its 'disableApiStop' instance attribute and try again.", i.ID)
+			return "", newFailure(http.StatusBadRequest, "OperationNotPermitted", "The instance '%s' may not be stopped. Modify its 'disableApiStop' instance attribute and try again.", i.ID)
 		case i.SpotType == "one-time":
-			return "", fail(http.StatusBadRequest, "UnsupportedOperation", "You can't stop the Spot Instance '%s' because it is associated with a one-time Spot Instance request.", i.ID)
+			return "", newFailure(http.StatusBadRequest, "UnsupportedOperation", "You can't stop the Spot Instance '%s' because it is associated with a one-time Spot Instance request.", i.ID)
 		}
 		return "stopping", nil
 	})
@@ -189,28 +189,28 @@ func (c *Cloud) stopInstances(q request) (any, *failure) {
 
 // turn moves all instances or none.
 func (c *Cloud) turn(q request, next func(*Instance) (string, *failure)) (any, *failure) {
-	found, f := c.named(q.region, q.list("InstanceId"))
+	found, f := c.named(q.region, q.getList("InstanceId"))
 	if f != nil {
 		return nil, f
 	}
 	states := make([]string, len(found))
 	for n, i := range found {
 		if i.NoPermission {
-			return nil, fail(http.StatusForbidden, "UnauthorizedOperation", "You are not authorized to perform this operation. User: arn:aws:iam::%s:user/u is not authorized to perform: ec2:%s on resource: arn:aws:ec2:%s:%s:instance/%s because no identity-based policy allows the ec2:%s action.", Account, q.op, i.Region, Account, i.ID, q.op)
+			return nil, newFailure(http.StatusForbidden, "UnauthorizedOperation", "You are not authorized to perform this operation. User: arn:aws:iam::%s:user/u is not authorized to perform: ec2:%s on resource: arn:aws:ec2:%s:%s:instance/%s because no identity-based policy allows the ec2:%s action.", Account, q.op, i.Region, Account, i.ID, q.op)
 		}
 		if states[n], f = next(i); f != nil {
 			return nil, f
 		}
 	}
-	if q.get("DryRun") == "true" {
-		return nil, fail(http.StatusPreconditionFailed, "DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
+	if q.getString("DryRun") == "true" {
+		return nil, newFailure(http.StatusPreconditionFailed, "DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
 	}
 	var nodes []node
 	for n, i := range found {
-		nodes = append(nodes, el("item", text("instanceId", i.ID), stateNode("currentState", states[n]), stateNode("previousState", i.State)))
+		nodes = append(nodes, newElement("item", newText("instanceId", i.ID), stateNode("currentState", states[n]), stateNode("previousState", i.State)))
 		i.State, i.reason = states[n], ""
 	}
-	return []node{items("instancesSet", "item", nodes)}, nil
+	return []node{newItems("instancesSet", "item", nodes)}, nil
 }
 
 // InstanceID makes a well-formed id.

@@ -42,7 +42,7 @@ func (c *Cloud) AddTarget(t ScalableTarget) *ScalableTarget {
 	return &t
 }
 
-// UID is the service's ARN in its long form.
+// UID returns the service's ARN in its long form.
 func (s *Service) UID() string { return s.prefix() + "service/" + s.Cluster + "/" + s.Name }
 
 func (s *Service) prefix() string { return "arn:aws:ecs:" + s.Region + ":" + Account + ":" }
@@ -56,7 +56,7 @@ func (s *Service) arn() string {
 
 func (s *Service) clusterARN() string { return s.prefix() + "cluster/" + s.Cluster }
 
-func (s *Service) settle() { s.Running = s.Desired }
+func (s *Service) settleTasks() { s.Running = s.Desired }
 
 func (s *Service) json() map[string]any {
 	strategy := "REPLICA"
@@ -79,11 +79,11 @@ func (c *Cloud) listECSClusters(q request) (any, *failure) {
 			arns = append(arns, s.clusterARN())
 		}
 	}
-	from, to, next := c.page(q, len(arns), "maxResults", "nextToken")
-	return paged("clusterArns", arns[from:to], next), nil
+	from, to, next := c.cutPage(q, len(arns), "maxResults", "nextToken")
+	return listAnswer("clusterArns", arns[from:to], next), nil
 }
 
-func paged(name string, list []string, next string) map[string]any {
+func listAnswer(name string, list []string, next string) map[string]any {
 	out := map[string]any{name: append([]string{}, list...)}
 	if next != "" {
 		out["nextToken"] = next
@@ -91,9 +91,9 @@ func paged(name string, list []string, next string) map[string]any {
 	return out
 }
 
-// in tells whether the service is in the cluster that is asked for, by name or ARN.
+// in reports whether the service is in the cluster that is asked for, by name or ARN.
 func (s *Service) in(q request) bool {
-	cluster := q.get("cluster")
+	cluster := q.getString("cluster")
 	return s.Region == q.region && s.Cluster == cluster[strings.LastIndex(cluster, "/")+1:]
 }
 
@@ -101,7 +101,7 @@ func (c *Cloud) clusterKnown(q request) *failure {
 	if slices.ContainsFunc(c.services, func(s *Service) bool { return s.in(q) }) {
 		return nil
 	}
-	return fail(http.StatusBadRequest, "ClusterNotFoundException", "Cluster not found.")
+	return newFailure(http.StatusBadRequest, "ClusterNotFoundException", "Cluster not found.")
 }
 
 func (c *Cloud) listServices(q request) (any, *failure) {
@@ -114,8 +114,8 @@ func (c *Cloud) listServices(q request) (any, *failure) {
 			arns = append(arns, s.arn())
 		}
 	}
-	from, to, next := c.page(q, len(arns), "maxResults", "nextToken")
-	return paged("serviceArns", arns[from:to], next), nil
+	from, to, next := c.cutPage(q, len(arns), "maxResults", "nextToken")
+	return listAnswer("serviceArns", arns[from:to], next), nil
 }
 
 func (c *Cloud) service(q request, name string) *Service {
@@ -130,9 +130,9 @@ func (c *Cloud) describeServices(q request) (any, *failure) {
 	if f := c.clusterKnown(q); f != nil {
 		return nil, f
 	}
-	names := q.list("services")
+	names := q.getList("services")
 	if len(names) > 10 {
-		return nil, fail(http.StatusBadRequest, "InvalidParameterException", "Members must have length less than or equal to 10.")
+		return nil, newFailure(http.StatusBadRequest, "InvalidParameterException", "Members must have length less than or equal to 10.")
 	}
 	found, failures := []any{}, []any{}
 	for _, n := range names {
@@ -150,23 +150,23 @@ func (c *Cloud) updateService(q request) (any, *failure) {
 	if f := c.clusterKnown(q); f != nil {
 		return nil, f
 	}
-	s := c.service(q, q.get("service"))
-	n, counted := q.number("desiredCount")
+	s := c.service(q, q.getString("service"))
+	n, counted := q.getNumber("desiredCount")
 	switch {
 	case s == nil:
-		return nil, fail(http.StatusBadRequest, "ServiceNotFoundException", "Service not found.")
+		return nil, newFailure(http.StatusBadRequest, "ServiceNotFoundException", "Service not found.")
 	case s.Status != "ACTIVE":
-		return nil, fail(http.StatusBadRequest, "ServiceNotActiveException", "Service was not ACTIVE.")
+		return nil, newFailure(http.StatusBadRequest, "ServiceNotActiveException", "Service was not ACTIVE.")
 	case counted && s.Daemon:
-		return nil, fail(http.StatusBadRequest, "InvalidParameterException", "The daemon scheduling strategy does not support a desired count.")
+		return nil, newFailure(http.StatusBadRequest, "InvalidParameterException", "The daemon scheduling strategy does not support a desired count.")
 	case counted:
 		s.Desired = n
 	}
 	return map[string]any{"service": s.json()}, nil
 }
 
-// Scale lets Application Auto Scaling do its work: what is not suspended pulls the count into the bounds.
-func (c *Cloud) Scale() {
+// RunAutoScaling lets Application Auto Scaling do its work: what is not suspended pulls the count into the bounds.
+func (c *Cloud) RunAutoScaling() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, t := range c.targets {
@@ -189,7 +189,7 @@ func (t *ScalableTarget) json() map[string]any {
 func (c *Cloud) describeTargets(q request) (any, *failure) {
 	found := []any{}
 	for _, t := range c.targets {
-		if t.Region == q.region && slices.Contains(q.list("ResourceIds"), t.Resource) {
+		if t.Region == q.region && slices.Contains(q.getList("ResourceIds"), t.Resource) {
 			found = append(found, t.json())
 		}
 	}
@@ -198,13 +198,13 @@ func (c *Cloud) describeTargets(q request) (any, *failure) {
 
 // registerTarget changes a target; fields that are not given stay.
 func (c *Cloud) registerTarget(q request) (any, *failure) {
-	at := slices.IndexFunc(c.targets, func(t *ScalableTarget) bool { return t.Region == q.region && t.Resource == q.get("ResourceId") })
+	at := slices.IndexFunc(c.targets, func(t *ScalableTarget) bool { return t.Region == q.region && t.Resource == q.getString("ResourceId") })
 	if at < 0 {
-		return nil, fail(http.StatusBadRequest, "ValidationException", "No ECS service found or no capacity given for %s", q.get("ResourceId"))
+		return nil, newFailure(http.StatusBadRequest, "ValidationException", "No ECS service found or no capacity given for %s", q.getString("ResourceId"))
 	}
 	t := c.targets[at]
 	for name, to := range map[string]*int{"MinCapacity": &t.Min, "MaxCapacity": &t.Max} {
-		if n, ok := q.number(name); ok {
+		if n, ok := q.getNumber(name); ok {
 			*to = n
 		}
 	}

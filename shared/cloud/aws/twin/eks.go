@@ -29,7 +29,7 @@ func (c *Cloud) AddCluster(k Cluster) *Cluster {
 	return &k
 }
 
-// ARN is the cluster's.
+// ARN returns the cluster's.
 func (k *Cluster) ARN() string {
 	return "arn:aws:eks:" + k.Region + ":" + Account + ":cluster/" + k.Name
 }
@@ -57,7 +57,7 @@ func (c *Cloud) cluster(region, name string) (*Cluster, *failure) {
 			return &Cluster{Name: name, Region: region}, nil
 		}
 	}
-	return nil, fail(http.StatusNotFound, "ResourceNotFoundException", "No cluster found for name: %s.", name)
+	return nil, newFailure(http.StatusNotFound, "ResourceNotFoundException", "No cluster found for name: %s.", name)
 }
 
 func (c *Cloud) describeEKSCluster(q request) (any, *failure) {
@@ -79,12 +79,12 @@ func (c *Cloud) AddNodegroup(n Nodegroup) *Nodegroup {
 	return &n
 }
 
-// ARN is the node group's.
+// ARN returns the node group's.
 func (n *Nodegroup) ARN() string {
 	return "arn:aws:eks:" + n.Region + ":" + Account + ":nodegroup/" + n.Cluster + "/" + n.Name + "/0f0f0f"
 }
 
-func (n *Nodegroup) settle() {
+func (n *Nodegroup) settleNodes() {
 	if n.Status == "UPDATING" {
 		n.Status, n.updateStatus = "ACTIVE", "Successful"
 	}
@@ -115,8 +115,8 @@ func (c *Cloud) listEKSClusters(q request) (any, *failure) {
 			names = append(names, n.Cluster)
 		}
 	}
-	from, to, next := c.page(q, len(names), "maxResults", "nextToken")
-	return paged("clusters", names[from:to], next), nil
+	from, to, next := c.cutPage(q, len(names), "maxResults", "nextToken")
+	return listAnswer("clusters", names[from:to], next), nil
 }
 
 func (c *Cloud) listNodegroups(q request) (any, *failure) {
@@ -129,8 +129,8 @@ func (c *Cloud) listNodegroups(q request) (any, *failure) {
 			names = append(names, n.Name)
 		}
 	}
-	from, to, next := c.page(q, len(names), "maxResults", "nextToken")
-	return paged("nodegroups", names[from:to], next), nil
+	from, to, next := c.cutPage(q, len(names), "maxResults", "nextToken")
+	return listAnswer("nodegroups", names[from:to], next), nil
 }
 
 func (c *Cloud) nodegroup(q request, name string) (*Nodegroup, *failure) {
@@ -138,7 +138,7 @@ func (c *Cloud) nodegroup(q request, name string) (*Nodegroup, *failure) {
 		return n.Region == q.region && n.Cluster == q.path[1] && n.Name == name
 	})
 	if at < 0 {
-		return nil, fail(http.StatusNotFound, "ResourceNotFoundException", "No node group found for name: %s.", name)
+		return nil, newFailure(http.StatusNotFound, "ResourceNotFoundException", "No node group found for name: %s.", name)
 	}
 	return c.nodes[at], nil
 }
@@ -158,15 +158,15 @@ func (c *Cloud) updateNodegroup(q request) (any, *failure) {
 		return nil, f
 	}
 	if n.Status == "UPDATING" {
-		return nil, fail(http.StatusConflict, "ResourceInUseException", "Nodegroup cannot be updated as it is currently not in Active State")
+		return nil, newFailure(http.StatusConflict, "ResourceInUseException", "Nodegroup cannot be updated as it is currently not in Active State")
 	}
 	config, _ := q.body["scalingConfig"].(map[string]any)
 	next := request{body: config}
-	least, _ := next.number("minSize")
-	most, _ := next.number("maxSize")
-	desired, ok := next.number("desiredSize")
+	least, _ := next.getNumber("minSize")
+	most, _ := next.getNumber("maxSize")
+	desired, ok := next.getNumber("desiredSize")
 	if !ok || least > desired || desired > most || most < 1 {
-		return nil, fail(http.StatusBadRequest, "InvalidParameterException", "Minimum capacity %d can't be greater than desired size %d, which can't be greater than maximum %d, which is at least 1", least, desired, most)
+		return nil, newFailure(http.StatusBadRequest, "InvalidParameterException", "Minimum capacity %d can't be greater than desired size %d, which can't be greater than maximum %d, which is at least 1", least, desired, most)
 	}
 	n.Min, n.Max, n.Desired, n.Status, n.updateStatus = least, most, desired, "UPDATING", "InProgress"
 	n.update++
@@ -178,7 +178,7 @@ func (n *Nodegroup) updateJSON() map[string]any {
 }
 
 func (c *Cloud) listUpdates(q request) (any, *failure) {
-	n, f := c.nodegroup(q, q.get("nodegroupName"))
+	n, f := c.nodegroup(q, q.getString("nodegroupName"))
 	if f != nil {
 		return nil, f
 	}
@@ -190,7 +190,7 @@ func (c *Cloud) listUpdates(q request) (any, *failure) {
 }
 
 func (c *Cloud) describeUpdate(q request) (any, *failure) {
-	n, f := c.nodegroup(q, q.get("nodegroupName"))
+	n, f := c.nodegroup(q, q.getString("nodegroupName"))
 	if f != nil {
 		return nil, f
 	}

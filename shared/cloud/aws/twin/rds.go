@@ -30,7 +30,7 @@ func (c *Cloud) AddDatabase(d Database) *Database {
 	return &d
 }
 
-// ARN is the database's.
+// ARN returns the database's.
 func (d *Database) ARN() string {
 	kind := "db"
 	if d.IsCluster {
@@ -39,7 +39,7 @@ func (d *Database) ARN() string {
 	return "arn:aws:rds:" + d.Region + ":" + Account + ":" + kind + ":" + d.ID
 }
 
-func (d *Database) settle() {
+func (d *Database) settleState() {
 	switch d.Status {
 	case "starting", "modifying":
 		d.Status = "available"
@@ -48,8 +48,8 @@ func (d *Database) settle() {
 	}
 }
 
-// Elapse lets seven days pass: RDS starts what is stopped.
-func (c *Cloud) Elapse() {
+// ElapseSevenDays lets seven days pass: RDS starts what is stopped.
+func (c *Cloud) ElapseSevenDays() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, d := range c.dbs {
@@ -60,45 +60,45 @@ func (c *Cloud) Elapse() {
 }
 
 func (d *Database) node() node {
-	n := el("DBInstance", text("DBInstanceIdentifier", d.ID), text("DBInstanceArn", d.ARN()), text("Engine", d.Engine),
-		text("DBInstanceStatus", d.Status), text("DBInstanceClass", d.Class), text("AllocatedStorage", "20"),
-		text("MultiAZ", strconv.FormatBool(d.MultiAZ)), text("DBClusterIdentifier", d.Cluster),
-		text("ReadReplicaSourceDBInstanceIdentifier", d.ReplicaOf), text("InstanceCreateTime", "2026-01-02T03:04:05Z"))
+	n := newElement("DBInstance", newText("DBInstanceIdentifier", d.ID), newText("DBInstanceArn", d.ARN()), newText("Engine", d.Engine),
+		newText("DBInstanceStatus", d.Status), newText("DBInstanceClass", d.Class), newText("AllocatedStorage", "20"),
+		newText("MultiAZ", strconv.FormatBool(d.MultiAZ)), newText("DBClusterIdentifier", d.Cluster),
+		newText("ReadReplicaSourceDBInstanceIdentifier", d.ReplicaOf), newText("InstanceCreateTime", "2026-01-02T03:04:05Z"))
 	if d.Status == "stopped" {
-		n.kids = append(n.kids, text("AutomaticRestartTime", "2026-02-03T04:05:06Z"))
+		n.kids = append(n.kids, newText("AutomaticRestartTime", "2026-02-03T04:05:06Z"))
 	}
 	for _, r := range d.SourceOf {
-		n.kids = append(n.kids, el("ReadReplicaDBInstanceIdentifiers", text("ReadReplicaDBInstanceIdentifier", r)))
+		n.kids = append(n.kids, newElement("ReadReplicaDBInstanceIdentifiers", newText("ReadReplicaDBInstanceIdentifier", r)))
 	}
 	return n
 }
 
 func (d *Database) clusterNode() node {
-	n := el("DBCluster", text("DBClusterIdentifier", d.ID), text("DBClusterArn", d.ARN()), text("Engine", d.Engine),
-		text("Status", d.Status), text("EngineMode", d.Mode), text("GlobalClusterIdentifier", d.Global),
-		text("ReplicationSourceIdentifier", d.ReplicaOf), text("ClusterCreateTime", "2026-01-02T03:04:05Z"))
+	n := newElement("DBCluster", newText("DBClusterIdentifier", d.ID), newText("DBClusterArn", d.ARN()), newText("Engine", d.Engine),
+		newText("Status", d.Status), newText("EngineMode", d.Mode), newText("GlobalClusterIdentifier", d.Global),
+		newText("ReplicationSourceIdentifier", d.ReplicaOf), newText("ClusterCreateTime", "2026-01-02T03:04:05Z"))
 	if d.Status == "stopped" {
-		n.kids = append(n.kids, text("AutomaticRestartTime", "2026-02-03T04:05:06Z"))
+		n.kids = append(n.kids, newText("AutomaticRestartTime", "2026-02-03T04:05:06Z"))
 	}
 	return n
 }
 
 func (c *Cloud) describeDBInstances(q request) (any, *failure) {
 	nodes, next := c.describeDBs(q, false, (*Database).node)
-	return []node{items("DBInstances", "DBInstance", nodes), text("Marker", next)}, nil
+	return []node{newItems("DBInstances", "DBInstance", nodes), newText("Marker", next)}, nil
 }
 
 func (c *Cloud) describeDBClusters(q request) (any, *failure) {
 	nodes, next := c.describeDBs(q, true, (*Database).clusterNode)
-	return []node{items("DBClusters", "DBCluster", nodes), text("Marker", next)}, nil
+	return []node{newItems("DBClusters", "DBCluster", nodes), newText("Marker", next)}, nil
 }
 
 func (c *Cloud) describeDBs(q request, clusters bool, render func(*Database) node) (nodes []node, next string) {
-	wanted := q.list("Filters.Filter.1.Values.Value")
+	wanted := q.getList("Filters.Filter.1.Values.Value")
 	found := slices.DeleteFunc(slices.Clone(c.dbs), func(d *Database) bool {
 		return d.IsCluster != clusters || d.Region != q.region || (len(wanted) > 0 && !slices.Contains(wanted, d.ID))
 	})
-	from, to, next := c.page(q, len(found), "MaxRecords", "Marker")
+	from, to, next := c.cutPage(q, len(found), "MaxRecords", "Marker")
 	if len(wanted) > 0 {
 		from, to, next = 0, len(found), ""
 	}
@@ -114,20 +114,20 @@ func (c *Cloud) stopDB(q request) (any, *failure)  { return c.turnDB(q, "availab
 // turnDB moves a database that is in the one state to the other, and is as strict as RDS with the rest.
 func (c *Cloud) turnDB(q request, from, to string) (any, *failure) {
 	cluster := strings.HasSuffix(q.op, "Cluster")
-	id := q.get("DBInstanceIdentifier") + q.get("DBClusterIdentifier")
+	id := q.getString("DBInstanceIdentifier") + q.getString("DBClusterIdentifier")
 	at := slices.IndexFunc(c.dbs, func(d *Database) bool { return d.ID == id && d.IsCluster == cluster && d.Region == q.region })
 	switch {
 	case at < 0 && cluster:
-		return nil, fail(http.StatusNotFound, "DBClusterNotFoundFault", "DBCluster %s not found.", id)
+		return nil, newFailure(http.StatusNotFound, "DBClusterNotFoundFault", "DBCluster %s not found.", id)
 	case at < 0:
-		return nil, fail(http.StatusNotFound, "DBInstanceNotFound", "DBInstance %s not found.", id)
+		return nil, newFailure(http.StatusNotFound, "DBInstanceNotFound", "DBInstance %s not found.", id)
 	}
 	d := c.dbs[at]
 	switch {
 	case d.Status != from && cluster:
-		return nil, fail(http.StatusBadRequest, "InvalidDBClusterStateFault", "DbCluster %s is in %s state but expected it to be one of %s.", id, d.Status, from)
+		return nil, newFailure(http.StatusBadRequest, "InvalidDBClusterStateFault", "DbCluster %s is in %s state but expected it to be one of %s.", id, d.Status, from)
 	case d.Status != from:
-		return nil, fail(http.StatusBadRequest, "InvalidDBInstanceState", "Instance %s is not in %s state.", id, from)
+		return nil, newFailure(http.StatusBadRequest, "InvalidDBInstanceState", "Instance %s is not in %s state.", id, from)
 	}
 	if d.Status = to; cluster {
 		return []node{d.clusterNode()}, nil

@@ -67,68 +67,68 @@ type failure struct {
 	code, message string
 }
 
-func fail(status int, code, format string, args ...any) *failure {
+func newFailure(status int, code, format string, args ...any) *failure {
 	return &failure{status, code, fmt.Sprintf(format, args...)}
 }
 
-// Throttle makes the next calls be throttled; 0 ends it.
-func (c *Cloud) Throttle(calls int) {
+// ThrottleCalls makes the next calls be throttled; 0 ends it.
+func (c *Cloud) ThrottleCalls(calls int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.throttled = calls
 }
 
-// Fail adds a fault.
-func (c *Cloud) Fail(f Fault) {
+// AddFault adds a fault.
+func (c *Cloud) AddFault(f Fault) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.faults = append(c.faults, f)
 }
 
-// Heal ends all faults.
-func (c *Cloud) Heal() {
+// EndFaults ends all faults.
+func (c *Cloud) EndFaults() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.faults, c.throttled = nil, 0
 }
 
-// Calls gives the calls of the op since the last Forget, all of them for "".
+// Calls returns the calls of the op since the last Forget, all of them for "".
 func (c *Cloud) Calls(op string) []Call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(c.calls), func(k Call) bool { return op != "" && k.Op != op })
 }
 
-// Forget empties the list of calls.
-func (c *Cloud) Forget() {
+// ForgetCalls empties the list of calls.
+func (c *Cloud) ForgetCalls() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.calls = nil
 }
 
-// Settle lets everything that is on its way arrive.
-func (c *Cloud) Settle() {
+// SettleAll lets everything that is on its way arrive.
+func (c *Cloud) SettleAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, i := range c.instances {
-		i.settle()
+		i.settleState()
 	}
 	for _, d := range c.dbs {
-		d.settle()
+		d.settleState()
 	}
 	for _, g := range c.groups {
-		g.settle()
+		g.settleInstances()
 	}
 	for _, s := range c.services {
-		s.settle()
+		s.settleTasks()
 	}
 	for _, n := range c.nodes {
-		n.settle()
+		n.settleNodes()
 	}
 }
 
-// Change runs do while nobody else sees the cloud: tests reach into resources with it.
-func (c *Cloud) Change(do func()) {
+// ChangeLocked runs do while nobody else sees the cloud: tests reach into resources with it.
+func (c *Cloud) ChangeLocked(do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	do()
@@ -166,8 +166,8 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	q, key := decode(r)
-	c.calls = append(c.calls, Call{q.service + ":" + q.op, q.region, q.params()})
+	q, key := decodeRequest(r)
+	c.calls = append(c.calls, Call{q.service + ":" + q.op, q.region, q.allParams()})
 	if f := c.refuse(q, key); f != nil {
 		q.writeError(w, f)
 		return false
@@ -184,7 +184,7 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	case f != nil:
 		q.writeError(w, f)
 	default:
-		q.write(w, answer)
+		q.writeAnswer(w, answer)
 	}
 	return false
 }
@@ -214,7 +214,7 @@ func (c *Cloud) fault(q request) (Fault, bool) {
 func (c *Cloud) answer(q request) (any, *failure) {
 	handle := operations[q.service+":"+q.op]
 	if handle == nil {
-		return nil, fail(http.StatusBadRequest, "InvalidAction", "The action %s is not valid for this web service.", q.op)
+		return nil, newFailure(http.StatusBadRequest, "InvalidAction", "The action %s is not valid for this web service.", q.op)
 	}
 	return handle(c, q)
 }

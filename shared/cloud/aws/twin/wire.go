@@ -18,27 +18,27 @@ var scope = regexp.MustCompile(`Credential=([^/]+)/\d+/([^/]+)/([^/]+)/aws4_requ
 // refused and throttled are how each service says so.
 var (
 	refused = map[string]*failure{
-		"ec2":                     fail(401, "AuthFailure", "AWS was not able to validate the provided access credentials"),
-		"rds":                     fail(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
-		"autoscaling":             fail(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
-		"sts":                     fail(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
-		"ecs":                     fail(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
-		"application-autoscaling": fail(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
-		"eks":                     fail(403, "UnrecognizedClientException", "The security token included in the request is invalid."),
+		"ec2":                     newFailure(401, "AuthFailure", "AWS was not able to validate the provided access credentials"),
+		"rds":                     newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
+		"autoscaling":             newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
+		"sts":                     newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
+		"ecs":                     newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
+		"application-autoscaling": newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
+		"eks":                     newFailure(403, "UnrecognizedClientException", "The security token included in the request is invalid."),
 	}
 	throttled = map[string]*failure{
-		"ec2":                     fail(503, "RequestLimitExceeded", "Request limit exceeded."),
-		"rds":                     fail(400, "Throttling", "Rate exceeded"),
-		"autoscaling":             fail(400, "Throttling", "Rate exceeded"),
-		"sts":                     fail(400, "Throttling", "Rate exceeded"),
-		"ecs":                     fail(400, "ThrottlingException", "Rate exceeded"),
-		"application-autoscaling": fail(400, "ThrottlingException", "Rate exceeded"),
-		"eks":                     fail(429, "TooManyRequestsException", "Too Many Requests"),
+		"ec2":                     newFailure(503, "RequestLimitExceeded", "Request limit exceeded."),
+		"rds":                     newFailure(400, "Throttling", "Rate exceeded"),
+		"autoscaling":             newFailure(400, "Throttling", "Rate exceeded"),
+		"sts":                     newFailure(400, "Throttling", "Rate exceeded"),
+		"ecs":                     newFailure(400, "ThrottlingException", "Rate exceeded"),
+		"application-autoscaling": newFailure(400, "ThrottlingException", "Rate exceeded"),
+		"eks":                     newFailure(429, "TooManyRequestsException", "Too Many Requests"),
 	}
 )
 
-// decode tells from the signature and the body what is asked for, and with which key.
-func decode(r *http.Request) (q request, key string) {
+// decodeRequest returns from the signature and the body what is asked for, and with which key.
+func decodeRequest(r *http.Request) (q request, key string) {
 	if m := scope.FindStringSubmatch(r.Header.Get("Authorization")); m != nil {
 		key, q.region, q.service = m[1], m[2], m[3]
 	}
@@ -86,7 +86,7 @@ func (q *request) rest(r *http.Request, raw []byte) {
 	}
 }
 
-func (q request) params() map[string]any {
+func (q request) allParams() map[string]any {
 	out := map[string]any{}
 	for k, v := range q.form {
 		out[k] = v[0]
@@ -95,7 +95,7 @@ func (q request) params() map[string]any {
 	return out
 }
 
-func (q request) get(name string) string {
+func (q request) getString(name string) string {
 	if v := q.form[name]; len(v) > 0 {
 		return v[0]
 	}
@@ -103,7 +103,7 @@ func (q request) get(name string) string {
 	return s
 }
 
-func (q request) number(name string) (int, bool) {
+func (q request) getNumber(name string) (int, bool) {
 	if v := q.form[name]; len(v) > 0 {
 		n, err := strconv.Atoi(v[0])
 		return n, err == nil
@@ -112,8 +112,8 @@ func (q request) number(name string) (int, bool) {
 	return int(f), ok
 }
 
-// list reads "<name>.1", "<name>.2", … of a form, or a list of a JSON body.
-func (q request) list(name string) []string {
+// getList reads "<name>.1", "<name>.2", … of a form, or a list of a JSON body.
+func (q request) getList(name string) []string {
 	var out []string
 	for i := 1; len(q.form[name+"."+strconv.Itoa(i)]) > 0; i++ {
 		out = append(out, q.form[name+"."+strconv.Itoa(i)][0])
@@ -126,16 +126,16 @@ func (q request) list(name string) []string {
 	return out
 }
 
-// page cuts the page that is asked for out of n things: the bounds, and the token of the next page.
-func (c *Cloud) page(q request, n int, sizeName, tokenName string) (from, to int, next string) {
-	size, ok := q.number(sizeName)
+// cutPage cuts the page that is asked for out of n things: the bounds, and the token of the next page.
+func (c *Cloud) cutPage(q request, n int, sizeName, tokenName string) (from, to int, next string) {
+	size, ok := q.getNumber(sizeName)
 	if !ok || size <= 0 {
 		size = 100
 	}
 	if c.Page > 0 {
 		size = min(size, c.Page)
 	}
-	from, _ = strconv.Atoi(q.get(tokenName))
+	from, _ = strconv.Atoi(q.getString(tokenName))
 	from = min(from, n)
 	if to = from + size; to < n {
 		return from, to, strconv.Itoa(to)
@@ -150,12 +150,12 @@ type node struct {
 	kids []node
 }
 
-// el makes an element of elements, text one of a text; what is empty is not written.
-func el(name string, kids ...node) node { return node{name: name, kids: kids} }
+// newElement makes an element of elements, text one of a text; what is empty is not written.
+func newElement(name string, kids ...node) node { return node{name: name, kids: kids} }
 
-func text(name, value string) node { return node{name: name, text: value} }
+func newText(name, value string) node { return node{name: name, text: value} }
 
-func items(name, item string, kids []node) node {
+func newItems(name, item string, kids []node) node {
 	out := node{name: name}
 	for _, k := range kids {
 		out.kids = append(out.kids, node{name: item, text: k.text, kids: k.kids})
@@ -175,8 +175,8 @@ func (n node) render(b *strings.Builder) {
 	b.WriteString("</" + n.name + ">")
 }
 
-// write answers: nodes as XML in the frame that the service uses, everything else as JSON.
-func (q request) write(w http.ResponseWriter, answer any) {
+// writeAnswer answers: nodes as XML in the frame that the service uses, everything else as JSON.
+func (q request) writeAnswer(w http.ResponseWriter, answer any) {
 	kids, ok := answer.([]node)
 	if !ok {
 		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
@@ -187,7 +187,7 @@ func (q request) write(w http.ResponseWriter, answer any) {
 	b.WriteString("<" + q.op + "Response>")
 	frame := node{name: q.op + "Result", kids: kids}
 	if q.service == "ec2" {
-		text("requestId", "twin").render(&b)
+		newText("requestId", "twin").render(&b)
 		for _, k := range kids {
 			k.render(&b)
 		}
@@ -200,16 +200,16 @@ func (q request) write(w http.ResponseWriter, answer any) {
 }
 
 func (q request) writeError(w http.ResponseWriter, f *failure) {
-	code, message := text("Code", f.code), text("Message", f.message)
+	code, message := newText("Code", f.code), newText("Message", f.message)
 	var b strings.Builder
 	switch q.service {
 	case "ec2":
-		el("Response", el("Errors", el("Error", code, message)), text("RequestID", "twin")).render(&b)
+		newElement("Response", newElement("Errors", newElement("Error", code, message)), newText("RequestID", "twin")).render(&b)
 	case "ecs", "eks", "application-autoscaling":
 		w.Header().Set("X-Amzn-ErrorType", f.code)
 		_ = json.NewEncoder(&b).Encode(map[string]string{"__type": f.code, "message": f.message})
 	default:
-		el("ErrorResponse", el("Error", text("Type", "Sender"), code, message), text("RequestId", "twin")).render(&b)
+		newElement("ErrorResponse", newElement("Error", newText("Type", "Sender"), code, message), newText("RequestId", "twin")).render(&b)
 	}
 	w.WriteHeader(f.status)
 	_, _ = io.WriteString(w, b.String())

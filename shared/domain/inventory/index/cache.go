@@ -30,8 +30,8 @@ func newCache(rows int) *cache {
 	return &cache{max: rows, orgs: map[string]*list.Element{}, used: list.New()}
 }
 
-// get gives the index of an organization, an empty one when it is not kept.
-func (c *cache) get(org string) *cached {
+// cachedIndex returns the index of an organization, an empty one when it is not kept.
+func (c *cache) cachedIndex(org string) *cached {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e, ok := c.orgs[org]; ok {
@@ -43,8 +43,8 @@ func (c *cache) get(org string) *cached {
 	return one
 }
 
-// settle counts the rows of one, whose loading lock is held, and lets go of the indexes that were not used for longest.
-func (c *cache) settle(one *cached) {
+// evictBeyondBound counts the rows of one, whose loading lock is held, and lets go of the indexes that were not used for longest.
+func (c *cache) evictBeyondBound(one *cached) {
 	one.st.RLock()
 	rows := len(one.st.rows)
 	one.st.RUnlock()

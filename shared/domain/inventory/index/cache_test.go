@@ -9,9 +9,9 @@ import (
 func TestTheCacheLetsGoOfWhatWasNotUsed(t *testing.T) {
 	c := newCache(10)
 	fill := func(org string, rows int) {
-		one := c.get(org)
+		one := c.cachedIndex(org)
 		one.st.rows = make([]Row, rows)
-		c.settle(one)
+		c.evictBeyondBound(one)
 	}
 	fill("a", 4)
 	fill("b", 4)

@@ -157,7 +157,7 @@ func (s *Store) commit(ctx context.Context, c compaction, consumed []table.Item)
 // swap puts the next head in the place of the old one, unless another compaction was first. A head that names our chunks
 // is ours, even when the table says that the condition failed: then the answer to the first try was lost.
 func (s *Store) swap(ctx context.Context, c compaction) (bool, error) {
-	it, err := table.Row(Key(c.org, headSK), c.next)
+	it, err := table.NewItem(Key(c.org, headSK), c.next)
 	if err != nil {
 		return false, err
 	}

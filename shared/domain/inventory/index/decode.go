@@ -23,7 +23,7 @@ type reader struct {
 	index []uint32 // symbols of the segment, to those of the index
 }
 
-func (r *reader) uint() uint64 {
+func (r *reader) readUint() uint64 {
 	v, n := binary.Uvarint(r.b[r.at:])
 	if n <= 0 {
 		r.fail()
@@ -47,7 +47,7 @@ func (r *reader) fail() { r.bad, r.at = true, len(r.b) }
 
 // count reads how many things follow, each of at least size bytes: a lie is found before memory is taken for it.
 func (r *reader) count(size int) int {
-	v := r.uint()
+	v := r.readUint()
 	if v > uint64((len(r.b)-r.at)/size) { //nolint:gosec // not negative
 		r.fail()
 		return 0
@@ -55,7 +55,7 @@ func (r *reader) count(size int) int {
 	return int(v) //nolint:gosec // bounded above
 }
 
-func (r *reader) take(n uint64) []byte {
+func (r *reader) takeBytes(n uint64) []byte {
 	if n > uint64(len(r.b)-r.at) { //nolint:gosec // not negative
 		r.fail()
 		return nil
@@ -66,7 +66,7 @@ func (r *reader) take(n uint64) []byte {
 }
 
 func (r *reader) symbol() uint32 {
-	v := r.uint()
+	v := r.readUint()
 	if v >= uint64(len(r.index)) {
 		r.fail()
 		return 0
@@ -74,8 +74,8 @@ func (r *reader) symbol() uint32 {
 	return r.index[v]
 }
 
-// decode reads an encoded segment into the symbols of syms.
-func decode(z []byte, syms *Symbols) (*Segment, error) {
+// decodeSegment reads an encoded segment into the symbols of syms.
+func decodeSegment(z []byte, syms *Symbols) (*Segment, error) {
 	if len(z) == 0 || z[0] != segmentVersion {
 		return nil, fmt.Errorf("%w: version", errSegment)
 	}
@@ -89,14 +89,14 @@ func decode(z []byte, syms *Symbols) (*Segment, error) {
 	r := &reader{b: b, syms: syms}
 	r.index = make([]uint32, 0, 64)
 	for range r.count(1) {
-		r.index = append(r.index, syms.internBytes(r.take(r.uint())))
+		r.index = append(r.index, syms.internBytes(r.takeBytes(r.readUint())))
 	}
 	g := &Segment{Symbols: syms}
 	g.Rows = make([]Row, r.count(minRow))
 	r.tags(g.Rows)
 	r.rows(g.Rows)
 	for range r.count(3) {
-		g.seen = append(g.seen, sighting{string(r.take(r.uint())), r.symbol(), r.int()})
+		g.seen = append(g.seen, sighting{string(r.takeBytes(r.readUint())), r.symbol(), r.int()})
 	}
 	for range r.count(4) {
 		g.scans = append(g.scans, scanned{Partition{r.symbol(), r.symbol(), r.symbol()}, r.int()})
@@ -126,7 +126,7 @@ func (r *reader) tags(rows []Row) {
 	}
 	all := make([]uint32, total)
 	for i := range all {
-		if n := r.uint(); n < uint64(len(pairs)) {
+		if n := r.readUint(); n < uint64(len(pairs)) {
 			all[i] = pairs[n]
 		} else {
 			r.fail()
@@ -139,7 +139,7 @@ func (r *reader) tags(rows []Row) {
 
 func (r *reader) rows(rows []Row) {
 	for i := range rows {
-		copy(rows[i].ID[:], r.take(uint64(len(rows[i].ID))))
+		copy(rows[i].ID[:], r.takeBytes(uint64(len(rows[i].ID))))
 	}
 	r.texts(rows)
 	for c := range RefCount {
@@ -155,7 +155,7 @@ func (r *reader) rows(rows []Row) {
 		}
 	}
 	for i := range rows {
-		v := r.uint()
+		v := r.readUint()
 		rows[i].Vanished, rows[i].Gone = v>>1&1 == 1, v&1 == 1
 		if v>>2 > uint64(len(r.b)-r.at) { //nolint:gosec // not negative
 			r.fail()
@@ -176,7 +176,7 @@ func (r *reader) texts(rows []Row) {
 		sizes[i] = r.count(1)
 		total += sizes[i]
 	}
-	text := string(r.take(uint64(total))) //nolint:gosec // a sum of counts
+	text := string(r.takeBytes(uint64(total))) //nolint:gosec // a sum of counts
 	if r.bad {
 		return
 	}

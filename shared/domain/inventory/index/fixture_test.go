@@ -31,7 +31,7 @@ func newFixture(tb testing.TB) *fixture {
 	tb.Helper()
 	c := clock.NewManual(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	t := table.Fenced(tabletest.NewAt(tb, c))
-	return &fixture{TB: tb, ctx: table.WithTenant(context.Background(), testOrg), clock: c, table: t, store: NewStore(t, c)}
+	return &fixture{TB: tb, ctx: table.WithOrg(context.Background(), testOrg), clock: c, table: t, store: NewStore(t, c)}
 }
 
 func (f *fixture) check(err error) {
@@ -41,7 +41,7 @@ func (f *fixture) check(err error) {
 	}
 }
 
-// count is how many items of the index begin with a prefix.
+// count returns how many items of the index begin with a prefix.
 func (f *fixture) count(prefix string) int {
 	f.Helper()
 	page, err := f.table.Query(f.ctx, table.Query{PK: PK(testOrg), Prefix: prefix, Limit: 10_000})
@@ -68,7 +68,7 @@ func newSampleRow(g *Segment, s sample) Row {
 	return r
 }
 
-// largeSample is the n-th of many rows that are as large as those of real clouds, and little alike.
+// largeSample returns the n-th of many rows that are as large as those of real clouds, and little alike.
 func largeSample(n int) sample {
 	return sample{
 		id: ulid.ULID{1, byte(n), byte(n >> 8)}, uid: fmt.Sprintf("i-%017x", n*2654435761), name: fmt.Sprintf("Web-%06d", (n*7919)%1_000_003),

@@ -20,10 +20,10 @@ const (
 	headSK      = "HEAD"
 )
 
-// PK is the partition of the index of an organization.
-func PK(org string) string { return table.TenantPK(org) + "INV" }
+// PK returns the partition of the index of an organization.
+func PK(org string) string { return table.OrgPK(org) + "INV" }
 
-// Key is a place in that partition. Below "C#", "D#" and at "HEAD" stands the index. What else stands between "D#" and "HEAD" every
+// Key returns a place in that partition. Below "C#", "D#" and at "HEAD" stands the index. What else stands between "D#" and "HEAD" every
 // Open reads too, into View.Heads; what should not be read each time begins with a letter after H.
 func Key(org, sk string) table.Key { return table.Key{PK: PK(org), SK: sk} }
 
@@ -129,7 +129,7 @@ func (s *Store) Open(ctx context.Context, org string) (View, error) {
 // refresh applies to the state in memory what l has and it has not. When chunks that it holds are gone from the head, all
 // were rewritten, and rows may have been dropped for good: it starts over with an empty one.
 func (s *Store) refresh(ctx context.Context, org string, l reading) (View, error) {
-	c := s.cache.get(org)
+	c := s.cache.cachedIndex(org)
 	c.loading.Lock()
 	defer c.loading.Unlock()
 	st := c.st
@@ -144,7 +144,7 @@ func (s *Store) refresh(ctx context.Context, org string, l reading) (View, error
 		return View{}, err
 	}
 	c.st = st
-	s.cache.settle(c)
+	s.cache.evictBeyondBound(c)
 	return View{st, l.heads, org, l}, nil
 }
 

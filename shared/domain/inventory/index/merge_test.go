@@ -134,11 +134,11 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, z []byte) {
 		syms := newSymbols()
-		g, err := decode(z, syms)
+		g, err := decodeSegment(z, syms)
 		if err != nil {
 			return
 		}
-		again, err := decode(g.encode(), newSymbols())
+		again, err := decodeSegment(g.encode(), newSymbols())
 		if err != nil {
 			t.Fatalf("what was read cannot be written and read again: %v", err)
 		}

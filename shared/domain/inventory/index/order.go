@@ -58,7 +58,7 @@ func (st *State) ready(which int) bool {
 	return o != nil && len(o.dirty) == 0
 }
 
-// sorted gives the rows in an order. It needs the write lock unless the order is ready.
+// sorted returns the rows in an order. It needs the write lock unless the order is ready.
 func (st *State) sorted(which int) []int32 {
 	o := st.orders[which]
 	switch {

@@ -62,7 +62,7 @@ type packed struct {
 }
 
 // segmentItem makes the item that holds the compressed segment z under k.
-func segmentItem(k table.Key, z []byte) (table.Item, error) { return table.Row(k, packed{z}) }
+func segmentItem(k table.Key, z []byte) (table.Item, error) { return table.NewItem(k, packed{z}) }
 
 // split encodes g into as many parts as its size asks for. Scans stand in the last one: when it is written last, a scan
 // counts as finished only after everything that it found.

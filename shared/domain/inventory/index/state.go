@@ -37,7 +37,7 @@ func newState() *State {
 
 // apply merges an encoded segment.
 func (st *State) apply(z []byte) error {
-	g, err := decode(z, st.Symbols)
+	g, err := decodeSegment(z, st.Symbols)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (r *Row) sighting() sighting {
 	return sighting{r.UID, r.Refs[StatusRef], r.Times[StatusTime]}
 }
 
-// newest is the newer of two statuses, and of two equally old ones the one that is greater as a word.
+// newest returns the newer of two statuses, and of two equally old ones the one that is greater as a word.
 func newest(syms *Symbols, a, b sighting) sighting {
 	if a.at > b.at || a.at == b.at && syms.names[a.status] > syms.names[b.status] {
 		return a
@@ -178,7 +178,7 @@ func (st *State) LastSeen(r *Row) int64 {
 	return seen
 }
 
-// segment is everything that the state knows, but for rows that were dropped before the time since.
+// segment returns everything that the state knows, but for rows that were dropped before the time since.
 func (st *State) segment(since int64) *Segment {
 	g := &Segment{Symbols: st.Symbols, Rows: make([]Row, 0, len(st.rows))}
 	for _, i := range st.sorted(NameOrder) {

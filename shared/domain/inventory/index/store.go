@@ -48,7 +48,7 @@ func (s *Store) Note(ctx context.Context, org string, g *Segment) error {
 	return nil
 }
 
-// NewDelta is the write that notes what g tells, which has to fit into one item: some thousand statuses do. It is
+// NewDelta returns the write that notes what g tells, which has to fit into one item: some thousand statuses do. It is
 // unconditional, may be repeated, and belongs into the transaction that changes the records. The time only names it.
 func NewDelta(org string, at time.Time, g *Segment) (table.Write, error) {
 	return deltaPut(org, at, g.encode())

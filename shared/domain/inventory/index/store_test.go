@@ -52,7 +52,7 @@ func TestOpenHandsOverWhatStandsBesideTheIndex(t *testing.T) {
 	f.check(f.store.Fold(f.ctx, testOrg))
 	f.check(f.store.Note(f.ctx, testOrg, g))
 	for _, sk := range []string{"G#grp_2", "G#grp_1", "M#grp_1"} {
-		it, err := table.Row(Key(testOrg, sk), map[string]string{"id": sk})
+		it, err := table.NewItem(Key(testOrg, sk), map[string]string{"id": sk})
 		f.check(err)
 		_, err = f.table.Write(f.ctx, table.Put(it))
 		f.check(err)

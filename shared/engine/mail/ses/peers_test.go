@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// sent are the raw mails that moto has taken, as it tells them itself.
+// sent returns the raw mails that moto has taken, as it tells them itself.
 func sent(t *testing.T, endpoint string) (raw []string) {
 	t.Helper()
 	resp, err := http.Get(endpoint + "/moto-api/data.json")
@@ -52,7 +52,7 @@ func TestSESOfMotoTakesAMailAsItIs(t *testing.T) {
 	if err := ses.New(cfg, from).Send(t.Context(), message); err != nil {
 		t.Fatal(err)
 	}
-	if raw := sent(t, endpoint); len(raw) != 1 || raw[0] != string(message.Bytes(from)) {
+	if raw := sent(t, endpoint); len(raw) != 1 || raw[0] != string(message.FormatRFC5322(from)) {
 		t.Errorf("moto has %q", raw)
 	}
 	if err := ses.New(cfg, "nobody@lamplighter.test").Send(t.Context(), message); !fault.Is(err, fault.Invalid) {

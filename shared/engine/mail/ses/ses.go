@@ -28,23 +28,23 @@ func New(cfg aws.Config, from string) *Sender {
 // Send hands m to SES as it is. Without a sender's address it is Invalid: the stage has been deployed without one.
 func (s *Sender) Send(ctx context.Context, m mail.Message) error {
 	if s.from == "" {
-		return fault.Cause(fault.Invalid, errors.New("LAMPLIGHTER_MAIL_FROM is empty"), "this stage has no sender of mails")
+		return fault.NewWithCause(fault.Invalid, errors.New("LAMPLIGHTER_MAIL_FROM is empty"), "this stage has no sender of mails")
 	}
 	_, err := s.client.SendEmail(ctx, &sesv2.SendEmailInput{
 		FromEmailAddress: aws.String(s.from),
 		Destination:      &types.Destination{ToAddresses: []string{m.To}},
-		Content:          &types.EmailContent{Raw: &types.RawMessage{Data: m.Bytes(s.from)}},
+		Content:          &types.EmailContent{Raw: &types.RawMessage{Data: m.FormatRFC5322(s.from)}},
 	})
 	if refused(err) {
-		return fault.Cause(fault.Invalid, err, "the mail service refused mail %s", m.ID)
+		return fault.NewWithCause(fault.Invalid, err, "the mail service refused mail %s", m.ID)
 	}
 	if err != nil {
-		return fault.Cause(fault.Unavailable, err, "the mail service did not take mail %s", m.ID)
+		return fault.NewWithCause(fault.Unavailable, err, "the mail service did not take mail %s", m.ID)
 	}
 	return nil
 }
 
-// refused tells whether SES will never take this message; anything else, its own limits among it, may pass.
+// refused reports whether SES will never take this message; anything else, its own limits among it, may pass.
 func refused(err error) bool {
 	_, rejected := errors.AsType[*types.MessageRejected](err)
 	_, wrong := errors.AsType[*types.BadRequestException](err)

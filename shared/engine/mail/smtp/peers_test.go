@@ -11,11 +11,11 @@ import (
 	"lamplighter.dev/shared/testkit/npmpeer"
 )
 
-// maildev is a mail server of another maker; it gives what it received as JSON.
+// maildev returns a mail server of another maker; it gives what it received as JSON.
 func maildev(t *testing.T) (address string, received func() []smtptest.Letter) {
 	t.Helper()
-	dir, port, web := npmpeer.Node(t, "maildev", "maildev@2.2.1"), npmpeer.Port(t), npmpeer.Port(t)
-	npmpeer.Start(t, exec.Command("node", filepath.Join(dir, "node_modules", "maildev", "bin", "maildev"), //nolint:gosec,noctx // ends with the test
+	dir, port, web := npmpeer.InstallNode(t, "maildev", "maildev@2.2.1"), npmpeer.FreePort(t), npmpeer.FreePort(t)
+	npmpeer.StartPeer(t, exec.Command("node", filepath.Join(dir, "node_modules", "maildev", "bin", "maildev"), //nolint:gosec,noctx // ends with the test
 		"--smtp", port, "--web", web, "--ip", "127.0.0.1", "--hide-extensions", "STARTTLS", "--silent"), port, web)
 	return "127.0.0.1:" + port, func() []smtptest.Letter { return inbox(t, "http://127.0.0.1:"+web+"/email") }
 }

@@ -95,11 +95,11 @@ func options(u *url.URL, roots *x509.CertPool) ([]gomail.Option, error) {
 func (s *Sender) Send(ctx context.Context, m mail.Message) error {
 	letter, err := s.letter(m)
 	if err != nil {
-		return fault.Cause(fault.Invalid, err, "mail %s cannot be written", m.ID)
+		return fault.NewWithCause(fault.Invalid, err, "mail %s cannot be written", m.ID)
 	}
 	client, err := gomail.NewClient(s.host, append(slices.Clone(s.options), gomail.WithTimeout(left(ctx)))...)
 	if err != nil {
-		return fault.Cause(fault.Unavailable, err, "there is no time left for mail %s", m.ID)
+		return fault.NewWithCause(fault.Unavailable, err, "there is no time left for mail %s", m.ID)
 	}
 	err = client.DialAndSendWithContext(ctx, letter)
 	if err == nil || letter.IsDelivered() { // what fails after it was taken, the farewell, does not matter
@@ -107,15 +107,15 @@ func (s *Sender) Send(ctx context.Context, m mail.Message) error {
 	}
 	refused, ok := errors.AsType[*gomail.SendError](err)
 	if ok && refused.ErrorCode() >= 500 {
-		return fault.Cause(fault.Invalid, err, "the mail server refused mail %s", m.ID)
+		return fault.NewWithCause(fault.Invalid, err, "the mail server refused mail %s", m.ID)
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
-		return fault.Cause(fault.Unavailable, err, "there is no mail server %s", s.host)
+		return fault.NewWithCause(fault.Unavailable, err, "there is no mail server %s", s.host)
 	}
-	return fault.Cause(fault.Unavailable, err, "the mail server did not take mail %s", m.ID)
+	return fault.NewWithCause(fault.Unavailable, err, "the mail server did not take mail %s", m.ID)
 }
 
-// left is how long the dialogue may take: what it reads and writes does not end with ctx by itself.
+// left returns how long the dialogue may take: what it reads and writes does not end with ctx by itself.
 func left(ctx context.Context) time.Duration {
 	end, ok := ctx.Deadline()
 	if !ok {
@@ -124,7 +124,7 @@ func left(ctx context.Context) time.Duration {
 	return min(patience, end.Sub(clock.System{}.Now()))
 }
 
-// letter is the message with the headers that mail.Message.Bytes writes as well.
+// letter returns the message with the headers that mail.Message.Bytes writes as well.
 func (s *Sender) letter(m mail.Message) (*gomail.Msg, error) {
 	out := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	err := errors.Join(out.FromFormat("Lamplighter", s.from), out.To(m.To))

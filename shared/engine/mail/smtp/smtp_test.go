@@ -24,7 +24,7 @@ var message = mail.Message{
 	Text: "Hello, Ærø.\n\n.\n..two\n" + strings.Repeat("long ", 300) + "\n\n— the end\n", Date: time.Date(2026, time.March, 10, 9, 0, 0, 0, time.UTC),
 }
 
-// contract is what every mail server is held to: what was sent arrives once, as it was.
+// contract returns what every mail server is held to: what was sent arrives once, as it was.
 func contract(t *testing.T, s *Sender, received func() []smtptest.Letter) {
 	t.Helper()
 	if err := s.Send(t.Context(), message); err != nil {

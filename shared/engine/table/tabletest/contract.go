@@ -22,35 +22,35 @@ var cases = []struct {
 	run  func(*testing.T, table.Store)
 }{
 	{"an item is put, read, replaced and deleted", putGetDelete},
-	{"every condition holds or fails as written", conditions},
+	{"every condition holds or fails as written", testConditions},
 	{"a comparison between kinds does not hold", conditionsKinds},
 	{"every condition takes an expired item for absent", expiredConditions},
 	{"a failed condition tells the item that it found", conditionOld},
-	{"every change does what it says", changes},
+	{"every change does what it says", testChanges},
 	{"a change of a malformed kind is refused", changesRefused},
 	{"an update creates an absent item and starts an expired one afresh", updateCreates},
 	{"expired items are absent from reads", expiredReads},
-	{"queries agree with a sorted list", queries},
+	{"queries agree with a sorted list", testQueries},
 	{"a query of a damaged cursor or shape is refused", queriesRefused},
 	{"big pages are cut short and go on", bigPages},
-	{"batches of hundreds are written and read", batches},
+	{"batches of hundreds are written and read", testBatches},
 	{"a batch of a condition or a key twice is refused", batchesRefused},
-	{"a transaction of 100 writes is done as a whole", transactions},
+	{"a transaction of 100 writes is done as a whole", testTransactions},
 	{"a failed transaction does nothing and names each failure", transactionsFail},
 	{"a transaction sees expired items as absent", transactionsExpired},
 	{"a malformed transaction is refused", transactionsRefused},
 	{"transactions in conflict are each done or refused", transactionsConflict},
-	{"2,400 parallel conditional adds from 12 stores stay exact", counters},
-	{"the feed delivers outbox puts in order and resumes", feed},
+	{"2,400 parallel conditional adds from 12 stores stay exact", testCounters},
+	{"the feed delivers outbox puts in order and resumes", testFeed},
 	{"an entry of the feed holds the item as it was put", feedItems},
-	{"keys of any UTF-8 are kept apart and ordered by bytes", keys},
-	{"malformed keys and items are refused", limits},
-	{"the largest item and the longest keys are kept", largest},
-	{"numbers keep 38 digits", numbers},
-	{"every JSON value comes back", values},
-	{"any field name may be used", names},
-	{"a context that has ended does nothing", ended},
-	{"the meter counts round trips and units", meter},
+	{"keys of any UTF-8 are kept apart and ordered by bytes", testKeys},
+	{"malformed keys and items are refused", testLimits},
+	{"the largest item and the longest keys are kept", testLargest},
+	{"numbers keep 38 digits", testNumbers},
+	{"every JSON value comes back", testValues},
+	{"any field name may be used", testNames},
+	{"a context that has ended does nothing", testEnded},
+	{"the meter counts round trips and units", testMeter},
 }
 
 // Run holds the engine that open gives to the contract. Every case opens its own store.
@@ -72,16 +72,16 @@ func Run(t *testing.T, open func(t *testing.T) table.Store, skips ...Skips) {
 func past() time.Time   { return time.Now().Add(-time.Minute) }
 func future() time.Time { return time.Now().Add(time.Hour) }
 
-// at makes a key.
-func at(pk, sk string) table.Key { return table.Key{PK: pk, SK: sk} }
+// newKey makes a key.
+func newKey(pk, sk string) table.Key { return table.Key{PK: pk, SK: sk} }
 
-// item makes an item.
-func item(k table.Key, data string) table.Item {
+// newItem makes an item.
+func newItem(k table.Key, data string) table.Item {
 	return table.Item{Key: k, Data: json.RawMessage(data)}
 }
 
-// expiring makes an item that ends.
-func expiring(k table.Key, data string, end time.Time) table.Item {
+// expiringItem makes an item that ends.
+func expiringItem(k table.Key, data string, end time.Time) table.Item {
 	return table.Item{Key: k, Data: json.RawMessage(data), Expires: end}
 }
 
@@ -123,8 +123,8 @@ func wantInvalid(t *testing.T, what string, err error) {
 	}
 }
 
-// failed is the condition error in err, or the end of the test.
-func failed(t *testing.T, err error) *table.ConditionError {
+// conditionError returns the condition error in err, or the end of the test.
+func conditionError(t *testing.T, err error) *table.ConditionError {
 	t.Helper()
 	c, ok := errors.AsType[*table.ConditionError](err)
 	if !ok {
@@ -137,10 +137,10 @@ func failed(t *testing.T, err error) *table.ConditionError {
 }
 
 // sameJSON compares two JSON texts by what they say: numbers by value, objects without order.
-func sameJSON(a, b []byte) bool { return reflect.DeepEqual(plain(a), plain(b)) }
+func sameJSON(a, b []byte) bool { return reflect.DeepEqual(decodePlain(a), decodePlain(b)) }
 
-// plain decodes JSON with its numbers in one spelling.
-func plain(data []byte) any {
+// decodePlain decodes JSON with its numbers in one spelling.
+func decodePlain(data []byte) any {
 	dec := json.NewDecoder(strings.NewReader(string(data)))
 	dec.UseNumber()
 	var v any

@@ -39,7 +39,7 @@ func follow(t *testing.T, s table.Store, cursor string, n int) ([]table.Item, st
 	return got, cursor
 }
 
-// sortKeys are the sort keys of items.
+// sortKeys returns the sort keys of items.
 func sortKeys(items []table.Item) []string {
 	sks := make([]string, len(items))
 	for i, it := range items {
@@ -48,14 +48,14 @@ func sortKeys(items []table.Item) []string {
 	return sks
 }
 
-func feed(t *testing.T, s table.Store) {
+func testFeed(t *testing.T, s table.Store) {
 	t.Helper()
 	var want []string
 	for i := range 12 {
-		k := at(outbox, fmt.Sprintf("%02d", 99-i)) // the feed follows time, not keys
+		k := newKey(outbox, fmt.Sprintf("%02d", 99-i)) // the feed follows time, not keys
 		want = append(want, k.SK)
-		writeItems(t, s, item(at("ORG#o1#ACT", k.SK), `{}`))
-		err := s.Transact(t.Context(), table.Put(item(k, `{"i":1}`), table.Absent()), table.Put(item(at("ORG#o1#RES", k.SK), `{}`)))
+		writeItems(t, s, newItem(newKey("ORG#o1#ACT", k.SK), `{}`))
+		err := s.Transact(t.Context(), table.Put(newItem(k, `{"i":1}`), table.Absent()), table.Put(newItem(newKey("ORG#o1#RES", k.SK), `{}`)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func feed(t *testing.T, s table.Store) {
 	if f, err := s.Feed(t.Context(), cursor, 5); err != nil || len(f.Items) > 0 {
 		t.Errorf("after the end the feed gave %d items, %v", len(f.Items), err)
 	}
-	err := s.BatchWrite(t.Context(), table.Put(item(at(outbox, "new"), `{}`)), table.Delete(at(outbox, "99")))
+	err := s.BatchWrite(t.Context(), table.Put(newItem(newKey(outbox, "new"), `{}`)), table.Delete(newKey(outbox, "99")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,9 +83,9 @@ func feed(t *testing.T, s table.Store) {
 
 func feedItems(t *testing.T, s table.Store) {
 	t.Helper()
-	k, end := at(outbox, "evt\x00\u00e9"), future().Truncate(time.Second)
-	writeItems(t, s, expiring(k, `{"n":12345678901234567890.5,"pk":"mine","t":[true,null]}`, end))
-	writeItems(t, s, expiring(k, `{"second":1}`, end))
+	k, end := newKey(outbox, "evt\x00\u00e9"), future().Truncate(time.Second)
+	writeItems(t, s, expiringItem(k, `{"n":12345678901234567890.5,"pk":"mine","t":[true,null]}`, end))
+	writeItems(t, s, expiringItem(k, `{"second":1}`, end))
 	got, _ := follow(t, s, "", 2)
 	if got[0].Key != k || !sameJSON(got[0].Data, []byte(`{"n":12345678901234567890.5,"pk":"mine","t":[true,null]}`)) || !got[0].Expires.Equal(end) {
 		t.Errorf("the first entry is %+v %s", got[0].Key, got[0].Data)

@@ -8,10 +8,10 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Keys are the keys of all that the embedded store at path holds, as the engine spells them, those of what has expired and
+// StoredKeys returns the keys of all that the embedded store at path holds, as the engine spells them, those of what has expired and
 // was not yet removed and those of the list of expiries too; not those of its feed. The store must be closed. No Store can
 // be asked for them: this is for tests of what must be left of nothing.
-func Keys(tb testing.TB, path string) []string {
+func StoredKeys(tb testing.TB, path string) []string {
 	tb.Helper()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, Timeout: time.Second})
 	if err != nil {

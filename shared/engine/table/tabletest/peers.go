@@ -33,14 +33,14 @@ const (
 // WantPeers skips the test, saying so, unless peers are asked for.
 func WantPeers(tb testing.TB) {
 	tb.Helper()
-	npmpeer.Wanted(tb)
+	npmpeer.SkipUnlessWanted(tb)
 }
 
-// Dynoxide is a store on a fresh table of a dynoxide that runs until the test ends. The test is skipped, loudly, where
+// NewDynoxide returns a store on a fresh table of a dynoxide that runs until the test ends. The test is skipped, loudly, where
 // dynoxide cannot run.
-func Dynoxide(tb testing.TB) table.Store {
+func NewDynoxide(tb testing.TB) table.Store {
 	tb.Helper()
-	return table.Dynamo(NewTable(tb, StartDynoxide(tb)))
+	return table.NewDynamoDB(NewTable(tb, StartDynoxide(tb)))
 }
 
 // NewTable makes a fresh table at the endpoint and tells where it is.
@@ -61,8 +61,8 @@ func StartDynoxide(tb testing.TB) string {
 		tb.Skip("SKIPPED: dynoxide is only to be had for linux/amd64")
 	}
 	bin := fetchDynoxide(tb)
-	port := npmpeer.Port(tb)
-	npmpeer.Start(tb, exec.Command(bin, "serve", "--host", "127.0.0.1", "--port", port, //nolint:gosec,noctx // checked by its sum; ends with the test
+	port := npmpeer.FreePort(tb)
+	npmpeer.StartPeer(tb, exec.Command(bin, "serve", "--host", "127.0.0.1", "--port", port, //nolint:gosec,noctx // checked by its sum; ends with the test
 		"--db-path", filepath.Join(tb.TempDir(), "dynoxide.db")), port)
 	return "http://127.0.0.1:" + port
 }
@@ -75,15 +75,15 @@ func StartMoto(tb testing.TB) string {
 	if err != nil {
 		tb.Skip("SKIPPED: moto_server is not installed (pip install 'moto[server]')")
 	}
-	port := npmpeer.Port(tb)
-	npmpeer.Start(tb, exec.Command(bin, "-p", port), port) //nolint:gosec,noctx // a tool of the developer's; ends with the test
+	port := npmpeer.FreePort(tb)
+	npmpeer.StartPeer(tb, exec.Command(bin, "-p", port), port) //nolint:gosec,noctx // a tool of the developer's; ends with the test
 	return "http://127.0.0.1:" + port
 }
 
 // fetchDynoxide fetches the program through npm once and keeps it under build/peers.
 func fetchDynoxide(tb testing.TB) string {
 	tb.Helper()
-	dir := filepath.Join(npmpeer.Root(tb), "build", "peers")
+	dir := filepath.Join(npmpeer.ModuleRoot(tb), "build", "peers")
 	bin := filepath.Join(dir, strings.TrimSuffix(dynoxideTarball, ".tgz"))
 	if _, err := os.Stat(bin); err == nil {
 		return bin

@@ -13,16 +13,16 @@ import (
 func expiredReads(t *testing.T, s table.Store) {
 	t.Helper()
 	for i := range 20 {
-		it := item(at("x", fmt.Sprintf("%02d", i)), fmt.Sprintf(`{"i":%d}`, i))
+		it := newItem(newKey("x", fmt.Sprintf("%02d", i)), fmt.Sprintf(`{"i":%d}`, i))
 		if it.Expires = future(); i%2 == 1 {
 			it.Expires = past()
 		}
 		writeItems(t, s, it)
 	}
-	wantAbsent(t, s, at("x", "01"))
-	wantData(t, s, at("x", "02"), `{"i":2}`)
-	got, err := s.BatchGet(t.Context(), at("x", "01"), at("x", "02"), at("x", "nope"))
-	if err != nil || len(got) != 1 || got[at("x", "02")].Data == nil {
+	wantAbsent(t, s, newKey("x", "01"))
+	wantData(t, s, newKey("x", "02"), `{"i":2}`)
+	got, err := s.BatchGet(t.Context(), newKey("x", "01"), newKey("x", "02"), newKey("x", "nope"))
+	if err != nil || len(got) != 1 || got[newKey("x", "02")].Data == nil {
 		t.Errorf("batch get = %v, %v; want only 02", got, err)
 	}
 	wantKeys(t, s, table.Query{PK: "x", Limit: 3, Skip: 2}, strings.Fields("04 06 08 10 12 14 16 18"))
@@ -57,7 +57,7 @@ func wantKeys(t *testing.T, s table.Store, q table.Query, want []string) {
 	}
 }
 
-func queries(t *testing.T, s table.Store) {
+func testQueries(t *testing.T, s table.Store) {
 	t.Helper()
 	var all []string
 	var ws []table.Write
@@ -66,8 +66,8 @@ func queries(t *testing.T, s table.Store) {
 	}
 	all = append(all, "a", "a#", "a$", "b", "\uffff", "a#05\x00", "a#05\x00x", "é")
 	for _, sk := range all {
-		ws = append(ws, table.Put(item(at("q", sk), `{"v":1}`)),
-			table.Put(item(at("q2", sk), `{}`)), table.Put(item(at("q\x00", sk), `{}`)), table.Put(item(at("p", sk), `{}`)))
+		ws = append(ws, table.Put(newItem(newKey("q", sk), `{"v":1}`)),
+			table.Put(newItem(newKey("q2", sk), `{}`)), table.Put(newItem(newKey("q\x00", sk), `{}`)), table.Put(newItem(newKey("p", sk), `{}`)))
 	}
 	if err := s.BatchWrite(t.Context(), ws...); err != nil {
 		t.Fatal(err)
@@ -140,9 +140,9 @@ func bigPages(t *testing.T, s table.Store) {
 	t.Helper()
 	var want []string
 	for i := range 9 {
-		k := at("big", strconv.Itoa(i))
+		k := newKey("big", strconv.Itoa(i))
 		want = append(want, k.SK)
-		writeItems(t, s, item(k, fmt.Sprintf(`{"x":%q}`, strings.Repeat("x", 300_000))))
+		writeItems(t, s, newItem(k, fmt.Sprintf(`{"x":%q}`, strings.Repeat("x", 300_000))))
 	}
 	p, err := s.Query(t.Context(), table.Query{PK: "big", Limit: 9})
 	if err != nil || p.Next == "" || len(p.Items) == 0 {
@@ -152,19 +152,19 @@ func bigPages(t *testing.T, s table.Store) {
 	wantKeys(t, s, table.Query{PK: "big", Limit: 9, Skip: 5}, want[5:])
 }
 
-func batches(t *testing.T, s table.Store) {
+func testBatches(t *testing.T, s table.Store) {
 	t.Helper()
 	const n = 230
 	keys := make([]table.Key, n)
 	ws := make([]table.Write, n)
 	for i := range keys {
-		keys[i] = at(fmt.Sprintf("part%d", i%7), fmt.Sprintf("%03d", i))
-		ws[i] = table.Put(item(keys[i], fmt.Sprintf(`{"i":%d}`, i)))
+		keys[i] = newKey(fmt.Sprintf("part%d", i%7), fmt.Sprintf("%03d", i))
+		ws[i] = table.Put(newItem(keys[i], fmt.Sprintf(`{"i":%d}`, i)))
 	}
 	if err := s.BatchWrite(t.Context(), ws...); err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.BatchGet(t.Context(), append(keys, keys[3], at("part0", "nope"))...)
+	got, err := s.BatchGet(t.Context(), append(keys, keys[3], newKey("part0", "nope"))...)
 	if err != nil || len(got) != n {
 		t.Fatalf("batch get gave %d items, %v; want %d", len(got), err, n)
 	}
@@ -188,7 +188,7 @@ func deletes(t *testing.T, s table.Store, keys []table.Key) {
 	ws := make([]table.Write, len(keys))
 	for i := range ws {
 		if ws[i] = table.Delete(keys[i]); i%3 == 0 {
-			ws[i] = table.Put(item(keys[i], `{"again":true}`))
+			ws[i] = table.Put(newItem(keys[i], `{"again":true}`))
 		}
 	}
 	if err := s.BatchWrite(t.Context(), ws...); err != nil {
@@ -201,12 +201,12 @@ func deletes(t *testing.T, s table.Store, keys []table.Key) {
 
 func batchesRefused(t *testing.T, s table.Store) {
 	t.Helper()
-	a, b := at("b", "1"), at("b", "2")
+	a, b := newKey("b", "1"), newKey("b", "2")
 	for name, ws := range map[string][]table.Write{
-		"a condition":     {table.Put(item(a, `{}`)), table.Put(item(b, `{}`), table.Absent())},
-		"an update":       {table.Put(item(a, `{}`)), table.Update(b, []table.Change{table.Set("a", 1)})},
-		"a key twice":     {table.Put(item(a, `{}`)), table.Delete(a)},
-		"a malformed key": {table.Put(item(a, `{}`)), table.Delete(table.Key{PK: "b"})},
+		"a condition":     {table.Put(newItem(a, `{}`)), table.Put(newItem(b, `{}`), table.Absent())},
+		"an update":       {table.Put(newItem(a, `{}`)), table.Update(b, []table.Change{table.Set("a", 1)})},
+		"a key twice":     {table.Put(newItem(a, `{}`)), table.Delete(a)},
+		"a malformed key": {table.Put(newItem(a, `{}`)), table.Delete(table.Key{PK: "b"})},
 	} {
 		wantInvalid(t, name, s.BatchWrite(t.Context(), ws...))
 		wantAbsent(t, s, a)

@@ -16,16 +16,16 @@ import (
 
 func putGetDelete(t *testing.T, s table.Store) {
 	t.Helper()
-	k := at("p", "1")
+	k := newKey("p", "1")
 	wantAbsent(t, s, k)
-	got, err := s.Write(t.Context(), table.Put(item(k, `{"n":1}`)))
+	got, err := s.Write(t.Context(), table.Put(newItem(k, `{"n":1}`)))
 	if err != nil || !sameJSON(got.Data, []byte(`{"n":1}`)) || got.Key != k {
 		t.Fatalf("put told %s, %v; want the item", got.Data, err)
 	}
 	wantData(t, s, k, `{"n":1}`)
-	writeItems(t, s, item(k, `{"m":"two"}`), item(at("p", "2"), `{}`), table.Item{Key: at("q", "1")})
+	writeItems(t, s, newItem(k, `{"m":"two"}`), newItem(newKey("p", "2"), `{}`), table.Item{Key: newKey("q", "1")})
 	wantData(t, s, k, `{"m":"two"}`)
-	wantData(t, s, at("q", "1"), `{}`)
+	wantData(t, s, newKey("q", "1"), `{}`)
 	for range 2 {
 		got, err = s.Write(t.Context(), table.Delete(k))
 		if err != nil || got.Data != nil {
@@ -33,7 +33,7 @@ func putGetDelete(t *testing.T, s table.Store) {
 		}
 		wantAbsent(t, s, k)
 	}
-	wantData(t, s, at("p", "2"), `{}`)
+	wantData(t, s, newKey("p", "2"), `{}`)
 }
 
 // demand is a condition, and whether it holds of the item demanded and of an absent one.
@@ -89,18 +89,18 @@ var demands = []demand{
 	{"any within any", table.Any(table.Any(table.Has("nope"), table.Has("l")), table.Has("no")), true, false},
 }
 
-func conditions(t *testing.T, s table.Store) {
+func testConditions(t *testing.T, s table.Store) {
 	t.Helper()
-	there, gone := at("c", "there"), at("c", "gone")
-	writeItems(t, s, item(there, demanded))
+	there, gone := newKey("c", "there"), newKey("c", "gone")
+	writeItems(t, s, newItem(there, demanded))
 	for _, d := range demands {
-		check(t, s, item(there, demanded), d)
+		check(t, s, newItem(there, demanded), d)
 		check(t, s, table.Item{Key: gone}, demand{name: d.name + " of an absent item", cond: d.cond, holds: d.absent})
 	}
-	check(t, s, item(there, demanded), demand{name: "any of one", cond: table.Any(table.Has("s")), holds: true})
-	_, err := s.Write(t.Context(), table.Put(item(there, demanded), table.Equal("s", "m"), table.Less("n", 5)))
-	_ = failed(t, err)
-	_, err = s.Write(t.Context(), table.Put(item(there, demanded), table.Equal("s", "m"), table.Less("n", 50)))
+	check(t, s, newItem(there, demanded), demand{name: "any of one", cond: table.Any(table.Has("s")), holds: true})
+	_, err := s.Write(t.Context(), table.Put(newItem(there, demanded), table.Equal("s", "m"), table.Less("n", 5)))
+	_ = conditionError(t, err)
+	_, err = s.Write(t.Context(), table.Put(newItem(there, demanded), table.Equal("s", "m"), table.Less("n", 50)))
 	if err != nil {
 		t.Errorf("two conditions that hold: %v", err)
 	}
@@ -108,8 +108,8 @@ func conditions(t *testing.T, s table.Store) {
 
 func conditionsKinds(t *testing.T, s table.Store) {
 	t.Helper()
-	k := at("c", "kinds")
-	writeItems(t, s, item(k, demanded))
+	k := newKey("c", "kinds")
+	writeItems(t, s, newItem(k, demanded))
 	for name, c := range map[string]table.Cond{
 		"a text below a number":  table.Less("s", 99),
 		"a number above a text":  table.Greater("n", ""),
@@ -117,7 +117,7 @@ func conditionsKinds(t *testing.T, s table.Store) {
 		"null below a text":      table.Less("z", "zz"),
 		"a list above a number":  table.GreaterEqual("l", 0),
 	} {
-		check(t, s, item(k, demanded), demand{name: name, cond: c})
+		check(t, s, newItem(k, demanded), demand{name: name, cond: c})
 	}
 }
 
@@ -142,18 +142,18 @@ func expiredConditions(t *testing.T, s table.Store) {
 	t.Helper()
 	for _, d := range demands {
 		for verb, w := range map[string]func(table.Key) table.Write{
-			"put":    func(k table.Key) table.Write { return table.Put(item(k, `{"new":1}`), d.cond) },
+			"put":    func(k table.Key) table.Write { return table.Put(newItem(k, `{"new":1}`), d.cond) },
 			"update": func(k table.Key) table.Write { return table.Update(k, []table.Change{table.Set("new", 1)}, d.cond) },
 			"delete": func(k table.Key) table.Write { return table.Delete(k, d.cond) },
 		} {
-			k := at("x", d.name+verb)
-			writeItems(t, s, expiring(k, demanded, past()))
+			k := newKey("x", d.name+verb)
+			writeItems(t, s, expiringItem(k, demanded, past()))
 			_, err := s.Write(t.Context(), w(k))
 			if (err == nil) != d.absent {
 				t.Errorf("%s on %s of an expired item: %v, want holds = %t", d.name, verb, err, d.absent)
 			}
 			if err != nil {
-				if old, _ := failed(t, err).Old(0); old.Data != nil {
+				if old, _ := conditionError(t, err).Old(0); old.Data != nil {
 					t.Errorf("%s on %s: found %s, want nothing", d.name, verb, old.Data)
 				}
 			} else if verb != "delete" {
@@ -165,26 +165,26 @@ func expiredConditions(t *testing.T, s table.Store) {
 
 func conditionOld(t *testing.T, s table.Store) {
 	t.Helper()
-	k := at("o", "1")
-	writeItems(t, s, expiring(k, `{"state":"done","n":7}`, future()))
+	k := newKey("o", "1")
+	writeItems(t, s, expiringItem(k, `{"state":"done","n":7}`, future()))
 	for _, w := range []table.Write{
-		table.Put(item(k, `{}`), table.Absent()),
+		table.Put(newItem(k, `{}`), table.Absent()),
 		table.Update(k, []table.Change{table.Set("n", 8)}, table.Equal("state", "open")),
 		table.Delete(k, table.Less("n", 7)),
 	} {
 		_, err := s.Write(t.Context(), w)
-		old, ok := failed(t, err).Old(0)
+		old, ok := conditionError(t, err).Old(0)
 		if !ok || old.Key != k || !sameJSON(old.Data, []byte(`{"state":"done","n":7}`)) || old.Expires.IsZero() {
 			t.Errorf("verb %d found %+v (%s), want the item", w.Verb, old.Key, old.Data)
 		}
 	}
-	_, err := s.Write(t.Context(), table.Delete(at("o", "2"), table.Exists()))
-	if old, ok := failed(t, err).Old(0); !ok || old.Data != nil {
+	_, err := s.Write(t.Context(), table.Delete(newKey("o", "2"), table.Exists()))
+	if old, ok := conditionError(t, err).Old(0); !ok || old.Data != nil {
 		t.Errorf("an absent item was found as %s", old.Data)
 	}
 }
 
-func changes(t *testing.T, s table.Store) {
+func testChanges(t *testing.T, s table.Store) {
 	t.Helper()
 	for i, c := range []struct {
 		before  string
@@ -205,8 +205,8 @@ func changes(t *testing.T, s table.Store) {
 		{`{"a":1,"b":2,"c":3}`, []table.Change{table.Set("a", 9), table.Remove("b"), table.Add("c", 1), table.SetOnce("d", "d")}, `{"a":9,"c":4,"d":"d"}`},
 		{`{"a":{"b":1}}`, []table.Change{table.Set("a.b", 2)}, `{"a":{"b":1},"a.b":2}`},
 	} {
-		k := at("u", strconv.Itoa(i))
-		writeItems(t, s, item(k, c.before))
+		k := newKey("u", strconv.Itoa(i))
+		writeItems(t, s, newItem(k, c.before))
 		got, err := s.Write(t.Context(), table.Update(k, c.changes))
 		if err != nil || !sameJSON(got.Data, []byte(c.after)) || got.Key != k {
 			t.Errorf("update of %s told %s, %v; want %s", c.before, got.Data, err, c.after)
@@ -217,8 +217,8 @@ func changes(t *testing.T, s table.Store) {
 
 func changesRefused(t *testing.T, s table.Store) {
 	t.Helper()
-	k := at("r", "1")
-	writeItems(t, s, item(k, `{"s":"text","l":[1]}`))
+	k := newKey("r", "1")
+	writeItems(t, s, newItem(k, `{"s":"text","l":[1]}`))
 	for name, cs := range map[string][]table.Change{
 		"add to a text":       {table.Add("s", 1)},
 		"add to a list":       {table.Add("l", 1)},
@@ -234,13 +234,13 @@ func changesRefused(t *testing.T, s table.Store) {
 		wantInvalid(t, name, err)
 	}
 	wantData(t, s, k, `{"s":"text","l":[1]}`)
-	_, err := s.Write(t.Context(), table.Put(item(k, `{}`), table.Cond{Op: 99, Field: "a"}))
+	_, err := s.Write(t.Context(), table.Put(newItem(k, `{}`), table.Cond{Op: 99, Field: "a"}))
 	wantInvalid(t, "an unknown condition", err)
-	_, err = s.Write(t.Context(), table.Put(item(k, `{}`), table.Equal("a", []int{1})))
+	_, err = s.Write(t.Context(), table.Put(newItem(k, `{}`), table.Equal("a", []int{1})))
 	wantInvalid(t, "a comparison with a list", err)
-	_, err = s.Write(t.Context(), table.Put(item(k, `{}`), table.Less("a", true)))
+	_, err = s.Write(t.Context(), table.Put(newItem(k, `{}`), table.Less("a", true)))
 	wantInvalid(t, "an order of truths", err)
-	_, err = s.Write(t.Context(), table.Put(item(k, `{}`), table.Any()))
+	_, err = s.Write(t.Context(), table.Put(newItem(k, `{}`), table.Any()))
 	wantInvalid(t, "a choice of nothing", err)
 	_, err = s.Write(t.Context(), table.Check(k, table.Exists()))
 	wantInvalid(t, "a check outside a transaction", err)
@@ -248,7 +248,7 @@ func changesRefused(t *testing.T, s table.Store) {
 
 func updateCreates(t *testing.T, s table.Store) {
 	t.Helper()
-	k := at("n", "1")
+	k := newKey("n", "1")
 	end := future().Truncate(time.Second)
 	got, err := s.Write(t.Context(), table.Update(k, []table.Change{table.Add("n", 1), table.Expire(end)}))
 	if err != nil || !got.Expires.Equal(end) {
@@ -263,21 +263,21 @@ func updateCreates(t *testing.T, s table.Store) {
 	if it, err2 := s.Get(t.Context(), k); err != nil || err2 != nil || !it.Expires.IsZero() {
 		t.Errorf("after a zero expiry it is %v, %v, %v; want none", it.Expires, err, err2)
 	}
-	writeItems(t, s, expiring(k, `{"n":50,"old":true}`, past()))
+	writeItems(t, s, expiringItem(k, `{"n":50,"old":true}`, past()))
 	got, err = s.Write(t.Context(), table.Update(k, []table.Change{table.Add("n", 1)}))
 	if err != nil || !sameJSON(got.Data, []byte(`{"n":1}`)) || !got.Expires.IsZero() {
 		t.Errorf("update of an expired item told %s until %v, %v; want it afresh", got.Data, got.Expires, err)
 	}
-	_, err = s.Write(t.Context(), table.Update(at("n", "2"), []table.Change{table.Add("n", 1)}, table.Exists()))
-	_ = failed(t, err)
-	wantAbsent(t, s, at("n", "2"))
+	_, err = s.Write(t.Context(), table.Update(newKey("n", "2"), []table.Change{table.Add("n", 1)}, table.Exists()))
+	_ = conditionError(t, err)
+	wantAbsent(t, s, newKey("n", "2"))
 }
 
-// counters has 12 stores of 200 writes each race for the 100 places of a counter, as the rate limit does.
-func counters(t *testing.T, s table.Store) {
+// testCounters has 12 stores of 200 writes each race for the 100 places of a counter, as the rate limit does.
+func testCounters(t *testing.T, s table.Store) {
 	t.Helper()
 	const stores, writers, each, places = 12, 20, 10, 100
-	r := &race{key: at("RATE", "minute"), places: places}
+	r := &race{key: newKey("RATE", "minute"), places: places}
 	var all sync.WaitGroup
 	for range stores {
 		one := table.Fenced(s)
@@ -319,15 +319,15 @@ func (r *race) tally(ctx context.Context, t *testing.T, s table.Store) {
 	}
 }
 
-func ended(t *testing.T, s table.Store) {
+func testEnded(t *testing.T, s table.Store) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	k := at("e", "1")
-	_, werr := s.Write(ctx, table.Put(item(k, `{}`)))
+	k := newKey("e", "1")
+	_, werr := s.Write(ctx, table.Put(newItem(k, `{}`)))
 	_, gerr := s.Get(ctx, k)
 	_, qerr := s.Query(ctx, table.Query{PK: "e", Limit: 1})
-	for _, err := range []error{werr, gerr, qerr, s.Transact(ctx, table.Put(item(k, `{}`))), s.BatchWrite(ctx, table.Put(item(k, `{}`)))} {
+	for _, err := range []error{werr, gerr, qerr, s.Transact(ctx, table.Put(newItem(k, `{}`))), s.BatchWrite(ctx, table.Put(newItem(k, `{}`)))} {
 		if err == nil || fault.Is(err, fault.NotFound) {
 			t.Errorf("error = %v, want the context's", err)
 		}

@@ -30,7 +30,7 @@ func arrayContains(a []any) (any, error) {
 		return nil, err
 	}
 	for _, v := range list {
-		if equal(v, a[1]) {
+		if equalJSON(v, a[1]) {
 			return true, nil
 		}
 	}
@@ -52,7 +52,7 @@ func arrayRange(a []any) (any, error) {
 		if len(out) == maxRange {
 			return nil, fmt.Errorf("the range has more than %d elements", maxRange)
 		}
-		out = append(out, whole(v))
+		out = append(out, integerNumber(v))
 		if by > 0 && v > math.MaxInt64-by || by < 0 && v < math.MinInt64-by {
 			break
 		}
@@ -78,7 +78,7 @@ func arrayGetItem(a []any) (any, error) {
 
 func arrayLength(a []any) (any, error) {
 	list, err := asArray(a)
-	return whole(int64(len(list))), err
+	return integerNumber(int64(len(list))), err
 }
 
 func arrayUnique(a []any) (any, error) {

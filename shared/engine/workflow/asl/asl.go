@@ -25,7 +25,7 @@ const (
 // Error is a failure as a machine sees it: Retry and Catch match Name.
 type Error struct{ Name, Cause string }
 
-// Error is the name and the cause.
+// Error returns the name and the cause.
 func (e *Error) Error() string { return e.Name + ": " + e.Cause }
 
 // The error names that the language reserves and that this package raises.
@@ -44,8 +44,8 @@ const (
 // ErrTimedOut ends an execution that ran longer than its machine's TimeoutSeconds.
 var ErrTimedOut = &Error{errTimeout, "the execution ran longer than the TimeoutSeconds of its state machine"}
 
-// raise makes an Error of a reserved name.
-func raise(name, format string, args ...any) error {
+// newError makes an Error of a reserved name.
+func newError(name, format string, args ...any) error {
 	return &Error{name, fmt.Sprintf(format, args...)}
 }
 
@@ -65,12 +65,12 @@ type level struct {
 
 // Parse reads a machine and checks it against the subset. Every error names the state and the field.
 func Parse(definition []byte) (*Machine, error) {
-	fields, err := object(definition)
+	fields, err := decodeObject(definition)
 	if err != nil {
 		return nil, fmt.Errorf("read state machine: %w", err)
 	}
 	p := &parser{names: map[string]bool{}}
-	m, err := p.machine(fields)
+	m, err := p.parseMachine(fields)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (m *Machine) Functions() []string {
 		if s.kind != kindTask {
 			return
 		}
-		if f := s.function(); f != "" && !seen[f] {
+		if f := s.functionName(); f != "" && !seen[f] {
 			seen[f] = true
 			out = append(out, f)
 		}
@@ -104,8 +104,8 @@ func (l *level) each(visit func(*state)) {
 	}
 }
 
-// object decodes a JSON object into its members, and refuses a member that is written twice.
-func object(b []byte) (map[string]json.RawMessage, error) {
+// decodeObject decodes a JSON object into its members, and refuses a member that is written twice.
+func decodeObject(b []byte) (map[string]json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return nil, errors.New("not a JSON object")

@@ -10,32 +10,32 @@ import (
 // errTaskTimedOut ends a task that runs longer than TimeoutSeconds.
 var errTaskTimedOut = &Error{errTimeout, "the task ran longer than its TimeoutSeconds"}
 
-// call runs a Task: it calls the function and, with .waitForTaskToken, waits for the token's answer.
-func (f *fiber) call(ctx context.Context, s *state, given any) (any, error) {
+// callTask runs a Task: it calls the function and, with .waitForTaskToken, waits for the token's answer.
+func (f *fiber) callTask(ctx context.Context, s *state, given any) (any, error) {
 	function, payload, err := s.target(given)
 	if err != nil {
 		return nil, err
 	}
 	if s.task.timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = within(ctx, f.run.env.Clock, f.expiry(s), errTaskTimedOut)
+		ctx, cancel = withClockDeadline(ctx, f.run.env.Clock, f.expiry(s), errTaskTimedOut)
 		defer cancel()
 	}
-	if err := f.save(ctx); err != nil {
+	if err := f.saveFrame(ctx); err != nil {
 		return nil, timedOut(ctx, err)
 	}
-	if err := f.count(eventsOf(s.task)); err != nil {
+	if err := f.countEvents(eventsOf(s.task)); err != nil {
 		return nil, err
 	}
 	raw, err := f.answer(ctx, s, function, payload)
 	if err != nil {
 		return nil, timedOut(ctx, err)
 	}
-	res, err := decode(raw)
+	res, err := decodeJSON(raw)
 	if err != nil {
-		return nil, raise(errRuntime, "the answer of %s is not JSON: %s", function, err)
+		return nil, newError(errRuntime, "the answer of %s is not JSON: %s", function, err)
 	}
-	if err := fits(res, "the result of state "+s.name); err != nil {
+	if err := checkDataLimit(res, "the result of state "+s.name); err != nil {
 		return nil, err
 	}
 	if s.task.invoke && !s.task.callback {
@@ -44,7 +44,7 @@ func (f *fiber) call(ctx context.Context, s *state, given any) (any, error) {
 	return res, nil
 }
 
-// eventsOf is the number of history events of a call beside entering and leaving the state: scheduled, started and
+// eventsOf returns the number of history events of a call beside entering and leaving the state: scheduled, started and
 // succeeded or failed; a task with a token is also submitted.
 func eventsOf(t task) int64 {
 	if t.callback {
@@ -53,7 +53,7 @@ func eventsOf(t task) int64 {
 	return 3
 }
 
-// expiry is when the task times out. A task that waits for its token keeps that time over a restart; any other begins
+// expiry returns when the task times out. A task that waits for its token keeps that time over a restart; any other begins
 // anew.
 func (f *fiber) expiry(s *state) time.Time {
 	if !s.task.callback {
@@ -65,7 +65,7 @@ func (f *fiber) expiry(s *state) time.Time {
 	return f.frame.Until
 }
 
-// timedOut is the failure of a task whose ctx ended by its timeout, else err.
+// timedOut returns the failure of a task whose ctx ended by its timeout, else err.
 func timedOut(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(context.Cause(ctx), errTaskTimedOut) {
 		return errTaskTimedOut
@@ -84,29 +84,29 @@ func (f *fiber) answer(ctx context.Context, s *state, function string, payload j
 			return nil, err
 		}
 		f.frame.Sent, f.dirty = true, true
-		if err := f.save(ctx); err != nil {
+		if err := f.saveFrame(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return tasks.Await(ctx, f.frame.Token)
 }
 
-// target is the function that a Task calls and the payload it is given.
+// target returns the function that a Task calls and the payload it is given.
 func (s *state) target(given any) (string, json.RawMessage, error) {
 	if !s.task.invoke {
-		payload, err := encode(given)
+		payload, err := encodeJSON(given)
 		return FunctionName(s.task.resource), payload, err
 	}
 	fields, _ := given.(map[string]any)
 	name, _ := fields["FunctionName"].(string)
 	function := FunctionName(name)
 	if function == "" {
-		return "", nil, raise(errRuntime, "FunctionName of state %s is not the name of a function", s.name)
+		return "", nil, newError(errRuntime, "FunctionName of state %s is not the name of a function", s.name)
 	}
 	payload, ok := fields["Payload"]
 	if !ok {
 		payload = map[string]any{}
 	}
-	raw, err := encode(payload)
+	raw, err := encodeJSON(payload)
 	return function, raw, err
 }

@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// caseTasks are the functions that the machines of testdata/cases.json call.
+// caseTasks returns the functions that the machines of testdata/cases.json call.
 func caseTasks(w *fixture, c clock.Clock) map[string]testTask {
 	var mu sync.Mutex
 	seen := map[string]int{}
@@ -29,7 +29,7 @@ func caseTasks(w *fixture, c clock.Clock) map[string]testTask {
 		"echo": func(_ context.Context, in map[string]any) (any, error) { return map[string]any{"echo": in}, nil },
 		"flaky": func(_ context.Context, in map[string]any) (any, error) {
 			n := count(in)
-			if times, _ := number(in["failTimes"]); n <= int(times) {
+			if times, _ := toNumber(in["failTimes"]); n <= int(times) {
 				return nil, &Error{"MyErr", "not yet"}
 			}
 			return map[string]any{"ok": true, "attempt": n}, nil
@@ -106,7 +106,7 @@ func check(t *testing.T, c testCase, out json.RawMessage, err error) {
 		if err != nil {
 			t.Fatalf("failed: %v", err)
 		}
-		if !Same(out, c.Expect) {
+		if !SameJSON(out, c.Expect) {
 			t.Fatalf("output %s, want %s", out, c.Expect)
 		}
 		return

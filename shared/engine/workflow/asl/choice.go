@@ -22,9 +22,9 @@ type test interface {
 	reads() []*path
 }
 
-// choice reads Choices.
-func (r *reader) choice() error {
-	list, err := read[[]json.RawMessage](r.fields, "Choices")
+// readChoices reads Choices.
+func (r *reader) readChoices() error {
+	list, err := decodeField[[]json.RawMessage](r.fields, "Choices")
 	if err != nil {
 		return err
 	}
@@ -43,18 +43,18 @@ func (r *reader) choice() error {
 
 // parseRule reads a rule, which has Next and may have Assign.
 func parseRule(raw json.RawMessage) (rule, error) {
-	fields, err := object(raw)
+	fields, err := decodeObject(raw)
 	if err != nil {
 		return rule{}, err
 	}
 	var rl rule
-	if rl.next, err = read[string](fields, "Next"); err != nil {
+	if rl.next, err = decodeField[string](fields, "Next"); err != nil {
 		return rl, err
 	}
 	if rl.next == "" {
 		return rl, errors.New("field \"Next\" is missing")
 	}
-	if rl.assign, err = assignment(fields); err != nil {
+	if rl.assign, err = parseAssign(fields); err != nil {
 		return rl, err
 	}
 	for _, name := range []string{"Next", "Assign", "Comment"} {
@@ -83,7 +83,7 @@ func parseTest(fields map[string]json.RawMessage, depth int) (test, error) {
 			list, err := parseTests(raw, depth)
 			return combined{list, name == "Or"}, err
 		case "Not":
-			inner, err := object(raw)
+			inner, err := decodeObject(raw)
 			if err != nil {
 				return nil, fmt.Errorf("under Not: %w", err)
 			}
@@ -101,7 +101,7 @@ func parseTests(raw json.RawMessage, depth int) ([]test, error) {
 	}
 	out := make([]test, len(list))
 	for i, r := range list {
-		fields, err := object(r)
+		fields, err := decodeObject(r)
 		if err != nil {
 			return nil, err
 		}
@@ -158,17 +158,17 @@ type comparison struct {
 func (c comparison) reads() []*path { return []*path{c.variable, c.wantPath} }
 
 func (c comparison) holds(sc scope) (bool, error) {
-	v, ok := c.variable.find(sc)
+	v, ok := c.variable.findValue(sc)
 	if c.present {
 		return ok == c.want, nil
 	}
 	if !ok {
-		return false, raise(errRuntime, "invalid path %q: the choice's variable is not in the input", c.variable.text)
+		return false, newError(errRuntime, "invalid path %q: the choice's variable is not in the input", c.variable.text)
 	}
 	want := c.want
 	if c.wantPath != nil {
 		var err error
-		if want, err = c.wantPath.eval(sc); err != nil {
+		if want, err = c.wantPath.evaluate(sc); err != nil {
 			return false, err
 		}
 	}
@@ -177,7 +177,7 @@ func (c comparison) holds(sc scope) (bool, error) {
 
 // parseComparison reads Variable and the one comparison beside it.
 func parseComparison(fields map[string]json.RawMessage) (test, error) {
-	text, err := read[string](fields, "Variable")
+	text, err := decodeField[string](fields, "Variable")
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func parseComparison(fields map[string]json.RawMessage) (test, error) {
 
 // against reads the comparison op and what it compares with.
 func (c *comparison) against(op string, raw json.RawMessage) error {
-	want, err := decode(raw)
+	want, err := decodeJSON(raw)
 	if err != nil {
 		return err
 	}
@@ -220,11 +220,11 @@ func (c *comparison) against(op string, raw json.RawMessage) error {
 	}
 	c.compare, c.want = cmp.holds, want
 	if !isPath && !cmp.accepts(want) {
-		return fmt.Errorf("cannot compare with %s", display(want))
+		return fmt.Errorf("cannot compare with %s", displayText(want))
 	}
 	if isPath {
 		text, _ := want.(string)
-		c.wantPath, err = reference(text)
+		c.wantPath, err = parseReference(text)
 	}
 	return err
 }

@@ -17,18 +17,18 @@ var typeTests = map[string]func(v any) bool{
 }
 
 func isString(v any) bool { _, ok := v.(string); return ok }
-func isNumber(v any) bool { _, ok := number(v); return ok }
+func isNumber(v any) bool { _, ok := toNumber(v); return ok }
 
 func isTimestamp(v any) bool {
 	s, ok := v.(string)
 	if ok {
-		_, ok = timestamp(s)
+		_, ok = parseTimestamp(s)
 	}
 	return ok
 }
 
-// timestamp reads the profile of RFC 3339 that the language uses: T and Z in upper case.
-func timestamp(s string) (time.Time, bool) {
+// parseTimestamp reads the profile of RFC 3339 that the language uses: T and Z in upper case.
+func parseTimestamp(s string) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339, s)
 	return t, err == nil && !strings.ContainsAny(s, "tz")
 }
@@ -78,8 +78,8 @@ var comparisons = func() map[string]ordering {
 }()
 
 func compareTimes(v, want any) int {
-	a, _ := timestamp(v.(string))    //nolint:forcetypeassert // both accepted
-	b, _ := timestamp(want.(string)) //nolint:forcetypeassert // both accepted
+	a, _ := parseTimestamp(v.(string))    //nolint:forcetypeassert // both accepted
+	b, _ := parseTimestamp(want.(string)) //nolint:forcetypeassert // both accepted
 	return a.Compare(b)
 }
 

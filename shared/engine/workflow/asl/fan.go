@@ -24,8 +24,8 @@ type fan struct {
 	out    []any
 }
 
-// parallel runs the branches of a Parallel.
-func (f *fiber) parallel(ctx context.Context, s *state, given any) (any, error) {
+// runParallel runs the branches of a Parallel.
+func (f *fiber) runParallel(ctx context.Context, s *state, given any) (any, error) {
 	x := &fan{
 		parent: f, n: len(s.levels), limit: len(s.levels),
 		level: func(i int) *level { return s.levels[i] },
@@ -41,29 +41,29 @@ func (f *fiber) mapItems(ctx context.Context, s *state, in any) (any, error) {
 	items := in
 	if s.each.items != nil {
 		var err error
-		if items, err = s.each.items.eval(f.scope(in)); err != nil {
+		if items, err = s.each.items.evaluate(f.pathScope(in)); err != nil {
 			return nil, err
 		}
 	}
 	list, ok := items.([]any)
 	if !ok {
-		return nil, raise(errRuntime, "the items of state %s are not an array but %s", s.name, clip(items))
+		return nil, newError(errRuntime, "the items of state %s are not an array but %s", s.name, clipForMessage(items))
 	}
 	x := &fan{
 		parent: f, n: len(list), limit: s.each.concurrency, each: &s.each,
 		level: func(int) *level { return s.levels[0] },
 	}
 	x.start = func(i int) (any, map[string]any, bool, error) {
-		item := map[string]any{"Item": map[string]any{"Index": whole(int64(i)), "Value": list[i]}}
+		item := map[string]any{"Item": map[string]any{"Index": integerNumber(int64(i)), "Value": list[i]}}
 		if s.each.selector == nil {
 			return list[i], item, true, nil
 		}
 		sc := scope{in, func() map[string]any {
-			c := f.context()
+			c := f.contextObject()
 			c["Map"] = item
 			return c
 		}, f.vars}
-		data, err := s.each.selector.eval(sc)
+		data, err := s.each.selector.evaluate(sc)
 		return data, item, s.each.selector.steady(), err
 	}
 	return x.run(ctx, 2)
@@ -73,10 +73,10 @@ func (f *fiber) mapItems(ctx context.Context, s *state, in any) (any, error) {
 // the parent is kept first, so that a restart finds the finished children by it.
 func (x *fan) run(ctx context.Context, events int64) (any, error) {
 	f := x.parent
-	if err := f.save(ctx); err != nil {
+	if err := f.saveFrame(ctx); err != nil {
 		return nil, err
 	}
-	if err := f.count(events); err != nil {
+	if err := f.countEvents(events); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -118,14 +118,14 @@ func (x *fan) child(ctx context.Context, i int) outcome {
 	if x.each != nil && x.each.distributed {
 		c.total, c.vars = &atomic.Int64{}, nil
 	}
-	kept, found := f.run.take(c.path)
+	kept, found := f.run.takeFrame(c.path)
 	if found && kept.Done {
 		return c.ended(kept)
 	}
 	if err := x.prepare(c, i, kept, found); err != nil {
 		return outcome{c, nil, err}
 	}
-	out, err := c.loop(ctx)
+	out, err := c.runStates(ctx)
 	if failed, ok := errors.AsType[*Error](err); ok && ctx.Err() == nil && x.tolerates() {
 		return outcome{c, nil, errors.Join(c.finish(ctx, Frame{Failed: failed}), failed)}
 	}
@@ -143,24 +143,24 @@ func (x *fan) prepare(c *fiber, i int, kept Frame, found bool) error {
 	}
 	c.item = item
 	if found {
-		return c.restore(kept)
+		return c.restoreFrame(kept)
 	}
-	c.begin(c.level.startAt, data, c.vars)
+	c.beginState(c.level.startAt, data, c.vars)
 	c.dirty = !steady // else it follows from the frame of the parent
 	if x.each != nil {
-		return c.count(1)
+		return c.countEvents(1)
 	}
 	return nil
 }
 
-// ended is the outcome of a child that had ended before a restart.
+// ended returns the outcome of a child that had ended before a restart.
 func (f *fiber) ended(kept Frame) outcome {
 	f.frame, f.acted = kept, true
 	f.total.Add(kept.Events)
 	if kept.Failed != nil {
 		return outcome{f, nil, kept.Failed}
 	}
-	out, err := decode(kept.Output)
+	out, err := decodeJSON(kept.Output)
 	return outcome{f, out, err}
 }
 
@@ -170,7 +170,7 @@ func (f *fiber) finishWith(ctx context.Context, out any) error {
 	if !f.acted || f.run.env.Journal == nil {
 		return nil
 	}
-	raw, err := encode(out)
+	raw, err := encodeJSON(out)
 	if err != nil {
 		return err
 	}
@@ -184,15 +184,15 @@ func (f *fiber) finish(ctx context.Context, end Frame) error {
 	f.acted = true
 	end.Done, end.Events = true, f.frame.Events
 	f.frame = end
-	return f.keep(ctx)
+	return f.writeFrame(ctx)
 }
 
-// tolerates tells whether the fan is a Map that lets items fail.
+// tolerates reports whether the fan is a Map that lets items fail.
 func (x *fan) tolerates() bool {
 	return x.each != nil && x.each.distributed && (x.each.tolerated > 0 || x.each.tolerance > 0)
 }
 
-// settle takes note of how child i ended and tells whether that ends the fan.
+// settle takes note of how child i ended and reports whether that ends the fan.
 func (x *fan) settle(i int, o outcome) (stop bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -212,7 +212,7 @@ func (x *fan) settle(i int, o outcome) (stop bool) {
 	x.failed++
 	x.out[i] = map[string]any{"Status": "FAILED", "Error": failed.Name, "Cause": failed.Cause}
 	if x.beyond() {
-		x.err = raise(errTooManyFailed, "%d of %d items failed, the last with %s", x.failed, x.n, failed)
+		x.err = newError(errTooManyFailed, "%d of %d items failed, the last with %s", x.failed, x.n, failed)
 		return true
 	}
 	return false
@@ -229,7 +229,7 @@ func (x *fan) absorb(c *fiber) {
 	}
 }
 
-// beyond tells whether more items have failed than are tolerated: than either threshold that is given.
+// beyond reports whether more items have failed than are tolerated: than either threshold that is given.
 func (x *fan) beyond() bool {
 	byCount := x.each.tolerated > 0 && x.failed > x.each.tolerated
 	byShare := x.each.tolerance > 0 && float64(x.failed)*100 > x.each.tolerance*float64(x.n)

@@ -28,17 +28,17 @@ type fiber struct {
 	stale []string       // children whose frames the next save makes useless
 }
 
-// begin puts the fiber into a state.
-func (f *fiber) begin(state string, data any, vars map[string]any) {
+// beginState puts the fiber into a state.
+func (f *fiber) beginState(state string, data any, vars map[string]any) {
 	f.data, f.vars, f.dirty = data, vars, true
 	f.frame = Frame{
 		State: state, Entered: f.run.env.Clock.Now(), Visit: f.frame.Visit + 1, Events: f.frame.Events,
 	}
 }
 
-// restore puts the fiber where it stood when its frame was kept.
-func (f *fiber) restore(kept Frame) error {
-	data, err := decode(kept.Input)
+// restoreFrame puts the fiber where it stood when its frame was kept.
+func (f *fiber) restoreFrame(kept Frame) error {
+	data, err := decodeJSON(kept.Input)
 	if err != nil {
 		return fmt.Errorf("restore input of fiber %q: %w", f.path, err)
 	}
@@ -48,7 +48,7 @@ func (f *fiber) restore(kept Frame) error {
 	if len(kept.Vars) == 0 {
 		return nil
 	}
-	vars, err := decode(kept.Vars)
+	vars, err := decodeJSON(kept.Vars)
 	if err != nil {
 		return fmt.Errorf("restore variables of fiber %q: %w", f.path, err)
 	}
@@ -56,26 +56,26 @@ func (f *fiber) restore(kept Frame) error {
 	return nil
 }
 
-// save keeps the frame, unless the kept one is as good. It comes before every visible effect.
-func (f *fiber) save(ctx context.Context) error {
+// saveFrame keeps the frame, unless the kept one is as good. It comes before every visible effect.
+func (f *fiber) saveFrame(ctx context.Context) error {
 	f.acted = true
 	if !f.dirty || f.run.env.Journal == nil {
 		return ctx.Err()
 	}
 	var err error
-	if f.frame.Input, err = encode(f.data); err != nil {
+	if f.frame.Input, err = encodeJSON(f.data); err != nil {
 		return err
 	}
 	if f.frame.Vars = nil; len(f.vars) > 0 {
-		if f.frame.Vars, err = encode(f.vars); err != nil {
+		if f.frame.Vars, err = encodeJSON(f.vars); err != nil {
 			return err
 		}
 	}
-	return f.keep(ctx)
+	return f.writeFrame(ctx)
 }
 
-// keep hands the frame to the journal and drops the frames that it makes useless.
-func (f *fiber) keep(ctx context.Context) error {
+// writeFrame hands the frame to the journal and drops the frames that it makes useless.
+func (f *fiber) writeFrame(ctx context.Context) error {
 	if err := f.run.env.Journal.Save(ctx, f.path, f.frame); err != nil {
 		return fmt.Errorf("save fiber %q: %w", f.path, err)
 	}
@@ -90,39 +90,39 @@ func (f *fiber) keep(ctx context.Context) error {
 	return nil
 }
 
-// count adds history events, and fails when no room would be left for ExecutionSucceeded.
-func (f *fiber) count(n int64) error {
+// countEvents adds history events, and fails when no room would be left for ExecutionSucceeded.
+func (f *fiber) countEvents(n int64) error {
 	f.frame.Events += n
 	if f.total.Add(n)+1 <= MaxEvents {
 		return nil
 	}
-	return raise(errRuntime, "the execution reached the maximum number of history events (%d)", MaxEvents)
+	return newError(errRuntime, "the execution reached the maximum number of history events (%d)", MaxEvents)
 }
 
-// loop runs states until one ends the level.
-func (f *fiber) loop(ctx context.Context) (any, error) {
+// runStates runs states until one ends the level.
+func (f *fiber) runStates(ctx context.Context) (any, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		s := f.level.states[f.frame.State]
 		if s == nil {
-			return nil, raise(errRuntime, "the state machine no longer has a state %q, where the execution stands", f.frame.State)
+			return nil, newError(errRuntime, "the state machine no longer has a state %q, where the execution stands", f.frame.State)
 		}
-		if err := f.count(1); err != nil {
+		if err := f.countEvents(1); err != nil {
 			return nil, err
 		}
 		out, next, err := f.attempt(ctx, s)
 		if err != nil {
 			return nil, err
 		}
-		if err := f.count(1); err != nil {
+		if err := f.countEvents(1); err != nil {
 			return nil, err
 		}
 		if next == "" {
 			return out, nil
 		}
-		f.begin(next, out, f.vars)
+		f.beginState(next, out, f.vars)
 	}
 }
 
@@ -133,7 +133,7 @@ func (f *fiber) attempt(ctx context.Context, s *state) (out any, next string, er
 			return nil, "", err
 		}
 		events := f.frame.Events
-		out, next, err := f.once(ctx, s)
+		out, next, err := f.runState(ctx, s)
 		if err == nil {
 			return out, next, nil
 		}
@@ -142,7 +142,7 @@ func (f *fiber) attempt(ctx context.Context, s *state) (out any, next string, er
 			return nil, "", err
 		}
 		if f.frame.Events == events { // it failed before it did anything: EvaluationFailed
-			if err := f.count(1); err != nil {
+			if err := f.countEvents(1); err != nil {
 				return nil, "", err
 			}
 		}
@@ -176,10 +176,10 @@ func (f *fiber) sleepUntil(ctx context.Context, at time.Time) error {
 	return f.run.env.Clock.Sleep(ctx, d)
 }
 
-// again tells whether Retry wants another attempt after e, and if so prepares and keeps it.
+// again reports whether Retry wants another attempt after e, and if so prepares and keeps it.
 func (f *fiber) again(ctx context.Context, s *state, e *Error) (bool, error) {
 	for i, t := range s.retry {
-		if !matches(t.names, e.Name) {
+		if !matchesError(t.names, e.Name) {
 			continue
 		}
 		if len(f.frame.Tries) != len(s.retry) {
@@ -192,33 +192,33 @@ func (f *fiber) again(ctx context.Context, s *state, e *Error) (bool, error) {
 		f.frame.Tries[i]++
 		f.frame.Visit++
 		f.frame.Token, f.frame.Sent, f.frame.Until = "", false, time.Time{}
-		f.frame.RetryAt = f.run.env.Clock.Now().Add(t.delay(n))
+		f.frame.RetryAt = f.run.env.Clock.Now().Add(t.delayAfter(n))
 		f.dirty = true
-		return true, f.save(ctx)
+		return true, f.saveFrame(ctx)
 	}
 	return false, nil
 }
 
-// caught gives what goes on after e, by the first catcher that matches; without one e is the end.
+// caught returns what goes on after e, by the first catcher that matches; without one e is the end.
 func (f *fiber) caught(s *state, e *Error) (any, string, error) {
 	for _, c := range s.catch {
-		if !matches(c.names, e.Name) {
+		if !matchesError(c.names, e.Name) {
 			continue
 		}
 		problem := map[string]any{"Error": e.Name, "Cause": e.Cause}
-		if err := f.assign(c.assign, problem); err != nil {
+		if err := f.assignVariables(c.assign, problem); err != nil {
 			return nil, "", err
 		}
-		out, err := placed(c.resultPath, c.noResult, f.data, problem)
+		out, err := applyResultPath(c.resultPath, c.noResult, f.data, problem)
 		if err == nil {
-			err = fits(out, "the output of state "+s.name)
+			err = checkDataLimit(out, "the output of state "+s.name)
 		}
 		return out, c.next, err
 	}
 	return nil, "", e
 }
 
-// retries is how often the state has been retried.
+// retries returns how often the state has been retried.
 func (f *fiber) retries() int64 {
 	n := 0
 	for _, t := range f.frame.Tries {
@@ -227,11 +227,11 @@ func (f *fiber) retries() int64 {
 	return int64(n)
 }
 
-// scope is what paths read while data is the data.
-func (f *fiber) scope(data any) scope { return scope{data, f.context, f.vars} }
+// pathScope returns what paths read while data is the data.
+func (f *fiber) pathScope(data any) scope { return scope{data, f.contextObject, f.vars} }
 
-// context makes the context object, "$$".
-func (f *fiber) context() map[string]any {
+// contextObject makes the context object, "$$".
+func (f *fiber) contextObject() map[string]any {
 	x := f.run.x
 	c := map[string]any{
 		"Execution": map[string]any{
@@ -239,7 +239,7 @@ func (f *fiber) context() map[string]any {
 		},
 		"StateMachine": map[string]any{"Id": x.MachineID, "Name": x.Machine},
 		"State": map[string]any{
-			"Name": f.frame.State, "EnteredTime": stamp(f.frame.Entered), "RetryCount": whole(f.retries()),
+			"Name": f.frame.State, "EnteredTime": stamp(f.frame.Entered), "RetryCount": integerNumber(f.retries()),
 		},
 	}
 	if f.item != nil {

@@ -21,22 +21,22 @@ type reader struct {
 	at     string // the states around it, for messages: "Outer."
 }
 
-func (r *reader) all() error {
+func (r *reader) readFields() error {
 	err := errors.Join(r.flow(), r.data())
 	if err != nil {
 		return err
 	}
 	switch r.state.kind {
 	case kindTask:
-		return errors.Join(r.task(), r.recovery())
+		return errors.Join(r.task(), r.readRecovery())
 	case kindChoice:
-		return r.choice()
+		return r.readChoices()
 	case kindWait:
 		return r.wait()
 	case kindMap:
-		return errors.Join(r.each(), r.recovery())
+		return errors.Join(r.readIteration(), r.readRecovery())
 	case kindParallel:
-		return errors.Join(r.branches(), r.recovery())
+		return errors.Join(r.readBranches(), r.readRecovery())
 	case kindFail:
 		return r.fail()
 	case kindPass, kindSucceed:
@@ -47,9 +47,9 @@ func (r *reader) all() error {
 // flow reads Next and End, or Default.
 func (r *reader) flow() error {
 	s := r.state
-	next, err1 := read[string](r.fields, "Next")
-	end, err2 := read[bool](r.fields, "End")
-	def, err3 := read[string](r.fields, "Default")
+	next, err1 := decodeField[string](r.fields, "Next")
+	end, err2 := decodeField[bool](r.fields, "End")
+	def, err3 := decodeField[string](r.fields, "Default")
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
@@ -73,11 +73,11 @@ func (r *reader) data() error {
 	s.inputPath, s.noInput, errs[0] = r.optionalPath("InputPath", parsePath)
 	s.outputPath, s.noOutput, errs[1] = r.optionalPath("OutputPath", parsePath)
 	s.resultPath, s.noResult, errs[2] = r.optionalPath("ResultPath", parseResultPath)
-	s.parameters, errs[3] = r.template("Parameters")
-	s.selector, errs[4] = r.template("ResultSelector")
-	s.assign, errs[5] = assignment(r.fields)
+	s.parameters, errs[3] = r.readTemplate("Parameters")
+	s.selector, errs[4] = r.readTemplate("ResultSelector")
+	s.assign, errs[5] = parseAssign(r.fields)
 	if raw, ok := r.fields["Result"]; ok {
-		v, err := decode(raw)
+		v, err := decodeJSON(raw)
 		s.result, errs[6] = constant{v}, err
 	}
 	if s.selector != nil && !isObject(s.selector) {
@@ -95,13 +95,13 @@ func (r *reader) optionalPath(name string, parse func(string) (*path, error)) (p
 	if string(raw) == "null" {
 		return nil, true, nil
 	}
-	p, err = r.path(name, parse)
+	p, err = r.readPath(name, parse)
 	return p, false, err
 }
 
-// path reads a path field, nil when it is absent.
-func (r *reader) path(name string, parse func(string) (*path, error)) (*path, error) {
-	text, err := read[string](r.fields, name)
+// readPath reads a path field, nil when it is absent.
+func (r *reader) readPath(name string, parse func(string) (*path, error)) (*path, error) {
+	text, err := decodeField[string](r.fields, name)
 	if err != nil {
 		return nil, err
 	}
@@ -115,16 +115,16 @@ func (r *reader) path(name string, parse func(string) (*path, error)) (*path, er
 	return p, nil
 }
 
-// reference reads a path that must name one place.
-func reference(text string) (*path, error) {
+// parseReference reads a path that must name one place.
+func parseReference(text string) (*path, error) {
 	p, err := parsePath(text)
-	if err == nil && !p.reference() {
+	if err == nil && !p.isReference() {
 		err = fmt.Errorf("path %q must name one place, without [*]", text)
 	}
 	return p, err
 }
 
-func (r *reader) template(name string) (expr, error) {
+func (r *reader) readTemplate(name string) (expr, error) {
 	raw, ok := r.fields[name]
 	if !ok {
 		return nil, nil //nolint:nilnil // an absent template is no template
@@ -145,18 +145,18 @@ func isObject(e expr) bool {
 	return ok
 }
 
-// assignment reads an Assign field.
-func assignment(fields map[string]json.RawMessage) (expr, error) {
+// parseAssign reads an Assign field.
+func parseAssign(fields map[string]json.RawMessage) (expr, error) {
 	r := reader{fields: fields}
-	e, err := r.template("Assign")
+	e, err := r.readTemplate("Assign")
 	if e == nil || err != nil {
 		return nil, err
 	}
 	if !isObject(e) {
 		return nil, errors.New("field \"Assign\" must be an object")
 	}
-	for _, name := range assigned(e) {
-		if !identifier(name) {
+	for _, name := range assignedNames(e) {
+		if !isIdentifier(name) {
 			return nil, fmt.Errorf("field \"Assign\": %q cannot name a variable", name)
 		}
 	}
@@ -166,11 +166,11 @@ func assignment(fields map[string]json.RawMessage) (expr, error) {
 // task reads what a Task calls.
 func (r *reader) task() error {
 	s := r.state
-	resource, err := read[string](r.fields, "Resource")
+	resource, err := decodeField[string](r.fields, "Resource")
 	if err != nil {
 		return err
 	}
-	seconds, err := read[int64](r.fields, "TimeoutSeconds")
+	seconds, err := decodeField[int64](r.fields, "TimeoutSeconds")
 	if err != nil {
 		return err
 	}
@@ -202,15 +202,15 @@ func (r *reader) invocation() error {
 	if !ok {
 		return errors.New("field \"Parameters\" is missing: lambda:invoke needs FunctionName")
 	}
-	fields, err := object(raw)
+	fields, err := decodeObject(raw)
 	if err != nil {
 		return fmt.Errorf("field \"Parameters\": %w", err)
 	}
-	if err := only(fields, "FunctionName", "FunctionName.$", "Payload", "Payload.$"); err != nil {
+	if err := allowFields(fields, "FunctionName", "FunctionName.$", "Payload", "Payload.$"); err != nil {
 		return fmt.Errorf("field \"Parameters\" of lambda:invoke: %w", err)
 	}
 	_, computed := fields["FunctionName.$"]
-	if !computed && r.state.function() == "" {
+	if !computed && r.state.functionName() == "" {
 		return errors.New("field \"Parameters\" of lambda:invoke: \"FunctionName\" must be a string")
 	}
 	return nil
@@ -226,8 +226,8 @@ func (r *reader) fail() error {
 
 // textOrPath reads a text field or its Path variant, which may be an intrinsic.
 func (r *reader) textOrPath(name string) (expr, error) {
-	text, err1 := read[string](r.fields, name)
-	from, err2 := read[string](r.fields, name+"Path")
+	text, err1 := decodeField[string](r.fields, name)
+	from, err2 := decodeField[string](r.fields, name+"Path")
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
@@ -252,11 +252,11 @@ func (r *reader) wait() error {
 		return fmt.Errorf("exactly one of %s must be given", strings.Join(forms, ", "))
 	}
 	w := &r.state.wait
-	seconds, err1 := read[int64](r.fields, "Seconds")
-	stamp, err2 := read[string](r.fields, "Timestamp")
+	seconds, err1 := decodeField[int64](r.fields, "Seconds")
+	stamp, err2 := decodeField[string](r.fields, "Timestamp")
 	var err3, err4 error
-	w.secondsPath, err3 = r.path("SecondsPath", reference)
-	w.timestampPath, err4 = r.path("TimestampPath", reference)
+	w.secondsPath, err3 = r.readPath("SecondsPath", parseReference)
+	w.timestampPath, err4 = r.readPath("TimestampPath", parseReference)
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return err
 	}
@@ -265,7 +265,7 @@ func (r *reader) wait() error {
 	}
 	w.seconds = time.Duration(seconds) * time.Second
 	if given[0] == "Timestamp" {
-		t, ok := timestamp(stamp)
+		t, ok := parseTimestamp(stamp)
 		if !ok {
 			return fmt.Errorf("field \"Timestamp\": %q is not an RFC 3339 time", stamp)
 		}

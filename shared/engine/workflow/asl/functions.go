@@ -46,7 +46,7 @@ var functions = map[string]function{
 	"States.MathRandom":     {2, 3, true, mathRandom},
 	"States.MathAdd":        {2, 2, false, mathAdd},
 	"States.StringSplit":    {2, 2, false, stringSplit},
-	"States.UUID":           {0, 0, true, func([]any) (any, error) { return uuid(), nil }},
+	"States.UUID":           {0, 0, true, func([]any) (any, error) { return randomUUID(), nil }},
 }
 
 func asText(a []any, i int) (string, error) {
@@ -57,7 +57,7 @@ func asText(a []any, i int) (string, error) {
 	return s, nil
 }
 
-// asArray is the first argument, where functions of arrays take theirs.
+// asArray returns the first argument, where functions of arrays take theirs.
 func asArray(a []any) ([]any, error) {
 	v, ok := a[0].([]any)
 	if !ok {
@@ -67,7 +67,7 @@ func asArray(a []any) ([]any, error) {
 }
 
 func asInteger(a []any, i int) (int64, error) {
-	n, ok := integer(a[i])
+	n, ok := toInteger(a[i])
 	if !ok {
 		return 0, fmt.Errorf("argument %d is not a number", i+1)
 	}
@@ -90,7 +90,7 @@ func format(a []any) (any, error) {
 			if next == len(a) {
 				return nil, errors.New("there are more {} than arguments")
 			}
-			b.WriteString(display(a[next]))
+			b.WriteString(displayText(a[next]))
 			next++
 			i++
 		default:
@@ -103,12 +103,12 @@ func format(a []any) (any, error) {
 	return b.String(), nil
 }
 
-// display is a value within a text: strings bare, everything else as JSON.
-func display(v any) string {
+// displayText returns a value within a text: strings bare, everything else as JSON.
+func displayText(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	b, err := encode(v)
+	b, err := encodeJSON(v)
 	if err != nil {
 		return fmt.Sprint(v)
 	}
@@ -120,11 +120,11 @@ func stringToJSON(a []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decode([]byte(s))
+	return decodeJSON([]byte(s))
 }
 
 func jsonToString(a []any) (any, error) {
-	b, err := encode(a[0])
+	b, err := encodeJSON(a[0])
 	return string(b), err
 }
 
@@ -154,7 +154,7 @@ func limitedText(a []any, i int) (string, error) {
 }
 
 func hash(a []any) (any, error) {
-	s := display(a[0])
+	s := displayText(a[0])
 	if len(s) > maxEncoded {
 		return nil, fmt.Errorf("argument 1 has more than %d characters", maxEncoded)
 	}
@@ -202,7 +202,7 @@ func mathAdd(a []any) (any, error) {
 	if y > 0 && x > math.MaxInt64-y || y < 0 && x < math.MinInt64-y {
 		return nil, errors.New("the sum is too large")
 	}
-	return whole(x + y), nil
+	return integerNumber(x + y), nil
 }
 
 // stringSplit cuts at each of the characters of the second argument; empty pieces are left out.

@@ -11,11 +11,11 @@ func evaluate(text, data string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := decode([]byte(data))
+	v, err := decodeJSON([]byte(data))
 	if err != nil {
 		return nil, err
 	}
-	return e.eval(scope{data: v, context: func() map[string]any { return map[string]any{"k": v} }})
+	return e.evaluate(scope{data: v, context: func() map[string]any { return map[string]any{"k": v} }})
 }
 
 func TestIntrinsicsAndPaths(t *testing.T) {
@@ -50,7 +50,7 @@ func TestIntrinsicsAndPaths(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := encode(got)
+			b, err := encodeJSON(got)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +87,7 @@ func TestRandomIntrinsics(t *testing.T) {
 	}
 	a, _ := evaluate(`States.MathRandom(0, 1000000, 7)`, `1`)
 	b, _ := evaluate(`States.MathRandom(0, 1000000, 7)`, `1`)
-	if !equal(a, b) {
+	if !equalJSON(a, b) {
 		t.Fatalf("one seed gave %v and %v", a, b)
 	}
 }

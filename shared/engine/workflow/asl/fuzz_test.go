@@ -58,11 +58,11 @@ func FuzzExpression(f *testing.F) {
 		if err != nil {
 			return
 		}
-		b, err := encode(v)
+		b, err := encodeJSON(v)
 		if err != nil || !json.Valid(b) {
 			t.Fatalf("%s gives %v, which is not JSON: %v", text, v, err)
 		}
-		if n := size(v, 1<<30); n > len(b) {
+		if n := measureJSON(v, 1<<30); n > len(b) {
 			t.Fatalf("size says %d of %d bytes: %s", n, len(b), b)
 		}
 	})

@@ -16,10 +16,10 @@ type call struct {
 	args []expr
 }
 
-func (c *call) eval(sc scope) (any, error) {
+func (c *call) evaluate(sc scope) (any, error) {
 	args := make([]any, len(c.args))
 	for i, a := range c.args {
-		v, err := a.eval(sc)
+		v, err := a.evaluate(sc)
 		if err != nil {
 			return nil, err
 		}
@@ -27,7 +27,7 @@ func (c *call) eval(sc scope) (any, error) {
 	}
 	v, err := c.fn.do(args)
 	if err != nil {
-		return nil, raise(errIntrinsic, "%s: %s", c.name, err)
+		return nil, newError(errIntrinsic, "%s: %s", c.name, err)
 	}
 	return v, nil
 }
@@ -130,7 +130,7 @@ func (c *callParser) argument(depth int) (expr, error) {
 	if strings.HasPrefix(token, "$") {
 		return parsePath(token)
 	}
-	v, err := decode([]byte(token))
+	v, err := decodeJSON([]byte(token))
 	if err != nil {
 		return nil, fmt.Errorf("argument %q is neither a path, a call, 'text', a number, true, false nor null", token)
 	}

@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// each reads how a Map goes over its items.
-func (r *reader) each() error {
+// readIteration reads how a Map goes over its items.
+func (r *reader) readIteration() error {
 	e := &r.state.each
 	var errs [5]error
-	e.items, errs[0] = r.path("ItemsPath", reference)
-	e.selector, errs[1] = r.template("ItemSelector")
-	e.concurrency, errs[2] = read[int](r.fields, "MaxConcurrency")
-	e.tolerated, errs[3] = read[int](r.fields, "ToleratedFailureCount")
-	e.tolerance, errs[4] = read[float64](r.fields, "ToleratedFailurePercentage")
+	e.items, errs[0] = r.readPath("ItemsPath", parseReference)
+	e.selector, errs[1] = r.readTemplate("ItemSelector")
+	e.concurrency, errs[2] = decodeField[int](r.fields, "MaxConcurrency")
+	e.tolerated, errs[3] = decodeField[int](r.fields, "ToleratedFailureCount")
+	e.tolerance, errs[4] = decodeField[float64](r.fields, "ToleratedFailurePercentage")
 	if err := errors.Join(errs[:]...); err != nil {
 		return err
 	}
@@ -44,11 +44,11 @@ func (e *each) bound() error {
 
 // processor reads the ItemProcessor of a Map.
 func (r *reader) processor() error {
-	fields, err := object(r.fields["ItemProcessor"])
+	fields, err := decodeObject(r.fields["ItemProcessor"])
 	if err != nil {
 		return err
 	}
-	if err := only(fields, "Comment", "ProcessorConfig", "StartAt", "States"); err != nil {
+	if err := allowFields(fields, "Comment", "ProcessorConfig", "StartAt", "States"); err != nil {
 		return err
 	}
 	outer := r.self
@@ -60,22 +60,22 @@ func (r *reader) processor() error {
 	if r.state.each.distributed {
 		outer = -1 // a child execution does not see the variables of its parent
 	}
-	l, err := r.parser.level(fields, outer, r.at+r.state.name+".")
+	l, err := r.parser.parseLevel(fields, outer, r.at+r.state.name+".")
 	r.state.levels = []*level{l}
 	return err
 }
 
-// mode reads a ProcessorConfig and tells whether the Map is distributed.
+// mode reads a ProcessorConfig and reports whether the Map is distributed.
 func mode(raw json.RawMessage) (distributed bool, err error) {
-	fields, err := object(raw)
+	fields, err := decodeObject(raw)
 	if err != nil {
 		return false, err
 	}
-	if err := only(fields, "Mode", "ExecutionType"); err != nil {
+	if err := allowFields(fields, "Mode", "ExecutionType"); err != nil {
 		return false, err
 	}
-	m, err1 := read[string](fields, "Mode")
-	typ, err2 := read[string](fields, "ExecutionType")
+	m, err1 := decodeField[string](fields, "Mode")
+	typ, err2 := decodeField[string](fields, "ExecutionType")
 	if err := errors.Join(err1, err2); err != nil {
 		return false, err
 	}
@@ -88,9 +88,9 @@ func mode(raw json.RawMessage) (distributed bool, err error) {
 	return false, fmt.Errorf("mode %q with execution type %q is outside the subset: INLINE, or DISTRIBUTED with STANDARD", m, typ)
 }
 
-// branches reads the Branches of a Parallel.
-func (r *reader) branches() error {
-	list, err := read[[]json.RawMessage](r.fields, "Branches")
+// readBranches reads the Branches of a Parallel.
+func (r *reader) readBranches() error {
+	list, err := decodeField[[]json.RawMessage](r.fields, "Branches")
 	if err != nil {
 		return err
 	}
@@ -108,12 +108,12 @@ func (r *reader) branches() error {
 }
 
 func (r *reader) branch(raw json.RawMessage) (*level, error) {
-	fields, err := object(raw)
+	fields, err := decodeObject(raw)
 	if err != nil {
 		return nil, err
 	}
-	if err := only(fields, "Comment", "StartAt", "States"); err != nil {
+	if err := allowFields(fields, "Comment", "StartAt", "States"); err != nil {
 		return nil, err
 	}
-	return r.parser.level(fields, r.self, r.at+r.state.name+".")
+	return r.parser.parseLevel(fields, r.self, r.at+r.state.name+".")
 }

@@ -165,7 +165,7 @@ func TestADistributedMapToleratesFailuresUpToItsThreshold(t *testing.T) {
 		"ItemProcessor":{"ProcessorConfig":{"Mode":"DISTRIBUTED","ExecutionType":"STANDARD"},
 		"StartAt":"T","States":{"T":{` + callsFn + `,"End":true}}}}}}`
 	odd := func(_ context.Context, in map[string]any) (any, error) {
-		if n, _ := number(in["value"]); int(n)%2 == 1 {
+		if n, _ := toNumber(in["value"]); int(n)%2 == 1 {
 			return nil, &Error{"Odd", "no"}
 		}
 		return "even", nil

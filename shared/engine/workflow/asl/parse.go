@@ -40,8 +40,8 @@ var fieldsOf = map[kind][]string{
 	kindFail:    {"Error", "ErrorPath", "Cause", "CausePath"},
 }
 
-// only refuses every field that is not listed.
-func only(fields map[string]json.RawMessage, allowed ...string) error {
+// allowFields refuses every field that is not listed.
+func allowFields(fields map[string]json.RawMessage, allowed ...string) error {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if !slices.Contains(allowed, name) {
 			return fmt.Errorf("field %q is outside the subset", name)
@@ -50,8 +50,8 @@ func only(fields map[string]json.RawMessage, allowed ...string) error {
 	return nil
 }
 
-// read decodes the field name into a T, and refuses another type; an absent one gives the zero value.
-func read[T any](fields map[string]json.RawMessage, name string) (T, error) {
+// decodeField decodes the field name into a T, and refuses another type; an absent one gives the zero value.
+func decodeField[T any](fields map[string]json.RawMessage, name string) (T, error) {
 	var v T
 	raw, ok := fields[name]
 	if !ok {
@@ -82,7 +82,7 @@ func describe(v any) string {
 
 // language refuses every query language but JSONPath.
 func language(fields map[string]json.RawMessage) error {
-	l, err := read[string](fields, "QueryLanguage")
+	l, err := decodeField[string](fields, "QueryLanguage")
 	if err != nil {
 		return err
 	}
@@ -92,40 +92,40 @@ func language(fields map[string]json.RawMessage) error {
 	return nil
 }
 
-func (p *parser) machine(fields map[string]json.RawMessage) (*Machine, error) {
+func (p *parser) parseMachine(fields map[string]json.RawMessage) (*Machine, error) {
 	var m Machine
-	err := only(fields, "Comment", "QueryLanguage", "StartAt", "States", "TimeoutSeconds", "Version")
+	err := allowFields(fields, "Comment", "QueryLanguage", "StartAt", "States", "TimeoutSeconds", "Version")
 	if err != nil {
 		return nil, fmt.Errorf("state machine: %w", err)
 	}
-	version, errV := read[string](fields, "Version")
+	version, errV := decodeField[string](fields, "Version")
 	if errV == nil && version != "" && version != "1.0" {
 		errV = fmt.Errorf("field \"Version\" must be \"1.0\", not %q", version)
 	}
 	var errC, errT error
-	m.Comment, errC = read[string](fields, "Comment")
-	m.TimeoutSeconds, errT = read[int64](fields, "TimeoutSeconds")
+	m.Comment, errC = decodeField[string](fields, "Comment")
+	m.TimeoutSeconds, errT = decodeField[int64](fields, "TimeoutSeconds")
 	if errT == nil && (m.TimeoutSeconds < 0 || m.TimeoutSeconds > maxSeconds) {
 		errT = fmt.Errorf("field \"TimeoutSeconds\" must be between 0 and %d", maxSeconds)
 	}
 	if err := errors.Join(language(fields), errV, errC, errT); err != nil {
 		return nil, fmt.Errorf("state machine: %w", err)
 	}
-	m.top, err = p.level(fields, -1, "")
+	m.top, err = p.parseLevel(fields, -1, "")
 	return &m, err
 }
 
-// level reads StartAt and States. outer is the index of the level whose variables are seen from here, -1 for none.
-func (p *parser) level(fields map[string]json.RawMessage, outer int, at string) (*level, error) {
+// parseLevel reads StartAt and States. outer is the index of the level whose variables are seen from here, -1 for none.
+func (p *parser) parseLevel(fields map[string]json.RawMessage, outer int, at string) (*level, error) {
 	var l level
 	var err error
 	where := func(err error) error {
 		return fmt.Errorf("%s: %w", cmpOr(strings.TrimSuffix(at, "."), "state machine"), err)
 	}
-	if l.startAt, err = read[string](fields, "StartAt"); err != nil {
+	if l.startAt, err = decodeField[string](fields, "StartAt"); err != nil {
 		return nil, where(err)
 	}
-	states, err := object(fields["States"])
+	states, err := decodeObject(fields["States"])
 	if err != nil {
 		return nil, where(fmt.Errorf("field \"States\": %w", err))
 	}
@@ -179,7 +179,7 @@ func (l *level) connected() error {
 	return nil
 }
 
-// targets are the states that may follow s.
+// targets returns the states that may follow s.
 func (s *state) targets() []string {
 	var out []string
 	if s.next != "" {
@@ -199,11 +199,11 @@ func (p *parser) state(name string, raw json.RawMessage, self int, at string) (*
 	if err := p.unique(name); err != nil {
 		return nil, err
 	}
-	fields, err := object(raw)
+	fields, err := decodeObject(raw)
 	if err != nil {
 		return nil, err
 	}
-	typ, err := read[string](fields, "Type")
+	typ, err := decodeField[string](fields, "Type")
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func (p *parser) state(name string, raw json.RawMessage, self int, at string) (*
 	if !ok {
 		return nil, fmt.Errorf("field \"Type\": %q is outside the subset", typ)
 	}
-	if err := only(fields, append([]string{"Type", "Comment", "QueryLanguage"}, allowed...)...); err != nil {
+	if err := allowFields(fields, append([]string{"Type", "Comment", "QueryLanguage"}, allowed...)...); err != nil {
 		return nil, fmt.Errorf("a %s state: %w", typ, err)
 	}
 	if err := language(fields); err != nil {
@@ -219,10 +219,10 @@ func (p *parser) state(name string, raw json.RawMessage, self int, at string) (*
 	}
 	s := &state{name: name, kind: kind(typ)}
 	r := &reader{parser: p, fields: fields, state: s, self: self, at: at}
-	if err := r.all(); err != nil {
+	if err := r.readFields(); err != nil {
 		return nil, err
 	}
-	p.note(s, self)
+	p.noteVariables(s, self)
 	return s, nil
 }
 

@@ -62,7 +62,7 @@ func parsePath(text string) (*path, error) {
 			n = len(rest)
 		}
 		p.root, p.variable, rest = rootVariable, rest[:n], rest[n:]
-		if !identifier(p.variable) {
+		if !isIdentifier(p.variable) {
 			return nil, fmt.Errorf("path %q: %q is not a variable's name", text, p.variable)
 		}
 	}
@@ -118,8 +118,8 @@ func parseBracket(r string) (step, string, error) {
 	return step{kind: stepIndex, index: int(n)}, after, nil
 }
 
-// identifier tells whether s can name a variable.
-func identifier(s string) bool {
+// isIdentifier reports whether s can name a variable.
+func isIdentifier(s string) bool {
 	if s == "" || len(s) > 80 {
 		return false
 	}
@@ -132,8 +132,8 @@ func identifier(s string) bool {
 	return true
 }
 
-// reference tells whether the path names one place only: it has no [*].
-func (p *path) reference() bool {
+// isReference reports whether the path names one place only: it has no [*].
+func (p *path) isReference() bool {
 	for _, s := range p.steps {
 		if s.kind == stepEach {
 			return false
@@ -142,17 +142,17 @@ func (p *path) reference() bool {
 	return true
 }
 
-// eval reads the value at the path; States.Runtime when there is none.
-func (p *path) eval(sc scope) (any, error) {
-	v, ok := p.find(sc)
+// evaluate reads the value at the path; States.Runtime when there is none.
+func (p *path) evaluate(sc scope) (any, error) {
+	v, ok := p.findValue(sc)
 	if !ok {
-		return nil, raise(errRuntime, "the path %q could not be found", p.text)
+		return nil, newError(errRuntime, "the path %q could not be found", p.text)
 	}
 	return v, nil
 }
 
-// find reads the value at the path and tells whether there is one.
-func (p *path) find(sc scope) (any, bool) {
+// findValue reads the value at the path and reports whether there is one.
+func (p *path) findValue(sc scope) (any, bool) {
 	cur := sc.data
 	switch p.root {
 	case rootData:
@@ -207,8 +207,8 @@ func walkEach(cur any, steps []step) (any, bool) {
 	return out, true
 }
 
-// place puts v at the path within a copy of data, making the objects on the way; it is what ResultPath does.
-func (p *path) place(data, v any) (any, error) {
+// placeValue puts v at the path within a copy of data, making the objects on the way; it is what ResultPath does.
+func (p *path) placeValue(data, v any) (any, error) {
 	return p.placeAt(data, p.steps, v)
 }
 
@@ -218,7 +218,7 @@ func (p *path) placeAt(data any, steps []step, v any) (any, error) {
 	}
 	m, ok := data.(map[string]any)
 	if !ok && data != nil {
-		return nil, raise(errResultPath, "unable to apply ResultPath %q: there is something else than an object on the way", p.text)
+		return nil, newError(errResultPath, "unable to apply ResultPath %q: there is something else than an object on the way", p.text)
 	}
 	inner, err := p.placeAt(m[steps[0].name], steps[1:], v)
 	if err != nil {

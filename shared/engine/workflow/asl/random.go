@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 )
 
-// mathRandom gives a number from the first argument to just below the second; a third one is the seed.
+// mathRandom returns a number from the first argument to just below the second; a third one is the seed.
 func mathRandom(a []any) (any, error) {
 	from, err1 := asInteger(a, 0)
 	to, err2 := asInteger(a, 1)
@@ -18,25 +18,25 @@ func mathRandom(a []any) (any, error) {
 		return nil, errors.New("the end is not greater than the start")
 	}
 	if len(a) == 2 {
-		return whole(from + rand.Int64N(to-from)), nil //nolint:gosec // no secret is made of it
+		return integerNumber(from + rand.Int64N(to-from)), nil //nolint:gosec // no secret is made of it
 	}
 	seed, err := asInteger(a, 2)
 	if err != nil {
 		return nil, err
 	}
 	r := rand.New(rand.NewPCG(uint64(seed), 0)) //nolint:gosec // as above
-	return whole(from + r.Int64N(to-from)), nil
+	return integerNumber(from + r.Int64N(to-from)), nil
 }
 
-// uuid makes a random UUID, version 4.
-func uuid() string {
+// randomUUID makes a random UUID, version 4.
+func randomUUID() string {
 	var b [16]byte
 	_, _ = crand.Read(b[:]) // never fails, by its documentation
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// jitter picks a part of a delay for JitterStrategy FULL: from 0 up to all of it.
-func jitter(seconds float64) float64 {
+// fullJitter picks a part of a delay for JitterStrategy FULL: from 0 up to all of it.
+func fullJitter(seconds float64) float64 {
 	return rand.Float64() * seconds //nolint:gosec // it only spreads retries
 }

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// recovery reads Retry and Catch.
-func (r *reader) recovery() error {
-	retriers, err1 := read[[]json.RawMessage](r.fields, "Retry")
-	catchers, err2 := read[[]json.RawMessage](r.fields, "Catch")
+// readRecovery reads Retry and Catch.
+func (r *reader) readRecovery() error {
+	retriers, err1 := decodeField[[]json.RawMessage](r.fields, "Retry")
+	catchers, err2 := decodeField[[]json.RawMessage](r.fields, "Catch")
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (r *reader) recovery() error {
 
 // errorNames reads ErrorEquals; States.ALL stands alone, and in the last element.
 func errorNames(fields map[string]json.RawMessage, last bool) ([]string, error) {
-	names, err := read[[]string](fields, "ErrorEquals")
+	names, err := decodeField[[]string](fields, "ErrorEquals")
 	if err != nil {
 		return nil, err
 	}
@@ -50,11 +50,11 @@ func errorNames(fields map[string]json.RawMessage, last bool) ([]string, error) 
 
 func parseRetrier(raw json.RawMessage, last bool) (retrier, error) {
 	t := retrier{}
-	fields, err := object(raw)
+	fields, err := decodeObject(raw)
 	if err != nil {
 		return t, err
 	}
-	err = only(fields, "Comment", "ErrorEquals", "IntervalSeconds", "MaxAttempts", "BackoffRate", "MaxDelaySeconds", "JitterStrategy")
+	err = allowFields(fields, "Comment", "ErrorEquals", "IntervalSeconds", "MaxAttempts", "BackoffRate", "MaxDelaySeconds", "JitterStrategy")
 	if err != nil {
 		return t, err
 	}
@@ -74,7 +74,7 @@ func bounded(fields map[string]json.RawMessage, name string, def, least int64) (
 	if _, ok := fields[name]; !ok {
 		return def, nil
 	}
-	n, err := read[int64](fields, name)
+	n, err := decodeField[int64](fields, name)
 	if err == nil && (n < least || n > maxSeconds) {
 		err = fmt.Errorf("field %q must be between %d and %d", name, least, maxSeconds)
 	}
@@ -82,8 +82,8 @@ func bounded(fields map[string]json.RawMessage, name string, def, least int64) (
 }
 
 func (t *retrier) backoff(fields map[string]json.RawMessage) error {
-	strategy, err1 := read[string](fields, "JitterStrategy")
-	rate, err2 := read[float64](fields, "BackoffRate")
+	strategy, err1 := decodeField[string](fields, "JitterStrategy")
+	rate, err2 := decodeField[float64](fields, "BackoffRate")
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
@@ -104,43 +104,43 @@ func (t *retrier) backoff(fields map[string]json.RawMessage) error {
 	return nil
 }
 
-// delay is how long to wait before try n+1, after n tries by this retrier.
-func (t retrier) delay(n int) time.Duration {
+// delayAfter returns how long to wait before try n+1, after n tries by this retrier.
+func (t retrier) delayAfter(n int) time.Duration {
 	d := t.interval * math.Pow(t.rate, float64(n))
 	if t.maxDelay > 0 {
 		d = min(d, t.maxDelay)
 	}
 	d = min(d, maxSeconds)
 	if t.jitter {
-		d = jitter(d)
+		d = fullJitter(d)
 	}
 	return time.Duration(d * float64(time.Second))
 }
 
 func parseCatcher(raw json.RawMessage, last bool) (catcher, error) {
 	c := catcher{}
-	fields, err := object(raw)
+	fields, err := decodeObject(raw)
 	if err != nil {
 		return c, err
 	}
-	if err := only(fields, "Comment", "ErrorEquals", "Next", "ResultPath", "Assign"); err != nil {
+	if err := allowFields(fields, "Comment", "ErrorEquals", "Next", "ResultPath", "Assign"); err != nil {
 		return c, err
 	}
 	r := reader{fields: fields}
 	var errs [4]error
 	c.names, errs[0] = errorNames(fields, last)
-	c.next, errs[1] = read[string](fields, "Next")
+	c.next, errs[1] = decodeField[string](fields, "Next")
 	c.resultPath, c.noResult, errs[2] = r.optionalPath("ResultPath", parseResultPath)
-	c.assign, errs[3] = assignment(fields)
+	c.assign, errs[3] = parseAssign(fields)
 	if c.next == "" && errs[1] == nil {
 		errs[1] = errors.New("field \"Next\" is missing")
 	}
 	return c, errors.Join(errs[:]...)
 }
 
-// matches tells whether ErrorEquals names the error of a state. States.Runtime always ends the execution;
+// matchesError reports whether ErrorEquals names the error of a state. States.Runtime always ends the execution;
 // States.DataLimitExceeded is caught by its own name only.
-func matches(names []string, name string) bool {
+func matchesError(names []string, name string) bool {
 	if name == errRuntime {
 		return false
 	}

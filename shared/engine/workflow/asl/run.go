@@ -80,29 +80,29 @@ type run struct {
 // when it takes too long, and with another error when it was interrupted (ctx has ended, the journal failed): then it
 // can be resumed from the frames that were kept.
 func (m *Machine) Run(ctx context.Context, env Env, x Execution) (json.RawMessage, error) {
-	input, err := decode(x.Input)
+	input, err := decodeJSON(x.Input)
 	if err != nil {
-		return nil, raise(errRuntime, "the input is not JSON: %s", err)
+		return nil, newError(errRuntime, "the input is not JSON: %s", err)
 	}
 	r := &run{env: env, x: x, input: input, frames: x.Frames}
 	if m.TimeoutSeconds > 0 {
 		var cancel context.CancelFunc
 		until := x.Started.Add(time.Duration(m.TimeoutSeconds) * time.Second)
-		ctx, cancel = within(ctx, env.Clock, until, ErrTimedOut)
+		ctx, cancel = withClockDeadline(ctx, env.Clock, until, ErrTimedOut)
 		defer cancel()
 	}
 	f, err := r.top(m)
 	if err != nil {
 		return nil, err
 	}
-	out, err := f.loop(ctx)
+	out, err := f.runStates(ctx)
 	if err != nil {
 		return nil, ended(ctx, err)
 	}
-	return encode(out)
+	return encodeJSON(out)
 }
 
-// ended tells why a run ended: by its own failure, by a deadline, or because it was interrupted.
+// ended returns why a run ended: by its own failure, by a deadline, or because it was interrupted.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -116,18 +116,18 @@ func ended(ctx context.Context, err error) error {
 // top makes the fiber of the execution itself.
 func (r *run) top(m *Machine) (*fiber, error) {
 	f := &fiber{run: r, level: m.top, total: &atomic.Int64{}}
-	kept, ok := r.take("")
+	kept, ok := r.takeFrame("")
 	if ok {
-		return f, f.restore(kept)
+		return f, f.restoreFrame(kept)
 	}
-	f.begin(m.top.startAt, r.input, nil)
+	f.beginState(m.top.startAt, r.input, nil)
 	f.frame.Entered = r.x.Started
 	f.dirty = false // it follows from the execution's input
-	return f, f.count(1)
+	return f, f.countEvents(1)
 }
 
-// take gives the frame that was kept for the fiber at path, once.
-func (r *run) take(path string) (Frame, bool) {
+// takeFrame returns the frame that was kept for the fiber at path, once.
+func (r *run) takeFrame(path string) (Frame, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	kept, ok := r.frames[path]
@@ -135,9 +135,9 @@ func (r *run) take(path string) (Frame, bool) {
 	return kept, ok
 }
 
-// within ends ctx with cause at a time of the clock c. On the machine's clock that is a deadline; on another it is a
+// withClockDeadline ends ctx with cause at a time of the clock c. On the machine's clock that is a deadline; on another it is a
 // wait on that clock, and ctx tells the deadline all the same.
-func within(ctx context.Context, c clock.Clock, until time.Time, cause error) (context.Context, context.CancelFunc) {
+func withClockDeadline(ctx context.Context, c clock.Clock, until time.Time, cause error) (context.Context, context.CancelFunc) {
 	if _, ok := c.(clock.System); ok {
 		return context.WithDeadlineCause(ctx, until, cause)
 	}

@@ -100,8 +100,8 @@ const (
 	tokenSuffix  = ".waitForTaskToken"
 )
 
-// function is the name of the function that a Task calls, "" when a path computes it.
-func (s *state) function() string {
+// functionName returns the name of the function that a Task calls, "" when a path computes it.
+func (s *state) functionName() string {
 	if !s.task.invoke {
 		return FunctionName(s.task.resource)
 	}
@@ -116,7 +116,7 @@ func (s *state) function() string {
 	return FunctionName(name)
 }
 
-// FunctionName is the bare name in what names a Lambda function: a name, a partial or a full ARN, each with or without
+// FunctionName returns the bare name in what names a Lambda function: a name, a partial or a full ARN, each with or without
 // a version or an alias.
 func FunctionName(s string) string {
 	if _, after, ok := strings.Cut(s, ":function:"); ok {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// once runs a state one time: its input, its work, its output.
-func (f *fiber) once(ctx context.Context, s *state) (out any, next string, err error) {
+// runState runs a state one time: its input, its work, its output.
+func (f *fiber) runState(ctx context.Context, s *state) (out any, next string, err error) {
 	if s.task.callback && f.frame.Token == "" {
 		f.frame.Token, f.dirty = f.run.env.Tasks.Token(f.path), true
 	}
@@ -23,7 +23,7 @@ func (f *fiber) once(ctx context.Context, s *state) (out any, next string, err e
 	if err != nil {
 		return nil, "", err
 	}
-	if err := f.assign(s.assign, res); err != nil {
+	if err := f.assignVariables(s.assign, res); err != nil {
 		return nil, "", err
 	}
 	out, err = f.output(s, in, res)
@@ -37,17 +37,17 @@ func (f *fiber) input(s *state) (in, given any, err error) {
 	case s.noInput:
 		in = map[string]any{}
 	case s.inputPath != nil:
-		if in, err = s.inputPath.eval(f.scope(f.data)); err != nil {
+		if in, err = s.inputPath.evaluate(f.pathScope(f.data)); err != nil {
 			return nil, nil, err
 		}
 	}
 	if s.parameters == nil {
 		return in, in, nil
 	}
-	if given, err = s.parameters.eval(f.scope(in)); err != nil {
+	if given, err = s.parameters.evaluate(f.pathScope(in)); err != nil {
 		return nil, nil, err
 	}
-	return in, given, fits(given, "what Parameters of state "+s.name+" makes")
+	return in, given, checkDataLimit(given, "what Parameters of state "+s.name+" makes")
 }
 
 // work does what the kind of state is for; in is what InputPath left, given what Parameters made of it.
@@ -55,17 +55,17 @@ func (f *fiber) work(ctx context.Context, s *state, in, given any) (any, error) 
 	switch s.kind {
 	case kindPass:
 		if s.result != nil {
-			return s.result.eval(scope{})
+			return s.result.evaluate(scope{})
 		}
 		return given, nil
 	case kindTask:
-		return f.call(ctx, s, given)
+		return f.callTask(ctx, s, given)
 	case kindWait:
 		return in, f.wait(ctx, s, in)
 	case kindMap:
 		return f.mapItems(ctx, s, in)
 	case kindParallel:
-		return f.parallel(ctx, s, given)
+		return f.runParallel(ctx, s, given)
 	case kindFail:
 		return nil, f.fail(s, in)
 	case kindSucceed, kindChoice:
@@ -77,11 +77,11 @@ func (f *fiber) work(ctx context.Context, s *state, in, given any) (any, error) 
 func (f *fiber) output(s *state, in, res any) (any, error) {
 	var err error
 	if s.selector != nil {
-		if res, err = s.selector.eval(f.scope(res)); err != nil {
+		if res, err = s.selector.evaluate(f.pathScope(res)); err != nil {
 			return nil, err
 		}
 	}
-	out, err := placed(s.resultPath, s.noResult, in, res)
+	out, err := applyResultPath(s.resultPath, s.noResult, in, res)
 	if err != nil {
 		return nil, err
 	}
@@ -89,30 +89,30 @@ func (f *fiber) output(s *state, in, res any) (any, error) {
 	case s.noOutput:
 		out = map[string]any{}
 	case s.outputPath != nil:
-		if out, err = s.outputPath.eval(f.scope(out)); err != nil {
+		if out, err = s.outputPath.evaluate(f.pathScope(out)); err != nil {
 			return nil, err
 		}
 	}
-	return out, fits(out, "the output of state "+s.name)
+	return out, checkDataLimit(out, "the output of state "+s.name)
 }
 
-// placed applies a ResultPath.
-func placed(p *path, none bool, in, res any) (any, error) {
+// applyResultPath applies a ResultPath.
+func applyResultPath(p *path, none bool, in, res any) (any, error) {
 	if none {
 		return in, nil
 	}
 	if p == nil {
 		return res, nil
 	}
-	return p.place(in, res)
+	return p.placeValue(in, res)
 }
 
-// assign sets the variables that an Assign names; all are computed before any is set.
-func (f *fiber) assign(a expr, data any) error {
+// assignVariables sets the variables that an Assign names; all are computed before any is set.
+func (f *fiber) assignVariables(a expr, data any) error {
 	if a == nil {
 		return nil
 	}
-	v, err := a.eval(f.scope(data))
+	v, err := a.evaluate(f.pathScope(data))
 	if err != nil {
 		return err
 	}
@@ -120,8 +120,8 @@ func (f *fiber) assign(a expr, data any) error {
 	vars := make(map[string]any, len(f.vars)+len(set))
 	maps.Copy(vars, f.vars)
 	maps.Copy(vars, set)
-	if size(vars, MaxVariables) > MaxVariables {
-		return raise(errDataLimit, "the variables are larger than %d bytes together", MaxVariables)
+	if measureJSON(vars, MaxVariables) > MaxVariables {
+		return newError(errDataLimit, "the variables are larger than %d bytes together", MaxVariables)
 	}
 	f.vars = vars
 	return nil
@@ -131,7 +131,7 @@ func (f *fiber) assign(a expr, data any) error {
 func (f *fiber) choose(s *state, in any) (any, string, error) {
 	next, assign := s.next, s.assign
 	for _, r := range s.choice {
-		ok, err := r.test.holds(f.scope(in))
+		ok, err := r.test.holds(f.pathScope(in))
 		if err != nil {
 			return nil, "", err
 		}
@@ -141,9 +141,9 @@ func (f *fiber) choose(s *state, in any) (any, string, error) {
 		}
 	}
 	if next == "" {
-		return nil, "", raise(errNoChoice, "no rule of state %s holds and it has no Default", s.name)
+		return nil, "", newError(errNoChoice, "no rule of state %s holds and it has no Default", s.name)
 	}
-	if err := f.assign(assign, in); err != nil {
+	if err := f.assignVariables(assign, in); err != nil {
 		return nil, "", err
 	}
 	out, err := f.output(s, in, in)
@@ -152,18 +152,18 @@ func (f *fiber) choose(s *state, in any) (any, string, error) {
 
 // fail makes the failure of a Fail state.
 func (f *fiber) fail(s *state, in any) error {
-	name, err := s.fail.name.eval(f.scope(in))
+	name, err := s.fail.name.evaluate(f.pathScope(in))
 	if err != nil {
 		return err
 	}
-	cause, err := s.fail.cause.eval(f.scope(in))
+	cause, err := s.fail.cause.evaluate(f.pathScope(in))
 	if err != nil {
 		return err
 	}
 	n, ok1 := name.(string)
 	c, ok2 := cause.(string)
 	if !ok1 || !ok2 {
-		return raise(errRuntime, "ErrorPath and CausePath of state %s must lead to strings", s.name)
+		return newError(errRuntime, "ErrorPath and CausePath of state %s must lead to strings", s.name)
 	}
 	return &Error{n, c}
 }
@@ -180,7 +180,7 @@ func (f *fiber) wait(ctx context.Context, s *state, in any) error {
 		}
 		f.frame.Until, f.dirty = until, true
 	}
-	if err := f.save(ctx); err != nil {
+	if err := f.saveFrame(ctx); err != nil {
 		return err
 	}
 	return f.sleepUntil(ctx, f.frame.Until)
@@ -191,14 +191,14 @@ func (f *fiber) waitUntil(w wait, in any) (time.Time, error) {
 	case w.secondsPath != nil:
 		return f.secondsFrom(w.secondsPath, in)
 	case w.timestampPath != nil:
-		v, err := w.timestampPath.eval(f.scope(in))
+		v, err := w.timestampPath.evaluate(f.pathScope(in))
 		if err != nil {
 			return time.Time{}, err
 		}
 		text, _ := v.(string)
-		t, ok := timestamp(text)
+		t, ok := parseTimestamp(text)
 		if !ok {
-			return t, raise(errRuntime, "TimestampPath leads to %s, which is not an RFC 3339 time", clip(v))
+			return t, newError(errRuntime, "TimestampPath leads to %s, which is not an RFC 3339 time", clipForMessage(v))
 		}
 		return t, nil
 	case !w.timestamp.IsZero():
@@ -208,20 +208,20 @@ func (f *fiber) waitUntil(w wait, in any) (time.Time, error) {
 }
 
 func (f *fiber) secondsFrom(p *path, in any) (time.Time, error) {
-	v, err := p.eval(f.scope(in))
+	v, err := p.evaluate(f.pathScope(in))
 	if err != nil {
 		return time.Time{}, err
 	}
-	n, ok := number(v)
+	n, ok := toNumber(v)
 	if !ok || n < 0 || n > maxSeconds || n != float64(int64(n)) {
-		return time.Time{}, raise(errRuntime, "SecondsPath leads to %s, which is not a whole number from 0 to %d", clip(v), maxSeconds)
+		return time.Time{}, newError(errRuntime, "SecondsPath leads to %s, which is not a whole number from 0 to %d", clipForMessage(v), maxSeconds)
 	}
 	return f.run.env.Clock.Now().Add(time.Duration(n) * time.Second), nil
 }
 
-// clip shows a value in a message, the beginning of it when it is long.
-func clip(v any) string {
-	s := display(v)
+// clipForMessage shows a value in a message, the beginning of it when it is long.
+func clipForMessage(v any) string {
+	s := displayText(v)
 	if len(s) > 100 {
 		return fmt.Sprintf("%.100s…", s)
 	}

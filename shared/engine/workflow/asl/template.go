@@ -11,19 +11,19 @@ import (
 
 // expr is a value that is computed when a state runs.
 type expr interface {
-	eval(sc scope) (any, error)
+	evaluate(sc scope) (any, error)
 	// paths visits every path the expression reads.
 	paths(visit func(*path))
-	// steady tells whether the expression gives the same value each time it is evaluated on the same data.
+	// steady reports whether the expression gives the same value each time it is evaluated on the same data.
 	steady() bool
 }
 
 // constant is a value as it is written.
 type constant struct{ v any }
 
-func (c constant) eval(scope) (any, error) { return c.v, nil }
-func (c constant) paths(func(*path))       {}
-func (c constant) steady() bool            { return true }
+func (c constant) evaluate(scope) (any, error) { return c.v, nil }
+func (c constant) paths(func(*path))           {}
+func (c constant) steady() bool                { return true }
 
 func (p *path) paths(visit func(*path)) { visit(p) }
 
@@ -34,10 +34,10 @@ func (p *path) steady() bool {
 // members is an object of which at least one member is computed.
 type members map[string]expr
 
-func (m members) eval(sc scope) (any, error) {
+func (m members) evaluate(sc scope) (any, error) {
 	out := make(map[string]any, len(m))
 	for k, e := range m {
-		v, err := e.eval(sc)
+		v, err := e.evaluate(sc)
 		if err != nil {
 			return nil, err
 		}
@@ -53,10 +53,10 @@ func (m members) steady() bool { return allSteady(maps.Values(m)) }
 // elements is an array of which at least one element is computed.
 type elements []expr
 
-func (l elements) eval(sc scope) (any, error) {
+func (l elements) evaluate(sc scope) (any, error) {
 	out := make([]any, len(l))
 	for i, e := range l {
-		v, err := e.eval(sc)
+		v, err := e.evaluate(sc)
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +88,7 @@ func allSteady(parts iter.Seq[expr]) bool {
 
 // parseTemplate reads a payload template: a member whose name ends in ".$" is a path or an intrinsic.
 func parseTemplate(raw json.RawMessage) (expr, error) {
-	v, err := decode(raw)
+	v, err := decodeJSON(raw)
 	if err != nil {
 		return nil, err
 	}

@@ -16,8 +16,8 @@ import (
 // Values are JSON as encoding/json decodes it, but for numbers, which stay json.Number so that they pass through a
 // machine digit by digit. A value is never changed once it is made: states share them.
 
-// decode reads a JSON text.
-func decode(b []byte) (any, error) {
+// decodeJSON reads a JSON text.
+func decodeJSON(b []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	var v any
@@ -30,8 +30,8 @@ func decode(b []byte) (any, error) {
 	return v, nil
 }
 
-// encode writes a value as compact JSON, without the HTML escapes that would count against MaxPayload.
-func encode(v any) (json.RawMessage, error) {
+// encodeJSON writes a value as compact JSON, without the HTML escapes that would count against MaxPayload.
+func encodeJSON(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -42,10 +42,10 @@ func encode(v any) (json.RawMessage, error) {
 }
 
 // Encode writes v as compact JSON without HTML escapes.
-func Encode(v any) (json.RawMessage, error) { return encode(v) }
+func Encode(v any) (json.RawMessage, error) { return encodeJSON(v) }
 
-// size tells how many bytes a value takes as JSON, and stops counting soon after limit.
-func size(v any, limit int) int {
+// measureJSON returns how many bytes a value takes as JSON, and stops counting soon after limit.
+func measureJSON(v any, limit int) int {
 	switch x := v.(type) {
 	case string:
 		return quoted(x)
@@ -70,7 +70,7 @@ func sizeArray(a []any, limit int) int {
 		if n > limit {
 			return n
 		}
-		n += size(e, limit-n)
+		n += measureJSON(e, limit-n)
 	}
 	return n
 }
@@ -82,12 +82,12 @@ func sizeObject(m map[string]any, limit int) int {
 			return n
 		}
 		n += quoted(k) + 1
-		n += size(e, limit-n)
+		n += measureJSON(e, limit-n)
 	}
 	return n
 }
 
-// quoted is the length of s as a JSON string.
+// quoted returns the length of s as a JSON string.
 func quoted(s string) int {
 	n := 2 + len(s)
 	for i := range len(s) {
@@ -101,16 +101,16 @@ func quoted(s string) int {
 	return n
 }
 
-// fits fails with States.DataLimitExceeded when v is larger than a state may pass on.
-func fits(v any, what string) error {
-	if size(v, MaxPayload) <= MaxPayload {
+// checkDataLimit fails with States.DataLimitExceeded when v is larger than a state may pass on.
+func checkDataLimit(v any, what string) error {
+	if measureJSON(v, MaxPayload) <= MaxPayload {
 		return nil
 	}
-	return raise(errDataLimit, "%s is larger than %d bytes", what, MaxPayload)
+	return newError(errDataLimit, "%s is larger than %d bytes", what, MaxPayload)
 }
 
-// number is the value as a float, when it is a number.
-func number(v any) (float64, bool) {
+// toNumber returns the value as a float, when it is a number.
+func toNumber(v any) (float64, bool) {
 	n, ok := v.(json.Number)
 	if !ok {
 		return 0, false
@@ -119,22 +119,22 @@ func number(v any) (float64, bool) {
 	return f, err == nil
 }
 
-// integer is the value as the nearest integer, when it is a number of a size that fits.
-func integer(v any) (int64, bool) {
+// toInteger returns the value as the nearest integer, when it is a number of a size that fits.
+func toInteger(v any) (int64, bool) {
 	if n, ok := v.(json.Number); ok {
 		if i, err := n.Int64(); err == nil {
 			return i, true
 		}
 	}
-	f, ok := number(v)
+	f, ok := toNumber(v)
 	if !ok || math.IsInf(f, 0) || math.Abs(f) > 1<<62 {
 		return 0, false
 	}
 	return int64(math.Round(f)), true
 }
 
-// whole makes a number of n.
-func whole(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
+// integerNumber makes a number of n.
+func integerNumber(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
 
 // compareNumbers orders two numbers exactly: as integers when both are, else as rationals when they are short enough
 // for that, else as floats.
@@ -156,11 +156,11 @@ func compareNumbers(a, b json.Number) int {
 	return cmp.Compare(x, y)
 }
 
-// plain tells whether n is short and has no exponent, so that a rational of it is small.
+// plain reports whether n is short and has no exponent, so that a rational of it is small.
 func plain(n json.Number) bool { return len(n) < 64 && !strings.ContainsAny(string(n), "eE") }
 
-// equal tells whether two values are the same JSON; 1 and 1.0 are.
-func equal(a, b any) bool {
+// equalJSON reports whether two values are the same JSON; 1 and 1.0 are.
+func equalJSON(a, b any) bool {
 	switch x := a.(type) {
 	case json.Number:
 		y, ok := b.(json.Number)
@@ -184,7 +184,7 @@ func equalArrays(a, b []any) bool {
 		return false
 	}
 	for i := range a {
-		if !equal(a[i], b[i]) {
+		if !equalJSON(a[i], b[i]) {
 			return false
 		}
 	}
@@ -197,19 +197,19 @@ func equalObjects(a, b map[string]any) bool {
 	}
 	for k, x := range a {
 		y, ok := b[k]
-		if !ok || !equal(x, y) {
+		if !ok || !equalJSON(x, y) {
 			return false
 		}
 	}
 	return true
 }
 
-// Same tells whether two JSON texts hold the same value, whatever their spacing and the order of their members.
-func Same(a, b json.RawMessage) bool {
+// SameJSON reports whether two JSON texts hold the same value, whatever their spacing and the order of their members.
+func SameJSON(a, b json.RawMessage) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
-	x, errA := decode(a)
-	y, errB := decode(b)
-	return errA == nil && errB == nil && equal(x, y)
+	x, errA := decodeJSON(a)
+	y, errB := decodeJSON(b)
+	return errA == nil && errB == nil && equalJSON(x, y)
 }

@@ -13,11 +13,11 @@ type variables struct {
 	used     map[string]string
 }
 
-// note remembers the variables that s assigns and reads.
-func (p *parser) note(s *state, self int) {
+// noteVariables remembers the variables that s assigns and reads.
+func (p *parser) noteVariables(s *state, self int) {
 	v := p.levels[self]
 	for _, e := range s.assignments() {
-		for _, name := range assigned(e) {
+		for _, name := range assignedNames(e) {
 			v.assigned[name] = true
 		}
 	}
@@ -30,8 +30,8 @@ func (p *parser) note(s *state, self int) {
 	}
 }
 
-// assigned lists the names that an Assign gives values to.
-func assigned(e expr) []string {
+// assignedNames lists the names that an Assign gives values to.
+func assignedNames(e expr) []string {
 	switch x := e.(type) {
 	case members:
 		return slices.Collect(maps.Keys(x))
@@ -42,7 +42,7 @@ func assigned(e expr) []string {
 	return nil
 }
 
-// assignments are the Assign fields of a state, of its catchers and of its rules.
+// assignments returns the Assign fields of a state, of its catchers and of its rules.
 func (s *state) assignments() []expr {
 	var out []expr
 	add := func(e expr) {
@@ -60,7 +60,7 @@ func (s *state) assignments() []expr {
 	return out
 }
 
-// expressions are all expressions of a state.
+// expressions returns all expressions of a state.
 func (s *state) expressions() []expr {
 	out := s.assignments()
 	for _, e := range []expr{s.parameters, s.selector, s.fail.name, s.fail.cause, s.each.selector} {

@@ -14,7 +14,7 @@ import (
 
 var epoch = time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
 
-// ticking is a clock that moves ahead by itself while somebody waits for it. It belongs into a bubble of synctest, where its
+// ticking returns a clock that moves ahead by itself while somebody waits for it. It belongs into a bubble of synctest, where its
 // own waits are over as soon as nothing else goes on.
 func ticking(tb testing.TB) *clock.Manual {
 	tb.Helper()
@@ -28,7 +28,7 @@ func ticking(tb testing.TB) *clock.Manual {
 				return
 			case <-time.After(200 * time.Microsecond):
 			}
-			if c.Waiting() > 0 {
+			if c.SleeperCount() > 0 {
 				c.Advance(100 * time.Millisecond)
 			}
 		}
@@ -65,7 +65,7 @@ func (w *fixture) Invoke(ctx context.Context, function string, payload json.RawM
 	if do == nil {
 		return nil, &Error{"Lambda.ResourceNotFoundException", function}
 	}
-	v, err := decode(payload)
+	v, err := decodeJSON(payload)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (w *fixture) Forget(_ context.Context, paths []string) error {
 	return nil
 }
 
-// kept is a copy of the frames, as a restarted process would read them.
+// kept returns a copy of the frames, as a restarted process would read them.
 func (w *fixture) kept() map[string]Frame {
 	w.mu.Lock()
 	defer w.mu.Unlock()

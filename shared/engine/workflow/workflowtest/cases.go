@@ -12,7 +12,7 @@ var cases = []struct {
 }{
 	{"an execution gives its output and its times", straight, func(w *world) {
 		w.mustStart(`{"a":[1,"<&>"]}`)
-		x := w.ended()
+		x := w.waitEnded()
 		if x.Status != workflow.Succeeded || !sameJSON(x.Output, `{"a":[1,"<&>"],"p":{"done":true}}`) {
 			w.t.Fatalf("%+v", x)
 		}
@@ -25,36 +25,36 @@ var cases = []struct {
 	}},
 	{"an execution that fails tells error and cause", fails, func(w *world) {
 		w.mustStart(`{}`)
-		if x := w.ended(); x.Status != workflow.Failed || x.Error != "Broken" || x.Cause != "on purpose" || x.Output != nil {
+		if x := w.waitEnded(); x.Status != workflow.Failed || x.Error != "Broken" || x.Cause != "on purpose" || x.Output != nil {
 			w.t.Fatalf("%+v", x)
 		}
 	}},
 	{"an execution that takes too long is timed out", timesOut, func(w *world) {
 		w.mustStart(`{}`)
-		if x := w.ended(); x.Status != workflow.TimedOut {
+		if x := w.waitEnded(); x.Status != workflow.TimedOut {
 			w.t.Fatalf("%+v", x)
 		}
 	}},
 	{"a running execution is described as running", waits, func(w *world) {
 		w.mustStart(`{"n":1}`)
-		if x := w.describe(); x.Status != workflow.Running || !x.Stopped.IsZero() || !sameJSON(x.Input, `{"n":1}`) {
+		if x := w.describeExecution(); x.Status != workflow.Running || !x.Stopped.IsZero() || !sameJSON(x.Input, `{"n":1}`) {
 			w.t.Fatalf("%+v", x)
 		}
 	}},
 	{"the same start again does nothing while it runs", waits, func(w *world) {
 		w.mustStart(`{"n":1,"m":2}`)
-		if err := w.start(`{"n":1,"m":2}`); err != nil {
+		if err := w.startExecution(`{"n":1,"m":2}`); err != nil {
 			w.t.Fatal(err)
 		}
 	}},
 	{"a start with another input conflicts", waits, func(w *world) {
 		w.mustStart(`{"n":1}`)
-		w.want(w.start(`{"n":2}`), fault.Conflict, "start with another input")
+		w.wantFault(w.startExecution(`{"n":2}`), fault.Conflict, "start with another input")
 	}},
 	{"a start after the end conflicts", straight, func(w *world) {
 		w.mustStart(`{"n":1}`)
-		w.ended()
-		w.want(w.start(`{"n":1}`), fault.Conflict, "start after the end")
+		w.waitEnded()
+		w.wantFault(w.startExecution(`{"n":1}`), fault.Conflict, "start after the end")
 	}},
 	{"stopping aborts, and stopping again does nothing", waits, func(w *world) {
 		w.mustStart(`{}`)
@@ -63,7 +63,7 @@ var cases = []struct {
 				w.t.Fatal(err)
 			}
 		}
-		if x := w.ended(); x.Status != workflow.Aborted || x.Stopped.IsZero() {
+		if x := w.waitEnded(); x.Status != workflow.Aborted || x.Stopped.IsZero() {
 			w.t.Fatalf("%+v", x)
 		}
 	}},
@@ -72,41 +72,41 @@ var cases = []struct {
 		if err := w.engine.Stop(w.t.Context(), "m", "x-1", "no longer wanted"); err != nil {
 			w.t.Fatal(err)
 		}
-		if x := w.ended(); x.Cause != "no longer wanted" {
+		if x := w.waitEnded(); x.Cause != "no longer wanted" {
 			w.t.Fatalf("%+v", x)
 		}
 	}},
 	{"stopping what has ended changes nothing", straight, func(w *world) {
 		w.mustStart(`{}`)
-		w.ended()
+		w.waitEnded()
 		if err := w.engine.Stop(w.t.Context(), "m", "x-1", "late"); err != nil {
 			w.t.Fatal(err)
 		}
-		if x := w.describe(); x.Status != workflow.Succeeded {
+		if x := w.describeExecution(); x.Status != workflow.Succeeded {
 			w.t.Fatalf("%+v", x)
 		}
 	}},
 	{"what does not exist is not found", straight, func(w *world) {
 		_, err := w.engine.Describe(w.t.Context(), "m", "nobody")
-		w.want(err, fault.NotFound, "describe")
-		w.want(w.engine.Stop(w.t.Context(), "m", "nobody", "x"), fault.NotFound, "stop")
+		w.wantFault(err, fault.NotFound, "describe")
+		w.wantFault(w.engine.Stop(w.t.Context(), "m", "nobody", "x"), fault.NotFound, "stop")
 	}},
 	{"names and inputs that cannot be are refused", straight, func(w *world) {
 		for _, name := range []string{"", "a b", "a/b", "ä", string(make([]byte, 81))} {
-			w.want(w.engine.Start(w.t.Context(), "m", name, 1), fault.Invalid, "start "+name)
+			w.wantFault(w.engine.Start(w.t.Context(), "m", name, 1), fault.Invalid, "start "+name)
 		}
-		w.want(w.start(tooLarge()), fault.Invalid, "start with a large input")
-		w.want(w.engine.Start(w.t.Context(), "m", "x-1", make(chan int)), fault.Invalid, "start with no JSON")
+		w.wantFault(w.startExecution(tooLarge()), fault.Invalid, "start with a large input")
+		w.wantFault(w.engine.Start(w.t.Context(), "m", "x-1", make(chan int)), fault.Invalid, "start with no JSON")
 	}},
 	{"a task calls its function", invokes, func(w *world) {
 		w.mustStart(`{"n":7}`)
-		if x := w.ended(); x.Status != workflow.Succeeded || !sameJSON(x.Output, `{"got":{"n":7}}`) {
+		if x := w.waitEnded(); x.Status != workflow.Succeeded || !sameJSON(x.Output, `{"got":{"n":7}}`) {
 			w.t.Fatalf("%+v", x)
 		}
 	}},
 	{"a function's failure carries the name of its Go type", invokes, func(w *world) {
 		w.mustStart(`{"fail":true}`)
-		x := w.ended()
+		x := w.waitEnded()
 		if x.Status != workflow.Failed || x.Error != "refused" ||
 			!sameJSON([]byte(x.Cause), `{"errorMessage":"refused","errorType":"refused"}`) {
 			w.t.Fatalf("%+v", x)
@@ -114,11 +114,11 @@ var cases = []struct {
 	}},
 	{"a signal answers a task that waits", answers, func(w *world) {
 		w.mustStart(`{}`)
-		token := w.token()
+		token := w.receivedToken()
 		if err := w.engine.Signal(w.t.Context(), token, map[string]int{"n": 1}, nil); err != nil {
 			w.t.Fatal(err)
 		}
-		if x := w.ended(); x.Status != workflow.Succeeded || !sameJSON(x.Output, `{"n":1}`) {
+		if x := w.waitEnded(); x.Status != workflow.Succeeded || !sameJSON(x.Output, `{"n":1}`) {
 			w.t.Fatalf("%+v", x)
 		}
 		if err := w.engine.Signal(w.t.Context(), token, 2, nil); err == nil {
@@ -128,14 +128,14 @@ var cases = []struct {
 	{"a signal fails a task that waits", answers, func(w *world) {
 		w.mustStart(`{}`)
 		failure := &workflow.TaskError{Name: "Declined", Cause: "by a person"}
-		if err := w.engine.Signal(w.t.Context(), w.token(), nil, failure); err != nil {
+		if err := w.engine.Signal(w.t.Context(), w.receivedToken(), nil, failure); err != nil {
 			w.t.Fatal(err)
 		}
-		if x := w.ended(); x.Status != workflow.Failed || x.Error != "Declined" || x.Cause != "by a person" {
+		if x := w.waitEnded(); x.Status != workflow.Failed || x.Error != "Declined" || x.Cause != "by a person" {
 			w.t.Fatalf("%+v", x)
 		}
 	}},
 	{"a token that is none is refused", answers, func(w *world) {
-		w.want(w.engine.Signal(w.t.Context(), "not a token", 1, nil), fault.Invalid, "signal")
+		w.wantFault(w.engine.Signal(w.t.Context(), "not a token", 1, nil), fault.Invalid, "signal")
 	}},
 }

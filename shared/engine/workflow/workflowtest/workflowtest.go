@@ -69,7 +69,7 @@ type refused struct{}
 
 func (refused) Error() string { return "refused" }
 
-// work is the function of the cases.
+// work returns the function of the cases.
 func (w *world) work(_ context.Context, input json.RawMessage) (any, error) {
 	var in struct {
 		Token string `json:"token"`
@@ -87,19 +87,19 @@ func (w *world) work(_ context.Context, input json.RawMessage) (any, error) {
 	return map[string]json.RawMessage{"got": input}, nil
 }
 
-func (w *world) start(input string) error {
+func (w *world) startExecution(input string) error {
 	w.t.Helper()
 	return w.engine.Start(w.t.Context(), "m", "x-1", json.RawMessage(input))
 }
 
 func (w *world) mustStart(input string) {
 	w.t.Helper()
-	if err := w.start(input); err != nil {
+	if err := w.startExecution(input); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *world) describe() workflow.Execution {
+func (w *world) describeExecution() workflow.Execution {
 	w.t.Helper()
 	x, err := w.engine.Describe(w.t.Context(), "m", "x-1")
 	if err != nil {
@@ -108,8 +108,8 @@ func (w *world) describe() workflow.Execution {
 	return x
 }
 
-// ended waits for the end of the execution.
-func (w *world) ended() workflow.Execution {
+// waitEnded waits for the end of the execution.
+func (w *world) waitEnded() workflow.Execution {
 	w.t.Helper()
 	if local, ok := w.engine.(*workflow.Embedded); ok {
 		x, err := local.Wait(w.t.Context(), "m", "x-1")
@@ -119,7 +119,7 @@ func (w *world) ended() workflow.Execution {
 		return x
 	}
 	for until := time.Now().Add(w.target.Patience); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
-		if x := w.describe(); x.Status != workflow.Running {
+		if x := w.describeExecution(); x.Status != workflow.Running {
 			return x
 		}
 	}
@@ -127,15 +127,15 @@ func (w *world) ended() workflow.Execution {
 	return workflow.Execution{}
 }
 
-func (w *world) want(err error, k fault.Kind, doing string) {
+func (w *world) wantFault(err error, k fault.Kind, doing string) {
 	w.t.Helper()
 	if !fault.Is(err, k) {
 		w.t.Fatalf("%s: got %v of kind %d, want kind %d", doing, err, fault.KindOf(err), k)
 	}
 }
 
-// token is the token that the function was given.
-func (w *world) token() string {
+// receivedToken returns the token that the function was given.
+func (w *world) receivedToken() string {
 	w.t.Helper()
 	select {
 	case t := <-w.tokens:
@@ -156,5 +156,5 @@ func sameJSON(a json.RawMessage, b string) bool {
 	return string(p) == string(q)
 }
 
-// tooLarge is an input just above 256 KiB.
+// tooLarge returns an input just above 256 KiB.
 func tooLarge() string { return `"` + strings.Repeat("x", 262_144) + `"` }

@@ -28,20 +28,20 @@ type Certified struct{ issuer string }
 // are not asked for or not to be had. It goes by the machine's clock.
 func NewCertified(tb testing.TB, back string) *Certified {
 	tb.Helper()
-	dir := npmpeer.Node(tb, "oidc-provider", certified)
-	port := npmpeer.Port(tb)
+	dir := npmpeer.InstallNode(tb, "oidc-provider", certified)
+	port := npmpeer.FreePort(tb)
 	cmd := exec.Command("node", "--no-warnings", "--input-type=module", "-", port, ClientID, Secret, back) //nolint:gosec,noctx // ends with the test
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(program)
-	npmpeer.Start(tb, cmd, port)
+	npmpeer.StartPeer(tb, cmd, port)
 	return &Certified{"http://127.0.0.1:" + port}
 }
 
-// Client is how we are known there.
+// Client returns how we are known there.
 func (c *Certified) Client() platform.Client {
 	return platform.Client{ID: ClientID, Secret: Secret, Issuer: c.issuer}
 }
 
-// Visit is the browser of a person who logs in and agrees, page by page.
+// Visit returns the browser of a person who logs in and agrees, page by page.
 func (c *Certified) Visit(tb testing.TB, address, person string) url.Values {
 	tb.Helper()
 	b := &browser{tb: tb, home: c.issuer}

@@ -58,7 +58,7 @@ func (o *OpenID) Edit(f func(claims map[string]any)) {
 	o.edit = f
 }
 
-// Claims are what an ID token says of a person.
+// Claims returns what an ID token says of a person.
 func (o *OpenID) Claims(person string) map[string]any {
 	now := o.clock.Now()
 	c := map[string]any{

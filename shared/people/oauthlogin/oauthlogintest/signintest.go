@@ -65,7 +65,7 @@ func (s *server) fails(path string) bool {
 	return true
 }
 
-// Calls tells how often a path was asked for.
+// Calls returns how often a path was asked for.
 func (s *server) Calls(path string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +79,7 @@ func (s *server) Break(path string, n int) {
 	s.broken[path] = n
 }
 
-// Client is how we are known there.
+// Client returns how we are known there.
 func (s *server) Client() platform.Client {
 	return platform.Client{ID: ClientID, Secret: Secret, Issuer: s.URL}
 }
@@ -107,7 +107,7 @@ func (s *server) redeem(form url.Values) (grant, bool) {
 	return g, ok
 }
 
-// Visit is the browser of a person who agrees to everything: it goes to the address, and tells what it brings back.
+// Visit returns the browser of a person who agrees to everything: it goes to the address, and tells what it brings back.
 func (s *server) Visit(tb testing.TB, address, person string) url.Values {
 	tb.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address, nil)
@@ -127,7 +127,7 @@ func (s *server) Visit(tb testing.TB, address, person string) url.Values {
 	return to.Query()
 }
 
-// sound tells whether a browser was sent as it should be.
+// sound reports whether a browser was sent as it should be.
 func sound(q url.Values) bool {
 	return q.Get("client_id") == ClientID && q.Get("response_type") == "code" && q.Get("redirect_uri") != "" && q.Get("state") != "" &&
 		q.Get("code_challenge_method") == "S256" && q.Get("code_challenge") != ""

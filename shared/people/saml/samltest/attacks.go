@@ -19,7 +19,7 @@ type Attack struct {
 	Malformed bool // what comes of it is no XML: it is refused as no response at all
 }
 
-// OnTree is an attack on the tree of a document; change reports whether it applies to one that is signed like this.
+// OnTree returns an attack on the tree of a document; change reports whether it applies to one that is signed like this.
 func OnTree(name string, change func(r *etree.Element) bool) Attack {
 	return Attack{Name: name, Change: func(doc []byte, host string) []byte {
 		d := etree.NewDocument()
@@ -146,7 +146,7 @@ func setSpace(e *etree.Element, space string) {
 	}
 }
 
-// onAssertion is an attack on the signature of the assertion.
+// onAssertion returns an attack on the signature of the assertion.
 func onAssertion(name string, change func(r, a, sig *etree.Element)) Attack {
 	return OnTree(name, func(r *etree.Element) bool {
 		a := Child(r, "Assertion")
@@ -159,7 +159,7 @@ func onAssertion(name string, change func(r, a, sig *etree.Element)) Attack {
 	})
 }
 
-// onResponse is an attack on the signature of the whole response.
+// onResponse returns an attack on the signature of the whole response.
 func onResponse(name string, change func(r, sig *etree.Element)) Attack {
 	return OnTree(name, func(r *etree.Element) bool {
 		sig := Child(r, "Signature")

@@ -168,7 +168,7 @@ type Response struct {
 	Canonicalizer               dsig.Canonicalizer
 }
 
-// Respond is what the provider says at now to a request when nothing is wrong.
+// Respond returns what the provider says at now to a request when nothing is wrong.
 func (p *Provider) Respond(r Request, email string, now time.Time) Response {
 	return Response{
 		Issuer: p.EntityID, AssertionIssuer: p.EntityID, InResponseTo: r.ID, ConfirmedFor: r.ID, Destination: r.ACSURL, Recipient: r.ACSURL,
@@ -223,7 +223,7 @@ func (s Response) assertion() string {
 		conditions + login + s.attributes() + `</saml:Assertion>`
 }
 
-// Document is the response, signed.
+// Document returns the response, signed.
 func (s Response) Document(t testing.TB) []byte {
 	t.Helper()
 	text := `<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" Version="2.0" ID="` + s.ID + `" IssueInstant="` + s.At(s.Issued) + `"` +

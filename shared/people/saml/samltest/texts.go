@@ -10,7 +10,7 @@ import (
 	"github.com/beevik/etree"
 )
 
-// onBytes are attacks below the tree.
+// onBytes returns attacks below the tree.
 func onBytes(name, from, to string) Attack {
 	return Attack{Name: name, Change: func(doc []byte, host string) []byte {
 		out := regexp.MustCompile(from).ReplaceAll(doc, []byte(strings.ReplaceAll(to, "HOST", host)))
@@ -21,7 +21,7 @@ func onBytes(name, from, to string) Attack {
 	}}
 }
 
-// besideForged is an attack with a second root: the unsigned response about somebody else.
+// besideForged returns an attack with a second root: the unsigned response about somebody else.
 func besideForged(name string, join func(good, forged []byte) [][]byte) Attack {
 	forge := OnTree("", func(r *etree.Element) bool { replaceElement(r, forgeResponse(r)); return true })
 	return Attack{Name: name, Change: func(doc []byte, host string) []byte {
@@ -30,7 +30,7 @@ func besideForged(name string, join func(good, forged []byte) [][]byte) Attack {
 	}}
 }
 
-// malformed is an attack whose result is no XML.
+// malformed returns an attack whose result is no XML.
 func malformed(a Attack) Attack {
 	a.Malformed = true
 	return a

@@ -79,7 +79,7 @@ func New(tb testing.TB, change ...func(*Sink)) *Sink {
 // WithoutTLS makes a server that has no certificate.
 func WithoutTLS(s *Sink) { s.TLSConfig = nil }
 
-// Received are the mails that arrived so far.
+// Received returns the mails that arrived so far.
 func (s *Sink) Received() []Letter {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +102,7 @@ type session struct {
 	in       bool
 }
 
-// AuthMechanisms are the ways to log in.
+// AuthMechanisms returns the ways to log in.
 func (s *session) AuthMechanisms() []string { return []string{sasl.Plain} }
 
 // Auth logs the one user in.

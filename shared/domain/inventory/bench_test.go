@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/teams"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -145,7 +146,7 @@ func BenchmarkDiscovery(b *testing.B) {
 // stored returns how many bytes the index has in the store.
 func (s *fixture) stored() int {
 	s.Helper()
-	sum, q := 0, table.Query{PK: indexPK(testOrg), Limit: 10_000}
+	sum, q := 0, table.Query{PK: index.PK(testOrg), Limit: 10_000}
 	for {
 		page, err := s.Table.Query(s.ctx, q)
 		s.Must(err)

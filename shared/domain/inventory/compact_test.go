@@ -11,28 +11,30 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
+// Where the index stands in its partition.
+const (
+	chunks = "C#"
+	deltas = "D#"
+)
+
 // fold compacts whether or not it is due; whole writes every chunk anew.
 func (s *Store) fold(ctx context.Context, whole bool) error {
-	org := testOrg
 	if whole {
-		return s.rewrite(ctx, org)
+		return s.index.Rewrite(ctx, testOrg)
 	}
-	l, err := s.readChanges(ctx, org)
-	if err != nil || len(l.deltas) == 0 {
-		return err
-	}
-	return s.compact(ctx, org, l)
+	return s.index.Fold(ctx, testOrg)
 }
 
 func (s *fixture) keys(prefix string) []table.Key {
 	s.Helper()
-	page, err := s.Table.Query(s.ctx, table.Query{PK: indexPK(testOrg), Prefix: prefix, Limit: 10_000})
+	page, err := s.Table.Query(s.ctx, table.Query{PK: index.PK(testOrg), Prefix: prefix, Limit: 10_000})
 	s.Must(err)
 	out := []table.Key{}
 	for _, it := range page.Items {
@@ -60,29 +62,16 @@ func TestCompactionChangesNothingThatIsSeen(t *testing.T) {
 	}
 	want := s.uids(List{By: "name"})
 	equal(t, "listed", len(want), 1500)
-	if n := len(s.keys(deltaPrefix)); n > manyDeltas {
+	if n := len(s.keys(deltas)); n > 128 {
 		t.Errorf("%d deltas wait: the writer does not compact", n)
 	}
 	for _, whole := range []bool{false, true, true} {
 		s.Must(s.store.fold(s.ctx, whole))
-		equal(t, "deltas", len(s.keys(deltaPrefix)), 0)
+		equal(t, "deltas", len(s.keys(deltas)), 0)
 		equal(t, "by who read before", s.uids(List{By: "name"}), want)
 		equal(t, "by who reads for the first time", len(s.states()), 1500)
 	}
-	equal(t, "chunks of a rewritten index", len(s.keys(chunkPrefix)), 1)
-}
-
-func TestCompactIsOnlyDoneWhenItIsDue(t *testing.T) {
-	s := newFixture(t)
-	s.upsert(s.scan("job_1"), instances(0, 10)...)
-	s.Must(s.store.CompactIndex(s.ctx, testOrg))
-	equal(t, "deltas below the bound", len(s.keys(deltaPrefix)), 1)
-	for n := range manyDeltas {
-		s.seen(Seen{instance(n % 10).UID, cloud.Stopping, noon.Add(time.Duration(n) * time.Second)})
-	}
-	s.Must(s.store.CompactIndex(s.ctx, testOrg))
-	equal(t, "deltas above it", len(s.keys(deltaPrefix)), 0)
-	equal(t, "listed", len(s.states()), 10)
+	equal(t, "chunks of a rewritten index", len(s.keys(chunks)), 1)
 }
 
 // TestCompactionKilledAnywhereLosesNothing lets every call of a compaction fail in turn, before it takes effect and after,
@@ -120,27 +109,11 @@ func killed(t *testing.T, name string, whole bool, in table.Injection) bool {
 	struck := faulty.CallCount()-before >= in.Call
 	equal(t, name+": seen after the fault", s.states(), want)
 	equal(t, name+": seen by who read before", len(s.find(List{})), 40)
-	c.Advance(2 * orphanAge)
+	c.Advance(2 * time.Hour) // chunks that no head names are remains then
 	s.Must(s.store.fold(s.ctx, true))
 	equal(t, name+": seen after another compaction", s.states(), want)
-	equal(t, name+": remains", len(s.keys(chunkPrefix)), 1)
+	equal(t, name+": remains", len(s.keys(chunks)), 1)
 	return struck
-}
-
-// TestSwapKnowsItsOwnHead repeats a swap whose first answer was lost, as an SDK does.
-func TestSwapKnowsItsOwnHead(t *testing.T) {
-	s := newFixture(t)
-	mine := compaction{org: testOrg, next: head{Gen: 1, Chunks: []chunk{{ID: "mine"}}}}
-	theirs := compaction{org: testOrg, next: head{Gen: 1, Chunks: []chunk{{ID: "theirs"}}}}
-	for _, step := range []struct {
-		name string
-		c    compaction
-		won  bool
-	}{{"the first", mine, true}, {"the first again", mine, true}, {"another that is late", theirs, false}} {
-		won, err := s.store.swap(s.ctx, step.c)
-		s.Must(err)
-		equal(t, step.name, won, step.won)
-	}
 }
 
 // TestRacingWritersCompactionsAndReaders wants that no row is ever missing from a list once it was written, and that in

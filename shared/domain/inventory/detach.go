@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/teams"
@@ -40,12 +41,12 @@ func (s *Store) UsesOf(ctx context.Context, org, accountID string) ([]Use, error
 
 // groupsWith returns the static groups that have members in an account.
 func (v *view) groupsWith(accountID string) []Use {
-	unlock := v.st.lockIndexed()
+	unlock := v.st.RLockByID()
 	defer unlock()
 	var out []Use
 	for i := range v.groups {
 		if g := &v.groups[i]; g.Selector == nil && g.Size > 0 {
-			if n := v.st.inAccount(v.st.sets.members[g.ID], accountID); n > 0 {
+			if n := inAccount(v.st, v.sets.members[g.ID], accountID); n > 0 {
 				out = append(out, Use{"resource group", g.ID, g.Name, n})
 			}
 		}
@@ -55,12 +56,12 @@ func (v *view) groupsWith(accountID string) []Use {
 
 // ownersWith returns how many resources of an account each team owns that owns any.
 func (v *view) ownersWith(accountID string) map[string]int {
-	unlock := v.st.lockIndexed()
+	unlock := v.st.RLockByID()
 	defer unlock()
 	out := map[string]int{}
 	for i := range v.owners {
 		if t := &v.owners[i]; t.Size > 0 {
-			if n := v.st.inAccount(v.st.sets.members[t.ID], accountID); n > 0 {
+			if n := inAccount(v.st, v.sets.members[t.ID], accountID); n > 0 {
 				out[t.ID] = n
 			}
 		}
@@ -68,14 +69,14 @@ func (v *view) ownersWith(accountID string) map[string]int {
 	return out
 }
 
-// inAccount counts the resources of a set that an account has. It needs the lock of indexed.
-func (st *state) inAccount(m *memberSet, accountID string) int {
+// inAccount counts the resources of a set that an account has. It needs the lock of RLockByID.
+func inAccount(st *index.State, m *memberSet, accountID string) int {
 	n := 0
 	if m == nil {
 		return n
 	}
-	st.each(m, func(r *row) {
-		if st.syms.refName(r, accountRef) == accountID {
+	each(st, m, func(r *index.Row) {
+		if st.Symbols.Ref(r, index.AccountRef) == accountID {
 			n++
 		}
 	})
@@ -110,12 +111,12 @@ func (s *Store) accountIDs(ctx context.Context, org, accountID string) (map[stri
 	if err != nil {
 		return nil, err
 	}
-	unlock := v.st.lockIndexed()
+	unlock := v.st.RLockByID()
 	defer unlock()
 	out := map[string]bool{}
-	for i := range v.st.rows {
-		if r := &v.st.rows[i]; !r.gone && v.st.syms.refName(r, accountRef) == accountID {
-			out[formatID(r.id)] = true
+	for r := range v.st.Rows() {
+		if v.st.Symbols.Ref(r, index.AccountRef) == accountID {
+			out[formatID(r.ID)] = true
 		}
 	}
 	return out, nil
@@ -188,15 +189,15 @@ func (s *Store) Locate(ctx context.Context, org string, ids []string) (unknown, 
 	if err != nil {
 		return nil, nil, err
 	}
-	unlock := v.st.lockIndexed()
+	unlock := v.st.RLockByID()
 	defer unlock()
 	for _, id := range ids {
-		r := v.st.lookupID(id)
+		r := rowOfRecord(v.st, id)
 		if r == nil {
 			unknown = append(unknown, id)
 			continue
 		}
-		if a := v.st.syms.refName(r, accountRef); !slices.Contains(accounts, a) {
+		if a := v.st.Symbols.Ref(r, index.AccountRef); !slices.Contains(accounts, a) {
 			accounts = append(accounts, a)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory/index"
 )
 
 // Filter chooses resources: those that agree with every field that is set, and with one value of each that lists some.
@@ -38,8 +39,8 @@ func (f *Filter) membershipsNeeded() func(id string) bool {
 func none(string) bool { return false }
 
 // newMatcher makes the test of a filter; nil when everything passes it. It needs the read lock.
-func (v *view) newMatcher(f Filter) func(*row) bool {
-	var tests []func(*row) bool
+func (v *view) newMatcher(f Filter) func(*index.Row) bool {
+	var tests []func(*index.Row) bool
 	if in := v.newScopeTest(f.Sight.Resources); in != nil {
 		tests = append(tests, in)
 	}
@@ -47,10 +48,14 @@ func (v *view) newMatcher(f Filter) func(*row) bool {
 		listed []string
 		ref    int
 	}{
-		{f.Providers, providerRef}, {f.Types, kindRef}, {f.Statuses, statusRef}, {f.Regions, regionRef}, {f.Accounts, accountRef},
+		{f.Providers, index.ProviderRef},
+		{f.Types, index.KindRef},
+		{f.Statuses, index.StatusRef},
+		{f.Regions, index.RegionRef},
+		{f.Accounts, index.AccountRef},
 	} {
 		if len(t.listed) > 0 {
-			tests = append(tests, v.st.among(t.ref, t.listed))
+			tests = append(tests, among(v.st, t.ref, t.listed))
 		}
 	}
 	if !f.CreatedAfter.IsZero() || !f.CreatedBefore.IsZero() {
@@ -58,10 +63,10 @@ func (v *view) newMatcher(f Filter) func(*row) bool {
 	}
 	if f.Schedulable != nil {
 		want := *f.Schedulable
-		tests = append(tests, func(r *row) bool { return v.st.isSchedulable(r) == want })
+		tests = append(tests, func(r *index.Row) bool { return schedulable(v.st, r) == want })
 	}
 	for _, tag := range f.Tags {
-		tests = append(tests, v.st.tagged(tag))
+		tests = append(tests, tagged(v.st, tag))
 	}
 	if f.GroupID != "" {
 		tests = append(tests, v.grouped(f.GroupID, f.Sight.Groups))
@@ -70,36 +75,36 @@ func (v *view) newMatcher(f Filter) func(*row) bool {
 		tests = append(tests, v.owned(f.TeamID, &f.Sight))
 	}
 	if f.Search != "" {
-		tests = append(tests, v.st.found(strings.ToLower(f.Search)))
+		tests = append(tests, found(v.st, strings.ToLower(f.Search)))
 	}
 	return all(tests)
 }
 
 // among asks for one of the listed values in a field.
-func (st *state) among(ref int, listed []string) func(*row) bool {
+func among(st *index.State, ref int, listed []string) func(*index.Row) bool {
 	var wanted []uint32
 	for _, name := range listed {
-		if n, known := st.syms.ids[name]; known {
+		if n, known := st.Symbols.Find(name); known {
 			wanted = append(wanted, n)
 		}
 	}
-	return func(r *row) bool { return slices.Contains(wanted, r.refs[ref]) }
+	return func(r *index.Row) bool { return slices.Contains(wanted, r.Refs[ref]) }
 }
 
 // made asks for what was made between two times; the zero time bounds nothing.
-func made(after, before time.Time) func(*row) bool {
+func made(after, before time.Time) func(*index.Row) bool {
 	from, to := microsOf(after), microsOf(before)
-	return func(r *row) bool {
-		at := r.times[createdTime]
+	return func(r *index.Row) bool {
+		at := r.Times[index.CreatedTime]
 		return at != 0 && at >= from && (before.IsZero() || at < to)
 	}
 }
 
-func all(tests []func(*row) bool) func(*row) bool {
+func all(tests []func(*index.Row) bool) func(*index.Row) bool {
 	if len(tests) == 0 {
 		return nil
 	}
-	return func(r *row) bool {
+	return func(r *index.Row) bool {
 		for _, t := range tests {
 			if !t(r) {
 				return false
@@ -110,70 +115,48 @@ func all(tests []func(*row) bool) func(*row) bool {
 }
 
 // grouped asks for members of a group; who may see groups only in some scopes is told of members in these.
-func (v *view) grouped(groupID string, seen grant.Scopes) func(*row) bool {
+func (v *view) grouped(groupID string, seen grant.Scopes) func(*index.Row) bool {
 	in := v.newScopeTest(seen)
 	for i := range v.groups {
 		if g := &v.groups[i]; g.ID == groupID {
-			return func(r *row) bool { return (in == nil || in(r)) && v.isMember(r, g) }
+			return func(r *index.Row) bool { return (in == nil || in(r)) && v.isMember(r, g) }
 		}
 	}
-	return func(*row) bool { return false }
+	return func(*index.Row) bool { return false }
 }
 
 // owned asks for what a team owns, if the team may be seen.
-func (v *view) owned(teamID string, s *Visibility) func(*row) bool {
+func (v *view) owned(teamID string, s *Visibility) func(*index.Row) bool {
 	for i := range v.owners {
 		if t := &v.owners[i]; t.ID == teamID && s.seesTeam(teamID) {
-			return func(r *row) bool { return v.isOwnedBy(t, r) }
+			return func(r *index.Row) bool { return v.isOwnedBy(t, r) }
 		}
 	}
-	return func(*row) bool { return false }
+	return func(*index.Row) bool { return false }
 }
 
-// isSchedulable reports whether the resource can be started and stopped.
-func (st *state) isSchedulable(r *row) bool {
-	return st.startable(r) && cloud.Status(st.syms.refName(r, statusRef)) != cloud.Terminated
+// schedulable reports whether the resource can be started and stopped.
+func schedulable(st *index.State, r *index.Row) bool {
+	return startable(st, r) && cloud.Status(st.Symbols.Ref(r, index.StatusRef)) != cloud.Terminated
 }
 
-func (st *state) startable(r *row) bool {
-	k, ok := cloud.KindOf(st.syms.refName(r, kindRef))
-	return r.refs[whyRef] == 0 && (!ok || k.Actionable)
+func startable(st *index.State, r *index.Row) bool {
+	k, ok := cloud.KindOf(st.Symbols.Ref(r, index.KindRef))
+	return r.Refs[index.WhyRef] == 0 && (!ok || k.Actionable)
 }
 
-// pairsWhere marks the tags that pass a test: they are far fewer than the rows that have them.
-func (st *state) pairsWhere(test func(key, value string, p *pair) bool) func(*row) bool {
-	marked := make([]bool, len(st.syms.pairs))
-	some := false
-	for i := range st.syms.pairs {
-		p := &st.syms.pairs[i]
-		marked[i] = test(st.syms.names[p.key], st.syms.names[p.value], p)
-		some = some || marked[i]
-	}
-	return func(r *row) bool {
-		if !some {
-			return false
-		}
-		for _, n := range r.tags {
-			if marked[n] {
-				return true
-			}
-		}
-		return false
-	}
-}
-
-func (st *state) tagged(want string) func(*row) bool {
+func tagged(st *index.State, want string) func(*index.Row) bool {
 	if !strings.Contains(want, "=") {
-		return st.pairsWhere(func(key, _ string, _ *pair) bool { return key == want })
+		return st.Symbols.TagsWhere(func(key, _, _ string) bool { return key == want })
 	}
-	return st.pairsWhere(func(key, value string, _ *pair) bool {
+	return st.Symbols.TagsWhere(func(key, value, _ string) bool {
 		return len(want) == len(key)+1+len(value) && want[:len(key)] == key && want[len(key)] == '=' && want[len(key)+1:] == value
 	})
 }
 
-func (st *state) found(word string) func(*row) bool {
-	tagged := st.pairsWhere(func(_, _ string, p *pair) bool { return strings.Contains(p.lower, word) })
-	return func(r *row) bool {
-		return strings.Contains(r.lname, word) || strings.Contains(r.luid, word) || tagged(r)
+func found(st *index.State, word string) func(*index.Row) bool {
+	tagged := st.Symbols.TagsWhere(func(_, _, lower string) bool { return strings.Contains(lower, word) })
+	return func(r *index.Row) bool {
+		return strings.Contains(r.LowerName, word) || strings.Contains(r.LowerUID, word) || tagged(r)
 	}
 }

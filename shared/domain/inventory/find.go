@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -28,8 +29,8 @@ const ByUID = "uid"
 var Orders = []string{"name", "type", "status", "provider", "region", "cost"}
 
 var orderNames = map[string]int{
-	"": nameOrder, "name": nameOrder, "type": typeOrder, "status": statusOrder, "provider": providerOrder,
-	"region": regionOrder, "cost": nameOrder, ByUID: uidOrder,
+	"": index.NameOrder, "name": index.NameOrder, "type": index.TypeOrder, "status": index.StatusOrder,
+	"provider": index.ProviderOrder, "region": index.RegionOrder, "cost": index.NameOrder, ByUID: index.UIDOrder,
 }
 
 // Listed is a resource with what other records say of it.
@@ -52,7 +53,7 @@ func (s *Store) FindResources(ctx context.Context, org string, l List) ([]Listed
 	if err != nil {
 		return nil, err
 	}
-	unlock := v.st.lockOrdered(which)
+	unlock := v.st.RLockOrdered(which)
 	rows := v.page(l, which)
 	unlock()
 	return s.complete(ctx, v, rows, l.Sight)
@@ -60,12 +61,12 @@ func (s *Store) FindResources(ctx context.Context, org string, l List) ([]Listed
 
 // ByUIDs reads the resources in sight by their native ids, in the order of uids, each once; unknown ones are left out.
 func (s *Store) ByUIDs(ctx context.Context, org string, uids []string, sight Visibility) ([]Listed, error) {
-	return s.pick(ctx, org, picking{uids, (*state).lockReading, (*state).lookupUID, sight})
+	return s.pick(ctx, org, picking{uids, readLock, (*index.State).RowByUID, sight})
 }
 
 // ByIDs reads the resources in sight by our ids, in the order of ids, each once; unknown ones are left out.
 func (s *Store) ByIDs(ctx context.Context, org string, ids []string, sight Visibility) ([]Listed, error) {
-	return s.pick(ctx, org, picking{ids, (*state).lockIndexed, (*state).lookupID, sight})
+	return s.pick(ctx, org, picking{ids, (*index.State).RLockByID, rowOfRecord, sight})
 }
 
 // ByID reads one resource; fault.NotFound when there is none of the id in sight.
@@ -83,9 +84,23 @@ func (s *Store) ByID(ctx context.Context, org, id string, sight Visibility) (Lis
 // picking asks for resources one by one, under a lock that the look-up needs.
 type picking struct {
 	keys  []string
-	lock  func(*state) (unlock func())
-	find  func(*state, string) *row
+	lock  func(*index.State) (unlock func())
+	find  func(*index.State, string) *index.Row
 	sight Visibility
+}
+
+func readLock(st *index.State) (unlock func()) {
+	st.RLock()
+	return st.RUnlock
+}
+
+// rowOfRecord finds a row by the id of its record, under the lock of RLockByID; nil when there is none or it was dropped.
+func rowOfRecord(st *index.State, id string) *index.Row {
+	u, ok := parseID(id)
+	if !ok {
+		return nil
+	}
+	return st.RowByID(u)
 }
 
 // pick takes the same calls for what is out of sight as for what does not exist.
@@ -94,13 +109,13 @@ func (s *Store) pick(ctx context.Context, org string, p picking) ([]Listed, erro
 	if err != nil {
 		return nil, err
 	}
-	var rows []row
+	var rows []index.Row
 	unlock := p.lock(v.st)
 	in := v.newScopeTest(p.sight.Resources)
 	had := map[string]bool{}
 	for _, key := range p.keys {
-		if r := p.find(v.st, key); r != nil && !had[r.uid] && (in == nil || in(r)) {
-			rows, had[r.uid] = append(rows, *r), true
+		if r := p.find(v.st, key); r != nil && !had[r.UID] && (in == nil || in(r)) {
+			rows, had[r.UID] = append(rows, *r), true
 		}
 	}
 	unlock()
@@ -113,11 +128,11 @@ func (s *Store) FilterUnknown(ctx context.Context, org string, ids []string) ([]
 	if err != nil {
 		return nil, err
 	}
-	unlock := v.st.lockIndexed()
+	unlock := v.st.RLockByID()
 	defer unlock()
 	var out []string
 	for _, id := range ids {
-		if v.st.lookupID(id) == nil {
+		if rowOfRecord(v.st, id) == nil {
 			out = append(out, id)
 		}
 	}
@@ -133,35 +148,23 @@ func (s *Store) openIndexWith(ctx context.Context, org string, want func(id stri
 	return v, s.loadMembers(ctx, v, want)
 }
 
-// lockOrdered returns the read lock with the order ready, and how to give it back.
-func (st *state) lockOrdered(which int) (unlock func()) {
-	st.mu.RLock()
-	if st.orderReady(which) {
-		return st.mu.RUnlock
-	}
-	st.mu.RUnlock()
-	st.mu.Lock()
-	st.sortedRows(which)
-	return st.mu.Unlock // another change may come before a read lock would
-}
-
-// page picks the rows of a page. It needs the lock of readable.
-func (v *view) page(l List, which int) []row {
-	order, match := v.st.orders[which].rows, v.newMatcher(l.Filter)
+// page picks the rows of a page. It needs the lock of RLockOrdered.
+func (v *view) page(l List, which int) []index.Row {
+	order, match := v.st.Order(which), v.newMatcher(l.Filter)
 	skip, from := l.Skip, 0
 	switch {
-	case which == uidOrder:
-		from = sort.Search(len(order), func(n int) bool { return v.st.rows[order[n]].uid > l.After })
+	case which == index.UIDOrder:
+		from = sort.Search(len(order), func(n int) bool { return v.st.Row(order[n]).UID > l.After })
 	case match == nil: // straight to the page
 		skip, from = 0, min(l.Skip, len(order))
 	}
-	var out []row
+	var out []index.Row
 	for n := from; n < len(order); n++ {
 		i := order[n]
 		if l.Descending {
 			i = order[len(order)-1-n]
 		}
-		r := &v.st.rows[i]
+		r := v.st.Row(i)
 		if match != nil && !match(r) {
 			continue
 		}
@@ -178,15 +181,15 @@ func (v *view) page(l List, which int) []row {
 
 // complete adds the names of accounts, the groups and the teams to rows, as far as they are in sight: one round trip for
 // all.
-func (s *Store) complete(ctx context.Context, v *view, rows []row, sight Visibility) ([]Listed, error) {
+func (s *Store) complete(ctx context.Context, v *view, rows []index.Row, sight Visibility) ([]Listed, error) {
 	out := make([]Listed, len(rows))
-	v.st.mu.RLock()
+	v.st.RLock()
 	keys := map[table.Key]bool{}
 	for i := range rows {
-		out[i].Resource, out[i].Schedulable = v.st.resourceOf(&rows[i]), v.st.isSchedulable(&rows[i])
+		out[i].Resource, out[i].Schedulable = recordOf(v.st, &rows[i]), schedulable(v.st, &rows[i])
 		keys[AccountKey(v.org, out[i].CloudAccountID)] = true
 	}
-	v.st.mu.RUnlock()
+	v.st.RUnlock()
 	if len(rows) == 0 {
 		return out, nil
 	}
@@ -228,9 +231,9 @@ func (v *view) name(out []Listed, accounts map[table.Key]table.Item) error {
 }
 
 // annotate puts the groups and the teams into out.
-func (v *view) annotate(out []Listed, rows []row, sight *Visibility) {
-	v.st.mu.RLock()
-	defer v.st.mu.RUnlock()
+func (v *view) annotate(out []Listed, rows []index.Row, sight *Visibility) {
+	v.st.RLock()
+	defer v.st.RUnlock()
 	in := v.newScopeTest(sight.Groups)
 	for i := range out {
 		if in == nil || in(&rows[i]) {

@@ -192,22 +192,6 @@ func TestMembersComeInTheirSequence(t *testing.T) {
 	}
 }
 
-func TestTheCacheLetsGoOfWhatWasNotUsed(t *testing.T) {
-	c := newCache(10)
-	fill := func(org string, rows int) {
-		one := c.cachedIndex(org)
-		one.st.rows = make([]row, rows)
-		c.evictBeyondBound(one)
-	}
-	fill("a", 4)
-	fill("b", 4)
-	fill("a", 4)
-	fill("c", 5)
-	equal(t, "kept", []bool{c.orgs["a"] != nil, c.orgs["b"] != nil, c.orgs["c"] != nil}, []bool{true, false, true})
-	fill("d", 50)
-	equal(t, "one that is larger than the bound", len(c.orgs), 1)
-}
-
 func TestLastSeenFollowsScansThatFoundNothingNew(t *testing.T) {
 	s := newFixture(t)
 	for day := range 3 {

@@ -11,14 +11,12 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 )
 
 // terminatedKept is how long a resource that is terminated stays in the inventory.
 const terminatedKept = 7 * 24 * time.Hour
-
-// goneKept is how long the index remembers that a resource was dropped, so that late news does not bring it back.
-const goneKept = 24 * time.Hour
 
 // marksKept is how long the marks of a scan that never finishes are kept.
 const marksKept = 48 * time.Hour
@@ -27,6 +25,11 @@ const marksKept = 48 * time.Hour
 func scanPK(org string, sc Scan) string { return table.OrgPK(org) + "SCAN#" + sc.ID }
 
 func (p Partition) String() string { return p.AccountID + "#" + p.Region + "#" + p.Kind }
+
+// scanMark is how the hashes of what a batch found stand in an item.
+type scanMark struct {
+	Z []byte `json:"z"`
+}
 
 // markScanned remembers what the batch found until the scan is finished: eight bytes a resource, one item a batch. The same
 // batch again overwrites its own mark.
@@ -38,7 +41,7 @@ func (s *Store) markScanned(ctx context.Context, org string, b Batch) error {
 	}
 	_, _ = all.Write(found) // never fails
 	key := table.Key{PK: scanPK(org, b.Scan), SK: b.String() + "#" + strconv.FormatUint(all.Sum64(), 36)}
-	it, err := table.NewItem(key, packed{found})
+	it, err := table.NewItem(key, scanMark{found})
 	if err != nil {
 		return err
 	}
@@ -65,7 +68,7 @@ func (s *Store) marks(ctx context.Context, org string, sc Scan) (map[uint64]bool
 			return nil, nil, fmt.Errorf("read what scan %s found: %w", sc.ID, err)
 		}
 		for _, it := range page.Items {
-			m, err := table.Decode[packed](it)
+			m, err := table.Decode[scanMark](it)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -89,20 +92,21 @@ func (s *Store) FinishScan(ctx context.Context, org string, sc Scan) (Changes, e
 		return Changes{}, err
 	}
 	found, keys, err := s.marks(ctx, org, sc)
-	if err != nil || v.st.finished(sc) {
+	if err != nil || finished(v.st, sc) {
 		return Changes{}, err
 	}
-	f := v.st.leftovers(org, sc, found, s.clock.Now())
+	f := &finish{org: org, g: index.NewSegment(), left: map[string]bool{}}
+	f.collect(v.st, sc, found, s.clock.Now())
 	if err = s.writeInTransactions(ctx, f.writes, f.retry); err != nil {
 		return Changes{}, fmt.Errorf("terminate %d resources of %s: %w", len(f.writes), sc.Partition, err)
 	}
-	if err = s.writeDelta(ctx, org, f.segment(sc)); err != nil {
+	if err = s.index.Note(ctx, org, f.segment(sc)); err != nil {
 		return Changes{}, err
 	}
 	if err = s.deleteItems(ctx, keys); err != nil {
 		return Changes{}, err
 	}
-	return f.changes, s.compactWhenNearBound(ctx, org, v.look)
+	return f.changes, s.index.Tidy(ctx, v.read)
 }
 
 // deleteItems deletes items without conditions.
@@ -118,65 +122,54 @@ func (s *Store) deleteItems(ctx context.Context, keys []table.Key) error {
 }
 
 // finished reports whether this scan, or a later one, of the partition has been finished.
-func (st *state) finished(sc Scan) bool {
-	st.mu.RLock()
-	defer st.mu.RUnlock()
-	p, ok := st.partition(sc.Partition)
-	return ok && st.scans[p] >= sc.Started.UnixMicro()
-}
-
-func (st *state) partition(p Partition) (partition, bool) {
-	account, a := st.syms.ids[p.AccountID]
-	region, r := st.syms.ids[p.Region]
-	kind, k := st.syms.ids[p.Kind]
-	return partition{account, region, kind}, a && r && k
+func finished(st *index.State, sc Scan) bool {
+	st.RLock()
+	defer st.RUnlock()
+	p, ok := st.Partition(sc.AccountID, sc.Region, sc.Kind)
+	return ok && st.ScannedAt(p) >= sc.Started.UnixMicro()
 }
 
 // finish is one Finish under way: the records that go, as rows of a segment, by uid.
 type finish struct {
 	org     string
 	changes Changes
-	g       *segment
+	g       *index.Segment
 	writes  []table.Write
 
 	mu   sync.Mutex      // retry is called from several transactions
 	left map[string]bool // uids whose record is newer than the scan
 }
 
-// leftovers decides what becomes of the rows of the partition that the scan did not find.
-func (st *state) leftovers(org string, sc Scan, found map[uint64]bool, now time.Time) *finish {
-	st.mu.RLock()
-	defer st.mu.RUnlock()
-	f := &finish{org: org, g: newSegment(), left: map[string]bool{}}
-	p, ok := st.partition(sc.Partition)
+// collect decides what becomes of the rows of the partition that the scan did not find.
+func (f *finish) collect(st *index.State, sc Scan, found map[uint64]bool, now time.Time) {
+	st.RLock()
+	defer st.RUnlock()
+	p, ok := st.Partition(sc.AccountID, sc.Region, sc.Kind)
 	if !ok {
-		return f
+		return
 	}
-	for i := range st.rows {
-		r := &st.rows[i]
-		if r.gone || r.refs[accountRef] != p.account || r.refs[regionRef] != p.region || r.refs[kindRef] != p.kind || found[hash(r.uid)] {
-			continue
+	for r := range st.Rows() {
+		if r.Partition() == p && !found[hash(r.UID)] {
+			f.leftover(st, r, sc.Started.UnixMicro(), now)
 		}
-		f.leftover(st, r, sc.Started.UnixMicro(), now)
 	}
-	return f
 }
 
-func (f *finish) leftover(st *state, r *row, started int64, now time.Time) {
-	rec := st.resourceOf(r)
+func (f *finish) leftover(st *index.State, r *index.Row, started int64, now time.Time) {
+	rec := recordOf(st, r)
 	if rec.Status == cloud.Terminated {
 		if rec.StatusAt < now.Add(-terminatedKept).UnixMicro() {
 			f.drop(rec, now)
 		}
 		return
 	}
-	if r.times[contentTime] >= started || r.times[statusTime] >= started { // it came while the scan went on
+	if r.Times[index.ContentTime] >= started || r.Times[index.StatusTime] >= started { // it came while the scan went on
 		return
 	}
 	rec.Status, rec.StatusAt = cloud.Terminated, started
-	out := f.g.syms.rowOf(rec)
-	out.vanished, out.times[contentTime] = true, started
-	f.g.rows = append(f.g.rows, out)
+	out := newRow(f.g.Symbols, rec)
+	out.Vanished, out.Times[index.ContentTime] = true, started
+	f.g.Rows = append(f.g.Rows, out)
 	f.changes.Vanished++
 	f.writes = append(f.writes, table.Update(ResourceKey(f.org, rec.UID), []table.Change{
 		table.Set("status", string(rec.Status)), table.Set("statusAt", started), table.Set("lastSeenAt", rec.LastSeenAt),
@@ -184,16 +177,16 @@ func (f *finish) leftover(st *state, r *row, started int64, now time.Time) {
 }
 
 func (f *finish) drop(rec Resource, now time.Time) {
-	f.g.rows = append(f.g.rows, f.g.syms.goneRow(rec, now))
+	f.g.Rows = append(f.g.Rows, goneRow(f.g.Symbols, rec, now))
 	f.changes.Dropped++
 	f.writes = append(f.writes, table.Delete(ResourceKey(f.org, rec.UID),
 		table.Equal("status", string(cloud.Terminated)), table.LessEqual("statusAt", rec.StatusAt), table.Lacks("actionID")))
 }
 
 // goneRow returns the row that says that a resource was dropped.
-func (s *symbols) goneRow(rec Resource, now time.Time) row {
-	r := s.rowOf(Resource{ID: rec.ID, UID: rec.UID, Status: rec.Status, StatusAt: rec.StatusAt})
-	r.gone, r.times[contentTime] = true, microsOf(now)
+func goneRow(s *index.Symbols, rec Resource, now time.Time) index.Row {
+	r := newRow(s, Resource{ID: rec.ID, UID: rec.UID, Status: rec.Status, StatusAt: rec.StatusAt})
+	r.Gone, r.Times[index.ContentTime] = true, microsOf(now)
 	return r
 }
 
@@ -206,20 +199,19 @@ func (f *finish) retry(w table.Write, old table.Item) (table.Write, bool, error)
 }
 
 // segment returns what the index must know, without what retry left.
-func (f *finish) segment(sc Scan) *segment {
-	f.g.rows = slices.DeleteFunc(f.g.rows, func(r row) bool {
-		if !f.left[r.uid] {
+func (f *finish) segment(sc Scan) *index.Segment {
+	f.g.Rows = slices.DeleteFunc(f.g.Rows, func(r index.Row) bool {
+		if !f.left[r.UID] {
 			return false
 		}
-		if r.gone {
+		if r.Gone {
 			f.changes.Dropped--
 		} else {
 			f.changes.Vanished--
 		}
 		return true
 	})
-	part := partition{f.g.syms.internName(sc.AccountID), f.g.syms.internName(sc.Region), f.g.syms.internName(sc.Kind)}
-	f.g.scans = []scanned{{part, sc.Started.UnixMicro()}}
+	f.g.AddScan(sc.AccountID, sc.Region, sc.Kind, sc.Started.UnixMicro())
 	return f.g
 }
 
@@ -229,25 +221,25 @@ func (s *Store) ForgetAccount(ctx context.Context, org, accountID string) (Chang
 	if err != nil {
 		return Changes{}, err
 	}
-	g, keys := v.st.accountRows(org, accountID, s.clock.Now())
+	g, keys := accountRows(v.st, org, accountID, s.clock.Now())
 	if err = s.deleteItems(ctx, keys); err != nil {
 		return Changes{}, fmt.Errorf("forget account %s: %w", accountID, err)
 	}
-	if err = s.writeDelta(ctx, org, g); err != nil {
+	if err = s.index.Note(ctx, org, g); err != nil {
 		return Changes{}, err
 	}
-	return Changes{Dropped: len(keys)}, s.compactWhenNearBound(ctx, org, v.look)
+	return Changes{Dropped: len(keys)}, s.index.Tidy(ctx, v.read)
 }
 
-func (st *state) accountRows(org, accountID string, now time.Time) (*segment, []table.Key) {
-	st.mu.RLock()
-	defer st.mu.RUnlock()
-	g, keys := newSegment(), []table.Key(nil)
-	n, known := st.syms.ids[accountID]
-	for i := range st.rows {
-		if r := &st.rows[i]; known && !r.gone && r.refs[accountRef] == n {
-			rec := st.syms.resourceOf(r)
-			g.rows = append(g.rows, g.syms.goneRow(rec, now))
+func accountRows(st *index.State, org, accountID string, now time.Time) (*index.Segment, []table.Key) {
+	st.RLock()
+	defer st.RUnlock()
+	g, keys := index.NewSegment(), []table.Key(nil)
+	n, known := st.Symbols.Find(accountID)
+	for r := range st.Rows() {
+		if known && r.Refs[index.AccountRef] == n {
+			rec := recordOfRow(st.Symbols, r)
+			g.Rows = append(g.Rows, goneRow(g.Symbols, rec, now))
 			keys = append(keys, ResourceKey(org, rec.UID))
 		}
 	}

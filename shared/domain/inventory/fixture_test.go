@@ -123,11 +123,8 @@ func instances(from, to int) []cloud.Resource {
 	return out
 }
 
-// shuffled returns a random order of s.
-func shuffled[T any](r *rand.Rand, s []T) []T {
-	out := slices.Clone(s)
-	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
-	return out
+func randomStatus(r *rand.Rand) cloud.Status {
+	return []cloud.Status{cloud.Running, cloud.Stopped, cloud.Stopping, cloud.Terminated}[r.IntN(4)]
 }
 
 func equal[T any](tb testing.TB, what string, got, want T) {

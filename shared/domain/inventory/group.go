@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 )
 
@@ -71,5 +72,5 @@ type Member struct {
 
 // GroupKey returns where the head of a group is stored.
 func GroupKey(org, groupID string) table.Key {
-	return table.Key{PK: indexPK(org), SK: "G#" + groupID}
+	return index.Key(org, setPrefix+groupID)
 }

@@ -1,5 +1,6 @@
 // Package inventory is what the service knows of the resources in its organizations' clouds: the records that discovery
-// writes, actions change and readers list, and the index that makes every page of a long list cost two round trips.
+// writes, actions change and readers list, the groups and teams that resources are in, and who may see which. Every page of a
+// long list costs two round trips, for package index holds what is listed.
 package inventory
 
 import (

@@ -10,6 +10,7 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -55,16 +56,16 @@ func (s *Store) ReadGroup(ctx context.Context, org, groupID string) (Group, erro
 
 // ListGroups lists the groups of an organization, oldest first: one round trip.
 func (s *Store) ListGroups(ctx context.Context, org string) ([]Group, error) {
-	var l look
-	q := table.Query{PK: indexPK(org), Prefix: groupPrefix, Limit: MaxGroups}
+	var items []table.Item
+	q := table.Query{PK: index.PK(org), Prefix: groupPrefix, Limit: MaxGroups}
 	for {
 		page, err := s.table.Query(ctx, q)
 		if err != nil {
 			return nil, fmt.Errorf("list groups of %s: %w", org, err)
 		}
-		l.groups = append(l.groups, page.Items...)
+		items = append(items, page.Items...)
 		if q.Cursor = page.Next; q.Cursor == "" {
-			return table.DecodeAll[Group](l.groups)
+			return table.DecodeAll[Group](items)
 		}
 	}
 }
@@ -114,44 +115,44 @@ func (s *Store) ExpandGroup(ctx context.Context, org, groupID string) ([]Member,
 }
 
 func (v *view) expand(g *Group) []Member {
-	unlock := v.st.lockIndexed()
+	unlock := v.st.RLockByID()
 	defer unlock()
 	var out []Member
-	add := func(r *row, tier, order int) {
+	add := func(r *index.Row, tier, order int) {
 		if m := v.member(r, tier, order); m.Status != cloud.Terminated {
 			out = append(out, m)
 		}
 	}
 	if g.Selector != nil {
-		for i := range v.st.rows {
-			if r := &v.st.rows[i]; !r.gone && v.st.selectsRow(*g.Selector, r) {
+		for r := range v.st.Rows() {
+			if selects(v.st, g.Selector, r) {
 				add(r, 1, 1)
 			}
 		}
 		return out
 	}
-	if set := v.st.sets.members[g.ID]; set != nil && g.Size > 0 {
+	if set := v.sets.members[g.ID]; set != nil && g.Size > 0 {
 		for _, p := range set.places {
-			if i, ok := v.st.byID[p.id]; ok && !v.st.rows[i].gone {
-				add(&v.st.rows[i], p.tier, p.order)
+			if r := v.st.RowByID(p.id); r != nil {
+				add(r, p.tier, p.order)
 			}
 		}
 	}
 	return out
 }
 
-func (v *view) member(r *row, tier, order int) Member {
-	syms := v.st.syms
+func (v *view) member(r *index.Row, tier, order int) Member {
+	syms := v.st.Symbols
 	return Member{
-		ResourceID: formatID(r.id), UID: r.uid, Name: r.name, Type: syms.refName(r, kindRef),
-		Provider: syms.refName(r, providerRef), Region: syms.refName(r, regionRef), CloudAccountID: syms.refName(r, accountRef),
-		Tier: tier, Order: order, Status: cloud.Status(syms.refName(r, statusRef)), Unschedulable: syms.refName(r, whyRef),
+		ResourceID: formatID(r.ID), UID: r.UID, Name: r.Name, Type: syms.Ref(r, index.KindRef),
+		Provider: syms.Ref(r, index.ProviderRef), Region: syms.Ref(r, index.RegionRef), CloudAccountID: syms.Ref(r, index.AccountRef),
+		Tier: tier, Order: order, Status: cloud.Status(syms.Ref(r, index.StatusRef)), Unschedulable: syms.Ref(r, index.WhyRef),
 	}
 }
 
 // nameKey keeps the name of a group unique in its organization, without regard to case and outer spaces.
 func nameKey(org, name string) table.Key {
-	return indexKey(org, namePrefix+strings.ToLower(strings.TrimSpace(name)))
+	return index.Key(org, namePrefix+strings.ToLower(strings.TrimSpace(name)))
 }
 
 // named is the item behind a nameKey.

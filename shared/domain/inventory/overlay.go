@@ -5,16 +5,19 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/oklog/ulid/v2"
 
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 )
 
-// sets remembers what a state decoded of its organization's groups and teams, so that a request decodes only what changed.
+// sets remembers what was decoded of an organization's groups and teams, so that a request decodes only what changed. It is
+// attached to the index in memory, under its lock.
 type sets struct {
 	groups  map[string]decoded[Group]
 	owners  map[string]decoded[owner]
@@ -35,15 +38,23 @@ type owner struct {
 	Size       int    `json:"size"`
 }
 
-func newSets() sets { return sets{members: map[string]*memberSet{}} }
+// setsOf returns the sets that are attached to st, new ones when none are. It needs the write lock.
+func setsOf(st *index.State) *sets {
+	s, ok := st.Attached.(*sets)
+	if !ok {
+		s = &sets{members: map[string]*memberSet{}}
+		st.Attached = s
+	}
+	return s
+}
 
-// decodeHeads decodes the heads of groups and teams, which come ordered by id. It needs the state's write lock.
-func (s *sets) decodeHeads(l look) ([]Group, []owner, error) {
-	groups, err := reread(&s.groups, l.groups)
+// decodeHeads decodes the heads of groups and teams, which come ordered by id. It needs the write lock.
+func (s *sets) decodeHeads(heads []table.Item) ([]Group, []owner, error) {
+	groups, err := reread(&s.groups, headsOf(heads, groupPrefix))
 	if err != nil {
 		return nil, nil, err
 	}
-	owners, err := reread(&s.owners, l.owners)
+	owners, err := reread(&s.owners, headsOf(heads, ownerPrefix))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -54,6 +65,16 @@ func (s *sets) decodeHeads(l look) ([]Group, []owner, error) {
 		}
 	}
 	return groups, owners, nil
+}
+
+// headsOf picks the heads whose keys begin with a prefix: they stand together, for heads are ordered by key.
+func headsOf(heads []table.Item, prefix string) []table.Item {
+	from, _ := slices.BinarySearchFunc(heads, prefix, func(it table.Item, p string) int { return strings.Compare(it.SK, p) })
+	to := from
+	for to < len(heads) && strings.HasPrefix(heads[to].SK, prefix) {
+		to++
+	}
+	return heads[from:to]
 }
 
 // reread decodes the items that are not as known has them, and makes known what they all say now.
@@ -100,7 +121,10 @@ type memberItem struct {
 	Z          []byte `json:"z"`
 }
 
-func memberKey(org, setID string) table.Key { return indexKey(org, memberPrefix+setID) }
+func memberKey(org, setID string) table.Key { return index.Key(org, memberPrefix+setID) }
+
+// errPlaces says that an item of members is not what encodePlaces wrote.
+var errPlaces = errors.New("members: malformed places")
 
 // encodePlaces writes places ordered by id: 16 bytes, tier and order each.
 func encodePlaces(places []place) []byte {
@@ -118,29 +142,33 @@ func encodePlaces(places []place) []byte {
 
 func decodePlaces(b []byte) ([]place, error) {
 	out := make([]place, 0, len(b)/18)
-	r := reader{b: b}
-	for r.at < len(r.b) {
+	for len(b) > 0 {
 		var p place
-		copy(p.id[:], r.takeBytes(uint64(len(p.id))))
-		p.tier, p.order = int(r.readUint()), int(r.readUint()) //nolint:gosec // as written
-		if r.bad {
-			return nil, fmt.Errorf("members: %w", errSegment)
+		n := copy(p.id[:], b)
+		tier, t := binary.Uvarint(b[n:])
+		if t <= 0 {
+			return nil, errPlaces
 		}
-		out = append(out, p)
+		order, o := binary.Uvarint(b[n+t:])
+		if o <= 0 {
+			return nil, errPlaces
+		}
+		p.tier, p.order = int(tier), int(order) //nolint:gosec // as written
+		out, b = append(out, p), b[n+t+o:]
 	}
 	return out, nil
 }
 
 // staleMembers lists the wanted static groups and teams whose members the state lacks, or has of an older generation.
 func (v *view) staleMembers(want func(id string) bool) []table.Key {
-	v.st.mu.RLock()
-	defer v.st.mu.RUnlock()
+	v.st.RLock()
+	defer v.st.RUnlock()
 	var out []table.Key
 	look := func(id string, generation int64, size int) {
 		if size == 0 || !want(id) {
 			return
 		}
-		if m := v.st.sets.members[id]; m == nil || m.generation < generation {
+		if m := v.sets.members[id]; m == nil || m.generation < generation {
 			out = append(out, memberKey(v.org, id))
 		}
 	}
@@ -157,11 +185,11 @@ func (v *view) staleMembers(want func(id string) bool) []table.Key {
 
 // keepMembers remembers the members among items.
 func (v *view) keepMembers(items map[table.Key]table.Item) error {
-	v.st.mu.Lock()
-	defer v.st.mu.Unlock()
+	v.st.Lock()
+	defer v.st.Unlock()
 	for k, it := range items {
 		id, ok := strings.CutPrefix(k.SK, memberPrefix)
-		if !ok || k.PK != indexPK(v.org) {
+		if !ok || k.PK != index.PK(v.org) {
 			continue
 		}
 		m, err := table.Decode[memberItem](it)
@@ -172,8 +200,8 @@ func (v *view) keepMembers(items map[table.Key]table.Item) error {
 		if err != nil {
 			return fmt.Errorf("members of %s: %w", id, err)
 		}
-		if old := v.st.sets.members[id]; old == nil || old.generation < m.Generation {
-			v.st.sets.members[id] = &memberSet{m.Generation, places}
+		if old := v.sets.members[id]; old == nil || old.generation < m.Generation {
+			v.sets.members[id] = &memberSet{m.Generation, places}
 		}
 	}
 	return nil
@@ -193,7 +221,7 @@ func (s *Store) loadMembers(ctx context.Context, v *view, want func(id string) b
 }
 
 // groupsOf returns which groups a row belongs to, ordered by id. It needs the read lock.
-func (v *view) groupsOf(r *row) []string {
+func (v *view) groupsOf(r *index.Row) []string {
 	var out []string
 	for i := range v.groups {
 		if v.isMember(r, &v.groups[i]) {
@@ -203,16 +231,16 @@ func (v *view) groupsOf(r *row) []string {
 	return out
 }
 
-func (v *view) isMember(r *row, g *Group) bool {
+func (v *view) isMember(r *index.Row, g *Group) bool {
 	if g.Selector != nil {
-		return v.st.selectsRow(*g.Selector, r)
+		return selects(v.st, g.Selector, r)
 	}
-	m := v.st.sets.members[g.ID]
-	return m != nil && g.Size > 0 && m.has(r.id)
+	m := v.sets.members[g.ID]
+	return m != nil && g.Size > 0 && m.has(r.ID)
 }
 
 // teamsOf returns which teams in sight own a row, ordered by id. It needs the read lock.
-func (v *view) teamsOf(r *row, s *Visibility) []string {
+func (v *view) teamsOf(r *index.Row, s *Visibility) []string {
 	var out []string
 	for i := range v.owners {
 		if t := &v.owners[i]; v.isOwnedBy(t, r) && s.seesTeam(t.ID) {
@@ -222,25 +250,25 @@ func (v *view) teamsOf(r *row, s *Visibility) []string {
 	return out
 }
 
-func (v *view) isOwnedBy(t *owner, r *row) bool {
-	m := v.st.sets.members[t.ID]
-	return m != nil && t.Size > 0 && m.has(r.id)
+func (v *view) isOwnedBy(t *owner, r *index.Row) bool {
+	m := v.sets.members[t.ID]
+	return m != nil && t.Size > 0 && m.has(r.ID)
 }
 
-// selectsRow reports whether a row is what the selector asks for.
-func (st *state) selectsRow(s Selector, r *row) bool {
+// selects reports whether a row is what the selector asks for.
+func selects(st *index.State, s *Selector, r *index.Row) bool {
 	for _, f := range []struct {
 		want string
 		ref  int
-	}{{s.Provider, providerRef}, {s.Type, kindRef}, {s.Region, regionRef}} {
-		if f.want != "" && f.want != st.syms.refName(r, f.ref) {
+	}{{s.Provider, index.ProviderRef}, {s.Type, index.KindRef}, {s.Region, index.RegionRef}} {
+		if f.want != "" && f.want != st.Symbols.Ref(r, f.ref) {
 			return false
 		}
 	}
 	found := 0
-	for _, n := range r.tags {
-		p := st.syms.pairs[n]
-		if v, ok := s.Tags[st.syms.names[p.key]]; ok && v == st.syms.names[p.value] {
+	for _, n := range r.Tags {
+		key, value := st.Symbols.Tag(n)
+		if v, ok := s.Tags[key]; ok && v == value {
 			found++
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -35,44 +36,44 @@ func Disown(org, teamID string) []table.Write {
 	return []table.Write{table.Delete(ownerKey(org, teamID)), table.Delete(memberKey(org, teamID))}
 }
 
-func ownerKey(org, teamID string) table.Key { return indexKey(org, setPrefix+teamID) }
+func ownerKey(org, teamID string) table.Key { return index.Key(org, setPrefix+teamID) }
 
 // ListOwned lists the ids of the resources that a team owns, oldest first. What has left the inventory is not among them. One
 // round trip, and one more when that has changed.
 func (s *Store) ListOwned(ctx context.Context, org, teamID string) ([]string, error) {
 	out := []string{}
-	err := s.eachOwned(ctx, org, []string{teamID}, func(_ string, r *row) { out = append(out, formatID(r.id)) })
+	err := s.eachOwned(ctx, org, []string{teamID}, func(_ string, r *index.Row) { out = append(out, formatID(r.ID)) })
 	return out, err
 }
 
 // OwnedCounts returns how many resources each of teams owns. Round trips as of Owned.
 func (s *Store) OwnedCounts(ctx context.Context, org string, teamIDs []string) (map[string]int, error) {
 	out := make(map[string]int, len(teamIDs))
-	err := s.eachOwned(ctx, org, teamIDs, func(teamID string, _ *row) { out[teamID]++ })
+	err := s.eachOwned(ctx, org, teamIDs, func(teamID string, _ *index.Row) { out[teamID]++ })
 	return out, err
 }
 
-func (s *Store) eachOwned(ctx context.Context, org string, teamIDs []string, take func(teamID string, r *row)) error {
+func (s *Store) eachOwned(ctx context.Context, org string, teamIDs []string, take func(teamID string, r *index.Row)) error {
 	v, err := s.openIndexWith(ctx, org, func(id string) bool { return slices.Contains(teamIDs, id) })
 	if err != nil {
 		return err
 	}
-	unlock := v.st.lockIndexed()
+	unlock := v.st.RLockByID()
 	defer unlock()
 	for i := range v.owners {
 		t := &v.owners[i]
-		if m := v.st.sets.members[t.ID]; m != nil && t.Size > 0 && slices.Contains(teamIDs, t.ID) {
-			v.st.each(m, func(r *row) { take(t.ID, r) })
+		if m := v.sets.members[t.ID]; m != nil && t.Size > 0 && slices.Contains(teamIDs, t.ID) {
+			each(v.st, m, func(r *index.Row) { take(t.ID, r) })
 		}
 	}
 	return nil
 }
 
-// each gives the rows of a set that are in the inventory, in the order of their ids. It needs the lock of indexed.
-func (st *state) each(m *memberSet, take func(*row)) {
+// each gives the rows of a set that are in the inventory, in the order of their ids. It needs the lock of RLockByID.
+func each(st *index.State, m *memberSet, take func(*index.Row)) {
 	for _, p := range m.places {
-		if i, ok := st.byID[p.id]; ok && !st.rows[i].gone {
-			take(&st.rows[i])
+		if r := st.RowByID(p.id); r != nil {
+			take(r)
 		}
 	}
 }

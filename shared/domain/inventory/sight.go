@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory/index"
 )
 
 // Visibility is what a caller may see of the inventory. The zero Visibility sees nothing.
@@ -49,13 +50,13 @@ type scoped struct {
 }
 
 // newScopeTest makes the test whether a row lies in scopes; nil when every one does. It needs the read lock.
-func (v *view) newScopeTest(s grant.Scopes) func(*row) bool {
+func (v *view) newScopeTest(s grant.Scopes) func(*index.Row) bool {
 	if s.All {
 		return nil
 	}
 	ids := v.ids(s)
-	return func(r *row) bool {
-		_, ok := ids[r.id]
+	return func(r *index.Row) bool {
+		_, ok := ids[r.ID]
 		return ok
 	}
 }
@@ -72,7 +73,7 @@ func (v *view) ids(s grant.Scopes) map[ulid.ULID]struct{} {
 	size := len(s.Resources)
 	for i := range v.owners {
 		t := &v.owners[i]
-		if m := v.st.sets.members[t.ID]; m != nil && t.Size > 0 && slices.Contains(s.Teams, t.ID) {
+		if m := v.sets.members[t.ID]; m != nil && t.Size > 0 && slices.Contains(s.Teams, t.ID) {
 			sets, size = append(sets, m), size+len(m.places)
 		}
 	}
@@ -125,7 +126,7 @@ func (s *Store) ResourceSets(ctx context.Context, org string, scopes ...grant.Sc
 	if err != nil {
 		return nil, err
 	}
-	unlock := v.st.lockIndexed()
+	unlock := v.st.RLockByID()
 	defer unlock()
 	for i := range scopes {
 		if !out[i].all {
@@ -135,23 +136,23 @@ func (s *Store) ResourceSets(ctx context.Context, org string, scopes ...grant.Sc
 	return out, nil
 }
 
-// reach needs the lock of indexed.
+// reach needs the lock of RLockByID.
 func (v *view) reach(s grant.Scopes) ResourceSet {
 	rows := v.rowsIn(s)
 	out := ResourceSet{ids: make(map[string]bool, len(rows)), uids: make(map[string]bool, len(rows))}
 	for _, r := range rows {
-		out.ids[formatID(r.id)], out.uids[r.uid] = true, true
+		out.ids[formatID(r.ID)], out.uids[r.UID] = true, true
 	}
 	return out
 }
 
-// rowsIn returns the rows that lie in scopes that are not all. It needs the lock of indexed.
-func (v *view) rowsIn(s grant.Scopes) []*row {
+// rowsIn returns the rows that lie in scopes that are not all. It needs the lock of RLockByID.
+func (v *view) rowsIn(s grant.Scopes) []*index.Row {
 	ids := v.ids(s)
-	out := make([]*row, 0, len(ids))
+	out := make([]*index.Row, 0, len(ids))
 	for id := range ids {
-		if i, ok := v.st.byID[id]; ok && !v.st.rows[i].gone {
-			out = append(out, &v.st.rows[i])
+		if r := v.st.RowByID(id); r != nil {
+			out = append(out, r)
 		}
 	}
 	return out
@@ -170,7 +171,7 @@ func (s *Store) GroupsInScope(ctx context.Context, org string, scopes grant.Scop
 	if err != nil {
 		return nil, err
 	}
-	unlock := v.st.lockIndexed()
+	unlock := v.st.RLockByID()
 	defer unlock()
 	rows := v.rowsIn(scopes)
 	var out []Part
@@ -186,18 +187,18 @@ func (s *Store) GroupsInScope(ctx context.Context, org string, scopes grant.Scop
 
 // part returns where those of rows, which are what lies in scopes, stand in a group, and whether any does. As in the whole
 // group, what is terminated stays in a static one and does not count in a dynamic one.
-func (v *view) part(g *Group, rows []*row, scopes grant.Scopes) (places []GroupPlacement, some bool) {
+func (v *view) part(g *Group, rows []*index.Row, scopes grant.Scopes) (places []GroupPlacement, some bool) {
 	if g.Selector == nil {
 		places = v.staticPart(g, scopes)
 		return places, len(places) > 0
 	}
 	for _, r := range rows {
-		if !v.st.selectsRow(*g.Selector, r) {
+		if !selects(v.st, g.Selector, r) {
 			continue
 		}
 		some = true
-		if cloud.Status(v.st.syms.refName(r, statusRef)) != cloud.Terminated {
-			places = append(places, GroupPlacement{formatID(r.id), 1, 1})
+		if cloud.Status(v.st.Symbols.Ref(r, index.StatusRef)) != cloud.Terminated {
+			places = append(places, GroupPlacement{formatID(r.ID), 1, 1})
 		}
 	}
 	slices.SortFunc(places, inSequence)
@@ -205,7 +206,7 @@ func (v *view) part(g *Group, rows []*row, scopes grant.Scopes) (places []GroupP
 }
 
 func (v *view) staticPart(g *Group, scopes grant.Scopes) []GroupPlacement {
-	m := v.st.sets.members[g.ID]
+	m := v.sets.members[g.ID]
 	if m == nil || g.Size == 0 {
 		return nil
 	}
@@ -215,7 +216,7 @@ func (v *view) staticPart(g *Group, scopes grant.Scopes) []GroupPlacement {
 		if _, in := ids[p.id]; !in {
 			continue
 		}
-		if i, ok := v.st.byID[p.id]; ok && !v.st.rows[i].gone {
+		if v.st.RowByID(p.id) != nil {
 			out = append(out, GroupPlacement{formatID(p.id), p.tier, p.order})
 		}
 	}

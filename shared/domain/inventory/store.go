@@ -1,9 +1,10 @@
 package inventory
 
 import (
-	"sync"
+	"context"
 
 	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 )
@@ -12,17 +13,19 @@ import (
 type Store struct {
 	table table.Store
 	clock clock.Clock
-	cache *cache
-
-	compacting sync.Map // organizations that this process is compacting
+	index *index.Store
 }
 
-// New returns the Store of p, always the same one, so that the functions of a process share one cache.
+// New returns the Store of p, always the same one, so that the functions of a process share the indexes in memory.
 func New(p *platform.Platform) *Store {
 	return platform.Shared(p, func(p *platform.Platform) *Store { return NewStore(p.Table, p.Clock) })
 }
 
-// NewStore makes a Store with a cache of its own.
+// NewStore makes a Store whose indexes in memory are its own.
 func NewStore(t table.Store, c clock.Clock) *Store {
-	return &Store{table: t, clock: c, cache: newCache(cacheRows)}
+	return &Store{table: t, clock: c, index: index.NewStore(t, c)}
 }
+
+// CompactIndex folds what was written into the index since into its chunks when that is much. Workers call it after they wrote
+// deltas, an API request never does; two at once do no harm, and being killed anywhere loses nothing.
+func (s *Store) CompactIndex(ctx context.Context, org string) error { return s.index.Compact(ctx, org) }

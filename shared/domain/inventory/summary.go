@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory/index"
 )
 
 // Summary counts resources by what they are and where.
@@ -22,34 +23,34 @@ func (s *Store) SummarizeResources(ctx context.Context, org string, f Filter) (S
 	if err != nil {
 		return Summary{}, err
 	}
-	v.st.mu.RLock()
-	defer v.st.mu.RUnlock()
-	match, counts := v.newMatcher(f), [refCount]map[uint32]int{}
-	for _, ref := range []int{providerRef, kindRef, statusRef, regionRef} {
+	v.st.RLock()
+	defer v.st.RUnlock()
+	match, counts := v.newMatcher(f), [index.RefCount]map[uint32]int{}
+	for _, ref := range []int{index.ProviderRef, index.KindRef, index.StatusRef, index.RegionRef} {
 		counts[ref] = map[uint32]int{}
 	}
 	out := Summary{}
-	for i := range v.st.rows {
-		r := &v.st.rows[i]
-		if r.gone || match != nil && !match(r) {
+	for r := range v.st.Rows() {
+		if match != nil && !match(r) {
 			continue
 		}
 		out.Total++
 		for ref, c := range counts {
 			if c != nil {
-				c[r.refs[ref]]++
+				c[r.Refs[ref]]++
 			}
 		}
 	}
-	out.ByProvider, out.ByType = v.st.syms.named(counts[providerRef]), v.st.syms.named(counts[kindRef])
-	out.ByStatus, out.ByRegion = v.st.syms.named(counts[statusRef]), v.st.syms.named(counts[regionRef])
+	syms := v.st.Symbols
+	out.ByProvider, out.ByType = countsByName(syms, counts[index.ProviderRef]), countsByName(syms, counts[index.KindRef])
+	out.ByStatus, out.ByRegion = countsByName(syms, counts[index.StatusRef]), countsByName(syms, counts[index.RegionRef])
 	return out, nil
 }
 
-func (s *symbols) named(counts map[uint32]int) map[string]int {
+func countsByName(s *index.Symbols, counts map[uint32]int) map[string]int {
 	out := make(map[string]int, len(counts))
 	for n, c := range counts {
-		out[s.names[n]] = c
+		out[s.Name(n)] = c
 	}
 	return out
 }
@@ -60,14 +61,14 @@ func (s *Store) CountByAccount(ctx context.Context, org string) (map[string]int,
 	if err != nil {
 		return nil, fmt.Errorf("count resources of %s: %w", org, err)
 	}
-	v.st.mu.RLock()
-	defer v.st.mu.RUnlock()
+	v.st.RLock()
+	defer v.st.RUnlock()
 	counts := map[uint32]int{}
-	terminated := v.st.syms.ids[string(cloud.Terminated)] // 0, which no status is, when there are none
-	for i := range v.st.rows {
-		if r := &v.st.rows[i]; !r.gone && r.refs[statusRef] != terminated {
-			counts[r.refs[accountRef]]++
+	terminated, _ := v.st.Symbols.Find(string(cloud.Terminated)) // 0, which no status is, when there are none
+	for r := range v.st.Rows() {
+		if r.Refs[index.StatusRef] != terminated {
+			counts[r.Refs[index.AccountRef]]++
 		}
 	}
-	return v.st.syms.named(counts), nil
+	return countsByName(v.st.Symbols, counts), nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -33,13 +34,13 @@ func (s *Store) UpsertScanned(ctx context.Context, org string, b Batch) (Changes
 	if err = s.writeInTransactions(ctx, u.writes, u.retry); err != nil {
 		return Changes{}, fmt.Errorf("write %d resources of %s: %w", len(u.writes), b.AccountID, err)
 	}
-	if err = s.writeDelta(ctx, org, u.segment()); err != nil {
+	if err = s.index.Note(ctx, org, u.segment()); err != nil {
 		return Changes{}, err
 	}
 	if err = s.markScanned(ctx, org, b); err != nil {
 		return Changes{}, err
 	}
-	return u.changes, s.compactWhenNearBound(ctx, org, v.look)
+	return u.changes, s.index.Tidy(ctx, v.read)
 }
 
 // upsert is one Upsert under way. Records are what the written ones will be, by uid.
@@ -61,9 +62,9 @@ func newUpsert(org string, b Batch, now time.Time) *upsert {
 }
 
 // compare decides what is to be written. A uid that comes twice in a batch counts once, the first time.
-func (u *upsert) compare(st *state) error {
-	st.mu.RLock()
-	defer st.mu.RUnlock()
+func (u *upsert) compare(st *index.State) error {
+	st.RLock()
+	defer st.RUnlock()
 	done := make(map[string]bool, len(u.batch.Resources))
 	for _, found := range u.batch.Resources {
 		if done[found.UID] {
@@ -78,8 +79,8 @@ func (u *upsert) compare(st *state) error {
 	return nil
 }
 
-func (u *upsert) one(st *state, found cloud.Resource) error {
-	r := st.lookupUID(found.UID)
+func (u *upsert) one(st *index.State, found cloud.Resource) error {
+	r := st.RowByUID(found.UID)
 	if r == nil && found.Status == cloud.Terminated { // it came and went between two scans
 		u.changes.Unchanged++
 		return nil
@@ -88,8 +89,8 @@ func (u *upsert) one(st *state, found cloud.Resource) error {
 		u.changes.Created++
 		return u.create(u.record(found))
 	}
-	moved := string(found.Status) != st.syms.refName(r, statusRef) && microsOf(u.batch.At) > r.times[statusTime]
-	if st.syms.sameAsFound(r, u.batch.Partition, found) {
+	moved := string(found.Status) != st.Symbols.Ref(r, index.StatusRef) && microsOf(u.batch.At) > r.Times[index.StatusTime]
+	if sameResource(st.Symbols, r, u.batch.Partition, found) {
 		if !moved {
 			u.changes.Unchanged++
 			return nil
@@ -100,9 +101,9 @@ func (u *upsert) one(st *state, found cloud.Resource) error {
 	}
 	u.changes.Updated++
 	rec := u.record(found)
-	rec.ID, rec.DiscoveredAt = formatID(r.id), st.syms.resourceOf(r).DiscoveredAt
+	rec.ID, rec.DiscoveredAt = formatID(r.ID), recordOfRow(st.Symbols, r).DiscoveredAt
 	if !moved {
-		rec.Status, rec.StatusAt = cloud.Status(st.syms.refName(r, statusRef)), r.times[statusTime]
+		rec.Status, rec.StatusAt = cloud.Status(st.Symbols.Ref(r, index.StatusRef)), r.Times[index.StatusTime]
 	}
 	u.records[rec.UID], u.full[rec.UID] = rec, true
 	u.writes = append(u.writes, updateRecord(u.org, rec, moved))
@@ -185,13 +186,13 @@ func (u *upsert) retry(w table.Write, old table.Item) (table.Write, bool, error)
 }
 
 // segment returns what the index must know of the records as they were written.
-func (u *upsert) segment() *segment {
-	g := newSegment()
+func (u *upsert) segment() *index.Segment {
+	g := index.NewSegment()
 	for _, s := range u.seen {
-		g.seen = append(g.seen, sighting{s.UID, g.syms.internName(string(s.Status)), s.At.UnixMicro()})
+		g.AddStatus(s.UID, string(s.Status), s.At.UnixMicro())
 	}
 	for uid := range u.full {
-		g.rows = append(g.rows, g.syms.rowOf(u.records[uid]))
+		g.Rows = append(g.Rows, newRow(g.Symbols, u.records[uid]))
 	}
 	return g
 }

@@ -5,9 +5,12 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 func (s *fixture) record(uid string) Resource {
@@ -76,7 +79,7 @@ func TestUpsertMendsAnIndexThatDoesNotKnowTheRecord(t *testing.T) {
 	for _, r := range s.find(List{}) {
 		ids[r.UID] = r.ID
 	}
-	page, err := s.Table.Query(s.ctx, table.Query{PK: indexPK(testOrg), Prefix: deltaPrefix, Limit: 100})
+	page, err := s.Table.Query(s.ctx, table.Query{PK: index.PK(testOrg), Prefix: deltas, Limit: 100})
 	s.Must(err)
 	for _, it := range page.Items { // as if the process had died between the records and the index
 		s.Write(table.Delete(it.Key))
@@ -98,6 +101,26 @@ func TestUpsertRefusesAnAccountThatIsGone(t *testing.T) {
 	if !fault.Is(err, fault.NotFound) {
 		t.Fatalf("got %v, want not found", err)
 	}
+}
+
+// TestFinishLeavesOtherPartitionsAlone wants that a scan which found nothing says nothing of another account, region or kind.
+func TestFinishLeavesOtherPartitionsAlone(t *testing.T) {
+	s := newFixture(t)
+	s.account("ca_2", "other")
+	for i, p := range []Partition{
+		{testCA, "aws", "eu-west-1", "aws-ec2"},
+		{"ca_2", "aws", "eu-west-1", "aws-ec2"},
+		{testCA, "aws", "us-east-1", "aws-ec2"},
+		{testCA, "aws", "eu-west-1", "aws-rds"},
+	} {
+		sc := Scan{p, "job_1", noon}
+		s.upsert(sc, instance(2*i)) // even ones run
+		s.finish(sc)
+	}
+	s.Clock.Advance(time.Hour)
+	equal(t, "finished", s.finish(s.scan("job_2")), Changes{Vanished: 1})
+	gone := s.find(List{Filter: Filter{Statuses: []string{string(cloud.Terminated)}}})
+	equal(t, "terminated", uidsOf(gone), []string{instance(0).UID})
 }
 
 func TestFinishTerminatesWhatAScanDidNotFind(t *testing.T) {
@@ -164,4 +187,28 @@ func TestForgetDropsAnAccountAndNothingElse(t *testing.T) {
 	counts, err := s.store.CountByAccount(s.ctx, testOrg)
 	s.Must(err)
 	equal(t, "left", counts, map[string]int{"ca_2": 10})
+}
+
+func TestRecordsReadAsTheyWereWrittenIntoTheIndex(t *testing.T) {
+	race.SkipSequential(t)
+	s, g, want := newFixture(t), index.NewSegment(), map[string]Resource{}
+	for n := range 12_000 { // more than one item holds
+		f, at := instance(n), noon.Add(time.Duration(n)*time.Second)
+		rec := Resource{
+			ID: id.New("res", at), UID: f.UID, Name: f.Name, Type: f.Type, Provider: "aws", CloudAccountID: testCA, Region: f.Region, Zone: f.Zone,
+			Status: f.Status, InstanceType: f.InstanceType, Capacity: f.Capacity, Tags: f.Tags, ParentUID: "asg-1", Unschedulable: "spot", CreatedAt: f.CreatedAt,
+			DiscoveredAt: at, LastSeenAt: at, StatusAt: noon.UnixMicro() + int64(n),
+		}
+		want[rec.UID] = rec
+		g.Rows = append(g.Rows, newRow(g.Symbols, rec))
+	}
+	s.Must(s.store.index.Note(s.ctx, testOrg, g))
+	if n := len(s.keys(deltas)); n < 2 {
+		t.Errorf("all of it fitted into %d delta", n)
+	}
+	got := s.find(List{})
+	equal(t, "listed", len(got), len(want))
+	for _, r := range got {
+		equal(t, r.UID, r.Resource, want[r.UID])
+	}
 }

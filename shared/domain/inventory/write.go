@@ -3,12 +3,9 @@ package inventory
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
-	"github.com/oklog/ulid/v2"
-
+	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -20,38 +17,15 @@ func NoteStatuses(org string, at time.Time, seen []Seen) (table.Write, error) {
 	if len(seen) > MaxBatch {
 		return table.Write{}, fault.New(fault.Internal, "a delta of %d statuses: at most %d", len(seen), MaxBatch)
 	}
-	g := newSegment()
+	g := index.NewSegment()
 	for _, s := range seen {
-		g.seen = append(g.seen, sighting{s.UID, g.syms.internName(string(s.Status)), s.At.UnixMicro()})
+		g.AddStatus(s.UID, string(s.Status), s.At.UnixMicro())
 	}
-	return deltaPut(org, at, g.encodeColumns())
+	return index.NewDelta(org, at, g)
 }
 
-func deltaPut(org string, at time.Time, z []byte) (table.Write, error) {
-	it, err := segmentItem(indexKey(org, deltaPrefix+newULID(at)), z)
-	return table.Put(it), err
-}
-
-func newULID(at time.Time) string {
-	return strings.ToLower(ulid.MustNew(ulid.Timestamp(at), ulid.DefaultEntropy()).String())
-}
-
-// writeDelta writes what g tells into the index, its parts one after another.
-func (s *Store) writeDelta(ctx context.Context, org string, g *segment) error {
-	if len(g.rows)+len(g.seen)+len(g.scans) == 0 {
-		return nil
-	}
-	for _, z := range g.encodeParts() {
-		w, err := deltaPut(org, s.clock.Now(), z)
-		if err != nil {
-			return err
-		}
-		if _, err = s.table.Write(ctx, w); err != nil {
-			return fmt.Errorf("note %d changes in the index of %s: %w", len(g.rows)+len(g.seen), org, err)
-		}
-	}
-	return nil
-}
+// attempts bounds how often a transaction is written anew because records changed meanwhile.
+const attempts = 8
 
 // perTransaction is how many writes one transaction takes.
 const perTransaction = 100

@@ -1,4 +1,4 @@
-package inventory
+package index
 
 import (
 	"encoding/binary"
@@ -8,13 +8,13 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// segment is a part of an index: the content of a delta or of a chunk. Both are written the same way, so that compaction
+// Segment is a part of an index: the content of a delta or of a chunk. Both are written the same way, so that compaction
 // is merging segments and nothing else.
-type segment struct {
-	syms  *symbols
-	rows  []row
-	seen  []sighting
-	scans []scanned
+type Segment struct {
+	Symbols *Symbols // what Rows refer to
+	Rows    []Row
+	seen    []sighting
+	scans   []scanned
 }
 
 // sighting is an observed status without the row.
@@ -24,16 +24,32 @@ type sighting struct {
 	at     int64
 }
 
-// scanned tells that a scan of a partition, begun at the time at, found all there is.
+// scanned says that a scan of a partition, begun at the time at, found all there is.
 type scanned struct {
-	part partition
+	part Partition
 	at   int64
 }
 
-// partition is a Partition in symbols.
-type partition struct{ account, region, kind uint32 }
+// Partition is what one scan covers: the symbols of an account, a region and a kind.
+type Partition struct{ account, region, kind uint32 }
 
-func newSegment() *segment { return &segment{syms: newSymbols()} }
+// Partition returns the partition whose scans find the row.
+func (r *Row) Partition() Partition {
+	return Partition{r.Refs[AccountRef], r.Refs[RegionRef], r.Refs[KindRef]}
+}
+
+// NewSegment makes an empty segment with symbols of its own.
+func NewSegment() *Segment { return &Segment{Symbols: newSymbols()} }
+
+// AddStatus adds the status of the resource uid as it was observed at a time in Unix microseconds.
+func (g *Segment) AddStatus(uid, status string, at int64) {
+	g.seen = append(g.seen, sighting{uid, g.Symbols.Intern(status), at})
+}
+
+// AddScan adds that a scan of a partition, begun at a time in Unix microseconds, found all there is.
+func (g *Segment) AddScan(account, region, kind string, at int64) {
+	g.scans = append(g.scans, scanned{Partition{g.Symbols.Intern(account), g.Symbols.Intern(region), g.Symbols.Intern(kind)}, at})
+}
 
 // maxSegment bounds the compressed bytes of one item: base64 makes a third more of them, and an item holds 400,000.
 const maxSegment = 250_000
@@ -48,17 +64,17 @@ type packed struct {
 // segmentItem makes the item that holds the compressed segment z under k.
 func segmentItem(k table.Key, z []byte) (table.Item, error) { return table.NewItem(k, packed{z}) }
 
-// encodeParts encodes g into as many parts as its size asks for. Scans stand in the last one: when it is written last, a scan
+// split encodes g into as many parts as its size asks for. Scans stand in the last one: when it is written last, a scan
 // counts as finished only after everything that it found.
-func (g *segment) encodeParts() [][]byte {
-	z := g.encodeColumns()
-	if len(z) <= maxSegment || len(g.rows)+len(g.seen) < 2 {
+func (g *Segment) split() [][]byte {
+	z := g.encode()
+	if len(z) <= maxSegment || len(g.Rows)+len(g.seen) < 2 {
 		return [][]byte{z}
 	}
-	r, n := len(g.rows)/2, len(g.seen)/2
-	a := &segment{syms: g.syms, rows: g.rows[:r], seen: g.seen[:n]}
-	b := &segment{syms: g.syms, rows: g.rows[r:], seen: g.seen[n:], scans: g.scans}
-	return append(a.encodeParts(), b.encodeParts()...)
+	r, n := len(g.Rows)/2, len(g.seen)/2
+	a := &Segment{Symbols: g.Symbols, Rows: g.Rows[:r], seen: g.seen[:n]}
+	b := &Segment{Symbols: g.Symbols, Rows: g.Rows[r:], seen: g.seen[n:], scans: g.scans}
+	return append(a.split(), b.split()...)
 }
 
 // writer appends numbers and strings, and numbers the symbols of a segment as they come.
@@ -67,7 +83,7 @@ type writer struct {
 	names []byte
 	count int
 	local map[uint32]uint64 // of the index, to those of the segment
-	syms  *symbols
+	syms  *Symbols
 }
 
 func (w *writer) uint(v uint64) { w.b = binary.AppendUvarint(w.b, v) }
@@ -91,12 +107,12 @@ func (w *writer) symbol(n uint32) {
 	w.uint(l)
 }
 
-// encodeColumns writes the segment column by column, so that alike values stand together, and compresses it.
-func (g *segment) encodeColumns() []byte {
-	w := &writer{local: map[uint32]uint64{}, syms: g.syms}
-	w.uint(uint64(len(g.rows)))
-	w.pairs(g.rows)
-	w.rows(g.rows)
+// encode writes the segment column by column, so that alike values stand together, and compresses it.
+func (g *Segment) encode() []byte {
+	w := &writer{local: map[uint32]uint64{}, syms: g.Symbols}
+	w.uint(uint64(len(g.Rows)))
+	w.pairs(g.Rows)
+	w.rows(g.Rows)
 	w.uint(uint64(len(g.seen)))
 	for _, s := range g.seen {
 		w.string(s.uid)
@@ -116,10 +132,10 @@ func (g *segment) encodeColumns() []byte {
 }
 
 // pairs writes the tags in use, each once, and renames the rows' numbers to the order in which they stand there.
-func (w *writer) pairs(rows []row) {
+func (w *writer) pairs(rows []Row) {
 	local, order := map[uint32]uint32{}, []uint32(nil)
 	for i := range rows {
-		for _, p := range rows[i].tags {
+		for _, p := range rows[i].Tags {
 			if _, ok := local[p]; !ok {
 				local[p] = uint32(len(order)) //nolint:gosec // a count
 				order = append(order, p)
@@ -132,43 +148,43 @@ func (w *writer) pairs(rows []row) {
 		w.symbol(w.syms.pairs[p].value)
 	}
 	for i := range rows {
-		w.uint(uint64(len(rows[i].tags)))
+		w.uint(uint64(len(rows[i].Tags)))
 	}
 	for i := range rows {
-		for _, p := range rows[i].tags {
+		for _, p := range rows[i].Tags {
 			w.uint(uint64(local[p]))
 		}
 	}
 }
 
-func (w *writer) rows(rows []row) {
+func (w *writer) rows(rows []Row) {
 	for i := range rows {
-		w.b = append(w.b, rows[i].id[:]...)
+		w.b = append(w.b, rows[i].ID[:]...)
 	}
 	for i := range rows {
-		w.uint(uint64(len(rows[i].uid)))
-		w.uint(uint64(len(rows[i].name)))
+		w.uint(uint64(len(rows[i].UID)))
+		w.uint(uint64(len(rows[i].Name)))
 	}
 	for i := range rows {
-		w.b = append(append(w.b, rows[i].uid...), rows[i].name...)
+		w.b = append(append(w.b, rows[i].UID...), rows[i].Name...)
 	}
-	for c := range refCount {
+	for c := range RefCount {
 		for i := range rows {
-			w.symbol(rows[i].refs[c])
+			w.symbol(rows[i].Refs[c])
 		}
 	}
 	for c := range timeCount {
 		var before int64
 		for i := range rows {
-			w.int(rows[i].times[c] - before)
-			before = rows[i].times[c]
+			w.int(rows[i].Times[c] - before)
+			before = rows[i].Times[c]
 		}
 	}
 	for i := range rows {
-		w.uint(uint64(len(rows[i].capacity))<<2 | bit(rows[i].vanished)<<1 | bit(rows[i].gone))
-		for _, a := range rows[i].capacity {
-			w.symbol(a.name)
-			w.int(a.value)
+		w.uint(uint64(len(rows[i].Capacity))<<2 | bit(rows[i].Vanished)<<1 | bit(rows[i].Gone))
+		for _, a := range rows[i].Capacity {
+			w.symbol(a.Name)
+			w.int(a.Value)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package inventory
+package index
 
 import (
 	"encoding/binary"
@@ -12,14 +12,14 @@ import (
 var errSegment = errors.New("inventory index: malformed segment")
 
 // minRow is the least number of bytes that a row takes.
-const minRow = 16 + 2 + 1 + refCount + timeCount + 1
+const minRow = 16 + 2 + 1 + RefCount + timeCount + 1
 
 // reader reads what a writer wrote. After an error it reads zeros.
 type reader struct {
 	b     []byte
 	at    int
 	bad   bool
-	syms  *symbols
+	syms  *Symbols
 	index []uint32 // symbols of the segment, to those of the index
 }
 
@@ -75,7 +75,7 @@ func (r *reader) symbol() uint32 {
 }
 
 // decodeSegment reads an encoded segment into the symbols of syms.
-func decodeSegment(z []byte, syms *symbols) (*segment, error) {
+func decodeSegment(z []byte, syms *Symbols) (*Segment, error) {
 	if len(z) == 0 || z[0] != segmentVersion {
 		return nil, fmt.Errorf("%w: version", errSegment)
 	}
@@ -91,15 +91,15 @@ func decodeSegment(z []byte, syms *symbols) (*segment, error) {
 	for range r.count(1) {
 		r.index = append(r.index, syms.internBytes(r.takeBytes(r.readUint())))
 	}
-	g := &segment{syms: syms}
-	g.rows = make([]row, r.count(minRow))
-	r.tags(g.rows)
-	r.rows(g.rows)
+	g := &Segment{Symbols: syms}
+	g.Rows = make([]Row, r.count(minRow))
+	r.tags(g.Rows)
+	r.rows(g.Rows)
 	for range r.count(3) {
 		g.seen = append(g.seen, sighting{string(r.takeBytes(r.readUint())), r.symbol(), r.int()})
 	}
 	for range r.count(4) {
-		g.scans = append(g.scans, scanned{partition{r.symbol(), r.symbol(), r.symbol()}, r.int()})
+		g.scans = append(g.scans, scanned{Partition{r.symbol(), r.symbol(), r.symbol()}, r.int()})
 	}
 	if r.bad || r.at != len(r.b) {
 		return nil, errSegment
@@ -108,7 +108,7 @@ func decodeSegment(z []byte, syms *symbols) (*segment, error) {
 }
 
 // tags reads the tags of rows into one array.
-func (r *reader) tags(rows []row) {
+func (r *reader) tags(rows []Row) {
 	pairs := make([]uint32, r.count(2))
 	for i := range pairs {
 		key := r.symbol()
@@ -133,43 +133,43 @@ func (r *reader) tags(rows []row) {
 		}
 	}
 	for i := range rows {
-		rows[i].tags, all = all[:sizes[i]:sizes[i]], all[sizes[i]:]
+		rows[i].Tags, all = all[:sizes[i]:sizes[i]], all[sizes[i]:]
 	}
 }
 
-func (r *reader) rows(rows []row) {
+func (r *reader) rows(rows []Row) {
 	for i := range rows {
-		copy(rows[i].id[:], r.takeBytes(uint64(len(rows[i].id))))
+		copy(rows[i].ID[:], r.takeBytes(uint64(len(rows[i].ID))))
 	}
 	r.texts(rows)
-	for c := range refCount {
+	for c := range RefCount {
 		for i := range rows {
-			rows[i].refs[c] = r.symbol()
+			rows[i].Refs[c] = r.symbol()
 		}
 	}
 	for c := range timeCount {
 		var before int64
 		for i := range rows {
 			before += r.int()
-			rows[i].times[c] = before
+			rows[i].Times[c] = before
 		}
 	}
 	for i := range rows {
 		v := r.readUint()
-		rows[i].vanished, rows[i].gone = v>>1&1 == 1, v&1 == 1
+		rows[i].Vanished, rows[i].Gone = v>>1&1 == 1, v&1 == 1
 		if v>>2 > uint64(len(r.b)-r.at) { //nolint:gosec // not negative
 			r.fail()
 			return
 		}
 		for range v >> 2 {
 			name := r.symbol()
-			rows[i].capacity = append(rows[i].capacity, amount{name, r.int()})
+			rows[i].Capacity = append(rows[i].Capacity, Amount{name, r.int()})
 		}
 	}
 }
 
 // texts reads the uids and names of rows. They share one string, and so do their lower-case forms where they are equal.
-func (r *reader) texts(rows []row) {
+func (r *reader) texts(rows []Row) {
 	sizes := make([]int, 2*len(rows))
 	total := 0
 	for i := range sizes {
@@ -182,7 +182,7 @@ func (r *reader) texts(rows []row) {
 	}
 	for i := range rows {
 		u, n := sizes[2*i], sizes[2*i+1]
-		rows[i].uid, rows[i].name, text = text[:u], text[u:u+n], text[u+n:]
-		rows[i].luid, rows[i].lname = strings.ToLower(rows[i].uid), strings.ToLower(rows[i].name)
+		rows[i].UID, rows[i].Name, text = text[:u], text[u:u+n], text[u+n:]
+		rows[i].LowerUID, rows[i].LowerName = strings.ToLower(rows[i].UID), strings.ToLower(rows[i].Name)
 	}
 }

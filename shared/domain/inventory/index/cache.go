@@ -1,4 +1,4 @@
-package inventory
+package index
 
 import (
 	"container/list"
@@ -22,7 +22,7 @@ type cache struct {
 type cached struct {
 	org     string
 	loading sync.Mutex
-	st      *state
+	st      *State
 	rows    int
 }
 
@@ -45,9 +45,9 @@ func (c *cache) cachedIndex(org string) *cached {
 
 // evictBeyondBound counts the rows of one, whose loading lock is held, and lets go of the indexes that were not used for longest.
 func (c *cache) evictBeyondBound(one *cached) {
-	one.st.mu.RLock()
+	one.st.RLock()
 	rows := len(one.st.rows)
-	one.st.mu.RUnlock()
+	one.st.RUnlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	one.rows = rows

@@ -1,4 +1,4 @@
-package inventory
+package index
 
 import (
 	"context"
@@ -25,28 +25,38 @@ const chunkRows = 4096
 // orphanAge is the age at which a chunk that no head names is the remains of a compaction that died.
 const orphanAge = time.Hour
 
-// CompactIndex folds the deltas of the index into its chunks when there are many. Workers call it after they wrote deltas, an
+// goneKept is how long the index remembers that a resource was dropped, so that late news does not bring it back.
+const goneKept = 24 * time.Hour
+
+// Compact folds the deltas of the index into its chunks when there are many. Workers call it after they wrote deltas, an
 // API request never does; two at once do no harm, and being killed anywhere loses nothing.
-func (s *Store) CompactIndex(ctx context.Context, org string) error {
-	l, err := s.readChanges(ctx, org)
+func (s *Store) Compact(ctx context.Context, org string) error {
+	l, err := s.readDeltas(ctx, org)
 	if err != nil {
 		return err
 	}
 	if !l.many() {
 		return nil
 	}
-	return s.compact(ctx, org, l)
-}
-
-// compactWhenNearBound compacts when l, read before the last write, was near the bound.
-func (s *Store) compactWhenNearBound(ctx context.Context, org string, l look) error {
-	if len(l.deltas) < manyDeltas/2 && l.bytes < manyDeltaBytes/2 {
+	if _, busy := s.compacting.LoadOrStore(org, true); busy {
 		return nil
 	}
-	return s.CompactIndex(ctx, org)
+	defer s.compacting.Delete(org)
+	if l.head.full() {
+		return s.Rewrite(ctx, org)
+	}
+	return s.fold(ctx, org, l)
 }
 
-func (l look) many() bool { return len(l.deltas) > manyDeltas || l.bytes > manyDeltaBytes }
+// Tidy compacts when v, read before the last write, was near the bound.
+func (s *Store) Tidy(ctx context.Context, v View) error {
+	if len(v.reading.deltas) < manyDeltas/2 && v.reading.bytes < manyDeltaBytes/2 {
+		return nil
+	}
+	return s.Compact(ctx, v.org)
+}
+
+func (l reading) many() bool { return len(l.deltas) > manyDeltas || l.bytes > manyDeltaBytes }
 
 // full reports whether it is time to write all chunks anew: when much in them is overwritten, or when they are small and
 // many.
@@ -58,23 +68,24 @@ func (h head) full() bool {
 	return rows-h.Base > max(h.Base/2, 20_000) || len(h.Chunks) > 16+2*rows/chunkRows
 }
 
-// compact makes chunks of deltas, swaps the head, and only then deletes what the chunks replace. The swap fails when
-// another compaction was first; then its own chunks go again. A dropped row stays in what is made of deltas: older
-// chunks may have it.
-func (s *Store) compact(ctx context.Context, org string, l look) error {
-	if _, busy := s.compacting.LoadOrStore(org, true); busy {
-		return nil
+// Fold makes chunks of deltas, whether or not that is due. It swaps the head, and only then deletes what the chunks replace.
+// The swap fails when another compaction was first; then its own chunks go again. A dropped row stays in what is made of
+// deltas: older chunks may have it.
+func (s *Store) Fold(ctx context.Context, org string) error {
+	l, err := s.readDeltas(ctx, org)
+	if err != nil || len(l.deltas) == 0 {
+		return err
 	}
-	defer s.compacting.Delete(org)
-	if l.head.full() {
-		return s.rewrite(ctx, org)
-	}
+	return s.fold(ctx, org, l)
+}
+
+func (s *Store) fold(ctx context.Context, org string, l reading) error {
 	st := newState()
-	if _, _, err := st.applyChanges(look{deltas: l.deltas}); err != nil {
+	if err := st.follow(reading{deltas: l.deltas}); err != nil {
 		return fmt.Errorf("merge deltas of %s: %w", org, err)
 	}
 	c := compaction{org: org, old: l.head, next: head{Gen: l.head.Gen + 1, Base: l.head.Base, Chunks: slices.Clone(l.head.Chunks)}}
-	if err := c.encode(st.segmentSince(0), s.clock.Now()); err != nil {
+	if err := c.encode(st.segment(0), s.clock.Now()); err != nil {
 		return fmt.Errorf("encode deltas of %s: %w", org, err)
 	}
 	_, err := s.commit(ctx, c, l.deltas)
@@ -90,14 +101,14 @@ type compaction struct {
 }
 
 // encode makes chunks of a segment for the next head.
-func (c *compaction) encode(g *segment, now time.Time) error {
+func (c *compaction) encode(g *Segment, now time.Time) error {
 	for from := 0; ; from += chunkRows {
-		to := min(from+chunkRows, len(g.rows))
-		part, last := &segment{syms: g.syms, rows: g.rows[from:to]}, to == len(g.rows)
+		to := min(from+chunkRows, len(g.Rows))
+		part, last := &Segment{Symbols: g.Symbols, Rows: g.Rows[from:to]}, to == len(g.Rows)
 		if last {
 			part.seen, part.scans = g.seen, g.scans
 		}
-		for _, z := range part.encodeParts() {
+		for _, z := range part.split() {
 			if err := c.add(z, now); err != nil {
 				return err
 			}
@@ -111,7 +122,7 @@ func (c *compaction) encode(g *segment, now time.Time) error {
 
 func (c *compaction) add(z []byte, now time.Time) error {
 	id := newULID(now)
-	it, err := segmentItem(indexKey(c.org, chunkPrefix+id), z)
+	it, err := segmentItem(Key(c.org, chunkPrefix+id), z)
 	c.puts = append(c.puts, table.Put(it))
 	c.next.Chunks = append(c.next.Chunks, chunk{ID: id})
 	return err
@@ -127,23 +138,26 @@ func (s *Store) commit(ctx context.Context, c compaction, consumed []table.Item)
 	if err != nil {
 		return false, fmt.Errorf("swap head of %s: %w", c.org, err)
 	}
-	var keys []table.Key
+	var gone []table.Write
 	if won {
 		for _, it := range consumed {
-			keys = append(keys, it.Key)
+			gone = append(gone, table.Delete(it.Key))
 		}
 	} else {
 		for _, w := range c.puts {
-			keys = append(keys, w.Item.Key)
+			gone = append(gone, table.Delete(w.Item.Key))
 		}
 	}
-	return won, s.deleteItems(ctx, keys)
+	if err = s.table.BatchWrite(ctx, gone...); err != nil {
+		return won, fmt.Errorf("delete %d items that %s does not need any more: %w", len(gone), c.org, err)
+	}
+	return won, nil
 }
 
 // swap puts the next head in the place of the old one, unless another compaction was first. A head that names our chunks
 // is ours, even when the table says that the condition failed: then the answer to the first try was lost.
 func (s *Store) swap(ctx context.Context, c compaction) (bool, error) {
-	it, err := table.NewItem(indexKey(c.org, headSK), c.next)
+	it, err := table.NewItem(Key(c.org, headSK), c.next)
 	if err != nil {
 		return false, err
 	}
@@ -168,23 +182,23 @@ func (h head) names(id string) bool {
 	return slices.ContainsFunc(h.Chunks, func(c chunk) bool { return c.ID == id })
 }
 
-// rewrite writes all chunks anew, in the order of names, so that a reader who loads them need not sort, and deletes the
+// Rewrite writes all chunks anew, in the order of names, so that a reader who loads them need not sort, and deletes the
 // old ones. A reader who holds the old head finds them gone and looks again.
-func (s *Store) rewrite(ctx context.Context, org string) error {
-	v, err := s.openIndex(ctx, org)
+func (s *Store) Rewrite(ctx context.Context, org string) error {
+	v, err := s.Open(ctx, org)
 	if err != nil {
 		return err
 	}
 	now := s.clock.Now()
-	unlock := v.st.lockOrdered(nameOrder)
-	g := v.st.segmentSince(now.Add(-goneKept).UnixMicro())
-	c := compaction{org: org, old: v.look.head, next: head{Gen: v.look.head.Gen + 1, Base: len(g.rows)}}
+	unlock := v.State.RLockOrdered(NameOrder)
+	g := v.State.segment(now.Add(-goneKept).UnixMicro())
+	c := compaction{org: org, old: v.reading.head, next: head{Gen: v.reading.head.Gen + 1, Base: len(g.Rows)}}
 	err = c.encode(g, now)
 	unlock()
 	if err != nil {
 		return fmt.Errorf("encode index of %s: %w", org, err)
 	}
-	if won, err := s.commit(ctx, c, v.look.deltas); err != nil || !won {
+	if won, err := s.commit(ctx, c, v.reading.deltas); err != nil || !won {
 		return err
 	}
 	return s.sweep(ctx, org, c, now)
@@ -193,8 +207,8 @@ func (s *Store) rewrite(ctx context.Context, org string) error {
 // sweep deletes the chunks that a rewrite replaced, and those that no head names: the remains of compactions that died.
 // Young ones of these may belong to a compaction that has not swapped its head yet.
 func (s *Store) sweep(ctx context.Context, org string, c compaction, now time.Time) error {
-	var keys []table.Key
-	q := table.Query{PK: indexPK(org), Prefix: chunkPrefix, Limit: 1000}
+	var gone []table.Write
+	q := table.Query{PK: PK(org), Prefix: chunkPrefix, Limit: 1000}
 	for {
 		page, err := s.table.Query(ctx, q)
 		if err != nil {
@@ -203,11 +217,14 @@ func (s *Store) sweep(ctx context.Context, org string, c compaction, now time.Ti
 		for _, it := range page.Items {
 			id := strings.TrimPrefix(it.SK, chunkPrefix)
 			if c.old.names(id) || !c.next.names(id) && aged(id, now) {
-				keys = append(keys, it.Key)
+				gone = append(gone, table.Delete(it.Key))
 			}
 		}
 		if q.Cursor = page.Next; q.Cursor == "" {
-			return s.deleteItems(ctx, keys)
+			if err = s.table.BatchWrite(ctx, gone...); err != nil {
+				return fmt.Errorf("delete %d chunks of %s: %w", len(gone), org, err)
+			}
+			return nil
 		}
 	}
 }

@@ -1,0 +1,132 @@
+package index
+
+import (
+	"cmp"
+	"slices"
+)
+
+// The orders that a list can have. There is no cost order yet: until prices exist it is the order of names.
+const (
+	NameOrder = iota
+	TypeOrder
+	StatusOrder
+	ProviderOrder
+	RegionOrder
+	UIDOrder
+	orderCount
+	everyOrder
+)
+
+var orderRefs = [orderCount]int{TypeOrder: KindRef, StatusOrder: StatusRef, ProviderOrder: ProviderRef, RegionOrder: RegionRef}
+
+// order is the rows of a State in one order, without dropped ones. Dirty are those that changed since it was made.
+type order struct {
+	rows  []int32
+	dirty map[int32]bool
+}
+
+// touch notes that a row changed what the order which is about, or everyOrder.
+func (st *State) touch(i int32, which int) {
+	for n, o := range st.orders {
+		if o != nil && (which == everyOrder || which == n) {
+			o.dirty[i] = true
+		}
+	}
+}
+
+// RLockOrdered takes the read lock, under which Order works for which then, and returns how to give it back.
+func (st *State) RLockOrdered(which int) (unlock func()) {
+	st.RLock()
+	if st.ready(which) {
+		return st.RUnlock
+	}
+	st.RUnlock()
+	st.Lock()
+	st.sorted(which)
+	return st.Unlock // another change may come before a read lock would
+}
+
+// Order returns the numbers of the rows in an order, without dropped ones, under the lock of RLockOrdered.
+func (st *State) Order(which int) []int32 { return st.orders[which].rows }
+
+// Row returns the row that an order calls i.
+func (st *State) Row(i int32) *Row { return &st.rows[i] }
+
+// ready reports whether the order can be read without the write lock.
+func (st *State) ready(which int) bool {
+	o := st.orders[which]
+	return o != nil && len(o.dirty) == 0
+}
+
+// sorted returns the rows in an order. It needs the write lock unless the order is ready.
+func (st *State) sorted(which int) []int32 {
+	o := st.orders[which]
+	switch {
+	case o == nil || len(o.dirty) > len(o.rows)/4:
+		o = &order{rows: st.sort(which), dirty: map[int32]bool{}}
+		st.orders[which] = o
+	case len(o.dirty) > 0:
+		o.rows = st.mend(o, which)
+		o.dirty = map[int32]bool{}
+	}
+	return o.rows
+}
+
+func (st *State) sort(which int) []int32 {
+	rows := make([]int32, 0, len(st.rows))
+	for i := range st.rows {
+		if !st.rows[i].Gone {
+			rows = append(rows, int32(i)) //nolint:gosec // far fewer than 2^31 fit into memory
+		}
+	}
+	slices.SortFunc(rows, st.comparison(which))
+	return rows
+}
+
+// mend takes the dirty rows out of an order and merges them in where they belong now.
+func (st *State) mend(o *order, which int) []int32 {
+	compare := st.comparison(which)
+	moved := make([]int32, 0, len(o.dirty))
+	for i := range o.dirty {
+		if !st.rows[i].Gone {
+			moved = append(moved, i)
+		}
+	}
+	slices.SortFunc(moved, compare)
+	out := make([]int32, 0, len(o.rows)+len(moved))
+	for _, i := range o.rows {
+		if o.dirty[i] {
+			continue
+		}
+		for len(moved) > 0 && compare(moved[0], i) < 0 {
+			out, moved = append(out, moved[0]), moved[1:]
+		}
+		out = append(out, i)
+	}
+	return append(out, moved...)
+}
+
+// comparison orders rows by the order's field, then by name without regard to case, then by uid.
+func (st *State) comparison(which int) func(a, b int32) int {
+	byName := func(a, b int32) int {
+		x, y := &st.rows[a], &st.rows[b]
+		if c := cmp.Compare(x.LowerName, y.LowerName); c != 0 {
+			return c
+		}
+		return cmp.Compare(x.UID, y.UID)
+	}
+	switch which {
+	case NameOrder:
+		return byName
+	case UIDOrder:
+		return func(a, b int32) int { return cmp.Compare(st.rows[a].UID, st.rows[b].UID) }
+	}
+	ref := orderRefs[which]
+	return func(a, b int32) int {
+		x, y := st.rows[a].Refs[ref], st.rows[b].Refs[ref]
+		if x != y {
+			return cmp.Compare(st.Symbols.names[x], st.Symbols.names[y])
+		}
+		return byName(a, b)
+	}
+}

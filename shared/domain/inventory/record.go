@@ -1,0 +1,129 @@
+package inventory
+
+import (
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory/index"
+)
+
+// newRow makes the row of a record.
+func newRow(s *index.Symbols, r Resource) index.Row {
+	id, _ := parseID(r.ID) // ids of records are ours
+	out := index.Row{UID: r.UID, Name: r.Name, ID: id, Tags: s.InternTags(r.Tags), Capacity: s.InternCapacity(r.Capacity)}
+	for i, v := range [index.RefCount]string{
+		r.Type, r.Provider, r.CloudAccountID, r.Region, string(r.Status), r.Zone, r.InstanceType, r.ParentUID, r.Unschedulable,
+	} {
+		out.Refs[i] = s.Intern(v)
+	}
+	out.Times[index.ContentTime], out.Times[index.SeenTime] = microsOf(r.LastSeenAt), microsOf(r.LastSeenAt)
+	out.Times[index.StatusTime], out.Times[index.CreatedTime] = r.StatusAt, microsOf(r.CreatedAt)
+	return out
+}
+
+// recordOf makes the record of a row, as it was last seen there by a scan that had nothing to write too. It needs the read
+// lock.
+func recordOf(st *index.State, r *index.Row) Resource {
+	out := recordOfRow(st.Symbols, r)
+	out.LastSeenAt = timeOfMicros(st.LastSeen(r))
+	return out
+}
+
+// recordOfRow makes the record of a row, as far as the row knows it. DiscoveredAt is in its id.
+func recordOfRow(s *index.Symbols, r *index.Row) Resource {
+	out := Resource{
+		ID: formatID(r.ID), UID: r.UID, Name: r.Name,
+		Type: s.Ref(r, index.KindRef), Provider: s.Ref(r, index.ProviderRef), CloudAccountID: s.Ref(r, index.AccountRef),
+		Region: s.Ref(r, index.RegionRef), Zone: s.Ref(r, index.ZoneRef), Status: cloud.Status(s.Ref(r, index.StatusRef)),
+		InstanceType: s.Ref(r, index.InstanceRef), ParentUID: s.Ref(r, index.ParentRef), Unschedulable: s.Ref(r, index.WhyRef),
+		StatusAt: r.Times[index.StatusTime], DiscoveredAt: ulid.Time(r.ID.Time()).UTC(),
+		LastSeenAt: timeOfMicros(r.Times[index.SeenTime]), CreatedAt: timeOfMicros(r.Times[index.CreatedTime]),
+	}
+	if len(r.Tags) > 0 {
+		out.Tags = make(map[string]string, len(r.Tags))
+	}
+	for _, n := range r.Tags {
+		key, value := s.Tag(n)
+		out.Tags[key] = value
+	}
+	if len(r.Capacity) > 0 {
+		out.Capacity = make(map[string]int64, len(r.Capacity))
+	}
+	for _, a := range r.Capacity {
+		out.Capacity[s.Name(a.Name)] = a.Value
+	}
+	return out
+}
+
+// sameResource reports whether the resource that a listing found is what the row of an index says, but for its status.
+func sameResource(s *index.Symbols, r *index.Row, p Partition, found cloud.Resource) bool {
+	if r.Gone || r.Vanished || r.Name != found.Name || r.Times[index.CreatedTime] != microsOf(found.CreatedAt) {
+		return false
+	}
+	for ref, want := range [index.RefCount]string{
+		index.KindRef: found.Type, index.AccountRef: p.AccountID, index.ProviderRef: p.Provider,
+		index.RegionRef: found.Region, index.ZoneRef: found.Zone,
+		index.InstanceRef: found.InstanceType, index.ParentRef: found.ParentUID, index.WhyRef: found.Unschedulable,
+	} {
+		if ref != index.StatusRef && s.Ref(r, ref) != want {
+			return false
+		}
+	}
+	return sameTags(s, r, found.Tags) && sameCapacity(s, r, found.Capacity)
+}
+
+func sameTags(s *index.Symbols, r *index.Row, tags map[string]string) bool {
+	if len(r.Tags) != len(tags) {
+		return false
+	}
+	for _, n := range r.Tags {
+		key, value := s.Tag(n)
+		if v, ok := tags[key]; !ok || v != value {
+			return false
+		}
+	}
+	return true
+}
+
+func sameCapacity(s *index.Symbols, r *index.Row, capacity map[string]int64) bool {
+	if len(r.Capacity) != len(capacity) {
+		return false
+	}
+	for _, a := range r.Capacity {
+		if v, ok := capacity[s.Name(a.Name)]; !ok || v != a.Value {
+			return false
+		}
+	}
+	return true
+}
+
+const idPrefix = "res_"
+
+// parseID reads the identifier of a resource; false when it cannot be one.
+func parseID(id string) (ulid.ULID, bool) {
+	tail, ok := strings.CutPrefix(id, idPrefix)
+	if !ok {
+		return ulid.ULID{}, false
+	}
+	u, err := ulid.ParseStrict(strings.ToUpper(tail))
+	return u, err == nil && formatID(u) == id
+}
+
+func formatID(u ulid.ULID) string { return idPrefix + strings.ToLower(u.String()) }
+
+func microsOf(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+func timeOfMicros(micros int64) time.Time {
+	if micros == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros).UTC()
+}

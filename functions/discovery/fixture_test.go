@@ -75,7 +75,7 @@ func (s *fixture) open() {
 	definition := apitest.Value(os.ReadFile("../../statemachines/discovery.asl.json"))(s)
 	machines, err := workflow.LoadMachines(fstest.MapFS{"discovery.asl.json": {Data: definition}}, map[string]string{"DiscoveryFunctionArn": "discovery"})
 	s.Must(err)
-	p := s.Platform.Clone() // the worker keeps the store that it was opened with
+	p := s.Clone() // the worker keeps the store that it was opened with
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{
 		Store: s.Table, Clock: hurried{began: clock.System{}.Now()}, Machines: machines, Log: s.Platform.Log,
 		Handlers: map[string]workflow.Handler{"discovery": Handler(p, s.providers)},

@@ -55,5 +55,5 @@ func shown(s string) string {
 	if strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") {
 		s, _, _ = strings.Cut(s, "?")
 	}
-	return redact.RedactSecrets(s)
+	return redact.WithoutSecrets(s)
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
@@ -162,5 +161,3 @@ func TestAServiceIsNamedAsInPermissions(t *testing.T) {
 		}
 	}
 }
-
-func sdkConfig() sdk.Config { return sdk.Config{Region: "eu-west-1"} }

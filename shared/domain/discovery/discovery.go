@@ -1,4 +1,4 @@
-// Package discoveries keeps the record of each pass of discovery over a cloud account, from the moment it is asked for to
+// Package discovery keeps the record of each pass of discovery over a cloud account, from the moment it is asked for to
 // its end: the operations that begin one and show its progress and the worker that runs it meet here.
 package discovery
 

@@ -1,4 +1,4 @@
-// Package worker calls a worker function and waits for its answer, where an API operation cannot do the work itself
+// Package lambdacall calls a worker function and waits for its answer, where an API operation cannot do the work itself
 // because it must not link a cloud SDK: verifying credentials, for one. In AWS that is a Lambda invocation.
 package lambdacall
 

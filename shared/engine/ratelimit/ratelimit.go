@@ -1,4 +1,4 @@
-// Package limit counts what may be done only so often: codes mailed to an address, invitations of an organization,
+// Package ratelimit counts what may be done only so often: codes mailed to an address, invitations of an organization,
 // registrations from a place. The count is exact however many processes count, because the store serializes the writes
 // of an item.
 package ratelimit

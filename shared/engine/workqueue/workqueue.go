@@ -1,4 +1,4 @@
-// Package pending keeps the list of work that has begun and not ended, across all organizations, so that the sweeper can
+// Package workqueue keeps the list of work that has begun and not ended, across all organizations, so that the sweeper can
 // start again what was lost between a commit and the start of its state machine.
 package workqueue
 

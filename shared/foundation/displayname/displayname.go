@@ -1,4 +1,4 @@
-// Package naming holds the one rule for what people may call things, so that a name that one list shows does not break
+// Package displayname holds the one rule for what people may call things, so that a name that one list shows does not break
 // another, a log line or a spreadsheet.
 package displayname
 

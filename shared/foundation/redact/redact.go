@@ -112,8 +112,8 @@ var secretForms = strings.Join([]string{
 	`(?i:hooks\.slack\.com/|webhook\.office\.com/|\.logic\.azure\.com|/api/webhooks/)`,
 }, "|")
 
-// RedactSecrets is s with a Mark for each piece that looks like a secret; the words around it stay.
-func RedactSecrets(s string) string {
+// WithoutSecrets is s with a Mark for each piece that looks like a secret; the words around it stay.
+func WithoutSecrets(s string) string {
 	if harmlessText(s) {
 		return s
 	}

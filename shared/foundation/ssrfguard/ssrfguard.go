@@ -1,4 +1,4 @@
-// Package guard keeps requests to addresses that users give away from our own network: webhooks, documents of identity
+// Package ssrfguard keeps requests to addresses that users give away from our own network: webhooks, documents of identity
 // providers, endpoints of clouds. What a name leads to is looked at when it is dialled, each time, so that a name that
 // changes its mind between check and use gains nothing.
 package ssrfguard

@@ -1,4 +1,4 @@
-// Package people keeps the rules of belonging to an organization in one place, for everything that lets somebody in, out,
+// Package membership keeps the rules of belonging to an organization in one place, for everything that lets somebody in, out,
 // or do more: users, invitations, sign-on, assignments. An organization always has an owner, nobody gives what they do not
 // hold, and the counts of members and owners are right under races.
 package membership

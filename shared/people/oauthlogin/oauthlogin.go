@@ -1,4 +1,4 @@
-// Package signin asks identity providers who somebody is: Google by OpenID Connect, GitHub by OAuth 2.0. What a provider
+// Package oauthlogin asks identity providers who somebody is: Google by OpenID Connect, GitHub by OAuth 2.0. What a provider
 // says is checked here and nowhere else; what it is worth is for shared/people/accounts to decide.
 package oauthlogin
 

@@ -1,4 +1,4 @@
-// Package runtimeapi runs a built Lambda function on this machine: it speaks the Lambda Runtime API to the binary, so that
+// Package lambdaemulator runs a built Lambda function on this machine: it speaks the Lambda Runtime API to the binary, so that
 // sample events reach the very file that is deployed, with neither a container nor an emulator.
 package lambdaemulator
 

@@ -1,4 +1,4 @@
-// Package peer starts other makers' programs beside a test: servers from npm against which this service is held. Nothing
+// Package npmpeer starts other makers' programs beside a test: servers from npm against which this service is held. Nothing
 // is started unless peers are asked for, and what is not to be had is a skip, not a failure.
 package npmpeer
 

@@ -1,5 +1,5 @@
-// Package signintest is the identity providers of tests: small servers that behave as Google and GitHub do at the ends that
-// package signin talks to, sign whatever they are told to sign, and fail when they are told to fail.
+// Package oauthlogintest is the identity providers of tests: small servers that behave as Google and GitHub do at the ends that
+// package oauthlogin talks to, sign whatever they are told to sign, and fail when they are told to fail.
 package oauthlogintest
 
 import (

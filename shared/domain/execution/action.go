@@ -25,26 +25,26 @@ const (
 // IsFinal reports whether the status is a last one.
 func (s Status) IsFinal() bool { return s == Succeeded || s == Failed }
 
-// Action is one start or stop of one resource.
+// Action is one start or stop of one resource, as it is stored.
 type Action struct {
 	ID             string     `json:"id"`
-	ResourceUID    string     `json:"resourceUID" doc:"Native provider identifier of the resource"`
+	ResourceUID    string     `json:"resourceUID"`
 	ResourceType   string     `json:"resourceType"`
 	Provider       string     `json:"provider"`
 	CloudAccountID string     `json:"cloudAccountID"`
 	Region         string     `json:"region"`
-	Action         cloud.Verb `json:"action" enum:"start,stop"`
-	Reason         string     `json:"reason" doc:"Why it ran; a manual call yields manual"`
-	Status         Status     `json:"status" enum:"pending,running,succeeded,failed"`
-	Attempts       int        `json:"attempts" doc:"Tries against the provider; 0 when nothing had to be done"`
-	BulkActionID   string     `json:"bulkActionID,omitempty" doc:"The bulk action that it is part of"`
-	ChangedBy      string     `json:"changedBy" doc:"Who or what caused it, as in the state history"`
-	ErrorMessage   string     `json:"errorMessage,omitempty" doc:"Populated only on failure"`
-	Logs           []Log      `json:"logs" doc:"The execution log, oldest first"`
+	Action         cloud.Verb `json:"action"`
+	Reason         string     `json:"reason"`
+	Status         Status     `json:"status"`
+	Attempts       int        `json:"attempts"`
+	BulkActionID   string     `json:"bulkActionID,omitempty"`
+	ChangedBy      string     `json:"changedBy"`
+	ErrorMessage   string     `json:"errorMessage,omitempty"`
+	Logs           []Log      `json:"logs"`
 	CreatedAt      time.Time  `json:"createdAt"`
 	StartedAt      time.Time  `json:"startedAt,omitzero"`
 	CompletedAt    time.Time  `json:"completedAt,omitzero"`
-	Progress       *Progress  `json:"progress,omitempty" hidden:"true"`
+	Progress       *Progress  `json:"progress,omitempty"`
 }
 
 // Progress is what the executor must remember of an action between two runs. It is stored, and never answered.

@@ -8,16 +8,16 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// StateChange is one item of the state history: a resource came into State.
+// StateChange is one item of the state history, as it is stored: a resource came into State.
 type StateChange struct {
 	ID             string         `json:"id"`
 	ResourceUID    string         `json:"resourceUid"`
-	State          string         `json:"state" doc:"Resulting state" example:"stopped"`
+	State          string         `json:"state"`
 	ChangedAt      time.Time      `json:"changedAt"`
-	ChangedBy      string         `json:"changedBy" doc:"schedule:<name>:<cronId>, manual:<email>, bulk:<email>:<bulkId>, override:<action> or override_expired:<action>; a colon or percent sign inside a part is percent-encoded"`
-	ScheduleID     string         `json:"scheduleId,omitempty" doc:"Present when triggered by a schedule"`
-	ExecutionState map[string]any `json:"executionState,omitempty" doc:"Step-level status of multi-step transitions"`
-	ErrorMessage   string         `json:"errorMessage,omitempty" doc:"Only on failures"`
+	ChangedBy      string         `json:"changedBy"`
+	ScheduleID     string         `json:"scheduleId,omitempty"`
+	ExecutionState map[string]any `json:"executionState,omitempty"`
+	ErrorMessage   string         `json:"errorMessage,omitempty"`
 }
 
 var escapes = strings.NewReplacer("%", "%25", ":", "%3A")

@@ -6,12 +6,15 @@ LINTER    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 FUNCTIONS := $(sort $(patsubst functions/%/lambda/main.go,%,$(wildcard functions/*/lambda/main.go)))
 VERSION   := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-# -buildvcs=false and -trimpath: the same sources make the same file, so that an unchanged function is not deployed again.
-STRIPPED  := -trimpath -buildvcs=false -ldflags="-s -w"
+# -buildvcs=false, and -trimpath below: the same sources make the same file, so that an unchanged function is not deployed again.
+STRIPPED  := -buildvcs=false -ldflags="-s -w"
 LAMBDA    := GOOS=linux GOARCH=arm64 $(GO) build $(STRIPPED) -tags lambda.norpc
 
 # Nothing here is C. Without it `make run`, `make test` and what they build share what they compile, and need no C compiler.
 export CGO_ENABLED = 0
+
+# Without the paths of this checkout in them, a fresh clone takes what another one has compiled.
+export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 
 # Packages and flags of a test run can be narrowed: make test PACKAGES=./shared/engine/table/... TESTFLAGS='-run Contract -v'
 PACKAGES  ?= ./...

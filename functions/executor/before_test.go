@@ -2,19 +2,23 @@ package executor
 
 import (
 	"context"
+	"sync"
 
 	"lamplighter.dev/shared/engine/table"
 )
 
-// before is a store that has something done right before one of its calls.
+// before is a store that has something done right before one of its calls. Calls that come meanwhile wait.
 type before struct {
 	table.Store
+	mu           sync.Mutex
 	call         int
 	do           func()
 	plain, again func()
 }
 
 func (s *before) count() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.call == 0 {
 		return
 	}

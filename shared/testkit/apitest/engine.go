@@ -6,12 +6,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/testkit/npmpeer"
 )
 
 // Idle is an engine whose executions are accepted and never get anywhere.
@@ -23,11 +23,10 @@ func (Idle) Start(context.Context, string, string, any) error { return nil }
 // Machines returns the named files of statemachines/, without their ending, as the folder of an engine.
 func Machines(tb testing.TB, names ...string) fs.FS {
 	tb.Helper()
-	_, here, _, _ := runtime.Caller(0)
 	out := fstest.MapFS{}
 	for _, name := range names {
 		file := name + ".asl.json"
-		b, err := os.ReadFile(filepath.Join(filepath.Dir(here), "../../../statemachines", file))
+		b, err := os.ReadFile(filepath.Join(npmpeer.ModuleRoot(tb), "statemachines", file))
 		if err != nil {
 			tb.Fatal(err)
 		}

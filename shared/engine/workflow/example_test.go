@@ -1,0 +1,67 @@
+package workflow_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing/fstest"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/clock"
+)
+
+const greeting = `{
+  "StartAt": "Greet",
+  "States": {"Greet": {
+    "Type": "Task", "Resource": "arn:aws:states:::lambda:invoke",
+    "Parameters": {"FunctionName": "${GreeterFunctionArn}", "Payload.$": "$"},
+    "OutputPath": "$.Payload", "End": true
+  }}
+}`
+
+// A machine is a file of the States Language, and its tasks are handlers by the names of their functions. The same file runs on
+// Step Functions. What is under way is kept in the table: an engine that is opened on it later carries on with Resume.
+func Example() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	store, err := table.Open(filepath.Join(dir, "store.db"), table.Options{Clock: clock.System{}, NoSync: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer store.Close()
+	machines, err := workflow.LoadMachines(fstest.MapFS{"greeting.asl.json": {Data: []byte(greeting)}}, map[string]string{"GreeterFunctionArn": "greeter"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	engine, err := workflow.NewEmbedded(workflow.Parts{
+		Store: store, Clock: clock.System{}, Machines: machines, Log: slog.New(slog.DiscardHandler),
+		Handlers: map[string]workflow.Handler{"greeter": func(_ context.Context, input json.RawMessage) (any, error) {
+			return "hello " + string(input), nil
+		}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer engine.Close()
+
+	ctx := table.Within(context.Background(), "")
+	fmt.Println(engine.Start(ctx, "greeting", "job_1", 7))
+	fmt.Println(engine.Start(ctx, "greeting", "job_1", 7)) // one name runs once
+	x, err := engine.Wait(ctx, "greeting", "job_1")
+	fmt.Println(x.Status, string(x.Output), err)
+	// Output:
+	// <nil>
+	// <nil>
+	// SUCCEEDED "hello 7" <nil>
+}

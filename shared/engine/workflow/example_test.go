@@ -57,11 +57,11 @@ func Example() {
 
 	ctx := table.Within(context.Background(), "")
 	fmt.Println(engine.Start(ctx, "greeting", "job_1", 7))
-	fmt.Println(engine.Start(ctx, "greeting", "job_1", 7)) // one name runs once
 	x, err := engine.Wait(ctx, "greeting", "job_1")
 	fmt.Println(x.Status, string(x.Output), err)
+	fmt.Println(engine.Start(ctx, "greeting", "job_1", 7)) // one name runs once
 	// Output:
 	// <nil>
-	// <nil>
 	// SUCCEEDED "hello 7" <nil>
+	// the execution greeting job_1 has already run and ended
 }

@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/people/teams"
 )
 
 // Declaration is what others must know of this function.
@@ -19,7 +20,7 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{
 			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, "ORG#*#CANATIVE", "ORG#*#CANAME",
 			discovery.JobPartition, workqueue.Partition,
-			inventory.IndexPartition, inventory.TeamPartition, inventory.TeamNamePartition, // what it is detached from
+			inventory.IndexPartition, teams.Partition, teams.NamePartition, // what it is detached from
 		},
 	}),
 	Starts:  []string{discovery.Machine},

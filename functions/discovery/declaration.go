@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/people/teams"
 )
 
 // Declaration is what others must know of this function.
@@ -15,7 +16,7 @@ var Declaration = platform.Declaration{
 	Name: "discovery",
 	Access: table.Access{Reads: []table.Partition{identity.MetaPartition}, Writes: []table.Partition{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ScanPartition,
-		inventory.TeamPartition, inventory.TeamNamePartition, // what a deleted account is detached from
+		teams.Partition, teams.NamePartition, // what a deleted account is detached from
 		discovery.JobPartition, discovery.PartPartition, workqueue.Partition, cloud.SimulatedPartition,
 	}},
 	Tasks:   []string{discovery.Machine},

@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/people/teams"
 )
 
 // Declaration is what others must know of this function.
@@ -16,6 +17,6 @@ var Declaration = platform.Declaration{
 		Reads: []table.Partition{
 			identity.UserPartition, identity.AddressPartition, identity.SSOPartition, membership.InvitePartition, inventory.IndexPartition,
 		},
-		Writes: []table.Partition{identity.MetaPartition, identity.MemberPartition, membership.AssignPartition, inventory.TeamPartition},
+		Writes: []table.Partition{identity.MetaPartition, identity.MemberPartition, membership.AssignPartition, teams.Partition},
 	}),
 }

@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/people/teams"
 )
 
 // Declaration is what others must know of this function.
@@ -17,7 +18,7 @@ var Declaration = platform.Declaration{
 			identity.MetaPartition, identity.MemberPartition, identity.UserPartition, identity.AddressPartition, membership.AssignPartition,
 		},
 		Writes: []table.Partition{
-			inventory.TeamPartition, inventory.TeamNamePartition, "ORG#*#TEAMPEOPLE", inventory.IndexPartition,
+			teams.Partition, teams.NamePartition, "ORG#*#TEAMPEOPLE", inventory.IndexPartition,
 			inventory.AccountPartition, // counts how often its resources are named
 		},
 	}),

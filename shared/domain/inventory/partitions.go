@@ -9,6 +9,4 @@ const (
 	ResourcePartition table.Partition = "ORG#*#RES"
 	IndexPartition    table.Partition = "ORG#*#INV"
 	ScanPartition     table.Partition = "ORG#*#SCAN#*"
-	TeamPartition     table.Partition = "ORG#*#TEAM"
-	TeamNamePartition table.Partition = "ORG#*#TEAMNAME"
 )

@@ -24,7 +24,7 @@ func (e *Embedded) Get(ctx context.Context, k Key) (Item, error) {
 	})
 	m := meterOf(ctx)
 	m.countTrips(1)
-	m.countRead(float64(readUnits(size)))
+	m.countRead(priceOf(ctx, readUnits(size)))
 	if err == nil && it.Data == nil {
 		return Item{}, errNotFound(k)
 	}
@@ -70,7 +70,7 @@ func (e *Embedded) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, err
 	})
 	m := meterOf(ctx)
 	m.countTrips((len(keys) + batchGet - 1) / batchGet)
-	m.countRead(float64(units))
+	m.countRead(priceOf(ctx, units))
 	return found, err
 }
 
@@ -124,7 +124,7 @@ func (e *Embedded) Query(ctx context.Context, q Query) (Page, error) {
 	})
 	m := meterOf(ctx)
 	m.countTrips(1)
-	m.countRead(float64(readUnits(w.read)))
+	m.countRead(priceOf(ctx, readUnits(w.read)))
 	return w.page, err
 }
 

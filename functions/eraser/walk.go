@@ -36,10 +36,11 @@ var leads = map[string]lead{
 	"CA":     (*eraser).clouds,
 	"JOB":    (*eraser).scans,
 	"HIST":   (*eraser).histories,
+	"INV":    (*eraser).chunks,
 }
 
 // led are the families that leads reach.
-var led = []table.Partition{inventory.ScanPartition, execution.HistoryOfCausePartition, execution.HistoryOfResourcePartition}
+var led = []table.Partition{inventory.ScanPartition, inventory.ChunkPartition, execution.HistoryOfCausePartition, execution.HistoryOfResourcePartition}
 
 // NewWalk returns the way through all partitions that functions declare; those of the system are left out. A family whose
 // members no items lead to cannot be erased, as nothing lists partitions, and is an error.
@@ -59,7 +60,7 @@ func NewWalk(declared []table.Partition) (Walk, error) {
 	walk := make(Walk, len(names))
 	for i, name := range names {
 		walk[i] = step{name, leads[name]}
-		if slices.Contains(declared, table.Partition("ORG#*#"+name+"#*")) {
+		if family := table.Partition("ORG#*#" + name + "#*"); slices.Contains(declared, family) && !slices.Contains(led, family) {
 			walk[i].leads = withFamily(name)
 		}
 	}

@@ -153,10 +153,13 @@ func TestErasing_LeavesNothing(t *testing.T) {
 // are the organization's. Some are of another organization.
 func fill(t *testing.T, s table.Store, org string) []table.Key {
 	t.Helper()
-	const text = `{"id":"x","resourceUid":"x","changedBy":"x:y","email":"x@example.com","org":"org_a","domains":[{"name":"x.example.com"}]}`
+	const text = `{"id":"x","resourceUid":"x","changedBy":"x:y","email":"x@example.com","org":"org_a","domains":[{"name":"x.example.com"}],"chunks":["x"]}`
 	var keys []table.Key
 	put := func(pk, data string) {
 		k := table.Key{PK: pk, SK: "x"}
+		if strings.HasSuffix(pk, "#INV") {
+			k.SK = "P#x" // the plan of a compaction, which leads to chunks
+		}
 		if _, err := s.Write(table.Within(t.Context(), ""), table.Put(table.Item{Key: k, Data: []byte(data)})); err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "actions",
 	Access: rest.Access.With(table.Access{
-		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition},
+		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition},
 		Writes: []table.Partition{
 			inventory.ResourcePartition, execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition,
 			execution.ChunkPartition, execution.CountPartition,

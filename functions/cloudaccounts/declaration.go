@@ -16,7 +16,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "cloudaccounts",
 	Access: rest.Access.With(table.Access{
-		Reads: []table.Partition{execution.ActionPartition, discovery.PartPartition},
+		Reads: []table.Partition{execution.ActionPartition, discovery.PartPartition, inventory.ChunkPartition},
 		Writes: []table.Partition{
 			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, "ORG#*#CANATIVE", "ORG#*#CANAME",
 			discovery.JobPartition, workqueue.Partition,

@@ -15,7 +15,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "discovery",
 	Access: table.Access{Reads: []table.Partition{identity.MetaPartition}, Writes: []table.Partition{
-		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ScanPartition,
+		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition, inventory.ScanPartition,
 		teams.Partition, teams.NamePartition, // what a deleted account is detached from
 		discovery.JobPartition, discovery.PartPartition, workqueue.Partition, cloud.SimulatedPartition,
 	}},

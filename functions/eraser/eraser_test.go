@@ -32,7 +32,7 @@ const waiting = `{"StartAt":"Wait","States":{"Wait":{"Type":"Wait","Seconds":360
 func walk(t testing.TB) Walk {
 	t.Helper()
 	var declared []table.Partition
-	for name := range strings.SplitSeq("META MEMBER INVITE SSO CA CLUSTER CANATIVE CANAME ASSIGN TEAM TEAMNAME TEAMPEOPLE BULK BULK#* BULKGROUP ACT#* SNAP JOB JOB#* SCAN#* REFRESH INV RES#* "+
+	for name := range strings.SplitSeq("META MEMBER INVITE SSO CA CLUSTER CANATIVE CANAME ASSIGN TEAM TEAMNAME TEAMPEOPLE BULK BULK#* BULKGROUP ACT#* SNAP JOB JOB#* SCAN#* REFRESH INV INV#* RES#* "+
 		"HIST#* HIST#R#* COUNT IDEM AUDIT", " ") {
 		declared = append(declared, table.Partition("ORG#*#"+name))
 	}
@@ -117,6 +117,11 @@ func (s *fixture) fill(org string, n int) {
 		s.row(within+"JOB", "job_"+name, struct{}{})
 		s.row(within+"JOB#job_"+name, "eu#vm", struct{}{})
 		s.row(within+"SCAN#job_"+name, "ca#eu#vm#1", struct{}{})
+		s.row(within+"INV", "HEAD", map[string]any{"gen": 1, "chunks": []map[string]any{{"id": "named", "rows": 1}}})
+		s.row(within+"INV", "P#"+name, map[string]any{"chunks": []string{"planned", "replaced"}})
+		for _, chunk := range []string{"named", "planned", "replaced"} {
+			s.row(within+"INV#"+chunk, "C", struct{}{})
+		}
 		c := execution.StateChange{ID: id.New("sh", s.Clock.Now()), ResourceUID: "res:" + name, ChangedBy: "user:" + u.Email}
 		s.row(execution.HistoryPKs(org)[i%4], c.ID, c)
 		s.row(execution.HistoryResourcePK(org, c.ResourceUID), c.ID, c)

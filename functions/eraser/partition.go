@@ -7,6 +7,7 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -182,6 +183,20 @@ func (e *eraser) clouds(ctx context.Context, accounts []table.Item) error {
 // scans returns what discoveries had found so far.
 func (e *eraser) scans(ctx context.Context, jobs []table.Item) error {
 	return e.members(ctx, "SCAN", jobs)
+}
+
+// chunks erases what the index of the inventory is made of.
+func (e *eraser) chunks(ctx context.Context, items []table.Item) error {
+	pks, err := inventory.ChunkPartitions(e.in.Org, items)
+	if err != nil {
+		return err
+	}
+	for _, pk := range pks {
+		if err = e.drain(ctx, pk, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // members returns the partitions of the family name that items have by their sort keys: JOB#<job> of JOB.

@@ -36,10 +36,11 @@ var leads = map[string]lead{
 	"CA":     (*eraser).clouds,
 	"JOB":    (*eraser).scans,
 	"HIST":   (*eraser).histories,
+	"INV":    (*eraser).chunks,
 }
 
 // led are the families that leads reach.
-var led = []table.Partition{inventory.ScanPartition, execution.HistoryOfResourcePartition}
+var led = []table.Partition{inventory.ScanPartition, inventory.ChunkPartition, execution.HistoryOfResourcePartition}
 
 // spread are the families that one list is spread over, and their members.
 var spread = map[table.Partition]func(org string) []string{
@@ -70,7 +71,7 @@ func NewWalk(declared []table.Partition) (Walk, error) {
 	walk := make(Walk, len(names))
 	for i, name := range names {
 		walk[i] = step{name, leads[list(name)]}
-		if slices.Contains(declared, table.Partition("ORG#*#"+name+"#*")) {
+		if family := table.Partition("ORG#*#" + name + "#*"); slices.Contains(declared, family) && !slices.Contains(led, family) {
 			walk[i].leads = withFamily(name)
 		}
 	}

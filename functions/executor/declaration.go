@@ -14,7 +14,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "executor",
 	Access: table.Access{Reads: []table.Partition{identity.MetaPartition}, Writes: []table.Partition{
-		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition,
+		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition, execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition,
 		execution.ChunkPartition, execution.CountPartition, execution.HistoryPartition,
 		execution.HistoryOfResourcePartition, "ORG#*#SNAP", workqueue.Partition, cloud.SimulatedPartition,
 	}},

@@ -12,7 +12,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "resourcegroups",
 	Access: rest.Access.With(table.Access{
-		Reads: []table.Partition{execution.BulkPartition},
+		Reads: []table.Partition{execution.BulkPartition, inventory.ChunkPartition},
 		Writes: []table.Partition{
 			inventory.IndexPartition, execution.BulkGroupPartition,
 			inventory.AccountPartition, // counts how often its resources are named

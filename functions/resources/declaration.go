@@ -13,7 +13,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "resources",
 	Access: rest.Access.With(table.Access{
-		Reads:  []table.Partition{inventory.IndexPartition, discovery.PartPartition},
+		Reads:  []table.Partition{inventory.IndexPartition, inventory.ChunkPartition, discovery.PartPartition},
 		Writes: []table.Partition{inventory.AccountPartition, discovery.JobPartition, "ORG#*#REFRESH", workqueue.Partition},
 	}),
 	Starts:  []string{discovery.Machine},

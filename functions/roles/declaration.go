@@ -15,7 +15,7 @@ var Declaration = platform.Declaration{
 	Name: "roles",
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{
-			identity.UserPartition, identity.AddressPartition, identity.SSOPartition, membership.InvitePartition, inventory.IndexPartition,
+			identity.UserPartition, identity.AddressPartition, identity.SSOPartition, membership.InvitePartition, inventory.IndexPartition, inventory.ChunkPartition,
 		},
 		Writes: []table.Partition{identity.MetaPartition, identity.MemberPartition, membership.AssignPartition, teams.Partition},
 	}),

@@ -16,6 +16,7 @@ var Declaration = platform.Declaration{
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{
 			identity.MetaPartition, identity.MemberPartition, identity.UserPartition, identity.AddressPartition, membership.AssignPartition,
+			inventory.ChunkPartition,
 		},
 		Writes: []table.Partition{
 			teams.Partition, teams.NamePartition, "ORG#*#TEAMPEOPLE", inventory.IndexPartition,

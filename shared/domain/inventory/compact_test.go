@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,11 +20,41 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// Where the index stands in its partition.
+// Where deltas and the plans of compactions stand in the partition of the index.
 const (
-	chunks = "C#"
 	deltas = "D#"
+	plans  = "P#"
 )
+
+// chunkStore remembers which chunks were ever written, for nothing lists the partitions that they are in.
+type chunkStore struct {
+	table.Store
+	mu     sync.Mutex
+	chunks map[table.Key]bool
+}
+
+func newChunkStore(s table.Store) *chunkStore { return &chunkStore{Store: s, chunks: map[table.Key]bool{}} }
+
+// BatchWrite is how chunks are written.
+func (c *chunkStore) BatchWrite(ctx context.Context, ws ...table.Write) error {
+	c.mu.Lock()
+	for _, w := range ws {
+		if w.Verb == table.PutVerb && strings.HasPrefix(w.Item.PK, index.PK(testOrg)+"#") {
+			c.chunks[w.Item.Key] = true
+		}
+	}
+	c.mu.Unlock()
+	return c.Store.BatchWrite(ctx, ws...)
+}
+
+// left returns how many of the chunks there are.
+func (c *chunkStore) left(s *fixture) int {
+	s.Helper()
+	keys := slices.Collect(maps.Keys(c.chunks))
+	got, err := c.BatchGet(s.ctx, keys...)
+	s.Must(err)
+	return len(got)
+}
 
 // fold compacts whether or not it is due; whole writes every chunk anew.
 func (s *Store) fold(ctx context.Context, whole bool) error {
@@ -56,7 +88,9 @@ func (s *fixture) states() map[string]cloud.Status {
 }
 
 func TestCompactionChangesNothingThatIsSeen(t *testing.T) {
-	s := newFixture(t)
+	c := clock.NewManual(noon)
+	stored := newChunkStore(tabletest.NewAt(t, c))
+	s := newFixtureOn(t, stored, c)
 	for n := range 150 {
 		s.upsert(s.scan("job_1"), instances(n*10, n*10+10)...)
 	}
@@ -71,7 +105,7 @@ func TestCompactionChangesNothingThatIsSeen(t *testing.T) {
 		equal(t, "by who read before", s.uids(List{By: "name"}), want)
 		equal(t, "by who reads for the first time", len(s.states()), 1500)
 	}
-	equal(t, "chunks of a rewritten index", len(s.keys(chunks)), 1)
+	equal(t, "chunks of a rewritten index", stored.left(s), 1)
 }
 
 // TestCompactionKilledAnywhereLosesNothing lets every call of a compaction fail in turn, before it takes effect and after,
@@ -79,20 +113,35 @@ func TestCompactionChangesNothingThatIsSeen(t *testing.T) {
 func TestCompactionKilledAnywhereLosesNothing(t *testing.T) {
 	for _, whole := range []bool{false, true} {
 		for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {
-			for call := 1; ; call++ {
-				name := fmt.Sprintf("whole %v, harm %d, call %d", whole, harm, call)
-				if !killed(t, name, whole, table.Injection{Harm: harm, Call: call}) {
-					break
-				}
+			for call := 1; killed(t, compaction{whole, harm, call}); call++ {
 			}
 		}
 	}
 }
 
-func killed(t *testing.T, name string, whole bool, in table.Injection) bool {
+// TestTheEndOfADeadCompactionKilledAnywhereIsEndedByTheNext kills a compaction at each call, and then the one that cleans up after
+// it at each.
+func TestTheEndOfADeadCompactionKilledAnywhereIsEndedByTheNext(t *testing.T) {
+	for call := 1; killed(t, compaction{true, table.FailAfter, call}); call++ {
+		for next := 1; killed(t, compaction{true, table.FailAfter, call}, compaction{true, table.FailAfter, next}); next++ {
+		}
+	}
+}
+
+// compaction is one that is killed: in which call, and whether before that takes effect.
+type compaction struct {
+	whole bool
+	harm  table.Harm
+	call  int
+}
+
+// killed kills compactions one after another, hours apart. It reports whether the last of them had that many calls.
+func killed(t *testing.T, cs ...compaction) (struck bool) {
 	t.Helper()
+	name := fmt.Sprintf("killed %+v", cs)
 	c := clock.NewManual(noon)
-	faulty := table.NewFaultyStore(tabletest.NewAt(t, c), c)
+	stored := newChunkStore(tabletest.NewAt(t, c))
+	faulty := table.NewFaultyStore(stored, c)
 	s := newFixtureOn(t, faulty, c)
 	s.upsert(s.scan("job_1"), instances(0, 20)...)
 	s.Must(s.store.fold(s.ctx, false))
@@ -100,19 +149,22 @@ func killed(t *testing.T, name string, whole bool, in table.Injection) bool {
 	s.seen(Seen{instance(0).UID, cloud.Starting, noon.Add(time.Hour)})
 	want := s.states()
 
-	before := faulty.CallCount()
-	faulty.Inject(in)
-	if err := s.store.fold(s.ctx, whole); err != nil && !errors.Is(err, table.ErrDown) && !errors.Is(err, table.ErrLost) {
-		t.Error(name, err)
+	for _, one := range cs {
+		before := faulty.CallCount()
+		faulty.Inject(table.Injection{Harm: one.harm, Call: one.call})
+		if err := s.store.fold(s.ctx, one.whole); err != nil && !errors.Is(err, table.ErrDown) && !errors.Is(err, table.ErrLost) {
+			t.Error(name, err)
+		}
+		faulty.RemoveFaults()
+		struck = faulty.CallCount()-before >= one.call
+		equal(t, name+": seen after the fault", s.states(), want)
+		equal(t, name+": seen by who read before", len(s.find(List{})), 40)
+		c.Advance(2 * time.Hour) // what no head names are remains then
 	}
-	faulty.RemoveFaults()
-	struck := faulty.CallCount()-before >= in.Call
-	equal(t, name+": seen after the fault", s.states(), want)
-	equal(t, name+": seen by who read before", len(s.find(List{})), 40)
-	c.Advance(2 * time.Hour) // chunks that no head names are remains then
 	s.Must(s.store.fold(s.ctx, true))
 	equal(t, name+": seen after another compaction", s.states(), want)
-	equal(t, name+": remains", len(s.keys(chunks)), 1)
+	equal(t, name+": chunks left", stored.left(s), 1)
+	equal(t, name+": plans left", len(s.keys(plans)), 0)
 	return struck
 }
 
@@ -223,4 +275,61 @@ func TestUpsertKilledAnywhereIsCompletedByTheNext(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestACompactionThatIsTakenForDeadHasLost wakes one up hours after it wrote its chunks, when another has cleaned up after it.
+func TestACompactionThatIsTakenForDeadHasLost(t *testing.T) {
+	c := clock.NewManual(noon)
+	stored := newChunkStore(tabletest.NewAt(t, c))
+	asleep := &sleepy{Store: stored}
+	s := newFixtureOn(t, asleep, c)
+	s.upsert(s.scan("job_1"), instances(0, 20)...)
+	want := s.states()
+	asleep.beforeTransact = func() { // the next compaction that comes, while the first has not swapped the head
+		asleep.beforeTransact = nil
+		c.Advance(2 * time.Hour)
+		s.upsert(s.scan("job_2"), instances(20, 40)...)
+		s.Must(NewStore(stored, c).fold(s.ctx, false))
+		s.Must(NewStore(stored, c).fold(s.ctx, true))
+	}
+	s.Must(s.store.fold(s.ctx, false))
+	if asleep.beforeTransact != nil {
+		t.Fatal("it did not sleep")
+	}
+	got := s.states()
+	equal(t, "seen", len(got), 40)
+	for uid, status := range want {
+		equal(t, uid, got[uid], status)
+	}
+	equal(t, "chunks left", stored.left(s), 1)
+	equal(t, "plans left", len(s.keys(plans)), 0)
+}
+
+// sleepy is a store of a process that is suspended before a transaction.
+type sleepy struct {
+	table.Store
+	beforeTransact func()
+}
+
+// Transact waits for what comes before it.
+func (s *sleepy) Transact(ctx context.Context, ws ...table.Write) error {
+	if before := s.beforeTransact; before != nil {
+		before()
+	}
+	return s.Store.Transact(ctx, ws...)
+}
+
+// TestAReplicaThatIsBehindIsAskedAgain lets every eventually consistent read find nothing.
+func TestAReplicaThatIsBehindIsAskedAgain(t *testing.T) {
+	c := clock.NewManual(noon)
+	faulty := table.NewFaultyStore(tabletest.NewAt(t, c), c)
+	s := newFixtureOn(t, faulty, c)
+	s.upsert(s.scan("job_1"), instances(0, 20)...)
+	s.Must(s.store.fold(s.ctx, true))
+	faulty.Inject(table.Injection{Harm: table.Lag})
+	ctx, meter := table.WithMeter(s.ctx)
+	got, err := NewStore(s.Table, s.Clock).FindResources(ctx, testOrg, List{Filter: everything})
+	s.Must(err)
+	equal(t, "found", len(got), 20)
+	equal(t, "round trips: the changes, the chunk again, the account", meter.Usage().RoundTrips, 3)
 }

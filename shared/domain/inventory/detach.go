@@ -75,8 +75,8 @@ func inAccount(st *index.State, m *memberSet, accountID string) int {
 	if m == nil {
 		return n
 	}
-	each(st, m, func(r *index.Row) {
-		if st.Symbols.Ref(r, index.AccountRef) == accountID {
+	each(st, m, func(r index.Row) {
+		if r.Word(index.AccountRef) == accountID {
 			n++
 		}
 	})
@@ -115,8 +115,8 @@ func (s *Store) accountIDs(ctx context.Context, org, accountID string) (map[stri
 	defer unlock()
 	out := map[string]bool{}
 	for r := range v.st.Rows() {
-		if v.st.Symbols.Ref(r, index.AccountRef) == accountID {
-			out[formatID(r.ID)] = true
+		if r.Word(index.AccountRef) == accountID {
+			out[formatID(r.ID())] = true
 		}
 	}
 	return out, nil
@@ -192,12 +192,12 @@ func (s *Store) Locate(ctx context.Context, org string, ids []string) (unknown, 
 	unlock := v.st.RLockByID()
 	defer unlock()
 	for _, id := range ids {
-		r := rowOfRecord(v.st, id)
-		if r == nil {
+		r, ok := rowOfRecord(v.st, id)
+		if !ok {
 			unknown = append(unknown, id)
 			continue
 		}
-		if a := v.st.Symbols.Ref(r, index.AccountRef); !slices.Contains(accounts, a) {
+		if a := r.Word(index.AccountRef); !slices.Contains(accounts, a) {
 			accounts = append(accounts, a)
 		}
 	}

@@ -39,8 +39,8 @@ func (f *Filter) membershipsNeeded() func(id string) bool {
 func none(string) bool { return false }
 
 // newMatcher makes the test of a filter; nil when everything passes it. It needs the read lock.
-func (v *view) newMatcher(f Filter) func(*index.Row) bool {
-	var tests []func(*index.Row) bool
+func (v *view) newMatcher(f Filter) func(index.Row) bool {
+	var tests []func(index.Row) bool
 	if in := v.newScopeTest(f.Sight.Resources); in != nil {
 		tests = append(tests, in)
 	}
@@ -63,7 +63,7 @@ func (v *view) newMatcher(f Filter) func(*index.Row) bool {
 	}
 	if f.Schedulable != nil {
 		want := *f.Schedulable
-		tests = append(tests, func(r *index.Row) bool { return schedulable(v.st, r) == want })
+		tests = append(tests, func(r index.Row) bool { return schedulable(r) == want })
 	}
 	for _, tag := range f.Tags {
 		tests = append(tests, tagged(v.st, tag))
@@ -81,30 +81,30 @@ func (v *view) newMatcher(f Filter) func(*index.Row) bool {
 }
 
 // among asks for one of the listed values in a field.
-func among(st *index.State, ref int, listed []string) func(*index.Row) bool {
+func among(st *index.State, ref int, listed []string) func(index.Row) bool {
 	var wanted []uint32
 	for _, name := range listed {
 		if n, known := st.Symbols.Find(name); known {
 			wanted = append(wanted, n)
 		}
 	}
-	return func(r *index.Row) bool { return slices.Contains(wanted, r.Refs[ref]) }
+	return func(r index.Row) bool { return slices.Contains(wanted, r.Ref(ref)) }
 }
 
 // made asks for what was made between two times; the zero time bounds nothing.
-func made(after, before time.Time) func(*index.Row) bool {
+func made(after, before time.Time) func(index.Row) bool {
 	from, to := microsOf(after), microsOf(before)
-	return func(r *index.Row) bool {
-		at := r.Times[index.CreatedTime]
+	return func(r index.Row) bool {
+		at := r.Time(index.CreatedTime)
 		return at != 0 && at >= from && (before.IsZero() || at < to)
 	}
 }
 
-func all(tests []func(*index.Row) bool) func(*index.Row) bool {
+func all(tests []func(index.Row) bool) func(index.Row) bool {
 	if len(tests) == 0 {
 		return nil
 	}
-	return func(r *index.Row) bool {
+	return func(r index.Row) bool {
 		for _, t := range tests {
 			if !t(r) {
 				return false
@@ -115,48 +115,46 @@ func all(tests []func(*index.Row) bool) func(*index.Row) bool {
 }
 
 // grouped asks for members of a group; who may see groups only in some scopes is told of members in these.
-func (v *view) grouped(groupID string, seen grant.Scopes) func(*index.Row) bool {
+func (v *view) grouped(groupID string, seen grant.Scopes) func(index.Row) bool {
 	in := v.newScopeTest(seen)
 	for i := range v.groups {
 		if g := &v.groups[i]; g.ID == groupID {
-			return func(r *index.Row) bool { return (in == nil || in(r)) && v.isMember(r, g) }
+			return func(r index.Row) bool { return (in == nil || in(r)) && v.isMember(r, g) }
 		}
 	}
-	return func(*index.Row) bool { return false }
+	return func(index.Row) bool { return false }
 }
 
 // owned asks for what a team owns, if the team may be seen.
-func (v *view) owned(teamID string, s *Visibility) func(*index.Row) bool {
+func (v *view) owned(teamID string, s *Visibility) func(index.Row) bool {
 	for i := range v.owners {
 		if t := &v.owners[i]; t.ID == teamID && s.seesTeam(teamID) {
-			return func(r *index.Row) bool { return v.isOwnedBy(t, r) }
+			return func(r index.Row) bool { return v.isOwnedBy(t, r) }
 		}
 	}
-	return func(*index.Row) bool { return false }
+	return func(index.Row) bool { return false }
 }
 
 // schedulable reports whether the resource can be started and stopped.
-func schedulable(st *index.State, r *index.Row) bool {
-	return startable(st, r) && cloud.Status(st.Symbols.Ref(r, index.StatusRef)) != cloud.Terminated
+func schedulable(r index.Row) bool {
+	return startable(r) && cloud.Status(r.Word(index.StatusRef)) != cloud.Terminated
 }
 
-func startable(st *index.State, r *index.Row) bool {
-	k, ok := cloud.KindOf(st.Symbols.Ref(r, index.KindRef))
-	return r.Refs[index.WhyRef] == 0 && (!ok || k.Actionable)
+func startable(r index.Row) bool {
+	k, ok := cloud.KindOf(r.Word(index.KindRef))
+	return r.Ref(index.WhyRef) == 0 && (!ok || k.Actionable)
 }
 
-func tagged(st *index.State, want string) func(*index.Row) bool {
+func tagged(st *index.State, want string) func(index.Row) bool {
 	if !strings.Contains(want, "=") {
-		return st.Symbols.TagsWhere(func(key, _, _ string) bool { return key == want })
+		return st.Symbols.TagsWhere(func(key, _ string) bool { return key == want })
 	}
-	return st.Symbols.TagsWhere(func(key, value, _ string) bool {
+	return st.Symbols.TagsWhere(func(key, value string) bool {
 		return len(want) == len(key)+1+len(value) && want[:len(key)] == key && want[len(key)] == '=' && want[len(key)+1:] == value
 	})
 }
 
-func found(st *index.State, word string) func(*index.Row) bool {
-	tagged := st.Symbols.TagsWhere(func(_, _, lower string) bool { return strings.Contains(lower, word) })
-	return func(r *index.Row) bool {
-		return strings.Contains(r.LowerName, word) || strings.Contains(r.LowerUID, word) || tagged(r)
-	}
+func found(st *index.State, word string) func(index.Row) bool {
+	tagged := st.Symbols.TagsWith(word)
+	return func(r index.Row) bool { return r.Mentions(word) || tagged(r) }
 }

@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/oklog/ulid/v2"
+
 	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -54,9 +56,9 @@ func (s *Store) FindResources(ctx context.Context, org string, l List) ([]Listed
 		return nil, err
 	}
 	unlock := v.st.RLockOrdered(which)
-	rows := v.page(l, which)
+	listed := v.list(v.page(l, which))
 	unlock()
-	return s.complete(ctx, v, rows, l.Sight)
+	return s.complete(ctx, v, listed, l.Sight)
 }
 
 // ByUIDs reads the resources in sight by their native ids, in the order of uids, each once; unknown ones are left out.
@@ -85,7 +87,7 @@ func (s *Store) ByID(ctx context.Context, org, id string, sight Visibility) (Lis
 type picking struct {
 	keys  []string
 	lock  func(*index.State) (unlock func())
-	find  func(*index.State, string) *index.Row
+	find  func(*index.State, string) (index.Row, bool)
 	sight Visibility
 }
 
@@ -94,11 +96,11 @@ func readLock(st *index.State) (unlock func()) {
 	return st.RUnlock
 }
 
-// rowOfRecord finds a row by the id of its record, under the lock of RLockByID; nil when there is none or it was dropped.
-func rowOfRecord(st *index.State, id string) *index.Row {
+// rowOfRecord finds a row by the id of its record, under the lock of RLockByID; false when there is none or it was dropped.
+func rowOfRecord(st *index.State, id string) (index.Row, bool) {
 	u, ok := parseID(id)
 	if !ok {
-		return nil
+		return index.Row{}, false
 	}
 	return st.RowByID(u)
 }
@@ -112,14 +114,15 @@ func (s *Store) pick(ctx context.Context, org string, p picking) ([]Listed, erro
 	var rows []index.Row
 	unlock := p.lock(v.st)
 	in := v.newScopeTest(p.sight.Resources)
-	had := map[string]bool{}
+	had := map[ulid.ULID]bool{}
 	for _, key := range p.keys {
-		if r := p.find(v.st, key); r != nil && !had[r.UID] && (in == nil || in(r)) {
-			rows, had[r.UID] = append(rows, *r), true
+		if r, ok := p.find(v.st, key); ok && !had[r.ID()] && (in == nil || in(r)) {
+			rows, had[r.ID()] = append(rows, r), true
 		}
 	}
+	listed := v.list(rows)
 	unlock()
-	return s.complete(ctx, v, rows, p.sight)
+	return s.complete(ctx, v, listed, p.sight)
 }
 
 // FilterUnknown returns which of ids are no resources of the organization, in their order: one round trip.
@@ -132,7 +135,7 @@ func (s *Store) FilterUnknown(ctx context.Context, org string, ids []string) ([]
 	defer unlock()
 	var out []string
 	for _, id := range ids {
-		if rowOfRecord(v.st, id) == nil {
+		if _, ok := rowOfRecord(v.st, id); !ok {
 			out = append(out, id)
 		}
 	}
@@ -154,7 +157,7 @@ func (v *view) page(l List, which int) []index.Row {
 	skip, from := l.Skip, 0
 	switch {
 	case which == index.UIDOrder:
-		from = sort.Search(len(order), func(n int) bool { return v.st.Row(order[n]).UID > l.After })
+		from = sort.Search(len(order), func(n int) bool { return v.st.Row(order[n]).UID() > l.After })
 	case match == nil: // straight to the page
 		skip, from = 0, min(l.Skip, len(order))
 	}
@@ -172,26 +175,37 @@ func (v *view) page(l List, which int) []index.Row {
 			skip--
 			continue
 		}
-		if out = append(out, *r); len(out) == l.Limit {
+		if out = append(out, r); len(out) == l.Limit {
 			break
 		}
 	}
 	return out
 }
 
-// complete adds the names of accounts, the groups and the teams to rows, as far as they are in sight: one round trip for
-// all.
-func (s *Store) complete(ctx context.Context, v *view, rows []index.Row, sight Visibility) ([]Listed, error) {
-	out := make([]Listed, len(rows))
-	v.st.RLock()
-	keys := map[table.Key]bool{}
-	for i := range rows {
-		out[i].Resource, out[i].Schedulable = recordOf(v.st, &rows[i]), schedulable(v.st, &rows[i])
-		keys[AccountKey(v.org, out[i].CloudAccountID)] = true
+// listing is rows and what is said of them.
+type listing struct {
+	rows []index.Row
+	out  []Listed
+}
+
+// list says what the index knows of rows, under the lock under which they were found: later they may not be any more what was
+// asked for.
+func (v *view) list(rows []index.Row) listing {
+	l := listing{rows, make([]Listed, len(rows))}
+	for i, r := range rows {
+		l.out[i].Resource, l.out[i].Schedulable = recordOf(v.st, r), schedulable(r)
 	}
-	v.st.RUnlock()
-	if len(rows) == 0 {
-		return out, nil
+	return l
+}
+
+// complete adds the names of accounts, the groups and the teams, as far as they are in sight: one round trip for all.
+func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibility) ([]Listed, error) {
+	if len(l.rows) == 0 {
+		return l.out, nil
+	}
+	keys := map[table.Key]bool{}
+	for i := range l.out {
+		keys[AccountKey(v.org, l.out[i].CloudAccountID)] = true
 	}
 	ask := v.staleMembers(func(string) bool { return true })
 	for k := range keys {
@@ -199,16 +213,16 @@ func (s *Store) complete(ctx context.Context, v *view, rows []index.Row, sight V
 	}
 	got, err := s.table.BatchGet(ctx, ask...)
 	if err != nil {
-		return nil, fmt.Errorf("read accounts of %d resources: %w", len(rows), err)
+		return nil, fmt.Errorf("read accounts of %d resources: %w", len(l.rows), err)
 	}
 	if err = v.keepMembers(got); err != nil {
 		return nil, err
 	}
-	if err = v.name(out, got); err != nil {
+	if err = v.name(l.out, got); err != nil {
 		return nil, err
 	}
-	v.annotate(out, rows, &sight)
-	return out, nil
+	v.annotate(l, &sight)
+	return l.out, nil
 }
 
 // name puts the names of accounts into out.
@@ -230,15 +244,15 @@ func (v *view) name(out []Listed, accounts map[table.Key]table.Item) error {
 	return nil
 }
 
-// annotate puts the groups and the teams into out.
-func (v *view) annotate(out []Listed, rows []index.Row, sight *Visibility) {
+// annotate adds the groups and the teams.
+func (v *view) annotate(l listing, sight *Visibility) {
 	v.st.RLock()
 	defer v.st.RUnlock()
 	in := v.newScopeTest(sight.Groups)
-	for i := range out {
-		if in == nil || in(&rows[i]) {
-			out[i].GroupIDs = v.groupsOf(&rows[i])
+	for i, r := range l.rows {
+		if in == nil || in(r) {
+			l.out[i].GroupIDs = v.groupsOf(r)
 		}
-		out[i].TeamIDs = v.teamsOf(&rows[i], sight)
+		l.out[i].TeamIDs = v.teamsOf(r, sight)
 	}
 }

@@ -149,13 +149,13 @@ func (f *finish) collect(st *index.State, sc Scan, found map[uint64]bool, now ti
 		return
 	}
 	for r := range st.Rows() {
-		if r.Partition() == p && !found[hash(r.UID)] {
+		if r.Partition() == p && !found[hash(r.UID())] {
 			f.leftover(st, r, sc.Started.UnixMicro(), now)
 		}
 	}
 }
 
-func (f *finish) leftover(st *index.State, r *index.Row, started int64, now time.Time) {
+func (f *finish) leftover(st *index.State, r index.Row, started int64, now time.Time) {
 	rec := recordOf(st, r)
 	if rec.Status == cloud.Terminated {
 		if rec.StatusAt < now.Add(-terminatedKept).UnixMicro() {
@@ -163,7 +163,7 @@ func (f *finish) leftover(st *index.State, r *index.Row, started int64, now time
 		}
 		return
 	}
-	if r.Times[index.ContentTime] >= started || r.Times[index.StatusTime] >= started { // it came while the scan went on
+	if r.Time(index.ContentTime) >= started || r.Time(index.StatusTime) >= started { // it came while the scan went on
 		return
 	}
 	rec.Status, rec.StatusAt = cloud.Terminated, started
@@ -184,7 +184,7 @@ func (f *finish) drop(rec Resource, now time.Time) {
 }
 
 // goneRow returns the row that says that a resource was dropped.
-func goneRow(s *index.Symbols, rec Resource, now time.Time) index.Row {
+func goneRow(s *index.Symbols, rec Resource, now time.Time) index.Entry {
 	r := newRow(s, Resource{ID: rec.ID, UID: rec.UID, Status: rec.Status, StatusAt: rec.StatusAt})
 	r.Gone, r.Times[index.ContentTime] = true, microsOf(now)
 	return r
@@ -200,7 +200,7 @@ func (f *finish) retry(w table.Write, old table.Item) (table.Write, bool, error)
 
 // segment returns what the index must know, without what retry left.
 func (f *finish) segment(sc Scan) *index.Segment {
-	f.g.Rows = slices.DeleteFunc(f.g.Rows, func(r index.Row) bool {
+	f.g.Rows = slices.DeleteFunc(f.g.Rows, func(r index.Entry) bool {
 		if !f.left[r.UID] {
 			return false
 		}
@@ -237,7 +237,7 @@ func accountRows(st *index.State, org, accountID string, now time.Time) (*index.
 	g, keys := index.NewSegment(), []table.Key(nil)
 	n, known := st.Symbols.Find(accountID)
 	for r := range st.Rows() {
-		if known && r.Refs[index.AccountRef] == n {
+		if known && r.Ref(index.AccountRef) == n {
 			rec := recordOfRow(st.Symbols, r)
 			g.Rows = append(g.Rows, goneRow(g.Symbols, rec, now))
 			keys = append(keys, ResourceKey(org, rec.UID))

@@ -118,8 +118,8 @@ func (v *view) expand(g *Group) []Member {
 	unlock := v.st.RLockByID()
 	defer unlock()
 	var out []Member
-	add := func(r *index.Row, tier, order int) {
-		if m := v.member(r, tier, order); m.Status != cloud.Terminated {
+	add := func(r index.Row, tier, order int) {
+		if m := member(r, tier, order); m.Status != cloud.Terminated {
 			out = append(out, m)
 		}
 	}
@@ -133,7 +133,7 @@ func (v *view) expand(g *Group) []Member {
 	}
 	if set := v.sets.members[g.ID]; set != nil && g.Size > 0 {
 		for _, p := range set.places {
-			if r := v.st.RowByID(p.id); r != nil {
+			if r, ok := v.st.RowByID(p.id); ok {
 				add(r, p.tier, p.order)
 			}
 		}
@@ -141,12 +141,11 @@ func (v *view) expand(g *Group) []Member {
 	return out
 }
 
-func (v *view) member(r *index.Row, tier, order int) Member {
-	syms := v.st.Symbols
+func member(r index.Row, tier, order int) Member {
 	return Member{
-		ResourceID: formatID(r.ID), UID: r.UID, Name: r.Name, Type: syms.Ref(r, index.KindRef),
-		Provider: syms.Ref(r, index.ProviderRef), Region: syms.Ref(r, index.RegionRef), CloudAccountID: syms.Ref(r, index.AccountRef),
-		Tier: tier, Order: order, Status: cloud.Status(syms.Ref(r, index.StatusRef)), Unschedulable: syms.Ref(r, index.WhyRef),
+		ResourceID: formatID(r.ID()), UID: r.UID(), Name: r.Name(), Type: r.Word(index.KindRef),
+		Provider: r.Word(index.ProviderRef), Region: r.Word(index.RegionRef), CloudAccountID: r.Word(index.AccountRef),
+		Tier: tier, Order: order, Status: cloud.Status(r.Word(index.StatusRef)), Unschedulable: r.Word(index.WhyRef),
 	}
 }
 

@@ -22,7 +22,15 @@ type sets struct {
 	groups  map[string]decoded[Group]
 	owners  map[string]decoded[owner]
 	members map[string]*memberSet // of groups and of teams
+	heads   int                   // bytes of the heads of both
+	placed  int                   // places of members
 }
+
+// Bytes returns about how much memory the sets take: a head its text, and as much again for what it says.
+func (s *sets) Bytes() int { return 2*s.heads + placeBytes*s.placed }
+
+// placeBytes is what a place takes.
+const placeBytes = 32
 
 // decoded is an item and what it says.
 type decoded[T any] struct {
@@ -61,10 +69,26 @@ func (s *sets) decodeHeads(heads []table.Item) ([]Group, []owner, error) {
 	for id := range s.members {
 		_, group := s.groups[setPrefix+id]
 		if _, team := s.owners[setPrefix+id]; !group && !team {
-			delete(s.members, id)
+			s.keep(id, nil)
 		}
 	}
+	s.heads = 0
+	for _, it := range heads {
+		s.heads += len(it.Data)
+	}
 	return groups, owners, nil
+}
+
+// keep remembers the members of a set; nil forgets them.
+func (s *sets) keep(id string, m *memberSet) {
+	if old := s.members[id]; old != nil {
+		s.placed -= len(old.places)
+	}
+	delete(s.members, id)
+	if m != nil {
+		s.members[id] = m
+		s.placed += len(m.places)
+	}
 }
 
 // headsOf picks the heads whose keys begin with a prefix: they stand together, for heads are ordered by key.
@@ -201,7 +225,7 @@ func (v *view) keepMembers(items map[table.Key]table.Item) error {
 			return fmt.Errorf("members of %s: %w", id, err)
 		}
 		if old := v.sets.members[id]; old == nil || old.generation < m.Generation {
-			v.sets.members[id] = &memberSet{m.Generation, places}
+			v.sets.keep(id, &memberSet{m.Generation, places})
 		}
 	}
 	return nil
@@ -221,7 +245,7 @@ func (s *Store) loadMembers(ctx context.Context, v *view, want func(id string) b
 }
 
 // groupsOf returns which groups a row belongs to, ordered by id. It needs the read lock.
-func (v *view) groupsOf(r *index.Row) []string {
+func (v *view) groupsOf(r index.Row) []string {
 	var out []string
 	for i := range v.groups {
 		if v.isMember(r, &v.groups[i]) {
@@ -231,16 +255,16 @@ func (v *view) groupsOf(r *index.Row) []string {
 	return out
 }
 
-func (v *view) isMember(r *index.Row, g *Group) bool {
+func (v *view) isMember(r index.Row, g *Group) bool {
 	if g.Selector != nil {
 		return selects(v.st, g.Selector, r)
 	}
 	m := v.sets.members[g.ID]
-	return m != nil && g.Size > 0 && m.has(r.ID)
+	return m != nil && g.Size > 0 && m.has(r.ID())
 }
 
 // teamsOf returns which teams in sight own a row, ordered by id. It needs the read lock.
-func (v *view) teamsOf(r *index.Row, s *Visibility) []string {
+func (v *view) teamsOf(r index.Row, s *Visibility) []string {
 	var out []string
 	for i := range v.owners {
 		if t := &v.owners[i]; v.isOwnedBy(t, r) && s.seesTeam(t.ID) {
@@ -250,23 +274,23 @@ func (v *view) teamsOf(r *index.Row, s *Visibility) []string {
 	return out
 }
 
-func (v *view) isOwnedBy(t *owner, r *index.Row) bool {
+func (v *view) isOwnedBy(t *owner, r index.Row) bool {
 	m := v.sets.members[t.ID]
-	return m != nil && t.Size > 0 && m.has(r.ID)
+	return m != nil && t.Size > 0 && m.has(r.ID())
 }
 
 // selects reports whether a row is what the selector asks for.
-func selects(st *index.State, s *Selector, r *index.Row) bool {
+func selects(st *index.State, s *Selector, r index.Row) bool {
 	for _, f := range []struct {
 		want string
 		ref  int
 	}{{s.Provider, index.ProviderRef}, {s.Type, index.KindRef}, {s.Region, index.RegionRef}} {
-		if f.want != "" && f.want != st.Symbols.Ref(r, f.ref) {
+		if f.want != "" && f.want != r.Word(f.ref) {
 			return false
 		}
 	}
 	found := 0
-	for _, n := range r.Tags {
+	for _, n := range r.Tags() {
 		key, value := st.Symbols.Tag(n)
 		if v, ok := s.Tags[key]; ok && v == value {
 			found++

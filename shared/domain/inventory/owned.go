@@ -42,18 +42,18 @@ func ownerKey(org, teamID string) table.Key { return index.Key(org, setPrefix+te
 // round trip, and one more when that has changed.
 func (s *Store) ListOwned(ctx context.Context, org, teamID string) ([]string, error) {
 	out := []string{}
-	err := s.eachOwned(ctx, org, []string{teamID}, func(_ string, r *index.Row) { out = append(out, formatID(r.ID)) })
+	err := s.eachOwned(ctx, org, []string{teamID}, func(_ string, r index.Row) { out = append(out, formatID(r.ID())) })
 	return out, err
 }
 
 // OwnedCounts returns how many resources each of teams owns. Round trips as of Owned.
 func (s *Store) OwnedCounts(ctx context.Context, org string, teamIDs []string) (map[string]int, error) {
 	out := make(map[string]int, len(teamIDs))
-	err := s.eachOwned(ctx, org, teamIDs, func(teamID string, _ *index.Row) { out[teamID]++ })
+	err := s.eachOwned(ctx, org, teamIDs, func(teamID string, _ index.Row) { out[teamID]++ })
 	return out, err
 }
 
-func (s *Store) eachOwned(ctx context.Context, org string, teamIDs []string, take func(teamID string, r *index.Row)) error {
+func (s *Store) eachOwned(ctx context.Context, org string, teamIDs []string, take func(teamID string, r index.Row)) error {
 	v, err := s.openIndexWith(ctx, org, func(id string) bool { return slices.Contains(teamIDs, id) })
 	if err != nil {
 		return err
@@ -63,16 +63,16 @@ func (s *Store) eachOwned(ctx context.Context, org string, teamIDs []string, tak
 	for i := range v.owners {
 		t := &v.owners[i]
 		if m := v.sets.members[t.ID]; m != nil && t.Size > 0 && slices.Contains(teamIDs, t.ID) {
-			each(v.st, m, func(r *index.Row) { take(t.ID, r) })
+			each(v.st, m, func(r index.Row) { take(t.ID, r) })
 		}
 	}
 	return nil
 }
 
 // each gives the rows of a set that are in the inventory, in the order of their ids. It needs the lock of RLockByID.
-func each(st *index.State, m *memberSet, take func(*index.Row)) {
+func each(st *index.State, m *memberSet, take func(index.Row)) {
 	for _, p := range m.places {
-		if r := st.RowByID(p.id); r != nil {
+		if r, ok := st.RowByID(p.id); ok {
 			take(r)
 		}
 	}

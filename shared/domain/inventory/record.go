@@ -11,9 +11,9 @@ import (
 )
 
 // newRow makes the row of a record.
-func newRow(s *index.Symbols, r Resource) index.Row {
+func newRow(s *index.Symbols, r Resource) index.Entry {
 	id, _ := parseID(r.ID) // ids of records are ours
-	out := index.Row{UID: r.UID, Name: r.Name, ID: id, Tags: s.InternTags(r.Tags), Capacity: s.InternCapacity(r.Capacity)}
+	out := index.Entry{UID: r.UID, Name: r.Name, ID: id, Tags: s.InternTags(r.Tags), Capacity: s.InternCapacity(r.Capacity)}
 	for i, v := range [index.RefCount]string{
 		r.Type, r.Provider, r.CloudAccountID, r.Region, string(r.Status), r.Zone, r.InstanceType, r.ParentUID, r.Unschedulable,
 	} {
@@ -26,41 +26,42 @@ func newRow(s *index.Symbols, r Resource) index.Row {
 
 // recordOf makes the record of a row, as it was last seen there by a scan that had nothing to write too. It needs the read
 // lock.
-func recordOf(st *index.State, r *index.Row) Resource {
+func recordOf(st *index.State, r index.Row) Resource {
 	out := recordOfRow(st.Symbols, r)
 	out.LastSeenAt = timeOfMicros(st.LastSeen(r))
 	return out
 }
 
 // recordOfRow makes the record of a row, as far as the row knows it. DiscoveredAt is in its id.
-func recordOfRow(s *index.Symbols, r *index.Row) Resource {
+func recordOfRow(s *index.Symbols, r index.Row) Resource {
 	out := Resource{
-		ID: formatID(r.ID), UID: r.UID, Name: r.Name,
-		Type: s.Ref(r, index.KindRef), Provider: s.Ref(r, index.ProviderRef), CloudAccountID: s.Ref(r, index.AccountRef),
-		Region: s.Ref(r, index.RegionRef), Zone: s.Ref(r, index.ZoneRef), Status: cloud.Status(s.Ref(r, index.StatusRef)),
-		InstanceType: s.Ref(r, index.InstanceRef), ParentUID: s.Ref(r, index.ParentRef), Unschedulable: s.Ref(r, index.WhyRef),
-		StatusAt: r.Times[index.StatusTime], DiscoveredAt: ulid.Time(r.ID.Time()).UTC(),
-		LastSeenAt: timeOfMicros(r.Times[index.SeenTime]), CreatedAt: timeOfMicros(r.Times[index.CreatedTime]),
+		ID: formatID(r.ID()), UID: r.UID(), Name: r.Name(),
+		Type: r.Word(index.KindRef), Provider: r.Word(index.ProviderRef), CloudAccountID: r.Word(index.AccountRef),
+		Region: r.Word(index.RegionRef), Zone: r.Word(index.ZoneRef), Status: cloud.Status(r.Word(index.StatusRef)),
+		InstanceType: r.Word(index.InstanceRef), ParentUID: r.Word(index.ParentRef), Unschedulable: r.Word(index.WhyRef),
+		StatusAt: r.Time(index.StatusTime), DiscoveredAt: ulid.Time(r.ID().Time()).UTC(),
+		LastSeenAt: timeOfMicros(r.Time(index.SeenTime)), CreatedAt: timeOfMicros(r.Time(index.CreatedTime)),
 	}
-	if len(r.Tags) > 0 {
-		out.Tags = make(map[string]string, len(r.Tags))
+	if tags := r.Tags(); len(tags) > 0 {
+		out.Tags = make(map[string]string, len(tags))
 	}
-	for _, n := range r.Tags {
+	for _, n := range r.Tags() {
 		key, value := s.Tag(n)
 		out.Tags[key] = value
 	}
-	if len(r.Capacity) > 0 {
-		out.Capacity = make(map[string]int64, len(r.Capacity))
+	capacity := r.Capacity()
+	if len(capacity) > 0 {
+		out.Capacity = make(map[string]int64, len(capacity))
 	}
-	for _, a := range r.Capacity {
+	for _, a := range capacity {
 		out.Capacity[s.Name(a.Name)] = a.Value
 	}
 	return out
 }
 
 // sameResource reports whether the resource that a listing found is what the row of an index says, but for its status.
-func sameResource(s *index.Symbols, r *index.Row, p Partition, found cloud.Resource) bool {
-	if r.Gone || r.Vanished || r.Name != found.Name || r.Times[index.CreatedTime] != microsOf(found.CreatedAt) {
+func sameResource(s *index.Symbols, r index.Row, p Partition, found cloud.Resource) bool {
+	if r.Vanished() || r.Name() != found.Name || r.Time(index.CreatedTime) != microsOf(found.CreatedAt) {
 		return false
 	}
 	for ref, want := range [index.RefCount]string{
@@ -68,18 +69,18 @@ func sameResource(s *index.Symbols, r *index.Row, p Partition, found cloud.Resou
 		index.RegionRef: found.Region, index.ZoneRef: found.Zone,
 		index.InstanceRef: found.InstanceType, index.ParentRef: found.ParentUID, index.WhyRef: found.Unschedulable,
 	} {
-		if ref != index.StatusRef && s.Ref(r, ref) != want {
+		if ref != index.StatusRef && r.Word(ref) != want {
 			return false
 		}
 	}
 	return sameTags(s, r, found.Tags) && sameCapacity(s, r, found.Capacity)
 }
 
-func sameTags(s *index.Symbols, r *index.Row, tags map[string]string) bool {
-	if len(r.Tags) != len(tags) {
+func sameTags(s *index.Symbols, r index.Row, tags map[string]string) bool {
+	if len(r.Tags()) != len(tags) {
 		return false
 	}
-	for _, n := range r.Tags {
+	for _, n := range r.Tags() {
 		key, value := s.Tag(n)
 		if v, ok := tags[key]; !ok || v != value {
 			return false
@@ -88,11 +89,12 @@ func sameTags(s *index.Symbols, r *index.Row, tags map[string]string) bool {
 	return true
 }
 
-func sameCapacity(s *index.Symbols, r *index.Row, capacity map[string]int64) bool {
-	if len(r.Capacity) != len(capacity) {
+func sameCapacity(s *index.Symbols, r index.Row, capacity map[string]int64) bool {
+	amounts := r.Capacity()
+	if len(amounts) != len(capacity) {
 		return false
 	}
-	for _, a := range r.Capacity {
+	for _, a := range amounts {
 		if v, ok := capacity[s.Name(a.Name)]; !ok || v != a.Value {
 			return false
 		}

@@ -50,13 +50,13 @@ type scoped struct {
 }
 
 // newScopeTest makes the test whether a row lies in scopes; nil when every one does. It needs the read lock.
-func (v *view) newScopeTest(s grant.Scopes) func(*index.Row) bool {
+func (v *view) newScopeTest(s grant.Scopes) func(index.Row) bool {
 	if s.All {
 		return nil
 	}
 	ids := v.ids(s)
-	return func(r *index.Row) bool {
-		_, ok := ids[r.ID]
+	return func(r index.Row) bool {
+		_, ok := ids[r.ID()]
 		return ok
 	}
 }
@@ -141,17 +141,17 @@ func (v *view) reach(s grant.Scopes) ResourceSet {
 	rows := v.rowsIn(s)
 	out := ResourceSet{ids: make(map[string]bool, len(rows)), uids: make(map[string]bool, len(rows))}
 	for _, r := range rows {
-		out.ids[formatID(r.ID)], out.uids[r.UID] = true, true
+		out.ids[formatID(r.ID())], out.uids[r.UID()] = true, true
 	}
 	return out
 }
 
 // rowsIn returns the rows that lie in scopes that are not all. It needs the lock of RLockByID.
-func (v *view) rowsIn(s grant.Scopes) []*index.Row {
+func (v *view) rowsIn(s grant.Scopes) []index.Row {
 	ids := v.ids(s)
-	out := make([]*index.Row, 0, len(ids))
+	out := make([]index.Row, 0, len(ids))
 	for id := range ids {
-		if r := v.st.RowByID(id); r != nil {
+		if r, ok := v.st.RowByID(id); ok {
 			out = append(out, r)
 		}
 	}
@@ -187,7 +187,7 @@ func (s *Store) GroupsInScope(ctx context.Context, org string, scopes grant.Scop
 
 // part returns where those of rows, which are what lies in scopes, stand in a group, and whether any does. As in the whole
 // group, what is terminated stays in a static one and does not count in a dynamic one.
-func (v *view) part(g *Group, rows []*index.Row, scopes grant.Scopes) (places []GroupPlacement, some bool) {
+func (v *view) part(g *Group, rows []index.Row, scopes grant.Scopes) (places []GroupPlacement, some bool) {
 	if g.Selector == nil {
 		places = v.staticPart(g, scopes)
 		return places, len(places) > 0
@@ -197,8 +197,8 @@ func (v *view) part(g *Group, rows []*index.Row, scopes grant.Scopes) (places []
 			continue
 		}
 		some = true
-		if cloud.Status(v.st.Symbols.Ref(r, index.StatusRef)) != cloud.Terminated {
-			places = append(places, GroupPlacement{formatID(r.ID), 1, 1})
+		if cloud.Status(r.Word(index.StatusRef)) != cloud.Terminated {
+			places = append(places, GroupPlacement{formatID(r.ID()), 1, 1})
 		}
 	}
 	slices.SortFunc(places, inSequence)
@@ -216,7 +216,7 @@ func (v *view) staticPart(g *Group, scopes grant.Scopes) []GroupPlacement {
 		if _, in := ids[p.id]; !in {
 			continue
 		}
-		if v.st.RowByID(p.id) != nil {
+		if _, ok := v.st.RowByID(p.id); ok {
 			out = append(out, GroupPlacement{formatID(p.id), p.tier, p.order})
 		}
 	}

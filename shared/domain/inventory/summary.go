@@ -37,7 +37,7 @@ func (s *Store) SummarizeResources(ctx context.Context, org string, f Filter) (S
 		out.Total++
 		for ref, c := range counts {
 			if c != nil {
-				c[r.Refs[ref]]++
+				c[r.Ref(ref)]++
 			}
 		}
 	}
@@ -66,8 +66,8 @@ func (s *Store) CountByAccount(ctx context.Context, org string) (map[string]int,
 	counts := map[uint32]int{}
 	terminated, _ := v.st.Symbols.Find(string(cloud.Terminated)) // 0, which no status is, when there are none
 	for r := range v.st.Rows() {
-		if r.Refs[index.StatusRef] != terminated {
-			counts[r.Refs[index.AccountRef]]++
+		if r.Ref(index.StatusRef) != terminated {
+			counts[r.Ref(index.AccountRef)]++
 		}
 	}
 	return countsByName(v.st.Symbols, counts), nil

@@ -80,16 +80,16 @@ func (u *upsert) compare(st *index.State) error {
 }
 
 func (u *upsert) one(st *index.State, found cloud.Resource) error {
-	r := st.RowByUID(found.UID)
-	if r == nil && found.Status == cloud.Terminated { // it came and went between two scans
+	r, known := st.RowByUID(found.UID)
+	if !known && found.Status == cloud.Terminated { // it came and went between two scans
 		u.changes.Unchanged++
 		return nil
 	}
-	if r == nil {
+	if !known {
 		u.changes.Created++
 		return u.create(u.record(found))
 	}
-	moved := string(found.Status) != st.Symbols.Ref(r, index.StatusRef) && microsOf(u.batch.At) > r.Times[index.StatusTime]
+	moved := string(found.Status) != r.Word(index.StatusRef) && microsOf(u.batch.At) > r.Time(index.StatusTime)
 	if sameResource(st.Symbols, r, u.batch.Partition, found) {
 		if !moved {
 			u.changes.Unchanged++
@@ -101,9 +101,9 @@ func (u *upsert) one(st *index.State, found cloud.Resource) error {
 	}
 	u.changes.Updated++
 	rec := u.record(found)
-	rec.ID, rec.DiscoveredAt = formatID(r.ID), recordOfRow(st.Symbols, r).DiscoveredAt
+	rec.ID, rec.DiscoveredAt = formatID(r.ID()), recordOfRow(st.Symbols, r).DiscoveredAt
 	if !moved {
-		rec.Status, rec.StatusAt = cloud.Status(st.Symbols.Ref(r, index.StatusRef)), r.Times[index.StatusTime]
+		rec.Status, rec.StatusAt = cloud.Status(r.Word(index.StatusRef)), r.Time(index.StatusTime)
 	}
 	u.records[rec.UID], u.full[rec.UID] = rec, true
 	u.writes = append(u.writes, updateRecord(u.org, rec, moved))

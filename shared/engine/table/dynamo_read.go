@@ -15,6 +15,9 @@ import (
 // parallel is how many calls of one batch are under way together.
 const parallel = 8
 
+// consistency says how a call reads: strongly consistent unless ctx is content with less.
+func consistency(ctx context.Context) *bool { return aws.Bool(!IsEventual(ctx)) }
+
 // unixNow returns the time by which items expire, in Unix seconds.
 func (d *DynamoDB) unixNow() int64 { return d.clock.Now().Unix() }
 
@@ -27,7 +30,7 @@ func (d *DynamoDB) Get(ctx context.Context, k Key) (Item, error) {
 	_, err := d.callWithRetry(ctx, false, func(ctx context.Context) (err error) {
 		meterOf(ctx).countTrips(1)
 		out, err = d.db.GetItem(ctx, &dynamodb.GetItemInput{
-			TableName: &d.table, Key: keyAttributes(k), ConsistentRead: aws.Bool(true),
+			TableName: &d.table, Key: keyAttributes(k), ConsistentRead: consistency(ctx),
 			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 		})
 		return err
@@ -112,7 +115,7 @@ func (d *DynamoDB) getSome(ctx context.Context, want []attributes) (out *dynamod
 	_, err = d.callWithRetry(ctx, false, func(ctx context.Context) (err error) {
 		meterOf(ctx).countTrips(1)
 		out, err = d.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-			RequestItems:           map[string]types.KeysAndAttributes{d.table: {Keys: want, ConsistentRead: aws.Bool(true)}},
+			RequestItems:           map[string]types.KeysAndAttributes{d.table: {Keys: want, ConsistentRead: consistency(ctx)}},
 			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 		})
 		return err
@@ -160,7 +163,7 @@ func (d *DynamoDB) Query(ctx context.Context, q Query) (Page, error) {
 	if err := checkQuery(q); err != nil {
 		return Page{}, err
 	}
-	in := d.queryInput(q)
+	in := d.queryInput(ctx, q)
 	if q.Cursor != "" {
 		after, err := decodeCursor(q.Cursor)
 		if err != nil {
@@ -181,11 +184,11 @@ func (d *DynamoDB) Query(ctx context.Context, q Query) (Page, error) {
 }
 
 // queryInput returns the call for the query's range.
-func (d *DynamoDB) queryInput(q Query) *dynamodb.QueryInput {
+func (d *DynamoDB) queryInput(ctx context.Context, q Query) *dynamodb.QueryInput {
 	x := newExpression(d.unixNow())
 	cond, live := x.keyCondition(q), x.isLive()
 	return &dynamodb.QueryInput{
-		TableName: &d.table, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!q.Reverse),
+		TableName: &d.table, ConsistentRead: consistency(ctx), ScanIndexForward: aws.Bool(!q.Reverse),
 		KeyConditionExpression: &cond, FilterExpression: &live,
 		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values,
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,

@@ -40,6 +40,7 @@ const (
 	FailAfter                  // the call takes effect, then ErrLost
 	Throttle                   // ErrThrottled, and nothing happened
 	Delay                      // the call waits first, as long as Wait says
+	Lag                        // an eventually consistent BatchGet or Query finds nothing, as on a replica that is behind
 )
 
 // Injection is a fault to come. It concerns the calls of Method ("" any) that touch a partition beginning with PK (""
@@ -144,6 +145,10 @@ func harm[T any](ctx context.Context, f *FaultyStore, on target, call func() (T,
 			return none, ErrThrottled
 		case FailAfter:
 			lost = true
+		case Lag:
+			if IsEventual(ctx) {
+				return none, nil
+			}
 		case Delay:
 			if err := f.clock.Sleep(ctx, in.Wait); err != nil {
 				return none, err

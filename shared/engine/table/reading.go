@@ -24,7 +24,7 @@ func (e *Embedded) Get(ctx context.Context, k Key) (Item, error) {
 	})
 	m := meterOf(ctx)
 	m.countTrips(1)
-	m.countRead(float64(readUnits(size)), k.PK)
+	m.countRead(priceOf(ctx, readUnits(size)), k.PK)
 	if err == nil && it.Data == nil {
 		return Item{}, errNotFound(k)
 	}
@@ -71,7 +71,7 @@ func (e *Embedded) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, err
 	m := meterOf(ctx)
 	m.countTrips(batchGetTrips(sizes))
 	for i, k := range keys {
-		m.countRead(float64(readUnits(sizes[i])), k.PK)
+		m.countRead(priceOf(ctx, readUnits(sizes[i])), k.PK)
 	}
 	return found, err
 }
@@ -139,7 +139,7 @@ func (e *Embedded) Query(ctx context.Context, q Query) (Page, error) {
 	})
 	m := meterOf(ctx)
 	m.countTrips(1)
-	m.countRead(float64(readUnits(w.read)), q.PK)
+	m.countRead(priceOf(ctx, readUnits(w.read)), q.PK)
 	return w.page, err
 }
 

@@ -42,13 +42,14 @@ type Page struct {
 }
 
 // Store is the table. All methods are safe for use by many goroutines, honour ctx's deadline, and count one round trip
-// each (BatchGet one per 100 keys) in the Meter of ctx, if it has one.
+// each (BatchGet one per 100 keys) in the Meter of ctx, if it has one. Reads are strongly consistent, but those of a ctx made by
+// Eventually.
 type Store interface {
-	// Get reads one item, strongly consistent; fault.NotFound when absent.
+	// Get reads one item; fault.NotFound when absent.
 	Get(ctx context.Context, k Key) (Item, error)
-	// BatchGet reads many items, strongly consistent; absent ones are missing from the answer.
+	// BatchGet reads many items; absent ones are missing from the answer.
 	BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error)
-	// Query reads a page of a partition, strongly consistent.
+	// Query reads a page of a partition.
 	Query(ctx context.Context, q Query) (Page, error)
 	// Write does one write and tells the item as it is afterwards (the zero Item after a delete). A condition that does
 	// not hold is a *ConditionError.

@@ -2,32 +2,44 @@ package index
 
 import (
 	"container/list"
+	"math"
+	"runtime/debug"
 	"sync"
 )
 
-// cacheRows bounds how many rows of all organizations a process keeps in memory: at some 400 bytes a row, half of what a
-// small function has. The organization in use is kept whatever its size.
-const cacheRows = 250_000
+// localBytes bounds the indexes in memory of a process whose memory nobody bounds.
+const localBytes = 128 << 20
+
+// cacheBytes returns how much memory the indexes of all organizations may take together: a third of what the process may have
+// (shared/api/platform tells the runtime), so that the collector and a request have room. The organization in use is kept
+// whatever it takes.
+func cacheBytes() int {
+	limit := debug.SetMemoryLimit(-1)
+	if limit == math.MaxInt64 {
+		return localBytes
+	}
+	return int(limit / 3)
+}
 
 // cache keeps the indexes that were used last.
 type cache struct {
 	mu   sync.Mutex
-	max  int
+	max  int // bytes
 	orgs map[string]*list.Element
 	used *list.List // of *cached, the last used first
 }
 
-// cached is the index of one organization. Loading is held by who brings it up to date, and guards st; rows is guarded
+// cached is the index of one organization. Loading is held by who brings it up to date, and guards st; bytes is guarded
 // by the cache.
 type cached struct {
 	org     string
 	loading sync.Mutex
 	st      *State
-	rows    int
+	bytes   int
 }
 
-func newCache(rows int) *cache {
-	return &cache{max: rows, orgs: map[string]*list.Element{}, used: list.New()}
+func newCache(bytes int) *cache {
+	return &cache{max: bytes, orgs: map[string]*list.Element{}, used: list.New()}
 }
 
 // cachedIndex returns the index of an organization, an empty one when it is not kept.
@@ -43,21 +55,21 @@ func (c *cache) cachedIndex(org string) *cached {
 	return one
 }
 
-// evictBeyondBound counts the rows of one, whose loading lock is held, and lets go of the indexes that were not used for longest.
-func (c *cache) evictBeyondBound(one *cached) {
-	one.st.RLock()
-	rows := len(one.st.rows)
-	one.st.RUnlock()
+// count notes how many bytes one takes, or will take, and lets go of the others that were not used for longest, until all are
+// within the bound.
+func (c *cache) count(one *cached, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	one.rows = rows
-	total := 0
+	one.bytes = bytes
+	total := bytes
 	for e := c.used.Front(); e != nil; {
 		next, other := e.Next(), e.Value.(*cached)
-		total += other.rows
-		if total > c.max && e != c.used.Front() {
-			c.used.Remove(e)
-			delete(c.orgs, other.org)
+		if other != one {
+			total += other.bytes
+			if total > c.max {
+				c.used.Remove(e)
+				delete(c.orgs, other.org)
+			}
 		}
 		e = next
 	}

@@ -8,11 +8,7 @@ import (
 
 func TestTheCacheLetsGoOfWhatWasNotUsed(t *testing.T) {
 	c := newCache(10)
-	fill := func(org string, rows int) {
-		one := c.cachedIndex(org)
-		one.st.rows = make([]Row, rows)
-		c.evictBeyondBound(one)
-	}
+	fill := func(org string, bytes int) { c.count(c.cachedIndex(org), bytes) }
 	fill("a", 4)
 	fill("b", 4)
 	fill("a", 4)

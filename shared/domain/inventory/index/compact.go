@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/oklog/ulid/v2"
 
 	"lamplighter.dev/shared/engine/table"
 )
@@ -21,9 +18,6 @@ const (
 
 // chunkRows is how many rows a chunk begins with before its size is looked at.
 const chunkRows = 4096
-
-// orphanAge is the age at which a chunk that no head names is the remains of a compaction that died.
-const orphanAge = time.Hour
 
 // goneKept is how long the index remembers that a resource was dropped, so that late news does not bring it back.
 const goneKept = 24 * time.Hour
@@ -85,78 +79,145 @@ func (s *Store) fold(ctx context.Context, org string, l reading) error {
 		return fmt.Errorf("merge deltas of %s: %w", org, err)
 	}
 	c := compaction{org: org, old: l.head, next: head{Gen: l.head.Gen + 1, Base: l.head.Base, Chunks: slices.Clone(l.head.Chunks)}}
-	if err := c.encode(st.segment(0), s.clock.Now()); err != nil {
-		return fmt.Errorf("encode deltas of %s: %w", org, err)
-	}
+	c.encode(st, 0, s.clock.Now())
 	_, err := s.commit(ctx, c, l.deltas)
 	return err
 }
 
-// compaction is one under way: the head before, the head to be, and the chunks that are written for it.
-type compaction struct {
-	org  string
-	old  head
-	next head
-	puts []table.Write
-}
-
-// encode makes chunks of a segment for the next head.
-func (c *compaction) encode(g *Segment, now time.Time) error {
-	for from := 0; ; from += chunkRows {
-		to := min(from+chunkRows, len(g.Rows))
-		part, last := &Segment{Symbols: g.Symbols, Rows: g.Rows[from:to]}, to == len(g.Rows)
-		if last {
-			part.seen, part.scans = g.seen, g.scans
-		}
-		for _, z := range part.split() {
-			if err := c.add(z, now); err != nil {
-				return err
-			}
-		}
-		c.next.Chunks[len(c.next.Chunks)-1].Rows = to - from + len(part.seen)
-		if last {
-			return nil
-		}
+// Rewrite writes all chunks anew, in the order of names, so that a reader who loads them need not sort, and deletes the
+// old ones. A reader who holds the old head finds them gone and looks again.
+func (s *Store) Rewrite(ctx context.Context, org string) error {
+	v, err := s.Open(ctx, org)
+	if err != nil {
+		return err
 	}
-}
-
-func (c *compaction) add(z []byte, now time.Time) error {
-	id := newULID(now)
-	it, err := segmentItem(Key(c.org, chunkPrefix+id), z)
-	c.puts = append(c.puts, table.Put(it))
-	c.next.Chunks = append(c.next.Chunks, chunk{ID: id})
+	now := s.clock.Now()
+	c := compaction{org: org, old: v.reading.head, next: head{Gen: v.reading.head.Gen + 1}, whole: true}
+	unlock := v.State.RLockOrdered(NameOrder)
+	c.encode(v.State, now.Add(-goneKept).UnixMicro(), now)
+	unlock()
+	for _, one := range c.next.Chunks {
+		c.next.Base += one.Rows
+	}
+	won, err := s.commit(ctx, c, v.reading.deltas)
+	if won {
+		s.adopt(v, c.next)
+	}
 	return err
 }
 
-// commit writes the chunks, swaps the head, and deletes the deltas that the chunks replace. It reports whether the head is
-// ours now.
-func (s *Store) commit(ctx context.Context, c compaction, consumed []table.Item) (bool, error) {
-	if err := s.table.BatchWrite(ctx, c.puts...); err != nil {
-		return false, fmt.Errorf("write %d chunks of %s: %w", len(c.puts), c.org, err)
+// adopt takes what v has in memory for what the chunks of h hold, which were made of it, so that they need not be read. When
+// much of that memory is of no use any more, they are read all the same.
+func (s *Store) adopt(v View, h head) {
+	c := s.cache.cachedIndex(v.org)
+	c.loading.Lock()
+	defer c.loading.Unlock()
+	if c.st != v.State || v.State.size() > 2*rowBytes*h.Base {
+		return
 	}
-	won, err := s.swap(ctx, c)
-	if err != nil {
-		return false, fmt.Errorf("swap head of %s: %w", c.org, err)
+	v.State.Lock()
+	defer v.State.Unlock()
+	v.State.head, v.State.chunks = h, map[string]bool{}
+	for _, one := range h.Chunks {
+		v.State.chunks[one.ID] = true
 	}
-	var gone []table.Write
-	if won {
-		for _, it := range consumed {
-			gone = append(gone, table.Delete(it.Key))
-		}
-	} else {
-		for _, w := range c.puts {
-			gone = append(gone, table.Delete(w.Item.Key))
-		}
-	}
-	if err = s.table.BatchWrite(ctx, gone...); err != nil {
-		return won, fmt.Errorf("delete %d items that %s does not need any more: %w", len(gone), c.org, err)
-	}
-	return won, nil
 }
 
-// swap puts the next head in the place of the old one, unless another compaction was first. A head that names our chunks
-// is ours, even when the table says that the condition failed: then the answer to the first try was lost.
-func (s *Store) swap(ctx context.Context, c compaction) (bool, error) {
+// compaction is one under way: the head before, the head to be, and what the chunks hold that are written for it.
+type compaction struct {
+	org   string
+	old   head
+	next  head
+	whole bool // replaces every chunk of the old head
+	made  []made
+}
+
+// made is a chunk that was made.
+type made struct {
+	id string
+	z  []byte
+}
+
+// encode makes chunks of everything that st knows for the next head, but for what was dropped before the time since.
+func (c *compaction) encode(st *State, since int64, now time.Time) {
+	rows := st.known(since)
+	for {
+		n := min(chunkRows, len(rows))
+		part := &Segment{Symbols: st.Symbols, Rows: st.entries(rows[:n])}
+		rows = rows[n:]
+		if len(rows) == 0 {
+			part.seen, part.scans = st.unmerged(), st.scanned()
+		}
+		for _, z := range part.split() {
+			one := made{newULID(now), z}
+			c.made = append(c.made, one)
+			c.next.Chunks = append(c.next.Chunks, chunk{ID: one.id})
+		}
+		c.next.Chunks[len(c.next.Chunks)-1].Rows = n + len(part.seen)
+		if len(rows) == 0 {
+			return
+		}
+	}
+}
+
+// commit writes the chunks, swaps the head, and deletes what is not needed any more: what the chunks replace, or the chunks when
+// another compaction was first. It reports whether the head is ours now. Whatever it did until it was killed, its plan tells who
+// comes after.
+func (s *Store) commit(ctx context.Context, c compaction, consumed []table.Item) (won bool, err error) {
+	p := newPlan(c, s.clock.Now())
+	if err = s.announce(ctx, p); err != nil {
+		return false, err
+	}
+	for some := range slices.Chunk(c.made, chunksAtOnce) {
+		if err = s.writeChunks(ctx, c.org, some); err != nil {
+			return false, err
+		}
+	}
+	if won, err = s.swap(ctx, c, p); err != nil {
+		return false, fmt.Errorf("swap head of %s: %w", c.org, err)
+	}
+	named := c.old
+	if won {
+		named = c.next
+		if err = s.deleteDeltas(ctx, c.org, consumed); err != nil {
+			return won, err
+		}
+	}
+	if err = s.endPlan(ctx, p, named); err != nil {
+		return won, err
+	}
+	return won, s.finishDead(ctx, c.org)
+}
+
+func (s *Store) writeChunks(ctx context.Context, org string, some []made) error {
+	ws := make([]table.Write, len(some))
+	for i, one := range some {
+		it, err := segmentItem(chunkKey(org, one.id), one.z)
+		if err != nil {
+			return err
+		}
+		ws[i] = table.Put(it)
+	}
+	if err := s.table.BatchWrite(ctx, ws...); err != nil {
+		return fmt.Errorf("write %d chunks of %s: %w", len(ws), org, err)
+	}
+	return nil
+}
+
+func (s *Store) deleteDeltas(ctx context.Context, org string, deltas []table.Item) error {
+	ws := make([]table.Write, len(deltas))
+	for i, it := range deltas {
+		ws[i] = table.Delete(it.Key)
+	}
+	if err := s.table.BatchWrite(ctx, ws...); err != nil {
+		return fmt.Errorf("delete %d deltas of %s: %w", len(ws), org, err)
+	}
+	return nil
+}
+
+// swap puts the next head in the place of the old one, unless another compaction was first, or the plan is taken for dead. A head
+// that names our chunks is ours, even when the table says that the condition failed: then the answer to the first try was lost.
+func (s *Store) swap(ctx context.Context, c compaction, p plan) (bool, error) {
 	it, err := table.NewItem(Key(c.org, headSK), c.next)
 	if err != nil {
 		return false, err
@@ -165,7 +226,7 @@ func (s *Store) swap(ctx context.Context, c compaction) (bool, error) {
 	if c.old.Gen == 0 {
 		cond = table.Absent()
 	}
-	_, err = s.table.Write(ctx, table.Put(it, cond))
+	err = s.table.Transact(ctx, table.Put(it, cond), table.Check(p.key(), table.Exists(), table.Lacks("dead")))
 	lost, ok := errors.AsType[*table.ConditionError](err)
 	if !ok {
 		return err == nil, err
@@ -180,57 +241,4 @@ func (s *Store) swap(ctx context.Context, c compaction) (bool, error) {
 
 func (h head) names(id string) bool {
 	return slices.ContainsFunc(h.Chunks, func(c chunk) bool { return c.ID == id })
-}
-
-// Rewrite writes all chunks anew, in the order of names, so that a reader who loads them need not sort, and deletes the
-// old ones. A reader who holds the old head finds them gone and looks again.
-func (s *Store) Rewrite(ctx context.Context, org string) error {
-	v, err := s.Open(ctx, org)
-	if err != nil {
-		return err
-	}
-	now := s.clock.Now()
-	unlock := v.State.RLockOrdered(NameOrder)
-	g := v.State.segment(now.Add(-goneKept).UnixMicro())
-	c := compaction{org: org, old: v.reading.head, next: head{Gen: v.reading.head.Gen + 1, Base: len(g.Rows)}}
-	err = c.encode(g, now)
-	unlock()
-	if err != nil {
-		return fmt.Errorf("encode index of %s: %w", org, err)
-	}
-	if won, err := s.commit(ctx, c, v.reading.deltas); err != nil || !won {
-		return err
-	}
-	return s.sweep(ctx, org, c, now)
-}
-
-// sweep deletes the chunks that a rewrite replaced, and those that no head names: the remains of compactions that died.
-// Young ones of these may belong to a compaction that has not swapped its head yet.
-func (s *Store) sweep(ctx context.Context, org string, c compaction, now time.Time) error {
-	var gone []table.Write
-	q := table.Query{PK: PK(org), Prefix: chunkPrefix, Limit: 1000}
-	for {
-		page, err := s.table.Query(ctx, q)
-		if err != nil {
-			return fmt.Errorf("list chunks of %s: %w", org, err)
-		}
-		for _, it := range page.Items {
-			id := strings.TrimPrefix(it.SK, chunkPrefix)
-			if c.old.names(id) || !c.next.names(id) && aged(id, now) {
-				gone = append(gone, table.Delete(it.Key))
-			}
-		}
-		if q.Cursor = page.Next; q.Cursor == "" {
-			if err = s.table.BatchWrite(ctx, gone...); err != nil {
-				return fmt.Errorf("delete %d chunks of %s: %w", len(gone), org, err)
-			}
-			return nil
-		}
-	}
-}
-
-// aged reports whether a chunk is too old to belong to a compaction under way.
-func aged(id string, now time.Time) bool {
-	u, err := ulid.ParseStrict(strings.ToUpper(id))
-	return err == nil && now.Sub(ulid.Time(u.Time())) > orphanAge
 }

@@ -1,12 +1,11 @@
 package index
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"strings"
+	"sync"
 
-	"github.com/klauspost/compress/s2"
+	"github.com/klauspost/compress/zstd"
 )
 
 var errSegment = errors.New("inventory index: malformed segment")
@@ -16,7 +15,7 @@ const minRow = 16 + 2 + 1 + RefCount + timeCount + 1
 
 // reader reads what a writer wrote. After an error it reads zeros.
 type reader struct {
-	b     []byte
+	b     string
 	at    int
 	bad   bool
 	syms  *Symbols
@@ -24,8 +23,8 @@ type reader struct {
 }
 
 func (r *reader) readUint() uint64 {
-	v, n := binary.Uvarint(r.b[r.at:])
-	if n <= 0 {
+	v, n := readUvarint(r.b[r.at:])
+	if n == 0 {
 		r.fail()
 		return 0
 	}
@@ -34,13 +33,8 @@ func (r *reader) readUint() uint64 {
 }
 
 func (r *reader) int() int64 {
-	v, n := binary.Varint(r.b[r.at:])
-	if n <= 0 {
-		r.fail()
-		return 0
-	}
-	r.at += n
-	return v
+	v := r.readUint()
+	return int64(v>>1) ^ -int64(v&1)
 }
 
 func (r *reader) fail() { r.bad, r.at = true, len(r.b) }
@@ -48,20 +42,20 @@ func (r *reader) fail() { r.bad, r.at = true, len(r.b) }
 // count reads how many things follow, each of at least size bytes: a lie is found before memory is taken for it.
 func (r *reader) count(size int) int {
 	v := r.readUint()
-	if v > uint64((len(r.b)-r.at)/size) { //nolint:gosec // not negative
+	if v > uint64((len(r.b)-r.at)/size) {
 		r.fail()
 		return 0
 	}
-	return int(v) //nolint:gosec // bounded above
+	return int(v)
 }
 
-func (r *reader) takeBytes(n uint64) []byte {
-	if n > uint64(len(r.b)-r.at) { //nolint:gosec // not negative
+func (r *reader) take(n uint64) string {
+	if n > uint64(len(r.b)-r.at) {
 		r.fail()
-		return nil
+		return ""
 	}
 	from := r.at
-	r.at += int(n) //nolint:gosec // bounded above
+	r.at += int(n)
 	return r.b[from:r.at]
 }
 
@@ -74,29 +68,35 @@ func (r *reader) symbol() uint32 {
 	return r.index[v]
 }
 
+// decompressor refuses what would take more memory than any segment does.
+var decompressor = sync.OnceValue(func() *zstd.Decoder {
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(256*maxSegment))
+	if err != nil {
+		panic(err) // see compressor
+	}
+	return z
+})
+
 // decodeSegment reads an encoded segment into the symbols of syms.
 func decodeSegment(z []byte, syms *Symbols) (*Segment, error) {
 	if len(z) == 0 || z[0] != segmentVersion {
 		return nil, fmt.Errorf("%w: version", errSegment)
 	}
-	if n, err := s2.DecodedLen(z[1:]); err != nil || n > 256*maxSegment {
-		return nil, fmt.Errorf("%w: length", errSegment)
-	}
-	b, err := s2.Decode(nil, z[1:])
+	b, err := decompressor().DecodeAll(z[1:], nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errSegment, err)
 	}
-	r := &reader{b: b, syms: syms}
+	r := &reader{b: string(b), syms: syms}
 	r.index = make([]uint32, 0, 64)
 	for range r.count(1) {
-		r.index = append(r.index, syms.internBytes(r.takeBytes(r.readUint())))
+		r.index = append(r.index, syms.Intern(r.take(r.readUint())))
 	}
 	g := &Segment{Symbols: syms}
-	g.Rows = make([]Row, r.count(minRow))
+	g.Rows = make([]Entry, r.count(minRow))
 	r.tags(g.Rows)
 	r.rows(g.Rows)
 	for range r.count(3) {
-		g.seen = append(g.seen, sighting{string(r.takeBytes(r.readUint())), r.symbol(), r.int()})
+		g.seen = append(g.seen, sighting{r.take(r.readUint()), r.symbol(), r.int()})
 	}
 	for range r.count(4) {
 		g.scans = append(g.scans, scanned{Partition{r.symbol(), r.symbol(), r.symbol()}, r.int()})
@@ -108,7 +108,7 @@ func decodeSegment(z []byte, syms *Symbols) (*Segment, error) {
 }
 
 // tags reads the tags of rows into one array.
-func (r *reader) tags(rows []Row) {
+func (r *reader) tags(rows []Entry) {
 	pairs := make([]uint32, r.count(2))
 	for i := range pairs {
 		key := r.symbol()
@@ -137,9 +137,9 @@ func (r *reader) tags(rows []Row) {
 	}
 }
 
-func (r *reader) rows(rows []Row) {
+func (r *reader) rows(rows []Entry) {
 	for i := range rows {
-		copy(rows[i].ID[:], r.takeBytes(uint64(len(rows[i].ID))))
+		copy(rows[i].ID[:], r.take(uint64(len(rows[i].ID))))
 	}
 	r.texts(rows)
 	for c := range RefCount {
@@ -157,7 +157,7 @@ func (r *reader) rows(rows []Row) {
 	for i := range rows {
 		v := r.readUint()
 		rows[i].Vanished, rows[i].Gone = v>>1&1 == 1, v&1 == 1
-		if v>>2 > uint64(len(r.b)-r.at) { //nolint:gosec // not negative
+		if v>>2 > uint64(len(r.b)-r.at) {
 			r.fail()
 			return
 		}
@@ -168,21 +168,20 @@ func (r *reader) rows(rows []Row) {
 	}
 }
 
-// texts reads the uids and names of rows. They share one string, and so do their lower-case forms where they are equal.
-func (r *reader) texts(rows []Row) {
+// texts reads the uids and names of rows. They are parts of the whole.
+func (r *reader) texts(rows []Entry) {
 	sizes := make([]int, 2*len(rows))
 	total := 0
 	for i := range sizes {
 		sizes[i] = r.count(1)
 		total += sizes[i]
 	}
-	text := string(r.takeBytes(uint64(total))) //nolint:gosec // a sum of counts
+	text := r.take(uint64(total))
 	if r.bad {
 		return
 	}
 	for i := range rows {
 		u, n := sizes[2*i], sizes[2*i+1]
 		rows[i].UID, rows[i].Name, text = text[:u], text[u:u+n], text[u+n:]
-		rows[i].LowerUID, rows[i].LowerName = strings.ToLower(rows[i].UID), strings.ToLower(rows[i].Name)
 	}
 }

@@ -41,6 +41,11 @@ func (f *fixture) check(err error) {
 	}
 }
 
+// segment returns everything that the state knows, but for rows that were dropped before the time since.
+func (st *State) segment(since int64) *Segment {
+	return &Segment{Symbols: st.Symbols, Rows: st.entries(st.known(since)), seen: st.unmerged(), scans: st.scanned()}
+}
+
 // count returns how many items of the index begin with a prefix.
 func (f *fixture) count(prefix string) int {
 	f.Helper()
@@ -58,10 +63,10 @@ type sample struct {
 	capacity                        map[string]int64
 }
 
-// newSampleRow makes a row of a segment.
-func newSampleRow(g *Segment, s sample) Row {
+// newSampleRow makes an entry of a segment.
+func newSampleRow(g *Segment, s sample) Entry {
 	syms := g.Symbols
-	r := Row{UID: s.uid, Name: s.name, ID: s.id, Tags: syms.InternTags(s.tags), Capacity: syms.InternCapacity(s.capacity)}
+	r := Entry{UID: s.uid, Name: s.name, ID: s.id, Tags: syms.InternTags(s.tags), Capacity: syms.InternCapacity(s.capacity)}
 	r.Refs[KindRef], r.Refs[RegionRef], r.Refs[StatusRef] = syms.Intern(s.kind), syms.Intern(s.region), syms.Intern(s.status)
 	r.Refs[ProviderRef], r.Refs[AccountRef] = syms.Intern("aws"), syms.Intern("ca")
 	r.Times[ContentTime], r.Times[SeenTime], r.Times[StatusTime], r.Times[CreatedTime] = s.seenAt, s.seenAt, s.statusAt, s.createdAt

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"lamplighter.dev/shared/engine/table"
@@ -15,15 +17,22 @@ import (
 // Whatever compaction takes away from the deltas while the Query runs is in the chunks of the head that the same Query reads after
 // them.
 const (
-	chunkPrefix = "C#" // C#<ulid>: a chunk, never changed
 	deltaPrefix = "D#" // D#<ulid>: a delta
 	headSK      = "HEAD"
+	planPrefix  = "P#" // P#<ulid>: which chunks a compaction under way writes and replaces
 )
 
 // PK returns the partition of the index of an organization.
 func PK(org string) string { return table.OrgPK(org) + "INV" }
 
-// Key returns a place in that partition. Below "C#", "D#" and at "HEAD" stands the index. What else stands between "D#" and "HEAD" every
+// chunkSK is the one sort key of the partition of a chunk.
+const chunkSK = "C"
+
+// chunkKey returns where a chunk is, which never changes: in a partition of its own, so that those who read all chunks of a large
+// index at once do not all read from one.
+func chunkKey(org, id string) table.Key { return table.Key{PK: PK(org) + "#" + id, SK: chunkSK} }
+
+// Key returns a place in that partition. Below "D#" and "P#" and at "HEAD" stands the index. What else stands between "D#" and "HEAD" every
 // Open reads too, into View.Heads; what should not be read each time begins with a letter after H.
 func Key(org, sk string) table.Key { return table.Key{PK: PK(org), SK: sk} }
 
@@ -127,25 +136,23 @@ func (s *Store) Open(ctx context.Context, org string) (View, error) {
 }
 
 // refresh applies to the state in memory what l has and it has not. When chunks that it holds are gone from the head, all
-// were rewritten, and rows may have been dropped for good: it starts over with an empty one.
+// were rewritten, and rows may have been dropped for good: it starts over with an empty one, and lets go of the other before, so
+// that they are not in memory together.
 func (s *Store) refresh(ctx context.Context, org string, l reading) (View, error) {
 	c := s.cache.cachedIndex(org)
 	c.loading.Lock()
 	defer c.loading.Unlock()
-	st := c.st
-	if l.head.Gen > st.head.Gen && !st.within(l.head) {
-		st = newState()
+	if l.head.Gen > c.st.head.Gen && !c.st.within(l.head) {
+		c.st = newState()
 	}
-	err := s.loadChunks(ctx, org, st, l.head)
-	if err != nil {
+	if err := s.loadChunks(ctx, c, l.head); err != nil {
 		return View{}, err
 	}
-	if err = st.follow(l); err != nil {
+	if err := c.st.follow(l); err != nil {
 		return View{}, err
 	}
-	c.st = st
-	s.cache.evictBeyondBound(c)
-	return View{st, l.heads, org, l}, nil
+	s.cache.count(c, c.st.size())
+	return View{c.st, l.heads, org, l}, nil
 }
 
 // within reports whether h still has every chunk that was applied.
@@ -162,64 +169,88 @@ func (st *State) within(h head) bool {
 	return true
 }
 
-// chunksAtOnce is how many chunks are asked for in one round trip: all of them together stay below the 16 MB that
-// DynamoDB hands over.
-const chunksAtOnce = 40
+// chunksAtOnce is how many chunks are asked for in one round trip: what comes is in memory several times over while it is decoded,
+// and stays below the 16 MB that DynamoDB hands over.
+const chunksAtOnce = 16
 
-// loadChunks applies the chunks of h that st lacks. An older head than st's has nothing to tell.
-func (s *Store) loadChunks(ctx context.Context, org string, st *State, h head) error {
+// rowBytes is about what a row will take in memory.
+const rowBytes = 160
+
+// loadChunks applies the chunks of h that the state in c lacks. An older head than its own has nothing to tell.
+func (s *Store) loadChunks(ctx context.Context, c *cached, h head) error {
+	st := c.st
 	if h.Gen <= st.head.Gen {
 		return nil
 	}
-	var missing []table.Key
+	var missing []string
 	rows := 0
-	for _, c := range h.Chunks {
-		if !st.chunks[c.ID] {
-			missing = append(missing, Key(org, chunkPrefix+c.ID))
-			rows += c.Rows
+	for _, one := range h.Chunks {
+		if !st.chunks[one.ID] {
+			missing = append(missing, one.ID)
+			rows += one.Rows
 		}
 	}
-	st.expect(rows)
-	for len(missing) > 0 {
-		n := min(chunksAtOnce, len(missing))
-		got, err := s.table.BatchGet(ctx, missing[:n]...)
-		if err != nil {
-			return fmt.Errorf("read %d chunks: %w", n, err)
-		}
-		if err = st.applyChunks(got, missing[:n]); err != nil {
+	s.cache.count(c, st.size()+rows*rowBytes)
+	for ids := range slices.Chunk(missing, chunksAtOnce) {
+		if err := s.loadSome(ctx, c, ids); err != nil {
 			return err
 		}
-		missing = missing[n:]
 	}
 	st.Lock()
+	defer st.Unlock()
 	st.head = h
-	st.Unlock()
 	return nil
 }
 
-// expect makes room in an empty state.
-func (st *State) expect(rows int) {
-	st.Lock()
-	defer st.Unlock()
-	if len(st.rows) == 0 {
-		st.rows, st.byUID = make([]Row, 0, rows), make(map[string]int32, rows)
+// loadSome applies a few chunks. It reads without consistency, at half the price, for chunks never change; one that is missing is
+// younger than the replica that was asked, or gone: that is asked again.
+func (s *Store) loadSome(ctx context.Context, c *cached, ids []string) error {
+	got, err := s.readChunks(table.Eventually(ctx), c.org, ids)
+	if err != nil {
+		return err
 	}
+	late := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return got[chunkKey(c.org, id)].Data != nil })
+	again, err := s.readChunks(ctx, c.org, late)
+	if err != nil {
+		return err
+	}
+	maps.Copy(again, got)
+	return c.st.applyChunks(again, c.org, ids)
 }
 
-func (st *State) applyChunks(got map[table.Key]table.Item, keys []table.Key) error {
+func (s *Store) readChunks(ctx context.Context, org string, ids []string) (map[table.Key]table.Item, error) {
+	keys := make([]table.Key, len(ids))
+	for i, id := range ids {
+		keys[i] = chunkKey(org, id)
+	}
+	got, err := s.table.BatchGet(ctx, keys...)
+	if err != nil {
+		return nil, fmt.Errorf("read %d chunks: %w", len(ids), err)
+	}
+	return got, nil
+}
+
+func (st *State) applyChunks(got map[table.Key]table.Item, org string, ids []string) error {
 	st.Lock()
 	defer st.Unlock()
-	for _, k := range keys {
-		it, ok := got[k]
+	for _, id := range ids {
+		it, ok := got[chunkKey(org, id)]
 		if !ok {
 			return errMoved
 		}
 		if err := st.applyItem(it); err != nil {
 			return err
 		}
-		st.chunks[strings.TrimPrefix(k.SK, chunkPrefix)] = true
+		st.chunks[id] = true
 	}
 	return nil
+}
+
+// size is Bytes under the read lock.
+func (st *State) size() int {
+	st.RLock()
+	defer st.RUnlock()
+	return st.Bytes()
 }
 
 func (st *State) applyItem(it table.Item) error {
@@ -228,7 +259,7 @@ func (st *State) applyItem(it table.Item) error {
 		return err
 	}
 	if err = st.apply(p.Z); err != nil {
-		return fmt.Errorf("apply %s: %w", it.SK, err)
+		return fmt.Errorf("apply %s %s: %w", it.PK, it.SK, err)
 	}
 	return nil
 }

@@ -82,27 +82,27 @@ func folded(t *testing.T, r *rand.Rand, segments [][]byte) [][]byte {
 // dump writes the index, for comparison.
 func (st *State) dump() string {
 	var out []string
-	for i := range st.rows {
-		r := &st.rows[i]
-		out = append(out, fmt.Sprintf("%s last seen %d", describe(st.Symbols, r), st.LastSeen(r)))
+	for n := range int32(st.count) {
+		e := st.entry(st.cell(n))
+		out = append(out, fmt.Sprintf("%s last seen %d", describe(st.Symbols, &e), st.LastSeen(st.Row(n))))
 	}
 	for _, s := range st.orphans {
-		out = append(out, fmt.Sprintf("orphan %s %s %d", s.uid, st.Symbols.names[s.status], s.at))
+		out = append(out, fmt.Sprintf("orphan %s %s %d", s.uid, st.Symbols.Name(s.status), s.at))
 	}
 	slices.Sort(out)
 	return strings.Join(out, "\n")
 }
 
 // describe writes all of a row, without the numbers that differ between indexes.
-func describe(s *Symbols, r *Row) string {
+func describe(s *Symbols, r *Entry) string {
 	return fmt.Sprintf("%s gone %v status %s at %d content at %d",
-		s.canon(r), r.Gone, s.Ref(r, StatusRef), r.Times[StatusTime], r.Times[ContentTime])
+		s.canon(r), r.Gone, s.Name(r.Refs[StatusRef]), r.Times[StatusTime], r.Times[ContentTime])
 }
 
 func TestSegmentsReadWhatWasWritten(t *testing.T) {
 	race.SkipSequential(t)
 	g := NewSegment()
-	for n := range 12_000 { // more than one item holds
+	for n := range 30_000 { // more than one item holds
 		g.Rows = append(g.Rows, newSampleRow(g, largeSample(n)))
 	}
 	whole, parts := newState(), g.split()
@@ -118,8 +118,9 @@ func TestSegmentsReadWhatWasWritten(t *testing.T) {
 		}
 	}
 	for i := range g.Rows {
-		want, got := describe(g.Symbols, &g.Rows[i]), describe(whole.Symbols, whole.RowByUID(g.Rows[i].UID))
-		if got != want {
+		r, _ := whole.RowByUID(g.Rows[i].UID)
+		e := whole.entry(r.c)
+		if want, got := describe(g.Symbols, &g.Rows[i]), describe(whole.Symbols, &e); got != want {
 			t.Errorf("row %d: got %s, want %s", i, got, want)
 		}
 	}

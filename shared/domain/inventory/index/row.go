@@ -1,201 +1,185 @@
 package index
 
 import (
-	"bytes"
-	"cmp"
-	"fmt"
-	"maps"
-	"slices"
+	"encoding/binary"
 	"strings"
 
 	"github.com/oklog/ulid/v2"
 )
 
-// The fields of a Row that repeat from row to row are numbers of symbols, in this order.
+// cell is what a resource takes of an index besides its texts: 56 bytes, without pointers, so that the collector passes over it.
+type cell struct {
+	id       ulid.ULID
+	created  int64  // Unix microseconds
+	statusAt int64  // Unix microseconds
+	text     uint32 // of the symbols' texts: see appendText
+	status   uint32 // symbol
+	form     uint32 // run of the other refs
+	seen     uint32 // run of the other times, and of what became of it
+	tags     uint32 // run of pairs
+	capacity uint32 // run of amounts
+}
+
+// amountWords is how many words an amount has in its run: the symbol, and the value in two.
+const amountWords = 3
+
+// What becomes of a resource, in the last word of the run of its times, which stand before it in two words each.
 const (
-	KindRef = iota
-	ProviderRef
-	AccountRef
-	RegionRef
-	StatusRef
-	ZoneRef
-	InstanceRef
-	ParentRef
-	WhyRef // why it is unschedulable
-	RefCount
+	vanishedFlag = 1
+	goneFlag     = 2
 )
 
-// The times of a row, in Unix microseconds; 0 is none.
+func appendInt64(ws []uint32, v int64) []uint32 {
+	return append(ws, uint32(v), uint32(v>>32))
+}
+
+func int64At(ws []uint32) int64 { return int64(ws[1])<<32 | int64(ws[0]) }
+
 const (
-	ContentTime = iota // of the observation behind everything but the status
-	StatusTime         // of the observation behind the status
-	SeenTime           // when it was last written as seen
-	CreatedTime        // when the resource was made
-	timeCount
+	cellSize = 56  // bytes, which a test measures
+	cellPage = 256 // cells of a page, which fill one of the allocator's sizes
 )
 
-// Row is one resource in the index. Its content and its status are two registers that are merged apart: in each the
-// newest observation wins, so it does not matter in which order, or how often, changes arrive.
+// Row is one resource of an index. It says what is known now, not what was known when it was found; asking it needs the read lock.
 type Row struct {
-	UID, Name           string
-	LowerUID, LowerName string // in lower case, for search and order; the same bytes where nothing changes
-	ID                  ulid.ULID
-	Refs                [RefCount]uint32 // numbers of symbols, by KindRef and so on
-	Times               [timeCount]int64 // by ContentTime and so on
-	Tags                []uint32         // for Symbols.Tag, ordered by key
-	Capacity            []Amount         // ordered by name
-	Vanished            bool             // a scan did not find it any more
-	Gone                bool             // dropped: kept for a while so that late news does not bring it back
+	st *State
+	c  *cell
 }
 
-// Amount is one capacity: a symbol and its value.
-type Amount struct {
-	Name  uint32
-	Value int64
-}
+// ID returns our id of the resource.
+func (r Row) ID() ulid.ULID { return r.c.id }
 
-// Symbols numbers the strings of an index. Symbol 0 is the empty string.
-type Symbols struct {
-	names []string
-	ids   map[string]uint32
-	pairs []pair
-	pids  map[[2]uint32]uint32
-}
+// UID returns the native id.
+func (r Row) UID() string { return r.st.textOf(r.c).uid }
 
-// pair is one tag; lower is "key=value" in lower case, for search.
-type pair struct {
-	key, value uint32
-	lower      string
-}
+// Name returns the name.
+func (r Row) Name() string { return r.st.textOf(r.c).name }
 
-func newSymbols() *Symbols {
-	return &Symbols{names: []string{""}, ids: map[string]uint32{"": 0}, pids: map[[2]uint32]uint32{}}
-}
-
-// Intern numbers name, which may be new.
-func (s *Symbols) Intern(name string) uint32 {
-	if n, ok := s.ids[name]; ok {
-		return n
+// Ref returns the symbol of a field: KindRef and so on.
+func (r Row) Ref(ref int) uint32 {
+	if ref == StatusRef {
+		return r.c.status
 	}
-	n := uint32(len(s.names)) //nolint:gosec // far fewer than 2^32 fit into memory
-	name = strings.Clone(name)
-	s.names = append(s.names, name)
-	s.ids[name] = n
-	return n
+	return r.st.runs.at(r.c.form)[ref]
 }
 
-func (s *Symbols) internBytes(name []byte) uint32 {
-	if n, ok := s.ids[string(name)]; ok { // needs no copy
-		return n
+// Word returns the text of a field: KindRef and so on.
+func (r Row) Word(ref int) string { return r.st.Symbols.Name(r.Ref(ref)) }
+
+// Time returns a time in Unix microseconds, 0 when there is none: ContentTime and so on.
+func (r Row) Time(which int) int64 {
+	switch which {
+	case StatusTime:
+		return r.c.statusAt
+	case CreatedTime:
+		return r.c.created
+	case SeenTime:
+		return int64At(r.seen()[2:])
 	}
-	return s.Intern(string(name))
+	return int64At(r.seen())
 }
 
-func (s *Symbols) internPair(key, value uint32) uint32 {
-	k := [2]uint32{key, value}
-	if n, ok := s.pids[k]; ok {
-		return n
-	}
-	n := uint32(len(s.pairs)) //nolint:gosec // far fewer than 2^32 fit into memory
-	s.pairs = append(s.pairs, pair{key, value, strings.ToLower(s.names[key] + "=" + s.names[value])})
-	s.pids[k] = n
-	return n
-}
+func (r Row) seen() []uint32 { return r.st.runs.at(r.c.seen) }
 
-// InternTags numbers tags, ordered by key.
-func (s *Symbols) InternTags(tags map[string]string) []uint32 {
-	out := make([]uint32, 0, len(tags))
-	for _, k := range slices.Sorted(maps.Keys(tags)) {
-		out = append(out, s.internPair(s.Intern(k), s.Intern(tags[k])))
+// Vanished reports whether a scan did not find it any more.
+func (r Row) Vanished() bool { return r.seen()[4]&vanishedFlag != 0 }
+
+func (r Row) gone() bool { return r.seen()[4]&goneFlag != 0 }
+
+// Tags returns the numbers of the tags, for Symbols.Tag, ordered by key. Nobody changes them.
+func (r Row) Tags() []uint32 { return r.st.runs.at(r.c.tags) }
+
+// Capacity returns the capacity, ordered by name.
+func (r Row) Capacity() []Amount {
+	ws := r.st.runs.at(r.c.capacity)
+	out := make([]Amount, 0, len(ws)/amountWords)
+	for ; len(ws) > 0; ws = ws[amountWords:] {
+		out = append(out, Amount{ws[0], int64At(ws[1:])})
 	}
 	return out
 }
 
-// InternCapacity numbers the names of capacity, ordered by these.
-func (s *Symbols) InternCapacity(capacity map[string]int64) []Amount {
-	out := make([]Amount, 0, len(capacity))
-	for _, k := range slices.Sorted(maps.Keys(capacity)) {
-		out = append(out, Amount{s.Intern(k), capacity[k]})
-	}
-	return out
+// Partition returns the partition whose scans find the row.
+func (r Row) Partition() Partition {
+	form := r.st.runs.at(r.c.form)
+	return Partition{form[AccountRef], form[RegionRef], form[KindRef]}
 }
 
-// Find returns the number of name, if it has one.
-func (s *Symbols) Find(name string) (uint32, bool) {
-	n, ok := s.ids[name]
-	return n, ok
+// Mentions reports whether the name or the native id has word in it, which is in lower case, without regard to case.
+func (r Row) Mentions(word string) bool {
+	t := r.st.textOf(r.c)
+	return strings.Contains(t.lowerName, word) || strings.Contains(t.lowerUID, word)
 }
 
-// Name returns what the symbol n stands for.
-func (s *Symbols) Name(n uint32) string { return s.names[n] }
+// text is the texts of a row; those in lower case are for search and order.
+type text struct{ uid, name, lowerUID, lowerName string }
 
-// Tag returns the key and the value of the n-th tag, as Row.Tags number them.
-func (s *Symbols) Tag(n uint32) (key, value string) {
-	p := &s.pairs[n]
-	return s.names[p.key], s.names[p.value]
+// appendText writes the texts of a row: the lengths of both, each with a bit that says that it is another one in lower case,
+// both, and these others behind their lengths.
+func appendText(b []byte, uid, name string) []byte {
+	lowerUID, lowerName := strings.ToLower(uid), strings.ToLower(name)
+	b = binary.AppendUvarint(b, uint64(len(uid))<<1|bit(lowerUID != uid))
+	b = binary.AppendUvarint(b, uint64(len(name))<<1|bit(lowerName != name))
+	b = append(append(b, uid...), name...)
+	if lowerUID != uid {
+		b = append(binary.AppendUvarint(b, uint64(len(lowerUID))), lowerUID...)
+	}
+	if lowerName != name {
+		b = append(binary.AppendUvarint(b, uint64(len(lowerName))), lowerName...)
+	}
+	return b
 }
 
-// TagsWhere makes the test whether a row has a tag that passes the test of its key, its value, and "key=value" in lower case.
-// It looks at each tag once, for tags are far fewer than the rows that have them.
-func (s *Symbols) TagsWhere(test func(key, value, lower string) bool) func(*Row) bool {
-	marked := make([]bool, len(s.pairs))
-	some := false
-	for i := range s.pairs {
-		p := &s.pairs[i]
-		marked[i] = test(s.names[p.key], s.names[p.value], p.lower)
-		some = some || marked[i]
+func (st *State) textOf(c *cell) text {
+	s := st.Symbols.texts.from(c.text)
+	u, n := readUvarint(s)
+	v, m := readUvarint(s[n:])
+	s = s[n+m:]
+	t := text{uid: s[:u>>1], name: s[u>>1 : u>>1+v>>1]}
+	t.lowerUID, t.lowerName = t.uid, t.name
+	rest := s[u>>1+v>>1:]
+	if u&1 != 0 {
+		t.lowerUID, rest = cutText(rest)
 	}
-	return func(r *Row) bool {
-		if !some {
-			return false
-		}
-		for _, n := range r.Tags {
-			if marked[n] {
-				return true
-			}
-		}
-		return false
+	if v&1 != 0 {
+		t.lowerName, _ = cutText(rest)
 	}
+	return t
 }
 
-// Ref returns the text of a field of r.
-func (s *Symbols) Ref(r *Row, ref int) string { return s.names[r.Refs[ref]] }
-
-// supersedes reports whether the content of r wins over that of old: the newer one; of two equally old ones the dropped
-// one; of two that still differ the one whose writing is greater, so that every reader decides alike.
-func (s *Symbols) supersedes(r, old *Row) bool {
-	if c := cmp.Compare(r.Times[ContentTime], old.Times[ContentTime]); c != 0 {
-		return c > 0
+// fill makes c say the content of e; its status is another matter.
+func (st *State) fill(c *cell, e *Entry) {
+	if t := st.textOf(c); t.uid != e.UID || t.name != e.Name {
+		st.scratch = appendText(st.scratch[:0], e.UID, e.Name)
+		c.text = st.Symbols.texts.add(st.scratch)
 	}
-	if r.Gone != old.Gone {
-		return r.Gone
+	c.id, c.created = e.ID, e.Times[CreatedTime]
+	form := e.Refs
+	form[StatusRef] = 0
+	c.form = st.runs.intern(form[:])
+	var words [8 * amountWords]uint32
+	seen := appendInt64(appendInt64(words[:0], e.Times[ContentTime]), e.Times[SeenTime])
+	c.seen = st.runs.intern(append(seen, uint32(bit(e.Vanished)*vanishedFlag|bit(e.Gone)*goneFlag)))
+	c.tags = st.runs.intern(e.Tags)
+	amounts := words[:0]
+	for _, a := range e.Capacity {
+		amounts = appendInt64(append(amounts, a.Name), a.Value)
 	}
-	return !equalContent(r, old) && bytes.Compare(s.canon(r), s.canon(old)) > 0
+	c.capacity = st.runs.intern(amounts)
 }
 
-// equalContent reports whether two rows of one index have the same content.
-func equalContent(a, b *Row) bool {
-	x, y := a.Refs, b.Refs
-	x[StatusRef], y[StatusRef] = 0, 0
-	return x == y && a.UID == b.UID && a.Name == b.Name && a.ID == b.ID && a.Vanished == b.Vanished &&
-		a.Times[SeenTime] == b.Times[SeenTime] && a.Times[CreatedTime] == b.Times[CreatedTime] &&
-		slices.Equal(a.Tags, b.Tags) && slices.Equal(a.Capacity, b.Capacity)
+// entry returns what a cell says.
+func (st *State) entry(c *cell) Entry {
+	r, t := Row{st, c}, st.textOf(c)
+	e := Entry{UID: t.uid, Name: t.name, ID: c.id, Tags: r.Tags(), Capacity: r.Capacity(), Vanished: r.Vanished(), Gone: r.gone()}
+	copy(e.Refs[:], st.runs.at(c.form))
+	e.Refs[StatusRef] = c.status
+	for which := range timeCount {
+		e.Times[which] = r.Time(which)
+	}
+	return e
 }
 
-// canon writes the content of a row without the numbers that differ between indexes.
-func (s *Symbols) canon(r *Row) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%q %q %s %v %d %d", r.UID, r.Name, r.ID, r.Vanished, r.Times[SeenTime], r.Times[CreatedTime])
-	for i := range r.Refs {
-		if i != StatusRef {
-			fmt.Fprintf(&b, " %q", s.Ref(r, i))
-		}
-	}
-	for _, n := range r.Tags {
-		fmt.Fprintf(&b, " %q=%q", s.names[s.pairs[n].key], s.names[s.pairs[n].value])
-	}
-	for _, a := range r.Capacity {
-		fmt.Fprintf(&b, " %q:%d", s.names[a.Name], a.Value)
-	}
-	return b.Bytes()
+func (st *State) sightingOf(c *cell) sighting {
+	return sighting{st.textOf(c).uid, c.status, c.statusAt}
 }

@@ -2,8 +2,9 @@ package index
 
 import (
 	"encoding/binary"
+	"sync"
 
-	"github.com/klauspost/compress/s2"
+	"github.com/klauspost/compress/zstd"
 
 	"lamplighter.dev/shared/engine/table"
 )
@@ -12,16 +13,9 @@ import (
 // is merging segments and nothing else.
 type Segment struct {
 	Symbols *Symbols // what Rows refer to
-	Rows    []Row
+	Rows    []Entry
 	seen    []sighting
 	scans   []scanned
-}
-
-// sighting is an observed status without the row.
-type sighting struct {
-	uid    string
-	status uint32
-	at     int64
 }
 
 // scanned says that a scan of a partition, begun at the time at, found all there is.
@@ -32,11 +26,6 @@ type scanned struct {
 
 // Partition is what one scan covers: the symbols of an account, a region and a kind.
 type Partition struct{ account, region, kind uint32 }
-
-// Partition returns the partition whose scans find the row.
-func (r *Row) Partition() Partition {
-	return Partition{r.Refs[AccountRef], r.Refs[RegionRef], r.Refs[KindRef]}
-}
 
 // NewSegment makes an empty segment with symbols of its own.
 func NewSegment() *Segment { return &Segment{Symbols: newSymbols()} }
@@ -54,7 +43,7 @@ func (g *Segment) AddScan(account, region, kind string, at int64) {
 // maxSegment bounds the compressed bytes of one item: base64 makes a third more of them, and an item holds 400,000.
 const maxSegment = 250_000
 
-const segmentVersion = 1
+const segmentVersion = 2
 
 // packed is how a segment stands in an item.
 type packed struct {
@@ -77,6 +66,16 @@ func (g *Segment) split() [][]byte {
 	return append(a.split(), b.split()...)
 }
 
+// compressor takes a third less than s2 does, and twice its time: units of the table cost more than that. Its options are
+// constants, so that they are right or no test passes.
+var compressor = sync.OnceValue(func() *zstd.Encoder {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		panic(err)
+	}
+	return z
+})
+
 // writer appends numbers and strings, and numbers the symbols of a segment as they come.
 type writer struct {
 	b     []byte
@@ -97,10 +96,10 @@ func (w *writer) string(s string) {
 func (w *writer) symbol(n uint32) {
 	l, ok := w.local[n]
 	if !ok {
-		l = uint64(w.count) //nolint:gosec // a count
+		l = uint64(w.count)
 		w.local[n] = l
 		w.count++
-		name := w.syms.names[n]
+		name := w.syms.Name(n)
 		w.names = binary.AppendUvarint(w.names, uint64(len(name)))
 		w.names = append(w.names, name...)
 	}
@@ -126,26 +125,26 @@ func (g *Segment) encode() []byte {
 		w.symbol(s.part.kind)
 		w.int(s.at)
 	}
-	out := binary.AppendUvarint(make([]byte, 0, len(w.names)+len(w.b)+8), uint64(w.count)) //nolint:gosec // a count
+	out := binary.AppendUvarint(make([]byte, 0, len(w.names)+len(w.b)+8), uint64(w.count))
 	out = append(append(out, w.names...), w.b...)
-	return append([]byte{segmentVersion}, s2.EncodeBetter(nil, out)...)
+	return compressor().EncodeAll(out, []byte{segmentVersion})
 }
 
 // pairs writes the tags in use, each once, and renames the rows' numbers to the order in which they stand there.
-func (w *writer) pairs(rows []Row) {
+func (w *writer) pairs(rows []Entry) {
 	local, order := map[uint32]uint32{}, []uint32(nil)
 	for i := range rows {
 		for _, p := range rows[i].Tags {
 			if _, ok := local[p]; !ok {
-				local[p] = uint32(len(order)) //nolint:gosec // a count
+				local[p] = uint32(len(order))
 				order = append(order, p)
 			}
 		}
 	}
 	w.uint(uint64(len(order)))
 	for _, p := range order {
-		w.symbol(w.syms.pairs[p].key)
-		w.symbol(w.syms.pairs[p].value)
+		w.symbol(w.syms.pairs[p][0])
+		w.symbol(w.syms.pairs[p][1])
 	}
 	for i := range rows {
 		w.uint(uint64(len(rows[i].Tags)))
@@ -157,7 +156,7 @@ func (w *writer) pairs(rows []Row) {
 	}
 }
 
-func (w *writer) rows(rows []Row) {
+func (w *writer) rows(rows []Entry) {
 	for i := range rows {
 		w.b = append(w.b, rows[i].ID[:]...)
 	}

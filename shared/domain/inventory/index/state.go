@@ -2,6 +2,8 @@ package index
 
 import (
 	"iter"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -15,22 +17,28 @@ import (
 type State struct {
 	sync.RWMutex
 	Symbols  *Symbols
-	Attached any // what the reader keeps beside the rows, under the same lock: it is let go of together with them
+	Attached Attachment // let go of together with the rows, and under the same lock
 
-	rows    []Row
-	byUID   map[string]int32
-	byID    map[ulid.ULID]int32 // nil until it is asked for
+	cells   [][]cell // pages, all full but the last
+	count   int      // of cells
+	runs    runs
+	byUID   hashed
+	byID    *hashed             // nil until it is asked for
 	orphans map[string]sighting // statuses of rows that have not arrived
 	scans   map[Partition]int64
 	orders  [orderCount]*order
 	head    head
 	chunks  map[string]bool // applied
 	deltas  map[string]bool // applied, of those that there were when they were last read
+	scratch []byte
 }
+
+// Attachment is what the reader keeps beside the rows. Bytes is how much memory it takes.
+type Attachment interface{ Bytes() int }
 
 func newState() *State {
 	return &State{
-		Symbols: newSymbols(), byUID: map[string]int32{}, orphans: map[string]sighting{},
+		Symbols: newSymbols(), runs: newRuns(), orphans: map[string]sighting{},
 		scans: map[Partition]int64{}, chunks: map[string]bool{}, deltas: map[string]bool{},
 	}
 }
@@ -53,80 +61,93 @@ func (st *State) apply(z []byte) error {
 	return nil
 }
 
-// merge merges a row: of its content and of its status the newest wins.
-func (st *State) merge(r *Row) {
-	i, ok := st.byUID[r.UID]
-	if !ok {
-		st.add(r)
-		return
-	}
-	old := &st.rows[i]
-	status := newest(st.Symbols, sighting{r.UID, r.Refs[StatusRef], r.Times[StatusTime]}, old.sighting())
-	if !st.Symbols.supersedes(r, old) {
-		st.setStatus(i, status)
-		return
-	}
-	if st.byID != nil {
-		delete(st.byID, old.ID)
-		st.byID[r.ID] = i
-	}
-	r.Refs[StatusRef], r.Times[StatusTime] = status.status, status.at
-	*old = *r
-	st.touch(i, everyOrder)
+func (st *State) cell(n int32) *cell { return &st.cells[n/cellPage][n%cellPage] }
+
+// find returns the number of the row with a native id.
+func (st *State) find(uid string) (int32, bool) {
+	n, ok := st.byUID.find(hashText(uid), func(n uint32) bool { return st.uidOf(n) == uid })
+	return int32(n), ok
 }
 
-func (st *State) add(r *Row) {
-	i := int32(len(st.rows)) //nolint:gosec // far fewer than 2^31 fit into memory
-	st.rows = append(st.rows, *r)
-	st.byUID[r.UID] = i
-	if st.byID != nil {
-		st.byID[r.ID] = i
+func (st *State) uidOf(n uint32) string { return st.textOf(st.cell(int32(n))).uid }
+
+// merge merges a row: of its content and of its status the newest wins.
+func (st *State) merge(e *Entry) {
+	n, ok := st.find(e.UID)
+	if !ok {
+		st.add(e)
+		return
 	}
-	st.touch(i, everyOrder)
-	if s, ok := st.orphans[r.UID]; ok {
-		delete(st.orphans, r.UID)
+	c := st.cell(n)
+	status := newest(st.Symbols, e.sighting(), st.sightingOf(c))
+	if st.supersedes(e, c) {
+		if c.id != e.ID {
+			st.byID = nil
+		}
+		st.fill(c, e)
+		st.touch(n, everyOrder)
+	}
+	st.setStatus(n, status)
+}
+
+// supersedes reports whether the content of e wins over that of c: the newer one, and see prevails.
+func (st *State) supersedes(e *Entry, c *cell) bool {
+	if at := (Row{st, c}).Time(ContentTime); e.Times[ContentTime] != at {
+		return e.Times[ContentTime] > at
+	}
+	old := st.entry(c)
+	return st.Symbols.prevails(e, &old)
+}
+
+func (st *State) add(e *Entry) {
+	n := int32(st.count)
+	if n%cellPage == 0 {
+		st.cells = append(st.cells, make([]cell, cellPage))
+	}
+	st.count++
+	c := st.cell(n)
+	st.fill(c, e)
+	c.status, c.statusAt = e.Refs[StatusRef], e.Times[StatusTime]
+	st.byUID.add(hashText(e.UID), uint32(n), func(n uint32) uint64 { return hashText(st.uidOf(n)) })
+	if st.byID != nil {
+		st.addID(n)
+	}
+	st.touch(n, everyOrder)
+	if s, ok := st.orphans[e.UID]; ok {
+		delete(st.orphans, e.UID)
 		st.sight(s)
 	}
 }
 
 // sight merges a status.
 func (st *State) sight(s sighting) {
-	if i, ok := st.byUID[s.uid]; ok {
-		st.setStatus(i, newest(st.Symbols, s, st.rows[i].sighting()))
+	if n, ok := st.find(s.uid); ok {
+		st.setStatus(n, newest(st.Symbols, s, st.sightingOf(st.cell(n))))
 		return
 	}
 	if old, ok := st.orphans[s.uid]; ok {
 		s = newest(st.Symbols, s, old)
 	}
-	st.orphans[strings.Clone(s.uid)] = s
+	s.uid = strings.Clone(s.uid)
+	st.orphans[s.uid] = s
 }
 
-func (st *State) setStatus(i int32, s sighting) {
-	r := &st.rows[i]
-	if r.Refs[StatusRef] != s.status {
-		st.touch(i, StatusOrder)
+func (st *State) setStatus(n int32, s sighting) {
+	c := st.cell(n)
+	if c.status != s.status {
+		st.touch(n, StatusOrder)
 	}
-	r.Refs[StatusRef], r.Times[StatusTime] = s.status, s.at
+	c.status, c.statusAt = s.status, s.at
 }
 
-func (r *Row) sighting() sighting {
-	return sighting{r.UID, r.Refs[StatusRef], r.Times[StatusTime]}
-}
-
-// newest returns the newer of two statuses, and of two equally old ones the one that is greater as a word.
-func newest(syms *Symbols, a, b sighting) sighting {
-	if a.at > b.at || a.at == b.at && syms.names[a.status] > syms.names[b.status] {
-		return a
+// RowByUID finds a row by its uid; false when there is none or it was dropped. It needs the read lock.
+func (st *State) RowByUID(uid string) (Row, bool) {
+	n, ok := st.find(uid)
+	if !ok {
+		return Row{}, false
 	}
-	return b
-}
-
-// RowByUID finds a row by its uid; nil when there is none or it was dropped. It needs the read lock.
-func (st *State) RowByUID(uid string) *Row {
-	if i, ok := st.byUID[uid]; ok && !st.rows[i].Gone {
-		return &st.rows[i]
-	}
-	return nil
+	r := st.Row(n)
+	return r, !r.gone()
 }
 
 // RLockByID takes the read lock, under which RowByID works then, and returns how to give it back.
@@ -138,27 +159,38 @@ func (st *State) RLockByID() (unlock func()) {
 	st.RUnlock()
 	st.Lock()
 	if st.byID == nil {
-		st.byID = make(map[ulid.ULID]int32, len(st.rows))
-		for i := range st.rows {
-			st.byID[st.rows[i].ID] = int32(i) //nolint:gosec // far fewer than 2^31 fit into memory
+		st.byID = &hashed{}
+		st.byID.reserve(st.count, nil)
+		for n := range int32(st.count) {
+			st.addID(n)
 		}
 	}
 	return st.Unlock
 }
 
-// RowByID finds a row by its id, under the lock of RLockByID; nil when there is none or it was dropped.
-func (st *State) RowByID(id ulid.ULID) *Row {
-	if i, ok := st.byID[id]; ok && !st.rows[i].Gone {
-		return &st.rows[i]
-	}
-	return nil
+func (st *State) addID(n int32) {
+	sumOf := func(n uint32) uint64 { return hashID(st.cell(int32(n)).id) }
+	st.byID.add(sumOf(uint32(n)), uint32(n), sumOf)
 }
 
+// RowByID finds a row by its id, under the lock of RLockByID; false when there is none or it was dropped.
+func (st *State) RowByID(id ulid.ULID) (Row, bool) {
+	n, ok := st.byID.find(hashID(id), func(n uint32) bool { return st.cell(int32(n)).id == id })
+	if !ok {
+		return Row{}, false
+	}
+	r := st.Row(int32(n))
+	return r, !r.gone()
+}
+
+// Row returns the row that an order calls n.
+func (st *State) Row(n int32) Row { return Row{st, st.cell(n)} }
+
 // Rows yields the rows that were not dropped, in no order. It needs the read lock.
-func (st *State) Rows() iter.Seq[*Row] {
-	return func(yield func(*Row) bool) {
-		for i := range st.rows {
-			if r := &st.rows[i]; !r.Gone && !yield(r) {
+func (st *State) Rows() iter.Seq[Row] {
+	return func(yield func(Row) bool) {
+		for n := range int32(st.count) {
+			if r := st.Row(n); !r.gone() && !yield(r) {
 				return
 			}
 		}
@@ -167,44 +199,78 @@ func (st *State) Rows() iter.Seq[*Row] {
 
 // LastSeen returns when the resource was there for certain, in Unix microseconds: when it was written, or when a later scan of its partition found
 // nothing to write. What is terminated was not seen after that.
-func (st *State) LastSeen(r *Row) int64 {
-	seen := max(r.Times[SeenTime], st.scans[r.Partition()])
-	if r.Vanished {
-		return r.Times[SeenTime]
+func (st *State) LastSeen(r Row) int64 {
+	written := r.Time(SeenTime)
+	if r.Vanished() {
+		return written
 	}
-	if cloud.Status(st.Symbols.Ref(r, StatusRef)) == cloud.Terminated {
-		return max(r.Times[SeenTime], min(seen, r.Times[StatusTime]))
+	seen := max(written, st.scans[r.Partition()])
+	if cloud.Status(r.Word(StatusRef)) == cloud.Terminated {
+		return max(written, min(seen, r.Time(StatusTime)))
 	}
 	return seen
 }
 
-// segment returns everything that the state knows, but for rows that were dropped before the time since.
-func (st *State) segment(since int64) *Segment {
-	g := &Segment{Symbols: st.Symbols, Rows: make([]Row, 0, len(st.rows))}
-	for _, i := range st.sorted(NameOrder) {
-		g.Rows = append(g.Rows, st.rows[i])
-	}
-	for i := range st.rows {
-		if r := &st.rows[i]; r.Gone && r.Times[ContentTime] >= since {
-			g.Rows = append(g.Rows, *r)
-		}
-	}
-	for _, s := range st.orphans {
-		g.seen = append(g.seen, s)
-	}
-	for p, at := range st.scans {
-		g.scans = append(g.scans, scanned{p, at})
-	}
-	return g
-}
-
 // Partition returns the partition of scans with these names, if the index has anything of each.
 func (st *State) Partition(account, region, kind string) (Partition, bool) {
-	a, hasAccount := st.Symbols.ids[account]
-	r, hasRegion := st.Symbols.ids[region]
-	k, hasKind := st.Symbols.ids[kind]
+	a, hasAccount := st.Symbols.Find(account)
+	r, hasRegion := st.Symbols.Find(region)
+	k, hasKind := st.Symbols.Find(kind)
 	return Partition{a, r, k}, hasAccount && hasRegion && hasKind
 }
 
 // ScannedAt returns when the last finished scan of p began, in Unix microseconds; 0 when none has finished.
 func (st *State) ScannedAt(p Partition) int64 { return st.scans[p] }
+
+// known returns the rows in the order of names, and behind them those that were dropped at the time since or later. It needs the
+// lock of RLockOrdered.
+func (st *State) known(since int64) []int32 {
+	out := slices.Clone(st.sorted(NameOrder))
+	for n := range int32(st.count) {
+		if r := st.Row(n); r.gone() && r.Time(ContentTime) >= since {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// entries returns what rows say.
+func (st *State) entries(rows []int32) []Entry {
+	out := make([]Entry, len(rows))
+	for i, n := range rows {
+		out[i] = st.entry(st.cell(n))
+	}
+	return out
+}
+
+// unmerged returns the statuses of rows that have not arrived.
+func (st *State) unmerged() []sighting { return slices.Collect(maps.Values(st.orphans)) }
+
+// scanned returns when the last scans of all partitions began.
+func (st *State) scanned() []scanned {
+	out := make([]scanned, 0, len(st.scans))
+	for p, at := range st.scans {
+		out = append(out, scanned{p, at})
+	}
+	return out
+}
+
+// keptBytes is what a string of an id and its place in a map take, and everything else that is counted and not measured.
+const keptBytes = 120
+
+// Bytes returns how much memory the index takes, without what requests have in hand. It needs the read lock.
+func (st *State) Bytes() int {
+	sum := st.Symbols.held() + st.runs.held() + st.byUID.held() + 24*cap(st.cells) + len(st.cells)*cellPage*cellSize
+	if st.byID != nil {
+		sum += st.byID.held()
+	}
+	for _, o := range st.orders {
+		if o != nil {
+			sum += o.held()
+		}
+	}
+	if st.Attached != nil {
+		sum += st.Attached.Bytes()
+	}
+	return sum + keptBytes*(len(st.orphans)+len(st.scans)+2*len(st.chunks)+len(st.deltas))
+}

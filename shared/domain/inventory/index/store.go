@@ -25,9 +25,9 @@ type Store struct {
 	compacting sync.Map // organizations that this process is compacting
 }
 
-// NewStore makes a Store with a cache of its own.
+// NewStore makes a Store with a cache of its own, in the memory that the process may have by now.
 func NewStore(t table.Store, c clock.Clock) *Store {
-	return &Store{table: t, clock: c, cache: newCache(cacheRows)}
+	return &Store{table: t, clock: c, cache: newCache(cacheBytes())}
 }
 
 // Note writes what g tells into the index of an organization, its parts one after another: a delta and a round trip for each.

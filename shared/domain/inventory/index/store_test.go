@@ -33,8 +33,8 @@ func TestCompactIsOnlyDoneWhenItIsDue(t *testing.T) {
 	rows := 0
 	for r := range v.State.Rows() {
 		rows++
-		if got := v.State.Symbols.Ref(r, StatusRef); got != "stopping" {
-			t.Errorf("%s is %s", r.UID, got)
+		if got := r.Word(StatusRef); got != "stopping" {
+			t.Errorf("%s is %s", r.UID(), got)
 		}
 	}
 	if rows != 10 {
@@ -84,7 +84,9 @@ func TestSwapKnowsItsOwnHead(t *testing.T) {
 		c    compaction
 		won  bool
 	}{{"the first", mine, true}, {"the first again", mine, true}, {"another that is late", theirs, false}} {
-		won, err := f.store.swap(f.ctx, step.c)
+		p := newPlan(step.c, f.clock.Now())
+		f.check(f.store.announce(f.ctx, p))
+		won, err := f.store.swap(f.ctx, step.c, p)
 		f.check(err)
 		if won != step.won {
 			t.Errorf("%s: won %v, want %v", step.name, won, step.won)

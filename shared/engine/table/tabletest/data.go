@@ -1,6 +1,7 @@
 package tabletest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -200,6 +201,13 @@ func testMeter(t *testing.T, s table.Store) {
 	count("a batch get", table.Usage{RoundTrips: 1, ReadUnits: 4}, func() error {
 		_, err := s.BatchGet(ctx, small.Key, big.Key)
 		return err
+	})
+	count("reads that may be eventually consistent", table.Usage{RoundTrips: 3, ReadUnits: (3 + 3 + 4) / 2.}, func() error {
+		loose := table.Eventually(ctx)
+		_, err := s.Get(loose, big.Key)
+		_, queried := s.Query(loose, table.Query{PK: "m", Limit: 10})
+		_, batched := s.BatchGet(loose, small.Key, big.Key)
+		return errors.Join(err, queried, batched)
 	})
 	many := make([]table.Key, 150)
 	for i := range many {

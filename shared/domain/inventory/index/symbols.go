@@ -1,0 +1,134 @@
+package index
+
+import (
+	"bytes"
+	"encoding/binary"
+	"maps"
+	"slices"
+	"unicode/utf8"
+)
+
+// Symbols numbers the strings of an index. Symbol 0 is the empty string.
+type Symbols struct {
+	texts texts
+	at    []uint32 // where the name of each symbol is
+	names hashed
+	pairs [][2]uint32 // the key and the value of each tag
+	tags  hashed
+}
+
+func newSymbols() *Symbols {
+	s := &Symbols{}
+	s.texts.add(appendText(nil, "", "")) // of a cell that has not been filled
+	s.Intern("")
+	return s
+}
+
+// Intern numbers name, which may be new.
+func (s *Symbols) Intern(name string) uint32 {
+	if n, ok := s.Find(name); ok {
+		return n
+	}
+	n := uint32(len(s.at))
+	text := binary.AppendUvarint(make([]byte, 0, 64), uint64(len(name)))
+	s.at = append(s.at, s.texts.add(append(text, name...)))
+	s.names.add(hashText(name), n, func(n uint32) uint64 { return hashText(s.Name(n)) })
+	return n
+}
+
+func (s *Symbols) internPair(key, value uint32) uint32 {
+	k := [2]uint32{key, value}
+	sum := hashWords(k[:])
+	n, ok := s.tags.find(sum, func(n uint32) bool { return s.pairs[n] == k })
+	if !ok {
+		n = uint32(len(s.pairs))
+		s.pairs = append(s.pairs, k)
+		s.tags.add(sum, n, func(n uint32) uint64 { return hashWords(s.pairs[n][:]) })
+	}
+	return n
+}
+
+// InternTags numbers tags, ordered by key.
+func (s *Symbols) InternTags(tags map[string]string) []uint32 {
+	out := make([]uint32, 0, len(tags))
+	for _, k := range slices.Sorted(maps.Keys(tags)) {
+		out = append(out, s.internPair(s.Intern(k), s.Intern(tags[k])))
+	}
+	return out
+}
+
+// InternCapacity numbers the names of capacity, ordered by these.
+func (s *Symbols) InternCapacity(capacity map[string]int64) []Amount {
+	out := make([]Amount, 0, len(capacity))
+	for _, k := range slices.Sorted(maps.Keys(capacity)) {
+		out = append(out, Amount{s.Intern(k), capacity[k]})
+	}
+	return out
+}
+
+// Find returns the number of name, if it has one.
+func (s *Symbols) Find(name string) (uint32, bool) {
+	return s.names.find(hashText(name), func(n uint32) bool { return s.Name(n) == name })
+}
+
+// Name returns what the symbol n stands for.
+func (s *Symbols) Name(n uint32) string {
+	name, _ := cutText(s.texts.from(s.at[n]))
+	return name
+}
+
+// Tag returns the key and the value of the n-th tag, as Row.Tags numbers them.
+func (s *Symbols) Tag(n uint32) (key, value string) {
+	p := s.pairs[n]
+	return s.Name(p[0]), s.Name(p[1])
+}
+
+// TagsWith makes the test whether a row has a tag that, written "key=value" in lower case, has word in it.
+func (s *Symbols) TagsWith(word string) func(Row) bool {
+	wanted, lower := []byte(word), []byte(nil)
+	return s.TagsWhere(func(key, value string) bool {
+		lower = append(append(append(lower[:0], key...), '='), value...)
+		lower = lowerBytes(lower)
+		return bytes.Contains(lower, wanted)
+	})
+}
+
+// lowerBytes turns b to lower case, in place as long as all of it is ASCII.
+func lowerBytes(b []byte) []byte {
+	for i, c := range b {
+		if c >= utf8.RuneSelf {
+			return bytes.ToLower(b)
+		}
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return b
+}
+
+// TagsWhere makes the test whether a row has a tag whose key and value pass a test. It looks at each tag once, for tags are far
+// fewer than the rows that have them.
+func (s *Symbols) TagsWhere(test func(key, value string) bool) func(Row) bool {
+	marked := make([]bool, len(s.pairs))
+	some := false
+	for i := range s.pairs {
+		marked[i] = test(s.Tag(uint32(i)))
+		some = some || marked[i]
+	}
+	return func(r Row) bool {
+		if !some {
+			return false
+		}
+		for _, n := range r.Tags() {
+			if marked[n] {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// held returns how many bytes of memory s takes.
+func (s *Symbols) held() int {
+	return s.texts.held() + 4*cap(s.at) + s.names.held() + 8*cap(s.pairs) + s.tags.held()
+}

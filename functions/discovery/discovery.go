@@ -1,6 +1,6 @@
-// Package discovery is the worker that reads what runs in a cloud account and writes it into the inventory: one partition
-// for each kind of resource in each region, all at once within the machine's bound, each in short runs that continue
-// where the one before ended.
+// Package discovery is the worker that reads what runs in a cloud account and writes it into the inventory. The regions of the
+// account are dealt to a few shares, which are read beside each other; a run of one reads kind after kind of region after region
+// for a while, and the next continues where it ended.
 package discovery
 
 import (
@@ -16,24 +16,29 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Plan is the answer of plan: the partitions to read. They are the inputs of scan.
+// Plan is the answer of plan: the shares to read. They are the inputs of scan.
 type Plan struct {
-	Partitions []Partition `json:"partitions"`
+	Shares []Share `json:"shares"`
 }
 
-// Partition is the input and the answer of scan: a kind in a region, how far its listing is, and when to go on.
-type Partition struct {
+// Share is the input and the answer of scan: some regions of the account, how far each kind in them is, and when to go on.
+type Share struct {
 	discovery.Input
-	Region      string            `json:"region"`
-	Kind        string            `json:"kind"`
-	Started     time.Time         `json:"started"`
-	Page        string            `json:"page"` // the next one; "" is the first
-	Pages       int               `json:"pages"`
-	Resources   int               `json:"resources"`
-	Changes     inventory.Changes `json:"changes"`
-	Tries       int               `json:"tries"` // of the next page, so far
-	Done        bool              `json:"done"`
-	WaitSeconds int               `json:"waitSeconds"` // before scan is called again
+	Started     time.Time  `json:"started"`
+	Parts       []Progress `json:"parts"` // by region; those of a region are in one share
+	Done        bool       `json:"done"`
+	WaitSeconds int        `json:"waitSeconds"` // before scan is called again
+}
+
+// Progress is how far one part of a share is: a kind in a region.
+type Progress struct {
+	discovery.Part
+	Page        string `json:"page,omitempty"`        // the next one; "" is the first
+	Tries       int    `json:"tries,omitempty"`       // of the next page, so far
+	WaitSeconds int    `json:"waitSeconds,omitempty"` // until the next try, counted from when scan is called again
+
+	notBefore time.Time // the same on this run's clock
+	ended     bool      // there is no further page, as this run has seen
 }
 
 // worker holds what the tasks need.
@@ -41,10 +46,10 @@ type worker struct {
 	p         *platform.Platform
 	providers cloud.Providers
 	inventory *inventory.Store
-	writing   chan struct{} // held while a page is written
+	writing   chan struct{} // held while pages are written
 }
 
-// writers is how many pages a process writes at once. Where many partitions are read in one process, more would only
+// writers is how many pages a process writes at once. Where many shares are read in one process, more would only
 // take more memory.
 const writers = 2
 
@@ -61,12 +66,12 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 	}
 	switch c.Task {
 	case "plan":
-		return workflow.RunTask(ctx, c, w.planPartitions)
+		return workflow.RunTask(ctx, c, w.planShares)
 	case "scan":
-		return workflow.RunTask(ctx, c, w.scanPartition)
+		return workflow.RunTask(ctx, c, w.scanShare)
 	case "abandon":
-		return workflow.RunTask(ctx, c, func(ctx context.Context, part Partition) (Partition, error) {
-			return w.abandonPartition(ctx, part, c.Error)
+		return workflow.RunTask(ctx, c, func(ctx context.Context, sh Share) (Share, error) {
+			return w.abandonShare(ctx, sh, c.Error)
 		})
 	case "finish":
 		return workflow.RunTask(ctx, c, func(ctx context.Context, in discovery.Input) (discovery.Job, error) {

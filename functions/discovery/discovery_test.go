@@ -100,18 +100,16 @@ func TestAFailedPartitionDeletesNothing(t *testing.T) {
 			s.pass(discovery.Succeeded)
 			before := s.live()
 			s.clk.Advance(time.Hour)
-			part := Partition{
-				Input: discovery.Input{Org: org, AccountID: s.account.ID, JobID: "job_x"}, Kind: "aws-rds", Region: "us-east-1", Started: s.clk.Now(),
-			}
+			share := s.share("us-east-1", "aws-rds")
 			s.settings(settings{"size": "200", "regions": "2", "vanish": "1", f.fault: f.value, "slowMillis": "60000"})
 			w := &worker{s.Platform, s.providers, inventory.New(s.Platform), make(chan struct{}, 1)}
 			for range 50 {
 				var err error
-				if part, err = w.scanPartition(s.ctx, part); part.Done || err != nil {
+				if share, err = w.scanShare(s.ctx, share); share.Done || err != nil {
 					s.Must(err)
 					break
 				}
-				s.clk.Advance(time.Duration(part.WaitSeconds) * time.Second)
+				s.clk.Advance(time.Duration(share.WaitSeconds) * time.Second)
 			}
 			parts := apitest.Value(discovery.ListParts(s.ctx, s.Table, org, "job_x"))(s)
 			if len(parts) != 1 || parts[0].Status != f.status || parts[0].Error == "" {

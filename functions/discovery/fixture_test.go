@@ -2,7 +2,10 @@ package discovery
 
 import (
 	"context"
+	"encoding/json"
 	"os"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -53,12 +56,28 @@ type fixture struct {
 	providers cloud.Providers
 	account   inventory.Account
 	engine    *workflow.Embedded
+	states    *atomic.Int64 // transitions of machines so far
+	usage     *usage        // of the store by the worker so far
+}
+
+// usage sums up what calls of the worker used.
+type usage struct {
+	mu  sync.Mutex
+	sum table.Usage
+}
+
+func (u *usage) add(used table.Usage) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.sum.RoundTrips += used.RoundTrips
+	u.sum.ReadUnits += used.ReadUnits
+	u.sum.WriteUnits += used.WriteUnits
 }
 
 func newFixture(tb testing.TB, settings map[string]string) *fixture {
 	tb.Helper()
 	clk := skipping{clock.NewManual(noon)}
-	s := &fixture{Fixture: apitest.On(tb, apitest.PlatformAt(tb, clk)), clk: clk, ctx: table.WithOrg(context.Background(), org)}
+	s := &fixture{Fixture: apitest.On(tb, apitest.PlatformAt(tb, clk)), clk: clk, ctx: table.WithOrg(context.Background(), org), states: &atomic.Int64{}, usage: &usage{}}
 	s.providers = cloud.Providers{simulated.Name: simulated.New(s.Table, clk)}
 	s.account = inventory.Account{
 		ID: id.New("ca", noon), Provider: simulated.Name, CloudAccountID: "100000000001", Name: "sim",
@@ -75,10 +94,15 @@ func (s *fixture) open() {
 	definition := apitest.Value(os.ReadFile("../../statemachines/discovery.asl.json"))(s)
 	machines, err := workflow.LoadMachines(fstest.MapFS{"discovery.asl.json": {Data: definition}}, map[string]string{"DiscoveryFunctionArn": "discovery"})
 	s.Must(err)
-	p := s.Clone() // the worker keeps the store that it was opened with
+	worker := Handler(s.Clone(), s.providers) // it keeps the store that it was opened with
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{
 		Store: s.Table, Clock: hurried{began: clock.System{}.Now()}, Machines: machines, Log: s.Platform.Log,
-		Handlers: map[string]workflow.Handler{"discovery": Handler(p, s.providers)},
+		Entered: func(string, string) { s.states.Add(1) },
+		Handlers: map[string]workflow.Handler{"discovery": func(ctx context.Context, in json.RawMessage) (any, error) {
+			ctx, m := table.WithMeter(ctx)
+			defer func() { s.usage.add(m.Usage()) }()
+			return worker(ctx, in)
+		}},
 	})
 	s.Must(err)
 	s.Workflow = s.engine
@@ -153,4 +177,13 @@ func (s *fixture) live() int {
 
 func (s *fixture) calls(method string) int {
 	return simulated.CallsByMethod(s.providers[simulated.Name], s.account.ID)[method]
+}
+
+// share returns a share of the pass job_x that nothing was read of: some kinds in a region.
+func (s *fixture) share(region string, kinds ...string) Share {
+	sh := Share{Input: discovery.Input{Org: org, AccountID: s.account.ID, JobID: "job_x"}, Started: s.clk.Now()}
+	for _, k := range kinds {
+		sh.Parts = append(sh.Parts, Progress{Part: discovery.Part{Region: region, Kind: k, Status: discovery.PartRunning}})
+	}
+	return sh
 }

@@ -12,28 +12,36 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// planPartitions finds out which partitions the account has and writes their number down. An account that is gone or cannot be
+// shares is how many shares a pass has at most: as many runs of it are under way at once, and may call the cloud. The machine's
+// MaxConcurrency is the same.
+const shares = 6
+
+// planShares finds out which partitions the account has and writes their number down. An account that is gone or cannot be
 // opened has none; finish then says why. What was read to its end by an earlier try of the same pass is not read again.
-func (w *worker) planPartitions(ctx context.Context, in discovery.Input) (Plan, error) {
+func (w *worker) planShares(ctx context.Context, in discovery.Input) (Plan, error) {
 	a, conn, err := w.connectAccount(ctx, in)
 	if fault.Is(err, fault.NotFound) {
-		return Plan{[]Partition{}}, nil
+		return Plan{[]Share{}}, nil
 	}
 	if err != nil {
-		return Plan{[]Partition{}}, w.hopeless(ctx, in, err)
+		return Plan{[]Share{}}, w.hopeless(ctx, in, err)
 	}
 	regions, err := w.regions(ctx, conn, a)
 	if err != nil {
-		return Plan{[]Partition{}}, w.hopeless(ctx, in, err)
+		return Plan{[]Share{}}, w.hopeless(ctx, in, err)
 	}
-	all := w.partitions(in, a, regions)
-	_, err = w.p.Table.Write(ctx, table.Update(discovery.JobKey(in.Org, in.JobID),
-		[]table.Change{table.Set("partitions", len(all)), table.Remove("error"), table.Remove("refused")}, table.Exists()))
+	kinds := w.providers[a.Provider].Kinds()
+	_, err = w.p.Table.Write(ctx, table.Update(discovery.JobKey(in.Org, in.JobID), []table.Change{
+		table.Set("partitions", len(kinds)*len(regions)), table.Remove("error"), table.Remove("refused"),
+	}, table.Exists()))
 	if err != nil {
 		return Plan{}, fault.Wrap("plan "+in.JobID, err)
 	}
-	left, err := w.unread(ctx, in, all)
-	return Plan{left}, err
+	before, err := discovery.ListParts(ctx, w.p.Table, in.Org, in.JobID)
+	if err != nil {
+		return Plan{}, err
+	}
+	return Plan{w.deal(in, kinds, regions, before)}, nil
 }
 
 // hopeless notes on the pass why nothing can be read, when trying again would not help; else it is an error, so that the
@@ -64,27 +72,43 @@ func (w *worker) regions(ctx context.Context, conn cloud.Conn, a inventory.Accou
 	}), nil
 }
 
-func (w *worker) partitions(in discovery.Input, a inventory.Account, regions []string) []Partition {
-	now, kinds := w.p.Clock.Now(), w.providers[a.Provider].Kinds()
-	out := make([]Partition, 0, len(kinds)*len(regions))
-	for _, k := range kinds { // kinds outside, so that neighbours in the fan-out ask different regions
-		for _, r := range regions {
-			out = append(out, Partition{Input: in, Region: r, Kind: k.Type, Started: now})
+// deal deals the regions to shares, but for those that an earlier try of this pass has read.
+func (w *worker) deal(in discovery.Input, kinds []cloud.Kind, regions []string, before []discovery.Part) []Share {
+	type place struct{ region, kind string }
+	done := map[place]discovery.Part{}
+	for _, part := range before {
+		if part.Status == discovery.PartDone {
+			done[place{part.Region, part.Kind}] = part
+		}
+	}
+	out := make([]Share, 0, shares)
+	for _, region := range regions {
+		parts, left := make([]Progress, len(kinds)), false
+		for i, k := range kinds {
+			part, read := done[place{region, k.Type}]
+			if left = left || !read; !read {
+				part = discovery.Part{Region: region, Kind: k.Type, Status: discovery.PartRunning}
+			}
+			parts[i].Part = part
+		}
+		if left {
+			out = deal(out, Share{Input: in, Started: w.p.Clock.Now(), Parts: parts})
 		}
 	}
 	return out
 }
 
-// unread leaves out what an earlier try of this pass has read.
-func (w *worker) unread(ctx context.Context, in discovery.Input, all []Partition) ([]Partition, error) {
-	parts, err := discovery.ListParts(ctx, w.p.Table, in.Org, in.JobID)
-	if err != nil {
-		return nil, err
+// deal puts a region into the share with the fewest, or into one of its own.
+func deal(dealt []Share, region Share) []Share {
+	if len(dealt) < shares {
+		return append(dealt, region)
 	}
-	type place struct{ region, kind string }
-	done := map[place]bool{}
-	for _, part := range parts {
-		done[place{part.Region, part.Kind}] = part.Status == discovery.PartDone
+	least := 0
+	for i := range dealt {
+		if len(dealt[i].Parts) < len(dealt[least].Parts) {
+			least = i
+		}
 	}
-	return slices.DeleteFunc(all, func(p Partition) bool { return done[place{p.Region, p.Kind}] }), nil
+	dealt[least].Parts = append(dealt[least].Parts, region.Parts...)
+	return dealt
 }

@@ -2,14 +2,11 @@ package discovery
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/discovery"
-	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -24,34 +21,35 @@ const (
 const (
 	maxTries      = 3
 	maxThrottled  = 8
-	firstWait     = 2 // seconds
-	longestWait   = 60
+	firstWait     = 2 * time.Second
+	longestWait   = time.Minute
 	listingMayLag = 30 * time.Second
 )
 
-// scanPartition reads pages of the partition for a while and answers how far it came. Failures that may pass are tried again after
-// a growing wait; others end the partition and are noted. Only a partition that was read to its end tells what vanished.
-func (w *worker) scanPartition(ctx context.Context, part Partition) (Partition, error) {
-	a, conn, err := w.connectAccount(ctx, part.Input)
+// scanShare reads pages of the share for a while and answers how far it came. A part whose failure may pass is tried again after a
+// growing wait, in which others are read; other failures end the part and are noted. Only a part that was read to its end tells
+// what vanished.
+func (w *worker) scanShare(ctx context.Context, sh Share) (Share, error) {
+	a, conn, err := w.connectAccount(ctx, sh.Input)
 	if fault.Is(err, fault.NotFound) {
-		part.Done = true // the account was deleted meanwhile; finish forgets its resources
-		return part, nil
+		sh.Done = true // the account was deleted meanwhile; finish forgets its resources
+		return sh, nil
 	}
 	if err != nil {
-		return part, err
+		return sh, err
 	}
-	s := inventory.Scan{
-		Partition: inventory.Partition{AccountID: a.ID, Provider: a.Provider, Region: part.Region, Kind: part.Kind},
-		ID:        part.JobID, Started: part.Started.Add(-listingMayLag),
-	}
-	part.WaitSeconds = 0
+	r := newRun(w, conn, a, &sh)
 	until := w.until(ctx)
-	for {
-		part, err = w.read(ctx, conn, s, part)
-		if err != nil || part.Done || part.WaitSeconds > 0 || !w.p.Clock.Now().Before(until) {
-			return part, err
+	for i := r.next(); i >= 0 && w.p.Clock.Now().Before(until); i = r.next() {
+		if err = r.read(ctx, i); err != nil {
+			return sh, err
 		}
 	}
+	if err = r.end(ctx); err != nil {
+		return sh, err
+	}
+	r.wait()
+	return sh, nil
 }
 
 // until returns when this run asks for no further page.
@@ -63,64 +61,14 @@ func (w *worker) until(ctx context.Context) time.Time {
 	return end
 }
 
-// read reads one page into the inventory.
-func (w *worker) read(ctx context.Context, conn cloud.Conn, s inventory.Scan, part Partition) (Partition, error) {
-	at := w.p.Clock.Now()
-	page, err := conn.List(ctx, part.Kind, part.Region, part.Page)
-	if err != nil {
-		return w.refused(ctx, part, err)
-	}
-	// A listing lags behind the cloud: what an action saw within that time is newer than what the listing tells.
-	at = at.Add(-listingMayLag)
-	changes, err := w.write(ctx, part.Org, inventory.Batch{Scan: s, At: at, Resources: page.Resources})
-	if err != nil {
-		return part, fmt.Errorf("write %s in %s: %w", part.Kind, part.Region, err)
-	}
-	part.Changes = part.Changes.Add(changes)
-	part.Pages, part.Resources = part.Pages+1, part.Resources+len(page.Resources)
-	part.Page, part.Tries, part.Done = page.Next, 0, page.Next == ""
-	if !part.Done {
-		return part, w.note(ctx, part, discovery.PartRunning, "")
-	}
-	return w.complete(ctx, s, part)
-}
-
-// write writes a page, however long it is.
-func (w *worker) write(ctx context.Context, org string, page inventory.Batch) (inventory.Changes, error) {
-	w.writing <- struct{}{}
-	defer func() { <-w.writing }()
-	var sum inventory.Changes
-	for chunk := range slices.Chunk(page.Resources, inventory.MaxBatch) {
-		b := page
-		b.Resources = chunk
-		changes, err := w.inventory.UpsertScanned(ctx, org, b)
-		if err != nil {
-			return sum, err
-		}
-		sum = sum.Add(changes)
-	}
-	return sum, nil
-}
-
-// complete returns the inventory that the partition was read to its end.
-func (w *worker) complete(ctx context.Context, s inventory.Scan, part Partition) (Partition, error) {
-	changes, err := w.inventory.FinishScan(ctx, part.Org, s)
-	if err != nil {
-		return part, fmt.Errorf("finish %s in %s: %w", part.Kind, part.Region, err)
-	}
-	part.Changes = part.Changes.Add(changes)
-	return part, w.note(ctx, part, discovery.PartDone, "")
-}
-
-// refused decides what a failure of the cloud means.
-func (w *worker) refused(ctx context.Context, part Partition, err error) (Partition, error) {
+// refuse decides what a failure of the cloud means for the part.
+func (p *Progress) refuse(err error, now time.Time) {
 	class := cloud.ClassOf(err)
-	if part.Tries++; part.Tries < tries(class) {
-		part.WaitSeconds = wait(part.Tries)
-		return part, nil
+	if p.Tries++; p.Tries < tries(class) {
+		p.notBefore = now.Add(wait(p.Tries))
+		return
 	}
-	part.Done = true
-	return part, w.note(ctx, part, statusOf(class), err.Error())
+	p.Status, p.Error = statusOf(class), err.Error()
 }
 
 func tries(class cloud.Class) int {
@@ -133,10 +81,10 @@ func tries(class cloud.Class) int {
 	return 1
 }
 
-// wait grows with the tries. The jitter keeps partitions that were throttled together from coming back together.
-func wait(tries int) int {
+// wait grows with the tries. The jitter keeps shares that were throttled together from coming back together.
+func wait(tries int) time.Duration {
 	most := min(firstWait<<tries, longestWait)
-	return most/2 + rand.IntN(most/2+1) //nolint:gosec // spreads load, keeps no secret
+	return most/2 + rand.N(most/2+1) //nolint:gosec // spreads load, keeps no secret
 }
 
 func statusOf(class cloud.Class) discovery.PartStatus {
@@ -150,15 +98,30 @@ func statusOf(class cloud.Class) discovery.PartStatus {
 	}
 }
 
-func (w *worker) note(ctx context.Context, part Partition, status discovery.PartStatus, why string) error {
-	return discovery.RecordPart(ctx, w.p, part.Input, discovery.Part{
-		Region: part.Region, Kind: part.Kind, Status: status, Pages: part.Pages, Resources: part.Resources,
-		Changes: part.Changes, Error: why,
-	})
-}
-
-// abandonPartition notes that the machine gave the partition up.
-func (w *worker) abandonPartition(ctx context.Context, part Partition, f *workflow.Caught) (Partition, error) {
-	part.Done = true
-	return part, w.note(ctx, part, discovery.PartFailed, f.String())
+// abandonShare notes that the machine gave up those parts of the share that had not ended.
+func (w *worker) abandonShare(ctx context.Context, sh Share, f *workflow.Caught) (Share, error) {
+	type place struct{ region, kind string }
+	known, err := discovery.ListParts(ctx, w.p.Table, sh.Org, sh.JobID)
+	if err != nil {
+		return sh, err
+	}
+	ended := map[place]discovery.Part{}
+	for _, part := range known { // the run that failed may have noted some
+		if part.IsFinal() {
+			ended[place{part.Region, part.Kind}] = part
+		}
+	}
+	parts := make([]discovery.Part, len(sh.Parts))
+	for i, p := range sh.Parts {
+		part, has := ended[place{p.Region, p.Kind}]
+		if !has {
+			part = p.Part
+		}
+		if !part.IsFinal() {
+			part.Status, part.Error = discovery.PartFailed, f.String()
+		}
+		parts[i] = part
+	}
+	sh.Done = true
+	return sh, discovery.RecordParts(ctx, w.p, sh.Input, parts)
 }

@@ -70,10 +70,15 @@ type Part struct {
 	Region    string            `json:"region"`
 	Kind      string            `json:"kind"`
 	Status    PartStatus        `json:"status"`
-	Pages     int               `json:"pages"`
-	Resources int               `json:"resources"`
-	Changes   inventory.Changes `json:"changes"`
+	Pages     int               `json:"pages,omitempty"`
+	Resources int               `json:"resources,omitempty"`
+	Changes   inventory.Changes `json:"changes,omitzero"`
 	Error     string            `json:"error,omitempty"`
+}
+
+// region is how the parts of a pass that lie in one region stand in the store: one row costs one write.
+type region struct {
+	Parts []Part `json:"parts"`
 }
 
 // IsFinal reports whether nothing more will be read of the partition.
@@ -84,9 +89,9 @@ func JobKey(org, jobID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "JOB", SK: jobID}
 }
 
-// PartKey returns where a partition of a pass is stored.
-func PartKey(org, jobID, region, kind string) table.Key {
-	return table.Key{PK: partsPK(org, jobID), SK: region + "#" + kind}
+// PartsKey returns where the partitions of a pass that lie in a region are stored.
+func PartsKey(org, jobID, region string) table.Key {
+	return table.Key{PK: partsPK(org, jobID), SK: region}
 }
 
 func partsPK(org, jobID string) string { return table.OrgPK(org) + "JOB#" + jobID }

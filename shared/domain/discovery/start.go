@@ -3,7 +3,6 @@ package discovery
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/inventory"
@@ -85,36 +84,4 @@ func ReadJob(ctx context.Context, s table.Store, org, jobID string) (Job, []Part
 	}
 	parts, err := ListParts(ctx, s, org, jobID)
 	return j, parts, err
-}
-
-// ListParts returns the partitions of a pass that were begun, ordered by region and kind.
-func ListParts(ctx context.Context, s table.Store, org, jobID string) ([]Part, error) {
-	q, out := table.Query{PK: partsPK(org, jobID), Limit: 1000}, []Part(nil)
-	for {
-		page, err := s.Query(ctx, q)
-		if err != nil {
-			return nil, fmt.Errorf("read partitions of %s: %w", jobID, err)
-		}
-		parts, err := table.DecodeAll[Part](page.Items)
-		if err != nil {
-			return nil, err
-		}
-		if out = slices.Concat(out, parts); page.Next == "" {
-			return out, nil
-		}
-		q.Cursor = page.Next
-	}
-}
-
-// RecordPart records how far a partition is.
-func RecordPart(ctx context.Context, p *platform.Platform, in Input, part Part) error {
-	it, err := table.NewItem(PartKey(in.Org, in.JobID, part.Region, part.Kind), part)
-	if err != nil {
-		return err
-	}
-	it.Expires = p.Clock.Now().Add(kept)
-	if _, err = p.Table.Write(ctx, table.Put(it)); err != nil {
-		return fmt.Errorf("note partition %s of %s: %w", part.Region+"/"+part.Kind, in.JobID, err)
-	}
-	return nil
 }

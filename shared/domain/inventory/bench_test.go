@@ -48,9 +48,9 @@ func (s *fixture) discover(tb testing.TB, n int) {
 	tb.Helper()
 	sc := s.scan("job_1")
 	for from := 0; from < n; from += MaxBatch {
-		apitest.Value(s.store.UpsertScanned(s.ctx, testOrg, Batch{Scan: sc, At: s.Clock.Now(), Resources: instances(from, min(n, from+MaxBatch))}))(tb)
+		s.upsert(sc, instances(from, min(n, from+MaxBatch))...)
 	}
-	apitest.Value(s.store.FinishScan(s.ctx, testOrg, sc))(tb)
+	s.finish(sc)
 }
 
 func benchmarkFind(b *testing.B, l List, want int) {
@@ -129,7 +129,7 @@ func BenchmarkRescan(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		c, err := s.store.UpsertScanned(s.ctx, testOrg, Batch{Scan: s.scan("job_2"), At: s.Clock.Now(), Resources: batch})
-		if err != nil || c.Unchanged != MaxBatch {
+		if err != nil || c[0].Unchanged != MaxBatch {
 			b.Fatal(c, err)
 		}
 	}

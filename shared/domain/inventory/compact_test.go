@@ -255,8 +255,13 @@ func TestUpsertKilledAnywhereIsCompletedByTheNext(t *testing.T) {
 			found[0].Name = "renamed"
 			faulty.Inject(table.Injection{Harm: harm, Call: call})
 			_, err := s.store.UpsertScanned(s.ctx, testOrg, Batch{Scan: sc, At: c.Now(), Resources: found})
+			f := &Found{}
+			f.Add(found)
 			if err == nil {
-				_, err = s.store.FinishScan(s.ctx, testOrg, sc)
+				err = s.store.KeepFound(s.ctx, testOrg, sc, 0, f)
+			}
+			if err == nil {
+				_, err = s.store.FinishScans(s.ctx, testOrg, []EndedScan{{Scan: sc, Found: &Found{}, Kept: true}})
 			}
 			faulty.RemoveFaults()
 			s.upsert(sc, found...)

@@ -2,11 +2,8 @@ package inventory
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -18,95 +15,57 @@ import (
 // terminatedKept is how long a resource that is terminated stays in the inventory.
 const terminatedKept = 7 * 24 * time.Hour
 
-// marksKept is how long the marks of a scan that never finishes are kept.
-const marksKept = 48 * time.Hour
-
-// scanPK returns the partition of a scan's marks: which resources it has found so far.
-func scanPK(org string, sc Scan) string { return table.OrgPK(org) + "SCAN#" + sc.ID }
-
-func (p Partition) String() string { return p.AccountID + "#" + p.Region + "#" + p.Kind }
-
-// scanMark is how the hashes of what a batch found stand in an item.
-type scanMark struct {
-	Z []byte `json:"z"`
+// EndedScan is a scan that read every page of its partition without an error, with what this process found. Kept says that
+// others found more (KeepFound).
+type EndedScan struct {
+	Scan
+	Found *Found
+	Kept  bool
 }
 
-// markScanned remembers what the batch found until the scan is finished: eight bytes a resource, one item a batch. The same
-// batch again overwrites its own mark.
-func (s *Store) markScanned(ctx context.Context, org string, b Batch) error {
-	found := make([]byte, 0, 8*len(b.Resources))
-	all := fnv.New64a()
-	for _, r := range b.Resources {
-		found = binary.BigEndian.AppendUint64(found, hash(r.UID))
-	}
-	_, _ = all.Write(found) // never fails
-	key := table.Key{PK: scanPK(org, b.Scan), SK: b.String() + "#" + strconv.FormatUint(all.Sum64(), 36)}
-	it, err := table.NewItem(key, scanMark{found})
-	if err != nil {
-		return err
-	}
-	it.Expires = s.clock.Now().Add(marksKept)
-	if _, err = s.table.Write(ctx, table.Put(it)); err != nil {
-		return fmt.Errorf("mark what scan %s found: %w", b.ID, err)
-	}
-	return nil
-}
-
-func hash(uid string) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(uid)) // never fails
-	return h.Sum64()
-}
-
-// marks reads what a scan found in its partition, and the keys of the marks.
-func (s *Store) marks(ctx context.Context, org string, sc Scan) (map[uint64]bool, []table.Key, error) {
-	found, keys := map[uint64]bool{}, []table.Key(nil)
-	q := table.Query{PK: scanPK(org, sc), Prefix: sc.String() + "#", Limit: 1000}
-	for {
-		page, err := s.table.Query(ctx, q)
-		if err != nil {
-			return nil, nil, fmt.Errorf("read what scan %s found: %w", sc.ID, err)
-		}
-		for _, it := range page.Items {
-			m, err := table.Decode[scanMark](it)
-			if err != nil {
-				return nil, nil, err
-			}
-			for h := range slices.Chunk(m.Z, 8) {
-				found[binary.BigEndian.Uint64(h)] = true
-			}
-			keys = append(keys, it.Key)
-		}
-		if q.Cursor = page.Next; q.Cursor == "" {
-			return found, keys, nil
-		}
-	}
-}
-
-// FinishScan ends a scan that read every page of its partition without an error: what it did not find is terminated now, and
-// what has been terminated for a week is dropped. Finishing again does nothing. A scan that failed is not finished: then
-// nothing is known of what it did not find.
-func (s *Store) FinishScan(ctx context.Context, org string, sc Scan) (Changes, error) {
+// FinishScans ends scans of one organization: what they did not find is terminated now, and what has been terminated for a week
+// is dropped. It returns the changes of each, in their order. Finishing again does nothing. A scan that failed is not finished:
+// then nothing is known of what it did not find.
+func (s *Store) FinishScans(ctx context.Context, org string, scans []EndedScan) ([]Changes, error) {
 	v, err := s.openIndex(ctx, org)
 	if err != nil {
-		return Changes{}, err
+		return nil, err
 	}
-	found, keys, err := s.marks(ctx, org, sc)
-	if err != nil || finished(v.st, sc) {
-		return Changes{}, err
+	f := &finish{
+		org: org, g: index.NewSegment(), left: map[string]bool{}, changes: make([]Changes, len(scans)), of: map[string]int{},
+		scans: map[index.Partition]*unfinished{},
 	}
-	f := &finish{org: org, g: index.NewSegment(), left: map[string]bool{}}
-	f.collect(v.st, sc, found, s.clock.Now())
+	keys, err := s.collect(ctx, v, f, scans)
+	if err != nil {
+		return nil, err
+	}
 	if err = s.writeInTransactions(ctx, f.writes, f.retry); err != nil {
-		return Changes{}, fmt.Errorf("terminate %d resources of %s: %w", len(f.writes), sc.Partition, err)
+		return nil, fmt.Errorf("terminate %d resources of %s: %w", len(f.writes), org, err)
 	}
-	if err = s.index.Note(ctx, org, f.segment(sc)); err != nil {
-		return Changes{}, err
+	if err = s.index.Note(ctx, org, f.segment()); err != nil {
+		return nil, err
 	}
 	if err = s.deleteItems(ctx, keys); err != nil {
-		return Changes{}, err
+		return nil, err
 	}
 	return f.changes, s.index.Tidy(ctx, v.read)
+}
+
+// collect gives f what is to be done for those scans that were not finished before, and returns the keys of their marks.
+func (s *Store) collect(ctx context.Context, v *view, f *finish, scans []EndedScan) (marks []table.Key, err error) {
+	for i, sc := range scans {
+		found := sc.Found.hashes
+		if sc.Kept {
+			others, keys, err := s.kept(ctx, f.org, sc.Scan)
+			if err != nil {
+				return nil, err
+			}
+			found, marks = slices.Concat(found, others.hashes), append(marks, keys...)
+		}
+		f.add(v.st, i, sc.Scan, found)
+	}
+	f.collect(v.st, s.clock.Now())
+	return marks, nil
 }
 
 // deleteItems deletes items without conditions.
@@ -121,18 +80,19 @@ func (s *Store) deleteItems(ctx context.Context, keys []table.Key) error {
 	return nil
 }
 
-// finished reports whether this scan, or a later one, of the partition has been finished.
-func finished(st *index.State, sc Scan) bool {
-	st.RLock()
-	defer st.RUnlock()
-	p, ok := st.Partition(sc.AccountID, sc.Region, sc.Kind)
-	return ok && st.ScannedAt(p) >= sc.Started.UnixMicro()
+// unfinished is a scan among those of one finish: its place, when it began, and what it found.
+type unfinished struct {
+	i       int
+	started int64
+	found   map[uint64]struct{}
 }
 
-// finish is one Finish under way: the records that go, as rows of a segment, by uid.
+// finish is one FinishScans under way: the records that go, as rows of a segment, by uid.
 type finish struct {
 	org     string
-	changes Changes
+	changes []Changes
+	of      map[string]int // the scan that a record that goes belongs to, by uid
+	scans   map[index.Partition]*unfinished
 	g       *index.Segment
 	writes  []table.Write
 
@@ -140,45 +100,70 @@ type finish struct {
 	left map[string]bool // uids whose record is newer than the scan
 }
 
-// collect decides what becomes of the rows of the partition that the scan did not find.
-func (f *finish) collect(st *index.State, sc Scan, found map[uint64]bool, now time.Time) {
+// add has the scan finished, unless it, or a later one of its partition, was before.
+func (f *finish) add(st *index.State, i int, sc Scan, hashes []uint64) {
 	st.RLock()
 	defer st.RUnlock()
-	p, ok := st.Partition(sc.AccountID, sc.Region, sc.Kind)
-	if !ok {
+	started := sc.Started.UnixMicro()
+	p, known := st.Partition(sc.AccountID, sc.Region, sc.Kind)
+	if known && st.ScannedAt(p) >= started {
 		return
 	}
+	f.g.AddScan(sc.AccountID, sc.Region, sc.Kind, started)
+	if !known { // the index has nothing of it that could have vanished
+		return
+	}
+	u := &unfinished{i, started, make(map[uint64]struct{}, len(hashes))}
+	for _, h := range hashes {
+		u.found[h] = struct{}{}
+	}
+	f.scans[p] = u
+}
+
+// collect decides what becomes of the rows of the partitions that the scans did not find.
+func (f *finish) collect(st *index.State, now time.Time) {
+	if len(f.scans) == 0 {
+		return
+	}
+	st.RLock()
+	defer st.RUnlock()
 	for r := range st.Rows() {
-		if r.Partition() == p && !found[hash(r.UID())] {
-			f.leftover(st, r, sc.Started.UnixMicro(), now)
+		u := f.scans[r.Partition()]
+		if u == nil {
+			continue
+		}
+		if _, found := u.found[hash(r.UID())]; !found {
+			f.leftover(st, r, u, now)
 		}
 	}
 }
 
-func (f *finish) leftover(st *index.State, r index.Row, started int64, now time.Time) {
+func (f *finish) leftover(st *index.State, r index.Row, u *unfinished, now time.Time) {
 	rec := recordOf(st, r)
 	if rec.Status == cloud.Terminated {
 		if rec.StatusAt < now.Add(-terminatedKept).UnixMicro() {
-			f.drop(rec, now)
+			f.drop(rec, u, now)
 		}
 		return
 	}
-	if r.Time(index.ContentTime) >= started || r.Time(index.StatusTime) >= started { // it came while the scan went on
+	if r.Time(index.ContentTime) >= u.started || r.Time(index.StatusTime) >= u.started { // it came while the scan went on
 		return
 	}
-	rec.Status, rec.StatusAt = cloud.Terminated, started
+	rec.Status, rec.StatusAt = cloud.Terminated, u.started
 	out := newRow(f.g.Symbols, rec)
-	out.Vanished, out.Times[index.ContentTime] = true, started
+	out.Vanished, out.Times[index.ContentTime] = true, u.started
 	f.g.Rows = append(f.g.Rows, out)
-	f.changes.Vanished++
+	f.of[rec.UID] = u.i
+	f.changes[u.i].Vanished++
 	f.writes = append(f.writes, table.Update(ResourceKey(f.org, rec.UID), []table.Change{
-		table.Set("status", string(rec.Status)), table.Set("statusAt", started), table.Set("lastSeenAt", rec.LastSeenAt),
-	}, table.LessEqual("statusAt", started)))
+		table.Set("status", string(rec.Status)), table.Set("statusAt", u.started), table.Set("lastSeenAt", rec.LastSeenAt),
+	}, table.LessEqual("statusAt", u.started)))
 }
 
-func (f *finish) drop(rec Resource, now time.Time) {
+func (f *finish) drop(rec Resource, u *unfinished, now time.Time) {
 	f.g.Rows = append(f.g.Rows, goneRow(f.g.Symbols, rec, now))
-	f.changes.Dropped++
+	f.of[rec.UID] = u.i
+	f.changes[u.i].Dropped++
 	f.writes = append(f.writes, table.Delete(ResourceKey(f.org, rec.UID),
 		table.Equal("status", string(cloud.Terminated)), table.LessEqual("statusAt", rec.StatusAt), table.Lacks("actionID")))
 }
@@ -199,19 +184,18 @@ func (f *finish) retry(w table.Write, old table.Item) (table.Write, bool, error)
 }
 
 // segment returns what the index must know, without what retry left.
-func (f *finish) segment(sc Scan) *index.Segment {
+func (f *finish) segment() *index.Segment {
 	f.g.Rows = slices.DeleteFunc(f.g.Rows, func(r index.Entry) bool {
 		if !f.left[r.UID] {
 			return false
 		}
 		if r.Gone {
-			f.changes.Dropped--
+			f.changes[f.of[r.UID]].Dropped--
 		} else {
-			f.changes.Vanished--
+			f.changes[f.of[r.UID]].Vanished--
 		}
 		return true
 	})
-	f.g.AddScan(sc.AccountID, sc.Region, sc.Kind, sc.Started.UnixMicro())
 	return f.g
 }
 

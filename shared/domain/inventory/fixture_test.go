@@ -28,6 +28,7 @@ type fixture struct {
 	*apitest.Fixture
 	ctx   context.Context
 	store *Store
+	found map[Scan]*Found
 }
 
 func newFixture(tb testing.TB) *fixture {
@@ -38,7 +39,7 @@ func newFixture(tb testing.TB) *fixture {
 
 func newFixtureOn(tb testing.TB, t table.Store, c *clock.Manual) *fixture {
 	tb.Helper()
-	s := &fixture{apitest.On(tb, &platform.Platform{Table: t, Clock: c}), table.WithOrg(context.Background(), testOrg), NewStore(t, c)}
+	s := &fixture{apitest.On(tb, &platform.Platform{Table: t, Clock: c}), table.WithOrg(context.Background(), testOrg), NewStore(t, c), map[Scan]*Found{}}
 	s.Clock = c
 	s.account(testCA, "production")
 	return s
@@ -60,16 +61,26 @@ func (s *fixture) upsert(sc Scan, found ...cloud.Resource) Changes {
 	for part := range slices.Chunk(found, MaxBatch) {
 		c, err := s.store.UpsertScanned(s.ctx, testOrg, Batch{Scan: sc, At: s.Clock.Now(), Resources: part})
 		s.Must(err)
-		sum = sum.Add(c)
+		sum = sum.Add(c[0])
 	}
+	s.remember(sc, found)
 	return sum
+}
+
+// remember has the scan know what was found, as the process that reads the pages does.
+func (s *fixture) remember(sc Scan, found []cloud.Resource) {
+	if s.found[sc] == nil {
+		s.found[sc] = &Found{}
+	}
+	s.found[sc].Add(found)
 }
 
 func (s *fixture) finish(sc Scan) Changes {
 	s.Helper()
-	c, err := s.store.FinishScan(s.ctx, testOrg, sc)
+	s.remember(sc, nil)
+	c, err := s.store.FinishScans(s.ctx, testOrg, []EndedScan{{Scan: sc, Found: s.found[sc]}})
 	s.Must(err)
-	return c
+	return c[0]
 }
 
 func (s *fixture) seen(seen ...Seen) {

@@ -6,7 +6,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// MaxBatch is how many resources one Upsert takes.
+// MaxBatch is how many resources one UpsertScanned takes, of all batches together.
 const MaxBatch = 1_000
 
 // Partition is what one listing of discovery covers: the resources of one kind in one region of one account.
@@ -25,7 +25,7 @@ type Scan struct {
 	Started time.Time
 }
 
-// Batch is resources that a scan found, at most MaxBatch, as they were at the time At. Giving the same batch again
+// Batch is resources that a scan found, as they were at the time At. Giving the same batch again
 // changes nothing.
 type Batch struct {
 	Scan
@@ -35,9 +35,11 @@ type Batch struct {
 
 // Changes counts what a write did to the inventory.
 type Changes struct {
-	Created, Updated, Unchanged int // of an Upsert
-	Vanished                    int // by Finish: not found any more, now terminated
-	Dropped                     int // by Finish and Forget: removed for good
+	Created   int `json:"created,omitempty"`
+	Updated   int `json:"updated,omitempty"`
+	Unchanged int `json:"unchanged,omitempty"`
+	Vanished  int `json:"vanished,omitempty"` // by FinishScans: not found any more, now terminated
+	Dropped   int `json:"dropped,omitempty"`  // by FinishScans and ForgetAccount: removed for good
 }
 
 // Add sums counts.

@@ -13,42 +13,69 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// UpsertScanned writes what a scan found: new and changed resources, and nothing for those that are as they were. It compares
-// with the index, so a batch without changes costs the reading of the index's changes and one mark. Records are written
-// before the index: killed between the two, the next scan finds the same changes again and completes them.
-func (s *Store) UpsertScanned(ctx context.Context, org string, b Batch) (Changes, error) {
-	if len(b.Resources) > MaxBatch {
-		return Changes{}, fault.New(fault.Internal, "a batch of %d resources: at most %d", len(b.Resources), MaxBatch)
-	}
-	if _, err := s.ReadAccount(ctx, org, b.AccountID); err != nil {
-		return Changes{}, err
+// UpsertScanned writes what scans found: new and changed resources, and nothing for those that are as they were. It compares
+// with the index, so batches without changes cost the reading of the index's changes, once for all of them. Records are written
+// before the index: killed between the two, the next scan finds the same changes again and completes them. It returns the
+// changes of each batch, in their order.
+func (s *Store) UpsertScanned(ctx context.Context, org string, bs ...Batch) ([]Changes, error) {
+	if n := countResources(bs); n > MaxBatch {
+		return nil, fault.New(fault.Internal, "batches of %d resources: at most %d", n, MaxBatch)
 	}
 	v, err := s.openIndex(ctx, org)
 	if err != nil {
-		return Changes{}, err
+		return nil, err
 	}
-	u := newUpsert(org, b, s.clock.Now())
-	if err = u.compare(v.st); err != nil {
-		return Changes{}, err
+	u := newUpsert(org, s.clock.Now())
+	out := make([]Changes, len(bs))
+	for i, b := range bs {
+		if err = u.compare(v.st, b); err != nil {
+			return nil, err
+		}
+		out[i] = u.changes
 	}
-	if err = s.writeInTransactions(ctx, u.writes, u.retry); err != nil {
-		return Changes{}, fmt.Errorf("write %d resources of %s: %w", len(u.writes), b.AccountID, err)
+	if len(u.writes) == 0 {
+		return out, nil
 	}
-	if err = s.index.Note(ctx, org, u.segment()); err != nil {
-		return Changes{}, err
-	}
-	if err = s.markScanned(ctx, org, b); err != nil {
-		return Changes{}, err
-	}
-	return u.changes, s.index.Tidy(ctx, v.read)
+	return out, s.upsert(ctx, u, v, bs)
 }
 
-// upsert is one Upsert under way. Records are what the written ones will be, by uid.
+func countResources(bs []Batch) int {
+	n := 0
+	for _, b := range bs {
+		n += len(b.Resources)
+	}
+	return n
+}
+
+// upsert writes what u found to be new or changed, as long as the accounts are there.
+func (s *Store) upsert(ctx context.Context, u *upsert, v *view, bs []Batch) error {
+	known := map[string]bool{}
+	for _, b := range bs {
+		if known[b.AccountID] {
+			continue
+		}
+		if _, err := s.ReadAccount(ctx, u.org, b.AccountID); err != nil {
+			return err
+		}
+		known[b.AccountID] = true
+	}
+	if err := s.writeInTransactions(ctx, u.writes, u.retry); err != nil {
+		return fmt.Errorf("write %d resources of %s: %w", len(u.writes), u.org, err)
+	}
+	if err := s.index.Note(ctx, u.org, u.segment()); err != nil {
+		return err
+	}
+	return s.index.Tidy(ctx, v.read)
+}
+
+// upsert is one UpsertScanned under way: the batch that is compared, and its changes. Records are what the written ones will
+// be, by uid.
 type upsert struct {
 	org     string
-	batch   Batch
 	now     time.Time
+	batch   Batch
 	changes Changes
+	done    map[string]bool
 	writes  []table.Write
 
 	mu      sync.Mutex // retry is called from several transactions
@@ -57,20 +84,20 @@ type upsert struct {
 	seen    []Seen
 }
 
-func newUpsert(org string, b Batch, now time.Time) *upsert {
-	return &upsert{org: org, batch: b, now: now, records: map[string]Resource{}, full: map[string]bool{}}
+func newUpsert(org string, now time.Time) *upsert {
+	return &upsert{org: org, now: now, done: map[string]bool{}, records: map[string]Resource{}, full: map[string]bool{}}
 }
 
-// compare decides what is to be written. A uid that comes twice in a batch counts once, the first time.
-func (u *upsert) compare(st *index.State) error {
+// compare decides what of a batch is to be written. A uid that comes twice counts once, the first time.
+func (u *upsert) compare(st *index.State, b Batch) error {
 	st.RLock()
 	defer st.RUnlock()
-	done := make(map[string]bool, len(u.batch.Resources))
-	for _, found := range u.batch.Resources {
-		if done[found.UID] {
+	u.batch, u.changes = b, Changes{}
+	for _, found := range b.Resources {
+		if u.done[found.UID] {
 			continue
 		}
-		done[found.UID] = true
+		u.done[found.UID] = true
 		found.Region, found.Type = u.batch.Region, u.batch.Kind
 		if err := u.one(st, found); err != nil {
 			return err

@@ -25,6 +25,9 @@ type Parts struct {
 	Tasks int
 	// TaskLimit ends a handler that takes longer, with Sandbox.Timedout as Lambda does; 0 is Lambda's 15 minutes.
 	TaskLimit time.Duration
+	// Entered is told each state that an execution enters or tries again, by machine and state: the state transitions that Step
+	// Functions has paid for. It is called from many goroutines; nil tells nobody.
+	Entered func(machine, state string)
 }
 
 // Embedded runs state machines in this process and keeps their state in the table, so that Resume carries on with what a

@@ -1,0 +1,31 @@
+package discovery
+
+import (
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// TestAPass_CostsFewStatesAndUnits counts what a pass over a thousand resources that have not changed costs in AWS: the states
+// that Step Functions has paid for, and the units of the table.
+func TestAPass_CostsFewStatesAndUnits(t *testing.T) {
+	s := newFixture(t, settings{"size": "1000", "regions": "17", "stopped": "0"})
+	s.pass(discovery.Succeeded)
+	s.states.Store(0)
+	s.usage.sum = table.Usage{}
+	s.clk.Advance(6 * time.Hour)
+	j, sum := s.pass(discovery.Succeeded)
+	if sum.Unchanged != 1000 || j.Partitions != 17*len(s.providers["simulated"].Kinds()) {
+		t.Fatalf("%+v: %+v; want 1,000 unchanged", j, sum)
+	}
+	used := s.usage.sum
+	t.Logf("%d states; %d round trips, %.1f read units, %.0f write units", s.states.Load(), used.RoundTrips, used.ReadUnits, used.WriteUnits)
+	if n := s.states.Load(); n > 24 {
+		t.Errorf("%d states; want at most 24", n)
+	}
+	if used.WriteUnits > 32 {
+		t.Errorf("%.0f write units; want at most 32", used.WriteUnits)
+	}
+}

@@ -1,0 +1,205 @@
+package discovery
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
+)
+
+// kinds counts the resources of each kind that are not terminated.
+func (s *fixture) kinds() map[string]int {
+	s.Helper()
+	out := map[string]int{}
+	for _, r := range s.records() {
+		if r.Status != cloud.Terminated {
+			out[r.Type]++
+		}
+	}
+	return out
+}
+
+func (s *fixture) worker() *worker {
+	return &worker{s.Platform, s.providers, inventory.New(s.Platform), make(chan struct{}, 1)}
+}
+
+// statuses returns how the parts of the pass job_x are, by kind.
+func (s *fixture) statuses() map[string]discovery.PartStatus {
+	s.Helper()
+	out := map[string]discovery.PartStatus{}
+	for _, part := range apitest.Value(discovery.ListParts(s.ctx, s.Table, org, "job_x"))(s) {
+		out[part.Kind] = part.Status
+	}
+	return out
+}
+
+func TestAShare_AKindThatCannotBeReadHidesNoOther(t *testing.T) {
+	s := newFixture(t, settings{"size": "400", "regions": "2"})
+	s.pass(discovery.Succeeded)
+	before := s.kinds()
+	s.clk.Advance(time.Hour)
+	s.account = s.stored()
+	s.settings(settings{"size": "400", "regions": "2", "vanish": "1", "denied": "aws-ec2"})
+	j, sum := s.pass(discovery.Partial)
+	if got := s.kinds(); len(got) != 1 || got["aws-ec2"] != before["aws-ec2"] {
+		t.Errorf("%v are left of %v; want all of the kind that was not read, and no others", got, before)
+	}
+	if sum.Vanished == 0 || !strings.HasPrefix(j.Error, "2 of 12 partitions could not be read; aws-ec2 in us-east-1: ") {
+		t.Errorf("%d vanished, error %q", sum.Vanished, j.Error)
+	}
+}
+
+// TestAShare_ALongPartIsReadInManyRuns has a run end after twelve of fifty pages.
+func TestAShare_ALongPartIsReadInManyRuns(t *testing.T) {
+	slow := settings{"size": "500", "regions": "1", "kinds": "aws-ec2", "pageSize": "10", "stopped": "0"}
+	s := newFixture(t, slow)
+	s.pass(discovery.Succeeded)
+	s.clk.Advance(time.Hour)
+	s.account = s.stored()
+	slow["callMillis"], slow["vanish"] = "10000", "0.25"
+	s.settings(slow)
+	share, runs := s.share("us-east-1", "aws-ec2"), 0
+	for ; !share.Done; runs++ {
+		var err error
+		if share, err = s.worker().scanShare(s.ctx, share); err != nil || share.WaitSeconds != 0 {
+			t.Fatalf("run %d: waits %d s, %v", runs, share.WaitSeconds, err)
+		}
+		if parts := apitest.Value(discovery.ListParts(s.ctx, s.Table, org, "job_x"))(s); parts[0].Pages != share.Parts[0].Pages {
+			t.Errorf("run %d: clients see %d pages of %d", runs, parts[0].Pages, share.Parts[0].Pages)
+		}
+	}
+	got := share.Parts[0]
+	if runs < 3 || got.Changes.Unchanged != s.live() || got.Changes.Vanished != 500-s.live() || s.live() < 300 || s.live() > 440 {
+		t.Errorf("%d runs, %+v, %d live; want what vanished terminated, and nothing else", runs, got.Changes, s.live())
+	}
+	if marks := s.scanRows(); marks != 0 {
+		t.Errorf("%d rows of what the scan found are left", marks)
+	}
+}
+
+// scanRows counts what is kept of a scan for its next run.
+func (s *fixture) scanRows() int {
+	s.Helper()
+	page, err := s.Table.Query(s.ctx, table.Query{PK: table.OrgPK(org) + "SCAN#job_x", Limit: 100})
+	s.Must(err)
+	return len(page.Items)
+}
+
+// TestAShare_AThrottledKindIsWaitedForAfterTheOthers wants no wait before all else was read.
+func TestAShare_AThrottledKindIsWaitedForAfterTheOthers(t *testing.T) {
+	s := newFixture(t, settings{"size": "200", "regions": "1"})
+	w, share := s.worker(), s.share("us-east-1", "aws-rds", "aws-ec2", "aws-asg")
+	_, conn, err := w.connectAccount(s.ctx, share.Input)
+	s.Must(err)
+	r := newRun(w, throttling{conn, "aws-rds"}, s.account, &share)
+	for i := r.next(); i >= 0; i = r.next() {
+		s.Must(r.read(s.ctx, i))
+	}
+	s.Must(r.end(s.ctx))
+	r.wait()
+	if share.Done || share.WaitSeconds < 1 || share.Parts[0].Status != discovery.PartRunning ||
+		share.Parts[1].Status != discovery.PartDone || share.Parts[2].Status != discovery.PartDone {
+		t.Errorf("%+v", share)
+	}
+	if share, err = w.scanShare(s.ctx, share); err != nil || !share.Done || share.Parts[0].Status != discovery.PartDone {
+		t.Errorf("after the wait: %+v, %v", share, err)
+	}
+}
+
+// throttling is a connection that refuses to list a kind.
+type throttling struct {
+	cloud.Conn
+	kind string
+}
+
+func (c throttling) List(ctx context.Context, kind, region, page string) (cloud.ResourcePage, error) {
+	if kind == c.kind {
+		return cloud.ResourcePage{}, &cloud.Error{Class: cloud.Throttled, Message: "slow down"}
+	}
+	return c.Conn.List(ctx, kind, region, page)
+}
+
+// refusing is a store that refuses the records of a kind as malformed, as one that is too large is refused.
+type refusing struct {
+	table.Store
+	kind string
+}
+
+func (r refusing) Transact(ctx context.Context, ws ...table.Write) error {
+	if slices.ContainsFunc(ws, func(w table.Write) bool { return strings.Contains(string(w.Item.Data), `"type":"`+r.kind+`"`) }) {
+		return fault.New(fault.Internal, "the record is too large")
+	}
+	return r.Store.Transact(ctx, ws...)
+}
+
+func TestAShare_AKindThatCannotBeStoredHidesNoOther(t *testing.T) {
+	s := newFixture(t, settings{"size": "200", "regions": "1"})
+	s.Table = refusing{s.Table, "aws-rds"}
+	share, err := s.worker().scanShare(s.ctx, s.share("us-east-1", "aws-rds", "aws-ec2", "aws-asg"))
+	s.Must(err)
+	got := s.statuses()
+	if !share.Done || got["aws-rds"] != discovery.PartFailed || got["aws-ec2"] != discovery.PartDone || got["aws-asg"] != discovery.PartDone {
+		t.Errorf("%v", got)
+	}
+	if live := s.kinds(); live["aws-rds"] != 0 || live["aws-ec2"] == 0 || live["aws-asg"] == 0 {
+		t.Errorf("stored: %v", live)
+	}
+}
+
+func TestAShare_WhatWasReadStaysReadWhenItIsAbandoned(t *testing.T) {
+	s := newFixture(t, settings{"size": "200", "regions": "1"})
+	w, share := s.worker(), s.share("us-east-1", "aws-ec2", "aws-rds")
+	s.Must(discovery.RecordParts(s.ctx, s.Platform, share.Input, []discovery.Part{
+		{Region: "us-east-1", Kind: "aws-ec2", Status: discovery.PartDone}, {Region: "us-east-1", Kind: "aws-rds", Status: discovery.PartRunning},
+	}))
+	share, err := w.abandonShare(s.ctx, share, &workflow.Caught{Error: "States.Timeout"})
+	s.Must(err)
+	got := s.statuses()
+	if !share.Done || got["aws-ec2"] != discovery.PartDone || got["aws-rds"] != discovery.PartFailed {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestAPlan_LeavesOutWhatAnEarlierTryHasRead(t *testing.T) {
+	s := newFixture(t, settings{"size": "200", "regions": "8"})
+	in := s.share("").Input
+	s.Put(discovery.JobKey(org, in.JobID), discovery.Job{ID: in.JobID, AccountID: s.account.ID, Status: discovery.Running, StartedAt: s.clk.Now()})
+	plan := apitest.Value(s.worker().planShares(s.ctx, in))(s)
+	regions := map[string]int{}
+	for _, sh := range plan.Shares {
+		for _, p := range sh.Parts {
+			regions[p.Region]++
+		}
+	}
+	if len(plan.Shares) != shares || len(regions) != 8 || regions["us-east-1"] != 6 {
+		t.Errorf("%d shares of %v", len(plan.Shares), regions)
+	}
+	share := plan.Shares[0]
+	for i := range share.Parts {
+		share.Parts[i].Status = discovery.PartDone
+	}
+	share.Parts[len(share.Parts)-1].Status = discovery.PartFailed
+	read := make([]discovery.Part, len(share.Parts))
+	for i, p := range share.Parts {
+		read[i] = p.Part
+	}
+	s.Must(discovery.RecordParts(s.ctx, s.Platform, in, read))
+	left := map[discovery.PartStatus]int{}
+	for _, sh := range apitest.Value(s.worker().planShares(s.ctx, in))(s).Shares {
+		for _, p := range sh.Parts {
+			left[p.Status]++
+		}
+	}
+	if left[discovery.PartRunning] != 6*8-len(read)+1 || left[discovery.PartDone] != 5 {
+		t.Errorf("%v", left)
+	}
+}

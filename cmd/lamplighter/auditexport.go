@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// source is which chain to print, and where it is.
+// source is which store to use and, of the audit log, which chain to print.
 type source struct {
 	dir, table, endpoint string
 	org                  string
@@ -27,9 +27,7 @@ func auditExport(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	var s source
 	f := flag.NewFlagSet("lamplighter audit export", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.StringVar(&s.dir, "dir", envOr("LAMPLIGHTER_DIR", ".lamplighter"), "folder of the embedded store, which nobody may be serving just now (LAMPLIGHTER_DIR)")
-	f.StringVar(&s.table, "table", "", "name of a DynamoDB table to read instead, with the credentials of AWS's variables")
-	f.StringVar(&s.endpoint, "endpoint", "", "of -table: an emulator's address; empty is AWS")
+	s.flags(f)
 	f.StringVar(&s.org, "org", "", "the organization whose chain to print")
 	f.IntVar(&s.system, "system", -1, "the number, from 0 to 15, of the chain of the installation to print")
 	if err := f.Parse(args); err != nil {
@@ -44,6 +42,13 @@ func auditExport(ctx context.Context, args []string, stdout, stderr io.Writer) e
 		return err
 	}
 	return errors.Join(printChain(ctx, store, at, stdout), closing())
+}
+
+// flags are those that say where the store is.
+func (s *source) flags(f *flag.FlagSet) {
+	f.StringVar(&s.dir, "dir", envOr("LAMPLIGHTER_DIR", ".lamplighter"), "folder of the embedded store, which nobody may be serving just now (LAMPLIGHTER_DIR)")
+	f.StringVar(&s.table, "table", "", "name of a DynamoDB table to use instead, with the credentials of AWS's variables")
+	f.StringVar(&s.endpoint, "endpoint", "", "of -table: an emulator's address; empty is AWS")
 }
 
 // place returns where the chain is kept.

@@ -3,6 +3,7 @@
 //	lamplighter serve      answer on http://127.0.0.1:8080
 //	lamplighter openapi    print the interface description
 //	lamplighter audit      prove exports of the audit log, and print it from the store
+//	lamplighter work       list and unpark the work that the sweeper gave up
 //	lamplighter keys       replace the keys of a local service
 //	lamplighter version    print the version
 package main
@@ -27,6 +28,7 @@ const usage = `usage: lamplighter <command>
   serve      run the whole service on this machine (serve -help lists its flags)
   openapi    print the interface description as YAML
   audit      prove exports of the audit log, or print it from the store (audit -help)
+  work       list and unpark the work that the sweeper gave up (work parked, work unpark)
   keys       list or replace the keys of a local service (keys rotate -help)
   version    print the version
 `
@@ -53,6 +55,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	case "audit":
 		return runAudit(ctx, args[1:], stdout, stderr)
+	case "work":
+		return runWork(ctx, args[1:], stdout, stderr)
 	case "keys":
 		return runKeys(args[1:], stdout, stderr)
 	case "version":

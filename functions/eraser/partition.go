@@ -37,21 +37,17 @@ func (e *eraser) erasePass(ctx context.Context) error {
 	return e.settings(ctx)
 }
 
-// halt stops what still runs for the organization and takes it off the list of unfinished work.
+// halt stops what still runs for the organization and takes it off the lists of unfinished and of parked work.
 func (e *eraser) halt(ctx context.Context) error {
-	for shard := range workqueue.Shards {
-		q := table.Query{PK: workqueue.PK(shard), Limit: batch}
+	for _, pk := range workqueue.Lists() {
+		q := table.Query{PK: pk, Limit: batch}
 		for {
 			page, err := e.Table.Query(ctx, q)
 			if err != nil {
 				return fmt.Errorf("read unfinished work of %s: %w", q.PK, err)
 			}
-			works, err := table.DecodeAll[workqueue.Work](page.Items)
-			if err != nil {
-				return err
-			}
-			for _, w := range works {
-				if err = e.stop(ctx, w); err != nil {
+			for _, it := range page.Items {
+				if err = e.stop(ctx, it); err != nil {
 					return err
 				}
 			}
@@ -63,15 +59,19 @@ func (e *eraser) halt(ctx context.Context) error {
 	return nil
 }
 
-func (e *eraser) stop(ctx context.Context, w workqueue.Work) error {
+func (e *eraser) stop(ctx context.Context, it table.Item) error {
+	w, err := table.Decode[workqueue.Work](it)
+	if err != nil {
+		return err
+	}
 	if w.Org != e.in.Org || w.Machine == erasure.Machine {
 		return nil
 	}
-	err := e.Workflow.Stop(ctx, w.Machine, w.ExecutionName(), "the organization was deleted")
+	err = e.Workflow.Stop(ctx, w.Machine, w.ExecutionName(), "the organization was deleted")
 	if err != nil && !fault.Is(err, fault.NotFound) { // of work that was never started there is nothing to stop
 		return fmt.Errorf("stop %s: %w", w.ExecutionName(), err)
 	}
-	_, err = e.Table.Write(ctx, workqueue.RemoveWork(w.ID))
+	_, err = e.Table.Write(ctx, table.Delete(it.Key))
 	return fault.Wrap("end "+w.ExecutionName(), err)
 }
 

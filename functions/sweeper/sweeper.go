@@ -1,5 +1,6 @@
 // Package sweeper finds work that has begun and whose state machine was lost: never started, because the process died
-// between the commit and the start, or ended without ending the work. It starts it again.
+// between the commit and the start, or ended without ending the work. It starts it again, so often and no more: what cannot be
+// brought to an end is parked for an operator.
 package sweeper
 
 import (
@@ -7,103 +8,122 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
-	"lamplighter.dev/shared/foundation/fault"
 )
 
-// settled is how old pending work is before the sweeper looks at it: until then its start may still be under way.
-const settled = 30 * time.Second
+const (
+	pageSize  = 500              // of work that is read at a time
+	sweepTime = 50 * time.Second // of one sweep, below the time-out of the function; the next minute goes on
+	atOnce    = 32               // pieces of work looked at beside each other: a start takes some 50 ms
+)
 
-// pageSize is how much work is read at a time.
-const pageSize = 500
+// What the sweeper takes of the quota of StartExecution, which the whole account has 1,300 of at once and 300 a second in
+// us-east-1, us-west-2 and eu-west-1 (800 and 150 elsewhere; see stepFunctions.Start): the rest is left to what people begin.
+// Where the quota is used up all the same, the sweep ends, and the next minute goes on.
+const (
+	startsAtOnce    = 800
+	startsPerSecond = 200
+)
 
 // Swept tells what a sweep did.
 type Swept struct {
-	Looked  int `json:"looked"`
-	Started int `json:"started"`
+	Pending int `json:"pending"` // work that has begun and not ended
+	Looked  int `json:"looked"`  // of it, what was due and was started again, which does nothing to what runs
+	Retried int `json:"retried"` // of that, what had ended without ending the work
+	Parked  int `json:"parked"`  // of that, what was given up
+	Left    int `json:"left"`    // what was due and was left to the next sweep: the time or the quota was used up
+	Oldest  int `json:"oldestPendingSeconds"`
 }
 
 // Handler sweeps once; EventBridge calls it every minute.
 func Handler(p *platform.Platform) workflow.Handler {
-	return func(ctx context.Context, _ json.RawMessage) (any, error) { return SweepPending(ctx, p, settled) }
+	starts := ratelimit.NewBucket(p.Clock, startsPerSecond, startsAtOnce)
+	return func(ctx context.Context, _ json.RawMessage) (any, error) { return sweepPending(ctx, p, starts) }
 }
 
-// SweepPending looks at all pending work that is older than age. One piece that cannot be started does not keep the others from
-// being.
-func SweepPending(ctx context.Context, p *platform.Platform, age time.Duration) (Swept, error) {
-	ctx = table.Within(ctx, workqueue.Prefix)
-	var out Swept
-	var errs []error
-	for shard := range workqueue.Shards {
-		err := each(ctx, p.Table, workqueue.PK(shard), func(w workqueue.Work) {
-			if p.Clock.Now().Sub(w.At) < age {
-				return
-			}
-			out.Looked++
-			again, err := revive(ctx, p, w)
-			if errs = append(errs, err); again {
-				out.Started++
-			}
-		})
-		errs = append(errs, err)
+// sweep is one sweep under way.
+type sweep struct {
+	*platform.Platform
+	starts *ratelimit.Bucket
+	now    time.Time
+	full   context.CancelFunc // ends the sweep when the quota is used up
+
+	mu   sync.Mutex
+	done Swept
+	errs []error
+}
+
+// sweepPending looks at the pending work that is due. One piece that cannot be started does not keep the others from being. The
+// shards are taken in random order and each from either end, so that whatever a sweep cannot get through with, and whatever ends
+// it, stands before something else the next time.
+func sweepPending(ctx context.Context, p *platform.Platform, starts *ratelimit.Bucket) (Swept, error) {
+	ctx, cancel := context.WithTimeout(table.Within(ctx, workqueue.Prefix), sweepTime)
+	defer cancel()
+	s := &sweep{Platform: p, starts: starts, now: p.Clock.Now(), full: cancel}
+	for _, shard := range rand.Perm(workqueue.Shards) { //nolint:gosec // no secret
+		if err := s.shard(ctx, workqueue.PK(shard)); err != nil && ctx.Err() == nil {
+			s.errs = append(s.errs, err)
+		}
 	}
-	return out, errors.Join(errs...)
+	d := s.done
+	p.Log.InfoContext(ctx, "swept", "pending", d.Pending, "looked", d.Looked, "retried", d.Retried, "parked", d.Parked,
+		"left", d.Left, "oldestPendingSeconds", d.Oldest)
+	return d, errors.Join(s.errs...)
 }
 
-func each(ctx context.Context, s table.Store, pk string, f func(workqueue.Work)) error {
-	q := table.Query{PK: pk, Limit: pageSize}
+// shard looks at what is due of one shard, page by page.
+func (s *sweep) shard(ctx context.Context, pk string) error {
+	q := table.Query{PK: pk, Limit: pageSize, Reverse: rand.IntN(2) == 0} //nolint:gosec // no secret
 	for {
-		works, next, err := table.ReadPage[workqueue.Work](ctx, s, q)
+		works, next, err := table.ReadPage[workqueue.Work](ctx, s.Table, q)
 		if err != nil {
 			return fmt.Errorf("read pending work of %s: %w", pk, err)
 		}
-		for _, w := range works {
-			f(w)
-		}
+		s.page(ctx, works)
 		if q.Cursor = next; q.Cursor == "" {
 			return nil
 		}
 	}
 }
 
-// revive starts the work's machine when it does not run; it reports whether it did.
-func revive(ctx context.Context, p *platform.Platform, w workqueue.Work) (bool, error) {
-	ex, err := p.Workflow.Describe(ctx, w.Machine, w.ExecutionName())
-	switch {
-	case fault.Is(err, fault.NotFound):
-		return true, start(ctx, p, w)
-	case err != nil:
-		return false, fmt.Errorf("describe %s: %w", w.ExecutionName(), err)
-	case ex.Status == workflow.Running:
-		return false, nil
+// page looks at what is due of a page.
+func (s *sweep) page(ctx context.Context, works []workqueue.Work) {
+	var g errgroup.Group
+	g.SetLimit(atOnce)
+	s.done.Pending += len(works)
+	for _, w := range works {
+		s.done.Oldest = max(s.done.Oldest, int(s.now.Sub(w.At).Seconds()))
+		if w.Due.After(s.now) {
+			continue
+		}
+		g.Go(func() error {
+			looked, err := s.look(ctx, w)
+			s.count(looked, err)
+			return nil
+		})
 	}
-	return again(ctx, p, w)
+	_ = g.Wait() // what failed is among errs
 }
 
-// again starts work anew whose execution has ended without ending it, under the name of its next try.
-func again(ctx context.Context, p *platform.Platform, w workqueue.Work) (bool, error) {
-	_, err := p.Table.Write(ctx, table.Update(workqueue.WorkKey(w.ID), []table.Change{
-		table.Set("try", w.Try+1), table.Set("at", p.Clock.Now()),
-	}, table.Exists(), table.Equal("try", w.Try)))
-	if _, ended := errors.AsType[*table.ConditionError](err); ended {
-		return false, nil
-	}
+// count adds up what was done to one piece of work.
+func (s *sweep) count(d Swept, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done.Looked += d.Looked
+	s.done.Retried += d.Retried
+	s.done.Parked += d.Parked
+	s.done.Left += d.Left
 	if err != nil {
-		return false, fmt.Errorf("note try of %s: %w", w.ID, err)
+		s.errs = append(s.errs, err)
 	}
-	w.Try++
-	return true, start(ctx, p, w)
-}
-
-func start(ctx context.Context, p *platform.Platform, w workqueue.Work) error {
-	if err := p.Workflow.Start(ctx, w.Machine, w.ExecutionName(), w.Input); err != nil {
-		return fmt.Errorf("start %s again: %w", w.ExecutionName(), err)
-	}
-	p.Log.InfoContext(ctx, "started lost work again", "machine", w.Machine, "name", w.ExecutionName(), "org", w.Org)
-	return nil
 }

@@ -119,6 +119,14 @@ func (i invoker) Invoke(ctx context.Context, function string, in, out any) error
 	return i.Invoker.Invoke(ctx, function, in, out)
 }
 
+// RunTask has a worker of state machines that the caller declares to call run a task.
+func (i invoker) RunTask(ctx context.Context, function string, in, out any) error {
+	if d := declared(ctx, i.own); d != nil && !slices.Contains(d.Calls, function) {
+		return undeclared(d, "Calls", function)
+	}
+	return i.Invoker.RunTask(ctx, function, in, out)
+}
+
 // sealer seals and opens what is declared.
 type sealer struct {
 	seal.Sealer

@@ -69,30 +69,51 @@ const (
 
 // Invoke sends in to the function and decodes its answer into out. A throttled or failed invocation is Unavailable.
 func (l *Lambda) Invoke(ctx context.Context, function string, in, out any) error {
+	payload, err := l.call(ctx, function, in)
+	if err != nil {
+		return err
+	}
+	return decode(function, payload, out)
+}
+
+// RunTask is Invoke for a worker of state machines, whose answer is the bare result.
+func (l *Lambda) RunTask(ctx context.Context, function string, in, out any) error {
+	payload, err := l.call(ctx, function, in)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(payload, out); err != nil {
+		return fmt.Errorf("decode answer of %s: %w", function, err)
+	}
+	return nil
+}
+
+// call returns what the function answered.
+func (l *Lambda) call(ctx context.Context, function string, in any) ([]byte, error) {
 	b, err := json.Marshal(in)
 	if err != nil {
-		return fmt.Errorf("encode input of %s: %w", function, err)
+		return nil, fmt.Errorf("encode input of %s: %w", function, err)
 	}
 	req, err := l.request(ctx, function, b)
 	if err != nil {
-		return fmt.Errorf("invoke %s: %w", function, err)
+		return nil, fmt.Errorf("invoke %s: %w", function, err)
 	}
 	res, err := l.http.Do(req)
 	if err != nil {
-		return unreachable(function, err)
+		return nil, unreachable(function, err)
 	}
 	defer res.Body.Close() //nolint:errcheck // it is read to its end
 	payload, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return unreachable(function, err)
+		return nil, unreachable(function, err)
 	}
 	if res.StatusCode != http.StatusOK {
-		return unreachable(function, fmt.Errorf("%s: %.500s", res.Status, payload))
+		return nil, unreachable(function, fmt.Errorf("%s: %.500s", res.Status, payload))
 	}
 	if res.Header.Get("X-Amz-Function-Error") != "" {
-		return fault.NewWithCause(fault.Internal, errors.New(string(payload)), "the worker %s failed", function)
+		return nil, fault.NewWithCause(fault.Internal, errors.New(string(payload)), "the worker %s failed", function)
 	}
-	return decode(function, payload, out)
+	return payload, nil
 }
 
 func unreachable(function string, err error) error {

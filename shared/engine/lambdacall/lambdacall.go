@@ -15,6 +15,8 @@ type Invoker interface {
 	// Invoke sends in, as JSON, and decodes the answer into out. A failure that the worker reports keeps its kind and
 	// its message.
 	Invoke(ctx context.Context, function string, in, out any) error
+	// RunTask is Invoke for a worker that state machines call (workflow.LambdaHandler): whatever it fails with is Internal.
+	RunTask(ctx context.Context, function string, in, out any) error
 }
 
 // Handler answers an invocation.
@@ -44,4 +46,9 @@ func (l Local) Invoke(ctx context.Context, function string, in, out any) error {
 		return fmt.Errorf("decode answer of %s: %w", function, err)
 	}
 	return nil
+}
+
+// RunTask calls a handler as a state machine does.
+func (l Local) RunTask(ctx context.Context, function string, in, out any) error {
+	return l.Invoke(ctx, function, in, out)
 }

@@ -44,6 +44,15 @@ func encodeJSON(v any) (json.RawMessage, error) {
 // Encode writes v as compact JSON without HTML escapes.
 func Encode(v any) (json.RawMessage, error) { return encodeJSON(v) }
 
+// Sort returns a JSON text with the members of its objects in order, so that equal values are equal texts.
+func Sort(raw json.RawMessage) (json.RawMessage, error) {
+	v, err := decodeJSON(raw)
+	if err != nil {
+		return nil, err
+	}
+	return encodeJSON(v)
+}
+
 // measureJSON returns how many bytes a value takes as JSON, and stops counting soon after limit.
 func measureJSON(v any, limit int) int {
 	switch x := v.(type) {

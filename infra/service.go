@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"strconv"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
@@ -74,4 +75,5 @@ func (v *service) adjust(s Stage) {
 	logs.SetRetentionInDays(jsii.Number(s.LogDays))
 	table := v.template.GetResource(jsii.String("Table")).(awsdynamodb.CfnTable)
 	table.SetDeletionProtectionEnabled(jsii.Bool(s.Protected))
+	v.template.GetParameter(jsii.String("ReserveConcurrency")).SetDefault(strconv.FormatBool(s.Reserved))
 }

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"testing"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -60,6 +61,7 @@ func TestServiceDiffersByStageOnlyWhereItSays(t *testing.T) {
 		got := assertions.Template_FromStack(NewService(app, root, s), nil)
 		got.HasResourceProperties(jsii.String("AWS::Logs::LogGroup"), map[string]any{"RetentionInDays": s.LogDays})
 		got.HasResourceProperties(jsii.String("AWS::DynamoDB::Table"), map[string]any{"DeletionProtectionEnabled": s.Protected})
+		got.HasParameter(jsii.String("ReserveConcurrency"), map[string]any{"Default": strconv.FormatBool(s.Reserved)})
 		got.HasResourceProperties(jsii.String("AWS::CloudWatch::Alarm"), map[string]any{
 			"Namespace": "Lamplighter", "MetricName": "errors-" + s.Name, "AlarmActions": assertions.Match_AnyValue(),
 		})

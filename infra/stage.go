@@ -6,6 +6,7 @@ type Stage struct {
 	LogDays   float64 // how long logs are kept
 	Protected bool    // the table refuses to be deleted
 	Errors    float64 // failed invocations of one function in five minutes that raise the alarm
+	Reserved  bool    // concurrent executions are reserved and capped, which needs the account's quota of 1,000
 	Domain    Domain
 }
 
@@ -16,5 +17,5 @@ type Domain struct{ Name, Certificate string }
 var stages = []Stage{
 	{Name: "dev", LogDays: 14, Errors: 5},
 	{Name: "staging", LogDays: 30, Errors: 5},
-	{Name: "prod", LogDays: 365, Errors: 1, Protected: true},
+	{Name: "prod", LogDays: 365, Errors: 1, Protected: true, Reserved: true},
 }

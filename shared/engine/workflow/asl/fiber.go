@@ -195,7 +195,7 @@ func (f *fiber) again(ctx context.Context, s *state, e *Error) (bool, error) {
 		f.frame.Tries[i]++
 		f.frame.Visit++
 		f.frame.Token, f.frame.Sent, f.frame.Until = "", false, time.Time{}
-		f.frame.RetryAt = f.run.env.Clock.Now().Add(t.delayAfter(n))
+		f.frame.RetryAt = f.run.env.Clock.Now().Add(t.delayAfter(n, f.run.env.share))
 		f.dirty = true
 		return true, f.saveFrame(ctx)
 	}

@@ -122,29 +122,73 @@ func closeOnce(ch chan struct{}) {
 	}
 }
 
-func TestRetryWaitsLongerEachTimeUpToMaxDelay(t *testing.T) {
+func TestRetry_WaitsAsLongAsItsFieldsSay(t *testing.T) {
+	const growing = `"IntervalSeconds":2,"MaxAttempts":4,"BackoffRate":3,"MaxDelaySeconds":20`
+	for name, c := range map[string]struct {
+		fields string
+		drawn  []float64
+		want   []time.Duration
+	}{
+		"longer each time, up to MaxDelaySeconds": {growing, []float64{0.5, 0.5, 0.5, 0.5}, []time.Duration{
+			2 * time.Second, 6 * time.Second, 18 * time.Second, 20 * time.Second,
+		}},
+		"with jitter the part that was drawn": {growing + `,"JitterStrategy":"FULL"`, []float64{0.5, 0.25, 0, 0.75}, []time.Duration{
+			time.Second, 1500 * time.Millisecond, 0, 15 * time.Second,
+		}},
+		"all of it where jitter is switched off": {`"IntervalSeconds":8,"MaxAttempts":1,"JitterStrategy":"NONE"`, []float64{0.5}, []time.Duration{8 * time.Second}},
+	} {
+		t.Run(name, func(t *testing.T) { retryWaits(t, c.fields, c.drawn, c.want) })
+	}
+}
+
+// retryWaits runs a task that always fails under a Retry of these fields, whose jitter is as drawn, on a clock that moves ahead by
+// exactly what is wanted: who waits for longer, or for less, is found out.
+func retryWaits(t *testing.T, fields string, drawn []float64, want []time.Duration) {
+	t.Helper()
 	clk, w := clock.NewManual(epoch), newFixture()
 	w.tasks = map[string]testTask{"fn": func(context.Context, map[string]any) (any, error) { return nil, &Error{"E", ""} }}
-	m := mustParse(t, `{"StartAt":"T","States":{"T":{`+callsFn+`,"End":true,
-		"Retry":[{"ErrorEquals":["E"],"IntervalSeconds":2,"MaxAttempts":4,"BackoffRate":3,"MaxDelaySeconds":20}]}}}`)
-	done := make(chan error, 1)
+	m := mustParse(t, `{"StartAt":"T","States":{"T":{`+callsFn+`,"End":true,"Retry":[{"ErrorEquals":["E"],`+fields+`}]}}}`)
+	env, done := w.env(clk), make(chan error, 1)
+	env.Random = func() float64 {
+		next := drawn[0]
+		drawn = drawn[1:]
+		return next
+	}
 	go func() {
-		_, err := m.Run(t.Context(), w.env(clk), execution(`1`))
+		_, err := m.Run(t.Context(), env, execution(`1`))
 		done <- err
 	}()
-	for _, want := range []time.Duration{2, 6, 18, 20} {
+	for _, d := range want {
+		if d == 0 { // nobody waits
+			continue
+		}
 		if err := clk.AwaitSleepers(t.Context(), 1); err != nil {
 			t.Fatal(err)
 		}
 		w.mu.Lock()
 		got := w.frames[""].RetryAt.Sub(clk.Now())
 		w.mu.Unlock()
-		if got != want*time.Second {
-			t.Fatalf("the delay is %s, want %s", got, want*time.Second)
+		if got != d {
+			t.Fatalf("the delay is %s, want %s", got, d)
 		}
-		clk.Advance(want * time.Second)
+		clk.Advance(d)
 	}
 	failsAs(t, <-done, "E")
+}
+
+func TestRetry_DrawsItsJitterByItself(t *testing.T) {
+	r, env := retrier{interval: 10, rate: 1, jitter: true}, Env{}
+	seen := map[time.Duration]bool{}
+	for range 100 {
+		d := r.delayAfter(0, env.share)
+		if d < 0 || d >= 10*time.Second {
+			t.Fatalf("the delay is %s, want less than 10s", d)
+		}
+		seen[d] = true
+	}
+	if len(seen) < 50 {
+		t.Errorf("100 retries have %d delays between them: they come back together", len(seen))
+	}
 }
 
 func TestCatchAssignsAndVariablesStayInTheirScope(t *testing.T) {

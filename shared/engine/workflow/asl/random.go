@@ -36,7 +36,10 @@ func randomUUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// fullJitter picks a part of a delay for JitterStrategy FULL: from 0 up to all of it.
-func fullJitter(seconds float64) float64 {
-	return rand.Float64() * seconds //nolint:gosec // it only spreads retries
+// share draws what part of a delay JitterStrategy FULL waits, from 0 to just below 1.
+func (e Env) share() float64 {
+	if e.Random != nil {
+		return e.Random()
+	}
+	return rand.Float64() //nolint:gosec // it only spreads retries
 }

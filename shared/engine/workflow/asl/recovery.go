@@ -104,15 +104,16 @@ func (t *retrier) backoff(fields map[string]json.RawMessage) error {
 	return nil
 }
 
-// delayAfter returns how long to wait before try n+1, after n tries by this retrier.
-func (t retrier) delayAfter(n int) time.Duration {
+// delayAfter returns how long to wait before try n+1, after n tries by this retrier. With jitter it is the part of it that
+// share draws, so that what failed together does not come back together.
+func (t retrier) delayAfter(n int, share func() float64) time.Duration {
 	d := t.interval * math.Pow(t.rate, float64(n))
 	if t.maxDelay > 0 {
 		d = min(d, t.maxDelay)
 	}
 	d = min(d, maxSeconds)
 	if t.jitter {
-		d = fullJitter(d)
+		d *= share()
 	}
 	return time.Duration(d * float64(time.Second))
 }

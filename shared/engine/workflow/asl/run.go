@@ -15,6 +15,7 @@ import (
 // Env is the world that an execution runs in.
 type Env struct {
 	Clock   clock.Clock
+	Random  func() float64 // draws the jitter of retries, from 0 to just below 1; nil draws by itself
 	Tasks   Tasks
 	Journal Journal // nil keeps nothing: the execution cannot be resumed
 	// Entered is told the name of each state that is entered or tried again: what Step Functions counts as a state transition

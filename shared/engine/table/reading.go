@@ -125,35 +125,51 @@ func (e *Embedded) Query(ctx context.Context, q Query) (Page, error) {
 	if err := checkQuery(q); err != nil {
 		return Page{}, err
 	}
-	w := walk{q: q, part: partitionPrefix(q.PK), now: e.unixNow(), skip: q.Skip}
+	w := newWalk(q, e.unixNow())
 	if q.Cursor != "" {
 		after, err := decodeCursor(q.Cursor)
 		if err != nil {
 			return Page{}, err
 		}
-		w.after, w.skip = append(bytes.Clone(w.part), after...), 0
+		w.after = append(bytes.Clone(w.part), after...)
 	}
 	err := e.readSnapshot(ctx, func(tx *bolt.Tx) error {
 		w.cursor = tx.Bucket(itemBucket).Cursor()
 		return w.run()
 	})
 	m := meterOf(ctx)
-	m.countTrips(1)
-	m.countRead(float64(readUnits(w.read)), q.PK)
+	m.countTrips(max(1, w.trips))
+	m.countRead(float64(w.units), q.PK)
 	return w.page, err
 }
 
-// walk is a query under way over a snapshot.
+// walk is a query under way over a snapshot, in the calls that the other engine would make. As in DynamoDB, what has expired
+// counts towards a page's limit and bytes, though it is not handed over, and a page that is full has a cursor, whether or not
+// anything comes after it.
 type walk struct {
 	q      Query
 	part   []byte // begins the partition's keys
 	after  []byte // the last key of the page before
 	cursor *bolt.Cursor
 	now    int64
-	skip   int // still to leave out
-	read   int // bytes gone over, for the price
-	given  int // bytes handed over
+	skip   int  // still to leave out
+	counts bool // this call only counts what is left out
+	most   int  // items that this call may go over
+	seen   int  // items that this call has gone over
+	bytes  int  // of those
+	trips  int  // calls made
+	units  int  // of those
 	page   Page
+}
+
+// newWalk begins a query at now.
+func newWalk(q Query, now int64) walk {
+	if q.Cursor != "" {
+		q.Skip = 0
+	}
+	w := walk{q: q, part: partitionPrefix(q.PK), now: now, skip: q.Skip, counts: q.countsSkipped()}
+	w.most = w.callLimit()
+	return w
 }
 
 // run fills the page: first steps over what is skipped, looking at no more than the heads, then takes.
@@ -164,43 +180,58 @@ func (w *walk) run() error {
 		if !ok {
 			return fault.New(fault.Internal, "the stored item %q is damaged", k)
 		}
-		w.read += h.size
-		if !h.isLive(w.now) {
-			continue
-		}
-		if w.skip > 0 {
-			w.skip--
-			continue
-		}
-		if more := w.full(); more {
-			return nil
-		}
-		if err := w.take(k, v); err != nil {
+		w.seen++
+		w.bytes += h.size
+		if err := w.pass(k, v, h); err != nil {
 			return err
 		}
+		if w.seen < w.most && w.bytes < pageBytes {
+			continue
+		}
+		if !w.counts && w.skip == 0 {
+			w.page.Next = encodeCursor(string(k[len(w.part):]))
+			break
+		}
+		w.endCall()
 	}
+	w.endCall()
 	return nil
 }
 
-// full ends the page before an item that would be one too many.
-func (w *walk) full() bool {
-	n := len(w.page.Items)
-	if n == 0 || n < w.q.Limit && w.given < pageBytes {
-		return false
+// pass leaves one item out, or hands it over.
+func (w *walk) pass(k, v []byte, h head) error {
+	switch {
+	case !h.isLive(w.now):
+		return nil
+	case w.skip > 0:
+		w.skip--
+		return nil
+	default:
+		return w.take(k, v)
 	}
-	w.page.Next = encodeCursor(w.page.Items[n-1].SK)
-	return true
+}
+
+// callLimit returns how many items the next call may go over.
+func (w *walk) callLimit() int {
+	if w.counts {
+		return w.skip
+	}
+	return w.q.pageLimit()
+}
+
+// endCall counts a call.
+func (w *walk) endCall() {
+	w.trips++
+	w.units += readUnits(w.bytes)
+	w.seen, w.bytes, w.counts = 0, 0, w.counts && w.skip > 0
+	w.most = w.callLimit()
 }
 
 // take hands one item over.
 func (w *walk) take(k, v []byte) error {
-	it, h, err := storedItem(Key{PK: w.q.PK, SK: string(k[len(w.part):])}, v)
-	if err != nil {
-		return err
-	}
-	w.given += h.size
+	it, _, err := storedItem(Key{PK: w.q.PK, SK: string(k[len(w.part):])}, v)
 	w.page.Items = append(w.page.Items, it)
-	return nil
+	return err
 }
 
 // bounds returns the least stored key of the range and the least after it (nil is none).

@@ -28,12 +28,13 @@ import (
 
 // Options say how to run the service. Root and Dir must be set; everything else has a default.
 type Options struct {
-	Root    string       // the folder with template.yaml and statemachines/
-	Dir     string       // keys, mails and the embedded store live here
-	Remote  table.Remote // the DynamoDB table to use instead of the embedded store; none when its Table is empty
-	NoSync  bool         // the embedded store leaves writing to the operating system; for tests
-	Clock   clock.Clock  // nil: the machine's
-	BaseURL string       // where clients reach the API
+	Root    string        // the folder with template.yaml and statemachines/
+	Dir     string        // keys, mails and the embedded store live here
+	Remote  table.Remote  // the DynamoDB table to use instead of the embedded store; none when its Table is empty
+	NoSync  bool          // the embedded store leaves writing to the operating system; for tests
+	Limits  *table.Limits // what the functions find the store held to; for tests. nil: nothing
+	Clock   clock.Clock   // nil: the machine's
+	BaseURL string        // where clients reach the API
 	Google  platform.Client
 	GitHub  platform.Client
 	Version string
@@ -130,6 +131,15 @@ func (s *Service) store(o Options) (table.Store, error) {
 	}
 	s.close = append(s.close, e.Close)
 	return e, nil
+}
+
+// limited returns the store as the functions find it. What stands for Step Functions keeps its rows in the store as well, but has
+// limits of its own in AWS.
+func (o Options) limited(store table.Store) table.Store {
+	if o.Limits == nil {
+		return store
+	}
+	return table.NewLimitedStore(store, clock.System{}, *o.Limits)
 }
 
 // Close stops what is under way where it stands, and lets go of the store. The next Open carries on.

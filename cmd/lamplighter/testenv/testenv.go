@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
 )
@@ -57,7 +58,7 @@ func (e *Env) start() {
 	srv := httptest.NewUnstartedServer(nil)
 	e.URL = "http://" + srv.Listener.Addr().String()
 	service, err := local.Open(local.Options{
-		Root: root(e.t), Dir: e.Setup.Dir, Remote: e.Setup.Remote, NoSync: !e.Setup.Sync, Clock: e.Setup.Clock, Log: e.Setup.Log,
+		Root: root(e.t), Dir: e.Setup.Dir, Remote: e.Setup.Remote, NoSync: !e.Setup.Sync, Limits: e.limits(), Clock: e.Setup.Clock, Log: e.Setup.Log,
 		BaseURL: "http://lamplighter.test", Version: "test", Mails: e.mails, DNS: e.DNS, Google: e.Setup.Google, GitHub: e.Setup.GitHub,
 	})
 	if err != nil {
@@ -81,6 +82,14 @@ func (e *Env) start() {
 			e.t.Error(err)
 		}
 	})
+}
+
+// limits are those that the tests are run under; a table of another maker has its own.
+func (e *Env) limits() *table.Limits {
+	if e.Setup.Remote.Table != "" {
+		return nil
+	}
+	return tabletest.Limits()
 }
 
 // Stop ends the service as a graceful shutdown does. Stopping again does nothing.

@@ -167,11 +167,11 @@ func expiredPages(t *testing.T, s table.Store) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		page := ""
+		var keys []string
 		for _, it := range p.Items {
-			page += it.SK
+			keys = append(keys, it.SK)
 		}
-		got = append(got, page)
+		got = append(got, strings.Join(keys, " "))
 		if q.Cursor = p.Next; q.Cursor == "" {
 			break
 		}

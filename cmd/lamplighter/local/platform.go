@@ -41,7 +41,7 @@ func newPlatform(o Options, store table.Store) (*platform.Platform, error) {
 		Resolver: o.DNS,
 		Settings: platform.Settings{
 			Version: o.Version, BaseURL: o.BaseURL, Simulated: true, CustomEndpoints: true, PrivateAddresses: true,
-			Pepper: pepper, Google: o.Google, GitHub: o.GitHub,
+			Pepper: pepper, Epoch: o.Epoch, Google: o.Google, GitHub: o.GitHub,
 		},
 	}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"lamplighter.dev/cmd/lamplighter/local/gateway"
 	"lamplighter.dev/functions"
@@ -42,6 +43,7 @@ type Options struct {
 	Mails   io.Writer         // gets a line for each mail, with its code; nil: nowhere
 	Sender  mail.Sender       // nil: mails are written to the folder mails/ instead
 	DNS     platform.Resolver // nil: the machine's
+	Epoch   time.Time         // when the store was last restored from a copy; zero: never
 }
 
 func (o Options) filled() Options {

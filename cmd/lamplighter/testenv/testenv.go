@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/shared/api/platform"
@@ -26,7 +27,8 @@ type Setup struct {
 	Log    *slog.Logger    // nil is nowhere
 	Google platform.Client // of a provider of the test's; none is off
 	GitHub platform.Client
-	Sync   bool // every write waits for the disk, as in service; tests that do not die do without
+	Epoch  time.Time // when the store was last restored; zero is never
+	Sync   bool      // every write waits for the disk, as in service; tests that do not die do without
 }
 
 // Env is a running service.
@@ -59,7 +61,7 @@ func (e *Env) start() {
 	e.URL = "http://" + srv.Listener.Addr().String()
 	service, err := local.Open(local.Options{
 		Root: root(e.t), Dir: e.Setup.Dir, Remote: e.Setup.Remote, NoSync: !e.Setup.Sync, Limits: e.limits(), Clock: e.Setup.Clock, Log: e.Setup.Log,
-		BaseURL: "http://lamplighter.test", Version: "test", Mails: e.mails, DNS: e.DNS, Google: e.Setup.Google, GitHub: e.Setup.GitHub,
+		BaseURL: "http://lamplighter.test", Version: "test", Mails: e.mails, DNS: e.DNS, Epoch: e.Setup.Epoch, Google: e.Setup.Google, GitHub: e.Setup.GitHub,
 	})
 	if err != nil {
 		srv.Listener.Close() //nolint:errcheck // nothing was served

@@ -116,6 +116,7 @@ func (w *fixture) audit(b execution.Bulk, places []inventory.GroupPlacement) (fa
 	for _, p := range places {
 		failed += w.auditOne(b, p, recorded)
 	}
+	w.auditTotals()
 	if failed != b.Failed {
 		w.Errorf("%d actions failed, the bulk action counts %d", failed, b.Failed)
 	}

@@ -31,8 +31,13 @@ func (e *Executor) giveUp(ctx context.Context, in execution.RunInput, reason str
 	if err = r.storeProgress(ctx, r.waiting); err != nil {
 		return RunResult{}, err
 	}
-	return r.finish(ctx)
+	got, err := r.finish(ctx)
+	got.WaitSeconds = max(got.WaitSeconds, respite)
+	return got, err
 }
+
+// respite is how many seconds to leave alone at least what a run gave up.
+const respite = 30
 
 // endUnread ends what is over its deadline: what became of it nobody can tell. The rest waits.
 func (r *run) endUnread(reason string, err error) {

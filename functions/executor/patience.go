@@ -50,7 +50,7 @@ func (s patientStore) Transact(ctx context.Context, ws ...table.Write) error {
 // try does one write by itself, which costs half of what it does in a transaction.
 func (s patientStore) try(ctx context.Context, ws []table.Write) error {
 	if len(ws) == 1 {
-		_, err := s.Store.Write(ctx, ws[0])
+		_, err := s.Write(ctx, ws[0])
 		return err
 	}
 	return s.Store.Transact(ctx, ws...)

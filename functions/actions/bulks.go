@@ -30,7 +30,11 @@ func (s *service) latestBulk(ctx context.Context, _ *struct{}) (execution.Bulk, 
 		return execution.Bulk{}, fmt.Errorf("read latest bulk action: %w", err)
 	}
 	for _, b := range bulks {
-		if all, err := s.within(ctx, org, b, reach[0]); all || err != nil {
+		all, err := s.within(ctx, org, b, reach[0])
+		if err == nil && all {
+			b, err = execution.ReadProgress(ctx, s.p.Table, org, b)
+		}
+		if all || err != nil {
 			return b.WithoutInternals(), err
 		}
 	}
@@ -65,7 +69,7 @@ func (s *service) readBulk(ctx context.Context, bulkID string) (execution.Bulk, 
 	if !id.IsValid("bulk", bulkID) {
 		return execution.Bulk{}, noBulk(bulkID)
 	}
-	b, err := table.Read[execution.Bulk](ctx, s.p.Table, execution.BulkKey(identity.CallerFrom(ctx).Org, bulkID))
+	b, err := execution.ReadBulk(ctx, s.p.Table, identity.CallerFrom(ctx).Org, bulkID)
 	if fault.Is(err, fault.NotFound) {
 		return b, noBulk(bulkID)
 	}

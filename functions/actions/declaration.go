@@ -17,7 +17,7 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{
 			inventory.ResourcePartition, execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition,
 			execution.ChunkPartition, execution.CountPartition,
-			execution.HistoryPartition, execution.HistoryOfCausePartition, execution.HistoryOfResourcePartition, execution.EventPartition,
+			execution.HistoryPartition, execution.HistoryOfResourcePartition,
 			workqueue.Partition,
 		},
 	}),

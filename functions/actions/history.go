@@ -21,8 +21,8 @@ func (s *service) historyOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listStateHistory", Method: http.MethodGet, Path: "/state-history", Policy: reading, Scoped: true, Statuses: lists,
 		Summary: "List state changes",
-		Description: "What came into which state, when, and who or what caused it; newest first. With both filters the newest " +
-			"10,000 changes of the resource are looked at. A grant on teams or resources shows the changes of these, of the newest " +
+		Description: "What came into which state, when, and who or what caused it; newest first. changed_by_type looks at the newest " +
+			"10,000 changes, of the resource when resource_uid names one. A grant on teams or resources shows the changes of these, of the newest " +
 			"10,000 unless resource_uid names one.",
 	}, s.history)
 }
@@ -38,30 +38,21 @@ func (s *service) changes(ctx context.Context, in *historyQuery) (rest.List[exec
 	if err != nil {
 		return rest.List[execution.StateChange]{}, err
 	}
-	q, count, known := in.query(org)
-	r := rest.Reading[execution.StateChange]{Store: s.p.Table, Page: in.Page}
-	switch named := in.ResourceUID != ""; {
+	r := rest.Reading[execution.StateChange]{Store: s.p.Table, Page: in.Page, Over: execution.HistoryPKs(org)}
+	count := func() (int, error) { return execution.ReadTotal(ctx, r.Store, org, execution.HistoryList) }
+	named := in.ResourceUID != ""
+	if named {
+		r.Over = []string{execution.HistoryResourcePK(org, in.ResourceUID)}
+		count = func() (int, error) { return execution.ReadResourceTotal(ctx, r.Store, org, in.ResourceUID) }
+	}
+	q := table.Query{From: execution.FirstChange, Reverse: true}
+	switch {
 	case named && !reach[0].HasUID(in.ResourceUID):
 		return rest.PageOf[execution.StateChange](nil, in.Page), nil
-	case known && (named || reach[0].All()):
+	case in.ChangedByType == "" && (named || reach[0].All()):
 		return readCounted(ctx, r, q, count)
 	}
 	return r.Filtered(ctx, q, func(c execution.StateChange) bool {
 		return reach[0].HasUID(c.ResourceUID) && (in.ChangedByType == "" || execution.ChangedByType(c.ChangedBy) == in.ChangedByType)
 	})
-}
-
-// query selects the partition that has what is asked for, and tells where its length is known, if it holds nothing else.
-func (in *historyQuery) query(org string) (q table.Query, count counter, known bool) {
-	q = table.Query{PK: execution.HistoryPK(org), From: execution.FirstChange, Reverse: true}
-	count = counter{execution.CountKey(org, "HIST"), "all"}
-	switch {
-	case in.ResourceUID != "":
-		q.PK = execution.HistoryResourcePK(org, in.ResourceUID)
-		count = counter{execution.ResourceCountKey(org, in.ResourceUID), "n"}
-	case in.ChangedByType != "":
-		q.PK = execution.HistoryTypePK(org, in.ChangedByType)
-		count.field = in.ChangedByType
-	}
-	return q, count, in.ResourceUID == "" || in.ChangedByType == ""
 }

@@ -30,8 +30,8 @@ func (f *filter) meets(a execution.Action) bool {
 }
 
 // query selects the actions made within the filter's time, newest first.
-func (f *filter) query(org string) table.Query {
-	q := table.Query{PK: execution.ActionPK(org), Reverse: true}
+func (f *filter) query() table.Query {
+	q := table.Query{Reverse: true}
 	if !f.From.IsZero() {
 		q.From = id.LowestAt("act", f.From.Time)
 	}
@@ -47,27 +47,21 @@ func (s *service) listActions(ctx context.Context, in *filter) (rest.List[Action
 	if err != nil {
 		return rest.List[Action]{}, err
 	}
-	r := rest.Reading[execution.Action]{Store: s.p.Table, Page: in.Page}
+	r := rest.Reading[execution.Action]{Store: s.p.Table, Page: in.Page, Over: execution.ActionPKs(org)}
 	var got rest.List[execution.Action]
 	if in.open() && reach[0].All() {
-		got, err = readCounted(ctx, r, in.query(org), counter{execution.CountKey(org, "ACT"), "all"})
+		got, err = readCounted(ctx, r, in.query(), func() (int, error) { return execution.ReadTotal(ctx, r.Store, org, execution.ActionList) })
 	} else {
-		got, err = r.Filtered(ctx, in.query(org), func(a execution.Action) bool {
+		got, err = r.Filtered(ctx, in.query(), func(a execution.Action) bool {
 			return in.meets(a) && reach[0].HasUID(a.ResourceUID)
 		})
 	}
 	return rest.MapItems(got, shown), err
 }
 
-// counter names a running total.
-type counter struct {
-	key   table.Key
-	field string
-}
-
-// readCounted reads the page of a partition whose length is counted: two round trips, whichever page it is.
-func readCounted[T any](ctx context.Context, r rest.Reading[T], q table.Query, c counter) (rest.List[T], error) {
-	total, err := rest.Count(ctx, r.Store, c.key, c.field)
+// readCounted reads the page of a list whose length is counted, in two waves of round trips.
+func readCounted[T any](ctx context.Context, r rest.Reading[T], q table.Query, count func() (int, error)) (rest.List[T], error) {
+	total, err := count()
 	if err != nil {
 		return rest.List[T]{}, err
 	}

@@ -88,7 +88,7 @@ func TestSubmittingTakesFourRoundTripsAndReadingOne(t *testing.T) {
 	if logs := apitest.Data[rest.List[execution.Log]](w); w.Status != 200 || w.Usage.RoundTrips > 1 || logs.Total < 1 || len(logs.Items) != 1 || logs.Limit != 1 {
 		t.Errorf("logs: %d after %d round trips, %s", w.Status, w.Usage.RoundTrips, w.Body)
 	}
-	if w = a.call(ours, "GET", "/actions", ""); w.Usage.RoundTrips > 2 {
+	if w = a.call(ours, "GET", "/actions", ""); w.Usage.RoundTrips > 1+len(execution.ActionPKs(ours)) { // the total, and the partitions side by side
 		t.Errorf("GET /actions took %d round trips", w.Usage.RoundTrips)
 	}
 	if w = a.call(ours, "GET", "/state-history", ""); w.Usage.RoundTrips > 2 {

@@ -122,13 +122,16 @@ func inUse(a inventory.Account, uses []inventory.Use) error {
 // idle refuses while an action is in flight in the account. One that is submitted right after the look ends as failed
 // when it finds no account.
 func (s *service) idle(ctx context.Context, org, accountID string) error {
-	q := table.Query{
-		PK: execution.ActionPK(org), From: id.LowestAt("act", s.p.Clock.Now().Add(-oldest)), Reverse: true, Limit: 1000,
-	}
-	for {
-		actions, next, err := table.ReadPage[execution.Action](ctx, s.p.Table, q)
+	const some = 1000
+	q := table.Query{From: id.LowestAt("act", s.p.Clock.Now().Add(-oldest)), Reverse: true}
+	for m := table.NewMerge(s.p.Table, q, execution.ActionPKs(org)...); ; {
+		items, err := m.Next(ctx, some)
 		if err != nil {
 			return fmt.Errorf("look for actions in %s: %w", accountID, err)
+		}
+		actions, err := table.DecodeAll[execution.Action](items)
+		if err != nil {
+			return err
 		}
 		for _, act := range actions {
 			if act.CloudAccountID == accountID && !act.Status.IsFinal() {
@@ -136,7 +139,7 @@ func (s *service) idle(ctx context.Context, org, accountID string) error {
 					act.ID, act.Action, act.ResourceUID, act.Status)
 			}
 		}
-		if q.Cursor = next; q.Cursor == "" {
+		if len(items) < some {
 			return nil
 		}
 	}

@@ -158,7 +158,7 @@ func (s *fixture) stored() inventory.Account {
 func (s *fixture) records() map[string]inventory.Resource {
 	s.Helper()
 	out := map[string]inventory.Resource{}
-	for _, r := range apitest.Rows[inventory.Resource](s.Fixture, inventory.ResourceKey(org, "").PK) {
+	for _, r := range apitest.Rows[inventory.Resource](s.Fixture, inventory.ResourcePKs(org)...) {
 		out[r.UID] = r
 	}
 	return out

@@ -202,7 +202,7 @@ func (e *eraser) members(ctx context.Context, name string, items []table.Item) e
 	return nil
 }
 
-// histories returns the changes by resource and by kind of cause: each is in the whole history too.
+// histories returns the changes by resource: each is in the whole history too.
 func (e *eraser) histories(ctx context.Context, items []table.Item) error {
 	changes, err := table.DecodeAll[execution.StateChange](items)
 	if err != nil {
@@ -211,7 +211,6 @@ func (e *eraser) histories(ctx context.Context, items []table.Item) error {
 	pks := map[string]bool{}
 	for _, c := range changes {
 		pks[execution.HistoryResourcePK(e.in.Org, c.ResourceUID)] = true
-		pks[execution.HistoryTypePK(e.in.Org, execution.ChangedByType(c.ChangedBy))] = true
 	}
 	for pk := range pks {
 		if err = e.drain(ctx, pk, nil); err != nil {

@@ -39,7 +39,14 @@ var leads = map[string]lead{
 }
 
 // led are the families that leads reach.
-var led = []table.Partition{inventory.ScanPartition, execution.HistoryOfCausePartition, execution.HistoryOfResourcePartition}
+var led = []table.Partition{inventory.ScanPartition, execution.HistoryOfResourcePartition}
+
+// spread are the families that one list is spread over, and their members.
+var spread = map[table.Partition]func(org string) []string{
+	inventory.ResourcePartition: inventory.ResourcePKs,
+	execution.ActionPartition:   execution.ActionPKs,
+	execution.HistoryPartition:  execution.HistoryPKs,
+}
 
 // NewWalk returns the way through all partitions that functions declare; those of the system are left out. A family whose
 // members no items lead to cannot be erased, as nothing lists partitions, and is an error.
@@ -51,6 +58,10 @@ func NewWalk(declared []table.Partition) (Walk, error) {
 		case !p.OfOrg() || p == identity.MetaPartition: // what an organization has one of goes last (settings)
 		case !p.Family():
 			names = append(names, p.Name())
+		case spread[p] != nil:
+			for _, pk := range spread[p]("") {
+				names = append(names, strings.TrimPrefix(pk, table.OrgPK("")))
+			}
 		case !slices.Contains(led, p) && !slices.Contains(declared, owner(p)):
 			errs = append(errs, fmt.Errorf("nothing leads to the partitions %s: declare %s, whose sort keys name them, or teach functions/eraser/walk.go", p, owner(p)))
 		}
@@ -58,12 +69,18 @@ func NewWalk(declared []table.Partition) (Walk, error) {
 	slices.SortFunc(names, byTurn)
 	walk := make(Walk, len(names))
 	for i, name := range names {
-		walk[i] = step{name, leads[name]}
+		walk[i] = step{name, leads[list(name)]}
 		if slices.Contains(declared, table.Partition("ORG#*#"+name+"#*")) {
 			walk[i].leads = withFamily(name)
 		}
 	}
 	return walk, errors.Join(errs...)
+}
+
+// list returns the list that a partition belongs to: HIST of HIST#03.
+func list(name string) string {
+	list, _, _ := strings.Cut(name, "#")
+	return list
 }
 
 // owner returns the partition whose items a family is named after: JOB of JOB#*.

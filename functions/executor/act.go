@@ -33,7 +33,7 @@ func (r *run) markSome(ctx context.Context, actions []*execution.Action) error {
 		for i, a := range actions {
 			ws[i] = progress(r.in.Org, a)
 		}
-		err := r.e.p.Table.Transact(ctx, ws...)
+		err := r.e.store().Transact(ctx, ws...)
 		lost, ok := errors.AsType[*table.ConditionError](err)
 		if !ok {
 			return err

@@ -97,7 +97,7 @@ func persist[T any](w *fixture, task func() (T, error)) T {
 
 func (w *fixture) bulk(bulkID string) execution.Bulk {
 	w.Helper()
-	return apitest.Read[execution.Bulk](w.Fixture, execution.BulkKey(org, bulkID))
+	return apitest.Value(execution.ReadBulk(w.ctx, w.Table, org, bulkID))(w)
 }
 
 // audit holds what a bulk action left against what must be: everybody counted once, recorded once, released, and in the
@@ -116,6 +116,7 @@ func (w *fixture) audit(b execution.Bulk, places []inventory.GroupPlacement) (fa
 	for _, p := range places {
 		failed += w.auditOne(b, p, recorded)
 	}
+	w.auditTotals()
 	if failed != b.Failed {
 		w.Errorf("%d actions failed, the bulk action counts %d", failed, b.Failed)
 	}

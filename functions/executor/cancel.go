@@ -9,10 +9,11 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// wind lays out what is left to do of a bulk action that was cancelled: nothing for an execution that cancels; for the one
-// that began it, the chunks in which something is under way. What has not begun is ended.
-func (e *Executor) wind(ctx context.Context, in execution.BulkInput, b execution.Bulk) (StepResult, error) {
-	going, err := e.endWaiting(ctx, in, b)
+// wind lays out what is left to do of a bulk action that goes no further, because it was cancelled or something failed: nothing
+// for an execution that cancels; for the one that began it, the chunks in which something is under way. What has not begun is
+// ended, for the reason.
+func (e *Executor) wind(ctx context.Context, in execution.BulkInput, reason string) (StepResult, error) {
+	going, err := e.endWaiting(ctx, in, reason)
 	if err != nil || in.Cancel {
 		return StepResult{Done: err == nil, Chunks: []execution.RunInput{}}, err
 	}
@@ -23,9 +24,12 @@ func (e *Executor) wind(ctx context.Context, in execution.BulkInput, b execution
 	return out, nil
 }
 
-// endWaiting ends what the cancelled bulk action b has not begun, and gives the keys of the chunks in which something is
+// cancelledBy is why nothing more is begun of a bulk action that was cancelled.
+func cancelledBy(b execution.Bulk) string { return "cancelled by " + b.CancelledBy }
+
+// endWaiting ends what the bulk action has not begun, for the reason, and gives the keys of the chunks in which something is
 // under way.
-func (e *Executor) endWaiting(ctx context.Context, in execution.BulkInput, b execution.Bulk) (going []string, err error) {
+func (e *Executor) endWaiting(ctx context.Context, in execution.BulkInput, reason string) (going []string, err error) {
 	err = e.eachChunk(ctx, in, allChunks, func(key string, c execution.Chunk) error {
 		run := execution.RunInput{Org: in.Org, Actions: make([]string, len(c.Members))}
 		for i, m := range c.Members {
@@ -33,7 +37,7 @@ func (e *Executor) endWaiting(ctx context.Context, in execution.BulkInput, b exe
 		}
 		actions, err := e.loadActions(ctx, run)
 		if err == nil {
-			actions, err = e.endPending(ctx, in.Org, b, actions)
+			actions, err = e.endPending(ctx, in.Org, reason, actions)
 		}
 		if len(actions) > 0 {
 			going = append(going, key)
@@ -55,12 +59,12 @@ func (e *Executor) uncancelled(ctx context.Context, in execution.RunInput, actio
 	if err != nil {
 		return nil, fmt.Errorf("read bulk action %s: %w", in.BulkID, err)
 	}
-	return e.endPending(ctx, in.Org, b, actions)
+	return e.endPending(ctx, in.Org, cancelledBy(b), actions)
 }
 
-// endPending ends those of the actions that have not begun, and gives those that have: what an executor takes up at the
-// same moment goes on.
-func (e *Executor) endPending(ctx context.Context, org string, b execution.Bulk, actions []*execution.Action) ([]*execution.Action, error) {
+// endPending ends those of the actions that have not begun, for the reason, and gives those that have: what an executor takes up
+// at the same moment goes on.
+func (e *Executor) endPending(ctx context.Context, org, reason string, actions []*execution.Action) ([]*execution.Action, error) {
 	var begun []*execution.Action
 	var out []execution.Outcome
 	waiting := execution.RunInput{Org: org}
@@ -71,13 +75,13 @@ func (e *Executor) endPending(ctx context.Context, org string, b execution.Bulk,
 		}
 		waiting.Actions = append(waiting.Actions, a.ID)
 		out = append(out, execution.Outcome{
-			Action: *a, Status: execution.Failed, Message: "cancelled by " + b.CancelledBy, Unstarted: true, At: e.p.Clock.Now(),
+			Action: *a, Status: execution.Failed, Message: reason, Unstarted: true, At: e.p.Clock.Now(),
 		})
 	}
 	if len(out) == 0 {
 		return begun, nil
 	}
-	if err := execution.SettleActions(ctx, e.p.Table, org, out); err != nil {
+	if err := execution.SettleActions(ctx, e.store(), org, out); err != nil {
 		return nil, err
 	}
 	raced, err := e.loadActions(ctx, waiting)

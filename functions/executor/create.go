@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// createBatch is how many actions one transaction creates: two writes each, the count, and the look at the bulk action.
+	// createBatch is how many actions one transaction creates: two writes each, and the count.
 	createBatch = 49
 	// creators is how many chunks are created side by side.
 	creators = 8
@@ -24,8 +24,8 @@ const (
 func (e *Executor) createAll(ctx context.Context, org string, b *execution.Bulk) error {
 	g, each := errgroup.WithContext(ctx)
 	g.SetLimit(creators)
-	err := e.eachChunk(ctx, execution.BulkInput{Org: org, BulkID: b.ID}, allChunks, func(_ string, c execution.Chunk) error {
-		g.Go(func() error { return e.create(each, org, b, c) })
+	err := e.eachChunk(ctx, execution.BulkInput{Org: org, BulkID: b.ID}, allChunks, func(key string, c execution.Chunk) error {
+		g.Go(func() error { return e.create(each, org, b, keyed{key, c}) })
 		return nil
 	})
 	if err = errors.Join(err, g.Wait()); err != nil {
@@ -34,8 +34,21 @@ func (e *Executor) createAll(ctx context.Context, org string, b *execution.Bulk)
 	return e.advanceStage(ctx, org, b, execution.Expanded)
 }
 
-// create creates the actions of one chunk, each with its claim on the resource.
-func (e *Executor) create(ctx context.Context, org string, b *execution.Bulk, c execution.Chunk) error {
+// keyed is a chunk and its sort key.
+type keyed struct {
+	key string
+	execution.Chunk
+}
+
+// create creates the actions of one chunk, each with its claim on the resource, unless the bulk action was cancelled meanwhile.
+func (e *Executor) create(ctx context.Context, org string, b *execution.Bulk, c keyed) error {
+	now, err := table.Read[execution.Bulk](ctx, e.p.Table, execution.BulkKey(org, b.ID))
+	switch {
+	case err != nil:
+		return fmt.Errorf("read bulk action %s: %w", b.ID, err)
+	case now.Status == execution.BulkCancelled:
+		return errCancelled
+	}
 	for rest := c.Members; len(rest) > 0; {
 		n := min(createBatch, len(rest))
 		batch := make([]*birth, n)
@@ -50,12 +63,12 @@ func (e *Executor) create(ctx context.Context, org string, b *execution.Bulk, c 
 	return nil
 }
 
-func (e *Executor) newAction(b *execution.Bulk, c execution.Chunk, m execution.Member) execution.Action {
+func (e *Executor) newAction(b *execution.Bulk, c keyed, m execution.Member) execution.Action {
 	now := e.p.Clock.Now()
 	a := execution.Action{
 		ID: m.ActionID, ResourceUID: m.ResourceUID, ResourceType: c.ResourceType, Provider: c.Provider,
 		CloudAccountID: c.CloudAccountID, Region: c.Region, Action: b.Type, Reason: "bulk", Status: execution.Pending,
-		BulkActionID: b.ID, ChangedBy: b.Plan.ChangedBy, CreatedAt: now, Progress: &execution.Progress{},
+		BulkActionID: b.ID, ChangedBy: b.Plan.ChangedBy, CreatedAt: now, Progress: &execution.Progress{Chunk: c.key, Keep: b.Plan.Keep},
 	}
 	a.AppendLog(now, "intent", "ok", fmt.Sprintf("%s as part of %s, tier %d", b.Type, b.ID, c.Tier))
 	return a
@@ -71,36 +84,36 @@ type birth struct {
 
 // bear creates a batch of actions, and ends at once those that cannot run.
 func (e *Executor) bear(ctx context.Context, org string, batch []*birth) error {
-	for len(batch) > 0 {
-		ws, owner, err := births(org, batch)
+	for left := batch; len(left) > 0; {
+		ws, owner, err := births(org, left)
 		if err != nil {
 			return err
 		}
-		err = e.p.Table.Transact(ctx, ws...)
+		err = e.store().Transact(ctx, ws...)
 		lost, ok := errors.AsType[*table.ConditionError](err)
 		if err != nil && !ok {
 			return err
 		}
 		if err == nil {
-			return e.refuse(ctx, org, batch)
+			break
 		}
-		if cancelled(lost, len(ws)-1) {
+		if _, over := lost.Old(len(ws) - 1); over {
 			return errCancelled
 		}
-		if batch, err = amend(lost, ws, owner, batch); err != nil {
+		if left, err = amend(lost, ws, owner, left); err != nil {
 			return err
 		}
 	}
-	return nil
+	return e.refuse(ctx, org, batch)
 }
 
-// births returns the writes of a batch, and which birth each belongs to. The last one refuses them all when the bulk action was
-// cancelled.
+// births returns the writes of a batch, and which birth each belongs to. The last one counts them, and refuses them all when
+// the bulk action has ended.
 func births(org string, batch []*birth) (ws []table.Write, owner []*birth, err error) {
+	var row table.Item
 	for _, b := range batch {
-		b.action.Progress = &execution.Progress{Claimed: b.claim}
-		row, err := table.NewItem(execution.ActionKey(org, b.action.ID), b.action)
-		if err != nil {
+		b.action.Progress.Claimed = b.claim
+		if row, err = execution.NewActionItem(org, b.action); err != nil {
 			return nil, nil, err
 		}
 		ws, owner = append(ws, table.Put(row, table.Absent())), append(owner, b)
@@ -108,8 +121,8 @@ func births(org string, batch []*birth) (ws []table.Write, owner []*birth, err e
 			ws, owner = append(ws, inventory.ClaimResource(org, b.action.ResourceUID, b.action.ID, b.action.Action)), append(owner, b)
 		}
 	}
-	count := table.Update(execution.CountKey(org, "ACT"), []table.Change{table.Add("all", int64(len(batch)))})
-	return append(ws, count, table.Check(execution.BulkKey(org, batch[0].action.BulkActionID), alive...)), owner, nil
+	a := batch[0].action
+	return append(ws, execution.CountCreated(org, a.BulkActionID, a.Progress.Chunk, row.Expires, len(batch))), owner, nil
 }
 
 // amend changes the births whose writes were refused, and leaves out those that an earlier call has already made.
@@ -148,7 +161,7 @@ func (b *birth) yield(old table.Item) error {
 	return nil
 }
 
-// refuse ends the actions of the batch that cannot run.
+// refuse ends the actions of the batch that cannot run, also those that an earlier call made and did not come to end.
 func (e *Executor) refuse(ctx context.Context, org string, batch []*birth) error {
 	var out []execution.Outcome
 	for _, b := range batch {
@@ -158,5 +171,5 @@ func (e *Executor) refuse(ctx context.Context, org string, batch []*birth) error
 			})
 		}
 	}
-	return execution.SettleActions(ctx, e.p.Table, org, out)
+	return execution.SettleActions(ctx, e.store(), org, out)
 }

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -67,11 +68,16 @@ func (r *run) resting(a *execution.Action, s cloud.State) {
 		r.lookLater(a)
 	case p.ActedAt.IsZero():
 		r.begin(a)
-	case r.now.Before(p.ActedAt.Add(grace)):
+	case r.justAccepted(a):
 		r.watch(a, "verify", "accepted; the resource is still "+words(s))
 	default:
 		r.countAttempt(a, s.Status, "the provider accepted it, but the resource is "+words(s))
 	}
+}
+
+// justAccepted reports whether the provider may still show the state from before the act.
+func (r *run) justAccepted(a *execution.Action) bool {
+	return r.now.Before(a.Progress.ActedAt.Add(grace))
 }
 
 // begin has the action acted on in this run.
@@ -138,7 +144,6 @@ func (r *run) countAttempt(a *execution.Action, state cloud.Status, message stri
 	a.Attempts = max(a.Attempts, p.Errors)
 	if p.Errors >= attempts {
 		r.failAction(a, state, message)
-		r.ended[len(r.ended)-1].Exhausted = true
 		return
 	}
 	pause := backoff << (p.Errors - 1)
@@ -148,12 +153,18 @@ func (r *run) countAttempt(a *execution.Action, state cloud.Status, message stri
 	r.lookLater(a)
 }
 
+// tripAll decides when the provider did not tell the states. What it was asked for may have been done: that ends only when the
+// provider says so, or never will.
 func (r *run) tripAll(err error) {
 	for _, a := range r.actions {
-		if cloud.ClassOf(err).Retryable() {
-			r.countAttempt(a, "", err.Error())
-		} else {
+		switch {
+		case !cloud.ClassOf(err).Retryable():
 			r.failAction(a, "", err.Error())
+		case a.Progress.Changed && !r.overdue(a):
+			a.AppendLog(r.now, "verify", "waiting", "its state cannot be read: "+err.Error())
+			r.lookLater(a)
+		default:
+			r.countAttempt(a, "", err.Error())
 		}
 	}
 }
@@ -169,21 +180,33 @@ func (r *run) overdue(a *execution.Action) bool {
 	return !a.StartedAt.IsZero() && r.now.Sub(a.StartedAt) > r.limit()
 }
 
-// waitSeconds returns how many seconds to leave alone what is under way: short at first, longer the longer it takes.
+const (
+	// usual is how long a start or stop takes at least, of kinds that name no time.
+	usual = 10 * time.Second
+	// longest is how long what is under way is left alone at most.
+	longest = time.Minute
+)
+
+// waitSeconds returns how many seconds to leave alone what is under way: what it usually takes at first, longer the longer it
+// takes. A run costs as much as a second of waiting for it is worth.
 func (r *run) waitSeconds() int {
-	next := 30 * time.Second
+	next := longest
 	for _, a := range r.waiting {
 		next = min(next, r.due(a))
 	}
 	return max(1, int((next+time.Second-1)/time.Second))
 }
 
-// due returns when to look at an action again: when it may be retried, else after a third of the time it has taken so far.
+// due returns when to look at an action again: when it may be retried, else after half of the time that it has taken so far.
 func (r *run) due(a *execution.Action) time.Duration {
 	if d := a.Progress.NextAt.Sub(r.now); d > 0 {
 		return d
 	}
-	return r.now.Sub(a.StartedAt) / 3
+	since := a.Progress.ActedAt
+	if since.IsZero() {
+		since = a.StartedAt
+	}
+	return max(cmp.Or(r.kind.Usual, usual), r.now.Sub(since)/2)
 }
 
 // words returns a state in the provider's terms.

@@ -15,8 +15,8 @@ var Declaration = platform.Declaration{
 	Name: "executor",
 	Access: table.Access{Reads: []table.Partition{identity.MetaPartition}, Writes: []table.Partition{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition,
-		execution.ChunkPartition, execution.CountPartition, execution.HistoryPartition, execution.HistoryOfCausePartition,
-		execution.HistoryOfResourcePartition, execution.EventPartition, "ORG#*#SNAP", workqueue.Partition, cloud.SimulatedPartition,
+		execution.ChunkPartition, execution.CountPartition, execution.HistoryPartition,
+		execution.HistoryOfResourcePartition, "ORG#*#SNAP", workqueue.Partition, cloud.SimulatedPartition,
 	}},
 	Tasks:   []string{execution.Machine, execution.BulkMachine},
 	Opens:   []string{inventory.AccountSecret},

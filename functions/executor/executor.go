@@ -47,7 +47,7 @@ func (e *Executor) HandleTask(ctx context.Context, input json.RawMessage) (any, 
 		return workflow.RunTask(ctx, c, e.RunActions)
 	case "abandon":
 		return workflow.RunTask(ctx, c, func(ctx context.Context, in execution.RunInput) (RunResult, error) {
-			return e.abandonRun(ctx, in, c.Error)
+			return e.giveUp(ctx, in, "the executor gave up: "+c.Error.String())
 		})
 	case "expand":
 		return workflow.RunTask(ctx, c, e.expandBulk)

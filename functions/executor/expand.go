@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
@@ -42,7 +43,11 @@ func (e *Executor) prepare(ctx context.Context, in execution.BulkInput, b *execu
 		return errCancelled
 	}
 	if b.Plan.Stage == execution.Unplanned {
-		if err := e.plan(ctx, in, b); err != nil {
+		var err error
+		if b.Plan.Keep, err = execution.ReadRetention(ctx, e.p.Table, in.Org); err != nil {
+			return err
+		}
+		if err = e.plan(ctx, in, b); err != nil {
 			return err
 		}
 	}
@@ -61,19 +66,69 @@ func (e *Executor) plan(ctx context.Context, in execution.BulkInput, b *executio
 	if err := e.clear(ctx, in); err != nil {
 		return err
 	}
-	var ws []table.Write
-	for i, c := range chunks(b.ID, b.Type, members) {
-		it, err := table.NewItem(execution.ChunkKey(in.Org, b.ID, c.step, i), c.Chunk)
+	all := chunks(b.ID, b.Type, members)
+	if err := e.writeChunks(ctx, in.Org, b, all); err != nil {
+		return fmt.Errorf("write %d chunks of %s: %w", len(all), b.ID, err)
+	}
+	b.Total, b.Plan.Chunks = len(members), len(all)
+	return e.advanceStage(ctx, in.Org, b, execution.Planned)
+}
+
+// writeChunks writes the chunks, and what counts each of them.
+func (e *Executor) writeChunks(ctx context.Context, org string, b *execution.Bulk, all []stepped) error {
+	ws, counts := make([]table.Write, len(all)), make([]table.Write, len(all))
+	for i, c := range all {
+		it, err := table.NewItem(execution.ChunkKey(org, b.ID, c.step, i), c.Chunk)
 		if err != nil {
 			return err
 		}
-		ws = append(ws, table.Put(it))
+		it.Expires = b.Ends()
+		ws[i], counts[i] = table.Put(it), execution.OpenCounts(org, b.ID, it.SK, it.Expires)
 	}
 	if err := e.p.Table.BatchWrite(ctx, ws...); err != nil {
-		return fmt.Errorf("write %d chunks of %s: %w", len(ws), b.ID, err)
+		return err
 	}
-	b.Total = len(members)
-	return e.advanceStage(ctx, in.Org, b, execution.Planned)
+	for some := range slices.Chunk(counts, maxCounts) {
+		if err := e.openCounts(ctx, org, b, some); err != nil {
+			return err
+		}
+	}
+	return e.expireNamed(ctx, org, b)
+}
+
+// maxCounts is how many counts one transaction opens, with a look at the bulk action.
+const maxCounts = 99
+
+// openCounts writes counts that are not there yet, unless the bulk action was cancelled.
+func (e *Executor) openCounts(ctx context.Context, org string, b *execution.Bulk, counts []table.Write) error {
+	for len(counts) > 0 {
+		ws := append(slices.Clip(counts), table.Check(execution.BulkKey(org, b.ID), alive...))
+		err := e.store().Transact(ctx, ws...)
+		lost, refused := errors.AsType[*table.ConditionError](err)
+		if !refused {
+			return err
+		}
+		if cancelled(lost, len(counts)) {
+			return errCancelled
+		}
+		var left []table.Write
+		for i, w := range counts {
+			if _, there := lost.Old(i); !there {
+				left = append(left, w)
+			}
+		}
+		counts = left
+	}
+	return nil
+}
+
+// expireNamed has the list of what a bulk action without a group acts on go with it.
+func (e *Executor) expireNamed(ctx context.Context, org string, b *execution.Bulk) error {
+	if b.GroupID != "" {
+		return nil
+	}
+	_, err := e.p.Table.Write(ctx, table.Update(execution.NamedKey(org, b.ID), []table.Change{table.Expire(b.Ends())}, table.Exists()))
+	return err
 }
 
 // clear removes the chunks that a planning which did not come to its end has left.
@@ -94,6 +149,7 @@ func (e *Executor) advanceStage(ctx context.Context, org string, b *execution.Bu
 	b.Plan.Stage = to
 	_, err := e.p.Table.Write(ctx, table.Update(execution.BulkKey(org, b.ID), []table.Change{
 		table.Set("plan", b.Plan), table.Set("total", b.Total), table.Set("status", string(execution.BulkRunning)),
+		table.Expire(b.Ends()),
 	}, alive...))
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok && cancelled(lost, 0) {
 		return errCancelled

@@ -4,17 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
-// tries is how often a bulk action is ended anew because it was cancelled, or counted something, at the same moment.
+// tries is how often a bulk action is ended anew because it was cancelled at the same moment.
 const tries = 5
 
-// finishBulk ends a bulk action. What for any reason has not ended is failed, so that the counters add up. An execution that
-// cancels leaves what is under way to the one that began it.
+// finishBulk ends a bulk action. What for any reason has not ended is held against the cloud and ended, so that the counters
+// add up; while that cannot tell, the bulk action does not end. An execution that cancels leaves what is under way to the one
+// that began it.
 func (e *Executor) finishBulk(ctx context.Context, in execution.BulkInput) (Ready, error) {
 	var err error
 	for range tries {
@@ -29,23 +32,55 @@ func (e *Executor) finishBulk(ctx context.Context, in execution.BulkInput) (Read
 
 func (e *Executor) finishOnce(ctx context.Context, in execution.BulkInput) (execution.Bulk, error) {
 	b, err := e.readBulk(ctx, in)
-	if err != nil || b.Over() {
+	if err != nil {
 		return b, err
 	}
-	switch {
-	case in.Cancel:
-		if going, err := e.endWaiting(ctx, in, b); err != nil || len(going) > 0 {
-			return b, err
-		}
-	case b.Completed+b.Failed < b.Total:
-		if err := e.endAll(ctx, in, allChunks, "not done: the bulk action ended before"); err != nil {
+	if in.Cancel && !b.Over() {
+		if going, err := e.endWaiting(ctx, in, cancelledBy(b)); err != nil || len(going) > 0 {
 			return b, err
 		}
 	}
-	if b, err = e.readBulk(ctx, in); err != nil {
+	counts, err := execution.ReadChunkCounts(ctx, e.p.Table, in.Org, in.BulkID)
+	if err != nil {
 		return b, err
 	}
-	return b, e.conclude(ctx, in.Org, b)
+	if b.Over() {
+		return b, e.fold(ctx, in.Org, counts)
+	}
+	if slices.ContainsFunc(counts, underWay) {
+		if in.Cancel { // it was created meanwhile: whoever creates it comes here, too
+			return b, nil
+		}
+		if err = e.endAll(ctx, in); err != nil {
+			return b, err
+		}
+		if counts, err = execution.ReadChunkCounts(ctx, e.p.Table, in.Org, in.BulkID); err != nil {
+			return b, err
+		}
+	}
+	b.Sum(counts)
+	if err = e.conclude(ctx, in.Org, b); err != nil {
+		return b, err
+	}
+	return b, e.fold(ctx, in.Org, counts)
+}
+
+func underWay(c execution.ChunkCounts) bool { return !c.Ended() }
+
+// fold folds the counts of chunks that have ended.
+func (e *Executor) fold(ctx context.Context, org string, counts []execution.ChunkCounts) error {
+	return execution.FoldCounts(ctx, e.store(), org, slices.DeleteFunc(counts, underWay))
+}
+
+// endAll ends every action of the bulk action that has not ended, as far as the cloud tells how.
+func (e *Executor) endAll(ctx context.Context, in execution.BulkInput) error {
+	return e.eachChunk(ctx, in, allChunks, func(key string, _ execution.Chunk) error {
+		left, err := e.giveUp(ctx, execution.RunInput{Org: in.Org, BulkID: in.BulkID, Chunk: key}, "not done: the bulk action ended before")
+		if err == nil && !left.Done {
+			err = fault.New(fault.Unavailable, "chunk %s of %s is not done, and the cloud does not tell yet how it ends: try again", key, in.BulkID)
+		}
+		return err
+	})
 }
 
 func (e *Executor) readBulk(ctx context.Context, in execution.BulkInput) (execution.Bulk, error) {
@@ -56,26 +91,33 @@ func (e *Executor) readBulk(ctx context.Context, in execution.BulkInput) (execut
 	return b, nil
 }
 
-// conclude writes the end of b, as it was read, and gives its group free. Of one that was cancelled, what was never created
-// counts as failed, so that its counters add up as well.
+// conclude writes the end of b, with what its chunks have counted, and gives its group free. What was never created, because it
+// was cancelled, counts as failed.
 func (e *Executor) conclude(ctx context.Context, org string, b execution.Bulk) error {
-	status, failed := execution.BulkCompleted, b.Failed
+	status := execution.BulkCompleted
 	if b.Status == execution.BulkCancelled {
-		status, failed = execution.BulkCancelled, b.Total-b.Completed
+		status = execution.BulkCancelled
+	}
+	if b.Plan.Stage == execution.Unplanned {
+		var err error
+		if b.Plan.Keep, err = execution.ReadRetention(ctx, e.p.Table, org); err != nil {
+			return err
+		}
 	}
 	ws := []table.Write{
 		table.Update(execution.BulkKey(org, b.ID), []table.Change{
-			table.Set("status", string(status)), table.Set("failed", failed), table.Set("ended", true), table.Set("completedAt", e.p.Clock.Now()),
-		}, table.Equal("status", string(b.Status)), table.NotEqual("ended", true), table.Equal("completed", b.Completed), table.Equal("failed", b.Failed)),
+			table.Set("status", string(status)), table.Set("completed", b.Completed), table.Set("failed", b.Total-b.Completed),
+			table.Set("ended", true), table.Set("completedAt", e.p.Clock.Now()), table.Expire(b.Ends()),
+		}, table.Equal("status", string(b.Status)), table.NotEqual("ended", true)),
 		workqueue.RemoveWork(b.ID),
 	}
 	if b.GroupID != "" {
 		ws = append(ws, execution.ReleaseGroup(org, b))
 	}
 	ctx = table.Within(ctx, workqueue.Prefix)
-	err := e.p.Table.Transact(ctx, ws...)
+	err := e.store().Transact(ctx, ws...)
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok && onlyLast(lost, ws) { // another bulk action has the group
-		err = e.p.Table.Transact(ctx, ws[:2]...)
+		err = e.store().Transact(ctx, ws[:2]...)
 	}
 	return err
 }

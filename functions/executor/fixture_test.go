@@ -186,7 +186,7 @@ func (w *fixture) resource(uid string) inventory.Resource {
 // history returns all state changes, oldest first.
 func (w *fixture) history() []execution.StateChange {
 	w.Helper()
-	return apitest.Rows[execution.StateChange](w.Fixture, execution.HistoryPK(org))
+	return apitest.Rows[execution.StateChange](w.Fixture, execution.HistoryPKs(org)...)
 }
 
 func (w *fixture) state(r inventory.Resource) cloud.Status {

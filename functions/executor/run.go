@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -69,12 +70,53 @@ func (r *run) pass(ctx context.Context) error {
 	if err := r.storeProgress(ctx, r.started); err != nil {
 		return err
 	}
-	return r.actOn(ctx)
+	if err := r.actOn(ctx); err != nil {
+		return err
+	}
+	r.glance(ctx)
+	return nil
+}
+
+// glanceAfter is when what was acted on is looked at for the first time: much is done at once, and another run would cost more.
+const glanceAfter = time.Second
+
+// glance looks, a moment after the act, whether it was done at once. What is not, the next run looks at; so it does when the
+// provider gives no answer.
+func (r *run) glance(ctx context.Context) {
+	asked := slices.DeleteFunc(slices.Clone(r.waiting), func(a *execution.Action) bool { return !a.Progress.ActedAt.Equal(r.now) })
+	if len(asked) == 0 || r.in.Until != execution.UntilSettled || r.e.p.Clock.Sleep(ctx, glanceAfter) != nil {
+		return
+	}
+	states, err := r.conn.Read(ctx, r.kind.Type, asked[0].Region, uids(asked))
+	if err != nil {
+		return
+	}
+	r.now = r.e.p.Clock.Now()
+	there := map[string]cloud.State{}
+	for _, s := range states {
+		there[s.UID] = s
+	}
+	done := map[*execution.Action]bool{}
+	for _, a := range asked {
+		if s, ok := there[a.ResourceUID]; ok && s.Status == a.Action.WantedStatus() {
+			done[a] = true
+			r.reached(a, s)
+		}
+	}
+	r.waiting = keep(r.waiting, done)
+}
+
+func uids(actions []*execution.Action) []string {
+	out := make([]string, len(actions))
+	for i, a := range actions {
+		out[i] = a.ResourceUID
+	}
+	return out
 }
 
 // finish records what has ended and says when to look again.
 func (r *run) finish(ctx context.Context) (RunResult, error) {
-	if err := execution.SettleActions(ctx, r.e.p.Table, r.in.Org, r.ended); err != nil {
+	if err := execution.SettleActions(ctx, r.e.store(), r.in.Org, r.ended); err != nil {
 		return RunResult{}, err
 	}
 	if len(r.ended) > 0 {
@@ -175,11 +217,7 @@ func (r *run) open(ctx context.Context) (reason string, err error) {
 
 // read asks the provider for the live states.
 func (r *run) read(ctx context.Context) error {
-	uids := make([]string, len(r.actions))
-	for i, a := range r.actions {
-		uids[i] = a.ResourceUID
-	}
-	states, err := r.conn.Read(ctx, r.kind.Type, r.actions[0].Region, uids)
+	states, err := r.conn.Read(ctx, r.kind.Type, r.actions[0].Region, uids(r.actions))
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/workflow"
 )
 
 // StepResult tells the machine what to work on next: chunks, side by side, until they are accepted or settled; then,
@@ -26,16 +25,15 @@ const stepSize = 1000
 // nextStep lays out one step of a bulk action. The last step of a tier goes on until everything in the tier has reached its
 // state or failed; the ones before only until the provider has accepted them.
 func (e *Executor) nextStep(ctx context.Context, in execution.BulkInput) (StepResult, error) {
-	b, err := table.Read[execution.Bulk](ctx, e.p.Table, execution.BulkKey(in.Org, in.BulkID))
+	b, err := execution.ReadBulk(ctx, e.p.Table, in.Org, in.BulkID)
 	if err != nil {
 		return StepResult{}, fmt.Errorf("read bulk action %s: %w", in.BulkID, err)
 	}
 	if b.Status == execution.BulkCancelled {
-		return e.wind(ctx, in, b)
+		return e.wind(ctx, in, cancelledBy(b))
 	}
 	if b.Plan.FailurePolicy == "abort" && b.Failed > 0 {
-		reason := fmt.Sprintf("not done: %d of the resources before it failed, and the group's failurePolicy is abort", b.Failed)
-		return StepResult{Done: true, Chunks: []execution.RunInput{}}, e.endAll(ctx, in, from(in.Step), reason)
+		return e.wind(ctx, in, fmt.Sprintf("not done: %d of the resources before it failed, and the group's failurePolicy is abort", b.Failed))
 	}
 	until, first, err := e.bounds(ctx, in)
 	if err != nil || until == "" {
@@ -81,11 +79,8 @@ func stepKey(step int) string { return fmt.Sprintf("C#%06d", step) }
 // lastChunk is a sort key behind those of all chunks.
 const lastChunk = "C~"
 
-// from returns the query for the chunks of a step and all after it.
-func from(step int) table.Query { return table.Query{From: stepKey(step), To: lastChunk} }
-
 // allChunks is the query for all chunks.
-var allChunks = from(0)
+var allChunks = table.Query{From: stepKey(0), To: lastChunk}
 
 // chunkPage is how many chunks, of up to 500 members each, are read at a time.
 const chunkPage = 20
@@ -120,31 +115,4 @@ func (e *Executor) chunkKeys(ctx context.Context, in execution.BulkInput, q tabl
 		return nil
 	})
 	return keys, err
-}
-
-// endAll fails every action of the chunks that has not ended.
-func (e *Executor) endAll(ctx context.Context, in execution.BulkInput, q table.Query, reason string) error {
-	return e.eachChunk(ctx, in, q, func(key string, _ execution.Chunk) error {
-		_, err := e.fail(ctx, execution.RunInput{Org: in.Org, BulkID: in.BulkID, Chunk: key}, reason)
-		return err
-	})
-}
-
-// abandonRun fails the actions of a run that the machine gave up on, with the error that it caught.
-func (e *Executor) abandonRun(ctx context.Context, in execution.RunInput, caught *workflow.Caught) (RunResult, error) {
-	return e.fail(ctx, in, "the executor gave up: "+caught.String())
-}
-
-func (e *Executor) fail(ctx context.Context, in execution.RunInput, reason string) (RunResult, error) {
-	actions, err := e.loadActions(ctx, in)
-	if err != nil {
-		return RunResult{}, err
-	}
-	out := make([]execution.Outcome, len(actions))
-	for i, a := range actions {
-		out[i] = execution.Outcome{
-			Action: *a, Status: execution.Failed, Message: reason, Changed: a.Progress.Changed, At: e.p.Clock.Now(),
-		}
-	}
-	return RunResult{Done: true}, execution.SettleActions(ctx, e.p.Table, in.Org, out)
 }

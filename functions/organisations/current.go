@@ -70,6 +70,7 @@ type ChangedOrganisation struct {
 	DefaultDashboard rest.Patch[string]  `json:"defaultDashboard,omitzero" minLength:"1" maxLength:"64" doc:"The id of a dashboard, or a preset: executive, engineering, finops, operations"`
 	SavingsRealism   rest.Patch[float64] `json:"savingsRealism,omitzero" minimum:"0" maximum:"1" doc:"At most 4 decimals; null is 0.7"`
 	AnomalyMinUSD    rest.Patch[string]  `json:"anomalyMinUSD,omitzero" maxLength:"16" doc:"A decimal from 0 to 999999999.99; null is 1" example:"1"`
+	RetentionMonths  rest.Patch[int]     `json:"retentionMonths,omitzero" minimum:"1" maximum:"120" doc:"For how many months, beyond the one in which they were made, actions, bulk actions and state history are kept; null is 13. It holds for what is made from then on" example:"13"`
 }
 
 type changeInput struct{ Body ChangedOrganisation }
@@ -111,7 +112,8 @@ func (c ChangedOrganisation) apply(o *identity.OrganisationRecord) ([]table.Chan
 	changes = choose(changes, "mcpEnabled", c.MCPEnabled, &o.MCPEnabled)
 	changes = choose(changes, "defaultDashboard", c.DefaultDashboard, &o.DefaultDashboard)
 	changes = choose(changes, "savingsRealism", c.SavingsRealism, &o.SavingsRealism)
-	return choose(changes, "anomalyMinUSD", c.AnomalyMinUSD, &o.AnomalyMinUSD), nil
+	changes = choose(changes, "anomalyMinUSD", c.AnomalyMinUSD, &o.AnomalyMinUSD)
+	return choose(changes, "retentionMonths", c.RetentionMonths, &o.RetentionMonths), nil
 }
 
 // choose adds the change of a setting that was sent; null takes the choice away.

@@ -19,6 +19,7 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 	want := map[string]any{
 		"id": h.org, "name": "Engines", "createdBy": "usr_ada", "createdAt": "2026-03-10T09:30:30Z", "updatedAt": "2026-03-10T09:30:30Z",
 		"currency": "USD", "mcpEnabled": false, "defaultDashboard": nil, "savingsRealism": 0.7, "anomalyMinUSD": "1",
+		"retentionMonths": 13.0,
 	}
 	same := func(after string) {
 		t.Helper()
@@ -45,6 +46,9 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 		{`{"defaultDashboard":"finops"}`, map[string]any{"defaultDashboard": "finops"}},
 		{`{"anomalyMinUSD":"0.05","defaultDashboard":"dash_01k8z3v5y0e6m9x2q4t7r1c8bd"}`, map[string]any{"anomalyMinUSD": "0.05", "defaultDashboard": "dash_01k8z3v5y0e6m9x2q4t7r1c8bd"}},
 		{`{"currency":null,"mcpEnabled":null,"defaultDashboard":null,"savingsRealism":null,"anomalyMinUSD":null}`, map[string]any{"currency": "USD", "mcpEnabled": false, "defaultDashboard": nil, "savingsRealism": 0.7, "anomalyMinUSD": "1"}},
+		{`{"retentionMonths":120}`, map[string]any{"retentionMonths": 120.0}},
+		{`{"retentionMonths":1}`, map[string]any{"retentionMonths": 1.0}},
+		{`{"retentionMonths":null}`, map[string]any{"retentionMonths": 13.0}},
 		{`{"mcpEnabled":false,"savingsRealism":0}`, map[string]any{"savingsRealism": 0.0}},
 		{`{"name":" Looms "}`, map[string]any{"name": "Looms"}},
 		{`{"name":"LOOMS"}`, map[string]any{"name": "LOOMS"}},
@@ -69,6 +73,7 @@ func TestSettingsThatNoOrganizationHas(t *testing.T) {
 		`{"savingsRealism":1e-9}`: "savingsRealism", `{"savingsRealism":"0.7"}`: "savingsRealism",
 		`{"anomalyMinUSD":"-1"}`: "anomalyMinUSD", `{"anomalyMinUSD":"1e9"}`: "anomalyMinUSD", `{"anomalyMinUSD":"0.001"}`: "anomalyMinUSD",
 		`{"anomalyMinUSD":"01"}`: "anomalyMinUSD", `{"anomalyMinUSD":""}`: "anomalyMinUSD", `{"anomalyMinUSD":1}`: "anomalyMinUSD",
+		`{"retentionMonths":0}`: "retentionMonths", `{"retentionMonths":121}`: "retentionMonths", `{"retentionMonths":1.5}`: "retentionMonths",
 		`{"defaultDashboard":"mine"}`: "defaultDashboard", `{"mcpEnabled":"yes"}`: "mcpEnabled", `[]`: "", `null`: "", `{"currency":"EUR","name":""}`: "name",
 	} {
 		if got := h.as("admin", "PUT /organisation", body); got.Status != 400 || !strings.Contains(got.Body, about) {
@@ -93,7 +98,7 @@ func TestWhatAnOrganizationCannotBeGivenIsIgnored(t *testing.T) {
 		t.Fatalf("%d %s", got.Status, got.Body)
 	}
 	now := h.current()
-	if now["id"] != h.org || now["createdBy"] != "usr_ada" || now["createdAt"] != "2026-03-10T09:30:30Z" || now["currency"] != "EUR" || len(now) != 10 {
+	if now["id"] != h.org || now["createdBy"] != "usr_ada" || now["createdAt"] != "2026-03-10T09:30:30Z" || now["currency"] != "EUR" || len(now) != 11 {
 		t.Errorf("%v", now)
 	}
 	row, err := table.Read[identity.OrganisationRecord](table.WithOrg(t.Context(), h.org), h.Table, identity.OrganisationKey(h.org))

@@ -56,6 +56,7 @@ type Kind struct {
 	ActBatch   int           // ids that one start or stop call takes
 	ReadBatch  int           // ids that one Read takes in one call
 	Deadline   time.Duration // a transition that takes longer has failed
+	Usual      time.Duration // before this none is done; 0 when that is not known
 }
 
 // Account is what is needed to reach one cloud account. Credentials are in clear: it never leaves a worker.

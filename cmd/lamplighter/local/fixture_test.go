@@ -85,8 +85,8 @@ func (e *fixture) act(uid string, verb cloud.Verb, ended bool) string {
 		ChangedBy: execution.ChangedBy("manual", "ada@example.com"), CreatedAt: e.Clock.Now(),
 	}
 	a.AppendLog(a.CreatedAt, "intent", "ok", "asked for")
-	e.Put(execution.ActionKey(org, a.ID), a)
-	e.Write(table.Update(execution.CountKey(org, "ACT"), []table.Change{table.Add("all", 1)}))
+	row := apitest.Value(execution.NewActionItem(org, a))(e)
+	e.Write(table.Put(row), execution.CountItems(org, execution.ActionList, row.Expires, 1, a.ID))
 	if ended {
 		e.Must(execution.SettleActions(e.In(org), e.Table, org, []execution.Outcome{{Action: a, Status: execution.Succeeded, Changed: true, At: e.Clock.Now()}}))
 	}

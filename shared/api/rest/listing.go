@@ -15,6 +15,7 @@ const Looked = 10_000
 type Reading[T any] struct {
 	Store table.Store
 	Page  Page
+	Over  []string // the partitions that the list is spread over; none when it lies in that of the query
 }
 
 // Count reads a running total, a field of the item under k; 0 when there is none.
@@ -38,35 +39,37 @@ func (r Reading[T]) Counted(ctx context.Context, q table.Query, total int) (List
 	if r.Page.Skip() >= total {
 		return out, nil
 	}
-	q.Skip, q.Limit = r.Page.Skip(), r.Page.Limit
+	q.Skip = r.Page.Skip()
 	var err error
-	out.Items, err = r.gather(ctx, q)
+	out.Items, err = next[T](ctx, r.merge(q), r.Page.Limit)
 	return out, err
 }
 
-// gather reads q.Limit items, over as many pages as the store makes of them.
-func (r Reading[T]) gather(ctx context.Context, q table.Query) ([]T, error) {
-	out := make([]T, 0, q.Limit)
-	for want := q.Limit; len(out) < want; {
-		q.Limit = want - len(out)
-		items, next, err := table.ReadPage[T](ctx, r.Store, q)
-		if err != nil {
-			return nil, err
-		}
-		if out = append(out, items...); next == "" {
-			break
-		}
-		q.Cursor = next
+// merge returns the items of the query, of all partitions that the list lies in.
+func (r Reading[T]) merge(q table.Query) *table.Merge {
+	if len(r.Over) == 0 {
+		return table.NewMerge(r.Store, q, q.PK)
 	}
-	return out, nil
+	return table.NewMerge(r.Store, q, r.Over...)
 }
+
+// next reads the next n items; fewer only at the end.
+func next[T any](ctx context.Context, m *table.Merge, n int) ([]T, error) {
+	items, err := m.Next(ctx, n)
+	if err != nil {
+		return nil, fmt.Errorf("read a list: %w", err)
+	}
+	return table.DecodeAll[T](items)
+}
+
+// lookedAtOnce is how many items a filtered list reads at a time.
+const lookedAtOnce = 1000
 
 // Filtered reads the first items that the query finds and keeps those that meet the filter: a bounded look.
 func (r Reading[T]) Filtered(ctx context.Context, q table.Query, meets func(T) bool) (List[T], error) {
-	out := PageOf[T](nil, r.Page)
-	q.Limit = 1000
-	for seen := 0; seen < Looked; {
-		items, next, err := table.ReadPage[T](ctx, r.Store, q)
+	out, m := PageOf[T](nil, r.Page), r.merge(q)
+	for range Looked / lookedAtOnce {
+		items, err := next[T](ctx, m, lookedAtOnce)
 		if err != nil {
 			return out, err
 		}
@@ -75,10 +78,9 @@ func (r Reading[T]) Filtered(ctx context.Context, q table.Query, meets func(T) b
 				out.Add(v)
 			}
 		}
-		if seen += len(items); next == "" {
+		if len(items) < lookedAtOnce {
 			break
 		}
-		q.Cursor = next
 	}
 	return out, nil
 }

@@ -1,6 +1,10 @@
 package simulated
 
-import "lamplighter.dev/shared/cloud"
+import (
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+)
 
 // What the permissions of an account are for, as cloud.Permission.Capability names them.
 const (
@@ -33,6 +37,7 @@ const (
 	actBatch  = 100
 	readBatch = 1000
 	pageSize  = 1000
+	usual     = 2 * time.Second // between this and 5 seconds a transition takes, unless the account says otherwise
 )
 
 var kinds = []kind{
@@ -79,7 +84,7 @@ func describe(name string) cloud.Kind {
 	if !ok {
 		panic("simulated: the catalogue has no kind " + name)
 	}
-	k.Provider, k.ActBatch, k.ReadBatch = Name, actBatch, readBatch
+	k.Provider, k.ActBatch, k.ReadBatch, k.Usual = Name, actBatch, readBatch, usual
 	return k
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 // Status is how far an action is: pending → running → succeeded | failed, and pending → failed when it is cancelled or
@@ -55,6 +56,8 @@ type Progress struct {
 	NextAt  time.Time `json:"nextAt,omitzero"`   // not before this is it tried again
 	Last    string    `json:"last,omitempty"`    // the last error
 	Changed bool      `json:"changed,omitempty"` // the provider was asked at least once: the resource's change is ours
+	Chunk   string    `json:"chunk,omitempty"`   // of a bulk action: the sort key of its chunk, which counts the end
+	Keep    Retention `json:"keep,omitempty"`    // as the organization had it when the action was made
 }
 
 // Log is one line of an execution log.
@@ -88,13 +91,37 @@ func (a Action) WithoutInternals() Action {
 	return a
 }
 
-// ActionPK returns the partition of an organization's actions, oldest first.
-func ActionPK(org string) string { return table.OrgPK(org) + "ACT" }
+// actionShards and historyShards are over how many partitions the two lists are spread: a bulk action of 10,000 writes more
+// than one takes, and a page of a list asks each of them.
+const (
+	actionShards  = 4
+	historyShards = 4
+)
+
+func actions(org string) table.Spread {
+	return table.Spread{PK: table.OrgPK(org) + "ACT", Shards: actionShards}
+}
+
+// ActionPKs returns the partitions of an organization's actions, each oldest first.
+func ActionPKs(org string) []string { return actions(org).PKs() }
 
 // ActionKey returns where an action is stored.
-func ActionKey(org, actionID string) table.Key { return table.Key{PK: ActionPK(org), SK: actionID} }
+func ActionKey(org, actionID string) table.Key { return actions(org).Key(actionID) }
 
-// CountKey returns where an organization's running totals of a list are kept: "ACT", "HIST".
-func CountKey(org, list string) table.Key {
-	return table.Key{PK: table.OrgPK(org) + "COUNT", SK: list}
+// NewActionItem returns the item of an action that begins; it goes with all that was made in the same month.
+func NewActionItem(org string, a Action) (table.Item, error) {
+	it, err := table.NewItem(ActionKey(org, a.ID), a)
+	it.Expires = a.ends()
+	return it, err
+}
+
+// ends returns when the action goes.
+func (a Action) ends() time.Time { return a.keep().Until(id.TimeOf(a.ID)) }
+
+// keep returns for how long the action, and what it leaves, is kept.
+func (a Action) keep() Retention {
+	if a.Progress == nil {
+		return 0
+	}
+	return a.Progress.Keep
 }

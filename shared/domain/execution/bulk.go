@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"strings"
@@ -54,10 +55,12 @@ func (b Bulk) Waiting() bool { return b.Status == BulkQueued || b.Status == Bulk
 
 // BulkPlan is what the executor must know of a bulk action. It is stored, and never answered.
 type BulkPlan struct {
-	ChangedBy     string `json:"changedBy"`
-	StepDelay     int    `json:"stepDelay,omitempty"` // seconds
-	FailurePolicy string `json:"failurePolicy"`
-	Stage         Stage  `json:"stage,omitempty"`
+	ChangedBy     string    `json:"changedBy"`
+	StepDelay     int       `json:"stepDelay,omitempty"` // seconds
+	FailurePolicy string    `json:"failurePolicy"`
+	Stage         Stage     `json:"stage,omitempty"`
+	Chunks        int       `json:"chunks,omitempty"` // how many have counts of their own
+	Keep          Retention `json:"keep,omitempty"`   // as the organization had it when it was planned
 
 	// Scopes are where who asked for it may act; nil is everywhere. A group changes between the question and the deed.
 	Scopes *grant.Scopes `json:"scopes,omitempty"`
@@ -102,6 +105,53 @@ func BulkPK(org string) string { return table.OrgPK(org) + "BULK" }
 // BulkKey returns where a bulk action is stored.
 func BulkKey(org, bulkID string) table.Key { return table.Key{PK: BulkPK(org), SK: bulkID} }
 
+// Ends returns when the bulk action goes, and what was written down for it: with all that was made in the same month.
+func (b Bulk) Ends() time.Time { return b.Keep().Until(id.TimeOf(b.ID)) }
+
+// Keep returns for how long the bulk action and its actions are kept.
+func (b Bulk) Keep() Retention {
+	if b.Plan == nil {
+		return 0
+	}
+	return b.Plan.Keep
+}
+
+// ReadBulk reads a bulk action as far as it is; fault.NotFound when there is none. One that has ended takes one round trip, one that is
+// under way two.
+func ReadBulk(ctx context.Context, s table.Store, org, bulkID string) (Bulk, error) {
+	b, err := table.Read[Bulk](ctx, s, BulkKey(org, bulkID))
+	if err != nil {
+		return b, err
+	}
+	return ReadProgress(ctx, s, org, b)
+}
+
+// ReadProgress returns a bulk action, as it was read, with how far it is: while it is under way its chunks count for
+// themselves.
+func ReadProgress(ctx context.Context, s table.Store, org string, b Bulk) (Bulk, error) {
+	if b.Over() || b.Plan == nil || b.Plan.Chunks == 0 {
+		return b, nil
+	}
+	counts, err := ReadChunkCounts(ctx, s, org, b.ID)
+	if err != nil {
+		return b, err
+	}
+	if len(counts) < b.Plan.Chunks { // it has ended meanwhile, and its counts are folded
+		return table.Read[Bulk](ctx, s, BulkKey(org, b.ID))
+	}
+	b.Sum(counts)
+	return b, nil
+}
+
+// Sum has b count what its chunks count.
+func (b *Bulk) Sum(counts []ChunkCounts) {
+	b.Completed, b.Failed = 0, 0
+	for _, c := range counts {
+		b.Completed += c.Completed()
+		b.Failed += c.Failed()
+	}
+}
+
 // GroupClaim says which bulk action is under way on a resource group: there is one at a time. It is written with the bulk
 // action and goes with its end.
 type GroupClaim struct {
@@ -140,7 +190,7 @@ func NamedKey(org, bulkID string) table.Key {
 
 // ChunksOf returns the query for all chunks of a bulk action, in the order in which they run.
 func ChunksOf(org, bulkID string) table.Query {
-	return table.Query{PK: ChunkPK(org, bulkID), From: "C#", To: "C~"}
+	return table.Query{PK: ChunkPK(org, bulkID), From: chunkPrefix, To: "C~"}
 }
 
 // ChunkPK returns the partition of a bulk action's chunks, in the order in which they run.
@@ -165,9 +215,12 @@ type Member struct {
 	ResourceUID string `json:"resourceUID"`
 }
 
+// chunkPrefix begins the sort keys of chunks.
+const chunkPrefix = "C#"
+
 // ChunkKey returns where the n-th chunk of the step-th step is stored. Steps count in the order in which they run.
 func ChunkKey(org, bulkID string, step, n int) table.Key {
-	return table.Key{PK: ChunkPK(org, bulkID), SK: fmt.Sprintf("C#%06d#%06d", step, n)}
+	return table.Key{PK: ChunkPK(org, bulkID), SK: fmt.Sprintf(chunkPrefix+"%06d#%06d", step, n)}
 }
 
 // MemberAction returns the id of the action that bulkID takes on a resource: always the same one, so that expanding the bulk

@@ -1,6 +1,8 @@
 package execution
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -40,38 +42,52 @@ func ChangedByType(changedBy string) string {
 	return kind
 }
 
-// HistoryPK returns the partition of an organization's whole state history, oldest first.
-func HistoryPK(org string) string { return table.OrgPK(org) + "HIST" }
+func history(org string) table.Spread {
+	return table.Spread{PK: table.OrgPK(org) + "HIST", Shards: historyShards}
+}
 
-// HistoryTypePK returns the partition of the changes of one kind of cause.
-func HistoryTypePK(org, changedByType string) string { return HistoryPK(org) + "#T#" + changedByType }
+// HistoryPKs returns the partitions of an organization's whole state history, each oldest first.
+func HistoryPKs(org string) []string { return history(org).PKs() }
 
 // HistoryResourcePK returns the partition of the changes of one resource.
-func HistoryResourcePK(org, uid string) string { return HistoryPK(org) + "#R#" + uid }
+func HistoryResourcePK(org, uid string) string { return table.OrgPK(org) + "HIST#R#" + uid }
 
-// historyCount is the sort key, before every id, of the number of changes in a resource's partition.
+// historyCount begins the sort keys, before every id, of the numbers of changes in a resource's partition, one for each time at
+// which changes go.
 const historyCount = "!count"
-
-// ResourceCountKey returns where the number of a resource's changes is kept.
-func ResourceCountKey(org, uid string) table.Key {
-	return table.Key{PK: HistoryResourcePK(org, uid), SK: historyCount}
-}
 
 // FirstChange is the lowest sort key of a change; the counts sort before it.
 const FirstChange = "sh_"
 
-// historyWrites makes the writes that put c on record: in the whole history, in that of its kind and in that of its resource.
-func historyWrites(org string, c StateChange) ([]table.Write, error) {
-	it, err := table.NewItem(table.Key{PK: HistoryPK(org), SK: c.ID}, c)
+// ReadResourceTotal reads how many changes of a resource there are: one round trip.
+func ReadResourceTotal(ctx context.Context, s table.Store, org, uid string) (int, error) {
+	items, err := readAll(ctx, s, table.Query{PK: HistoryResourcePK(org, uid), Prefix: historyCount})
+	if err != nil {
+		return 0, fmt.Errorf("read how often %s changed: %w", uid, err)
+	}
+	total := 0
+	for _, it := range items {
+		n, err := table.Decode[map[string]int](it)
+		if err != nil {
+			return 0, err
+		}
+		total += n["n"]
+	}
+	return total, nil
+}
+
+// historyWrites makes the writes that put c on record until end: in the whole history and in that of its resource.
+func historyWrites(org string, c StateChange, end time.Time) ([]table.Write, error) {
+	it, err := table.NewItem(history(org).Key(c.ID), c)
 	if err != nil {
 		return nil, err
 	}
-	byType, byResource := it, it
-	byType.PK = HistoryTypePK(org, ChangedByType(c.ChangedBy))
+	it.Expires = end
+	byResource, count := it, it.Key
 	byResource.PK = HistoryResourcePK(org, c.ResourceUID)
+	count.PK, count.SK = byResource.PK, historyCount+strings.TrimPrefix(HistoryList.endingAt(end), string(HistoryList))
 	return []table.Write{
-		table.Put(it), table.Put(byType), table.Put(byResource),
-		table.Update(ResourceCountKey(org, c.ResourceUID), []table.Change{table.Add("n", 1)}),
+		table.Put(it), table.Put(byResource), table.Update(count, []table.Change{table.Add("n", 1), table.Expire(end)}),
 	}, nil
 }
 

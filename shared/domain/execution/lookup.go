@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
@@ -13,26 +14,30 @@ import (
 
 // lookUp finds the resource that the request names, and holds what it says of it against what the inventory knows:
 // acting on something else than the caller meant is the worst that can happen here. One round trip when the account is
-// named by our id.
-func (s submission) lookUp(ctx context.Context) (inventory.Resource, error) {
-	resKey, accKey := inventory.ResourceKey(s.org, s.ResourceUID), inventory.AccountKey(s.org, s.CloudAccountID)
-	got, err := s.p.Table.BatchGet(ctx, resKey, accKey)
+// named by our id; it tells besides for how long the action is kept.
+func (s submission) lookUp(ctx context.Context) (inventory.Resource, Retention, error) {
+	resKey, accKey, orgKey := inventory.ResourceKey(s.org, s.ResourceUID), inventory.AccountKey(s.org, s.CloudAccountID), identity.OrganisationKey(s.org)
+	got, err := s.p.Table.BatchGet(ctx, resKey, accKey, orgKey)
 	if err != nil {
-		return inventory.Resource{}, fmt.Errorf("read resource %s: %w", s.ResourceUID, err)
+		return inventory.Resource{}, 0, fmt.Errorf("read resource %s: %w", s.ResourceUID, err)
 	}
 	item, ok := got[resKey]
 	if !ok {
-		return inventory.Resource{}, ErrUnknownResource(s.ResourceUID)
+		return inventory.Resource{}, 0, ErrUnknownResource(s.ResourceUID)
 	}
 	res, err := table.Decode[inventory.Resource](item)
 	if err != nil {
-		return inventory.Resource{}, err
+		return inventory.Resource{}, 0, err
 	}
 	acc, err := s.account(ctx, got[accKey], res)
 	if err != nil {
-		return inventory.Resource{}, err
+		return inventory.Resource{}, 0, err
 	}
-	return res, agree(s.Request, res, acc)
+	if err = agree(s.Request, res, acc); err != nil {
+		return res, 0, err
+	}
+	keep, err := retentionOf(got[orgKey])
+	return res, keep, err
 }
 
 // ErrUnknownResource returns the answer about a resource that does not exist, or that the caller may not see.

@@ -4,13 +4,11 @@ import "lamplighter.dev/shared/engine/table"
 
 // The partitions of actions and of what they leave.
 const (
-	ActionPartition            table.Partition = "ORG#*#ACT"
+	ActionPartition            table.Partition = "ORG#*#ACT#*"
 	BulkPartition              table.Partition = "ORG#*#BULK"
 	ChunkPartition             table.Partition = "ORG#*#BULK#*"
 	BulkGroupPartition         table.Partition = "ORG#*#BULKGROUP"
-	HistoryPartition           table.Partition = "ORG#*#HIST"
-	HistoryOfCausePartition    table.Partition = "ORG#*#HIST#T#*"
+	HistoryPartition           table.Partition = "ORG#*#HIST#*"
 	HistoryOfResourcePartition table.Partition = "ORG#*#HIST#R#*"
 	CountPartition             table.Partition = "ORG#*#COUNT"
-	EventPartition             table.Partition = "ORG#*#EVENTS"
 )

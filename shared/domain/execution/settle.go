@@ -13,58 +13,69 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
-	"lamplighter.dev/shared/foundation/id"
 )
 
 // Outcome is how an action ended: Succeeded, or Failed with Message. State is the resource's state as it was last seen,
 // empty when it is not known. Changed reports whether the provider was asked to change anything: what was already so
-// leaves no history. Exhausted tells that every attempt was used up.
+// leaves no history.
 type Outcome struct {
 	Action    Action
 	Status    Status
 	State     cloud.Status
 	Message   string
 	Changed   bool
-	Exhausted bool
 	Unstarted bool // end it only if it is still pending
 	At        time.Time
 }
 
-// Event is one row of an organization's outbox; consumers dedupe by ID.
-type Event struct {
-	ID             string    `json:"id"`
-	Key            string    `json:"key"` // an event type key of the interface: "resource.stopped"
-	At             time.Time `json:"at"`
-	ActionID       string    `json:"actionID"`
-	ResourceUID    string    `json:"resourceUID"`
-	CloudAccountID string    `json:"cloudAccountID"`
-	Message        string    `json:"message,omitempty"`
-}
+// outcomesPerTransaction keeps a transaction below 100 writes: at most 6 an outcome and 3 that all share.
+const outcomesPerTransaction = 16
 
-// outcomesPerTransaction keeps a transaction below 100 writes: at most 9 an outcome and 3 that all share.
-const outcomesPerTransaction = 10
-
-// settlers is how many transactions are under way at once: few, because all of them touch the same counters.
+// settlers is how many chunks are settled side by side. The transactions of one run one after the other, as all of them write its
+// counts.
 const settlers = 4
 
-// eventsKept is how long an event stays in the outbox for consumers that lag.
-const eventsKept = 7 * 24 * time.Hour
-
 // SettleActions ends actions: status and log, the claim on the resource, its state in the inventory, the state history, the
-// events, the bulk action's counters and the list of pending work change together, once, however often it is called.
-// All outcomes belong to one organization and, when they belong to a bulk action, to the same one.
+// counts and the list of pending work change together, once, however often it is called. All outcomes belong to one
+// organization. No transaction writes what those of other chunks, or of other actions, write too.
 func SettleActions(ctx context.Context, s table.Store, org string, outcomes []Outcome) error {
 	g, ctx := errgroup.WithContext(table.Within(ctx, workqueue.Prefix))
 	g.SetLimit(settlers)
-	for some := range slices.Chunk(outcomes, outcomesPerTransaction) {
+	for _, chunk := range byChunk(outcomes) {
 		g.Go(func() error {
-			if err := settle(ctx, s, org, some); err != nil {
-				return fmt.Errorf("settle %d actions from %s: %w", len(some), some[0].Action.ID, err)
+			for some := range slices.Chunk(chunk, outcomesPerTransaction) {
+				if err := settle(ctx, s, org, some); err != nil {
+					return fmt.Errorf("settle %d actions from %s: %w", len(some), some[0].Action.ID, err)
+				}
 			}
 			return nil
 		})
 	}
 	return g.Wait()
+}
+
+// byChunk parts outcomes by what counts them.
+func byChunk(outcomes []Outcome) [][]Outcome {
+	var out [][]Outcome
+	place := map[table.Key]int{}
+	for _, o := range outcomes {
+		k := table.Key{PK: o.Action.BulkActionID, SK: o.chunk()}
+		i, there := place[k]
+		if !there {
+			i = len(out)
+			place[k], out = i, append(out, nil)
+		}
+		out[i] = append(out[i], o)
+	}
+	return out
+}
+
+// chunk returns the chunk of a bulk action that the action belongs to.
+func (o Outcome) chunk() string {
+	if o.Action.Progress == nil {
+		return ""
+	}
+	return o.Action.Progress.Chunk
 }
 
 // settle runs one transaction. What someone else has ended meanwhile is left out of the next try.
@@ -90,14 +101,14 @@ type batch struct {
 	writes  []table.Write
 	ends    map[int]int
 	claims  map[int]int
-	changes map[string]int64
+	changes map[time.Time]int64 // put on record, by when they go
 	seen    []inventory.Seen
 	done    int64
 	failed  int64
 }
 
 func newBatch(org string, outcomes []Outcome) (*batch, error) {
-	b := &batch{org: org, ends: map[int]int{}, claims: map[int]int{}, changes: map[string]int64{}}
+	b := &batch{org: org, ends: map[int]int{}, claims: map[int]int{}, changes: map[time.Time]int64{}}
 	for i, o := range outcomes {
 		if err := b.add(i, o); err != nil {
 			return nil, err
@@ -131,55 +142,23 @@ func (b *batch) add(i int, o Outcome) error {
 	return b.tell(o)
 }
 
-// tell puts o on record and into the outbox.
+// tell puts o on record.
 func (b *batch) tell(o Outcome) error {
-	c := newChange(o)
-	ws, err := historyWrites(b.org, c)
-	if err != nil {
-		return err
-	}
+	end := o.Action.keep().Until(o.At)
+	ws, err := historyWrites(b.org, newChange(o), end)
 	b.writes = append(b.writes, ws...)
-	b.changes["all"]++
-	b.changes[ChangedByType(c.ChangedBy)]++
-	e := Event{At: o.At, ActionID: o.Action.ID, ResourceUID: o.Action.ResourceUID, CloudAccountID: o.Action.CloudAccountID, Message: o.Message}
-	for _, key := range o.events() {
-		e.ID, e.Key = id.New("evt", o.At), key
-		it, err := table.NewItem(table.Key{PK: table.OrgPK(b.org) + "EVENTS", SK: e.ID}, e)
-		if err != nil {
-			return err
-		}
-		it.Expires = o.At.Add(eventsKept)
-		b.writes = append(b.writes, table.Put(it))
-	}
-	return nil
-}
-
-func (o Outcome) events() []string {
-	switch {
-	case o.Status == Succeeded && o.Action.Action == cloud.Start:
-		return []string{"resource.started"}
-	case o.Status == Succeeded:
-		return []string{"resource.stopped"}
-	case o.Exhausted:
-		return []string{"resource.failed", "resource.retry_exhausted"}
-	default:
-		return []string{"resource.failed"}
-	}
+	b.changes[end]++
+	return err
 }
 
 // share adds the writes that all outcomes have in common.
 func (b *batch) share(first Outcome) error {
-	if len(b.changes) > 0 {
-		adds := make([]table.Change, 0, len(b.changes))
-		for field, n := range b.changes {
-			adds = append(adds, table.Add(field, n))
-		}
-		b.writes = append(b.writes, table.Update(CountKey(b.org, "HIST"), adds))
-	}
 	if bulk := first.Action.BulkActionID; bulk != "" {
-		b.writes = append(b.writes, table.Update(BulkKey(b.org, bulk), []table.Change{
-			table.Add("completed", b.done), table.Add("failed", b.failed),
-		}, table.Exists()))
+		b.writes = append(b.writes, b.countChunk(first))
+	} else {
+		for end, n := range b.changes {
+			b.writes = append(b.writes, CountItems(b.org, HistoryList, end, n, first.Action.ID))
+		}
 	}
 	if len(b.seen) == 0 {
 		return nil
@@ -190,6 +169,17 @@ func (b *batch) share(first Outcome) error {
 	}
 	b.writes = append(b.writes, w)
 	return nil
+}
+
+// countChunk returns the write that counts the ends in the chunk that they belong to.
+func (b *batch) countChunk(first Outcome) table.Write {
+	changes := []table.Change{
+		table.Add(completedField, b.done), table.Add(failedField, b.failed), table.Expire(first.Action.ends()),
+	}
+	for end, n := range b.changes {
+		changes = append(changes, table.Add(HistoryList.endingAt(end), n))
+	}
+	return table.Update(chunkCountKey(b.org, first.Action.BulkActionID, first.chunk()), changes)
 }
 
 // without takes out of outcomes what was ended by someone else, and the claims that are not held any more.

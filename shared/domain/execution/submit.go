@@ -63,7 +63,7 @@ type submission struct {
 // start. When an action of the same type is in flight on the resource, that one is the answer.
 func SubmitAction(ctx context.Context, p *platform.Platform, org string, r Request) (Action, error) {
 	s := submission{p, org, r}
-	res, err := s.lookUp(ctx)
+	res, keep, err := s.lookUp(ctx)
 	if err != nil {
 		return Action{}, err
 	}
@@ -73,7 +73,7 @@ func SubmitAction(ctx context.Context, p *platform.Platform, org string, r Reque
 	if res.ActionID != "" {
 		return s.join(ctx, res)
 	}
-	a := s.action(res)
+	a := s.action(res, keep)
 	in := RunInput{Org: org, Actions: []string{a.ID}, Until: UntilSettled}
 	if err := s.create(ctx, a, in); err != nil {
 		return s.lost(ctx, err)
@@ -84,12 +84,12 @@ func SubmitAction(ctx context.Context, p *platform.Platform, org string, r Reque
 	return a, nil
 }
 
-func (s submission) action(res inventory.Resource) Action {
+func (s submission) action(res inventory.Resource, keep Retention) Action {
 	now := s.p.Clock.Now()
 	a := Action{
 		ID: id.New("act", now), ResourceUID: res.UID, ResourceType: res.Type, Provider: res.Provider,
 		CloudAccountID: res.CloudAccountID, Region: res.Region, Action: s.Verb, Reason: s.Reason,
-		Status: Pending, ChangedBy: s.ChangedBy, CreatedAt: now, Progress: &Progress{Claimed: true},
+		Status: Pending, ChangedBy: s.ChangedBy, CreatedAt: now, Progress: &Progress{Claimed: true, Keep: keep},
 	}
 	a.AppendLog(now, "intent", "ok", string(s.Verb)+" asked for by "+s.ChangedBy)
 	return a
@@ -97,7 +97,7 @@ func (s submission) action(res inventory.Resource) Action {
 
 // create commits the action, its claim on the resource and its place among the pending work in one transaction.
 func (s submission) create(ctx context.Context, a Action, in RunInput) error {
-	row, err := table.NewItem(ActionKey(s.org, a.ID), a)
+	row, err := NewActionItem(s.org, a)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (s submission) create(ctx context.Context, a Action, in RunInput) error {
 	}
 	return s.p.Table.Transact(table.Within(ctx, workqueue.Prefix),
 		inventory.ClaimResource(s.org, a.ResourceUID, a.ID, a.Action), table.Put(row, table.Absent()), work,
-		table.Update(CountKey(s.org, "ACT"), []table.Change{table.Add("all", 1)}))
+		CountItems(s.org, ActionList, row.Expires, 1, a.ID))
 }
 
 // lost answers for a submission whose claim was refused: someone else's action came first, or the resource is gone.

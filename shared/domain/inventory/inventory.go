@@ -66,7 +66,17 @@ func AccountKey(org, accountID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "CA", SK: accountID}
 }
 
-// ResourceKey returns where the record of a resource is stored.
-func ResourceKey(org, uid string) table.Key {
-	return table.Key{PK: table.OrgPK(org) + "RES", SK: uid}
+// ResourceShards is over how many partitions the records of an organization's resources are spread: a first discovery, and a
+// bulk action of 10,000, write more than one takes.
+const ResourceShards = 16
+
+// resources is where an organization's records of resources are. They are only ever read by their keys.
+func resources(org string) table.Spread {
+	return table.Spread{PK: table.OrgPK(org) + "RES", Shards: ResourceShards}
 }
+
+// ResourceKey returns where the record of a resource is stored.
+func ResourceKey(org, uid string) table.Key { return resources(org).Key(uid) }
+
+// ResourcePKs returns the partitions of an organization's records of resources.
+func ResourcePKs(org string) []string { return resources(org).PKs() }

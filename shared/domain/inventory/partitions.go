@@ -6,7 +6,7 @@ import "lamplighter.dev/shared/engine/table"
 const (
 	AccountPartition  table.Partition = "ORG#*#CA"
 	ClusterPartition  table.Partition = "ORG#*#CLUSTER"
-	ResourcePartition table.Partition = "ORG#*#RES"
+	ResourcePartition table.Partition = "ORG#*#RES#*"
 	IndexPartition    table.Partition = "ORG#*#INV"
 	ScanPartition     table.Partition = "ORG#*#SCAN#*"
 )

@@ -135,17 +135,16 @@ func Read[T any](f *Fixture, k table.Key) T {
 	return v
 }
 
-// Rows returns all rows of a partition, by their sort keys.
-func Rows[T any](f *Fixture, pk string) []T {
+// Rows returns all rows of a partition, or of the partitions that a list is spread over, by their sort keys.
+func Rows[T any](f *Fixture, pks ...string) []T {
 	f.Helper()
 	var out []T
-	for q := (table.Query{PK: pk, Limit: 1000}); ; {
-		page, err := f.Table.Query(f.Anywhere(), q)
+	for m := table.NewMerge(f.Table, table.Query{}, pks...); ; {
+		items, err := m.Next(f.Anywhere(), 1000)
 		f.Must(err)
-		rows, err := table.DecodeAll[T](page.Items)
+		rows, err := table.DecodeAll[T](items)
 		f.Must(err)
-		out = append(out, rows...)
-		if q.Cursor = page.Next; q.Cursor == "" {
+		if out = append(out, rows...); len(items) < 1000 {
 			return out
 		}
 	}

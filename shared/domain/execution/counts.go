@@ -1,0 +1,203 @@
+package execution
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/engine/table"
+)
+
+// List is a long list of an organization, whose length is counted as it grows.
+type List string
+
+// The lists. Their names sort on either side of the counts of bulk actions, so that what makes a total lies side by side.
+const (
+	ActionList  List = "ACT"
+	HistoryList List = "HIST"
+)
+
+// countShards is over how many items a count is spread: transactions that meet on one item refuse each other.
+const countShards = 16
+
+// bulkCounts begins the sort keys of the counts of chunks.
+const bulkCounts = "BULK#"
+
+func countPK(org string) string { return table.OrgPK(org) + "COUNT" }
+
+// endingAt names what of a list goes at that time.
+func (l List) endingAt(end time.Time) string { return string(l) + "#" + end.Format("2006-01") }
+
+// CountItems returns the write that counts n more items of a list, which go at end. Whichever name by is, such as an item's
+// id, tells the one of the count's items to write.
+func CountItems(org string, l List, end time.Time, n int64, by string) table.Write { //nolint:revive // a count has no less
+	return countMore(org, l.endingAt(end), end, n, by)
+}
+
+func countMore(org, name string, end time.Time, n int64, by string) table.Write { //nolint:revive // see CountItems
+	k := table.Key{PK: countPK(org), SK: fmt.Sprintf("%s#%02d", name, table.ShardOf(by, countShards))}
+	return table.Update(k, []table.Change{table.Add("n", n), table.Expire(end)})
+}
+
+// ReadTotal reads how long a list is: one round trip.
+func ReadTotal(ctx context.Context, s table.Store, org string, l List) (int, error) {
+	q := table.Query{PK: countPK(org), From: string(l) + "#", To: bulkCounts + "~"}
+	if q.From > q.To {
+		q.From, q.To = bulkCounts, string(l)+"#~"
+	}
+	items, err := readAll(ctx, s, q)
+	if err != nil {
+		return 0, fmt.Errorf("read how many items %s has: %w", l, err)
+	}
+	total := int64(0)
+	for _, it := range items {
+		n, err := table.Decode[map[string]int64](it)
+		if err != nil {
+			return 0, err
+		}
+		for field, v := range n {
+			if field == "n" || strings.HasPrefix(field, string(l)+"#") {
+				total += v
+			}
+		}
+	}
+	return int(total), nil
+}
+
+// countsPage is how many counts are read at a time.
+const countsPage = 1000
+
+// readAll reads all that q selects.
+func readAll(ctx context.Context, s table.Store, q table.Query) ([]table.Item, error) {
+	var out []table.Item
+	for q.Limit = countsPage; ; {
+		page, err := s.Query(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, page.Items...)
+		if q.Cursor = page.Next; q.Cursor == "" {
+			return out, nil
+		}
+	}
+}
+
+// The fields of a chunk's counts; besides, one for each time at which items of a list go that it has made.
+const (
+	completedField = "completed"
+	failedField    = "failed"
+)
+
+// ChunkCounts is how far a chunk of a bulk action is. As long as the bulk action is under way its counts stand apart, so that no
+// two executors write the same item; at its end they are folded into the others.
+type ChunkCounts struct {
+	table.Key
+	Fields map[string]int64
+}
+
+// chunkCountKey returns where the counts of a chunk are.
+func chunkCountKey(org, bulkID, chunk string) table.Key {
+	return table.Key{PK: countPK(org), SK: bulkCounts + bulkID + "#" + strings.TrimPrefix(chunk, chunkPrefix)}
+}
+
+// OpenCounts returns the write that makes the counts of a chunk; it fails when they are there.
+func OpenCounts(org, bulkID, chunk string, end time.Time) table.Write {
+	data := fmt.Sprintf(`{%q:0,%q:0,%q:0}`, ActionList.endingAt(end), completedField, failedField)
+	return table.Put(table.Item{Key: chunkCountKey(org, bulkID, chunk), Data: []byte(data), Expires: end}, table.Absent())
+}
+
+// CountCreated returns the write that counts n more actions of a chunk, which go at end. It fails when its counts were folded: the
+// bulk action has ended, and no action of it may be created any more.
+func CountCreated(org, bulkID, chunk string, end time.Time, n int) table.Write { //nolint:revive // see CountItems
+	return table.Update(chunkCountKey(org, bulkID, chunk), []table.Change{table.Add(ActionList.endingAt(end), int64(n))}, table.Exists())
+}
+
+// Created is how many actions of the chunk there are, Completed and Failed how many of them have ended so.
+func (c ChunkCounts) Created() (n int) {
+	for field, v := range c.Fields {
+		if strings.HasPrefix(field, string(ActionList)) {
+			n += int(v)
+		}
+	}
+	return n
+}
+
+// Completed is how many actions of the chunk have reached what they were for.
+func (c ChunkCounts) Completed() int { return int(c.Fields[completedField]) }
+
+// Failed is how many actions of the chunk have failed.
+func (c ChunkCounts) Failed() int { return int(c.Fields[failedField]) }
+
+// Ended reports whether no action of the chunk is under way.
+func (c ChunkCounts) Ended() bool { return c.Completed()+c.Failed() == c.Created() }
+
+// ReadChunkCounts reads the counts of a bulk action's chunks, in the order in which these run: one round trip. There are none before its
+// chunks are written, and none when it has ended.
+func ReadChunkCounts(ctx context.Context, s table.Store, org, bulkID string) ([]ChunkCounts, error) {
+	items, err := readAll(ctx, s, table.Query{PK: countPK(org), Prefix: bulkCounts + bulkID + "#"})
+	if err != nil {
+		return nil, fmt.Errorf("read how far %s is: %w", bulkID, err)
+	}
+	out := make([]ChunkCounts, len(items))
+	for i, it := range items {
+		out[i].Key = it.Key
+		if out[i].Fields, err = table.Decode[map[string]int64](it); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// folded is how many chunks one transaction folds: beside them it writes a count for each month, of which there are few.
+const folded = 80
+
+// FoldCounts moves the counts of chunks to those of the lists, each once however often it is called. What counts on meanwhile
+// stays where it is.
+func FoldCounts(ctx context.Context, s table.Store, org string, counts []ChunkCounts) error {
+	for some := range slices.Chunk(counts, folded) {
+		if err := fold(ctx, s, org, some); err != nil {
+			return fmt.Errorf("fold %d counts from %s: %w", len(some), some[0].SK, err)
+		}
+	}
+	return nil
+}
+
+// fold runs one transaction. What has changed meanwhile, or someone else has folded, is left out of the next try.
+func fold(ctx context.Context, s table.Store, org string, counts []ChunkCounts) error {
+	for len(counts) > 0 {
+		ws := foldWrites(org, counts)
+		err := s.Transact(ctx, ws...)
+		lost, refused := errors.AsType[*table.ConditionError](err)
+		if !refused {
+			return err
+		}
+		counts = slices.DeleteFunc(slices.Clone(counts), func(c ChunkCounts) bool {
+			return slices.ContainsFunc(lost.Failed, func(f table.Failure) bool { return ws[f.Index].Item.Key == c.Key })
+		})
+	}
+	return nil
+}
+
+func foldWrites(org string, counts []ChunkCounts) []table.Write {
+	ws, sums := make([]table.Write, 0, len(counts)+2), map[string]int64{}
+	for _, c := range counts {
+		unchanged := []table.Cond{table.Exists()}
+		for field, n := range c.Fields {
+			unchanged = append(unchanged, table.Equal(field, n))
+			if strings.Contains(field, "#") {
+				sums[field] += n
+			}
+		}
+		ws = append(ws, table.Delete(c.Key, unchanged...))
+	}
+	for _, field := range slices.Sorted(maps.Keys(sums)) {
+		_, month, _ := strings.Cut(field, "#")
+		end, _ := time.Parse("2006-01", month) // as endingAt wrote it
+		ws = append(ws, countMore(org, field, end, sums[field], counts[0].SK))
+	}
+	return ws
+}

@@ -1,0 +1,42 @@
+package execution
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Retention is for how many months an organization keeps its actions, bulk actions and state history, beyond the month in
+// which they were made. 0 is what it is unless the organization says otherwise.
+type Retention int
+
+// Until returns when what was made at that time goes: with all that was made in the same month (UTC), so that whole months go
+// at once, and the totals, which are counted by that time, with them.
+func (r Retention) Until(made time.Time) time.Time {
+	months := cmp.Or(int(r), identity.DefaultRetentionMonths)
+	made = made.UTC()
+	return time.Date(made.Year(), made.Month()+1+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
+}
+
+// ReadRetention reads what the organization has set: one round trip.
+func ReadRetention(ctx context.Context, s table.Store, org string) (Retention, error) {
+	it, err := s.Get(ctx, identity.OrganisationKey(org))
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return 0, fmt.Errorf("read the settings of %s: %w", org, err)
+	}
+	return retentionOf(it)
+}
+
+// retentionOf returns the retention that the record of an organization sets; it may be gone.
+func retentionOf(it table.Item) (Retention, error) {
+	if it.Data == nil {
+		return 0, nil
+	}
+	o, err := table.Decode[identity.OrganisationRecord](it)
+	return Retention(o.Preferences().RetentionMonths), err
+}

@@ -22,6 +22,7 @@ import (
 	"lamplighter.dev/functions/resourcegroups"
 	"lamplighter.dev/functions/resources"
 	"lamplighter.dev/functions/roles"
+	"lamplighter.dev/functions/scheduleddiscovery"
 	"lamplighter.dev/functions/sso"
 	"lamplighter.dev/functions/sweeper"
 	"lamplighter.dev/functions/teams"
@@ -71,6 +72,7 @@ func All() []Function {
 		{discovery.Declaration, nil, discovery.Handler},
 		{executor.Declaration, nil, executor.Handler},
 		{eraser.Declaration, nil, erasing},
+		{scheduleddiscovery.Declaration, nil, alone(scheduleddiscovery.Handler)},
 		{sweeper.Declaration, nil, alone(sweeper.Handler)},
 		{reminder.Declaration, nil, alone(reminder.Handler)},
 		{mailer.Declaration, nil, nil},

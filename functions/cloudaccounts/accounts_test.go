@@ -14,11 +14,13 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/api/rest/resttest"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 )
@@ -100,6 +102,9 @@ func TestConnectingStoresSealedCredentialsAndDiscovers(t *testing.T) {
 	it, err := s.Table.Get(table.WithOrg(t.Context(), alice.Org), inventory.AccountKey(alice.Org, a.ID))
 	if err != nil || strings.Contains(string(it.Data), "hush-hush") {
 		t.Errorf("stored in clear, or not at all: %s, %v", it.Data, err)
+	}
+	if due, err := table.Read[discovery.Due](s.Anywhere(), s.Table, discovery.DueKey(a.ID)); err != nil || due.Org != alice.Org || due.AccountID != a.ID {
+		t.Errorf("the next discoveries are due for %+v, %v", due, err)
 	}
 	p := s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+*a.JobID)
 	if p.Status != "succeeded" || p.Partitions != 12 || p.PartitionsDone != 12 || p.Resources != p.Created || p.Resources < 50 {
@@ -200,6 +205,9 @@ func TestDeleteForgetsTheAccountAndItsResources(t *testing.T) {
 		t.Errorf("answer names %q; want %q", got.ID, a.ID)
 	}
 	s.call(alice, "GET", "/cloud-accounts/"+a.ID, nil).Want(404) // it is gone
+	if _, err := s.Table.Get(s.Anywhere(), discovery.DueKey(a.ID)); !fault.Is(err, fault.NotFound) {
+		t.Errorf("discoveries of it are still due: %v", err)
+	}
 	ctx, store := table.WithOrg(t.Context(), alice.Org), inventory.New(s.Platform)
 	s.idle()
 	counts, err := store.CountByAccount(ctx, alice.Org)

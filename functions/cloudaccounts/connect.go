@@ -171,7 +171,7 @@ func (s *service) askConnector(ctx context.Context, q inventory.Question, answer
 	return s.p.Workers.Invoke(ctx, inventory.Connector, q, answer)
 }
 
-// create stores the account, takes its number and name, and records its first discovery, all in one transaction.
+// create stores the account, takes its number and name, and records its first discovery and when the next are due, all in one transaction.
 func (s *service) create(ctx context.Context, org string, a *inventory.Account) (discovery.Job, error) {
 	j, ws, err := discovery.NewJob(org, a.ID, a.CreatedAt)
 	if err != nil {
@@ -190,7 +190,12 @@ func (s *service) create(ctx context.Context, org string, a *inventory.Account) 
 	if err != nil {
 		return j, err
 	}
-	err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix), append([]table.Write{native, name, table.Put(row, table.Absent())}, ws...)...)
+	due, err := discovery.AddDue(org, a.ID)
+	if err != nil {
+		return j, err
+	}
+	ws = append([]table.Write{native, name, table.Put(row, table.Absent()), due}, ws...)
+	err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix, discovery.DuePrefix), ws...)
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		if _, native := lost.Old(0); native {
 			return j, duplicateNative(*a)

@@ -19,7 +19,7 @@ var Declaration = platform.Declaration{
 		Reads: []table.Partition{execution.ActionPartition, discovery.PartPartition, inventory.ChunkPartition},
 		Writes: []table.Partition{
 			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, "ORG#*#CANATIVE", "ORG#*#CANAME",
-			discovery.JobPartition, workqueue.Partition,
+			discovery.JobPartition, discovery.DuePartition, workqueue.Partition,
 			inventory.IndexPartition, teams.Partition, teams.NamePartition, // what it is detached from
 		},
 	}),

@@ -203,3 +203,14 @@ func TestAPlan_LeavesOutWhatAnEarlierTryHasRead(t *testing.T) {
 		t.Errorf("%v", left)
 	}
 }
+
+func TestAShare_EveryRunComesFurther(t *testing.T) {
+	s := newFixture(t, settings{"size": "30", "regions": "1", "kinds": "aws-ec2", "pageSize": "10"})
+	ctx, cancel := context.WithTimeout(s.ctx, time.Hour) // which is long past on the worker's clock
+	defer cancel()
+	s.clk.Advance(100 * 365 * 24 * time.Hour)
+	share, err := s.worker().scanShare(ctx, s.share("us-east-1", "aws-ec2"))
+	if err != nil || share.Parts[0].Pages != 1 || share.Done {
+		t.Errorf("%+v, %v; want one page read", share, err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/erasure"
@@ -18,6 +19,7 @@ var Declaration = platform.Declaration{
 	Name: "eraser",
 	Access: audit.Access.With(table.Access{Writes: []table.Partition{
 		Everything, workqueue.Partition, identity.UserPartition, membership.InvitedPartition, domainPrefix + "*", simulatedPrefix + "*",
+		discovery.DuePartition,
 	}}),
 	Tasks:   []string{erasure.Machine},
 	Stops:   []string{platform.EveryMachine},

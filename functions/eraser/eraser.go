@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -54,7 +55,7 @@ type eraser struct {
 
 // run erases what it can of the organization. One that has not ended is never touched.
 func (e *eraser) run(ctx context.Context) (Result, error) {
-	ctx = table.Within(ctx, workqueue.Prefix, identity.UserPrefix, membership.InvitedPrefix, domainPrefix, simulatedPrefix)
+	ctx = table.Within(ctx, workqueue.Prefix, identity.UserPrefix, membership.InvitedPrefix, domainPrefix, simulatedPrefix, discovery.DuePrefix)
 	there, err := e.ended(ctx)
 	if err != nil {
 		return Result{}, err

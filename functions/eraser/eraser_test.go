@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
+	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
@@ -112,6 +113,7 @@ func (s *fixture) fill(org string, n int) {
 		s.row(domainPrefix+name+".example.com", "D", map[string]string{"org": org})
 		s.row(within+"CA", "ca_"+name, struct{}{})
 		s.row(simulatedPrefix+"ca_"+name, "L#1", struct{}{})
+		s.Write(apitest.Value(discovery.AddDue(org, "ca_"+name))(s))
 		s.row(within+"BULK", "bulk_"+name, struct{}{})
 		s.row(execution.ChunkPK(org, "bulk_"+name), "C#1", struct{}{})
 		s.row(within+"JOB", "job_"+name, struct{}{})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
@@ -170,8 +171,15 @@ func (e *eraser) domains(ctx context.Context, setups []table.Item) error {
 	return nil
 }
 
-// clouds returns the simulated ones, which exist in the store only.
+// clouds returns the simulated ones, which exist in the store only, and takes all off the list of those that are discovered.
 func (e *eraser) clouds(ctx context.Context, accounts []table.Item) error {
+	ws := make([]table.Write, len(accounts))
+	for i, it := range accounts {
+		ws[i] = discovery.RemoveDue(it.SK)
+	}
+	if err := e.Table.BatchWrite(ctx, ws...); err != nil {
+		return fault.Wrap("end the discoveries of accounts", err)
+	}
 	for _, it := range accounts {
 		if err := e.drain(ctx, simulatedPrefix+it.SK, nil); err != nil {
 			return err

@@ -72,3 +72,49 @@ func TestTheLoopsTryMailsAgain(t *testing.T) {
 	c.by.Store(int64(16 * time.Second))
 	wait(g.sent, "first@example.com")
 }
+
+// Every account is discovered once in six hours, by what each minute does.
+func TestTheLoopsStartDiscoveriesThatAreDue(t *testing.T) {
+	c := &later{}
+	s, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1", Clock: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	srv := httptest.NewServer(s)
+	defer srv.Close()
+	ctx := t.Context()
+	if _, err = s.Demo(ctx, srv.URL); err != nil {
+		t.Fatal(err)
+	}
+	client := NewClient(srv.URL)
+	discovered := func() time.Time {
+		t.Helper()
+		if err := s.AwaitIdle(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := client.enter(ctx, "Demo"); err != nil { // sessions end in the meantime
+			t.Fatal(err)
+		}
+		var accounts struct {
+			Items []struct {
+				LastDiscoveredAt time.Time `json:"lastDiscoveredAt"`
+			} `json:"items"`
+		}
+		if err := client.Do(ctx, http.MethodGet, "/cloud-accounts", nil, &accounts); err != nil || len(accounts.Items) != 1 {
+			t.Fatalf("%v, %v", accounts, err)
+		}
+		return accounts.Items[0].LastDiscoveredAt
+	}
+	if err = s.StartDiscoveries(ctx); err != nil {
+		t.Fatal(err)
+	}
+	before := discovered()
+	c.by.Store(int64(6 * time.Hour))
+	if err = s.StartDiscoveries(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if after := discovered(); after.Sub(before) < 5*time.Hour {
+		t.Errorf("discovered at %v, and six hours later at %v", before, after)
+	}
+}

@@ -97,15 +97,18 @@ func PartsKey(org, jobID, region string) table.Key {
 func partsPK(org, jobID string) string { return table.OrgPK(org) + "JOB#" + jobID }
 
 // NewJob makes a pass that begins now, and the writes that record it. They belong into the transaction that puts
-// Account.JobID, run in table.Within(ctx, pending.Prefix).
+// Account.JobID, run in table.Within(ctx, workqueue.Prefix).
 func NewJob(org, accountID string, now time.Time) (Job, []table.Write, error) {
-	j := Job{ID: id.New("job", now), AccountID: accountID, Status: Running, StartedAt: now}
+	return newJob(org, Job{ID: id.New("job", now), AccountID: accountID, Status: Running, StartedAt: now})
+}
+
+func newJob(org string, j Job) (Job, []table.Write, error) {
 	it, err := table.NewItem(JobKey(org, j.ID), j)
 	if err != nil {
 		return Job{}, nil, err
 	}
-	it.Expires = now.Add(kept)
-	work, err := workqueue.AddWork(workqueue.Work{ID: j.ID, Org: org, Machine: Machine, At: now}, j.machineInput(org))
+	it.Expires = j.StartedAt.Add(kept)
+	work, err := workqueue.AddWork(workqueue.Work{ID: j.ID, Org: org, Machine: Machine, At: j.StartedAt}, j.machineInput(org))
 	if err != nil {
 		return Job{}, nil, err
 	}

@@ -3,6 +3,7 @@ package discovery
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/inventory"
@@ -22,8 +23,11 @@ func StartDiscovery(ctx context.Context, p *platform.Platform, org, accountID st
 		if j, ok, err := underway(ctx, p, org, a); ok || err != nil {
 			return j, err
 		}
-		j, err := begin(ctx, p, org, a)
-		if err == nil {
+		j, ws, err := NewJob(org, a.ID, p.Clock.Now())
+		if err != nil {
+			return Job{}, err
+		}
+		if err = begin(ctx, p, beginning{org, a, j, ws}); err == nil {
 			StartMachine(ctx, p, org, j)
 			return j, nil
 		}
@@ -46,23 +50,29 @@ func underway(ctx context.Context, p *platform.Platform, org string, a inventory
 	return j, err == nil && j.mayBeRunning(p.Clock.Now()), err
 }
 
-func begin(ctx context.Context, p *platform.Platform, org string, a inventory.Account) (Job, error) {
-	j, ws, err := NewJob(org, a.ID, p.Clock.Now())
-	if err != nil {
-		return Job{}, err
-	}
-	same := table.Lacks("jobID")
+// beginning is a pass that is to begin on an account as it was read, and the writes that record it.
+type beginning struct {
+	org     string
+	account inventory.Account
+	job     Job
+	writes  []table.Write
+}
+
+// begin records the pass, unless another began on the account meanwhile, or this one before: that is fault.Conflict.
+func begin(ctx context.Context, p *platform.Platform, b beginning) error {
+	a, same := b.account, table.Lacks("jobID")
 	if a.JobID != "" {
 		same = table.Equal("jobID", a.JobID)
 	}
-	ws = append(ws, table.Update(inventory.AccountKey(org, a.ID), []table.Change{table.Set("jobID", j.ID)}, table.Exists(), same))
+	ws := slices.Clone(b.writes)
+	ws = append(ws, table.Update(inventory.AccountKey(b.org, a.ID), []table.Change{table.Set("jobID", b.job.ID)}, table.Exists(), same))
 	if a.JobID != "" { // a lost one: the sweeper need not revive it any more
 		ws = append(ws, workqueue.RemoveWork(a.JobID))
 	}
-	if err = p.Table.Transact(table.Within(ctx, workqueue.Prefix), ws...); err != nil {
-		return Job{}, fmt.Errorf("begin discovery of %s: %w", a.ID, err)
+	if err := p.Table.Transact(table.Within(ctx, workqueue.Prefix), ws...); err != nil {
+		return fmt.Errorf("begin discovery of %s: %w", a.ID, err)
 	}
-	return j, nil
+	return nil
 }
 
 // StartMachine starts the machine of a pass that was recorded. When that fails the sweeper does it a little later, so nobody needs

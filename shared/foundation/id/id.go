@@ -4,6 +4,8 @@ package id
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
+	"errors"
 	"regexp"
 	"strings"
 	"time"
@@ -14,6 +16,17 @@ import (
 // New makes an id of the kind prefix ("act", "ca", …) at the time at: "act_01k…".
 func New(prefix string, at time.Time) string {
 	return spell(prefix, ulid.MustNew(ulid.Timestamp(at), rand.Reader))
+}
+
+// Derived makes the id of the kind prefix that always belongs to name at the time at, to the millisecond: whoever makes it, and
+// however often, for what must be begun once.
+func Derived(prefix string, at time.Time, name string) string {
+	var u ulid.ULID
+	sum := sha256.Sum256([]byte(name))
+	if err := errors.Join(u.SetTime(ulid.Timestamp(at)), u.SetEntropy(sum[:len(u)-6])); err != nil {
+		panic("id: " + err.Error()) // after the year 10889
+	}
+	return spell(prefix, u)
 }
 
 // spell writes an id in one go: each request makes one, and each record.

@@ -1,0 +1,168 @@
+// Package scheduleddiscovery is the worker that starts the discoveries that are due. Every account has a minute of six hours in
+// which it is discovered; each minute this looks which those are, and goes on where the run before it came to.
+package scheduleddiscovery
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// How much one run does at most: a wave of discoveries, after the function was down, must leave room for everybody else. The
+// next run goes on.
+const (
+	mostStarts = 200
+	mostTries  = 3 // of a page in which a start fails, so that one account does not hold up all
+	pageSize   = 50
+	stretch    = 45 * time.Second
+	pause      = 200 * time.Millisecond // between two starts, half of it on average
+)
+
+// Started tells what a run did: over how many minutes and accounts it went, how many discoveries it started, and how many
+// minutes were left for the next run.
+type Started struct {
+	Minutes  int `json:"minutes"`
+	Accounts int `json:"accounts"`
+	Started  int `json:"started"`
+	Behind   int `json:"behind"`
+}
+
+// position is how far the minutes since 1970 were gone through: the next one, and in it the next page.
+type position struct {
+	Minute int64  `json:"minute"`
+	Cursor string `json:"cursor,omitempty"`
+	Tries  int    `json:"tries,omitempty"` // of that page, so far
+	Change int    `json:"change"`          // counts the changes of the row, which each is conditioned on
+}
+
+var positionKey = table.Key{PK: discovery.DuePrefix + "POSITION", SK: "POSITION"}
+
+// Handler starts what is due; EventBridge calls it every minute.
+func Handler(p *platform.Platform) workflow.Handler {
+	return func(ctx context.Context, _ json.RawMessage) (any, error) { return StartDue(ctx, p) }
+}
+
+// StartDue starts the discoveries that are due in this minute and in those that were missed, six hours at most. Where two run at
+// once each discovery begins once. An account that cannot be discovered does not keep the others from being.
+func StartDue(ctx context.Context, p *platform.Platform) (Started, error) {
+	ctx = table.Within(ctx, discovery.DuePrefix)
+	r := &round{Platform: p, until: p.Clock.Now().Add(stretch)}
+	if err := r.readPosition(ctx); err != nil {
+		return r.did, err
+	}
+	var errs []error
+	for r.at.Minute <= r.minute() && r.did.Started < mostStarts && p.Clock.Now().Before(r.until) {
+		ahead, err := r.page(ctx)
+		if errs = append(errs, err); !ahead {
+			break
+		}
+	}
+	r.did.Behind = int(max(r.minute()-r.at.Minute+1, 0))
+	return r.did, errors.Join(errs...)
+}
+
+// round is one run.
+type round struct {
+	*platform.Platform
+	until time.Time
+	at    position
+	did   Started
+}
+
+func (r *round) minute() int64 { return r.Clock.Now().Unix() / 60 }
+
+// readPosition reads where to go on: now, when nothing was ever started. What was missed is made up for once: six hours have a
+// minute of every account.
+func (r *round) readPosition(ctx context.Context) error {
+	at, err := table.Read[position](ctx, r.Table, positionKey)
+	if fault.Is(err, fault.NotFound) {
+		at, err = position{Minute: r.minute()}, nil
+	}
+	if err != nil {
+		return fmt.Errorf("read which discoveries are due: %w", err)
+	}
+	if first := r.minute() - int64(discovery.Slots) + 1; at.Minute < first {
+		r.Log.WarnContext(ctx, "discoveries were not started for long; those of the last six hours are started now", "minutes", first-at.Minute)
+		at.Minute, at.Cursor = first, ""
+	}
+	r.at = at
+	return nil
+}
+
+// page starts a page of the accounts of the minute, and notes that. It reports whether to go on: not when a start failed that
+// may succeed later, for then the page is due again, nor when another run is at it.
+func (r *round) page(ctx context.Context) (bool, error) {
+	all, next, err := table.ReadPage[discovery.Due](ctx, r.Table, table.Query{
+		PK: discovery.SlotPK(r.at.Minute), Limit: pageSize, Cursor: r.at.Cursor,
+	})
+	if err != nil {
+		return false, fmt.Errorf("read which accounts are due: %w", err)
+	}
+	again, errs := false, []error(nil)
+	for _, d := range all {
+		err = r.start(ctx, d)
+		if ctx.Err() != nil {
+			return false, err
+		}
+		again = again || fault.Is(err, fault.Unavailable)
+		errs = append(errs, err)
+	}
+	ahead, err := r.advance(ctx, next, again)
+	return ahead, errors.Join(append(errs, err)...)
+}
+
+// start starts the discovery of an account. One that is gone is taken off the list.
+func (r *round) start(ctx context.Context, d discovery.Due) error {
+	if r.did.Started > 0 {
+		if err := r.Clock.Sleep(ctx, rand.N(pause)); err != nil { //nolint:gosec // spreads load, keeps no secret
+			return fmt.Errorf("start discoveries: %w", err)
+		}
+	}
+	r.did.Accounts++
+	begun, err := discovery.StartDue(ctx, r.Platform, d, time.Unix(r.at.Minute*60, 0).UTC())
+	if begun {
+		r.did.Started++
+	}
+	if fault.Is(err, fault.NotFound) {
+		_, err = r.Table.Write(ctx, discovery.RemoveDue(d.AccountID))
+	}
+	return fault.Wrap("start the discovery of "+d.AccountID, err)
+}
+
+// advance notes that all before the cursor of the minute was started, all of the minute when there is none; or that the same page
+// is due again, unless it was too often. False says that it is, or that another run was faster.
+func (r *round) advance(ctx context.Context, cursor string, again bool) (bool, error) {
+	next := position{Minute: r.at.Minute, Cursor: cursor, Change: r.at.Change + 1}
+	if again = again && r.at.Tries < mostTries; again {
+		next.Cursor, next.Tries = r.at.Cursor, r.at.Tries+1
+	} else if cursor == "" {
+		next.Minute++
+		r.did.Minutes++
+	}
+	it, err := table.NewItem(positionKey, next)
+	if err != nil {
+		return false, err
+	}
+	unchanged := table.Equal("change", r.at.Change)
+	if r.at.Change == 0 {
+		unchanged = table.Absent()
+	}
+	_, err = r.Table.Write(ctx, table.Put(it, unchanged))
+	if _, faster := errors.AsType[*table.ConditionError](err); faster {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("note which discoveries were started: %w", err)
+	}
+	r.at = next
+	return !again, nil
+}

@@ -49,6 +49,26 @@ func Fill(tb testing.TB, t table.Store, org string, n int) {
 	check(s.Fold(ctx, org))
 }
 
+// NoteUntilDue writes statuses of resources until a worker would just not compact the index yet.
+func NoteUntilDue(tb testing.TB, t table.Store, org string) {
+	tb.Helper()
+	s, ctx := index.NewStore(t, clock.System{}), table.WithOrg(context.Background(), org)
+	for size := 0; size < 190_000; {
+		g := index.NewSegment()
+		for n := range 1000 {
+			g.AddStatus(UID(size+n), "stopping", int64(n))
+		}
+		ctx, meter := table.WithMeter(ctx)
+		if err := s.Note(ctx, org, g); err != nil {
+			tb.Fatal(err)
+		}
+		size += 1024 * int(meter.Usage().WriteUnits)
+	}
+}
+
+// UID returns the native id of the n-th machine.
+func UID(n int) string { return fmt.Sprintf("i-%017x", uint64(n)*0x9e3779b97f4a7c15) }
+
 // Entry returns the n-th machine of a cloud as it was seen at a time: what differs from machine to machine is as long as in real
 // clouds, and so are the tags that name it, its owner and its team.
 func Entry(s *index.Symbols, at time.Time, n int) index.Entry {
@@ -60,7 +80,7 @@ func Entry(s *index.Symbols, at time.Time, n int) index.Entry {
 		id[8+i] = byte(hash >> (8 * i))
 	}
 	e := index.Entry{
-		UID: fmt.Sprintf("i-%017x", hash), Name: name, ID: id,
+		UID: UID(n), Name: name, ID: id,
 		Tags: s.InternTags(map[string]string{
 			"Name": name, "env": []string{"prod", "staging", "dev"}[n%3], "team": fmt.Sprintf("team-%02d", n%40), "owner": fmt.Sprintf("person-%d", n%500),
 		}),

@@ -80,8 +80,7 @@ func (s *Store) fold(ctx context.Context, org string, l reading) error {
 	}
 	c := compaction{org: org, old: l.head, next: head{Gen: l.head.Gen + 1, Base: l.head.Base, Chunks: slices.Clone(l.head.Chunks)}}
 	c.encode(st, 0, s.clock.Now())
-	_, err := s.commit(ctx, c, l.deltas)
-	return err
+	return s.commit(ctx, c, l.deltas)
 }
 
 // Rewrite writes all chunks anew, in the order of names, so that a reader who loads them need not sort, and deletes the
@@ -99,28 +98,7 @@ func (s *Store) Rewrite(ctx context.Context, org string) error {
 	for _, one := range c.next.Chunks {
 		c.next.Base += one.Rows
 	}
-	won, err := s.commit(ctx, c, v.reading.deltas)
-	if won {
-		s.adopt(v, c.next)
-	}
-	return err
-}
-
-// adopt takes what v has in memory for what the chunks of h hold, which were made of it, so that they need not be read. When
-// much of that memory is of no use any more, they are read all the same.
-func (s *Store) adopt(v View, h head) {
-	c := s.cache.cachedIndex(v.org)
-	c.loading.Lock()
-	defer c.loading.Unlock()
-	if c.st != v.State || v.State.size() > 2*rowBytes*h.Base {
-		return
-	}
-	v.State.Lock()
-	defer v.State.Unlock()
-	v.State.head, v.State.chunks = h, map[string]bool{}
-	for _, one := range h.Chunks {
-		v.State.chunks[one.ID] = true
-	}
+	return s.commit(ctx, c, v.reading.deltas)
 }
 
 // compaction is one under way: the head before, the head to be, and what the chunks hold that are written for it.
@@ -161,32 +139,32 @@ func (c *compaction) encode(st *State, since int64, now time.Time) {
 }
 
 // commit writes the chunks, swaps the head, and deletes what is not needed any more: what the chunks replace, or the chunks when
-// another compaction was first. It reports whether the head is ours now. Whatever it did until it was killed, its plan tells who
-// comes after.
-func (s *Store) commit(ctx context.Context, c compaction, consumed []table.Item) (won bool, err error) {
+// another compaction was first. Whatever it did until it was killed, its plan tells who comes after.
+func (s *Store) commit(ctx context.Context, c compaction, consumed []table.Item) error {
 	p := newPlan(c, s.clock.Now())
-	if err = s.announce(ctx, p); err != nil {
-		return false, err
+	if err := s.announce(ctx, p); err != nil {
+		return err
 	}
 	for some := range slices.Chunk(c.made, chunksAtOnce) {
-		if err = s.writeChunks(ctx, c.org, some); err != nil {
-			return false, err
+		if err := s.writeChunks(ctx, c.org, some); err != nil {
+			return err
 		}
 	}
-	if won, err = s.swap(ctx, c, p); err != nil {
-		return false, fmt.Errorf("swap head of %s: %w", c.org, err)
+	won, err := s.swap(ctx, c, p)
+	if err != nil {
+		return fmt.Errorf("swap head of %s: %w", c.org, err)
 	}
 	named := c.old
 	if won {
 		named = c.next
 		if err = s.deleteDeltas(ctx, c.org, consumed); err != nil {
-			return won, err
+			return err
 		}
 	}
 	if err = s.endPlan(ctx, p, named); err != nil {
-		return won, err
+		return err
 	}
-	return won, s.finishDead(ctx, c.org)
+	return s.finishDead(ctx, c.org)
 }
 
 func (s *Store) writeChunks(ctx context.Context, org string, some []made) error {

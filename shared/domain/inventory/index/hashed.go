@@ -59,6 +59,9 @@ func (h *hashed) reserve(count int, sumOf func(uint32) uint64) {
 	for count*4 > size*3 {
 		size *= 2
 	}
+	if size == len(h.slots) {
+		return
+	}
 	old := h.slots
 	h.slots = make([]uint32, size)
 	for _, n := range old {

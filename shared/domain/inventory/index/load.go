@@ -191,6 +191,7 @@ func (s *Store) loadChunks(ctx context.Context, c *cached, h head) error {
 		}
 	}
 	s.cache.count(c, st.size()+rows*rowBytes)
+	st.expect(rows)
 	for ids := range slices.Chunk(missing, chunksAtOnce) {
 		if err := s.loadSome(ctx, c, ids); err != nil {
 			return err

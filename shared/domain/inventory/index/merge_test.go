@@ -173,3 +173,24 @@ func TestOrdersFollowChanges(t *testing.T) {
 		}
 	}
 }
+
+func TestRunsAreSortedAsAnythingIs(t *testing.T) {
+	r := seed.Fixed(t, 5, 5)
+	for n := range 200 {
+		var rows []int32
+		for range r.IntN(6) {
+			run := make([]int32, r.IntN(500))
+			for i := range run {
+				run[i] = int32(r.IntN(1000))
+			}
+			if n%5 > 0 {
+				slices.Sort(run)
+			}
+			rows = append(rows, run...)
+		}
+		want := slices.Sorted(slices.Values(rows))
+		if got := sortRuns(slices.Clone(rows), func(a, b int32) int { return int(a - b) }); !slices.Equal(got, want) {
+			t.Fatalf("case %d: %v became %v", n, rows, got)
+		}
+	}
+}

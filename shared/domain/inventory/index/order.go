@@ -79,8 +79,7 @@ func (st *State) sort(which int) []int32 {
 			rows = append(rows, n)
 		}
 	}
-	slices.SortFunc(rows, st.comparison(which))
-	return rows
+	return sortRuns(rows, st.comparison(which))
 }
 
 // mend takes the dirty rows out of an order and merges them in where they belong now.

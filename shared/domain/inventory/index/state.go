@@ -64,18 +64,29 @@ func (st *State) apply(z []byte) error {
 func (st *State) cell(n int32) *cell { return &st.cells[n/cellPage][n%cellPage] }
 
 // find returns the number of the row with a native id.
-func (st *State) find(uid string) (int32, bool) {
-	n, ok := st.byUID.find(hashText(uid), func(n uint32) bool { return st.uidOf(n) == uid })
+func (st *State) find(uid string) (int32, bool) { return st.findHashed(hashText(uid), uid) }
+
+func (st *State) findHashed(sum uint64, uid string) (int32, bool) {
+	n, ok := st.byUID.find(sum, func(n uint32) bool { return st.uidOf(n) == uid })
 	return int32(n), ok
 }
 
-func (st *State) uidOf(n uint32) string { return st.textOf(st.cell(int32(n))).uid }
+func (st *State) uidOf(n uint32) string  { return st.textOf(st.cell(int32(n))).uid }
+func (st *State) uidSum(n uint32) uint64 { return hashText(st.uidOf(n)) }
+
+// expect makes room for a count of rows more.
+func (st *State) expect(count int) {
+	st.Lock()
+	defer st.Unlock()
+	st.byUID.reserve(st.count+count, st.uidSum)
+}
 
 // merge merges a row: of its content and of its status the newest wins.
 func (st *State) merge(e *Entry) {
-	n, ok := st.find(e.UID)
+	sum := hashText(e.UID)
+	n, ok := st.findHashed(sum, e.UID)
 	if !ok {
-		st.add(e)
+		st.add(sum, e)
 		return
 	}
 	c := st.cell(n)
@@ -99,7 +110,7 @@ func (st *State) supersedes(e *Entry, c *cell) bool {
 	return st.Symbols.prevails(e, &old)
 }
 
-func (st *State) add(e *Entry) {
+func (st *State) add(sum uint64, e *Entry) {
 	n := int32(st.count)
 	if n%cellPage == 0 {
 		st.cells = append(st.cells, make([]cell, cellPage))
@@ -108,7 +119,7 @@ func (st *State) add(e *Entry) {
 	c := st.cell(n)
 	st.fill(c, e)
 	c.status, c.statusAt = e.Refs[StatusRef], e.Times[StatusTime]
-	st.byUID.add(hashText(e.UID), uint32(n), func(n uint32) uint64 { return hashText(st.uidOf(n)) })
+	st.byUID.add(sum, uint32(n), st.uidSum)
 	if st.byID != nil {
 		st.addID(n)
 	}

@@ -42,6 +42,13 @@ func (t *texts) held() int { return t.bytes + (8+32)*cap(t.pages) }
 
 // readUvarint reads a number from the beginning of s, and returns how many bytes it has, 0 when it is malformed.
 func readUvarint(s string) (v uint64, n int) {
+	if len(s) > 0 && s[0] < 0x80 { // nearly always
+		return uint64(s[0]), 1
+	}
+	return readLongUvarint(s)
+}
+
+func readLongUvarint(s string) (v uint64, n int) {
 	for shift := uint(0); n < len(s) && shift < 64; shift += 7 {
 		b := s[n]
 		n++

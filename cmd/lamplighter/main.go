@@ -4,6 +4,7 @@
 //	lamplighter openapi    print the interface description
 //	lamplighter audit      prove exports of the audit log, and print it from the store
 //	lamplighter work       list and unpark the work that the sweeper gave up
+//	lamplighter mails      list and redrive the mails that were given up
 //	lamplighter keys       replace the keys of a local service
 //	lamplighter version    print the version
 package main
@@ -29,6 +30,7 @@ const usage = `usage: lamplighter <command>
   openapi    print the interface description as YAML
   audit      prove exports of the audit log, or print it from the store (audit -help)
   work       list and unpark the work that the sweeper gave up (work parked, work unpark)
+  mails      list and redrive the mails that were given up (mails dead, mails redrive)
   keys       list or replace the keys of a local service (keys rotate -help)
   version    print the version
 `
@@ -57,6 +59,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return runAudit(ctx, args[1:], stdout, stderr)
 	case "work":
 		return runWork(ctx, args[1:], stdout, stderr)
+	case "mails":
+		return runMails(ctx, args[1:], stdout, stderr)
 	case "keys":
 		return runKeys(args[1:], stdout, stderr)
 	case "version":

@@ -3,13 +3,14 @@ package mailer
 import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
 )
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name:     "mailer",
-	Access:   table.Access{Writes: []table.Partition{takenPrefix + "*", retryPartition, deadPartition}},
+	Access:   table.Access{Writes: []table.Partition{mail.Partition, deadPartition, ratelimit.Partition}},
 	Opens:    []string{mail.Secret},
 	Schedule: "rate(1 minute)",
 	Stream:   []table.Partition{mail.Partition},

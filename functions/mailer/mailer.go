@@ -1,86 +1,142 @@
-// Package mailer takes mails out of the outbox and hands them to a sender. It is driven by the table's stream in AWS and
-// by the change feed on a laptop; either may deliver a mail more than once, and it is sent once, but for a crash between
-// sending and noting it. A mail that cannot be sent holds up no other: it is tried again later, and given up in the end.
+// Package mailer takes mails out of the outbox and hands them to a sender. The table's stream in AWS, and the change feed on a
+// laptop, bring each when it is queued; a round each minute takes what they did not bring, or what could not be sent. A mail lies
+// in its outbox partition until it was sent or given up, and is tried by one at a time, so it is sent once, but for a crash
+// between sending and deleting it. One that cannot be sent holds up no other, and codes go before anything else.
 package mailer
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Function takes the mails among items of the change feed, and leaves the others alone. On an error, which is one of the
-// store, deliver the same items again.
-type Function func(ctx context.Context, items []table.Item) error
-
-type mailer struct {
-	*platform.Platform
-	sender mail.Sender
-}
-
-// Handler makes the function that hands mails to sender.
-func Handler(p *platform.Platform, sender mail.Sender) Function {
-	return mailer{p, sender}.deliver
-}
-
 const (
 	sendTimeout = 10 * time.Second
-	takenPrefix = "MAIL#SENT#"
-	keepTaken   = 48 * time.Hour // longer than the change feed is kept
+	sideBySide  = 10 // mails sent at once
+	codesShare  = 4  // of the rate, that only codes may use
 )
+
+// Mailer hands mails to a sender.
+type Mailer struct {
+	*platform.Platform
+	sender    mail.Sender
+	perSecond int
+}
+
+// New makes a mailer that sends at most perSecond mails a second, counted over all processes; 0 is as many as there are.
+func New(p *platform.Platform, sender mail.Sender, perSecond int) *Mailer {
+	return &Mailer{p, sender, perSecond}
+}
+
+// DefaultRate is how many mails a second SES takes of an account that has just left its sandbox (SES Developer Guide, "Service
+// quotas"); the account's own rate grows with use, and GetAccount tells it.
+const DefaultRate = 14
 
 // withMailerPartitions lets ctx touch what the mailer writes.
 func withMailerPartitions(ctx context.Context) context.Context {
-	return table.Within(ctx, takenPrefix, retryPartition, deadPartition)
+	return table.Within(ctx, mail.Prefix, deadPartition)
 }
 
-// deliver goes on after a mail that could not be taken: one does not hold up the others.
-func (m mailer) deliver(ctx context.Context, items []table.Item) error {
-	var failures []error
+// Failed is an item that the store kept the mailer from taking. It still lies in the outbox.
+type Failed struct {
+	table.Key
+	Err error
+}
+
+// Deliver takes the mails among items of the change feed, codes first, and leaves the others alone. It returns those that are to
+// be delivered again; should nobody do that, a round finds them. A note for which there is no room in this second is left to a
+// round, so that nothing waits behind it.
+func (m *Mailer) Deliver(ctx context.Context, items []table.Item) []Failed {
+	var mails []table.Item
+	for _, kind := range []mail.Kind{mail.Code, mail.Note} {
+		for _, it := range items {
+			if mail.KindOf(it.PK) == kind && isNew(it) {
+				mails = append(mails, it)
+			}
+		}
+	}
+	return m.sendAll(withMailerPartitions(ctx), mails, m.hasRoom)
+}
+
+// isNew reports whether nobody has tried a mail yet: the feed also brings what a try notes of it. One that cannot be read is told
+// of where it is tried.
+func isNew(it table.Item) bool {
+	q, err := table.Decode[mail.Queued](it)
+	return err != nil || q.Tries == 0
+}
+
+// room reports whether a mail of the kind may be sent now, or waits until it may.
+type room func(context.Context, mail.Kind) (bool, error)
+
+// sendAll tries the mails side by side.
+func (m *Mailer) sendAll(ctx context.Context, items []table.Item, r room) []Failed {
+	var g errgroup.Group
+	var mu sync.Mutex
+	var failed []Failed
+	g.SetLimit(sideBySide)
 	for _, it := range items {
-		if it.PK != mail.Partition {
-			continue
-		}
-		if err := m.take(withMailerPartitions(ctx), it); err != nil {
-			failures = append(failures, err)
-		}
+		g.Go(func() error {
+			if err := m.try(ctx, it, r); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				failed = append(failed, Failed{it.Key, err})
+			}
+			return nil
+		})
 	}
-	return errors.Join(failures...)
+	_ = g.Wait() // each failure is told with its item
+	slices.SortFunc(failed, func(a, b Failed) int { return slices.Compare([]string{a.PK, a.SK}, []string{b.PK, b.SK}) })
+	return failed
 }
 
-// take sends a mail that the feed brings, or puts it aside for later or for good. In each case it is noted as taken.
-func (m mailer) take(ctx context.Context, it table.Item) error {
-	if !it.Expires.IsZero() && !it.Expires.After(m.Clock.Now()) {
-		m.Log.WarnContext(ctx, "mail expired before it was sent", "mail", it.SK)
-		return nil
+// hasRoom is the room of what the change feed brings: a code waits for it, a note does not.
+func (m *Mailer) hasRoom(ctx context.Context, kind mail.Kind) (bool, error) {
+	if kind == mail.Code {
+		return m.awaitRoom(ctx, kind)
 	}
-	taken, err := m.taken(ctx, it.SK)
-	if err != nil || taken {
-		return err
+	return m.takeRoom(ctx, kind), nil
+}
+
+// awaitRoom waits for the second in which there is room.
+func (m *Mailer) awaitRoom(ctx context.Context, kind mail.Kind) (bool, error) {
+	for !m.takeRoom(ctx, kind) {
+		now := m.Clock.Now()
+		if err := m.Clock.Sleep(ctx, now.Truncate(time.Second).Add(time.Second).Sub(now)); err != nil {
+			return false, fmt.Errorf("wait for the rate of mails: %w", err)
+		}
 	}
-	letter, err := m.sendQueued(ctx, it)
-	switch {
-	case ctx.Err() != nil:
-		return fmt.Errorf("send mail %s: %w", it.SK, ctx.Err())
-	case err == nil && letter.Template == mail.Nothing:
-		return nil
-	case err == nil:
-		return m.noteDelivered(ctx, it.SK)
-	case isFinal(err):
-		return m.giveUpMail(ctx, it, failure{1, redactAddress(err, letter.To), letter.Template})
-	default:
-		return m.postponeMail(ctx, it, redactAddress(err, letter.To))
+	return true, nil
+}
+
+// takeRoom counts a mail of this second, if there is room for it. Codes may use all of the rate, notes what is not theirs. A
+// counter that is broken stops no mail.
+func (m *Mailer) takeRoom(ctx context.Context, kind mail.Kind) bool {
+	if m.perSecond == 0 {
+		return true
 	}
+	rule := ratelimit.Rule{Name: "mails", Max: int64(m.perSecond), Per: time.Second}
+	if kind == mail.Note {
+		rule.Max = max(rule.Max-codesShare, 1)
+	}
+	ok, err := ratelimit.TakeUse(ctx, m.Table, m.Clock.Now(), rule, "")
+	if err != nil {
+		m.Log.ErrorContext(ctx, "mails are not counted", "error", err.Error())
+	}
+	return ok
 }
 
 // sendQueued opens, writes and sends a mail. It gives the mail also when it fails, as far as it could be opened.
-func (m mailer) sendQueued(ctx context.Context, it table.Item) (mail.Mail, error) {
+func (m *Mailer) sendQueued(ctx context.Context, it table.Item) (mail.Mail, error) {
 	letter, event, err := mail.OpenQueued(ctx, m.Sealer, it)
 	if err != nil || letter.Template == mail.Nothing {
 		return letter, err
@@ -92,32 +148,4 @@ func (m mailer) sendQueued(ctx context.Context, it table.Item) (mail.Mail, error
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	return letter, fault.Wrap("send mail "+event, m.sender.Send(ctx, message))
-}
-
-func takenKey(event string) table.Key { return table.Key{PK: takenPrefix + event, SK: "S"} }
-
-func (m mailer) taken(ctx context.Context, event string) (bool, error) {
-	_, err := m.Table.Get(ctx, takenKey(event))
-	if fault.Is(err, fault.NotFound) {
-		return false, nil
-	}
-	return err == nil, fault.Wrap("look whether mail "+event+" was taken", err)
-}
-
-// taking returns the write that notes a mail as taken, with those that say what became of it.
-func (m mailer) taking(event string) (table.Write, error) {
-	now := m.Clock.Now()
-	it, err := table.NewItem(takenKey(event), struct {
-		At time.Time `json:"at"`
-	}{now})
-	it.Expires = now.Add(keepTaken)
-	return table.Put(it), err
-}
-
-func (m mailer) noteDelivered(ctx context.Context, event string, more ...table.Write) error {
-	w, err := m.taking(event)
-	if err != nil {
-		return err
-	}
-	return fault.Wrap("note that mail "+event+" was taken", m.Table.Transact(ctx, append(more, w)...))
 }

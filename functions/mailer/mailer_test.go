@@ -3,6 +3,9 @@ package mailer
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,15 +17,28 @@ import (
 // post is a sender that keeps what it is given, and refuses one address for as long as it is told to.
 type post struct {
 	refuse string
+	mu     sync.Mutex
 	sent   []mail.Message
 }
 
 func (p *post) Send(_ context.Context, m mail.Message) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if m.To == p.refuse {
 		return errors.New("mailbox unavailable")
 	}
 	p.sent = append(p.sent, m)
 	return nil
+}
+
+// to returns the addresses of what was sent, in order.
+func (p *post) to() string {
+	var out []string
+	for _, m := range p.sent {
+		out = append(out, strings.TrimSuffix(m.To, "@example.com"))
+	}
+	slices.Sort(out)
+	return strings.Join(out, " ")
 }
 
 type fixture struct{ *apitest.Fixture }
@@ -35,76 +51,123 @@ func newFixture(t *testing.T) *fixture {
 func (f *fixture) queue(ms ...mail.Mail) {
 	f.Helper()
 	for _, m := range ms {
-		f.Write(apitest.Value(mail.QueueMail(f.Anywhere(), f.Sealer, f.Clock.Now(), m))(f))
+		f.Write(apitest.Value(mail.QueueMail(f.Anywhere(), f.Sealer, f.Platform.Clock.Now(), m))(f))
 	}
 }
 
 func (f *fixture) feed() []table.Item {
 	f.Helper()
-	return apitest.Value(f.Table.Feed(f.Anywhere(), "", 1000))(f).Items
+	return apitest.Value(f.Table.Feed(f.Anywhere(), "", 2000))(f).Items
+}
+
+// deliver hands the whole feed to a mailer, as a feed does that brings everything again.
+func (f *fixture) deliver(s mail.Sender) []Failed {
+	f.Helper()
+	return New(f.Platform, s, 0).Deliver(f.Context(), f.feed())
+}
+
+// waiting returns the mails that lie in the outbox.
+func (f *fixture) waiting() []table.Item {
+	f.Helper()
+	var out []table.Item
+	for _, kind := range []mail.Kind{mail.Code, mail.Note} {
+		for _, pk := range mail.Partitions(kind) {
+			out = append(out, f.rows(pk)...)
+		}
+	}
+	return out
 }
 
 func (f *fixture) rows(pk string) []table.Item {
 	f.Helper()
-	return apitest.Value(f.Table.Query(f.Anywhere(), table.Query{PK: pk, Limit: 100}))(f).Items
+	return apitest.Value(f.Table.Query(f.Anywhere(), table.Query{PK: pk, Limit: 1000}))(f).Items
+}
+
+func (f *fixture) dead() []Dead {
+	f.Helper()
+	dead, _, err := ListDead(f.Context(), f.Table, "")
+	f.Must(err)
+	return dead
 }
 
 func changed(to string) mail.Mail { return mail.Mail{Template: mail.PasswordChanged, To: to} }
 
-func TestMailsAreSentOnceHoweverOftenDelivered(t *testing.T) {
+func code(to string) mail.Mail {
+	return mail.Mail{Template: mail.VerifyAddress, To: to, Data: map[string]string{"code": "042137"}}
+}
+
+func TestDeliver_SendsOnceHoweverOftenAMailIsBrought(t *testing.T) {
 	f := newFixture(t)
-	f.queue(changed("a@example.com"), mail.Mail{Template: mail.Nothing, To: "b@example.com"}, changed("c@example.com"))
-	out := &post{}
-	deliver := Handler(f.Platform, out)
+	f.queue(changed("a@example.com"), mail.Mail{Template: mail.Nothing, To: "b@example.com"}, code("c@example.com"))
+	out, brought := &post{}, f.feed()
 	for range 3 {
-		f.Must(deliver(context.Background(), f.feed()))
+		if failed := New(f.Platform, out, 0).Deliver(f.Context(), brought); failed != nil {
+			t.Fatal(failed)
+		}
 	}
-	if len(out.sent) != 2 || out.sent[0].To != "a@example.com" || out.sent[1].To != "c@example.com" {
-		t.Errorf("sent %+v", out.sent)
+	if out.to() != "a c" || len(f.waiting()) != 0 {
+		t.Errorf("sent to %s, waiting %v", out.to(), f.waiting())
 	}
 }
 
-func TestOneBadAddressDoesNotHoldUpTheOthers(t *testing.T) {
+func TestDeliver_OneBadAddressDoesNotHoldUpTheOthers(t *testing.T) {
 	f := newFixture(t)
 	f.queue(changed("bad@example.com"), changed("good@example.com"))
 	out := &post{refuse: "bad@example.com"}
-	if err := Handler(f.Platform, out)(context.Background(), f.feed()); err != nil || len(out.sent) != 1 {
-		t.Fatalf("%v, sent %+v", err, out.sent)
+	if failed := f.deliver(out); failed != nil || out.to() != "good" {
+		t.Fatalf("%v, sent to %s", failed, out.to())
 	}
 	out.refuse = ""
 	f.Clock.Advance(time.Minute)
-	f.Must(RetryHandler(f.Platform, out)(context.Background()))
-	if len(out.sent) != 2 || out.sent[0].To != "good@example.com" {
-		t.Errorf("sent %+v", out.sent)
+	f.Must(New(f.Platform, out, 0).Round(f.Context()))
+	if out.to() != "bad good" {
+		t.Errorf("sent to %s", out.to())
 	}
 }
 
-func TestAMailThatIsTooLateIsNotSent(t *testing.T) {
+func TestDeliver_DropsACodeThatIsTooLateAndSendsANote(t *testing.T) {
 	f := newFixture(t)
-	f.queue(changed("a@example.com"))
-	items := f.feed()
+	f.queue(code("a@example.com"), changed("b@example.com"))
 	f.Clock.Advance(mail.TTL + time.Second)
 	out := &post{}
-	if err := Handler(f.Platform, out)(context.Background(), items); err != nil || len(out.sent) != 0 {
-		t.Errorf("%v, sent %+v", err, out.sent)
+	if failed := f.deliver(out); failed != nil || out.to() != "b" || len(f.waiting()) != 0 {
+		t.Errorf("%v, sent to %s, waiting %v", failed, out.to(), f.waiting())
 	}
 }
 
-func TestOtherEventsAreLeftAlone(t *testing.T) {
+func TestDeliver_LeavesOtherEventsAlone(t *testing.T) {
 	f := newFixture(t)
-	it := table.Item{Key: table.Key{PK: "ORG#org_1#EVENTS", SK: "evt_1"}, Data: []byte(`{"id":"evt_1"}`)}
 	out := &post{}
-	if err := Handler(f.Platform, out)(context.Background(), []table.Item{it}); err != nil || len(out.sent) != 0 {
-		t.Errorf("%v, sent %+v", err, out.sent)
+	for _, pk := range []string{"ORG#org_1#EVENTS", "MAIL#EVENTS", "MAIL#OUT#OTHER#00#EVENTS"} {
+		it := table.Item{Key: table.Key{PK: pk, SK: "evt_1"}, Data: []byte(`{"id":"evt_1"}`)}
+		if failed := New(f.Platform, out, 0).Deliver(f.Context(), []table.Item{it}); failed != nil || len(out.sent) != 0 {
+			t.Errorf("%s: %v, sent %+v", pk, failed, out.sent)
+		}
 	}
 }
 
 // It may be that the key service is away, so it is not given up at once.
-func TestAMailThatDoesNotOpenWaits(t *testing.T) {
+func TestDeliver_HasAMailWaitThatDoesNotOpen(t *testing.T) {
 	f := newFixture(t)
 	f.queue(changed("a@example.com"))
-	other := newFixture(t)
-	if err := Handler(other.Platform, &post{})(context.Background(), f.feed()); err != nil || len(other.rows(retryPartition)) != 1 {
-		t.Errorf("%v, waiting: %v", err, other.rows(retryPartition))
+	f.Sealer = newFixture(t).Sealer
+	if failed := f.deliver(&post{}); failed != nil || len(f.waiting()) != 1 || len(f.dead()) != 0 {
+		t.Errorf("%v, waiting: %v", failed, f.waiting())
+	}
+}
+
+// Only what the store kept from being taken is brought again, and that it was is told of each mail.
+func TestDeliver_TellsWhichMailsFailed(t *testing.T) {
+	f := newFixture(t)
+	f.queue(changed("a@example.com"), code("b@example.com"), changed("c@example.com"))
+	brought := f.feed()
+	f.Table = table.NewFaultyStore(f.Table, f.Platform.Clock, table.Injection{Harm: table.FailBefore, PK: brought[1].PK, Call: 1})
+	out := &post{}
+	failed := New(f.Platform, out, 0).Deliver(f.Context(), brought)
+	if len(failed) != 1 || failed[0].Key != brought[1].Key || out.to() != "a c" {
+		t.Errorf("failed %v, sent to %s", failed, out.to())
+	}
+	if failed = New(f.Platform, out, 0).Deliver(f.Context(), brought); failed != nil || out.to() != "a b c" {
+		t.Errorf("failed %v, sent to %s", failed, out.to())
 	}
 }

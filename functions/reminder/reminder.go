@@ -35,7 +35,7 @@ func Handler(p *platform.Platform) workflow.Handler {
 // QueueReminders queues the mails that are due today, and those of the last seven days that were not queued then. One that cannot
 // be queued does not keep the others from being.
 func QueueReminders(ctx context.Context, p *platform.Platform) (Reminded, error) {
-	ctx = table.Within(ctx, identity.PATDuePrefix, identity.PATPrefix, identity.UserPrefix, mail.Partition)
+	ctx = table.Within(ctx, identity.PATDuePrefix, identity.PATPrefix, identity.UserPrefix, mail.Prefix)
 	r := round{Platform: p}
 	var errs []error
 	for back := lookBack; back >= 0; back-- {

@@ -76,9 +76,8 @@ func TestTheEndOfATokenIsAnnouncedOnceAWeekAhead(t *testing.T) {
 	if got := strings.Join(s.mails(), ";"); got != "nightly 8 June 2026, 09:30 UTC" {
 		t.Errorf("a week ahead: %s", got)
 	}
-	s.Clock.Advance(2 * mail.TTL) // the mail has left
 	s.days(8)
-	if got := s.mails(); len(got) != 0 {
+	if got := s.mails(); len(got) != 1 { // the one before
 		t.Errorf("again: %v", got)
 	}
 }

@@ -116,13 +116,13 @@ func (s service) send(ctx context.Context, old, inv membership.Invitation) (User
 		return User{}, fault.Wrap("read organization "+callerOrg(ctx), err)
 	}
 	post, err := mail.QueueMail(ctx, s.Sealer, s.Clock.Now(), mail.Mail{
-		Template: mail.Invitation, To: inv.Email,
+		Template: mail.Invitation, To: inv.Email, Org: callerOrg(ctx),
 		Data: map[string]string{"organisation": o.Name, "inviter": identity.CallerFrom(ctx).Email},
 	})
 	if err != nil {
 		return User{}, err
 	}
-	inv, err = s.StoreInvitation(table.Within(ctx, mail.Partition), callerOrg(ctx), old, inv, post)
+	inv, err = s.StoreInvitation(table.Within(ctx, mail.Prefix), callerOrg(ctx), old, inv, post)
 	if err != nil {
 		return User{}, err
 	}

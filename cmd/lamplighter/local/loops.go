@@ -62,8 +62,8 @@ func (s *Service) Remind(ctx context.Context) error {
 	return s.run(ctx, reminder.Declaration.Name)
 }
 
-// Retry tries mails again that could not be sent.
-func (s *Service) Retry(ctx context.Context) error { return s.retries(mailer.Declaration.As(ctx)) }
+// Retry tries mails again that could not be sent or taken.
+func (s *Service) Retry(ctx context.Context) error { return s.mailer.Round(mailer.Declaration.As(ctx)) }
 
 // position is how far the change feed was read.
 type position struct {
@@ -72,7 +72,8 @@ type position struct {
 
 var positionKey = table.Key{PK: "FEED#mailer", SK: "POSITION"}
 
-// Deliver hands to the mailer what the change feed holds since it was read last.
+// Deliver hands to the mailer what the change feed holds since it was read last. A mail that it cannot take does not stop the
+// feed: it stays in the outbox, where Retry finds it.
 func (s *Service) Deliver(ctx context.Context) error {
 	store := s.Platform.Table
 	ctx = table.Within(ctx, positionKey.PK, table.OutboxSuffix)
@@ -88,8 +89,8 @@ func (s *Service) Deliver(ctx context.Context) error {
 		if len(feed.Items) == 0 {
 			return nil
 		}
-		if err = s.mailer(mailer.Declaration.As(ctx), feed.Items); err != nil {
-			return fmt.Errorf("deliver: %w", err)
+		for _, f := range s.mailer.Deliver(mailer.Declaration.As(ctx), feed.Items) {
+			s.Platform.Log.ErrorContext(ctx, "a mail could not be taken and is tried again", "mail", f.SK, "error", f.Err.Error())
 		}
 		at.Cursor = feed.Next
 		it, err := table.NewItem(positionKey, at)

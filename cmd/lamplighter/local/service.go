@@ -70,9 +70,8 @@ type Service struct {
 
 	engine  *workflow.Embedded
 	workers map[string]workflow.Handler // by their folders
-	mailer  mailer.Function
-	retries func(context.Context) error // of mails
-	close   []func() error              // last one first
+	mailer  *mailer.Mailer
+	close   []func() error // last one first
 }
 
 // Open puts the service together. Whatever it opened before it failed is closed again.
@@ -107,7 +106,7 @@ func (s *Service) open(o Options) error {
 	if err != nil {
 		return err
 	}
-	s.mailer, s.retries = mailer.Handler(s.Platform, sender), mailer.RetryHandler(s.Platform, sender)
+	s.mailer = mailer.New(s.Platform, sender, o.mailRate())
 	entry := within(authorizer.Declaration, authorizer.Handler(s.Platform))
 	s.Handler, err = gateway.New(template, serving(s.Platform, all), gateway.Authorizer(entry), o.Clock)
 	return err
@@ -119,6 +118,14 @@ func (o Options) sender() (mail.Sender, error) {
 		return o.Sender, nil
 	}
 	return mail.NewOutbox(filepath.Join(o.Dir, "mails"), o.Mails)
+}
+
+// mailRate is how many mails a second are sent: a server has its rate, the outbox none.
+func (o Options) mailRate() int {
+	if o.Sender != nil {
+		return mailer.DefaultRate
+	}
+	return 0
 }
 
 // store opens the store: the embedded one, unless a table is named.

@@ -2,25 +2,8 @@
 // it tells about; functions/mailer takes it from there to a Sender. What is in it is sealed, for it carries codes.
 package mail
 
-import (
-	"context"
-	"encoding/json"
-	"fmt"
-	"time"
-
-	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/foundation/id"
-	"lamplighter.dev/shared/foundation/seal"
-)
-
-// Partition is the outbox partition of mails.
-const Partition = "MAIL" + table.OutboxSuffix
-
 // Secret is the kind of secret that a waiting mail is sealed as.
 const Secret = "mail"
-
-// TTL is how long a mail waits to be sent; its code is of no use after that.
-const TTL = time.Hour
 
 // Template names the text of a mail.
 type Template string
@@ -46,46 +29,7 @@ type Mail struct {
 	Template Template          `json:"template"`
 	To       string            `json:"to"` // in the form of identity.NormalizeAddress
 	Data     map[string]string `json:"data"`
+	// Org is the organization that the mail is sent for; none when it is about its recipient. The queue of one organization
+	// does not stand before that of another.
+	Org string `json:"-"`
 }
-
-// row is a mail in the outbox.
-type row struct {
-	ID     string `json:"id"`
-	Sealed []byte `json:"sealed"`
-}
-
-// QueueMail makes the write that queues m; put it into the transaction of what causes the mail, whose ctx must be allowed
-// the Partition.
-func QueueMail(ctx context.Context, s seal.Sealer, at time.Time, m Mail) (table.Write, error) {
-	plain, err := json.Marshal(m)
-	if err != nil {
-		return table.Write{}, fmt.Errorf("encode mail %s: %w", m.Template, err)
-	}
-	event := id.New("mail", at)
-	sealed, err := s.Seal(ctx, place(event), plain)
-	if err != nil {
-		return table.Write{}, fmt.Errorf("queue mail %s: %w", m.Template, err)
-	}
-	it, err := table.NewItem(table.Key{PK: Partition, SK: event}, row{event, sealed})
-	it.Expires = at.Add(TTL)
-	return table.Put(it), err
-}
-
-// OpenQueued opens a queued mail, and tells the id of its event.
-func OpenQueued(ctx context.Context, s seal.Sealer, it table.Item) (Mail, string, error) {
-	r, err := table.Decode[row](it)
-	if err != nil {
-		return Mail{}, "", err
-	}
-	plain, err := s.Open(ctx, place(r.ID), r.Sealed)
-	if err != nil {
-		return Mail{}, "", fmt.Errorf("take mail %s: %w", r.ID, err)
-	}
-	var m Mail
-	if err = json.Unmarshal(plain, &m); err != nil {
-		return Mail{}, "", fmt.Errorf("decode mail %s: %w", r.ID, err)
-	}
-	return m, r.ID, nil
-}
-
-func place(event string) seal.Place { return seal.Place{Kind: Secret, ID: event} }

@@ -138,7 +138,7 @@ func TestAQueuedMailIsSealed(t *testing.T) {
 	if s := string(w.Item.Data); strings.Contains(s, "042137") || strings.Contains(s, "ada@") {
 		t.Errorf("readable: %s", s)
 	}
-	if w.Item.PK != mail.Partition || !w.Item.Expires.Equal(at.Add(mail.TTL)) {
+	if mail.KindOf(w.Item.PK) != mail.Code || !w.Item.Expires.Equal(at.Add(mail.Keep)) {
 		t.Errorf("item %+v", w.Item)
 	}
 	got, event, err := mail.OpenQueued(ctx, s, w.Item)

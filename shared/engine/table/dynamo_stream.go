@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -32,6 +33,19 @@ func FeedItems(e events.DynamoDBEvent) ([]Item, error) {
 		items = append(items, it)
 	}
 	return items, nil
+}
+
+// ReportFailures returns the answer to a stream event of whose items the failed ones are to be delivered again. The event source
+// must ask for it (ReportBatchItemFailures). Lambda delivers all that follow the first of them again too.
+func ReportFailures(e events.DynamoDBEvent, failed ...Key) events.DynamoDBEventResponse {
+	var out events.DynamoDBEventResponse
+	for i := range e.Records {
+		c := &e.Records[i].Change
+		if len(c.NewImage) > 0 && slices.Contains(failed, Key{c.NewImage[pkAttr].String(), c.NewImage[skAttr].String()}) {
+			out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: c.SequenceNumber})
+		}
+	}
+	return out
 }
 
 // eventItem returns an item of a Lambda event.

@@ -35,3 +35,23 @@ func TestFeedItemsOfALambdaEvent(t *testing.T) {
 		t.Errorf("the second item is %+v %s", it.Key, it.Data)
 	}
 }
+
+// What failed is told by its sequence number, which is all that Lambda goes by.
+func TestReportFailures_NamesTheRecordsOfTheKeys(t *testing.T) {
+	var e events.DynamoDBEvent
+	if err := json.Unmarshal([]byte(`{"Records":[
+ {"dynamodb":{"SequenceNumber":"111","NewImage":{"pk":{"S":"MAIL#EVENTS"},"sk":{"S":"m1"}}}},
+ {"dynamodb":{"SequenceNumber":"112","OldImage":{"pk":{"S":"MAIL#EVENTS"},"sk":{"S":"m2"}}}},
+ {"dynamodb":{"SequenceNumber":"113","NewImage":{"pk":{"S":"MAIL#EVENTS"},"sk":{"S":"m2"}}}}]}`), &e); err != nil {
+		t.Fatal(err)
+	}
+	for want, failed := range map[string][]table.Key{
+		`{"batchItemFailures":null}`:                       nil,
+		`{"batchItemFailures":[{"itemIdentifier":"113"}]}`: {{PK: "MAIL#EVENTS", SK: "m2"}},
+	} {
+		got, err := json.Marshal(table.ReportFailures(e, failed...))
+		if err != nil || string(got) != want {
+			t.Errorf("%v: %s, %v; want %s", failed, got, err, want)
+		}
+	}
+}

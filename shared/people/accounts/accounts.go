@@ -26,7 +26,7 @@ func New(p *platform.Platform) Accounts { return Accounts{p} }
 
 // withAccountPartitions names the partitions of accounts, and of what is mailed about them.
 func withAccountPartitions(ctx context.Context) context.Context {
-	return table.Within(ctx, identity.UserPrefix, identity.AddressPrefix, LinkPrefix, mail.Partition)
+	return table.Within(ctx, identity.UserPrefix, identity.AddressPrefix, LinkPrefix, mail.Prefix)
 }
 
 // unverifiedTTL is read where there is no account, so that one is not told from the other by the reads that it takes.

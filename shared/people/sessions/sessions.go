@@ -51,7 +51,7 @@ type Person struct {
 
 // withSessionPartitions names the partitions that sessions touch before an organization is known.
 func withSessionPartitions(ctx context.Context) context.Context {
-	return table.Within(ctx, identity.UserPrefix, identity.SessionPrefix, mail.Partition)
+	return table.Within(ctx, identity.UserPrefix, identity.SessionPrefix, mail.Prefix)
 }
 
 // Begin starts a session of u, who has proved to be u, and with that accepts the invitations of the address. fault.Denied

@@ -179,9 +179,14 @@ func (f *Fixture) Mails() []mail.Mail {
 	f.Must(err)
 	var out []mail.Mail
 	for _, it := range feed.Items {
+		if mail.KindOf(it.PK) == "" {
+			continue
+		}
 		m, _, err := mail.OpenQueued(f.Anywhere(), f.Sealer, it)
 		f.Must(err)
-		if m.Template != mail.Nothing && it.Expires.After(f.Platform.Clock.Now()) {
+		q, err := table.Decode[mail.Queued](it)
+		f.Must(err)
+		if m.Template != mail.Nothing && q.Until > f.Platform.Clock.Now().Unix() {
 			out = append(out, m)
 		}
 	}

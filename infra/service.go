@@ -29,6 +29,9 @@ func NewService(scope constructs.Construct, root string, s Stage) awscdk.Stack {
 	v := include(scope, root, s)
 	v.adjust(s)
 	v.addAlarms(s)
+	if s.Wide {
+		v.addDashboard(s)
+	}
 	if s.Domain.Name != "" {
 		v.setDomain(s)
 	}

@@ -14,6 +14,7 @@ import (
 
 // stack is what these tests read of a synthesized template.
 type stack struct {
+	whole     []byte
 	Resources map[string]struct {
 		Type       string
 		Properties json.RawMessage
@@ -35,12 +36,13 @@ var made = map[string]stack{}
 // synthesizeStage makes the stack of a stage.
 func synthesizeStage(t *testing.T, s Stage) stack {
 	t.Helper()
-	b, err := json.Marshal(assertions.Template_FromStack(NewService(awscdk.NewApp(nil), checkout(t), s), nil).ToJSON())
+	var err error
+	out := stack{}
+	out.whole, err = json.Marshal(assertions.Template_FromStack(NewService(awscdk.NewApp(nil), checkout(t), s), nil).ToJSON())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out stack
-	if err = json.Unmarshal(b, &out); err != nil {
+	if err = json.Unmarshal(out.whole, &out); err != nil {
 		t.Fatal(err)
 	}
 	return out

@@ -92,18 +92,21 @@ func (v *service) readsStream(f awssam.CfnFunction) bool {
 	return events != nil && strings.Contains(fmt.Sprint(v.Resolve(events)), "type:DynamoDB")
 }
 
-// addAlarms raises an alarm on each signal of the stage, and tells the stage's operators.
-func (v *service) addAlarms(s Stage) {
+// addAlarms raises an alarm on each signal of the stage, and tells the stage's operators. It returns the alarms by their signals' ids.
+func (v *service) addAlarms(s Stage) map[string]awscloudwatch.Alarm {
 	topic := awssns.NewTopic(v.Stack, jsii.String("Alarms"), &awssns.TopicProps{
 		DisplayName: jsii.String("Lamplighter " + s.Name), EnforceSSL: jsii.Bool(true),
 	})
 	v.subscribe(topic, s)
+	out := map[string]awscloudwatch.Alarm{}
 	for _, sig := range v.signals(s) {
 		if sig.wide && !s.Wide {
 			continue
 		}
-		v.alarm(sig).AddAlarmAction(awscloudwatchactions.NewSnsAction(topic))
+		out[sig.id] = v.alarm(sig)
+		out[sig.id].AddAlarmAction(awscloudwatchactions.NewSnsAction(topic))
 	}
+	return out
 }
 
 // subscribe sends what the topic tells to the stage's operators. A stage without any deploys, and says so each time.

@@ -27,6 +27,7 @@ func synthesize(root string) error {
 	app := awscdk.NewApp(&awscdk.AppProps{Outdir: outdir(root)})
 	for _, s := range stages {
 		s.Domain, s.Operators = domainOf(app, s.Name), operatorsOf(app, s.Name)
+		s.Canary = s.Canary && fromContext(app, "rollout", s.Name) != "at-once"
 		NewService(app, root, s)
 	}
 	app.Synth(nil)

@@ -9,6 +9,7 @@ type Stage struct {
 	Wide      bool     // alarms beyond the ten that are free, and a dashboard
 	Operators []string // who is told of alarms: addresses of mails, or of hooks that begin with https://
 	Reserved  bool     // concurrent executions are reserved and capped, which needs the account's quota of 1,000
+	Canary    bool     // new versions take over slowly, and not at all when alarms are raised meanwhile
 	Domain    Domain
 }
 
@@ -19,5 +20,5 @@ type Domain struct{ Name, Certificate string }
 var stages = []Stage{
 	{Name: "dev", LogDays: 7, Errors: 5},
 	{Name: "staging", LogDays: 30, Errors: 5},
-	{Name: "prod", LogDays: 365, Errors: 1, Protected: true, Reserved: true, Wide: true},
+	{Name: "prod", LogDays: 365, Errors: 1, Protected: true, Reserved: true, Wide: true, Canary: true},
 }

@@ -125,7 +125,7 @@ func policyOf(d *platform.Declaration) []string {
 		allow(arns("states", "execution", d.Stops, ":*"), nil, "states:StopExecution")
 	}
 	if len(d.Calls) > 0 {
-		allow(arns("lambda", "function", d.Calls, ""), nil, "lambda:InvokeFunction")
+		allow(arns("lambda", "function", d.Calls, ":live"), nil, "lambda:InvokeFunction")
 	}
 	if d.Clouds { // the roles that customers made for us; each trusts our account with its own external id
 		allow("!Sub arn:${AWS::Partition}:iam::*:role/*", nil, "sts:AssumeRole")

@@ -25,12 +25,15 @@ type signal struct {
 	wide      bool // only where Stage.Wide: what small stages can do without
 }
 
+// longestPending is an hour more than the longest TimeoutSeconds of our machines, a day: an erasure waits for most of that.
+const longestPending = 25 * 3600
+
 // signals returns what an operator of the stage is told of. The metrics of AWS that they are about are in each service's developer
-// guide under "metrics"; those of the namespace Lamplighter come from the metric filters of template.yaml, and from the sweeper.
+// guide under "metrics"; those of the namespace Lamplighter come from the metric filters of template.yaml.
 func (v *service) signals(s Stage) []signal {
 	out := []signal{
 		{
-			id: "Errors", figures: []figure{lamplighter("errors-" + s.Name)}, threshold: s.Errors,
+			id: "Errors", figures: []figure{lamplighter("errors-"+s.Name, "Sum")}, threshold: s.Errors,
 			tells: "Invocations failed, or the log has lines of level ERROR: search it for them",
 		},
 		{
@@ -46,11 +49,11 @@ func (v *service) signals(s Stage) []signal {
 			tells: "State machines failed, ran out of time or were aborted: the queue tells which and why; purge it when you have read it",
 		},
 		{
-			id: "OldestPending", figures: []figure{v.ofStage(s, "OldestPendingSeconds")}, threshold: 3600,
-			tells: "Work is pending for an hour: the sweeper does not start it, or its machine does not end",
+			id: "OldestPending", figures: []figure{lamplighter("oldestPendingSeconds-"+s.Name, "Maximum")}, threshold: longestPending,
+			tells: "Work is pending for longer than any machine may run: the sweeper cannot start it, or it ends without being done",
 		},
 		{
-			id: "NearLimits", figures: []figure{lamplighter("limits-" + s.Name)}, threshold: s.Errors,
+			id: "NearLimits", figures: []figure{lamplighter("limits-"+s.Name, "Sum")}, threshold: s.Errors,
 			tells: "Calls took four fifths of their time or nine tenths of their memory: search the log for late and maxMemoryUsedMB, and give the function more",
 		},
 		{
@@ -70,7 +73,7 @@ func (v *service) signals(s Stage) []signal {
 			tells: "Requests find no authorizer free and are answered 500: reserve more for it",
 		},
 		{
-			id: "ParkedWork", figures: []figure{v.ofStage(s, "ParkedWork")}, threshold: 1, wide: true,
+			id: "ParkedWork", figures: []figure{lamplighter("parkedWork-"+s.Name, "Sum")}, threshold: 1, wide: true,
 			tells: "Work was started again too often and is parked: look why it fails, then start it by hand",
 		},
 	}

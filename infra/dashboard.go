@@ -36,9 +36,9 @@ func (v *service) graphs(s Stage) []graph {
 		{"Concurrent executions", found("AWS/Lambda,FunctionName", s, "ConcurrentExecutions", "Maximum")},
 		{"Longest invocation", found("AWS/Lambda,FunctionName", s, "Duration", "Maximum")},
 		{"Executions", append(found("AWS/States,StateMachineArn", s, "ExecutionsStarted", "Sum"), found("AWS/States,StateMachineArn", s, "ExecutionsFailed", "Sum")...)},
-		{"Pending work", labelled(v.ofStage(s, "OldestPendingSeconds"), v.ofStage(s, "ParkedWork"))},
+		{"Pending work", labelled(lamplighter("oldestPendingSeconds-"+s.Name, "Maximum"), lamplighter("parkedWork-"+s.Name, "Sum"))},
 		{"Queues", labelled(v.visible("DeadLetters"), v.visible("StoppedExecutions"))},
-		{"Log", labelled(lamplighter("errors-"+s.Name), lamplighter("limits-"+s.Name))},
+		{"Log", labelled(lamplighter("errors-"+s.Name, "Sum"), lamplighter("limits-"+s.Name, "Sum"))},
 	}
 }
 

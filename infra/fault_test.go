@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -62,34 +63,31 @@ func (d *deployment) measure(v float64, metric string) {
 	d.points[metric][d.minute] = append(d.points[metric][d.minute], v)
 }
 
-// log writes a line into the log group. A metric filter makes 1 of a line that it matches; CloudWatch takes metrics that are
-// embedded in it.
+// valueOf returns what a metric filter makes of a line: a number that it says, or a member of the line.
+func valueOf(t *testing.T, value, line string) float64 {
+	t.Helper()
+	p := filterPattern{t: t}
+	if err := json.Unmarshal([]byte(line), &p.line); err != nil {
+		t.Fatal(err)
+	}
+	if n, ok := p.member(value).(float64); ok {
+		return n
+	}
+	n, err := strconv.ParseFloat(value, 64)
+	if err != nil {
+		t.Fatalf("the line has no number %s: %s", value, line)
+	}
+	return n
+}
+
+// log writes a line into the log group, of which metric filters make metrics.
 func (d *deployment) log(line string) {
 	d.t.Helper()
 	for _, f := range d.filters {
 		if matchesLine(d.t, f.FilterPattern, line) {
 			for _, m := range f.MetricTransformations {
-				d.measure(1, m.MetricNamespace+" "+literal(m.MetricName))
+				d.measure(valueOf(d.t, m.MetricValue, line), m.MetricNamespace+" "+literal(m.MetricName))
 			}
-		}
-	}
-	var emf struct {
-		AWS struct {
-			CloudWatchMetrics []struct {
-				Namespace  string
-				Dimensions [][]string
-				Metrics    []struct{ Name string }
-			}
-		} `json:"_aws"`
-	}
-	var members map[string]any
-	if json.Unmarshal([]byte(line), &emf) != nil || json.Unmarshal([]byte(line), &members) != nil {
-		return
-	}
-	for _, c := range emf.AWS.CloudWatchMetrics {
-		for _, m := range c.Metrics {
-			name := c.Dimensions[0][0] // the one that we have
-			d.measure(members[m.Name].(float64), fmt.Sprintf("%s %s %s=%v", c.Namespace, m.Name, name, members[name]))
 		}
 	}
 }
@@ -156,11 +154,7 @@ func (c deadlined) Deadline() (time.Time, bool) { return c.at, true }
 // swept writes what the sweeper writes.
 func (d *deployment) swept(oldest, parked int) {
 	for _, line := range d.lines(func(p *platform.Platform, _ *clock.Manual) {
-		args := []any{"OldestPendingSeconds", oldest, "ParkedWork", parked}
-		for _, a := range p.Metrics(p.Clock.Now(), "OldestPendingSeconds", "ParkedWork") {
-			args = append(args, a)
-		}
-		p.Log.Info("swept", args...)
+		p.Log.Info("swept", "pending", 1, "parked", parked, "oldestPendingSeconds", oldest)
 	}) {
 		d.log(line)
 	}
@@ -172,7 +166,7 @@ func (d *deployment) healthy() {
 	d.report("success", 512, 409) // four fifths: what functions are sized for
 	d.report("error", 320, 60)    // the authorizer refuses a credential
 	d.task(50 * time.Second)
-	d.swept(20, 0)
+	d.swept(80_000, 0) // an erasure waits for what may still write
 	d.ends("lamplighter-"+d.stage.Name+"-action", "SUCCEEDED", nil)
 	d.ends("lamplighter-"+d.stage.Name+"-action", "ABORTED", "the organization was deleted")
 	d.ends("another-application", "FAILED", "States.TaskFailed")
@@ -217,7 +211,7 @@ var faults = map[string]map[string]func(d *deployment){
 		"somebody aborts one and says why":      func(d *deployment) { d.ends("lamplighter-"+d.stage.Name+"-erasure", "ABORTED", "it hung") },
 		"a chunk of a bulk action is abandoned": func(d *deployment) { d.ends("lamplighter-"+d.stage.Name+"-bulk-action/Chunks", "FAILED", "x") },
 	},
-	"OldestPending": {"work waits for two hours": func(d *deployment) { d.swept(7200, 0) }},
+	"OldestPending": {"work waits for more than a day": func(d *deployment) { d.swept(100_000, 0) }},
 	"ParkedWork":    {"work is parked": func(d *deployment) { d.swept(20, 1) }},
 	"TableThrottles": {
 		"writes of a key are refused": func(d *deployment) { d.measure(10, "AWS/DynamoDB WriteThrottleEvents TableName=map[Ref:Table]") },

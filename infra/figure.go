@@ -27,13 +27,8 @@ func (f figure) metric() awscloudwatch.Metric {
 }
 
 // lamplighter returns a metric that a metric filter makes of the log.
-func lamplighter(name string) figure {
-	return figure{Space: "Lamplighter", Name: name, Statistic: "Sum", Label: name}
-}
-
-// ofStage returns a metric that a function puts into its lines of the log (shared/api/platform/metrics.go).
-func (v *service) ofStage(s Stage, name string) figure {
-	return figure{"Lamplighter", name, "stage", jsii.String(s.Name), "Maximum", name}
+func lamplighter(name, statistic string) figure {
+	return figure{Space: "Lamplighter", Name: name, Statistic: statistic, Label: name}
 }
 
 // requests returns a metric of the API.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -40,6 +42,24 @@ func sizes(t *testing.T) map[string]int {
 		}
 	}
 	return out
+}
+
+// Work that is pending for longer than its machine may run is not being done.
+func TestOldestPending_IsLongerThanAnyMachineRuns(t *testing.T) {
+	files, err := filepath.Glob("../statemachines/*.asl.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d state machines, %v", len(files), err)
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m struct{ TimeoutSeconds int }
+		if err = json.Unmarshal(b, &m); err != nil || m.TimeoutSeconds == 0 || m.TimeoutSeconds+3600 > longestPending {
+			t.Errorf("%s may run for %d s, and the alarm is raised at %d; %v", file, m.TimeoutSeconds, longestPending, err)
+		}
+	}
 }
 
 // The metric filters name sizes of functions, for a pattern can compare a field with nothing else. CloudWatch Logs takes patterns of

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/jsii-runtime-go"
 )
@@ -19,13 +18,4 @@ func (v *service) setDomain(s Stage) {
 	})
 	mapping.AddDependency(api)
 	api.AddPropertyOverride(jsii.String("DisableExecuteApiEndpoint"), true)
-}
-
-// domainOf reads the stage's domain from the context: `cdk deploy -c domain:prod=api.example.com -c certificate:prod=arn:…`.
-func domainOf(app awscdk.App, stage string) Domain {
-	read := func(key string) string {
-		v, _ := app.Node().TryGetContext(jsii.String(key + ":" + stage)).(string)
-		return v
-	}
-	return Domain{Name: read("domain"), Certificate: read("certificate")}
 }

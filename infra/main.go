@@ -26,7 +26,8 @@ func synthesize(root string) error {
 	defer jsii.Close()
 	app := awscdk.NewApp(&awscdk.AppProps{Outdir: outdir(root)})
 	for _, s := range stages {
-		s.Domain = domainOf(app, s.Name)
+		s.Domain, s.Operators = domainOf(app, s.Name), operatorsOf(app, s.Name)
+		s.Canary = s.Canary && fromContext(app, "rollout", s.Name) != "at-once"
 		NewService(app, root, s)
 	}
 	app.Synth(nil)

@@ -28,7 +28,13 @@ type service struct {
 func NewService(scope constructs.Construct, root string, s Stage) awscdk.Stack {
 	v := include(scope, root, s)
 	v.adjust(s)
-	v.addAlarms(s)
+	alarms := v.addAlarms(s)
+	if s.Canary {
+		v.shiftSlowly(alarms)
+	}
+	if s.Wide {
+		v.addDashboard(s)
+	}
 	if s.Domain.Name != "" {
 		v.setDomain(s)
 	}

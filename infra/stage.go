@@ -3,10 +3,13 @@ package main
 // Stage is what differs between two deployments of the service.
 type Stage struct {
 	Name      string
-	LogDays   float64 // how long logs are kept
-	Protected bool    // the table refuses to be deleted
-	Errors    float64 // failed invocations of one function in five minutes that raise the alarm
-	Reserved  bool    // concurrent executions are reserved and capped, which needs the account's quota of 1,000
+	LogDays   float64  // how long logs are kept
+	Protected bool     // the table refuses to be deleted
+	Errors    float64  // failed invocations of one function in five minutes that raise the alarm
+	Wide      bool     // alarms beyond the ten that are free, and a dashboard
+	Operators []string // who is told of alarms: addresses of mails, or of hooks that begin with https://
+	Reserved  bool     // concurrent executions are reserved and capped, which needs the account's quota of 1,000
+	Canary    bool     // new versions take over slowly, and not at all when alarms are raised meanwhile
 	Domain    Domain
 }
 
@@ -15,7 +18,7 @@ type Stage struct {
 type Domain struct{ Name, Certificate string }
 
 var stages = []Stage{
-	{Name: "dev", LogDays: 14, Errors: 5},
+	{Name: "dev", LogDays: 7, Errors: 5},
 	{Name: "staging", LogDays: 30, Errors: 5},
-	{Name: "prod", LogDays: 365, Errors: 1, Protected: true, Reserved: true},
+	{Name: "prod", LogDays: 365, Errors: 1, Protected: true, Reserved: true, Wide: true, Canary: true},
 }

@@ -100,7 +100,7 @@ func policyOf(d *platform.Declaration) []string {
 		}
 		out = append(out, s)
 	}
-	const store = "!GetAtt Table.Arn"
+	const store, secretsKey = "!GetAtt Table.Arn", "!If [OwnsSecretsKey, !GetAtt SecretsKey.Arn, !Ref SecretsKeyArn]"
 	if ps := d.Access.All(); len(ps) > 0 {
 		allow(store, leading(ps), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem")
 	}
@@ -112,10 +112,10 @@ func policyOf(d *platform.Declaration) []string {
 		allow(store, append(leading(ps), once), "dynamodb:PutItem")
 	}
 	if len(d.Seals) > 0 {
-		allow("!GetAtt SecretsKey.Arn", kinds(d.Seals), "kms:GenerateDataKey")
+		allow(secretsKey, kinds(d.Seals), "kms:GenerateDataKey")
 	}
 	if len(d.Opens) > 0 {
-		allow("!GetAtt SecretsKey.Arn", kinds(d.Opens), "kms:Decrypt")
+		allow(secretsKey, kinds(d.Opens), "kms:Decrypt")
 	}
 	if len(d.Starts) > 0 {
 		allow(arns("states", "stateMachine", d.Starts, ""), nil, "states:StartExecution")
@@ -125,7 +125,7 @@ func policyOf(d *platform.Declaration) []string {
 		allow(arns("states", "execution", d.Stops, ":*"), nil, "states:StopExecution")
 	}
 	if len(d.Calls) > 0 {
-		allow(arns("lambda", "function", d.Calls, ""), nil, "lambda:InvokeFunction")
+		allow(arns("lambda", "function", d.Calls, ":live"), nil, "lambda:InvokeFunction")
 	}
 	if d.Clouds { // the roles that customers made for us; each trusts our account with its own external id
 		allow("!Sub arn:${AWS::Partition}:iam::*:role/*", nil, "sts:AssumeRole")

@@ -12,5 +12,5 @@ import (
 
 func main() {
 	p := platform.OpenLambda(discovery.Declaration)
-	lambda.Start(workflow.LambdaHandler(discovery.Handler(p, providers.New(p))))
+	lambda.Start(workflow.LambdaHandler(p.Logged(discovery.Handler(p, providers.New(p)))))
 }

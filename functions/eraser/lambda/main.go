@@ -18,5 +18,5 @@ func main() {
 		p.Log.Error("the function cannot start", "error", err.Error())
 		os.Exit(1)
 	}
-	lambda.Start(workflow.LambdaHandler(eraser.Handler(p, walk)))
+	lambda.Start(workflow.LambdaHandler(p.Logged(eraser.Handler(p, walk))))
 }

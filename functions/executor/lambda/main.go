@@ -12,5 +12,5 @@ import (
 
 func main() {
 	p := platform.OpenLambda(executor.Declaration)
-	lambda.Start(workflow.LambdaHandler(executor.Handler(p, providers.New(p))))
+	lambda.Start(workflow.LambdaHandler(p.Logged(executor.Handler(p, providers.New(p)))))
 }

@@ -11,5 +11,5 @@ import (
 
 func main() {
 	p := platform.OpenLambda(reminder.Declaration)
-	lambda.Start(workflow.LambdaHandler(reminder.Handler(p)))
+	lambda.Start(workflow.LambdaHandler(p.Logged(reminder.Handler(p))))
 }

@@ -11,5 +11,5 @@ import (
 
 func main() {
 	p := platform.OpenLambda(sweeper.Declaration)
-	lambda.Start(workflow.LambdaHandler(sweeper.Handler(p)))
+	lambda.Start(workflow.LambdaHandler(p.Logged(sweeper.Handler(p))))
 }

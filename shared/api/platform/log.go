@@ -41,7 +41,7 @@ func withoutSecrets(_ []string, a slog.Attr) slog.Attr {
 // opaque returns a value of a type of its own: an error or a level is shown as it reads, anything else by its kind alone.
 func opaque(a slog.Attr) slog.Attr {
 	switch v := a.Value.Any().(type) {
-	case nil, slog.Level, *slog.Source:
+	case nil, slog.Level, *slog.Source, embedded:
 		return a
 	case error:
 		return withoutSecrets(nil, slog.String(a.Key, v.Error()))

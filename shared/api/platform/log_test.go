@@ -76,6 +76,6 @@ func BenchmarkLine(b *testing.B) {
 			slog.String("method", "GET"), slog.String("route", "/resource-groups/{groupID}"), slog.Int("status", 200),
 			slog.Float64("ms", 1.5), slog.String("request_id", "gw_01k8z3v5y0e6m9x2q4t7r1c8bd"),
 			slog.String("org", "org_01k8z3v5y0e6m9x2q4t7r1c8bd"), slog.String("user", "usr_01k8z3v5y0e6m9x2q4t7r1c8bd"),
-			slog.Int("trips", 2), slog.Float64("rcu", 1.5), slog.Float64("wcu", 0))
+			slog.Int("roundTrips", 2), slog.Float64("readUnits", 1.5), slog.Float64("writeUnits", 0))
 	}
 }

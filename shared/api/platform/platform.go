@@ -69,6 +69,7 @@ type Resolver interface {
 // Settings are an operator's choices.
 type Settings struct {
 	Version          string
+	Stage            string    // of the deployment in AWS: dev, staging, prod; empty elsewhere
 	BaseURL          string    // where clients reach the API, without a slash at the end
 	Simulated        bool      // accounts of provider simulated are accepted
 	CustomEndpoints  bool      // endpointURL is accepted on accounts

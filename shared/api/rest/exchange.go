@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
 )
@@ -129,13 +130,12 @@ func (x *exchange) report(stack []byte) {
 	if x.cause == nil && !x.s.log.Enabled(x.r.Context(), slog.LevelInfo) {
 		return
 	}
-	level, c, used := slog.LevelInfo, identity.CallerFrom(x.r.Context()), x.meter.Usage()
-	attrs := []slog.Attr{
+	level, c, ended := slog.LevelInfo, identity.CallerFrom(x.r.Context()), x.s.clock.Now()
+	attrs := append(x.s.p.Used(ended, x.meter.Usage(), 0),
 		slog.String("method", x.r.Method), slog.String("route", x.pattern()), slog.Int("status", x.status),
-		slog.Float64("ms", float64(x.s.clock.Now().Sub(x.began).Microseconds())/1000),
+		slog.Float64("ms", float64(ended.Sub(x.began).Microseconds())/1000), slog.Bool("late", platform.Late(x.r.Context(), x.began, ended)),
 		slog.String("request_id", x.id), slog.String("org", c.Org), slog.String("user", c.User),
-		slog.Int("trips", used.RoundTrips), slog.Float64("rcu", used.ReadUnits), slog.Float64("wcu", used.WriteUnits),
-	}
+	)
 	if x.cause != nil {
 		level = slog.LevelError
 		attrs = append(attrs, slog.String("error", x.cause.Error()))

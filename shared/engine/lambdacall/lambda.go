@@ -62,6 +62,9 @@ func NewLambda(cfg aws.Config, prefix string, c clock.Clock) *Lambda {
 	return &Lambda{cfg: cfg, prefix: prefix, http: &http.Client{Timeout: patience}, clock: c}
 }
 
+// alias names what is live of a function, while a deployment shifts it from one version to the next: AutoPublishAlias in template.yaml.
+const alias = "live"
+
 const (
 	patience  = 28 * time.Second // less than API Gateway waits
 	maxAnswer = 6 << 20          // what Lambda lets a function answer
@@ -122,7 +125,7 @@ func unreachable(function string, err error) error {
 
 // request returns the signed invocation (Lambda API reference, Invoke).
 func (l *Lambda) request(ctx context.Context, function string, payload []byte) (*http.Request, error) {
-	url := l.endpoint() + "/2015-03-31/functions/" + l.prefix + function + "/invocations"
+	url := l.endpoint() + "/2015-03-31/functions/" + l.prefix + function + "/invocations?Qualifier=" + alias
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(payload))
 	if err != nil {
 		return nil, fmt.Errorf("make the request: %w", err)

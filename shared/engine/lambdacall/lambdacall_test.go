@@ -44,7 +44,7 @@ func service(t *testing.T) *Lambda {
 	t.Helper()
 	function := Function(lighter)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasSuffix(r.URL.Path, "/functions/lamplighter-test-lighter/invocations") {
+		if !strings.HasSuffix(r.URL.Path, "/functions/lamplighter-test-lighter/invocations") || r.URL.Query().Get("Qualifier") != "live" {
 			http.Error(w, `{"Message":"Function not found"}`, http.StatusNotFound)
 			return
 		}

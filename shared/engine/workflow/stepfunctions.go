@@ -18,13 +18,14 @@ const sfnLimit = 20 * time.Second
 
 // stepFunctions runs state machines in AWS.
 type stepFunctions struct {
-	client *sfn.Client
-	arns   map[string]string
+	client    *sfn.Client
+	arns      map[string]string
+	qualifier string // goes behind the ARN of a machine that is started; an execution's ARN has none
 }
 
 // StepFunctions returns the engine in AWS. arns gives the ARN of each machine by its name; see ARNs.
 func StepFunctions(client *sfn.Client, arns map[string]string) Engine {
-	return &stepFunctions{client, arns}
+	return &stepFunctions{client: client, arns: arns}
 }
 
 // ARNs makes the ARNs of machines that are named alike, from what they begin with:
@@ -77,7 +78,7 @@ func (s *stepFunctions) Start(ctx context.Context, machine, name string, input a
 	ctx, cancel := context.WithTimeout(ctx, sfnLimit)
 	defer cancel()
 	_, err = s.client.StartExecution(ctx, &sfn.StartExecutionInput{
-		StateMachineArn: &arn, Name: &name, Input: aws.String(string(raw)),
+		StateMachineArn: aws.String(arn + s.qualifier), Name: &name, Input: aws.String(string(raw)),
 	})
 	if errorCode(err) == "ExecutionAlreadyExists" {
 		return fault.NewWithCause(fault.Conflict, err, "the execution %s has already run and ended, or runs with another input", r)

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/assertions"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// stack is what these tests read of a synthesized template.
+type stack struct {
+	whole     []byte
+	Resources map[string]struct {
+		Type       string
+		Properties json.RawMessage
+	}
+}
+
+// synthesized returns the stack of a stage, which is made once.
+func synthesized(t *testing.T, s Stage) stack {
+	t.Helper()
+	if out, ok := made[s.Name]; ok {
+		return out
+	}
+	made[s.Name] = synthesizeStage(t, s)
+	return made[s.Name]
+}
+
+var made = map[string]stack{}
+
+// synthesizeStage makes the stack of a stage.
+func synthesizeStage(t *testing.T, s Stage) stack {
+	t.Helper()
+	var err error
+	out := stack{}
+	out.whole, err = json.Marshal(assertions.Template_FromStack(NewService(awscdk.NewApp(nil), checkout(t), s), nil).ToJSON())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err = json.Unmarshal(out.whole, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// resources returns the properties of all resources of a type, by their ids without the hash that CDK puts behind them.
+func resources[T any](t *testing.T, s stack, kind string) map[string]T {
+	t.Helper()
+	out := map[string]T{}
+	for id, r := range s.Resources {
+		if r.Type != kind {
+			continue
+		}
+		var v T
+		if err := json.Unmarshal(r.Properties, &v); err != nil {
+			t.Fatalf("%s: %v", id, err)
+		}
+		if i := strings.LastIndex(id, "Alarm"); i > 0 {
+			id = id[:i]
+		}
+		out[id] = v
+	}
+	return out
+}
+
+// alarm is an alarm as CloudWatch takes it.
+type alarm struct {
+	cloudwatchMetric
+	Metrics            []alarmMetric
+	EvaluationPeriods  int
+	DatapointsToAlarm  int
+	ComparisonOperator string
+	Threshold          float64
+	TreatMissingData   string
+	AlarmActions       []any
+	AlarmDescription   string
+}
+
+type cloudwatchMetric struct {
+	Namespace, MetricName string
+	Dimensions            []struct{ Name, Value any }
+	Statistic             string
+	Period                int
+}
+
+type alarmMetric struct {
+	ID         string `json:"Id"`
+	Expression string
+	ReturnData bool
+	MetricStat *struct {
+		Metric cloudwatchMetric
+		Period int
+		Stat   string
+	}
+}
+
+// key names a metric: "AWS/SQS ApproximateNumberOfMessagesVisible QueueName=map[Fn::GetAtt:[DeadLetters QueueName]]".
+func (m cloudwatchMetric) key() string {
+	out := []string{m.Namespace, m.MetricName}
+	for _, d := range m.Dimensions {
+		out = append(out, fmt.Sprintf("%v=%v", d.Name, d.Value))
+	}
+	return strings.Join(out, " ")
+}
+
+// points are what was measured, by metric and by minute.
+type points map[string]map[int][]float64
+
+// statistic returns a metric over the period that ends at a minute, and whether there is anything to go by.
+func (p points) statistic(t *testing.T, key, statistic string, end, minutes int) (float64, bool) {
+	t.Helper()
+	var vs []float64
+	for m := end - minutes; m < end; m++ {
+		vs = append(vs, p[key][m]...)
+	}
+	if len(vs) == 0 {
+		return 0, false
+	}
+	switch statistic {
+	case "Sum":
+		sum := 0.0
+		for _, v := range vs {
+			sum += v
+		}
+		return sum, true
+	case "Maximum":
+		return slices.Max(vs), true
+	}
+	t.Fatalf("an alarm is about the statistic %q", statistic)
+	return 0, false
+}
+
+// raised reports whether the alarm is in the state ALARM at a minute: whether as many of its periods breach as it wants
+// (CloudWatch user guide, "Alarm evaluation").
+func (a *alarm) raised(t *testing.T, p points, minute int) bool {
+	t.Helper()
+	if a.TreatMissingData != "notBreaching" || a.ComparisonOperator != "GreaterThanOrEqualToThreshold" {
+		t.Fatalf("an alarm treats missing data as %s and compares by %s", a.TreatMissingData, a.ComparisonOperator)
+	}
+	breaching := 0
+	for i := range a.EvaluationPeriods {
+		v, ok := a.value(t, p, minute-i*5)
+		if ok && v >= a.Threshold {
+			breaching++
+		}
+	}
+	return breaching >= max(a.DatapointsToAlarm, 1) && (a.DatapointsToAlarm > 0 || breaching == a.EvaluationPeriods)
+}
+
+// value returns what the alarm compares with its threshold, of the five minutes before a minute.
+func (a *alarm) value(t *testing.T, p points, end int) (float64, bool) {
+	t.Helper()
+	if len(a.Metrics) == 0 {
+		return p.statistic(t, a.key(), a.Statistic, end, a.Period/60)
+	}
+	sum, some, expression := 0.0, false, ""
+	var terms []string
+	for _, m := range a.Metrics {
+		if m.MetricStat == nil {
+			expression = m.Expression
+			continue
+		}
+		v, ok := p.statistic(t, m.MetricStat.Metric.key(), m.MetricStat.Stat, end, m.MetricStat.Period/60)
+		sum, some = sum+v, some || ok
+		terms = append(terms, "FILL("+m.ID+",0)")
+	}
+	if expression != strings.Join(terms, "+") { // with FILL what is missing is 0; any other expression is not understood here
+		t.Fatalf("an alarm is about %s, which this test cannot evaluate", expression)
+	}
+	return sum, some
+}
+
+func TestAlarms_StayWithinWhatIsFree(t *testing.T) {
+	needNode(t)
+	defer jsii.Close()
+	for _, s := range stages {
+		figures := 0
+		alarms := resources[alarm](t, synthesized(t, s), "AWS::CloudWatch::Alarm")
+		for id, a := range alarms {
+			if len(a.AlarmActions) == 0 || a.AlarmDescription == "" {
+				t.Errorf("%s: the alarm %s tells nobody, or not what to do: %v %q", s.Name, id, a.AlarmActions, a.AlarmDescription)
+			}
+			for _, m := range a.Metrics {
+				if m.MetricStat != nil {
+					figures++
+				}
+			}
+			if len(a.Metrics) == 0 {
+				figures++
+			}
+		}
+		most := 10 // are free in an account; each more is $0.10 a month
+		if s.Wide {
+			most = 14
+		}
+		if t.Logf("%s: %d alarms of %d metrics", s.Name, len(alarms), figures); figures > most {
+			t.Errorf("%s has alarms of %d metrics, where %d are wanted", s.Name, figures, most)
+		}
+	}
+}
+
+func TestAlarms_TellWhoIsNamed(t *testing.T) {
+	needNode(t)
+	defer jsii.Close()
+	s := stages[0]
+	s.Operators = []string{"ops@example.com", "https://hook.example.com/x"}
+	type subscription struct{ Protocol, Endpoint string }
+	var got []subscription
+	for _, v := range resources[subscription](t, synthesizeStage(t, s), "AWS::SNS::Subscription") {
+		got = append(got, v)
+	}
+	for _, want := range []subscription{{"email", "ops@example.com"}, {"https", "https://hook.example.com/x"}} {
+		if !slices.Contains(got, want) || len(got) != 2 {
+			t.Errorf("the subscriptions are %v, which lack %v", got, want)
+		}
+	}
+	nobody := NewService(awscdk.NewApp(nil), checkout(t), stages[0])
+	assertions.Annotations_FromStack(nobody).HasWarning(jsii.String("*"), assertions.Match_StringLikeRegexp(jsii.String("nobody is told of the alarms of dev")))
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// figure is a CloudWatch metric of one thing: Value is what the dimension Of has. Some have no dimension.
+type figure struct {
+	Space, Name, Of string
+	Value           *string
+	Statistic       string
+	Label           string
+}
+
+// metric returns the figure over five minutes.
+func (f figure) metric() awscloudwatch.Metric {
+	p := &awscloudwatch.MetricProps{
+		Namespace: jsii.String(f.Space), MetricName: jsii.String(f.Name), Statistic: jsii.String(f.Statistic),
+		Period: awscdk.Duration_Minutes(jsii.Number(5)),
+	}
+	if f.Of != "" {
+		p.DimensionsMap = &map[string]*string{f.Of: f.Value}
+	}
+	return awscloudwatch.NewMetric(p)
+}
+
+// lamplighter returns a metric that a metric filter makes of the log.
+func lamplighter(name, statistic string) figure {
+	return figure{Space: "Lamplighter", Name: name, Statistic: statistic, Label: name}
+}
+
+// requests returns a metric of the API.
+func (v *service) requests(s Stage, name, statistic string) figure {
+	return figure{"AWS/ApiGateway", name, "ApiName", jsii.String("lamplighter-" + s.Name), statistic, name + " " + statistic}
+}
+
+// ofTable returns a metric of the table.
+func (v *service) ofTable(name string) figure {
+	return figure{"AWS/DynamoDB", name, "TableName", v.template.GetResource(jsii.String("Table")).Ref(), "Sum", name}
+}
+
+// ofFunction returns a metric of the function that the template has under an id.
+func (v *service) ofFunction(id, name, statistic string) figure {
+	return figure{"AWS/Lambda", name, "FunctionName", v.template.GetResource(jsii.String(id)).Ref(), statistic, id + " " + name}
+}
+
+// visible returns how many messages lie in the queue that the template has under an id.
+func (v *service) visible(id string) figure {
+	queue := v.template.GetResource(jsii.String(id))
+	name := awscdk.Token_AsString(queue.GetAtt(jsii.String("QueueName"), awscdk.ResolutionTypeHint_STRING), nil)
+	return figure{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", name, "Maximum", id}
+}

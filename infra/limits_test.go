@@ -1,0 +1,97 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+)
+
+// sizes reads how much memory each function of the template has, by its id, in MB.
+func sizes(t *testing.T) map[string]int {
+	t.Helper()
+	b, err := os.ReadFile("../template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type sized struct {
+		Memory int `yaml:"MemorySize"`
+	}
+	var doc struct {
+		Globals struct {
+			Function sized `yaml:"Function"`
+		} `yaml:"Globals"`
+		Resources map[string]struct {
+			Type       string `yaml:"Type"`
+			Properties sized  `yaml:"Properties"`
+		} `yaml:"Resources"`
+	}
+	if err = yaml.Unmarshal(b, &doc); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]int{}
+	for id, r := range doc.Resources {
+		if r.Type == "AWS::Serverless::Function" {
+			if out[id] = r.Properties.Memory; out[id] == 0 {
+				out[id] = doc.Globals.Function.Memory
+			}
+		}
+	}
+	return out
+}
+
+// Work that is pending for longer than its machine may run is not being done.
+func TestOldestPending_IsLongerThanAnyMachineRuns(t *testing.T) {
+	files, err := filepath.Glob("../statemachines/*.asl.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d state machines, %v", len(files), err)
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m struct{ TimeoutSeconds int }
+		if err = json.Unmarshal(b, &m); err != nil || m.TimeoutSeconds == 0 || m.TimeoutSeconds+3600 > longestPending {
+			t.Errorf("%s may run for %d s, and the alarm is raised at %d; %v", file, m.TimeoutSeconds, longestPending, err)
+		}
+	}
+}
+
+// The metric filters name sizes of functions, for a pattern can compare a field with nothing else. CloudWatch Logs takes patterns of
+// 1,024 characters (API reference, MetricFilter).
+func TestMetricFilters_KnowTheSizesOfFunctions(t *testing.T) {
+	b, err := os.ReadFile("../template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Resources map[string]struct {
+			Properties struct {
+				Pattern string `yaml:"FilterPattern"`
+			} `yaml:"Properties"`
+		} `yaml:"Resources"`
+	}
+	if err = yaml.Unmarshal(b, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for id, r := range doc.Resources {
+		if n := len(r.Properties.Pattern); n > 1024 || strings.Contains(r.Properties.Pattern, "\n") {
+			t.Errorf("the pattern of %s has %d characters, or more than one line", id, n)
+		}
+	}
+	near, failed := doc.Resources["NearMemory"].Properties.Pattern, doc.Resources["FailedInvocations"].Properties.Pattern
+	for id, size := range sizes(t) {
+		nineTenths := (size*9 + 9) / 10
+		if want := fmt.Sprintf("memorySizeMB = %d && $.record.metrics.maxMemoryUsedMB >= %d)", size, nineTenths); !strings.Contains(near, want) {
+			t.Errorf("%s has %d MB, which NearMemory does not know: add ($.record.metrics.%s to its pattern", id, size, want)
+		}
+		if own := strings.Contains(failed, fmt.Sprintf("memorySizeMB != %d ", size)); own != (id == "AuthorizerFunction") {
+			t.Errorf("%s has %d MB: FailedInvocations knows the authorizer by its size, which no other function may have", id, size)
+		}
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/foundation/fault"
 )
 
 // Verdict reports whether a chain holds.
@@ -43,7 +42,7 @@ func VerifyChain(ctx context.Context, s table.Store, at Place, from *Cursor, eno
 		q.From = from.After()
 	}
 	var err error
-	if v.head, err = v.end(ctx); err != nil {
+	if v.head, err = readHead(ctx, s, at); err != nil {
 		return Verdict{}, err
 	}
 	if b := v.passed(); b != nil {
@@ -67,18 +66,6 @@ func VerifyChain(ctx context.Context, s table.Store, at Place, from *Cursor, eno
 		}
 	}
 	return v.finish(ctx)
-}
-
-// end reads the head.
-func (v *verification) end(ctx context.Context) (Head, error) {
-	h, err := table.Read[Head](ctx, v.store, v.place.Head)
-	if fault.Is(err, fault.NotFound) {
-		return Head{}, nil
-	}
-	if err != nil {
-		return h, fmt.Errorf("read head of %s: %w", v.place.PK, err)
-	}
-	return h, nil
 }
 
 // rows goes along a page.
@@ -116,7 +103,7 @@ func (v *verification) finish(ctx context.Context) (Verdict, error) {
 	if v.walk.Last < v.head.Seq {
 		return v.verdict(&Break{Seq: v.walk.Last + 1, Why: fmt.Sprintf("the chain ends before row %d, which its head names: the last rows are missing", v.head.Seq)}), nil
 	}
-	now, err := v.end(ctx)
+	now, err := readHead(ctx, v.store, v.place)
 	if err != nil {
 		return Verdict{}, err
 	}

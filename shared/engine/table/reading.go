@@ -24,7 +24,7 @@ func (e *Embedded) Get(ctx context.Context, k Key) (Item, error) {
 	})
 	m := meterOf(ctx)
 	m.countTrips(1)
-	m.countRead(float64(readUnits(size)))
+	m.countRead(float64(readUnits(size)), k.PK)
 	if err == nil && it.Data == nil {
 		return Item{}, errNotFound(k)
 	}
@@ -53,10 +53,10 @@ func (e *Embedded) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, err
 	if err != nil || len(keys) == 0 {
 		return map[Key]Item{}, err
 	}
-	found, units := make(map[Key]Item, len(keys)), 0
+	found, sizes := make(map[Key]Item, len(keys)), make([]int, len(keys))
 	err = e.readSnapshot(ctx, func(tx *bolt.Tx) error {
 		items, now := tx.Bucket(itemBucket), e.unixNow()
-		for _, k := range keys {
+		for i, k := range keys {
 			it, size, err := readLive(items, k, now)
 			if err != nil {
 				return err
@@ -64,14 +64,29 @@ func (e *Embedded) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, err
 			if it.Data != nil {
 				found[k] = it
 			}
-			units += readUnits(size)
+			sizes[i] = size
 		}
 		return nil
 	})
 	m := meterOf(ctx)
-	m.countTrips((len(keys) + batchGet - 1) / batchGet)
-	m.countRead(float64(units))
+	m.countTrips(batchGetTrips(sizes))
+	for i, k := range keys {
+		m.countRead(float64(readUnits(sizes[i])), k.PK)
+	}
 	return found, err
+}
+
+// batchGetTrips returns how many round trips reading items of these sizes takes: 100 items or 16 MB each.
+func batchGetTrips(sizes []int) int {
+	trips := 0
+	for part := range slices.Chunk(sizes, batchGet) {
+		sum := 0
+		for _, n := range part {
+			sum += n
+		}
+		trips += max(1, (sum+batchGetBytes-1)/batchGetBytes)
+	}
+	return trips
 }
 
 // distinctKeys checks keys and leaves out repetitions.
@@ -124,7 +139,7 @@ func (e *Embedded) Query(ctx context.Context, q Query) (Page, error) {
 	})
 	m := meterOf(ctx)
 	m.countTrips(1)
-	m.countRead(float64(readUnits(w.read)))
+	m.countRead(float64(readUnits(w.read)), q.PK)
 	return w.page, err
 }
 

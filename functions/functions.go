@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lamplighter.dev/functions/actions"
+	"lamplighter.dev/functions/auditlinker"
 	"lamplighter.dev/functions/auditlogs"
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/functions/authorizer"
@@ -73,6 +74,7 @@ func All() []Function {
 		{eraser.Declaration, nil, erasing},
 		{sweeper.Declaration, nil, alone(sweeper.Handler)},
 		{reminder.Declaration, nil, alone(reminder.Handler)},
+		{auditlinker.Declaration, nil, alone(auditlinker.Handler)},
 		{mailer.Declaration, nil, nil},
 	}
 }

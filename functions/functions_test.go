@@ -10,6 +10,7 @@ import (
 
 	"lamplighter.dev/functions"
 	"lamplighter.dev/functions/eraser"
+	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
@@ -167,6 +168,9 @@ func fill(t *testing.T, s table.Store, org string) []table.Key {
 	for _, p := range functions.Partitions(functions.All()) {
 		if p.OfOrg() {
 			name := strings.ReplaceAll(p.Name(), "*", "x")
+			if p == audit.WaitingPartition {
+				name = audit.WaitingNames()[7]
+			}
 			put("ORG#"+org+"#"+name, text)
 			put("ORG#org_b#"+name, text)
 		}

@@ -51,7 +51,7 @@ func remake(t *testing.T) {
 	t.Helper()
 	c := clock.NewManual(time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC))
 	store := tabletest.NewAt(t, c)
-	l := audit.NewLog(table.Fenced(store), c)
+	l := audit.NewLog(audit.Options{Store: table.Fenced(store), Clock: c})
 	for i := range 10 {
 		row := audit.Row{
 			Actor: "ada@example.com", UserID: "usr_1", Credential: "jwt", Action: "updateTeam", ResourceType: "teams", Category: audit.Platform,

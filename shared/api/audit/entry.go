@@ -22,8 +22,8 @@ import (
 type entry struct {
 	Row      string `json:"row"`
 	After    string `json:"after,omitempty"`    // the entry that the same process left before, for the same chain
+	Nth      int64  `json:"nth"`                // of the process's; tells what came first within a millisecond
 	UnderWay bool   `json:"underWay,omitempty"` // the request has not been answered
-	Again    bool   `json:"again,omitempty"`    // it may be in the chain already
 	Epoch    int64  `json:"epoch,omitempty"`
 	MAC      string `json:"mac"`
 }
@@ -33,7 +33,8 @@ type entry struct {
 func (e *entry) mac(secret []byte, at table.Key) string {
 	h := hmac.New(sha256.New, secret)
 	for _, v := range []string{
-		"audit entry", at.PK, at.SK, e.Row, e.After, strconv.FormatBool(e.UnderWay), strconv.FormatBool(e.Again), strconv.FormatInt(e.Epoch, 10),
+		"audit entry", at.PK, at.SK, e.Row, e.After,
+		strconv.FormatInt(e.Nth, 10), strconv.FormatBool(e.UnderWay), strconv.FormatInt(e.Epoch, 10),
 	} {
 		fmt.Fprintf(h, "%d:%s", len(v), v)
 	}
@@ -55,6 +56,7 @@ type Entry struct {
 type intent struct {
 	place Place
 	row   Row
+	nth   int64
 	final bool // it says all that is to be said
 	note  *table.Write
 }
@@ -78,12 +80,12 @@ func (e *Entry) Recorded() bool { return e.attachment.Sent() }
 // intend makes the writes that are stored with the first change. The status of a request that is under way is not known.
 func (e *Entry) intend() ([]table.Write, error) {
 	org, row := e.noted.composeRow(e.known)
-	in := intent{place: placeOf(org, row.IP), row: row, final: e.noted.isFinal()}
-	in.row.ID, in.row.At = e.id, e.log.clock.Now()
+	in := intent{place: placeOf(org, row.IP), row: row, nth: e.log.count.Add(1), final: e.noted.isFinal()}
+	in.row.ID, in.row.At = e.id, e.log.now()
 	if !in.final {
 		in.row.Status = 0
 	}
-	it, err := e.log.item(in.place, in.row, entry{UnderWay: !in.final})
+	it, err := e.log.item(in.place, in.row, entry{Nth: in.nth, UnderWay: !in.final})
 	if err != nil {
 		return nil, err
 	}
@@ -114,10 +116,12 @@ func (l *Log) item(at Place, row Row, e entry) (table.Item, error) {
 // it. The row that it gives is what was to be written also where that failed; it has no place in the chain yet.
 func (e *Entry) Finish(ctx context.Context, r Request) (Row, error) {
 	org, row := e.noted.composeRow(r)
-	row.ID, row.At = e.id, e.log.clock.Now()
+	row.ID, row.At = e.id, e.log.now()
 	f := final{log: e.log, place: placeOf(org, row.IP)}
 	if e.attachment.Sent() {
-		row.At, f.was = e.intent.row.At, &e.intent
+		row.At, f.nth, f.was = e.intent.row.At, e.intent.nth, &e.intent
+	} else {
+		f.nth = e.log.count.Add(1)
 	}
 	f.row = row
 	if e.attachment.Stored() {
@@ -139,6 +143,7 @@ type final struct {
 	log    *Log
 	place  Place
 	row    Row
+	nth    int64
 	was    *intent // which may be stored; nil where none is
 	stored bool    // it is, and in the same place
 }
@@ -152,12 +157,12 @@ func (f *final) put(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(table.Within(table.WithoutAttachment(context.WithoutCancel(ctx)), pks...), patience)
 	defer cancel()
-	err := f.try(ctx, f.was != nil && !f.stored)
+	err := f.try(ctx, f.stored)
 	for n := 0; isPassing(err) && n < tries; n++ {
 		if (clock.System{}).Sleep(ctx, jitter(n)) != nil {
 			break
 		}
-		err = f.try(ctx, true)
+		err = f.try(ctx, false)
 	}
 	if err != nil {
 		return fmt.Errorf("store audit entry %s of %s: %w", f.row.ID, f.place.PK, err)
@@ -173,13 +178,13 @@ func isPassing(err error) bool {
 }
 
 // try makes one try. The first replaces what was stored with the change. Any other comes again, perhaps after the entry was
-// linked, and says so to whoever links: a row must not come twice.
-func (f *final) try(ctx context.Context, again bool) error {
-	it, err := f.log.item(f.place, f.row, entry{Again: again})
+// linked; whoever links finds that out.
+func (f *final) try(ctx context.Context, replace bool) error {
+	it, err := f.log.item(f.place, f.row, entry{Nth: f.nth})
 	if err != nil {
 		return err
 	}
-	if f.stored && !again {
+	if replace {
 		_, err = f.log.store.Write(ctx, table.Put(it, table.Exists()))
 		return err
 	}

@@ -36,7 +36,7 @@ func (l *Log) Link(ctx context.Context, at Place, enough func() bool) (Linked, e
 	var head Head
 	var due bool
 	g, both := errgroup.WithContext(ctx)
-	g.Go(func() (err error) { head, err = readHead(both, l.store, at); return err })
+	g.Go(func() (err error) { head, err = ReadHead(both, l.store, at); return err })
 	g.Go(func() (err error) { due, err = l.isDue(both, at); return err })
 	if err := g.Wait(); err != nil || !due && !l.restored(head) {
 		return Linked{Head: head}, err
@@ -50,8 +50,8 @@ func (l *Log) isDue(ctx context.Context, at Place) (bool, error) {
 	return len(page.Items) > 0, fault.Wrap("read notes of "+at.PK, err)
 }
 
-// readHead reads where a chain ends.
-func readHead(ctx context.Context, s table.Store, at Place) (Head, error) {
+// ReadHead reads where a chain ends; the zero Head when it is empty.
+func ReadHead(ctx context.Context, s table.Store, at Place) (Head, error) {
 	h, err := table.Read[Head](ctx, s, at.Head)
 	if fault.Is(err, fault.NotFound) {
 		return Head{}, nil
@@ -118,7 +118,7 @@ func (k *linking) run(ctx context.Context) error {
 // round reads what waits, and links it.
 func (k *linking) round(ctx context.Context) error {
 	var err error
-	if k.head, err = readHead(ctx, k.log.store, k.place); err != nil {
+	if k.head, err = ReadHead(ctx, k.log.store, k.place); err != nil {
 		return err
 	}
 	found, err := k.read(ctx)
@@ -224,5 +224,7 @@ func (k *linking) read(ctx context.Context) ([]waiting, error) {
 	return k.open(pages), nil
 }
 
-// byTime compares entries by when they happened, and then by their ids.
-func byTime(a, b waiting) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.key.SK, b.key.SK)) }
+// byTime compares entries by when they happened.
+func byTime(a, b waiting) int {
+	return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.Nth, b.Nth), cmp.Compare(a.key.SK, b.key.SK))
+}

@@ -6,6 +6,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lamplighter.dev/shared/api/platform"
@@ -21,6 +22,7 @@ type Log struct {
 	clock  clock.Clock
 	secret []byte
 	epoch  int64
+	count  atomic.Int64 // of the entries that the process has made
 
 	mu     sync.Mutex
 	chains map[string]*chain // by partition
@@ -49,13 +51,16 @@ func NewLog(o Options) *Log {
 	return &Log{store: o.Store, clock: o.Clock, secret: h.Sum(nil), epoch: o.Epoch, chains: map[string]*chain{}}
 }
 
+// now returns the time as rows have it.
+func (l *Log) now() time.Time { return l.clock.Now().Truncate(time.Millisecond) }
+
 // Append puts on record what the service did by itself, in the chain of org, or of the installation when org is "". It
 // redacts what it is given. The row has no place in the chain yet.
 func (l *Log) Append(ctx context.Context, org string, row Row) (Row, error) {
 	row = row.sanitizeRow()
-	row.At = l.clock.Now()
+	row.At = l.now()
 	row.ID = id.New("aud", row.At)
-	f := final{log: l, place: placeOf(org, row.IP), row: row}
+	f := final{log: l, place: placeOf(org, row.IP), row: row, nth: l.count.Add(1)}
 	return row, f.put(ctx)
 }
 

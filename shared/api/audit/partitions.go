@@ -13,7 +13,7 @@ const (
 	Partition              table.Partition = "ORG#*#AUDIT"
 	SystemPartition        table.Partition = systemPrefix + "*"
 	WaitingPartition       table.Partition = "ORG#*#AUDITIN#*"
-	SystemWaitingPartition table.Partition = "AUDITIN#*"
+	SystemWaitingPartition table.Partition = systemWaiting + "*"
 	DuePartition           table.Partition = duePrefix + "*"
 )
 
@@ -27,8 +27,9 @@ var LinkAccess = Access.With(table.Access{Appends: []table.Partition{Partition, 
 // The chains that belong to no organization, and how many there are: sign-ups and guesses at passwords come at any rate,
 // and one chain takes some hundred rows a second.
 const (
-	systemPrefix = "AUDIT#SYS#"
-	systemChains = 16
+	systemPrefix  = "AUDIT#SYS#"
+	systemWaiting = "AUDITIN#SYS#"
+	systemChains  = 16
 )
 
 // waitingShards is over how many partitions the entries of an organization are spread. One takes 1,000 write units a second,
@@ -108,7 +109,7 @@ func WaitingNames() []string { return shardsOf("AUDITIN#") }
 // waitingKey returns where the entry of an id waits.
 func (p Place) waitingKey(entryID string) table.Key {
 	if p.isSystem() {
-		return table.Key{PK: "AUDITIN#SYS#" + strings.TrimPrefix(p.PK, systemPrefix), SK: entryID}
+		return table.Key{PK: systemWaiting + strings.TrimPrefix(p.PK, systemPrefix), SK: entryID}
 	}
 	return table.Key{PK: shardOf(p.PK+"IN#", hashOf(entryID)%waitingShards), SK: entryID}
 }

@@ -17,6 +17,7 @@ type Verdict struct {
 	LastSeq  int64  `json:"lastSeq" doc:"Number of the last of them, or of the row behind which the look began"`
 	Hash     string `json:"hash" doc:"Hash of row lastSeq: keep it elsewhere, and a later export that has it proves that nothing up to it was altered"`
 	BrokenAt *Break `json:"brokenAt" doc:"Where the chain does not hold; null when it holds"`
+	Waiting  int64  `json:"waiting" doc:"Requests whose rows are not in the chain yet, mostly because they are under way"`
 	Next     string `json:"next" doc:"Cursor behind the last row that was looked at; empty when complete"`
 }
 
@@ -42,7 +43,7 @@ func VerifyChain(ctx context.Context, s table.Store, at Place, from *Cursor, eno
 		q.From = from.After()
 	}
 	var err error
-	if v.head, err = readHead(ctx, s, at); err != nil {
+	if v.head, err = ReadHead(ctx, s, at); err != nil {
 		return Verdict{}, err
 	}
 	if b := v.passed(); b != nil {
@@ -103,7 +104,7 @@ func (v *verification) finish(ctx context.Context) (Verdict, error) {
 	if v.walk.Last < v.head.Seq {
 		return v.verdict(&Break{Seq: v.walk.Last + 1, Why: fmt.Sprintf("the chain ends before row %d, which its head names: the last rows are missing", v.head.Seq)}), nil
 	}
-	now, err := readHead(ctx, v.store, v.place)
+	now, err := ReadHead(ctx, v.store, v.place)
 	if err != nil {
 		return Verdict{}, err
 	}

@@ -57,10 +57,9 @@ func (k *linking) openItem(it table.Item) waiting {
 }
 
 // ready reports whether the entry can be linked.
-func (w *waiting) ready(now time.Time) bool { return !w.UnderWay || w.old(now) }
-
-// old reports whether the entry has waited for longer than any request takes.
-func (w *waiting) old(now time.Time) bool { return now.Sub(w.at) > lost }
+func (w *waiting) ready(now time.Time) bool {
+	return !w.UnderWay || w.damage != "" || now.Sub(w.at) > lost
+}
 
 // leave takes the entry away, if it is still the one that was read.
 func (w *waiting) leave() table.Write {
@@ -72,11 +71,11 @@ func (w *waiting) leave() table.Write {
 
 // plan makes the steps of what was read.
 func (k *linking) plan(ctx context.Context, found []waiting) ([]step, error) {
-	now := k.log.clock.Now()
+	now := k.log.now()
 	for i := range found {
 		k.seen[found[i].key.SK] = true
 	}
-	inChain, err := k.lookUp(ctx, found, now)
+	inChain, err := k.lookUp(ctx, found)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +128,8 @@ func (k *linking) restoration(now time.Time) map[string]any {
 	return finding(Restored, "", map[string]any{"epoch": k.log.epoch, "seq": k.head.Seq, "hash": k.head.Hash}, now)
 }
 
-// asked are the entries that have to be looked for: those that others follow, and those that may be in the chain already.
+// asked are the entries that have to be looked for: those that others follow, and those that may be in the chain already,
+// which then ends no earlier than they happened.
 type asked struct {
 	ids   map[string]bool
 	since time.Time // nothing that is looked for is older
@@ -144,7 +144,7 @@ func (a *asked) add(entryID string, at time.Time) {
 
 // lookUp finds, of what is asked for, what is in the chain. What was left before something that waits either waits itself or
 // has been linked: it is looked for where it waited first, and in the chain after that.
-func (k *linking) lookUp(ctx context.Context, found []waiting, now time.Time) (inChain map[string]bool, err error) {
+func (k *linking) lookUp(ctx context.Context, found []waiting) (inChain map[string]bool, err error) {
 	q := asked{ids: map[string]bool{}}
 	var before []table.Key
 	for i := range found {
@@ -152,7 +152,7 @@ func (k *linking) lookUp(ctx context.Context, found []waiting, now time.Time) (i
 		if w.damage == "" && !k.follows(w) {
 			before = append(before, k.place.waitingKey(w.After))
 		}
-		if w.damage == "" && (w.Again || w.old(now)) {
+		if w.damage == "" && !w.at.After(k.head.At) {
 			q.add(w.key.SK, w.at)
 		}
 	}
@@ -173,7 +173,7 @@ func (k *linking) lookUp(ctx context.Context, found []waiting, now time.Time) (i
 // The rows that are read to find entries in a chain: at once, and at most. What lies farther back is taken to be there, for
 // what nobody can show to be missing is not said to be.
 const (
-	searchPage = 200
+	searchPage = 1000
 	searchMost = 10_000
 )
 

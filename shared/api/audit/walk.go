@@ -127,6 +127,17 @@ func (w *Walk) wrong(s Sealed) string {
 	case s.rowTime().IsZero() || s.rowTime().Before(w.At):
 		return "it is older than the row before it"
 	}
+	return s.reports()
+}
+
+// reports returns what the row says that was wrong before it was written, "" for nothing.
+func (s Sealed) reports() string {
+	switch s.stringMember("action") {
+	case EntryAltered:
+		return "it says that an entry was altered while it waited for its place in the chain, or put in: " + s.stringMember("target")
+	case EntryMissing:
+		return "it says that an entry was taken away while it waited for its place in the chain: " + s.stringMember("target")
+	}
 	return ""
 }
 

@@ -24,8 +24,9 @@ type entry struct {
 	After    string `json:"after,omitempty"`    // the entry that the same process left before, for the same chain
 	Nth      int64  `json:"nth"`                // of the process's; tells what came first within a millisecond
 	UnderWay bool   `json:"underWay,omitempty"` // the request has not been answered
-	Epoch    int64  `json:"epoch,omitempty"`
 	MAC      string `json:"mac"`
+	// Epoch is that of the process. What a process left before a restore may have gone with it.
+	Epoch time.Time `json:"epoch,omitzero"`
 }
 
 // mac seals an entry where it waits, under a secret that the store does not hold: who can write there, and no more, can
@@ -34,7 +35,7 @@ func (e *entry) mac(secret []byte, at table.Key) string {
 	h := hmac.New(sha256.New, secret)
 	for _, v := range []string{
 		"audit entry", at.PK, at.SK, e.Row, e.After,
-		strconv.FormatInt(e.Nth, 10), strconv.FormatBool(e.UnderWay), strconv.FormatInt(e.Epoch, 10),
+		strconv.FormatInt(e.Nth, 10), strconv.FormatBool(e.UnderWay), e.Epoch.Format(time.RFC3339Nano),
 	} {
 		fmt.Fprintf(h, "%d:%s", len(v), v)
 	}

@@ -19,7 +19,7 @@ type Head struct {
 	Seq   int64     `json:"seq"`
 	At    time.Time `json:"at"`
 	Hash  string    `json:"hash"`
-	Epoch int64     `json:"epoch,omitempty"`
+	Epoch time.Time `json:"epoch,omitzero"`
 }
 
 // Linked is what linking came to.
@@ -63,7 +63,7 @@ func ReadHead(ctx context.Context, s table.Store, at Place) (Head, error) {
 }
 
 // restored reports whether the store was restored after the chain was written to.
-func (l *Log) restored(h Head) bool { return h.Seq > 0 && h.Epoch < l.epoch }
+func (l *Log) restored(h Head) bool { return h.Seq > 0 && h.Epoch.Before(l.epoch) }
 
 // link links what waits, one at a time in a process: those who come meanwhile may have left entries that the first does
 // not see.
@@ -172,7 +172,9 @@ func (k *linking) commit(ctx context.Context, group []step) error {
 			left++
 		}
 	}
-	head.Epoch = max(head.Epoch, k.log.epoch)
+	if head.Epoch.Before(k.log.epoch) {
+		head.Epoch = k.log.epoch
+	}
 	here := table.Absent()
 	if k.head.Seq > 0 {
 		here = table.Equal("hash", k.head.Hash)

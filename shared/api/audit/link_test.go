@@ -247,6 +247,54 @@ func TestTimeNeverGoesBackAlongAChain(t *testing.T) {
 	}
 }
 
+// A restore takes the last rows away, and the chain goes on in another way. It says so itself, before anything else.
+func TestAChainSaysThatItGoesOnAfterARestore(t *testing.T) {
+	c := clock.NewManual(noon)
+	s := table.Fenced(tabletest.NewAt(t, c))
+	before := logOf(s, c)
+	leave(t, before, 3, func() { c.Advance(time.Second) })
+	kept := mustLink(t, before).Head
+	c.Advance(time.Hour)
+	restored := NewLog(Options{Store: s, Clock: c, Secret: []byte("of the tests"), Epoch: c.Now()})
+	if got := mustLink(t, restored); got.Rows != 1 || got.Head.Seq != 4 {
+		t.Errorf("nothing was written since: %+v", got)
+	}
+	leave(t, restored, 2, func() {})
+	mustLink(t, restored)
+	mustHold(t, s, 6)
+	r := rowsOf(t, s)[3]
+	want := fmt.Sprintf(`{"epoch":%q,"hash":%q,"seq":3}`, noon.Add(time.Hour+3*time.Second).Format(time.RFC3339), kept.Hash)
+	if after, _ := json.Marshal(r.Changes.After); r.Action != Restored || r.Actor != System || string(after) != want {
+		t.Errorf("%s %s %s, want %s", r.Action, r.Actor, after, want)
+	}
+	v, err := VerifyChain(anywhere(t), s, PlaceOf(org), nil, never)
+	if err != nil || len(v.Restores) != 1 || v.Restores[0].Seq != 4 {
+		t.Errorf("%+v %v", v, err)
+	}
+	lost := &Cursor{noon.Add(10 * time.Second), 9, strings.Repeat("d", 64)} // kept before the restore, of a row behind it
+	v, err = VerifyChain(anywhere(t), s, PlaceOf(org), lost, never)
+	if err != nil || v.Holds || !strings.Contains(v.BrokenAt.Why, "restored") {
+		t.Errorf("%+v %+v %v", v, v.BrokenAt, err)
+	}
+}
+
+// What a process of before the restore has left does not lead to what went with it.
+func TestWhatWentWithARestoreIsNotMissing(t *testing.T) {
+	c := clock.NewManual(noon)
+	s := table.Fenced(tabletest.NewAt(t, c))
+	l := logOf(s, c)
+	first, err := l.Append(t.Context(), org, row("gone"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave(t, l, 1, func() {})
+	if _, err := s.Write(anywhere(t), table.Delete(PlaceOf(org).waitingKey(first.ID))); err != nil {
+		t.Fatal(err)
+	}
+	mustLink(t, NewLog(Options{Store: s, Clock: c, Secret: []byte("of the tests"), Epoch: noon}))
+	mustHold(t, s, 1)
+}
+
 // Who reads a long backlog has an answer in bounded time: what there was no time for goes on waiting.
 func TestLinkingEndsWhenItIsEnough(t *testing.T) {
 	s := table.Fenced(tabletest.New(t))

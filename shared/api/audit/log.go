@@ -21,7 +21,7 @@ type Log struct {
 	store  table.Store
 	clock  clock.Clock
 	secret []byte
-	epoch  int64
+	epoch  time.Time
 	count  atomic.Int64 // of the entries that the process has made
 
 	mu     sync.Mutex
@@ -29,18 +29,20 @@ type Log struct {
 }
 
 // Options are what a Log stands on. Secret seals entries while they wait: all processes of an installation share it, and the
-// store does not hold it. Epoch counts the times that the store was restored to an earlier point.
+// store does not hold it. Epoch is when the store was last restored to an earlier point, zero for never.
 type Options struct {
 	Store  table.Store
 	Clock  clock.Clock
 	Secret []byte
-	Epoch  int64
+	Epoch  time.Time
 }
 
 // New returns the Log of p, always the same one: what a process remembers of its entries is in it.
 func New(p *platform.Platform) *Log {
 	return platform.Shared(p, func(p *platform.Platform) *Log {
-		return NewLog(Options{Store: p.Table, Clock: cmp.Or[clock.Clock](p.Clock, clock.System{}), Secret: p.Settings.Pepper})
+		return NewLog(Options{
+			Store: p.Table, Clock: cmp.Or[clock.Clock](p.Clock, clock.System{}), Secret: p.Settings.Pepper, Epoch: p.Settings.Epoch,
+		})
 	})
 }
 
@@ -48,7 +50,7 @@ func New(p *platform.Platform) *Log {
 func NewLog(o Options) *Log {
 	h := hmac.New(sha256.New, o.Secret)
 	_, _ = h.Write([]byte("entries of the audit log")) // never fails
-	return &Log{store: o.Store, clock: o.Clock, secret: h.Sum(nil), epoch: o.Epoch, chains: map[string]*chain{}}
+	return &Log{store: o.Store, clock: o.Clock, secret: h.Sum(nil), epoch: o.Epoch.UTC(), chains: map[string]*chain{}}
 }
 
 // now returns the time as rows have it.

@@ -107,7 +107,7 @@ func (k *linking) stepsOf(w *waiting, inChain map[string]bool, now time.Time) []
 
 // follows reports whether the entry that the same process left before is where it must be.
 func (k *linking) follows(w *waiting) bool {
-	return w.After == "" || w.Epoch != k.log.epoch || k.seen[w.After]
+	return w.After == "" || !w.Epoch.Equal(k.log.epoch) || k.seen[w.After]
 }
 
 // The rows that linking puts in by itself.

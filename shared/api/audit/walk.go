@@ -76,8 +76,19 @@ type Break struct {
 	Why string `json:"why" doc:"What is wrong with it"`
 }
 
+// Restore is where a chain goes on in another way since the service was restored to an earlier point: the rows that had this
+// number and higher ones before went with the restore.
+type Restore struct {
+	Seq int64     `json:"seq" doc:"The row that says so; what had its number or a higher one before the restore is no more"`
+	At  time.Time `json:"at" doc:"When that row was written, after the restore"`
+}
+
+// maxRestores bounds how many a walk remembers.
+const maxRestores = 100
+
 // Walk goes along a chain, row by row, from wherever it begins.
 type Walk struct {
+	Restores []Restore // that rows told of so far, 100 at most
 	Whole    bool      // the first row must be number 1
 	Exported bool      // the rows are as they are shown: of some of a sign-in, something is withheld
 	Withheld int64     // rows so far whose content is not proved because of that; their place in the chain is
@@ -101,6 +112,9 @@ func (w *Walk) Step(s Sealed) *Break {
 	w.Rows++
 	if w.Exported && s.withheld() && !s.proves() {
 		w.Withheld++
+	}
+	if s.stringMember("action") == Restored && len(w.Restores) < maxRestores {
+		w.Restores = append(w.Restores, Restore{s.rowNumber(), s.rowTime()})
 	}
 	w.Last, w.At, w.Hash = s.rowNumber(), s.rowTime(), s.stringMember("hash")
 	return nil

@@ -64,6 +64,9 @@ func remake(t *testing.T) {
 		c.Advance(90 * time.Second)
 	}
 	var all bytes.Buffer
+	if _, err := l.Link(t.Context(), audit.PlaceOf("org_1"), func() bool { return false }); err != nil {
+		t.Fatal(err)
+	}
 	if err := printChain(t.Context(), store, audit.PlaceOf("org_1"), &all); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func TestWhatWaitsIsLinkedEachMinute(t *testing.T) {
 			apitest.Value(audit.New(f.Platform).Append(f.Context(), org, audit.Row{Action: "createTeam"}))(f)
 		}
 	}
-	f.Platform.Own(Declaration)
+	f.Own(Declaration)
 	link := Handler(f.Platform)
 	for _, want := range []audit.Due{{}, {Chains: 3, Rows: 9}, {}} {
 		if got, err := link(t.Context(), json.RawMessage("{}")); err != nil || got != want {
@@ -27,7 +27,7 @@ func TestWhatWaitsIsLinkedEachMinute(t *testing.T) {
 		f.Clock.Advance(2 * time.Minute)
 	}
 	ctx := table.As(f.Anywhere(), "test", table.Unlimited)
-	v, err := audit.VerifyChain(ctx, f.Platform.Table, audit.PlaceOf(apitest.Org), nil, func(int64) bool { return false })
+	v, err := audit.VerifyChain(ctx, f.Table, audit.PlaceOf(apitest.Org), nil, func(int64) bool { return false })
 	if err != nil || !v.Holds || v.Rows != 3 {
 		t.Errorf("%+v %v", v, err)
 	}

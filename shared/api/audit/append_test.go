@@ -106,6 +106,7 @@ func TestAThousandChangesASecondOfOneOrganization(t *testing.T) {
 }
 
 func thousandChanges(t *testing.T, hold time.Duration) {
+	t.Helper()
 	store := tabletest.New(t)
 	limited := table.NewLimitedStore(store, clock.System{}, table.Limits{ReadUnits: 3000, WriteUnits: 1000, Hold: hold})
 	began := time.Now()

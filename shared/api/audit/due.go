@@ -80,7 +80,7 @@ func (l *Log) LinkDue(ctx context.Context, enough func() bool) (Due, error) {
 	ctx = table.Within(ctx, duePrefix)
 	var out Due
 	var errs []error
-	for _, shard := range rand.Perm(dueShards) { // so that none is always the last
+	for _, shard := range rand.Perm(dueShards) { //nolint:gosec // so that none is always the last
 		if enough() {
 			break
 		}

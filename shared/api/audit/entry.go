@@ -32,13 +32,16 @@ type entry struct {
 // mac seals an entry where it waits, under a secret that the store does not hold: who can write there, and no more, can
 // neither alter an entry nor make one.
 func (e *entry) mac(secret []byte, at table.Key) string {
-	h := hmac.New(sha256.New, secret)
-	for _, v := range []string{
-		"audit entry", at.PK, at.SK, e.Row, e.After,
-		strconv.FormatInt(e.Nth, 10), strconv.FormatBool(e.UnderWay), e.Epoch.Format(time.RFC3339Nano),
-	} {
-		fmt.Fprintf(h, "%d:%s", len(v), v)
+	b := make([]byte, 0, len(e.Row)+256)
+	for _, v := range []string{at.PK, at.SK, e.Row, e.After} {
+		b = append(strconv.AppendInt(b, int64(len(v)), 10), ':')
+		b = append(b, v...)
 	}
+	b = append(strconv.AppendInt(b, e.Nth, 10), ' ')
+	b = strconv.AppendBool(b, e.UnderWay)
+	b = e.Epoch.AppendFormat(b, time.RFC3339Nano)
+	h := hmac.New(sha256.New, secret)
+	_, _ = h.Write(b) // never fails
 	return hex.EncodeToString(h.Sum(nil))
 }
 

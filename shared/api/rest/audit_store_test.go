@@ -53,9 +53,10 @@ func newFailing(t *testing.T) *failing {
 	return s
 }
 
-func (s *failing) put(thing string) int {
+// put makes the thing t1.
+func (s *failing) put() int {
 	w := httptest.NewRecorder()
-	s.h.ServeHTTP(w, as(httptest.NewRequest(http.MethodPut, "/things/"+thing, http.NoBody), anna))
+	s.h.ServeHTTP(w, as(httptest.NewRequest(http.MethodPut, "/things/t1", http.NoBody), anna))
 	return w.Code
 }
 
@@ -74,7 +75,7 @@ func TestAChangeThatIsCommittedIsNeverAnsweredWithAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFailing(t)
 		s.f.Inject(table.Injection{Harm: table.FailBefore, Method: table.WriteMethod, PK: "ORG#org_1#AUDITIN"})
-		if got := s.put("t1"); got != http.StatusOK {
+		if got := s.put(); got != http.StatusOK {
 			t.Errorf("answered with %d", got)
 		}
 		if !strings.Contains(s.log.String(), "audit row not written") {
@@ -95,11 +96,11 @@ func TestAChangeThatCannotBePutOnRecordIsNotCommitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFailing(t)
 		s.f.Inject(table.Injection{Harm: table.FailBefore, PK: "ORG#org_1#AUDITIN"})
-		if got := s.put("t1"); got != http.StatusInternalServerError {
+		if got := s.put(); got != http.StatusInternalServerError {
 			t.Errorf("answered with %d", got)
 		}
 		s.f.RemoveFaults()
-		if got := s.put("t1"); got != http.StatusOK {
+		if got := s.put(); got != http.StatusOK {
 			t.Errorf("it was there: %d", got)
 		}
 		if got := s.on(t); got != "t1 200" {
@@ -112,9 +113,9 @@ func TestAChangeThatCannotBePutOnRecordIsNotCommitted(t *testing.T) {
 func TestARefusalThatCannotBePutOnRecordStaysOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFailing(t)
-		s.put("t1")
+		s.put()
 		s.f.Inject(table.Injection{Harm: table.FailBefore, Method: table.WriteMethod, PK: "ORG#org_1#AUDITIN"})
-		if got := s.put("t1"); got != http.StatusConflict {
+		if got := s.put(); got != http.StatusConflict {
 			t.Errorf("answered with %d", got)
 		}
 		if log := s.log.String(); !strings.Contains(log, "audit row not written") || !strings.Contains(log, `\"status\":409`) {
@@ -132,7 +133,7 @@ func TestWhateverTheStoreDoesToARequestItsRowIsThereOnce(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s := newFailing(t)
 					s.f.Inject(table.Injection{Harm: harm, Call: call})
-					got := s.put("t1")
+					got := s.put()
 					_ = clock.System{}.Sleep(t.Context(), 6*time.Minute)
 					if on := s.on(t); on != fmt.Sprint("t1 ", got) {
 						t.Errorf("answered with %d, on record: %s", got, on)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lamplighter.dev/functions/actions"
+	"lamplighter.dev/functions/auditlinker"
 	"lamplighter.dev/functions/auditlogs"
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/functions/authorizer"
@@ -75,6 +76,7 @@ func All() []Function {
 		{scheduleddiscovery.Declaration, nil, alone(scheduleddiscovery.Handler)},
 		{sweeper.Declaration, nil, alone(sweeper.Handler)},
 		{reminder.Declaration, nil, alone(reminder.Handler)},
+		{auditlinker.Declaration, nil, alone(auditlinker.Handler)},
 		{mailer.Declaration, nil, nil},
 	}
 }

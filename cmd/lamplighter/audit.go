@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"time"
 
 	"lamplighter.dev/shared/api/audit"
 )
@@ -14,7 +16,8 @@ import (
 const auditUsage = `usage: lamplighter audit <command>
 
   verify FILE...   prove exports of the audit log: the files of one log in their order, NDJSON or CSV, - for the standard
-                   input. Asks nobody and needs no store. With -head HASH, that hash has to be in them.
+                   input. Asks nobody and needs no store. With -head HASH, that hash has to be in them; with -row N
+                   besides, the number of its row, a restore of the service is told from a log that was rewritten.
   export           print a chain as NDJSON, straight from the store (export -help lists its flags)
 `
 
@@ -41,6 +44,7 @@ func runAudit(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 type proof struct {
 	walk  audit.Walk
 	head  string // the hash that must occur, "" for none
+	row   int64  // the number of the row that had it, 0 where nobody knows
 	found string // where it did
 	stdin io.Reader
 	out   io.Writer
@@ -52,6 +56,7 @@ func auditVerify(args []string, stdin io.Reader, stdout, stderr io.Writer) error
 	f := flag.NewFlagSet("lamplighter audit verify", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.StringVar(&p.head, "head", "", "a hash that was kept from an earlier look (hash of GET /audit-logs/verify); it has to occur")
+	f.Int64Var(&p.row, "row", 0, "of -head: the number of its row (lastSeq of the same look)")
 	if err := f.Parse(args); err != nil {
 		return ignoreHelp(err)
 	}
@@ -135,7 +140,12 @@ func (p *proof) conclude() error {
 	case w.Rows == 0:
 		return errors.New("there are no rows: nothing is proved")
 	case p.head != "" && p.found == "":
-		return fmt.Errorf("no row has the hash %s: the files do not reach to it, or what came before it was rewritten", p.head)
+		return p.unfound()
+	}
+	for _, r := range w.Restores {
+		if _, err := fmt.Fprintf(p.out, "restored       before row %d, of %s: what had its number or a higher one before is no more\n", r.Seq, r.At.Format(time.RFC3339)); err != nil {
+			return err
+		}
 	}
 	_, err := fmt.Fprintf(p.out, "rows           %d, numbered %d to %d\nfirst follows  %s%s\nlast hash      %s\n",
 		w.Rows, w.First, w.Last, w.Previous, beginning(w), w.Hash)
@@ -149,6 +159,21 @@ func (p *proof) conclude() error {
 		_, err = fmt.Fprintln(p.out, "the chain holds")
 	}
 	return err
+}
+
+// unfound says why no row has the hash that was kept: a restore of the service took the row away, or somebody rewrote it.
+func (p *proof) unfound() error {
+	undone := slices.IndexFunc(p.walk.Restores, func(r audit.Restore) bool { return p.row >= r.Seq })
+	switch {
+	case undone >= 0:
+		r := p.walk.Restores[undone]
+		return fmt.Errorf("no row has the hash %s, and the log says why: the service was restored before row %d, of %s, to a point before row %d. "+
+			"If you know of that restore, nothing was rewritten: keep the last hash from now on", p.head, r.Seq, r.At.Format(time.RFC3339), p.row)
+	case p.row == 0 && len(p.walk.Restores) > 0:
+		return fmt.Errorf("no row has the hash %s: the log was rewritten, or the hash is of a row that went when the service was restored, before row %d: "+
+			"give the number of the hash's row with -row, and this program can tell", p.head, p.walk.Restores[0].Seq)
+	}
+	return fmt.Errorf("no row has the hash %s: the files do not reach to it, or what came before it was rewritten", p.head)
 }
 
 func beginning(w audit.Walk) string {

@@ -51,7 +51,7 @@ func remake(t *testing.T) {
 	t.Helper()
 	c := clock.NewManual(time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC))
 	store := tabletest.NewAt(t, c)
-	l := audit.NewLog(table.Fenced(store), c)
+	l := audit.NewLog(audit.Options{Store: table.Fenced(store), Clock: c})
 	for i := range 10 {
 		row := audit.Row{
 			Actor: "ada@example.com", UserID: "usr_1", Credential: "jwt", Action: "updateTeam", ResourceType: "teams", Category: audit.Platform,
@@ -64,6 +64,9 @@ func remake(t *testing.T) {
 		c.Advance(90 * time.Second)
 	}
 	var all bytes.Buffer
+	if _, err := l.Link(t.Context(), audit.PlaceOf("org_1"), func() bool { return false }); err != nil {
+		t.Fatal(err)
+	}
 	if err := printChain(t.Context(), store, audit.PlaceOf("org_1"), &all); err != nil {
 		t.Fatal(err)
 	}

@@ -7,11 +7,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/seal"
 )
 
 // source is which store to use and, of the audit log, which chain to print.
@@ -41,7 +44,25 @@ func auditExport(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	if err != nil {
 		return err
 	}
-	return errors.Join(printChain(ctx, store, at, stdout), closing())
+	return errors.Join(s.link(ctx, store, at, stderr), printChain(ctx, store, at, stdout), closing())
+}
+
+// link links what waits for the chain, so that it is printed too. That takes the secret that seals what waits: where it is not
+// at hand, of a table in AWS, the service links it within three minutes, and this says what is left out.
+func (s *source) link(ctx context.Context, store table.Store, at audit.Place, stderr io.Writer) error {
+	var secret []byte
+	if s.table == "" {
+		var err error
+		if secret, err = seal.ReadPrivate(filepath.Join(s.dir, "keys", "pepper.key")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	l := audit.NewLog(audit.Options{Store: store, Clock: clock.System{}, Secret: secret})
+	got, err := l.Link(ctx, at, func() bool { return secret == nil })
+	if err == nil && got.Waiting > 0 {
+		_, err = fmt.Fprintf(stderr, "%d requests of the last minutes are left out: they have no place in the chain yet\n", got.Waiting)
+	}
+	return err
 }
 
 // flags are those that say where the store is.

@@ -69,6 +69,9 @@ func (s *attackedService) written(t *testing.T, orgs ...string) map[string]int {
 		places = append(places, audit.PlaceOf(org))
 	}
 	for _, at := range places {
+		if _, err := audit.New(s.Platform).Link(t.Context(), at, func() bool { return false }); err != nil {
+			t.Error(err)
+		}
 		v, err := audit.VerifyChain(ctx, s.Platform.Table, at, nil, func(int64) bool { return false })
 		if err != nil || !v.Holds {
 			t.Errorf("%s: %+v %v", at.PK, v, err)

@@ -81,6 +81,9 @@ func eachOperation() int {
 // rows returns the rows of the organization as they are stored.
 func (d *side) rows(t *testing.T) []string {
 	t.Helper()
+	if _, err := audit.New(d.s.Platform).Link(t.Context(), audit.PlaceOf(d.Org), func() bool { return false }); err != nil {
+		t.Fatal(err)
+	}
 	var out []string
 	q := table.Query{PK: audit.PlaceOf(d.Org).PK, Limit: 1000}
 	for q.From, q.To = audit.AllRowKeys(); ; {

@@ -77,11 +77,15 @@ func (s *service) submitBulk(ctx context.Context, in *struct{ Body BulkAction })
 		audit.Omit(ctx)
 		return s.dryRun(ctx, in.Body.Type, chosen)
 	}
-	b, err := s.begin(ctx, s.newBulk(ctx, in.Body.Type, chosen), chosen)
-	if err != nil {
+	b := s.newBulk(ctx, in.Body.Type, chosen)
+	noted := func(b execution.Bulk) audit.Change {
+		return audit.Change{After: submission{b.WithoutInternals(), in.Body.ResourceIDs, in.Body.Filter}, Final: true}
+	}
+	audit.NoteChange(ctx, noted(b))
+	if b, err = s.begin(ctx, b, chosen); err != nil {
 		return BulkSubmitted{}, err
 	}
-	audit.NoteChange(ctx, audit.Change{After: submission{b.WithoutInternals(), in.Body.ResourceIDs, in.Body.Filter}})
+	audit.NoteChange(ctx, noted(b)) // it may have joined another
 	return BulkSubmitted{BulkActionID: b.ID, Status: execution.BulkQueued, Total: b.Total}, nil
 }
 

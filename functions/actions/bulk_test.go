@@ -26,6 +26,7 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 const (
@@ -354,6 +355,7 @@ func TestSubmitBulk_ADryRunTellsTheOrderAndStoresNothing(t *testing.T) {
 	if u := meter.Usage(); u.WriteUnits != 0 || u.RoundTrips > 7 {
 		t.Errorf("the dry run cost %+v", u)
 	}
+	apitest.LinkAudit(t, f.p, audit.PlaceOf(bulkOrg))
 	if len(f.engine.names) != 0 || len(f.rows(audit.PlaceOf(bulkOrg).PK)) != 0 {
 		t.Errorf("it started %v, and is on record", f.engine.names)
 	}
@@ -457,6 +459,7 @@ func TestSubmitBulk_ItsAuditRowSaysWhatItDoes(t *testing.T) {
 	f.bulk(`{"type":"start","resourceIDs":%s}`, f.list("web-1"))
 	b := f.bulk(`{"type":"start","filter":{"search":"web-3"}}`).data(t)
 	f.callAs(bulkOrg, everybody, "POST", "/actions/bulk/"+b.BulkActionID+"/cancel", "")
+	apitest.LinkAudit(t, f.p, audit.PlaceOf(bulkOrg))
 	rows := f.rows(audit.PlaceOf(bulkOrg).PK)
 	if len(rows) != 4 {
 		t.Fatalf("%d rows", len(rows))

@@ -64,7 +64,7 @@ func (s *service) cancellableBulk(ctx context.Context, bulkID string) (execution
 func (s *service) markCancelled(ctx context.Context, b execution.Bulk) (execution.Bulk, error) {
 	c := identity.CallerFrom(ctx)
 	if b.Waiting() {
-		_, err := s.p.Table.Write(ctx, table.Update(execution.BulkKey(c.Org, b.ID), []table.Change{
+		err := s.p.Table.Transact(ctx, table.Update(execution.BulkKey(c.Org, b.ID), []table.Change{
 			table.Set("status", string(execution.BulkCancelled)), table.Set("cancelledBy", c.Email),
 		}, table.Any(table.Equal("status", string(execution.BulkQueued)), table.Equal("status", string(execution.BulkRunning)))))
 		if _, ended := errors.AsType[*table.ConditionError](err); err != nil && !ended {

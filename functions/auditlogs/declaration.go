@@ -9,6 +9,10 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name:   "auditlogs",
-	Access: table.Access{Reads: []table.Partition{audit.Partition, identity.MetaPartition}},
+	Name: "auditlogs",
+	Access: table.Access{
+		Reads:   []table.Partition{audit.DuePartition},
+		Writes:  []table.Partition{audit.WaitingPartition},
+		Appends: []table.Partition{audit.Partition, identity.MetaPartition},
+	},
 }

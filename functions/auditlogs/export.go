@@ -24,7 +24,13 @@ func (s *service) exportRows(ctx context.Context, in *exportInput) (rest.Raw, er
 	if err != nil {
 		return rest.Raw{}, err
 	}
-	q := within(identity.CallerFrom(ctx).Org, in.Window)
+	org := identity.CallerFrom(ctx).Org
+	if from == nil {
+		if _, err = s.link(ctx, org); err != nil {
+			return rest.Raw{}, err
+		}
+	}
+	q := within(org, in.Window)
 	if from != nil {
 		q.From = max(q.From, from.After())
 	}

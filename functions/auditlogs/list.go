@@ -9,7 +9,6 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/foundation/fault"
 )
 
 // within selects the rows of an organization within the window, oldest first.
@@ -40,15 +39,21 @@ func (in *listInput) meets(r audit.Row) bool {
 
 func (s *service) listRows(ctx context.Context, in *listInput) (rest.List[audit.Row], error) {
 	org := identity.CallerFrom(ctx).Org
+	linked, err := s.link(ctx, org)
+	if err != nil {
+		return rest.List[audit.Row]{}, err
+	}
 	q := within(org, in.Window)
 	q.Reverse = true
 	r := rest.Reading[audit.Row]{Store: s.p.Table, Page: in.Page}
 	if in.filtered() {
 		return shown(r.Filtered(ctx, q, in.meets))
 	}
-	total, err := s.total(ctx, org, in.Window)
-	if err != nil {
-		return rest.List[audit.Row]{}, err
+	total := int(linked.Head.Seq)
+	if !in.Open() {
+		if total, err = s.totalWithin(ctx, org, in.Window); err != nil {
+			return rest.List[audit.Row]{}, err
+		}
 	}
 	return shown(r.Counted(ctx, q, total))
 }
@@ -61,15 +66,8 @@ func shown(l rest.List[audit.Row], err error) (rest.List[audit.Row], error) {
 	return l, err
 }
 
-// total returns how many rows there are in the window. They are numbered without gaps, so the first and the last tell.
-func (s *service) total(ctx context.Context, org string, w rest.Window) (int, error) {
-	if w.Open() {
-		h, err := table.Read[audit.Head](ctx, s.p.Table, audit.PlaceOf(org).Head)
-		if err != nil && !fault.Is(err, fault.NotFound) {
-			return 0, fmt.Errorf("read end of the audit log of %s: %w", org, err)
-		}
-		return int(h.Seq), nil
-	}
+// totalWithin returns how many rows there are in the window. They are numbered without gaps, so the first and the last tell.
+func (s *service) totalWithin(ctx context.Context, org string, w rest.Window) (int, error) {
 	q := within(org, w)
 	first, err := s.seq(ctx, q)
 	if err != nil || first == 0 {

@@ -1,10 +1,11 @@
 // Package auditlogs is the operation group Audit Logs: who changed what in the organization, or tried to, to search, to
-// prove and to take away. It only reads; shared/api/rest writes the rows.
+// prove and to take away. shared/api/rest leaves the entries; what of them waits is linked before anything is read.
 package auditlogs
 
 import (
 	"net/http"
 
+	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 )
@@ -16,7 +17,7 @@ const (
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
-	return operations(&service{p: p})
+	return operations(&service{p: p, log: audit.New(p)})
 }
 
 func operations(s *service) *rest.Group {
@@ -48,5 +49,6 @@ func operations(s *service) *rest.Group {
 
 type service struct {
 	p    *platform.Platform
+	log  *audit.Log
 	most rest.Bounds // of one answer of an export
 }

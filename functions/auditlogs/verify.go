@@ -20,8 +20,15 @@ func (s *service) verifyChain(ctx context.Context, in *verifyInput) (audit.Verdi
 	if err != nil {
 		return audit.Verdict{}, err
 	}
+	org := identity.CallerFrom(ctx).Org
+	linked, err := s.link(ctx, org)
+	if err != nil {
+		return audit.Verdict{}, err
+	}
 	until := s.p.Clock.Now().Add(longest)
-	return audit.VerifyChain(ctx, s.p.Table, audit.PlaceOf(identity.CallerFrom(ctx).Org), from, func(int64) bool {
+	v, err := audit.VerifyChain(ctx, s.p.Table, audit.PlaceOf(org), from, func(int64) bool {
 		return s.p.Clock.Now().After(until)
 	})
+	v.Waiting = int64(linked.Waiting)
+	return v, err
 }

@@ -17,6 +17,7 @@ import (
 func (h *fixture) rows(places ...audit.Place) []string {
 	h.Helper()
 	var out []string
+	apitest.LinkAudit(h, h.Platform, places...)
 	for _, at := range places {
 		page := apitest.Value(h.Table.Query(table.Within(context.Background(), at.PK), table.Query{PK: at.PK, Limit: 1000}))(h)
 		for _, it := range page.Items {

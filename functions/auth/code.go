@@ -108,7 +108,7 @@ func (s *service) newCode(o codeOrder) (table.Write, string, error) {
 // It tells whose code it was, and the write that uses the code up: put that into the transaction of what it permits.
 func (s *service) spendCodeTry(ctx context.Context, purpose, address, digits string) (user string, use table.Write, err error) {
 	k := s.codeKey(purpose, address)
-	it, err := s.Table.Write(ctx, table.Update(k, []table.Change{table.Add("left", -1)}, table.Exists(), table.Greater("left", 0)))
+	it, err := s.Table.Write(table.WithoutAttachment(ctx), table.Update(k, []table.Change{table.Add("left", -1)}, table.Exists(), table.Greater("left", 0)))
 	if _, failed := errors.AsType[*table.ConditionError](err); failed {
 		return "", use, errCode()
 	}

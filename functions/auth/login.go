@@ -105,7 +105,7 @@ func (s *service) rehashPassword(ctx context.Context, u identity.User, password 
 	if err != nil {
 		return err
 	}
-	_, err = s.Table.Write(ctx, table.Update(identity.UserKey(u.ID),
+	err = s.Table.Transact(ctx, table.Update(identity.UserKey(u.ID),
 		[]table.Change{table.Set("password", hash)}, table.Equal("password", u.Password)))
 	if _, changed := errors.AsType[*table.ConditionError](err); changed {
 		return nil

@@ -21,6 +21,7 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/people/teams"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 const (
@@ -137,6 +138,7 @@ func TestRemove_AnAccountInUseIsNotDeletedUnlessItIsDetached(t *testing.T) {
 	if len(places) != 0 || len(owned) != 0 {
 		t.Errorf("left: %v %v", places, owned)
 	}
+	apitest.LinkAudit(t, f.p, audit.PlaceOf(usedOrg))
 	page, err := f.p.Table.Query(table.Within(t.Context(), ""), table.Query{PK: audit.PlaceOf(usedOrg).PK, Limit: 10, Reverse: true})
 	f.must(err)
 	if row := string(page.Items[0].Data); !strings.Contains(row, "usedBy") || !strings.Contains(row, "grp_shop") {

@@ -242,6 +242,7 @@ func TestTheInstallationRemembersThatItWas(t *testing.T) {
 	s.Clock.Advance(erasure.Settling + time.Second)
 	s.done(in)
 	found := 0
+	apitest.LinkAudit(s, s.Platform, audit.SystemPlaces()...)
 	for _, at := range audit.SystemPlaces() {
 		page := apitest.Value(s.Table.Query(s.Anywhere(), table.Query{PK: at.PK, Limit: 100}))(s)
 		for _, it := range page.Items {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
@@ -25,8 +26,9 @@ type step struct {
 // lead erases what items lead to.
 type lead func(*eraser, context.Context, []table.Item) error
 
-// first are the partitions that are erased before all others, in turn.
-var first = []string{"MEMBER", "INVITE", "SSO", "CA"}
+// first are the partitions that are erased before all others, in turn. Entries of the audit log go before the log: what has
+// gone is not linked into it any more.
+var first = slices.Concat([]string{"MEMBER", "INVITE", "SSO", "CA"}, audit.WaitingNames())
 
 // leads are what items of a partition lead to, besides the family that has its name (JOB#<job> of JOB).
 var leads = map[string]lead{
@@ -57,6 +59,8 @@ func NewWalk(declared []table.Partition) (Walk, error) {
 	for _, p := range declared {
 		switch {
 		case !p.OfOrg() || p == identity.MetaPartition: // what an organization has one of goes last (settings)
+		case p == audit.WaitingPartition:
+			names = append(names, audit.WaitingNames()...)
 		case !p.Family():
 			names = append(names, p.Name())
 		case spread[p] != nil:

@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/discovery"
@@ -13,7 +14,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "resources",
 	Access: rest.Access.With(table.Access{
-		Reads:  []table.Partition{inventory.IndexPartition, inventory.ChunkPartition, discovery.PartPartition},
+		Reads:  []table.Partition{identity.MetaPartition, inventory.IndexPartition, inventory.ChunkPartition, discovery.PartPartition},
 		Writes: []table.Partition{inventory.AccountPartition, discovery.JobPartition, "ORG#*#REFRESH", workqueue.Partition},
 	}),
 	Starts:  []string{discovery.Machine},

@@ -41,11 +41,9 @@ func (s *service) updateRole(ctx context.Context, in *updateInput) (Role, error)
 		if err := mayChange(ctx, was, r); err != nil {
 			return err
 		}
+		audit.NoteChange(ctx, audit.Change{Target: r.ID, Before: newCustomRole(was), After: newCustomRole(r), Final: true})
 		return putRole(a, r)
 	})
-	if err == nil {
-		audit.NoteChange(ctx, audit.Change{Target: r.ID, Before: newCustomRole(was), After: newCustomRole(r)})
-	}
 	return newCustomRole(r), err
 }
 
@@ -70,7 +68,7 @@ func (s *service) deleteRole(ctx context.Context, in *RoleInput) (rest.Deleted, 
 			return err
 		}
 		delete(a.Roles, r.ID)
-		audit.NoteChange(ctx, audit.Change{Target: r.ID, Before: newCustomRole(r)})
+		audit.NoteChange(ctx, audit.Change{Target: r.ID, Before: newCustomRole(r), Final: true})
 		return nil
 	})
 	return rest.Deleted{ID: in.RoleID}, err
@@ -133,7 +131,7 @@ func (s *service) changeOnce(ctx context.Context, how func(identity.Access) erro
 	if err = how(a); err != nil {
 		return err
 	}
-	_, err = s.p.Table.Write(ctx, table.Update(identity.AccessKey(callerOrg(ctx)),
+	err = s.p.Table.Transact(ctx, table.Update(identity.AccessKey(callerOrg(ctx)),
 		[]table.Change{table.Set("roles", a.Roles), table.Add("generation", 1)},
 		table.Equal("generation", a.Generation), table.NotEqual("ended", true)))
 	return fault.Wrap("change roles of "+callerOrg(ctx), err)

@@ -106,11 +106,9 @@ func (s *service) createRole(ctx context.Context, in *struct{ Body NewRole }) (R
 		if len(a.Roles) >= identity.MaxRoles {
 			return fault.New(fault.Conflict, "the organization has %d roles of its own, which is the most: delete one first", len(a.Roles))
 		}
+		audit.NoteChange(ctx, audit.Change{Target: r.ID, After: newCustomRole(r), Final: true})
 		return putRole(a, r)
 	})
-	if err == nil {
-		audit.NoteChange(ctx, audit.Change{Target: r.ID, After: newCustomRole(r)})
-	}
 	return newCustomRole(r), err
 }
 

@@ -20,6 +20,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/saml/samltest"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // connected returns an organization of example.com that signs in by a provider.
@@ -58,6 +59,7 @@ func TestAProviderNamesSomebodyOfAnotherOrganization(t *testing.T) {
 	if _, err := table.Read[identity.Member](anywhere(), h.Table, identity.MemberKey(a.org, victim.ID)); !fault.Is(err, fault.NotFound) {
 		t.Errorf("the victim became a member: %v", err)
 	}
+	apitest.LinkAudit(t, h.Platform, audit.PlaceOf(a.org))
 	rows, err := h.Table.Query(anywhere(), table.Query{PK: audit.PlaceOf(a.org).PK, Reverse: true, Limit: 10})
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/people/saml/samltest"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func (o *organization) get() map[string]any {
@@ -132,6 +133,7 @@ func TestChangesAreOnRecord(t *testing.T) {
 	h, o, _ := connected(t)
 	o.set(map[string]any{"enforced": true})
 	o.ask(grant.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
+	apitest.LinkAudit(t, h.Platform, audit.PlaceOf(o.org))
 	page, err := h.Table.Query(anywhere(), table.Query{PK: audit.PlaceOf(o.org).PK, Reverse: true, Limit: 2})
 	if err != nil {
 		t.Fatal(err)

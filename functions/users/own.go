@@ -54,16 +54,12 @@ func (s service) updateProfile(ctx context.Context, in *renameInput) (Profile, e
 	if err != nil {
 		return before, err
 	}
-	k := identity.UserKey(before.ID)
-	it, err := s.Table.Write(table.Within(ctx, k.PK), table.Update(k,
-		[]table.Change{table.Set("name", name), table.Set("updated", s.Clock.Now())}, table.Exists()))
-	if err != nil {
-		return before, fault.Wrap("rename "+before.ID, err)
-	}
-	u, err := table.Decode[identity.User](it)
-	after := shown(u)
-	audit.NoteChange(ctx, audit.Change{Target: after.Email, Before: before, After: after})
-	return after, err
+	k, after := identity.UserKey(before.ID), before
+	after.Name, after.UpdatedAt = name, s.Clock.Now()
+	audit.NoteChange(ctx, audit.Change{Target: after.Email, Before: before, After: after, Final: true})
+	err = s.Table.Transact(table.Within(ctx, k.PK), table.Update(k,
+		[]table.Change{table.Set("name", name), table.Set("updated", after.UpdatedAt)}, table.Exists()))
+	return after, fault.Wrap("rename "+before.ID, err)
 }
 
 func (s service) leaveOrganisation(ctx context.Context, _ *struct{}) (rest.Deleted, error) {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"lamplighter.dev/functions/auditlinker"
 	"lamplighter.dev/functions/mailer"
 	"lamplighter.dev/functions/reminder"
 	"lamplighter.dev/functions/scheduleddiscovery"
@@ -19,12 +20,13 @@ const (
 	feedLimit   = 100
 	retryEvery  = time.Second
 	sweepEvery  = time.Minute // as the template's schedules
+	linkEvery   = time.Minute
 	startEvery  = time.Minute
 	remindEvery = 24 * time.Hour
 )
 
 // Run does what the table's stream and EventBridge do in AWS, until ctx ends: it hands the change feed to the mailer,
-// sweeps up lost work, starts the discoveries that are due and announces the end of tokens, at once and then every minute and
+// sweeps up lost work, links the audit log, starts the discoveries that are due and announces the end of tokens, at once and then every minute and
 // every day. A failure is logged and tried again at the next turn.
 func (s *Service) Run(ctx context.Context) {
 	var loops sync.WaitGroup
@@ -32,6 +34,7 @@ func (s *Service) Run(ctx context.Context) {
 	loops.Go(func() { s.every(ctx, retryEvery, "try mails again", s.Retry) })
 	loops.Go(func() { s.every(ctx, sweepEvery, "sweep", s.Sweep) })
 	loops.Go(func() { s.every(ctx, startEvery, "start discoveries", s.StartDiscoveries) })
+	loops.Go(func() { s.every(ctx, linkEvery, "link the audit log", s.LinkAudit) })
 	loops.Go(func() { s.every(ctx, remindEvery, "remind", s.Remind) })
 	loops.Wait()
 }
@@ -55,6 +58,11 @@ func (s *Service) Sweep(ctx context.Context) error {
 // StartDiscoveries starts the discoveries that are due.
 func (s *Service) StartDiscoveries(ctx context.Context) error {
 	return s.run(ctx, scheduleddiscovery.Declaration.Name)
+}
+
+// LinkAudit links what waits into the chains of the audit log.
+func (s *Service) LinkAudit(ctx context.Context) error {
+	return s.run(ctx, auditlinker.Declaration.Name)
 }
 
 // Remind announces the end of personal access tokens.

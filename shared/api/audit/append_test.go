@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,15 +20,43 @@ const org = "org_01k00000000000000000000000"
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
 // anywhere lets a test read every partition, as no request may.
-func anywhere(t *testing.T) context.Context {
-	t.Helper()
-	return table.Within(t.Context(), "")
+func anywhere(tb testing.TB) context.Context {
+	tb.Helper()
+	return table.Within(tb.Context(), "")
 }
 
 // row returns a row as shared/api/rest hands it in.
 func row(action string) Row {
 	return Row{Actor: "ada@example.com", UserID: "usr_1", Action: action, Method: "POST", Path: "/teams", Status: 200, IP: "192.0.2.1"}
 }
+
+// logOf returns the log of another process on a store.
+func logOf(s table.Store, c clock.Clock) *Log {
+	return NewLog(Options{Store: s, Clock: c, Secret: []byte("of the tests")})
+}
+
+// leave leaves n entries.
+func leave(tb testing.TB, l *Log, n int, between func()) {
+	tb.Helper()
+	for i := range n {
+		if _, err := l.Append(tb.Context(), org, row(fmt.Sprint("action", i+1))); err != nil {
+			tb.Fatal(err)
+		}
+		between()
+	}
+}
+
+// mustLink links all that waits, which must be possible.
+func mustLink(tb testing.TB, l *Log) Linked {
+	tb.Helper()
+	got, err := l.Link(tb.Context(), PlaceOf(org), endless)
+	if err != nil || got.Waiting != 0 {
+		tb.Fatalf("%+v %v", got, err)
+	}
+	return got
+}
+
+func endless() bool { return false }
 
 // mustHold wants the chain of an organization to hold, and to have n rows.
 func mustHold(t *testing.T, s table.Store, n int64) {
@@ -41,237 +69,288 @@ func mustHold(t *testing.T, s table.Store, n int64) {
 
 func never(int64) bool { return false }
 
-func TestFiftyRacersInThreeProcessesMakeOneChain(t *testing.T) {
-	c := clock.NewManual(noon)
-	store := table.Fenced(tabletest.NewAt(t, c))
-	processes := []*Log{NewLog(store, c), NewLog(store, c), NewLog(store, c)}
-	seen, all := sync.Map{}, sync.WaitGroup{}
-	for i := range 50 {
-		all.Go(func() {
-			got, err := processes[i%3].Append(t.Context(), org, row(fmt.Sprint("race", i)))
-			if err != nil {
-				t.Error(err)
-			}
-			if other, twice := seen.LoadOrStore(got.Seq, got.Action); twice {
-				t.Errorf("%v and %s both got number %d", other, got.Action, got.Seq)
-			}
-		})
+// chained returns the actions of the chain in its order.
+func chained(t *testing.T, s table.Store) []string {
+	t.Helper()
+	var out []string
+	for _, r := range rowsOf(t, s) {
+		out = append(out, r.Action)
 	}
-	all.Wait()
-	mustHold(t, store, 50)
+	return out
 }
 
-// gated holds transactions back until its gate is open, and counts them.
-type gated struct {
-	table.Store
-	gate  chan struct{}
-	calls atomic.Int64
-}
-
-func (g *gated) Transact(ctx context.Context, ws ...table.Write) error {
-	g.calls.Add(1)
-	<-g.gate
-	return g.Store.Transact(ctx, ws...)
-}
-
-func TestRowsThatComeMeanwhileShareATransaction(t *testing.T) { synctest.Test(t, shareATransaction) }
-
-func shareATransaction(t *testing.T) {
-	g := &gated{Store: table.Fenced(tabletest.New(t)), gate: make(chan struct{})}
-	l := NewLog(g, clock.System{})
-	var all sync.WaitGroup
-	for i := range 120 {
-		all.Go(func() {
-			if _, err := l.Append(t.Context(), org, row(fmt.Sprint("one", i))); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	synctest.Wait() // one transaction is under way, and who comes meanwhile waits
-	close(g.gate)
-	all.Wait()
-	if n := g.calls.Load(); n > 3 { // the one that was under way, and two for at most 119 rows
-		t.Errorf("120 rows took %d transactions", n)
-	}
-	mustHold(t, g, 120)
-}
-
-func TestARowCostsOneRoundTripWhereTheEndIsKnown(t *testing.T) {
-	store := table.Fenced(tabletest.New(t))
-	here, there := NewLog(store, clock.System{}), NewLog(store, clock.System{})
-	for _, step := range []struct {
-		name  string
-		log   *Log
-		trips int
-	}{
-		{"the first row of all", here, 1},
-		{"the next of the same process", here, 1},
-		{"the first of another process", there, 2},
-		{"its second", there, 1},
-		{"the first process again, which was overtaken", here, 2},
-		{"and again", here, 1},
-	} {
-		ctx, meter := table.WithMeter(t.Context())
-		if _, err := step.log.Append(ctx, org, row("trip")); err != nil {
+func rowsOf(t *testing.T, s table.Store) []Row {
+	t.Helper()
+	var out []Row
+	q := table.Query{PK: PlaceOf(org).PK, Limit: 1000}
+	for {
+		rows, next, err := table.ReadPage[Row](anywhere(t), s, q)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if got := meter.Usage().RoundTrips; got != step.trips {
-			t.Errorf("%s: %d round trips, want %d", step.name, got, step.trips)
+		out = append(out, rows...)
+		if q.Cursor = next; next == "" {
+			return out
 		}
 	}
+}
+
+// A thousand changes in one second of one organization, by fifty processes, on a store that throttles and conflicts as
+// DynamoDB does: each is on record with its change, nobody is refused, and the chain holds.
+func TestAThousandChangesASecondOfOneOrganization(t *testing.T) {
+	for _, hold := range []time.Duration{5 * time.Millisecond, 20 * time.Millisecond} {
+		t.Run(hold.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { thousandChanges(t, hold) })
+		})
+	}
+}
+
+func thousandChanges(t *testing.T, hold time.Duration) {
+	t.Helper()
+	store := tabletest.New(t)
+	limited := table.NewLimitedStore(store, clock.System{}, table.Limits{ReadUnits: 3000, WriteUnits: 1000, Hold: hold})
+	began := time.Now()
+	var all sync.WaitGroup
+	for p := range 50 {
+		fenced := table.Fenced(limited)
+		l := logOf(fenced, clock.System{})
+		for i := range 20 {
+			all.Go(func() {
+				time.Sleep(time.Duration(i) * 50 * time.Millisecond)
+				change(t, l, fenced, fmt.Sprintf("process%dchange%d", p, i))
+			})
+		}
+	}
+	all.Wait()
+	changed := time.Since(began)
+	if changed > 3*time.Second {
+		t.Errorf("a thousand changes took %s", changed)
+	}
+	began = time.Now()
+	got, err := logOf(table.Fenced(limited), clock.System{}).Link(t.Context(), PlaceOf(org), endless)
+	if err != nil || got.Rows != 1000 || got.Waiting != 0 || time.Since(began) > 8*time.Second {
+		t.Errorf("after %s %+v %v", time.Since(began), got, err)
+	}
+	r := limited.Report()
+	t.Logf("hold %s: changed within %s, linked within %s, %d conflicts, %d throttled, %d given up",
+		hold, changed, time.Since(began), r.Conflicts, r.Throttled, r.GivenUp)
+	mustHold(t, table.Fenced(store), 1000)
+	seen := map[string]bool{}
+	for _, r := range rowsOf(t, table.Fenced(store)) {
+		if seen[r.Action] || r.Status != 200 {
+			t.Errorf("%s comes twice, or as it was under way: %d", r.Action, r.Status)
+		}
+		seen[r.Action] = true
+	}
+}
+
+// change makes a change as a request does: one transaction, and what is known at its end.
+func change(t *testing.T, l *Log, s table.Store, name string) {
+	t.Helper()
+	ctx, e := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: row(name)})
+	err := s.Transact(ctx, table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "ACT#" + name, SK: name}}, table.Absent()))
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	if _, err := e.Finish(ctx, Request{Org: org, Row: row(name), Answered: []byte(`{"id":"act_1"}`)}); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+}
+
+func TestAnEntryCostsNoRoundTripWhereTheChangeSaysItAll(t *testing.T) {
+	store := table.Fenced(tabletest.New(t))
+	l := logOf(store, clock.System{})
+	key := table.Key{PK: table.OrgPK(org) + "TEAM", SK: "team_1"}
+	for _, c := range []struct {
+		name  string
+		do    func(context.Context) error
+		final bool
+		trips int
+	}{
+		{"nothing is changed", func(context.Context) error { return nil }, false, 1},
+		{"a transaction", func(ctx context.Context) error { return store.Transact(ctx, table.Put(table.Item{Key: key})) }, false, 2},
+		{"a transaction that says it all", func(ctx context.Context) error { return store.Transact(ctx, table.Put(table.Item{Key: key})) }, true, 1},
+		{"a put", func(ctx context.Context) error {
+			_, err := store.Write(ctx, table.Put(table.Item{Key: key}))
+			return err
+		}, true, 1},
+		{"an update, which tells the item", func(ctx context.Context) error {
+			it, err := store.Write(ctx, table.Update(key, []table.Change{table.Set("n", 1)}))
+			if err == nil && string(it.Data) != `{"n":1}` {
+				err = fmt.Errorf("it is %s", it.Data)
+			}
+			return err
+		}, true, 2},
+		{"a batch", func(ctx context.Context) error { return store.BatchWrite(ctx, table.Put(table.Item{Key: key})) }, true, 2},
+	} {
+		ctx, meter := table.WithMeter(table.WithOrg(t.Context(), org))
+		ctx, e := l.Begin(ctx, Request{Org: org, Row: row(c.name)})
+		NoteChange(ctx, Change{Final: c.final})
+		if err := c.do(ctx); err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if _, err := e.Finish(ctx, Request{Org: org, Row: row(c.name)}); err != nil {
+			t.Fatal(err)
+		}
+		if got := meter.Usage().RoundTrips; got != c.trips {
+			t.Errorf("%s: %d round trips, want %d", c.name, got, c.trips)
+		}
+	}
+	mustLink(t, l)
 	mustHold(t, store, 6)
 }
 
-// interposed lets something happen after a transaction and loses the reply to it.
-type interposed struct {
-	table.Store
-	after func() // once
-}
-
-func (s *interposed) Transact(ctx context.Context, ws ...table.Write) error {
-	err := s.Store.Transact(ctx, ws...)
-	if s.after != nil {
-		after := s.after
-		s.after = nil
-		after()
-		return table.ErrLost
+// A process that dies between its change and its answer leaves the change on record; what was answered is not known.
+func TestAChangeWhoseProcessDiedIsOnRecord(t *testing.T) {
+	c := clock.NewManual(noon)
+	store := table.Fenced(tabletest.NewAt(t, c))
+	l := logOf(store, c)
+	ctx, _ := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: row("killed")})
+	NoteChange(ctx, Change{Target: "team_1"})
+	if err := store.Transact(ctx, table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "TEAM", SK: "team_1"}})); err != nil {
+		t.Fatal(err)
 	}
-	return err
-}
-
-// A reply that is lost leaves open whether the row is written (check 78).
-func TestALostReplyNeitherDoublesNorLosesARow(t *testing.T) {
-	for name, others := range map[string]int{
-		"and nobody else writes":              0,
-		"and another process writes one":      1,
-		"and another process writes a dozen":  12,
-		"and another process writes hundreds": 300,
-	} {
-		t.Run(name, func(t *testing.T) {
-			store := table.Fenced(tabletest.New(t))
-			elsewhere := NewLog(store, clock.System{})
-			s := &interposed{Store: store}
-			l := NewLog(s, clock.System{})
-			if _, err := l.Append(t.Context(), org, row("before")); err != nil {
-				t.Fatal(err)
-			}
-			s.after = func() {
-				for i := range others {
-					if _, err := elsewhere.Append(t.Context(), org, row(fmt.Sprint("other", i))); err != nil {
-						t.Error(err)
-					}
-				}
-			}
-			got, err := l.Append(t.Context(), org, row("lost"))
-			if err != nil || got.Seq != 2 || got.Action != "lost" {
-				t.Fatalf("%+v %v", got, err)
-			}
-			if _, err := l.Append(t.Context(), org, row("after")); err != nil {
-				t.Fatal(err)
-			}
-			mustHold(t, store, int64(3+others))
-		})
+	if got, err := l.Link(t.Context(), PlaceOf(org), endless); err != nil || got.Waiting != 1 || got.Rows != 0 {
+		t.Errorf("while it may still be answered: %+v %v", got, err)
+	}
+	c.Advance(lost + time.Second)
+	mustLink(t, logOf(store, c))
+	mustHold(t, store, 1)
+	if r := rowsOf(t, store)[0]; r.Action != "killed" || r.Status != 0 || r.Target != "team_1" {
+		t.Errorf("%+v", r)
 	}
 }
 
+// Whatever the store does to one call, the change and its row are there once, and who made it is told so.
 func TestWhateverTheStoreDoesOnceARowIsWrittenOnce(t *testing.T) {
 	for name, harm := range map[string]table.Harm{
 		"the call never arrives": table.FailBefore, "the reply is lost": table.FailAfter, "the store is throttled": table.Throttle,
 	} {
-		for call := 1; call <= 4; call++ {
+		for call := 1; call <= 24; call++ {
 			t.Run(fmt.Sprintf("%s, call %d", name, call), func(t *testing.T) {
 				store := table.Fenced(tabletest.New(t))
 				f := table.NewFaultyStore(store, clock.System{}, table.Injection{Harm: harm, Call: call})
-				for i := range 5 {
-					if _, err := NewLog(f, clock.System{}).Append(t.Context(), org, row(fmt.Sprint("row", i))); err != nil {
+				for i := range 3 {
+					l := logOf(f, clock.System{})
+					if _, err := l.Append(t.Context(), org, row(fmt.Sprint("row", i))); err != nil {
 						t.Fatal(err)
 					}
+					for range 3 { // as who reads asks again
+						if _, err := l.Link(t.Context(), PlaceOf(org), endless); err == nil {
+							break
+						}
+					}
 				}
-				mustHold(t, store, 5)
+				mustLink(t, logOf(store, clock.System{}))
+				mustHold(t, store, 3)
 			})
 		}
 	}
 }
 
-func TestAStoreThatIsDownIsAnErrorAndTheChainGoesOnAfterwards(t *testing.T) {
-	store := table.Fenced(tabletest.New(t))
-	f := table.NewFaultyStore(store, clock.System{}, table.Injection{Harm: table.FailBefore})
-	l := NewLog(f, clock.System{})
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	c := l.enter(PlaceOf(org))
-	e := &entry{row: row("down"), done: make(chan struct{})}
-	if err := c.append(table.Within(ctx, ""), e); !errors.Is(err, table.ErrDown) {
-		t.Fatalf("%v, want ErrDown", err)
-	}
-	l.leave(c)
-	f.RemoveFaults()
-	if _, err := l.Append(t.Context(), org, row("up")); err != nil {
-		t.Fatal(err)
-	}
-	mustHold(t, store, 1)
-}
-
-// broken panics in its first transaction.
-type broken struct {
+// interposed lets something happen after a call and loses the reply to it.
+type interposed struct {
 	table.Store
-	once sync.Once
+	after func() // once
 }
 
-func (b *broken) Transact(ctx context.Context, ws ...table.Write) error {
-	b.once.Do(func() { panic("of the store") })
-	return b.Store.Transact(ctx, ws...)
+func (s *interposed) lose(err error) error {
+	if s.after == nil {
+		return err
+	}
+	after := s.after
+	s.after = nil
+	after()
+	return table.ErrLost
 }
 
-func TestAPanicOfTheStoreDoesNotLockTheChain(t *testing.T) {
-	store := table.Fenced(tabletest.New(t))
-	l := NewLog(&broken{Store: store}, clock.System{})
-	func() {
-		defer func() {
-			if recover() == nil {
-				t.Error("the panic was swallowed")
+func (s *interposed) Write(ctx context.Context, w table.Write) (table.Item, error) {
+	it, err := s.Store.Write(ctx, w)
+	return it, s.lose(err)
+}
+
+func (s *interposed) Transact(ctx context.Context, ws ...table.Write) error {
+	return s.lose(s.Store.Transact(ctx, ws...))
+}
+
+// The reply to an entry is lost, and before it is stored again somebody has linked it (check 78).
+func TestALostReplyNeitherDoublesNorLosesARow(t *testing.T) {
+	for name, others := range map[string]int{
+		"and nobody else writes":              0,
+		"and another process writes one":      1,
+		"and another process writes hundreds": 300,
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := table.Fenced(tabletest.New(t))
+			elsewhere := logOf(store, clock.System{})
+			s := &interposed{Store: store}
+			l := logOf(s, clock.System{})
+			s.after = func() {
+				leave(t, elsewhere, others, func() {})
+				mustLink(t, elsewhere)
 			}
-		}()
-		_, _ = l.Append(t.Context(), org, row("panic"))
-	}()
-	if _, err := l.Append(t.Context(), org, row("next")); err != nil {
+			if _, err := l.Append(t.Context(), org, row("lost")); err != nil {
+				t.Fatal(err)
+			}
+			leave(t, l, 1, func() {})
+			mustLink(t, l)
+			mustHold(t, store, int64(2+others))
+			if n := strings.Count(strings.Join(chained(t, store), " "), "lost"); n != 1 {
+				t.Errorf("it is there %d times", n)
+			}
+		})
+	}
+}
+
+// The entry that was stored with a change is linked before the answer is known, because all was said; then it comes again.
+func TestWhatWasLinkedBeforeItsEndComesOnce(t *testing.T) {
+	store := table.Fenced(tabletest.New(t))
+	l := logOf(store, clock.System{})
+	ctx, e := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: row("quick")})
+	NoteChange(ctx, Change{Target: "team_1", Final: true})
+	if err := store.Transact(ctx, table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "TEAM", SK: "team_1"}})); err != nil {
 		t.Fatal(err)
 	}
+	mustLink(t, l)
+	failed := row("quick")
+	failed.Status = 500
+	if _, err := e.Finish(ctx, Request{Org: org, Row: failed}); err != nil {
+		t.Fatal(err)
+	}
+	mustLink(t, l)
 	mustHold(t, store, 1)
+}
+
+func TestAStoreThatIsDownIsAnErrorAndTheChainGoesOnAfterwards(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := table.Fenced(tabletest.New(t))
+		f := table.NewFaultyStore(store, clock.System{}, table.Injection{Harm: table.FailBefore})
+		l := logOf(f, clock.System{})
+		if _, err := l.Append(t.Context(), org, row("down")); !errors.Is(err, table.ErrDown) {
+			t.Fatalf("%v, want ErrDown", err)
+		}
+		f.RemoveFaults()
+		leave(t, l, 1, func() {})
+		mustLink(t, l)
+		mustHold(t, store, 1)
+	})
 }
 
 func TestAClientThatGoesAwayDoesNotKeepItsChangeOffTheRecord(t *testing.T) {
 	store := table.Fenced(tabletest.New(t))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := NewLog(store, clock.System{}).Append(ctx, org, row("gone")); err != nil {
+	l := logOf(store, clock.System{})
+	if _, err := l.Append(ctx, org, row("gone")); err != nil {
 		t.Fatal(err)
 	}
+	mustLink(t, l)
 	mustHold(t, store, 1)
-}
-
-// Processes whose clocks differ by five minutes keep one order (check 83).
-func TestTimeNeverGoesBackAlongAChain(t *testing.T) {
-	ahead, behind := clock.NewManual(noon.Add(5*time.Minute)), clock.NewManual(noon)
-	store := table.Fenced(tabletest.NewAt(t, behind))
-	a, b := NewLog(store, ahead), NewLog(store, behind)
-	for i := range 6 {
-		l := []*Log{a, b}[i%2]
-		got, err := l.Append(t.Context(), org, row("skewed"))
-		if err != nil || !got.At.Equal(noon.Add(5*time.Minute)) {
-			t.Fatalf("row %d at %s, %v", i, got.At, err)
-		}
-	}
-	behind.Advance(10 * time.Minute)
-	if got, err := b.Append(t.Context(), org, row("later")); err != nil || !got.At.Equal(noon.Add(10*time.Minute)) {
-		t.Errorf("%s %v", got.At, err)
-	}
-	mustHold(t, store, 7)
 }
 
 func TestRowsOfNoOrganizationGoToTheInstallation(t *testing.T) {
 	store := table.Fenced(tabletest.New(t))
-	l := NewLog(store, clock.System{})
+	l := logOf(store, clock.System{})
 	for i := range 64 {
 		r := row("signUp")
 		r.IP = fmt.Sprintf("192.0.2.%d", i)
@@ -281,6 +360,9 @@ func TestRowsOfNoOrganizationGoToTheInstallation(t *testing.T) {
 	}
 	rows, used := int64(0), 0
 	for _, at := range SystemPlaces() {
+		if _, err := l.Link(t.Context(), at, endless); err != nil {
+			t.Fatal(err)
+		}
 		v, err := VerifyChain(anywhere(t), store, at, nil, never)
 		if err != nil || !v.Holds {
 			t.Fatalf("%s: %+v %v", at.PK, v, err)
@@ -295,8 +377,8 @@ func TestRowsOfNoOrganizationGoToTheInstallation(t *testing.T) {
 	mustHold(t, store, 0)
 }
 
-func TestEndsOfChainsAreForgottenBeforeTheyAreTooMany(t *testing.T) {
-	l := NewLog(table.Fenced(tabletest.New(t)), clock.System{})
+func TestChainsAreForgottenBeforeTheyAreTooMany(t *testing.T) {
+	l := logOf(table.Fenced(tabletest.New(t)), clock.System{})
 	for i := range 2*maxChains + 1 {
 		l.leave(l.enter(PlaceOf(fmt.Sprint("org_", i))))
 	}
@@ -306,7 +388,7 @@ func TestEndsOfChainsAreForgottenBeforeTheyAreTooMany(t *testing.T) {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	l := NewLog(table.Fenced(tabletest.New(b)), clock.System{})
+	l := logOf(table.Fenced(tabletest.New(b)), clock.System{})
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := l.Append(b.Context(), org, row("bench")); err != nil {

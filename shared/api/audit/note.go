@@ -12,6 +12,9 @@ type Change struct {
 	Target string // the thing: its id, or its name where it has none
 	Before any    // it, before; anything encoding/json can write
 	After  any    // it, afterwards
+	// Final says, before the change is stored, that nothing more is to be said of it, and that the request succeeds with it.
+	// The row is then stored once, with the change.
+	Final bool
 }
 
 // Noted is what was said about one request while it ran.
@@ -22,12 +25,13 @@ type Noted struct {
 	org           string
 	user, email   string
 	omitted       bool
+	final         bool
 }
 
 type notedKey struct{}
 
-// BeginNotes lets Note and As write into the Noted that it returns.
-func BeginNotes(ctx context.Context) (context.Context, *Noted) {
+// beginNotes lets NoteChange and NoteActor write into the Noted that it returns.
+func beginNotes(ctx context.Context) (context.Context, *Noted) {
 	n := &Noted{}
 	return context.WithValue(ctx, notedKey{}, n), n
 }
@@ -52,6 +56,14 @@ func NoteChange(ctx context.Context, c Change) {
 	if after != nil {
 		n.after = after
 	}
+	n.final = n.final || c.Final
+}
+
+// isFinal reports whether all has been said.
+func (n *Noted) isFinal() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.final
 }
 
 // NoteActor says who is behind a request that carries no credential of theirs, such as a log-in, and to which organization's

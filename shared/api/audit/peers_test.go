@@ -16,7 +16,7 @@ func TestRacersOnDynamoDB(t *testing.T) {
 	remote := tabletest.NewTable(t, tabletest.StartDynoxide(t))
 	var processes []*Log
 	for range 3 {
-		processes = append(processes, NewLog(table.Fenced(table.NewDynamoDB(remote)), clock.System{}))
+		processes = append(processes, logOf(table.Fenced(table.NewDynamoDB(remote)), clock.System{}))
 	}
 	var all sync.WaitGroup
 	for i := range 50 {
@@ -24,6 +24,9 @@ func TestRacersOnDynamoDB(t *testing.T) {
 			r := row(fmt.Sprint("race", i))
 			r.Changes = Changes{Before: tree([]byte(`{"cost":1.50,"big":12345678901234567890,"small":1e-3,"text":"ü<&>\u2028"}`))}
 			if _, err := processes[i%3].Append(t.Context(), org, r); err != nil {
+				t.Error(err)
+			}
+			if _, err := processes[i%3].Link(t.Context(), PlaceOf(org), endless); err != nil {
 				t.Error(err)
 			}
 		})

@@ -76,7 +76,7 @@ func TestARowIsMadeOfTheRequestAndOfWhatWasNoted(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx, n := BeginNotes(t.Context())
+			ctx, n := beginNotes(t.Context())
 			if c.note != nil {
 				c.note(ctx)
 			}
@@ -96,9 +96,11 @@ func TestWhatTheServiceDoesByItself(t *testing.T) {
 		Secret string
 		Cost   float64
 	}
-	got, err := NewLog(store, clock.System{}).Append(t.Context(), org, Row{Action: "erase", Changes: Changes{Before: thing{3, "hush", 1.5}, After: []int{1}}})
+	l := logOf(store, clock.System{})
+	got, err := l.Append(t.Context(), org, Row{Action: "erase", Changes: Changes{Before: thing{3, "hush", 1.5}, After: []int{1}}})
 	if err != nil || got.Actor != System || got.Category != Platform || !strings.Contains(got.String(), `"changes":{"after":[1],"before":{"Cost":1.5,"Secret":"[redacted]","Size":3}}`) {
 		t.Errorf("%s %v", got.String(), err)
 	}
+	mustLink(t, l)
 	mustHold(t, store, 1)
 }

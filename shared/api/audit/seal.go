@@ -3,7 +3,10 @@ package audit
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,26 +33,29 @@ func (r *Row) content() map[string]any {
 	}
 }
 
-// sealAfter puts the row behind what the head says is the last one, and seals it.
-func (r *Row) sealAfter(h Head, now time.Time) Head {
-	r.Seq, r.PreviousHash = h.Seq+1, h.Hash
+// sealAfter puts the content of a row behind what the head says is the last one, and seals it.
+func sealAfter(content map[string]any, h Head) Head {
+	seq, previous, at := h.Seq+1, h.Hash, Sealed(content).rowTime().Truncate(time.Millisecond)
 	if h.Seq == 0 {
-		r.PreviousHash = genesis
+		previous = genesis
 	}
-	r.At = now.UTC().Truncate(time.Millisecond)
-	if r.At.Before(h.At) { // of another process, whose clock is ahead
-		r.At = h.At
+	if at.Before(h.At) { // others were linked meanwhile, or were left by a process whose clock is ahead
+		at = h.At
 	}
-	r.Hash = hashContent(r.content())
-	return Head{r.Seq, r.At, r.Hash}
+	delete(content, "hash") // of a try before
+	content["seq"], content["previousHash"] = json.Number(strconv.FormatInt(seq, 10)), previous
+	content["at"] = at.Format(time.RFC3339Nano)
+	content["hash"] = hashContent(content)
+	return Head{seq, at, Sealed(content).stringMember("hash"), h.Epoch}
 }
 
-// storedItem returns the row as it is stored. The changes are a text, so that no engine writes their numbers in its own way.
-func (r *Row) storedItem(pk string) table.Item {
-	content := r.content()
-	content["changes"] = string(appendCanonical(nil, content["changes"]))
-	content["hash"] = r.Hash
-	return table.Item{Key: table.Key{PK: pk, SK: sortKey(r.At, r.Seq)}, Data: appendCanonical(nil, content)}
+// storedItem returns a sealed row as it is stored. The changes are a text, so that no engine writes their numbers in its own
+// way.
+func storedItem(pk string, content map[string]any) table.Item {
+	s := Sealed(content)
+	data := maps.Clone(content)
+	data["changes"] = string(appendCanonical(nil, content["changes"]))
+	return table.Item{Key: table.Key{PK: pk, SK: sortKey(s.rowTime(), s.rowNumber())}, Data: appendCanonical(nil, data)}
 }
 
 // sortKey puts rows in the order of their time, which is that of their numbers.

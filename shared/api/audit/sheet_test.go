@@ -22,8 +22,10 @@ func files(t interface {
 	w.Write(Columns)
 	h := Head{}
 	for i := range rows {
-		h = rows[i].sealAfter(h, noon)
-		s, err := DecodeStored(rows[i].storedItem("p"))
+		rows[i].At = noon
+		content := rows[i].content()
+		h = sealAfter(content, h)
+		s, err := DecodeStored(storedItem("p", content))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,19 +6,20 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/foundation/fault"
 )
 
 // Verdict reports whether a chain holds.
 type Verdict struct {
-	Holds    bool   `json:"holds" doc:"Every row that was looked at is as it was written, and none is missing between them"`
-	Complete bool   `json:"complete" doc:"The end of the chain was reached; false asks for another request, with next as cursor"`
-	Rows     int64  `json:"rows" doc:"Rows that were looked at"`
-	FirstSeq int64  `json:"firstSeq" doc:"Number of the first of them; 0 when there was none"`
-	LastSeq  int64  `json:"lastSeq" doc:"Number of the last of them, or of the row behind which the look began"`
-	Hash     string `json:"hash" doc:"Hash of row lastSeq: keep it elsewhere, and a later export that has it proves that nothing up to it was altered"`
-	BrokenAt *Break `json:"brokenAt" doc:"Where the chain does not hold; null when it holds"`
-	Next     string `json:"next" doc:"Cursor behind the last row that was looked at; empty when complete"`
+	Holds    bool      `json:"holds" doc:"Every row that was looked at is as it was written, and none is missing between them"`
+	Complete bool      `json:"complete" doc:"The end of the chain was reached; false asks for another request, with next as cursor"`
+	Rows     int64     `json:"rows" doc:"Rows that were looked at"`
+	FirstSeq int64     `json:"firstSeq" doc:"Number of the first of them; 0 when there was none"`
+	LastSeq  int64     `json:"lastSeq" doc:"Number of the last of them, or of the row behind which the look began"`
+	Hash     string    `json:"hash" doc:"Hash of row lastSeq: keep both elsewhere, and a later export that has it proves that nothing up to it was altered"`
+	BrokenAt *Break    `json:"brokenAt" doc:"Where the chain does not hold; null when it holds"`
+	Restores []Restore `json:"restores" doc:"Where the rows that were looked at say that the service was restored to an earlier point"`
+	Waiting  int64     `json:"waiting" doc:"Requests whose rows are not in the chain yet, mostly because they are under way"`
+	Next     string    `json:"next" doc:"Cursor behind the last row that was looked at; empty when complete"`
 }
 
 // readPage is how many rows are read at once: together below the megabyte that the store reads at a time.
@@ -43,11 +44,11 @@ func VerifyChain(ctx context.Context, s table.Store, at Place, from *Cursor, eno
 		q.From = from.After()
 	}
 	var err error
-	if v.head, err = v.end(ctx); err != nil {
+	if v.head, err = ReadHead(ctx, s, at); err != nil {
 		return Verdict{}, err
 	}
 	if b := v.passed(); b != nil {
-		return v.verdict(b), nil
+		return v.verdict(v.afterRestore(b)), nil
 	}
 	for {
 		page, err := s.Query(ctx, q)
@@ -55,7 +56,7 @@ func VerifyChain(ctx context.Context, s table.Store, at Place, from *Cursor, eno
 			return Verdict{}, fmt.Errorf("read audit rows of %s: %w", at.PK, err)
 		}
 		if b := v.rows(page.Items); b != nil {
-			return v.verdict(b), nil
+			return v.verdict(v.afterRestore(b)), nil
 		}
 		if q.Cursor = page.Next; q.Cursor == "" {
 			break
@@ -67,18 +68,6 @@ func VerifyChain(ctx context.Context, s table.Store, at Place, from *Cursor, eno
 		}
 	}
 	return v.finish(ctx)
-}
-
-// end reads the head.
-func (v *verification) end(ctx context.Context) (Head, error) {
-	h, err := table.Read[Head](ctx, v.store, v.place.Head)
-	if fault.Is(err, fault.NotFound) {
-		return Head{}, nil
-	}
-	if err != nil {
-		return h, fmt.Errorf("read head of %s: %w", v.place.PK, err)
-	}
-	return h, nil
 }
 
 // rows goes along a page.
@@ -114,14 +103,16 @@ func (v *verification) passed() *Break {
 // be there, and with the one that is there now, because there can be none behind it.
 func (v *verification) finish(ctx context.Context) (Verdict, error) {
 	if v.walk.Last < v.head.Seq {
-		return v.verdict(&Break{Seq: v.walk.Last + 1, Why: fmt.Sprintf("the chain ends before row %d, which its head names: the last rows are missing", v.head.Seq)}), nil
+		b := &Break{Seq: v.walk.Last + 1, Why: fmt.Sprintf("the chain ends before row %d, which its head names: the last rows are missing", v.head.Seq)}
+		return v.verdict(b), nil
 	}
-	now, err := v.end(ctx)
+	now, err := ReadHead(ctx, v.store, v.place)
 	if err != nil {
 		return Verdict{}, err
 	}
 	if v.walk.Last > now.Seq {
-		return v.verdict(&Break{Seq: now.Seq + 1, Why: fmt.Sprintf("it lies behind row %d, which the head of the chain names as the last: it was put in", now.Seq)}), nil
+		b := &Break{Seq: now.Seq + 1, Why: fmt.Sprintf("it lies behind row %d, which the head of the chain names as the last: it was put in", now.Seq)}
+		return v.verdict(v.afterRestore(b)), nil
 	}
 	if v.walk.Last == now.Seq && v.walk.Hash != now.Hash {
 		v.head = now
@@ -130,10 +121,19 @@ func (v *verification) finish(ctx context.Context) (Verdict, error) {
 	return v.verdict(nil), nil
 }
 
+// afterRestore says of a break that a look began behind a row, which a restore may have taken away.
+func (v *verification) afterRestore(b *Break) *Break {
+	if !v.walk.Whole && v.walk.Rows == 0 && !v.head.Epoch.IsZero() {
+		b.Why += fmt.Sprintf("; or the service was restored, at %s, to a point before the row that the cursor is of: begin at the first row, "+
+			"and restores says where", v.head.Epoch.Format(time.RFC3339))
+	}
+	return b
+}
+
 func (v *verification) verdict(b *Break) Verdict {
 	return Verdict{
 		Holds: b == nil, Complete: true, Rows: v.walk.Rows, FirstSeq: v.walk.First, LastSeq: v.walk.Last,
-		Hash: v.walk.Hash, BrokenAt: b,
+		Hash: v.walk.Hash, BrokenAt: b, Restores: append([]Restore{}, v.walk.Restores...),
 	}
 }
 

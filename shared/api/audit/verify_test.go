@@ -17,7 +17,7 @@ func stored(t *testing.T, n int) (table.Store, []table.Item) {
 	t.Helper()
 	c := clock.NewManual(noon)
 	s := table.Fenced(tabletest.NewAt(t, c))
-	l := NewLog(s, c)
+	l := logOf(s, c)
 	for i := range n {
 		r := row(fmt.Sprint("action", i+1))
 		r.Changes = Changes{nil, map[string]any{"name": fmt.Sprint("team ", i), "cost": json.Number("1.50")}}
@@ -26,6 +26,7 @@ func stored(t *testing.T, n int) (table.Store, []table.Item) {
 		}
 		c.Advance(time.Second)
 	}
+	mustLink(t, l)
 	page, err := s.Query(anywhere(t), table.Query{PK: PlaceOf(org).PK, Limit: 100})
 	if err != nil || len(page.Items) != n {
 		t.Fatal(len(page.Items), err)
@@ -79,7 +80,7 @@ func TestWhateverIsDoneToAChainIsFoundOut(t *testing.T) {
 		}, 1, "the last rows are missing"},
 		"the tail is cut off and the head set back": {func(t *testing.T, rows []table.Item) []table.Write {
 			t.Helper()
-			it, err := table.NewItem(PlaceOf(org).Head, Head{9, noon.Add(8 * time.Second), strings.Repeat("a", 64)})
+			it, err := table.NewItem(PlaceOf(org).Head, Head{Seq: 9, At: noon.Add(8 * time.Second), Hash: strings.Repeat("a", 64)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -195,17 +196,9 @@ func TestEveryMemberOfARowIsSealed(t *testing.T) {
 func TestALongChainIsVerifiedInParts(t *testing.T) {
 	c := clock.NewManual(noon)
 	s := table.Fenced(tabletest.NewAt(t, c))
-	l := NewLog(s, c)
-	rows := make([]*entry, 2500)
-	for i := range rows {
-		rows[i] = &entry{row: row(fmt.Sprint("action", i)), done: make(chan struct{})}
-	}
-	for from := 0; from < len(rows); from += 50 {
-		if err := l.enter(PlaceOf(org)).commitGroup(anywhere(t), rows[from:from+50]); err != nil {
-			t.Fatal(err)
-		}
-		c.Advance(time.Millisecond)
-	}
+	l := logOf(s, c)
+	leave(t, l, 2500, func() { c.Advance(time.Millisecond) })
+	mustLink(t, l)
 	var from *Cursor
 	var total int64
 	for parts := 1; ; parts++ {
@@ -228,6 +221,7 @@ func TestALongChainIsVerifiedInParts(t *testing.T) {
 		if _, err := l.Append(t.Context(), org, row("meanwhile")); err != nil {
 			t.Fatal(err)
 		}
+		mustLink(t, l)
 	}
 }
 
@@ -251,17 +245,10 @@ func TestAVerificationGoesOnlyOnFromWhereItWas(t *testing.T) {
 // BenchmarkVerify goes along a thousand rows.
 func BenchmarkVerify(b *testing.B) {
 	s := table.Fenced(tabletest.New(b))
-	l := NewLog(s, clock.System{})
+	l := logOf(s, clock.System{})
 	ctx := table.Within(b.Context(), "")
-	for range 20 {
-		entries := make([]*entry, 50)
-		for i := range entries {
-			entries[i] = &entry{row: row("bench"), done: make(chan struct{})}
-		}
-		if err := l.enter(PlaceOf(org)).commitGroup(ctx, entries); err != nil {
-			b.Fatal(err)
-		}
-	}
+	leave(b, l, 1000, func() {})
+	mustLink(b, l)
 	b.ReportAllocs()
 	for b.Loop() {
 		if v, err := VerifyChain(ctx, s, PlaceOf(org), nil, never); err != nil || !v.Holds || v.Rows != 1000 {

@@ -76,8 +76,19 @@ type Break struct {
 	Why string `json:"why" doc:"What is wrong with it"`
 }
 
+// Restore is where a chain goes on in another way since the service was restored to an earlier point: the rows that had this
+// number and higher ones before went with the restore.
+type Restore struct {
+	Seq int64     `json:"seq" doc:"The row that says so; what had its number or a higher one before the restore is no more"`
+	At  time.Time `json:"at" doc:"When that row was written, after the restore"`
+}
+
+// maxRestores bounds how many a walk remembers.
+const maxRestores = 100
+
 // Walk goes along a chain, row by row, from wherever it begins.
 type Walk struct {
+	Restores []Restore // that rows told of so far, 100 at most
 	Whole    bool      // the first row must be number 1
 	Exported bool      // the rows are as they are shown: of some of a sign-in, something is withheld
 	Withheld int64     // rows so far whose content is not proved because of that; their place in the chain is
@@ -101,6 +112,9 @@ func (w *Walk) Step(s Sealed) *Break {
 	w.Rows++
 	if w.Exported && s.withheld() && !s.proves() {
 		w.Withheld++
+	}
+	if s.stringMember("action") == Restored && len(w.Restores) < maxRestores {
+		w.Restores = append(w.Restores, Restore{s.rowNumber(), s.rowTime()})
 	}
 	w.Last, w.At, w.Hash = s.rowNumber(), s.rowTime(), s.stringMember("hash")
 	return nil
@@ -126,6 +140,17 @@ func (w *Walk) wrong(s Sealed) string {
 		return "its previousHash is not that of its number: the chain before it was cut off or made up"
 	case s.rowTime().IsZero() || s.rowTime().Before(w.At):
 		return "it is older than the row before it"
+	}
+	return s.reports()
+}
+
+// reports returns what the row says that was wrong before it was written, "" for nothing.
+func (s Sealed) reports() string {
+	switch s.stringMember("action") {
+	case EntryAltered:
+		return "it says that an entry was altered while it waited for its place in the chain, or put in: " + s.stringMember("target")
+	case EntryMissing:
+		return "it says that an entry was taken away while it waited for its place in the chain: " + s.stringMember("target")
 	}
 	return ""
 }

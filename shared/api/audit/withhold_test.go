@@ -22,8 +22,10 @@ func oldSignIns(t *testing.T) []Sealed {
 		{Action: "refresh", Changes: Changes{After: map[string]any{"tenants": both}}},
 		{Action: "updateTeam", Changes: Changes{After: map[string]any{"tenants": "of a house"}}},
 	} {
-		h = r.sealAfter(h, noon)
-		s, err := DecodeStored(r.storedItem("p"))
+		r.At = noon
+		content := r.content()
+		h = sealAfter(content, h)
+		s, err := DecodeStored(storedItem("p", content))
 		if err != nil {
 			t.Fatal(err)
 		}

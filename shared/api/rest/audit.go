@@ -30,38 +30,46 @@ func (x *exchange) refuseRequest(e huma.StatusError) {
 	x.respondAudited(x, func(w http.ResponseWriter) { sendFailure(w, e) })
 }
 
-// respondAudited lets respond answer into memory, writes the row of the request, and only then sends the answer: a change that
-// is acknowledged is on record. Without the row the answer is 500, and the log has what the row would say.
+// respondAudited lets respond answer into memory, puts the request on record, and only then sends the answer. What respond
+// changes in the store is on record in the transaction that changes it; how the request ended is added afterwards.
 func (x *exchange) respondAudited(w http.ResponseWriter, respond func(http.ResponseWriter)) {
-	ctx, noted := audit.BeginNotes(x.r.Context())
+	ctx, entry := x.s.audit.Begin(x.r.Context(), x.audit(&reply{Status: x.operation().Status}))
 	x.r = x.r.WithContext(ctx)
 	rec := &recording{reply{Header: http.Header{}}}
 	finished := false
 	defer func() {
 		if !finished { // the handler panicked; end makes an answer of that
 			rec.Status = http.StatusInternalServerError
-			x.record(noted, &rec.reply)
+			x.record(entry, &rec.reply)
 		}
 	}()
 	respond(rec)
 	finished = true
-	if noted.Omitted() && rec.Status < http.StatusMultipleChoices || x.record(noted, &rec.reply) {
+	if entry.Omitted() && rec.Status < http.StatusMultipleChoices || x.record(entry, &rec.reply) {
 		rec.sendReply(w)
 		return
 	}
 	sendFailure(w, errorForStatus(x.operation(), http.StatusInternalServerError, "internal error"))
 }
 
-// record writes the row of a request that was answered with r, and reports whether it is written.
-func (x *exchange) record(noted *audit.Noted, r *reply) bool {
+// record puts on record how a request ended that is answered with r, and reports whether r may be sent. Where that cannot be
+// written the log has the row; a success that is on record nowhere is not acknowledged. One that changed something is on
+// record with its change, and nobody is told that it failed; a refusal stays one.
+func (x *exchange) record(entry *audit.Entry, r *reply) bool {
 	ctx := x.r.Context()
-	row, err := x.s.audit.Record(ctx, noted, x.audit(r))
+	row, err := entry.Finish(ctx, x.audit(r))
 	if err == nil {
 		return true
 	}
-	noteFailure(ctx, err)
-	x.s.log.ErrorContext(ctx, "audit row not written", slog.String("row", row.String()))
-	return false
+	sent := entry.Recorded() || r.Status >= http.StatusBadRequest
+	attrs := []any{slog.String("row", row.String())}
+	if sent {
+		attrs = append(attrs, slog.String("error", err.Error()))
+	} else {
+		noteFailure(ctx, err)
+	}
+	x.s.log.ErrorContext(ctx, "audit row not written", attrs...)
+	return sent
 }
 
 // audit returns what the row says of the request and of its answer.

@@ -22,8 +22,12 @@ import (
 )
 
 // recorded returns the rows of a chain, oldest first, without what differs from run to run; the chain has to hold.
-func recorded(t *testing.T, s table.Store, at audit.Place) []audit.Row {
+func recorded(t *testing.T, p *platform.Platform, at audit.Place) []audit.Row {
 	t.Helper()
+	s := p.Table
+	if _, err := audit.New(p).Link(t.Context(), at, func() bool { return false }); err != nil {
+		t.Fatal(err)
+	}
 	ctx := table.Within(t.Context(), "")
 	v, err := audit.VerifyChain(ctx, s, at, nil, func(int64) bool { return false })
 	if err != nil || !v.Holds {
@@ -44,11 +48,11 @@ func recorded(t *testing.T, s table.Store, at audit.Place) []audit.Row {
 }
 
 // everybodys returns the rows of the organization and of the installation.
-func everybodys(t *testing.T, s table.Store) []audit.Row {
+func everybodys(t *testing.T, p *platform.Platform) []audit.Row {
 	t.Helper()
-	rows := recorded(t, s, audit.PlaceOf("org_1"))
+	rows := recorded(t, p, audit.PlaceOf("org_1"))
 	for _, at := range audit.SystemPlaces() {
-		rows = append(rows, recorded(t, s, at)...)
+		rows = append(rows, recorded(t, p, at)...)
 	}
 	return rows
 }
@@ -100,7 +104,7 @@ func TestEachChangeAndEachRefusedOneLeavesOneRow(t *testing.T) {
 				s.call(c.caller, c.line, body, headers...)
 			}
 			var got []string
-			for _, r := range everybodys(t, s.p.Table) {
+			for _, r := range everybodys(t, s.p) {
 				got = append(got, fmt.Sprint(r.Action, " ", r.Status))
 			}
 			if strings.Join(got, ", ") != c.want {
@@ -176,7 +180,7 @@ func TestWhatARowSays(t *testing.T) {
 		r.Header.Set("X-Request-Id", "request-0001")
 		h.ServeHTTP(httptest.NewRecorder(), as(r, caller))
 	}
-	got, err := json.MarshalIndent(everybodys(t, p.Table), "", "  ")
+	got, err := json.MarshalIndent(everybodys(t, p), "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +249,7 @@ func TestHeadIsNoWayToChangeAnything(t *testing.T) {
 	if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != http.MethodGet {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
-	if rows := everybodys(t, p.Table); len(rows) != 0 {
+	if rows := everybodys(t, p); len(rows) != 0 {
 		t.Errorf("on record: %v", rows)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
@@ -75,6 +76,7 @@ func SubmitAction(ctx context.Context, p *platform.Platform, org string, r Reque
 	}
 	a := s.action(res, keep)
 	in := RunInput{Org: org, Actions: []string{a.ID}, Until: UntilSettled}
+	audit.NoteChange(ctx, audit.Change{After: a.WithoutInternals(), Final: true}) // before it is stored: the row goes with it
 	if err := s.create(ctx, a, in); err != nil {
 		return s.lost(ctx, err)
 	}

@@ -47,7 +47,7 @@ func TakeUse(ctx context.Context, s table.Store, now time.Time, rule Rule, who s
 		return false, fmt.Errorf("limit %s: %d in %s is no rule", rule.Name, rule.Max, rule.Per)
 	}
 	w := CountWrite(now, rule, who)
-	ctx, cancel := context.WithTimeout(table.Within(ctx, w.Item.PK), countTime)
+	ctx, cancel := context.WithTimeout(table.Within(table.WithoutAttachment(ctx), w.Item.PK), countTime)
 	defer cancel()
 	_, err = s.Write(ctx, w)
 	if _, full := errors.AsType[*table.ConditionError](err); full || errors.Is(err, table.ErrThrottled) {
@@ -71,7 +71,7 @@ func CountWrite(now time.Time, rule Rule, who string) table.Write {
 // succeeds, where failures are limited.
 func ReturnUse(ctx context.Context, s table.Store, at time.Time, rule Rule, who string) error {
 	k := CountWrite(at, rule, who).Item.Key
-	ctx, cancel := context.WithTimeout(table.Within(ctx, k.PK), countTime)
+	ctx, cancel := context.WithTimeout(table.Within(table.WithoutAttachment(ctx), k.PK), countTime)
 	defer cancel()
 	_, err := s.Write(ctx, table.Update(k, []table.Change{table.Add("n", -1)}, table.Greater("n", 0)))
 	if _, gone := errors.AsType[*table.ConditionError](err); gone {

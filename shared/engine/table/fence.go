@@ -11,8 +11,8 @@ import (
 // never a client's mistake, so its kind is Internal.
 var ErrFence = errors.New("key outside the fence")
 
-// Fenced confines s to the partitions that each call's context permits (WithOrg, Within). A context that permits none
-// is refused everything. The refusal comes before anything leaves the process, so a mistake in a key fails closed. The
+// Fenced confines s to the partitions that each call's context permits (WithOrg, Within), and stores what is attached to
+// one with its first change (WithAttachment). A context that permits none is refused everything. The refusal comes before anything leaves the process, so a mistake in a key fails closed. The
 // feed crosses all organizations and therefore needs Within(ctx, OutboxSuffix).
 func Fenced(s Store) Store { return fence{next: s} }
 
@@ -106,6 +106,9 @@ func (f fence) Write(ctx context.Context, w Write) (Item, error) {
 	if err := f.passWrite(ctx, &w, false); err != nil {
 		return Item{}, err
 	}
+	if a := attachmentOf(ctx); a != nil && w.Verb != CheckVerb {
+		return a.write(ctx, f, w)
+	}
 	return f.next.Write(ctx, w)
 }
 
@@ -114,6 +117,11 @@ func (f fence) BatchWrite(ctx context.Context, ws ...Write) error {
 	if err := f.passWrites(ctx, ws, false); err != nil {
 		return err
 	}
+	if a := attachmentOf(ctx); a != nil && len(ws) > 0 {
+		if err := a.before(ctx, f); err != nil {
+			return err
+		}
+	}
 	return f.next.BatchWrite(ctx, ws...)
 }
 
@@ -121,6 +129,9 @@ func (f fence) BatchWrite(ctx context.Context, ws ...Write) error {
 func (f fence) Transact(ctx context.Context, ws ...Write) error {
 	if err := f.passWrites(ctx, ws, true); err != nil {
 		return err
+	}
+	if a := attachmentOf(ctx); a != nil && !onlyChecks(ws) {
+		return a.transact(ctx, f, ws)
 	}
 	return f.next.Transact(ctx, ws...)
 }

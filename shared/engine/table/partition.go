@@ -116,9 +116,10 @@ type function struct {
 type functionKey struct{}
 
 // As says for which function the store calls of ctx are made: a Confined store holds them to its access. It is for a
-// process that many functions share; one that is a function by itself has its access from Confined.
+// process that many functions share; one that is a function by itself has its access from Confined. What is attached to ctx is
+// of the function that calls, and not stored with what this one changes.
 func As(ctx context.Context, name string, access Access) context.Context {
-	return context.WithValue(ctx, functionKey{}, &function{name, access})
+	return context.WithValue(WithoutAttachment(ctx), functionKey{}, &function{name, access})
 }
 
 // functionOf returns the function that ctx names, or else f.

@@ -48,7 +48,7 @@ func (s Sessions) rotateRefreshToken(ctx context.Context, t refreshToken, org st
 	now := s.Clock.Now()
 	next := newRefreshToken(t.session, t.gen+1)
 	hash := t.hash(s.Settings.CodeKey())
-	_, err := s.Table.Write(ctx, table.Update(identity.SessionKey(t.session), []table.Change{
+	err := s.Table.Transact(ctx, table.Update(identity.SessionKey(t.session), []table.Change{
 		table.Set("prev", hash), table.Set("hash", next.hash(s.Settings.CodeKey())), table.Set("gen", next.gen),
 		table.Set("rotated", now.Unix()), table.Set("idle", now.Add(idleTTL).Unix()), table.Set("org", org),
 	},
@@ -105,7 +105,7 @@ func (s Sessions) endReused(ctx context.Context, sess identity.Session) error {
 // End logs a session out. One that is over stays as it is.
 func (s Sessions) End(ctx context.Context, session string) error {
 	ctx = table.Within(ctx, identity.SessionPrefix)
-	_, err := s.Table.Write(ctx, table.Update(identity.SessionKey(session),
+	err := s.Table.Transact(ctx, table.Update(identity.SessionKey(session),
 		[]table.Change{table.Set("state", identity.SessionOut)}, table.Equal("state", identity.SessionLive)))
 	if _, over := errors.AsType[*table.ConditionError](err); over {
 		return nil

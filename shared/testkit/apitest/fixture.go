@@ -150,9 +150,20 @@ func Rows[T any](f *Fixture, pks ...string) []T {
 	}
 }
 
+// LinkAudit links what waits for the chains of the audit log.
+func LinkAudit(tb testing.TB, p *platform.Platform, places ...audit.Place) {
+	tb.Helper()
+	for _, at := range places {
+		if _, err := audit.New(p).Link(tb.Context(), at, func() bool { return false }); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
 // Audited returns the organization's audit log, the oldest row first.
 func (f *Fixture) Audited(org string) []audit.Row {
 	f.Helper()
+	LinkAudit(f, f.Platform, audit.PlaceOf(org))
 	pk := audit.PlaceOf(org).PK
 	low, high := audit.AllRowKeys()
 	page, err := f.Table.Query(f.Anywhere(), table.Query{PK: pk, From: low, To: high, Limit: 1000})

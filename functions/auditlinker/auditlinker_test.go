@@ -1,0 +1,34 @@
+package auditlinker
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/testkit/apitest"
+)
+
+// The function links what requests of others left, with no more access than it declares.
+func TestWhatWaitsIsLinkedEachMinute(t *testing.T) {
+	f := apitest.New(t)
+	for _, org := range []string{apitest.Org, apitest.OtherOrg, ""} {
+		for range 3 {
+			apitest.Value(audit.New(f.Platform).Append(f.Context(), org, audit.Row{Action: "createTeam"}))(f)
+		}
+	}
+	f.Own(Declaration)
+	link := Handler(f.Platform)
+	for _, want := range []audit.Due{{}, {Chains: 3, Rows: 9}, {}} {
+		if got, err := link(t.Context(), json.RawMessage("{}")); err != nil || got != want {
+			t.Errorf("%+v %v, want %+v", got, err, want)
+		}
+		f.Clock.Advance(2 * time.Minute)
+	}
+	ctx := table.As(f.Anywhere(), "test", table.Unlimited)
+	v, err := audit.VerifyChain(ctx, f.Table, audit.PlaceOf(apitest.Org), nil, func(int64) bool { return false })
+	if err != nil || !v.Holds || v.Rows != 3 {
+		t.Errorf("%+v %v", v, err)
+	}
+}

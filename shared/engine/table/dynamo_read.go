@@ -166,18 +166,20 @@ func (d *DynamoDB) Query(ctx context.Context, q Query) (Page, error) {
 		if err != nil {
 			return Page{}, err
 		}
-		in.ExclusiveStartKey = keyAttributes(Key{PK: q.PK, SK: after})
+		in.ExclusiveStartKey, q.Skip = keyAttributes(Key{PK: q.PK, SK: after}), 0
 	}
 	if q.isEmptyRange() {
 		return Page{}, ctx.Err()
 	}
-	if q.Cursor == "" && q.Skip > 0 {
-		if more, err := d.skip(ctx, q.PK, in, q.Skip); err != nil || !more {
+	skip := q.Skip
+	if q.countsSkipped() {
+		if more, err := d.skip(ctx, q.PK, in, skip); err != nil || !more {
 			return Page{}, err
 		}
+		skip = 0
 	}
-	in.Select, in.Limit = types.SelectAllAttributes, aws.Int32(int32(q.Limit)) //nolint:gosec // at most MaxPage
-	return d.page(ctx, q.PK, in)
+	in.Select, in.Limit = types.SelectAllAttributes, aws.Int32(int32(q.pageLimit())) //nolint:gosec // at most MaxPage and skipInPage
+	return d.page(ctx, q.PK, in, skip)
 }
 
 // queryInput returns the call for the query's range.
@@ -223,14 +225,24 @@ func (d *DynamoDB) query(ctx context.Context, pk string, in *dynamodb.QueryInput
 	return out, nil
 }
 
-// page reads the page.
-func (d *DynamoDB) page(ctx context.Context, pk string, in *dynamodb.QueryInput) (Page, error) {
-	out, err := d.query(ctx, pk, in)
-	if err != nil {
-		return Page{}, err
+// page reads the page behind n items.
+func (d *DynamoDB) page(ctx context.Context, pk string, in *dynamodb.QueryInput, n int) (Page, error) {
+	for {
+		out, err := d.query(ctx, pk, in)
+		if err != nil {
+			return Page{}, err
+		}
+		if n -= len(out.Items); n <= 0 || out.LastEvaluatedKey == nil {
+			return newPage(out, n)
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
 	}
+}
+
+// newPage reads a page of which the last items are wanted, as many as n is below zero.
+func newPage(out *dynamodb.QueryOutput, n int) (Page, error) {
 	var p Page
-	for _, as := range out.Items {
+	for _, as := range out.Items[min(len(out.Items), len(out.Items)+n):] {
 		it, err := attributesItem(as)
 		if err != nil {
 			return Page{}, err

@@ -17,6 +17,7 @@ const (
 
 	maxTransactBytes = 4 << 20  // of all items in a transaction
 	pageBytes        = 1 << 20  // read for one page of a query
+	skipInPage       = 200      // items that a query leaves out without a call of their own
 	batchGet         = 100      // keys in one round trip
 	batchGetBytes    = 16 << 20 // of all items in one round trip
 	batchWrite       = 25       // writes in one round trip
@@ -275,6 +276,18 @@ func checkQuery(q Query) error {
 		return fault.New(fault.Invalid, "a query skips %d items", q.Skip)
 	}
 	return nil
+}
+
+// countsSkipped reports whether the items that the query leaves out are many enough to be counted by calls of their own, which
+// hand nothing over. Few are cheaper to read with the page.
+func (q Query) countsSkipped() bool { return q.Skip > skipInPage }
+
+// pageLimit returns how many items the call that reads the page may go over.
+func (q Query) pageLimit() int {
+	if q.countsSkipped() {
+		return q.Limit
+	}
+	return q.Skip + q.Limit
 }
 
 // isEmptyRange reports whether no sort key can lie in the query's range.

@@ -16,7 +16,7 @@ import (
 const org = "org_a"
 
 // counted returns a store in which a bulk action has counted 250 chunks of 4 actions, in two months, beside 7 single ones.
-func counted(t *testing.T) (*table.Embedded, []execution.ChunkCounts) {
+func counted(t *testing.T) (table.Store, []execution.ChunkCounts) {
 	t.Helper()
 	s := tabletest.New(t)
 	end := time.Date(2999, 5, 1, 0, 0, 0, 0, time.UTC)

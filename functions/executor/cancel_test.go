@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // cancelBulk marks a bulk action as cancelled, as POST /actions/bulk/{bulkActionID}/cancel does.
@@ -159,6 +160,39 @@ func TestExecutor_Cancel_AtEveryCallToTheStore(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("cancelled before call %d", call)
 		}
+	}
+}
+
+// TestExecutor_Cancel_WhileATransactionCreates has actions created at the very moment at which a cancelled bulk action ends: whoever
+// creates them ends them.
+func TestExecutor_Cancel_WhileATransactionCreates(t *testing.T) {
+	w := newFixture(t, map[string]string{"size": "60", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
+	g, places := w.group(6, inventory.ContinueOnFailure)
+	in := w.claimed(g)
+	b := w.bulk(in.BulkID)
+	w.Must(w.e.plan(w.ctx, in, &b))
+	w.cancelBulk(in.BulkID)
+	first, created := w.e, 0
+	w.swap(&watching{Store: w.Table, look: func() {
+		if created == 0 && w.bulk(in.BulkID).Ended {
+			w.Must(first.eachChunk(w.ctx, in, allChunks, func(key string, c execution.Chunk) error {
+				created++
+				return first.bear(w.ctx, org, []*birth{{action: first.newAction(&b, keyed{key, c}, c.Members[0]), claim: true}})
+			}))
+		}
+	}})
+	w.sweepUp(in)
+	w.e = first
+	if created == 0 {
+		t.Fatal("the bulk action did not end")
+	}
+	w.driveBulk(in)
+	w.ended(in.BulkID, g.ID, places)
+	if actions, _ := w.auditTotals(); actions != created {
+		t.Errorf("%d actions, want %d", actions, created)
+	}
+	if left := apitest.Value(execution.ReadChunkCounts(w.ctx, w.Table, org, in.BulkID))(w); len(left) > 0 {
+		t.Errorf("%d chunks count for themselves after the end", len(left))
 	}
 }
 

@@ -29,11 +29,11 @@ func (e *Executor) nextStep(ctx context.Context, in execution.BulkInput) (StepRe
 	if err != nil {
 		return StepResult{}, fmt.Errorf("read bulk action %s: %w", in.BulkID, err)
 	}
-	if b.Over() {
-		return StepResult{Done: true, Chunks: []execution.RunInput{}}, nil
-	}
-	if b.Status == execution.BulkCancelled {
+	switch {
+	case b.Status == execution.BulkCancelled: // also when it has ended: what was created at that moment is still there
 		return e.wind(ctx, in, cancelledBy(b))
+	case b.Over():
+		return StepResult{Done: true, Chunks: []execution.RunInput{}}, nil
 	}
 	if b.Plan.FailurePolicy == "abort" && b.Failed > 0 {
 		return e.wind(ctx, in, fmt.Sprintf("not done: %d of the resources before it failed, and the group's failurePolicy is abort", b.Failed))

@@ -36,8 +36,8 @@ func TestMerge_CostsLittleMoreThanOnePartition(t *testing.T) {
 	}{
 		{0, 4, 16},          // one partition: 5
 		{100, 8, 60},        // 30
-		{7000, 8, 2100},     // 1,800
-		{100_000, 12, 4200}, // behind the end: all is counted, and read once more to be sure
+		{7000, 12, 2100},    // 1,800
+		{100_000, 16, 4200}, // behind the end: all is counted, and read once more to be sure
 	} {
 		ctx, meter := table.WithMeter(t.Context())
 		items, err := table.NewMerge(s, table.Query{Skip: c.skip, Reverse: true}, spread.PKs()...).Next(ctx, 20)

@@ -33,7 +33,9 @@ type chunkStore struct {
 	chunks map[table.Key]bool
 }
 
-func newChunkStore(s table.Store) *chunkStore { return &chunkStore{Store: s, chunks: map[table.Key]bool{}} }
+func newChunkStore(s table.Store) *chunkStore {
+	return &chunkStore{Store: s, chunks: map[table.Key]bool{}}
+}
 
 // BatchWrite is how chunks are written.
 func (c *chunkStore) BatchWrite(ctx context.Context, ws ...table.Write) error {

@@ -90,7 +90,7 @@ func ask(t *testing.T, f *lambdaemulator.Function, sample []byte, query string) 
 		t.Fatal(err)
 	}
 	var multi []string
-	for _, one := range strings.Split(query, ",") {
+	for one := range strings.SplitSeq(query, ",") {
 		name, value, _ := strings.Cut(one, ":")
 		multi = append(multi, name+":["+value+"]")
 	}

@@ -227,7 +227,7 @@ func TestAFirstDiscoveryKeepsNoKeyOfTheIndexBusyForLong(t *testing.T) {
 	s.discover(t, count)
 	most := map[string]float64{}
 	for pk, u := range meter.Partitions() {
-		name := strings.Split(strings.TrimPrefix(pk, table.OrgPK(testOrg)), "#")[0]
+		name, _, _ := strings.Cut(strings.TrimPrefix(pk, table.OrgPK(testOrg)), "#")
 		if strings.Contains(pk, "#INV#") {
 			name = "a chunk"
 		}

@@ -50,10 +50,11 @@ func recordOfRow(s *index.Symbols, r index.Row) Resource {
 		out.Tags[key] = value
 	}
 	capacity := r.Capacity()
-	if len(capacity) > 0 {
-		out.Capacity = make(map[string]int64, len(capacity))
+	if n := capacity.Len(); n > 0 {
+		out.Capacity = make(map[string]int64, n)
 	}
-	for _, a := range capacity {
+	for i := range capacity.Len() {
+		a := capacity.At(i)
 		out.Capacity[s.Name(a.Name)] = a.Value
 	}
 	return out
@@ -91,10 +92,11 @@ func sameTags(s *index.Symbols, r index.Row, tags map[string]string) bool {
 
 func sameCapacity(s *index.Symbols, r index.Row, capacity map[string]int64) bool {
 	amounts := r.Capacity()
-	if len(amounts) != len(capacity) {
+	if amounts.Len() != len(capacity) {
 		return false
 	}
-	for _, a := range amounts {
+	for i := range amounts.Len() {
+		a := amounts.At(i)
 		if v, ok := capacity[s.Name(a.Name)]; !ok || v != a.Value {
 			return false
 		}

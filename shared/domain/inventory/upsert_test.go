@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -210,5 +211,33 @@ func TestRecordsReadAsTheyWereWrittenIntoTheIndex(t *testing.T) {
 	equal(t, "listed", len(got), len(want))
 	for _, r := range got {
 		equal(t, r.UID, r.Resource, want[r.UID])
+	}
+}
+
+// maxDiscoverySeconds is how long the first discovery of half a million resources may keep one key busy that is not a record's, at the
+// 1,000 write units a second that DynamoDB gives of a key.
+const maxDiscoverySeconds = 180
+
+func TestAFirstDiscoveryKeepsNoKeyOfTheIndexBusyForLong(t *testing.T) {
+	race.SkipSequential(t)
+	const count, huge, perSecond = 40_000, 500_000, 1000
+	s := newFixture(t)
+	ctx, meter := table.WithMeter(s.ctx)
+	s.ctx = ctx
+	s.discover(t, count)
+	most := map[string]float64{}
+	for pk, u := range meter.Partitions() {
+		name, _, _ := strings.Cut(strings.TrimPrefix(pk, table.OrgPK(testOrg)), "#")
+		if strings.Contains(pk, "#INV#") {
+			name = "a chunk"
+		}
+		most[name] = max(most[name], u.Write)
+	}
+	for name, units := range most {
+		seconds := units / count * huge / perSecond
+		t.Logf("%s: %.0f units of %d resources, %.0f s of %d", name, units, count, seconds, huge)
+		if name != "RES" && name != "a chunk" && seconds > maxDiscoverySeconds {
+			t.Errorf("%s would be busy for %.0f s; %d are allowed", name, seconds, maxDiscoverySeconds)
+		}
 	}
 }

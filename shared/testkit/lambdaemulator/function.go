@@ -88,6 +88,9 @@ func (f *Function) await(ctx context.Context, id string) ([]byte, error) {
 	}
 }
 
+// PID returns the id of the function's process.
+func (f *Function) PID() int { return f.process.Process.Pid }
+
 // Log returns the end of what the function has written to its log.
 func (f *Function) Log() string { return f.log.String() }
 

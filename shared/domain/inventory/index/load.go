@@ -170,8 +170,8 @@ func (st *State) within(h head) bool {
 }
 
 // chunksAtOnce is how many chunks are asked for in one round trip: what comes is in memory several times over while it is decoded,
-// and stays below the 16 MB that DynamoDB hands over.
-const chunksAtOnce = 16
+// by a function that may have a seventh of a processor.
+const chunksAtOnce = 8
 
 // rowBytes is about what a row will take in memory.
 const rowBytes = 160

@@ -146,6 +146,14 @@ func FuzzDecode(f *testing.F) {
 		if len(again.Rows) != len(g.Rows) || len(again.seen) != len(g.seen) {
 			t.Errorf("%d rows and %d statuses became %d and %d", len(g.Rows), len(g.seen), len(again.Rows), len(again.seen))
 		}
+		st := newState()
+		if err = st.apply(z); err != nil {
+			t.Fatal(err)
+		}
+		want := st.dump()
+		if err = st.apply(z); err != nil || st.dump() != want {
+			t.Errorf("applied again it says %s, want %s: %v", st.dump(), want, err)
+		}
 	})
 }
 

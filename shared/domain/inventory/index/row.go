@@ -89,15 +89,17 @@ func (r Row) gone() bool { return r.seen()[4]&goneFlag != 0 }
 // Tags returns the numbers of the tags, for Symbols.Tag, ordered by key. Nobody changes them.
 func (r Row) Tags() []uint32 { return r.st.runs.at(r.c.tags) }
 
-// Capacity returns the capacity, ordered by name.
-func (r Row) Capacity() []Amount {
-	ws := r.st.runs.at(r.c.capacity)
-	out := make([]Amount, 0, len(ws)/amountWords)
-	for ; len(ws) > 0; ws = ws[amountWords:] {
-		out = append(out, Amount{ws[0], int64At(ws[1:])})
-	}
-	return out
-}
+// Amounts is a capacity as a row has it.
+type Amounts []uint32
+
+// Len returns how many amounts there are.
+func (a Amounts) Len() int { return len(a) / amountWords }
+
+// At returns the i-th amount, in the order of their names.
+func (a Amounts) At(i int) Amount { return Amount{a[i*amountWords], int64At(a[i*amountWords+1:])} }
+
+// Capacity returns the capacity. Nobody changes it.
+func (r Row) Capacity() Amounts { return r.st.runs.at(r.c.capacity) }
 
 // Partition returns the partition whose scans find the row.
 func (r Row) Partition() Partition {
@@ -171,7 +173,10 @@ func (st *State) fill(c *cell, e *Entry) {
 // entry returns what a cell says.
 func (st *State) entry(c *cell) Entry {
 	r, t := Row{st, c}, st.textOf(c)
-	e := Entry{UID: t.uid, Name: t.name, ID: c.id, Tags: r.Tags(), Capacity: r.Capacity(), Vanished: r.Vanished(), Gone: r.gone()}
+	e := Entry{UID: t.uid, Name: t.name, ID: c.id, Tags: r.Tags(), Vanished: r.Vanished(), Gone: r.gone()}
+	for capacity, i := r.Capacity(), 0; i < capacity.Len(); i++ {
+		e.Capacity = append(e.Capacity, capacity.At(i))
+	}
 	copy(e.Refs[:], st.runs.at(c.form))
 	e.Refs[StatusRef] = c.status
 	for which := range timeCount {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"lamplighter.dev/functions/archiver"
 	"lamplighter.dev/functions/mailer"
 	"lamplighter.dev/functions/reminder"
 	"lamplighter.dev/functions/scheduleddiscovery"
@@ -15,23 +16,25 @@ import (
 )
 
 const (
-	feedEvery   = 200 * time.Millisecond // how soon a mail is written
-	feedLimit   = 100
-	retryEvery  = time.Second
-	sweepEvery  = time.Minute // as the template's schedules
-	startEvery  = time.Minute
-	remindEvery = 24 * time.Hour
+	feedEvery    = 200 * time.Millisecond // how soon a mail is written
+	feedLimit    = 100
+	retryEvery   = time.Second
+	sweepEvery   = time.Minute // as the template's schedules
+	startEvery   = time.Minute
+	archiveEvery = time.Hour
+	remindEvery  = 24 * time.Hour
 )
 
 // Run does what the table's stream and EventBridge do in AWS, until ctx ends: it hands the change feed to the mailer,
-// sweeps up lost work, starts the discoveries that are due and announces the end of tokens, at once and then every minute and
-// every day. A failure is logged and tried again at the next turn.
+// sweeps up lost work, starts the discoveries that are due, archives months that are over and announces the end of tokens, at once
+// and then every minute, hour and day. A failure is logged and tried again at the next turn.
 func (s *Service) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() { s.every(ctx, feedEvery, "deliver mails", s.Deliver) })
 	loops.Go(func() { s.every(ctx, retryEvery, "try mails again", s.Retry) })
 	loops.Go(func() { s.every(ctx, sweepEvery, "sweep", s.Sweep) })
 	loops.Go(func() { s.every(ctx, startEvery, "start discoveries", s.StartDiscoveries) })
+	loops.Go(func() { s.every(ctx, archiveEvery, "archive", s.Archive) })
 	loops.Go(func() { s.every(ctx, remindEvery, "remind", s.Remind) })
 	loops.Wait()
 }
@@ -55,6 +58,11 @@ func (s *Service) Sweep(ctx context.Context) error {
 // StartDiscoveries starts the discoveries that are due.
 func (s *Service) StartDiscoveries(ctx context.Context) error {
 	return s.run(ctx, scheduleddiscovery.Declaration.Name)
+}
+
+// Archive archives the months that are over.
+func (s *Service) Archive(ctx context.Context) error {
+	return s.run(ctx, archiver.Declaration.Name)
 }
 
 // Remind announces the end of personal access tokens.

@@ -24,6 +24,7 @@ var realWaits = map[string]struct {
 	"shared/cloud/cloudtest/group.go":                     {1, "a real cloud, or one of another maker, moves on"},
 	"shared/engine/table/crash_test.go":                   {1, "a process is killed at a random moment"},
 	"shared/engine/table/tabletest/feed.go":               {1, "streams of tables of other makers lag"},
+	"functions/executor/limited_test.go":                  {1, "in a bubble of synctest, where no real time passes"},
 	"shared/engine/workflow/asl/limits_test.go":           {1, "in a bubble of synctest, where no real time passes"},
 	"shared/engine/workflow/asl/world_test.go":            {1, "in a bubble of synctest, where no real time passes"},
 	"shared/engine/workflow/contract_test.go":             {1, "moto_server starts"},

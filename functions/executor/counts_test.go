@@ -67,7 +67,9 @@ func TestBulk_CountsExactlyAtAnyTime(t *testing.T) {
 	if left := apitest.Value(execution.ReadChunkCounts(w.ctx, w.Table, org, in.BulkID))(w); len(left) > 0 {
 		t.Errorf("%d chunks count for themselves after the end", len(left))
 	}
-	usage := w.Meter(func(ctx context.Context) { apitest.Value(execution.ReadBulk(table.WithOrg(ctx, org), w.Table, org, in.BulkID))(w) })
+	usage := w.Meter(func(ctx context.Context) {
+		apitest.Value(execution.ReadBulk(table.WithOrg(ctx, org), w.Table, org, in.BulkID))(w)
+	})
 	if usage.RoundTrips != 1 {
 		t.Errorf("one that has ended is read in %d round trips", usage.RoundTrips)
 	}

@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -26,6 +27,9 @@ type Executor struct {
 func New(p *platform.Platform, providers cloud.Providers) *Executor {
 	return &Executor{p: p, providers: providers, inventory: inventory.New(p)}
 }
+
+// store returns the store for transactions: what was done in a cloud must be recorded.
+func (e *Executor) store() table.Store { return table.NewPatientStore(e.p.Table, e.p.Clock) }
 
 func (e *Executor) newClouds() inventory.Clouds {
 	return inventory.Clouds{Sealer: e.p.Sealer, Providers: e.providers}

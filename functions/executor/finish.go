@@ -30,12 +30,27 @@ func (e *Executor) finishBulk(ctx context.Context, in execution.BulkInput) (Read
 	return Ready{}, fmt.Errorf("finish %s: %w", in.BulkID, err)
 }
 
+// finishOnce ends the bulk action when it can, and then has the lists count what its chunks have counted.
 func (e *Executor) finishOnce(ctx context.Context, in execution.BulkInput) (execution.Bulk, error) {
 	b, err := e.readBulk(ctx, in)
+	if err == nil && !b.Over() {
+		b, err = e.endBulk(ctx, in, b)
+	}
+	if err != nil || !b.Over() {
+		return b, err
+	}
+	counts, err := execution.ReadChunkCounts(ctx, e.p.Table, in.Org, in.BulkID)
 	if err != nil {
 		return b, err
 	}
-	if in.Cancel && !b.Over() {
+	return b, execution.FoldCounts(ctx, e.store(), in.Org, slices.DeleteFunc(counts, underWay))
+}
+
+func underWay(c execution.ChunkCounts) bool { return !c.Ended() }
+
+// endBulk ends what is left of the bulk action, and then it.
+func (e *Executor) endBulk(ctx context.Context, in execution.BulkInput, b execution.Bulk) (execution.Bulk, error) {
+	if in.Cancel {
 		if going, err := e.endWaiting(ctx, in, cancelledBy(b)); err != nil || len(going) > 0 {
 			return b, err
 		}
@@ -43,9 +58,6 @@ func (e *Executor) finishOnce(ctx context.Context, in execution.BulkInput) (exec
 	counts, err := execution.ReadChunkCounts(ctx, e.p.Table, in.Org, in.BulkID)
 	if err != nil {
 		return b, err
-	}
-	if b.Over() {
-		return b, e.fold(ctx, in.Org, counts)
 	}
 	if slices.ContainsFunc(counts, underWay) {
 		if in.Cancel { // it was created meanwhile: whoever creates it comes here, too
@@ -59,17 +71,9 @@ func (e *Executor) finishOnce(ctx context.Context, in execution.BulkInput) (exec
 		}
 	}
 	b.Sum(counts)
-	if err = e.conclude(ctx, in.Org, b); err != nil {
-		return b, err
-	}
-	return b, e.fold(ctx, in.Org, counts)
-}
-
-func underWay(c execution.ChunkCounts) bool { return !c.Ended() }
-
-// fold folds the counts of chunks that have ended.
-func (e *Executor) fold(ctx context.Context, org string, counts []execution.ChunkCounts) error {
-	return execution.FoldCounts(ctx, e.store(), org, slices.DeleteFunc(counts, underWay))
+	err = e.conclude(ctx, in.Org, b)
+	b.Ended = err == nil
+	return b, err
 }
 
 // endAll ends every action of the bulk action that has not ended, as far as the cloud tells how.

@@ -157,7 +157,7 @@ func TestAct_IsRecordedThroughALongThrottle(t *testing.T) {
 	if a = w.action(a.ID); !got.Done || a.Status != execution.Succeeded || a.Attempts != 1 {
 		t.Errorf("%+v: %s after %d attempts, %q", got, a.Status, a.Attempts, a.ErrorMessage)
 	}
-	if took := w.Clock.Now().Sub(began); took < 20*time.Second || took > undated {
+	if took := w.Clock.Now().Sub(began); took < 20*time.Second || took > 2*time.Minute {
 		t.Errorf("tried for %s", took)
 	}
 	if n := simulated.CallsByMethod(w.e.providers["simulated"], w.account.ID)["Act"]; n != 1 {

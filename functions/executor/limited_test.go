@@ -3,6 +3,7 @@ package executor
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -41,7 +42,7 @@ func stopLimited(t *testing.T, size int, hold, most time.Duration) {
 	t.Helper()
 	time.Sleep(time.Until(noon)) // the bubble's time begins long before
 	w := newFixtureOn(t, apitest.PlatformAt(t, clock.System{}), map[string]string{
-		"size": fmt.Sprint(size * 115 / 100), "kinds": "aws-ec2", "regions": "2", "stopped": "0", "transitionSeconds": "5", "callMillis": "200",
+		"size": strconv.Itoa(size * 115 / 100), "kinds": "aws-ec2", "regions": "2", "stopped": "0", "transitionSeconds": "5", "callMillis": "200",
 	})
 	g := w.flat(size)
 	in := w.submitBulk(g, cloud.Stop)

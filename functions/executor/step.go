@@ -29,6 +29,9 @@ func (e *Executor) nextStep(ctx context.Context, in execution.BulkInput) (StepRe
 	if err != nil {
 		return StepResult{}, fmt.Errorf("read bulk action %s: %w", in.BulkID, err)
 	}
+	if b.Over() {
+		return StepResult{Done: true, Chunks: []execution.RunInput{}}, nil
+	}
 	if b.Status == execution.BulkCancelled {
 		return e.wind(ctx, in, cancelledBy(b))
 	}

@@ -2,7 +2,7 @@ package execution_test
 
 import (
 	"errors"
-	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -28,7 +28,7 @@ func counted(t *testing.T) (*table.Embedded, []execution.ChunkCounts) {
 		}
 	}
 	for i := range 7 {
-		write(execution.CountItems(org, execution.ActionList, end.AddDate(0, i%2, 0), 1, fmt.Sprint(i)))
+		write(execution.CountItems(org, execution.ActionList, end.AddDate(0, i%2, 0), 1, strconv.Itoa(i)))
 	}
 	for i := range 250 {
 		chunk := execution.ChunkKey(org, "bulk_a", 0, i).SK

@@ -3,6 +3,9 @@ package inventory
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
 
 	"lamplighter.dev/shared/domain/inventory/index"
@@ -39,6 +42,7 @@ func (s *Store) writeInTransactions(ctx context.Context, ws []table.Write, retry
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	slots := make(chan struct{}, atOnce)
+	ws = byPartition(ws)
 	for len(ws) > 0 {
 		n := min(perTransaction, len(ws))
 		part := ws[:n:n]
@@ -60,12 +64,24 @@ func (s *Store) writeInTransactions(ctx context.Context, ws []table.Write, retry
 	return nil
 }
 
+// byPartition returns ws with those of one partition together, so that a transaction waits for the units of few of them; which
+// comes first is left to chance, so that batches that are written side by side do not all wait for the same one.
+func byPartition(ws []table.Write) []table.Write {
+	ws = slices.Clone(ws)
+	slices.SortStableFunc(ws, func(a, b table.Write) int { return strings.Compare(a.Item.PK, b.Item.PK) })
+	if len(ws) <= perTransaction {
+		return ws
+	}
+	first := rand.N(len(ws)) //nolint:gosec // spreads load, guards nothing
+	return append(ws[first:], ws[:first]...)
+}
+
 func (s *Store) transactPart(ctx context.Context, ws []table.Write, retry func(table.Write, table.Item) (table.Write, bool, error)) error {
 	for range attempts {
 		if len(ws) == 0 {
 			return nil
 		}
-		err := s.table.Transact(ctx, ws...)
+		err := table.NewPatientStore(s.table, s.clock).Transact(ctx, ws...)
 		failed, ok := errors.AsType[*table.ConditionError](err)
 		if !ok {
 			return err

@@ -55,8 +55,8 @@ func sameItems(t *testing.T, s table.Store, q table.Query, r *rand.Rand, spread 
 		want = append(want, it.SK)
 	}
 	m := table.NewMerge(s, q, spread.PKs()...)
-	for n := 1; ; {
-		n = 1 + r.IntN(150)
+	for {
+		n := 1 + r.IntN(150)
 		items, err := m.Next(t.Context(), n)
 		if err != nil {
 			t.Fatal(err)

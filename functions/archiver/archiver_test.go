@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -125,7 +126,9 @@ func (s *fixture) lines(of string) []map[string]any {
 	return out
 }
 
-func day(month time.Month, d int) time.Time { return time.Date(2026, month, d, 23, 59, 59, 0, time.UTC) }
+func day(month time.Month, d int) time.Time {
+	return time.Date(2026, month, d, 23, 59, 59, 0, time.UTC)
+}
 
 func TestAMonth_IsArchivedAsClientsSawItInTheMonthAfter(t *testing.T) {
 	s := newFixture(t)
@@ -285,7 +288,7 @@ func TestAMonth_IsReadInPages(t *testing.T) {
 	org := s.org()
 	var ws []table.Write
 	for n := range 20_000 {
-		a := execution.Action{ID: id.New("act", day(time.March, 12)), Reason: strings.Repeat(fmt.Sprint(n), 200)}
+		a := execution.Action{ID: id.New("act", day(time.March, 12)), Reason: strings.Repeat(strconv.Itoa(n), 200)}
 		ws = append(ws, table.Put(apitest.Value(table.NewItem(execution.ActionKey(org, a.ID), a))(s)))
 	}
 	s.Must(s.Table.BatchWrite(s.In(org), ws...))

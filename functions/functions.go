@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lamplighter.dev/functions/actions"
+	"lamplighter.dev/functions/archiver"
 	"lamplighter.dev/functions/auditlinker"
 	"lamplighter.dev/functions/auditlogs"
 	"lamplighter.dev/functions/auth"
@@ -74,6 +75,7 @@ func All() []Function {
 		{executor.Declaration, nil, executor.Handler},
 		{eraser.Declaration, nil, erasing},
 		{scheduleddiscovery.Declaration, nil, alone(scheduleddiscovery.Handler)},
+		{archiver.Declaration, nil, archiving},
 		{sweeper.Declaration, nil, alone(sweeper.Handler)},
 		{reminder.Declaration, nil, alone(reminder.Handler)},
 		{auditlinker.Declaration, nil, alone(auditlinker.Handler)},
@@ -139,6 +141,11 @@ func asked(h func(*platform.Platform, cloud.Providers) lambdacall.Handler) Worke
 	return func(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 		return workflow.Handler(h(p, providers))
 	}
+}
+
+// archiving returns the archiver, which a schedule calls and the eraser.
+func archiving(p *platform.Platform, _ cloud.Providers) workflow.Handler {
+	return workflow.Handler(archiver.Handler(p))
 }
 
 // erasing returns the eraser of what all functions declare. That something cannot be erased is a mistake in a declaration.

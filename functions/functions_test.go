@@ -2,6 +2,9 @@ package functions_test
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +19,8 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/archive"
+	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -136,6 +141,7 @@ func TestErasing_LeavesNothing(t *testing.T) {
 	keys := fill(t, store, org)
 	i := slices.IndexFunc(functions.All(), func(f functions.Function) bool { return f.Name == eraser.Declaration.Name })
 	f := functions.All()[i]
+	kept := archived(t, p, org)
 	p.Own(f.Declaration)
 	input := `{"task":"erase","input":{"org":"` + org + `","jobID":"job_1","ended":"2026-01-01T00:00:00Z","actor":"a@example.com"}}`
 	out, err := f.Worker(p, nil)(t.Context(), json.RawMessage(input))
@@ -150,6 +156,23 @@ func TestErasing_LeavesNothing(t *testing.T) {
 	if _, err = store.Get(anywhere, table.Key{PK: "ORG#org_b#CA", SK: "x"}); err != nil {
 		t.Errorf("of another organization: %v", err)
 	}
+	if _, err = os.Stat(kept); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is left in the archive: %v", kept, err)
+	}
+}
+
+// archived puts an object of the organization into an archive, gives p the archiver that erases it, and returns its file.
+func archived(t *testing.T, p *platform.Platform, org string) string {
+	t.Helper()
+	dir, name := t.TempDir(), org+"/2026-03/actions-0001.ndjson.gz"
+	other := p.Clone()
+	other.Archive = archive.NewFolder(dir)
+	if err := other.Archive.Put(t.Context(), name, func(io.Writer) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(functions.All(), func(f functions.Function) bool { return f.Name == archive.Worker })
+	p.Workers = lambdacall.Local{archive.Worker: lambdacall.Handler(functions.All()[i].Worker(other, nil))}
+	return filepath.Join(dir, name)
 }
 
 // spread are the families whose members are numbers of two digits, from 00.

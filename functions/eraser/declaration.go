@@ -5,6 +5,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/erasure"
@@ -19,9 +20,10 @@ var Declaration = platform.Declaration{
 	Name: "eraser",
 	Access: audit.Access.With(table.Access{Writes: []table.Partition{
 		Everything, workqueue.Partition, identity.UserPartition, membership.InvitedPartition, domainPrefix + "*", simulatedPrefix + "*",
-		discovery.DuePartition,
+		discovery.DuePartition, identity.DirectoryPartition,
 	}}),
 	Tasks:   []string{erasure.Machine},
+	Calls:   []string{archive.Worker},
 	Stops:   []string{platform.EveryMachine},
 	Samples: []string{"erase"},
 }

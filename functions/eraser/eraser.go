@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -55,7 +56,8 @@ type eraser struct {
 
 // run erases what it can of the organization. One that has not ended is never touched.
 func (e *eraser) run(ctx context.Context) (Result, error) {
-	ctx = table.Within(ctx, workqueue.Prefix, identity.UserPrefix, membership.InvitedPrefix, domainPrefix, simulatedPrefix, discovery.DuePrefix)
+	ctx = table.Within(ctx, workqueue.Prefix, identity.UserPrefix, membership.InvitedPrefix, domainPrefix, simulatedPrefix, discovery.DuePrefix,
+		identity.DirectoryPrefix)
 	there, err := e.ended(ctx)
 	if err != nil {
 		return Result{}, err
@@ -105,10 +107,14 @@ func (e *eraser) ended(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// close takes the last of the organization away, which is that it has ended, and puts on the installation's record that it
-// was.
+// close takes the last of the organization away: what was archived, to which nobody adds any more, and that it has ended. It puts
+// on the installation's record that it was.
 func (e *eraser) close(ctx context.Context, there bool) error {
 	if there {
+		var nothing struct{}
+		if err := e.Workers.Invoke(ctx, archive.Worker, archive.Request{Erase: e.in.Org}, &nothing); err != nil {
+			return fmt.Errorf("erase the archive of %s: %w", e.in.Org, err)
+		}
 		_, err := audit.New(e.Platform).Append(ctx, "", audit.Row{
 			Actor: e.in.Actor, UserID: e.in.User, Action: "eraseOrganisation", ResourceType: "organisation",
 			Category: audit.Platform, Target: e.in.Org,

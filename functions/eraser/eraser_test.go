@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,8 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/engine/archive"
+	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -77,7 +80,8 @@ func (r *recording) Transact(ctx context.Context, ws ...table.Write) error {
 // fixture is a store with organizations in it.
 type fixture struct {
 	*apitest.Fixture
-	all *recording
+	all      *recording
+	archives []string // that were erased
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -86,6 +90,12 @@ func newFixture(t *testing.T) *fixture {
 	s.RunMachines(fstest.MapFS{"discovery.asl.json": {Data: []byte(waiting)}, "erasure.asl.json": {Data: []byte(waiting)}}, nil)
 	s.all = &recording{Store: s.Table, keys: map[table.Key]bool{}}
 	s.Table = s.all
+	s.Workers = lambdacall.Local{archive.Worker: func(_ context.Context, in json.RawMessage) (any, error) {
+		var r archive.Request
+		err := json.Unmarshal(in, &r)
+		s.archives = append(s.archives, r.Erase)
+		return struct{}{}, err
+	}}
 	return s
 }
 
@@ -101,6 +111,7 @@ func (s *fixture) fill(org string, n int) {
 	s.row(within+"META", "ORG", identity.Organisation{ID: org, Name: org})
 	s.row(within+"META", "ACCESS", identity.Access{})
 	s.row(within+"META", "EXTERNALID", struct{}{})
+	s.Write(apitest.Value(identity.AddToDirectory(org))(s))
 	var domains []map[string]string
 	for i := range n {
 		name := fmt.Sprintf("%s-%d", org, i)
@@ -217,6 +228,9 @@ func TestNothingOfAnOrganizationIsLeft(t *testing.T) {
 	}
 	if left = s.of("org_a"); len(left) > 0 {
 		t.Errorf("at the end: %v", left)
+	}
+	if !slices.Equal(s.archives, []string{"org_a"}) {
+		t.Errorf("erased the archives of %v", s.archives)
 	}
 	if r := s.done(in); !r.Done {
 		t.Errorf("once more: %+v", r)

@@ -30,6 +30,9 @@ func (e *eraser) erasePass(ctx context.Context) error {
 	if err := e.halt(ctx); err != nil {
 		return err
 	}
+	if _, err := e.Table.Write(ctx, table.Delete(identity.DirectoryKey(e.in.Org))); err != nil { // nothing more of it is archived
+		return fmt.Errorf("take %s out of the directory: %w", e.in.Org, err)
+	}
 	for _, s := range e.walk {
 		if err := e.drain(ctx, table.OrgPK(e.in.Org)+s.name, s.leads); err != nil {
 			return err

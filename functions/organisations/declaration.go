@@ -15,6 +15,7 @@ var Declaration = platform.Declaration{
 	Name: "organisations",
 	Access: rest.Access.With(table.Access{Writes: []table.Partition{
 		identity.MetaPartition, identity.MemberPartition, identity.UserPartition, membership.AssignPartition, workqueue.Partition,
+		identity.DirectoryPartition,
 	}}),
 	Starts:  []string{erasure.Machine},
 	Samples: []string{"list"},

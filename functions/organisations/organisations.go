@@ -77,7 +77,7 @@ func (s service) found(ctx context.Context, c identity.Caller, name string) (ide
 	}
 	now := s.Clock.Now()
 	o := identity.Organisation{ID: id.New("org", now), Name: name, CreatedBy: c.User, CreatedAt: now, UpdatedAt: now}
-	ctx = table.Within(ctx, identity.UserPrefix+c.User, table.OrgPK(o.ID))
+	ctx = table.Within(ctx, identity.UserPrefix+c.User, table.OrgPK(o.ID), identity.DirectoryPrefix)
 	if err := s.room(ctx, c.User); err != nil {
 		return o, err
 	}
@@ -124,7 +124,8 @@ func rows(ctx context.Context, o identity.Organisation, email string) ([]table.W
 		}
 		out = append(out, table.Put(it, table.Absent()))
 	}
-	return out, nil
+	listed, err := identity.AddToDirectory(o.ID)
+	return append(out, listed), err
 }
 
 // nameKey returns where a user claims the name of an organization: case does not make another name.

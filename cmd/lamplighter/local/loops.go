@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"lamplighter.dev/functions/archiver"
 	"lamplighter.dev/functions/auditlinker"
 	"lamplighter.dev/functions/mailer"
 	"lamplighter.dev/functions/reminder"
@@ -16,18 +17,19 @@ import (
 )
 
 const (
-	feedEvery   = 200 * time.Millisecond // how soon a mail is written
-	feedLimit   = 100
-	retryEvery  = time.Second
-	sweepEvery  = time.Minute // as the template's schedules
-	linkEvery   = time.Minute
-	startEvery  = time.Minute
-	remindEvery = 24 * time.Hour
+	feedEvery    = 200 * time.Millisecond // how soon a mail is written
+	feedLimit    = 100
+	retryEvery   = time.Second
+	sweepEvery   = time.Minute // as the template's schedules
+	linkEvery    = time.Minute
+	startEvery   = time.Minute
+	archiveEvery = time.Hour
+	remindEvery  = 24 * time.Hour
 )
 
 // Run does what the table's stream and EventBridge do in AWS, until ctx ends: it hands the change feed to the mailer,
-// sweeps up lost work, links the audit log, starts the discoveries that are due and announces the end of tokens, at once and then every minute and
-// every day. A failure is logged and tried again at the next turn.
+// sweeps up lost work, links the audit log, starts the discoveries that are due, archives months that are over and announces the
+// end of tokens, at once and then every minute, hour and day. A failure is logged and tried again at the next turn.
 func (s *Service) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() { s.every(ctx, feedEvery, "deliver mails", s.Deliver) })
@@ -35,6 +37,7 @@ func (s *Service) Run(ctx context.Context) {
 	loops.Go(func() { s.every(ctx, sweepEvery, "sweep", s.Sweep) })
 	loops.Go(func() { s.every(ctx, startEvery, "start discoveries", s.StartDiscoveries) })
 	loops.Go(func() { s.every(ctx, linkEvery, "link the audit log", s.LinkAudit) })
+	loops.Go(func() { s.every(ctx, archiveEvery, "archive", s.Archive) })
 	loops.Go(func() { s.every(ctx, remindEvery, "remind", s.Remind) })
 	loops.Wait()
 }
@@ -63,6 +66,11 @@ func (s *Service) StartDiscoveries(ctx context.Context) error {
 // LinkAudit links what waits into the chains of the audit log.
 func (s *Service) LinkAudit(ctx context.Context) error {
 	return s.run(ctx, auditlinker.Declaration.Name)
+}
+
+// Archive archives the months that are over.
+func (s *Service) Archive(ctx context.Context) error {
+	return s.run(ctx, archiver.Declaration.Name)
 }
 
 // Remind announces the end of personal access tokens.

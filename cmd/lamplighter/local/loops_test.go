@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -116,5 +117,55 @@ func TestTheLoopsStartDiscoveriesThatAreDue(t *testing.T) {
 	}
 	if after := discovered(); after.Sub(before) < 5*time.Hour {
 		t.Errorf("discovered at %v, and six hours later at %v", before, after)
+	}
+}
+
+// What was done is archived when its month is over, and what the archive holds of an organization goes with it.
+func TestTheLoopsArchiveMonths(t *testing.T) {
+	c, dir := &later{}, t.TempDir()
+	s, err := Open(Options{Root: "../../..", Dir: dir, NoSync: true, BaseURL: "http://127.0.0.1", Clock: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	srv := httptest.NewServer(s)
+	defer srv.Close()
+	ctx := t.Context()
+	r, err := s.Demo(ctx, srv.URL)
+	if err != nil || r.UID == "" {
+		t.Fatal(r, err)
+	}
+	client := NewClient(srv.URL)
+	do := func(method, path string, in any) {
+		t.Helper()
+		if err := client.enter(ctx, "Demo"); err != nil { // sessions end in the meantime
+			t.Fatal(err)
+		}
+		if err := client.Do(ctx, method, path, in, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(http.MethodPost, "/actions", map[string]any{
+		"type": "stop", "resourceUID": r.UID, "resourceType": r.Type, "provider": r.Provider, "cloudAccountID": r.CloudAccountID, "region": r.Region,
+	})
+	if err = s.AwaitIdle(ctx); err != nil {
+		t.Fatal(err)
+	}
+	archived := func() []string {
+		t.Helper()
+		names, err := filepath.Glob(filepath.Join(dir, "archive", "org_*", "*", "actions-0001.ndjson.gz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return names
+	}
+	for range 2 {
+		if err = s.Archive(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if names := archived(); (c.by.Load() > 0) != (len(names) == 1) {
+			t.Errorf("after %v there is %v", time.Duration(c.by.Load()), names)
+		}
+		c.by.Store(int64(60 * 24 * time.Hour))
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/seal"
 )
@@ -38,7 +39,7 @@ func newPlatform(o Options, store table.Store) (*platform.Platform, error) {
 	return &platform.Platform{
 		Table: o.limited(store), Clock: o.Clock, Log: o.Log,
 		Sealer: seal.NewEnvelope(kek), Tokens: token.NewJWTs(ring, o.BaseURL, o.Clock),
-		Resolver: o.DNS,
+		Resolver: o.DNS, Archive: archive.NewFolder(filepath.Join(o.Dir, "archive")),
 		Settings: platform.Settings{
 			Version: o.Version, BaseURL: o.BaseURL, Simulated: true, CustomEndpoints: true, PrivateAddresses: true,
 			Pepper: pepper, Epoch: o.Epoch, Google: o.Google, GitHub: o.GitHub,

@@ -12,4 +12,6 @@ const (
 	SessionPartition table.Partition = SessionPrefix + "*"
 	PATPartition     table.Partition = PATPrefix + "*"
 	PATDuePartition  table.Partition = PATDuePrefix + "*"
+
+	DirectoryPartition table.Partition = DirectoryPrefix + "*"
 )

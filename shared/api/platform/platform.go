@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity/token"
+	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
@@ -26,6 +27,7 @@ type Platform struct {
 	Sealer   seal.Sealer
 	Tokens   token.Tokens
 	Resolver Resolver
+	Archive  archive.Store // nil in a function that does not archive
 	Log      *slog.Logger
 	Settings Settings
 
@@ -56,7 +58,7 @@ func Shared[T any](p *Platform, create func(*Platform) T) T {
 func (p *Platform) Clone() *Platform {
 	return &Platform{
 		Table: p.Table, Clock: p.Clock, Workflow: p.Workflow, Workers: p.Workers, Sealer: p.Sealer, Tokens: p.Tokens,
-		Resolver: p.Resolver, Log: p.Log, Settings: p.Settings,
+		Resolver: p.Resolver, Archive: p.Archive, Log: p.Log, Settings: p.Settings,
 	}
 }
 

@@ -1,0 +1,23 @@
+package archiver
+
+import (
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/engine/archive"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: archive.Worker,
+	Access: table.Access{
+		Reads: []table.Partition{
+			execution.ActionPartition, execution.HistoryPartition, execution.BulkPartition, execution.ChunkPartition,
+		},
+		Writes: []table.Partition{identity.DirectoryPartition},
+	},
+	Schedule: "rate(1 hour)",
+	Samples:  []string{"schedule"},
+	Heavy:    true,
+}

@@ -1,0 +1,19 @@
+// Command archiver archives the months that are over, each hour, and erases the archives of organizations that have ended.
+package main
+
+import (
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lamplighter.dev/functions/archiver"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/archive/s3"
+	"lamplighter.dev/shared/engine/lambdacall"
+)
+
+func main() {
+	p := platform.OpenLambda(archiver.Declaration)
+	p.Archive = s3.New(platform.AWS(os.Getenv), os.Getenv("LAMPLIGHTER_ARCHIVE"))
+	lambda.Start(lambdacall.Function(archiver.Handler(p)))
+}

@@ -1,0 +1,56 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Folder keeps objects as files that only their owner may read.
+type Folder struct{ root string }
+
+// NewFolder makes a store of the folder at root, which is made when something is put.
+func NewFolder(root string) *Folder { return &Folder{root} }
+
+// Put writes a file beside its place, and moves it there when it is whole.
+func (f *Folder) Put(ctx context.Context, name string, write func(io.Writer) error) error {
+	if err := errors.Join(CheckName(name), ctx.Err()); err != nil {
+		return err
+	}
+	path := filepath.Join(f.root, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("make the folder of %s: %w", name, err)
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), ".part-*")
+	if err != nil {
+		return fmt.Errorf("archive %s: %w", name, err)
+	}
+	defer os.Remove(file.Name()) //nolint:errcheck // it is gone when all went well
+	err = write(file)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("archive %s: %w", name, err)
+	}
+	return nil
+}
+
+// Erase deletes the folder and all that is in it.
+func (f *Folder) Erase(ctx context.Context, folder string) error {
+	if err := errors.Join(CheckName(folder), ctx.Err()); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Join(f.root, filepath.FromSlash(folder))); err != nil {
+		return fmt.Errorf("erase %s from the archive: %w", folder, err)
+	}
+	return nil
+}
+
+var _ Store = (*Folder)(nil)

@@ -68,7 +68,9 @@ func (e *Embedded) advance(ctx context.Context, r ref, x *Execution) error {
 			return err
 		}
 	}
-	out, err := e.p.Machines[r.machine].Run(ctx, asl.Env{Clock: e.p.Clock, Tasks: w, Journal: w}, asl.Execution{
+	out, err := e.p.Machines[r.machine].Run(ctx, asl.Env{
+		Clock: e.p.Clock, Tasks: w, Journal: w, Transition: func() { e.p.Transition(r.machine) },
+	}, asl.Execution{
 		ID: arnPrefix + "execution:" + r.machine + ":" + r.name, Name: r.name,
 		MachineID: arnPrefix + "stateMachine:" + r.machine, Machine: r.machine,
 		Input: x.Input, Started: x.Started, Frames: frames,

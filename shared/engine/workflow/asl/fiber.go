@@ -132,6 +132,9 @@ func (f *fiber) attempt(ctx context.Context, s *state) (out any, next string, er
 		if err := f.pause(ctx); err != nil {
 			return nil, "", err
 		}
+		if f.run.env.Transition != nil {
+			f.run.env.Transition()
+		}
 		events := f.frame.Events
 		out, next, err := f.runState(ctx, s)
 		if err == nil {

@@ -144,9 +144,13 @@ func (t *tally) lines(p Prices, asked, signed int) []Line {
 	add("logs", "logGB", new(big.Rat).Quo(t.logs, whole(giga)))
 	add("alarms", "alarms", whole(alarms))
 	add("dashboard", "dashboards", whole(1))
-	if t.m.Template["traces"] {
-		add("X-Ray", "traces", whole(asked+2*minutes+t.w.passes()+2*t.w.bulkPairs()))
+	traced := whole(asked + 2*minutes + t.w.passes() + 2*t.w.bulkPairs())
+	if share, ok := new(big.Rat).SetString(t.m.Traced); ok {
+		traced.Mul(traced, share)
+	} else {
+		traced.SetInt64(0)
 	}
+	add("X-Ray", "traces", traced)
 	add("schedules", "schedules", whole(2*minutes+days))
 	add("mails", "mails", whole(t.w.users()*mailsAMonth))
 	if t.m.Template["detailed metrics"] {

@@ -84,4 +84,5 @@ type Measured struct {
 	Bytes    map[string]int  // that a resource, an action, a request leaves in the table
 	Memory   map[string]int  // MB of each function
 	Template map[string]bool // what template.yaml switches on
+	Traced   string          // which part of everything X-Ray traces, a decimal; "" is nothing
 }

@@ -174,6 +174,9 @@ func (s *site) template(m *Measured) map[string]bool {
 	b, err := os.ReadFile(filepath.Join(root, "template.yaml"))
 	s.must(err)
 	var doc struct {
+		Parameters map[string]struct {
+			Default string `yaml:"Default"`
+		} `yaml:"Parameters"`
 		Globals struct {
 			Function struct {
 				MemorySize int    `yaml:"MemorySize"`
@@ -196,7 +199,8 @@ func (s *site) template(m *Measured) map[string]bool {
 			}
 		}
 	}
-	return map[string]bool{
-		"traces": doc.Globals.Function.Tracing == "Active", "detailed metrics": strings.Contains(string(b), "MetricsEnabled: true"),
+	if m.Traced = doc.Parameters["TracedShare"].Default; doc.Globals.Function.Tracing == "Active" {
+		m.Traced = "1"
 	}
+	return map[string]bool{"detailed metrics": strings.Contains(string(b), "MetricsEnabled: true")}
 }

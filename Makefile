@@ -95,4 +95,4 @@ check: test lint drift ## What to run before a commit
 clean: ## Remove what was built; the local store in .lamplighter/ stays
 	rm -rf build
 
-.PHONY: help run test race test-limits bench test-peers build weigh openapi registry lint breaking accept drift synth check clean FORCE
+.PHONY: help run test race test-limits bench cost test-peers build weigh openapi registry lint breaking accept drift synth check clean FORCE

@@ -43,6 +43,11 @@ test-limits: ## The tests that use a store, on one that throttles and refuses as
 
 bench: ## The benchmarks, as a table
 	@$(GO) test -run='^$$' -bench=. -benchmem -timeout=30m $(TESTFLAGS) $(PACKAGES) | awk -f .ci/bench-table.awk
+	@$(MAKE) --no-print-directory cost
+
+cost: ## What the service costs in AWS for four sizes, measured here: docs/operations/cost.md
+	@$(GO) test ./cmd/lamplighter/cost -run='^TestCost_' -count=1 -timeout=30m -update; status=$$?; \
+	  sed -n '/^| US dollars a month/,/^$$/p' docs/operations/cost.md; exit $$status
 
 test-peers: ## What speaks to others against dynoxide and moto, where they are installed
 	@GO="$(GO)" .ci/peers $(TESTFLAGS)
@@ -90,4 +95,4 @@ check: test lint drift ## What to run before a commit
 clean: ## Remove what was built; the local store in .lamplighter/ stays
 	rm -rf build
 
-.PHONY: help run test race test-limits bench test-peers build weigh openapi registry lint breaking accept drift synth check clean FORCE
+.PHONY: help run test race test-limits bench cost test-peers build weigh openapi registry lint breaking accept drift synth check clean FORCE

@@ -67,13 +67,9 @@ func (s *sweep) end(ctx context.Context, p workqueue.Parked) (bool, error) {
 	return err == nil, err
 }
 
-// reasonOf tells what the last execution of w ended with.
-func (s *sweep) reasonOf(ctx context.Context, w workqueue.Work) string {
-	ex, err := s.Workflow.Describe(ctx, w.Machine, w.ExecutionName())
-	switch {
-	case err != nil:
-		return "its state machine ended and left it unfinished"
-	case ex.Error == "":
+// reasonOf tells what an execution ended with that left its work unfinished.
+func reasonOf(ex workflow.Execution) string {
+	if ex.Error == "" {
 		return fmt.Sprintf("its state machine ended as %s and left it unfinished", ex.Status)
 	}
 	return (&workflow.Caught{Error: ex.Error, Cause: ex.Cause}).String()

@@ -35,6 +35,13 @@ const (
 	startsPerSecond = 200
 )
 
+// What it takes of the quota of DescribeExecution, which is 300 at once and 15 a second there, 250 and 10 elsewhere. It is asked for
+// the few alone that have ended.
+const (
+	describesAtOnce    = 200
+	describesPerSecond = 8
+)
+
 // Swept tells what a sweep did.
 type Swept struct {
 	Pending int `json:"pending"` // work that has begun and not ended
@@ -48,15 +55,18 @@ type Swept struct {
 // Handler sweeps once; EventBridge calls it every minute.
 func Handler(p *platform.Platform) workflow.Handler {
 	starts := ratelimit.NewBucket(p.Clock, startsPerSecond, startsAtOnce)
-	return func(ctx context.Context, _ json.RawMessage) (any, error) { return sweepPending(ctx, p, starts) }
+	describes := ratelimit.NewBucket(p.Clock, describesPerSecond, describesAtOnce)
+	return func(ctx context.Context, _ json.RawMessage) (any, error) {
+		return sweepPending(ctx, &sweep{Platform: p, starts: starts, describes: describes})
+	}
 }
 
 // sweep is one sweep under way.
 type sweep struct {
 	*platform.Platform
-	starts *ratelimit.Bucket
-	now    time.Time
-	full   context.CancelFunc // ends the sweep when the quota is used up
+	starts, describes *ratelimit.Bucket
+	now               time.Time
+	full              context.CancelFunc // ends the sweep when a quota is used up
 
 	mu   sync.Mutex
 	done Swept
@@ -66,17 +76,17 @@ type sweep struct {
 // sweepPending looks at the pending work that is due. One piece that cannot be started does not keep the others from being. The
 // shards are taken in random order and each from either end, so that whatever a sweep cannot get through with, and whatever ends
 // it, stands before something else the next time.
-func sweepPending(ctx context.Context, p *platform.Platform, starts *ratelimit.Bucket) (Swept, error) {
+func sweepPending(ctx context.Context, s *sweep) (Swept, error) {
 	ctx, cancel := context.WithTimeout(table.Within(ctx, workqueue.Prefix), sweepTime)
 	defer cancel()
-	s := &sweep{Platform: p, starts: starts, now: p.Clock.Now(), full: cancel}
+	s.now, s.full = s.Clock.Now(), cancel
 	for _, shard := range rand.Perm(workqueue.Shards) { //nolint:gosec // no secret
 		if err := s.shard(ctx, workqueue.PK(shard)); err != nil && ctx.Err() == nil {
 			s.errs = append(s.errs, err)
 		}
 	}
 	d := s.done
-	p.Log.InfoContext(ctx, "swept", "pending", d.Pending, "looked", d.Looked, "retried", d.Retried, "parked", d.Parked,
+	s.Log.InfoContext(ctx, "swept", "pending", d.Pending, "looked", d.Looked, "retried", d.Retried, "parked", d.Parked,
 		"left", d.Left, "oldestPendingSeconds", d.Oldest)
 	return d, errors.Join(s.errs...)
 }

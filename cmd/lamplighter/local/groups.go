@@ -6,19 +6,24 @@ import (
 	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/table"
 )
 
 // within makes h answer as the function d, which holds it to what d declares: what IAM does in AWS.
-func within[I, O any](d platform.Declaration, h func(context.Context, I) (O, error)) func(context.Context, I) (O, error) {
-	return func(ctx context.Context, in I) (O, error) { return h(d.As(ctx), in) }
+func within[I, O any](o Observer, d platform.Declaration, h func(context.Context, I) (O, error)) func(context.Context, I) (O, error) {
+	return func(ctx context.Context, in I) (O, error) {
+		ctx, meter := table.WithMeter(d.As(ctx))
+		defer func() { o.Call(d.Name, meter.Usage()) }()
+		return h(ctx, in)
+	}
 }
 
 // serving returns the functions that the template routes to, by their folders.
-func serving(p *platform.Platform, fs []functions.Function) map[string]rest.Function {
+func serving(o Observer, p *platform.Platform, fs []functions.Function) map[string]rest.Function {
 	out := map[string]rest.Function{}
 	for _, f := range fs {
 		if len(f.Groups) > 0 {
-			out[f.Name] = within(f.Declaration, rest.Lambda(p, f.Operations(p)...))
+			out[f.Name] = within(o, f.Declaration, rest.Lambda(p, f.Operations(p)...))
 		}
 	}
 	return out

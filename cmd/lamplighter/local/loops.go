@@ -79,7 +79,11 @@ func (s *Service) Remind(ctx context.Context) error {
 }
 
 // Retry tries mails again that could not be sent or taken.
-func (s *Service) Retry(ctx context.Context) error { return s.mailer.Round(mailer.Declaration.As(ctx)) }
+func (s *Service) Retry(ctx context.Context) error {
+	ctx, meter := table.WithMeter(mailer.Declaration.As(ctx))
+	defer func() { s.observer.Call(mailer.Declaration.Name, meter.Usage()) }()
+	return s.mailer.Round(ctx)
+}
 
 // position is how far the change feed was read.
 type position struct {
@@ -105,7 +109,10 @@ func (s *Service) Deliver(ctx context.Context) error {
 		if len(feed.Items) == 0 {
 			return nil
 		}
-		for _, f := range s.mailer.Deliver(mailer.Declaration.As(ctx), feed.Items) {
+		mails, meter := table.WithMeter(mailer.Declaration.As(ctx))
+		failed := s.mailer.Deliver(mails, feed.Items)
+		s.observer.Call(mailer.Declaration.Name, meter.Usage())
+		for _, f := range failed {
 			s.Platform.Log.ErrorContext(ctx, "a mail could not be taken and is tried again", "mail", f.SK, "error", f.Err.Error())
 		}
 		at.Cursor = feed.Next

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -167,5 +168,46 @@ func TestTheLoopsArchiveMonths(t *testing.T) {
 			t.Errorf("after %v there is %v", time.Duration(c.by.Load()), names)
 		}
 		c.by.Store(int64(60 * 24 * time.Hour))
+	}
+}
+
+// A mail that the store keeps from being taken does not stop the feed, and is not lost.
+func TestDeliver_GoesOnAfterAMailThatCannotBeTaken(t *testing.T) {
+	g, c := &gate{tried: make(chan string, 10), sent: make(chan string, 10)}, clock.NewManual(time.Date(2026, 3, 10, 9, 0, 0, 0, time.UTC))
+	g.open.Store(true)
+	s, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1", Clock: c, Sender: g})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ctx := table.Within(t.Context(), mail.Prefix)
+	var first table.Write
+	for i, to := range []string{"first@example.com", "second@example.com"} {
+		w, err := mail.QueueMail(ctx, s.Platform.Sealer, c.Now(), mail.Mail{Template: mail.PasswordChanged, To: to, Org: to})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = s.Platform.Table.Write(ctx, w); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			first = w
+		}
+	}
+	s.Platform.Table = table.NewFaultyStore(s.Platform.Table, c, table.Injection{Harm: table.FailBefore, PK: first.Item.PK, Call: 1})
+	for range 2 { // the second time there is nothing new
+		if err = s.Deliver(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := <-g.sent; got != "second@example.com" || len(g.sent) != 0 {
+		t.Fatalf("sent to %s, and %d more", got, len(g.sent))
+	}
+	c.Advance(2 * time.Minute)
+	if err = s.Retry(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-g.sent; got != "first@example.com" {
+		t.Errorf("sent to %s", got)
 	}
 }

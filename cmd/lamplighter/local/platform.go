@@ -38,7 +38,7 @@ func newPlatform(o Options, store table.Store) (*platform.Platform, error) {
 	}
 	return &platform.Platform{
 		Table: o.limited(store), Clock: o.Clock, Log: o.Log,
-		Sealer: seal.NewEnvelope(kek), Tokens: token.NewJWTs(ring, o.BaseURL, o.Clock),
+		Sealer: seal.NewEnvelope(observedKey{kek, o.Observer}), Tokens: token.NewJWTs(ring, o.BaseURL, o.Clock),
 		Resolver: o.DNS, Archive: archive.NewFolder(filepath.Join(o.Dir, "archive")),
 		Settings: platform.Settings{
 			Version: o.Version, BaseURL: o.BaseURL, Simulated: true, CustomEndpoints: true, PrivateAddresses: true,

@@ -44,6 +44,8 @@ type Options struct {
 	Sender  mail.Sender       // nil: mails are written to the folder mails/ instead
 	DNS     platform.Resolver // nil: the machine's
 	Epoch   time.Time         // when the store was last restored from a copy; zero: never
+	// Observer is told what the functions take, for what they would cost in AWS; nil: nobody is.
+	Observer Observer
 }
 
 func (o Options) filled() Options {
@@ -55,6 +57,9 @@ func (o Options) filled() Options {
 	}
 	if o.Mails == nil {
 		o.Mails = io.Discard
+	}
+	if o.Observer == nil {
+		o.Observer = unobserved{}
 	}
 	if o.DNS == nil {
 		o.DNS = net.DefaultResolver
@@ -68,10 +73,11 @@ type Service struct {
 	Providers cloud.Providers
 	http.Handler
 
-	engine  *workflow.Embedded
-	workers map[string]workflow.Handler // by their folders
-	mailer  *mailer.Mailer
-	close   []func() error // last one first
+	observer Observer
+	engine   *workflow.Embedded
+	workers  map[string]workflow.Handler // by their folders
+	mailer   *mailer.Mailer
+	close    []func() error // last one first
 }
 
 // Open puts the service together. Whatever it opened before it failed is closed again.
@@ -106,9 +112,10 @@ func (s *Service) open(o Options) error {
 	if err != nil {
 		return err
 	}
+	s.observer = o.Observer
 	s.mailer = mailer.New(s.Platform, sender, o.mailRate())
-	entry := within(authorizer.Declaration, authorizer.Handler(s.Platform))
-	s.Handler, err = gateway.New(template, serving(s.Platform, all), gateway.Authorizer(entry), o.Clock)
+	entry := within(o.Observer, authorizer.Declaration, authorizer.Handler(s.Platform))
+	s.Handler, err = gateway.New(template, serving(o.Observer, s.Platform, all), gateway.Authorizer(entry), o.Clock)
 	return err
 }
 

@@ -43,6 +43,7 @@ func (s *Service) startWorkers(o Options, store table.Store, fs []functions.Func
 	}
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{
 		Store: table.Fenced(store), Clock: p.Clock, Machines: machines, Log: p.Log, Handlers: handlers,
+		Entered: func(machine, _ string) { o.Observer.Transition(machine) },
 	})
 	if err != nil {
 		return err
@@ -53,7 +54,7 @@ func (s *Service) startWorkers(o Options, store table.Store, fs []functions.Func
 	s.Providers, s.workers = providers.New(p), map[string]workflow.Handler{}
 	for _, f := range fs {
 		if f.Worker != nil {
-			s.workers[f.Name] = within(f.Declaration, f.Worker(p, s.Providers))
+			s.workers[f.Name] = within(o.Observer, f.Declaration, f.Worker(p, s.Providers))
 		}
 	}
 	return nil

@@ -100,3 +100,23 @@ func TestLambdaThatCannotBeReachedIsUnavailable(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 }
+
+// A worker of state machines answers with its bare result, and fails by failing its invocation.
+func TestRunTask_TakesTheAnswerOfAWorkerOfMachines(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/functions/lamplighter-test-broken/") {
+			w.Header().Set("X-Amz-Function-Error", "Unhandled")
+		}
+		_, _ = w.Write([]byte(`{"done":true}`))
+	}))
+	t.Cleanup(srv.Close)
+	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &srv.URL, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	l := NewLambda(cfg, "lamplighter-test-", clock.System{})
+	var got struct{ Done bool }
+	if err := l.RunTask(t.Context(), "executor", map[string]string{"task": "abandon"}, &got); err != nil || !got.Done {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := l.RunTask(t.Context(), "broken", nil, &got); err == nil || !fault.Is(err, fault.Internal) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,147 @@
+package cost
+
+import (
+	"flag"
+	"math/big"
+	"os"
+	"strings"
+	"testing"
+
+	"lamplighter.dev/shared/engine/table"
+)
+
+var update = flag.Bool("update", false, "measure, compute and write the page anew; it takes some minutes")
+
+const page = root + "/docs/operations/cost.md"
+
+// TestCost_StaysBelowWhatItWas is `make cost`.
+func TestCost_StaysBelowWhatItWas(t *testing.T) {
+	if !*update {
+		t.Skip("SKIPPED: `make cost` measures and computes it, in some minutes")
+	}
+	prices := readPrices(t)
+	kinds := []Measured{measure(t, Workloads[0]), measure(t, Workloads[1]), {}, measure(t, Workloads[3])}
+	kinds[2] = kinds[0]
+	bills := make([]Bill, len(Workloads))
+	for i, w := range Workloads {
+		bills[i] = Compute(prices, w, kinds[i])
+		if _, paid := bills[i].Total(); paid.Cmp(whole(w.Most)) > 0 {
+			t.Errorf("%s: %s US dollars a month, and it was %d at most: find out what adds it (the tables of %s)", w.Title, dollars(paid), w.Most, page)
+		}
+	}
+	writePage(t, "table", Table(bills))
+	writePage(t, "amounts", Amounts(bills))
+	writePage(t, "samples", Samples(kinds[0]))
+	writePage(t, "prices", Listed(prices))
+}
+
+// writePage puts text between the two comments of the name.
+func writePage(t *testing.T, name, text string) {
+	t.Helper()
+	b, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := "<!-- "+name+", written by `make cost` -->\n", "<!-- so far: "+name+" -->"
+	before, rest, ok := strings.Cut(string(b), begin)
+	_, after, there := strings.Cut(rest, end)
+	if !ok || !there {
+		t.Fatalf("%s has no place for the %s", page, name)
+	}
+	if err = os.WriteFile(page, []byte(before+begin+"\n"+text+"\n"+end+after), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readPrices(t *testing.T) Prices {
+	t.Helper()
+	p, err := ReadPrices()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestPrices_HaveADateAndEachItsSource(t *testing.T) {
+	p := readPrices(t)
+	if p.Date == "" || p.Region == "" || len(p.Of) < 15 {
+		t.Errorf("%d prices of %s, %q", len(p.Of), p.Region, p.Date)
+	}
+	b, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, price := range p.Of {
+		if price.Source == "" || price.Unit == "" {
+			t.Errorf("the price of %s has no source or no unit", name)
+		}
+	}
+	if !strings.Contains(string(b), Listed(p)) {
+		t.Errorf("%s shows other prices than prices.json: run make cost", page)
+	}
+}
+
+// tiny is what an organization takes in which little happens.
+func tiny() Measured {
+	pass := newSample()
+	pass.Transitions["discovery"], pass.Calls["discovery"], pass.CloudCalls["discovery"] = 292, 98, 97
+	pass.Units["discovery"] = table.Usage{RoundTrips: 873, ReadUnits: 4068.5, WriteUnits: 199}
+	return Measured{Pass: pass, Memory: map[string]int{"discovery": 1024}}
+}
+
+func TestCompute_IsExactToTheLastDigit(t *testing.T) {
+	bill := Compute(readPrices(t), Workloads[0], tiny())
+	got := map[string]string{}
+	for _, l := range bill.Lines {
+		got[l.Name] = l.USD.FloatString(12)
+	}
+	for name, want := range map[string]string{
+		"Step Functions: discovery": "1.752000000000", // 240 passes × 292 × 25 ÷ 1,000,000
+		"Step Functions: actions":   "0.000000000000",
+		"DynamoDB: reads":           "0.122055000000", // 240 × 4,068.5 × 0.125 ÷ 1,000,000
+		"DynamoDB: writes":          "0.029850000000",
+		"Lambda: requests":          "0.004704000000",
+		"Lambda: memory × time":     "0.092822864112", // 240 × (98 × 4 + 873 × 5 + 97 × 250) ms × 1 GB
+		"API Gateway":               "0.069090000000", // 180 × 5 × 21, and two for each of 420 pairs
+		"KMS: keys":                 "2.000000000000",
+		"logs":                      "0.009408000000",
+	} {
+		if got[name] != want {
+			t.Errorf("%s: %s, want %s", name, got[name], want)
+		}
+	}
+	list, paid := bill.Total()
+	sum := new(big.Rat)
+	for _, l := range bill.Lines {
+		sum.Add(sum, l.USD)
+	}
+	if list.Cmp(sum) != 0 || paid.Cmp(list) >= 0 {
+		t.Errorf("list %s, sum %s, paid %s", dollars(list), dollars(sum), dollars(paid))
+	}
+}
+
+func TestCompute_AThousandOrganizationsTakeAThousandTimesAsMuch(t *testing.T) {
+	one, many := Compute(readPrices(t), Workloads[0], tiny()), Compute(readPrices(t), Workloads[2], tiny())
+	for i, l := range one.Lines {
+		times := int64(1000)
+		switch l.Name {
+		case "KMS: keys", "Secrets Manager", "alarms", "dashboard", "schedules":
+			times = 1
+		}
+		if want := new(big.Rat).Mul(l.USD, new(big.Rat).SetInt64(times)); many.Lines[i].USD.Cmp(want) != 0 {
+			t.Errorf("%s: %s, want %s", l.Name, dollars(many.Lines[i].USD), dollars(want))
+		}
+	}
+}
+
+func TestTable_LeavesWhatStandsApartOutOfTheSum(t *testing.T) {
+	m := tiny()
+	plain := Compute(readPrices(t), Workloads[0], m)
+	m.Template = map[string]bool{"detailed metrics": true}
+	detailed := Compute(readPrices(t), Workloads[0], m)
+	a, _ := plain.Total()
+	b, _ := detailed.Total()
+	if a.Cmp(b) != 0 || !strings.Contains(Table([]Bill{detailed}), "| not in the sum: detailed metrics of the API (up to) | 75.00 |") {
+		t.Errorf("%s and %s: %s", dollars(a), dollars(b), Table([]Bill{detailed}))
+	}
+}

@@ -1,0 +1,206 @@
+package cost
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"gopkg.in/yaml.v3"
+
+	"lamplighter.dev/shared/engine/table/tabletest"
+)
+
+// measure measures an organization as w has them. What of the others is in it besides is one account: their passes and groups
+// meet an index of the same size.
+func measure(t *testing.T, w Workload) (m Measured) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t)
+		if more := (w.Accounts - 1) * w.PerAccount; more > 0 {
+			s.connect("999999999999", more, everywhere)
+		}
+		m.Requests, m.Template = map[string]Sample{}, s.template(&m)
+		s.Take()
+		account := s.connect("111122223333", w.PerAccount, everywhere)
+		m.First = s.sample(account, "discovery")
+		s.ask(http.MethodPost, "/cloud-accounts/"+account+"/discover", nil, nil)
+		s.must(s.AwaitIdle(s.Context()))
+		m.Pass = s.sample(account, "discovery")
+		account = s.connect("444455556666", 2*w.GroupSize, together)
+		group, resource := s.group(account, w.GroupSize)
+		s.bulk(group, "stop") // the first delta, and what only the first one does
+		s.bulk(group, "start")
+		s.sample(account, "executor")
+		s.bulk(group, "stop")
+		s.bulk(group, "start")
+		m.Bulks = s.sample(account, "executor")
+		s.requests(&m, group, resource)
+		s.idle(&m)
+		m.Bytes = s.stored(w)
+	})
+	return m
+}
+
+// group makes a group of size instances of the account.
+func (s *site) group(account string, size int) (id, resource string) {
+	s.Helper()
+	var found []struct{ ID string }
+	s.ask(http.MethodGet, fmt.Sprintf("/resources?type=aws-ec2&cloud_account_id=%s&schedulable=true&status=running&limit=%d", account, size), nil, &found)
+	if len(found) < size {
+		s.Fatalf("%d of %d instances", len(found), size)
+	}
+	members := make([]map[string]any, size)
+	for i, r := range found[:size] {
+		members[i] = map[string]any{"resourceID": r.ID, "tier": 1, "order": 1}
+	}
+	var made struct{ ID string }
+	s.ask(http.MethodPost, "/resource-groups", map[string]any{"name": "Nightly", "members": members}, &made)
+	s.Take()
+	return made.ID, found[0].ID
+}
+
+// bulk stops or starts the group, and waits until that has ended well.
+func (s *site) bulk(group, verb string) {
+	s.Helper()
+	var b struct {
+		ID string `json:"bulkActionID"`
+	}
+	s.ask(http.MethodPost, "/actions/bulk", map[string]string{"type": verb, "groupID": group}, &b)
+	s.must(s.AwaitIdle(s.Context()))
+	kept := s.Take() // what looking costs is not the bulk action's
+	var done struct {
+		Status           string
+		Total, Completed int
+	}
+	s.ask(http.MethodGet, "/actions/bulk/"+b.ID, nil, &done)
+	s.Take()
+	s.put(kept)
+	if done.Status != "completed" || done.Completed != done.Total || done.Total == 0 {
+		s.Fatalf("%s: %+v", verb, done)
+	}
+}
+
+// put gives back what was taken.
+func (l *Ledger) put(s Sample) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.s = s
+}
+
+// requests measures each operation, the second time that it is asked.
+func (s *site) requests(m *Measured, group, resource string) {
+	s.Helper()
+	for _, r := range requests {
+		path := strings.NewReplacer("{resourceID}", resource, "{groupID}", group).Replace(r.Path)
+		for i := range 2 {
+			s.Take()
+			switch r.Path {
+			case "/auth/login":
+				s.logIn("")
+			case "/auth/refresh":
+				var out session
+				s.ask(r.Method, path, map[string]string{"refreshToken": s.refresh}, &out)
+				s.refresh = out.RefreshToken
+			case "/resource-groups/{groupID}":
+				s.ask(r.Method, path, map[string]any{"name": fmt.Sprint("Nightly ", i)}, nil)
+			default:
+				s.ask(r.Method, path, nil, nil)
+			}
+		}
+		m.Requests[r.Method+" "+r.Path] = s.Take()
+	}
+}
+
+// idle measures what goes on without anybody: a sweep, a round of the mailer, a reminder; and a mail.
+func (s *site) idle(m *Measured) {
+	s.Helper()
+	for _, do := range []struct {
+		run func(context.Context) error
+		to  *Sample
+	}{{s.Sweep, &m.Sweep}, {s.Retry, &m.Round}, {s.Remind, &m.Remind}} {
+		s.must(do.run(s.Context()))
+		s.Take()
+		s.must(do.run(s.Context()))
+		*do.to = s.Take()
+	}
+	s.must(s.Deliver(s.Context()))
+	s.Take()
+	s.ask(http.MethodPost, "/auth/password/forget", map[string]string{"email": email}, nil)
+	s.must(s.Deliver(s.Context()))
+	m.Mail = s.Take()
+}
+
+// stored closes the service and returns the bytes that a resource, an action and a changing request leave in the table.
+func (s *site) stored(w Workload) map[string]int {
+	s.Helper()
+	s.must(s.Close())
+	sum := map[string]int{}
+	rows := 0
+	for pk, size := range tabletest.Sizes(s, filepath.Join(s.dir, "store.db")) {
+		if sum[kindOf(pk)] += size.Bytes; kindOf(pk) == "audit" {
+			rows += size.Rows
+		}
+	}
+	sum["resource"] /= w.Accounts*w.PerAccount + 2*w.GroupSize
+	sum["action"] /= 4 * w.GroupSize
+	sum["audit"] /= max(rows, 1)
+	return sum
+}
+
+// kindOf tells what a row is of, by its partition.
+func kindOf(pk string) string {
+	parts := strings.Split(pk, "#")
+	if len(parts) < 3 || parts[0] != "ORG" {
+		return "other" // the machines and the simulated cloud have no part in AWS, and the rest is little
+	}
+	switch parts[2] {
+	case "ACT", "HIST", "BULK", "EVENTS", "COUNT", "BULKGROUP":
+		return "action"
+	case "AUDIT":
+		return "audit"
+	default:
+		return "resource"
+	}
+}
+
+// template reads the memory of each function, and what is switched on, from template.yaml.
+func (s *site) template(m *Measured) map[string]bool {
+	s.Helper()
+	b, err := os.ReadFile(filepath.Join(root, "template.yaml"))
+	s.must(err)
+	var doc struct {
+		Parameters map[string]struct {
+			Default string `yaml:"Default"`
+		} `yaml:"Parameters"`
+		Globals struct {
+			Function struct {
+				MemorySize int    `yaml:"MemorySize"`
+				Tracing    string `yaml:"Tracing"`
+			} `yaml:"Function"`
+		} `yaml:"Globals"`
+		Resources map[string]struct {
+			Properties struct {
+				CodeURI    string `yaml:"CodeUri"`
+				MemorySize int    `yaml:"MemorySize"`
+			} `yaml:"Properties"`
+		} `yaml:"Resources"`
+	}
+	s.must(yaml.Unmarshal(b, &doc))
+	m.Memory = map[string]int{}
+	for _, r := range doc.Resources {
+		if folder, ok := strings.CutPrefix(r.Properties.CodeURI, "build/"); ok {
+			if m.Memory[folder] = r.Properties.MemorySize; r.Properties.MemorySize == 0 {
+				m.Memory[folder] = doc.Globals.Function.MemorySize
+			}
+		}
+	}
+	if m.Traced = doc.Parameters["TracedShare"].Default; doc.Globals.Function.Tracing == "Active" {
+		m.Traced = "1"
+	}
+	return map[string]bool{"detailed metrics": strings.Contains(string(b), "MetricsEnabled: true")}
+}

@@ -1,0 +1,58 @@
+// Package cost computes what the service costs in AWS for four sizes, from what its functions take when they run in this process
+// and a file of prices with their date. It exists so that whoever changes something sees what it adds: `make cost`.
+package cost
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"math/big"
+)
+
+//go:embed prices.json
+var priceFile []byte
+
+// Prices are what AWS asks, in US dollars.
+type Prices struct {
+	Region string           `json:"region"`
+	Date   string           `json:"date"`
+	Of     map[string]Price `json:"prices"`
+}
+
+// Price is what Per of something cost. USD is a decimal.
+type Price struct {
+	USD    string `json:"usd"`
+	Per    int64  `json:"per"`
+	Unit   string `json:"unit"`
+	Free   int64  `json:"free"` // of it each month, for ever
+	Source string `json:"source"`
+}
+
+// ReadPrices reads the prices of this package. A price that is no decimal is an error.
+func ReadPrices() (Prices, error) {
+	var p Prices
+	if err := json.Unmarshal(priceFile, &p); err != nil {
+		return p, fmt.Errorf("read prices: %w", err)
+	}
+	for name, price := range p.Of {
+		if _, ok := new(big.Rat).SetString(price.USD); !ok || price.Per < 1 {
+			return p, fmt.Errorf("the price of %s is %q for %d, which is none", name, price.USD, price.Per)
+		}
+	}
+	return p, nil
+}
+
+// of returns exactly what so much of name costs, and what of that the free allowance takes off.
+func (p Prices) of(name string, amount *big.Rat) (usd, free *big.Rat) {
+	price, ok := p.Of[name]
+	if !ok {
+		panic("cost: there is no price of " + name) // a defect of this package
+	}
+	each, _ := new(big.Rat).SetString(price.USD)
+	each.Quo(each, new(big.Rat).SetInt64(price.Per))
+	allowed := new(big.Rat).SetInt64(price.Free)
+	if amount.Cmp(allowed) < 0 {
+		allowed = amount
+	}
+	return new(big.Rat).Mul(each, amount), new(big.Rat).Mul(each, allowed)
+}

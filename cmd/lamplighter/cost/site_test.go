@@ -1,0 +1,134 @@
+package cost
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+
+	"lamplighter.dev/cmd/lamplighter/local"
+	"lamplighter.dev/functions/auth"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud/simulated"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/foundation/clock"
+)
+
+const (
+	root     = "../../.."
+	email    = "cost@example.com"
+	password = "light-the-lamps-2026"
+)
+
+// site is the whole service with one organization in it, measured while it works. It runs in a bubble of synctest, so that what
+// takes a minute takes none.
+type site struct {
+	*testing.T
+	*local.Service
+	*Ledger
+	dir     string
+	token   string
+	refresh string
+	calls   map[string]int // of clouds, so far
+}
+
+func open(t *testing.T) *site {
+	t.Helper()
+	s := &site{T: t, Ledger: NewLedger(), dir: t.TempDir(), calls: map[string]int{}}
+	service, err := local.Open(local.Options{
+		Root: root, Dir: s.dir, NoSync: true, Clock: clock.System{}, BaseURL: "https://lamplighter.test", Version: "cost",
+		Log: platform.JSONLog(s.Ledger), Sender: nobody{}, Observer: s.Ledger,
+	})
+	s.must(err)
+	s.Service = service
+	_, err = auth.CreateVerifiedUser(t.Context(), service.Platform, email, password, "Cost")
+	s.must(err)
+	s.logIn("")
+	var org struct{ ID string }
+	s.ask(http.MethodPost, "/organisations", map[string]string{"name": "Cost"}, &org)
+	s.logIn(org.ID)
+	return s
+}
+
+// nobody takes every mail.
+type nobody struct{}
+
+func (nobody) Send(context.Context, mail.Message) error { return nil }
+
+func (s *site) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// ask asks an operation, which must succeed.
+func (s *site) ask(method, path string, in, out any) {
+	s.Helper()
+	var body strings.Builder
+	if in != nil {
+		s.must(json.NewEncoder(&body).Encode(in))
+	}
+	r := httptest.NewRequestWithContext(s.Context(), method, path, strings.NewReader(body.String()))
+	r.Header.Set("Content-Type", "application/json")
+	if s.token != "" && !strings.HasPrefix(path, "/auth/") {
+		r.Header.Set("Authorization", "Bearer "+s.token)
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	if w.Code/100 != 2 {
+		s.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
+	}
+	if out != nil {
+		s.must(json.Unmarshal(w.Body.Bytes(), &struct {
+			Data any `json:"data"`
+		}{out}))
+	}
+}
+
+type session struct{ AccessToken, RefreshToken string }
+
+func (s *site) logIn(org string) {
+	s.Helper()
+	var out session
+	in := map[string]string{"email": email, "password": password, "provider": "email"}
+	if org != "" {
+		in["tenantID"] = org
+	}
+	s.ask(http.MethodPost, "/auth/login", in, &out)
+	s.token, s.refresh = out.AccessToken, out.RefreshToken
+}
+
+// everywhere is a cloud in 16 regions, with all six kinds; together is one of instances in one region.
+var (
+	everywhere = map[string]string{"regions": "16"}
+	together   = map[string]string{"regions": "1", "kinds": "aws-ec2"}
+)
+
+// connect connects an account of so many resources, and waits for its discovery.
+func (s *site) connect(number string, size int, where map[string]string) (id string) {
+	s.Helper()
+	var account struct{ ID string }
+	cloud := map[string]string{"size": strconv.Itoa(size), "transitionSeconds": "45", "stopped": "0"}
+	maps.Copy(cloud, where)
+	s.ask(http.MethodPost, "/cloud-accounts", map[string]any{
+		"provider": simulated.Name, "authMethod": simulated.AuthMethod, "cloudAccountID": number, "name": "Cloud " + number,
+		"permissionLevel": "read_write", "credentials": cloud,
+	}, &account)
+	s.must(s.AwaitIdle(s.Context()))
+	return account.ID
+}
+
+// sample returns what was taken since the last time; the calls to the account's cloud are those of function.
+func (s *site) sample(account, function string) Sample {
+	out, n := s.Take(), 0
+	for _, calls := range simulated.CallsByMethod(s.Providers[simulated.Name], account) {
+		n += calls
+	}
+	out.CloudCalls[function], s.calls[account] = n-s.calls[account], n
+	return out
+}

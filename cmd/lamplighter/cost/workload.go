@@ -1,0 +1,72 @@
+package cost
+
+// Workload is what an installation has to do in a month.
+type Workload struct {
+	Title         string
+	Organizations int
+	Accounts      int // of each organization, with PerAccount resources in each
+	PerAccount    int
+	GroupSize     int // resources that are stopped and started together, each working day
+	Users         int // of each organization
+	Bar           int // US dollars a month that are wanted at most
+	Most          int // what it may be until then, so that nothing is added unseen: lower it when the figure has fallen
+}
+
+// Workloads are the columns of the table.
+var Workloads = []Workload{
+	{"1,000 resources, 5 users", 1, 2, 500, 50, 5, 4, 9},
+	{"10,000 resources, 20 accounts, 2 actions a resource and working day, 50 users", 1, 20, 500, 50, 50, 20, 46},
+	{"1,000 organizations of the first kind", 1000, 2, 500, 50, 5, 1200, 4250},
+	{"one of 500,000", 1, 500, 1000, 100, 500, 500, 1180},
+}
+
+// What is assumed of a month, and of AWS.
+const (
+	days          = 30
+	workingDays   = 21
+	passesADay    = 4    // of discovery, of each account
+	mailsAMonth   = 4    // a user
+	perCallMs     = 4    // of an invocation of a function, besides what follows
+	perTripMs     = 5    // of a round trip to the table
+	perCloudMs    = 250  // of a call to a cloud
+	perPasswordMs = 250  // of argon2id at a log-in, at 512 MB
+	logLine       = 800  // bytes that Lambda itself logs of an invocation, as JSON
+	answerBytes   = 4000 // of an answer, compressed
+	alarms        = 28   // of infra/: one a function and machine, and three
+	metricsOfOp   = 5    // detailed metrics of an API operation
+	minutes       = days * 24 * 60
+)
+
+// request is an operation that users ask for, so often a working day each.
+type request struct {
+	Method, Path string
+	Times        int
+}
+
+// requests are what a user asks for on a working day: 180 requests, half of them lists, and an access token each 15 minutes.
+var requests = []request{
+	{"GET", "/resources?limit=50", 40},
+	{"GET", "/resources/summary", 12},
+	{"GET", "/resources/{resourceID}", 20},
+	{"GET", "/actions?limit=20", 25},
+	{"GET", "/actions/bulk/latest", 20},
+	{"GET", "/resource-groups", 15},
+	{"GET", "/cloud-accounts", 8},
+	{"GET", "/audit-logs?limit=50", 5},
+	{"PUT", "/resource-groups/{groupID}", 2},
+	{"POST", "/auth/refresh", 32},
+	{"POST", "/auth/login", 1},
+}
+
+func (w Workload) resources() int { return w.Organizations * w.Accounts * w.PerAccount }
+
+func (w Workload) users() int { return w.Organizations * w.Users }
+
+// passes is how many passes of discovery a month has.
+func (w Workload) passes() int { return w.Organizations * w.Accounts * passesADay * days }
+
+// bulkPairs is how often a month has a group stopped and started: each group on each working day.
+func (w Workload) bulkPairs() int { return w.resources() / w.GroupSize * workingDays }
+
+// requests is how many requests of an operation a month has.
+func (w Workload) requests(r request) int { return w.users() * r.Times * workingDays }

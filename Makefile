@@ -20,6 +20,10 @@ export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 PACKAGES  ?= ./...
 TESTFLAGS ?=
 
+# The packages whose tests use a store. The store's own tests choose their limits themselves.
+STORED = $(filter-out ./shared/engine/table/,$(addprefix ./,$(sort $(dir $(shell \
+	grep -rlE '\b(tabletest|apitest|inventorytest|testenv)\.' --include='*_test.go' cmd functions shared)))))
+
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -33,6 +37,9 @@ test: ## The tests
 
 race: ## The tests with the race detector; infra/ only drives node and is left out, and vet has looked in `make test`
 	CGO_ENABLED=1 $(GO) test -race -vet=off -timeout=15m $(TESTFLAGS) $(filter-out lamplighter.dev/infra,$(shell $(GO) list $(PACKAGES)))
+
+test-limits: ## The tests that use a store, on one that throttles and refuses as DynamoDB does
+	LAMPLIGHTER_TEST_LIMITS=1 $(GO) test -vet=off -timeout=15m $(TESTFLAGS) $(STORED)
 
 bench: ## The benchmarks, as a table
 	@$(GO) test -run='^$$' -bench=. -benchmem -timeout=30m $(TESTFLAGS) $(PACKAGES) | awk -f .ci/bench-table.awk
@@ -83,4 +90,4 @@ check: test lint drift ## What to run before a commit
 clean: ## Remove what was built; the local store in .lamplighter/ stays
 	rm -rf build
 
-.PHONY: help run test race bench test-peers build weigh openapi registry lint breaking accept drift synth check clean FORCE
+.PHONY: help run test race test-limits bench test-peers build weigh openapi registry lint breaking accept drift synth check clean FORCE

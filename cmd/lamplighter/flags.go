@@ -9,8 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 // choices are what `lamplighter serve` can be told, by flags or by environment variables; a flag wins.
@@ -23,6 +25,7 @@ type choices struct {
 	table    string
 	smtp     string
 	mailFrom string
+	epoch    time.Time
 	demo     bool
 	verbose  bool
 	clients  map[string]*string // what platform.ReadOAuthClients reads, where a flag may say it
@@ -43,6 +46,7 @@ func parseFlags(args []string, out io.Writer) (choices, error) {
 	f.StringVar(&c.table, "table", envOr("LAMPLIGHTER_TABLE", "lamplighter"), "of -store dynamodb: the table's name (LAMPLIGHTER_TABLE)")
 	f.StringVar(&c.smtp, "smtp", "", "server that sends mails: smtp://user:password@host:587 or smtps://…; without one they are written to a folder (LAMPLIGHTER_SMTP_URL, which others do not see in the list of processes)")
 	f.StringVar(&c.mailFrom, "mail-from", envOr("LAMPLIGHTER_MAIL_FROM", ""), "of -smtp: the address that mails come from (LAMPLIGHTER_MAIL_FROM)")
+	epoch := f.String("epoch", envOr("LAMPLIGHTER_EPOCH", ""), "when the store was restored from a copy, as 2026-03-10T09:30:00Z: ends every session and token of before (LAMPLIGHTER_EPOCH)")
 	f.BoolVar(&c.demo, "demo", true, "make the demo login and its simulated cloud")
 	f.BoolVar(&c.verbose, "verbose", false, "log every request")
 	c.providers(f)
@@ -54,6 +58,10 @@ func parseFlags(args []string, out io.Writer) (choices, error) {
 	}
 	if f.NArg() > 0 {
 		return c, fmt.Errorf("serve takes flags only, not %q", f.Arg(0))
+	}
+	var err error
+	if c.epoch, err = platform.ParseEpoch(*epoch, clock.System{}.Now()); err != nil {
+		return c, fmt.Errorf("-epoch: %w", err)
 	}
 	return c, c.check()
 }

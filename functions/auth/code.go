@@ -47,7 +47,7 @@ func (s *service) codeKey(purpose, address string) table.Key {
 }
 
 func (s *service) codeHash(purpose, address, nonce, digits string) string {
-	return identity.Digest(s.Settings.Pepper, "otp", purpose, address, nonce, digits)
+	return identity.Digest(s.Settings.CodeKey(), "otp", purpose, address, nonce, digits)
 }
 
 // codeOrder is a code to be issued, with the mail that carries it.

@@ -29,15 +29,15 @@ type oauthLogin struct {
 }
 
 func (s *service) oauthLoginKey(state string) table.Key {
-	return table.Key{PK: oauthLoginPrefix + identity.Digest(s.Settings.Pepper, "signin", state), SK: "S"}
+	return table.Key{PK: oauthLoginPrefix + identity.Digest(s.Settings.CodeKey(), "signin", state), SK: "S"}
 }
 
 // deriveAttempt returns the secrets of the state that was given out. The verifier has the 43 letters that RFC 7636 wants at least.
 func (s *service) deriveAttempt(state string) oauthlogin.Attempt {
 	return oauthlogin.Attempt{
 		State:    state,
-		Nonce:    identity.Digest(s.Settings.Pepper, "signin-nonce", state),
-		Verifier: identity.Digest(s.Settings.Pepper, "signin-verifier", state),
+		Nonce:    identity.Digest(s.Settings.CodeKey(), "signin-nonce", state),
+		Verifier: identity.Digest(s.Settings.CodeKey(), "signin-verifier", state),
 	}
 }
 

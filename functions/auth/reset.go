@@ -26,7 +26,7 @@ type ticket struct {
 }
 
 func (s *service) ticketKey(token string) table.Key {
-	return table.Key{PK: ticketPrefix + identity.Digest(s.Settings.Pepper, "ticket", token), SK: "T"}
+	return table.Key{PK: ticketPrefix + identity.Digest(s.Settings.CodeKey(), "ticket", token), SK: "T"}
 }
 
 // exchangeCodeForTicket turns a code into a ticket.

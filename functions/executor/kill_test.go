@@ -15,6 +15,7 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/race"
@@ -128,7 +129,7 @@ func live(t *testing.T, dir, bulkID string) {
 func inProcess(t *testing.T, dir string, do func(w *fixture)) {
 	t.Helper()
 	s := apitest.Value(table.Open(filepath.Join(dir, "store.db"), table.Options{}))(t)
-	w := openFixture(t, onDisk(t, s, dir))
+	w := openFixture(t, onDisk(t, tabletest.Limited(s), dir))
 	w.reopen()
 	do(w)
 	w.Must(s.Close())

@@ -26,7 +26,7 @@ type request struct {
 
 // requestKey returns where a request is found by its id, which is not in the key.
 func (s service) requestKey(id string) table.Key {
-	return table.Key{PK: requestPrefix + identity.Digest(s.Settings.Pepper, "saml-request", id), SK: "R"}
+	return table.Key{PK: requestPrefix + identity.Digest(s.Settings.CodeKey(), "saml-request", id), SK: "R"}
 }
 
 // sourceRateLimit is how many requests one address can begin: an office, not a flood.

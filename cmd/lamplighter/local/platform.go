@@ -36,12 +36,12 @@ func newPlatform(o Options, store table.Store) (*platform.Platform, error) {
 		return nil, err
 	}
 	return &platform.Platform{
-		Table: store, Clock: o.Clock, Log: o.Log,
+		Table: o.limited(store), Clock: o.Clock, Log: o.Log,
 		Sealer: seal.NewEnvelope(kek), Tokens: token.NewJWTs(ring, o.BaseURL, o.Clock),
 		Resolver: o.DNS,
 		Settings: platform.Settings{
 			Version: o.Version, BaseURL: o.BaseURL, Simulated: true, CustomEndpoints: true, PrivateAddresses: true,
-			Pepper: pepper, Google: o.Google, GitHub: o.GitHub,
+			Pepper: pepper, Epoch: o.Epoch, Google: o.Google, GitHub: o.GitHub,
 		},
 	}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"lamplighter.dev/cmd/lamplighter/local/gateway"
 	"lamplighter.dev/functions"
@@ -28,12 +29,13 @@ import (
 
 // Options say how to run the service. Root and Dir must be set; everything else has a default.
 type Options struct {
-	Root    string       // the folder with template.yaml and statemachines/
-	Dir     string       // keys, mails and the embedded store live here
-	Remote  table.Remote // the DynamoDB table to use instead of the embedded store; none when its Table is empty
-	NoSync  bool         // the embedded store leaves writing to the operating system; for tests
-	Clock   clock.Clock  // nil: the machine's
-	BaseURL string       // where clients reach the API
+	Root    string        // the folder with template.yaml and statemachines/
+	Dir     string        // keys, mails and the embedded store live here
+	Remote  table.Remote  // the DynamoDB table to use instead of the embedded store; none when its Table is empty
+	NoSync  bool          // the embedded store leaves writing to the operating system; for tests
+	Limits  *table.Limits // what the functions find the store held to; for tests. nil: nothing
+	Clock   clock.Clock   // nil: the machine's
+	BaseURL string        // where clients reach the API
 	Google  platform.Client
 	GitHub  platform.Client
 	Version string
@@ -41,6 +43,7 @@ type Options struct {
 	Mails   io.Writer         // gets a line for each mail, with its code; nil: nowhere
 	Sender  mail.Sender       // nil: mails are written to the folder mails/ instead
 	DNS     platform.Resolver // nil: the machine's
+	Epoch   time.Time         // when the store was last restored from a copy; zero: never
 }
 
 func (o Options) filled() Options {
@@ -130,6 +133,15 @@ func (s *Service) store(o Options) (table.Store, error) {
 	}
 	s.close = append(s.close, e.Close)
 	return e, nil
+}
+
+// limited returns the store as the functions find it. What stands for Step Functions keeps its rows in the store as well, but has
+// limits of its own in AWS.
+func (o Options) limited(store table.Store) table.Store {
+	if o.Limits == nil {
+		return store
+	}
+	return table.NewLimitedStore(store, clock.System{}, *o.Limits)
 }
 
 // Close stops what is under way where it stands, and lets go of the store. The next Open carries on.

@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
 )
@@ -25,7 +27,8 @@ type Setup struct {
 	Log    *slog.Logger    // nil is nowhere
 	Google platform.Client // of a provider of the test's; none is off
 	GitHub platform.Client
-	Sync   bool // every write waits for the disk, as in service; tests that do not die do without
+	Epoch  time.Time // when the store was last restored; zero is never
+	Sync   bool      // every write waits for the disk, as in service; tests that do not die do without
 }
 
 // Env is a running service.
@@ -57,8 +60,8 @@ func (e *Env) start() {
 	srv := httptest.NewUnstartedServer(nil)
 	e.URL = "http://" + srv.Listener.Addr().String()
 	service, err := local.Open(local.Options{
-		Root: root(e.t), Dir: e.Setup.Dir, Remote: e.Setup.Remote, NoSync: !e.Setup.Sync, Clock: e.Setup.Clock, Log: e.Setup.Log,
-		BaseURL: "http://lamplighter.test", Version: "test", Mails: e.mails, DNS: e.DNS, Google: e.Setup.Google, GitHub: e.Setup.GitHub,
+		Root: root(e.t), Dir: e.Setup.Dir, Remote: e.Setup.Remote, NoSync: !e.Setup.Sync, Limits: e.limits(), Clock: e.Setup.Clock, Log: e.Setup.Log,
+		BaseURL: "http://lamplighter.test", Version: "test", Mails: e.mails, DNS: e.DNS, Epoch: e.Setup.Epoch, Google: e.Setup.Google, GitHub: e.Setup.GitHub,
 	})
 	if err != nil {
 		srv.Listener.Close() //nolint:errcheck // nothing was served
@@ -81,6 +84,14 @@ func (e *Env) start() {
 			e.t.Error(err)
 		}
 	})
+}
+
+// limits are those that the tests are run under; a table of another maker has its own.
+func (e *Env) limits() *table.Limits {
+	if e.Setup.Remote.Table != "" {
+		return nil
+	}
+	return tabletest.Limits()
 }
 
 // Stop ends the service as a graceful shutdown does. Stopping again does nothing.

@@ -37,6 +37,7 @@ func OpenLambda(d Declaration) *Platform {
 //
 //	LAMPLIGHTER_TABLE             name of the DynamoDB table
 //	LAMPLIGHTER_STAGE             dev, staging, prod
+//	LAMPLIGHTER_EPOCH             when the table was last restored, RFC 3339; empty: never
 //	LAMPLIGHTER_PEPPER            keys the hashes of codes, refresh tokens and kept answers
 //	LAMPLIGHTER_VERSION           what runs
 //	LAMPLIGHTER_BASE_URL          where clients reach the API
@@ -64,6 +65,10 @@ func FromEnvironment(getenv func(string) string) (*Platform, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the variable LAMPLIGHTER_SIGNING_KEYS: %w", err)
 	}
+	epoch, err := ParseEpoch(getenv("LAMPLIGHTER_EPOCH"), clk.Now())
+	if err != nil {
+		return nil, fmt.Errorf("the variable LAMPLIGHTER_EPOCH: %w", err)
+	}
 	base := getenv("LAMPLIGHTER_BASE_URL")
 	if base == "" && google.ID+github.ID != "" {
 		return nil, errors.New("the variable LAMPLIGHTER_BASE_URL is not set: it is where identity providers send people back to")
@@ -82,7 +87,8 @@ func FromEnvironment(getenv func(string) string) (*Platform, error) {
 		Resolver: net.DefaultResolver,
 		Log:      JSONLog(os.Stdout),
 		Settings: Settings{
-			Version: getenv("LAMPLIGHTER_VERSION"), Stage: getenv("LAMPLIGHTER_STAGE"), BaseURL: base, Pepper: []byte(getenv("LAMPLIGHTER_PEPPER")),
+			Version: getenv("LAMPLIGHTER_VERSION"), Stage: getenv("LAMPLIGHTER_STAGE"), BaseURL: base,
+			Pepper: []byte(getenv("LAMPLIGHTER_PEPPER")), Epoch: epoch,
 			Simulated:        getenv("LAMPLIGHTER_SIMULATED") == "true",
 			CustomEndpoints:  getenv("LAMPLIGHTER_CUSTOM_ENDPOINTS") == "true",
 			PrivateAddresses: getenv("LAMPLIGHTER_PRIVATE_ADDRESSES") == "true",

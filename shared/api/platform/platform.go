@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"reflect"
 	"sync"
+	"time"
 
 	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/engine/lambdacall"
@@ -68,12 +69,13 @@ type Resolver interface {
 // Settings are an operator's choices.
 type Settings struct {
 	Version          string
-	Stage            string // of the deployment in AWS: dev, staging, prod; empty elsewhere
-	BaseURL          string // where clients reach the API, without a slash at the end
-	Simulated        bool   // accounts of provider simulated are accepted
-	CustomEndpoints  bool   // endpointURL is accepted on accounts
-	PrivateAddresses bool   // addresses that users give may lead into private networks, and begin with http (shared/foundation/ssrfguard)
-	Principal        string // who assumes customers' roles: our account number, or an ARN; empty where there is no such identity
-	Pepper           []byte // keys the hashes of one-time codes, refresh tokens and addresses
-	Google, GitHub   Client // where people may sign in
+	Stage            string    // of the deployment in AWS: dev, staging, prod; empty elsewhere
+	BaseURL          string    // where clients reach the API, without a slash at the end
+	Simulated        bool      // accounts of provider simulated are accepted
+	CustomEndpoints  bool      // endpointURL is accepted on accounts
+	PrivateAddresses bool      // addresses that users give may lead into private networks, and begin with http (shared/foundation/ssrfguard)
+	Principal        string    // who assumes customers' roles: our account number, or an ARN; empty where there is no such identity
+	Pepper           []byte    // keys the hashes of addresses, and CodeKey
+	Epoch            time.Time // when the store was last restored from a copy, never if zero: no session, token, code or invitation of before is good
+	Google, GitHub   Client    // where people may sign in
 }

@@ -33,7 +33,7 @@ var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 type sampleService struct {
 	p     *platform.Platform
 	clock *clock.Manual
-	store *table.Embedded
+	store *tabletest.Store
 	log   bytes.Buffer
 	h     http.Handler
 	api   *rest.API

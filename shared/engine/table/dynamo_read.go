@@ -2,7 +2,6 @@ package table
 
 import (
 	"context"
-	"errors"
 	"maps"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -36,7 +35,7 @@ func (d *DynamoDB) Get(ctx context.Context, k Key) (Item, error) {
 	if err != nil {
 		return Item{}, fault.Wrap("get "+k.PK+" "+k.SK, classifyError(err))
 	}
-	meterOf(ctx).countRead(sumCapacity(out.ConsumedCapacity))
+	meterOf(ctx).countRead(sumCapacity(out.ConsumedCapacity), k.PK)
 	it, err := d.liveItem(out.Item)
 	if err == nil && it.Data == nil {
 		return Item{}, errNotFound(k)
@@ -91,9 +90,6 @@ func (d *DynamoDB) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, err
 	return parts[0], nil
 }
 
-// errUnprocessed is the service's way of throttling a part of a batch.
-var errUnprocessed = errors.New("a part of the batch was left undone")
-
 // getPart reads up to 100 items, asking again for what was left out.
 func (d *DynamoDB) getPart(ctx context.Context, keys []Key) (map[Key]Item, error) {
 	want := make([]attributes, len(keys))
@@ -101,23 +97,14 @@ func (d *DynamoDB) getPart(ctx context.Context, keys []Key) (map[Key]Item, error
 		want[i] = keyAttributes(k)
 	}
 	found := make(map[Key]Item, len(keys))
-	ctx, cancel := withDefaultDeadline(ctx)
-	defer cancel()
-	for a := (attempt{d: d}); len(want) > 0; {
+	err := callUntilDone(ctx, d.clock, want, func(ctx context.Context, want []attributes) ([]attributes, error) {
 		out, err := d.getSome(ctx, want)
 		if err != nil {
 			return nil, err
 		}
-		left := out.UnprocessedKeys[d.table].Keys
-		if len(left) == len(want) && !a.waitBeforeRetry(ctx) {
-			return nil, a.giveUp(ctx, refused, errUnprocessed)
-		}
-		if err := d.collect(found, out.Responses[d.table]); err != nil {
-			return nil, err
-		}
-		want = left
-	}
-	return found, nil
+		return out.UnprocessedKeys[d.table].Keys, d.collect(found, out.Responses[d.table])
+	})
+	return found, err
 }
 
 // getSome makes one call for up to 100 items.
@@ -131,9 +118,18 @@ func (d *DynamoDB) getSome(ctx context.Context, want []attributes) (out *dynamod
 		return err
 	})
 	if err == nil {
-		meterOf(ctx).countRead(sumTableCapacity(out.ConsumedCapacity))
+		meterOf(ctx).countRead(sumTableCapacity(out.ConsumedCapacity), attributePartitions(want)...)
 	}
 	return out, err
+}
+
+// attributePartitions returns the partition keys of items.
+func attributePartitions(rows []attributes) []string {
+	pks := make([]string, len(rows))
+	for i, as := range rows {
+		pks[i] = stringValue(as[pkAttr])
+	}
+	return pks
 }
 
 // sumTableCapacity returns the units of a call that reports them by table.
@@ -170,18 +166,20 @@ func (d *DynamoDB) Query(ctx context.Context, q Query) (Page, error) {
 		if err != nil {
 			return Page{}, err
 		}
-		in.ExclusiveStartKey = keyAttributes(Key{PK: q.PK, SK: after})
+		in.ExclusiveStartKey, q.Skip = keyAttributes(Key{PK: q.PK, SK: after}), 0
 	}
 	if q.isEmptyRange() {
 		return Page{}, ctx.Err()
 	}
-	if q.Cursor == "" && q.Skip > 0 {
-		if more, err := d.skip(ctx, in, q.Skip); err != nil || !more {
+	skip := q.Skip
+	if q.countsSkipped() {
+		if more, err := d.skip(ctx, q.PK, in, skip); err != nil || !more {
 			return Page{}, err
 		}
+		skip = 0
 	}
-	in.Select, in.Limit = types.SelectAllAttributes, aws.Int32(int32(q.Limit)) //nolint:gosec // at most MaxPage
-	return d.page(ctx, in)
+	in.Select, in.Limit = types.SelectAllAttributes, aws.Int32(int32(q.pageLimit())) //nolint:gosec // at most MaxPage and skipInPage
+	return d.page(ctx, q.PK, in, skip)
 }
 
 // queryInput returns the call for the query's range.
@@ -197,11 +195,11 @@ func (d *DynamoDB) queryInput(q Query) *dynamodb.QueryInput {
 }
 
 // skip moves the start behind n items by having the service count them; false when nothing comes after them.
-func (d *DynamoDB) skip(ctx context.Context, in *dynamodb.QueryInput, n int) (bool, error) {
+func (d *DynamoDB) skip(ctx context.Context, pk string, in *dynamodb.QueryInput, n int) (bool, error) {
 	in.Select = types.SelectCount
 	for n > 0 {
 		in.Limit = aws.Int32(int32(min(n, 1<<30))) //nolint:gosec // bounded
-		out, err := d.query(ctx, in)
+		out, err := d.query(ctx, pk, in)
 		if err != nil {
 			return false, err
 		}
@@ -213,8 +211,8 @@ func (d *DynamoDB) skip(ctx context.Context, in *dynamodb.QueryInput, n int) (bo
 	return true, nil
 }
 
-// query makes one call.
-func (d *DynamoDB) query(ctx context.Context, in *dynamodb.QueryInput) (out *dynamodb.QueryOutput, err error) {
+// query makes one call for items of the partition pk.
+func (d *DynamoDB) query(ctx context.Context, pk string, in *dynamodb.QueryInput) (out *dynamodb.QueryOutput, err error) {
 	_, err = d.callWithRetry(ctx, false, func(ctx context.Context) (err error) {
 		meterOf(ctx).countTrips(1)
 		out, err = d.db.Query(ctx, in)
@@ -223,18 +221,28 @@ func (d *DynamoDB) query(ctx context.Context, in *dynamodb.QueryInput) (out *dyn
 	if err != nil {
 		return nil, fault.Wrap("query", classifyError(err))
 	}
-	meterOf(ctx).countRead(sumCapacity(out.ConsumedCapacity))
+	meterOf(ctx).countRead(sumCapacity(out.ConsumedCapacity), pk)
 	return out, nil
 }
 
-// page reads the page.
-func (d *DynamoDB) page(ctx context.Context, in *dynamodb.QueryInput) (Page, error) {
-	out, err := d.query(ctx, in)
-	if err != nil {
-		return Page{}, err
+// page reads the page behind n items.
+func (d *DynamoDB) page(ctx context.Context, pk string, in *dynamodb.QueryInput, n int) (Page, error) {
+	for {
+		out, err := d.query(ctx, pk, in)
+		if err != nil {
+			return Page{}, err
+		}
+		if n -= len(out.Items); n <= 0 || out.LastEvaluatedKey == nil {
+			return newPage(out, n)
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
 	}
+}
+
+// newPage reads a page of which the last items are wanted, as many as n is below zero.
+func newPage(out *dynamodb.QueryOutput, n int) (Page, error) {
 	var p Page
-	for _, as := range out.Items {
+	for _, as := range out.Items[min(len(out.Items), len(out.Items)+n):] {
 		it, err := attributesItem(as)
 		if err != nil {
 			return Page{}, err

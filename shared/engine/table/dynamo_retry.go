@@ -3,37 +3,17 @@ package table
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"strings"
-	"time"
 
 	"github.com/aws/smithy-go"
 
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-const (
-	attempts    = 8                     // of one call
-	attemptTime = 5 * time.Second       // of one attempt
-	callTime    = 30 * time.Second      // of all, when ctx has no deadline
-	firstPause  = 25 * time.Millisecond // doubled by each attempt, and drawn between nothing and that
-	longPause   = time.Second
-)
-
-// class is what an error says about a call.
-type class uint8
-
-const (
-	final   class = iota // the service's last word
-	refused              // not done, for now: throttled, or in conflict with another
-	unclear              // perhaps done: a lost reply, a broken connection, a failure of the service
-)
-
 // classify returns the class of an error of the SDK.
 func classify(err error) class {
-	if _, busy := errors.AsType[*busyError](err); busy {
-		return refused
+	if busy, ok := errors.AsType[*busyError](err); ok {
+		return busy.class
 	}
 	if ours(err) {
 		return final
@@ -43,9 +23,10 @@ func classify(err error) class {
 		return unclear
 	}
 	switch e.ErrorCode() {
-	case "ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded", "TransactionConflictException",
-		"TransactionInProgressException", "LimitExceededException":
-		return refused
+	case "ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded", "LimitExceededException":
+		return throttled
+	case "TransactionConflictException", "TransactionInProgressException":
+		return conflicted
 	case "InternalServerError", "ServiceUnavailable", "ServiceUnavailableException", "InternalFailure":
 		return unclear
 	}
@@ -61,79 +42,9 @@ func ours(err error) bool {
 	return expired || fault.KindOf(err) != fault.Internal
 }
 
-// attempt is a call under way: how often it was tried, and whether a try may have been done without our learning it.
-type attempt struct {
-	d     *DynamoDB
-	n     int
-	murky bool
-}
-
-// callWithRetry makes call until it succeeds or fails for good. One that must not be done twice (once) is not repeated when its
-// fate is unclear: ErrLost then. The context has a deadline in any case.
+// callWithRetry makes a call of the service as often as that is safe and of use.
 func (d *DynamoDB) callWithRetry(ctx context.Context, once bool, call func(context.Context) error) (murky bool, err error) {
-	ctx, cancel := withDefaultDeadline(ctx)
-	defer cancel()
-	a := attempt{d: d}
-	for {
-		err := a.try(ctx, call)
-		if err == nil {
-			return a.murky, nil
-		}
-		c := classify(err)
-		a.murky = a.murky || c == unclear
-		if c == final {
-			return a.murky, err
-		}
-		if c == unclear && once {
-			return true, fmt.Errorf("%w: %w", ErrLost, err)
-		}
-		if !a.waitBeforeRetry(ctx) {
-			return a.murky, a.giveUp(ctx, c, err)
-		}
-	}
-}
-
-// withDefaultDeadline gives ctx a deadline if it has none.
-func withDefaultDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, ok := ctx.Deadline(); ok {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, callTime)
-}
-
-// try makes one attempt. A context that has ended is not called at all.
-func (a *attempt) try(ctx context.Context, call func(context.Context) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, attemptTime)
-	defer cancel()
-	return call(ctx)
-}
-
-// waitBeforeRetry waits before the next attempt; false when there is to be none.
-func (a *attempt) waitBeforeRetry(ctx context.Context) bool {
-	if a.n++; a.n >= attempts {
-		return false
-	}
-	return a.d.clock.Sleep(ctx, backoff(a.n)) == nil
-}
-
-// backoff draws the pause before attempt n.
-func backoff(n int) time.Duration {
-	most := min(firstPause<<n, longPause)
-	return rand.N(most) //nolint:gosec // spreads load, guards nothing
-}
-
-// giveUp returns the error of a call that was given up.
-func (a *attempt) giveUp(ctx context.Context, c class, err error) error {
-	if end := ctx.Err(); end != nil && a.n <= 1 && errors.Is(err, end) {
-		return end
-	}
-	if c == refused {
-		return fmt.Errorf("%w: %w", ErrThrottled, err)
-	}
-	return fmt.Errorf("%w: %w", ErrDown, err)
+	return callWithRetry(ctx, d.clock, once, call)
 }
 
 // itemFaults are DynamoDB's words for what an item's data, not our expression, made impossible.

@@ -67,7 +67,7 @@ func (d *DynamoDB) transact(ctx context.Context, ws []Write) error {
 		if err != nil {
 			return d.cancelled(meterOf(ctx), ws, err)
 		}
-		meterOf(ctx).countWrite(sumTableCapacity(out.ConsumedCapacity))
+		meterOf(ctx).countWrite(sumTableCapacity(out.ConsumedCapacity), partitions(ws)...)
 		return nil
 	})
 	return err
@@ -126,7 +126,7 @@ func (d *DynamoDB) cancelled(m *Meter, ws []Write, err error) error {
 	}
 	r := verdict{d: d}
 	for i := range ws {
-		m.countWrite(float64(2 * writeUnits(attributesSize(c.CancellationReasons[i].Item))))
+		m.countWrite(float64(2*writeUnits(attributesSize(c.CancellationReasons[i].Item))), ws[i].Item.PK)
 		if err := r.hear(i, &ws[i], &c.CancellationReasons[i]); err != nil {
 			return err
 		}
@@ -140,7 +140,8 @@ type verdict struct {
 	failed  []Failure
 	expired []Key
 	invalid string
-	busy    bool
+	busy    class
+	held    []Key
 }
 
 // hear takes one write's reason.
@@ -159,8 +160,11 @@ func (v *verdict) hear(i int, w *Write, r *types.CancellationReason) error {
 		default:
 			v.failed = append(v.failed, f)
 		}
-	case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
-		v.busy = true
+	case "TransactionConflict":
+		v.busy = max(v.busy, conflicted)
+		v.held = append(v.held, w.Item.Key)
+	case "ThrottlingError", "ProvisionedThroughputExceeded":
+		v.busy = max(v.busy, throttled)
 	case "ValidationError":
 		if v.invalid = "its data cannot be kept"; r.Message != nil {
 			v.invalid = *r.Message
@@ -178,15 +182,9 @@ func (v *verdict) error(err error) error {
 		return &ConditionError{Failed: v.failed}
 	case v.expired != nil:
 		return &expiredError{v.expired}
-	case v.busy:
-		return &busyError{err}
+	case v.busy != final:
+		return &busyError{v.busy, v.held, err}
 	default:
 		return err
 	}
 }
-
-// busyError is a transaction that another one kept from being done.
-type busyError struct{ error }
-
-// Unwrap returns the service's error.
-func (e *busyError) Unwrap() error { return e.error }

@@ -55,7 +55,7 @@ func (d *DynamoDB) write(ctx context.Context, w *Write) (it Item, err error) {
 	if c, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
 		return d.refusal(m, w, c.Item, murky)
 	}
-	m.countWrite(units)
+	m.countWrite(units, w.Item.PK)
 	return it, err
 }
 
@@ -68,7 +68,7 @@ func counts(w *Write) bool {
 // condition may have failed on our own write: a put is recognized by its item, anything else is ErrLost.
 func (d *DynamoDB) refusal(m *Meter, w *Write, old attributes, murky bool) (Item, error) {
 	f, err := d.conditionFailure(0, w, old)
-	if m.countWrite(float64(writeUnits(attributesSize(old)))); err != nil {
+	if m.countWrite(float64(writeUnits(attributesSize(old))), w.Item.PK); err != nil {
 		return Item{}, err
 	}
 	if !murky {
@@ -127,7 +127,7 @@ func (d *DynamoDB) deleteExpired(ctx context.Context, k Key) error {
 			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 		})
 		if err == nil {
-			meterOf(ctx).countWrite(sumCapacity(out.ConsumedCapacity))
+			meterOf(ctx).countWrite(sumCapacity(out.ConsumedCapacity), k.PK)
 		}
 		return err
 	})
@@ -237,19 +237,7 @@ func (d *DynamoDB) writePart(ctx context.Context, ws []Write) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := withDefaultDeadline(ctx)
-	defer cancel()
-	for a := (attempt{d: d}); len(todo) > 0; {
-		left, err := d.writeSome(ctx, todo)
-		if err != nil {
-			return err
-		}
-		if len(left) == len(todo) && !a.waitBeforeRetry(ctx) {
-			return a.giveUp(ctx, refused, errUnprocessed)
-		}
-		todo = left
-	}
-	return nil
+	return callUntilDone(ctx, d.clock, todo, d.writeSome)
 }
 
 // requests are writes in DynamoDB's shape.
@@ -269,6 +257,19 @@ func requests(ws []Write) ([]types.WriteRequest, error) {
 	return rs, nil
 }
 
+// requestPartitions returns the partition keys of requests.
+func requestPartitions(rs []types.WriteRequest) []string {
+	pks := make([]string, len(rs))
+	for i, r := range rs {
+		if r.DeleteRequest != nil {
+			pks[i] = stringValue(r.DeleteRequest.Key[pkAttr])
+		} else {
+			pks[i] = stringValue(r.PutRequest.Item[pkAttr])
+		}
+	}
+	return pks
+}
+
 // writeSome makes one call for up to 25 writes and tells which were left undone.
 func (d *DynamoDB) writeSome(ctx context.Context, todo []types.WriteRequest) ([]types.WriteRequest, error) {
 	var out *dynamodb.BatchWriteItemOutput
@@ -283,6 +284,6 @@ func (d *DynamoDB) writeSome(ctx context.Context, todo []types.WriteRequest) ([]
 	if err != nil {
 		return nil, err
 	}
-	meterOf(ctx).countWrite(sumTableCapacity(out.ConsumedCapacity))
+	meterOf(ctx).countWrite(sumTableCapacity(out.ConsumedCapacity), requestPartitions(todo)...)
 	return out.UnprocessedItems[d.table], nil
 }

@@ -15,10 +15,12 @@ const (
 	MaxTransact = 100     // writes in a transaction
 	MaxPage     = 10_000  // items in a page of a query
 
-	maxTransactBytes = 4 << 20 // of all items in a transaction
-	pageBytes        = 1 << 20 // read for one page of a query
-	batchGet         = 100     // keys in one round trip
-	batchWrite       = 25      // writes in one round trip
+	maxTransactBytes = 4 << 20  // of all items in a transaction
+	pageBytes        = 1 << 20  // read for one page of a query
+	skipInPage       = 200      // items that a query leaves out without a call of their own
+	batchGet         = 100      // keys in one round trip
+	batchGetBytes    = 16 << 20 // of all items in one round trip
+	batchWrite       = 25       // writes in one round trip
 )
 
 // checkKey refuses keys that one of the engines could not keep.
@@ -208,10 +210,22 @@ func checkTransact(ws []Write) error {
 		return fault.New(fault.Invalid, "a transaction has %d writes; 1 to %d are allowed", len(ws), MaxTransact)
 	}
 	size, err := checkWrites(ws)
-	if err == nil && size > maxTransactBytes {
+	if err != nil {
+		return err
+	}
+	return checkTransactBytes(size)
+}
+
+// checkTransactBytes refuses a transaction whose items are too big together, those that it changes as they are.
+func checkTransactBytes(sizes ...int) error {
+	size := 0
+	for _, n := range sizes {
+		size += n
+	}
+	if size > maxTransactBytes {
 		return fault.New(fault.Invalid, "a transaction has %d bytes; %d are allowed", size, maxTransactBytes)
 	}
-	return err
+	return nil
 }
 
 // checkBatch refuses conditions, updates and a key written twice.
@@ -262,6 +276,18 @@ func checkQuery(q Query) error {
 		return fault.New(fault.Invalid, "a query skips %d items", q.Skip)
 	}
 	return nil
+}
+
+// countsSkipped reports whether the items that the query leaves out are many enough to be counted by calls of their own, which
+// hand nothing over. Few are cheaper to read with the page.
+func (q Query) countsSkipped() bool { return q.Skip > skipInPage }
+
+// pageLimit returns how many items the call that reads the page may go over.
+func (q Query) pageLimit() int {
+	if q.countsSkipped() {
+		return q.Limit
+	}
+	return q.Skip + q.Limit
 }
 
 // isEmptyRange reports whether no sort key can lie in the query's range.

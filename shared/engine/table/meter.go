@@ -2,15 +2,16 @@ package table
 
 import (
 	"context"
-	"sync/atomic"
+	"maps"
+	"sync"
 )
 
-// Meter counts what the store calls under one context cost. It is safe for use by many goroutines.
+// Meter counts what the store calls under one context cost, in all and by partition. It is safe for use by many goroutines.
 type Meter struct {
-	outer      *Meter
-	trips      atomic.Int64
-	readHalves atomic.Int64
-	writes     atomic.Int64
+	outer *Meter
+	mu    sync.Mutex
+	usage Usage
+	parts map[string]Units
 }
 
 // Usage is what a Meter has counted. A read unit is 4 KB read strongly consistent, a write unit 1 KB written; both count
@@ -20,6 +21,9 @@ type Usage struct {
 	ReadUnits  float64
 	WriteUnits float64
 }
+
+// Units is the part of a Usage that a partition bears.
+type Units struct{ Read, Write float64 }
 
 type meterKey struct{}
 
@@ -31,7 +35,17 @@ func WithMeter(ctx context.Context) (context.Context, *Meter) {
 
 // Usage returns what was counted so far.
 func (m *Meter) Usage() Usage {
-	return Usage{int(m.trips.Load()), float64(m.readHalves.Load()) / 2, float64(m.writes.Load())}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.usage
+}
+
+// Partitions returns what was counted so far, by partition key. DynamoDB tells the units of a call that touches several
+// partitions as one number; it is shared out by how many of the items are of each.
+func (m *Meter) Partitions() map[string]Units {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.parts)
 }
 
 // meterOf is ctx's meter, or nil, on which counting is no work.
@@ -43,21 +57,45 @@ func meterOf(ctx context.Context) *Meter {
 // countTrips counts n round trips.
 func (m *Meter) countTrips(n int) {
 	for ; m != nil; m = m.outer {
-		m.trips.Add(int64(n))
+		m.mu.Lock()
+		m.usage.RoundTrips += n
+		m.mu.Unlock()
 	}
 }
 
-// countRead counts read units.
-func (m *Meter) countRead(units float64) {
-	for ; m != nil; m = m.outer {
-		m.readHalves.Add(int64(units * 2))
+// countRead counts read units of the partitions pks, shared out among them.
+func (m *Meter) countRead(units float64, pks ...string) { m.count(Units{Read: units}, pks) }
+
+// countWrite counts write units of the partitions pks, shared out among them.
+func (m *Meter) countWrite(units float64, pks ...string) { m.count(Units{Write: units}, pks) }
+
+// countWrites counts writes of items of these sizes, each unit at a price; of writes without a size nothing is known.
+func (m *Meter) countWrites(ws []Write, sizes []int, price float64) {
+	for i, size := range sizes {
+		m.countWrite(price*float64(writeUnits(size)), ws[i].Item.PK)
 	}
 }
 
-// countWrite counts write units.
-func (m *Meter) countWrite(units float64) {
+// count counts units of the partitions pks.
+func (m *Meter) count(u Units, pks []string) {
 	for ; m != nil; m = m.outer {
-		m.writes.Add(int64(units))
+		m.add(u, pks)
+	}
+}
+
+// add counts in this meter alone.
+func (m *Meter) add(u Units, pks []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.usage.ReadUnits += u.Read
+	m.usage.WriteUnits += u.Write
+	if m.parts == nil {
+		m.parts = make(map[string]Units)
+	}
+	n := float64(len(pks))
+	for _, pk := range pks {
+		sum := m.parts[pk]
+		m.parts[pk] = Units{sum.Read + u.Read/n, sum.Write + u.Write/n}
 	}
 }
 

@@ -24,7 +24,7 @@ func (e *Embedded) Get(ctx context.Context, k Key) (Item, error) {
 	})
 	m := meterOf(ctx)
 	m.countTrips(1)
-	m.countRead(float64(readUnits(size)))
+	m.countRead(float64(readUnits(size)), k.PK)
 	if err == nil && it.Data == nil {
 		return Item{}, errNotFound(k)
 	}
@@ -53,10 +53,10 @@ func (e *Embedded) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, err
 	if err != nil || len(keys) == 0 {
 		return map[Key]Item{}, err
 	}
-	found, units := make(map[Key]Item, len(keys)), 0
+	found, sizes := make(map[Key]Item, len(keys)), make([]int, len(keys))
 	err = e.readSnapshot(ctx, func(tx *bolt.Tx) error {
 		items, now := tx.Bucket(itemBucket), e.unixNow()
-		for _, k := range keys {
+		for i, k := range keys {
 			it, size, err := readLive(items, k, now)
 			if err != nil {
 				return err
@@ -64,14 +64,29 @@ func (e *Embedded) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, err
 			if it.Data != nil {
 				found[k] = it
 			}
-			units += readUnits(size)
+			sizes[i] = size
 		}
 		return nil
 	})
 	m := meterOf(ctx)
-	m.countTrips((len(keys) + batchGet - 1) / batchGet)
-	m.countRead(float64(units))
+	m.countTrips(batchGetTrips(sizes))
+	for i, k := range keys {
+		m.countRead(float64(readUnits(sizes[i])), k.PK)
+	}
 	return found, err
+}
+
+// batchGetTrips returns how many round trips reading items of these sizes takes: 100 items or 16 MB each.
+func batchGetTrips(sizes []int) int {
+	trips := 0
+	for part := range slices.Chunk(sizes, batchGet) {
+		sum := 0
+		for _, n := range part {
+			sum += n
+		}
+		trips += max(1, (sum+batchGetBytes-1)/batchGetBytes)
+	}
+	return trips
 }
 
 // distinctKeys checks keys and leaves out repetitions.
@@ -110,140 +125,22 @@ func (e *Embedded) Query(ctx context.Context, q Query) (Page, error) {
 	if err := checkQuery(q); err != nil {
 		return Page{}, err
 	}
-	w := walk{q: q, part: partitionPrefix(q.PK), now: e.unixNow(), skip: q.Skip}
+	w := newWalk(q, e.unixNow())
 	if q.Cursor != "" {
 		after, err := decodeCursor(q.Cursor)
 		if err != nil {
 			return Page{}, err
 		}
-		w.after, w.skip = append(bytes.Clone(w.part), after...), 0
+		w.after = append(bytes.Clone(w.part), after...)
 	}
 	err := e.readSnapshot(ctx, func(tx *bolt.Tx) error {
 		w.cursor = tx.Bucket(itemBucket).Cursor()
 		return w.run()
 	})
 	m := meterOf(ctx)
-	m.countTrips(1)
-	m.countRead(float64(readUnits(w.read)))
+	m.countTrips(max(1, w.trips))
+	m.countRead(float64(w.units), q.PK)
 	return w.page, err
-}
-
-// walk is a query under way over a snapshot.
-type walk struct {
-	q      Query
-	part   []byte // begins the partition's keys
-	after  []byte // the last key of the page before
-	cursor *bolt.Cursor
-	now    int64
-	skip   int // still to leave out
-	read   int // bytes gone over, for the price
-	given  int // bytes handed over
-	page   Page
-}
-
-// run fills the page: first steps over what is skipped, looking at no more than the heads, then takes.
-func (w *walk) run() error {
-	low, high := w.bounds()
-	for k, v := w.first(low, high); k != nil && w.within(k, low, high); k, v = w.next() {
-		h, ok := parseHead(v)
-		if !ok {
-			return fault.New(fault.Internal, "the stored item %q is damaged", k)
-		}
-		w.read += h.size
-		if !h.isLive(w.now) {
-			continue
-		}
-		if w.skip > 0 {
-			w.skip--
-			continue
-		}
-		if more := w.full(); more {
-			return nil
-		}
-		if err := w.take(k, v); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// full ends the page before an item that would be one too many.
-func (w *walk) full() bool {
-	n := len(w.page.Items)
-	if n == 0 || n < w.q.Limit && w.given < pageBytes {
-		return false
-	}
-	w.page.Next = encodeCursor(w.page.Items[n-1].SK)
-	return true
-}
-
-// take hands one item over.
-func (w *walk) take(k, v []byte) error {
-	it, h, err := storedItem(Key{PK: w.q.PK, SK: string(k[len(w.part):])}, v)
-	if err != nil {
-		return err
-	}
-	w.given += h.size
-	w.page.Items = append(w.page.Items, it)
-	return nil
-}
-
-// bounds returns the least stored key of the range and the least after it (nil is none).
-func (w *walk) bounds() (low, high []byte) {
-	low, high = bytes.Clone(w.part), prefixEnd(w.part)
-	switch {
-	case w.q.Prefix != "":
-		low = append(low, w.q.Prefix...)
-		high = prefixEnd(low)
-	default:
-		low = append(low, w.q.From...)
-		if w.q.To != "" {
-			high = append(append(bytes.Clone(w.part), w.q.To...), 0)
-		}
-	}
-	return w.resume(low, high)
-}
-
-// resume narrows the range to what comes after the cursor.
-func (w *walk) resume(low, high []byte) (from, to []byte) {
-	switch {
-	case w.after == nil:
-	case w.q.Reverse && bytes.Compare(w.after, high) < 0:
-		high = w.after
-	case !w.q.Reverse && bytes.Compare(w.after, low) >= 0:
-		low = append(bytes.Clone(w.after), 0)
-	}
-	return low, high
-}
-
-// within reports whether the key lies in the range.
-func (w *walk) within(k, low, high []byte) bool {
-	if w.q.Reverse {
-		return bytes.Compare(k, low) >= 0
-	}
-	return bytes.Compare(k, high) < 0
-}
-
-// first steps to where the query begins.
-func (w *walk) first(low, high []byte) (k, v []byte) {
-	if w.q.isEmptyRange() {
-		return nil, nil
-	}
-	if !w.q.Reverse {
-		return w.cursor.Seek(low)
-	}
-	if k, _ = w.cursor.Seek(high); k == nil {
-		return w.cursor.Last()
-	}
-	return w.cursor.Prev()
-}
-
-// next steps on.
-func (w *walk) next() (k, v []byte) {
-	if w.q.Reverse {
-		return w.cursor.Prev()
-	}
-	return w.cursor.Next()
 }
 
 // Feed reads the change feed.

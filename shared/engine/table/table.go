@@ -35,7 +35,8 @@ type Query struct {
 	Cursor   string // Page.Next of the page before; "" is the first. Skip then does not apply again
 }
 
-// Page is part of the answer to a Query. Next is "" on the last one, and only there; a page may be shorter than Limit.
+// Page is part of the answer to a Query. Next is "" on the last one, and only there; a page may be shorter than Limit, or empty,
+// when items in it have expired or it would be bigger than 1 MB, and the last one is empty when the one before was just full.
 type Page struct {
 	Items []Item
 	Next  string

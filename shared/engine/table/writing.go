@@ -98,7 +98,7 @@ type outcome struct {
 	effect *effect
 	after  Item
 	failed *Item
-	units  int
+	size   int // the larger of before and after
 }
 
 // plan works one write out.
@@ -108,7 +108,7 @@ func (l *ledger) plan(w *Write) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	out := outcome{units: writeUnits(h.size)}
+	out := outcome{size: h.size}
 	ok, err := r.meetsAll(w.If)
 	if err != nil {
 		return out, err
@@ -154,7 +154,7 @@ func (o outcome) put(w *Write, r *row) (outcome, error) {
 		return o, err
 	}
 	o.after = it
-	o.units = max(o.units, writeUnits(size))
+	o.size = max(o.size, size)
 	o.effect.value, o.effect.expires = storedValue(it, size), expirySeconds(it.Expires)
 	return o, nil
 }
@@ -193,7 +193,7 @@ func (e *Embedded) Write(ctx context.Context, w Write) (Item, error) {
 	})
 	m := meterOf(ctx)
 	m.countTrips(1)
-	m.countWrite(float64(out.units))
+	m.countWrites([]Write{w}, []int{out.size}, 1)
 	if err != nil {
 		return Item{}, err
 	}
@@ -213,37 +213,39 @@ func (e *Embedded) Transact(ctx context.Context, ws ...Write) error {
 	if err := checkTransact(ws); err != nil {
 		return err
 	}
-	units := 0
-	err := e.commitPlanned(ctx, func(l *ledger) ([]effect, error) {
-		effects, n, err := l.planAll(ws)
-		units = 2 * n
+	var sizes []int
+	err := e.commitPlanned(ctx, func(l *ledger) (effects []effect, err error) {
+		if effects, sizes, err = l.planAll(ws); err == nil {
+			err = checkTransactBytes(sizes...)
+		}
 		return effects, err
 	})
 	m := meterOf(ctx)
 	m.countTrips(1)
-	m.countWrite(float64(units))
+	m.countWrites(ws, sizes, 2)
 	return err
 }
 
-// planAll works a transaction out and names every write whose condition does not hold.
-func (l *ledger) planAll(ws []Write) (effects []effect, units int, err error) {
+// planAll works a transaction out and names every write whose condition does not hold. Sizes are what the writes, as far as it
+// came, are charged for.
+func (l *ledger) planAll(ws []Write) (effects []effect, sizes []int, err error) {
 	var failed []Failure
 	effects = make([]effect, 0, len(ws))
 	for i := range ws {
 		out, err := l.plan(&ws[i])
 		if err != nil {
-			return nil, units, err
+			return nil, sizes, err
 		}
-		units += max(1, out.units)
+		sizes = append(sizes, out.size)
 		if out.failed != nil {
 			failed = append(failed, Failure{Index: i, Old: *out.failed})
 		}
 		effects = out.effects(effects)
 	}
 	if failed != nil {
-		return nil, units, &ConditionError{Failed: failed}
+		return nil, sizes, &ConditionError{Failed: failed}
 	}
-	return effects, units, nil
+	return effects, sizes, nil
 }
 
 // batchGroup is how many writes of a batch go into one commit, so that others are not held up for long.
@@ -257,14 +259,13 @@ func (e *Embedded) BatchWrite(ctx context.Context, ws ...Write) error {
 	m := meterOf(ctx)
 	for from := 0; from < len(ws); from += batchGroup {
 		part := ws[from:min(from+batchGroup, len(ws))]
-		units := 0
-		err := e.commitPlanned(ctx, func(l *ledger) ([]effect, error) {
-			effects, n, err := l.planAll(part)
-			units = n
+		var sizes []int
+		err := e.commitPlanned(ctx, func(l *ledger) (effects []effect, err error) {
+			effects, sizes, err = l.planAll(part)
 			return effects, err
 		})
 		m.countTrips((len(part) + batchWrite - 1) / batchWrite)
-		m.countWrite(float64(units))
+		m.countWrites(part, sizes, 1)
 		if err != nil {
 			return fault.Wrap(fmt.Sprintf("batch write from %d", from), err)
 		}

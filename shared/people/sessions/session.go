@@ -30,7 +30,7 @@ func (s Sessions) startSession(ctx context.Context, u identity.User, org, sso st
 	t := newRefreshToken(strings.ToLower(rand.Text()), 1)
 	sess := identity.Session{
 		ID: t.session, User: u.ID, Org: org, SSO: sso, Epoch: u.Epoch, State: identity.SessionLive,
-		Hash: t.hash(s.Settings.Pepper), Gen: t.gen, Rotated: now.Unix(),
+		Hash: t.hash(s.Settings.CodeKey()), Gen: t.gen, Rotated: now.Unix(),
 		Idle: now.Add(idleTTL).Unix(), Absolute: now.Add(absoluteTTL).Unix(), Created: now,
 	}
 	it, err := table.NewItem(identity.SessionKey(sess.ID), sess)
@@ -47,9 +47,9 @@ func (s Sessions) startSession(ctx context.Context, u identity.User, org, sso st
 func (s Sessions) rotateRefreshToken(ctx context.Context, t refreshToken, org string) (refreshToken, error) {
 	now := s.Clock.Now()
 	next := newRefreshToken(t.session, t.gen+1)
-	hash := t.hash(s.Settings.Pepper)
+	hash := t.hash(s.Settings.CodeKey())
 	_, err := s.Table.Write(ctx, table.Update(identity.SessionKey(t.session), []table.Change{
-		table.Set("prev", hash), table.Set("hash", next.hash(s.Settings.Pepper)), table.Set("gen", next.gen),
+		table.Set("prev", hash), table.Set("hash", next.hash(s.Settings.CodeKey())), table.Set("gen", next.gen),
 		table.Set("rotated", now.Unix()), table.Set("idle", now.Add(idleTTL).Unix()), table.Set("org", org),
 	},
 		table.Equal("state", identity.SessionLive), table.Equal("hash", hash),
@@ -72,7 +72,7 @@ func (s Sessions) judgeLostRotation(ctx context.Context, t refreshToken, found t
 	if err != nil {
 		return err
 	}
-	soon := sess.Previous == t.hash(s.Settings.Pepper) && s.Clock.Now().Unix()-sess.Rotated <= reuseGrace
+	soon := sess.Previous == t.hash(s.Settings.CodeKey()) && s.Clock.Now().Unix()-sess.Rotated <= reuseGrace
 	if t.gen >= sess.Gen || soon || sess.State != identity.SessionLive {
 		return errRefreshToken()
 	}

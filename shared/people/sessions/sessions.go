@@ -81,7 +81,7 @@ func (s Sessions) Begin(ctx context.Context, u identity.User, how Options) (Logg
 // Refresh exchanges a refresh token, and moves the session to the organization wanted unless that is "".
 // fault.Unauthenticated when the token is forged, used or too old.
 func (s Sessions) Refresh(ctx context.Context, token, wanted string) (LoggedIn, error) {
-	t, err := parseRefreshToken(token, s.Settings.Pepper)
+	t, err := parseRefreshToken(token, s.Settings.CodeKey())
 	if err != nil {
 		return LoggedIn{}, err
 	}
@@ -103,7 +103,7 @@ func (s Sessions) Refresh(ctx context.Context, token, wanted string) (LoggedIn, 
 		audit.NoteActor(ctx, sess.Org, "", "")
 	}
 	org, err := s.chooseOrganisation(ctx, a, wanted, sess.Org, sess.SSO)
-	if err != nil && sess.Hash == t.hash(s.Settings.Pepper) && sess.State == identity.SessionLive {
+	if err != nil && sess.Hash == t.hash(s.Settings.CodeKey()) && sess.State == identity.SessionLive {
 		// A wish that cannot be met does not use the token up; but an old token is to be noticed, whatever it wishes.
 		return LoggedIn{}, err
 	}
@@ -134,7 +134,7 @@ func (s Sessions) readSessionUser(ctx context.Context, sess identity.Session) (i
 
 // EndByRefreshToken ends the session of a refresh token, if it is the user's. A token that is none ends nothing, and is no error.
 func (s Sessions) EndByRefreshToken(ctx context.Context, token, user string) error {
-	t, err := parseRefreshToken(token, s.Settings.Pepper)
+	t, err := parseRefreshToken(token, s.Settings.CodeKey())
 	if err != nil {
 		return nil //nolint:nilerr // see above
 	}
@@ -155,7 +155,7 @@ func (s Sessions) newLoggedIn(ctx context.Context, sess identity.Session, t refr
 		return LoggedIn{}, err
 	}
 	out := LoggedIn{
-		AccessToken: access, RefreshToken: t.text(s.Settings.Pepper), TokenType: "Bearer",
+		AccessToken: access, RefreshToken: t.text(s.Settings.CodeKey()), TokenType: "Bearer",
 		ExpiresIn: int(token.TTL.Seconds()), Tenants: make([]OrganisationChoice, len(a.organisations)),
 		User: Person{a.ID, a.Email, a.Name},
 	}

@@ -33,6 +33,7 @@ var cases = []struct {
 	{"queries agree with a sorted list", testQueries},
 	{"a query of a damaged cursor or shape is refused", queriesRefused},
 	{"big pages are cut short and go on", bigPages},
+	{"a page counts what has expired, and a full one goes on", expiredPages},
 	{"batches of hundreds are written and read", testBatches},
 	{"a batch of a condition or a key twice is refused", batchesRefused},
 	{"a transaction of 100 writes is done as a whole", testTransactions},

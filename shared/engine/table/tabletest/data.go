@@ -209,5 +209,20 @@ func testMeter(t *testing.T, s table.Store) {
 		_, err := s.BatchGet(ctx, many...)
 		return err
 	})
+	count("a query that leaves an item out", table.Usage{RoundTrips: 1, ReadUnits: 3}, func() error {
+		_, err := s.Query(ctx, table.Query{PK: "m", Limit: 10, Skip: 1})
+		return err
+	})
+	var ws []table.Write
+	for i := range 300 {
+		ws = append(ws, table.Put(newItem(newKey("long", fmt.Sprintf("%03d", i)), `{}`)))
+	}
+	if err := s.BatchWrite(t.Context(), ws...); err != nil {
+		t.Fatal(err)
+	}
+	count("a query that leaves 250 items out", table.Usage{RoundTrips: 2, ReadUnits: 2}, func() error {
+		_, err := s.Query(ctx, table.Query{PK: "long", Limit: 10, Skip: 250})
+		return err
+	})
 	count("a delete of 9 KB", table.Usage{RoundTrips: 1, WriteUnits: 9}, write(table.Delete(big.Key)))
 }

@@ -152,6 +152,35 @@ func bigPages(t *testing.T, s table.Store) {
 	wantKeys(t, s, table.Query{PK: "big", Limit: 9, Skip: 5}, want[5:])
 }
 
+func expiredPages(t *testing.T, s table.Store) {
+	t.Helper()
+	for i := range 6 {
+		it := expiringItem(newKey("e", strconv.Itoa(i)), `{}`, past())
+		if i == 2 || i == 5 {
+			it.Expires = future()
+		}
+		writeItems(t, s, it)
+	}
+	var got []string
+	for q := (table.Query{PK: "e", Limit: 2}); ; {
+		p, err := s.Query(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var keys []string
+		for _, it := range p.Items {
+			keys = append(keys, it.SK)
+		}
+		got = append(got, strings.Join(keys, " "))
+		if q.Cursor = p.Next; q.Cursor == "" {
+			break
+		}
+	}
+	if want := []string{"", "2", "5", ""}; !slices.Equal(got, want) {
+		t.Errorf("pages of two = %q, want %q", got, want)
+	}
+}
+
 func testBatches(t *testing.T, s table.Store) {
 	t.Helper()
 	const n = 230

@@ -44,7 +44,7 @@ func idle(t *testing.T, s Stage) float64 {
 	for _, a := range resources[alarm](t, out, "AWS::CloudWatch::Alarm") {
 		alarmed += max(1, len(a.Metrics)-1)
 	}
-	const embedded = 3 // of shared/api/platform.Used
+	const embedded = 3 // readUnits, writeUnits, states (shared/api/platform, Used)
 	return float64(count["AWS::KMS::Key"])*keyPrice + float64(count["AWS::SecretsManager::Secret"])*secretPrice +
 		float64(max(0, alarmed-freeAlarms))*alarmPrice + float64(max(0, len(own)+embedded-freeMetrics))*metricPrice +
 		float64(max(0, count["AWS::CloudWatch::Dashboard"]-freeDashboards))*dashboardPrice

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -71,22 +72,36 @@ type identified struct {
 	noteUse func(context.Context)
 }
 
+// authorize decides about a request, and logs what that used for the organization that it is for.
 func (a *authorizer) authorize(ctx context.Context, r Request) (events.APIGatewayCustomAuthorizerResponse, error) {
-	e, err := a.identify(ctx, &r)
+	began := a.Clock.Now()
+	metered, meter := table.WithMeter(ctx)
+	e, out, err := a.decide(metered, &r)
+	if err == nil {
+		ended := a.Clock.Now()
+		a.Log.LogAttrs(ctx, slog.LevelInfo, "authorized", append(a.Used(ended, meter.Usage(), 0),
+			slog.String("org", e.Org), slog.Bool("late", platform.Late(ctx, began, ended)))...)
+	}
+	return out, err
+}
+
+// decide decides about a request; e is whose it is.
+func (a *authorizer) decide(ctx context.Context, r *Request) (e identified, out events.APIGatewayCustomAuthorizerResponse, err error) {
+	e, err = a.identify(ctx, r)
 	if fault.Is(err, fault.Unauthenticated) {
 		a.Log.DebugContext(ctx, "refused a credential", "why", err.Error(), "ip", r.RequestContext.Identity.SourceIP)
-		return events.APIGatewayCustomAuthorizerResponse{}, errUnauthorized
+		return e, out, errUnauthorized
 	}
 	if err != nil {
-		return events.APIGatewayCustomAuthorizerResponse{}, fmt.Errorf("authorize: %w", err)
+		return e, out, fmt.Errorf("authorize: %w", err)
 	}
 	if !a.rateLimit.take(ctx, rateLimitKey(e.Caller)) {
-		return newPolicy(e.User, "Deny", nil), nil
+		return e, newPolicy(e.User, "Deny", nil), nil
 	}
 	if e.noteUse != nil {
 		e.noteUse(ctx)
 	}
-	return newPolicy(e.User, "Allow", identity.EncodeCaller(e.Caller)), nil
+	return e, newPolicy(e.User, "Allow", identity.EncodeCaller(e.Caller)), nil
 }
 
 // rateLimitKey is whose minute a request is taken from: the organization's, or the user's who has none.

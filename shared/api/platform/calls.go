@@ -28,9 +28,14 @@ func (p *Platform) Used(at time.Time, u table.Usage, states int) []slog.Attr {
 		slog.Int("states", states))
 }
 
-// statesPerTask is how many states a machine of ours enters for a call of its worker: the task, the choice whether that was the
-// end, and the wait before the next one, or the end.
-const statesPerTask = 3
+// statesOf returns how many states a machine of ours enters for a call of its worker: the task, the choice whether that was the end,
+// and the wait before the next one, or the end. A step of a bulk action has its Map and what leads to the next step besides.
+func statesOf(task string) int {
+	if task == "step" {
+		return 5
+	}
+	return 3
+}
 
 // Logged returns the worker h with a line in the log for each call: which task for which organization, how long it took and what
 // it used. A failure is returned, and is in the line that Lambda writes.
@@ -61,5 +66,5 @@ func calledFor(in json.RawMessage) (task, org string, states int) {
 	if json.Unmarshal(in, &c) != nil || c.Task == "" {
 		return "", "", 0
 	}
-	return c.Task, c.Input.Org, statesPerTask
+	return c.Task, c.Input.Org, statesOf(c.Task)
 }

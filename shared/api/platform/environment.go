@@ -88,7 +88,8 @@ func FromEnvironment(getenv func(string) string) (*Platform, error) {
 		Resolver: net.DefaultResolver,
 		Log:      JSONLog(os.Stdout),
 		Settings: Settings{
-			Version: getenv("LAMPLIGHTER_VERSION"), Stage: getenv("LAMPLIGHTER_STAGE"), BaseURL: base, Pepper: []byte(getenv("LAMPLIGHTER_PEPPER")), Epoch: epoch,
+			Version: getenv("LAMPLIGHTER_VERSION"), Stage: getenv("LAMPLIGHTER_STAGE"), BaseURL: base,
+			Pepper: []byte(getenv("LAMPLIGHTER_PEPPER")), Epoch: epoch,
 			Simulated:        getenv("LAMPLIGHTER_SIMULATED") == "true",
 			CustomEndpoints:  getenv("LAMPLIGHTER_CUSTOM_ENDPOINTS") == "true",
 			PrivateAddresses: getenv("LAMPLIGHTER_PRIVATE_ADDRESSES") == "true",

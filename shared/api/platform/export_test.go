@@ -1,0 +1,4 @@
+package platform
+
+// CalledFor is for the tests outside of this package.
+var CalledFor = calledFor

@@ -274,3 +274,41 @@ func TestAnExportDoesNotSpeakToTheTerminal(t *testing.T) {
 		t.Errorf("%q", fmt.Sprint(err))
 	}
 }
+
+// A hash that was kept of a row that a restore took away is told from one that was rewritten.
+func TestAuditVerify_TellsARestoreFromALogThatWasRewritten(t *testing.T) {
+	c := clock.NewManual(time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC))
+	store := tabletest.NewAt(t, c)
+	leave := func(epoch time.Time, n int) {
+		l := audit.NewLog(audit.Options{Store: table.Fenced(store), Clock: c, Epoch: epoch})
+		for range n {
+			if _, err := l.Append(t.Context(), "org_1", audit.Row{Action: "updateTeam"}); err != nil {
+				t.Fatal(err)
+			}
+			c.Advance(time.Second)
+		}
+		if _, err := l.Link(t.Context(), audit.PlaceOf("org_1"), func() bool { return false }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leave(time.Time{}, 3)
+	leave(c.Now(), 2)
+	var text bytes.Buffer
+	if err := printChain(t.Context(), store, audit.PlaceOf("org_1"), &text); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "audit.ndjson")
+	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := printed(t, "verify", file); !strings.Contains(got, "restored       before row 4, of 2026-03-02T12:00:0") || !strings.Contains(got, "numbered 1 to 6") {
+		t.Error(got)
+	}
+	kept := strings.Repeat("e", 64)
+	for row, want := range map[string]string{"5": "the log says why: the service was restored before row 4", "2": "was rewritten", "0": "with -row"} {
+		err := run(t.Context(), []string{"audit", "verify", "-head", kept, "-row", row, file}, io.Discard, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), want) || row == "2" && strings.Contains(err.Error(), "restored") {
+			t.Errorf("-row %s: %v", row, err)
+		}
+	}
+}

@@ -17,10 +17,12 @@ var realWaits = map[string]struct {
 	why  string
 }{
 	"cmd/lamplighter/testenv/people.go":                   {1, "the loops of the service and mails go by the machine's clock"},
+	"functions/auditlogs/load_test.go":                    {1, "in a bubble of synctest, where no real time passes"},
 	"functions/discovery/bench_test.go":                   {1, "a benchmark looks at the memory of its process now and then"},
 	"functions/discovery/fixture_test.go":                 {1, "the clock of an engine that hurries, so that its waits are short and its time limits are not"},
 	"functions/executor/kill_test.go":                     {1, "a process is killed at a random moment"},
 	"shared/api/audit/append_test.go":                     {1, "in a bubble of synctest, where no real time passes"},
+	"shared/api/rest/audit_store_test.go":                 {2, "in a bubble of synctest, where no real time passes"},
 	"shared/cloud/aws/peers_test.go":                      {1, "moto_server starts"},
 	"shared/cloud/cloudtest/group.go":                     {1, "a real cloud, or one of another maker, moves on"},
 	"shared/engine/table/crash_test.go":                   {1, "a process is killed at a random moment"},

@@ -34,7 +34,7 @@ func operations(s *service) *rest.Group {
 		Summary: "Prove that the audit log is whole",
 		Description: "Every row holds the hash of the row before, so one that was altered, left out or put in breaks the chain. " +
 			"A log that is too long for one answer is looked at in parts: while complete is false, ask again with next as cursor. " +
-			"Keep the hash of a whole look elsewhere: an export that has it proves that nothing before it was rewritten.",
+			"Keep hash and lastSeq of a whole look elsewhere: an export that has the hash proves that nothing before it was rewritten.",
 	}, s.verifyChain)
 	rest.Handle(g, rest.Op{
 		ID: "exportAuditLogs", Method: http.MethodGet, Path: rows + "/export", Policy: policy, Statuses: invalid,

@@ -1,5 +1,6 @@
 // Package audit keeps the record of who changed what, or tried to: one row for each request that changes something, in a
-// chain of hashes for each organization, so that a row that is altered, left out or put in later is found out.
+// chain of hashes for each organization, so that a row that is altered, left out or put in later is found out. A request leaves
+// an entry, in the transaction of its change; entries are linked into the chain afterwards.
 package audit
 
 import (
@@ -22,7 +23,7 @@ type Row struct {
 	Category     Category  `json:"category" doc:"Which part of the service" enum:"platform,scheduling,cost,provisioning,deployments"`
 	Method       string    `json:"method" example:"POST"`
 	Path         string    `json:"path" doc:"With its ids, without the query" example:"/teams"`
-	Status       int       `json:"status" doc:"What was answered" example:"200"`
+	Status       int       `json:"status" doc:"What was answered; 0 where the service ended after the change and before its answer" example:"200"`
 	RequestID    string    `json:"requestID" doc:"As in X-Request-Id and in the logs"`
 	IP           string    `json:"ip" doc:"Where the request came from, as the gateway saw it"`
 	Target       string    `json:"target" doc:"The thing that it is about, mostly its id"`

@@ -85,7 +85,7 @@ func (e *Entry) Recorded() bool { return e.attachment.Sent() }
 func (e *Entry) intend() ([]table.Write, error) {
 	org, row := e.noted.composeRow(e.known)
 	in := intent{place: placeOf(org, row.IP), row: row, nth: e.log.count.Add(1), final: e.noted.isFinal()}
-	in.row.ID, in.row.At = e.id, e.log.now()
+	in.row.ID, in.row.At = e.id, e.log.timeOf(e.id)
 	if !in.final {
 		in.row.Status = 0
 	}
@@ -120,7 +120,7 @@ func (l *Log) item(at Place, row Row, e entry) (table.Item, error) {
 // it. The row that it gives is what was to be written also where that failed; it has no place in the chain yet.
 func (e *Entry) Finish(ctx context.Context, r Request) (Row, error) {
 	org, row := e.noted.composeRow(r)
-	row.ID, row.At = e.id, e.log.now()
+	row.ID, row.At = e.id, e.log.timeOf(e.id)
 	f := final{log: e.log, place: placeOf(org, row.IP)}
 	if e.attachment.Sent() {
 		row.At, f.nth, f.was = e.intent.row.At, e.intent.nth, &e.intent

@@ -338,3 +338,23 @@ func BenchmarkLink(b *testing.B) {
 		mustLink(b, l)
 	}
 }
+
+// setBack is a clock that somebody sets back.
+type setBack struct{ *clock.Manual }
+
+// A clock that is set back between the beginning of a request and its end, or between two, makes nothing seem to be missing.
+func TestAClockThatIsSetBackMakesNothingSeemMissing(t *testing.T) {
+	ahead, behind := clock.NewManual(noon.Add(time.Hour)), clock.NewManual(noon)
+	c := &setBack{ahead}
+	s := table.Fenced(tabletest.NewAt(t, behind))
+	l := logOf(s, c)
+	ctx, e := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: row("first")})
+	c.Manual = behind
+	if _, err := e.Finish(ctx, Request{Org: org, Row: row("first")}); err != nil {
+		t.Fatal(err)
+	}
+	mustLink(t, logOf(s, behind))
+	leave(t, l, 2, func() {})
+	mustLink(t, logOf(s, behind))
+	mustHold(t, s, 3)
+}

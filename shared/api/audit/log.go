@@ -56,6 +56,16 @@ func NewLog(o Options) *Log {
 // now returns the time as rows have it.
 func (l *Log) now() time.Time { return l.clock.Now().Truncate(time.Millisecond) }
 
+// timeOf returns the time for the row of an id, never before that of the id, also where the clock was set back meanwhile: a
+// row is looked for from the time of its id on.
+func (l *Log) timeOf(rowID string) time.Time {
+	now, made := l.now(), id.TimeOf(rowID)
+	if now.Before(made) {
+		return made
+	}
+	return now
+}
+
 // Append puts on record what the service did by itself, in the chain of org, or of the installation when org is "". It
 // redacts what it is given. The row has no place in the chain yet.
 func (l *Log) Append(ctx context.Context, org string, row Row) (Row, error) {

@@ -48,6 +48,14 @@ var spread = map[table.Partition]func(org string) []string{
 	execution.HistoryPartition:  execution.HistoryPKs,
 }
 
+// Members returns the partitions that the list p of an organization is spread over; none when it is not.
+func Members(p table.Partition, org string) []string {
+	if of := spread[p]; of != nil {
+		return of(org)
+	}
+	return nil
+}
+
 // NewWalk returns the way through all partitions that functions declare; those of the system are left out. A family whose
 // members no items lead to cannot be erased, as nothing lists partitions, and is an error.
 func NewWalk(declared []table.Partition) (Walk, error) {
@@ -59,7 +67,7 @@ func NewWalk(declared []table.Partition) (Walk, error) {
 		case !p.Family():
 			names = append(names, p.Name())
 		case spread[p] != nil:
-			for _, pk := range spread[p]("") {
+			for _, pk := range Members(p, "") {
 				names = append(names, strings.TrimPrefix(pk, table.OrgPK("")))
 			}
 		case !slices.Contains(led, p) && !slices.Contains(declared, owner(p)):

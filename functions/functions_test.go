@@ -155,9 +155,9 @@ func fill(t *testing.T, s table.Store, org string) []table.Key {
 	t.Helper()
 	const text = `{"id":"x","resourceUid":"x","changedBy":"x:y","email":"x@example.com","org":"org_a","domains":[{"name":"x.example.com"}]}`
 	var keys []table.Key
-	put := func(pk, data string) {
+	put := func(pk string) {
 		k := table.Key{PK: pk, SK: "x"}
-		if _, err := s.Write(table.Within(t.Context(), ""), table.Put(table.Item{Key: k, Data: []byte(data)})); err != nil {
+		if _, err := s.Write(table.Within(t.Context(), ""), table.Put(table.Item{Key: k, Data: []byte(text)})); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.HasPrefix(pk, "ORG#org_b#") {
@@ -167,15 +167,15 @@ func fill(t *testing.T, s table.Store, org string) []table.Key {
 	for _, p := range functions.Partitions(functions.All()) {
 		members := append(eraser.Members(p, org), eraser.Members(p, "org_b")...)
 		for _, pk := range members {
-			put(pk, text)
+			put(pk)
 		}
 		if p.OfOrg() && len(members) == 0 {
 			name := strings.ReplaceAll(p.Name(), "*", "x")
-			put("ORG#"+org+"#"+name, text)
-			put("ORG#org_b#"+name, text)
+			put("ORG#"+org+"#"+name)
+			put("ORG#org_b#"+name)
 		}
 	}
-	put("SIM#x", text)
+	put("SIM#x")
 	access, err := table.NewItem(identity.AccessKey(org), identity.Access{Ended: true})
 	if err != nil {
 		t.Fatal(err)

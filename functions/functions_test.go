@@ -171,8 +171,8 @@ func fill(t *testing.T, s table.Store, org string) []table.Key {
 		}
 		if p.OfOrg() && len(members) == 0 {
 			name := strings.ReplaceAll(p.Name(), "*", "x")
-			put("ORG#"+org+"#"+name)
-			put("ORG#org_b#"+name)
+			put("ORG#" + org + "#" + name)
+			put("ORG#org_b#" + name)
 		}
 	}
 	put("SIM#x")

@@ -13,12 +13,9 @@ import (
 
 	"lamplighter.dev/functions"
 	"lamplighter.dev/functions/eraser"
-	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/execution"
-	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
@@ -175,21 +172,18 @@ func archived(t *testing.T, p *platform.Platform, org string) string {
 	return filepath.Join(dir, name)
 }
 
-// spread are the families whose members are numbers of two digits, from 00.
-var spread = []table.Partition{audit.WaitingPartition, execution.ActionPartition, execution.HistoryPartition, inventory.ResourcePartition}
-
 // fill puts an item into each partition, under the name that the families are led to by, and gives the keys of those that
 // are the organization's. Some are of another organization.
 func fill(t *testing.T, s table.Store, org string) []table.Key {
 	t.Helper()
 	const text = `{"id":"x","resourceUid":"x","changedBy":"x:y","email":"x@example.com","org":"org_a","domains":[{"name":"x.example.com"}],"chunks":["x"]}`
 	var keys []table.Key
-	put := func(pk, data string) {
+	put := func(pk string) {
 		k := table.Key{PK: pk, SK: "x"}
 		if strings.HasSuffix(pk, "#INV") {
 			k.SK = "P#x" // the plan of a compaction, which leads to chunks
 		}
-		if _, err := s.Write(table.Within(t.Context(), ""), table.Put(table.Item{Key: k, Data: []byte(data)})); err != nil {
+		if _, err := s.Write(table.Within(t.Context(), ""), table.Put(table.Item{Key: k, Data: []byte(text)})); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.HasPrefix(pk, "ORG#org_b#") {
@@ -197,16 +191,17 @@ func fill(t *testing.T, s table.Store, org string) []table.Key {
 		}
 	}
 	for _, p := range functions.Partitions(functions.All()) {
-		if p.OfOrg() {
+		members := append(eraser.Members(p, org), eraser.Members(p, "org_b")...)
+		for _, pk := range members {
+			put(pk)
+		}
+		if p.OfOrg() && len(members) == 0 {
 			name := strings.ReplaceAll(p.Name(), "*", "x")
-			if slices.Contains(spread, p) {
-				name = strings.ReplaceAll(p.Name(), "*", "03")
-			}
-			put("ORG#"+org+"#"+name, text)
-			put("ORG#org_b#"+name, text)
+			put("ORG#" + org + "#" + name)
+			put("ORG#org_b#" + name)
 		}
 	}
-	put("SIM#x", text)
+	put("SIM#x")
 	access, err := table.NewItem(identity.AccessKey(org), identity.Access{Ended: true})
 	if err != nil {
 		t.Fatal(err)

@@ -49,6 +49,24 @@ var spread = map[table.Partition]func(org string) []string{
 	inventory.ResourcePartition: inventory.ResourcePKs,
 	execution.ActionPartition:   execution.ActionPKs,
 	execution.HistoryPartition:  execution.HistoryPKs,
+	audit.WaitingPartition:      waiting,
+}
+
+// waiting returns the partitions in which entries of an organization wait to be linked into its audit log.
+func waiting(org string) []string {
+	pks := audit.WaitingNames()
+	for i, name := range pks {
+		pks[i] = table.OrgPK(org) + name
+	}
+	return pks
+}
+
+// Members returns the partitions that the list p of an organization is spread over; none when it is not.
+func Members(p table.Partition, org string) []string {
+	if of := spread[p]; of != nil {
+		return of(org)
+	}
+	return nil
 }
 
 // NewWalk returns the way through all partitions that functions declare; those of the system are left out. A family whose
@@ -59,12 +77,10 @@ func NewWalk(declared []table.Partition) (Walk, error) {
 	for _, p := range declared {
 		switch {
 		case !p.OfOrg() || p == identity.MetaPartition: // what an organization has one of goes last (settings)
-		case p == audit.WaitingPartition:
-			names = append(names, audit.WaitingNames()...)
 		case !p.Family():
 			names = append(names, p.Name())
 		case spread[p] != nil:
-			for _, pk := range spread[p]("") {
+			for _, pk := range Members(p, "") {
 				names = append(names, strings.TrimPrefix(pk, table.OrgPK("")))
 			}
 		case !slices.Contains(led, p) && !slices.Contains(declared, owner(p)):

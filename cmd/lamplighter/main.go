@@ -4,6 +4,7 @@
 //	lamplighter openapi    print the interface description
 //	lamplighter audit      prove exports of the audit log, and print it from the store
 //	lamplighter keys       replace the keys of a local service
+//	lamplighter restore    make a table of the backups of another one
 //	lamplighter version    print the version
 package main
 
@@ -28,6 +29,7 @@ const usage = `usage: lamplighter <command>
   openapi    print the interface description as YAML
   audit      prove exports of the audit log, or print it from the store (audit -help)
   keys       list or replace the keys of a local service (keys rotate -help)
+  restore    make a table of the backups of another one (restore -help)
   version    print the version
 `
 
@@ -55,6 +57,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return runAudit(ctx, args[1:], stdout, stderr)
 	case "keys":
 		return runKeys(args[1:], stdout, stderr)
+	case "restore":
+		return runRestore(ctx, args[1:], stdout, stderr)
 	case "version":
 		_, err := fmt.Fprintln(stdout, version)
 		return err

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -42,18 +44,35 @@ type credentials struct{ org, access, refresh, pat, revoked, ticket string }
 func TestRestoreDrill(t *testing.T) {
 	dir := t.TempDir()
 	d := &drill{t: t, setup: testenv.Setup{Dir: dir}}
+	d.restore = func() testenv.Setup { return testenv.Setup{Dir: copied(t, dir)} }
+	d.run()
+}
+
+// TestRestoreDrillOnDynoxide restores the store of a DynamoDB of another maker's from a copy of its file.
+func TestRestoreDrillOnDynoxide(t *testing.T) {
+	dir := t.TempDir()
+	d := &drill{t: t, setup: testenv.Setup{Dir: t.TempDir(), Remote: tabletest.NewTable(t, tabletest.StartDynoxideIn(t, dir))}}
 	d.restore = func() testenv.Setup {
-		to := filepath.Join(t.TempDir(), "restored")
-		if out, err := exec.CommandContext(t.Context(), "cp", "-a", dir, to).CombinedOutput(); err != nil { //nolint:gosec // folders of the test's
-			t.Fatalf("%v: %s", err, out)
-		}
-		return testenv.Setup{Dir: to}
+		restored := d.setup
+		restored.Remote.Endpoint = tabletest.StartDynoxideIn(t, copied(t, dir))
+		return restored
 	}
 	d.run()
 }
 
-// TestRestoreDrillOnMoto restores a table from its continuous backups, by `lamplighter restore`.
-func TestRestoreDrillOnMoto(t *testing.T) {
+// copied copies a folder, with the modes of its files.
+func copied(t *testing.T, dir string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "restored")
+	if out, err := exec.CommandContext(t.Context(), "cp", "-a", dir, to).CombinedOutput(); err != nil { //nolint:gosec // folders of the test's
+		t.Fatalf("%v: %s", err, out)
+	}
+	return to
+}
+
+// TestRestoreCommandOnMoto restores a table from its continuous backups. The service itself does not run on moto: it copies the
+// whole table for each transaction.
+func TestRestoreCommandOnMoto(t *testing.T) {
 	r := tabletest.NewTable(t, tabletest.StartMoto(t))
 	if err := table.KeepBackups(t.Context(), r); err != nil {
 		t.Fatal(err)
@@ -61,18 +80,68 @@ func TestRestoreDrillOnMoto(t *testing.T) {
 	for name, value := range map[string]string{"AWS_REGION": r.Region, "AWS_ACCESS_KEY_ID": r.KeyID, "AWS_SECRET_ACCESS_KEY": r.Secret} {
 		t.Setenv(name, value)
 	}
-	d := &drill{t: t, setup: testenv.Setup{Dir: t.TempDir(), Remote: r}}
-	d.restore = func() testenv.Setup {
-		var out strings.Builder
-		err := run(t.Context(), []string{"restore", "-table", r.Table, "-to", r.Table + "-restored", "-endpoint", r.Endpoint}, &out, &out)
-		if err != nil || !strings.Contains(out.String(), "TableName="+r.Table+"-restored\nTableStream=arn:aws:dynamodb:") {
+	d := &drill{t: t, owner: credentials{org: "org"}}
+	from := table.NewDynamoDB(r)
+	if err := from.BatchWrite(t.Context(), drillWrites("org")...); err != nil {
+		t.Fatal(err)
+	}
+	to := r
+	to.Table += "-restored"
+	var out strings.Builder
+	d.timed(fmt.Sprintf("restore of %d rows", drillRows), func() {
+		err := run(t.Context(), []string{"restore", "-table", r.Table, "-to", to.Table, "-endpoint", r.Endpoint}, &out, &out)
+		if err != nil || !strings.Contains(out.String(), "TableName="+to.Table+"\nTableStream=arn:aws:dynamodb:") {
 			t.Fatalf("%v: %s", err, out.String())
 		}
-		restored := d.setup
-		restored.Remote.Table += "-restored"
-		return restored
+	})
+	if _, err := from.Write(t.Context(), table.Put(table.Item{Key: table.Key{PK: table.OrgPK("org") + "DRILL", SK: "too late"}})); err != nil {
+		t.Fatal(err)
 	}
-	d.run()
+	restored := table.NewDynamoDB(to)
+	if n := d.countRows(t.Context(), restored); n != drillRows {
+		t.Errorf("%d of %d rows are there", n, drillRows)
+	}
+	if _, err := restored.Write(t.Context(), table.Put(table.Item{Key: table.Key{PK: "o" + table.OutboxSuffix, SK: "1"}})); err != nil {
+		t.Fatal(err)
+	}
+	if feed, err := restored.Feed(t.Context(), "", 10); err != nil || len(feed.Items) != 1 {
+		t.Errorf("the restored table delivers %+v, %v", feed, err)
+	}
+}
+
+func TestRestoreCommand_SaysWhatItWants(t *testing.T) {
+	for name, args := range map[string][]string{
+		"wants -table": {"-to", "b"}, "-to, the name": {"-table", "a"}, `-at is "noon"`: {"-table", "a", "-to", "b", "-at", "noon"},
+	} {
+		if err := run(t.Context(), append([]string{"restore"}, args...), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%q: %v, want it to say %q", args, err, name)
+		}
+	}
+}
+
+// drillWrites are the puts of what fills the store of a drill.
+func drillWrites(org string) []table.Write {
+	ws := make([]table.Write, drillRows)
+	for i := range ws {
+		ws[i] = table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "DRILL", SK: fmt.Sprintf("%06d", i)}, Data: []byte(`{"filling":true}`)})
+	}
+	return ws
+}
+
+// countRows counts what fills the store of a drill.
+func (d *drill) countRows(ctx context.Context, s table.Store) int {
+	d.t.Helper()
+	n := 0
+	for q := (table.Query{PK: table.OrgPK(d.owner.org) + "DRILL", Limit: 1000}); ; {
+		p, err := s.Query(ctx, q)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		n += len(p.Items)
+		if q.Cursor = p.Next; q.Cursor == "" {
+			return n
+		}
+	}
 }
 
 // timed does a step of the drill and says what it took.
@@ -104,11 +173,7 @@ func (d *drill) fill() {
 	e := testenv.Start(d.t, d.setup)
 	defer e.Stop()
 	ada := e.NewOwner(drillOwner)
-	rows := make([]table.Write, drillRows)
-	for i := range rows {
-		rows[i] = table.Put(table.Item{Key: table.Key{PK: table.OrgPK(ada.Org) + "DRILL", SK: fmt.Sprintf("%06d", i)}, Data: []byte(`{"filling":true}`)})
-	}
-	if err := e.Platform.Table.BatchWrite(table.WithOrg(d.t.Context(), ada.Org), rows...); err != nil {
+	if err := e.Platform.Table.BatchWrite(table.WithOrg(d.t.Context(), ada.Org), drillWrites(ada.Org)...); err != nil {
 		d.t.Fatal(err)
 	}
 	for _, email := range []string{drillCoder, drillGuest} {
@@ -228,17 +293,7 @@ func (d *drill) works(e *testenv.Env) {
 	}
 	d.client(e, newToken(c, "kept")).Call(http.MethodGet, "/organisations", nil, nil) // a name of before is free
 	d.newTicket(e, drillGuest)                                                        // by a new code
-	n, q := 0, table.Query{PK: table.OrgPK(d.owner.org) + "DRILL", Limit: 1000}
-	for ctx := table.WithOrg(d.t.Context(), d.owner.org); ; {
-		p, err := e.Platform.Table.Query(ctx, q)
-		if err != nil {
-			d.t.Fatal(err)
-		}
-		n += len(p.Items)
-		if q.Cursor = p.Next; q.Cursor == "" {
-			break
-		}
-	}
+	n := d.countRows(table.WithOrg(d.t.Context(), d.owner.org), e.Platform.Table)
 	if n != drillRows {
 		d.t.Errorf("%d of %d rows are there", n, drillRows)
 	}

@@ -100,7 +100,7 @@ func policyOf(d *platform.Declaration) []string {
 		}
 		out = append(out, s)
 	}
-	const store = "!GetAtt Table.Arn"
+	const store = `!If [OwnTable, !GetAtt Table.Arn, !Sub "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${TableName}"]`
 	if ps := d.Access.All(); len(ps) > 0 {
 		allow(store, leading(ps), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem")
 	}

@@ -18,7 +18,7 @@ const restoreTime = 24 * time.Hour
 // Restored is a table that was made of a backup, as the template has to be told of it.
 type Restored struct {
 	Table  string
-	Stream string // the ARN of its stream
+	Stream string // the label of its stream
 }
 
 // RestoreTable makes the table to of what the table r held at a moment within the 35 days of its continuous backups, or of the
@@ -50,7 +50,7 @@ func RestoreTable(ctx context.Context, r Remote, to string, at time.Time) (Resto
 	if err != nil {
 		return Restored{}, fault.Wrap("describe table "+to, err)
 	}
-	return Restored{to, aws.ToString(out.Table.LatestStreamArn)}, nil
+	return Restored{to, aws.ToString(out.Table.LatestStreamLabel)}, nil
 }
 
 // restoreInput asks for a table as it was at a moment.

@@ -47,6 +47,9 @@ bench: ## The benchmarks, as a table
 test-peers: ## What speaks to others against dynoxide and moto, where they are installed
 	@GO="$(GO)" .ci/peers $(TESTFLAGS)
 
+drill: ## Restore a store and see who is let in, on each engine that is installed, with the time of each step
+	LAMPLIGHTER_PEERS=1 $(GO) test -count=1 -timeout=9m -v -run='^TestRestore' $(TESTFLAGS) ./cmd/lamplighter
+
 build: build/lamplighter $(FUNCTIONS:%=build/%/bootstrap) build/description/openapi.yaml ## Every Lambda as it is deployed, and the local server
 
 build/lamplighter: FORCE
@@ -90,4 +93,4 @@ check: test lint drift ## What to run before a commit
 clean: ## Remove what was built; the local store in .lamplighter/ stays
 	rm -rf build
 
-.PHONY: help run test race test-limits bench test-peers build weigh openapi registry lint breaking accept drift synth check clean FORCE
+.PHONY: help run test race test-limits bench test-peers drill build weigh openapi registry lint breaking accept drift synth check clean FORCE

@@ -52,6 +52,9 @@ cost: ## What the service costs in AWS for four sizes, measured here: docs/opera
 test-peers: ## What speaks to others against dynoxide and moto, where they are installed
 	@GO="$(GO)" .ci/peers $(TESTFLAGS)
 
+drill: ## Restore a store and see who is let in, on each engine that is installed, with the time of each step
+	LAMPLIGHTER_PEERS=1 $(GO) test -count=1 -timeout=9m -v -run='^TestRestore' $(TESTFLAGS) ./cmd/lamplighter
+
 build: build/lamplighter $(FUNCTIONS:%=build/%/bootstrap) build/description/openapi.yaml ## Every Lambda as it is deployed, and the local server
 
 build/lamplighter: FORCE
@@ -95,4 +98,4 @@ check: test lint drift ## What to run before a commit
 clean: ## Remove what was built; the local store in .lamplighter/ stays
 	rm -rf build
 
-.PHONY: help run test race test-limits bench cost test-peers build weigh openapi registry lint breaking accept drift synth check clean FORCE
+.PHONY: help run test race test-limits bench cost test-peers drill build weigh openapi registry lint breaking accept drift synth check clean FORCE

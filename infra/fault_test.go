@@ -172,8 +172,8 @@ func (d *deployment) healthy() {
 	d.ends("another-application", "FAILED", "States.TaskFailed")
 	d.measure(0, "AWS/ApiGateway 5XXError ApiName=lamplighter-"+d.stage.Name)
 	d.measure(0, "AWS/SQS ApproximateNumberOfMessagesVisible QueueName=map[Fn::GetAtt:[DeadLetters QueueName]]")
-	d.measure(2, "AWS/DynamoDB TransactionConflict TableName=map[Ref:Table]")
-	d.measure(1, "AWS/DynamoDB WriteThrottleEvents TableName=map[Ref:Table]")
+	d.measure(2, "AWS/DynamoDB TransactionConflict TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]")
+	d.measure(1, "AWS/DynamoDB WriteThrottleEvents TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]")
 	d.measure(400, "AWS/Lambda IteratorAge FunctionName=map[Ref:MailerFunction]")
 	d.measure(20, "AWS/Lambda Throttles")
 }
@@ -214,10 +214,10 @@ var faults = map[string]map[string]func(d *deployment){
 	"OldestPending": {"work waits for more than a day": func(d *deployment) { d.swept(100_000, 0) }},
 	"ParkedWork":    {"work is parked": func(d *deployment) { d.swept(20, 1) }},
 	"TableThrottles": {
-		"writes of a key are refused": func(d *deployment) { d.measure(10, "AWS/DynamoDB WriteThrottleEvents TableName=map[Ref:Table]") },
-		"reads of a key are refused":  func(d *deployment) { d.measure(10, "AWS/DynamoDB ReadThrottleEvents TableName=map[Ref:Table]") },
+		"writes of a key are refused": func(d *deployment) { d.measure(10, "AWS/DynamoDB WriteThrottleEvents TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]") },
+		"reads of a key are refused":  func(d *deployment) { d.measure(10, "AWS/DynamoDB ReadThrottleEvents TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]") },
 	},
-	"Conflicts":                 {"transactions meet": func(d *deployment) { d.measure(100, "AWS/DynamoDB TransactionConflict TableName=map[Ref:Table]") }},
+	"Conflicts":                 {"transactions meet": func(d *deployment) { d.measure(100, "AWS/DynamoDB TransactionConflict TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]") }},
 	"Throttles":                 {"the account has no room": func(d *deployment) { d.measure(500, "AWS/Lambda Throttles") }},
 	"AuthorizerThrottles":       {"no authorizer is free": func(d *deployment) { d.measure(1, "AWS/Lambda Throttles FunctionName=map[Ref:AuthorizerFunction]") }},
 	"IteratorAgeMailerFunction": {"mails stay in the stream": func(d *deployment) { d.measure(90_000, "AWS/Lambda IteratorAge FunctionName=map[Ref:MailerFunction]") }},

@@ -36,9 +36,11 @@ func (v *service) requests(s Stage, name, statistic string) figure {
 	return figure{"AWS/ApiGateway", name, "ApiName", jsii.String("lamplighter-" + s.Name), statistic, name + " " + statistic}
 }
 
-// ofTable returns a metric of the table.
+// ofTable returns a metric of the table: the stack's own, or the one that the parameter TableName names.
 func (v *service) ofTable(name string) figure {
-	return figure{"AWS/DynamoDB", name, "TableName", v.template.GetResource(jsii.String("Table")).Ref(), "Sum", name}
+	own := v.template.GetCondition(jsii.String("OwnTable"))
+	table := awscdk.Fn_ConditionIf(own.LogicalId(), v.template.GetResource(jsii.String("Table")).Ref(), v.template.GetParameter(jsii.String("TableName")).ValueAsString())
+	return figure{"AWS/DynamoDB", name, "TableName", awscdk.Token_AsString(table, nil), "Sum", name}
 }
 
 // ofFunction returns a metric of the function that the template has under an id.

@@ -6,6 +6,7 @@
 //	lamplighter work       list and unpark the work that the sweeper gave up
 //	lamplighter mails      list and redrive the mails that were given up
 //	lamplighter keys       replace the keys of a local service
+//	lamplighter restore    make a table of the backups of another one
 //	lamplighter version    print the version
 package main
 
@@ -32,6 +33,7 @@ const usage = `usage: lamplighter <command>
   work       list and unpark the work that the sweeper gave up (work parked, work unpark)
   mails      list and redrive the mails that were given up (mails dead, mails redrive)
   keys       list or replace the keys of a local service (keys rotate -help)
+  restore    make a table of the backups of another one (restore -help)
   version    print the version
 `
 
@@ -63,6 +65,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return runMails(ctx, args[1:], stdout, stderr)
 	case "keys":
 		return runKeys(args[1:], stdout, stderr)
+	case "restore":
+		return runRestore(ctx, args[1:], stdout, stderr)
 	case "version":
 		_, err := fmt.Fprintln(stdout, version)
 		return err

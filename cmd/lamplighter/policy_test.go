@@ -100,7 +100,8 @@ func policyOf(d *platform.Declaration) []string {
 		}
 		out = append(out, s)
 	}
-	const store, secretsKey = "!GetAtt Table.Arn", "!If [OwnsSecretsKey, !GetAtt SecretsKey.Arn, !Ref SecretsKeyArn]"
+	const store = `!If [OwnTable, !GetAtt Table.Arn, !Sub "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${TableName}"]`
+	const secretsKey = "!If [OwnsSecretsKey, !GetAtt SecretsKey.Arn, !Ref SecretsKeyArn]"
 	if ps := d.Access.All(); len(ps) > 0 {
 		allow(store, leading(ps), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem")
 	}

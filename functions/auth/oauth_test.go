@@ -102,6 +102,7 @@ func TestStatesThatAreRefused(t *testing.T) {
 		},
 		"an endless state":                         func(_ *providerFixture, back url.Values) { back.Set("state", strings.Repeat("A", 4000)) },
 		"a state after 10 minutes":                 func(in *providerFixture, _ url.Values) { in.Clock.Advance(oauthLoginTTL + time.Second) },
+		"a state of before the store was restored": func(in *providerFixture, _ url.Values) { in.Settings.Epoch = in.Clock.Now() },
 		"a state of a service with another pepper": func(in *providerFixture, _ url.Values) { in.Settings.Pepper = []byte("other") },
 		"a state that was used":                    func(in *providerFixture, back url.Values) { in.comeBack(200, "google", back) },
 		"a state that was used for nothing": func(in *providerFixture, back url.Values) {

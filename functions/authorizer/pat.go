@@ -50,7 +50,7 @@ func (a *authorizer) identifyPATUser(at userInOrg, hash string, found map[table.
 	switch {
 	case err != nil:
 		return identified{}, err
-	case !t.Live(u, a.Clock.Now()):
+	case !t.Live(u, a.Clock.Now(), a.Settings.Epoch):
 		return identified{}, refuse("token " + t.ID + " is over")
 	}
 	grants, err := a.decodeGrants(at, found)

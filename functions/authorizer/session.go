@@ -37,7 +37,7 @@ func (a *authorizer) identifyBySession(ctx context.Context, token string) (ident
 }
 
 // checkSession returns the session of a token, and refuses a session that is over, not the token's user's, not one for the token's organization, or older than what
-// ended all sessions of the user.
+// ended all sessions of the user, or of everybody.
 func (a *authorizer) checkSession(c token.Claims, row table.Item, u identity.User) (identity.Session, error) {
 	if row.Data == nil {
 		return identity.Session{}, refuse("no such session")
@@ -50,6 +50,8 @@ func (a *authorizer) checkSession(c token.Claims, row table.Item, u identity.Use
 		return s, refuse("session " + s.ID + " is over")
 	case s.Epoch != u.Epoch || u.Disabled:
 		return s, refuse("sessions of " + u.ID + " were ended")
+	case s.Created.Before(a.Settings.Epoch):
+		return s, refuse("session " + s.ID + " is of before the store was restored")
 	case s.SSO != "" && s.SSO != c.Org:
 		return s, refuse("session " + s.ID + " works in " + s.SSO + " only")
 	}

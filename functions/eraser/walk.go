@@ -49,11 +49,11 @@ var spread = map[table.Partition]func(org string) []string{
 	inventory.ResourcePartition: inventory.ResourcePKs,
 	execution.ActionPartition:   execution.ActionPKs,
 	execution.HistoryPartition:  execution.HistoryPKs,
-	audit.WaitingPartition:      waiting,
+	audit.WaitingPartition:      waitingPKs,
 }
 
-// waiting returns the partitions in which entries of an organization wait to be linked into its audit log.
-func waiting(org string) []string {
+// waitingPKs returns the partitions in which entries of an organization wait to be linked into its audit log.
+func waitingPKs(org string) []string {
 	pks := audit.WaitingNames()
 	for i, name := range pks {
 		pks[i] = table.OrgPK(org) + name

@@ -83,7 +83,7 @@ func (r *round) page(ctx context.Context, rows []table.Item) error {
 	var errs []error
 	for i, t := range tokens {
 		u := users[t.User]
-		if t.ID == "" || !t.Live(u, r.Clock.Now()) {
+		if t.ID == "" || !t.Live(u, r.Clock.Now(), r.Settings.Epoch) {
 			continue // it ended before its time: the row goes with the token's date
 		}
 		errs = append(errs, r.announce(ctx, rows[i].Key, t, u))

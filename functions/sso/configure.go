@@ -194,11 +194,11 @@ func (s service) defaultRolePolicies(ctx context.Context, org, role string) ([]s
 // storeSetup writes the setup, the claims that come and go with it, and what the organization's record repeats, all or none.
 func (s service) storeSetup(ctx context.Context, have, next setup, claims []table.Write) error {
 	org := identity.CallerFrom(ctx).Org
-	it, err := table.NewItem(identity.SSOKey(org), next)
+	put, err := table.PutFields(identity.SSOKey(org), next, ifUnchanged(have))
 	if err != nil {
 		return err
 	}
-	writes := append([]table.Write{table.Put(it, ifUnchanged(have))}, claims...)
+	writes := append([]table.Write{put}, claims...)
 	writes = append(writes, releaseDomains(org, have.Domains, next.Domains)...)
 	if !slices.Equal(have.enforcedDomains(), next.enforcedDomains()) {
 		writes = append(writes, recordEnforcedDomains(org, next.enforcedDomains()))

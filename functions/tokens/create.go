@@ -120,9 +120,11 @@ func (s service) room(ctx context.Context, t identity.PAT) (tokenList, error) {
 	if err != nil {
 		return h, err
 	}
-	old := h.outdatedEntries(t.Epoch)
+	var old []identity.PATEntry
 	for _, e := range h.entries {
-		if e.Epoch == t.Epoch && strings.EqualFold(e.Name, t.Name) {
+		if s.outdated(e, t.Epoch) {
+			old = append(old, e)
+		} else if strings.EqualFold(e.Name, t.Name) {
 			return h, fault.New(fault.Conflict, "name: you have a personal access token %q already", t.Name)
 		}
 	}

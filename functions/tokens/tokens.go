@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"lamplighter.dev/shared/api/audit"
@@ -106,7 +105,7 @@ func (s service) live(c identity.Caller, u identity.User, keys []table.Key, foun
 		if err != nil {
 			return nil, err
 		}
-		if t.Live(u, s.Clock.Now()) && within(c, t) {
+		if t.Live(u, s.Clock.Now(), s.Settings.Epoch) && within(c, t) {
 			out = append(out, newToken(t))
 		}
 	}
@@ -223,7 +222,8 @@ func removalWrites(user string, e identity.PATEntry) []table.Write {
 	return out
 }
 
-// outdatedEntries returns the entries of tokens that ended with the sessions of their time.
-func (h tokenList) outdatedEntries(epoch int64) []identity.PATEntry {
-	return slices.DeleteFunc(slices.Clone(h.entries), func(e identity.PATEntry) bool { return e.Epoch >= epoch })
+// outdated reports whether a token has ended with the sessions of its time: since another one is made at the epoch of its
+// user, or the store was restored.
+func (s service) outdated(e identity.PATEntry, epoch int64) bool {
+	return e.Epoch < epoch || id.TimeOf(e.ID).Before(s.Settings.Epoch)
 }

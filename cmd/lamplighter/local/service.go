@@ -141,7 +141,7 @@ func (s *Service) store(o Options) (table.Store, error) {
 		o.Remote.Clock = o.Clock
 		return table.NewDynamoDB(o.Remote), nil
 	}
-	e, err := table.Open(filepath.Join(o.Dir, "store.db"), table.Options{NoSync: o.NoSync, Clock: o.Clock})
+	e, err := table.Open(filepath.Join(o.Dir, "store.db"), table.Options{NoSync: o.NoSync, Clock: o.Clock, Layout: platform.Layout})
 	if err != nil {
 		return nil, err
 	}

@@ -10,10 +10,11 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/archive/s3"
 	"lamplighter.dev/shared/engine/lambdacall"
+	"lamplighter.dev/shared/engine/workflow"
 )
 
 func main() {
 	p := platform.OpenLambda(archiver.Declaration)
 	p.Archive = s3.New(platform.AWS(os.Getenv), os.Getenv("LAMPLIGHTER_ARCHIVE"))
-	lambda.Start(lambdacall.Function(archiver.Handler(p)))
+	lambda.Start(lambdacall.Function(lambdacall.Handler(p.Logged(workflow.Handler(archiver.Handler(p))))))
 }

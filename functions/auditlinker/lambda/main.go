@@ -11,5 +11,5 @@ import (
 
 func main() {
 	p := platform.OpenLambda(auditlinker.Declaration)
-	lambda.Start(workflow.LambdaHandler(auditlinker.Handler(p)))
+	lambda.Start(workflow.LambdaHandler(p.Logged(auditlinker.Handler(p))))
 }

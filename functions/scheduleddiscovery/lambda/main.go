@@ -11,5 +11,5 @@ import (
 
 func main() {
 	p := platform.OpenLambda(scheduleddiscovery.Declaration)
-	lambda.Start(workflow.LambdaHandler(scheduleddiscovery.Handler(p)))
+	lambda.Start(workflow.LambdaHandler(p.Logged(scheduleddiscovery.Handler(p))))
 }

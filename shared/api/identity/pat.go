@@ -95,9 +95,9 @@ type PAT struct {
 	Used    int64     `json:"used,omitempty"` // Unix seconds of its last use, to the hour
 }
 
-// Live reports whether the token still lets its user in.
-func (t PAT) Live(u User, now time.Time) bool {
-	return t.User == u.ID && t.Epoch == u.Epoch && !u.Disabled && now.Before(t.Expires)
+// Live reports whether the token lets its user in at now, in a store that was last restored at epoch.
+func (t PAT) Live(u User, now, epoch time.Time) bool {
+	return t.User == u.ID && t.Epoch == u.Epoch && !u.Disabled && now.Before(t.Expires) && !t.Created.Before(epoch)
 }
 
 // PATPrefix begins the partitions of personal access tokens.

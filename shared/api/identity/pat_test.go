@@ -107,7 +107,7 @@ func TestNoLetterComesMoreOftenThanOthers(t *testing.T) {
 
 func TestWhenATokenIsOver(t *testing.T) {
 	at := time.Date(2026, 3, 10, 9, 30, 0, 0, time.UTC)
-	token := PAT{User: "usr_1", Epoch: 3, Expires: at.Add(time.Hour)}
+	token := PAT{User: "usr_1", Epoch: 3, Created: at.Add(-time.Hour), Expires: at.Add(time.Hour)}
 	user := User{ID: "usr_1", Epoch: 3}
 	for name, c := range map[string]struct {
 		user User
@@ -122,8 +122,13 @@ func TestWhenATokenIsOver(t *testing.T) {
 		"older than a reset":     {User{ID: "usr_1", Epoch: 4}, at, false},
 		"newer than its user is": {User{ID: "usr_1", Epoch: 2}, at, false},
 	} {
-		if got := token.Live(c.user, c.now); got != c.want {
+		if got := token.Live(c.user, c.now, time.Time{}); got != c.want {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+	for restored, want := range map[time.Duration]bool{-2 * time.Hour: true, -time.Hour: true, -time.Minute: false} {
+		if got := token.Live(user, at, at.Add(restored)); got != want {
+			t.Errorf("in a store restored at %v: %v", restored, got)
 		}
 	}
 }

@@ -62,6 +62,10 @@ func (p *Platform) Clone() *Platform {
 	}
 }
 
+// Layout numbers the keys and shapes of the stored rows. It grows when rows of before could not be read or would not be found any
+// more; members that are added or given up do not change it (docs/decisions/014-rows-of-two-versions.md).
+const Layout = 2
+
 // Resolver looks names up in DNS. It is *net.Resolver in service.
 type Resolver interface {
 	// LookupTXT gives the TXT records of a name. Without any it is a *net.DNSError whose IsNotFound is true.

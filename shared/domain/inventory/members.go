@@ -202,7 +202,7 @@ func (s *Store) writeGroup(ctx context.Context, org string, old Group, next Grou
 		cond = table.Equal("generation", old.Generation)
 	}
 	g.Size = len(next.Places)
-	headItem, err := table.NewItem(GroupKey(org, g.ID), g)
+	head, err := table.PutFields(GroupKey(org, g.ID), g, cond)
 	if err != nil {
 		return g, err
 	}
@@ -214,7 +214,7 @@ func (s *Store) writeGroup(ctx context.Context, org string, old Group, next Grou
 	if err != nil {
 		return g, err
 	}
-	ws := append([]table.Write{table.Put(headItem, cond), members}, names...)
+	ws := append([]table.Write{head, members}, names...)
 	err = s.table.Transact(ctx, append(ws, held...)...)
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		if gone := accountGone(lost, len(ws)); gone != nil {

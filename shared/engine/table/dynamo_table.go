@@ -26,14 +26,24 @@ func CreateTable(ctx context.Context, r Remote) error {
 		return err
 	})
 	if err == nil {
-		err = dynamodb.NewTableExistsWaiter(d.db, func(o *dynamodb.TableExistsWaiterOptions) {
-			o.MinDelay, o.MaxDelay = 50*time.Millisecond, time.Second
-		}).Wait(ctx, &dynamodb.DescribeTableInput{TableName: &d.table}, time.Minute)
+		err = d.waitUntilActive(ctx, time.Minute)
 	}
 	if err != nil {
 		return fault.Wrap("create table "+d.table, err)
 	}
-	_, err = d.db.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
+	return d.expireItems(ctx)
+}
+
+// waitUntilActive waits until the table can be used.
+func (d *DynamoDB) waitUntilActive(ctx context.Context, most time.Duration) error {
+	return dynamodb.NewTableExistsWaiter(d.db, func(o *dynamodb.TableExistsWaiterOptions) {
+		o.MinDelay, o.MaxDelay = 50*time.Millisecond, time.Second
+	}).Wait(ctx, &dynamodb.DescribeTableInput{TableName: &d.table}, most)
+}
+
+// expireItems lets the table remove what has expired.
+func (d *DynamoDB) expireItems(ctx context.Context) error {
+	_, err := d.db.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
 		TableName:               &d.table,
 		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String(expiresAttr), Enabled: aws.Bool(true)},
 	})
@@ -42,6 +52,9 @@ func CreateTable(ctx context.Context, r Remote) error {
 	}
 	return fault.Wrap("let items of "+d.table+" expire", err)
 }
+
+// streamOfImages delivers each item as it was and as it is.
+var streamOfImages = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}
 
 // tableInput describes the table.
 func tableInput(name string) *dynamodb.CreateTableInput {
@@ -56,6 +69,6 @@ func tableInput(name string) *dynamodb.CreateTableInput {
 			{AttributeName: aws.String(pkAttr), KeyType: types.KeyTypeHash},
 			{AttributeName: aws.String(skAttr), KeyType: types.KeyTypeRange},
 		},
-		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages},
+		StreamSpecification: streamOfImages,
 	}
 }

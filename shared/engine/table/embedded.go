@@ -19,6 +19,9 @@ type Options struct {
 	NoSync bool
 	// Clock decides what has expired; nil is the machine's.
 	Clock clock.Clock
+	// Layout numbers the keys and shapes of rows that the program reads. A new file gets it, one of another is refused; with 0,
+	// as for tools and tests, any is read.
+	Layout int
 	// SweepEvery is the time between removals of what has expired; 0 is a minute, less than 0 is never.
 	SweepEvery time.Duration
 }
@@ -52,7 +55,7 @@ var (
 // Open opens the store file at path, and makes it when there is none. A file that is damaged, of another program, of a
 // newer version of this one or in use by another process is left as it is, and the error says which and what to do.
 func Open(path string, o Options) (*Embedded, error) {
-	if err := prepareFile(path); err != nil {
+	if err := prepareFile(path, o.Layout); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, err)
 	}
 	db, err := bolt.Open(path, 0o600, boltOptions(o))

@@ -18,21 +18,22 @@ import (
 // The header of a store file, in its own bucket.
 const (
 	format  = "lamplighter table"
-	version = 1 // of the layout; raised when an older program could not read the file
+	version = 1 // of the file; raised when an older program could not read it
 )
 
 var (
 	formatKey  = []byte("format")
 	versionKey = []byte("version")
+	layoutKey  = []byte("layout") // of the rows, which Options.Layout tells; in files of before there is none, which is 1
 )
 
 // prepareFile makes the file at path when there is none, and otherwise refuses one that this program must not write to. The
 // look is read-only: a refused file keeps every byte.
-func prepareFile(path string) error {
+func prepareFile(path string, layout int) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return create(path)
+		return create(path, layout)
 	case err != nil:
 		return fault.NewWithCause(fault.Unavailable, err, "the store file %s cannot be read; check its permissions", path)
 	case !info.Mode().IsRegular():
@@ -41,11 +42,11 @@ func prepareFile(path string) error {
 	if err := inspectMagic(path); err != nil {
 		return err
 	}
-	return inspect(path, info.Size())
+	return inspect(path, info.Size(), layout)
 }
 
 // create makes an empty store beside path and moves it there when it is whole, so that path never names half a store.
-func create(path string) error {
+func create(path string, layout int) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fault.NewWithCause(fault.Unavailable, err, "the directory %s for the store cannot be made", dir)
@@ -55,7 +56,7 @@ func create(path string) error {
 		return fault.NewWithCause(fault.Unavailable, err, "the directory %s for the store cannot be written to", dir)
 	}
 	defer func() { _ = os.Remove(tmp.Name()) }() // after the rename there is nothing to remove
-	if err := errors.Join(tmp.Close(), format1(tmp.Name())); err != nil {
+	if err := errors.Join(tmp.Close(), format1(tmp.Name(), layout)); err != nil {
 		return fmt.Errorf("create %s: %w", tmp.Name(), err)
 	}
 	if err := os.Rename(tmp.Name(), path); err != nil {
@@ -65,7 +66,7 @@ func create(path string) error {
 }
 
 // format1 writes the header and the empty buckets.
-func format1(path string) error {
+func format1(path string, layout int) error {
 	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: lockWait, FreelistType: bolt.FreelistMapType})
 	if err != nil {
 		return err
@@ -80,7 +81,7 @@ func format1(path string) error {
 				return err
 			}
 		}
-		return errors.Join(h.Put(formatKey, []byte(format)), h.Put(versionKey, []byte(strconv.Itoa(version))))
+		return errors.Join(h.Put(formatKey, []byte(format)), h.Put(versionKey, []byte(strconv.Itoa(version))), h.Put(layoutKey, []byte(strconv.Itoa(layout))))
 	})
 	return errors.Join(err, db.Close())
 }
@@ -123,7 +124,7 @@ func damaged(path string, why any) error {
 }
 
 // inspect opens the file for reading only and checks that it is whole and ours.
-func inspect(path string, size int64) (err error) {
+func inspect(path string, size int64, layout int) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = damaged(path, r)
@@ -137,7 +138,7 @@ func inspect(path string, size int64) (err error) {
 		if tx.Size() > size {
 			return damaged(path, fmt.Sprintf("%d of %d bytes are there", size, tx.Size()))
 		}
-		if err := inspectHeader(tx, path); err != nil {
+		if err := errors.Join(inspectHeader(tx, path), inspectLayout(tx, path, layout)); err != nil {
 			return err
 		}
 		return inspectPages(tx, path)
@@ -183,6 +184,25 @@ func inspectHeader(tx *bolt.Tx, path string) error {
 		if tx.Bucket(name) == nil {
 			return damaged(path, "the part "+string(name)+" is missing")
 		}
+	}
+	return nil
+}
+
+// inspectLayout refuses a file whose rows are laid out otherwise than the program reads them; 0 reads any.
+func inspectLayout(tx *bolt.Tx, path string, layout int) error {
+	h := tx.Bucket(headerBucket)
+	if layout == 0 || h == nil {
+		return nil
+	}
+	has := 1
+	if text := h.Get(layoutKey); text != nil {
+		var err error
+		if has, err = strconv.Atoi(string(text)); err != nil {
+			return damaged(path, "its layout is unreadable")
+		}
+	}
+	if has != layout && has != 0 {
+		return fault.New(fault.Invalid, "the store file %s has its rows in layout %d and this program reads %d: use the program that wrote it, or move the file away to start empty", path, has, layout)
 	}
 	return nil
 }

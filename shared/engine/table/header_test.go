@@ -189,3 +189,29 @@ func TestADamagedItemIsAnErrorNotGarbage(t *testing.T) {
 		t.Errorf("its neighbour: %v", err)
 	}
 }
+
+func TestOpen_RefusesRowsOfAnotherLayout(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	open := func(layout int) error {
+		s, err := table.Open(path, table.Options{NoSync: true, SweepEvery: -1, Layout: layout})
+		if err != nil {
+			return err
+		}
+		return s.Close()
+	}
+	for _, c := range []struct {
+		layout int
+		says   string
+	}{{2, ""}, {2, ""}, {0, ""}, {3, "layout 2 and this program reads 3"}, {1, "layout 2 and this program reads 1"}} {
+		if err := open(c.layout); c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("layout %d: %v; want %q", c.layout, err, c.says)
+		}
+	}
+	edit(t, path, func(tx *bolt.Tx) error { return tx.Bucket([]byte("lamplighter")).Delete([]byte("layout")) })
+	if err := open(2); err == nil || !strings.Contains(err.Error(), "layout 1 and this program reads 2") {
+		t.Errorf("a store of before there were layouts: %v", err)
+	}
+	if err := open(1); err != nil {
+		t.Error(err)
+	}
+}

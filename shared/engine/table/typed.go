@@ -1,9 +1,12 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"strings"
 )
 
 // NewItem makes the item that holds v, a struct, under k.
@@ -55,4 +58,40 @@ func DecodeAll[T any](items []Item) ([]T, error) {
 		out = append(out, v)
 	}
 	return out, nil
+}
+
+// PutFields returns the write that stores v, a struct, under k, and leaves the members of the item alone that v's type does not
+// have: a version of the service that is about to be replaced, or came back, must not drop what the next one has added. Use it
+// for items that are read, changed and stored as a whole. Its expiry stays as it is.
+func PutFields(k Key, v any, conds ...Cond) (Write, error) {
+	b, err := json.Marshal(v)
+	var values map[string]json.RawMessage
+	if err == nil {
+		err = json.Unmarshal(b, &values)
+	}
+	if err != nil {
+		return Write{}, fmt.Errorf("encode %s %s: %w", k.PK, k.SK, err)
+	}
+	var changes []Change
+	for _, name := range memberNames(reflect.TypeOf(v)) {
+		if value, set := values[name]; set {
+			changes = append(changes, Set(name, value))
+		} else {
+			changes = append(changes, Remove(name))
+		}
+	}
+	return Update(k, changes, conds...), nil
+}
+
+// memberNames returns the names of the members that a struct can have in JSON.
+func memberNames(t reflect.Type) []string {
+	var out []string
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && name == "" || !f.IsExported() || name == "-" {
+			continue
+		}
+		out = append(out, cmp.Or(name, f.Name))
+	}
+	return out
 }

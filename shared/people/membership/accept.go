@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
@@ -95,9 +96,9 @@ func decodeIfPresent[T any](items map[table.Key]table.Item, k table.Key, to *T) 
 }
 
 // holds reports whether the inviter may give now what they promised then. Who was removed, locked out or demoted must not
-// have left a way in.
-func (o offer) holds() bool {
-	if o.Role == "" || o.access.Ended || o.inviter.User != o.Inviter || o.inviter.Disabled || o.sponsor.Disabled {
+// have left a way in, and what was promised before the store was restored may have been withdrawn since.
+func (o offer) holds(epoch time.Time) bool {
+	if o.Role == "" || o.Created.Before(epoch) || o.access.Ended || o.inviter.User != o.Inviter || o.inviter.Disabled || o.sponsor.Disabled {
 		return false
 	}
 	policies, ok := PoliciesOfRole(o.access, o.Role)
@@ -107,7 +108,7 @@ func (o offer) holds() bool {
 
 // take accepts o, or ends it when it does not hold. What was judged must still be so when the membership is written.
 func (s People) take(ctx context.Context, u identity.User, o offer) error {
-	if !o.holds() {
+	if !o.holds(s.Settings.Epoch) {
 		s.Log.InfoContext(ctx, "an invitation does not hold any more", "org", o.org, "user", u.ID, "inviter", o.Inviter)
 		return s.drop(ctx, o)
 	}

@@ -98,17 +98,18 @@ func (s People) keep(ctx context.Context, org string, old, inv Invitation, extra
 		cond = table.Equal("id", old.ID)
 	}
 	own, invited := InvitationKey(s.Settings.Pepper, org, inv.Email), InvitedKey(s.Settings.Pepper, org, inv.Email)
-	row, err := table.NewItem(own, inv)
+	put, err := table.PutFields(own, inv, cond)
 	if err != nil {
 		return inv, err
 	}
-	pointing, err := table.NewItem(invited, pointer{inv.ID, org, inv.Inviter})
+	pointing, err := table.PutFields(invited, pointer{inv.ID, org, inv.Inviter})
 	if err != nil {
 		return inv, err
 	}
-	row.Expires, pointing.Expires = inv.Expires, inv.Expires
+	put.Changes = append(put.Changes, table.Expire(inv.Expires))
+	pointing.Changes = append(pointing.Changes, table.Expire(inv.Expires))
 	t := step{}
-	writes := append([]table.Write{table.Put(row, cond), t.countWrite(org), table.Put(pointing)}, extra...)
+	writes := append([]table.Write{put, t.countWrite(org), pointing}, extra...)
 	err = s.Table.Transact(table.Within(ctx, own.PK, invited.PK, table.OrgPK(org)), writes...)
 	return inv, invitationFailed("invite to "+org, err)
 }

@@ -149,7 +149,7 @@ type swap struct {
 
 func (s People) replaceMember(ctx context.Context, org string, w swap) error {
 	w.next.Version = w.old.Version + 1
-	it, err := table.NewItem(identity.MemberKey(org, w.old.User), w.next)
+	put, err := table.PutFields(identity.MemberKey(org, w.old.User), w.next, ifUnchanged(w.old)...)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (s People) replaceMember(ctx context.Context, org string, w swap) error {
 	if err != nil {
 		return err
 	}
-	writes := []table.Write{table.Put(it, ifUnchanged(w.old)...)}
+	writes := []table.Write{put}
 	if !w.step.isNoop() {
 		writes = append(writes, w.step.countWrite(org))
 	}

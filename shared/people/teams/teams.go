@@ -90,7 +90,7 @@ func (s Store) write(ctx context.Context, org string, old, t Team, extra []table
 	if t.Generation = old.Generation + 1; old.ID != "" {
 		cond = table.Equal("generation", old.Generation)
 	}
-	row, err := table.NewItem(Key(org, t.ID), t)
+	put, err := table.PutFields(Key(org, t.ID), t, cond)
 	if err != nil {
 		return t, err
 	}
@@ -98,7 +98,7 @@ func (s Store) write(ctx context.Context, org string, old, t Team, extra []table
 	if err != nil {
 		return t, err
 	}
-	ws := append([]table.Write{table.Put(row, cond)}, names...)
+	ws := append([]table.Write{put}, names...)
 	err = s.table.Transact(ctx, append(ws, extra...)...)
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		if lost.Failed[0].Index >= len(ws) {

@@ -56,6 +56,12 @@ func NewTable(tb testing.TB, endpoint string) table.Remote {
 // StartDynoxide starts dynoxide on a fresh file and tells its endpoint.
 func StartDynoxide(tb testing.TB) string {
 	tb.Helper()
+	return StartDynoxideIn(tb, tb.TempDir())
+}
+
+// StartDynoxideIn starts dynoxide on the file in dir, for tests that copy it.
+func StartDynoxideIn(tb testing.TB, dir string) string {
+	tb.Helper()
 	WantPeers(tb)
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		tb.Skip("SKIPPED: dynoxide is only to be had for linux/amd64")
@@ -63,7 +69,7 @@ func StartDynoxide(tb testing.TB) string {
 	bin := fetchDynoxide(tb)
 	port := npmpeer.FreePort(tb)
 	npmpeer.StartPeer(tb, exec.Command(bin, "serve", "--host", "127.0.0.1", "--port", port, //nolint:gosec,noctx // checked by its sum; ends with the test
-		"--db-path", filepath.Join(tb.TempDir(), "dynoxide.db")), port)
+		"--db-path", filepath.Join(dir, "dynoxide.db")), port)
 	return "http://127.0.0.1:" + port
 }
 

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"time"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
+)
+
+// restoreChoices are what `lamplighter restore` can be told.
+type restoreChoices struct {
+	remote table.Remote
+	to     string
+	at     time.Time
+}
+
+// runRestore makes a table of the backups of another one, and says what to deploy with.
+func runRestore(ctx context.Context, args []string, out, complain io.Writer) error {
+	c, err := parseRestore(args, complain)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	made, err := table.RestoreTable(ctx, c.remote, c.to, c.at)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "the table %s is restored; deploy with these parameters:\nTableName=%[1]s\nTableStream=%s\nEpoch=%s\n",
+		made.Table, made.Stream, clock.System{}.Now().Format(time.RFC3339))
+	return err
+}
+
+func parseRestore(args []string, complain io.Writer) (restoreChoices, error) {
+	var c restoreChoices
+	var at string
+	f := flag.NewFlagSet("lamplighter restore", flag.ContinueOnError)
+	f.SetOutput(complain)
+	f.StringVar(&c.remote.Table, "table", envOr("LAMPLIGHTER_TABLE", ""), "the table whose backups are read; it stays as it is (LAMPLIGHTER_TABLE)")
+	f.StringVar(&c.to, "to", "", "the name of the table that is made")
+	f.StringVar(&at, "at", "", "the moment to go back to, as 2026-03-10T09:30:00Z; without it the latest that the backups have")
+	f.StringVar(&c.remote.Endpoint, "endpoint", envOr("LAMPLIGHTER_ENDPOINT", ""), "an emulator's address; empty is AWS (LAMPLIGHTER_ENDPOINT)")
+	if err := f.Parse(args); err != nil {
+		return c, err
+	}
+	if c.remote.Table == "" || c.to == "" || f.NArg() > 0 {
+		return c, errors.New("restore wants -table, whose backups are read, and -to, the name of the table that is made")
+	}
+	if at == "" {
+		return c, nil
+	}
+	var err error
+	if c.at, err = time.Parse(time.RFC3339, at); err != nil {
+		return c, fmt.Errorf("-at is %q; it must be a time like 2026-03-10T09:30:00Z: %w", at, err)
+	}
+	return c, nil
+}

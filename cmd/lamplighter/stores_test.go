@@ -1,0 +1,121 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/cmd/lamplighter/local"
+	"lamplighter.dev/cmd/lamplighter/testenv"
+	"lamplighter.dev/shared/api/platform"
+)
+
+// keptStore is what is known of a store that an earlier version of the service has written.
+type keptStore struct {
+	Made time.Time           `json:"made"`
+	IDs  map[string][]string `json:"ids"` // in the answers to GET, by path
+}
+
+// TestStores_OfEarlierVersionsAreRead starts the service on stores that earlier versions left, and finds in them what those found. One
+// of another layout is refused by its number. With -update, what this version leaves takes the place of what its layout has.
+func TestStores_OfEarlierVersionsAreRead(t *testing.T) {
+	dir := filepath.Join("testdata", "stores")
+	if *update {
+		keepStore(t, filepath.Join(dir, fmt.Sprintf("layout%d", platform.Layout)))
+	}
+	all, err := filepath.Glob(filepath.Join(dir, "layout*.tar.gz"))
+	if err != nil || len(all) == 0 {
+		t.Fatalf("no stores in %s: %v", dir, err)
+	}
+	for _, archive := range all {
+		name := strings.TrimSuffix(filepath.Base(archive), ".tar.gz")
+		t.Run(name, func(t *testing.T) {
+			at := t.TempDir()
+			if out, err := exec.CommandContext(t.Context(), "tar", "-xzf", archive, "-C", at).CombinedOutput(); err != nil { //nolint:gosec // a file of ours
+				t.Fatalf("%v: %s", err, out)
+			}
+			if name != fmt.Sprintf("layout%d", platform.Layout) {
+				_, err := local.Open(local.Options{Root: "../..", Dir: at, NoSync: true})
+				if err == nil || !strings.Contains(err.Error(), strings.Replace(name, "layout", "layout ", 1)) {
+					t.Errorf("it was not refused by its layout: %v", err)
+				}
+				return
+			}
+			readStore(t, at, strings.TrimSuffix(archive, ".tar.gz")+".json")
+		})
+	}
+}
+
+// readStore holds the answers of the service on the store in dir to those that are kept.
+func readStore(t *testing.T, dir, answers string) {
+	t.Helper()
+	b, err := os.ReadFile(answers) //nolint:gosec // of ours
+	var want keptStore
+	if err == nil {
+		err = json.Unmarshal(b, &want)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c testenv.Ahead
+	c.Advance(want.Made.Sub(c.Now()))
+	e := testenv.Start(t, testenv.Setup{Dir: dir, Clock: &c})
+	ada := e.NewClient()
+	ada.LogIn("ada@example.com", "")
+	for path, ids := range want.IDs {
+		if got := idsOf(ada, path); !slices.Equal(got, ids) {
+			t.Errorf("GET %s: %d ids, want %d: %v, want %v", path, len(got), len(ids), got, ids)
+		}
+	}
+}
+
+// idsOf returns the ids in an answer.
+func idsOf(c *testenv.Client, path string) []string {
+	var answer json.RawMessage
+	c.Call(http.MethodGet, path, nil, &answer)
+	ids := regexp.MustCompile(`"[a-z]{2,5}_[0-9a-z]{26}"`).FindAllString(string(answer), -1)
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// keepStore leaves a store with one of everything, and the answers from it.
+func keepStore(t *testing.T, to string) {
+	t.Helper()
+	dir := t.TempDir()
+	e := testenv.Start(t, testenv.Setup{Dir: dir})
+	ada := e.NewOwner("ada@example.com")
+	ada.ConnectAccount("111122223333", testenv.FastCloud(40))
+	used(t, e, ada)
+	colleague(t, e, ada, "eve@example.com", "viewer")
+	ada.Call(http.MethodPost, "/users", map[string]string{"email": "invited@example.com", "role": "viewer"}, nil)
+	ada.Call(http.MethodPost, "/personal-access-tokens", map[string]any{"name": "program"}, nil)
+	kept := keptStore{Made: time.Now().UTC().Truncate(time.Second), IDs: map[string][]string{}}
+	for _, path := range []string{
+		"/users", "/teams", "/roles", "/resource-groups", "/resources", "/cloud-accounts", "/actions", "/actions/bulk/latest", "/organisations",
+		"/personal-access-tokens", "/organisation", "/users/me",
+	} {
+		kept.IDs[path] = idsOf(ada, path)
+	}
+	e.Stop()
+	b, err := json.MarshalIndent(kept, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(to), 0o750)
+	}
+	if err == nil {
+		err = os.WriteFile(to+".json", append(b, '\n'), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "tar", "-czf", to+".tar.gz", "-C", dir, "keys", "store.db").CombinedOutput(); err != nil { //nolint:gosec // of ours
+		t.Fatalf("%v: %s", err, out)
+	}
+}

@@ -214,10 +214,16 @@ var faults = map[string]map[string]func(d *deployment){
 	"OldestPending": {"work waits for more than a day": func(d *deployment) { d.swept(100_000, 0) }},
 	"ParkedWork":    {"work is parked": func(d *deployment) { d.swept(20, 1) }},
 	"TableThrottles": {
-		"writes of a key are refused": func(d *deployment) { d.measure(10, "AWS/DynamoDB WriteThrottleEvents TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]") },
-		"reads of a key are refused":  func(d *deployment) { d.measure(10, "AWS/DynamoDB ReadThrottleEvents TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]") },
+		"writes of a key are refused": func(d *deployment) {
+			d.measure(10, "AWS/DynamoDB WriteThrottleEvents TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]")
+		},
+		"reads of a key are refused": func(d *deployment) {
+			d.measure(10, "AWS/DynamoDB ReadThrottleEvents TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]")
+		},
 	},
-	"Conflicts":                 {"transactions meet": func(d *deployment) { d.measure(100, "AWS/DynamoDB TransactionConflict TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]") }},
+	"Conflicts": {"transactions meet": func(d *deployment) {
+		d.measure(100, "AWS/DynamoDB TransactionConflict TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]")
+	}},
 	"Throttles":                 {"the account has no room": func(d *deployment) { d.measure(500, "AWS/Lambda Throttles") }},
 	"AuthorizerThrottles":       {"no authorizer is free": func(d *deployment) { d.measure(1, "AWS/Lambda Throttles FunctionName=map[Ref:AuthorizerFunction]") }},
 	"IteratorAgeMailerFunction": {"mails stay in the stream": func(d *deployment) { d.measure(90_000, "AWS/Lambda IteratorAge FunctionName=map[Ref:MailerFunction]") }},

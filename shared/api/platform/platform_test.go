@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/api/identity/token"
+	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
@@ -45,7 +46,7 @@ func TestShared_IsMadeOncePerPlatform(t *testing.T) {
 func TestClone_HasEveryPart(t *testing.T) {
 	p := &Platform{
 		Table: tabletest.New(t), Clock: clock.System{}, Workflow: struct{ workflow.Engine }{}, Workers: struct{ lambdacall.Invoker }{},
-		Sealer: struct{ seal.Sealer }{}, Tokens: struct{ token.Tokens }{}, Resolver: net.DefaultResolver, Log: slog.Default(),
+		Sealer: struct{ seal.Sealer }{}, Tokens: struct{ token.Tokens }{}, Resolver: net.DefaultResolver, Archive: struct{ archive.Store }{}, Log: slog.Default(),
 		Settings: Settings{Version: "1"},
 	}
 	old, got := reflect.ValueOf(p).Elem(), reflect.ValueOf(p.Clone()).Elem()

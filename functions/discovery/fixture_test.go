@@ -97,7 +97,7 @@ func (s *fixture) open() {
 	worker := Handler(s.Clone(), s.providers) // it keeps the store that it was opened with
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{
 		Store: s.Table, Clock: hurried{began: clock.System{}.Now()}, Machines: machines, Log: s.Platform.Log,
-		Entered: func(string, string) { s.states.Add(1) },
+		Transition: func(string) { s.states.Add(1) },
 		Handlers: map[string]workflow.Handler{"discovery": func(ctx context.Context, in json.RawMessage) (any, error) {
 			ctx, m := table.WithMeter(ctx)
 			defer func() { s.usage.add(m.Usage()) }()

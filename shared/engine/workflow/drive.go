@@ -68,7 +68,9 @@ func (e *Embedded) advance(ctx context.Context, r ref, x *Execution) error {
 			return err
 		}
 	}
-	out, err := e.p.Machines[r.machine].Run(ctx, asl.Env{Clock: e.p.Clock, Tasks: w, Journal: w, Entered: e.enteredBy(r.machine)}, asl.Execution{
+	out, err := e.p.Machines[r.machine].Run(ctx, asl.Env{
+		Clock: e.p.Clock, Tasks: w, Journal: w, Transition: func() { e.p.Transition(r.machine) },
+	}, asl.Execution{
 		ID: arnPrefix + "execution:" + r.machine + ":" + r.name, Name: r.name,
 		MachineID: arnPrefix + "stateMachine:" + r.machine, Machine: r.machine,
 		Input: x.Input, Started: x.Started, Frames: frames,
@@ -144,12 +146,4 @@ func (w *work) loaded(it table.Item, frames map[string]asl.Frame) error {
 	}
 	frames[path] = f
 	return nil
-}
-
-// enteredBy returns what is told the states that executions of the machine enter; nil when nobody wants to know.
-func (e *Embedded) enteredBy(machine string) func(state string) {
-	if e.p.Entered == nil {
-		return nil
-	}
-	return func(state string) { e.p.Entered(machine, state) }
 }

@@ -25,9 +25,8 @@ type Parts struct {
 	Tasks int
 	// TaskLimit ends a handler that takes longer, with Sandbox.Timedout as Lambda does; 0 is Lambda's 15 minutes.
 	TaskLimit time.Duration
-	// Entered is told each state that an execution enters or tries again, by machine and state: the state transitions that Step
-	// Functions has paid for. It is called from many goroutines; nil tells nobody.
-	Entered func(machine, state string)
+	// Transition is told of each state transition of a machine, as Step Functions bills them; nil tells nobody.
+	Transition func(machine string)
 }
 
 // Embedded runs state machines in this process and keeps their state in the table, so that Resume carries on with what a
@@ -68,6 +67,9 @@ func NewEmbedded(p Parts) (*Embedded, error) {
 	}
 	if p.Tasks == 0 {
 		p.Tasks = 64
+	}
+	if p.Transition == nil {
+		p.Transition = func(string) {}
 	}
 	if p.TaskLimit == 0 {
 		p.TaskLimit = 15 * time.Minute

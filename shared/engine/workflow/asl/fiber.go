@@ -132,8 +132,8 @@ func (f *fiber) attempt(ctx context.Context, s *state) (out any, next string, er
 		if err := f.pause(ctx); err != nil {
 			return nil, "", err
 		}
-		if f.run.env.Entered != nil {
-			f.run.env.Entered(f.frame.State)
+		if f.run.env.Transition != nil {
+			f.run.env.Transition()
 		}
 		events := f.frame.Events
 		out, next, err := f.runState(ctx, s)

@@ -18,9 +18,8 @@ type Env struct {
 	Random  func() float64 // draws the jitter of retries, from 0 to just below 1; nil draws by itself
 	Tasks   Tasks
 	Journal Journal // nil keeps nothing: the execution cannot be resumed
-	// Entered is told the name of each state that is entered or tried again: what Step Functions counts as a state transition
-	// and has paid for. It is called from many goroutines; nil tells nobody.
-	Entered func(state string)
+	// Transition is told each time that a state is begun or tried again, which is what Step Functions bills; nil tells nobody.
+	Transition func()
 }
 
 // Tasks does what Task states ask for. A failure that Retry and Catch shall see is an *Error; any other error

@@ -19,8 +19,8 @@ func TestAFunctionDoesNotStartWithoutItsSecrets(t *testing.T) {
 		"AWS_REGION=":                     "AWS_REGION is not set",
 		"LAMPLIGHTER_PEPPER=short-secret": "has 12 bytes, where 32 random ones belong",
 		"LAMPLIGHTER_PEPPER={{resolve:secretsmanager:arn:of-a-secret}}": "reference to a secret",
-		"LAMPLIGHTER_EPOCH=yesterday":            `"yesterday" is no time`,
-		"LAMPLIGHTER_EPOCH=2999-01-01T00:00:00Z": "still to come",
+		"LAMPLIGHTER_EPOCH=yesterday":                                   `"yesterday" is no time`,
+		"LAMPLIGHTER_EPOCH=2999-01-01T00:00:00Z":                        "still to come",
 		"LAMPLIGHTER_SIGNING_KEYS=arn:aws:kms:eu-west-1:1:key/t@soon":   "LAMPLIGHTER_SIGNING_KEYS",
 	} {
 		t.Run(name, func(t *testing.T) {

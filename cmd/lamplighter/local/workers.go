@@ -43,7 +43,7 @@ func (s *Service) startWorkers(o Options, store table.Store, fs []functions.Func
 	}
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{
 		Store: table.Fenced(store), Clock: p.Clock, Machines: machines, Log: p.Log, Handlers: handlers,
-		Entered: func(machine, _ string) { o.Observer.Transition(machine) },
+		Transition: o.Observer.Transition,
 	})
 	if err != nil {
 		return err

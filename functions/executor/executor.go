@@ -29,7 +29,7 @@ func New(p *platform.Platform, providers cloud.Providers) *Executor {
 }
 
 // store returns the store for transactions: what was done in a cloud must be recorded.
-func (e *Executor) store() table.Store { return table.NewPatientStore(e.p.Table, e.p.Clock) }
+func (e *Executor) store() table.Store { return table.NewPatientStore(e.p.Table) }
 
 func (e *Executor) newClouds() inventory.Clouds {
 	return inventory.Clouds{Sealer: e.p.Sealer, Providers: e.providers}

@@ -62,7 +62,7 @@ func (p *provider) world(account string) *world {
 	defer p.mu.Unlock()
 	w := p.worlds[account]
 	if w == nil {
-		w = &world{store: p.store, pk: "SIM#" + account, calls: map[string]int{}}
+		w = &world{store: table.NewPatientStore(p.store), pk: "SIM#" + account, calls: map[string]int{}}
 		p.worlds[account] = w
 	}
 	return w

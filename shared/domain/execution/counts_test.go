@@ -62,7 +62,7 @@ func TestFoldCounts_MovesEachCountOnce(t *testing.T) {
 	s, counts := counted(t)
 	wantTotal(t, s, 1007, 250)
 	var wg sync.WaitGroup
-	patient := table.NewPatientStore(s, clock.System{}) // as the executor's
+	patient := table.NewPatientStore(s) // as the executor's
 	for range 4 {
 		wg.Go(func() {
 			if err := execution.FoldCounts(t.Context(), patient, org, counts); err != nil {

@@ -81,7 +81,7 @@ func (s *Store) transactPart(ctx context.Context, ws []table.Write, retry func(t
 		if len(ws) == 0 {
 			return nil
 		}
-		err := table.NewPatientStore(s.table, s.clock).Transact(ctx, ws...)
+		err := table.NewPatientStore(s.table).Transact(ctx, ws...)
 		failed, ok := errors.AsType[*table.ConditionError](err)
 		if !ok {
 			return err

@@ -41,7 +41,7 @@ func TestPatientStore_TriesForAsLongAsThereIsTime(t *testing.T) {
 					defer cancel()
 				}
 				began := time.Now()
-				err := table.NewPatientStore(f, clock.System{}).Transact(ctx, table.Put(small("p", "1")), table.Put(small("p", "2")))
+				err := table.NewPatientStore(f).Transact(ctx, table.Put(small("p", "1")), table.Put(small("p", "2")))
 				if took := time.Since(began); took < c.least || took > c.most {
 					t.Errorf("tried for %s, want %s to %s", took, c.least, c.most)
 				}
@@ -54,7 +54,7 @@ func TestPatientStore_TriesForAsLongAsThereIsTime(t *testing.T) {
 }
 
 func TestPatientStore_TakesARefusalForAnAnswer(t *testing.T) {
-	p := table.NewPatientStore(tabletest.New(t), clock.System{})
+	p := table.NewPatientStore(tabletest.New(t))
 	mustWrite(t, p, small("p", "1"))
 	err := p.Transact(t.Context(), table.Put(small("p", "1"), table.Absent()))
 	if _, refused := errors.AsType[*table.ConditionError](err); !refused {

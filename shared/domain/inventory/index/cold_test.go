@@ -31,7 +31,7 @@ func TestColdLoadsOfAHugeIndexThrottleNobody(t *testing.T) {
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: no huge index was read")
 	}
-	stored := tabletest.New(t)
+	stored := tabletest.NewUnlimited(t)
 	indextest.Fill(t, stored, org(0), 500_000)
 	indextest.NoteUntilDue(t, stored, org(0))
 	synctest.Test(t, func(t *testing.T) {

@@ -26,7 +26,7 @@ func TestAnIndexTakesWhatItSays(t *testing.T) {
 		orgs, rows int
 	}{{"one large organization", 1, 100_000}, {"many of a thousand", 40, 1000}, {"many of a few", 200, 5}} {
 		t.Run(c.name, func(t *testing.T) {
-			stored := tabletest.New(t)
+			stored := tabletest.NewUnlimited(t)
 			for n := range c.orgs {
 				indextest.Fill(t, stored, org(n), c.rows)
 			}

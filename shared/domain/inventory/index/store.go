@@ -18,7 +18,7 @@ import (
 
 // Store reads and writes the indexes of organizations, and keeps in memory those that it used last.
 type Store struct {
-	table table.Store
+	table table.PatientStore // workers write, and whoever reads later pays for what they leave undone
 	clock clock.Clock
 	cache *cache
 
@@ -27,7 +27,7 @@ type Store struct {
 
 // NewStore makes a Store with a cache of its own, in the memory that the process may have by now.
 func NewStore(t table.Store, c clock.Clock) *Store {
-	return &Store{table: t, clock: c, cache: newCache(cacheBytes())}
+	return &Store{table: table.NewPatientStore(t), clock: c, cache: newCache(cacheBytes())}
 }
 
 // Note writes what g tells into the index of an organization, its parts one after another: a delta and a round trip for each.

@@ -51,6 +51,13 @@ func Open(tb testing.TB, path string, c clock.Clock) *Store {
 	return &Store{Limited(e), e}
 }
 
+// NewUnlimited returns a store that is not held to Limits: for what is there before a test begins, which is written faster than
+// DynamoDB takes it.
+func NewUnlimited(tb testing.TB) table.Store {
+	tb.Helper()
+	return New(tb).embedded
+}
+
 // limitsVariable makes the stores of tests as limited as DynamoDB's: `make test-limits` sets it to 1.
 const limitsVariable = "LAMPLIGHTER_TEST_LIMITS"
 

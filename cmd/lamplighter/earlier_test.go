@@ -72,8 +72,8 @@ func checkOutEarlier(t *testing.T) string {
 	}
 	lines := strings.Fields(string(b))
 	commit, dir := lines[len(lines)-1], t.TempDir()
-	if err = exec.CommandContext(t.Context(), "git", "cat-file", "-e", commit+"^{commit}").Run(); err != nil { //nolint:gosec // ours
-		t.Skipf("SKIPPED: the history here does not have the earlier version, commit %s: a shallow clone gets it by git fetch --unshallow", commit)
+	if out, err := exec.CommandContext(t.Context(), "git", "cat-file", "-e", commit+"^{commit}").CombinedOutput(); err != nil { //nolint:gosec // ours
+		t.Skipf("SKIPPED: git has no earlier version here, commit %s (a shallow clone gets it by git fetch --unshallow): %s", commit, out)
 	}
 	archive := filepath.Join(t.TempDir(), "earlier.tar")
 	for _, args := range [][]string{{"git", "-C", "../..", "archive", "--output", archive, commit}, {"tar", "-xf", archive, "-C", dir}} {

@@ -197,11 +197,11 @@ func TestDynamo_PausesBeforeTheRestOfABatch(t *testing.T) {
 		calls int
 		want  error
 	}{
-		"all at once":                             {nil, 1, nil},
-		"a part each time":                        {[][]string{{"2", "3"}, {"3"}}, 3, nil},
-		"nothing for a while":                     {[][]string{{"1", "2", "3"}, {"1", "2", "3"}, {"3"}}, 4, nil},
-		"what was done begins the attempts again": {append(slices.Repeat([][]string{{"1", "2", "3"}}, 7), slices.Repeat([][]string{{"3"}}, 7)...), 15, nil},
-		"given up in the end":                     {slices.Repeat([][]string{{"3"}}, 20), 8, table.ErrThrottled},
+		"everything is done at once":      {nil, 1, nil},
+		"a part is done each time":        {[][]string{{"2", "3"}, {"3"}}, 3, nil},
+		"nothing is done for a while":     {[][]string{{"1", "2", "3"}, {"1", "2", "3"}, {"3"}}, 4, nil},
+		"a part begins the attempts anew": {append(slices.Repeat([][]string{{"1", "2", "3"}}, 7), slices.Repeat([][]string{{"3"}}, 7)...), 15, nil},
+		"the rest is given up":            {slices.Repeat([][]string{{"3"}}, 20), 8, table.ErrThrottled},
 	} {
 		for verb, call := range map[string]func(context.Context, table.Store) error{
 			"write": func(ctx context.Context, s table.Store) error {

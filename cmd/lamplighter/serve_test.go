@@ -20,8 +20,9 @@ import (
 type served struct {
 	mu    sync.Mutex
 	out   bytes.Buffer
-	ready chan struct{} // gets one value when the last of the commands to begin with is printed
-	done  chan error
+	last  string        // what is printed when the service is ready, and only then
+	ready chan struct{} // gets one value then
+	done  chan error    // closed behind its one value
 	stop  context.CancelFunc
 }
 
@@ -29,15 +30,15 @@ type served struct {
 func (s *served) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := bytes.Contains(s.out.Bytes(), []byte(lastCommand))
+	before := bytes.Contains(s.out.Bytes(), []byte(s.last))
 	s.out.Write(p)
-	if !before && bytes.Contains(s.out.Bytes(), []byte(lastCommand)) {
+	if !before && bytes.Contains(s.out.Bytes(), []byte(s.last)) {
 		s.ready <- struct{}{}
 	}
 	return len(p), nil
 }
 
-// lastCommand is printed when the service is ready, and only then.
+// lastCommand is in the last of the commands to begin with.
 const lastCommand = `"resourceUID"`
 
 func (s *served) printed() string {
@@ -49,12 +50,24 @@ func (s *served) printed() string {
 // serveIn runs the command on the folder dir until the test ends, and waits until it has said how to begin.
 func serveIn(t *testing.T, dir string) *served {
 	t.Helper()
+	return serveUntil(t, lastCommand, func(ctx context.Context, out io.Writer) error {
+		return run(ctx, []string{"serve", "-root", "../..", "-dir", dir, "-addr", "127.0.0.1:0"}, out, io.Discard)
+	})
+}
+
+// serveUntil runs a command until the test ends, and waits until it has printed last.
+func serveUntil(t *testing.T, last string, command func(context.Context, io.Writer) error) *served {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	s := &served{ready: make(chan struct{}, 1), done: make(chan error, 1), stop: stop}
+	s := &served{last: last, ready: make(chan struct{}, 1), done: make(chan error, 1), stop: stop}
 	go func() {
-		s.done <- run(ctx, []string{"serve", "-root", "../..", "-dir", dir, "-addr", "127.0.0.1:0"}, s, io.Discard)
+		s.done <- command(ctx, s)
+		close(s.done)
 	}()
-	t.Cleanup(s.stop)
+	t.Cleanup(func() {
+		s.stop()
+		<-s.done
+	})
 	select {
 	case err := <-s.done:
 		t.Fatalf("serve ended: %v\n%s", err, s.printed())

@@ -51,6 +51,7 @@ func TestRows_KeepWhatALaterVersionAdded(t *testing.T) {
 	used(t, e, ada)
 	colleague(t, e, ada, "eve@example.com", "viewer")
 	ada.Call(http.MethodPost, "/users", map[string]string{"email": "invited@example.com", "role": "viewer"}, nil)
+	registerCluster(ada, account)
 	e.Stop()
 	marked := mark(t, dir)
 	e = testenv.Start(t, testenv.Setup{Dir: dir})
@@ -66,6 +67,11 @@ func TestRows_KeepWhatALaterVersionAdded(t *testing.T) {
 			t.Errorf("the row %s %s has lost a member: write it by table.PutFields or by its fields, or say in replaced why it need not be kept: %s", k.PK, k.SK, it.Data)
 		}
 	}
+}
+
+// registerCluster registers a cluster of the account, or does so again.
+func registerCluster(c *testenv.Client, account string) {
+	c.Call(http.MethodPut, "/cloud-accounts/"+account+"/clusters/us-east-1/main/access", map[string]string{"method": "cloud_iam"}, nil)
 }
 
 // mark gives the rows of the store in dir the member.
@@ -114,6 +120,7 @@ func changeAll(t *testing.T, e *testenv.Env, c *testenv.Client, account string) 
 	change("/resource-groups", map[string]any{"name": "nightly"})
 	change("/roles", map[string]any{"name": "Planter", "policies": []string{"actions:read"}})
 	c.Call(http.MethodPut, "/cloud-accounts/"+account, map[string]any{"name": "Cloud renamed"}, nil)
+	registerCluster(c, account)
 	act(c, running(t, c, 1)[0], "stop")
 	c.Call(http.MethodPost, "/resources/refresh", map[string]string{}, nil)
 	e.WaitSettled()

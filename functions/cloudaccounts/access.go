@@ -106,19 +106,23 @@ func (s *service) sealed(ctx context.Context, p seal.Place, secret *kubeconfig.A
 // store puts the registration where one is, or adds it to those that the account counts, whichever it is by then.
 func (s *service) store(ctx context.Context, org string, r inventory.Registration) error {
 	account, key := inventory.AccountKey(org, r.AccountID), inventory.ClusterKey(org, r.AccountID, r.ClusterName)
-	row, err := table.NewItem(key, r)
+	again, err := table.PutFields(key, r, table.Exists())
+	if err != nil {
+		return err
+	}
+	first, err := table.PutFields(key, r, table.Absent())
 	if err != nil {
 		return err
 	}
 	for range 3 { // each time that somebody else registered or deregistered it meanwhile
-		err = s.p.Table.Transact(ctx, table.Check(account, table.Exists()), table.Put(row, table.Exists()))
+		err = s.p.Table.Transact(ctx, table.Check(account, table.Exists()), again)
 		if lost, ok := errors.AsType[*table.ConditionError](err); !ok {
 			return fault.Wrap("replace cluster "+r.Name, err)
 		} else if _, gone := lost.Old(0); gone {
 			return errUnknownAccount(r.AccountID)
 		}
 		err = s.p.Table.Transact(ctx, table.Update(account, []table.Change{table.Add("clusters", 1)}, table.Exists(),
-			table.Any(table.Lacks("clusters"), table.Less("clusters", inventory.MaxClusters))), table.Put(row, table.Absent()))
+			table.Any(table.Lacks("clusters"), table.Less("clusters", inventory.MaxClusters))), first)
 		if lost, ok := errors.AsType[*table.ConditionError](err); !ok {
 			return fault.Wrap("register cluster "+r.Name, err)
 		} else if was, full := lost.Old(0); full {

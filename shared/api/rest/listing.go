@@ -18,20 +18,6 @@ type Reading[T any] struct {
 	Over  []string // the partitions that the list is spread over; none when it lies in that of the query
 }
 
-// Count reads a running total, a field of the item under k; 0 when there is none.
-func Count(ctx context.Context, s table.Store, k table.Key, field string) (int, error) {
-	got, err := s.BatchGet(ctx, k)
-	if err != nil {
-		return 0, fmt.Errorf("read count %s of %s: %w", field, k.PK, err)
-	}
-	it, ok := got[k]
-	if !ok {
-		return 0, nil
-	}
-	counts, err := table.Decode[map[string]int](it)
-	return counts[field], err
-}
-
 // Counted reads the page of a query that finds total items.
 func (r Reading[T]) Counted(ctx context.Context, q table.Query, total int) (List[T], error) {
 	out := PageOf[T](nil, r.Page)

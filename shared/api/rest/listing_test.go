@@ -89,23 +89,9 @@ func TestAPageThatTheStoreGivesInParts(t *testing.T) {
 	}
 }
 
-func TestCounts(t *testing.T) {
-	s := tabletest.New(t)
-	k := table.Key{PK: "C", SK: "list"}
-	if n, err := rest.Count(t.Context(), s, k, "all"); n != 0 || err != nil {
-		t.Errorf("nothing was counted yet: %d, %v", n, err)
-	}
-	if _, err := s.Write(t.Context(), table.Update(k, []table.Change{table.Add("all", 7)})); err != nil {
-		t.Fatal(err)
-	}
-	if n, err := rest.Count(t.Context(), s, k, "all"); n != 7 || err != nil {
-		t.Errorf("%d, %v", n, err)
-	}
-	down := table.NewFaultyStore(s, clock.System{}, table.Injection{Harm: table.FailBefore})
+func TestReading_OfAStoreThatIsDownFails(t *testing.T) {
+	down := table.NewFaultyStore(tabletest.New(t), clock.System{}, table.Injection{Harm: table.FailBefore})
 	r := rest.Reading[number]{Store: down, Page: rest.Page{Page: 1, Limit: 5}}
-	if _, err := rest.Count(t.Context(), down, k, "all"); err == nil {
-		t.Error("a store that is down counts")
-	}
 	if _, err := r.Counted(t.Context(), table.Query{PK: "P"}, 7); err == nil {
 		t.Error("a store that is down is read")
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -157,5 +158,75 @@ func TestDynamoGivesUpInTime(t *testing.T) {
 	_, err := d.Get(ctx, table.Key{PK: "p", SK: "1"})
 	if !errors.Is(err, table.ErrThrottled) && !errors.Is(err, table.ErrDown) || time.Since(start) > 2*time.Second {
 		t.Errorf("after %v: %v, want it given up as throttled", time.Since(start), err)
+	}
+}
+
+// pauses is a clock that keeps what was slept and lets none of it pass.
+type pauses struct {
+	clock.System
+	mu    sync.Mutex
+	slept []time.Duration
+}
+
+// Sleep notes d.
+func (p *pauses) Sleep(ctx context.Context, d time.Duration) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.slept = append(p.slept, d)
+	return ctx.Err()
+}
+
+// leftOf is the answer of the service that has done a batch but for the items of the sort keys.
+func leftOf(write bool, sks ...string) answer {
+	for i, sk := range sks {
+		sks[i] = `{"pk":{"S":"p"},"sk":{"S":"` + sk + `"}}`
+		if write {
+			sks[i] = `{"PutRequest":{"Item":` + sks[i] + `}}`
+		}
+	}
+	if write {
+		return answer{200, `{"UnprocessedItems":{"t":[` + strings.Join(sks, ",") + `]}}`}
+	}
+	return answer{200, `{"Responses":{},"UnprocessedKeys":{"t":{"Keys":[` + strings.Join(sks, ",") + `]}}}`}
+}
+
+func TestDynamo_PausesBeforeTheRestOfABatch(t *testing.T) {
+	keys := []table.Key{{PK: "p", SK: "1"}, {PK: "p", SK: "2"}, {PK: "p", SK: "3"}}
+	for name, c := range map[string]struct {
+		left  [][]string // sort keys, one answer after the other
+		calls int
+		want  error
+	}{
+		"everything is done at once":      {nil, 1, nil},
+		"a part is done each time":        {[][]string{{"2", "3"}, {"3"}}, 3, nil},
+		"nothing is done for a while":     {[][]string{{"1", "2", "3"}, {"1", "2", "3"}, {"3"}}, 4, nil},
+		"a part begins the attempts anew": {append(slices.Repeat([][]string{{"1", "2", "3"}}, 7), slices.Repeat([][]string{{"3"}}, 7)...), 15, nil},
+		"the rest is given up":            {slices.Repeat([][]string{{"3"}}, 20), 8, table.ErrThrottled},
+	} {
+		for verb, call := range map[string]func(context.Context, table.Store) error{
+			"write": func(ctx context.Context, s table.Store) error {
+				var ws []table.Write
+				for _, k := range keys {
+					ws = append(ws, table.Put(table.Item{Key: k, Data: []byte(`{}`)}))
+				}
+				return s.BatchWrite(ctx, ws...)
+			},
+			"get": func(ctx context.Context, s table.Store) error { _, err := s.BatchGet(ctx, keys...); return err },
+		} {
+			t.Run(name+": "+verb, func(t *testing.T) {
+				s, p := &script{}, &pauses{}
+				for _, sks := range c.left {
+					s.answers = append(s.answers, leftOf(verb == "write", slices.Clone(sks)...))
+				}
+				s.answers = append(s.answers, fine)
+				srv := httptest.NewServer(s)
+				defer srv.Close()
+				d := table.NewDynamoDB(table.Remote{Table: "t", Region: "r", Endpoint: srv.URL, KeyID: "k", Secret: "s", Clock: p})
+				err := call(t.Context(), d)
+				if asked := s.asked(); !errors.Is(err, c.want) || len(asked) != c.calls || len(p.slept) != c.calls-1 {
+					t.Errorf("%d calls and %d pauses, %v; want %d, each but the first after a pause, and %v", len(asked), len(p.slept), err, c.calls, c.want)
+				}
+			})
+		}
 	}
 }

@@ -88,7 +88,8 @@ func callWithRetry(ctx context.Context, c clock.Clock, once bool, call func(cont
 // errUnprocessed is the service's way of throttling a part of a batch.
 var errUnprocessed = errors.New("a part of the batch was left undone")
 
-// callUntilDone makes some of a batch's calls until nothing is left of todo; an attempt that got nothing done waits.
+// callUntilDone makes some of a batch's calls until nothing is left of todo, each after a pause: what is left was throttled. A call
+// that got a part done begins the attempts again.
 func callUntilDone[T any](ctx context.Context, c clock.Clock, todo []T, some func(context.Context, []T) (left []T, err error)) error {
 	ctx, cancel := withDefaultDeadline(ctx)
 	defer cancel()
@@ -97,7 +98,10 @@ func callUntilDone[T any](ctx context.Context, c clock.Clock, todo []T, some fun
 		if err != nil {
 			return err
 		}
-		if len(left) == len(todo) && !a.waitBeforeRetry(ctx) {
+		if len(left) < len(todo) {
+			a.n = 0
+		}
+		if len(left) > 0 && !a.waitBeforeRetry(ctx) {
 			return a.giveUp(ctx, throttled, errUnprocessed)
 		}
 		todo = left

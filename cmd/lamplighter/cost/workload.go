@@ -32,9 +32,14 @@ const (
 	perPasswordMs = 250  // of argon2id at a log-in, at 512 MB
 	logLine       = 800  // bytes that Lambda itself logs of an invocation, as JSON
 	answerBytes   = 4000 // of an answer, compressed
-	alarms        = 28   // of infra/: one a function and machine, and three
+	alarms        = 13   // metrics that the alarms of infra/ are about, where the stage is prod: 10 elsewhere
+	dashboards    = 1    // of infra/, where the stage is prod
+	metrics       = 9    // of our own: those of the metric filters of template.yaml, and those of platform.Used
 	metricsOfOp   = 5    // detailed metrics of an API operation
-	minutes       = days * 24 * 60
+	hours         = days * 24
+	minutes       = hours * 60
+	everyMinute   = 4 // schedules: sweeper, scheduleddiscovery, auditlinker, mailer
+	lists         = 4 // objects that the archive of an organization gets a month: actions, bulk actions, their chunks, history
 )
 
 // request is an operation that users ask for, so often a working day each.

@@ -64,7 +64,7 @@ func (t *tally) add(times int, s Sample) {
 		plus(t.reads, n, decimal(u.ReadUnits))
 		plus(t.writes, n, decimal(u.WriteUnits))
 		plus(t.logs, n, whole(calls*logLine))
-		millis := calls*perCallMs + u.RoundTrips*perTripMs + s.CloudCalls[function]*perCloudMs
+		millis := calls*perCallMs + u.RoundTrips*perTripMs + s.Millis[function]
 		plus(t.gbs, n, big.NewRat(int64(millis*t.m.Memory[function]), 1000*1024))
 	}
 	plus(t.logs, n, whole(s.LogBytes))

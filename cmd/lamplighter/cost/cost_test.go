@@ -90,7 +90,7 @@ func TestPrices_HaveADateAndEachItsSource(t *testing.T) {
 // tiny is what an organization takes in which little happens.
 func tiny() Measured {
 	pass := newSample()
-	pass.Transitions["discovery"], pass.Calls["discovery"], pass.CloudCalls["discovery"] = 292, 98, 97
+	pass.Transitions["discovery"], pass.Calls["discovery"], pass.Millis["discovery"] = 292, 98, 97*250
 	pass.Units["discovery"] = table.Usage{RoundTrips: 873, ReadUnits: 4068.5, WriteUnits: 199}
 	return Measured{Pass: pass, Memory: map[string]int{"discovery": 1024}}
 }
@@ -107,7 +107,7 @@ func TestCompute_IsExactToTheLastDigit(t *testing.T) {
 		"DynamoDB: reads":           "0.122055000000", // 240 × 4,068.5 × 0.125 ÷ 1,000,000
 		"DynamoDB: writes":          "0.029850000000",
 		"Lambda: requests":          "0.004704000000",
-		"Lambda: memory × time":     "0.092822864112", // 240 × (98 × 4 + 873 × 5 + 97 × 250) ms × 1 GB
+		"Lambda: memory × time":     "0.092822864112", // 240 × (98 × 4 + 873 × 5 + 24,250) ms × 1 GB
 		"API Gateway":               "0.069090000000", // 180 × 5 × 21, and two for each of 420 pairs
 		"KMS: keys":                 "2.000000000000",
 		"logs":                      "0.009408000000",

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"sync"
+	"time"
 
 	"lamplighter.dev/shared/engine/table"
 )
@@ -12,12 +13,13 @@ type Sample struct {
 	Units       map[string]table.Usage // of functions, from the store
 	Transitions map[string]int         // of machines
 	KeyCalls    int
-	CloudCalls  map[string]int // of functions, to clouds
+	Millis      map[string]int // that functions took on a clock which waits alone move: mostly for clouds
+	CloudCalls  int
 	LogBytes    int
 }
 
 func newSample() Sample {
-	return Sample{Calls: map[string]int{}, Units: map[string]table.Usage{}, Transitions: map[string]int{}, CloudCalls: map[string]int{}}
+	return Sample{Calls: map[string]int{}, Units: map[string]table.Usage{}, Transitions: map[string]int{}, Millis: map[string]int{}}
 }
 
 // Ledger writes down what functions take. It is a local.Observer and, for the log, an io.Writer; many goroutines may use it.
@@ -30,10 +32,11 @@ type Ledger struct {
 func NewLedger() *Ledger { return &Ledger{s: newSample()} }
 
 // Call notes a call of a function.
-func (l *Ledger) Call(function string, u table.Usage) {
+func (l *Ledger) Call(function string, u table.Usage, took time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.s.Calls[function]++
+	l.s.Millis[function] += int(took.Milliseconds())
 	have := l.s.Units[function]
 	l.s.Units[function] = table.Usage{
 		RoundTrips: have.RoundTrips + u.RoundTrips, ReadUnits: have.ReadUnits + u.ReadUnits, WriteUnits: have.WriteUnits + u.WriteUnits,
@@ -85,7 +88,7 @@ func (s Sample) combine(t Sample, times int) Sample {
 	}{{s, 1}, {t, times}} {
 		add(out.Calls, of.s.Calls, of.times)
 		add(out.Transitions, of.s.Transitions, of.times)
-		add(out.CloudCalls, of.s.CloudCalls, of.times)
+		add(out.Millis, of.s.Millis, of.times)
 		for function, u := range of.s.Units {
 			v := out.Units[function]
 			out.Units[function] = table.Usage{
@@ -93,6 +96,7 @@ func (s Sample) combine(t Sample, times int) Sample {
 				ReadUnits:  v.ReadUnits + float64(of.times)*u.ReadUnits, WriteUnits: v.WriteUnits + float64(of.times)*u.WriteUnits,
 			}
 		}
+		out.CloudCalls += of.times * of.s.CloudCalls
 		out.KeyCalls, out.LogBytes = out.KeyCalls+of.times*of.s.KeyCalls, out.LogBytes+of.times*of.s.LogBytes
 	}
 	return out

@@ -63,7 +63,7 @@ func Samples(m Measured) string {
 			u = table.Usage{RoundTrips: u.RoundTrips + of.RoundTrips, ReadUnits: u.ReadUnits + of.ReadUnits, WriteUnits: u.WriteUnits + of.WriteUnits}
 		}
 		fmt.Fprintf(&b, "| %s | %d | %d | %v | %v | %d | %d | %d |\n", name, total(s.Calls), u.RoundTrips, u.ReadUnits, u.WriteUnits,
-			total(s.Transitions), s.KeyCalls, total(s.CloudCalls))
+			total(s.Transitions), s.KeyCalls, s.CloudCalls)
 	}
 	row("first discovery of an account", m.First)
 	row("pass over it in which nothing has changed", m.Pass)

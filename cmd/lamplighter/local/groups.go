@@ -10,16 +10,17 @@ import (
 )
 
 // within makes h answer as the function d, which holds it to what d declares: what IAM does in AWS.
-func within[I, O any](o Observer, d platform.Declaration, h func(context.Context, I) (O, error)) func(context.Context, I) (O, error) {
+func within[I, O any](o Options, d platform.Declaration, h func(context.Context, I) (O, error)) func(context.Context, I) (O, error) {
 	return func(ctx context.Context, in I) (O, error) {
 		ctx, meter := table.WithMeter(d.As(ctx))
-		defer func() { o.Call(d.Name, meter.Usage()) }()
+		began := o.Clock.Now()
+		defer func() { o.Observer.Call(d.Name, meter.Usage(), o.Clock.Now().Sub(began)) }()
 		return h(ctx, in)
 	}
 }
 
 // serving returns the functions that the template routes to, by their folders.
-func serving(o Observer, p *platform.Platform, fs []functions.Function) map[string]rest.Function {
+func serving(o Options, p *platform.Platform, fs []functions.Function) map[string]rest.Function {
 	out := map[string]rest.Function{}
 	for _, f := range fs {
 		if len(f.Groups) > 0 {

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"strings"
 
 	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/api/platform"
@@ -14,9 +15,21 @@ func within[I, O any](o Options, d platform.Declaration, h func(context.Context,
 	return func(ctx context.Context, in I) (O, error) {
 		ctx, meter := table.WithMeter(d.As(ctx))
 		began := o.Clock.Now()
-		defer func() { o.Observer.Call(d.Name, meter.Usage(), o.Clock.Now().Sub(began)) }()
+		defer func() { o.Observer.Call(d.Name, usage(meter), o.Clock.Now().Sub(began)) }()
 		return h(ctx, in)
 	}
+}
+
+// usage returns what the meter has counted, but for the units of the simulated cloud and the embedded workflow engine: their rows are
+// in no table of AWS. Their round trips stand for calls to a cloud and to Step Functions.
+func usage(m *table.Meter) table.Usage {
+	out := m.Usage()
+	for pk, u := range m.Partitions() {
+		if strings.HasPrefix(pk, "SIM#") || strings.HasPrefix(pk, "WF#") {
+			out.ReadUnits, out.WriteUnits = out.ReadUnits-u.Read, out.WriteUnits-u.Write
+		}
+	}
+	return out
 }
 
 // serving returns the functions that the template routes to, by their folders.

@@ -323,8 +323,10 @@ func TestTheTasksOfTheMachinesAreAnswered(t *testing.T) {
 	g, _ := w.group(3, "continue")
 	in := w.submitBulk(g, cloud.Stop)
 	for _, c := range []struct{ call, want string }{
-		{`{"task":"expand","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":0}}`,
-			`{"last":false,"chunks":[{"org":"` + org + `","bulkID":"` + in.BulkID + `","chunk":"C#000000#000000","until":"settled"}],"delaySeconds":0,"next":1,"from":""}`},
+		{
+			`{"task":"expand","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":0}}`,
+			`{"last":false,"chunks":[{"org":"` + org + `","bulkID":"` + in.BulkID + `","chunk":"C#000000#000000","until":"settled"}],"delaySeconds":0,"next":1,"from":""}`,
+		},
 		{`{"task":"step","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":9}}`, `{"last":true,"chunks":[],"delaySeconds":0,"next":0,"from":""}`},
 	} {
 		out := apitest.Value(w.e.HandleTask(t.Context(), json.RawMessage(c.call)))(w)

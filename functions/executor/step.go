@@ -58,20 +58,29 @@ func (e *Executor) nextStep(ctx context.Context, in execution.BulkInput) (StepRe
 	if len(keys) > stepSize {
 		out = StepResult{Next: in.Step, From: keys[stepSize]}
 		keys = keys[:stepSize]
-	} else if until == execution.UntilSettled { // a state is dearer than this look
-		after, err := e.p.Table.Query(ctx, table.Query{
-			PK: execution.ChunkPK(in.Org, in.BulkID), From: stepKey(in.Step + 1), To: lastChunk, Limit: 1,
-		})
-		if err != nil {
-			return StepResult{}, fmt.Errorf("look for a step after %d of %s: %w", in.Step, in.BulkID, err)
-		}
-		out.Last = len(after.Items) == 0
+	} else if out.Last, err = e.isLast(ctx, in, until); err != nil {
+		return StepResult{}, err
 	}
 	out.Chunks = make([]execution.RunInput, len(keys))
 	for i, k := range keys {
 		out.Chunks[i] = execution.RunInput{Org: in.Org, BulkID: in.BulkID, Chunk: k, Until: until}
 	}
 	return out, nil
+}
+
+// isLast reports whether no step follows. A step of which more is to come in its tier goes on until its chunks are accepted; after
+// the others the table is asked, which costs less than a state that finds nothing.
+func (e *Executor) isLast(ctx context.Context, in execution.BulkInput, until string) (bool, error) {
+	if until == execution.UntilAccepted {
+		return false, nil
+	}
+	after, err := e.p.Table.Query(ctx, table.Query{
+		PK: execution.ChunkPK(in.Org, in.BulkID), From: stepKey(in.Step + 1), To: lastChunk, Limit: 1,
+	})
+	if err != nil {
+		return false, fmt.Errorf("look for a step after %d of %s: %w", in.Step, in.BulkID, err)
+	}
+	return len(after.Items) == 0, nil
 }
 
 // bounds tells until when a step goes on and with which step its chunks begin; until is empty when there is no such step.

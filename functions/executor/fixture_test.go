@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,6 +40,8 @@ type fixture struct {
 	account   inventory.Account
 	conn      cloud.Conn
 	resources []inventory.Resource
+	states    atomic.Int64 // that its engine has begun
+	written   atomic.Int64 // units
 }
 
 // newFixture makes one whose cloud is as credentials say.

@@ -22,8 +22,8 @@ func TestAPass_CostsFewStatesAndUnits(t *testing.T) {
 	}
 	used := s.usage.sum
 	t.Logf("%d states; %d round trips, %.1f read units, %.0f write units", s.states.Load(), used.RoundTrips, used.ReadUnits, used.WriteUnits)
-	if n := s.states.Load(); n > 24 {
-		t.Errorf("%d states; want at most 24", n)
+	if n := s.states.Load(); n > 9 {
+		t.Errorf("%d states; want at most 9", n)
 	}
 	if used.WriteUnits > 32 {
 		t.Errorf("%.0f write units; want at most 32", used.WriteUnits)

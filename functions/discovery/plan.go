@@ -16,6 +16,17 @@ import (
 // MaxConcurrency is the same.
 const shares = 6
 
+// sharing is how many known resources of an account are worth a share: below that a second one costs more than it saves in time.
+// What an account has that was never discovered is not known, and somebody waits for it.
+const sharing = 1000
+
+func sharesOf(a inventory.Account) int {
+	if a.LastDiscoveredAt.IsZero() {
+		return shares
+	}
+	return min(1+a.ResourceCount/sharing, shares)
+}
+
 // planShares finds out which partitions the account has and writes their number down. An account that is gone or cannot be
 // opened has none; finish then says why. What was read to its end by an earlier try of the same pass is not read again.
 func (w *worker) planShares(ctx context.Context, in discovery.Input) (Plan, error) {
@@ -41,7 +52,11 @@ func (w *worker) planShares(ctx context.Context, in discovery.Input) (Plan, erro
 	if err != nil {
 		return Plan{}, err
 	}
-	return Plan{w.deal(in, kinds, regions, before)}, nil
+	dealt := make([]Share, 0, shares)
+	for _, parts := range unread(kinds, regions, before) {
+		dealt = deal(dealt, sharesOf(a), Share{Input: in, Started: w.p.Clock.Now(), Parts: parts})
+	}
+	return Plan{dealt}, nil
 }
 
 // hopeless notes on the pass why nothing can be read, when trying again would not help; else it is an error, so that the
@@ -72,8 +87,8 @@ func (w *worker) regions(ctx context.Context, conn cloud.Conn, a inventory.Accou
 	}), nil
 }
 
-// deal deals the regions to shares, but for those that an earlier try of this pass has read.
-func (w *worker) deal(in discovery.Input, kinds []cloud.Kind, regions []string, before []discovery.Part) []Share {
+// unread returns the parts of each region, but for the regions that an earlier try of this pass has read.
+func unread(kinds []cloud.Kind, regions []string, before []discovery.Part) [][]Progress {
 	type place struct{ region, kind string }
 	done := map[place]discovery.Part{}
 	for _, part := range before {
@@ -81,7 +96,7 @@ func (w *worker) deal(in discovery.Input, kinds []cloud.Kind, regions []string, 
 			done[place{part.Region, part.Kind}] = part
 		}
 	}
-	out := make([]Share, 0, shares)
+	var out [][]Progress
 	for _, region := range regions {
 		parts, left := make([]Progress, len(kinds)), false
 		for i, k := range kinds {
@@ -92,15 +107,15 @@ func (w *worker) deal(in discovery.Input, kinds []cloud.Kind, regions []string, 
 			parts[i].Part = part
 		}
 		if left {
-			out = deal(out, Share{Input: in, Started: w.p.Clock.Now(), Parts: parts})
+			out = append(out, parts)
 		}
 	}
 	return out
 }
 
-// deal puts a region into the share with the fewest, or into one of its own.
-func deal(dealt []Share, region Share) []Share {
-	if len(dealt) < shares {
+// deal puts a region into the share with the fewest parts, or into one of its own while there are fewer than most.
+func deal(dealt []Share, most int, region Share) []Share {
+	if len(dealt) < most {
 		return append(dealt, region)
 	}
 	least := 0

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -52,35 +53,69 @@ func newRun(w *worker, conn cloud.Conn, a inventory.Account, sh *Share) *run {
 	}
 }
 
-// next returns the first part that can be read from now, -1 when there is none.
-func (r *run) next() int {
+// next returns the parts of a region that can be read from now; none when there are none.
+func (r *run) next() []int {
 	now := r.w.p.Clock.Now()
-	return slices.IndexFunc(r.sh.Parts, func(p Progress) bool { return !p.IsFinal() && !p.ended && !p.notBefore.After(now) })
+	var out []int
+	for i, p := range r.sh.Parts {
+		if p.IsFinal() || p.ended || p.notBefore.After(now) || len(out) > 0 && p.Region != r.sh.Parts[out[0]].Region {
+			continue
+		}
+		out = append(out, i)
+	}
+	return out
 }
 
-// read reads one page of a part. Pages are written together, a thousand resources at a time.
-func (r *run) read(ctx context.Context, i int) error {
-	p, at := &r.sh.Parts[i], r.w.p.Clock.Now()
-	r.changed[p.Region] = true
-	got, err := r.conn.List(ctx, p.Kind, p.Region, p.Page)
-	if err != nil {
-		p.refuse(err, r.w.p.Clock.Now())
-		return r.note(ctx)
+// listed is what the cloud answered when it was asked for a page.
+type listed struct {
+	at   time.Time // when it was asked
+	page cloud.ResourcePage
+	err  error
+}
+
+// read reads a page of each of these parts, of one region. The cloud is asked for them side by side: to wait for one after the
+// other is most of what a pass would cost, and kinds are of services that limit calls each for itself.
+func (r *run) read(ctx context.Context, parts []int) error {
+	pages := make([]listed, len(parts))
+	var asked sync.WaitGroup
+	for n, i := range parts {
+		p := r.sh.Parts[i]
+		asked.Go(func() {
+			pages[n].at = r.w.p.Clock.Now()
+			pages[n].page, pages[n].err = r.conn.List(ctx, p.Kind, p.Region, p.Page)
+		})
 	}
-	if r.reads[i] == nil {
-		r.reads[i] = &reading{from: p.Pages}
-	}
-	r.reads[i].found.Add(got.Resources)
-	p.Page, p.Tries, p.notBefore, p.ended = got.Next, 0, time.Time{}, got.Next == ""
-	p.Pages, p.Resources = p.Pages+1, p.Resources+len(got.Resources)
-	// A listing lags behind the cloud: what an action saw within that time is newer than what the listing tells.
-	at = at.Add(-listingMayLag)
-	for chunk := range slices.Chunk(got.Resources, inventory.MaxBatch) {
-		if err = r.queue(ctx, page{i, at, chunk}); err != nil {
+	asked.Wait()
+	for n, i := range parts {
+		if err := r.take(ctx, i, pages[n]); err != nil {
 			return err
 		}
 	}
 	return r.note(ctx)
+}
+
+// take takes in a page of a part. Pages are written together, a thousand resources at a time.
+func (r *run) take(ctx context.Context, i int, got listed) error {
+	p := &r.sh.Parts[i]
+	r.changed[p.Region] = true
+	if got.err != nil {
+		p.refuse(got.err, r.w.p.Clock.Now())
+		return nil
+	}
+	if r.reads[i] == nil {
+		r.reads[i] = &reading{from: p.Pages}
+	}
+	r.reads[i].found.Add(got.page.Resources)
+	p.Page, p.Tries, p.notBefore, p.ended = got.page.Next, 0, time.Time{}, got.page.Next == ""
+	p.Pages, p.Resources = p.Pages+1, p.Resources+len(got.page.Resources)
+	// A listing lags behind the cloud: what an action saw within that time is newer than what the listing tells.
+	at := got.at.Add(-listingMayLag)
+	for chunk := range slices.Chunk(got.page.Resources, inventory.MaxBatch) {
+		if err := r.queue(ctx, page{i, at, chunk}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // queue has a page written with others, after those for which it leaves no room.

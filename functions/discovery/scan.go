@@ -40,8 +40,8 @@ func (w *worker) scanShare(ctx context.Context, sh Share) (Share, error) {
 	}
 	r := newRun(w, conn, a, &sh)
 	until := w.until(ctx)
-	for i := r.next(); i >= 0; i = r.next() {
-		if err = r.read(ctx, i); err != nil {
+	for parts := r.next(); len(parts) > 0; parts = r.next() {
+		if err = r.read(ctx, parts); err != nil {
 			return sh, err
 		}
 		if !w.p.Clock.Now().Before(until) { // after one page at least, so that every run comes further

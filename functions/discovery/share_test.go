@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -101,8 +102,8 @@ func TestAShare_AThrottledKindIsWaitedForAfterTheOthers(t *testing.T) {
 	_, conn, err := w.connectAccount(s.ctx, share.Input)
 	s.Must(err)
 	r := newRun(w, throttling{conn, "aws-rds"}, s.account, &share)
-	for i := r.next(); i >= 0; i = r.next() {
-		s.Must(r.read(s.ctx, i))
+	for parts := r.next(); len(parts) > 0; parts = r.next() {
+		s.Must(r.read(s.ctx, parts))
 	}
 	s.Must(r.end(s.ctx))
 	r.wait()
@@ -113,6 +114,62 @@ func TestAShare_AThrottledKindIsWaitedForAfterTheOthers(t *testing.T) {
 	if share, err = w.scanShare(s.ctx, share); err != nil || !share.Done || share.Parts[0].Status != discovery.PartDone {
 		t.Errorf("after the wait: %+v, %v", share, err)
 	}
+}
+
+// waitingConn is a connection whose listings wait until as many are under way as there are kinds.
+type waitingConn struct {
+	cloud.Conn
+	asked *sync.WaitGroup
+}
+
+func (c waitingConn) List(ctx context.Context, kind, region, page string) (cloud.ResourcePage, error) {
+	c.asked.Done()
+	c.asked.Wait()
+	return c.Conn.List(ctx, kind, region, page)
+}
+
+// TestAShare_KindsOfARegionAreListedSideBySide ends only when each listing has met the others: one after the other, none would
+// answer.
+func TestAShare_KindsOfARegionAreListedSideBySide(t *testing.T) {
+	s := newFixture(t, settings{"size": "200", "regions": "1"})
+	w, share := s.worker(), s.share("us-east-1", "aws-rds", "aws-ec2", "aws-asg")
+	_, conn, err := w.connectAccount(s.ctx, share.Input)
+	s.Must(err)
+	met := &sync.WaitGroup{}
+	met.Add(len(share.Parts))
+	r := newRun(w, waitingConn{conn, met}, s.account, &share)
+	s.Must(r.read(s.ctx, r.next()))
+	s.Must(r.end(s.ctx))
+	for _, p := range share.Parts {
+		if p.Status != discovery.PartDone {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+func TestAPlan_DealsAKnownSmallAccountToFewShares(t *testing.T) {
+	s := newFixture(t, settings{"size": "200", "regions": "8"})
+	for _, c := range []struct{ known, want int }{{0, 1}, {999, 1}, {1000, 2}, {4500, 5}, {500_000, shares}} {
+		a := s.account
+		a.LastDiscoveredAt, a.ResourceCount = s.clk.Now(), c.known
+		s.Put(inventory.AccountKey(org, a.ID), a)
+		plan := apitest.Value(s.worker().planShares(s.ctx, s.planned()))(s)
+		parts := 0
+		for _, sh := range plan.Shares {
+			parts += len(sh.Parts)
+		}
+		if len(plan.Shares) != c.want || parts != 48 {
+			t.Errorf("%d known resources: %d shares of %d parts, want %d of 48", c.known, len(plan.Shares), parts, c.want)
+		}
+	}
+}
+
+// planned returns the input of a pass that has begun.
+func (s *fixture) planned() discovery.Input {
+	s.Helper()
+	in := s.share("").Input
+	s.Put(discovery.JobKey(org, in.JobID), discovery.Job{ID: in.JobID, AccountID: s.account.ID, Status: discovery.Running, StartedAt: s.clk.Now()})
+	return in
 }
 
 // throttling is a connection that refuses to list a kind.
@@ -171,8 +228,7 @@ func TestAShare_WhatWasReadStaysReadWhenItIsAbandoned(t *testing.T) {
 
 func TestAPlan_LeavesOutWhatAnEarlierTryHasRead(t *testing.T) {
 	s := newFixture(t, settings{"size": "200", "regions": "8"})
-	in := s.share("").Input
-	s.Put(discovery.JobKey(org, in.JobID), discovery.Job{ID: in.JobID, AccountID: s.account.ID, Status: discovery.Running, StartedAt: s.clk.Now()})
+	in := s.planned()
 	plan := apitest.Value(s.worker().planShares(s.ctx, in))(s)
 	regions := map[string]int{}
 	for _, sh := range plan.Shares {

@@ -138,7 +138,7 @@ func (s *fixture) fill(org string, n int) {
 		c := execution.StateChange{ID: id.New("sh", s.Clock.Now()), ResourceUID: "res:" + name, ChangedBy: "user:" + u.Email}
 		s.row(execution.HistoryPKs(org)[i%4], c.ID, c)
 		s.row(execution.HistoryResourcePK(org, c.ResourceUID), c.ID, c)
-		s.row(execution.HistoryResourcePK(org, c.ResourceUID), "!count", map[string]int{"n": 1})
+		s.row(execution.HistoryResourcePK(org, c.ResourceUID), "!count", map[string]int{"n": 1}) // as earlier versions wrote it
 		for _, p := range walk(s) {
 			if p.leads == nil && p.name != "AUDIT" && p.name != "ASSIGN" {
 				s.row(within+p.name, name, struct{}{})

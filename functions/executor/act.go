@@ -6,51 +6,42 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
+
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
-// markBatch is how many actions one transaction marks.
-const markBatch = 100
+// markers is how many actions are marked side by side.
+const markers = 8
 
-// storeProgress stores the status and the progress of actions before anything is done on their behalf. Those that were ended
-// meanwhile, cancelled for one, are taken out of the run.
+// storeProgress stores the status and the progress of actions before anything is done on their behalf, each by itself: nothing
+// wants them to be marked together, and in a transaction each would cost twice as much. Those that were ended meanwhile, cancelled
+// for one, are taken out of the run.
 func (r *run) storeProgress(ctx context.Context, actions []*execution.Action) error {
-	for len(actions) > 0 {
-		n := min(markBatch, len(actions))
-		if err := r.markSome(ctx, actions[:n]); err != nil {
-			return fmt.Errorf("mark %d actions from %s: %w", n, actions[0].ID, err)
-		}
-		actions = actions[n:]
+	var g errgroup.Group
+	g.SetLimit(markers)
+	ended := make([]bool, len(actions))
+	for i, a := range actions {
+		g.Go(func() error {
+			err := r.e.store().Transact(ctx, progress(r.in.Org, a)) // one alone is no transaction, and patient
+			if _, ended[i] = errors.AsType[*table.ConditionError](err); ended[i] {
+				return nil
+			}
+			return fault.Wrap("mark action "+a.ID, err)
+		})
 	}
-	return nil
-}
-
-func (r *run) markSome(ctx context.Context, actions []*execution.Action) error {
-	for len(actions) > 0 {
-		ws := make([]table.Write, len(actions))
-		for i, a := range actions {
-			ws[i] = progress(r.in.Org, a)
-		}
-		err := r.e.store().Transact(ctx, ws...)
-		lost, ok := errors.AsType[*table.ConditionError](err)
-		if !ok {
-			return err
-		}
-		actions = r.drop(lost, actions)
-	}
-	return nil
-}
-
-// drop takes out what has ended, and answers what is left to mark.
-func (r *run) drop(lost *table.ConditionError, actions []*execution.Action) []*execution.Action {
+	err := g.Wait()
 	gone := map[*execution.Action]bool{}
-	for _, f := range lost.Failed {
-		gone[actions[f.Index]] = true
+	for i, a := range actions {
+		if ended[i] {
+			gone[a] = true
+		}
 	}
 	r.act, r.waiting = keep(r.act, gone), keep(r.waiting, gone)
-	return keep(actions, gone)
+	return err
 }
 
 func keep(actions []*execution.Action, gone map[*execution.Action]bool) []*execution.Action {

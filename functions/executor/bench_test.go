@@ -1,9 +1,12 @@
 package executor
 
 import (
+	"context"
+	"encoding/json"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
@@ -12,6 +15,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 )
@@ -66,16 +70,36 @@ func newFixtureOnDisk(b *testing.B, credentials map[string]string) *fixture {
 // engine runs the machines with this fixture's executor.
 func (w *fixture) engine() *workflow.Embedded {
 	w.Helper()
+	return w.engineAt(w.e.p.Clock)
+}
+
+// engineAt runs them on a clock of their own.
+func (w *fixture) engineAt(c clock.Clock) *workflow.Embedded {
+	w.Helper()
 	machines, err := workflow.LoadMachines(os.DirFS("../../statemachines"), map[string]string{
 		"ExecutorFunctionArn": "executor", "DiscoveryFunctionArn": "discovery", "EraserFunctionArn": "eraser",
 	})
 	w.Must(err)
 	e, err := workflow.NewEmbedded(workflow.Parts{
-		Store: w.Table, Clock: w.e.p.Clock, Machines: machines, Log: slog.New(slog.DiscardHandler),
-		Handlers: map[string]workflow.Handler{"executor": w.e.HandleTask, "discovery": w.e.HandleTask, "eraser": w.e.HandleTask},
+		Store: w.Table, Clock: c, Machines: machines, Log: slog.New(slog.DiscardHandler),
+		Handlers:   map[string]workflow.Handler{"executor": w.metered, "discovery": w.e.HandleTask, "eraser": w.e.HandleTask},
+		Transition: func(string) { w.states.Add(1) },
 	})
 	w.Must(err)
 	return e
+}
+
+// metered answers a task, and counts what it writes, but for what the simulated cloud does.
+func (w *fixture) metered(ctx context.Context, in json.RawMessage) (any, error) {
+	ctx, m := table.WithMeter(ctx)
+	defer func() {
+		for pk, u := range m.Partitions() {
+			if !strings.HasPrefix(pk, "SIM#") {
+				w.written.Add(int64(u.Write))
+			}
+		}
+	}()
+	return w.e.HandleTask(ctx, in)
 }
 
 // await waits for the end of a bulk action's execution.

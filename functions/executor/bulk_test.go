@@ -52,16 +52,15 @@ func (w *fixture) submitBulk(g inventory.Group, verb cloud.Verb) execution.BulkI
 // machine does too.
 func (w *fixture) driveBulk(in execution.BulkInput) execution.Bulk {
 	w.Helper()
-	persist(w, func() (Ready, error) { return w.e.expandBulk(w.ctx, in) })
-	for {
-		s := persist(w, func() (StepResult, error) { return w.e.nextStep(w.ctx, in) })
-		if s.Done {
-			break
-		}
+	for s := persist(w, func() (StepResult, error) { return w.e.begin(w.ctx, in) }); ; {
 		for _, c := range s.Chunks {
 			w.driveChunk(c)
 		}
+		if s.Last {
+			break
+		}
 		in.Step, in.From = s.Next, s.From
+		s = persist(w, func() (StepResult, error) { return w.e.nextStep(w.ctx, in) })
 	}
 	persist(w, func() (Ready, error) { return w.e.finishBulk(w.ctx, in) })
 	return w.bulk(in.BulkID)
@@ -280,14 +279,14 @@ func TestAStepOfManyChunksIsHandedOutInParts(t *testing.T) {
 	seen := map[string]int{}
 	for {
 		s := apitest.Value(w.e.nextStep(w.ctx, in))(w)
-		if s.Done {
-			break
-		}
 		if b, err := json.Marshal(s); err != nil || len(b) > 200_000 {
 			t.Fatalf("%d chunks take %d bytes of a state's 262,144: %v", len(s.Chunks), len(b), err)
 		}
 		for _, c := range s.Chunks {
 			seen[c.Chunk+c.Until]++
+		}
+		if s.Last {
+			break
 		}
 		in.Step, in.From = s.Next, s.From
 	}
@@ -324,8 +323,11 @@ func TestTheTasksOfTheMachinesAreAnswered(t *testing.T) {
 	g, _ := w.group(3, "continue")
 	in := w.submitBulk(g, cloud.Stop)
 	for _, c := range []struct{ call, want string }{
-		{`{"task":"expand","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":0}}`, `{"total":3}`},
-		{`{"task":"step","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":9}}`, `{"done":true,"chunks":[],"delaySeconds":0,"next":0,"from":""}`},
+		{
+			`{"task":"expand","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":0}}`,
+			`{"last":false,"chunks":[{"org":"` + org + `","bulkID":"` + in.BulkID + `","chunk":"C#000000#000000","until":"settled"}],"delaySeconds":0,"next":1,"from":""}`,
+		},
+		{`{"task":"step","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":9}}`, `{"last":true,"chunks":[],"delaySeconds":0,"next":0,"from":""}`},
 	} {
 		out := apitest.Value(w.e.HandleTask(t.Context(), json.RawMessage(c.call)))(w)
 		if b, _ := json.Marshal(out); string(b) != c.want {

@@ -15,9 +15,9 @@ import (
 func (e *Executor) wind(ctx context.Context, in execution.BulkInput, reason string) (StepResult, error) {
 	going, err := e.endWaiting(ctx, in, reason)
 	if err != nil || in.Cancel {
-		return StepResult{Done: err == nil, Chunks: []execution.RunInput{}}, err
+		return StepResult{Last: err == nil, Chunks: []execution.RunInput{}}, err
 	}
-	out := StepResult{Done: len(going) == 0, Next: in.Step, Chunks: make([]execution.RunInput, min(len(going), stepSize))}
+	out := StepResult{Last: len(going) == 0, Next: in.Step, Chunks: make([]execution.RunInput, min(len(going), stepSize))}
 	for i := range out.Chunks {
 		out.Chunks[i] = execution.RunInput{Org: in.Org, BulkID: in.BulkID, Chunk: going[i], Until: execution.UntilSettled}
 	}

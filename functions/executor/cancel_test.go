@@ -33,7 +33,7 @@ func (w *fixture) sweepUp(in execution.BulkInput) {
 	w.Must(err)
 	s, err := w.e.nextStep(w.ctx, in)
 	w.Must(err)
-	if !s.Done || len(s.Chunks) != 0 {
+	if !s.Last || len(s.Chunks) != 0 {
 		w.Errorf("the execution that cancels works on %+v", s)
 	}
 	_, err = w.e.finishBulk(w.ctx, in)

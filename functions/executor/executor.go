@@ -54,7 +54,7 @@ func (e *Executor) HandleTask(ctx context.Context, input json.RawMessage) (any, 
 			return e.giveUp(ctx, in, "the executor gave up: "+c.Error.String())
 		})
 	case "expand":
-		return workflow.RunTask(ctx, c, e.expandBulk)
+		return workflow.RunTask(ctx, c, e.begin)
 	case "step":
 		return workflow.RunTask(ctx, c, e.nextStep)
 	case "finish":

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,6 +40,8 @@ type fixture struct {
 	account   inventory.Account
 	conn      cloud.Conn
 	resources []inventory.Resource
+	states    *atomic.Int64 // that its engine has begun
+	written   *atomic.Int64 // units
 }
 
 // newFixture makes one whose cloud is as credentials say.
@@ -62,7 +65,9 @@ func newFixtureOn(t testing.TB, p *platform.Platform, credentials map[string]str
 func openFixture(t testing.TB, p *platform.Platform) *fixture {
 	t.Helper()
 	e := New(p, cloud.Providers{"simulated": simulated.New(p.Table, p.Clock)})
-	return &fixture{Fixture: apitest.On(t, p), ctx: table.WithOrg(t.Context(), org), e: e}
+	return &fixture{
+		Fixture: apitest.On(t, p), ctx: table.WithOrg(t.Context(), org), e: e, states: new(atomic.Int64), written: new(atomic.Int64),
+	}
 }
 
 // onDisk returns a platform on the machine's clock, a store and a key of a folder.

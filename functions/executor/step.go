@@ -9,9 +9,9 @@ import (
 )
 
 // StepResult tells the machine what to work on next: chunks, side by side, until they are accepted or settled; then,
-// after a delay, the step Next, or the rest of this one, from the chunk From on. Done means that there is no such step.
+// after a delay, the step Next, or the rest of this one, from the chunk From on. Last means that there is no such step.
 type StepResult struct {
-	Done         bool                 `json:"done"`
+	Last         bool                 `json:"last"`
 	Chunks       []execution.RunInput `json:"chunks"`
 	DelaySeconds int                  `json:"delaySeconds"`
 	Next         int                  `json:"next"`
@@ -21,6 +21,14 @@ type StepResult struct {
 // stepSize is how many chunks the machine works on side by side: their list must stay well below the 256 KiB that a state
 // may hand on.
 const stepSize = 1000
+
+// begin prepares a bulk action and lays out its first step: a state less than each by itself.
+func (e *Executor) begin(ctx context.Context, in execution.BulkInput) (StepResult, error) {
+	if _, err := e.expandBulk(ctx, in); err != nil {
+		return StepResult{}, err
+	}
+	return e.nextStep(ctx, in)
+}
 
 // nextStep lays out one step of a bulk action. The last step of a tier goes on until everything in the tier has reached its
 // state or failed; the ones before only until the provider has accepted them.
@@ -33,14 +41,14 @@ func (e *Executor) nextStep(ctx context.Context, in execution.BulkInput) (StepRe
 	case b.Status == execution.BulkCancelled: // also when it has ended: what was created at that moment is still there
 		return e.wind(ctx, in, cancelledBy(b))
 	case b.Over():
-		return StepResult{Done: true, Chunks: []execution.RunInput{}}, nil
+		return StepResult{Last: true, Chunks: []execution.RunInput{}}, nil
 	}
 	if b.Plan.FailurePolicy == "abort" && b.Failed > 0 {
 		return e.wind(ctx, in, fmt.Sprintf("not done: %d of the resources before it failed, and the group's failurePolicy is abort", b.Failed))
 	}
 	until, first, err := e.bounds(ctx, in)
 	if err != nil || until == "" {
-		return StepResult{Done: err == nil, Chunks: []execution.RunInput{}}, err
+		return StepResult{Last: err == nil, Chunks: []execution.RunInput{}}, err
 	}
 	keys, err := e.chunkKeys(ctx, in, table.Query{From: max(stepKey(first), in.From), To: stepKey(in.Step + 1)})
 	if err != nil {
@@ -50,12 +58,29 @@ func (e *Executor) nextStep(ctx context.Context, in execution.BulkInput) (StepRe
 	if len(keys) > stepSize {
 		out = StepResult{Next: in.Step, From: keys[stepSize]}
 		keys = keys[:stepSize]
+	} else if out.Last, err = e.isLast(ctx, in, until); err != nil {
+		return StepResult{}, err
 	}
 	out.Chunks = make([]execution.RunInput, len(keys))
 	for i, k := range keys {
 		out.Chunks[i] = execution.RunInput{Org: in.Org, BulkID: in.BulkID, Chunk: k, Until: until}
 	}
 	return out, nil
+}
+
+// isLast reports whether no step follows. A step of which more is to come in its tier goes on until its chunks are accepted; after
+// the others the table is asked, which costs less than a state that finds nothing.
+func (e *Executor) isLast(ctx context.Context, in execution.BulkInput, until string) (bool, error) {
+	if until == execution.UntilAccepted {
+		return false, nil
+	}
+	after, err := e.p.Table.Query(ctx, table.Query{
+		PK: execution.ChunkPK(in.Org, in.BulkID), From: stepKey(in.Step + 1), To: lastChunk, Limit: 1,
+	})
+	if err != nil {
+		return false, fmt.Errorf("look for a step after %d of %s: %w", in.Step, in.BulkID, err)
+	}
+	return len(after.Items) == 0, nil
 }
 
 // bounds tells until when a step goes on and with which step its chunks begin; until is empty when there is no such step.

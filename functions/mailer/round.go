@@ -36,7 +36,8 @@ func (m *Mailer) Round(ctx context.Context) error {
 func (m *Mailer) partition(ctx context.Context, pk string) error {
 	var failures []error
 	for cursor, more := "", true; more; more = cursor != "" {
-		page, err := m.Table.Query(ctx, table.Query{PK: pk, Limit: roundPage, Cursor: cursor})
+		// One that is missed waits for the next round; one that is gone is not sent again, as its try is counted first.
+		page, err := m.Table.Query(table.Eventually(ctx), table.Query{PK: pk, Limit: roundPage, Cursor: cursor})
 		if err != nil {
 			return errors.Join(append(failures, fmt.Errorf("list mails of %s: %w", pk, err))...)
 		}

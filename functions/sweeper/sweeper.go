@@ -95,7 +95,8 @@ func sweepPending(ctx context.Context, s *sweep) (Swept, error) {
 func (s *sweep) shard(ctx context.Context, pk string) error {
 	q := table.Query{PK: pk, Limit: pageSize, Reverse: rand.IntN(2) == 0} //nolint:gosec // no secret
 	for {
-		works, next, err := table.ReadPage[workqueue.Work](ctx, s.Table, q)
+		// What a replica does not have yet is not due either, and what it still has is written to on the condition that it is there.
+		works, next, err := table.ReadPage[workqueue.Work](table.Eventually(ctx), s.Table, q)
 		if err != nil {
 			return fmt.Errorf("read pending work of %s: %w", pk, err)
 		}

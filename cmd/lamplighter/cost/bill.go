@@ -64,7 +64,7 @@ func (t *tally) add(times int, s Sample) {
 		plus(t.reads, n, decimal(u.ReadUnits))
 		plus(t.writes, n, decimal(u.WriteUnits))
 		plus(t.logs, n, whole(calls*logLine))
-		millis := calls*perCallMs + u.RoundTrips*perTripMs + s.CloudCalls[function]*perCloudMs
+		millis := calls*perCallMs + u.RoundTrips*perTripMs + s.Millis[function]
 		plus(t.gbs, n, big.NewRat(int64(millis*t.m.Memory[function]), 1000*1024))
 	}
 	plus(t.logs, n, whole(s.LogBytes))
@@ -90,8 +90,11 @@ func Compute(p Prices, w Workload, m Measured) Bill {
 	t.add(w.Organizations*w.Accounts, m.First)
 	t.add(w.passes(), m.Pass)
 	t.add(w.bulkPairs(), m.Bulks)
-	t.add(minutes, m.Sweep)
-	t.add(minutes, m.Round)
+	for _, of := range []Sample{m.Sweep, m.Start, m.Link, m.Round} {
+		t.add(minutes, of)
+	}
+	t.add(hours, m.Archive)
+	t.add(w.bulkPairs()/2, m.Archived)
 	t.add(days, m.Remind)
 	t.add(w.users()*mailsAMonth, m.Mail)
 	asked, signed := 0, 0
@@ -143,15 +146,18 @@ func (t *tally) lines(p Prices, asked, signed int) []Line {
 	add("Secrets Manager", "secrets", whole(1))
 	add("logs", "logGB", new(big.Rat).Quo(t.logs, whole(giga)))
 	add("alarms", "alarms", whole(alarms))
-	add("dashboard", "dashboards", whole(1))
-	traced := whole(asked + 2*minutes + t.w.passes() + 2*t.w.bulkPairs())
+	add("dashboard", "dashboards", whole(dashboards))
+	add("metrics of our own", "metrics", whole(metrics))
+	traced := whole(asked) // what is traced is decided for a request: what nobody asked for is not
 	if share, ok := new(big.Rat).SetString(t.m.Traced); ok {
 		traced.Mul(traced, share)
 	} else {
 		traced.SetInt64(0)
 	}
 	add("X-Ray", "traces", traced)
-	add("schedules", "schedules", whole(2*minutes+days))
+	add("schedules", "schedules", whole(everyMinute*minutes+hours+days))
+	add("S3: archived", "archivedGB", new(big.Rat).Quo(whole(2*t.w.bulkPairs()*t.w.GroupSize*t.m.Bytes["archived"]), whole(giga)))
+	add("S3: objects put", "puts", whole(t.w.Organizations*lists))
 	add("mails", "mails", whole(t.w.users()*mailsAMonth))
 	if t.m.Template["detailed metrics"] {
 		add("detailed metrics of the API (up to)", "metrics", whole(50*metricsOfOp))

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"sync"
+	"time"
 
 	"lamplighter.dev/shared/engine/table"
 )
@@ -12,12 +13,13 @@ type Sample struct {
 	Units       map[string]table.Usage // of functions, from the store
 	Transitions map[string]int         // of machines
 	KeyCalls    int
-	CloudCalls  map[string]int // of functions, to clouds
+	Millis      map[string]int // that functions took on a clock which waits alone move: mostly for clouds
+	CloudCalls  int
 	LogBytes    int
 }
 
 func newSample() Sample {
-	return Sample{Calls: map[string]int{}, Units: map[string]table.Usage{}, Transitions: map[string]int{}, CloudCalls: map[string]int{}}
+	return Sample{Calls: map[string]int{}, Units: map[string]table.Usage{}, Transitions: map[string]int{}, Millis: map[string]int{}}
 }
 
 // Ledger writes down what functions take. It is a local.Observer and, for the log, an io.Writer; many goroutines may use it.
@@ -30,10 +32,11 @@ type Ledger struct {
 func NewLedger() *Ledger { return &Ledger{s: newSample()} }
 
 // Call notes a call of a function.
-func (l *Ledger) Call(function string, u table.Usage) {
+func (l *Ledger) Call(function string, u table.Usage, took time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.s.Calls[function]++
+	l.s.Millis[function] += int(took.Milliseconds())
 	have := l.s.Units[function]
 	l.s.Units[function] = table.Usage{
 		RoundTrips: have.RoundTrips + u.RoundTrips, ReadUnits: have.ReadUnits + u.ReadUnits, WriteUnits: have.WriteUnits + u.WriteUnits,
@@ -71,14 +74,52 @@ func (l *Ledger) Take() Sample {
 	return out
 }
 
+// minus returns what of s is beyond t: what something took, without what would have been taken anyway.
+func (s Sample) minus(t Sample) Sample { return s.combine(t, -1) }
+
+// plus returns what s and t took together.
+func (s Sample) plus(t Sample) Sample { return s.combine(t, 1) }
+
+func (s Sample) combine(t Sample, times int) Sample {
+	out := newSample()
+	for _, of := range []struct {
+		s     Sample
+		times int
+	}{{s, 1}, {t, times}} {
+		add(out.Calls, of.s.Calls, of.times)
+		add(out.Transitions, of.s.Transitions, of.times)
+		add(out.Millis, of.s.Millis, of.times)
+		for function, u := range of.s.Units {
+			v := out.Units[function]
+			out.Units[function] = table.Usage{
+				RoundTrips: v.RoundTrips + of.times*u.RoundTrips,
+				ReadUnits:  v.ReadUnits + float64(of.times)*u.ReadUnits, WriteUnits: v.WriteUnits + float64(of.times)*u.WriteUnits,
+			}
+		}
+		out.CloudCalls += of.times * of.s.CloudCalls
+		out.KeyCalls, out.LogBytes = out.KeyCalls+of.times*of.s.KeyCalls, out.LogBytes+of.times*of.s.LogBytes
+	}
+	return out
+}
+
+func add(out, more map[string]int, times int) {
+	for name, n := range more {
+		out[name] += times * n
+	}
+}
+
 // Measured is what one organization of a size takes.
 type Measured struct {
 	First    Sample            // the first discovery of an account
 	Pass     Sample            // a pass over an account in which nothing has changed
 	Bulks    Sample            // a stop and a start of a group, from the requests to their ends
 	Requests map[string]Sample // by method and path
-	Sweep    Sample
-	Round    Sample // of the mailer
+	Sweep    Sample            // a run that finds nothing, as the following
+	Start    Sample            // of what starts discoveries
+	Link     Sample            // of what links the audit log
+	Round    Sample            // of the mailer
+	Archive  Sample
+	Archived Sample // the actions of two pairs of bulk actions, with their history
 	Remind   Sample
 	Mail     Sample          // delivered
 	Bytes    map[string]int  // that a resource, an action, a request leaves in the table

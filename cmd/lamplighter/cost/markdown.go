@@ -63,7 +63,7 @@ func Samples(m Measured) string {
 			u = table.Usage{RoundTrips: u.RoundTrips + of.RoundTrips, ReadUnits: u.ReadUnits + of.ReadUnits, WriteUnits: u.WriteUnits + of.WriteUnits}
 		}
 		fmt.Fprintf(&b, "| %s | %d | %d | %v | %v | %d | %d | %d |\n", name, total(s.Calls), u.RoundTrips, u.ReadUnits, u.WriteUnits,
-			total(s.Transitions), s.KeyCalls, total(s.CloudCalls))
+			total(s.Transitions), s.KeyCalls, s.CloudCalls)
 	}
 	row("first discovery of an account", m.First)
 	row("pass over it in which nothing has changed", m.Pass)
@@ -71,9 +71,13 @@ func Samples(m Measured) string {
 	for _, r := range requests {
 		row("`"+r.Method+" "+r.Path+"`", m.Requests[r.Method+" "+r.Path])
 	}
-	row("sweep", m.Sweep)
+	row("run of the sweeper", m.Sweep)
+	row("run of what starts discoveries", m.Start)
+	row("run of what links the audit log", m.Link)
 	row("round of the mailer", m.Round)
-	row("reminder", m.Remind)
+	row("run of the archiver", m.Archive)
+	row("archiving two stops and starts of a group", m.Archived)
+	row("run of the reminder", m.Remind)
 	row("a mail, with the request for it", m.Mail)
 	return b.String()
 }

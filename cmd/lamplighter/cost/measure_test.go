@@ -8,42 +8,62 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
 	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 // measure measures an organization as w has them. What of the others is in it besides is one account: their passes and groups
 // meet an index of the same size.
 func measure(t *testing.T, w Workload) (m Measured) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		s := open(t)
-		if more := (w.Accounts - 1) * w.PerAccount; more > 0 {
-			s.connect("999999999999", more, everywhere)
-		}
-		m.Requests, m.Template = map[string]Sample{}, s.template(&m)
-		s.Take()
-		account := s.connect("111122223333", w.PerAccount, everywhere)
-		m.First = s.sample(account, "discovery")
-		s.ask(http.MethodPost, "/cloud-accounts/"+account+"/discover", nil, nil)
-		s.must(s.AwaitIdle(s.Context()))
-		m.Pass = s.sample(account, "discovery")
-		account = s.connect("444455556666", 2*w.GroupSize, together)
-		group, resource := s.group(account, w.GroupSize)
-		s.bulk(group, "stop") // the first delta, and what only the first one does
-		s.bulk(group, "start")
-		s.sample(account, "executor")
-		s.bulk(group, "stop")
-		s.bulk(group, "start")
-		m.Bulks = s.sample(account, "executor")
-		s.requests(&m, group, resource)
-		s.idle(&m)
-		m.Bytes = s.stored(w)
-	})
+	s := open(t)
+	if more := (w.Accounts - 1) * w.PerAccount; more > 0 {
+		s.connect("999999999999", more, everywhere)
+	}
+	m.Requests, m.Template = map[string]Sample{}, s.template(&m)
+	m.Link = s.repeated(s.LinkAudit)
+	account := s.connect("111122223333", w.PerAccount, everywhere)
+	m.First = s.linked(m.Link, s.sample(account))
+	s.ask(http.MethodPost, "/cloud-accounts/"+account+"/discover", nil, nil)
+	s.must(s.AwaitIdle(s.Context()))
+	m.Pass = s.linked(m.Link, s.sample(account))
+	account = s.connect("444455556666", 2*w.GroupSize, together)
+	group, resource := s.group(account, w.GroupSize)
+	s.bulk(group, "stop") // the first delta, and what only the first one does
+	s.bulk(group, "start")
+	s.sample(account)
+	s.linked(m.Link, newSample())
+	s.bulk(group, "stop")
+	s.bulk(group, "start")
+	m.Bulks = s.linked(m.Link, s.sample(account))
+	s.requests(&m, group, resource)
+	s.idle(&m)
+	m.Bytes = map[string]int{}
+	m.Archived = s.archived(&m, w)
+	s.stored(m.Bytes, w)
 	return m
+}
+
+// repeated returns what do takes when there is nothing to do: the second time.
+func (s *site) repeated(do func(context.Context) error) Sample {
+	s.Helper()
+	s.must(do(s.Context()))
+	s.Take()
+	s.must(do(s.Context()))
+	return s.Take()
+}
+
+// linked adds to what something took what it takes to link the entries of the audit log that it left, without what a run of that
+// takes anyway.
+func (s *site) linked(idle, took Sample) Sample {
+	s.Helper()
+	s.Take()
+	s.must(s.LinkAudit(s.Context()))
+	return took.plus(s.Take().minus(idle))
 }
 
 // group makes a group of size instances of the account.
@@ -112,22 +132,16 @@ func (s *site) requests(m *Measured, group, resource string) {
 				s.ask(r.Method, path, nil, nil)
 			}
 		}
-		m.Requests[r.Method+" "+r.Path] = s.Take()
+		took := s.Take()
+		m.Requests[r.Method+" "+r.Path] = s.linked(m.Link, took)
 	}
 }
 
-// idle measures what goes on without anybody: a sweep, a round of the mailer, a reminder; and a mail.
+// idle measures what goes on without anybody, and a mail.
 func (s *site) idle(m *Measured) {
 	s.Helper()
-	for _, do := range []struct {
-		run func(context.Context) error
-		to  *Sample
-	}{{s.Sweep, &m.Sweep}, {s.Retry, &m.Round}, {s.Remind, &m.Remind}} {
-		s.must(do.run(s.Context()))
-		s.Take()
-		s.must(do.run(s.Context()))
-		*do.to = s.Take()
-	}
+	m.Sweep, m.Start, m.Round = s.repeated(s.Sweep), s.repeated(s.StartDiscoveries), s.repeated(s.Retry)
+	m.Archive, m.Remind = s.repeated(s.Archive), s.repeated(s.Remind)
 	s.must(s.Deliver(s.Context()))
 	s.Take()
 	s.ask(http.MethodPost, "/auth/password/forget", map[string]string{"email": email}, nil)
@@ -135,11 +149,31 @@ func (s *site) idle(m *Measured) {
 	m.Mail = s.Take()
 }
 
+// archived has the month archived in which everything was, and measures what that takes; the bytes are those of an action.
+func (s *site) archived(m *Measured, w Workload) Sample {
+	s.Helper()
+	s.must(clock.System{}.Sleep(s.Context(), 62*24*time.Hour))
+	s.Take()
+	s.must(s.Archive(s.Context()))
+	took, size := s.Take().minus(m.Archive), int64(0)
+	files, err := filepath.Glob(filepath.Join(s.dir, "archive", "*", "*", "*"))
+	s.must(err)
+	for _, name := range files {
+		info, err := os.Stat(name)
+		s.must(err)
+		size += info.Size()
+	}
+	if len(files) != lists {
+		s.Fatalf("the archive holds %q", files)
+	}
+	m.Bytes["archived"] = int(size) / (4 * w.GroupSize)
+	return took
+}
+
 // stored closes the service and returns the bytes that a resource, an action and a changing request leave in the table.
-func (s *site) stored(w Workload) map[string]int {
+func (s *site) stored(sum map[string]int, w Workload) {
 	s.Helper()
 	s.must(s.Close())
-	sum := map[string]int{}
 	rows := 0
 	for pk, size := range tabletest.Sizes(s, filepath.Join(s.dir, "store.db")) {
 		if sum[kindOf(pk)] += size.Bytes; kindOf(pk) == "audit" {
@@ -149,7 +183,6 @@ func (s *site) stored(w Workload) map[string]int {
 	sum["resource"] /= w.Accounts*w.PerAccount + 2*w.GroupSize
 	sum["action"] /= 4 * w.GroupSize
 	sum["audit"] /= max(rows, 1)
-	return sum
 }
 
 // kindOf tells what a row is of, by its partition.

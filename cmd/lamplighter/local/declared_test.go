@@ -70,7 +70,7 @@ func TestServing_RefusesAPartitionThatIsNotDeclared(t *testing.T) {
 				answer = rest.Lambda(p, notes(p))
 			} else {
 				p.Share()
-				answer = serving(unobserved{}, p, append(functions.All(), functions.Function{Declaration: c.d, Groups: []functions.Group{notes}}))["notes"]
+				answer = serving(Options{Observer: unobserved{}, Clock: p.Clock}, p, append(functions.All(), functions.Function{Declaration: c.d, Groups: []functions.Group{notes}}))["notes"]
 			}
 			got, err := answer(t.Context(), request())
 			if err != nil || got.StatusCode != c.want {

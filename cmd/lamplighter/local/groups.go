@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"strings"
 
 	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/api/platform"
@@ -10,16 +11,29 @@ import (
 )
 
 // within makes h answer as the function d, which holds it to what d declares: what IAM does in AWS.
-func within[I, O any](o Observer, d platform.Declaration, h func(context.Context, I) (O, error)) func(context.Context, I) (O, error) {
+func within[I, O any](o Options, d platform.Declaration, h func(context.Context, I) (O, error)) func(context.Context, I) (O, error) {
 	return func(ctx context.Context, in I) (O, error) {
 		ctx, meter := table.WithMeter(d.As(ctx))
-		defer func() { o.Call(d.Name, meter.Usage()) }()
+		began := o.Clock.Now()
+		defer func() { o.Observer.Call(d.Name, usage(meter), o.Clock.Now().Sub(began)) }()
 		return h(ctx, in)
 	}
 }
 
+// usage returns what the meter has counted, but for the units of the simulated cloud and the embedded workflow engine: their rows are
+// in no table of AWS. Their round trips stand for calls to a cloud and to Step Functions.
+func usage(m *table.Meter) table.Usage {
+	out := m.Usage()
+	for pk, u := range m.Partitions() {
+		if strings.HasPrefix(pk, "SIM#") || strings.HasPrefix(pk, "WF#") {
+			out.ReadUnits, out.WriteUnits = out.ReadUnits-u.Read, out.WriteUnits-u.Write
+		}
+	}
+	return out
+}
+
 // serving returns the functions that the template routes to, by their folders.
-func serving(o Observer, p *platform.Platform, fs []functions.Function) map[string]rest.Function {
+func serving(o Options, p *platform.Platform, fs []functions.Function) map[string]rest.Function {
 	out := map[string]rest.Function{}
 	for _, f := range fs {
 		if len(f.Groups) > 0 {

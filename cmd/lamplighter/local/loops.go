@@ -81,7 +81,8 @@ func (s *Service) Remind(ctx context.Context) error {
 // Retry tries mails again that could not be sent or taken.
 func (s *Service) Retry(ctx context.Context) error {
 	ctx, meter := table.WithMeter(mailer.Declaration.As(ctx))
-	defer func() { s.observer.Call(mailer.Declaration.Name, meter.Usage()) }()
+	began := s.Platform.Clock.Now()
+	defer func() { s.observer.Call(mailer.Declaration.Name, meter.Usage(), s.Platform.Clock.Now().Sub(began)) }()
 	return s.mailer.Round(ctx)
 }
 
@@ -110,8 +111,9 @@ func (s *Service) Deliver(ctx context.Context) error {
 			return nil
 		}
 		mails, meter := table.WithMeter(mailer.Declaration.As(ctx))
+		began := s.Platform.Clock.Now()
 		failed := s.mailer.Deliver(mails, feed.Items)
-		s.observer.Call(mailer.Declaration.Name, meter.Usage())
+		s.observer.Call(mailer.Declaration.Name, meter.Usage(), s.Platform.Clock.Now().Sub(began))
 		for _, f := range failed {
 			s.Platform.Log.ErrorContext(ctx, "a mail could not be taken and is tried again", "mail", f.SK, "error", f.Err.Error())
 		}

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"time"
 
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/seal"
@@ -9,8 +10,8 @@ import (
 
 // Observer is told what the functions take while they answer, from many goroutines.
 type Observer interface {
-	// Call tells that a function was called once, and what it took from the store.
-	Call(function string, u table.Usage)
+	// Call tells that a function was called once, what it took from the store, and how long on the service's clock.
+	Call(function string, u table.Usage, took time.Duration)
 	// Transition tells of a state transition of a machine.
 	Transition(machine string)
 	// UseKey tells of a call to the key that wraps data keys: KMS, in AWS.
@@ -20,9 +21,9 @@ type Observer interface {
 // unobserved is nobody.
 type unobserved struct{}
 
-func (unobserved) Call(string, table.Usage) {}
-func (unobserved) Transition(string)        {}
-func (unobserved) UseKey()                  {}
+func (unobserved) Call(string, table.Usage, time.Duration) {}
+func (unobserved) Transition(string)                       {}
+func (unobserved) UseKey()                                 {}
 
 // observedKey tells of each use of a key.
 type observedKey struct {

@@ -114,8 +114,8 @@ func (s *Service) open(o Options) error {
 	}
 	s.observer = o.Observer
 	s.mailer = mailer.New(s.Platform, sender, o.mailRate())
-	entry := within(o.Observer, authorizer.Declaration, authorizer.Handler(s.Platform))
-	s.Handler, err = gateway.New(template, serving(o.Observer, s.Platform, all), gateway.Authorizer(entry), o.Clock)
+	entry := within(o, authorizer.Declaration, authorizer.Handler(s.Platform))
+	s.Handler, err = gateway.New(template, serving(o, s.Platform, all), gateway.Authorizer(entry), o.Clock)
 	return err
 }
 

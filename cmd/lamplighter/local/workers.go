@@ -54,7 +54,7 @@ func (s *Service) startWorkers(o Options, store table.Store, fs []functions.Func
 	s.Providers, s.workers = providers.New(p), map[string]workflow.Handler{}
 	for _, f := range fs {
 		if f.Worker != nil {
-			s.workers[f.Name] = within(o.Observer, f.Declaration, f.Worker(p, s.Providers))
+			s.workers[f.Name] = within(o, f.Declaration, f.Worker(p, s.Providers))
 		}
 	}
 	return nil

@@ -28,8 +28,8 @@ type Outcome struct {
 	At        time.Time
 }
 
-// outcomesPerTransaction keeps a transaction below 100 writes: at most 6 an outcome and 3 that all share.
-const outcomesPerTransaction = 16
+// outcomesPerTransaction keeps a transaction below 100 writes: at most 5 an outcome and 3 that all share.
+const outcomesPerTransaction = 19
 
 // settlers is how many chunks are settled side by side. The transactions of one run one after the other, as all of them write its
 // counts.

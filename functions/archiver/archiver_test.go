@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -303,10 +304,13 @@ func TestAMonth_IsReadInPages(t *testing.T) {
 // pages notes the largest page that is read.
 type pages struct {
 	table.Store
+	mu   sync.Mutex
 	most int
 }
 
 func (p *pages) Query(ctx context.Context, q table.Query) (table.Page, error) {
+	p.mu.Lock()
 	p.most = max(p.most, q.Limit)
+	p.mu.Unlock()
 	return p.Store.Query(ctx, q)
 }

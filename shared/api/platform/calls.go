@@ -29,10 +29,10 @@ func (p *Platform) Used(at time.Time, u table.Usage, states int) []slog.Attr {
 }
 
 // statesOf returns how many states a machine of ours enters for a call of its worker: the task, the choice whether that was the end,
-// and the wait before the next one, or the end. A step of a bulk action has its Map and what leads to the next step besides.
+// and the wait before the next one, or the end. A step of a bulk action has its Map besides.
 func statesOf(task string) int {
 	if task == "step" {
-		return 5
+		return 4
 	}
 	return 3
 }

@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/testkit/apitest"
 )
@@ -183,12 +184,22 @@ func TestAnActionsStatusIsNewerThanAListingThatLags(t *testing.T) {
 func TestAnAccountThatIsDeletedMeanwhileLeavesNothing(t *testing.T) {
 	s := newFixture(t, settings{"size": "300"})
 	s.pass(discovery.Succeeded)
-	j := s.start()
-	s.Write(table.Delete(inventory.AccountKey(org, s.account.ID)))
-	s.end(j)
+	s.Platform.Workflow = beforeStart{s.Platform.Workflow, func() { s.Write(table.Delete(inventory.AccountKey(org, s.account.ID))) }}
+	s.end(s.start())
 	if s.live() != 0 {
 		t.Errorf("%d resources are left", s.live())
 	}
+}
+
+// beforeStart is an engine on which something happens just before a machine is started.
+type beforeStart struct {
+	workflow.Engine
+	happen func()
+}
+
+func (b beforeStart) Start(ctx context.Context, machine, name string, input any) error {
+	b.happen()
+	return b.Engine.Start(ctx, machine, name, input)
 }
 
 // noted is a store that tells of each write.

@@ -184,7 +184,7 @@ func TestAnActionsStatusIsNewerThanAListingThatLags(t *testing.T) {
 func TestAnAccountThatIsDeletedMeanwhileLeavesNothing(t *testing.T) {
 	s := newFixture(t, settings{"size": "300"})
 	s.pass(discovery.Succeeded)
-	s.Platform.Workflow = beforeStart{s.Platform.Workflow, func() { s.Write(table.Delete(inventory.AccountKey(org, s.account.ID))) }}
+	s.Workflow = beforeStart{s.Workflow, func() { s.Write(table.Delete(inventory.AccountKey(org, s.account.ID))) }}
 	s.end(s.start())
 	if s.live() != 0 {
 		t.Errorf("%d resources are left", s.live())

@@ -91,7 +91,7 @@ func (w *fixture) engineAt(c clock.Clock) *workflow.Embedded {
 
 // metered answers a task, and counts what it writes, but for what the simulated cloud does.
 func (w *fixture) metered(ctx context.Context, in json.RawMessage) (any, error) {
-	ctx, m := table.WithMeter(ctx)
+	ctx, m := table.WithPartitionMeter(ctx)
 	defer func() {
 		for pk, u := range m.Partitions() {
 			if !strings.HasPrefix(pk, "SIM#") {

@@ -222,7 +222,7 @@ func TestAFirstDiscoveryKeepsNoKeyOfTheIndexBusyForLong(t *testing.T) {
 	race.SkipSequential(t)
 	const count, huge, perSecond = 40_000, 500_000, 1000
 	s := newFixture(t)
-	ctx, meter := table.WithMeter(s.ctx)
+	ctx, meter := table.WithPartitionMeter(s.ctx)
 	s.ctx = ctx
 	s.discover(t, count)
 	most := map[string]float64{}

@@ -144,7 +144,7 @@ func limit[T any](ctx context.Context, l *LimitedStore, c claim, call func(conte
 		l.noteGivenUp(err)
 		return answer, err
 	}
-	ctx, m := WithMeter(ctx)
+	ctx, m := WithPartitionMeter(ctx)
 	defer func() { l.settle(c, m.Partitions()) }()
 	return call(ctx)
 }
@@ -191,7 +191,7 @@ func limitSome[T any](
 		l.noteGivenUp(err)
 		return nil, err
 	}
-	ctx, m := WithMeter(ctx)
+	ctx, m := WithPartitionMeter(ctx)
 	defer func() { l.settle(all, m.Partitions()) }()
 	return left, call(ctx, in)
 }

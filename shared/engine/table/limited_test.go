@@ -149,7 +149,7 @@ func TestLimitedStore_ChargesWhatTheMeterCounts(t *testing.T) {
 			inner := tabletest.New(t)
 			mustWrite(t, inner, big)
 			l := table.NewLimitedStore(inner, clock.NewManual(time.Unix(1000, 0)), table.Limits{ReadUnits: 3000, WriteUnits: 1000})
-			ctx, m := table.WithMeter(t.Context())
+			ctx, m := table.WithPartitionMeter(t.Context())
 			if err := c.call(ctx, l); err != nil {
 				t.Fatal(err)
 			}
@@ -307,7 +307,7 @@ func TestLimitedStore_BatchesGoOnWithWhatWasLeft(t *testing.T) {
 		if wrote < 2900*time.Millisecond || wrote > 4*time.Second {
 			t.Errorf("4,000 writes took %v, want three seconds", wrote)
 		}
-		ctx, m := table.WithMeter(t.Context())
+		ctx, m := table.WithPartitionMeter(t.Context())
 		items, err := s.BatchGet(ctx, keys...)
 		if err != nil || len(items) != 4000 || m.Usage().ReadUnits != 4000 {
 			t.Errorf("%d items came back for %+v, %v", len(items), m.Usage(), err)

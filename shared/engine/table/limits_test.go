@@ -51,8 +51,8 @@ func TestEmbedded_CountsABatchGetOfMoreThan16MBAsSeveralTrips(t *testing.T) {
 
 func TestMeter_CountsByPartition(t *testing.T) {
 	s := tabletest.New(t)
-	ctx, outer := table.WithMeter(t.Context())
-	mid, m := table.WithMeter(ctx)
+	ctx, outer := table.WithPartitionMeter(t.Context())
+	mid, m := table.WithPartitionMeter(ctx)
 	a, b := small("a", "1"), wide("b", "1", 9)
 	if err := s.Transact(mid, table.Put(a), table.Put(b), table.Put(small("a", "2"))); err != nil {
 		t.Fatal(err)

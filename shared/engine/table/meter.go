@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// Meter counts what the store calls under one context cost, in all and by partition. It is safe for use by many goroutines.
+// Meter counts what the store calls under one context cost. It is safe for use by many goroutines.
 type Meter struct {
 	outer *Meter
 	mu    sync.Mutex
 	usage Usage
-	parts map[string]Units
+	parts map[string]Units // nil when partitions are not told apart
 }
 
 // Usage is what a Meter has counted. A read unit is 4 KB read strongly consistent, a write unit 1 KB written; both count
@@ -33,6 +33,12 @@ func WithMeter(ctx context.Context) (context.Context, *Meter) {
 	return context.WithValue(ctx, meterKey{}, m), m
 }
 
+// WithPartitionMeter is WithMeter that counts by partition too: two maps a request, which are for those who read them.
+func WithPartitionMeter(ctx context.Context) (context.Context, *Meter) {
+	m := &Meter{outer: meterOf(ctx), parts: map[string]Units{}}
+	return context.WithValue(ctx, meterKey{}, m), m
+}
+
 // Usage returns what was counted so far.
 func (m *Meter) Usage() Usage {
 	m.mu.Lock()
@@ -40,7 +46,7 @@ func (m *Meter) Usage() Usage {
 	return m.usage
 }
 
-// Partitions returns what was counted so far, by partition key. DynamoDB tells the units of a call that touches several
+// Partitions returns what a meter of WithPartitionMeter counted so far, by partition key. DynamoDB tells the units of a call that touches several
 // partitions as one number; it is shared out by how many of the items are of each.
 func (m *Meter) Partitions() map[string]Units {
 	m.mu.Lock()
@@ -90,7 +96,7 @@ func (m *Meter) add(u Units, pks []string) {
 	m.usage.ReadUnits += u.Read
 	m.usage.WriteUnits += u.Write
 	if m.parts == nil {
-		m.parts = make(map[string]Units)
+		return
 	}
 	n := float64(len(pks))
 	for _, pk := range pks {

@@ -36,7 +36,7 @@ func TestColdLoadsOfAHugeIndexThrottleNobody(t *testing.T) {
 	indextest.NoteUntilDue(t, stored, org(0))
 	synctest.Test(t, func(t *testing.T) {
 		limited := table.NewLimitedStore(stored, clock.System{}, dynamoLimits)
-		ctx, meter := table.WithMeter(table.WithOrg(context.Background(), org(0)))
+		ctx, meter := table.WithPartitionMeter(table.WithOrg(context.Background(), org(0)))
 		began, calls := time.Now(), &recorder{Store: limited}
 		v, err := index.NewStore(calls, clock.System{}).Open(ctx, org(0))
 		if err != nil {

@@ -1,0 +1,41 @@
+package cloud
+
+import "time"
+
+// The kinds of AWS that this service acts on, by their types.
+const (
+	AWSEC2          = "aws-ec2"
+	AWSRDS          = "aws-rds"
+	AWSAurora       = "aws-aurora"
+	AWSASG          = "aws-asg"
+	AWSECS          = "aws-ecs"
+	AWSEKSNodegroup = "aws-eks-nodegroup"
+)
+
+// awsKinds are the kinds of AWS.
+var awsKinds = []Kind{
+	{
+		Type: AWSEC2, Provider: "aws", Name: "EC2 instance", Actionable: true,
+		ActBatch: 100, ReadBatch: 1000, Deadline: 10 * time.Minute,
+	},
+	{
+		Type: AWSRDS, Provider: "aws", Name: "RDS instance", Actionable: true,
+		ActBatch: 1, ReadBatch: 100, Deadline: 45 * time.Minute,
+	},
+	{
+		Type: AWSAurora, Provider: "aws", Name: "Aurora cluster", Actionable: true,
+		ActBatch: 1, ReadBatch: 100, Deadline: 45 * time.Minute,
+	},
+	{
+		Type: AWSASG, Provider: "aws", Name: "Auto Scaling group", Actionable: true, Scalable: true, Remembers: true, Absolute: true,
+		ActBatch: 1, ReadBatch: 50, Deadline: 15 * time.Minute,
+	},
+	{
+		Type: AWSECS, Provider: "aws", Name: "ECS service", Actionable: true, Scalable: true, Remembers: true, Absolute: true,
+		ActBatch: 1, ReadBatch: 10, Deadline: 15 * time.Minute,
+	},
+	{
+		Type: AWSEKSNodegroup, Provider: "aws", Name: "EKS node group", Actionable: true, Scalable: true, Remembers: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 20 * time.Minute,
+	},
+}

@@ -24,6 +24,8 @@ var (
 		"sts":                     newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
 		"ecs":                     newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"application-autoscaling": newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
+		"redshift":                newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
+		"sagemaker":               newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"eks":                     newFailure(403, "UnrecognizedClientException", "The security token included in the request is invalid."),
 	}
 	throttled = map[string]*failure{
@@ -33,6 +35,8 @@ var (
 		"sts":                     newFailure(400, "Throttling", "Rate exceeded"),
 		"ecs":                     newFailure(400, "ThrottlingException", "Rate exceeded"),
 		"application-autoscaling": newFailure(400, "ThrottlingException", "Rate exceeded"),
+		"redshift":                newFailure(400, "Throttling", "Rate exceeded"),
+		"sagemaker":               newFailure(400, "ThrottlingException", "Rate exceeded"),
 		"eks":                     newFailure(429, "TooManyRequestsException", "Too Many Requests"),
 	}
 )
@@ -205,7 +209,7 @@ func (q request) writeError(w http.ResponseWriter, f *failure) {
 	switch q.service {
 	case "ec2":
 		newElement("Response", newElement("Errors", newElement("Error", code, message)), newText("RequestID", "twin")).render(&b)
-	case "ecs", "eks", "application-autoscaling":
+	case "ecs", "eks", "application-autoscaling", "sagemaker":
 		w.Header().Set("X-Amzn-ErrorType", f.code)
 		_ = json.NewEncoder(&b).Encode(map[string]string{"__type": f.code, "message": f.message})
 	default:

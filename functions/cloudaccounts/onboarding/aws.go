@@ -43,6 +43,7 @@ var awsLevels = []level{
 		"application-autoscaling:DescribeScalableTargets",
 		"eks:ListClusters", "eks:DescribeCluster", "eks:ListNodegroups", "eks:DescribeNodegroup", "eks:ListUpdates",
 		"eks:DescribeUpdate",
+		"redshift:DescribeClusters", "sagemaker:ListNotebookInstances", "sagemaker:ListTags",
 	)}},
 	{"start_stop", []statement{
 		allow("LamplighterStartStop",
@@ -51,6 +52,8 @@ var awsLevels = []level{
 			"autoscaling:UpdateAutoScalingGroup", "autoscaling:SuspendProcesses", "autoscaling:ResumeProcesses",
 			"ecs:UpdateService", "application-autoscaling:RegisterScalableTarget",
 			"eks:UpdateNodegroupConfig",
+			"redshift:PauseCluster", "redshift:ResumeCluster",
+			"sagemaker:DescribeNotebookInstance", "sagemaker:StartNotebookInstance", "sagemaker:StopNotebookInstance",
 		),
 		{
 			Sid: "LamplighterStartEncryptedInstances", Effect: "Allow", Action: []string{"kms:CreateGrant"}, Resource: "*",

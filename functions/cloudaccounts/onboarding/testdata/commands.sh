@@ -42,7 +42,10 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
         "eks:ListNodegroups",
         "eks:DescribeNodegroup",
         "eks:ListUpdates",
-        "eks:DescribeUpdate"
+        "eks:DescribeUpdate",
+        "redshift:DescribeClusters",
+        "sagemaker:ListNotebookInstances",
+        "sagemaker:ListTags"
       ],
       "Resource": "*"
     },
@@ -61,7 +64,12 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
         "autoscaling:ResumeProcesses",
         "ecs:UpdateService",
         "application-autoscaling:RegisterScalableTarget",
-        "eks:UpdateNodegroupConfig"
+        "eks:UpdateNodegroupConfig",
+        "redshift:PauseCluster",
+        "redshift:ResumeCluster",
+        "sagemaker:DescribeNotebookInstance",
+        "sagemaker:StartNotebookInstance",
+        "sagemaker:StopNotebookInstance"
       ],
       "Resource": "*"
     },

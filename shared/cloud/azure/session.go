@@ -1,0 +1,171 @@
+package azure
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
+	azcloud "github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// placeholder is the assertion that a custom endpoint is shown.
+const placeholder = "lamplighter"
+
+var (
+	entraName      = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.-]{0,127}$`) // a GUID, or a tenant's domain
+	subscriptionID = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
+)
+
+// Audience is the audience of the tokens with which this service opens the subscriptions of an organization by workload
+// identity federation. Names of tenants, applications and subscriptions are no secrets: were it the same for all
+// organizations, one could open another's subscription by naming it (the confused deputy).
+func Audience(org string) string { return "api://AzureADTokenExchange/" + org }
+
+// open makes the client of an account.
+func (p *Provider) open(a cloud.Account) (*armClient, error) {
+	if a.NativeID != "" && !subscriptionID.MatchString(a.NativeID) {
+		return nil, errInvalid("%.64q is not the id of an Azure subscription", a.NativeID)
+	}
+	o := p.clientOptions(a)
+	token, err := p.credential(a, o)
+	if err != nil {
+		return nil, err
+	}
+	c, err := arm.NewClient("lamplighter", "v1.0.0", token, &arm.ClientOptions{ClientOptions: o, DisableRPRegistration: true})
+	if err != nil {
+		return nil, errInvalid("the account cannot be opened: %v", err)
+	}
+	return &armClient{arm: c}, nil
+}
+
+// clientOptions are those of the clients of tokens and of the resource manager.
+func (p *Provider) clientOptions(a cloud.Account) policy.ClientOptions {
+	id := a.NativeID
+	if id == "" {
+		id = a.ID
+	}
+	o := policy.ClientOptions{
+		Cloud:            azcloud.AzurePublic,
+		Transport:        p.http,
+		Retry:            p.retries(),
+		Telemetry:        policy.TelemetryOptions{ApplicationID: "lamplighter"},
+		PerRetryPolicies: []policy.Policy{pacer{p.limiter, id}},
+	}
+	if a.EndpointURL != "" {
+		o.Cloud, o.Transport = p.customCloud(a.EndpointURL)
+	}
+	return o
+}
+
+// customCloud makes the endpoint every host of Azure, the one of the tokens too. The SDK gives credentials to https alone,
+// which is as it should be: it is told https, and where the operator allows http the transport changes the scheme, for this
+// one host.
+func (p *Provider) customCloud(endpoint string) (azcloud.Configuration, policy.Transporter) {
+	u, err := url.Parse(endpoint)
+	if err != nil { // it has been checked
+		u = &url.URL{}
+	}
+	secure := "https://" + u.Host + strings.TrimSuffix(u.Path, "/")
+	conf := azcloud.Configuration{
+		ActiveDirectoryAuthorityHost: secure,
+		Services: map[azcloud.ServiceName]azcloud.ServiceConfiguration{
+			azcloud.ResourceManager: {Endpoint: secure, Audience: "https://management.azure.com"},
+		},
+	}
+	return conf, client(only{u.Scheme, u.Host, p.guarded}, p.options.Timeout)
+}
+
+// only carries requests to one host, so that an endpoint cannot send its account's secrets elsewhere.
+type only struct {
+	scheme, host string
+	next         http.RoundTripper
+}
+
+// RoundTrip refuses other hosts.
+func (o only) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Host != o.host {
+		if r.Body != nil {
+			_ = r.Body.Close() // a RoundTripper must, also on errors
+		}
+		return nil, fault.New(fault.Invalid, "the endpoint names another host, %.128q", r.URL.Host)
+	}
+	r = r.Clone(r.Context())
+	r.URL.Scheme = o.scheme
+	return o.next.RoundTrip(r)
+}
+
+// retries retries what may pass in seconds. An address that the guard refuses comes as a failed dial.
+func (p *Provider) retries() policy.RetryOptions {
+	return policy.RetryOptions{
+		MaxRetries: int32(p.options.Attempts - 1), TryTimeout: p.options.Timeout,
+		RetryDelay: p.options.Backoff, MaxRetryDelay: p.options.MaxBackoff,
+		ShouldRetry: func(resp *http.Response, err error) bool {
+			if err != nil {
+				_, ours := errors.AsType[*cloud.Error](err)
+				return !ours && !fault.Is(err, fault.Invalid)
+			}
+			return resp.StatusCode == http.StatusRequestTimeout || resp.StatusCode == http.StatusTooManyRequests ||
+				resp.StatusCode >= http.StatusInternalServerError
+		},
+	}
+}
+
+// credential makes the tokens of the account's authMethod.
+func (p *Provider) credential(a cloud.Account, o policy.ClientOptions) (azcore.TokenCredential, error) {
+	switch a.AuthMethod {
+	case "service_principal":
+		if err := given(a.Credentials, "tenantID", "clientID", "clientSecret"); err != nil {
+			return nil, err
+		}
+		return azidentity.NewClientSecretCredential(a.Credentials["tenantID"], a.Credentials["clientID"], a.Credentials["clientSecret"],
+			&azidentity.ClientSecretCredentialOptions{ClientOptions: o, DisableInstanceDiscovery: true})
+	case "workload_identity_federation":
+		if err := given(a.Credentials, "tenantID", "clientID"); err != nil {
+			return nil, err
+		}
+		assertion, err := p.assertion(a)
+		if err != nil {
+			return nil, err
+		}
+		return azidentity.NewClientAssertionCredential(a.Credentials["tenantID"], a.Credentials["clientID"], assertion,
+			&azidentity.ClientAssertionCredentialOptions{ClientOptions: o, DisableInstanceDiscovery: true})
+	default:
+		return nil, errInvalid("authMethod %q is not one of service_principal, workload_identity_federation", a.AuthMethod)
+	}
+}
+
+// given checks that the credentials are there; names of tenants and applications go into addresses.
+func given(c map[string]string, names ...string) error {
+	for _, n := range names {
+		if c[n] == "" {
+			return errInvalid("credentials.%s is missing", n)
+		}
+		if n != "clientSecret" && !entraName.MatchString(c[n]) {
+			return errInvalid("credentials.%s %.128q is not an id of Microsoft Entra", n, c[n])
+		}
+	}
+	return nil
+}
+
+// assertion returns what proves who we are. A custom endpoint gets a placeholder: it could use our token at Azure.
+func (p *Provider) assertion(a cloud.Account) (func(context.Context) (string, error), error) {
+	if a.EndpointURL != "" {
+		return func(context.Context) (string, error) { return placeholder, nil }, nil
+	}
+	if p.options.Identity == nil {
+		return nil, errInvalid("authMethod workload_identity_federation: this installation has no identity of its own")
+	}
+	return func(ctx context.Context) (string, error) {
+		return p.options.Identity.IdentityToken(ctx, Audience(a.Org))
+	}, nil
+}

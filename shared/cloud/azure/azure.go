@@ -128,9 +128,9 @@ func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 	}
 	c, err := p.open(a)
 	if err != nil {
-		return nil, err
+		return nil, err // not c, which would be an interface that holds nil
 	}
-	return &conn{account: a, client: c, clock: p.options.Clock}, nil
+	return c, nil
 }
 
 func (p *Provider) endpointAllowed(endpoint string) error {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/foundation/clock"
 )
@@ -26,6 +28,7 @@ type conn struct {
 	account  cloud.Account
 	client   *armClient
 	clock    clock.Clock
+	stranger azcore.TokenCredential // what must not open the account; nil where that is not tried
 	overview overview
 	mu       sync.Mutex
 	found    string // the subscription of an account that names none
@@ -63,6 +66,9 @@ type subscriptionRow struct {
 
 // Identify returns the id of the subscription, once Azure has shown it to the credentials.
 func (c *conn) Identify(ctx context.Context) (string, error) {
+	if err := c.demandAudience(ctx); err != nil {
+		return "", err
+	}
 	id, err := c.subscription(ctx)
 	if err != nil {
 		return "", err

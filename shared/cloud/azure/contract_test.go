@@ -155,7 +155,9 @@ func planGroup(tw *twin.Cloud) cloudtest.Group {
 }
 
 func databaseGroup(tw *twin.Cloud) cloudtest.Group {
-	g := plainGroup("azure-sql-database", func(n int) string { return tw.AddDatabase(fmt.Sprint("db-", n), region, "v12.0,user,vcore", vcores(2)).UID() })
+	g := plainGroup("azure-sql-database", func(n int) string {
+		return tw.AddDatabase(fmt.Sprint("db-", n), region, "v12.0,user,vcore", vcores(2)).UID()
+	})
 	tw.AddDatabase("master", region, "v12.0,system", map[string]any{"name": "System", "tier": "System", "capacity": 0})
 	tw.AddDatabase("warehouse", region, "v12.0,user,datawarehouse", map[string]any{"name": "DataWarehouse", "tier": "DataWarehouse"})
 	return g

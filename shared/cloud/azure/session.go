@@ -18,6 +18,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
+// federation is the authMethod that needs no secret.
+const federation = "workload_identity_federation"
+
 // placeholder is the assertion that a custom endpoint is shown.
 const placeholder = "lamplighter"
 
@@ -27,17 +30,21 @@ var (
 )
 
 // Audience is the audience of the tokens with which this service opens the subscriptions of an organization by workload
-// identity federation. Names of tenants, applications and subscriptions are no secrets: were it the same for all
-// organizations, one could open another's subscription by naming it (the confused deputy).
-func Audience(org string) string { return "api://AzureADTokenExchange/" + org }
+// identity federation; the federated credential of the customer's application names it. Names of tenants, applications and
+// subscriptions are no secrets: were it the same for all organizations, one could open another's subscription by naming it
+// (the confused deputy).
+func Audience(org string) string { return "lamplighter/" + org }
 
-// open makes the client of an account.
-func (p *Provider) open(a cloud.Account) (*armClient, error) {
+// anyAudience is the one that Entra suggests, which names no organization.
+const anyAudience = "api://AzureADTokenExchange"
+
+// open makes a connection to an account.
+func (p *Provider) open(a cloud.Account) (*conn, error) {
 	if a.NativeID != "" && !subscriptionID.MatchString(a.NativeID) {
 		return nil, errInvalid("%.64q is not the id of an Azure subscription", a.NativeID)
 	}
 	o := p.clientOptions(a)
-	token, err := p.credential(a, o)
+	token, err := p.credential(a, o, Audience(a.Org))
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +52,11 @@ func (p *Provider) open(a cloud.Account) (*armClient, error) {
 	if err != nil {
 		return nil, errInvalid("the account cannot be opened: %v", err)
 	}
-	return &armClient{arm: c}, nil
+	out := &conn{account: a, client: &armClient{arm: c}, clock: p.options.Clock}
+	if a.AuthMethod == federation && a.EndpointURL == "" {
+		out.stranger, err = p.credential(a, o, anyAudience)
+	}
+	return out, err
 }
 
 // clientOptions are those of the clients of tokens and of the resource manager.
@@ -121,7 +132,7 @@ func (p *Provider) retries() policy.RetryOptions {
 }
 
 // credential makes the tokens of the account's authMethod.
-func (p *Provider) credential(a cloud.Account, o policy.ClientOptions) (azcore.TokenCredential, error) {
+func (p *Provider) credential(a cloud.Account, o policy.ClientOptions, audience string) (azcore.TokenCredential, error) {
 	switch a.AuthMethod {
 	case "service_principal":
 		if err := given(a.Credentials, "tenantID", "clientID", "clientSecret"); err != nil {
@@ -129,18 +140,18 @@ func (p *Provider) credential(a cloud.Account, o policy.ClientOptions) (azcore.T
 		}
 		return azidentity.NewClientSecretCredential(a.Credentials["tenantID"], a.Credentials["clientID"], a.Credentials["clientSecret"],
 			&azidentity.ClientSecretCredentialOptions{ClientOptions: o, DisableInstanceDiscovery: true})
-	case "workload_identity_federation":
+	case federation:
 		if err := given(a.Credentials, "tenantID", "clientID"); err != nil {
 			return nil, err
 		}
-		assertion, err := p.assertion(a)
+		assertion, err := p.assertion(a, audience)
 		if err != nil {
 			return nil, err
 		}
 		return azidentity.NewClientAssertionCredential(a.Credentials["tenantID"], a.Credentials["clientID"], assertion,
 			&azidentity.ClientAssertionCredentialOptions{ClientOptions: o, DisableInstanceDiscovery: true})
 	default:
-		return nil, errInvalid("authMethod %q is not one of service_principal, workload_identity_federation", a.AuthMethod)
+		return nil, errInvalid("authMethod %q is not one of service_principal, %s", a.AuthMethod, federation)
 	}
 }
 
@@ -158,14 +169,36 @@ func given(c map[string]string, names ...string) error {
 }
 
 // assertion returns what proves who we are. A custom endpoint gets a placeholder: it could use our token at Azure.
-func (p *Provider) assertion(a cloud.Account) (func(context.Context) (string, error), error) {
+func (p *Provider) assertion(a cloud.Account, audience string) (func(context.Context) (string, error), error) {
 	if a.EndpointURL != "" {
 		return func(context.Context) (string, error) { return placeholder, nil }, nil
 	}
 	if p.options.Identity == nil {
-		return nil, errInvalid("authMethod workload_identity_federation: this installation has no identity of its own")
+		return nil, errInvalid("authMethod %s: this installation has no identity of its own", federation)
 	}
 	return func(ctx context.Context) (string, error) {
-		return p.options.Identity.IdentityToken(ctx, Audience(a.Org))
+		return p.options.Identity.IdentityToken(ctx, audience)
 	}, nil
+}
+
+// demandAudience tries the application with a token that names no organization. One that opens so would open for every
+// organization here: it is class Refused.
+func (c *conn) demandAudience(ctx context.Context) error {
+	if c.stranger == nil {
+		return nil
+	}
+	_, err := c.stranger.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{"https://management.azure.com/.default"}})
+	if err == nil {
+		return &cloud.Error{Class: cloud.Refused, Op: "Microsoft Entra token", Code: "UnsafeFederation", Message: "the application " +
+			c.account.Credentials["clientID"] + " takes tokens of this service for the audience " + anyAudience +
+			", so anybody who knows its id could use it through this service; leave it the federated credential with the audience " +
+			Audience(c.account.Org) + " alone"}
+	}
+	if err = classifyError("", err); cloud.ClassOf(err) == cloud.Refused {
+		if e, ok := errors.AsType[*cloud.Error](err); ok && e.Code == "NoIdentity" {
+			return err
+		}
+		return nil
+	}
+	return err
 }

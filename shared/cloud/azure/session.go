@@ -148,10 +148,37 @@ func (p *Provider) credential(a cloud.Account, o policy.ClientOptions, audience 
 		if err != nil {
 			return nil, err
 		}
-		return azidentity.NewClientAssertionCredential(a.Credentials["tenantID"], a.Credentials["clientID"], assertion,
+		c, err := azidentity.NewClientAssertionCredential(a.Credentials["tenantID"], a.Credentials["clientID"], keepError(assertion),
 			&azidentity.ClientAssertionCredentialOptions{ClientOptions: o, DisableInstanceDiscovery: true})
+		return asserting{c}, err
 	default:
 		return nil, errInvalid("authMethod %q is not one of service_principal, %s", a.AuthMethod, federation)
+	}
+}
+
+// asserting is a credential whose errors are those of the assertion, where that could not be made: the SDK keeps no more than
+// their words.
+type asserting struct{ azcore.TokenCredential }
+
+type keptError struct{}
+
+// GetToken returns the credential's.
+func (a asserting) GetToken(ctx context.Context, o policy.TokenRequestOptions) (azcore.AccessToken, error) {
+	var kept error
+	t, err := a.TokenCredential.GetToken(context.WithValue(ctx, keptError{}, &kept), o)
+	if err != nil && kept != nil {
+		return t, kept
+	}
+	return t, err
+}
+
+func keepError(assertion func(context.Context) (string, error)) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		token, err := assertion(ctx)
+		if kept, ok := ctx.Value(keptError{}).(*error); ok {
+			*kept = err
+		}
+		return token, err
 	}
 }
 

@@ -196,4 +196,3 @@ func TestClusters_OfOneNameAreToldApart(t *testing.T) {
 	_, err = clusters.Cluster(t.Context(), region, "prod")
 	wantClass(t, "Cluster(prod)", err, cloud.Invalid)
 }
-

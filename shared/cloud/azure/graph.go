@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -78,6 +79,8 @@ func readOverview(ctx context.Context, c *conn) (map[place]bool, error) {
 	for _, k := range registry {
 		types = append(types, "'"+strings.ToLower(k.listed())+"'")
 	}
+	slices.Sort(types)
+	types = slices.Compact(types)
 	query := "Resources | where type in~ (" + strings.Join(types, ", ") + ") | summarize total = count() by type, location"
 	there := map[place]bool{}
 	for skip := ""; ; {

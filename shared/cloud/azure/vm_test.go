@@ -208,4 +208,3 @@ func TestList_AMachineIsDescribed(t *testing.T) {
 		t.Errorf("listed as %+v", r)
 	}
 }
-

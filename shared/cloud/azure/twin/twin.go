@@ -29,11 +29,11 @@ const (
 
 // Call is one request as it arrived, throttled and denied ones included.
 type Call struct {
-	Method, Path, Version string
-	Op                    string // "Microsoft.Compute/virtualMachines/start/action", "entra:token"
-	Token                 string
-	Header                http.Header
-	Body                  map[string]any // or the form
+	Method, Path, Query string
+	Op                  string // "Microsoft.Compute/virtualMachines/start/action", "entra:token"
+	Token               string
+	Header              http.Header
+	Body                map[string]any // or the form
 }
 
 // Fault makes calls of Op fail with an answer of Azure's form; with Lost, the call has its effect and no answer.
@@ -170,7 +170,7 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	q := decode(r)
-	c.calls = append(c.calls, Call{r.Method, r.URL.Path, r.URL.Query().Get("api-version"), q.op, r.Header.Get("Authorization"), r.Header.Clone(), q.body})
+	c.calls = append(c.calls, Call{r.Method, r.URL.Path, r.URL.Query().Encode(), q.op, r.Header.Get("Authorization"), r.Header.Clone(), clone(q.body)})
 	if f := c.refuse(q); f != nil {
 		c.writeFailure(w, f)
 		return false

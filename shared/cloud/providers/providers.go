@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
 	"lamplighter.dev/shared/cloud/azure"
+	"lamplighter.dev/shared/cloud/gcp"
 	"lamplighter.dev/shared/cloud/simulated"
 )
 
@@ -18,6 +19,9 @@ func New(p *platform.Platform) cloud.Providers {
 	all := cloud.Providers{
 		aws.Name: amazon,
 		azure.Name: azure.New(azure.Options{ // which trusts the identity that we have at AWS
+			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses, Identity: amazon,
+		}),
+		gcp.Name: gcp.New(gcp.Options{ // which trusts the identity that we have at AWS
 			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses, Identity: amazon,
 		}),
 	}

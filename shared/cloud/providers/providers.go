@@ -6,6 +6,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
+	"lamplighter.dev/shared/cloud/kubernetes"
 	"lamplighter.dev/shared/cloud/simulated"
 )
 
@@ -15,6 +16,7 @@ func New(p *platform.Platform) cloud.Providers {
 		aws.Name: aws.New(aws.Options{
 			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses,
 		}),
+		kubernetes.Name: kubernetes.New(kubernetes.Options{Clock: p.Clock, PrivateAddresses: p.Settings.PrivateAddresses}),
 	}
 	if p.Settings.Simulated {
 		all[simulated.Name] = simulated.New(p.Table, p.Clock)

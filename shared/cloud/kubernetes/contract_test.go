@@ -2,8 +2,6 @@ package kubernetes_test
 
 import (
 	"context"
-	"encoding/base64"
-	"fmt"
 	"testing"
 	"time"
 
@@ -60,18 +58,8 @@ func (f *fixture) connect(a cloud.Account) cloud.Conn {
 func (f *fixture) account(token string) cloud.Account {
 	return cloud.Account{
 		Org: "org_1", ID: "ca_1", Provider: "kubernetes", AuthMethod: "kubeconfig",
-		Credentials: map[string]string{"kubeconfig": kubeconfigOf(f.URL(), f.Authority(), "token: "+token)},
+		Credentials: map[string]string{"kubeconfig": f.Kubeconfig(token)},
 	}
-}
-
-func kubeconfigOf(server string, authority []byte, user string) string {
-	return fmt.Sprintf(`apiVersion: v1
-kind: Config
-current-context: main
-contexts: [{name: main, context: {cluster: main, user: lamplighter}}]
-clusters: [{name: main, cluster: {server: %q, certificate-authority-data: %s}}]
-users: [{name: lamplighter, user: {%s}}]
-`, server, base64.StdEncoding.EncodeToString(authority), user)
 }
 
 func uid(resource, at string) string {

@@ -6,6 +6,7 @@
 package twin
 
 import (
+	"encoding/base64"
 	"encoding/pem"
 	"fmt"
 	"net/http"
@@ -83,6 +84,17 @@ func (c *Cluster) URL() string { return c.server.URL }
 // Authority is the certificate authority of its server, as PEM.
 func (c *Cluster) Authority() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.server.Certificate().Raw})
+}
+
+// Kubeconfig is a kubeconfig for the cluster, with the token.
+func (c *Cluster) Kubeconfig(token string) string {
+	return fmt.Sprintf(`apiVersion: v1
+kind: Config
+current-context: main
+contexts: [{name: main, context: {cluster: main, user: lamplighter}}]
+clusters: [{name: main, cluster: {server: %q, certificate-authority-data: %s}}]
+users: [{name: lamplighter, user: {token: %q}}]
+`, c.URL(), base64.StdEncoding.EncodeToString(c.Authority()), token)
 }
 
 // ThrottleCalls makes the next calls be throttled; 0 ends it.

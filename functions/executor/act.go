@@ -104,8 +104,19 @@ func (r *run) take(ctx context.Context, a *execution.Action, err error) bool {
 		if class == cloud.Denied || class == cloud.Refused {
 			r.degradeAccount(ctx, err)
 		}
+		r.readSteps(ctx, a)
 		r.failAction(a, r.states[a.ResourceUID].Status, err.Error())
 		return false
+	}
+}
+
+// readSteps reads again what is changed in steps: the act has done some before it failed. What cannot be read stays as it was seen.
+func (r *run) readSteps(ctx context.Context, a *execution.Action) {
+	if len(r.states[a.ResourceUID].Steps) == 0 {
+		return
+	}
+	if got, err := r.conn.Read(ctx, r.kind.Type, a.Region, []string{a.ResourceUID}); err == nil && len(got) == 1 {
+		r.states[a.ResourceUID] = got[0]
 	}
 }
 

@@ -119,14 +119,15 @@ func (r *run) reached(a *execution.Action, s cloud.State) {
 		a.AppendLog(r.now, "verify", "ok", "the resource was already "+words(s)+": nothing was done")
 	}
 	r.ended = append(r.ended, execution.Outcome{
-		Action: *a, Status: execution.Succeeded, State: s.Status, Changed: a.Progress.Changed, At: r.now,
+		Action: *a, Status: execution.Succeeded, State: s.Status, Steps: s.Steps, Changed: a.Progress.Changed, At: r.now,
 	})
 }
 
 // failAction ends the action badly, for good.
 func (r *run) failAction(a *execution.Action, state cloud.Status, message string) {
 	r.ended = append(r.ended, execution.Outcome{
-		Action: *a, Status: execution.Failed, State: state, Message: message, Changed: a.Progress.Changed, At: r.now,
+		Action: *a, Status: execution.Failed, State: state, Steps: r.states[a.ResourceUID].Steps, Message: message,
+		Changed: a.Progress.Changed, At: r.now,
 	})
 }
 

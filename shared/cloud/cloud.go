@@ -101,6 +101,14 @@ type State struct {
 	Reason        string          // why it is so, in the provider's words; may be empty
 	Unschedulable string          // why it may not be started or stopped: "member of Auto Scaling group x: act on the group"
 	Snapshot      json.RawMessage // what a stop would forget; nil when there is nothing or the resource is already off
+	Steps         []Step          // of what is stopped and started in steps, in the order of a stop
+}
+
+// Step is a part of a resource that is stopped and started in steps: how it is, Pending being one that is done in part.
+type Step struct {
+	Name    string `json:"step"`
+	Status  Status `json:"status"`
+	Message string `json:"message,omitempty"`
 }
 
 // Target names a resource to act on, with the snapshot that was remembered when it was stopped.

@@ -89,6 +89,9 @@ func (d discreet) Read(ctx context.Context, kind, region string, uids []string) 
 	states, err := d.conn.Read(ctx, kind, region, uids)
 	for i := range states {
 		states[i].Reason = d.s.Replace(states[i].Reason)
+		for j := range states[i].Steps {
+			states[i].Steps[j].Message = d.s.Replace(states[i].Steps[j].Message)
+		}
 	}
 	return states, d.s.hide(err)
 }

@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/cloud/aws"
 	"lamplighter.dev/shared/cloud/azure"
 	"lamplighter.dev/shared/cloud/gcp"
+	"lamplighter.dev/shared/cloud/kubernetes"
 	"lamplighter.dev/shared/cloud/simulated"
 )
 
@@ -24,6 +25,7 @@ func New(p *platform.Platform) cloud.Providers {
 		gcp.Name: gcp.New(gcp.Options{ // which trusts the identity that we have at AWS
 			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses, Identity: amazon,
 		}),
+		kubernetes.Name: kubernetes.New(kubernetes.Options{Clock: p.Clock, PrivateAddresses: p.Settings.PrivateAddresses}),
 	}
 	if p.Settings.Simulated {
 		all[simulated.Name] = simulated.New(p.Table, p.Clock)

@@ -124,10 +124,30 @@ func named(ctx context.Context, t table.Store, s *inventory.Store, org string, b
 	if err != nil {
 		return nil, fmt.Errorf("read what %s acts on: %w", b.ID, err)
 	}
-	found, err := s.ByIDs(ctx, org, slices.Clone(n.ResourceIDs), inventory.SeeEverything())
+	ids, places, err := n.placed()
 	if err != nil {
-		return nil, fmt.Errorf("read the %d resources of %s: %w", len(n.ResourceIDs), b.ID, err)
+		return nil, fmt.Errorf("read what %s acts on: %w", b.ID, err)
+	}
+	found, err := s.ByIDs(ctx, org, ids, inventory.SeeEverything())
+	if err != nil {
+		return nil, fmt.Errorf("read the %d resources of %s: %w", len(ids), b.ID, err)
 	}
 	members, _ := Resources(found)
+	for i := range members {
+		if p, ok := places[members[i].ResourceID]; ok {
+			members[i].Tier, members[i].Order = p.Tier, p.Order
+		}
+	}
 	return members, nil
+}
+
+// placed returns the ids of what is named, and where those stand that do not all stand at one place.
+func (n Named) placed() (ids []string, places map[string]inventory.GroupPlacement, err error) {
+	all, err := inventory.DecodePlacements(n.Places)
+	ids, places = slices.Clone(n.ResourceIDs), make(map[string]inventory.GroupPlacement, len(all))
+	for _, p := range all {
+		ids = append(ids, p.ResourceID)
+		places[p.ResourceID] = p
+	}
+	return ids, places, err
 }

@@ -1,9 +1,12 @@
 package execution
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"lamplighter.dev/shared/api/platform"
@@ -40,9 +43,6 @@ type Order struct {
 
 // ID returns the id of the bulk action that the order is.
 func (o Order) ID() string { return id.Derived("bulk", o.At, o.Cause) }
-
-// orderWrites is how many writes an order takes.
-const orderWrites = 3
 
 // Writes returns the writes that queue the order, in the transaction of what causes it, whose ctx must be allowed
 // workqueue.Prefix. The first one fails when the order was queued before.
@@ -118,4 +118,30 @@ func QueueOrders(ctx context.Context, s table.Store, org string, orders []Order,
 		queued = append(queued, o)
 	}
 	return queued, nil
+}
+
+// ReadAccounts reads the cloud accounts of members, by their ids: one round trip for a hundred of them. One that is gone is missing.
+func ReadAccounts(ctx context.Context, s table.Store, org string, members []inventory.Member) (map[string]inventory.Account, error) {
+	keys := map[table.Key]bool{}
+	for _, m := range members {
+		keys[inventory.AccountKey(org, m.CloudAccountID)] = true
+	}
+	items, err := s.BatchGet(ctx, slices.Collect(maps.Keys(keys))...)
+	if err != nil {
+		return nil, fmt.Errorf("read %d accounts: %w", len(keys), err)
+	}
+	out := make(map[string]inventory.Account, len(items))
+	for k, it := range items {
+		if out[k.SK], err = table.Decode[inventory.Account](it); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Obeying parts members that can be started and stopped from those that cannot, or never may: their account is read_only, or gone.
+func Obeying(members []inventory.Member, accounts map[string]inventory.Account) ([]inventory.Member, []LeftOut) {
+	return sift(members, func(m inventory.Member) string {
+		return cmp.Or(Refusal(m.CloudAccountID, accounts[m.CloudAccountID]), unactionable(m))
+	})
 }

@@ -204,7 +204,7 @@ func TestOverride_TheOlderOneHoldsAgainWhenTheNewerEnds(t *testing.T) {
 	a := newFixture(t)
 	on, off := a.hold(override.ForceOn, 3*time.Hour), a.hold(override.ForceOff, time.Hour)
 	a.Clock.Advance(time.Minute)
-	a.call("DELETE /overrides/" + off.ID).Want(200, off.ID)
+	a.call("DELETE /overrides/"+off.ID).Want(200, off.ID)
 	b := a.bulks()
 	last := b[len(b)-1]
 	if len(b) != 3 || last.Type != "start" || last.Plan.ChangedBy != "override_expired:force_off" || last.Plan.Reason != "override_expired" || last.Total != 3 {
@@ -333,7 +333,7 @@ func TestWake_WhateverIsWrongIsOneAnswer(t *testing.T) {
 	secret, signature, _ := strings.Cut(strings.TrimPrefix(page, "/wake/"), "-")
 	a.Clock.Advance(2 * time.Hour)
 	revoked, gone := a.link(nil)
-	a.call("DELETE /wake-links/" + revoked.ID).Want(200, revoked.ID)
+	a.call("DELETE /wake-links/"+revoked.ID).Want(200, revoked.ID)
 	a.call("DELETE /wake-links/" + revoked.ID).Want(404)
 	a.Call(apitest.Caller(theirs, "eve", "*:*"), "DELETE /wake-links/"+l.ID).Want(404)
 	want := a.visit("GET /wake/nothing").Want(404, "does not work")

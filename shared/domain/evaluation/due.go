@@ -3,6 +3,8 @@
 package evaluation
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,6 +26,7 @@ const DuePartition table.Partition = DuePrefix + "*"
 type Due struct {
 	Org    string `json:"org"`
 	Minute int64  `json:"minute"` // since 1970
+	By     string `json:"by"`     // what made it due last: a row that was written anew meanwhile is not taken away
 }
 
 // DuePK returns the partition of a shard, what is due first in front.
@@ -39,13 +42,45 @@ func MinuteOf(at time.Time) int64 {
 	return int64(at.Add(time.Minute-time.Nanosecond).Truncate(time.Minute).Unix() / 60)
 }
 
-// NoteDue returns the write that has the organization be looked at in the minute of at. It is unconditional and may be repeated. It belongs
-// into every transaction that makes something due, or due earlier: a schedule, an attachment, a calendar, an override.
-func NoteDue(org string, at time.Time) (table.Write, error) {
+// NoteDue returns the write that has the organization be looked at in the minute of at, because of by: an id that no other change has. It
+// is unconditional and may be repeated. It belongs into every transaction that makes something due, or due earlier: a schedule, an
+// attachment, a calendar, an override.
+func NoteDue(org string, at time.Time, by string) (table.Write, error) {
 	minute := MinuteOf(at)
-	it, err := table.NewItem(DueKey(org, minute), Due{org, minute})
+	it, err := table.NewItem(DueKey(org, minute), Due{org, minute, by})
 	return table.Put(it), err
 }
 
 // untilOf is the sort key behind all that is due at the minute or before.
 func untilOf(minute int64) string { return fmt.Sprintf("%010d#~", minute) }
+
+// duePage is how many rows of what is due are read at a time.
+const duePage = 1000
+
+// ReadDue reads what of a shard is due at the minute or before, by organization: one round trip where that is little.
+func ReadDue(ctx context.Context, s table.Store, shard int, minute int64) (map[string][]Due, error) {
+	ctx, out := table.Within(ctx, DuePrefix), map[string][]Due{}
+	for q := (table.Query{PK: DuePK(shard), To: untilOf(minute), Limit: duePage}); ; {
+		rows, next, err := table.ReadPage[Due](ctx, s, q)
+		if err != nil {
+			return out, fmt.Errorf("read what is due: %w", err)
+		}
+		for _, d := range rows {
+			out[d.Org] = append(out[d.Org], d)
+		}
+		if q.Cursor = next; q.Cursor == "" {
+			return out, nil
+		}
+	}
+}
+
+// forget takes rows off the list that were looked at, unless they were written anew meanwhile.
+func (s *Store) forget(ctx context.Context, rows []Due) error {
+	for _, d := range rows {
+		_, err := s.p.Table.Write(within(ctx), table.Delete(DueKey(d.Org, d.Minute), table.Any(table.Absent(), table.Equal("by", d.By))))
+		if _, anew := errors.AsType[*table.ConditionError](err); err != nil && !anew {
+			return fmt.Errorf("note that %s was looked at: %w", d.Org, err)
+		}
+	}
+	return nil
+}

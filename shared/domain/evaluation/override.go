@@ -43,7 +43,7 @@ func beginWrites(org string, o override.Override, order execution.Order) ([]tabl
 	if err != nil {
 		return nil, err
 	}
-	due, err := NoteDue(org, o.ExpiresAt)
+	due, err := NoteDue(org, o.ExpiresAt, o.ID)
 	if err != nil {
 		return nil, err
 	}

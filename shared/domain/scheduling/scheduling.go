@@ -18,6 +18,7 @@ const (
 	MaxCalendarIDs = 10     // of a schedule
 	MaxAttachments = 10_000 // of a schedule
 	MaxGroups      = 100    // attached to a schedule
+	MaxOfTarget    = 20     // schedules that a resource or a group is attached to
 	MaxEntries     = 500    // of a calendar
 	MaxICalendar   = 64_000 // bytes of a calendar's iCalendar text
 	MaxGrace       = 1440   // minutes until a drift is enforced
@@ -42,7 +43,7 @@ type Schedule struct {
 	Tagged       bool       `json:"tagged"`           // it takes the resources whose tag ScheduleTag names it
 	Drift        string     `json:"drift"`            // ReportDrift, EnforceDrift
 	GraceMinutes int        `json:"graceMinutes"`     // until a drift is enforced
-	Attachments  int64      `json:"attachments"`      // how many rows lie at AttachmentPK; every attachment counts it in its transaction
+	Attachments  int64      `json:"-"`                // how many rows lie at AttachmentPK: the field attachments, which each of them counts
 	Generation   int64      `json:"generation"`       // counts its changes, but for attachments
 	Deleting     bool       `json:"deleting,omitempty"`
 	CreatedAt    time.Time  `json:"createdAt"`
@@ -80,7 +81,7 @@ type Calendar struct {
 	Timezone    string    `json:"timezone,omitempty"` // IANA; empty: that of the schedule
 	Entries     []Entry   `json:"entries,omitempty"`
 	ICalendar   string    `json:"iCalendar,omitempty"`
-	Uses        int64     `json:"uses"` // how often it was put into a schedule: a deletion demands that this has not changed
+	Uses        int64     `json:"-"` // how often it was put into a schedule, the field uses: a deletion demands that this has not changed
 	Generation  int64     `json:"generation"`
 	CreatedAt   time.Time `json:"createdAt"`
 	UpdatedAt   time.Time `json:"updatedAt"`

@@ -6,6 +6,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 )
@@ -13,7 +14,7 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "executor",
-	Access: table.Access{Reads: []table.Partition{identity.MetaPartition}, Writes: []table.Partition{
+	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, override.Partition}, Writes: []table.Partition{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition, execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition,
 		execution.ChunkPartition, execution.CountPartition, execution.HistoryPartition,
 		execution.HistoryOfResourcePartition, "ORG#*#SNAP", workqueue.Partition, cloud.SimulatedPartition,

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -42,9 +43,22 @@ func (e *Executor) RunActions(ctx context.Context, in execution.RunInput) (RunRe
 	if err == nil {
 		actions, err = e.uncancelled(ctx, in, actions)
 	}
-	if err != nil || len(actions) == 0 {
-		return RunResult{Done: err == nil}, err
+	behind := 0
+	if err == nil {
+		actions, behind, err = e.unblocked(ctx, in.Org, actions)
 	}
+	if err != nil || len(actions) == 0 {
+		return RunResult{Done: err == nil && behind == 0, WaitSeconds: waitBehind}, err
+	}
+	got, err := e.runUnblocked(ctx, in, actions)
+	if behind > 0 {
+		got = RunResult{WaitSeconds: cmp.Or(got.WaitSeconds, waitBehind)}
+	}
+	return got, err
+}
+
+// runUnblocked takes actions one step further that wait for no other.
+func (e *Executor) runUnblocked(ctx context.Context, in execution.RunInput, actions []*execution.Action) (RunResult, error) {
 	r := &run{e: e, in: in, now: e.p.Clock.Now(), actions: actions}
 	reason, err := r.open(ctx)
 	if err != nil {

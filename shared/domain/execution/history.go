@@ -83,7 +83,8 @@ func historyWrites(org string, c StateChange, end time.Time) ([]table.Write, err
 func newChange(o Outcome) StateChange {
 	c := StateChange{
 		ID: id.New("sh", o.At), ResourceUID: o.Action.ResourceUID, State: string(o.Action.Action.WantedStatus()),
-		ChangedAt: o.At, ChangedBy: o.Action.ChangedBy, ExecutionState: executionState(o.Action.Action, o.Steps),
+		ChangedAt: o.At, ChangedBy: o.Action.ChangedBy, ScheduleID: o.Action.ScheduleID,
+		ExecutionState: executionState(o.Action.Action, o.Steps),
 	}
 	if o.Status == Failed {
 		c.State, c.ErrorMessage = "failed", o.Message

@@ -47,6 +47,7 @@ var led = []table.Partition{inventory.ScanPartition, inventory.ChunkPartition, e
 // spread are the families that one list is spread over, and their members.
 var spread = map[table.Partition]func(org string) []string{
 	inventory.ResourcePartition: inventory.ResourcePKs,
+	inventory.AttachedPartition: inventory.AttachedPKs,
 	execution.ActionPartition:   execution.ActionPKs,
 	execution.HistoryPartition:  execution.HistoryPKs,
 	audit.WaitingPartition:      waitingPKs,

@@ -27,12 +27,12 @@ const maxName = 100
 
 // NewAccount is the body of POST /cloud-accounts.
 type NewAccount struct {
-	Provider        string            `json:"provider" minLength:"1" maxLength:"32" doc:"aws; simulated where the operator enables it" example:"aws"`
-	CloudAccountID  string            `json:"cloudAccountID" minLength:"1" maxLength:"128" doc:"Native account number" example:"123456789012"`
+	Provider        string            `json:"provider" minLength:"1" maxLength:"32" doc:"aws, azure, gcp, kubernetes; simulated where the operator enables it" example:"aws"`
+	CloudAccountID  string            `json:"cloudAccountID,omitempty" maxLength:"128" doc:"Native number: the account of aws, the subscription of azure, the project of gcp. Optional for kubernetes: the cluster tells the UID of its namespace kube-system" example:"123456789012"`
 	Name            string            `json:"name" minLength:"1" maxLength:"100" doc:"Unique in the organization"`
-	AuthMethod      string            `json:"authMethod" minLength:"1" maxLength:"64" doc:"aws: assume_role, static_keys, temporary_credentials; simulated: simulated"`
+	AuthMethod      string            `json:"authMethod" minLength:"1" maxLength:"64" doc:"aws: assume_role, static_keys, temporary_credentials; azure: service_principal, workload_identity_federation; gcp: service_account, workload_identity_federation, and oauth by POST /connect/gcp/oauth-finalize; kubernetes: kubeconfig; simulated: simulated"`
 	PermissionLevel string            `json:"permissionLevel" enum:"read_only,read_write" doc:"Nothing is ever acted on in a read_only account"`
-	Credentials     map[string]string `json:"credentials,omitempty" doc:"assume_role: roleArn; static_keys: accessKeyID, secretAccessKey; temporary_credentials: those and sessionToken"`
+	Credentials     map[string]string `json:"credentials,omitempty" doc:"assume_role: roleArn; static_keys: accessKeyID, secretAccessKey; temporary_credentials: those and sessionToken; service_principal: tenantID, clientID, clientSecret; workload_identity_federation of azure: tenantID, clientID, of gcp: workloadIdentityProvider, serviceAccountEmail; service_account: serviceAccountKey, the text of the JSON key, or the fields of the key themselves; kubeconfig: kubeconfig, its text"`
 	Regions         []string          `json:"regions,omitempty" maxItems:"100" doc:"Only these; every enabled one when left out"`
 	EndpointURL     string            `json:"endpointURL,omitempty" maxLength:"512" doc:"An emulator or a private cloud, where the operator allows it"`
 }
@@ -66,8 +66,8 @@ func (s *service) prepare(ctx context.Context, org string, b NewAccount) (invent
 	if err != nil {
 		return a, nil, err
 	}
-	if !pr.native.MatchString(a.CloudAccountID) {
-		return a, nil, fault.New(fault.Invalid, "cloudAccountID: %.64q is not an account number of %s: %s", a.CloudAccountID, a.Provider, pr.example)
+	if err = pr.checkNative(&a); err != nil {
+		return a, nil, err
 	}
 	if err = s.checkAccount(&a); err != nil {
 		return a, nil, err
@@ -153,6 +153,9 @@ func (s *service) verifyAccount(ctx context.Context, org string, a *inventory.Ac
 	var got inventory.Verified
 	if err := s.askConnector(ctx, inventory.Question{Ask: inventory.AskVerify, Org: org, Account: *a}, &got); err != nil {
 		return err
+	}
+	if a.CloudAccountID == "" {
+		a.CloudAccountID = got.NativeID
 	}
 	if got.NativeID != a.CloudAccountID {
 		return fault.New(fault.Invalid, "credentials: they open account %s, not %s", got.NativeID, a.CloudAccountID)

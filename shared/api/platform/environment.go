@@ -61,6 +61,10 @@ func FromEnvironment(getenv func(string) string) (*Platform, error) {
 	if err != nil {
 		return nil, err
 	}
+	cloud, err := ReadGoogleCloudClient(getenv)
+	if err != nil {
+		return nil, err
+	}
 	cfg, clk := AWS(getenv), clock.System{}
 	ring, err := token.NewKMSKeys(cfg, clk, list(getenv("LAMPLIGHTER_SIGNING_KEYS"))...)
 	if err != nil {
@@ -71,7 +75,7 @@ func FromEnvironment(getenv func(string) string) (*Platform, error) {
 		return nil, fmt.Errorf("the variable LAMPLIGHTER_EPOCH: %w", err)
 	}
 	base := getenv("LAMPLIGHTER_BASE_URL")
-	if base == "" && google.ID+github.ID != "" {
+	if base == "" && google.ID+github.ID+cloud.ID != "" {
 		return nil, errors.New("the variable LAMPLIGHTER_BASE_URL is not set: it is where identity providers send people back to")
 	}
 	issuer := base
@@ -94,7 +98,7 @@ func FromEnvironment(getenv func(string) string) (*Platform, error) {
 			CustomEndpoints:  getenv("LAMPLIGHTER_CUSTOM_ENDPOINTS") == "true",
 			PrivateAddresses: getenv("LAMPLIGHTER_PRIVATE_ADDRESSES") == "true",
 			Principal:        getenv("LAMPLIGHTER_PRINCIPAL"),
-			Google:           google, GitHub: github,
+			Google:           google, GitHub: github, GoogleCloud: cloud,
 		},
 	}, nil
 }

@@ -207,6 +207,7 @@ func TestUpdate_KeepsCredentialsUntilNewOnesAreVerified(t *testing.T) {
 	s := newFixture(t, with(r))
 	a := s.connect(alice, accountOf("azure", someGUID, "service_principal", keys{"tenantID": tenantGUID, "clientID": someGUID, "clientSecret": "old"}))
 	change := fields{"credentials": keys{"tenantID": tenantGUID, "clientID": someGUID, "clientSecret": "new"}}
+	s.idle()
 	r.native = tenantGUID
 	if got := s.call(alice, "PUT", "/cloud-accounts/"+a.ID, change); got.Status != 400 || !strings.Contains(got.Body, "they open account "+tenantGUID) {
 		t.Errorf("%d %s", got.Status, got.Body)
@@ -216,7 +217,9 @@ func TestUpdate_KeepsCredentialsUntilNewOnesAreVerified(t *testing.T) {
 	if got := r.last().Credentials["clientSecret"]; got != "old" {
 		t.Errorf("after refused credentials the account is opened with %q", got)
 	}
+	s.idle() // a discovery that ends meanwhile changes the account
 	s.call(alice, "PUT", "/cloud-accounts/"+a.ID, change).Want(200)
+	s.idle()
 	s.call(alice, "PUT", "/cloud-accounts/"+a.ID, fields{"authMethod": "workload_identity_federation", "credentials": keys{"tenantID": tenantGUID, "clientID": someGUID}}).Want(200)
 	s.call(alice, "GET", "/cloud-accounts/"+a.ID+"/permissions", nil).Want(200)
 	if got := r.last(); got.AuthMethod != "workload_identity_federation" || got.Credentials["clientSecret"] != "" {

@@ -177,6 +177,7 @@ func TestOAuth_AnotherProjectCanBeTried(t *testing.T) {
 func TestOAuth_RenewsTheCredentialsOfAnAccount(t *testing.T) {
 	f := newOAuthFixture(t)
 	a := f.connect(alice, accountOf("gcp", "my-project-0003", "service_account", keys{"serviceAccountKey": keyFile(t, nil)}))
+	f.idle()
 	got := f.exchange(alice, f.begin(t, alice, "?accountID="+a.ID))
 	f.refuse(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0004"}, "renews the account "+a.ID)
 	b := apitest.Data[cloudaccounts.Account](f.call(alice, "POST", "/connect/gcp/oauth-finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0003"}))

@@ -25,24 +25,22 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
       "Sid": "LamplighterDiscover",
       "Effect": "Allow",
       "Action": [
-        "ec2:DescribeRegions",
-        "ec2:DescribeInstances",
-        "ec2:DescribeSpotInstanceRequests",
-        "rds:DescribeDBInstances",
-        "rds:DescribeDBClusters",
-        "rds:ListTagsForResource",
+        "application-autoscaling:DescribeScalableTargets",
         "autoscaling:DescribeAutoScalingGroups",
+        "ec2:DescribeInstances",
+        "ec2:DescribeRegions",
+        "ec2:DescribeSpotInstanceRequests",
+        "ecs:DescribeServices",
         "ecs:ListClusters",
         "ecs:ListServices",
-        "ecs:DescribeServices",
         "ecs:ListTagsForResource",
-        "application-autoscaling:DescribeScalableTargets",
-        "eks:ListClusters",
         "eks:DescribeCluster",
-        "eks:ListNodegroups",
         "eks:DescribeNodegroup",
-        "eks:ListUpdates",
-        "eks:DescribeUpdate"
+        "eks:ListClusters",
+        "eks:ListNodegroups",
+        "rds:DescribeDBClusters",
+        "rds:DescribeDBInstances",
+        "rds:ListTagsForResource"
       ],
       "Resource": "*"
     },
@@ -50,18 +48,20 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
       "Sid": "LamplighterStartStop",
       "Effect": "Allow",
       "Action": [
+        "application-autoscaling:RegisterScalableTarget",
+        "autoscaling:ResumeProcesses",
+        "autoscaling:SuspendProcesses",
+        "autoscaling:UpdateAutoScalingGroup",
         "ec2:StartInstances",
         "ec2:StopInstances",
-        "rds:StartDBInstance",
-        "rds:StopDBInstance",
-        "rds:StartDBCluster",
-        "rds:StopDBCluster",
-        "autoscaling:UpdateAutoScalingGroup",
-        "autoscaling:SuspendProcesses",
-        "autoscaling:ResumeProcesses",
         "ecs:UpdateService",
-        "application-autoscaling:RegisterScalableTarget",
-        "eks:UpdateNodegroupConfig"
+        "eks:DescribeUpdate",
+        "eks:ListUpdates",
+        "eks:UpdateNodegroupConfig",
+        "rds:StartDBCluster",
+        "rds:StartDBInstance",
+        "rds:StopDBCluster",
+        "rds:StopDBInstance"
       ],
       "Resource": "*"
     },
@@ -77,17 +77,6 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
           "kms:GrantIsForAWSResource": "true"
         }
       }
-    },
-    {
-      "Sid": "LamplighterScale",
-      "Effect": "Allow",
-      "Action": [
-        "autoscaling:UpdateAutoScalingGroup",
-        "ecs:UpdateService",
-        "application-autoscaling:RegisterScalableTarget",
-        "eks:UpdateNodegroupConfig"
-      ],
-      "Resource": "*"
     },
     {
       "Sid": "LamplighterScalingRole",

@@ -39,7 +39,7 @@ func TestConnectRefusesWhatCannotBe(t *testing.T) {
 		status int
 		says   string
 	}{
-		{"a provider of later", []fields{{"provider": "gcp"}}, 400, `"gcp" is not available in this deployment; available: aws, simulated`},
+		{"a provider that nobody has", []fields{{"provider": "oracle"}}, 400, `"oracle" is not available in this deployment; available: aws, azure, gcp, kubernetes, simulated`},
 		{"a provider of nobody", []fields{{"provider": "acme"}}, 400, `"acme"`},
 		{"no provider", []fields{{"provider": nil}}, 400, "provider"},
 		{"an account number of another cloud", []fields{aws, {"cloudAccountID": "my-account"}}, 400, `"my-account"`},
@@ -76,7 +76,7 @@ func unquoted(s string) string { return strings.ReplaceAll(s, `\"`, `"`) }
 func TestAnOperatorsChoicesHold(t *testing.T) {
 	s := newFixture(t, func(p *platform.Platform) { p.Settings = platform.Settings{} })
 	for says, change := range map[string]fields{
-		"available: aws": {}, "no custom endpoints": {
+		"available: aws, azure, gcp, kubernetes\"": {}, "no custom endpoints": {
 			"provider": "aws", "authMethod": "static_keys", "endpointURL": "http://localhost:5000",
 			"credentials": keys{"accessKeyID": "a", "secretAccessKey": "b"},
 		},

@@ -4,6 +4,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
@@ -19,7 +20,7 @@ var Declaration = platform.Declaration{
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{execution.ActionPartition, discovery.PartPartition, inventory.ChunkPartition},
 		Writes: []table.Partition{
-			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, "ORG#*#CANATIVE", "ORG#*#CANAME",
+			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, connection.NativePartition, connection.NamePartition, "ORG#*#CONNECT",
 			discovery.JobPartition, discovery.DuePartition, workqueue.Partition,
 			inventory.IndexPartition, teams.Partition, teams.NamePartition, // what it is detached from
 			scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too

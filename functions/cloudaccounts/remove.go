@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
@@ -93,7 +94,7 @@ func (s *service) end(ctx context.Context, org string, a inventory.Account) (dis
 		ws = append(ws, table.Delete(inventory.ClusterKey(org, a.ID, known[i].ClusterName), table.Exists()))
 	}
 	ws = append(ws, table.Delete(inventory.AccountKey(org, a.ID), table.Exists(), table.Equal("name", a.Name), counted(known), unchanged("uses", a.Uses)),
-		releaseUnique(nativeKey(org, a.Provider, a.CloudAccountID), a.ID), releaseUnique(nameKey(org, a.Name), a.ID), discovery.RemoveDue(a.ID))
+		connection.Release(connection.NativeKey(org, a.Provider, a.CloudAccountID), a.ID), connection.Release(connection.NameKey(org, a.Name), a.ID), discovery.RemoveDue(a.ID))
 	err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix, discovery.DuePrefix), ws...)
 	if _, ok := errors.AsType[*table.ConditionError](err); ok {
 		return j, fault.New(fault.Conflict, "the account was changed by somebody else meanwhile: read it again")

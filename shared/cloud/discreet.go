@@ -54,9 +54,26 @@ func ConnectRedacted(ctx context.Context, p Provider, a Account) (Conn, error) {
 	if err != nil {
 		return nil, s.hide(err)
 	}
-	d := discreet{c, s}
-	if clusters, ok := c.(Clusters); ok {
-		return discreetClusters{d, clusters}, nil
+	clusters, hasClusters := c.(Clusters)
+	organisations, hasOrganisations := c.(Organisations)
+	d, dc, do := discreet{c, s}, discreetClusters{clusters, s}, discreetOrganisations{organisations, s}
+	switch {
+	case hasClusters && hasOrganisations:
+		return struct {
+			discreet
+			discreetClusters
+			discreetOrganisations
+		}{d, dc, do}, nil
+	case hasClusters:
+		return struct {
+			discreet
+			discreetClusters
+		}{d, dc}, nil
+	case hasOrganisations:
+		return struct {
+			discreet
+			discreetOrganisations
+		}{d, do}, nil
 	}
 	return d, nil
 }
@@ -120,23 +137,41 @@ func (d discreet) Permissions(ctx context.Context) ([]Permission, error) {
 }
 
 type discreetClusters struct {
-	discreet
 	clusters Clusters
+	hidden   secrets
 }
 
 // ClusterNames returns the Conn's.
 func (d discreetClusters) ClusterNames(ctx context.Context, region string) ([]string, error) {
 	names, err := d.clusters.ClusterNames(ctx, region)
-	return names, d.s.hide(err)
+	return names, d.hidden.hide(err)
 }
 
 // Cluster returns the Conn's.
 func (d discreetClusters) Cluster(ctx context.Context, region, name string) (Cluster, error) {
 	c, err := d.clusters.Cluster(ctx, region, name)
-	return c, d.s.hide(err)
+	return c, d.hidden.hide(err)
+}
+
+type discreetOrganisations struct {
+	organisations Organisations
+	hidden        secrets
+}
+
+// Organisation returns the Conn's.
+func (d discreetOrganisations) Organisation(ctx context.Context) (string, error) {
+	id, err := d.organisations.Organisation(ctx)
+	return id, d.hidden.hide(err)
+}
+
+// Members returns the Conn's.
+func (d discreetOrganisations) Members(ctx context.Context, tags bool) ([]Member, error) {
+	all, err := d.organisations.Members(ctx, tags)
+	return all, d.hidden.hide(err)
 }
 
 var (
-	_ Conn     = discreet{}
-	_ Clusters = discreetClusters{}
+	_ Conn          = discreet{}
+	_ Clusters      = discreetClusters{}
+	_ Organisations = discreetOrganisations{}
 )

@@ -25,27 +25,22 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
       "Sid": "LamplighterDiscover",
       "Effect": "Allow",
       "Action": [
-        "ec2:DescribeRegions",
-        "ec2:DescribeInstances",
-        "ec2:DescribeSpotInstanceRequests",
-        "rds:DescribeDBInstances",
-        "rds:DescribeDBClusters",
-        "rds:ListTagsForResource",
+        "application-autoscaling:DescribeScalableTargets",
         "autoscaling:DescribeAutoScalingGroups",
+        "ec2:DescribeInstances",
+        "ec2:DescribeRegions",
+        "ec2:DescribeSpotInstanceRequests",
+        "ecs:DescribeServices",
         "ecs:ListClusters",
         "ecs:ListServices",
-        "ecs:DescribeServices",
         "ecs:ListTagsForResource",
-        "application-autoscaling:DescribeScalableTargets",
-        "eks:ListClusters",
         "eks:DescribeCluster",
-        "eks:ListNodegroups",
         "eks:DescribeNodegroup",
-        "eks:ListUpdates",
-        "eks:DescribeUpdate",
-        "redshift:DescribeClusters",
-        "sagemaker:ListNotebookInstances",
-        "sagemaker:ListTags"
+        "eks:ListClusters",
+        "eks:ListNodegroups",
+        "rds:DescribeDBClusters",
+        "rds:DescribeDBInstances",
+        "rds:ListTagsForResource"
       ],
       "Resource": "*"
     },
@@ -53,23 +48,20 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
       "Sid": "LamplighterStartStop",
       "Effect": "Allow",
       "Action": [
+        "application-autoscaling:RegisterScalableTarget",
+        "autoscaling:ResumeProcesses",
+        "autoscaling:SuspendProcesses",
+        "autoscaling:UpdateAutoScalingGroup",
         "ec2:StartInstances",
         "ec2:StopInstances",
-        "rds:StartDBInstance",
-        "rds:StopDBInstance",
-        "rds:StartDBCluster",
-        "rds:StopDBCluster",
-        "autoscaling:UpdateAutoScalingGroup",
-        "autoscaling:SuspendProcesses",
-        "autoscaling:ResumeProcesses",
         "ecs:UpdateService",
-        "application-autoscaling:RegisterScalableTarget",
+        "eks:DescribeUpdate",
+        "eks:ListUpdates",
         "eks:UpdateNodegroupConfig",
-        "redshift:PauseCluster",
-        "redshift:ResumeCluster",
-        "sagemaker:DescribeNotebookInstance",
-        "sagemaker:StartNotebookInstance",
-        "sagemaker:StopNotebookInstance"
+        "rds:StartDBCluster",
+        "rds:StartDBInstance",
+        "rds:StopDBCluster",
+        "rds:StopDBInstance"
       ],
       "Resource": "*"
     },
@@ -85,17 +77,6 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
           "kms:GrantIsForAWSResource": "true"
         }
       }
-    },
-    {
-      "Sid": "LamplighterScale",
-      "Effect": "Allow",
-      "Action": [
-        "autoscaling:UpdateAutoScalingGroup",
-        "ecs:UpdateService",
-        "application-autoscaling:RegisterScalableTarget",
-        "eks:UpdateNodegroupConfig"
-      ],
-      "Resource": "*"
     },
     {
       "Sid": "LamplighterScalingRole",

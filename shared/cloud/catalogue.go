@@ -41,6 +41,9 @@ func KindsOf(provider string) []Kind {
 	return out
 }
 
+// CollectiveOf returns the kind that stands for everything which no other kind of the provider lists.
+func CollectiveOf(provider string) Kind { return collectives[provider] }
+
 // KindOf describes the kind of the type; false when the catalogue has none.
 func KindOf(kind string) (Kind, bool) {
 	t := readTypes()

@@ -70,7 +70,7 @@ func (s *service) readOperations(g *rest.Group) {
 	}, s.byUIDs)
 	rest.Handle(g, rest.Op{
 		ID: "listResourceTypes", Method: http.MethodGet, Path: "/resources/types", Policy: policy, Scoped: true,
-		Summary:     "List the kinds of resources",
+		Summary: "List the kinds of resources",
 		Description: "All types that a resource can have, and which of them can be discovered, acted on, scaled, priced and measured. " +
 			"What of a provider has none of these is of its type other. Accounts of provider simulated have a part of the same types.",
 	}, s.types)

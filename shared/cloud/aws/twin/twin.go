@@ -40,18 +40,20 @@ type Cloud struct {
 	// Page caps every page below what is asked for, so that few resources make many pages.
 	Page int
 
-	mu        sync.Mutex
-	throttled int
-	faults    []Fault
-	calls     []Call
-	instances []*Instance
-	dbs       []*Database
-	groups    []*Group
-	services  []*Service
-	targets   []*ScalableTarget
-	nodes     []*Nodegroup
-	clusters  []*Cluster
-	roles     map[string]string
+	mu         sync.Mutex
+	throttled  int
+	faults     []Fault
+	calls      []Call
+	instances  []*Instance
+	dbs        []*Database
+	groups     []*Group
+	services   []*Service
+	targets    []*ScalableTarget
+	nodes      []*Nodegroup
+	clusters   []*Cluster
+	warehouses []*Warehouse
+	notebooks  []*Notebook
+	roles      map[string]string
 
 	volumes      []Volume
 	snapshots    []Snapshot
@@ -137,6 +139,12 @@ func (c *Cloud) SettleAll() {
 	}
 	for _, n := range c.nodes {
 		n.settleNodes()
+	}
+	for _, w := range c.warehouses {
+		w.settleState()
+	}
+	for _, n := range c.notebooks {
+		n.settleState()
 	}
 }
 
@@ -283,6 +291,14 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"ecr:GetLifecyclePolicy":                          (*Cloud).getLifecyclePolicy,
 	"tagging:GetResources":                            (*Cloud).getTagged,
 	"resource-explorer-2:ListResources":               (*Cloud).listExplored,
+	"redshift:DescribeClusters":                       (*Cloud).describeWarehouses,
+	"redshift:PauseCluster":                           (*Cloud).pauseWarehouse,
+	"redshift:ResumeCluster":                          (*Cloud).resumeWarehouse,
+	"sagemaker:ListNotebookInstances":                 (*Cloud).listNotebooks,
+	"sagemaker:ListTags":                              (*Cloud).listNotebookTags,
+	"sagemaker:DescribeNotebookInstance":              (*Cloud).describeNotebook,
+	"sagemaker:StartNotebookInstance":                 (*Cloud).startNotebook,
+	"sagemaker:StopNotebookInstance":                  (*Cloud).stopNotebook,
 	"sts:GetCallerIdentity":                           (*Cloud).callerIdentity,
 	"sts:AssumeRole":                                  (*Cloud).assumeRole,
 }

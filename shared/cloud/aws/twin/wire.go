@@ -25,6 +25,8 @@ var (
 		"sts":                     newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
 		"ecs":                     newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"application-autoscaling": newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
+		"redshift":                newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
+		"sagemaker":               newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"eks":                     newFailure(403, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"elasticloadbalancing":    newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
 		"monitoring":              newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
@@ -42,6 +44,8 @@ var (
 		"sts":                     newFailure(400, "Throttling", "Rate exceeded"),
 		"ecs":                     newFailure(400, "ThrottlingException", "Rate exceeded"),
 		"application-autoscaling": newFailure(400, "ThrottlingException", "Rate exceeded"),
+		"redshift":                newFailure(400, "Throttling", "Rate exceeded"),
+		"sagemaker":               newFailure(400, "ThrottlingException", "Rate exceeded"),
 		"eks":                     newFailure(429, "TooManyRequestsException", "Too Many Requests"),
 		"elasticloadbalancing":    newFailure(400, "Throttling", "Rate exceeded"),
 		"monitoring":              newFailure(400, "Throttling", "Rate exceeded"),
@@ -255,7 +259,7 @@ func (q request) writeError(w http.ResponseWriter, f *failure) {
 		newElement("Response", newElement("Errors", newElement("Error", code, message)), newText("RequestID", "twin")).render(&b)
 	case "s3":
 		newElement("Error", code, message).render(&b)
-	case "ecs", "eks", "application-autoscaling", "lambda", "sqs", "ecr", "tagging", "resource-explorer-2":
+	case "ecs", "eks", "application-autoscaling", "sagemaker", "lambda", "sqs", "ecr", "tagging", "resource-explorer-2":
 		w.Header().Set("X-Amzn-ErrorType", f.code)
 		_ = json.NewEncoder(&b).Encode(map[string]string{"__type": f.code, "message": f.message})
 	default:

@@ -12,7 +12,8 @@ var catalogue = slices.Concat(awsKinds)
 
 // collectives are, by provider, the kinds that stand for everything which no other kind of the provider lists.
 var collectives = map[string]Kind{
-	"aws": awsOthers,
+	"aws":     awsOthers,
+	simulated: {Type: "simulated-*", Provider: simulated, Name: "Everything else", Discoverable: true},
 }
 
 // Catalogue lists every type of every provider, ordered by provider and type: those that have a kind, which says what can be

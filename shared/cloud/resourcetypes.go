@@ -49,7 +49,7 @@ func (t *knownTypes) addLine(fields []string) {
 		t.native[nativeName{k.Provider, strings.ToLower(n)}] = k.Type
 	}
 	_, indexed := collectives[k.Provider]
-	k.Discoverable = indexed && !slices.Contains(containers, k.Type)
+	k.Discoverable, k.Measured = indexed && !slices.Contains(containers, k.Type), len(MetricsOf(k.Type)) > 0
 	t.byType[k.Type] = len(t.kinds)
 	t.kinds = append(t.kinds, k)
 }
@@ -62,7 +62,7 @@ func (t *knownTypes) addKind(k Kind) {
 		t.byType[k.Type] = i
 		t.kinds = append(t.kinds, k)
 	}
-	k.Native, k.Discoverable = t.kinds[i].Native, true
+	k.Native, k.Discoverable, k.Measured = t.kinds[i].Native, true, len(MetricsOf(k.Type)) > 0
 	t.kinds[i] = k
 }
 

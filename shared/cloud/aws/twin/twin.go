@@ -66,6 +66,7 @@ type Cloud struct {
 	repositories []Repository
 	indexed      []Indexed
 	explorer     bool
+	series       []Series
 }
 
 // request is a call on its way through the twin.
@@ -290,6 +291,7 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"ecr:DescribeImages":                              (*Cloud).describeECRImages,
 	"ecr:GetLifecyclePolicy":                          (*Cloud).getLifecyclePolicy,
 	"tagging:GetResources":                            (*Cloud).getTagged,
+	"monitoring:GetMetricData":                        (*Cloud).getMetricData,
 	"resource-explorer-2:ListResources":               (*Cloud).listExplored,
 	"redshift:DescribeClusters":                       (*Cloud).describeWarehouses,
 	"redshift:PauseCluster":                           (*Cloud).pauseWarehouse,

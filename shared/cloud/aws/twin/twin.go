@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -53,12 +54,25 @@ type Cloud struct {
 	warehouses []*Warehouse
 	notebooks  []*Notebook
 	roles      map[string]string
+
+	volumes      []Volume
+	snapshots    []Snapshot
+	addresses    []Address
+	gateways     []NATGateway
+	balancers    []Balancer
+	buckets      []Bucket
+	functions    []Function
+	queues       []Queue
+	repositories []Repository
+	indexed      []Indexed
+	explorer     bool
+	series       []Series
 }
 
 // request is a call on its way through the twin.
 type request struct {
 	service, region, op string
-	form                map[string][]string
+	form                url.Values
 	body                map[string]any
 	path                []string
 }
@@ -257,6 +271,28 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"eks:UpdateNodegroupConfig":                       (*Cloud).updateNodegroup,
 	"eks:ListUpdates":                                 (*Cloud).listUpdates,
 	"eks:DescribeUpdate":                              (*Cloud).describeUpdate,
+	"ec2:DescribeVolumes":                             (*Cloud).describeVolumes,
+	"ec2:DescribeSnapshots":                           (*Cloud).describeSnapshots,
+	"ec2:DescribeImages":                              (*Cloud).describeImages,
+	"ec2:DescribeAddresses":                           (*Cloud).describeAddresses,
+	"ec2:DescribeNatGateways":                         (*Cloud).describeNATGateways,
+	"ec2:DescribeRouteTables":                         (*Cloud).describeRouteTables,
+	"elasticloadbalancing:DescribeLoadBalancers":      (*Cloud).describeBalancers,
+	"elasticloadbalancing:DescribeTargetGroups":       (*Cloud).describeTargetGroups,
+	"elasticloadbalancing:DescribeTargetHealth":       (*Cloud).describeTargetHealth,
+	"elasticloadbalancing:DescribeInstanceHealth":     (*Cloud).describeInstanceHealth,
+	"s3:ListBuckets":                                  (*Cloud).listBuckets,
+	"s3:GetBucketVersioning":                          (*Cloud).getVersioning,
+	"s3:GetBucketLifecycleConfiguration":              (*Cloud).getLifecycle,
+	"lambda:ListFunctions":                            (*Cloud).listFunctions,
+	"sqs:ListQueues":                                  (*Cloud).listQueues,
+	"sqs:GetQueueAttributes":                          (*Cloud).getQueueAttributes,
+	"ecr:DescribeRepositories":                        (*Cloud).describeRepositories,
+	"ecr:DescribeImages":                              (*Cloud).describeECRImages,
+	"ecr:GetLifecyclePolicy":                          (*Cloud).getLifecyclePolicy,
+	"tagging:GetResources":                            (*Cloud).getTagged,
+	"monitoring:GetMetricData":                        (*Cloud).getMetricData,
+	"resource-explorer-2:ListResources":               (*Cloud).listExplored,
 	"redshift:DescribeClusters":                       (*Cloud).describeWarehouses,
 	"redshift:PauseCluster":                           (*Cloud).pauseWarehouse,
 	"redshift:ResumeCluster":                          (*Cloud).resumeWarehouse,

@@ -14,6 +14,7 @@ func New(p *platform.Platform) cloud.Providers {
 	all := cloud.Providers{
 		aws.Name: aws.New(aws.Options{
 			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses,
+			Store: p.Table, Log: p.Log,
 		}),
 	}
 	if p.Settings.Simulated {

@@ -10,7 +10,7 @@ import (
 )
 
 // Prefix begins the partition keys of what is leased: one for each account, region and API.
-const Prefix = "RATE#"
+const Prefix = "APIRATE#"
 
 // Partition is of the leases, as functions that call a cloud declare it.
 const Partition table.Partition = Prefix + "*"
@@ -92,6 +92,10 @@ func (b *bucket) paused(now time.Time) bool {
 	return b.until.After(now)
 }
 
+// portion is what must have come back of a bucket before a part of what is asked for is given out of it: else those who come often
+// would each get a little, in many calls.
+const portion = 10 * time.Second
+
 // ready returns how many of n slots count at now as far as is known, and how far all that are spoken for may lie ahead then.
 func (b *bucket) ready(now time.Time, n int) (m int, latest time.Time) {
 	b.mu.Lock()
@@ -99,7 +103,10 @@ func (b *bucket) ready(now time.Time, n int) (m int, latest time.Time) {
 	latest = now.Add(b.tolerance())
 	from := max(b.spoken, now.UnixMicro())
 	room := time.Duration(latest.UnixMicro()-from) * time.Microsecond
-	return max(0, min(n, int(room/b.every()))), latest
+	if m = int(room / b.every()); m < n && room < min(portion, b.tolerance()) {
+		m = 0
+	}
+	return max(0, min(n, m)), latest
 }
 
 // reserve speaks for n slots, none of which may lie behind latest, and tells from when on they lie. What the store does not tell in

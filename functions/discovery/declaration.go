@@ -4,6 +4,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/throttle"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/scheduling"
@@ -19,7 +20,7 @@ var Declaration = platform.Declaration{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition, inventory.ScanPartition,
 		teams.Partition, teams.NamePartition, // what a deleted account is detached from
 		scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too
-		discovery.JobPartition, discovery.PartPartition, workqueue.Partition, cloud.SimulatedPartition,
+		discovery.JobPartition, discovery.PartPartition, workqueue.Partition, cloud.SimulatedPartition, throttle.Partition,
 	}},
 	Tasks:   []string{discovery.Machine},
 	Opens:   []string{inventory.AccountSecret},

@@ -91,6 +91,9 @@ func (r *run) take(ctx context.Context, a *execution.Action, err error) bool {
 	case err == nil:
 		r.lookLater(a)
 		return false
+	case r.throttled(a, err):
+		r.queue(a, err)
+		return true
 	case class == cloud.Moving:
 		a.Progress.ActedAt, a.Progress.NextAt = noTime, r.now.Add(backoff)
 		a.AppendLog(r.now, "execute", "waiting", err.Error())

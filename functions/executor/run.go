@@ -32,8 +32,15 @@ type run struct {
 	states  map[string]cloud.State
 	ended   []execution.Outcome
 	started []*execution.Action // went from pending to running, or are tried again
-	act     []*execution.Action
+	ready   []*execution.Action // stand still where they are not wanted
+	act     []*execution.Action // of these, what the provider takes now
+	untried map[*execution.Action]bool
 	waiting []*execution.Action
+	turn    time.Duration // until it is worth to ask for the rest of ready
+}
+
+func newRun(e *Executor, in execution.RunInput, actions []*execution.Action) *run {
+	return &run{e: e, in: in, now: e.p.Clock.Now(), actions: actions, untried: map[*execution.Action]bool{}}
 }
 
 // RunActions takes the actions that in names one step further: it reads their resources, ends what has reached its state or
@@ -59,7 +66,7 @@ func (e *Executor) RunActions(ctx context.Context, in execution.RunInput) (RunRe
 
 // runUnblocked takes actions one step further that wait for no other.
 func (e *Executor) runUnblocked(ctx context.Context, in execution.RunInput, actions []*execution.Action) (RunResult, error) {
-	r := &run{e: e, in: in, now: e.p.Clock.Now(), actions: actions}
+	r := newRun(e, in, actions)
 	reason, err := r.open(ctx)
 	if err != nil {
 		return RunResult{}, err
@@ -77,10 +84,11 @@ func (e *Executor) runUnblocked(ctx context.Context, in execution.RunInput, acti
 // pass reads, decides and acts.
 func (r *run) pass(ctx context.Context) error {
 	if err := r.read(ctx); err != nil {
-		r.tripAll(err)
+		r.tripAll(ctx, err)
 		return r.storeProgress(ctx, r.waiting)
 	}
 	r.decideActions()
+	r.admit(ctx)
 	if err := r.storeProgress(ctx, r.started); err != nil {
 		return err
 	}
@@ -89,6 +97,24 @@ func (r *run) pass(ctx context.Context) error {
 	}
 	r.glance(ctx)
 	return nil
+}
+
+// admit begins as many of the actions that are ready as the provider takes now. The others go on waiting, unmarked: nothing is
+// written about what has not begun, and they may still be cancelled.
+func (r *run) admit(ctx context.Context) {
+	n := len(r.ready)
+	if n == 0 {
+		return
+	}
+	if c, ok := r.conn.(cloud.Admitter); ok {
+		n, r.turn = c.Admit(ctx, r.ready[0].Action, r.kind.Type, r.ready[0].Region, n)
+	}
+	for _, a := range r.ready[:n] {
+		r.begin(a)
+	}
+	for _, a := range r.ready[n:] {
+		r.lookLater(a)
+	}
 }
 
 // glanceAfter is when what was acted on is looked at for the first time: much is done at once, and another run would cost more.

@@ -171,6 +171,19 @@ type Conn interface {
 	Permissions(ctx context.Context) ([]Permission, error)
 }
 
+// Admitter is a Conn whose provider takes only so many resources at a time, however they are put into calls.
+type Admitter interface {
+	// Admit promises that up to n resources of a kind in a region may be acted on now, and tells how many, and how long to leave
+	// the rest alone. The promise is kept by the next Act on the same connection; what comes of no Act is lost.
+	Admit(ctx context.Context, verb Verb, kind, region string, n int) (now int, later time.Duration)
+}
+
+// Verifier is a Conn that tells more cheaply than Read how far resources are that were acted on.
+type Verifier interface {
+	// Verify tells the live states as Read does, but need not tell what matters only before an act: Unschedulable and Snapshot.
+	Verify(ctx context.Context, kind, region string, uids []string) ([]State, error)
+}
+
 // Providers are the providers of this process by name.
 type Providers map[string]Provider
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 )
 
 // secrets replaces the secret values of an account's credentials in texts.
@@ -122,6 +123,29 @@ func (d discreet) Act(ctx context.Context, verb Verb, kind, region string, targe
 	return results
 }
 
+// Admit returns the Conn's; one that does not admit takes whatever it is given.
+//
+//nolint:revive // as Admitter has it
+func (d discreet) Admit(ctx context.Context, verb Verb, kind, region string, n int) (now int, later time.Duration) {
+	if a, ok := d.conn.(Admitter); ok {
+		return a.Admit(ctx, verb, kind, region, n)
+	}
+	return n, 0
+}
+
+// Verify returns the Conn's; one that does not verify reads.
+func (d discreet) Verify(ctx context.Context, kind, region string, uids []string) ([]State, error) {
+	v, ok := d.conn.(Verifier)
+	if !ok {
+		return d.Read(ctx, kind, region, uids)
+	}
+	states, err := v.Verify(ctx, kind, region, uids)
+	for i := range states {
+		states[i].Reason = d.s.Replace(states[i].Reason)
+	}
+	return states, d.s.hide(err)
+}
+
 // Scale returns the Conn's.
 func (d discreet) Scale(ctx context.Context, kind, region, uid string, c Capacity) error {
 	return d.s.hide(d.conn.Scale(ctx, kind, region, uid, c))
@@ -172,6 +196,8 @@ func (d discreetOrganisations) Members(ctx context.Context, tags bool) ([]Member
 
 var (
 	_ Conn          = discreet{}
+	_ Admitter      = discreet{}
+	_ Verifier      = discreet{}
 	_ Clusters      = discreetClusters{}
 	_ Organisations = discreetOrganisations{}
 )

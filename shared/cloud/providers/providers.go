@@ -16,6 +16,7 @@ import (
 func New(p *platform.Platform) cloud.Providers {
 	amazon := aws.New(aws.Options{
 		Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses,
+		Store: p.Table, Log: p.Log,
 	})
 	all := cloud.Providers{
 		aws.Name: amazon,

@@ -251,4 +251,5 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"eks:DescribeUpdate":                              (*Cloud).describeUpdate,
 	"sts:GetCallerIdentity":                           (*Cloud).callerIdentity,
 	"sts:AssumeRole":                                  (*Cloud).assumeRole,
+	"sts:GetWebIdentityToken":                         (*Cloud).webIdentityToken,
 }

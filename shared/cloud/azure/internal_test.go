@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -157,7 +158,7 @@ func TestLimiter_FullBucketsAreForgotten(t *testing.T) {
 	c := clock.NewManual(time.Unix(0, 0))
 	l := &limiter{clock: c, limits: map[string]Limit{"": {PerSecond: 1, Burst: 2}}, longest: time.Minute, buckets: map[bucketKey]*bucket{}}
 	for n := range manyBuckets {
-		if err := l.wait(t.Context(), bucketKey{account: fmt.Sprint(n)}); err != nil {
+		if err := l.wait(t.Context(), bucketKey{account: strconv.Itoa(n)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,6 +3,7 @@ package twin
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -93,7 +94,7 @@ func (c *Cloud) page(q request, all []any) (answer, *failure) {
 	if to < len(all) {
 		link := *q.URL
 		query := link.Query()
-		query.Set("$skiptoken", fmt.Sprint(to))
+		query.Set("$skiptoken", strconv.Itoa(to))
 		link.RawQuery, link.Scheme, link.Host = query.Encode(), "https", q.Host
 		body["nextLink"] = link.String()
 	}

@@ -107,7 +107,7 @@ func (w *fixture) discover() {
 	}
 }
 
-func (w *fixture) list(kind, region string) { w.listAs("simulated", kind, region) }
+func (w *fixture) list(kind, region string) { w.listAs(w.account.Provider, kind, region) }
 
 func (w *fixture) listAs(provider, kind, region string) {
 	scan := inventory.Scan{

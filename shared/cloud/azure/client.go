@@ -3,6 +3,7 @@ package azure
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -52,9 +53,7 @@ func (c *armClient) send(ctx context.Context, k call) (*http.Response, error) {
 		return nil, errInvalid("%.256q is not a path of Azure: %v", k.path, err)
 	}
 	q := url.Values{"api-version": {k.version}}
-	for name, values := range k.query {
-		q[name] = values
-	}
+	maps.Copy(q, k.query)
 	req.Raw().URL.RawQuery = q.Encode()
 	req.Raw().Header.Set("Accept", "application/json")
 	if k.ifMatch != "" {

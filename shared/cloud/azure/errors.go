@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -130,7 +131,7 @@ func classifyToken(e *azidentity.AuthenticationFailedError) error {
 		out.Class = cloud.Transient
 	}
 	if out.Code = entraCode.FindString(out.Message); out.Code == "" {
-		out.Code = fmt.Sprint(e.RawResponse.StatusCode)
+		out.Code = strconv.Itoa(e.RawResponse.StatusCode)
 	}
 	if told := entraMessage(e.RawResponse); told != "" {
 		out.Message = told

@@ -115,7 +115,7 @@ func (o only) RoundTrip(r *http.Request) (*http.Response, error) {
 	return o.next.RoundTrip(r)
 }
 
-// retries retries what may pass in seconds. An address that the guard refuses comes as a failed dial.
+// retries has tried again what may pass in seconds. An address that the guard refuses comes as a failed dial.
 func (p *Provider) retries() policy.RetryOptions {
 	return policy.RetryOptions{
 		MaxRetries: int32(p.options.Attempts - 1), TryTimeout: p.options.Timeout,

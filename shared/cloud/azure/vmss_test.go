@@ -3,6 +3,7 @@ package azure_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -16,7 +17,7 @@ const vmss = "azure-vmss"
 func writes(tw *twin.Cloud) []string {
 	var out []string
 	for _, k := range tw.Calls("") {
-		if k.Method == "PUT" || k.Method == "PATCH" {
+		if k.Method == http.MethodPut || k.Method == http.MethodPatch {
 			out = append(out, k.Op)
 		}
 	}

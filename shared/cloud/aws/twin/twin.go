@@ -303,4 +303,5 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"sagemaker:StopNotebookInstance":                  (*Cloud).stopNotebook,
 	"sts:GetCallerIdentity":                           (*Cloud).callerIdentity,
 	"sts:AssumeRole":                                  (*Cloud).assumeRole,
+	"sts:GetWebIdentityToken":                         (*Cloud).webIdentityToken,
 }

@@ -39,10 +39,11 @@ func opOf(r *http.Request) string {
 // the twin has are written as Azure writes them.
 func typeOf(path string) string {
 	parts := strings.Split(path, "/")
-	out := parts[0]
+	words := parts[:1:1]
 	for i := 1; i < len(parts); i += 2 {
-		out += "/" + parts[i]
+		words = append(words, parts[i])
 	}
+	out := strings.Join(words, "/")
 	for _, known := range types {
 		if rest, ok := cutPrefixFold(out, known); ok && (rest == "" || rest[0] == '/') {
 			return known + rest
@@ -84,7 +85,7 @@ func anyMatch(patterns []string, op string) bool {
 
 // entra answers as login.microsoftonline.com does.
 func (c *Cloud) entra(q request) (answer, *failure) {
-	tenant := strings.Split(strings.Trim(q.URL.Path, "/"), "/")[0]
+	tenant, _, _ := strings.Cut(strings.Trim(q.URL.Path, "/"), "/")
 	if !strings.EqualFold(tenant, Tenant) {
 		return answer{}, newFailure(http.StatusBadRequest, "invalid_request", "AADSTS90002: Tenant '%s' not found. Check to make sure you have the correct tenant ID.\r\nTrace ID: 1", tenant)
 	}

@@ -105,9 +105,9 @@ func (c *Cloud) act(q request, r *Resource, name string) (answer, *failure) {
 	}
 	settled := r.stateWord()
 	r.settledPower = settled
-	a, f := c.accepted(q, r, func() { r.setState(v.after) })
+	a := c.accepted(q, r, func() { r.setState(v.after) })
 	r.setState(v.during)
-	return a, f
+	return a, nil
 }
 
 // hinders returns why a resource takes no change now.

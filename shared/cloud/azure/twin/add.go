@@ -2,6 +2,7 @@ package twin
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -39,7 +40,7 @@ func (c *Cloud) AddScaleSet(name, region string, capacity int, change func(*Reso
 func (c *Cloud) AddSetting(target *Resource, region string, least, most int) *Resource {
 	profile := func(name string) any {
 		return map[string]any{"name": name, "rules": []any{}, "capacity": map[string]any{
-			"minimum": fmt.Sprint(least), "maximum": fmt.Sprint(most), "default": fmt.Sprint(least),
+			"minimum": strconv.Itoa(least), "maximum": strconv.Itoa(most), "default": strconv.Itoa(least),
 		}}
 	}
 	return c.add(typeSetting, "scale-"+fmt.Sprint(target.Body["name"]), region, map[string]any{

@@ -2,6 +2,7 @@ package twin
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 )
@@ -39,10 +40,10 @@ func (c *Cloud) patchScaleSet(q request, r *Resource) (answer, *failure) {
 	if !isNumber || n < 0 || n > 1000 {
 		return invalid("The capacity of the scale set is not valid.")
 	}
-	a, f := c.accepted(q, r, func() { r.Properties()["provisioningState"] = "Succeeded" })
+	a := c.accepted(q, r, func() { r.Properties()["provisioningState"] = "Succeeded" })
 	object(r.Body, "sku")["capacity"] = n
 	r.Properties()["provisioningState"] = "Updating"
-	return a, f
+	return a, nil
 }
 
 // putSetting takes a setting whole; capacities are texts.
@@ -74,46 +75,55 @@ func (c *Cloud) putSetting(q request, r *Resource) (answer, *failure) {
 func (c *Cloud) putPool(q request, r *Resource) (answer, *failure) {
 	p := object(q.body, "properties")
 	n, isNumber := p["count"].(float64)
-	scaled := p["enableAutoScaling"] == true
-	least, hasMin := p["minCount"].(float64)
-	most, hasMax := p["maxCount"].(float64)
-	switch {
+	switch wrong := wrongBounds(p, n); {
 	case !isNumber:
 		return invalid("count is missing.")
 	case text(p, "mode") == "System" && n < 1:
 		return invalid("System node pools must have at least one node.")
-	case !scaled && (hasMin || hasMax):
-		return invalid("minCount and maxCount must be null when autoscaling is disabled.")
-	case scaled && (!hasMin || !hasMax || least > most || n < least || n > most):
-		return invalid("count must be between minCount and maxCount when autoscaling is enabled.")
+	case wrong != "":
+		return invalid("%s", wrong)
 	case text(p, "vmSize") == "" || text(p, "vmSize") != text(r.Properties(), "vmSize"):
 		return invalid("Changing property 'properties.vmSize' is not allowed.")
 	}
 	etag := text(r.Properties(), "eTag")
-	a, f := c.accepted(q, r, func() { r.Properties()["provisioningState"] = "Succeeded" })
+	a := c.accepted(q, r, func() { r.Properties()["provisioningState"] = "Succeeded" })
 	r.Body["properties"] = p
 	p["provisioningState"], p["eTag"] = "Updating", fmt.Sprint(etag, "+")
-	if n == 0 && !scaled {
+	if n == 0 && p["enableAutoScaling"] != true {
 		p["provisioningState"] = "Scaling"
 	}
-	return a, f
+	return a, nil
+}
+
+// wrongBounds returns what is wrong with the bounds of a pool's autoscaler.
+func wrongBounds(p map[string]any, n float64) string {
+	least, hasMin := p["minCount"].(float64)
+	most, hasMax := p["maxCount"].(float64)
+	if p["enableAutoScaling"] != true {
+		if hasMin || hasMax {
+			return "minCount and maxCount must be null when autoscaling is disabled."
+		}
+		return ""
+	}
+	if !hasMin || !hasMax || n < least || n > most {
+		return "count must be between minCount and maxCount when autoscaling is enabled."
+	}
+	return ""
 }
 
 func (c *Cloud) patchContainerApp(q request, r *Resource) (answer, *failure) {
 	scale := object(object(object(q.body, "properties"), "template"), "scale")
 	own := object(object(r.Properties(), "template"), "scale")
-	for name, value := range scale {
-		own[name] = value
-	}
+	maps.Copy(own, scale)
 	least, _ := own["minReplicas"].(float64)
 	most, isNumber := own["maxReplicas"].(float64)
 	if isNumber && (least > most || most < 1) {
 		return invalid("ContainerAppScaleInvalid: minReplicas must not exceed maxReplicas.")
 	}
 	word := r.stateWord()
-	a, f := c.accepted(q, r, func() { r.setState(word) })
+	a := c.accepted(q, r, func() { r.setState(word) })
 	r.setState("Progressing")
-	return a, f
+	return a, nil
 }
 
 func (c *Cloud) putPlan(q request, r *Resource) (answer, *failure) {
@@ -131,10 +141,10 @@ func (c *Cloud) patchDatabase(q request, r *Resource) (answer, *failure) {
 	if !isNumber || n < 1 || text(object(q.body, "sku"), "name") == "" {
 		return invalid("The sku is not valid.")
 	}
-	a, f := c.accepted(q, r, func() {
+	a := c.accepted(q, r, func() {
 		r.Properties()["status"] = "Online"
 		object(r.Body, "sku")["capacity"] = n
 	})
 	r.Properties()["status"] = "Scaling"
-	return a, f
+	return a, nil
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -133,12 +134,12 @@ func (c *Cloud) graphPage(q request, rows []map[string]any) (answer, *failure) {
 	to := min(len(rows), from+top)
 	body := map[string]any{"totalRecords": len(rows), "count": to - from, "resultTruncated": "false", "data": rows[from:to]}
 	if to < len(rows) {
-		body["$skipToken"] = fmt.Sprint(to)
+		body["$skipToken"] = strconv.Itoa(to)
 	}
 	header := map[string]string{}
 	if c.quota != nil {
 		*c.quota--
-		header["x-ms-user-quota-remaining"] = fmt.Sprint(*c.quota)
+		header["x-ms-user-quota-remaining"] = strconv.Itoa(*c.quota)
 		header["x-ms-user-quota-resets-after"] = "00:00:05"
 	}
 	return answer{http.StatusOK, header, body}, nil

@@ -24,7 +24,7 @@ const (
 	Subscription = "11111111-2222-3333-4444-555555555555"
 	Tenant       = "aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee"
 	Client       = "99999999-8888-7777-6666-555555555555"
-	Secret       = "twin-client-secret"
+	Secret       = "twin-client-secret" //nolint:gosec // of a cloud that is in this process
 )
 
 // Call is one request as it arrived, throttled and denied ones included.
@@ -97,7 +97,6 @@ type request struct {
 	*http.Request
 	path string // in lower case
 	body map[string]any
-	form bool
 	op   string
 }
 

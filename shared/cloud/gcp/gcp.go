@@ -109,11 +109,11 @@ func (p *Provider) Kinds() []cloud.Kind {
 
 // Connect prepares a connection. Credentials that are incomplete, a project that is not told and an endpoint that is not allowed
 // are class Invalid; whether the credentials open anything is found out by Identify.
-func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, error) {
+func (p *Provider) Connect(ctx context.Context, a cloud.Account) (cloud.Conn, error) {
 	if err := p.checkEndpoint(a.EndpointURL); err != nil {
 		return nil, err
 	}
-	s, err := p.openSession(a)
+	s, err := p.openSession(ctx, a)
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,7 @@ type session struct {
 	provider  *Provider
 	account   cloud.Account
 	project   string
+	tokens    auth.TokenProvider
 	tokenHTTP *http.Client // without the account's token
 	compute   *compute.Service
 	sql       *sqladmin.Service
@@ -40,7 +41,7 @@ type session struct {
 }
 
 // openSession makes the clients; no call is made.
-func (p *Provider) openSession(a cloud.Account) (*session, error) {
+func (p *Provider) openSession(ctx context.Context, a cloud.Account) (*session, error) {
 	t := &patient{provider: p, project: cmp.Or(a.NativeID, a.ID)}
 	if a.EndpointURL != "" {
 		endpoint, err := url.Parse(a.EndpointURL)
@@ -58,7 +59,8 @@ func (p *Provider) openSession(a cloud.Account) (*session, error) {
 		return nil, err
 	}
 	tokens := auth.NewCachedTokenProvider(who.tokens, &auth.CachedTokenProviderOptions{DisableAsyncRefresh: true})
-	return s, s.openClients(plainClient(&bearer{tokens, t}))
+	s.tokens = tokens
+	return s, s.openClients(ctx, plainClient(&bearer{tokens, t}))
 }
 
 // projectOf returns the project that the account is: the one that it was connected for, or which its credentials name.
@@ -74,8 +76,8 @@ func projectOf(a cloud.Account, who identity) (string, error) {
 }
 
 // openClients makes the REST clients over one HTTP client, which knows credentials, limits and addresses.
-func (s *session) openClients(c *http.Client) error {
-	ctx, o := context.Background(), []option.ClientOption{option.WithHTTPClient(c)}
+func (s *session) openClients(ctx context.Context, c *http.Client) error {
+	o := []option.ClientOption{option.WithHTTPClient(c)}
 	var errs [5]error
 	s.compute, errs[0] = compute.NewService(ctx, o...)
 	s.sql, errs[1] = sqladmin.NewService(ctx, o...)

@@ -1,6 +1,7 @@
 package gcp_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 func opsOf(tw *twin.Cloud) string {
 	var ops []string
 	for _, k := range tw.Calls("") {
-		if k.Method != "GET" && !strings.HasSuffix(k.Op, ".token") {
+		if k.Method != http.MethodGet && !strings.HasSuffix(k.Op, ".token") {
 			ops = append(ops, k.Op)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -159,9 +160,7 @@ func TestConnectRefusesWhatIsIncomplete(t *testing.T) {
 		if err := json.Unmarshal([]byte(twin.KeyFile()), &m); err != nil {
 			t.Fatal(err)
 		}
-		for k, v := range change {
-			m[k] = v
-		}
+		maps.Copy(m, change)
 		b, err := json.Marshal(m)
 		if err != nil {
 			t.Fatal(err)

@@ -43,6 +43,14 @@ var awsLevels = []level{
 		"application-autoscaling:DescribeScalableTargets",
 		"eks:ListClusters", "eks:DescribeCluster", "eks:ListNodegroups", "eks:DescribeNodegroup", "eks:ListUpdates",
 		"eks:DescribeUpdate",
+		"redshift:DescribeClusters", "sagemaker:ListNotebookInstances", "sagemaker:ListTags",
+		"ec2:DescribeAddresses", "ec2:DescribeImages", "ec2:DescribeNatGateways", "ec2:DescribeRouteTables", "ec2:DescribeSnapshots",
+		"ec2:DescribeVolumes",
+		"elasticloadbalancing:DescribeLoadBalancers", "elasticloadbalancing:DescribeTargetGroups",
+		"elasticloadbalancing:DescribeTargetHealth", "elasticloadbalancing:DescribeInstanceHealth",
+		"s3:ListAllMyBuckets", "s3:GetBucketVersioning", "s3:GetLifecycleConfiguration", "lambda:ListFunctions",
+		"sqs:ListQueues", "sqs:GetQueueAttributes", "ecr:DescribeRepositories", "ecr:DescribeImages", "ecr:GetLifecyclePolicy",
+		"tag:GetResources", "resource-explorer-2:ListResources", "resource-explorer-2:GetView", "cloudwatch:GetMetricData",
 	)}},
 	{"start_stop", []statement{
 		allow("LamplighterStartStop",
@@ -51,6 +59,8 @@ var awsLevels = []level{
 			"autoscaling:UpdateAutoScalingGroup", "autoscaling:SuspendProcesses", "autoscaling:ResumeProcesses",
 			"ecs:UpdateService", "application-autoscaling:RegisterScalableTarget",
 			"eks:UpdateNodegroupConfig",
+			"redshift:PauseCluster", "redshift:ResumeCluster",
+			"sagemaker:DescribeNotebookInstance", "sagemaker:StartNotebookInstance", "sagemaker:StopNotebookInstance",
 		),
 		{
 			Sid: "LamplighterStartEncryptedInstances", Effect: "Allow", Action: []string{"kms:CreateGrant"}, Resource: "*",

@@ -98,13 +98,13 @@ func pool() http.RoundTripper {
 // Name is "gcp".
 func (p *Provider) Name() string { return Name }
 
-// Kinds returns the kinds in the registry.
+// Kinds returns the kinds in the registry, and the one that stands for everything else.
 func (p *Provider) Kinds() []cloud.Kind {
 	out := make([]cloud.Kind, len(registry))
 	for i, k := range registry {
 		out[i] = k.Kind
 	}
-	return out
+	return append(out, cloud.CollectiveOf(Name))
 }
 
 // Connect prepares a connection. Credentials that are incomplete, a project that is not told and an endpoint that is not allowed

@@ -196,27 +196,3 @@ func (c *Cloud) testPermissions(q request) (any, *failure) {
 	}
 	return map[string]any{"permissions": granted}, nil
 }
-
-// Asset is a resource as Cloud Asset Inventory lists it.
-type Asset struct {
-	Name      string            `json:"name"`
-	AssetType string            `json:"assetType"`
-	Display   string            `json:"displayName"`
-	Location  string            `json:"location"`
-	Labels    map[string]string `json:"labels,omitempty"`
-	Created   string            `json:"createTime,omitempty"`
-	Parent    string            `json:"parentFullResourceName,omitempty"`
-	State     string            `json:"state,omitempty"`
-}
-
-// AddAsset adds a resource to the inventory.
-func (c *Cloud) AddAsset(a Asset) { c.ChangeLocked(func() { c.assets = append(c.assets, a) }) }
-
-func (c *Cloud) searchAssets(q request) (any, *failure) {
-	from, to, next := c.cut(q, len(c.assets), "pageSize")
-	out := map[string]any{"results": c.assets[from:to]}
-	if next != "" {
-		out["nextPageToken"] = next
-	}
-	return out, nil
-}

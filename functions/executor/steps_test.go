@@ -40,7 +40,7 @@ func newNamespace(t *testing.T) (*fixture, *twin.Cluster) {
 	}
 	w.seal(map[string]string{"kubeconfig": tw.Kubeconfig(twin.Token)})
 	w.conn = apitest.Value(e.newClouds().Connect(w.ctx, org, w.account))(w)
-	w.listAs("kubernetes", cloud.KubernetesNamespace, kubernetes.Region)
+	w.list(cloud.KubernetesNamespace, kubernetes.Region)
 	return w, tw
 }
 

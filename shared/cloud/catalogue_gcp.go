@@ -35,3 +35,8 @@ var gcpKinds = []Kind{
 		ActBatch: 1, ReadBatch: 1, Deadline: 10 * time.Minute,
 	},
 }
+
+// GCPOthers is the kind of Google Cloud that stands for everything which no other kind lists.
+const GCPOthers = "gcp-*"
+
+var gcpOthers = Kind{Type: GCPOthers, Provider: "gcp", Name: "Everything else", Global: true, Discoverable: true}

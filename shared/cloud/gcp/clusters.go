@@ -2,6 +2,7 @@ package gcp
 
 import (
 	"context"
+	"encoding/base64"
 	"slices"
 	"strings"
 
@@ -10,7 +11,10 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-var _ cloud.Clusters = (*conn)(nil)
+var (
+	_ cloud.Clusters      = (*conn)(nil)
+	_ cloud.ClusterAccess = (*conn)(nil)
+)
 
 // ClusterNames names the GKE clusters of the region, those of its zones included.
 func (c *conn) ClusterNames(ctx context.Context, region string) ([]string, error) {
@@ -106,4 +110,35 @@ func nodeCount(ctx context.Context, p place, k *container.Cluster) (*int, error)
 		}
 	}
 	return &nodes, nil
+}
+
+// EnterCluster tells where the cluster answers; the account's own access token opens it. A name in DNS that takes calls from outside
+// is preferred: it works for clusters without a public address, and bears a certificate that everybody trusts.
+func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.ClusterEntry, error) {
+	k, _, err := c.findCluster(ctx, region, name)
+	if err != nil {
+		return cloud.ClusterEntry{}, err
+	}
+	entry := cloud.ClusterEntry{Token: c.clusterToken}
+	if e := k.ControlPlaneEndpointsConfig; e != nil && e.DnsEndpointConfig != nil && e.DnsEndpointConfig.AllowExternalTraffic && e.DnsEndpointConfig.Endpoint != "" {
+		entry.Server = "https://" + e.DnsEndpointConfig.Endpoint
+		return entry, nil
+	}
+	if k.Endpoint == "" || k.MasterAuth == nil {
+		return cloud.ClusterEntry{}, errMoving("the GKE cluster %s is %s and has no address yet", name, k.Status)
+	}
+	entry.Server = "https://" + k.Endpoint
+	if entry.Authority, err = base64.StdEncoding.DecodeString(k.MasterAuth.ClusterCaCertificate); err != nil {
+		return cloud.ClusterEntry{}, errInvalid("the certificate authority of the GKE cluster %s cannot be read: %v", name, err)
+	}
+	return entry, nil
+}
+
+// clusterToken returns the access token of the account, which GKE takes too.
+func (c *conn) clusterToken(ctx context.Context) (string, error) {
+	token, err := c.tokens.Token(ctx)
+	if err != nil {
+		return "", classifyError("oauth2.token", err)
+	}
+	return token.Value, nil
 }

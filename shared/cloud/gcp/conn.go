@@ -30,6 +30,9 @@ func (c *conn) kindIn(kindType, region string) (kind, place, error) {
 // List reads one page of a kind. An API that is not switched on in the project has nothing to list; one that is not switched on in
 // the project of the credentials is class Denied, for nothing is known then.
 func (c *conn) List(ctx context.Context, kindType, region, page string) (cloud.ResourcePage, error) {
+	if kindType == cloud.GCPOthers {
+		return c.listOthers(ctx, region, page)
+	}
 	k, p, err := c.kindIn(kindType, region)
 	if err != nil {
 		return cloud.ResourcePage{}, err

@@ -98,22 +98,22 @@ func pool() http.RoundTripper {
 // Name is "gcp".
 func (p *Provider) Name() string { return Name }
 
-// Kinds returns the kinds in the registry.
+// Kinds returns the kinds in the registry, and the one that stands for everything else.
 func (p *Provider) Kinds() []cloud.Kind {
 	out := make([]cloud.Kind, len(registry))
 	for i, k := range registry {
 		out[i] = k.Kind
 	}
-	return out
+	return append(out, cloud.CollectiveOf(Name))
 }
 
 // Connect prepares a connection. Credentials that are incomplete, a project that is not told and an endpoint that is not allowed
 // are class Invalid; whether the credentials open anything is found out by Identify.
-func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, error) {
+func (p *Provider) Connect(ctx context.Context, a cloud.Account) (cloud.Conn, error) {
 	if err := p.checkEndpoint(a.EndpointURL); err != nil {
 		return nil, err
 	}
-	s, err := p.openSession(a)
+	s, err := p.openSession(ctx, a)
 	if err != nil {
 		return nil, err
 	}

@@ -98,7 +98,8 @@ func actGroup(ctx context.Context, p place, v cloud.Verb, t target) error {
 func stopGroup(ctx context.Context, p place, g group) error {
 	if mode := g.mode(); mode != "" && mode != modeOff {
 		mark := fmt.Sprintf(" [lamplighter: mode %s, size %d]", mode, g.TargetSize)
-		if err := setMode(ctx, p, g, modeOff, marks.ReplaceAllString(g.scaler.Description, "")+mark); err != nil {
+		off := scalerMode(modeOff, marks.ReplaceAllString(g.scaler.Description, "")+mark)
+		if err := waitFor(ctx, p, g.ref, "compute.autoscalers.update", patchScaler(ctx, p, g, off)); err != nil {
 			return err
 		}
 	}
@@ -126,7 +127,7 @@ func startGroup(ctx context.Context, p place, g group, t target) error {
 	if g.scaler == nil || m.Mode == "" || m.Mode == modeOff {
 		return nil
 	}
-	return setMode(ctx, p, g, m.Mode, marks.ReplaceAllString(g.scaler.Description, ""))
+	return begin("compute.autoscalers.update", patchScaler(ctx, p, g, scalerMode(m.Mode, marks.ReplaceAllString(g.scaler.Description, ""))))
 }
 
 // leastSize returns the smallest size that runs, for a group of which nothing is remembered.
@@ -151,23 +152,36 @@ func resizeGroup(ctx context.Context, p place, r ref, n int64) error {
 	if r.isRegional() {
 		do = p.compute.RegionInstanceGroupManagers.Resize(p.project, r.location, r.name, n).RequestId(uuid.NewString()).Context(ctx).Do
 	}
-	return operate(ctx, p, r, "compute.instanceGroupManagers.update", do)
+	return begin("compute.instanceGroupManagers.update", do)
 }
 
-// setMode sets the autoscaler's mode and description.
-func setMode(ctx context.Context, p place, g group, mode, description string) error {
-	return patchScaler(ctx, p, g, &compute.Autoscaler{
+// operating is a call that begins an operation.
+type operating func(...googleapi.CallOption) (*compute.Operation, error)
+
+// begin makes a call whose operation goes on by itself.
+func begin(op string, do operating) error {
+	o, err := call(op, do)
+	if err != nil {
+		return err
+	}
+	return operationError(op, o)
+}
+
+// scalerMode is a change of the autoscaler's mode and description.
+func scalerMode(mode, description string) *compute.Autoscaler {
+	return &compute.Autoscaler{
 		Description: description, AutoscalingPolicy: &compute.AutoscalingPolicy{Mode: mode}, ForceSendFields: []string{"Description"},
-	})
+	}
 }
 
-func patchScaler(ctx context.Context, p place, g group, change *compute.Autoscaler) error {
+// patchScaler is the call that makes the change. What it leaves out stays.
+func patchScaler(ctx context.Context, p place, g group, change *compute.Autoscaler) operating {
 	name := g.scaler.Name
 	do := p.compute.Autoscalers.Patch(p.project, g.location, change).Autoscaler(name).RequestId(uuid.NewString()).Context(ctx).Do
 	if g.isRegional() {
 		do = p.compute.RegionAutoscalers.Patch(p.project, g.location, change).Autoscaler(name).RequestId(uuid.NewString()).Context(ctx).Do
 	}
-	return operate(ctx, p, g.ref, "compute.autoscalers.update", do)
+	return do
 }
 
 // How long an operation is waited for that the next call needs the end of, in pauses of at most so long. They take a second as a
@@ -177,9 +191,11 @@ const (
 	operationPause = 2 * time.Second
 )
 
-// operate makes a call and waits for the end of its operation. One that does not end soon is class Moving: the act is given again
+// waitFor makes a call and waits for the end of its operation. One that does not end soon is class Moving: the act is given again
 // then, and finds this part done.
-func operate(ctx context.Context, p place, r ref, op string, do func(...googleapi.CallOption) (*compute.Operation, error)) error {
+//
+//nolint:revive // a call is named, placed and made
+func waitFor(ctx context.Context, p place, r ref, op string, do operating) error {
 	o, err := call(op, do)
 	for n := 0; err == nil && o.Status != "DONE"; n++ {
 		if n == operationPolls {
@@ -249,7 +265,7 @@ func refuseScale(g group, want cloud.Capacity) error {
 }
 
 func setBounds(ctx context.Context, p place, g group, z size) error {
-	return patchScaler(ctx, p, g, &compute.Autoscaler{AutoscalingPolicy: &compute.AutoscalingPolicy{
+	return begin("compute.autoscalers.update", patchScaler(ctx, p, g, &compute.Autoscaler{AutoscalingPolicy: &compute.AutoscalingPolicy{
 		MinNumReplicas: z.Min, MaxNumReplicas: z.Max, ForceSendFields: []string{"MinNumReplicas"},
-	}})
+	}}))
 }

@@ -250,7 +250,7 @@ func (g group) reason() string {
 		if g.CurrentActions != nil {
 			running = g.CurrentActions.None
 		}
-		return fmt.Sprintf("%d of %d instances are up%s", running, g.TargetSize, g.scalerSays())
+		return strings.TrimSuffix(fmt.Sprintf("%d of %d instances are up: %s", running, g.TargetSize, g.scalerSays()), ": ")
 	case cloud.Stopping:
 		return fmt.Sprintf("%d instances are left", left(g.CurrentActions))
 	case cloud.Pending:

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/uuid"
 	"google.golang.org/api/compute/v1"
-	"google.golang.org/api/googleapi"
 
 	"lamplighter.dev/shared/cloud"
 )
@@ -146,7 +145,7 @@ func actInstance(ctx context.Context, p place, v cloud.Verb, r ref, i *compute.I
 	}
 	// A repeated attempt bears the same id, so that Google does it once.
 	requestID := uuid.NewString()
-	var do func(...googleapi.CallOption) (*compute.Operation, error)
+	var do operating
 	op := "compute.instances.stop"
 	switch {
 	case v == cloud.Stop:
@@ -156,11 +155,7 @@ func actInstance(ctx context.Context, p place, v cloud.Verb, r ref, i *compute.I
 	default:
 		op, do = "compute.instances.start", p.compute.Instances.Start(p.project, r.location, r.name).RequestId(requestID).Context(ctx).Do
 	}
-	out, err := call(op, do)
-	if err != nil {
-		return err
-	}
-	return operationError(op, out)
+	return begin(op, do)
 }
 
 // native is a status of Google's in the words of this service; the zero value is one that we do not know.

@@ -143,6 +143,22 @@ func scaleNodepool(ctx context.Context, p place, r ref, want cloud.Capacity) err
 	if z, err = z.withCapacity(want); err != nil {
 		return err
 	}
+	if err := n.refuseScale(want); err != nil {
+		return err
+	}
+	if changesBounds(want) && (z.Min != s.Min || z.Max != s.Max) {
+		if err := setScaling(ctx, p, n, &nodepoolScaler{Min: z.Min, Max: z.Max, Location: s.Location}); err != nil {
+			return err
+		}
+	}
+	if want.Desired == nil || z.Desired == n.perZone() {
+		return nil
+	}
+	return setNodes(ctx, p, n, z.Desired)
+}
+
+func (n nodepool) refuseScale(want cloud.Capacity) error {
+	s := n.scaling()
 	switch {
 	case n.tied() != "":
 		return errUnsupported("%s", n.tied())
@@ -150,11 +166,6 @@ func scaleNodepool(ctx context.Context, p place, r ref, want cloud.Capacity) err
 		return errUnsupported("the node pool %s is not scaled: only its desired size can be set", n.Name)
 	case changesBounds(want) && s.isTotal():
 		return errUnsupported("the bounds of the node pool %s are of all its zones together, and are not set here", n.Name)
-	case changesBounds(want) && (z.Min != s.Min || z.Max != s.Max):
-		err = setScaling(ctx, p, n, &nodepoolScaler{Min: z.Min, Max: z.Max, Location: s.Location})
 	}
-	if err != nil || want.Desired == nil || z.Desired == n.perZone() {
-		return err
-	}
-	return setNodes(ctx, p, n, z.Desired)
+	return nil
 }

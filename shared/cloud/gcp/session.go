@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"cloud.google.com/go/auth"
+	"google.golang.org/api/cloudasset/v1"
 	resourcemanager "google.golang.org/api/cloudresourcemanager/v3"
 	"google.golang.org/api/compute/v1"
 	"google.golang.org/api/container/v1"
@@ -28,19 +29,21 @@ type session struct {
 	provider  *Provider
 	account   cloud.Account
 	project   string
+	tokens    auth.TokenProvider
 	tokenHTTP *http.Client // without the account's token
 	compute   *compute.Service
 	sql       *sqladmin.Service
 	gke       *container.Service
 	run       *run.Service
 	projects  *resourcemanager.Service
+	assets    *cloudasset.Service
 
 	mu     sync.Mutex
 	number string // of the project, once it was asked for
 }
 
 // openSession makes the clients; no call is made.
-func (p *Provider) openSession(a cloud.Account) (*session, error) {
+func (p *Provider) openSession(ctx context.Context, a cloud.Account) (*session, error) {
 	t := &patient{provider: p, project: cmp.Or(a.NativeID, a.ID)}
 	if a.EndpointURL != "" {
 		endpoint, err := url.Parse(a.EndpointURL)
@@ -58,7 +61,8 @@ func (p *Provider) openSession(a cloud.Account) (*session, error) {
 		return nil, err
 	}
 	tokens := auth.NewCachedTokenProvider(who.tokens, &auth.CachedTokenProviderOptions{DisableAsyncRefresh: true})
-	return s, s.openClients(plainClient(&bearer{tokens, t}))
+	s.tokens = tokens
+	return s, s.openClients(ctx, plainClient(&bearer{tokens, t}))
 }
 
 // projectOf returns the project that the account is: the one that it was connected for, or which its credentials name.
@@ -74,14 +78,15 @@ func projectOf(a cloud.Account, who identity) (string, error) {
 }
 
 // openClients makes the REST clients over one HTTP client, which knows credentials, limits and addresses.
-func (s *session) openClients(c *http.Client) error {
-	ctx, o := context.Background(), []option.ClientOption{option.WithHTTPClient(c)}
-	var errs [5]error
+func (s *session) openClients(ctx context.Context, c *http.Client) error {
+	o := []option.ClientOption{option.WithHTTPClient(c)}
+	var errs [6]error
 	s.compute, errs[0] = compute.NewService(ctx, o...)
 	s.sql, errs[1] = sqladmin.NewService(ctx, o...)
 	s.gke, errs[2] = container.NewService(ctx, o...)
 	s.run, errs[3] = run.NewService(ctx, o...)
 	s.projects, errs[4] = resourcemanager.NewService(ctx, o...)
+	s.assets, errs[5] = cloudasset.NewService(ctx, o...)
 	if err := errors.Join(errs[:]...); err != nil {
 		return fmt.Errorf("make the clients of Google Cloud: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 type Cluster struct {
 	Name, Location, Status, Version string
 	Autopilot                       bool
+	Endpoint, Authority, DNS        string // how it is entered
 	Pools                           []*Pool
 }
 
@@ -97,10 +98,12 @@ func (k *Cluster) render() map[string]any {
 	for _, n := range k.Pools {
 		pools = append(pools, n.render())
 	}
+	endpoints := map[string]any{"dnsEndpointConfig": map[string]any{"endpoint": k.DNS, "allowExternalTraffic": k.DNS != ""}}
 	return map[string]any{
+		"masterAuth": map[string]any{"clusterCaCertificate": k.Authority}, "controlPlaneEndpointsConfig": endpoints,
 		"name": k.Name, "location": k.Location, "status": k.Status, "currentMasterVersion": k.Version, "nodePools": pools,
 		"selfLink": "https://container.googleapis.com/v1/" + k.path(), "resourceLabels": map[string]string{"team": "shop"},
-		"autopilot": map[string]any{"enabled": k.Autopilot}, "currentNodeCount": 99, "endpoint": "203.0.113.7",
+		"autopilot": map[string]any{"enabled": k.Autopilot}, "currentNodeCount": 99, "endpoint": k.Endpoint,
 	}
 }
 

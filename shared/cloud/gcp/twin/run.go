@@ -1,7 +1,6 @@
 package twin
 
 import (
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -92,26 +91,31 @@ func (c *Cloud) patchService(q request) (any, *failure) {
 	if e, ok := q.body["etag"].(string); ok && e != strconv.Itoa(s.etag) {
 		return nil, newFailure(http.StatusConflict, "ABORTED", "Conflict for resource '%s': version '%s' was specified but current version is '%d'.", s.Name, e, s.etag)
 	}
-	scaling := object(q.body, "scaling")
-	for _, field := range strings.Split(q.URL.Query().Get("updateMask"), ",") {
-		n, ok := number(scaling, field[strings.LastIndex(field, ".")+1:])
-		switch {
-		case field == "annotations":
-			s.Annotations = map[string]string{}
-			for k, v := range maps.All(object(q.body, "annotations")) {
-				s.Annotations[k], _ = v.(string)
-			}
-		case field == "scaling.manualInstanceCount" && ok:
-			s.Manual = n
-		case field == "scaling.minInstanceCount" && ok:
-			s.Min = n
-		case field == "scaling.maxInstanceCount" && ok:
-			s.Max = n
-		default:
+	for field := range strings.SplitSeq(q.URL.Query().Get("updateMask"), ",") {
+		if !s.set(field, q.body) {
 			return nil, newFailure(http.StatusBadRequest, "INVALID_ARGUMENT", "updateMask: %s is not given", field)
 		}
 	}
 	s.Reconciling = true
 	s.etag++
 	return map[string]any{"name": "projects/" + Project + "/locations/" + s.Region + "/operations/o-1", "done": false}, nil
+}
+
+// set takes a field that the mask names from the body; false when it is not there.
+func (s *Service) set(field string, body map[string]any) bool {
+	if field == "annotations" {
+		s.Annotations = map[string]string{}
+		for k, v := range object(body, "annotations") {
+			s.Annotations[k], _ = v.(string)
+		}
+		return true
+	}
+	to, known := map[string]*int64{
+		"scaling.manualInstanceCount": &s.Manual, "scaling.minInstanceCount": &s.Min, "scaling.maxInstanceCount": &s.Max,
+	}[field]
+	n, ok := number(object(body, "scaling"), field[strings.LastIndex(field, ".")+1:])
+	if known && ok {
+		*to = n
+	}
+	return known && ok
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -57,7 +58,7 @@ func (d *Database) render() map[string]any {
 		"name": d.Name, "region": d.Region, "state": d.State, "project": Project, "createTime": Created, "gceZone": d.Region + "-b",
 		"instanceType": cmp.Or(d.Type, "CLOUD_SQL_INSTANCE"), "replicaNames": d.Replicas, "suspensionReason": d.Suspension,
 		"settings": map[string]any{
-			"tier": "db-custom-2-8192", "activationPolicy": d.Policy, "settingsVersion": fmt.Sprint(d.version), "dataDiskSizeGb": "20",
+			"tier": "db-custom-2-8192", "activationPolicy": d.Policy, "settingsVersion": strconv.FormatInt(d.version, 10), "dataDiskSizeGb": "20",
 			"userLabels": map[string]string{"env": "dev"},
 		},
 	}
@@ -86,7 +87,7 @@ func (c *Cloud) listDatabases(q request) (any, *failure) {
 	return out, nil
 }
 
-func (c *Cloud) database(q request, name string) (*Database, *failure) {
+func (c *Cloud) database(name string) (*Database, *failure) {
 	n := slices.IndexFunc(c.databases, func(d *Database) bool { return d.Name == name })
 	if n < 0 {
 		return nil, newFailure(http.StatusNotFound, "instanceDoesNotExist", "The Cloud SQL instance does not exist.")
@@ -95,7 +96,7 @@ func (c *Cloud) database(q request, name string) (*Database, *failure) {
 }
 
 func (c *Cloud) getDatabase(q request) (any, *failure) {
-	d, f := c.database(q, q.args[1])
+	d, f := c.database(q.args[1])
 	if f != nil {
 		return nil, f
 	}
@@ -104,7 +105,7 @@ func (c *Cloud) getDatabase(q request) (any, *failure) {
 
 // patchDatabase refuses a second operation, an old version of the settings, and to stop what replicates. The state stays RUNNABLE.
 func (c *Cloud) patchDatabase(q request) (any, *failure) {
-	d, f := c.database(q, q.args[1])
+	d, f := c.database(q.args[1])
 	if f != nil {
 		return nil, f
 	}
@@ -113,7 +114,7 @@ func (c *Cloud) patchDatabase(q request) (any, *failure) {
 	switch {
 	case slices.ContainsFunc(d.operations, func(o *databaseOperation) bool { return o.status != "DONE" }):
 		return nil, newFailure(http.StatusConflict, "operationInProgress", "Operation failed because another operation was already in progress.")
-	case fmt.Sprint(settings["settingsVersion"]) != fmt.Sprint(d.version):
+	case settings["settingsVersion"] != strconv.FormatInt(d.version, 10):
 		return nil, newFailure(http.StatusPreconditionFailed, "staleData", "Input or retrieved data is out of date.")
 	case policy == "NEVER" && (d.ReplicaOf != "" || len(d.Replicas) > 0):
 		return nil, newFailure(http.StatusBadRequest, "invalidOperation", "The instance cannot be stopped: it is replicated.")
@@ -133,7 +134,7 @@ func (o *databaseOperation) render() map[string]any {
 }
 
 func (c *Cloud) listDatabaseOperations(q request) (any, *failure) {
-	d, f := c.database(q, q.URL.Query().Get("instance"))
+	d, f := c.database(q.URL.Query().Get("instance"))
 	if f != nil {
 		return nil, f
 	}

@@ -46,6 +46,8 @@ type Cloud struct {
 	Lacks []string
 	// Unreachable are scopes that listings name as not answering: "zones/europe-west1-b".
 	Unreachable []string
+	// Slow keeps operations from ending while they are looked at.
+	Slow bool
 
 	mu         sync.Mutex
 	throttled  int
@@ -53,7 +55,6 @@ type Cloud struct {
 	calls      []Call
 	tokens     map[string]bool
 	pools      map[string]workloadPool
-	refresh    map[string]string
 	instances  []*Instance
 	policies   map[string]bool // resource policies; true are schedules of instances
 	groups     []*Group

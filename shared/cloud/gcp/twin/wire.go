@@ -158,15 +158,6 @@ func matches(q request, fields map[string]string) bool {
 	return err == nil && re.MatchString(fields[m[1]])
 }
 
-func has(list []string, s string) bool {
-	for _, v := range list {
-		if v == s {
-			return true
-		}
-	}
-	return false
-}
-
 // number reads a number of a body; false when it is not there.
 func number(body map[string]any, name string) (int64, bool) {
 	f, ok := body[name].(float64)

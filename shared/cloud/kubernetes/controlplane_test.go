@@ -68,7 +68,9 @@ func controlPlane(t *testing.T) *plane {
 		"--service-cluster-ip-range=10.0.0.0/24", "--authorization-mode=RBAC", "--token-auth-file="+tokens, "--disable-admission-plugins=ServiceAccount",
 		"--service-account-issuer=https://"+api, "--service-account-key-file="+keys, "--service-account-signing-key-file="+keys)
 	p := &plane{T: t, url: "https://" + api}
-	p.await("the API server", func() bool { return p.trust(filepath.Join(dir, "certs", "apiserver.crt")) && p.try("GET", "/readyz", nil, nil) == nil })
+	p.await("the API server", func() bool {
+		return p.trust(filepath.Join(dir, "certs", "apiserver.crt")) && p.try("GET", "/readyz", nil, nil) == nil
+	})
 	p.await("the namespaces", func() bool { return p.try("GET", "/api/v1/namespaces/kube-system", nil, nil) == nil })
 	config := filepath.Join(dir, "kubeconfig")
 	writeFile(t, config, []byte(p.kubeconfig(adminToken)))

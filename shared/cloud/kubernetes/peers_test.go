@@ -13,8 +13,8 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// real is a provider in front of a real control plane, connected as the user of the ClusterRole that customers are told to make.
-type real struct {
+// realCluster is a provider in front of a real control plane, connected as the user of the ClusterRole that customers are told to make.
+type realCluster struct {
 	*plane
 	clk      hasty
 	provider *kubernetes.Provider
@@ -22,9 +22,9 @@ type real struct {
 	uid      string
 }
 
-func newReal(t *testing.T) *real {
+func newReal(t *testing.T) *realCluster {
 	t.Helper()
-	r := &real{plane: controlPlane(t), clk: hasty{clock.NewManual(morning)}}
+	r := &realCluster{plane: controlPlane(t), clk: hasty{clock.NewManual(morning)}}
 	r.provider = kubernetes.New(kubernetes.Options{Clock: r.clk, PrivateAddresses: true})
 	c, err := r.provider.Connect(t.Context(), r.account(userToken))
 	if err != nil {
@@ -37,7 +37,7 @@ func newReal(t *testing.T) *real {
 	return r
 }
 
-func (r *real) account(token string) cloud.Account {
+func (r *realCluster) account(token string) cloud.Account {
 	return cloud.Account{
 		ID: "ca_1", Provider: "kubernetes", AuthMethod: "kubeconfig",
 		Credentials: map[string]string{"kubeconfig": r.kubeconfig(token)},
@@ -45,14 +45,14 @@ func (r *real) account(token string) cloud.Account {
 }
 
 // settle lets the controllers work for a moment; the provider's clock goes faster.
-func (r *real) settle() {
+func (r *realCluster) settle() {
 	r.markReady()
 	time.Sleep(50 * time.Millisecond)
 	r.clk.Advance(10 * time.Second)
 }
 
 // deploy makes a workload in a namespace, which is made too, and returns its uid.
-func (r *real) deploy(resource, ns, name string, replicas int, more fields) string {
+func (r *realCluster) deploy(resource, ns, name string, replicas int, more fields) string {
 	r.Helper()
 	_ = r.try("POST", "/api/v1/namespaces", fields{"metadata": fields{"name": ns}}, nil) // it may be there
 	labels := fields{"app": name}
@@ -79,7 +79,7 @@ func (r *real) deploy(resource, ns, name string, replicas int, more fields) stri
 	return r.uid + "/" + ns + "/" + resource + "/" + name
 }
 
-func (r *real) suspendable(ns, name string) string {
+func (r *realCluster) suspendable(ns, name string) string {
 	r.Helper()
 	_ = r.try("POST", "/api/v1/namespaces", fields{"metadata": fields{"name": ns}}, nil) // it may be there
 	r.call("POST", "/apis/batch/v1/namespaces/"+ns+"/cronjobs", fields{"metadata": fields{"name": name}, "spec": fields{
@@ -147,7 +147,7 @@ func TestKubernetesTrapsOverARealControlPlane(t *testing.T) {
 	t.Run("a namespace stops in order and wakes nothing that was off", func(t *testing.T) { r.wholeNamespace(t) })
 }
 
-func (r *real) twentyStops(t *testing.T) {
+func (r *realCluster) twentyStops(t *testing.T) {
 	t.Helper()
 	u := r.deploy("deployments", "twenty", "web", 3, nil)
 	r.until(t, deployment, u, cloud.Running)
@@ -171,14 +171,14 @@ func (r *real) twentyStops(t *testing.T) {
 	r.until(t, deployment, u, cloud.Stopped)
 }
 
-func (r *real) generation(ns, name string) int {
+func (r *realCluster) generation(ns, name string) int {
 	r.Helper()
 	var o struct{ Metadata struct{ Generation int } }
 	r.call("GET", "/apis/apps/v1/namespaces/"+ns+"/deployments/"+name, nil, &o)
 	return o.Metadata.Generation
 }
 
-func (r *real) until(t *testing.T, kind, uid string, want cloud.Status) cloud.State {
+func (r *realCluster) until(t *testing.T, kind, uid string, want cloud.Status) cloud.State {
 	t.Helper()
 	var last []cloud.State
 	for range 300 {
@@ -195,12 +195,12 @@ func (r *real) until(t *testing.T, kind, uid string, want cloud.Status) cloud.St
 	return cloud.State{}
 }
 
-func (r *real) act(t *testing.T, v cloud.Verb, kind string, target cloud.Target) error {
+func (r *realCluster) act(t *testing.T, v cloud.Verb, kind string, target cloud.Target) error {
 	t.Helper()
 	return r.conn.Act(t.Context(), v, kind, "cluster", []cloud.Target{target})[0].Err
 }
 
-func (r *real) autoscaled(t *testing.T) {
+func (r *realCluster) autoscaled(t *testing.T) {
 	t.Helper()
 	u := r.deploy("deployments", "scaled", "web", 1, nil)
 	r.until(t, deployment, u, cloud.Running)
@@ -222,7 +222,7 @@ func (r *real) autoscaled(t *testing.T) {
 	}
 }
 
-func (r *real) forbidden(t *testing.T) {
+func (r *realCluster) forbidden(t *testing.T) {
 	t.Helper()
 	u := r.deploy("deployments", "guarded", "web", 2, nil)
 	r.call("POST", "/apis/policy/v1/namespaces/guarded/poddisruptionbudgets", fields{"metadata": fields{"name": "web"}, "spec": fields{
@@ -250,7 +250,7 @@ func (r *real) forbidden(t *testing.T) {
 	}
 }
 
-func (r *real) wholeNamespace(t *testing.T) {
+func (r *realCluster) wholeNamespace(t *testing.T) {
 	t.Helper()
 	r.deploy("statefulsets", "whole", "db", 2, nil)
 	r.deploy("deployments", "whole", "web", 3, nil)
@@ -267,7 +267,7 @@ func (r *real) wholeNamespace(t *testing.T) {
 }
 
 // finish does an act as the executor does.
-func (r *real) finish(t *testing.T, v cloud.Verb, target cloud.Target) {
+func (r *realCluster) finish(t *testing.T, v cloud.Verb, target cloud.Target) {
 	t.Helper()
 	for range 300 {
 		got, err := r.conn.Read(t.Context(), namespace, "cluster", []string{target.UID})

@@ -224,7 +224,7 @@ func (c *Cluster) list(q request) (any, *failure) {
 	if c.Page > 0 {
 		limit = min(limit, c.Page)
 	}
-	meta := fields{"resourceVersion": fmt.Sprint(c.version)}
+	meta := fields{"resourceVersion": strconv.Itoa(c.version)}
 	from = min(from, len(items))
 	page := items[from:]
 	if limit > 0 && len(page) > limit {
@@ -249,7 +249,7 @@ func (c *Cluster) selected(q request) []any {
 
 // matches knows selectors of the form a=b,c=d.
 func matches(selector string, labels fields) bool {
-	for _, part := range strings.Split(selector, ",") {
+	for _, part := range strings.SplitSeq(selector, ",") {
 		k, v, ok := strings.Cut(part, "=")
 		if ok && labels[k] != v {
 			return false

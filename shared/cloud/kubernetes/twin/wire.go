@@ -249,7 +249,7 @@ func (c *Cluster) selected(q request) []any {
 
 // matches knows selectors of the form a=b,c=d.
 func matches(selector string, labels fields) bool {
-	for _, part := range strings.SplitSeq(selector, ",") {
+	for part := range strings.SplitSeq(selector, ",") {
 		k, v, ok := strings.Cut(part, "=")
 		if ok && labels[k] != v {
 			return false

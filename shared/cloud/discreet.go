@@ -133,7 +133,24 @@ func (d discreetClusters) Cluster(ctx context.Context, region, name string) (Clu
 	return c, d.s.hide(err)
 }
 
+// EnterCluster returns the Conn's; a provider that tells of clusters and does not open them is class Unsupported.
+func (d discreetClusters) EnterCluster(ctx context.Context, region, name string) (ClusterEntry, error) {
+	access, ok := d.clusters.(ClusterAccess)
+	if !ok {
+		return ClusterEntry{}, &Error{Class: Unsupported, Message: "the clusters of this account cannot be entered with its credentials: hand a kubeconfig over"}
+	}
+	e, err := access.EnterCluster(ctx, region, name)
+	if token := e.Token; token != nil {
+		e.Token = func(ctx context.Context) (string, error) {
+			t, err := token(ctx)
+			return t, d.s.hide(err)
+		}
+	}
+	return e, d.s.hide(err)
+}
+
 var (
-	_ Conn     = discreet{}
-	_ Clusters = discreetClusters{}
+	_ Conn          = discreet{}
+	_ Clusters      = discreetClusters{}
+	_ ClusterAccess = discreetClusters{}
 )

@@ -53,7 +53,7 @@ func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.Clu
 	}
 	t := &tokens{config: c.regionConfig(region), cluster: name, clock: c.provider.options.Clock}
 	t.config.APIOptions = nil // a signature is no call: there is nothing to limit
-	return cloud.ClusterEntry{Server: server, Authority: authority, Token: t.token}, nil
+	return cloud.ClusterEntry{UID: sdk.ToString(out.Cluster.Arn), Server: server, Authority: authority, Token: t.token}, nil
 }
 
 // tokens makes the tokens of one cluster, and keeps the last.

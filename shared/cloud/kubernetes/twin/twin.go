@@ -48,6 +48,8 @@ type Cluster struct {
 	Page int
 	// Without are the groups that the cluster does not serve: "keda.sh", "argoproj.io".
 	Without []string
+	// Accept lets tokens in besides Token.
+	Accept func(token string) bool
 
 	server    *httptest.Server
 	mu        sync.Mutex

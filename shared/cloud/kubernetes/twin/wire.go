@@ -126,7 +126,8 @@ func (c *Cluster) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 
 // refuse answers as the layers before any resource do.
 func (c *Cluster) refuse(r *http.Request, q request) *failure {
-	if r.Header.Get("Authorization") != "Bearer "+Token {
+	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if token != Token && (c.Accept == nil || !c.Accept(token)) {
 		return newFailure(http.StatusUnauthorized, "Unauthorized", "Unauthorized")
 	}
 	if c.throttled > 0 {

@@ -41,9 +41,9 @@ func (w *worker) planShares(ctx context.Context, in discovery.Input) (Plan, erro
 	if err != nil {
 		return Plan{[]Share{}}, w.hopeless(ctx, in, err)
 	}
-	kinds := w.providers[a.Provider].Kinds()
+	kinds := kindsIn(conn, w.providers[a.Provider].Kinds(), regions)
 	_, err = w.p.Table.Write(ctx, table.Update(discovery.JobKey(in.Org, in.JobID), []table.Change{
-		table.Set("partitions", len(kinds)*len(regions)), table.Remove("error"), table.Remove("refused"),
+		table.Set("partitions", countKinds(kinds)), table.Remove("error"), table.Remove("refused"),
 	}, table.Exists()))
 	if err != nil {
 		return Plan{}, fault.Wrap("plan "+in.JobID, err)
@@ -87,8 +87,28 @@ func (w *worker) regions(ctx context.Context, conn cloud.Conn, a inventory.Accou
 	}), nil
 }
 
+// kindsIn returns what is to be read in each region: the provider's kinds, and what is in the registered clusters there.
+func kindsIn(conn cloud.Conn, kinds []cloud.Kind, regions []string) map[string][]cloud.Kind {
+	out := make(map[string][]cloud.Kind, len(regions))
+	inside, ok := conn.(cloud.Inside)
+	for _, region := range regions {
+		if out[region] = kinds; ok {
+			out[region] = slices.Concat(kinds, inside.KindsInside(region))
+		}
+	}
+	return out
+}
+
+func countKinds(in map[string][]cloud.Kind) int {
+	n := 0
+	for _, kinds := range in {
+		n += len(kinds)
+	}
+	return n
+}
+
 // unread returns the parts of each region, but for the regions that an earlier try of this pass has read.
-func unread(kinds []cloud.Kind, regions []string, before []discovery.Part) [][]Progress {
+func unread(in map[string][]cloud.Kind, regions []string, before []discovery.Part) [][]Progress {
 	type place struct{ region, kind string }
 	done := map[place]discovery.Part{}
 	for _, part := range before {
@@ -98,6 +118,7 @@ func unread(kinds []cloud.Kind, regions []string, before []discovery.Part) [][]P
 	}
 	var out [][]Progress
 	for _, region := range regions {
+		kinds := in[region]
 		parts, left := make([]Progress, len(kinds)), false
 		for i, k := range kinds {
 			part, read := done[place{region, k.Type}]

@@ -26,6 +26,12 @@ type ClusterOpener interface {
 	WithClusters(conn Conn, clusters []RegisteredCluster) Conn
 }
 
+// Inside is what a connection of a ClusterOpener can be asked besides.
+type Inside interface {
+	// KindsInside are the kinds that are found in the clusters of a region: none where no cluster is registered.
+	KindsInside(region string) []Kind
+}
+
 // ClusterAccess is what a Conn can be asked besides, where its credentials open the clusters that its provider runs. Errors
 // and deadlines are as for Conn; the entry is of use as long as the Conn is.
 type ClusterAccess interface {

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -21,13 +22,24 @@ type account struct {
 	entered map[string]*conn // by region and name
 }
 
-var _ cloud.ClusterOpener = (*Provider)(nil)
+var (
+	_ cloud.ClusterOpener = (*Provider)(nil)
+	_ cloud.Inside        = (*account)(nil)
+)
 
 // WithClusters returns a connection that looks into the clusters, too. Each is entered when it is first needed.
 func (p *Provider) WithClusters(c cloud.Conn, clusters []cloud.RegisteredCluster) cloud.Conn {
 	clusters = slices.Clone(clusters)
 	slices.SortFunc(clusters, func(a, b cloud.RegisteredCluster) int { return strings.Compare(a.Name, b.Name) })
 	return &account{Conn: c, provider: p, clusters: clusters, entered: map[string]*conn{}}
+}
+
+// KindsInside are all kinds of this package, where a cluster is registered.
+func (a *account) KindsInside(region string) []cloud.Kind {
+	if len(a.in(region)) == 0 {
+		return nil
+	}
+	return a.provider.Kinds()
 }
 
 // ours reports whether the kind is one of what is in clusters.
@@ -126,7 +138,20 @@ func (a *account) listOne(ctx context.Context, r cloud.RegisteredCluster, kind, 
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
-	return c.List(ctx, kind, r.Region, page)
+	got, err := c.List(ctx, kind, r.Region, page)
+	return got, notLetIn(r.Name, err)
+}
+
+// notLetIn tells that a cluster does not accept who comes, which its cloud still does: the account is not refused.
+func notLetIn(cluster string, err error) error {
+	e, ok := errors.AsType[*cloud.Error](err)
+	if !ok || e.Class != cloud.Refused {
+		return err
+	}
+	told := *e
+	told.Class = cloud.Denied
+	told.Message = e.Message + ": the cluster " + cluster + " does not let these credentials in: give them access there (EKS: an access entry), or register the cluster with a kubeconfig"
+	return &told
 }
 
 // after returns the page, and where the listing goes on after it.
@@ -173,6 +198,7 @@ func (a *account) open(ctx context.Context, region string) opened {
 	cloud.InParallel(len(here), width, func(i int) {
 		if conns[i], errs[i] = a.enter(ctx, here[i]); errs[i] == nil {
 			ids[i], errs[i] = conns[i].identity(ctx)
+			errs[i] = notLetIn(here[i].Name, errs[i])
 		}
 	})
 	o := opened{byUID: map[string]*conn{}}

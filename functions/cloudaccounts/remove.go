@@ -82,7 +82,7 @@ func (s *service) usesOf(ctx context.Context, org, accountID string) ([]inventor
 // end deletes the account a, as it was read: nobody has put a resource of it into a group or a team since. It gives
 // the discovery that is to forget its resources.
 func (s *service) end(ctx context.Context, org string, a inventory.Account) (discovery.Job, error) {
-	known, err := s.readRegistrations(ctx, org, a.ID)
+	known, err := inventory.ReadRegistrations(ctx, s.p.Table, org, a.ID)
 	if err != nil {
 		return discovery.Job{}, err
 	}

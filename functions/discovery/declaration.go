@@ -16,14 +16,14 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "discovery",
-	Access: table.Access{Reads: []table.Partition{identity.MetaPartition}, Writes: []table.Partition{
+	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, inventory.ClusterPartition}, Writes: []table.Partition{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition, inventory.ScanPartition,
 		teams.Partition, teams.NamePartition, // what a deleted account is detached from
 		scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too
 		discovery.JobPartition, discovery.PartPartition, workqueue.Partition, cloud.SimulatedPartition, throttle.Partition,
 	}},
 	Tasks:   []string{discovery.Machine},
-	Opens:   []string{inventory.AccountSecret},
+	Opens:   []string{inventory.AccountSecret, inventory.ClusterSecret},
 	Clouds:  true,
 	Samples: []string{"plan"},
 }

@@ -88,6 +88,20 @@ func (w *worker) connectAccount(ctx context.Context, in discovery.Input) (invent
 	if err != nil {
 		return inventory.Account{}, nil, err
 	}
-	conn, err := inventory.Clouds{Sealer: w.p.Sealer, Providers: w.providers}.Connect(ctx, in.Org, a)
+	var known []inventory.Registration
+	if a.Clusters > 0 {
+		if known, err = inventory.ReadRegistrations(ctx, w.p.Table, in.Org, a.ID); err != nil {
+			return inventory.Account{}, nil, err
+		}
+	}
+	conn, err := inventory.Clouds{Sealer: w.p.Sealer, Providers: w.providers}.ConnectInside(ctx, in.Org, a, known)
 	return a, conn, err
+}
+
+// providerOf returns whose a kind is: the account's provider's, or that of what is in its clusters.
+func (w *worker) providerOf(a inventory.Account, kind string) string {
+	if _, own := w.providers.Kind(a.Provider, kind); own {
+		return a.Provider
+	}
+	return inventory.ClusterProvider
 }

@@ -251,8 +251,20 @@ func (r *run) open(ctx context.Context) (reason string, err error) {
 	if r.kind, ok = r.e.providers.Kind(first.Provider, first.ResourceType); !ok || !r.kind.Actionable {
 		return execution.Unactionable(first.Provider, first.ResourceType), nil
 	}
-	r.conn, err = r.e.newClouds().Connect(ctx, r.in.Org, r.account)
+	r.conn, err = r.connect(ctx)
 	return "", err
+}
+
+// connect opens the account, and its clusters for what is in them.
+func (r *run) connect(ctx context.Context) (cloud.Conn, error) {
+	if r.kind.Provider != inventory.ClusterProvider || r.account.Provider == inventory.ClusterProvider {
+		return r.e.newClouds().Connect(ctx, r.in.Org, r.account)
+	}
+	known, err := inventory.ReadRegistrations(ctx, r.e.p.Table, r.in.Org, r.account.ID)
+	if err != nil {
+		return nil, err
+	}
+	return r.e.newClouds().ConnectInside(ctx, r.in.Org, r.account, known)
 }
 
 // read asks the provider for the live states.

@@ -87,19 +87,19 @@ type discreet struct {
 // Identify returns the Conn's.
 func (d discreet) Identify(ctx context.Context) (string, error) {
 	id, err := d.conn.Identify(ctx)
-	return id, d.s.hide(err)
+	return id, d.hidden.hide(err)
 }
 
 // Regions returns the Conn's.
 func (d discreet) Regions(ctx context.Context) ([]string, error) {
 	regions, err := d.conn.Regions(ctx)
-	return regions, d.s.hide(err)
+	return regions, d.hidden.hide(err)
 }
 
 // List returns the Conn's.
 func (d discreet) List(ctx context.Context, kind, region, page string) (ResourcePage, error) {
 	p, err := d.conn.List(ctx, kind, region, page)
-	return p, d.s.hide(err)
+	return p, d.hidden.hide(err)
 }
 
 // Read returns the Conn's.
@@ -111,14 +111,14 @@ func (d discreet) Read(ctx context.Context, kind, region string, uids []string) 
 			states[i].Steps[j].Message = d.s.Replace(states[i].Steps[j].Message)
 		}
 	}
-	return states, d.s.hide(err)
+	return states, d.hidden.hide(err)
 }
 
 // Act returns the Conn's.
 func (d discreet) Act(ctx context.Context, verb Verb, kind, region string, targets []Target) []Result {
 	results := d.conn.Act(ctx, verb, kind, region, targets)
 	for i := range results {
-		results[i].Err = d.s.hide(results[i].Err)
+		results[i].Err = d.hidden.hide(results[i].Err)
 	}
 	return results
 }
@@ -143,12 +143,12 @@ func (d discreet) Verify(ctx context.Context, kind, region string, uids []string
 	for i := range states {
 		states[i].Reason = d.s.Replace(states[i].Reason)
 	}
-	return states, d.s.hide(err)
+	return states, d.hidden.hide(err)
 }
 
 // Scale returns the Conn's.
 func (d discreet) Scale(ctx context.Context, kind, region, uid string, c Capacity) error {
-	return d.s.hide(d.conn.Scale(ctx, kind, region, uid, c))
+	return d.hidden.hide(d.conn.Scale(ctx, kind, region, uid, c))
 }
 
 // Permissions returns the Conn's.
@@ -157,7 +157,7 @@ func (d discreet) Permissions(ctx context.Context) ([]Permission, error) {
 	for i := range all {
 		all[i].Message = d.s.Replace(all[i].Message)
 	}
-	return all, d.s.hide(err)
+	return all, d.hidden.hide(err)
 }
 
 type discreetClusters struct {
@@ -194,10 +194,27 @@ func (d discreetOrganisations) Members(ctx context.Context, tags bool) ([]Member
 	return all, d.hidden.hide(err)
 }
 
+// EnterCluster returns the Conn's; a provider that tells of clusters and does not open them is class Unsupported.
+func (d discreetClusters) EnterCluster(ctx context.Context, region, name string) (ClusterEntry, error) {
+	access, ok := d.clusters.(ClusterAccess)
+	if !ok {
+		return ClusterEntry{}, &Error{Class: Unsupported, Message: "the clusters of this account cannot be entered with its credentials: hand a kubeconfig over"}
+	}
+	e, err := access.EnterCluster(ctx, region, name)
+	if token := e.Token; token != nil {
+		e.Token = func(ctx context.Context) (string, error) {
+			t, err := token(ctx)
+			return t, d.hidden.hide(err)
+		}
+	}
+	return e, d.hidden.hide(err)
+}
+
 var (
 	_ Conn          = discreet{}
 	_ Admitter      = discreet{}
 	_ Verifier      = discreet{}
 	_ Clusters      = discreetClusters{}
+	_ ClusterAccess = discreetClusters{}
 	_ Organisations = discreetOrganisations{}
 )

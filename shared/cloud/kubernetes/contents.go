@@ -40,8 +40,11 @@ func (c *cluster) listHeld(ctx context.Context, ns string) (held, error) {
 		resource schema.GroupVersionResource
 		list     func(context.Context, schema.GroupVersionResource, string) ([]object, error)
 	}{
-		{&h.deployments, deploymentsOf, c.every}, {&h.rollouts, rolloutsOf, c.where}, {&h.stateful, statefulOf, c.every},
-		{&h.cronJobs, cronJobsOf, c.every}, {&h.scalers, scaledOf, c.where},
+		{&h.deployments, deploymentsOf, c.every},
+		{&h.rollouts, rolloutsOf, c.where},
+		{&h.stateful, statefulOf, c.every},
+		{&h.cronJobs, cronJobsOf, c.every},
+		{&h.scalers, scaledOf, c.where},
 	}
 	errs := make([]error, len(lists))
 	cloud.InParallel(len(lists), width, func(i int) { *lists[i].into, errs[i] = lists[i].list(ctx, lists[i].resource, ns) })

@@ -108,27 +108,6 @@ func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 	return &conn{cluster: c, region: Region}, nil
 }
 
-// ConnectCluster prepares a connection to a cluster that a cloud runs: region is the cloud's, and what is found in the cluster
-// has the cluster's uid for its parent.
-func (p *Provider) ConnectCluster(e cloud.ClusterEntry, in cloud.Cluster) (cloud.Conn, error) {
-	c, err := p.open(e, kubeconfig.Access{})
-	if err != nil {
-		return nil, err
-	}
-	c.parent = in.UID
-	return &conn{cluster: c, region: in.Region}, nil
-}
-
-// ConnectRegistered prepares a connection to a cluster that a cloud runs with a kubeconfig that was handed over for it.
-func (p *Provider) ConnectRegistered(access kubeconfig.Access, in cloud.Cluster) (cloud.Conn, error) {
-	c, err := p.open(entryOf(access), access)
-	if err != nil {
-		return nil, err
-	}
-	c.parent = in.UID
-	return &conn{cluster: c, region: in.Region}, nil
-}
-
 func entryOf(a kubeconfig.Access) cloud.ClusterEntry {
 	e := cloud.ClusterEntry{Server: a.Server, ServerName: a.ServerName, Authority: a.Authority}
 	if a.Token != "" {

@@ -97,7 +97,7 @@ func (x contents) ofWorkloads(name string, all []member) *step {
 	for _, w := range all {
 		status, why := w.status()
 		held := w.heldIf(!w.on(), x.now)
-		if held != "" && w.Status.Replicas == 0 && w.left == 0 && w.seen() {
+		if held != "" && !w.ending() {
 			status, why = cloud.Stopped, ""
 		}
 		if w.replicas() == 0 && w.driven() {

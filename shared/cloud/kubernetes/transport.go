@@ -105,9 +105,10 @@ func (c *carrier) attempt(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), c.options.Timeout)
 	defer cancel()
 	r = r.Clone(ctx)
+	token := ""
 	if c.token != nil {
-		token, err := c.token(ctx)
-		if err != nil {
+		var err error
+		if token, err = c.token(ctx); err != nil {
 			return nil, err
 		}
 		r.Header.Set("Authorization", "Bearer "+token)
@@ -126,6 +127,9 @@ func (c *carrier) attempt(r *http.Request) (*http.Response, error) {
 	_ = resp.Body.Close() // it is read, or of no use
 	if err != nil {
 		return nil, err
+	}
+	if len(token) > 0 { // a server may answer with what it was sent, and its words go into answers, records and logs
+		body = bytes.ReplaceAll(body, []byte(token), []byte("(secret)"))
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return resp, nil

@@ -3,6 +3,7 @@ package kubernetes_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -280,9 +281,7 @@ func TestGitOps_WhatIsBroughtBackIsDriftAndNeverCalledStopped(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			web := twin.Named("shop", "web", 3)
-			for k, v := range mark {
-				at(web, "metadata")[k] = v
-			}
+			maps.Copy(at(web, "metadata"), mark)
 			u := f.add("deployments", web)
 			f.must(f.act(cloud.Stop, deployment, cloud.Target{UID: u}))
 			f.settle()

@@ -26,20 +26,31 @@ func (w view) status() (cloud.Status, string) {
 	switch {
 	case w.DeletionTimestamp != nil:
 		return cloud.Terminated, "it is being deleted"
-	case want == 0 && w.driven():
-		return cloud.Running, "KEDA has scaled it to 0 and may raise it"
-	case want == 0 && (!w.seen() || w.Status.Replicas > 0 || w.left > 0):
-		return cloud.Stopping, fmt.Sprintf("%d pods are left", max(w.Status.Replicas, int64(w.left)))
-	case want == 0 && w.held(w.now) != "":
-		return cloud.Stopping, w.held(w.now)
 	case want == 0:
-		return cloud.Stopped, ""
+		return w.statusAt0()
 	case !w.seen() || w.Status.Ready < want:
 		return cloud.Starting, joined(fmt.Sprintf("%d of %d pods are ready", w.Status.Ready, want), w.drift())
 	default:
 		return cloud.Running, w.drift()
 	}
 }
+
+// statusAt0 returns what a workload is of which no pod is wanted.
+func (w view) statusAt0() (cloud.Status, string) {
+	switch held := w.held(w.now); {
+	case w.driven():
+		return cloud.Running, "KEDA has scaled it to 0 and may raise it"
+	case w.ending():
+		return cloud.Stopping, fmt.Sprintf("%d pods are left", max(w.Status.Replicas, int64(w.left)))
+	case held != "":
+		return cloud.Stopping, held
+	default:
+		return cloud.Stopped, ""
+	}
+}
+
+// ending reports whether pods are left that are not wanted, as far as its controller has seen that.
+func (w view) ending() bool { return !w.seen() || w.Status.Replicas > 0 || w.left > 0 }
 
 // driven reports whether KEDA may raise the workload by itself.
 func (w view) driven() bool {

@@ -3,6 +3,7 @@ package twin
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"strings"
@@ -31,12 +32,8 @@ func (c *Cluster) patch(q request, o fields) (any, *failure) {
 		return scaleOf(q, o), nil // a change that changes nothing makes no version
 	}
 	specChanged := !same(next["spec"], o["spec"])
-	for k := range o {
-		delete(o, k)
-	}
-	for k, v := range next {
-		o[k] = v
-	}
+	clear(o)
+	maps.Copy(o, next)
 	if specChanged {
 		c.generate(o)
 	} else {

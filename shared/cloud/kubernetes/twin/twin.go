@@ -12,13 +12,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
 
 // Token opens the twin, UID is the uid of its namespace kube-system.
 const (
-	Token = "twin-token-of-the-only-user"
+	Token = "twin-token-of-the-only-user" //nolint:gosec // it opens this twin alone
 	UID   = "5c1de4b2-0000-4000-8000-00000000c105"
 )
 
@@ -47,6 +48,8 @@ type Cluster struct {
 	Page int
 	// Without are the groups that the cluster does not serve: "keda.sh", "argoproj.io".
 	Without []string
+	// Accept lets tokens in besides Token.
+	Accept func(token string) bool
 
 	server    *httptest.Server
 	mu        sync.Mutex
@@ -159,7 +162,7 @@ func (c *Cluster) Add(resource string, o fields) string {
 	c.version++
 	meta["uid"], meta["generation"] = fmt.Sprintf("00000000-0000-4000-8000-%012d", c.version), int64(1)
 	meta["creationTimestamp"] = "2026-03-01T08:00:00Z"
-	meta["resourceVersion"] = fmt.Sprint(c.version)
+	meta["resourceVersion"] = strconv.Itoa(c.version)
 	o["kind"], o["apiVersion"] = kinds[resource], groupVersion(resource)
 	if c.objects[resource] == nil {
 		c.objects[resource] = map[string]fields{}
@@ -198,7 +201,7 @@ func (c *Cluster) changeLocked(resource, at string, do func(fields)) {
 // touch gives an object a new version.
 func (c *Cluster) touch(o fields) {
 	c.version++
-	o["metadata"].(fields)["resourceVersion"] = fmt.Sprint(c.version)
+	o["metadata"].(fields)["resourceVersion"] = strconv.Itoa(c.version)
 }
 
 // Heal has a GitOps controller set the object's spec back to what it is now, whenever the cluster settles.

@@ -126,7 +126,8 @@ func (c *Cluster) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 
 // refuse answers as the layers before any resource do.
 func (c *Cluster) refuse(r *http.Request, q request) *failure {
-	if r.Header.Get("Authorization") != "Bearer "+Token {
+	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if token != Token && (c.Accept == nil || !c.Accept(token)) {
 		return newFailure(http.StatusUnauthorized, "Unauthorized", "Unauthorized")
 	}
 	if c.throttled > 0 {
@@ -224,7 +225,7 @@ func (c *Cluster) list(q request) (any, *failure) {
 	if c.Page > 0 {
 		limit = min(limit, c.Page)
 	}
-	meta := fields{"resourceVersion": fmt.Sprint(c.version)}
+	meta := fields{"resourceVersion": strconv.Itoa(c.version)}
 	from = min(from, len(items))
 	page := items[from:]
 	if limit > 0 && len(page) > limit {
@@ -249,7 +250,7 @@ func (c *Cluster) selected(q request) []any {
 
 // matches knows selectors of the form a=b,c=d.
 func matches(selector string, labels fields) bool {
-	for _, part := range strings.Split(selector, ",") {
+	for part := range strings.SplitSeq(selector, ",") {
 		k, v, ok := strings.Cut(part, "=")
 		if ok && labels[k] != v {
 			return false

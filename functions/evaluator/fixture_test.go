@@ -197,7 +197,6 @@ func reasons(e evaluation.Entry) string {
 	return strings.Join(out, ", ")
 }
 
-
 type (
 	ctx           = context.Context
 	executionBulk = execution.Bulk

@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/evaluation"
-	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
@@ -99,56 +99,54 @@ func (m *mortal) Transact(ctx context.Context, ws ...table.Write) error {
 	return m.Store.Transact(ctx, ws...)
 }
 
-// tally counts how often each execution was started.
-type tally struct {
-	workflow.Engine
-	mu sync.Mutex
-	n  map[string]int
-}
-
-func (t *tally) Start(_ context.Context, _, name string, _ any) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.n[name]++
-	return nil
-}
-
-// Two evaluators at once, each killed at a random call in each minute, and 10,000 firings: each is asked for once, and told once.
+// Two evaluators at once, each killed at a random call in each minute, and 10,000 firings in 100 minutes: each is asked for once, and told
+// once. Those of one resource lie so far apart that none is superseded.
 func TestEvaluator_TwoAtOnceKilledAtRandomFireEachOnce(t *testing.T) {
-	const orgs, schedules, minutes = 10, 10, 100
+	const orgs, schedules, minutes, each = 10, 100, 100, 10
 	a := newFixture(t)
-	starts := &tally{n: map[string]int{}}
-	a.Workflow = starts
+	a.Workflow = apitest.Idle{}
 	for n := range orgs {
-		a.minutely(fmt.Sprintf("org_01k0000000000000000000001%d", n), schedules)
+		a.spread(orgOf(n), schedules, minutes, each)
 	}
-	killed := 0
+	var killed atomic.Int64
 	for range minutes {
 		a.Clock.Advance(time.Minute)
 		var wg sync.WaitGroup
 		for range 2 {
-			p := a.killable(1 + rand.IntN(600))
-			wg.Go(func() { _, _ = EvaluateDue(context.Background(), p) })
-			defer func(m *mortal) {
-				if m.left <= 0 {
-					killed++
+			p := a.killable(1 + rand.IntN(1200))
+			wg.Go(func() {
+				if _, err := EvaluateDue(context.Background(), p); errors.Is(err, errKilled) {
+					killed.Add(1)
 				}
-			}(p.Table.(*mortal))
+			})
 		}
 		wg.Wait()
 	}
+	t.Logf("%d of %d evaluators were killed", killed.Load(), 2*minutes)
 	a.run() // what the last ones have left
-	a.count(starts, orgs, schedules*minutes)
+	asked := 0
+	for n := range orgs {
+		asked += a.count(orgOf(n))
+	}
+	if asked != orgs*schedules*each {
+		t.Errorf("%d firings were asked for; %d were due", asked, orgs*schedules*each)
+	}
 }
 
-// minutely makes an organization of an instance for each of some schedules that fire each minute, stop and start in turn.
-func (a *fixture) minutely(org string, schedules int) {
+func orgOf(n int) string { return fmt.Sprintf("org_01k000000000000000000001%02d", n) }
+
+// spread makes an organization of an instance for each of some schedules, whose crons fire so often each in so many minutes from now.
+func (a *fixture) spread(org string, schedules, minutes, each int) {
 	a.Helper()
 	a.Put(identity.AccessKey(org), identity.Access{})
 	a.ids[org] = inventorytest.Discover(a.Fixture, org, "aws-ec2", inventorytest.Instances(schedules)...)
 	for n := range schedules {
-		a.Clock.Advance(time.Millisecond)
-		a.scheduleOf(org, nil, []string{"stop */2 * * * *", "start 1-59/2 * * * *"}, n)
+		var lines []string
+		for i := range each {
+			at := monday.Add(time.Duration(1+n%(minutes/each)+i*(minutes/each)) * time.Minute)
+			lines = append(lines, fmt.Sprintf("%s %d %d * * *", []string{"stop", "start"}[i%2], at.Minute(), at.Hour()))
+		}
+		a.scheduleOf(org, func(s *scheduling.Schedule) { s.Timezone = "UTC" }, lines, n)
 	}
 }
 
@@ -159,48 +157,34 @@ func (a *fixture) killable(n int) *platform.Platform {
 	return p
 }
 
-// count holds what was done against what was due: each minute of each schedule once, but for those that a later one has superseded while
-// nobody lived to do them, which are done by none.
-func (a *fixture) count(starts *tally, orgs, each int) {
+// count holds what was done in an organization against its log, and returns how many firings have acted.
+func (a *fixture) count(org string) (total int) {
 	a.Helper()
-	total := 0
-	for n := range orgs {
-		org := fmt.Sprintf("org_01k0000000000000000000001%d", n)
-		seen := map[string]bool{}
-		asked := map[string]int{}
-		for _, e := range apitest.Rows[evaluation.Entry](a.Fixture, evaluation.FiringPK(org)) {
-			if e.Kind != evaluation.Fired {
-				continue
-			}
-			k := fmt.Sprint(e.ScheduleID, e.At)
-			if seen[k] {
-				a.Errorf("%s is told twice", k)
-			}
-			seen[k] = true
-			if e.Acted > 0 {
-				for _, id := range e.BulkActionIDs {
-					asked[id]++
-				}
-				total++
-			}
+	seen, asked := map[string]bool{}, map[string]int{}
+	for _, e := range fired(apitest.Rows[evaluation.Entry](a.Fixture, evaluation.FiringPK(org))) {
+		k := fmt.Sprint(e.ScheduleID, e.CronID, e.At)
+		if seen[k] || e.Acted != 1 || len(e.BulkActionIDs) != 1 {
+			a.Errorf("%s is told twice, or not done: %+v", k, e)
 		}
-		bulks := a.bulks(org)
-		for _, b := range bulks {
-			if asked[b.ID] != 1 {
-				a.Errorf("%s is of %d firings", b.ID, asked[b.ID])
-			}
+		seen[k] = true
+		for _, id := range e.BulkActionIDs {
+			asked[id]++
 		}
-		if len(bulks) != len(asked) {
-			a.Errorf("%s: %d bulk actions, %d are told", org, len(bulks), len(asked))
-		}
-		if len(apitest.Rows[execution.Bulk](a.Fixture, execution.BulkPK(org))) < each/2 {
-			a.Errorf("%s: only %d bulk actions of %d firings", org, len(bulks), each)
-		}
-		if st := a.state(org); st.Until != a.Clock.Now().Unix()/60 || st.Round != "" {
-			a.Errorf("%s is evaluated until %d, with a round %q", org, st.Until, st.Round)
+		total += e.Acted
+	}
+	bulks := a.bulks(org)
+	for _, b := range bulks {
+		if asked[b.ID] != 1 || b.Total != 1 {
+			a.Errorf("%s is of %d firings", b.ID, asked[b.ID])
 		}
 	}
-	a.Logf("%d firings were asked for, of %d that were due", total, orgs*each)
+	if len(bulks) != len(asked) {
+		a.Errorf("%s: %d bulk actions, %d are told", org, len(bulks), len(asked))
+	}
+	if st := a.state(org); st.Until != a.Clock.Now().Unix()/60 || st.Round != "" {
+		a.Errorf("%s is evaluated until %d, with a round %q", org, st.Until, st.Round)
+	}
+	return total
 }
 
 // stored is how far an organization is.
@@ -213,4 +197,3 @@ func (a *fixture) state(org string) stored {
 	a.Helper()
 	return apitest.Read[stored](a.Fixture, table.Key{PK: table.OrgPK(org) + "EVALUATION", SK: "STATE"})
 }
-

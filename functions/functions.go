@@ -68,7 +68,7 @@ func All() []Function {
 		{cloudaccounts.Declaration, []Group{cloudaccounts.Operations}, nil},
 		{resources.Declaration, []Group{resources.Operations}, nil},
 		{resourcegroups.Declaration, []Group{resourcegroups.Operations}, nil},
-		{overrides.Declaration, []Group{overrides.Operations}, nil},
+		{overrides.Declaration, []Group{overrides.Operations, overrides.Firings}, nil},
 		{actions.Declaration, []Group{actions.Operations}, nil},
 		{auditlogs.Declaration, []Group{auditlogs.Operations}, nil},
 		{description.Declaration, []Group{described}, nil},

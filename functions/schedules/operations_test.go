@@ -85,4 +85,3 @@ func (f *fixture) schedulesOf(n int) string {
 	got := apitest.Value(inventory.New(f.Platform).ByIDs(f.In(apitest.Org), apitest.Org, f.ids[n:n+1], inventory.SeeEverything()))(f)
 	return fmt.Sprint(got[0].ScheduleIDs)
 }
-

@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -130,11 +131,12 @@ func FuzzParseCron(f *testing.F) {
 	})
 }
 
-// TestCron_Instants asks of random expressions, instants and zones whether a minute fires: 1,000,000 of them, or with -short fewer.
+// TestCron_Instants asks of random expressions, instants and zones whether a minute fires: of 100,000, and of 1,000,000 where peers
+// are asked (make test-peers).
 func TestCron_Instants(t *testing.T) {
-	n := 1_000_000
-	if testing.Short() {
-		n = 50_000
+	n := 100_000
+	if os.Getenv("LAMPLIGHTER_PEERS") != "" {
+		n = 1_000_000
 	}
 	fires := compareInstants(t, n)
 	t.Logf("%d expressions × instants × zones, of which %d fire", n, fires)

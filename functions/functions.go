@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/functions/auditlogs"
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/functions/authorizer"
+	"lamplighter.dev/functions/calendars"
 	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/functions/connector"
 	"lamplighter.dev/functions/description"
@@ -27,6 +28,7 @@ import (
 	"lamplighter.dev/functions/resources"
 	"lamplighter.dev/functions/roles"
 	"lamplighter.dev/functions/scheduleddiscovery"
+	"lamplighter.dev/functions/schedules"
 	"lamplighter.dev/functions/sso"
 	"lamplighter.dev/functions/sweeper"
 	"lamplighter.dev/functions/teams"
@@ -68,6 +70,8 @@ func All() []Function {
 		{cloudaccounts.Declaration, []Group{cloudaccounts.Operations}, nil},
 		{resources.Declaration, []Group{resources.Operations}, nil},
 		{resourcegroups.Declaration, []Group{resourcegroups.Operations}, nil},
+		{schedules.Declaration, []Group{schedules.Operations}, nil},
+		{calendars.Declaration, []Group{calendars.Operations}, nil},
 		{overrides.Declaration, []Group{overrides.Operations, overrides.Firings}, nil},
 		{actions.Declaration, []Group{actions.Operations}, nil},
 		{auditlogs.Declaration, []Group{auditlogs.Operations}, nil},

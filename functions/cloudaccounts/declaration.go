@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/teams"
@@ -21,6 +22,7 @@ var Declaration = platform.Declaration{
 			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, "ORG#*#CANATIVE", "ORG#*#CANAME",
 			discovery.JobPartition, discovery.DuePartition, workqueue.Partition,
 			inventory.IndexPartition, teams.Partition, teams.NamePartition, // what it is detached from
+			scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too
 		},
 	}),
 	Starts:  []string{discovery.Machine},

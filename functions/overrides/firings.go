@@ -32,8 +32,8 @@ func Firings(p *platform.Platform) *rest.Group {
 	return g
 }
 
-// Firing is a line of the log of a schedule.
-type Firing struct {
+// PastFiring is a line of the log of a schedule.
+type PastFiring struct {
 	Kind          string     `json:"kind" enum:"firing,drift,drift_enforced"`
 	CronID        string     `json:"cronID" doc:"The cron that was due, or that has stopped what drifts"`
 	Action        cloud.Verb `json:"action" enum:"start,stop"`
@@ -42,11 +42,11 @@ type Firing struct {
 	Resources     int        `json:"resources" doc:"How many were asked, or drift"`
 	BulkActionIDs []string   `json:"bulkActionIDs" doc:"How far each is: GET /actions/bulk/{bulkActionID}"`
 	SkippedCount  int        `json:"skippedCount"`
-	Skipped       []Skipped  `json:"skipped" doc:"At most 50 of the resources that were skipped, or drift"`
+	Skipped       []SkippedResource  `json:"skipped" doc:"At most 50 of the resources that were skipped, or drift"`
 }
 
-// Skipped is a resource that a firing has left out, and why.
-type Skipped struct {
+// SkippedResource is a resource that a firing has left out, and why.
+type SkippedResource struct {
 	ResourceID  string `json:"resourceID" doc:"Our id"`
 	ResourceUID string `json:"resourceUID" doc:"Native identifier"`
 	Reason      string `json:"reason" example:"override"`
@@ -57,34 +57,34 @@ func (s *service) firings(ctx context.Context, in *struct {
 	ScheduleID string `path:"scheduleID" maxLength:"64"`
 	rest.Page
 },
-) (rest.List[Firing], error) {
+) (rest.List[PastFiring], error) {
 	org := identity.CallerFrom(ctx).Org
 	missing := fault.New(fault.NotFound, "schedule %.64q does not exist", in.ScheduleID)
 	if !id.IsValid("sch", in.ScheduleID) {
-		return rest.List[Firing]{}, missing
+		return rest.List[PastFiring]{}, missing
 	}
 	_, err := s.p.Table.Get(ctx, scheduling.ScheduleKey(org, in.ScheduleID))
 	if fault.Is(err, fault.NotFound) {
-		return rest.List[Firing]{}, missing
+		return rest.List[PastFiring]{}, missing
 	}
 	if err != nil {
-		return rest.List[Firing]{}, fmt.Errorf("read schedule %s: %w", in.ScheduleID, err)
+		return rest.List[PastFiring]{}, fmt.Errorf("read schedule %s: %w", in.ScheduleID, err)
 	}
 	r := rest.Reading[evaluation.Entry]{Store: s.p.Table, Page: in.Page}
 	all, err := r.Filtered(ctx, evaluation.EntriesOf(org, in.ScheduleID), func(evaluation.Entry) bool { return true })
 	return rest.MapItems(all, shownFiring), err
 }
 
-func shownFiring(e evaluation.Entry) Firing {
-	out := Firing{
+func shownFiring(e evaluation.Entry) PastFiring {
+	out := PastFiring{
 		Kind: e.Kind, CronID: e.CronID, Action: e.Action, At: e.At, EvaluatedAt: e.EvaluatedAt, Resources: e.Acted,
-		BulkActionIDs: append([]string{}, e.BulkActionIDs...), Skipped: make([]Skipped, len(e.Skipped)),
+		BulkActionIDs: append([]string{}, e.BulkActionIDs...), Skipped: make([]SkippedResource, len(e.Skipped)),
 	}
 	for _, n := range e.Skips {
 		out.SkippedCount += n
 	}
 	for i, k := range e.Skipped {
-		out.Skipped[i] = Skipped{k.ResourceID, k.ResourceUID, string(k.Reason), k.Detail}
+		out.Skipped[i] = SkippedResource{k.ResourceID, k.ResourceUID, string(k.Reason), k.Detail}
 	}
 	return out
 }

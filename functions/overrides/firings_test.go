@@ -35,7 +35,7 @@ func TestFirings_TellWhatAScheduleDid(t *testing.T) {
 	a.Clock.Advance(due.Sub(a.Clock.Now()))
 	rows := apitest.Rows[scheduling.Due](a.Fixture, duePKs()...)
 	apitest.Value(evaluation.New(a.Platform).Evaluate(a.Anywhere(), ours, a.Clock.Now(), rows))(t)
-	l := apitest.Data[rest.List[Firing]](a.call("GET /schedules/" + sch.ID + "/firings").AtMost(2))
+	l := apitest.Data[rest.List[PastFiring]](a.call("GET /schedules/" + sch.ID + "/firings").AtMost(2))
 	if l.Total != 1 || l.Items[0].CronID != "cron_2" || !l.Items[0].At.Equal(due) || l.Items[0].SkippedCount != 3 || l.Items[0].Resources != 0 ||
 		l.Items[0].Skipped[0].Reason != "override" || !strings.Contains(l.Items[0].Skipped[0].Detail, o.ID) {
 		t.Errorf("%+v", l)

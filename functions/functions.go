@@ -73,6 +73,7 @@ func All() []Function {
 		{schedules.Declaration, []Group{schedules.Operations}, nil},
 		{calendars.Declaration, []Group{calendars.Operations}, nil},
 		{overrides.Declaration, []Group{overrides.Operations}, nil},
+		{overrides.Declaration, []Group{overrides.Operations, overrides.Firings}, nil},
 		{actions.Declaration, []Group{actions.Operations}, nil},
 		{auditlogs.Declaration, []Group{auditlogs.Operations}, nil},
 		{description.Declaration, []Group{described}, nil},

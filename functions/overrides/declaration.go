@@ -13,6 +13,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "overrides",
 	Access: rest.Access.With(evaluation.Access(), table.Access{
+		Reads:  []table.Partition{evaluation.FiringPartition},
 		Writes: []table.Partition{linkPartition, tokenPartition, ratelimit.Partition},
 	}),
 	Starts:  []string{execution.BulkMachine},

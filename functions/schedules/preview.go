@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
@@ -141,7 +142,7 @@ func (s *service) span(from, to rest.Time) (scheduling.Span, error) {
 func (s *service) asked(ctx context.Context, in NewPreview) ([]inventory.Member, error) {
 	var out []inventory.Member
 	if len(in.ResourceIDs) > 0 {
-		found, err := s.inventory.ByIDs(ctx, callerOrg(ctx), in.ResourceIDs, inventory.SeeEverything())
+		found, err := s.inventory.ByIDs(ctx, callerOrg(ctx), in.ResourceIDs, inventory.SightOf(identity.CallerFrom(ctx), reading))
 		if err != nil {
 			return nil, err
 		}

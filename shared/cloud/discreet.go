@@ -87,19 +87,19 @@ type discreet struct {
 // Identify returns the Conn's.
 func (d discreet) Identify(ctx context.Context) (string, error) {
 	id, err := d.conn.Identify(ctx)
-	return id, d.hidden.hide(err)
+	return id, d.s.hide(err)
 }
 
 // Regions returns the Conn's.
 func (d discreet) Regions(ctx context.Context) ([]string, error) {
 	regions, err := d.conn.Regions(ctx)
-	return regions, d.hidden.hide(err)
+	return regions, d.s.hide(err)
 }
 
 // List returns the Conn's.
 func (d discreet) List(ctx context.Context, kind, region, page string) (ResourcePage, error) {
 	p, err := d.conn.List(ctx, kind, region, page)
-	return p, d.hidden.hide(err)
+	return p, d.s.hide(err)
 }
 
 // Read returns the Conn's.
@@ -111,14 +111,14 @@ func (d discreet) Read(ctx context.Context, kind, region string, uids []string) 
 			states[i].Steps[j].Message = d.s.Replace(states[i].Steps[j].Message)
 		}
 	}
-	return states, d.hidden.hide(err)
+	return states, d.s.hide(err)
 }
 
 // Act returns the Conn's.
 func (d discreet) Act(ctx context.Context, verb Verb, kind, region string, targets []Target) []Result {
 	results := d.conn.Act(ctx, verb, kind, region, targets)
 	for i := range results {
-		results[i].Err = d.hidden.hide(results[i].Err)
+		results[i].Err = d.s.hide(results[i].Err)
 	}
 	return results
 }
@@ -143,12 +143,12 @@ func (d discreet) Verify(ctx context.Context, kind, region string, uids []string
 	for i := range states {
 		states[i].Reason = d.s.Replace(states[i].Reason)
 	}
-	return states, d.hidden.hide(err)
+	return states, d.s.hide(err)
 }
 
 // Scale returns the Conn's.
 func (d discreet) Scale(ctx context.Context, kind, region, uid string, c Capacity) error {
-	return d.hidden.hide(d.conn.Scale(ctx, kind, region, uid, c))
+	return d.s.hide(d.conn.Scale(ctx, kind, region, uid, c))
 }
 
 // Permissions returns the Conn's.
@@ -157,7 +157,7 @@ func (d discreet) Permissions(ctx context.Context) ([]Permission, error) {
 	for i := range all {
 		all[i].Message = d.s.Replace(all[i].Message)
 	}
-	return all, d.hidden.hide(err)
+	return all, d.s.hide(err)
 }
 
 type discreetClusters struct {

@@ -65,7 +65,17 @@ func (s *subject) drifting(at time.Time) (scheduling.Want, bool) {
 		return scheduling.Want{}, false
 	}
 	w, some := scheduling.Wanted(at, s.timetables())
-	return w, some && w.Lasting && w.Cron.Action == cloud.Stop && at.Sub(w.At) >= settling
+	return w, some && w.Lasting && w.Cron.Action == cloud.Stop && at.Sub(w.At) >= settling && s.reachedAt(w.Firing)
+}
+
+// reachedAt reports whether the firing has reached the resource: what was due before somebody put it under the schedule has not.
+func (s *subject) reachedAt(f scheduling.Firing) bool {
+	for _, r := range s.by {
+		if r.timetable == f.Timetable {
+			return !f.At.Before(r.since.Truncate(time.Minute)) && !f.At.Before(r.timetable.Schedule.CreatedAt.Truncate(time.Minute))
+		}
+	}
+	return false
 }
 
 // canDrift reports whether schedules may hold something stopped between their crons: some start and some stop.

@@ -38,7 +38,7 @@ func (s *Store) Evaluate(ctx context.Context, org string, now time.Time, rows []
 		if done.Orders, err = s.carryOut(ctx, org, st); err != nil {
 			return done, err
 		}
-		if st, err = s.readState(ctx, org); err != nil {
+		if st, err = s.readState(ctx, org); err != nil || st.Round != "" { // another evaluator has gone on meanwhile
 			return done, err
 		}
 	}

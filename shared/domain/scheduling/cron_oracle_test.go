@@ -238,3 +238,56 @@ func comparePrev(t *testing.T, text string, p prevCase) {
 		}
 	}
 }
+
+// firesAt tells whether a minute fires by asking of it and of what clocks showed in the day before.
+func (o oracle) firesAt(t time.Time, loc *time.Location) bool {
+	offset := func(t time.Time) time.Duration {
+		_, s := t.In(loc).Zone()
+		return time.Duration(s) * time.Second
+	}
+	now := offset(t)
+	before := offset(t.Add(-time.Minute))
+	for gap := now - before; gap > 0; gap -= time.Minute { // clocks went forward in this minute
+		if o.matches(t.Add(now - gap)) {
+			return true
+		}
+	}
+	if !o.matches(t.Add(now)) {
+		return false
+	}
+	for back := time.Duration(0); back <= 25*time.Hour; back += 15 * time.Minute {
+		if was := offset(t.Add(-back)); was > now && offset(t.Add(now-was)) == was { // they showed the same then
+			return false
+		}
+	}
+	return true
+}
+
+// compareInstants compares n random expressions, instants and zones, and counts what fires.
+func compareInstants(t *testing.T, n int) (fires int) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(3, 4))
+	zones := make([]*time.Location, len(oracleZones))
+	for i, name := range oracleZones {
+		zones[i] = mustZone(t, name)
+	}
+	var instants []time.Time // around jumps, of each zone
+	for i := range 64 * len(zones) {
+		instants = append(instants, nearJump(r, zones[i%len(zones)]))
+	}
+	for range n {
+		text, c, o := parseRandom(t, r)
+		i := r.IntN(len(instants))
+		loc, at := zones[i%len(zones)], instants[i].Add(time.Duration(r.IntN(240))*time.Minute)
+		if r.IntN(2) == 0 { // at a firing rather than anywhere
+			at, _ = c.Next(at, loc)
+		}
+		got, _ := c.Next(at.Add(-time.Minute), loc)
+		if want := o.firesAt(at, loc); got.Equal(at) != want {
+			t.Fatalf("%q in %s at %s: fires %v, want %v", text, loc, at, got.Equal(at), want)
+		} else if want {
+			fires++
+		}
+	}
+	return fires
+}

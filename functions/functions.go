@@ -18,9 +18,11 @@ import (
 	"lamplighter.dev/functions/description"
 	"lamplighter.dev/functions/discovery"
 	"lamplighter.dev/functions/eraser"
+	"lamplighter.dev/functions/evaluator"
 	"lamplighter.dev/functions/executor"
 	"lamplighter.dev/functions/mailer"
 	"lamplighter.dev/functions/organisations"
+	"lamplighter.dev/functions/overrides"
 	"lamplighter.dev/functions/reminder"
 	"lamplighter.dev/functions/resourcegroups"
 	"lamplighter.dev/functions/resources"
@@ -70,6 +72,7 @@ func All() []Function {
 		{resourcegroups.Declaration, []Group{resourcegroups.Operations}, nil},
 		{schedules.Declaration, []Group{schedules.Operations}, nil},
 		{calendars.Declaration, []Group{calendars.Operations}, nil},
+		{overrides.Declaration, []Group{overrides.Operations, overrides.Firings}, nil},
 		{actions.Declaration, []Group{actions.Operations}, nil},
 		{auditlogs.Declaration, []Group{auditlogs.Operations}, nil},
 		{description.Declaration, []Group{described}, nil},
@@ -79,6 +82,7 @@ func All() []Function {
 		{executor.Declaration, nil, executor.Handler},
 		{eraser.Declaration, nil, erasing},
 		{scheduleddiscovery.Declaration, nil, alone(scheduleddiscovery.Handler)},
+		{evaluator.Declaration, nil, alone(evaluator.Handler)},
 		{archiver.Declaration, nil, archiving},
 		{sweeper.Declaration, nil, alone(sweeper.Handler)},
 		{reminder.Declaration, nil, alone(reminder.Handler)},

@@ -17,6 +17,7 @@ import (
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/evaluation"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/workflow"
 )
 
@@ -41,7 +42,7 @@ func Handler(p *platform.Platform) workflow.Handler {
 // EvaluateDue evaluates the organizations of which something is due now or was missed. What fails in one does not keep the others from
 // being evaluated; it is due again in the next minute.
 func EvaluateDue(ctx context.Context, p *platform.Platform) (Evaluated, error) {
-	r := &round{Platform: p, store: evaluation.New(p), minute: p.Clock.Now().Unix() / 60, until: p.Clock.Now().Add(stretch)}
+	r := &round{Platform: p, store: evaluation.New(p), now: p.Clock.Now(), until: p.Clock.Now().Add(stretch)}
 	due, err := r.read(ctx)
 	r.errs = append(r.errs, err)
 	r.did.Due = len(due)
@@ -67,9 +68,9 @@ func EvaluateDue(ctx context.Context, p *platform.Platform) (Evaluated, error) {
 // round is one run.
 type round struct {
 	*platform.Platform
-	store  *evaluation.Store
-	minute int64
-	until  time.Time
+	store *evaluation.Store
+	now   time.Time
+	until time.Time
 
 	mu   sync.Mutex
 	did  Evaluated
@@ -77,17 +78,17 @@ type round struct {
 }
 
 // read reads who is due, all shards side by side.
-func (r *round) read(ctx context.Context) (map[string][]evaluation.Due, error) {
+func (r *round) read(ctx context.Context) (map[string][]scheduling.Due, error) {
 	var g errgroup.Group
-	shards := make([]map[string][]evaluation.Due, evaluation.Shards)
+	shards := make([]map[string][]scheduling.Due, scheduling.DueShards)
 	for i := range shards {
 		g.Go(func() (err error) {
-			shards[i], err = evaluation.ReadDue(ctx, r.Table, i, r.minute)
+			shards[i], err = evaluation.ReadDue(ctx, r.Table, i, r.now)
 			return err
 		})
 	}
 	err := g.Wait()
-	out := map[string][]evaluation.Due{}
+	out := map[string][]scheduling.Due{}
 	for _, s := range shards {
 		maps.Copy(out, s)
 	}
@@ -95,8 +96,8 @@ func (r *round) read(ctx context.Context) (map[string][]evaluation.Due, error) {
 }
 
 // evaluate does what is due in one organization.
-func (r *round) evaluate(ctx context.Context, org string, rows []evaluation.Due) {
-	done, err := r.store.Evaluate(ctx, org, r.minute, rows)
+func (r *round) evaluate(ctx context.Context, org string, rows []scheduling.Due) {
+	done, err := r.store.Evaluate(ctx, org, r.now, rows)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
@@ -104,7 +105,7 @@ func (r *round) evaluate(ctx context.Context, org string, rows []evaluation.Due)
 	} else {
 		r.did.Evaluated++
 	}
-	r.did.Late = max(r.did.Late, int(r.minute-rows[0].Minute))
+	r.did.Late = max(r.did.Late, int(r.now.Sub(rows[0].Minute)/time.Minute))
 	r.did.Ended += done.Ended
 	r.did.Fired += done.Fired
 	r.did.Orders += done.Orders

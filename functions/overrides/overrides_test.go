@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -78,7 +79,7 @@ func TestOverride_OnAResourceIsAppliedAtOnce(t *testing.T) {
 	if len(b) != 1 || b[0].ID != o.BulkActionID || b[0].Type != "stop" || b[0].Total != 1 || b[0].Plan.ChangedBy != "override:force_off" || b[0].Plan.Reason != "override" {
 		t.Errorf("%+v", b)
 	}
-	if due := apitest.Rows[evaluation.Due](a.Fixture, duePKs()...); len(due) != 1 || due[0].Minute != evaluation.MinuteOf(o.ExpiresAt) {
+	if due := apitest.Rows[scheduling.Due](a.Fixture, duePKs()...); len(due) != 1 || due[0].Minute.Before(o.ExpiresAt) || due[0].Minute.Sub(o.ExpiresAt) >= time.Minute {
 		t.Errorf("its end is due at %+v", due)
 	}
 	if got := apitest.Data[Override](a.call("GET /overrides/" + o.ID).AtMost(1)); got.ID != o.ID || got.Reason != "broken" {
@@ -87,9 +88,9 @@ func TestOverride_OnAResourceIsAppliedAtOnce(t *testing.T) {
 }
 
 func duePKs() []string {
-	out := make([]string, evaluation.Shards)
+	out := make([]string, scheduling.DueShards)
 	for i := range out {
-		out[i] = evaluation.DuePK(i)
+		out[i] = scheduling.DuePK(i)
 	}
 	return out
 }

@@ -197,4 +197,3 @@ func TestDue_EachChangeListsTheNextFiring(t *testing.T) {
 	f.Call(ada, "PUT /schedules/"+day.ID, `{"crons":[{"cronExpression":"0 15 * * *","action":"stop"}]}`).Want(http.StatusOK)
 	f.Equal("changed", due(), "[03-10T14:00 03-10T19:00]")
 }
-

@@ -90,7 +90,7 @@ func Compute(p Prices, w Workload, m Measured) Bill {
 	t.add(w.Organizations*w.Accounts, m.First)
 	t.add(w.passes(), m.Pass)
 	t.add(w.bulkPairs(), m.Bulks)
-	for _, of := range []Sample{m.Sweep, m.Start, m.Link, m.Round} {
+	for _, of := range []Sample{m.Sweep, m.Start, m.Evaluate, m.Link, m.Round} {
 		t.add(minutes, of)
 	}
 	t.add(hours, m.Archive)

@@ -116,6 +116,7 @@ type Measured struct {
 	Requests map[string]Sample // by method and path
 	Sweep    Sample            // a run that finds nothing, as the following
 	Start    Sample            // of what starts discoveries
+	Evaluate Sample            // of what has schedules fire, when nothing is due
 	Link     Sample            // of what links the audit log
 	Round    Sample            // of the mailer
 	Archive  Sample

@@ -73,6 +73,7 @@ func Samples(m Measured) string {
 	}
 	row("run of the sweeper", m.Sweep)
 	row("run of what starts discoveries", m.Start)
+	row("run of the evaluator", m.Evaluate)
 	row("run of what links the audit log", m.Link)
 	row("round of the mailer", m.Round)
 	row("run of the archiver", m.Archive)

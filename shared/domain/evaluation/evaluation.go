@@ -1,3 +1,5 @@
+// Package evaluation decides what schedules and overrides want done now in an organization, and has it done once, however many
+// decide at a time and whenever they are killed; and it keeps the log of what schedules did, and what they skipped.
 package evaluation
 
 import (
@@ -8,6 +10,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -17,14 +21,15 @@ import (
 type Store struct {
 	p         *platform.Platform
 	inventory *inventory.Store
+	schedules *scheduling.Store
 }
 
 // New returns the Store of p.
-func New(p *platform.Platform) *Store { return &Store{p, inventory.New(p)} }
+func New(p *platform.Platform) *Store { return &Store{p, inventory.New(p), scheduling.New(p)} }
 
 // within lets a transaction of an organization write what is due and what is pending.
 func within(ctx context.Context) context.Context {
-	return table.Within(ctx, DuePrefix, workqueue.Prefix)
+	return table.Within(ctx, scheduling.DuePrefix, workqueue.Prefix)
 }
 
 // Target is what an override or a wake link is about: one resource, or a group, with the resources that it is now and those of them
@@ -103,4 +108,14 @@ func writesOf(org string, orders []execution.Order) ([]table.Write, error) {
 		out = append(out, ws...)
 	}
 	return out, nil
+}
+
+// Access is what who begins or ends overrides needs, or evaluates, besides what it keeps for itself.
+func Access() table.Access {
+	return scheduling.Access().With(table.Access{
+		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition},
+		Writes: []table.Partition{
+			override.Partition, execution.BulkPartition, execution.ChunkPartition, scheduling.DuePartition, workqueue.Partition,
+		},
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -43,7 +44,7 @@ func beginWrites(org string, o override.Override, order execution.Order) ([]tabl
 	if err != nil {
 		return nil, err
 	}
-	due, err := NoteDue(org, o.ExpiresAt, o.ID)
+	due, err := scheduling.AddDue(org, minuteOf(o.ExpiresAt))
 	if err != nil {
 		return nil, err
 	}

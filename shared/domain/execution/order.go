@@ -28,17 +28,18 @@ const (
 // members that were chosen then, up the tiers and orders at which they stand, 10,000 at most. Where the opposite is in flight on a
 // resource, the order waits behind it.
 type Order struct {
-	Verb          cloud.Verb
-	Members       []inventory.Member
-	Reason        string
-	ChangedBy     string // as the state history tells it
-	ScheduleID    string
-	StepDelay     int // seconds
-	FailurePolicy string
+	Verb          cloud.Verb         `json:"verb"`
+	Members       []inventory.Member `json:"-"` // stored by NamedItem; nil when that was done before
+	Total         int                `json:"total"`
+	Reason        string             `json:"reason"`
+	ChangedBy     string             `json:"changedBy"` // as the state history tells it
+	ScheduleID    string             `json:"scheduleID,omitempty"`
+	StepDelay     int                `json:"stepDelay,omitempty"` // seconds
+	FailurePolicy string             `json:"failurePolicy"`
 
 	// Cause and At name the order: whoever makes it again, of one cause at one time, makes the same one.
-	Cause string
-	At    time.Time
+	Cause string    `json:"cause"`
+	At    time.Time `json:"at"`
 }
 
 // ID returns the id of the bulk action that the order is.
@@ -49,7 +50,7 @@ func (o Order) ID() string { return id.Derived("bulk", o.At, o.Cause) }
 func (o Order) Writes(org string) ([]table.Write, error) {
 	bulkID := o.ID()
 	row, err := table.NewItem(BulkKey(org, bulkID), Bulk{
-		ID: bulkID, Type: o.Verb, Status: BulkQueued, Total: len(o.Members), CreatedAt: o.At,
+		ID: bulkID, Type: o.Verb, Status: BulkQueued, Total: max(o.Total, len(o.Members)), CreatedAt: o.At,
 		Plan: &BulkPlan{
 			ChangedBy: o.ChangedBy, StepDelay: o.StepDelay, FailurePolicy: o.FailurePolicy, Reason: o.Reason, ScheduleID: o.ScheduleID,
 		},
@@ -61,12 +62,21 @@ func (o Order) Writes(org string) ([]table.Write, error) {
 	if err != nil {
 		return nil, err
 	}
+	ws := []table.Write{table.Put(row, table.Absent()), work}
+	if o.Members == nil {
+		return ws, nil
+	}
+	named, err := o.NamedItem(org)
+	return append(ws, table.Put(named)), err
+}
+
+// NamedItem returns the item of what the order acts on. It may be stored before the order is queued, by whoever may not come to queue it.
+func (o Order) NamedItem(org string) (table.Item, error) {
 	named, err := o.named()
 	if err != nil {
-		return nil, err
+		return table.Item{}, err
 	}
-	it, err := table.NewItem(NamedKey(org, bulkID), named)
-	return []table.Write{table.Put(row, table.Absent()), work, table.Put(it)}, err
+	return table.NewItem(NamedKey(org, o.ID()), named)
 }
 
 // named returns what the order acts on as it is stored: with placements where there are several steps.
@@ -144,4 +154,12 @@ func Obeying(members []inventory.Member, accounts map[string]inventory.Account) 
 	return sift(members, func(m inventory.Member) string {
 		return cmp.Or(Refusal(m.CloudAccountID, accounts[m.CloudAccountID]), unactionable(m))
 	})
+}
+
+// Unable is why a resource can never be started and stopped, which of those in an account that is read_only is not the reason; "" when it can.
+func Unable(m inventory.Member, account inventory.Account) string {
+	if account.ReadOnly() {
+		return unactionable(m)
+	}
+	return cmp.Or(Refusal(m.CloudAccountID, account), unactionable(m))
 }

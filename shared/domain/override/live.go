@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 // Held is what the list of live overrides says of one.
@@ -23,6 +24,9 @@ type Held struct {
 	ExpiresAt  time.Time `json:"expiresAt"`
 	WakeLinkID string    `json:"wakeLinkID,omitempty"`
 }
+
+// Since returns when the override began.
+func (h Held) Since() time.Time { return id.TimeOf(h.ID) }
 
 // Live is the overrides of an organization that have not ended: one item, so that who acts on a resource learns of them without a
 // round trip more. Those whose time is over stand in it until they are ended.

@@ -1,6 +1,7 @@
 package scheduling
 
 import (
+	"crypto/rand"
 	"strings"
 	"time"
 
@@ -64,6 +65,7 @@ const DueShards = 16
 type Due struct {
 	Org    string    `json:"org"`
 	Minute time.Time `json:"minute"`
+	Nonce  string    `json:"nonce"` // of the write: a hint that was put anew meanwhile is not taken away by who has looked at the old one
 }
 
 // DuePK returns the partition of a shard of the list. Its sort keys begin with the minute: what is due now is a range, from the
@@ -86,6 +88,6 @@ func DueUpTo(now time.Time) string { return now.UTC().Format(minuteForm) + "$" }
 
 // AddDue returns the write that lists an organization for a minute. It is unconditional and may be repeated.
 func AddDue(org string, minute time.Time) (table.Write, error) {
-	it, err := table.NewItem(DueKey(org, minute), Due{org, minute.UTC()})
+	it, err := table.NewItem(DueKey(org, minute), Due{org, minute.UTC(), rand.Text()})
 	return table.Put(it), err
 }

@@ -101,7 +101,7 @@ func (r *run) take(ctx context.Context, a *execution.Action, err error) bool {
 		r.countAttempt(a, "", err.Error())
 		return len(r.ended) == before
 	default:
-		if class == cloud.Denied || class == cloud.Refused {
+		if isWithheld(err) {
 			r.degradeAccount(ctx, err)
 		}
 		r.failAction(a, r.states[a.ResourceUID].Status, err.Error())

@@ -63,6 +63,9 @@ func (e *Executor) RunActions(ctx context.Context, in execution.RunInput) (RunRe
 // pass reads, decides and acts.
 func (r *run) pass(ctx context.Context) error {
 	if err := r.read(ctx); err != nil {
+		if isWithheld(err) {
+			r.degradeAccount(ctx, err)
+		}
 		r.tripAll(err)
 		return r.storeProgress(ctx, r.waiting)
 	}

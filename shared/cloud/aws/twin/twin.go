@@ -51,6 +51,8 @@ type Cloud struct {
 	nodes     []*Nodegroup
 	clusters  []*Cluster
 	roles     map[string]string
+	units     []Unit
+	members   []Member
 }
 
 // request is a call on its way through the twin.
@@ -236,6 +238,11 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"autoscaling:UpdateAutoScalingGroup":              (*Cloud).updateGroup,
 	"autoscaling:SuspendProcesses":                    (*Cloud).suspendProcesses,
 	"autoscaling:ResumeProcesses":                     (*Cloud).resumeProcesses,
+	"organizations:DescribeOrganization":              (*Cloud).describeOrganization,
+	"organizations:ListRoots":                         (*Cloud).listRoots,
+	"organizations:ListOrganizationalUnitsForParent":  (*Cloud).listUnits,
+	"organizations:ListAccountsForParent":             (*Cloud).listAccounts,
+	"organizations:ListTagsForResource":               (*Cloud).listMemberTags,
 	"ecs:ListClusters":                                (*Cloud).listECSClusters,
 	"ecs:ListServices":                                (*Cloud).listServices,
 	"ecs:DescribeServices":                            (*Cloud).describeServices,

@@ -23,6 +23,7 @@ import (
 	"lamplighter.dev/functions/mailer"
 	"lamplighter.dev/functions/organisations"
 	"lamplighter.dev/functions/overrides"
+	"lamplighter.dev/functions/organisationsync"
 	"lamplighter.dev/functions/reminder"
 	"lamplighter.dev/functions/resourcegroups"
 	"lamplighter.dev/functions/resources"
@@ -81,6 +82,7 @@ func All() []Function {
 		{connector.Declaration, nil, asked(connector.Handler)},
 		{discovery.Declaration, nil, discovery.Handler},
 		{executor.Declaration, nil, executor.Handler},
+		{organisationsync.Declaration, nil, organisationsync.Handler},
 		{eraser.Declaration, nil, erasing},
 		{scheduleddiscovery.Declaration, nil, alone(scheduleddiscovery.Handler)},
 		{evaluator.Declaration, nil, alone(evaluator.Handler)},

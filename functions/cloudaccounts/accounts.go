@@ -31,6 +31,7 @@ type Account struct {
 	LastSyncedAt     *time.Time `json:"lastSyncedAt" doc:"When its bills were last read; null until they are"`
 	ResourceCount    int        `json:"resourceCount" doc:"Resources found by the last discovery"`
 	JobID            *string    `json:"jobID" doc:"The discovery under way: GET /cloud-accounts/{accountID}/discover/{jobID}; null when there is none"`
+	OrganisationID   *string    `json:"cloudOrganisationID" doc:"The cloud organisation that it was connected through, else null"`
 	CreatedAt        time.Time  `json:"createdAt"`
 	UpdatedAt        time.Time  `json:"updatedAt"`
 }
@@ -41,7 +42,8 @@ func newAccountRecord(a inventory.Account) Account {
 		PermissionLevel: a.PermissionLevel, Regions: append([]string{}, a.Regions...), EndpointURL: rest.Optional(a.EndpointURL),
 		Status: a.Status, Error: rest.Optional(a.Error),
 		LastDiscoveredAt: rest.Optional(a.LastDiscoveredAt), LastSyncedAt: rest.Optional(a.LastSyncedAt),
-		ResourceCount: a.ResourceCount, JobID: rest.Optional(a.JobID), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
+		ResourceCount: a.ResourceCount, JobID: rest.Optional(a.JobID),
+		OrganisationID: rest.Optional(a.OrganisationID), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 	}
 }
 

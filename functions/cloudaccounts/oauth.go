@@ -119,34 +119,34 @@ func (s *service) keepFor(ctx context.Context, ttl time.Duration, k table.Key, v
 	return fault.Wrap("keep a connection to Google", err)
 }
 
-// Code is the body of POST /connect/gcp/oauth-exchange: what the browser brought back.
-type Code struct {
+// GoogleCode is the body of POST /connect/gcp/oauth-exchange: what the browser brought back.
+type GoogleCode struct {
 	Code  string `json:"code" minLength:"1" maxLength:"4096" doc:"The authorization code"`
 	State string `json:"state" minLength:"1" maxLength:"128" doc:"The one that GET /connect/gcp/oauth-url issued"`
 }
 
-// Granted is what the code was exchanged for.
-type Granted struct {
-	ConnectionID string                `json:"connectionID" doc:"For POST /connect/gcp/oauth-finalize. Good once, for 30 minutes, in the same session"`
-	ExpiresAt    time.Time             `json:"expiresAt"`
-	Projects     []googleoauth.Project `json:"projects" doc:"The projects that the person may see, by id: 1,000 at most"`
-	More         bool                  `json:"more" doc:"There are further projects, any of which can be named"`
+// GoogleGrant is what the code was exchanged for.
+type GoogleGrant struct {
+	ConnectionID string                      `json:"connectionID" doc:"For POST /connect/gcp/oauth-finalize. Good once, for 30 minutes, in the same session"`
+	ExpiresAt    time.Time                   `json:"expiresAt"`
+	Projects     []googleoauth.ListedProject `json:"projects" doc:"The projects that the person may see, by id: 1,000 at most"`
+	More         bool                        `json:"more" doc:"There are further projects, any of which can be named"`
 }
 
 // exchangeOAuth uses up the state before the code is sent anywhere, so that of two who bring the same one comes late.
-func (s *service) exchangeOAuth(ctx context.Context, in *struct{ Body Code }) (Granted, error) {
+func (s *service) exchangeOAuth(ctx context.Context, in *struct{ Body GoogleCode }) (GoogleGrant, error) {
 	c := identity.CallerFrom(ctx)
 	google, err := s.google()
 	if err != nil {
-		return Granted{}, err
+		return GoogleGrant{}, err
 	}
 	d, err := s.useDeparture(ctx, c, in.Body.State)
 	if err != nil {
-		return Granted{}, err
+		return GoogleGrant{}, err
 	}
 	got, err := google.Exchange(ctx, in.Body.Code, s.verifier(in.Body.State))
 	if err != nil {
-		return Granted{}, err
+		return GoogleGrant{}, err
 	}
 	conn := pendingGrant{departure: d, Renews: d.Account != ""}
 	now := s.p.Clock.Now()
@@ -155,9 +155,9 @@ func (s *service) exchangeOAuth(ctx context.Context, in *struct{ Body Code }) (G
 	}
 	conn.Sealed, err = inventory.SealCredentials(ctx, s.p.Sealer, inventory.SecretPlace(c.Org, conn.Account), map[string]string{"refreshToken": got.Refresh})
 	if err != nil {
-		return Granted{}, err
+		return GoogleGrant{}, err
 	}
-	out := Granted{rand.Text() + rand.Text(), now.Add(connectionTTL), got.Projects, got.More}
+	out := GoogleGrant{rand.Text() + rand.Text(), now.Add(connectionTTL), got.Projects, got.More}
 	audit.NoteChange(ctx, audit.Change{Target: conn.Account})
 	return out, s.keepFor(ctx, connectionTTL, s.connectionKey(c.Org, out.ConnectionID), conn)
 }
@@ -184,8 +184,8 @@ func (d departure) belongsTo(c identity.Caller) bool {
 	return d.User == c.User && d.Session == c.Session
 }
 
-// Finalize is the body of POST /connect/gcp/oauth-finalize.
-type Finalize struct {
+// GoogleProject is the body of POST /connect/gcp/oauth-finalize.
+type GoogleProject struct {
 	ConnectionID    string   `json:"connectionID" minLength:"1" maxLength:"128" doc:"Of POST /connect/gcp/oauth-exchange"`
 	ProjectID       string   `json:"projectID" minLength:"1" maxLength:"128" doc:"The project to connect" example:"my-project-123"`
 	Name            string   `json:"name,omitempty" maxLength:"100" doc:"Unique in the organization; the project's id when left out"`
@@ -196,7 +196,7 @@ type Finalize struct {
 
 // finalizeOAuth makes the account of a connection, or renews the credentials of the one that it was begun for. One that the cloud
 // refuses leaves the connection, so that another project can be tried.
-func (s *service) finalizeOAuth(ctx context.Context, in *struct{ Body Finalize }) (Account, error) {
+func (s *service) finalizeOAuth(ctx context.Context, in *struct{ Body GoogleProject }) (Account, error) {
 	c, b := identity.CallerFrom(ctx), in.Body
 	key := s.connectionKey(c.Org, b.ConnectionID)
 	conn, err := table.Read[pendingGrant](ctx, s.p.Table, key)
@@ -254,22 +254,19 @@ func (s *service) renew(ctx context.Context, org string, conn pendingGrant, r re
 
 // oauthCallbackInput is what a browser brings back from Google.
 type oauthCallbackInput struct {
-	Code  string `query:"code" doc:"The authorization code"`
-	State string `query:"state" doc:"The one that GET /connect/gcp/oauth-url issued"`
 	Error string `query:"error" doc:"Why Google gives no code"`
 }
 
 // OAuthCallback is what a browser that has come back shows.
 type OAuthCallback struct {
-	Code    string `json:"code"`
-	State   string `json:"state"`
 	Message string `json:"message" doc:"What to do next"`
 }
 
-// returnOAuth shows what the browser brought, for those who have no page of their own that takes it. It knows nobody and keeps nothing.
+// returnOAuth says what to do with what the browser brought, for those who have no page of their own that takes it. It knows nobody,
+// keeps nothing and repeats nothing: code and state are in the address.
 func (s *service) returnOAuth(_ context.Context, in *oauthCallbackInput) (OAuthCallback, error) {
-	if in.Error != "" || in.Code == "" {
-		return OAuthCallback{}, fault.New(fault.Invalid, "Google gave no code (%.60q); begin again with GET /connect/gcp/oauth-url", in.Error)
+	if in.Error != "" {
+		return OAuthCallback{fmt.Sprintf("Google gave no code (%.60q). Begin again with GET /connect/gcp/oauth-url.", in.Error)}, nil
 	}
-	return OAuthCallback{in.Code, in.State, "Send code and state to POST /connect/gcp/oauth-exchange, in the session that asked for the address."}, nil
+	return OAuthCallback{"Send code and state, which are in the address of this page, to POST /connect/gcp/oauth-exchange, in the session that asked for the address."}, nil
 }

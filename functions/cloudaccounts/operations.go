@@ -28,6 +28,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	s.cloudOperations(g)
 	s.clusterOperations(g)
 	s.oauthOperations(g)
+	s.organisationOperations(g)
 	return g
 }
 
@@ -137,8 +138,8 @@ func (s *service) oauthOperations(g *rest.Group) {
 			"replaces the credentials of that account.",
 	}, s.finalizeOAuth)
 	rest.Handle(g, rest.Op{
-		ID: "returnFromGoogle", Method: http.MethodGet, Path: callbackPath, Public: true, Statuses: bad,
+		ID: "returnFromGoogle", Method: http.MethodGet, Path: callbackPath, Public: true,
 		Summary:     "Where Google sends the browser back to",
-		Description: "Shows code and state, which POST /connect/gcp/oauth-exchange takes. It knows nobody and keeps nothing.",
+		Description: "Says what to do with code and state, which are in the address, for those who have no page of their own. It knows nobody and keeps nothing.",
 	}, s.returnOAuth)
 }

@@ -104,7 +104,7 @@ func (r *run) take(ctx context.Context, a *execution.Action, err error) bool {
 		r.countAttempt(a, "", err.Error())
 		return len(r.ended) == before
 	default:
-		if class == cloud.Denied || class == cloud.Refused {
+		if isWithheld(err) {
 			r.degradeAccount(ctx, err)
 		}
 		r.readSteps(ctx, a)

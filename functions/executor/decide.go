@@ -184,7 +184,7 @@ func (r *run) queue(a *execution.Action, err error) {
 // tripAll decides when the provider did not tell the states. What it was asked for may have been done: that ends only when the
 // provider says so, or never will.
 func (r *run) tripAll(ctx context.Context, err error) {
-	if class := cloud.ClassOf(err); class == cloud.Denied || class == cloud.Refused {
+	if isWithheld(err) {
 		r.degradeAccount(ctx, err)
 	}
 	for _, a := range r.actions {

@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/functions/auditlinker"
 	"lamplighter.dev/functions/evaluator"
 	"lamplighter.dev/functions/mailer"
+	"lamplighter.dev/functions/organisationsync"
 	"lamplighter.dev/functions/reminder"
 	"lamplighter.dev/functions/scheduleddiscovery"
 	"lamplighter.dev/functions/sweeper"
@@ -26,6 +27,7 @@ const (
 	startEvery   = time.Minute
 	evaluateEach = time.Minute
 	archiveEvery = time.Hour
+	membersEvery = time.Hour
 	remindEvery  = 24 * time.Hour
 )
 
@@ -41,6 +43,7 @@ func (s *Service) Run(ctx context.Context) {
 	loops.Go(func() { s.every(ctx, evaluateEach, "evaluate schedules", s.Evaluate) })
 	loops.Go(func() { s.every(ctx, linkEvery, "link the audit log", s.LinkAudit) })
 	loops.Go(func() { s.every(ctx, archiveEvery, "archive", s.Archive) })
+	loops.Go(func() { s.every(ctx, membersEvery, "synchronize organizations", s.SynchronizeOrganisations) })
 	loops.Go(func() { s.every(ctx, remindEvery, "remind", s.Remind) })
 	loops.Wait()
 }
@@ -79,6 +82,11 @@ func (s *Service) LinkAudit(ctx context.Context) error {
 // Archive archives the months that are over.
 func (s *Service) Archive(ctx context.Context) error {
 	return s.run(ctx, archiver.Declaration.Name)
+}
+
+// SynchronizeOrganisations begins to synchronize the members of connected organizations of clouds.
+func (s *Service) SynchronizeOrganisations(ctx context.Context) error {
+	return s.run(ctx, organisationsync.Declaration.Name)
 }
 
 // Remind announces the end of personal access tokens.

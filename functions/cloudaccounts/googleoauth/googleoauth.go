@@ -60,8 +60,8 @@ func New(c platform.Client, callback string) *Client {
 	return out
 }
 
-// Project is a project that the person may see.
-type Project struct {
+// ListedProject is a project that the person may see.
+type ListedProject struct {
 	ProjectID string `json:"projectID" example:"my-project-123"`
 	Name      string `json:"name" example:"My project"`
 }
@@ -69,7 +69,7 @@ type Project struct {
 // Grant is what a person has granted: Refresh is a secret that opens the projects until the person takes it back.
 type Grant struct {
 	Refresh  string
-	Projects []Project
+	Projects []ListedProject
 	More     bool // there are more projects than MaxProjects
 }
 
@@ -143,8 +143,8 @@ func refused(err error) error {
 }
 
 // listProjects lists the active projects, by their ids, and whether there are more.
-func (c *Client) listProjects(ctx context.Context, t *oauth2.Token) ([]Project, bool, error) {
-	out, next := []Project{}, ""
+func (c *Client) listProjects(ctx context.Context, t *oauth2.Token) ([]ListedProject, bool, error) {
+	out, next := []ListedProject{}, ""
 	for len(out) < MaxProjects {
 		page, err := c.projectPage(ctx, t, c.projects+"/v3/projects:search?"+url.Values{
 			"query": {"state:ACTIVE"}, "pageSize": {fmt.Sprint(pageSize)}, "pageToken": {next},
@@ -153,13 +153,13 @@ func (c *Client) listProjects(ctx context.Context, t *oauth2.Token) ([]Project, 
 			return nil, false, err
 		}
 		for _, p := range page.Projects {
-			out = append(out, Project{p.ProjectID, p.DisplayName})
+			out = append(out, ListedProject{p.ProjectID, p.DisplayName})
 		}
 		if next = page.Next; next == "" {
 			break
 		}
 	}
-	slices.SortFunc(out, func(a, b Project) int { return strings.Compare(a.ProjectID, b.ProjectID) })
+	slices.SortFunc(out, func(a, b ListedProject) int { return strings.Compare(a.ProjectID, b.ProjectID) })
 	return out[:min(len(out), MaxProjects)], next != "" || len(out) > MaxProjects, nil
 }
 

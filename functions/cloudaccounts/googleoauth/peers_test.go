@@ -41,7 +41,7 @@ func TestClient_IsUnderstoodByACertifiedProvider(t *testing.T) {
 	}
 	code, verifier := visit()
 	g, err := c.Exchange(t.Context(), code, verifier)
-	if err != nil || g.Refresh == "" || len(g.Projects) != 1 || g.Projects[0] != (Project{"my-project-123", "Mine"}) || g.More {
+	if err != nil || g.Refresh == "" || len(g.Projects) != 1 || g.Projects[0] != (ListedProject{"my-project-123", "Mine"}) || g.More {
 		t.Fatalf("%d projects, %v", len(g.Projects), err)
 	}
 	if _, err = c.Exchange(t.Context(), code, verifier); !fault.Is(err, fault.Invalid) {

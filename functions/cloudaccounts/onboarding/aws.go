@@ -58,10 +58,10 @@ func awsPolicies() ([]CloudPolicy, error) {
 	})
 }
 
-const (
-	roleName   = "lamplighter"
-	policyName = "lamplighter"
-)
+// RoleName is the role that the templates make.
+const RoleName = "lamplighter"
+
+const policyName = "lamplighter"
 
 func awsMethods(o Organisation, policies []CloudPolicy) ([]Method, error) {
 	trust, err := encodeIndented(trustPolicy(o.ExternalID, o.Principal))
@@ -78,17 +78,17 @@ func awsMethods(o Organisation, policies []CloudPolicy) ([]Method, error) {
 			AuthMethod: "assume_role", Title: "A role that this service assumes; no secret changes hands", Recommended: true,
 			Template: &template, QuickCreateURL: quickCreate(o), Credentials: []string{"roleArn", "externalID"},
 			Commands: []string{
-				"aws iam create-role --role-name " + roleName + " --assume-role-policy-document " + quote(string(trust)),
-				"aws iam put-role-policy --role-name " + roleName + " --policy-name " + policyName + " --policy-document " + quote(full),
-				"aws iam get-role --role-name " + roleName + " --query Role.Arn --output text",
+				"aws iam create-role --role-name " + RoleName + " --assume-role-policy-document " + quote(string(trust)),
+				"aws iam put-role-policy --role-name " + RoleName + " --policy-name " + policyName + " --policy-document " + quote(full),
+				"aws iam get-role --role-name " + RoleName + " --query Role.Arn --output text",
 			},
 		},
 		{
 			AuthMethod: "static_keys", Title: "A user with an access key", Credentials: []string{"accessKeyID", "secretAccessKey"},
 			Commands: []string{
-				"aws iam create-user --user-name " + roleName,
-				"aws iam put-user-policy --user-name " + roleName + " --policy-name " + policyName + " --policy-document " + quote(full),
-				"aws iam create-access-key --user-name " + roleName,
+				"aws iam create-user --user-name " + RoleName,
+				"aws iam put-user-policy --user-name " + RoleName + " --policy-name " + policyName + " --policy-document " + quote(full),
+				"aws iam create-access-key --user-name " + RoleName,
 			},
 		},
 		{
@@ -105,7 +105,7 @@ func quickCreate(o Organisation) *string {
 		return nil
 	}
 	link := "https://console.aws.amazon.com/cloudformation/home?region=us-east-1#/stacks/quickcreate?" + url.Values{
-		"templateURL": {o.TemplateURL}, "stackName": {roleName}, "param_ExternalID": {o.ExternalID}, "param_Principal": {principalARN(o.Principal)},
+		"templateURL": {o.TemplateURL}, "stackName": {RoleName}, "param_ExternalID": {o.ExternalID}, "param_Principal": {principalARN(o.Principal)},
 		"param_Level": {startStopLevel},
 	}.Encode()
 	return &link
@@ -119,16 +119,16 @@ func wholeOrganisation(o Organisation) (*WholeOrganisation, error) {
 		return nil, fmt.Errorf("write policy of organizations: %w", err)
 	}
 	return &WholeOrganisation{
-		Actions: requiredBy("aws").Organisation, Document: list, MemberRole: roleName,
+		Actions: requiredBy("aws").Organisation, Document: list, MemberRole: RoleName,
 		Commands: []string{
-			"aws iam put-role-policy --role-name " + roleName + " --policy-name lamplighter-organisation --policy-document " + quote(string(list)),
+			"aws iam put-role-policy --role-name " + RoleName + " --policy-name lamplighter-organisation --policy-document " + quote(string(list)),
 			"aws organizations enable-aws-service-access --service-principal member.org.stacksets.cloudformation.amazonaws.com",
 			"aws cloudformation activate-organizations-access",
-			"aws cloudformation create-stack-set --stack-set-name " + roleName + " --permission-model SERVICE_MANAGED" +
+			"aws cloudformation create-stack-set --stack-set-name " + RoleName + " --permission-model SERVICE_MANAGED" +
 				" --auto-deployment Enabled=true,RetainStacksOnAccountRemoval=false --capabilities CAPABILITY_NAMED_IAM" +
 				" --template-body file://role.template.json --parameters ParameterKey=ExternalID,ParameterValue=" + o.ExternalID +
 				" ParameterKey=Level,ParameterValue=" + startStopLevel,
-			"aws cloudformation create-stack-instances --stack-set-name " + roleName + " --regions us-east-1" +
+			"aws cloudformation create-stack-instances --stack-set-name " + RoleName + " --regions us-east-1" +
 				" --deployment-targets OrganizationalUnitIds=$(aws organizations list-roots --query 'Roots[0].Id' --output text)",
 		},
 	}, nil
@@ -173,7 +173,7 @@ func cloudFormation(o Organisation, policies []CloudPolicy) (string, error) {
 		},
 		"Conditions": conditions,
 		"Resources": map[string]any{"Role": map[string]any{"Type": "AWS::IAM::Role", "Properties": map[string]any{
-			"RoleName": roleName, "AssumeRolePolicyDocument": trustPolicy(ref("ExternalID"), ref("Principal")), "Policies": statements,
+			"RoleName": RoleName, "AssumeRolePolicyDocument": trustPolicy(ref("ExternalID"), ref("Principal")), "Policies": statements,
 		}}},
 		"Outputs": map[string]any{"RoleArn": map[string]any{"Value": map[string]any{"Fn::GetAtt": []string{"Role", "Arn"}}}},
 	})

@@ -53,6 +53,7 @@ type settings struct {
 	faults     faults
 
 	clusterStatus cloud.ClusterStatus
+	organisation  organisation
 }
 
 // parseSettings reads the settings of a.
@@ -64,7 +65,7 @@ func parseSettings(a cloud.Account) (settings, error) {
 	s.key = hashParts(s.number, r.text("seed", "1"))
 	s.regions, s.stopped = r.regions(), r.readRate("stopped", 0.14, 1)
 	s.limited = r.readFlag("limits")
-	s.faults, s.clusterStatus = r.readFaults(), r.clusterStatus()
+	s.faults, s.clusterStatus, s.organisation = r.readFaults(), r.clusterStatus(), r.organisation()
 	s.counts = apportion(r.readInteger("size", 200, 0, 5_000_000), len(s.regions), r.kinds())
 	if a.AuthMethod != "" && a.AuthMethod != AuthMethod {
 		r.fail("authMethod", a.AuthMethod, `"simulated"`)

@@ -11,6 +11,9 @@ const (
 	AskCluster     = "cluster"     // how is this one? The answer is a cloud.Cluster
 )
 
+// AskOrganisation asks which organization of accounts the credentials list. The answer is a Verified without regions.
+const AskOrganisation = "organisation"
+
 // Question is what Connector is sent. The account need not be stored; its credentials are sealed for its id.
 type Question struct {
 	Ask      string       `json:"ask"`

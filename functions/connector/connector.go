@@ -46,6 +46,8 @@ func (c connector) handle(ctx context.Context, input json.RawMessage) (any, erro
 		return listClusters(ctx, conn, q)
 	case inventory.AskCluster:
 		return describeCluster(ctx, conn, q)
+	case inventory.AskMetrics:
+		return readMetrics(ctx, conn, q.Metrics)
 	default:
 		return nil, fault.New(fault.Internal, "the connector knows no question %q", q.Ask)
 	}

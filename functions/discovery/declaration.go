@@ -6,6 +6,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/teams"
@@ -17,7 +18,7 @@ var Declaration = platform.Declaration{
 	Access: table.Access{Reads: []table.Partition{identity.MetaPartition}, Writes: []table.Partition{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition, inventory.ScanPartition,
 		teams.Partition, teams.NamePartition, // what a deleted account is detached from
-		discovery.JobPartition, discovery.PartPartition, workqueue.Partition, cloud.SimulatedPartition,
+		discovery.JobPartition, discovery.PartPartition, measurement.Partition, workqueue.Partition, cloud.SimulatedPartition,
 	}},
 	Tasks:   []string{discovery.Machine},
 	Opens:   []string{inventory.AccountSecret},

@@ -48,6 +48,8 @@ func (c connector) handle(ctx context.Context, input json.RawMessage) (any, erro
 		return describeCluster(ctx, conn, q)
 	case inventory.AskOrganisation:
 		return findOrganisation(ctx, conn, q.Account)
+	case inventory.AskMetrics:
+		return readMetrics(ctx, conn, q.Metrics)
 	default:
 		return nil, fault.New(fault.Internal, "the connector knows no question %q", q.Ask)
 	}

@@ -56,7 +56,8 @@ func (w *worker) planShares(ctx context.Context, in discovery.Input) (Plan, erro
 	for _, parts := range unread(places, before) {
 		dealt = deal(dealt, sharesOf(a), Share{Input: in, Started: w.p.Clock.Now(), Parts: parts})
 	}
-	return Plan{dealt}, nil
+	measuring, err := w.measuringDue(ctx, in, a)
+	return Plan{append(dealt, measuring...)}, err
 }
 
 // hopeless notes on the pass why nothing can be read, when trying again would not help; else it is an error, so that the

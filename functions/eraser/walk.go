@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/engine/table"
 )
 
@@ -51,6 +52,7 @@ var spread = map[table.Partition]func(org string) []string{
 	execution.ActionPartition:   execution.ActionPKs,
 	execution.HistoryPartition:  execution.HistoryPKs,
 	audit.WaitingPartition:      waitingPKs,
+	measurement.Partition:       measurement.PKs,
 }
 
 // waitingPKs returns the partitions in which entries of an organization wait to be linked into its audit log.

@@ -47,7 +47,7 @@ var awsLevels = []level{
 	)}},
 	{"start_stop", []statement{
 		allow("LamplighterStartStop",
-			"ec2:StartInstances", "ec2:StopInstances",
+			"ec2:StartInstances", "ec2:StopInstances", "ec2:DescribeInstanceStatus",
 			"rds:StartDBInstance", "rds:StopDBInstance", "rds:StartDBCluster", "rds:StopDBCluster",
 			"autoscaling:UpdateAutoScalingGroup", "autoscaling:SuspendProcesses", "autoscaling:ResumeProcesses",
 			"ecs:UpdateService", "application-autoscaling:RegisterScalableTarget",

@@ -55,6 +55,7 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
       "Action": [
         "ec2:StartInstances",
         "ec2:StopInstances",
+        "ec2:DescribeInstanceStatus",
         "rds:StartDBInstance",
         "rds:StopDBInstance",
         "rds:StartDBCluster",

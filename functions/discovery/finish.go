@@ -127,6 +127,9 @@ func (w *worker) account(ctx context.Context, in discovery.Input, j discovery.Jo
 	if j.Status != discovery.Failed {
 		changes = append(changes, table.Set("lastDiscoveredAt", j.CompletedAt))
 	}
+	if j.Status == discovery.Succeeded {
+		changes = append(changes, table.Set("seenFrom", j.StartedAt))
+	}
 	return table.Update(inventory.AccountKey(in.Org, in.AccountID), changes, table.Equal("jobID", in.JobID)), nil
 }
 

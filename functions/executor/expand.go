@@ -187,6 +187,9 @@ func chunks(bulkID string, verb cloud.Verb, members []inventory.Member) []steppe
 			c.Members = append(c.Members, execution.Member{
 				ActionID: execution.MemberAction(bulkID, m.ResourceID), ResourceUID: m.UID,
 			})
+			if m.Status != c.Seen || m.Unschedulable != "" {
+				c.Seen = ""
+			}
 		}
 	}
 	bound(out)
@@ -195,7 +198,7 @@ func chunks(bulkID string, verb cloud.Verb, members []inventory.Member) []steppe
 
 func chunkFor(m inventory.Member) execution.Chunk {
 	return execution.Chunk{
-		Tier: m.Tier, Provider: m.Provider, CloudAccountID: m.CloudAccountID, Region: m.Region, ResourceType: m.Type,
+		Tier: m.Tier, Provider: m.Provider, CloudAccountID: m.CloudAccountID, Region: m.Region, ResourceType: m.Type, Seen: m.Status,
 	}
 }
 

@@ -30,6 +30,7 @@ type run struct {
 	conn    cloud.Conn
 	actions []*execution.Action
 	states  map[string]cloud.State
+	seen    cloud.Status // of all resources as the inventory had it; "" is unknown
 	ended   []execution.Outcome
 	started []*execution.Action // went from pending to running, or are tried again
 	ready   []*execution.Action // stand still where they are not wanted
@@ -46,7 +47,7 @@ func newRun(e *Executor, in execution.RunInput, actions []*execution.Action) *ru
 // RunActions takes the actions that in names one step further: it reads their resources, ends what has reached its state or
 // cannot, and acts on the rest.
 func (e *Executor) RunActions(ctx context.Context, in execution.RunInput) (RunResult, error) {
-	actions, err := e.loadActions(ctx, in)
+	actions, seen, err := e.loadActions(ctx, in)
 	if err == nil {
 		actions, err = e.uncancelled(ctx, in, actions)
 	}
@@ -57,16 +58,17 @@ func (e *Executor) RunActions(ctx context.Context, in execution.RunInput) (RunRe
 	if err != nil || len(actions) == 0 {
 		return RunResult{Done: err == nil && behind == 0, WaitSeconds: waitBehind}, err
 	}
-	got, err := e.runUnblocked(ctx, in, actions)
+	r := newRun(e, in, actions)
+	r.seen = seen
+	got, err := r.takeStep(ctx)
 	if behind > 0 {
 		got = RunResult{WaitSeconds: cmp.Or(got.WaitSeconds, waitBehind)}
 	}
 	return got, err
 }
 
-// runUnblocked takes actions one step further that wait for no other.
-func (e *Executor) runUnblocked(ctx context.Context, in execution.RunInput, actions []*execution.Action) (RunResult, error) {
-	r := newRun(e, in, actions)
+// takeStep takes actions one step further that wait for no other.
+func (r *run) takeStep(ctx context.Context) (RunResult, error) {
 	reason, err := r.open(ctx)
 	if err != nil {
 		return RunResult{}, err
@@ -127,7 +129,7 @@ func (r *run) glance(ctx context.Context) {
 	if len(asked) == 0 || r.in.Until != execution.UntilSettled || r.e.p.Clock.Sleep(ctx, glanceAfter) != nil {
 		return
 	}
-	states, err := r.conn.Read(ctx, r.kind.Type, asked[0].Region, uids(asked))
+	states, err := r.verify(ctx, asked)
 	if err != nil {
 		return
 	}
@@ -180,15 +182,29 @@ func (r *run) accepted() bool {
 	return true
 }
 
-// loadActions reads the actions of in that have not ended.
-func (e *Executor) loadActions(ctx context.Context, in execution.RunInput) ([]*execution.Action, error) {
-	ids, err := e.ids(ctx, in)
-	if err != nil {
-		return nil, err
+// loadActions reads the actions of in that have not ended, and in which state the inventory had all of their resources.
+func (e *Executor) loadActions(ctx context.Context, in execution.RunInput) ([]*execution.Action, cloud.Status, error) {
+	if in.Chunk == "" {
+		actions, err := e.readActions(ctx, in.Org, in.Actions)
+		return actions, "", err
 	}
+	c, err := table.Read[execution.Chunk](ctx, e.p.Table, table.Key{PK: execution.ChunkPK(in.Org, in.BulkID), SK: in.Chunk})
+	if err != nil {
+		return nil, "", fmt.Errorf("read chunk %s of %s: %w", in.Chunk, in.BulkID, err)
+	}
+	ids := make([]string, len(c.Members))
+	for i, m := range c.Members {
+		ids[i] = m.ActionID
+	}
+	actions, err := e.readActions(ctx, in.Org, ids)
+	return actions, c.Seen, err
+}
+
+// readActions reads those of the actions that have not ended.
+func (e *Executor) readActions(ctx context.Context, org string, ids []string) ([]*execution.Action, error) {
 	keys := make([]table.Key, len(ids))
 	for i, id := range ids {
-		keys[i] = execution.ActionKey(in.Org, id)
+		keys[i] = execution.ActionKey(org, id)
 	}
 	got, err := e.p.Table.BatchGet(ctx, keys...)
 	if err != nil {
@@ -222,21 +238,6 @@ func open(it table.Item) (*execution.Action, error) {
 	return &a, nil
 }
 
-func (e *Executor) ids(ctx context.Context, in execution.RunInput) ([]string, error) {
-	if in.Chunk == "" {
-		return in.Actions, nil
-	}
-	c, err := table.Read[execution.Chunk](ctx, e.p.Table, table.Key{PK: execution.ChunkPK(in.Org, in.BulkID), SK: in.Chunk})
-	if err != nil {
-		return nil, fmt.Errorf("read chunk %s of %s: %w", in.Chunk, in.BulkID, err)
-	}
-	ids := make([]string, len(c.Members))
-	for i, m := range c.Members {
-		ids[i] = m.ActionID
-	}
-	return ids, nil
-}
-
 // open connects to the account of the actions. A reason is why none of them can ever run.
 func (r *run) open(ctx context.Context) (reason string, err error) {
 	first := r.actions[0]
@@ -265,17 +266,4 @@ func (r *run) connect(ctx context.Context) (cloud.Conn, error) {
 		return nil, err
 	}
 	return r.e.newClouds().ConnectInside(ctx, r.in.Org, r.account, known)
-}
-
-// read asks the provider for the live states.
-func (r *run) read(ctx context.Context) error {
-	states, err := r.conn.Read(ctx, r.kind.Type, r.actions[0].Region, uids(r.actions))
-	if err != nil {
-		return err
-	}
-	r.states = make(map[string]cloud.State, len(states))
-	for _, s := range states {
-		r.states[s.UID] = s
-	}
-	return nil
 }

@@ -20,7 +20,7 @@ const (
 var awsKinds = []Kind{
 	{
 		Type: AWSEC2, Provider: "aws", Name: "EC2 instance", Actionable: true,
-		ActBatch: 100, ReadBatch: 1000, Deadline: 10 * time.Minute,
+		ActBatch: 500, ReadBatch: 1000, Deadline: 10 * time.Minute, Idempotent: true, Verifies: true,
 	},
 	{
 		Type: AWSRDS, Provider: "aws", Name: "RDS instance", Actionable: true,

@@ -58,6 +58,8 @@ type Kind struct {
 	Measured     bool          // has utilisation metrics
 	Absolute     bool          // an act sets a size: it may be given while the resource is still moving the other way
 	Remembers    bool          // a stop forgets its capacity: State.Snapshot is kept before it and given back at the start
+	Idempotent   bool          // a start of what runs is taken, as is a stop of what is stopped: it may be given without looking first
+	Verifies     bool          // Verify costs less than Read
 	ActBatch     int           // ids that one start or stop call takes
 	ReadBatch    int           // ids that one Read takes in one call
 	Deadline     time.Duration // a transition that takes longer has failed

@@ -12,7 +12,6 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/throttle"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
@@ -59,11 +58,12 @@ type Options struct {
 
 // Provider is AWS as cloud.Provider. Its limits hold across all connections to an account.
 type Provider struct {
-	options Options
-	limiter *throttle.Limiter
-	http    *http.Client
-	guarded *http.Client // for addresses that users gave
-	self    sdk.CredentialsProvider
+	options   Options
+	pace      pace // of AWS itself
+	endpoints pace // of addresses that users gave
+	http      *http.Client
+	guarded   *http.Client // for addresses that users gave
+	self      sdk.CredentialsProvider
 }
 
 // New makes the provider.
@@ -72,7 +72,7 @@ func New(o Options) *Provider {
 	return &Provider{
 		options: o,
 		self:    o.Base,
-		limiter: throttle.New(throttle.Options{Clock: o.Clock, Store: o.Store, Limits: o.Limits, Log: o.Log}),
+		pace:    newPace(o, o.Limits), endpoints: newEndpointPace(o),
 		http:    client(o.Transport, o.Timeout),
 		guarded: client(o.addresses().Transport(), o.Timeout),
 	}
@@ -146,7 +146,7 @@ func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 	if err := p.addCredentials(&cfg, a); err != nil {
 		return nil, err
 	}
-	return &conn{provider: p, account: a, config: cfg, open: map[openKey]operations{}, admitted: map[admission]int{}}, nil
+	return &conn{provider: p, pace: p.paceOf(a), account: a, config: cfg, open: map[openKey]operations{}, admitted: map[admission]int{}}, nil
 }
 
 func (p *Provider) endpointAllowed(endpoint string) error {

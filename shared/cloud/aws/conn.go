@@ -20,6 +20,7 @@ type openKey struct{ kind, region string }
 // conn is a connection to one account. Clients are made when a kind is first asked for in a region.
 type conn struct {
 	provider *Provider
+	pace     pace
 	account  cloud.Account
 	config   sdk.Config // without a region
 	mu       sync.Mutex
@@ -74,16 +75,40 @@ func (c *conn) List(ctx context.Context, kind, region, page string) (cloud.Resou
 	return got, nil
 }
 
-// Read returns the live states. Uids of another region or account do not exist here.
+// Read returns the live states.
 func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]cloud.State, error) {
 	o, err := c.operationsOf(kind, region)
 	if err != nil {
 		return nil, err
 	}
+	return c.inBatches(region, uids, o.Kind().ReadBatch, func(some []string) ([]cloud.State, error) { return o.Read(ctx, some) })
+}
+
+// verifyBatch is how many ids DescribeInstanceStatus takes.
+const verifyBatch = 100
+
+// Verify returns the live states, without what matters only before an act where that costs less. Who may not ask for the states
+// alone reads them.
+func (c *conn) Verify(ctx context.Context, kind, region string, uids []string) ([]cloud.State, error) {
+	o, err := c.operationsOf(kind, region)
+	if err != nil || !o.Kind().Verifies {
+		return c.Read(ctx, kind, region, uids)
+	}
+	states, err := c.inBatches(region, uids, verifyBatch, func(some []string) ([]cloud.State, error) { return o.Verify(ctx, some) })
+	if err != nil && cloud.ClassOf(err) == cloud.Denied {
+		return c.Read(ctx, kind, region, uids)
+	}
+	return states, err
+}
+
+// inBatches asks for the states of uids, several batches at once. Those of another region or account do not exist here.
+//
+//nolint:revive // what is asked, and how
+func (c *conn) inBatches(region string, uids []string, size int, ask func(some []string) ([]cloud.State, error)) ([]cloud.State, error) {
 	here := slices.DeleteFunc(slices.Clone(uids), func(u string) bool { return c.elsewhere(u, region) })
-	batches := slices.Collect(slices.Chunk(here, o.Kind().ReadBatch))
+	batches := slices.Collect(slices.Chunk(here, size))
 	states, errs := make([][]cloud.State, len(batches)), make([]error, len(batches))
-	cloud.InParallel(len(batches), width, func(i int) { states[i], errs[i] = o.Read(ctx, batches[i]) })
+	cloud.InParallel(len(batches), width, func(i int) { states[i], errs[i] = ask(batches[i]) })
 	for _, err := range errs {
 		if err != nil {
 			return nil, classifyError(err)

@@ -16,6 +16,7 @@ type kind[C any] struct {
 	client func(sdk.Config) C
 	list   func(ctx context.Context, c C, page string) (cloud.ResourcePage, error)
 	read   func(ctx context.Context, c C, uids []string) ([]cloud.State, error)
+	verify func(ctx context.Context, c C, uids []string) ([]cloud.State, error) // nil is read; at most verifyBatch uids
 	act    func(ctx context.Context, c C, v cloud.Verb, targets []cloud.Target) []error
 	scale  func(ctx context.Context, c C, uid string, want cloud.Capacity) error
 	// counted are the limits of the resources that an act is on, where AWS counts those besides the calls.
@@ -37,6 +38,7 @@ type operator interface {
 type operations interface {
 	List(ctx context.Context, page string) (cloud.ResourcePage, error)
 	Read(ctx context.Context, uids []string) ([]cloud.State, error)
+	Verify(ctx context.Context, uids []string) ([]cloud.State, error)
 	Act(ctx context.Context, v cloud.Verb, targets []cloud.Target) []error
 	Scale(ctx context.Context, uid string, want cloud.Capacity) error
 	DryRun(ctx context.Context, action string) error
@@ -72,6 +74,10 @@ func (b bound[C]) List(ctx context.Context, page string) (cloud.ResourcePage, er
 
 func (b bound[C]) Read(ctx context.Context, uids []string) ([]cloud.State, error) {
 	return b.kind.read(ctx, b.client, uids)
+}
+
+func (b bound[C]) Verify(ctx context.Context, uids []string) ([]cloud.State, error) {
+	return b.kind.verify(ctx, b.client, uids)
 }
 
 func (b bound[C]) Act(ctx context.Context, v cloud.Verb, targets []cloud.Target) []error {

@@ -42,13 +42,47 @@ var defaultLimits = map[string]Limit{
 	"":                   {PerSecond: 8, Burst: 20},
 }
 
+// endpointLimits are for accounts at an address of their own, where AWS's limits do not hold: what is there says itself when it is too
+// much.
+var endpointLimits = map[string]Limit{"": {PerSecond: 100, Burst: 200}}
+
+// pace is a limiter, and what it limits.
+type pace struct {
+	*throttle.Limiter
+	limits map[string]Limit
+}
+
+func newPace(o Options, limits map[string]Limit) pace {
+	return pace{throttle.New(throttle.Options{Clock: o.Clock, Store: o.Store, Limits: limits, Log: o.Log}), limits}
+}
+
+// newEndpointPace is of this process alone.
+func newEndpointPace(o Options) pace {
+	o.Store = nil
+	return newPace(o, endpointLimits)
+}
+
+// paceOf returns the limiter of an account.
+func (p *Provider) paceOf(a cloud.Account) pace {
+	if a.EndpointURL != "" {
+		return p.endpoints
+	}
+	return p.pace
+}
+
+// counts reports whether there is a limit of exactly that name.
+func (p pace) counts(api string) bool {
+	_, ok := p.limits[api]
+	return ok
+}
+
 // addLimiter makes every attempt of every call of the account wait for its token, because the SDK's own retry budget is shared by
 // everything that a process does and turns throttling in one region into failures in all. The limiter learns from the answers.
-func (p *Provider) addLimiter(account string) func(*middleware.Stack) error {
+func (p pace) addLimiter(account string) func(*middleware.Stack) error {
 	wait := func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (out middleware.FinalizeOutput, md middleware.Metadata, err error) {
 		api := permissionPrefix(awsmiddleware.GetServiceID(ctx)) + ":" + awsmiddleware.GetOperationName(ctx)
 		k := throttle.Key{Account: account, Region: awsmiddleware.GetRegion(ctx), API: api}
-		if err := p.limiter.Wait(ctx, k, 1); err != nil {
+		if err := p.Wait(ctx, k, 1); err != nil {
 			return out, md, &smithy.CanceledError{Err: err}
 		}
 		out, md, err = next.HandleFinalize(ctx, in)
@@ -62,7 +96,7 @@ func (p *Provider) addLimiter(account string) func(*middleware.Stack) error {
 
 // learn tells the limiter how an attempt ended. AWS does not say which of its buckets was empty, that of the calls or that of the
 // instances: both are slowed down. What was denied was answered.
-func (p *Provider) learn(k throttle.Key, err error) {
+func (p pace) learn(k throttle.Key, err error) {
 	keys := []throttle.Key{k}
 	if ids := k.API + "#ids"; p.counts(ids) {
 		keys = append(keys, throttle.Key{Account: k.Account, Region: k.Region, API: ids})
@@ -70,17 +104,11 @@ func (p *Provider) learn(k throttle.Key, err error) {
 	for _, k := range keys {
 		switch {
 		case cloud.ClassOf(classifyError(err)) == cloud.Throttled:
-			p.limiter.Throttled(k, retryAfter(err))
+			p.Throttled(k, retryAfter(err))
 		case err == nil || codeOf(err) != "":
-			p.limiter.Answered(k)
+			p.Answered(k)
 		}
 	}
-}
-
-// counts reports whether there is a limit of exactly that name.
-func (p *Provider) counts(api string) bool {
-	_, ok := p.options.Limits[api]
-	return ok
 }
 
 // longestPause bounds what an answer may ask for: it comes from an address that a user gave.
@@ -115,7 +143,7 @@ func (c *conn) Admit(ctx context.Context, v cloud.Verb, kind, region string, n i
 	if api == "" {
 		return n, 0
 	}
-	got, wait := c.provider.limiter.Take(ctx, throttle.Key{Account: accountOf(c.account), Region: region, API: api}, n)
+	got, wait := c.pace.Take(ctx, throttle.Key{Account: accountOf(c.account), Region: region, API: api}, n)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.admitted[admission{region, api}] += got
@@ -128,7 +156,7 @@ func (c *conn) counted(v cloud.Verb, kind, region string) string {
 	if err != nil {
 		return ""
 	}
-	if api := o.Counted(v); c.provider.counts(api) {
+	if api := o.Counted(v); c.pace.counts(api) {
 		return api
 	}
 	return ""
@@ -146,7 +174,7 @@ func (c *conn) pay(ctx context.Context, region, api string, n int) error {
 	if paid == n {
 		return nil
 	}
-	return c.provider.limiter.Wait(ctx, throttle.Key{Account: accountOf(c.account), Region: region, API: api}, n-paid)
+	return c.pace.Wait(ctx, throttle.Key{Account: accountOf(c.account), Region: region, API: api}, n-paid)
 }
 
 // accountOf names the account whose limits are meant: two organizations may connect the same.

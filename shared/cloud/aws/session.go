@@ -40,7 +40,7 @@ func (p *Provider) sdkConfig(a cloud.Account) sdk.Config {
 		HTTPClient: p.http,
 		Retryer:    p.retryer,
 		AppID:      "lamplighter",
-		APIOptions: []func(*middleware.Stack) error{p.addLimiter(accountOf(a))},
+		APIOptions: []func(*middleware.Stack) error{p.paceOf(a).addLimiter(accountOf(a))},
 	}
 	if a.EndpointURL != "" {
 		cfg.BaseEndpoint, cfg.HTTPClient = &a.EndpointURL, p.guarded

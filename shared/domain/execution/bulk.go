@@ -214,6 +214,10 @@ type Chunk struct {
 	Region         string   `json:"region"`
 	ResourceType   string   `json:"resourceType"`
 	Members        []Member `json:"members"`
+
+	// Seen is the status of every member as the inventory had it when the chunk was planned; empty when they differ, or one of
+	// them cannot be acted on.
+	Seen cloud.Status `json:"seen,omitempty"`
 }
 
 // Member is one resource of a chunk and the action that is taken on it.

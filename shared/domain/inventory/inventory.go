@@ -24,6 +24,7 @@ type Account struct {
 	Status           string    `json:"status"` // connecting, connected, degraded, disconnected
 	Error            string    `json:"error,omitempty"`
 	LastDiscoveredAt time.Time `json:"lastDiscoveredAt,omitzero"`
+	SeenFrom         time.Time `json:"seenFrom,omitzero"`     // when the pass began that saw all of it last
 	LastSyncedAt     time.Time `json:"lastSyncedAt,omitzero"` // when its bills were last read
 	ResourceCount    int       `json:"resourceCount"`
 	JobID            string    `json:"jobID,omitempty"`          // the discovery under way (shared/domain/discovery)

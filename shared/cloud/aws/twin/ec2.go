@@ -141,6 +141,28 @@ func (c *Cloud) named(region string, ids []string) ([]*Instance, *failure) {
 	}
 }
 
+// describeStatus takes 100 ids at most, and tells of those that do not run only when asked to.
+func (c *Cloud) describeStatus(q request) (any, *failure) {
+	if q.getString("DryRun") == "true" {
+		return nil, newFailure(http.StatusPreconditionFailed, "DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
+	}
+	ids := q.getList("InstanceId")
+	if len(ids) > 100 {
+		return nil, newFailure(http.StatusBadRequest, "InvalidParameterValue", "%d instance ids; the maximum is 100", len(ids))
+	}
+	found, f := c.named(q.region, ids)
+	if f != nil {
+		return nil, f
+	}
+	var nodes []node
+	for _, i := range found {
+		if q.getString("IncludeAllInstances") == "true" || i.State == "running" {
+			nodes = append(nodes, newElement("item", newText("instanceId", i.ID), stateNode("instanceState", i.State)))
+		}
+	}
+	return []node{newItems("instanceStatusSet", "item", nodes)}, nil
+}
+
 func (c *Cloud) describeSpotRequests(q request) (any, *failure) {
 	var nodes []node
 	for _, i := range c.instances {

@@ -246,6 +246,7 @@ func (c *Cloud) answer(q request) (any, *failure) {
 // operations are filled in from the files of the services.
 var operations = map[string]func(*Cloud, request) (any, *failure){
 	"ec2:DescribeInstances":                           (*Cloud).describeInstances,
+	"ec2:DescribeInstanceStatus":                      (*Cloud).describeStatus,
 	"ec2:DescribeSpotInstanceRequests":                (*Cloud).describeSpotRequests,
 	"ec2:DescribeRegions":                             (*Cloud).describeRegions,
 	"ec2:StartInstances":                              (*Cloud).startInstances,

@@ -13,6 +13,7 @@ var catalogue = slices.Concat(awsKinds, azureKinds)
 // collectives are, by provider, the kinds that stand for everything which no other kind of the provider lists.
 var collectives = map[string]Kind{
 	"aws":     awsOthers,
+	"azure":   azureOthers,
 	simulated: {Type: "simulated-*", Provider: simulated, Name: "Everything else", Discoverable: true},
 }
 

@@ -116,6 +116,9 @@ func kindOf(name, region string) (kind, error) {
 
 // List reads one page of a kind from the Resource Graph.
 func (c *conn) List(ctx context.Context, kind, region, page string) (cloud.ResourcePage, error) {
+	if kind == cloud.AzureOthers && regionName.MatchString(region) {
+		return c.listOthers(ctx, region, page)
+	}
 	k, err := kindOf(kind, region)
 	if err != nil {
 		return cloud.ResourcePage{}, err

@@ -42,7 +42,7 @@ type Options struct {
 	Backoff time.Duration
 	// MaxBackoff bounds the pause between two attempts. A longer Retry-After is left to whoever called.
 	MaxBackoff time.Duration
-	// Limits are calls per second of one account by API: "graph", "read" or "write"; "" is for those not named.
+	// Limits are calls per second of one account by API: "graph", "metrics", "read" or "write"; "" is for those not named.
 	Limits map[string]Limit
 }
 

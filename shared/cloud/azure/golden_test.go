@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/azure"
@@ -186,6 +187,10 @@ func useAll(t *testing.T, tw *twin.Cloud, k cloud.Kind, stop, scale bool) {
 	ask("permissions", err)
 	_, err = c.List(t.Context(), k.Type, region, "")
 	ask("list", err)
+	_, err = c.(cloud.Metered).Metrics(t.Context(), cloud.MetricRequest{
+		Type: k.Type, Region: region, UIDs: []string{uid}, Measures: cloud.MeasuresOf(k.Type), Period: time.Hour, From: time.Unix(0, 0), To: time.Unix(7200, 0),
+	})
+	ask("metrics", err)
 	_, err = c.(cloud.Clusters).ClusterNames(t.Context(), region)
 	ask("clusters", err)
 	remembered := state(t, c, k.Type, uid).Snapshot

@@ -58,12 +58,12 @@ func TestMetrics_AreTheStatisticsThatWereAskedFor(t *testing.T) {
 		if p.UID != vm.UID() || len(p.Times) != len(p.Values) {
 			t.Errorf("points %+v are not of the machine, or not as many as times", p)
 		}
-		told[m.Metric+" "+m.Statistic] = fmt.Sprint(p.Values)
+		told[m.Metric+": "+m.Statistic] = fmt.Sprint(p.Values)
 		if i := slices.Index(p.Values, 31); i >= 0 && !p.Times[i].Equal(r.From.Add(2*time.Hour)) {
 			t.Errorf("the third hour is %s", p.Times[i])
 		}
 	}
-	want := map[string]string{"Percentage CPU Maximum": "[11 31]", "Percentage CPU Average": "[10 30]", "Network In Total Total": "[5]"}
+	want := map[string]string{"Percentage CPU: Maximum": "[11 31]", "Percentage CPU: Average": "[10 30]", "Network In Total: Total": "[5]"}
 	if fmt.Sprint(told) != fmt.Sprint(want) {
 		t.Errorf("measured %v; want %v, without the gap and what nobody measured", told, want)
 	}

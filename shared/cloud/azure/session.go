@@ -34,7 +34,7 @@ var (
 // identity federation; the federated credential of the customer's application names it. Names of tenants, applications and
 // subscriptions are no secrets: were it the same for all organizations, one could open another's subscription by naming it
 // (the confused deputy).
-func Audience(org string) string { return "lamplighter/" + org }
+func Audience(org string) string { return anyAudience + "/" + org }
 
 // anyAudience is the one that Entra suggests, which names no organization.
 const anyAudience = "api://AzureADTokenExchange"

@@ -41,7 +41,7 @@ func TestTheWalkOnAzureWorks(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, want := range []string{
-		`"resourceCount":14`, `"status":"completed","total":3,"completed":3`, `"name":"cache-1","type":"azure-vm"`,
+		`"resourceCount":15`, `"status":"completed","total":3,"completed":3`, `"name":"cache-1","type":"azure-vm"`,
 		`"action":"Microsoft.Compute/virtualMachines/deallocate/action","status":"granted"`,
 	} {
 		if !strings.Contains(string(out), want) {

@@ -13,7 +13,7 @@ var catalogue = slices.Concat(awsKinds, azureKinds, gcpKinds, kubernetesKinds)
 // collectives are, by provider, the kinds that stand for everything which no other kind of the provider lists.
 var collectives = map[string]Kind{
 	"aws":     awsOthers,
-	"gcp":     gcpOthers,
+var catalogue = slices.Concat(awsKinds, azureKinds, gcpKinds, kubernetesKinds)
 	simulated: {Type: "simulated-*", Provider: simulated, Name: "Everything else", Discoverable: true},
 }
 

@@ -12,6 +12,7 @@ const (
 	AzureMySQL          = "azure-mysql-flexible"
 	AzureContainerApp   = "azure-containerapp"
 	AzureAppService     = "azure-appservice"
+	AzureFunctionApp    = "azure-functionapp"
 	AzureAppServicePlan = "azure-appserviceplan"
 	AzureSynapseSQLPool = "azure-synapse-sqlpool"
 	AzureSQLMI          = "azure-sql-mi"
@@ -53,6 +54,10 @@ var azureKinds = []Kind{
 		ActBatch: 1, ReadBatch: 1, Deadline: 10 * time.Minute,
 	},
 	{
+		Type: AzureFunctionApp, Provider: "azure", Name: "Azure Function app", Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 10 * time.Minute,
+	},
+	{
 		Type: AzureAppServicePlan, Provider: "azure", Name: "Azure App Service plan", Scalable: true,
 		ActBatch: 1, ReadBatch: 1, Deadline: 15 * time.Minute,
 	},
@@ -69,3 +74,8 @@ var azureKinds = []Kind{
 		ActBatch: 1, ReadBatch: 1, Deadline: 60 * time.Minute,
 	},
 }
+
+// AzureOthers is the kind of Azure that stands for everything which no other kind lists.
+const AzureOthers = "azure-*"
+
+var azureOthers = Kind{Type: AzureOthers, Provider: "azure", Name: "Everything else", Global: true, Discoverable: true}

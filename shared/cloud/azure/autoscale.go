@@ -62,17 +62,11 @@ func (c *conn) listedSettings(ctx context.Context, k kind, region string) (setti
 	if !k.autoscaled {
 		return nil, nil //nolint:nilnil // a kind without settings has none
 	}
-	var all []json.RawMessage
-	for skip := ""; ; {
-		got, err := askGraph[json.RawMessage](ctx, c, inRegion(settingType, region), skip)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, got.Data...)
-		if skip = got.Skip; skip == "" {
-			return newSettings(all)
-		}
+	all, err := askGraphAll[json.RawMessage](ctx, c, inRegion(settingType, region))
+	if err != nil {
+		return nil, err
 	}
+	return newSettings(all)
 }
 
 func newSettings(raw []json.RawMessage) (settings, error) {

@@ -19,7 +19,7 @@ const Name = "azure"
 
 // registry holds every kind: a new one is a row or a file, and a word here.
 var registry = []kind{
-	machines, scaleSets, managedClusters, nodePools, postgresServers, mysqlServers, containerApps, webApps, webPlans, sqlPools,
+	machines, scaleSets, managedClusters, nodePools, postgresServers, mysqlServers, containerApps, webApps, functionApps, webPlans, sqlPools,
 	managedInstances, sqlDatabases,
 }
 
@@ -42,7 +42,7 @@ type Options struct {
 	Backoff time.Duration
 	// MaxBackoff bounds the pause between two attempts. A longer Retry-After is left to whoever called.
 	MaxBackoff time.Duration
-	// Limits are calls per second of one account by API: "graph", "read" or "write"; "" is for those not named.
+	// Limits are calls per second of one account by API: "graph", "metrics", "read" or "write"; "" is for those not named.
 	Limits map[string]Limit
 }
 
@@ -111,13 +111,13 @@ func pool() http.RoundTripper {
 // Name is "azure".
 func (p *Provider) Name() string { return Name }
 
-// Kinds returns the kinds in the registry.
+// Kinds returns the kinds in the registry, and the one that stands for everything else.
 func (p *Provider) Kinds() []cloud.Kind {
-	out := make([]cloud.Kind, len(registry))
+	out := make([]cloud.Kind, len(registry), len(registry)+1)
 	for i, k := range registry {
 		out[i] = k.Kind
 	}
-	return out
+	return append(out, cloud.CollectiveOf(Name))
 }
 
 // Connect prepares a connection. Credentials that are incomplete and an endpoint that is not allowed are class Invalid;

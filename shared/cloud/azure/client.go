@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 )
 
@@ -16,7 +15,10 @@ import (
 const maxPages = 100
 
 // armClient makes calls of the resource manager: all of Azure's kinds are the same few calls of different paths and versions.
-type armClient struct{ arm *arm.Client }
+type armClient struct {
+	pipeline runtime.Pipeline
+	endpoint string
+}
 
 // call is one call. Path begins with a slash; its parts are as they are, not escaped.
 type call struct {
@@ -48,7 +50,7 @@ func (c *armClient) do(ctx context.Context, k call, out any) error {
 }
 
 func (c *armClient) send(ctx context.Context, k call) (*http.Response, error) {
-	req, err := runtime.NewRequest(ctx, k.method, runtime.JoinPaths(c.arm.Endpoint(), escaped(k.path)))
+	req, err := runtime.NewRequest(ctx, k.method, runtime.JoinPaths(c.endpoint, escaped(k.path)))
 	if err != nil {
 		return nil, errInvalid("%.256q is not a path of Azure: %v", k.path, err)
 	}
@@ -64,7 +66,7 @@ func (c *armClient) send(ctx context.Context, k call) (*http.Response, error) {
 			return nil, errInvalid("%s: the body cannot be written: %v", k.path, err)
 		}
 	}
-	return c.arm.Pipeline().Do(req)
+	return c.pipeline.Do(req)
 }
 
 // escaped escapes the parts of a path: names of resource groups may hold parentheses and letters of any language.
@@ -118,6 +120,9 @@ func (c *armClient) get(ctx context.Context, uid, version string, query url.Valu
 func permissionOf(method, path string) string {
 	at := strings.LastIndex(strings.ToLower(path), "/providers/")
 	if at < 0 {
+		if strings.HasSuffix(path, "/metrics:getBatch") {
+			return metricsNeed
+		}
 		if strings.HasSuffix(path, "/locations") {
 			return "Microsoft.Resources/subscriptions/locations/read"
 		}

@@ -23,7 +23,7 @@ func (c *conn) ClusterNames(ctx context.Context, region string) ([]string, error
 	}
 	names := make([]string, len(all))
 	for i, r := range all {
-		if names[i] = r.Name; len(named(all, r.Name)) > 1 {
+		if names[i] = r.Name; len(findNamed(all, r.Name)) > 1 {
 			names[i] = longName(r)
 		}
 	}
@@ -40,7 +40,7 @@ func (c *conn) Cluster(ctx context.Context, region, name string) (cloud.Cluster,
 	if err != nil {
 		return cloud.Cluster{}, err
 	}
-	switch found := named(all, name); len(found) {
+	switch found := findNamed(all, name); len(found) {
 	case 0:
 		return cloud.Cluster{}, notFound("AKS has no cluster %.100q in region %s", name, region)
 	case 1:
@@ -64,7 +64,7 @@ func (c *conn) clusters(ctx context.Context, region string) ([]resource, error) 
 	return slices.DeleteFunc(all, func(r resource) bool { return regionOf(r.Location) != region }), err
 }
 
-func named(all []resource, name string) []resource {
+func findNamed(all []resource, name string) []resource {
 	var out []resource
 	for _, r := range all {
 		if strings.EqualFold(r.Name, name) || strings.EqualFold(longName(r), name) {

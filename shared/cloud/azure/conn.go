@@ -27,6 +27,7 @@ var regionName = regexp.MustCompile(`^[a-z0-9]{2,64}$`)
 type conn struct {
 	account  cloud.Account
 	client   *armClient
+	metrics  metricClient
 	clock    clock.Clock
 	stranger azcore.TokenCredential // what must not open the account; nil where that is not tried
 	overview overview
@@ -116,6 +117,9 @@ func kindOf(name, region string) (kind, error) {
 
 // List reads one page of a kind from the Resource Graph.
 func (c *conn) List(ctx context.Context, kind, region, page string) (cloud.ResourcePage, error) {
+	if kind == cloud.AzureOthers && regionName.MatchString(region) {
+		return c.listOthers(ctx, region, page)
+	}
 	k, err := kindOf(kind, region)
 	if err != nil {
 		return cloud.ResourcePage{}, err

@@ -77,6 +77,7 @@ func groups(tw *twin.Cloud) []cloudtest.Group {
 		plainGroup("azure-postgresql-flexible", func(n int) string { return tw.AddServer("PostgreSQL", fmt.Sprint("pg-", n), region).UID() }),
 		plainGroup("azure-mysql-flexible", func(n int) string { return tw.AddServer("MySQL", fmt.Sprint("my-", n), region).UID() }),
 		plainGroup("azure-appservice", func(n int) string { return tw.AddSite(fmt.Sprint("site-", n), region).UID() }),
+		plainGroup("azure-functionapp", func(n int) string { return tw.AddFunctionApp(fmt.Sprint("jobs-", n), region).UID() }),
 		plainGroup("azure-synapse-sqlpool", func(n int) string { return tw.AddSQLPool(fmt.Sprint("dw", n), region).UID() }),
 	}
 }

@@ -16,7 +16,7 @@ const (
 	graphPath    = "/providers/Microsoft.ResourceGraph/resources"
 	graphVersion = "2022-10-01"
 	graphPage    = 1000 // rows at most in one answer
-	columns      = "id, name, location, kind, tags, zones, sku, properties"
+	columns      = "id, name, type, location, kind, managedBy, tags, zones, sku, properties"
 )
 
 // graphAnswer is a page of rows of the Resource Graph.
@@ -47,6 +47,21 @@ func inRegion(armType, region string) string {
 		strings.ToLower(armType), region, columns)
 }
 
+// othersInRegion is the query for everything in a region that no kind lists.
+func othersInRegion(region string) string {
+	return fmt.Sprintf("Resources | where type !in~ (%s) | where location =~ '%s' | project %s | order by id asc", listedTypes(), region, columns)
+}
+
+// listedTypes are the types that kinds list, as a query names them.
+func listedTypes() string {
+	types := make([]string, 0, len(registry))
+	for _, k := range registry {
+		types = append(types, "'"+strings.ToLower(k.listed())+"'")
+	}
+	slices.Sort(types)
+	return strings.Join(slices.Compact(types), ", ")
+}
+
 // remembered is how long an overview is believed.
 const remembered = 30 * time.Second
 
@@ -58,6 +73,7 @@ type overview struct {
 	there map[place]bool
 }
 
+// place is a type in a region; "" is all types that no kind lists.
 type place struct{ armType, region string }
 
 // has reports whether the region has resources of the type.
@@ -75,24 +91,33 @@ func (o *overview) has(ctx context.Context, c *conn, at place) (bool, error) {
 }
 
 func readOverview(ctx context.Context, c *conn) (map[place]bool, error) {
-	types := make([]string, 0, len(registry))
-	for _, k := range registry {
-		types = append(types, "'"+strings.ToLower(k.listed())+"'")
-	}
-	slices.Sort(types)
-	types = slices.Compact(types)
-	query := "Resources | where type in~ (" + strings.Join(types, ", ") + ") | summarize total = count() by type, location"
 	there := map[place]bool{}
-	for skip := ""; ; {
-		got, err := askGraph[struct{ Type, Location string }](ctx, c, query, skip)
+	for _, query := range []string{
+		"Resources | where type in~ (" + listedTypes() + ") | summarize total = count() by type, location",
+		"Resources | where type !in~ (" + listedTypes() + ") | summarize total = count() by location",
+	} {
+		rows, err := askGraphAll[struct{ Type, Location string }](ctx, c, query)
 		if err != nil {
 			return nil, err
 		}
-		for _, row := range got.Data {
+		for _, row := range rows {
 			there[place{strings.ToLower(row.Type), regionOf(row.Location)}] = true
 		}
+	}
+	return there, nil
+}
+
+// askGraphAll asks all pages of a query.
+func askGraphAll[T any](ctx context.Context, c *conn, query string) ([]T, error) {
+	var all []T
+	for skip := ""; ; {
+		got, err := askGraph[T](ctx, c, query, skip)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, got.Data...)
 		if skip = got.Skip; skip == "" {
-			return there, nil
+			return all, nil
 		}
 	}
 }

@@ -26,6 +26,8 @@ var defaultLimits = map[string]Limit{
 	"graph": {PerSecond: 2.8, Burst: 14},
 	"read":  {PerSecond: 20, Burst: 200},
 	"write": {PerSecond: 8, Burst: 150},
+	// 360,000 calls of the metrics of a subscription in an hour, for each region.
+	"metrics": {PerSecond: 50, Burst: 50},
 }
 
 // manyBuckets is when full buckets, which are as good as none, are thrown away.
@@ -149,6 +151,8 @@ func apiOf(r *http.Request) string {
 	switch {
 	case strings.Contains(r.URL.Path, "/Microsoft.ResourceGraph/"):
 		return "graph"
+	case strings.HasSuffix(r.URL.Path, "/metrics:getBatch"):
+		return "metrics"
 	case r.Method == http.MethodGet:
 		return "read"
 	default:

@@ -18,6 +18,8 @@ const (
 var baseNeeds = []string{
 	"Microsoft.Resources/subscriptions/read", "Microsoft.Resources/subscriptions/locations/read",
 	"Microsoft.Authorization/permissions/read", "Microsoft.ResourceGraph/resources/read",
+	metricsNeed,
+	"*/read", // the Resource Graph shows what the role may read, and no more: without it the rest of the inventory is not seen
 }
 
 // RequiredActions are the permissions that this package calls for, by what a customer allows: each level holds the ones before.

@@ -17,7 +17,9 @@ type resource struct {
 	ID         string            `json:"id"`
 	Name       string            `json:"name"`
 	Location   string            `json:"location"`
+	Type       string            `json:"type"`
 	Kind       string            `json:"kind"`
+	ManagedBy  string            `json:"managedBy"`
 	Tags       map[string]string `json:"tags"`
 	Zones      []string          `json:"zones"`
 	SKU        *sku              `json:"sku"`

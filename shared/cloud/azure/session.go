@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
 	azcloud "github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
 	"lamplighter.dev/shared/cloud"
@@ -33,7 +34,7 @@ var (
 // identity federation; the federated credential of the customer's application names it. Names of tenants, applications and
 // subscriptions are no secrets: were it the same for all organizations, one could open another's subscription by naming it
 // (the confused deputy).
-func Audience(org string) string { return "lamplighter/" + org }
+func Audience(org string) string { return anyAudience + "/" + org }
 
 // anyAudience is the one that Entra suggests, which names no organization.
 const anyAudience = "api://AzureADTokenExchange"
@@ -52,11 +53,21 @@ func (p *Provider) open(a cloud.Account) (*conn, error) {
 	if err != nil {
 		return nil, errInvalid("the account cannot be opened: %v", err)
 	}
-	out := &conn{account: a, client: &armClient{arm: c}, clock: p.options.Clock}
+	out := &conn{account: a, client: &armClient{c.Pipeline(), c.Endpoint()}, metrics: newMetricClient(a, token, o), clock: p.options.Clock}
 	if a.AuthMethod == federation && a.EndpointURL == "" {
 		out.stranger, err = p.credential(a, o, anyAudience)
 	}
 	return out, err
+}
+
+// newMetricClient makes the client of metrics. A custom endpoint is its host, too.
+func newMetricClient(a cloud.Account, token azcore.TokenCredential, o policy.ClientOptions) metricClient {
+	bearer := runtime.NewBearerTokenPolicy(token, []string{metricsScope}, nil)
+	m := metricClient{pipeline: runtime.NewPipeline("lamplighter", "v1.0.0", runtime.PipelineOptions{PerRetry: []policy.Policy{bearer}}, &o)}
+	if a.EndpointURL != "" {
+		m.endpoint = o.Cloud.Services[azcloud.ResourceManager].Endpoint
+	}
+	return m
 }
 
 // clientOptions are those of the clients of tokens and of the resource manager.

@@ -57,14 +57,14 @@ func TestConnect_OneTokenServesManyCalls(t *testing.T) {
 }
 
 func TestConnect_FederationShowsATokenOfTheOrganisation(t *testing.T) {
-	tw := &twin.Cloud{Assertion: "signed for lamplighter/org_1"}
+	tw := &twin.Cloud{Assertion: "signed for api://AzureADTokenExchange/org_1"}
 	got, err := openFederated(t, tw, identity{}).Identify(t.Context())
 	if err != nil || got != twin.Subscription {
 		t.Fatalf("Identify = %q, %v", got, err)
 	}
 	calls := tw.Calls("entra:token")
 	if len(calls) != 2 || calls[0].Body["client_assertion"] != "signed for api://AzureADTokenExchange" ||
-		calls[1].Body["client_assertion"] != "signed for lamplighter/org_1" {
+		calls[1].Body["client_assertion"] != "signed for api://AzureADTokenExchange/org_1" {
 		t.Errorf("tokens were asked for as %+v; want first the one that must not open, then the organization's", calls)
 	}
 	if calls[1].Body["client_assertion_type"] != "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" || calls[1].Body["client_secret"] != nil {
@@ -76,7 +76,7 @@ func TestConnect_AnApplicationThatTakesAnyTokenIsRefused(t *testing.T) {
 	tw := &twin.Cloud{Assertion: "signed for api://AzureADTokenExchange"}
 	_, err := openFederated(t, tw, identity{}).Identify(t.Context())
 	wantClass(t, "Identify of an unsafe application", err, cloud.Refused)
-	if !strings.Contains(err.Error(), "anybody who knows its id") || !strings.Contains(err.Error(), "lamplighter/org_1") {
+	if !strings.Contains(err.Error(), "anybody who knows its id") || !strings.Contains(err.Error(), "api://AzureADTokenExchange/org_1") {
 		t.Errorf("the message %q does not say what is wrong and what to do", err)
 	}
 }

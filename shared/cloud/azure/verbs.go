@@ -13,7 +13,10 @@ var (
 	managedInstances = newWordKind(cloud.AzureSQLMI, "Microsoft.Sql/managedInstances", "2023-08-01", instanceStates).
 				refusing(otherTiers)
 	// The plan of an app stays billed while it is stopped: what saves is the plan's size.
-	webApps  = newWordKind(cloud.AzureAppService, "Microsoft.Web/sites", "2023-12-01", appStates)
+	webApps = newWordKind(cloud.AzureAppService, "Microsoft.Web/sites", "2023-12-01", appStates).
+		leaving(isFunctionApp)
+	functionApps = newWordKind(cloud.AzureFunctionApp, "Microsoft.Web/sites", "2023-12-01", appStates).
+			leaving(func(r resource) bool { return !isFunctionApp(r) })
 	sqlPools = newWordKind(cloud.AzureSynapseSQLPool, "Microsoft.Synapse/workspaces/sqlPools", "2021-06-01", poolStates).
 			withVerbs("pause", "resume")
 )
@@ -72,6 +75,15 @@ func (k kind) withVerbs(off, on string) kind {
 	k.off, k.on, k.needs = off, on, verbNeeds(k.arm, off, on)
 	return k
 }
+
+// leaving leaves rows of the type to another kind.
+func (k kind) leaving(foreign func(resource) bool) kind {
+	k.foreign = foreign
+	return k
+}
+
+// isFunctionApp: Azure writes "functionapp,linux".
+func isFunctionApp(r resource) bool { return strings.Contains(strings.ToLower(r.Kind), "functionapp") }
 
 // refusing adds why resources of the kind may not be stopped.
 func (k kind) refusing(why func(resource) string) kind {

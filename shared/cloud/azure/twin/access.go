@@ -17,6 +17,8 @@ func opOf(r *http.Request) string {
 		return "entra:token"
 	case strings.EqualFold(p, "/providers/Microsoft.ResourceGraph/resources"):
 		return "Microsoft.ResourceGraph/resources/read"
+	case strings.HasSuffix(p, "/metrics:getBatch"):
+		return "Microsoft.Insights/metrics/read"
 	case strings.HasSuffix(p, "/locations"):
 		return "Microsoft.Resources/subscriptions/locations/read"
 	}

@@ -117,10 +117,20 @@ func (c *Cloud) AddSite(name, region string) *Resource {
 	})
 }
 
+// AddFunctionApp adds a Function app that runs.
+func (c *Cloud) AddFunctionApp(name, region string) *Resource {
+	return c.add(typeSite, name, region, map[string]any{"kind": "functionapp,linux", "properties": map[string]any{"state": "Running"}})
+}
+
 // AddPlan adds an App Service plan.
 func (c *Cloud) AddPlan(name, region, tier string, workers int) *Resource {
 	return c.add(typePlan, name, region, map[string]any{
 		"kind": "linux", "sku": map[string]any{"name": "P1v3", "tier": tier, "size": "P1v3", "family": "Pv3", "capacity": workers},
 		"properties": map[string]any{"status": "Ready", "reserved": true},
 	})
+}
+
+// AddOther adds a resource of any type.
+func (c *Cloud) AddOther(armType, name, region string, body map[string]any) *Resource {
+	return c.add(armType, name, region, body)
 }

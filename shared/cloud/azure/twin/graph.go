@@ -12,7 +12,7 @@ import (
 // The clauses of the query language that the twin understands: what it does not, it refuses.
 var (
 	whereIs     = regexp.MustCompile(`^where (type|location) =~ '([^']*)'$`)
-	whereIn     = regexp.MustCompile(`^where (type|location) in~ \(([^)]*)\)$`)
+	whereIn     = regexp.MustCompile(`^where (type|location) (!?)in~ \(([^)]*)\)$`)
 	projectOnly = regexp.MustCompile(`^project ([\w, ]+)$`)
 	countBy     = regexp.MustCompile(`^summarize (\w+) = count\(\) by ([\w, ]+)$`)
 	inOrder     = regexp.MustCompile(`^order by id asc$`)
@@ -50,6 +50,7 @@ func (c *Cloud) graph(q request) (answer, *failure) {
 	if ids := fmt.Sprint(q.body["subscriptions"]); !strings.EqualFold(ids, "["+Subscription+"]") {
 		return answer{}, newFailure(http.StatusBadRequest, "NoValidSubscriptionsInQueryRequest", "There must be at least one subscription that is eligible to contain resources, not %s.", ids)
 	}
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r map[string]any) bool { return !c.allowed(text(r, "type") + "/read") })
 	clauses := strings.Split(text(q.body, "query"), " | ")
 	if clauses[0] != "Resources" {
 		return answer{}, newFailure(http.StatusBadRequest, "InvalidQuery", "Query is invalid: table %s.", clauses[0])
@@ -73,7 +74,13 @@ func apply(rows []map[string]any, clause string) ([]map[string]any, *failure) {
 		return is(m[1], m[2]), nil
 	}
 	if m := whereIn.FindStringSubmatch(clause); m != nil {
-		return is(m[1], strings.Split(strings.ReplaceAll(strings.ReplaceAll(m[2], "'", ""), " ", ""), ",")...), nil
+		values := strings.Split(strings.ReplaceAll(strings.ReplaceAll(m[3], "'", ""), " ", ""), ",")
+		if m[2] == "" {
+			return is(m[1], values...), nil
+		}
+		return slices.DeleteFunc(slices.Clone(rows), func(r map[string]any) bool {
+			return slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(text(r, m[1]), v) })
+		}), nil
 	}
 	if m := projectOnly.FindStringSubmatch(clause); m != nil {
 		return project(rows, strings.Split(m[1], ", ")), nil

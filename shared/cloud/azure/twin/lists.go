@@ -15,6 +15,8 @@ func (c *Cloud) answer(q request) (answer, *failure) {
 		return c.entra(q)
 	case strings.HasPrefix(q.op, "Microsoft.ResourceGraph/"):
 		return c.graph(q)
+	case q.op == "Microsoft.Insights/metrics/read":
+		return c.metrics(q)
 	case q.path == "/subscriptions":
 		return ok(c.subscriptions())
 	case !strings.HasPrefix(q.path, base):

@@ -15,11 +15,12 @@ type Resource struct {
 	ID, Type     string
 	Body         map[string]any
 	Power        string
-	Locked       bool     // by a lock ReadOnly
-	Fails        *failure // the next verb is accepted, and fails
-	failed       *failure // the last one did
-	next         func()   // what it moves to
-	settledPower string   // the state before the verb that is under way
+	Metrics      map[string][]float64 // by name, a value for each bucket of a request; a negative one is a gap
+	Locked       bool                 // by a lock ReadOnly
+	Fails        *failure             // the next verb is accepted, and fails
+	failed       *failure             // the last one did
+	next         func()               // what it moves to
+	settledPower string               // the state before the verb that is under way
 }
 
 // UID is the id in lower case.

@@ -32,6 +32,6 @@ func main() {
 	}()
 	log.Printf("subscription %s, tenant %s, client %s, secret %s: http://%s", twin.Subscription, twin.Tenant, twin.Client, twin.Secret, s.Addr)
 	if err := s.ListenAndServe(); ctx.Err() == nil {
-		log.Fatal(err)
+		log.Print(err)
 	}
 }

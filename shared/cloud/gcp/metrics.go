@@ -3,6 +3,7 @@ package gcp
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -126,16 +127,16 @@ func (m meter) filter(r cloud.MetricRequest, n int) string {
 }
 
 // addSeries puts the points of a series, which come newest first and bear the ends of their buckets, in front of those of the
-// resource; false when it has none. A series may go on on the next page, with older points.
+// resource; false when it has none. The next page may hold more of a series, older points.
 func addSeries(found map[string]*cloud.Points, uid string, s *monitoring.TimeSeries, period time.Duration) bool {
 	if len(s.Points) == 0 {
 		return false
 	}
 	old := found[uid]
 	next := &cloud.Points{UID: uid}
-	for i := len(s.Points) - 1; i >= 0; i-- {
-		if v, ok := number(s.Points[i].Value); ok {
-			next.Times, next.Values = append(next.Times, timeOf(s.Points[i].Interval.EndTime).Add(-period)), append(next.Values, v)
+	for _, point := range slices.Backward(s.Points) {
+		if v, ok := number(point.Value); ok {
+			next.Times, next.Values = append(next.Times, timeOf(point.Interval.EndTime).Add(-period)), append(next.Values, v)
 		}
 	}
 	if old != nil {

@@ -128,14 +128,19 @@ var naming = regexp.MustCompile(`(?i)(id|ids|uid|uids)$|_id$|^(email|scope|role|
 
 // free are those that name nothing of an organization's, and why.
 var free = map[string]string{
-	"connectCloudAccount cloudAccountID": "the number of an account in its cloud: two organizations may both manage it",
-	"connectCloudAccount accountID":      "as above",
-	"inviteUser email":                   "an address is nobody's: anybody can be invited",
-	"beginSignIn provider":               "the name of an identity provider, which is the installation's",
-	"finishSignIn provider":              "as above",
-	"beginSignIn tenantID":               "a wish, which is looked at when somebody has signed in",
-	"registerCluster clusterName":        "a name within an account, whose id is swept",
-	"deregisterCluster clusterName":      "as above",
+	"connectCloudAccount cloudAccountID":      "the number of an account in its cloud: two organizations may both manage it",
+	"connectCloudAccount accountID":           "as above",
+	"connectCloudOrganisation organisationID": "the id of an organization in its cloud, as above",
+	"connectCloudOrganisation ids":            "numbers of accounts in their cloud, as above",
+	"beginGoogleConnection accountID":         "only one of Google Cloud can be named, which TestOAuth_RenewsTheCredentialsOfAnAccount does",
+	"finalizeGoogleConnection projectID":      "the id of a project in its cloud, as above",
+	"finalizeGoogleConnection connectionID":   "a secret of one session, which others try in TestOAuth_AConnectionIsOfItsSessionAndEnds",
+	"inviteUser email":                        "an address is nobody's: anybody can be invited",
+	"beginSignIn provider":                    "the name of an identity provider, which is the installation's",
+	"finishSignIn provider":                   "as above",
+	"beginSignIn tenantID":                    "a wish, which is looked at when somebody has signed in",
+	"registerCluster clusterName":             "a name within an account, whose id is swept",
+	"deregisterCluster clusterName":           "as above",
 }
 
 // plain are values for required members and parameters that name nothing.

@@ -41,7 +41,7 @@ func (w *worker) planShares(ctx context.Context, in discovery.Input) (Plan, erro
 	if err != nil {
 		return Plan{[]Share{}}, w.hopeless(ctx, in, err)
 	}
-	places := placesOf(w.providers[a.Provider].Kinds(), regions, len(a.Regions) == 0)
+	places := placesOf(kindsIn(conn, w.providers[a.Provider].Kinds(), regions), regions, len(a.Regions) == 0)
 	_, err = w.p.Table.Write(ctx, table.Update(discovery.JobKey(in.Org, in.JobID), []table.Change{
 		table.Set("partitions", countPlaces(places)), table.Remove("error"), table.Remove("refused"),
 	}, table.Exists()))
@@ -56,7 +56,8 @@ func (w *worker) planShares(ctx context.Context, in discovery.Input) (Plan, erro
 	for _, parts := range unread(places, before) {
 		dealt = deal(dealt, sharesOf(a), Share{Input: in, Started: w.p.Clock.Now(), Parts: parts})
 	}
-	return Plan{dealt}, nil
+	measuring, err := w.measuringDue(ctx, in, a)
+	return Plan{append(dealt, measuring...)}, err
 }
 
 // hopeless notes on the pass why nothing can be read, when trying again would not help; else it is an error, so that the
@@ -87,23 +88,35 @@ func (w *worker) regions(ctx context.Context, conn cloud.Conn, a inventory.Accou
 	}), nil
 }
 
+// kindsIn returns what is to be read in each region: the provider's kinds, and what is in the registered clusters there.
+func kindsIn(conn cloud.Conn, kinds []cloud.Kind, regions []string) map[string][]cloud.Kind {
+	out := make(map[string][]cloud.Kind, len(regions))
+	inside, ok := conn.(cloud.Inside)
+	for _, region := range regions {
+		if out[region] = kinds; ok {
+			out[region] = slices.Concat(kinds, inside.KindsInside(region))
+		}
+	}
+	return out
+}
+
 // place is what one scan covers.
 type place struct{ region, kind string }
 
 // placesOf returns what is to be scanned, by region. What belongs to no region is scanned in the region cloud.Global, by the
 // collective kinds that find such things, unless the account is confined to regions: its credentials may open no others.
-func placesOf(kinds []cloud.Kind, regions []string, everywhere bool) [][]place {
+func placesOf(in map[string][]cloud.Kind, regions []string, everywhere bool) [][]place {
 	out := make([][]place, len(regions), len(regions)+1)
 	var global []place
-	for _, k := range kinds {
-		if k.Collected {
-			continue
-		}
-		for i, region := range regions {
+	for i, region := range regions {
+		for _, k := range in[region] {
+			if k.Collected {
+				continue
+			}
 			out[i] = append(out[i], place{region, k.Type})
-		}
-		if k.Global && everywhere {
-			global = append(global, place{cloud.Global, k.Type})
+			if at := (place{cloud.Global, k.Type}); k.Global && everywhere && !slices.Contains(global, at) {
+				global = append(global, at)
+			}
 		}
 	}
 	if len(global) > 0 {

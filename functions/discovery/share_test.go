@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/fault"
@@ -30,7 +31,7 @@ func (s *fixture) kinds() map[string]int {
 }
 
 func (s *fixture) worker() *worker {
-	return &worker{s.Platform, s.providers, inventory.New(s.Platform), make(chan struct{}, 1)}
+	return &worker{s.Platform, s.providers, inventory.New(s.Platform), measurement.New(s.Platform), make(chan struct{}, 1)}
 }
 
 // statuses returns how the parts of the pass job_x are, by kind.
@@ -152,6 +153,7 @@ func TestAPlan_DealsAKnownSmallAccountToFewShares(t *testing.T) {
 	for _, c := range []struct{ known, want int }{{0, 1}, {999, 1}, {1000, 2}, {4500, 5}, {500_000, shares}} {
 		a := s.account
 		a.LastDiscoveredAt, a.ResourceCount = s.clk.Now(), c.known
+		s.Must(measurement.New(s.Platform).NoteCollection(s.ctx, org, a.ID, measurement.Collection{Day: "2026-02-28"}))
 		s.Put(inventory.AccountKey(org, a.ID), a)
 		plan := apitest.Value(s.worker().planShares(s.ctx, s.planned()))(s)
 		parts := 0

@@ -15,7 +15,7 @@ func (e *Executor) giveUp(ctx context.Context, in execution.RunInput, reason str
 	if err != nil || len(actions) == 0 {
 		return RunResult{Done: err == nil}, err
 	}
-	r := &run{e: e, in: in, now: e.p.Clock.Now(), actions: actions}
+	r := newRun(e, in, actions)
 	never, err := r.open(ctx)
 	if err == nil && never == "" {
 		err = r.read(ctx)

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -31,8 +32,15 @@ type run struct {
 	states  map[string]cloud.State
 	ended   []execution.Outcome
 	started []*execution.Action // went from pending to running, or are tried again
-	act     []*execution.Action
+	ready   []*execution.Action // stand still where they are not wanted
+	act     []*execution.Action // of these, what the provider takes now
+	untried map[*execution.Action]bool
 	waiting []*execution.Action
+	turn    time.Duration // until it is worth to ask for the rest of ready
+}
+
+func newRun(e *Executor, in execution.RunInput, actions []*execution.Action) *run {
+	return &run{e: e, in: in, now: e.p.Clock.Now(), actions: actions, untried: map[*execution.Action]bool{}}
 }
 
 // RunActions takes the actions that in names one step further: it reads their resources, ends what has reached its state or
@@ -42,10 +50,23 @@ func (e *Executor) RunActions(ctx context.Context, in execution.RunInput) (RunRe
 	if err == nil {
 		actions, err = e.uncancelled(ctx, in, actions)
 	}
-	if err != nil || len(actions) == 0 {
-		return RunResult{Done: err == nil}, err
+	behind := 0
+	if err == nil {
+		actions, behind, err = e.unblocked(ctx, in.Org, actions)
 	}
-	r := &run{e: e, in: in, now: e.p.Clock.Now(), actions: actions}
+	if err != nil || len(actions) == 0 {
+		return RunResult{Done: err == nil && behind == 0, WaitSeconds: waitBehind}, err
+	}
+	got, err := e.runUnblocked(ctx, in, actions)
+	if behind > 0 {
+		got = RunResult{WaitSeconds: cmp.Or(got.WaitSeconds, waitBehind)}
+	}
+	return got, err
+}
+
+// runUnblocked takes actions one step further that wait for no other.
+func (e *Executor) runUnblocked(ctx context.Context, in execution.RunInput, actions []*execution.Action) (RunResult, error) {
+	r := newRun(e, in, actions)
 	reason, err := r.open(ctx)
 	if err != nil {
 		return RunResult{}, err
@@ -63,10 +84,11 @@ func (e *Executor) RunActions(ctx context.Context, in execution.RunInput) (RunRe
 // pass reads, decides and acts.
 func (r *run) pass(ctx context.Context) error {
 	if err := r.read(ctx); err != nil {
-		r.tripAll(err)
+		r.tripAll(ctx, err)
 		return r.storeProgress(ctx, r.waiting)
 	}
 	r.decideActions()
+	r.admit(ctx)
 	if err := r.storeProgress(ctx, r.started); err != nil {
 		return err
 	}
@@ -75,6 +97,24 @@ func (r *run) pass(ctx context.Context) error {
 	}
 	r.glance(ctx)
 	return nil
+}
+
+// admit begins as many of the actions that are ready as the provider takes now. The others go on waiting, unmarked: nothing is
+// written about what has not begun, and they may still be cancelled.
+func (r *run) admit(ctx context.Context) {
+	n := len(r.ready)
+	if n == 0 {
+		return
+	}
+	if c, ok := r.conn.(cloud.Admitter); ok {
+		n, r.turn = c.Admit(ctx, r.ready[0].Action, r.kind.Type, r.ready[0].Region, n)
+	}
+	for _, a := range r.ready[:n] {
+		r.begin(a)
+	}
+	for _, a := range r.ready[n:] {
+		r.lookLater(a)
+	}
 }
 
 // glanceAfter is when what was acted on is looked at for the first time: much is done at once, and another run would cost more.
@@ -211,8 +251,20 @@ func (r *run) open(ctx context.Context) (reason string, err error) {
 	if r.kind, ok = r.e.providers.Kind(first.Provider, first.ResourceType); !ok || !r.kind.Actionable {
 		return execution.Unactionable(first.Provider, first.ResourceType), nil
 	}
-	r.conn, err = r.e.newClouds().Connect(ctx, r.in.Org, r.account)
+	r.conn, err = r.connect(ctx)
 	return "", err
+}
+
+// connect opens the account, and its clusters for what is in them.
+func (r *run) connect(ctx context.Context) (cloud.Conn, error) {
+	if r.kind.Provider != inventory.ClusterProvider || r.account.Provider == inventory.ClusterProvider {
+		return r.e.newClouds().Connect(ctx, r.in.Org, r.account)
+	}
+	known, err := inventory.ReadRegistrations(ctx, r.e.p.Table, r.in.Org, r.account.ID)
+	if err != nil {
+		return nil, err
+	}
+	return r.e.newClouds().ConnectInside(ctx, r.in.Org, r.account, known)
 }
 
 // read asks the provider for the live states.

@@ -18,5 +18,6 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{inventory.AccountPartition, discovery.JobPartition, "ORG#*#REFRESH", workqueue.Partition},
 	}),
 	Starts:  []string{discovery.Machine},
+	Calls:   []string{inventory.Connector},
 	Samples: []string{"list", "list-types"},
 }

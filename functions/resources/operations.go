@@ -29,6 +29,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	s.listOperations(g)
 	s.readOperations(g)
 	s.refreshOperations(g)
+	s.metricsOperations(g)
 	return g
 }
 

@@ -107,6 +107,14 @@ type State struct {
 	Reason        string          // why it is so, in the provider's words; may be empty
 	Unschedulable string          // why it may not be started or stopped: "member of Auto Scaling group x: act on the group"
 	Snapshot      json.RawMessage // what a stop would forget; nil when there is nothing or the resource is already off
+	Steps         []Step          // of what is stopped and started in steps, in the order of a stop
+}
+
+// Step is a part of a resource that is stopped and started in steps: how it is, Pending being one that is done in part.
+type Step struct {
+	Name    string `json:"step"`
+	Status  Status `json:"status"`
+	Message string `json:"message,omitempty"`
 }
 
 // Target names a resource to act on, with the snapshot that was remembered when it was stopped.
@@ -161,6 +169,19 @@ type Conn interface {
 	Scale(ctx context.Context, kind, region, uid string, c Capacity) error
 	// Permissions probes what the credentials may do.
 	Permissions(ctx context.Context) ([]Permission, error)
+}
+
+// Admitter is a Conn whose provider takes only so many resources at a time, however they are put into calls.
+type Admitter interface {
+	// Admit promises that up to n resources of a kind in a region may be acted on now, and tells how many, and how long to leave
+	// the rest alone. The promise is kept by the next Act on the same connection; what comes of no Act is lost.
+	Admit(ctx context.Context, verb Verb, kind, region string, n int) (now int, later time.Duration)
+}
+
+// Verifier is a Conn that tells more cheaply than Read how far resources are that were acted on.
+type Verifier interface {
+	// Verify tells the live states as Read does, but need not tell what matters only before an act: Unschedulable and Snapshot.
+	Verify(ctx context.Context, kind, region string, uids []string) ([]State, error)
 }
 
 // Providers are the providers of this process by name.

@@ -22,10 +22,18 @@ const (
 	principal  = "arn:aws:iam::111122223333:role/lamplighter-connector"
 )
 
+var organisation = onboarding.Organisation{
+	ID: "org_01", ExternalID: externalID, Principal: principal, TemplateURL: "https://bucket.s3.amazonaws.com/role.template.json",
+}
+
 func steps(t *testing.T) onboarding.Steps {
 	t.Helper()
-	s := apitest.Value(onboarding.StepsFor("aws", externalID, principal))(t)
-	return s
+	return of(t, "aws")
+}
+
+func of(t *testing.T, provider string) onboarding.Steps {
+	t.Helper()
+	return apitest.Value(onboarding.StepsFor(provider, organisation))(t)
 }
 
 func TestTheStepsForAWSAreAsReviewed(t *testing.T) {
@@ -35,11 +43,17 @@ func TestTheStepsForAWSAreAsReviewed(t *testing.T) {
 	}
 	golden(t, "role.template.json", *s.Methods[0].Template)
 	golden(t, "commands.sh", strings.Join(s.Methods[0].Commands, "\n"))
+	golden(t, "quickcreate.txt", *s.Methods[0].QuickCreateURL)
+	golden(t, "organisation.sh", strings.Join(s.Organisation.Commands, "\n"))
 }
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
+	goldenAt(t, filepath.Join("testdata", name), got)
+}
+
+func goldenAt(t *testing.T, path, got string) {
+	t.Helper()
 	if *update {
 		if err := os.WriteFile(path, []byte(got+"\n"), 0o600); err != nil {
 			t.Fatal(err)
@@ -47,7 +61,7 @@ func golden(t *testing.T, name, got string) {
 	}
 	want := apitest.Value(os.ReadFile(path))(t)
 	if got+"\n" != string(want) {
-		t.Errorf("%s changed; look at it and run the test with -update:\n%s", name, got)
+		t.Errorf("%s changed; look at it and run the test with -update:\n%s", path, got)
 	}
 }
 
@@ -118,16 +132,16 @@ func TestWhatCannotBeQuotedIsRefused(t *testing.T) {
 		{"aws", externalID, `arn:aws:iam::1:root"}`},
 		{"acme", externalID, principal},
 	} {
-		_, err := onboarding.StepsFor(bad.provider, bad.id, bad.principal)
-		if fault.KindOf(err) != fault.Invalid {
+		_, err := onboarding.StepsFor(bad.provider, onboarding.Organisation{ID: "org_1", ExternalID: bad.id, Principal: bad.principal})
+		if want := fault.Invalid; fault.KindOf(err) != want && (bad.provider != "acme" || !fault.Is(err, fault.NotFound)) {
 			t.Errorf("For(%q, %q, %q): %v; want it refused as invalid", bad.provider, bad.id, bad.principal, err)
 		}
 	}
 }
 
 func TestAnAccountNumberIsAPrincipal(t *testing.T) {
-	s, err := onboarding.StepsFor("aws", externalID, "111122223333")
-	if err != nil || !strings.Contains(*s.Methods[0].Template, `"AWS": "arn:aws:iam::111122223333:root"`) {
+	s, err := onboarding.StepsFor("aws", onboarding.Organisation{ID: "org_1", ExternalID: externalID, Principal: "111122223333"})
+	if err != nil || !strings.Contains(*s.Methods[0].Template, `"Default": "arn:aws:iam::111122223333:root"`) || s.Methods[0].QuickCreateURL != nil {
 		t.Errorf("For an account number: %v\n%s", err, *s.Methods[0].Template)
 	}
 }

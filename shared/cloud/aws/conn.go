@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/smithy-go"
 
 	"lamplighter.dev/shared/cloud"
 )
@@ -23,6 +24,7 @@ type conn struct {
 	config   sdk.Config // without a region
 	mu       sync.Mutex
 	open     map[openKey]operations
+	admitted map[admission]int // resources
 }
 
 func (c *conn) regionConfig(region string) sdk.Config {
@@ -112,12 +114,27 @@ func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targe
 	}
 	batches := slices.Collect(slices.Chunk(here, o.Kind().ActBatch))
 	cloud.InParallel(len(batches), width, func(b int) {
-		errs := o.Act(ctx, v, pickAt(targets, batches[b]))
+		errs := c.act(ctx, o, call{v, region, pickAt(targets, batches[b])})
 		for i, at := range batches[b] {
 			out[at].Err = classifyError(errs[i])
 		}
 	})
 	return out
+}
+
+// call is one act of a kind on a batch.
+type call struct {
+	verb    cloud.Verb
+	region  string
+	targets []cloud.Target
+}
+
+// act acts on a batch once its resources may be counted.
+func (c *conn) act(ctx context.Context, o operations, k call) []error {
+	if err := c.pay(ctx, k.region, c.counted(k.verb, o.Kind().Type, k.region), len(k.targets)); err != nil {
+		return slices.Repeat([]error{&smithy.CanceledError{Err: err}}, len(k.targets))
+	}
+	return o.Act(ctx, k.verb, k.targets)
 }
 
 // Scale sets a size. A minimum, a desired size and a maximum that contradict each other are class Invalid.

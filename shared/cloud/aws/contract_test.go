@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,7 +76,40 @@ func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 			}
 		},
 	})
+	callsAreNeeded(t, tw)
 }
+
+// callsAreNeeded holds what the kinds say that they need, of which the policies for customers are made, against what reached the
+// cloud while all of them were listed, read, started, stopped, scaled and probed.
+func callsAreNeeded(t *testing.T, tw *twin.Cloud) {
+	t.Helper()
+	c := open(t, tw, keys(twin.AccessKey)).(cloud.Clusters)
+	names, err := c.ClusterNames(t.Context(), region)
+	if err != nil || len(names) == 0 {
+		t.Fatalf("clusters %v, %v", names, err)
+	}
+	if _, err = c.Cluster(t.Context(), region, names[0]); err != nil {
+		t.Error(err)
+	}
+	called := map[string]bool{}
+	for _, call := range tw.Calls("") {
+		called[call.Op] = !strings.HasPrefix(call.Op, "sts:") // no policy is needed to ask who one is
+	}
+	needed := aws.ListRequiredActions().Scale
+	for op, counts := range called {
+		if counts && !slices.Contains(needed, op) {
+			t.Errorf("%s is called, and no kind says that it needs it", op)
+		}
+	}
+	for _, op := range needed {
+		if !called[op] && !impliedActions[op] {
+			t.Errorf("%s is needed by a kind, and was never called", op)
+		}
+	}
+}
+
+// impliedActions are checked by AWS when another operation is called.
+var impliedActions = map[string]bool{"rds:ListTagsForResource": true, "ecs:ListTagsForResource": true}
 
 func ec2Group(tw *twin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: "aws-ec2", Region: region, Missing: twin.InstanceID(999), Pages: 3, Tied: map[string]string{}}

@@ -26,6 +26,8 @@ var instances = kind[ec2API]{
 	read:   readInstances,
 	act:    actInstances,
 	dryRun: dryRunInstances,
+
+	counted: map[cloud.Verb]string{cloud.Start: startedIDs, cloud.Stop: stoppedIDs},
 }
 
 // ec2API is what is called of EC2.

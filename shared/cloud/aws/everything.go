@@ -25,14 +25,20 @@ var everything = source{
 const taggedPage = "t:"
 
 func listEverything(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
-	if tail, tagged := strings.CutPrefix(page, taggedPage); tagged {
+	if tail, tagged := strings.CutPrefix(page, taggedPage); tagged || at.custom {
 		return listTagged(ctx, at, tail)
 	}
 	out, err := listIndexed(ctx, at, page)
-	if err != nil && page == "" && !cloud.ClassOf(classifyError(err)).Retryable() {
-		return listTagged(ctx, at, "") // there is no index, no default view of it, or no leave to ask
+	if page == "" && hasNoIndex(err) {
+		return listTagged(ctx, at, "")
 	}
 	return out, err
+}
+
+// hasNoIndex reports whether AWS says that the region has no index, or no view to ask by, which it calls unauthorized. What is denied
+// otherwise is not known: to go by tags then would lose all that has none.
+func hasNoIndex(err error) bool {
+	return codeOf(err) == "UnauthorizedException" || err != nil && cloud.ClassOf(classifyError(err)) == cloud.NotFound
 }
 
 func listIndexed(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {

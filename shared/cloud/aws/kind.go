@@ -18,6 +18,8 @@ type kind[C any] struct {
 	read   func(ctx context.Context, c C, uids []string) ([]cloud.State, error)
 	act    func(ctx context.Context, c C, v cloud.Verb, targets []cloud.Target) []error
 	scale  func(ctx context.Context, c C, uid string, want cloud.Capacity) error
+	// counted are the limits of the resources that an act is on, where AWS counts those besides the calls.
+	counted map[cloud.Verb]string
 	// dryRun asks AWS whether the action would be allowed; nil where AWS has no way to ask.
 	dryRun func(ctx context.Context, c C, action string) error
 }
@@ -40,6 +42,7 @@ type operations interface {
 	DryRun(ctx context.Context, action string) error
 	Kind() cloud.Kind
 	Needs() needs
+	Counted(v cloud.Verb) string
 }
 
 // bound is a kind with a client of one region.
@@ -60,6 +63,8 @@ func (k kind[C]) open(cfg sdk.Config) operations { return bound[C]{k, k.client(c
 
 func (b bound[C]) Kind() cloud.Kind { return b.kind.describe() }
 func (b bound[C]) Needs() needs     { return b.kind.needs }
+
+func (b bound[C]) Counted(v cloud.Verb) string { return b.kind.counted[v] }
 
 func (b bound[C]) List(ctx context.Context, page string) (cloud.ResourcePage, error) {
 	return b.kind.list(ctx, b.client, page)

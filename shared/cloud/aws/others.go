@@ -25,6 +25,7 @@ type place struct {
 	cfg     sdk.Config // of the region that is called
 	region  string     // whose resources are wanted; may be cloud.Global
 	account string     // number
+	custom  bool       // an emulator or a private cloud, which have no index
 }
 
 // sources are what a region is asked; what belongs to none, the index alone knows.
@@ -74,7 +75,7 @@ func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.Resou
 }
 
 func (c *conn) placeOf(ctx context.Context, region string) (place, error) {
-	at := place{region: region, account: c.account.NativeID}
+	at := place{region: region, account: c.account.NativeID, custom: c.account.EndpointURL != ""}
 	if region != cloud.Global && !regionName.MatchString(region) {
 		return at, errInvalid("%.64q is not the name of an AWS region", region)
 	}

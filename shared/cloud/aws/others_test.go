@@ -208,6 +208,20 @@ func TestEverythingElse_ADeniedSourceKeepsNoneOfTheOthersBack(t *testing.T) {
 	}
 }
 
+// To go on with the tags would show everything without some as gone.
+func TestEverythingElse_AnIndexThatIsDeniedIsNotReplacedByTags(t *testing.T) {
+	tw, c := connect(t)
+	fill(tw)
+	tw.Explore(true)
+	tw.AddFault(twin.Fault{Op: "resource-explorer-2:ListResources", Code: "AccessDeniedException", Message: "not authorized", Status: 403, Times: -1})
+	first, err := c.List(t.Context(), cloud.AWSOthers, region, "")
+	if err != nil || first.Next == "" {
+		t.Fatalf("first page: next %q, %v", first.Next, err)
+	}
+	_, err = c.List(t.Context(), cloud.AWSOthers, region, first.Next)
+	wantClass(t, "the index", err, cloud.Denied)
+}
+
 func TestEverythingElse_APageThatIsNoneIsRefused(t *testing.T) {
 	_, c := connect(t)
 	for _, page := range []string{"x", `{"nonsense":""}`} {

@@ -25,6 +25,10 @@ func (c *conn) Act(ctx context.Context, verb cloud.Verb, kind, region string, ta
 	for part := range slices.Chunk(targets, actBatch) {
 		results := make([]cloud.Result, len(part))
 		failed := err
+		r.ids = len(part)
+		if failed == nil {
+			failed = c.pay(ctx, verb, r)
+		}
 		if failed == nil {
 			failed = c.simulateCall(ctx, r, func(ctx context.Context) error {
 				return c.world.changeHistory(ctx, func(h history) entry { return c.decide(h, turn{verb, k, r, part}, results) })

@@ -41,7 +41,8 @@ type Listed struct {
 	AccountName string
 	GroupIDs    []string
 	TeamIDs     []string
-	Schedulable bool // can be started and stopped
+	ScheduleIDs []string // the schedules that it is attached to by itself, by a group or by a tag
+	Schedulable bool     // can be started and stopped
 }
 
 // FindResources lists resources. Two round trips whatever the page: the index's changes, then the accounts on the page. One more
@@ -225,6 +226,11 @@ func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibili
 			keys[ResourceKey(v.org, l.out[i].UID)] = true
 		}
 	}
+	if v.hasDirect() {
+		for i := range l.out {
+			keys[AttachedKey(v.org, l.out[i].CloudAccountID, l.out[i].ID)] = true
+		}
+	}
 	ask := v.staleMembers(func(string) bool { return true })
 	for k := range keys {
 		ask = append(ask, k)
@@ -244,8 +250,7 @@ func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibili
 			return nil, err
 		}
 	}
-	v.annotate(l, &sight)
-	return l.out, nil
+	return l.out, v.annotate(l, got, &sight)
 }
 
 // name puts the names of accounts into out.
@@ -283,8 +288,8 @@ func (v *view) addFacts(out []Listed, records map[table.Key]table.Item) error {
 	return nil
 }
 
-// annotate adds the groups and the teams.
-func (v *view) annotate(l listing, sight *Visibility) {
+// annotate adds the groups, the teams and the schedules.
+func (v *view) annotate(l listing, got map[table.Key]table.Item, sight *Visibility) error {
 	v.st.RLock()
 	defer v.st.RUnlock()
 	in := v.newScopeTest(sight.Groups)
@@ -294,4 +299,5 @@ func (v *view) annotate(l listing, sight *Visibility) {
 		}
 		l.out[i].TeamIDs = v.teamsOf(r, sight)
 	}
+	return v.schedulesOf(l, got)
 }

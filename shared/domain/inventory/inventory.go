@@ -26,9 +26,10 @@ type Account struct {
 	LastDiscoveredAt time.Time `json:"lastDiscoveredAt,omitzero"`
 	LastSyncedAt     time.Time `json:"lastSyncedAt,omitzero"` // when its bills were last read
 	ResourceCount    int       `json:"resourceCount"`
-	JobID            string    `json:"jobID,omitempty"`    // the discovery under way (shared/domain/discovery)
-	Clusters         int       `json:"clusters,omitempty"` // registrations of its clusters: rows at ClusterKey
-	Uses             int64     `json:"uses,omitempty"`     // how often resources of it were put into groups and teams: HoldAccounts
+	JobID            string    `json:"jobID,omitempty"`          // the discovery under way (shared/domain/discovery)
+	Clusters         int       `json:"clusters,omitempty"`       // registrations of its clusters: rows at ClusterKey
+	Uses             int64     `json:"uses,omitempty"`           // how often resources of it were put into groups and teams: HoldAccounts
+	OrganisationID   string    `json:"organisationID,omitempty"` // corg_…, of the cloud's organization that it was connected through
 	CreatedAt        time.Time `json:"createdAt"`
 	UpdatedAt        time.Time `json:"updatedAt"`
 }

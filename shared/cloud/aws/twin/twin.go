@@ -67,6 +67,8 @@ type Cloud struct {
 	indexed      []Indexed
 	explorer     bool
 	series       []Series
+	units        []Unit
+	members      []Member
 }
 
 // request is a call on its way through the twin.
@@ -258,6 +260,11 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"autoscaling:UpdateAutoScalingGroup":              (*Cloud).updateGroup,
 	"autoscaling:SuspendProcesses":                    (*Cloud).suspendProcesses,
 	"autoscaling:ResumeProcesses":                     (*Cloud).resumeProcesses,
+	"organizations:DescribeOrganization":              (*Cloud).describeOrganization,
+	"organizations:ListRoots":                         (*Cloud).listRoots,
+	"organizations:ListOrganizationalUnitsForParent":  (*Cloud).listUnits,
+	"organizations:ListAccountsForParent":             (*Cloud).listAccounts,
+	"organizations:ListTagsForResource":               (*Cloud).listMemberTags,
 	"ecs:ListClusters":                                (*Cloud).listECSClusters,
 	"ecs:ListServices":                                (*Cloud).listServices,
 	"ecs:DescribeServices":                            (*Cloud).describeServices,
@@ -303,4 +310,5 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"sagemaker:StopNotebookInstance":                  (*Cloud).stopNotebook,
 	"sts:GetCallerIdentity":                           (*Cloud).callerIdentity,
 	"sts:AssumeRole":                                  (*Cloud).assumeRole,
+	"sts:GetWebIdentityToken":                         (*Cloud).webIdentityToken,
 }

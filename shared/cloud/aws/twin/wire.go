@@ -23,6 +23,7 @@ var (
 		"rds":                     newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
 		"autoscaling":             newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
 		"sts":                     newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
+		"organizations":           newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"ecs":                     newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"application-autoscaling": newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"redshift":                newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
@@ -42,6 +43,7 @@ var (
 		"rds":                     newFailure(400, "Throttling", "Rate exceeded"),
 		"autoscaling":             newFailure(400, "Throttling", "Rate exceeded"),
 		"sts":                     newFailure(400, "Throttling", "Rate exceeded"),
+		"organizations":           newFailure(400, "TooManyRequestsException", "AWS Organizations can't complete your request because another request is already in progress. Try again later."),
 		"ecs":                     newFailure(400, "ThrottlingException", "Rate exceeded"),
 		"application-autoscaling": newFailure(400, "ThrottlingException", "Rate exceeded"),
 		"redshift":                newFailure(400, "Throttling", "Rate exceeded"),
@@ -259,7 +261,7 @@ func (q request) writeError(w http.ResponseWriter, f *failure) {
 		newElement("Response", newElement("Errors", newElement("Error", code, message)), newText("RequestID", "twin")).render(&b)
 	case "s3":
 		newElement("Error", code, message).render(&b)
-	case "ecs", "eks", "application-autoscaling", "sagemaker", "lambda", "sqs", "ecr", "tagging", "resource-explorer-2":
+	case "ecs", "eks", "application-autoscaling", "sagemaker", "lambda", "sqs", "ecr", "tagging", "resource-explorer-2", "organizations":
 		w.Header().Set("X-Amzn-ErrorType", f.code)
 		_ = json.NewEncoder(&b).Encode(map[string]string{"__type": f.code, "message": f.message})
 	default:

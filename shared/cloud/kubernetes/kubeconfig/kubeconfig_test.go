@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/functions/cloudaccounts/kubeconfig"
+	"lamplighter.dev/shared/cloud/kubernetes/kubeconfig"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/apitest"
 )

@@ -13,7 +13,8 @@ var catalogue = slices.Concat(awsKinds, azureKinds, gcpKinds, kubernetesKinds)
 // collectives are, by provider, the kinds that stand for everything which no other kind of the provider lists.
 var collectives = map[string]Kind{
 	"aws":     awsOthers,
-var catalogue = slices.Concat(awsKinds, azureKinds, gcpKinds, kubernetesKinds)
+	"azure":   azureOthers,
+	"gcp":     gcpOthers,
 	simulated: {Type: "simulated-*", Provider: simulated, Name: "Everything else", Discoverable: true},
 }
 

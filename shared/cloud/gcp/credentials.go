@@ -28,7 +28,7 @@ const (
 var (
 	poolProvider   = regexp.MustCompile(`^//iam\.googleapis\.com/projects/\d+/locations/global/workloadIdentityPools/[a-z0-9-]+/providers/[a-z0-9-]+$`)
 	serviceAccount = regexp.MustCompile(`^[a-z0-9-]+@([a-z0-9-]+(?:\.[a-z0-9-]+)*?)\.iam\.gserviceaccount\.com$`)
-	projectID      = regexp.MustCompile(`^[a-z](?:[a-z0-9.-]{0,60}:)?[a-z0-9-]{1,62}$`)
+	projectID      = regexp.MustCompile(`^(?:(?:[a-z0-9.-]{1,60}:)?[a-z][a-z0-9-]{1,62}|\d{6,19})$`) // or the number
 )
 
 // identity is what an account's credentials make: tokens, and the project that they name, where they name one.

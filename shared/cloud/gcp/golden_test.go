@@ -181,6 +181,9 @@ func TestTheRequiredPermissionsAreThoseOfTheCalls(t *testing.T) {
 	if _, err := c.List(t.Context(), cloud.GCPOthers, region, ""); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := c.(cloud.Metered).Metrics(t.Context(), request(cloud.GCPCompute, (&twin.Instance{Name: "web", Zone: region + "-b"}).UID())); err != nil {
+		t.Fatal(err)
+	}
 	for _, k := range tw.Calls("") {
 		p, ok := permissionOf[k.Op]
 		if !ok {

@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// projectNeeds are the permissions that the project itself takes, and what has no kind of its own.
-var projectNeeds = []string{"resourcemanager.projects.get", assetsNeed}
+// projectNeeds are the permissions that the project itself takes, what has no kind of its own, and metrics.
+var projectNeeds = []string{"resourcemanager.projects.get", assetsNeed, metricsNeed}
 
 // maxAsked is how many permissions Google takes in one question.
 const maxAsked = 100

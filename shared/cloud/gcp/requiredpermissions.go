@@ -23,7 +23,7 @@ func ListRequiredPermissions() RequiredPermissions {
 // stay off.
 func ListRequiredServices() []string {
 	return []string{
-		"cloudasset.googleapis.com", "cloudresourcemanager.googleapis.com", "compute.googleapis.com", "container.googleapis.com", "run.googleapis.com", "sqladmin.googleapis.com",
+		"cloudasset.googleapis.com", "cloudresourcemanager.googleapis.com", "compute.googleapis.com", "container.googleapis.com", "monitoring.googleapis.com", "run.googleapis.com", "sqladmin.googleapis.com",
 	}
 }
 

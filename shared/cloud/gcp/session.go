@@ -17,6 +17,7 @@ import (
 	resourcemanager "google.golang.org/api/cloudresourcemanager/v3"
 	"google.golang.org/api/compute/v1"
 	"google.golang.org/api/container/v1"
+	"google.golang.org/api/monitoring/v3"
 	"google.golang.org/api/option"
 	"google.golang.org/api/run/v2"
 	"google.golang.org/api/sqladmin/v1"
@@ -37,6 +38,7 @@ type session struct {
 	run       *run.Service
 	projects  *resourcemanager.Service
 	assets    *cloudasset.Service
+	metrics   *monitoring.Service
 
 	mu     sync.Mutex
 	number string // of the project, once it was asked for
@@ -80,13 +82,14 @@ func projectOf(a cloud.Account, who identity) (string, error) {
 // openClients makes the REST clients over one HTTP client, which knows credentials, limits and addresses.
 func (s *session) openClients(ctx context.Context, c *http.Client) error {
 	o := []option.ClientOption{option.WithHTTPClient(c)}
-	var errs [6]error
+	var errs [7]error
 	s.compute, errs[0] = compute.NewService(ctx, o...)
 	s.sql, errs[1] = sqladmin.NewService(ctx, o...)
 	s.gke, errs[2] = container.NewService(ctx, o...)
 	s.run, errs[3] = run.NewService(ctx, o...)
 	s.projects, errs[4] = resourcemanager.NewService(ctx, o...)
 	s.assets, errs[5] = cloudasset.NewService(ctx, o...)
+	s.metrics, errs[6] = monitoring.NewService(ctx, o...)
 	if err := errors.Join(errs[:]...); err != nil {
 		return fmt.Errorf("make the clients of Google Cloud: %w", err)
 	}

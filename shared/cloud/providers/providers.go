@@ -25,6 +25,7 @@ func New(p *platform.Platform) cloud.Providers {
 		}),
 		gcp.Name: gcp.New(gcp.Options{ // which trusts the identity that we have at AWS
 			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses, Identity: amazon,
+			OAuth: gcp.OAuthClient{ID: p.Settings.GoogleCloud.ID, Secret: p.Settings.GoogleCloud.Secret},
 		}),
 		kubernetes.Name: kubernetes.New(kubernetes.Options{Clock: p.Clock, PrivateAddresses: p.Settings.PrivateAddresses}),
 	}

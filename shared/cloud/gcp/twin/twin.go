@@ -62,6 +62,7 @@ type Cloud struct {
 	clusters   []*Cluster
 	services   []*Service
 	assets     []Asset
+	series     []Series
 	operations []*operation
 	serial     int
 }

@@ -26,6 +26,7 @@ var routes = compile([]route{
 	{method: "GET", pattern: "v3/projects/{}", op: "resourcemanager.projects.get", handle: (*Cloud).getProject},
 	{method: "POST", pattern: "v3/projects/{}:testIamPermissions", op: "resourcemanager.projects.testIamPermissions", handle: (*Cloud).testPermissions},
 	{method: "GET", pattern: "v1/projects/{}:searchAllResources", op: "cloudasset.assets.searchAllResources", handle: (*Cloud).searchAssets},
+	{method: "GET", pattern: "v3/projects/{}/timeSeries", op: "monitoring.timeSeries.list", handle: (*Cloud).listSeries},
 
 	{method: "GET", pattern: "compute/v1/projects/{}/regions", op: "compute.regions.list", handle: (*Cloud).listRegions},
 	{method: "GET", pattern: "compute/v1/projects/{}/aggregated/instances", op: "compute.instances.aggregatedList", handle: (*Cloud).aggregateInstances},

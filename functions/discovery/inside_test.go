@@ -24,7 +24,9 @@ func newInside(t *testing.T, method string) (*fixture, *twin.Cluster) {
 	s := newFixture(t, settings{"size": "1"})
 	tw, cluster := &awstwin.Cloud{}, twin.New()
 	t.Cleanup(cluster.Close)
-	cluster.Accept = func(token string) bool { return method == inventory.CloudIAM && strings.HasPrefix(token, "k8s-aws-v1.") }
+	cluster.Accept = func(token string) bool {
+		return method == inventory.CloudIAM && strings.HasPrefix(token, "k8s-aws-v1.")
+	}
 	cluster.Add("namespaces", map[string]any{"metadata": map[string]any{"name": "shop"}})
 	cluster.Add("deployments", twin.Named("shop", "web", 2))
 	tw.AddCluster(awstwin.Cluster{Name: "prod", Region: "eu-west-1", Endpoint: cluster.URL(), Authority: cluster.Authority()})

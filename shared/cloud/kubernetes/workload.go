@@ -135,6 +135,9 @@ func (w view) found(cluster, resource string) cloud.Resource {
 func readWorkload(r schema.GroupVersionResource) func(context.Context, *cluster, ref) (cloud.State, error) {
 	return func(ctx context.Context, c *cluster, at ref) (cloud.State, error) {
 		w, err := c.view(ctx, r, at)
+		if err == nil {
+			w.left, err = c.countLeft(ctx, w)
+		}
 		if err != nil {
 			return cloud.State{}, err
 		}
@@ -147,23 +150,23 @@ func readWorkload(r schema.GroupVersionResource) func(context.Context, *cluster,
 	}
 }
 
-// view reads a workload, what drives it and, when it should have none, its pods.
+// view reads a workload and what drives it.
 func (c *cluster) view(ctx context.Context, r schema.GroupVersionResource, at ref) (view, error) {
 	o, err := c.get(ctx, r, at)
 	if err != nil {
 		return view{}, err
 	}
 	scalers, err := c.where(ctx, scaledOf, at.ns)
-	if err != nil {
-		return view{}, err
+	return view{object: o, scalers: drivers(scalers, o), now: c.clock.Now()}, err
+}
+
+// countLeft counts the pods of a workload that should have none, and whose controller believes that they are gone.
+func (c *cluster) countLeft(ctx context.Context, w view) (int, error) {
+	if w.replicas() > 0 || w.Status.Replicas > 0 || w.Spec.Selector == nil {
+		return 0, nil
 	}
-	w := view{object: o, scalers: drivers(scalers, o), now: c.clock.Now()}
-	if w.replicas() > 0 || w.Status.Replicas > 0 || o.Spec.Selector == nil {
-		return w, nil
-	}
-	pods, err := c.all(ctx, podsOf, at.ns, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(o.Spec.Selector)})
-	w.left = podsLeft(o, pods)
-	return w, err
+	pods, err := c.all(ctx, podsOf, w.Namespace, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(w.Spec.Selector)})
+	return podsLeft(w.object, pods), err
 }
 
 func actOnWorkload(r schema.GroupVersionResource) func(context.Context, *cluster, cloud.Verb, goal) error {
@@ -185,11 +188,11 @@ func (c *cluster) stopWorkload(ctx context.Context, r schema.GroupVersionResourc
 		return errUnsupported("%s", why)
 	}
 	for _, s := range w.scalers {
-		if err := c.pause(ctx, s.ref(), with); err != nil {
+		if err := c.pause(ctx, s, with); err != nil {
 			return err
 		}
 	}
-	err := c.guarded(ctx, r, w.ref(), func(o object) (change, error) {
+	err := c.guarded(ctx, r, w.object, func(o object) (change, error) {
 		if o.replicas() == 0 {
 			return nil, nil //nolint:nilnil // it is done
 		}
@@ -224,7 +227,7 @@ func (c *cluster) startWorkload(ctx context.Context, r schema.GroupVersionResour
 	if err != nil {
 		return err
 	}
-	err = c.guarded(ctx, r, w.ref(), func(o object) (change, error) {
+	err = c.guarded(ctx, r, w.object, func(o object) (change, error) {
 		if o.replicas() > 0 {
 			return nil, nil //nolint:nilnil // somebody has started it
 		}
@@ -240,7 +243,7 @@ func (c *cluster) startWorkload(ctx context.Context, r schema.GroupVersionResour
 	})
 	for _, s := range w.scalers {
 		if err == nil {
-			err = c.resume(ctx, s.ref(), m.Paused)
+			err = c.resume(ctx, s, m.Paused)
 		}
 	}
 	return err
@@ -271,7 +274,7 @@ func scaleWorkload(r schema.GroupVersionResource) func(context.Context, *cluster
 		if err != nil || want.Desired == nil {
 			return err
 		}
-		err = c.guarded(ctx, r, at, func(o object) (change, error) {
+		err = c.guarded(ctx, r, w.object, func(o object) (change, error) {
 			if *want.Desired < o.replicas() && o.losesClaims() {
 				return nil, errUnsupported("%s", o.unschedulable())
 			}

@@ -19,8 +19,8 @@ import (
 // An EKS cluster takes a token for 15 minutes after it was signed, whatever the signature says of its own end; the authenticator of
 // EKS asks for a signature of a minute. Tokens are made anew after a third of the time, and a little before the credentials end.
 const (
-	tokenPrefix   = "k8s-aws-v1."
-	signatureLife = "60" // seconds
+	tokenPrefix   = "k8s-aws-v1." //nolint:gosec // every token begins so
+	signatureLife = "60"          // seconds
 	tokenLife     = 5 * time.Minute
 )
 

@@ -58,8 +58,8 @@ func drivers(all []object, w object) []object {
 }
 
 // pause has KEDA keep what a ScaledObject drives at 0. KEDA would bring it back.
-func (c *cluster) pause(ctx context.Context, at ref, with string) error {
-	return gone(c.guarded(ctx, scaledOf, at, func(o object) (change, error) {
+func (c *cluster) pause(ctx context.Context, s object, with string) error {
+	return gone(c.guarded(ctx, scaledOf, s, func(o object) (change, error) {
 		if o.pausedAtZero() {
 			return nil, nil //nolint:nilnil // there is nothing to change
 		}
@@ -70,10 +70,10 @@ func (c *cluster) pause(ctx context.Context, at ref, with string) error {
 }
 
 // resume gives a ScaledObject back what pause changed; remembered is what it said, in case the annotation is lost.
-func (c *cluster) resume(ctx context.Context, at ref, remembered map[string]*string) error {
-	return gone(c.guarded(ctx, scaledOf, at, func(o object) (change, error) {
+func (c *cluster) resume(ctx context.Context, s object, remembered map[string]*string) error {
+	return gone(c.guarded(ctx, scaledOf, s, func(o object) (change, error) {
 		_, ours := o.Annotations[pausedBefore]
-		prior, known := remembered[at.name]
+		prior, known := remembered[s.Name]
 		if !o.pausedAtZero() || !ours && !known {
 			return nil, nil //nolint:nilnil // somebody else's pause, or none
 		}

@@ -170,14 +170,16 @@ func (c *cluster) where(ctx context.Context, r schema.GroupVersionResource, ns s
 // change is a JSON merge patch: what is nil in it is removed.
 type change map[string]any
 
-// guarded reads an object and changes it as decide says, on condition that it has not changed between: who comes second reads
-// again, and decides about what the first has made of it. A nil change is none.
-func (c *cluster) guarded(ctx context.Context, r schema.GroupVersionResource, at ref, decide func(object) (change, error), sub ...string) error {
+// guarded changes an object as decide says, on condition that it is as it was read: who comes second reads again, and decides about
+// what the first has made of it. A nil change is none. An o of which only the name is known is read first.
+func (c *cluster) guarded(ctx context.Context, r schema.GroupVersionResource, o object, decide func(object) (change, error), sub ...string) error {
 	var last error
 	for try := range conflicts {
-		o, err := c.get(ctx, r, at)
-		if err != nil {
-			return err
+		var err error
+		if try > 0 || o.ResourceVersion == "" {
+			if o, err = c.get(ctx, r, o.ref()); err != nil {
+				return err
+			}
 		}
 		what, err := decide(o)
 		if err != nil || what == nil {

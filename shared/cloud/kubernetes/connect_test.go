@@ -3,7 +3,6 @@ package kubernetes_test
 import (
 	"encoding/json"
 	"flag"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -144,16 +143,7 @@ func TestRequiredRules_MakeAClusterRole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const golden = "testdata/rules.json"
-	if *update {
-		if err := os.WriteFile(golden, append(got, '\n'), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil || string(want) != string(got)+"\n" {
-		t.Errorf("the rules are not those of %s (%v); if they should be other ones, run with -update:\n%s", golden, err, got)
-	}
+	golden(t, "testdata/rules.json", string(got)+"\n")
 }
 
 func TestThrottling_WaitsAsLongAsTheClusterSays(t *testing.T) {

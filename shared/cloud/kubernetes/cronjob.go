@@ -29,7 +29,7 @@ var cronJobs = kind{
 		return s, nil
 	},
 	act: func(ctx context.Context, c *cluster, v cloud.Verb, g goal) error {
-		return c.suspend(ctx, g.ref, v == cloud.Stop, "")
+		return c.suspend(ctx, named(g.ref), v == cloud.Stop, "")
 	},
 }
 
@@ -66,11 +66,11 @@ func listCronJobs(ctx context.Context, c *cluster, page string) (cloud.ResourceP
 }
 
 // suspend suspends a CronJob, or lets it go on. with is stoppedWith, or "".
-func (c *cluster) suspend(ctx context.Context, at ref, on bool, with string) error {
-	if why := ofCluster(at.ns); why != "" {
+func (c *cluster) suspend(ctx context.Context, j object, on bool, with string) error {
+	if why := ofCluster(j.Namespace); why != "" {
 		return errUnsupported("%s", why)
 	}
-	return c.guarded(ctx, cronJobsOf, at, func(o object) (change, error) {
+	return c.guarded(ctx, cronJobsOf, j, func(o object) (change, error) {
 		if o.suspended() == on {
 			return nil, nil //nolint:nilnil // it is done
 		}

@@ -44,11 +44,11 @@ func (c *cluster) stopNamespace(ctx context.Context, x contents) error {
 	if why := x.unschedulable(); why != "" {
 		return errUnsupported("%s", why)
 	}
-	err := each(x.cronJobs, func(j object) error { return gone(c.suspend(ctx, j.ref(), true, withNamespace)) })
+	err := each(x.cronJobs, func(j object) error { return gone(c.suspend(ctx, j, true, withNamespace)) })
 	if err != nil {
 		return err
 	}
-	if err = each(x.scalers, func(s object) error { return c.pause(ctx, s.ref(), withNamespace) }); err != nil {
+	if err = each(x.scalers, func(s object) error { return c.pause(ctx, s, withNamespace) }); err != nil {
 		return err
 	}
 	if err = each(x.workloads, func(w member) error { return c.stopMember(ctx, w) }); err != nil {
@@ -106,12 +106,12 @@ func (c *cluster) startNamespace(ctx context.Context, x contents, snapshot []byt
 		if _, ours := m.Paused[s.Name]; !ours {
 			return nil
 		}
-		return c.resume(ctx, s.ref(), m.Paused)
+		return c.resume(ctx, s, m.Paused)
 	})
 	if err != nil {
 		return err
 	}
-	return each(m.CronJobs, func(name string) error { return gone(c.suspend(ctx, ref{x.ns.Name, name}, false, "")) })
+	return each(m.CronJobs, func(name string) error { return gone(c.suspend(ctx, named(ref{x.ns.Name, name}), false, "")) })
 }
 
 // recall returns what to start: what was remembered, else what the annotations tell.

@@ -11,9 +11,6 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// mostReplicas bounds what can be asked for: a cluster has room for 150,000 pods, and a typing error costs as many nodes.
-const mostReplicas = 10_000
-
 // workloadMemory is what a stop forgets. Paused are the ScaledObjects that drive the workload, with what their annotation said.
 type workloadMemory struct {
 	Replicas int64              `json:"replicas"`
@@ -135,6 +132,9 @@ func (w view) found(cluster, resource string) cloud.Resource {
 func readWorkload(r schema.GroupVersionResource) func(context.Context, *cluster, ref) (cloud.State, error) {
 	return func(ctx context.Context, c *cluster, at ref) (cloud.State, error) {
 		w, err := c.view(ctx, r, at)
+		if err == nil {
+			w.left, err = c.countLeft(ctx, w)
+		}
 		if err != nil {
 			return cloud.State{}, err
 		}
@@ -147,23 +147,23 @@ func readWorkload(r schema.GroupVersionResource) func(context.Context, *cluster,
 	}
 }
 
-// view reads a workload, what drives it and, when it should have none, its pods.
+// view reads a workload and what drives it.
 func (c *cluster) view(ctx context.Context, r schema.GroupVersionResource, at ref) (view, error) {
 	o, err := c.get(ctx, r, at)
 	if err != nil {
 		return view{}, err
 	}
 	scalers, err := c.where(ctx, scaledOf, at.ns)
-	if err != nil {
-		return view{}, err
+	return view{object: o, scalers: drivers(scalers, o), now: c.clock.Now()}, err
+}
+
+// countLeft counts the pods of a workload that should have none, and whose controller believes that they are gone.
+func (c *cluster) countLeft(ctx context.Context, w view) (int, error) {
+	if w.replicas() > 0 || w.Status.Replicas > 0 || w.Spec.Selector == nil {
+		return 0, nil
 	}
-	w := view{object: o, scalers: drivers(scalers, o), now: c.clock.Now()}
-	if w.replicas() > 0 || w.Status.Replicas > 0 || o.Spec.Selector == nil {
-		return w, nil
-	}
-	pods, err := c.all(ctx, podsOf, at.ns, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(o.Spec.Selector)})
-	w.left = podsLeft(o, pods)
-	return w, err
+	pods, err := c.all(ctx, podsOf, w.Namespace, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(w.Spec.Selector)})
+	return podsLeft(w.object, pods), err
 }
 
 func actOnWorkload(r schema.GroupVersionResource) func(context.Context, *cluster, cloud.Verb, goal) error {
@@ -185,11 +185,11 @@ func (c *cluster) stopWorkload(ctx context.Context, r schema.GroupVersionResourc
 		return errUnsupported("%s", why)
 	}
 	for _, s := range w.scalers {
-		if err := c.pause(ctx, s.ref(), with); err != nil {
+		if err := c.pause(ctx, s, with); err != nil {
 			return err
 		}
 	}
-	err := c.guarded(ctx, r, w.ref(), func(o object) (change, error) {
+	err := c.guarded(ctx, r, w.object, func(o object) (change, error) {
 		if o.replicas() == 0 {
 			return nil, nil //nolint:nilnil // it is done
 		}
@@ -224,7 +224,7 @@ func (c *cluster) startWorkload(ctx context.Context, r schema.GroupVersionResour
 	if err != nil {
 		return err
 	}
-	err = c.guarded(ctx, r, w.ref(), func(o object) (change, error) {
+	err = c.guarded(ctx, r, w.object, func(o object) (change, error) {
 		if o.replicas() > 0 {
 			return nil, nil //nolint:nilnil // somebody has started it
 		}
@@ -240,7 +240,7 @@ func (c *cluster) startWorkload(ctx context.Context, r schema.GroupVersionResour
 	})
 	for _, s := range w.scalers {
 		if err == nil {
-			err = c.resume(ctx, s.ref(), m.Paused)
+			err = c.resume(ctx, s, m.Paused)
 		}
 	}
 	return err
@@ -253,52 +253,4 @@ func (o object) remembered() int64 {
 		return 0
 	}
 	return n
-}
-
-func scaleWorkload(r schema.GroupVersionResource) func(context.Context, *cluster, ref, cloud.Capacity) error {
-	return func(ctx context.Context, c *cluster, at ref, want cloud.Capacity) error {
-		if want.Min != nil && want.Max != nil && *want.Min > *want.Max {
-			return errInvalid("the minimum %d is above the maximum %d", *want.Min, *want.Max)
-		}
-		w, err := c.view(ctx, r, at)
-		if err != nil {
-			return err
-		}
-		b, err := c.boundsOf(ctx, w.object)
-		if err == nil {
-			err = w.scalable(want, b)
-		}
-		if err != nil || want.Desired == nil {
-			return err
-		}
-		err = c.guarded(ctx, r, at, func(o object) (change, error) {
-			if *want.Desired < o.replicas() && o.losesClaims() {
-				return nil, errUnsupported("%s", o.unschedulable())
-			}
-			if *want.Desired == o.replicas() {
-				return nil, nil //nolint:nilnil // it is done
-			}
-			return change{"spec": change{"replicas": *want.Desired}}, nil
-		}, "scale")
-		return c.explained(ctx, w.object, err)
-	}
-}
-
-// scalable returns why a workload cannot get the size.
-func (w view) scalable(want cloud.Capacity, b bounds) error {
-	switch n := want.Desired; {
-	case ofCluster(w.Namespace) != "":
-		return errUnsupported("%s", ofCluster(w.Namespace))
-	case want.Min != nil || want.Max != nil:
-		return errUnsupported("a workload has no minimum and no maximum of its own: they are those of its HorizontalPodAutoscaler")
-	case n == nil:
-		return nil
-	case *n < 0 || *n > mostReplicas:
-		return errInvalid("desired %d is not between 0 and %d", *n, mostReplicas)
-	case w.driven():
-		return errUnsupported("KEDA sets its replicas (ScaledObject %s): change that", w.scalers[0].Name)
-	case b.name != "" && *n > 0 && (*n < b.least || *n > b.max):
-		return errInvalid("desired %d is not between %d and %d, where the HorizontalPodAutoscaler %s keeps it", *n, b.least, b.max, b.name)
-	}
-	return nil
 }

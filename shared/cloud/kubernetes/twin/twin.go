@@ -30,6 +30,7 @@ type Call struct {
 	Name      string
 	Query     string
 	Body      string
+	Code      int // of the answer; 0 when that was lost
 }
 
 // Fault makes calls of Op fail with an answer of the API server's form. Lost ones have their effect and no answer.

@@ -99,17 +99,18 @@ func (c *Cluster) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	q := decodeRequest(r)
-	c.calls = append(c.calls, Call{q.op(), q.ns, q.name, r.URL.RawQuery, string(q.body)})
+	c.calls = append(c.calls, Call{Op: q.op(), Namespace: q.ns, Name: q.name, Query: r.URL.RawQuery, Body: string(q.body)})
+	code := &c.calls[len(c.calls)-1].Code
 	if c.between != nil {
 		c.between(q.op())
 	}
 	if f := c.refuse(r, q); f != nil {
-		writeFailure(w, f)
+		*code = writeFailure(w, f)
 		return false
 	}
 	fault, failed := c.fault(q)
 	if failed && !fault.Lost {
-		writeFailure(w, &failure{code: fault.Code, reason: fault.Reason, message: fault.Message})
+		*code = writeFailure(w, &failure{code: fault.Code, reason: fault.Reason, message: fault.Message})
 		return false
 	}
 	answer, f := c.answer(q)
@@ -117,8 +118,9 @@ func (c *Cluster) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	case failed:
 		return true
 	case f != nil:
-		writeFailure(w, f)
+		*code = writeFailure(w, f)
 	default:
+		*code = http.StatusOK
 		write(w, http.StatusOK, answer)
 	}
 	return false
@@ -267,7 +269,7 @@ func write(w http.ResponseWriter, code int, answer any) {
 	_, _ = w.Write(b.Bytes()) // a client that is gone needs no answer
 }
 
-func writeFailure(w http.ResponseWriter, f *failure) {
+func writeFailure(w http.ResponseWriter, f *failure) int {
 	status := fields{
 		"kind": "Status", "apiVersion": "v1", "status": "Failure", "metadata": fields{},
 		"message": f.message, "reason": f.reason, "code": f.code,
@@ -277,4 +279,5 @@ func writeFailure(w http.ResponseWriter, f *failure) {
 		w.Header().Set("Retry-After", "1")
 	}
 	write(w, f.code, status)
+	return f.code
 }

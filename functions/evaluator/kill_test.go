@@ -152,7 +152,7 @@ func (a *fixture) spread(org string, schedules, minutes, each int) {
 
 // killable returns the platform of a process that dies at its n-th call of the store.
 func (a *fixture) killable(n int) *platform.Platform {
-	p := a.Platform.Clone()
+	p := a.Clone()
 	p.Table = &mortal{Store: a.Table, left: n, half: rand.IntN(2) == 0}
 	return p
 }

@@ -34,15 +34,15 @@ func Firings(p *platform.Platform) *rest.Group {
 
 // PastFiring is a line of the log of a schedule.
 type PastFiring struct {
-	Kind          string     `json:"kind" enum:"firing,drift,drift_enforced"`
-	CronID        string     `json:"cronID" doc:"The cron that was due, or that has stopped what drifts"`
-	Action        cloud.Verb `json:"action" enum:"start,stop"`
-	At            time.Time  `json:"at" doc:"The minute at which it was due; of drift, at which it was found"`
-	EvaluatedAt   time.Time  `json:"evaluatedAt" doc:"When it was done: later than at by what an outage took"`
-	Resources     int        `json:"resources" doc:"How many were asked, or drift"`
-	BulkActionIDs []string   `json:"bulkActionIDs" doc:"How far each is: GET /actions/bulk/{bulkActionID}"`
-	SkippedCount  int        `json:"skippedCount"`
-	Skipped       []SkippedResource  `json:"skipped" doc:"At most 50 of the resources that were skipped, or drift"`
+	Kind          string            `json:"kind" enum:"firing,drift,drift_enforced"`
+	CronID        string            `json:"cronID" doc:"The cron that was due, or that has stopped what drifts"`
+	Action        cloud.Verb        `json:"action" enum:"start,stop"`
+	At            time.Time         `json:"at" doc:"The minute at which it was due; of drift, at which it was found"`
+	EvaluatedAt   time.Time         `json:"evaluatedAt" doc:"When it was done: later than at by what an outage took"`
+	Resources     int               `json:"resources" doc:"How many were asked, or drift"`
+	BulkActionIDs []string          `json:"bulkActionIDs" doc:"How far each is: GET /actions/bulk/{bulkActionID}"`
+	SkippedCount  int               `json:"skippedCount"`
+	Skipped       []SkippedResource `json:"skipped" doc:"At most 50 of the resources that were skipped, or drift"`
 }
 
 // SkippedResource is a resource that a firing has left out, and why.

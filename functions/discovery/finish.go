@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"lamplighter.dev/shared/domain/discovery"
-	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"

@@ -17,7 +17,7 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{
 			inventory.IndexPartition, execution.BulkGroupPartition,
 			inventory.AttachedPartition, // what a group that is deleted must not be in
-			inventory.AccountPartition, // counts how often its resources are named
+			inventory.AccountPartition,  // counts how often its resources are named
 		},
 	}),
 	Samples: []string{"list"},

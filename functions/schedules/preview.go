@@ -28,13 +28,13 @@ type Preview struct {
 	From              time.Time `json:"from"`
 	To                time.Time `json:"to"`
 	ResourceCount     int       `json:"resourceCount" doc:"How many resources the schedule takes"`
-	Firings           []Firing  `json:"firings"`
+	Firings           []PreviewedFiring  `json:"firings"`
 	ExpectedSavingUSD *string   `json:"expectedSavingUSD" doc:"Null until prices are known"`
 	SavingNote        string    `json:"savingNote" doc:"Why the saving is null"`
 }
 
-// Firing is one cron at one minute, and what becomes of it.
-type Firing struct {
+// PreviewedFiring is one cron at one minute, and what becomes of it.
+type PreviewedFiring struct {
 	At                time.Time      `json:"at" doc:"UTC"`
 	LocalTime         string         `json:"localTime" example:"2026-03-29T08:00:00+02:00" doc:"In the timezone of the schedule"`
 	CronID            *string        `json:"cronID" doc:"Null for a schedule that is not stored"`
@@ -44,12 +44,12 @@ type Firing struct {
 	SkippedDetail     *string        `json:"skippedDetail"`
 	ActsOn            int            `json:"actsOn" doc:"How many resources are acted on"`
 	LeftOut           map[string]int `json:"leftOut" doc:"How many resources are not, by reason"`
-	Resources         []Reached      `json:"resources" doc:"Those that are left out first; fewer than there are where the preview would grow too long"`
+	Resources         []PreviewedResource      `json:"resources" doc:"Those that are left out first; fewer than there are where the preview would grow too long"`
 	ExpectedSavingUSD *string        `json:"expectedSavingUSD" doc:"Null until prices are known"`
 }
 
-// Reached is a resource that a firing reaches.
-type Reached struct {
+// PreviewedResource is a resource that a firing reaches.
+type PreviewedResource struct {
 	ResourceID  string  `json:"resourceID"`
 	ResourceUID string  `json:"resourceUID"`
 	Name        string  `json:"name"`
@@ -180,7 +180,7 @@ func (s *service) preview(ctx context.Context, sch scheduling.Schedule, members 
 	}
 	out := Preview{
 		ScheduleID: &sch.ID, Timezone: sch.Timezone, From: span.From, To: span.To, ResourceCount: len(targets),
-		Firings: make([]Firing, len(foretold)), SavingNote: savingNote,
+		Firings: make([]PreviewedFiring, len(foretold)), SavingNote: savingNote,
 	}
 	each := maxListed
 	if len(foretold) > 0 {
@@ -193,11 +193,11 @@ func (s *service) preview(ctx context.Context, sch scheduling.Schedule, members 
 }
 
 // newFiring returns a firing as it is shown, with at most a number of its resources.
-func newFiring(f *scheduling.Foretold, targets []scheduling.Target, most int) Firing {
-	out := Firing{
+func newFiring(f *scheduling.Foretold, targets []scheduling.Target, most int) PreviewedFiring {
+	out := PreviewedFiring{
 		At: f.At, LocalTime: f.Local().Format(time.RFC3339), CronID: rest.Optional(f.Cron.ID), CronExpression: f.Cron.Expression,
 		Action: f.Cron.Action, Skipped: rest.Optional(string(f.Skip.Reason)), SkippedDetail: rest.Optional(f.Skip.Detail),
-		LeftOut: map[string]int{}, Resources: []Reached{},
+		LeftOut: map[string]int{}, Resources: []PreviewedResource{},
 	}
 	var acted []int
 	for i, skip := range f.Skips {
@@ -215,8 +215,8 @@ func newFiring(f *scheduling.Foretold, targets []scheduling.Target, most int) Fi
 	return out
 }
 
-func (f *Firing) list(m *inventory.Member, skip scheduling.Skip, most int) {
+func (f *PreviewedFiring) list(m *inventory.Member, skip scheduling.Skip, most int) {
 	if len(f.Resources) < most {
-		f.Resources = append(f.Resources, Reached{m.ResourceID, m.UID, m.Name, rest.Optional(string(skip.Reason)), rest.Optional(skip.Detail)})
+		f.Resources = append(f.Resources, PreviewedResource{m.ResourceID, m.UID, m.Name, rest.Optional(string(skip.Reason)), rest.Optional(skip.Detail)})
 	}
 }

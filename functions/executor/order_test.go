@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
@@ -101,5 +102,18 @@ func TestOrder_WaitsBehindTheOppositeThatIsInFlight(t *testing.T) {
 	}
 	if res := w.resource(r.UID); res.ActionID != "" {
 		t.Errorf("still claimed by %s", res.ActionID)
+	}
+}
+
+func TestOrder_RunsOnItsMachine(t *testing.T) {
+	w := newFixtureOn(t, apitest.PlatformAt(t, clock.System{}), map[string]string{"size": "30", "transitionSeconds": "0"})
+	r := w.pick("aws-ec2", cloud.Running)
+	o := w.stopOrder(memberOf(r, 1))
+	engine := w.engine()
+	w.Must(engine.Start(w.ctx, execution.BulkMachine, o.ID(), execution.BulkInput{Org: org, BulkID: o.ID()}))
+	w.await(engine, o.ID())
+	w.Must(engine.Close())
+	if b := w.bulk(o.ID()); b.Status != execution.BulkCompleted || b.Completed != 1 {
+		t.Errorf("%+v", b)
 	}
 }

@@ -97,4 +97,4 @@ func (s *service) types(context.Context, *struct{}) ([]Type, error) {
 }
 
 // callerVisibility returns what the caller may see.
-func callerVisibility(c identity.Caller) inventory.Visibility { return inventory.SightOf(c, policy) }
+func callerVisibility(c identity.Caller) inventory.Visibility { return inventory.SightOf(c, policy).WithSchedules() }

@@ -23,29 +23,29 @@ const (
 
 // Preview is what will happen.
 type Preview struct {
-	ScheduleID        *string   `json:"scheduleID" doc:"Null for one that is not stored"`
-	Timezone          string    `json:"timezone"`
-	From              time.Time `json:"from"`
-	To                time.Time `json:"to"`
-	ResourceCount     int       `json:"resourceCount" doc:"How many resources the schedule takes"`
-	Firings           []PreviewedFiring  `json:"firings"`
-	ExpectedSavingUSD *string   `json:"expectedSavingUSD" doc:"Null until prices are known"`
-	SavingNote        string    `json:"savingNote" doc:"Why the saving is null"`
+	ScheduleID        *string           `json:"scheduleID" doc:"Null for one that is not stored"`
+	Timezone          string            `json:"timezone"`
+	From              time.Time         `json:"from"`
+	To                time.Time         `json:"to"`
+	ResourceCount     int               `json:"resourceCount" doc:"How many resources the schedule takes"`
+	Firings           []PreviewedFiring `json:"firings"`
+	ExpectedSavingUSD *string           `json:"expectedSavingUSD" doc:"Null until prices are known"`
+	SavingNote        string            `json:"savingNote" doc:"Why the saving is null"`
 }
 
 // PreviewedFiring is one cron at one minute, and what becomes of it.
 type PreviewedFiring struct {
-	At                time.Time      `json:"at" doc:"UTC"`
-	LocalTime         string         `json:"localTime" example:"2026-03-29T08:00:00+02:00" doc:"In the timezone of the schedule"`
-	CronID            *string        `json:"cronID" doc:"Null for a schedule that is not stored"`
-	CronExpression    string         `json:"cronExpression"`
-	Action            cloud.Verb     `json:"action" enum:"start,stop"`
-	Skipped           *string        `json:"skipped" doc:"Why the schedule as a whole does not act: calendar or disabled; null when it does"`
-	SkippedDetail     *string        `json:"skippedDetail"`
-	ActsOn            int            `json:"actsOn" doc:"How many resources are acted on"`
-	LeftOut           map[string]int `json:"leftOut" doc:"How many resources are not, by reason"`
-	Resources         []PreviewedResource      `json:"resources" doc:"Those that are left out first; fewer than there are where the preview would grow too long"`
-	ExpectedSavingUSD *string        `json:"expectedSavingUSD" doc:"Null until prices are known"`
+	At                time.Time           `json:"at" doc:"UTC"`
+	LocalTime         string              `json:"localTime" example:"2026-03-29T08:00:00+02:00" doc:"In the timezone of the schedule"`
+	CronID            *string             `json:"cronID" doc:"Null for a schedule that is not stored"`
+	CronExpression    string              `json:"cronExpression"`
+	Action            cloud.Verb          `json:"action" enum:"start,stop"`
+	Skipped           *string             `json:"skipped" doc:"Why the schedule as a whole does not act: calendar or disabled; null when it does"`
+	SkippedDetail     *string             `json:"skippedDetail"`
+	ActsOn            int                 `json:"actsOn" doc:"How many resources are acted on"`
+	LeftOut           map[string]int      `json:"leftOut" doc:"How many resources are not, by reason"`
+	Resources         []PreviewedResource `json:"resources" doc:"Those that are left out first; fewer than there are where the preview would grow too long"`
+	ExpectedSavingUSD *string             `json:"expectedSavingUSD" doc:"Null until prices are known"`
 }
 
 // PreviewedResource is a resource that a firing reaches.

@@ -41,7 +41,7 @@ type Listed struct {
 	AccountName string
 	GroupIDs    []string
 	TeamIDs     []string
-	ScheduleIDs []string // the schedules that it is attached to by itself, by a group or by a tag
+	ScheduleIDs []string // the schedules that it is attached to by itself, by a group or by a tag; nil unless asked for
 	Schedulable bool     // can be started and stopped
 }
 
@@ -208,7 +208,7 @@ func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibili
 	for i := range l.out {
 		keys[AccountKey(v.org, l.out[i].CloudAccountID)] = true
 	}
-	if v.hasDirect() {
+	if sight.Schedules && v.hasDirect() {
 		for i := range l.out {
 			keys[AttachedKey(v.org, l.out[i].CloudAccountID, l.out[i].ID)] = true
 		}
@@ -259,6 +259,9 @@ func (v *view) annotate(l listing, got map[table.Key]table.Item, sight *Visibili
 			l.out[i].GroupIDs = v.groupsOf(r)
 		}
 		l.out[i].TeamIDs = v.teamsOf(r, sight)
+	}
+	if !sight.Schedules {
+		return nil
 	}
 	return v.schedulesOf(l, got)
 }

@@ -7,10 +7,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/shared/api/identity/grant"
+	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/people/membership"
 )
 
@@ -52,7 +54,35 @@ func (c *caller) settle(t *testing.T, number string) sampleValues {
 		"uids": all[1].UID, "actionID": action, "bulkActionID": bulk.ID, "tenantID": c.Org, "region": all[1].Region,
 		"clusterName": "none", "cloudOrganisationID": members.ID, "organisationID": "o-" + number,
 	})
+	maps.Copy(e, c.plan(number, all[1].ID, all[1].UID))
 	return e
+}
+
+// plan returns the caller a schedule with an attachment and a calendar, an override that was ended again, and a wake link.
+func (c *caller) plan(number, resource, uid string) sampleValues {
+	var calendar, schedule, attachment, override, link struct {
+		ID  string
+		URL string
+	}
+	c.Call(http.MethodPost, "/calendars", map[string]any{
+		"name": "Calendar of " + number, "effect": "no_action", "entries": []any{map[string]any{"from": "2026-12-24"}},
+	}, &calendar)
+	c.Call(http.MethodPost, "/schedules", map[string]any{
+		"name": "Schedule of " + number, "timezone": "UTC", "calendarIDs": []string{calendar.ID},
+		"crons": []any{map[string]any{"cronExpression": "0 3 29 2 *", "action": "stop"}},
+	}, &schedule)
+	c.Call(http.MethodPost, "/schedules/"+schedule.ID+"/attachments", map[string]string{"resourceID": resource}, &attachment)
+	c.Call(http.MethodPost, "/overrides", map[string]any{
+		"resourceUID": uid, "action": "force_off", "expiresAt": clock.System{}.Now().Add(time.Hour).Format(time.RFC3339),
+	}, &override)
+	c.s.WaitSettled()
+	c.Call(http.MethodDelete, "/overrides/"+override.ID, nil, nil)
+	c.Call(http.MethodPost, "/resources/"+resource+"/wake-links", map[string]any{}, &link)
+	_, token, _ := strings.Cut(link.URL, "/wake/")
+	return sampleValues{
+		"calendarID": calendar.ID, "scheduleID": schedule.ID, "attachmentID": attachment.ID, "overrideID": override.ID,
+		"wakeLinkID": link.ID, "wakeToken": token,
+	}
 }
 
 // hire returns the caller's organization a second member, an invitation, a team, a role, an assignment, and a token of their own.
@@ -118,7 +148,7 @@ func (w *sweep) snapshot(c *caller, e sampleValues) map[string]string {
 }
 
 // identifier is an id of ours.
-var identifier = regexp.MustCompile(`\b(usr|org|corg|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat)_[0-9a-z]{26}\b`)
+var identifier = regexp.MustCompile(`\b(usr|org|corg|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat|sch|cal|ovr|wake)_[0-9a-z]{26}\b`)
 
 // issued returns the ids that texts hold.
 func issued(texts map[string]string) map[string]bool {

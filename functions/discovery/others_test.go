@@ -48,10 +48,11 @@ func TestEverythingElse_WhatIsGoneIsTerminatedAndWhatWasNotReadStays(t *testing.
 
 func TestPlaces_WhatBelongsToNoRegionIsScannedOnceUnlessTheAccountIsConfined(t *testing.T) {
 	kinds := []cloud.Kind{{Type: "aws-ec2"}, {Type: "aws-*", Global: true}, {Type: "aws-ebs", Collected: true}}
-	if got := placesOf(kinds, []string{"a", "b"}, true); countPlaces(got) != 5 || len(got) != 3 || got[2][0] != (place{cloud.Global, "aws-*"}) {
+	in := map[string][]cloud.Kind{"a": kinds, "b": kinds}
+	if got := placesOf(in, []string{"a", "b"}, true); countPlaces(got) != 5 || len(got) != 3 || got[2][0] != (place{cloud.Global, "aws-*"}) {
 		t.Errorf("%v", got)
 	}
-	if got := placesOf(kinds, []string{"a", "b"}, false); countPlaces(got) != 4 {
+	if got := placesOf(in, []string{"a", "b"}, false); countPlaces(got) != 4 {
 		t.Errorf("of an account with regions of its own: %v", got)
 	}
 }

@@ -44,9 +44,9 @@ func newBenchmark(b *testing.B, accounts, each int) *fixture {
 	a := newFixture(b)
 	s := apitest.Value(table.Open(filepath.Join(b.TempDir(), "store.db"), table.Options{Clock: a.Platform.Clock}))(b)
 	b.Cleanup(func() { _ = s.Close() })
-	p := a.Platform.Clone()
+	p := a.Clone()
 	p.Table = table.Fenced(s)
-	a.Fixture.Platform, a.schedules = p, scheduling.New(p)
+	a.Platform, a.schedules = p, scheduling.New(p)
 	a.Organization(ours, "Engines")
 	var places [2][]inventory.GroupPlacement
 	for n := range accounts {

@@ -47,7 +47,7 @@ func EvaluateDue(ctx context.Context, p *platform.Platform) (Evaluated, error) {
 	r.errs = append(r.errs, err)
 	r.did.Due = len(due)
 	orgs := slices.Collect(maps.Keys(due))
-	rand.Shuffle(len(orgs), func(i, j int) { orgs[i], orgs[j] = orgs[j], orgs[i] }) // two at once begin with others
+	rand.Shuffle(len(orgs), func(i, j int) { orgs[i], orgs[j] = orgs[j], orgs[i] }) //nolint:gosec // no secret: two at once begin with others
 	var g errgroup.Group
 	g.SetLimit(atOnce)
 	for _, org := range orgs {

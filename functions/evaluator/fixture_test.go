@@ -85,9 +85,10 @@ func (a *fixture) scheduleOf(org string, change func(*scheduling.Schedule), line
 }
 
 // run evaluates once.
-func (a *fixture) run() Evaluated {
+func (a *fixture) run() {
 	a.Helper()
-	return apitest.Value(EvaluateDue(context.Background(), a.Platform))(a)
+	_, err := EvaluateDue(context.Background(), a.Platform)
+	a.Must(err)
 }
 
 // until evaluates each minute until the time, that minute included.
@@ -108,11 +109,11 @@ func at(day int, hour, minute int) time.Time {
 	return time.Date(2026, time.March, 1+day, hour, minute, 0, 0, berlin).UTC()
 }
 
-// asked are what the bulk actions of an organization ask: "stop 3 schedule:Nights:cron_0", oldest first.
-func (a *fixture) asked(org string) []string {
+// asked are what the bulk actions of our organization ask: "stop 3 schedule:Nights:cron_0", oldest first.
+func (a *fixture) asked() []string {
 	a.Helper()
 	var out []string
-	for _, b := range a.bulks(org) {
+	for _, b := range a.bulks(ours) {
 		out = append(out, fmt.Sprintf("%s %d %s", b.Type, b.Total, b.Plan.ChangedBy))
 	}
 	return out
@@ -135,11 +136,11 @@ func (a *fixture) targets(org string, b execution.Bulk) []string {
 	return out
 }
 
-// log returns the log of a schedule, oldest first.
-func (a *fixture) log(org, scheduleID string) []evaluation.Entry {
+// log returns the log of a schedule of ours, oldest first.
+func (a *fixture) log(scheduleID string) []evaluation.Entry {
 	a.Helper()
 	var out []evaluation.Entry
-	for _, e := range apitest.Rows[evaluation.Entry](a.Fixture, evaluation.FiringPK(org)) {
+	for _, e := range apitest.Rows[evaluation.Entry](a.Fixture, evaluation.FiringPK(ours)) {
 		if e.ScheduleID == scheduleID {
 			out = append(out, e)
 		}
@@ -162,11 +163,11 @@ func (a *fixture) status(s cloud.Status, instances ...int) {
 }
 
 // hold has an override hold an instance of ours.
-func (a *fixture) hold(action override.Action, instance int, d time.Duration) override.Override {
+func (a *fixture) hold(action override.Action, instance int, d time.Duration) {
 	a.Helper()
 	now, store := a.Clock.Now(), evaluation.New(a.Platform)
 	t := apitest.Value(store.ResourceTarget(a.In(ours), ours, a.ids[ours][instance]))(a)
-	return apitest.Value(store.BeginOverride(a.In(ours), ours, override.Override{
+	apitest.Value(store.BeginOverride(a.In(ours), ours, override.Override{
 		ID: override.NewID(now), ResourceID: a.ids[ours][instance], ResourceUID: fmt.Sprint("i-", instance), Action: action, CreatedAt: now, ExpiresAt: now.Add(d),
 	}, t))(a)
 }

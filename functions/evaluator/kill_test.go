@@ -17,6 +17,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 // mortal is a store of a process that is killed at a random call: from then on nothing of it reaches the store. Whether the call at which it
@@ -25,7 +26,7 @@ type mortal struct {
 	table.Store
 	mu   sync.Mutex
 	left int
-	half bool
+	part int // 0: the call of its death is not done; 1: it is, of a batch the first half
 }
 
 var errKilled = errors.New("killed")
@@ -39,7 +40,7 @@ func (m *mortal) alive() (first, ok bool) {
 
 // die does the call of its death, or does not.
 func (m *mortal) die(do func() error) error {
-	if m.half {
+	if m.part > 0 {
 		_ = do()
 	}
 	return errKilled
@@ -80,7 +81,7 @@ func (m *mortal) Write(ctx context.Context, w table.Write) (it table.Item, err e
 func (m *mortal) BatchWrite(ctx context.Context, ws ...table.Write) error {
 	last, ok := m.alive()
 	if last {
-		return m.die(func() error { return m.Store.BatchWrite(ctx, ws[:rand.IntN(len(ws)+1)]...) })
+		return m.die(func() error { return m.Store.BatchWrite(ctx, ws[:(len(ws)+1)/2]...) })
 	}
 	if !ok {
 		return errKilled
@@ -109,11 +110,12 @@ func TestEvaluator_TwoAtOnceKilledAtRandomFireEachOnce(t *testing.T) {
 		a.spread(orgOf(n), schedules, minutes, each)
 	}
 	var killed atomic.Int64
+	random := seed.Random(t)
 	for range minutes {
 		a.Clock.Advance(time.Minute)
 		var wg sync.WaitGroup
 		for range 2 {
-			p := a.killable(1 + rand.IntN(1200))
+			p := a.killable(random)
 			wg.Go(func() {
 				if _, err := EvaluateDue(context.Background(), p); errors.Is(err, errKilled) {
 					killed.Add(1)
@@ -150,10 +152,10 @@ func (a *fixture) spread(org string, schedules, minutes, each int) {
 	}
 }
 
-// killable returns the platform of a process that dies at its n-th call of the store.
-func (a *fixture) killable(n int) *platform.Platform {
-	p := a.Platform.Clone()
-	p.Table = &mortal{Store: a.Table, left: n, half: rand.IntN(2) == 0}
+// killable returns the platform of a process that dies at some call of the store.
+func (a *fixture) killable(r *rand.Rand) *platform.Platform {
+	p := a.Clone()
+	p.Table = &mortal{Store: a.Table, left: 1 + r.IntN(1200), part: r.IntN(2)}
 	return p
 }
 

@@ -7,14 +7,15 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// order queues an order on the resources and runs all of its machine.
-func (w *fixture) order(verb cloud.Verb, members ...inventory.Member) execution.Order {
+// stopOrder queues an order that stops the resources.
+func (w *fixture) stopOrder(members ...inventory.Member) execution.Order {
 	w.Helper()
 	o := execution.Order{
-		Verb: verb, Members: members, Reason: execution.ReasonSchedule, ChangedBy: "schedule:Nights:cron_1", ScheduleID: "sch_1",
+		Verb: cloud.Stop, Members: members, Reason: execution.ReasonSchedule, ChangedBy: "schedule:Nights:cron_1", ScheduleID: "sch_1",
 		FailurePolicy: inventory.ContinueOnFailure, Cause: "sch_1 cron_1", At: noon,
 	}
 	apitest.Value(execution.QueueOrders(w.ctx, w.e.p.Table, org, []execution.Order{o}))(w)
@@ -27,7 +28,7 @@ func memberOf(r inventory.Resource, tier int) inventory.Member {
 
 func TestOrder_ASecondOneOfTheSameCauseIsNotQueued(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "30"})
-	o := w.order(cloud.Stop, memberOf(w.pick("aws-ec2", cloud.Running), 1))
+	o := w.stopOrder(memberOf(w.pick("aws-ec2", cloud.Running), 1))
 	again := apitest.Value(execution.QueueOrders(w.ctx, w.e.p.Table, org, []execution.Order{o}))(w)
 	if len(again) != 0 {
 		t.Errorf("%d orders were queued again", len(again))
@@ -37,7 +38,7 @@ func TestOrder_ASecondOneOfTheSameCauseIsNotQueued(t *testing.T) {
 func TestOrder_LeavesAHistoryThatNamesItsSchedule(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "30"})
 	r := w.pick("aws-ec2", cloud.Running)
-	o := w.order(cloud.Stop, memberOf(r, 1))
+	o := w.stopOrder(memberOf(r, 1))
 	w.runOrder(o)
 	h := w.history()
 	if len(h) != 1 || h[0].ChangedBy != "schedule:Nights:cron_1" || h[0].ScheduleID != "sch_1" || h[0].State != "stopped" {
@@ -71,7 +72,7 @@ func TestOrder_KeepsTheTiersOfItsMembers(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "60"})
 	a := w.pick("aws-ec2", cloud.Running)
 	b := w.pick("aws-rds", cloud.Running)
-	o := w.order(cloud.Stop, memberOf(a, 1), memberOf(b, 2))
+	o := w.stopOrder(memberOf(a, 1), memberOf(b, 2))
 	step := apitest.Value(w.e.begin(w.ctx, execution.BulkInput{Org: org, BulkID: o.ID()}))(w)
 	if len(step.Chunks) != 1 || step.Last {
 		t.Fatalf("%+v; want the tier 2 alone first, as a stop goes down the tiers", step)
@@ -87,7 +88,7 @@ func TestOrder_WaitsBehindTheOppositeThatIsInFlight(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "30", "transitionSeconds": "60"})
 	r := w.pick("aws-ec2", cloud.Stopped)
 	started := w.submit(r, cloud.Start)
-	o := w.order(cloud.Stop, memberOf(r, 1))
+	o := w.stopOrder(memberOf(r, 1))
 	step := apitest.Value(w.e.begin(w.ctx, execution.BulkInput{Org: org, BulkID: o.ID()}))(w)
 	got := apitest.Value(w.e.RunActions(w.ctx, step.Chunks[0]))(w)
 	if a := w.action(execution.MemberAction(o.ID(), r.ID)); got.Done || got.WaitSeconds < 1 || a.Status != execution.Pending || a.Progress.Behind != started.ID {
@@ -101,5 +102,18 @@ func TestOrder_WaitsBehindTheOppositeThatIsInFlight(t *testing.T) {
 	}
 	if res := w.resource(r.UID); res.ActionID != "" {
 		t.Errorf("still claimed by %s", res.ActionID)
+	}
+}
+
+func TestOrder_RunsOnItsMachine(t *testing.T) {
+	w := newFixtureOn(t, apitest.PlatformAt(t, clock.System{}), map[string]string{"size": "30", "transitionSeconds": "0"})
+	r := w.pick("aws-ec2", cloud.Running)
+	o := w.stopOrder(memberOf(r, 1))
+	engine := w.engine()
+	w.Must(engine.Start(w.ctx, execution.BulkMachine, o.ID(), execution.BulkInput{Org: org, BulkID: o.ID()}))
+	w.await(engine, o.ID())
+	w.Must(engine.Close())
+	if b := w.bulk(o.ID()); b.Status != execution.BulkCompleted || b.Completed != 1 {
+		t.Errorf("%+v", b)
 	}
 }

@@ -45,7 +45,9 @@ func (w woken) page(status int, note string) rest.Raw {
 	}
 	b.WriteString("<dl>\n")
 	for _, line := range [][2]string{
-		{"Starts", w.what()}, {word, clockTime(until)}, {"Costs", "not known: no prices are set up yet"},
+		{"Starts", w.what()},
+		{word, clockTime(until)},
+		{"Costs", "not known: no prices are set up yet"},
 		{"Can be used", fmt.Sprintf("%d times a day, until %s", w.PerDay, clockTime(w.ExpiresAt))},
 	} {
 		fmt.Fprintf(&b, "<dt>%s</dt><dd>%s</dd>\n", html.EscapeString(line[0]), html.EscapeString(line[1]))
@@ -71,10 +73,10 @@ func (w woken) what() string {
 
 // failurePage returns the page of a failure that a person can do something about; others stay errors.
 func failurePage(err error) (rest.Raw, error) {
-	switch fault.KindOf(err) {
-	case fault.NotFound:
+	switch {
+	case fault.Is(err, fault.NotFound):
 		return htmlPage(http.StatusNotFound, "Nothing here", "<p>"+html.EscapeString(fault.Message(err))+"</p>"), nil
-	case fault.Limited:
+	case fault.Is(err, fault.Limited):
 		return htmlPage(http.StatusTooManyRequests, "Not so fast", "<p>"+html.EscapeString(fault.Message(err))+"</p>"), nil
 	}
 	return rest.Raw{}, err

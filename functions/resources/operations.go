@@ -20,7 +20,7 @@ const (
 
 // costNote tells in the interface description what the cost fields hold.
 const costNote = " rackRateUSD, actualUSD and costSource are null until prices and bills are known; " +
-	"until then sort_by=cost orders by name. smartTags and scheduleIDs are empty until smart tags and schedules name the resource."
+	"until then sort_by=cost orders by name. smartTags are empty until there are some. scheduleIDs are the schedules that take the resource, by itself, by a group or by a tag."
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
@@ -100,4 +100,4 @@ func (s *service) types(context.Context, *struct{}) ([]Type, error) {
 }
 
 // callerVisibility returns what the caller may see.
-func callerVisibility(c identity.Caller) inventory.Visibility { return inventory.SightOf(c, policy) }
+func callerVisibility(c identity.Caller) inventory.Visibility { return inventory.SightOf(c, policy).WithSchedules() }

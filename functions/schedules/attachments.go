@@ -159,9 +159,9 @@ func (s *service) target(ctx context.Context, in NewAttachment) (scheduling.Atta
 	var found []inventory.Listed
 	var err error
 	if in.ResourceUID != "" {
-		found, err = s.inventory.ByUIDs(ctx, callerOrg(ctx), []string{in.ResourceUID}, inventory.SeeEverything())
+		found, err = s.inventory.ByUIDs(ctx, callerOrg(ctx), []string{in.ResourceUID}, inventory.SeeEverything().WithSchedules())
 	} else {
-		found, err = s.inventory.ByIDs(ctx, callerOrg(ctx), []string{in.ResourceID}, inventory.SeeEverything())
+		found, err = s.inventory.ByIDs(ctx, callerOrg(ctx), []string{in.ResourceID}, inventory.SeeEverything().WithSchedules())
 	}
 	if err != nil {
 		return none, nil, err
@@ -184,7 +184,7 @@ func (s *service) groupMembers(ctx context.Context, groupID string) ([]inventory
 	for i := range ids {
 		ids[i] = members[i].ResourceID
 	}
-	return s.inventory.ByIDs(ctx, callerOrg(ctx), ids, inventory.SeeEverything())
+	return s.inventory.ByIDs(ctx, callerOrg(ctx), ids, inventory.SeeEverything().WithSchedules())
 }
 
 // maxPreview is the longest time that is looked ahead.

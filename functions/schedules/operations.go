@@ -36,7 +36,7 @@ type service struct {
 }
 
 const (
-	cronNote = "A cron expression has five fields: minute, hour, day of month, month, day of week (0 or 7 is Sunday; names, ranges, steps and lists are read). " +
+	cronNote = "A cron expression has five fields: minute, hour, day of the month, month and day of the week (0 or 7 is Sunday; names, ranges, steps and lists are read). " +
 		"Where both the day of the month and that of the week are restricted, either is enough. Minutes are those of the schedule's timezone: a local time that clocks go " +
 		"over fires at the first minute after the gap, one that they show twice fires the first time. "
 	shape = cronNote + "Of two schedules of one resource that contradict each other in a minute the start wins. preset names one of GET /schedules/presets, whose crons and name " +
@@ -100,7 +100,7 @@ func (s *service) attachmentOperations(g *rest.Group) {
 }
 
 func (s *service) previewOperations(g *rest.Group) {
-	const what = "Every firing from from until before to (at most 92 days; without them the next 7 days), with its UTC and its local time, the resources that it reaches, and why one " +
+	const what = "Every firing of a time, which ends before to (at most 92 days; without them the next 7 days), with its UTC and its local time, the resources that it reaches, and why one " +
 		"is left out: calendar, override, read_only_account, contradiction, unschedulable or disabled. It is what the evaluator does, decided by the same code, as things are " +
 		"attached and held now. At most 5,000 firings; resources lists at most 20,000 over all firings, those that are left out first, and counts say how many there are. Savings are null " +
 		"until prices are known. "

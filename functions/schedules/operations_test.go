@@ -82,6 +82,6 @@ func (f *fixture) read(scheduleID string) string { return apitest.JSON(f.get(sch
 // schedulesOf prints which schedules the inventory says that an instance has.
 func (f *fixture) schedulesOf(n int) string {
 	f.Helper()
-	got := apitest.Value(inventory.New(f.Platform).ByIDs(f.In(apitest.Org), apitest.Org, f.ids[n:n+1], inventory.SeeEverything()))(f)
+	got := apitest.Value(inventory.New(f.Platform).ByIDs(f.In(apitest.Org), apitest.Org, f.ids[n:n+1], inventory.SeeEverything().WithSchedules()))(f)
 	return fmt.Sprint(got[0].ScheduleIDs)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -236,7 +237,7 @@ func TestSchedules_ByTagAndByGroup(t *testing.T) {
 	f.Equal("by its preset", f.schedulesOf(1), fmt.Sprintf("[%s]", office.ID))
 	f.Equal("taken", f.preview(office.ID, "").ResourceCount, 2)
 	f.Call(ada, "PUT /schedules/"+office.ID, `{"byTag":false}`).Want(http.StatusOK)
-	f.Equal("switched off", f.schedulesOf(1)+fmt.Sprint(f.preview(office.ID, "").ResourceCount), "[]0")
+	f.Equal("switched off", f.schedulesOf(1)+strconv.Itoa(f.preview(office.ID, "").ResourceCount), "[]0")
 
 	g := f.group("Web", inventory.Selector{Tags: map[string]string{"lamplighter:schedule": "siesta"}})
 	a := apitest.Data[Attached](f.Call(ada, "POST /schedules/"+office.ID+"/attachments", fmt.Sprintf(`{"groupID":%q}`, g.ID)))

@@ -66,7 +66,7 @@ func (s *service) schedulesOf(ctx context.Context, members []inventory.Member) (
 	for i := range members {
 		ids[i] = members[i].ResourceID
 	}
-	found, err := s.inventory.ByIDs(ctx, callerOrg(ctx), ids, inventory.SeeEverything())
+	found, err := s.inventory.ByIDs(ctx, callerOrg(ctx), ids, inventory.SeeEverything().WithSchedules())
 	out := make(map[string][]string, len(found))
 	for i := range found {
 		out[found[i].ID] = found[i].ScheduleIDs

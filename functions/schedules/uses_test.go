@@ -165,7 +165,7 @@ func TestResources_APageCostsNoTripMoreForItsSchedules(t *testing.T) {
 	page := func() int {
 		ctx, meter := table.WithMeter(f.In(apitest.Org))
 		apitest.Value(inventory.New(f.Platform).FindResources(ctx, apitest.Org, inventory.List{
-			Filter: inventory.Filter{Sight: inventory.SeeEverything()}, Limit: 5,
+			Filter: inventory.Filter{Sight: inventory.SeeEverything().WithSchedules()}, Limit: 5,
 		}))(t)
 		return meter.Usage().RoundTrips
 	}

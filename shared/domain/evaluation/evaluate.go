@@ -74,46 +74,54 @@ func (s *Store) fire(ctx context.Context, org string, a at, done *Done) (bool, e
 	if a.Until >= a.minute && a.Change > 0 {
 		return true, nil // another row of the same minute
 	}
-	b, err := s.openBook(ctx, org, a.span())
+	p, err := s.plan(ctx, org, a)
 	if err != nil {
 		return false, err
 	}
-	if err = s.readReach(ctx, org, b, b.toRead(a)); err != nil {
-		return false, err
-	}
-	p := b.fire(a.span())
-	next := state{Until: a.minute, Round: id.New("rnd", s.p.Clock.Now()), DriftAt: a.DriftAt}
-	open, looked, err := s.lookAtDrift(ctx, org, a, planned{b, p, &next})
-	if err != nil {
-		return false, err
-	}
-	if err = s.remind(ctx, org, b, next); err != nil {
-		return false, err
-	}
-	first, err := s.decide(ctx, org, a.state, next, p)
+	first, err := s.decide(ctx, org, a.state, *p.next, p.plan)
 	if err != nil || !first {
 		return false, err
 	}
-	if looked {
-		err = s.storeDrifts(ctx, org, open)
-	}
 	done.Fired += p.fired
-	if err == nil && (len(p.orders) > 0 || len(p.entries) > 0) {
-		var decided state
-		if decided, err = s.readState(ctx, org); err == nil && decided.Round == next.Round {
-			var queued int
-			queued, err = s.carryOut(ctx, org, decided)
-			done.Orders += queued
+	if p.open != nil {
+		if err = s.storeDrifts(ctx, org, *p.open); err != nil {
+			return false, err
 		}
 	}
+	if len(p.entries) == 0 {
+		return true, nil
+	}
+	decided, err := s.readState(ctx, org)
+	if err != nil || decided.Round != p.next.Round { // another evaluator has carried it out
+		return err == nil, err
+	}
+	queued, err := s.carryOut(ctx, org, decided)
+	done.Orders += queued
 	return err == nil, err
 }
 
-// planned is a plan in the making, and what is remembered with it.
+// plan finds out what is to be done up to the minute, and has the organization be looked at again when something is due next.
+func (s *Store) plan(ctx context.Context, org string, a at) (planned, error) {
+	b, err := s.openBook(ctx, org, a.span())
+	if err != nil {
+		return planned{}, err
+	}
+	if err = s.readReach(ctx, org, b, b.toRead(a)); err != nil {
+		return planned{}, err
+	}
+	p := planned{book: b, plan: b.fire(a.span()), next: &state{Until: a.minute, Round: id.New("rnd", s.p.Clock.Now()), DriftAt: a.DriftAt}}
+	if err = s.lookAtDrift(ctx, org, a, &p); err != nil {
+		return p, err
+	}
+	return p, s.remind(ctx, org, b, *p.next)
+}
+
+// planned is a plan in the making, and what is remembered with it: how far the organization is then, and what drifts, when that was looked at.
 type planned struct {
 	*book
 	*plan
 	next *state
+	open *drifts
 }
 
 // looks reports whether it is time to look at drift.
@@ -127,19 +135,21 @@ func (b *book) toRead(a at) []*scheduling.Timetable {
 }
 
 // lookAtDrift looks at drift when it is time to, and says when it is again.
-func (s *Store) lookAtDrift(ctx context.Context, org string, a at, p planned) (open drifts, looked bool, err error) {
-	if p.next.DriftAt = a.DriftAt; !p.canDrift() {
+func (s *Store) lookAtDrift(ctx context.Context, org string, a at, p *planned) error { //nolint:revive // where, when, into what
+	if !p.canDrift() {
 		p.next.DriftAt = 0
 	}
 	if !p.looks(a) {
-		return drifts{}, false, nil
+		return nil
 	}
 	was, err := s.readDrifts(ctx, org)
 	if err != nil {
-		return drifts{}, false, err
+		return err
 	}
+	var open drifts
 	open, p.next.DriftAt = p.look(p.book, was, startOf(a.minute))
-	return open, true, nil
+	p.open = &open
+	return nil
 }
 
 // remind has the organization be looked at when something of it is due next: a cron, or drift.

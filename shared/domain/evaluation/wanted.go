@@ -62,7 +62,7 @@ func (s *Store) attached(ctx context.Context, org string, members []inventory.Me
 	for i, m := range members {
 		ids[i] = m.ResourceID
 	}
-	found, err := s.inventory.ByIDs(ctx, org, ids, inventory.SeeEverything())
+	found, err := s.inventory.ByIDs(ctx, org, ids, inventory.SeeEverything().WithSchedules())
 	if err != nil {
 		return nil, fmt.Errorf("read the schedules of %d resources: %w", len(ids), err)
 	}

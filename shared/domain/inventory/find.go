@@ -41,7 +41,7 @@ type Listed struct {
 	AccountName string
 	GroupIDs    []string
 	TeamIDs     []string
-	ScheduleIDs []string // the schedules that it is attached to by itself, by a group or by a tag
+	ScheduleIDs []string // the schedules that it is attached to by itself, by a group or by a tag; nil unless asked for
 	Schedulable bool     // can be started and stopped
 }
 
@@ -226,7 +226,7 @@ func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibili
 			keys[ResourceKey(v.org, l.out[i].UID)] = true
 		}
 	}
-	if v.hasDirect() {
+	if sight.Schedules && v.hasDirect() {
 		for i := range l.out {
 			keys[AttachedKey(v.org, l.out[i].CloudAccountID, l.out[i].ID)] = true
 		}
@@ -298,6 +298,9 @@ func (v *view) annotate(l listing, got map[table.Key]table.Item, sight *Visibili
 			l.out[i].GroupIDs = v.groupsOf(r)
 		}
 		l.out[i].TeamIDs = v.teamsOf(r, sight)
+	}
+	if !sight.Schedules {
+		return nil
 	}
 	return v.schedulesOf(l, got)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
@@ -53,7 +54,7 @@ func evaluate(tables []*Timetable, attachments int, minute time.Time) (acts, wan
 // resources of one schedule, though an evaluator may. Bars: 100,000 in 1 s, 1,000,000 in 10 s.
 func BenchmarkEvaluate(b *testing.B) {
 	for _, attachments := range []int{100_000, 1_000_000} {
-		b.Run(fmt.Sprint(attachments), func(b *testing.B) {
+		b.Run(strconv.Itoa(attachments), func(b *testing.B) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 			tables := passTables(b, 10_000)
 			minute := time.Date(2026, 11, 23, 16, 0, 0, 0, time.UTC)

@@ -24,7 +24,7 @@ type Cron struct {
 // daysOf is how many days a month can have; index 1 is January.
 var daysOf = [...]int{0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 
-// ParseCron reads a five-field cron expression: minute, hour, day of the month, month, day of the week. The error (fault.Invalid)
+// ParseCron reads a five-field cron expression: minute, hour, day of the month, month and day of the week. The error (fault.Invalid)
 // names the field of the request, the field of the expression and the value that is wrong. An expression that can never fire,
 // such as 30 February, is refused too.
 func ParseCron(field, expression string) (Cron, error) {
@@ -38,7 +38,7 @@ func ParseCron(field, expression string) (Cron, error) {
 	case strings.HasPrefix(strings.TrimSpace(expression), "@"):
 		return refuse("is not a cron expression of five fields: write @daily as 0 0 * * *, for example")
 	case len(parts) != len(fields):
-		return refuse("has %d fields; a cron expression has five: minute, hour, day of month, month, day of week", len(parts))
+		return refuse("has %d fields; a cron expression has five: minute, hour, day of the month, month and day of the week", len(parts))
 	}
 	var sets [len(fields)]uint64
 	var stars [len(fields)]bool

@@ -125,11 +125,11 @@ func randomField(r *rand.Rand, i int) string {
 		}
 		return value(a)
 	}
-	out := part()
+	parts := []string{part()}
 	for r.IntN(4) == 0 {
-		out += "," + part()
+		parts = append(parts, part())
 	}
-	return out
+	return strings.Join(parts, ",")
 }
 
 func randomExpression(r *rand.Rand) string {
@@ -144,6 +144,7 @@ func randomExpression(r *rand.Rand) string {
 
 // parseRandom makes an expression that can fire, with what reads it slowly.
 func parseRandom(t testing.TB, r *rand.Rand) (string, Cron, oracle) {
+	t.Helper()
 	for {
 		text := randomExpression(r)
 		c, err := ParseCron("cron", text)

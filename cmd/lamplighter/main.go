@@ -60,9 +60,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case "audit":
 		return runAudit(ctx, args[1:], stdout, stderr)
 	case "work":
-		return runWork(ctx, args[1:], stdout, stderr)
+		return workCommand.run(ctx, args[1:], stdout, stderr)
 	case "mails":
-		return runMails(ctx, args[1:], stdout, stderr)
+		return mailsCommand.run(ctx, args[1:], stdout, stderr)
 	case "keys":
 		return runKeys(args[1:], stdout, stderr)
 	case "restore":

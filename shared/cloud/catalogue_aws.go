@@ -4,12 +4,16 @@ import "time"
 
 // The kinds of AWS that this service acts on, by their types.
 const (
-	AWSEC2          = "aws-ec2"
-	AWSRDS          = "aws-rds"
-	AWSAurora       = "aws-aurora"
-	AWSASG          = "aws-asg"
-	AWSECS          = "aws-ecs"
-	AWSEKSNodegroup = "aws-eks-nodegroup"
+	AWSEC2               = "aws-ec2"
+	AWSRDS               = "aws-rds"
+	AWSAurora            = "aws-aurora"
+	AWSASG               = "aws-asg"
+	AWSECS               = "aws-ecs"
+	AWSEKSNodegroup      = "aws-eks-nodegroup"
+	AWSRedshift          = "aws-redshift"
+	AWSDocDB             = "aws-docdb"
+	AWSNeptune           = "aws-neptune"
+	AWSSageMakerNotebook = "aws-sagemaker-notebook"
 )
 
 // awsKinds are the kinds of AWS.
@@ -36,6 +40,22 @@ var awsKinds = []Kind{
 	},
 	{
 		Type: AWSEKSNodegroup, Provider: "aws", Name: "EKS node group", Actionable: true, Scalable: true, Remembers: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 20 * time.Minute,
+	},
+	{
+		Type: AWSRedshift, Provider: "aws", Name: "Redshift cluster", Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 60 * time.Minute,
+	},
+	{
+		Type: AWSDocDB, Provider: "aws", Name: "DocumentDB cluster", Actionable: true,
+		ActBatch: 1, ReadBatch: 100, Deadline: 45 * time.Minute,
+	},
+	{
+		Type: AWSNeptune, Provider: "aws", Name: "Neptune cluster", Actionable: true,
+		ActBatch: 1, ReadBatch: 100, Deadline: 45 * time.Minute,
+	},
+	{
+		Type: AWSSageMakerNotebook, Provider: "aws", Name: "SageMaker notebook instance", Actionable: true,
 		ActBatch: 1, ReadBatch: 1, Deadline: 20 * time.Minute,
 	},
 }

@@ -15,36 +15,48 @@ import (
 
 // clusters are Aurora clusters; the uid is the ARN. Their members follow them, and AWS starts them by itself after seven
 // days as it does databases.
-var clusters = kind[rdsAPI]{
-	Kind: catalogueKind(cloud.AWSAurora),
-	needs: needs{
-		discover:  []string{"rds:DescribeDBClusters"},
-		startStop: []string{"rds:StartDBCluster", "rds:StopDBCluster"},
-	},
-	client: databases.client,
-	list:   listClusters,
-	read:   readClusters,
-	act:    actOneByOne(actCluster),
+var clusters = databaseClusters(cloud.AWSAurora, "aurora", "aurora-mysql", "aurora-postgresql")
+
+// databaseClusters makes the kind of the clusters of some engines. DocumentDB and Neptune are run by RDS's API: their own SDKs
+// send the same requests to the same endpoint, under RDS's permissions.
+func databaseClusters(kindType string, engines ...string) kind[rdsAPI] {
+	isOurs := func(d types.DBCluster) bool { return slices.Contains(engines, sdk.ToString(d.Engine)) }
+	return kind[rdsAPI]{
+		Kind: catalogueKind(kindType),
+		needs: needs{
+			discover:  []string{"rds:DescribeDBClusters"},
+			startStop: []string{"rds:StartDBCluster", "rds:StopDBCluster"},
+		},
+		client: databases.client,
+		list: func(ctx context.Context, c rdsAPI, page string) (cloud.ResourcePage, error) {
+			return listClusters(ctx, c, engines, page)
+		},
+		read: func(ctx context.Context, c rdsAPI, uids []string) ([]cloud.State, error) {
+			return readClusters(ctx, c, isOurs, uids)
+		},
+		act: actOneByOne(actCluster),
+	}
 }
 
 func clusterName(uid string) string { return nameIn(uid, "rds", "cluster:") }
 
-// listClusters keeps Aurora's: the call returns those of DocumentDB and Neptune and multi-zone RDS clusters too.
-func listClusters(ctx context.Context, c rdsAPI, page string) (cloud.ResourcePage, error) {
-	out, err := c.DescribeDBClusters(ctx, &rds.DescribeDBClustersInput{MaxRecords: sdk.Int32(100), Marker: optionalString(page)})
+// listClusters lists the clusters of some engines; without a filter the call returns those of all, and multi-zone RDS clusters too.
+func listClusters(ctx context.Context, c rdsAPI, engines []string, page string) (cloud.ResourcePage, error) {
+	out, err := c.DescribeDBClusters(ctx, &rds.DescribeDBClustersInput{
+		MaxRecords: sdk.Int32(100), Marker: optionalString(page),
+		Filters: []types.Filter{{Name: sdk.String("engine"), Values: engines}},
+	})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
 	p := cloud.ResourcePage{Next: sdk.ToString(out.Marker)}
 	for _, d := range out.DBClusters {
-		if aurora(d) {
+		if slices.Contains(engines, sdk.ToString(d.Engine)) { // an emulator may not know the filter
 			p.Resources = append(p.Resources, clusterResource(d))
 		}
 	}
 	return p, nil
 }
-
-func aurora(d types.DBCluster) bool { return strings.HasPrefix(sdk.ToString(d.Engine), "aurora") }
 
 func clusterResource(d types.DBCluster) cloud.Resource {
 	return cloud.Resource{
@@ -59,7 +71,7 @@ func clusterResource(d types.DBCluster) cloud.Resource {
 func tiedCluster(d types.DBCluster) string {
 	switch mode := sdk.ToString(d.EngineMode); {
 	case mode != "" && mode != "provisioned":
-		return "Aurora in mode " + mode + ", which cannot be stopped"
+		return "a cluster in mode " + mode + ", which cannot be stopped"
 	case sdk.ToString(d.GlobalClusterIdentifier) != "":
 		return "part of global database " + *d.GlobalClusterIdentifier + ", which cannot be stopped"
 	case sdk.ToString(d.ReplicationSourceIdentifier) != "":
@@ -70,7 +82,7 @@ func tiedCluster(d types.DBCluster) string {
 	return ""
 }
 
-func readClusters(ctx context.Context, c rdsAPI, uids []string) ([]cloud.State, error) {
+func readClusters(ctx context.Context, c rdsAPI, isOurs func(types.DBCluster) bool, uids []string) ([]cloud.State, error) {
 	names := namesIn(uids, clusterName)
 	if len(names) == 0 {
 		return nil, nil
@@ -84,7 +96,7 @@ func readClusters(ctx context.Context, c rdsAPI, uids []string) ([]cloud.State, 
 	}
 	var states []cloud.State
 	for _, d := range out.DBClusters {
-		if uid := sdk.ToString(d.DBClusterArn); aurora(d) && names[clusterName(uid)] == uid {
+		if uid := sdk.ToString(d.DBClusterArn); isOurs(d) && names[clusterName(uid)] == uid {
 			states = append(states, databaseState(uid, sdk.ToString(d.Status), tiedCluster(d), d.AutomaticRestartTime))
 		}
 	}
@@ -94,7 +106,7 @@ func readClusters(ctx context.Context, c rdsAPI, uids []string) ([]cloud.State, 
 func actCluster(ctx context.Context, c rdsAPI, v cloud.Verb, t cloud.Target) error {
 	name := clusterName(t.UID)
 	if name == "" {
-		return notFound("%q is not the ARN of an Aurora cluster", t.UID)
+		return notFound("%q is not the ARN of a database cluster", t.UID)
 	}
 	if v == cloud.Start {
 		_, err := c.StartDBCluster(ctx, &rds.StartDBClusterInput{DBClusterIdentifier: &name})

@@ -20,7 +20,9 @@ import (
 const Name = "aws"
 
 // registry holds every kind: a new one is a file and a line here.
-var registry = []operator{instances, databases, clusters, groups, services, nodegroups}
+var registry = []operator{
+	instances, databases, clusters, groups, services, nodegroups, warehouses, documentClusters, graphClusters, notebooks,
+}
 
 // Options are an operator's choices. The zero value of every field but Clock is usable.
 type Options struct {

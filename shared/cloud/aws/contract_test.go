@@ -57,10 +57,14 @@ func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 	denied := []string{
 		"ec2:StopInstances", "rds:StopDBInstance", "rds:StopDBCluster", "autoscaling:SuspendProcesses", "autoscaling:UpdateAutoScalingGroup",
 		"ecs:UpdateService", "application-autoscaling:RegisterScalableTarget", "eks:UpdateNodegroupConfig",
+		"redshift:PauseCluster", "sagemaker:StopNotebookInstance",
 	}
 	cloudtest.Run(t, aws.New(options(tw)), cloudtest.Fixture{
 		Account: keys(twin.AccessKey), NativeID: twin.Account, Refused: &refused,
-		Groups:   []cloudtest.Group{ec2Group(tw), rdsGroup(tw), auroraGroup(tw), asgGroup(tw), ecsGroup(tw), eksGroup(tw)},
+		Groups: []cloudtest.Group{
+			ec2Group(tw), rdsGroup(tw), auroraGroup(tw), asgGroup(tw), ecsGroup(tw), eksGroup(tw), redshiftGroup(tw), notebookGroup(tw),
+			clusterGroup(tw, cloud.AWSDocDB, "docdb"), clusterGroup(tw, cloud.AWSNeptune, "neptune"),
+		},
 		Settle:   tw.SettleAll,
 		Throttle: tw.ThrottleCalls,
 		Deny: func(on bool) {
@@ -157,8 +161,38 @@ func auroraGroup(tw *twin.Cloud) cloudtest.Group {
 	serverless := tw.AddDatabase(twin.Database{ID: "old", Region: region, Engine: "aurora", IsCluster: true, Mode: "serverless"})
 	global := tw.AddDatabase(twin.Database{ID: "world", Region: region, Engine: "aurora-postgresql", IsCluster: true, Global: "planet"})
 	g.Tied[serverless.ARN()], g.Tied[global.ARN()] = "mode serverless", "global database planet"
-	tw.AddDatabase(twin.Database{ID: "documents", Region: region, Engine: "docdb", IsCluster: true})
-	tw.AddDatabase(twin.Database{ID: "graph", Region: region, Engine: "neptune", IsCluster: true})
+	return g
+}
+
+// clusterGroup is clusters of an engine that RDS's API runs beside Aurora's.
+func clusterGroup(tw *twin.Cloud, kind, engine string) cloudtest.Group {
+	g := cloudtest.Group{Kind: kind, Region: region, Pages: 2, Tied: map[string]string{}}
+	g.Missing = (&twin.Database{ID: "nothing", Region: region, IsCluster: true}).ARN()
+	for n := range 3 {
+		g.Free = append(g.Free, tw.AddDatabase(twin.Database{ID: fmt.Sprint(engine, n), Region: region, Engine: engine, IsCluster: true}).ARN())
+	}
+	world := tw.AddDatabase(twin.Database{ID: engine + "-world", Region: region, Engine: engine, IsCluster: true, Global: "planet"})
+	g.Tied[world.ARN()] = "global database planet"
+	return g
+}
+
+func redshiftGroup(tw *twin.Cloud) cloudtest.Group {
+	g := cloudtest.Group{Kind: cloud.AWSRedshift, Region: region, Pages: 2, Tied: map[string]string{}}
+	g.Missing = (&twin.Warehouse{ID: "nothing", Region: region}).ARN()
+	for n := range 3 {
+		g.Free = append(g.Free, tw.AddWarehouse(twin.Warehouse{ID: fmt.Sprint("sales-", n), Region: region, Nodes: 2}).ARN())
+	}
+	g.Tied[tw.AddWarehouse(twin.Warehouse{ID: "safe", Region: region, Nodes: 2, MultiAZ: true}).ARN()] = "several zones"
+	tw.AddWarehouse(twin.Warehouse{ID: "far", Region: "us-east-1", Nodes: 2})
+	return g
+}
+
+func notebookGroup(tw *twin.Cloud) cloudtest.Group {
+	g := cloudtest.Group{Kind: cloud.AWSSageMakerNotebook, Region: region, Pages: 2}
+	g.Missing = (&twin.Notebook{Name: "nothing", Region: region}).ARN()
+	for n := range 3 {
+		g.Free = append(g.Free, tw.AddNotebook(twin.Notebook{Name: fmt.Sprint("study-", n), Region: region}).ARN())
+	}
 	return g
 }
 

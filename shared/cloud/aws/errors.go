@@ -110,8 +110,11 @@ func classOf(code string, status int, message string) cloud.Class {
 		return cloud.Throttled
 	}
 	switch {
-	case strings.Contains(code, "NotFound"), code == "ValidationError" && strings.Contains(message, "not found"):
+	case strings.Contains(code, "NotFound"), code == "ValidationError" && strings.Contains(message, "not found"),
+		code == "ValidationException" && strings.Contains(message, "RecordNotFound"): // SageMaker
 		return cloud.NotFound
+	case code == "ValidationException" && strings.Contains(message, "Unable to transition"): // SageMaker, of a wrong state
+		return cloud.Moving
 	case strings.HasPrefix(code, "Unsupported"):
 		return cloud.Unsupported
 	case strings.HasPrefix(code, "Invalid") && strings.Contains(code, "State"):

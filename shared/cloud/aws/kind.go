@@ -97,3 +97,20 @@ func actOneByOne[C any](act func(ctx context.Context, c C, v cloud.Verb, t cloud
 		return errs
 	}
 }
+
+// readOneByOne makes the read of a kind that AWS describes one by one; what does not exist is left out.
+func readOneByOne[C any](read func(ctx context.Context, c C, uid string) (cloud.State, error)) func(context.Context, C, []string) ([]cloud.State, error) {
+	return func(ctx context.Context, c C, uids []string) ([]cloud.State, error) {
+		var states []cloud.State
+		for _, u := range uids {
+			s, err := read(ctx, c, u)
+			switch {
+			case err == nil:
+				states = append(states, s)
+			case cloud.ClassOf(classifyError(err)) != cloud.NotFound:
+				return nil, err
+			}
+		}
+		return states, nil
+	}
+}

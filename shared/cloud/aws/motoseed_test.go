@@ -16,7 +16,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
+	"github.com/aws/aws-sdk-go-v2/service/sagemaker"
+	sagemakertypes "github.com/aws/aws-sdk-go-v2/service/sagemaker/types"
 
+	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws/twin"
 	"lamplighter.dev/shared/cloud/cloudtest"
 )
@@ -83,20 +86,35 @@ func (s seeder) databases() cloudtest.Group {
 	return g
 }
 
-// clusters makes one of Aurora, with a member that databases must not offer, and one of another engine.
-func (s seeder) clusters() cloudtest.Group {
+// clusters makes one of each engine that RDS's API runs, but for DocumentDB, of which moto makes none; a listing of one must not
+// offer the others'.
+func (s seeder) clusters() []cloudtest.Group {
 	c := rds.NewFromConfig(s.cfg)
-	g := cloudtest.Group{Kind: "aws-aurora", Region: region}
-	for id, engine := range map[string]string{"checkout": "aurora-mysql", "graph": "neptune"} {
+	var groups []cloudtest.Group
+	for _, k := range []struct{ id, kind, engine string }{
+		{"checkout", cloud.AWSAurora, "aurora-mysql"}, {"graph", cloud.AWSNeptune, "neptune"},
+	} {
 		out, err := c.CreateDBCluster(s.ctx, &rds.CreateDBClusterInput{
-			DBClusterIdentifier: &id, Engine: &engine, MasterUsername: sdk.String("root"), MasterUserPassword: sdk.String("password-1"),
+			DBClusterIdentifier: &k.id, Engine: &k.engine, MasterUsername: sdk.String("root"), MasterUserPassword: sdk.String("password-1"),
 		})
-		s.succeeded("create cluster of "+engine, err)
-		if engine == "aurora-mysql" {
-			g.Free = []string{*out.DBCluster.DBClusterArn}
-			g.Missing = g.Free[0] + "-not"
-		}
+		s.succeeded("create cluster of "+k.engine, err)
+		uid := *out.DBCluster.DBClusterArn
+		groups = append(groups, cloudtest.Group{Kind: k.kind, Region: region, Free: []string{uid}, Missing: uid + "-not"})
 	}
+	return groups
+}
+
+func (s seeder) notebooks() cloudtest.Group {
+	c := sagemaker.NewFromConfig(s.cfg)
+	g := cloudtest.Group{Kind: cloud.AWSSageMakerNotebook, Region: region}
+	for _, name := range []string{"study", "draft"} {
+		out, err := c.CreateNotebookInstance(s.ctx, &sagemaker.CreateNotebookInstanceInput{
+			NotebookInstanceName: &name, InstanceType: sagemakertypes.InstanceTypeMlT3Medium, RoleArn: sdk.String("arn:aws:iam::" + motoAccount + ":role/study"),
+		})
+		s.succeeded("create notebook", err)
+		g.Free = append(g.Free, *out.NotebookInstanceArn)
+	}
+	g.Missing = g.Free[0] + "-not"
 	return g
 }
 

@@ -40,7 +40,10 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
         "eks:ListNodegroups",
         "rds:DescribeDBClusters",
         "rds:DescribeDBInstances",
-        "rds:ListTagsForResource"
+        "rds:ListTagsForResource",
+        "redshift:DescribeClusters",
+        "sagemaker:ListNotebookInstances",
+        "sagemaker:ListTags"
       ],
       "Resource": "*"
     },
@@ -61,7 +64,12 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
         "rds:StartDBCluster",
         "rds:StartDBInstance",
         "rds:StopDBCluster",
-        "rds:StopDBInstance"
+        "rds:StopDBInstance",
+        "redshift:PauseCluster",
+        "redshift:ResumeCluster",
+        "sagemaker:DescribeNotebookInstance",
+        "sagemaker:StartNotebookInstance",
+        "sagemaker:StopNotebookInstance"
       ],
       "Resource": "*"
     },

@@ -39,20 +39,22 @@ type Cloud struct {
 	// Page caps every page below what is asked for, so that few resources make many pages.
 	Page int
 
-	mu        sync.Mutex
-	throttled int
-	faults    []Fault
-	calls     []Call
-	instances []*Instance
-	dbs       []*Database
-	groups    []*Group
-	services  []*Service
-	targets   []*ScalableTarget
-	nodes     []*Nodegroup
-	clusters  []*Cluster
-	roles     map[string]string
-	units     []Unit
-	members   []Member
+	mu         sync.Mutex
+	throttled  int
+	faults     []Fault
+	calls      []Call
+	instances  []*Instance
+	dbs        []*Database
+	groups     []*Group
+	services   []*Service
+	targets    []*ScalableTarget
+	nodes      []*Nodegroup
+	clusters   []*Cluster
+	warehouses []*Warehouse
+	notebooks  []*Notebook
+	roles      map[string]string
+	units      []Unit
+	members    []Member
 }
 
 // request is a call on its way through the twin.
@@ -126,6 +128,12 @@ func (c *Cloud) SettleAll() {
 	}
 	for _, n := range c.nodes {
 		n.settleNodes()
+	}
+	for _, w := range c.warehouses {
+		w.settleState()
+	}
+	for _, n := range c.notebooks {
+		n.settleState()
 	}
 }
 
@@ -256,6 +264,14 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"eks:UpdateNodegroupConfig":                       (*Cloud).updateNodegroup,
 	"eks:ListUpdates":                                 (*Cloud).listUpdates,
 	"eks:DescribeUpdate":                              (*Cloud).describeUpdate,
+	"redshift:DescribeClusters":                       (*Cloud).describeWarehouses,
+	"redshift:PauseCluster":                           (*Cloud).pauseWarehouse,
+	"redshift:ResumeCluster":                          (*Cloud).resumeWarehouse,
+	"sagemaker:ListNotebookInstances":                 (*Cloud).listNotebooks,
+	"sagemaker:ListTags":                              (*Cloud).listNotebookTags,
+	"sagemaker:DescribeNotebookInstance":              (*Cloud).describeNotebook,
+	"sagemaker:StartNotebookInstance":                 (*Cloud).startNotebook,
+	"sagemaker:StopNotebookInstance":                  (*Cloud).stopNotebook,
 	"sts:GetCallerIdentity":                           (*Cloud).callerIdentity,
 	"sts:AssumeRole":                                  (*Cloud).assumeRole,
 }

@@ -25,6 +25,8 @@ var (
 		"organizations":           newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"ecs":                     newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"application-autoscaling": newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
+		"redshift":                newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
+		"sagemaker":               newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"eks":                     newFailure(403, "UnrecognizedClientException", "The security token included in the request is invalid."),
 	}
 	throttled = map[string]*failure{
@@ -35,6 +37,8 @@ var (
 		"organizations":           newFailure(400, "TooManyRequestsException", "AWS Organizations can't complete your request because another request is already in progress. Try again later."),
 		"ecs":                     newFailure(400, "ThrottlingException", "Rate exceeded"),
 		"application-autoscaling": newFailure(400, "ThrottlingException", "Rate exceeded"),
+		"redshift":                newFailure(400, "Throttling", "Rate exceeded"),
+		"sagemaker":               newFailure(400, "ThrottlingException", "Rate exceeded"),
 		"eks":                     newFailure(429, "TooManyRequestsException", "Too Many Requests"),
 	}
 )
@@ -207,7 +211,7 @@ func (q request) writeError(w http.ResponseWriter, f *failure) {
 	switch q.service {
 	case "ec2":
 		newElement("Response", newElement("Errors", newElement("Error", code, message)), newText("RequestID", "twin")).render(&b)
-	case "ecs", "eks", "application-autoscaling", "organizations":
+	case "ecs", "eks", "application-autoscaling", "sagemaker", "organizations":
 		w.Header().Set("X-Amzn-ErrorType", f.code)
 		_ = json.NewEncoder(&b).Encode(map[string]string{"__type": f.code, "message": f.message})
 	default:

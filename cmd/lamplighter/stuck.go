@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+
+	"lamplighter.dev/shared/engine/table"
+)
+
+// stuckCommand is a command about what the service gave up: one word lists it, another takes ids and has it tried again.
+type stuckCommand struct {
+	name, usage string
+	list, retry string
+	printAll    func(context.Context, table.Store, io.Writer) error
+	tryAgain    func(ctx context.Context, s table.Store, id string) error
+	retried     string // what is printed after an id that is tried again
+}
+
+// run runs the command with the words after its name.
+func (c stuckCommand) run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	if len(args) == 0 || args[0] != c.list && args[0] != c.retry {
+		return fmt.Errorf("%s wants a command\n%s", c.name, c.usage)
+	}
+	var s source
+	f := flag.NewFlagSet("lamplighter "+c.name+" "+args[0], flag.ContinueOnError)
+	f.SetOutput(stderr)
+	s.flags(f)
+	if err := f.Parse(args[1:]); err != nil {
+		return ignoreHelp(err)
+	}
+	if retries := args[0] == c.retry; retries != (f.NArg() > 0) {
+		return fmt.Errorf("%[1]s %[2]s takes no ids, and %[1]s %[3]s wants some\n%[4]s", c.name, c.list, c.retry, c.usage)
+	}
+	store, closing, err := s.open() //nolint:contextcheck // it opens a file, and nothing waits for it
+	if err != nil {
+		return err
+	}
+	if args[0] == c.retry {
+		return errors.Join(c.retryAll(ctx, store, f.Args(), stdout), closing())
+	}
+	return errors.Join(c.printAll(ctx, store, stdout), closing())
+}
+
+func (c stuckCommand) retryAll(ctx context.Context, s table.Store, ids []string, out io.Writer) error {
+	for _, id := range ids {
+		if err := c.tryAgain(ctx, s, id); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(out, "%s %s\n", id, c.retried); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printPages prints a line for each of what list tells, page by page.
+func printPages[T any](out io.Writer, list func(cursor string) ([]T, string, error), line func(T) string) error {
+	for cursor, more := "", true; more; more = cursor != "" {
+		found, next, err := list(cursor)
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			if _, err = fmt.Fprintln(out, line(f)); err != nil {
+				return err
+			}
+		}
+		cursor = next
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package aws
+
+import (
+	"context"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sagemaker"
+	"github.com/aws/aws-sdk-go-v2/service/sagemaker/types"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// notebooks are SageMaker notebook instances; the uid is the ARN. What is not on the volume under /home/ec2-user/SageMaker is lost
+// with a stop, as it is when the owner stops it.
+var notebooks = kind[sagemakerAPI]{
+	Kind: catalogueKind(cloud.AWSSageMakerNotebook),
+	needs: needs{
+		discover:  []string{"sagemaker:ListNotebookInstances", "sagemaker:ListTags"},
+		startStop: []string{"sagemaker:DescribeNotebookInstance", "sagemaker:StartNotebookInstance", "sagemaker:StopNotebookInstance"},
+	},
+	client: func(cfg sdk.Config) sagemakerAPI { return sagemaker.NewFromConfig(cfg) },
+	list:   listNotebooks,
+	read:   readOneByOne(readNotebook),
+	act:    actOneByOne(actNotebook),
+}
+
+// sagemakerAPI is what is called of SageMaker.
+type sagemakerAPI interface {
+	ListNotebookInstances(context.Context, *sagemaker.ListNotebookInstancesInput, ...func(*sagemaker.Options)) (*sagemaker.ListNotebookInstancesOutput, error)
+	DescribeNotebookInstance(context.Context, *sagemaker.DescribeNotebookInstanceInput, ...func(*sagemaker.Options)) (*sagemaker.DescribeNotebookInstanceOutput, error)
+	ListTags(context.Context, *sagemaker.ListTagsInput, ...func(*sagemaker.Options)) (*sagemaker.ListTagsOutput, error)
+	StartNotebookInstance(context.Context, *sagemaker.StartNotebookInstanceInput, ...func(*sagemaker.Options)) (*sagemaker.StartNotebookInstanceOutput, error)
+	StopNotebookInstance(context.Context, *sagemaker.StopNotebookInstanceInput, ...func(*sagemaker.Options)) (*sagemaker.StopNotebookInstanceOutput, error)
+}
+
+func notebookName(uid string) string { return nameIn(uid, "sagemaker", "notebook-instance/") }
+
+func listNotebooks(ctx context.Context, c sagemakerAPI, page string) (cloud.ResourcePage, error) {
+	out, err := c.ListNotebookInstances(ctx, &sagemaker.ListNotebookInstancesInput{MaxResults: sdk.Int32(100), NextToken: optionalString(page)})
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	found, errs := make([]cloud.Resource, len(out.NotebookInstances)), make([]error, len(out.NotebookInstances))
+	cloud.InParallel(len(found), width, func(i int) { found[i], errs[i] = notebookResource(ctx, c, out.NotebookInstances[i]) })
+	p := cloud.ResourcePage{Next: sdk.ToString(out.NextToken)}
+	for i, err := range errs {
+		switch {
+		case err == nil:
+			p.Resources = append(p.Resources, found[i])
+		case cloud.ClassOf(classifyError(err)) != cloud.NotFound: // one that vanished meanwhile is left out
+			return cloud.ResourcePage{}, err
+		}
+	}
+	return p, nil
+}
+
+// notebookResource adds the tags, which the listing leaves out.
+func notebookResource(ctx context.Context, c sagemakerAPI, n types.NotebookInstanceSummary) (cloud.Resource, error) {
+	r := cloud.Resource{
+		UID: sdk.ToString(n.NotebookInstanceArn), Name: sdk.ToString(n.NotebookInstanceName), Tags: map[string]string{},
+		Status: notebookStatus(n.NotebookInstanceStatus), InstanceType: string(n.InstanceType), CreatedAt: sdk.ToTime(n.CreationTime).UTC(),
+	}
+	out, err := c.ListTags(ctx, &sagemaker.ListTagsInput{ResourceArn: n.NotebookInstanceArn, MaxResults: sdk.Int32(100)})
+	if err != nil {
+		return r, err
+	}
+	for _, t := range out.Tags { // a resource has at most 50
+		r.Tags[sdk.ToString(t.Key)] = sdk.ToString(t.Value)
+	}
+	return r, nil
+}
+
+func readNotebook(ctx context.Context, c sagemakerAPI, uid string) (cloud.State, error) {
+	name := notebookName(uid)
+	if name == "" {
+		return cloud.State{}, notFound("%q is not the ARN of a notebook instance", uid)
+	}
+	out, err := c.DescribeNotebookInstance(ctx, &sagemaker.DescribeNotebookInstanceInput{NotebookInstanceName: &name})
+	if err != nil {
+		return cloud.State{}, err
+	}
+	if sdk.ToString(out.NotebookInstanceArn) != uid {
+		return cloud.State{}, notFound("there is no notebook instance %s", uid)
+	}
+	return cloud.State{
+		UID: uid, Status: notebookStatus(out.NotebookInstanceStatus), Native: string(out.NotebookInstanceStatus),
+		Reason: sdk.ToString(out.FailureReason),
+	}, nil
+}
+
+func actNotebook(ctx context.Context, c sagemakerAPI, v cloud.Verb, t cloud.Target) error {
+	name := notebookName(t.UID)
+	if name == "" {
+		return notFound("%q is not the ARN of a notebook instance", t.UID)
+	}
+	if v == cloud.Start {
+		_, err := c.StartNotebookInstance(ctx, &sagemaker.StartNotebookInstanceInput{NotebookInstanceName: &name})
+		return err
+	}
+	_, err := c.StopNotebookInstance(ctx, &sagemaker.StopNotebookInstanceInput{NotebookInstanceName: &name})
+	return err
+}
+
+func notebookStatus(s types.NotebookInstanceStatus) cloud.Status {
+	switch s {
+	case types.NotebookInstanceStatusInService:
+		return cloud.Running
+	case types.NotebookInstanceStatusStopped:
+		return cloud.Stopped
+	case types.NotebookInstanceStatusStopping:
+		return cloud.Stopping
+	case types.NotebookInstanceStatusPending:
+		return cloud.Starting
+	case types.NotebookInstanceStatusUpdating:
+		return cloud.Pending
+	case types.NotebookInstanceStatusDeleting:
+		return cloud.Terminated
+	default:
+		return cloud.Unknown // Failed: it has to be deleted, or started again
+	}
+}

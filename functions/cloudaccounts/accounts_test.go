@@ -108,8 +108,8 @@ func TestConnectingStoresSealedCredentialsAndDiscovers(t *testing.T) {
 		t.Errorf("the next discoveries are due for %+v, %v", due, err)
 	}
 	p := s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+*a.JobID)
-	if p.Status != "succeeded" || p.Partitions != 12 || p.PartitionsDone != 12 || p.Resources != p.Created || p.Resources < 50 {
-		t.Errorf("%+v; want all of 12 partitions", p)
+	if p.Status != "succeeded" || p.Partitions != 14 || p.PartitionsDone != 14 || p.Resources != p.Created || p.Resources < 50 {
+		t.Errorf("%+v; want all of 14 partitions", p)
 	}
 	got := s.get(alice, a.ID)
 	if got.Status != "connected" || got.JobID != nil || got.ResourceCount != p.Resources || got.LastDiscoveredAt == nil {

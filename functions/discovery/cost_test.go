@@ -17,7 +17,7 @@ func TestAPass_CostsFewStatesAndUnits(t *testing.T) {
 	s.usage.sum = table.Usage{}
 	s.clk.Advance(6 * time.Hour)
 	j, sum := s.pass(discovery.Succeeded)
-	if sum.Unchanged != 1000 || j.Partitions != 17*len(s.providers["simulated"].Kinds()) {
+	if sum.Unchanged != 1000 || j.Partitions != 17*7 {
 		t.Fatalf("%+v: %+v; want 1,000 unchanged", j, sum)
 	}
 	used := s.usage.sum

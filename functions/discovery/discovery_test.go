@@ -31,8 +31,8 @@ func TestADiscoveryFindsEverythingWithOneCallForEachPage(t *testing.T) {
 	_, parts, err := discovery.ReadJob(s.ctx, s.Table, org, j.ID)
 	s.Must(err)
 	pages := s.pages(j)
-	if j.Partitions != 18 || len(parts) != 18 || s.calls("List") != pages || s.calls("Regions") != 1 {
-		t.Errorf("%d partitions, %d parts, %d calls for %d pages; want 18, 18 and no more calls than pages",
+	if j.Partitions != 21 || len(parts) != 21 || s.calls("List") != pages || s.calls("Regions") != 1 {
+		t.Errorf("%d partitions, %d parts, %d calls for %d pages; want 21, 21 and no more calls than pages",
 			j.Partitions, len(parts), s.calls("List"), pages)
 	}
 	for _, r := range records {

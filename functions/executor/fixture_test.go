@@ -109,7 +109,7 @@ func (w *fixture) discover() {
 
 func (w *fixture) list(kind, region string) {
 	scan := inventory.Scan{
-		Partition: inventory.Partition{AccountID: w.account.ID, Provider: "simulated", Region: region, Kind: kind}, ID: "first", Started: noon,
+		Partition: inventory.Partition{AccountID: w.account.ID, Provider: w.account.Provider, Region: region, Kind: kind}, ID: "first", Started: noon,
 	}
 	for page := ""; ; {
 		got, err := w.conn.List(w.ctx, kind, region, page)

@@ -59,3 +59,8 @@ var awsKinds = []Kind{
 		ActBatch: 1, ReadBatch: 1, Deadline: 20 * time.Minute,
 	},
 }
+
+// AWSOthers is the kind of AWS that stands for everything which no other kind lists.
+const AWSOthers = "aws-*"
+
+var awsOthers = Kind{Type: AWSOthers, Provider: "aws", Name: "Everything else", Global: true, Discoverable: true}

@@ -42,21 +42,26 @@ func (v Verb) WantedStatus() Status {
 	return Stopped
 }
 
-// Kind describes one kind of resource, as GET /resources/types shows it.
+// Kind describes one kind of resource, as GET /resources/types shows it. A collective kind (IsCollective) is no
+// type of a resource: its listing finds, in one go, resources of every type of the provider that no other kind lists, each with its Type.
 type Kind struct {
-	Type       string        // "aws-ec2"
-	Provider   string        // "aws"
-	Name       string        // "EC2 instance"
-	Actionable bool          // can be started and stopped
-	Scalable   bool          // its capacity can be set
-	Priced     bool          // a rack rate is known
-	Measured   bool          // has utilisation metrics
-	Absolute   bool          // an act sets a size: it may be given while the resource is still moving the other way
-	Remembers  bool          // a stop forgets its capacity: State.Snapshot is kept before it and given back at the start
-	ActBatch   int           // ids that one start or stop call takes
-	ReadBatch  int           // ids that one Read takes in one call
-	Deadline   time.Duration // a transition that takes longer has failed
-	Usual      time.Duration // before this none is done; 0 when that is not known
+	Type         string        // "aws-ec2"
+	Provider     string        // "aws"
+	Name         string        // "EC2 instance"
+	Native       string        // the provider's own name: "ec2:instance", "microsoft.compute/disks", "compute.googleapis.com/Disk", "apps/Deployment"
+	Global       bool          // of a collective kind: what belongs to no region is listed in the region Global
+	Collected    bool          // is found by the collective kind, though something can be done with it
+	Discoverable bool          // is found by a discovery
+	Actionable   bool          // can be started and stopped
+	Scalable     bool          // its capacity can be set
+	Priced       bool          // a rack rate is known
+	Measured     bool          // has utilisation metrics
+	Absolute     bool          // an act sets a size: it may be given while the resource is still moving the other way
+	Remembers    bool          // a stop forgets its capacity: State.Snapshot is kept before it and given back at the start
+	ActBatch     int           // ids that one start or stop call takes
+	ReadBatch    int           // ids that one Read takes in one call
+	Deadline     time.Duration // a transition that takes longer has failed
+	Usual        time.Duration // before this none is done; 0 when that is not known
 }
 
 // Account is what is needed to reach one cloud account. Credentials are in clear: it never leaves a worker.
@@ -85,6 +90,7 @@ type Resource struct {
 	ParentUID     string
 	Unschedulable string // why it cannot be started and stopped; empty when it can
 	CreatedAt     time.Time
+	Facts         Facts
 }
 
 // ResourcePage is part of a listing; Next is empty on the last page.

@@ -77,10 +77,16 @@ func TestEachLevelHoldsTheOnesBefore(t *testing.T) {
 	}
 }
 
+// reads are the actions called Get that read settings and measurements: others of that name hand out contents and secrets.
+var reads = []string{
+	"cloudwatch:GetMetricData", "ecr:GetLifecyclePolicy", "resource-explorer-2:GetView", "s3:GetBucketVersioning", "s3:GetLifecycleConfiguration",
+	"sqs:GetQueueAttributes", "tag:GetResources",
+}
+
 func TestReadingOnlyChangesNothing(t *testing.T) {
 	for _, a := range steps(t).Policies[0].Actions {
 		_, verb, _ := strings.Cut(a, ":")
-		if !strings.HasPrefix(verb, "Describe") && !strings.HasPrefix(verb, "List") {
+		if !strings.HasPrefix(verb, "Describe") && !strings.HasPrefix(verb, "List") && !slices.Contains(reads, a) {
 			t.Errorf("level read_only allows %s", a)
 		}
 	}

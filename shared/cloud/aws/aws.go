@@ -119,13 +119,13 @@ func pool() http.RoundTripper {
 // Name is "aws".
 func (p *Provider) Name() string { return Name }
 
-// Kinds returns the kinds in the registry.
+// Kinds returns the kinds in the registry, and the one of everything else.
 func (p *Provider) Kinds() []cloud.Kind {
-	out := make([]cloud.Kind, len(registry))
+	out := make([]cloud.Kind, len(registry), len(registry)+1)
 	for i, o := range registry {
 		out[i] = o.describe()
 	}
-	return out
+	return append(out, cloud.CollectiveOf(Name))
 }
 
 // Connect prepares a connection. Credentials that are incomplete and an endpoint that is not allowed are class Invalid;

@@ -51,6 +51,13 @@ func (c *conn) operationsOf(kind, region string) (operations, error) {
 
 // List reads one page of a kind.
 func (c *conn) List(ctx context.Context, kind, region, page string) (cloud.ResourcePage, error) {
+	if kind == cloud.AWSOthers {
+		got, err := c.listOthers(ctx, region, page)
+		for i := range got.Resources {
+			got.Resources[i].Region = region
+		}
+		return got, err
+	}
 	o, err := c.operationsOf(kind, region)
 	if err != nil {
 		return cloud.ResourcePage{}, err

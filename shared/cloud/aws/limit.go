@@ -24,6 +24,8 @@ type Limit struct {
 var defaultLimits = map[string]Limit{
 	"ec2": {PerSecond: 15, Burst: 50},
 	"ecs": {PerSecond: 15, Burst: 30},
+	"s3":  {PerSecond: 100, Burst: 200},
+	"sqs": {PerSecond: 50, Burst: 100},
 	"":    {PerSecond: 8, Burst: 20},
 }
 
@@ -116,8 +118,14 @@ func (l *limiter) addLimiter(account string) func(*middleware.Stack) error {
 	}
 }
 
+// prefixes are the names of services in permissions that do not follow from their own.
+var prefixes = map[string]string{"Elastic Load Balancing v2": "elasticloadbalancing", "Elastic Load Balancing": "elasticloadbalancing", "Resource Groups Tagging API": "tag"}
+
 // permissionPrefix returns the service's name in permissions: "Application Auto Scaling" is application-autoscaling.
 func permissionPrefix(serviceID string) string {
+	if p, ok := prefixes[serviceID]; ok {
+		return p
+	}
 	s := strings.ReplaceAll(strings.ToLower(serviceID), "auto scaling", "autoscaling")
 	return strings.ReplaceAll(s, " ", "-")
 }

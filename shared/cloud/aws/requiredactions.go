@@ -22,7 +22,7 @@ type RequiredActions struct {
 // ListRequiredActions returns the actions of every registered kind, sorted and each once. What customers are told to allow
 // is tested against it.
 func ListRequiredActions() RequiredActions {
-	discover := slices.Concat(baseNeeds, clusterNeeds)
+	discover := slices.Concat(baseNeeds, clusterNeeds, othersNeeds(), []string{metricsNeed})
 	var startStop, scale []string
 	for _, o := range registry {
 		n := o.open(sdk.Config{}).Needs()

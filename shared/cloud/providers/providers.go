@@ -6,14 +6,19 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
+	"lamplighter.dev/shared/cloud/azure"
 	"lamplighter.dev/shared/cloud/simulated"
 )
 
 // New returns the providers that the operator's settings allow. A new cloud is one line here.
 func New(p *platform.Platform) cloud.Providers {
+	amazon := aws.New(aws.Options{
+		Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses,
+	})
 	all := cloud.Providers{
-		aws.Name: aws.New(aws.Options{
-			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses,
+		aws.Name: amazon,
+		azure.Name: azure.New(azure.Options{ // which trusts the identity that we have at AWS
+			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses, Identity: amazon,
 		}),
 	}
 	if p.Settings.Simulated {

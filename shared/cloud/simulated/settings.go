@@ -15,7 +15,8 @@ import (
 //
 //	size                how many resources (200; at most 5,000,000)
 //	seed                another one makes another cloud ("1")
-//	kinds               only these kinds, comma list
+//	kinds               only these kinds, comma list; "*" is all that there are, "azure-*" those of one provider (those of AWS that
+//	                    can be started and stopped)
 //	regions             how many regions (4), or which ones, comma list
 //	stopped             rate of resources that are stopped from the beginning (0.14)
 //	accountID           the account number that the credentials open (the account's cloudAccountID)
@@ -209,13 +210,17 @@ func (r *reader) clusterStatus() cloud.ClusterStatus {
 func (r *reader) kinds() []bool {
 	out, names := make([]bool, len(kinds)), r.readList("kinds")
 	for i := range out {
-		out[i] = len(names) == 0
+		out[i] = len(names) == 0 && !kinds[i].Collected
 	}
 	for _, n := range names {
-		if i, ok := kindOf(n); ok {
-			out[i] = true
-		} else {
-			r.fail("kinds", n, "a comma list of kinds such as aws-ec2")
+		found := false
+		for i, k := range kinds {
+			if many, some := strings.CutSuffix(n, "*"); k.Type == n || some && strings.HasPrefix(k.Type, many) {
+				out[i], found = true, true
+			}
+		}
+		if !found {
+			r.fail("kinds", n, "a comma list of kinds such as aws-ec2, azure-* or *")
 		}
 	}
 	return out

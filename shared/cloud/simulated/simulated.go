@@ -38,13 +38,14 @@ func New(store table.Store, clk clock.Clock) cloud.Provider {
 // Name is "simulated".
 func (p *provider) Name() string { return Name }
 
-// Kinds returns those of AWS, acted on in calls of 100 ids and read in calls of 1,000.
+// Kinds returns those of AWS, acted on in calls of 100 ids and read in calls of 1,000, some of the other providers, and some
+// that can only be found.
 func (p *provider) Kinds() []cloud.Kind {
-	out := make([]cloud.Kind, len(kinds))
+	out := make([]cloud.Kind, len(kinds), len(kinds)+1)
 	for i, k := range kinds {
 		out[i] = k.Kind
 	}
-	return out
+	return append(out, cloud.CollectiveOf(Name))
 }
 
 // Connect reads the account's settings from its credentials (see Settings in settings.go); a wrong one is

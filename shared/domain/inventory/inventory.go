@@ -57,6 +57,8 @@ type Resource struct {
 	ActionType     cloud.Verb        `json:"actionType,omitempty"`
 	StatusAt       int64             `json:"statusAt"` // Unix microseconds of the observation behind Status: the newest wins
 	Scan           string            `json:"scan,omitempty"`
+	Facts          cloud.Facts       `json:"facts,omitempty"` // only in the record; the index knows their sum
+	FactsSum       int64             `json:"-"`               // cloud.Facts.Sum of what discovery told, 0 of no facts
 	DiscoveredAt   time.Time         `json:"discoveredAt"`
 	LastSeenAt     time.Time         `json:"lastSeenAt"`
 	CreatedAt      time.Time         `json:"createdAt,omitzero"`

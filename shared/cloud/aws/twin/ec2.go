@@ -97,7 +97,10 @@ func (c *Cloud) describeInstances(q request) (any, *failure) {
 		}
 		found = named
 	}
-	if states := q.getList("Filter.1.Value"); len(states) > 0 {
+	if ids, filtered := q.filtered("instance-id"); filtered {
+		found = slices.DeleteFunc(found, func(i *Instance) bool { return !slices.Contains(ids, i.ID) })
+	}
+	if states, filtered := q.filtered("instance-state-name"); filtered {
 		found = slices.DeleteFunc(found, func(i *Instance) bool { return !slices.Contains(states, i.State) })
 	}
 	from, to, next := c.cutPage(q, len(found), "MaxResults", "NextToken")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -55,12 +56,25 @@ type Cloud struct {
 	roles      map[string]string
 	units      []Unit
 	members    []Member
+
+	volumes      []Volume
+	snapshots    []Snapshot
+	addresses    []Address
+	gateways     []NATGateway
+	balancers    []Balancer
+	buckets      []Bucket
+	functions    []Function
+	queues       []Queue
+	repositories []Repository
+	indexed      []Indexed
+	explorer     bool
+	series       []Series
 }
 
 // request is a call on its way through the twin.
 type request struct {
 	service, region, op string
-	form                map[string][]string
+	form                url.Values
 	body                map[string]any
 	path                []string
 }
@@ -264,6 +278,28 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"eks:UpdateNodegroupConfig":                       (*Cloud).updateNodegroup,
 	"eks:ListUpdates":                                 (*Cloud).listUpdates,
 	"eks:DescribeUpdate":                              (*Cloud).describeUpdate,
+	"ec2:DescribeVolumes":                             (*Cloud).describeVolumes,
+	"ec2:DescribeSnapshots":                           (*Cloud).describeSnapshots,
+	"ec2:DescribeImages":                              (*Cloud).describeImages,
+	"ec2:DescribeAddresses":                           (*Cloud).describeAddresses,
+	"ec2:DescribeNatGateways":                         (*Cloud).describeNATGateways,
+	"ec2:DescribeRouteTables":                         (*Cloud).describeRouteTables,
+	"elasticloadbalancing:DescribeLoadBalancers":      (*Cloud).describeBalancers,
+	"elasticloadbalancing:DescribeTargetGroups":       (*Cloud).describeTargetGroups,
+	"elasticloadbalancing:DescribeTargetHealth":       (*Cloud).describeTargetHealth,
+	"elasticloadbalancing:DescribeInstanceHealth":     (*Cloud).describeInstanceHealth,
+	"s3:ListBuckets":                                  (*Cloud).listBuckets,
+	"s3:GetBucketVersioning":                          (*Cloud).getVersioning,
+	"s3:GetBucketLifecycleConfiguration":              (*Cloud).getLifecycle,
+	"lambda:ListFunctions":                            (*Cloud).listFunctions,
+	"sqs:ListQueues":                                  (*Cloud).listQueues,
+	"sqs:GetQueueAttributes":                          (*Cloud).getQueueAttributes,
+	"ecr:DescribeRepositories":                        (*Cloud).describeRepositories,
+	"ecr:DescribeImages":                              (*Cloud).describeECRImages,
+	"ecr:GetLifecyclePolicy":                          (*Cloud).getLifecyclePolicy,
+	"tagging:GetResources":                            (*Cloud).getTagged,
+	"monitoring:GetMetricData":                        (*Cloud).getMetricData,
+	"resource-explorer-2:ListResources":               (*Cloud).listExplored,
 	"redshift:DescribeClusters":                       (*Cloud).describeWarehouses,
 	"redshift:PauseCluster":                           (*Cloud).pauseWarehouse,
 	"redshift:ResumeCluster":                          (*Cloud).resumeWarehouse,
@@ -274,4 +310,5 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"sagemaker:StopNotebookInstance":                  (*Cloud).stopNotebook,
 	"sts:GetCallerIdentity":                           (*Cloud).callerIdentity,
 	"sts:AssumeRole":                                  (*Cloud).assumeRole,
+	"sts:GetWebIdentityToken":                         (*Cloud).webIdentityToken,
 }

@@ -10,7 +10,10 @@ import (
 type secrets struct{ *strings.Replacer }
 
 // public are the credentials that are no secrets: they help to understand what a cloud says.
-var public = map[string]bool{"accessKeyID": true, "roleArn": true, "externalID": true, "tenantID": true, "clientID": true}
+var public = map[string]bool{
+	"accessKeyID": true, "roleArn": true, "externalID": true, "tenantID": true, "clientID": true,
+	"projectID": true, "workloadIdentityProvider": true, "serviceAccountEmail": true,
+}
 
 // shortest is how long a value must be to be replaced. No credential is shorter; settings such as "true" are.
 const shortest = 8

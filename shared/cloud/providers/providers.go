@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
 	"lamplighter.dev/shared/cloud/azure"
+	"lamplighter.dev/shared/cloud/gcp"
 	"lamplighter.dev/shared/cloud/simulated"
 )
 
@@ -19,6 +20,10 @@ func New(p *platform.Platform) cloud.Providers {
 		aws.Name: amazon,
 		azure.Name: azure.New(azure.Options{ // which trusts the identity that we have at AWS
 			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses, Identity: amazon,
+		}),
+		gcp.Name: gcp.New(gcp.Options{ // so does Google
+			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses, Identity: amazon,
+			OAuth: gcp.OAuthClient{ID: p.Settings.GoogleCloud.ID, Secret: p.Settings.GoogleCloud.Secret},
 		}),
 	}
 	if p.Settings.Simulated {

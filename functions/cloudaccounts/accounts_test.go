@@ -328,7 +328,7 @@ func TestOnboardingGivesOutOneExternalIDForAnOrganization(t *testing.T) {
 	if a := s.settled(alice); of(alice, a.ID).Provider != "simulated" {
 		t.Error("the steps of an account are not those of its provider")
 	}
-	s.call(alice, "GET", "/cloud-accounts/gcp/onboarding", nil).Want(404) // a provider that is not here
+	s.call(alice, "GET", "/cloud-accounts/oracle/onboarding", nil).Want(404) // a provider that is not here
 }
 
 func TestOnboardingLeavesOutRolesWhereNobodyCanAssumeThem(t *testing.T) {

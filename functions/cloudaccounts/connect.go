@@ -3,6 +3,7 @@ package cloudaccounts
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
@@ -133,7 +134,7 @@ func (s *service) verifyAccount(ctx context.Context, org string, a *inventory.Ac
 	if err := s.askConnector(ctx, inventory.Question{Ask: inventory.AskVerify, Org: org, Account: *a}, &got); err != nil {
 		return err
 	}
-	if a.CloudAccountID == "" {
+	if a.CloudAccountID == "" || isProjectNumber(*a) {
 		a.CloudAccountID = got.NativeID
 	}
 	if got.NativeID != a.CloudAccountID {
@@ -145,6 +146,12 @@ func (s *service) verifyAccount(ctx context.Context, org string, a *inventory.Ac
 		}
 	}
 	return nil
+}
+
+// isProjectNumber reports whether a project of Google is named by its number: what the cloud finds under it is stored by its id, so that
+// it is there once.
+func isProjectNumber(a inventory.Account) bool {
+	return a.Provider == "gcp" && strings.Trim(a.CloudAccountID, "0123456789") == ""
 }
 
 func (s *service) askConnector(ctx context.Context, q inventory.Question, answer any) error {

@@ -114,6 +114,7 @@ func TestConnect_TakesEveryMethodOfTheContract(t *testing.T) {
 		"the key's own fields":             {accountOf("gcp", "example.com:my-project", "service_account", fieldsOfKey), "example.com:my-project", keys{"serviceAccountKey": `"client_email":"` + robot}},
 		"federation of Google":             {accountOf("gcp", "my-project-123", "workload_identity_federation", federated), "my-project-123", federated},
 		"federation, as gcloud prints it":  {accountOf("gcp", "my-project-123", "workload_identity_federation", keys{"workloadIdentityProvider": pool, "serviceAccountEmail": robot}), "my-project-123", federated},
+		"a project by its number":          {accountOf("gcp", "123456789012", "workload_identity_federation", federated), "my-project-123", federated},
 		"a kubeconfig without the number":  {accountOf("kubernetes", "", "kubeconfig", keys{"kubeconfig": kubeconfigText}), someGUID, keys{"kubeconfig": "abc.def"}},
 		"a kubeconfig with its own number": {accountOf("kubernetes", someGUID, "kubeconfig", keys{"kubeconfig": kubeconfigText}), someGUID, keys{"kubeconfig": "https://k8s.example.com:6443"}},
 	} {

@@ -133,10 +133,11 @@ func countPlaces(places [][]place) int {
 	return n
 }
 
-// listedAlone returns the kinds of a provider that are not found by its collective kind.
+// listedAlone returns the kinds in an account of a provider that are not found by its collective kind: the provider's own, and what is
+// in the clusters of the account, be they registered or not any more.
 func (w *worker) listedAlone(provider string) []string {
 	var out []string
-	for _, k := range w.providers[provider].Kinds() {
+	for _, k := range slices.Concat(w.providers[provider].Kinds(), cloud.KindsOf(inventory.ClusterProvider)) {
 		if !k.Collected {
 			out = append(out, k.Type)
 		}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud/aws"
+	"lamplighter.dev/shared/cloud/azure"
+	"lamplighter.dev/shared/cloud/gcp"
 )
 
 // needs are the lists beside the kinds, as permissions.json has them.
@@ -14,12 +16,15 @@ type needs struct {
 	StartStop    []string `json:"startStop"`
 	Scale        []string `json:"scale"`
 	Organisation []string `json:"organisation,omitempty"`
+	Services     []string `json:"services,omitempty"`
 }
 
 func needed() map[string]needs {
-	a := aws.ListRequiredActions()
+	a, m, g := aws.ListRequiredActions(), azure.ListRequiredActions(), gcp.ListRequiredPermissions()
 	return map[string]needs{
-		"aws": {a.Discover, a.StartStop, a.Scale, a.Organisation},
+		"aws":   {a.Discover, a.StartStop, a.Scale, a.Organisation, nil},
+		"azure": {m.Discover, m.StartStop, m.Scale, nil, nil},
+		"gcp":   {g.Discover, g.StartStop, g.Scale, nil, gcp.ListRequiredServices()},
 	}
 }
 
@@ -31,6 +36,16 @@ func TestPermissions_AreThoseBesideTheKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	goldenAt(t, "permissions.json", string(b))
+}
+
+// The audience that customers are told to allow is the one that our tokens bear.
+func TestSteps_NameTheAudienceOfOurTokens(t *testing.T) {
+	if got := *of(t, "azure").Audience; got != azure.Audience(organisation.ID) {
+		t.Errorf("azure: %s, and tokens are for %s", got, azure.Audience(organisation.ID))
+	}
+	if got := *of(t, "gcp").Audience; got != gcp.Audience(organisation.ID) {
+		t.Errorf("gcp: %s, and tokens are for %s", got, gcp.Audience(organisation.ID))
+	}
 }
 
 // besides is what a policy allows though nothing calls it: AWS does it in the customer's name.

@@ -1,6 +1,9 @@
 package onboarding
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // googleRole is the custom role of a level, as gcloud takes it from a file.
 type googleRole struct {
@@ -22,6 +25,7 @@ func google(o Organisation) (Steps, error) {
 	}
 	audience := "lamplighter/" + o.ID
 	robot := []string{
+		"gcloud services enable --project=PROJECT " + strings.Join(requiredBy("gcp").Services, " "),
 		"gcloud iam roles create lamplighter --project=PROJECT --title=Lamplighter --stage=GA --permissions=" + strings.Join(policies[1].Actions, ","),
 		"gcloud iam service-accounts create lamplighter --project=PROJECT",
 		"gcloud projects add-iam-policy-binding PROJECT --condition=None --role=projects/PROJECT/roles/lamplighter --member=serviceAccount:" + robotOf,
@@ -29,7 +33,7 @@ func google(o Organisation) (Steps, error) {
 	return Steps{Provider: "gcp", Audience: &audience, Policies: policies, Methods: []Method{
 		{
 			AuthMethod: "workload_identity_federation", Title: "A pool that trusts this service's own tokens; no secret changes hands", Recommended: true,
-			Commands: append(robot[:3:3],
+			Commands: append(slices.Clone(robot),
 				"gcloud iam workload-identity-pools create lamplighter --project=PROJECT --location=global",
 				"gcloud iam workload-identity-pools providers create-oidc lamplighter --project=PROJECT --location=global --workload-identity-pool=lamplighter"+
 					" --issuer-uri=ISSUER --attribute-mapping=google.subject=assertion.sub --allowed-audiences="+quote(audience),
@@ -44,7 +48,7 @@ func google(o Organisation) (Steps, error) {
 		},
 		{
 			AuthMethod: "service_account", Title: "A service account with a key, which does not end by itself",
-			Commands:    append(robot[:3:3], "gcloud iam service-accounts keys create key.json --iam-account="+robotOf),
+			Commands:    append(slices.Clone(robot), "gcloud iam service-accounts keys create key.json --iam-account="+robotOf),
 			Credentials: []string{"serviceAccountKey"},
 		},
 	}}, nil

@@ -43,6 +43,13 @@ func TestTheStepsForAWSAreAsReviewed(t *testing.T) {
 	}
 	golden(t, "role.template.json", *s.Methods[0].Template)
 	golden(t, "commands.sh", strings.Join(s.Methods[0].Commands, "\n"))
+	for _, provider := range []string{"azure", "gcp"} {
+		var all []string
+		for _, m := range of(t, provider).Methods {
+			all = append(append(all, "# "+m.AuthMethod), m.Commands...)
+		}
+		golden(t, provider+".sh", strings.Join(all, "\n"))
+	}
 	golden(t, "quickcreate.txt", *s.Methods[0].QuickCreateURL)
 	golden(t, "organisation.sh", strings.Join(s.Organisation.Commands, "\n"))
 }
@@ -115,7 +122,9 @@ func TestTheCommandsAreWholeForAShell(t *testing.T) {
 	if err != nil {
 		t.Skip("SKIPPED: there is no sh to parse the commands with")
 	}
-	for _, m := range steps(t).Methods {
+	methods := slices.Concat(steps(t).Methods, of(t, "azure").Methods, of(t, "gcp").Methods)
+	methods = append(methods, onboarding.Method{Commands: steps(t).Organisation.Commands})
+	for _, m := range methods {
 		for _, c := range m.Commands {
 			if out, err := exec.CommandContext(t.Context(), sh, "-n", "-c", c).CombinedOutput(); err != nil {
 				t.Errorf("%s: %v: %s", c, err, out)

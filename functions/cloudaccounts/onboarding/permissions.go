@@ -27,6 +27,7 @@ type required struct {
 	StartStop    []string `json:"startStop"`
 	Scale        []string `json:"scale"`
 	Organisation []string `json:"organisation,omitempty"`
+	Services     []string `json:"services,omitempty"` // of Google: the APIs that a project has to switch on
 }
 
 var permissions = func() map[string]required {

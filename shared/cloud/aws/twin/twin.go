@@ -54,6 +54,8 @@ type Cloud struct {
 	warehouses []*Warehouse
 	notebooks  []*Notebook
 	roles      map[string]string
+	units      []Unit
+	members    []Member
 
 	volumes      []Volume
 	snapshots    []Snapshot
@@ -67,8 +69,6 @@ type Cloud struct {
 	indexed      []Indexed
 	explorer     bool
 	series       []Series
-	units        []Unit
-	members      []Member
 }
 
 // request is a call on its way through the twin.

@@ -80,6 +80,7 @@ func (c *Cloud) notebook(q request) (*Notebook, *failure) {
 func (c *Cloud) startNotebook(q request) (any, *failure) {
 	return c.turnNotebook(q, "Stopped", "Pending")
 }
+
 func (c *Cloud) stopNotebook(q request) (any, *failure) {
 	return c.turnNotebook(q, "InService", "Stopping")
 }

@@ -51,7 +51,7 @@ func TestMeasuring_AnswersTheMetricsOfTheRules(t *testing.T) {
 	store, end := measurement.New(s.Platform), s.clk.Now().Truncate(24*time.Hour)
 	answered := map[string]int{}
 	for _, r := range s.records() {
-		h := apitest.Value(store.Read(s.ctx, org, s.account.ID, r.UID, end.AddDate(0, 0, -30), end))(s)
+		h := apitest.Value(store.Read(s.ctx, measurement.Of{Org: org, AccountID: s.account.ID, UID: r.UID}, end.AddDate(0, 0, -30), end))(s)
 		for _, m := range cloud.MetricsOf(r.Type) {
 			if v, ok := h.Answer(m, measurement.Window{End: end, Since: r.CreatedAt}); ok && v >= 0 {
 				answered[r.Type+" "+m.Name]++

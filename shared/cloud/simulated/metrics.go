@@ -87,8 +87,7 @@ func (s *settings) load(n node, at time.Time) float64 {
 	noise := float64(mixBits(s.drawProperty(n, asPattern)^uint64(at.Unix()/3600))>>11) / (1 << 53) //nolint:gosec // any bits are as good
 	level := 0.3 + 0.4*float64(s.drawProperty(n, asSpeed)>>11)/(1<<53)
 	byDay := at.Weekday() != time.Saturday && at.Weekday() != time.Sunday && at.Hour() >= 8 && at.Hour() < 18
-	switch p := s.patternOf(n); {
-	case p == idle || p == nightly && !byDay:
+	if p := s.patternOf(n); p == idle || p == nightly && !byDay {
 		return 0.01 + 0.01*noise
 	}
 	return level * (0.8 + 0.4*noise)

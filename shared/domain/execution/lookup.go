@@ -110,6 +110,9 @@ func checkActionable(res inventory.Resource, verb cloud.Verb) error {
 	if res.Unschedulable != "" {
 		return fault.New(fault.Invalid, "resource %s cannot be asked to %s: %s", res.UID, verb, res.Unschedulable)
 	}
+	if k, known := cloud.KindOf(res.Type); known && !k.Actionable {
+		return fault.New(fault.Invalid, "resource %s cannot be asked to %s: %s", res.UID, verb, Unactionable(res.Provider, res.Type))
+	}
 	if res.Status == cloud.Terminated {
 		return fault.New(fault.Invalid, "resource %s is terminated: there is nothing to %s", res.UID, verb)
 	}

@@ -34,7 +34,7 @@ func ExpandGroup(ctx context.Context, s *inventory.Store, org, groupID string) (
 	if g.Selector == nil {
 		return g, members, nil, nil
 	}
-	members, left := sift(members, func(m inventory.Member) string { return m.Unschedulable })
+	members, left := sift(members, unactionable)
 	return g, members, left, nil
 }
 

@@ -74,20 +74,23 @@ type History map[cloud.Measure]map[string][hours]float32
 // perPage is how many items one page of a read holds.
 const perPage = 100
 
-// Read returns what was measured of a resource of an account on the days from up to until, both included: a round trip for each
-// megabyte of what its shard has of the account.
-func (s *Store) Read(ctx context.Context, org, accountID, uid string, from, until time.Time) (History, error) {
+// Of names a resource: by its organization, account and native id.
+type Of struct{ Org, AccountID, UID string }
+
+// Read returns what was measured of a resource on the days from up to until, both included: a round trip for each megabyte of what
+// its shard has of the account.
+func (s *Store) Read(ctx context.Context, of Of, from, until time.Time) (History, error) {
 	q := table.Query{
-		PK: PKs(org)[table.ShardOf(uid, shards)], From: accountID + "#" + DayOf(from), To: accountID + "#" + DayOf(until) + "#~", Limit: perPage,
+		PK: PKs(of.Org)[table.ShardOf(of.UID, shards)], From: of.AccountID + "#" + DayOf(from), To: of.AccountID + "#" + DayOf(until) + "#~", Limit: perPage,
 	}
 	out := History{}
 	for {
 		page, err := s.table.Query(table.Eventually(ctx), q)
 		if err != nil {
-			return nil, fmt.Errorf("read measurements of %s: %w", uid, err)
+			return nil, fmt.Errorf("read measurements of %s: %w", of.UID, err)
 		}
 		for _, it := range page.Items {
-			if err = out.add(it, uid, len(accountID)+1); err != nil {
+			if err = out.add(it, of.UID, len(of.AccountID)+1); err != nil {
 				return nil, err
 			}
 		}

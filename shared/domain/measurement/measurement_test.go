@@ -67,8 +67,14 @@ func TestAnswer_RollsHoursAndDaysUp(t *testing.T) {
 		metric cloud.Metric
 		want   float64
 	}{
-		{metric(cpu, "max", 14), 335}, {metric(cpu, "min", 14), 0}, {metric(cpu, "avg", 14), 167.5}, {metric(cpu, "sum", 14), 56280},
-		{metric(cpu, "p95", 14), 319}, {metric(cpu, "p99", 14), 332}, {metric(cpu, "p99.5", 14), 334}, {metric(cpu, "min", 7), 168},
+		{metric(cpu, "max", 14), 335},
+		{metric(cpu, "min", 14), 0},
+		{metric(cpu, "avg", 14), 167.5},
+		{metric(cpu, "sum", 14), 56280},
+		{metric(cpu, "p95", 14), 319},
+		{metric(cpu, "p99", 14), 332},
+		{metric(cpu, "p99.5", 14), 334},
+		{metric(cpu, "min", 7), 168},
 		{daily, 179}, // the mean of each day's greatest
 	} {
 		got, ok := h.Answer(tt.metric, old)
@@ -147,19 +153,19 @@ func TestStore_KeepsDaysOfAResource(t *testing.T) {
 			}
 		}
 	}
-	got, err := s.Read(ctx, org, account, "i-7", midnight.AddDate(0, 0, -14), midnight)
+	got, err := s.Read(ctx, Of{org, account, "i-7"}, midnight.AddDate(0, 0, -14), midnight)
 	if err != nil || len(got[cpu]) != 14 {
 		t.Fatalf("%d days, %v; want 14", len(got[cpu]), err)
 	}
 	if v, ok := got.Answer(metric(cpu, "max", 14), old); !ok || v != 30 {
 		t.Errorf("%v, %v; want 30", v, ok)
 	}
-	other, err := s.Read(ctx, org, "ca_2", "i-7", midnight.AddDate(0, 0, -14), midnight)
+	other, err := s.Read(ctx, Of{org, "ca_2", "i-7"}, midnight.AddDate(0, 0, -14), midnight)
 	if err != nil || len(other) != 0 {
 		t.Errorf("of another account: %v, %v", other, err)
 	}
 	s.clock.(*clock.Manual).Advance(kept)
-	if got, err = s.Read(ctx, org, account, "i-7", midnight.AddDate(0, 0, -30), midnight); err != nil || len(got) != 0 {
+	if got, err = s.Read(ctx, Of{org, account, "i-7"}, midnight.AddDate(0, 0, -30), midnight); err != nil || len(got) != 0 {
 		t.Errorf("after %v: %d measures, %v; want all expired", kept, len(got), err)
 	}
 }
@@ -195,7 +201,7 @@ func TestDecode_RefusesWhatItDidNotWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := range len(plain) {
+	for n := range plain {
 		if _, err := decode(compressor().EncodeAll(plain[:n], nil)); !errors.Is(err, errSeries) {
 			t.Errorf("cut at %d: %v", n, err)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -88,7 +89,7 @@ func TestAFleetOnMotoIsDiscoveredAndStoppedInFewCalls(t *testing.T) {
 			c := e.NewOwner("dorothy@example.com")
 			g.take()
 			began := time.Now()
-			m.connect(c, "us-east-1")
+			m.connectFleet(e, c)
 			discovered, listing := time.Since(began), g.take()
 			bulk := m.stopAll(e, c)
 			took, acting := time.Since(began), g.take()
@@ -110,6 +111,26 @@ func TestAFleetOnMotoIsDiscoveredAndStoppedInFewCalls(t *testing.T) {
 	}
 }
 
+// connectFleet connects moto's account and waits for its discovery, however long that takes.
+func (m moto) connectFleet(e *testenv.Env, c *testenv.Client) {
+	m.t.Helper()
+	var account struct{ ID, JobID string }
+	c.Call(http.MethodPost, "/cloud-accounts", m.account("us-east-1"), &account)
+	m.awaitLong(e)
+	c.WaitDiscovered(account.ID, account.JobID)
+}
+
+// awaitLong waits for what moto takes minutes for.
+func (m moto) awaitLong(e *testenv.Env) {
+	m.t.Helper()
+	ctx, cancel := context.WithTimeout(m.t.Context(), 10*time.Minute)
+	defer cancel()
+	if err := e.AwaitIdle(ctx); err != nil {
+		m.t.Fatal(err)
+	}
+	e.WaitSettled()
+}
+
 // bulkOutcome is a bulk action that has ended.
 type bulkOutcome struct {
 	ID                       string `json:"bulkActionID"`
@@ -125,7 +146,7 @@ func (m moto) stopAll(e *testenv.Env, c *testenv.Client) (b bulkOutcome) {
 	}
 	c.Call(http.MethodPost, "/resource-groups", map[string]any{"name": "Fleet", "selector": map[string]string{"type": "aws-ec2"}}, &made)
 	c.Call(http.MethodPost, "/actions/bulk", map[string]string{"type": "stop", "groupID": made.ID}, &b)
-	e.WaitSettled()
+	m.awaitLong(e)
 	c.Call(http.MethodGet, "/actions/bulk/"+b.ID, nil, &b)
 	return b
 }

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// chunkSize is how many resources one executor run works on: a run reads 1,000 ids a call and acts on 100.
+// chunkSize is how many resources one executor run works on: a run reads 1,000 ids a call and acts on up to 500.
 const chunkSize = 500
 
 // Ready tells how many resources a bulk action has.

@@ -114,6 +114,11 @@ func (b *bucket) tolerance() time.Duration {
 	if b.speed < 1 {
 		return b.every()
 	}
+	return b.burst()
+}
+
+// burst is how long the bucket takes to fill at the limit's rate.
+func (b *bucket) burst() time.Duration {
 	return time.Duration(b.limit.Burst / b.limit.PerSecond * float64(time.Second))
 }
 

@@ -92,18 +92,23 @@ func (b *bucket) paused(now time.Time) bool {
 	return b.until.After(now)
 }
 
-// portion is what must have come back of a bucket before a part of what is asked for is given out of it: else those who come often
-// would each get a little, in many calls.
-const portion = 10 * time.Second
+// portion is how much of a bucket, in the time that it takes to come back, is there to be taken while it is slowed down. At least
+// half of it must be there before a part of what is asked for is given: else those who come often would each get a little, in many
+// calls.
+const portion = 20 * time.Second
 
 // ready returns how many of n slots count at now as far as is known, and how far all that are spoken for may lie ahead then.
 func (b *bucket) ready(now time.Time, n int) (m int, latest time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	latest = now.Add(b.tolerance())
+	tolerance := b.tolerance()
+	if b.speed < 1 {
+		tolerance = min(b.burst(), portion)
+	}
+	latest = now.Add(tolerance)
 	from := max(b.spoken, now.UnixMicro())
 	room := time.Duration(latest.UnixMicro()-from) * time.Microsecond
-	if m = int(room / b.every()); m < n && room < min(portion, b.tolerance()) {
+	if m = int(room / b.every()); m < n && room < min(portion, tolerance)/2 {
 		m = 0
 	}
 	return max(0, min(n, m)), latest

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Instance is an EC2 instance. State "" is running.
@@ -20,6 +21,7 @@ type Instance struct {
 	BrokenKey                     bool   // a start is accepted and falls back
 	NoPermission                  bool   // a policy denies acts on this one
 	reason                        string
+	since                         time.Time // when it began to move
 }
 
 // AddInstance adds an instance and returns it.
@@ -233,6 +235,9 @@ func (c *Cloud) turn(q request, next func(*Instance) (string, *failure)) (any, *
 	var nodes []node
 	for n, i := range found {
 		nodes = append(nodes, newElement("item", newText("instanceId", i.ID), stateNode("currentState", states[n]), stateNode("previousState", i.State)))
+		if states[n] != i.State {
+			i.since = time.Now()
+		}
 		i.State, i.reason = states[n], ""
 	}
 	return []node{newItems("instancesSet", "item", nodes)}, nil

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Account is the number of the twin's only account, AccessKey the key that opens it.
@@ -27,21 +28,16 @@ type Call struct {
 	Params map[string]any // form values, or the JSON body
 }
 
-// Fault makes calls of Op fail with an answer of AWS's form; with Lost, the call has its effect and no answer.
-type Fault struct {
-	Op, Code, Message string
-	Status            int
-	Times             int // how often; below 0 is always
-	Lost              bool
-}
-
 // Cloud is the twin. Its zero value is an empty cloud; fill it with the Add functions.
 type Cloud struct {
 	// Page caps every page below what is asked for, so that few resources make many pages.
 	Page int
+	// Takes is how long instances take to start or stop; 0 is until SettleAll.
+	Takes time.Duration
 
 	mu         sync.Mutex
 	throttled  int
+	revoked    bool
 	faults     []Fault
 	calls      []Call
 	instances  []*Instance
@@ -94,20 +90,6 @@ func (c *Cloud) ThrottleCalls(calls int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.throttled = calls
-}
-
-// AddFault adds a fault.
-func (c *Cloud) AddFault(f Fault) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.faults = append(c.faults, f)
-}
-
-// EndFaults ends all faults.
-func (c *Cloud) EndFaults() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.faults, c.throttled = nil, 0
 }
 
 // Calls returns the calls of the op since the last Forget, all of them for "".
@@ -175,6 +157,9 @@ func (c *Cloud) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	w := httptest.NewRecorder()
 	if lost := c.serve(w, r); lost {
+		if err := r.Context().Err(); err != nil {
+			return nil, err
+		}
 		return nil, errors.New("connection reset by the twin")
 	}
 	return w.Result(), nil
@@ -188,16 +173,20 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
+	q, key := decodeRequest(r)
+	if err := c.delay(r.Context(), q); err != nil {
+		return true
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	q, key := decodeRequest(r)
+	c.settleDue()
 	c.calls = append(c.calls, Call{q.service + ":" + q.op, q.region, q.allParams()})
 	if f := c.refuse(q, key); f != nil {
 		q.writeError(w, f)
 		return false
 	}
 	fault, failed := c.fault(q)
-	if failed && !fault.Lost {
+	if failed && fault.Code != "" {
 		q.writeError(w, &failure{fault.Status, fault.Code, fault.Message})
 		return false
 	}
@@ -214,7 +203,7 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 }
 
 func (c *Cloud) refuse(q request, key string) *failure {
-	if key != AccessKey && !strings.HasPrefix(key, "ASIA") && !strings.HasPrefix(key, "OURS") {
+	if c.revoked || key != AccessKey && !strings.HasPrefix(key, "ASIA") && !strings.HasPrefix(key, "OURS") {
 		return refused[q.service]
 	}
 	if c.throttled > 0 {
@@ -222,17 +211,6 @@ func (c *Cloud) refuse(q request, key string) *failure {
 		return throttled[q.service]
 	}
 	return nil
-}
-
-func (c *Cloud) fault(q request) (Fault, bool) {
-	for i := range c.faults {
-		f := &c.faults[i]
-		if f.Op == q.service+":"+q.op && f.Times != 0 {
-			f.Times--
-			return *f, true
-		}
-	}
-	return Fault{}, false
 }
 
 func (c *Cloud) answer(q request) (any, *failure) {

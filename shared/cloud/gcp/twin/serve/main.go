@@ -35,6 +35,6 @@ func main() {
 	}()
 	log.Printf("project %s, a key at /key: http://%s", twin.Project, s.Addr)
 	if err := s.ListenAndServe(); ctx.Err() == nil {
-		log.Fatal(err)
+		log.Print(err)
 	}
 }

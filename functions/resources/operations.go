@@ -100,4 +100,6 @@ func (s *service) types(context.Context, *struct{}) ([]Type, error) {
 }
 
 // callerVisibility returns what the caller may see.
-func callerVisibility(c identity.Caller) inventory.Visibility { return inventory.SightOf(c, policy).WithSchedules() }
+func callerVisibility(c identity.Caller) inventory.Visibility {
+	return inventory.SightOf(c, policy).WithSchedules()
+}

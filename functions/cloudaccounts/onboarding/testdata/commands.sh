@@ -78,6 +78,7 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
         "autoscaling:ResumeProcesses",
         "autoscaling:SuspendProcesses",
         "autoscaling:UpdateAutoScalingGroup",
+        "ec2:DescribeInstanceStatus",
         "ec2:StartInstances",
         "ec2:StopInstances",
         "ecs:UpdateService",

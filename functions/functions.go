@@ -73,7 +73,6 @@ func All() []Function {
 		{resourcegroups.Declaration, []Group{resourcegroups.Operations}, nil},
 		{schedules.Declaration, []Group{schedules.Operations}, nil},
 		{calendars.Declaration, []Group{calendars.Operations}, nil},
-		{overrides.Declaration, []Group{overrides.Operations}, nil},
 		{overrides.Declaration, []Group{overrides.Operations, overrides.Firings}, nil},
 		{actions.Declaration, []Group{actions.Operations}, nil},
 		{auditlogs.Declaration, []Group{auditlogs.Operations}, nil},

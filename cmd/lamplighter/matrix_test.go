@@ -41,7 +41,7 @@ const (
 
 // waiting are the resources with policies that no operation names yet, by the part of the service that will.
 var waiting = map[string]string{
-	"schedules": "Schedules", "calendars": "Schedules", "overrides": "Overrides", "reports": "Reports & Analytics", "showback": "Showback",
+	"reports": "Reports & Analytics", "showback": "Showback",
 	"budgets": "Budgets", "billing": "Billing", "recommendations": "Recommendations", "remediation": "Remediation Workflows",
 	"smart-tags": "Smart Tags", "autoscaler-policies": "VM Autoscaling", "event-readiness": "Event Readiness", "dashboards": "Dashboards",
 	"notifications": "Notifications", "spaces": "Deployment Spaces", "provisioning": "Provisioning", "projects": "Projects & Environments",

@@ -9,11 +9,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/functions"
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 // TestSweep asks, as one organization, every operation for what belongs to another: each parameter and member that names
@@ -141,11 +143,14 @@ var free = map[string]string{
 	"beginSignIn tenantID":                    "a wish, which is looked at when somebody has signed in",
 	"registerCluster clusterName":             "a name within an account, whose id is swept",
 	"deregisterCluster clusterName":           "as above",
+	"getWakePage token":                       "the secret of a wake link: whoever has it may use it, without an organization",
+	"wake token":                              "as above",
 }
 
 // plain are values for required members and parameters that name nothing.
 var plain = map[string]any{
-	"type": "start", "provider": "simulated", "resourceType": "aws-ec2", "name": "Swept", "tier": 2, "order": 1,
+	"expiresAt": clock.System{}.Now().Add(time.Hour).Format(time.RFC3339),
+	"type":      "start", "provider": "simulated", "resourceType": "aws-ec2", "name": "Swept", "tier": 2, "order": 1,
 	"method": "cloud_iam", "email": "intruder@example.com", "password": testenv.Password,
 	"otp": "000000",
 }

@@ -133,11 +133,11 @@ func countPlaces(places [][]place) int {
 	return n
 }
 
-// listedAlone returns the kinds in an account of a provider that are not found by its collective kind: the provider's own, and what is
-// in the clusters of the account, be they registered or not any more.
-func (w *worker) listedAlone(provider string) []string {
+// listedAlone returns the kinds in a region that are not found by the provider's collective kind: its own, and what is in the
+// registered clusters there. What was in a cluster that is not registered any more is gone with the next scan.
+func (r *run) listedAlone(region string) []string {
 	var out []string
-	for _, k := range slices.Concat(w.providers[provider].Kinds(), cloud.KindsOf(inventory.ClusterProvider)) {
+	for _, k := range kindsIn(r.conn, r.w.providers[r.account.Provider].Kinds(), []string{region})[region] {
 		if !k.Collected {
 			out = append(out, k.Type)
 		}

@@ -244,7 +244,7 @@ func (r *run) finish(ctx context.Context) error {
 	var of []int
 	for i, read := range r.reads {
 		if p := r.sh.Parts[i]; p.ended && !p.IsFinal() {
-			ended = append(ended, inventory.EndedScan{Scan: r.scan(i), Found: &read.found, Kept: read.from > 0, Others: r.w.listedAlone(r.account.Provider)})
+			ended = append(ended, inventory.EndedScan{Scan: r.scan(i), Found: &read.found, Kept: read.from > 0, Others: r.listedAlone(p.Region)})
 			of = append(of, i)
 		}
 	}

@@ -27,7 +27,7 @@ func microsoft(o Organisation) (Steps, error) {
 	if err != nil {
 		return Steps{}, err
 	}
-	audience := "lamplighter/" + o.ID
+	audience := "api://AzureADTokenExchange/" + o.ID
 	role := "az role definition create --role-definition " + quote(string(policies[1].Document))
 	return Steps{Provider: "azure", Audience: &audience, Policies: policies, Methods: []Method{
 		{

@@ -60,6 +60,7 @@ func onAWS(t *testing.T, test func(w *awsFixture)) {
 }
 
 func awsExecutor(t *testing.T, p *platform.Platform, over http.RoundTripper) *fixture {
+	t.Helper()
 	f := openFixture(t, p)
 	f.e = New(p, cloud.Providers{aws.Name: aws.New(aws.Options{Clock: p.Clock, Transport: over, Store: p.Table})})
 	return f

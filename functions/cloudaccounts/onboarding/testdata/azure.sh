@@ -50,7 +50,7 @@ az role definition create --role-definition '{
 }'
 az ad app create --display-name lamplighter --query appId --output tsv
 az ad sp create --id APP_ID
-az ad app federated-credential create --id APP_ID --parameters '{"name":"lamplighter","issuer":"ISSUER","subject":"SUBJECT","audiences":["lamplighter/org_01"]}'
+az ad app federated-credential create --id APP_ID --parameters '{"name":"lamplighter","issuer":"ISSUER","subject":"SUBJECT","audiences":["api://AzureADTokenExchange/org_01"]}'
 az role assignment create --assignee APP_ID --role 'Lamplighter start stop' --scope /subscriptions/SUBSCRIPTION
 # service_principal
 az role definition create --role-definition '{

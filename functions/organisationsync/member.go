@@ -23,34 +23,48 @@ const maxName = 100
 // connect sees to it that a member is an account. One that is an account already, whoever connected it, stays as it is.
 func (r *round) connect(ctx context.Context, is cloudorganisation.Member, m cloud.Member) error {
 	a, there := r.accounts[m.NativeID]
-	ours := there && a.OrganisationID == r.organisation.ID
-	if there && !(ours && isEnding(is.Status)) {
-		is.Status, is.AccountID, is.Error = cloudorganisation.Connected, a.ID, ""
-		return r.note(is)
-	}
-	if !there && is.AccountID != "" && is.Status == cloudorganisation.Connected {
+	switch {
+	case there && a.OrganisationID == r.organisation.ID && isEnding(is.Status):
+		return r.connectAgain(ctx, is, m, a)
+	case there:
+		return r.noteConnected(is, a.ID)
+	case is.AccountID != "" && is.Status == cloudorganisation.Connected:
 		is.Status, is.AccountID, is.Error = cloudorganisation.Removed, "", "its cloud account was deleted here"
 		return r.note(is)
 	}
-	if !there {
-		a = r.newAccount(m)
+	return r.connectNew(ctx, is, m)
+}
+
+// connectAgain opens the account of a member that had ended and is back.
+func (r *round) connectAgain(ctx context.Context, is cloudorganisation.Member, m cloud.Member, a inventory.Account) error {
+	if err := r.verify(ctx, &a, m); err != nil {
+		return r.refuse(ctx, is, err)
 	}
+	if err := r.reopen(ctx, a); err != nil {
+		return err
+	}
+	return r.noteConnected(is, a.ID)
+}
+
+// connectNew makes a member an account. Room is taken last, so that none is lost to a member that does not let us in.
+func (r *round) connectNew(ctx context.Context, is cloudorganisation.Member, m cloud.Member) error {
+	a := r.newAccount(m)
 	err := r.verify(ctx, &a, m)
-	if err == nil && !there && !r.takeRoom() {
+	if err == nil && !r.takeRoom() {
 		err = fault.New(fault.Conflict, "the organization has %d cloud accounts, which is the most that it can have", connection.MaxAccounts)
 	}
 	if err != nil {
 		return r.refuse(ctx, is, err)
 	}
-	if there {
-		err = r.reopen(ctx, a)
-	} else {
-		a.ID, err = r.create(ctx, a)
-	}
+	accountID, err := r.create(ctx, a)
 	if err != nil {
 		return err
 	}
-	is.Status, is.AccountID, is.Error = cloudorganisation.Connected, a.ID, ""
+	return r.noteConnected(is, accountID)
+}
+
+func (r *round) noteConnected(is cloudorganisation.Member, accountID string) error {
+	is.Status, is.AccountID, is.Error = cloudorganisation.Connected, accountID, ""
 	return r.note(is)
 }
 
@@ -58,7 +72,7 @@ func (r *round) connect(ctx context.Context, is cloudorganisation.Member, m clou
 func (r *round) refuse(ctx context.Context, is cloudorganisation.Member, why error) error {
 	if ctx.Err() != nil {
 		r.postpone()
-		return nil
+		return nil //nolint:nilerr // our time is over, which says nothing of the member
 	}
 	is.Status, is.Error = cloudorganisation.Refused, fault.Message(why)
 	if e, ok := errors.AsType[*cloud.Error](why); ok {

@@ -3,6 +3,8 @@ package inventory
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
@@ -219,22 +221,7 @@ func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibili
 	if len(l.rows) == 0 {
 		return l.out, nil
 	}
-	keys := map[table.Key]bool{}
-	for i := range l.out {
-		keys[AccountKey(v.org, l.out[i].CloudAccountID)] = true
-		if l.facts {
-			keys[ResourceKey(v.org, l.out[i].UID)] = true
-		}
-	}
-	if sight.Schedules && v.hasDirect() {
-		for i := range l.out {
-			keys[AttachedKey(v.org, l.out[i].CloudAccountID, l.out[i].ID)] = true
-		}
-	}
-	ask := v.staleMembers(func(string) bool { return true })
-	for k := range keys {
-		ask = append(ask, k)
-	}
+	ask := append(v.staleMembers(func(string) bool { return true }), v.recordsBehind(l, &sight)...)
 	got, err := s.table.BatchGet(ctx, ask...)
 	if err != nil {
 		return nil, fmt.Errorf("read accounts of %d resources: %w", len(l.rows), err)
@@ -245,12 +232,27 @@ func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibili
 	if err = v.name(l.out, got); err != nil {
 		return nil, err
 	}
-	if l.facts {
-		if err = v.addFacts(l.out, got); err != nil {
-			return nil, err
-		}
+	if err = v.addFacts(l, got); err != nil {
+		return nil, err
 	}
 	return l.out, v.annotate(l, got, &sight)
+}
+
+// recordsBehind returns the keys of what the index does not know of a listing, each once.
+func (v *view) recordsBehind(l listing, sight *Visibility) []table.Key {
+	keys := map[table.Key]bool{}
+	attached := sight.Schedules && v.hasDirect()
+	for i := range l.out {
+		r := &l.out[i]
+		keys[AccountKey(v.org, r.CloudAccountID)] = true
+		if l.facts {
+			keys[ResourceKey(v.org, r.UID)] = true
+		}
+		if attached {
+			keys[AttachedKey(v.org, r.CloudAccountID, r.ID)] = true
+		}
+	}
+	return slices.Collect(maps.Keys(keys))
 }
 
 // name puts the names of accounts into out.
@@ -272,10 +274,13 @@ func (v *view) name(out []Listed, accounts map[table.Key]table.Item) error {
 	return nil
 }
 
-// addFacts puts the facts of records into out.
-func (v *view) addFacts(out []Listed, records map[table.Key]table.Item) error {
-	for i := range out {
-		it, ok := records[ResourceKey(v.org, out[i].UID)]
+// addFacts puts the facts of records into a listing that asks for them.
+func (v *view) addFacts(l listing, records map[table.Key]table.Item) error {
+	if !l.facts {
+		return nil
+	}
+	for i := range l.out {
+		it, ok := records[ResourceKey(v.org, l.out[i].UID)]
 		if !ok {
 			continue
 		}
@@ -283,7 +288,7 @@ func (v *view) addFacts(out []Listed, records map[table.Key]table.Item) error {
 		if err != nil {
 			return err
 		}
-		out[i].Facts = rec.Facts
+		l.out[i].Facts = rec.Facts
 	}
 	return nil
 }

@@ -102,13 +102,13 @@ func checkServiceAccount(_ *service, a inventory.Account, c map[string]string) e
 		return fault.New(fault.Invalid, field+"private_key is not a key in PEM")
 	}
 	k.TokenURI, k.Universe = googleToken, ""
-	text, err := json.Marshal(k)
+	text, err := json.Marshal(k) //nolint:gosec // sealed before it is stored
 	c["serviceAccountKey"] = string(text)
 	return err
 }
 
 func isGoogles(tokenURI string) bool {
-	return tokenURI == "" || tokenURI == googleToken || tokenURI == "https://accounts.google.com/o/oauth2/token"
+	return tokenURI == "" || tokenURI == googleToken || tokenURI == "https://accounts.google.com/o/oauth2/token" //nolint:gosec // an address
 }
 
 func isPrivateKey(text string) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -67,9 +68,7 @@ func body(more ...fields) fields {
 		"credentials": settings{"organisation": "o-demo", "members": "12", "size": "6", "regions": "1"},
 	}
 	for _, m := range more {
-		for k, v := range m {
-			out[k] = v
-		}
+		maps.Copy(out, m)
 	}
 	return out
 }
@@ -77,9 +76,7 @@ func body(more ...fields) fields {
 // org is the connection's settings, with these instead.
 func org(change settings) fields {
 	c := settings{"organisation": "o-demo", "members": "12", "size": "6", "regions": "1"}
-	for k, v := range change {
-		c[k] = v
-	}
+	maps.Copy(c, change)
 	return fields{"credentials": c}
 }
 
@@ -243,7 +240,7 @@ func TestSync_TwoAtOnceMakeEachAccountOnce(t *testing.T) {
 
 // stopped is the platform, with machines that never begin.
 func (s *fixture) stopped() *platform.Platform {
-	p := s.Platform.Clone()
+	p := s.Clone()
 	p.Workflow = still{s.Workflow}
 	return p
 }

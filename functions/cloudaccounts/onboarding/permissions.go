@@ -49,7 +49,8 @@ type level struct {
 func levelsOf(provider string) []level {
 	r := requiredBy(provider)
 	return []level{
-		{readOnlyLevel, r.Discover, r.Discover}, {startStopLevel, r.StartStop, without(r.StartStop, r.Discover)},
+		{readOnlyLevel, r.Discover, r.Discover},
+		{startStopLevel, r.StartStop, without(r.StartStop, r.Discover)},
 		{scaleLevel, r.Scale, without(r.Scale, r.StartStop)},
 	}
 }

@@ -3,6 +3,7 @@ package aws_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -106,7 +107,7 @@ func TestMotoOrganisation_ListsEveryMemberWithItsUnits(t *testing.T) {
 	unit, err := api.CreateOrganizationalUnit(ctx, &organizations.CreateOrganizationalUnitInput{ParentId: roots.Roots[0].Id, Name: sdk.String("Prod")})
 	must(err)
 	for i := range 25 {
-		a, err := api.CreateAccount(ctx, &organizations.CreateAccountInput{AccountName: sdk.String(fmt.Sprint("team ", i)), Email: sdk.String(fmt.Sprintf("team%d@example.com", i)), Tags: []types.Tag{{Key: sdk.String("n"), Value: sdk.String(fmt.Sprint(i))}}})
+		a, err := api.CreateAccount(ctx, &organizations.CreateAccountInput{AccountName: sdk.String(fmt.Sprint("team ", i)), Email: sdk.String(fmt.Sprintf("team%d@example.com", i)), Tags: []types.Tag{{Key: sdk.String("n"), Value: sdk.String(strconv.Itoa(i))}}})
 		must(err)
 		if i%2 == 0 {
 			_, err = api.MoveAccount(ctx, &organizations.MoveAccountInput{AccountId: a.CreateAccountStatus.AccountId, SourceParentId: roots.Roots[0].Id, DestinationParentId: unit.OrganizationalUnit.Id})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strconv"
 
 	"lamplighter.dev/shared/cloud"
 )
@@ -70,7 +71,7 @@ func (c *conn) Members(ctx context.Context, tags bool) ([]cloud.Member, error) {
 			m.Credentials["refuse"] = "true"
 		}
 		if tags {
-			m.Tags = map[string]string{"env": unit.Name, "number": fmt.Sprint(i)}
+			m.Tags = map[string]string{"env": unit.Name, "number": strconv.Itoa(i)}
 		}
 		out[i] = m
 	}

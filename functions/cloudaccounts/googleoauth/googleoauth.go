@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,7 +20,6 @@ import (
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/people/oauthlogin"
 )
 
 // Where Google's ends are. Another issuer tells where its own are, and answers for projects itself.
@@ -131,9 +131,9 @@ func refused(err error) error {
 	if !ok || e.Response.StatusCode >= http.StatusInternalServerError {
 		return fault.New(fault.Unavailable, "Google did not answer: try again with GET /connect/gcp/oauth-url")
 	}
-	why := oauthlogin.CleanText(e.ErrorCode, 40)
+	why := fault.CleanText(e.ErrorCode, 40)
 	if e.ErrorDescription != "" {
-		why += ": " + oauthlogin.CleanText(e.ErrorDescription, 200)
+		why += ": " + fault.CleanText(e.ErrorDescription, 200)
 	}
 	switch e.ErrorCode {
 	case "invalid_client", "unauthorized_client", "redirect_uri_mismatch":
@@ -147,7 +147,7 @@ func (c *Client) listProjects(ctx context.Context, t *oauth2.Token) ([]ListedPro
 	out, next := []ListedProject{}, ""
 	for len(out) < MaxProjects {
 		page, err := c.projectPage(ctx, t, c.projects+"/v3/projects:search?"+url.Values{
-			"query": {"state:ACTIVE"}, "pageSize": {fmt.Sprint(pageSize)}, "pageToken": {next},
+			"query": {"state:ACTIVE"}, "pageSize": {strconv.Itoa(pageSize)}, "pageToken": {next},
 		}.Encode())
 		if err != nil {
 			return nil, false, err
@@ -192,7 +192,7 @@ func (c *Client) projectPage(ctx context.Context, t *oauth2.Token, address strin
 	case resp.StatusCode >= http.StatusInternalServerError || resp.StatusCode == http.StatusOK && err != nil:
 		return page, fault.NewWithCause(fault.Unavailable, err, "Google did not list your projects (%s): try again with GET /connect/gcp/oauth-url", resp.Status)
 	case resp.StatusCode != http.StatusOK:
-		return page, fault.New(fault.Invalid, "Google does not list your projects (%s): %s", resp.Status, oauthlogin.CleanText(page.Error.Message, 300))
+		return page, fault.New(fault.Invalid, "Google does not list your projects (%s): %s", resp.Status, fault.CleanText(page.Error.Message, 300))
 	}
 	return page, nil
 }

@@ -27,6 +27,8 @@ var open = map[string]string{
 	"getSAMLMetadata": "identity providers read it", "getSigningKeys": "whoever verifies our tokens reads them",
 	"getHealth": "monitors ask it", "getDocs": published, "getInterfaceJSON": published, "getInterfaceYAML": published,
 
+	"getWakePage": linked, "wake": linked, "returnFromGoogle": "it shows a browser what Google sent with it, and keeps nothing",
+
 	"logOut": oneself, "getOwnProfile": oneself, "updateOwnProfile": oneself, "leaveOrganisation": oneself, "listPermissions": oneself,
 	"listPersonalAccessTokens": oneself, "createPersonalAccessToken": oneself, "revokePersonalAccessToken": oneself,
 	"listOrganisations": oneself, "createOrganisation": "who belongs to none makes one",
@@ -34,6 +36,7 @@ var open = map[string]string{
 }
 
 const (
+	linked    = "whoever has the secret of a wake link may use it"
 	anonymous = "it is how somebody becomes known"
 	published = "the interface is no secret"
 	oneself   = "it is about the caller alone"

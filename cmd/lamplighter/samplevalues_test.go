@@ -50,7 +50,7 @@ func (c *caller) settle(t *testing.T, number string) sampleValues {
 	e := c.hire(t, number, all[1].ID)
 	maps.Copy(e, sampleValues{
 		"accountID": account, "cloudAccountID": account, "cloud_account_id": account, "jobID": job.JobID, "refresh": refresh,
-		"groupID": group.ID, "group_id": group.ID, "resourceID": all[1].ID, "resourceUID": all[1].UID, "resource_uid": all[1].UID,
+		"groupID": group.ID, "group_id": group.ID, "groupIDs": group.ID, "resourceID": all[1].ID, "resourceUID": all[1].UID, "resource_uid": all[1].UID,
 		"uids": all[1].UID, "actionID": action, "bulkActionID": bulk.ID, "tenantID": c.Org, "region": all[1].Region,
 		"clusterName": "none", "cloudOrganisationID": members.ID, "organisationID": "o-" + number,
 	})
@@ -81,7 +81,7 @@ func (c *caller) plan(number, resource, uid string) sampleValues {
 	_, token, _ := strings.Cut(link.URL, "/wake/")
 	return sampleValues{
 		"calendarID": calendar.ID, "scheduleID": schedule.ID, "attachmentID": attachment.ID, "overrideID": override.ID,
-		"wakeLinkID": link.ID, "wakeToken": token,
+		"wakeLinkID": link.ID, "wakeToken": token, "calendarIDs": calendar.ID,
 	}
 }
 
@@ -136,6 +136,8 @@ func (w *sweep) snapshot(c *caller, e sampleValues) map[string]string {
 				path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(w.value(e, op, p.Value.Name)))
 			case p.Value.Name == "limit":
 				path += "?limit=100"
+			case op.OperationID == "previewSchedule" && p.Value.Name == "from":
+				path += "?from=2026-11-23&to=2026-11-24" // else from now on
 			}
 		}
 		res := c.ask(w.t, http.MethodGet, path, "")

@@ -143,6 +143,9 @@ var free = map[string]string{
 	"beginSignIn tenantID":                    "a wish, which is looked at when somebody has signed in",
 	"registerCluster clusterName":             "a name within an account, whose id is swept",
 	"deregisterCluster clusterName":           "as above",
+	"createSchedule id":                       "the id of a cron, which is its schedule's to choose",
+	"updateSchedule id":                       "as above",
+	"previewNewSchedule id":                   "as above",
 	"getWakePage token":                       "the secret of a wake link: whoever has it may use it, without an organization",
 	"wake token":                              "as above",
 }

@@ -23,6 +23,8 @@ var realWaits = map[string]struct {
 	"functions/discovery/bench_test.go":                   {1, "a benchmark looks at the memory of its process now and then"},
 	"functions/discovery/fixture_test.go":                 {1, "the clock of an engine that hurries, so that its waits are short and its time limits are not"},
 	"functions/executor/kill_test.go":                     {1, "a process is killed at a random moment"},
+	"shared/cloud/kubernetes/controlplane_test.go":        {1, "a control plane is processes of its own, which are asked whether they are ready"},
+	"shared/cloud/kubernetes/peers_test.go":               {1, "a controller manager acts in its own time"},
 	"shared/api/audit/append_test.go":                     {1, "in a bubble of synctest, where no real time passes"},
 	"shared/api/rest/audit_store_test.go":                 {2, "in a bubble of synctest, where no real time passes"},
 	"shared/cloud/aws/peers_test.go":                      {1, "moto_server starts"},

@@ -119,18 +119,28 @@ func (s *service) previewNew(ctx context.Context, in *struct{ Body NewPreview })
 	return out, err
 }
 
-// span returns the time of a preview; fault.Invalid naming field and value when it is too long or runs backwards.
+// lastInstant is the last that RFC 3339 can write.
+var lastInstant = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+
+// span returns the time of a preview; fault.Invalid naming field and value when it is too long or runs backwards. Without from it is
+// from now on, or as long as usual where that does not reach to.
 func (s *service) span(from, to rest.Time) (scheduling.Span, error) {
 	span := scheduling.Span{From: from.Time, To: to.Time}
 	if span.From.IsZero() {
 		span.From = s.p.Clock.Now()
+		if ahead := span.To.Sub(span.From); !span.To.IsZero() && (ahead < 0 || ahead > maxPreview) {
+			span.From = span.To.Add(-usualPreview)
+		}
 	}
 	if span.To.IsZero() {
 		span.To = span.From.Add(usualPreview)
 	}
+	if span.To.After(lastInstant) {
+		span.To = lastInstant
+	}
 	switch long := span.To.Sub(span.From); {
 	case long < 0:
-		return span, fault.New(fault.Invalid, "to: %s is before from, which is %s", span.To.Format(time.RFC3339), span.From.Format(time.RFC3339))
+		return span, fault.New(fault.Invalid, "from: %s is after to, which is %s", span.From.Format(time.RFC3339), span.To.Format(time.RFC3339))
 	case long > maxPreview:
 		return span, fault.New(fault.Invalid, "to: %s is more than 92 days after from, which is %s; send a shorter time",
 			span.To.Format(time.RFC3339), span.From.Format(time.RFC3339))

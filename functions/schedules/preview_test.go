@@ -168,7 +168,7 @@ func TestSchedules_Refusals(t *testing.T) {
 		{"a preview of 93 days", "GET " + path + "/preview?from=2026-04-01&to=2026-07-03", "", 400, []string{"to", "92 days", "2026-07-03"}},
 		{"a preview that runs backwards", "GET " + path + "/preview?from=2026-04-02&to=2026-04-01", "", 400, []string{"from"}},
 		{"a preview of no date", "GET " + path + "/preview?from=soon", "", 400, []string{"from"}},
-		{"a new preview of 93 days", "POST /schedules/preview", with("to", `"2027-01-01"`), 400, []string{"to", "92 days"}},
+		{"a new preview of 93 days", "POST /schedules/preview", with("to", `"2027-01-01","from":"2026-09-01"`), 400, []string{"to", "92 days"}},
 		{"a new preview of an impossible cron", "POST /schedules/preview", cron("0 8 30 2 *"), 400, []string{"crons[1].cronExpression"}},
 		{"too many firings", "POST /schedules/preview", strings.Replace(with("to", `"2026-04-01"`), "0 8 * * *", "* * * * *", 1), 400, []string{"firings", "shorter"}},
 		{"schedules of an unknown group", "GET /resource-groups/grp_01k00000000000000000000000/schedules", "", 404, []string{"grp_"}},

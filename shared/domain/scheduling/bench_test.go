@@ -2,19 +2,19 @@ package scheduling
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"strconv"
 	"testing"
 	"time"
 
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 // passTables makes n schedules of many zones and minutes, with a calendar each.
 func passTables(b *testing.B, n int) []*Timetable {
 	b.Helper()
-	r := rand.New(rand.NewPCG(7, 8))
+	r := seed.Fixed(b, 7, 8)
 	out := make([]*Timetable, n)
 	for i := range out {
 		out[i] = timetable(b, newSchedule(fmt.Sprint("sch_", i), oracleZones[i%len(oracleZones)],

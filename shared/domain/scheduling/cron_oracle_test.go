@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 // oracle is the slow and obvious reading of a cron expression: each field is asked of each minute, one after another.
@@ -183,7 +185,7 @@ func TestCron_Oracle(t *testing.T) {
 	if testing.Short() {
 		expressions = 300
 	}
-	r := rand.New(rand.NewPCG(1, 2))
+	r := seed.Fixed(t, 1, 2)
 	zones := make([]*time.Location, len(oracleZones))
 	for i, name := range oracleZones {
 		zones[i] = mustZone(t, name)
@@ -267,7 +269,7 @@ func (o oracle) firesAt(t time.Time, loc *time.Location) bool {
 // compareInstants compares n random expressions, instants and zones, and counts what fires.
 func compareInstants(t *testing.T, n int) (fires int) {
 	t.Helper()
-	r := rand.New(rand.NewPCG(3, 4))
+	r := seed.Fixed(t, 3, 4)
 	zones := make([]*time.Location, len(oracleZones))
 	for i, name := range oracleZones {
 		zones[i] = mustZone(t, name)

@@ -209,7 +209,6 @@ func restored(e sampleValues) map[string]struct{ operation, path, body string } 
 		"deleteOrganisation":  {"updateOrganisation", "/organisation", `{"name":"` + rand.Text() + `"}`}, // none that it can guess
 		"addGroupResource":    {"updateResourceGroup", group, `{"selector":null,"members":[]}`},
 		"removeGroupResource": {"updateResourceGroup", group, `{"selector":null,"members":[{"resourceID":"` + e["resourceID"] + `"}]}`},
-		"deleteCalendar":      {"updateSchedule", "/schedules/" + e["scheduleID"], `{"calendarIDs":[]}`},
 		"removeTeamResource":  {"updateTeam", team, `{"resources":["` + e["resourceID"] + `"]}`},
 	}
 }
@@ -238,6 +237,7 @@ func succeeds(t *testing.T, s *attackedService) map[string]bool {
 		"exchangeGoogleCode", "finalizeGoogleConnection", // a code of this minute
 		"connectCloudAccount", "connectCloudOrganisation", "createCalendar", // of whose optional members some have to be there, and agree
 		"deleteOverride", "wake", // of one that has ended; of which one address has few
+		"deleteCalendar", // of one that the schedules use which were made before
 		"leaveOrganisation", "deleteOrganisation", // of the one owner, by a name that nobody guesses
 		"deleteAssignment", "removeTeamMember", // of a user who was removed before
 	} {

@@ -5,8 +5,9 @@ package googleoauth
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -14,9 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/coreos/go-oidc/v3/oidc"
-	"golang.org/x/oauth2"
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/foundation/fault"
@@ -75,78 +73,46 @@ type Grant struct {
 
 func (c *Client) atGoogle() bool { return c.registered.Issuer == platform.GoogleIssuer }
 
-// config finds the ends of the issuer. Google's are known; fault.Unavailable when another one does not tell its own.
-func (c *Client) config(ctx context.Context) (*oauth2.Config, error) {
-	cfg := &oauth2.Config{
-		ClientID: c.registered.ID, ClientSecret: c.registered.Secret, RedirectURL: c.callback, Scopes: []string{cloudScope},
-		Endpoint: oauth2.Endpoint{AuthURL: googleAuth, TokenURL: googleToken, AuthStyle: oauth2.AuthStyleInParams},
-	}
-	if c.atGoogle() {
-		return cfg, nil
-	}
-	p, err := oidc.NewProvider(oidc.ClientContext(ctx, c.http), c.registered.Issuer)
-	if err != nil {
-		return nil, fault.NewWithCause(fault.Unavailable, err, "%s cannot be reached: try again", c.registered.Issuer)
-	}
-	cfg.Endpoint, cfg.Scopes = p.Endpoint(), []string{oidc.ScopeOpenID, oidc.ScopeOfflineAccess}
-	cfg.Endpoint.AuthStyle = oauth2.AuthStyleInHeader // told, for trying would cost the code
-	return cfg, nil
-}
-
 // URL returns where to send the browser. Consent is asked for each time: only then does Google give a refresh token.
 func (c *Client) URL(ctx context.Context, state, verifier string) (string, error) {
-	cfg, err := c.config(ctx)
+	ends, err := c.findEnds(ctx)
 	if err != nil {
 		return "", err
 	}
-	return cfg.AuthCodeURL(state, oauth2.AccessTypeOffline, oauth2.ApprovalForce, oauth2.S256ChallengeOption(verifier)), nil
+	digest := sha256.Sum256([]byte(verifier))
+	sep := "?"
+	if strings.Contains(ends.Auth, "?") {
+		sep = "&"
+	}
+	return ends.Auth + sep + url.Values{
+		"response_type": {"code"}, "client_id": {c.registered.ID}, "redirect_uri": {c.callback}, "scope": {ends.scope}, "state": {state},
+		"access_type": {"offline"}, "prompt": {"consent"},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(digest[:])}, "code_challenge_method": {"S256"},
+	}.Encode(), nil
 }
 
 // Exchange exchanges the code, and lists the projects of whoever granted it. A code that is not good, or a grant that lacks what is
 // needed, is fault.Invalid in Google's words.
 func (c *Client) Exchange(ctx context.Context, code, verifier string) (Grant, error) {
-	cfg, err := c.config(ctx)
-	if err != nil {
-		return Grant{}, err
-	}
-	t, err := cfg.Exchange(context.WithValue(ctx, oauth2.HTTPClient, c.http), code, oauth2.VerifierOption(verifier))
-	if err != nil {
-		return Grant{}, refused(err)
-	}
-	scopes, _ := t.Extra("scope").(string)
+	t, err := c.exchangeCode(ctx, code, verifier)
 	switch {
-	case t.RefreshToken == "":
+	case err != nil:
+		return Grant{}, err
+	case t.Refresh == "":
 		return Grant{}, fault.New(fault.Invalid, "Google gave no refresh token: begin again with GET /connect/gcp/oauth-url, and agree to access while you are away")
-	case c.atGoogle() && !slices.Contains(strings.Fields(scopes), cloudScope):
+	case c.atGoogle() && !slices.Contains(strings.Fields(t.Scope), cloudScope):
 		return Grant{}, fault.New(fault.Invalid, "access to Google Cloud was not granted: begin again with GET /connect/gcp/oauth-url, and tick it")
 	}
-	g := Grant{Refresh: t.RefreshToken}
-	g.Projects, g.More, err = c.listProjects(ctx, t)
+	g := Grant{Refresh: t.Refresh}
+	g.Projects, g.More, err = c.listProjects(ctx, t.Access)
 	return g, err
 }
 
-// refused says what an exchange failed of, without the answer's body, which may hold tokens.
-func refused(err error) error {
-	e, ok := errors.AsType[*oauth2.RetrieveError](err)
-	if !ok || e.Response.StatusCode >= http.StatusInternalServerError {
-		return fault.New(fault.Unavailable, "Google did not answer: try again with GET /connect/gcp/oauth-url")
-	}
-	why := fault.CleanText(e.ErrorCode, 40)
-	if e.ErrorDescription != "" {
-		why += ": " + fault.CleanText(e.ErrorDescription, 200)
-	}
-	switch e.ErrorCode {
-	case "invalid_client", "unauthorized_client", "redirect_uri_mismatch":
-		return fault.New(fault.Invalid, "Google does not know this deployment's OAuth client (%s): the operator has to look at LAMPLIGHTER_GCP_CLIENT_ID and LAMPLIGHTER_GCP_CLIENT_SECRET", why)
-	}
-	return fault.New(fault.Invalid, "code: Google refuses it (%s); begin again with GET /connect/gcp/oauth-url", why)
-}
-
 // listProjects lists the active projects, by their ids, and whether there are more.
-func (c *Client) listProjects(ctx context.Context, t *oauth2.Token) ([]ListedProject, bool, error) {
+func (c *Client) listProjects(ctx context.Context, access string) ([]ListedProject, bool, error) {
 	out, next := []ListedProject{}, ""
 	for len(out) < MaxProjects {
-		page, err := c.projectPage(ctx, t, c.projects+"/v3/projects:search?"+url.Values{
+		page, err := c.projectPage(ctx, access, c.projects+"/v3/projects:search?"+url.Values{
 			"query": {"state:ACTIVE"}, "pageSize": {strconv.Itoa(pageSize)}, "pageToken": {next},
 		}.Encode())
 		if err != nil {
@@ -175,13 +141,13 @@ type projectPage struct {
 	} `json:"error"`
 }
 
-func (c *Client) projectPage(ctx context.Context, t *oauth2.Token, address string) (projectPage, error) {
+func (c *Client) projectPage(ctx context.Context, access string, address string) (projectPage, error) {
 	var page projectPage
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return page, fmt.Errorf("list projects: %w", err)
 	}
-	t.SetAuthHeader(req)
+	req.Header.Set("Authorization", "Bearer "+access)
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return page, fault.NewWithCause(fault.Unavailable, err, "Google did not list your projects: try again with GET /connect/gcp/oauth-url")

@@ -237,7 +237,7 @@ func succeeds(t *testing.T, s *attackedService) map[string]bool {
 		"exchangeGoogleCode", "finalizeGoogleConnection", // a code of this minute
 		"connectCloudAccount", "connectCloudOrganisation", "createCalendar", // of whose optional members some have to be there, and agree
 		"deleteOverride", "wake", // of one that has ended; of which one address has few
-		"deleteCalendar", // of one that the schedules use which were made before
+		"deleteCalendar",                          // of one that the schedules use which were made before
 		"leaveOrganisation", "deleteOrganisation", // of the one owner, by a name that nobody guesses
 		"deleteAssignment", "removeTeamMember", // of a user who was removed before
 	} {

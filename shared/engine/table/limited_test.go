@@ -168,15 +168,15 @@ func TestLimitedStore_ThrottlesAfterACallOnCredit(t *testing.T) {
 		t.Helper()
 		var ws []table.Write
 		for i := range 10 {
-			ws = append(ws, table.Put(table.Item{Key: table.Key{PK: "p", SK: strconv.Itoa(i)}, Data: []byte(`{"a":"` + strings.Repeat("x", 102_000) + `"}`)}))
+			ws = append(ws, table.Put(table.Item{Key: table.Key{PK: "p", SK: strconv.Itoa(i)}, Data: []byte(`{"a":"` + strings.Repeat("x", 61_000) + `"}`)}))
 		}
-		if err := s.Transact(t.Context(), ws...); err != nil { // 2,000 units: two seconds' worth
+		if err := s.Transact(t.Context(), ws...); err != nil { // 1,200 units: a fifth of a second more than there were
 			t.Fatal(err)
 		}
 		start := time.Now()
 		mustWrite(t, s, small("p", "x"))
-		if took := time.Since(start); took < 900*time.Millisecond || s.Report().Throttled == 0 {
-			t.Errorf("the next write waited %v after %d refusals, want a second", took, s.Report().Throttled)
+		if took := time.Since(start); took < 150*time.Millisecond || s.Report().Throttled == 0 {
+			t.Errorf("the next write waited %v after %d refusals, want a fifth of a second", took, s.Report().Throttled)
 		}
 	})
 }

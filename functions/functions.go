@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/functions/authorizer"
 	"lamplighter.dev/functions/calendars"
 	"lamplighter.dev/functions/cloudaccounts"
+	"lamplighter.dev/functions/cloudorganisations"
 	"lamplighter.dev/functions/connector"
 	"lamplighter.dev/functions/description"
 	"lamplighter.dev/functions/discovery"
@@ -69,6 +70,7 @@ func All() []Function {
 		{teams.Declaration, []Group{teams.Operations}, nil},
 		{roles.Declaration, []Group{roles.Operations}, nil},
 		{cloudaccounts.Declaration, []Group{cloudaccounts.Operations}, nil},
+		{cloudorganisations.Declaration, []Group{cloudaccounts.OrganisationOperations}, nil},
 		{resources.Declaration, []Group{resources.Operations}, nil},
 		{resourcegroups.Declaration, []Group{resourcegroups.Operations}, nil},
 		{schedules.Declaration, []Group{schedules.Operations}, nil},

@@ -42,7 +42,7 @@ func timedOAuthFixture(t *testing.T) (*oauthFixture, func(time.Duration)) {
 	timed.Settings.GoogleCloud = f.google.client()
 	f.cloud.Provider = simulated.New(timed.Table, timed.Platform.Clock)
 	timed.Workers = lambdacall.Local{inventory.Connector: connector.Handler(timed.Platform, cloud.Providers{"gcp": f.cloud})}
-	timed.Mount(cloudaccounts.Operations)
+	timed.Mount(cloudaccounts.Operations, cloudaccounts.OrganisationOperations)
 	f.fixture = &fixture{timed}
 	return f, timed.Clock.Advance
 }

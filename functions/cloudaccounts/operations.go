@@ -20,13 +20,21 @@ const (
 	access   = clusters + "/{region}/{clusterName}/access"
 )
 
-// Operations returns the operations of the group.
+// Operations returns the operations of the group, but for those of OrganisationOperations.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Cloud Accounts")
 	s := &service{p: p}
 	s.recordOperations(g)
 	s.cloudOperations(g)
 	s.clusterOperations(g)
+	return g
+}
+
+// OrganisationOperations returns the operations about whole organizations, and those by which projects are connected that a person may
+// use: functions/cloudorganisations answers them.
+func OrganisationOperations(p *platform.Platform) *rest.Group {
+	g := rest.NewGroup("Cloud Accounts")
+	s := &service{p: p}
 	s.oauthOperations(g)
 	s.organisationOperations(g)
 	return g

@@ -56,7 +56,7 @@ func newFixture(t *testing.T) *fixture {
 	s.RunMachines(apitest.Machines(t, "discovery", cloudorganisation.Machine), map[string]workflow.Handler{
 		"discovery": discovery.Handler(s.Platform, providers), "organisationsync": s.sync,
 	})
-	s.Mount(cloudaccounts.Operations)
+	s.Mount(cloudaccounts.Operations, cloudaccounts.OrganisationOperations)
 	s.Put(identity.AccessKey("org_a"), identity.Access{})
 	return s
 }

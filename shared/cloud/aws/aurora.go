@@ -15,12 +15,12 @@ import (
 
 // clusters are Aurora clusters; the uid is the ARN. Their members follow them, and AWS starts them by itself after seven
 // days as it does databases.
-var clusters = databaseClusters(cloud.AWSAurora, "aurora", "aurora-mysql", "aurora-postgresql")
+var clusters = databaseClusters(cloud.AWSAurora, func(engine string) bool { return strings.HasPrefix(engine, "aurora") })
 
-// databaseClusters makes the kind of the clusters of some engines. DocumentDB and Neptune are run by RDS's API: their own SDKs
+// databaseClusters makes the kind of the clusters whose engine is one of those meant. DocumentDB and Neptune are run by RDS's API: their own SDKs
 // send the same requests to the same endpoint, under RDS's permissions.
-func databaseClusters(kindType string, engines ...string) kind[rdsAPI] {
-	isOurs := func(d types.DBCluster) bool { return slices.Contains(engines, sdk.ToString(d.Engine)) }
+func databaseClusters(kindType string, isMeant func(engine string) bool) kind[rdsAPI] {
+	isOurs := func(d types.DBCluster) bool { return isMeant(sdk.ToString(d.Engine)) }
 	return kind[rdsAPI]{
 		Kind: catalogueKind(kindType),
 		needs: needs{
@@ -29,7 +29,7 @@ func databaseClusters(kindType string, engines ...string) kind[rdsAPI] {
 		},
 		client: databases.client,
 		list: func(ctx context.Context, c rdsAPI, page string) (cloud.ResourcePage, error) {
-			return listClusters(ctx, c, engines, page)
+			return listClusters(ctx, c, isOurs, page)
 		},
 		read: func(ctx context.Context, c rdsAPI, uids []string) ([]cloud.State, error) {
 			return readClusters(ctx, c, isOurs, uids)
@@ -40,18 +40,16 @@ func databaseClusters(kindType string, engines ...string) kind[rdsAPI] {
 
 func clusterName(uid string) string { return nameIn(uid, "rds", "cluster:") }
 
-// listClusters lists the clusters of some engines; without a filter the call returns those of all, and multi-zone RDS clusters too.
-func listClusters(ctx context.Context, c rdsAPI, engines []string, page string) (cloud.ResourcePage, error) {
-	out, err := c.DescribeDBClusters(ctx, &rds.DescribeDBClustersInput{
-		MaxRecords: sdk.Int32(100), Marker: optionalString(page),
-		Filters: []types.Filter{{Name: sdk.String("engine"), Values: engines}},
-	})
+// listClusters chooses among the clusters of all engines, and multi-zone RDS clusters, which the call returns. The call's own filter
+// is not used: RDS may refuse the name of an engine that it has retired, and with it the whole listing.
+func listClusters(ctx context.Context, c rdsAPI, isOurs func(types.DBCluster) bool, page string) (cloud.ResourcePage, error) {
+	out, err := c.DescribeDBClusters(ctx, &rds.DescribeDBClustersInput{MaxRecords: sdk.Int32(100), Marker: optionalString(page)})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
 	p := cloud.ResourcePage{Next: sdk.ToString(out.Marker)}
 	for _, d := range out.DBClusters {
-		if slices.Contains(engines, sdk.ToString(d.Engine)) { // an emulator may not know the filter
+		if isOurs(d) {
 			p.Resources = append(p.Resources, clusterResource(d))
 		}
 	}

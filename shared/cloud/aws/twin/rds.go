@@ -94,13 +94,9 @@ func (c *Cloud) describeDBClusters(q request) (any, *failure) {
 }
 
 func (c *Cloud) describeDBs(q request, clusters bool, render func(*Database) node) (nodes []node, next string) {
-	wanted, engines := q.getList("Filters.Filter.1.Values.Value"), []string(nil)
-	if q.getString("Filters.Filter.1.Name") == "engine" {
-		wanted, engines = nil, wanted
-	}
+	wanted := q.getList("Filters.Filter.1.Values.Value")
 	found := slices.DeleteFunc(slices.Clone(c.dbs), func(d *Database) bool {
-		return d.IsCluster != clusters || d.Region != q.region || (len(wanted) > 0 && !slices.Contains(wanted, d.ID)) ||
-			(len(engines) > 0 && !slices.Contains(engines, d.Engine))
+		return d.IsCluster != clusters || d.Region != q.region || (len(wanted) > 0 && !slices.Contains(wanted, d.ID))
 	})
 	from, to, next := c.cutPage(q, len(found), "MaxRecords", "Marker")
 	if len(wanted) > 0 {

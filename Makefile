@@ -8,7 +8,7 @@ VERSION   := $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 
 # -buildvcs=false, and -trimpath below: the same sources make the same file, so that an unchanged function is not deployed again.
 STRIPPED  := -buildvcs=false -ldflags="-s -w"
-LAMBDA    := GOOS=linux GOARCH=arm64 $(GO) build $(STRIPPED) -tags lambda.norpc
+LAMBDA    := GOOS=linux GOARCH=arm64 $(GO) build $(STRIPPED) -tags lambda.norpc,nethttpomithttp2,grpcnotrace
 
 # Nothing here is C. Without it `make run`, `make test` and what they build share what they compile, and need no C compiler.
 export CGO_ENABLED = 0

@@ -39,7 +39,7 @@ var buildAll = sync.OnceValue(func() error {
 		return err
 	}
 	//nolint:gosec // the file is ours
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-tags", "lambda.norpc", "-ldflags=-s -w", "-overlay", overlay, "-o", "build/host/", "./build/mains/...")
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-tags", "lambda.norpc,nethttpomithttp2,grpcnotrace", "-ldflags=-s -w", "-overlay", overlay, "-o", "build/host/", "./build/mains/...")
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	if log, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build all functions: %w: %s", err, log)

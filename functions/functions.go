@@ -12,19 +12,25 @@ import (
 	"lamplighter.dev/functions/auditlogs"
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/functions/authorizer"
+	"lamplighter.dev/functions/calendars"
 	"lamplighter.dev/functions/cloudaccounts"
+	"lamplighter.dev/functions/cloudorganisations"
 	"lamplighter.dev/functions/connector"
 	"lamplighter.dev/functions/description"
 	"lamplighter.dev/functions/discovery"
 	"lamplighter.dev/functions/eraser"
+	"lamplighter.dev/functions/evaluator"
 	"lamplighter.dev/functions/executor"
 	"lamplighter.dev/functions/mailer"
 	"lamplighter.dev/functions/organisations"
+	"lamplighter.dev/functions/organisationsync"
+	"lamplighter.dev/functions/overrides"
 	"lamplighter.dev/functions/reminder"
 	"lamplighter.dev/functions/resourcegroups"
 	"lamplighter.dev/functions/resources"
 	"lamplighter.dev/functions/roles"
 	"lamplighter.dev/functions/scheduleddiscovery"
+	"lamplighter.dev/functions/schedules"
 	"lamplighter.dev/functions/sso"
 	"lamplighter.dev/functions/sweeper"
 	"lamplighter.dev/functions/teams"
@@ -64,8 +70,12 @@ func All() []Function {
 		{teams.Declaration, []Group{teams.Operations}, nil},
 		{roles.Declaration, []Group{roles.Operations}, nil},
 		{cloudaccounts.Declaration, []Group{cloudaccounts.Operations}, nil},
+		{cloudorganisations.Declaration, []Group{cloudaccounts.OrganisationOperations}, nil},
 		{resources.Declaration, []Group{resources.Operations}, nil},
 		{resourcegroups.Declaration, []Group{resourcegroups.Operations}, nil},
+		{schedules.Declaration, []Group{schedules.Operations}, nil},
+		{calendars.Declaration, []Group{calendars.Operations}, nil},
+		{overrides.Declaration, []Group{overrides.Operations, overrides.Firings}, nil},
 		{actions.Declaration, []Group{actions.Operations}, nil},
 		{auditlogs.Declaration, []Group{auditlogs.Operations}, nil},
 		{description.Declaration, []Group{described}, nil},
@@ -73,8 +83,10 @@ func All() []Function {
 		{connector.Declaration, nil, asked(connector.Handler)},
 		{discovery.Declaration, nil, discovery.Handler},
 		{executor.Declaration, nil, executor.Handler},
+		{organisationsync.Declaration, nil, organisationsync.Handler},
 		{eraser.Declaration, nil, erasing},
 		{scheduleddiscovery.Declaration, nil, alone(scheduleddiscovery.Handler)},
+		{evaluator.Declaration, nil, alone(evaluator.Handler)},
 		{archiver.Declaration, nil, archiving},
 		{sweeper.Declaration, nil, alone(sweeper.Handler)},
 		{reminder.Declaration, nil, alone(reminder.Handler)},

@@ -17,20 +17,21 @@ import (
 
 // choices are what `lamplighter serve` can be told, by flags or by environment variables; a flag wins.
 type choices struct {
-	addr     string
-	dir      string
-	root     string
-	store    string
-	endpoint string
-	table    string
-	smtp     string
-	mailFrom string
-	epoch    time.Time
-	demo     bool
-	verbose  bool
-	clients  map[string]*string // what platform.ReadOAuthClients reads, where a flag may say it
-	google   platform.Client
-	github   platform.Client
+	addr        string
+	dir         string
+	root        string
+	store       string
+	endpoint    string
+	table       string
+	smtp        string
+	mailFrom    string
+	epoch       time.Time
+	demo        bool
+	verbose     bool
+	clients     map[string]*string // what platform.ReadOAuthClients reads, where a flag may say it
+	google      platform.Client
+	github      platform.Client
+	googleCloud platform.Client
 }
 
 // parseFlags reads the flags of serve. Asking for help is flag.ErrHelp.
@@ -80,6 +81,8 @@ func (c *choices) providers(f *flag.FlagSet) {
 	for variable, use := range map[string]string{
 		"LAMPLIGHTER_GOOGLE_CLIENT_ID": "sign-in at Google: our client id; its secret is in LAMPLIGHTER_GOOGLE_CLIENT_SECRET",
 		"LAMPLIGHTER_GOOGLE_ISSUER":    "another issuer of OpenID Connect in Google's place",
+		"LAMPLIGHTER_GCP_CLIENT_ID":    "projects of Google Cloud connected by OAuth: our client id; its secret is in LAMPLIGHTER_GCP_CLIENT_SECRET",
+		"LAMPLIGHTER_GCP_ISSUER":       "another issuer in Google Cloud's place",
 		"LAMPLIGHTER_GITHUB_CLIENT_ID": "sign-in at GitHub: our client id; its secret is in LAMPLIGHTER_GITHUB_CLIENT_SECRET",
 		"LAMPLIGHTER_GITHUB_URL":       "a GitHub Enterprise Server in github.com's place",
 	} {
@@ -98,6 +101,9 @@ func (c *choices) getenv(variable string) string {
 
 func (c *choices) check() (err error) {
 	if c.google, c.github, err = platform.ReadOAuthClients(c.getenv); err != nil {
+		return err
+	}
+	if c.googleCloud, err = platform.ReadGoogleCloudClient(c.getenv); err != nil {
 		return err
 	}
 	if c.store != "embedded" && c.store != "dynamodb" {

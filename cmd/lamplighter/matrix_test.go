@@ -27,6 +27,8 @@ var open = map[string]string{
 	"getSAMLMetadata": "identity providers read it", "getSigningKeys": "whoever verifies our tokens reads them",
 	"getHealth": "monitors ask it", "getDocs": published, "getInterfaceJSON": published, "getInterfaceYAML": published,
 
+	"getWakePage": linked, "wake": linked, "returnFromGoogle": "it shows a browser what Google sent with it, and keeps nothing",
+
 	"logOut": oneself, "getOwnProfile": oneself, "updateOwnProfile": oneself, "leaveOrganisation": oneself, "listPermissions": oneself,
 	"listPersonalAccessTokens": oneself, "createPersonalAccessToken": oneself, "revokePersonalAccessToken": oneself,
 	"listOrganisations": oneself, "createOrganisation": "who belongs to none makes one",
@@ -34,6 +36,7 @@ var open = map[string]string{
 }
 
 const (
+	linked    = "whoever has the secret of a wake link may use it"
 	anonymous = "it is how somebody becomes known"
 	published = "the interface is no secret"
 	oneself   = "it is about the caller alone"
@@ -41,7 +44,7 @@ const (
 
 // waiting are the resources with policies that no operation names yet, by the part of the service that will.
 var waiting = map[string]string{
-	"schedules": "Schedules", "calendars": "Schedules", "overrides": "Overrides", "reports": "Reports & Analytics", "showback": "Showback",
+	"reports": "Reports & Analytics", "showback": "Showback",
 	"budgets": "Budgets", "billing": "Billing", "recommendations": "Recommendations", "remediation": "Remediation Workflows",
 	"smart-tags": "Smart Tags", "autoscaler-policies": "VM Autoscaling", "event-readiness": "Event Readiness", "dashboards": "Dashboards",
 	"notifications": "Notifications", "spaces": "Deployment Spaces", "provisioning": "Provisioning", "projects": "Projects & Environments",

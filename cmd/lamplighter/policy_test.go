@@ -130,6 +130,7 @@ func policyOf(d *platform.Declaration) []string {
 	}
 	if d.Clouds { // the roles that customers made for us; each trusts our account with its own external id
 		allow("!Sub arn:${AWS::Partition}:iam::*:role/*", nil, "sts:AssumeRole")
+		allow(`"*"`, nil, "sts:GetWebIdentityToken") // which other clouds trust; it is of no resource
 	}
 	return out
 }

@@ -7,10 +7,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/shared/api/identity/grant"
+	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/people/membership"
 )
 
@@ -39,14 +41,48 @@ func (c *caller) settle(t *testing.T, number string) sampleValues {
 	}
 	c.Call(http.MethodPost, "/actions/bulk", map[string]string{"type": "stop", "groupID": group.ID}, &bulk)
 	c.s.WaitSettled()
+	var members struct{ ID string }
+	c.Call(http.MethodPost, "/cloud-organisations", map[string]any{
+		"provider": "simulated", "name": "Organization of " + number, "authMethod": "simulated", "permissionLevel": "read_only",
+		"credentials": map[string]string{"organisation": "o-" + number, "members": "1", "size": "0"}, "exclude": map[string]any{"units": []string{"Root"}},
+	}, &members)
+	c.s.WaitSettled()
 	e := c.hire(t, number, all[1].ID)
 	maps.Copy(e, sampleValues{
 		"accountID": account, "cloudAccountID": account, "cloud_account_id": account, "jobID": job.JobID, "refresh": refresh,
-		"groupID": group.ID, "group_id": group.ID, "resourceID": all[1].ID, "resourceUID": all[1].UID, "resource_uid": all[1].UID,
+		"groupID": group.ID, "group_id": group.ID, "groupIDs": group.ID, "resourceID": all[1].ID, "resourceUID": all[1].UID, "resource_uid": all[1].UID,
 		"uids": all[1].UID, "actionID": action, "bulkActionID": bulk.ID, "tenantID": c.Org, "region": all[1].Region,
-		"clusterName": "none",
+		"clusterName": "none", "cloudOrganisationID": members.ID, "organisationID": "o-" + number,
 	})
+	maps.Copy(e, c.plan(number, all[1].ID, all[1].UID))
 	return e
+}
+
+// plan returns the caller a schedule with an attachment and a calendar, an override that was ended again, and a wake link.
+func (c *caller) plan(number, resource, uid string) sampleValues {
+	var calendar, schedule, attachment, override, link struct {
+		ID  string
+		URL string
+	}
+	c.Call(http.MethodPost, "/calendars", map[string]any{
+		"name": "Calendar of " + number, "effect": "no_action", "entries": []any{map[string]any{"from": "2026-12-24"}},
+	}, &calendar)
+	c.Call(http.MethodPost, "/schedules", map[string]any{
+		"name": "Schedule of " + number, "timezone": "UTC", "calendarIDs": []string{calendar.ID},
+		"crons": []any{map[string]any{"cronExpression": "0 3 29 2 *", "action": "stop"}},
+	}, &schedule)
+	c.Call(http.MethodPost, "/schedules/"+schedule.ID+"/attachments", map[string]string{"resourceID": resource}, &attachment)
+	c.Call(http.MethodPost, "/overrides", map[string]any{
+		"resourceUID": uid, "action": "force_off", "expiresAt": clock.System{}.Now().Add(time.Hour).Format(time.RFC3339),
+	}, &override)
+	c.s.WaitSettled()
+	c.Call(http.MethodDelete, "/overrides/"+override.ID, nil, nil)
+	c.Call(http.MethodPost, "/resources/"+resource+"/wake-links", map[string]any{}, &link)
+	_, token, _ := strings.Cut(link.URL, "/wake/")
+	return sampleValues{
+		"calendarID": calendar.ID, "scheduleID": schedule.ID, "attachmentID": attachment.ID, "overrideID": override.ID,
+		"wakeLinkID": link.ID, "wakeToken": token, "calendarIDs": calendar.ID,
+	}
 }
 
 // hire returns the caller's organization a second member, an invitation, a team, a role, an assignment, and a token of their own.
@@ -90,7 +126,7 @@ func (w *sweep) snapshot(c *caller, e sampleValues) map[string]string {
 	w.t.Helper()
 	out := map[string]string{}
 	for _, op := range w.ops {
-		if op.method != http.MethodGet || op.public() || op.OperationID == "getSAMLSettings" { // there are none
+		if op.method != http.MethodGet || op.public() || op.OperationID == "getSAMLSettings" || op.OperationID == "beginGoogleConnection" { // there are none; another each time
 			continue
 		}
 		path := op.path
@@ -100,6 +136,8 @@ func (w *sweep) snapshot(c *caller, e sampleValues) map[string]string {
 				path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(w.value(e, op, p.Value.Name)))
 			case p.Value.Name == "limit":
 				path += "?limit=100"
+			case op.OperationID == "previewSchedule" && p.Value.Name == "from":
+				path += "?from=2026-11-23&to=2026-11-24" // else from now on
 			}
 		}
 		res := c.ask(w.t, http.MethodGet, path, "")
@@ -112,7 +150,7 @@ func (w *sweep) snapshot(c *caller, e sampleValues) map[string]string {
 }
 
 // identifier is an id of ours.
-var identifier = regexp.MustCompile(`\b(usr|org|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat)_[0-9a-z]{26}\b`)
+var identifier = regexp.MustCompile(`\b(usr|org|corg|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat|sch|cal|ovr|wake)_[0-9a-z]{26}\b`)
 
 // issued returns the ids that texts hold.
 func issued(texts map[string]string) map[string]bool {

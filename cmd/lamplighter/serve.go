@@ -77,7 +77,7 @@ func options(c choices, ln net.Listener, stdout, stderr io.Writer) (local.Option
 	}
 	o := local.Options{
 		Root: c.root, Dir: c.dir, BaseURL: "http://" + ln.Addr().String(), Version: version, Mails: stdout,
-		Google: c.google, GitHub: c.github, Epoch: c.epoch,
+		Google: c.google, GitHub: c.github, GoogleCloud: c.googleCloud, Epoch: c.epoch,
 		Log: platform.TextLog(stderr, level),
 	}
 	if c.store == "dynamodb" {

@@ -97,10 +97,11 @@ func keepStore(t *testing.T, to string) {
 	colleague(t, e, ada, "eve@example.com", "viewer")
 	ada.Call(http.MethodPost, "/users", map[string]string{"email": "invited@example.com", "role": "viewer"}, nil)
 	ada.Call(http.MethodPost, "/personal-access-tokens", map[string]any{"name": "program"}, nil)
+	scheduled(t, ada)
 	kept := keptStore{Made: time.Now().UTC().Truncate(time.Second), IDs: map[string][]string{}}
 	for _, path := range []string{
 		"/users", "/teams", "/roles", "/resource-groups", "/resources", "/cloud-accounts", "/actions", "/actions/bulk/latest", "/organisations",
-		"/personal-access-tokens", "/organisation", "/users/me",
+		"/personal-access-tokens", "/organisation", "/users/me", "/schedules", "/calendars",
 	} {
 		kept.IDs[path] = idsOf(ada, path)
 	}
@@ -118,4 +119,19 @@ func keepStore(t *testing.T, to string) {
 	if out, err := exec.CommandContext(t.Context(), "tar", "-czf", to+".tar.gz", "-C", dir, "keys", "store.db").CombinedOutput(); err != nil { //nolint:gosec // of ours
 		t.Fatalf("%v: %s", err, out)
 	}
+}
+
+// scheduled makes a calendar and a schedule that takes the first resource, and that fires on a day that seldom comes.
+func scheduled(t *testing.T, c *testenv.Client) {
+	t.Helper()
+	var made struct{ ID string }
+	c.Call(http.MethodPost, "/calendars", map[string]any{"name": "Holidays", "effect": "no_action", "entries": []any{map[string]any{"from": "2026-12-24", "yearly": true}}}, &made)
+	c.Call(http.MethodPost, "/schedules", map[string]any{
+		"name": "Leap", "calendarIDs": []string{made.ID}, "crons": []any{map[string]any{"cronExpression": "0 0 29 2 *", "action": "stop"}},
+	}, &made)
+	var some []struct{ ID string }
+	if c.Call(http.MethodGet, "/resources?limit=1", nil, &some); len(some) == 0 {
+		t.Fatal("no resource to attach")
+	}
+	c.Call(http.MethodPost, "/schedules/"+made.ID+"/attachments", map[string]string{"resourceID": some[0].ID}, nil)
 }

@@ -9,11 +9,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/functions"
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 // TestSweep asks, as one organization, every operation for what belongs to another: each parameter and member that names
@@ -128,19 +130,30 @@ var naming = regexp.MustCompile(`(?i)(id|ids|uid|uids)$|_id$|^(email|scope|role|
 
 // free are those that name nothing of an organization's, and why.
 var free = map[string]string{
-	"connectCloudAccount cloudAccountID": "the number of an account in its cloud: two organizations may both manage it",
-	"connectCloudAccount accountID":      "as above",
-	"inviteUser email":                   "an address is nobody's: anybody can be invited",
-	"beginSignIn provider":               "the name of an identity provider, which is the installation's",
-	"finishSignIn provider":              "as above",
-	"beginSignIn tenantID":               "a wish, which is looked at when somebody has signed in",
-	"registerCluster clusterName":        "a name within an account, whose id is swept",
-	"deregisterCluster clusterName":      "as above",
+	"connectCloudAccount cloudAccountID":      "the number of an account in its cloud: two organizations may both manage it",
+	"connectCloudAccount accountID":           "as above",
+	"connectCloudOrganisation organisationID": "the id of an organization in its cloud, as above",
+	"connectCloudOrganisation ids":            "numbers of accounts in their cloud, as above",
+	"beginGoogleConnection accountID":         "only one of Google Cloud can be named, which TestOAuth_RenewsTheCredentialsOfAnAccount does",
+	"finalizeGoogleConnection projectID":      "the id of a project in its cloud, as above",
+	"finalizeGoogleConnection connectionID":   "a secret of one session, which others try in TestOAuth_AConnectionIsOfItsSessionAndEnds",
+	"inviteUser email":                        "an address is nobody's: anybody can be invited",
+	"beginSignIn provider":                    "the name of an identity provider, which is the installation's",
+	"finishSignIn provider":                   "as above",
+	"beginSignIn tenantID":                    "a wish, which is looked at when somebody has signed in",
+	"registerCluster clusterName":             "a name within an account, whose id is swept",
+	"deregisterCluster clusterName":           "as above",
+	"createSchedule id":                       "the id of a cron, which is its schedule's to choose",
+	"updateSchedule id":                       "as above",
+	"previewNewSchedule id":                   "as above",
+	"getWakePage token":                       "the secret of a wake link: whoever has it may use it, without an organization",
+	"wake token":                              "as above",
 }
 
 // plain are values for required members and parameters that name nothing.
 var plain = map[string]any{
-	"type": "start", "provider": "simulated", "resourceType": "aws-ec2", "name": "Swept", "tier": 2, "order": 1,
+	"expiresAt": clock.System{}.Now().Add(time.Hour).Format(time.RFC3339),
+	"type":      "start", "provider": "simulated", "resourceType": "aws-ec2", "name": "Swept", "tier": 2, "order": 1,
 	"method": "cloud_iam", "email": "intruder@example.com", "password": testenv.Password,
 	"otp": "000000",
 }

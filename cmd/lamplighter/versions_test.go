@@ -25,6 +25,8 @@ var replaced = map[string]string{
 	`^LIMIT#|#IDEM|#COUNT`:       "counters and kept answers",
 	`^PENDING#|^OUTBOX|#EVENTS`:  "work and mails on their way, which are taken out, not changed",
 	`^SIGNIN#|^OTP#|^RESET#`:     "used once, within minutes",
+	`^ORG#.*#CONNECT`:            "used once, within minutes",
+	`^ORG#.*#CORGMEMBER`:         "what became of a member is found out anew each hour",
 	`^ORG#.*#(JOB|SCAN|REFRESH)`: "a discovery under way is begun anew when its rows cannot be read",
 }
 

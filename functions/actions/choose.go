@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/fault"
@@ -101,13 +102,31 @@ func (s *service) choose(ctx context.Context, in BulkAction) (choice, error) {
 	if named != 1 {
 		return choice{}, fault.New(fault.Invalid, "groupID, resourceIDs, filter: send one of them, and not %d", named)
 	}
+	var chosen choice
+	var err error
 	switch {
 	case in.GroupID != "":
-		return s.chooseGroup(ctx, in.GroupID)
+		chosen, err = s.chooseGroup(ctx, in.GroupID)
 	case in.Filter != nil:
-		return s.chooseFiltered(ctx, in.Filter)
+		chosen, err = s.chooseFiltered(ctx, in.Filter)
+	default:
+		chosen, err = s.chooseNamed(ctx, in.ResourceIDs)
 	}
-	return s.chooseNamed(ctx, in.ResourceIDs)
+	if err != nil {
+		return chosen, err
+	}
+	return s.unheld(ctx, in.Type, chosen)
+}
+
+// unheld leaves out what an override holds in the other state, and refuses what is left empty by that.
+func (s *service) unheld(ctx context.Context, verb cloud.Verb, chosen choice) (choice, error) {
+	org := identity.CallerFrom(ctx).Org
+	kept, held, err := execution.Unheld(ctx, s.p.Table, s.inventory, execution.Asked{Org: org, Verb: verb, Members: chosen.members, At: s.p.Clock.Now()})
+	if err == nil && len(kept) == 0 {
+		err = fault.New(fault.Conflict, "nothing can be asked to %s: of resource %s, %s; end that first (DELETE /overrides/{overrideID})", verb, held[0].UID, held[0].Reason)
+	}
+	chosen.members, chosen.left = kept, append(chosen.left, held...)
+	return chosen, err
 }
 
 // mayAct returns the scopes in which the caller may act, nil for all.

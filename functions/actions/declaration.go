@@ -6,6 +6,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 )
@@ -14,7 +15,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "actions",
 	Access: rest.Access.With(table.Access{
-		Reads: []table.Partition{identity.MetaPartition, inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition},
+		Reads: []table.Partition{identity.MetaPartition, inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, override.Partition},
 		Writes: []table.Partition{
 			inventory.ResourcePartition, execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition,
 			execution.ChunkPartition, execution.CountPartition,

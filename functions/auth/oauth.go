@@ -137,8 +137,8 @@ func errState(provider string) error {
 
 // errNoCode says in the provider's words why there is no code, as far as they are fit to be shown.
 func errNoCode(in *completeOAuthInput) error {
-	why := oauthlogin.CleanText(in.Error, 40)
-	if more := oauthlogin.CleanText(in.Description, 140); more != "" {
+	why := fault.CleanText(in.Error, 40)
+	if more := fault.CleanText(in.Description, 140); more != "" {
 		why += ": " + more
 	}
 	if why == "" {

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 
-	"lamplighter.dev/functions/cloudaccounts/kubeconfig"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/kubernetes/kubeconfig"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"

@@ -5,7 +5,6 @@ package cloudaccounts
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"lamplighter.dev/shared/api/platform"
@@ -15,9 +14,6 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 )
-
-// maxAccounts is how many accounts an organization can have: a list of them is one read.
-const maxAccounts = 500
 
 // Account is the record of a connected account, without its credentials.
 type Account struct {
@@ -35,6 +31,7 @@ type Account struct {
 	LastSyncedAt     *time.Time `json:"lastSyncedAt" doc:"When its bills were last read; null until they are"`
 	ResourceCount    int        `json:"resourceCount" doc:"Resources found by the last discovery"`
 	JobID            *string    `json:"jobID" doc:"The discovery under way: GET /cloud-accounts/{accountID}/discover/{jobID}; null when there is none"`
+	OrganisationID   *string    `json:"cloudOrganisationID" doc:"The cloud organisation that it was connected through, else null"`
 	CreatedAt        time.Time  `json:"createdAt"`
 	UpdatedAt        time.Time  `json:"updatedAt"`
 }
@@ -45,7 +42,8 @@ func newAccountRecord(a inventory.Account) Account {
 		PermissionLevel: a.PermissionLevel, Regions: append([]string{}, a.Regions...), EndpointURL: rest.Optional(a.EndpointURL),
 		Status: a.Status, Error: rest.Optional(a.Error),
 		LastDiscoveredAt: rest.Optional(a.LastDiscoveredAt), LastSyncedAt: rest.Optional(a.LastSyncedAt),
-		ResourceCount: a.ResourceCount, JobID: rest.Optional(a.JobID), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
+		ResourceCount: a.ResourceCount, JobID: rest.Optional(a.JobID),
+		OrganisationID: rest.Optional(a.OrganisationID), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 	}
 }
 
@@ -70,37 +68,4 @@ func (s *service) readAccount(ctx context.Context, org, accountID string) (inven
 
 func errUnknownAccount(accountID string) error {
 	return fault.New(fault.NotFound, "there is no cloud account %.64q", accountID)
-}
-
-// allAccounts reads every account of the organization, oldest first.
-func (s *service) allAccounts(ctx context.Context, org string) ([]inventory.Account, error) {
-	page, err := s.p.Table.Query(ctx, table.Query{PK: inventory.AccountKey(org, "").PK, Limit: maxAccounts + 1})
-	if err != nil {
-		return nil, fmt.Errorf("list accounts of %s: %w", org, err)
-	}
-	return table.DecodeAll[inventory.Account](page.Items)
-}
-
-// nativeKey and nameKey are rows that exist once for each native id and each name in use.
-func nativeKey(org, provider, native string) table.Key {
-	return table.Key{PK: table.OrgPK(org) + "CANATIVE", SK: provider + "#" + native}
-}
-
-func nameKey(org, name string) table.Key {
-	return table.Key{PK: table.OrgPK(org) + "CANAME", SK: strings.ToLower(name)}
-}
-
-// taken is what a uniqueness row holds.
-type taken struct {
-	AccountID string `json:"accountID"`
-}
-
-func reserveUnique(k table.Key, accountID string) (table.Write, error) {
-	it, err := table.NewItem(k, taken{accountID})
-	return table.Put(it, table.Absent()), err
-}
-
-// releaseUnique returns a uniqueness row back, unless it is somebody else's by now.
-func releaseUnique(k table.Key, accountID string) table.Write {
-	return table.Delete(k, table.Any(table.Absent(), table.Equal("accountID", accountID)))
 }

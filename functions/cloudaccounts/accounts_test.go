@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/functions/cloudaccounts/onboarding"
@@ -39,7 +40,7 @@ func TestConnectRefusesWhatCannotBe(t *testing.T) {
 		status int
 		says   string
 	}{
-		{"a provider of later", []fields{{"provider": "gcp"}}, 400, `"gcp" is not available in this deployment; available: aws, simulated`},
+		{"a provider that nobody has", []fields{{"provider": "oracle"}}, 400, `"oracle" is not available in this deployment; available: aws, azure, gcp, kubernetes, simulated`},
 		{"a provider of nobody", []fields{{"provider": "acme"}}, 400, `"acme"`},
 		{"no provider", []fields{{"provider": nil}}, 400, "provider"},
 		{"an account number of another cloud", []fields{aws, {"cloudAccountID": "my-account"}}, 400, `"my-account"`},
@@ -76,7 +77,7 @@ func unquoted(s string) string { return strings.ReplaceAll(s, `\"`, `"`) }
 func TestAnOperatorsChoicesHold(t *testing.T) {
 	s := newFixture(t, func(p *platform.Platform) { p.Settings = platform.Settings{} })
 	for says, change := range map[string]fields{
-		"available: aws": {}, "no custom endpoints": {
+		"available: aws, azure, gcp, kubernetes\"": {}, "no custom endpoints": {
 			"provider": "aws", "authMethod": "static_keys", "endpointURL": "http://localhost:5000",
 			"credentials": keys{"accessKeyID": "a", "secretAccessKey": "b"},
 		},
@@ -107,8 +108,8 @@ func TestConnectingStoresSealedCredentialsAndDiscovers(t *testing.T) {
 		t.Errorf("the next discoveries are due for %+v, %v", due, err)
 	}
 	p := s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+*a.JobID)
-	if p.Status != "succeeded" || p.Partitions != 12 || p.PartitionsDone != 12 || p.Resources != p.Created || p.Resources < 50 {
-		t.Errorf("%+v; want all of 12 partitions", p)
+	if p.Status != "succeeded" || p.Partitions != 14 || p.PartitionsDone != 14 || p.Resources != p.Created || p.Resources < 50 {
+		t.Errorf("%+v; want all of 14 partitions", p)
 	}
 	got := s.get(alice, a.ID)
 	if got.Status != "connected" || got.JobID != nil || got.ResourceCount != p.Resources || got.LastDiscoveredAt == nil {
@@ -327,7 +328,7 @@ func TestOnboardingGivesOutOneExternalIDForAnOrganization(t *testing.T) {
 	if a := s.settled(alice); of(alice, a.ID).Provider != "simulated" {
 		t.Error("the steps of an account are not those of its provider")
 	}
-	s.call(alice, "GET", "/cloud-accounts/gcp/onboarding", nil).Want(404) // a provider that is not here
+	s.call(alice, "GET", "/cloud-accounts/oracle/onboarding", nil).Want(404) // a provider that is not here
 }
 
 func TestOnboardingLeavesOutRolesWhereNobodyCanAssumeThem(t *testing.T) {
@@ -411,5 +412,36 @@ func TestEveryAnswerIsDescribed(t *testing.T) {
 	}})
 	if len(seen) < 3 {
 		t.Errorf("the requests met only %v", seen)
+	}
+}
+
+// Credentials that are revoked and given back: the account says so in the cloud's words while they are, others go on, and the discovery
+// that is due anyway connects it again without anybody.
+func TestRevokedCredentials_AreToldUntilTheyWorkAgain(t *testing.T) {
+	s := newFixture(t)
+	a, other := s.settled(alice), s.settled(alice, fields{"name": "Other", "cloudAccountID": "222"})
+	pass := func(credentials keys, due time.Time) cloudaccounts.Account {
+		t.Helper()
+		sealed := apitest.Value(inventory.SealCredentials(s.Context(), s.Sealer, inventory.SecretPlace(alice.Org, a.ID), credentials))(t)
+		s.Change(inventory.AccountKey(alice.Org, a.ID), table.Set("sealed", sealed))
+		for _, id := range []string{a.ID, other.ID} {
+			apitest.Value(discovery.StartDue(s.Anywhere(), s.Platform, discovery.Due{Org: alice.Org, AccountID: id}, due))(t)
+		}
+		s.idle()
+		if o := s.get(alice, other.ID); o.Status != "connected" || o.Error != nil {
+			t.Errorf("the other account is %s: %v", o.Status, o.Error)
+		}
+		return s.get(alice, a.ID)
+	}
+	s.Put(identity.AccessKey(alice.Org), identity.Access{})
+	midnight := s.Platform.Clock.Now().Truncate(24 * time.Hour)
+	if got := pass(keys{"refuse": "true"}, midnight); got.Status != "disconnected" || got.Error == nil || !strings.Contains(*got.Error, "security token") || got.ResourceCount != a.ResourceCount {
+		t.Errorf("revoked: %+v; want it disconnected in the cloud's words, with its resources", got)
+	}
+	if got := pass(keys{"size": "60", "regions": "2", "denied": "rds:DescribeDBInstances"}, midnight.Add(24*time.Hour)); got.Status != "degraded" || !strings.Contains(*got.Error, "not authorized") {
+		t.Errorf("in part: %+v; want it degraded", got)
+	}
+	if got := pass(keys{"size": "60", "regions": "2"}, midnight.Add(30*time.Hour)); got.Status != "connected" || got.Error != nil {
+		t.Errorf("given back: %+v; want it connected", got)
 	}
 }

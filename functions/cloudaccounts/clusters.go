@@ -9,7 +9,6 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -78,7 +77,7 @@ func (s *service) listClusters(ctx context.Context, in *clustersInput) (ClusterL
 	if err != nil {
 		return ClusterList{}, err
 	}
-	known, err := s.readRegistrations(ctx, org, a.ID)
+	known, err := inventory.ReadRegistrations(ctx, s.p.Table, org, a.ID)
 	if err != nil {
 		return ClusterList{}, err
 	}
@@ -116,14 +115,6 @@ func (in *clustersInput) list(a inventory.Account, known []inventory.Registratio
 		out.Items[i] = newCluster(a, c, registered[inventory.ClusterName{Region: c.Region, Name: c.Name}])
 	}
 	return out
-}
-
-// readRegistrations reads those of an account: never more than inventory.MaxClusters.
-func (s *service) readRegistrations(ctx context.Context, org, accountID string) ([]inventory.Registration, error) {
-	pk := inventory.ClusterKey(org, accountID, inventory.ClusterName{}).PK
-	q := table.Query{PK: pk, Prefix: inventory.ClusterPrefix(accountID), Limit: inventory.MaxClusters + 1}
-	all, _, err := table.ReadPage[inventory.Registration](ctx, s.p.Table, q)
-	return all, fault.Wrap("list clusters of "+accountID, err)
 }
 
 // ClusterPath names a cluster in a path.

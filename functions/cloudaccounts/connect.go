@@ -2,17 +2,15 @@ package cloudaccounts
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/displayname"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -27,56 +25,66 @@ const maxName = 100
 
 // NewAccount is the body of POST /cloud-accounts.
 type NewAccount struct {
-	Provider        string            `json:"provider" minLength:"1" maxLength:"32" doc:"aws; simulated where the operator enables it" example:"aws"`
-	CloudAccountID  string            `json:"cloudAccountID" minLength:"1" maxLength:"128" doc:"Native account number" example:"123456789012"`
+	Provider        string            `json:"provider" minLength:"1" maxLength:"32" doc:"aws, azure, gcp, kubernetes; simulated where the operator enables it" example:"aws"`
+	CloudAccountID  string            `json:"cloudAccountID,omitempty" maxLength:"128" doc:"Native number: the account of aws, the subscription of azure, the project of gcp. Optional for kubernetes: the cluster tells the UID of its namespace kube-system" example:"123456789012"`
 	Name            string            `json:"name" minLength:"1" maxLength:"100" doc:"Unique in the organization"`
-	AuthMethod      string            `json:"authMethod" minLength:"1" maxLength:"64" doc:"aws: assume_role, static_keys, temporary_credentials; simulated: simulated"`
+	AuthMethod      string            `json:"authMethod" minLength:"1" maxLength:"64" doc:"aws: assume_role, static_keys, temporary_credentials; azure: service_principal, workload_identity_federation; gcp: service_account, workload_identity_federation, and oauth by POST /connect/gcp/oauth-finalize; kubernetes: kubeconfig; simulated: simulated"`
 	PermissionLevel string            `json:"permissionLevel" enum:"read_only,read_write" doc:"Nothing is ever acted on in a read_only account"`
-	Credentials     map[string]string `json:"credentials,omitempty" doc:"assume_role: roleArn; static_keys: accessKeyID, secretAccessKey; temporary_credentials: those and sessionToken"`
+	Credentials     map[string]string `json:"credentials,omitempty" doc:"assume_role: roleArn; static_keys: accessKeyID, secretAccessKey; temporary_credentials: those and sessionToken; service_principal: tenantID, clientID, clientSecret; workload_identity_federation of azure: tenantID, clientID, of gcp: workloadIdentityProvider, serviceAccountEmail; service_account: serviceAccountKey, the text of the JSON key, or the fields of the key themselves; kubeconfig: kubeconfig, its text"`
 	Regions         []string          `json:"regions,omitempty" maxItems:"100" doc:"Only these; every enabled one when left out"`
 	EndpointURL     string            `json:"endpointURL,omitempty" maxLength:"512" doc:"An emulator or a private cloud, where the operator allows it"`
 }
 
 func (s *service) connectAccount(ctx context.Context, in *struct{ Body NewAccount }) (Account, error) {
-	org := identity.CallerFrom(ctx).Org
-	a, credentials, err := s.prepare(ctx, org, in.Body)
-	if err != nil {
-		return Account{}, err
-	}
-	if err = s.verifyAccount(ctx, org, &a, credentials); err != nil {
-		return Account{}, err
-	}
-	j, err := s.create(ctx, org, &a)
-	if err != nil {
-		return Account{}, err
-	}
-	discovery.StartMachine(ctx, s.p, org, j)
-	return newAccountRecord(a), nil
-}
-
-// prepare checks what can be known without asking the cloud.
-func (s *service) prepare(ctx context.Context, org string, b NewAccount) (inventory.Account, map[string]string, error) {
-	now := s.p.Clock.Now()
+	org, b, now := identity.CallerFrom(ctx).Org, in.Body, s.p.Clock.Now()
 	a := inventory.Account{
 		ID: id.New("ca", now), Provider: b.Provider, CloudAccountID: b.CloudAccountID, Name: b.Name,
 		AuthMethod: b.AuthMethod, PermissionLevel: b.PermissionLevel, Regions: b.Regions, EndpointURL: b.EndpointURL,
 		Status: inventory.AccountConnecting, CreatedAt: now, UpdatedAt: now,
 	}
-	pr, err := findProvider(s.p, b.Provider)
-	if err != nil {
-		return a, nil, err
-	}
-	if !pr.native.MatchString(a.CloudAccountID) {
-		return a, nil, fault.New(fault.Invalid, "cloudAccountID: %.64q is not an account number of %s: %s", a.CloudAccountID, a.Provider, pr.example)
-	}
-	if err = s.checkAccount(&a); err != nil {
-		return a, nil, err
-	}
-	if err = s.vacant(ctx, org, a); err != nil {
-		return a, nil, err
+	if err := s.prepare(ctx, org, &a); err != nil {
+		return Account{}, err
 	}
 	credentials, err := s.checkCredentials(ctx, org, a, b.Credentials)
-	return a, credentials, err
+	if err != nil {
+		return Account{}, err
+	}
+	if a.Sealed, err = inventory.SealCredentials(ctx, s.p.Sealer, inventory.SecretPlace(org, a.ID), credentials); err != nil {
+		return Account{}, err
+	}
+	return s.open(ctx, org, a)
+}
+
+// prepare checks what can be known of an account without asking the cloud, and brings it into the spelling that is stored.
+func (s *service) prepare(ctx context.Context, org string, a *inventory.Account) error {
+	pr, err := findProvider(s.p, a.Provider)
+	if err != nil {
+		return err
+	}
+	if err = pr.checkNative(a); err != nil {
+		return err
+	}
+	if err = s.checkAccount(a); err != nil {
+		return err
+	}
+	have, err := connection.ListAccounts(ctx, s.p.Table, org)
+	if err != nil {
+		return err
+	}
+	return connection.CheckVacant(*a, have)
+}
+
+// open has the cloud asked whether the sealed credentials of a open it, stores it, together with more, and has it discovered.
+func (s *service) open(ctx context.Context, org string, a inventory.Account, more ...table.Write) (Account, error) {
+	if err := s.verifyAccount(ctx, org, &a, nil); err != nil {
+		return Account{}, err
+	}
+	j, err := connection.Create(ctx, s.p, org, &a, more...)
+	if err != nil {
+		return Account{}, err
+	}
+	discovery.StartMachine(ctx, s.p, org, j)
+	return newAccountRecord(a), nil
 }
 
 // checkAccount brings the name into shape, and refuses names, regions and endpoints that cannot be.
@@ -112,34 +120,6 @@ func (s *service) checkReachable(field, address string) error {
 	return nil
 }
 
-// vacant looks for what would be refused anyway, before the cloud is asked: a duplicate, or one account too many.
-func (s *service) vacant(ctx context.Context, org string, a inventory.Account) error {
-	have, err := s.allAccounts(ctx, org)
-	if err != nil {
-		return err
-	}
-	if len(have) >= maxAccounts {
-		return fault.New(fault.Conflict, "the organization has %d cloud accounts, which is the most that it can have", len(have))
-	}
-	for _, h := range have {
-		switch {
-		case h.Provider == a.Provider && h.CloudAccountID == a.CloudAccountID:
-			return duplicateNative(a)
-		case strings.EqualFold(h.Name, a.Name):
-			return duplicateName(a)
-		}
-	}
-	return nil
-}
-
-func duplicateNative(a inventory.Account) error {
-	return fault.New(fault.Conflict, "cloudAccountID: %s account %s is connected already", a.Provider, a.CloudAccountID)
-}
-
-func duplicateName(a inventory.Account) error {
-	return fault.New(fault.Conflict, "name: there is a cloud account %q already", a.Name)
-}
-
 // verifyAccount seals the credentials into a (nil leaves those that it has), and has the cloud asked whether they open the
 // account that it claims to be.
 func (s *service) verifyAccount(ctx context.Context, org string, a *inventory.Account, credentials map[string]string) error {
@@ -154,6 +134,9 @@ func (s *service) verifyAccount(ctx context.Context, org string, a *inventory.Ac
 	if err := s.askConnector(ctx, inventory.Question{Ask: inventory.AskVerify, Org: org, Account: *a}, &got); err != nil {
 		return err
 	}
+	if a.CloudAccountID == "" || isProjectNumber(*a) {
+		a.CloudAccountID = got.NativeID
+	}
 	if got.NativeID != a.CloudAccountID {
 		return fault.New(fault.Invalid, "credentials: they open account %s, not %s", got.NativeID, a.CloudAccountID)
 	}
@@ -165,45 +148,14 @@ func (s *service) verifyAccount(ctx context.Context, org string, a *inventory.Ac
 	return nil
 }
 
+// isProjectNumber reports whether a project of Google is named by its number: what the cloud finds under it is stored by its id, so that
+// it is there once.
+func isProjectNumber(a inventory.Account) bool {
+	return a.Provider == "gcp" && strings.Trim(a.CloudAccountID, "0123456789") == ""
+}
+
 func (s *service) askConnector(ctx context.Context, q inventory.Question, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return s.p.Workers.Invoke(ctx, inventory.Connector, q, answer)
-}
-
-// create stores the account, takes its number and name, and records its first discovery and when the next are due, all in one transaction.
-func (s *service) create(ctx context.Context, org string, a *inventory.Account) (discovery.Job, error) {
-	j, ws, err := discovery.NewJob(org, a.ID, a.CreatedAt)
-	if err != nil {
-		return j, err
-	}
-	a.JobID = j.ID
-	row, err := table.NewItem(inventory.AccountKey(org, a.ID), a)
-	if err != nil {
-		return j, err
-	}
-	native, err := reserveUnique(nativeKey(org, a.Provider, a.CloudAccountID), a.ID)
-	if err != nil {
-		return j, err
-	}
-	name, err := reserveUnique(nameKey(org, a.Name), a.ID)
-	if err != nil {
-		return j, err
-	}
-	due, err := discovery.AddDue(org, a.ID)
-	if err != nil {
-		return j, err
-	}
-	ws = append([]table.Write{native, name, table.Put(row, table.Absent()), due}, ws...)
-	err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix, discovery.DuePrefix), ws...)
-	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
-		if _, native := lost.Old(0); native {
-			return j, duplicateNative(*a)
-		}
-		return j, duplicateName(*a)
-	}
-	if err != nil {
-		return j, fmt.Errorf("store account %s: %w", a.ID, err)
-	}
-	return j, nil
 }

@@ -37,7 +37,7 @@ func newFixture(t *testing.T, change ...func(*platform.Platform)) *fixture {
 	for _, f := range change {
 		f(s.Platform)
 	}
-	s.Mount(cloudaccounts.Operations)
+	s.Mount(cloudaccounts.Operations, cloudaccounts.OrganisationOperations)
 	return s
 }
 

@@ -14,8 +14,10 @@ import (
 
 // provider is how accounts of one cloud are described.
 type provider struct {
-	native  *regexp.Regexp // what its account numbers look like
+	native  *regexp.Regexp // what its account numbers look like, in lower case where fold is set
 	example string
+	fold    bool // its account numbers are the same in either case
+	told    bool // the number may be left out, for whoever connects does not know it: the cloud tells it
 	methods map[string]method
 }
 
@@ -23,7 +25,9 @@ type provider struct {
 type method struct {
 	required []string
 	any      bool
-	ours     bool // the external id belongs to it, which we give out
+	ours     bool                                                             // the external id belongs to it, which we give out
+	made     string                                                           // how an account gets these credentials, where nobody can send them
+	check    func(s *service, a inventory.Account, c map[string]string) error // and keeps of c only what is needed
 }
 
 // Bounds of credentials.
@@ -32,6 +36,14 @@ const (
 	maxCredential  = 32 << 10 // bytes
 )
 
+const (
+	simulatedCloud = "simulated"
+	oauthMethod    = "oauth"
+)
+
+var guid = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// providers are those that there are. Whether a deployment has them is for its workers to say, which link their SDKs.
 var providers = map[string]provider{
 	"aws": {
 		native: regexp.MustCompile(`^\d{12}$`), example: "12 digits",
@@ -41,23 +53,59 @@ var providers = map[string]provider{
 			"temporary_credentials": {required: []string{"accessKeyID", "secretAccessKey", "sessionToken"}},
 		},
 	},
-	"simulated": {
+	"azure": {
+		native: guid, example: "the GUID of a subscription, as az account show --query id prints it", fold: true,
+		methods: map[string]method{
+			"service_principal":            {required: []string{"tenantID", "clientID", "clientSecret"}, check: checkPrincipal},
+			"workload_identity_federation": {required: []string{"tenantID", "clientID"}, check: checkPrincipal},
+		},
+	},
+	"gcp": {
+		native:  regexp.MustCompile(`^(([a-z0-9.-]+\.[a-z0-9-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]|\d{6,19})$`),
+		example: "the id of a project, such as my-project-123, or its number",
+		methods: map[string]method{
+			"service_account":              {required: []string{"serviceAccountKey"}, check: checkServiceAccount},
+			oauthMethod:                    {made: "GET /connect/gcp/oauth-url, POST /connect/gcp/oauth-exchange and POST /connect/gcp/oauth-finalize make it"},
+			"workload_identity_federation": {required: []string{"workloadIdentityProvider", "serviceAccountEmail"}, check: checkFederation},
+		},
+	},
+	"kubernetes": {
+		native: guid, example: "the UID of the namespace kube-system; leave it out, and the cluster is asked", fold: true, told: true,
+		methods: map[string]method{"kubeconfig": {required: []string{"kubeconfig"}, check: checkKubeconfig}},
+	},
+	simulatedCloud: {
 		native: regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`), example: "1 to 64 letters, digits, dots and hyphens",
 		methods: map[string]method{"simulated": {any: true}},
 	},
 }
 
-// findProvider finds a provider that this deployment has.
+// findProvider finds a provider that this deployment may have.
 func findProvider(p *platform.Platform, name string) (provider, error) {
 	names := slices.Sorted(maps.Keys(providers))
 	if !p.Settings.Simulated {
-		names = slices.DeleteFunc(names, func(n string) bool { return n == "simulated" })
+		names = slices.DeleteFunc(names, func(n string) bool { return n == simulatedCloud })
 	}
 	if !slices.Contains(names, name) {
 		return provider{}, fault.New(fault.Invalid, "provider: %.32q is not available in this deployment; available: %s",
 			name, strings.Join(names, ", "))
 	}
 	return providers[name], nil
+}
+
+// checkNative brings the account number into the one spelling that is stored, and refuses what cannot be one.
+func (pr provider) checkNative(a *inventory.Account) error {
+	if pr.fold {
+		a.CloudAccountID = strings.ToLower(a.CloudAccountID)
+	}
+	switch {
+	case a.CloudAccountID == "" && pr.told:
+		return nil
+	case a.CloudAccountID == "":
+		return fault.New(fault.Invalid, "cloudAccountID: is required for provider %s: %s", a.Provider, pr.example)
+	case !pr.native.MatchString(a.CloudAccountID):
+		return fault.New(fault.Invalid, "cloudAccountID: %.64q is not an account number of %s: %s", a.CloudAccountID, a.Provider, pr.example)
+	}
+	return nil
 }
 
 // checkCredentials checks what a caller sent for the method, and completes it with the external id of the organization.
@@ -67,25 +115,41 @@ func (s *service) checkCredentials(ctx context.Context, org string, a inventory.
 		return nil, err
 	}
 	m, ok := pr.methods[a.AuthMethod]
-	if !ok {
+	switch {
+	case !ok:
 		return nil, fault.New(fault.Invalid, "authMethod: %.64q is not one of %s",
 			a.AuthMethod, strings.Join(slices.Sorted(maps.Keys(pr.methods)), ", "))
+	case m.made != "":
+		return nil, fault.New(fault.Invalid, "authMethod: the credentials of %s cannot be sent: %s", a.AuthMethod, m.made)
 	}
+	if err = bounded(sent); err != nil {
+		return nil, err
+	}
+	out, err := m.pick(a.AuthMethod, sent)
+	if err == nil && m.check != nil {
+		err = m.check(s, a, out)
+	}
+	if err == nil && m.ours {
+		out["externalID"], err = s.demanded(ctx, org, sent["externalID"])
+	}
+	return out, err
+}
+
+// pick takes what the method needs from what was sent: everything where any is accepted, and nothing else where not.
+func (m method) pick(name string, sent map[string]string) (map[string]string, error) {
 	out := map[string]string{}
-	for _, name := range m.required {
-		if out[name] = strings.TrimSpace(sent[name]); out[name] == "" {
-			return nil, fault.New(fault.Invalid, "credentials.%s: is required for authMethod %s", name, a.AuthMethod)
-		}
-	}
 	if m.any {
 		maps.Copy(out, sent)
 	}
-	if m.ours {
-		if out["externalID"], err = s.demanded(ctx, org, sent["externalID"]); err != nil {
-			return nil, err
+	if slices.Contains(m.required, "serviceAccountKey") {
+		sent = wrapKey(sent)
+	}
+	for _, field := range m.required {
+		if out[field] = strings.TrimSpace(sent[field]); out[field] == "" {
+			return nil, fault.New(fault.Invalid, "credentials.%s: is required for authMethod %s", field, name)
 		}
 	}
-	return out, bounded(out)
+	return out, nil
 }
 
 // demanded returns the organization's external id; another one that was sent is refused.
@@ -103,8 +167,8 @@ func bounded(credentials map[string]string) error {
 		return fault.New(fault.Invalid, "credentials: %d values are more than %d", len(credentials), maxCredentials)
 	}
 	for name, v := range credentials {
-		if len(v) > maxCredential {
-			return fault.New(fault.Invalid, "credentials.%.64s: is longer than %d bytes", name, maxCredential)
+		if most := longest(name); len(v) > most {
+			return fault.New(fault.Invalid, "credentials.%.64s: is longer than %d bytes", name, most)
 		}
 	}
 	return nil

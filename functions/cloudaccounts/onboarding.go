@@ -27,11 +27,13 @@ func (s *service) getOnboarding(ctx context.Context, in *accountInput) (onboardi
 	if err != nil {
 		return onboarding.Steps{}, err
 	}
-	if s.p.Settings.Principal != "" {
-		return onboarding.StepsFor(name, external, s.p.Settings.Principal)
+	o := onboarding.Organisation{ID: org, ExternalID: external, Principal: s.p.Settings.Principal, TemplateURL: s.p.Settings.RoleTemplateURL}
+	if o.Principal != "" {
+		return onboarding.StepsFor(name, o)
 	}
-	steps, err := onboarding.StepsFor(name, external, nobody)
-	steps.Principal, steps.ExternalID = nil, nil
+	o.Principal = nobody
+	steps, err := onboarding.StepsFor(name, o)
+	steps.Principal, steps.ExternalID, steps.Organisation = nil, nil, nil
 	steps.Methods = slices.DeleteFunc(steps.Methods, func(m onboarding.Method) bool { return m.AuthMethod == "assume_role" })
 	return steps, fault.Wrap("onboarding of "+name, err)
 }

@@ -8,6 +8,7 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/inventory"
 )
 
@@ -36,7 +37,7 @@ func (orders) Orders() []rest.Order[inventory.Account] {
 }
 
 func (s *service) listAccounts(ctx context.Context, in *listInput) (rest.List[Account], error) {
-	all, err := s.allAccounts(ctx, identity.CallerFrom(ctx).Org)
+	all, err := connection.ListAccounts(ctx, s.p.Table, identity.CallerFrom(ctx).Org)
 	if err != nil {
 		return rest.List[Account]{}, err
 	}

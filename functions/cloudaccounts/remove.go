@@ -10,9 +10,11 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -24,7 +26,7 @@ const oldest = 24 * time.Hour
 
 type removeInput struct {
 	AccountID string `path:"accountID" maxLength:"64"`
-	Detach    bool   `query:"detach" default:"false" doc:"Take its resources out of the resource groups and teams that name them"`
+	Detach    bool   `query:"detach" default:"false" doc:"Take its resources out of the resource groups, teams and schedules that name them"`
 }
 
 // used is an account and what named resources of it.
@@ -44,7 +46,7 @@ func (s *service) removeAccount(ctx context.Context, in *removeInput) (rest.Dele
 	if err = s.idle(ctx, org, a.ID); err != nil {
 		return rest.Deleted{}, err
 	}
-	uses, err := inventory.New(s.p).UsesOf(ctx, org, a.ID)
+	uses, err := s.usesOf(ctx, org, a.ID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
@@ -56,17 +58,31 @@ func (s *service) removeAccount(ctx context.Context, in *removeInput) (rest.Dele
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	if err = inventory.New(s.p).Detach(ctx, org, a.ID); err != nil { // the discovery that forgets the resources does it again
-		s.p.Log.WarnContext(ctx, "resources not yet taken out of groups and teams", "account", a.ID, "error", err)
+	err = errors.Join(inventory.New(s.p).Detach(ctx, org, a.ID), scheduling.New(s.p).DetachAccount(ctx, org, a.ID))
+	if err != nil { // the discovery that forgets the resources does it again
+		s.p.Log.WarnContext(ctx, "resources not yet taken out of groups, teams and schedules", "account", a.ID, "error", err)
 	}
 	discovery.StartMachine(ctx, s.p, org, j)
 	return rest.Deleted{ID: a.ID}, nil
 }
 
+// usesOf lists what names resources of an account: groups, teams and schedules.
+func (s *service) usesOf(ctx context.Context, org, accountID string) ([]inventory.Use, error) {
+	uses, err := inventory.New(s.p).UsesOf(ctx, org, accountID)
+	if err != nil {
+		return nil, err
+	}
+	scheduled, err := scheduling.New(s.p).UsesOfAccount(ctx, org, accountID)
+	for _, u := range scheduled {
+		uses = append(uses, inventory.Use{Kind: "schedule", ID: u.ID, Name: u.Name, Resources: u.Resources})
+	}
+	return uses, err
+}
+
 // end deletes the account a, as it was read: nobody has put a resource of it into a group or a team since. It gives
 // the discovery that is to forget its resources.
 func (s *service) end(ctx context.Context, org string, a inventory.Account) (discovery.Job, error) {
-	known, err := s.readRegistrations(ctx, org, a.ID)
+	known, err := inventory.ReadRegistrations(ctx, s.p.Table, org, a.ID)
 	if err != nil {
 		return discovery.Job{}, err
 	}
@@ -78,7 +94,7 @@ func (s *service) end(ctx context.Context, org string, a inventory.Account) (dis
 		ws = append(ws, table.Delete(inventory.ClusterKey(org, a.ID, known[i].ClusterName), table.Exists()))
 	}
 	ws = append(ws, table.Delete(inventory.AccountKey(org, a.ID), table.Exists(), table.Equal("name", a.Name), counted(known), unchanged("uses", a.Uses)),
-		releaseUnique(nativeKey(org, a.Provider, a.CloudAccountID), a.ID), releaseUnique(nameKey(org, a.Name), a.ID), discovery.RemoveDue(a.ID))
+		connection.Release(connection.NativeKey(org, a.Provider, a.CloudAccountID), a.ID), connection.Release(connection.NameKey(org, a.Name), a.ID), discovery.RemoveDue(a.ID))
 	err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix, discovery.DuePrefix), ws...)
 	if _, ok := errors.AsType[*table.ConditionError](err); ok {
 		return j, fault.New(fault.Conflict, "the account was changed by somebody else meanwhile: read it again")
@@ -106,7 +122,7 @@ func unchanged(field string, n int64) table.Cond {
 // named is how many of many uses a refusal names.
 const named = 10
 
-// inUse refuses to delete an account of which groups and teams name resources.
+// inUse refuses to delete an account of which groups, teams and schedules name resources.
 func inUse(a inventory.Account, uses []inventory.Use) error {
 	var by []string
 	for _, u := range uses[:min(len(uses), named)] {

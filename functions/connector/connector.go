@@ -46,6 +46,10 @@ func (c connector) handle(ctx context.Context, input json.RawMessage) (any, erro
 		return listClusters(ctx, conn, q)
 	case inventory.AskCluster:
 		return describeCluster(ctx, conn, q)
+	case inventory.AskOrganisation:
+		return findOrganisation(ctx, conn, q.Account)
+	case inventory.AskMetrics:
+		return readMetrics(ctx, conn, q.Metrics)
 	default:
 		return nil, fault.New(fault.Internal, "the connector knows no question %q", q.Ask)
 	}
@@ -69,6 +73,21 @@ func verify(ctx context.Context, conn cloud.Conn, endpoint string) (inventory.Ve
 		regions = []string{}
 	}
 	return inventory.Verified{NativeID: native, Regions: regions}, nil
+}
+
+// findOrganisation asks which organization the credentials list.
+func findOrganisation(ctx context.Context, conn cloud.Conn, a inventory.Account) (inventory.Verified, error) {
+	c, ok := conn.(cloud.Organisations)
+	if !ok {
+		return inventory.Verified{}, fault.New(fault.Invalid, "provider: %s knows no organizations here: connect its accounts one by one", a.Provider)
+	}
+	if a.AuthMethod == "assume_role" { // a role that is unsafe is refused by whoever asks who it is
+		if _, err := conn.Identify(ctx); err != nil {
+			return inventory.Verified{}, clientFault(err)
+		}
+	}
+	native, err := c.Organisation(ctx)
+	return inventory.Verified{NativeID: native}, clientFault(err)
 }
 
 // clientFault makes a failure that the client sees, in the cloud's own words.

@@ -83,7 +83,7 @@ func TestFailuresAreToldInTheCloudsWords(t *testing.T) {
 	}{
 		{"refused credentials", map[string]string{"refuse": "true"}, nil, fault.Invalid, "The security token included in the request is invalid."},
 		{"credentials that make no sense", map[string]string{"size": "-1"}, nil, fault.Invalid, `size is "-1"`},
-		{"a provider that is not here", nil, func(q *inventory.Question) { q.Account.Provider = "gcp" }, fault.Invalid, `provider "gcp"`},
+		{"a provider that is not here", nil, func(q *inventory.Question) { q.Account.Provider = "gcp" }, fault.Invalid, `provider: "gcp"`},
 		{"an endpoint of the account's where nobody answers", map[string]string{"accessKeyID": "A", "secretAccessKey": "b"}, nobody, fault.Invalid, "endpointURL: no cloud answers at http://127.0.0.1:1: "},
 		{"a question that is none", nil, func(q *inventory.Question) { q.Ask = "dance" }, fault.Internal, "internal error"},
 		{"credentials sealed for another account", nil, func(q *inventory.Question) { q.Account.ID = "ca_2" }, fault.Internal, "internal error"},

@@ -3,6 +3,7 @@ package connector
 import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/throttle"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 )
@@ -10,7 +11,7 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name:    "connector",
-	Access:  table.Access{Writes: []table.Partition{cloud.SimulatedPartition}},
+	Access:  table.Access{Writes: []table.Partition{cloud.SimulatedPartition, throttle.Partition}},
 	Opens:   []string{inventory.AccountSecret, inventory.ClusterSecret},
 	Clouds:  true,
 	Samples: []string{"verify"},

@@ -43,6 +43,18 @@ func BenchmarkDiscovery100kUnchanged(b *testing.B) {
 	}
 }
 
+// BenchmarkDiscovery100kUnchangedWithFacts is the same for an account of every kind, most of which have facts.
+func BenchmarkDiscovery100kUnchangedWithFacts(b *testing.B) {
+	b.ReportAllocs()
+	s := newFixture(b, settings{"size": "100000", "regions": "4", "stopped": "0", "kinds": "*"})
+	s.pass(discovery.Succeeded)
+	for b.Loop() {
+		if j, sum := s.pass(discovery.Succeeded); sum.Unchanged != 100_000 {
+			b.Fatalf("%+v: %+v", j, sum)
+		}
+	}
+}
+
 // pages returns how many the pass read.
 func (s *fixture) pages(j discovery.Job) int {
 	s.Helper()

@@ -4,8 +4,11 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/throttle"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/teams"
@@ -14,13 +17,14 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "discovery",
-	Access: table.Access{Reads: []table.Partition{identity.MetaPartition}, Writes: []table.Partition{
+	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, inventory.ClusterPartition}, Writes: []table.Partition{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition, inventory.ScanPartition,
 		teams.Partition, teams.NamePartition, // what a deleted account is detached from
-		discovery.JobPartition, discovery.PartPartition, workqueue.Partition, cloud.SimulatedPartition,
+		scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too
+		discovery.JobPartition, discovery.PartPartition, measurement.Partition, workqueue.Partition, cloud.SimulatedPartition, throttle.Partition,
 	}},
 	Tasks:   []string{discovery.Machine},
-	Opens:   []string{inventory.AccountSecret},
+	Opens:   []string{inventory.AccountSecret, inventory.ClusterSecret},
 	Clouds:  true,
 	Samples: []string{"plan"},
 }

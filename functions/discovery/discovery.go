@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -26,6 +27,7 @@ type Share struct {
 	discovery.Input
 	Started     time.Time  `json:"started"`
 	Parts       []Progress `json:"parts"` // by region; those of a region are in one share
+	Measuring   *Measuring `json:"measuring,omitempty"`
 	Done        bool       `json:"done"`
 	WaitSeconds int        `json:"waitSeconds"` // before scan is called again
 }
@@ -43,10 +45,11 @@ type Progress struct {
 
 // worker holds what the tasks need.
 type worker struct {
-	p         *platform.Platform
-	providers cloud.Providers
-	inventory *inventory.Store
-	writing   chan struct{} // held while pages are written
+	p            *platform.Platform
+	providers    cloud.Providers
+	inventory    *inventory.Store
+	measurements *measurement.Store
+	writing      chan struct{} // held while pages are written
 }
 
 // writers is how many pages a process writes at once. Where many shares are read in one process, more would only
@@ -55,7 +58,7 @@ const writers = 2
 
 // Handler answers the tasks of the discovery machine.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
-	w := &worker{p: p, providers: providers, inventory: inventory.New(p), writing: make(chan struct{}, writers)}
+	w := &worker{p: p, providers: providers, inventory: inventory.New(p), measurements: measurement.New(p), writing: make(chan struct{}, writers)}
 	return w.handle
 }
 
@@ -88,6 +91,20 @@ func (w *worker) connectAccount(ctx context.Context, in discovery.Input) (invent
 	if err != nil {
 		return inventory.Account{}, nil, err
 	}
-	conn, err := inventory.Clouds{Sealer: w.p.Sealer, Providers: w.providers}.Connect(ctx, in.Org, a)
+	var known []inventory.Registration
+	if a.Clusters > 0 {
+		if known, err = inventory.ReadRegistrations(ctx, w.p.Table, in.Org, a.ID); err != nil {
+			return inventory.Account{}, nil, err
+		}
+	}
+	conn, err := inventory.Clouds{Sealer: w.p.Sealer, Providers: w.providers}.ConnectInside(ctx, in.Org, a, known)
 	return a, conn, err
+}
+
+// providerOf returns whose a kind is: the account's provider's, or that of what is in its clusters.
+func (w *worker) providerOf(a inventory.Account, kind string) string {
+	if _, own := w.providers.Kind(a.Provider, kind); own {
+		return a.Provider
+	}
+	return inventory.ClusterProvider
 }

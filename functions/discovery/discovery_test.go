@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -31,8 +32,8 @@ func TestADiscoveryFindsEverythingWithOneCallForEachPage(t *testing.T) {
 	_, parts, err := discovery.ReadJob(s.ctx, s.Table, org, j.ID)
 	s.Must(err)
 	pages := s.pages(j)
-	if j.Partitions != 18 || len(parts) != 18 || s.calls("List") != pages || s.calls("Regions") != 1 {
-		t.Errorf("%d partitions, %d parts, %d calls for %d pages; want 18, 18 and no more calls than pages",
+	if j.Partitions != 21 || len(parts) != 21 || s.calls("List") != pages || s.calls("Regions") != 1 {
+		t.Errorf("%d partitions, %d parts, %d calls for %d pages; want 21, 21 and no more calls than pages",
 			j.Partitions, len(parts), s.calls("List"), pages)
 	}
 	for _, r := range records {
@@ -103,7 +104,7 @@ func TestAFailedPartitionDeletesNothing(t *testing.T) {
 			s.clk.Advance(time.Hour)
 			share := s.share("us-east-1", "aws-rds")
 			s.settings(settings{"size": "200", "regions": "2", "vanish": "1", f.fault: f.value, "slowMillis": "60000"})
-			w := &worker{s.Platform, s.providers, inventory.New(s.Platform), make(chan struct{}, 1)}
+			w := &worker{s.Platform, s.providers, inventory.New(s.Platform), measurement.New(s.Platform), make(chan struct{}, 1)}
 			for range 50 {
 				var err error
 				if share, err = w.scanShare(s.ctx, share); share.Done || err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -39,6 +40,9 @@ func (w *worker) finishPass(ctx context.Context, in discovery.Input, f *workflow
 // forget drops the resources of an account that is gone, after nothing names them any more.
 func (w *worker) forget(ctx context.Context, in discovery.Input) error {
 	if err := w.inventory.Detach(ctx, in.Org, in.AccountID); err != nil {
+		return err
+	}
+	if err := scheduling.New(w.p).DetachAccount(ctx, in.Org, in.AccountID); err != nil {
 		return err
 	}
 	_, err := w.inventory.ForgetAccount(ctx, in.Org, in.AccountID)
@@ -122,6 +126,9 @@ func (w *worker) account(ctx context.Context, in discovery.Input, j discovery.Jo
 	}
 	if j.Status != discovery.Failed {
 		changes = append(changes, table.Set("lastDiscoveredAt", j.CompletedAt))
+	}
+	if j.Status == discovery.Succeeded {
+		changes = append(changes, table.Set("seenFrom", j.StartedAt))
 	}
 	return table.Update(inventory.AccountKey(in.Org, in.AccountID), changes, table.Equal("jobID", in.JobID)), nil
 }

@@ -41,9 +41,9 @@ func (w *worker) planShares(ctx context.Context, in discovery.Input) (Plan, erro
 	if err != nil {
 		return Plan{[]Share{}}, w.hopeless(ctx, in, err)
 	}
-	kinds := w.providers[a.Provider].Kinds()
+	places := placesOf(kindsIn(conn, w.providers[a.Provider].Kinds(), regions), regions, len(a.Regions) == 0)
 	_, err = w.p.Table.Write(ctx, table.Update(discovery.JobKey(in.Org, in.JobID), []table.Change{
-		table.Set("partitions", len(kinds)*len(regions)), table.Remove("error"), table.Remove("refused"),
+		table.Set("partitions", countPlaces(places)), table.Remove("error"), table.Remove("refused"),
 	}, table.Exists()))
 	if err != nil {
 		return Plan{}, fault.Wrap("plan "+in.JobID, err)
@@ -53,10 +53,11 @@ func (w *worker) planShares(ctx context.Context, in discovery.Input) (Plan, erro
 		return Plan{}, err
 	}
 	dealt := make([]Share, 0, shares)
-	for _, parts := range unread(kinds, regions, before) {
+	for _, parts := range unread(places, before) {
 		dealt = deal(dealt, sharesOf(a), Share{Input: in, Started: w.p.Clock.Now(), Parts: parts})
 	}
-	return Plan{dealt}, nil
+	measuring, err := w.measuringDue(ctx, in, a)
+	return Plan{append(dealt, measuring...)}, err
 }
 
 // hopeless notes on the pass why nothing can be read, when trying again would not help; else it is an error, so that the
@@ -87,9 +88,65 @@ func (w *worker) regions(ctx context.Context, conn cloud.Conn, a inventory.Accou
 	}), nil
 }
 
+// kindsIn returns what is to be read in each region: the provider's kinds, and what is in the registered clusters there.
+func kindsIn(conn cloud.Conn, kinds []cloud.Kind, regions []string) map[string][]cloud.Kind {
+	out := make(map[string][]cloud.Kind, len(regions))
+	inside, ok := conn.(cloud.Inside)
+	for _, region := range regions {
+		if out[region] = kinds; ok {
+			out[region] = slices.Concat(kinds, inside.KindsInside(region))
+		}
+	}
+	return out
+}
+
+// place is what one scan covers.
+type place struct{ region, kind string }
+
+// placesOf returns what is to be scanned, by region. What belongs to no region is scanned in the region cloud.Global, by the
+// collective kinds that find such things, unless the account is confined to regions: its credentials may open no others.
+func placesOf(in map[string][]cloud.Kind, regions []string, everywhere bool) [][]place {
+	out := make([][]place, len(regions), len(regions)+1)
+	var global []place
+	for i, region := range regions {
+		for _, k := range in[region] {
+			if k.Collected {
+				continue
+			}
+			out[i] = append(out[i], place{region, k.Type})
+			if at := (place{cloud.Global, k.Type}); k.Global && everywhere && !slices.Contains(global, at) {
+				global = append(global, at)
+			}
+		}
+	}
+	if len(global) > 0 {
+		out = append(out, global)
+	}
+	return out
+}
+
+func countPlaces(places [][]place) int {
+	n := 0
+	for _, of := range places {
+		n += len(of)
+	}
+	return n
+}
+
+// listedAlone returns the kinds in a region that are not found by the provider's collective kind: its own, and what is in the
+// registered clusters there. What was in a cluster that is not registered any more is gone with the next scan.
+func (r *run) listedAlone(region string) []string {
+	var out []string
+	for _, k := range kindsIn(r.conn, r.w.providers[r.account.Provider].Kinds(), []string{region})[region] {
+		if !k.Collected {
+			out = append(out, k.Type)
+		}
+	}
+	return out
+}
+
 // unread returns the parts of each region, but for the regions that an earlier try of this pass has read.
-func unread(kinds []cloud.Kind, regions []string, before []discovery.Part) [][]Progress {
-	type place struct{ region, kind string }
+func unread(places [][]place, before []discovery.Part) [][]Progress {
 	done := map[place]discovery.Part{}
 	for _, part := range before {
 		if part.Status == discovery.PartDone {
@@ -97,12 +154,12 @@ func unread(kinds []cloud.Kind, regions []string, before []discovery.Part) [][]P
 		}
 	}
 	var out [][]Progress
-	for _, region := range regions {
-		parts, left := make([]Progress, len(kinds)), false
-		for i, k := range kinds {
-			part, read := done[place{region, k.Type}]
+	for _, of := range places {
+		parts, left := make([]Progress, len(of)), false
+		for i, at := range of {
+			part, read := done[at]
 			if left = left || !read; !read {
-				part = discovery.Part{Region: region, Kind: k.Type, Status: discovery.PartRunning}
+				part = discovery.Part{Region: at.region, Kind: at.kind, Status: discovery.PartRunning}
 			}
 			parts[i].Part = part
 		}

@@ -189,7 +189,7 @@ func (r *run) write(ctx context.Context, pages ...page) error {
 func (r *run) scan(part int) inventory.Scan {
 	p := r.sh.Parts[part]
 	return inventory.Scan{
-		Partition: inventory.Partition{AccountID: r.account.ID, Provider: r.account.Provider, Region: p.Region, Kind: p.Kind},
+		Partition: inventory.Partition{AccountID: r.account.ID, Provider: r.w.providerOf(r.account, p.Kind), Region: p.Region, Kind: p.Kind},
 		ID:        r.sh.JobID, Started: r.sh.Started.Add(-listingMayLag),
 	}
 }
@@ -244,7 +244,7 @@ func (r *run) finish(ctx context.Context) error {
 	var of []int
 	for i, read := range r.reads {
 		if p := r.sh.Parts[i]; p.ended && !p.IsFinal() {
-			ended = append(ended, inventory.EndedScan{Scan: r.scan(i), Found: &read.found, Kept: read.from > 0})
+			ended = append(ended, inventory.EndedScan{Scan: r.scan(i), Found: &read.found, Kept: read.from > 0, Others: r.listedAlone(p.Region)})
 			of = append(of, i)
 		}
 	}

@@ -38,6 +38,9 @@ func (w *worker) scanShare(ctx context.Context, sh Share) (Share, error) {
 	if err != nil {
 		return sh, err
 	}
+	if sh.Measuring != nil {
+		return w.measureShare(ctx, sh, a, conn)
+	}
 	r := newRun(w, conn, a, &sh)
 	until := w.until(ctx)
 	for parts := r.next(); len(parts) > 0; parts = r.next() {

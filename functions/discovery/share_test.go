@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/fault"
@@ -30,7 +31,7 @@ func (s *fixture) kinds() map[string]int {
 }
 
 func (s *fixture) worker() *worker {
-	return &worker{s.Platform, s.providers, inventory.New(s.Platform), make(chan struct{}, 1)}
+	return &worker{s.Platform, s.providers, inventory.New(s.Platform), measurement.New(s.Platform), make(chan struct{}, 1)}
 }
 
 // statuses returns how the parts of the pass job_x are, by kind.
@@ -54,7 +55,7 @@ func TestAShare_AKindThatCannotBeReadHidesNoOther(t *testing.T) {
 	if got := s.kinds(); len(got) != 1 || got["aws-ec2"] != before["aws-ec2"] {
 		t.Errorf("%v are left of %v; want all of the kind that was not read, and no others", got, before)
 	}
-	if sum.Vanished == 0 || !strings.HasPrefix(j.Error, "2 of 12 partitions could not be read; aws-ec2 in us-east-1: ") {
+	if sum.Vanished == 0 || !strings.HasPrefix(j.Error, "2 of 14 partitions could not be read; aws-ec2 in us-east-1: ") {
 		t.Errorf("%d vanished, error %q", sum.Vanished, j.Error)
 	}
 }
@@ -152,14 +153,15 @@ func TestAPlan_DealsAKnownSmallAccountToFewShares(t *testing.T) {
 	for _, c := range []struct{ known, want int }{{0, 1}, {999, 1}, {1000, 2}, {4500, 5}, {500_000, shares}} {
 		a := s.account
 		a.LastDiscoveredAt, a.ResourceCount = s.clk.Now(), c.known
+		s.Must(measurement.New(s.Platform).NoteCollection(s.ctx, org, a.ID, measurement.Collection{Day: "2026-02-28"}))
 		s.Put(inventory.AccountKey(org, a.ID), a)
 		plan := apitest.Value(s.worker().planShares(s.ctx, s.planned()))(s)
 		parts := 0
 		for _, sh := range plan.Shares {
 			parts += len(sh.Parts)
 		}
-		if len(plan.Shares) != c.want || parts != 48 {
-			t.Errorf("%d known resources: %d shares of %d parts, want %d of 48", c.known, len(plan.Shares), parts, c.want)
+		if len(plan.Shares) != c.want || parts != 56 {
+			t.Errorf("%d known resources: %d shares of %d parts, want %d of 56", c.known, len(plan.Shares), parts, c.want)
 		}
 	}
 }
@@ -236,7 +238,7 @@ func TestAPlan_LeavesOutWhatAnEarlierTryHasRead(t *testing.T) {
 			regions[p.Region]++
 		}
 	}
-	if len(plan.Shares) != shares || len(regions) != 8 || regions["us-east-1"] != 6 {
+	if len(plan.Shares) != shares || len(regions) != 8 || regions["us-east-1"] != 7 {
 		t.Errorf("%d shares of %v", len(plan.Shares), regions)
 	}
 	share := plan.Shares[0]
@@ -255,7 +257,7 @@ func TestAPlan_LeavesOutWhatAnEarlierTryHasRead(t *testing.T) {
 			left[p.Status]++
 		}
 	}
-	if left[discovery.PartRunning] != 6*8-len(read)+1 || left[discovery.PartDone] != 5 {
+	if left[discovery.PartRunning] != 7*8-len(read)+1 || left[discovery.PartDone] != 6 {
 		t.Errorf("%v", left)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/engine/table"
 )
 
@@ -47,9 +48,11 @@ var led = []table.Partition{inventory.ScanPartition, inventory.ChunkPartition, e
 // spread are the families that one list is spread over, and their members.
 var spread = map[table.Partition]func(org string) []string{
 	inventory.ResourcePartition: inventory.ResourcePKs,
+	inventory.AttachedPartition: inventory.AttachedPKs,
 	execution.ActionPartition:   execution.ActionPKs,
 	execution.HistoryPartition:  execution.HistoryPKs,
 	audit.WaitingPartition:      waitingPKs,
+	measurement.Partition:       measurement.PKs,
 }
 
 // waitingPKs returns the partitions in which entries of an organization wait to be linked into its audit log.

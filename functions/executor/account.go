@@ -4,11 +4,18 @@ import (
 	"context"
 	"time"
 
+	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 )
 
 var noTime time.Time
+
+// isWithheld reports whether the credentials lack something, or are not accepted at all.
+func isWithheld(err error) bool {
+	class := cloud.ClassOf(err)
+	return class == cloud.Denied || class == cloud.Refused
+}
 
 // degradeAccount shows on the account that its credential lacks something, in the cloud's own words. That it could not be shown
 // must not keep the action from being recorded.

@@ -91,6 +91,9 @@ func (r *run) take(ctx context.Context, a *execution.Action, err error) bool {
 	case err == nil:
 		r.lookLater(a)
 		return false
+	case r.throttled(a, err):
+		r.queue(a, err)
+		return true
 	case class == cloud.Moving:
 		a.Progress.ActedAt, a.Progress.NextAt = noTime, r.now.Add(backoff)
 		a.AppendLog(r.now, "execute", "waiting", err.Error())
@@ -101,11 +104,22 @@ func (r *run) take(ctx context.Context, a *execution.Action, err error) bool {
 		r.countAttempt(a, "", err.Error())
 		return len(r.ended) == before
 	default:
-		if class == cloud.Denied || class == cloud.Refused {
+		if isWithheld(err) {
 			r.degradeAccount(ctx, err)
 		}
+		r.readSteps(ctx, a)
 		r.failAction(a, r.states[a.ResourceUID].Status, err.Error())
 		return false
+	}
+}
+
+// readSteps reads again what is changed in steps: the act has done some before it failed. What cannot be read stays as it was seen.
+func (r *run) readSteps(ctx context.Context, a *execution.Action) {
+	if len(r.states[a.ResourceUID].Steps) == 0 {
+		return
+	}
+	if got, err := r.conn.Read(ctx, r.kind.Type, a.Region, []string{a.ResourceUID}); err == nil && len(got) == 1 {
+		r.states[a.ResourceUID] = got[0]
 	}
 }
 

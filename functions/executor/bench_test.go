@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -76,13 +75,11 @@ func (w *fixture) engine() *workflow.Embedded {
 // engineAt runs them on a clock of their own.
 func (w *fixture) engineAt(c clock.Clock) *workflow.Embedded {
 	w.Helper()
-	machines, err := workflow.LoadMachines(os.DirFS("../../statemachines"), map[string]string{
-		"ExecutorFunctionArn": "executor", "DiscoveryFunctionArn": "discovery", "EraserFunctionArn": "eraser",
-	})
+	machines, err := workflow.LoadMachines(apitest.Machines(w, "action", "bulk-action"), map[string]string{"ExecutorFunctionArn": "executor"})
 	w.Must(err)
 	e, err := workflow.NewEmbedded(workflow.Parts{
 		Store: w.Table, Clock: c, Machines: machines, Log: slog.New(slog.DiscardHandler),
-		Handlers:   map[string]workflow.Handler{"executor": w.metered, "discovery": w.e.HandleTask, "eraser": w.e.HandleTask},
+		Handlers:   map[string]workflow.Handler{"executor": w.metered},
 		Transition: func(string) { w.states.Add(1) },
 	})
 	w.Must(err)

@@ -35,7 +35,7 @@ func (e *Executor) endWaiting(ctx context.Context, in execution.BulkInput, reaso
 		for i, m := range c.Members {
 			run.Actions[i] = m.ActionID
 		}
-		actions, err := e.loadActions(ctx, run)
+		actions, _, err := e.loadActions(ctx, run)
 		if err == nil {
 			actions, err = e.endPending(ctx, in.Org, reason, actions)
 		}
@@ -84,6 +84,6 @@ func (e *Executor) endPending(ctx context.Context, org, reason string, actions [
 	if err := execution.SettleActions(ctx, e.store(), org, out); err != nil {
 		return nil, err
 	}
-	raced, err := e.loadActions(ctx, waiting)
+	raced, _, err := e.loadActions(ctx, waiting)
 	return append(begun, raced...), err
 }

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ func (e *Executor) create(ctx context.Context, org string, b *execution.Bulk, c 
 		n := min(createBatch, len(rest))
 		batch := make([]*birth, n)
 		for i, m := range rest[:n] {
-			batch[i] = &birth{action: e.newAction(b, c, m), claim: true}
+			batch[i] = &birth{action: e.newAction(b, c, m), claim: true, patient: b.Ordered()}
 		}
 		if err := e.bear(ctx, org, batch); err != nil {
 			return err
@@ -67,18 +68,19 @@ func (e *Executor) newAction(b *execution.Bulk, c keyed, m execution.Member) exe
 	now := e.p.Clock.Now()
 	a := execution.Action{
 		ID: m.ActionID, ResourceUID: m.ResourceUID, ResourceType: c.ResourceType, Provider: c.Provider,
-		CloudAccountID: c.CloudAccountID, Region: c.Region, Action: b.Type, Reason: "bulk", Status: execution.Pending,
-		BulkActionID: b.ID, ChangedBy: b.Plan.ChangedBy, CreatedAt: now, Progress: &execution.Progress{Chunk: c.key, Keep: b.Plan.Keep},
+		CloudAccountID: c.CloudAccountID, Region: c.Region, Action: b.Type, Reason: cmp.Or(b.Plan.Reason, "bulk"), Status: execution.Pending,
+		BulkActionID: b.ID, ChangedBy: b.Plan.ChangedBy, ScheduleID: b.Plan.ScheduleID, CreatedAt: now, Progress: &execution.Progress{Chunk: c.key, Keep: b.Plan.Keep},
 	}
 	a.AppendLog(now, "intent", "ok", fmt.Sprintf("%s as part of %s, tier %d", b.Type, b.ID, c.Tier))
 	return a
 }
 
 // birth is an action about to be created: with a claim on its resource or, when another action of the same type holds
-// that, without; refused is why it cannot run at all.
+// that, without; refused is why it cannot run at all. A patient one, which nobody asked for by hand, waits behind the opposite.
 type birth struct {
 	action  execution.Action
 	claim   bool
+	patient bool
 	refused string
 }
 
@@ -156,6 +158,11 @@ func (b *birth) yield(old table.Item) error {
 		if res, err = table.Decode[inventory.Resource](old); err != nil {
 			return err
 		}
+	}
+	b.action.Progress.Behind = ""
+	if b.patient && execution.InFlight(b.action.Action, res) != "" {
+		b.action.Progress.Behind = res.ActionID
+		return nil
 	}
 	b.refused = execution.Blocked(b.action.Action, res)
 	return nil

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -67,7 +68,7 @@ func (r *run) resting(a *execution.Action, s cloud.State) {
 	case r.now.Before(p.NextAt):
 		r.lookLater(a)
 	case p.ActedAt.IsZero():
-		r.begin(a)
+		r.ready = append(r.ready, a)
 	case r.justAccepted(a):
 		r.watch(a, "verify", "accepted; the resource is still "+words(s))
 	default:
@@ -82,6 +83,9 @@ func (r *run) justAccepted(a *execution.Action) bool {
 
 // begin has the action acted on in this run.
 func (r *run) begin(a *execution.Action) {
+	if a.Status == execution.Pending {
+		r.untried[a] = true
+	}
 	r.running(a)
 	a.Attempts = a.Progress.Errors + 1
 	a.Progress.ActedAt, a.Progress.Changed = r.now, true
@@ -119,14 +123,15 @@ func (r *run) reached(a *execution.Action, s cloud.State) {
 		a.AppendLog(r.now, "verify", "ok", "the resource was already "+words(s)+": nothing was done")
 	}
 	r.ended = append(r.ended, execution.Outcome{
-		Action: *a, Status: execution.Succeeded, State: s.Status, Changed: a.Progress.Changed, At: r.now,
+		Action: *a, Status: execution.Succeeded, State: s.Status, Steps: s.Steps, Changed: a.Progress.Changed, At: r.now,
 	})
 }
 
 // failAction ends the action badly, for good.
 func (r *run) failAction(a *execution.Action, state cloud.Status, message string) {
 	r.ended = append(r.ended, execution.Outcome{
-		Action: *a, Status: execution.Failed, State: state, Message: message, Changed: a.Progress.Changed, At: r.now,
+		Action: *a, Status: execution.Failed, State: state, Steps: r.states[a.ResourceUID].Steps, Message: message,
+		Changed: a.Progress.Changed, At: r.now,
 	})
 }
 
@@ -153,13 +158,41 @@ func (r *run) countAttempt(a *execution.Action, state cloud.Status, message stri
 	r.lookLater(a)
 }
 
+// queueing is how long an action may be throttled: then that counts like other errors, so that it ends some day.
+const queueing = 30 * time.Minute
+
+// throttled reports whether err only says that it is not yet this action's turn.
+func (r *run) throttled(a *execution.Action, err error) bool {
+	return cloud.ClassOf(err) == cloud.Throttled && r.now.Sub(a.CreatedAt) < queueing
+}
+
+// throttlePause is how long an action that was throttled is left alone at least. The provider's own limiter knows better.
+const throttlePause = 5 * time.Second
+
+// queue puts an action back that the provider did not take because it is throttled: no attempt is counted. One that was tried for the
+// first time has not begun.
+func (r *run) queue(a *execution.Action, err error) {
+	a.Progress.ActedAt, a.Progress.NextAt = noTime, r.now.Add(throttlePause+rand.N(throttlePause)) //nolint:gosec // jitter needs no secrecy
+	a.Progress.Last = err.Error()
+	if r.untried[a] {
+		a.Status, a.StartedAt, a.Attempts, a.Progress.Changed = execution.Pending, noTime, 0, false
+	}
+	a.AppendLog(r.now, "execute", "waiting", err.Error())
+	r.lookLater(a)
+}
+
 // tripAll decides when the provider did not tell the states. What it was asked for may have been done: that ends only when the
 // provider says so, or never will.
-func (r *run) tripAll(err error) {
+func (r *run) tripAll(ctx context.Context, err error) {
+	if isWithheld(err) {
+		r.degradeAccount(ctx, err)
+	}
 	for _, a := range r.actions {
 		switch {
 		case !cloud.ClassOf(err).Retryable():
 			r.failAction(a, "", err.Error())
+		case r.throttled(a, err) && !r.overdue(a):
+			r.lookLater(a)
 		case a.Progress.Changed && !r.overdue(a):
 			a.AppendLog(r.now, "verify", "waiting", "its state cannot be read: "+err.Error())
 			r.lookLater(a)
@@ -201,6 +234,9 @@ func (r *run) waitSeconds() int {
 func (r *run) due(a *execution.Action) time.Duration {
 	if d := a.Progress.NextAt.Sub(r.now); d > 0 {
 		return d
+	}
+	if a.Status == execution.Pending {
+		return max(cmp.Or(r.turn, r.now.Sub(a.CreatedAt)/4), throttlePause)
 	}
 	since := a.Progress.ActedAt
 	if since.IsZero() {

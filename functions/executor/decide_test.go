@@ -54,7 +54,7 @@ func all(verdict string) map[string]string {
 
 func verdict(r *run, a *execution.Action, errors int) string {
 	switch {
-	case len(r.act) > 0:
+	case len(r.ready) > 0:
 		return "act"
 	case len(r.ended) > 0 && r.ended[0].Status == execution.Failed:
 		return "fail"
@@ -72,8 +72,8 @@ func TestAnUnschedulableResourceIsNeverActedOn(t *testing.T) {
 	r := &run{now: noon}
 	a := &execution.Action{Action: cloud.Stop, Progress: &execution.Progress{}}
 	r.judge(a, cloud.State{Status: cloud.Running, Unschedulable: "member of Auto Scaling group web: act on the group"})
-	if len(r.act) != 0 || len(r.ended) != 1 || r.ended[0].Message != "member of Auto Scaling group web: act on the group" {
-		t.Errorf("acts %d, ended %+v", len(r.act), r.ended)
+	if len(r.ready) != 0 || len(r.ended) != 1 || r.ended[0].Message != "member of Auto Scaling group web: act on the group" {
+		t.Errorf("acts %d, ended %+v", len(r.ready), r.ended)
 	}
 }
 
@@ -89,8 +89,8 @@ func TestAKindWhoseSizeIsSetIsActedOnWhileItMovesTheOtherWay(t *testing.T) {
 	} {
 		r := &run{now: noon, kind: cloud.Kind{Absolute: c.absolute}}
 		r.judge(&execution.Action{Action: cloud.Stop, Progress: &execution.Progress{}}, cloud.State{Status: c.status})
-		if len(r.act) != c.acts {
-			t.Errorf("absolute %t, %s: %d acts, want %d", c.absolute, c.status, len(r.act), c.acts)
+		if len(r.ready) != c.acts {
+			t.Errorf("absolute %t, %s: %d acts, want %d", c.absolute, c.status, len(r.ready), c.acts)
 		}
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/throttle"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 )
@@ -13,13 +15,13 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "executor",
-	Access: table.Access{Reads: []table.Partition{identity.MetaPartition}, Writes: []table.Partition{
+	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, override.Partition, inventory.ClusterPartition}, Writes: []table.Partition{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition, execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition,
 		execution.ChunkPartition, execution.CountPartition, execution.HistoryPartition,
-		execution.HistoryOfResourcePartition, "ORG#*#SNAP", workqueue.Partition, cloud.SimulatedPartition,
+		execution.HistoryOfResourcePartition, "ORG#*#SNAP", workqueue.Partition, cloud.SimulatedPartition, throttle.Partition,
 	}},
 	Tasks:   []string{execution.Machine, execution.BulkMachine},
-	Opens:   []string{inventory.AccountSecret},
+	Opens:   []string{inventory.AccountSecret, inventory.ClusterSecret},
 	Clouds:  true,
 	Samples: []string{"run", "unknown-task"},
 }

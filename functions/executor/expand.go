@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// chunkSize is how many resources one executor run works on: a run reads 1,000 ids a call and acts on 100.
+// chunkSize is how many resources one executor run works on: a run reads 1,000 ids a call and acts on up to 500.
 const chunkSize = 500
 
 // Ready tells how many resources a bulk action has.
@@ -187,6 +187,9 @@ func chunks(bulkID string, verb cloud.Verb, members []inventory.Member) []steppe
 			c.Members = append(c.Members, execution.Member{
 				ActionID: execution.MemberAction(bulkID, m.ResourceID), ResourceUID: m.UID,
 			})
+			if m.Status != c.Seen || m.Unschedulable != "" {
+				c.Seen = ""
+			}
 		}
 	}
 	bound(out)
@@ -195,7 +198,7 @@ func chunks(bulkID string, verb cloud.Verb, members []inventory.Member) []steppe
 
 func chunkFor(m inventory.Member) execution.Chunk {
 	return execution.Chunk{
-		Tier: m.Tier, Provider: m.Provider, CloudAccountID: m.CloudAccountID, Region: m.Region, ResourceType: m.Type,
+		Tier: m.Tier, Provider: m.Provider, CloudAccountID: m.CloudAccountID, Region: m.Region, ResourceType: m.Type, Seen: m.Status,
 	}
 }
 

@@ -107,9 +107,11 @@ func (w *fixture) discover() {
 	}
 }
 
-func (w *fixture) list(kind, region string) {
+func (w *fixture) list(kind, region string) { w.listAs(w.account.Provider, kind, region) }
+
+func (w *fixture) listAs(provider, kind, region string) {
 	scan := inventory.Scan{
-		Partition: inventory.Partition{AccountID: w.account.ID, Provider: "simulated", Region: region, Kind: kind}, ID: "first", Started: noon,
+		Partition: inventory.Partition{AccountID: w.account.ID, Provider: provider, Region: region, Kind: kind}, ID: "first", Started: noon,
 	}
 	for page := ""; ; {
 		got, err := w.conn.List(w.ctx, kind, region, page)

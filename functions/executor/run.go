@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -29,23 +30,45 @@ type run struct {
 	conn    cloud.Conn
 	actions []*execution.Action
 	states  map[string]cloud.State
+	seen    cloud.Status // of all resources as the inventory had it; "" is unknown
 	ended   []execution.Outcome
 	started []*execution.Action // went from pending to running, or are tried again
-	act     []*execution.Action
+	ready   []*execution.Action // stand still where they are not wanted
+	act     []*execution.Action // of these, what the provider takes now
+	untried map[*execution.Action]bool
 	waiting []*execution.Action
+	turn    time.Duration // until it is worth to ask for the rest of ready
+}
+
+func newRun(e *Executor, in execution.RunInput, actions []*execution.Action) *run {
+	return &run{e: e, in: in, now: e.p.Clock.Now(), actions: actions, untried: map[*execution.Action]bool{}}
 }
 
 // RunActions takes the actions that in names one step further: it reads their resources, ends what has reached its state or
 // cannot, and acts on the rest.
 func (e *Executor) RunActions(ctx context.Context, in execution.RunInput) (RunResult, error) {
-	actions, err := e.loadActions(ctx, in)
+	actions, seen, err := e.loadActions(ctx, in)
 	if err == nil {
 		actions, err = e.uncancelled(ctx, in, actions)
 	}
-	if err != nil || len(actions) == 0 {
-		return RunResult{Done: err == nil}, err
+	behind := 0
+	if err == nil {
+		actions, behind, err = e.unblocked(ctx, in.Org, actions)
 	}
-	r := &run{e: e, in: in, now: e.p.Clock.Now(), actions: actions}
+	if err != nil || len(actions) == 0 {
+		return RunResult{Done: err == nil && behind == 0, WaitSeconds: waitBehind}, err
+	}
+	r := newRun(e, in, actions)
+	r.seen = seen
+	got, err := r.takeStep(ctx)
+	if behind > 0 {
+		got = RunResult{WaitSeconds: cmp.Or(got.WaitSeconds, waitBehind)}
+	}
+	return got, err
+}
+
+// takeStep takes actions one step further that wait for no other.
+func (r *run) takeStep(ctx context.Context) (RunResult, error) {
 	reason, err := r.open(ctx)
 	if err != nil {
 		return RunResult{}, err
@@ -63,10 +86,11 @@ func (e *Executor) RunActions(ctx context.Context, in execution.RunInput) (RunRe
 // pass reads, decides and acts.
 func (r *run) pass(ctx context.Context) error {
 	if err := r.read(ctx); err != nil {
-		r.tripAll(err)
+		r.tripAll(ctx, err)
 		return r.storeProgress(ctx, r.waiting)
 	}
 	r.decideActions()
+	r.admit(ctx)
 	if err := r.storeProgress(ctx, r.started); err != nil {
 		return err
 	}
@@ -75,6 +99,24 @@ func (r *run) pass(ctx context.Context) error {
 	}
 	r.glance(ctx)
 	return nil
+}
+
+// admit begins as many of the actions that are ready as the provider takes now. The others go on waiting, unmarked: nothing is
+// written about what has not begun, and they may still be cancelled.
+func (r *run) admit(ctx context.Context) {
+	n := len(r.ready)
+	if n == 0 {
+		return
+	}
+	if c, ok := r.conn.(cloud.Admitter); ok {
+		n, r.turn = c.Admit(ctx, r.ready[0].Action, r.kind.Type, r.ready[0].Region, n)
+	}
+	for _, a := range r.ready[:n] {
+		r.begin(a)
+	}
+	for _, a := range r.ready[n:] {
+		r.lookLater(a)
+	}
 }
 
 // glanceAfter is when what was acted on is looked at for the first time: much is done at once, and another run would cost more.
@@ -87,7 +129,7 @@ func (r *run) glance(ctx context.Context) {
 	if len(asked) == 0 || r.in.Until != execution.UntilSettled || r.e.p.Clock.Sleep(ctx, glanceAfter) != nil {
 		return
 	}
-	states, err := r.conn.Read(ctx, r.kind.Type, asked[0].Region, uids(asked))
+	states, err := r.verify(ctx, asked)
 	if err != nil {
 		return
 	}
@@ -140,15 +182,29 @@ func (r *run) accepted() bool {
 	return true
 }
 
-// loadActions reads the actions of in that have not ended.
-func (e *Executor) loadActions(ctx context.Context, in execution.RunInput) ([]*execution.Action, error) {
-	ids, err := e.ids(ctx, in)
-	if err != nil {
-		return nil, err
+// loadActions reads the actions of in that have not ended, and in which state the inventory had all of their resources.
+func (e *Executor) loadActions(ctx context.Context, in execution.RunInput) ([]*execution.Action, cloud.Status, error) {
+	if in.Chunk == "" {
+		actions, err := e.readActions(ctx, in.Org, in.Actions)
+		return actions, "", err
 	}
+	c, err := table.Read[execution.Chunk](ctx, e.p.Table, table.Key{PK: execution.ChunkPK(in.Org, in.BulkID), SK: in.Chunk})
+	if err != nil {
+		return nil, "", fmt.Errorf("read chunk %s of %s: %w", in.Chunk, in.BulkID, err)
+	}
+	ids := make([]string, len(c.Members))
+	for i, m := range c.Members {
+		ids[i] = m.ActionID
+	}
+	actions, err := e.readActions(ctx, in.Org, ids)
+	return actions, c.Seen, err
+}
+
+// readActions reads those of the actions that have not ended.
+func (e *Executor) readActions(ctx context.Context, org string, ids []string) ([]*execution.Action, error) {
 	keys := make([]table.Key, len(ids))
 	for i, id := range ids {
-		keys[i] = execution.ActionKey(in.Org, id)
+		keys[i] = execution.ActionKey(org, id)
 	}
 	got, err := e.p.Table.BatchGet(ctx, keys...)
 	if err != nil {
@@ -182,21 +238,6 @@ func open(it table.Item) (*execution.Action, error) {
 	return &a, nil
 }
 
-func (e *Executor) ids(ctx context.Context, in execution.RunInput) ([]string, error) {
-	if in.Chunk == "" {
-		return in.Actions, nil
-	}
-	c, err := table.Read[execution.Chunk](ctx, e.p.Table, table.Key{PK: execution.ChunkPK(in.Org, in.BulkID), SK: in.Chunk})
-	if err != nil {
-		return nil, fmt.Errorf("read chunk %s of %s: %w", in.Chunk, in.BulkID, err)
-	}
-	ids := make([]string, len(c.Members))
-	for i, m := range c.Members {
-		ids[i] = m.ActionID
-	}
-	return ids, nil
-}
-
 // open connects to the account of the actions. A reason is why none of them can ever run.
 func (r *run) open(ctx context.Context) (reason string, err error) {
 	first := r.actions[0]
@@ -211,19 +252,18 @@ func (r *run) open(ctx context.Context) (reason string, err error) {
 	if r.kind, ok = r.e.providers.Kind(first.Provider, first.ResourceType); !ok || !r.kind.Actionable {
 		return execution.Unactionable(first.Provider, first.ResourceType), nil
 	}
-	r.conn, err = r.e.newClouds().Connect(ctx, r.in.Org, r.account)
+	r.conn, err = r.connect(ctx)
 	return "", err
 }
 
-// read asks the provider for the live states.
-func (r *run) read(ctx context.Context) error {
-	states, err := r.conn.Read(ctx, r.kind.Type, r.actions[0].Region, uids(r.actions))
+// connect opens the account, and its clusters for what is in them.
+func (r *run) connect(ctx context.Context) (cloud.Conn, error) {
+	if r.kind.Provider != inventory.ClusterProvider || r.account.Provider == inventory.ClusterProvider {
+		return r.e.newClouds().Connect(ctx, r.in.Org, r.account)
+	}
+	known, err := inventory.ReadRegistrations(ctx, r.e.p.Table, r.in.Org, r.account.ID)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.states = make(map[string]cloud.State, len(states))
-	for _, s := range states {
-		r.states[s.UID] = s
-	}
-	return nil
+	return r.e.newClouds().ConnectInside(ctx, r.in.Org, r.account, known)
 }

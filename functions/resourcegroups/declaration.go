@@ -5,6 +5,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 )
 
@@ -12,10 +13,11 @@ import (
 var Declaration = platform.Declaration{
 	Name: "resourcegroups",
 	Access: rest.Access.With(table.Access{
-		Reads: []table.Partition{execution.BulkPartition, inventory.ChunkPartition},
+		Reads: []table.Partition{execution.BulkPartition, inventory.ChunkPartition, scheduling.SchedulePartition},
 		Writes: []table.Partition{
 			inventory.IndexPartition, execution.BulkGroupPartition,
-			inventory.AccountPartition, // counts how often its resources are named
+			inventory.AttachedPartition, // what a group that is deleted must not be in
+			inventory.AccountPartition,  // counts how often its resources are named
 		},
 	}),
 	Samples: []string{"list"},

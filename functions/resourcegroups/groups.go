@@ -248,7 +248,11 @@ func (s *service) deleteGroup(ctx context.Context, in *GroupInput) (rest.Deleted
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	return rest.Deleted{ID: g.ID}, s.inventory.DeleteGroup(ctx, callerOrg(ctx), g, free)
+	unscheduled, err := s.unscheduled(ctx, g)
+	if err != nil {
+		return rest.Deleted{}, err
+	}
+	return rest.Deleted{ID: g.ID}, s.inventory.DeleteGroup(ctx, callerOrg(ctx), g, free, unscheduled)
 }
 
 // unused refuses to delete a group on which a bulk action is under way. It gives the write that goes with the deletion: it

@@ -59,7 +59,7 @@ func (s *service) groupOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "deleteResourceGroup", Method: http.MethodDelete, Path: group, Policy: writing,
 		Statuses: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Delete a resource group",
-		Description: "The resources stay. While a bulk action runs on the group the answer is 409.",
+		Description: "The resources stay. While a bulk action runs on the group, or it is attached to schedules, the answer is 409, which names them.",
 	}, s.deleteGroup)
 }
 

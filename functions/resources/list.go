@@ -56,7 +56,7 @@ func newRecord(r inventory.Listed) Record {
 		ID: r.ID, UID: r.UID, Name: r.Name, Type: r.Type, Provider: r.Provider, CloudAccountID: r.CloudAccountID,
 		CloudAccountName: r.AccountName, Region: r.Region, Zone: r.Zone, Status: r.Status, InstanceType: r.InstanceType,
 		Capacity: orEmpty(r.Capacity), Tags: orEmpty(r.Tags), SmartTags: map[string]string{}, ParentUID: r.ParentUID,
-		Schedulable: r.Schedulable, GroupIDs: append([]string{}, r.GroupIDs...), TeamIDs: append([]string{}, r.TeamIDs...), ScheduleIDs: []string{},
+		Schedulable: r.Schedulable, GroupIDs: append([]string{}, r.GroupIDs...), TeamIDs: append([]string{}, r.TeamIDs...), ScheduleIDs: append([]string{}, r.ScheduleIDs...),
 		DiscoveredAt: r.DiscoveredAt, LastSeenAt: lastSeen(r.Resource),
 	}
 	if !r.CreatedAt.IsZero() {
@@ -166,10 +166,16 @@ type resourceInput struct {
 	ResourceID string `path:"resourceID" maxLength:"64"`
 }
 
-func (s *service) getResource(ctx context.Context, in *resourceInput) (Record, error) {
+// Described is a resource with what only its own operation tells.
+type Described struct {
+	Record
+	Facts map[string]any `json:"facts" doc:"What waste is judged by, as far as it is known: attached to what, size, last use"`
+}
+
+func (s *service) getResource(ctx context.Context, in *resourceInput) (Described, error) {
 	c := identity.CallerFrom(ctx)
-	r, err := s.inventory.ByID(ctx, c.Org, in.ResourceID, callerVisibility(c))
-	return newRecord(r), err
+	r, err := s.inventory.DescribeByID(ctx, c.Org, in.ResourceID, callerVisibility(c))
+	return Described{newRecord(r), orEmpty(map[string]any(r.Facts))}, err
 }
 
 // UIDs asks for resources by their native ids.

@@ -20,7 +20,7 @@ const (
 
 // costNote tells in the interface description what the cost fields hold.
 const costNote = " rackRateUSD, actualUSD and costSource are null until prices and bills are known; " +
-	"until then sort_by=cost orders by name. smartTags and scheduleIDs are empty until smart tags and schedules name the resource."
+	"until then sort_by=cost orders by name. smartTags are empty until there are some. scheduleIDs are the schedules that take the resource, by itself, by a group or by a tag."
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
@@ -29,6 +29,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	s.listOperations(g)
 	s.readOperations(g)
 	s.refreshOperations(g)
+	s.metricsOperations(g)
 	return g
 }
 
@@ -70,8 +71,9 @@ func (s *service) readOperations(g *rest.Group) {
 	}, s.byUIDs)
 	rest.Handle(g, rest.Op{
 		ID: "listResourceTypes", Method: http.MethodGet, Path: "/resources/types", Policy: policy, Scoped: true,
-		Summary:     "List the kinds of resources",
-		Description: "Which kinds can be discovered, acted on, scaled, priced and measured. Accounts of provider simulated have the same kinds.",
+		Summary: "List the kinds of resources",
+		Description: "All types that a resource can have, and which of them can be discovered, acted on, scaled, priced and measured. " +
+			"What of a provider has none of these is of its type other. Accounts of provider simulated have a part of the same types.",
 	}, s.types)
 }
 
@@ -80,7 +82,8 @@ type Type struct {
 	Type         string `json:"type" doc:"The value of a resource's type" example:"aws-ec2"`
 	Provider     string `json:"provider" example:"aws"`
 	Name         string `json:"name" example:"EC2 instance"`
-	Discoverable bool   `json:"discoverable"`
+	NativeType   string `json:"nativeType" doc:"The provider's own name of it; empty of what has none" example:"ec2:instance"`
+	Discoverable bool   `json:"discoverable" doc:"Is found by a discovery of an account of the provider"`
 	Actionable   bool   `json:"actionable" doc:"Can be started and stopped"`
 	Scalable     bool   `json:"scalable" doc:"Its capacity can be set"`
 	Priced       bool   `json:"priced" doc:"A rack rate is known"`
@@ -91,10 +94,12 @@ func (s *service) types(context.Context, *struct{}) ([]Type, error) {
 	kinds := cloud.Catalogue()
 	out := make([]Type, len(kinds))
 	for i, k := range kinds {
-		out[i] = Type{k.Type, k.Provider, k.Name, true, k.Actionable, k.Scalable, k.Priced, k.Measured}
+		out[i] = Type{k.Type, k.Provider, k.Name, k.Native, k.Discoverable, k.Actionable, k.Scalable, k.Priced, k.Measured}
 	}
 	return out, nil
 }
 
 // callerVisibility returns what the caller may see.
-func callerVisibility(c identity.Caller) inventory.Visibility { return inventory.SightOf(c, policy) }
+func callerVisibility(c identity.Caller) inventory.Visibility {
+	return inventory.SightOf(c, policy).WithSchedules()
+}

@@ -23,10 +23,11 @@ type ending struct{ function, task string }
 
 // endings are those of all machines. An erasure has none: nobody may be told that it is over before it is.
 var endings = map[string]ending{
-	"action":      {"executor", "abandon"},
-	"bulk-action": {"executor", "finish"},
-	"discovery":   {"discovery", "finish"},
-	"erasure":     {},
+	"action":            {"executor", "abandon"},
+	"bulk-action":       {"executor", "finish"},
+	"discovery":         {"discovery", "finish"},
+	"erasure":           {},
+	"organisation-sync": {"organisationsync", "finish"},
 }
 
 // park gives w up: its record ends as failed with the reason, and the work is kept, off the list, for an operator. Where the

@@ -20,7 +20,7 @@ const (
 var awsKinds = []Kind{
 	{
 		Type: AWSEC2, Provider: "aws", Name: "EC2 instance", Actionable: true,
-		ActBatch: 100, ReadBatch: 1000, Deadline: 10 * time.Minute,
+		ActBatch: 500, ReadBatch: 1000, Deadline: 10 * time.Minute, Idempotent: true, Verifies: true,
 	},
 	{
 		Type: AWSRDS, Provider: "aws", Name: "RDS instance", Actionable: true,
@@ -59,3 +59,8 @@ var awsKinds = []Kind{
 		ActBatch: 1, ReadBatch: 1, Deadline: 20 * time.Minute,
 	},
 }
+
+// AWSOthers is the kind of AWS that stands for everything which no other kind lists.
+const AWSOthers = "aws-*"
+
+var awsOthers = Kind{Type: AWSOthers, Provider: "aws", Name: "Everything else", Global: true, Discoverable: true}

@@ -42,21 +42,28 @@ func (v Verb) WantedStatus() Status {
 	return Stopped
 }
 
-// Kind describes one kind of resource, as GET /resources/types shows it.
+// Kind describes one kind of resource, as GET /resources/types shows it. A collective kind (IsCollective) is no
+// type of a resource: its listing finds, in one go, resources of every type of the provider that no other kind lists, each with its Type.
 type Kind struct {
-	Type       string        // "aws-ec2"
-	Provider   string        // "aws"
-	Name       string        // "EC2 instance"
-	Actionable bool          // can be started and stopped
-	Scalable   bool          // its capacity can be set
-	Priced     bool          // a rack rate is known
-	Measured   bool          // has utilisation metrics
-	Absolute   bool          // an act sets a size: it may be given while the resource is still moving the other way
-	Remembers  bool          // a stop forgets its capacity: State.Snapshot is kept before it and given back at the start
-	ActBatch   int           // ids that one start or stop call takes
-	ReadBatch  int           // ids that one Read takes in one call
-	Deadline   time.Duration // a transition that takes longer has failed
-	Usual      time.Duration // before this none is done; 0 when that is not known
+	Type         string        // "aws-ec2"
+	Provider     string        // "aws"
+	Name         string        // "EC2 instance"
+	Native       string        // the provider's own name: "ec2:instance", "microsoft.compute/disks", "compute.googleapis.com/Disk", "apps/Deployment"
+	Global       bool          // of a collective kind: what belongs to no region is listed in the region Global
+	Collected    bool          // is found by the collective kind, though something can be done with it
+	Discoverable bool          // is found by a discovery
+	Actionable   bool          // can be started and stopped
+	Scalable     bool          // its capacity can be set
+	Priced       bool          // a rack rate is known
+	Measured     bool          // has utilisation metrics
+	Absolute     bool          // an act sets a size: it may be given while the resource is still moving the other way
+	Remembers    bool          // a stop forgets its capacity: State.Snapshot is kept before it and given back at the start
+	Idempotent   bool          // a start of what runs is taken, as is a stop of what is stopped: it may be given without looking first
+	Verifies     bool          // Verify costs less than Read
+	ActBatch     int           // ids that one start or stop call takes
+	ReadBatch    int           // ids that one Read takes in one call
+	Deadline     time.Duration // a transition that takes longer has failed
+	Usual        time.Duration // before this none is done; 0 when that is not known
 }
 
 // Account is what is needed to reach one cloud account. Credentials are in clear: it never leaves a worker.
@@ -85,6 +92,7 @@ type Resource struct {
 	ParentUID     string
 	Unschedulable string // why it cannot be started and stopped; empty when it can
 	CreatedAt     time.Time
+	Facts         Facts
 }
 
 // ResourcePage is part of a listing; Next is empty on the last page.
@@ -101,6 +109,14 @@ type State struct {
 	Reason        string          // why it is so, in the provider's words; may be empty
 	Unschedulable string          // why it may not be started or stopped: "member of Auto Scaling group x: act on the group"
 	Snapshot      json.RawMessage // what a stop would forget; nil when there is nothing or the resource is already off
+	Steps         []Step          // of what is stopped and started in steps, in the order of a stop
+}
+
+// Step is a part of a resource that is stopped and started in steps: how it is, Pending being one that is done in part.
+type Step struct {
+	Name    string `json:"step"`
+	Status  Status `json:"status"`
+	Message string `json:"message,omitempty"`
 }
 
 // Target names a resource to act on, with the snapshot that was remembered when it was stopped.
@@ -155,6 +171,19 @@ type Conn interface {
 	Scale(ctx context.Context, kind, region, uid string, c Capacity) error
 	// Permissions probes what the credentials may do.
 	Permissions(ctx context.Context) ([]Permission, error)
+}
+
+// Admitter is a Conn whose provider takes only so many resources at a time, however they are put into calls.
+type Admitter interface {
+	// Admit promises that up to n resources of a kind in a region may be acted on now, and tells how many, and how long to leave
+	// the rest alone. The promise is kept by the next Act on the same connection; what comes of no Act is lost.
+	Admit(ctx context.Context, verb Verb, kind, region string, n int) (now int, later time.Duration)
+}
+
+// Verifier is a Conn that tells more cheaply than Read how far resources are that were acted on.
+type Verifier interface {
+	// Verify tells the live states as Read does, but need not tell what matters only before an act: Unschedulable and Snapshot.
+	Verify(ctx context.Context, kind, region string, uids []string) ([]State, error)
 }
 
 // Providers are the providers of this process by name.

@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 )
 
 // secrets replaces the secret values of an account's credentials in texts.
 type secrets struct{ *strings.Replacer }
 
 // public are the credentials that are no secrets: they help to understand what a cloud says.
-var public = map[string]bool{"accessKeyID": true, "roleArn": true, "externalID": true, "tenantID": true, "clientID": true}
+var public = map[string]bool{
+	"accessKeyID": true, "roleArn": true, "externalID": true, "tenantID": true, "clientID": true,
+	"projectID": true, "workloadIdentityProvider": true, "serviceAccountEmail": true,
+}
 
 // shortest is how long a value must be to be replaced. No credential is shorter; settings such as "true" are.
 const shortest = 8
@@ -51,9 +55,26 @@ func ConnectRedacted(ctx context.Context, p Provider, a Account) (Conn, error) {
 	if err != nil {
 		return nil, s.hide(err)
 	}
-	d := discreet{c, s}
-	if clusters, ok := c.(Clusters); ok {
-		return discreetClusters{d, clusters}, nil
+	clusters, hasClusters := c.(Clusters)
+	organisations, hasOrganisations := c.(Organisations)
+	d, dc, do := discreet{c, s}, discreetClusters{clusters, s}, discreetOrganisations{organisations, s}
+	switch {
+	case hasClusters && hasOrganisations:
+		return struct {
+			discreet
+			discreetClusters
+			discreetOrganisations
+		}{d, dc, do}, nil
+	case hasClusters:
+		return struct {
+			discreet
+			discreetClusters
+		}{d, dc}, nil
+	case hasOrganisations:
+		return struct {
+			discreet
+			discreetOrganisations
+		}{d, do}, nil
 	}
 	return d, nil
 }
@@ -86,6 +107,9 @@ func (d discreet) Read(ctx context.Context, kind, region string, uids []string) 
 	states, err := d.conn.Read(ctx, kind, region, uids)
 	for i := range states {
 		states[i].Reason = d.s.Replace(states[i].Reason)
+		for j := range states[i].Steps {
+			states[i].Steps[j].Message = d.s.Replace(states[i].Steps[j].Message)
+		}
 	}
 	return states, d.s.hide(err)
 }
@@ -97,6 +121,29 @@ func (d discreet) Act(ctx context.Context, verb Verb, kind, region string, targe
 		results[i].Err = d.s.hide(results[i].Err)
 	}
 	return results
+}
+
+// Admit returns the Conn's; one that does not admit takes whatever it is given.
+//
+//nolint:revive // as Admitter has it
+func (d discreet) Admit(ctx context.Context, verb Verb, kind, region string, n int) (now int, later time.Duration) {
+	if a, ok := d.conn.(Admitter); ok {
+		return a.Admit(ctx, verb, kind, region, n)
+	}
+	return n, 0
+}
+
+// Verify returns the Conn's; one that does not verify reads.
+func (d discreet) Verify(ctx context.Context, kind, region string, uids []string) ([]State, error) {
+	v, ok := d.conn.(Verifier)
+	if !ok {
+		return d.Read(ctx, kind, region, uids)
+	}
+	states, err := v.Verify(ctx, kind, region, uids)
+	for i := range states {
+		states[i].Reason = d.s.Replace(states[i].Reason)
+	}
+	return states, d.s.hide(err)
 }
 
 // Scale returns the Conn's.
@@ -114,23 +161,60 @@ func (d discreet) Permissions(ctx context.Context) ([]Permission, error) {
 }
 
 type discreetClusters struct {
-	discreet
 	clusters Clusters
+	hidden   secrets
 }
 
 // ClusterNames returns the Conn's.
 func (d discreetClusters) ClusterNames(ctx context.Context, region string) ([]string, error) {
 	names, err := d.clusters.ClusterNames(ctx, region)
-	return names, d.s.hide(err)
+	return names, d.hidden.hide(err)
 }
 
 // Cluster returns the Conn's.
 func (d discreetClusters) Cluster(ctx context.Context, region, name string) (Cluster, error) {
 	c, err := d.clusters.Cluster(ctx, region, name)
-	return c, d.s.hide(err)
+	return c, d.hidden.hide(err)
+}
+
+type discreetOrganisations struct {
+	organisations Organisations
+	hidden        secrets
+}
+
+// Organisation returns the Conn's.
+func (d discreetOrganisations) Organisation(ctx context.Context) (string, error) {
+	id, err := d.organisations.Organisation(ctx)
+	return id, d.hidden.hide(err)
+}
+
+// Members returns the Conn's.
+func (d discreetOrganisations) Members(ctx context.Context, tags bool) ([]Member, error) {
+	all, err := d.organisations.Members(ctx, tags)
+	return all, d.hidden.hide(err)
+}
+
+// EnterCluster returns the Conn's; a provider that tells of clusters and does not open them is class Unsupported.
+func (d discreetClusters) EnterCluster(ctx context.Context, region, name string) (ClusterEntry, error) {
+	access, ok := d.clusters.(ClusterAccess)
+	if !ok {
+		return ClusterEntry{}, &Error{Class: Unsupported, Message: "the clusters of this account cannot be entered with its credentials: hand a kubeconfig over"}
+	}
+	e, err := access.EnterCluster(ctx, region, name)
+	if token := e.Token; token != nil {
+		e.Token = func(ctx context.Context) (string, error) {
+			t, err := token(ctx)
+			return t, d.hidden.hide(err)
+		}
+	}
+	return e, d.hidden.hide(err)
 }
 
 var (
-	_ Conn     = discreet{}
-	_ Clusters = discreetClusters{}
+	_ Conn          = discreet{}
+	_ Admitter      = discreet{}
+	_ Verifier      = discreet{}
+	_ Clusters      = discreetClusters{}
+	_ ClusterAccess = discreetClusters{}
+	_ Organisations = discreetOrganisations{}
 )

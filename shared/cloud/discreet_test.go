@@ -40,6 +40,9 @@ func (gossip) Permissions(context.Context) ([]Permission, error) {
 
 func (gossip) Cluster(context.Context, string, string) (Cluster, error) { return Cluster{}, says() }
 
+func (gossip) Organisation(context.Context) (string, error)    { return "", says() }
+func (gossip) Members(context.Context, bool) ([]Member, error) { return nil, says() }
+
 func TestDiscreet(t *testing.T) {
 	ctx := t.Context()
 	c, err := ConnectRedacted(ctx, gossip{}, Account{Credentials: map[string]string{"secretAccessKey": told, "accessKeyID": "you sent", "size": "x"}})
@@ -54,7 +57,9 @@ func TestDiscreet(t *testing.T) {
 	permissions, probe := c.Permissions(ctx)
 	_, names := c.(Clusters).ClusterNames(ctx, "")
 	_, cluster := c.(Clusters).Cluster(ctx, "", "")
-	for i, err := range []error{identify, regions, list, read, results[0].Err, c.Scale(ctx, "", "", "", Capacity{}), probe, names, cluster} {
+	_, organisation := c.(Organisations).Organisation(ctx)
+	_, members := c.(Organisations).Members(ctx, true)
+	for i, err := range []error{organisation, members, identify, regions, list, read, results[0].Err, c.Scale(ctx, "", "", "", Capacity{}), probe, names, cluster} {
 		if err == nil || err.Error() != "x:Y: No (secret): you sent (secret)" || !errors.Is(err, context.Canceled) || ClassOf(err) != Refused {
 			t.Errorf("call %d says %v", i, err)
 		}
@@ -64,5 +69,24 @@ func TestDiscreet(t *testing.T) {
 	}
 	if strings.Contains(states[0].Reason+permissions[0].Message, told) {
 		t.Errorf("a reason or message tells the secret: %+v %+v", states, permissions)
+	}
+}
+
+// plain is a cloud that can be asked nothing besides.
+type plain struct{ Conn }
+
+type plainCloud struct{ Provider }
+
+func (plainCloud) Connect(context.Context, Account) (Conn, error) { return plain{}, nil }
+
+func TestDiscreet_CanBeAskedWhatTheCloudCan(t *testing.T) {
+	c, err := ConnectRedacted(t.Context(), plainCloud{}, Account{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, clusters := c.(Clusters)
+	_, organisations := c.(Organisations)
+	if clusters || organisations {
+		t.Error("a cloud without clusters and organizations seems to have some")
 	}
 }

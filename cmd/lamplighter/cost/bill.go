@@ -90,10 +90,11 @@ func Compute(p Prices, w Workload, m Measured) Bill {
 	t.add(w.Organizations*w.Accounts, m.First)
 	t.add(w.passes(), m.Pass)
 	t.add(w.bulkPairs(), m.Bulks)
-	for _, of := range []Sample{m.Sweep, m.Start, m.Link, m.Round} {
+	for _, of := range []Sample{m.Sweep, m.Start, m.Evaluate, m.Link, m.Round} {
 		t.add(minutes, of)
 	}
 	t.add(hours, m.Archive)
+	t.add(hours, m.Members)
 	t.add(w.bulkPairs()/2, m.Archived)
 	t.add(days, m.Remind)
 	t.add(w.users()*mailsAMonth, m.Mail)
@@ -155,7 +156,7 @@ func (t *tally) lines(p Prices, asked, signed int) []Line {
 		traced.SetInt64(0)
 	}
 	add("X-Ray", "traces", traced)
-	add("schedules", "schedules", whole(everyMinute*minutes+hours+days))
+	add("schedules", "schedules", whole(everyMinute*minutes+everyHour*hours+days))
 	add("S3: archived", "archivedGB", new(big.Rat).Quo(whole(2*t.w.bulkPairs()*t.w.GroupSize*t.m.Bytes["archived"]), whole(giga)))
 	add("S3: objects put", "puts", whole(t.w.Organizations*lists))
 	add("mails", "mails", whole(t.w.users()*mailsAMonth))

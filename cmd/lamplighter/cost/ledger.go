@@ -116,11 +116,13 @@ type Measured struct {
 	Requests map[string]Sample // by method and path
 	Sweep    Sample            // a run that finds nothing, as the following
 	Start    Sample            // of what starts discoveries
+	Evaluate Sample            // of what has schedules fire, when nothing is due
 	Link     Sample            // of what links the audit log
 	Round    Sample            // of the mailer
 	Archive  Sample
 	Archived Sample // the actions of two pairs of bulk actions, with their history
 	Remind   Sample
+	Members  Sample          // of what synchronizes organizations of clouds
 	Mail     Sample          // delivered
 	Bytes    map[string]int  // that a resource, an action, a request leaves in the table
 	Memory   map[string]int  // MB of each function

@@ -73,11 +73,13 @@ func Samples(m Measured) string {
 	}
 	row("run of the sweeper", m.Sweep)
 	row("run of what starts discoveries", m.Start)
+	row("run of the evaluator", m.Evaluate)
 	row("run of what links the audit log", m.Link)
 	row("round of the mailer", m.Round)
 	row("run of the archiver", m.Archive)
 	row("archiving two stops and starts of a group", m.Archived)
 	row("run of the reminder", m.Remind)
+	row("run of what synchronizes organizations of clouds", m.Members)
 	row("a mail, with the request for it", m.Mail)
 	return b.String()
 }

@@ -141,7 +141,8 @@ func (s *site) requests(m *Measured, group, resource string) {
 func (s *site) idle(m *Measured) {
 	s.Helper()
 	m.Sweep, m.Start, m.Round = s.repeated(s.Sweep), s.repeated(s.StartDiscoveries), s.repeated(s.Retry)
-	m.Archive, m.Remind = s.repeated(s.Archive), s.repeated(s.Remind)
+	m.Archive, m.Remind, m.Members = s.repeated(s.Archive), s.repeated(s.Remind), s.repeated(s.SynchronizeOrganisations)
+	m.Evaluate = s.repeated(s.Evaluate)
 	s.must(s.Deliver(s.Context()))
 	s.Take()
 	s.ask(http.MethodPost, "/auth/password/forget", map[string]string{"email": email}, nil)

@@ -39,6 +39,7 @@ const (
 	hours         = days * 24
 	minutes       = hours * 60
 	everyMinute   = 4 // schedules: sweeper, scheduleddiscovery, auditlinker, mailer
+	everyHour     = 2 // archiver, organisationsync
 	lists         = 4 // objects that the archive of an organization gets a month: actions, bulk actions, their chunks, history
 )
 

@@ -8,7 +8,9 @@ import (
 
 	"lamplighter.dev/functions/archiver"
 	"lamplighter.dev/functions/auditlinker"
+	"lamplighter.dev/functions/evaluator"
 	"lamplighter.dev/functions/mailer"
+	"lamplighter.dev/functions/organisationsync"
 	"lamplighter.dev/functions/reminder"
 	"lamplighter.dev/functions/scheduleddiscovery"
 	"lamplighter.dev/functions/sweeper"
@@ -23,21 +25,25 @@ const (
 	sweepEvery   = time.Minute // as the template's schedules
 	linkEvery    = time.Minute
 	startEvery   = time.Minute
+	evaluateEach = time.Minute
 	archiveEvery = time.Hour
+	membersEvery = time.Hour
 	remindEvery  = 24 * time.Hour
 )
 
 // Run does what the table's stream and EventBridge do in AWS, until ctx ends: it hands the change feed to the mailer,
-// sweeps up lost work, links the audit log, starts the discoveries that are due, archives months that are over and announces the
-// end of tokens, at once and then every minute, hour and day. A failure is logged and tried again at the next turn.
+// sweeps up lost work, links the audit log, starts the discoveries that are due, has schedules fire and overrides end, archives
+// months that are over and announces the end of tokens, at once and then every minute, hour and day. A failure is logged and tried again at the next turn.
 func (s *Service) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() { s.every(ctx, feedEvery, "deliver mails", s.Deliver) })
 	loops.Go(func() { s.every(ctx, retryEvery, "try mails again", s.Retry) })
 	loops.Go(func() { s.every(ctx, sweepEvery, "sweep", s.Sweep) })
 	loops.Go(func() { s.every(ctx, startEvery, "start discoveries", s.StartDiscoveries) })
+	loops.Go(func() { s.every(ctx, evaluateEach, "evaluate schedules", s.Evaluate) })
 	loops.Go(func() { s.every(ctx, linkEvery, "link the audit log", s.LinkAudit) })
 	loops.Go(func() { s.every(ctx, archiveEvery, "archive", s.Archive) })
+	loops.Go(func() { s.every(ctx, membersEvery, "synchronize organizations", s.SynchronizeOrganisations) })
 	loops.Go(func() { s.every(ctx, remindEvery, "remind", s.Remind) })
 	loops.Wait()
 }
@@ -63,6 +69,11 @@ func (s *Service) StartDiscoveries(ctx context.Context) error {
 	return s.run(ctx, scheduleddiscovery.Declaration.Name)
 }
 
+// Evaluate has schedules fire and overrides end.
+func (s *Service) Evaluate(ctx context.Context) error {
+	return s.run(ctx, evaluator.Declaration.Name)
+}
+
 // LinkAudit links what waits into the chains of the audit log.
 func (s *Service) LinkAudit(ctx context.Context) error {
 	return s.run(ctx, auditlinker.Declaration.Name)
@@ -71,6 +82,11 @@ func (s *Service) LinkAudit(ctx context.Context) error {
 // Archive archives the months that are over.
 func (s *Service) Archive(ctx context.Context) error {
 	return s.run(ctx, archiver.Declaration.Name)
+}
+
+// SynchronizeOrganisations begins to synchronize the members of connected organizations of clouds.
+func (s *Service) SynchronizeOrganisations(ctx context.Context) error {
+	return s.run(ctx, organisationsync.Declaration.Name)
 }
 
 // Remind announces the end of personal access tokens.

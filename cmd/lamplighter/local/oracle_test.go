@@ -233,7 +233,9 @@ func (o *oracle) alone() {
 			continue
 		}
 		seen = append(seen, want)
-		o.same("alone", o.one(o.c, "/resources/"+id), want)
+		got := o.one(o.c, "/resources/"+id)
+		delete(got, "facts") // which lists leave out
+		o.same("alone", got, want)
 	}
 	body, _ := json.Marshal(record{"uids": append(uids, "gone-1", "nobody")})
 	got, _ := decodeList(o, o.Call(o.c, "POST /resources/by-uids", string(body)).Body)

@@ -42,7 +42,7 @@ func newPlatform(o Options, store table.Store) (*platform.Platform, error) {
 		Resolver: o.DNS, Archive: archive.NewFolder(filepath.Join(o.Dir, "archive")),
 		Settings: platform.Settings{
 			Version: o.Version, BaseURL: o.BaseURL, Simulated: true, CustomEndpoints: true, PrivateAddresses: true,
-			Pepper: pepper, Epoch: o.Epoch, Google: o.Google, GitHub: o.GitHub,
+			Pepper: pepper, Epoch: o.Epoch, Google: o.Google, GitHub: o.GitHub, GoogleCloud: o.GoogleCloud,
 		},
 	}, nil
 }

@@ -29,21 +29,22 @@ import (
 
 // Options say how to run the service. Root and Dir must be set; everything else has a default.
 type Options struct {
-	Root    string        // the folder with template.yaml and statemachines/
-	Dir     string        // keys, mails and the embedded store live here
-	Remote  table.Remote  // the DynamoDB table to use instead of the embedded store; none when its Table is empty
-	NoSync  bool          // the embedded store leaves writing to the operating system; for tests
-	Limits  *table.Limits // what the functions find the store held to; for tests. nil: nothing
-	Clock   clock.Clock   // nil: the machine's
-	BaseURL string        // where clients reach the API
-	Google  platform.Client
-	GitHub  platform.Client
-	Version string
-	Log     *slog.Logger      // nil: nowhere
-	Mails   io.Writer         // gets a line for each mail, with its code; nil: nowhere
-	Sender  mail.Sender       // nil: mails are written to the folder mails/ instead
-	DNS     platform.Resolver // nil: the machine's
-	Epoch   time.Time         // when the store was last restored from a copy; zero: never
+	Root        string        // the folder with template.yaml and statemachines/
+	Dir         string        // keys, mails and the embedded store live here
+	Remote      table.Remote  // the DynamoDB table to use instead of the embedded store; none when its Table is empty
+	NoSync      bool          // the embedded store leaves writing to the operating system; for tests
+	Limits      *table.Limits // what the functions find the store held to; for tests. nil: nothing
+	Clock       clock.Clock   // nil: the machine's
+	BaseURL     string        // where clients reach the API
+	Google      platform.Client
+	GitHub      platform.Client
+	GoogleCloud platform.Client
+	Version     string
+	Log         *slog.Logger      // nil: nowhere
+	Mails       io.Writer         // gets a line for each mail, with its code; nil: nowhere
+	Sender      mail.Sender       // nil: mails are written to the folder mails/ instead
+	DNS         platform.Resolver // nil: the machine's
+	Epoch       time.Time         // when the store was last restored from a copy; zero: never
 	// Observer is told what the functions take, for what they would cost in AWS; nil: nobody is.
 	Observer Observer
 }

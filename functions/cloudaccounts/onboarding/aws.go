@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -14,72 +16,59 @@ type document struct {
 }
 
 type statement struct {
-	Sid       string            `json:"Sid"`
-	Effect    string            `json:"Effect"`
-	Principal map[string]string `json:"Principal,omitempty"`
-	Action    []string          `json:"Action"`
-	Resource  string            `json:"Resource,omitempty"`
-	Condition map[string]any    `json:"Condition,omitempty"`
-}
-
-type level struct {
-	name       string
-	statements []statement
+	Sid       string         `json:"Sid"`
+	Effect    string         `json:"Effect"`
+	Principal map[string]any `json:"Principal,omitempty"`
+	Action    []string       `json:"Action"`
+	Resource  string         `json:"Resource,omitempty"`
+	Condition map[string]any `json:"Condition,omitempty"`
 }
 
 func allow(sid string, actions ...string) statement {
 	return statement{Sid: sid, Effect: "Allow", Action: actions, Resource: "*"}
 }
 
-// awsLevels are what the AWS provider calls, and nothing more; a test holds them against its kinds. kms:CreateGrant is
-// what EC2 needs in the customer's name to start an instance with encrypted volumes: without it the start is accepted
-// and falls back. The service-linked role is what Application Auto Scaling needs once in an account.
-var awsLevels = []level{
-	{"read_only", []statement{allow("LamplighterDiscover",
-		"ec2:DescribeRegions", "ec2:DescribeInstances", "ec2:DescribeSpotInstanceRequests",
-		"rds:DescribeDBInstances", "rds:DescribeDBClusters", "rds:ListTagsForResource",
-		"autoscaling:DescribeAutoScalingGroups",
-		"ecs:ListClusters", "ecs:ListServices", "ecs:DescribeServices", "ecs:ListTagsForResource",
-		"application-autoscaling:DescribeScalableTargets",
-		"eks:ListClusters", "eks:DescribeCluster", "eks:ListNodegroups", "eks:DescribeNodegroup", "eks:ListUpdates",
-		"eks:DescribeUpdate",
-		"redshift:DescribeClusters", "sagemaker:ListNotebookInstances", "sagemaker:ListTags",
-	)}},
-	{"start_stop", []statement{
-		allow("LamplighterStartStop",
-			"ec2:StartInstances", "ec2:StopInstances",
-			"rds:StartDBInstance", "rds:StopDBInstance", "rds:StartDBCluster", "rds:StopDBCluster",
-			"autoscaling:UpdateAutoScalingGroup", "autoscaling:SuspendProcesses", "autoscaling:ResumeProcesses",
-			"ecs:UpdateService", "application-autoscaling:RegisterScalableTarget",
-			"eks:UpdateNodegroupConfig",
-			"redshift:PauseCluster", "redshift:ResumeCluster",
-			"sagemaker:DescribeNotebookInstance", "sagemaker:StartNotebookInstance", "sagemaker:StopNotebookInstance",
-		),
-		{
-			Sid: "LamplighterStartEncryptedInstances", Effect: "Allow", Action: []string{"kms:CreateGrant"}, Resource: "*",
-			Condition: map[string]any{"Bool": map[string]string{"kms:GrantIsForAWSResource": "true"}},
-		},
-	}},
-	{"scale", []statement{
-		allow("LamplighterScale", "autoscaling:UpdateAutoScalingGroup", "ecs:UpdateService", "application-autoscaling:RegisterScalableTarget", "eks:UpdateNodegroupConfig"),
-		{
-			Sid: "LamplighterScalingRole", Effect: "Allow", Action: []string{"iam:CreateServiceLinkedRole"}, Resource: "*",
-			Condition: map[string]any{"StringEquals": map[string]string{"iam:AWSServiceName": "ecs.application-autoscaling.amazonaws.com"}},
-		},
-	}},
+// awsConditional is what AWS does in the customer's name besides what is called, by levels, and only so far. kms:CreateGrant is what
+// EC2 needs to start an instance with encrypted volumes: without it the start is accepted and falls back. The service-linked
+// role is what Application Auto Scaling needs once in an account.
+var awsConditional = map[string]statement{
+	startStopLevel: {
+		Sid: "LamplighterStartEncryptedInstances", Effect: "Allow", Action: []string{"kms:CreateGrant"}, Resource: "*",
+		Condition: map[string]any{"Bool": map[string]string{"kms:GrantIsForAWSResource": "true"}},
+	},
+	scaleLevel: {
+		Sid: "LamplighterScalingRole", Effect: "Allow", Action: []string{"iam:CreateServiceLinkedRole"}, Resource: "*",
+		Condition: map[string]any{"StringEquals": map[string]string{"iam:AWSServiceName": "ecs.application-autoscaling.amazonaws.com"}},
+	},
 }
 
-const (
-	roleName   = "lamplighter"
-	policyName = "lamplighter"
-)
+// awsPolicies builds the levels, each from the statements of its own and of those below.
+func awsPolicies() ([]CloudPolicy, error) {
+	sids := map[string]string{readOnlyLevel: "LamplighterDiscover", startStopLevel: "LamplighterStartStop", scaleLevel: "LamplighterScale"}
+	var statements []statement
+	return buildPolicies("aws", func(l level) (any, []string) {
+		if len(l.added) > 0 {
+			statements = append(statements, allow(sids[l.name], l.added...))
+		}
+		var besides []string
+		if s, ok := awsConditional[l.name]; ok {
+			statements, besides = append(statements, s), s.Action
+		}
+		return document{Version: "2012-10-17", Statement: slices.Clone(statements)}, besides
+	})
+}
 
-func awsMethods(externalID, principal string, policies []CloudPolicy) ([]Method, error) {
-	trust, err := encodeIndented(trustPolicy(externalID, principal))
+// RoleName is the role that the templates make.
+const RoleName = "lamplighter"
+
+const policyName = "lamplighter"
+
+func awsMethods(o Organisation, policies []CloudPolicy) ([]Method, error) {
+	trust, err := encodeIndented(trustPolicy(o.ExternalID, o.Principal))
 	if err != nil {
 		return nil, fmt.Errorf("write trust policy: %w", err)
 	}
-	template, err := cloudFormation(externalID, principal, policies)
+	template, err := cloudFormation(o, policies)
 	if err != nil {
 		return nil, err
 	}
@@ -87,19 +76,19 @@ func awsMethods(externalID, principal string, policies []CloudPolicy) ([]Method,
 	return []Method{
 		{
 			AuthMethod: "assume_role", Title: "A role that this service assumes; no secret changes hands", Recommended: true,
-			Template: &template, Credentials: []string{"roleArn", "externalID"},
+			Template: &template, QuickCreateURL: quickCreate(o), Credentials: []string{"roleArn", "externalID"},
 			Commands: []string{
-				"aws iam create-role --role-name " + roleName + " --assume-role-policy-document " + quote(string(trust)),
-				"aws iam put-role-policy --role-name " + roleName + " --policy-name " + policyName + " --policy-document " + quote(full),
-				"aws iam get-role --role-name " + roleName + " --query Role.Arn --output text",
+				"aws iam create-role --role-name " + RoleName + " --assume-role-policy-document " + quote(string(trust)),
+				"aws iam put-role-policy --role-name " + RoleName + " --policy-name " + policyName + " --policy-document " + quote(full),
+				"aws iam get-role --role-name " + RoleName + " --query Role.Arn --output text",
 			},
 		},
 		{
 			AuthMethod: "static_keys", Title: "A user with an access key", Credentials: []string{"accessKeyID", "secretAccessKey"},
 			Commands: []string{
-				"aws iam create-user --user-name " + roleName,
-				"aws iam put-user-policy --user-name " + roleName + " --policy-name " + policyName + " --policy-document " + quote(full),
-				"aws iam create-access-key --user-name " + roleName,
+				"aws iam create-user --user-name " + RoleName,
+				"aws iam put-user-policy --user-name " + RoleName + " --policy-name " + policyName + " --policy-document " + quote(full),
+				"aws iam create-access-key --user-name " + RoleName,
 			},
 		},
 		{
@@ -110,11 +99,49 @@ func awsMethods(externalID, principal string, policies []CloudPolicy) ([]Method,
 	}, nil
 }
 
-func trustPolicy(externalID, principal string) document {
+// quickCreate is the page of the console that makes the role of the template that the operator has published; nil where none is.
+func quickCreate(o Organisation) *string {
+	if o.TemplateURL == "" {
+		return nil
+	}
+	link := "https://console.aws.amazon.com/cloudformation/home?region=us-east-1#/stacks/quickcreate?" + url.Values{
+		"templateURL": {o.TemplateURL}, "stackName": {RoleName}, "param_ExternalID": {o.ExternalID}, "param_Principal": {principalARN(o.Principal)},
+		"param_Level": {startStopLevel},
+	}.Encode()
+	return &link
+}
+
+// wholeOrganisation is how all accounts of an organization are connected at once: a role that may list them, in the management account
+// or in a delegated administrator's, and the template above as a StackSet, which makes the role in each member, those to come too.
+func wholeOrganisation(o Organisation) (*WholeOrganisation, error) {
+	list, err := encodeIndented(document{Version: "2012-10-17", Statement: []statement{allow("LamplighterListMembers", requiredBy("aws").Organisation...)}})
+	if err != nil {
+		return nil, fmt.Errorf("write policy of organizations: %w", err)
+	}
+	return &WholeOrganisation{
+		Actions: requiredBy("aws").Organisation, Document: list, MemberRole: RoleName,
+		Commands: []string{
+			"aws iam put-role-policy --role-name " + RoleName + " --policy-name lamplighter-organisation --policy-document " + quote(string(list)),
+			"aws organizations enable-aws-service-access --service-principal member.org.stacksets.cloudformation.amazonaws.com",
+			"aws cloudformation activate-organizations-access",
+			"aws cloudformation create-stack-set --stack-set-name " + RoleName + " --permission-model SERVICE_MANAGED" +
+				" --auto-deployment Enabled=true,RetainStacksOnAccountRemoval=false --capabilities CAPABILITY_NAMED_IAM" +
+				" --template-body file://role.template.json --parameters ParameterKey=ExternalID,ParameterValue=" + o.ExternalID +
+				" ParameterKey=Level,ParameterValue=" + startStopLevel,
+			"aws cloudformation create-stack-instances --stack-set-name " + RoleName + " --regions us-east-1" +
+				" --deployment-targets OrganizationalUnitIds=$(aws organizations list-roots --query 'Roots[0].Id' --output text)",
+		},
+	}, nil
+}
+
+func trustPolicy(externalID, principal any) document {
+	if p, ok := principal.(string); ok {
+		principal = principalARN(p)
+	}
 	return document{Version: "2012-10-17", Statement: []statement{{
-		Sid: "LamplighterOnly", Effect: "Allow", Principal: map[string]string{"AWS": principalARN(principal)},
+		Sid: "LamplighterOnly", Effect: "Allow", Principal: map[string]any{"AWS": principal},
 		Action:    []string{"sts:AssumeRole"},
-		Condition: map[string]any{"StringEquals": map[string]string{"sts:ExternalId": externalID}},
+		Condition: map[string]any{"StringEquals": map[string]any{"sts:ExternalId": externalID}},
 	}}}
 }
 
@@ -127,24 +154,26 @@ func principalARN(p string) string {
 }
 
 // cloudFormation returns the template of the role: JSON, which CloudFormation takes as well as YAML. Its parameter chooses the level.
-func cloudFormation(externalID, principal string, policies []CloudPolicy) (string, error) {
+func cloudFormation(o Organisation, policies []CloudPolicy) (string, error) {
 	conditions, statements := map[string]any{}, []any{}
 	for _, l := range policies {
 		name := map[string]string{"read_only": "ReadOnly", "start_stop": "StartStop", "scale": "Scale"}[l.Level]
-		conditions[name] = map[string]any{"Fn::Equals": []any{map[string]string{"Ref": "Level"}, l.Level}}
+		conditions[name] = map[string]any{"Fn::Equals": []any{ref("Level"), l.Level}}
 		statements = append(statements, map[string]any{"Fn::If": []any{name, map[string]any{
 			"PolicyName": policyName, "PolicyDocument": l.Document,
-		}, map[string]string{"Ref": "AWS::NoValue"}}})
+		}, ref("AWS::NoValue")}})
 	}
 	b, err := encodeIndented(map[string]any{
 		"AWSTemplateFormatVersion": "2010-09-09",
 		"Description":              "The role that Lamplighter assumes in this account",
-		"Parameters": map[string]any{"Level": map[string]any{
-			"Type": "String", "Default": "start_stop", "AllowedValues": []string{"read_only", "start_stop", "scale"},
-		}},
+		"Parameters": map[string]any{
+			"Level":      map[string]any{"Type": "String", "Default": startStopLevel, "AllowedValues": []string{readOnlyLevel, startStopLevel, scaleLevel}},
+			"ExternalID": map[string]any{"Type": "String", "Default": o.ExternalID, "Description": "Given out by Lamplighter for the organization"},
+			"Principal":  map[string]any{"Type": "String", "Default": principalARN(o.Principal), "Description": "Who assumes the role"},
+		},
 		"Conditions": conditions,
 		"Resources": map[string]any{"Role": map[string]any{"Type": "AWS::IAM::Role", "Properties": map[string]any{
-			"RoleName": roleName, "AssumeRolePolicyDocument": trustPolicy(externalID, principal), "Policies": statements,
+			"RoleName": RoleName, "AssumeRolePolicyDocument": trustPolicy(ref("ExternalID"), ref("Principal")), "Policies": statements,
 		}}},
 		"Outputs": map[string]any{"RoleArn": map[string]any{"Value": map[string]any{"Fn::GetAtt": []string{"Role", "Arn"}}}},
 	})
@@ -153,6 +182,8 @@ func cloudFormation(externalID, principal string, policies []CloudPolicy) (strin
 	}
 	return string(b), nil
 }
+
+func ref(name string) map[string]string { return map[string]string{"Ref": name} }
 
 // encodeIndented writes indented JSON with its characters as they are: policies are pasted.
 func encodeIndented(v any) (json.RawMessage, error) {

@@ -1,23 +1,95 @@
 package onboarding_test
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 
 	"lamplighter.dev/shared/cloud/aws"
+	"lamplighter.dev/shared/cloud/azure"
+	"lamplighter.dev/shared/cloud/gcp"
 )
 
-// What customers are told to allow is what the kinds need, level by level.
-func TestFor_ThePoliciesForAWSAllowWhatTheKindsNeed(t *testing.T) {
-	policies, need := steps(t).Policies, aws.ListRequiredActions()
-	for level, actions := range [][]string{need.Discover, need.StartStop, need.Scale} {
-		if len(actions) == 0 {
-			t.Errorf("nothing is needed for policy %s", policies[level].Level)
-		}
-		for _, a := range actions {
-			if !slices.Contains(policies[level].Actions, a) {
-				t.Errorf("%s is needed, which policy %s does not allow", a, policies[level].Level)
+// needs are the lists beside the kinds, as permissions.json has them.
+type needs struct {
+	Discover     []string `json:"discover"`
+	StartStop    []string `json:"startStop"`
+	Scale        []string `json:"scale"`
+	Organisation []string `json:"organisation,omitempty"`
+	Services     []string `json:"services,omitempty"`
+}
+
+func needed() map[string]needs {
+	a, m, g := aws.ListRequiredActions(), azure.ListRequiredActions(), gcp.ListRequiredPermissions()
+	return map[string]needs{
+		"aws":   {a.Discover, a.StartStop, a.Scale, a.Organisation, nil},
+		"azure": {m.Discover, m.StartStop, m.Scale, nil, nil},
+		"gcp":   {g.Discover, g.StartStop, g.Scale, nil, gcp.ListRequiredServices()},
+	}
+}
+
+// What customers are told to allow is what the kinds say that they need, and that is what reaches the cloud: for AWS, the contract over
+// its twin holds the one against the other.
+func TestPermissions_AreThoseBesideTheKinds(t *testing.T) {
+	b, err := json.MarshalIndent(needed(), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	goldenAt(t, "permissions.json", string(b))
+}
+
+// The audience that customers are told to allow is the one that our tokens bear.
+func TestSteps_NameTheAudienceOfOurTokens(t *testing.T) {
+	if got := *of(t, "azure").Audience; got != azure.Audience(organisation.ID) {
+		t.Errorf("azure: %s, and tokens are for %s", got, azure.Audience(organisation.ID))
+	}
+	if got := *of(t, "gcp").Audience; got != gcp.Audience(organisation.ID) {
+		t.Errorf("gcp: %s, and tokens are for %s", got, gcp.Audience(organisation.ID))
+	}
+}
+
+// besides is what a policy allows though nothing calls it: AWS does it in the customer's name.
+var besides = []string{"kms:CreateGrant", "iam:CreateServiceLinkedRole"}
+
+func TestSteps_AllowExactlyWhatIsNeeded(t *testing.T) {
+	for provider, n := range needed() {
+		for i, want := range [][]string{n.Discover, n.StartStop, n.Scale} {
+			p := of(t, provider).Policies[i]
+			got := slices.DeleteFunc(slices.Clone(p.Actions), func(a string) bool { return slices.Contains(besides, a) })
+			if len(want) == 0 || !slices.Equal(got, want) {
+				t.Errorf("policy %s of %s allows %v; needed are %v", p.Level, provider, got, want)
+			}
+			for _, action := range want {
+				if !slices.Contains(texts(t, p.Document), action) {
+					t.Errorf("the document of %s of %s does not name %s", p.Level, provider, action)
+				}
 			}
 		}
 	}
+}
+
+// texts are all texts in a document.
+func texts(t *testing.T, doc json.RawMessage) []string {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(doc, &v); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(v any) []string
+	walk = func(v any) (out []string) {
+		switch v := v.(type) {
+		case string:
+			return []string{v}
+		case []any:
+			for _, e := range v {
+				out = append(out, walk(e)...)
+			}
+		case map[string]any:
+			for _, e := range v {
+				out = append(out, walk(e)...)
+			}
+		}
+		return out
+	}
+	return walk(v)
 }

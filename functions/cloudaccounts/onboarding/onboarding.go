@@ -4,20 +4,20 @@ package onboarding
 
 import (
 	"encoding/json"
-	"fmt"
 	"regexp"
-	"slices"
 
 	"lamplighter.dev/shared/foundation/fault"
 )
 
 // Steps are the ways in, one for each authMethod, and the permissions in three levels, each holding the ones before it.
 type Steps struct {
-	Provider   string        `json:"provider"`
-	ExternalID *string       `json:"externalID" doc:"Null where none is needed. Given out by this service for the organization; goes into the role's trust policy"`
-	Principal  *string       `json:"principal" doc:"Null where nobody is. Who assumes the role: this service's own identity"`
-	Policies   []CloudPolicy `json:"policies"`
-	Methods    []Method      `json:"methods"`
+	Provider     string             `json:"provider"`
+	ExternalID   *string            `json:"externalID" doc:"Null where none is needed. Given out by this service for the organization; goes into the role's trust policy"`
+	Principal    *string            `json:"principal" doc:"Null where nobody is. Who assumes the role: this service's own identity"`
+	Audience     *string            `json:"audience" doc:"Null where none is needed. Of the tokens by which this service opens accounts of workload identity federation for this organization; allow it, and no other"`
+	Policies     []CloudPolicy      `json:"policies"`
+	Methods      []Method           `json:"methods"`
+	Organisation *WholeOrganisation `json:"organisation" doc:"How all accounts are connected at once, for POST /cloud-organisations; null where that cannot be"`
 }
 
 // CloudPolicy is what the credentials have to be allowed, up to a level.
@@ -29,73 +29,76 @@ type CloudPolicy struct {
 
 // Method is how an account is connected with one authMethod. Template is nil where there is none.
 type Method struct {
-	AuthMethod  string   `json:"authMethod"`
-	Title       string   `json:"title"`
-	Recommended bool     `json:"recommended"`
-	Template    *string  `json:"template" doc:"A CloudFormation template; null where there is none"`
-	Commands    []string `json:"commands" doc:"Shell commands, in order"`
-	Credentials []string `json:"credentials" doc:"Names of the credentials to send when connecting the account"`
+	AuthMethod     string   `json:"authMethod"`
+	Title          string   `json:"title"`
+	Recommended    bool     `json:"recommended"`
+	Template       *string  `json:"template" doc:"A CloudFormation template; null where there is none"`
+	QuickCreateURL *string  `json:"quickCreateURL" doc:"The page of the console that makes what the template describes; null where the operator has published none"`
+	Commands       []string `json:"commands" doc:"Shell commands, in order. What is in capitals is yours to put in"`
+	Credentials    []string `json:"credentials" doc:"Names of the credentials to send when connecting the account"`
+}
+
+// WholeOrganisation is what lets the accounts of an organization be listed, and each be opened.
+type WholeOrganisation struct {
+	Actions    []string        `json:"actions" doc:"What the credentials of the connection have to be allowed besides"`
+	Document   json.RawMessage `json:"document" doc:"These, as the cloud takes them"`
+	MemberRole string          `json:"memberRole" doc:"The role that is assumed in each member; empty where members are opened with the credentials of the connection"`
+	Commands   []string        `json:"commands" doc:"Shell commands, in order"`
+}
+
+// Organisation is an organization of ours that connects accounts, and who opens them for it.
+type Organisation struct {
+	ID          string // org_…
+	ExternalID  string
+	Principal   string // who assumes roles of AWS
+	TemplateURL string // where the operator has published the template of the role; empty where not
 }
 
 var (
 	externalIDForm = regexp.MustCompile(`^[\w+=,.@:/-]{2,256}$`)
 	principalForm  = regexp.MustCompile(`^(arn:aws[a-z-]*:(iam|sts)::\d{12}:[\w+=,.@:/-]+|\d{12})$`)
-	builders       = map[string]func(externalID, principal string) (Steps, error){"aws": amazon, "simulated": simulated}
+	builders       = map[string]func(Organisation) (Steps, error){
+		"aws": amazon, "azure": microsoft, "gcp": google, "kubernetes": cluster, "simulated": simulated,
+	}
 )
 
-// StepsFor returns the steps for a provider. The external id and the principal end up in policies and in commands that are
-// pasted into a shell, so they are held to AWS's own alphabets: anything else is fault.Invalid, as is a provider that
-// has no steps.
-func StepsFor(provider, externalID, principal string) (Steps, error) {
-	build := builders[provider]
-	if build == nil {
-		return Steps{}, fault.New(fault.Invalid, "there are no onboarding steps for provider %q", provider)
+// StepsFor returns the steps for a provider. What is in o ends up in policies and in commands that are pasted into a shell, so it is held
+// to AWS's own alphabets: anything else is fault.Invalid. A provider
+// that has no steps is fault.NotFound.
+func StepsFor(provider string, o Organisation) (Steps, error) {
+	build, listed := builders[provider], len(requiredBy(provider).Discover) > 0
+	if build == nil || !listed && provider != "simulated" {
+		return Steps{}, fault.New(fault.NotFound, "there are no onboarding steps for provider %q", provider)
 	}
-	return build(externalID, principal)
+	switch {
+	case !externalIDForm.MatchString(o.ExternalID) || !externalIDForm.MatchString(o.ID):
+		return Steps{}, fault.New(fault.Invalid, "%q cannot be an external id: 2 to 256 letters, digits and +=,.@:/-_", o.ExternalID)
+	case !principalForm.MatchString(o.Principal):
+		return Steps{}, fault.New(fault.Invalid, "%q cannot assume a role: it is neither an account number nor an ARN of IAM", o.Principal)
+	}
+	return build(o)
 }
 
 // simulated needs nothing: its cloud is this service's own.
-func simulated(string, string) (Steps, error) {
+func simulated(Organisation) (Steps, error) {
 	return Steps{Provider: "simulated", Policies: []CloudPolicy{}, Methods: []Method{{
 		AuthMethod: "simulated", Title: "A cloud that is simulated: there is nothing to prepare", Recommended: true,
 		Commands: []string{}, Credentials: []string{},
 	}}}, nil
 }
 
-func amazon(externalID, principal string) (Steps, error) {
-	switch {
-	case !externalIDForm.MatchString(externalID):
-		return Steps{}, fault.New(fault.Invalid, "%q cannot be an external id: 2 to 256 letters, digits and +=,.@:/-_", externalID)
-	case !principalForm.MatchString(principal):
-		return Steps{}, fault.New(fault.Invalid, "%q cannot assume a role: it is neither an account number nor an ARN of IAM", principal)
-	}
+func amazon(o Organisation) (Steps, error) {
 	policies, err := awsPolicies()
 	if err != nil {
 		return Steps{}, err
 	}
-	methods, err := awsMethods(externalID, principal, policies)
+	methods, err := awsMethods(o, policies)
 	if err != nil {
 		return Steps{}, err
 	}
-	return Steps{Provider: "aws", ExternalID: &externalID, Principal: &principal, Policies: policies, Methods: methods}, nil
-}
-
-// awsPolicies builds the levels, each from the statements of its own and of those below.
-func awsPolicies() ([]CloudPolicy, error) {
-	var out []CloudPolicy
-	var statements []statement
-	var actions []string
-	for _, l := range awsLevels {
-		statements = append(statements, l.statements...)
-		for _, s := range l.statements {
-			actions = append(actions, s.Action...)
-		}
-		doc, err := encodeIndented(document{Version: "2012-10-17", Statement: statements})
-		if err != nil {
-			return nil, fmt.Errorf("write policy %s: %w", l.name, err)
-		}
-		sorted := slices.Sorted(slices.Values(actions))
-		out = append(out, CloudPolicy{Level: l.name, Actions: slices.Compact(sorted), Document: doc})
+	all, err := wholeOrganisation(o)
+	if err != nil {
+		return Steps{}, err
 	}
-	return out, nil
+	return Steps{Provider: "aws", ExternalID: &o.ExternalID, Principal: &o.Principal, Policies: policies, Methods: methods, Organisation: all}, nil
 }

@@ -36,6 +36,16 @@ func ReadOAuthClients(getenv func(string) string) (google, github Client, err er
 	return google, github, err
 }
 
+// ReadGoogleCloudClient reads how Google knows us where people connect their projects by OAuth:
+//
+//	LAMPLIGHTER_GCP_CLIENT_ID, LAMPLIGHTER_GCP_CLIENT_SECRET   as registered there; empty is off
+//	LAMPLIGHTER_GCP_ISSUER                                     another issuer, which lists projects too
+//
+// What is half configured is an error.
+func ReadGoogleCloudClient(getenv func(string) string) (Client, error) {
+	return client(getenv, "LAMPLIGHTER_GCP_CLIENT", cmp.Or(getenv("LAMPLIGHTER_GCP_ISSUER"), GoogleIssuer))
+}
+
 func client(getenv func(string) string, prefix, issuer string) (Client, error) {
 	c := Client{getenv(prefix + "_ID"), getenv(prefix + "_SECRET"), strings.TrimSuffix(issuer, "/")}
 	u, err := url.Parse(c.Issuer)

@@ -51,6 +51,7 @@ func OpenLambda(d Declaration) *Platform {
 //	LAMPLIGHTER_PRIVATE_ADDRESSES "true": addresses that users give may be private, and http
 //	LAMPLIGHTER_SIMULATED         "true": accounts of provider simulated are accepted
 //	LAMPLIGHTER_PRINCIPAL         who assumes customers' roles: our account number, or an ARN
+//	LAMPLIGHTER_ROLE_TEMPLATE_URL where the template of the role that customers make in AWS is published: an object in S3
 //
 // those of Clients, and AWS's own: AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_ENDPOINT_URL.
 func FromEnvironment(getenv func(string) string) (*Platform, error) {
@@ -58,6 +59,10 @@ func FromEnvironment(getenv func(string) string) (*Platform, error) {
 		return nil, err
 	}
 	google, github, err := ReadOAuthClients(getenv)
+	if err != nil {
+		return nil, err
+	}
+	cloud, err := ReadGoogleCloudClient(getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +76,7 @@ func FromEnvironment(getenv func(string) string) (*Platform, error) {
 		return nil, fmt.Errorf("the variable LAMPLIGHTER_EPOCH: %w", err)
 	}
 	base := getenv("LAMPLIGHTER_BASE_URL")
-	if base == "" && google.ID+github.ID != "" {
+	if base == "" && google.ID+github.ID+cloud.ID != "" {
 		return nil, errors.New("the variable LAMPLIGHTER_BASE_URL is not set: it is where identity providers send people back to")
 	}
 	issuer := base
@@ -94,7 +99,7 @@ func FromEnvironment(getenv func(string) string) (*Platform, error) {
 			CustomEndpoints:  getenv("LAMPLIGHTER_CUSTOM_ENDPOINTS") == "true",
 			PrivateAddresses: getenv("LAMPLIGHTER_PRIVATE_ADDRESSES") == "true",
 			Principal:        getenv("LAMPLIGHTER_PRINCIPAL"),
-			Google:           google, GitHub: github,
+			Google:           google, GitHub: github, GoogleCloud: cloud, RoleTemplateURL: getenv("LAMPLIGHTER_ROLE_TEMPLATE_URL"),
 		},
 	}, nil
 }

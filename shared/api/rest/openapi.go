@@ -121,6 +121,9 @@ func failures[I any](r huma.Registry, op Op, hop *huma.Operation) {
 			Description: http.StatusText(code),
 			Content:     map[string]*huma.MediaType{kind: {Schema: r.Schema(reflect.TypeOf(e), true, "")}},
 		}
+		if strings.HasPrefix(op.Produces, "text/html") { // who is shown a page is shown one when it fails, too
+			hop.Responses[strconv.Itoa(code)].Content["text/html"] = &huma.MediaType{}
+		}
 	}
 }
 

@@ -26,3 +26,41 @@ func namesIn(uids []string, name func(uid string) string) map[string]string {
 	}
 	return out
 }
+
+// bareTypes are the types of those services whose ARNs name nothing but the resource.
+var bareTypes = map[string]string{"s3": "s3:bucket", "sqs": "sqs:queue", "sns": "sns:topic"}
+
+// deepTypes are those types of which the ARN tells more than the first word: "loadbalancer/app/web/50dc" is loadbalancer/app.
+var deepTypes = map[string]bool{"elasticloadbalancing:loadbalancer": true, "wafv2:regional": true, "wafv2:global": true, "elasticloadbalancing:listener": true}
+
+// nativeType returns the type in an ARN as Resource Explorer writes it: "ec2:volume" of "arn:aws:ec2:…:volume/vol-1".
+func nativeType(arn string) string {
+	f := strings.SplitN(arn, ":", 6)
+	if len(f) < 6 {
+		return ""
+	}
+	parts := strings.FieldsFunc(f[5], func(r rune) bool { return r == '/' || r == ':' })
+	bare, ok := bareTypes[f[2]]
+	switch {
+	case ok && len(parts) < 2:
+		return bare
+	case len(parts) < 2:
+		return f[2]
+	}
+	native := f[2] + ":" + parts[0]
+	if deepTypes[native] && len(parts) > 2 {
+		return native + "/" + parts[1]
+	}
+	return native
+}
+
+// regionOf returns the region in an ARN; "" of what belongs to none, as an S3 bucket's name does.
+func regionOf(arn string) string {
+	if f := strings.SplitN(arn, ":", 6); len(f) == 6 {
+		return f[3]
+	}
+	return ""
+}
+
+// lastPart returns the name in an ARN: what follows its last separator.
+func lastPart(arn string) string { return arn[strings.LastIndexAny(arn, "/:")+1:] }

@@ -5,12 +5,14 @@ package aws
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/ssrfguard"
@@ -45,17 +47,23 @@ type Options struct {
 	Attempts int
 	// MaxBackoff bounds the pause between two attempts.
 	MaxBackoff time.Duration
-	// Limits are calls per second by service ("ec2", "rds", …) for one account and region; "" is for those not named.
+	// Limits are calls per second by API ("ec2:StopInstances") or service ("ec2", "rds", …) for one account and region; "" is for
+	// those not named.
 	Limits map[string]Limit
+	// Store is where the limits are shared with other processes (shared/cloud/throttle); nil is for a process that is alone.
+	Store table.Store
+	// Log is told when they cannot be shared; nil is nobody.
+	Log *slog.Logger
 }
 
 // Provider is AWS as cloud.Provider. Its limits hold across all connections to an account.
 type Provider struct {
-	options Options
-	limiter *limiter
-	http    *http.Client
-	guarded *http.Client // for addresses that users gave
-	self    sdk.CredentialsProvider
+	options   Options
+	pace      pace // of AWS itself
+	endpoints pace // of addresses that users gave
+	http      *http.Client
+	guarded   *http.Client // for addresses that users gave
+	self      sdk.CredentialsProvider
 }
 
 // New makes the provider.
@@ -64,7 +72,7 @@ func New(o Options) *Provider {
 	return &Provider{
 		options: o,
 		self:    o.Base,
-		limiter: &limiter{clock: o.Clock, limits: o.Limits, buckets: map[bucketKey]*bucket{}},
+		pace:    newPace(o, o.Limits), endpoints: newEndpointPace(o),
 		http:    client(o.Transport, o.Timeout),
 		guarded: client(o.addresses().Transport(), o.Timeout),
 	}
@@ -119,13 +127,13 @@ func pool() http.RoundTripper {
 // Name is "aws".
 func (p *Provider) Name() string { return Name }
 
-// Kinds returns the kinds in the registry.
+// Kinds returns the kinds in the registry, and the one of everything else.
 func (p *Provider) Kinds() []cloud.Kind {
-	out := make([]cloud.Kind, len(registry))
+	out := make([]cloud.Kind, len(registry), len(registry)+1)
 	for i, o := range registry {
 		out[i] = o.describe()
 	}
-	return out
+	return append(out, cloud.CollectiveOf(Name))
 }
 
 // Connect prepares a connection. Credentials that are incomplete and an endpoint that is not allowed are class Invalid;
@@ -138,7 +146,7 @@ func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 	if err := p.addCredentials(&cfg, a); err != nil {
 		return nil, err
 	}
-	return &conn{provider: p, account: a, config: cfg, open: map[openKey]operations{}}, nil
+	return &conn{provider: p, pace: p.paceOf(a), account: a, config: cfg, open: map[openKey]operations{}, admitted: map[admission]int{}}, nil
 }
 
 func (p *Provider) endpointAllowed(endpoint string) error {

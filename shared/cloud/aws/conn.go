@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/smithy-go"
 
 	"lamplighter.dev/shared/cloud"
 )
@@ -19,10 +20,12 @@ type openKey struct{ kind, region string }
 // conn is a connection to one account. Clients are made when a kind is first asked for in a region.
 type conn struct {
 	provider *Provider
+	pace     pace
 	account  cloud.Account
 	config   sdk.Config // without a region
 	mu       sync.Mutex
 	open     map[openKey]operations
+	admitted map[admission]int // resources
 }
 
 func (c *conn) regionConfig(region string) sdk.Config {
@@ -51,6 +54,13 @@ func (c *conn) operationsOf(kind, region string) (operations, error) {
 
 // List reads one page of a kind.
 func (c *conn) List(ctx context.Context, kind, region, page string) (cloud.ResourcePage, error) {
+	if kind == cloud.AWSOthers {
+		got, err := c.listOthers(ctx, region, page)
+		for i := range got.Resources {
+			got.Resources[i].Region = region
+		}
+		return got, err
+	}
 	o, err := c.operationsOf(kind, region)
 	if err != nil {
 		return cloud.ResourcePage{}, err
@@ -65,16 +75,40 @@ func (c *conn) List(ctx context.Context, kind, region, page string) (cloud.Resou
 	return got, nil
 }
 
-// Read returns the live states. Uids of another region or account do not exist here.
+// Read returns the live states.
 func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]cloud.State, error) {
 	o, err := c.operationsOf(kind, region)
 	if err != nil {
 		return nil, err
 	}
+	return c.inBatches(region, uids, o.Kind().ReadBatch, func(some []string) ([]cloud.State, error) { return o.Read(ctx, some) })
+}
+
+// verifyBatch is how many ids DescribeInstanceStatus takes.
+const verifyBatch = 100
+
+// Verify returns the live states, without what matters only before an act where that costs less. Who may not ask for the states
+// alone reads them.
+func (c *conn) Verify(ctx context.Context, kind, region string, uids []string) ([]cloud.State, error) {
+	o, err := c.operationsOf(kind, region)
+	if err != nil || !o.Kind().Verifies {
+		return c.Read(ctx, kind, region, uids)
+	}
+	states, err := c.inBatches(region, uids, verifyBatch, func(some []string) ([]cloud.State, error) { return o.Verify(ctx, some) })
+	if err != nil && cloud.ClassOf(err) == cloud.Denied {
+		return c.Read(ctx, kind, region, uids)
+	}
+	return states, err
+}
+
+// inBatches asks for the states of uids, several batches at once. Those of another region or account do not exist here.
+//
+//nolint:revive // what is asked, and how
+func (c *conn) inBatches(region string, uids []string, size int, ask func(some []string) ([]cloud.State, error)) ([]cloud.State, error) {
 	here := slices.DeleteFunc(slices.Clone(uids), func(u string) bool { return c.elsewhere(u, region) })
-	batches := slices.Collect(slices.Chunk(here, o.Kind().ReadBatch))
+	batches := slices.Collect(slices.Chunk(here, size))
 	states, errs := make([][]cloud.State, len(batches)), make([]error, len(batches))
-	cloud.InParallel(len(batches), width, func(i int) { states[i], errs[i] = o.Read(ctx, batches[i]) })
+	cloud.InParallel(len(batches), width, func(i int) { states[i], errs[i] = ask(batches[i]) })
 	for _, err := range errs {
 		if err != nil {
 			return nil, classifyError(err)
@@ -105,12 +139,27 @@ func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targe
 	}
 	batches := slices.Collect(slices.Chunk(here, o.Kind().ActBatch))
 	cloud.InParallel(len(batches), width, func(b int) {
-		errs := o.Act(ctx, v, pickAt(targets, batches[b]))
+		errs := c.act(ctx, o, call{v, region, pickAt(targets, batches[b])})
 		for i, at := range batches[b] {
 			out[at].Err = classifyError(errs[i])
 		}
 	})
 	return out
+}
+
+// call is one act of a kind on a batch.
+type call struct {
+	verb    cloud.Verb
+	region  string
+	targets []cloud.Target
+}
+
+// act acts on a batch once its resources may be counted.
+func (c *conn) act(ctx context.Context, o operations, k call) []error {
+	if err := c.pay(ctx, k.region, c.counted(k.verb, o.Kind().Type, k.region), len(k.targets)); err != nil {
+		return slices.Repeat([]error{&smithy.CanceledError{Err: err}}, len(k.targets))
+	}
+	return o.Act(ctx, k.verb, k.targets)
 }
 
 // Scale sets a size. A minimum, a desired size and a maximum that contradict each other are class Invalid.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,6 +76,54 @@ func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 			}
 		},
 	})
+	callsAreNeeded(t, tw)
+}
+
+// callsAreNeeded holds what the kinds say that they need, of which the policies for customers are made, against what reached the
+// cloud while all of them were listed, read, started, stopped, scaled and probed.
+func callsAreNeeded(t *testing.T, tw *twin.Cloud) {
+	t.Helper()
+	c := open(t, tw, keys(twin.AccessKey)).(cloud.Clusters)
+	names, err := c.ClusterNames(t.Context(), region)
+	if err != nil || len(names) == 0 {
+		t.Fatalf("clusters %v, %v", names, err)
+	}
+	if _, err = c.Cluster(t.Context(), region, names[0]); err != nil {
+		t.Error(err)
+	}
+	called := map[string]bool{}
+	for _, call := range tw.Calls("") {
+		op := call.Op
+		if named, ok := actionNames[op]; ok {
+			op = named
+		}
+		called[op] = !strings.HasPrefix(op, "sts:") // no policy is needed to ask who one is
+	}
+	needed := aws.ListRequiredActions().Scale
+	for op, counts := range called {
+		if counts && !slices.Contains(needed, op) {
+			t.Errorf("%s is called, and no kind says that it needs it", op)
+		}
+	}
+	for _, op := range needed {
+		if !called[op] && !impliedActions[op] {
+			t.Errorf("%s is needed by a kind, and was never called", op)
+		}
+	}
+}
+
+// actionNames are operations whose permissions bear other names.
+var actionNames = map[string]string{"tagging:GetResources": "tag:GetResources", "s3:ListBuckets": "s3:ListAllMyBuckets"}
+
+// impliedActions are checked by AWS when another operation is called, or are called for facts of types that this cloud has none of,
+// which the tests of these types do.
+var impliedActions = map[string]bool{
+	"rds:ListTagsForResource": true, "ecs:ListTagsForResource": true,
+
+	"cloudwatch:GetMetricData": true, "ec2:DescribeImages": true, "ec2:DescribeRouteTables": true, "ecr:DescribeImages": true,
+	"ecr:GetLifecyclePolicy": true, "elasticloadbalancing:DescribeInstanceHealth": true, "elasticloadbalancing:DescribeTargetGroups": true,
+	"elasticloadbalancing:DescribeTargetHealth": true, "resource-explorer-2:GetView": true, "s3:GetBucketVersioning": true,
+	"s3:GetLifecycleConfiguration": true, "sqs:GetQueueAttributes": true,
 }
 
 func ec2Group(tw *twin.Cloud) cloudtest.Group {

@@ -103,7 +103,7 @@ func TestADenialOfEverythingCostsOneCall(t *testing.T) {
 	}
 }
 
-func TestInstancesAreActedOnInBatchesOfAHundred(t *testing.T) {
+func TestInstancesAreActedOnInLargeBatches(t *testing.T) {
 	tw, c := connect(t)
 	ids := fleet(tw, 1000, twin.Instance{})
 	for id, err := range results(t, c, cloud.Stop, ids) {
@@ -111,8 +111,8 @@ func TestInstancesAreActedOnInBatchesOfAHundred(t *testing.T) {
 			t.Fatalf("stop of %s: %v", id, err)
 		}
 	}
-	if n := len(tw.Calls("ec2:StopInstances")); n != 10 {
-		t.Errorf("%d calls for 1,000 instances; want 10", n)
+	if n := len(tw.Calls("ec2:StopInstances")); n != 2 {
+		t.Errorf("%d calls for 1,000 instances; want 2", n)
 	}
 	tw.ForgetCalls()
 	if got, err := c.Read(t.Context(), "aws-ec2", region, append(ids, twin.InstanceID(5000), "i-nonsense")); err != nil || len(got) != 1000 {
@@ -121,6 +121,31 @@ func TestInstancesAreActedOnInBatchesOfAHundred(t *testing.T) {
 	if n := len(tw.Calls("ec2:DescribeInstances")); n > 5 {
 		t.Errorf("%d calls to read 1,002 ids of which two are bad; want at most 5", n)
 	}
+}
+
+// A verification weighs a tenth of a description, and takes 100 ids a call; who may not ask for it reads.
+func TestInstancesAreVerifiedByTheirStatesAlone(t *testing.T) {
+	tw, c := connect(t)
+	ids := fleet(tw, 1000, twin.Instance{State: "stopping"})
+	v := c.(cloud.Verifier)
+	verify := func(what string) {
+		t.Helper()
+		got, err := v.Verify(t.Context(), "aws-ec2", region, append(ids, twin.InstanceID(5000), "i-nonsense"))
+		if err != nil || len(got) != 1000 {
+			t.Fatalf("%s: %d states, %v; want 1,000", what, len(got), err)
+		}
+		for _, s := range got {
+			if s.Status != cloud.Stopping || s.Native != "stopping" {
+				t.Fatalf("%s: %+v", what, s)
+			}
+		}
+	}
+	verify("by states")
+	if n, m := len(tw.Calls("ec2:DescribeInstanceStatus")), len(tw.Calls("ec2:DescribeInstances")); n > 13 || m > 0 {
+		t.Errorf("%d calls for states and %d for descriptions; want 11, two of them again for a bad id, and none", n, m)
+	}
+	tw.AddFault(twin.Fault{Op: "ec2:DescribeInstanceStatus", Code: "UnauthorizedOperation", Message: "no", Status: 403, Times: -1})
+	verify("by descriptions")
 }
 
 func TestAnInstanceThatMovesAwayIsToBeReadAgain(t *testing.T) {

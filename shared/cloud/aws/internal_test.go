@@ -6,13 +6,11 @@ import (
 	"net/http"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
@@ -131,26 +129,6 @@ func TestThrottlingIsNotBlamedOnAnID(t *testing.T) {
 	})
 	if calls != 1 || slices.Contains(errs, nil) {
 		t.Errorf("%d calls, errors %v; want one call whose error everybody gets", calls, errs)
-	}
-}
-
-func TestTheLimiterLetsABurstThroughAndThenARate(t *testing.T) {
-	clk := clock.NewManual(time.Unix(0, 0))
-	l := &limiter{clock: clk, limits: map[string]Limit{"": {PerSecond: 2, Burst: 3}}, buckets: map[bucketKey]*bucket{}}
-	k := bucketKey{"1", "eu-west-1", "ec2"}
-	var waits []time.Duration
-	for range 5 {
-		waits = append(waits, l.take(k, 1))
-	}
-	if want := []time.Duration{0, 0, 0, time.Second / 2, time.Second}; !slices.Equal(waits, want) {
-		t.Errorf("waits %v; want %v", waits, want)
-	}
-	if d := l.take(bucketKey{"1", "us-east-1", "ec2"}, 1); d != 0 {
-		t.Errorf("another region waits %v; want a bucket of its own", d)
-	}
-	clk.Advance(10 * time.Second)
-	if d := l.take(k, 1); d != 0 {
-		t.Errorf("ten seconds later: a wait of %v; want none", d)
 	}
 }
 

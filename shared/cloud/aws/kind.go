@@ -16,8 +16,11 @@ type kind[C any] struct {
 	client func(sdk.Config) C
 	list   func(ctx context.Context, c C, page string) (cloud.ResourcePage, error)
 	read   func(ctx context.Context, c C, uids []string) ([]cloud.State, error)
+	verify func(ctx context.Context, c C, uids []string) ([]cloud.State, error) // nil is read; at most verifyBatch uids
 	act    func(ctx context.Context, c C, v cloud.Verb, targets []cloud.Target) []error
 	scale  func(ctx context.Context, c C, uid string, want cloud.Capacity) error
+	// counted are the limits of the resources that an act is on, where AWS counts those besides the calls.
+	counted map[cloud.Verb]string
 	// dryRun asks AWS whether the action would be allowed; nil where AWS has no way to ask.
 	dryRun func(ctx context.Context, c C, action string) error
 }
@@ -35,11 +38,13 @@ type operator interface {
 type operations interface {
 	List(ctx context.Context, page string) (cloud.ResourcePage, error)
 	Read(ctx context.Context, uids []string) ([]cloud.State, error)
+	Verify(ctx context.Context, uids []string) ([]cloud.State, error)
 	Act(ctx context.Context, v cloud.Verb, targets []cloud.Target) []error
 	Scale(ctx context.Context, uid string, want cloud.Capacity) error
 	DryRun(ctx context.Context, action string) error
 	Kind() cloud.Kind
 	Needs() needs
+	Counted(v cloud.Verb) string
 }
 
 // bound is a kind with a client of one region.
@@ -61,12 +66,18 @@ func (k kind[C]) open(cfg sdk.Config) operations { return bound[C]{k, k.client(c
 func (b bound[C]) Kind() cloud.Kind { return b.kind.describe() }
 func (b bound[C]) Needs() needs     { return b.kind.needs }
 
+func (b bound[C]) Counted(v cloud.Verb) string { return b.kind.counted[v] }
+
 func (b bound[C]) List(ctx context.Context, page string) (cloud.ResourcePage, error) {
 	return b.kind.list(ctx, b.client, page)
 }
 
 func (b bound[C]) Read(ctx context.Context, uids []string) ([]cloud.State, error) {
 	return b.kind.read(ctx, b.client, uids)
+}
+
+func (b bound[C]) Verify(ctx context.Context, uids []string) ([]cloud.State, error) {
+	return b.kind.verify(ctx, b.client, uids)
 }
 
 func (b bound[C]) Act(ctx context.Context, v cloud.Verb, targets []cloud.Target) []error {

@@ -2,122 +2,197 @@ package aws
 
 import (
 	"context"
+	"errors"
+	"net/http"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/throttle"
 )
 
 // Limit is a token bucket: so many calls a second, after a burst.
-type Limit struct {
-	PerSecond float64
-	Burst     float64
-}
+type Limit = throttle.Limit
 
-// defaultLimits stay below what AWS publishes for EC2 (describe: bucket of 100, 20 a second) and ECS, and below what is
-// known by experience where it publishes nothing. The customer's own tools use the same buckets.
+// The instances that calls start and stop are counted besides the calls.
+const (
+	startedIDs = "ec2:StartInstances#ids"
+	stoppedIDs = "ec2:StopInstances#ids"
+)
+
+// defaultLimits stay below what AWS publishes for EC2, by account, region and API (describes: a bucket of 100, 20 a second more;
+// stops: 50 calls, 5 a second, and 1,000 instances, 20 a second; starts: 5 calls, 2 a second, and 1,000 instances, 2 a second),
+// and for ECS; and below what is known by experience where it publishes nothing. The customer's own tools use the same buckets:
+// when they do, the limiter finds out from what AWS refuses.
 var defaultLimits = map[string]Limit{
-	"ec2": {PerSecond: 15, Burst: 50},
-	"ecs": {PerSecond: 15, Burst: 30},
-	"":    {PerSecond: 8, Burst: 20},
+	"ec2":                {PerSecond: 19, Burst: 60},
+	"ec2:StopInstances":  {PerSecond: 4.5, Burst: 30},
+	"ec2:StartInstances": {PerSecond: 1.9, Burst: 4},
+	stoppedIDs:           {PerSecond: 19, Burst: 900},
+	startedIDs:           {PerSecond: 1.9, Burst: 900},
+	"ecs":                {PerSecond: 15, Burst: 30},
+	"s3":                 {PerSecond: 100, Burst: 200},
+	"sqs":                {PerSecond: 50, Burst: 100},
+	"":                   {PerSecond: 8, Burst: 20},
 }
 
-// manyBuckets is when full buckets, which are as good as none, are thrown away.
-const manyBuckets = 4096
+// endpointLimits are for accounts at an address of their own, where AWS's limits do not hold: what is there says itself when it is too
+// much.
+var endpointLimits = map[string]Limit{"": {PerSecond: 100, Burst: 200}}
 
-type bucketKey struct{ account, region, service string }
-
-type bucket struct {
-	limit  Limit
-	tokens float64
-	at     time.Time
+// pace is a limiter, and what it limits.
+type pace struct {
+	*throttle.Limiter
+	limits map[string]Limit
 }
 
-// limiter paces the attempts per account, region and service, because the SDK's own retry budget is shared by
-// everything that a process does and turns throttling in one region into failures in all.
-type limiter struct {
-	clock   clock.Clock
-	limits  map[string]Limit
-	mu      sync.Mutex
-	buckets map[bucketKey]*bucket
+func newPace(o Options, limits map[string]Limit) pace {
+	return pace{throttle.New(throttle.Options{Clock: o.Clock, Store: o.Store, Limits: limits, Log: o.Log}), limits}
 }
 
-// wait takes a token, once there is one, or gives up with ctx.
-func (l *limiter) wait(ctx context.Context, k bucketKey) error {
-	if err := l.clock.Sleep(ctx, l.take(k, 1)); err != nil {
-		l.take(k, -1)
-		return err
+// newEndpointPace is of this process alone.
+func newEndpointPace(o Options) pace {
+	o.Store = nil
+	return newPace(o, endpointLimits)
+}
+
+// paceOf returns the limiter of an account.
+func (p *Provider) paceOf(a cloud.Account) pace {
+	if a.EndpointURL != "" {
+		return p.endpoints
 	}
-	return nil
+	return p.pace
 }
 
-// take takes n tokens and tells how long it is until they are there.
-func (l *limiter) take(k bucketKey, n float64) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.clock.Now()
-	b := l.bucket(k, now)
-	b.fill(now)
-	b.tokens -= n
-	if b.tokens >= 0 {
-		return 0
-	}
-	return time.Duration(-b.tokens / b.limit.PerSecond * float64(time.Second))
+// counts reports whether there is a limit of exactly that name.
+func (p pace) counts(api string) bool {
+	_, ok := p.limits[api]
+	return ok
 }
 
-func (l *limiter) bucket(k bucketKey, now time.Time) *bucket {
-	if b := l.buckets[k]; b != nil {
-		return b
-	}
-	if len(l.buckets) >= manyBuckets {
-		l.forgetFull(now)
-	}
-	limit, ok := l.limits[k.service]
-	if !ok {
-		limit = l.limits[""]
-	}
-	if limit.PerSecond <= 0 {
-		limit = Limit{PerSecond: 1e6, Burst: 1e6}
-	}
-	b := &bucket{limit: limit, tokens: limit.Burst, at: now}
-	l.buckets[k] = b
-	return b
-}
-
-func (l *limiter) forgetFull(now time.Time) {
-	for k, b := range l.buckets {
-		if b.fill(now); b.tokens >= b.limit.Burst {
-			delete(l.buckets, k)
-		}
-	}
-}
-
-func (b *bucket) fill(now time.Time) {
-	b.tokens = min(b.limit.Burst, b.tokens+now.Sub(b.at).Seconds()*b.limit.PerSecond)
-	b.at = now
-}
-
-// addLimiter makes every attempt of every call of the account wait for its token.
-func (l *limiter) addLimiter(account string) func(*middleware.Stack) error {
+// addLimiter makes every attempt of every call of the account wait for its token, because the SDK's own retry budget is shared by
+// everything that a process does and turns throttling in one region into failures in all. The limiter learns from the answers.
+func (p pace) addLimiter(account string) func(*middleware.Stack) error {
 	wait := func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (out middleware.FinalizeOutput, md middleware.Metadata, err error) {
-		k := bucketKey{account, awsmiddleware.GetRegion(ctx), permissionPrefix(awsmiddleware.GetServiceID(ctx))}
-		if err := l.wait(ctx, k); err != nil {
+		api := permissionPrefix(awsmiddleware.GetServiceID(ctx)) + ":" + awsmiddleware.GetOperationName(ctx)
+		k := throttle.Key{Account: account, Region: awsmiddleware.GetRegion(ctx), API: api}
+		if err := p.Wait(ctx, k, 1); err != nil {
 			return out, md, &smithy.CanceledError{Err: err}
 		}
-		return next.HandleFinalize(ctx, in)
+		out, md, err = next.HandleFinalize(ctx, in)
+		p.learn(k, err)
+		return out, md, err
 	}
 	return func(s *middleware.Stack) error {
 		return s.Finalize.Insert(middleware.FinalizeMiddlewareFunc("Limit", wait), "Retry", middleware.After)
 	}
 }
 
+// learn tells the limiter how an attempt ended. AWS does not say which of its buckets was empty, that of the calls or that of the
+// instances: both are slowed down. What was denied was answered.
+func (p pace) learn(k throttle.Key, err error) {
+	keys := []throttle.Key{k}
+	if ids := k.API + "#ids"; p.counts(ids) {
+		keys = append(keys, throttle.Key{Account: k.Account, Region: k.Region, API: ids})
+	}
+	for _, k := range keys {
+		switch {
+		case cloud.ClassOf(classifyError(err)) == cloud.Throttled:
+			p.Throttled(k, retryAfter(err))
+		case err == nil || codeOf(err) != "":
+			p.Answered(k)
+		}
+	}
+}
+
+// longestPause bounds what an answer may ask for: it comes from an address that a user gave.
+const longestPause = time.Minute
+
+// retryAfter is how long AWS asks to be left alone; 0 where it does not say.
+func retryAfter(err error) time.Duration {
+	e, ok := errors.AsType[*smithyhttp.ResponseError](err)
+	if !ok || e.Response == nil || e.Response.Response == nil {
+		return 0
+	}
+	return seconds(e.Response.Header)
+}
+
+func seconds(h http.Header) time.Duration {
+	n, err := strconv.Atoi(h.Get("Retry-After"))
+	if err != nil || n <= 0 {
+		return 0
+	}
+	return min(time.Duration(n)*time.Second, longestPause)
+}
+
+// admission is how many resources may still be acted on by a call, as Admit has promised.
+type admission struct{ region, api string }
+
+// Admit takes tokens for up to n resources, and tells how many may be acted on now, and when to ask for the rest. What is acted on
+// without it waits for its tokens in Act.
+//
+//nolint:revive // the parameters are those of cloud.Admitter
+func (c *conn) Admit(ctx context.Context, v cloud.Verb, kind, region string, n int) (int, time.Duration) {
+	api := c.counted(v, kind, region)
+	if api == "" {
+		return n, 0
+	}
+	got, wait := c.pace.Take(ctx, throttle.Key{Account: accountOf(c.account), Region: region, API: api}, n)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.admitted[admission{region, api}] += got
+	return got, wait
+}
+
+// counted names the limit of resources that an act is counted by; "" where only calls are.
+func (c *conn) counted(v cloud.Verb, kind, region string) string {
+	o, err := c.operationsOf(kind, region)
+	if err != nil {
+		return ""
+	}
+	if api := o.Counted(v); c.pace.counts(api) {
+		return api
+	}
+	return ""
+}
+
+// pay waits for the tokens of n resources, of which those that were admitted are paid for.
+func (c *conn) pay(ctx context.Context, region, api string, n int) error {
+	if api == "" {
+		return nil
+	}
+	c.mu.Lock()
+	paid := min(n, c.admitted[admission{region, api}])
+	c.admitted[admission{region, api}] -= paid
+	c.mu.Unlock()
+	if paid == n {
+		return nil
+	}
+	return c.pace.Wait(ctx, throttle.Key{Account: accountOf(c.account), Region: region, API: api}, n-paid)
+}
+
+// accountOf names the account whose limits are meant: two organizations may connect the same.
+func accountOf(a cloud.Account) string {
+	if a.NativeID != "" {
+		return a.NativeID
+	}
+	return a.ID
+}
+
+// prefixes are the names of services in permissions that do not follow from their own.
+var prefixes = map[string]string{"Elastic Load Balancing v2": "elasticloadbalancing", "Elastic Load Balancing": "elasticloadbalancing", "Resource Groups Tagging API": "tag"}
+
 // permissionPrefix returns the service's name in permissions: "Application Auto Scaling" is application-autoscaling.
 func permissionPrefix(serviceID string) string {
+	if p, ok := prefixes[serviceID]; ok {
+		return p
+	}
 	s := strings.ReplaceAll(strings.ToLower(serviceID), "auto scaling", "autoscaling")
 	return strings.ReplaceAll(s, " ", "-")
 }

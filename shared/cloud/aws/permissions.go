@@ -14,11 +14,15 @@ var errNoneToTry = errors.New("there is nothing yet to try it on")
 // done. The rest is unknown until it is first used.
 func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 	home := c.provider.homeRegion(c.account)
-	found := make([][]cloud.Permission, len(registry)+1)
-	errs := make([]error, len(registry)+1)
+	found := make([][]cloud.Permission, len(registry)+2)
+	errs := make([]error, len(registry)+2)
 	cloud.InParallel(len(found), width, func(i int) {
 		if i == len(registry) {
 			found[i], errs[i] = c.probeClusters(ctx, home)
+			return
+		}
+		if i > len(registry) {
+			found[i], errs[i] = c.probeOthers(ctx, home)
 			return
 		}
 		o, err := c.operationsOf(registry[i].describe().Type, home)

@@ -94,3 +94,18 @@ func TestAMemberNamesItsCluster(t *testing.T) {
 		t.Errorf("List = %+v, %v; want the member below %s", p.Resources, err, cluster.ARN())
 	}
 }
+
+// DescribeDBClusters tells of the clusters of three services: each is listed as one of its own, so that none has two records.
+func TestAClusterIsListedAsOneOfItsEngineAlone(t *testing.T) {
+	tw, c := connect(t)
+	engines := map[string]string{"aws-aurora": "aurora-mysql", "aws-docdb": "docdb", "aws-neptune": "neptune"}
+	for kind, engine := range engines {
+		tw.AddDatabase(twin.Database{ID: kind, Region: region, Engine: engine, IsCluster: true})
+	}
+	for kind := range engines {
+		p, err := c.List(t.Context(), kind, region, "")
+		if err != nil || len(p.Resources) != 1 || p.Resources[0].Name != kind {
+			t.Errorf("List(%s) = %+v, %v; want the one", kind, p.Resources, err)
+		}
+	}
+}

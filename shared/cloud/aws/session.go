@@ -35,16 +35,12 @@ var (
 
 // sdkConfig returns everything but the credentials.
 func (p *Provider) sdkConfig(a cloud.Account) sdk.Config {
-	id := a.NativeID
-	if id == "" {
-		id = a.ID
-	}
 	cfg := sdk.Config{
 		Region:     p.homeRegion(a),
 		HTTPClient: p.http,
 		Retryer:    p.retryer,
 		AppID:      "lamplighter",
-		APIOptions: []func(*middleware.Stack) error{p.limiter.addLimiter(id)},
+		APIOptions: []func(*middleware.Stack) error{p.paceOf(a).addLimiter(accountOf(a))},
 	}
 	if a.EndpointURL != "" {
 		cfg.BaseEndpoint, cfg.HTTPClient = &a.EndpointURL, p.guarded

@@ -6,15 +6,28 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
+	"lamplighter.dev/shared/cloud/azure"
+	"lamplighter.dev/shared/cloud/gcp"
+	"lamplighter.dev/shared/cloud/kubernetes"
 	"lamplighter.dev/shared/cloud/simulated"
 )
 
 // New returns the providers that the operator's settings allow. A new cloud is one line here.
 func New(p *platform.Platform) cloud.Providers {
+	amazon := aws.New(aws.Options{
+		Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses,
+		Store: p.Table, Log: p.Log,
+	})
 	all := cloud.Providers{
-		aws.Name: aws.New(aws.Options{
-			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses,
+		aws.Name: amazon,
+		azure.Name: azure.New(azure.Options{ // which trusts the identity that we have at AWS
+			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses, Identity: amazon,
 		}),
+		gcp.Name: gcp.New(gcp.Options{ // which trusts the identity that we have at AWS
+			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses, Identity: amazon,
+			OAuth: gcp.OAuthClient{ID: p.Settings.GoogleCloud.ID, Secret: p.Settings.GoogleCloud.Secret},
+		}),
+		kubernetes.Name: kubernetes.New(kubernetes.Options{Clock: p.Clock, PrivateAddresses: p.Settings.PrivateAddresses}),
 	}
 	if p.Settings.Simulated {
 		all[simulated.Name] = simulated.New(p.Table, p.Clock)

@@ -16,12 +16,19 @@ func (c *conn) Act(ctx context.Context, verb cloud.Verb, kind, region string, ta
 	out := make([]cloud.Result, 0, len(targets))
 	k, r, err := c.findKind(kind, region, "Act")
 	r.op, r.capability = kinds[k].permissionFor(verb), startStop
+	if err == nil && !kinds[k].Actionable {
+		err = newFailure(cloud.Unsupported, r, "UnsupportedOperation", kind+" cannot be started and stopped")
+	}
 	if err == nil && verb != cloud.Start && verb != cloud.Stop {
 		err = newFailure(cloud.Unsupported, r, "UnknownVerb", "there is no verb "+string(verb))
 	}
 	for part := range slices.Chunk(targets, actBatch) {
 		results := make([]cloud.Result, len(part))
 		failed := err
+		r.ids = len(part)
+		if failed == nil {
+			failed = c.pay(ctx, verb, r)
+		}
 		if failed == nil {
 			failed = c.simulateCall(ctx, r, func(ctx context.Context) error {
 				return c.world.changeHistory(ctx, func(h history) entry { return c.decide(h, turn{verb, k, r, part}, results) })

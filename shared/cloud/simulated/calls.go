@@ -15,7 +15,10 @@ func (c *conn) List(ctx context.Context, kind, region, page string) (cloud.Resou
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
-	r.op, r.capability = kinds[k].describe, discover
+	if r.capability = discover; k == everyCollected {
+		return c.listOthers(ctx, r, page)
+	}
+	r.op = kinds[k].describe
 	from, err := strconv.Atoi("0" + page)
 	if err != nil {
 		return cloud.ResourcePage{}, newFailure(cloud.Invalid, r, "InvalidNextToken", "page token "+page+" is not one of ours")
@@ -87,6 +90,9 @@ func (c *conn) states(h history, kind int, region string, uids []string) []cloud
 func (c *conn) findKind(kind, region, method string) (int, request, error) {
 	r := request{method: method, op: "simulated:" + method, kind: kind, region: region}
 	k, ok := kindOf(kind)
+	if kind == cloud.CollectiveOf(Name).Type && method == "List" {
+		k, ok = everyCollected, true
+	}
 	if !ok {
 		return 0, r, newFailure(cloud.Invalid, r, "UnknownKind", "there is no kind "+kind)
 	}

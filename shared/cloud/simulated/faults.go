@@ -35,6 +35,7 @@ func (r *reader) readFaults() faults {
 type request struct {
 	method, op               string
 	kind, region, capability string
+	ids                      int // that are acted on
 }
 
 // The attempts of one call, and how long the first retry waits; each further one waits twice as long.
@@ -47,8 +48,12 @@ const (
 // retried here, as an SDK does. A lost reply runs do and then fails.
 func (c *conn) simulateCall(ctx context.Context, r request, do func(context.Context) error) error {
 	for i := range attempts {
+		if err := c.await(ctx, r); err != nil {
+			return newFailure(cloud.Transient, r, "RequestCanceled", err.Error())
+		}
 		number := c.world.countCall(r.method)
-		if err := c.pass(ctx, r, number); err == nil {
+		err := c.pass(ctx, r, number)
+		if c.learn(r, err); err == nil {
 			return c.answer(ctx, r, number, do)
 		} else if cloud.ClassOf(err) != cloud.Throttled || i == attempts-1 {
 			return err
@@ -74,6 +79,9 @@ func (c *conn) pass(ctx context.Context, r request, number int) error {
 	}
 	if err := c.refusalOf(r); err != nil {
 		return err
+	}
+	if c.limited && !c.world.serve(c.clk.Now(), r) {
+		return newFailure(cloud.Throttled, r, "RequestLimitExceeded", "Request limit exceeded.")
 	}
 	if c.world.takeThrottle() || c.chance(r, number, "throttle", c.faults.throttle) {
 		return newFailure(cloud.Throttled, r, "RequestLimitExceeded", "Request limit exceeded.")

@@ -40,7 +40,9 @@ const (
 	usual     = 2 * time.Second // between this and 5 seconds a transition takes, unless the account says otherwise
 )
 
-var kinds = []kind{
+// kinds are those of AWS, which an account has unless it says otherwise, and behind them those that its collective kind lists. A node
+// holds its place here, so the list is append-only.
+var kinds = append([]kind{
 	{
 		Kind:  describe(cloud.AWSEC2),
 		share: 60, service: "ec2", describe: "ec2:DescribeInstances", start: "ec2:StartInstances", stop: "ec2:StopInstances",
@@ -73,7 +75,7 @@ var kinds = []kind{
 		start: "eks:UpdateNodegroupConfig", stop: "eks:UpdateNodegroupConfig", resize: "eks:UpdateNodegroupConfig",
 		words: words{"ACTIVE", "ACTIVE", "UPDATING", "UPDATING"},
 	},
-}
+}, collected()...)
 
 // scaled are the words for things that have a number of instances instead of a state.
 var scaled = words{"in service", "scaled to 0", "scaling out", "scaling in"}
@@ -106,6 +108,9 @@ func (k kind) permissionFor(v cloud.Verb) string {
 }
 
 func (k kind) operationsOf() []operation {
+	if k.Collected {
+		return nil
+	}
 	out := []operation{{k.describe, discover}, {k.start, startStop}}
 	if k.stop != k.start {
 		out = append(out, operation{k.stop, startStop})

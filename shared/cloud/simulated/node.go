@@ -39,6 +39,9 @@ const (
 	asVanish
 	asFallBack
 	asPartial
+	asUnused
+	asVolume
+	asPattern
 )
 
 // pick draws one of choices.

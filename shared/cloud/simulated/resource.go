@@ -66,6 +66,7 @@ func (s *settings) describeNode(n node, h history, now time.Time) cloud.Resource
 	} else if kinds[n.kind].Remembers {
 		r.Capacity = st.cap.fields()
 	}
+	r.Facts = s.factsOf(n)
 	return r
 }
 
@@ -121,7 +122,7 @@ func (s *settings) whyUnschedulable(n node) string {
 
 // initialState returns how the node was before anybody did anything to it.
 func (s *settings) initialState(n node) (bool, capacity) {
-	on := !s.drawHit(n, asOff, s.stopped)
+	on := !s.drawHit(n, asOff, s.stopped) || !kinds[n.kind].Actionable
 	if !kinds[n.kind].Remembers || !on {
 		return on, capacity{}
 	}

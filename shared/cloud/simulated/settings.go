@@ -15,13 +15,15 @@ import (
 //
 //	size                how many resources (200; at most 5,000,000)
 //	seed                another one makes another cloud ("1")
-//	kinds               only these kinds, comma list
+//	kinds               only these kinds, comma list; "*" is all that there are, "azure-*" those of one provider (those of AWS that
+//	                    can be started and stopped)
 //	regions             how many regions (4), or which ones, comma list
 //	stopped             rate of resources that are stopped from the beginning (0.14)
 //	accountID           the account number that the credentials open (the account's cloudAccountID)
 //	callMillis          how long a call takes (0)
 //	transitionSeconds   how long a start or stop takes at most; each resource takes between half of it and all (5)
 //	pageSize            resources in a page of a listing (1000, the most)
+//	limits              "true": calls and instances are limited as AWS documents it for EC2
 //	clusterStatus       how all Kubernetes clusters are: active, creating, updating, deleting or failed ("active")
 //
 // and the faults, all off by default. A rate is the share of calls or resources that it hits, 0 to 1:
@@ -44,12 +46,14 @@ type settings struct {
 	named   []string // by the account
 
 	latency    time.Duration
+	limited    bool
 	transition time.Duration
 	page       int
 	stopped    float64
 	faults     faults
 
 	clusterStatus cloud.ClusterStatus
+	organisation  organisation
 }
 
 // parseSettings reads the settings of a.
@@ -60,7 +64,8 @@ func parseSettings(a cloud.Account) (settings, error) {
 	s.transition = time.Duration(r.readRate("transitionSeconds", 5, 86_400) * float64(time.Second))
 	s.key = hashParts(s.number, r.text("seed", "1"))
 	s.regions, s.stopped = r.regions(), r.readRate("stopped", 0.14, 1)
-	s.faults, s.clusterStatus = r.readFaults(), r.clusterStatus()
+	s.limited = r.readFlag("limits")
+	s.faults, s.clusterStatus, s.organisation = r.readFaults(), r.clusterStatus(), r.organisation()
 	s.counts = apportion(r.readInteger("size", 200, 0, 5_000_000), len(s.regions), r.kinds())
 	if a.AuthMethod != "" && a.AuthMethod != AuthMethod {
 		r.fail("authMethod", a.AuthMethod, `"simulated"`)
@@ -208,13 +213,17 @@ func (r *reader) clusterStatus() cloud.ClusterStatus {
 func (r *reader) kinds() []bool {
 	out, names := make([]bool, len(kinds)), r.readList("kinds")
 	for i := range out {
-		out[i] = len(names) == 0
+		out[i] = len(names) == 0 && !kinds[i].Collected
 	}
 	for _, n := range names {
-		if i, ok := kindOf(n); ok {
-			out[i] = true
-		} else {
-			r.fail("kinds", n, "a comma list of kinds such as aws-ec2")
+		found := false
+		for i, k := range kinds {
+			if many, some := strings.CutSuffix(n, "*"); k.Type == n || some && strings.HasPrefix(k.Type, many) {
+				out[i], found = true, true
+			}
+		}
+		if !found {
+			r.fail("kinds", n, "a comma list of kinds such as aws-ec2, azure-* or *")
 		}
 	}
 	return out

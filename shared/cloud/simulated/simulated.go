@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/throttle"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 )
@@ -26,25 +27,28 @@ type provider struct {
 	store table.Store
 	clk   clock.Clock
 
+	limiter *throttle.Limiter // of the accounts with limits
+
 	mu     sync.Mutex
 	worlds map[string]*world
 }
 
 // New makes the provider. What is done to the resources of an account is kept in store, under SIM#<account>.
 func New(store table.Store, clk clock.Clock) cloud.Provider {
-	return &provider{store: store, clk: clk, worlds: map[string]*world{}}
+	return &provider{store: store, clk: clk, limiter: newLimiter(store, clk), worlds: map[string]*world{}}
 }
 
 // Name is "simulated".
 func (p *provider) Name() string { return Name }
 
-// Kinds returns those of AWS, acted on in calls of 100 ids and read in calls of 1,000.
+// Kinds returns those of AWS, acted on in calls of 100 ids and read in calls of 1,000, some of the other providers, and some
+// that can only be found.
 func (p *provider) Kinds() []cloud.Kind {
-	out := make([]cloud.Kind, len(kinds))
+	out := make([]cloud.Kind, len(kinds), len(kinds)+1)
 	for i, k := range kinds {
 		out[i] = k.Kind
 	}
-	return out
+	return append(out, cloud.CollectiveOf(Name))
 }
 
 // Connect reads the account's settings from its credentials (see Settings in settings.go); a wrong one is
@@ -54,7 +58,7 @@ func (p *provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 	if err != nil {
 		return nil, err
 	}
-	return &conn{settings: s, world: p.world(a.ID), clk: p.clk}, nil
+	return &conn{settings: s, world: p.world(a.ID), clk: p.clk, limiter: p.limiter, admitted: map[string]int{}}, nil
 }
 
 func (p *provider) world(account string) *world {
@@ -101,8 +105,10 @@ func DenyCapability(p cloud.Provider, account, capability string, on bool) {
 // conn is a connection to one account.
 type conn struct {
 	settings
-	world *world
-	clk   clock.Clock
+	world    *world
+	clk      clock.Clock
+	limiter  *throttle.Limiter
+	admitted map[string]int // instances that may still be acted on, by region and operation
 }
 
 // callDeadline is how long one call may take; a slower one ends as a time-out, as an SDK's would.

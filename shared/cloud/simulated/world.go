@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -26,8 +28,10 @@ type world struct {
 	folded int64 // the last log item that the stored outcome contains, as far as known here
 
 	calls     map[string]int
-	throttled int      // by Throttle
-	denied    []string // by Deny
+	buckets   map[string]*rate.Limiter // that an account with limits enforces
+	refused   int                      // calls, for these
+	throttled int                      // by Throttle
+	denied    []string                 // by Deny
 }
 
 // entry is one item of the log: what one call did.

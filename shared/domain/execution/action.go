@@ -40,6 +40,7 @@ type Action struct {
 	Attempts       int        `json:"attempts"`
 	BulkActionID   string     `json:"bulkActionID,omitempty"`
 	ChangedBy      string     `json:"changedBy"`
+	ScheduleID     string     `json:"scheduleID,omitempty"`
 	ErrorMessage   string     `json:"errorMessage,omitempty"`
 	Logs           []Log      `json:"logs"`
 	CreatedAt      time.Time  `json:"createdAt"`
@@ -58,6 +59,7 @@ type Progress struct {
 	Changed bool      `json:"changed,omitempty"` // the provider was asked at least once: the resource's change is ours
 	Chunk   string    `json:"chunk,omitempty"`   // of a bulk action: the sort key of its chunk, which counts the end
 	Keep    Retention `json:"keep,omitempty"`    // as the organization had it when the action was made
+	Behind  string    `json:"behind,omitempty"`  // the opposite action in flight, whose end this one waits for before it begins
 }
 
 // Log is one line of an execution log.

@@ -61,6 +61,8 @@ type BulkPlan struct {
 	Stage         Stage     `json:"stage,omitempty"`
 	Chunks        int       `json:"chunks,omitempty"` // how many have counts of their own
 	Keep          Retention `json:"keep,omitempty"`   // as the organization had it when it was planned
+	Reason        string    `json:"reason,omitempty"` // of an Order: why it was made; else it was asked for by hand
+	ScheduleID    string    `json:"scheduleID,omitempty"`
 
 	// Scopes are where who asked for it may act; nil is everywhere. A group changes between the question and the deed.
 	Scopes *grant.Scopes `json:"scopes,omitempty"`
@@ -178,9 +180,14 @@ func ReleaseGroup(org string, b Bulk) table.Write {
 // MaxTargets is how many resources a bulk action can name, or find.
 const MaxTargets = 10_000
 
-// Named are the resources of a bulk action that has no group, as they were named or found when it was asked for.
+// Ordered reports whether the bulk action is an Order: nobody asked for it by hand.
+func (b Bulk) Ordered() bool { return b.Plan != nil && b.Plan.Reason != "" }
+
+// Named are the resources of a bulk action that has no group, as they were named or found when it was asked for: by their ids, or
+// where they do not all stand at one place, by inventory.EncodePlacements.
 type Named struct {
 	ResourceIDs []string `json:"resourceIDs"`
+	Places      []byte   `json:"places,omitempty"`
 }
 
 // NamedKey returns where the resources of a bulk action without a group are stored.
@@ -207,6 +214,10 @@ type Chunk struct {
 	Region         string   `json:"region"`
 	ResourceType   string   `json:"resourceType"`
 	Members        []Member `json:"members"`
+
+	// Seen is the status of every member as the inventory had it when the chunk was planned; empty when they differ, or one of
+	// them cannot be acted on.
+	Seen cloud.Status `json:"seen,omitempty"`
 }
 
 // Member is one resource of a chunk and the action that is taken on it.

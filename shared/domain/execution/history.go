@@ -3,9 +3,11 @@ package execution
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
 )
@@ -81,10 +83,28 @@ func historyWrites(org string, c StateChange, end time.Time) ([]table.Write, err
 func newChange(o Outcome) StateChange {
 	c := StateChange{
 		ID: id.New("sh", o.At), ResourceUID: o.Action.ResourceUID, State: string(o.Action.Action.WantedStatus()),
-		ChangedAt: o.At, ChangedBy: o.Action.ChangedBy,
+		ChangedAt: o.At, ChangedBy: o.Action.ChangedBy, ScheduleID: o.Action.ScheduleID,
+		ExecutionState: executionState(o.Action.Action, o.Steps),
 	}
 	if o.Status == Failed {
 		c.State, c.ErrorMessage = "failed", o.Message
 	}
 	return c
+}
+
+// executionState tells of what is stopped and started in steps how each is, in the order of verb, and which one the change has
+// come to: the first that is not as wanted, or the last. It is nil for all else.
+func executionState(verb cloud.Verb, steps []cloud.Step) map[string]any {
+	if len(steps) == 0 {
+		return nil
+	}
+	steps = slices.Clone(steps)
+	if verb == cloud.Start {
+		slices.Reverse(steps)
+	}
+	at := steps[len(steps)-1]
+	if i := slices.IndexFunc(steps, func(s cloud.Step) bool { return s.Status != verb.WantedStatus() }); i >= 0 {
+		at = steps[i]
+	}
+	return map[string]any{"step": at.Name, "status": at.Status, "steps": steps}
 }

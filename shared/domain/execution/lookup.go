@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -17,7 +18,8 @@ import (
 // named by our id; it tells besides for how long the action is kept.
 func (s submission) lookUp(ctx context.Context) (inventory.Resource, Retention, error) {
 	resKey, accKey, orgKey := inventory.ResourceKey(s.org, s.ResourceUID), inventory.AccountKey(s.org, s.CloudAccountID), identity.OrganisationKey(s.org)
-	got, err := s.p.Table.BatchGet(ctx, resKey, accKey, orgKey)
+	liveKey := override.LiveKey(s.org)
+	got, err := s.p.Table.BatchGet(ctx, resKey, accKey, orgKey, liveKey)
 	if err != nil {
 		return inventory.Resource{}, 0, fmt.Errorf("read resource %s: %w", s.ResourceUID, err)
 	}
@@ -36,8 +38,27 @@ func (s submission) lookUp(ctx context.Context) (inventory.Resource, Retention, 
 	if err = agree(s.Request, res, acc); err != nil {
 		return res, 0, err
 	}
+	if err = s.checkHeld(ctx, res, got[liveKey]); err != nil {
+		return res, 0, err
+	}
 	keep, err := retentionOf(got[orgKey])
 	return res, keep, err
+}
+
+// checkHeld refuses what an override is against, which holds the resource: by the list of those that live, as it was read.
+func (s submission) checkHeld(ctx context.Context, res inventory.Resource, list table.Item) error {
+	live, err := override.DecodeLive(list)
+	if err != nil {
+		return err
+	}
+	holding, err := live.Holding(ctx, inventory.New(s.p), s.org, s.p.Clock.Now())
+	if err != nil {
+		return err
+	}
+	if why := holding.Against(s.Verb, res.ID); why != "" {
+		return fault.New(fault.Conflict, "resource %s cannot be asked to %s: %s; end that first (DELETE /overrides/{overrideID})", res.UID, s.Verb, why)
+	}
+	return nil
 }
 
 // ErrUnknownResource returns the answer about a resource that does not exist, or that the caller may not see.
@@ -88,6 +109,9 @@ func agree(r Request, res inventory.Resource, acc inventory.Account) error {
 func checkActionable(res inventory.Resource, verb cloud.Verb) error {
 	if res.Unschedulable != "" {
 		return fault.New(fault.Invalid, "resource %s cannot be asked to %s: %s", res.UID, verb, res.Unschedulable)
+	}
+	if k, known := cloud.KindOf(res.Type); known && !k.Actionable {
+		return fault.New(fault.Invalid, "resource %s cannot be asked to %s: %s", res.UID, verb, Unactionable(res.Provider, res.Type))
 	}
 	if res.Status == cloud.Terminated {
 		return fault.New(fault.Invalid, "resource %s is terminated: there is nothing to %s", res.UID, verb)

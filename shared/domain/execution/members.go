@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -32,7 +34,7 @@ func ExpandGroup(ctx context.Context, s *inventory.Store, org, groupID string) (
 	if g.Selector == nil {
 		return g, members, nil, nil
 	}
-	members, left := sift(members, func(m inventory.Member) string { return m.Unschedulable })
+	members, left := sift(members, unactionable)
 	return g, members, left, nil
 }
 
@@ -92,10 +94,36 @@ func Within(members []inventory.Member, may inventory.ResourceSet) ([]inventory.
 	})
 }
 
+// Asked is what somebody asks by hand of resources.
+type Asked struct {
+	Org     string
+	Verb    cloud.Verb
+	Members []inventory.Member
+	At      time.Time
+}
+
+// Unheld parts members of which verb can be asked by hand from those that an override holds in the other state: one round trip, two where
+// an override is on a group.
+func Unheld(ctx context.Context, t table.Store, s *inventory.Store, a Asked) ([]inventory.Member, []LeftOut, error) { //nolint:revive // two stores
+	live, err := override.ReadLive(ctx, t, a.Org)
+	if err != nil || len(live.Overrides) == 0 {
+		return a.Members, nil, err
+	}
+	holding, err := live.Holding(ctx, s, a.Org, a.At)
+	if err != nil {
+		return nil, nil, err
+	}
+	kept, left := sift(a.Members, func(m inventory.Member) string { return holding.Against(a.Verb, m.ResourceID) })
+	return kept, left, nil
+}
+
 // BulkTargets returns the resources that a bulk action acts on when it begins now: the members of its group, or what it named,
 // without those that whoever asked for it may not act on. They are none when the group is gone.
 func BulkTargets(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, error) { //nolint:revive // two stores
 	members, err := members(ctx, t, s, org, b)
+	if err == nil && !b.Ordered() {
+		members, _, err = Unheld(ctx, t, s, Asked{org, b.Type, members, b.CreatedAt})
+	}
 	if err != nil || b.Plan == nil || b.Plan.Scopes == nil {
 		return members, err
 	}
@@ -124,10 +152,30 @@ func named(ctx context.Context, t table.Store, s *inventory.Store, org string, b
 	if err != nil {
 		return nil, fmt.Errorf("read what %s acts on: %w", b.ID, err)
 	}
-	found, err := s.ByIDs(ctx, org, slices.Clone(n.ResourceIDs), inventory.SeeEverything())
+	ids, places, err := n.placed()
 	if err != nil {
-		return nil, fmt.Errorf("read the %d resources of %s: %w", len(n.ResourceIDs), b.ID, err)
+		return nil, fmt.Errorf("read what %s acts on: %w", b.ID, err)
+	}
+	found, err := s.ByIDs(ctx, org, ids, inventory.SeeEverything())
+	if err != nil {
+		return nil, fmt.Errorf("read the %d resources of %s: %w", len(ids), b.ID, err)
 	}
 	members, _ := Resources(found)
+	for i := range members {
+		if p, ok := places[members[i].ResourceID]; ok {
+			members[i].Tier, members[i].Order = p.Tier, p.Order
+		}
+	}
 	return members, nil
+}
+
+// placed returns the ids of what is named, and where those stand that do not all stand at one place.
+func (n Named) placed() (ids []string, places map[string]inventory.GroupPlacement, err error) {
+	all, err := inventory.DecodePlacements(n.Places)
+	ids, places = slices.Clone(n.ResourceIDs), make(map[string]inventory.GroupPlacement, len(all))
+	for _, p := range all {
+		ids = append(ids, p.ResourceID)
+		places[p.ResourceID] = p
+	}
+	return ids, places, err
 }

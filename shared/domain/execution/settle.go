@@ -22,6 +22,7 @@ type Outcome struct {
 	Action    Action
 	Status    Status
 	State     cloud.Status
+	Steps     []cloud.Step // how they were last seen, of what is stopped and started in steps
 	Message   string
 	Changed   bool
 	Unstarted bool // end it only if it is still pending

@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/foundation/fault"
@@ -69,7 +72,8 @@ type Clouds struct {
 func (c Clouds) Connect(ctx context.Context, org string, a Account) (cloud.Conn, error) {
 	p := c.Providers[a.Provider]
 	if p == nil {
-		return nil, fault.New(fault.Invalid, "provider %q is not available in this deployment", a.Provider)
+		return nil, fault.New(fault.Invalid, "provider: %.32q is not available in this deployment; available: %s",
+			a.Provider, strings.Join(slices.Sorted(maps.Keys(c.Providers)), ", "))
 	}
 	credentials, err := OpenCredentials(ctx, c.Sealer, SecretPlace(org, a.ID), a.Sealed)
 	if err != nil {

@@ -1,5 +1,7 @@
 package inventory
 
+import "lamplighter.dev/shared/cloud"
+
 // Connector is the name of the worker that asks a cloud about an account while a caller waits.
 const Connector = "connector"
 
@@ -9,14 +11,19 @@ const (
 	AskPermissions = "permissions" // what may they do? The answer is a list of cloud.Permission
 	AskClusters    = "clusters"    // which Kubernetes clusters are there? The answer is a ClustersFound
 	AskCluster     = "cluster"     // how is this one? The answer is a cloud.Cluster
+	AskMetrics     = "metrics"     // how was a resource used? The answer is a cloud.MetricAnswer
 )
+
+// AskOrganisation asks which organization of accounts the credentials list. The answer is a Verified without regions.
+const AskOrganisation = "organisation"
 
 // Question is what Connector is sent. The account need not be stored; its credentials are sealed for its id.
 type Question struct {
-	Ask      string       `json:"ask"`
-	Org      string       `json:"org"`
-	Account  Account      `json:"account"`
-	Clusters ClusterQuery `json:"clusters,omitzero"`
+	Ask      string              `json:"ask"`
+	Org      string              `json:"org"`
+	Account  Account             `json:"account"`
+	Clusters ClusterQuery        `json:"clusters,omitzero"`
+	Metrics  cloud.MetricRequest `json:"metrics,omitzero"`
 }
 
 // Verified is what credentials open.

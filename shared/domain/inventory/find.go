@@ -3,6 +3,8 @@ package inventory
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
@@ -41,7 +43,8 @@ type Listed struct {
 	AccountName string
 	GroupIDs    []string
 	TeamIDs     []string
-	Schedulable bool // can be started and stopped
+	ScheduleIDs []string // the schedules that it is attached to by itself, by a group or by a tag; nil unless asked for
+	Schedulable bool     // can be started and stopped
 }
 
 // FindResources lists resources. Two round trips whatever the page: the index's changes, then the accounts on the page. One more
@@ -63,24 +66,36 @@ func (s *Store) FindResources(ctx context.Context, org string, l List) ([]Listed
 
 // ByUIDs reads the resources in sight by their native ids, in the order of uids, each once; unknown ones are left out.
 func (s *Store) ByUIDs(ctx context.Context, org string, uids []string, sight Visibility) ([]Listed, error) {
-	return s.pick(ctx, org, picking{uids, readLock, (*index.State).RowByUID, sight})
+	return s.pick(ctx, org, picking{keys: uids, lock: readLock, find: (*index.State).RowByUID, sight: sight})
 }
 
 // ByIDs reads the resources in sight by our ids, in the order of ids, each once; unknown ones are left out.
 func (s *Store) ByIDs(ctx context.Context, org string, ids []string, sight Visibility) ([]Listed, error) {
-	return s.pick(ctx, org, picking{ids, (*index.State).RLockByID, rowOfRecord, sight})
+	return s.pick(ctx, org, picking{keys: ids, lock: (*index.State).RLockByID, find: rowOfRecord, sight: sight})
 }
 
 // ByID reads one resource; fault.NotFound when there is none of the id in sight.
 func (s *Store) ByID(ctx context.Context, org, id string, sight Visibility) (Listed, error) {
-	found, err := s.ByIDs(ctx, org, []string{id}, sight)
-	if err != nil {
-		return Listed{}, err
+	return one(id)(s.ByIDs(ctx, org, []string{id}, sight))
+}
+
+// DescribeByID is ByID with the facts, which only the record has: in the same round trips.
+func (s *Store) DescribeByID(ctx context.Context, org, id string, sight Visibility) (Listed, error) {
+	p := picking{keys: []string{id}, lock: (*index.State).RLockByID, find: rowOfRecord, sight: sight, facts: true}
+	return one(id)(s.pick(ctx, org, p))
+}
+
+// one makes the only one of what was found by an id.
+func one(id string) func([]Listed, error) (Listed, error) {
+	return func(found []Listed, err error) (Listed, error) {
+		if err != nil {
+			return Listed{}, err
+		}
+		if len(found) == 0 {
+			return Listed{}, fault.New(fault.NotFound, "resource %.64q does not exist", id)
+		}
+		return found[0], nil
 	}
-	if len(found) == 0 {
-		return Listed{}, fault.New(fault.NotFound, "resource %.64q does not exist", id)
-	}
-	return found[0], nil
 }
 
 // picking asks for resources one by one, under a lock that the look-up needs.
@@ -89,6 +104,7 @@ type picking struct {
 	lock  func(*index.State) (unlock func())
 	find  func(*index.State, string) (index.Row, bool)
 	sight Visibility
+	facts bool // from the records, too
 }
 
 func readLock(st *index.State) (unlock func()) {
@@ -121,6 +137,7 @@ func (s *Store) pick(ctx context.Context, org string, p picking) ([]Listed, erro
 		}
 	}
 	listed := v.list(rows)
+	listed.facts = p.facts
 	unlock()
 	return s.complete(ctx, v, listed, p.sight)
 }
@@ -184,14 +201,15 @@ func (v *view) page(l List, which int) []index.Row {
 
 // listing is rows and what is said of them.
 type listing struct {
-	rows []index.Row
-	out  []Listed
+	rows  []index.Row
+	out   []Listed
+	facts bool // are asked for, too
 }
 
 // list says what the index knows of rows, under the lock under which they were found: later they may not be any more what was
 // asked for.
 func (v *view) list(rows []index.Row) listing {
-	l := listing{rows, make([]Listed, len(rows))}
+	l := listing{rows: rows, out: make([]Listed, len(rows))}
 	for i, r := range rows {
 		l.out[i].Resource, l.out[i].Schedulable = recordOf(v.st, r), schedulable(r)
 	}
@@ -203,14 +221,7 @@ func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibili
 	if len(l.rows) == 0 {
 		return l.out, nil
 	}
-	keys := map[table.Key]bool{}
-	for i := range l.out {
-		keys[AccountKey(v.org, l.out[i].CloudAccountID)] = true
-	}
-	ask := v.staleMembers(func(string) bool { return true })
-	for k := range keys {
-		ask = append(ask, k)
-	}
+	ask := append(v.staleMembers(func(string) bool { return true }), v.recordsBehind(l, &sight)...)
 	got, err := s.table.BatchGet(ctx, ask...)
 	if err != nil {
 		return nil, fmt.Errorf("read accounts of %d resources: %w", len(l.rows), err)
@@ -221,8 +232,27 @@ func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibili
 	if err = v.name(l.out, got); err != nil {
 		return nil, err
 	}
-	v.annotate(l, &sight)
-	return l.out, nil
+	if err = v.addFacts(l, got); err != nil {
+		return nil, err
+	}
+	return l.out, v.annotate(l, got, &sight)
+}
+
+// recordsBehind returns the keys of what the index does not know of a listing, each once.
+func (v *view) recordsBehind(l listing, sight *Visibility) []table.Key {
+	keys := map[table.Key]bool{}
+	attached := sight.Schedules && v.hasDirect()
+	for i := range l.out {
+		r := &l.out[i]
+		keys[AccountKey(v.org, r.CloudAccountID)] = true
+		if l.facts {
+			keys[ResourceKey(v.org, r.UID)] = true
+		}
+		if attached {
+			keys[AttachedKey(v.org, r.CloudAccountID, r.ID)] = true
+		}
+	}
+	return slices.Collect(maps.Keys(keys))
 }
 
 // name puts the names of accounts into out.
@@ -244,8 +274,27 @@ func (v *view) name(out []Listed, accounts map[table.Key]table.Item) error {
 	return nil
 }
 
-// annotate adds the groups and the teams.
-func (v *view) annotate(l listing, sight *Visibility) {
+// addFacts puts the facts of records into a listing that asks for them.
+func (v *view) addFacts(l listing, records map[table.Key]table.Item) error {
+	if !l.facts {
+		return nil
+	}
+	for i := range l.out {
+		it, ok := records[ResourceKey(v.org, l.out[i].UID)]
+		if !ok {
+			continue
+		}
+		rec, err := table.Decode[Resource](it)
+		if err != nil {
+			return err
+		}
+		l.out[i].Facts = rec.Facts
+	}
+	return nil
+}
+
+// annotate adds the groups, the teams and the schedules.
+func (v *view) annotate(l listing, got map[table.Key]table.Item, sight *Visibility) error {
 	v.st.RLock()
 	defer v.st.RUnlock()
 	in := v.newScopeTest(sight.Groups)
@@ -255,4 +304,8 @@ func (v *view) annotate(l listing, sight *Visibility) {
 		}
 		l.out[i].TeamIDs = v.teamsOf(r, sight)
 	}
+	if !sight.Schedules {
+		return nil
+	}
+	return v.schedulesOf(l, got)
 }

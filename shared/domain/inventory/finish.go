@@ -21,6 +21,8 @@ type EndedScan struct {
 	Scan
 	Found *Found
 	Kept  bool
+	// Others are, of a scan of a collective kind, the kinds that other scans find.
+	Others []string
 }
 
 // FinishScans ends scans of one organization: what they did not find is terminated now, and what has been terminated for a week
@@ -62,7 +64,7 @@ func (s *Store) collect(ctx context.Context, v *view, f *finish, scans []EndedSc
 			}
 			found, marks = slices.Concat(found, others.hashes), append(marks, keys...)
 		}
-		f.add(v.st, i, sc.Scan, found)
+		f.add(v.st, i, sc, found)
 	}
 	f.collect(v.st, s.clock.Now())
 	return marks, nil
@@ -93,6 +95,7 @@ type finish struct {
 	changes []Changes
 	of      map[string]int // the scan that a record that goes belongs to, by uid
 	scans   map[index.Partition]*unfinished
+	parts   []index.PartitionNames // that have rows, when a scan asked for them
 	g       *index.Segment
 	writes  []table.Write
 
@@ -100,24 +103,40 @@ type finish struct {
 	left map[string]bool // uids whose record is newer than the scan
 }
 
-// add has the scan finished, unless it, or a later one of its partition, was before.
-func (f *finish) add(st *index.State, i int, sc Scan, hashes []uint64) {
+// add has the scan finished: of its kind, or of each type that the index has and no other scan finds, when its kind is collective.
+func (f *finish) add(st *index.State, i int, sc EndedScan, hashes []uint64) {
 	st.RLock()
 	defer st.RUnlock()
-	started := sc.Started.UnixMicro()
-	p, known := st.Partition(sc.AccountID, sc.Region, sc.Kind)
-	if known && st.ScannedAt(p) >= started {
-		return
-	}
-	f.g.AddScan(sc.AccountID, sc.Region, sc.Kind, started)
-	if !known { // the index has nothing of it that could have vanished
-		return
-	}
-	u := &unfinished{i, started, make(map[uint64]struct{}, len(hashes))}
+	u := &unfinished{i, sc.Started.UnixMicro(), make(map[uint64]struct{}, len(hashes))}
 	for _, h := range hashes {
 		u.found[h] = struct{}{}
 	}
-	f.scans[p] = u
+	if !cloud.IsCollective(sc.Kind) {
+		f.addPartition(st, u, sc.Partition)
+		return
+	}
+	if f.parts == nil {
+		f.parts = st.Partitions()
+	}
+	for _, p := range f.parts {
+		if p.Account == sc.AccountID && p.Region == sc.Region && !slices.Contains(sc.Others, p.Kind) {
+			of := sc.Partition
+			of.Kind = p.Kind
+			f.addPartition(st, u, of)
+		}
+	}
+}
+
+// addPartition has a partition finished, unless this scan, or a later one of it, was before.
+func (f *finish) addPartition(st *index.State, u *unfinished, of Partition) {
+	p, known := st.Partition(of.AccountID, of.Region, of.Kind)
+	if known && st.ScannedAt(p) >= u.started {
+		return
+	}
+	f.g.AddScan(of.AccountID, of.Region, of.Kind, u.started)
+	if known { // else the index has nothing of it that could have vanished
+		f.scans[p] = u
+	}
 }
 
 // collect decides what becomes of the rows of the partitions that the scans did not find.

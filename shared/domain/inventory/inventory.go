@@ -24,11 +24,13 @@ type Account struct {
 	Status           string    `json:"status"` // connecting, connected, degraded, disconnected
 	Error            string    `json:"error,omitempty"`
 	LastDiscoveredAt time.Time `json:"lastDiscoveredAt,omitzero"`
+	SeenFrom         time.Time `json:"seenFrom,omitzero"`     // when the pass began that saw all of it last
 	LastSyncedAt     time.Time `json:"lastSyncedAt,omitzero"` // when its bills were last read
 	ResourceCount    int       `json:"resourceCount"`
-	JobID            string    `json:"jobID,omitempty"`    // the discovery under way (shared/domain/discovery)
-	Clusters         int       `json:"clusters,omitempty"` // registrations of its clusters: rows at ClusterKey
-	Uses             int64     `json:"uses,omitempty"`     // how often resources of it were put into groups and teams: HoldAccounts
+	JobID            string    `json:"jobID,omitempty"`          // the discovery under way (shared/domain/discovery)
+	Clusters         int       `json:"clusters,omitempty"`       // registrations of its clusters: rows at ClusterKey
+	Uses             int64     `json:"uses,omitempty"`           // how often resources of it were put into groups and teams: HoldAccounts
+	OrganisationID   string    `json:"organisationID,omitempty"` // corg_…, of the cloud's organization that it was connected through
 	CreatedAt        time.Time `json:"createdAt"`
 	UpdatedAt        time.Time `json:"updatedAt"`
 }
@@ -56,6 +58,8 @@ type Resource struct {
 	ActionType     cloud.Verb        `json:"actionType,omitempty"`
 	StatusAt       int64             `json:"statusAt"` // Unix microseconds of the observation behind Status: the newest wins
 	Scan           string            `json:"scan,omitempty"`
+	Facts          cloud.Facts       `json:"facts,omitempty"` // only in the record; the index knows their sum
+	FactsSum       int64             `json:"-"`               // cloud.Facts.Sum of what discovery told, 0 of no facts
 	DiscoveredAt   time.Time         `json:"discoveredAt"`
 	LastSeenAt     time.Time         `json:"lastSeenAt"`
 	CreatedAt      time.Time         `json:"createdAt,omitzero"`

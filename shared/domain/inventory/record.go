@@ -13,7 +13,7 @@ import (
 // newRow makes the row of a record.
 func newRow(s *index.Symbols, r Resource) index.Entry {
 	id, _ := parseID(r.ID) // ids of records are ours
-	out := index.Entry{UID: r.UID, Name: r.Name, ID: id, Tags: s.InternTags(r.Tags), Capacity: s.InternCapacity(r.Capacity)}
+	out := index.Entry{UID: r.UID, Name: r.Name, ID: id, Tags: s.InternTags(r.Tags), Capacity: amountsOf(s, r)}
 	for i, v := range [index.RefCount]string{
 		r.Type, r.Provider, r.CloudAccountID, r.Region, string(r.Status), r.Zone, r.InstanceType, r.ParentUID, r.Unschedulable,
 	} {
@@ -22,6 +22,25 @@ func newRow(s *index.Symbols, r Resource) index.Entry {
 	out.Times[index.ContentTime], out.Times[index.SeenTime] = microsOf(r.LastSeenAt), microsOf(r.LastSeenAt)
 	out.Times[index.StatusTime], out.Times[index.CreatedTime] = r.StatusAt, microsOf(r.CreatedAt)
 	return out
+}
+
+// amountsOf returns the capacity of a record, and before it, as the amount without a name, the sum of its facts: readers of before
+// there were facts read that, too.
+func amountsOf(s *index.Symbols, r Resource) []index.Amount {
+	amounts := s.InternCapacity(r.Capacity)
+	if r.FactsSum == 0 {
+		return amounts
+	}
+	return append([]index.Amount{{Value: r.FactsSum}}, amounts...)
+}
+
+// splitAmounts returns the capacity of a row and the sum of its facts.
+func splitAmounts(r index.Row) (capacity index.Amounts, factsSum int64) {
+	capacity = r.Capacity()
+	if capacity.Len() == 0 || capacity.At(0).Name != 0 {
+		return capacity, 0
+	}
+	return capacity.From(1), capacity.At(0).Value
 }
 
 // recordOf makes the record of a row, as it was last seen there by a scan that had nothing to write too. It needs the read
@@ -49,7 +68,8 @@ func recordOfRow(s *index.Symbols, r index.Row) Resource {
 		key, value := s.Tag(n)
 		out.Tags[key] = value
 	}
-	capacity := r.Capacity()
+	capacity, sum := splitAmounts(r)
+	out.FactsSum = sum
 	if n := capacity.Len(); n > 0 {
 		out.Capacity = make(map[string]int64, n)
 	}
@@ -74,7 +94,7 @@ func sameResource(s *index.Symbols, r index.Row, p Partition, found cloud.Resour
 			return false
 		}
 	}
-	return sameTags(s, r, found.Tags) && sameCapacity(s, r, found.Capacity)
+	return sameTags(s, r, found.Tags) && sameAmounts(s, r, found)
 }
 
 func sameTags(s *index.Symbols, r index.Row, tags map[string]string) bool {
@@ -90,14 +110,14 @@ func sameTags(s *index.Symbols, r index.Row, tags map[string]string) bool {
 	return true
 }
 
-func sameCapacity(s *index.Symbols, r index.Row, capacity map[string]int64) bool {
-	amounts := r.Capacity()
-	if amounts.Len() != len(capacity) {
+func sameAmounts(s *index.Symbols, r index.Row, found cloud.Resource) bool {
+	amounts, sum := splitAmounts(r)
+	if amounts.Len() != len(found.Capacity) || sum != found.Facts.Sum() {
 		return false
 	}
 	for i := range amounts.Len() {
 		a := amounts.At(i)
-		if v, ok := capacity[s.Name(a.Name)]; !ok || v != a.Value {
+		if v, ok := found.Capacity[s.Name(a.Name)]; !ok || v != a.Value {
 			return false
 		}
 	}

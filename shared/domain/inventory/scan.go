@@ -14,7 +14,7 @@ type Partition struct {
 	AccountID string // ca_…
 	Provider  string
 	Region    string
-	Kind      string // "aws-ec2"
+	Kind      string // "aws-ec2"; "aws-*" of a collective kind, whose resources have types of their own
 }
 
 // Scan is one pass of discovery over a partition. ID names the pass and is the same for every page of it and for its

@@ -18,17 +18,24 @@ type Visibility struct {
 	Resources grant.Scopes // the resources themselves
 	Groups    grant.Scopes // the resources of which may be seen in which groups they are
 	Teams     grant.Scopes // the teams that may be seen to own something: all of them, or those that it names
+	Schedules bool         // the schedules of resources are asked for: a row each where some are attached one by one
 }
 
 // SightOf returns what c may see where policy is what shows resources.
 func SightOf(c identity.Caller, policy string) Visibility {
-	return Visibility{c.Scopes(policy), c.Scopes("resource-groups:read"), c.Scopes("teams:read")}
+	return Visibility{Resources: c.Scopes(policy), Groups: c.Scopes("resource-groups:read"), Teams: c.Scopes("teams:read")}
 }
 
 // SeeEverything returns the sight of the service itself, which acts for nobody.
 func SeeEverything() Visibility {
 	all := grant.Scopes{All: true}
-	return Visibility{all, all, all}
+	return Visibility{Resources: all, Groups: all, Teams: all}
+}
+
+// WithSchedules returns the sight that asks for the schedules of resources too.
+func (s Visibility) WithSchedules() Visibility {
+	s.Schedules = true
+	return s
 }
 
 // seesTeam reports whether a team may be seen.

@@ -88,7 +88,7 @@ func randomScopes(r *rand.Rand, all []Listed) grant.Scopes {
 
 func (s *fixture) compareSight(r *rand.Rand, all []Listed, owns map[string]map[string]bool) {
 	s.Helper()
-	sight := Visibility{randomScopes(r, all), randomScopes(r, all), randomScopes(r, all)}
+	sight := Visibility{Resources: randomScopes(r, all), Groups: randomScopes(r, all), Teams: randomScopes(r, all)}
 	in := func(sc grant.Scopes, one Listed) bool {
 		return sc.All || slices.Contains(sc.Resources, one.ID) ||
 			slices.ContainsFunc(sc.Teams, func(id string) bool { return owns[id][one.UID] })

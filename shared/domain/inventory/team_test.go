@@ -47,7 +47,7 @@ func (s *fixture) ids(uids ...string) []string {
 // scopesOf returns the sight of who holds a role on teams only.
 func scopesOf(teams ...string) Visibility {
 	one := grant.Scopes{Teams: teams}
-	return Visibility{one, one, one}
+	return Visibility{Resources: one, Groups: one, Teams: one}
 }
 
 func TestTeamsOwnWhatTheyWereGiven(t *testing.T) {

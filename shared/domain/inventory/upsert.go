@@ -33,8 +33,11 @@ func (s *Store) UpsertScanned(ctx context.Context, org string, bs ...Batch) ([]C
 		}
 		out[i] = u.changes
 	}
-	if len(u.writes) == 0 {
+	if len(u.writes)+len(u.updates) == 0 {
 		return out, nil
+	}
+	if err = s.writeUpdates(ctx, u); err != nil {
+		return nil, err
 	}
 	return out, s.upsert(ctx, u, v, bs)
 }
@@ -77,6 +80,7 @@ type upsert struct {
 	changes Changes
 	done    map[string]bool
 	writes  []table.Write
+	updates []update // of whole records
 
 	mu      sync.Mutex // retry is called from several transactions
 	records map[string]Resource
@@ -98,7 +102,9 @@ func (u *upsert) compare(st *index.State, b Batch) error {
 			continue
 		}
 		u.done[found.UID] = true
-		found.Region, found.Type = u.batch.Region, u.batch.Kind
+		if found.Region = u.batch.Region; !cloud.IsCollective(u.batch.Kind) {
+			found.Type = u.batch.Kind
+		}
 		if err := u.one(st, found); err != nil {
 			return err
 		}
@@ -133,7 +139,7 @@ func (u *upsert) one(st *index.State, found cloud.Resource) error {
 		rec.Status, rec.StatusAt = cloud.Status(r.Word(index.StatusRef)), r.Time(index.StatusTime)
 	}
 	u.records[rec.UID], u.full[rec.UID] = rec, true
-	u.writes = append(u.writes, updateRecord(u.org, rec, moved))
+	u.updates = append(u.updates, update{rec.UID, moved})
 	return nil
 }
 
@@ -144,13 +150,14 @@ func (u *upsert) record(f cloud.Resource) Resource {
 		CloudAccountID: u.batch.AccountID, Region: f.Region, Zone: f.Zone, Status: f.Status,
 		InstanceType: f.InstanceType, Capacity: f.Capacity, Tags: f.Tags, ParentUID: f.ParentUID,
 		Unschedulable: f.Unschedulable, StatusAt: u.batch.At.UnixMicro(), Scan: u.batch.ID,
+		Facts: f.Facts, FactsSum: f.Facts.Sum(),
 		DiscoveredAt: u.now.Truncate(time.Millisecond), LastSeenAt: u.batch.At, CreatedAt: f.CreatedAt,
 	}
 }
 
 func (u *upsert) create(rec Resource) error {
 	u.records[rec.UID], u.full[rec.UID] = rec, true
-	w, err := putRecord(u.org, rec)
+	w, err := putRecord(u.org, markSince(rec, nil))
 	u.writes = append(u.writes, w)
 	return err
 }
@@ -170,6 +177,7 @@ func updateRecord(org string, rec Resource, moved bool) table.Write {
 		table.Set("instanceType", rec.InstanceType), table.Set("capacity", rec.Capacity), table.Set("tags", rec.Tags),
 		table.Set("parentUID", rec.ParentUID), table.Set("unschedulable", rec.Unschedulable),
 		table.Set("createdAt", rec.CreatedAt), table.Set("lastSeenAt", rec.LastSeenAt), table.Set("scan", rec.Scan),
+		table.Set("facts", rec.Facts),
 	}
 	if !moved {
 		return table.Update(ResourceKey(org, rec.UID), changes, table.Exists())
@@ -196,7 +204,7 @@ func (u *upsert) retry(w table.Write, old table.Item) (table.Write, bool, error)
 	rec := u.records[w.Item.SK]
 	u.full[rec.UID] = true
 	if old.Data == nil {
-		next, err := putRecord(u.org, rec)
+		next, err := putRecord(u.org, markSince(rec, nil))
 		return next, true, err
 	}
 	have, err := table.Decode[Resource](old)
@@ -209,7 +217,7 @@ func (u *upsert) retry(w table.Write, old table.Item) (table.Write, bool, error)
 		rec.Status, rec.StatusAt = have.Status, have.StatusAt
 	}
 	u.records[rec.UID] = rec
-	return updateRecord(u.org, rec, moved), true, nil
+	return updateRecord(u.org, markSince(rec, have.Facts), moved), true, nil
 }
 
 // segment returns what the index must know of the records as they were written.

@@ -35,6 +35,14 @@ func (p Policy) HTTPClient() *http.Client {
 // connections, so make it once.
 func (p Policy) Transport() http.RoundTripper { return checked{p, p.transport()} }
 
+// TransportTLS is Transport for one server that has authorities, a name or client certificates of its own.
+func (p Policy) TransportTLS(c *tls.Config) http.RoundTripper {
+	t := p.transport()
+	t.TLSClientConfig = c.Clone()
+	t.TLSClientConfig.MinVersion = max(c.MinVersion, tls.VersionTLS12)
+	return checked{p, t}
+}
+
 func (p Policy) timeout() time.Duration {
 	if p.Timeout > 0 {
 		return p.Timeout

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
-	"unicode"
 
 	"golang.org/x/oauth2"
 
@@ -24,7 +22,7 @@ func exchangeCode(ctx context.Context, name string, c *http.Client, cfg *oauth2.
 	case isOurFault(refused.ErrorCode):
 		return nil, fault.NewWithCause(fault.Internal, withoutBody(err), "%s does not know us by the client id and secret that are configured", name)
 	}
-	return nil, fault.NewWithCause(fault.Unauthenticated, withoutBody(err), "code: %s refuses it (%s); begin again with GET /auth/%s/url", name, CleanText(refused.ErrorCode, 40), name)
+	return nil, fault.NewWithCause(fault.Unauthenticated, withoutBody(err), "code: %s refuses it (%s); begin again with GET /auth/%s/url", name, fault.CleanText(refused.ErrorCode, 40), name)
 }
 
 // isOurFault reports whether an error of a token endpoint is the operator's to mend, for RFC 6749 and for GitHub.
@@ -42,7 +40,7 @@ func withoutBody(err error) error {
 	if !ok {
 		return err
 	}
-	return &refusedError{refused.Response.StatusCode, CleanText(refused.ErrorCode, 40), CleanText(refused.ErrorDescription, 200)}
+	return &refusedError{refused.Response.StatusCode, fault.CleanText(refused.ErrorCode, 40), fault.CleanText(refused.ErrorDescription, 200)}
 }
 
 // refusedError is a refused token call, without what came with it.
@@ -55,21 +53,4 @@ type refusedError struct {
 // Error returns what the provider says is wrong.
 func (e *refusedError) Error() string {
 	return (&statusError{e.status}).Error() + ": " + e.code + ": " + e.description
-}
-
-// CleanText makes a text that somebody else wrote fit for a message: what is printed in one line, at most so many characters.
-func CleanText(text string, most int) string {
-	var b strings.Builder
-	n := 0
-	for _, r := range text {
-		if n == most {
-			return b.String() + "…"
-		}
-		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
-			continue
-		}
-		b.WriteRune(r)
-		n++
-	}
-	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Instance is an EC2 instance. State "" is running.
@@ -20,6 +21,7 @@ type Instance struct {
 	BrokenKey                     bool   // a start is accepted and falls back
 	NoPermission                  bool   // a policy denies acts on this one
 	reason                        string
+	since                         time.Time // when it began to move
 }
 
 // AddInstance adds an instance and returns it.
@@ -97,7 +99,10 @@ func (c *Cloud) describeInstances(q request) (any, *failure) {
 		}
 		found = named
 	}
-	if states := q.getList("Filter.1.Value"); len(states) > 0 {
+	if ids, filtered := q.filtered("instance-id"); filtered {
+		found = slices.DeleteFunc(found, func(i *Instance) bool { return !slices.Contains(ids, i.ID) })
+	}
+	if states, filtered := q.filtered("instance-state-name"); filtered {
 		found = slices.DeleteFunc(found, func(i *Instance) bool { return !slices.Contains(states, i.State) })
 	}
 	from, to, next := c.cutPage(q, len(found), "MaxResults", "NextToken")
@@ -136,6 +141,28 @@ func (c *Cloud) named(region string, ids []string) ([]*Instance, *failure) {
 	default:
 		return nil, newFailure(http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance IDs '%s' do not exist", strings.Join(missing, ", "))
 	}
+}
+
+// describeStatus takes 100 ids at most, and tells of those that do not run only when asked to.
+func (c *Cloud) describeStatus(q request) (any, *failure) {
+	if q.getString("DryRun") == "true" {
+		return nil, newFailure(http.StatusPreconditionFailed, "DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
+	}
+	ids := q.getList("InstanceId")
+	if len(ids) > 100 {
+		return nil, newFailure(http.StatusBadRequest, "InvalidParameterValue", "%d instance ids; the maximum is 100", len(ids))
+	}
+	found, f := c.named(q.region, ids)
+	if f != nil {
+		return nil, f
+	}
+	var nodes []node
+	for _, i := range found {
+		if q.getString("IncludeAllInstances") == "true" || i.State == "running" {
+			nodes = append(nodes, newElement("item", newText("instanceId", i.ID), stateNode("instanceState", i.State)))
+		}
+	}
+	return []node{newItems("instanceStatusSet", "item", nodes)}, nil
 }
 
 func (c *Cloud) describeSpotRequests(q request) (any, *failure) {
@@ -208,6 +235,9 @@ func (c *Cloud) turn(q request, next func(*Instance) (string, *failure)) (any, *
 	var nodes []node
 	for n, i := range found {
 		nodes = append(nodes, newElement("item", newText("instanceId", i.ID), stateNode("currentState", states[n]), stateNode("previousState", i.State)))
+		if states[n] != i.State {
+			i.since = time.Now()
+		}
 		i.State, i.reason = states[n], ""
 	}
 	return []node{newItems("instancesSet", "item", nodes)}, nil

@@ -1,6 +1,7 @@
 package twin
 
 import (
+	"encoding/base64"
 	"net/http"
 	"slices"
 	"strconv"
@@ -19,6 +20,9 @@ type Nodegroup struct {
 // Cluster is a cluster of EKS. Status "" is ACTIVE. A cluster that has a node group need not be added: it is active.
 type Cluster struct {
 	Name, Region, Status, Version string
+
+	Endpoint  string // of its API server; "" is none yet
+	Authority []byte // PEM
 }
 
 // AddCluster adds a cluster.
@@ -42,7 +46,12 @@ func (k *Cluster) json() map[string]any {
 	if version == "" {
 		version = "1.33"
 	}
-	return map[string]any{"name": k.Name, "arn": k.ARN(), "status": status, "version": version, "createdAt": 1767323045.0}
+	out := map[string]any{"name": k.Name, "arn": k.ARN(), "status": status, "version": version, "createdAt": 1767323045.0}
+	if k.Endpoint != "" {
+		out["endpoint"] = k.Endpoint
+		out["certificateAuthority"] = map[string]any{"data": base64.StdEncoding.EncodeToString(k.Authority)}
+	}
+	return out
 }
 
 // cluster finds an EKS cluster of the region, one of a node group included.

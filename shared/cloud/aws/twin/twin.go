@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Account is the number of the twin's only account, AccessKey the key that opens it.
@@ -26,21 +28,16 @@ type Call struct {
 	Params map[string]any // form values, or the JSON body
 }
 
-// Fault makes calls of Op fail with an answer of AWS's form; with Lost, the call has its effect and no answer.
-type Fault struct {
-	Op, Code, Message string
-	Status            int
-	Times             int // how often; below 0 is always
-	Lost              bool
-}
-
 // Cloud is the twin. Its zero value is an empty cloud; fill it with the Add functions.
 type Cloud struct {
 	// Page caps every page below what is asked for, so that few resources make many pages.
 	Page int
+	// Takes is how long instances take to start or stop; 0 is until SettleAll.
+	Takes time.Duration
 
 	mu         sync.Mutex
 	throttled  int
+	revoked    bool
 	faults     []Fault
 	calls      []Call
 	instances  []*Instance
@@ -53,12 +50,27 @@ type Cloud struct {
 	warehouses []*Warehouse
 	notebooks  []*Notebook
 	roles      map[string]string
+	units      []Unit
+	members    []Member
+
+	volumes      []Volume
+	snapshots    []Snapshot
+	addresses    []Address
+	gateways     []NATGateway
+	balancers    []Balancer
+	buckets      []Bucket
+	functions    []Function
+	queues       []Queue
+	repositories []Repository
+	indexed      []Indexed
+	explorer     bool
+	series       []Series
 }
 
 // request is a call on its way through the twin.
 type request struct {
 	service, region, op string
-	form                map[string][]string
+	form                url.Values
 	body                map[string]any
 	path                []string
 }
@@ -78,20 +90,6 @@ func (c *Cloud) ThrottleCalls(calls int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.throttled = calls
-}
-
-// AddFault adds a fault.
-func (c *Cloud) AddFault(f Fault) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.faults = append(c.faults, f)
-}
-
-// EndFaults ends all faults.
-func (c *Cloud) EndFaults() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.faults, c.throttled = nil, 0
 }
 
 // Calls returns the calls of the op since the last Forget, all of them for "".
@@ -159,6 +157,9 @@ func (c *Cloud) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	w := httptest.NewRecorder()
 	if lost := c.serve(w, r); lost {
+		if err := r.Context().Err(); err != nil {
+			return nil, err
+		}
 		return nil, errors.New("connection reset by the twin")
 	}
 	return w.Result(), nil
@@ -172,16 +173,20 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
+	q, key := decodeRequest(r)
+	if err := c.delay(r.Context(), q); err != nil {
+		return true
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	q, key := decodeRequest(r)
+	c.settleDue()
 	c.calls = append(c.calls, Call{q.service + ":" + q.op, q.region, q.allParams()})
 	if f := c.refuse(q, key); f != nil {
 		q.writeError(w, f)
 		return false
 	}
 	fault, failed := c.fault(q)
-	if failed && !fault.Lost {
+	if failed && fault.Code != "" {
 		q.writeError(w, &failure{fault.Status, fault.Code, fault.Message})
 		return false
 	}
@@ -198,7 +203,7 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 }
 
 func (c *Cloud) refuse(q request, key string) *failure {
-	if key != AccessKey && !strings.HasPrefix(key, "ASIA") && !strings.HasPrefix(key, "OURS") {
+	if c.revoked || key != AccessKey && !strings.HasPrefix(key, "ASIA") && !strings.HasPrefix(key, "OURS") {
 		return refused[q.service]
 	}
 	if c.throttled > 0 {
@@ -206,17 +211,6 @@ func (c *Cloud) refuse(q request, key string) *failure {
 		return throttled[q.service]
 	}
 	return nil
-}
-
-func (c *Cloud) fault(q request) (Fault, bool) {
-	for i := range c.faults {
-		f := &c.faults[i]
-		if f.Op == q.service+":"+q.op && f.Times != 0 {
-			f.Times--
-			return *f, true
-		}
-	}
-	return Fault{}, false
 }
 
 func (c *Cloud) answer(q request) (any, *failure) {
@@ -230,6 +224,7 @@ func (c *Cloud) answer(q request) (any, *failure) {
 // operations are filled in from the files of the services.
 var operations = map[string]func(*Cloud, request) (any, *failure){
 	"ec2:DescribeInstances":                           (*Cloud).describeInstances,
+	"ec2:DescribeInstanceStatus":                      (*Cloud).describeStatus,
 	"ec2:DescribeSpotInstanceRequests":                (*Cloud).describeSpotRequests,
 	"ec2:DescribeRegions":                             (*Cloud).describeRegions,
 	"ec2:StartInstances":                              (*Cloud).startInstances,
@@ -244,6 +239,11 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"autoscaling:UpdateAutoScalingGroup":              (*Cloud).updateGroup,
 	"autoscaling:SuspendProcesses":                    (*Cloud).suspendProcesses,
 	"autoscaling:ResumeProcesses":                     (*Cloud).resumeProcesses,
+	"organizations:DescribeOrganization":              (*Cloud).describeOrganization,
+	"organizations:ListRoots":                         (*Cloud).listRoots,
+	"organizations:ListOrganizationalUnitsForParent":  (*Cloud).listUnits,
+	"organizations:ListAccountsForParent":             (*Cloud).listAccounts,
+	"organizations:ListTagsForResource":               (*Cloud).listMemberTags,
 	"ecs:ListClusters":                                (*Cloud).listECSClusters,
 	"ecs:ListServices":                                (*Cloud).listServices,
 	"ecs:DescribeServices":                            (*Cloud).describeServices,
@@ -257,6 +257,28 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"eks:UpdateNodegroupConfig":                       (*Cloud).updateNodegroup,
 	"eks:ListUpdates":                                 (*Cloud).listUpdates,
 	"eks:DescribeUpdate":                              (*Cloud).describeUpdate,
+	"ec2:DescribeVolumes":                             (*Cloud).describeVolumes,
+	"ec2:DescribeSnapshots":                           (*Cloud).describeSnapshots,
+	"ec2:DescribeImages":                              (*Cloud).describeImages,
+	"ec2:DescribeAddresses":                           (*Cloud).describeAddresses,
+	"ec2:DescribeNatGateways":                         (*Cloud).describeNATGateways,
+	"ec2:DescribeRouteTables":                         (*Cloud).describeRouteTables,
+	"elasticloadbalancing:DescribeLoadBalancers":      (*Cloud).describeBalancers,
+	"elasticloadbalancing:DescribeTargetGroups":       (*Cloud).describeTargetGroups,
+	"elasticloadbalancing:DescribeTargetHealth":       (*Cloud).describeTargetHealth,
+	"elasticloadbalancing:DescribeInstanceHealth":     (*Cloud).describeInstanceHealth,
+	"s3:ListBuckets":                                  (*Cloud).listBuckets,
+	"s3:GetBucketVersioning":                          (*Cloud).getVersioning,
+	"s3:GetBucketLifecycleConfiguration":              (*Cloud).getLifecycle,
+	"lambda:ListFunctions":                            (*Cloud).listFunctions,
+	"sqs:ListQueues":                                  (*Cloud).listQueues,
+	"sqs:GetQueueAttributes":                          (*Cloud).getQueueAttributes,
+	"ecr:DescribeRepositories":                        (*Cloud).describeRepositories,
+	"ecr:DescribeImages":                              (*Cloud).describeECRImages,
+	"ecr:GetLifecyclePolicy":                          (*Cloud).getLifecyclePolicy,
+	"tagging:GetResources":                            (*Cloud).getTagged,
+	"monitoring:GetMetricData":                        (*Cloud).getMetricData,
+	"resource-explorer-2:ListResources":               (*Cloud).listExplored,
 	"redshift:DescribeClusters":                       (*Cloud).describeWarehouses,
 	"redshift:PauseCluster":                           (*Cloud).pauseWarehouse,
 	"redshift:ResumeCluster":                          (*Cloud).resumeWarehouse,
@@ -267,4 +289,5 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"sagemaker:StopNotebookInstance":                  (*Cloud).stopNotebook,
 	"sts:GetCallerIdentity":                           (*Cloud).callerIdentity,
 	"sts:AssumeRole":                                  (*Cloud).assumeRole,
+	"sts:GetWebIdentityToken":                         (*Cloud).webIdentityToken,
 }

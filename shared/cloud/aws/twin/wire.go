@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -22,22 +23,40 @@ var (
 		"rds":                     newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
 		"autoscaling":             newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
 		"sts":                     newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
+		"organizations":           newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"ecs":                     newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"application-autoscaling": newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"redshift":                newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
 		"sagemaker":               newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"eks":                     newFailure(403, "UnrecognizedClientException", "The security token included in the request is invalid."),
+		"elasticloadbalancing":    newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
+		"monitoring":              newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
+		"s3":                      newFailure(403, "InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records."),
+		"lambda":                  newFailure(403, "UnrecognizedClientException", "The security token included in the request is invalid."),
+		"sqs":                     newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
+		"ecr":                     newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
+		"tagging":                 newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
+		"resource-explorer-2":     newFailure(403, "UnrecognizedClientException", "The security token included in the request is invalid."),
 	}
 	throttled = map[string]*failure{
 		"ec2":                     newFailure(503, "RequestLimitExceeded", "Request limit exceeded."),
 		"rds":                     newFailure(400, "Throttling", "Rate exceeded"),
 		"autoscaling":             newFailure(400, "Throttling", "Rate exceeded"),
 		"sts":                     newFailure(400, "Throttling", "Rate exceeded"),
+		"organizations":           newFailure(400, "TooManyRequestsException", "AWS Organizations can't complete your request because another request is already in progress. Try again later."),
 		"ecs":                     newFailure(400, "ThrottlingException", "Rate exceeded"),
 		"application-autoscaling": newFailure(400, "ThrottlingException", "Rate exceeded"),
 		"redshift":                newFailure(400, "Throttling", "Rate exceeded"),
 		"sagemaker":               newFailure(400, "ThrottlingException", "Rate exceeded"),
 		"eks":                     newFailure(429, "TooManyRequestsException", "Too Many Requests"),
+		"elasticloadbalancing":    newFailure(400, "Throttling", "Rate exceeded"),
+		"monitoring":              newFailure(400, "Throttling", "Rate exceeded"),
+		"s3":                      newFailure(503, "SlowDown", "Please reduce your request rate."),
+		"lambda":                  newFailure(429, "TooManyRequestsException", "Rate exceeded"),
+		"sqs":                     newFailure(400, "ThrottlingException", "Rate exceeded"),
+		"ecr":                     newFailure(400, "ThrottlingException", "Rate exceeded"),
+		"tagging":                 newFailure(400, "ThrottledException", "Rate exceeded"),
+		"resource-explorer-2":     newFailure(429, "ThrottlingException", "Rate exceeded"),
 	}
 )
 
@@ -54,6 +73,8 @@ func decodeRequest(r *http.Request) (q request, key string) {
 	switch {
 	case q.service == "eks":
 		q.rest(r, raw)
+	case slices.Contains(pathServices, q.service):
+		q.byPath(r, raw)
 	case target != "":
 		q.op = target[strings.LastIndex(target, ".")+1:]
 		_ = json.Unmarshal(raw, &q.body)
@@ -65,6 +86,28 @@ func decodeRequest(r *http.Request) (q request, key string) {
 		q.form, q.op = form, form.Get("Action")
 	}
 	return q, key
+}
+
+// pathServices are the services whose operations are told by method and path, of which the twin knows few; EKS is another one.
+var pathServices = []string{"s3", "lambda", "resource-explorer-2"}
+
+// byPath finds the operation of one of pathServices.
+func (q *request) byPath(r *http.Request, raw []byte) {
+	q.path = strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	q.form = r.URL.Query()
+	_ = json.Unmarshal(raw, &q.body)
+	switch {
+	case q.service == "resource-explorer-2":
+		q.op = q.path[0]
+	case q.service == "lambda":
+		q.op = "ListFunctions"
+	case q.path[0] == "":
+		q.op = "ListBuckets"
+	case q.form.Has("versioning"):
+		q.op = "GetBucketVersioning"
+	case q.form.Has("lifecycle"):
+		q.op = "GetBucketLifecycleConfiguration"
+	}
 }
 
 // rest finds the operation of EKS in method and path.
@@ -182,6 +225,13 @@ func (n node) render(b *strings.Builder) {
 // writeAnswer answers: nodes as XML in the frame that the service uses, everything else as JSON.
 func (q request) writeAnswer(w http.ResponseWriter, answer any) {
 	kids, ok := answer.([]node)
+	if q.service == "s3" {
+		var b strings.Builder
+		newElement(q.op+"Result", kids...).render(&b)
+		w.Header().Set("Content-Type", "application/xml")
+		_, _ = io.WriteString(w, b.String())
+		return
+	}
 	if !ok {
 		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
 		_ = json.NewEncoder(w).Encode(answer)
@@ -209,7 +259,9 @@ func (q request) writeError(w http.ResponseWriter, f *failure) {
 	switch q.service {
 	case "ec2":
 		newElement("Response", newElement("Errors", newElement("Error", code, message)), newText("RequestID", "twin")).render(&b)
-	case "ecs", "eks", "application-autoscaling", "sagemaker":
+	case "s3":
+		newElement("Error", code, message).render(&b)
+	case "ecs", "eks", "application-autoscaling", "sagemaker", "lambda", "sqs", "ecr", "tagging", "resource-explorer-2", "organizations":
 		w.Header().Set("X-Amzn-ErrorType", f.code)
 		_ = json.NewEncoder(&b).Encode(map[string]string{"__type": f.code, "message": f.message})
 	default:

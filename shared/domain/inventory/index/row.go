@@ -98,6 +98,9 @@ func (a Amounts) Len() int { return len(a) / amountWords }
 // At returns the i-th amount, in the order of their names.
 func (a Amounts) At(i int) Amount { return Amount{a[i*amountWords], int64At(a[i*amountWords+1:])} }
 
+// From returns the amounts from the i-th on.
+func (a Amounts) From(i int) Amounts { return a[i*amountWords:] }
+
 // Capacity returns the capacity. Nobody changes it.
 func (r Row) Capacity() Amounts { return r.st.runs.at(r.c.capacity) }
 

@@ -230,6 +230,23 @@ func (st *State) Partition(account, region, kind string) (Partition, bool) {
 	return Partition{a, r, k}, hasAccount && hasRegion && hasKind
 }
 
+// PartitionNames is a partition as others name it.
+type PartitionNames struct{ Account, Region, Kind string }
+
+// Partitions returns the partitions that have rows, in no order. It needs the read lock.
+func (st *State) Partitions() []PartitionNames {
+	had := map[Partition]struct{}{}
+	var out []PartitionNames
+	for r := range st.Rows() {
+		p := r.Partition()
+		if _, known := had[p]; !known {
+			had[p] = struct{}{}
+			out = append(out, PartitionNames{st.Symbols.Name(p.account), st.Symbols.Name(p.region), st.Symbols.Name(p.kind)})
+		}
+	}
+	return out
+}
+
 // ScannedAt returns when the last finished scan of p began, in Unix microseconds; 0 when none has finished.
 func (st *State) ScannedAt(p Partition) int64 { return st.scans[p] }
 

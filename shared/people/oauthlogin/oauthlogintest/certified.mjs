@@ -8,7 +8,7 @@ const person = (id) => id === 'mallory'
   : { email: `${id}@example.com`, email_verified: true, name: id };
 
 const provider = new Provider(`http://127.0.0.1:${port}`, {
-  clients: [{ client_id, client_secret, redirect_uris: [redirect_uri], response_types: ['code'], grant_types: ['authorization_code'] }],
+  clients: [{ client_id, client_secret, redirect_uris: [redirect_uri], response_types: ['code'], grant_types: ['authorization_code', 'refresh_token'] }],
   claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
   conformIdTokenClaims: false, // as Google: the address stands in the ID token
   findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, ...person(id) }) }),

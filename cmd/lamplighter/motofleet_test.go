@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lamplighter.dev/cmd/lamplighter/testenv"
+	"lamplighter.dev/shared/engine/table/tabletest"
+)
+
+// tollgate is a proxy in front of moto that counts the calls by operation.
+type tollgate struct {
+	*httptest.Server
+	mu    sync.Mutex
+	calls map[string]int
+	spent map[string]time.Duration // until moto had answered
+}
+
+func newTollgate(t testing.TB, to string) *tollgate {
+	t.Helper()
+	u, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &tollgate{calls: map[string]int{}, spent: map[string]time.Duration{}}
+	proxy := httputil.NewSingleHostReverseProxy(u)
+	g.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		op := operationOf(r)
+		began := time.Now()
+		proxy.ServeHTTP(w, r)
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.calls[op]++
+		g.spent[op] += time.Since(began)
+	}))
+	t.Cleanup(g.Close)
+	return g
+}
+
+// take returns what was counted since the last take.
+func (g *tollgate) take() map[string]int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	out := g.calls
+	g.calls = map[string]int{}
+	return out
+}
+
+// fleetSizes are 200 instances; LAMPLIGHTER_FLEET names others, for who measures: "1000,10000".
+func fleetSizes(t *testing.T) (sizes []int) {
+	t.Helper()
+	names := os.Getenv("LAMPLIGHTER_FLEET")
+	if names == "" {
+		return []int{200}
+	}
+	for name := range strings.SplitSeq(names, ",") {
+		n, err := strconv.Atoi(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes = append(sizes, n)
+	}
+	return sizes
+}
+
+// TestAFleetOnMotoIsDiscoveredAndStoppedInFewCalls discovers instances in one region and stops them all, verified and recorded.
+// moto answers one call at a time, and takes some milliseconds for each instance that it describes: calls and descriptions are
+// what counts.
+func TestAFleetOnMotoIsDiscoveredAndStoppedInFewCalls(t *testing.T) {
+	for _, size := range fleetSizes(t) {
+		t.Run(strconv.Itoa(size), func(t *testing.T) {
+			g := newTollgate(t, tabletest.StartMoto(t))
+			m, e := moto{t, g.URL}, testenv.Start(t, testenv.Setup{Sync: true})
+			for left := size; left > 0; left -= 1000 {
+				m.call("ec2", "us-east-1", fmt.Sprintf("Action=RunInstances&MinCount=%[1]d&MaxCount=%[1]d&ImageId=ami-12c6146b&InstanceType=t3.micro", min(left, 1000)))
+			}
+			c := e.NewOwner("dorothy@example.com")
+			g.take()
+			began := time.Now()
+			m.connectFleet(e, c)
+			discovered, listing := time.Since(began), g.take()
+			bulk := m.stopAll(e, c)
+			took, acting := time.Since(began), g.take()
+			t.Logf("%d instances: discovered in %.1f s, stopped, verified and recorded after %.1f s; listing %v, acting %v; moto took %v; %s resident",
+				size, discovered.Seconds(), took.Seconds(), listing, acting, g.spent, resident())
+			if bulk.Completed != size || bulk.Failed != 0 {
+				t.Fatalf("%+v", bulk)
+			}
+			if n := strings.Count(m.call("ec2", "us-east-1", "Action=DescribeInstanceStatus&IncludeAllInstances=true&Filter.1.Name=instance-state-name&Filter.1.Value.1=stopped&MaxResults=1000"), "<instanceId>"); n != min(size, 1000) {
+				t.Errorf("moto says that %d are stopped", n)
+			}
+			thousands := (size + 999) / 1000
+			for op, most := range map[string]int{"DescribeInstances": 2 + thousands, "StopInstances": 2 * thousands, "DescribeInstanceStatus": 10 * thousands} {
+				if n := listing[op] + acting[op]; n > most {
+					t.Errorf("%d calls of %s for %d instances; want at most %d", n, op, size, most)
+				}
+			}
+		})
+	}
+}
+
+// connectFleet connects moto's account and waits for its discovery, however long that takes.
+func (m moto) connectFleet(e *testenv.Env, c *testenv.Client) {
+	m.t.Helper()
+	var account struct{ ID, JobID string }
+	c.Call(http.MethodPost, "/cloud-accounts", m.account("us-east-1"), &account)
+	m.awaitLong(e)
+	c.WaitDiscovered(account.ID, account.JobID)
+}
+
+// awaitLong waits for what moto takes minutes for.
+func (m moto) awaitLong(e *testenv.Env) {
+	m.t.Helper()
+	ctx, cancel := context.WithTimeout(m.t.Context(), 10*time.Minute)
+	defer cancel()
+	if err := e.AwaitIdle(ctx); err != nil {
+		m.t.Fatal(err)
+	}
+	e.WaitSettled()
+}
+
+// bulkOutcome is a bulk action that has ended.
+type bulkOutcome struct {
+	ID                       string `json:"bulkActionID"`
+	Status                   string `json:"status"`
+	Total, Completed, Failed int
+}
+
+// stopAll stops every instance by a dynamic group.
+func (m moto) stopAll(e *testenv.Env, c *testenv.Client) (b bulkOutcome) {
+	m.t.Helper()
+	var made struct {
+		ID string `json:"id"`
+	}
+	c.Call(http.MethodPost, "/resource-groups", map[string]any{"name": "Fleet", "selector": map[string]string{"type": "aws-ec2"}}, &made)
+	c.Call(http.MethodPost, "/actions/bulk", map[string]string{"type": "stop", "groupID": made.ID}, &b)
+	m.awaitLong(e)
+	c.Call(http.MethodGet, "/actions/bulk/"+b.ID, nil, &b)
+	return b
+}
+
+// operationOf returns the Action of a form, or the target of a JSON call. The body is left to be read again.
+func operationOf(r *http.Request) string {
+	if target := r.Header.Get("X-Amz-Target"); target != "" {
+		return target[strings.LastIndex(target, ".")+1:]
+	}
+	return formAction(r)
+}
+
+// resident tells the memory of this process.
+func resident() string {
+	status, _ := os.ReadFile("/proc/self/status") // not there on every system
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	line, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimSpace(line)
+}
+
+func formAction(r *http.Request) string {
+	body, _ := io.ReadAll(r.Body) // a body that breaks off is moto's to refuse
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	form, _ := url.ParseQuery(string(body))
+	if a := form.Get("Action"); a != "" {
+		return a
+	}
+	return r.Method + " " + r.URL.Path
+}

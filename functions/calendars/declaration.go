@@ -1,0 +1,18 @@
+package calendars
+
+import (
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "calendars",
+	Access: rest.Access.With(table.Access{
+		Reads:  []table.Partition{scheduling.SchedulePartition},
+		Writes: []table.Partition{scheduling.CalendarPartition, scheduling.CalendarNamePartition},
+	}),
+	Samples: []string{"list"},
+}

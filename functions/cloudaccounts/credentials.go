@@ -1,0 +1,137 @@
+package cloudaccounts
+
+import (
+	"cmp"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"regexp"
+	"strings"
+
+	"lamplighter.dev/shared/cloud/kubernetes/kubeconfig"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// What identifiers of credentials look like. They stand in addresses that tokens are asked for at, so nothing else may.
+var (
+	domain           = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$`)
+	serviceAccount   = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*@([a-z0-9-]+\.)+gserviceaccount\.com$`)
+	identityProvider = regexp.MustCompile(`^//iam\.googleapis\.com/projects/\d{1,19}/locations/global/workloadIdentityPools/[a-z0-9-]{4,32}/providers/[a-z0-9-]{4,32}$`)
+)
+
+// longest is how many bytes a credential may have.
+func longest(name string) int {
+	if name == "kubeconfig" {
+		return kubeconfig.MaxBytes
+	}
+	return maxCredential
+}
+
+// checkPrincipal checks the identifiers of an application in Entra.
+func checkPrincipal(_ *service, _ inventory.Account, c map[string]string) error {
+	c["tenantID"], c["clientID"] = strings.ToLower(c["tenantID"]), strings.ToLower(c["clientID"])
+	switch {
+	case !guid.MatchString(c["tenantID"]) && !domain.MatchString(c["tenantID"]):
+		return fault.New(fault.Invalid, "credentials.tenantID: %.64q is neither the GUID nor a domain of a directory", c["tenantID"])
+	case !guid.MatchString(c["clientID"]):
+		return fault.New(fault.Invalid, "credentials.clientID: %.64q is not the GUID of an application", c["clientID"])
+	}
+	return nil
+}
+
+// checkFederation checks the names of a workload identity provider and of the service account that it lets impersonate. The
+// provider's is taken as gcloud prints it, and kept as its audience.
+func checkFederation(_ *service, _ inventory.Account, c map[string]string) error {
+	const field = "workloadIdentityProvider"
+	name := strings.TrimPrefix(strings.TrimPrefix(c[field], "https:"), "//iam.googleapis.com/")
+	c[field] = "//iam.googleapis.com/" + name
+	switch {
+	case !identityProvider.MatchString(c[field]):
+		return fault.New(fault.Invalid, "credentials.%s: %.128q is not //iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER", field, name)
+	case !serviceAccount.MatchString(c["serviceAccountEmail"]):
+		return fault.New(fault.Invalid, "credentials.serviceAccountEmail: %.128q is not the address of a service account", c["serviceAccountEmail"])
+	}
+	return nil
+}
+
+// key is a service account's, as Google writes it. Files of other types name addresses to call and programs to run, and are refused.
+type key struct {
+	Type       string `json:"type"`
+	Project    string `json:"project_id"`
+	KeyID      string `json:"private_key_id"`
+	PrivateKey string `json:"private_key"`
+	Email      string `json:"client_email"`
+	ClientID   string `json:"client_id,omitempty"`
+	TokenURI   string `json:"token_uri"`
+	Universe   string `json:"universe_domain,omitempty"`
+}
+
+// googleToken is where tokens for a key are had; keys of before 2018 name the other address of the same.
+const googleToken = "https://oauth2.googleapis.com/token" //nolint:gosec // an address
+
+// wrapKey takes the key also as the credentials themselves, which is what "the JSON key" may mean: all of its values are texts.
+func wrapKey(sent map[string]string) map[string]string {
+	if sent["serviceAccountKey"] != "" || sent["private_key"] == "" {
+		return sent
+	}
+	text, err := json.Marshal(sent)
+	if err != nil {
+		return sent
+	}
+	return map[string]string{"serviceAccountKey": string(text)}
+}
+
+// checkServiceAccount reads the key, and keeps of it what a service account's has.
+func checkServiceAccount(_ *service, a inventory.Account, c map[string]string) error {
+	const field = "credentials.serviceAccountKey: "
+	var k key
+	if err := json.Unmarshal([]byte(c["serviceAccountKey"]), &k); err != nil {
+		return fault.New(fault.Invalid, field+"it is not the JSON of a key: send the file that gcloud iam service-accounts keys create wrote")
+	}
+	switch {
+	case k.Type != "service_account":
+		return fault.New(fault.Invalid, field+"it is of type %.32q, not service_account", k.Type)
+	case cmp.Or(k.Universe, "googleapis.com") != "googleapis.com":
+		return fault.New(fault.Invalid, field+"universe_domain %.64q is not googleapis.com", k.Universe)
+	case !serviceAccount.MatchString(k.Email):
+		return fault.New(fault.Invalid, field+"client_email %.128q is not the address of a service account", k.Email)
+	case !isGoogles(k.TokenURI) && a.EndpointURL == "":
+		return fault.New(fault.Invalid, field+"token_uri is not Google's %s", googleToken)
+	case !isPrivateKey(k.PrivateKey):
+		return fault.New(fault.Invalid, field+"private_key is not a key in PEM")
+	}
+	k.TokenURI, k.Universe = googleToken, ""
+	text, err := json.Marshal(k) //nolint:gosec // sealed before it is stored
+	c["serviceAccountKey"] = string(text)
+	return err
+}
+
+func isGoogles(tokenURI string) bool {
+	return tokenURI == "" || tokenURI == googleToken || tokenURI == "https://accounts.google.com/o/oauth2/token" //nolint:gosec // an address
+}
+
+func isPrivateKey(text string) bool {
+	block, _ := pem.Decode([]byte(text))
+	if block == nil {
+		return false
+	}
+	_, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		_, err = x509.ParsePKCS1PrivateKey(block.Bytes)
+	}
+	return err == nil
+}
+
+// checkKubeconfig keeps of a kubeconfig what opens the cluster of its current context.
+func checkKubeconfig(s *service, _ inventory.Account, c map[string]string) error {
+	access, err := kubeconfig.ParseKubeconfig(c["kubeconfig"], s.p.Clock.Now())
+	if err != nil {
+		return fault.NewWithCause(fault.Invalid, err, "credentials.%s", fault.Message(err))
+	}
+	if err = s.checkReachable("credentials.kubeconfig: server", access.Server); err != nil {
+		return err
+	}
+	c["kubeconfig"], err = access.Kubeconfig()
+	return err
+}

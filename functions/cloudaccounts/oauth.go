@@ -1,0 +1,272 @@
+package cloudaccounts
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/functions/cloudaccounts/googleoauth"
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// How long a person may take at Google, and then to choose a project.
+const (
+	stateTTL      = 10 * time.Minute
+	connectionTTL = 30 * time.Minute
+)
+
+const (
+	connectPath  = "/connect/gcp"
+	callbackPath = connectPath + "/oauth-callback"
+)
+
+// departure is a person on the way to Google and back. Nothing in it is secret: the verifier follows from the state, which is
+// not stored.
+type departure struct {
+	User    string `json:"user"`
+	Session string `json:"session"`           // empty for a personal access token
+	Account string `json:"account,omitempty"` // whose credentials are renewed
+}
+
+// pendingGrant is what a person granted, until it is used for an account. It is sealed for the account that it will open.
+type pendingGrant struct {
+	departure
+	Sealed []byte `json:"sealed"`
+	Renews bool   `json:"renews,omitempty"` // Account is there already
+}
+
+// Both are stored under digests, so that who reads the table can go on with neither.
+func (s *service) departureKey(org, state string) table.Key {
+	return table.Key{PK: table.OrgPK(org) + "CONNECT", SK: "STATE#" + identity.Digest(s.p.Settings.CodeKey(), "connect", state)}
+}
+
+func (s *service) connectionKey(org, connectionID string) table.Key {
+	return table.Key{PK: table.OrgPK(org) + "CONNECT", SK: "GRANT#" + identity.Digest(s.p.Settings.CodeKey(), "connection", connectionID)}
+}
+
+// verifier returns the secret of PKCE that belongs to a state (RFC 7636).
+func (s *service) verifier(state string) string {
+	return identity.Digest(s.p.Settings.CodeKey(), "connect-verifier", state)
+}
+
+// google returns the client that the operator registered.
+func (s *service) google() (*googleoauth.Client, error) {
+	c := s.p.Settings.GoogleCloud
+	if c.ID == "" {
+		return nil, fault.New(fault.Invalid, "this deployment has no OAuth client of Google Cloud: its operator sets the parameters GCPClientID and "+
+			"GCPClientSecret, on one machine LAMPLIGHTER_GCP_CLIENT_ID and LAMPLIGHTER_GCP_CLIENT_SECRET, and registers %s at Google; "+
+			"until then, connect projects with authMethod workload_identity_federation or service_account", s.callback())
+	}
+	return googleoauth.New(c, s.callback()), nil
+}
+
+// callback returns where Google sends the browser; it must be registered there, letter for letter.
+func (s *service) callback() string { return s.p.Settings.BaseURL + callbackPath }
+
+type oauthURLInput struct {
+	AccountID string `query:"accountID" maxLength:"64" doc:"A connected project whose credentials are to be renewed; without one, a new account"`
+}
+
+// OAuthURL is where a connection begins.
+type OAuthURL struct {
+	URL   string `json:"url" doc:"Where to send the browser"`
+	State string `json:"state" doc:"Comes back with the browser. Good once, for 10 minutes, in the session that asked for it"`
+}
+
+func (s *service) beginOAuth(ctx context.Context, in *oauthURLInput) (OAuthURL, error) {
+	c := identity.CallerFrom(ctx)
+	google, err := s.google()
+	if err != nil {
+		return OAuthURL{}, err
+	}
+	if in.AccountID != "" {
+		if _, err = s.renewable(ctx, c.Org, in.AccountID); err != nil {
+			return OAuthURL{}, err
+		}
+	}
+	state := rand.Text() + rand.Text()
+	address, err := google.URL(ctx, state, s.verifier(state))
+	if err != nil {
+		return OAuthURL{}, err
+	}
+	return OAuthURL{address, state}, s.keepFor(ctx, stateTTL, s.departureKey(c.Org, state), departure{c.User, c.Session, in.AccountID})
+}
+
+// renewable reads an account of Google Cloud.
+func (s *service) renewable(ctx context.Context, org, accountID string) (inventory.Account, error) {
+	a, err := s.readAccount(ctx, org, accountID)
+	if fault.Is(err, fault.NotFound) || err == nil && a.Provider != "gcp" {
+		return a, fault.New(fault.Invalid, "accountID: there is no cloud account %.64q of provider gcp", accountID)
+	}
+	return a, err
+}
+
+// keepFor stores a row that ends by itself.
+func (s *service) keepFor(ctx context.Context, ttl time.Duration, k table.Key, v any) error {
+	it, err := table.NewItem(k, v)
+	if err != nil {
+		return err
+	}
+	it.Expires = s.p.Clock.Now().Add(ttl)
+	_, err = s.p.Table.Write(ctx, table.Put(it, table.Absent()))
+	return fault.Wrap("keep a connection to Google", err)
+}
+
+// GoogleCode is the body of POST /connect/gcp/oauth-exchange: what the browser brought back.
+type GoogleCode struct {
+	Code  string `json:"code" minLength:"1" maxLength:"4096" doc:"The authorization code"`
+	State string `json:"state" minLength:"1" maxLength:"128" doc:"The one that GET /connect/gcp/oauth-url issued"`
+}
+
+// GoogleGrant is what the code was exchanged for.
+type GoogleGrant struct {
+	ConnectionID string                      `json:"connectionID" doc:"For POST /connect/gcp/oauth-finalize. Good once, for 30 minutes, in the same session"`
+	ExpiresAt    time.Time                   `json:"expiresAt"`
+	Projects     []googleoauth.ListedProject `json:"projects" doc:"The projects that the person may see, by id: 1,000 at most"`
+	More         bool                        `json:"more" doc:"There are further projects, any of which can be named"`
+}
+
+// exchangeOAuth uses up the state before the code is sent anywhere, so that of two who bring the same one comes late.
+func (s *service) exchangeOAuth(ctx context.Context, in *struct{ Body GoogleCode }) (GoogleGrant, error) {
+	c := identity.CallerFrom(ctx)
+	google, err := s.google()
+	if err != nil {
+		return GoogleGrant{}, err
+	}
+	d, err := s.useDeparture(ctx, c, in.Body.State)
+	if err != nil {
+		return GoogleGrant{}, err
+	}
+	got, err := google.Exchange(ctx, in.Body.Code, s.verifier(in.Body.State))
+	if err != nil {
+		return GoogleGrant{}, err
+	}
+	conn := pendingGrant{departure: d, Renews: d.Account != ""}
+	now := s.p.Clock.Now()
+	if !conn.Renews {
+		conn.Account = id.New("ca", now)
+	}
+	conn.Sealed, err = inventory.SealCredentials(ctx, s.p.Sealer, inventory.SecretPlace(c.Org, conn.Account), map[string]string{"refreshToken": got.Refresh})
+	if err != nil {
+		return GoogleGrant{}, err
+	}
+	out := GoogleGrant{rand.Text() + rand.Text(), now.Add(connectionTTL), got.Projects, got.More}
+	audit.NoteChange(ctx, audit.Change{Target: conn.Account})
+	return out, s.keepFor(ctx, connectionTTL, s.connectionKey(c.Org, out.ConnectionID), conn)
+}
+
+// useDeparture finds the departure of a state and ends it, in the session that it was made in.
+func (s *service) useDeparture(ctx context.Context, c identity.Caller, state string) (departure, error) {
+	k := s.departureKey(c.Org, state)
+	d, err := table.Read[departure](ctx, s.p.Table, k)
+	unknown := fault.New(fault.Invalid, "state: unknown, used, expired or of another session; begin again with GET /connect/gcp/oauth-url")
+	if fault.Is(err, fault.NotFound) || err == nil && !d.belongsTo(c) {
+		return d, unknown
+	}
+	if err != nil {
+		return d, fmt.Errorf("read the state of a connection: %w", err)
+	}
+	_, err = s.p.Table.Write(ctx, table.Delete(k, table.Exists()))
+	if _, late := errors.AsType[*table.ConditionError](err); late {
+		return d, unknown
+	}
+	return d, fault.Wrap("use the state of a connection", err)
+}
+
+func (d departure) belongsTo(c identity.Caller) bool {
+	return d.User == c.User && d.Session == c.Session
+}
+
+// GoogleProject is the body of POST /connect/gcp/oauth-finalize.
+type GoogleProject struct {
+	ConnectionID    string   `json:"connectionID" minLength:"1" maxLength:"128" doc:"Of POST /connect/gcp/oauth-exchange"`
+	ProjectID       string   `json:"projectID" minLength:"1" maxLength:"128" doc:"The project to connect" example:"my-project-123"`
+	Name            string   `json:"name,omitempty" maxLength:"100" doc:"Unique in the organization; the project's id when left out"`
+	PermissionLevel string   `json:"permissionLevel,omitempty" enum:"read_only,read_write" default:"read_only" doc:"Nothing is ever acted on in a read_only account"`
+	Regions         []string `json:"regions,omitempty" maxItems:"100" doc:"Only these; every one when left out"`
+	EndpointURL     string   `json:"endpointURL,omitempty" maxLength:"512" doc:"An emulator or a private cloud, where the operator allows it"`
+}
+
+// finalizeOAuth makes the account of a connection, or renews the credentials of the one that it was begun for. One that the cloud
+// refuses leaves the connection, so that another project can be tried.
+func (s *service) finalizeOAuth(ctx context.Context, in *struct{ Body GoogleProject }) (Account, error) {
+	c, b := identity.CallerFrom(ctx), in.Body
+	key := s.connectionKey(c.Org, b.ConnectionID)
+	conn, err := table.Read[pendingGrant](ctx, s.p.Table, key)
+	if fault.Is(err, fault.NotFound) || err == nil && !conn.belongsTo(c) {
+		return Account{}, errUsed()
+	}
+	if err != nil {
+		return Account{}, fmt.Errorf("read a connection to Google: %w", err)
+	}
+	used := table.Delete(key, table.Exists())
+	if conn.Renews {
+		return s.renew(ctx, c.Org, conn, renewal{b.ProjectID, used})
+	}
+	now := s.p.Clock.Now()
+	a := inventory.Account{
+		ID: conn.Account, Provider: "gcp", CloudAccountID: b.ProjectID, Name: b.Name, AuthMethod: oauthMethod, PermissionLevel: b.PermissionLevel,
+		Regions: b.Regions, EndpointURL: b.EndpointURL, Sealed: conn.Sealed, Status: inventory.AccountConnecting, CreatedAt: now, UpdatedAt: now,
+	}
+	if a.Name == "" {
+		a.Name = b.ProjectID
+	}
+	if err = s.prepare(ctx, c.Org, &a); err != nil {
+		return Account{}, err
+	}
+	return s.open(ctx, c.Org, a, used)
+}
+
+func errUsed() error {
+	return fault.New(fault.Invalid, "connectionID: unknown, used, expired or of another session; begin again with GET /connect/gcp/oauth-url")
+}
+
+// renewal is what renews an account: for which project, and the write that uses the connection up.
+type renewal struct {
+	project string
+	used    table.Write
+}
+
+func (s *service) renew(ctx context.Context, org string, conn pendingGrant, r renewal) (Account, error) {
+	old, err := s.renewable(ctx, org, conn.Account)
+	if err != nil {
+		return Account{}, err
+	}
+	if r.project != old.CloudAccountID {
+		return Account{}, fault.New(fault.Invalid, "projectID: the connection renews the account %s of project %s, not of %.64q", old.ID, old.CloudAccountID, r.project)
+	}
+	a := old
+	a.AuthMethod, a.Sealed = oauthMethod, conn.Sealed
+	audit.NoteChange(ctx, audit.Change{Target: a.ID, Before: newAccountRecord(old)})
+	if err = s.reopen(ctx, org, change{old, &a, nil}, r.used); err != nil {
+		return Account{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{After: noted{newAccountRecord(a), true}})
+	return newAccountRecord(a), nil
+}
+
+// oauthCallbackInput is what a browser brings back from Google.
+type oauthCallbackInput struct {
+	Error string `query:"error" doc:"Why Google gives no code"`
+}
+
+// OAuthCallback is what a browser that has come back shows.
+type OAuthCallback struct {
+	Message string `json:"message" doc:"What to do next"`
+}
+
+// returnOAuth says what to do with what the browser brought, for those who have no page of their own that takes it. It knows nobody,
+// keeps nothing and repeats nothing: code and state are in the address.
+func (s *service) returnOAuth(_ context.Context, in *oauthCallbackInput) (OAuthCallback, error) {
+	if in.Error != "" {
+		return OAuthCallback{fmt.Sprintf("Google gave no code (%.60q). Begin again with GET /connect/gcp/oauth-url.", in.Error)}, nil
+	}
+	return OAuthCallback{"Send code and state, which are in the address of this page, to POST /connect/gcp/oauth-exchange, in the session that asked for the address."}, nil
+}

@@ -1,0 +1,56 @@
+package onboarding
+
+import (
+	"fmt"
+	"strings"
+)
+
+// azureRole is the role of a level, as az takes it.
+type azureRole struct {
+	Name             string   `json:"Name"`
+	IsCustom         bool     `json:"IsCustom"`
+	Description      string   `json:"Description"`
+	Actions          []string `json:"Actions"`
+	NotActions       []string `json:"NotActions"`
+	AssignableScopes []string `json:"AssignableScopes"`
+}
+
+const azureScope = "/subscriptions/SUBSCRIPTION"
+
+func microsoft(o Organisation) (Steps, error) {
+	policies, err := buildPolicies("azure", func(l level) (any, []string) {
+		return azureRole{
+			Name: azureRoleName(l.name), IsCustom: true, Description: "What Lamplighter calls at level " + l.name, Actions: l.all, NotActions: []string{},
+			AssignableScopes: []string{azureScope},
+		}, nil
+	})
+	if err != nil {
+		return Steps{}, err
+	}
+	audience := "api://AzureADTokenExchange/" + o.ID
+	role := "az role definition create --role-definition " + quote(string(policies[1].Document))
+	return Steps{Provider: "azure", Audience: &audience, Policies: policies, Methods: []Method{
+		{
+			AuthMethod: "workload_identity_federation", Title: "An application that trusts this service's own tokens; no secret changes hands", Recommended: true,
+			Commands: []string{
+				role,
+				"az ad app create --display-name lamplighter --query appId --output tsv",
+				"az ad sp create --id APP_ID",
+				"az ad app federated-credential create --id APP_ID --parameters " +
+					quote(fmt.Sprintf(`{"name":"lamplighter","issuer":"ISSUER","subject":"SUBJECT","audiences":[%q]}`, audience)),
+				"az role assignment create --assignee APP_ID --role " + quote(azureRoleName(startStopLevel)) + " --scope " + azureScope,
+			},
+			Credentials: []string{"tenantID", "clientID"},
+		},
+		{
+			AuthMethod: "service_principal", Title: "An application with a secret, which ends",
+			Commands: []string{
+				role,
+				"az ad sp create-for-rbac --name lamplighter --role " + quote(azureRoleName(startStopLevel)) + " --scopes " + azureScope,
+			},
+			Credentials: []string{"tenantID", "clientID", "clientSecret"},
+		},
+	}}, nil
+}
+
+func azureRoleName(level string) string { return "Lamplighter " + strings.ReplaceAll(level, "_", " ") }

@@ -1,0 +1,55 @@
+package onboarding
+
+import (
+	"slices"
+	"strings"
+)
+
+// googleRole is the custom role of a level, as gcloud takes it from a file.
+type googleRole struct {
+	Title               string   `json:"title"`
+	Description         string   `json:"description"`
+	Stage               string   `json:"stage"`
+	IncludedPermissions []string `json:"includedPermissions"`
+}
+
+// robotOf is the service account that the commands make.
+const robotOf = "lamplighter@PROJECT.iam.gserviceaccount.com"
+
+func google(o Organisation) (Steps, error) {
+	policies, err := buildPolicies("gcp", func(l level) (any, []string) {
+		return googleRole{"Lamplighter " + l.name, "What Lamplighter calls at level " + l.name, "GA", l.all}, nil
+	})
+	if err != nil {
+		return Steps{}, err
+	}
+	audience := "lamplighter/" + o.ID
+	robot := []string{
+		"gcloud services enable --project=PROJECT " + strings.Join(requiredBy("gcp").Services, " "),
+		"gcloud iam roles create lamplighter --project=PROJECT --title=Lamplighter --stage=GA --permissions=" + strings.Join(policies[1].Actions, ","),
+		"gcloud iam service-accounts create lamplighter --project=PROJECT",
+		"gcloud projects add-iam-policy-binding PROJECT --condition=None --role=projects/PROJECT/roles/lamplighter --member=serviceAccount:" + robotOf,
+	}
+	return Steps{Provider: "gcp", Audience: &audience, Policies: policies, Methods: []Method{
+		{
+			AuthMethod: "workload_identity_federation", Title: "A pool that trusts this service's own tokens; no secret changes hands", Recommended: true,
+			Commands: append(slices.Clone(robot),
+				"gcloud iam workload-identity-pools create lamplighter --project=PROJECT --location=global",
+				"gcloud iam workload-identity-pools providers create-oidc lamplighter --project=PROJECT --location=global --workload-identity-pool=lamplighter"+
+					" --issuer-uri=ISSUER --attribute-mapping=google.subject=assertion.sub --allowed-audiences="+quote(audience),
+				"gcloud iam service-accounts add-iam-policy-binding "+robotOf+" --project=PROJECT --role=roles/iam.workloadIdentityUser"+
+					" --member=principal://iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/lamplighter/subject/SUBJECT",
+			),
+			Credentials: []string{"workloadIdentityProvider", "serviceAccountEmail"},
+		},
+		{
+			AuthMethod: "oauth", Title: "A person who may use the project agrees in a browser: GET /connect/gcp/oauth-url",
+			Commands: []string{}, Credentials: []string{},
+		},
+		{
+			AuthMethod: "service_account", Title: "A service account with a key, which does not end by itself",
+			Commands:    append(slices.Clone(robot), "gcloud iam service-accounts keys create key.json --iam-account="+robotOf),
+			Credentials: []string{"serviceAccountKey"},
+		},
+	}}, nil
+}

@@ -1,0 +1,78 @@
+package onboarding
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// The levels of what is allowed, each holding the one before.
+const (
+	readOnlyLevel  = "read_only"
+	startStopLevel = "start_stop"
+	scaleLevel     = "scale"
+)
+
+// The permissions that the code calls for, by provider. They are written by this package's tests, with -update, from the lists beside
+// the kinds, which only workers can link; a test fails while the two differ.
+//
+//go:embed permissions.json
+var permissionsFile []byte
+
+// required are the permissions of one provider: each level holds the one before. Organisation is what listing the accounts of an
+// organization takes besides.
+type required struct {
+	Discover     []string `json:"discover"`
+	StartStop    []string `json:"startStop"`
+	Scale        []string `json:"scale"`
+	Organisation []string `json:"organisation,omitempty"`
+	Services     []string `json:"services,omitempty"` // of Google: the APIs that a project has to switch on
+}
+
+var permissions = func() map[string]required {
+	var all map[string]required
+	if err := json.Unmarshal(permissionsFile, &all); err != nil {
+		panic("onboarding: permissions.json: " + err.Error())
+	}
+	return all
+}()
+
+func requiredBy(provider string) required { return permissions[provider] }
+
+// level is one level of a provider: all that it allows, and what it adds to the one before.
+type level struct {
+	name       string
+	all, added []string
+}
+
+func levelsOf(provider string) []level {
+	r := requiredBy(provider)
+	return []level{
+		{readOnlyLevel, r.Discover, r.Discover},
+		{startStopLevel, r.StartStop, without(r.StartStop, r.Discover)},
+		{scaleLevel, r.Scale, without(r.Scale, r.StartStop)},
+	}
+}
+
+func without(all, those []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(a string) bool { return slices.Contains(those, a) })
+}
+
+// buildPolicies builds the policy of each level. Document makes it as the cloud takes it, and tells what is in it besides what is called.
+func buildPolicies(provider string, document func(level) (any, []string)) ([]CloudPolicy, error) {
+	var out []CloudPolicy
+	var besides []string
+	for _, l := range levelsOf(provider) {
+		doc, more := document(l)
+		text, err := encodeIndented(doc)
+		if err != nil {
+			return nil, fmt.Errorf("write policy %s: %w", l.name, err)
+		}
+		besides = append(besides, more...)
+		actions := slices.Concat(l.all, besides)
+		slices.Sort(actions)
+		out = append(out, CloudPolicy{Level: l.name, Actions: slices.Compact(actions), Document: text})
+	}
+	return out, nil
+}

@@ -1,0 +1,165 @@
+package cloudaccounts
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// MemberSelection names members of an organization.
+type MemberSelection struct {
+	IDs   []string `json:"ids,omitempty" maxItems:"500" doc:"Native ids of accounts"`
+	Units []string `json:"units,omitempty" maxItems:"500" doc:"Ids or names of organizational units, management groups or folders; what lies below is meant too"`
+	Tags  []string `json:"tags,omitempty" maxItems:"500" doc:"key, or key=value, of tags of the account itself"`
+}
+
+// SelectedMembers is a MemberSelection as a record shows it.
+type SelectedMembers struct {
+	IDs   []string `json:"ids"`
+	Units []string `json:"units"`
+	Tags  []string `json:"tags"`
+}
+
+func newSelected(s cloudorganisation.Selection) SelectedMembers {
+	return SelectedMembers{append([]string{}, s.IDs...), append([]string{}, s.Units...), append([]string{}, s.Tags...)}
+}
+
+// NewCloudOrganisation is the body of POST /cloud-organisations.
+type NewCloudOrganisation struct {
+	Provider        string            `json:"provider" minLength:"1" maxLength:"32" example:"aws"`
+	OrganisationID  string            `json:"organisationID,omitempty" maxLength:"128" doc:"Native id; optional where the credentials tell it, as for aws. What they open is compared with it" example:"o-a1b2c3d4e5"`
+	Name            string            `json:"name" minLength:"1" maxLength:"100"`
+	AuthMethod      string            `json:"authMethod" minLength:"1" maxLength:"64" doc:"As for a cloud account: of the management account, or of a delegated administrator"`
+	PermissionLevel string            `json:"permissionLevel" enum:"read_only,read_write" doc:"Of every member"`
+	Credentials     map[string]string `json:"credentials,omitempty" doc:"As for a cloud account"`
+	MemberRole      string            `json:"memberRole,omitempty" maxLength:"64" doc:"aws: the role that is assumed in each member; lamplighter when left out, as the StackSet of the onboarding names it"`
+	Regions         []string          `json:"regions,omitempty" maxItems:"100" doc:"Of every member: only these; every enabled one when left out"`
+	EndpointURL     string            `json:"endpointURL,omitempty" maxLength:"512" doc:"An emulator or a private cloud, where the operator allows it"`
+	Include         MemberSelection   `json:"include,omitzero" doc:"Only these members; all when it names none"`
+	Exclude         MemberSelection   `json:"exclude,omitzero" doc:"Not these, whatever include says"`
+}
+
+// CloudOrganisation is the record of a connected organization of a cloud.
+type CloudOrganisation struct {
+	ID              string          `json:"id" example:"corg_01jzk5x0h2v3m4n5p6q7r8s9ta"`
+	Provider        string          `json:"provider"`
+	OrganisationID  string          `json:"organisationID" doc:"Native id"`
+	Name            string          `json:"name"`
+	AuthMethod      string          `json:"authMethod"`
+	PermissionLevel string          `json:"permissionLevel" enum:"read_only,read_write"`
+	MemberRole      *string         `json:"memberRole" doc:"The role that is assumed in each member; null where members are opened with the credentials of the connection"`
+	Regions         []string        `json:"regions"`
+	EndpointURL     *string         `json:"endpointURL"`
+	Include         SelectedMembers `json:"include"`
+	Exclude         SelectedMembers `json:"exclude"`
+	Status          string          `json:"status" enum:"connecting,connected,degraded" doc:"degraded: its members could not be listed, see error"`
+	Error           *string         `json:"error"`
+	JobID           *string         `json:"jobID" doc:"The synchronization under way; null when there is none"`
+	Members         map[string]int  `json:"members" doc:"How many members there are of each status, after the last synchronization"`
+	LastSyncedAt    *time.Time      `json:"lastSyncedAt" doc:"Null until it is synchronized"`
+	CreatedAt       time.Time       `json:"createdAt"`
+	UpdatedAt       time.Time       `json:"updatedAt"`
+}
+
+func newOrganisationRecord(o cloudorganisation.Organisation) CloudOrganisation {
+	out := CloudOrganisation{
+		ID: o.ID, Provider: o.Provider, OrganisationID: o.NativeID, Name: o.Name, AuthMethod: o.AuthMethod, PermissionLevel: o.PermissionLevel,
+		MemberRole: rest.Optional(o.MemberRole), Regions: append([]string{}, o.Regions...), EndpointURL: rest.Optional(o.EndpointURL),
+		Include: newSelected(o.Include), Exclude: newSelected(o.Exclude), Status: o.Status, Error: rest.Optional(o.Error),
+		Members: map[string]int{}, LastSyncedAt: rest.Optional(o.LastSyncedAt), CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
+	}
+	if o.Sync.Status == cloudorganisation.Running {
+		out.JobID = &o.Sync.JobID
+	}
+	for _, s := range cloudorganisation.Statuses {
+		out.Members[string(s)] = o.Sync.Members[s]
+	}
+	return out
+}
+
+type organisationsInput struct{ rest.Page }
+
+func (s *service) listOrganisations(ctx context.Context, in *organisationsInput) (rest.List[CloudOrganisation], error) {
+	all, err := cloudorganisation.List(ctx, s.p.Table, identity.CallerFrom(ctx).Org)
+	return rest.MapItems(rest.PageOf(all, in.Page), newOrganisationRecord), err
+}
+
+type organisationInput struct {
+	OrganisationID string `path:"cloudOrganisationID" maxLength:"64"`
+}
+
+func (s *service) getOrganisation(ctx context.Context, in *organisationInput) (CloudOrganisation, error) {
+	o, err := s.readOrganisation(ctx, in.OrganisationID)
+	return newOrganisationRecord(o), err
+}
+
+func (s *service) readOrganisation(ctx context.Context, organisationID string) (cloudorganisation.Organisation, error) {
+	unknown := fault.New(fault.NotFound, "there is no cloud organisation %.64q", organisationID)
+	if !id.IsValid("corg", organisationID) {
+		return cloudorganisation.Organisation{}, unknown
+	}
+	o, err := table.Read[cloudorganisation.Organisation](ctx, s.p.Table, cloudorganisation.Key(identity.CallerFrom(ctx).Org, organisationID))
+	if fault.Is(err, fault.NotFound) {
+		return o, unknown
+	}
+	return o, fault.Wrap("read cloud organisation "+organisationID, err)
+}
+
+// DeletedCloudOrganisation is the answer of DELETE /cloud-organisations/{cloudOrganisationID}.
+type DeletedCloudOrganisation struct {
+	ID           string `json:"id"`
+	KeptAccounts int    `json:"keptAccounts" doc:"Members that stay connected, each as a cloud account of its own"`
+}
+
+func (s *service) removeOrganisation(ctx context.Context, in *organisationInput) (DeletedCloudOrganisation, error) {
+	org := identity.CallerFrom(ctx).Org
+	o, err := s.readOrganisation(ctx, in.OrganisationID)
+	if err != nil {
+		return DeletedCloudOrganisation{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{Before: newOrganisationRecord(o)})
+	members, err := cloudorganisation.ListMembers(ctx, s.p.Table, org, o.ID)
+	if err != nil {
+		return DeletedCloudOrganisation{}, err
+	}
+	ws := []table.Write{
+		table.Delete(cloudorganisation.Key(org, o.ID), table.Exists()), cloudorganisation.RemoveDue(o.ID),
+		connection.Release(organisationNative(org, o), o.ID),
+	}
+	if o.JobID != "" {
+		ws = append(ws, workqueue.RemoveWork(o.JobID))
+	}
+	if err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix, cloudorganisation.DuePrefix), ws...); err != nil {
+		return DeletedCloudOrganisation{}, fmt.Errorf("delete cloud organisation %s: %w", o.ID, err)
+	}
+	out, rows := DeletedCloudOrganisation{ID: o.ID}, []table.Write{}
+	for _, m := range members {
+		if m.Status == cloudorganisation.Connected {
+			out.KeptAccounts++
+		}
+		rows = append(rows, table.Delete(cloudorganisation.MemberKey(org, o.ID, m.NativeID)))
+	}
+	if err = s.p.Table.BatchWrite(ctx, rows...); err != nil { // nobody finds them any more
+		s.p.Log.WarnContext(ctx, "members of a cloud organisation that is gone are left", "organisation", o.ID, "error", err)
+	}
+	return out, nil
+}
+
+func (s *service) syncOrganisation(ctx context.Context, in *organisationInput) (rest.Job, error) {
+	o, err := s.readOrganisation(ctx, in.OrganisationID)
+	if err != nil {
+		return rest.Job{}, err
+	}
+	got, _, err := cloudorganisation.StartSync(ctx, s.p, identity.CallerFrom(ctx).Org, o.ID)
+	return rest.Job{JobID: got.JobID, Status: got.Status, StatusURL: organisations + "/" + o.ID}, err
+}

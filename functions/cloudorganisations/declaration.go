@@ -1,0 +1,38 @@
+// Package cloudorganisations is the function that answers the operations about whole organizations of clouds. They are those of
+// functions/cloudaccounts, with which they share methods, credentials and their verification; in a function of their own both stay as
+// light as API functions have to be.
+package cloudorganisations
+
+import (
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/people/teams"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "cloudorganisations",
+	Access: rest.Access.With(table.Access{
+		Reads: []table.Partition{execution.ActionPartition, discovery.PartPartition, inventory.ChunkPartition},
+		Writes: []table.Partition{
+			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, connection.NativePartition, connection.NamePartition, "ORG#*#CONNECT",
+			cloudorganisation.Partition, cloudorganisation.MemberPartition, cloudorganisation.DuePartition,
+			discovery.JobPartition, discovery.DuePartition, workqueue.Partition,
+			inventory.IndexPartition, teams.Partition, teams.NamePartition, // what it is detached from
+			scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too
+		},
+	}),
+	Starts:  []string{cloudorganisation.Machine, discovery.Machine},
+	Calls:   []string{inventory.Connector},
+	Seals:   []string{inventory.AccountSecret, inventory.ClusterSecret},
+	Samples: []string{"list"},
+}

@@ -1,0 +1,178 @@
+package discovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/measurement"
+)
+
+// Measuring is what a share has in place of parts when it collects how the account's resources were used on a day: the resources
+// behind After are left. The first pass of an account after midnight has such a share.
+type Measuring struct {
+	Day   time.Time              `json:"day"` // its first moment
+	After string                 `json:"after,omitempty"`
+	Part  int                    `json:"part,omitempty"`
+	Tries int                    `json:"tries,omitempty"` // of this part, so far
+	Sum   measurement.Collection `json:"sum"`
+}
+
+// How many resources one run measures, which it holds in memory; how often it tries; and how long it waits before it tries again.
+const (
+	perMeasuring   = 20_000
+	maxMeasuring   = 4
+	measuringPause = time.Minute
+	measuredAtOnce = 4
+)
+
+// measuringDue returns the share that measures yesterday, if that was not done. What was never discovered has nothing to measure.
+func (w *worker) measuringDue(ctx context.Context, in discovery.Input, a inventory.Account) ([]Share, error) {
+	if a.LastDiscoveredAt.IsZero() {
+		return nil, nil
+	}
+	last, err := w.measurements.LastCollection(ctx, in.Org, a.ID)
+	if err != nil {
+		return nil, err
+	}
+	yesterday := w.p.Clock.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -1)
+	if last.Day >= measurement.DayOf(yesterday) {
+		return nil, nil
+	}
+	return []Share{{Input: in, Started: w.p.Clock.Now(), Parts: []Progress{}, Measuring: &Measuring{Day: yesterday}}}, nil
+}
+
+// measureShare collects a part of the account's resources, and notes how it went behind the last one.
+func (w *worker) measureShare(ctx context.Context, sh Share, a inventory.Account, conn cloud.Conn) (Share, error) {
+	m, ok := conn.(cloud.Metered)
+	if !ok {
+		sh.Done = true
+		return sh, nil
+	}
+	todo := *sh.Measuring
+	sh.Measuring = &todo
+	found, err := w.measurable(ctx, sh.Org, a.ID, todo.After)
+	if err != nil {
+		return sh, err
+	}
+	d := measurement.Day{Start: todo.Day, Part: todo.Part}
+	c := &collector{conn: m, day: d.Start}
+	all, err := c.collect(ctx, found)
+	if err != nil && todo.Tries < maxMeasuring {
+		sh.Measuring.Tries, sh.WaitSeconds = todo.Tries+1, int(measuringPause.Seconds())
+		sh.Measuring.Sum = c.addTo(todo.Sum) // what failed is paid for, too
+		return sh, nil
+	}
+	if err = w.measurements.WriteDay(ctx, sh.Org, a.ID, d, all); err != nil {
+		return sh, err
+	}
+	todo.Sum = c.addTo(todo.Sum)
+	todo.Sum.Resources += len(found)
+	todo.Part, todo.Tries = todo.Part+1, 0
+	if sh.Done = len(found) < perMeasuring; !sh.Done {
+		todo.After = found[len(found)-1].UID
+		return sh, nil
+	}
+	todo.Sum.Day, todo.Sum.CollectedAt = measurement.DayOf(todo.Day), w.p.Clock.Now()
+	w.p.Log.InfoContext(ctx, "metrics were collected", "account", a.ID, "day", todo.Sum.Day, "calls", todo.Sum.Calls, "usd", todo.Sum.USD)
+	return sh, w.measurements.NoteCollection(ctx, sh.Org, a.ID, todo.Sum)
+}
+
+// measurable lists the account's resources behind a uid whose type is measured.
+func (w *worker) measurable(ctx context.Context, org, accountID, after string) ([]inventory.Listed, error) {
+	var types []string
+	for _, k := range cloud.Catalogue() {
+		if k.Measured {
+			types = append(types, k.Type)
+		}
+	}
+	return w.inventory.FindResources(ctx, org, inventory.List{
+		Filter: inventory.Filter{
+			Accounts: []string{accountID}, Types: types, Sight: inventory.SeeEverything(),
+			Statuses: []string{"running", "stopped", "starting", "stopping", "pending", "unknown"},
+		},
+		By: inventory.ByUID, After: after, Limit: perMeasuring,
+	})
+}
+
+// collector asks for a day of measures. What is denied, or not known there, is left out and told; what may pass is an error.
+type collector struct {
+	conn cloud.Metered
+	day  time.Time
+
+	mu     sync.Mutex
+	all    []measurement.Series
+	sum    measurement.Collection
+	failed error // that may pass
+}
+
+// ofOne is what one request asks about: the resources of a type in a region.
+type ofOne struct{ kind, region string }
+
+func (c *collector) collect(ctx context.Context, found []inventory.Listed) ([]measurement.Series, error) {
+	groups := map[ofOne][]string{}
+	for _, r := range found {
+		g := ofOne{r.Type, r.Region}
+		groups[g] = append(groups[g], r.UID)
+	}
+	order := slices.SortedFunc(maps.Keys(groups), func(a, b ofOne) int { return strings.Compare(a.region+a.kind, b.region+b.kind) })
+	cloud.InParallel(len(order), measuredAtOnce, func(i int) { c.ask(ctx, order[i], groups[order[i]]) })
+	return c.all, c.failed
+}
+
+// ask collects all measures of the resources of one type in one region.
+func (c *collector) ask(ctx context.Context, of ofOne, uids []string) {
+	measures := cloud.MeasuresOf(of.kind)
+	got, err := c.conn.Metrics(ctx, cloud.MetricRequest{
+		Type: of.kind, Region: of.region, UIDs: uids, Measures: measures, Period: time.Hour, From: c.day, To: c.day.AddDate(0, 0, 1),
+	})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sum.Calls, c.sum.Queries, c.sum.USD = c.sum.Calls+got.Calls, c.sum.Queries+got.Queries, c.sum.USD+got.USD
+	if err != nil {
+		err = fmt.Errorf("metrics of %s in %s: %w", of.kind, of.region, err)
+		if e, ok := errors.AsType[*cloud.Error](err); !ok || e.Class.Retryable() {
+			c.failed = err
+		}
+		if c.sum.Error == "" {
+			c.sum.Error = err.Error()
+		}
+		return
+	}
+	c.take(uids, measures, got.Points)
+}
+
+// take makes a series of each measure of each resource: without a value where the provider, who was asked, has none.
+func (c *collector) take(uids []string, measures []cloud.Measure, points []cloud.Points) {
+	type which struct {
+		uid     string
+		measure int
+	}
+	by := make(map[which]cloud.Points, len(points))
+	for _, p := range points {
+		by[which{p.UID, p.Measure}] = p
+	}
+	for _, uid := range uids {
+		for i, m := range measures {
+			c.all = append(c.all, measurement.NewSeries(uid, m, c.day, by[which{uid, i}]))
+		}
+	}
+	c.sum.Series += len(points)
+}
+
+// addTo adds what this run took to what runs before it did.
+func (c *collector) addTo(sum measurement.Collection) measurement.Collection {
+	sum.Series, sum.Calls, sum.Queries, sum.USD = sum.Series+c.sum.Series, sum.Calls+c.sum.Calls, sum.Queries+c.sum.Queries, sum.USD+c.sum.USD
+	if sum.Error == "" {
+		sum.Error = c.sum.Error
+	}
+	return sum
+}

@@ -1,0 +1,21 @@
+package evaluator
+
+import (
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/evaluation"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "evaluator",
+	Access: evaluation.Access().With(table.Access{
+		Reads:  []table.Partition{identity.MetaPartition},
+		Writes: []table.Partition{evaluation.StatePartition, evaluation.FiringPartition},
+	}),
+	Starts:   []string{execution.BulkMachine},
+	Schedule: "rate(1 minute)",
+	Samples:  []string{"schedule"},
+}

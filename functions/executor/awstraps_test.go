@@ -1,0 +1,123 @@
+package executor
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws"
+	"lamplighter.dev/shared/cloud/aws/twin"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/testkit/apitest"
+)
+
+// listed lists a kind of the first account into the inventory, and gives the one resource that there is.
+func (w *awsFixture) listed(kind string) inventory.Resource {
+	w.Helper()
+	a := w.accounts[twin.AccessKey]
+	conn := apitest.Value(w.e.newClouds().Connect(w.ctx, org, a))(w)
+	page := apitest.Value(conn.List(w.ctx, kind, "eu-west-1", ""))(w)
+	scan := inventory.Scan{Partition: inventory.Partition{AccountID: a.ID, Provider: aws.Name, Region: "eu-west-1", Kind: kind}, ID: "first", Started: noon}
+	apitest.Value(w.e.inventory.UpsertScanned(w.ctx, org, inventory.Batch{Scan: scan, At: noon.Add(-time.Minute), Resources: page.Resources}))(w)
+	if len(page.Resources) != 1 {
+		w.Fatalf("%d of %s", len(page.Resources), kind)
+	}
+	return w.resource(page.Resources[0].UID)
+}
+
+// mutating returns the calls that change something.
+func mutating(tw *twin.Cloud) (ops []string) {
+	for _, k := range tw.Calls("") {
+		if _, op, _ := strings.Cut(k.Op, ":"); !strings.HasPrefix(op, "Describe") && !strings.HasPrefix(op, "List") && !strings.HasPrefix(op, "Get") {
+			ops = append(ops, k.Op)
+		}
+	}
+	return ops
+}
+
+func TestOnAWS_WhatIsAlreadySoCostsNoMutatingCall(t *testing.T) {
+	onAWS(t, func(w *awsFixture) {
+		w.first.AddDatabase(twin.Database{ID: "orders", Region: "eu-west-1", Engine: "postgres", Status: "stopped"})
+		for _, c := range []struct {
+			r    inventory.Resource
+			verb cloud.Verb
+		}{
+			{w.instance(twin.AccessKey, twin.Instance{State: "stopped"}), cloud.Stop},
+			{w.instance(twin.AccessKey, twin.Instance{}), cloud.Start},
+			{w.listed(cloud.AWSRDS), cloud.Stop},
+		} {
+			if a, _ := w.ends(c.r, c.verb); a.Status != execution.Succeeded || a.Attempts != 0 {
+				t.Errorf("%s of %s: %s after %d attempts, %s", c.verb, c.r.UID, a.Status, a.Attempts, a.ErrorMessage)
+			}
+		}
+		if ops := mutating(w.first); len(ops) > 0 {
+			t.Errorf("asked for %v", ops)
+		}
+	})
+}
+
+// RDS refuses to stop what somebody else has stopped since the look.
+func TestOnAWS_AWrongStateIsReadAgainAndSucceeds(t *testing.T) {
+	onAWS(t, func(w *awsFixture) {
+		d := w.first.AddDatabase(twin.Database{ID: "orders", Region: "eu-west-1", Engine: "postgres"})
+		r := w.listed(cloud.AWSRDS)
+		w.first.AddFault(twin.Fault{Op: "rds:StopDBInstance", Code: "InvalidDBInstanceState", Message: "Instance orders is not in available state.", Status: 400, Times: 1})
+		a := w.submit(r, cloud.Stop)
+		apitest.Value(w.e.RunActions(w.ctx, execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled}))(w)
+		w.first.ChangeLocked(func() { d.Status = "stopped" })
+		w.runOut(a.ID)
+		if a = w.action(a.ID); a.Status != execution.Succeeded || len(w.first.Calls("rds:StopDBInstance")) != 1 {
+			t.Errorf("%s: %s; %d stops", a.Status, a.ErrorMessage, len(w.first.Calls("rds:StopDBInstance")))
+		}
+	})
+}
+
+func TestOnAWS_OneBadInstanceOfABatchFailsAlone(t *testing.T) {
+	onAWS(t, func(w *awsFixture) {
+		var actions []string
+		for range 20 {
+			actions = append(actions, w.submit(w.instance(twin.AccessKey, twin.Instance{}), cloud.Stop).ID)
+		}
+		bad := w.submit(w.instance(twin.AccessKey, twin.Instance{StopProtected: true}), cloud.Stop).ID
+		w.runOut(append(actions, bad)...)
+		for _, id := range actions {
+			if a := w.action(id); a.Status != execution.Succeeded {
+				t.Errorf("beside a bad one: %s, %s", a.Status, a.ErrorMessage)
+			}
+		}
+		if a := w.action(bad); a.Status != execution.Failed || !strings.Contains(a.ErrorMessage, "disableApiStop") {
+			t.Errorf("the bad one: %s, %s", a.Status, a.ErrorMessage)
+		}
+	})
+}
+
+// A second stop finds 0/0/0: what the first one remembered stays.
+func TestOnAWS_WhatWasRememberedIsNeverOverwrittenByZero(t *testing.T) {
+	onAWS(t, func(w *awsFixture) {
+		g := w.first.AddGroup(twin.Group{Name: "web", Region: "eu-west-1", Min: 2, Max: 7, Desired: 3})
+		r := w.listed(cloud.AWSASG)
+		over := make(chan struct{})
+		defer close(over)
+		go func() { // instances come and go all the time
+			for {
+				select {
+				case <-over:
+					return
+				case <-time.After(5 * time.Second):
+					w.first.SettleAll()
+				}
+			}
+		}()
+		w.first.AddFault(twin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention", Message: "You already have a pending update", Status: 500, Times: 7})
+		for _, verb := range []cloud.Verb{cloud.Stop, cloud.Stop, cloud.Start} {
+			if a, _ := w.ends(r, verb); a.Status != execution.Succeeded {
+				t.Fatalf("%s: %s, %s", verb, a.Status, a.ErrorMessage)
+			}
+		}
+		if g.Size() != "2/7/3" {
+			t.Errorf("came back as %s; want 2/7/3", g.Size())
+		}
+	})
+}

@@ -1,0 +1,97 @@
+package executor
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/race"
+)
+
+// neighbour is another organization of the same installation.
+const neighbour = "org_01k00000000000000000000001"
+
+// TestBulk_OfOneOrganizationKeepsNobodyElseWaiting stops 10,000 instances of one organization through the pool of a laptop, and one
+// of another meanwhile. What bounds the first is MaxConcurrency of its machine: 20 of the 64 tasks that run at once, and of
+// the 150 that the template reserves. Its limits are those of its account, and not the other's.
+func TestBulk_OfOneOrganizationKeepsNobodyElseWaiting(t *testing.T) {
+	if testing.Short() || race.Enabled || tabletest.Limits() != nil {
+		t.Skip("stops 10,000 instances: not with -short, nor with the race detector, nor on a store that limits itself")
+	}
+	newFixture(t, map[string]string{"size": "40"}) // what bubbles share is made outside of them: the index's compressor
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(noon))
+		w := newFixtureOn(t, apitest.PlatformAt(t, clock.System{}), map[string]string{
+			"size": "11500", "kinds": "aws-ec2", "regions": "1", "stopped": "0", "limits": "true", "callMillis": "200",
+		})
+		engine := w.engine()
+		alone := w.stopNeighbours(engine, 1)
+		in := w.submitBulk(w.flat(10_000), cloud.Stop)
+		w.Must(engine.Start(w.ctx, execution.BulkMachine, in.BulkID, in))
+		for n, after := range []time.Duration{time.Second, 10 * time.Second, time.Minute, 3 * time.Minute} {
+			time.Sleep(after)
+			if took := w.stopNeighbours(engine, 2+n); took > alone+time.Second {
+				t.Errorf("a single stop takes %s beside the 10,000 of another organization; alone it takes %s", took, alone)
+			}
+		}
+		if b := w.bulk(in.BulkID); b.Over() {
+			t.Error("the 10,000 had ended before: nothing was shown")
+		}
+		w.Must(engine.Close())
+	})
+}
+
+// stopNeighbours stops one instance of the n-th account of the neighbour, and tells how long that takes from its submission on.
+func (w *fixture) stopNeighbours(engine *workflow.Embedded, n int) time.Duration {
+	w.Helper()
+	ctx := table.WithOrg(w.Context(), neighbour)
+	a := inventory.Account{
+		ID: id.New("ca", time.Now()), Provider: "simulated", CloudAccountID: "20000000000" + string(rune('0'+n)), Name: "sim",
+		AuthMethod: "simulated", PermissionLevel: "read_write", Status: "connected", CreatedAt: noon,
+	}
+	credentials := map[string]string{"size": "4", "kinds": "aws-ec2", "regions": "1", "stopped": "0", "limits": "true", "callMillis": "200"}
+	a.Sealed = apitest.Value(inventory.SealCredentials(ctx, w.e.p.Sealer, inventory.SecretPlace(neighbour, a.ID), credentials))(w)
+	w.Put(inventory.AccountKey(neighbour, a.ID), a)
+	conn := apitest.Value(w.e.newClouds().Connect(ctx, neighbour, a))(w)
+	region := apitest.Value(conn.Regions(ctx))(w)[0]
+	page := apitest.Value(conn.List(ctx, cloud.AWSEC2, region, ""))(w)
+	scan := inventory.Scan{Partition: inventory.Partition{AccountID: a.ID, Provider: "simulated", Region: region, Kind: cloud.AWSEC2}, ID: "first", Started: time.Now()}
+	apitest.Value(w.e.inventory.UpsertScanned(ctx, neighbour, inventory.Batch{Scan: scan, At: time.Now(), Resources: page.Resources}))(w)
+	for _, r := range page.Resources {
+		if r.Unschedulable == "" {
+			began := time.Now()
+			w.runAlone(engine, neighbour, execution.Request{Verb: cloud.Stop, ResourceUID: r.UID, Provider: "simulated", ResourceType: r.Type, CloudAccountID: a.ID, Region: region})
+			return time.Since(began)
+		}
+	}
+	w.Fatal("nothing can be stopped")
+	return 0
+}
+
+// runAlone submits a single action and waits for the end of its machine.
+func (w *fixture) runAlone(engine *workflow.Embedded, of string, r execution.Request) {
+	w.Helper()
+	ctx := table.WithOrg(w.Context(), of)
+	p := platformWith(w.e.p, engine)
+	a := apitest.Value(execution.SubmitAction(ctx, p, of, r))(w)
+	x := apitest.Value(engine.Wait(ctx, execution.Machine, a.ID))(w)
+	if got := apitest.Read[execution.Action](w.Fixture, execution.ActionKey(of, a.ID)); x.Status != workflow.Succeeded || got.Status != execution.Succeeded {
+		w.Fatalf("%s: %s %s", x.Status, got.Status, got.ErrorMessage)
+	}
+}
+
+func platformWith(p *platform.Platform, engine *workflow.Embedded) *platform.Platform {
+	c := p.Clone()
+	c.Workflow = engine
+	return c
+}

@@ -1,0 +1,30 @@
+package organisationsync
+
+import (
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "organisationsync",
+	Access: table.Access{Reads: []table.Partition{identity.MetaPartition}, Writes: []table.Partition{
+		cloudorganisation.Partition, cloudorganisation.MemberPartition, cloudorganisation.DuePartition,
+		inventory.AccountPartition, connection.NativePartition, connection.NamePartition,
+		discovery.JobPartition, discovery.DuePartition, workqueue.Partition, cloud.SimulatedPartition,
+	}},
+	Tasks:    []string{cloudorganisation.Machine},
+	Starts:   []string{cloudorganisation.Machine, discovery.Machine},
+	Opens:    []string{inventory.AccountSecret},
+	Seals:    []string{inventory.AccountSecret},
+	Schedule: "rate(1 hour)",
+	Clouds:   true,
+	Samples:  []string{"schedule", "sync"},
+}

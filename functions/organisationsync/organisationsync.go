@@ -1,0 +1,146 @@
+// Package organisationsync is the worker that makes the members of connected organizations of clouds cloud accounts: each hour, and
+// when it is asked for. A member that does not let us in is noted with the cloud's words and keeps no other from being connected.
+package organisationsync
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Progress is the answer of the task sync: whether all members were looked at, and when to go on.
+type Progress struct {
+	cloudorganisation.Input
+	Done        bool `json:"done"`
+	WaitSeconds int  `json:"waitSeconds"`
+}
+
+// Started tells what a run of the schedule did.
+type Started struct {
+	Organisations int `json:"organisations"`
+	Started       int `json:"started"`
+}
+
+type worker struct {
+	p         *platform.Platform
+	providers cloud.Providers
+}
+
+// Handler answers the tasks of the machine, and the schedule, which names none.
+func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
+	w := &worker{p, providers}
+	return w.handle
+}
+
+func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error) {
+	var named struct {
+		Task string `json:"task"`
+	}
+	if err := json.Unmarshal(input, &named); err != nil {
+		return nil, fault.NewWithCause(fault.Invalid, err, "organisationsync was sent no JSON")
+	}
+	if named.Task == "" {
+		return w.startDue(ctx)
+	}
+	c, err := workflow.ReadCall("organisationsync", input)
+	if err != nil {
+		return nil, err
+	}
+	switch c.Task {
+	case "sync":
+		return workflow.RunTask(ctx, c, w.synchronize)
+	case "finish":
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in cloudorganisation.Input) (Progress, error) {
+			return w.abandon(ctx, in, c.Error)
+		})
+	default:
+		return nil, fault.New(fault.Invalid, "organisationsync knows no task %q", c.Task)
+	}
+}
+
+// mostTime is how long one run of the schedule may take; what it does not come to, the next hour's does first, for it is due as well.
+const mostTime = 10 * time.Minute
+
+// startDue begins the synchronization of every connected organization. One that is under way goes on as it is; one that is gone is
+// taken off the list.
+func (w *worker) startDue(ctx context.Context) (Started, error) {
+	var out Started
+	var errs []error
+	until := w.p.Clock.Now().Add(mostTime)
+	for shard := range cloudorganisation.DueShards {
+		q := table.Query{PK: cloudorganisation.DuePK(shard), Limit: 100}
+		for more := true; more && w.p.Clock.Now().Before(until); more = q.Cursor != "" {
+			all, next, err := table.ReadPage[cloudorganisation.Due](table.Within(ctx, cloudorganisation.DuePrefix), w.p.Table, q)
+			if err != nil {
+				return out, errors.Join(append(errs, fmt.Errorf("read which organizations are due: %w", err))...)
+			}
+			for _, d := range all {
+				begun, err := w.start(ctx, d)
+				errs = append(errs, err)
+				if out.Organisations++; begun {
+					out.Started++
+				}
+			}
+			q.Cursor = next
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+func (w *worker) start(ctx context.Context, d cloudorganisation.Due) (bool, error) {
+	ctx = table.WithOrg(ctx, d.Org)
+	a, err := table.Read[identity.Access](ctx, w.p.Table, identity.AccessKey(d.Org))
+	ended := fault.Is(err, fault.NotFound) || err == nil && a.Ended
+	if err != nil && !ended {
+		return false, fmt.Errorf("read organization %s: %w", d.Org, err)
+	}
+	begun := false
+	if !ended {
+		_, begun, err = cloudorganisation.StartSync(ctx, w.p, d.Org, d.OrganisationID)
+	}
+	if ended || fault.Is(err, fault.NotFound) {
+		_, err = w.p.Table.Write(table.Within(ctx, cloudorganisation.DuePrefix), cloudorganisation.RemoveDue(d.OrganisationID))
+	}
+	return begun, fault.Wrap("start the synchronization of "+d.OrganisationID, err)
+}
+
+// abandon ends a synchronization that the machine gives up.
+func (w *worker) abandon(ctx context.Context, in cloudorganisation.Input, why *workflow.Caught) (Progress, error) {
+	o, err := w.read(ctx, in)
+	if err != nil || o.Sync.JobID != in.JobID {
+		return Progress{Input: in, Done: true}, err
+	}
+	o.Status, o.Error = "degraded", "it could not be synchronized"
+	if why != nil {
+		o.Error = why.String()
+	}
+	return Progress{Input: in, Done: true}, w.finish(ctx, in, o)
+}
+
+// read reads the organization; one that is gone has no id.
+func (w *worker) read(ctx context.Context, in cloudorganisation.Input) (cloudorganisation.Organisation, error) {
+	o, err := table.Read[cloudorganisation.Organisation](ctx, w.p.Table, cloudorganisation.Key(in.Org, in.OrganisationID))
+	if fault.Is(err, fault.NotFound) {
+		return o, nil
+	}
+	return o, fault.Wrap("read "+in.OrganisationID, err)
+}
+
+// finish settles a synchronization: failed when the organization has an error.
+func (w *worker) finish(ctx context.Context, in cloudorganisation.Input, o cloudorganisation.Organisation) error {
+	o.Sync.CompletedAt, o.Sync.Status, o.Sync.Error = w.p.Clock.Now(), cloudorganisation.Succeeded, o.Error
+	if o.Error != "" {
+		o.Sync.Status = cloudorganisation.Failed
+	}
+	return cloudorganisation.Finish(ctx, w.p, in, o)
+}

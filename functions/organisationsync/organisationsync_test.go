@@ -1,0 +1,394 @@
+package organisationsync_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"lamplighter.dev/functions/cloudaccounts"
+	"lamplighter.dev/functions/connector"
+	"lamplighter.dev/functions/discovery"
+	"lamplighter.dev/functions/organisationsync"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/simulated"
+	"lamplighter.dev/shared/domain/cloudorganisation"
+	domaindiscovery "lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/lambdacall"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/apitest"
+)
+
+type fields = map[string]any
+
+type settings = map[string]string
+
+var (
+	alice  = apitest.Caller("org_a", "alice", "*:*")
+	bob    = apitest.Caller("org_b", "bob", "*:*")
+	viewer = apitest.Caller("org_a", "vic", "*:read")
+)
+
+// fixture is the operations in front of a simulated cloud, with the machines of discovery and synchronization behind them.
+type fixture struct {
+	*apitest.Fixture
+	sync workflow.Handler
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	s := &fixture{Fixture: apitest.On(t, apitest.PlatformAt(t, clock.System{}))}
+	s.Settings = platform.Settings{Simulated: true, CustomEndpoints: true, Pepper: s.Settings.Pepper}
+	providers := cloud.Providers{simulated.Name: simulated.New(s.Table, s.Platform.Clock)}
+	s.sync = organisationsync.Handler(s.Platform, providers)
+	s.Workers = lambdacall.Local{inventory.Connector: connector.Handler(s.Platform, providers)}
+	s.RunMachines(apitest.Machines(t, "discovery", cloudorganisation.Machine), map[string]workflow.Handler{
+		"discovery": discovery.Handler(s.Platform, providers), "organisationsync": s.sync,
+	})
+	s.Mount(cloudaccounts.Operations, cloudaccounts.OrganisationOperations)
+	s.Put(identity.AccessKey("org_a"), identity.Access{})
+	return s
+}
+
+// body connects a simulated organization of 12 accounts, 6 resources each.
+func body(more ...fields) fields {
+	out := fields{
+		"provider": "simulated", "name": "Everything", "authMethod": "simulated", "permissionLevel": "read_write",
+		"credentials": settings{"organisation": "o-demo", "members": "12", "size": "6", "regions": "1"},
+	}
+	for _, m := range more {
+		maps.Copy(out, m)
+	}
+	return out
+}
+
+// org is the connection's settings, with these instead.
+func org(change settings) fields {
+	c := settings{"organisation": "o-demo", "members": "12", "size": "6", "regions": "1"}
+	maps.Copy(c, change)
+	return fields{"credentials": c}
+}
+
+func (s *fixture) connect(more ...fields) cloudaccounts.CloudOrganisation {
+	s.Helper()
+	o := apitest.Data[cloudaccounts.CloudOrganisation](s.Call(alice, "POST /cloud-organisations", body(more...)))
+	s.idle()
+	return s.get(o.ID)
+}
+
+func (s *fixture) get(id string) cloudaccounts.CloudOrganisation {
+	s.Helper()
+	return apitest.Data[cloudaccounts.CloudOrganisation](s.Call(alice, "GET /cloud-organisations/"+id, nil))
+}
+
+func (s *fixture) idle() {
+	s.Helper()
+	s.Must(s.Workflow.(*workflow.Embedded).Idle(s.Context())) //nolint:forcetypeassert // the fixture made it
+}
+
+func (s *fixture) synchronize(id string) cloudaccounts.CloudOrganisation {
+	s.Helper()
+	apitest.Data[rest.Job](s.Call(alice, "POST /cloud-organisations/"+id+"/sync", nil), 202)
+	s.idle()
+	return s.get(id)
+}
+
+func (s *fixture) accounts() []cloudaccounts.Account {
+	s.Helper()
+	return apitest.Data[rest.List[cloudaccounts.Account]](s.Call(alice, "GET /cloud-accounts?limit=100", nil)).Items
+}
+
+func (s *fixture) members(id, query string) []cloudaccounts.CloudOrganisationMember {
+	s.Helper()
+	return apitest.Data[rest.List[cloudaccounts.CloudOrganisationMember]](s.Call(alice, "GET /cloud-organisations/"+id+"/members?limit=100"+query, nil)).Items
+}
+
+// change replaces the connection's settings, as a cloud would change.
+func (s *fixture) change(id string, c settings) {
+	s.Helper()
+	sealed, err := inventory.SealCredentials(s.Context(), s.Sealer, inventory.SecretPlace("org_a", id), org(c)["credentials"].(settings))
+	s.Must(err)
+	s.Change(cloudorganisation.Key("org_a", id), table.Set("sealed", sealed))
+}
+
+func TestSync_EveryMemberBecomesAnAccount(t *testing.T) {
+	s := newFixture(t)
+	o := s.connect()
+	if o.Status != "connected" || o.OrganisationID != "o-demo" || o.JobID != nil || o.LastSyncedAt == nil || o.Members["connected"] != 12 {
+		t.Errorf("%+v", o)
+	}
+	all := s.accounts()
+	if len(all) != 12 {
+		t.Fatalf("%d accounts", len(all))
+	}
+	for _, a := range all {
+		if a.Status != "connected" || a.ResourceCount != 6 || *a.OrganisationID != o.ID || a.PermissionLevel != "read_write" {
+			t.Errorf("%+v; want it connected, with its 6 resources", a)
+		}
+	}
+	m := s.members(o.ID, "&search=prod")
+	if len(m) != 4 || m[0].Unit != "Root/Prod" || m[0].Status != "connected" || m[0].AccountID == nil {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestSync_OnlyWhatIsIncludedAndNotExcluded(t *testing.T) {
+	for name, tt := range map[string]struct {
+		include, exclude fields
+		want             []string
+	}{
+		"one id":                         {fields{"ids": []string{"200000000003"}}, fields{}, []string{"200000000003"}},
+		"a unit by its name":             {fields{"units": []string{"Dev"}}, fields{}, []string{"200000000001", "200000000004", "200000000007", "200000000010"}},
+		"a unit by its id, but for one":  {fields{"units": []string{"ou-sim-dev"}}, fields{"ids": []string{"200000000004"}}, []string{"200000000001", "200000000007", "200000000010"}},
+		"the root, but for two units":    {fields{"units": []string{"r-sim"}}, fields{"units": []string{"Dev", "Sandbox"}}, []string{"200000000000", "200000000003", "200000000006", "200000000009"}},
+		"a tag with a value":             {fields{"tags": []string{"number=5"}}, fields{}, []string{"200000000005"}},
+		"a tag with any value, not this": {fields{"tags": []string{"env"}}, fields{"tags": []string{"env=Dev", "env=Prod"}}, []string{"200000000002", "200000000005", "200000000008", "200000000011"}},
+		"nothing that there is":          {fields{"ids": []string{"1"}}, fields{}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newFixture(t)
+			o := s.connect(fields{"include": tt.include, "exclude": tt.exclude})
+			var got []string
+			for _, a := range s.accounts() {
+				got = append(got, a.CloudAccountID)
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, tt.want) || o.Members["connected"] != len(tt.want) || o.Members["excluded"] != 12-len(tt.want) {
+				t.Errorf("connected are %v, %v; want %v", got, o.Members, tt.want)
+			}
+		})
+	}
+}
+
+func TestSync_AMemberThatRefusesIsListedAndTheOthersConnect(t *testing.T) {
+	s := newFixture(t)
+	o := s.connect(org(settings{"refusingMembers": "2", "closedMembers": "1"}))
+	if o.Status != "connected" || o.Members["connected"] != 9 || o.Members["refused"] != 2 || o.Members["closed"] != 1 {
+		t.Errorf("%+v", o)
+	}
+	for _, m := range s.members(o.ID, "&status=refused") {
+		if m.AccountID != nil || m.Error == nil || !strings.Contains(*m.Error, "The security token included in the request is invalid.") {
+			t.Errorf("%+v; want the cloud's words", m)
+		}
+	}
+	s.change(o.ID, settings{"closedMembers": "1"}) // they let us in now
+	if o = s.synchronize(o.ID); o.Members["connected"] != 11 || o.Members["refused"] != 0 || len(s.accounts()) != 11 {
+		t.Errorf("%+v with %d accounts", o, len(s.accounts()))
+	}
+}
+
+func TestSync_NewMembersComeAndClosedOnesGo(t *testing.T) {
+	s := newFixture(t)
+	o := s.connect()
+	s.change(o.ID, settings{"members": "14", "closedMembers": "4"}) // 10 and 11 are closed, and so are the two that are new
+	o = s.synchronize(o.ID)
+	if o.Members["connected"] != 10 || o.Members["closed"] != 4 {
+		t.Errorf("%+v", o.Members)
+	}
+	s.change(o.ID, settings{"members": "11"}) // one is open again, the others have left
+	o = s.synchronize(o.ID)
+	if o.Members["connected"] != 11 || o.Members["left"] != 3 {
+		t.Errorf("%+v", o.Members)
+	}
+	for _, a := range s.accounts() {
+		_, err := s.Table.Get(s.Anywhere(), domaindiscovery.DueKey(a.ID))
+		gone := a.CloudAccountID == "200000000011"
+		if (a.Status == "disconnected") != gone || fault.Is(err, fault.NotFound) != gone || gone && (a.Error == nil || !strings.Contains(*a.Error, "no more")) {
+			t.Errorf("%s is %s, %v; its discoveries: %v", a.CloudAccountID, a.Status, a.Error, err)
+		}
+	}
+}
+
+// Two at once, and one after a run that died half-way, make each account once.
+func TestSync_TwoAtOnceMakeEachAccountOnce(t *testing.T) {
+	s := newFixture(t)
+	o := s.connect(fields{"include": fields{"ids": []string{"200000000000"}}})
+	s.Change(cloudorganisation.Key("org_a", o.ID), table.Remove("include"))
+	job, _, err := cloudorganisation.StartSync(s.In("org_a"), s.stopped(), "org_a", o.ID)
+	s.Must(err)
+	call, err := json.Marshal(workflow.Call{Task: "sync", Input: apitest.Value(json.Marshal(cloudorganisation.Input{Org: "org_a", OrganisationID: o.ID, JobID: job.JobID}))(t)})
+	s.Must(err)
+	var wg sync.WaitGroup
+	errs := make([]error, 4)
+	for i := range errs {
+		wg.Go(func() { _, errs[i] = s.sync(s.Context(), call) })
+	}
+	wg.Wait()
+	s.idle()
+	seen := map[string]int{}
+	for _, a := range s.accounts() {
+		seen[a.CloudAccountID]++
+	}
+	if len(seen) != 12 || len(s.accounts()) != 12 || slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {
+		t.Errorf("%v accounts, %v", seen, errs)
+	}
+	if o = s.get(o.ID); o.Members["connected"] != 12 || o.JobID != nil {
+		t.Errorf("%+v", o)
+	}
+}
+
+// stopped is the platform, with machines that never begin.
+func (s *fixture) stopped() *platform.Platform {
+	p := s.Clone()
+	p.Workflow = still{s.Workflow}
+	return p
+}
+
+type still struct{ workflow.Engine }
+
+func (still) Start(_ context.Context, _, _ string, _ any) error {
+	return fault.New(fault.Unavailable, "still")
+}
+
+func TestSync_LeavesAccountsOfOthersAlone(t *testing.T) {
+	s := newFixture(t)
+	mine := apitest.Data[cloudaccounts.Account](s.Call(alice, "POST /cloud-accounts", fields{
+		"provider": "simulated", "cloudAccountID": "200000000004", "name": "Dev 001", "authMethod": "simulated", "permissionLevel": "read_only",
+		"credentials": settings{"size": "3", "regions": "1"},
+	}))
+	s.idle()
+	o := s.connect()
+	if o.Members["connected"] != 12 || len(s.accounts()) != 12 {
+		t.Errorf("%+v with %d accounts", o, len(s.accounts()))
+	}
+	for _, a := range s.accounts() {
+		switch {
+		case a.ID == mine.ID && (a.PermissionLevel != "read_only" || a.OrganisationID != nil || a.ResourceCount != 3):
+			t.Errorf("the account that was connected by hand is %+v", a)
+		case a.CloudAccountID == "200000000001" && a.Name != "Dev 001 (200000000001)":
+			t.Errorf("the namesake is called %q", a.Name)
+		}
+	}
+	s.change(o.ID, settings{"members": "1"})
+	s.synchronize(o.ID)
+	if a := s.accounts()[0]; a.ID != mine.ID || a.Status != "connected" {
+		t.Errorf("when its member has left, it is %+v", a)
+	}
+}
+
+func TestSync_AnAccountThatWasDeletedHereStaysSo(t *testing.T) {
+	s := newFixture(t)
+	o := s.connect()
+	gone := s.accounts()[0]
+	apitest.Data[rest.Deleted](s.Call(alice, "DELETE /cloud-accounts/"+gone.ID, nil))
+	for range 2 {
+		if o = s.synchronize(o.ID); o.Members["removed"] != 1 || o.Members["connected"] != 11 || len(s.accounts()) != 11 {
+			t.Errorf("%+v with %d accounts", o.Members, len(s.accounts()))
+		}
+	}
+}
+
+func TestSync_CredentialsThatAreRevokedDegradeTheOrganization(t *testing.T) {
+	s := newFixture(t)
+	o := s.connect()
+	s.change(o.ID, settings{"refuse": "true"})
+	o = s.synchronize(o.ID)
+	if o.Status != "degraded" || o.Error == nil || !strings.Contains(*o.Error, "security token") || len(s.accounts()) != 12 || s.accounts()[3].Status != "connected" {
+		t.Errorf("%+v", o)
+	}
+	s.change(o.ID, nil)
+	if o = s.synchronize(o.ID); o.Status != "connected" || o.Error != nil || o.Members["connected"] != 12 {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestSchedule_SynchronizesEachOrganizationAndForgetsThoseThatAreGone(t *testing.T) {
+	s := newFixture(t)
+	o := s.connect()
+	s.Put(cloudorganisation.DueKey("corg_gone"), cloudorganisation.Due{Org: "org_a", OrganisationID: "corg_gone"})
+	s.Put(cloudorganisation.DueKey("corg_ended"), cloudorganisation.Due{Org: "org_ended", OrganisationID: "corg_ended"})
+	s.change(o.ID, settings{"members": "15"})
+	out, err := s.sync(s.Context(), json.RawMessage(`{"source":"aws.scheduler"}`))
+	if got, ok := out.(organisationsync.Started); err != nil || !ok || got.Organisations != 3 || got.Started != 1 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	s.idle()
+	if o = s.get(o.ID); o.Members["connected"] != 15 {
+		t.Errorf("%+v", o)
+	}
+	for _, gone := range []string{"corg_gone", "corg_ended"} {
+		if _, err := s.Table.Get(s.Anywhere(), cloudorganisation.DueKey(gone)); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%s is still due: %v", gone, err)
+		}
+	}
+}
+
+func TestConnect_RefusesWhatCannotBe(t *testing.T) {
+	s := newFixture(t)
+	for name, tt := range map[string]struct {
+		change fields
+		says   string
+	}{
+		"a provider that is none":                 {fields{"provider": "acme"}, "acme"},
+		"a provider without organizations here":   {fields{"provider": "kubernetes", "authMethod": "service_principal"}, "authMethod"},
+		"credentials that are refused":            {org(settings{"refuse": "true"}), "The security token included in the request is invalid."},
+		"an account of no organization":           {org(settings{"organisation": ""}), "not a member of an organization"},
+		"another organization":                    {fields{"organisationID": "o-other"}, "they list organization o-demo, not o-other"},
+		"a selection of nothing":                  {fields{"include": fields{"tags": []string{"=x"}}}, "include.tags"},
+		"no name":                                 {fields{"name": " "}, "name"},
+		"a level that is none":                    {fields{"permissionLevel": "root"}, "permissionLevel"},
+		"a role that cannot be one":               {fields{"provider": "aws", "authMethod": "static_keys", "memberRole": "a b", "credentials": settings{"accessKeyID": "a", "secretAccessKey": "b"}}, "memberRole"},
+		"a provider that this process has not":    {fields{"provider": "aws", "authMethod": "static_keys", "credentials": settings{"accessKeyID": "a", "secretAccessKey": "b"}}, "available: simulated"},
+		"more than a selection can have":          {fields{"exclude": fields{"ids": slices.Repeat([]string{"1"}, 501)}}, "exclude"},
+		"a region that is longer than one is":     {fields{"regions": []string{strings.Repeat("x", 65)}}, "regions"},
+		"an endpoint that leads into our network": {fields{"endpointURL": "http://169.254.169.254"}, "endpointURL"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := s.Call(alice, "POST /cloud-organisations", body(tt.change))
+			if got.Status != 400 || !strings.Contains(got.Body, tt.says) {
+				t.Errorf("%d %s; want 400 with %q", got.Status, got.Body, tt.says)
+			}
+		})
+	}
+	if all := apitest.Data[rest.List[cloudaccounts.CloudOrganisation]](s.Call(alice, "GET /cloud-organisations", nil)); all.Total != 0 {
+		t.Errorf("%d are stored", all.Total)
+	}
+	s.connect()
+	if got := s.Call(alice, "POST /cloud-organisations", body()); got.Status != 409 || !strings.Contains(got.Body, "o-demo") {
+		t.Errorf("the same again: %d %s", got.Status, got.Body)
+	}
+}
+
+func TestDelete_SaysThatItsMembersStay(t *testing.T) {
+	s := newFixture(t)
+	o := s.connect(org(settings{"refusingMembers": "2"}))
+	got := apitest.Data[cloudaccounts.DeletedCloudOrganisation](s.Call(alice, "DELETE /cloud-organisations/"+o.ID, nil))
+	if got.ID != o.ID || got.KeptAccounts != 10 {
+		t.Errorf("%+v", got)
+	}
+	s.Call(alice, "GET /cloud-organisations/"+o.ID, nil).Want(404)
+	s.Call(alice, "POST /cloud-organisations/"+o.ID+"/sync", nil).Want(404)
+	if all := s.accounts(); len(all) != 10 || all[0].Status != "connected" {
+		t.Errorf("%d accounts", len(all))
+	}
+	if _, err := s.Table.Get(s.Anywhere(), cloudorganisation.DueKey(o.ID)); !fault.Is(err, fault.NotFound) {
+		t.Errorf("it is still due: %v", err)
+	}
+	if again := s.connect(); again.Members["connected"] != 12 { // it can be connected anew, with the accounts that there are
+		t.Errorf("%+v", again)
+	}
+}
+
+func TestOrganisations_AreOfTheirOrganizationAndForThoseWhoMay(t *testing.T) {
+	s := newFixture(t)
+	o := s.connect()
+	for _, path := range []string{"GET /cloud-organisations/%s", "GET /cloud-organisations/%s/members", "DELETE /cloud-organisations/%s", "POST /cloud-organisations/%s/sync"} {
+		s.Call(bob, fmt.Sprintf(path, o.ID), nil).Want(404)
+		s.Call(alice, fmt.Sprintf(path, "corg_nothing"), nil).Want(404)
+	}
+	s.Call(viewer, "GET /cloud-organisations", nil).Want(200)
+	s.Call(viewer, "POST /cloud-organisations", body()).Want(403)
+	s.Call(viewer, "POST /cloud-organisations/"+o.ID+"/sync", nil).Want(403)
+	s.Call(viewer, "DELETE /cloud-organisations/"+o.ID, nil).Want(403)
+}

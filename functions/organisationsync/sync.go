@@ -1,0 +1,205 @@
+package organisationsync
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+const (
+	stretch = 8 * time.Minute // of one run: what is left then, the next goes on with
+	width   = 8               // members that are opened at once
+)
+
+// synchronize lists the members and brings each into the state that it should be in. Everything that was done before stays as it is, so
+// a run goes on where another ended, whoever ended it.
+func (w *worker) synchronize(ctx context.Context, in cloudorganisation.Input) (Progress, error) {
+	o, err := w.read(ctx, in)
+	if err != nil || o.Sync.JobID != in.JobID || o.Sync.Status != cloudorganisation.Running {
+		return Progress{Input: in, Done: true}, err
+	}
+	r := &round{worker: w, in: in, organisation: o, until: w.p.Clock.Now().Add(stretch)}
+	found, err := r.list(ctx)
+	if e, told := errors.AsType[*cloud.Error](err); told && !e.Class.Retryable() || fault.Is(err, fault.Invalid) {
+		o.Status, o.Error = inventory.AccountDegraded, "its members cannot be listed: "+err.Error()
+		return Progress{Input: in, Done: true}, w.finish(ctx, in, o)
+	}
+	if err == nil {
+		err = r.settleAll(ctx, found)
+	}
+	if err != nil || r.left {
+		return Progress{Input: in, WaitSeconds: 1}, err
+	}
+	o.Status, o.Error, o.Sync.Members = inventory.AccountConnected, "", r.counts()
+	return Progress{Input: in, Done: true}, w.finish(ctx, in, o)
+}
+
+// round is one run over the members of an organization.
+type round struct {
+	*worker
+	in           cloudorganisation.Input
+	organisation cloudorganisation.Organisation
+	credentials  map[string]string // of the connection
+	accounts     map[string]inventory.Account
+	known        map[string]cloudorganisation.Member
+	until        time.Time
+
+	mu      sync.Mutex
+	members []cloudorganisation.Member // as they are now
+	changed []table.Write
+	free    int  // how many accounts our organization may have besides
+	left    bool // there was no time for all
+}
+
+// list reads what the cloud has, and what is here.
+func (r *round) list(ctx context.Context) ([]cloud.Member, error) {
+	a, err := r.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := a.Members(ctx, r.organisation.AsksTags())
+	if err != nil {
+		return nil, err
+	}
+	known, err := cloudorganisation.ListMembers(ctx, r.p.Table, r.in.Org, r.organisation.ID)
+	if err != nil {
+		return nil, err
+	}
+	have, err := connection.ListAccounts(ctx, r.p.Table, r.in.Org)
+	if err != nil {
+		return nil, err
+	}
+	r.known, r.accounts, r.free = map[string]cloudorganisation.Member{}, map[string]inventory.Account{}, connection.MaxAccounts-len(have)
+	for _, m := range known {
+		r.known[m.NativeID] = m
+	}
+	for _, h := range have {
+		if h.Provider == r.organisation.Provider {
+			r.accounts[h.CloudAccountID] = h
+		}
+	}
+	return found, nil
+}
+
+// open connects with the credentials of the organization.
+func (r *round) open(ctx context.Context) (cloud.Organisations, error) {
+	a := r.organisation.Account()
+	var err error
+	if r.credentials, err = inventory.OpenCredentials(ctx, r.p.Sealer, inventory.SecretPlace(r.in.Org, a.ID), a.Sealed); err != nil {
+		return nil, err
+	}
+	c, err := inventory.Clouds{Sealer: r.p.Sealer, Providers: r.providers}.Connect(ctx, r.in.Org, a)
+	if err != nil {
+		return nil, err
+	}
+	if got, ok := c.(cloud.Organisations); ok {
+		return got, nil
+	}
+	return nil, fault.New(fault.Invalid, "provider %s knows no organizations", a.Provider)
+}
+
+// settleAll settles each member, several at once, and stores what changed.
+func (r *round) settleAll(ctx context.Context, found []cloud.Member) error {
+	errs := make([]error, len(found))
+	there := map[string]bool{}
+	for _, m := range found {
+		there[m.NativeID] = true
+	}
+	cloud.InParallel(len(found), width, func(i int) {
+		if !r.p.Clock.Now().Before(r.until) || ctx.Err() != nil {
+			r.postpone()
+			return
+		}
+		errs[i] = r.settle(ctx, found[i])
+	})
+	for native, m := range r.known {
+		if !there[native] {
+			errs = append(errs, r.end(ctx, m, cloudorganisation.Left, "it belongs to the organization no more"))
+		}
+	}
+	err := r.p.Table.BatchWrite(ctx, r.changed...)
+	return errors.Join(append(errs, fault.Wrap("store members of "+r.organisation.ID, err))...)
+}
+
+func (r *round) postpone() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.left = true
+}
+
+// settle brings one member into the state that it should be in.
+func (r *round) settle(ctx context.Context, m cloud.Member) error {
+	is := r.known[m.NativeID]
+	is.NativeID, is.Name, is.Unit = m.NativeID, m.Name, way(m.Units)
+	switch {
+	case is.Status == cloudorganisation.Removed:
+		return r.note(is)
+	case m.Closed:
+		return r.end(ctx, is, cloudorganisation.Closed, "it is closed in the cloud")
+	case !r.organisation.Wants(m):
+		return r.end(ctx, is, cloudorganisation.Excluded, "the organization's include and exclude leave it out")
+	}
+	return r.connect(ctx, is, m)
+}
+
+// way is the way to a member from the root.
+func way(units []cloud.Unit) string {
+	names := make([]string, len(units))
+	for i, u := range units {
+		names[len(units)-1-i] = u.Name
+		if u.Name == "" {
+			names[len(units)-1-i] = u.ID
+		}
+	}
+	return strings.Join(names, "/")
+}
+
+// note keeps how a member is, and stores it when that is new.
+func (r *round) note(m cloudorganisation.Member) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.members = append(r.members, m)
+	if r.known[m.NativeID] == m {
+		return nil
+	}
+	put, err := cloudorganisation.PutMember(r.in.Org, r.organisation.ID, m)
+	r.changed = append(r.changed, put)
+	return err
+}
+
+func (r *round) counts() map[cloudorganisation.Status]int {
+	out := map[cloudorganisation.Status]int{}
+	for _, m := range r.members {
+		out[m.Status]++
+	}
+	return out
+}
+
+// ours returns the account of a member when it was connected through this organization.
+func (r *round) ours(native string) (inventory.Account, bool) {
+	a, ok := r.accounts[native]
+	return a, ok && a.OrganisationID == r.organisation.ID
+}
+
+// takeRoom takes one of the accounts that our organization may still have.
+func (r *round) takeRoom() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.free--
+	return r.free >= 0
+}
+
+// isEnding reports whether a member of the status has no account that lives.
+func isEnding(s cloudorganisation.Status) bool {
+	return slices.Contains([]cloudorganisation.Status{cloudorganisation.Closed, cloudorganisation.Excluded, cloudorganisation.Left}, s)
+}

@@ -1,0 +1,21 @@
+package overrides
+
+import (
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/evaluation"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/engine/ratelimit"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "overrides",
+	Access: rest.Access.With(evaluation.Access(), table.Access{
+		Reads:  []table.Partition{evaluation.FiringPartition},
+		Writes: []table.Partition{linkPartition, tokenPartition, ratelimit.Partition},
+	}),
+	Starts:  []string{execution.BulkMachine},
+	Samples: []string{"list"},
+}

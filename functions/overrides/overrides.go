@@ -1,0 +1,264 @@
+package overrides
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/evaluation"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// Override is an override as clients see it.
+type Override struct {
+	ID           string          `json:"id" example:"ovr_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	ResourceUID  *string         `json:"resourceUID" doc:"Native identifier of the resource; null on a group"`
+	ResourceID   *string         `json:"resourceID" doc:"Our id of the resource; null on a group"`
+	GroupID      *string         `json:"groupID" doc:"Null on a resource"`
+	Action       override.Action `json:"action" enum:"force_on,force_off"`
+	Reason       string          `json:"reason"`
+	Status       string          `json:"status" enum:"active,ended" doc:"ended also from expiresAt on, when restoring follows within the minute"`
+	CreatedBy    string          `json:"createdBy" doc:"The address of who made it, or the id of a wake link"`
+	CreatedAt    time.Time       `json:"createdAt"`
+	ExpiresAt    time.Time       `json:"expiresAt"`
+	EndedAt      *time.Time      `json:"endedAt" doc:"When it was ended, and restoring begun; null until then"`
+	EndedBy      *string         `json:"endedBy" doc:"The address of who ended it before its time; else null"`
+	BulkActionID string          `json:"bulkActionID" doc:"The bulk action that applied it: GET /actions/bulk/{bulkActionID} says how far it is"`
+	RestoredBy   []string        `json:"restoredBy" doc:"The bulk actions that restored what was wanted at its end"`
+}
+
+func (s *service) shown(o override.Override) Override {
+	status := "ended"
+	if o.Active(s.p.Clock.Now()) {
+		status = "active"
+	}
+	return Override{
+		ID: o.ID, ResourceUID: rest.Optional(o.ResourceUID), ResourceID: rest.Optional(o.ResourceID), GroupID: rest.Optional(o.GroupID),
+		Action: o.Action, Reason: o.Reason, Status: status, CreatedBy: o.CreatedBy, CreatedAt: o.CreatedAt, ExpiresAt: o.ExpiresAt,
+		EndedAt: rest.Optional(o.EndedAt), EndedBy: rest.Optional(o.EndedBy), BulkActionID: o.BulkActionID,
+		RestoredBy: append([]string{}, o.RestoredBy...),
+	}
+}
+
+// NewGroupOverride is the body of POST /resource-groups/{groupID}/overrides.
+type NewGroupOverride struct {
+	Action    override.Action `json:"action" enum:"force_on,force_off"`
+	Reason    string          `json:"reason,omitempty" maxLength:"500" doc:"Why, for those who come across it"`
+	ExpiresAt rest.Time       `json:"expiresAt" doc:"When it ends: after now, within 90 days"`
+}
+
+// NewOverride is the body of POST /overrides.
+type NewOverride struct {
+	ResourceUID string `json:"resourceUID,omitempty" minLength:"1" maxLength:"1024" doc:"Native identifier of the resource; or else groupID"`
+	GroupID     string `json:"groupID,omitempty" minLength:"1" maxLength:"64" doc:"The resource group"`
+	NewGroupOverride
+}
+
+// GroupPath names a group in a path. It is exported because the framework passes over embedded structs that are not.
+type GroupPath struct {
+	GroupID string `path:"groupID" maxLength:"64"`
+}
+
+func (s *service) create(ctx context.Context, in *struct{ Body NewOverride }) (Override, error) {
+	b := in.Body
+	audit.NoteChange(ctx, audit.Change{Target: cmp.Or(b.ResourceUID, b.GroupID)})
+	if (b.ResourceUID == "") == (b.GroupID == "") {
+		return Override{}, fault.New(fault.Invalid, "resourceUID, groupID: send one of them")
+	}
+	if b.GroupID != "" {
+		return s.holdGroup(ctx, b.GroupID, b.NewGroupOverride)
+	}
+	o, err := s.newOverride(ctx, b.NewGroupOverride)
+	if err != nil {
+		return Override{}, err
+	}
+	t, resourceID, err := s.resourceOf(ctx, b.ResourceUID)
+	if err == nil {
+		err = s.actionable(ctx, t, "resourceUID", b.ResourceUID)
+	}
+	if err != nil {
+		return Override{}, err
+	}
+	o.ResourceUID, o.ResourceID = b.ResourceUID, resourceID
+	return s.begin(ctx, o, t)
+}
+
+func (s *service) createOfGroup(ctx context.Context, in *struct {
+	GroupPath
+	Body NewGroupOverride
+},
+) (Override, error) {
+	audit.NoteChange(ctx, audit.Change{Target: in.GroupID})
+	return s.holdGroup(ctx, in.GroupID, in.Body)
+}
+
+func (s *service) holdGroup(ctx context.Context, groupID string, b NewGroupOverride) (Override, error) {
+	o, err := s.newOverride(ctx, b)
+	if err != nil {
+		return Override{}, err
+	}
+	t, err := s.groupOf(ctx, groupID, writing)
+	if err == nil {
+		err = s.actionable(ctx, t, "groupID", groupID)
+	}
+	if err != nil {
+		return Override{}, err
+	}
+	o.GroupID = groupID
+	// A group that is deleted at the same moment is held no more.
+	return s.begin(ctx, o, t, table.Check(inventory.GroupKey(identity.CallerFrom(ctx).Org, groupID), table.Exists()))
+}
+
+// newOverride makes an override of a body, on nothing yet.
+func (s *service) newOverride(ctx context.Context, b NewGroupOverride) (override.Override, error) {
+	now, until := s.p.Clock.Now(), b.ExpiresAt.Time
+	switch {
+	case !until.After(now):
+		return override.Override{}, fault.New(fault.Invalid, "expiresAt: %s is not after now, which is %s", until.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+	case until.Sub(now) > override.Longest:
+		return override.Override{}, fault.New(fault.Invalid, "expiresAt: %s is more than 90 days away: the latest is %s",
+			until.Format(time.RFC3339), now.Add(override.Longest).UTC().Format(time.RFC3339))
+	}
+	return override.Override{
+		ID: override.NewID(now), Action: b.Action, Reason: b.Reason, CreatedBy: identity.CallerFrom(ctx).Email, CreatedAt: now, ExpiresAt: until,
+	}, nil
+}
+
+func (s *service) begin(ctx context.Context, o override.Override, t evaluation.Target, more ...table.Write) (Override, error) {
+	audit.NoteChange(ctx, audit.Change{Target: o.ID, After: s.shown(o)})
+	o, err := s.evaluation.BeginOverride(ctx, identity.CallerFrom(ctx).Org, o, t, more...)
+	if err != nil {
+		return Override{}, err
+	}
+	out := s.shown(o)
+	audit.NoteChange(ctx, audit.Change{After: out})
+	return out, nil
+}
+
+// OverridePath names an override in a path. It is exported because the framework passes over embedded structs that are not.
+type OverridePath struct {
+	OverrideID string `path:"overrideID" maxLength:"64"`
+}
+
+func (s *service) get(ctx context.Context, in *OverridePath) (Override, error) {
+	o, err := s.seen(ctx, in.OverrideID)
+	return s.shown(o), err
+}
+
+// seen reads an override that the caller may see.
+func (s *service) seen(ctx context.Context, overrideID string) (override.Override, error) {
+	missing := fault.New(fault.NotFound, "no override %.64q", overrideID)
+	if !id.IsValid("ovr", overrideID) {
+		return override.Override{}, missing
+	}
+	o, err := table.Read[override.Override](ctx, s.p.Table, override.Key(identity.CallerFrom(ctx).Org, overrideID))
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return o, fmt.Errorf("read override %s: %w", overrideID, err)
+	}
+	if err != nil {
+		return o, missing
+	}
+	sees, err := s.sight(ctx)
+	if err == nil && !sees(o) {
+		err = missing
+	}
+	return o, err
+}
+
+// sight returns the test whether the caller sees an override: of a group, whoever sees something of it.
+func (s *service) sight(ctx context.Context) (func(override.Override) bool, error) {
+	c := identity.CallerFrom(ctx)
+	scopes := c.Scopes(reading)
+	if scopes.All {
+		return func(override.Override) bool { return true }, nil
+	}
+	sets, err := s.inventory.ResourceSets(ctx, c.Org, scopes)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := s.inventory.GroupsInScope(ctx, c.Org, scopes, "")
+	if err != nil {
+		return nil, err
+	}
+	groups := map[string]bool{}
+	for _, p := range parts {
+		groups[p.ID] = true
+	}
+	return func(o override.Override) bool {
+		return groups[o.GroupID] || o.ResourceID != "" && sets[0].Has(o.ResourceID)
+	}, nil
+}
+
+type listInput struct {
+	rest.Page
+	Status      string `query:"status" enum:"active,ended"`
+	ResourceUID string `query:"resource_uid" maxLength:"1024" doc:"Only those on this resource itself"`
+	GroupID     string `query:"group_id" maxLength:"64" doc:"Only those on this group itself"`
+}
+
+func (s *service) list(ctx context.Context, in *listInput) (rest.List[Override], error) {
+	sees, err := s.sight(ctx)
+	if err != nil {
+		return rest.List[Override]{}, err
+	}
+	r := rest.Reading[override.Override]{Store: s.p.Table, Page: in.Page}
+	q := table.Query{PK: override.PK(identity.CallerFrom(ctx).Org), From: override.First, To: override.Last, Reverse: true}
+	all, err := r.Filtered(ctx, q, func(o override.Override) bool { return sees(o) && s.meets(in, o) })
+	return rest.MapItems(all, s.shown), err
+}
+
+// meets reports whether an override is what a list asks for.
+func (s *service) meets(in *listInput, o override.Override) bool {
+	return (in.Status == "" || (in.Status == "active") == o.Active(s.p.Clock.Now())) &&
+		(in.ResourceUID == "" || in.ResourceUID == o.ResourceUID) && (in.GroupID == "" || in.GroupID == o.GroupID)
+}
+
+func (s *service) listOfGroup(ctx context.Context, in *struct {
+	GroupPath
+	rest.Page
+},
+) (rest.List[Override], error) {
+	if _, err := s.groupOf(ctx, in.GroupID, reading); err != nil && !fault.Is(err, fault.Denied) {
+		return rest.List[Override]{}, err
+	}
+	return s.list(ctx, &listInput{Page: in.Page, GroupID: in.GroupID})
+}
+
+func (s *service) end(ctx context.Context, in *OverridePath) (rest.Deleted, error) {
+	o, err := s.seen(ctx, in.OverrideID)
+	if err != nil {
+		return rest.Deleted{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{Target: o.ID, Before: s.shown(o)})
+	if err = s.mayEnd(ctx, o); err != nil {
+		return rest.Deleted{}, err
+	}
+	c := identity.CallerFrom(ctx)
+	o, err = s.evaluation.EndOverride(ctx, c.Org, o.ID, c.Email)
+	if err == nil {
+		audit.NoteChange(ctx, audit.Change{After: s.shown(o)})
+	}
+	return rest.Deleted{ID: o.ID}, err
+}
+
+// mayEnd refuses who may not act on all that the override holds.
+func (s *service) mayEnd(ctx context.Context, o override.Override) error {
+	c := identity.CallerFrom(ctx)
+	if c.Scopes(writing).All {
+		return nil
+	}
+	if o.GroupID != "" {
+		_, err := s.groupOf(ctx, o.GroupID, writing)
+		return err
+	}
+	_, _, err := s.resourceOf(ctx, o.ResourceUID)
+	return err
+}

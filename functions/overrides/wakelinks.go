@@ -1,0 +1,281 @@
+package overrides
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/evaluation"
+	"lamplighter.dev/shared/engine/ratelimit"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// Bounds of wake links.
+const (
+	maxLinks     = 100 // of an organization
+	longestLink  = 365 * 24 * time.Hour
+	usualLink    = 30 * 24 * time.Hour
+	usualHours   = 12
+	usualPerDay  = 3
+	tokenPrefix  = "WAKE#"
+	linkName     = "WAKELINK"
+	signatureLen = 16
+)
+
+// The partitions of wake links: of an organization by their ids, and of all by the hashes of their tokens.
+const (
+	linkPartition  table.Partition = "ORG#*#" + linkName
+	tokenPartition table.Partition = tokenPrefix + "*"
+)
+
+// link is a wake link as it is stored. Its token is not: only a keyed hash of it leads to the link.
+type link struct {
+	ID          string    `json:"id"`
+	Name        string    `json:"name"`
+	GroupID     string    `json:"groupID,omitempty"`
+	ResourceID  string    `json:"resourceID,omitempty"`
+	MaxHours    int       `json:"maxHours"`
+	PerDay      int       `json:"perDay"`
+	CreatedBy   string    `json:"createdBy"`
+	CreatedAt   time.Time `json:"createdAt"`
+	ExpiresAt   time.Time `json:"expiresAt"`
+	Hash        string    `json:"hash"`
+	LastUsedAt  time.Time `json:"lastUsedAt,omitzero"`
+	Starts      int64     `json:"starts"`
+	ResourceUID string    `json:"resourceUID,omitempty"`
+}
+
+// place is where a token leads.
+type place struct {
+	Org    string `json:"org"`
+	LinkID string `json:"linkID"`
+}
+
+func linkPK(org string) string { return table.OrgPK(org) + linkName }
+
+func linkKey(org, linkID string) table.Key { return table.Key{PK: linkPK(org), SK: linkID} }
+
+func tokenKey(hash string) table.Key { return table.Key{PK: tokenPrefix + hash, SK: "L"} }
+
+// WakeLink is a wake link as clients see it.
+type WakeLink struct {
+	ID           string     `json:"id" example:"wake_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	Name         string     `json:"name"`
+	GroupID      *string    `json:"groupID" doc:"Null for a resource"`
+	ResourceID   *string    `json:"resourceID" doc:"Our id of the resource; null for a group"`
+	MaxHours     int        `json:"maxHours" doc:"After so many hours it is stopped where no schedule stops it before"`
+	StartsPerDay int        `json:"startsPerDay" doc:"How often it can be used in a day (UTC)"`
+	Starts       int64      `json:"starts" doc:"How often it was used"`
+	CreatedBy    string     `json:"createdBy"`
+	CreatedAt    time.Time  `json:"createdAt"`
+	ExpiresAt    time.Time  `json:"expiresAt"`
+	LastUsedAt   *time.Time `json:"lastUsedAt" doc:"Null until it is used"`
+}
+
+// NewLink is a wake link with the address that it is about: told once.
+type NewLink struct {
+	WakeLink
+	URL string `json:"url" doc:"To be handed out. It is shown this once: what is stored is a hash of it"`
+}
+
+func shownLink(l link) WakeLink {
+	return WakeLink{
+		ID: l.ID, Name: l.Name, GroupID: rest.Optional(l.GroupID), ResourceID: rest.Optional(l.ResourceID), MaxHours: l.MaxHours, StartsPerDay: l.PerDay,
+		Starts: l.Starts, CreatedBy: l.CreatedBy, CreatedAt: l.CreatedAt, ExpiresAt: l.ExpiresAt, LastUsedAt: rest.Optional(l.LastUsedAt),
+	}
+}
+
+// WakeLinkBody is the body of POST …/wake-links.
+type WakeLinkBody struct {
+	Name         string    `json:"name,omitempty" maxLength:"128" doc:"What the page is headed by"`
+	MaxHours     int       `json:"maxHours,omitempty" minimum:"1" maximum:"168" default:"12" doc:"At most so many hours from a start to its stop"`
+	StartsPerDay int       `json:"startsPerDay,omitempty" minimum:"1" maximum:"100" default:"3" doc:"How often it can be used in a day (UTC)"`
+	ExpiresAt    rest.Time `json:"expiresAt,omitzero" doc:"Within a year; in 30 days when absent"`
+}
+
+const linkWords = "The answer holds, once, the address of a page that says what the link starts and until when, without a log-in; its button starts that, as an override force_on that ends " +
+	"with the next stop of its schedules, at the latest after maxHours, in a stop. Looking at the page changes nothing. Whoever has the address can use it: " +
+	"revoke it when it got lost. While an override holds something of it off, it does nothing. At most 100 of an organization: 409."
+
+func (s *service) linkOperations(g *rest.Group) {
+	rest.Handle(g, rest.Op{
+		ID: "createGroupWakeLink", Method: http.MethodPost, Path: "/resource-groups/{groupID}/wake-links", Policy: writing, Scoped: true, Statuses: acting,
+		Summary: "Make a link that wakes a resource group", Description: linkWords,
+	}, s.linkGroup)
+	rest.Handle(g, rest.Op{
+		ID: "createResourceWakeLink", Method: http.MethodPost, Path: "/resources/{resourceID}/wake-links", Policy: writing, Scoped: true, Statuses: acting,
+		Summary: "Make a link that wakes a resource", Description: linkWords,
+	}, s.linkResource)
+	rest.Handle(g, rest.Op{
+		ID: "listWakeLinks", Method: http.MethodGet, Path: links, Policy: reading, Statuses: listing, Summary: "List wake links",
+		Description: "Newest first, without their addresses, which nobody can read again.",
+	}, s.listLinks)
+	rest.Handle(g, rest.Op{
+		ID: "deleteWakeLink", Method: http.MethodDelete, Path: links + "/{wakeLinkID}", Policy: writing, Statuses: found, Summary: "Revoke a wake link",
+		Description: "From now on its page is 404. What it started goes on until its end: end the override to stop it.",
+	}, s.revoke)
+}
+
+func (s *service) linkGroup(ctx context.Context, in *struct {
+	GroupPath
+	Body WakeLinkBody
+},
+) (NewLink, error) {
+	t, err := s.groupOf(ctx, in.GroupID, writing)
+	if err == nil {
+		err = s.actionable(ctx, t, "groupID", in.GroupID)
+	}
+	if err != nil {
+		return NewLink{}, err
+	}
+	return s.newLink(ctx, link{Name: cmp.Or(in.Body.Name, t.Group.Name), GroupID: in.GroupID}, in.Body)
+}
+
+func (s *service) linkResource(ctx context.Context, in *struct {
+	ResourceID string `path:"resourceID" maxLength:"64"`
+	Body       WakeLinkBody
+},
+) (NewLink, error) {
+	t, err := s.resourceByID(ctx, in.ResourceID)
+	if err == nil {
+		err = s.actionable(ctx, t, "resourceID", in.ResourceID)
+	}
+	if err != nil {
+		return NewLink{}, err
+	}
+	m := t.Members[0]
+	return s.newLink(ctx, link{Name: cmp.Or(in.Body.Name, m.Name, m.UID), ResourceID: m.ResourceID, ResourceUID: m.UID}, in.Body)
+}
+
+// resourceByID returns the resource of our id on which the caller may act.
+func (s *service) resourceByID(ctx context.Context, resourceID string) (evaluation.Target, error) {
+	org, missing := identity.CallerFrom(ctx).Org, fault.New(fault.NotFound, "resource %.64q does not exist", resourceID)
+	if !id.IsValid("res", resourceID) {
+		return evaluation.Target{}, missing
+	}
+	t, err := s.evaluation.ResourceTarget(ctx, org, resourceID)
+	if err != nil {
+		return t, err
+	}
+	uid := ""
+	for _, m := range t.Members {
+		uid = m.UID
+	}
+	for _, l := range t.LeftOut {
+		uid = l.UID
+	}
+	if t, _, err = s.resourceOf(ctx, uid); fault.Is(err, fault.NotFound) {
+		err = missing
+	}
+	return t, err
+}
+
+func (s *service) newLink(ctx context.Context, l link, b WakeLinkBody) (NewLink, error) {
+	c, now := identity.CallerFrom(ctx), s.p.Clock.Now()
+	l.ID, l.CreatedBy, l.CreatedAt = id.New("wake", now), c.Email, now
+	l.MaxHours, l.PerDay, l.ExpiresAt = cmp.Or(b.MaxHours, usualHours), cmp.Or(b.StartsPerDay, usualPerDay), b.ExpiresAt.Time
+	if l.ExpiresAt.IsZero() {
+		l.ExpiresAt = now.Add(usualLink)
+	}
+	if !l.ExpiresAt.After(now) || l.ExpiresAt.Sub(now) > longestLink {
+		return NewLink{}, fault.New(fault.Invalid, "expiresAt: %s is not within a year from now: after %s, until %s",
+			l.ExpiresAt.Format(time.RFC3339), now.UTC().Format(time.RFC3339), now.Add(longestLink).UTC().Format(time.RFC3339))
+	}
+	if n, err := s.countLinks(ctx); err != nil || n >= maxLinks {
+		return NewLink{}, cmp.Or(err, fault.New(fault.Conflict, "the organization has %d wake links, which is the most: revoke some first", n))
+	}
+	token := s.newToken()
+	l.Hash = s.hash(token)
+	audit.NoteChange(ctx, audit.Change{Target: l.ID, After: shownLink(l), Final: true})
+	if err := s.storeLink(ctx, c.Org, l); err != nil {
+		return NewLink{}, err
+	}
+	return NewLink{shownLink(l), s.p.Settings.BaseURL + "/wake/" + token}, nil
+}
+
+func (s *service) storeLink(ctx context.Context, org string, l link) error {
+	row, err := table.NewItem(linkKey(org, l.ID), l)
+	if err != nil {
+		return err
+	}
+	way, err := table.NewItem(tokenKey(l.Hash), place{org, l.ID})
+	if err != nil {
+		return err
+	}
+	row.Expires, way.Expires = l.ExpiresAt, l.ExpiresAt
+	if err = s.p.Table.Transact(table.Within(ctx, tokenPrefix), table.Put(row, table.Absent()), table.Put(way, table.Absent())); err != nil {
+		return fmt.Errorf("store wake link %s: %w", l.ID, err)
+	}
+	return nil
+}
+
+// newToken makes a token that nobody can guess, with a signature that lets one be refused which was never made without a look at the store.
+func (s *service) newToken() string {
+	secret := strings.ToLower(rand.Text())
+	return secret + "-" + s.signature(secret)
+}
+
+func (s *service) signature(secret string) string {
+	return identity.Digest(s.p.Settings.CodeKey(), "wake-signature", secret)[:signatureLen]
+}
+
+// signed reports whether a token was made here.
+func (s *service) signed(token string) bool {
+	secret, signature, _ := strings.Cut(token, "-")
+	return subtle.ConstantTimeCompare([]byte(signature), []byte(s.signature(secret))) == 1
+}
+
+// hash returns what is stored of a token. After a restore of the store from a copy no token of before leads anywhere.
+func (s *service) hash(token string) string {
+	return identity.Digest(s.p.Settings.CodeKey(), "wake-link", token)
+}
+
+// allLinks is the query for the wake links of the caller's organization, newest first.
+func allLinks(ctx context.Context) table.Query {
+	return table.Query{PK: linkPK(identity.CallerFrom(ctx).Org), Reverse: true, Limit: maxLinks}
+}
+
+func (s *service) countLinks(ctx context.Context) (int, error) {
+	all, _, err := table.ReadPage[link](ctx, s.p.Table, allLinks(ctx))
+	return len(all), err
+}
+
+func (s *service) listLinks(ctx context.Context, in *struct{ rest.Page }) (rest.List[WakeLink], error) {
+	all, _, err := table.ReadPage[link](ctx, s.p.Table, allLinks(ctx))
+	return rest.MapItems(rest.PageOf(all, in.Page), shownLink), err
+}
+
+func (s *service) revoke(ctx context.Context, in *struct {
+	WakeLinkID string `path:"wakeLinkID" maxLength:"64"`
+},
+) (rest.Deleted, error) {
+	org, missing := identity.CallerFrom(ctx).Org, fault.New(fault.NotFound, "no wake link %.64q", in.WakeLinkID)
+	if !id.IsValid("wake", in.WakeLinkID) {
+		return rest.Deleted{}, missing
+	}
+	l, err := table.Read[link](ctx, s.p.Table, linkKey(org, in.WakeLinkID))
+	if fault.Is(err, fault.NotFound) {
+		return rest.Deleted{}, missing
+	}
+	if err != nil {
+		return rest.Deleted{}, fmt.Errorf("read wake link %s: %w", in.WakeLinkID, err)
+	}
+	audit.NoteChange(ctx, audit.Change{Target: l.ID, Before: shownLink(l), Final: true})
+	err = s.p.Table.Transact(table.Within(ctx, tokenPrefix), table.Delete(linkKey(org, l.ID)), table.Delete(tokenKey(l.Hash)))
+	return rest.Deleted{ID: l.ID}, fault.Wrap("revoke wake link "+l.ID, err)
+}
+
+// quota is how often the link may be used in a day.
+func (l link) quota() ratelimit.Rule {
+	return ratelimit.Rule{Name: "wake-link", Max: int64(l.PerDay), Per: 24 * time.Hour}
+}

@@ -1,0 +1,188 @@
+package resources
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+func (s *service) metricsOperations(g *rest.Group) {
+	rest.Handle(g, rest.Op{
+		ID: "getResourceMetrics", Method: http.MethodGet, Path: "/resources/{resourceID}/metrics", Policy: policy, Scoped: true,
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound},
+		Summary:  "See how a resource was used",
+		Description: "Asks the provider now, for the metrics of the resource's type (GET /resources/types says which types are measured). " +
+			"A bucket of which the provider has no point is left out: what is counted was 0 then, anything else is not known.",
+	}, s.getMetrics)
+}
+
+type metricsInput struct {
+	ResourceID string   `path:"resourceID" maxLength:"64"`
+	From       string   `query:"from" doc:"RFC 3339; 24 hours before to when it is left out" example:"2026-03-01T00:00:00Z"`
+	To         string   `query:"to" doc:"RFC 3339; now when it is left out" example:"2026-03-02T00:00:00Z"`
+	Period     string   `query:"period" enum:"60,300,900,3600,86400" doc:"Seconds of a bucket; 3600 when it is left out"`
+	Name       []string `query:"name" maxItems:"20" doc:"Only these metrics, by name" example:"cpu_max_14d"`
+}
+
+// Usage is how a resource was used.
+type Usage struct {
+	ResourceID string    `json:"resourceID"`
+	From       time.Time `json:"from"`
+	To         time.Time `json:"to"`
+	Period     int       `json:"period" doc:"Seconds of a bucket"`
+	Metrics    []Used    `json:"metrics"`
+}
+
+// Used is one metric of a resource.
+type Used struct {
+	Name      string  `json:"name" example:"cpu_max_14d"`
+	Unit      string  `json:"unit" example:"%"`
+	Statistic string  `json:"statistic" doc:"The provider's, of each bucket" example:"Maximum"`
+	Points    []Point `json:"points"`
+}
+
+// Point is the value of the bucket that begins at a time.
+type Point struct {
+	At    time.Time `json:"at"`
+	Value float64   `json:"value"`
+}
+
+// What one answer holds: more would be cut off by whoever asks for it.
+const (
+	maxPoints    = 1440
+	longest      = 455 * 24 * time.Hour // no provider keeps more
+	defaultAsked = 24 * time.Hour
+)
+
+func (s *service) getMetrics(ctx context.Context, in *metricsInput) (Usage, error) {
+	c := identity.CallerFrom(ctx)
+	r, err := s.inventory.ByID(ctx, c.Org, in.ResourceID, callerVisibility(c))
+	if err != nil {
+		return Usage{}, err
+	}
+	metrics, err := wantedMetrics(r.Type, in.Name)
+	if err != nil {
+		return Usage{}, err
+	}
+	q, err := in.request(r, metrics, s.p.Clock.Now())
+	if err != nil {
+		return Usage{}, err
+	}
+	account, err := s.inventory.ReadAccount(ctx, c.Org, r.CloudAccountID)
+	if err != nil {
+		return Usage{}, err
+	}
+	var got cloud.MetricAnswer
+	ask := inventory.Question{Ask: inventory.AskMetrics, Org: c.Org, Account: account, Metrics: q}
+	if err = s.p.Workers.Invoke(ctx, inventory.Connector, ask, &got); err != nil {
+		return Usage{}, fault.Wrap("read metrics of "+r.ID, err)
+	}
+	out := Usage{ResourceID: r.ID, From: q.From, To: q.To, Period: int(q.Period.Seconds()), Metrics: make([]Used, len(metrics))}
+	for i, m := range metrics {
+		out.Metrics[i] = Used{m.Name, m.Unit, m.Of[0].Statistic, pointsOf(m, q.Measures, got.Points)}
+	}
+	return out, nil
+}
+
+// wantedMetrics returns the metrics of a type, or those of the names.
+func wantedMetrics(kind string, names []string) ([]cloud.Metric, error) {
+	all := cloud.MetricsOf(kind)
+	if len(all) == 0 {
+		return nil, fault.New(fault.Invalid, "resources of type %s are not measured; GET /resources/types says which are", kind)
+	}
+	if len(names) == 0 {
+		return all, nil
+	}
+	var out []cloud.Metric
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(m cloud.Metric) bool { return m.Name == name })
+		if i < 0 {
+			return nil, fault.New(fault.Invalid, "name: %s has no metric %.64q; it has %s", kind, name, strings.Join(namesOf(all), ", "))
+		}
+		out = append(out, all[i])
+	}
+	return out, nil
+}
+
+func namesOf(all []cloud.Metric) []string {
+	out := make([]string, len(all))
+	for i, m := range all {
+		out[i] = m.Name
+	}
+	return out
+}
+
+// request makes the question of what was asked for, at the time now. The window begins and ends with a bucket.
+func (in *metricsInput) request(r inventory.Listed, metrics []cloud.Metric, now time.Time) (cloud.MetricRequest, error) {
+	q := cloud.MetricRequest{Type: r.Type, Region: r.Region, UIDs: []string{r.UID}, Period: time.Hour}
+	if n, err := strconv.Atoi(in.Period); err == nil {
+		q.Period = time.Duration(n) * time.Second
+	}
+	var err error
+	if q.To, err = timeOf("to", in.To, now); err != nil {
+		return q, err
+	}
+	if q.From, err = timeOf("from", in.From, q.To.Add(-defaultAsked)); err != nil {
+		return q, err
+	}
+	q.From, q.To = q.From.Truncate(q.Period), q.To.Truncate(q.Period)
+	switch points := q.To.Sub(q.From) / q.Period; {
+	case points < 1:
+		return q, fault.New(fault.Invalid, "from: %s is less than a period of %s s before to, %s", in.From, in.Period, q.To.Format(time.RFC3339))
+	case points > maxPoints:
+		return q, fault.New(fault.Invalid, "from: %s to %s are %d points of %d s; at most %d: ask for a longer period or a shorter time",
+			q.From.Format(time.RFC3339), q.To.Format(time.RFC3339), points, int(q.Period.Seconds()), maxPoints)
+	case now.Sub(q.From) > longest:
+		return q, fault.New(fault.Invalid, "from: %s is more than %d days ago, which no provider keeps", in.From, int(longest.Hours()/24))
+	case q.To.After(now.Add(q.Period)):
+		return q, fault.New(fault.Invalid, "to: %s has not come yet", in.To)
+	}
+	for _, m := range metrics {
+		for _, of := range m.Of {
+			if !slices.Contains(q.Measures, of) {
+				q.Measures = append(q.Measures, of)
+			}
+		}
+	}
+	return q, nil
+}
+
+func timeOf(name, text string, otherwise time.Time) (time.Time, error) {
+	if text == "" {
+		return otherwise.UTC(), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return at, fault.New(fault.Invalid, "%s: %.64q is not a time as 2026-03-01T00:00:00Z", name, text)
+	}
+	return at.UTC(), nil
+}
+
+// pointsOf sums the measures that a metric is made of, in its unit. A bucket of which one of several is not there has what the
+// others say, for only counts are summed.
+func pointsOf(m cloud.Metric, asked []cloud.Measure, got []cloud.Points) []Point {
+	sum := map[time.Time]float64{}
+	for _, p := range got {
+		if p.Measure < 0 || p.Measure >= len(asked) || !slices.Contains(m.Of, asked[p.Measure]) {
+			continue
+		}
+		for i, at := range p.Times {
+			sum[at.UTC()] += p.Values[i] * m.Factor
+		}
+	}
+	out := make([]Point, 0, len(sum))
+	for _, at := range slices.SortedFunc(maps.Keys(sum), time.Time.Compare) {
+		out = append(out, Point{at, sum[at]})
+	}
+	return out
+}

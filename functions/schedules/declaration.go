@@ -1,0 +1,25 @@
+package schedules
+
+import (
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "schedules",
+	Access: rest.Access.With(table.Access{
+		Reads: []table.Partition{override.Partition, inventory.ChunkPartition},
+		Writes: []table.Partition{
+			scheduling.SchedulePartition, scheduling.ScheduleNamePartition, scheduling.AttachmentPartition, scheduling.DuePartition,
+			scheduling.CalendarPartition, // counts how often it was put into a schedule
+			inventory.AttachedPartition, inventory.IndexPartition,
+			inventory.AccountPartition, // counts how often its resources are named
+		},
+	}),
+	Samples: []string{"list"},
+}

@@ -1,0 +1,133 @@
+package schedules
+
+import (
+	"context"
+	"time"
+
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// Schedule is a schedule as clients see it.
+type Schedule struct {
+	ID              string     `json:"id" example:"sch_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	Name            string     `json:"name"`
+	Description     string     `json:"description"`
+	Timezone        string     `json:"timezone" doc:"IANA" example:"Europe/Berlin"`
+	Crons           []Cron     `json:"crons"`
+	CalendarIDs     []string   `json:"calendarIDs"`
+	Enabled         bool       `json:"enabled"`
+	Preset          *string    `json:"preset" doc:"The preset that it was made of; null for none"`
+	ByTag           bool       `json:"byTag" doc:"Takes the resources whose tag names it"`
+	Drift           string     `json:"drift" enum:"report,enforce"`
+	GraceMinutes    int        `json:"graceMinutes" doc:"Until a drift is enforced"`
+	AttachmentCount int64      `json:"attachmentCount"`
+	NextFiringAt    *time.Time `json:"nextFiringAt" doc:"The next minute at which a cron fires, whether it acts or not; null while it is not enabled"`
+	CreatedAt       time.Time  `json:"createdAt"`
+	UpdatedAt       time.Time  `json:"updatedAt"`
+}
+
+// Cron is a cron of a schedule.
+type Cron struct {
+	ID             string     `json:"id" required:"false" maxLength:"64" example:"cron_01k6v0e4y0c2b7m9q8r5t3w1xz" doc:"Ours; when sent, the cron of the schedule that is kept"`
+	CronExpression string     `json:"cronExpression" minLength:"1" maxLength:"256" example:"0 8 * * 1-5"`
+	Action         cloud.Verb `json:"action" enum:"start,stop"`
+}
+
+func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
+
+// newSchedule returns a schedule as it is shown.
+func (s *service) newSchedule(sch scheduling.Schedule) Schedule {
+	out := Schedule{
+		ID: sch.ID, Name: sch.Name, Description: sch.Description, Timezone: sch.Timezone, Crons: make([]Cron, len(sch.Crons)),
+		CalendarIDs: append([]string{}, sch.CalendarIDs...), Enabled: sch.Enabled, Preset: rest.Optional(sch.Preset), ByTag: sch.Tagged,
+		Drift: sch.Drift, GraceMinutes: sch.GraceMinutes, AttachmentCount: sch.Attachments, CreatedAt: sch.CreatedAt, UpdatedAt: sch.UpdatedAt,
+	}
+	for i, c := range sch.Crons {
+		out.Crons[i] = Cron{c.ID, c.Expression, c.Action}
+	}
+	if t, err := scheduling.NewTimetable(sch, nil, scheduling.Span{}); err == nil && sch.Enabled {
+		out.NextFiringAt = rest.Optional(t.NextFiring(s.p.Clock.Now()))
+	}
+	return out
+}
+
+// read reads a schedule. What cannot be the id of one needs no look-up.
+func (s *service) read(ctx context.Context, scheduleID string) (scheduling.Schedule, error) {
+	if !id.IsValid("sch", scheduleID) {
+		return scheduling.Schedule{}, missing(scheduleID)
+	}
+	sch, err := s.store.ReadSchedule(ctx, callerOrg(ctx), scheduleID)
+	if err == nil && sch.Deleting {
+		return sch, missing(scheduleID)
+	}
+	return sch, err
+}
+
+func missing(scheduleID string) error {
+	return fault.New(fault.NotFound, "schedule %.64q does not exist", scheduleID)
+}
+
+type listInput struct {
+	rest.Page
+	rest.Sort[scheduling.Schedule, orders]
+}
+
+// orders are what schedules can be sorted by.
+type orders struct{}
+
+var _ rest.Orders[scheduling.Schedule] = orders{}
+
+func (orders) Orders() []rest.Order[scheduling.Schedule] {
+	return []rest.Order[scheduling.Schedule]{
+		rest.OrderByText("name", func(sch scheduling.Schedule) string { return sch.Name }),
+		rest.OrderByTime("createdAt", func(sch scheduling.Schedule) time.Time { return sch.CreatedAt }),
+	}
+}
+
+func (s *service) list(ctx context.Context, in *listInput) (rest.List[Schedule], error) {
+	all, err := s.visible(ctx)
+	if err != nil {
+		return rest.List[Schedule]{}, err
+	}
+	in.Apply(all)
+	return rest.MapItems(rest.PageOf(all, in.Page), s.newSchedule), nil
+}
+
+func (s *service) get(ctx context.Context, in *ScheduleInput) (Schedule, error) {
+	sch, err := s.readVisible(ctx, in.ScheduleID)
+	if err != nil {
+		return Schedule{}, err
+	}
+	return s.newSchedule(sch), nil
+}
+
+func (s *service) remove(ctx context.Context, in *ScheduleInput) (rest.Deleted, error) {
+	if !id.IsValid("sch", in.ScheduleID) {
+		return rest.Deleted{}, missing(in.ScheduleID)
+	}
+	sch, err := s.store.ReadSchedule(ctx, callerOrg(ctx), in.ScheduleID) // one whose deletion was cut off is deleted to its end
+	if err != nil {
+		return rest.Deleted{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{Before: s.newSchedule(sch)})
+	return rest.Deleted{ID: sch.ID}, s.store.DeleteSchedule(ctx, callerOrg(ctx), sch)
+}
+
+type groupInput struct {
+	GroupID string `path:"groupID" maxLength:"64"`
+	rest.Page
+}
+
+func (s *service) listOfGroup(ctx context.Context, in *groupInput) (rest.List[Schedule], error) {
+	if err := s.seesGroup(ctx, in.GroupID); err != nil {
+		return rest.List[Schedule]{}, err
+	}
+	all, err := s.store.UsesOfGroup(ctx, callerOrg(ctx), in.GroupID)
+	return rest.MapItems(rest.PageOf(all, in.Page), s.newSchedule), err
+}

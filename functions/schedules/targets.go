@@ -1,0 +1,125 @@
+package schedules
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+func compareText(a, b string) int { return strings.Compare(a, b) }
+
+// newMember returns what a preview needs of a resource.
+func newMember(r *inventory.Listed) inventory.Member {
+	return inventory.Member{
+		ResourceID: r.ID, UID: r.UID, Name: r.Name, Type: r.Type, Provider: r.Provider, Region: r.Region, CloudAccountID: r.CloudAccountID,
+		Status: r.Status, Unschedulable: r.Unschedulable,
+	}
+}
+
+// targets makes the timetable of a schedule, and tells of the resources in the caller's scopes that it takes what a preview has to
+// know.
+func (s *service) targets(ctx context.Context, sch scheduling.Schedule, members []inventory.Member, span scheduling.Span) (*scheduling.Timetable, []scheduling.Target, error) {
+	seen, err := s.inScope(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	members = slices.DeleteFunc(members, func(m inventory.Member) bool { return !seen.Has(m.ResourceID) })
+	if len(members) > maxTargets {
+		return nil, nil, fault.New(fault.Invalid, "the schedule takes %d resources; at most %d can be previewed: preview a schedule of one of its groups",
+			len(members), maxTargets)
+	}
+	others, err := s.schedulesOf(ctx, members)
+	if err != nil {
+		return nil, nil, err
+	}
+	var ids []string
+	for _, all := range others {
+		ids = append(ids, all...)
+	}
+	slices.Sort(ids)
+	ids = slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return id == sch.ID })
+	tables, err := s.timetables(ctx, ids, span, sch)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := s.subjects(ctx, members)
+	for i := range out {
+		out[i].Attached = append(out[i].Attached, tables[sch.ID])
+		for _, id := range others[out[i].Member.ResourceID] {
+			if t := tables[id]; t != nil && id != sch.ID {
+				out[i].Attached = append(out[i].Attached, t)
+			}
+		}
+	}
+	return tables[sch.ID], out, err
+}
+
+// schedulesOf returns the schedules of resources, by the ids of these.
+func (s *service) schedulesOf(ctx context.Context, members []inventory.Member) (map[string][]string, error) {
+	ids := make([]string, len(members))
+	for i := range members {
+		ids[i] = members[i].ResourceID
+	}
+	found, err := s.inventory.ByIDs(ctx, callerOrg(ctx), ids, inventory.SeeEverything().WithSchedules())
+	out := make(map[string][]string, len(found))
+	for i := range found {
+		out[found[i].ID] = found[i].ScheduleIDs
+	}
+	return out, err
+}
+
+// subjects tells of members whether their accounts are read-only, and what overrides hold them.
+func (s *service) subjects(ctx context.Context, members []inventory.Member) ([]scheduling.Target, error) {
+	accounts, err := s.inventory.ListAccounts(ctx, callerOrg(ctx))
+	if err != nil {
+		return nil, err
+	}
+	readOnly := map[string]bool{}
+	for i := range accounts {
+		readOnly[accounts[i].ID] = accounts[i].ReadOnly()
+	}
+	held, err := s.overrides(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]scheduling.Target, len(members))
+	for i, m := range members {
+		out[i] = scheduling.Target{Member: m, Subject: scheduling.Subject{
+			ReadOnly: readOnly[m.CloudAccountID], Unschedulable: m.Unschedulable, Overrides: held[m.ResourceID],
+		}}
+	}
+	return out, nil
+}
+
+// overrides returns the live overrides of the organization by the resources that they hold.
+func (s *service) overrides(ctx context.Context) (map[string][]scheduling.Override, error) {
+	live, err := override.ReadLive(ctx, s.p.Table, callerOrg(ctx))
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]scheduling.Override{}
+	for _, h := range live.Overrides {
+		o := scheduling.Override{ID: h.ID, Action: string(h.Action), Span: scheduling.Span{From: id.TimeOf(h.ID), To: h.ExpiresAt}}
+		if h.GroupID == "" {
+			out[h.ResourceID] = append(out[h.ResourceID], o)
+			continue
+		}
+		members, err := s.inventory.ExpandGroup(ctx, callerOrg(ctx), h.GroupID)
+		if fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range members {
+			out[members[i].ResourceID] = append(out[members[i].ResourceID], o)
+		}
+	}
+	return out, nil
+}

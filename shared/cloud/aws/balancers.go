@@ -1,0 +1,112 @@
+package aws
+
+import (
+	"context"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
+	classictypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// loadBalancers are those of applications, networks and gateways, classicBalancers those of the first generation.
+var (
+	loadBalancers = source{
+		name: "loadbalancers", list: listBalancers, needs: []string{
+			"elasticloadbalancing:DescribeLoadBalancers", "elasticloadbalancing:DescribeTargetGroups",
+			"elasticloadbalancing:DescribeTargetHealth", "tag:GetResources",
+		},
+	}
+	classicBalancers = source{
+		name: "classic", list: listClassic, needs: []string{
+			"elasticloadbalancing:DescribeLoadBalancers", "elasticloadbalancing:DescribeInstanceHealth", "tag:GetResources",
+		},
+	}
+)
+
+var balancerStatuses = map[types.LoadBalancerStateEnum]cloud.Status{
+	types.LoadBalancerStateEnumProvisioning: cloud.Pending, types.LoadBalancerStateEnumActive: cloud.Running,
+	types.LoadBalancerStateEnumActiveImpaired: cloud.Running, types.LoadBalancerStateEnumFailed: cloud.Stopped,
+}
+
+func listBalancers(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
+	api := elasticloadbalancingv2.NewFromConfig(at.cfg)
+	out, err := api.DescribeLoadBalancers(ctx, &elasticloadbalancingv2.DescribeLoadBalancersInput{PageSize: sdk.Int32(100), Marker: optionalString(page)})
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	p := cloud.ResourcePage{Next: sdk.ToString(out.NextMarker)}
+	for _, b := range out.LoadBalancers {
+		r := cloud.Resource{
+			UID: sdk.ToString(b.LoadBalancerArn), Name: sdk.ToString(b.LoadBalancerName), Type: "aws-elb", Status: cloud.Unknown,
+			CreatedAt: sdk.ToTime(b.CreatedTime).UTC(), Facts: cloud.Facts{"lb_type": string(b.Type), "scheme": string(b.Scheme)},
+		}
+		if b.State != nil {
+			r.Status = nativeStatus(balancerStatuses, b.State.Code)
+		}
+		p.Resources = append(p.Resources, r)
+	}
+	each(len(p.Resources), func(i int) { addTargets(ctx, api, &p.Resources[i]) })
+	return p, addTags(ctx, at, p.Resources)
+}
+
+// addTargets adds how many targets a load balancer has, and how many of them are healthy, unless that cannot be read.
+func addTargets(ctx context.Context, api *elasticloadbalancingv2.Client, r *cloud.Resource) {
+	groups, err := api.DescribeTargetGroups(ctx, &elasticloadbalancingv2.DescribeTargetGroupsInput{LoadBalancerArn: &r.UID})
+	if err != nil {
+		return
+	}
+	targets, healthy := 0, 0
+	for _, g := range groups.TargetGroups {
+		out, err := api.DescribeTargetHealth(ctx, &elasticloadbalancingv2.DescribeTargetHealthInput{TargetGroupArn: g.TargetGroupArn})
+		if err != nil {
+			return
+		}
+		for _, h := range out.TargetHealthDescriptions {
+			if targets++; h.TargetHealth != nil && h.TargetHealth.State == types.TargetHealthStateEnumHealthy {
+				healthy++
+			}
+		}
+	}
+	r.Facts["target_count"], r.Facts["healthy_count"] = float64(targets), float64(healthy)
+}
+
+func listClassic(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
+	api := elasticloadbalancing.NewFromConfig(at.cfg)
+	out, err := api.DescribeLoadBalancers(ctx, &elasticloadbalancing.DescribeLoadBalancersInput{PageSize: sdk.Int32(100), Marker: optionalString(page)})
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	p := cloud.ResourcePage{Next: sdk.ToString(out.NextMarker)}
+	for _, b := range out.LoadBalancerDescriptions {
+		name := sdk.ToString(b.LoadBalancerName)
+		p.Resources = append(p.Resources, cloud.Resource{
+			UID:  "arn:" + partitionOf(at.region) + ":elasticloadbalancing:" + at.region + ":" + at.account + ":loadbalancer/" + name,
+			Name: name, Type: "aws-elb", Status: cloud.Running, CreatedAt: sdk.ToTime(b.CreatedTime).UTC(),
+			Facts: cloud.Facts{"lb_type": "classic", "scheme": sdk.ToString(b.Scheme), "target_count": float64(len(b.Instances))},
+		})
+	}
+	each(len(p.Resources), func(i int) { addClassicHealth(ctx, api, out.LoadBalancerDescriptions[i], &p.Resources[i]) })
+	return p, addTags(ctx, at, p.Resources)
+}
+
+func addClassicHealth(ctx context.Context, api *elasticloadbalancing.Client, b classictypes.LoadBalancerDescription, r *cloud.Resource) {
+	if len(b.Instances) == 0 {
+		r.Facts["healthy_count"] = 0.0
+		return
+	}
+	out, err := api.DescribeInstanceHealth(ctx, &elasticloadbalancing.DescribeInstanceHealthInput{LoadBalancerName: b.LoadBalancerName})
+	if err != nil {
+		return
+	}
+	healthy := 0
+	for _, s := range out.InstanceStates {
+		if sdk.ToString(s.State) == "InService" {
+			healthy++
+		}
+	}
+	r.Facts["healthy_count"] = float64(healthy)
+}

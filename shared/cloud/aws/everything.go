@@ -1,0 +1,132 @@
+package aws
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/resourceexplorer2"
+	explorertypes "github.com/aws/aws-sdk-go-v2/service/resourceexplorer2/types"
+	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// everything is what AWS itself knows of all types: Resource Explorer where the account has an index, else the tagging API, which
+// knows what has or had tags. It finds no facts.
+var everything = source{
+	name:  "everything",
+	needs: []string{"tag:GetResources", "resource-explorer-2:ListResources", "resource-explorer-2:GetView"},
+	list:  listEverything,
+}
+
+// taggedPage marks the pages of the tagging API, so that a listing does not change from one to the other halfway.
+const taggedPage = "t:"
+
+func listEverything(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
+	if tail, tagged := strings.CutPrefix(page, taggedPage); tagged || at.custom {
+		return listTagged(ctx, at, tail)
+	}
+	out, err := listIndexed(ctx, at, page)
+	if page == "" && hasNoIndex(err) {
+		return listTagged(ctx, at, "")
+	}
+	return out, err
+}
+
+// hasNoIndex reports whether AWS says that the region has no index, or no view to ask by, which it calls unauthorized. What is denied
+// otherwise is not known: to go by tags then would lose all that has none.
+func hasNoIndex(err error) bool {
+	return codeOf(err) == "UnauthorizedException" || err != nil && cloud.ClassOf(classifyError(err)) == cloud.NotFound
+}
+
+func listIndexed(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
+	out, err := resourceexplorer2.NewFromConfig(at.cfg).ListResources(ctx, &resourceexplorer2.ListResourcesInput{
+		Filters: &explorertypes.SearchFilter{FilterString: sdk.String("region:" + at.region)}, MaxResults: sdk.Int32(1000), NextToken: optionalString(page),
+	})
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	p := cloud.ResourcePage{Next: sdk.ToString(out.NextToken)}
+	for _, r := range out.Resources {
+		if sdk.ToString(r.Region) != at.region || sdk.ToString(r.OwningAccountId) != at.account {
+			continue // an aggregating index has those of others, too
+		}
+		found, ok := newOther(sdk.ToString(r.Arn), sdk.ToString(r.ResourceType))
+		if ok {
+			found.Tags = explorerTags(r.Properties)
+			found.Name = nameOf(found.Tags, found.Name)
+			p.Resources = append(p.Resources, found)
+		}
+	}
+	return p, nil
+}
+
+// explorerTags returns the tags among the properties of a resource, if the view has them.
+func explorerTags(properties []explorertypes.ResourceProperty) map[string]string {
+	tags := map[string]string{}
+	for _, p := range properties {
+		var all []struct{ Key, Value string }
+		if sdk.ToString(p.Name) != "tags" || p.Data == nil || p.Data.UnmarshalSmithyDocument(&all) != nil {
+			continue
+		}
+		for _, t := range all {
+			tags[t.Key] = t.Value
+		}
+	}
+	return tags
+}
+
+func listTagged(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
+	out, err := resourcegroupstaggingapi.NewFromConfig(at.cfg).GetResources(ctx, &resourcegroupstaggingapi.GetResourcesInput{
+		ResourcesPerPage: sdk.Int32(100), PaginationToken: optionalString(page),
+	})
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	var p cloud.ResourcePage
+	if next := sdk.ToString(out.PaginationToken); next != "" {
+		p.Next = taggedPage + next
+	}
+	for _, m := range out.ResourceTagMappingList {
+		arn := sdk.ToString(m.ResourceARN)
+		found, ok := newOther(arn, nativeType(arn))
+		if !ok || (regionOf(arn) == "") != (at.region == cloud.Global) {
+			continue
+		}
+		found.Tags = map[string]string{}
+		for _, t := range m.Tags {
+			found.Tags[sdk.ToString(t.Key)] = sdk.ToString(t.Value)
+		}
+		found.Name = nameOf(found.Tags, found.Name)
+		p.Resources = append(p.Resources, found)
+	}
+	return p, nil
+}
+
+// newOther makes the resource of an ARN; false of one that a kind or another source finds. What the catalogue has no name for is
+// kept as "aws-other" with AWS's word for it.
+func newOther(arn, native string) (cloud.Resource, bool) {
+	r := cloud.Resource{UID: arn, Name: lastPart(arn), Type: cloud.TypeOf(Name, native), Status: cloud.Running}
+	if r.Type == "" {
+		r.Type, r.Facts = cloud.OtherType(Name), cloud.Facts{cloud.NativeType: native}
+	}
+	if arn == "" || slices.Contains(otherClusters, native) {
+		return r, false
+	}
+	for _, k := range registry {
+		if k.describe().Type == r.Type {
+			return r, false
+		}
+	}
+	return r, !slices.Contains(described, r.Type)
+}
+
+// described are the types that other sources list in full, with their facts: the index leaves them to those.
+var described = []string{
+	"aws-ebs", "aws-ebs-snapshot", "aws-ecr", "aws-eip", "aws-elb", "aws-lambda", "aws-nat", "aws-s3", "aws-sqs",
+}
+
+// otherClusters are native types that the index gives to what several kinds list: clusters of Aurora, DocumentDB and Neptune.
+var otherClusters = []string{"rds:cluster"}

@@ -1,0 +1,44 @@
+package aws_test
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws"
+	"lamplighter.dev/shared/cloud/aws/twin"
+)
+
+func TestIdentityToken_IsForOneAudience(t *testing.T) {
+	tw := &twin.Cloud{}
+	got, err := aws.New(options(tw)).IdentityToken(t.Context(), "lamplighter/org_1")
+	if err != nil || got != "jwt for lamplighter/org_1" {
+		t.Fatalf("IdentityToken = %q, %v", got, err)
+	}
+	calls := tw.Calls("sts:GetWebIdentityToken")
+	if len(calls) != 1 || calls[0].Params["DurationSeconds"] != "300" || calls[0].Params["SigningAlgorithm"] != "RS256" {
+		t.Errorf("asked for as %+v; want one that is good for minutes", calls)
+	}
+}
+
+func TestIdentityToken_AnInstallationThatMayMakeNoneIsToldSo(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fault twin.Fault
+		class cloud.Class
+		code  string
+	}{
+		"denied":    {twin.Fault{Code: "AccessDenied", Message: "not authorized", Status: http.StatusForbidden, Times: -1}, cloud.Refused, "NoIdentity"},
+		"throttled": {twin.Fault{Code: "Throttling", Message: "slow", Status: http.StatusBadRequest, Times: -1}, cloud.Throttled, "Throttling"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tw := &twin.Cloud{}
+			tt.fault.Op = "sts:GetWebIdentityToken"
+			tw.AddFault(tt.fault)
+			_, err := aws.New(options(tw)).IdentityToken(t.Context(), "lamplighter/org_1")
+			if e, ok := errors.AsType[*cloud.Error](err); !ok || e.Class != tt.class || e.Code != tt.code {
+				t.Errorf("IdentityToken = %v; want class %d and code %s", err, tt.class, tt.code)
+			}
+		})
+	}
+}

@@ -1,0 +1,187 @@
+package aws
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// metricsNeed is the permission of metrics.
+const metricsNeed = "cloudwatch:GetMetricData"
+
+// What CloudWatch takes in one call, and what a thousand queries cost. Several statistics of one metric cost one: what is told is
+// the most that it can be.
+const (
+	perMetricCall   = 500
+	pointsPerCall   = 100_000
+	usdPerQuery     = 0.01 / 1000
+	maxMetricPages  = 50
+	metricCallWidth = 4
+)
+
+var _ cloud.Metered = (*conn)(nil)
+
+// asked is a query on its way: of which resource, and which measure.
+type asked struct {
+	uid     string
+	measure int
+	query   types.MetricDataQuery
+}
+
+// Metrics reads measures by GetMetricData, 500 queries a call, of longer windows fewer so that a call has one page.
+func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
+	name := metricNames[r.Type]
+	switch {
+	case name == nil:
+		return cloud.MetricAnswer{}, errUnsupported("AWS has no metrics of %s that are read", r.Type)
+	case !regionName.MatchString(r.Region):
+		return cloud.MetricAnswer{}, errInvalid("%.64q is not the name of an AWS region", r.Region)
+	}
+	var all []asked
+	for _, uid := range r.UIDs {
+		for i, m := range r.Measures {
+			if metric, ok := name(uid, m); ok {
+				all = append(all, asked{uid, i, newQuery(len(all), metric, m.Statistic, r)})
+			}
+		}
+	}
+	points := max(int(r.To.Sub(r.From)/r.Period), 1)
+	batches := slices.Collect(slices.Chunk(all, max(min(perMetricCall, pointsPerCall/points), 1)))
+	answers, errs := make([]cloud.MetricAnswer, len(batches)), make([]error, len(batches))
+	api := cloudwatch.NewFromConfig(c.regionConfig(r.Region))
+	cloud.InParallel(len(batches), metricCallWidth, func(i int) { answers[i], errs[i] = readMetrics(ctx, api, batches[i], r) })
+	var out cloud.MetricAnswer
+	for i := range answers {
+		if errs[i] != nil {
+			return cloud.MetricAnswer{}, classifyError(errs[i])
+		}
+		out.Points = append(out.Points, answers[i].Points...)
+		out.Calls, out.Queries = out.Calls+answers[i].Calls, out.Queries+answers[i].Queries
+	}
+	out.USD = float64(out.Queries) * usdPerQuery
+	return out, nil
+}
+
+func newQuery(n int, m types.Metric, statistic string, r cloud.MetricRequest) types.MetricDataQuery {
+	return types.MetricDataQuery{
+		Id: sdk.String("q" + strconv.Itoa(n)), ReturnData: sdk.Bool(true),
+		MetricStat: &types.MetricStat{Metric: &m, Stat: &statistic, Period: sdk.Int32(int32(r.Period.Seconds()))},
+	}
+}
+
+// readMetrics reads all pages of a batch: mostly one.
+func readMetrics(ctx context.Context, api *cloudwatch.Client, batch []asked, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
+	byID := make(map[string]*cloud.Points, len(batch))
+	in := &cloudwatch.GetMetricDataInput{StartTime: &r.From, EndTime: &r.To, ScanBy: types.ScanByTimestampAscending}
+	for i := range batch {
+		in.MetricDataQueries = append(in.MetricDataQueries, batch[i].query)
+		byID[*batch[i].query.Id] = &cloud.Points{UID: batch[i].uid, Measure: batch[i].measure}
+	}
+	var out cloud.MetricAnswer
+	for range maxMetricPages {
+		got, err := api.GetMetricData(ctx, in)
+		if err != nil {
+			return out, err
+		}
+		out.Calls, out.Queries = out.Calls+1, out.Queries+len(batch)
+		for _, result := range got.MetricDataResults {
+			if p := byID[sdk.ToString(result.Id)]; p != nil && len(result.Timestamps) == len(result.Values) {
+				p.Times, p.Values = append(p.Times, result.Timestamps...), append(p.Values, result.Values...)
+			}
+		}
+		if in.NextToken = got.NextToken; sdk.ToString(in.NextToken) == "" {
+			out.Points = measured(batch, byID)
+			return out, nil
+		}
+	}
+	return out, fmt.Errorf("metrics of %d queries have more than %d pages", len(batch), maxMetricPages)
+}
+
+// measured returns the points of those queries that have some, in their order.
+func measured(batch []asked, byID map[string]*cloud.Points) []cloud.Points {
+	var out []cloud.Points
+	for i := range batch {
+		if p := byID[*batch[i].query.Id]; len(p.Times) > 0 {
+			out = append(out, *p)
+		}
+	}
+	return out
+}
+
+// metricNames tell, by type, how CloudWatch names a measure of a resource; false when it keeps none of this one.
+var metricNames = map[string]func(uid string, m cloud.Measure) (types.Metric, bool){
+	cloud.AWSEC2:      named("InstanceId", func(uid string) string { return uid }),
+	cloud.AWSRDS:      named("DBInstanceIdentifier", func(uid string) string { return nameIn(uid, "rds", "db:") }),
+	cloud.AWSAurora:   named("DBClusterIdentifier", func(uid string) string { return nameIn(uid, "rds", "cluster:") }),
+	cloud.AWSDocDB:    named("DBClusterIdentifier", func(uid string) string { return nameIn(uid, "rds", "cluster:") }),
+	cloud.AWSNeptune:  named("DBClusterIdentifier", func(uid string) string { return nameIn(uid, "rds", "cluster:") }),
+	cloud.AWSASG:      named("AutoScalingGroupName", func(uid string) string { return after(uid, "autoScalingGroupName/") }),
+	cloud.AWSRedshift: named("ClusterIdentifier", func(uid string) string { return nameIn(uid, "redshift", "cluster:") }),
+	cloud.AWSECS:      serviceMetric,
+	"aws-ebs":         named("VolumeId", func(uid string) string { return after(uid, ":volume/") }),
+	"aws-nat":         named("NatGatewayId", func(uid string) string { return after(uid, ":natgateway/") }),
+	"aws-lambda":      named("FunctionName", func(uid string) string { return nameIn(uid, "lambda", "function:") }),
+	"aws-sqs":         named("QueueName", lastPart),
+	"aws-elb":         balancerMetric,
+}
+
+// after returns what follows mark in s; "" when it is not in it.
+func after(s, mark string) string {
+	_, tail, _ := strings.Cut(s, mark)
+	return tail
+}
+
+// newMetric makes the name of a measure, without the note that metrics.csv may have behind it.
+func newMetric(namespace, metric string, dimensions ...string) types.Metric {
+	name, _, _ := strings.Cut(metric, " ")
+	m := types.Metric{Namespace: &namespace, MetricName: &name}
+	for pair := range slices.Chunk(dimensions, 2) {
+		m.Dimensions = append(m.Dimensions, types.Dimension{Name: &pair[0], Value: &pair[1]})
+	}
+	return m
+}
+
+// named makes the names of a type whose metrics have one dimension; those of a cluster's writer have its role as another one.
+func named(dimension string, value func(uid string) string) func(string, cloud.Measure) (types.Metric, bool) {
+	return func(uid string, m cloud.Measure) (types.Metric, bool) {
+		v := value(uid)
+		if strings.HasSuffix(m.Metric, "(writer)") {
+			return newMetric(m.Namespace, m.Metric, dimension, v, "Role", "WRITER"), v != ""
+		}
+		return newMetric(m.Namespace, m.Metric, dimension, v), v != ""
+	}
+}
+
+// serviceMetric names those of ECS services: "service/<cluster>/<name>".
+func serviceMetric(uid string, m cloud.Measure) (types.Metric, bool) {
+	cluster, service, ok := strings.Cut(after(uid, ":service/"), "/")
+	return newMetric(m.Namespace, m.Metric, "ClusterName", cluster, "ServiceName", service), ok
+}
+
+// balancerMetric names those of load balancers, of which each sort has a namespace, and words, of its own.
+func balancerMetric(uid string, m cloud.Measure) (types.Metric, bool) {
+	name, metric := after(uid, ":loadbalancer/"), strings.Fields(m.Metric)[0]
+	switch {
+	case strings.HasPrefix(name, "app/"):
+		return newMetric("AWS/ApplicationELB", metric, "LoadBalancer", name), true
+	case strings.HasPrefix(name, "net/"):
+		if metric == "RequestCount" {
+			metric = "ActiveFlowCount"
+		}
+		return newMetric("AWS/NetworkELB", metric, "LoadBalancer", name), true
+	case metric == "ConsumedLCUs" || strings.Contains(name, "/"):
+		return types.Metric{}, false // classic ones and those of gateways have none
+	}
+	if metric == "ProcessedBytes" {
+		metric = "EstimatedProcessedBytes"
+	}
+	return newMetric("AWS/ELB", metric, "LoadBalancerName", name), name != ""
+}

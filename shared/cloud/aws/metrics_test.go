@@ -1,0 +1,95 @@
+package aws_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/twin"
+)
+
+var midnight = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+
+// ask asks for a day of all measures of a type.
+func ask(t *testing.T, c cloud.Conn, kind string, uids ...string) cloud.MetricAnswer {
+	t.Helper()
+	got, err := c.(cloud.Metered).Metrics(t.Context(), cloud.MetricRequest{
+		Type: kind, Region: region, UIDs: uids, Measures: cloud.MeasuresOf(kind), Period: time.Hour, From: midnight, To: midnight.Add(24 * time.Hour),
+	})
+	if err != nil {
+		t.Fatalf("metrics of %s: %v", kind, err)
+	}
+	return got
+}
+
+func TestMetrics_AreReadOfThoseThatHaveThem(t *testing.T) {
+	tw, c := connect(t)
+	busy := func(at time.Time) (float64, bool) { return float64(at.Hour()), at.Hour() != 3 }
+	tw.AddSeries(twin.Series{Metric: "CPUUtilization", Dimension: "i-1", Statistic: "Maximum", Value: busy})
+	got := ask(t, c, "aws-ec2", "i-1", "i-2")
+	if len(got.Points) != 1 || got.Calls != 1 || got.Queries != 12 || math.Abs(got.USD-0.00012) > 1e-12 {
+		t.Fatalf("%+v; want points of one of the 12 queries of one call", got)
+	}
+	p := got.Points[0]
+	if p.UID != "i-1" || cloud.MeasuresOf("aws-ec2")[p.Measure].Statistic != "Maximum" || len(p.Values) != 23 || p.Values[22] != 23 || !p.Times[3].Equal(midnight.Add(4*time.Hour)) {
+		t.Errorf("%+v; want 23 hours, without the third", p)
+	}
+}
+
+// The bar is 120 calls for 10,000 resources (issue). EC2 and RDS have the most measures of all types.
+func TestMetrics_OfTenThousandResourcesTake120Calls(t *testing.T) {
+	tw, c := connect(t)
+	calls, usd := 0, 0.0
+	for kind, n := range map[string]int{"aws-ec2": 6000, "aws-rds": 4000} {
+		uids := make([]string, n)
+		for i := range uids {
+			if uids[i] = twin.InstanceID(i); kind == "aws-rds" {
+				uids[i] = own("rds", fmt.Sprint("db:orders-", i))
+			}
+		}
+		got := ask(t, c, kind, uids...)
+		calls, usd = calls+got.Calls, usd+got.USD
+	}
+	if seen := len(tw.Calls("monitoring:GetMetricData")); calls > 120 || seen != calls {
+		t.Errorf("%d calls, of which %d are counted; want 120 at most", seen, calls)
+	}
+	t.Logf("%d calls, %.2f USD a day", calls, usd)
+}
+
+func TestMetrics_AreNamedAsCloudWatchDoes(t *testing.T) {
+	for _, tt := range []struct{ kind, uid, metric, dimension string }{
+		{"aws-ebs", own("ec2", "volume/vol-1"), "VolumeReadOps", "vol-1"},
+		{"aws-nat", own("ec2", "natgateway/nat-1"), "ActiveConnectionCount", "nat-1"},
+		{"aws-lambda", own("lambda", "function:resize"), "Invocations", "resize"},
+		{"aws-sqs", own("sqs", "orders"), "NumberOfMessagesReceived", "orders"},
+		{"aws-ecs", own("ecs", "service/shop/api"), "MemoryUtilization", "shop"},
+		{"aws-asg", own("autoscaling", "autoScalingGroup:1:autoScalingGroupName/web"), "GroupDesiredCapacity", "web"},
+		{"aws-redshift", own("redshift", "cluster:dwh"), "PercentageDiskSpaceUsed", "dwh"},
+		{"aws-aurora", own("rds", "cluster:shop"), "FreeableMemory", "shop"},
+		{"aws-elb", own("elasticloadbalancing", "loadbalancer/app/web/50dc"), "RequestCount", "app/web/50dc"},
+		{"aws-elb", own("elasticloadbalancing", "loadbalancer/net/tcp/50dc"), "ActiveFlowCount", "net/tcp/50dc"},
+		{"aws-elb", own("elasticloadbalancing", "loadbalancer/old"), "EstimatedProcessedBytes", "old"},
+	} {
+		tw, c := connect(t)
+		for _, statistic := range []string{"Sum", "Maximum", "Minimum", "Average"} {
+			tw.AddSeries(twin.Series{Metric: tt.metric, Dimension: tt.dimension, Statistic: statistic, Value: func(time.Time) (float64, bool) { return 1, true }})
+		}
+		if got := ask(t, c, tt.kind, tt.uid); len(got.Points) == 0 {
+			t.Errorf("%s of %s: CloudWatch was not asked for %s of %s", tt.kind, tt.uid, tt.metric, tt.dimension)
+		}
+	}
+}
+
+// A type that is shown as measured and cannot be asked about would be a promise that nobody keeps.
+func TestMetrics_EveryMeasuredTypeOfAWSCanBeAsked(t *testing.T) {
+	_, c := connect(t)
+	for _, k := range cloud.Catalogue() {
+		if k.Provider == "aws" && k.Measured {
+			ask(t, c, k.Type, "arn:aws:x:"+region+":1:y")
+		}
+	}
+	_, err := c.(cloud.Metered).Metrics(t.Context(), cloud.MetricRequest{Type: "aws-vpc", Region: region, Period: time.Hour})
+	wantClass(t, "metrics of what has none", err, cloud.Unsupported)
+}

@@ -1,0 +1,168 @@
+package aws
+
+import (
+	"context"
+	"strings"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/organizations"
+	"github.com/aws/aws-sdk-go-v2/service/organizations/types"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// organisationNeeds are the permissions that listing the accounts of an organization takes, in its management account or in one that
+// is its delegated administrator.
+var organisationNeeds = []string{
+	"organizations:DescribeOrganization", "organizations:ListRoots", "organizations:ListAccountsForParent",
+	"organizations:ListOrganizationalUnitsForParent", "organizations:ListTagsForResource",
+}
+
+// maxUnits bounds a walk through units that would not end: AWS allows 2,000 in an organization.
+const maxUnits = 5_000
+
+// organisationAPI is what is called of AWS Organizations.
+type organisationAPI interface {
+	DescribeOrganization(context.Context, *organizations.DescribeOrganizationInput, ...func(*organizations.Options)) (*organizations.DescribeOrganizationOutput, error)
+	organizations.ListRootsAPIClient
+	organizations.ListAccountsForParentAPIClient
+	organizations.ListOrganizationalUnitsForParentAPIClient
+	organizations.ListTagsForResourceAPIClient
+}
+
+var _ cloud.Organisations = (*conn)(nil)
+
+func (c *conn) organisation() organisationAPI { return organizations.NewFromConfig(c.config) }
+
+// Organisation tells the id of the organization that the account belongs to: "o-…".
+func (c *conn) Organisation(ctx context.Context) (string, error) {
+	out, err := c.organisation().DescribeOrganization(ctx, &organizations.DescribeOrganizationInput{})
+	if err != nil {
+		return "", classifyError(err)
+	}
+	return sdk.ToString(out.Organization.Id), nil
+}
+
+// Members walks through the units, from the root down: that tells where each account lies in two calls a unit, where asking for the
+// parents of each account would be a call for each. A member is opened by the role that the connection's credentials name, under
+// its external id; the account of the connection itself by these.
+func (c *conn) Members(ctx context.Context, tags bool) ([]cloud.Member, error) {
+	self, err := c.Identify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w := walk{api: c.organisation()}
+	if err = w.roots(ctx); err != nil {
+		return nil, classifyError(err)
+	}
+	errs := make([]error, len(w.found))
+	cloud.InParallel(len(w.found), width, func(i int) {
+		m := &w.found[i]
+		if m.NativeID != self {
+			c.openByRole(m)
+		}
+		if tags && !m.Closed {
+			m.Tags, errs[i] = w.tags(ctx, m.NativeID)
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, classifyError(err)
+		}
+	}
+	return w.found, nil
+}
+
+// openByRole fills in how a member is opened.
+func (c *conn) openByRole(m *cloud.Member) {
+	partition := "aws"
+	if f := strings.SplitN(c.account.Credentials["roleArn"], ":", 3); len(f) == 3 {
+		partition = f[1]
+	}
+	m.AuthMethod = "assume_role"
+	m.Credentials = map[string]string{
+		"roleArn":    "arn:" + partition + ":iam::" + m.NativeID + ":role/" + c.account.Credentials["memberRole"],
+		"externalID": c.account.Credentials["externalID"],
+	}
+}
+
+// walk goes through an organization, unit by unit.
+type walk struct {
+	api   organisationAPI
+	found []cloud.Member
+	units int
+}
+
+func (w *walk) roots(ctx context.Context) error {
+	pages := organizations.NewListRootsPaginator(w.api, &organizations.ListRootsInput{})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		for _, r := range page.Roots {
+			if err = w.unit(ctx, []cloud.Unit{{ID: sdk.ToString(r.Id), Name: sdk.ToString(r.Name)}}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unit finds the accounts of the first of the units, and of those in it.
+func (w *walk) unit(ctx context.Context, units []cloud.Unit) error {
+	if w.units++; w.units > maxUnits {
+		return errUnsupported("the organization has more than %d units", maxUnits)
+	}
+	if err := w.accounts(ctx, units); err != nil {
+		return err
+	}
+	pages := organizations.NewListOrganizationalUnitsForParentPaginator(w.api, &organizations.ListOrganizationalUnitsForParentInput{ParentId: &units[0].ID})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		for _, u := range page.OrganizationalUnits {
+			inner := append([]cloud.Unit{{ID: sdk.ToString(u.Id), Name: sdk.ToString(u.Name)}}, units...)
+			if err = w.unit(ctx, inner); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *walk) accounts(ctx context.Context, units []cloud.Unit) error {
+	pages := organizations.NewListAccountsForParentPaginator(w.api, &organizations.ListAccountsForParentInput{ParentId: &units[0].ID})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		for _, a := range page.Accounts {
+			w.found = append(w.found, cloud.Member{
+				NativeID: sdk.ToString(a.Id), Name: sdk.ToString(a.Name), Units: units, Closed: a.Status != types.AccountStatusActive,
+			})
+		}
+		if len(w.found) > cloud.MaxMembers {
+			return errUnsupported("the organization has more than %d accounts", cloud.MaxMembers)
+		}
+	}
+	return nil
+}
+
+func (w *walk) tags(ctx context.Context, account string) (map[string]string, error) {
+	out := map[string]string{}
+	pages := organizations.NewListTagsForResourcePaginator(w.api, &organizations.ListTagsForResourceInput{ResourceId: &account})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range page.Tags {
+			out[sdk.ToString(t.Key)] = sdk.ToString(t.Value)
+		}
+	}
+	return out, nil
+}

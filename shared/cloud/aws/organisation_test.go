@@ -1,0 +1,138 @@
+package aws_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/organizations"
+	"github.com/aws/aws-sdk-go-v2/service/organizations/types"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws"
+	"lamplighter.dev/shared/cloud/aws/twin"
+)
+
+// organisationTwin is an organization of Root/Prod/Web and Root/Dev, the management account in the root.
+func organisationTwin() *twin.Cloud {
+	tw := &twin.Cloud{Page: 2}
+	tw.AddUnits(twin.Unit{ID: "r-1", Name: "Root"}, twin.Unit{ID: "ou-1-prod", Name: "Prod", Parent: "r-1"},
+		twin.Unit{ID: "ou-1-web", Name: "Web", Parent: "ou-1-prod"}, twin.Unit{ID: "ou-1-dev", Name: "Dev", Parent: "r-1"}, twin.Unit{ID: "ou-1-none", Name: "Empty", Parent: "r-1"})
+	tw.AddMembers(twin.Member{ID: twin.Account, Name: "management", Unit: "r-1"}, twin.Member{ID: "200000000001", Name: "gone", Unit: "r-1", Status: "SUSPENDED"})
+	for i := range 5 {
+		tw.AddMembers(twin.Member{ID: fmt.Sprintf("30000000000%d", i), Name: fmt.Sprint("web ", i), Unit: "ou-1-web", Tags: map[string]string{"env": "prod"}})
+	}
+	return tw
+}
+
+func organisationAccount() cloud.Account {
+	a := keys(twin.AccessKey)
+	a.Credentials["memberRole"], a.Credentials["externalID"] = "lamplighter", "ext_1"
+	return a
+}
+
+func TestOrganisation_ListsEveryMemberWithItsUnits(t *testing.T) {
+	tw := organisationTwin()
+	c := open(t, tw, organisationAccount()).(cloud.Organisations)
+	if got, err := c.Organisation(t.Context()); got != "o-twintwintw" || err != nil {
+		t.Errorf("Organisation = %q, %v", got, err)
+	}
+	tw.ThrottleCalls(2)
+	got, err := c.Members(t.Context(), true)
+	if err != nil || len(got) != 7 {
+		t.Fatalf("%d members, %v; want all 7, of all pages", len(got), err)
+	}
+	for _, m := range got {
+		switch {
+		case m.NativeID == twin.Account && (m.AuthMethod != "" || m.Credentials != nil):
+			t.Errorf("the management account is opened by %+v; want the connection's own credentials", m)
+		case m.NativeID == "200000000001" && !m.Closed:
+			t.Errorf("a suspended account is %+v", m)
+		case strings.HasPrefix(m.NativeID, "3") && (m.Closed || m.Tags["env"] != "prod" || m.AuthMethod != "assume_role" ||
+			m.Credentials["roleArn"] != "arn:aws:iam::"+m.NativeID+":role/lamplighter" || m.Credentials["externalID"] != "ext_1" ||
+			!slices.Equal(m.Units, []cloud.Unit{{ID: "ou-1-web", Name: "Web"}, {ID: "ou-1-prod", Name: "Prod"}, {ID: "r-1", Name: "Root"}})):
+			t.Errorf("%+v", m)
+		}
+	}
+	called := map[string]bool{}
+	for _, call := range tw.Calls("") {
+		if strings.HasPrefix(call.Op, "organizations:") {
+			called[call.Op] = true
+		}
+	}
+	for _, op := range aws.ListRequiredActions().Organisation {
+		if !called[op] {
+			t.Errorf("%s is needed, and was not called", op)
+		}
+		delete(called, op)
+	}
+	if len(called) > 0 {
+		t.Errorf("%v are called, and not needed", called)
+	}
+	tw.ForgetCalls()
+	if got, err = c.Members(t.Context(), false); err != nil || got[0].Tags != nil || len(tw.Calls("organizations:ListTagsForResource")) != 0 {
+		t.Errorf("tags that nobody asked for: %+v, %v", got[0], err)
+	}
+}
+
+func TestOrganisation_FailuresAreAWSs(t *testing.T) {
+	_, err := open(t, &twin.Cloud{}, organisationAccount()).(cloud.Organisations).Organisation(t.Context())
+	wantClass(t, "Organisation of an account that belongs to none", err, cloud.Invalid)
+	tw := organisationTwin()
+	tw.AddFault(twin.Fault{Op: "organizations:ListAccountsForParent", Code: "AccessDeniedException", Message: "You don't have permissions to access this resource.", Status: 400, Times: -1})
+	got, err := open(t, tw, organisationAccount()).(cloud.Organisations).Members(t.Context(), false)
+	wantClass(t, "Members that may not be listed", err, cloud.Denied)
+	if got != nil || !strings.Contains(err.Error(), "organizations:ListAccountsForParent: AccessDeniedException") {
+		t.Errorf("%d members, %v", len(got), err)
+	}
+}
+
+// moto is somebody else's idea of AWS Organizations: pages, units, statuses and tags are its own.
+func TestMotoOrganisation_ListsEveryMemberWithItsUnits(t *testing.T) {
+	url := moto(t)
+	api, ctx := organizations.NewFromConfig(motoConfig(url)), t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	made, err := api.CreateOrganization(ctx, &organizations.CreateOrganizationInput{FeatureSet: types.OrganizationFeatureSetAll})
+	must(err)
+	roots, err := api.ListRoots(ctx, &organizations.ListRootsInput{})
+	must(err)
+	unit, err := api.CreateOrganizationalUnit(ctx, &organizations.CreateOrganizationalUnitInput{ParentId: roots.Roots[0].Id, Name: sdk.String("Prod")})
+	must(err)
+	for i := range 25 {
+		a, err := api.CreateAccount(ctx, &organizations.CreateAccountInput{AccountName: sdk.String(fmt.Sprint("team ", i)), Email: sdk.String(fmt.Sprintf("team%d@example.com", i)), Tags: []types.Tag{{Key: sdk.String("n"), Value: sdk.String(strconv.Itoa(i))}}})
+		must(err)
+		if i%2 == 0 {
+			_, err = api.MoveAccount(ctx, &organizations.MoveAccountInput{AccountId: a.CreateAccountStatus.AccountId, SourceParentId: roots.Roots[0].Id, DestinationParentId: unit.OrganizationalUnit.Id})
+			must(err)
+		}
+	}
+	a := motoKeys(url)
+	a.Credentials["memberRole"], a.Credentials["externalID"] = "lamplighter", "ext_1"
+	conn, err := aws.New(motoOptions()).Connect(ctx, a)
+	must(err)
+	if got, err := conn.(cloud.Organisations).Organisation(ctx); got != *made.Organization.Id || err != nil {
+		t.Errorf("Organisation = %q, %v; want %s", got, err, *made.Organization.Id)
+	}
+	got, err := conn.(cloud.Organisations).Members(ctx, true)
+	must(err)
+	prod, tagged := 0, 0
+	for _, m := range got {
+		if m.Units[0].Name == "Prod" && m.Units[1].ID == *roots.Roots[0].Id {
+			prod++
+		}
+		if m.Tags["n"] != "" {
+			tagged++
+		}
+	}
+	if len(got) != 26 || prod != 13 || tagged != 25 {
+		t.Errorf("%d members, %d in Prod, %d with a tag; want 26, 13, 25", len(got), prod, tagged)
+	}
+}

@@ -1,0 +1,276 @@
+package aws_test
+
+import (
+	"encoding/csv"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/twin"
+)
+
+// listOthers reads all pages of everything else in a region, and tells how many there were.
+func listOthers(t *testing.T, c cloud.Conn, region string) (map[string]cloud.Resource, int) {
+	t.Helper()
+	out, page := map[string]cloud.Resource{}, ""
+	for n := 1; n < 50; n++ {
+		got, err := c.List(t.Context(), cloud.AWSOthers, region, page)
+		if err != nil {
+			t.Fatalf("page %d: %v", n, err)
+		}
+		for _, r := range got.Resources {
+			if _, twice := out[r.UID]; twice || r.Region != region {
+				t.Errorf("%+v: listed twice, or of another region than %s", r, region)
+			}
+			out[r.UID] = r
+		}
+		if page = got.Next; page == "" {
+			return out, n
+		}
+	}
+	t.Fatal("the listing does not end")
+	return nil, 0
+}
+
+// fill puts one of each into the twin's region and a volume into another one.
+func fill(tw *twin.Cloud) {
+	id := tw.AddInstance(twin.Instance{ID: twin.InstanceID(1), Region: region, State: "stopped"}).ID
+	tw.AddVolume(twin.Volume{ID: "vol-1", Region: region, Type: "gp3", SizeGB: 100, Instance: id, Tags: map[string]string{"Name": "data", "env": "prod"}})
+	tw.AddVolume(twin.Volume{ID: "vol-2", Region: region, Type: "gp2", SizeGB: 8})
+	tw.AddVolume(twin.Volume{ID: "vol-3", Region: "us-east-1", Type: "gp2", SizeGB: 8})
+	tw.AddSnapshot(twin.Snapshot{ID: "snap-1", Region: region, Volume: "vol-1", SizeGB: 100, Image: "ami-1"})
+	tw.AddSnapshot(twin.Snapshot{ID: "snap-2", Region: region, Volume: "vol-gone", SizeGB: 8})
+	tw.AddAddress(twin.Address{ID: "eipalloc-1", Region: region, IP: "198.51.100.1", Instance: id})
+	tw.AddAddress(twin.Address{ID: "eipalloc-2", Region: region, IP: "198.51.100.2"})
+	tw.AddNATGateway(twin.NATGateway{ID: "nat-1", Region: region, State: "available", Routes: 2})
+	tw.AddNATGateway(twin.NATGateway{ID: "nat-2", Region: region, State: "deleted"})
+	tw.AddBalancer(twin.Balancer{Name: "web", Region: region, Type: "application", Targets: 3, Healthy: 1})
+	tw.AddBalancer(twin.Balancer{Name: "old", Region: region, Type: "classic"})
+	tw.AddBucket(twin.Bucket{Name: "logs", Region: region, Versioning: "Enabled", Lifecycle: true})
+	tw.AddBucket(twin.Bucket{Name: "far", Region: "us-east-1"})
+	tw.AddFunction(twin.Function{Name: "resize", Region: region, MemoryMB: 512})
+	tw.AddQueue(twin.Queue{Name: "orders", Region: region, DeadLetters: "dead"})
+	tw.AddQueue(twin.Queue{Name: "dead", Region: region})
+	tw.AddRepository(twin.Repository{Name: "team/app", Region: region, Images: 3})
+	tw.AddIndexed(twin.Indexed{ARN: own("sns", "alerts"), Type: "sns:topic", Region: region, Tags: map[string]string{"team": "a"}})
+	tw.AddIndexed(twin.Indexed{ARN: own("dynamodb", "table/carts"), Type: "dynamodb:table", Region: region})
+	tw.AddIndexed(twin.Indexed{ARN: own("braket", "quantum-task/9"), Type: "braket:quantum-task", Region: region, Tags: map[string]string{"a": "b"}})
+	tw.AddIndexed(twin.Indexed{ARN: own("ec2", "volume/vol-1"), Type: "ec2:volume", Region: region, Tags: map[string]string{"env": "prod"}})
+	tw.AddIndexed(twin.Indexed{ARN: own("ec2", "instance/"+id), Type: "ec2:instance", Region: region, Tags: map[string]string{"a": "b"}})
+	tw.AddIndexed(twin.Indexed{ARN: own("rds", "cluster:graph"), Type: "rds:cluster", Region: region, Tags: map[string]string{"a": "b"}})
+	tw.AddIndexed(twin.Indexed{ARN: own("sqs", "orders"), Type: "sqs:queue", Region: region, Tags: map[string]string{"team": "b"}})
+	tw.AddIndexed(twin.Indexed{ARN: "arn:aws:iam::" + twin.Account + ":role/deploy", Type: "iam:role", Region: "global", Tags: map[string]string{"Name": "Deploy"}})
+}
+
+func own(service, resource string) string {
+	return "arn:aws:" + service + ":" + region + ":" + twin.Account + ":" + resource
+}
+
+func TestEverythingElse_IsListedWithFacts(t *testing.T) {
+	for _, page := range []int{0, 1} {
+		tw, c := connect(t)
+		tw.Page = page
+		fill(tw)
+		tw.Explore(true)
+		got, pages := listOthers(t, c, region)
+		if page == 0 && pages != 1 {
+			t.Errorf("%d pages, which are asked for one after the other; want one where each source has one", pages)
+		}
+		made := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+		for _, want := range []cloud.Resource{
+			{
+				UID: own("ec2", "volume/vol-1"), Name: "data", Type: "aws-ebs", ParentUID: twin.InstanceID(1), CreatedAt: made,
+				Facts: cloud.Facts{
+					"attachment_count": 1.0, "encrypted": true, "instance_state": "stopped", "iops": 3000.0, "size_gb": 100.0,
+					"throughput_mibps": 125.0, "unattached_since": cloud.Never, "volume_type": "gp3",
+				},
+			},
+			{
+				UID: own("ec2", "volume/vol-2"), Name: "vol-2", Type: "aws-ebs", CreatedAt: made, Facts: cloud.Facts{
+					"attachment_count": 0.0, "encrypted": true, "instance_state": "", "instance_stopped_at": cloud.Never, "iops": 3000.0, "size_gb": 8.0,
+					"throughput_mibps": 125.0, "unattached_since": cloud.Since{}, "volume_type": "gp2",
+				},
+			},
+			{
+				UID: own("ec2", "snapshot/snap-1"), Name: "snap-1", Type: "aws-ebs-snapshot", ParentUID: own("ec2", "volume/vol-1"), CreatedAt: made,
+				Facts: cloud.Facts{"ami_count": 1.0, "source_exists": true, "started_at": made, "storage_tier": "standard"},
+			},
+			{
+				UID: own("ec2", "snapshot/snap-2"), Name: "snap-2", Type: "aws-ebs-snapshot", ParentUID: own("ec2", "volume/vol-gone"), CreatedAt: made,
+				Facts: cloud.Facts{"ami_count": 0.0, "source_exists": false, "started_at": made, "storage_tier": "standard"},
+			},
+			{
+				UID: own("ec2", "elastic-ip/eipalloc-1"), Name: "198.51.100.1", Type: "aws-eip", ParentUID: twin.InstanceID(1), Facts: cloud.Facts{
+					"association_id": "eipassoc-eipalloc-1", "instance_state": "stopped", "interface_attached": true, "unassociated_since": cloud.Never,
+				},
+			},
+			{
+				UID: own("ec2", "elastic-ip/eipalloc-2"), Name: "198.51.100.2", Type: "aws-eip", Facts: cloud.Facts{
+					"association_id": "", "instance_state": "", "interface_attached": false, "unassociated_since": cloud.Since{},
+				},
+			},
+			{
+				UID: own("ec2", "natgateway/nat-1"), Name: "nat-1", Type: "aws-nat", CreatedAt: made,
+				Facts: cloud.Facts{"route_count": 2.0, "state": "available"},
+			},
+			{
+				UID: own("elasticloadbalancing", "loadbalancer/app/web/50dc6c495c0c9188"), Name: "web", Type: "aws-elb", CreatedAt: made,
+				Facts: cloud.Facts{"healthy_count": 1.0, "lb_type": "application", "scheme": "internet-facing", "target_count": 3.0},
+			},
+			{
+				UID: own("elasticloadbalancing", "loadbalancer/old"), Name: "old", Type: "aws-elb", CreatedAt: made,
+				Facts: cloud.Facts{"healthy_count": 0.0, "lb_type": "classic", "scheme": "internet-facing", "target_count": 0.0},
+			},
+			{
+				UID: "arn:aws:s3:::logs", Name: "logs", Type: "aws-s3", CreatedAt: made,
+				Facts: cloud.Facts{"abort_multipart": true, "lifecycle_rules": 1.0, "noncurrent_expiry": false, "versioning": "Enabled"},
+			},
+			{
+				UID: own("lambda", "function:resize"), Name: "resize", Type: "aws-lambda", CreatedAt: made,
+				Facts: cloud.Facts{"architecture": "arm64", "ephemeral_mb": 512.0, "memory_mb": 512.0, "runtime": "python3.12", "timeout_s": 30.0},
+			},
+			{
+				UID: own("ecr", "repository/team/app"), Name: "team/app", Type: "aws-ecr", CreatedAt: made, Facts: cloud.Facts{
+					"last_pull_at": time.Unix(1767323047, 0).UTC(), "lifecycle": false, "scan_on_push": true, "size_gb": 3.0, "untagged_gb": 2.0,
+				},
+			},
+			{UID: own("sns", "alerts"), Name: "alerts", Type: "aws-sns"},
+			{UID: own("dynamodb", "table/carts"), Name: "carts", Type: "aws-dynamodb"},
+			{UID: own("braket", "quantum-task/9"), Name: "9", Type: "aws-other", Facts: cloud.Facts{"native_type": "braket:quantum-task"}},
+		} {
+			r, ok := got[want.UID]
+			if !ok || r.Name != want.Name || r.Type != want.Type || r.ParentUID != want.ParentUID || !r.CreatedAt.Equal(want.CreatedAt) ||
+				fmt.Sprint(r.Facts) != fmt.Sprint(want.Facts) || r.Status != cloud.Running {
+				t.Errorf("pages of %d:\ngot  %+v\nwant %+v", page, r, want)
+			}
+		}
+		if q := got[own("sqs", "orders")]; q.Tags["team"] != "b" || q.Facts["dead_letter"] != true || q.Facts["wait_seconds"] != 20.0 {
+			t.Errorf("queue: %+v", q)
+		}
+		if v := got[own("ec2", "volume/vol-1")]; v.Tags["env"] != "prod" || v.Zone != region+"a" || v.Capacity["sizeGiB"] != 100 {
+			t.Errorf("volume: %+v", v)
+		}
+		if len(got) != 17 {
+			t.Errorf("%d resources: %v; want the 17 that no kind lists", len(got), slices.Sorted(maps.Keys(got)))
+		}
+	}
+}
+
+func TestEverythingElse_WithoutAnIndexTheTagsTell(t *testing.T) {
+	tw, c := connect(t)
+	fill(tw)
+	got, _ := listOthers(t, c, region)
+	if got[own("sns", "alerts")].Tags["team"] != "a" || got[own("braket", "quantum-task/9")].Facts["native_type"] != "braket:quantum-task" {
+		t.Errorf("tagged: %+v", got)
+	}
+	if _, untagged := got[own("dynamodb", "table/carts")]; untagged || len(got) != 16 {
+		t.Errorf("%d resources; want the 16 that are described or tagged", len(got))
+	}
+}
+
+func TestEverythingElse_WhatBelongsToNoRegionIsGlobal(t *testing.T) {
+	for _, explored := range []bool{true, false} {
+		tw, c := connect(t)
+		fill(tw)
+		tw.Explore(explored)
+		got, _ := listOthers(t, c, cloud.Global)
+		role := got["arn:aws:iam::"+twin.Account+":role/deploy"]
+		if len(got) != 1 || role.Type != "aws-iam-role" || role.Name != "Deploy" || role.Region != cloud.Global {
+			t.Errorf("with an index %v: %+v", explored, got)
+		}
+	}
+}
+
+// Nothing is known of what a source that failed would have found, so the listing must not end well; what others found is not lost.
+func TestEverythingElse_ADeniedSourceKeepsNoneOfTheOthersBack(t *testing.T) {
+	tw, c := connect(t)
+	fill(tw)
+	tw.AddFault(twin.Fault{Op: "sqs:ListQueues", Code: "AccessDenied", Message: "not authorized to perform: sqs:ListQueues", Status: 403, Times: -1})
+	first, err := c.List(t.Context(), cloud.AWSOthers, region, "")
+	if err != nil || len(first.Resources) < 10 || first.Next == "" {
+		t.Fatalf("first page: %d resources, next %q, %v", len(first.Resources), first.Next, err)
+	}
+	_, err = c.List(t.Context(), cloud.AWSOthers, region, first.Next)
+	wantClass(t, "the page of what is denied", err, cloud.Denied)
+	if !strings.Contains(err.Error(), "sqs:ListQueues") {
+		t.Errorf("the error does not name the call: %v", err)
+	}
+	tw.EndFaults()
+	rest, err := c.List(t.Context(), cloud.AWSOthers, region, first.Next)
+	if err != nil || len(rest.Resources) != 2 || rest.Next != "" {
+		t.Errorf("after the permission was given: %+v, %v", rest, err)
+	}
+}
+
+// To go on with the tags would show everything without some as gone.
+func TestEverythingElse_AnIndexThatIsDeniedIsNotReplacedByTags(t *testing.T) {
+	tw, c := connect(t)
+	fill(tw)
+	tw.Explore(true)
+	tw.AddFault(twin.Fault{Op: "resource-explorer-2:ListResources", Code: "AccessDeniedException", Message: "not authorized", Status: 403, Times: -1})
+	first, err := c.List(t.Context(), cloud.AWSOthers, region, "")
+	if err != nil || first.Next == "" {
+		t.Fatalf("first page: next %q, %v", first.Next, err)
+	}
+	_, err = c.List(t.Context(), cloud.AWSOthers, region, first.Next)
+	wantClass(t, "the index", err, cloud.Denied)
+}
+
+func TestEverythingElse_APageThatIsNoneIsRefused(t *testing.T) {
+	_, c := connect(t)
+	for _, page := range []string{"x", `{"nonsense":""}`} {
+		_, err := c.List(t.Context(), cloud.AWSOthers, region, page)
+		wantClass(t, "page "+page, err, cloud.Invalid)
+	}
+	_, err := c.List(t.Context(), cloud.AWSOthers, "nowhere", "")
+	wantClass(t, "region", err, cloud.Invalid)
+}
+
+// Rules read facts by name and type. One that is called otherwise would leave its rules without an answer for ever.
+func TestEverythingElse_FactsAreThoseOfTheRules(t *testing.T) {
+	f, err := os.Open(filepath.Join("..", "..", "..", "..", "shared", "data", "rules", "facts.csv"))
+	if os.IsNotExist(err) {
+		t.Skip("SKIPPED: there are no rules beside the checkout to hold the facts against")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // it is read
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]string{}
+	for _, r := range rows {
+		kinds[r[0]+"."+r[1]] = r[2]
+	}
+	tw, c := connect(t)
+	fill(tw)
+	got, _ := listOthers(t, c, region)
+	for _, r := range got {
+		for name, v := range r.Facts {
+			if want := kinds[r.Type+"."+name]; want != kindOfFact(v) && name != cloud.NativeType {
+				t.Errorf("%s.%s is %v, a %s; facts.csv wants a %q", r.Type, name, v, kindOfFact(v), want)
+			}
+		}
+	}
+}
+
+func kindOfFact(v any) string {
+	switch v.(type) {
+	case bool:
+		return "bool"
+	case float64:
+		return "number"
+	case time.Time, cloud.Since:
+		return "timestamp"
+	default:
+		return "string"
+	}
+}

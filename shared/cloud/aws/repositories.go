@@ -1,0 +1,69 @@
+package aws
+
+import (
+	"context"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ecr"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// repositories are ECR repositories.
+var repositories = source{
+	name: "repositories", list: listRepositories,
+	needs: []string{"ecr:DescribeRepositories", "ecr:DescribeImages", "ecr:GetLifecyclePolicy", "tag:GetResources"},
+}
+
+// maxImagePages bounds the images that are read of a repository, a thousand a page: of a larger one the size is not known.
+const maxImagePages = 20
+
+func listRepositories(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
+	api := ecr.NewFromConfig(at.cfg)
+	out, err := api.DescribeRepositories(ctx, &ecr.DescribeRepositoriesInput{MaxResults: sdk.Int32(100), NextToken: optionalString(page)})
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	p := cloud.ResourcePage{Next: sdk.ToString(out.NextToken)}
+	for _, r := range out.Repositories {
+		found := cloud.Resource{
+			UID: sdk.ToString(r.RepositoryArn), Name: sdk.ToString(r.RepositoryName), Type: "aws-ecr", Status: cloud.Running,
+			CreatedAt: sdk.ToTime(r.CreatedAt).UTC(), Facts: cloud.Facts{},
+		}
+		if c := r.ImageScanningConfiguration; c != nil && c.ScanOnPush { // else the registry's own scanning may be on
+			found.Facts["scan_on_push"] = true
+		}
+		p.Resources = append(p.Resources, found)
+	}
+	each(len(p.Resources), func(i int) { addImages(ctx, api, &p.Resources[i]) })
+	return p, addTags(ctx, at, p.Resources)
+}
+
+// addImages adds whether images are ever deleted, how much they take, and when one was pulled last.
+func addImages(ctx context.Context, api *ecr.Client, r *cloud.Resource) {
+	_, err := api.GetLifecyclePolicy(ctx, &ecr.GetLifecyclePolicyInput{RepositoryName: &r.Name})
+	if none := codeOf(err) == "LifecyclePolicyNotFoundException"; err == nil || none {
+		r.Facts["lifecycle"] = !none
+	}
+	size, untagged, pulled := 0.0, 0.0, cloud.Epoch
+	pages := ecr.NewDescribeImagesPaginator(api, &ecr.DescribeImagesInput{RepositoryName: &r.Name, MaxResults: sdk.Int32(1000)})
+	for n := 0; pages.HasMorePages(); n++ {
+		if n == maxImagePages {
+			return
+		}
+		out, err := pages.NextPage(ctx)
+		if err != nil {
+			return
+		}
+		for _, i := range out.ImageDetails {
+			gb := float64(sdk.ToInt64(i.ImageSizeInBytes)) / 1e9
+			if size += gb; len(i.ImageTags) == 0 {
+				untagged += gb
+			}
+			if at := sdk.ToTime(i.LastRecordedPullTime).UTC(); at.After(pulled) {
+				pulled = at
+			}
+		}
+	}
+	r.Facts["size_gb"], r.Facts["untagged_gb"], r.Facts["last_pull_at"] = size, untagged, pulled
+}

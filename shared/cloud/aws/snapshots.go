@@ -1,0 +1,103 @@
+package aws
+
+import (
+	"context"
+	"slices"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// snapshots are the EBS snapshots that the account owns. The parent of one is the volume that it was made of.
+var snapshots = source{
+	name:  "snapshots",
+	needs: []string{"ec2:DescribeSnapshots", "ec2:DescribeVolumes", "ec2:DescribeImages"}, list: listSnapshots,
+}
+
+var snapshotStatuses = map[types.SnapshotState]cloud.Status{
+	types.SnapshotStatePending: cloud.Pending, types.SnapshotStateCompleted: cloud.Running, types.SnapshotStateRecoverable: cloud.Stopped,
+	types.SnapshotStateRecovering: cloud.Pending,
+}
+
+func listSnapshots(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
+	api := ec2.NewFromConfig(at.cfg)
+	out, err := api.DescribeSnapshots(ctx, &ec2.DescribeSnapshotsInput{
+		OwnerIds: []string{"self"}, MaxResults: sdk.Int32(1000), NextToken: optionalString(page),
+	})
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	p := cloud.ResourcePage{Next: sdk.ToString(out.NextToken)}
+	for _, s := range out.Snapshots {
+		p.Resources = append(p.Resources, snapshotResource(at, s))
+	}
+	addSources(ctx, api, out.Snapshots, p.Resources)
+	addImageCounts(ctx, api, out.Snapshots, p.Resources)
+	return p, nil
+}
+
+func snapshotResource(at place, s types.Snapshot) cloud.Resource {
+	r := cloud.Resource{
+		UID: at.arn("snapshot/" + sdk.ToString(s.SnapshotId)), Type: "aws-ebs-snapshot", Tags: ec2Tags(s.Tags),
+		Status: nativeStatus(snapshotStatuses, s.State), CreatedAt: sdk.ToTime(s.StartTime).UTC(),
+		Capacity: map[string]int64{"sizeGiB": int64(sdk.ToInt32(s.VolumeSize))},
+		Facts:    cloud.Facts{"started_at": sdk.ToTime(s.StartTime).UTC(), "storage_tier": string(s.StorageTier)},
+	}
+	r.Name = nameOf(r.Tags, sdk.ToString(s.SnapshotId))
+	if id := sdk.ToString(s.VolumeId); id != "" {
+		r.ParentUID = at.arn("volume/" + id)
+	}
+	return r
+}
+
+// addSources adds whether the volumes that snapshots were made of are still there.
+func addSources(ctx context.Context, api *ec2.Client, all []types.Snapshot, found []cloud.Resource) {
+	ids := make([]string, len(all))
+	for i, s := range all {
+		ids[i] = sdk.ToString(s.VolumeId)
+	}
+	slices.Sort(ids)
+	there := map[string]bool{}
+	for part := range slices.Chunk(slices.Compact(ids), perFilter) {
+		out, err := api.DescribeVolumes(ctx, &ec2.DescribeVolumesInput{Filters: []types.Filter{{Name: sdk.String("volume-id"), Values: part}}})
+		if err != nil {
+			return
+		}
+		for _, v := range out.Volumes {
+			there[sdk.ToString(v.VolumeId)] = true
+		}
+	}
+	for i, s := range all {
+		found[i].Facts["source_exists"] = there[sdk.ToString(s.VolumeId)]
+	}
+}
+
+// addImageCounts adds how many images of the account are made of each snapshot.
+func addImageCounts(ctx context.Context, api *ec2.Client, all []types.Snapshot, found []cloud.Resource) {
+	counts := map[string]int{}
+	for part := range slices.Chunk(all, perFilter) {
+		ids := make([]string, len(part))
+		for i, s := range part {
+			ids[i] = sdk.ToString(s.SnapshotId)
+		}
+		out, err := api.DescribeImages(ctx, &ec2.DescribeImagesInput{
+			Owners: []string{"self"}, Filters: []types.Filter{{Name: sdk.String("block-device-mapping.snapshot-id"), Values: ids}},
+		})
+		if err != nil {
+			return
+		}
+		for _, image := range out.Images {
+			for _, d := range image.BlockDeviceMappings {
+				if d.Ebs != nil {
+					counts[sdk.ToString(d.Ebs.SnapshotId)]++
+				}
+			}
+		}
+	}
+	for i, s := range all {
+		found[i].Facts["ami_count"] = float64(counts[sdk.ToString(s.SnapshotId)])
+	}
+}

@@ -1,0 +1,58 @@
+package aws
+
+import (
+	"context"
+	"slices"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// perTagCall is how many resources the tagging API tells the tags of in one call.
+const perTagCall = 100
+
+// addTags adds the tags, and the names in them, of resources whose own listing does not tell them: a call for each hundred.
+func addTags(ctx context.Context, at place, found []cloud.Resource) error {
+	api := resourcegroupstaggingapi.NewFromConfig(at.cfg)
+	byARN := map[string]*cloud.Resource{}
+	for i := range found {
+		found[i].Tags = map[string]string{}
+		byARN[found[i].UID] = &found[i]
+	}
+	for part := range slices.Chunk(found, perTagCall) {
+		arns := make([]string, len(part))
+		for i := range part {
+			arns[i] = part[i].UID
+		}
+		out, err := api.GetResources(ctx, &resourcegroupstaggingapi.GetResourcesInput{ResourceARNList: arns})
+		if err != nil {
+			return err
+		}
+		for _, m := range out.ResourceTagMappingList {
+			r := byARN[sdk.ToString(m.ResourceARN)]
+			if r == nil {
+				continue
+			}
+			for _, t := range m.Tags {
+				r.Tags[sdk.ToString(t.Key)] = sdk.ToString(t.Value)
+			}
+			r.Name = nameOf(r.Tags, r.Name)
+		}
+	}
+	return nil
+}
+
+// ec2Tags returns tags as EC2 gives them.
+func ec2Tags(tags []ec2types.Tag) map[string]string {
+	out := make(map[string]string, len(tags))
+	for _, t := range tags {
+		out[sdk.ToString(t.Key)] = sdk.ToString(t.Value)
+	}
+	return out
+}
+
+// each asks one call for each of n things, some side by side, and forgets which failed: what could not be read is no fact.
+func each(n int, ask func(i int)) { cloud.InParallel(n, width, ask) }

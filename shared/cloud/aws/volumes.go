@@ -1,0 +1,118 @@
+package aws
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// volumes are EBS volumes. The parent of one is the instance that it is attached to.
+var volumes = source{
+	name: "volumes", needs: []string{"ec2:DescribeVolumes", "ec2:DescribeInstances"}, list: listVolumes,
+}
+
+var volumeStatuses = map[types.VolumeState]cloud.Status{
+	types.VolumeStateCreating: cloud.Pending, types.VolumeStateAvailable: cloud.Running, types.VolumeStateInUse: cloud.Running,
+	types.VolumeStateDeleting: cloud.Terminated, types.VolumeStateDeleted: cloud.Terminated,
+}
+
+func listVolumes(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
+	api := ec2.NewFromConfig(at.cfg)
+	out, err := api.DescribeVolumes(ctx, &ec2.DescribeVolumesInput{MaxResults: sdk.Int32(500), NextToken: optionalString(page)})
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	p := cloud.ResourcePage{Next: sdk.ToString(out.NextToken)}
+	for _, v := range out.Volumes {
+		p.Resources = append(p.Resources, volumeResource(at, v))
+	}
+	addInstanceStates(ctx, api, p.Resources, true)
+	return p, nil
+}
+
+func volumeResource(at place, v types.Volume) cloud.Resource {
+	r := cloud.Resource{
+		UID: at.arn("volume/" + sdk.ToString(v.VolumeId)), Type: "aws-ebs", Tags: ec2Tags(v.Tags), Zone: sdk.ToString(v.AvailabilityZone),
+		Status: nativeStatus(volumeStatuses, v.State), InstanceType: string(v.VolumeType), CreatedAt: sdk.ToTime(v.CreateTime).UTC(),
+		Capacity: map[string]int64{"sizeGiB": int64(sdk.ToInt32(v.Size))},
+		Facts: cloud.Facts{
+			"attachment_count": float64(len(v.Attachments)), "volume_type": string(v.VolumeType), "size_gb": float64(sdk.ToInt32(v.Size)),
+			"iops": float64(sdk.ToInt32(v.Iops)), "throughput_mibps": float64(sdk.ToInt32(v.Throughput)), "encrypted": sdk.ToBool(v.Encrypted),
+			"unattached_since": cloud.Never,
+		},
+	}
+	r.Name = nameOf(r.Tags, sdk.ToString(v.VolumeId))
+	if len(v.Attachments) == 0 {
+		r.Facts["unattached_since"] = cloud.Since{}
+	} else {
+		r.ParentUID = sdk.ToString(v.Attachments[0].InstanceId)
+	}
+	return r
+}
+
+// perFilter is how many values a filter of EC2 takes.
+const perFilter = 200
+
+// addInstanceStates adds the state of the instance that each resource is attached to, which is its parent, and where stoppedAt asks
+// for it since when that is stopped. Where they may not be read the facts are left out.
+func addInstanceStates(ctx context.Context, api *ec2.Client, found []cloud.Resource, stoppedAt bool) {
+	instances, ok := readParents(ctx, api, found)
+	for i := range found {
+		r := &found[i]
+		parent, known := instances[r.ParentUID]
+		if !ok || r.ParentUID != "" && !known {
+			continue
+		}
+		r.Facts["instance_state"] = nativeState(parent)
+		if at, told := stopTime(parent); stoppedAt && told {
+			r.Facts["instance_stopped_at"] = at
+		}
+	}
+}
+
+// readParents reads the instances that are parents of resources; false when they could not be read.
+func readParents(ctx context.Context, api *ec2.Client, found []cloud.Resource) (map[string]types.Instance, bool) {
+	var ids []string
+	for _, r := range found {
+		if r.ParentUID != "" {
+			ids = append(ids, r.ParentUID)
+		}
+	}
+	slices.Sort(ids)
+	out := map[string]types.Instance{}
+	for part := range slices.Chunk(slices.Compact(ids), perFilter) {
+		got, err := api.DescribeInstances(ctx, &ec2.DescribeInstancesInput{
+			MaxResults: sdk.Int32(1000), Filters: []types.Filter{{Name: sdk.String("instance-id"), Values: part}},
+		})
+		if err != nil {
+			return nil, false
+		}
+		for _, i := range flatten(got) {
+			out[sdk.ToString(i.InstanceId)] = i
+		}
+	}
+	return out, true
+}
+
+// stopTime returns when an instance was stopped, Never of one that is not; false when AWS does not say.
+func stopTime(i types.Instance) (time.Time, bool) {
+	if nativeState(i) != string(types.InstanceStateNameStopped) {
+		return cloud.Never, true
+	}
+	m := reasonTime.FindStringSubmatch(sdk.ToString(i.StateTransitionReason))
+	if m == nil {
+		return time.Time{}, false
+	}
+	at, err := time.Parse(time.DateTime, m[1])
+	return at.UTC(), err == nil
+}
+
+// reasonTime is the time in "User initiated (2026-01-02 03:04:05 GMT)".
+var reasonTime = regexp.MustCompile(`\((\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) GMT\)`)

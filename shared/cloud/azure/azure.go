@@ -1,0 +1,147 @@
+// Package azure drives Microsoft Azure: it is the only place that links Azure's SDK. All kinds go through one generic client
+// of the resource manager (ARM), because Azure's typed modules differ by nothing but names: a kind is a row of facts, or a
+// file where stopping takes more than a verb.
+package azure
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/ssrfguard"
+)
+
+// Name is the provider's identifier.
+const Name = "azure"
+
+// registry holds every kind: a new one is a row or a file, and a word here.
+var registry = []kind{
+	machines, scaleSets, managedClusters, nodePools, postgresServers, mysqlServers, containerApps, webApps, functionApps, webPlans, sqlPools,
+	managedInstances, sqlDatabases,
+}
+
+// Options are an operator's choices. The zero value of every field but Clock is usable.
+type Options struct {
+	Clock clock.Clock
+	// Identity makes the tokens for workload_identity_federation; without one that authMethod is refused.
+	Identity cloud.IdentityTokens
+	// CustomEndpoints accepts accounts with an EndpointURL: an emulator or a private cloud.
+	CustomEndpoints bool
+	// PrivateAddresses lets an EndpointURL be http, and lead into private networks (shared/foundation/ssrfguard).
+	PrivateAddresses bool
+	// Transport carries the requests to Azure itself; nil is a pool of its own. Those to an EndpointURL go through the guard.
+	Transport http.RoundTripper
+	// Timeout bounds one attempt of one call.
+	Timeout time.Duration
+	// Attempts is how often a call is tried that Azure says may be tried again.
+	Attempts int
+	// Backoff is the pause after the first attempt; it doubles.
+	Backoff time.Duration
+	// MaxBackoff bounds the pause between two attempts. A longer Retry-After is left to whoever called.
+	MaxBackoff time.Duration
+	// Limits are calls per second of one account by API: "graph", "metrics", "read" or "write"; "" is for those not named.
+	Limits map[string]Limit
+}
+
+// Provider is Azure as cloud.Provider. Its limits hold across all connections to an account.
+type Provider struct {
+	options Options
+	limiter *limiter
+	http    *http.Client
+	guarded http.RoundTripper // for addresses that users gave
+}
+
+// New makes the provider.
+func New(o Options) *Provider {
+	o = o.filled()
+	return &Provider{
+		options: o,
+		limiter: &limiter{clock: o.Clock, limits: o.Limits, longest: o.MaxBackoff, buckets: map[bucketKey]*bucket{}},
+		http:    client(o.Transport, o.Timeout),
+		guarded: o.addresses().Transport(),
+	}
+}
+
+func client(t http.RoundTripper, timeout time.Duration) *http.Client {
+	return &http.Client{
+		Transport: t,
+		Timeout:   timeout,
+		// A redirect could carry a token to another host.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// addresses says where an EndpointURL may lead.
+func (o Options) addresses() ssrfguard.Policy {
+	return ssrfguard.Policy{Private: o.PrivateAddresses, AnyPort: true}
+}
+
+func (o Options) filled() Options {
+	if o.Timeout <= 0 {
+		o.Timeout = 20 * time.Second
+	}
+	if o.Attempts <= 0 {
+		o.Attempts = 5
+	}
+	if o.Backoff <= 0 {
+		o.Backoff = 800 * time.Millisecond
+	}
+	if o.MaxBackoff <= 0 {
+		o.MaxBackoff = 20 * time.Second
+	}
+	if o.Limits == nil {
+		o.Limits = defaultLimits
+	}
+	if o.Transport == nil {
+		o.Transport = pool()
+	}
+	return o
+}
+
+// pool keeps enough connections open for a bulk action that reads many resources at once: all of Azure is one host.
+func pool() http.RoundTripper {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConns, t.MaxIdleConnsPerHost = 256, 32
+	return t
+}
+
+// Name is "azure".
+func (p *Provider) Name() string { return Name }
+
+// Kinds returns the kinds in the registry, and the one that stands for everything else.
+func (p *Provider) Kinds() []cloud.Kind {
+	out := make([]cloud.Kind, len(registry), len(registry)+1)
+	for i, k := range registry {
+		out[i] = k.Kind
+	}
+	return append(out, cloud.CollectiveOf(Name))
+}
+
+// Connect prepares a connection. Credentials that are incomplete and an endpoint that is not allowed are class Invalid;
+// whether the credentials open anything is found out by Identify.
+func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, error) {
+	if err := p.endpointAllowed(a.EndpointURL); err != nil {
+		return nil, err
+	}
+	c, err := p.open(a)
+	if err != nil {
+		return nil, err // not c, which would be an interface that holds nil
+	}
+	return c, nil
+}
+
+func (p *Provider) endpointAllowed(endpoint string) error {
+	if endpoint == "" {
+		return nil
+	}
+	if !p.options.CustomEndpoints {
+		return errInvalid("endpointURL is not accepted: this installation allows no custom endpoints")
+	}
+	if err := p.options.addresses().CheckAddress(endpoint); err != nil {
+		return errInvalid("endpointURL: %s", fault.Message(err)) // not repeated: there may be a password in it
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package azure
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// kind is one kind of resource: where the resource manager has it, and what is particular to it.
+type kind struct {
+	cloud.Kind
+	arm     string     // the type: "Microsoft.Compute/virtualMachines"
+	version string     // of the API
+	query   url.Values // besides the version, when one is read
+	needs   needs
+	// off and on are the verbs of kinds that have them; those that have not act by a function.
+	off, on string
+	// facts reads what a resource is. Of autoscaled kinds it gets the autoscale setting that points at it, or nil.
+	facts func(r resource, s *setting) (facts, error)
+	// autoscaled kinds may have an autoscale setting, a resource of its own.
+	autoscaled bool
+	act        func(ctx context.Context, c *armClient, v cloud.Verb, t target) error
+	scale      func(ctx context.Context, c *armClient, t target, want cloud.Capacity) error
+	// parent and inside are of kinds that the Resource Graph does not list, but as parts of another type.
+	parent string
+	inside func(r resource) ([]resource, error)
+	// foreign reports whether a row of the type is of another kind, or of none.
+	foreign func(r resource) bool
+}
+
+// needs are the permissions that each capability takes.
+type needs struct{ discover, startStop, scale []string }
+
+// target is a resource to act on, with the autoscale setting that points at it.
+type target struct {
+	cloud.Target
+	setting *setting
+}
+
+// catalogueKind takes a kind's description from the catalogue, which API functions read without this package.
+func catalogueKind(kind string) cloud.Kind {
+	k, _ := cloud.KindOf(kind)
+	return k
+}
+
+// verbNeeds are the permissions of a kind that has verbs.
+func verbNeeds(armType, off, on string) needs {
+	return needs{
+		discover:  []string{armType + "/read"},
+		startStop: []string{armType + "/" + off + "/action", armType + "/" + on + "/action"},
+	}
+}
+
+// sizeNeeds are the permissions of a kind that is changed by writing it.
+func sizeNeeds(armType string) needs {
+	return needs{discover: []string{armType + "/read"}, scale: []string{armType + "/write"}}
+}
+
+// listed is the type that the Resource Graph has rows of.
+func (k kind) listed() string {
+	if k.parent != "" {
+		return k.parent
+	}
+	return k.arm
+}
+
+// actOn starts or stops one resource.
+func (k kind) actOn(ctx context.Context, c *armClient, v cloud.Verb, t target) error {
+	if k.act != nil {
+		return k.act(ctx, c, v, t)
+	}
+	if !k.Actionable {
+		return errUnsupported("%s cannot be started and stopped", k.Name)
+	}
+	verb := k.on
+	if v == cloud.Stop {
+		verb = k.off
+	}
+	return c.do(ctx, call{method: http.MethodPost, path: t.UID + "/" + verb, version: k.version}, nil)
+}
+
+// scaleTo sets the size of one resource.
+func (k kind) scaleTo(ctx context.Context, c *armClient, t target, want cloud.Capacity) error {
+	if k.scale == nil {
+		return errUnsupported("%s has no size to set", k.Name)
+	}
+	return k.scale(ctx, c, t, want)
+}

@@ -1,0 +1,175 @@
+package azure
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+const nodePoolType = clusterType + "/agentPools"
+
+// nodePools are user pools of AKS; a system pool keeps at least one node. A stop switches the autoscaler off, with which no
+// count can be set, and sets the count to 0, in one call; a start gives both back in one.
+var nodePools = kind{
+	Kind: catalogueKind(cloud.AzureAKSNodepool), arm: nodePoolType, version: clusterVersion,
+	parent: clusterType, inside: poolsOf, facts: nodePoolFacts, act: actNodePool, scale: scaleNodePool,
+	needs: needs{
+		discover:  []string{clusterType + "/read", nodePoolType + "/read"},
+		startStop: []string{nodePoolType + "/write"},
+		scale:     []string{nodePoolType + "/write"},
+	},
+}
+
+// aksPool is a node pool, as a resource of its own and in its cluster.
+type aksPool struct {
+	Name              string            `json:"name"`
+	Mode              string            `json:"mode"`
+	Type              string            `json:"type"`
+	VMSize            string            `json:"vmSize"`
+	Count             int64             `json:"count"`
+	Autoscaled        bool              `json:"enableAutoScaling"`
+	Min               int64             `json:"minCount"`
+	Max               int64             `json:"maxCount"`
+	ProvisioningState string            `json:"provisioningState"`
+	PowerState        powerState        `json:"powerState"`
+	Tags              map[string]string `json:"tags"`
+	Etag              string            `json:"eTag"`
+}
+
+// nodePoolMemory is what a stop forgets; Autoscaled is nil where no autoscaler was.
+type nodePoolMemory struct {
+	Count      int64   `json:"count"`
+	Autoscaled *bounds `json:"autoscaled,omitempty"`
+}
+
+// poolsOf are the pools in the row of a cluster: the Resource Graph has none of their own.
+func poolsOf(cluster resource) ([]resource, error) {
+	c, err := properties[struct {
+		Pools []json.RawMessage `json:"agentPoolProfiles"`
+	}](cluster)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]resource, len(c.Pools))
+	for i, raw := range c.Pools {
+		out[i] = resource{Properties: raw}
+		p, err := properties[aksPool](out[i])
+		if err != nil {
+			return nil, err
+		}
+		out[i].ID, out[i].Name, out[i].Tags = cluster.ID+"/agentPools/"+p.Name, p.Name, p.Tags
+	}
+	return out, nil
+}
+
+func nodePoolFacts(r resource, _ *setting) (facts, error) {
+	p, err := properties[aksPool](r)
+	if err != nil {
+		return facts{}, err
+	}
+	now := p.size()
+	f := facts{
+		status: p.status(), native: fmt.Sprintf("%s, %d nodes", p.ProvisioningState, p.Count), instanceType: p.VMSize,
+		capacity: now.capacityMap(),
+	}
+	if strings.EqualFold(p.Mode, "System") {
+		f.unschedulable = "is a system pool, which keeps at least one node: stop the cluster"
+	}
+	if f.status != cloud.Stopped && (p.Count > 0 || p.Autoscaled) {
+		f.snapshot = encodeSnapshot(nodePoolMemory{p.Count, now.bounds})
+	}
+	return f, nil
+}
+
+func (p aksPool) size() size {
+	s := size{desired: p.Count}
+	if p.Autoscaled {
+		s.bounds = &bounds{p.Min, p.Max}
+	}
+	return s
+}
+
+// status: a pool whose autoscaler is on is ready to grow, so it runs even without nodes.
+func (p aksPool) status() cloud.Status {
+	if strings.EqualFold(p.PowerState.Code, "Stopped") && strings.EqualFold(p.ProvisioningState, "Succeeded") {
+		return cloud.Stopped
+	}
+	n := p.Count
+	if p.Autoscaled {
+		n = max(n, 1)
+	}
+	return sizedStatus(p.ProvisioningState, n)
+}
+
+func actNodePool(ctx context.Context, c *armClient, v cloud.Verb, t target) error {
+	to := nodePoolMemory{}
+	if v == cloud.Start {
+		m, ok, err := decodeSnapshot[nodePoolMemory](t.Snapshot)
+		if err != nil {
+			return err
+		}
+		if to = m; !ok { // stopped by somebody else
+			to = nodePoolMemory{Count: 1}
+		}
+	}
+	return writePool(ctx, c, t.UID, func(p aksPool) (nodePoolMemory, error) {
+		if strings.EqualFold(p.Mode, "System") {
+			return to, errUnsupported("%s is a system pool, which keeps at least one node: stop the cluster", p.Name)
+		}
+		if v == cloud.Start && len(t.Snapshot) == 0 && p.Count > 0 { // it was stopped as a whole, with its count
+			return nodePoolMemory{p.Count, p.size().bounds}, nil
+		}
+		return to, nil
+	})
+}
+
+func scaleNodePool(ctx context.Context, c *armClient, t target, want cloud.Capacity) error {
+	return writePool(ctx, c, t.UID, func(p aksPool) (nodePoolMemory, error) {
+		to, err := p.size().withCapacity(want)
+		if err == nil && to.desired == 0 && strings.EqualFold(p.Mode, "System") {
+			err = errInvalid("desired 0: %s is a system pool, which keeps at least one node", p.Name)
+		}
+		return nodePoolMemory{to.desired, to.bounds}, err
+	})
+}
+
+// writePool reads a pool, and puts it back with the size that decide returns, unless it was changed meanwhile.
+func writePool(ctx context.Context, c *armClient, uid string, decide func(aksPool) (nodePoolMemory, error)) error {
+	raw, r, err := c.get(ctx, uid, clusterVersion, nil)
+	if err != nil {
+		return err
+	}
+	p, err := properties[aksPool](r)
+	if err != nil {
+		return err
+	}
+	to, err := decide(p)
+	if err != nil {
+		return err
+	}
+	whole, err := editable(raw)
+	if err != nil {
+		return err
+	}
+	body := map[string]any{"properties": resizedPool(part(whole, "properties"), to)}
+	return c.do(ctx, call{method: http.MethodPut, path: uid, version: clusterVersion, ifMatch: p.Etag, body: body}, nil)
+}
+
+// resizedPool changes what a size is made of; what Azure alone may say is left out.
+func resizedPool(p map[string]any, to nodePoolMemory) map[string]any {
+	for _, name := range []string{"provisioningState", "currentOrchestratorVersion", "nodeImageVersion", "eTag", "minCount", "maxCount"} {
+		delete(p, name)
+	}
+	p["count"], p["enableAutoScaling"] = to.Count, to.Autoscaled != nil
+	if to.Autoscaled != nil {
+		p["minCount"], p["maxCount"] = to.Autoscaled.Min, to.Autoscaled.Max
+	}
+	if to.Count > 0 || to.Autoscaled != nil {
+		p["powerState"] = powerState{"Running"}
+	}
+	return p
+}

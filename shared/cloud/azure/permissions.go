@@ -1,0 +1,108 @@
+package azure
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+const (
+	permissionsPath    = "/providers/Microsoft.Authorization/permissions"
+	permissionsVersion = "2022-04-01"
+)
+
+// baseNeeds are the permissions that no kind has to itself.
+var baseNeeds = []string{
+	"Microsoft.Resources/subscriptions/read", "Microsoft.Resources/subscriptions/locations/read",
+	"Microsoft.Authorization/permissions/read", "Microsoft.ResourceGraph/resources/read",
+	metricsNeed,
+	"*/read", // the Resource Graph shows what the role may read, and no more: without it the rest of the inventory is not seen
+}
+
+// RequiredActions are the permissions that this package calls for, by what a customer allows: each level holds the ones before.
+type RequiredActions struct {
+	Discover  []string // to read what is there, clusters included
+	StartStop []string // to discover, start and stop
+	Scale     []string // to discover, start, stop and change capacities
+}
+
+// ListRequiredActions returns the permissions of every registered kind, sorted and each once, for the role that customers are
+// told to make.
+func ListRequiredActions() RequiredActions {
+	discover := slices.Clone(baseNeeds)
+	var startStop, scale []string
+	for _, k := range registry {
+		discover, startStop, scale = append(discover, k.needs.discover...), append(startStop, k.needs.startStop...), append(scale, k.needs.scale...)
+	}
+	return RequiredActions{sortUnique(discover), sortUnique(discover, startStop), sortUnique(discover, startStop, scale)}
+}
+
+func sortUnique(actions ...[]string) []string {
+	all := slices.Concat(actions...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// role is what one assignment of a role allows: Actions but for NotActions.
+type role struct {
+	Actions    []string `json:"actions"`
+	NotActions []string `json:"notActions"`
+}
+
+func (r role) allows(action string) bool {
+	is := func(pattern string) bool { return matches(pattern, action) }
+	return slices.ContainsFunc(r.Actions, is) && !slices.ContainsFunc(r.NotActions, is)
+}
+
+// matches reports whether a pattern of a role, with its asterisks, is of the action.
+func matches(pattern, action string) bool {
+	parts := strings.Split(strings.ToLower(pattern), "*")
+	for i, p := range parts {
+		parts[i] = regexp.QuoteMeta(p)
+	}
+	found, err := regexp.MatchString("^"+strings.Join(parts, ".*")+"$", strings.ToLower(action))
+	return err == nil && found
+}
+
+// Permissions reads what the roles of the application allow in the subscription, and says what is missing. Where Azure does
+// not tell, all are unknown.
+func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
+	id, err := c.subscription(ctx)
+	if err != nil {
+		return nil, err
+	}
+	roles, err := listAll[role](ctx, c.client, subscriptionsPath+"/"+id+permissionsPath, permissionsVersion)
+	if err != nil && cloud.ClassOf(err) != cloud.Denied {
+		return nil, err
+	}
+	var out []cloud.Permission
+	add := func(capability string, actions ...string) {
+		for _, a := range actions {
+			p := newPermission(capability, a, roles, err)
+			if !slices.Contains(out, p) {
+				out = append(out, p)
+			}
+		}
+	}
+	add("discover", baseNeeds...)
+	for _, k := range registry {
+		add("discover", k.needs.discover...)
+		add("start_stop", k.needs.startStop...)
+		add("scale", k.needs.scale...)
+	}
+	return out, nil
+}
+
+func newPermission(capability, action string, roles []role, err error) cloud.Permission {
+	p := cloud.Permission{Capability: capability, Action: action, Status: "granted"}
+	switch {
+	case err != nil:
+		p.Status, p.Message = "unknown", err.Error()
+	case !slices.ContainsFunc(roles, func(r role) bool { return r.allows(action) }):
+		p.Status, p.Message = "denied", "no role of the application in this subscription allows "+action
+	}
+	return p
+}

@@ -1,0 +1,242 @@
+package azure
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
+	azcloud "github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// federation is the authMethod that needs no secret.
+const federation = "workload_identity_federation"
+
+// placeholder is the assertion that a custom endpoint is shown.
+const placeholder = "lamplighter"
+
+var (
+	entraName      = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.-]{0,127}$`) // a GUID, or a tenant's domain
+	subscriptionID = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
+)
+
+// Audience is the audience of the tokens with which this service opens the subscriptions of an organization by workload
+// identity federation; the federated credential of the customer's application names it. Names of tenants, applications and
+// subscriptions are no secrets: were it the same for all organizations, one could open another's subscription by naming it
+// (the confused deputy).
+func Audience(org string) string { return anyAudience + "/" + org }
+
+// anyAudience is the one that Entra suggests, which names no organization.
+const anyAudience = "api://AzureADTokenExchange"
+
+// open makes a connection to an account.
+func (p *Provider) open(a cloud.Account) (*conn, error) {
+	if a.NativeID != "" && !subscriptionID.MatchString(a.NativeID) {
+		return nil, errInvalid("%.64q is not the id of an Azure subscription", a.NativeID)
+	}
+	o := p.clientOptions(a)
+	token, err := p.credential(a, o, Audience(a.Org))
+	if err != nil {
+		return nil, err
+	}
+	c, err := arm.NewClient("lamplighter", "v1.0.0", token, &arm.ClientOptions{ClientOptions: o, DisableRPRegistration: true})
+	if err != nil {
+		return nil, errInvalid("the account cannot be opened: %v", err)
+	}
+	out := &conn{account: a, client: &armClient{c.Pipeline(), c.Endpoint()}, metrics: newMetricClient(a, token, o), clock: p.options.Clock}
+	if a.AuthMethod == federation && a.EndpointURL == "" {
+		out.stranger, err = p.credential(a, o, anyAudience)
+	}
+	return out, err
+}
+
+// newMetricClient makes the client of metrics. A custom endpoint is its host, too.
+func newMetricClient(a cloud.Account, token azcore.TokenCredential, o policy.ClientOptions) metricClient {
+	bearer := runtime.NewBearerTokenPolicy(token, []string{metricsScope}, nil)
+	m := metricClient{pipeline: runtime.NewPipeline("lamplighter", "v1.0.0", runtime.PipelineOptions{PerRetry: []policy.Policy{bearer}}, &o)}
+	if a.EndpointURL != "" {
+		m.endpoint = o.Cloud.Services[azcloud.ResourceManager].Endpoint
+	}
+	return m
+}
+
+// clientOptions are those of the clients of tokens and of the resource manager.
+func (p *Provider) clientOptions(a cloud.Account) policy.ClientOptions {
+	id := a.NativeID
+	if id == "" {
+		id = a.ID
+	}
+	o := policy.ClientOptions{
+		Cloud:            azcloud.AzurePublic,
+		Transport:        p.http,
+		Retry:            p.retries(),
+		Telemetry:        policy.TelemetryOptions{ApplicationID: "lamplighter"},
+		PerRetryPolicies: []policy.Policy{pacer{p.limiter, id}},
+	}
+	if a.EndpointURL != "" {
+		o.Cloud, o.Transport = p.customCloud(a.EndpointURL)
+	}
+	return o
+}
+
+// customCloud makes the endpoint every host of Azure, the one of the tokens too. The SDK gives credentials to https alone,
+// which is as it should be: it is told https, and where the operator allows http the transport changes the scheme, for this
+// one host.
+func (p *Provider) customCloud(endpoint string) (azcloud.Configuration, policy.Transporter) {
+	u, err := url.Parse(endpoint)
+	if err != nil { // it has been checked
+		u = &url.URL{}
+	}
+	secure := "https://" + u.Host + strings.TrimSuffix(u.Path, "/")
+	conf := azcloud.Configuration{
+		ActiveDirectoryAuthorityHost: secure,
+		Services: map[azcloud.ServiceName]azcloud.ServiceConfiguration{
+			azcloud.ResourceManager: {Endpoint: secure, Audience: "https://management.azure.com"},
+		},
+	}
+	return conf, client(only{u.Scheme, u.Host, p.guarded}, p.options.Timeout)
+}
+
+// only carries requests to one host, so that an endpoint cannot send its account's secrets elsewhere.
+type only struct {
+	scheme, host string
+	next         http.RoundTripper
+}
+
+// RoundTrip refuses other hosts.
+func (o only) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Host != o.host {
+		if r.Body != nil {
+			_ = r.Body.Close() // a RoundTripper must, also on errors
+		}
+		return nil, fault.New(fault.Invalid, "the endpoint names another host, %.128q", r.URL.Host)
+	}
+	r = r.Clone(r.Context())
+	r.URL.Scheme = o.scheme
+	return o.next.RoundTrip(r)
+}
+
+// retries has tried again what may pass in seconds. An address that the guard refuses comes as a failed dial.
+func (p *Provider) retries() policy.RetryOptions {
+	return policy.RetryOptions{
+		MaxRetries: int32(p.options.Attempts - 1), TryTimeout: p.options.Timeout,
+		RetryDelay: p.options.Backoff, MaxRetryDelay: p.options.MaxBackoff,
+		ShouldRetry: func(resp *http.Response, err error) bool {
+			if err != nil {
+				_, ours := errors.AsType[*cloud.Error](err)
+				return !ours && !fault.Is(err, fault.Invalid)
+			}
+			return resp.StatusCode == http.StatusRequestTimeout || resp.StatusCode == http.StatusTooManyRequests ||
+				resp.StatusCode >= http.StatusInternalServerError
+		},
+	}
+}
+
+// credential makes the tokens of the account's authMethod.
+func (p *Provider) credential(a cloud.Account, o policy.ClientOptions, audience string) (azcore.TokenCredential, error) {
+	switch a.AuthMethod {
+	case "service_principal":
+		if err := given(a.Credentials, "tenantID", "clientID", "clientSecret"); err != nil {
+			return nil, err
+		}
+		return azidentity.NewClientSecretCredential(a.Credentials["tenantID"], a.Credentials["clientID"], a.Credentials["clientSecret"],
+			&azidentity.ClientSecretCredentialOptions{ClientOptions: o, DisableInstanceDiscovery: true})
+	case federation:
+		if err := given(a.Credentials, "tenantID", "clientID"); err != nil {
+			return nil, err
+		}
+		assertion, err := p.assertion(a, audience)
+		if err != nil {
+			return nil, err
+		}
+		c, err := azidentity.NewClientAssertionCredential(a.Credentials["tenantID"], a.Credentials["clientID"], keepError(assertion),
+			&azidentity.ClientAssertionCredentialOptions{ClientOptions: o, DisableInstanceDiscovery: true})
+		return asserting{c}, err
+	default:
+		return nil, errInvalid("authMethod %q is not one of service_principal, %s", a.AuthMethod, federation)
+	}
+}
+
+// asserting is a credential whose errors are those of the assertion, where that could not be made: the SDK keeps no more than
+// their words.
+type asserting struct{ azcore.TokenCredential }
+
+type keptError struct{}
+
+// GetToken returns the credential's.
+func (a asserting) GetToken(ctx context.Context, o policy.TokenRequestOptions) (azcore.AccessToken, error) {
+	var kept error
+	t, err := a.TokenCredential.GetToken(context.WithValue(ctx, keptError{}, &kept), o)
+	if err != nil && kept != nil {
+		return t, kept
+	}
+	return t, err
+}
+
+func keepError(assertion func(context.Context) (string, error)) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		token, err := assertion(ctx)
+		if kept, ok := ctx.Value(keptError{}).(*error); ok {
+			*kept = err
+		}
+		return token, err
+	}
+}
+
+// given checks that the credentials are there; names of tenants and applications go into addresses.
+func given(c map[string]string, names ...string) error {
+	for _, n := range names {
+		if c[n] == "" {
+			return errInvalid("credentials.%s is missing", n)
+		}
+		if n != "clientSecret" && !entraName.MatchString(c[n]) {
+			return errInvalid("credentials.%s %.128q is not an id of Microsoft Entra", n, c[n])
+		}
+	}
+	return nil
+}
+
+// assertion returns what proves who we are. A custom endpoint gets a placeholder: it could use our token at Azure.
+func (p *Provider) assertion(a cloud.Account, audience string) (func(context.Context) (string, error), error) {
+	if a.EndpointURL != "" {
+		return func(context.Context) (string, error) { return placeholder, nil }, nil
+	}
+	if p.options.Identity == nil {
+		return nil, errInvalid("authMethod %s: this installation has no identity of its own", federation)
+	}
+	return func(ctx context.Context) (string, error) {
+		return p.options.Identity.IdentityToken(ctx, audience)
+	}, nil
+}
+
+// demandAudience tries the application with a token that names no organization. One that opens so would open for every
+// organization here: it is class Refused.
+func (c *conn) demandAudience(ctx context.Context) error {
+	if c.stranger == nil {
+		return nil
+	}
+	_, err := c.stranger.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{"https://management.azure.com/.default"}})
+	if err == nil {
+		return &cloud.Error{Class: cloud.Refused, Op: "Microsoft Entra token", Code: "UnsafeFederation", Message: "the application " +
+			c.account.Credentials["clientID"] + " takes tokens of this service for the audience " + anyAudience +
+			", so anybody who knows its id could use it through this service; leave it the federated credential with the audience " +
+			Audience(c.account.Org) + " alone"}
+	}
+	if err = classifyError("", err); cloud.ClassOf(err) == cloud.Refused {
+		if e, ok := errors.AsType[*cloud.Error](err); ok && e.Code == "NoIdentity" {
+			return err
+		}
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,92 @@
+package azure
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// largest is a bound on sizes that no service of Azure comes near.
+const largest = 1_000_000
+
+// size is the capacity of something that is scaled. What has no autoscaler has no bounds of its own.
+type size struct {
+	desired int64
+	bounds  *bounds
+}
+
+// bounds are those within which an autoscaler keeps a size.
+type bounds struct {
+	Min int64 `json:"min"`
+	Max int64 `json:"max"`
+}
+
+// withCapacity returns the size with what is wanted put in. One that contradicts itself is class Invalid, before anything is
+// sent.
+func (s size) withCapacity(c cloud.Capacity) (size, error) {
+	for _, n := range []*int64{c.Min, c.Max, c.Desired} {
+		if n != nil && (*n < 0 || *n > largest) {
+			return s, errInvalid("a size of %d is not possible", *n)
+		}
+	}
+	if c.Min != nil && c.Max != nil && *c.Min > *c.Max {
+		return s, errInvalid("minimum %d is above maximum %d", *c.Min, *c.Max)
+	}
+	if s.bounds == nil && (c.Min != nil || c.Max != nil) {
+		return s, errInvalid("it is not autoscaled, so it has no minimum and maximum: give the desired size alone")
+	}
+	s.desired = given64(c.Desired, s.desired)
+	if s.bounds == nil {
+		return s, nil
+	}
+	s.bounds = &bounds{given64(c.Min, s.bounds.Min), given64(c.Max, s.bounds.Max)}
+	return s, s.check()
+}
+
+func (s size) check() error {
+	switch b := s.bounds; {
+	case b.Min > b.Max:
+		return errInvalid("minimum %d is above maximum %d: give both", b.Min, b.Max)
+	case s.desired < b.Min:
+		return errInvalid("desired %d is below minimum %d: lower the minimum too", s.desired, b.Min)
+	case s.desired > b.Max:
+		return errInvalid("desired %d is above maximum %d: raise the maximum too", s.desired, b.Max)
+	}
+	return nil
+}
+
+func given64(n *int64, otherwise int64) int64 {
+	if n == nil {
+		return otherwise
+	}
+	return *n
+}
+
+func (s size) capacityMap() map[string]int64 {
+	m := map[string]int64{"desired": s.desired}
+	if s.bounds != nil {
+		m["min"], m["max"] = s.bounds.Min, s.bounds.Max
+	}
+	return m
+}
+
+// encodeSnapshot encodes what a stop forgets.
+func encodeSnapshot(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil { // of structs of numbers: a defect of ours
+		panic(fmt.Sprintf("encode snapshot %+v: %v", v, err))
+	}
+	return b
+}
+
+// decodeSnapshot decodes a snapshot; ok is false when there is none.
+func decodeSnapshot[T any](raw json.RawMessage) (v T, ok bool, err error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return v, false, nil
+	}
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return v, false, errInvalid("the remembered size %s cannot be read: %v", raw, err)
+	}
+	return v, true, nil
+}

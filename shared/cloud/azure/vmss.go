@@ -1,0 +1,172 @@
+package azure
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+const (
+	scaleSetType    = "Microsoft.Compute/virtualMachineScaleSets"
+	scaleSetVersion = "2024-07-01"
+)
+
+// scaleSets are virtual machine scale sets. A stop disables the autoscale setting, which would fill the set again, and sets
+// the capacity to 0; a start does both the other way. The setting comes first both ways: a crash between the two calls
+// leaves a state in which the act is done again.
+var scaleSets = kind{
+	Kind: catalogueKind(cloud.AzureVMSS), arm: scaleSetType, version: scaleSetVersion, autoscaled: true,
+	facts: scaleSetFacts, act: actScaleSet, scale: scaleScaleSet,
+	needs: needs{
+		discover:  []string{scaleSetType + "/read", settingRead},
+		startStop: []string{scaleSetType + "/write", settingWrite},
+		scale:     []string{scaleSetType + "/write", settingWrite},
+	},
+}
+
+type scaleSet struct {
+	ProvisioningState string    `json:"provisioningState"`
+	TimeCreated       time.Time `json:"timeCreated"`
+}
+
+// scaleSetMemory is what a stop forgets.
+type scaleSetMemory struct {
+	Capacity  int64 `json:"capacity"`
+	Autoscale bool  `json:"autoscale"` // the setting was enabled
+}
+
+func scaleSetFacts(r resource, s *setting) (facts, error) {
+	p, err := properties[scaleSet](r)
+	if err != nil {
+		return facts{}, err
+	}
+	f := facts{created: p.TimeCreated.UTC(), native: p.ProvisioningState, unschedulable: tiedScaleSet(r)}
+	if r.SKU == nil || r.SKU.Capacity == nil {
+		f.status = statusOf(provisioningStates, p.ProvisioningState)
+		return f, nil
+	}
+	n := *r.SKU.Capacity
+	f.instanceType, f.status = r.SKU.Name, sizedStatus(p.ProvisioningState, n)
+	f.native = fmt.Sprintf("%s, capacity %d", p.ProvisioningState, n)
+	now := size{desired: n}
+	if s.scales() {
+		now.bounds = &s.bounds
+	}
+	if f.capacity = now.capacityMap(); n > 0 {
+		f.snapshot = encodeSnapshot(scaleSetMemory{n, s != nil && s.enabled})
+	}
+	return f, nil
+}
+
+// provisioningStates are of things of which nothing more is known.
+var provisioningStates = map[string]cloud.Status{
+	"succeeded": cloud.Running, "creating": cloud.Pending, "updating": cloud.Pending, "deleting": cloud.Terminated,
+}
+
+// sizedStatus returns what a thing is that is off at size 0. One whose last change failed may be either.
+func sizedStatus(provisioning string, n int64) cloud.Status {
+	switch strings.ToLower(provisioning) {
+	case "deleting":
+		return cloud.Terminated
+	case "failed", "canceled":
+		return cloud.Unknown
+	case "succeeded":
+		if n == 0 {
+			return cloud.Stopped
+		}
+		return cloud.Running
+	}
+	if n == 0 {
+		return cloud.Stopping
+	}
+	return cloud.Starting
+}
+
+// tiedScaleSet returns why a set may not be stopped by itself.
+func tiedScaleSet(r resource) string {
+	for name, value := range r.Tags {
+		if strings.EqualFold(name, "aks-managed-poolName") {
+			return "belongs to AKS node pool " + value + ": act on the node pool"
+		}
+	}
+	if r.SKU == nil || r.SKU.Capacity == nil {
+		return "has no capacity of its own: act on its virtual machines"
+	}
+	return ""
+}
+
+func actScaleSet(ctx context.Context, c *armClient, v cloud.Verb, t target) error {
+	r, err := readScaleSet(ctx, c, t.UID)
+	if err != nil {
+		return err
+	}
+	if v == cloud.Stop {
+		if err := t.setting.pause(ctx, c); err != nil {
+			return err
+		}
+		return resizeScaleSet(ctx, c, r, 0)
+	}
+	m, ok, err := decodeSnapshot[scaleSetMemory](t.Snapshot)
+	if err != nil {
+		return err
+	}
+	if !ok { // stopped by somebody else, or our memory is lost: what is on the resource tells
+		m.Capacity, m.Autoscale = smallest(t.setting), t.setting != nil && t.setting.paused
+	}
+	if m.Autoscale {
+		if err := t.setting.resume(ctx, c); err != nil {
+			return err
+		}
+	}
+	return resizeScaleSet(ctx, c, r, m.Capacity)
+}
+
+// smallest is the smallest size that runs.
+func smallest(s *setting) int64 {
+	if s == nil || !s.enabled {
+		return 1
+	}
+	return max(s.bounds.Min, 1)
+}
+
+func readScaleSet(ctx context.Context, c *armClient, uid string) (resource, error) {
+	_, r, err := c.get(ctx, uid, scaleSetVersion, nil)
+	if err == nil && (r.SKU == nil || r.SKU.Capacity == nil) {
+		err = errUnsupported("%s has no capacity of its own: act on its virtual machines", r.Name)
+	}
+	return r, err
+}
+
+func resizeScaleSet(ctx context.Context, c *armClient, r resource, n int64) error {
+	body := map[string]any{"sku": sku{Name: r.SKU.Name, Tier: r.SKU.Tier, Capacity: &n}}
+	return c.do(ctx, call{method: http.MethodPatch, path: uidOf(r.ID), version: scaleSetVersion, body: body}, nil)
+}
+
+func scaleScaleSet(ctx context.Context, c *armClient, t target, want cloud.Capacity) error {
+	r, err := readScaleSet(ctx, c, t.UID)
+	if err != nil {
+		return err
+	}
+	to, err := scaleSetting(ctx, c, t.setting, *r.SKU.Capacity, want)
+	if err != nil || want.Desired == nil {
+		return err
+	}
+	return resizeScaleSet(ctx, c, r, to)
+}
+
+// scaleSetting puts the bounds into the autoscale setting, if there is one that scales, and returns the size to set.
+func scaleSetting(ctx context.Context, c *armClient, s *setting, n int64, want cloud.Capacity) (int64, error) {
+	now := size{desired: n}
+	if s.scales() {
+		now.bounds = &s.bounds
+	}
+	to, err := now.withCapacity(want)
+	if err != nil || to.bounds == nil {
+		return to.desired, err
+	}
+	return to.desired, s.setBounds(ctx, c, *to.bounds)
+}

@@ -1,0 +1,81 @@
+package cloud
+
+import "time"
+
+// The kinds of Azure that this service acts on, by their types.
+const (
+	AzureVM             = "azure-vm"
+	AzureVMSS           = "azure-vmss"
+	AzureAKS            = "azure-aks"
+	AzureAKSNodepool    = "azure-aks-nodepool"
+	AzurePostgreSQL     = "azure-postgresql-flexible"
+	AzureMySQL          = "azure-mysql-flexible"
+	AzureContainerApp   = "azure-containerapp"
+	AzureAppService     = "azure-appservice"
+	AzureFunctionApp    = "azure-functionapp"
+	AzureAppServicePlan = "azure-appserviceplan"
+	AzureSynapseSQLPool = "azure-synapse-sqlpool"
+	AzureSQLMI          = "azure-sql-mi"
+	AzureSQLDatabase    = "azure-sql-database"
+)
+
+// azureKinds are the kinds of Azure. Its resource manager acts on one resource a call, and tells the state of one a call.
+var azureKinds = []Kind{
+	{
+		Type: AzureVM, Provider: "azure", Name: "Azure virtual machine", Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 15 * time.Minute,
+	},
+	{
+		Type: AzureVMSS, Provider: "azure", Name: "Azure virtual machine scale set", Actionable: true, Scalable: true, Remembers: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 20 * time.Minute,
+	},
+	{
+		Type: AzureAKS, Provider: "azure", Name: "AKS cluster", Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 45 * time.Minute,
+	},
+	{
+		Type: AzureAKSNodepool, Provider: "azure", Name: "AKS node pool", Actionable: true, Scalable: true, Remembers: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 30 * time.Minute,
+	},
+	{
+		Type: AzurePostgreSQL, Provider: "azure", Name: "Azure Database for PostgreSQL flexible server", Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 30 * time.Minute,
+	},
+	{
+		Type: AzureMySQL, Provider: "azure", Name: "Azure Database for MySQL flexible server", Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 30 * time.Minute,
+	},
+	{
+		Type: AzureContainerApp, Provider: "azure", Name: "Azure Container App", Actionable: true, Scalable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 15 * time.Minute,
+	},
+	{
+		Type: AzureAppService, Provider: "azure", Name: "Azure App Service app", Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 10 * time.Minute,
+	},
+	{
+		Type: AzureFunctionApp, Provider: "azure", Name: "Azure Function app", Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 10 * time.Minute,
+	},
+	{
+		Type: AzureAppServicePlan, Provider: "azure", Name: "Azure App Service plan", Scalable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 15 * time.Minute,
+	},
+	{
+		Type: AzureSynapseSQLPool, Provider: "azure", Name: "Azure Synapse dedicated SQL pool", Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 30 * time.Minute,
+	},
+	{
+		Type: AzureSQLMI, Provider: "azure", Name: "Azure SQL managed instance", Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 90 * time.Minute,
+	},
+	{
+		Type: AzureSQLDatabase, Provider: "azure", Name: "Azure SQL database", Scalable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 60 * time.Minute,
+	},
+}
+
+// AzureOthers is the kind of Azure that stands for everything which no other kind lists.
+const AzureOthers = "azure-*"
+
+var azureOthers = Kind{Type: AzureOthers, Provider: "azure", Name: "Everything else", Global: true, Discoverable: true}

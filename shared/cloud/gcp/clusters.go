@@ -1,0 +1,144 @@
+package gcp
+
+import (
+	"context"
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"google.golang.org/api/container/v1"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+var (
+	_ cloud.Clusters      = (*conn)(nil)
+	_ cloud.ClusterAccess = (*conn)(nil)
+)
+
+// ClusterNames names the GKE clusters of the region, those of its zones included.
+func (c *conn) ClusterNames(ctx context.Context, region string) ([]string, error) {
+	p, err := c.placeAt(region)
+	if err != nil {
+		return nil, err
+	}
+	clusters, err := listClusters(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(clusters))
+	for i, k := range clusters {
+		names[i] = k.Name
+	}
+	return sortUnique(names), nil
+}
+
+// Cluster describes a GKE cluster of the region or of one of its zones. A name that several zones have is class Unsupported: it does
+// not say which is meant.
+func (c *conn) Cluster(ctx context.Context, region, name string) (cloud.Cluster, error) {
+	k, p, err := c.findCluster(ctx, region, name)
+	if err != nil {
+		return cloud.Cluster{}, err
+	}
+	got := cloud.Cluster{
+		UID: fullName("container.googleapis.com", k.SelfLink), Name: name, Region: region, Status: clusterStatuses[k.Status], Version: k.CurrentMasterVersion,
+	}
+	if got.Status == "" {
+		got.Status = cloud.ClusterUnknown
+	}
+	got.NodeCount, err = nodeCount(ctx, p, k)
+	if err != nil && cloud.ClassOf(err) != cloud.Denied {
+		return cloud.Cluster{}, err
+	}
+	return got, nil
+}
+
+func (c *conn) placeAt(region string) (place, error) {
+	if !regionName.MatchString(region) {
+		return place{}, errInvalid("%.64q is not the name of a Google Cloud region", region)
+	}
+	return place{c.session, region}, nil
+}
+
+func (c *conn) findCluster(ctx context.Context, region, name string) (*container.Cluster, place, error) {
+	p, err := c.placeAt(region)
+	if err != nil {
+		return nil, p, err
+	}
+	all, err := listClusters(ctx, p)
+	if err != nil {
+		return nil, p, err
+	}
+	var found []*container.Cluster
+	var places []string
+	for _, k := range all {
+		if k.Name == name {
+			found, places = append(found, k), append(places, k.Location)
+		}
+	}
+	slices.Sort(places)
+	switch len(found) {
+	case 0:
+		return nil, p, notFound("GKE has no cluster %.100q in region %s", name, region)
+	case 1:
+		return found[0], p, nil
+	default:
+		return nil, p, errUnsupported("there are GKE clusters %s in %s: the name and the region do not say which is meant", name, strings.Join(places, " and "))
+	}
+}
+
+// A cluster that is degraded has a fault that its message tells; it answers.
+var clusterStatuses = map[string]cloud.ClusterStatus{
+	"PROVISIONING": cloud.ClusterCreating,
+	"RUNNING":      cloud.ClusterActive,
+	"RECONCILING":  cloud.ClusterUpdating,
+	"STOPPING":     cloud.ClusterDeleting,
+	"ERROR":        cloud.ClusterFailed,
+	"DEGRADED":     cloud.ClusterActive,
+}
+
+// nodeCount sums what the pools of the cluster are set to. That of the cluster's own description is out of date by design.
+func nodeCount(ctx context.Context, p place, k *container.Cluster) (*int, error) {
+	nodes := 0
+	for _, n := range poolsOf(k) {
+		sizes, err := groupSizes(ctx, p, n.InstanceGroupUrls)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range sizes {
+			nodes += int(s)
+		}
+	}
+	return &nodes, nil
+}
+
+// EnterCluster tells where the cluster answers; the account's own access token opens it. A name in DNS that takes calls from outside
+// is preferred: it works for clusters without a public address, and bears a certificate that everybody trusts.
+func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.ClusterEntry, error) {
+	k, _, err := c.findCluster(ctx, region, name)
+	if err != nil {
+		return cloud.ClusterEntry{}, err
+	}
+	entry := cloud.ClusterEntry{Token: c.clusterToken}
+	if e := k.ControlPlaneEndpointsConfig; e != nil && e.DnsEndpointConfig != nil && e.DnsEndpointConfig.AllowExternalTraffic && e.DnsEndpointConfig.Endpoint != "" {
+		entry.Server = "https://" + e.DnsEndpointConfig.Endpoint
+		return entry, nil
+	}
+	if k.Endpoint == "" || k.MasterAuth == nil {
+		return cloud.ClusterEntry{}, errMoving("the GKE cluster %s is %s and has no address yet", name, k.Status)
+	}
+	entry.Server = "https://" + k.Endpoint
+	if entry.Authority, err = base64.StdEncoding.DecodeString(k.MasterAuth.ClusterCaCertificate); err != nil {
+		return cloud.ClusterEntry{}, errInvalid("the certificate authority of the GKE cluster %s cannot be read: %v", name, err)
+	}
+	return entry, nil
+}
+
+// clusterToken returns the access token of the account, which GKE takes too.
+func (c *conn) clusterToken(ctx context.Context) (string, error) {
+	token, err := c.tokens.Token(ctx)
+	if err != nil {
+		return "", classifyError("oauth2.token", err)
+	}
+	return token.Value, nil
+}

@@ -1,0 +1,189 @@
+package gcp_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/cloudtest"
+	"lamplighter.dev/shared/cloud/gcp"
+	"lamplighter.dev/shared/cloud/gcp/twin"
+	"lamplighter.dev/shared/foundation/clock"
+)
+
+const region = "europe-west1"
+
+// options reach the twin instead of Google, and never pause for long.
+func options(transport http.RoundTripper) gcp.Options {
+	return gcp.Options{
+		Clock: clock.System{}, Transport: transport, MaxBackoff: time.Millisecond, Limits: map[string]gcp.Limit{"": {}},
+		Identity: &twin.Identity{}, OAuth: gcp.OAuthClient{ID: twin.ClientID, Secret: twin.ClientSecret},
+	}
+}
+
+func keyAccount(file string) cloud.Account {
+	return cloud.Account{
+		Org: "org_1", ID: "ca_1", Provider: "gcp", AuthMethod: "service_account",
+		Credentials: map[string]string{"serviceAccountKey": file},
+	}
+}
+
+// connect opens a new twin.
+func connect(t *testing.T) (*twin.Cloud, cloud.Conn) {
+	t.Helper()
+	tw := &twin.Cloud{}
+	return tw, open(t, tw, keyAccount(twin.KeyFile()))
+}
+
+func open(t *testing.T, tw *twin.Cloud, a cloud.Account) cloud.Conn {
+	t.Helper()
+	c, err := gcp.New(options(tw)).Connect(t.Context(), a)
+	if err != nil {
+		t.Fatalf("Connect: %v", err)
+	}
+	return c
+}
+
+// mutations are the twin's operations that start, stop and scale.
+var mutations = []string{
+	"compute.instances.stop", "compute.instances.start", "compute.instances.resume",
+	"compute.instanceGroupManagers.resize", "compute.regionInstanceGroupManagers.resize", "compute.autoscalers.patch", "compute.regionAutoscalers.patch",
+	"sql.instances.patch", "container.nodePools.setSize", "container.nodePools.setAutoscaling", "run.services.patch",
+}
+
+func TestGoogleCloudOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
+	tw := &twin.Cloud{Page: 2}
+	refused := keyAccount(twin.StrangersKeyFile())
+	cloudtest.Run(t, gcp.New(options(tw)), cloudtest.Fixture{
+		Account: keyAccount(twin.KeyFile()), NativeID: twin.Project, Refused: &refused,
+		Groups:   []cloudtest.Group{instanceGroup(tw), migGroup(tw), databaseGroup(tw), poolGroup(tw), runGroup(tw)},
+		Settle:   tw.SettleAll,
+		Throttle: tw.ThrottleCalls,
+		Deny: func(on bool) {
+			tw.EndFaults()
+			for _, op := range mutations {
+				if on {
+					tw.AddFault(deny(op))
+				}
+			}
+		},
+	})
+}
+
+// deny is how the API of the op says that a permission is missing.
+func deny(op string) twin.Fault {
+	return twin.Fault{Op: op, Reason: "forbidden", Message: "Required permission for " + op + " is missing", Status: 403, Times: -1}
+}
+
+func instanceGroup(tw *twin.Cloud) cloudtest.Group {
+	g := cloudtest.Group{Kind: cloud.GCPCompute, Region: region, Pages: 3, Tied: map[string]string{}}
+	g.Missing = (&twin.Instance{Name: "nothing", Zone: region + "-b"}).UID()
+	for n := range 4 {
+		g.Free = append(g.Free, tw.AddInstance(twin.Instance{Name: fmt.Sprint("web-", n), Zone: region + "-" + string("bcdb"[n])}).UID())
+	}
+	tied := map[string]twin.Instance{
+		"member of managed instance group web": {Group: "web"},
+		"node of GKE node pool blue":           {Group: "gke-x-blue-1-grp", Labels: map[string]string{"goog-k8s-node-pool-name": "blue"}},
+		"Dataproc cluster sparks":              {Labels: map[string]string{"goog-dataproc-cluster-name": "sparks"}},
+		"has 2 local SSD":                      {LocalSSDs: 2},
+	}
+	for reason, i := range tied {
+		i.Name, i.Zone = fmt.Sprint("tied-", len(g.Tied)), region+"-c"
+		g.Tied[tw.AddInstance(i).UID()] = reason
+	}
+	tw.AddInstance(twin.Instance{Name: "going", Zone: region + "-b", Status: "DEPROVISIONING"})
+	tw.AddInstance(twin.Instance{Name: "web-0", Zone: "us-central1-a"})
+	return g
+}
+
+func migGroup(tw *twin.Cloud) cloudtest.Group {
+	g := cloudtest.Group{Kind: cloud.GCPMIG, Region: region, Pages: 3, Tied: map[string]string{}}
+	g.Missing = (&twin.Group{Name: "nothing", Zone: region + "-b"}).UID()
+	for _, one := range []twin.Group{
+		{Name: "web", Zone: region + "-b", Size: 2},
+		{Name: "api", Zone: region + "-c", Size: 3, Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}},
+		{Name: "jobs", Region: region, Size: 3},
+		{Name: "shop", Region: region, Size: 4, Scaler: &twin.Scaler{Min: 1, Max: 6, Mode: "ONLY_SCALE_OUT", Description: "of the shop"}},
+	} {
+		g.Free = append(g.Free, tw.AddGroup(one).UID())
+	}
+	g.Tied[tw.AddGroup(twin.Group{Name: "store", Zone: region + "-b", Size: 1, Stateful: true}).UID()] = "stateful"
+	for zone, pool := range map[string]string{"b": "prod-blue", "c": "prod-blue", "d": "auto-pool"} { // of poolGroup
+		g.Tied[(&twin.Group{Name: "gke-" + pool + "-0a1b-grp", Zone: region + "-" + zone}).UID()] = "GKE node pool"
+	}
+	g.Tied[(&twin.Group{Name: "gke-dev-green-0a1b-grp", Zone: region + "-b"}).UID()] = "GKE node pool"
+	tw.AddGroup(twin.Group{Name: "web", Zone: "us-central1-a", Size: 1})
+	return g
+}
+
+func databaseGroup(tw *twin.Cloud) cloudtest.Group {
+	g := cloudtest.Group{Kind: cloud.GCPCloudSQL, Region: region, Pages: 2, Tied: map[string]string{}}
+	g.Missing = (&twin.Database{Name: "nothing"}).UID()
+	for _, name := range []string{"orders", "users"} {
+		g.Free = append(g.Free, tw.AddDatabase(twin.Database{Name: name, Region: region}).UID())
+	}
+	g.Tied[tw.AddDatabase(twin.Database{Name: "copy", Region: region, ReplicaOf: "main"}).UID()] = "read replica of main"
+	g.Tied[tw.AddDatabase(twin.Database{Name: "main", Region: region, Replicas: []string{"copy"}}).UID()] = "primary of read replicas (copy)"
+	g.Tied[tw.AddDatabase(twin.Database{Name: "reads", Region: region, Type: "READ_POOL_INSTANCE"}).UID()] = "READ_POOL_INSTANCE"
+	tw.AddDatabase(twin.Database{Name: "near", Region: region + "0"})
+	return g
+}
+
+func poolGroup(tw *twin.Cloud) cloudtest.Group {
+	g := cloudtest.Group{Kind: cloud.GCPGKENodepool, Region: region, Tied: map[string]string{}}
+	prod := tw.AddCluster(twin.Cluster{Name: "prod", Location: region})
+	zonal := tw.AddCluster(twin.Cluster{Name: "dev", Location: region + "-b"})
+	auto := tw.AddCluster(twin.Cluster{Name: "auto", Location: region, Autopilot: true})
+	scaled := map[string]any{"enabled": true, "minNodeCount": 1, "maxNodeCount": 5}
+	g.Free = append(g.Free,
+		tw.AddPool(prod, twin.Pool{Name: "blue", Zones: []string{region + "-b", region + "-c"}, Scaling: scaled}, 2).UID(),
+		tw.AddPool(zonal, twin.Pool{Name: "green", Zones: []string{region + "-b"}}, 3).UID())
+	g.Tied[tw.AddPool(auto, twin.Pool{Name: "pool", Zones: []string{region + "-d"}}, 1).UID()] = "Autopilot"
+	g.Missing = prod.UID() + "/nodePools/nothing"
+	tw.AddPool(tw.AddCluster(twin.Cluster{Name: "far", Location: "us-central1-a"}), twin.Pool{Name: "red", Zones: []string{"us-central1-a"}}, 1)
+	return g
+}
+
+func runGroup(tw *twin.Cloud) cloudtest.Group {
+	g := cloudtest.Group{Kind: cloud.GCPCloudRun, Region: region, Pages: 3, Tied: map[string]string{}}
+	g.Missing = (&twin.Service{Name: "nothing", Region: region}).UID()
+	g.Free = append(g.Free,
+		tw.AddService(twin.Service{Name: "worker", Region: region, Mode: "MANUAL", Manual: 3}).UID(),
+		tw.AddService(twin.Service{Name: "shop", Region: region, Min: 2, Max: 20, Annotations: map[string]string{"owner": "ada"}}).UID())
+	g.Tied[tw.AddService(twin.Service{Name: "hook", Region: region}).UID()] = "nothing to stop"
+	g.Tied[tw.AddService(twin.Service{Name: "old", Region: region, RevisionMin: 3}).UID()] = "set on the revision"
+	g.Tied[tw.AddService(twin.Service{Name: "fn", Region: region, Min: 1, Labels: map[string]string{"goog-managed-by": "cloudfunctions"}}).UID()] = "Cloud Function"
+	return g
+}
+
+// state reads one resource.
+func state(t *testing.T, c cloud.Conn, kind, uid string) cloud.State {
+	t.Helper()
+	got, err := c.Read(context.Background(), kind, region, []string{uid})
+	if err != nil || len(got) != 1 {
+		t.Fatalf("Read(%s) = %v, %v; want one state", uid, got, err)
+	}
+	return got[0]
+}
+
+// act does one act and gives its error.
+//
+//nolint:revive // a test reads best with all five in sight
+func act(t *testing.T, c cloud.Conn, v cloud.Verb, kind string, target cloud.Target) error {
+	t.Helper()
+	got := c.Act(context.Background(), v, kind, region, []cloud.Target{target})
+	if len(got) != 1 {
+		t.Fatalf("Act(%s) = %v; want one result", target.UID, got)
+	}
+	return got[0].Err
+}
+
+func wantClass(t *testing.T, what string, err error, want cloud.Class) {
+	t.Helper()
+	if err == nil || cloud.ClassOf(err) != want {
+		t.Errorf("%s: %v of class %d; want class %d", what, err, cloud.ClassOf(err), want)
+	}
+}

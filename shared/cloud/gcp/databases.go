@@ -1,0 +1,221 @@
+package gcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"google.golang.org/api/sqladmin/v1"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// databases are Cloud SQL instances; the uid is the full name. Whether one runs is its activation policy: the state stays RUNNABLE
+// when the owner has stopped it. Storage and addresses stay billed.
+var databases = kind{
+	Kind:    catalogueKind(cloud.GCPCloudSQL),
+	service: "cloudsql.googleapis.com", collection: "instances",
+	needs: needs{
+		discover:  []string{"cloudsql.instances.list", "cloudsql.instances.get"},
+		startStop: []string{"cloudsql.instances.update"},
+	},
+	list: listDatabases,
+	read: readDatabases,
+	act:  actOneByOne(actDatabase),
+}
+
+// The activation policies.
+const (
+	always = "ALWAYS"
+	never  = "NEVER"
+)
+
+// databaseMemory is what a stop forgets.
+type databaseMemory struct {
+	ActivationPolicy string `json:"activationPolicy"`
+}
+
+// listDatabases reads a page of the project's instances, and keeps those of the region.
+func listDatabases(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
+	out, err := call("cloudsql.instances.list", p.sql.Instances.List(p.project).Filter("region:"+p.region).MaxResults(500).PageToken(page).Context(ctx).Do)
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	for _, w := range out.Warnings {
+		if w.Region == p.region {
+			return cloud.ResourcePage{}, &cloud.Error{Class: cloud.Transient, Op: "cloudsql.instances.list", Code: w.Code, Message: w.Message}
+		}
+	}
+	got := cloud.ResourcePage{Next: out.NextPageToken}
+	for _, d := range out.Items {
+		if d.Region == p.region && d.State != "PENDING_DELETE" {
+			got.Resources = append(got.Resources, databaseResource(p, d))
+		}
+	}
+	return got, nil
+}
+
+func databaseResource(p place, d *sqladmin.DatabaseInstance) cloud.Resource {
+	r := cloud.Resource{
+		UID: databaseUID(p, d.Name), Name: d.Name, Zone: d.GceZone, Status: databaseStatus(d, nil), Tags: map[string]string{},
+		Unschedulable: tiedDatabase(d), CreatedAt: timeOf(d.CreateTime),
+	}
+	if s := d.Settings; s != nil {
+		r.InstanceType, r.Tags = s.Tier, tagsOf(s.UserLabels)
+		r.Capacity = map[string]int64{"storageGiB": s.DataDiskSizeGb}
+	}
+	if d.MasterInstanceName != "" {
+		r.ParentUID = databaseUID(p, primaryName(d))
+	}
+	return r
+}
+
+func databaseUID(p place, name string) string {
+	return "//cloudsql.googleapis.com/projects/" + p.project + "/instances/" + name
+}
+
+// primaryName returns the instance that a replica copies: Google names it with its project, "p:orders".
+func primaryName(d *sqladmin.DatabaseInstance) string {
+	return d.MasterInstanceName[strings.LastIndex(d.MasterInstanceName, ":")+1:]
+}
+
+// tiedDatabase returns why an instance cannot be stopped.
+func tiedDatabase(d *sqladmin.DatabaseInstance) string {
+	switch {
+	case d.MasterInstanceName != "":
+		return "read replica of " + primaryName(d) + ", which Cloud SQL does not stop"
+	case len(d.ReplicaNames) > 0:
+		return "primary of read replicas (" + strings.Join(d.ReplicaNames, ", ") + "), which Cloud SQL does not stop"
+	case d.InstanceType != "" && d.InstanceType != "CLOUD_SQL_INSTANCE":
+		return "is a " + d.InstanceType + ", which Cloud SQL does not stop"
+	}
+	return ""
+}
+
+func activation(d *sqladmin.DatabaseInstance) string {
+	if d.Settings == nil {
+		return ""
+	}
+	return d.Settings.ActivationPolicy
+}
+
+// databaseStatus: an operation that has not ended moves the instance to where its policy points.
+func databaseStatus(d *sqladmin.DatabaseInstance, pending *sqladmin.Operation) cloud.Status {
+	switch d.State {
+	case "RUNNABLE":
+		return runnableStatus(activation(d), pending != nil)
+	case "PENDING_CREATE", "MAINTENANCE", "ONLINE_MAINTENANCE", "REPAIRING":
+		return cloud.Pending
+	case "PENDING_DELETE":
+		return cloud.Terminated
+	default: // SUSPENDED is for want of payment, FAILED is for support
+		return cloud.Unknown
+	}
+}
+
+func runnableStatus(policy string, moving bool) cloud.Status {
+	switch {
+	case policy == never && moving:
+		return cloud.Stopping
+	case policy == never:
+		return cloud.Stopped
+	case moving:
+		return cloud.Starting
+	default:
+		return cloud.Running
+	}
+}
+
+func readDatabases(ctx context.Context, p place, refs []ref) ([]cloud.State, error) {
+	var states []cloud.State
+	for _, r := range refs {
+		d, err := getDatabase(ctx, p, r)
+		if isGone(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		s, err := databaseState(ctx, p, r, d)
+		if err != nil {
+			return nil, err
+		}
+		states = append(states, s)
+	}
+	return states, nil
+}
+
+// getDatabase reads an instance; one of another region does not exist here.
+func getDatabase(ctx context.Context, p place, r ref) (*sqladmin.DatabaseInstance, error) {
+	d, err := call("cloudsql.instances.get", p.sql.Instances.Get(p.project, r.name).Context(ctx).Do)
+	if err == nil && d.Region != p.region {
+		return nil, notFound("the Cloud SQL instance %s is in %s, not in %s", r.name, d.Region, p.region)
+	}
+	return d, err
+}
+
+func databaseState(ctx context.Context, p place, r ref, d *sqladmin.DatabaseInstance) (cloud.State, error) {
+	newest, pending, err := databaseOperations(ctx, p, r)
+	if err != nil {
+		return cloud.State{}, err
+	}
+	s := cloud.State{
+		UID: r.uid, Status: databaseStatus(d, pending), Unschedulable: tiedDatabase(d),
+		Native: d.State + ", activation policy " + activation(d), Reason: strings.Join(d.SuspensionReason, ", "),
+	}
+	switch {
+	case pending != nil:
+		s.Reason = fmt.Sprintf("operation %s is %s", pending.OperationType, pending.Status)
+	case newest != nil && newest.Error != nil && len(newest.Error.Errors) > 0:
+		s.Reason = fmt.Sprintf("its last operation, %s, failed: %s: %s", newest.OperationType, newest.Error.Errors[0].Code, newest.Error.Errors[0].Message)
+	}
+	if p := activation(d); p != never && p != "" {
+		s.Snapshot = encodeSnapshot(databaseMemory{p})
+	}
+	return s, nil
+}
+
+// databaseOperations returns the newest operation of the instance, and the one that has not ended; either may be nil.
+func databaseOperations(ctx context.Context, p place, r ref) (newest, pending *sqladmin.Operation, err error) {
+	out, err := call("cloudsql.instances.get", p.sql.Operations.List(p.project).Instance(r.name).MaxResults(10).Context(ctx).Do)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, o := range out.Items {
+		if newest == nil {
+			newest = o
+		}
+		if o.Status != "DONE" {
+			return newest, o, nil
+		}
+	}
+	return newest, nil, nil
+}
+
+// actDatabase sets the activation policy of the version that was read: one that was changed meanwhile is refused with 412.
+func actDatabase(ctx context.Context, p place, v cloud.Verb, t target) error {
+	d, err := getDatabase(ctx, p, t.ref)
+	if err != nil {
+		return err
+	}
+	if reason := tiedDatabase(d); reason != "" {
+		return errUnsupported("%s", reason)
+	}
+	policy := never
+	if v == cloud.Start {
+		m, ok, err := decodeSnapshot[databaseMemory](t.snapshot)
+		if err != nil {
+			return err
+		}
+		if policy = always; ok && m.ActivationPolicy != "" && m.ActivationPolicy != never {
+			policy = m.ActivationPolicy
+		}
+	}
+	if activation(d) == policy {
+		return nil
+	}
+	_, err = call("cloudsql.instances.update", p.sql.Instances.Patch(p.project, t.name, &sqladmin.DatabaseInstance{
+		Settings: &sqladmin.Settings{ActivationPolicy: policy, SettingsVersion: d.Settings.SettingsVersion},
+	}).Context(ctx).Do)
+	return err
+}

@@ -1,0 +1,216 @@
+package gcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+
+	"google.golang.org/api/googleapi"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+func errInvalid(format string, args ...any) error {
+	return &cloud.Error{Class: cloud.Invalid, Message: fmt.Sprintf(format, args...)}
+}
+
+func errUnsupported(format string, args ...any) error {
+	return &cloud.Error{Class: cloud.Unsupported, Message: fmt.Sprintf(format, args...)}
+}
+
+func errMoving(format string, args ...any) error {
+	return &cloud.Error{Class: cloud.Moving, Message: fmt.Sprintf(format, args...)}
+}
+
+func notFound(format string, args ...any) error {
+	return &cloud.Error{Class: cloud.NotFound, Message: fmt.Sprintf(format, args...)}
+}
+
+// codes are the reasons that the status of an answer would not place right: a 403 is throttling, a denial or a lack of quota, and
+// a 400 may be a state that passes. Google's older APIs spell them in camel case, the newer and operations in capitals.
+var codes = map[string]cloud.Class{
+	"rateLimitExceeded":                   cloud.Throttled,
+	"userRateLimitExceeded":               cloud.Throttled,
+	"concurrentLimitExceeded":             cloud.Throttled,
+	"RATE_LIMIT_EXCEEDED":                 cloud.Throttled,
+	"RESOURCE_EXHAUSTED":                  cloud.Throttled,
+	"RESOURCE_OPERATION_RATE_EXCEEDED":    cloud.Throttled,
+	"resourceNotReady":                    cloud.Moving,
+	"RESOURCE_NOT_READY":                  cloud.Moving,
+	"resourceInUseByAnotherResource":      cloud.Moving,
+	"RESOURCE_IN_USE_BY_ANOTHER_RESOURCE": cloud.Moving,
+	"conditionNotMet":                     cloud.Moving,
+	"CONDITION_NOT_MET":                   cloud.Moving,
+	"operationInProgress":                 cloud.Moving,
+	"failedPrecondition":                  cloud.Moving,
+	"FAILED_PRECONDITION":                 cloud.Moving,
+	"ABORTED":                             cloud.Moving,
+	"quotaExceeded":                       cloud.Invalid,
+	"QUOTA_EXCEEDED":                      cloud.Invalid,
+	"authError":                           cloud.Refused,
+	"UNAUTHENTICATED":                     cloud.Refused,
+	"ACCESS_TOKEN_SCOPE_INSUFFICIENT":     cloud.Refused,
+}
+
+// noRoom begins the codes that say that a zone has no machines left.
+const noRoom = "ZONE_RESOURCE_POOL_EXHAUSTED"
+
+// serviceDisabled is the reason of a project that has not switched the API on.
+const serviceDisabled = "SERVICE_DISABLED"
+
+// answer is what Google says went wrong.
+type answer struct {
+	status        int
+	code, message string
+	consumer      string // "projects/<number>", of a service that is disabled
+}
+
+// wireError is the body of an error: of APIs, and of the token endpoints, whose error is a string.
+type wireError struct {
+	Error       json.RawMessage `json:"error"`
+	Description string          `json:"error_description"`
+}
+
+type wireStatus struct {
+	Message string `json:"message"`
+	Status  string `json:"status"`
+	Errors  []struct {
+		Reason string `json:"reason"`
+	} `json:"errors"`
+	Details []struct {
+		Reason   string            `json:"reason"`
+		Metadata map[string]string `json:"metadata"`
+	} `json:"details"`
+}
+
+// parseAnswer reads the body of an answer that is not a success; a body that is none of Google's is told by its status.
+func parseAnswer(status int, body []byte) answer {
+	a := answer{status: status, code: strings.ReplaceAll(http.StatusText(status), " ", ""), message: fmt.Sprintf("HTTP %d without a message", status)}
+	var w wireError
+	if json.Unmarshal(body, &w) != nil || len(w.Error) == 0 {
+		return a
+	}
+	var name string
+	if json.Unmarshal(w.Error, &name) == nil {
+		a.code, a.message = name, name
+		if w.Description != "" {
+			a.message = w.Description
+		}
+		return a
+	}
+	var s wireStatus
+	if json.Unmarshal(w.Error, &s) == nil {
+		a.take(s)
+	}
+	return a
+}
+
+// take takes the most telling code: the detail's reason, that of the older form, the status.
+func (a *answer) take(s wireStatus) {
+	if s.Message != "" {
+		a.message = s.Message
+	}
+	if s.Status != "" {
+		a.code = s.Status
+	}
+	if len(s.Errors) > 0 && s.Errors[0].Reason != "" {
+		a.code = s.Errors[0].Reason
+	}
+	for _, d := range s.Details {
+		if d.Reason != "" {
+			a.code, a.consumer = d.Reason, d.Metadata["consumer"]
+			return
+		}
+	}
+}
+
+func (a answer) lacksRoom() bool { return strings.HasPrefix(a.code, noRoom) }
+
+func (a answer) class() cloud.Class {
+	if c, ok := codes[a.code]; ok && a.status != http.StatusTooManyRequests {
+		return c
+	}
+	if a.lacksRoom() {
+		return cloud.Transient
+	}
+	return byStatus(a.status)
+}
+
+func byStatus(status int) cloud.Class {
+	switch {
+	case status == http.StatusTooManyRequests:
+		return cloud.Throttled
+	case status >= http.StatusInternalServerError, status == http.StatusRequestTimeout:
+		return cloud.Transient
+	case status == http.StatusUnauthorized:
+		return cloud.Refused
+	case status == http.StatusForbidden:
+		return cloud.Denied
+	case status == http.StatusNotFound:
+		return cloud.NotFound
+	case status == http.StatusConflict, status == http.StatusPreconditionFailed:
+		return cloud.Moving
+	default:
+		return cloud.Invalid
+	}
+}
+
+// partly lets zones that do not answer be named in a listing; else they fail it for all regions.
+var partly = googleapi.QueryParameter("returnPartialSuccess", "true")
+
+// call makes a call and names its error after the permission that it takes.
+func call[T any](op string, do func(...googleapi.CallOption) (T, error), options ...googleapi.CallOption) (T, error) {
+	out, err := do(options...)
+	return out, classifyError(op, err)
+}
+
+// classifyError makes a *cloud.Error of what a client returns, with Google's own code and words. With what stands above it is the
+// only place that knows Google's error codes.
+func classifyError(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*cloud.Error](err); ok {
+		return e // one of ours, which the client has wrapped
+	}
+	if fault.Is(err, fault.Invalid) { // of the guard
+		return &cloud.Error{Class: cloud.Invalid, Op: op, Code: "AddressRefused", Message: fault.Message(err), Err: err}
+	}
+	e, ok := errors.AsType[*googleapi.Error](err)
+	if !ok {
+		return &cloud.Error{Class: cloud.Transient, Op: op, Code: unanswered(err), Message: err.Error(), Err: err}
+	}
+	a := parseAnswer(e.Code, []byte(e.Body))
+	return &cloud.Error{Class: a.class(), Op: op, Code: a.code, Message: a.message, Err: err}
+}
+
+// unanswered names an error that is not Google's answer: the call may or may not have had its effect.
+func unanswered(err error) string {
+	timeout, ok := errors.AsType[net.Error](err)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "Cancelled"
+	case errors.Is(err, context.DeadlineExceeded), ok && timeout.Timeout():
+		return "Timeout"
+	default:
+		return "NoAnswer"
+	}
+}
+
+// isDisabled reports whether the error says that the API is not switched on in the project, by its number.
+func isDisabled(err error, projectNumber string) bool {
+	e, ok := errors.AsType[*googleapi.Error](err)
+	if !ok || projectNumber == "" {
+		return false
+	}
+	a := parseAnswer(e.Code, []byte(e.Body))
+	return a.code == serviceDisabled && a.consumer == "projects/"+projectNumber
+}
+
+// isGone reports whether the error is that there is no such resource.
+func isGone(err error) bool { return err != nil && cloud.ClassOf(err) == cloud.NotFound }

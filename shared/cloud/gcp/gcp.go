@@ -1,0 +1,134 @@
+// Package gcp drives Google Cloud: it is the only place that links Google's clients, the REST ones, which weigh half of the gRPC
+// ones. Each kind of resource is one file and one line in the registry below; what they share (credentials, limits, retries,
+// error classes, resource names) is written once beside them.
+package gcp
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/ssrfguard"
+)
+
+// Name is the provider's identifier.
+const Name = "gcp"
+
+// registry holds every kind: a new one is a file and a line here.
+var registry = []kind{instances, groups, databases, nodepools, runServices}
+
+// Options are an operator's choices. The zero value of every field but Clock is usable.
+type Options struct {
+	Clock clock.Clock
+	// CustomEndpoints accepts accounts with an EndpointURL: an emulator or a private cloud, which then is every host of Google's.
+	CustomEndpoints bool
+	// PrivateAddresses lets an EndpointURL be http, and lead into private networks (shared/foundation/ssrfguard).
+	PrivateAddresses bool
+	// Identity proves who this installation is, for accounts of workload identity federation; nil refuses those. It is never
+	// used towards a custom endpoint.
+	Identity cloud.IdentityTokens
+	// OAuth is this installation's OAuth client, for accounts of authMethod oauth. It is never shown to a custom endpoint.
+	OAuth OAuthClient
+	// Transport carries the requests to Google itself; nil is a pool of its own. Those to an EndpointURL go through the guard.
+	Transport http.RoundTripper
+	// Timeout bounds one attempt of one call.
+	Timeout time.Duration
+	// Attempts is how often a call is tried that Google says may be tried again.
+	Attempts int
+	// MaxBackoff bounds the pause between two attempts.
+	MaxBackoff time.Duration
+	// Limits are calls per second by API ("compute", "sqladmin", …) for one project; "" is for those not named.
+	Limits map[string]Limit
+}
+
+// OAuthClient is an OAuth client as Google registers it.
+type OAuthClient struct{ ID, Secret string }
+
+// Provider is Google Cloud as cloud.Provider. Its limits hold across all connections to a project.
+type Provider struct {
+	options Options
+	limiter *limiter
+	guarded http.RoundTripper // for addresses that users gave
+}
+
+// New makes the provider.
+func New(o Options) *Provider {
+	o = o.filled()
+	return &Provider{
+		options: o,
+		limiter: newLimiter(o.Clock, o.Limits),
+		guarded: o.addresses().Transport(),
+	}
+}
+
+// addresses says where an EndpointURL may lead.
+func (o Options) addresses() ssrfguard.Policy {
+	return ssrfguard.Policy{Private: o.PrivateAddresses, AnyPort: true}
+}
+
+func (o Options) filled() Options {
+	if o.Timeout <= 0 {
+		o.Timeout = 20 * time.Second
+	}
+	if o.Attempts <= 0 {
+		o.Attempts = 5
+	}
+	if o.MaxBackoff <= 0 {
+		o.MaxBackoff = 8 * time.Second
+	}
+	if o.Limits == nil {
+		o.Limits = defaultLimits
+	}
+	if o.Transport == nil {
+		o.Transport = pool()
+	}
+	return o
+}
+
+// pool keeps enough connections open for a discovery that asks for every region at once.
+func pool() http.RoundTripper {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConns, t.MaxIdleConnsPerHost = 256, 32
+	return t
+}
+
+// Name is "gcp".
+func (p *Provider) Name() string { return Name }
+
+// Kinds returns the kinds in the registry, and the one that stands for everything else.
+func (p *Provider) Kinds() []cloud.Kind {
+	out := make([]cloud.Kind, len(registry))
+	for i, k := range registry {
+		out[i] = k.Kind
+	}
+	return append(out, cloud.CollectiveOf(Name))
+}
+
+// Connect prepares a connection. Credentials that are incomplete, a project that is not told and an endpoint that is not allowed
+// are class Invalid; whether the credentials open anything is found out by Identify.
+func (p *Provider) Connect(ctx context.Context, a cloud.Account) (cloud.Conn, error) {
+	if err := p.checkEndpoint(a.EndpointURL); err != nil {
+		return nil, err
+	}
+	s, err := p.openSession(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{s}, nil
+}
+
+func (p *Provider) checkEndpoint(endpoint string) error {
+	if endpoint == "" {
+		return nil
+	}
+	if !p.options.CustomEndpoints {
+		return errInvalid("endpointURL is not accepted: this installation allows no custom endpoints")
+	}
+	if err := p.options.addresses().CheckAddress(endpoint); err != nil {
+		return errInvalid("endpointURL: %s", fault.Message(err)) // not repeated: there may be a password in it
+	}
+	return nil
+}

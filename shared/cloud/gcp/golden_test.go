@@ -1,0 +1,212 @@
+package gcp_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp"
+	"lamplighter.dev/shared/cloud/gcp/twin"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func deadline(t *testing.T, d time.Duration) (context.Context, context.CancelFunc) {
+	t.Helper()
+	return context.WithTimeout(t.Context(), d)
+}
+
+// makers make one resource of each kind, which has all that the kind goes through.
+var makers = map[string]func(*twin.Cloud) string{
+	cloud.GCPCompute: func(tw *twin.Cloud) string {
+		tw.AddPolicy("nightly", true)
+		return tw.AddInstance(twin.Instance{Name: "web", Zone: region + "-b", Policies: []string{"nightly"}}).UID()
+	},
+	cloud.GCPMIG: func(tw *twin.Cloud) string {
+		tw.AddGroup(twin.Group{Name: "jobs", Region: region, Size: 1, Scaler: &twin.Scaler{Min: 1, Max: 2, Mode: "ON"}})
+		return tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 3, Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}}).UID()
+	},
+	cloud.GCPCloudSQL: func(tw *twin.Cloud) string {
+		return tw.AddDatabase(twin.Database{Name: "orders", Region: region}).UID()
+	},
+	cloud.GCPGKENodepool: func(tw *twin.Cloud) string {
+		return pool(tw, twin.Pool{Scaling: map[string]any{"enabled": true, "minNodeCount": 1.0, "maxNodeCount": 5.0}}, 3).UID()
+	},
+	cloud.GCPCloudRun: func(tw *twin.Cloud) string {
+		return tw.AddService(twin.Service{Name: "shop", Region: region, Min: 2, Max: 9}).UID()
+	},
+}
+
+// exercise lists, reads, stops, starts and scales the resource, and tells each step.
+func exercise(t *testing.T, tw *twin.Cloud, kind string, step func(string)) {
+	t.Helper()
+	c, uid := open(t, tw, keyAccount(twin.KeyFile())), makers[kind](tw)
+	must := func(err error) {
+		if err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+	}
+	step("list")
+	for page := ""; ; {
+		got, err := c.List(t.Context(), kind, region, page)
+		must(err)
+		if page = got.Next; page == "" {
+			break
+		}
+	}
+	step("read")
+	before := state(t, c, kind, uid).Snapshot
+	step("stop")
+	must(act(t, c, cloud.Stop, kind, cloud.Target{UID: uid}))
+	tw.SettleAll()
+	step("read, stopped")
+	state(t, c, kind, uid)
+	step("start")
+	must(act(t, c, cloud.Start, kind, cloud.Target{UID: uid, Snapshot: before}))
+	tw.SettleAll()
+	if k, _ := cloud.KindOf(kind); k.Scalable {
+		least := int64(0)
+		step("scale to a minimum of 0")
+		must(c.Scale(t.Context(), kind, region, uid, cloud.Capacity{Min: &least}))
+	}
+}
+
+// The golden files are the calls as they go out: what a release of Google's clients changes of them shows here.
+func TestTheRequestsOfEachKindAreTheGoldenOnes(t *testing.T) {
+	for kind := range makers {
+		t.Run(kind, func(t *testing.T) {
+			tw := &twin.Cloud{}
+			var b strings.Builder
+			written := 0
+			write := func() {
+				calls := tw.Calls("")
+				orderSideBySide(calls[written:])
+				for _, k := range calls[written:] {
+					b.WriteString(spell(k))
+				}
+				written = len(calls)
+			}
+			exercise(t, tw, kind, func(step string) {
+				write()
+				fmt.Fprintf(&b, "# %s\n", step)
+			})
+			write()
+			wantGolden(t, kind+".golden", b.String())
+		})
+	}
+}
+
+// orderSideBySide orders calls of one method that follow each other, for they go out together: the sizes of the groups of a pool.
+func orderSideBySide(calls []twin.Call) {
+	for from := 0; from < len(calls); {
+		to := from + 1
+		for to < len(calls) && calls[to].Op == calls[from].Op {
+			to++
+		}
+		slices.SortStableFunc(calls[from:to], func(x, y twin.Call) int { return strings.Compare(x.Path, y.Path) })
+		from = to
+	}
+}
+
+func spell(k twin.Call) string {
+	if strings.HasSuffix(k.Op, ".token") {
+		return "POST /token (signed)\n"
+	}
+	q := url.Values(k.Query)
+	if q.Has("requestId") {
+		q.Set("requestId", "UUID")
+	}
+	query, err := url.QueryUnescape(q.Encode())
+	if err != nil {
+		return err.Error()
+	}
+	return strings.TrimSpace(k.Method+" "+k.Path+"?"+query+" "+strings.TrimSpace(k.Body)) + "\n"
+}
+
+func wantGolden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file) //nolint:gosec // a file of this package's
+	if err != nil || string(want) != got {
+		t.Errorf("%s (%v) differs; with -update it is written anew. Sent:\n%s", file, err, got)
+	}
+}
+
+// permissionOf is the IAM permission that each method takes, from Google's reference; "" takes none.
+var permissionOf = map[string]string{
+	"oauth2.token": "", "resourcemanager.projects.testIamPermissions": "",
+	"compute.instances.aggregatedList":             "compute.instances.list",
+	"compute.instanceGroupManagers.aggregatedList": "compute.instanceGroupManagers.list",
+	"compute.regionInstanceGroupManagers.list":     "compute.instanceGroupManagers.list",
+	"compute.regionInstanceGroupManagers.get":      "compute.instanceGroupManagers.get",
+	"compute.instanceGroupManagers.resize":         "compute.instanceGroupManagers.update",
+	"compute.autoscalers.aggregatedList":           "compute.autoscalers.list",
+	"compute.regionAutoscalers.list":               "compute.autoscalers.list",
+	"compute.autoscalers.patch":                    "compute.autoscalers.update",
+	"sql.instances.list":                           "cloudsql.instances.list",
+	"sql.instances.get":                            "cloudsql.instances.get",
+	"sql.operations.list":                          "cloudsql.instances.get",
+	"sql.instances.patch":                          "cloudsql.instances.update",
+	"container.nodePools.setSize":                  "container.clusters.update",
+	"container.nodePools.setAutoscaling":           "container.clusters.update",
+	"run.services.patch":                           "run.services.update",
+}
+
+// What customers are told to allow is what is called: nothing is missing, and nothing more is asked for.
+func TestTheRequiredPermissionsAreThoseOfTheCalls(t *testing.T) {
+	tw, called := &twin.Cloud{}, map[string]bool{"compute.instances.resume": true, "compute.regionOperations.get": true} // of suspended ones, of regions
+	for kind := range makers {
+		exercise(t, tw, kind, func(string) {})
+	}
+	c := open(t, tw, keyAccount(twin.KeyFile()))
+	if _, err := c.Identify(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Regions(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.List(t.Context(), cloud.GCPOthers, region, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.(cloud.Metered).Metrics(t.Context(), request(cloud.GCPCompute, (&twin.Instance{Name: "web", Zone: region + "-b"}).UID())); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range tw.Calls("") {
+		p, ok := permissionOf[k.Op]
+		if !ok {
+			p = k.Op
+		}
+		if p != "" {
+			called[p] = true
+		}
+	}
+	need := gcp.ListRequiredPermissions()
+	for p := range called {
+		if !slices.Contains(need.Scale, p) {
+			t.Errorf("%s is called and not asked for", p)
+		}
+	}
+	for _, p := range need.Scale {
+		if !called[p] {
+			t.Errorf("%s is asked for and not called", p)
+		}
+	}
+	for _, p := range need.Discover {
+		if !slices.ContainsFunc([]string{".get", ".list", ".searchAllResources"}, func(s string) bool { return strings.HasSuffix(p, s) }) {
+			t.Errorf("discover takes %s, which changes something", p)
+		}
+	}
+}

@@ -1,0 +1,271 @@
+package gcp
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"google.golang.org/api/compute/v1"
+	"google.golang.org/api/googleapi"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// The modes of an autoscaler that matter here.
+const (
+	modeOff = "OFF"
+	modeOn  = "ON"
+)
+
+// groupMemory is what a stop forgets. The bounds of the autoscaler stay as they are, so that what a customer makes of them
+// meanwhile is kept.
+type groupMemory struct {
+	Size int64  `json:"size"`
+	Mode string `json:"mode,omitempty"` // of the autoscaler; "" when there is none
+}
+
+// marks finds what a stop wrote at the end of an autoscaler's description.
+var marks = regexp.MustCompile(` ?\[lamplighter: mode ([A-Z_]+), size (\d+)\]$`)
+
+// mark returns what a stop wrote into the autoscaler.
+func (g group) mark() (groupMemory, bool) {
+	if g.scaler == nil {
+		return groupMemory{}, false
+	}
+	m := marks.FindStringSubmatch(g.scaler.Description)
+	if m == nil {
+		return groupMemory{}, false
+	}
+	n, err := strconv.ParseInt(m[2], 10, 64)
+	return groupMemory{Size: n, Mode: m[1]}, err == nil
+}
+
+// memory returns what a stop of the group has to remember: of one that is half done, what the first stop saw.
+func (g group) memory() groupMemory {
+	if m, ok := g.mark(); ok && g.mode() == modeOff {
+		return groupMemory{Size: g.TargetSize, Mode: m.Mode}
+	}
+	return groupMemory{Size: g.TargetSize, Mode: g.mode()}
+}
+
+// getGroup reads a group, and what scales it.
+func getGroup(ctx context.Context, p place, r ref) (group, error) {
+	do := p.compute.InstanceGroupManagers.Get(p.project, r.location, r.name).Context(ctx).Do
+	if r.isRegional() {
+		do = p.compute.RegionInstanceGroupManagers.Get(p.project, r.location, r.name).Context(ctx).Do
+	}
+	m, err := call("compute.instanceGroupManagers.get", do)
+	if err != nil {
+		return group{}, err
+	}
+	g := group{ref: r, InstanceGroupManager: m}
+	if name := scalerName(m); name != "" {
+		g.scaler, err = getScaler(ctx, p, r, name)
+	}
+	return g, err
+}
+
+func getScaler(ctx context.Context, p place, r ref, name string) (*compute.Autoscaler, error) {
+	do := p.compute.Autoscalers.Get(p.project, r.location, name).Context(ctx).Do
+	if r.isRegional() {
+		do = p.compute.RegionAutoscalers.Get(p.project, r.location, name).Context(ctx).Do
+	}
+	a, err := call("compute.autoscalers.get", do)
+	if isGone(err) { // deleted since the group was read
+		return nil, nil //nolint:nilnil // a group that nothing scales is no failure
+	}
+	return a, err
+}
+
+func actGroup(ctx context.Context, p place, v cloud.Verb, t target) error {
+	g, err := getGroup(ctx, p, t.ref)
+	if err != nil {
+		return err
+	}
+	if reason := tiedGroup(g.InstanceGroupManager); reason != "" {
+		return errUnsupported("%s", reason)
+	}
+	if v == cloud.Stop {
+		return stopGroup(ctx, p, g)
+	}
+	return startGroup(ctx, p, g, t)
+}
+
+// stopGroup switches the autoscaler off before it sets the size: Google forbids the other order.
+func stopGroup(ctx context.Context, p place, g group) error {
+	if mode := g.mode(); mode != "" && mode != modeOff {
+		mark := fmt.Sprintf(" [lamplighter: mode %s, size %d]", mode, g.TargetSize)
+		off := scalerMode(modeOff, marks.ReplaceAllString(g.scaler.Description, "")+mark)
+		if err := waitFor(ctx, p, g.ref, "compute.autoscalers.update", patchScaler(ctx, p, g, off)); err != nil {
+			return err
+		}
+	}
+	return resizeGroup(ctx, p, g.ref, 0)
+}
+
+// startGroup gives the size back, and then the autoscaler its mode.
+func startGroup(ctx context.Context, p place, g group, t target) error {
+	m, ok, err := decodeSnapshot[groupMemory](t.snapshot)
+	if err != nil {
+		return err
+	}
+	if mark, marked := g.mark(); !ok && marked {
+		m, ok = mark, true
+	}
+	if !ok { // stopped by somebody else: so is the autoscaler
+		m = groupMemory{Size: g.leastSize(), Mode: g.mode()}
+	}
+	if mode := g.mode(); mode != "" && mode != modeOff {
+		return alreadyScaled(g)
+	}
+	if err := resizeGroup(ctx, p, g.ref, m.Size); err != nil {
+		return err
+	}
+	if g.scaler == nil || m.Mode == "" || m.Mode == modeOff {
+		return nil
+	}
+	return begin("compute.autoscalers.update", patchScaler(ctx, p, g, scalerMode(m.Mode, marks.ReplaceAllString(g.scaler.Description, ""))))
+}
+
+// leastSize returns the smallest size that runs, for a group of which nothing is remembered.
+func (g group) leastSize() int64 {
+	if p := g.policy(); p != nil {
+		return max(p.MinNumReplicas, 1)
+	}
+	return 1
+}
+
+// alreadyScaled answers for a group that its autoscaler sets the size of: it may not be resized.
+func alreadyScaled(g group) error {
+	if g.TargetSize == 0 && g.policy().MinNumReplicas == 0 {
+		return errUnsupported("its autoscaler is %s and has the minimum 0: it starts the group when there is load; set a minimum", g.mode())
+	}
+	return nil
+}
+
+// resizeGroup sets the size; 0 is sent too, as a parameter.
+func resizeGroup(ctx context.Context, p place, r ref, n int64) error {
+	do := p.compute.InstanceGroupManagers.Resize(p.project, r.location, r.name, n).RequestId(uuid.NewString()).Context(ctx).Do
+	if r.isRegional() {
+		do = p.compute.RegionInstanceGroupManagers.Resize(p.project, r.location, r.name, n).RequestId(uuid.NewString()).Context(ctx).Do
+	}
+	return begin("compute.instanceGroupManagers.update", do)
+}
+
+// operating is a call that begins an operation.
+type operating func(...googleapi.CallOption) (*compute.Operation, error)
+
+// begin makes a call whose operation goes on by itself.
+func begin(op string, do operating) error {
+	o, err := call(op, do)
+	if err != nil {
+		return err
+	}
+	return operationError(op, o)
+}
+
+// scalerMode is a change of the autoscaler's mode and description.
+func scalerMode(mode, description string) *compute.Autoscaler {
+	return &compute.Autoscaler{
+		Description: description, AutoscalingPolicy: &compute.AutoscalingPolicy{Mode: mode}, ForceSendFields: []string{"Description"},
+	}
+}
+
+// patchScaler is the call that makes the change. What it leaves out stays.
+func patchScaler(ctx context.Context, p place, g group, change *compute.Autoscaler) operating {
+	name := g.scaler.Name
+	do := p.compute.Autoscalers.Patch(p.project, g.location, change).Autoscaler(name).RequestId(uuid.NewString()).Context(ctx).Do
+	if g.isRegional() {
+		do = p.compute.RegionAutoscalers.Patch(p.project, g.location, change).Autoscaler(name).RequestId(uuid.NewString()).Context(ctx).Do
+	}
+	return do
+}
+
+// How long an operation is waited for that the next call needs the end of, in pauses of at most so long. They take a second as a
+// rule; what takes longer is looked at by the next run.
+const (
+	operationPolls = 10
+	operationPause = 2 * time.Second
+)
+
+// waitFor makes a call and waits for the end of its operation. One that does not end soon is class Moving: the act is given again
+// then, and finds this part done.
+//
+//nolint:revive // a call is named, placed and made
+func waitFor(ctx context.Context, p place, r ref, op string, do operating) error {
+	o, err := call(op, do)
+	for n := 0; err == nil && o.Status != "DONE"; n++ {
+		if n == operationPolls {
+			return errMoving("operation %s is %s and not yet done", o.Name, o.Status)
+		}
+		if err = p.pause(ctx); err == nil {
+			o, err = getOperation(ctx, p, r, o.Name)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return operationError(op, o)
+}
+
+// pause waits before an operation is looked at again.
+func (s *session) pause(ctx context.Context) error {
+	o := s.provider.options
+	return o.Clock.Sleep(ctx, min(operationPause, o.MaxBackoff))
+}
+
+func getOperation(ctx context.Context, p place, r ref, name string) (*compute.Operation, error) {
+	if r.isRegional() {
+		return call("compute.regionOperations.get", p.compute.RegionOperations.Get(p.project, r.location, name).Context(ctx).Do)
+	}
+	return call("compute.zoneOperations.get", p.compute.ZoneOperations.Get(p.project, r.location, name).Context(ctx).Do)
+}
+
+// scaleGroup sets the size of a group, or the bounds of what scales it: an autoscaler sets the size itself, and its minimum is the
+// guarantee.
+func scaleGroup(ctx context.Context, p place, r ref, want cloud.Capacity) error {
+	g, err := getGroup(ctx, p, r)
+	if err != nil {
+		return err
+	}
+	z := size{Max: most, Desired: g.TargetSize}
+	if a := g.policy(); a != nil {
+		z.Min, z.Max = a.MinNumReplicas, a.MaxNumReplicas
+	}
+	if z, err = z.withCapacity(want); err != nil {
+		return err
+	}
+	if err := refuseScale(g, want); err != nil {
+		return err
+	}
+	if changesBounds(want) {
+		if err := setBounds(ctx, p, g, z); err != nil {
+			return err
+		}
+	}
+	if want.Desired == nil || *want.Desired == g.TargetSize {
+		return nil
+	}
+	return resizeGroup(ctx, p, r, z.Desired)
+}
+
+func refuseScale(g group, want cloud.Capacity) error {
+	switch mode := g.mode(); {
+	case tiedGroup(g.InstanceGroupManager) != "":
+		return errUnsupported("%s", tiedGroup(g.InstanceGroupManager))
+	case changesBounds(want) && g.scaler == nil:
+		return errUnsupported("nothing scales the group %s: only its desired size can be set", g.Name)
+	case want.Desired != nil && *want.Desired != g.TargetSize && mode != "" && mode != modeOff:
+		return errUnsupported("the autoscaler of %s is %s and sets the size: give it a minimum instead", g.Name, mode)
+	}
+	return nil
+}
+
+func setBounds(ctx context.Context, p place, g group, z size) error {
+	return begin("compute.autoscalers.update", patchScaler(ctx, p, g, &compute.Autoscaler{AutoscalingPolicy: &compute.AutoscalingPolicy{
+		MinNumReplicas: z.Min, MaxNumReplicas: z.Max, ForceSendFields: []string{"MinNumReplicas"},
+	}}))
+}

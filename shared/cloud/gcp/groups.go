@@ -1,0 +1,314 @@
+package gcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"google.golang.org/api/compute/v1"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// groups are managed instance groups, of one zone or of a region; the uid is the full name. Google forbids to resize a group while
+// its autoscaler is on (412 conditionNotMet), so a stop switches that off and sets the size to 0, and a start sets the size and
+// gives the autoscaler its mode again. What the autoscaler was is also written into its description: a crash between the two
+// calls leaves a group that reads as half done, and is acted on again.
+var groups = kind{
+	Kind:    catalogueKind(cloud.GCPMIG),
+	service: "compute.googleapis.com", collection: "instanceGroupManagers",
+	needs: needs{
+		discover:  []string{"compute.instanceGroupManagers.list", "compute.instanceGroupManagers.get", "compute.autoscalers.list", "compute.autoscalers.get"},
+		startStop: []string{"compute.instanceGroupManagers.update", "compute.autoscalers.update", "compute.zoneOperations.get", "compute.regionOperations.get"},
+		scale:     []string{"compute.instanceGroupManagers.update", "compute.autoscalers.update"},
+	},
+	list:  listGroups,
+	read:  readGroups,
+	act:   actOneByOne(actGroup),
+	scale: scaleGroup,
+}
+
+// group is a managed instance group with what scales it; scaler is nil when nothing does.
+type group struct {
+	ref
+	*compute.InstanceGroupManager
+	scaler *compute.Autoscaler
+}
+
+// A listing goes through the groups of zones, then through those of the region.
+const (
+	zonalPage    = "z:"
+	regionalPage = "r:"
+)
+
+func listGroups(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
+	token, regional := strings.CutPrefix(page, regionalPage)
+	list := listZonalGroups
+	if regional {
+		list = listRegionalGroups
+	} else {
+		token = strings.TrimPrefix(page, zonalPage)
+	}
+	found, next, err := list(ctx, p, token)
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	if err := addScalers(ctx, p, found, regional); err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	var got cloud.ResourcePage
+	for _, g := range found {
+		got.Resources = append(got.Resources, groupResource(g))
+	}
+	switch {
+	case next != "" && regional:
+		got.Next = regionalPage + next
+	case next != "":
+		got.Next = zonalPage + next
+	case !regional:
+		got.Next = regionalPage
+	}
+	return got, nil
+}
+
+func listZonalGroups(ctx context.Context, p place, page string) ([]group, string, error) {
+	out, err := call("compute.instanceGroupManagers.list", p.compute.InstanceGroupManagers.AggregatedList(p.project).Filter(inZones(p.region)).
+		MaxResults(500).PageToken(page).Context(ctx).Do, partly)
+	if err == nil {
+		err = p.missing(out.Unreachables)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	var found []group
+	for _, scope := range sortedKeys(out.Items) {
+		for _, m := range out.Items[scope].InstanceGroupManagers {
+			if m.Zone != "" && regionOf(lastPart(m.Zone)) == p.region {
+				found = append(found, newGroup(p, m))
+			}
+		}
+	}
+	return found, out.NextPageToken, nil
+}
+
+func listRegionalGroups(ctx context.Context, p place, page string) ([]group, string, error) {
+	out, err := call("compute.instanceGroupManagers.list", p.compute.RegionInstanceGroupManagers.List(p.project, p.region).
+		MaxResults(500).PageToken(page).Context(ctx).Do)
+	if err != nil {
+		return nil, "", err
+	}
+	found := make([]group, len(out.Items))
+	for i, m := range out.Items {
+		found[i] = newGroup(p, m)
+	}
+	return found, out.NextPageToken, nil
+}
+
+func newGroup(p place, m *compute.InstanceGroupManager) group {
+	where := "regions/" + p.region
+	if m.Zone != "" {
+		where = "zones/" + lastPart(m.Zone)
+	}
+	r, _ := parseName("//compute.googleapis.com/projects/" + p.project + "/" + where + "/instanceGroupManagers/" + m.Name)
+	return group{ref: r, InstanceGroupManager: m}
+}
+
+// addScalers puts their autoscalers into the groups, when one has any.
+func addScalers(ctx context.Context, p place, found []group, regional bool) error {
+	var scaled bool
+	for _, g := range found {
+		scaled = scaled || scalerName(g.InstanceGroupManager) != ""
+	}
+	if !scaled {
+		return nil
+	}
+	scalers, err := listScalers(ctx, p, regional)
+	if err != nil {
+		return err
+	}
+	for i, g := range found {
+		found[i].scaler = scalers[g.uid]
+	}
+	return nil
+}
+
+// listScalers returns the autoscalers of the zones of the region, or of the region itself, by the uids of their groups.
+func listScalers(ctx context.Context, p place, regional bool) (map[string]*compute.Autoscaler, error) {
+	byGroup := map[string]*compute.Autoscaler{}
+	for page, n := "", 0; n < maxPages; n++ {
+		items, next, err := scalersPage(ctx, p, regional, page)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range items {
+			byGroup[fullName("compute.googleapis.com", a.Target)] = a
+		}
+		if page = next; page == "" {
+			return byGroup, nil
+		}
+	}
+	return nil, errUnsupported("region %s has more than %d pages of autoscalers", p.region, maxPages)
+}
+
+func scalersPage(ctx context.Context, p place, regional bool, page string) ([]*compute.Autoscaler, string, error) {
+	if regional {
+		out, err := call("compute.autoscalers.list", p.compute.RegionAutoscalers.List(p.project, p.region).MaxResults(500).PageToken(page).Context(ctx).Do)
+		if err != nil {
+			return nil, "", err
+		}
+		return out.Items, out.NextPageToken, nil
+	}
+	out, err := call("compute.autoscalers.list", p.compute.Autoscalers.AggregatedList(p.project).Filter(inZones(p.region)).
+		MaxResults(500).PageToken(page).Context(ctx).Do, partly)
+	if err == nil {
+		err = p.missing(out.Unreachables)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	var items []*compute.Autoscaler
+	for _, scope := range sortedKeys(out.Items) {
+		items = append(items, out.Items[scope].Autoscalers...)
+	}
+	return items, out.NextPageToken, nil
+}
+
+func scalerName(m *compute.InstanceGroupManager) string {
+	if m.Status == nil || m.Status.Autoscaler == "" {
+		return ""
+	}
+	return lastPart(m.Status.Autoscaler)
+}
+
+func groupResource(g group) cloud.Resource {
+	r := cloud.Resource{
+		UID: g.uid, Name: g.Name, Status: g.status(), InstanceType: lastPart(g.InstanceTemplate), Tags: map[string]string{},
+		Capacity: map[string]int64{"desired": g.TargetSize}, Unschedulable: tiedGroup(g.InstanceGroupManager), CreatedAt: timeOf(g.CreationTimestamp),
+	}
+	if g.Zone != "" {
+		r.Zone = lastPart(g.Zone)
+	}
+	if p := g.policy(); p != nil {
+		r.Capacity["min"], r.Capacity["max"] = p.MinNumReplicas, p.MaxNumReplicas
+	}
+	return r
+}
+
+// policy returns how the group is scaled; nil when nothing scales it.
+func (g group) policy() *compute.AutoscalingPolicy {
+	if g.scaler == nil {
+		return nil
+	}
+	return g.scaler.AutoscalingPolicy
+}
+
+// status: a group that is half done is pending, for whichever act is given to it then has something to do.
+func (g group) status() cloud.Status {
+	stable := g.Status != nil && g.Status.IsStable
+	switch {
+	case g.TargetSize == 0 && stable && left(g.CurrentActions) == 0:
+		return cloud.Stopped
+	case g.TargetSize == 0:
+		return cloud.Stopping
+	case g.isHalfDone():
+		return cloud.Pending
+	case stable:
+		return cloud.Running
+	default:
+		return cloud.Starting
+	}
+}
+
+// left counts the instances that a group still has.
+func left(a *compute.InstanceGroupManagerActionsSummary) int64 {
+	if a == nil {
+		return 0
+	}
+	return a.None + a.Creating + a.CreatingWithoutRetries + a.Recreating + a.Deleting + a.Abandoning + a.Restarting + a.Refreshing + a.Verifying +
+		a.Starting + a.Stopping + a.Suspending + a.Resuming
+}
+
+// isHalfDone reports whether our stop switched the autoscaler off, and the group has a size.
+func (g group) isHalfDone() bool {
+	_, marked := g.mark()
+	return marked && g.TargetSize > 0 && g.mode() == modeOff
+}
+
+func (g group) mode() string {
+	if p := g.policy(); p != nil {
+		return p.Mode
+	}
+	return ""
+}
+
+// reason returns what keeps a group from arriving. Google gives no word for a zone that has no machines left: the group goes on
+// trying.
+func (g group) reason() string {
+	switch g.status() {
+	case cloud.Starting:
+		running := int64(0)
+		if g.CurrentActions != nil {
+			running = g.CurrentActions.None
+		}
+		return strings.TrimSuffix(fmt.Sprintf("%d of %d instances are up: %s", running, g.TargetSize, g.scalerSays()), ": ")
+	case cloud.Stopping:
+		return fmt.Sprintf("%d instances are left", left(g.CurrentActions))
+	case cloud.Pending:
+		m, _ := g.mark()
+		return fmt.Sprintf("its autoscaler is off since a stop, and was %s before: a start gives that back", m.Mode)
+	default:
+		return g.scalerSays()
+	}
+}
+
+// scalerSays returns what the autoscaler reports of itself.
+func (g group) scalerSays() string {
+	if g.scaler == nil {
+		return ""
+	}
+	var said []string
+	for _, d := range g.scaler.StatusDetails {
+		said = append(said, d.Message)
+	}
+	return strings.Join(said, "; ")
+}
+
+// tiedGroup returns why a group may not be stopped by itself. GKE names its groups after what they make.
+func tiedGroup(m *compute.InstanceGroupManager) string {
+	if strings.HasPrefix(m.Name, "gke-") && m.Name == m.BaseInstanceName+"-grp" {
+		return "belongs to a GKE node pool: act on the node pool"
+	}
+	if m.Status != nil && m.Status.Stateful != nil && m.Status.Stateful.HasStatefulConfig {
+		return "is stateful: a size of 0 deletes its instances, and the disks and addresses that it keeps for them"
+	}
+	return ""
+}
+
+func readGroups(ctx context.Context, p place, refs []ref) ([]cloud.State, error) {
+	var states []cloud.State
+	for _, r := range refs {
+		g, err := getGroup(ctx, p, r)
+		if isGone(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		states = append(states, groupState(g))
+	}
+	return states, nil
+}
+
+func groupState(g group) cloud.State {
+	s := cloud.State{
+		UID: g.uid, Status: g.status(), Reason: g.reason(), Unschedulable: tiedGroup(g.InstanceGroupManager),
+		Native: fmt.Sprintf("target size %d", g.TargetSize),
+	}
+	if mode := g.mode(); mode != "" {
+		s.Native += ", autoscaler " + mode
+	}
+	if g.TargetSize > 0 {
+		s.Snapshot = encodeSnapshot(g.memory())
+	}
+	return s
+}

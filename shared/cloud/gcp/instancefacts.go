@@ -1,0 +1,150 @@
+package gcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"google.golang.org/api/compute/v1"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// tiedInstance returns why an instance may not be stopped by itself.
+func tiedInstance(i *compute.Instance) string {
+	if g := groupOf(i); g != "" {
+		if pool := i.Labels["goog-k8s-node-pool-name"]; pool != "" {
+			return "node of GKE node pool " + pool + ": act on the node pool"
+		}
+		return "member of managed instance group " + g + ", which would make it again: act on the group"
+	}
+	if c := i.Labels["goog-dataproc-cluster-name"]; c != "" {
+		return "node of Dataproc cluster " + c + ": stop the cluster"
+	}
+	if n := localSSDs(i); n > 0 {
+		return fmt.Sprintf("has %d local SSD, whose data a stop would discard", n)
+	}
+	return ""
+}
+
+// groupOf returns the managed instance group that made the instance; "" when none did.
+func groupOf(i *compute.Instance) string {
+	if i.Metadata == nil {
+		return ""
+	}
+	for _, item := range i.Metadata.Items {
+		if item.Key == "created-by" && item.Value != nil && strings.Contains(*item.Value, "/instanceGroupManagers/") {
+			return lastPart(*item.Value)
+		}
+	}
+	return ""
+}
+
+func localSSDs(i *compute.Instance) (n int) {
+	for _, d := range i.Disks {
+		if d.Type == "SCRATCH" {
+			n++
+		}
+	}
+	return n
+}
+
+// notes explains instances, and keeps what it has read for that while one batch is read.
+type notes struct {
+	place
+	policies   map[string]string // by link: what the policy does, "" when it starts and stops nothing
+	operations map[string]map[string]*compute.Operation
+}
+
+func newNotes(p place) *notes {
+	return &notes{p, map[string]string{}, map[string]map[string]*compute.Operation{}}
+}
+
+// explain returns what Google says of the instance, why its last start failed, and that a schedule of its own starts and stops it.
+// It only explains: an error of its own is told in its place.
+func (n *notes) explain(ctx context.Context, r ref, i *compute.Instance) string {
+	var said []string
+	if i.StatusMessage != "" {
+		said = append(said, i.StatusMessage)
+	}
+	if instanceStatuses[i.Status].status == cloud.Stopped {
+		if failed := n.failedStart(ctx, r, i); failed != "" {
+			said = append(said, failed)
+		}
+	}
+	for _, link := range i.ResourcePolicies {
+		if does := n.policy(ctx, link); does != "" {
+			said = append(said, does)
+		}
+	}
+	return strings.Join(said, "; ")
+}
+
+// policy says whether the resource policy starts and stops instances: others place them, or make snapshots.
+func (n *notes) policy(ctx context.Context, link string) string {
+	if said, ok := n.policies[link]; ok {
+		return said
+	}
+	name := lastPart(link)
+	got, err := call("compute.resourcePolicies.get", n.compute.ResourcePolicies.Get(n.project, n.region, name).Context(ctx).Do)
+	switch {
+	case err != nil:
+		n.policies[link] = fmt.Sprintf("its resource policy %s cannot be read: %v", name, err)
+	case got.InstanceSchedulePolicy != nil:
+		n.policies[link] = fmt.Sprintf("its resource policy %s starts and stops it too: detach one of the two schedules", name)
+	default:
+		n.policies[link] = ""
+	}
+	return n.policies[link]
+}
+
+// failedStart returns why the instance fell back to off: the start was accepted, and its operation failed later, for want of
+// machines in the zone for one.
+func (n *notes) failedStart(ctx context.Context, r ref, i *compute.Instance) string {
+	byName, ok := n.operations[r.location]
+	if !ok {
+		byName = n.starts(ctx, r.location)
+		n.operations[r.location] = byName
+	}
+	op := byName[r.name]
+	if op == nil || op.Error == nil || timeOf(op.InsertTime).Before(timeOf(i.LastStopTimestamp)) {
+		return ""
+	}
+	return "its last start failed: " + operationError("compute.instances.start", op).Error()
+}
+
+// starts returns the newest start of each instance of the zone; none when they cannot be read.
+func (n *notes) starts(ctx context.Context, zone string) map[string]*compute.Operation {
+	byName := map[string]*compute.Operation{}
+	out, err := n.compute.ZoneOperations.List(n.project, zone).Filter(`operationType eq "start|resume"`).
+		OrderBy("creationTimestamp desc").MaxResults(200).Context(ctx).Do()
+	if err != nil {
+		return byName
+	}
+	for _, op := range out.Items {
+		if name := lastPart(op.TargetLink); byName[name] == nil {
+			byName[name] = op
+		}
+	}
+	return byName
+}
+
+// operationError is the error that an operation ended with; nil when it has none, or has not ended.
+func operationError(op string, o *compute.Operation) error {
+	if o.Error == nil || len(o.Error.Errors) == 0 {
+		return nil
+	}
+	first := o.Error.Errors[0]
+	a := answer{status: int(o.HttpErrorStatusCode), code: first.Code, message: first.Message}
+	return &cloud.Error{Class: a.class(), Op: op, Code: a.code, Message: a.message}
+}
+
+// timeOf reads a time of Google's; the zero time when there is none.
+func timeOf(s string) time.Time {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}

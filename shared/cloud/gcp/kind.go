@@ -1,0 +1,56 @@
+package gcp
+
+import (
+	"context"
+	"encoding/json"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// maxPages bounds listings that are read to their end at once.
+const maxPages = 50
+
+// kind is one kind of resource: what it is, how its resources are named, and what can be asked of it. Functions get at most as many
+// resources as the kind's batches say.
+type kind struct {
+	cloud.Kind
+	service    string // the API in its resources' names: "compute.googleapis.com"
+	collection string // what a resource is in its name: "instances"
+	needs      needs
+	list       func(ctx context.Context, p place, page string) (cloud.ResourcePage, error)
+	read       func(ctx context.Context, p place, refs []ref) ([]cloud.State, error)
+	act        func(ctx context.Context, p place, v cloud.Verb, targets []target) []error
+	scale      func(ctx context.Context, p place, r ref, want cloud.Capacity) error // nil for a kind without sizes
+}
+
+// needs are the permissions that each capability takes, the first of discover being the one that a listing begins with.
+type needs struct{ discover, startStop, scale []string }
+
+// place is a region of an account.
+type place struct {
+	*session
+	region string
+}
+
+// target is a resource to act on, with what was remembered of it.
+type target struct {
+	ref
+	snapshot json.RawMessage
+}
+
+// catalogueKind takes a kind's description from the catalogue, which API functions read without this package.
+func catalogueKind(kind string) cloud.Kind {
+	k, _ := cloud.KindOf(kind)
+	return k
+}
+
+// actOneByOne makes the act of a kind of which each resource is looked at by itself.
+func actOneByOne(act func(ctx context.Context, p place, v cloud.Verb, t target) error) func(context.Context, place, cloud.Verb, []target) []error {
+	return func(ctx context.Context, p place, v cloud.Verb, targets []target) []error {
+		errs := make([]error, len(targets))
+		for i, t := range targets {
+			errs[i] = act(ctx, p, v, t)
+		}
+		return errs
+	}
+}

@@ -1,0 +1,84 @@
+package gcp
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// ref is a resource by the parts of its full name, which is its uid: //compute.googleapis.com/projects/p/zones/z/instances/i.
+// The names are those of Cloud Asset Inventory, so that what both list is one resource.
+type ref struct {
+	uid      string
+	service  string // "compute.googleapis.com"
+	project  string
+	scope    string // "zones", "regions" or "locations"; "" of what has no place in its name
+	location string // the zone or region
+	cluster  string // of a node pool
+	kind     string // "instances": what the last part is
+	name     string
+}
+
+var (
+	plainName  = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,99}$`)
+	regionName = regexp.MustCompile(`^[a-z]+-[a-z]+\d+$`)
+)
+
+// parseName takes a uid apart; false when it is not a name of Google's. What it lets through is safe in paths and in filters.
+func parseName(uid string) (ref, bool) {
+	service, path, ok := strings.Cut(strings.TrimPrefix(uid, "//"), "/")
+	f := strings.Split(path, "/")
+	if !ok || !strings.HasPrefix(uid, "//") || len(f)%2 != 0 || len(f) < 4 || f[0] != "projects" || !projectID.MatchString(f[1]) {
+		return ref{}, false
+	}
+	r := ref{uid: uid, service: service, project: f[1], kind: f[len(f)-2], name: f[len(f)-1]}
+	for i := 2; i < len(f); i += 2 {
+		if !plainName.MatchString(f[i+1]) {
+			return ref{}, false
+		}
+		switch f[i] {
+		case "zones", "regions", "locations":
+			r.scope, r.location = f[i], f[i+1]
+		case "clusters":
+			r.cluster = f[i+1]
+		}
+	}
+	return r, true
+}
+
+// region returns the region of the place in the name; "" when there is none.
+func (r ref) region() string { return regionOf(r.location) }
+
+// isRegional reports whether the resource is of a region, and of none of its zones.
+func (r ref) isRegional() bool { return regionName.MatchString(r.location) }
+
+// regionOf returns the region of a zone, or of a region itself: us-central1 of us-central1-a.
+func regionOf(location string) string {
+	f := strings.SplitN(location, "-", 3)
+	if len(f) < 2 {
+		return ""
+	}
+	return f[0] + "-" + f[1]
+}
+
+// lastPart returns the name at the end of a URL of Google's.
+func lastPart(link string) string { return link[strings.LastIndex(link, "/")+1:] }
+
+// inZones is the filter of an aggregated list for what is in the zones of the region: "eq" takes a regular expression, which
+// has to match all of the field.
+func inZones(region string) string { return fmt.Sprintf("zone eq .*/zones/%s-.*", region) }
+
+// namesFilter is the filter for these names, which parseName has let through.
+func namesFilter(refs []ref) string {
+	names := make([]string, len(refs))
+	for i, r := range refs {
+		names[i] = r.name
+	}
+	return `name eq "` + strings.Join(names, "|") + `"`
+}
+
+// fullName returns the uid of a resource from its link: https://www.googleapis.com/compute/v1/projects/… in Compute Engine.
+func fullName(service, link string) string {
+	_, path, _ := strings.Cut(link, "/projects/")
+	return "//" + service + "/projects/" + path
+}

@@ -1,0 +1,171 @@
+package gcp
+
+import (
+	"context"
+
+	"google.golang.org/api/container/v1"
+	"google.golang.org/api/googleapi"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// nodepoolMemory is what a stop forgets: nodes of a zone, and how the pool was scaled, nil when it was not.
+type nodepoolMemory struct {
+	Nodes   int64           `json:"nodesPerZone"`
+	Scaling *nodepoolScaler `json:"autoscaling,omitempty"`
+}
+
+// nodepoolScaler is how a pool is scaled: by bounds of each zone, or of all together.
+type nodepoolScaler struct {
+	Min      int64  `json:"min"`
+	Max      int64  `json:"max"`
+	TotalMin int64  `json:"totalMin"`
+	TotalMax int64  `json:"totalMax"`
+	Location string `json:"locationPolicy,omitempty"`
+}
+
+func (s nodepoolScaler) isTotal() bool { return s.TotalMax > 0 }
+
+// scaling returns how the pool is scaled; nil when it is not.
+func (n nodepool) scaling() *nodepoolScaler {
+	a := n.Autoscaling
+	if a == nil || !a.Enabled {
+		return nil
+	}
+	return &nodepoolScaler{Min: a.MinNodeCount, Max: a.MaxNodeCount, TotalMin: a.TotalMinNodeCount, TotalMax: a.TotalMaxNodeCount, Location: a.LocationPolicy}
+}
+
+// actNodepool looks at the pool and takes its two steps in the order that leaves, after a crash in between, a pool on which the act
+// is done again: the scaling is switched off before the size is 0, and on before it is more.
+func actNodepool(ctx context.Context, p place, v cloud.Verb, t target) error {
+	n, err := getNodepool(ctx, p, t.ref)
+	if err != nil {
+		return err
+	}
+	if reason := n.tied(); reason != "" {
+		return errUnsupported("%s", reason)
+	}
+	if v == cloud.Stop {
+		if n.scaling() != nil {
+			if err := setScaling(ctx, p, n, nil); err != nil {
+				return err
+			}
+		}
+		return setNodes(ctx, p, n, 0)
+	}
+	m, ok, err := decodeSnapshot[nodepoolMemory](t.snapshot)
+	if err != nil {
+		return err
+	}
+	if !ok { // stopped by somebody else: so is its scaling
+		m = nodepoolMemory{Nodes: n.leastNodes()}
+	}
+	if m.Scaling != nil && n.scaling() == nil {
+		if err := setScaling(ctx, p, n, m.Scaling); err != nil {
+			return err
+		}
+	}
+	return setNodes(ctx, p, n, m.Nodes)
+}
+
+func (n nodepool) leastNodes() int64 {
+	if s := n.scaling(); s != nil {
+		return max(s.Min, 1)
+	}
+	return 1
+}
+
+func getNodepool(ctx context.Context, p place, r ref) (nodepool, error) {
+	found, err := getNodepools(ctx, p, r.clusterLink(), []ref{r})
+	if err != nil {
+		return nodepool{}, err
+	}
+	if len(found) == 0 {
+		return nodepool{}, notFound("there is no GKE node pool %s in cluster %s", r.name, r.cluster)
+	}
+	return found[0], nil
+}
+
+// setScaling sets how the pool is scaled, nil for not at all, and waits for that: GKE does one thing to a cluster at a time.
+func setScaling(ctx context.Context, p place, n nodepool, s *nodepoolScaler) error {
+	a := &container.NodePoolAutoscaling{ForceSendFields: []string{"Enabled"}}
+	switch {
+	case s != nil && s.isTotal():
+		a = &container.NodePoolAutoscaling{
+			Enabled: true, TotalMinNodeCount: s.TotalMin, TotalMaxNodeCount: s.TotalMax, LocationPolicy: s.Location, ForceSendFields: []string{"TotalMinNodeCount"},
+		}
+	case s != nil:
+		a = &container.NodePoolAutoscaling{
+			Enabled: true, MinNodeCount: s.Min, MaxNodeCount: s.Max, LocationPolicy: s.Location, ForceSendFields: []string{"MinNodeCount"},
+		}
+	}
+	return changePool(ctx, p, n.ref, p.gke.Projects.Locations.Clusters.NodePools.SetAutoscaling(n.poolLink(),
+		&container.SetNodePoolAutoscalingRequest{Autoscaling: a}).Context(ctx).Do)
+}
+
+// setNodes sets the nodes of each zone. Without ForceSendFields 0 would be left out.
+func setNodes(ctx context.Context, p place, n nodepool, perZone int64) error {
+	_, err := call("container.clusters.update", p.gke.Projects.Locations.Clusters.NodePools.SetSize(n.poolLink(),
+		&container.SetNodePoolSizeRequest{NodeCount: perZone, ForceSendFields: []string{"NodeCount"}}).Context(ctx).Do)
+	return err
+}
+
+// changePool makes a change that another one follows, and waits for its end. One that takes longer is class Moving: the act is
+// given again when the cluster is ready, and finds this part done.
+func changePool(ctx context.Context, p place, r ref, do func(...googleapi.CallOption) (*container.Operation, error)) error {
+	o, err := call("container.clusters.update", do)
+	for n := 0; err == nil && o.Status != "DONE"; n++ {
+		if n == operationPolls {
+			return errMoving("operation %s (%s) is %s and not yet done", o.Name, o.OperationType, o.Status)
+		}
+		if err = p.pause(ctx); err == nil {
+			o, err = call("container.operations.get", p.gke.Projects.Locations.Operations.Get(
+				"projects/"+r.project+"/locations/"+r.location+"/operations/"+o.Name).Context(ctx).Do)
+		}
+	}
+	if err == nil && o.Error != nil {
+		return &cloud.Error{Class: cloud.Transient, Op: "container.clusters.update", Code: o.OperationType, Message: o.Error.Message}
+	}
+	return err
+}
+
+// scaleNodepool sets the nodes of a zone, and the bounds between which they are scaled.
+func scaleNodepool(ctx context.Context, p place, r ref, want cloud.Capacity) error {
+	n, err := getNodepool(ctx, p, r)
+	if err != nil {
+		return err
+	}
+	s := n.scaling()
+	z := size{Max: most, Desired: n.perZone()}
+	if s != nil && !s.isTotal() {
+		z.Min, z.Max = s.Min, s.Max
+	}
+	if z, err = z.withCapacity(want); err != nil {
+		return err
+	}
+	if err := n.refuseScale(want); err != nil {
+		return err
+	}
+	if changesBounds(want) && (z.Min != s.Min || z.Max != s.Max) {
+		if err := setScaling(ctx, p, n, &nodepoolScaler{Min: z.Min, Max: z.Max, Location: s.Location}); err != nil {
+			return err
+		}
+	}
+	if want.Desired == nil || z.Desired == n.perZone() {
+		return nil
+	}
+	return setNodes(ctx, p, n, z.Desired)
+}
+
+func (n nodepool) refuseScale(want cloud.Capacity) error {
+	s := n.scaling()
+	switch {
+	case n.tied() != "":
+		return errUnsupported("%s", n.tied())
+	case changesBounds(want) && s == nil:
+		return errUnsupported("the node pool %s is not scaled: only its desired size can be set", n.Name)
+	case changesBounds(want) && s.isTotal():
+		return errUnsupported("the bounds of the node pool %s are of all its zones together, and are not set here", n.Name)
+	}
+	return nil
+}

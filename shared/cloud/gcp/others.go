@@ -1,0 +1,134 @@
+package gcp
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"google.golang.org/api/cloudasset/v1"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// assetsNeed is the permission of Cloud Asset Inventory.
+const assetsNeed = "cloudasset.assets.searchAllResources"
+
+// assetFields are asked for. The versioned resource is the thing itself as its own API tells it, a few minutes old: what waste is
+// judged by is in it, without a call for each type.
+const assetFields = "name,assetType,displayName,location,labels,createTime,state,parentFullResourceName,versionedResources"
+
+// listOthers reads a page of everything in the region that no kind lists, from Cloud Asset Inventory, which knows all types. What is
+// in no region (global things, those of several regions) is in region Global. An inventory that may not be asked is an error: that
+// nothing is known does not mean that nothing is there.
+func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.ResourcePage, error) {
+	search := c.assets.V1.SearchAllResources("projects/" + c.project).PageSize(500).PageToken(page).ReadMask(assetFields)
+	switch {
+	case region == cloud.Global:
+	case regionName.MatchString(region):
+		search = search.Query("location:" + region + "*")
+	default:
+		return cloud.ResourcePage{}, errInvalid("%.64q is not the name of a Google Cloud region", region)
+	}
+	out, err := call(assetsNeed, search.Context(ctx).Do)
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	got := cloud.ResourcePage{Next: out.NextPageToken}
+	for _, a := range out.Results {
+		if r, ok := newOther(a); ok && r.Region == region {
+			got.Resources = append(got.Resources, r)
+		}
+	}
+	return got, nil
+}
+
+// newOther makes the resource of an asset; false of one that a kind lists, and of what an account of ours is itself. What the
+// catalogue has no name for is kept as "gcp-other" with Google's word for it.
+func newOther(a *cloudasset.ResourceSearchResult) (cloud.Resource, bool) {
+	r := cloud.Resource{
+		UID: a.Name, Name: a.DisplayName, Type: cloud.TypeOf(Name, a.AssetType), Region: cloud.Global, Status: cloud.Running,
+		Tags: tagsOf(a.Labels), CreatedAt: timeOf(a.CreateTime), ParentUID: a.ParentFullResourceName,
+	}
+	if r.Name == "" {
+		r.Name = lastPart(a.Name)
+	}
+	if in := regionOf(a.Location); regionName.MatchString(in) {
+		r.Region = in
+	}
+	if r.Region != a.Location && r.Region != cloud.Global {
+		r.Zone = a.Location
+	}
+	if strings.HasPrefix(r.ParentUID, "//cloudresourcemanager.googleapis.com/") {
+		r.ParentUID = "" // the project, which the account is
+	}
+	r.Facts = assetFacts(r.Type, a)
+	if r.Type == "" {
+		r.Type, r.Facts = cloud.OtherType(Name), cloud.Facts{cloud.NativeType: a.AssetType}
+	}
+	kept := a.Name != "" && !slices.Contains(notListed, r.Type)
+	return r, kept && !slices.ContainsFunc(registry, func(k kind) bool { return k.Type == r.Type })
+}
+
+// notListed are what contains an account of ours, or is one.
+var notListed = []string{"gcp-project", "gcp-folder"}
+
+// assetFacts returns the facts of an asset of which the inventory has the thing itself; nil when it has not, or the type has none.
+func assetFacts(kindType string, a *cloudasset.ResourceSearchResult) cloud.Facts {
+	read := factsOf[kindType]
+	if read == nil || len(a.VersionedResources) == 0 {
+		return nil
+	}
+	var t thing
+	if json.Unmarshal(a.VersionedResources[len(a.VersionedResources)-1].Resource, &t) != nil {
+		return nil
+	}
+	return read(t, a)
+}
+
+// thing is what is read of the things themselves, in the names of their APIs.
+type thing struct {
+	Users               []string `json:"users"`
+	Type                string   `json:"type"`
+	SizeGB              int64    `json:"sizeGb,string"`
+	ProvisionedIOPS     int64    `json:"provisionedIops,string"`
+	LastDetachTimestamp string   `json:"lastDetachTimestamp"`
+	LastAttachTimestamp string   `json:"lastAttachTimestamp"`
+	Region              string   `json:"region"`
+	Status              string   `json:"status"`
+	AddressType         string   `json:"addressType"`
+	AutoCreated         bool     `json:"autoCreated"`
+	StorageBytes        int64    `json:"storageBytes,string"`
+	SnapshotType        string   `json:"snapshotType"`
+	LoadBalancingScheme string   `json:"loadBalancingScheme"`
+}
+
+// factsOf are the facts of types by which waste is judged, in the names and units of the rules.
+var factsOf = map[string]func(t thing, a *cloudasset.ResourceSearchResult) cloud.Facts{
+	"gcp-disk": func(t thing, a *cloudasset.ResourceSearchResult) cloud.Facts {
+		f := cloud.Facts{
+			"users": append([]string{}, t.Users...), "disk_type": lastPart(t.Type), "size_gb": float64(t.SizeGB),
+			"provisioned_iops": float64(t.ProvisionedIOPS), "regional": t.Region != "",
+		}
+		switch {
+		case t.LastDetachTimestamp != "":
+			f["last_detached_at"] = timeOf(t.LastDetachTimestamp)
+		case t.LastAttachTimestamp == "" && a.CreateTime != "":
+			f["last_detached_at"] = timeOf(a.CreateTime) // it was never attached
+		}
+		return f
+	},
+	"gcp-address": func(t thing, _ *cloudasset.ResourceSearchResult) cloud.Facts {
+		f := cloud.Facts{"state": t.Status, "address_type": t.AddressType}
+		if t.Status == "RESERVED" {
+			f["unused_since"] = cloud.Since{}
+		}
+		return f
+	},
+	"gcp-snapshot": func(t thing, _ *cloudasset.ResourceSearchResult) cloud.Facts {
+		return cloud.Facts{"auto_created": t.AutoCreated, "storage_gb": float64(t.StorageBytes) / (1 << 30), "snapshot_type": t.SnapshotType}
+	},
+	"gcp-forwarding-rule": func(t thing, _ *cloudasset.ResourceSearchResult) cloud.Facts {
+		return cloud.Facts{"scheme": t.LoadBalancingScheme}
+	},
+}

@@ -1,0 +1,72 @@
+package gcp
+
+import (
+	"context"
+	"slices"
+
+	resourcemanager "google.golang.org/api/cloudresourcemanager/v3"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// projectNeeds are the permissions that the project itself takes, what has no kind of its own, and metrics.
+var projectNeeds = []string{"resourcemanager.projects.get", assetsNeed, metricsNeed}
+
+// maxAsked is how many permissions Google takes in one question.
+const maxAsked = 100
+
+// Permissions asks Google which of the permissions that this package uses the credentials have on the project. Whoever may be asked
+// is told; that itself takes no permission.
+func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
+	asked := listNeeds()
+	var names []string
+	for _, a := range asked {
+		names = append(names, a.Action)
+	}
+	granted := map[string]bool{}
+	for part := range slices.Chunk(sortUnique(names), maxAsked) {
+		out, err := call("resourcemanager.projects.testIamPermissions", c.projects.Projects.TestIamPermissions("projects/"+c.project,
+			&resourcemanager.TestIamPermissionsRequest{Permissions: part}).Context(ctx).Do)
+		switch class := cloud.ClassOf(err); {
+		case err == nil:
+		case class == cloud.Refused:
+			return nil, err
+		default:
+			return markUnknown(asked, err), nil
+		}
+		for _, p := range out.Permissions {
+			granted[p] = true
+		}
+	}
+	for i, a := range asked {
+		if asked[i].Status = "granted"; !granted[a.Action] {
+			asked[i].Status, asked[i].Message = "denied", "the credentials lack "+a.Action+" on project "+c.project
+		}
+	}
+	return asked, nil
+}
+
+// listNeeds lists every permission that a capability takes, each once a capability.
+func listNeeds() []cloud.Permission {
+	var discover, startStop, scale []string
+	for _, k := range registry {
+		discover, startStop, scale = append(discover, k.needs.discover...), append(startStop, k.needs.startStop...), append(scale, k.needs.scale...)
+	}
+	var out []cloud.Permission
+	add := func(capability string, names []string) {
+		for _, n := range names {
+			out = append(out, cloud.Permission{Capability: capability, Action: n})
+		}
+	}
+	add("discover", sortUnique(projectNeeds, discover))
+	add("start_stop", sortUnique(startStop))
+	add("scale", sortUnique(scale))
+	return out
+}
+
+func markUnknown(asked []cloud.Permission, err error) []cloud.Permission {
+	for i := range asked {
+		asked[i].Status, asked[i].Message = "unknown", err.Error()
+	}
+	return asked
+}

@@ -1,0 +1,34 @@
+package gcp
+
+import "slices"
+
+// RequiredPermissions are the IAM permissions that this package uses, by what a customer allows: each level holds the ones before.
+type RequiredPermissions struct {
+	Discover  []string // to read what is there, clusters included
+	StartStop []string // to discover, start and stop
+	Scale     []string // to discover, start, stop and change capacities
+}
+
+// ListRequiredPermissions returns the permissions of every registered kind, sorted and each once. What customers are told to allow is
+// tested against it.
+func ListRequiredPermissions() RequiredPermissions {
+	discover, startStop, scale := slices.Clone(projectNeeds), []string(nil), []string(nil)
+	for _, k := range registry {
+		discover, startStop, scale = append(discover, k.needs.discover...), append(startStop, k.needs.startStop...), append(scale, k.needs.scale...)
+	}
+	return RequiredPermissions{sortUnique(discover), sortUnique(discover, startStop), sortUnique(discover, startStop, scale)}
+}
+
+// ListRequiredServices returns the APIs that a project has to switch on for everything here to work; one that it does not use may
+// stay off.
+func ListRequiredServices() []string {
+	return []string{
+		"cloudasset.googleapis.com", "cloudresourcemanager.googleapis.com", "compute.googleapis.com", "container.googleapis.com", "monitoring.googleapis.com", "run.googleapis.com", "sqladmin.googleapis.com",
+	}
+}
+
+func sortUnique(names ...[]string) []string {
+	all := slices.Concat(names...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}

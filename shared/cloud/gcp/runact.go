@@ -1,0 +1,126 @@
+package gcp
+
+import (
+	"context"
+	"maps"
+	"strconv"
+	"strings"
+
+	"google.golang.org/api/run/v2"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// actRunService takes the instances that run without a request, or gives them back.
+func actRunService(ctx context.Context, p place, v cloud.Verb, t target) error {
+	s, err := getRunService(ctx, p, t.ref)
+	if err != nil {
+		return err
+	}
+	if reason := s.tied(); reason != "" {
+		return errUnsupported("%s", reason)
+	}
+	if v == cloud.Stop {
+		if s.isOff() {
+			return nil
+		}
+		return s.setAlways(ctx, p, 0)
+	}
+	n, err := s.remembered(t)
+	if err != nil || n == s.always() {
+		return err
+	}
+	return s.setAlways(ctx, p, n)
+}
+
+// remembered returns how many instances the service had: from what was remembered, else from the annotation, else one.
+func (s runService) remembered(t target) (int64, error) {
+	m, _, err := decodeSnapshot[runMemory](t.snapshot)
+	if err != nil {
+		return 0, err
+	}
+	stopped, wasStopped := s.stoppedMin()
+	switch {
+	case s.isManual() && m.Manual != nil:
+		return *m.Manual, nil
+	case !s.isManual() && m.Min != nil:
+		return *m.Min, nil
+	case !s.isManual() && wasStopped:
+		return stopped, nil
+	default:
+		return max(s.always(), 1), nil
+	}
+}
+
+// setAlways sets how many instances run without a request. A minimum of 0 is annotated, so that the service can be told from one that
+// never had a minimum.
+func (s runService) setAlways(ctx context.Context, p place, n int64) error {
+	change := &run.GoogleCloudRunV2Service{Scaling: &run.GoogleCloudRunV2ServiceScaling{}}
+	if s.isManual() {
+		change.Scaling.ManualInstanceCount, change.Scaling.ForceSendFields = n, []string{"ManualInstanceCount"}
+		return s.patch(ctx, p, change, "scaling.manualInstanceCount")
+	}
+	change.Scaling.MinInstanceCount, change.Scaling.ForceSendFields = n, []string{"MinInstanceCount"}
+	change.Annotations, change.ForceSendFields = map[string]string{}, []string{"Annotations"}
+	maps.Copy(change.Annotations, s.Annotations)
+	delete(change.Annotations, stoppedAt)
+	if n == 0 {
+		change.Annotations[stoppedAt] = strconv.FormatInt(s.always(), 10)
+	}
+	return s.patch(ctx, p, change, "scaling.minInstanceCount", "annotations")
+}
+
+// patch changes the fields of the service that was read: one that was changed meanwhile is refused with 409.
+func (s runService) patch(ctx context.Context, p place, change *run.GoogleCloudRunV2Service, fields ...string) error {
+	change.Etag = s.Etag
+	o, err := call("run.services.update", p.run.Projects.Locations.Services.Patch(s.runLink(), change).
+		UpdateMask(strings.Join(fields, ",")).Context(ctx).Do)
+	if err == nil && o.Error != nil {
+		return &cloud.Error{Class: cloud.Transient, Op: "run.services.update", Message: o.Error.Message}
+	}
+	return err
+}
+
+// scaleRunService sets the count of a service that is scaled by hand, and the bounds of any other.
+func scaleRunService(ctx context.Context, p place, r ref, want cloud.Capacity) error {
+	s, err := getRunService(ctx, p, r)
+	if err != nil {
+		return err
+	}
+	z := size{Min: s.scaling().MinInstanceCount, Max: s.scaling().MaxInstanceCount, Desired: s.always()}
+	if s.isManual() {
+		z.Min = 0
+	}
+	if z.Max == 0 || s.isManual() {
+		z.Max = most
+	}
+	if z, err = z.withCapacity(want); err != nil {
+		return err
+	}
+	switch {
+	case s.isManual() && changesBounds(want):
+		return errUnsupported("the service %s is scaled by hand: only its desired size can be set", s.name)
+	case s.isManual() && want.Desired != nil:
+		return s.setAlways(ctx, p, z.Desired)
+	case want.Desired != nil:
+		return errUnsupported("the service %s is scaled by its load: set its minimum and maximum", s.name)
+	}
+	return s.setBounds(ctx, p, z, want)
+}
+
+func (s runService) setBounds(ctx context.Context, p place, z size, want cloud.Capacity) error {
+	change := &run.GoogleCloudRunV2Service{Scaling: &run.GoogleCloudRunV2ServiceScaling{}}
+	var fields []string
+	if want.Min != nil {
+		change.Scaling.MinInstanceCount, change.Scaling.ForceSendFields = z.Min, []string{"MinInstanceCount"}
+		fields = append(fields, "scaling.minInstanceCount")
+	}
+	if want.Max != nil {
+		change.Scaling.MaxInstanceCount = z.Max
+		fields = append(fields, "scaling.maxInstanceCount")
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	return s.patch(ctx, p, change, fields...)
+}

@@ -1,0 +1,136 @@
+package kubernetes
+
+import (
+	"context"
+	"slices"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// width is how many objects of one call of ours are worked on at once.
+const width = 16
+
+// conn is a connection to one cluster.
+type conn struct {
+	*cluster
+	region string
+}
+
+// Identify returns the uid of the namespace kube-system.
+func (c *conn) Identify(ctx context.Context) (string, error) { return c.identify(ctx) }
+
+// Regions returns the one region that the cluster is.
+func (c *conn) Regions(context.Context) ([]string, error) { return []string{c.region}, nil }
+
+// kindOf finds the kind of a type in the region.
+func (c *conn) kindOf(kindType, region string) (kind, error) {
+	i := slices.IndexFunc(registry, func(k kind) bool { return k.Type == kindType })
+	switch {
+	case i < 0:
+		return kind{}, errInvalid("Kubernetes has no resource type %.64q here", kindType)
+	case region != c.region:
+		return kind{}, errInvalid("the region of this cluster is %s, not %.64q", c.region, region)
+	}
+	return registry[i], nil
+}
+
+// List reads one page of a kind.
+func (c *conn) List(ctx context.Context, kind, region, page string) (cloud.ResourcePage, error) {
+	k, err := c.kindOf(kind, region)
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	got, err := k.list(ctx, c.cluster, page)
+	for i := range got.Resources {
+		got.Resources[i].Type, got.Resources[i].Region = kind, region
+	}
+	return got, err
+}
+
+// Read returns the live states. Uids of another cluster do not exist here.
+func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]cloud.State, error) {
+	k, err := c.kindOf(kind, region)
+	if err != nil || len(uids) == 0 {
+		return nil, err
+	}
+	id, err := c.identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	states, errs := make([]cloud.State, len(uids)), make([]error, len(uids))
+	cloud.InParallel(len(uids), width, func(i int) {
+		if at, ok := parse(id, k.resource.Resource, uids[i]); ok {
+			states[i], errs[i] = k.read(ctx, c.cluster, at)
+			states[i].UID = uids[i]
+		} else {
+			errs[i] = notFound("%s is not in this cluster", uids[i])
+		}
+	})
+	return found(states, errs)
+}
+
+// found leaves out what does not exist.
+func found(states []cloud.State, errs []error) ([]cloud.State, error) {
+	out := make([]cloud.State, 0, len(states))
+	for i, err := range errs {
+		switch {
+		case err == nil:
+			out = append(out, states[i])
+		case cloud.ClassOf(err) != cloud.NotFound:
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Act starts or stops.
+//
+//nolint:revive // the parameters are those of cloud.Conn
+func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
+	out := make([]cloud.Result, len(targets))
+	k, err := c.kindOf(kind, region)
+	id := ""
+	if err == nil {
+		id, err = c.identity(ctx)
+	}
+	cloud.InParallel(len(targets), width, func(i int) {
+		out[i] = cloud.Result{UID: targets[i].UID, Err: err}
+		if err == nil {
+			out[i].Err = c.actOn(ctx, k, v, id, targets[i])
+		}
+	})
+	return out
+}
+
+//nolint:revive // the parameters are those of cloud.Conn
+func (c *conn) actOn(ctx context.Context, k kind, v cloud.Verb, id string, t cloud.Target) error {
+	at, ok := parse(id, k.resource.Resource, t.UID)
+	if !ok {
+		return notFound("%s is not in this cluster", t.UID)
+	}
+	return k.act(ctx, c.cluster, v, goal{at, t.Snapshot})
+}
+
+// Scale sets how many replicas an object has. A minimum or a maximum is its autoscaler's, and class Unsupported.
+//
+//nolint:revive // the parameters are those of cloud.Conn
+func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.Capacity) error {
+	k, err := c.kindOf(kind, region)
+	if err != nil {
+		return err
+	}
+	if k.scale == nil {
+		return errUnsupported("%s has no size to set", k.Name)
+	}
+	id, err := c.identity(ctx)
+	if err != nil {
+		return err
+	}
+	at, ok := parse(id, k.resource.Resource, uid)
+	if !ok {
+		return notFound("%s is not in this cluster", uid)
+	}
+	return k.scale(ctx, c.cluster, at, want)
+}
+
+var _ cloud.Conn = (*conn)(nil)

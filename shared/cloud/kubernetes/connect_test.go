@@ -1,0 +1,158 @@
+package kubernetes_test
+
+import (
+	"encoding/json"
+	"flag"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/kubernetes"
+	"lamplighter.dev/shared/cloud/kubernetes/twin"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func TestConnect_RefusesWhatAKubeconfigCouldMakeUsDo(t *testing.T) {
+	f := newFixture(t)
+	good := f.Kubeconfig(twin.Token)
+	for name, c := range map[string]struct{ from, to, want string }{
+		"a plugin":              {"{token:", "{exec: {command: /bin/sh}, token:", "exec: plugins are not run here"},
+		"a file of ours":        {"{token:", "{tokenFile: /etc/passwd, token:", "tokenFile names a file"},
+		"a server without TLS":  {"https://", "http://", "server is not an https address"},
+		"trust in anybody":      {"{server:", "{insecure-skip-tls-verify: true, server:", "anybody could pose"},
+		"the machine's own API": {"https://127.0.0.1", "https://169.254.169.254", "metadata"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := f.account(twin.Token)
+			a.Credentials["kubeconfig"] = strings.Replace(good, c.from, c.to, 1)
+			_, err := f.provider.Connect(t.Context(), a)
+			f.wantClass("Connect", err, cloud.Invalid)
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), twin.Token) {
+				t.Errorf("%v; want %q in it, and no token", err, c.want)
+			}
+		})
+	}
+}
+
+func TestConnect_APrivateAddressIsRefusedWhereOnlyPublicOnesMayBeReached(t *testing.T) {
+	f := newFixture(t)
+	f.provider = kubernetes.New(kubernetes.Options{Clock: f.clk})
+	_, err := f.provider.Connect(t.Context(), f.account(twin.Token))
+	f.wantClass("Connect", err, cloud.Invalid)
+}
+
+func TestConnect_AServerWithSomebodyElsesCertificateGetsNoToken(t *testing.T) {
+	f, other := newFixture(t), newFixture(t)
+	a := f.account(twin.Token)
+	a.Credentials["kubeconfig"] = strings.Replace(a.Credentials["kubeconfig"], f.URL(), strings.Replace(other.URL(), "127.0.0.1", "localhost", 1), 1)
+	_, err := f.connect(a).Identify(t.Context())
+	f.wantClass("Identify", err, cloud.Invalid)
+	if n := len(other.Calls("")); n != 0 {
+		t.Errorf("%d calls came through", n)
+	}
+}
+
+func TestPermissions_AreThoseThatTheClusterSays(t *testing.T) {
+	f := newFixture(t)
+	f.Deny("patch statefulsets.apps", "patch deployments/scale.apps")
+	got, err := f.conn.Permissions(t.Context())
+	f.must(err)
+	denied := map[string]string{}
+	for _, p := range got {
+		if p.Status != "granted" {
+			denied[p.Action] = p.Capability + " " + p.Status
+		}
+	}
+	if len(denied) != 2 || denied["patch statefulsets.apps"] != "start_stop denied" || denied["patch deployments/scale.apps"] != "scale denied" {
+		t.Errorf("not granted: %v", denied)
+	}
+}
+
+func TestPermissions_LeaveOutWhatTheClusterDoesNotHave(t *testing.T) {
+	f := newFixture(t)
+	f.Without = []string{"keda.sh", "argoproj.io"}
+	got, err := f.conn.Permissions(t.Context())
+	f.must(err)
+	for _, p := range got {
+		if strings.Contains(p.Action, "keda.sh") || strings.Contains(p.Action, "argoproj.io") {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+// A cluster without KEDA and Rollouts works, and is not asked for them again and again.
+func TestClusterWithoutKEDA_Works(t *testing.T) {
+	f := newFixture(t)
+	f.Without = []string{"keda.sh", "argoproj.io"}
+	u := f.add("deployments", twin.Named("shop", "web", 3))
+	f.must(f.act(cloud.Stop, deployment, cloud.Target{UID: u}))
+	f.settle()
+	f.wantStatus("stopped", deployment, u, cloud.Stopped)
+	f.wantStatus("its namespace", namespace, shop, cloud.Stopped)
+	if n := len(f.Calls("get ")); n > 8 {
+		t.Errorf("%d reads: %+v", n, f.Calls("get "))
+	}
+}
+
+// The permission of each call that the provider makes is among those that customers are told to grant.
+func TestRequiredRules_AreWhatIsCalled(t *testing.T) {
+	f := newShop(t)
+	f.Add("horizontalpodautoscalers", twin.Targeting("shop", "web", fields{"minReplicas": 1, "maxReplicas": 9}))
+	for _, k := range f.provider.Kinds() {
+		_, err := f.conn.List(t.Context(), k.Type, "cluster", "")
+		f.must(err)
+	}
+	snapshot := f.state(namespace, shop).Snapshot
+	f.finish(cloud.Stop, nil)
+	called := calledOps(f)
+	f.finish(cloud.Start, snapshot)
+	called = append(called, calledOps(f)...)
+	three := int64(3)
+	f.must(f.conn.Scale(t.Context(), deployment, "cluster", uid("deployments", "shop/web"), cloud.Capacity{Desired: &three}))
+	called = append(called, calledOps(f)...)
+	allowed := map[string]bool{}
+	for _, r := range kubernetes.ListRequiredRules().Scale {
+		for _, resource := range r.Resources {
+			for _, verb := range r.Verbs {
+				allowed[strings.TrimSuffix(verb+" "+resource+"."+r.Group, ".")] = true
+			}
+		}
+	}
+	for _, op := range called {
+		if !allowed[op] {
+			t.Errorf("%s is called, and customers are not told to allow it", op)
+		}
+	}
+}
+
+// calledOps are the calls about resources: discovery is for everybody.
+func calledOps(f *fixture) []string {
+	var ops []string
+	for _, c := range f.Calls("") {
+		if !strings.HasPrefix(c.Op, "get .") && c.Op != "get " {
+			ops = append(ops, c.Op)
+		}
+	}
+	return ops
+}
+
+func TestRequiredRules_MakeAClusterRole(t *testing.T) {
+	got, err := json.MarshalIndent(kubernetes.ListRequiredRules(), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/rules.json", string(got)+"\n")
+}
+
+func TestThrottling_WaitsAsLongAsTheClusterSays(t *testing.T) {
+	f := newFixture(t)
+	u := f.add("deployments", twin.Named("shop", "web", 3))
+	f.ThrottleCalls(2)
+	start := f.clk.Now()
+	f.state(deployment, u)
+	if waited := f.clk.Now().Sub(start); waited != 2*time.Second {
+		t.Errorf("waited %s; want the two seconds that Retry-After says", waited)
+	}
+}

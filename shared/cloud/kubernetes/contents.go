@@ -1,0 +1,186 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// contents are a namespace and what is stopped with it.
+type contents struct {
+	ns        object
+	workloads []member // Deployments and Rollouts
+	stateful  []member
+	cronJobs  []object
+	scalers   []object
+	now       time.Time
+}
+
+// member is a workload of a namespace.
+type member struct {
+	view
+	resource schema.GroupVersionResource
+}
+
+// held is what is in a namespace, or in all of them, as it was listed.
+type held struct {
+	deployments, rollouts, stateful, cronJobs, scalers, pods []object
+}
+
+// listHeld lists what is in ns; "" is all namespaces. The lists are read side by side.
+func (c *cluster) listHeld(ctx context.Context, ns string) (held, error) {
+	var h held
+	lists := []struct {
+		into     *[]object
+		resource schema.GroupVersionResource
+		list     func(context.Context, schema.GroupVersionResource, string) ([]object, error)
+	}{
+		{&h.deployments, deploymentsOf, c.every},
+		{&h.rollouts, rolloutsOf, c.where},
+		{&h.stateful, statefulOf, c.every},
+		{&h.cronJobs, cronJobsOf, c.every},
+		{&h.scalers, scaledOf, c.where},
+	}
+	errs := make([]error, len(lists))
+	cloud.InParallel(len(lists), width, func(i int) { *lists[i].into, errs[i] = lists[i].list(ctx, lists[i].resource, ns) })
+	for _, err := range errs {
+		if err != nil {
+			return held{}, err
+		}
+	}
+	return h, nil
+}
+
+// every lists everything of a resource that every cluster has.
+func (c *cluster) every(ctx context.Context, r schema.GroupVersionResource, ns string) ([]object, error) {
+	return c.all(ctx, r, ns, metav1.ListOptions{})
+}
+
+// contents reads a namespace and what is in it; its pods only where something is not wanted any more.
+func (c *cluster) contents(ctx context.Context, name string) (contents, error) {
+	ns, err := c.get(ctx, namespacesOf, ref{name: name})
+	if err != nil {
+		return contents{}, err
+	}
+	h, err := c.listHeld(ctx, name)
+	if err != nil {
+		return contents{}, err
+	}
+	if h.ending() {
+		if h.pods, err = c.all(ctx, podsOf, name, metav1.ListOptions{}); err != nil {
+			return contents{}, err
+		}
+	}
+	return byNamespace{name: &h}.of(ns, c.clock.Now()), nil
+}
+
+// ending reports whether something was stopped by us, or has pods that it should not have.
+func (h held) ending() bool {
+	for _, list := range [][]object{h.deployments, h.rollouts, h.stateful} {
+		for _, o := range list {
+			if _, ours := o.stopped(); o.replicas() == 0 && (ours || o.Status.Replicas > 0 || !o.seen()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// byNamespace is what all namespaces hold.
+type byNamespace map[string]*held
+
+// census lists what all namespaces hold, anew or as it was listed last.
+func (c *cluster) census(ctx context.Context, anew bool) (byNamespace, error) {
+	c.mu.Lock()
+	last := c.counted
+	c.mu.Unlock()
+	if last != nil && !anew {
+		return last, nil
+	}
+	h, err := c.listHeld(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	all := byNamespace{}
+	all.sort(h.deployments, func(x *held) *[]object { return &x.deployments })
+	all.sort(h.rollouts, func(x *held) *[]object { return &x.rollouts })
+	all.sort(h.stateful, func(x *held) *[]object { return &x.stateful })
+	all.sort(h.cronJobs, func(x *held) *[]object { return &x.cronJobs })
+	all.sort(h.scalers, func(x *held) *[]object { return &x.scalers })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.counted = all
+	return all, nil
+}
+
+func (b byNamespace) sort(all []object, into func(*held) *[]object) {
+	for _, o := range all {
+		if b[o.Namespace] == nil {
+			b[o.Namespace] = &held{}
+		}
+		list := into(b[o.Namespace])
+		*list = append(*list, o)
+	}
+}
+
+// of returns what the namespace holds.
+func (b byNamespace) of(ns object, now time.Time) contents {
+	x := contents{ns: ns, now: now}
+	h := b[ns.Name]
+	if h == nil {
+		return x
+	}
+	x.cronJobs, x.scalers = h.cronJobs, h.scalers
+	member := func(o object, r schema.GroupVersionResource) member {
+		return member{view{o, drivers(h.scalers, o), podsLeft(o, h.pods), now}, r}
+	}
+	for _, o := range h.deployments {
+		x.workloads = append(x.workloads, member(o, deploymentsOf))
+	}
+	for _, o := range h.rollouts {
+		x.workloads = append(x.workloads, member(o, rolloutsOf))
+	}
+	for _, o := range h.stateful {
+		x.stateful = append(x.stateful, member(o, statefulOf))
+	}
+	return x
+}
+
+// wanted is how many pods the workloads of the namespace are set to.
+func (x contents) wanted() int64 {
+	var n int64
+	for _, list := range [][]member{x.workloads, x.stateful} {
+		for _, w := range list {
+			n += w.replicas()
+		}
+	}
+	return n
+}
+
+func (x contents) countOn() int {
+	n := 0
+	for _, list := range [][]member{x.workloads, x.stateful} {
+		for _, w := range list {
+			if w.on() {
+				n++
+			}
+		}
+	}
+	for _, j := range x.cronJobs {
+		if !j.suspended() {
+			n++
+		}
+	}
+	return n
+}
+
+// on reports whether a workload runs, or KEDA may have it run.
+func (w view) on() bool { return w.replicas() > 0 || w.driven() }
+
+// name tells a member from its namesakes of other resources.
+func (m member) name() string { return fmt.Sprintf("%s/%s", m.resource.Resource, m.Name) }

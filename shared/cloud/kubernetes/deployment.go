@@ -1,0 +1,18 @@
+package kubernetes
+
+import "lamplighter.dev/shared/cloud"
+
+// deployments are stopped by 0 replicas in one guarded change, which carries what there were in an annotation.
+var deployments = kind{
+	Kind:     catalogueKind(cloud.KubernetesDeployment),
+	resource: deploymentsOf,
+	needs: needs{
+		discover:  []rule{{deploymentsOf, "", "list"}, {deploymentsOf, "", "get"}, {scaledOf, "", "list"}, {podsOf, "", "list"}},
+		startStop: []rule{{deploymentsOf, "", "patch"}, {hpasOf, "", "list"}, {pdbsOf, "", "list"}, {scaledOf, "", "get"}, {scaledOf, "", "patch"}},
+		scale:     []rule{{deploymentsOf, "scale", "patch"}, {hpasOf, "", "list"}, {pdbsOf, "", "list"}},
+	},
+	list:  listWorkloads(deploymentsOf),
+	read:  readWorkload(deploymentsOf),
+	act:   actOnWorkload(deploymentsOf),
+	scale: scaleWorkload(deploymentsOf),
+}

@@ -1,0 +1,125 @@
+package kubernetes
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+func errInvalid(format string, args ...any) error {
+	return &cloud.Error{Class: cloud.Invalid, Message: fmt.Sprintf(format, args...)}
+}
+
+func errUnsupported(format string, args ...any) error {
+	return &cloud.Error{Class: cloud.Unsupported, Message: fmt.Sprintf(format, args...)}
+}
+
+func notFound(format string, args ...any) error {
+	return &cloud.Error{Class: cloud.NotFound, Message: fmt.Sprintf(format, args...)}
+}
+
+func errMoving(format string, args ...any) error {
+	return &cloud.Error{Class: cloud.Moving, Message: fmt.Sprintf(format, args...)}
+}
+
+// classifyError makes a *cloud.Error of what the client returns for op ("patch deployments.apps"), in the cluster's own
+// words. It is the only place that knows what a cluster's errors mean.
+func classifyError(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*cloud.Error](err); ok {
+		if e.Op == "" && e.Code != "" { // of the transport, which does not know what it carries
+			named := *e
+			named.Op = op
+			return &named
+		}
+		return e
+	}
+	status, ok := errors.AsType[*kerrors.StatusError](err)
+	if !ok {
+		return &cloud.Error{Class: cloud.Transient, Op: op, Code: "NoAnswer", Message: err.Error(), Err: err}
+	}
+	s := status.Status()
+	return &cloud.Error{Class: classOf(s), Op: op, Code: codeOf(s), Message: messageOf(s), Err: err}
+}
+
+func codeOf(s metav1.Status) string {
+	if s.Reason != metav1.StatusReasonUnknown {
+		return string(s.Reason)
+	}
+	return fmt.Sprintf("HTTP %d", s.Code)
+}
+
+func messageOf(s metav1.Status) string {
+	if s.Message == "" {
+		return "the cluster gave no message"
+	}
+	return s.Message
+}
+
+// admission are the words of those that a cluster asks before it accepts a change: they forbid this change, whoever makes it.
+var admission = []string{"admission webhook", "ValidatingAdmissionPolicy", "denied request:", "exceeded quota"}
+
+func classOf(s metav1.Status) cloud.Class {
+	for _, w := range admission {
+		if strings.Contains(s.Message, w) && s.Code < http.StatusInternalServerError {
+			return cloud.Unsupported
+		}
+	}
+	switch s.Code {
+	case http.StatusUnauthorized:
+		return cloud.Refused
+	case http.StatusForbidden:
+		return cloud.Denied
+	case http.StatusNotFound:
+		return cloud.NotFound
+	case http.StatusConflict:
+		return cloud.Moving
+	case http.StatusTooManyRequests:
+		return cloud.Throttled
+	case http.StatusGone, http.StatusRequestTimeout:
+		return cloud.Transient
+	}
+	if s.Code >= http.StatusInternalServerError {
+		return cloud.Transient
+	}
+	return cloud.Invalid
+}
+
+// unansweredError names what is not an answer of the cluster. It wraps only what ends a context: the client would retry others.
+func unansweredError(err error) error {
+	e, ours := errors.AsType[*cloud.Error](err)
+	timeout, ok := errors.AsType[net.Error](err)
+	switch {
+	case ours:
+		return e
+	case fault.Is(err, fault.Invalid):
+		return &cloud.Error{Class: cloud.Invalid, Code: "AddressRefused", Message: fault.Message(err)}
+	case isCertificate(err):
+		return &cloud.Error{Class: cloud.Invalid, Code: "Certificate", Message: "the cluster's certificate is not accepted: " + err.Error()}
+	case errors.Is(err, context.Canceled):
+		return &cloud.Error{Class: cloud.Transient, Code: "Cancelled", Message: err.Error(), Err: context.Canceled}
+	case errors.Is(err, context.DeadlineExceeded), ok && timeout.Timeout():
+		return &cloud.Error{Class: cloud.Transient, Code: "Timeout", Message: err.Error(), Err: context.DeadlineExceeded}
+	default:
+		return &cloud.Error{Class: cloud.Transient, Code: "NoAnswer", Message: err.Error()}
+	}
+}
+
+func isCertificate(err error) bool {
+	_, verify := errors.AsType[*tls.CertificateVerificationError](err)
+	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
+	return verify || unknown
+}

@@ -1,0 +1,50 @@
+package kubernetes
+
+import (
+	"context"
+	"encoding/json"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// kind is one kind of resource: what it is, what it needs, and what can be asked of it. Functions return *cloud.Error.
+type kind struct {
+	cloud.Kind
+	resource schema.GroupVersionResource
+	needs    needs
+	list     func(ctx context.Context, c *cluster, page string) (cloud.ResourcePage, error)
+	read     func(ctx context.Context, c *cluster, at ref) (cloud.State, error)
+	act      func(ctx context.Context, c *cluster, v cloud.Verb, t goal) error
+	scale    func(ctx context.Context, c *cluster, at ref, want cloud.Capacity) error
+}
+
+// goal is what to act on, with what was remembered of it.
+type goal struct {
+	ref
+	snapshot json.RawMessage
+}
+
+// catalogueKind takes a kind's description from the catalogue, which API functions read without this package.
+func catalogueKind(kind string) cloud.Kind {
+	k, _ := cloud.KindOf(kind)
+	return k
+}
+
+// decodeSnapshot reads what was remembered; false when nothing was.
+func decodeSnapshot[M any](raw json.RawMessage) (m M, ok bool, err error) {
+	if len(raw) == 0 {
+		return m, false, nil
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return m, false, errInvalid("what was remembered before the stop cannot be read: %s", err)
+	}
+	return m, true, nil
+}
+
+// encodeSnapshot is for memories, which have nothing that JSON cannot hold.
+func encodeSnapshot(m any) json.RawMessage {
+	b, _ := json.Marshal(m)
+	return b
+}

@@ -1,0 +1,138 @@
+// Package kubernetes drives Kubernetes clusters: workloads, CronJobs and whole namespaces. It is the only place that links the
+// Kubernetes client. What decides (which object is stopped, what must be remembered, who would bring it back) is written
+// here; a cluster is reached by a kubeconfig, or by the token that the cloud that runs it makes for us. Nothing that a
+// kubeconfig could make this process run or read is accepted: see the package kubeconfig below.
+package kubernetes
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/kubernetes/kubeconfig"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/ssrfguard"
+)
+
+// Name is the provider's identifier.
+const Name = "kubernetes"
+
+// Region is the only region of an account that is one cluster.
+const Region = "cluster"
+
+// registry holds every kind: a new one is a file and a line here.
+var registry = []kind{namespaces, deployments, statefulSets, cronJobs}
+
+// Options are an operator's choices. The zero value of every field but Clock is usable.
+type Options struct {
+	Clock clock.Clock
+	// PrivateAddresses lets a cluster's address lead into private networks (shared/foundation/ssrfguard).
+	PrivateAddresses bool
+	// Timeout bounds one attempt of one call.
+	Timeout time.Duration
+	// Attempts is how often a call is tried that may be tried again.
+	Attempts int
+	// MaxBackoff bounds the pause between two attempts.
+	MaxBackoff time.Duration
+	// InFlight is how many calls one cluster gets at once from this process; its own priority and fairness does the rest.
+	InFlight int
+}
+
+// Provider is Kubernetes as cloud.Provider. Its limits hold across all connections to a cluster.
+type Provider struct {
+	options Options
+	mu      sync.Mutex
+	slots   map[string]chan struct{} // by server
+}
+
+// New makes the provider.
+func New(o Options) *Provider {
+	return &Provider{options: o.filled(), slots: map[string]chan struct{}{}}
+}
+
+func (o Options) filled() Options {
+	if o.Timeout <= 0 {
+		o.Timeout = 20 * time.Second
+	}
+	if o.Attempts <= 0 {
+		o.Attempts = 5
+	}
+	if o.MaxBackoff <= 0 {
+		o.MaxBackoff = 8 * time.Second
+	}
+	if o.InFlight <= 0 {
+		o.InFlight = 32
+	}
+	return o
+}
+
+// addresses says where a cluster's address may lead.
+func (o Options) addresses() ssrfguard.Policy {
+	return ssrfguard.Policy{Private: o.PrivateAddresses, AnyPort: true}
+}
+
+// Name is "kubernetes".
+func (p *Provider) Name() string { return Name }
+
+// Kinds returns the kinds in the registry.
+func (p *Provider) Kinds() []cloud.Kind {
+	out := make([]cloud.Kind, len(registry))
+	for i, k := range registry {
+		out[i] = k.Kind
+	}
+	return out
+}
+
+// Connect prepares a connection with the account's kubeconfig. One that is not accepted is class Invalid, with a message that
+// repeats no secret; whether it opens anything is found out by Identify.
+func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, error) {
+	switch {
+	case a.AuthMethod != "kubeconfig":
+		return nil, errInvalid("authMethod %q is not kubeconfig", a.AuthMethod)
+	case a.Credentials["kubeconfig"] == "":
+		return nil, errInvalid("credentials.kubeconfig is missing")
+	case a.EndpointURL != "":
+		return nil, errInvalid("endpointURL is not accepted: the kubeconfig names the address of the cluster")
+	}
+	access, err := kubeconfig.ParseKubeconfig(a.Credentials["kubeconfig"], p.options.Clock.Now())
+	if err != nil {
+		return nil, errInvalid("%s", fault.Message(err))
+	}
+	c, err := p.open(entryOf(access), access)
+	if err != nil {
+		return nil, err
+	}
+	c.uid = a.NativeID
+	return &conn{cluster: c, region: Region}, nil
+}
+
+func entryOf(a kubeconfig.Access) cloud.ClusterEntry {
+	e := cloud.ClusterEntry{Server: a.Server, ServerName: a.ServerName, Authority: a.Authority}
+	if a.Token != "" {
+		e.Token = func(context.Context) (string, error) { return a.Token, nil }
+	}
+	return e
+}
+
+// slotsOf returns what bounds the calls to a server. An entry that nobody holds is as good as none.
+func (p *Provider) slotsOf(server string) chan struct{} {
+	const many = 1024
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.slots[server]; s != nil {
+		return s
+	}
+	if len(p.slots) >= many {
+		for k, s := range p.slots {
+			if len(s) == 0 {
+				delete(p.slots, k)
+			}
+		}
+	}
+	p.slots[server] = make(chan struct{}, p.options.InFlight)
+	return p.slots[server]
+}
+
+var _ cloud.Provider = (*Provider)(nil)

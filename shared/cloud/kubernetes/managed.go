@@ -1,0 +1,109 @@
+package kubernetes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The annotations that a stop leaves on what it stops, in the same change: they are a copy of what is remembered, for a day on
+// which the table is lost, and tell who stopped it, and when. A start takes them away.
+const (
+	stoppedReplicas = "lamplighter.dev/stopped-replicas" // how many there were
+	stoppedAt       = "lamplighter.dev/stopped-at"       // RFC 3339
+	stoppedWith     = "lamplighter.dev/stopped-with"     // "namespace": by a stop of the whole namespace
+)
+
+// withNamespace is the stoppedWith of what a stop of its namespace stopped.
+const withNamespace = "namespace"
+
+// holding is how long what a controller manages has to stay stopped before it is called so: Argo CD and Flux look every minute
+// or three, and at once when they watch.
+const holding = 90 * time.Second
+
+// argo are the marks that Argo CD leaves on what it applies; flux begin those of Flux.
+var (
+	argo = []string{"argocd.argoproj.io/tracking-id", "argocd.argoproj.io/instance"}
+	flux = []string{"kustomize.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/name"}
+)
+
+// manager names the controller that may set an object back to what it thinks right; "" when none is known.
+func (o object) manager() string {
+	for _, k := range argo {
+		if v := firstOf(o.Annotations[k], o.Labels[k]); v != "" {
+			return "Argo CD (" + v + ")"
+		}
+	}
+	for _, k := range flux {
+		if v := firstOf(o.Labels[k], o.Annotations[k]); v != "" {
+			return "Flux (" + v + ")"
+		}
+	}
+	i := slices.IndexFunc(o.OwnerReferences, func(r metav1.OwnerReference) bool { return r.Controller != nil && *r.Controller })
+	if i < 0 {
+		return ""
+	}
+	return o.OwnerReferences[i].Kind + " " + o.OwnerReferences[i].Name
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// stopped returns when a stop of ours last stopped the object; false when none has.
+func (o object) stopped() (time.Time, bool) {
+	at, err := time.Parse(time.RFC3339, o.Annotations[stoppedAt])
+	return at, err == nil
+}
+
+// held says why an object that is off is not called so yet; "" when it may be.
+func (o object) held(now time.Time) string {
+	at, ours := o.stopped()
+	who := o.manager()
+	if !ours || who == "" || now.Sub(at) >= holding {
+		return ""
+	}
+	return fmt.Sprintf("%s manages it and may bring it back: looked at until %s", who, at.Add(holding).Format(time.TimeOnly))
+}
+
+// drift says that an object which a stop of ours stopped is on again, and who may have done that; "" when it is not so.
+func (o object) drift() string {
+	at, ours := o.stopped()
+	switch who := o.manager(); {
+	case !ours:
+		return ""
+	case who != "":
+		return fmt.Sprintf("drift: it was stopped at %s and is on again; %s manages it: stop it there, or have it leave the replicas alone", at.Format(time.RFC3339), who)
+	default:
+		return fmt.Sprintf("drift: it was stopped at %s, and somebody has started it since", at.Format(time.RFC3339))
+	}
+}
+
+// marks are the annotations of a stop; with is stoppedWith, or "".
+func marks(now time.Time, with string) change {
+	m := change{stoppedAt: now.Format(time.RFC3339)}
+	if m[stoppedWith] = any(nil); with != "" {
+		m[stoppedWith] = with
+	}
+	return m
+}
+
+// unmark takes them away.
+func unmark() change { return change{stoppedAt: nil, stoppedWith: nil, stoppedReplicas: nil} }
+
+// withNS reports whether a stop of the namespace stopped the object.
+func (o object) withNS() bool { return o.Annotations[stoppedWith] == withNamespace }
+
+// ofCluster says why nothing in a namespace is stopped; "" for all but the cluster's own.
+func ofCluster(ns string) string {
+	if strings.HasPrefix(ns, "kube-") {
+		return "namespace " + ns + " belongs to the cluster itself"
+	}
+	return ""
+}

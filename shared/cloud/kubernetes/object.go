@@ -1,0 +1,111 @@
+package kubernetes
+
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// object is what is read of an object, whatever its resource: the fields of all that this package looks at.
+type object struct {
+	Kind              string `json:"kind"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              spec   `json:"spec"`
+	Status            status `json:"status"`
+}
+
+type spec struct {
+	Replicas  *int64                `json:"replicas"`
+	Suspend   *bool                 `json:"suspend"`
+	Selector  *metav1.LabelSelector `json:"selector"`
+	Retention struct {
+		WhenScaled string `json:"whenScaled"`
+	} `json:"persistentVolumeClaimRetentionPolicy"`
+	Claims []any `json:"volumeClaimTemplates"`
+	// of autoscalers
+	Target      target `json:"scaleTargetRef"`
+	MinReplicas *int64 `json:"minReplicas"`
+	MaxReplicas int64  `json:"maxReplicas"`
+	// of disruption budgets
+	MinAvailable   any `json:"minAvailable"`
+	MaxUnavailable any `json:"maxUnavailable"`
+}
+
+type target struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+}
+
+type status struct {
+	Observed any    `json:"observedGeneration"` // a number; of Rollouts a text
+	Replicas int64  `json:"replicas"`
+	Ready    int64  `json:"readyReplicas"`
+	Active   []any  `json:"active"`
+	Phase    string `json:"phase"`
+}
+
+func convert(from map[string]any, to *object) error {
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(from, to)
+}
+
+// replicas is how many pods are wanted; absence is one.
+func (o object) replicas() int64 {
+	if o.Spec.Replicas == nil {
+		return 1
+	}
+	return *o.Spec.Replicas
+}
+
+func (o object) suspended() bool { return o.Spec.Suspend != nil && *o.Spec.Suspend }
+
+// seen reports whether its controller has taken in what is wanted.
+func (o object) seen() bool {
+	n, ok := o.Status.Observed.(int64)
+	return !ok || n >= o.Generation // a Rollout's is no number
+}
+
+// covers reports whether the selector of o selects the labels.
+func (o object) covers(l map[string]string) bool {
+	s, err := metav1.LabelSelectorAsSelector(o.Spec.Selector)
+	return err == nil && !s.Empty() && s.Matches(labels.Set(l))
+}
+
+// ref names an object in a cluster; ns is "" for a namespace.
+type ref struct{ ns, name string }
+
+// named is an object of which only the name is known.
+func named(at ref) object {
+	return object{ObjectMeta: metav1.ObjectMeta{Namespace: at.ns, Name: at.name}}
+}
+
+func (o object) ref() ref { return ref{o.Namespace, o.Name} }
+
+// workloadUID is "clusterUid/ns/deployments/name".
+func workloadUID(cluster, resource string, at ref) string {
+	return strings.Join([]string{cluster, at.ns, resource, at.name}, "/")
+}
+
+// namespaceUID is "clusterUid/ns".
+func namespaceUID(cluster, ns string) string { return cluster + "/" + ns }
+
+// parse takes a uid of the resource apart; false when it is not one of this cluster.
+func parse(cluster, resource, uid string) (ref, bool) {
+	f := strings.Split(uid, "/")
+	switch {
+	case f[0] != cluster:
+	case resource == namespacesOf.Resource && len(f) == 2 && f[1] != "":
+		return ref{name: f[1]}, true
+	case len(f) == 4 && f[2] == resource && f[1] != "" && f[3] != "":
+		return ref{f[1], f[3]}, true
+	}
+	return ref{}, false
+}
+
+// resource returns what discovery tells of any object.
+func (o object) resource() cloud.Resource {
+	return cloud.Resource{Name: o.Name, Tags: o.Labels, CreatedAt: o.CreationTimestamp.UTC(), Capacity: map[string]int64{}}
+}

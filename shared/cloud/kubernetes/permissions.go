@@ -1,0 +1,167 @@
+package kubernetes
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// needs are what each capability takes, as RBAC knows it.
+type needs struct{ discover, startStop, scale []rule }
+
+// rule is one verb on one resource, or on its subresource.
+type rule struct {
+	resource schema.GroupVersionResource
+	sub      string
+	verb     string
+}
+
+func (r rule) name() string {
+	if r.sub != "" {
+		return op(r.verb, r.resource, r.sub)
+	}
+	return op(r.verb, r.resource)
+}
+
+// clusterNeeds is what every connection takes besides: who the cluster is.
+var clusterNeeds = []rule{{namespacesOf, "", "get"}}
+
+// extra are resources that not every cluster has.
+var extra = []schema.GroupVersionResource{scaledOf, rolloutsOf}
+
+// asked is a rule, and what it is needed for.
+type asked struct {
+	capability string
+	rule       rule
+}
+
+// Permissions asks the cluster what the credentials may do in all namespaces. Rules about resources that the cluster does not
+// have are left out.
+func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
+	all, err := c.served(ctx, allNeeds())
+	if err != nil {
+		return nil, err
+	}
+	out, errs := make([]cloud.Permission, len(all)), make([]error, len(all))
+	cloud.InParallel(len(all), width, func(i int) { out[i], errs[i] = c.review(ctx, all[i]) })
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func allNeeds() []asked {
+	var all []asked
+	add := func(capability string, rules []rule) {
+		for _, r := range rules {
+			if a := (asked{capability, r}); !slices.Contains(all, a) {
+				all = append(all, a)
+			}
+		}
+	}
+	add("discover", clusterNeeds)
+	for _, k := range registry {
+		add("discover", k.needs.discover)
+		add("start_stop", k.needs.startStop)
+		add("scale", k.needs.scale)
+	}
+	return all
+}
+
+func (c *conn) served(ctx context.Context, all []asked) ([]asked, error) {
+	missing := map[schema.GroupVersionResource]bool{}
+	for _, r := range extra {
+		has, err := c.has(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		missing[r] = !has
+	}
+	return slices.DeleteFunc(all, func(a asked) bool { return missing[a.rule.resource] }), nil
+}
+
+// review asks about one rule. Credentials that are not accepted at all are an error.
+func (c *conn) review(ctx context.Context, a asked) (cloud.Permission, error) {
+	p := cloud.Permission{Capability: a.capability, Action: a.rule.name(), Status: "unknown"}
+	r := a.rule
+	got, err := c.client.Resource(reviewsOf).Create(ctx, &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
+		"spec": map[string]any{"resourceAttributes": map[string]any{
+			"verb": r.verb, "group": r.resource.Group, "resource": r.resource.Resource, "subresource": r.sub,
+		}},
+	}}, metav1.CreateOptions{})
+	if err != nil {
+		err = classifyError(op("create", reviewsOf), err)
+		p.Message = err.Error()
+		if cloud.ClassOf(err) == cloud.Refused || ctx.Err() != nil {
+			return p, err
+		}
+		return p, nil
+	}
+	if allowed, _, _ := unstructured.NestedBool(got.Object, "status", "allowed"); allowed {
+		p.Status = "granted"
+		return p, nil
+	}
+	reason, _, _ := unstructured.NestedString(got.Object, "status", "reason")
+	p.Status, p.Message = "denied", cmp.Or(reason, "no role of the cluster grants it in all namespaces")
+	return p, nil
+}
+
+// Rule is a rule of a ClusterRole.
+type Rule struct {
+	Group     string   // "" is Kubernetes' core
+	Resources []string // "deployments", "deployments/scale"
+	Verbs     []string
+}
+
+// RequiredRules are the rules that this package's calls need, by what a customer allows: each level holds the ones before.
+type RequiredRules struct{ Discover, StartStop, Scale []Rule }
+
+// ListRequiredRules returns the rules of every registered kind: by group, those with the same verbs together, sorted. What
+// customers are told to allow is tested against it.
+func ListRequiredRules() RequiredRules {
+	levels := map[string][]rule{}
+	for _, a := range allNeeds() {
+		levels[a.capability] = append(levels[a.capability], a.rule)
+	}
+	discover := levels["discover"]
+	startStop := slices.Concat(discover, levels["start_stop"])
+	return RequiredRules{folded(discover), folded(startStop), folded(slices.Concat(startStop, levels["scale"]))}
+}
+
+// folded puts rules together.
+func folded(rules []rule) []Rule {
+	verbs := map[[2]string][]string{}
+	for _, r := range rules {
+		name := r.resource.Resource
+		if r.sub != "" {
+			name += "/" + r.sub
+		}
+		at := [2]string{r.resource.Group, name}
+		if !slices.Contains(verbs[at], r.verb) {
+			verbs[at] = append(verbs[at], r.verb)
+		}
+	}
+	var out []Rule
+	for at, v := range verbs {
+		slices.Sort(v)
+		i := slices.IndexFunc(out, func(r Rule) bool { return r.Group == at[0] && slices.Equal(r.Verbs, v) })
+		if i < 0 {
+			out, i = append(out, Rule{Group: at[0], Verbs: v}), len(out)
+		}
+		out[i].Resources = append(out[i].Resources, at[1])
+		slices.Sort(out[i].Resources)
+	}
+	slices.SortFunc(out, func(a, b Rule) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), slices.Compare(a.Resources, b.Resources))
+	})
+	return out
+}

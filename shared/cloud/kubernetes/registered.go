@@ -1,0 +1,287 @@
+package kubernetes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/kubernetes/kubeconfig"
+)
+
+// account is a connection to an account of a cloud and to what is in its registered clusters.
+type account struct {
+	cloud.Conn // the cloud's
+	provider   *Provider
+	clusters   []cloud.RegisteredCluster
+
+	mu      sync.Mutex
+	entered map[string]*conn // by region and name
+}
+
+var (
+	_ cloud.ClusterOpener = (*Provider)(nil)
+	_ cloud.Inside        = (*account)(nil)
+)
+
+// WithClusters returns a connection that looks into the clusters, too. Each is entered when it is first needed.
+func (p *Provider) WithClusters(c cloud.Conn, clusters []cloud.RegisteredCluster) cloud.Conn {
+	clusters = slices.Clone(clusters)
+	slices.SortFunc(clusters, func(a, b cloud.RegisteredCluster) int { return strings.Compare(a.Name, b.Name) })
+	return &account{Conn: c, provider: p, clusters: clusters, entered: map[string]*conn{}}
+}
+
+// KindsInside are all kinds of this package, where a cluster is registered.
+func (a *account) KindsInside(region string) []cloud.Kind {
+	if len(a.in(region)) == 0 {
+		return nil
+	}
+	return a.provider.Kinds()
+}
+
+// ours reports whether the kind is one of what is in clusters.
+func ours(kindType string) bool {
+	return slices.ContainsFunc(registry, func(k kind) bool { return k.Type == kindType })
+}
+
+// in returns the clusters of a region, by name.
+func (a *account) in(region string) []cloud.RegisteredCluster {
+	return slices.DeleteFunc(slices.Clone(a.clusters), func(c cloud.RegisteredCluster) bool { return c.Region != region })
+}
+
+// enter connects to a cluster, once.
+func (a *account) enter(ctx context.Context, r cloud.RegisteredCluster) (*conn, error) {
+	key := r.Region + "/" + r.Name
+	a.mu.Lock()
+	known := a.entered[key]
+	a.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	entry, access, err := a.entry(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.provider.open(entry, access)
+	if err != nil {
+		return nil, err
+	}
+	c.parent = entry.UID
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.entered[key] = &conn{cluster: c, region: r.Region}
+	return a.entered[key], nil
+}
+
+// entry is how a cluster is entered: with its own kubeconfig, or as its cloud lets us in.
+func (a *account) entry(ctx context.Context, r cloud.RegisteredCluster) (e cloud.ClusterEntry, access kubeconfig.Access, err error) {
+	if r.Kubeconfig != nil {
+		if err = json.Unmarshal(r.Kubeconfig, &access); err != nil {
+			return e, access, errInvalid("the kubeconfig of the cluster %s cannot be read: register it again", r.Name)
+		}
+		return entryOf(access), access, nil
+	}
+	opens, ok := a.Conn.(cloud.ClusterAccess)
+	if !ok {
+		return e, access, errUnsupported("the cluster %s cannot be entered with the credentials of its account: register it with a kubeconfig", r.Name)
+	}
+	e, err = opens.EnterCluster(ctx, r.Region, r.Name)
+	return e, access, err
+}
+
+// place is where a listing of clusters goes on. Failed is what went wrong in a cluster before: the others are listed first, and
+// then it is told, so that what could not be read is not taken for gone.
+type place struct {
+	Cluster string      `json:"c"` // the one to list
+	Page    string      `json:"p,omitempty"`
+	Class   cloud.Class `json:"k,omitempty"`
+	Failed  string      `json:"f,omitempty"`
+}
+
+// longestFailure bounds what a page carries of a failure.
+const longestFailure = 500
+
+// List lists one cluster of the region after the other.
+func (a *account) List(ctx context.Context, kind, region, page string) (cloud.ResourcePage, error) {
+	if !ours(kind) {
+		return a.Conn.List(ctx, kind, region, page)
+	}
+	here := a.in(region)
+	if len(here) == 0 {
+		return cloud.ResourcePage{}, nil
+	}
+	at := place{Cluster: here[0].Name}
+	if page != "" {
+		if err := json.Unmarshal([]byte(page), &at); err != nil {
+			return cloud.ResourcePage{}, errInvalid("page %.100q is not one of this listing", page)
+		}
+	}
+	i := slices.IndexFunc(here, func(c cloud.RegisteredCluster) bool { return c.Name >= at.Cluster })
+	if i < 0 { // it was deregistered meanwhile, and was the last
+		return cloud.ResourcePage{}, at.failure()
+	}
+	if here[i].Name != at.Cluster {
+		at.Page = ""
+	}
+	got, err := a.listOne(ctx, here[i], kind, at.Page)
+	if err != nil && ctx.Err() != nil {
+		return cloud.ResourcePage{}, err
+	}
+	return at.after(got, err, here, i)
+}
+
+func (a *account) listOne(ctx context.Context, r cloud.RegisteredCluster, kind, page string) (cloud.ResourcePage, error) {
+	c, err := a.enter(ctx, r)
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	got, err := c.List(ctx, kind, r.Region, page)
+	return got, notLetIn(r.Name, err)
+}
+
+// notLetIn tells that a cluster does not accept who comes, which its cloud still does: the account is not refused.
+func notLetIn(cluster string, err error) error {
+	e, ok := errors.AsType[*cloud.Error](err)
+	if !ok || e.Class != cloud.Refused {
+		return err
+	}
+	told := *e
+	told.Class = cloud.Denied
+	told.Message = e.Message + ": the cluster " + cluster + " does not let these credentials in: give them access there (EKS: an access entry), or register the cluster with a kubeconfig"
+	return &told
+}
+
+// after returns the page, and where the listing goes on after it.
+//
+//nolint:revive // what was listed, and where
+func (p place) after(got cloud.ResourcePage, err error, here []cloud.RegisteredCluster, i int) (cloud.ResourcePage, error) {
+	if err != nil && p.Failed == "" {
+		p.Class, p.Failed = cloud.ClassOf(err), (here[i].Name + ": " + err.Error())
+		p.Failed = p.Failed[:min(len(p.Failed), longestFailure)]
+	}
+	switch {
+	case err == nil && got.Next != "":
+		p.Cluster, p.Page = here[i].Name, got.Next
+	case i+1 < len(here):
+		p.Cluster, p.Page = here[i+1].Name, ""
+	case p.Failed == "":
+		return got, nil
+	case err == nil: // the last has something, and is followed by what went wrong
+		p.Cluster, p.Page = here[i].Name+"\x00", ""
+	default:
+		return cloud.ResourcePage{}, p.failure()
+	}
+	got.Next = string(encodeSnapshot(p))
+	return got, nil
+}
+
+func (p place) failure() error {
+	if p.Failed == "" {
+		return nil
+	}
+	return &cloud.Error{Class: p.Class, Message: p.Failed}
+}
+
+// opened are the clusters of a region by their uids, and what kept others from being asked.
+type opened struct {
+	byUID map[string]*conn
+	err   error
+}
+
+// open asks the clusters of a region who they are.
+func (a *account) open(ctx context.Context, region string) opened {
+	here := a.in(region)
+	conns, ids, errs := make([]*conn, len(here)), make([]string, len(here)), make([]error, len(here))
+	cloud.InParallel(len(here), width, func(i int) {
+		if conns[i], errs[i] = a.enter(ctx, here[i]); errs[i] == nil {
+			ids[i], errs[i] = conns[i].identity(ctx)
+			errs[i] = notLetIn(here[i].Name, errs[i])
+		}
+	})
+	o := opened{byUID: map[string]*conn{}}
+	for i, err := range errs {
+		if err == nil {
+			o.byUID[ids[i]] = conns[i]
+		} else if o.err == nil {
+			o.err = err
+		}
+	}
+	return o
+}
+
+// of returns the cluster that a uid is in. When one of the clusters did not answer, it may be in that one.
+func (o opened) of(uid string) (*conn, error) {
+	id, _, _ := strings.Cut(uid, "/")
+	switch c := o.byUID[id]; {
+	case c != nil:
+		return c, nil
+	case o.err != nil:
+		return nil, o.err
+	default:
+		return nil, notFound("%s is in no registered cluster of this account and region", uid)
+	}
+}
+
+// Read reads each uid in its cluster. Those of no registered cluster do not exist.
+func (a *account) Read(ctx context.Context, kind, region string, uids []string) ([]cloud.State, error) {
+	if !ours(kind) {
+		return a.Conn.Read(ctx, kind, region, uids)
+	}
+	o := a.open(ctx, region)
+	in := map[*conn][]string{}
+	for _, u := range uids {
+		c, err := o.of(u)
+		switch {
+		case err == nil:
+			in[c] = append(in[c], u)
+		case cloud.ClassOf(err) != cloud.NotFound:
+			return nil, err
+		}
+	}
+	var all []cloud.State
+	for c, these := range in {
+		states, err := c.Read(ctx, kind, region, these)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, states...)
+	}
+	return all, nil
+}
+
+// Act acts on each target in its cluster.
+//
+//nolint:revive // the parameters are those of cloud.Conn
+func (a *account) Act(ctx context.Context, v cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
+	if !ours(kind) {
+		return a.Conn.Act(ctx, v, kind, region, targets)
+	}
+	o := a.open(ctx, region)
+	out := make([]cloud.Result, len(targets))
+	cloud.InParallel(len(targets), width, func(i int) {
+		out[i].UID = targets[i].UID
+		c, err := o.of(targets[i].UID)
+		if err == nil {
+			err = c.Act(ctx, v, kind, region, targets[i:i+1])[0].Err
+		}
+		out[i].Err = err
+	})
+	return out
+}
+
+// Scale scales in the cluster of the uid.
+//
+//nolint:revive // the parameters are those of cloud.Conn
+func (a *account) Scale(ctx context.Context, kind, region, uid string, want cloud.Capacity) error {
+	if !ours(kind) {
+		return a.Conn.Scale(ctx, kind, region, uid, want)
+	}
+	c, err := a.open(ctx, region).of(uid)
+	if err != nil {
+		return err
+	}
+	return c.Scale(ctx, kind, region, uid, want)
+}

@@ -1,0 +1,60 @@
+package kubernetes
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// mostReplicas bounds what can be asked for: a cluster has room for 150,000 pods, and a typing error costs as many nodes.
+const mostReplicas = 10_000
+
+func scaleWorkload(r schema.GroupVersionResource) func(context.Context, *cluster, ref, cloud.Capacity) error {
+	return func(ctx context.Context, c *cluster, at ref, want cloud.Capacity) error {
+		if want.Min != nil && want.Max != nil && *want.Min > *want.Max {
+			return errInvalid("the minimum %d is above the maximum %d", *want.Min, *want.Max)
+		}
+		w, err := c.view(ctx, r, at)
+		if err != nil {
+			return err
+		}
+		b, err := c.boundsOf(ctx, w.object)
+		if err == nil {
+			err = w.scalable(want, b)
+		}
+		if err != nil || want.Desired == nil {
+			return err
+		}
+		err = c.guarded(ctx, r, w.object, func(o object) (change, error) {
+			if *want.Desired < o.replicas() && o.losesClaims() {
+				return nil, errUnsupported("%s", o.unschedulable())
+			}
+			if *want.Desired == o.replicas() {
+				return nil, nil //nolint:nilnil // it is done
+			}
+			return change{"spec": change{"replicas": *want.Desired}}, nil
+		}, "scale")
+		return c.explained(ctx, w.object, err)
+	}
+}
+
+// scalable returns why a workload cannot get the size.
+func (w view) scalable(want cloud.Capacity, b bounds) error {
+	switch n := want.Desired; {
+	case ofCluster(w.Namespace) != "":
+		return errUnsupported("%s", ofCluster(w.Namespace))
+	case want.Min != nil || want.Max != nil:
+		return errUnsupported("a workload has no minimum and no maximum of its own: they are those of its HorizontalPodAutoscaler")
+	case n == nil:
+		return nil
+	case *n < 0 || *n > mostReplicas:
+		return errInvalid("desired %d is not between 0 and %d", *n, mostReplicas)
+	case w.driven():
+		return errUnsupported("KEDA sets its replicas (ScaledObject %s): change that", w.scalers[0].Name)
+	case b.name != "" && *n > 0 && (*n < b.least || *n > b.max):
+		return errInvalid("desired %d is not between %d and %d, where the HorizontalPodAutoscaler %s keeps it", *n, b.least, b.max, b.name)
+	}
+	return nil
+}

@@ -1,0 +1,18 @@
+package kubernetes
+
+import "lamplighter.dev/shared/cloud"
+
+// statefulSets are as deployments, but for those that would lose their volume claims with their pods: they are refused.
+var statefulSets = kind{
+	Kind:     catalogueKind(cloud.KubernetesStatefulSet),
+	resource: statefulOf,
+	needs: needs{
+		discover:  []rule{{statefulOf, "", "list"}, {statefulOf, "", "get"}, {scaledOf, "", "list"}, {podsOf, "", "list"}},
+		startStop: []rule{{statefulOf, "", "patch"}, {hpasOf, "", "list"}, {pdbsOf, "", "list"}, {scaledOf, "", "get"}, {scaledOf, "", "patch"}},
+		scale:     []rule{{statefulOf, "scale", "patch"}, {hpasOf, "", "list"}, {pdbsOf, "", "list"}},
+	},
+	list:  listWorkloads(statefulOf),
+	read:  readWorkload(statefulOf),
+	act:   actOnWorkload(statefulOf),
+	scale: scaleWorkload(statefulOf),
+}

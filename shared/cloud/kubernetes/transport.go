@@ -1,0 +1,169 @@
+package kubernetes
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/kubernetes/kubeconfig"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/ssrfguard"
+)
+
+// maxAnswer bounds one answer of a cluster; a page of ours is far below it.
+const maxAnswer = 32 << 20
+
+// open prepares the client of a cluster, of certificate's certificate if there is one. It makes no call.
+func (p *Provider) open(e cloud.ClusterEntry, certificate kubeconfig.Access) (*cluster, error) {
+	policy := p.options.addresses()
+	if err := policy.CheckAddress(e.Server); err != nil {
+		return nil, errInvalid("the cluster's server: %s", fault.Message(err))
+	}
+	if !strings.HasPrefix(e.Server, "https://") {
+		return nil, errInvalid("the cluster's server must begin with https://, for it is sent a token")
+	}
+	t, err := tlsOf(e, certificate)
+	if err != nil {
+		return nil, err
+	}
+	carried := &carrier{next: policy.TransportTLS(t), options: p.options, slots: p.slotsOf(e.Server), token: e.Token}
+	config := dynamic.ConfigFor(&rest.Config{Host: e.Server, QPS: -1, WarningHandler: rest.NoWarnings{}, UserAgent: "lamplighter"})
+	config.GroupVersion, config.APIPath = &anyVersion, "/"
+	client, err := rest.RESTClientForConfigAndClient(config, &http.Client{
+		Transport: carried,
+		// A redirect could carry the token to another host.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	})
+	if err != nil {
+		return nil, errInvalid("the cluster's server cannot be used: %s", err)
+	}
+	return &cluster{raw: client, client: dynamic.New(client), clock: p.options.Clock, serves: map[string]bool{}}, nil
+}
+
+func tlsOf(e cloud.ClusterEntry, certificate kubeconfig.Access) (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: e.ServerName}
+	if len(e.Authority) > 0 {
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(e.Authority) {
+			return nil, errInvalid("the cluster's certificate authority holds no certificate")
+		}
+	}
+	if len(certificate.Certificate) > 0 {
+		pair, err := tls.X509KeyPair(certificate.Certificate, certificate.Key)
+		if err != nil {
+			return nil, errInvalid("the client certificate and its key do not belong together")
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
+
+// carrier sends each call with a fresh token, at most so many at once, each attempt with a deadline, and tries again what may
+// be tried again. All changes of ours name the version of the object that they change, so that one that is sent twice is
+// refused as a conflict and not done twice. The client's own limits and retries, which take the system's clock, find
+// nothing to do.
+type carrier struct {
+	next    http.RoundTripper
+	options Options
+	slots   chan struct{}
+	token   func(context.Context) (string, error)
+}
+
+// RoundTrip answers with the last attempt's answer, read whole.
+func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+	for attempt := 1; ; attempt++ {
+		resp, err := c.attempt(r)
+		if attempt >= c.options.Attempts || !again(r.Context(), resp, err) {
+			return final(resp, err)
+		}
+		if err := c.options.Clock.Sleep(r.Context(), c.pause(attempt, resp)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// attempt sends the call once, and reads its answer.
+func (c *carrier) attempt(r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), c.options.Timeout)
+	defer cancel()
+	r = r.Clone(ctx)
+	token := ""
+	if c.token != nil {
+		var err error
+		if token, err = c.token(ctx); err != nil {
+			return nil, err
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	if r.GetBody != nil {
+		var err error
+		if r.Body, err = r.GetBody(); err != nil {
+			return nil, err
+		}
+	}
+	resp, err := c.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	body, err := ssrfguard.ReadLimited(resp.Body, maxAnswer)
+	_ = resp.Body.Close() // it is read, or of no use
+	if err != nil {
+		return nil, err
+	}
+	if len(token) > 0 { // a server may answer with what it was sent, and its words go into answers, records and logs
+		body = bytes.ReplaceAll(body, []byte(token), []byte("(secret)"))
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
+}
+
+// again reports whether the call may be tried again: it got no answer, or one that says so.
+func again(ctx context.Context, resp *http.Response, err error) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	if err != nil {
+		_, ours := errors.AsType[*cloud.Error](err) // of the token's source, which has tried already
+		return !ours && !fault.Is(err, fault.Invalid) && !isCertificate(err)
+	}
+	return resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= http.StatusInternalServerError
+}
+
+// pause is what the server asks for, or grows from try to try, a random part of it; never more than the longest.
+func (c *carrier) pause(attempt int, resp *http.Response) time.Duration {
+	longest := c.options.MaxBackoff
+	if resp != nil {
+		if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 {
+			return min(time.Duration(s)*time.Second, longest)
+		}
+	}
+	most := min(longest, 200*time.Millisecond<<attempt)
+	return most/2 + rand.N(most/2+1) //nolint:gosec // jitter needs no secrecy
+}
+
+// final takes from the answer what the client would retry by itself.
+func final(resp *http.Response, err error) (*http.Response, error) {
+	if err != nil {
+		return nil, unansweredError(err)
+	}
+	resp.Header.Del("Retry-After")
+	return resp, nil
+}

@@ -1,0 +1,256 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// workloadMemory is what a stop forgets. Paused are the ScaledObjects that drive the workload, with what their annotation said.
+type workloadMemory struct {
+	Replicas int64              `json:"replicas"`
+	Paused   map[string]*string `json:"paused,omitempty"`
+}
+
+// status returns what a workload is, and why.
+func (w view) status() (cloud.Status, string) {
+	want := w.replicas()
+	switch {
+	case w.DeletionTimestamp != nil:
+		return cloud.Terminated, "it is being deleted"
+	case want == 0:
+		return w.statusAt0()
+	case !w.seen() || w.Status.Ready < want:
+		return cloud.Starting, joined(fmt.Sprintf("%d of %d pods are ready", w.Status.Ready, want), w.drift())
+	default:
+		return cloud.Running, w.drift()
+	}
+}
+
+// statusAt0 returns what a workload is of which no pod is wanted.
+func (w view) statusAt0() (cloud.Status, string) {
+	switch held := w.held(w.now); {
+	case w.driven():
+		return cloud.Running, "KEDA has scaled it to 0 and may raise it"
+	case w.ending():
+		return cloud.Stopping, fmt.Sprintf("%d pods are left", max(w.Status.Replicas, int64(w.left)))
+	case held != "":
+		return cloud.Stopping, held
+	default:
+		return cloud.Stopped, ""
+	}
+}
+
+// ending reports whether pods are left that are not wanted, as far as its controller has seen that.
+func (w view) ending() bool { return !w.seen() || w.Status.Replicas > 0 || w.left > 0 }
+
+// driven reports whether KEDA may raise the workload by itself.
+func (w view) driven() bool {
+	for _, s := range w.scalers {
+		if !s.paused() {
+			return true
+		}
+	}
+	return false
+}
+
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}
+
+// unschedulable returns why a workload is not stopped.
+func (o object) unschedulable() string {
+	if why := ofCluster(o.Namespace); why != "" {
+		return why
+	}
+	if o.losesClaims() {
+		return "its volume claims would be deleted with its pods (persistentVolumeClaimRetentionPolicy.whenScaled is Delete): set it to Retain first"
+	}
+	return ""
+}
+
+// losesClaims reports whether fewer replicas delete the data of the others.
+func (o object) losesClaims() bool {
+	return o.Spec.Retention.WhenScaled == "Delete" && len(o.Spec.Claims) > 0
+}
+
+// memory returns what a stop would forget; nil when the workload is off.
+func (w view) memory() *workloadMemory {
+	if w.replicas() == 0 && !w.driven() {
+		return nil
+	}
+	m := workloadMemory{Replicas: w.replicas()}
+	for _, s := range w.scalers {
+		if m.Paused == nil {
+			m.Paused = map[string]*string{}
+		}
+		m.Paused[s.Name] = s.priorPause()
+	}
+	return &m
+}
+
+func listWorkloads(r schema.GroupVersionResource) func(context.Context, *cluster, string) (cloud.ResourcePage, error) {
+	return func(ctx context.Context, c *cluster, page string) (cloud.ResourcePage, error) {
+		id, err := c.identity(ctx)
+		if err != nil {
+			return cloud.ResourcePage{}, err
+		}
+		found, next, err := c.page(ctx, r, "", metav1.ListOptions{Continue: page})
+		if err != nil {
+			return cloud.ResourcePage{}, err
+		}
+		scalers, err := c.where(ctx, scaledOf, "")
+		if err != nil {
+			return cloud.ResourcePage{}, err
+		}
+		p := cloud.ResourcePage{Next: next}
+		for _, o := range found {
+			w := view{object: o, scalers: drivers(scalers, o), now: c.clock.Now()}
+			p.Resources = append(p.Resources, w.found(id, r.Resource))
+		}
+		return p, nil
+	}
+}
+
+func (w view) found(cluster, resource string) cloud.Resource {
+	out := w.resource()
+	out.UID, out.ParentUID = workloadUID(cluster, resource, w.ref()), namespaceUID(cluster, w.Namespace)
+	out.Status, _ = w.status()
+	out.Capacity["desired"], out.Capacity["ready"] = w.replicas(), w.Status.Ready
+	out.Unschedulable = w.unschedulable()
+	return out
+}
+
+func readWorkload(r schema.GroupVersionResource) func(context.Context, *cluster, ref) (cloud.State, error) {
+	return func(ctx context.Context, c *cluster, at ref) (cloud.State, error) {
+		w, err := c.view(ctx, r, at)
+		if err == nil {
+			w.left, err = c.countLeft(ctx, w)
+		}
+		if err != nil {
+			return cloud.State{}, err
+		}
+		s := cloud.State{Unschedulable: w.unschedulable(), Native: fmt.Sprintf("%d replicas", w.replicas())}
+		s.Status, s.Reason = w.status()
+		if m := w.memory(); m != nil {
+			s.Snapshot = encodeSnapshot(m)
+		}
+		return s, nil
+	}
+}
+
+// view reads a workload and what drives it.
+func (c *cluster) view(ctx context.Context, r schema.GroupVersionResource, at ref) (view, error) {
+	o, err := c.get(ctx, r, at)
+	if err != nil {
+		return view{}, err
+	}
+	scalers, err := c.where(ctx, scaledOf, at.ns)
+	return view{object: o, scalers: drivers(scalers, o), now: c.clock.Now()}, err
+}
+
+// countLeft counts the pods of a workload that should have none, and whose controller believes that they are gone.
+func (c *cluster) countLeft(ctx context.Context, w view) (int, error) {
+	if w.replicas() > 0 || w.Status.Replicas > 0 || w.Spec.Selector == nil {
+		return 0, nil
+	}
+	pods, err := c.all(ctx, podsOf, w.Namespace, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(w.Spec.Selector)})
+	return podsLeft(w.object, pods), err
+}
+
+func actOnWorkload(r schema.GroupVersionResource) func(context.Context, *cluster, cloud.Verb, goal) error {
+	return func(ctx context.Context, c *cluster, v cloud.Verb, g goal) error {
+		w, err := c.view(ctx, r, g.ref)
+		if err != nil {
+			return err
+		}
+		if v == cloud.Stop {
+			return c.stopWorkload(ctx, r, w, "")
+		}
+		return c.startWorkload(ctx, r, w, g)
+	}
+}
+
+// stopWorkload has KEDA leave the workload alone, and takes its pods away. with is stoppedWith, or "".
+func (c *cluster) stopWorkload(ctx context.Context, r schema.GroupVersionResource, w view, with string) error {
+	if why := w.unschedulable(); why != "" {
+		return errUnsupported("%s", why)
+	}
+	for _, s := range w.scalers {
+		if err := c.pause(ctx, s, with); err != nil {
+			return err
+		}
+	}
+	err := c.guarded(ctx, r, w.object, func(o object) (change, error) {
+		if o.replicas() == 0 {
+			return nil, nil //nolint:nilnil // it is done
+		}
+		if why := o.unschedulable(); why != "" {
+			return nil, errUnsupported("%s", why)
+		}
+		a := marks(c.clock.Now(), with)
+		a[stoppedReplicas] = strconv.FormatInt(o.replicas(), 10)
+		return change{"metadata": change{"annotations": a}, "spec": change{"replicas": 0}}, nil
+	})
+	return c.explained(ctx, w.object, err)
+}
+
+// explained adds to a cluster's refusal the disruption budgets that may be behind it.
+func (c *cluster) explained(ctx context.Context, w object, err error) error {
+	e, ok := err.(*cloud.Error) //nolint:errorlint // of guarded, which does not wrap
+	if !ok || e.Class != cloud.Unsupported || e.Code == "" {
+		return err
+	}
+	told := *e
+	told.Message = joined(e.Message, c.budgets(ctx, w))
+	return &told
+}
+
+// startWorkload gives the replicas back, no fewer than its autoscaler would raise it to, and KEDA the rest.
+func (c *cluster) startWorkload(ctx context.Context, r schema.GroupVersionResource, w view, g goal) error {
+	m, known, err := decodeSnapshot[workloadMemory](g.snapshot)
+	if err != nil {
+		return err
+	}
+	b, err := c.boundsOf(ctx, w.object)
+	if err != nil {
+		return err
+	}
+	err = c.guarded(ctx, r, w.object, func(o object) (change, error) {
+		if o.replicas() > 0 {
+			return nil, nil //nolint:nilnil // somebody has started it
+		}
+		want := o.remembered()
+		if known {
+			want = m.Replicas
+		}
+		start := change{"metadata": change{"annotations": unmark()}}
+		if want > 0 || len(w.scalers) == 0 {
+			start["spec"] = change{"replicas": max(want, b.least, 1)}
+		}
+		return start, nil
+	})
+	for _, s := range w.scalers {
+		if err == nil {
+			err = c.resume(ctx, s, m.Paused)
+		}
+	}
+	return err
+}
+
+// remembered is how many replicas the annotation of a stop tells of; 0 when there is none.
+func (o object) remembered() int64 {
+	n, err := strconv.ParseInt(o.Annotations[stoppedReplicas], 10, 64)
+	if err != nil || n < 0 || n > mostReplicas {
+		return 0
+	}
+	return n
+}

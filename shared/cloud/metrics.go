@@ -1,0 +1,109 @@
+package cloud
+
+import (
+	"context"
+	_ "embed"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// metricTable is the metrics that this service collects, a line each, in the words and units of the rules' metrics.csv, which names
+// more: those that need an agent, bills or finer points than hours are not in it. The factor turns the provider's unit into ours.
+//
+//go:embed metrics.csv
+var metricTable string
+
+// Metric is a number that says how a resource was used over a window: a statistic of the provider's, rolled up. Of holds what it is
+// made of: more than one is summed.
+type Metric struct {
+	Type, Name, Unit string
+	Of               []Measure
+	RollUp           string // avg, min, max, sum, p95, p99, p99.5: of hours, or of days
+	Daily            bool   // days are rolled up, not hours
+	Days             int    // of the window
+	Factor           float64
+}
+
+// Measure is a series that a provider keeps of a resource: "AWS/EC2", "CPUUtilization", "Maximum". Metric may end in a note in
+// parentheses, as metrics.csv has them, which tells the provider which of several it is.
+type Measure struct{ Namespace, Metric, Statistic string }
+
+// IsCount reports whether no points mean that nothing happened, and not that nothing is known (recommendations, section 3.2).
+func (m Measure) IsCount() bool {
+	return slices.Contains([]string{"Sum", "Total", "Count", "ALIGN_DELTA", "increase"}, m.Statistic)
+}
+
+// MetricRequest asks for measures of resources of one type in one region, in buckets of Period, from From until before To.
+type MetricRequest struct {
+	Type, Region string
+	UIDs         []string
+	Measures     []Measure
+	Period       time.Duration
+	From, To     time.Time
+}
+
+// Points are a measure of a resource: Values in the provider's unit, each of the bucket that begins at its time, in their order. A
+// bucket of which the provider has nothing is left out. Measure is its place in the request.
+type Points struct {
+	UID     string
+	Measure int
+	Times   []time.Time
+	Values  []float64
+}
+
+// MetricAnswer is what was measured: nothing of what the provider knows nothing of. Calls and Queries count what it took, USD is
+// their list price.
+type MetricAnswer struct {
+	Points         []Points
+	Calls, Queries int
+	USD            float64
+}
+
+// Metered is a Conn that can tell how resources were used. A type that it does not measure is class Unsupported. What was read
+// before a failure is lost, and paid for: requests are to be small enough to be asked again.
+type Metered interface {
+	Conn
+	Metrics(ctx context.Context, r MetricRequest) (MetricAnswer, error)
+}
+
+// readMetrics reads the table when it is first needed.
+var readMetrics = sync.OnceValue(func() map[string][]Metric {
+	out := map[string][]Metric{}
+	_, lines, _ := strings.Cut(metricTable, "\n") // behind the header
+	for line := range strings.Lines(lines) {
+		m := parseMetric(strings.Split(strings.TrimSuffix(line, "\n"), ";"))
+		out[m.Type] = append(out[m.Type], m)
+	}
+	return out
+})
+
+// parseMetric reads a line; that each is well-formed is for a test.
+func parseMetric(f []string) Metric {
+	statistic, roll, _ := strings.Cut(f[4], ":")
+	m := Metric{Type: f[0], Name: f[1], Unit: f[7], RollUp: roll, Daily: f[5] == "86400"}
+	m.Days, _ = strconv.Atoi(f[6])
+	m.Factor, _ = strconv.ParseFloat(f[8], 64)
+	for one := range strings.SplitSeq(f[3], "+") {
+		m.Of = append(m.Of, Measure{f[2], one, statistic})
+	}
+	return m
+}
+
+// MetricsOf lists the metrics of a type; none of one that is not measured. Nobody changes them.
+func MetricsOf(kind string) []Metric { return readMetrics()[kind] }
+
+// MeasuresOf lists what the metrics of a type are made of, each once, in a fixed order.
+func MeasuresOf(kind string) []Measure {
+	var out []Measure
+	for _, m := range MetricsOf(kind) {
+		for _, one := range m.Of {
+			if !slices.Contains(out, one) {
+				out = append(out, one)
+			}
+		}
+	}
+	return out
+}

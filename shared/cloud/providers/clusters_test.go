@@ -1,0 +1,165 @@
+package providers_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws"
+	awstwin "lamplighter.dev/shared/cloud/aws/twin"
+	"lamplighter.dev/shared/cloud/kubernetes"
+	"lamplighter.dev/shared/cloud/kubernetes/kubeconfig"
+	"lamplighter.dev/shared/cloud/kubernetes/twin"
+	"lamplighter.dev/shared/foundation/clock"
+)
+
+const region = "eu-west-1"
+
+// registered is an account of AWS with registered clusters in one region, each with a Deployment of its name.
+type registered struct {
+	*testing.T
+	aws      *awstwin.Cloud
+	clusters map[string]*twin.Cluster
+	conn     cloud.Conn
+}
+
+// newRegistered registers prod, which the account's credentials open, and stage, for which a kubeconfig was handed over.
+func newRegistered(t *testing.T) *registered {
+	t.Helper()
+	r := &registered{T: t, aws: &awstwin.Cloud{}, clusters: map[string]*twin.Cluster{}}
+	for _, name := range []string{"prod", "stage"} {
+		c := twin.New()
+		t.Cleanup(c.Close)
+		c.Accept = func(token string) bool { return isEKS(token, name) }
+		c.Change("namespaces", "kube-system", func(o map[string]any) { o["metadata"].(map[string]any)["uid"] = "uid-of-" + name })
+		c.Add("namespaces", map[string]any{"metadata": map[string]any{"name": "shop"}})
+		c.Add("deployments", twin.Named("shop", name, 2))
+		r.clusters[name] = c
+		r.aws.AddCluster(awstwin.Cluster{Name: name, Region: region, Endpoint: c.URL(), Authority: c.Authority()})
+	}
+	clk := clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC))
+	account, err := cloud.ConnectRedacted(t.Context(), aws.New(aws.Options{Clock: clk, Transport: r.aws}), cloud.Account{
+		Provider: "aws", AuthMethod: "static_keys", Credentials: map[string]string{"accessKeyID": awstwin.AccessKey, "secretAccessKey": "a secret of the account"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handed, err := json.Marshal(kubeconfig.Access{Server: r.clusters["stage"].URL(), Authority: r.clusters["stage"].Authority(), Token: twin.Token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opener := kubernetes.New(kubernetes.Options{Clock: clk, PrivateAddresses: true, Attempts: 1})
+	r.conn = opener.WithClusters(account, []cloud.RegisteredCluster{{Region: region, Name: "prod"}, {Region: region, Name: "stage", Kubeconfig: handed}})
+	return r
+}
+
+// isEKS does what the authenticator of an EKS cluster does, as far as the form goes: a signature for this cluster's name.
+func isEKS(token, cluster string) bool {
+	raw, ok := strings.CutPrefix(token, "k8s-aws-v1.")
+	plain, err := base64.RawURLEncoding.DecodeString(raw)
+	return ok && err == nil && strings.Contains(string(plain), "Action=GetCallerIdentity") && strings.Contains(string(plain), "x-k8s-aws-id") && cluster == "prod"
+}
+
+// list returns the uids of the Deployments of the region.
+func (r *registered) list() (uids []string, err error) {
+	r.Helper()
+	for page := ""; ; {
+		got, err := r.conn.List(r.Context(), cloud.KubernetesDeployment, region, page)
+		if err != nil {
+			return uids, err
+		}
+		for _, found := range got.Resources {
+			uids = append(uids, found.UID)
+			if found.Region != region || found.Type != cloud.KubernetesDeployment {
+				r.Errorf("%+v", found)
+			}
+		}
+		if page = got.Next; page == "" {
+			return uids, nil
+		}
+	}
+}
+
+func uidOf(name string) string { return "uid-of-" + name + "/shop/deployments/" + name }
+
+func TestRegisteredClusters_AreListedThroughTheirAccount(t *testing.T) {
+	r := newRegistered(t)
+	got, err := r.list()
+	if want := []string{uidOf("prod"), uidOf("stage")}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("listed %v, %v; want %v", got, err, want)
+	}
+	namespaces, err := r.conn.List(t.Context(), cloud.KubernetesNamespace, region, "")
+	if err != nil || len(namespaces.Resources) != 3 || namespaces.Resources[0].ParentUID != "arn:aws:eks:eu-west-1:111122223333:cluster/prod" {
+		t.Errorf("namespaces %+v, %v; want those of prod, whose parent is the cluster", namespaces, err)
+	}
+	if none, err := r.conn.List(t.Context(), cloud.KubernetesDeployment, "us-east-1", ""); err != nil || len(none.Resources) != 0 {
+		t.Errorf("a region without clusters: %+v, %v", none, err)
+	}
+	if n := len(r.aws.Calls("eks:DescribeCluster")); n != 1 {
+		t.Errorf("prod was described %d times; want once a connection", n)
+	}
+}
+
+func TestRegisteredClusters_AreActedOnByTheirUIDs(t *testing.T) {
+	r := newRegistered(t)
+	results := r.conn.Act(t.Context(), cloud.Stop, cloud.KubernetesDeployment, region, []cloud.Target{{UID: uidOf("stage")}, {UID: uidOf("nowhere")}, {UID: uidOf("prod")}})
+	if results[0].Err != nil || results[2].Err != nil || cloud.ClassOf(results[1].Err) != cloud.NotFound || results[1].Err == nil {
+		t.Errorf("%+v", results)
+	}
+	for name, c := range r.clusters {
+		if n := twin.Replicas(c.Get("deployments", "shop/"+name)); n != 0 {
+			t.Errorf("%s has %d replicas", name, n)
+		}
+		c.Settle()
+		c.Settle()
+	}
+	states, err := r.conn.Read(t.Context(), cloud.KubernetesDeployment, region, []string{uidOf("prod"), uidOf("stage"), uidOf("nowhere")})
+	if err != nil || len(states) != 2 || states[0].Status != cloud.Stopped || states[1].Status != cloud.Stopped {
+		t.Errorf("%+v, %v", states, err)
+	}
+	three := int64(3)
+	if err := r.conn.Scale(t.Context(), cloud.KubernetesDeployment, region, uidOf("prod"), cloud.Capacity{Desired: &three}); err != nil {
+		t.Error(err)
+	}
+}
+
+// What could not be read is not gone, and does not hide what could.
+func TestRegisteredClusters_OneThatDoesNotAnswerHidesNothing(t *testing.T) {
+	for _, down := range []string{"prod", "stage"} {
+		r := newRegistered(t)
+		r.clusters[down].AddFault(twin.Fault{Op: "get namespaces", Code: 503, Reason: "ServiceUnavailable", Message: "etcd is away", Times: -1})
+		up := map[string]string{"prod": "stage", "stage": "prod"}[down]
+		got, err := r.list()
+		if !slices.Equal(got, []string{uidOf(up)}) || cloud.ClassOf(err) != cloud.Transient || err == nil || !strings.Contains(err.Error(), down) {
+			t.Errorf("%s is down: listed %v, %v", down, got, err)
+		}
+		if _, err := r.conn.Read(t.Context(), cloud.KubernetesDeployment, region, []string{uidOf(down)}); err == nil || cloud.ClassOf(err) != cloud.Transient {
+			t.Errorf("%s is down: Read says %v; want that it is not known", down, err)
+		}
+		if states, err := r.conn.Read(t.Context(), cloud.KubernetesDeployment, region, []string{uidOf(up)}); err != nil || len(states) != 1 {
+			t.Errorf("%s is down: Read of %s = %+v, %v", down, up, states, err)
+		}
+	}
+}
+
+func TestRegisteredClusters_WhatIsOfTheCloudIsLeftToIt(t *testing.T) {
+	r := newRegistered(t)
+	r.aws.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(1), Region: region})
+	got, err := r.conn.List(t.Context(), cloud.AWSEC2, region, "")
+	if err != nil || len(got.Resources) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A cluster may answer with what it was sent.
+func TestRegisteredClusters_TellNoToken(t *testing.T) {
+	r := newRegistered(t)
+	r.clusters["stage"].AddFault(twin.Fault{Op: "list deployments.apps", Code: 400, Reason: "BadRequest", Message: "you sent " + twin.Token, Times: -1})
+	if _, err := r.list(); err == nil || strings.Contains(err.Error(), twin.Token) || !strings.Contains(err.Error(), "you sent (secret)") {
+		t.Errorf("%v", err)
+	}
+}

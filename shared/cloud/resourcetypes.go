@@ -1,0 +1,89 @@
+package cloud
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// resourceTypes names every type of resource that this service knows, one a line: our type, its provider, what it is called, and
+// the provider's own names of it, the usual one first: service and resource as in ARNs and Resource Explorer ("ec2:volume"), the
+// type of a resource in Azure ("microsoft.compute/disks"; a kind of it follows "#"), the asset type of Google Cloud
+// ("compute.googleapis.com/Disk"), group and kind in Kubernetes ("apps/Deployment"). A type is never renamed or removed: records,
+// rules and filters of customers name it.
+//
+//go:embed resourcetypes.csv
+var resourceTypes string
+
+// nativeName is a provider's own name of a type, in lower case: Azure writes one type in several ways.
+type nativeName struct{ provider, name string }
+
+// knownTypes is what resourcetypes.csv and the catalogue say.
+type knownTypes struct {
+	kinds  []Kind
+	byType map[string]int
+	native map[nativeName]string // our type
+}
+
+// readTypes reads the table when it is first needed, so that functions which never ask do not pay for it.
+var readTypes = sync.OnceValue(func() *knownTypes {
+	t := &knownTypes{byType: map[string]int{}, native: map[nativeName]string{}}
+	_, lines, _ := strings.Cut(resourceTypes, "\n") // behind the header
+	for line := range strings.Lines(lines) {
+		t.addLine(strings.SplitN(strings.TrimSuffix(line, "\n"), ",", 4))
+	}
+	for _, k := range catalogue {
+		t.addKind(k)
+	}
+	return t
+})
+
+// addLine adds a type that is only found, if its provider has an index of such things.
+func (t *knownTypes) addLine(fields []string) {
+	k := Kind{Type: fields[0], Provider: fields[1], Name: fields[2]}
+	for i, n := range strings.Fields(fields[3]) {
+		if i == 0 {
+			k.Native = n
+		}
+		t.native[nativeName{k.Provider, strings.ToLower(n)}] = k.Type
+	}
+	_, indexed := collectives[k.Provider]
+	k.Discoverable, k.Measured = indexed && !slices.Contains(containers, k.Type), len(MetricsOf(k.Type)) > 0
+	t.byType[k.Type] = len(t.kinds)
+	t.kinds = append(t.kinds, k)
+}
+
+// addKind puts what can be done with a type in the place of the type.
+func (t *knownTypes) addKind(k Kind) {
+	i, named := t.byType[k.Type]
+	if !named {
+		i = len(t.kinds)
+		t.byType[k.Type] = i
+		t.kinds = append(t.kinds, k)
+	}
+	k.Native, k.Discoverable, k.Measured = t.kinds[i].Native, true, len(MetricsOf(k.Type)) > 0
+	t.kinds[i] = k
+}
+
+// containers are what an account of ours is itself: rules name them, and no listing finds them.
+var containers = []string{"aws-account", "azure-subscription", "gcp-project", "kubernetes-cluster"}
+
+// TypeOf returns our type for a provider's own name of one, without regard to case; "" when the catalogue has none.
+func TypeOf(provider, native string) string {
+	return readTypes().native[nativeName{provider, strings.ToLower(native)}]
+}
+
+// OtherType is the type of what the catalogue has no name for: it is kept, with its provider's name of its type as the fact
+// NativeType, because what somebody pays for must not be missing from the inventory for want of a line in a table.
+func OtherType(provider string) string { return provider + "-other" }
+
+// IsCollective reports whether a kind stands for resources of many types: "aws-*".
+func IsCollective(kind string) bool { return strings.HasSuffix(kind, "-*") }
+
+// NativeType is the fact that says what a resource of an OtherType is: "ec2:capacity-block".
+const NativeType = "native_type"
+
+// Global is the region of what belongs to none, as roles and zones of names. A collective kind that says Global is asked for it
+// besides the account's regions.
+const Global = "global"

@@ -1,0 +1,120 @@
+package simulated
+
+import (
+	"context"
+	"math"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// What a query costs here, and how many one call takes: as CloudWatch has it.
+const (
+	perMetricCall = 500
+	usdPerQuery   = 0.01 / 1000
+)
+
+// pattern is how a resource is used over a week.
+type pattern uint8
+
+// The patterns: of ten resources two are idle, three are busy by day alone, and five always are.
+const (
+	idle pattern = iota
+	nightly
+	busy
+)
+
+func (s *settings) patternOf(n node) pattern {
+	switch s.drawProperty(n, asPattern) % 10 {
+	case 0, 1:
+		return idle
+	case 2, 3, 4:
+		return nightly
+	}
+	return busy
+}
+
+var _ cloud.Metered = (*conn)(nil)
+
+// Metrics makes measures up: the same ones for the same seed. What is stopped now has none of the hours behind the stop, as far as
+// this cloud remembers it; what was stopped from the beginning has none.
+func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
+	k, call, err := c.findKind(r.Type, r.Region, "Metrics")
+	if err != nil {
+		return cloud.MetricAnswer{}, err
+	}
+	call.op, call.capability = "cloudwatch:GetMetricData", discover
+	queries := len(r.UIDs) * len(r.Measures)
+	out := cloud.MetricAnswer{Queries: queries, Calls: (queries + perMetricCall - 1) / perMetricCall, USD: float64(queries) * usdPerQuery}
+	for range out.Calls {
+		if err = c.simulateCall(ctx, call, func(context.Context) error { return nil }); err != nil {
+			return cloud.MetricAnswer{}, err
+		}
+	}
+	err = c.world.readHistory(ctx, func(h history) {
+		for _, uid := range r.UIDs {
+			if n, ok := c.findNode(k, r.Region, uid); ok {
+				out.Points = append(out.Points, c.measure(n, h, uid, r)...)
+			}
+		}
+	})
+	return out, err
+}
+
+// measure makes the points of a node; none of the time in which it is off.
+func (c *conn) measure(n node, h history, uid string, r cloud.MetricRequest) []cloud.Points {
+	var out []cloud.Points
+	for i, m := range r.Measures {
+		p := cloud.Points{UID: uid, Measure: i}
+		for at := r.From; at.Before(r.To) && at.Before(c.clk.Now()); at = at.Add(r.Period) {
+			if !c.stateAt(n, h, at).on {
+				continue
+			}
+			if v, ok := c.value(n, m, at, r.Period); ok {
+				p.Times, p.Values = append(p.Times, at), append(p.Values, v)
+			}
+		}
+		if len(p.Times) > 0 {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// load returns how much of itself the node uses at a time, from 0 to 1.
+func (s *settings) load(n node, at time.Time) float64 {
+	noise := float64(mixBits(s.drawProperty(n, asPattern)^uint64(at.Unix()/3600))>>11) / (1 << 53) //nolint:gosec // any bits are as good
+	level := 0.3 + 0.4*float64(s.drawProperty(n, asSpeed)>>11)/(1<<53)
+	byDay := at.Weekday() != time.Saturday && at.Weekday() != time.Sunday && at.Hour() >= 8 && at.Hour() < 18
+	if p := s.patternOf(n); p == idle || p == nightly && !byDay {
+		return 0.01 + 0.01*noise
+	}
+	return level * (0.8 + 0.4*noise)
+}
+
+// value returns a measure at a time; false of a count of which nothing happened, for which providers keep no point.
+func (s *settings) value(n node, m cloud.Measure, at time.Time, period time.Duration) (float64, bool) {
+	load, metric := s.load(n, at), strings.ToLower(m.Metric)
+	if m.Statistic == "Maximum" {
+		load = math.Min(load*1.2, 1)
+	}
+	used := load > 0.03
+	switch {
+	case strings.Contains(metric, "cpu") && strings.Contains(metric, "util"), strings.Contains(metric, "memoryutil"), strings.Contains(metric, "percent"):
+		return 100 * load, true
+	case strings.Contains(metric, "balance"):
+		return 100 * (1 - load), true
+	case strings.Contains(metric, "connection"):
+		return math.Floor(100 * max(load-0.03, 0)), true
+	case strings.Contains(metric, "capacity"), strings.Contains(metric, "inservice"):
+		return 1 + math.Floor(8*load), true
+	case strings.Contains(metric, "freeable"), strings.Contains(metric, "freestorage"):
+		return (1 - load) * 16 * (1 << 30), true
+	case m.IsCount() && !used:
+		return 0, false
+	case strings.Contains(metric, "bytes"), strings.Contains(metric, "network"):
+		return load * 1e6 * period.Seconds(), true
+	}
+	return math.Floor(load * 10 * period.Seconds()), true
+}

@@ -1,0 +1,140 @@
+// Package throttle paces what is asked of a provider's API whose limit is the account's, whichever process asks: token buckets
+// per account, region and API that slow down when the provider throttles, and that processes share through the table. It exists
+// so that many processes keep within one limit, and each provider does not invent that anew.
+package throttle
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
+)
+
+// Limit is what an API takes of one account in one region: Burst at once, and PerSecond more each second. What is counted are
+// calls, or resources where an API counts those. A PerSecond of 0 is no limit.
+type Limit struct{ PerSecond, Burst float64 }
+
+// Key names a bucket. API is the name of a call ("ec2:StopInstances"), of what a call uses up ("ec2:StopInstances#ids"), or of a
+// service ("rds").
+type Key struct{ Account, Region, API string }
+
+// Options are what a Limiter is made of.
+type Options struct {
+	Clock clock.Clock
+	// Store is shared with the other processes that call the same accounts; nil is for a process that is alone. Who calls must be
+	// allowed Partition.
+	Store table.Store
+	// Limits by API. A call "ec2:StopInstances" has the limit of that name, else shares that of "ec2" with the other calls of the
+	// service, else that of "".
+	Limits map[string]Limit
+	// Log is told when the store does not answer; nil is nobody.
+	Log *slog.Logger
+}
+
+// Limiter holds the buckets of one process. It is safe for use by many goroutines.
+type Limiter struct {
+	o       Options
+	mu      sync.Mutex
+	buckets map[Key]*bucket
+}
+
+// manyBuckets is when those that nobody has used for a while are thrown away.
+const manyBuckets = 4096
+
+// New makes a limiter whose buckets are full.
+func New(o Options) *Limiter {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Limiter{o: o, buckets: map[Key]*bucket{}}
+}
+
+// Wait takes n tokens and waits until they count. It returns ctx's error when that ends first; what was taken is lost then.
+func (l *Limiter) Wait(ctx context.Context, k Key, n int) error {
+	b := l.bucket(k)
+	if b == nil {
+		return ctx.Err()
+	}
+	at, err := l.book(ctx, b, n)
+	if err != nil {
+		return err
+	}
+	return l.o.Clock.Sleep(ctx, at.Sub(l.o.Clock.Now()))
+}
+
+// Take takes as many of n tokens as count now, without waiting, and tells how long it is until it is worth to ask for the rest.
+func (l *Limiter) Take(ctx context.Context, k Key, n int) (got int, wait time.Duration) {
+	b := l.bucket(k)
+	if b == nil {
+		return n, 0
+	}
+	got = l.takeNow(ctx, b, n)
+	if got == n {
+		return got, 0
+	}
+	return got, b.rest(l.o.Clock.Now(), n-got)
+}
+
+// Throttled tells that the provider refused a call for being one too many: the bucket's rate is halved, and nothing is sent for
+// after, which is what the provider asked for; 0 where it did not say. Refusals of the same second count once: the calls were under
+// way side by side. A missing permission is no throttling, and must not come here.
+func (l *Limiter) Throttled(k Key, after time.Duration) {
+	if b := l.bucket(k); b != nil {
+		b.slow(l.o.Clock.Now(), after)
+	}
+}
+
+// Answered tells that the provider took a call: a bucket that was slowed down gets a little faster, up to its limit.
+func (l *Limiter) Answered(k Key) {
+	if b := l.bucket(k); b != nil {
+		b.recover(l.o.Clock.Now())
+	}
+}
+
+// bucket finds the bucket that the key leads to; nil is no limit.
+func (l *Limiter) bucket(k Key) *bucket {
+	var limit Limit
+	if k.API, limit = l.limitOf(k.API); limit.PerSecond <= 0 {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.o.Clock.Now()
+	b := l.buckets[k]
+	if b == nil {
+		if len(l.buckets) >= manyBuckets {
+			l.forgetIdle(now)
+		}
+		b = newBucket(k, limit, now)
+		l.buckets[k] = b
+	}
+	b.used = now
+	return b
+}
+
+// limitOf finds the limit of an API, and what has it: the API itself, or its service.
+func (l *Limiter) limitOf(api string) (string, Limit) {
+	if limit, ok := l.o.Limits[api]; ok {
+		return api, limit
+	}
+	service, _, _ := strings.Cut(api, ":")
+	if limit, ok := l.o.Limits[service]; ok {
+		return service, limit
+	}
+	return service, l.o.Limits[""]
+}
+
+// idle is after how long a bucket that nobody used is as good as a new one.
+const idle = 5 * time.Minute
+
+func (l *Limiter) forgetIdle(now time.Time) {
+	for k, b := range l.buckets {
+		if now.Sub(b.used) > idle {
+			delete(l.buckets, k)
+		}
+	}
+}

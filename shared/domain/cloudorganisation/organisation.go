@@ -1,0 +1,193 @@
+// Package cloudorganisation keeps the record of each connected organization of a cloud (an AWS organization, a management group, a
+// folder), which of its members are wanted, and what became of each. The operations that connect one and the worker that
+// synchronizes it meet here.
+package cloudorganisation
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// MaxOrganisations is how many an organization of ours can have: a list of them is one read.
+const MaxOrganisations = 20
+
+// The partitions of the records, of their members, and of when they are due.
+const (
+	Partition       table.Partition = "ORG#*#CORG"
+	MemberPartition table.Partition = "ORG#*#CORGMEMBER"
+	DuePartition    table.Partition = DuePrefix + "*"
+)
+
+// Organisation is a connected organization of a cloud. Sealed are the credentials that list its members.
+type Organisation struct {
+	ID              string    `json:"id"` // corg_…
+	Provider        string    `json:"provider"`
+	NativeID        string    `json:"nativeID"` // "o-…", the id of a management group, "folders/1"
+	Name            string    `json:"name"`
+	AuthMethod      string    `json:"authMethod"`
+	PermissionLevel string    `json:"permissionLevel"` // of each member: read_only, read_write
+	Regions         []string  `json:"regions,omitempty"`
+	EndpointURL     string    `json:"endpointURL,omitempty"`
+	MemberRole      string    `json:"memberRole,omitempty"` // of AWS: the role that is assumed in each member
+	Include         Selection `json:"include,omitzero"`
+	Exclude         Selection `json:"exclude,omitzero"`
+	Sealed          []byte    `json:"sealed,omitempty"`
+	Status          string    `json:"status"` // as of an account
+	Error           string    `json:"error,omitempty"`
+	Sync            Sync      `json:"sync,omitzero"`
+	JobID           string    `json:"jobID,omitempty"` // of Sync: what changes of it are conditioned on
+	LastSyncedAt    time.Time `json:"lastSyncedAt,omitzero"`
+	CreatedAt       time.Time `json:"createdAt"`
+	UpdatedAt       time.Time `json:"updatedAt"`
+}
+
+// Sync is the newest synchronization.
+type Sync struct {
+	JobID       string         `json:"jobID,omitempty"`
+	Status      string         `json:"status,omitempty"` // running, succeeded, failed
+	Error       string         `json:"error,omitempty"`
+	Members     map[Status]int `json:"members,omitempty"` // how many there are of each status
+	StartedAt   time.Time      `json:"startedAt,omitzero"`
+	CompletedAt time.Time      `json:"completedAt,omitzero"`
+}
+
+// The statuses of a synchronization.
+const (
+	Running   = "running"
+	Succeeded = "succeeded"
+	Failed    = "failed"
+)
+
+// Status is what became of a member.
+type Status string
+
+// The statuses of members.
+const (
+	Connected Status = "connected" // it is a cloud account
+	Refused   Status = "refused"   // it does not let us in; Error is the cloud's word
+	Excluded  Status = "excluded"  // it is not wanted
+	Closed    Status = "closed"    // it is suspended or being closed
+	Left      Status = "left"      // it belongs to the organization no more
+	Removed   Status = "removed"   // its cloud account was deleted here, and stays so
+)
+
+// Statuses are all that there are.
+var Statuses = []Status{Connected, Refused, Excluded, Closed, Left, Removed}
+
+// Member is an account of the organization, and what became of it.
+type Member struct {
+	NativeID  string `json:"nativeID"`
+	Name      string `json:"name"`
+	Unit      string `json:"unit,omitempty"` // its way from the root: "Root/Prod"
+	Status    Status `json:"status"`
+	AccountID string `json:"accountID,omitempty"` // ca_…, once it was connected
+	Error     string `json:"error,omitempty"`
+}
+
+// Selection names members by id, by unit (its id or its name) and by tag ("key" or "key=value"). The zero value names none.
+type Selection struct {
+	IDs   []string `json:"ids,omitempty"`
+	Units []string `json:"units,omitempty"`
+	Tags  []string `json:"tags,omitempty"`
+}
+
+// IsEmpty reports whether it names nothing.
+func (s Selection) IsEmpty() bool { return len(s.IDs)+len(s.Units)+len(s.Tags) == 0 }
+
+// maxWord bounds one id, unit or tag.
+const maxWord = 300
+
+// Check refuses words that can name nothing, and says in which field: fault.Invalid.
+func (s Selection) Check(field string) error {
+	for part, words := range map[string][]string{"ids": s.IDs, "units": s.Units, "tags": s.Tags} {
+		for _, w := range words {
+			if key, _, _ := strings.Cut(w, "="); key == "" || len(w) > maxWord {
+				return fault.New(fault.Invalid, "%s.%s: %.64q names nothing", field, part, w)
+			}
+		}
+	}
+	return nil
+}
+
+// Names reports whether m is among those named.
+func (s Selection) Names(m cloud.Member) bool {
+	if slices.Contains(s.IDs, m.NativeID) {
+		return true
+	}
+	for _, u := range m.Units {
+		if slices.Contains(s.Units, u.ID) || slices.Contains(s.Units, u.Name) {
+			return true
+		}
+	}
+	for _, t := range s.Tags {
+		key, value, valued := strings.Cut(t, "=")
+		if got, ok := m.Tags[key]; ok && (!valued || got == value) {
+			return true
+		}
+	}
+	return false
+}
+
+// Wants reports whether the member is to be connected: it is included, as all are when nothing is, and not excluded.
+func (o Organisation) Wants(m cloud.Member) bool {
+	return (o.Include.IsEmpty() || o.Include.Names(m)) && !o.Exclude.Names(m)
+}
+
+// AsksTags reports whether the tags of members decide.
+func (o Organisation) AsksTags() bool { return len(o.Include.Tags)+len(o.Exclude.Tags) > 0 }
+
+// Account returns the connection as an account, which is how it is opened; its credentials are sealed as those of one.
+func (o Organisation) Account() inventory.Account {
+	return inventory.Account{
+		ID: o.ID, Provider: o.Provider, CloudAccountID: o.NativeID, AuthMethod: o.AuthMethod, Regions: o.Regions, EndpointURL: o.EndpointURL, Sealed: o.Sealed,
+	}
+}
+
+// Key returns where an organization is stored.
+func Key(org, id string) table.Key { return table.Key{PK: table.OrgPK(org) + "CORG", SK: id} }
+
+// MemberKey returns where a member is stored.
+func MemberKey(org, id, native string) table.Key {
+	return table.Key{PK: table.OrgPK(org) + "CORGMEMBER", SK: id + "#" + native}
+}
+
+// List reads the organizations, oldest first.
+func List(ctx context.Context, s table.Store, org string) ([]Organisation, error) {
+	all, _, err := table.ReadPage[Organisation](ctx, s, table.Query{PK: Key(org, "").PK, Limit: MaxOrganisations + 1})
+	if err != nil {
+		return nil, fmt.Errorf("list cloud organisations of %s: %w", org, err)
+	}
+	return all, nil
+}
+
+// ListMembers reads all members of an organization, by their native ids.
+func ListMembers(ctx context.Context, s table.Store, org, id string) ([]Member, error) {
+	q := table.Query{PK: MemberKey(org, id, "").PK, Prefix: id + "#", Limit: 1000}
+	var out []Member
+	for {
+		page, next, err := table.ReadPage[Member](ctx, s, q)
+		if err != nil {
+			return nil, fmt.Errorf("list members of %s: %w", id, err)
+		}
+		out = append(out, page...)
+		if q.Cursor = next; next == "" {
+			slices.SortFunc(out, func(a, b Member) int { return cmp.Compare(a.NativeID, b.NativeID) })
+			return out, nil
+		}
+	}
+}
+
+// PutMember returns the write that stores a member.
+func PutMember(org, id string, m Member) (table.Write, error) {
+	it, err := table.NewItem(MemberKey(org, id, m.NativeID), m)
+	return table.Put(it), err
+}

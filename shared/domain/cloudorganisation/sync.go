@@ -1,0 +1,146 @@
+package cloudorganisation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// Machine is the state machine that synchronizes, named as its file in statemachines/.
+const Machine = "organisation-sync"
+
+// deadline is after how long a synchronization counts as lost. The machine's TimeoutSeconds are fewer.
+const deadline = 3 * time.Hour
+
+// Input is the input of the machine.
+type Input struct {
+	Org            string `json:"org"`
+	OrganisationID string `json:"organisationID"`
+	JobID          string `json:"jobID"`
+}
+
+// Organisation returns the organization that the input belongs to.
+func (in Input) Organisation() string { return in.Org }
+
+// Every organization is synchronized each hour: the rows of these partitions list those of all organizations of ours. An organization's
+// transaction that writes one runs in table.Within(ctx, DuePrefix).
+const (
+	DuePrefix = "CLOUDORGS#"
+	DueShards = 4
+)
+
+// Due names an organization that is synchronized each hour.
+type Due struct {
+	Org            string `json:"org"`
+	OrganisationID string `json:"organisationID"`
+}
+
+// DuePK returns one of the DueShards partitions.
+func DuePK(shard int) string { return fmt.Sprintf("%s%02d", DuePrefix, shard) }
+
+// DueKey returns where the organization is listed.
+func DueKey(organisationID string) table.Key {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(organisationID)) // a hash never fails
+	return table.Key{PK: DuePK(int(h.Sum32() % DueShards)), SK: organisationID}
+}
+
+// AddDue returns the write that lists the organization. It belongs into the transaction that connects it.
+func AddDue(org, organisationID string) (table.Write, error) {
+	it, err := table.NewItem(DueKey(organisationID), Due{org, organisationID})
+	return table.Put(it), err
+}
+
+// RemoveDue returns the write that takes the organization off the list.
+func RemoveDue(organisationID string) table.Write { return table.Delete(DueKey(organisationID)) }
+
+// NewSync makes a synchronization that begins now, and the write that lists its work. It belongs into the transaction that stores the
+// organization, run in table.Within(ctx, workqueue.Prefix).
+func NewSync(org, organisationID string, now time.Time) (Sync, table.Write, error) {
+	s := Sync{JobID: id.New("job", now), Status: Running, StartedAt: now}
+	work, err := workqueue.AddWork(workqueue.Work{ID: s.JobID, Org: org, Machine: Machine, At: now}, Input{org, organisationID, s.JobID})
+	return s, work, err
+}
+
+// IsUnderway reports whether the synchronization may still run at the time now.
+func (s Sync) IsUnderway(now time.Time) bool {
+	return s.Status == Running && now.Sub(s.StartedAt) < deadline
+}
+
+// StartSync begins a synchronization, or gives the one that is under way, and reports whether it began one. An organization that does
+// not exist is fault.NotFound.
+func StartSync(ctx context.Context, p *platform.Platform, org, organisationID string) (Sync, bool, error) {
+	for range 3 { // each time that somebody else was faster
+		o, err := table.Read[Organisation](ctx, p.Table, Key(org, organisationID))
+		if err != nil {
+			return Sync{}, false, fmt.Errorf("read %s: %w", organisationID, err)
+		}
+		now := p.Clock.Now()
+		if o.Sync.IsUnderway(now) {
+			return o.Sync, false, nil
+		}
+		s, err := begin(ctx, p, org, o)
+		if err == nil {
+			StartMachine(ctx, p, Input{org, organisationID, s.JobID})
+			return s, true, nil
+		}
+		if _, faster := errors.AsType[*table.ConditionError](err); !faster {
+			return Sync{}, false, err
+		}
+	}
+	return Sync{}, false, fault.New(fault.Conflict, "the synchronization of %s is being started by others: try again", organisationID)
+}
+
+// begin records a synchronization, unless another began since o was read.
+func begin(ctx context.Context, p *platform.Platform, org string, o Organisation) (Sync, error) {
+	s, work, err := NewSync(org, o.ID, p.Clock.Now())
+	if err != nil {
+		return s, err
+	}
+	change := table.Update(Key(org, o.ID), []table.Change{table.Set("sync", s), table.Set("jobID", s.JobID)}, table.Exists(), sameJob(o.Sync.JobID))
+	ws := []table.Write{change, work}
+	if o.Sync.JobID != "" { // a lost one: the sweeper need not revive it any more
+		ws = append(ws, workqueue.RemoveWork(o.Sync.JobID))
+	}
+	return s, p.Table.Transact(table.Within(ctx, workqueue.Prefix), ws...)
+}
+
+func sameJob(jobID string) table.Cond {
+	if jobID == "" {
+		return table.Lacks("jobID")
+	}
+	return table.Equal("jobID", jobID)
+}
+
+// StartMachine starts the machine of a synchronization that was recorded. When that fails the sweeper does it a little later.
+func StartMachine(ctx context.Context, p *platform.Platform, in Input) {
+	if err := p.Workflow.Start(ctx, Machine, in.JobID, in); err != nil {
+		p.Log.WarnContext(ctx, "synchronization will be started by the sweeper", "job", in.JobID, "org", in.Org, "error", err)
+	}
+}
+
+// Finish stores how a synchronization went, and the status that the organization has now, and takes its work off the list. One that was
+// settled before, or whose organization is gone, leaves nothing to do.
+func Finish(ctx context.Context, p *platform.Platform, in Input, o Organisation) error {
+	changes := []table.Change{
+		table.Set("sync", o.Sync), table.Set("status", o.Status), table.Set("error", o.Error), table.Set("updatedAt", o.Sync.CompletedAt),
+	}
+	if o.Sync.Status == Succeeded {
+		changes = append(changes, table.Set("lastSyncedAt", o.Sync.CompletedAt))
+	}
+	ctx = table.Within(ctx, workqueue.Prefix)
+	done := workqueue.RemoveWork(in.JobID)
+	err := p.Table.Transact(ctx, table.Update(Key(in.Org, in.OrganisationID), changes, table.Exists(), sameJob(in.JobID)), done)
+	if _, late := errors.AsType[*table.ConditionError](err); late {
+		_, err = p.Table.Write(ctx, done)
+	}
+	return fault.Wrap("finish "+in.JobID, err)
+}

@@ -1,0 +1,132 @@
+// Package connection stores connected cloud accounts and keeps their native ids and names unique: who connects one by hand and who
+// connects the members of a whole organization meet here, so that each account is there once.
+package connection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// MaxAccounts is how many accounts an organization can have: a list of them is one read.
+const MaxAccounts = 500
+
+// The partitions of what is unique.
+const (
+	NativePartition table.Partition = "ORG#*#CANATIVE"
+	NamePartition   table.Partition = "ORG#*#CANAME"
+)
+
+// NativeKey returns the row that exists once for each native id in use.
+func NativeKey(org, provider, native string) table.Key {
+	return table.Key{PK: table.OrgPK(org) + "CANATIVE", SK: provider + "#" + native}
+}
+
+// NameKey returns the row that exists once for each name in use, in whatever case.
+func NameKey(org, name string) table.Key {
+	return table.Key{PK: table.OrgPK(org) + "CANAME", SK: strings.ToLower(name)}
+}
+
+// Taken is what the rows at NativeKey and NameKey hold.
+type Taken struct {
+	AccountID string `json:"accountID"`
+}
+
+// Reserve returns the write that takes a native id or a name.
+func Reserve(k table.Key, accountID string) (table.Write, error) {
+	it, err := table.NewItem(k, Taken{accountID})
+	return table.Put(it, table.Absent()), err
+}
+
+// Release returns the write that gives a native id or a name back, unless it is somebody else's by now.
+func Release(k table.Key, accountID string) table.Write {
+	return table.Delete(k, table.Any(table.Absent(), table.Equal("accountID", accountID)))
+}
+
+// ListAccounts reads every account of the organization, oldest first.
+func ListAccounts(ctx context.Context, s table.Store, org string) ([]inventory.Account, error) {
+	page, err := s.Query(ctx, table.Query{PK: inventory.AccountKey(org, "").PK, Limit: MaxAccounts + 1})
+	if err != nil {
+		return nil, fmt.Errorf("list accounts of %s: %w", org, err)
+	}
+	return table.DecodeAll[inventory.Account](page.Items)
+}
+
+// CheckVacant refuses what Create would refuse, and one account too many, before a cloud is asked: fault.Conflict.
+func CheckVacant(a inventory.Account, have []inventory.Account) error {
+	if len(have) >= MaxAccounts {
+		return fault.New(fault.Conflict, "the organization has %d cloud accounts, which is the most that it can have", len(have))
+	}
+	for _, h := range have {
+		switch {
+		case h.Provider == a.Provider && h.CloudAccountID == a.CloudAccountID:
+			return ErrNative(a)
+		case strings.EqualFold(h.Name, a.Name):
+			return ErrName(a)
+		}
+	}
+	return nil
+}
+
+// ErrNative says that the native id is in use.
+func ErrNative(a inventory.Account) error {
+	return fault.New(fault.Conflict, "cloudAccountID: %s account %s is connected already", a.Provider, a.CloudAccountID)
+}
+
+// ErrName says that the name is in use.
+func ErrName(a inventory.Account) error {
+	return fault.New(fault.Conflict, "name: there is a cloud account %q already", a.Name)
+}
+
+// Create stores the account a, which has an id, takes its native id and name, and records its first discovery and when the next are
+// due, all in one transaction with more. Whoever calls starts the job's machine. What is in use is fault.Conflict, as is a
+// condition of more that does not hold.
+func Create(ctx context.Context, p *platform.Platform, org string, a *inventory.Account, more ...table.Write) (discovery.Job, error) {
+	j, ws, err := discovery.NewJob(org, a.ID, a.CreatedAt)
+	if err != nil {
+		return j, err
+	}
+	a.JobID = j.ID
+	own, err := writes(org, a)
+	if err != nil {
+		return j, err
+	}
+	ws = append(append(own, ws...), more...)
+	err = p.Table.Transact(table.Within(ctx, workqueue.Prefix, discovery.DuePrefix), ws...)
+	lost, ok := errors.AsType[*table.ConditionError](err)
+	if !ok {
+		return j, fault.Wrap("store account "+a.ID, err)
+	}
+	if _, native := lost.Old(0); native {
+		return j, ErrNative(*a)
+	} else if _, name := lost.Old(1); name {
+		return j, ErrName(*a)
+	}
+	return j, fault.New(fault.Conflict, "the account %s was connected by somebody else meanwhile", a.ID)
+}
+
+// writes are those of the account itself: native id and name first.
+func writes(org string, a *inventory.Account) ([]table.Write, error) {
+	native, err := Reserve(NativeKey(org, a.Provider, a.CloudAccountID), a.ID)
+	if err != nil {
+		return nil, err
+	}
+	name, err := Reserve(NameKey(org, a.Name), a.ID)
+	if err != nil {
+		return nil, err
+	}
+	row, err := table.NewItem(inventory.AccountKey(org, a.ID), a)
+	if err != nil {
+		return nil, err
+	}
+	due, err := discovery.AddDue(org, a.ID)
+	return []table.Write{native, name, table.Put(row, table.Absent()), due}, err
+}

@@ -1,0 +1,214 @@
+package evaluation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/scheduling"
+)
+
+// lookBack is how far back the calendars of a schedule are known, for what it wants at a moment is what it did last.
+const lookBack = 366 * 24 * time.Hour
+
+// horizon returns the time in which firings and calendars are asked for that a span needs.
+func horizon(span scheduling.Span) scheduling.Span {
+	return scheduling.Span{From: span.From.Add(-lookBack), To: span.To.Add(24 * time.Hour)}
+}
+
+// readReach reads what schedules reach, into the book.
+func (s *Store) readReach(ctx context.Context, org string, b *book, ts []*scheduling.Timetable) error { //nolint:revive // where, and of which
+	if len(ts) == 0 {
+		return nil
+	}
+	r := &reading{store: s, org: org, direct: map[string][]string{}, since: map[sinceKey]time.Time{}}
+	if err := r.attachments(ctx, ts); err != nil {
+		return err
+	}
+	members, err := s.inventory.ScheduleMembers(ctx, org, r.direct)
+	if err != nil {
+		return fmt.Errorf("read what schedules reach: %w", err)
+	}
+	if r.placed, err = s.inventory.ExpandGroups(ctx, org, r.groups...); err != nil {
+		return err
+	}
+	heads, err := s.inventory.ListGroups(ctx, org)
+	if err != nil {
+		return err
+	}
+	for _, g := range heads {
+		b.groups[g.ID] = g
+	}
+	if b.subjects, err = r.subjects(ctx, ts, members); err != nil {
+		return err
+	}
+	return nil
+}
+
+// reading is what is read of what schedules reach.
+type reading struct {
+	store  *Store
+	org    string
+	direct map[string][]string // by schedule: resources that are attached by themselves
+	byID   map[string][]string // by schedule: groups
+	groups []string
+	since  map[sinceKey]time.Time
+	placed map[string][]inventory.Member
+}
+
+// sinceKey names an attachment: a schedule, and a resource or a group.
+type sinceKey struct{ schedule, target string }
+
+// readers is how many schedules' attachments are read side by side.
+const readers = 16
+
+// attachments reads what is attached to schedules.
+func (r *reading) attachments(ctx context.Context, ts []*scheduling.Timetable) error {
+	r.byID = map[string][]string{}
+	all := make([][]scheduling.Attachment, len(ts))
+	var g errgroup.Group
+	g.SetLimit(readers)
+	for i, t := range ts {
+		if t.Schedule.Attachments == 0 {
+			continue
+		}
+		g.Go(func() (err error) {
+			all[i], err = r.store.schedules.ListAttachments(ctx, r.org, t.Schedule.ID)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	for i, t := range ts {
+		r.direct[t.Schedule.ID] = nil
+		for _, a := range all[i] {
+			r.note(t.Schedule.ID, a)
+		}
+	}
+	return nil
+}
+
+func (r *reading) note(scheduleID string, a scheduling.Attachment) {
+	if a.GroupID == "" {
+		r.direct[scheduleID] = append(r.direct[scheduleID], a.ResourceID)
+		r.since[sinceKey{scheduleID, a.ResourceID}] = a.CreatedAt
+		return
+	}
+	r.byID[scheduleID] = append(r.byID[scheduleID], a.GroupID)
+	r.since[sinceKey{scheduleID, a.GroupID}] = a.CreatedAt
+	if !slices.Contains(r.groups, a.GroupID) {
+		r.groups = append(r.groups, a.GroupID)
+	}
+}
+
+// subjects returns the resources that schedules reach, with all that decides what is done with them.
+func (r *reading) subjects(ctx context.Context, ts []*scheduling.Timetable, members map[string][]inventory.Member) ([]*subject, error) {
+	known := map[string]*subject{}
+	var out []*subject
+	for _, t := range ts {
+		groups := r.groupsOf(t.Schedule.ID)
+		for _, m := range members[t.Schedule.ID] {
+			s := known[m.ResourceID]
+			if s == nil {
+				s = &subject{Member: m}
+				known[m.ResourceID], out = s, append(out, s)
+			}
+			s.by = append(s.by, r.reachOf(t, s, groups))
+		}
+	}
+	return out, r.qualify(ctx, out)
+}
+
+// placing is a resource's place in a group.
+type placing struct {
+	groupID string
+	inventory.Member
+}
+
+// groupsOf returns the places that resources have in the groups of a schedule; of one in several, that in the oldest.
+func (r *reading) groupsOf(scheduleID string) map[string]placing {
+	ids := slices.Sorted(slices.Values(r.byID[scheduleID]))
+	out := map[string]placing{}
+	for _, id := range ids {
+		for _, m := range r.placed[id] {
+			if _, there := out[m.ResourceID]; !there {
+				out[m.ResourceID] = placing{id, m}
+			}
+		}
+	}
+	return out
+}
+
+// reachOf returns how a schedule comes to the subject: by a group, where it keeps its place, else by itself or by its tag.
+func (r *reading) reachOf(t *scheduling.Timetable, s *subject, groups map[string]placing) reach {
+	since := r.since[sinceKey{t.Schedule.ID, s.ResourceID}]
+	p, in := groups[s.ResourceID]
+	if !in {
+		return reach{timetable: t, since: since}
+	}
+	s.Tier, s.Order = p.Tier, p.Order
+	if joined := r.since[sinceKey{t.Schedule.ID, p.groupID}]; since.IsZero() || joined.Before(since) {
+		since = joined
+	}
+	return reach{t, p.groupID, since}
+}
+
+// qualify finds out what keeps schedules from acting on subjects.
+func (r *reading) qualify(ctx context.Context, all []*subject) error {
+	members := make([]inventory.Member, len(all))
+	for i, s := range all {
+		members[i] = s.Member
+	}
+	accounts, err := execution.ReadAccounts(ctx, r.store.p.Table, r.org, members)
+	if err != nil {
+		return err
+	}
+	live, err := override.ReadLive(ctx, r.store.p.Table, r.org)
+	if err != nil {
+		return err
+	}
+	held, err := r.held(ctx, live)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		s.ReadOnly = accounts[s.CloudAccountID].ReadOnly()
+		s.Subject.Unschedulable = execution.Unable(s.Member, accounts[s.CloudAccountID])
+		s.Overrides = held[s.ResourceID]
+	}
+	return nil
+}
+
+// held returns the live overrides by the resources that they hold.
+func (r *reading) held(ctx context.Context, live override.Live) (map[string][]scheduling.Override, error) {
+	out, groups := map[string][]scheduling.Override{}, []string(nil)
+	for _, h := range live.Overrides {
+		if h.GroupID != "" {
+			groups = append(groups, h.GroupID)
+		}
+	}
+	var members map[string][]inventory.Member
+	if len(groups) > 0 {
+		var err error
+		if members, err = r.store.inventory.ExpandGroups(ctx, r.org, groups...); err != nil {
+			return nil, err
+		}
+	}
+	for _, h := range live.Overrides {
+		o := scheduling.Override{ID: h.ID, Action: string(h.Action), Span: scheduling.Span{From: h.Since(), To: h.ExpiresAt}}
+		if h.ResourceID != "" {
+			out[h.ResourceID] = append(out[h.ResourceID], o)
+		}
+		for _, m := range members[h.GroupID] {
+			out[m.ResourceID] = append(out[m.ResourceID], o)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,152 @@
+package evaluation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+const (
+	// driftEvery is how many minutes lie between two looks at drift, of an organization with schedules that can find some.
+	driftEvery = 60
+	// settling is how long after a stop was due a resource that runs is no drift yet: slow kinds take so long, and retries.
+	settling = 30 * time.Minute
+	// enforceAgain is how many minutes after a stop that drift was ended by another one is tried.
+	enforceAgain = 60
+	// mostDrifts bounds the open drifts of an organization; more are found when some of these have ended.
+	mostDrifts = 5000
+)
+
+// drift is a resource that runs though its schedules have stopped it, and hold it stopped until they start it: since when that is known,
+// and when it was stopped again.
+type drift struct {
+	Since    int64 `json:"s"` // minutes
+	Enforced int64 `json:"e,omitempty"`
+}
+
+// drifts are the open drifts of an organization, by the ids of the resources.
+type drifts struct {
+	Open map[string]drift `json:"open"`
+}
+
+func driftKey(org string) table.Key { return table.Key{PK: statePK(org), SK: "DRIFT"} }
+
+// readDrifts reads what is known to drift.
+func (s *Store) readDrifts(ctx context.Context, org string) (drifts, error) {
+	d, err := table.Read[drifts](ctx, s.p.Table, driftKey(org))
+	if fault.Is(err, fault.NotFound) {
+		return drifts{}, nil
+	}
+	return d, fault.Wrap("read what drifts in "+org, err)
+}
+
+// storeDrifts stores what drifts now.
+func (s *Store) storeDrifts(ctx context.Context, org string, d drifts) error {
+	it, err := table.NewItem(driftKey(org), d)
+	if err != nil {
+		return err
+	}
+	_, err = s.p.Table.Write(ctx, table.Put(it))
+	return fault.Wrap("note what drifts in "+org, err)
+}
+
+// drifting returns what the schedules of a resource want of it where that is a stop that lasts, and it runs all the same; false where all
+// is well, or somebody holds it.
+func (s *subject) drifting(at time.Time) (scheduling.Want, bool) {
+	if s.Status != cloud.Running || s.ReadOnly || s.Subject.Unschedulable != "" {
+		return scheduling.Want{}, false
+	}
+	if _, held := s.HeldBy(at); held {
+		return scheduling.Want{}, false
+	}
+	w, some := scheduling.Wanted(at, s.timetables())
+	return w, some && w.Lasting && w.Cron.Action == cloud.Stop && at.Sub(w.At) >= settling && s.reachedAt(w.Firing)
+}
+
+// reachedAt reports whether the firing has reached the resource: what was due before somebody put it under the schedule has not.
+func (s *subject) reachedAt(f scheduling.Firing) bool {
+	for _, r := range s.by {
+		if r.timetable == f.Timetable {
+			return !f.At.Before(r.since.Truncate(time.Minute)) && !f.At.Before(r.timetable.Schedule.CreatedAt.Truncate(time.Minute))
+		}
+	}
+	return false
+}
+
+// canDrift reports whether schedules may hold something stopped between their crons: some start and some stop.
+func (b *book) canDrift() bool {
+	does := map[cloud.Verb]bool{}
+	for _, t := range b.timetables {
+		for _, c := range t.Schedule.Crons {
+			does[c.Action] = does[c.Action] || t.Schedule.Enabled
+		}
+	}
+	return does[cloud.Start] && does[cloud.Stop]
+}
+
+// look plans what is done about drift at a time: what is new of it is told, and what its schedule does not suffer beyond its grace is stopped again. It
+// returns what drifts from then on, and when to look again.
+func (p *plan) look(b *book, was drifts, at time.Time) (now drifts, again int64) {
+	minute := at.Unix() / 60
+	now, again = drifts{Open: map[string]drift{}}, minute+driftEvery
+	for _, s := range b.subjects {
+		w, is := s.drifting(at)
+		if !is || len(now.Open) >= mostDrifts {
+			continue
+		}
+		d, known := was.Open[s.ResourceID]
+		if !known {
+			d = drift{Since: minute}
+			p.told(DriftFound, s, w, at).Acted++
+		}
+		if t := w.Timetable.Schedule; t.Drift == scheduling.EnforceDrift {
+			due := max(d.Since+int64(t.GraceMinutes), d.Enforced+enforceAgain)
+			if d.Enforced == 0 {
+				due = d.Since + int64(t.GraceMinutes)
+			}
+			if due <= minute {
+				p.enforce(b, s, w, at)
+				d.Enforced, due = minute, minute+enforceAgain
+			}
+			again = min(again, due)
+		}
+		now.Open[s.ResourceID] = d
+	}
+	return now, again
+}
+
+// told returns the line that tells of drift, of one cron at one minute, and names the resource in it.
+func (p *plan) told(kind string, s *subject, w scheduling.Want, at time.Time) *Entry {
+	k := entryKey{w.Timetable.Schedule.ID, w.Cron.ID + "#" + kind, at.Unix() / 60}
+	e := p.entries[k]
+	if e == nil {
+		e = &Entry{Kind: kind, ScheduleID: k.scheduleID, CronID: w.Cron.ID, Action: w.Cron.Action, At: startOf(k.minute)}
+		p.entries[k] = e
+	}
+	if len(e.Skipped) < namedSkips {
+		e.Skipped = append(e.Skipped, Skipped{s.ResourceID, s.UID, DriftFound, fmt.Sprintf("it runs, and was to be stopped since %s", w.At.UTC().Format(time.RFC3339))})
+	}
+	return e
+}
+
+// enforce puts the resource into the order that stops again what the cron has stopped before.
+func (p *plan) enforce(b *book, s *subject, w scheduling.Want, at time.Time) {
+	t := w.Timetable.Schedule
+	k := orderKey{t.ID, w.Cron.ID + "#" + DriftEnded, s.through(w.Timetable), at.Unix() / 60}
+	o := p.orders[k]
+	if o == nil {
+		o = newOrder(t, w.Cron, b.groups[k.groupID])
+		p.orders[k] = o
+	}
+	m := s.Member
+	if k.groupID == "" {
+		m.Tier, m.Order = 1, 1
+	}
+	o.Members = append(o.Members, m)
+	p.told(DriftEnded, s, w, at).Acted++
+}

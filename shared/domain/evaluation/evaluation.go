@@ -1,0 +1,121 @@
+// Package evaluation decides what schedules and overrides want done now in an organization, and has it done once, however many
+// decide at a time and whenever they are killed; and it keeps the log of what schedules did, and what they skipped.
+package evaluation
+
+import (
+	"context"
+	"fmt"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Store decides and queues for organizations.
+type Store struct {
+	p         *platform.Platform
+	inventory *inventory.Store
+	schedules *scheduling.Store
+}
+
+// New returns the Store of p.
+func New(p *platform.Platform) *Store { return &Store{p, inventory.New(p), scheduling.New(p)} }
+
+// within lets a transaction of an organization write what is due and what is pending.
+func within(ctx context.Context) context.Context {
+	return table.Within(ctx, scheduling.DuePrefix, workqueue.Prefix)
+}
+
+// Target is what an override or a wake link is about: one resource, or a group, with the resources that it is now and those of them
+// that cannot be acted on.
+type Target struct {
+	Group   inventory.Group // zero for a resource
+	Members []inventory.Member
+	LeftOut []execution.LeftOut
+}
+
+// GroupTarget returns a group as a target; fault.NotFound when there is none.
+func (s *Store) GroupTarget(ctx context.Context, org, groupID string) (Target, error) {
+	g, members, _, err := execution.ExpandGroup(ctx, s.inventory, org, groupID)
+	if err != nil {
+		return Target{}, err
+	}
+	return s.target(ctx, org, g, members)
+}
+
+// ResourceTarget returns a resource as a target, by its id; fault.NotFound when there is none.
+func (s *Store) ResourceTarget(ctx context.Context, org, resourceID string) (Target, error) {
+	found, err := s.inventory.ByIDs(ctx, org, []string{resourceID}, inventory.SeeEverything())
+	if err != nil {
+		return Target{}, err
+	}
+	members, gone := execution.Resources(found)
+	if len(members) == 0 && len(gone) == 0 {
+		return Target{}, fault.New(fault.NotFound, "resource %.64q does not exist", resourceID)
+	}
+	t, err := s.target(ctx, org, inventory.Group{}, members)
+	t.LeftOut = append(t.LeftOut, gone...)
+	return t, err
+}
+
+func (s *Store) target(ctx context.Context, org string, g inventory.Group, members []inventory.Member) (Target, error) {
+	accounts, err := execution.ReadAccounts(ctx, s.p.Table, org, members)
+	if err != nil {
+		return Target{}, err
+	}
+	t := Target{Group: g}
+	t.Members, t.LeftOut = execution.Obeying(members, accounts)
+	return t, nil
+}
+
+// order returns the order that verb makes of members of the target.
+func (t Target) order(verb cloud.Verb, members []inventory.Member) execution.Order {
+	return execution.Order{
+		Verb: verb, Members: members, StepDelay: t.Group.StepDelaySeconds, FailurePolicy: fallback(t.Group.FailurePolicy),
+	}
+}
+
+func fallback(policy string) string {
+	if policy == "" {
+		return inventory.ContinueOnFailure
+	}
+	return policy
+}
+
+// start starts orders that were queued. One whose start fails, the sweeper starts.
+func (s *Store) start(ctx context.Context, org string, orders []execution.Order) {
+	for _, o := range orders {
+		if err := o.Start(ctx, s.p, org); err != nil {
+			s.p.Log.WarnContext(ctx, "order not started: the sweeper will", "order", o.ID(), "org", org, "error", err.Error())
+		}
+	}
+}
+
+// writesOf returns the writes that queue orders.
+func writesOf(org string, orders []execution.Order) ([]table.Write, error) {
+	var out []table.Write
+	for _, o := range orders {
+		ws, err := o.Writes(org)
+		if err != nil {
+			return nil, fmt.Errorf("queue %s: %w", o.ID(), err)
+		}
+		out = append(out, ws...)
+	}
+	return out, nil
+}
+
+// Access is what who begins or ends overrides needs, or evaluates, besides what it keeps for itself.
+func Access() table.Access {
+	return scheduling.Access().With(table.Access{
+		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition},
+		Writes: []table.Partition{
+			override.Partition, execution.BulkPartition, execution.ChunkPartition, scheduling.DuePartition, workqueue.Partition,
+		},
+	})
+}

@@ -1,0 +1,150 @@
+package evaluation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// BeginOverride stores an override on the target and has it applied at once, in one transaction with what else is to be written, and returns it as it is stored.
+func (s *Store) BeginOverride(ctx context.Context, org string, o override.Override, t Target, more ...table.Write) (override.Override, error) { //nolint:revive // what, on what, with what
+	order := t.order(o.Action.Verb(), t.Members)
+	order.Reason, order.ChangedBy = execution.ReasonOverride, execution.ChangedBy("override", string(o.Action))
+	order.Cause, order.At = o.ID, o.CreatedAt
+	o.BulkActionID = order.ID()
+	err := override.Change(within(ctx), s.p.Table, org, func(l override.Live) (override.Live, []table.Write, error) {
+		l, err := l.With(o)
+		if err != nil {
+			return l, nil, err
+		}
+		ws, err := beginWrites(org, o, order)
+		return l, append(ws, more...), err
+	})
+	if _, refused := errors.AsType[*table.ConditionError](err); refused {
+		return o, fault.NewWithCause(fault.Conflict, err, "other overrides begin or end at the same moment, or what this one is about has changed: try again")
+	}
+	if err != nil {
+		return o, fmt.Errorf("begin override %s: %w", o.ID, err)
+	}
+	s.start(ctx, org, []execution.Order{order})
+	return o, nil
+}
+
+func beginWrites(org string, o override.Override, order execution.Order) ([]table.Write, error) {
+	row, err := override.NewItem(org, o)
+	if err != nil {
+		return nil, err
+	}
+	due, err := scheduling.AddDue(org, minuteOf(o.ExpiresAt))
+	if err != nil {
+		return nil, err
+	}
+	ws, err := order.Writes(org)
+	return append(ws, table.Put(row, table.Absent()), due), err
+}
+
+// EndOverride ends an override at the time at, by whom, "" when its time is over, and has what it held be as another override wants
+// it that still holds it, else as the schedules want it then; what nothing is wanted of stays as it is. It is done in one
+// transaction, once; fault.Conflict when the override has ended already, fault.NotFound when there is none.
+func (s *Store) EndOverride(ctx context.Context, org, overrideID, by string) (override.Override, error) { //nolint:revive // which, and who
+	o, err := table.Read[override.Override](ctx, s.p.Table, override.Key(org, overrideID))
+	if err != nil {
+		return o, err
+	}
+	if !o.EndedAt.IsZero() {
+		return o, fault.New(fault.Conflict, "override %s has ended already, at %s", o.ID, o.EndedAt.Format(time.RFC3339))
+	}
+	t, err := s.held(ctx, org, o)
+	if err != nil {
+		return o, err
+	}
+	at, orders := s.p.Clock.Now(), []execution.Order(nil)
+	err = override.Change(within(ctx), s.p.Table, org, func(l override.Live) (override.Live, []table.Write, error) {
+		l = l.Without(o.ID)
+		var err error
+		if orders, err = s.restoring(ctx, org, ended{o, t, at, l}); err != nil {
+			return l, nil, err
+		}
+		o.RestoredBy = nil
+		for _, order := range orders {
+			o.RestoredBy = append(o.RestoredBy, order.ID())
+		}
+		ws, err := writesOf(org, orders)
+		return l, append(ws, override.EndWrite(org, o, at, by)), err
+	})
+	if _, refused := errors.AsType[*table.ConditionError](err); refused {
+		return o, fault.NewWithCause(fault.Conflict, err, "override %s ended at the same moment, or others began or ended: read it and try again", o.ID)
+	}
+	if err != nil {
+		return o, fmt.Errorf("end override %s: %w", o.ID, err)
+	}
+	s.start(ctx, org, orders)
+	o.EndedAt, o.EndedBy = at, by
+	return o, nil
+}
+
+// held returns what an override is on; nothing when that is gone.
+func (s *Store) held(ctx context.Context, org string, o override.Override) (t Target, err error) {
+	if o.GroupID != "" {
+		t, err = s.GroupTarget(ctx, org, o.GroupID)
+	} else {
+		t, err = s.ResourceTarget(ctx, org, o.ResourceID)
+	}
+	if fault.Is(err, fault.NotFound) {
+		return Target{}, nil
+	}
+	return t, fault.Wrap("read what "+o.ID+" holds", err)
+}
+
+// ended is an override at its end: what it was on, when, and which others live on.
+type ended struct {
+	override.Override
+	target Target
+	at     time.Time
+	live   override.Live
+}
+
+// restoring returns the orders that restore what an override has held.
+func (s *Store) restoring(ctx context.Context, org string, e ended) ([]execution.Order, error) {
+	holding, err := e.live.Holding(ctx, s.inventory, org, e.at)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := s.wanted(ctx, org, e.target.Members, e.at)
+	if err != nil {
+		return nil, err
+	}
+	by := map[cloud.Verb][]inventory.Member{}
+	for _, m := range e.target.Members {
+		verb := wanted[m.ResourceID]
+		if verb == "" && e.WakeLinkID != "" {
+			verb = cloud.Stop // that is what the page of the link has promised
+		}
+		if h, held := holding[m.ResourceID]; held {
+			verb = h.Action.Verb()
+		}
+		if verb != "" {
+			by[verb] = append(by[verb], m)
+		}
+	}
+	var out []execution.Order
+	for _, verb := range []cloud.Verb{cloud.Start, cloud.Stop} {
+		if len(by[verb]) == 0 {
+			continue
+		}
+		order := e.target.order(verb, by[verb])
+		order.Reason, order.ChangedBy = execution.ReasonOverrideExpired, execution.ChangedBy("override_expired", string(e.Action))
+		order.Cause, order.At = e.ID+" end "+string(verb), e.at
+		out = append(out, order)
+	}
+	return out, nil
+}

@@ -1,0 +1,244 @@
+package evaluation
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/scheduling"
+)
+
+// reach is how a schedule comes to a resource: by itself, or by a group with its place there.
+type reach struct {
+	timetable *scheduling.Timetable
+	groupID   string
+	since     time.Time // firings before that do not reach it
+}
+
+// subject is a resource that schedules reach, each in one way.
+type subject struct {
+	inventory.Member
+	scheduling.Subject
+	by []reach
+}
+
+// timetables returns the schedules that reach the resource.
+func (s *subject) timetables() []*scheduling.Timetable {
+	out := make([]*scheduling.Timetable, len(s.by))
+	for i, r := range s.by {
+		out[i] = r.timetable
+	}
+	return out
+}
+
+// book is what the schedules of an organization are at one moment, and what they reach.
+type book struct {
+	timetables []*scheduling.Timetable
+	subjects   []*subject
+	groups     map[string]inventory.Group
+}
+
+// plan is what an evaluation has found to do, before anything of it is done.
+type plan struct {
+	orders  map[orderKey]*execution.Order
+	entries map[entryKey]*Entry
+	fired   int
+}
+
+// orderKey tells what goes into one order: resources that one cron has acted on through one group, or through none.
+type orderKey struct {
+	scheduleID, cronID, groupID string
+	minute                      int64
+}
+
+type entryKey struct {
+	scheduleID, cronID string
+	minute             int64
+}
+
+// caughtUp is how long after its minute a firing counts as caught up: then a schedule that was changed meanwhile does not have it.
+const caughtUp = 2 * time.Minute
+
+// due returns the firings of a schedule in a span that are its own: not those from before it was made, and of what is caught up, not
+// those from before it was changed.
+func due(t *scheduling.Timetable, span scheduling.Span) []scheduling.Firing {
+	if !t.Schedule.Enabled {
+		return nil
+	}
+	made, changed := t.Schedule.CreatedAt.Truncate(time.Minute), t.Schedule.UpdatedAt.Truncate(time.Minute)
+	var out []scheduling.Firing
+	for f := range t.Firings(span) {
+		if f.At.Before(made) || f.At.Before(changed) && span.To.Sub(f.At) > caughtUp {
+			continue
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// fire plans the firings of a span. Of several on one resource only the last that acts does.
+func (b *book) fire(span scheduling.Span) *plan {
+	p := &plan{orders: map[orderKey]*execution.Order{}, entries: map[entryKey]*Entry{}}
+	firings := map[*scheduling.Timetable][]scheduling.Firing{}
+	for _, t := range b.timetables {
+		if fs := due(t, span); len(fs) > 0 {
+			firings[t] = fs
+			p.fired += len(fs)
+		}
+	}
+	if len(firings) == 0 {
+		return p
+	}
+	known := map[string]decision{}
+	for _, s := range b.subjects {
+		k := s.class(span, firings)
+		if k == "" {
+			continue
+		}
+		d, ok := known[k]
+		if !ok {
+			d = s.decide(firings)
+			known[k] = d
+		}
+		p.note(b, s, d)
+	}
+	return p
+}
+
+// class names what decides on the firings that reach the subject: all of one class are decided alike. "" is of what none reaches.
+func (s *subject) class(span scheduling.Span, firings map[*scheduling.Timetable][]scheduling.Firing) string {
+	var k strings.Builder
+	for _, r := range s.by {
+		if len(firings[r.timetable]) == 0 {
+			continue
+		}
+		since := int64(0)
+		if r.since.After(span.From) {
+			since = r.since.Unix()
+		}
+		fmt.Fprintf(&k, "%s@%d ", r.timetable.Schedule.ID, since)
+	}
+	if k.Len() == 0 {
+		return ""
+	}
+	fmt.Fprint(&k, s.ReadOnly, s.Subject.Unschedulable)
+	for _, o := range s.Overrides {
+		fmt.Fprint(&k, " ", o.ID)
+	}
+	return k.String()
+}
+
+// decision is what becomes of firings on the resources of a class: the one that acts, if any, and what of each other.
+type decision struct {
+	acts    int // -1: none
+	firings []scheduling.Firing
+	skips   []scheduling.Skip
+}
+
+// Superseded is why a firing that was caught up does not act: a later one on the same resource does.
+const Superseded scheduling.Reason = "superseded"
+
+// decide decides on all firings that reach the subject, minute by minute.
+func (s *subject) decide(firings map[*scheduling.Timetable][]scheduling.Firing) decision {
+	d := decision{acts: -1}
+	for _, r := range s.by {
+		for _, f := range firings[r.timetable] {
+			if !f.At.Before(r.since.Truncate(time.Minute)) {
+				d.firings = append(d.firings, f)
+			}
+		}
+	}
+	slices.SortStableFunc(d.firings, func(a, b scheduling.Firing) int { return a.At.Compare(b.At) })
+	for rest := d.firings; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].At.Equal(rest[0].At) {
+			n++
+		}
+		d.skips = append(d.skips, scheduling.Decide(&s.Subject, rest[:n])...)
+		rest = rest[n:]
+	}
+	for i := range d.firings {
+		if d.skips[i].Reason == scheduling.Acts && (d.acts < 0 || d.firings[i].At.After(d.firings[d.acts].At)) {
+			d.acts = i
+		}
+	}
+	return d
+}
+
+// note puts what was decided into the plan.
+func (p *plan) note(b *book, s *subject, d decision) {
+	for i, f := range d.firings {
+		e := p.entry(f)
+		switch {
+		case i == d.acts:
+			p.order(b, s, f)
+			e.Acted++
+		case d.skips[i].Reason == scheduling.Acts && f.At.Equal(d.firings[d.acts].At): // another schedule wants the same in the same minute
+			e.Acted++
+		case d.skips[i].Reason == scheduling.Acts:
+			e.skip(s, scheduling.Skip{Reason: Superseded, Detail: "a later firing acts on it"})
+		default:
+			e.skip(s, d.skips[i])
+		}
+	}
+}
+
+// order puts the subject into the order of the firing.
+func (p *plan) order(b *book, s *subject, f scheduling.Firing) {
+	t := f.Timetable.Schedule
+	k := orderKey{t.ID, f.Cron.ID, s.through(f.Timetable), f.At.Unix() / 60}
+	o := p.orders[k]
+	if o == nil {
+		o = newOrder(t, f.Cron, b.groups[k.groupID])
+		p.orders[k] = o
+	}
+	m := s.Member
+	if k.groupID == "" {
+		m.Tier, m.Order = 1, 1
+	}
+	o.Members = append(o.Members, m)
+}
+
+// newOrder returns an order of a cron, on nothing yet, as the group has it done when there is one.
+func newOrder(t scheduling.Schedule, c scheduling.CronLine, g inventory.Group) *execution.Order {
+	return &execution.Order{
+		Verb: c.Action, Reason: execution.ReasonSchedule, ChangedBy: execution.ChangedBy("schedule", t.Name, c.ID), ScheduleID: t.ID,
+		StepDelay: g.StepDelaySeconds, FailurePolicy: fallback(g.FailurePolicy),
+	}
+}
+
+// through returns the group through which a schedule reaches the resource; "" for none.
+func (s *subject) through(t *scheduling.Timetable) string {
+	for _, r := range s.by {
+		if r.timetable == t {
+			return r.groupID
+		}
+	}
+	return ""
+}
+
+// numbered returns the orders of the plan under the name of a round, cut where they are too large for one.
+func (p *plan) numbered(round string, at time.Time) []execution.Order {
+	keys := make([]orderKey, 0, len(p.orders))
+	for k := range p.orders {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b orderKey) int {
+		return cmp.Or(cmp.Compare(a.minute, b.minute), strings.Compare(a.scheduleID, b.scheduleID), strings.Compare(a.cronID, b.cronID), strings.Compare(a.groupID, b.groupID))
+	})
+	var out []execution.Order
+	for _, k := range keys {
+		e := p.entries[entryKey{k.scheduleID, k.cronID, k.minute}]
+		for part := range slices.Chunk(p.orders[k].Members, execution.MaxTargets) {
+			o := *p.orders[k]
+			o.Members, o.Total, o.At, o.Cause = part, len(part), at, fmt.Sprintf("%s %d", round, len(out))
+			e.BulkActionIDs = append(e.BulkActionIDs, o.ID())
+			out = append(out, o)
+		}
+	}
+	return out
+}

@@ -1,0 +1,128 @@
+package evaluation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/scheduling"
+)
+
+// openBook reads the schedules of an organization and their calendars as far as a span needs: two round trips, side by side. What they reach is
+// not in it yet.
+func (s *Store) openBook(ctx context.Context, org string, span scheduling.Span) (*book, error) {
+	all, err := s.schedules.ListSchedules(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	calendars := map[string]scheduling.Calendar{}
+	for _, sch := range all {
+		if len(sch.CalendarIDs) == 0 {
+			continue
+		}
+		if calendars, err = s.calendars(ctx, org); err != nil {
+			return nil, err
+		}
+		break
+	}
+	b := &book{groups: map[string]inventory.Group{}}
+	for _, sch := range all {
+		t, err := scheduling.NewTimetable(sch, calendars, horizon(span))
+		if err != nil {
+			return nil, fmt.Errorf("read schedule %s: %w", sch.ID, err)
+		}
+		b.timetables = append(b.timetables, t)
+	}
+	return b, nil
+}
+
+// calendars returns the calendars of an organization, by their ids.
+func (s *Store) calendars(ctx context.Context, org string) (map[string]scheduling.Calendar, error) {
+	all, err := s.schedules.ListCalendars(ctx, org)
+	out := make(map[string]scheduling.Calendar, len(all))
+	for _, c := range all {
+		out[c.ID] = c
+	}
+	return out, err
+}
+
+// attached returns for each of members, by their ids, the schedules that reach it.
+func (s *Store) attached(ctx context.Context, org string, members []inventory.Member, span scheduling.Span) (map[string][]*scheduling.Timetable, error) { //nolint:revive // where, of what, when
+	b, err := s.openBook(ctx, org, span)
+	if err != nil || len(b.timetables) == 0 || len(members) == 0 {
+		return nil, err
+	}
+	byID := map[string]*scheduling.Timetable{}
+	for _, t := range b.timetables {
+		byID[t.Schedule.ID] = t
+	}
+	ids := make([]string, len(members))
+	for i, m := range members {
+		ids[i] = m.ResourceID
+	}
+	found, err := s.inventory.ByIDs(ctx, org, ids, inventory.SeeEverything().WithSchedules())
+	if err != nil {
+		return nil, fmt.Errorf("read the schedules of %d resources: %w", len(ids), err)
+	}
+	out := map[string][]*scheduling.Timetable{}
+	for _, r := range found {
+		for _, id := range r.ScheduleIDs {
+			if t := byID[id]; t != nil {
+				out[r.ID] = append(out[r.ID], t)
+			}
+		}
+	}
+	return out, nil
+}
+
+// wanted returns what the schedules want of members at a time, by their ids; what they want nothing of is missing.
+func (s *Store) wanted(ctx context.Context, org string, members []inventory.Member, at time.Time) (map[string]cloud.Verb, error) { //nolint:revive // where, of what, when
+	by, err := s.attached(ctx, org, members, scheduling.Span{From: at, To: at})
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]cloud.Verb{}
+	for id, ts := range by {
+		if w, some := scheduling.Wanted(at, ts); some {
+			out[id] = w.Cron.Action
+		}
+	}
+	return out, nil
+}
+
+// nextStops is how far ahead a stop is looked for.
+const nextStops = 8 * 24 * time.Hour
+
+// NextStop returns when the schedules stop the first of members after a time, within eight days; the zero time when they do not.
+func (s *Store) NextStop(ctx context.Context, org string, members []inventory.Member, after time.Time) (time.Time, error) { //nolint:revive // where, of what, when
+	span := scheduling.Span{From: after.Add(time.Nanosecond), To: after.Add(nextStops)}
+	by, err := s.attached(ctx, org, members, span)
+	if err != nil {
+		return time.Time{}, err
+	}
+	seen, first := map[*scheduling.Timetable]bool{}, time.Time{}
+	for _, ts := range by {
+		for _, t := range ts {
+			if seen[t] {
+				continue
+			}
+			seen[t] = true
+			if at := nextStop(t, span); !at.IsZero() && (first.IsZero() || at.Before(first)) {
+				first = at
+			}
+		}
+	}
+	return first, nil
+}
+
+// nextStop returns the first stop of a span that acts; the zero time when there is none.
+func nextStop(t *scheduling.Timetable, span scheduling.Span) time.Time {
+	for f := range t.Firings(span) {
+		if f.Cron.Action == cloud.Stop && f.Skip.Reason == scheduling.Acts {
+			return f.At
+		}
+	}
+	return time.Time{}
+}

@@ -1,0 +1,165 @@
+package execution
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// The reasons of what nobody asks for by hand, as actions tell them.
+const (
+	ReasonSchedule        = "schedule"
+	ReasonOverride        = "override"
+	ReasonOverrideExpired = "override_expired"
+)
+
+// Order is a start or stop of resources that the service makes by itself, for a schedule or an override: a bulk action on
+// members that were chosen then, up the tiers and orders at which they stand, 10,000 at most. Where the opposite is in flight on a
+// resource, the order waits behind it.
+type Order struct {
+	Verb          cloud.Verb         `json:"verb"`
+	Members       []inventory.Member `json:"-"` // stored by NamedItem; nil when that was done before
+	Total         int                `json:"total"`
+	Reason        string             `json:"reason"`
+	ChangedBy     string             `json:"changedBy"` // as the state history tells it
+	ScheduleID    string             `json:"scheduleID,omitempty"`
+	StepDelay     int                `json:"stepDelay,omitempty"` // seconds
+	FailurePolicy string             `json:"failurePolicy"`
+
+	// Cause and At name the order: whoever makes it again, of one cause at one time, makes the same one.
+	Cause string    `json:"cause"`
+	At    time.Time `json:"at"`
+}
+
+// ID returns the id of the bulk action that the order is.
+func (o Order) ID() string { return id.Derived("bulk", o.At, o.Cause) }
+
+// Writes returns the writes that queue the order, in the transaction of what causes it, whose ctx must be allowed
+// workqueue.Prefix. The first one fails when the order was queued before.
+func (o Order) Writes(org string) ([]table.Write, error) {
+	bulkID := o.ID()
+	row, err := table.NewItem(BulkKey(org, bulkID), Bulk{
+		ID: bulkID, Type: o.Verb, Status: BulkQueued, Total: max(o.Total, len(o.Members)), CreatedAt: o.At,
+		Plan: &BulkPlan{
+			ChangedBy: o.ChangedBy, StepDelay: o.StepDelay, FailurePolicy: o.FailurePolicy, Reason: o.Reason, ScheduleID: o.ScheduleID,
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	work, err := workqueue.AddWork(workqueue.Work{ID: bulkID, Org: org, Machine: BulkMachine, At: o.At}, BulkInput{Org: org, BulkID: bulkID})
+	if err != nil {
+		return nil, err
+	}
+	ws := []table.Write{table.Put(row, table.Absent()), work}
+	if o.Members == nil {
+		return ws, nil
+	}
+	named, err := o.NamedItem(org)
+	return append(ws, table.Put(named)), err
+}
+
+// NamedItem returns the item of what the order acts on. It may be stored before the order is queued, by whoever may not come to queue it.
+func (o Order) NamedItem(org string) (table.Item, error) {
+	named, err := o.named()
+	if err != nil {
+		return table.Item{}, err
+	}
+	return table.NewItem(NamedKey(org, o.ID()), named)
+}
+
+// named returns what the order acts on as it is stored: with placements where there are several steps.
+func (o Order) named() (n Named, err error) {
+	places, steps := make([]inventory.GroupPlacement, len(o.Members)), false
+	for i, m := range o.Members {
+		places[i] = inventory.GroupPlacement{ResourceID: m.ResourceID, Tier: m.Tier, Order: m.Order}
+		steps = steps || m.Tier != o.Members[0].Tier || m.Order != o.Members[0].Order
+	}
+	if steps {
+		n.Places, err = inventory.EncodePlacements(places)
+		return n, err
+	}
+	n.ResourceIDs = make([]string, len(places))
+	for i, p := range places {
+		n.ResourceIDs[i] = p.ResourceID
+	}
+	return n, nil
+}
+
+// Start starts the machine of an order that was queued. What is lost before that, the sweeper starts.
+func (o Order) Start(ctx context.Context, p *platform.Platform, org string) error {
+	bulkID := o.ID()
+	if err := p.Workflow.Start(ctx, BulkMachine, bulkID, BulkInput{Org: org, BulkID: bulkID}); err != nil {
+		return fmt.Errorf("start order %s: %w", bulkID, err)
+	}
+	return nil
+}
+
+// QueueOrders queues orders, each by itself and once however often it is called, and does the extra writes in the transaction of
+// each: conditions under which it may be queued. It reports which were queued now.
+func QueueOrders(ctx context.Context, s table.Store, org string, orders []Order, extra ...table.Write) ([]Order, error) { //nolint:revive // what is demanded goes last
+	ctx = table.Within(ctx, workqueue.Prefix)
+	var queued []Order
+	for _, o := range orders {
+		ws, err := o.Writes(org)
+		if err != nil {
+			return queued, err
+		}
+		err = s.Transact(ctx, append(ws, extra...)...)
+		if lost, refused := errors.AsType[*table.ConditionError](err); refused {
+			if _, before := lost.Old(0); before {
+				continue
+			}
+		}
+		if err != nil {
+			return queued, fmt.Errorf("queue order %s: %w", o.ID(), err)
+		}
+		queued = append(queued, o)
+	}
+	return queued, nil
+}
+
+// ReadAccounts reads the cloud accounts of members, by their ids: one round trip for a hundred of them. One that is gone is missing.
+func ReadAccounts(ctx context.Context, s table.Store, org string, members []inventory.Member) (map[string]inventory.Account, error) {
+	keys := map[table.Key]bool{}
+	for _, m := range members {
+		keys[inventory.AccountKey(org, m.CloudAccountID)] = true
+	}
+	items, err := s.BatchGet(ctx, slices.Collect(maps.Keys(keys))...)
+	if err != nil {
+		return nil, fmt.Errorf("read %d accounts: %w", len(keys), err)
+	}
+	out := make(map[string]inventory.Account, len(items))
+	for k, it := range items {
+		if out[k.SK], err = table.Decode[inventory.Account](it); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Obeying parts members that can be started and stopped from those that cannot, or never may: their account is read_only, or gone.
+func Obeying(members []inventory.Member, accounts map[string]inventory.Account) ([]inventory.Member, []LeftOut) {
+	return sift(members, func(m inventory.Member) string {
+		return cmp.Or(Refusal(m.CloudAccountID, accounts[m.CloudAccountID]), unactionable(m))
+	})
+}
+
+// Unable is why a resource can never be started and stopped, which of those in an account that is read_only is not the reason; "" when it can.
+func Unable(m inventory.Member, account inventory.Account) string {
+	if account.ReadOnly() {
+		return unactionable(m)
+	}
+	return cmp.Or(Refusal(m.CloudAccountID, account), unactionable(m))
+}

@@ -1,0 +1,124 @@
+package measurement
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// maxItem bounds the compressed bytes of an item: base64 makes a third more of them, and an item holds 400,000.
+const maxItem = 250_000
+
+// packed is how series stand in an item.
+type packed struct {
+	Z []byte `json:"z"`
+}
+
+// WriteDay keeps the series of a part of an account's resources on a day. The same part again replaces what it wrote. Parts are
+// numbered from 0 on, and hold whole resources.
+func (s *Store) WriteDay(ctx context.Context, org, accountID string, d Day, all []Series) error {
+	byShard := make([][]Series, shards)
+	for _, one := range all {
+		n := table.ShardOf(one.UID, shards)
+		byShard[n] = append(byShard[n], one)
+	}
+	var ws []table.Write
+	for n, part := range byShard {
+		items, err := s.items(table.Key{PK: PKs(org)[n], SK: fmt.Sprintf("%s#%s#%03d", accountID, DayOf(d.Start), d.Part)}, part)
+		if err != nil {
+			return err
+		}
+		for _, it := range items {
+			it.Expires = d.Start.Add(kept)
+			ws = append(ws, table.Put(it))
+		}
+	}
+	if err := table.NewPatientStore(s.table).BatchWrite(ctx, ws...); err != nil {
+		return fmt.Errorf("write %d series of %s: %w", len(all), accountID, err)
+	}
+	return nil
+}
+
+// Day is a day, by its first moment in UTC, and which part of an account's resources.
+type Day struct {
+	Start time.Time
+	Part  int
+}
+
+// items makes as many items of series as their size asks for.
+func (s *Store) items(k table.Key, all []Series) ([]table.Item, error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	z := encode(all)
+	if len(z) > maxItem && len(all) > 1 {
+		a, err := s.items(table.Key{PK: k.PK, SK: k.SK + "a"}, all[:len(all)/2])
+		if err != nil {
+			return nil, err
+		}
+		b, err := s.items(table.Key{PK: k.PK, SK: k.SK + "b"}, all[len(all)/2:])
+		return slices.Concat(a, b), err
+	}
+	it, err := table.NewItem(k, packed{z})
+	return []table.Item{it}, err
+}
+
+// History is what was measured of a resource: the hours of a measure on a day, by the day's name. A day that is there without a
+// value was asked for.
+type History map[cloud.Measure]map[string][hours]float32
+
+// perPage is how many items one page of a read holds.
+const perPage = 100
+
+// Of names a resource: by its organization, account and native id.
+type Of struct{ Org, AccountID, UID string }
+
+// Read returns what was measured of a resource on the days from up to until, both included: a round trip for each megabyte of what
+// its shard has of the account.
+func (s *Store) Read(ctx context.Context, of Of, from, until time.Time) (History, error) {
+	q := table.Query{
+		PK: PKs(of.Org)[table.ShardOf(of.UID, shards)], From: of.AccountID + "#" + DayOf(from), To: of.AccountID + "#" + DayOf(until) + "#~", Limit: perPage,
+	}
+	out := History{}
+	for {
+		page, err := s.table.Query(table.Eventually(ctx), q)
+		if err != nil {
+			return nil, fmt.Errorf("read measurements of %s: %w", of.UID, err)
+		}
+		for _, it := range page.Items {
+			if err = out.add(it, of.UID, len(of.AccountID)+1); err != nil {
+				return nil, err
+			}
+		}
+		if q.Cursor = page.Next; q.Cursor == "" {
+			return out, nil
+		}
+	}
+}
+
+// add adds what an item holds of a resource; the name of its day begins at a place in its sort key.
+func (h History) add(it table.Item, uid string, at int) error {
+	p, err := table.Decode[packed](it)
+	if err != nil {
+		return err
+	}
+	all, err := decode(p.Z)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", it.PK, it.SK, err)
+	}
+	day := it.SK[at : at+len(time.DateOnly)]
+	for _, s := range all {
+		if s.UID != uid {
+			continue
+		}
+		if h[s.Measure] == nil {
+			h[s.Measure] = map[string][hours]float32{}
+		}
+		h[s.Measure][day] = s.Hours
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package measurement
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// errSeries says that an item is not what encode wrote.
+var errSeries = errors.New("measurements: malformed series")
+
+// maxDecoded bounds what an item may hold, before memory is taken for it.
+const maxDecoded = 32 << 20
+
+// compressor and decompressor have constant options, so that they are right or no test passes.
+var (
+	compressor = sync.OnceValue(func() *zstd.Encoder {
+		z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+		if err != nil {
+			panic(err)
+		}
+		return z
+	})
+	decompressor = sync.OnceValue(func() *zstd.Decoder {
+		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxDecoded))
+		if err != nil {
+			panic(err)
+		}
+		return z
+	})
+)
+
+// encode writes series: the names, which hours have a value, and the values, byte by byte of all, so that alike stands with alike.
+func encode(all []Series) []byte {
+	var names []string
+	number := map[string]uint64{}
+	intern := func(s string) uint64 {
+		n, ok := number[s]
+		if !ok {
+			n = uint64(len(names))
+			number[s], names = n, append(names, s)
+		}
+		return n
+	}
+	var b, planes []byte
+	var values []uint32
+	for _, s := range all {
+		for _, name := range []string{s.UID, s.Measure.Namespace, s.Measure.Metric, s.Measure.Statistic} {
+			b = binary.AppendUvarint(b, intern(name))
+		}
+		var there uint64
+		for h, v := range s.Hours {
+			if !math.IsNaN(float64(v)) {
+				there |= 1 << h
+				values = append(values, math.Float32bits(v))
+			}
+		}
+		b = binary.AppendUvarint(b, there)
+	}
+	for shift := 24; shift >= 0; shift -= 8 {
+		for _, v := range values {
+			planes = append(planes, byte(v>>shift))
+		}
+	}
+	out := binary.AppendUvarint(nil, uint64(len(names)))
+	for _, n := range names {
+		out = append(binary.AppendUvarint(out, uint64(len(n))), n...)
+	}
+	out = binary.AppendUvarint(out, uint64(len(all)))
+	return compressor().EncodeAll(append(append(out, b...), planes...), nil)
+}
+
+// decode reads what encode wrote.
+func decode(z []byte) ([]Series, error) {
+	b, err := decompressor().DecodeAll(z, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errSeries, err)
+	}
+	r := &reader{b: b}
+	names := make([]string, r.count(1))
+	for i := range names {
+		names[i] = string(r.take(r.uint()))
+	}
+	all, there := make([]Series, r.count(5)), []uint64(nil)
+	for i := range all {
+		name := func() string {
+			if n := r.uint(); n < uint64(len(names)) {
+				return names[n]
+			}
+			r.bad = true
+			return ""
+		}
+		all[i].UID = name()
+		all[i].Measure = cloud.Measure{Namespace: name(), Metric: name(), Statistic: name()}
+		there = append(there, r.uint())
+	}
+	r.values(all, there)
+	if r.bad {
+		return nil, errSeries
+	}
+	return all, nil
+}
+
+// reader reads numbers and texts. After an error it reads zeros.
+type reader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *reader) uint() uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+// count reads how many things follow, each of at least size bytes.
+func (r *reader) count(size int) int {
+	v := r.uint()
+	if v > uint64(len(r.b)/size) {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	return int(v) //nolint:gosec // no more than there are bytes
+}
+
+func (r *reader) take(n uint64) []byte {
+	if n > uint64(len(r.b)) {
+		r.bad, r.b = true, nil
+		return nil
+	}
+	out := r.b[:n]
+	r.b = r.b[n:]
+	return out
+}
+
+// values reads the values of the hours that there say have one.
+func (r *reader) values(all []Series, there []uint64) {
+	total := 0
+	for i := range all {
+		for h := range all[i].Hours {
+			total += int(there[i] >> h & 1) //nolint:gosec // 0 or 1
+		}
+	}
+	if r.bad || len(r.b) != 4*total {
+		r.bad = true
+		return
+	}
+	n := 0
+	for i := range all {
+		for h := range all[i].Hours {
+			if there[i]>>h&1 == 0 {
+				all[i].Hours[h] = float32(math.NaN())
+				continue
+			}
+			v := uint32(r.b[n])<<24 | uint32(r.b[total+n])<<16 | uint32(r.b[2*total+n])<<8 | uint32(r.b[3*total+n])
+			all[i].Hours[h] = math.Float32frombits(v)
+			n++
+		}
+	}
+}

@@ -1,0 +1,79 @@
+// Package measurement keeps how resources were used, an hour at a time: what discovery collects of each day, and from which the
+// metrics of the rules are answered for as long as these look back.
+package measurement
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Partition is where an organization's measurements are: one list, spread over shards.
+const Partition table.Partition = "ORG#*#METRIC#*"
+
+// shards is over how many partitions the measurements of an organization are spread. A resource is in one of them, so that few
+// others are read with it.
+const shards = 64
+
+// kept is how long a day is kept: as long as the longest window, and some days that a collection may be late.
+const kept = 35 * 24 * time.Hour
+
+func spread(org string) table.Spread {
+	return table.Spread{PK: table.OrgPK(org) + "METRIC", Shards: shards}
+}
+
+// PKs returns the partitions of an organization's measurements.
+func PKs(org string) []string { return spread(org).PKs() }
+
+// Store reads and writes measurements.
+type Store struct {
+	table table.Store
+	clock clock.Clock
+}
+
+// New returns the Store of p.
+func New(p *platform.Platform) *Store { return &Store{p.Table, p.Clock} }
+
+// Collection is how the last collection of an account went, and what it cost at the cloud.
+type Collection struct {
+	Day         string    `json:"day"` // that was collected: "2026-03-01"
+	Resources   int       `json:"resources"`
+	Series      int       `json:"series"` // that had points
+	Calls       int       `json:"calls"`
+	Queries     int       `json:"queries"`
+	USD         float64   `json:"usd"`             // list price
+	Error       string    `json:"error,omitempty"` // the first one, of what could not be read
+	CollectedAt time.Time `json:"collectedAt"`
+}
+
+func collectionKey(org, accountID string) table.Key { return spread(org).Key("COLLECTED#" + accountID) }
+
+// LastCollection reads how the last collection of an account went; the zero Collection when there was none.
+func (s *Store) LastCollection(ctx context.Context, org, accountID string) (Collection, error) {
+	c, err := table.Read[Collection](ctx, s.table, collectionKey(org, accountID))
+	if fault.Is(err, fault.NotFound) {
+		return Collection{}, nil
+	}
+	return c, fault.Wrap("read the collection of "+accountID, err)
+}
+
+// NoteCollection writes how a collection went. It expires with what was collected.
+func (s *Store) NoteCollection(ctx context.Context, org, accountID string, c Collection) error {
+	it, err := table.NewItem(collectionKey(org, accountID), c)
+	if err != nil {
+		return err
+	}
+	it.Expires = s.clock.Now().Add(kept)
+	if err = s.table.BatchWrite(ctx, table.Put(it)); err != nil {
+		return fmt.Errorf("note the collection of %s: %w", accountID, err)
+	}
+	return nil
+}
+
+// DayOf returns the name of the day of a time, in UTC.
+func DayOf(at time.Time) string { return at.UTC().Format(time.DateOnly) }

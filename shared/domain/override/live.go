@@ -1,0 +1,182 @@
+package override
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// Held is what the list of live overrides says of one.
+type Held struct {
+	ID         string    `json:"id"`
+	ResourceID string    `json:"resourceID,omitempty"`
+	GroupID    string    `json:"groupID,omitempty"`
+	Action     Action    `json:"action"`
+	ExpiresAt  time.Time `json:"expiresAt"`
+	WakeLinkID string    `json:"wakeLinkID,omitempty"`
+}
+
+// Since returns when the override began.
+func (h Held) Since() time.Time { return id.TimeOf(h.ID) }
+
+// Live is the overrides of an organization that have not ended: one item, so that who acts on a resource learns of them without a
+// round trip more. Those whose time is over stand in it until they are ended.
+type Live struct {
+	Change    int64  `json:"change"` // counts the changes of the list, which each is conditioned on
+	Overrides []Held `json:"overrides"`
+}
+
+// LiveKey returns where the list is stored.
+func LiveKey(org string) table.Key { return table.Key{PK: PK(org), SK: "LIVE"} }
+
+// ReadLive reads the list: one round trip.
+func ReadLive(ctx context.Context, s table.Store, org string) (Live, error) {
+	it, err := s.Get(ctx, LiveKey(org))
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return Live{}, fmt.Errorf("read live overrides of %s: %w", org, err)
+	}
+	return DecodeLive(it)
+}
+
+// DecodeLive reads the list from its item; the zero item is an empty list.
+func DecodeLive(it table.Item) (Live, error) {
+	if it.Data == nil {
+		return Live{}, nil
+	}
+	return table.Decode[Live](it)
+}
+
+// At returns the overrides that hold at the time at, newest first: of two that hold one resource, the first in it.
+func (l Live) At(at time.Time) []Held {
+	out := slices.DeleteFunc(slices.Clone(l.Overrides), func(h Held) bool { return !at.Before(h.ExpiresAt) })
+	slices.SortFunc(out, func(a, b Held) int { return strings.Compare(b.ID, a.ID) })
+	return out
+}
+
+// Expired returns the overrides whose time is over at the time at, the one that ended first in front.
+func (l Live) Expired(at time.Time) []Held {
+	out := slices.DeleteFunc(slices.Clone(l.Overrides), func(h Held) bool { return at.Before(h.ExpiresAt) })
+	slices.SortFunc(out, func(a, b Held) int { return a.ExpiresAt.Compare(b.ExpiresAt) })
+	return out
+}
+
+// With returns the list with o; fault.Conflict when it is full, or a wake link makes a second one.
+func (l Live) With(o Override) (Live, error) {
+	if len(l.Overrides) >= MaxLive {
+		return l, fault.New(fault.Conflict, "the organization has %d live overrides, which is the most: end some first", len(l.Overrides))
+	}
+	if o.WakeLinkID != "" && slices.ContainsFunc(l.At(o.CreatedAt), func(h Held) bool { return h.WakeLinkID == o.WakeLinkID }) {
+		return l, fault.New(fault.Conflict, "wake link %s has started it already", o.WakeLinkID)
+	}
+	l.Overrides = append(slices.Clone(l.Overrides), Held{o.ID, o.ResourceID, o.GroupID, o.Action, o.ExpiresAt, o.WakeLinkID})
+	return l, nil
+}
+
+// Without returns the list without the override of the id.
+func (l Live) Without(overrideID string) Live {
+	l.Overrides = slices.DeleteFunc(slices.Clone(l.Overrides), func(h Held) bool { return h.ID == overrideID })
+	return l
+}
+
+// Write returns the write that stores the list, which was read before it was changed; it fails when someone else has changed it
+// since.
+func (l Live) Write(org string) (table.Write, error) {
+	unchanged := table.Equal("change", l.Change)
+	if l.Change == 0 {
+		unchanged = table.Any(table.Absent(), table.Lacks("change"))
+	}
+	l.Change++
+	return table.PutFields(LiveKey(org), l, unchanged)
+}
+
+// Holding tells which override holds which resource at one time.
+type Holding map[string]Held
+
+// Holding finds what the overrides hold that hold at the time at: no round trip where none is on a group, else one or two. Of two
+// on one resource the newest holds it, whether it is on the resource or on a group.
+func (l Live) Holding(ctx context.Context, s *inventory.Store, org string, at time.Time) (Holding, error) { //nolint:revive // what, where and when
+	held, groups := l.At(at), []string(nil)
+	for _, h := range held {
+		if h.GroupID != "" {
+			groups = append(groups, h.GroupID)
+		}
+	}
+	var members map[string][]inventory.Member
+	if len(groups) > 0 {
+		var err error
+		if members, err = s.ExpandGroups(ctx, org, groups...); err != nil {
+			return nil, err
+		}
+	}
+	out := Holding{}
+	for _, h := range held {
+		out.add(h, h.ResourceID)
+		for _, m := range members[h.GroupID] {
+			out.add(h, m.ResourceID)
+		}
+	}
+	return out, nil
+}
+
+// add has h hold the resource, unless a newer one does.
+func (h Holding) add(o Held, resourceID string) {
+	if _, held := h[resourceID]; !held && resourceID != "" {
+		h[resourceID] = o
+	}
+}
+
+// Against is why verb is not asked of a resource: the override that holds it in the other state; "" when none does.
+func (h Holding) Against(verb cloud.Verb, resourceID string) string {
+	o, held := h[resourceID]
+	if !held || o.Action.Verb() == verb {
+		return ""
+	}
+	return "it is held by " + o.String()
+}
+
+// Change reads the list, has it changed and does the writes that come of that with it in one transaction; it begins anew when someone else
+// has changed the list meanwhile.
+func Change(ctx context.Context, s table.Store, org string, change func(Live) (Live, []table.Write, error)) error { //nolint:revive // as table.Store
+	for try := 1; ; try++ {
+		err := changeOnce(ctx, s, org, change)
+		lost, refused := errors.AsType[*table.ConditionError](err)
+		if _, list := lostList(lost); !refused || !list || try == tries {
+			return err
+		}
+	}
+}
+
+// tries is how often a change of the list begins anew.
+const tries = 8
+
+func lostList(lost *table.ConditionError) (table.Item, bool) {
+	if lost == nil {
+		return table.Item{}, false
+	}
+	return lost.Old(0)
+}
+
+func changeOnce(ctx context.Context, s table.Store, org string, change func(Live) (Live, []table.Write, error)) error { //nolint:revive // see Change
+	l, err := ReadLive(ctx, s, org)
+	if err != nil {
+		return err
+	}
+	next, ws, err := change(l)
+	if err != nil {
+		return err
+	}
+	list, err := next.Write(org)
+	if err != nil {
+		return err
+	}
+	return s.Transact(ctx, append([]table.Write{list}, ws...)...)
+}

@@ -1,0 +1,94 @@
+// Package override is what holds resources on or off against their schedules, until a time: the record, and the list of those that
+// are live, which whoever acts on a resource reads.
+package override
+
+import (
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// Partition holds the overrides of an organization, by their ids, and the list of those that are live.
+const Partition table.Partition = "ORG#*#OVERRIDE"
+
+// Bounds of overrides.
+const (
+	MaxLive    = 500                 // of an organization
+	Longest    = 90 * 24 * time.Hour // from its beginning to its end
+	keptBeyond = 90 * 24 * time.Hour // how long one is kept that has ended
+)
+
+// Action is what an override does to its resources.
+type Action string
+
+// The actions.
+const (
+	ForceOn  Action = "force_on"
+	ForceOff Action = "force_off"
+)
+
+// Verb returns what brings a resource where the override holds it.
+func (a Action) Verb() cloud.Verb {
+	if a == ForceOn {
+		return cloud.Start
+	}
+	return cloud.Stop
+}
+
+// Override holds one resource, or the resources of a group as they are at any moment, on or off until ExpiresAt.
+type Override struct {
+	ID           string    `json:"id"`
+	ResourceID   string    `json:"resourceID,omitempty"`
+	ResourceUID  string    `json:"resourceUID,omitempty"`
+	GroupID      string    `json:"groupID,omitempty"`
+	Action       Action    `json:"action"`
+	Reason       string    `json:"reason"`
+	CreatedBy    string    `json:"createdBy"` // an address, or the id of a wake link
+	CreatedAt    time.Time `json:"createdAt"`
+	ExpiresAt    time.Time `json:"expiresAt"`
+	BulkActionID string    `json:"bulkActionID,omitempty"` // that applied it; none when nothing was to be asked
+	WakeLinkID   string    `json:"wakeLinkID,omitempty"`   // the link by which it was made; then it ends in a stop where nothing else is wanted
+	EndedAt      time.Time `json:"endedAt,omitzero"`
+	EndedBy      string    `json:"endedBy,omitempty"` // an address; "" when its time was over
+	RestoredBy   []string  `json:"restoredBy,omitempty"`
+}
+
+// Active reports whether the override holds its resources at the time at.
+func (o Override) Active(at time.Time) bool { return o.EndedAt.IsZero() && at.Before(o.ExpiresAt) }
+
+// PK returns the partition of an organization's overrides.
+func PK(org string) string { return table.OrgPK(org) + "OVERRIDE" }
+
+// Key returns where an override is stored.
+func Key(org, overrideID string) table.Key { return table.Key{PK: PK(org), SK: overrideID} }
+
+// First and Last enclose the sort keys of overrides, oldest first.
+const (
+	First = "ovr_"
+	Last  = "ovr_~"
+)
+
+// NewItem returns the item of an override; it goes some time after its end.
+func NewItem(org string, o Override) (table.Item, error) {
+	it, err := table.NewItem(Key(org, o.ID), o)
+	it.Expires = o.ExpiresAt.Add(keptBeyond)
+	return it, err
+}
+
+// EndWrite returns the write that ends o as it was read, at the time at; it fails when o has ended.
+func EndWrite(org string, o Override, at time.Time, by string) table.Write {
+	return table.Update(Key(org, o.ID), []table.Change{
+		table.Set("endedAt", at), table.Set("endedBy", by), table.Set("restoredBy", o.RestoredBy), table.Expire(at.Add(keptBeyond)),
+	}, table.Exists(), table.Lacks("endedAt"))
+}
+
+// NewID makes the id of an override that begins at the time at; of two, the id of the newer one is the greater.
+func NewID(at time.Time) string { return id.New("ovr", at) }
+
+// String names an override for an error that tells of it.
+func (h Held) String() string {
+	return fmt.Sprintf("override %s (%s until %s)", h.ID, h.Action, h.ExpiresAt.UTC().Format(time.RFC3339))
+}

@@ -1,0 +1,138 @@
+package scheduling
+
+import (
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// Reason is why a firing does not act.
+type Reason string
+
+// The reasons. Acts is that of a firing that does.
+const (
+	Acts             Reason = ""
+	Disabled         Reason = "disabled"          // the schedule is not enabled
+	ClosedByCalendar Reason = "calendar"          // a calendar of the schedule keeps it from acting
+	ReadOnlyAccount  Reason = "read_only_account" // the account may never be acted on
+	Unschedulable    Reason = "unschedulable"     // the resource cannot be started and stopped
+	Overridden       Reason = "override"          // an override holds the resource
+	Contradicted     Reason = "contradiction"     // a start of the same minute wins over this stop
+)
+
+// Skip is why a firing does not act, in a word and in a sentence; the zero Skip is that of one that does.
+type Skip struct {
+	Reason Reason
+	Detail string
+}
+
+// The actions of overrides.
+const (
+	ForceOn  = "force_on"
+	ForceOff = "force_off"
+)
+
+// Override holds a resource in a state for a time, against all schedules.
+type Override struct {
+	ID     string // ovr_…
+	Action string // ForceOn, ForceOff
+	Span
+}
+
+// Wants returns what the override has done.
+func (o Override) Wants() cloud.Verb {
+	if o.Action == ForceOn {
+		return cloud.Start
+	}
+	return cloud.Stop
+}
+
+// Subject is what has to be known of a resource to tell what becomes of firings on it.
+type Subject struct {
+	ReadOnly      bool   // its account is
+	Unschedulable string // why it cannot be started and stopped; empty when it can
+	Overrides     []Override
+}
+
+// Decide tells what becomes of firings on a resource: those of one minute, of all schedules that it is attached to. The answer has
+// the order of the firings. Of those that act any one stands for all: they want the same.
+func Decide(s *Subject, firings []Firing) []Skip {
+	out := make([]Skip, len(firings))
+	starts := ""
+	for i := range firings {
+		if out[i] = s.skip(&firings[i]); out[i].Reason == Acts && firings[i].Cron.Action == cloud.Start && starts == "" {
+			starts = firings[i].Timetable.Schedule.ID
+		}
+	}
+	if starts == "" {
+		return out
+	}
+	for i := range firings {
+		if out[i].Reason == Acts && firings[i].Cron.Action == cloud.Stop {
+			out[i] = Skip{Contradicted, fmt.Sprintf("schedule %s starts it in the same minute, and a start wins over a stop", starts)}
+		}
+	}
+	return out
+}
+
+// skip tells whether a firing acts, other firings aside.
+func (s *Subject) skip(f *Firing) Skip {
+	switch {
+	case f.Skip.Reason != Acts:
+		return f.Skip
+	case s.ReadOnly:
+		return Skip{ReadOnlyAccount, "its cloud account is read_only"}
+	case s.Unschedulable != "":
+		return Skip{Unschedulable, s.Unschedulable}
+	}
+	if o, held := s.HeldBy(f.At); held {
+		return Skip{Overridden, fmt.Sprintf("override %s (%s) holds it until %s", o.ID, o.Action, o.To.UTC().Format(time.RFC3339))}
+	}
+	return Skip{}
+}
+
+// HeldBy returns the override that holds the resource at a time: of several the one that began last.
+func (s *Subject) HeldBy(at time.Time) (Override, bool) {
+	var found Override
+	held := false
+	for _, o := range s.Overrides {
+		if o.has(at) && (!held || o.From.After(found.From)) {
+			found, held = o, true
+		}
+	}
+	return found, held
+}
+
+// Want is what the schedules of a resource want of it at a time: the action of the last firing that acted.
+type Want struct {
+	Firing
+	Lasting bool // until the next firing; false when the schedule leaves what is between its firings to people
+}
+
+// Wanted tells what the schedules that a resource is attached to want of it at a time, overrides aside; false when they want
+// nothing. The latest firing counts, and of a start and a stop in one minute the start.
+func Wanted(at time.Time, attached []*Timetable) (Want, bool) {
+	var w Want
+	found := false
+	for _, t := range attached {
+		f, ok := t.Last(at)
+		if ok && (!found || f.At.After(w.At) || f.At.Equal(w.At) && f.Cron.Action == cloud.Start && w.Cron.Action == cloud.Stop) {
+			w.Firing, found = f, true
+		}
+	}
+	w.Lasting = found && holds(attached)
+	return w, found
+}
+
+// holds reports whether schedules together want something at all times.
+func holds(attached []*Timetable) bool {
+	var starts, stops bool
+	for _, t := range attached {
+		for i := range t.lines {
+			starts = starts || t.Schedule.Enabled && t.lines[i].Action == cloud.Start
+			stops = stops || t.Schedule.Enabled && t.lines[i].Action == cloud.Stop
+		}
+	}
+	return starts && stops
+}

@@ -1,0 +1,105 @@
+package scheduling
+
+import "time"
+
+// horizonDays is how far the next firing of a possible cron can be: 29 February of 2096 is followed by that of 2104.
+const horizonDays = 8*366 + 31
+
+// Next returns the first instant after a given one at which the cron fires in a zone; false when there is none. A local time that
+// clocks go over fires at the first minute after the gap; one that they show twice fires the first time.
+func (c Cron) Next(after time.Time, loc *time.Location) (time.Time, bool) {
+	w, ok := c.nextWall(wallOf(after, loc) + 1)
+	for ok {
+		if t := w.instant(loc); t.After(after) {
+			return t, true
+		}
+		w, ok = c.nextWall(w + 1) // clocks show a second time what they showed before
+	}
+	return time.Time{}, false
+}
+
+// Prev returns the last instant not after a given one at which the cron fires in a zone; false when there is none.
+func (c Cron) Prev(at time.Time, loc *time.Location) (time.Time, bool) {
+	w, ok := c.prevWall(shownBy(at, loc))
+	for ok {
+		if t := w.instant(loc); !t.After(at) {
+			return t, true
+		}
+		w, ok = c.prevWall(w - 1)
+	}
+	return time.Time{}, false
+}
+
+// nextWall returns the first wall from w on at which the cron fires.
+func (c Cron) nextWall(w wall) (wall, bool) {
+	day, minute := w.dayNumber()
+	for end := day + horizonDays; day <= end; day, minute = day+1, 0 {
+		d := civilOf(day)
+		if c.months>>d.month&1 == 0 {
+			day = dayOf(d.year, d.month+1, 1) - 1
+			continue
+		}
+		if !c.onDay(d) {
+			continue
+		}
+		if m, ok := c.nextOfDay(int(minute)); ok {
+			return wall(day*minutesADay + int64(m)), true
+		}
+	}
+	return 0, false
+}
+
+// prevWall returns the last wall up to w at which the cron fires.
+func (c Cron) prevWall(w wall) (wall, bool) {
+	day, minute := w.dayNumber()
+	for end := day - horizonDays; day >= end; day, minute = day-1, minutesADay-1 {
+		d := civilOf(day)
+		if c.months>>d.month&1 == 0 {
+			day = dayOf(d.year, d.month, 1)
+			continue
+		}
+		if !c.onDay(d) {
+			continue
+		}
+		if m, ok := c.prevOfDay(int(minute)); ok {
+			return wall(day*minutesADay + int64(m)), true
+		}
+	}
+	return 0, false
+}
+
+// nextOfDay returns the first minute of a day from a given one on at which the cron fires.
+func (c Cron) nextOfDay(from int) (int, bool) {
+	hour, ok := nextBit(c.hours, from/60)
+	if !ok {
+		return 0, false
+	}
+	if hour == from/60 {
+		if m, ok := nextBit(c.minutes, from%60); ok {
+			return hour*60 + m, true
+		}
+		if hour, ok = nextBit(c.hours, hour+1); !ok {
+			return 0, false
+		}
+	}
+	m, ok := nextBit(c.minutes, 0)
+	return hour*60 + m, ok
+}
+
+// prevOfDay returns the last minute of a day up to a given one at which the cron fires.
+func (c Cron) prevOfDay(to int) (int, bool) {
+	hour, ok := prevBit(c.hours, to/60)
+	if !ok {
+		return 0, false
+	}
+	if hour == to/60 {
+		if m, ok := prevBit(c.minutes, to%60); ok {
+			return hour*60 + m, true
+		}
+		if hour, ok = prevBit(c.hours, hour-1); !ok {
+			return 0, false
+		}
+	}
+	m, ok := prevBit(c.minutes, 59)
+	return hour*60 + m, ok
+}

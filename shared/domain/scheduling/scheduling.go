@@ -1,0 +1,105 @@
+// Package scheduling is what schedules want of resources and when: cron expressions in a zone, calendars of holidays and freezes,
+// and what becomes of a firing on a resource. What a preview shows and what the evaluator does is decided by the same functions
+// of it (Timetable.Firings, Decide, Wanted), which read no store and no clock. Store keeps schedules, their attachments and
+// calendars.
+package scheduling
+
+import (
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// Bounds of schedules and calendars.
+const (
+	MaxSchedules   = 500    // of an organization
+	MaxCalendars   = 100    // of an organization
+	MaxCrons       = 50     // of a schedule
+	MaxCalendarIDs = 10     // of a schedule
+	MaxAttachments = 10_000 // of a schedule
+	MaxGroups      = 100    // attached to a schedule
+	MaxOfTarget    = 20     // schedules that a resource or a group is attached to
+	MaxEntries     = 500    // of a calendar
+	MaxICalendar   = 64_000 // bytes of a calendar's iCalendar text
+	MaxGrace       = 1440   // minutes until a drift is enforced
+)
+
+// What a schedule has done about a resource that somebody started or stopped outside of it.
+const (
+	ReportDrift  = "report"
+	EnforceDrift = "enforce"
+)
+
+// Schedule is a set of crons in a zone, as it is stored.
+type Schedule struct {
+	ID           string     `json:"id"` // sch_…
+	Name         string     `json:"name"`
+	Description  string     `json:"description,omitempty"`
+	Timezone     string     `json:"timezone"` // IANA
+	Crons        []CronLine `json:"crons"`
+	CalendarIDs  []string   `json:"calendarIDs,omitempty"`
+	Enabled      bool       `json:"enabled"`
+	Preset       string     `json:"preset,omitempty"` // which one it was made of
+	Tagged       bool       `json:"tagged"`           // it takes the resources whose tag ScheduleTag names it
+	Drift        string     `json:"drift"`            // ReportDrift, EnforceDrift
+	GraceMinutes int        `json:"graceMinutes"`     // until a drift is enforced
+	Attachments  int64      `json:"-"`                // how many rows lie at AttachmentPK: the field attachments, which each of them counts
+	Generation   int64      `json:"generation"`       // counts its changes, but for attachments
+	Deleting     bool       `json:"deleting,omitempty"`
+	CreatedAt    time.Time  `json:"createdAt"`
+	UpdatedAt    time.Time  `json:"updatedAt"`
+}
+
+// CronLine is one cron of a schedule.
+type CronLine struct {
+	ID         string     `json:"id"` // cron_…
+	Expression string     `json:"cronExpression"`
+	Action     cloud.Verb `json:"action"`
+}
+
+// Effect is what a calendar does to the firings of its days.
+type Effect string
+
+// The effects.
+const (
+	StayStopped Effect = "stay_stopped" // no start
+	StayRunning Effect = "stay_running" // no stop
+	NoAction    Effect = "no_action"    // neither
+)
+
+// blocks reports whether the effect keeps a firing from acting.
+func (e Effect) blocks(v cloud.Verb) bool {
+	return e == NoAction || e == StayStopped && v == cloud.Start || e == StayRunning && v == cloud.Stop
+}
+
+// Calendar is holidays and freeze windows, as it is stored.
+type Calendar struct {
+	ID          string    `json:"id"` // cal_…
+	Name        string    `json:"name"`
+	Description string    `json:"description,omitempty"`
+	Effect      Effect    `json:"effect"`
+	Timezone    string    `json:"timezone,omitempty"` // IANA; empty: that of the schedule
+	Entries     []Entry   `json:"entries,omitempty"`
+	ICalendar   string    `json:"iCalendar,omitempty"`
+	Uses        int64     `json:"-"` // how often it was put into a schedule, the field uses: a deletion demands that this has not changed
+	Generation  int64     `json:"generation"`
+	CreatedAt   time.Time `json:"createdAt"`
+	UpdatedAt   time.Time `json:"updatedAt"`
+}
+
+// Entry is a day, some days or a window of a calendar, in local time: From and To are dates (2026-12-24), and then To is the last
+// day, or times (2026-12-24T18:00), and then To is the end. Without To it is one day. Yearly: every year from then on.
+type Entry struct {
+	Name   string `json:"name,omitempty"`
+	From   string `json:"from"`
+	To     string `json:"to,omitempty"`
+	Yearly bool   `json:"yearly,omitempty"`
+}
+
+// Span is a time from From until, and without, To.
+type Span struct {
+	From, To time.Time
+}
+
+// has reports whether t lies in the span.
+func (s Span) has(t time.Time) bool { return !t.Before(s.From) && t.Before(s.To) }

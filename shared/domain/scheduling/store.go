@@ -1,0 +1,184 @@
+package scheduling
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Store reads and writes the schedules of organizations, their attachments and calendars.
+type Store struct {
+	table     table.Store
+	clock     clock.Clock
+	inventory *inventory.Store
+}
+
+// New returns the Store of p.
+func New(p *platform.Platform) *Store { return &Store{p.Table, p.Clock, inventory.New(p)} }
+
+// ReadSchedule reads a schedule; fault.NotFound when there is none, or it is being deleted. One round trip.
+func (s *Store) ReadSchedule(ctx context.Context, org, scheduleID string) (Schedule, error) {
+	it, err := s.table.Get(ctx, ScheduleKey(org, scheduleID))
+	missing := fault.New(fault.NotFound, "schedule %.64q does not exist", scheduleID)
+	if fault.Is(err, fault.NotFound) || err == nil && it.Data == nil {
+		return Schedule{}, missing
+	}
+	if err != nil {
+		return Schedule{}, fmt.Errorf("read schedule %s: %w", scheduleID, err)
+	}
+	return decodeSchedule(it)
+}
+
+func decodeSchedule(it table.Item) (Schedule, error) {
+	sch, err := table.Decode[Schedule](it)
+	if err != nil {
+		return sch, err
+	}
+	n, err := table.Decode[struct {
+		Attachments int64 `json:"attachments"`
+	}](it)
+	sch.Attachments = n.Attachments
+	return sch, err
+}
+
+// ListSchedules lists the schedules of an organization, oldest first, without those that are being deleted: one round trip for
+// each megabyte.
+func (s *Store) ListSchedules(ctx context.Context, org string) ([]Schedule, error) {
+	items, err := s.readAll(ctx, ScheduleKey(org, "").PK)
+	if err != nil {
+		return nil, fmt.Errorf("list schedules of %s: %w", org, err)
+	}
+	out := make([]Schedule, 0, len(items))
+	for _, it := range items {
+		sch, err := decodeSchedule(it)
+		if err != nil {
+			return nil, err
+		}
+		if !sch.Deleting {
+			out = append(out, sch)
+		}
+	}
+	return out, nil
+}
+
+func (s *Store) readAll(ctx context.Context, pk string) ([]table.Item, error) {
+	var items []table.Item
+	for q := (table.Query{PK: pk, Limit: MaxSchedules}); ; {
+		page, err := s.table.Query(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, page.Items...)
+		if q.Cursor = page.Next; q.Cursor == "" {
+			return items, nil
+		}
+	}
+}
+
+// CreateSchedule stores a new schedule; fault.Conflict when another one has its name, fault.Invalid when a calendar of it is gone.
+// The context may write within DuePrefix.
+func (s *Store) CreateSchedule(ctx context.Context, org string, next Schedule) (Schedule, error) {
+	next.Generation = 1
+	head, err := table.NewItem(inventory.ScheduleHeadKey(org, next.ID),
+		inventory.ScheduleHead{ID: next.ID, Name: next.Name, Preset: next.Preset, Tagged: next.Tagged})
+	if err != nil {
+		return next, err
+	}
+	return next, s.writeSchedule(ctx, org, Schedule{}, next, table.Put(head))
+}
+
+// UpdateSchedule replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has its new name;
+// fault.Invalid when a calendar that it newly names is gone. The context may write within DuePrefix.
+func (s *Store) UpdateSchedule(ctx context.Context, org string, old, next Schedule) (Schedule, error) {
+	next.Generation = old.Generation + 1
+	head := table.Update(inventory.ScheduleHeadKey(org, next.ID), []table.Change{
+		table.Set("name", next.Name), table.Set("preset", next.Preset), table.Set("tagged", next.Tagged),
+	}, table.Exists())
+	return next, s.writeSchedule(ctx, org, old, next, head)
+}
+
+// writeSchedule writes all there is of a schedule in one transaction. The zero old is that of a new one.
+func (s *Store) writeSchedule(ctx context.Context, org string, old, next Schedule, head table.Write) error {
+	cond := []table.Cond{table.Absent()}
+	if old.ID != "" {
+		cond = []table.Cond{table.Equal("generation", old.Generation), table.Lacks("deleting")}
+	}
+	put, err := table.PutFields(ScheduleKey(org, next.ID), next, cond...)
+	if err != nil {
+		return err
+	}
+	names, err := renames(scheduleNameKey(org, old.Name), scheduleNameKey(org, next.Name), old.ID == "", next.ID)
+	if err != nil {
+		return err
+	}
+	ws := append([]table.Write{put, head}, names...)
+	due, err := s.firstDue(org, next)
+	if err != nil {
+		return err
+	}
+	ws = append(ws, due...)
+	held := len(ws)
+	for _, id := range next.CalendarIDs {
+		if !slices.Contains(old.CalendarIDs, id) {
+			ws = append(ws, table.Update(CalendarKey(org, id), []table.Change{table.Add("uses", 1)}, table.Exists()))
+		}
+	}
+	err = s.table.Transact(table.Within(ctx, DuePrefix), ws...)
+	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
+		return refusedSchedule(lost, next, held, len(names) > 0)
+	}
+	if err != nil {
+		return fmt.Errorf("write schedule %s: %w", next.ID, err)
+	}
+	return nil
+}
+
+// refusedSchedule says what one of the conditions of writeSchedule found.
+func refusedSchedule(lost *table.ConditionError, next Schedule, held int, named bool) error {
+	for _, f := range lost.Failed {
+		if f.Index >= held {
+			return fault.New(fault.Invalid, "calendarIDs: a calendar of them does not exist; send the ids of GET /calendars")
+		}
+	}
+	if _, taken := lost.Old(2); taken && named {
+		return fault.New(fault.Conflict, "name: a schedule named %.64q exists already; choose another name", next.Name)
+	}
+	return fault.New(fault.Conflict, "schedule %s was changed by someone else meanwhile; read it and try again", next.ID)
+}
+
+// firstDue returns the write that lists the next firing of a schedule.
+func (s *Store) firstDue(org string, next Schedule) ([]table.Write, error) {
+	t, err := NewTimetable(next, nil, Span{})
+	if err != nil {
+		return nil, err
+	}
+	at := t.NextFiring(s.clock.Now().Truncate(time.Minute).Add(-time.Minute))
+	if at.IsZero() {
+		return nil, nil
+	}
+	w, err := AddDue(org, at)
+	return []table.Write{w}, err
+}
+
+// renames returns the writes that take the name behind a key, and give the old one back.
+func renames(from, to table.Key, fresh bool, id string) ([]table.Write, error) {
+	if !fresh && from == to {
+		return nil, nil
+	}
+	it, err := table.NewItem(to, struct {
+		ID string `json:"id"`
+	}{id})
+	ws := []table.Write{table.Put(it, table.Absent())}
+	if !fresh {
+		ws = append(ws, table.Delete(from))
+	}
+	return ws, err
+}

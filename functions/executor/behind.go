@@ -1,9 +1,11 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
@@ -11,12 +13,18 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// waitBehind is how many seconds what waits behind another action is left alone.
-const waitBehind = 15
+// longestBehind is how long what waits behind another action is left alone at most.
+const longestBehind = 15 * time.Second
 
-// unblocked returns the actions that wait behind no other, and how many still do. What was waited for and has ended gives way: the
-// action claims its resource, and begins.
-func (e *Executor) unblocked(ctx context.Context, org string, actions []*execution.Action) (free []*execution.Action, behind int, err error) {
+// waitBehind returns how many seconds to leave an action alone that waits behind another: longer the longer it has waited, for what
+// stops a resource for a moment is over soon, and what takes minutes need not be looked at each second.
+func (e *Executor) waitBehind(a *execution.Action) int {
+	return max(1, int(min(e.p.Clock.Now().Sub(a.CreatedAt)/2, longestBehind)/time.Second))
+}
+
+// unblocked returns the actions that wait behind no other, and in how many seconds to look again at those that still do; 0 without any.
+// What was waited for and has ended gives way: the action claims its resource, and begins.
+func (e *Executor) unblocked(ctx context.Context, org string, actions []*execution.Action) (free []*execution.Action, wait int, err error) {
 	var keys []table.Key
 	for _, a := range actions {
 		if a.Progress.Behind != "" {
@@ -37,12 +45,12 @@ func (e *Executor) unblocked(ctx context.Context, org string, actions []*executi
 			}
 		}
 		if a.Progress.Behind != "" {
-			behind++
+			wait = min(cmp.Or(wait, e.waitBehind(a)), e.waitBehind(a))
 			continue
 		}
 		free = append(free, a)
 	}
-	return free, behind, nil
+	return free, wait, nil
 }
 
 // follow has a claim its resource when the action before it, as it is stored, has ended; else, or when another one came first, a goes

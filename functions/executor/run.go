@@ -51,18 +51,18 @@ func (e *Executor) RunActions(ctx context.Context, in execution.RunInput) (RunRe
 	if err == nil {
 		actions, err = e.uncancelled(ctx, in, actions)
 	}
-	behind := 0
+	behind := 0 // seconds
 	if err == nil {
 		actions, behind, err = e.unblocked(ctx, in.Org, actions)
 	}
 	if err != nil || len(actions) == 0 {
-		return RunResult{Done: err == nil && behind == 0, WaitSeconds: waitBehind}, err
+		return RunResult{Done: err == nil && behind == 0, WaitSeconds: behind}, err
 	}
 	r := newRun(e, in, actions)
 	r.seen = seen
 	got, err := r.takeStep(ctx)
 	if behind > 0 {
-		got = RunResult{WaitSeconds: cmp.Or(got.WaitSeconds, waitBehind)}
+		got = RunResult{WaitSeconds: min(cmp.Or(got.WaitSeconds, behind), behind)}
 	}
 	return got, err
 }

@@ -20,7 +20,7 @@ import (
 const Password = "correct horse battery 42"
 
 // patience bounds every wait for something that goes on behind the requests.
-const patience = 30 * time.Second
+const patience = 90 * time.Second
 
 func withCancel(t testing.TB) (context.Context, context.CancelFunc) {
 	t.Helper()

@@ -88,7 +88,7 @@ func htmlPage(status int, title, body string) rest.Raw {
 	sum := sha256.Sum256([]byte(style))
 	return rest.Raw{Status: status, Body: []byte(text), Header: http.Header{
 		"Content-Security-Policy": {"default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"},
-		"Referrer-Policy":         {"no-referrer"}, "Cache-Control": {"no-store"}, "X-Robots-Tag": {"noindex, nofollow"}, "X-Content-Type-Options": {"nosniff"},
+		"Referrer-Policy":         {"no-referrer"}, "X-Robots-Tag": {"noindex, nofollow"},
 	}}
 }
 

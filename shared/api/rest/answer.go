@@ -73,7 +73,11 @@ func (r Raw) write(ctx huma.Context, op *Op) {
 			kind = values[0]
 			continue
 		}
-		for _, v := range values {
+		for i, v := range values {
+			if i == 0 {
+				ctx.SetHeader(name, v) // in place of what every answer has
+				continue
+			}
 			ctx.AppendHeader(name, v)
 		}
 	}

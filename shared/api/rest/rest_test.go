@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -259,6 +260,13 @@ func TestBodiesThatAreNotPlainJSON(t *testing.T) {
 	}
 	if w := s.call(anna, "POST /things", `{"name":"`+strings.Repeat("a", rest.MaxBody)+`"}`); w.Code != http.StatusRequestEntityTooLarge {
 		t.Errorf("a body above the limit: %d %s", w.Code, w.Body)
+	}
+}
+
+func TestRaw_ItsHeadersStandInPlaceOfTheUsualOnes(t *testing.T) {
+	w := openReply(t).call(anna, "GET /.well-known/jwks.json", "")
+	if got := w.Result().Header.Values("Cache-Control"); !slices.Equal(got, []string{"public, max-age=300"}) {
+		t.Errorf("Cache-Control: %q", got)
 	}
 }
 

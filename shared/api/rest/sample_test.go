@@ -196,7 +196,9 @@ func sessions() *rest.Group {
 			return Session{"token-of-great-worth"}, nil
 		})
 	rest.Handle(g, rest.Op{ID: "keys", Method: http.MethodGet, Path: "/.well-known/jwks.json", Summary: "Keys", Public: true, Produces: "application/json"},
-		func(context.Context, *struct{}) (rest.Raw, error) { return rest.Raw{Body: []byte(`{"keys":[]}`)}, nil })
+		func(context.Context, *struct{}) (rest.Raw, error) {
+			return rest.Raw{Header: http.Header{"Cache-Control": {"public, max-age=300"}}, Body: []byte(`{"keys":[]}`)}, nil
+		})
 	rest.Handle(g, rest.Op{ID: "callback", Method: http.MethodGet, Path: "/callback", Summary: "Go on", Public: true, Status: http.StatusFound},
 		func(context.Context, *struct{}) (rest.Raw, error) {
 			return rest.Raw{Header: http.Header{"Location": {"/docs"}}}, nil

@@ -168,6 +168,32 @@ func TestTheWalkWithPeopleWorks(t *testing.T) {
 	s.shut(t)
 }
 
+// TestTheWalkWithSchedulesWorks pastes what the README tells of schedules, overrides and links, after its log-in.
+func TestTheWalkWithSchedulesWorks(t *testing.T) {
+	needShell(t)
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: the walk waits for a real stop")
+	}
+	before := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "# what runs")
+	schedules := section(t, "### Schedules, and what beats them\n\n```sh\n", "```")
+	s := serveIn(t, t.TempDir())
+	_, api, _ := strings.Cut(s.printed(), "API     ")
+	api, _, _ = strings.Cut(api, "\n")
+	out, err := exec.CommandContext(t.Context(), "bash", "-eu", "-c", "API="+api+"; TOKEN=\n"+before+schedules).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{`"warnings":[]`, `"skipped":"calendar"`, `"changedBy":"override:force_off"`, `{"data":{"id":"ovr_`, "\n" + api + "/wake/"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("nowhere in the answers: %s\n%s", want, out)
+		}
+	}
+	if strings.Contains(string(out), `"error":`) {
+		t.Errorf("%s", out)
+	}
+	s.shut(t)
+}
+
 func TestThePrintedCommandsWorkWhenTheyArePasted(t *testing.T) {
 	needShell(t)
 	dir := t.TempDir()

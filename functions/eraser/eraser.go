@@ -56,7 +56,7 @@ type eraser struct {
 
 // run erases what it can of the organization. One that has not ended is never touched.
 func (e *eraser) run(ctx context.Context) (Result, error) {
-	ctx = table.Within(ctx, workqueue.Prefix, identity.UserPrefix, membership.InvitedPrefix, domainPrefix, simulatedPrefix, discovery.DuePrefix,
+	ctx = table.Within(ctx, workqueue.Prefix, identity.UserPrefix, membership.InvitedPrefix, domainPrefix, wakePrefix, simulatedPrefix, discovery.DuePrefix,
 		identity.DirectoryPrefix)
 	there, err := e.ended(ctx)
 	if err != nil {

@@ -36,7 +36,7 @@ const waiting = `{"StartAt":"Wait","States":{"Wait":{"Type":"Wait","Seconds":360
 func walk(t testing.TB) Walk {
 	t.Helper()
 	var declared []table.Partition
-	for name := range strings.SplitSeq("META MEMBER INVITE SSO CA CLUSTER CANATIVE CANAME ASSIGN TEAM TEAMNAME TEAMPEOPLE BULK BULK#* BULKGROUP ACT#* SNAP JOB JOB#* SCAN#* REFRESH INV INV#* RES#* "+
+	for name := range strings.SplitSeq("META MEMBER INVITE SSO WAKELINK CA CLUSTER CANATIVE CANAME ASSIGN TEAM TEAMNAME TEAMPEOPLE BULK BULK#* BULKGROUP ACT#* SNAP JOB JOB#* SCAN#* REFRESH INV INV#* RES#* "+
 		"HIST#* HIST#R#* COUNT IDEM AUDIT", " ") {
 		declared = append(declared, table.Partition("ORG#*#"+name))
 	}
@@ -122,6 +122,8 @@ func (s *fixture) fill(org string, n int) {
 		apitest.Value(audit.New(s.Platform).Append(ctx, org, audit.Row{Action: "createTeam", Actor: u.Email}))(s)
 		domains = append(domains, map[string]string{"name": name + ".example.com"})
 		s.row(domainPrefix+name+".example.com", "D", map[string]string{"org": org})
+		s.row(within+"WAKELINK", "wake_"+name, map[string]string{"hash": "hash-of-" + name})
+		s.row(wakePrefix+"hash-of-"+name, "L", map[string]string{"org": org, "linkID": "wake_" + name})
 		s.row(within+"CA", "ca_"+name, struct{}{})
 		s.row(simulatedPrefix+"ca_"+name, "L#1", struct{}{})
 		s.Write(apitest.Value(discovery.AddDue(org, "ca_"+name))(s))

@@ -19,6 +19,7 @@ import (
 // The partitions outside of the organization's that rows of it lead to.
 const (
 	domainPrefix    = "SSODOMAIN#"
+	wakePrefix      = "WAKE#"
 	simulatedPrefix = "SIM#"
 )
 
@@ -172,6 +173,22 @@ func (e *eraser) domains(ctx context.Context, setups []table.Item) error {
 		}
 	}
 	return nil
+}
+
+// wakeLinks takes away what the addresses of its wake links lead to.
+func (e *eraser) wakeLinks(ctx context.Context, links []table.Item) error {
+	type link struct {
+		Hash string `json:"hash"`
+	}
+	all, err := table.DecodeAll[link](links)
+	if err != nil {
+		return err
+	}
+	var writes []table.Write
+	for _, l := range all {
+		writes = append(writes, table.Delete(table.Key{PK: wakePrefix + l.Hash, SK: "L"}))
+	}
+	return fault.Wrap("take away wake links", e.Table.BatchWrite(ctx, writes...))
 }
 
 // clouds returns the simulated ones, which exist in the store only, and takes all off the list of those that are discovered.

@@ -29,17 +29,18 @@ type lead func(*eraser, context.Context, []table.Item) error
 
 // first are the partitions that are erased before all others, in turn. Entries of the audit log go before the log: what has
 // gone is not linked into it any more.
-var first = slices.Concat([]string{"MEMBER", "INVITE", "SSO", "CA"}, audit.WaitingNames())
+var first = slices.Concat([]string{"MEMBER", "INVITE", "SSO", "WAKELINK", "CA"}, audit.WaitingNames())
 
 // leads are what items of a partition lead to, besides the family that has its name (JOB#<job> of JOB).
 var leads = map[string]lead{
-	"MEMBER": (*eraser).memberships,
-	"INVITE": (*eraser).invited,
-	"SSO":    (*eraser).domains,
-	"CA":     (*eraser).clouds,
-	"JOB":    (*eraser).scans,
-	"HIST":   (*eraser).histories,
-	"INV":    (*eraser).chunks,
+	"MEMBER":   (*eraser).memberships,
+	"INVITE":   (*eraser).invited,
+	"SSO":      (*eraser).domains,
+	"WAKELINK": (*eraser).wakeLinks,
+	"CA":       (*eraser).clouds,
+	"JOB":      (*eraser).scans,
+	"HIST":     (*eraser).histories,
+	"INV":      (*eraser).chunks,
 }
 
 // led are the families that leads reach.

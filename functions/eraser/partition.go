@@ -186,6 +186,9 @@ func (e *eraser) wakeLinks(ctx context.Context, links []table.Item) error {
 	}
 	var writes []table.Write
 	for _, l := range all {
+		if l.Hash == "" {
+			continue
+		}
 		writes = append(writes, table.Delete(table.Key{PK: wakePrefix + l.Hash, SK: "L"}))
 	}
 	return fault.Wrap("take away wake links", e.Table.BatchWrite(ctx, writes...))

@@ -14,6 +14,7 @@ import (
 
 // TestTheWalkOnAzureWorks pastes what docs/operations/azure.md tells, against the twin that it names.
 func TestTheWalkOnAzureWorks(t *testing.T) {
+	t.Parallel()
 	needShell(t)
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: the walk on Azure waits for a real stop")

@@ -15,6 +15,7 @@ import (
 
 // TestTheWalkOnGoogleCloudWorks pastes what docs/operations/gcp.md tells, against the twin that it names.
 func TestTheWalkOnGoogleCloudWorks(t *testing.T) {
+	t.Parallel()
 	needShell(t)
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: the walk on Google Cloud waits for a real stop")

@@ -96,6 +96,7 @@ func needShell(t *testing.T) {
 }
 
 func TestTheWalkOfTheReadmeWorks(t *testing.T) {
+	t.Parallel()
 	needShell(t)
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: the walk of the README waits for a real stop")
@@ -132,6 +133,7 @@ func TestTheWalkOfTheReadmeWorks(t *testing.T) {
 
 // TestTheWalkWithPeopleWorks pastes what the README tells of people, tokens and the audit log, after its log-in.
 func TestTheWalkWithPeopleWorks(t *testing.T) {
+	t.Parallel()
 	needShell(t)
 	before := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "# what runs")
 	people := section(t, "### People, what they may do, and the record\n\n```sh\n", "```")
@@ -170,6 +172,7 @@ func TestTheWalkWithPeopleWorks(t *testing.T) {
 
 // TestTheWalkWithSchedulesWorks pastes what the README tells of schedules, overrides and links, after its log-in.
 func TestTheWalkWithSchedulesWorks(t *testing.T) {
+	t.Parallel()
 	needShell(t)
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: the walk waits for a real stop")

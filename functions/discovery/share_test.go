@@ -148,6 +148,42 @@ func TestAShare_KindsOfARegionAreListedSideBySide(t *testing.T) {
 	}
 }
 
+// TestAShare_WhatNoKindListsIsReadAfterTheKindsOfALargeAccount tells which kinds are asked for side by side, page after page.
+func TestAShare_WhatNoKindListsIsReadAfterTheKindsOfALargeAccount(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		known int // resources; 0 was never discovered
+		want  string
+	}{
+		{"never discovered", 0, "aws-ec2 aws-rds, aws-ec2, aws-*"},
+		{"large", 1000, "aws-ec2 aws-rds, aws-ec2, aws-*"},
+		{"small", 999, "aws-ec2 aws-rds aws-*, aws-ec2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newFixture(t, settings{"size": "20", "regions": "1", "kinds": "aws-ec2,aws-rds", "pageSize": "10"})
+			w, share := s.worker(), s.share("us-east-1", "aws-ec2", "aws-rds", "aws-*")
+			a, conn, err := w.connectAccount(s.ctx, share.Input)
+			s.Must(err)
+			if a.ResourceCount = c.known; c.known > 0 {
+				a.LastDiscoveredAt = noon
+			}
+			r := newRun(w, conn, a, &share)
+			var rounds []string
+			for parts := r.next(); len(parts) > 0; parts = r.next() {
+				var kinds []string
+				for _, i := range parts {
+					kinds = append(kinds, share.Parts[i].Kind)
+				}
+				rounds = append(rounds, strings.Join(kinds, " "))
+				s.Must(r.read(s.ctx, parts))
+			}
+			if got := strings.Join(rounds, ", "); got != c.want {
+				t.Errorf("asked for %s; want %s", got, c.want)
+			}
+		})
+	}
+}
+
 func TestAPlan_DealsAKnownSmallAccountToFewShares(t *testing.T) {
 	s := newFixture(t, settings{"size": "200", "regions": "8"})
 	for _, c := range []struct{ known, want int }{{0, 1}, {999, 1}, {1000, 2}, {4500, 5}, {500_000, shares}} {

@@ -30,7 +30,7 @@ func listAddresses(ctx context.Context, at place, _ string) (cloud.ResourcePage,
 	for _, a := range out.Addresses {
 		p.Resources = append(p.Resources, addressResource(at, a))
 	}
-	addInstanceStates(ctx, api, p.Resources, false)
+	addInstanceStates(ctx, at, p.Resources, false)
 	return p, nil
 }
 

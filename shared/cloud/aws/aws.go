@@ -146,7 +146,11 @@ func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 	if err := p.addCredentials(&cfg, a); err != nil {
 		return nil, err
 	}
-	return &conn{provider: p, pace: p.paceOf(a), account: a, config: cfg, open: map[openKey]operations{}, admitted: map[admission]int{}}, nil
+	seen := newSightings()
+	cfg.APIOptions = append(cfg.APIOptions, seen.watch)
+	return &conn{
+		provider: p, pace: p.paceOf(a), account: a, config: cfg, seen: seen, open: map[openKey]operations{}, admitted: map[admission]int{},
+	}, nil
 }
 
 func (p *Provider) endpointAllowed(endpoint string) error {

@@ -23,6 +23,7 @@ type conn struct {
 	pace     pace
 	account  cloud.Account
 	config   sdk.Config // without a region
+	seen     *sightings
 	mu       sync.Mutex
 	open     map[openKey]operations
 	admitted map[admission]int // resources

@@ -3,7 +3,6 @@ package aws
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 
@@ -26,6 +25,19 @@ type place struct {
 	region  string     // whose resources are wanted; may be cloud.Global
 	account string     // number
 	custom  bool       // an emulator or a private cloud, which have no index
+	seen    *sightings
+	volumes chan struct{} // closed when the page of volumes that is asked for beside this source was read; nil when none is
+}
+
+// awaitVolumes waits until the volumes that are listed side by side were seen.
+func (p place) awaitVolumes(ctx context.Context) {
+	if p.volumes == nil {
+		return
+	}
+	select {
+	case <-p.volumes:
+	case <-ctx.Done():
+	}
 }
 
 // sources are what a region is asked; what belongs to none, the index alone knows.
@@ -65,17 +77,35 @@ func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.Resou
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
-	names := slices.Sorted(maps.Keys(left))
+	names := inOrder(left)
 	pages, errs := make([]cloud.ResourcePage, len(names)), make([]error, len(names))
-	cloud.InParallel(len(names), width, func(i int) { pages[i], errs[i] = sourceOf(names[i]).list(ctx, at, left[names[i]]) })
+	if _, ok := left[volumes.name]; ok {
+		at.volumes = make(chan struct{})
+	}
+	cloud.InParallel(len(names), width, func(i int) {
+		pages[i], errs[i] = sourceOf(names[i]).list(ctx, at, left[names[i]])
+		if names[i] == volumes.name {
+			close(at.volumes)
+		}
+	})
 	if err := mostLasting(errs); err != nil {
 		return cloud.ResourcePage{}, err
 	}
 	return joinPages(names, pages, errs, left), nil
 }
 
+// inOrder returns the names of the sources that are left, those first for which others wait.
+func inOrder(left map[string]string) (names []string) {
+	for _, s := range sources {
+		if _, ok := left[s.name]; ok {
+			names = append(names, s.name)
+		}
+	}
+	return names
+}
+
 func (c *conn) placeOf(ctx context.Context, region string) (place, error) {
-	at := place{region: region, account: c.account.NativeID, custom: c.account.EndpointURL != ""}
+	at := place{region: region, account: c.account.NativeID, custom: c.account.EndpointURL != "", seen: c.seen}
 	if region != cloud.Global && !regionName.MatchString(region) {
 		return at, errInvalid("%.64q is not the name of an AWS region", region)
 	}

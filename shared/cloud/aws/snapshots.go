@@ -34,7 +34,8 @@ func listSnapshots(ctx context.Context, at place, page string) (cloud.ResourcePa
 	for _, s := range out.Snapshots {
 		p.Resources = append(p.Resources, snapshotResource(at, s))
 	}
-	addSources(ctx, api, out.Snapshots, p.Resources)
+	at.awaitVolumes(ctx)
+	addSources(ctx, at, out.Snapshots, p.Resources)
 	addImageCounts(ctx, api, out.Snapshots, p.Resources)
 	return p, nil
 }
@@ -54,24 +55,23 @@ func snapshotResource(at place, s types.Snapshot) cloud.Resource {
 }
 
 // addSources adds whether the volumes that snapshots were made of are still there.
-func addSources(ctx context.Context, api *ec2.Client, all []types.Snapshot, found []cloud.Resource) {
+func addSources(ctx context.Context, at place, all []types.Snapshot, found []cloud.Resource) {
 	ids := make([]string, len(all))
 	for i, s := range all {
 		ids[i] = sdk.ToString(s.VolumeId)
 	}
 	slices.Sort(ids)
-	there := map[string]bool{}
-	for part := range slices.Chunk(slices.Compact(ids), perFilter) {
-		out, err := api.DescribeVolumes(ctx, &ec2.DescribeVolumesInput{Filters: []types.Filter{{Name: sdk.String("volume-id"), Values: part}}})
+	api := ec2.NewFromConfig(at.cfg)
+	for part := range slices.Chunk(at.seen.unseenVolumes(at.region, slices.Compact(ids)), perFilter) {
+		_, err := api.DescribeVolumes(ctx, &ec2.DescribeVolumesInput{
+			MaxResults: sdk.Int32(500), Filters: []types.Filter{{Name: sdk.String("volume-id"), Values: part}},
+		})
 		if err != nil {
 			return
 		}
-		for _, v := range out.Volumes {
-			there[sdk.ToString(v.VolumeId)] = true
-		}
 	}
 	for i, s := range all {
-		found[i].Facts["source_exists"] = there[sdk.ToString(s.VolumeId)]
+		found[i].Facts["source_exists"] = at.seen.hasVolume(sdk.ToString(s.VolumeId))
 	}
 }
 

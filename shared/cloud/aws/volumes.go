@@ -33,7 +33,7 @@ func listVolumes(ctx context.Context, at place, page string) (cloud.ResourcePage
 	for _, v := range out.Volumes {
 		p.Resources = append(p.Resources, volumeResource(at, v))
 	}
-	addInstanceStates(ctx, api, p.Resources, true)
+	addInstanceStates(ctx, at, p.Resources, true)
 	return p, nil
 }
 
@@ -62,23 +62,29 @@ const perFilter = 200
 
 // addInstanceStates adds the state of the instance that each resource is attached to, which is its parent, and where stoppedAt asks
 // for it since when that is stopped. Where they may not be read the facts are left out.
-func addInstanceStates(ctx context.Context, api *ec2.Client, found []cloud.Resource, stoppedAt bool) {
-	instances, ok := readParents(ctx, api, found)
+func addInstanceStates(ctx context.Context, at place, found []cloud.Resource, stoppedAt bool) {
+	if !describeParents(ctx, at, found) {
+		return
+	}
 	for i := range found {
 		r := &found[i]
-		parent, known := instances[r.ParentUID]
-		if !ok || r.ParentUID != "" && !known {
+		parent, known := at.seen.instance(r.ParentUID)
+		if r.ParentUID == "" {
+			parent, known = sightOf(types.Instance{}), true
+		}
+		if !known {
 			continue
 		}
-		r.Facts["instance_state"] = nativeState(parent)
-		if at, told := stopTime(parent); stoppedAt && told {
-			r.Facts["instance_stopped_at"] = at
+		r.Facts["instance_state"] = parent.state
+		if stoppedAt && parent.told {
+			r.Facts["instance_stopped_at"] = parent.stoppedAt
 		}
 	}
 }
 
-// readParents reads the instances that are parents of resources; false when they could not be read.
-func readParents(ctx context.Context, api *ec2.Client, found []cloud.Resource) (map[string]types.Instance, bool) {
+// describeParents has the instances that are parents of resources seen, those that no listing has described; false when they could
+// not be read.
+func describeParents(ctx context.Context, at place, found []cloud.Resource) bool {
 	var ids []string
 	for _, r := range found {
 		if r.ParentUID != "" {
@@ -86,19 +92,16 @@ func readParents(ctx context.Context, api *ec2.Client, found []cloud.Resource) (
 		}
 	}
 	slices.Sort(ids)
-	out := map[string]types.Instance{}
-	for part := range slices.Chunk(slices.Compact(ids), perFilter) {
-		got, err := api.DescribeInstances(ctx, &ec2.DescribeInstancesInput{
+	api := ec2.NewFromConfig(at.cfg)
+	for part := range slices.Chunk(at.seen.unseenInstances(slices.Compact(ids)), perFilter) {
+		_, err := api.DescribeInstances(ctx, &ec2.DescribeInstancesInput{
 			MaxResults: sdk.Int32(1000), Filters: []types.Filter{{Name: sdk.String("instance-id"), Values: part}},
 		})
 		if err != nil {
-			return nil, false
-		}
-		for _, i := range flatten(got) {
-			out[sdk.ToString(i.InstanceId)] = i
+			return false
 		}
 	}
-	return out, true
+	return true
 }
 
 // stopTime returns when an instance was stopped, Never of one that is not; false when AWS does not say.

@@ -1,0 +1,112 @@
+package aws
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/smithy-go/middleware"
+)
+
+// sightings are what the calls of one connection have described so far, which lives for one run: what refers to it need not be asked
+// for again. A description of an instance is the dearest answer that a discovery gets.
+type sightings struct {
+	mu        sync.Mutex
+	instances map[string]instanceSight
+	volumes   map[string]bool
+	whole     map[string]bool // regions of which all volumes were seen
+}
+
+// instanceSight is what facts of other resources tell of an instance.
+type instanceSight struct {
+	state     string
+	stoppedAt time.Time // cloud.Never of one that is not stopped
+	told      bool      // stoppedAt is known
+}
+
+func newSightings() *sightings {
+	return &sightings{instances: map[string]instanceSight{}, volumes: map[string]bool{}, whole: map[string]bool{}}
+}
+
+// watch has every answer of every client of the connection looked at.
+func (s *sightings) watch(stack *middleware.Stack) error {
+	look := func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+		out, md, err := next.HandleInitialize(ctx, in)
+		switch got := out.Result.(type) {
+		case *ec2.DescribeInstancesOutput:
+			s.addInstances(flatten(got))
+		case *ec2.DescribeVolumesOutput:
+			s.addVolumes(awsmiddleware.GetRegion(ctx), in.Parameters.(*ec2.DescribeVolumesInput), got)
+		}
+		return out, md, err
+	}
+	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Sight", look), middleware.After)
+}
+
+func (s *sightings) addInstances(found []types.Instance) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, i := range found {
+		s.instances[sdk.ToString(i.InstanceId)] = sightOf(i)
+	}
+}
+
+func sightOf(i types.Instance) instanceSight {
+	at, told := stopTime(i)
+	return instanceSight{nativeState(i), at, told}
+}
+
+// addVolumes takes in a page. The last page of a listing of everything, of which the first was seen here too, makes the region whole.
+func (s *sightings) addVolumes(region string, in *ec2.DescribeVolumesInput, got *ec2.DescribeVolumesOutput) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, v := range got.Volumes {
+		s.volumes[sdk.ToString(v.VolumeId)] = true
+	}
+	if len(in.Filters) > 0 {
+		return
+	}
+	_, begun := s.whole[region]
+	if begun = begun || in.NextToken == nil; begun {
+		s.whole[region] = got.NextToken == nil
+	}
+}
+
+// unseenInstances returns those of ids that were not described yet.
+func (s *sightings) unseenInstances(ids []string) []string {
+	return s.unseen(ids, func(id string) bool { _, ok := s.instances[id]; return ok })
+}
+
+// unseenVolumes returns those of ids of which it is not known yet whether they are there.
+func (s *sightings) unseenVolumes(region string, ids []string) []string {
+	return s.unseen(ids, func(id string) bool { return s.whole[region] || s.volumes[id] })
+}
+
+func (s *sightings) unseen(ids []string, known func(id string) bool) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []string
+	for _, id := range ids {
+		if !known(id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+func (s *sightings) instance(id string) (instanceSight, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, ok := s.instances[id]
+	return i, ok
+}
+
+func (s *sightings) hasVolume(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.volumes[id]
+}

@@ -21,6 +21,12 @@ import (
 // newInside returns an account of AWS with an EKS cluster that is registered as method says, and a Deployment in it.
 func newInside(t *testing.T, method string) (*fixture, *twin.Cluster) {
 	t.Helper()
+	s, cluster, _ := insideOf(t, method)
+	return s, cluster
+}
+
+func insideOf(t *testing.T, method string) (*fixture, *twin.Cluster, *awstwin.Cloud) {
+	t.Helper()
 	s := newFixture(t, settings{"size": "1"})
 	tw, cluster := &awstwin.Cloud{}, twin.New()
 	t.Cleanup(cluster.Close)
@@ -42,7 +48,7 @@ func newInside(t *testing.T, method string) (*fixture, *twin.Cluster) {
 		r.Sealed = apitest.Value(s.Sealer.Seal(s.ctx, inventory.ClusterPlace(org, s.account.ID, r.ClusterName), plain))(s)
 	}
 	s.Put(inventory.ClusterKey(org, s.account.ID, r.ClusterName), r)
-	return s, cluster
+	return s, cluster, tw
 }
 
 func TestADiscoveryLooksIntoRegisteredClusters(t *testing.T) {
@@ -83,5 +89,23 @@ func TestADiscoveryThatAClusterDoesNotLetInKeepsTheAccount(t *testing.T) {
 	s.pass(discovery.Partial)
 	if a := s.stored(); a.Status != inventory.AccountDegraded || !strings.Contains(a.Error, "does not let these credentials in") {
 		t.Errorf("%s: %s; want it degraded, and why", a.Status, a.Error)
+	}
+}
+
+// What looks into clusters stands before the account's own connection, which is still the one that measures.
+func TestADiscoveryThatLooksIntoClustersMeasuresTheAccount(t *testing.T) {
+	for name, clusters := range map[string]int{"none is registered": 0, "one is registered": 1} {
+		t.Run(name, func(t *testing.T) {
+			s, _, tw := insideOf(t, inventory.CloudIAM)
+			tw.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(1), Region: "eu-west-1"})
+			s.account.Clusters = clusters
+			s.settings(settings{"accessKeyID": awstwin.AccessKey, "secretAccessKey": "secret"})
+			s.pass(discovery.Succeeded)
+			s.account = s.stored()
+			s.days(1)
+			if c := s.collected(); c.Day != "2026-03-01" || c.Resources != 1 || c.Calls != 1 {
+				t.Errorf("%+v; want the day before measured", c)
+			}
+		})
 	}
 }

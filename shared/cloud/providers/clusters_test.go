@@ -15,6 +15,7 @@ import (
 	"lamplighter.dev/shared/cloud/kubernetes/kubeconfig"
 	"lamplighter.dev/shared/cloud/kubernetes/twin"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/managedcluster"
 )
 
 const region = "eu-west-1"
@@ -161,5 +162,32 @@ func TestRegisteredClusters_TellNoToken(t *testing.T) {
 	r.clusters["stage"].AddFault(twin.Fault{Op: "list deployments.apps", Code: 400, Reason: "BadRequest", Message: "you sent " + twin.Token, Times: -1})
 	if _, err := r.list(); err == nil || strings.Contains(err.Error(), twin.Token) || !strings.Contains(err.Error(), "you sent (secret)") {
 		t.Errorf("%v", err)
+	}
+}
+
+// What a connection can be asked besides is passed on by whatever stands before it: what hides secrets, and what looks into clusters.
+func TestRegisteredClusters_TheirAccountCanStillBeAskedEverything(t *testing.T) {
+	for _, provider := range managedcluster.Providers() {
+		cluster := twin.New()
+		t.Cleanup(cluster.Close)
+		clk := clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC))
+		h := managedcluster.Open(provider, clk, cluster)
+		account, err := cloud.ConnectRedacted(t.Context(), h.Cloud, h.Account)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry, err := account.(cloud.ClusterAccess).EnterCluster(t.Context(), h.Region, managedcluster.Name)
+		if err != nil || entry.UID != h.UID || entry.Server != cluster.URL() {
+			t.Errorf("%s: entered as %+v, %v; want %s at %s", provider, entry, err, h.UID, cluster.URL())
+		}
+		inner := kubernetes.New(kubernetes.Options{Clock: clk, PrivateAddresses: true}).WithClusters(account, []cloud.RegisteredCluster{{Region: h.Region, Name: managedcluster.Name}})
+		for name, conn := range map[string]cloud.Conn{"of the account": account, "into its clusters": inner} {
+			_, measures := conn.(cloud.Metered)
+			_, admits := conn.(cloud.Admitter)
+			_, verifies := conn.(cloud.Verifier)
+			if !measures || !admits || !verifies {
+				t.Errorf("%s, the connection %s: measures %t, admits %t, verifies %t", provider, name, measures, admits, verifies)
+			}
+		}
 	}
 }

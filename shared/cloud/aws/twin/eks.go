@@ -23,6 +23,7 @@ type Cluster struct {
 
 	Endpoint  string // of its API server; "" is none yet
 	Authority []byte // PEM
+	Private   bool   // it answers in its own network alone
 }
 
 // AddCluster adds a cluster.
@@ -51,6 +52,7 @@ func (k *Cluster) json() map[string]any {
 		out["endpoint"] = k.Endpoint
 		out["certificateAuthority"] = map[string]any{"data": base64.StdEncoding.EncodeToString(k.Authority)}
 	}
+	out["resourcesVpcConfig"] = map[string]any{"endpointPublicAccess": !k.Private, "endpointPrivateAccess": true}
 	return out
 }
 

@@ -39,6 +39,8 @@ type ClusterOpener interface {
 type Inside interface {
 	// KindsInside are the kinds that are found in the clusters of a region: none where no cluster is registered.
 	KindsInside(region string) []Kind
+	// PermissionsInside asks a registered cluster what its credentials may do in it, as Conn.Permissions does.
+	PermissionsInside(ctx context.Context, region, name string) ([]Permission, error)
 }
 
 // ClusterAccess is what a Conn can be asked besides, where its credentials open the clusters that its provider runs. Errors

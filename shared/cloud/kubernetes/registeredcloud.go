@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -14,6 +15,20 @@ var (
 	_ cloud.Verifier = (*account)(nil)
 	_ cloud.Metered  = (*account)(nil)
 )
+
+// PermissionsInside asks the cluster itself. One that does not let the credentials in is class Denied, with what to do.
+func (a *account) PermissionsInside(ctx context.Context, region, name string) ([]cloud.Permission, error) {
+	i := slices.IndexFunc(a.clusters, func(r cloud.RegisteredCluster) bool { return r.Region == region && r.Name == name })
+	if i < 0 {
+		return nil, notFound("no cluster %.100q of region %.64q is registered", name, region)
+	}
+	c, err := a.enter(ctx, a.clusters[i])
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.Permissions(ctx)
+	return all, notLetIn(name, err)
+}
 
 // Admit takes whatever is in clusters; the cloud decides about what is its own.
 //

@@ -58,6 +58,7 @@ type Cluster struct {
 	objects   map[string]map[string]fields // by resource, by "ns/name"
 	throttled int
 	denied    []string
+	allowed   map[string]bool // nil: everything that is not denied
 	faults    []Fault
 	calls     []Call
 	healed    map[string]fields // specs that a GitOps controller sets back, by resource and name
@@ -113,6 +114,21 @@ func (c *Cluster) Deny(ops ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.denied = ops
+}
+
+// Allow has the only user lack the permission for all but these operations, and for what everybody may: discovery and reviews.
+func (c *Cluster) Allow(ops ...string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.allowed = map[string]bool{"create selfsubjectaccessreviews.authorization.k8s.io": true}
+	for _, op := range ops {
+		c.allowed[op] = true
+	}
+}
+
+// forbids reports whether the only user may not do it.
+func (c *Cluster) forbids(op string) bool {
+	return slices.Contains(c.denied, op) || c.allowed != nil && !c.allowed[op]
 }
 
 // AddFault adds a fault.

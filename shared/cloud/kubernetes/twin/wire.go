@@ -139,7 +139,7 @@ func (c *Cluster) refuse(r *http.Request, q request) *failure {
 	if q.resource == "" { // discovery is for everybody
 		return nil
 	}
-	if slices.Contains(c.denied, q.op()) {
+	if c.forbids(q.op()) {
 		return newFailure(http.StatusForbidden, "Forbidden", `%s "%s" is forbidden: User "lamplighter" cannot %s resource "%s" in API group "%s"`,
 			q.resource, q.name, q.verb, q.resource, q.group)
 	}
@@ -200,7 +200,7 @@ func (c *Cluster) review(q request) (any, *failure) {
 	}
 	a := at(r, "spec", "resourceAttributes")
 	ask := request{verb: text(a["verb"]), group: text(a["group"]), resource: text(a["resource"]), sub: text(a["subresource"])}
-	r["status"] = fields{"allowed": !slices.Contains(c.denied, ask.op())}
+	r["status"] = fields{"allowed": !c.forbids(ask.op())}
 	return r, nil
 }
 

@@ -74,7 +74,7 @@ func controlPlane(t *testing.T) *plane {
 	writeFile(t, config, []byte(p.kubeconfig(adminToken)))
 	start(t, dir, bin["kube-controller-manager"], "--kubeconfig="+config, "--leader-elect=false", "--kube-api-qps=200", "--kube-api-burst=400", "--secure-port=0",
 		"--use-service-account-credentials=false", "--service-account-private-key-file="+keys, "--horizontal-pod-autoscaler-sync-period=1s",
-		"--controllers=deployment-controller,replicaset-controller,statefulset-controller,horizontal-pod-autoscaler-controller,disruption-controller,serviceaccount-token-controller")
+		"--controllers=deployment-controller,replicaset-controller,statefulset-controller,horizontal-pod-autoscaler-controller,disruption-controller,daemonset-controller,serviceaccount-token-controller")
 	p.grant("scale")
 	return p
 }

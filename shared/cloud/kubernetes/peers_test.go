@@ -67,8 +67,11 @@ func (r *realCluster) deploy(resource, ns, name string, replicas int, more field
 			},
 		},
 	}
-	if resource == "statefulsets" {
+	switch resource {
+	case "statefulsets":
 		spec["podManagementPolicy"] = "Parallel"
+	case "daemonsets":
+		delete(spec, "replicas")
 	}
 	meta := fields{"name": name, "labels": labels}
 	for k, v := range more {
@@ -146,6 +149,7 @@ func TestKubernetesTrapsOverARealControlPlane(t *testing.T) {
 	t.Run("of twenty stops at once one changes it and all succeed", func(t *testing.T) { r.twentyStops(t) })
 	t.Run("an autoscaler leaves 0 alone and raises what starts below its minimum", func(t *testing.T) { r.autoscaled(t) })
 	t.Run("a policy that forbids a scale-down is told with the budget", func(t *testing.T) { r.forbidden(t) })
+	t.Run("a DaemonSet leaves all nodes and comes back with its selector", func(t *testing.T) { r.daemons(t) })
 	t.Run("a namespace stops in order and wakes nothing that was off", func(t *testing.T) { r.wholeNamespace(t) })
 }
 
@@ -314,6 +318,33 @@ func (r *realCluster) forbidden(t *testing.T) {
 	}
 	if s := err.Error(); !strings.Contains(s, "below the floor") || !strings.Contains(s, "PodDisruptionBudget web (minAvailable 2)") {
 		t.Errorf("%s; want the policy's words and the budget", s)
+	}
+}
+
+// daemons has two nodes without kubelets, and a DaemonSet for one of them.
+func (r *realCluster) daemons(t *testing.T) {
+	t.Helper()
+	for name, disk := range map[string]string{"node-1": "ssd", "node-2": "none"} {
+		r.call("POST", "/api/v1/nodes", fields{"metadata": fields{"name": name, "labels": fields{"disk": disk}}}, nil)
+		r.call("PATCH", "/api/v1/nodes/"+name, fields{"spec": fields{"taints": nil}}, nil) // that it is not ready, which a kubelet would end
+	}
+	u := r.deploy("daemonsets", "daemons", "agent", 0, fields{"annotations": fields{"lamplighter.dev/allow-stop": "true"}})
+	path := "/apis/apps/v1/namespaces/daemons/daemonsets/agent"
+	r.call("PATCH", path, fields{"spec": fields{"template": fields{"spec": fields{"nodeSelector": fields{"disk": "ssd"}}}}}, nil)
+	before := r.until(t, daemonSet, u, cloud.Running)
+	if err := r.act(t, cloud.Stop, daemonSet, cloud.Target{UID: u}); err != nil {
+		t.Fatal(err)
+	}
+	r.until(t, daemonSet, u, cloud.Stopped)
+	if err := r.act(t, cloud.Start, daemonSet, cloud.Target{UID: u, Snapshot: before.Snapshot}); err != nil {
+		t.Fatal(err)
+	}
+	after := r.until(t, daemonSet, u, cloud.Running)
+	var o fields
+	r.call("GET", path, nil, &o)
+	got := at(o, "spec", "template", "spec", "nodeSelector")
+	if len(got) != 1 || got["disk"] != "ssd" || string(after.Snapshot) != string(before.Snapshot) || after.Native != "on 1 nodes" {
+		t.Errorf("it came back as %+v with the selector %v; want it as it was: %+v", after, got, before)
 	}
 }
 

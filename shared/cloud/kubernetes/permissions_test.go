@@ -22,6 +22,7 @@ func TestRequiredActions_AreExactlyWhatIsCalled(t *testing.T) {
 		t.Run(level.name, func(t *testing.T) {
 			f := newShop(t)
 			f.Add("horizontalpodautoscalers", twin.Targeting("shop", "web", fields{"minReplicas": 1, "maxReplicas": 9}))
+			f.add("daemonsets", daemon("shop", "agent", nil))
 			f.Allow(level.actions...)
 			used := f.use(level.stop, level.scale)
 			for _, op := range used {
@@ -63,6 +64,7 @@ func (f *fixture) use(stop, scale bool) []string {
 	}
 	uids := map[string]string{
 		deployment: uid("deployments", "shop/web"), statefulSet: uid("statefulsets", "shop/db"), cronJobKind: uid("cronjobs", "shop/nightly"), namespace: shop,
+		daemonSet: uid("daemonsets", "shop/agent"),
 	}
 	before := map[string]cloud.State{}
 	for kind, u := range uids {
@@ -77,6 +79,9 @@ func (f *fixture) use(stop, scale bool) []string {
 		f.race("rollouts", "shop/canary", "patch rollouts.argoproj.io")
 		f.finish(cloud.Start, before[namespace].Snapshot)
 		note()
+		f.must(f.act(cloud.Stop, daemonSet, cloud.Target{UID: uids[daemonSet]}))
+		f.settle()
+		f.wantStatus("the agent", daemonSet, uids[daemonSet], cloud.Stopped)
 		f.refuseOnce("patch deployments.apps")
 		f.wantClass("a stop that is refused", f.act(cloud.Stop, deployment, cloud.Target{UID: uids[deployment]}), cloud.Unsupported)
 		note()

@@ -218,6 +218,44 @@ func TestStatefulSet_ThatWouldLoseItsClaimsIsRefused(t *testing.T) {
 	f.must(f.conn.Scale(t.Context(), statefulSet, "cluster", u, cloud.Capacity{Desired: &three})) // more replicas delete nothing
 }
 
+// The owner of the data may say on the object that it may go.
+func TestStatefulSet_ThatMayLoseItsClaimsIsStopped(t *testing.T) {
+	f := newFixture(t)
+	db := keeping("shop", "db", "Delete")
+	at(db, "metadata")["annotations"] = fields{"lamplighter.dev/allow-volume-loss": "true"}
+	u := f.add("statefulsets", db)
+	f.Add("persistentvolumeclaims", fields{"metadata": fields{"namespace": "shop", "name": "data-db-0", "of": "db", "index": 0}})
+	f.must(f.act(cloud.Stop, statefulSet, cloud.Target{UID: u}))
+	f.settle()
+	f.wantStatus("stopped", statefulSet, u, cloud.Stopped)
+	if f.Get("persistentvolumeclaims", "shop/data-db-0") != nil {
+		t.Error("the twin keeps the claim, which a cluster deletes")
+	}
+	f.must(f.act(cloud.Start, statefulSet, cloud.Target{UID: u}))
+	f.wantReplicas("statefulsets", "shop/db", 2)
+}
+
+// The client's own limit is 5 calls a second, by the system's clock: 300 reads and 300 changes would take two minutes.
+func TestClient_IsNotSlowedByItsOwnLimit(t *testing.T) {
+	f := newFixture(t)
+	targets := make([]cloud.Target, 300)
+	for i := range targets {
+		targets[i].UID = f.add("deployments", twin.Named("shop", fmt.Sprint("web-", i), 1))
+	}
+	before := time.Now()
+	for i, r := range f.conn.Act(t.Context(), cloud.Stop, deployment, "cluster", targets) {
+		if r.Err != nil {
+			t.Fatalf("stop %d: %v", i, r.Err)
+		}
+	}
+	if took := time.Since(before); took > 30*time.Second {
+		t.Errorf("300 stops took %s", took)
+	}
+	if waited := f.clk.Now().Sub(morning); waited != 0 {
+		t.Errorf("they waited %s", waited)
+	}
+}
+
 // A policy becomes dangerous between the look at it and the change.
 func TestStatefulSet_ThatComesToLoseItsClaimsMeanwhileIsRefused(t *testing.T) {
 	f := newFixture(t)

@@ -39,6 +39,7 @@ echo '{
             "apps"
           ],
           "resources": [
+            "daemonsets",
             "deployments",
             "statefulsets"
           ],

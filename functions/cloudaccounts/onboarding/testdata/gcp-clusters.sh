@@ -38,6 +38,7 @@ echo '{
             "apps"
           ],
           "resources": [
+            "daemonsets",
             "deployments",
             "statefulsets"
           ],

@@ -53,6 +53,7 @@ echo '{
             "apps"
           ],
           "resources": [
+            "daemonsets",
             "deployments",
             "statefulsets"
           ],

@@ -18,12 +18,12 @@ import (
 var (
 	kinds = map[string]string{
 		"namespaces": "Namespace", "pods": "Pod", "persistentvolumeclaims": "PersistentVolumeClaim", "deployments": "Deployment",
-		"statefulsets": "StatefulSet", "cronjobs": "CronJob", "horizontalpodautoscalers": "HorizontalPodAutoscaler",
+		"statefulsets": "StatefulSet", "daemonsets": "DaemonSet", "cronjobs": "CronJob", "horizontalpodautoscalers": "HorizontalPodAutoscaler",
 		"poddisruptionbudgets": "PodDisruptionBudget", "scaledobjects": "ScaledObject", "rollouts": "Rollout",
 		"selfsubjectaccessreviews": "SelfSubjectAccessReview",
 	}
 	groups = map[string]string{
-		"deployments": "apps/v1", "statefulsets": "apps/v1", "cronjobs": "batch/v1", "horizontalpodautoscalers": "autoscaling/v2",
+		"deployments": "apps/v1", "statefulsets": "apps/v1", "daemonsets": "apps/v1", "cronjobs": "batch/v1", "horizontalpodautoscalers": "autoscaling/v2",
 		"poddisruptionbudgets": "policy/v1", "scaledobjects": "keda.sh/v1alpha1", "rollouts": "argoproj.io/v1alpha1",
 		"selfsubjectaccessreviews": "authorization.k8s.io/v1",
 	}

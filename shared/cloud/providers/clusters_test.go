@@ -1,7 +1,6 @@
 package providers_test
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -35,8 +34,8 @@ func newRegistered(t *testing.T) *registered {
 	for _, name := range []string{"prod", "stage"} {
 		c := twin.New()
 		t.Cleanup(c.Close)
-		c.Accept = func(token string) bool { return isEKS(token, name) }
-		c.Change("namespaces", "kube-system", func(o map[string]any) { o["metadata"].(map[string]any)["uid"] = "uid-of-" + name })
+		c.Accept = func(token string) bool { return name == "prod" && awstwin.OpensClusters(token) }
+		c.ChangeUID("uid-of-" + name)
 		c.Add("namespaces", map[string]any{"metadata": map[string]any{"name": "shop"}})
 		c.Add("deployments", twin.Named("shop", name, 2))
 		r.clusters[name] = c
@@ -56,13 +55,6 @@ func newRegistered(t *testing.T) *registered {
 	opener := kubernetes.New(kubernetes.Options{Clock: clk, PrivateAddresses: true, Attempts: 1})
 	r.conn = opener.WithClusters(account, []cloud.RegisteredCluster{{Region: region, Name: "prod"}, {Region: region, Name: "stage", Kubeconfig: handed}})
 	return r
-}
-
-// isEKS does what the authenticator of an EKS cluster does, as far as the form goes: a signature for this cluster's name.
-func isEKS(token, cluster string) bool {
-	raw, ok := strings.CutPrefix(token, "k8s-aws-v1.")
-	plain, err := base64.RawURLEncoding.DecodeString(raw)
-	return ok && err == nil && strings.Contains(string(plain), "Action=GetCallerIdentity") && strings.Contains(string(plain), "x-k8s-aws-id") && cluster == "prod"
 }
 
 // list returns the uids of the Deployments of the region.

@@ -76,8 +76,13 @@ func New() *Cluster {
 	for _, ns := range []string{"default", "kube-system"} {
 		c.Add("namespaces", fields{"metadata": fields{"name": ns}})
 	}
-	c.Change("namespaces", "kube-system", func(o fields) { o["metadata"].(fields)["uid"] = UID })
+	c.ChangeUID(UID)
 	return c
+}
+
+// ChangeUID gives the namespace kube-system another uid, for a second cluster beside the first.
+func (c *Cluster) ChangeUID(uid string) {
+	c.Change("namespaces", "kube-system", func(o fields) { o["metadata"].(fields)["uid"] = uid })
 }
 
 // Close ends the server.

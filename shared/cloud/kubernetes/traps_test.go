@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -354,6 +355,18 @@ func TestGitOps_WhatStaysAt0IsStoppedAfterAWhile(t *testing.T) {
 	f.wantStatus("after 91 s", deployment, u, cloud.Stopped)
 }
 
+// wantOrder holds the changes that were made against these.
+func (f *fixture) wantOrder(what string, want ...string) {
+	f.Helper()
+	var got []string
+	for _, c := range f.Calls("patch") {
+		got = append(got, c.Op)
+	}
+	if !slices.Equal(got, want) {
+		f.Errorf("%s: changes in the order %v; want %v", what, got, want)
+	}
+}
+
 // KEDA brings back what it is not told to leave alone: the twin's does, as the one that was seen.
 func TestKEDA_IsPausedBeforeTheStopAndResumedAsItWas(t *testing.T) {
 	for name, prior := range map[string]any{"not paused": nil, "paused at 2": "2"} {
@@ -366,10 +379,14 @@ func TestKEDA_IsPausedBeforeTheStopAndResumedAsItWas(t *testing.T) {
 			}
 			f.Add("scaledobjects", scaler)
 			before := f.wantStatus("at first", deployment, u, cloud.Running)
+			f.ForgetCalls()
 			f.must(f.act(cloud.Stop, deployment, cloud.Target{UID: u}))
+			f.wantOrder("stop", "patch scaledobjects.keda.sh", "patch deployments.apps")
 			f.settle()
 			f.wantStatus("stopped", deployment, u, cloud.Stopped)
+			f.ForgetCalls()
 			f.must(f.act(cloud.Start, deployment, cloud.Target{UID: u, Snapshot: before.Snapshot}))
+			f.wantOrder("start", "patch deployments.apps", "patch scaledobjects.keda.sh")
 			f.settle()
 			f.wantReplicas("deployments", "shop/web", 2)
 			got, there := at(f.Get("scaledobjects", "shop/web"), "metadata", "annotations")["autoscaling.keda.sh/paused-replicas"]

@@ -42,18 +42,19 @@ func (s *service) registerCluster(ctx context.Context, in *accessInput) (Cluster
 	if err != nil {
 		return Cluster{}, err
 	}
-	c, err := s.live(ctx, org, a, name)
-	if err == nil {
-		err = enterable(c, in.Body.Method)
-	}
-	if err != nil {
-		return Cluster{}, err
-	}
 	r := inventory.Registration{ClusterName: name, AccountID: a.ID, Method: in.Body.Method, RegisteredAt: s.p.Clock.Now()}
 	if r.Sealed, err = s.sealed(ctx, inventory.ClusterPlace(org, a.ID, name), secret); err != nil {
 		return Cluster{}, err
 	}
-	return newCluster(a, c, &r), s.store(ctx, org, r)
+	got, err := s.review(ctx, org, a, r)
+	if err == nil {
+		err = enterable(got.Cluster, in.Body.Method)
+	}
+	if err != nil {
+		return Cluster{}, err
+	}
+	r.Check = got.Check
+	return newCluster(a, got.Cluster, &r), s.store(ctx, org, r)
 }
 
 // secret returns what the body has to be kept of in secret; nil for method cloud_iam.
@@ -73,11 +74,11 @@ func (s *service) secret(b Access) (*kubeconfig.Access, error) {
 	return &a, err
 }
 
-// live asks the cloud how the cluster is.
-func (s *service) live(ctx context.Context, org string, a inventory.Account, n inventory.ClusterName) (c cloud.Cluster, err error) {
-	q := inventory.ClusterQuery{Region: n.Region, Name: n.Name}
-	err = s.askConnector(ctx, inventory.Question{Ask: inventory.AskCluster, Org: org, Account: a, Clusters: q}, &c)
-	return c, err
+// review asks the cloud how the cluster is, and the cluster what the registration may do in it.
+func (s *service) review(ctx context.Context, org string, a inventory.Account, r inventory.Registration) (got inventory.ClusterReview, err error) {
+	q := inventory.ClusterQuery{Region: r.Region, Name: r.Name}
+	err = s.askConnector(ctx, inventory.Question{Ask: inventory.AskClusterReview, Org: org, Account: a, Clusters: q, Registration: r}, &got)
+	return got, err
 }
 
 // enterable refuses what the credentials of the account do not open: a cluster lets them in only when it is active.

@@ -3,7 +3,9 @@ package cloudaccounts
 import (
 	"context"
 	"strings"
+	"time"
 
+	"lamplighter.dev/functions/cloudaccounts/onboarding"
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
@@ -25,6 +27,22 @@ type Cluster struct {
 	NodeCount  *int                `json:"nodeCount" doc:"Nodes that its managed node groups are set to; null when they could not be read"`
 	Access     string              `json:"access" enum:"none,cloud_iam,kubeconfig" doc:"How it is entered"`
 	Registered bool                `json:"registered" doc:"Whether it may be deployed to"`
+	Check      *AccessCheck        `json:"accessCheck" doc:"What it allows, as it said when it was registered; null where it is not registered. Register it again to have it asked again"`
+}
+
+// AccessCheck is what a cluster said of what may be done in it.
+type AccessCheck struct {
+	Status    string                   `json:"status" enum:"granted,missing,unknown" doc:"unknown: it could not be asked, see error"`
+	CheckedAt *time.Time               `json:"checkedAt" doc:"Null where it was never asked"`
+	Missing   []MissingAction          `json:"missing" doc:"What no role of the cluster grants in all namespaces, of what the account is to do; of a read_only account, to discover alone"`
+	Rules     []onboarding.ClusterRule `json:"rules" doc:"The rules to add to the ClusterRole that the credentials are bound to, as the cluster takes them"`
+	Error     *string                  `json:"error" doc:"The cluster's or the cloud's own words; null when it could be asked"`
+}
+
+// MissingAction is one verb on one resource.
+type MissingAction struct {
+	Capability string `json:"capability" enum:"discover,start_stop,scale"`
+	Action     string `json:"action" example:"patch deployments.apps"`
 }
 
 // ClusterList is a page of clusters. It is complete but for what its failures name.
@@ -50,7 +68,29 @@ func newCluster(a inventory.Account, c cloud.Cluster, r *inventory.Registration)
 		Access: noAccess,
 	}
 	if r != nil {
-		out.Access, out.Registered = r.Method, true
+		out.Access, out.Registered, out.Check = r.Method, true, newAccessCheck(a, r.Check)
+	}
+	return out
+}
+
+// newAccessCheck leaves out what the account is not to do.
+func newAccessCheck(a inventory.Account, c inventory.ClusterCheck) *AccessCheck {
+	out := &AccessCheck{Status: "granted", Missing: []MissingAction{}, Error: rest.Optional(c.Error)}
+	if !c.At.IsZero() {
+		out.CheckedAt = &c.At
+	}
+	var actions []string
+	for _, p := range c.Missing {
+		if p.Capability == "discover" || !a.ReadOnly() {
+			out.Missing, actions = append(out.Missing, MissingAction{p.Capability, p.Action}), append(actions, p.Action)
+		}
+	}
+	out.Rules = onboarding.RulesOf(actions)
+	switch {
+	case len(out.Missing) > 0:
+		out.Status = "missing"
+	case out.CheckedAt == nil || out.Error != nil:
+		out.Status = "unknown"
 	}
 	return out
 }

@@ -117,7 +117,7 @@ func TestClustersThatCannotBeReadAtAll(t *testing.T) {
 
 func TestASlowCloudEndsWithTheCaller(t *testing.T) {
 	w, q := open(t, map[string]string{"callMillis": "60000"})
-	for _, q.Ask = range []string{inventory.AskClusters, inventory.AskCluster} {
+	for _, q.Ask = range []string{inventory.AskClusters, inventory.AskClusterReview} {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
 		if err := w.Invoke(ctx, inventory.Connector, q, &inventory.ClustersFound{}); !fault.Is(err, fault.Unavailable) {
@@ -145,7 +145,7 @@ func TestOneCluster(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w, q := open(t, tt.credentials)
-			q.Ask, q.Clusters = inventory.AskCluster, inventory.ClusterQuery{Region: tt.region, Name: tt.asks}
+			q.Ask, q.Clusters = inventory.AskClusterReview, inventory.ClusterQuery{Region: tt.region, Name: tt.asks}
 			if tt.region == "eu-west-1" {
 				q.Account.Regions = []string{"us-east-1"}
 			}
@@ -176,7 +176,7 @@ func TestACloudWithoutClustersHasNone(t *testing.T) {
 	if err := w.Invoke(t.Context(), inventory.Connector, q, &got); err != nil || got.Total != 0 || len(got.Clusters) != 0 {
 		t.Errorf("%+v, %v; want none", got, err)
 	}
-	q.Ask, q.Clusters = inventory.AskCluster, inventory.ClusterQuery{Region: "r", Name: "prod"}
+	q.Ask, q.Clusters = inventory.AskClusterReview, inventory.ClusterQuery{Region: "r", Name: "prod"}
 	if err := w.Invoke(t.Context(), inventory.Connector, q, &cloud.Cluster{}); !fault.Is(err, fault.NotFound) {
 		t.Errorf("%v; want it not found", err)
 	}

@@ -44,8 +44,8 @@ func (c connector) handle(ctx context.Context, input json.RawMessage) (any, erro
 		return got, clientFault(err)
 	case inventory.AskClusters:
 		return listClusters(ctx, conn, q)
-	case inventory.AskCluster:
-		return describeCluster(ctx, conn, q)
+	case inventory.AskClusterReview:
+		return c.reviewCluster(ctx, conn, q)
 	case inventory.AskOrganisation:
 		return findOrganisation(ctx, conn, q.Account)
 	case inventory.AskMetrics:

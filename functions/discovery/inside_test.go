@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/aws"
 	awstwin "lamplighter.dev/shared/cloud/aws/twin"
 	"lamplighter.dev/shared/cloud/kubernetes"
 	"lamplighter.dev/shared/cloud/kubernetes/kubeconfig"
@@ -16,72 +15,109 @@ import (
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/managedcluster"
 )
 
-// newInside returns an account of AWS with an EKS cluster that is registered as method says, and a Deployment in it.
-func newInside(t *testing.T, method string) (*fixture, *twin.Cluster) {
+// newInside returns an account of the provider with a cluster that is registered as method says, and a Deployment in it.
+func newInside(t *testing.T, provider, method string) (*fixture, *twin.Cluster, managedcluster.Host) {
 	t.Helper()
 	s := newFixture(t, settings{"size": "1"})
-	tw, cluster := &awstwin.Cloud{}, twin.New()
+	cluster := twin.New()
 	t.Cleanup(cluster.Close)
-	cluster.Accept = func(token string) bool {
-		return method == inventory.CloudIAM && strings.HasPrefix(token, "k8s-aws-v1.")
+	h := managedcluster.Open(provider, s.clk, cluster)
+	if method == inventory.Kubeconfig {
+		cluster.Accept = nil
 	}
 	cluster.Add("namespaces", map[string]any{"metadata": map[string]any{"name": "shop"}})
 	cluster.Add("deployments", twin.Named("shop", "web", 2))
-	tw.AddCluster(awstwin.Cluster{Name: "prod", Region: "eu-west-1", Endpoint: cluster.URL(), Authority: cluster.Authority()})
-	s.providers["aws"] = aws.New(aws.Options{Clock: s.clk, Transport: tw})
+	s.providers[provider] = h.Cloud
 	s.providers["kubernetes"] = kubernetes.New(kubernetes.Options{Clock: s.clk, PrivateAddresses: true})
-	s.account.Provider, s.account.AuthMethod, s.account.CloudAccountID, s.account.Clusters = "aws", "static_keys", awstwin.Account, 1
-	s.account.Regions = []string{"eu-west-1", "us-east-1"}
-	s.settings(settings{"accessKeyID": awstwin.AccessKey, "secretAccessKey": "secret"})
-	r := inventory.Registration{ClusterName: inventory.ClusterName{Region: "eu-west-1", Name: "prod"}, AccountID: s.account.ID, Method: method}
+	s.account.Provider, s.account.AuthMethod, s.account.CloudAccountID, s.account.Clusters = provider, h.Account.AuthMethod, h.Account.NativeID, 1
+	s.account.Regions = h.Regions()
+	s.settings(h.Account.Credentials)
+	r := inventory.Registration{ClusterName: inventory.ClusterName{Region: h.Region, Name: managedcluster.Name}, AccountID: s.account.ID, Method: method}
 	if method == inventory.Kubeconfig {
 		access := kubeconfig.Access{Server: cluster.URL(), Authority: cluster.Authority(), Token: twin.Token}
 		plain := apitest.Value(json.Marshal(access))(s)
 		r.Sealed = apitest.Value(s.Sealer.Seal(s.ctx, inventory.ClusterPlace(org, s.account.ID, r.ClusterName), plain))(s)
 	}
 	s.Put(inventory.ClusterKey(org, s.account.ID, r.ClusterName), r)
-	return s, cluster
+	return s, cluster, h
 }
 
 func TestADiscoveryLooksIntoRegisteredClusters(t *testing.T) {
-	for _, method := range []string{inventory.CloudIAM, inventory.Kubeconfig} {
-		t.Run(method, func(t *testing.T) {
-			s, cluster := newInside(t, method)
-			j, _ := s.pass(discovery.Succeeded)
-			own, inside := len(s.providers["aws"].Kinds()), len(s.providers["kubernetes"].Kinds())
-			if j.Partitions != 2*own+inside {
-				t.Errorf("%d partitions; want %d: what is in clusters only where one is registered", j.Partitions, 2*own+inside)
-			}
-			web, there := s.records()[twin.UID+"/shop/deployments/web"]
-			if !there || web.Provider != "kubernetes" || web.Region != "eu-west-1" || web.CloudAccountID != s.account.ID || web.Status != cloud.Running {
-				t.Fatalf("web: %+v", web)
-			}
-			cluster.Deny("list deployments.apps")
-			s.clk.Advance(time.Hour)
-			s.account = s.stored()
-			j, _ = s.pass(discovery.Partial)
-			_, parts, err := discovery.ReadJob(s.ctx, s.Table, org, j.ID)
-			s.Must(err)
-			if !slices.ContainsFunc(parts, func(p discovery.Part) bool {
-				return p.Kind == cloud.KubernetesDeployment && p.Status == discovery.PartDenied
-			}) {
-				t.Errorf("%+v; want the Deployments denied", parts)
-			}
-			if web := s.records()[twin.UID+"/shop/deployments/web"]; web.Status != cloud.Running {
-				t.Errorf("what could not be read is %s; want it as it was", web.Status)
-			}
-		})
+	for _, provider := range managedcluster.Providers() {
+		for _, method := range []string{inventory.CloudIAM, inventory.Kubeconfig} {
+			t.Run(provider+" by "+method, func(t *testing.T) { looksInside(t, provider, method) })
+		}
 	}
+}
+
+func looksInside(t *testing.T, provider, method string) {
+	t.Helper()
+	s, cluster, h := newInside(t, provider, method)
+	j, _ := s.pass(discovery.Succeeded)
+	inside := 0
+	for _, p := range s.parts(j) {
+		if k, known := cloud.KindOf(p.Kind); known && k.Provider == "kubernetes" {
+			inside++
+			if p.Region != h.Region {
+				t.Errorf("%+v; want what is in clusters only where one is registered", p)
+			}
+		}
+	}
+	if inside != len(s.providers["kubernetes"].Kinds()) {
+		t.Errorf("%d partitions of what is in the cluster; want %d", inside, len(s.providers["kubernetes"].Kinds()))
+	}
+	web, there := s.records()[twin.UID+"/shop/deployments/web"]
+	if !there || web.Provider != "kubernetes" || web.Region != h.Region || web.CloudAccountID != s.account.ID || web.Status != cloud.Running {
+		t.Fatalf("web: %+v", web)
+	}
+	cluster.Deny("list deployments.apps")
+	s.clk.Advance(time.Hour)
+	s.account = s.stored()
+	j, _ = s.pass(discovery.Partial)
+	if parts := s.parts(j); !slices.ContainsFunc(parts, func(p discovery.Part) bool {
+		return p.Kind == cloud.KubernetesDeployment && p.Status == discovery.PartDenied
+	}) {
+		t.Errorf("%+v; want the Deployments denied", parts)
+	}
+	if web := s.records()[twin.UID+"/shop/deployments/web"]; web.Status != cloud.Running {
+		t.Errorf("what could not be read is %s; want it as it was", web.Status)
+	}
+}
+
+func (s *fixture) parts(j discovery.Job) []discovery.Part {
+	s.Helper()
+	_, parts, err := discovery.ReadJob(s.ctx, s.Table, org, j.ID)
+	s.Must(err)
+	return parts
 }
 
 // The account's cloud accepts the credentials; only the cluster has no access entry for them.
 func TestADiscoveryThatAClusterDoesNotLetInKeepsTheAccount(t *testing.T) {
-	s, cluster := newInside(t, inventory.CloudIAM)
+	s, cluster, _ := newInside(t, "aws", inventory.CloudIAM)
 	cluster.Accept = nil
 	s.pass(discovery.Partial)
 	if a := s.stored(); a.Status != inventory.AccountDegraded || !strings.Contains(a.Error, "does not let these credentials in") {
 		t.Errorf("%s: %s; want it degraded, and why", a.Status, a.Error)
+	}
+}
+
+// What looks into clusters stands before the account's own connection, which is still the one that measures.
+func TestADiscoveryThatLooksIntoClustersMeasuresTheAccount(t *testing.T) {
+	for name, clusters := range map[string]int{"none is registered": 0, "one is registered": 1} {
+		t.Run(name, func(t *testing.T) {
+			s, _, h := newInside(t, "aws", inventory.CloudIAM)
+			h.Twin.(*awstwin.Cloud).AddInstance(awstwin.Instance{ID: awstwin.InstanceID(1), Region: "eu-west-1"})
+			s.account.Clusters = clusters
+			s.settings(h.Account.Credentials)
+			s.pass(discovery.Succeeded)
+			s.account = s.stored()
+			s.days(1)
+			if c := s.collected(); c.Day != "2026-03-01" || c.Resources != 1 || c.Calls != 1 {
+				t.Errorf("%+v; want the day before measured", c)
+			}
+		})
 	}
 }

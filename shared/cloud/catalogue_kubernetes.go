@@ -8,6 +8,7 @@ const (
 	KubernetesDeployment  = "kubernetes-deployment"
 	KubernetesStatefulSet = "kubernetes-statefulset"
 	KubernetesCronJob     = "kubernetes-cronjob"
+	KubernetesDaemonSet   = "kubernetes-daemonset"
 )
 
 // kubernetesKinds are the kinds of Kubernetes. All set a size or a switch, so an act may be given while pods still move. What
@@ -28,5 +29,9 @@ var kubernetesKinds = []Kind{
 	{
 		Type: KubernetesCronJob, Provider: "kubernetes", Name: "Kubernetes CronJob", Actionable: true, Absolute: true,
 		ActBatch: 50, ReadBatch: 50, Deadline: 5 * time.Minute,
+	},
+	{
+		Type: KubernetesDaemonSet, Provider: "kubernetes", Name: "Kubernetes DaemonSet", Actionable: true, Remembers: true, Absolute: true,
+		ActBatch: 50, ReadBatch: 50, Deadline: 15 * time.Minute,
 	},
 }

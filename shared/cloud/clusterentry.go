@@ -12,6 +12,15 @@ type ClusterEntry struct {
 	Token      func(context.Context) (string, error)
 }
 
+// ErrNoPublicEndpoint says that a cluster, such as "the EKS cluster prod", answers in its own network alone.
+func ErrNoPublicEndpoint(cluster string) error {
+	return &Error{
+		Class: Unsupported, Code: "PrivateCluster",
+		Message: cluster + " is private: its API server has no public endpoint, so that it cannot be reached from here; give it one, " +
+			"or, where this installation stands in a network that leads to it, register the cluster with a kubeconfig",
+	}
+}
+
 // RegisteredCluster is a cluster of an account that may be looked into. Kubeconfig is what was handed over for it, as JSON of
 // kubernetes/kubeconfig.Access; nil for one that the account's own credentials open.
 type RegisteredCluster struct {
@@ -30,6 +39,8 @@ type ClusterOpener interface {
 type Inside interface {
 	// KindsInside are the kinds that are found in the clusters of a region: none where no cluster is registered.
 	KindsInside(region string) []Kind
+	// PermissionsInside asks a registered cluster what its credentials may do in it, as Conn.Permissions does.
+	PermissionsInside(ctx context.Context, region, name string) ([]Permission, error)
 }
 
 // ClusterAccess is what a Conn can be asked besides, where its credentials open the clusters that its provider runs. Errors

@@ -27,9 +27,14 @@ func microsoft(o Organisation) (Steps, error) {
 	if err != nil {
 		return Steps{}, err
 	}
+	clusters, err := managedClusters(subject{rbac, "User", "OBJECT_ID", ""}, "A binding of the AKS cluster to the application, by its object id; the cluster has to take tokens of Entra",
+		"az aks update --name CLUSTER --resource-group GROUP --enable-aad", "az ad sp show --id APP_ID --query id --output tsv")
+	if err != nil {
+		return Steps{}, err
+	}
 	audience := "api://AzureADTokenExchange/" + o.ID
 	role := "az role definition create --role-definition " + quote(string(policies[1].Document))
-	return Steps{Provider: "azure", Audience: &audience, Policies: policies, Methods: []Method{
+	return Steps{Provider: "azure", Audience: &audience, Policies: policies, Clusters: clusters, Methods: []Method{
 		{
 			AuthMethod: "workload_identity_federation", Title: "An application that trusts this service's own tokens; no secret changes hands", Recommended: true,
 			Commands: []string{

@@ -23,6 +23,11 @@ func google(o Organisation) (Steps, error) {
 	if err != nil {
 		return Steps{}, err
 	}
+	clusters, err := managedClusters(subject{rbac, "User", robotOf, ""}, "A binding of the GKE cluster to the service account; the permission is for clusters that are entered by their name in DNS",
+		"gcloud iam roles update lamplighter --project=PROJECT --add-permissions=container.clusters.connect")
+	if err != nil {
+		return Steps{}, err
+	}
 	audience := "lamplighter/" + o.ID
 	robot := []string{
 		"gcloud services enable --project=PROJECT " + strings.Join(requiredBy("gcp").Services, " "),
@@ -30,7 +35,7 @@ func google(o Organisation) (Steps, error) {
 		"gcloud iam service-accounts create lamplighter --project=PROJECT",
 		"gcloud projects add-iam-policy-binding PROJECT --condition=None --role=projects/PROJECT/roles/lamplighter --member=serviceAccount:" + robotOf,
 	}
-	return Steps{Provider: "gcp", Audience: &audience, Policies: policies, Methods: []Method{
+	return Steps{Provider: "gcp", Audience: &audience, Policies: policies, Clusters: clusters, Methods: []Method{
 		{
 			AuthMethod: "workload_identity_federation", Title: "A pool that trusts this service's own tokens; no secret changes hands", Recommended: true,
 			Commands: append(slices.Clone(robot),

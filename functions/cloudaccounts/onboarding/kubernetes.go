@@ -2,65 +2,135 @@ package onboarding
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 )
 
-// clusterRole is the ClusterRole of a level.
-type clusterRole struct {
+// object is an object of Kubernetes, of the fields that are needed here.
+type object struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`
-	Metadata   map[string]string `json:"metadata"`
-	Rules      []clusterRule     `json:"rules"`
+	Metadata   metadata          `json:"metadata,omitzero"`
+	Type       string            `json:"type,omitempty"`
+	Rules      []ClusterRule     `json:"rules,omitempty"`
+	RoleRef    map[string]string `json:"roleRef,omitempty"`
+	Subjects   []subject         `json:"subjects,omitempty"`
+	Items      []object          `json:"items,omitempty"`
 }
 
-type clusterRule struct {
+type metadata struct {
+	Name        string            `json:"name"`
+	Namespace   string            `json:"namespace,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+type subject struct {
+	APIGroup  string `json:"apiGroup,omitempty"`
+	Kind      string `json:"kind"`
+	Name      string `json:"name"`
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// ClusterRule is a rule of a ClusterRole, as Kubernetes writes it; the group "" is Kubernetes' core.
+type ClusterRule struct {
 	APIGroups []string `json:"apiGroups"`
 	Resources []string `json:"resources"`
 	Verbs     []string `json:"verbs"`
 }
 
-// rulesOf makes rules of permissions as the code lists them: "patch deployments.apps", "patch deployments.apps/scale", "list pods".
-func rulesOf(permissions []string) []clusterRule {
+// RulesOf makes rules of permissions as the code lists them: "patch deployments.apps", "patch deployments/scale.apps", "list pods".
+// Resources of a group that take the same verbs stand together.
+func RulesOf(permissions []string) []ClusterRule {
 	verbs := map[[2]string][]string{}
 	for _, p := range permissions {
 		verb, name, _ := strings.Cut(p, " ")
-		name, sub, _ := strings.Cut(name, "/")
 		resource, group, _ := strings.Cut(name, ".")
-		if sub != "" {
-			resource += "/" + sub
-		}
-		verbs[[2]string{group, resource}] = append(verbs[[2]string{group, resource}], verb)
+		at := [2]string{group, resource}
+		verbs[at] = append(verbs[at], verb)
 	}
-	var out []clusterRule
-	for k, v := range verbs {
+	out := []ClusterRule{}
+	for at, v := range verbs {
 		slices.Sort(v)
-		out = append(out, clusterRule{[]string{k[0]}, []string{k[1]}, slices.Compact(v)})
+		out = append(out, ClusterRule{[]string{at[0]}, []string{at[1]}, slices.Compact(v)})
 	}
-	slices.SortFunc(out, func(a, b clusterRule) int {
-		return cmp.Or(cmp.Compare(a.APIGroups[0], b.APIGroups[0]), cmp.Compare(a.Resources[0], b.Resources[0]))
+	slices.SortFunc(out, func(a, b ClusterRule) int {
+		return cmp.Or(slices.Compare(a.APIGroups, b.APIGroups), slices.Compare(a.Verbs, b.Verbs), slices.Compare(a.Resources, b.Resources))
 	})
+	return merged(out)
+}
+
+// merged puts the resources of neighbours that differ in nothing else into one rule.
+func merged(sorted []ClusterRule) []ClusterRule {
+	out := sorted[:0]
+	for _, r := range sorted {
+		if n := len(out); n > 0 && slices.Equal(out[n-1].APIGroups, r.APIGroups) && slices.Equal(out[n-1].Verbs, r.Verbs) {
+			out[n-1].Resources = append(out[n-1].Resources, r.Resources...)
+			continue
+		}
+		out = append(out, r)
+	}
 	return out
 }
 
+// Names in the cluster of whoever connects it.
+const (
+	roleName = "lamplighter" // also of the namespace, the service account and the secret
+	rbac     = "rbac.authorization.k8s.io"
+)
+
+func newClusterRole(actions []string) object {
+	return object{APIVersion: rbac + "/v1", Kind: "ClusterRole", Metadata: metadata{Name: roleName}, Rules: RulesOf(actions)}
+}
+
+func newBinding(to subject) object {
+	return object{
+		APIVersion: rbac + "/v1", Kind: "ClusterRoleBinding", Metadata: metadata{Name: roleName},
+		RoleRef: map[string]string{"apiGroup": rbac, "kind": "ClusterRole", "name": roleName}, Subjects: []subject{to},
+	}
+}
+
+// newManifest is what kubectl applies in one go.
+func newManifest(items ...object) (string, error) {
+	b, err := json.MarshalIndent(object{APIVersion: "v1", Kind: "List", Items: items}, "", "  ")
+	if err != nil {
+		return "", fmt.Errorf("write manifest: %w", err)
+	}
+	return string(b), nil
+}
+
+func apply(manifest string) string {
+	return "echo " + quote(manifest) + " | kubectl apply --filename -"
+}
+
+func clusterPolicies() ([]CloudPolicy, error) {
+	return buildPolicies("kubernetes", func(l level) (any, []string) { return newClusterRole(l.all), nil })
+}
+
 func cluster(Organisation) (Steps, error) {
-	policies, err := buildPolicies("kubernetes", func(l level) (any, []string) {
-		return clusterRole{"rbac.authorization.k8s.io/v1", "ClusterRole", map[string]string{"name": "lamplighter"}, rulesOf(l.all)}, nil
-	})
+	policies, err := clusterPolicies()
 	if err != nil {
 		return Steps{}, err
 	}
-	token := `{"apiVersion":"v1","kind":"Secret","type":"kubernetes.io/service-account-token","metadata":{"name":"lamplighter","namespace":"lamplighter",` +
-		`"annotations":{"kubernetes.io/service-account.name":"lamplighter"}}}`
+	own := metadata{Name: roleName, Namespace: roleName}
+	holder := own
+	holder.Annotations = map[string]string{"kubernetes.io/service-account.name": roleName}
+	manifest, err := newManifest(
+		object{APIVersion: "v1", Kind: "Namespace", Metadata: metadata{Name: roleName}},
+		object{APIVersion: "v1", Kind: "ServiceAccount", Metadata: own},
+		newClusterRole(policies[1].Actions),
+		newBinding(subject{Kind: "ServiceAccount", Name: roleName, Namespace: roleName}),
+		object{APIVersion: "v1", Kind: "Secret", Metadata: holder, Type: "kubernetes.io/service-account-token"},
+	)
+	if err != nil {
+		return Steps{}, err
+	}
 	const get = "kubectl get secret lamplighter --namespace lamplighter --output "
 	return Steps{Provider: "kubernetes", Policies: policies, Methods: []Method{{
-		AuthMethod: "kubeconfig", Title: "A service account of the cluster, and a kubeconfig with its token", Recommended: true,
+		AuthMethod: "kubeconfig", Title: "A service account of the cluster, and a kubeconfig with its token", Recommended: true, Template: &manifest,
 		Commands: []string{
-			"kubectl create namespace lamplighter",
-			"kubectl create serviceaccount lamplighter --namespace lamplighter",
-			"echo " + quote(string(policies[1].Document)) + " | kubectl apply --filename -",
-			"kubectl create clusterrolebinding lamplighter --clusterrole=lamplighter --serviceaccount=lamplighter:lamplighter",
-			"echo " + quote(token) + " | kubectl apply --filename -",
+			apply(manifest),
 			get + `jsonpath='{.data.ca\.crt}' | base64 --decode > lamplighter-ca.crt`,
 			"kubectl config --kubeconfig=lamplighter.kubeconfig set-cluster cluster --embed-certs --certificate-authority=lamplighter-ca.crt" +
 				` --server="$(kubectl config view --minify --output jsonpath='{.clusters[0].cluster.server}')"`,
@@ -70,4 +140,18 @@ func cluster(Organisation) (Steps, error) {
 		},
 		Credentials: []string{"kubeconfig"},
 	}}}, nil
+}
+
+// managedClusters lets the credentials of an account into the clusters that its cloud runs. Before are the commands that come before the
+// manifest is applied.
+func managedClusters(who subject, title string, before ...string) (*ManagedClusters, error) {
+	policies, err := clusterPolicies()
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := newManifest(newClusterRole(policies[1].Actions), newBinding(who))
+	if err != nil {
+		return nil, err
+	}
+	return &ManagedClusters{Title: title, Policies: policies, Manifest: manifest, Commands: append(before, apply(manifest))}, nil
 }

@@ -17,6 +17,7 @@ type Steps struct {
 	Audience     *string            `json:"audience" doc:"Null where none is needed. Of the tokens by which this service opens accounts of workload identity federation for this organization; allow it, and no other"`
 	Policies     []CloudPolicy      `json:"policies"`
 	Methods      []Method           `json:"methods"`
+	Clusters     *ManagedClusters   `json:"clusters" doc:"How the credentials of the account are let into the Kubernetes clusters that the cloud runs, for PUT …/clusters/{region}/{clusterName}/access with method cloud_iam; null where it runs none"`
 	Organisation *WholeOrganisation `json:"organisation" doc:"How all accounts are connected at once, for POST /cloud-organisations; null where that cannot be"`
 }
 
@@ -32,10 +33,18 @@ type Method struct {
 	AuthMethod     string   `json:"authMethod"`
 	Title          string   `json:"title"`
 	Recommended    bool     `json:"recommended"`
-	Template       *string  `json:"template" doc:"A CloudFormation template; null where there is none"`
+	Template       *string  `json:"template" doc:"What is to be applied: a CloudFormation template, for Kubernetes a manifest; null where there is none"`
 	QuickCreateURL *string  `json:"quickCreateURL" doc:"The page of the console that makes what the template describes; null where the operator has published none"`
 	Commands       []string `json:"commands" doc:"Shell commands, in order. What is in capitals is yours to put in"`
 	Credentials    []string `json:"credentials" doc:"Names of the credentials to send when connecting the account"`
+}
+
+// ManagedClusters is what lets the credentials of an account into a cluster. Each cluster needs it once.
+type ManagedClusters struct {
+	Title    string        `json:"title"`
+	Policies []CloudPolicy `json:"policies" doc:"The ClusterRole of each level"`
+	Manifest string        `json:"manifest" doc:"A ClusterRole of level start_stop, and what binds it to whom the cloud lets in, as kubectl takes it"`
+	Commands []string      `json:"commands" doc:"Shell commands, in order, with kubectl set to the cluster. What is in capitals is yours to put in"`
 }
 
 // WholeOrganisation is what lets the accounts of an organization be listed, and each be opened.
@@ -100,5 +109,9 @@ func amazon(o Organisation) (Steps, error) {
 	if err != nil {
 		return Steps{}, err
 	}
-	return Steps{Provider: "aws", ExternalID: &o.ExternalID, Principal: &o.Principal, Policies: policies, Methods: methods, Organisation: all}, nil
+	clusters, err := managedClusters(subject{rbac, "Group", roleName, ""}, "An access entry of the EKS cluster that puts the role into a group",
+		"aws eks create-access-entry --cluster-name CLUSTER --region REGION --kubernetes-groups lamplighter --principal-arn ROLE_ARN")
+	return Steps{
+		Provider: "aws", ExternalID: &o.ExternalID, Principal: &o.Principal, Policies: policies, Methods: methods, Clusters: clusters, Organisation: all,
+	}, err
 }

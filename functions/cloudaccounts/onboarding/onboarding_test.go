@@ -43,12 +43,19 @@ func TestTheStepsForAWSAreAsReviewed(t *testing.T) {
 	}
 	golden(t, "role.template.json", *s.Methods[0].Template)
 	golden(t, "commands.sh", strings.Join(s.Methods[0].Commands, "\n"))
-	for _, provider := range []string{"azure", "gcp"} {
+	for _, p := range of(t, "kubernetes").Policies {
+		golden(t, "kubernetes-"+p.Level+".json", string(p.Document))
+	}
+	golden(t, "kubernetes.json", *of(t, "kubernetes").Methods[0].Template)
+	for _, provider := range []string{"azure", "gcp", "kubernetes"} {
 		var all []string
 		for _, m := range of(t, provider).Methods {
 			all = append(append(all, "# "+m.AuthMethod), m.Commands...)
 		}
 		golden(t, provider+".sh", strings.Join(all, "\n"))
+	}
+	for _, provider := range []string{"aws", "azure", "gcp"} {
+		golden(t, provider+"-clusters.sh", strings.Join(of(t, provider).Clusters.Commands, "\n"))
 	}
 	golden(t, "quickcreate.txt", *s.Methods[0].QuickCreateURL)
 	golden(t, "organisation.sh", strings.Join(s.Organisation.Commands, "\n"))
@@ -122,8 +129,13 @@ func TestTheCommandsAreWholeForAShell(t *testing.T) {
 	if err != nil {
 		t.Skip("SKIPPED: there is no sh to parse the commands with")
 	}
-	methods := slices.Concat(steps(t).Methods, of(t, "azure").Methods, of(t, "gcp").Methods)
-	methods = append(methods, onboarding.Method{Commands: steps(t).Organisation.Commands})
+	methods := []onboarding.Method{{Commands: steps(t).Organisation.Commands}}
+	for _, provider := range []string{"aws", "azure", "gcp", "kubernetes"} {
+		methods = append(methods, of(t, provider).Methods...)
+		if c := of(t, provider).Clusters; c != nil {
+			methods = append(methods, onboarding.Method{Commands: c.Commands})
+		}
+	}
 	for _, m := range methods {
 		for _, c := range m.Commands {
 			if out, err := exec.CommandContext(t.Context(), sh, "-n", "-c", c).CombinedOutput(); err != nil {

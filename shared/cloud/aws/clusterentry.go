@@ -40,6 +40,9 @@ func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.Clu
 	if err != nil {
 		return cloud.ClusterEntry{}, classifyError(err)
 	}
+	if v := out.Cluster.ResourcesVpcConfig; v != nil && v.EndpointPrivateAccess && !v.EndpointPublicAccess {
+		return cloud.ClusterEntry{}, cloud.ErrNoPublicEndpoint("the EKS cluster " + name)
+	}
 	server := sdk.ToString(out.Cluster.Endpoint)
 	if server == "" || out.Cluster.CertificateAuthority == nil {
 		return cloud.ClusterEntry{}, &cloud.Error{

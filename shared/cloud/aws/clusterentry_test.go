@@ -124,12 +124,17 @@ func TestEKSToken_OfARoleBearsItsSession(t *testing.T) {
 func TestEnterCluster_SaysWhyItCannot(t *testing.T) {
 	tw, c := connect(t)
 	tw.AddCluster(twin.Cluster{Name: "young", Region: region, Status: "CREATING"})
+	tw.AddCluster(twin.Cluster{Name: "inner", Region: region, Endpoint: "https://inner.example.com", Private: true})
 	access := c.(cloud.ClusterAccess)
+	_, err := access.EnterCluster(t.Context(), region, "inner")
+	if wantClass(t, "EnterCluster of a private one", err, cloud.Unsupported); !strings.Contains(err.Error(), "the EKS cluster inner is private: its API server has no public endpoint") {
+		t.Errorf("%v; want it said that the cluster is private", err)
+	}
 	for name, want := range map[string]cloud.Class{"young": cloud.Moving, "nothing": cloud.NotFound, "no name at all": cloud.NotFound} {
 		_, err := access.EnterCluster(t.Context(), region, name)
 		wantClass(t, "EnterCluster "+name, err, want)
 	}
-	if calls := tw.Calls("eks:DescribeCluster"); len(calls) != 2 || slices.ContainsFunc(calls, func(k twin.Call) bool { return k.Region != region }) {
+	if calls := tw.Calls("eks:DescribeCluster"); len(calls) != 3 || slices.ContainsFunc(calls, func(k twin.Call) bool { return k.Region != region }) {
 		t.Errorf("%+v", calls)
 	}
 }

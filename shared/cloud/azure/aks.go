@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -15,7 +16,15 @@ const (
 // managedClusters are AKS clusters. Azure keeps the state of a stopped one for 12 months, and its node counts with it.
 var managedClusters = kind{
 	Kind: catalogueKind(cloud.AzureAKS), arm: clusterType, version: clusterVersion, off: "stop", on: "start", facts: clusterFacts,
-	needs: verbNeeds(clusterType, "stop", "start"),
+	needs: clusterNeeds(),
+}
+
+// clusterNeeds has the permission to be told a cluster's address beside those that stop and start it, and not beside those that read: of a
+// cluster without Entra the answer opens everything in it.
+func clusterNeeds() needs {
+	n := verbNeeds(clusterType, "stop", "start")
+	n.startStop = append(n.startStop, clusterType+"/"+credentialVerb+"/action")
+	return n
 }
 
 type aksCluster struct {
@@ -26,6 +35,10 @@ type aksCluster struct {
 	Provisioning      struct {
 		Mode string `json:"mode"`
 	} `json:"nodeProvisioningProfile"`
+	Entra  json.RawMessage `json:"aadProfile"` // absent where Entra opens nothing
+	Access struct {
+		Private bool `json:"enablePrivateCluster"`
+	} `json:"apiServerAccessProfile"`
 }
 
 type powerState struct {

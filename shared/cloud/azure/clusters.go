@@ -32,21 +32,29 @@ func (c *conn) ClusterNames(ctx context.Context, region string) ([]string, error
 
 // Cluster describes an AKS cluster, by its name or by name and resource group.
 func (c *conn) Cluster(ctx context.Context, region, name string) (cloud.Cluster, error) {
-	short, _, _ := strings.Cut(name, ".")
-	if !aksName.MatchString(short) {
-		return cloud.Cluster{}, notFound("AKS has no cluster %.100q in region %s", name, region)
-	}
-	all, err := c.clusters(ctx, region)
+	r, err := c.findCluster(ctx, region, name)
 	if err != nil {
 		return cloud.Cluster{}, err
 	}
+	return describeCluster(r, region, name)
+}
+
+func (c *conn) findCluster(ctx context.Context, region, name string) (resource, error) {
+	short, _, _ := strings.Cut(name, ".")
+	if !aksName.MatchString(short) {
+		return resource{}, notFound("AKS has no cluster %.100q in region %s", name, region)
+	}
+	all, err := c.clusters(ctx, region)
+	if err != nil {
+		return resource{}, err
+	}
 	switch found := findNamed(all, name); len(found) {
 	case 0:
-		return cloud.Cluster{}, notFound("AKS has no cluster %.100q in region %s", name, region)
+		return resource{}, notFound("AKS has no cluster %.100q in region %s", name, region)
 	case 1:
-		return describeCluster(found[0], region, name)
+		return found[0], nil
 	default:
-		return cloud.Cluster{}, errInvalid("there are %d clusters %s in region %s: add the resource group, as in %s",
+		return resource{}, errInvalid("there are %d clusters %s in region %s: add the resource group, as in %s",
 			len(found), name, region, longName(found[0]))
 	}
 }

@@ -27,6 +27,7 @@ var regionName = regexp.MustCompile(`^[a-z0-9]{2,64}$`)
 type conn struct {
 	account  cloud.Account
 	client   *armClient
+	tokens   azcore.TokenCredential
 	metrics  metricClient
 	clock    clock.Clock
 	stranger azcore.TokenCredential // what must not open the account; nil where that is not tried

@@ -194,6 +194,10 @@ func useAll(t *testing.T, tw *twin.Cloud, k cloud.Kind, stop, scale bool) {
 	_, err = c.(cloud.Clusters).ClusterNames(t.Context(), region)
 	ask("clusters", err)
 	remembered := state(t, c, k.Type, uid).Snapshot
+	if stop && k.Type == cloud.AzureAKS {
+		_, err = enter(t, tw, c, nil)
+		ask("enter", err)
+	}
 	if stop && k.Actionable {
 		ask("stop", act(t, c, cloud.Stop, k.Type, cloud.Target{UID: uid}))
 		tw.SettleAll()

@@ -53,7 +53,7 @@ func (p *Provider) open(a cloud.Account) (*conn, error) {
 	if err != nil {
 		return nil, errInvalid("the account cannot be opened: %v", err)
 	}
-	out := &conn{account: a, client: &armClient{c.Pipeline(), c.Endpoint()}, metrics: newMetricClient(a, token, o), clock: p.options.Clock}
+	out := &conn{account: a, tokens: token, client: &armClient{c.Pipeline(), c.Endpoint()}, metrics: newMetricClient(a, token, o), clock: p.options.Clock}
 	if a.AuthMethod == federation && a.EndpointURL == "" {
 		out.stranger, err = p.credential(a, o, anyAudience)
 	}

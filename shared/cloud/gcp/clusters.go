@@ -119,10 +119,13 @@ func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.Clu
 	if err != nil {
 		return cloud.ClusterEntry{}, err
 	}
-	entry := cloud.ClusterEntry{Token: c.clusterToken}
+	entry := cloud.ClusterEntry{UID: fullName("container.googleapis.com", k.SelfLink), Token: c.clusterToken}
 	if e := k.ControlPlaneEndpointsConfig; e != nil && e.DnsEndpointConfig != nil && e.DnsEndpointConfig.AllowExternalTraffic && e.DnsEndpointConfig.Endpoint != "" {
 		entry.Server = "https://" + e.DnsEndpointConfig.Endpoint
 		return entry, nil
+	}
+	if p := k.PrivateClusterConfig; p != nil && p.EnablePrivateEndpoint {
+		return cloud.ClusterEntry{}, cloud.ErrNoPublicEndpoint("the GKE cluster " + name)
 	}
 	if k.Endpoint == "" || k.MasterAuth == nil {
 		return cloud.ClusterEntry{}, errMoving("the GKE cluster %s is %s and has no address yet", name, k.Status)

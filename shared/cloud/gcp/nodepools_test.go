@@ -200,11 +200,12 @@ func TestClustersAreNamedAndDescribed(t *testing.T) {
 func TestAClusterIsEnteredWithTheAccountsToken(t *testing.T) {
 	tw, c := connect(t)
 	tw.AddCluster(twin.Cluster{Name: "plain", Location: region, Endpoint: "203.0.113.7", Authority: "UEVN"})
-	tw.AddCluster(twin.Cluster{Name: "private", Location: region, Endpoint: "10.0.0.2", Authority: "UEVN", DNS: "gke-1.europe-west1.gke.goog"})
+	tw.AddCluster(twin.Cluster{Name: "inner", Location: region, Endpoint: "10.0.0.3", Authority: "UEVN", Private: true})
+	tw.AddCluster(twin.Cluster{Name: "private", Location: region, Endpoint: "10.0.0.2", Authority: "UEVN", Private: true, DNS: "gke-1.europe-west1.gke.goog"})
 	tw.AddCluster(twin.Cluster{Name: "young", Location: region, Status: "PROVISIONING"})
 	access := c.(cloud.ClusterAccess)
 	plain, err := access.EnterCluster(t.Context(), region, "plain")
-	if err != nil || plain.Server != "https://203.0.113.7" || string(plain.Authority) != "PEM" {
+	if err != nil || plain.UID != "//container.googleapis.com/projects/"+twin.Project+"/locations/"+region+"/clusters/plain" || plain.Server != "https://203.0.113.7" || string(plain.Authority) != "PEM" {
 		t.Fatalf("EnterCluster = %+v, %v", plain, err)
 	}
 	if token, err := plain.Token(t.Context()); err != nil || !strings.HasPrefix(token, "ya29.twin") {
@@ -213,6 +214,10 @@ func TestAClusterIsEnteredWithTheAccountsToken(t *testing.T) {
 	private, err := access.EnterCluster(t.Context(), region, "private")
 	if err != nil || private.Server != "https://gke-1.europe-west1.gke.goog" || private.Authority != nil {
 		t.Errorf("EnterCluster of a private one = %+v, %v; want its name in DNS and the system's authorities", private, err)
+	}
+	_, err = access.EnterCluster(t.Context(), region, "inner")
+	if wantClass(t, "one in its own network", err, cloud.Unsupported); !strings.Contains(err.Error(), "has no public endpoint") {
+		t.Errorf("%v; want it said that the cluster is private", err)
 	}
 	_, err = access.EnterCluster(t.Context(), region, "young")
 	wantClass(t, "one without an address yet", err, cloud.Moving)

@@ -31,6 +31,7 @@ var (
 	podsOf        = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 	deploymentsOf = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 	statefulOf    = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "statefulsets"}
+	daemonSetsOf  = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "daemonsets"}
 	cronJobsOf    = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "cronjobs"}
 	hpasOf        = schema.GroupVersionResource{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"}
 	pdbsOf        = schema.GroupVersionResource{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"}

@@ -1,7 +1,6 @@
 package kubernetes_test
 
 import (
-	"encoding/json"
 	"flag"
 	"strings"
 	"testing"
@@ -94,56 +93,6 @@ func TestClusterWithoutKEDA_Works(t *testing.T) {
 	if n := len(f.Calls("get ")); n > 8 {
 		t.Errorf("%d reads: %+v", n, f.Calls("get "))
 	}
-}
-
-// The permission of each call that the provider makes is among those that customers are told to grant.
-func TestRequiredRules_AreWhatIsCalled(t *testing.T) {
-	f := newShop(t)
-	f.Add("horizontalpodautoscalers", twin.Targeting("shop", "web", fields{"minReplicas": 1, "maxReplicas": 9}))
-	for _, k := range f.provider.Kinds() {
-		_, err := f.conn.List(t.Context(), k.Type, "cluster", "")
-		f.must(err)
-	}
-	snapshot := f.state(namespace, shop).Snapshot
-	f.finish(cloud.Stop, nil)
-	called := calledOps(f)
-	f.finish(cloud.Start, snapshot)
-	called = append(called, calledOps(f)...)
-	three := int64(3)
-	f.must(f.conn.Scale(t.Context(), deployment, "cluster", uid("deployments", "shop/web"), cloud.Capacity{Desired: &three}))
-	called = append(called, calledOps(f)...)
-	allowed := map[string]bool{}
-	for _, r := range kubernetes.ListRequiredRules().Scale {
-		for _, resource := range r.Resources {
-			for _, verb := range r.Verbs {
-				allowed[strings.TrimSuffix(verb+" "+resource+"."+r.Group, ".")] = true
-			}
-		}
-	}
-	for _, op := range called {
-		if !allowed[op] {
-			t.Errorf("%s is called, and customers are not told to allow it", op)
-		}
-	}
-}
-
-// calledOps are the calls about resources: discovery is for everybody.
-func calledOps(f *fixture) []string {
-	var ops []string
-	for _, c := range f.Calls("") {
-		if !strings.HasPrefix(c.Op, "get .") && c.Op != "get " {
-			ops = append(ops, c.Op)
-		}
-	}
-	return ops
-}
-
-func TestRequiredRules_MakeAClusterRole(t *testing.T) {
-	got, err := json.MarshalIndent(kubernetes.ListRequiredRules(), "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "testdata/rules.json", string(got)+"\n")
 }
 
 func TestThrottling_WaitsAsLongAsTheClusterSays(t *testing.T) {

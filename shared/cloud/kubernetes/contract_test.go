@@ -71,7 +71,7 @@ func TestKubernetesOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 	f := newFixture(t)
 	f.Page = 2
 	refused := f.account("token-of-nobody")
-	groups := []cloudtest.Group{f.deployments(), f.statefulSets(), f.cronJobs()}
+	groups := []cloudtest.Group{f.deployments(), f.statefulSets(), f.cronJobs(), f.daemonSets()}
 	groups = append(groups, f.namespaces())
 	cloudtest.Run(t, f.provider, cloudtest.Fixture{
 		Account: f.account(twin.Token), NativeID: twin.UID, Refused: &refused, Groups: groups,
@@ -80,7 +80,7 @@ func TestKubernetesOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 		Deny: func(on bool) {
 			f.Deny()
 			if on {
-				f.Deny("patch deployments.apps", "patch statefulsets.apps", "patch cronjobs.batch", "patch scaledobjects.keda.sh")
+				f.Deny("patch deployments.apps", "patch statefulsets.apps", "patch cronjobs.batch", "patch daemonsets.apps", "patch scaledobjects.keda.sh")
 			}
 		},
 	})
@@ -125,6 +125,30 @@ func (f *fixture) cronJobs() cloudtest.Group {
 	return g
 }
 
+func (f *fixture) daemonSets() cloudtest.Group {
+	g := cloudtest.Group{Kind: "kubernetes-daemonset", Region: "cluster", Missing: uid("daemonsets", "nodes/nothing"), Pages: 2, Tied: map[string]string{}}
+	f.Add("namespaces", fields{"metadata": fields{"name": "nodes"}})
+	for name, selector := range map[string]fields{"agent": nil, "cache": {"disk": "ssd"}, "logs": {"kubernetes.io/os": "linux"}} {
+		g.Free = append(g.Free, uid("daemonsets", f.Add("daemonsets", daemon("nodes", name, selector))))
+	}
+	silent := daemon("nodes", "silent", nil)
+	delete(silent["metadata"].(fields), "annotations")
+	g.Tied[uid("daemonsets", f.Add("daemonsets", silent))] = "only where it says so"
+	g.Tied[uid("daemonsets", f.Add("daemonsets", daemon("kube-system", "proxy", nil)))] = "belongs to the cluster itself"
+	return g
+}
+
+// daemon is a DaemonSet that may be stopped.
+func daemon(ns, name string, selector fields) fields {
+	o := twin.Named(ns, name, 0)
+	delete(o["spec"].(fields), "replicas")
+	o["metadata"].(fields)["annotations"] = fields{"lamplighter.dev/allow-stop": "true"}
+	if selector != nil {
+		at(o, "spec", "template")["spec"] = fields{"nodeSelector": selector}
+	}
+	return o
+}
+
 func cronJob(ns, name string, suspended bool) fields {
 	return fields{"metadata": fields{"namespace": ns, "name": name}, "spec": fields{"schedule": "0 3 * * *", "suspend": suspended}}
 }
@@ -136,7 +160,8 @@ func (f *fixture) namespaces() cloudtest.Group {
 		Free: []string{twin.UID + "/shop", twin.UID + "/jobs"},
 		Tied: map[string]string{
 			twin.UID + "/kube-system": "belongs to the cluster itself", twin.UID + "/default": "nothing that can be stopped",
-			twin.UID + "/data": "StatefulSet scratch: its volume claims would be deleted",
+			twin.UID + "/nodes": "nothing that can be stopped",
+			twin.UID + "/data":  "StatefulSet scratch: its volume claims would be deleted",
 		},
 	}
 }

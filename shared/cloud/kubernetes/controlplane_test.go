@@ -20,8 +20,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"lamplighter.dev/shared/cloud/kubernetes"
 )
 
 // The tokens of the control plane: admin may do everything, the other one what customers are told to grant.
@@ -75,9 +73,9 @@ func controlPlane(t *testing.T) *plane {
 	config := filepath.Join(dir, "kubeconfig")
 	writeFile(t, config, []byte(p.kubeconfig(adminToken)))
 	start(t, dir, bin["kube-controller-manager"], "--kubeconfig="+config, "--leader-elect=false", "--kube-api-qps=200", "--kube-api-burst=400", "--secure-port=0",
-		"--use-service-account-credentials=false", "--horizontal-pod-autoscaler-sync-period=1s",
-		"--controllers=deployment-controller,replicaset-controller,statefulset-controller,horizontal-pod-autoscaler-controller,disruption-controller")
-	p.grant(kubernetes.ListRequiredRules().Scale)
+		"--use-service-account-credentials=false", "--service-account-private-key-file="+keys, "--horizontal-pod-autoscaler-sync-period=1s",
+		"--controllers=deployment-controller,replicaset-controller,statefulset-controller,horizontal-pod-autoscaler-controller,disruption-controller,daemonset-controller,serviceaccount-token-controller")
+	p.grant("scale")
 	return p
 }
 
@@ -207,15 +205,23 @@ func (p *plane) call(method, path string, body, into any) {
 	}
 }
 
-// grant gives the user these rules and no others, and waits until they hold.
-func (p *plane) grant(rules []kubernetes.Rule) {
+// onboarded reads what customers are told to apply.
+func (p *plane) onboarded(name string) (out fields) {
 	p.Helper()
-	role := fields{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": fields{"name": "lamplighter"}}
-	var list []fields
-	for _, r := range rules {
-		list = append(list, fields{"apiGroups": []string{r.Group}, "resources": r.Resources, "verbs": r.Verbs})
+	b, err := os.ReadFile(filepath.Join("../../../functions/cloudaccounts/onboarding/testdata", name))
+	if err == nil {
+		err = json.Unmarshal(b, &out)
 	}
-	role["rules"] = list
+	if err != nil {
+		p.Fatal(err)
+	}
+	return out
+}
+
+// grant gives the user the ClusterRole that customers are told to make at a level, and waits until it holds.
+func (p *plane) grant(level string) {
+	p.Helper()
+	role := p.onboarded("kubernetes-" + level + ".json")
 	const path = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
 	p.call("PUT", path+"/lamplighter", role, nil) // which makes it, too
 	p.call("PUT", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/lamplighter", fields{
@@ -223,7 +229,7 @@ func (p *plane) grant(rules []kubernetes.Rule) {
 		"roleRef":  fields{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "lamplighter"},
 		"subjects": []fields{{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "lamplighter"}},
 	}, nil)
-	want := strings.Contains(fmt.Sprint(rules), "patch")
+	want := strings.Contains(fmt.Sprint(role), "patch")
 	p.await("the role", func() bool {
 		var got struct{ Status struct{ Allowed bool } }
 		p.call("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", fields{

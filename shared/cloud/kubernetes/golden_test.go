@@ -24,12 +24,14 @@ func TestCallsOfEachKind(t *testing.T) {
 		{statefulSet, uid("statefulsets", "shop/db")},
 		{cronJobKind, uid("cronjobs", "shop/nightly")},
 		{namespace, shop},
+		{daemonSet, uid("daemonsets", "shop/agent")},
 	} {
 		t.Run(k.kind, func(t *testing.T) {
 			f := newFixture(t)
 			f.add("deployments", twin.Named("shop", "web", 2))
 			f.add("statefulsets", twin.Named("shop", "db", 3))
 			f.add("cronjobs", cronJob("shop", "nightly", false))
+			f.add("daemonsets", daemon("shop", "agent", fields{"disk": "ssd"}))
 			var b strings.Builder
 			note := func(what string) { f.note(&b, what) }
 			_, err := f.conn.List(t.Context(), k.kind, "cluster", "")

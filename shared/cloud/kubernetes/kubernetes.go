@@ -23,7 +23,7 @@ const Name = "kubernetes"
 const Region = "cluster"
 
 // registry holds every kind: a new one is a file and a line here.
-var registry = []kind{namespaces, deployments, statefulSets, cronJobs}
+var registry = []kind{namespaces, deployments, statefulSets, cronJobs, daemonSets}
 
 // Options are an operator's choices. The zero value of every field but Clock is usable.
 type Options struct {

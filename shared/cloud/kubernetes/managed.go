@@ -17,6 +17,17 @@ const (
 	stoppedWith     = "lamplighter.dev/stopped-with"     // "namespace": by a stop of the whole namespace
 )
 
+// What an object's owner may say on it, as an annotation or a label of the value "true".
+const (
+	allowStop       = "lamplighter.dev/allow-stop"        // on a DaemonSet: it may be stopped
+	allowVolumeLoss = "lamplighter.dev/allow-volume-loss" // on a StatefulSet: it may be stopped though that deletes its volume claims
+)
+
+// says reports whether the owner of the object has said so on it.
+func (o object) says(name string) bool {
+	return o.Annotations[name] == "true" || o.Labels[name] == "true"
+}
+
 // withNamespace is the stoppedWith of what a stop of its namespace stopped.
 const withNamespace = "namespace"
 

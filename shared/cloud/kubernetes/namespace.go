@@ -135,5 +135,5 @@ func (x contents) claimed() spec {
 
 // summary says how much of the namespace is on.
 func (x contents) summary() string {
-	return fmt.Sprintf("%d of %d objects are on", x.countOn(), len(x.workloads)+len(x.stateful)+len(x.cronJobs))
+	return fmt.Sprintf("on in %d of %d objects", x.countOn(), len(x.workloads)+len(x.stateful)+len(x.cronJobs))
 }

@@ -25,7 +25,12 @@ type spec struct {
 	Retention struct {
 		WhenScaled string `json:"whenScaled"`
 	} `json:"persistentVolumeClaimRetentionPolicy"`
-	Claims []any `json:"volumeClaimTemplates"`
+	Claims   []any `json:"volumeClaimTemplates"`
+	Template struct {
+		Spec struct {
+			NodeSelector map[string]string `json:"nodeSelector"`
+		} `json:"spec"`
+	} `json:"template"`
 	// of autoscalers
 	Target      target `json:"scaleTargetRef"`
 	MinReplicas *int64 `json:"minReplicas"`
@@ -46,6 +51,10 @@ type status struct {
 	Ready    int64  `json:"readyReplicas"`
 	Active   []any  `json:"active"`
 	Phase    string `json:"phase"`
+	// of DaemonSets
+	NodesWanted int64 `json:"desiredNumberScheduled"`
+	Nodes       int64 `json:"currentNumberScheduled"`
+	NodesReady  int64 `json:"numberReady"`
 }
 
 func convert(from map[string]any, to *object) error {

@@ -1,7 +1,10 @@
 package kubernetes_test
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -64,8 +67,11 @@ func (r *realCluster) deploy(resource, ns, name string, replicas int, more field
 			},
 		},
 	}
-	if resource == "statefulsets" {
+	switch resource {
+	case "statefulsets":
 		spec["podManagementPolicy"] = "Parallel"
+	case "daemonsets":
+		delete(spec, "replicas")
 	}
 	meta := fields{"name": name, "labels": labels}
 	for k, v := range more {
@@ -124,15 +130,14 @@ func TestKubernetesOverARealControlPlaneKeepsTheContractOfClouds(t *testing.T) {
 	for _, ns := range []string{"kube-system", "kube-public", "kube-node-lease"} {
 		whole.Tied[r.uid+"/"+ns] = "belongs to the cluster itself"
 	}
-	all := kubernetes.ListRequiredRules()
 	cloudtest.Run(t, r.provider, cloudtest.Fixture{
 		Account: r.account(userToken), NativeID: r.uid, Refused: &refused, Settle: r.settle,
 		Groups: []cloudtest.Group{deployments, stateful, jobs, whole},
 		Deny: func(on bool) {
 			if on {
-				r.grant(all.Discover)
+				r.grant("read_only")
 			} else {
-				r.grant(all.Scale)
+				r.grant("scale")
 			}
 		},
 	})
@@ -144,7 +149,73 @@ func TestKubernetesTrapsOverARealControlPlane(t *testing.T) {
 	t.Run("of twenty stops at once one changes it and all succeed", func(t *testing.T) { r.twentyStops(t) })
 	t.Run("an autoscaler leaves 0 alone and raises what starts below its minimum", func(t *testing.T) { r.autoscaled(t) })
 	t.Run("a policy that forbids a scale-down is told with the budget", func(t *testing.T) { r.forbidden(t) })
+	t.Run("a DaemonSet leaves all nodes and comes back with its selector", func(t *testing.T) { r.daemons(t) })
 	t.Run("a namespace stops in order and wakes nothing that was off", func(t *testing.T) { r.wholeNamespace(t) })
+}
+
+// TestKubernetesOnboardingOverARealControlPlane applies the manifest that customers are told to apply, and connects with the token that the
+// cluster then makes: all that it is asked for is granted, and no more is.
+func TestKubernetesOnboardingOverARealControlPlane(t *testing.T) {
+	r := newReal(t)
+	paths := map[string]string{
+		"Namespace": "/api/v1/namespaces", "ServiceAccount": "/api/v1/namespaces/lamplighter/serviceaccounts", "Secret": "/api/v1/namespaces/lamplighter/secrets",
+		"ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles", "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+	}
+	for _, name := range []string{"clusterrolebindings", "clusterroles"} { // of the user of the other tests
+		r.call("DELETE", "/apis/rbac.authorization.k8s.io/v1/"+name+"/lamplighter", fields{}, nil)
+	}
+	items, _ := r.onboarded("kubernetes.json")["items"].([]any)
+	for _, item := range items {
+		o, _ := item.(fields)
+		r.call("POST", paths[fmt.Sprint(o["kind"])], o, nil)
+	}
+	var secret struct{ Data struct{ Token []byte } }
+	r.await("the token", func() bool {
+		return r.try("GET", paths["Secret"]+"/lamplighter", nil, &secret) == nil && len(secret.Data.Token) > 0
+	})
+	c, err := r.provider.Connect(t.Context(), r.account(string(secret.Data.Token)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []cloud.Permission
+	r.await("the role", func() bool {
+		if all, err = c.Permissions(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(all, func(p cloud.Permission) bool { return p.Action == "patch deployments.apps" && p.Status == "granted" })
+	})
+	for _, p := range all {
+		if want := map[bool]string{true: "denied", false: "granted"}[p.Capability == "scale" && strings.Contains(p.Action, "/scale")]; p.Status != want {
+			t.Errorf("%s of %s is %s; want %s: the manifest is of level start_stop", p.Action, p.Capability, p.Status, want)
+		}
+	}
+	u := r.deploy("deployments", "onboarded", "web", 1, nil)
+	r.conn = c
+	r.until(t, deployment, u, cloud.Running)
+	if err := r.act(t, cloud.Stop, deployment, cloud.Target{UID: u}); err != nil {
+		t.Error(err)
+	}
+	if err := r.mayReadSecrets(string(secret.Data.Token)); err == nil {
+		t.Error("the credentials open the secrets of the cluster")
+	}
+}
+
+// mayReadSecrets lists the secrets of the cluster with the token.
+func (r *realCluster) mayReadSecrets(token string) error {
+	req, err := http.NewRequestWithContext(r.Context(), http.MethodGet, r.url+"/api/v1/secrets", nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := r.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return errors.New(resp.Status)
+	}
+	return nil
 }
 
 func (r *realCluster) twentyStops(t *testing.T) {
@@ -247,6 +318,33 @@ func (r *realCluster) forbidden(t *testing.T) {
 	}
 	if s := err.Error(); !strings.Contains(s, "below the floor") || !strings.Contains(s, "PodDisruptionBudget web (minAvailable 2)") {
 		t.Errorf("%s; want the policy's words and the budget", s)
+	}
+}
+
+// daemons has two nodes without kubelets, and a DaemonSet for one of them.
+func (r *realCluster) daemons(t *testing.T) {
+	t.Helper()
+	for name, disk := range map[string]string{"node-1": "ssd", "node-2": "none"} {
+		r.call("POST", "/api/v1/nodes", fields{"metadata": fields{"name": name, "labels": fields{"disk": disk}}}, nil)
+		r.call("PATCH", "/api/v1/nodes/"+name, fields{"spec": fields{"taints": nil}}, nil) // that it is not ready, which a kubelet would end
+	}
+	u := r.deploy("daemonsets", "daemons", "agent", 0, fields{"annotations": fields{"lamplighter.dev/allow-stop": "true"}})
+	path := "/apis/apps/v1/namespaces/daemons/daemonsets/agent"
+	r.call("PATCH", path, fields{"spec": fields{"template": fields{"spec": fields{"nodeSelector": fields{"disk": "ssd"}}}}}, nil)
+	before := r.until(t, daemonSet, u, cloud.Running)
+	if err := r.act(t, cloud.Stop, daemonSet, cloud.Target{UID: u}); err != nil {
+		t.Fatal(err)
+	}
+	r.until(t, daemonSet, u, cloud.Stopped)
+	if err := r.act(t, cloud.Start, daemonSet, cloud.Target{UID: u, Snapshot: before.Snapshot}); err != nil {
+		t.Fatal(err)
+	}
+	after := r.until(t, daemonSet, u, cloud.Running)
+	var o fields
+	r.call("GET", path, nil, &o)
+	got := at(o, "spec", "template", "spec", "nodeSelector")
+	if len(got) != 1 || got["disk"] != "ssd" || string(after.Snapshot) != string(before.Snapshot) || after.Native != "on 1 nodes" {
+		t.Errorf("it came back as %+v with the selector %v; want it as it was: %+v", after, got, before)
 	}
 }
 

@@ -115,53 +115,21 @@ func (c *conn) review(ctx context.Context, a asked) (cloud.Permission, error) {
 	return p, nil
 }
 
-// Rule is a rule of a ClusterRole.
-type Rule struct {
-	Group     string   // "" is Kubernetes' core
-	Resources []string // "deployments", "deployments/scale"
-	Verbs     []string
-}
+// RequiredActions are the rules that this package's calls need ("patch deployments.apps", "patch deployments/scale.apps"), by what a
+// customer allows: each level holds the ones before.
+type RequiredActions struct{ Discover, StartStop, Scale []string }
 
-// RequiredRules are the rules that this package's calls need, by what a customer allows: each level holds the ones before.
-type RequiredRules struct{ Discover, StartStop, Scale []Rule }
-
-// ListRequiredRules returns the rules of every registered kind: by group, those with the same verbs together, sorted. What
-// customers are told to allow is tested against it.
-func ListRequiredRules() RequiredRules {
-	levels := map[string][]rule{}
+// ListRequiredActions returns the rules of every registered kind, sorted and each once, for the ClusterRole that customers are told to make.
+func ListRequiredActions() RequiredActions {
+	levels := map[string][]string{}
 	for _, a := range allNeeds() {
-		levels[a.capability] = append(levels[a.capability], a.rule)
+		levels[a.capability] = append(levels[a.capability], a.rule.name())
 	}
 	discover := levels["discover"]
 	startStop := slices.Concat(discover, levels["start_stop"])
-	return RequiredRules{folded(discover), folded(startStop), folded(slices.Concat(startStop, levels["scale"]))}
+	return RequiredActions{sortUnique(discover), sortUnique(startStop), sortUnique(slices.Concat(startStop, levels["scale"]))}
 }
 
-// folded puts rules together.
-func folded(rules []rule) []Rule {
-	verbs := map[[2]string][]string{}
-	for _, r := range rules {
-		name := r.resource.Resource
-		if r.sub != "" {
-			name += "/" + r.sub
-		}
-		at := [2]string{r.resource.Group, name}
-		if !slices.Contains(verbs[at], r.verb) {
-			verbs[at] = append(verbs[at], r.verb)
-		}
-	}
-	var out []Rule
-	for at, v := range verbs {
-		slices.Sort(v)
-		i := slices.IndexFunc(out, func(r Rule) bool { return r.Group == at[0] && slices.Equal(r.Verbs, v) })
-		if i < 0 {
-			out, i = append(out, Rule{Group: at[0], Verbs: v}), len(out)
-		}
-		out[i].Resources = append(out[i].Resources, at[1])
-		slices.Sort(out[i].Resources)
-	}
-	slices.SortFunc(out, func(a, b Rule) int {
-		return cmp.Or(cmp.Compare(a.Group, b.Group), slices.Compare(a.Resources, b.Resources))
-	})
-	return out
+func sortUnique(names []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(names)))
 }

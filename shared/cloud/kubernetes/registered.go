@@ -150,7 +150,7 @@ func notLetIn(cluster string, err error) error {
 	}
 	told := *e
 	told.Class = cloud.Denied
-	told.Message = e.Message + ": the cluster " + cluster + " does not let these credentials in: give them access there (EKS: an access entry), or register the cluster with a kubeconfig"
+	told.Message = e.Message + ": the cluster " + cluster + " does not let these credentials in: give them access there (EKS: an access entry; AKS, GKE: a role of the cloud or a ClusterRoleBinding), or register the cluster with a kubeconfig"
 	return &told
 }
 

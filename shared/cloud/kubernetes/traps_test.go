@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -218,6 +219,44 @@ func TestStatefulSet_ThatWouldLoseItsClaimsIsRefused(t *testing.T) {
 	f.must(f.conn.Scale(t.Context(), statefulSet, "cluster", u, cloud.Capacity{Desired: &three})) // more replicas delete nothing
 }
 
+// The owner of the data may say on the object that it may go.
+func TestStatefulSet_ThatMayLoseItsClaimsIsStopped(t *testing.T) {
+	f := newFixture(t)
+	db := keeping("shop", "db", "Delete")
+	at(db, "metadata")["annotations"] = fields{"lamplighter.dev/allow-volume-loss": "true"}
+	u := f.add("statefulsets", db)
+	f.Add("persistentvolumeclaims", fields{"metadata": fields{"namespace": "shop", "name": "data-db-0", "of": "db", "index": 0}})
+	f.must(f.act(cloud.Stop, statefulSet, cloud.Target{UID: u}))
+	f.settle()
+	f.wantStatus("stopped", statefulSet, u, cloud.Stopped)
+	if f.Get("persistentvolumeclaims", "shop/data-db-0") != nil {
+		t.Error("the twin keeps the claim, which a cluster deletes")
+	}
+	f.must(f.act(cloud.Start, statefulSet, cloud.Target{UID: u}))
+	f.wantReplicas("statefulsets", "shop/db", 2)
+}
+
+// The client's own limit is 5 calls a second, by the system's clock: 300 reads and 300 changes would take two minutes.
+func TestClient_IsNotSlowedByItsOwnLimit(t *testing.T) {
+	f := newFixture(t)
+	targets := make([]cloud.Target, 300)
+	for i := range targets {
+		targets[i].UID = f.add("deployments", twin.Named("shop", fmt.Sprint("web-", i), 1))
+	}
+	before := time.Now()
+	for i, r := range f.conn.Act(t.Context(), cloud.Stop, deployment, "cluster", targets) {
+		if r.Err != nil {
+			t.Fatalf("stop %d: %v", i, r.Err)
+		}
+	}
+	if took := time.Since(before); took > 30*time.Second {
+		t.Errorf("300 stops took %s", took)
+	}
+	if waited := f.clk.Now().Sub(morning); waited != 0 {
+		t.Errorf("they waited %s", waited)
+	}
+}
+
 // A policy becomes dangerous between the look at it and the change.
 func TestStatefulSet_ThatComesToLoseItsClaimsMeanwhileIsRefused(t *testing.T) {
 	f := newFixture(t)
@@ -316,6 +355,18 @@ func TestGitOps_WhatStaysAt0IsStoppedAfterAWhile(t *testing.T) {
 	f.wantStatus("after 91 s", deployment, u, cloud.Stopped)
 }
 
+// wantOrder holds the changes that were made against these.
+func (f *fixture) wantOrder(what string, want ...string) {
+	f.Helper()
+	var got []string
+	for _, c := range f.Calls("patch") {
+		got = append(got, c.Op)
+	}
+	if !slices.Equal(got, want) {
+		f.Errorf("%s: changes in the order %v; want %v", what, got, want)
+	}
+}
+
 // KEDA brings back what it is not told to leave alone: the twin's does, as the one that was seen.
 func TestKEDA_IsPausedBeforeTheStopAndResumedAsItWas(t *testing.T) {
 	for name, prior := range map[string]any{"not paused": nil, "paused at 2": "2"} {
@@ -328,10 +379,14 @@ func TestKEDA_IsPausedBeforeTheStopAndResumedAsItWas(t *testing.T) {
 			}
 			f.Add("scaledobjects", scaler)
 			before := f.wantStatus("at first", deployment, u, cloud.Running)
+			f.ForgetCalls()
 			f.must(f.act(cloud.Stop, deployment, cloud.Target{UID: u}))
+			f.wantOrder("stop", "patch scaledobjects.keda.sh", "patch deployments.apps")
 			f.settle()
 			f.wantStatus("stopped", deployment, u, cloud.Stopped)
+			f.ForgetCalls()
 			f.must(f.act(cloud.Start, deployment, cloud.Target{UID: u, Snapshot: before.Snapshot}))
+			f.wantOrder("start", "patch deployments.apps", "patch scaledobjects.keda.sh")
 			f.settle()
 			f.wantReplicas("deployments", "shop/web", 2)
 			got, there := at(f.Get("scaledobjects", "shop/web"), "metadata", "annotations")["autoscaling.keda.sh/paused-replicas"]

@@ -72,14 +72,14 @@ func (o object) unschedulable() string {
 		return why
 	}
 	if o.losesClaims() {
-		return "its volume claims would be deleted with its pods (persistentVolumeClaimRetentionPolicy.whenScaled is Delete): set it to Retain first"
+		return "its volume claims would be deleted with its pods (persistentVolumeClaimRetentionPolicy.whenScaled is Delete): set it to Retain, or, if they may go, annotate it with " + allowVolumeLoss + "=true"
 	}
 	return ""
 }
 
-// losesClaims reports whether fewer replicas delete the data of the others.
+// losesClaims reports whether fewer replicas delete the data of the others, and nobody has said that it may go.
 func (o object) losesClaims() bool {
-	return o.Spec.Retention.WhenScaled == "Delete" && len(o.Spec.Claims) > 0
+	return o.Spec.Retention.WhenScaled == "Delete" && len(o.Spec.Claims) > 0 && !o.says(allowVolumeLoss)
 }
 
 // memory returns what a stop would forget; nil when the workload is off.

@@ -1,7 +1,6 @@
 package providers_test
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"lamplighter.dev/shared/cloud/kubernetes/kubeconfig"
 	"lamplighter.dev/shared/cloud/kubernetes/twin"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/managedcluster"
 )
 
 const region = "eu-west-1"
@@ -34,8 +34,8 @@ func newRegistered(t *testing.T) *registered {
 	for _, name := range []string{"prod", "stage"} {
 		c := twin.New()
 		t.Cleanup(c.Close)
-		c.Accept = func(token string) bool { return isEKS(token, name) }
-		c.Change("namespaces", "kube-system", func(o map[string]any) { o["metadata"].(map[string]any)["uid"] = "uid-of-" + name })
+		c.Accept = func(token string) bool { return name == "prod" && awstwin.OpensClusters(token) }
+		c.ChangeUID("uid-of-" + name)
 		c.Add("namespaces", map[string]any{"metadata": map[string]any{"name": "shop"}})
 		c.Add("deployments", twin.Named("shop", name, 2))
 		r.clusters[name] = c
@@ -55,13 +55,6 @@ func newRegistered(t *testing.T) *registered {
 	opener := kubernetes.New(kubernetes.Options{Clock: clk, PrivateAddresses: true, Attempts: 1})
 	r.conn = opener.WithClusters(account, []cloud.RegisteredCluster{{Region: region, Name: "prod"}, {Region: region, Name: "stage", Kubeconfig: handed}})
 	return r
-}
-
-// isEKS does what the authenticator of an EKS cluster does, as far as the form goes: a signature for this cluster's name.
-func isEKS(token, cluster string) bool {
-	raw, ok := strings.CutPrefix(token, "k8s-aws-v1.")
-	plain, err := base64.RawURLEncoding.DecodeString(raw)
-	return ok && err == nil && strings.Contains(string(plain), "Action=GetCallerIdentity") && strings.Contains(string(plain), "x-k8s-aws-id") && cluster == "prod"
 }
 
 // list returns the uids of the Deployments of the region.
@@ -161,5 +154,32 @@ func TestRegisteredClusters_TellNoToken(t *testing.T) {
 	r.clusters["stage"].AddFault(twin.Fault{Op: "list deployments.apps", Code: 400, Reason: "BadRequest", Message: "you sent " + twin.Token, Times: -1})
 	if _, err := r.list(); err == nil || strings.Contains(err.Error(), twin.Token) || !strings.Contains(err.Error(), "you sent (secret)") {
 		t.Errorf("%v", err)
+	}
+}
+
+// What a connection can be asked besides is passed on by whatever stands before it: what hides secrets, and what looks into clusters.
+func TestRegisteredClusters_TheirAccountCanStillBeAskedEverything(t *testing.T) {
+	for _, provider := range managedcluster.Providers() {
+		cluster := twin.New()
+		t.Cleanup(cluster.Close)
+		clk := clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC))
+		h := managedcluster.Open(provider, clk, cluster)
+		account, err := cloud.ConnectRedacted(t.Context(), h.Cloud, h.Account)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry, err := account.(cloud.ClusterAccess).EnterCluster(t.Context(), h.Region, managedcluster.Name)
+		if err != nil || entry.UID != h.UID || entry.Server != cluster.URL() {
+			t.Errorf("%s: entered as %+v, %v; want %s at %s", provider, entry, err, h.UID, cluster.URL())
+		}
+		inner := kubernetes.New(kubernetes.Options{Clock: clk, PrivateAddresses: true}).WithClusters(account, []cloud.RegisteredCluster{{Region: h.Region, Name: managedcluster.Name}})
+		for name, conn := range map[string]cloud.Conn{"of the account": account, "into its clusters": inner} {
+			_, measures := conn.(cloud.Metered)
+			_, admits := conn.(cloud.Admitter)
+			_, verifies := conn.(cloud.Verifier)
+			if !measures || !admits || !verifies {
+				t.Errorf("%s, the connection %s: measures %t, admits %t, verifies %t", provider, name, measures, admits, verifies)
+			}
+		}
 	}
 }

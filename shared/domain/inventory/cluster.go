@@ -26,10 +26,11 @@ type ClusterName struct {
 // Registration is a cluster that may be deployed to. Its account counts its registrations.
 type Registration struct {
 	ClusterName
-	AccountID    string    `json:"cloudAccountID"`   // ca_…
-	Method       string    `json:"method"`           // CloudIAM, Kubeconfig
-	Sealed       []byte    `json:"sealed,omitempty"` // of method Kubeconfig: a kubeconfig.Access, for ClusterPlace
-	RegisteredAt time.Time `json:"registeredAt"`
+	AccountID    string       `json:"cloudAccountID"`   // ca_…
+	Method       string       `json:"method"`           // CloudIAM, Kubeconfig
+	Sealed       []byte       `json:"sealed,omitempty"` // of method Kubeconfig: a kubeconfig.Access, for ClusterPlace
+	RegisteredAt time.Time    `json:"registeredAt"`
+	Check        ClusterCheck `json:"check,omitzero"`
 }
 
 // ClusterKey returns where the registration of a cluster is stored. Those of an account begin with ClusterPrefix.
@@ -45,7 +46,7 @@ func ClusterPlace(org, accountID string, c ClusterName) seal.Place {
 	return seal.Place{Org: org, Kind: ClusterSecret, ID: ClusterPrefix(accountID) + c.Region + "#" + c.Name}
 }
 
-// ClusterQuery is what Connector is asked for: with AskCluster the cluster Region and Name, with AskClusters a page of
+// ClusterQuery is what Connector is asked for: with AskClusterReview the cluster Region and Name, with AskClusters a page of
 // all clusters, those in Known included whether or not the cloud has them.
 type ClusterQuery struct {
 	Region string        `json:"region,omitempty"` // with AskClusters: only this one

@@ -10,12 +10,15 @@ const (
 	AskVerify      = "verify"      // do the credentials open the account? The answer is a Verified
 	AskPermissions = "permissions" // what may they do? The answer is a list of cloud.Permission
 	AskClusters    = "clusters"    // which Kubernetes clusters are there? The answer is a ClustersFound
-	AskCluster     = "cluster"     // how is this one? The answer is a cloud.Cluster
 	AskMetrics     = "metrics"     // how was a resource used? The answer is a cloud.MetricAnswer
 )
 
 // AskOrganisation asks which organization of accounts the credentials list. The answer is a Verified without regions.
 const AskOrganisation = "organisation"
+
+// AskClusterReview asks how a cluster is, and what the Registration beside it, which need not be stored, may do in it. The answer
+// is a ClusterReview.
+const AskClusterReview = "clusterReview"
 
 // Question is what Connector is sent. The account need not be stored; its credentials are sealed for its id.
 type Question struct {
@@ -24,6 +27,8 @@ type Question struct {
 	Account  Account             `json:"account"`
 	Clusters ClusterQuery        `json:"clusters,omitzero"`
 	Metrics  cloud.MetricRequest `json:"metrics,omitzero"`
+
+	Registration Registration `json:"registration,omitzero"`
 }
 
 // Verified is what credentials open.

@@ -25,11 +25,19 @@ func (c Clouds) ConnectInside(ctx context.Context, org string, a Account, known 
 	if err != nil {
 		return nil, err
 	}
+	return c.LookInside(ctx, conn, org, a, known)
+}
+
+// LookInside is ConnectInside for an account that has been connected to.
+//
+//nolint:revive // whose account it is, and what is known of it
+func (c Clouds) LookInside(ctx context.Context, conn cloud.Conn, org string, a Account, known []Registration) (cloud.Conn, error) {
 	opener, ok := c.Providers[ClusterProvider].(cloud.ClusterOpener)
-	if _, own := c.Providers.Kind(a.Provider, cloud.KubernetesNamespace); own || !ok {
-		return conn, nil // it is a cluster itself, or has clusters of its own making
+	if _, own := c.Providers.Kind(a.Provider, cloud.KubernetesNamespace); own || !ok || len(known) == 0 {
+		return conn, nil // it is a cluster itself, has clusters of its own making, or none that is registered
 	}
 	clusters := make([]cloud.RegisteredCluster, len(known))
+	var err error
 	for i, r := range known {
 		clusters[i] = cloud.RegisteredCluster{Region: r.Region, Name: r.Name}
 		if r.Method != Kubeconfig {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Nodegroup is a managed node group of EKS. Status "" is ACTIVE.
@@ -23,6 +24,7 @@ type Cluster struct {
 
 	Endpoint  string // of its API server; "" is none yet
 	Authority []byte // PEM
+	Private   bool   // it answers in its own network alone
 }
 
 // AddCluster adds a cluster.
@@ -31,6 +33,14 @@ func (c *Cloud) AddCluster(k Cluster) *Cluster {
 	defer c.mu.Unlock()
 	c.clusters = append(c.clusters, &k)
 	return &k
+}
+
+// OpensClusters does what the authenticator of EKS does, as far as the form goes: a token is a signed question who calls, which bears the
+// name of a cluster.
+func OpensClusters(token string) bool {
+	raw, ok := strings.CutPrefix(token, "k8s-aws-v1.")
+	plain, err := base64.RawURLEncoding.DecodeString(raw)
+	return ok && err == nil && strings.Contains(string(plain), "Action=GetCallerIdentity") && strings.Contains(string(plain), "x-k8s-aws-id")
 }
 
 // ARN returns the cluster's.
@@ -51,6 +61,7 @@ func (k *Cluster) json() map[string]any {
 		out["endpoint"] = k.Endpoint
 		out["certificateAuthority"] = map[string]any{"data": base64.StdEncoding.EncodeToString(k.Authority)}
 	}
+	out["resourcesVpcConfig"] = map[string]any{"endpointPublicAccess": !k.Private, "endpointPrivateAccess": true}
 	return out
 }
 

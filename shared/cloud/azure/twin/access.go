@@ -106,10 +106,10 @@ func (c *Cloud) entra(q request) (answer, *failure) {
 		return answer{}, newFailure(http.StatusUnauthorized, "invalid_client", "AADSTS7000215: Invalid client secret provided. Ensure the secret being sent in the request is the client secret value.\r\nTrace ID: 1")
 	}
 	if c.tokens == nil {
-		c.tokens = map[string]bool{}
+		c.tokens = map[string]string{}
 	}
 	token := fmt.Sprintf("twin-token-%d", len(c.tokens)+1)
-	c.tokens[token] = true
+	c.tokens[token] = text(q.body, "scope")
 	return ok(map[string]any{"token_type": "Bearer", "expires_in": 3599, "ext_expires_in": 3599, "access_token": token})
 }
 

@@ -86,6 +86,9 @@ func (r *Resource) stateWord() string {
 
 // act does a verb.
 func (c *Cloud) act(q request, r *Resource, name string) (answer, *failure) {
+	if r.Type == typeCluster && name == "listclusterusercredential" {
+		return r.kubeconfig(q)
+	}
 	v, known := verbs[r.Type][name]
 	if !known {
 		return answer{}, newFailure(http.StatusNotFound, "NotFound", "No HTTP resource was found that matches the request URI '%s'.", q.URL.Path)

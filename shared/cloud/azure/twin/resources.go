@@ -17,6 +17,8 @@ type Resource struct {
 	Power        string
 	Metrics      map[string][]float64 // by name, a value for each bucket of a request; a negative one is a gap
 	Locked       bool                 // by a lock ReadOnly
+	Endpoint     string               // of the API server of a cluster
+	Authority    []byte               // PEM
 	Fails        *failure             // the next verb is accepted, and fails
 	failed       *failure             // the last one did
 	next         func()               // what it moves to

@@ -71,7 +71,7 @@ type Cloud struct {
 	calls     []Call
 	resources []*Resource
 	frozen    []map[string]any
-	tokens    map[string]bool
+	tokens    map[string]string // and their scopes
 	ops       []*operation
 }
 
@@ -219,7 +219,7 @@ func (c *Cloud) refuse(q request) *failure {
 	}
 	token, bearer := strings.CutPrefix(q.Header.Get("Authorization"), "Bearer ")
 	switch {
-	case !bearer || !c.tokens[token]:
+	case !bearer || c.tokens[token] == "" || strings.HasPrefix(c.tokens[token], aksApplication):
 		return newFailure(http.StatusUnauthorized, "InvalidAuthenticationToken", "The access token is invalid.")
 	case q.body == nil:
 		return newFailure(http.StatusBadRequest, "InvalidRequestContent", "The request content was invalid and could not be deserialized.")

@@ -118,6 +118,13 @@ func checkAssertion(q request, assertion string) *failure {
 // workloadPool is a workload identity provider: the audience that it takes, "" for any, and whom it may impersonate.
 type workloadPool struct{ audience, email string }
 
+// KnowsToken reports whether the twin gave out the access token: GKE's clusters take those of the project.
+func (c *Cloud) KnowsToken(token string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.tokens[token]
+}
+
 // AddWorkloadPool adds a workload identity provider that takes tokens of that audience, "" for any, and may impersonate the address.
 func (c *Cloud) AddWorkloadPool(provider, audience, email string) {
 	c.ChangeLocked(func() {

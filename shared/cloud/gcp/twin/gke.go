@@ -13,6 +13,7 @@ type Cluster struct {
 	Name, Location, Status, Version string
 	Autopilot                       bool
 	Endpoint, Authority, DNS        string // how it is entered
+	Private                         bool   // Endpoint is in its own network
 	Pools                           []*Pool
 }
 
@@ -100,7 +101,8 @@ func (k *Cluster) render() map[string]any {
 	}
 	endpoints := map[string]any{"dnsEndpointConfig": map[string]any{"endpoint": k.DNS, "allowExternalTraffic": k.DNS != ""}}
 	return map[string]any{
-		"masterAuth": map[string]any{"clusterCaCertificate": k.Authority}, "controlPlaneEndpointsConfig": endpoints,
+		"privateClusterConfig": map[string]any{"enablePrivateEndpoint": k.Private},
+		"masterAuth":           map[string]any{"clusterCaCertificate": k.Authority}, "controlPlaneEndpointsConfig": endpoints,
 		"name": k.Name, "location": k.Location, "status": k.Status, "currentMasterVersion": k.Version, "nodePools": pools,
 		"selfLink": "https://container.googleapis.com/v1/" + k.path(), "resourceLabels": map[string]string{"team": "shop"},
 		"autopilot": map[string]any{"enabled": k.Autopilot}, "currentNodeCount": 99, "endpoint": k.Endpoint,

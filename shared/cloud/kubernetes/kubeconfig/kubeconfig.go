@@ -96,6 +96,23 @@ func ParseKubeconfig(text string, now time.Time) (Access, error) {
 	return assembleAccess(c, u, now)
 }
 
+// ParseCluster takes no more than the cluster of the current context out of a kubeconfig, for whoever has a token for it already: what its
+// user would have us do is not looked at.
+func ParseCluster(text string) (Access, error) {
+	f, err := decode(text)
+	if err != nil {
+		return Access{}, err
+	}
+	c, _, err := f.current()
+	if err == nil {
+		err = c.check()
+	}
+	if err != nil {
+		return Access{}, err
+	}
+	return assembleAccess(c, user{}, time.Time{})
+}
+
 func errInvalid(format string, args ...any) error {
 	return fault.New(fault.Invalid, "kubeconfig: "+format, args...)
 }

@@ -28,7 +28,7 @@ func (c *Cluster) Settle() {
 	for _, s := range c.objects["scaledobjects"] {
 		c.kedaScale(s)
 	}
-	for resource := range scalable {
+	for resource := range c.objects {
 		for _, at := range slices.Sorted(maps.Keys(c.objects[resource])) {
 			c.settle(resource, c.objects[resource][at])
 		}
@@ -85,14 +85,18 @@ func (c *Cluster) kedaScale(s fields) {
 
 // settle makes what is wanted of a workload so. What ends goes by way of one step in which its pods still end.
 func (c *Cluster) settle(resource string, o fields) {
-	if !scalable[resource] {
+	if !scalable[resource] && resource != "daemonsets" {
 		return
 	}
 	meta, was := at(o, "metadata"), number(at(o, "status")["replicas"], 0)
 	want := replicas(o)
 	status := fields{"observedGeneration": meta["generation"], "replicas": want, "readyReplicas": want}
-	if resource == "rollouts" {
+	switch resource {
+	case "rollouts":
 		status["observedGeneration"] = fmt.Sprint(meta["generation"])
+	case "daemonsets":
+		was, want = number(at(o, "status")["currentNumberScheduled"], 0), nodesOf(o)
+		status = fields{"observedGeneration": meta["generation"], "desiredNumberScheduled": want, "currentNumberScheduled": want, "numberReady": want}
 	}
 	if same(o["status"], status) {
 		c.removePods(o)
@@ -104,6 +108,19 @@ func (c *Cluster) settle(resource string, o fields) {
 		c.endPods(o)
 		c.dropClaims(resource, o, want)
 	}
+}
+
+// nodeLabels are those of the three nodes of the twin.
+var nodeLabels = fields{"kubernetes.io/os": "linux", "disk": "ssd"}
+
+// nodesOf counts the nodes that the selector of a DaemonSet takes.
+func nodesOf(o fields) int64 {
+	for k, v := range at(o, "spec", "template", "spec", "nodeSelector") {
+		if nodeLabels[k] != v {
+			return 0
+		}
+	}
+	return 3
 }
 
 // endPods leaves one pod of the workload that is ending.

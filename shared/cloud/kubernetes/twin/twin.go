@@ -58,6 +58,7 @@ type Cluster struct {
 	objects   map[string]map[string]fields // by resource, by "ns/name"
 	throttled int
 	denied    []string
+	allowed   map[string]bool // nil: everything that is not denied
 	faults    []Fault
 	calls     []Call
 	healed    map[string]fields // specs that a GitOps controller sets back, by resource and name
@@ -75,8 +76,13 @@ func New() *Cluster {
 	for _, ns := range []string{"default", "kube-system"} {
 		c.Add("namespaces", fields{"metadata": fields{"name": ns}})
 	}
-	c.Change("namespaces", "kube-system", func(o fields) { o["metadata"].(fields)["uid"] = UID })
+	c.ChangeUID(UID)
 	return c
+}
+
+// ChangeUID gives the namespace kube-system another uid, for a second cluster beside the first.
+func (c *Cluster) ChangeUID(uid string) {
+	c.Change("namespaces", "kube-system", func(o fields) { o["metadata"].(fields)["uid"] = uid })
 }
 
 // Close ends the server.
@@ -113,6 +119,21 @@ func (c *Cluster) Deny(ops ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.denied = ops
+}
+
+// Allow has the only user lack the permission for all but these operations, and for what everybody may: discovery and reviews.
+func (c *Cluster) Allow(ops ...string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.allowed = map[string]bool{"create selfsubjectaccessreviews.authorization.k8s.io": true}
+	for _, op := range ops {
+		c.allowed[op] = true
+	}
+}
+
+// forbids reports whether the only user may not do it.
+func (c *Cluster) forbids(op string) bool {
+	return slices.Contains(c.denied, op) || c.allowed != nil && !c.allowed[op]
 }
 
 // AddFault adds a fault.

@@ -18,12 +18,12 @@ import (
 var (
 	kinds = map[string]string{
 		"namespaces": "Namespace", "pods": "Pod", "persistentvolumeclaims": "PersistentVolumeClaim", "deployments": "Deployment",
-		"statefulsets": "StatefulSet", "cronjobs": "CronJob", "horizontalpodautoscalers": "HorizontalPodAutoscaler",
+		"statefulsets": "StatefulSet", "daemonsets": "DaemonSet", "cronjobs": "CronJob", "horizontalpodautoscalers": "HorizontalPodAutoscaler",
 		"poddisruptionbudgets": "PodDisruptionBudget", "scaledobjects": "ScaledObject", "rollouts": "Rollout",
 		"selfsubjectaccessreviews": "SelfSubjectAccessReview",
 	}
 	groups = map[string]string{
-		"deployments": "apps/v1", "statefulsets": "apps/v1", "cronjobs": "batch/v1", "horizontalpodautoscalers": "autoscaling/v2",
+		"deployments": "apps/v1", "statefulsets": "apps/v1", "daemonsets": "apps/v1", "cronjobs": "batch/v1", "horizontalpodautoscalers": "autoscaling/v2",
 		"poddisruptionbudgets": "policy/v1", "scaledobjects": "keda.sh/v1alpha1", "rollouts": "argoproj.io/v1alpha1",
 		"selfsubjectaccessreviews": "authorization.k8s.io/v1",
 	}
@@ -139,7 +139,7 @@ func (c *Cluster) refuse(r *http.Request, q request) *failure {
 	if q.resource == "" { // discovery is for everybody
 		return nil
 	}
-	if slices.Contains(c.denied, q.op()) {
+	if c.forbids(q.op()) {
 		return newFailure(http.StatusForbidden, "Forbidden", `%s "%s" is forbidden: User "lamplighter" cannot %s resource "%s" in API group "%s"`,
 			q.resource, q.name, q.verb, q.resource, q.group)
 	}
@@ -200,7 +200,7 @@ func (c *Cluster) review(q request) (any, *failure) {
 	}
 	a := at(r, "spec", "resourceAttributes")
 	ask := request{verb: text(a["verb"]), group: text(a["group"]), resource: text(a["resource"]), sub: text(a["subresource"])}
-	r["status"] = fields{"allowed": !slices.Contains(c.denied, ask.op())}
+	r["status"] = fields{"allowed": !c.forbids(ask.op())}
 	return r, nil
 }
 

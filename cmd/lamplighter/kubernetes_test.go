@@ -1,0 +1,72 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	awstwin "lamplighter.dev/shared/cloud/aws/twin"
+	"lamplighter.dev/shared/cloud/kubernetes/twin"
+	"lamplighter.dev/shared/foundation/clock"
+)
+
+// TestTheWalkOnKubernetesWorks pastes what docs/operations/kubernetes.md tells, against the twins that it names.
+func TestTheWalkOnKubernetesWorks(t *testing.T) {
+	needShell(t)
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: the walk on Kubernetes waits for a real stop")
+	}
+	page, err := os.ReadFile("../../docs/operations/kubernetes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, walk, begun := strings.Cut(string(page), "TWIN=http://127.0.0.1:5003\n")
+	walk, _, ended := strings.Cut(walk, "```")
+	if !begun || !ended {
+		t.Fatal("the page on Kubernetes has no walk")
+	}
+	twins, s := serveTwins(t), serveIn(t, t.TempDir())
+	_, api, _ := strings.Cut(s.printed(), "API     ")
+	api, _, _ = strings.Cut(api, "\n")
+	tools := section(t, "API=http://127.0.0.1:8080\n", "\n# what runs")
+	script := "API=" + api + "; TOKEN=; " + tools + "\nTWIN=" + twins + "\n" + walk
+	out, err := exec.CommandContext(t.Context(), "bash", "-eu", "-c", script).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{
+		`"provider":"kubernetes","externalID":null`, `"action":"patch deployments.apps","status":"granted"`,
+		`"name":"agent","type":"kubernetes-daemonset"`, `"status":"succeeded"`, `"status":"stopped","step":"scaledobjects"`,
+		`"name":"prod","region":"eu-west-1","provider":"aws","status":"active"`, `"access":"cloud_iam","registered":true,"accessCheck":{"status":"granted"`,
+		`8b2f0c51-0000-4000-8000-00000000e4c5/shop/deployments/web`,
+	} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("nowhere in the answers: %s\n%s", want, out)
+		}
+	}
+	s.shut(t)
+}
+
+// serveTwins does what shared/cloud/kubernetes/twin/serve does, and returns where.
+func serveTwins(t *testing.T) string {
+	t.Helper()
+	own, prod, aws := twin.New(), twin.New(), &awstwin.Cloud{}
+	prod.ChangeUID("8b2f0c51-0000-4000-8000-00000000e4c5")
+	prod.Accept = awstwin.OpensClusters
+	aws.AddCluster(awstwin.Cluster{Name: "prod", Region: "eu-west-1", Endpoint: prod.URL(), Authority: prod.Authority()})
+	for _, c := range []*twin.Cluster{own, prod} {
+		c.Fill()
+		go c.Move(t.Context(), clock.System{}, time.Second)
+		t.Cleanup(c.Close)
+	}
+	paths := http.NewServeMux()
+	paths.HandleFunc("GET /kubeconfig", own.ServeKubeconfig)
+	paths.Handle("/", aws)
+	s := httptest.NewServer(paths)
+	t.Cleanup(s.Close)
+	return s.URL
+}

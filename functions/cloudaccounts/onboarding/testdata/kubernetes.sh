@@ -1,0 +1,166 @@
+# kubeconfig
+echo '{
+  "apiVersion": "v1",
+  "kind": "List",
+  "items": [
+    {
+      "apiVersion": "v1",
+      "kind": "Namespace",
+      "metadata": {
+        "name": "lamplighter"
+      }
+    },
+    {
+      "apiVersion": "v1",
+      "kind": "ServiceAccount",
+      "metadata": {
+        "name": "lamplighter",
+        "namespace": "lamplighter"
+      }
+    },
+    {
+      "apiVersion": "rbac.authorization.k8s.io/v1",
+      "kind": "ClusterRole",
+      "metadata": {
+        "name": "lamplighter"
+      },
+      "rules": [
+        {
+          "apiGroups": [
+            ""
+          ],
+          "resources": [
+            "namespaces"
+          ],
+          "verbs": [
+            "get",
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
+            ""
+          ],
+          "resources": [
+            "pods"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
+            "apps"
+          ],
+          "resources": [
+            "daemonsets",
+            "deployments",
+            "statefulsets"
+          ],
+          "verbs": [
+            "get",
+            "list",
+            "patch"
+          ]
+        },
+        {
+          "apiGroups": [
+            "argoproj.io"
+          ],
+          "resources": [
+            "rollouts"
+          ],
+          "verbs": [
+            "get",
+            "list",
+            "patch"
+          ]
+        },
+        {
+          "apiGroups": [
+            "autoscaling"
+          ],
+          "resources": [
+            "horizontalpodautoscalers"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
+            "batch"
+          ],
+          "resources": [
+            "cronjobs"
+          ],
+          "verbs": [
+            "get",
+            "list",
+            "patch"
+          ]
+        },
+        {
+          "apiGroups": [
+            "keda.sh"
+          ],
+          "resources": [
+            "scaledobjects"
+          ],
+          "verbs": [
+            "get",
+            "list",
+            "patch"
+          ]
+        },
+        {
+          "apiGroups": [
+            "policy"
+          ],
+          "resources": [
+            "poddisruptionbudgets"
+          ],
+          "verbs": [
+            "list"
+          ]
+        }
+      ]
+    },
+    {
+      "apiVersion": "rbac.authorization.k8s.io/v1",
+      "kind": "ClusterRoleBinding",
+      "metadata": {
+        "name": "lamplighter"
+      },
+      "roleRef": {
+        "apiGroup": "rbac.authorization.k8s.io",
+        "kind": "ClusterRole",
+        "name": "lamplighter"
+      },
+      "subjects": [
+        {
+          "kind": "ServiceAccount",
+          "name": "lamplighter",
+          "namespace": "lamplighter"
+        }
+      ]
+    },
+    {
+      "apiVersion": "v1",
+      "kind": "Secret",
+      "metadata": {
+        "name": "lamplighter",
+        "namespace": "lamplighter",
+        "annotations": {
+          "kubernetes.io/service-account.name": "lamplighter"
+        }
+      },
+      "type": "kubernetes.io/service-account-token"
+    }
+  ]
+}' | kubectl apply --filename -
+kubectl get secret lamplighter --namespace lamplighter --output jsonpath='{.data.ca\.crt}' | base64 --decode > lamplighter-ca.crt
+kubectl config --kubeconfig=lamplighter.kubeconfig set-cluster cluster --embed-certs --certificate-authority=lamplighter-ca.crt --server="$(kubectl config view --minify --output jsonpath='{.clusters[0].cluster.server}')"
+kubectl config --kubeconfig=lamplighter.kubeconfig set-credentials lamplighter --token="$(kubectl get secret lamplighter --namespace lamplighter --output jsonpath='{.data.token}' | base64 --decode)"
+kubectl config --kubeconfig=lamplighter.kubeconfig set-context lamplighter --cluster=cluster --user=lamplighter
+kubectl config --kubeconfig=lamplighter.kubeconfig use-context lamplighter

@@ -1,0 +1,139 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// daemonSets have a pod on each node that their selector takes, and no number to set: they are stopped by one more condition, which no
+// node meets, beside those that they have. So a start gives the selector back exactly, whatever became of the rest of it. Most of them serve
+// their nodes, and would be missed: only those are stopped whose owner has said so on the object.
+var daemonSets = kind{
+	Kind:     catalogueKind(cloud.KubernetesDaemonSet),
+	resource: daemonSetsOf,
+	needs: needs{
+		discover:  []rule{{daemonSetsOf, "", "list"}, {daemonSetsOf, "", "get"}, {podsOf, "", "list"}},
+		startStop: []rule{{daemonSetsOf, "", "patch"}, {pdbsOf, "", "list"}},
+	},
+	list: listDaemonSets,
+	read: readDaemonSet,
+	act: func(ctx context.Context, c *cluster, v cloud.Verb, g goal) error {
+		o, err := c.get(ctx, daemonSetsOf, g.ref)
+		if err != nil {
+			return err
+		}
+		err = c.guarded(ctx, daemonSetsOf, o, func(o object) (change, error) { return c.turnDaemonSet(o, v == cloud.Stop) })
+		return c.explained(ctx, o, err)
+	},
+}
+
+// noNode is the label that no node has.
+const noNode = "lamplighter.dev/stopped"
+
+// daemonMemory is what a stop must not lose: it adds to the selector, and this tells what it adds to.
+type daemonMemory struct {
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+}
+
+func (o object) nodeSelector() map[string]string { return o.Spec.Template.Spec.NodeSelector }
+
+// onNoNode reports whether the DaemonSet is off.
+func (o object) onNoNode() bool {
+	_, off := o.nodeSelector()[noNode]
+	return off
+}
+
+// turnDaemonSet is nothing when it is so already.
+func (c *cluster) turnDaemonSet(o object, off bool) (change, error) {
+	if why := o.untouchable(); why != "" && off {
+		return nil, errUnsupported("%s", why)
+	}
+	if o.onNoNode() == off {
+		return nil, nil //nolint:nilnil // it is done
+	}
+	notes, own := unmark(), any(change{noNode: nil})
+	switch {
+	case off:
+		notes, own = marks(c.clock.Now(), ""), change{noNode: "true"}
+	case len(o.nodeSelector()) == 1: // it had none
+		own = nil
+	}
+	return change{
+		"metadata": change{"annotations": notes},
+		"spec":     change{"template": change{"spec": change{"nodeSelector": own}}},
+	}, nil
+}
+
+// untouchable says why a DaemonSet is not stopped.
+func (o object) untouchable() string {
+	if why := ofCluster(o.Namespace); why != "" {
+		return why
+	}
+	if !o.says(allowStop) {
+		return "DaemonSets serve their nodes: one is stopped only where it says so (kubectl annotate daemonset " + o.Name +
+			" --namespace " + o.Namespace + " " + allowStop + "=true)"
+	}
+	return ""
+}
+
+// daemonStatus returns what a DaemonSet is, and why; left are its pods that have not ended.
+func (c *cluster) daemonStatus(o object, left int) (cloud.Status, string) {
+	s := o.Status
+	seen := o.seen() && s.Observed != nil // a new one says nothing of its nodes yet
+	switch held := o.heldIf(o.onNoNode(), c.clock.Now()); {
+	case o.DeletionTimestamp != nil:
+		return cloud.Terminated, "it is being deleted"
+	case !o.onNoNode() && (!seen || s.NodesReady < s.NodesWanted):
+		return cloud.Starting, joined(fmt.Sprintf("%d of %d pods are ready", s.NodesReady, s.NodesWanted), o.drift())
+	case !o.onNoNode():
+		return cloud.Running, o.drift()
+	case !seen || s.Nodes > 0 || left > 0:
+		return cloud.Stopping, fmt.Sprintf("%d pods are left", max(s.Nodes, int64(left)))
+	case held != "":
+		return cloud.Stopping, held
+	default:
+		return cloud.Stopped, ""
+	}
+}
+
+func readDaemonSet(ctx context.Context, c *cluster, at ref) (cloud.State, error) {
+	o, err := c.get(ctx, daemonSetsOf, at)
+	if err != nil {
+		return cloud.State{}, err
+	}
+	left := 0
+	if o.onNoNode() && o.Status.Nodes == 0 && o.Spec.Selector != nil {
+		pods, err := c.all(ctx, podsOf, at.ns, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(o.Spec.Selector)})
+		if err != nil {
+			return cloud.State{}, err
+		}
+		left = podsLeft(o, pods)
+	}
+	s := cloud.State{Unschedulable: o.untouchable(), Native: fmt.Sprintf("on %d nodes", o.Status.Nodes)}
+	if s.Status, s.Reason = c.daemonStatus(o, left); !o.onNoNode() {
+		s.Snapshot = encodeSnapshot(daemonMemory{o.nodeSelector()})
+	}
+	return s, nil
+}
+
+func listDaemonSets(ctx context.Context, c *cluster, page string) (cloud.ResourcePage, error) {
+	id, err := c.identity(ctx)
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	found, next, err := c.page(ctx, daemonSetsOf, "", metav1.ListOptions{Continue: page})
+	p := cloud.ResourcePage{Next: next}
+	for _, o := range found {
+		r := o.resource()
+		r.UID, r.ParentUID = workloadUID(id, daemonSetsOf.Resource, o.ref()), namespaceUID(id, o.Namespace)
+		r.Status, _ = c.daemonStatus(o, 0)
+		r.Capacity["desired"], r.Capacity["ready"] = o.Status.NodesWanted, o.Status.NodesReady
+		r.Unschedulable = o.untouchable()
+		p.Resources = append(p.Resources, r)
+	}
+	return p, err
+}

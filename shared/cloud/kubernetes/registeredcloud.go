@@ -1,0 +1,58 @@
+package kubernetes
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// What only some connections can be asked is asked of the cloud's own; what is in clusters has no limit of its own, no cheaper way to
+// be read, and no metrics here.
+var (
+	_ cloud.Admitter = (*account)(nil)
+	_ cloud.Verifier = (*account)(nil)
+	_ cloud.Metered  = (*account)(nil)
+)
+
+// PermissionsInside asks the cluster itself. One that does not let the credentials in is class Denied, with what to do.
+func (a *account) PermissionsInside(ctx context.Context, region, name string) ([]cloud.Permission, error) {
+	i := slices.IndexFunc(a.clusters, func(r cloud.RegisteredCluster) bool { return r.Region == region && r.Name == name })
+	if i < 0 {
+		return nil, notFound("no cluster %.100q of region %.64q is registered", name, region)
+	}
+	c, err := a.enter(ctx, a.clusters[i])
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.Permissions(ctx)
+	return all, notLetIn(name, err)
+}
+
+// Admit takes whatever is in clusters; the cloud decides about what is its own.
+//
+//nolint:revive // as cloud.Admitter has it
+func (a *account) Admit(ctx context.Context, v cloud.Verb, kind, region string, n int) (now int, later time.Duration) {
+	if c, ok := a.Conn.(cloud.Admitter); ok && !ours(kind) {
+		return c.Admit(ctx, v, kind, region, n)
+	}
+	return n, 0
+}
+
+// Verify reads what is in clusters, and asks the cloud about what is its own.
+func (a *account) Verify(ctx context.Context, kind, region string, uids []string) ([]cloud.State, error) {
+	if c, ok := a.Conn.(cloud.Verifier); ok && !ours(kind) {
+		return c.Verify(ctx, kind, region, uids)
+	}
+	return a.Read(ctx, kind, region, uids)
+}
+
+// Metrics are the cloud's.
+func (a *account) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
+	c, ok := a.Conn.(cloud.Metered)
+	if !ok || ours(r.Type) {
+		return cloud.MetricAnswer{}, errUnsupported("%s is not measured here", r.Type)
+	}
+	return c.Metrics(ctx, r)
+}

@@ -148,7 +148,7 @@ func (o Organisation) AsksTags() bool { return len(o.Include.Tags)+len(o.Exclude
 // Account returns the connection as an account, which is how it is opened; its credentials are sealed as those of one.
 func (o Organisation) Account() inventory.Account {
 	return inventory.Account{
-		ID: o.ID, Provider: o.Provider, CloudAccountID: o.NativeID, AuthMethod: o.AuthMethod, Regions: o.Regions, EndpointURL: o.EndpointURL, Sealed: o.Sealed,
+		ID: o.ID, Provider: o.Provider, Organisation: o.NativeID, AuthMethod: o.AuthMethod, Regions: o.Regions, EndpointURL: o.EndpointURL, Sealed: o.Sealed,
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 type Account struct {
 	ID               string    `json:"id"`
 	Provider         string    `json:"provider"`
-	CloudAccountID   string    `json:"cloudAccountID"` // the native account, subscription or project number
+	CloudAccountID   string    `json:"cloudAccountID"`         // the native account, subscription or project number
+	Organisation     string    `json:"organisation,omitempty"` // never stored: of the connection of a whole organization, its native id
 	Name             string    `json:"name"`
 	AuthMethod       string    `json:"authMethod"`
 	PermissionLevel  string    `json:"permissionLevel"` // read_only, read_write

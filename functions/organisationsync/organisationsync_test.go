@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/functions/cloudaccounts"
+	"lamplighter.dev/functions/cloudorganisations"
 	"lamplighter.dev/functions/connector"
 	"lamplighter.dev/functions/discovery"
 	"lamplighter.dev/functions/organisationsync"
@@ -20,6 +21,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
 	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
 	domaindiscovery "lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/lambdacall"
@@ -56,7 +58,7 @@ func newFixture(t *testing.T) *fixture {
 	s.RunMachines(apitest.Machines(t, "discovery", cloudorganisation.Machine), map[string]workflow.Handler{
 		"discovery": discovery.Handler(s.Platform, providers), "organisationsync": s.sync,
 	})
-	s.Mount(cloudaccounts.Operations, cloudaccounts.OrganisationOperations)
+	s.Mount(cloudaccounts.Operations, cloudorganisations.Operations)
 	s.Put(identity.AccessKey("org_a"), identity.Access{})
 	return s
 }
@@ -80,16 +82,16 @@ func org(change settings) fields {
 	return fields{"credentials": c}
 }
 
-func (s *fixture) connect(more ...fields) cloudaccounts.CloudOrganisation {
+func (s *fixture) connect(more ...fields) cloudorganisations.CloudOrganisation {
 	s.Helper()
-	o := apitest.Data[cloudaccounts.CloudOrganisation](s.Call(alice, "POST /cloud-organisations", body(more...)))
+	o := apitest.Data[cloudorganisations.CloudOrganisation](s.Call(alice, "POST /cloud-organisations", body(more...)))
 	s.idle()
 	return s.get(o.ID)
 }
 
-func (s *fixture) get(id string) cloudaccounts.CloudOrganisation {
+func (s *fixture) get(id string) cloudorganisations.CloudOrganisation {
 	s.Helper()
-	return apitest.Data[cloudaccounts.CloudOrganisation](s.Call(alice, "GET /cloud-organisations/"+id, nil))
+	return apitest.Data[cloudorganisations.CloudOrganisation](s.Call(alice, "GET /cloud-organisations/"+id, nil))
 }
 
 func (s *fixture) idle() {
@@ -97,21 +99,21 @@ func (s *fixture) idle() {
 	s.Must(s.Workflow.(*workflow.Embedded).Idle(s.Context())) //nolint:forcetypeassert // the fixture made it
 }
 
-func (s *fixture) synchronize(id string) cloudaccounts.CloudOrganisation {
+func (s *fixture) synchronize(id string) cloudorganisations.CloudOrganisation {
 	s.Helper()
 	apitest.Data[rest.Job](s.Call(alice, "POST /cloud-organisations/"+id+"/sync", nil), 202)
 	s.idle()
 	return s.get(id)
 }
 
-func (s *fixture) accounts() []cloudaccounts.Account {
+func (s *fixture) accounts() []connection.Account {
 	s.Helper()
-	return apitest.Data[rest.List[cloudaccounts.Account]](s.Call(alice, "GET /cloud-accounts?limit=100", nil)).Items
+	return apitest.Data[rest.List[connection.Account]](s.Call(alice, "GET /cloud-accounts?limit=100", nil)).Items
 }
 
-func (s *fixture) members(id, query string) []cloudaccounts.CloudOrganisationMember {
+func (s *fixture) members(id, query string) []cloudorganisations.CloudOrganisationMember {
 	s.Helper()
-	return apitest.Data[rest.List[cloudaccounts.CloudOrganisationMember]](s.Call(alice, "GET /cloud-organisations/"+id+"/members?limit=100"+query, nil)).Items
+	return apitest.Data[rest.List[cloudorganisations.CloudOrganisationMember]](s.Call(alice, "GET /cloud-organisations/"+id+"/members?limit=100"+query, nil)).Items
 }
 
 // change replaces the connection's settings, as a cloud would change.
@@ -253,7 +255,7 @@ func (still) Start(_ context.Context, _, _ string, _ any) error {
 
 func TestSync_LeavesAccountsOfOthersAlone(t *testing.T) {
 	s := newFixture(t)
-	mine := apitest.Data[cloudaccounts.Account](s.Call(alice, "POST /cloud-accounts", fields{
+	mine := apitest.Data[connection.Account](s.Call(alice, "POST /cloud-accounts", fields{
 		"provider": "simulated", "cloudAccountID": "200000000004", "name": "Dev 001", "authMethod": "simulated", "permissionLevel": "read_only",
 		"credentials": settings{"size": "3", "regions": "1"},
 	}))
@@ -351,7 +353,7 @@ func TestConnect_RefusesWhatCannotBe(t *testing.T) {
 			}
 		})
 	}
-	if all := apitest.Data[rest.List[cloudaccounts.CloudOrganisation]](s.Call(alice, "GET /cloud-organisations", nil)); all.Total != 0 {
+	if all := apitest.Data[rest.List[cloudorganisations.CloudOrganisation]](s.Call(alice, "GET /cloud-organisations", nil)); all.Total != 0 {
 		t.Errorf("%d are stored", all.Total)
 	}
 	s.connect()
@@ -363,7 +365,7 @@ func TestConnect_RefusesWhatCannotBe(t *testing.T) {
 func TestDelete_SaysThatItsMembersStay(t *testing.T) {
 	s := newFixture(t)
 	o := s.connect(org(settings{"refusingMembers": "2"}))
-	got := apitest.Data[cloudaccounts.DeletedCloudOrganisation](s.Call(alice, "DELETE /cloud-organisations/"+o.ID, nil))
+	got := apitest.Data[cloudorganisations.DeletedCloudOrganisation](s.Call(alice, "DELETE /cloud-organisations/"+o.ID, nil))
 	if got.ID != o.ID || got.KeptAccounts != 10 {
 		t.Errorf("%+v", got)
 	}

@@ -20,6 +20,10 @@ import (
 // MaxOrganisations is how many an organization of ours can have: a list of them is one read.
 const MaxOrganisations = 20
 
+// MemberRole is the role that is assumed in each member of an AWS organization where the connection names none: the one that the StackSet
+// of the onboarding makes.
+const MemberRole = "lamplighter"
+
 // The partitions of the records, of their members, and of when they are due.
 const (
 	Partition       table.Partition = "ORG#*#CORG"

@@ -1,4 +1,4 @@
-package cloudaccounts
+package cloudorganisations
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"errors"
 	"regexp"
 
-	"lamplighter.dev/functions/cloudaccounts/onboarding"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
@@ -27,7 +26,7 @@ func (s *service) connectOrganisation(ctx context.Context, in *struct{ Body NewC
 		return CloudOrganisation{}, err
 	}
 	var got inventory.Verified
-	if err = s.askConnector(ctx, inventory.Question{Ask: inventory.AskOrganisation, Org: org, Account: o.Account()}, &got); err != nil {
+	if err = s.opener.Ask(ctx, inventory.Question{Ask: inventory.AskOrganisation, Org: org, Account: o.Account()}, &got); err != nil {
 		return CloudOrganisation{}, err
 	}
 	if o.NativeID != "" && o.NativeID != got.NativeID {
@@ -60,22 +59,22 @@ func (s *service) prepareOrganisation(ctx context.Context, org string, b NewClou
 	if err := cmp.Or(o.Include.Check("include"), o.Exclude.Check("exclude")); err != nil {
 		return o, nil, err
 	}
-	if err := s.checkAccount(&a); err != nil {
+	if err := s.opener.CheckAccount(&a); err != nil {
 		return o, nil, err
 	}
 	o.Name, o.Regions, o.EndpointURL = a.Name, a.Regions, a.EndpointURL
-	credentials, err := s.checkCredentials(ctx, org, a, b.Credentials)
+	credentials, err := s.opener.CheckCredentials(ctx, org, a, b.Credentials)
 	if err != nil || o.Provider != "aws" {
 		return o, credentials, err
 	}
 	if o.MemberRole = b.MemberRole; o.MemberRole == "" {
-		o.MemberRole = onboarding.RoleName
+		o.MemberRole = cloudorganisation.MemberRole
 	}
 	if !roleNameForm.MatchString(o.MemberRole) {
 		return o, nil, fault.New(fault.Invalid, "memberRole: %.64q is not the name of a role", o.MemberRole)
 	}
 	credentials["memberRole"] = o.MemberRole
-	credentials["externalID"], err = s.externalID(ctx, org)
+	credentials["externalID"], err = s.opener.ExternalID(ctx, org)
 	return o, credentials, err
 }
 

@@ -1,4 +1,4 @@
-package cloudaccounts
+package cloudorganisations
 
 import (
 	"context"

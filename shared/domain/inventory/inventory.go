@@ -4,6 +4,7 @@
 package inventory
 
 import (
+	"cmp"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -38,6 +39,14 @@ type Account struct {
 
 // ReadOnly reports whether the account may never be acted on.
 func (a Account) ReadOnly() bool { return a.PermissionLevel == "read_only" }
+
+// Disconnection returns why nothing opens the account any more; empty while it is connected.
+func (a Account) Disconnection() string {
+	if a.Status != AccountDisconnected {
+		return ""
+	}
+	return "its cloud account is disconnected: " + cmp.Or(a.Error, "the cloud does not accept its credentials")
+}
 
 // Resource is the record of one resource. ActionID and ActionType are the action in flight, empty when there is none.
 type Resource struct {

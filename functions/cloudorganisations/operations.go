@@ -50,9 +50,18 @@ func (s *service) organisationOperations(g *rest.Group) {
 		Summary: "Get a connected organization of a cloud",
 	}, s.getOrganisation)
 	rest.Handle(g, rest.Op{
+		ID: "updateCloudOrganisation", Method: http.MethodPut, Path: organisation, Policy: "cloud-accounts:write", Statuses: writes,
+		Summary: "Change a connected organization of a cloud",
+		Description: "Changes the fields that are present. provider and organisationID never change. New credentials are verified before anything " +
+			"is stored. Members take all of it up when they are synchronized next: within the hour, or at POST …/sync. Those that include " +
+			"and exclude leave out from then on turn disconnected, with everything that is known of them, and come back when they are " +
+			"wanted again. permissionLevel, regions and credentials become those of every member that was connected through it.",
+	}, s.updateOrganisation)
+	rest.Handle(g, rest.Op{
 		ID: "listCloudOrganisationMembers", Method: http.MethodGet, Path: organisation + "/members", Policy: "cloud-accounts:read",
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "List the members of an organization, and what became of each",
 		Description: "By native id. connected: it is the cloud account accountID; refused: it does not let us in, error is the cloud's word; " +
+			"duplicate: it is the cloud account accountID, which was connected otherwise and stays as it is, error says how; " +
 			"excluded; closed; left: it belongs to the organization no more; removed: its cloud account was deleted here, and stays so.",
 	}, s.listMembers)
 	rest.Handle(g, rest.Op{

@@ -15,6 +15,7 @@ import (
 	"lamplighter.dev/functions/connector"
 	"lamplighter.dev/functions/discovery"
 	"lamplighter.dev/functions/organisationsync"
+	"lamplighter.dev/functions/resources"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
@@ -58,7 +59,7 @@ func newFixture(t *testing.T) *fixture {
 	s.RunMachines(apitest.Machines(t, "discovery", cloudorganisation.Machine), map[string]workflow.Handler{
 		"discovery": discovery.Handler(s.Platform, providers), "organisationsync": s.sync,
 	})
-	s.Mount(cloudaccounts.Operations, cloudorganisations.Operations)
+	s.Mount(cloudaccounts.Operations, cloudorganisations.Operations, resources.Operations)
 	s.Put(identity.AccessKey("org_a"), identity.Access{})
 	return s
 }
@@ -261,8 +262,11 @@ func TestSync_LeavesAccountsOfOthersAlone(t *testing.T) {
 	}))
 	s.idle()
 	o := s.connect()
-	if o.Members["connected"] != 12 || len(s.accounts()) != 12 {
+	if o.Members["connected"] != 11 || o.Members["duplicate"] != 1 || len(s.accounts()) != 12 {
 		t.Errorf("%+v with %d accounts", o, len(s.accounts()))
+	}
+	if m := s.members(o.ID, "&status=duplicate"); len(m) != 1 || *m[0].AccountID != mine.ID || !strings.Contains(*m[0].Error, "connected by hand before") {
+		t.Errorf("the account that was connected by hand is listed as %+v", m)
 	}
 	for _, a := range s.accounts() {
 		switch {
@@ -333,9 +337,12 @@ func TestConnect_RefusesWhatCannotBe(t *testing.T) {
 		says   string
 	}{
 		"a provider that is none":                 {fields{"provider": "acme"}, "acme"},
-		"a provider without organizations here":   {fields{"provider": "kubernetes", "authMethod": "service_principal"}, "authMethod"},
+		"a provider without organizations here":   {fields{"provider": "kubernetes"}, "provider: kubernetes knows no organizations"},
 		"credentials that are refused":            {org(settings{"refuse": "true"}), "The security token included in the request is invalid."},
 		"an account of no organization":           {org(settings{"organisation": ""}), "not a member of an organization"},
+		"a management group that is not told":     {fields{"provider": "azure"}, "organisationID: is required for provider azure: the id of a management group"},
+		"a management group that cannot be one":   {fields{"provider": "azure", "organisationID": "a/b"}, `organisationID: \"a/b\" is not the id of an organization of azure`},
+		"a project in place of an organization":   {fields{"provider": "gcp", "organisationID": "projects/1"}, `organisationID: \"projects/1\" is not the id of an organization of gcp: organizations/ or folders/`},
 		"another organization":                    {fields{"organisationID": "o-other"}, "they list organization o-demo, not o-other"},
 		"a selection of nothing":                  {fields{"include": fields{"tags": []string{"=x"}}}, "include.tags"},
 		"no name":                                 {fields{"name": " "}, "name"},
@@ -385,6 +392,8 @@ func TestDelete_SaysThatItsMembersStay(t *testing.T) {
 func TestOrganisations_AreOfTheirOrganizationAndForThoseWhoMay(t *testing.T) {
 	s := newFixture(t)
 	o := s.connect()
+	s.Call(bob, "PUT /cloud-organisations/"+o.ID, fields{"name": "Mine"}).Want(404)
+	s.Call(viewer, "PUT /cloud-organisations/"+o.ID, fields{"name": "Mine"}).Want(403)
 	for _, path := range []string{"GET /cloud-organisations/%s", "GET /cloud-organisations/%s/members", "DELETE /cloud-organisations/%s", "POST /cloud-organisations/%s/sync"} {
 		s.Call(bob, fmt.Sprintf(path, o.ID), nil).Want(404)
 		s.Call(alice, fmt.Sprintf(path, "corg_nothing"), nil).Want(404)

@@ -49,11 +49,14 @@ type fixture struct {
 	sync workflow.Handler
 }
 
-func newFixture(t *testing.T) *fixture {
+func newFixture(t *testing.T, others ...cloud.Provider) *fixture {
 	t.Helper()
 	s := &fixture{Fixture: apitest.On(t, apitest.PlatformAt(t, clock.System{}))}
 	s.Settings = platform.Settings{Simulated: true, CustomEndpoints: true, Pepper: s.Settings.Pepper}
 	providers := cloud.Providers{simulated.Name: simulated.New(s.Table, s.Platform.Clock)}
+	for _, p := range others {
+		providers[p.Name()] = p
+	}
 	s.sync = organisationsync.Handler(s.Platform, providers)
 	s.Workers = lambdacall.Local{inventory.Connector: connector.Handler(s.Platform, providers)}
 	s.RunMachines(apitest.Machines(t, "discovery", cloudorganisation.Machine), map[string]workflow.Handler{

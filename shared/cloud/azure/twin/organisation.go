@@ -14,6 +14,7 @@ type Member struct {
 	State           string // empty is Enabled
 	Tags            map[string]string
 	Refuses         bool // the application has no role in it
+	Lacks           bool // it has one that allows nothing
 }
 
 const groupsPath = "/providers/Microsoft.Management/managementGroups/"
@@ -126,6 +127,9 @@ func (c *Cloud) onMember(q request, m *Member) (answer, *failure) {
 	case q.path == base+"/locations":
 		return ok(map[string]any{"value": locations()})
 	case q.path == base+"/providers/microsoft.authorization/permissions":
+		if m.Lacks {
+			return c.page(q, []any{})
+		}
 		return c.page(q, c.permissions())
 	}
 	return c.page(q, []any{})

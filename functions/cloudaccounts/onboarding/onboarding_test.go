@@ -48,6 +48,7 @@ func TestTheStepsForAWSAreAsReviewed(t *testing.T) {
 		for _, m := range of(t, provider).Methods {
 			all = append(append(all, "# "+m.AuthMethod), m.Commands...)
 		}
+		all = append(append(all, "# the whole organization, after one of these"), of(t, provider).Organisation.Commands...)
 		golden(t, provider+".sh", strings.Join(all, "\n"))
 	}
 	golden(t, "quickcreate.txt", *s.Methods[0].QuickCreateURL)
@@ -123,7 +124,9 @@ func TestTheCommandsAreWholeForAShell(t *testing.T) {
 		t.Skip("SKIPPED: there is no sh to parse the commands with")
 	}
 	methods := slices.Concat(steps(t).Methods, of(t, "azure").Methods, of(t, "gcp").Methods)
-	methods = append(methods, onboarding.Method{Commands: steps(t).Organisation.Commands})
+	for _, provider := range []string{"aws", "azure", "gcp"} {
+		methods = append(methods, onboarding.Method{Commands: of(t, provider).Organisation.Commands})
+	}
 	for _, m := range methods {
 		for _, c := range m.Commands {
 			if out, err := exec.CommandContext(t.Context(), sh, "-n", "-c", c).CombinedOutput(); err != nil {

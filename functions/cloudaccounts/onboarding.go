@@ -34,7 +34,10 @@ func (s *service) getOnboarding(ctx context.Context, in *accountInput) (onboardi
 	}
 	o.Principal = nobody
 	steps, err := onboarding.StepsFor(name, o)
-	steps.Principal, steps.ExternalID, steps.Organisation = nil, nil, nil
+	steps.Principal, steps.ExternalID = nil, nil
+	if name == "aws" { // whose members are opened by roles that demand a principal
+		steps.Organisation = nil
+	}
 	steps.Methods = slices.DeleteFunc(steps.Methods, func(m onboarding.Method) bool { return m.AuthMethod == "assume_role" })
 	return steps, fault.Wrap("onboarding of "+name, err)
 }

@@ -134,3 +134,17 @@ func (c *Cloud) onMember(q request, m *Member) (answer, *failure) {
 	}
 	return c.page(q, []any{})
 }
+
+// FillOrganisation adds the management group acme: production with the twin's own subscription, one of a group in it and one that refuses,
+// and sandbox with one that is open and one that is disabled.
+func (c *Cloud) FillOrganisation() {
+	c.AddGroups(Group{ID: "acme", Name: "Acme"}, Group{ID: "production", Name: "Production", Parent: "acme"},
+		Group{ID: "shop", Name: "Shop", Parent: "production"}, Group{ID: "sandbox", Name: "Sandbox", Parent: "acme"})
+	c.AddMembers(
+		Member{ID: Subscription, Name: "Main", Group: "production", Tags: map[string]string{"env": "prod"}},
+		Member{ID: "22222222-0000-0000-0000-000000000001", Name: "Shop", Group: "shop", Tags: map[string]string{"env": "prod"}},
+		Member{ID: "22222222-0000-0000-0000-000000000002", Name: "Vault", Group: "production", Refuses: true},
+		Member{ID: "22222222-0000-0000-0000-000000000003", Name: "Playground", Group: "sandbox"},
+		Member{ID: "22222222-0000-0000-0000-000000000004", Name: "Last year", Group: "sandbox", State: "Disabled"},
+	)
+}

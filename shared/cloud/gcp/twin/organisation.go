@@ -130,3 +130,17 @@ func (c *Cloud) listed(q request, name string, all []any) (any, *failure) {
 	from, to, next := c.cut(q, len(all), "pageSize")
 	return map[string]any{name: all[from:to], "nextPageToken": next}, nil
 }
+
+// FillOrganisation adds the organization organizations/1: the folder Production with the twin's own project, one of a folder in it and
+// one that refuses, and the folder Sandbox with one that is open and one that is being deleted.
+func (c *Cloud) FillOrganisation() {
+	c.AddUnits(Unit{Name: "organizations/1", Title: "acme.example"}, Unit{Name: "folders/2", Title: "Production", Parent: "organizations/1"},
+		Unit{Name: "folders/3", Title: "Shop", Parent: "folders/2"}, Unit{Name: "folders/4", Title: "Sandbox", Parent: "organizations/1"})
+	c.AddMembers(
+		Member{ID: Project, Title: "Main", Parent: "folders/2", Labels: map[string]string{"env": "prod"}},
+		Member{ID: "acme-shop", Title: "Shop", Parent: "folders/3", Labels: map[string]string{"env": "prod"}},
+		Member{ID: "acme-vault", Title: "Vault", Parent: "folders/2", Refuses: true},
+		Member{ID: "acme-playground", Title: "Playground", Parent: "folders/4"},
+		Member{ID: "acme-last-year", Title: "Last year", Parent: "folders/4", State: "DELETE_REQUESTED"},
+	)
+}

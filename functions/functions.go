@@ -70,7 +70,7 @@ func All() []Function {
 		{teams.Declaration, []Group{teams.Operations}, nil},
 		{roles.Declaration, []Group{roles.Operations}, nil},
 		{cloudaccounts.Declaration, []Group{cloudaccounts.Operations}, nil},
-		{cloudorganisations.Declaration, []Group{cloudaccounts.OrganisationOperations}, nil},
+		{cloudorganisations.Declaration, []Group{cloudorganisations.Operations}, nil},
 		{resources.Declaration, []Group{resources.Operations}, nil},
 		{resourcegroups.Declaration, []Group{resourcegroups.Operations}, nil},
 		{schedules.Declaration, []Group{schedules.Operations}, nil},

@@ -181,8 +181,6 @@ func forbidden(from, to string) string {
 		return ""
 	case own == other:
 		return ""
-	case from == "functions/cloudorganisations/lambda" && other == "cloudaccounts":
-		return "" // it answers a part of the operations that are written there
 	case own != "":
 		return "a function never imports another: what two need moves to shared/"
 	case strings.HasPrefix(from, "shared/"):

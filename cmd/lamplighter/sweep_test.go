@@ -134,6 +134,7 @@ var free = map[string]string{
 	"connectCloudAccount accountID":           "as above",
 	"connectCloudOrganisation organisationID": "the id of an organization in its cloud, as above",
 	"connectCloudOrganisation ids":            "numbers of accounts in their cloud, as above",
+	"updateCloudOrganisation ids":             "as above",
 	"beginGoogleConnection accountID":         "only one of Google Cloud can be named, which TestOAuth_RenewsTheCredentialsOfAnAccount does",
 	"finalizeGoogleConnection projectID":      "the id of a project in its cloud, as above",
 	"finalizeGoogleConnection connectionID":   "a secret of one session, which others try in TestOAuth_AConnectionIsOfItsSessionAndEnds",

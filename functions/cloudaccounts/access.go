@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/kubernetes/kubeconfig"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -69,7 +70,7 @@ func (s *service) secret(b Access) (*kubeconfig.Access, error) {
 	}
 	a, err := kubeconfig.ParseKubeconfig(b.Kubeconfig, s.p.Clock.Now())
 	if err == nil {
-		err = s.checkReachable("kubeconfig: server", a.Server)
+		err = s.opener.CheckReachable("kubeconfig: server", a.Server)
 	}
 	return &a, err
 }
@@ -77,7 +78,7 @@ func (s *service) secret(b Access) (*kubeconfig.Access, error) {
 // review asks the cloud how the cluster is, and the cluster what the registration may do in it.
 func (s *service) review(ctx context.Context, org string, a inventory.Account, r inventory.Registration) (got inventory.ClusterReview, err error) {
 	q := inventory.ClusterQuery{Region: r.Region, Name: r.Name}
-	err = s.askConnector(ctx, inventory.Question{Ask: inventory.AskClusterReview, Org: org, Account: a, Clusters: q, Registration: r}, &got)
+	err = s.opener.Ask(ctx, inventory.Question{Ask: inventory.AskClusterReview, Org: org, Account: a, Clusters: q, Registration: r}, &got)
 	return got, err
 }
 
@@ -120,7 +121,7 @@ func (s *service) store(ctx context.Context, org string, r inventory.Registratio
 		if lost, ok := errors.AsType[*table.ConditionError](err); !ok {
 			return fault.Wrap("replace cluster "+r.Name, err)
 		} else if _, gone := lost.Old(0); gone {
-			return errUnknownAccount(r.AccountID)
+			return connection.ErrUnknown(r.AccountID)
 		}
 		err = s.p.Table.Transact(ctx, table.Update(account, []table.Change{table.Add("clusters", 1)}, table.Exists(),
 			table.Any(table.Lacks("clusters"), table.Less("clusters", inventory.MaxClusters))), first)
@@ -136,7 +137,7 @@ func (s *service) store(ctx context.Context, org string, r inventory.Registratio
 // crowded says why the account took no registration: there are too many, or it is gone.
 func crowded(was table.Item, accountID string) error {
 	if was.Data == nil {
-		return errUnknownAccount(accountID)
+		return connection.ErrUnknown(accountID)
 	}
 	return fault.New(fault.Invalid, "the account has %d registered clusters, which is the most that it can have: deregister one", inventory.MaxClusters)
 }
@@ -156,7 +157,7 @@ func (s *service) deregisterCluster(ctx context.Context, in *ClusterPath) (rest.
 		table.Update(inventory.AccountKey(org, a.ID), []table.Change{table.Add("clusters", -1)}, table.Exists()))
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		if _, gone := lost.Old(1); gone {
-			return rest.Deleted{}, errUnknownAccount(a.ID)
+			return rest.Deleted{}, connection.ErrUnknown(a.ID)
 		}
 		return rest.Deleted{}, fault.New(fault.NotFound, "the cluster %.128q in region %.64q is not registered", name.Name, name.Region)
 	}

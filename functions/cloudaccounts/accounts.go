@@ -5,67 +5,33 @@ package cloudaccounts
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Account is the record of a connected account, without its credentials.
-type Account struct {
-	ID               string     `json:"id" example:"ca_01jzk5x0h2v3m4n5p6q7r8s9ta"`
-	Provider         string     `json:"provider" example:"aws"`
-	CloudAccountID   string     `json:"cloudAccountID" doc:"Native account number" example:"123456789012"`
-	Name             string     `json:"name"`
-	AuthMethod       string     `json:"authMethod" example:"assume_role"`
-	PermissionLevel  string     `json:"permissionLevel" enum:"read_only,read_write"`
-	Regions          []string   `json:"regions" doc:"The regions that are discovered; empty means every enabled one"`
-	EndpointURL      *string    `json:"endpointURL" doc:"An emulator or a private cloud, else null"`
-	Status           string     `json:"status" enum:"connecting,connected,degraded,disconnected"`
-	Error            *string    `json:"error" doc:"Why the account is degraded or disconnected, in the cloud's own words, else null"`
-	LastDiscoveredAt *time.Time `json:"lastDiscoveredAt" doc:"Null until it is discovered"`
-	LastSyncedAt     *time.Time `json:"lastSyncedAt" doc:"When its bills were last read; null until they are"`
-	ResourceCount    int        `json:"resourceCount" doc:"Resources found by the last discovery"`
-	JobID            *string    `json:"jobID" doc:"The discovery under way: GET /cloud-accounts/{accountID}/discover/{jobID}; null when there is none"`
-	OrganisationID   *string    `json:"cloudOrganisationID" doc:"The cloud organisation that it was connected through, else null"`
-	CreatedAt        time.Time  `json:"createdAt"`
-	UpdatedAt        time.Time  `json:"updatedAt"`
-}
-
-func newAccountRecord(a inventory.Account) Account {
-	return Account{
-		ID: a.ID, Provider: a.Provider, CloudAccountID: a.CloudAccountID, Name: a.Name, AuthMethod: a.AuthMethod,
-		PermissionLevel: a.PermissionLevel, Regions: append([]string{}, a.Regions...), EndpointURL: rest.Optional(a.EndpointURL),
-		Status: a.Status, Error: rest.Optional(a.Error),
-		LastDiscoveredAt: rest.Optional(a.LastDiscoveredAt), LastSyncedAt: rest.Optional(a.LastSyncedAt),
-		ResourceCount: a.ResourceCount, JobID: rest.Optional(a.JobID),
-		OrganisationID: rest.Optional(a.OrganisationID), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
-	}
-}
-
 type service struct {
-	p *platform.Platform
+	p      *platform.Platform
+	opener connection.Opener
 }
+
+func newService(p *platform.Platform) *service { return &service{p, connection.Opener{P: p}} }
 
 // readAccount reads an account of the organization.
 func (s *service) readAccount(ctx context.Context, org, accountID string) (inventory.Account, error) {
 	if !id.IsValid("ca", accountID) {
-		return inventory.Account{}, errUnknownAccount(accountID)
+		return inventory.Account{}, connection.ErrUnknown(accountID)
 	}
 	a, err := table.Read[inventory.Account](ctx, s.p.Table, inventory.AccountKey(org, accountID))
 	if fault.Is(err, fault.NotFound) {
-		return inventory.Account{}, errUnknownAccount(accountID)
+		return inventory.Account{}, connection.ErrUnknown(accountID)
 	}
 	if err != nil {
 		return inventory.Account{}, fmt.Errorf("read account %s: %w", accountID, err)
 	}
 	return a, nil
-}
-
-func errUnknownAccount(accountID string) error {
-	return fault.New(fault.NotFound, "there is no cloud account %.64q", accountID)
 }

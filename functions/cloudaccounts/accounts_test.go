@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/functions/cloudaccounts/onboarding"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/api/rest/resttest"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
@@ -67,7 +67,7 @@ func TestConnectRefusesWhatCannotBe(t *testing.T) {
 			}
 		})
 	}
-	if got := apitest.Data[rest.List[cloudaccounts.Account]](s.call(alice, "GET", "/cloud-accounts", nil)); got.Total != 1 {
+	if got := apitest.Data[rest.List[connection.Account]](s.call(alice, "GET", "/cloud-accounts", nil)); got.Total != 1 {
 		t.Errorf("%d accounts are stored; want only the good one", got.Total)
 	}
 }
@@ -93,7 +93,7 @@ func TestConnectingStoresSealedCredentialsAndDiscovers(t *testing.T) {
 	s := newFixture(t)
 	secret := keys{"size": "60", "regions": "2", "seed": "hush-hush"}
 	answer := s.call(alice, "POST", "/cloud-accounts", body(fields{"credentials": secret}))
-	a := apitest.Data[cloudaccounts.Account](answer)
+	a := apitest.Data[connection.Account](answer)
 	if a.Status != "connecting" || a.JobID == nil || !id.IsValid("ca", a.ID) {
 		t.Errorf("%+v; want it connecting, with a job", a)
 	}
@@ -146,26 +146,26 @@ func TestUpdateChangesOnlyWhatIsSent(t *testing.T) {
 		change fields
 		status int
 		says   string
-		want   func(cloudaccounts.Account) bool
+		want   func(connection.Account) bool
 	}{
-		{"nothing", fields{}, 200, "", func(b cloudaccounts.Account) bool {
+		{"nothing", fields{}, 200, "", func(b connection.Account) bool {
 			return b.Name == a.Name && b.Status == "connected" && b.JobID == nil
 		}},
-		{"the name", fields{"name": " Renamed "}, 200, "", func(b cloudaccounts.Account) bool {
+		{"the name", fields{"name": " Renamed "}, 200, "", func(b connection.Account) bool {
 			return b.Name == "Renamed" && b.PermissionLevel == a.PermissionLevel
 		}},
-		{"the case of the name", fields{"name": "RENAMED"}, 200, "", func(b cloudaccounts.Account) bool { return b.Name == "RENAMED" }},
-		{"the level", fields{"permissionLevel": "read_only"}, 200, "", func(b cloudaccounts.Account) bool { return b.PermissionLevel == "read_only" && b.JobID == nil }},
-		{"the regions", fields{"regions": []string{"us-east-2", "us-east-2"}}, 200, "", func(b cloudaccounts.Account) bool { return len(b.Regions) == 1 && b.JobID != nil }},
-		{"the regions to all", fields{"regions": nil}, 200, "", func(b cloudaccounts.Account) bool { return len(b.Regions) == 0 }},
+		{"the case of the name", fields{"name": "RENAMED"}, 200, "", func(b connection.Account) bool { return b.Name == "RENAMED" }},
+		{"the level", fields{"permissionLevel": "read_only"}, 200, "", func(b connection.Account) bool { return b.PermissionLevel == "read_only" && b.JobID == nil }},
+		{"the regions", fields{"regions": []string{"us-east-2", "us-east-2"}}, 200, "", func(b connection.Account) bool { return len(b.Regions) == 1 && b.JobID != nil }},
+		{"the regions to all", fields{"regions": nil}, 200, "", func(b connection.Account) bool { return len(b.Regions) == 0 }},
 		{"a region that is not enabled", fields{"regions": []string{"mars"}}, 400, `"mars"`, nil},
-		{"the credentials", fields{"credentials": keys{"size": "30", "regions": "2"}}, 200, "", func(b cloudaccounts.Account) bool { return b.Status == "connecting" && b.JobID != nil }},
+		{"the credentials", fields{"credentials": keys{"size": "30", "regions": "2"}}, 200, "", func(b connection.Account) bool { return b.Status == "connecting" && b.JobID != nil }},
 		{"wrong credentials", fields{"credentials": keys{"refuse": "true"}}, 400, "security token", nil},
 		{"credentials of another account", fields{"credentials": keys{"accountID": "5"}}, 400, "they open account 5", nil},
 		{"a method without credentials", fields{"authMethod": "simulated"}, 400, "credentials", nil},
 		{"an empty name", fields{"name": nil}, 400, "name", nil},
 		{"a name that is taken", fields{"name": "oTHER"}, 409, "oTHER", nil},
-		{"a number", fields{"cloudAccountID": "333"}, 200, "", func(b cloudaccounts.Account) bool { return b.CloudAccountID == a.CloudAccountID }},
+		{"a number", fields{"cloudAccountID": "333"}, 200, "", func(b connection.Account) bool { return b.CloudAccountID == a.CloudAccountID }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestUpdateChangesOnlyWhatIsSent(t *testing.T) {
 				}
 				return
 			}
-			b := apitest.Data[cloudaccounts.Account](got)
+			b := apitest.Data[connection.Account](got)
 			if !tt.want(b) {
 				t.Errorf("%+v", b)
 			}
@@ -194,7 +194,7 @@ func TestUpdateChangesOnlyWhatIsSent(t *testing.T) {
 func TestANameIsFreeAgainAfterARename(t *testing.T) {
 	s := newFixture(t)
 	a := s.settled(alice)
-	apitest.Data[cloudaccounts.Account](s.call(alice, "PUT", "/cloud-accounts/"+a.ID, fields{"name": "New"}))
+	apitest.Data[connection.Account](s.call(alice, "PUT", "/cloud-accounts/"+a.ID, fields{"name": "New"}))
 	s.connect(alice, fields{"cloudAccountID": "222"})
 }
 
@@ -256,7 +256,7 @@ func TestADeniedKindLeavesTheAccountDegraded(t *testing.T) {
 	s := newFixture(t)
 	a := s.settled(alice)
 	change := fields{"credentials": keys{"size": "60", "regions": "2", "denied": "rds:DescribeDBInstances"}}
-	b := apitest.Data[cloudaccounts.Account](s.call(alice, "PUT", "/cloud-accounts/"+a.ID, change))
+	b := apitest.Data[connection.Account](s.call(alice, "PUT", "/cloud-accounts/"+a.ID, change))
 	p := s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+*b.JobID)
 	if p.Status != "partial" || len(p.Failures) != 2 || p.Failures[0].Status != "denied" || !strings.Contains(p.Failures[0].Error, "not authorized") || p.Vanished != 0 {
 		t.Errorf("%+v; want two denied partitions, and nothing vanished", p)
@@ -292,7 +292,7 @@ func TestListsAreFilteredSortedAndPaged(t *testing.T) {
 	}
 	for query, want := range tests {
 		var names []string
-		for _, a := range apitest.Data[rest.List[cloudaccounts.Account]](s.call(viewer, "GET", "/cloud-accounts"+query, nil)).Items {
+		for _, a := range apitest.Data[rest.List[connection.Account]](s.call(viewer, "GET", "/cloud-accounts"+query, nil)).Items {
 			names = append(names, a.Name)
 		}
 		if got := strings.Join(names, " "); got != want {
@@ -420,7 +420,7 @@ func TestEveryAnswerIsDescribed(t *testing.T) {
 func TestRevokedCredentials_AreToldUntilTheyWorkAgain(t *testing.T) {
 	s := newFixture(t)
 	a, other := s.settled(alice), s.settled(alice, fields{"name": "Other", "cloudAccountID": "222"})
-	pass := func(credentials keys, due time.Time) cloudaccounts.Account {
+	pass := func(credentials keys, due time.Time) connection.Account {
 		t.Helper()
 		sealed := apitest.Value(inventory.SealCredentials(s.Context(), s.Sealer, inventory.SecretPlace(alice.Org, a.ID), credentials))(t)
 		s.Change(inventory.AccountKey(alice.Org, a.ID), table.Set("sealed", sealed))

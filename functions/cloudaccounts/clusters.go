@@ -122,7 +122,7 @@ func (s *service) listClusters(ctx context.Context, in *clustersInput) (ClusterL
 		return ClusterList{}, err
 	}
 	var found inventory.ClustersFound
-	err = s.askConnector(ctx, inventory.Question{Ask: inventory.AskClusters, Org: org, Account: a, Clusters: in.query(known)}, &found)
+	err = s.opener.Ask(ctx, inventory.Question{Ask: inventory.AskClusters, Org: org, Account: a, Clusters: in.query(known)}, &found)
 	if err != nil {
 		return ClusterList{}, err
 	}

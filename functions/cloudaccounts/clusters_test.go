@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud/kubernetes/kubeconfig"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -232,7 +233,7 @@ func TestListsOfClustersArePagedAndTellWhatTheyLack(t *testing.T) {
 		}
 	}
 	change := func(k keys) {
-		b := apitest.Data[cloudaccounts.Account](s.call(alice, "PUT", "/cloud-accounts/"+a.ID, fields{"credentials": k}))
+		b := apitest.Data[connection.Account](s.call(alice, "PUT", "/cloud-accounts/"+a.ID, fields{"credentials": k}))
 		s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+*b.JobID)
 	}
 	change(keys{"size": "200", "regions": "2", "denied": "us-east-1"})

@@ -4,7 +4,6 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
@@ -21,14 +20,13 @@ var Declaration = platform.Declaration{
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{execution.ActionPartition, discovery.PartPartition, inventory.ChunkPartition},
 		Writes: []table.Partition{
-			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, connection.NativePartition, connection.NamePartition, "ORG#*#CONNECT",
-			cloudorganisation.Partition, cloudorganisation.MemberPartition, cloudorganisation.DuePartition,
+			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, connection.NativePartition, connection.NamePartition,
 			discovery.JobPartition, discovery.DuePartition, workqueue.Partition,
 			inventory.IndexPartition, teams.Partition, teams.NamePartition, // what it is detached from
 			scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too
 		},
 	}),
-	Starts:  []string{cloudorganisation.Machine, discovery.Machine},
+	Starts:  []string{discovery.Machine},
 	Calls:   []string{inventory.Connector},
 	Seals:   []string{inventory.AccountSecret, inventory.ClusterSecret},
 	Samples: []string{"list"},

@@ -110,7 +110,7 @@ func (s *service) listPermissions(ctx context.Context, in *accountInput) ([]Perm
 		return nil, err
 	}
 	var found []cloud.Permission
-	err = s.askConnector(ctx, inventory.Question{Ask: inventory.AskPermissions, Org: org, Account: a}, &found)
+	err = s.opener.Ask(ctx, inventory.Question{Ask: inventory.AskPermissions, Org: org, Account: a}, &found)
 	out := make([]Permission, len(found))
 	for i, p := range found {
 		out[i] = Permission{p.Capability, p.Action, p.Status, rest.Optional(p.Message)}

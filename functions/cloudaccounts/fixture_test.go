@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/workflow"
@@ -37,7 +38,7 @@ func newFixture(t *testing.T, change ...func(*platform.Platform)) *fixture {
 	for _, f := range change {
 		f(s.Platform)
 	}
-	s.Mount(cloudaccounts.Operations, cloudaccounts.OrganisationOperations)
+	s.Mount(cloudaccounts.Operations)
 	return s
 }
 
@@ -63,14 +64,14 @@ func body(more ...map[string]any) map[string]any {
 	return out
 }
 
-func (s *fixture) connect(c identity.Caller, more ...map[string]any) cloudaccounts.Account {
+func (s *fixture) connect(c identity.Caller, more ...map[string]any) connection.Account {
 	s.Helper()
-	return apitest.Data[cloudaccounts.Account](s.call(c, "POST", "/cloud-accounts", body(more...)))
+	return apitest.Data[connection.Account](s.call(c, "POST", "/cloud-accounts", body(more...)))
 }
 
-func (s *fixture) get(c identity.Caller, accountID string) cloudaccounts.Account {
+func (s *fixture) get(c identity.Caller, accountID string) connection.Account {
 	s.Helper()
-	return apitest.Data[cloudaccounts.Account](s.call(c, "GET", "/cloud-accounts/"+accountID, nil))
+	return apitest.Data[connection.Account](s.call(c, "GET", "/cloud-accounts/"+accountID, nil))
 }
 
 // idle waits until no discovery is under way.
@@ -91,7 +92,7 @@ func (s *fixture) follow(c identity.Caller, statusURL string) cloudaccounts.Disc
 }
 
 // settled returns an account whose first discovery has ended.
-func (s *fixture) settled(c identity.Caller, more ...map[string]any) cloudaccounts.Account {
+func (s *fixture) settled(c identity.Caller, more ...map[string]any) connection.Account {
 	s.Helper()
 	a := s.connect(c, more...)
 	s.follow(c, "/cloud-accounts/"+a.ID+"/discover/"+*a.JobID)

@@ -12,11 +12,11 @@ import (
 	"sync"
 	"testing"
 
-	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/functions/connector"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -122,7 +122,7 @@ func TestConnect_TakesEveryMethodOfTheContract(t *testing.T) {
 			r := &renamed{name: tt.body["provider"].(string), native: tt.native}
 			s := newFixture(t, with(r))
 			answer := s.call(alice, "POST", "/cloud-accounts", body(tt.body))
-			a := apitest.Data[cloudaccounts.Account](answer)
+			a := apitest.Data[connection.Account](answer)
 			if a.CloudAccountID != tt.native || a.Provider != r.name || strings.Contains(answer.Body, "hush-hush") {
 				t.Errorf("%s; want the number %s, and no secret", answer.Body, tt.native)
 			}

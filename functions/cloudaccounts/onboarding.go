@@ -6,6 +6,7 @@ import (
 
 	"lamplighter.dev/functions/cloudaccounts/onboarding"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -16,14 +17,14 @@ const nobody = "000000000000"
 // since a role has to demand the external id before it can be connected.
 func (s *service) getOnboarding(ctx context.Context, in *accountInput) (onboarding.Steps, error) {
 	org, name := identity.CallerFrom(ctx).Org, in.AccountID
-	if _, err := findProvider(s.p, name); err != nil {
+	if !connection.IsProvider(s.p, name) {
 		a, err := s.readAccount(ctx, org, in.AccountID)
 		if err != nil {
 			return onboarding.Steps{}, err
 		}
 		name = a.Provider
 	}
-	external, err := s.externalID(ctx, org)
+	external, err := s.opener.ExternalID(ctx, org)
 	if err != nil {
 		return onboarding.Steps{}, err
 	}
@@ -33,7 +34,10 @@ func (s *service) getOnboarding(ctx context.Context, in *accountInput) (onboardi
 	}
 	o.Principal = nobody
 	steps, err := onboarding.StepsFor(name, o)
-	steps.Principal, steps.ExternalID, steps.Organisation = nil, nil, nil
+	steps.Principal, steps.ExternalID = nil, nil
+	if name == "aws" { // whose members are opened by roles that demand a principal
+		steps.Organisation = nil
+	}
 	steps.Methods = slices.DeleteFunc(steps.Methods, func(m onboarding.Method) bool { return m.AuthMethod == "assume_role" })
 	return steps, fault.Wrap("onboarding of "+name, err)
 }

@@ -20,23 +20,13 @@ const (
 	access   = clusters + "/{region}/{clusterName}/access"
 )
 
-// Operations returns the operations of the group, but for those of OrganisationOperations.
+// Operations returns the operations of the group, but for those that functions/cloudorganisations answers.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Cloud Accounts")
-	s := &service{p: p}
+	s := newService(p)
 	s.recordOperations(g)
 	s.cloudOperations(g)
 	s.clusterOperations(g)
-	return g
-}
-
-// OrganisationOperations returns the operations about whole organizations, and those by which projects are connected that a person may
-// use: functions/cloudorganisations answers them.
-func OrganisationOperations(p *platform.Platform) *rest.Group {
-	g := rest.NewGroup("Cloud Accounts")
-	s := &service{p: p}
-	s.oauthOperations(g)
-	s.organisationOperations(g)
 	return g
 }
 
@@ -122,32 +112,4 @@ func (s *service) clusterOperations(g *rest.Group) {
 		Description: "Its kubeconfig is gone at once; spaces on it stop deploying until it is registered again. The id of the " +
 			"answer is region/name. Nothing changes in the cloud.",
 	}, s.deregisterCluster)
-}
-
-func (s *service) oauthOperations(g *rest.Group) {
-	bad := []int{http.StatusBadRequest}
-	rest.Handle(g, rest.Op{
-		ID: "beginGoogleConnection", Method: http.MethodGet, Path: connectPath + "/oauth-url", Policy: "cloud-accounts:write", Statuses: bad,
-		Summary: "Begin to connect a project of Google Cloud by OAuth",
-		Description: "Where to send the browser of a person who may use the project. Google sends it back to /connect/gcp/oauth-callback with " +
-			"code and state, for POST /connect/gcp/oauth-exchange. 400 where the operator has registered no client, and says what to set.",
-	}, s.beginOAuth)
-	rest.Handle(g, rest.Op{
-		ID: "exchangeGoogleCode", Method: http.MethodPost, Path: connectPath + "/oauth-exchange", Policy: "cloud-accounts:write", Statuses: bad,
-		Summary: "Exchange the code that Google sent the browser back with",
-		Description: "Only in the session that asked for the address, once, within 10 minutes. The refresh token is stored encrypted for 30 " +
-			"minutes, and never returned.",
-	}, s.exchangeOAuth)
-	rest.Handle(g, rest.Op{
-		ID: "finalizeGoogleConnection", Method: http.MethodPost, Path: connectPath + "/oauth-finalize", Policy: "cloud-accounts:write",
-		Statuses: []int{http.StatusBadRequest, http.StatusConflict}, Summary: "Connect a project with what was granted",
-		Description: "As POST /cloud-accounts with authMethod oauth: the project is opened before anything is stored, and discovered at once. " +
-			"A project that cannot be opened leaves the connection, so that another can be named. One that began with an accountID " +
-			"replaces the credentials of that account.",
-	}, s.finalizeOAuth)
-	rest.Handle(g, rest.Op{
-		ID: "returnFromGoogle", Method: http.MethodGet, Path: callbackPath, Public: true,
-		Summary:     "Where Google sends the browser back to",
-		Description: "Says what to do with code and state, which are in the address, for those who have no page of their own. It knows nobody and keeps nothing.",
-	}, s.returnOAuth)
 }

@@ -36,14 +36,14 @@ func (orders) Orders() []rest.Order[inventory.Account] {
 	}
 }
 
-func (s *service) listAccounts(ctx context.Context, in *listInput) (rest.List[Account], error) {
+func (s *service) listAccounts(ctx context.Context, in *listInput) (rest.List[connection.Account], error) {
 	all, err := connection.ListAccounts(ctx, s.p.Table, identity.CallerFrom(ctx).Org)
 	if err != nil {
-		return rest.List[Account]{}, err
+		return rest.List[connection.Account]{}, err
 	}
 	all = slices.DeleteFunc(all, func(a inventory.Account) bool { return !in.meets(a) })
 	in.Apply(all)
-	return rest.MapItems(rest.PageOf(all, in.Page), newAccountRecord), nil
+	return rest.MapItems(rest.PageOf(all, in.Page), connection.NewRecord), nil
 }
 
 func (in *listInput) meets(a inventory.Account) bool {
@@ -56,7 +56,7 @@ type accountInput struct {
 	AccountID string `path:"accountID" maxLength:"64"`
 }
 
-func (s *service) getAccount(ctx context.Context, in *accountInput) (Account, error) {
+func (s *service) getAccount(ctx context.Context, in *accountInput) (connection.Account, error) {
 	a, err := s.readAccount(ctx, identity.CallerFrom(ctx).Org, in.AccountID)
-	return newAccountRecord(a), err
+	return connection.NewRecord(a), err
 }

@@ -31,7 +31,7 @@ type removeInput struct {
 
 // used is an account and what named resources of it.
 type used struct {
-	Account
+	connection.Account
 	UsedBy []inventory.Use `json:"usedBy,omitempty"`
 }
 
@@ -50,7 +50,7 @@ func (s *service) removeAccount(ctx context.Context, in *removeInput) (rest.Dele
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	audit.NoteChange(ctx, audit.Change{Before: used{newAccountRecord(a), uses}})
+	audit.NoteChange(ctx, audit.Change{Before: used{connection.NewRecord(a), uses}})
 	if len(uses) > 0 && !in.Detach {
 		return rest.Deleted{}, inUse(a, uses)
 	}

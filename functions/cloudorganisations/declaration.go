@@ -1,6 +1,6 @@
-// Package cloudorganisations is the function that answers the operations about whole organizations of clouds. They are those of
-// functions/cloudaccounts, with which they share methods, credentials and their verification; in a function of their own both stay as
-// light as API functions have to be.
+// Package cloudorganisations is the part of the operation group Cloud Accounts that connects more than one account that somebody names:
+// whole organizations of a cloud, and by OAuth the projects that a person may use. It is a function of its own, beside
+// functions/cloudaccounts, so that both stay as light as API functions have to be.
 package cloudorganisations
 
 import (
@@ -10,29 +10,21 @@ import (
 	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
-	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
-	"lamplighter.dev/shared/people/teams"
 )
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "cloudorganisations",
-	Access: rest.Access.With(table.Access{
-		Reads: []table.Partition{execution.ActionPartition, discovery.PartPartition, inventory.ChunkPartition},
-		Writes: []table.Partition{
-			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, connection.NativePartition, connection.NamePartition, "ORG#*#CONNECT",
-			cloudorganisation.Partition, cloudorganisation.MemberPartition, cloudorganisation.DuePartition,
-			discovery.JobPartition, discovery.DuePartition, workqueue.Partition,
-			inventory.IndexPartition, teams.Partition, teams.NamePartition, // what it is detached from
-			scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too
-		},
-	}),
+	Access: rest.Access.With(table.Access{Writes: []table.Partition{
+		identity.MetaPartition, inventory.AccountPartition, connection.NativePartition, connection.NamePartition, "ORG#*#CONNECT",
+		cloudorganisation.Partition, cloudorganisation.MemberPartition, cloudorganisation.DuePartition,
+		discovery.JobPartition, discovery.DuePartition, workqueue.Partition,
+	}}),
 	Starts:  []string{cloudorganisation.Machine, discovery.Machine},
 	Calls:   []string{inventory.Connector},
-	Seals:   []string{inventory.AccountSecret, inventory.ClusterSecret},
+	Seals:   []string{inventory.AccountSecret},
 	Samples: []string{"list"},
 }

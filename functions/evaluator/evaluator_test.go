@@ -104,6 +104,23 @@ func TestEvaluator_TellsWhomAFiringSkippedAndWhy(t *testing.T) {
 	}
 }
 
+// What its organization has closed, or left out, cannot be acted on: a firing says so, and asks for nothing that could only fail.
+func TestEvaluator_ADisconnectedAccountIsSkippedWithItsReason(t *testing.T) {
+	a := newFixture(t)
+	sch := a.schedule(nil, hours, 0, 1)
+	account := inventory.AccountKey(ours, inventorytest.Account)
+	a.Change(account, table.Set("status", inventory.AccountDisconnected), table.Set("error", "it is closed in the cloud"))
+	a.until(at(1, 20, 0))
+	equal(t, "asked of a disconnected account", a.asked(), nil)
+	log := fired(a.log(sch.ID))
+	if len(log) != 2 || reasons(log[1]) != "disconnected_account 2" || log[1].Skipped[0].Detail != "its cloud account is disconnected: it is closed in the cloud" {
+		t.Errorf("%+v", log)
+	}
+	a.Change(account, table.Set("status", inventory.AccountConnected), table.Remove("error"))
+	a.until(at(2, 8, 0))
+	equal(t, "asked when it is back", a.asked(), []string{"start 2 schedule:" + sch.Name + ":cron_0"})
+}
+
 func TestEvaluator_ACalendarKeepsAScheduleFromActing(t *testing.T) {
 	a := newFixture(t)
 	c := apitest.Value(a.schedules.CreateCalendar(a.In(ours), ours, scheduling.Calendar{

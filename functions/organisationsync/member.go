@@ -1,6 +1,7 @@
 package organisationsync
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,17 +18,17 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// maxName is how many characters the name of an account may have.
-const maxName = 100
-
-// connect sees to it that a member is an account. One that is an account already, whoever connected it, stays as it is.
+// connect sees to it that a member is an account. One that was connected otherwise stays as it is; one of an organization that is connected
+// no more, or that has let go of it, is taken over.
 func (r *round) connect(ctx context.Context, is cloudorganisation.Member, m cloud.Member) error {
 	a, there := r.accounts[m.NativeID]
 	switch {
-	case there && a.OrganisationID == r.organisation.ID && isEnding(is.Status):
-		return r.connectAgain(ctx, is, m, a)
-	case there:
+	case there && a.OrganisationID == r.organisation.ID && !r.mustOpen(is, a):
 		return r.noteConnected(is, a.ID)
+	case there && (a.OrganisationID == "" || r.others[a.OrganisationID] && a.Status != inventory.AccountDisconnected):
+		return r.noteDuplicate(is, a)
+	case there:
+		return r.connectAgain(ctx, is, m, a)
 	case is.AccountID != "" && is.Status == cloudorganisation.Connected:
 		is.Status, is.AccountID, is.Error = cloudorganisation.Removed, "", "its cloud account was deleted here"
 		return r.note(is)
@@ -35,8 +36,17 @@ func (r *round) connect(ctx context.Context, is cloudorganisation.Member, m clou
 	return r.connectNew(ctx, is, m)
 }
 
-// connectAgain opens the account of a member that had ended and is back.
+// mustOpen reports whether the account of a member is to be opened anew: it had ended, or what opens it was changed.
+func (r *round) mustOpen(is cloudorganisation.Member, a inventory.Account) bool {
+	ended := is.Status != cloudorganisation.Connected && a.Status == inventory.AccountDisconnected
+	return ended || is.Revision != r.organisation.Revision
+}
+
+// connectAgain opens the account of a member that had ended and is back, or that is opened otherwise now.
 func (r *round) connectAgain(ctx context.Context, is cloudorganisation.Member, m cloud.Member, a inventory.Account) error {
+	if o := r.organisation; is.Revision != o.Revision || a.OrganisationID != o.ID {
+		a.AuthMethod, a.PermissionLevel, a.Regions, a.EndpointURL, a.OrganisationID = o.AuthMethod, o.PermissionLevel, o.Regions, o.EndpointURL, o.ID
+	}
 	if err := r.verify(ctx, &a, m); err != nil {
 		return r.refuse(ctx, is, err)
 	}
@@ -64,7 +74,17 @@ func (r *round) connectNew(ctx context.Context, is cloudorganisation.Member, m c
 }
 
 func (r *round) noteConnected(is cloudorganisation.Member, accountID string) error {
-	is.Status, is.AccountID, is.Error = cloudorganisation.Connected, accountID, ""
+	is.Status, is.AccountID, is.Error, is.Revision = cloudorganisation.Connected, accountID, "", r.organisation.Revision
+	return r.note(is)
+}
+
+// noteDuplicate notes that the member is an account that was connected otherwise: by hand, or through another organization. Neither this
+// synchronization nor the end of the organization touches it.
+func (r *round) noteDuplicate(is cloudorganisation.Member, a inventory.Account) error {
+	is.Status, is.AccountID, is.Error = cloudorganisation.Duplicate, a.ID, "it was connected by hand before, and stays as it is: delete the account to have it connected from here"
+	if a.OrganisationID != "" {
+		is.Error = "it is connected through " + a.OrganisationID + ", and stays so: leave it out there to have it connected from here"
+	}
 	return r.note(is)
 }
 
@@ -83,7 +103,7 @@ func (r *round) refuse(ctx context.Context, is cloudorganisation.Member, why err
 
 func (r *round) newAccount(m cloud.Member) inventory.Account {
 	o, now := r.organisation, r.p.Clock.Now()
-	name, err := displayname.CleanName("name", m.Name, maxName)
+	name, err := displayname.CleanName("name", m.Name, connection.MaxName)
 	if err != nil {
 		name = m.NativeID
 	}
@@ -109,11 +129,31 @@ func (r *round) verify(ctx context.Context, a *inventory.Account, m cloud.Member
 	if err != nil {
 		return err
 	}
-	native, err := c.Identify(ctx)
-	if err == nil && native != m.NativeID {
-		err = fault.New(fault.Invalid, "its credentials open account %s", native)
+	switch native, err := c.Identify(ctx); {
+	case err != nil:
+		return err
+	case native != m.NativeID:
+		return fault.New(fault.Invalid, "its credentials open account %s", native)
+	case m.AuthMethod != "":
+		return nil // a role of its own says with whom it is shared
 	}
-	return err
+	return probe(ctx, c)
+}
+
+// probe refuses a member in which the credentials of the connection may read nothing: a role somewhere in it shows them its name.
+func probe(ctx context.Context, c cloud.Conn) error {
+	all, err := c.Permissions(ctx)
+	if err != nil {
+		return err
+	}
+	why := ""
+	for _, p := range all {
+		if p.Capability == "discover" && p.Status != "denied" {
+			return nil
+		}
+		why = cmp.Or(why, p.Message)
+	}
+	return fault.New(fault.Invalid, "the credentials of the organization may read nothing in it: %s", why)
 }
 
 // create stores the account, and gives its id, or that of the one that somebody else stored meanwhile: another synchronization, or
@@ -135,7 +175,7 @@ func (r *round) create(ctx context.Context, a inventory.Account) (string, error)
 		}
 		suffix := " (" + a.CloudAccountID + ")"
 		short := []rune(name)
-		a.Name = string(short[:min(len(short), maxName-len([]rune(suffix)))]) + suffix
+		a.Name = string(short[:min(len(short), connection.MaxName-len([]rune(suffix)))]) + suffix
 	}
 	return "", fault.New(fault.Unavailable, "the name %q is taken again and again: try again", a.Name)
 }
@@ -148,6 +188,7 @@ func (r *round) reopen(ctx context.Context, a inventory.Account) error {
 	}
 	change := table.Update(inventory.AccountKey(r.in.Org, a.ID), []table.Change{
 		table.Set("status", inventory.AccountConnecting), table.Remove("error"), table.Set("sealed", a.Sealed), table.Set("authMethod", a.AuthMethod),
+		table.Set("permissionLevel", a.PermissionLevel), table.Set("regions", a.Regions), table.Set("endpointURL", a.EndpointURL), table.Set("organisationID", a.OrganisationID),
 		table.Set("updatedAt", r.p.Clock.Now()),
 	}, table.Exists())
 	if err = r.p.Table.Transact(table.Within(ctx, discovery.DuePrefix), change, due); err != nil {

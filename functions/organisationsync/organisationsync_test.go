@@ -11,15 +11,18 @@ import (
 	"testing"
 
 	"lamplighter.dev/functions/cloudaccounts"
+	"lamplighter.dev/functions/cloudorganisations"
 	"lamplighter.dev/functions/connector"
 	"lamplighter.dev/functions/discovery"
 	"lamplighter.dev/functions/organisationsync"
+	"lamplighter.dev/functions/resources"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
 	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
 	domaindiscovery "lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/lambdacall"
@@ -46,17 +49,20 @@ type fixture struct {
 	sync workflow.Handler
 }
 
-func newFixture(t *testing.T) *fixture {
+func newFixture(t *testing.T, others ...cloud.Provider) *fixture {
 	t.Helper()
 	s := &fixture{Fixture: apitest.On(t, apitest.PlatformAt(t, clock.System{}))}
 	s.Settings = platform.Settings{Simulated: true, CustomEndpoints: true, Pepper: s.Settings.Pepper}
 	providers := cloud.Providers{simulated.Name: simulated.New(s.Table, s.Platform.Clock)}
+	for _, p := range others {
+		providers[p.Name()] = p
+	}
 	s.sync = organisationsync.Handler(s.Platform, providers)
 	s.Workers = lambdacall.Local{inventory.Connector: connector.Handler(s.Platform, providers)}
 	s.RunMachines(apitest.Machines(t, "discovery", cloudorganisation.Machine), map[string]workflow.Handler{
 		"discovery": discovery.Handler(s.Platform, providers), "organisationsync": s.sync,
 	})
-	s.Mount(cloudaccounts.Operations, cloudaccounts.OrganisationOperations)
+	s.Mount(cloudaccounts.Operations, cloudorganisations.Operations, resources.Operations)
 	s.Put(identity.AccessKey("org_a"), identity.Access{})
 	return s
 }
@@ -80,16 +86,16 @@ func org(change settings) fields {
 	return fields{"credentials": c}
 }
 
-func (s *fixture) connect(more ...fields) cloudaccounts.CloudOrganisation {
+func (s *fixture) connect(more ...fields) cloudorganisations.CloudOrganisation {
 	s.Helper()
-	o := apitest.Data[cloudaccounts.CloudOrganisation](s.Call(alice, "POST /cloud-organisations", body(more...)))
+	o := apitest.Data[cloudorganisations.CloudOrganisation](s.Call(alice, "POST /cloud-organisations", body(more...)))
 	s.idle()
 	return s.get(o.ID)
 }
 
-func (s *fixture) get(id string) cloudaccounts.CloudOrganisation {
+func (s *fixture) get(id string) cloudorganisations.CloudOrganisation {
 	s.Helper()
-	return apitest.Data[cloudaccounts.CloudOrganisation](s.Call(alice, "GET /cloud-organisations/"+id, nil))
+	return apitest.Data[cloudorganisations.CloudOrganisation](s.Call(alice, "GET /cloud-organisations/"+id, nil))
 }
 
 func (s *fixture) idle() {
@@ -97,21 +103,21 @@ func (s *fixture) idle() {
 	s.Must(s.Workflow.(*workflow.Embedded).Idle(s.Context())) //nolint:forcetypeassert // the fixture made it
 }
 
-func (s *fixture) synchronize(id string) cloudaccounts.CloudOrganisation {
+func (s *fixture) synchronize(id string) cloudorganisations.CloudOrganisation {
 	s.Helper()
 	apitest.Data[rest.Job](s.Call(alice, "POST /cloud-organisations/"+id+"/sync", nil), 202)
 	s.idle()
 	return s.get(id)
 }
 
-func (s *fixture) accounts() []cloudaccounts.Account {
+func (s *fixture) accounts() []connection.Account {
 	s.Helper()
-	return apitest.Data[rest.List[cloudaccounts.Account]](s.Call(alice, "GET /cloud-accounts?limit=100", nil)).Items
+	return apitest.Data[rest.List[connection.Account]](s.Call(alice, "GET /cloud-accounts?limit=100", nil)).Items
 }
 
-func (s *fixture) members(id, query string) []cloudaccounts.CloudOrganisationMember {
+func (s *fixture) members(id, query string) []cloudorganisations.CloudOrganisationMember {
 	s.Helper()
-	return apitest.Data[rest.List[cloudaccounts.CloudOrganisationMember]](s.Call(alice, "GET /cloud-organisations/"+id+"/members?limit=100"+query, nil)).Items
+	return apitest.Data[rest.List[cloudorganisations.CloudOrganisationMember]](s.Call(alice, "GET /cloud-organisations/"+id+"/members?limit=100"+query, nil)).Items
 }
 
 // change replaces the connection's settings, as a cloud would change.
@@ -253,14 +259,17 @@ func (still) Start(_ context.Context, _, _ string, _ any) error {
 
 func TestSync_LeavesAccountsOfOthersAlone(t *testing.T) {
 	s := newFixture(t)
-	mine := apitest.Data[cloudaccounts.Account](s.Call(alice, "POST /cloud-accounts", fields{
+	mine := apitest.Data[connection.Account](s.Call(alice, "POST /cloud-accounts", fields{
 		"provider": "simulated", "cloudAccountID": "200000000004", "name": "Dev 001", "authMethod": "simulated", "permissionLevel": "read_only",
 		"credentials": settings{"size": "3", "regions": "1"},
 	}))
 	s.idle()
 	o := s.connect()
-	if o.Members["connected"] != 12 || len(s.accounts()) != 12 {
+	if o.Members["connected"] != 11 || o.Members["duplicate"] != 1 || len(s.accounts()) != 12 {
 		t.Errorf("%+v with %d accounts", o, len(s.accounts()))
+	}
+	if m := s.members(o.ID, "&status=duplicate"); len(m) != 1 || *m[0].AccountID != mine.ID || !strings.Contains(*m[0].Error, "connected by hand before") {
+		t.Errorf("the account that was connected by hand is listed as %+v", m)
 	}
 	for _, a := range s.accounts() {
 		switch {
@@ -331,9 +340,12 @@ func TestConnect_RefusesWhatCannotBe(t *testing.T) {
 		says   string
 	}{
 		"a provider that is none":                 {fields{"provider": "acme"}, "acme"},
-		"a provider without organizations here":   {fields{"provider": "kubernetes", "authMethod": "service_principal"}, "authMethod"},
+		"a provider without organizations here":   {fields{"provider": "kubernetes"}, "provider: kubernetes knows no organizations"},
 		"credentials that are refused":            {org(settings{"refuse": "true"}), "The security token included in the request is invalid."},
 		"an account of no organization":           {org(settings{"organisation": ""}), "not a member of an organization"},
+		"a management group that is not told":     {fields{"provider": "azure"}, "organisationID: is required for provider azure: the id of a management group"},
+		"a management group that cannot be one":   {fields{"provider": "azure", "organisationID": "a/b"}, `organisationID: \"a/b\" is not the id of an organization of azure`},
+		"a project in place of an organization":   {fields{"provider": "gcp", "organisationID": "projects/1"}, `organisationID: \"projects/1\" is not the id of an organization of gcp: organizations/ or folders/`},
 		"another organization":                    {fields{"organisationID": "o-other"}, "they list organization o-demo, not o-other"},
 		"a selection of nothing":                  {fields{"include": fields{"tags": []string{"=x"}}}, "include.tags"},
 		"no name":                                 {fields{"name": " "}, "name"},
@@ -351,7 +363,7 @@ func TestConnect_RefusesWhatCannotBe(t *testing.T) {
 			}
 		})
 	}
-	if all := apitest.Data[rest.List[cloudaccounts.CloudOrganisation]](s.Call(alice, "GET /cloud-organisations", nil)); all.Total != 0 {
+	if all := apitest.Data[rest.List[cloudorganisations.CloudOrganisation]](s.Call(alice, "GET /cloud-organisations", nil)); all.Total != 0 {
 		t.Errorf("%d are stored", all.Total)
 	}
 	s.connect()
@@ -363,7 +375,7 @@ func TestConnect_RefusesWhatCannotBe(t *testing.T) {
 func TestDelete_SaysThatItsMembersStay(t *testing.T) {
 	s := newFixture(t)
 	o := s.connect(org(settings{"refusingMembers": "2"}))
-	got := apitest.Data[cloudaccounts.DeletedCloudOrganisation](s.Call(alice, "DELETE /cloud-organisations/"+o.ID, nil))
+	got := apitest.Data[cloudorganisations.DeletedCloudOrganisation](s.Call(alice, "DELETE /cloud-organisations/"+o.ID, nil))
 	if got.ID != o.ID || got.KeptAccounts != 10 {
 		t.Errorf("%+v", got)
 	}
@@ -383,6 +395,8 @@ func TestDelete_SaysThatItsMembersStay(t *testing.T) {
 func TestOrganisations_AreOfTheirOrganizationAndForThoseWhoMay(t *testing.T) {
 	s := newFixture(t)
 	o := s.connect()
+	s.Call(bob, "PUT /cloud-organisations/"+o.ID, fields{"name": "Mine"}).Want(404)
+	s.Call(viewer, "PUT /cloud-organisations/"+o.ID, fields{"name": "Mine"}).Want(403)
 	for _, path := range []string{"GET /cloud-organisations/%s", "GET /cloud-organisations/%s/members", "DELETE /cloud-organisations/%s", "POST /cloud-organisations/%s/sync"} {
 		s.Call(bob, fmt.Sprintf(path, o.ID), nil).Want(404)
 		s.Call(alice, fmt.Sprintf(path, "corg_nothing"), nil).Want(404)

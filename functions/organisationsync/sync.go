@@ -3,7 +3,6 @@ package organisationsync
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -51,6 +50,7 @@ type round struct {
 	organisation cloudorganisation.Organisation
 	credentials  map[string]string // of the connection
 	accounts     map[string]inventory.Account
+	others       map[string]bool // the other connected organizations, by their ids
 	known        map[string]cloudorganisation.Member
 	until        time.Time
 
@@ -79,6 +79,9 @@ func (r *round) list(ctx context.Context) ([]cloud.Member, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err = r.listOthers(ctx); err != nil {
+		return nil, err
+	}
 	r.known, r.accounts, r.free = map[string]cloudorganisation.Member{}, map[string]inventory.Account{}, connection.MaxAccounts-len(have)
 	for _, m := range known {
 		r.known[m.NativeID] = m
@@ -89,6 +92,15 @@ func (r *round) list(ctx context.Context) ([]cloud.Member, error) {
 		}
 	}
 	return found, nil
+}
+
+func (r *round) listOthers(ctx context.Context) error {
+	all, err := cloudorganisation.List(ctx, r.p.Table, r.in.Org)
+	r.others = map[string]bool{}
+	for i := range all {
+		r.others[all[i].ID] = all[i].ID != r.organisation.ID
+	}
+	return err
 }
 
 // open connects with the credentials of the organization.
@@ -197,9 +209,4 @@ func (r *round) takeRoom() bool {
 	defer r.mu.Unlock()
 	r.free--
 	return r.free >= 0
-}
-
-// isEnding reports whether a member of the status has no account that lives.
-func isEnding(s cloudorganisation.Status) bool {
-	return slices.Contains([]cloudorganisation.Status{cloudorganisation.Closed, cloudorganisation.Excluded, cloudorganisation.Left}, s)
 }

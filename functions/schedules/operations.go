@@ -101,7 +101,7 @@ func (s *service) attachmentOperations(g *rest.Group) {
 
 func (s *service) previewOperations(g *rest.Group) {
 	const what = "Every firing of a time, which ends before to (at most 92 days; without them the next 7 days), with its UTC and its local time, the resources that it reaches, and why one " +
-		"is left out: calendar, override, read_only_account, contradiction, unschedulable or disabled. It is what the evaluator does, decided by the same code, as things are " +
+		"is left out: calendar, override, read_only_account, disconnected_account, contradiction, unschedulable or disabled. It is what the evaluator does, decided by the same code, as things are " +
 		"attached and held now. At most 5,000 firings; resources lists at most 20,000 over all firings, those that are left out first, and counts say how many there are. Savings are null " +
 		"until prices are known. "
 	rest.Handle(g, rest.Op{

@@ -92,6 +92,8 @@ func TestPreview_SaysWhyOneIsLeftOut(t *testing.T) {
 `)
 	f.Change(inventory.AccountKey(apitest.Org, inventorytest.Account), table.Set("permissionLevel", "read_only"))
 	f.Equal("read-only", lines(f.preview(day.ID, "?from=2026-04-07&to=2026-04-07T12:00:00Z")), "04-07T06:00Z 2026-04-07T08:00:00+02:00 start 0 map[read_only_account:3] \n")
+	f.Change(inventory.AccountKey(apitest.Org, inventorytest.Account), table.Set("permissionLevel", "read_write"), table.Set("status", "disconnected"))
+	f.Equal("disconnected", lines(f.preview(day.ID, "?from=2026-04-07&to=2026-04-07T12:00:00Z")), "04-07T06:00Z 2026-04-07T08:00:00+02:00 start 0 map[disconnected_account:3] \n")
 	f.Call(ada, "PUT /schedules/"+day.ID, `{"enabled":false}`).Want(http.StatusOK)
 	f.Equal("disabled", lines(f.preview(day.ID, "?from=2026-04-07&to=2026-04-07T12:00:00Z")), "04-07T06:00Z 2026-04-07T08:00:00+02:00 start 0 map[disabled:3] disabled\n")
 }

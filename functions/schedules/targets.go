@@ -74,15 +74,15 @@ func (s *service) schedulesOf(ctx context.Context, members []inventory.Member) (
 	return out, err
 }
 
-// subjects tells of members whether their accounts are read-only, and what overrides hold them.
+// subjects tells of members whether their accounts are read-only or disconnected, and what overrides hold them.
 func (s *service) subjects(ctx context.Context, members []inventory.Member) ([]scheduling.Target, error) {
 	accounts, err := s.inventory.ListAccounts(ctx, callerOrg(ctx))
 	if err != nil {
 		return nil, err
 	}
-	readOnly := map[string]bool{}
+	of := make(map[string]inventory.Account, len(accounts))
 	for i := range accounts {
-		readOnly[accounts[i].ID] = accounts[i].ReadOnly()
+		of[accounts[i].ID] = accounts[i]
 	}
 	held, err := s.overrides(ctx)
 	if err != nil {
@@ -91,7 +91,8 @@ func (s *service) subjects(ctx context.Context, members []inventory.Member) ([]s
 	out := make([]scheduling.Target, len(members))
 	for i, m := range members {
 		out[i] = scheduling.Target{Member: m, Subject: scheduling.Subject{
-			ReadOnly: readOnly[m.CloudAccountID], Unschedulable: m.Unschedulable, Overrides: held[m.ResourceID],
+			ReadOnly: of[m.CloudAccountID].ReadOnly(), Disconnected: of[m.CloudAccountID].Disconnection(), Unschedulable: m.Unschedulable,
+			Overrides: held[m.ResourceID],
 		}}
 	}
 	return out, nil

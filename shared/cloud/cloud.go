@@ -68,14 +68,15 @@ type Kind struct {
 
 // Account is what is needed to reach one cloud account. Credentials are in clear: it never leaves a worker.
 type Account struct {
-	Org         string
-	ID          string // ca_…
-	Provider    string
-	NativeID    string // account, subscription or project number
-	AuthMethod  string
-	Credentials map[string]string
-	Regions     []string // empty: every enabled one
-	EndpointURL string   // an emulator or a private cloud
+	Org          string
+	ID           string // ca_…
+	Provider     string
+	NativeID     string // account, subscription or project number
+	Organisation string // native id of the organization whose members are asked for; NativeID is empty then
+	AuthMethod   string
+	Credentials  map[string]string
+	Regions      []string // empty: every enabled one
+	EndpointURL  string   // an emulator or a private cloud
 }
 
 // Resource is a resource as discovery found it.

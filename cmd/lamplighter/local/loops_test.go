@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/shared/cloud/azure/twin"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
@@ -209,5 +210,104 @@ func TestDeliver_GoesOnAfterAMailThatCannotBeTaken(t *testing.T) {
 	}
 	if got := <-g.sent; got != "first@example.com" {
 		t.Errorf("sent to %s", got)
+	}
+}
+
+// hourly is the machine's clock, on which an hour passes when it is told to.
+type hourly struct {
+	later
+	slept, passes chan struct{}
+}
+
+func (h *hourly) Sleep(ctx context.Context, d time.Duration) error {
+	if d != membersEvery {
+		return h.later.Sleep(ctx, d)
+	}
+	select {
+	case h.slept <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-h.passes:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// pass lets an hour pass for the two loops of each hour, which are the archive's and that of members, and waits for what they do.
+func (h *hourly) pass() {
+	h.by.Add(int64(time.Hour))
+	for range 2 {
+		h.passes <- struct{}{}
+	}
+	for range 2 {
+		<-h.slept
+	}
+}
+
+// A subscription that is new in a management group is a cloud account within the hour, and one that is disabled is none, by the loops alone.
+func TestTheLoopsFindNewMembersOfOrganizations(t *testing.T) {
+	tw := &twin.Cloud{Page: 2}
+	tw.FillOrganisation()
+	azure := httptest.NewServer(tw)
+	defer azure.Close()
+	c := &hourly{slept: make(chan struct{}), passes: make(chan struct{})}
+	s, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1", Clock: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { s.Run(ctx); close(done) }()
+	defer func() { stop(); <-done }()
+	for range 2 {
+		<-c.slept
+	}
+	srv := httptest.NewServer(s)
+	defer srv.Close()
+	if _, err = s.Demo(ctx, srv.URL); err != nil {
+		t.Fatal(err)
+	}
+	client := NewClient(srv.URL)
+	do := func(method, path string, in, out any) {
+		t.Helper()
+		if err := client.enter(ctx, "Demo"); err != nil { // sessions end in the meantime
+			t.Fatal(err)
+		}
+		if err := client.Do(ctx, method, path, in, out); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.AwaitIdle(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(http.MethodPost, "/cloud-organisations", map[string]any{
+		"provider": "azure", "organisationID": "acme", "name": "Acme", "authMethod": "service_principal", "permissionLevel": "read_only", "endpointURL": azure.URL,
+		"credentials": map[string]string{"tenantID": twin.Tenant, "clientID": twin.Client, "clientSecret": twin.Secret},
+	}, nil)
+	status := func() map[string]string {
+		t.Helper()
+		var accounts struct {
+			Items []struct{ CloudAccountID, Status string }
+		}
+		do(http.MethodGet, "/cloud-accounts?provider=azure", nil, &accounts)
+		out := map[string]string{}
+		for _, a := range accounts.Items {
+			out[a.CloudAccountID] = a.Status
+		}
+		return out
+	}
+	const added, play = "22222222-0000-0000-0000-000000000009", "22222222-0000-0000-0000-000000000003"
+	if got := status(); len(got) != 3 || got[play] != "connected" {
+		t.Fatalf("connected are %v", got)
+	}
+	tw.AddMembers(twin.Member{ID: added, Name: "New", Group: "shop"})
+	tw.ChangeMember(play, func(m *twin.Member) { m.State = "Disabled" })
+	c.pass()
+	if got := status(); len(got) != 4 || got[added] != "connected" || got[play] != "disconnected" {
+		t.Errorf("an hour later they are %v", got)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"lamplighter.dev/shared/domain/cloudorganisation"
 )
 
 // document is an IAM policy.
@@ -59,7 +61,7 @@ func awsPolicies() ([]CloudPolicy, error) {
 }
 
 // RoleName is the role that the templates make.
-const RoleName = "lamplighter"
+const RoleName = cloudorganisation.MemberRole
 
 const policyName = "lamplighter"
 

@@ -26,8 +26,8 @@ func needed() map[string]needs {
 	a, m, g, k := aws.ListRequiredActions(), azure.ListRequiredActions(), gcp.ListRequiredPermissions(), kubernetes.ListRequiredActions()
 	return map[string]needs{
 		"aws":        {a.Discover, a.StartStop, a.Scale, a.Organisation, nil},
-		"azure":      {m.Discover, m.StartStop, m.Scale, nil, nil},
-		"gcp":        {g.Discover, g.StartStop, g.Scale, nil, gcp.ListRequiredServices()},
+		"azure":      {m.Discover, m.StartStop, m.Scale, m.Organisation, nil},
+		"gcp":        {g.Discover, g.StartStop, g.Scale, g.Organisation, gcp.ListRequiredServices()},
 		"kubernetes": {k.Discover, k.StartStop, k.Scale, nil, nil},
 	}
 }
@@ -57,6 +57,15 @@ var besides = []string{"kms:CreateGrant", "iam:CreateServiceLinkedRole"}
 
 func TestSteps_AllowExactlyWhatIsNeeded(t *testing.T) {
 	for provider, n := range needed() {
+		all := of(t, provider).Organisation
+		members := slices.Concat(n.Organisation, n.StartStop) // without roles of their own, they are opened by the organization's
+		if all.MemberRole != "" {
+			members = n.Organisation
+		}
+		in := texts(t, all.Document)
+		if lacks := slices.DeleteFunc(slices.Clone(members), func(a string) bool { return slices.Contains(in, a) }); len(n.Organisation) == 0 || len(lacks) > 0 || !slices.Equal(all.Actions, n.Organisation) {
+			t.Errorf("the organization of %s is allowed %v, and its document lacks %v", provider, all.Actions, lacks)
+		}
 		for i, want := range [][]string{n.Discover, n.StartStop, n.Scale} {
 			p := of(t, provider).Policies[i]
 			got := slices.DeleteFunc(slices.Clone(p.Actions), func(a string) bool { return slices.Contains(besides, a) })

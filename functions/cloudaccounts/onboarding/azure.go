@@ -2,6 +2,7 @@ package onboarding
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -15,7 +16,11 @@ type azureRole struct {
 	AssignableScopes []string `json:"AssignableScopes"`
 }
 
-const azureScope = "/subscriptions/SUBSCRIPTION"
+// Where a role is defined and assigned: a subscription, or a management group with every subscription in it.
+const (
+	azureScope      = "/subscriptions/SUBSCRIPTION"
+	azureGroupScope = "/providers/Microsoft.Management/managementGroups/MANAGEMENT_GROUP"
+)
 
 func microsoft(o Organisation) (Steps, error) {
 	policies, err := buildPolicies("azure", func(l level) (any, []string) {
@@ -32,9 +37,13 @@ func microsoft(o Organisation) (Steps, error) {
 	if err != nil {
 		return Steps{}, err
 	}
+	all, err := azureOrganisation()
+	if err != nil {
+		return Steps{}, err
+	}
 	audience := "api://AzureADTokenExchange/" + o.ID
 	role := "az role definition create --role-definition " + quote(string(policies[1].Document))
-	return Steps{Provider: "azure", Audience: &audience, Policies: policies, Clusters: clusters, Methods: []Method{
+	return Steps{Provider: "azure", Audience: &audience, Policies: policies, Clusters: clusters, Organisation: all, Methods: []Method{
 		{
 			AuthMethod: "workload_identity_federation", Title: "An application that trusts this service's own tokens; no secret changes hands", Recommended: true,
 			Commands: []string{
@@ -55,6 +64,24 @@ func microsoft(o Organisation) (Steps, error) {
 			},
 			Credentials: []string{"tenantID", "clientID", "clientSecret"},
 		},
+	}}, nil
+}
+
+// azureOrganisation is how all subscriptions of a management group are connected at once: the application of one of the methods, with one
+// role at the group, which every subscription in it inherits, those to come too.
+func azureOrganisation() (*WholeOrganisation, error) {
+	r := requiredBy("azure")
+	name := azureRoleName("organisation")
+	doc, err := encodeIndented(azureRole{
+		Name: name, IsCustom: true, Description: "What Lamplighter calls in a management group and its subscriptions at level " + startStopLevel,
+		Actions: slices.Concat(r.Organisation, r.StartStop), NotActions: []string{}, AssignableScopes: []string{azureGroupScope},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("write role of management groups: %w", err)
+	}
+	return &WholeOrganisation{Actions: r.Organisation, Document: doc, Commands: []string{
+		"az role definition create --role-definition " + quote(string(doc)),
+		"az role assignment create --assignee APP_ID --role " + quote(name) + " --scope " + azureGroupScope,
 	}}, nil
 }
 

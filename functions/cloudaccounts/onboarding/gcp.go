@@ -1,6 +1,7 @@
 package onboarding
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -28,6 +29,10 @@ func google(o Organisation) (Steps, error) {
 	if err != nil {
 		return Steps{}, err
 	}
+	all, err := googleOrganisation()
+	if err != nil {
+		return Steps{}, err
+	}
 	audience := "lamplighter/" + o.ID
 	robot := []string{
 		"gcloud services enable --project=PROJECT " + strings.Join(requiredBy("gcp").Services, " "),
@@ -35,7 +40,7 @@ func google(o Organisation) (Steps, error) {
 		"gcloud iam service-accounts create lamplighter --project=PROJECT",
 		"gcloud projects add-iam-policy-binding PROJECT --condition=None --role=projects/PROJECT/roles/lamplighter --member=serviceAccount:" + robotOf,
 	}
-	return Steps{Provider: "gcp", Audience: &audience, Policies: policies, Clusters: clusters, Methods: []Method{
+	return Steps{Provider: "gcp", Audience: &audience, Policies: policies, Clusters: clusters, Organisation: all, Methods: []Method{
 		{
 			AuthMethod: "workload_identity_federation", Title: "A pool that trusts this service's own tokens; no secret changes hands", Recommended: true,
 			Commands: append(slices.Clone(robot),
@@ -56,5 +61,23 @@ func google(o Organisation) (Steps, error) {
 			Commands:    append(slices.Clone(robot), "gcloud iam service-accounts keys create key.json --iam-account="+robotOf),
 			Credentials: []string{"serviceAccountKey"},
 		},
+	}}, nil
+}
+
+// googleOrganisation is how all projects of an organization, or of a folder, are connected at once: the service account of one of the
+// methods, with one role at the organization or folder, which every project in it inherits, those to come too. A role of a project
+// cannot hold what lists an organization, and folders have no roles of their own.
+func googleOrganisation() (*WholeOrganisation, error) {
+	r := requiredBy("gcp")
+	granted := slices.Concat(r.Organisation, r.StartStop)
+	doc, err := encodeIndented(googleRole{"Lamplighter organisation", "What Lamplighter calls in an organization and its projects at level " + startStopLevel, "GA", granted})
+	if err != nil {
+		return nil, fmt.Errorf("write role of organizations: %w", err)
+	}
+	const bind = " --condition=None --role=organizations/ORGANIZATION/roles/lamplighter --member=serviceAccount:" + robotOf
+	return &WholeOrganisation{Actions: r.Organisation, Document: doc, Commands: []string{
+		"gcloud iam roles create lamplighter --organization=ORGANIZATION --title=Lamplighter --stage=GA --permissions=" + strings.Join(granted, ","),
+		"gcloud organizations add-iam-policy-binding ORGANIZATION" + bind,
+		"gcloud resource-manager folders add-iam-policy-binding FOLDER" + bind + " # in place of the one before, for one folder",
 	}}, nil
 }

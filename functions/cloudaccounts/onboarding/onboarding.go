@@ -52,7 +52,7 @@ type WholeOrganisation struct {
 	Actions    []string        `json:"actions" doc:"What the credentials of the connection have to be allowed besides"`
 	Document   json.RawMessage `json:"document" doc:"These, as the cloud takes them"`
 	MemberRole string          `json:"memberRole" doc:"The role that is assumed in each member; empty where members are opened with the credentials of the connection"`
-	Commands   []string        `json:"commands" doc:"Shell commands, in order"`
+	Commands   []string        `json:"commands" doc:"Shell commands, in order, after those of a method. What is in capitals is yours to put in"`
 }
 
 // Organisation is an organization of ours that connects accounts, and who opens them for it.

@@ -52,6 +52,7 @@ func TestTheStepsForAWSAreAsReviewed(t *testing.T) {
 		for _, m := range of(t, provider).Methods {
 			all = append(append(all, "# "+m.AuthMethod), m.Commands...)
 		}
+		all = append(append(all, "# the whole organization, after one of these"), of(t, provider).Organisation.Commands...)
 		golden(t, provider+".sh", strings.Join(all, "\n"))
 	}
 	for _, provider := range []string{"aws", "azure", "gcp"} {
@@ -129,11 +130,15 @@ func TestTheCommandsAreWholeForAShell(t *testing.T) {
 	if err != nil {
 		t.Skip("SKIPPED: there is no sh to parse the commands with")
 	}
-	methods := []onboarding.Method{{Commands: steps(t).Organisation.Commands}}
+	var methods []onboarding.Method
 	for _, provider := range []string{"aws", "azure", "gcp", "kubernetes"} {
-		methods = append(methods, of(t, provider).Methods...)
-		if c := of(t, provider).Clusters; c != nil {
-			methods = append(methods, onboarding.Method{Commands: c.Commands})
+		s := of(t, provider)
+		methods = append(methods, s.Methods...)
+		if s.Organisation != nil {
+			methods = append(methods, onboarding.Method{Commands: s.Organisation.Commands})
+		}
+		if s.Clusters != nil {
+			methods = append(methods, onboarding.Method{Commands: s.Clusters.Commands})
 		}
 	}
 	for _, m := range methods {

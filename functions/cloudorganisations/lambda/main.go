@@ -4,7 +4,6 @@ package main
 import (
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/functions/cloudorganisations"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
@@ -12,5 +11,5 @@ import (
 
 func main() {
 	p := platform.OpenLambda(cloudorganisations.Declaration)
-	lambda.Start(rest.Lambda(p, cloudaccounts.OrganisationOperations(p)))
+	lambda.Start(rest.Lambda(p, cloudorganisations.Operations(p)))
 }

@@ -63,7 +63,10 @@ func (c *conn) subscription(ctx context.Context) (string, error) {
 }
 
 type subscriptionRow struct {
-	ID string `json:"subscriptionId"`
+	ID    string            `json:"subscriptionId"`
+	Name  string            `json:"displayName"`
+	State string            `json:"state"` // Enabled, Warned, PastDue, Disabled, Deleted
+	Tags  map[string]string `json:"tags"`
 }
 
 // Identify returns the id of the subscription, once Azure has shown it to the credentials.

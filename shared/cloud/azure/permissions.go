@@ -24,9 +24,10 @@ var baseNeeds = []string{
 
 // RequiredActions are the permissions that this package calls for, by what a customer allows: each level holds the ones before.
 type RequiredActions struct {
-	Discover  []string // to read what is there, clusters included
-	StartStop []string // to discover, start and stop
-	Scale     []string // to discover, start, stop and change capacities
+	Discover     []string // to read what is there, clusters included
+	StartStop    []string // to discover, start and stop
+	Scale        []string // to discover, start, stop and change capacities
+	Organisation []string // to list the subscriptions of a management group besides
 }
 
 // ListRequiredActions returns the permissions of every registered kind, sorted and each once, for the role that customers are
@@ -37,7 +38,7 @@ func ListRequiredActions() RequiredActions {
 	for _, k := range registry {
 		discover, startStop, scale = append(discover, k.needs.discover...), append(startStop, k.needs.startStop...), append(scale, k.needs.scale...)
 	}
-	return RequiredActions{sortUnique(discover), sortUnique(discover, startStop), sortUnique(discover, startStop, scale)}
+	return RequiredActions{sortUnique(discover), sortUnique(discover, startStop), sortUnique(discover, startStop, scale), sortUnique(organisationNeeds)}
 }
 
 func sortUnique(actions ...[]string) []string {

@@ -4,9 +4,10 @@ import "slices"
 
 // RequiredPermissions are the IAM permissions that this package uses, by what a customer allows: each level holds the ones before.
 type RequiredPermissions struct {
-	Discover  []string // to read what is there, clusters included
-	StartStop []string // to discover, start and stop
-	Scale     []string // to discover, start, stop and change capacities
+	Discover     []string // to read what is there, clusters included
+	StartStop    []string // to discover, start and stop
+	Scale        []string // to discover, start, stop and change capacities
+	Organisation []string // to list the projects of an organization, or of a folder, besides
 }
 
 // ListRequiredPermissions returns the permissions of every registered kind, sorted and each once. What customers are told to allow is
@@ -16,7 +17,7 @@ func ListRequiredPermissions() RequiredPermissions {
 	for _, k := range registry {
 		discover, startStop, scale = append(discover, k.needs.discover...), append(startStop, k.needs.startStop...), append(scale, k.needs.scale...)
 	}
-	return RequiredPermissions{sortUnique(discover), sortUnique(discover, startStop), sortUnique(discover, startStop, scale)}
+	return RequiredPermissions{sortUnique(discover), sortUnique(discover, startStop), sortUnique(discover, startStop, scale), sortUnique(organisationNeeds)}
 }
 
 // ListRequiredServices returns the APIs that a project has to switch on for everything here to work; one that it does not use may

@@ -20,6 +20,10 @@ import (
 // MaxOrganisations is how many an organization of ours can have: a list of them is one read.
 const MaxOrganisations = 20
 
+// MemberRole is the role that is assumed in each member of an AWS organization where the connection names none: the one that the StackSet
+// of the onboarding makes.
+const MemberRole = "lamplighter"
+
 // The partitions of the records, of their members, and of when they are due.
 const (
 	Partition       table.Partition = "ORG#*#CORG"
@@ -40,6 +44,7 @@ type Organisation struct {
 	MemberRole      string    `json:"memberRole,omitempty"` // of AWS: the role that is assumed in each member
 	Include         Selection `json:"include,omitzero"`
 	Exclude         Selection `json:"exclude,omitzero"`
+	Revision        int       `json:"revision,omitempty"` // counts the changes of what members take over: credentials, level, regions
 	Sealed          []byte    `json:"sealed,omitempty"`
 	Status          string    `json:"status"` // as of an account
 	Error           string    `json:"error,omitempty"`
@@ -73,6 +78,7 @@ type Status string
 // The statuses of members.
 const (
 	Connected Status = "connected" // it is a cloud account
+	Duplicate Status = "duplicate" // it is a cloud account that was connected otherwise; Error says how
 	Refused   Status = "refused"   // it does not let us in; Error is the cloud's word
 	Excluded  Status = "excluded"  // it is not wanted
 	Closed    Status = "closed"    // it is suspended or being closed
@@ -81,7 +87,7 @@ const (
 )
 
 // Statuses are all that there are.
-var Statuses = []Status{Connected, Refused, Excluded, Closed, Left, Removed}
+var Statuses = []Status{Connected, Duplicate, Refused, Excluded, Closed, Left, Removed}
 
 // Member is an account of the organization, and what became of it.
 type Member struct {
@@ -90,6 +96,7 @@ type Member struct {
 	Unit      string `json:"unit,omitempty"` // its way from the root: "Root/Prod"
 	Status    Status `json:"status"`
 	AccountID string `json:"accountID,omitempty"` // ca_…, once it was connected
+	Revision  int    `json:"revision,omitempty"`  // of the organization, that its account was opened with
 	Error     string `json:"error,omitempty"`
 }
 
@@ -120,11 +127,14 @@ func (s Selection) Check(field string) error {
 
 // Names reports whether m is among those named.
 func (s Selection) Names(m cloud.Member) bool {
-	if slices.Contains(s.IDs, m.NativeID) {
+	is := func(id string) func(string) bool { // Azure's ids are the same in either case, and those of others in one alone
+		return func(word string) bool { return strings.EqualFold(word, id) }
+	}
+	if slices.ContainsFunc(s.IDs, is(m.NativeID)) {
 		return true
 	}
 	for _, u := range m.Units {
-		if slices.Contains(s.Units, u.ID) || slices.Contains(s.Units, u.Name) {
+		if slices.ContainsFunc(s.Units, is(u.ID)) || slices.Contains(s.Units, u.Name) {
 			return true
 		}
 	}
@@ -148,7 +158,7 @@ func (o Organisation) AsksTags() bool { return len(o.Include.Tags)+len(o.Exclude
 // Account returns the connection as an account, which is how it is opened; its credentials are sealed as those of one.
 func (o Organisation) Account() inventory.Account {
 	return inventory.Account{
-		ID: o.ID, Provider: o.Provider, CloudAccountID: o.NativeID, AuthMethod: o.AuthMethod, Regions: o.Regions, EndpointURL: o.EndpointURL, Sealed: o.Sealed,
+		ID: o.ID, Provider: o.Provider, Organisation: o.NativeID, AuthMethod: o.AuthMethod, Regions: o.Regions, EndpointURL: o.EndpointURL, Sealed: o.Sealed,
 	}
 }
 

@@ -179,7 +179,7 @@ func (r *reading) qualify(ctx context.Context, all []*subject) error {
 		return err
 	}
 	for _, s := range all {
-		s.ReadOnly = accounts[s.CloudAccountID].ReadOnly()
+		s.ReadOnly, s.Disconnected = accounts[s.CloudAccountID].ReadOnly(), accounts[s.CloudAccountID].Disconnection()
 		s.Subject.Unschedulable = execution.Unable(s.Member, accounts[s.CloudAccountID])
 		s.Overrides = held[s.ResourceID]
 	}

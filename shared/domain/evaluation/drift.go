@@ -58,7 +58,7 @@ func (s *Store) storeDrifts(ctx context.Context, org string, d drifts) error {
 // drifting returns what the schedules of a resource want of it where that is a stop that lasts, and it runs all the same; false where all
 // is well, or somebody holds it.
 func (s *subject) drifting(at time.Time) (scheduling.Want, bool) {
-	if s.Status != cloud.Running || s.ReadOnly || s.Subject.Unschedulable != "" {
+	if s.Status != cloud.Running || s.ReadOnly || s.Disconnected != "" || s.Subject.Unschedulable != "" {
 		return scheduling.Want{}, false
 	}
 	if _, held := s.HeldBy(at); held {

@@ -125,7 +125,7 @@ func (s *subject) class(span scheduling.Span, firings map[*scheduling.Timetable]
 	if k.Len() == 0 {
 		return ""
 	}
-	fmt.Fprint(&k, s.ReadOnly, s.Subject.Unschedulable)
+	fmt.Fprint(&k, s.ReadOnly, s.Disconnected, s.Subject.Unschedulable)
 	for _, o := range s.Overrides {
 		fmt.Fprint(&k, " ", o.ID)
 	}

@@ -4,6 +4,7 @@
 package inventory
 
 import (
+	"cmp"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -14,7 +15,8 @@ import (
 type Account struct {
 	ID               string    `json:"id"`
 	Provider         string    `json:"provider"`
-	CloudAccountID   string    `json:"cloudAccountID"` // the native account, subscription or project number
+	CloudAccountID   string    `json:"cloudAccountID"`         // the native account, subscription or project number
+	Organisation     string    `json:"organisation,omitempty"` // never stored: of the connection of a whole organization, its native id
 	Name             string    `json:"name"`
 	AuthMethod       string    `json:"authMethod"`
 	PermissionLevel  string    `json:"permissionLevel"` // read_only, read_write
@@ -37,6 +39,14 @@ type Account struct {
 
 // ReadOnly reports whether the account may never be acted on.
 func (a Account) ReadOnly() bool { return a.PermissionLevel == "read_only" }
+
+// Disconnection returns why nothing opens the account any more; empty while it is connected.
+func (a Account) Disconnection() string {
+	if a.Status != AccountDisconnected {
+		return ""
+	}
+	return "its cloud account is disconnected: " + cmp.Or(a.Error, "the cloud does not accept its credentials")
+}
 
 // Resource is the record of one resource. ActionID and ActionType are the action in flight, empty when there is none.
 type Resource struct {

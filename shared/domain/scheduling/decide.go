@@ -13,12 +13,13 @@ type Reason string
 // The reasons. Acts is that of a firing that does.
 const (
 	Acts             Reason = ""
-	Disabled         Reason = "disabled"          // the schedule is not enabled
-	ClosedByCalendar Reason = "calendar"          // a calendar of the schedule keeps it from acting
-	ReadOnlyAccount  Reason = "read_only_account" // the account may never be acted on
-	Unschedulable    Reason = "unschedulable"     // the resource cannot be started and stopped
-	Overridden       Reason = "override"          // an override holds the resource
-	Contradicted     Reason = "contradiction"     // a start of the same minute wins over this stop
+	Disabled         Reason = "disabled"             // the schedule is not enabled
+	ClosedByCalendar Reason = "calendar"             // a calendar of the schedule keeps it from acting
+	ReadOnlyAccount  Reason = "read_only_account"    // the account may never be acted on
+	Disconnected     Reason = "disconnected_account" // nothing opens the account any more
+	Unschedulable    Reason = "unschedulable"        // the resource cannot be started and stopped
+	Overridden       Reason = "override"             // an override holds the resource
+	Contradicted     Reason = "contradiction"        // a start of the same minute wins over this stop
 )
 
 // Skip is why a firing does not act, in a word and in a sentence; the zero Skip is that of one that does.
@@ -51,6 +52,7 @@ func (o Override) Wants() cloud.Verb {
 // Subject is what has to be known of a resource to tell what becomes of firings on it.
 type Subject struct {
 	ReadOnly      bool   // its account is
+	Disconnected  string // why nothing opens its account any more; empty when it is connected
 	Unschedulable string // why it cannot be started and stopped; empty when it can
 	Overrides     []Override
 }
@@ -83,6 +85,8 @@ func (s *Subject) skip(f *Firing) Skip {
 		return f.Skip
 	case s.ReadOnly:
 		return Skip{ReadOnlyAccount, "its cloud account is read_only"}
+	case s.Disconnected != "":
+		return Skip{Disconnected, s.Disconnected}
 	case s.Unschedulable != "":
 		return Skip{Unschedulable, s.Unschedulable}
 	}

@@ -22,6 +22,9 @@ func opOf(r *http.Request) string {
 	case strings.HasSuffix(p, "/locations"):
 		return "Microsoft.Resources/subscriptions/locations/read"
 	}
+	if _, of := cutPrefixFold(p, groupsPath); of {
+		return groupOp(p)
+	}
 	scope, rest, found := strings.Cut(p, "/providers/")
 	if !found || scope == "" {
 		return "Microsoft.Resources/subscriptions/read"

@@ -47,7 +47,11 @@ func (c *Cloud) graph(q request) (answer, *failure) {
 	if rows == nil {
 		rows = c.rows()
 	}
-	if ids := fmt.Sprint(q.body["subscriptions"]); !strings.EqualFold(ids, "["+Subscription+"]") {
+	ids := strings.ToLower(strings.Trim(fmt.Sprint(q.body["subscriptions"]), "[]"))
+	switch m := c.memberAt("/subscriptions/" + ids); {
+	case m != nil && !m.Refuses && ids != Subscription:
+		rows = nil
+	case ids != Subscription:
 		return answer{}, newFailure(http.StatusBadRequest, "NoValidSubscriptionsInQueryRequest", "There must be at least one subscription that is eligible to contain resources, not %s.", ids)
 	}
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r map[string]any) bool { return !c.allowed(text(r, "type") + "/read") })

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// What opens the twin: its only subscription, tenant and application.
+// What opens the twin: its subscription, tenant and application. Others are added as members of management groups.
 const (
 	Subscription = "11111111-2222-3333-4444-555555555555"
 	Tenant       = "aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee"
@@ -70,6 +70,8 @@ type Cloud struct {
 	roles     []Role
 	calls     []Call
 	resources []*Resource
+	groups    []Group
+	members   []*Member
 	frozen    []map[string]any
 	tokens    map[string]string // and their scopes
 	ops       []*operation

@@ -184,6 +184,9 @@ func (c *Cloud) impersonate(q request) (any, *failure) {
 }
 
 func (c *Cloud) getProject(q request) (any, *failure) {
+	if m := c.member(q.args[0]); m != nil {
+		return m.answer()
+	}
 	if q.args[0] != Project {
 		return nil, newFailure(http.StatusForbidden, "PERMISSION_DENIED", "The caller does not have permission")
 	}

@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// Project is the twin's only project, ProjectNumber its number.
+// Project is the twin's project, ProjectNumber its number. Others are added as members of folders.
 const (
 	Project       = "acme-prod"
 	ProjectNumber = "123456789012"
@@ -62,6 +62,8 @@ type Cloud struct {
 	clusters   []*Cluster
 	services   []*Service
 	assets     []Asset
+	units      []Unit
+	members    []*Member
 	series     []Series
 	operations []*operation
 	serial     int
@@ -173,7 +175,10 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 		q.writeError(w, newFailure(http.StatusNotFound, "notFound", "%s %s is no method here", r.Method, r.URL.Path))
 		return false
 	}
-	answer, f := handle(c, q)
+	answer, f, known := c.foreign(q)
+	if !known {
+		answer, f = handle(c, q)
+	}
 	switch {
 	case failed:
 		return true

@@ -24,6 +24,7 @@ func main() {
 	defer stop()
 	c := &twin.Cloud{}
 	c.Fill("westeurope")
+	c.FillOrganisation()
 	go c.Move(ctx, clock.System{}, *pace)
 	s := &http.Server{Addr: net.JoinHostPort("127.0.0.1", *port), Handler: c, ReadHeaderTimeout: 10 * time.Second}
 	go func() {

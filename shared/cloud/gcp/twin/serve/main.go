@@ -24,6 +24,7 @@ func main() {
 	defer stop()
 	c := &twin.Cloud{}
 	c.Fill()
+	c.FillOrganisation()
 	go c.Move(ctx, clock.System{}, *pace)
 	paths := http.NewServeMux()
 	paths.HandleFunc("GET /key", twin.ServeKey)

@@ -1,4 +1,4 @@
-package cloudaccounts_test
+package cloudorganisations_test
 
 import (
 	"net/url"
@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"lamplighter.dev/functions/cloudaccounts"
+	"lamplighter.dev/functions/cloudorganisations"
 	"lamplighter.dev/functions/connector"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -42,7 +44,7 @@ func timedOAuthFixture(t *testing.T) (*oauthFixture, func(time.Duration)) {
 	timed.Settings.GoogleCloud = f.google.client()
 	f.cloud.Provider = simulated.New(timed.Table, timed.Platform.Clock)
 	timed.Workers = lambdacall.Local{inventory.Connector: connector.Handler(timed.Platform, cloud.Providers{"gcp": f.cloud})}
-	timed.Mount(cloudaccounts.Operations, cloudaccounts.OrganisationOperations)
+	timed.Mount(cloudaccounts.Operations, cloudorganisations.Operations)
 	f.fixture = &fixture{timed}
 	return f, timed.Clock.Advance
 }
@@ -50,7 +52,7 @@ func timedOAuthFixture(t *testing.T) (*oauthFixture, func(time.Duration)) {
 // begin asks for the address, and goes there.
 func (f *oauthFixture) begin(t *testing.T, c identity.Caller, query string) fields {
 	t.Helper()
-	begun := apitest.Data[cloudaccounts.OAuthURL](f.call(c, "GET", "/connect/gcp/oauth-url"+query, nil))
+	begun := apitest.Data[cloudorganisations.OAuthURL](f.call(c, "GET", "/connect/gcp/oauth-url"+query, nil))
 	back := f.google.visit(t, begun.URL)
 	if back["state"] != begun.State {
 		t.Fatalf("sent away with %s, back with %v", begun.State, back)
@@ -58,9 +60,9 @@ func (f *oauthFixture) begin(t *testing.T, c identity.Caller, query string) fiel
 	return back
 }
 
-func (f *oauthFixture) exchange(c identity.Caller, back fields) cloudaccounts.GoogleGrant {
+func (f *oauthFixture) exchange(c identity.Caller, back fields) cloudorganisations.GoogleGrant {
 	f.Helper()
-	return apitest.Data[cloudaccounts.GoogleGrant](f.call(c, "POST", "/connect/gcp/oauth-exchange", back))
+	return apitest.Data[cloudorganisations.GoogleGrant](f.call(c, "POST", "/connect/gcp/oauth-exchange", back))
 }
 
 func (f *oauthFixture) refuse(c identity.Caller, step string, body fields, says string) {
@@ -83,7 +85,7 @@ func TestOAuth_ThreeStepsConnectAProject(t *testing.T) {
 		t.Errorf("%d projects, the first %+v", len(got.Projects), got.Projects[0])
 	}
 	answer := f.call(alice, "POST", "/connect/gcp/oauth-finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0007", "name": "Seven"})
-	a := apitest.Data[cloudaccounts.Account](answer)
+	a := apitest.Data[connection.Account](answer)
 	if a.Provider != "gcp" || a.CloudAccountID != "my-project-0007" || a.Name != "Seven" || a.AuthMethod != "oauth" || a.PermissionLevel != "read_only" || a.JobID == nil {
 		t.Errorf("%+v", a)
 	}
@@ -168,7 +170,7 @@ func TestOAuth_AnotherProjectCanBeTried(t *testing.T) {
 	f.cloud.native = "my-project-0002"
 	f.refuse(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0001"}, "they open account my-project-0002")
 	f.refuse(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "Not A Project"}, "cloudAccountID")
-	a := apitest.Data[cloudaccounts.Account](f.call(alice, "POST", "/connect/gcp/oauth-finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0002", "permissionLevel": "read_write"}))
+	a := apitest.Data[connection.Account](f.call(alice, "POST", "/connect/gcp/oauth-finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0002", "permissionLevel": "read_write"}))
 	if a.Name != "my-project-0002" || a.PermissionLevel != "read_write" {
 		t.Errorf("%+v", a)
 	}
@@ -176,11 +178,17 @@ func TestOAuth_AnotherProjectCanBeTried(t *testing.T) {
 
 func TestOAuth_RenewsTheCredentialsOfAnAccount(t *testing.T) {
 	f := newOAuthFixture(t)
-	a := f.connect(alice, accountOf("gcp", "my-project-0003", "service_account", keys{"serviceAccountKey": keyFile(t, nil)}))
+	a := apitest.Data[connection.Account](f.call(alice, "POST", "/cloud-accounts", fields{
+		"provider": "gcp", "cloudAccountID": "my-project-0003", "name": "Shop", "authMethod": "workload_identity_federation", "permissionLevel": "read_write",
+		"credentials": keys{
+			"workloadIdentityProvider": "projects/123456789012/locations/global/workloadIdentityPools/lamplighter/providers/lamplighter",
+			"serviceAccountEmail":      "lamplighter@my-project-123.iam.gserviceaccount.com",
+		},
+	}))
 	f.idle()
 	got := f.exchange(alice, f.begin(t, alice, "?accountID="+a.ID))
 	f.refuse(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0004"}, "renews the account "+a.ID)
-	b := apitest.Data[cloudaccounts.Account](f.call(alice, "POST", "/connect/gcp/oauth-finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0003"}))
+	b := apitest.Data[connection.Account](f.call(alice, "POST", "/connect/gcp/oauth-finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0003"}))
 	if b.ID != a.ID || b.AuthMethod != "oauth" || b.Name != a.Name || b.PermissionLevel != a.PermissionLevel {
 		t.Errorf("%+v; want %s with authMethod oauth", b, a.ID)
 	}

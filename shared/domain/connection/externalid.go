@@ -1,4 +1,4 @@
-package cloudaccounts
+package connection
 
 import (
 	"context"
@@ -15,10 +15,10 @@ type trust struct {
 	ExternalID string `json:"externalID"`
 }
 
-// externalID returns the organization's, made when it is first asked for, and the same ever after.
-func (s *service) externalID(ctx context.Context, org string) (string, error) {
+// ExternalID returns the organization's, made when it is first asked for, and the same ever after.
+func (o Opener) ExternalID(ctx context.Context, org string) (string, error) {
 	k := table.Key{PK: table.OrgPK(org) + "META", SK: "EXTERNALID"}
-	t, err := table.Read[trust](ctx, s.p.Table, k)
+	t, err := table.Read[trust](ctx, o.P.Table, k)
 	if !fault.Is(err, fault.NotFound) {
 		return t.ExternalID, fault.Wrap("read external id of "+org, err)
 	}
@@ -27,12 +27,12 @@ func (s *service) externalID(ctx context.Context, org string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	switch _, err = s.p.Table.Write(ctx, table.Put(it, table.Absent())); {
+	switch _, err = o.P.Table.Write(ctx, table.Put(it, table.Absent())); {
 	case err == nil:
 		return t.ExternalID, nil
 	case !fault.Is(err, fault.Conflict):
 		return "", fmt.Errorf("make external id of %s: %w", org, err)
 	}
-	t, err = table.Read[trust](ctx, s.p.Table, k) // somebody else was faster
+	t, err = table.Read[trust](ctx, o.P.Table, k) // somebody else was faster
 	return t.ExternalID, fault.Wrap("read external id of "+org, err)
 }

@@ -1,4 +1,4 @@
-package cloudaccounts
+package connection
 
 import (
 	"context"
@@ -25,9 +25,9 @@ type provider struct {
 type method struct {
 	required []string
 	any      bool
-	ours     bool                                                             // the external id belongs to it, which we give out
-	made     string                                                           // how an account gets these credentials, where nobody can send them
-	check    func(s *service, a inventory.Account, c map[string]string) error // and keeps of c only what is needed
+	ours     bool                                                           // the external id belongs to it, which we give out
+	made     string                                                         // how an account gets these credentials, where nobody can send them
+	check    func(o Opener, a inventory.Account, c map[string]string) error // and keeps of c only what is needed
 }
 
 // Bounds of credentials.
@@ -38,7 +38,7 @@ const (
 
 const (
 	simulatedCloud = "simulated"
-	oauthMethod    = "oauth"
+	OAuthMethod    = "oauth"
 )
 
 var guid = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
@@ -65,7 +65,7 @@ var providers = map[string]provider{
 		example: "the id of a project, such as my-project-123, or its number",
 		methods: map[string]method{
 			"service_account":              {required: []string{"serviceAccountKey"}, check: checkServiceAccount},
-			oauthMethod:                    {made: "GET /connect/gcp/oauth-url, POST /connect/gcp/oauth-exchange and POST /connect/gcp/oauth-finalize make it"},
+			OAuthMethod:                    {made: "GET /connect/gcp/oauth-url, POST /connect/gcp/oauth-exchange and POST /connect/gcp/oauth-finalize make it"},
 			"workload_identity_federation": {required: []string{"workloadIdentityProvider", "serviceAccountEmail"}, check: checkFederation},
 		},
 	},
@@ -92,6 +92,12 @@ func findProvider(p *platform.Platform, name string) (provider, error) {
 	return providers[name], nil
 }
 
+// IsProvider reports whether this deployment may have the provider.
+func IsProvider(p *platform.Platform, name string) bool {
+	_, err := findProvider(p, name)
+	return err == nil
+}
+
 // checkNative brings the account number into the one spelling that is stored, and refuses what cannot be one.
 func (pr provider) checkNative(a *inventory.Account) error {
 	if pr.fold {
@@ -108,9 +114,10 @@ func (pr provider) checkNative(a *inventory.Account) error {
 	return nil
 }
 
-// checkCredentials checks what a caller sent for the method, and completes it with the external id of the organization.
-func (s *service) checkCredentials(ctx context.Context, org string, a inventory.Account, sent map[string]string) (map[string]string, error) {
-	pr, err := findProvider(s.p, a.Provider)
+// CheckCredentials checks what a caller sent for the authMethod of a, keeps of it what is needed, and completes it with the external id of
+// the organization: fault.Invalid names the field.
+func (o Opener) CheckCredentials(ctx context.Context, org string, a inventory.Account, sent map[string]string) (map[string]string, error) {
+	pr, err := findProvider(o.P, a.Provider)
 	if err != nil {
 		return nil, err
 	}
@@ -127,10 +134,10 @@ func (s *service) checkCredentials(ctx context.Context, org string, a inventory.
 	}
 	out, err := m.pick(a.AuthMethod, sent)
 	if err == nil && m.check != nil {
-		err = m.check(s, a, out)
+		err = m.check(o, a, out)
 	}
 	if err == nil && m.ours {
-		out["externalID"], err = s.demanded(ctx, org, sent["externalID"])
+		out["externalID"], err = o.demanded(ctx, org, sent["externalID"])
 	}
 	return out, err
 }
@@ -153,8 +160,8 @@ func (m method) pick(name string, sent map[string]string) (map[string]string, er
 }
 
 // demanded returns the organization's external id; another one that was sent is refused.
-func (s *service) demanded(ctx context.Context, org, sent string) (string, error) {
-	ours, err := s.externalID(ctx, org)
+func (o Opener) demanded(ctx context.Context, org, sent string) (string, error) {
+	ours, err := o.ExternalID(ctx, org)
 	if err == nil && sent != "" && sent != ours {
 		return "", fault.New(fault.Invalid, "credentials.externalID: it must be the one that "+
 			"GET /cloud-accounts/aws/onboarding gives out, or be left out")

@@ -1,4 +1,4 @@
-package cloudaccounts
+package cloudorganisations
 
 import (
 	"context"
@@ -18,9 +18,9 @@ import (
 
 // MemberSelection names members of an organization.
 type MemberSelection struct {
-	IDs   []string `json:"ids,omitempty" maxItems:"500" doc:"Native ids of accounts"`
+	IDs   []string `json:"ids,omitempty" maxItems:"500" doc:"Native ids of accounts, subscriptions or projects"`
 	Units []string `json:"units,omitempty" maxItems:"500" doc:"Ids or names of organizational units, management groups or folders; what lies below is meant too"`
-	Tags  []string `json:"tags,omitempty" maxItems:"500" doc:"key, or key=value, of tags of the account itself"`
+	Tags  []string `json:"tags,omitempty" maxItems:"500" doc:"key, or key=value, of tags of the account or subscription itself, or of labels of the project"`
 }
 
 // SelectedMembers is a MemberSelection as a record shows it.
@@ -37,9 +37,9 @@ func newSelected(s cloudorganisation.Selection) SelectedMembers {
 // NewCloudOrganisation is the body of POST /cloud-organisations.
 type NewCloudOrganisation struct {
 	Provider        string            `json:"provider" minLength:"1" maxLength:"32" example:"aws"`
-	OrganisationID  string            `json:"organisationID,omitempty" maxLength:"128" doc:"Native id; optional where the credentials tell it, as for aws. What they open is compared with it" example:"o-a1b2c3d4e5"`
+	OrganisationID  string            `json:"organisationID,omitempty" maxLength:"128" doc:"Native id: o-… of aws, optional, for the credentials tell it; the id of a management group of azure; organizations/NUMBER or folders/NUMBER of gcp" example:"o-a1b2c3d4e5"`
 	Name            string            `json:"name" minLength:"1" maxLength:"100"`
-	AuthMethod      string            `json:"authMethod" minLength:"1" maxLength:"64" doc:"As for a cloud account: of the management account, or of a delegated administrator"`
+	AuthMethod      string            `json:"authMethod" minLength:"1" maxLength:"64" doc:"As for a cloud account. aws: of the management account, or of a delegated administrator; azure and gcp: of what has a role at the management group, organization or folder"`
 	PermissionLevel string            `json:"permissionLevel" enum:"read_only,read_write" doc:"Of every member"`
 	Credentials     map[string]string `json:"credentials,omitempty" doc:"As for a cloud account"`
 	MemberRole      string            `json:"memberRole,omitempty" maxLength:"64" doc:"aws: the role that is assumed in each member; lamplighter when left out, as the StackSet of the onboarding names it"`

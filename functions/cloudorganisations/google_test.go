@@ -1,4 +1,4 @@
-package cloudaccounts_test
+package cloudorganisations_test
 
 import (
 	"crypto/rand"

@@ -1,4 +1,4 @@
-package cloudaccounts
+package cloudorganisations
 
 import (
 	"context"
@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"lamplighter.dev/functions/cloudaccounts/googleoauth"
+	"lamplighter.dev/functions/cloudorganisations/googleoauth"
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -101,11 +102,15 @@ func (s *service) beginOAuth(ctx context.Context, in *oauthURLInput) (OAuthURL, 
 
 // renewable reads an account of Google Cloud.
 func (s *service) renewable(ctx context.Context, org, accountID string) (inventory.Account, error) {
-	a, err := s.readAccount(ctx, org, accountID)
-	if fault.Is(err, fault.NotFound) || err == nil && a.Provider != "gcp" {
-		return a, fault.New(fault.Invalid, "accountID: there is no cloud account %.64q of provider gcp", accountID)
+	unknown := fault.New(fault.Invalid, "accountID: there is no cloud account %.64q of provider gcp", accountID)
+	if !id.IsValid("ca", accountID) {
+		return inventory.Account{}, unknown
 	}
-	return a, err
+	a, err := table.Read[inventory.Account](ctx, s.p.Table, inventory.AccountKey(org, accountID))
+	if fault.Is(err, fault.NotFound) || err == nil && a.Provider != "gcp" {
+		return a, unknown
+	}
+	return a, fault.Wrap("read account "+accountID, err)
 }
 
 // keepFor stores a row that ends by itself.
@@ -196,15 +201,15 @@ type GoogleProject struct {
 
 // finalizeOAuth makes the account of a connection, or renews the credentials of the one that it was begun for. One that the cloud
 // refuses leaves the connection, so that another project can be tried.
-func (s *service) finalizeOAuth(ctx context.Context, in *struct{ Body GoogleProject }) (Account, error) {
+func (s *service) finalizeOAuth(ctx context.Context, in *struct{ Body GoogleProject }) (connection.Account, error) {
 	c, b := identity.CallerFrom(ctx), in.Body
 	key := s.connectionKey(c.Org, b.ConnectionID)
 	conn, err := table.Read[pendingGrant](ctx, s.p.Table, key)
 	if fault.Is(err, fault.NotFound) || err == nil && !conn.belongsTo(c) {
-		return Account{}, errUsed()
+		return connection.Account{}, errUsed()
 	}
 	if err != nil {
-		return Account{}, fmt.Errorf("read a connection to Google: %w", err)
+		return connection.Account{}, fmt.Errorf("read a connection to Google: %w", err)
 	}
 	used := table.Delete(key, table.Exists())
 	if conn.Renews {
@@ -212,16 +217,16 @@ func (s *service) finalizeOAuth(ctx context.Context, in *struct{ Body GoogleProj
 	}
 	now := s.p.Clock.Now()
 	a := inventory.Account{
-		ID: conn.Account, Provider: "gcp", CloudAccountID: b.ProjectID, Name: b.Name, AuthMethod: oauthMethod, PermissionLevel: b.PermissionLevel,
+		ID: conn.Account, Provider: "gcp", CloudAccountID: b.ProjectID, Name: b.Name, AuthMethod: connection.OAuthMethod, PermissionLevel: b.PermissionLevel,
 		Regions: b.Regions, EndpointURL: b.EndpointURL, Sealed: conn.Sealed, Status: inventory.AccountConnecting, CreatedAt: now, UpdatedAt: now,
 	}
 	if a.Name == "" {
 		a.Name = b.ProjectID
 	}
-	if err = s.prepare(ctx, c.Org, &a); err != nil {
-		return Account{}, err
+	if err = s.opener.Prepare(ctx, c.Org, &a); err != nil {
+		return connection.Account{}, err
 	}
-	return s.open(ctx, c.Org, a, used)
+	return s.opener.Open(ctx, c.Org, a, used)
 }
 
 func errUsed() error {
@@ -234,22 +239,22 @@ type renewal struct {
 	used    table.Write
 }
 
-func (s *service) renew(ctx context.Context, org string, conn pendingGrant, r renewal) (Account, error) {
+func (s *service) renew(ctx context.Context, org string, conn pendingGrant, r renewal) (connection.Account, error) {
 	old, err := s.renewable(ctx, org, conn.Account)
 	if err != nil {
-		return Account{}, err
+		return connection.Account{}, err
 	}
 	if r.project != old.CloudAccountID {
-		return Account{}, fault.New(fault.Invalid, "projectID: the connection renews the account %s of project %s, not of %.64q", old.ID, old.CloudAccountID, r.project)
+		return connection.Account{}, fault.New(fault.Invalid, "projectID: the connection renews the account %s of project %s, not of %.64q", old.ID, old.CloudAccountID, r.project)
 	}
 	a := old
-	a.AuthMethod, a.Sealed = oauthMethod, conn.Sealed
-	audit.NoteChange(ctx, audit.Change{Target: a.ID, Before: newAccountRecord(old)})
-	if err = s.reopen(ctx, org, change{old, &a, nil}, r.used); err != nil {
-		return Account{}, err
+	a.AuthMethod, a.Sealed = connection.OAuthMethod, conn.Sealed
+	audit.NoteChange(ctx, audit.Change{Target: a.ID, Before: connection.NewRecord(old)})
+	if err = s.opener.Reopen(ctx, org, connection.Change{Before: old, After: &a}, r.used); err != nil {
+		return connection.Account{}, err
 	}
-	audit.NoteChange(ctx, audit.Change{After: noted{newAccountRecord(a), true}})
-	return newAccountRecord(a), nil
+	audit.NoteChange(ctx, audit.Change{After: connection.AuditedAccount{Account: connection.NewRecord(a), CredentialsReplaced: true}})
+	return connection.NewRecord(a), nil
 }
 
 // oauthCallbackInput is what a browser brings back from Google.

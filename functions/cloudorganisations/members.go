@@ -1,4 +1,4 @@
-package cloudaccounts
+package cloudorganisations
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 type membersInput struct {
 	rest.Page
 	OrganisationID string `path:"cloudOrganisationID" maxLength:"64"`
-	Status         string `query:"status" enum:"connected,refused,excluded,closed,left,removed" doc:"Only members of this status"`
+	Status         string `query:"status" enum:"connected,duplicate,refused,excluded,closed,left,removed" doc:"Only members of this status"`
 	Search         string `query:"search" maxLength:"128" doc:"Only members whose name, unit or native id contains it"`
 }
 
@@ -22,7 +22,7 @@ type CloudOrganisationMember struct {
 	NativeID  string  `json:"nativeID"`
 	Name      string  `json:"name"`
 	Unit      string  `json:"unit" doc:"Its way from the root" example:"Root/Prod"`
-	Status    string  `json:"status" enum:"connected,refused,excluded,closed,left,removed"`
+	Status    string  `json:"status" enum:"connected,duplicate,refused,excluded,closed,left,removed"`
 	AccountID *string `json:"accountID" doc:"The cloud account that it is, else null"`
 	Error     *string `json:"error" doc:"Why it is not connected, else null"`
 }

@@ -1,4 +1,4 @@
-package cloudaccounts
+package connection
 
 import (
 	"cmp"
@@ -29,7 +29,7 @@ func longest(name string) int {
 }
 
 // checkPrincipal checks the identifiers of an application in Entra.
-func checkPrincipal(_ *service, _ inventory.Account, c map[string]string) error {
+func checkPrincipal(_ Opener, _ inventory.Account, c map[string]string) error {
 	c["tenantID"], c["clientID"] = strings.ToLower(c["tenantID"]), strings.ToLower(c["clientID"])
 	switch {
 	case !guid.MatchString(c["tenantID"]) && !domain.MatchString(c["tenantID"]):
@@ -42,7 +42,7 @@ func checkPrincipal(_ *service, _ inventory.Account, c map[string]string) error 
 
 // checkFederation checks the names of a workload identity provider and of the service account that it lets impersonate. The
 // provider's is taken as gcloud prints it, and kept as its audience.
-func checkFederation(_ *service, _ inventory.Account, c map[string]string) error {
+func checkFederation(_ Opener, _ inventory.Account, c map[string]string) error {
 	const field = "workloadIdentityProvider"
 	name := strings.TrimPrefix(strings.TrimPrefix(c[field], "https:"), "//iam.googleapis.com/")
 	c[field] = "//iam.googleapis.com/" + name
@@ -83,7 +83,7 @@ func wrapKey(sent map[string]string) map[string]string {
 }
 
 // checkServiceAccount reads the key, and keeps of it what a service account's has.
-func checkServiceAccount(_ *service, a inventory.Account, c map[string]string) error {
+func checkServiceAccount(_ Opener, a inventory.Account, c map[string]string) error {
 	const field = "credentials.serviceAccountKey: "
 	var k key
 	if err := json.Unmarshal([]byte(c["serviceAccountKey"]), &k); err != nil {
@@ -124,12 +124,12 @@ func isPrivateKey(text string) bool {
 }
 
 // checkKubeconfig keeps of a kubeconfig what opens the cluster of its current context.
-func checkKubeconfig(s *service, _ inventory.Account, c map[string]string) error {
-	access, err := kubeconfig.ParseKubeconfig(c["kubeconfig"], s.p.Clock.Now())
+func checkKubeconfig(o Opener, _ inventory.Account, c map[string]string) error {
+	access, err := kubeconfig.ParseKubeconfig(c["kubeconfig"], o.P.Clock.Now())
 	if err != nil {
 		return fault.NewWithCause(fault.Invalid, err, "credentials.%s", fault.Message(err))
 	}
-	if err = s.checkReachable("credentials.kubeconfig: server", access.Server); err != nil {
+	if err = o.CheckReachable("credentials.kubeconfig: server", access.Server); err != nil {
 		return err
 	}
 	c["kubeconfig"], err = access.Kubeconfig()

@@ -1,12 +1,12 @@
-package cloudaccounts
+package cloudorganisations
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"regexp"
+	"strings"
 
-	"lamplighter.dev/functions/cloudaccounts/onboarding"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
@@ -19,21 +19,13 @@ import (
 
 func (s *service) connectOrganisation(ctx context.Context, in *struct{ Body NewCloudOrganisation }) (CloudOrganisation, error) {
 	org, now := identity.CallerFrom(ctx).Org, s.p.Clock.Now()
-	o, credentials, err := s.prepareOrganisation(ctx, org, in.Body)
+	o, err := s.prepareOrganisation(in.Body)
 	if err != nil {
 		return CloudOrganisation{}, err
 	}
-	if o.Sealed, err = inventory.SealCredentials(ctx, s.p.Sealer, inventory.SecretPlace(org, o.ID), credentials); err != nil {
+	if err = s.openOrganisation(ctx, org, &o, in.Body.Credentials); err != nil {
 		return CloudOrganisation{}, err
 	}
-	var got inventory.Verified
-	if err = s.askConnector(ctx, inventory.Question{Ask: inventory.AskOrganisation, Org: org, Account: o.Account()}, &got); err != nil {
-		return CloudOrganisation{}, err
-	}
-	if o.NativeID != "" && o.NativeID != got.NativeID {
-		return CloudOrganisation{}, fault.New(fault.Invalid, "credentials: they list organization %s, not %s", got.NativeID, o.NativeID)
-	}
-	o.NativeID = got.NativeID
 	first, work, err := cloudorganisation.NewSync(org, o.ID, now)
 	if err != nil {
 		return CloudOrganisation{}, err
@@ -48,35 +40,59 @@ func (s *service) connectOrganisation(ctx context.Context, in *struct{ Body NewC
 
 var roleNameForm = regexp.MustCompile(`^[\w+=,.@/-]{1,64}$`)
 
-// prepareOrganisation checks what can be known without asking the cloud.
-func (s *service) prepareOrganisation(ctx context.Context, org string, b NewCloudOrganisation) (cloudorganisation.Organisation, map[string]string, error) {
+// prepareOrganisation checks what can be known without asking the cloud, credentials aside.
+func (s *service) prepareOrganisation(b NewCloudOrganisation) (cloudorganisation.Organisation, error) {
 	now := s.p.Clock.Now()
 	o := cloudorganisation.Organisation{
-		ID: id.New("corg", now), Provider: b.Provider, NativeID: b.OrganisationID, AuthMethod: b.AuthMethod, PermissionLevel: b.PermissionLevel,
-		Include: cloudorganisation.Selection(b.Include), Exclude: cloudorganisation.Selection(b.Exclude), Status: inventory.AccountConnecting,
-		CreatedAt: now, UpdatedAt: now,
+		ID: id.New("corg", now), Provider: b.Provider, NativeID: b.OrganisationID, Name: b.Name, AuthMethod: b.AuthMethod, PermissionLevel: b.PermissionLevel,
+		Regions: b.Regions, EndpointURL: b.EndpointURL, Include: cloudorganisation.Selection(b.Include), Exclude: cloudorganisation.Selection(b.Exclude),
+		Status: inventory.AccountConnecting, CreatedAt: now, UpdatedAt: now,
 	}
-	a := inventory.Account{ID: o.ID, Provider: b.Provider, Name: b.Name, AuthMethod: b.AuthMethod, Regions: b.Regions, EndpointURL: b.EndpointURL}
+	if err := s.checkNative(o); err != nil {
+		return o, err
+	}
+	if o.Provider == "aws" {
+		if o.MemberRole = cmp.Or(b.MemberRole, cloudorganisation.MemberRole); !roleNameForm.MatchString(o.MemberRole) {
+			return o, fault.New(fault.Invalid, "memberRole: %.64q is not the name of a role", o.MemberRole)
+		}
+	}
+	return o, s.checkOrganisation(&o)
+}
+
+// checkOrganisation refuses names, regions, endpoints and selections that cannot be, and brings them into the spelling that is stored.
+func (s *service) checkOrganisation(o *cloudorganisation.Organisation) error {
 	if err := cmp.Or(o.Include.Check("include"), o.Exclude.Check("exclude")); err != nil {
-		return o, nil, err
+		return err
 	}
-	if err := s.checkAccount(&a); err != nil {
-		return o, nil, err
+	a := o.Account()
+	a.Name = o.Name
+	err := s.opener.CheckAccount(&a)
+	o.Name, o.Regions = a.Name, a.Regions
+	return err
+}
+
+// openOrganisation seals what was sent to open the organization into it, and has the cloud asked whether it does.
+func (s *service) openOrganisation(ctx context.Context, org string, o *cloudorganisation.Organisation, sent map[string]string) error {
+	credentials, err := s.opener.CheckCredentials(ctx, org, o.Account(), sent)
+	if err == nil && o.Provider == "aws" {
+		credentials["memberRole"] = o.MemberRole
+		credentials["externalID"], err = s.opener.ExternalID(ctx, org)
 	}
-	o.Name, o.Regions, o.EndpointURL = a.Name, a.Regions, a.EndpointURL
-	credentials, err := s.checkCredentials(ctx, org, a, b.Credentials)
-	if err != nil || o.Provider != "aws" {
-		return o, credentials, err
+	if err != nil {
+		return err
 	}
-	if o.MemberRole = b.MemberRole; o.MemberRole == "" {
-		o.MemberRole = onboarding.RoleName
+	if o.Sealed, err = inventory.SealCredentials(ctx, s.p.Sealer, inventory.SecretPlace(org, o.ID), credentials); err != nil {
+		return err
 	}
-	if !roleNameForm.MatchString(o.MemberRole) {
-		return o, nil, fault.New(fault.Invalid, "memberRole: %.64q is not the name of a role", o.MemberRole)
+	var got inventory.Verified
+	if err = s.opener.Ask(ctx, inventory.Question{Ask: inventory.AskOrganisation, Org: org, Account: o.Account()}, &got); err != nil {
+		return err
 	}
-	credentials["memberRole"] = o.MemberRole
-	credentials["externalID"], err = s.externalID(ctx, org)
-	return o, credentials, err
+	if o.NativeID != "" && !strings.EqualFold(o.NativeID, got.NativeID) {
+		return fault.New(fault.Invalid, "credentials: they list organization %s, not %s", got.NativeID, o.NativeID)
+	}
+	o.NativeID = got.NativeID
+	return nil
 }
 
 // storeOrganisation stores the organization, once for each native id, with its first synchronization and when the next are due.

@@ -1,0 +1,109 @@
+package cloudorganisations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// ChangedCloudOrganisation is the body of PUT /cloud-organisations/{cloudOrganisationID}.
+type ChangedCloudOrganisation struct {
+	Name            rest.Patch[string]            `json:"name,omitzero" minLength:"1" maxLength:"100"`
+	AuthMethod      rest.Patch[string]            `json:"authMethod,omitzero" maxLength:"64" doc:"Needs credentials beside it"`
+	PermissionLevel rest.Patch[string]            `json:"permissionLevel,omitzero" enum:"read_only,read_write" doc:"Of every member, from the next synchronization on"`
+	Credentials     rest.Patch[map[string]string] `json:"credentials,omitzero" doc:"Replaces all of them"`
+	Regions         rest.Patch[[]string]          `json:"regions,omitzero" maxItems:"100" doc:"Of every member, from the next synchronization on; null is every enabled one"`
+	Include         rest.Patch[MemberSelection]   `json:"include,omitzero" doc:"Replaces the selection; null, or one that names none, is all members"`
+	Exclude         rest.Patch[MemberSelection]   `json:"exclude,omitzero" doc:"Replaces the selection; null, or one that names none, leaves none out"`
+}
+
+type organisationChangeInput struct {
+	OrganisationID string `path:"cloudOrganisationID" maxLength:"64"`
+	Body           ChangedCloudOrganisation
+}
+
+// auditedOrganisation is what the audit log shows of an organization that was changed: its credentials are part of no other field.
+type auditedOrganisation struct {
+	CloudOrganisation
+	CredentialsReplaced bool `json:"credentialsReplaced"`
+}
+
+// updateOrganisation changes what is sent. Members take it up when they are synchronized next.
+func (s *service) updateOrganisation(ctx context.Context, in *organisationChangeInput) (CloudOrganisation, error) {
+	org := identity.CallerFrom(ctx).Org
+	old, err := s.readOrganisation(ctx, in.OrganisationID)
+	if err != nil {
+		return CloudOrganisation{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{Before: newOrganisationRecord(old)})
+	o := old
+	if err = in.Body.apply(&o); err != nil {
+		return CloudOrganisation{}, err
+	}
+	if err = s.checkOrganisation(&o); err != nil {
+		return CloudOrganisation{}, err
+	}
+	if in.Body.Credentials.Sent {
+		if err = s.openOrganisation(ctx, org, &o, in.Body.Credentials.Value); err != nil {
+			return CloudOrganisation{}, err
+		}
+	}
+	o.UpdatedAt = s.p.Clock.Now()
+	if err = s.replaceOrganisation(ctx, org, old, o); err != nil {
+		return CloudOrganisation{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{After: auditedOrganisation{newOrganisationRecord(o), in.Body.Credentials.Sent}})
+	return newOrganisationRecord(o), nil
+}
+
+// apply changes o as the body says. What members take over from their organization makes a new revision of it.
+func (c *ChangedCloudOrganisation) apply(o *cloudorganisation.Organisation) error {
+	for name, null := range map[string]bool{
+		"name": c.Name.Null, "authMethod": c.AuthMethod.Null, "permissionLevel": c.PermissionLevel.Null, "credentials": c.Credentials.Null,
+	} {
+		if null {
+			return fault.New(fault.Invalid, "%s: cannot be null", name)
+		}
+	}
+	if c.AuthMethod.Sent && !c.Credentials.Sent {
+		return fault.New(fault.Invalid, "credentials: are required when authMethod changes")
+	}
+	c.Name.Apply(&o.Name)
+	c.AuthMethod.Apply(&o.AuthMethod)
+	c.PermissionLevel.Apply(&o.PermissionLevel)
+	c.Regions.Apply(&o.Regions)
+	if c.Include.Sent {
+		o.Include = cloudorganisation.Selection(c.Include.Value)
+	}
+	if c.Exclude.Sent {
+		o.Exclude = cloudorganisation.Selection(c.Exclude.Value)
+	}
+	if c.Credentials.Sent || c.PermissionLevel.Sent || c.Regions.Sent {
+		o.Revision++
+	}
+	return nil
+}
+
+// replaceOrganisation stores what o has other than old, if old is still what is stored. What a synchronization writes is left alone.
+func (s *service) replaceOrganisation(ctx context.Context, org string, old, o cloudorganisation.Organisation) error {
+	_, err := s.p.Table.Write(ctx, table.Update(cloudorganisation.Key(org, o.ID), []table.Change{
+		table.Set("name", o.Name), table.Set("authMethod", o.AuthMethod), table.Set("permissionLevel", o.PermissionLevel), table.Set("regions", o.Regions),
+		table.Set("include", o.Include), table.Set("exclude", o.Exclude), table.Set("sealed", o.Sealed), table.Set("revision", o.Revision),
+		table.Set("updatedAt", o.UpdatedAt),
+	}, table.Equal("updatedAt", old.UpdatedAt.Format(time.RFC3339Nano))))
+	if _, moved := errors.AsType[*table.ConditionError](err); moved {
+		return fault.New(fault.Conflict, "the cloud organisation was changed or synchronized meanwhile: read it again")
+	}
+	if err != nil {
+		return fmt.Errorf("change cloud organisation %s: %w", o.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package gcp
+
+import (
+	"context"
+	"regexp"
+	"sync"
+
+	resourcemanager "google.golang.org/api/cloudresourcemanager/v3"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// organisationNeeds are the permissions that listing the projects of an organization, or of a folder, takes besides, in a role that is
+// granted there.
+var organisationNeeds = []string{
+	"resourcemanager.folders.get", "resourcemanager.folders.list", "resourcemanager.organizations.get", "resourcemanager.projects.list",
+}
+
+const (
+	// maxUnits bounds a walk through folders that would not end.
+	maxUnits = 10_000
+	// projectPage is how many projects or folders are asked for at once.
+	projectPage = 300
+)
+
+// parentName is an organization or a folder, as Google names it.
+var parentName = regexp.MustCompile(`^(organizations|folders)/\d{1,19}$`)
+
+var _ cloud.Organisations = (*conn)(nil)
+
+// Organisation tells the name of the organization or folder ("organizations/1", "folders/2"), once Google has shown it and what is in
+// it to the credentials.
+func (c *conn) Organisation(ctx context.Context) (string, error) {
+	if c.account.AuthMethod == "workload_identity_federation" && c.account.EndpointURL == "" {
+		if err := c.demandAudience(ctx); err != nil {
+			return "", err
+		}
+	}
+	root, err := c.readRoot(ctx)
+	if err != nil {
+		return "", err
+	}
+	// who may see the organization may yet not list it
+	if _, err = c.listProjects(ctx, root, 1); err != nil {
+		return "", err
+	}
+	return root.ID, nil
+}
+
+// readRoot reads the organization or folder of the connection.
+func (c *conn) readRoot(ctx context.Context) (cloud.Unit, error) {
+	name := c.account.Organisation
+	kind := parentName.FindStringSubmatch(name)
+	if kind == nil {
+		return cloud.Unit{}, errInvalid(`%.100q is neither "organizations/" nor "folders/" with the number of one`, name)
+	}
+	if kind[1] == "folders" {
+		f, err := call("resourcemanager.folders.get", c.projects.Folders.Get(name).Context(ctx).Do)
+		if err != nil {
+			return cloud.Unit{}, err
+		}
+		return cloud.Unit{ID: f.Name, Name: f.DisplayName}, nil
+	}
+	o, err := call("resourcemanager.organizations.get", c.projects.Organizations.Get(name).Context(ctx).Do)
+	if err != nil {
+		return cloud.Unit{}, err
+	}
+	return cloud.Unit{ID: o.Name, Name: o.DisplayName}, nil
+}
+
+// Members walks through the folders, those of one depth side by side. It lists what lies in each, for a search would leave out the
+// projects that do not let us in, and be late with new ones. Labels come with the projects. All are opened by the credentials
+// of the connection.
+func (c *conn) Members(ctx context.Context, _ bool) ([]cloud.Member, error) {
+	root, err := c.readRoot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w := projectWalk{conn: c}
+	for level := [][]cloud.Unit{{root}}; len(level) > 0; {
+		if w.units += len(level); w.units > maxUnits {
+			return nil, errUnsupported("there are more than %d folders", maxUnits)
+		}
+		if level, err = w.walk(ctx, level); err != nil {
+			return nil, err
+		}
+		if len(w.found) > cloud.MaxMembers {
+			return nil, errUnsupported("there are more than %d projects", cloud.MaxMembers)
+		}
+	}
+	return w.found, nil
+}
+
+// projectWalk goes through an organization, depth by depth.
+type projectWalk struct {
+	*conn
+	units int
+
+	mu    sync.Mutex
+	found []cloud.Member
+	inner [][]cloud.Unit
+}
+
+// walk finds the projects in the first of each of the units, and gives the folders in them.
+func (w *projectWalk) walk(ctx context.Context, level [][]cloud.Unit) ([][]cloud.Unit, error) {
+	w.inner = nil
+	errs := make([]error, len(level))
+	cloud.InParallel(len(level), width, func(i int) { errs[i] = w.visit(ctx, level[i]) })
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return w.inner, nil
+}
+
+func (w *projectWalk) visit(ctx context.Context, units []cloud.Unit) error {
+	projects, err := w.listProjects(ctx, units[0], 0)
+	if err != nil {
+		return err
+	}
+	folders, err := w.listFolders(ctx, units[0])
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range projects {
+		m := cloud.Member{NativeID: p.ProjectId, Name: p.DisplayName, Units: units, Tags: p.Labels, Closed: p.State != "ACTIVE"}
+		w.found = append(w.found, m)
+	}
+	for _, f := range folders {
+		w.inner = append(w.inner, append([]cloud.Unit{{ID: f.Name, Name: f.DisplayName}}, units...))
+	}
+	return nil
+}
+
+// listProjects lists the projects of a unit, those that are being deleted too: a page of so many, or for 0 all.
+func (c *conn) listProjects(ctx context.Context, in cloud.Unit, most int64) ([]*resourcemanager.Project, error) {
+	list := c.projects.Projects.List().Parent(in.ID).ShowDeleted(true).PageSize(projectPage).Context(ctx)
+	if most > 0 {
+		out, err := call("resourcemanager.projects.list", list.PageSize(most).Do)
+		if err != nil {
+			return nil, err
+		}
+		return out.Projects, nil
+	}
+	var all []*resourcemanager.Project
+	err := list.Pages(ctx, func(page *resourcemanager.ListProjectsResponse) error {
+		all = append(all, page.Projects...)
+		return nil
+	})
+	return all, classifyError("resourcemanager.projects.list", err)
+}
+
+func (c *conn) listFolders(ctx context.Context, in cloud.Unit) ([]*resourcemanager.Folder, error) {
+	var all []*resourcemanager.Folder
+	err := c.projects.Folders.List().Parent(in.ID).PageSize(projectPage).Context(ctx).Pages(ctx, func(page *resourcemanager.ListFoldersResponse) error {
+		all = append(all, page.Folders...)
+		return nil
+	})
+	return all, classifyError("resourcemanager.folders.list", err)
+}

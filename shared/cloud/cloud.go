@@ -107,6 +107,7 @@ type State struct {
 	Status        Status
 	Native        string          // the provider's word for the status: "shutting-down"
 	Reason        string          // why it is so, in the provider's words; may be empty
+	NoCapacity    bool            // it is off because the provider had no room for it when it was last started
 	Unschedulable string          // why it may not be started or stopped: "member of Auto Scaling group x: act on the group"
 	Snapshot      json.RawMessage // what a stop would forget; nil when there is nothing or the resource is already off
 	Steps         []Step          // of what is stopped and started in steps, in the order of a stop

@@ -76,7 +76,7 @@ func TestAnInstanceWithoutCapacityIsFoundByHalving(t *testing.T) {
 	ids := fleet(tw, 32, twin.Instance{State: "stopped"})
 	full := tw.AddInstance(twin.Instance{ID: twin.InstanceID(77), Region: region, State: "stopped", NoCapacity: true, Type: "p5.48xlarge"}).ID
 	got := results(t, c, cloud.Start, append(ids, full))
-	wantClass(t, "start without capacity", got[full], cloud.Transient)
+	wantClass(t, "start without capacity", got[full], cloud.NoCapacity)
 	if !strings.Contains(fmt.Sprint(got[full]), "p5.48xlarge capacity") {
 		t.Errorf("the error %v does not say it in AWS's words", got[full])
 	}
@@ -168,8 +168,20 @@ func TestAStartThatFallsBackSaysWhy(t *testing.T) {
 		t.Errorf("status %s right after the start; want starting", s.Status)
 	}
 	tw.SettleAll()
-	if s := state(t, c, "aws-ec2", id); s.Status != cloud.Stopped || !strings.Contains(s.Reason, "Client.InternalError") {
+	if s := state(t, c, "aws-ec2", id); s.Status != cloud.Stopped || s.NoCapacity || !strings.Contains(s.Reason, "Client.InternalError") {
 		t.Errorf("after it fell back: %+v; want stopped with AWS's reason", s)
+	}
+}
+
+func TestAStartThatFallsBackForWantOfRoomIsToldFromOthers(t *testing.T) {
+	tw, c := connect(t)
+	id := fleet(tw, 1, twin.Instance{State: "stopped", CrowdedOut: true})[0]
+	if err := act(t, c, cloud.Start, "aws-ec2", cloud.Target{UID: id}); err != nil {
+		t.Fatal(err)
+	}
+	tw.SettleAll()
+	if s := state(t, c, "aws-ec2", id); s.Status != cloud.Stopped || !s.NoCapacity || !strings.Contains(s.Reason, "InsufficientInstanceCapacity") {
+		t.Errorf("after it fell back: %+v; want stopped for want of room", s)
 	}
 }
 

@@ -119,10 +119,19 @@ func classOf(code string, status int, message string) cloud.Class {
 		return cloud.Unsupported
 	case strings.HasPrefix(code, "Invalid") && strings.Contains(code, "State"):
 		return cloud.Moving
+	case lacksCapacity(code):
+		return cloud.NoCapacity
 	case strings.HasPrefix(code, "Insufficient"), status >= http.StatusInternalServerError:
 		return cloud.Transient
 	}
 	return byStatus(status)
+}
+
+// lacksCapacity reports whether AWS says by the code that it has no room: InsufficientInstanceCapacity, InsufficientClusterCapacity,
+// also as the reason of a state, "Server.InsufficientInstanceCapacity". Others lack addresses, which a person has to mend.
+func lacksCapacity(code string) bool {
+	code = strings.TrimPrefix(code, "Server.")
+	return strings.HasPrefix(code, "Insufficient") && strings.Contains(code, "Capacity")
 }
 
 func byStatus(status int) cloud.Class {

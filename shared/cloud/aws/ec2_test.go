@@ -257,3 +257,42 @@ func BenchmarkStopAThousandInstances(b *testing.B) {
 	}
 	b.ReportMetric(float64(len(tw.Calls("ec2:StopInstances")))/float64(b.N), "calls/op")
 }
+
+// What a stop would harm, or what AWS does not stop, is refused before anything is asked for.
+func TestAnInstanceThatAStopWouldHarmIsRefused(t *testing.T) {
+	for says, i := range map[string]twin.Instance{
+		"member of Auto Scaling group web, which would replace it: act on the group": {Tags: map[string]string{"aws:autoscaling:groupName": "web"}},
+		"spot instance of a one-time request, which cannot be stopped":               {SpotRequest: "sir-2", SpotType: "one-time"},
+		"its root device is an instance store, which a stop would erase":             {InstanceStore: true},
+		"managed by eks.amazonaws.com: only that service may stop it":                {Operator: "eks.amazonaws.com"},
+	} {
+		t.Run(says, func(t *testing.T) {
+			tw, c := connect(t)
+			id := fleet(tw, 1, i)[0]
+			if s := state(t, c, "aws-ec2", id); s.Unschedulable != says {
+				t.Errorf("it reads as unschedulable because %q", s.Unschedulable)
+			}
+		})
+	}
+	tw, c := connect(t)
+	id := fleet(tw, 1, twin.Instance{SpotRequest: "sir-1", SpotType: "persistent"})[0]
+	if err := act(t, c, cloud.Stop, "aws-ec2", cloud.Target{UID: id}); err != nil || state(t, c, "aws-ec2", id).Unschedulable != "" {
+		t.Errorf("a spot instance of a persistent request: %v, %+v", err, state(t, c, "aws-ec2", id))
+	}
+}
+
+// Protection against stops is its owner's word: it is told, and neither taken away nor gone round with force.
+func TestAnInstanceThatIsProtectedAgainstStopsStaysSo(t *testing.T) {
+	tw, c := connect(t)
+	id := fleet(tw, 1, twin.Instance{StopProtected: true})[0]
+	err := act(t, c, cloud.Stop, "aws-ec2", cloud.Target{UID: id})
+	wantClass(t, "stop", err, cloud.Unsupported)
+	if err != nil && !strings.Contains(err.Error(), "disableApiStop") {
+		t.Errorf("the refusal is told as %q", err)
+	}
+	for _, k := range tw.Calls("") {
+		if strings.Contains(k.Op, "Modify") || k.Params["Force"] == "true" || k.Params["SkipOsShutdown"] == "true" {
+			t.Errorf("%s was called with %v", k.Op, k.Params)
+		}
+	}
+}

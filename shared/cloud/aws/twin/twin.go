@@ -42,6 +42,7 @@ type Cloud struct {
 	calls      []Call
 	instances  []*Instance
 	dbs        []*Database
+	bluegreen  []Deployment
 	groups     []*Group
 	services   []*Service
 	targets    []*ScalableTarget
@@ -229,6 +230,7 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"ec2:DescribeRegions":                             (*Cloud).describeRegions,
 	"ec2:StartInstances":                              (*Cloud).startInstances,
 	"ec2:StopInstances":                               (*Cloud).stopInstances,
+	"rds:DescribeBlueGreenDeployments":                (*Cloud).describeDeployments,
 	"rds:DescribeDBInstances":                         (*Cloud).describeDBInstances,
 	"rds:StartDBInstance":                             (*Cloud).startDB,
 	"rds:StopDBInstance":                              (*Cloud).stopDB,

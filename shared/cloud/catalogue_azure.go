@@ -39,7 +39,7 @@ var azureKinds = []Kind{
 	},
 	{
 		Type: AzurePostgreSQL, Provider: "azure", Name: "Azure Database for PostgreSQL flexible server", Actionable: true,
-		ActBatch: 1, ReadBatch: 1, Deadline: 30 * time.Minute,
+		ActBatch: 1, ReadBatch: 1, Deadline: 30 * time.Minute, Wakes: 2 * time.Hour,
 	},
 	{
 		Type: AzureMySQL, Provider: "azure", Name: "Azure Database for MySQL flexible server", Actionable: true,

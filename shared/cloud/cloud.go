@@ -63,6 +63,7 @@ type Kind struct {
 	ActBatch     int           // ids that one start or stop call takes
 	ReadBatch    int           // ids that one Read takes in one call
 	Deadline     time.Duration // a transition that takes longer has failed
+	Wakes        time.Duration // the provider may run what is stopped for so long, for its maintenance, and stops it again
 	Usual        time.Duration // before this none is done; 0 when that is not known
 }
 

@@ -54,6 +54,7 @@ var codes = map[string]cloud.Class{
 
 	"IncorrectInstanceState":    cloud.Moving,
 	"IncorrectState":            cloud.Moving,
+	"ResourceConflictException": cloud.Moving,
 	"ResourceInUse":             cloud.Moving,
 	"ResourceInUseException":    cloud.Moving,
 	"ScalingActivityInProgress": cloud.Moving,

@@ -110,6 +110,14 @@ func classOf(code string, status int, message string) cloud.Class {
 	if _, ok := retry.DefaultThrottleErrorCodes[code]; ok {
 		return cloud.Throttled
 	}
+	if lacksCapacity(code) {
+		return cloud.NoCapacity
+	}
+	return byName(code, status, message)
+}
+
+// byName places a code by how it is built.
+func byName(code string, status int, message string) cloud.Class {
 	switch {
 	case strings.Contains(code, "NotFound"), code == "ValidationError" && strings.Contains(message, "not found"),
 		code == "ValidationException" && strings.Contains(message, "RecordNotFound"): // SageMaker
@@ -120,8 +128,6 @@ func classOf(code string, status int, message string) cloud.Class {
 		return cloud.Unsupported
 	case strings.HasPrefix(code, "Invalid") && strings.Contains(code, "State"):
 		return cloud.Moving
-	case lacksCapacity(code):
-		return cloud.NoCapacity
 	case strings.HasPrefix(code, "Insufficient"), status >= http.StatusInternalServerError:
 		return cloud.Transient
 	}

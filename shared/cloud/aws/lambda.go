@@ -125,6 +125,7 @@ func (f function) status() cloud.Status {
 			return cloud.Starting
 		case types.ProvisionedConcurrencyStatusEnumFailed:
 			return cloud.Unknown
+		case types.ProvisionedConcurrencyStatusEnumReady:
 		}
 	}
 	return cloud.Running
@@ -136,7 +137,7 @@ func (f function) state() cloud.State {
 		s.Unschedulable = notAllowed
 		return s
 	}
-	s.Native = f.functionMemory.words()
+	s.Native = f.words()
 	for _, p := range f.provisioned {
 		if r := sdk.ToString(p.StatusReason); r != "" {
 			s.Reason = r
@@ -148,7 +149,7 @@ func (f function) state() cloud.State {
 	case !f.off():
 		s.Snapshot = encodeSnapshot(f.functionMemory)
 	}
-	if _, err := f.functionMemory.mark(); err != nil && f.was == nil {
+	if _, err := f.mark(); err != nil && f.was == nil {
 		s.Unschedulable = err.Error()
 	}
 	return s

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,13 +19,11 @@ func allowed(f twin.Function) twin.Function {
 	return f
 }
 
-func of(n int) *int { return &n }
-
 // concurrency tells a function's: "reserved 5, provisioned map[live:3], tags map[…]".
 func concurrency(f *twin.Function) string {
 	reserved := "none"
 	if f.Reserved != nil {
-		reserved = fmt.Sprint(*f.Reserved)
+		reserved = strconv.Itoa(*f.Reserved)
 	}
 	provisioned := maps.Clone(f.Provisioned)
 	if provisioned == nil {
@@ -35,11 +34,11 @@ func concurrency(f *twin.Function) string {
 
 func TestLambda_AStartGivesBackExactlyWhatWasReservedOrThatNothingWas(t *testing.T) {
 	for name, f := range map[string]twin.Function{
-		"a reservation":                  {Reserved: of(7)},
+		"a reservation":                  {Reserved: new(7)},
 		"the absence of one":             {},
-		"a reservation of 1":             {Reserved: of(1)},
+		"a reservation of 1":             {Reserved: new(1)},
 		"provisioned concurrency":        {Provisioned: map[string]int{"live": 2}},
-		"provisioned of aliases, within": {Reserved: of(9), Provisioned: map[string]int{"live": 5, "canary": 1, "12": 3}},
+		"provisioned of aliases, within": {Reserved: new(9), Provisioned: map[string]int{"live": 5, "canary": 1, "12": 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tw, c := connect(t)
@@ -75,7 +74,7 @@ func TestLambda_WhatEndsHalfwayIsDoneAgain(t *testing.T) {
 		for _, verb := range []cloud.Verb{cloud.Stop, cloud.Start} {
 			t.Run(fmt.Sprintf("%s after %d changes", verb, calls), func(t *testing.T) {
 				tw, c := connect(t)
-				fn := tw.AddFunction(allowed(twin.Function{Reserved: of(6), Provisioned: map[string]int{"live": 2, "next": 1}}))
+				fn := tw.AddFunction(allowed(twin.Function{Reserved: new(6), Provisioned: map[string]int{"live": 2, "next": 1}}))
 				before := concurrency(fn)
 				if verb == cloud.Start {
 					if err := act(t, c, cloud.Stop, cloud.AWSLambda, cloud.Target{UID: fn.ARN()}); err != nil {
@@ -142,7 +141,7 @@ func TestLambda_OnlyWhatItsOwnerAllowsIsStopped(t *testing.T) {
 
 func TestLambda_AMarkThatSomebodyChangedIsNotGuessedAt(t *testing.T) {
 	tw, c := connect(t)
-	f := allowed(twin.Function{Reserved: of(0)})
+	f := allowed(twin.Function{Reserved: new(0)})
 	f.Tags["lamplighter:stopped"] = "reserved=many"
 	fn := tw.AddFunction(f)
 	wantClass(t, "start", act(t, c, cloud.Start, cloud.AWSLambda, cloud.Target{UID: fn.ARN()}), cloud.Invalid)
@@ -154,7 +153,7 @@ func TestLambda_AMarkThatSomebodyChangedIsNotGuessedAt(t *testing.T) {
 // Whoever throttled the function to 0 himself gets it back without a reservation: there is nothing else to give back.
 func TestLambda_WhatOthersStoppedStartsUnreserved(t *testing.T) {
 	tw, c := connect(t)
-	fn := tw.AddFunction(allowed(twin.Function{Reserved: of(0)}))
+	fn := tw.AddFunction(allowed(twin.Function{Reserved: new(0)}))
 	if err := act(t, c, cloud.Start, cloud.AWSLambda, cloud.Target{UID: fn.ARN()}); err != nil || fn.Reserved != nil {
 		t.Errorf("%v: %s", err, concurrency(fn))
 	}

@@ -101,7 +101,7 @@ func actFunction(ctx context.Context, c lambdaClient, v cloud.Verb, t cloud.Targ
 // stop marks the function first. What is provisioned goes before what is reserved, which may not be less.
 func (f function) stop(ctx context.Context, c *lambda.Client) error {
 	if f.was == nil {
-		mark, err := f.functionMemory.mark()
+		mark, err := f.mark()
 		if err != nil {
 			return err
 		}

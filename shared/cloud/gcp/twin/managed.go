@@ -1,6 +1,7 @@
 package twin
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -91,9 +92,7 @@ func (m *Managed) settle() {
 
 func (m *Managed) render() map[string]any {
 	out := map[string]any{"name": m.Path, "state": m.State, "etag": strconv.Itoa(m.etag)}
-	for k, v := range m.Body {
-		out[k] = v
-	}
+	maps.Copy(out, m.Body)
 	if m.Service == "dataproc.googleapis.com" {
 		delete(out, "state")
 		out["status"] = map[string]any{"state": m.State}

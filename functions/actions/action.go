@@ -82,7 +82,7 @@ func (s *service) logs(ctx context.Context, in *struct {
 	return rest.PageOf(a.Logs, in.Page), nil
 }
 
-// cancelAction ends an action that nobody has begun.
+// cancelAction ends an action that nobody has begun, or of which nothing is under way because it waits for capacity.
 func (s *service) cancelAction(ctx context.Context, in *ActionPath) (Action, error) {
 	a, err := s.cancellable(ctx, in.ActionID)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *service) cancelAction(ctx context.Context, in *ActionPath) (Action, err
 	}
 	audit.NoteChange(ctx, audit.Change{Before: a.WithoutInternals()})
 	c := identity.CallerFrom(ctx)
-	if a.Status == execution.Pending {
+	if a.Status == execution.Pending || a.Idle {
 		reason := "cancelled by " + c.Email
 		err = execution.SettleActions(ctx, s.p.Table, c.Org, []execution.Outcome{{
 			Action: a, Status: execution.Failed, Message: reason, Unstarted: true, At: s.p.Clock.Now(),
@@ -102,7 +102,7 @@ func (s *service) cancelAction(ctx context.Context, in *ActionPath) (Action, err
 			return shown(a), err
 		}
 	}
-	return Action{}, fault.New(fault.Conflict, "action %s is %s: only a pending action can be cancelled", a.ID, a.Status)
+	return Action{}, fault.New(fault.Conflict, "action %s is %s: only one that is pending, or waits for capacity, can be cancelled", a.ID, a.Status)
 }
 
 // cancellable reads an action that the caller may cancel.

@@ -65,8 +65,9 @@ func (s *service) submitOperations(g *rest.Group) {
 	}, s.submit)
 	rest.Handle(g, rest.Op{
 		ID: "cancelAction", Method: http.MethodPost, Path: "/actions/{actionID}/cancel", Policy: acting, Scoped: true, Statuses: execute,
-		Summary:     "Cancel an action that has not begun",
-		Description: "Only a pending action can be cancelled; it ends as failed. One that runs, or has ended, is 409.",
+		Summary: "Cancel an action that has not begun",
+		Description: "Only a pending action can be cancelled, or one that waits for capacity at its provider; it ends as failed. Another one that runs, " +
+			"or has ended, is 409.",
 	}, s.cancelAction)
 }
 

@@ -180,6 +180,30 @@ func TestOnlyAPendingActionIsCancelled(t *testing.T) {
 	}
 }
 
+// Nothing is under way of an action that waits for capacity: it is cancelled as a pending one, and one that runs is not.
+func TestAnActionThatWaitsForCapacityIsCancelled(t *testing.T) {
+	for name, c := range map[string]struct {
+		idle   bool
+		status int
+	}{"it waits": {true, 200}, "it runs": {false, 409}} {
+		t.Run(name, func(t *testing.T) {
+			a := newFixture(t)
+			act := apitest.Data[Submitted](a.call(ours, "POST", "/actions", a.request())).ActionID
+			a.Change(execution.ActionKey(ours, act), table.Set("status", string(execution.Running)), table.Set("idle", c.idle))
+			w := a.call(ours, "POST", "/actions/"+act+"/cancel", "")
+			if w.Status != c.status {
+				t.Errorf("%d %s", w.Status, w.Body)
+			}
+			if row := apitest.Read[execution.Action](a.Fixture, execution.ActionKey(ours, act)); row.Status.IsFinal() != c.idle || row.Idle {
+				t.Errorf("%s, idle %t: %s", row.Status, row.Idle, w.Body)
+			}
+			if strings.Contains(w.Body, `"idle"`) {
+				t.Errorf("it tells what is internal: %s", w.Body)
+			}
+		})
+	}
+}
+
 func TestAnotherOrganizationSeesNothing(t *testing.T) {
 	a := newFixture(t)
 	w := a.call(ours, "POST", "/actions", a.request())

@@ -292,6 +292,38 @@ func TestEvaluator_DriftIsReportedOnceAndLeftAlone(t *testing.T) {
 	}
 }
 
+// Azure runs a stopped PostgreSQL server for its monthly maintenance, and stops it again by itself.
+func TestEvaluator_AShortRunForTheProvidersMaintenanceIsNoDrift(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind  string
+		runs  time.Duration
+		drift bool
+	}{
+		"a server in its maintenance":     {cloud.AzurePostgreSQL, 90 * time.Minute, false},
+		"a server that goes on running":   {cloud.AzurePostgreSQL, 4 * time.Hour, true},
+		"an instance, which is not woken": {cloud.AWSEC2, 90 * time.Minute, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newFixture(t)
+			a.ids[ours] = append(a.ids[ours], inventorytest.DiscoverIn(a.Fixture, inventory.Partition{AccountID: inventorytest.Account, Region: "eu-west-1", Kind: c.kind}, ours,
+				cloud.Resource{UID: "i-6", Name: "orders", Status: cloud.Running, Type: c.kind})...)
+			sch := a.schedule(func(s *scheduling.Schedule) { s.Drift = scheduling.EnforceDrift }, hours, 6)
+			a.until(at(1, 19, 0))
+			a.status(cloud.Stopped, 6)
+			a.until(at(1, 22, 0))
+			n := len(a.bulks(ours))
+			a.status(cloud.Running, 6)
+			a.until(at(1, 22, 0).Add(c.runs))
+			a.status(cloud.Stopped, 6)
+			a.until(at(2, 7, 59))
+			told := slices.ContainsFunc(a.log(sch.ID), func(e evaluation.Entry) bool { return e.Kind == evaluation.DriftFound })
+			if stopped := len(a.bulks(ours)) > n; told != c.drift || stopped != c.drift {
+				t.Errorf("told %t, stopped again %t; want %t", told, stopped, c.drift)
+			}
+		})
+	}
+}
+
 func TestEvaluator_WhatWasAttachedSinceTheStopIsNoDrift(t *testing.T) {
 	a := newFixture(t)
 	a.Clock.Advance(at(1, 23, 0).Sub(a.Clock.Now()))

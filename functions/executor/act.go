@@ -58,7 +58,7 @@ func keep(actions []*execution.Action, gone map[*execution.Action]bool) []*execu
 func progress(org string, a *execution.Action) table.Write {
 	return table.Update(execution.ActionKey(org, a.ID), []table.Change{
 		table.Set("status", string(a.Status)), table.Set("startedAt", a.StartedAt), table.Set("attempts", a.Attempts),
-		table.Set("logs", a.Logs), table.Set("progress", a.Progress),
+		table.Set("logs", a.Logs), table.Set("progress", a.Progress), table.Set("idle", a.Idle),
 	}, table.Any(table.Equal("status", string(execution.Pending)), table.Equal("status", string(execution.Running))))
 }
 
@@ -99,6 +99,10 @@ func (r *run) take(ctx context.Context, a *execution.Action, err error) bool {
 		a.AppendLog(r.now, "execute", "waiting", err.Error())
 		r.lookLater(a)
 		return true
+	case class == cloud.NoCapacity:
+		before := len(r.ended)
+		r.awaitCapacity(a, "", err.Error())
+		return len(r.ended) == before
 	case class.Retryable():
 		before := len(r.ended)
 		r.countAttempt(a, "", err.Error())

@@ -121,3 +121,14 @@ func TestOnAWS_WhatWasRememberedIsNeverOverwrittenByZero(t *testing.T) {
 		}
 	})
 }
+
+// Instances that a group may not end keep it from arriving: the action fails at its deadline, and says which and why.
+func TestOnAWS_WhatKeepsAGroupFromStoppingIsNamed(t *testing.T) {
+	onAWS(t, func(w *awsFixture) {
+		w.first.AddGroup(twin.Group{Name: "web", Region: "eu-west-1", Min: 1, Max: 3, Desired: 2, Protected: true})
+		a, took := w.ends(w.listed(cloud.AWSASG), cloud.Stop)
+		if a.Status != execution.Failed || !strings.Contains(a.ErrorMessage, "protected from scale-in") || took < 15*time.Minute {
+			t.Errorf("%s after %s: %s", a.Status, took, a.ErrorMessage)
+		}
+	})
+}

@@ -57,6 +57,9 @@ func (e *Executor) unblocked(ctx context.Context, org string, actions []*executi
 // on waiting.
 func (e *Executor) follow(ctx context.Context, org string, a *execution.Action, before table.Item) error {
 	going, err := open(before)
+	if err == nil && going != nil {
+		going, err = e.supersede(ctx, org, going, a)
+	}
 	if err != nil || going != nil {
 		return err
 	}
@@ -74,6 +77,17 @@ func (e *Executor) follow(ctx context.Context, org string, a *execution.Action, 
 		return fmt.Errorf("claim %s for %s: %w", a.ResourceUID, a.ID, err)
 	}
 	return e.giveWay(ctx, org, a, lost)
+}
+
+// supersede ends before, which the opposite action a waits for, when that waits for capacity; it gives before when it goes on.
+func (e *Executor) supersede(ctx context.Context, org string, before, a *execution.Action) (*execution.Action, error) {
+	ended, err := execution.EndIdle(ctx, e.store(), org, execution.Outcome{
+		Action: *before, Message: execution.EndedBy(a.Action, a.ChangedBy), At: e.p.Clock.Now(),
+	})
+	if ended {
+		return nil, err //nolint:nilnil // nothing goes on any more
+	}
+	return before, err
 }
 
 // giveWay has a, which could not claim its resource, wait for the action that did, when that is the opposite one; one of the same type

@@ -69,7 +69,7 @@ func (e *Executor) endPending(ctx context.Context, org, reason string, actions [
 	var out []execution.Outcome
 	waiting := execution.RunInput{Org: org}
 	for _, a := range actions {
-		if a.Status != execution.Pending {
+		if a.IsUnderWay() {
 			begun = append(begun, a)
 			continue
 		}

@@ -102,11 +102,46 @@ func (e *Executor) bear(ctx context.Context, org string, batch []*birth) error {
 		if _, over := lost.Old(len(ws) - 1); over {
 			return errCancelled
 		}
+		ended, err := e.supersedeHolders(ctx, org, lost, owner)
+		if err != nil {
+			return err
+		}
+		if ended {
+			continue // their resources are free now
+		}
 		if left, err = amend(lost, ws, owner, left); err != nil {
 			return err
 		}
 	}
 	return e.refuse(ctx, org, batch)
+}
+
+// supersedeHolders ends the opposite actions that hold resources of the batch, as far as they wait for capacity, and reports whether
+// there was one.
+func (e *Executor) supersedeHolders(ctx context.Context, org string, lost *table.ConditionError, owner []*birth) (ended bool, err error) {
+	for _, f := range lost.Failed {
+		if f.Old.Data == nil || f.Index >= len(owner) {
+			continue
+		}
+		b := owner[f.Index]
+		res, err := table.Decode[inventory.Resource](f.Old)
+		if err != nil || res.UID != b.action.ResourceUID || execution.InFlight(b.action.Action, res) == "" {
+			continue // it is the action itself that is there, or nothing is in flight
+		}
+		holder, err := table.Read[execution.Action](ctx, e.p.Table, execution.ActionKey(org, res.ActionID))
+		if err != nil {
+			return ended, fmt.Errorf("read action %s in flight: %w", res.ActionID, err)
+		}
+		if !holder.Idle {
+			continue
+		}
+		left, err := e.supersede(ctx, org, &holder, &b.action)
+		if err != nil {
+			return ended, err
+		}
+		ended = ended || left == nil
+	}
+	return ended, nil
 }
 
 // births returns the writes of a batch, and which birth each belongs to. The last one counts them, and refuses them all when

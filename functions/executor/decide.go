@@ -71,6 +71,8 @@ func (r *run) resting(a *execution.Action, s cloud.State) {
 		r.ready = append(r.ready, a)
 	case r.justAccepted(a):
 		r.watch(a, "verify", "accepted; the resource is still "+words(s))
+	case s.NoCapacity:
+		r.awaitCapacity(a, s.Status, "the provider accepted it, but the resource is "+words(s))
 	default:
 		r.countAttempt(a, s.Status, "the provider accepted it, but the resource is "+words(s))
 	}
@@ -87,8 +89,8 @@ func (r *run) begin(a *execution.Action) {
 		r.untried[a] = true
 	}
 	r.running(a)
-	a.Attempts = a.Progress.Errors + 1
-	a.Progress.ActedAt, a.Progress.Changed = r.now, true
+	a.Attempts = a.Progress.Errors + a.Progress.Shorts + 1
+	a.Idle, a.Progress.ActedAt, a.Progress.Changed = false, r.now, true
 	a.AppendLog(r.now, "execute", "ok", fmt.Sprintf("asking %s to %s it, attempt %d", a.Provider, a.Action, a.Attempts))
 	r.act = append(r.act, a)
 }
@@ -148,7 +150,7 @@ func (r *run) countAttempt(a *execution.Action, state cloud.Status, message stri
 	p.Last, p.ActedAt = message, time.Time{}
 	a.Attempts = max(a.Attempts, p.Errors)
 	if p.Errors >= attempts {
-		r.failAction(a, state, message)
+		r.exhaust(a, state, message)
 		return
 	}
 	pause := backoff << (p.Errors - 1)
@@ -209,8 +211,14 @@ func (r *run) limit() time.Duration {
 	return patience
 }
 
+// overdue reports whether the action has taken longer than its kind may. Waiting for capacity does not count: that has a bound of
+// its own.
 func (r *run) overdue(a *execution.Action) bool {
-	return !a.StartedAt.IsZero() && r.now.Sub(a.StartedAt) > r.limit()
+	since := a.StartedAt
+	if p := a.Progress; !p.Short.IsZero() {
+		since = cmp.Or(p.ActedAt, p.Short.Add(capacityPatience))
+	}
+	return !since.IsZero() && r.now.Sub(since) > r.limit()
 }
 
 const (
@@ -223,9 +231,13 @@ const (
 // waitSeconds returns how many seconds to leave alone what is under way: what it usually takes at first, longer the longer it
 // takes. A run costs as much as a second of waiting for it is worth.
 func (r *run) waitSeconds() int {
-	next := longest
+	next := capacityLongest
 	for _, a := range r.waiting {
-		next = min(next, r.due(a))
+		if a.Idle {
+			next = min(next, r.due(a))
+			continue
+		}
+		next = min(next, longest, r.due(a))
 	}
 	return max(1, int((next+time.Second-1)/time.Second))
 }

@@ -14,6 +14,7 @@ const (
 	AWSDocDB             = "aws-docdb"
 	AWSNeptune           = "aws-neptune"
 	AWSSageMakerNotebook = "aws-sagemaker-notebook"
+	AWSLambda            = "aws-lambda"
 )
 
 // awsKinds are the kinds of AWS.
@@ -57,6 +58,10 @@ var awsKinds = []Kind{
 	{
 		Type: AWSSageMakerNotebook, Provider: "aws", Name: "SageMaker notebook instance", Actionable: true,
 		ActBatch: 1, ReadBatch: 1, Deadline: 20 * time.Minute,
+	},
+	{
+		Type: AWSLambda, Provider: "aws", Name: "Lambda function", Collected: true, Actionable: true, Remembers: true, Absolute: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 15 * time.Minute,
 	},
 }
 

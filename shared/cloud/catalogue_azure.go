@@ -17,6 +17,14 @@ const (
 	AzureSynapseSQLPool = "azure-synapse-sqlpool"
 	AzureSQLMI          = "azure-sql-mi"
 	AzureSQLDatabase    = "azure-sql-database"
+
+	AzureContainerGroup   = "azure-aci"
+	AzureDataExplorer     = "azure-adx"
+	AzureAppGateway       = "azure-appgateway"
+	AzureAnalysisServices = "azure-analysis-services"
+	AzureFabricCapacity   = "azure-fabric-capacity"
+	AzureStreamAnalytics  = "azure-stream-analytics"
+	AzureMLCompute        = "azure-ml-compute"
 )
 
 // azureKinds are the kinds of Azure. Its resource manager acts on one resource a call, and tells the state of one a call.
@@ -39,7 +47,7 @@ var azureKinds = []Kind{
 	},
 	{
 		Type: AzurePostgreSQL, Provider: "azure", Name: "Azure Database for PostgreSQL flexible server", Actionable: true,
-		ActBatch: 1, ReadBatch: 1, Deadline: 30 * time.Minute,
+		ActBatch: 1, ReadBatch: 1, Deadline: 30 * time.Minute, Wakes: 2 * time.Hour,
 	},
 	{
 		Type: AzureMySQL, Provider: "azure", Name: "Azure Database for MySQL flexible server", Actionable: true,
@@ -72,6 +80,34 @@ var azureKinds = []Kind{
 	{
 		Type: AzureSQLDatabase, Provider: "azure", Name: "Azure SQL database", Scalable: true,
 		ActBatch: 1, ReadBatch: 1, Deadline: 60 * time.Minute,
+	},
+	{
+		Type: AzureContainerGroup, Provider: "azure", Name: "Azure container group", Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 15 * time.Minute,
+	},
+	{
+		Type: AzureDataExplorer, Provider: "azure", Name: "Azure Data Explorer cluster", Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 45 * time.Minute,
+	},
+	{
+		Type: AzureAppGateway, Provider: "azure", Name: "Azure application gateway", Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 30 * time.Minute,
+	},
+	{
+		Type: AzureAnalysisServices, Provider: "azure", Name: "Azure Analysis Services server", Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 20 * time.Minute,
+	},
+	{
+		Type: AzureFabricCapacity, Provider: "azure", Name: "Microsoft Fabric capacity", Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 15 * time.Minute,
+	},
+	{
+		Type: AzureStreamAnalytics, Provider: "azure", Name: "Azure Stream Analytics job", Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 20 * time.Minute,
+	},
+	{
+		Type: AzureMLCompute, Provider: "azure", Name: "Azure Machine Learning compute instance", Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 20 * time.Minute,
 	},
 }
 

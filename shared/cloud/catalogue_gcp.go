@@ -9,6 +9,10 @@ const (
 	GCPCloudSQL    = "gcp-cloudsql"
 	GCPGKENodepool = "gcp-gke-nodepool"
 	GCPCloudRun    = "gcp-cloudrun"
+	GCPWorkstation = "gcp-workstation"
+	GCPNotebook    = "gcp-notebook"
+	GCPDataproc    = "gcp-dataproc"
+	GCPAlloyDB     = "gcp-alloydb"
 )
 
 // gcpKinds are the kinds of Google Cloud. It acts on one resource a call; the batch of instances is of those that are looked at
@@ -33,6 +37,22 @@ var gcpKinds = []Kind{
 	{
 		Type: GCPCloudRun, Provider: "gcp", Name: "Cloud Run service", Actionable: true, Scalable: true, Remembers: true, Absolute: true,
 		ActBatch: 1, ReadBatch: 1, Deadline: 10 * time.Minute,
+	},
+	{
+		Type: GCPWorkstation, Provider: "gcp", Name: "Cloud Workstation", Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 15 * time.Minute,
+	},
+	{
+		Type: GCPNotebook, Provider: "gcp", Name: "Vertex AI Workbench instance", Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 20 * time.Minute,
+	},
+	{
+		Type: GCPDataproc, Provider: "gcp", Name: "Dataproc cluster", Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 20 * time.Minute,
+	},
+	{
+		Type: GCPAlloyDB, Provider: "gcp", Name: "AlloyDB instance", Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 30 * time.Minute,
 	},
 }
 

@@ -63,6 +63,7 @@ type Kind struct {
 	ActBatch     int           // ids that one start or stop call takes
 	ReadBatch    int           // ids that one Read takes in one call
 	Deadline     time.Duration // a transition that takes longer has failed
+	Wakes        time.Duration // the provider may run what is stopped for so long, for its maintenance, and stops it again
 	Usual        time.Duration // before this none is done; 0 when that is not known
 }
 
@@ -108,6 +109,7 @@ type State struct {
 	Status        Status
 	Native        string          // the provider's word for the status: "shutting-down"
 	Reason        string          // why it is so, in the provider's words; may be empty
+	NoCapacity    bool            // it is off because the provider had no room for it when it was last started
 	Unschedulable string          // why it may not be started or stopped: "member of Auto Scaling group x: act on the group"
 	Snapshot      json.RawMessage // what a stop would forget; nil when there is nothing or the resource is already off
 	Steps         []Step          // of what is stopped and started in steps, in the order of a stop

@@ -12,9 +12,10 @@ type Class uint8
 // The classes.
 const (
 	Unclassified Class = iota // treated as Transient
-	Transient                 // timeouts, 5xx, lost replies, lack of capacity: retry
+	Transient                 // timeouts, 5xx, lost replies: retry
 	Throttled                 // retry later, and slower
 	Moving                    // the resource is between two states: read again, then decide
+	NoCapacity                // the provider has no room for what would be started: retry for an hour
 	NotFound                  // no such resource: permanent
 	Denied                    // the credential lacks a permission: permanent, and the account is degraded
 	Refused                   // the credential itself is not accepted: permanent
@@ -23,7 +24,7 @@ const (
 )
 
 // Retryable reports whether trying again may help.
-func (c Class) Retryable() bool { return c <= Moving }
+func (c Class) Retryable() bool { return c <= NoCapacity }
 
 // Error is a failure at the provider, classified in one place of each provider. Code and Message are the provider's own.
 type Error struct {

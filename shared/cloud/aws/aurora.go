@@ -24,7 +24,7 @@ func databaseClusters(kindType string, isMeant func(engine string) bool) kind[rd
 	return kind[rdsAPI]{
 		Kind: catalogueKind(kindType),
 		needs: needs{
-			discover:  []string{"rds:DescribeDBClusters"},
+			discover:  []string{"rds:DescribeDBClusters", deploymentNeed},
 			startStop: []string{"rds:StartDBCluster", "rds:StopDBCluster"},
 		},
 		client: databases.client,
@@ -53,7 +53,7 @@ func listClusters(ctx context.Context, c rdsAPI, isOurs func(types.DBCluster) bo
 			p.Resources = append(p.Resources, clusterResource(d))
 		}
 	}
-	return p, nil
+	return p, tieDeployed(ctx, c, p.Resources)
 }
 
 func clusterResource(d types.DBCluster) cloud.Resource {
@@ -98,7 +98,7 @@ func readClusters(ctx context.Context, c rdsAPI, isOurs func(types.DBCluster) bo
 			states = append(states, databaseState(uid, sdk.ToString(d.Status), tiedCluster(d), d.AutomaticRestartTime))
 		}
 	}
-	return states, nil
+	return states, tieDeployedStates(ctx, c, states)
 }
 
 func actCluster(ctx context.Context, c rdsAPI, v cloud.Verb, t cloud.Target) error {

@@ -57,12 +57,13 @@ func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 	denied := []string{
 		"ec2:StopInstances", "rds:StopDBInstance", "rds:StopDBCluster", "autoscaling:SuspendProcesses", "autoscaling:UpdateAutoScalingGroup",
 		"ecs:UpdateService", "application-autoscaling:RegisterScalableTarget", "eks:UpdateNodegroupConfig",
-		"redshift:PauseCluster", "sagemaker:StopNotebookInstance",
+		"redshift:PauseCluster", "sagemaker:StopNotebookInstance", "lambda:TagResource",
 	}
 	cloudtest.Run(t, aws.New(options(tw)), cloudtest.Fixture{
 		Account: keys(twin.AccessKey), NativeID: twin.Account, Refused: &refused,
 		Groups: []cloudtest.Group{
 			ec2Group(tw), rdsGroup(tw), auroraGroup(tw), asgGroup(tw), ecsGroup(tw), eksGroup(tw), redshiftGroup(tw), notebookGroup(tw),
+			functionGroup(tw),
 			clusterGroup(tw, cloud.AWSDocDB, "docdb"), clusterGroup(tw, cloud.AWSNeptune, "neptune"),
 		},
 		Settle:   tw.SettleAll,
@@ -208,6 +209,19 @@ func notebookGroup(tw *twin.Cloud) cloudtest.Group {
 	for n := range 3 {
 		g.Free = append(g.Free, tw.AddNotebook(twin.Notebook{Name: fmt.Sprint("study-", n), Region: region}).ARN())
 	}
+	return g
+}
+
+func functionGroup(tw *twin.Cloud) cloudtest.Group {
+	g := cloudtest.Group{Kind: cloud.AWSLambda, Region: region, Pages: 2, Tied: map[string]string{}}
+	g.Missing = (&twin.Function{Name: "nothing", Region: region}).ARN()
+	five := 5
+	for n, f := range []twin.Function{{}, {Reserved: &five}, {Reserved: &five, Provisioned: map[string]int{"live": 3, "7": 1}}} {
+		f.Name, f.Region, f.Tags = fmt.Sprint("jobs-", n), region, map[string]string{"lamplighter:allow-stop": "true"}
+		g.Free = append(g.Free, tw.AddFunction(f).ARN())
+	}
+	g.Tied[tw.AddFunction(twin.Function{Name: "checkout", Region: region}).ARN()] = "only where their tag lamplighter:allow-stop is true"
+	g.Tied[tw.AddFunction(twin.Function{Name: "maybe", Region: region, Tags: map[string]string{"lamplighter:allow-stop": "no"}}).ARN()] = "lamplighter:allow-stop"
 	return g
 }
 

@@ -119,6 +119,7 @@ func readInstances(ctx context.Context, c ec2API, uids []string) ([]cloud.State,
 		states[n] = cloud.State{
 			UID: sdk.ToString(i.InstanceId), Status: instanceStatus(i), Native: nativeState(i),
 			Reason: instanceReason(i), Unschedulable: tiedInstance(i, requests),
+			NoCapacity: i.StateReason != nil && lacksCapacity(sdk.ToString(i.StateReason.Code)),
 		}
 	}
 	return states, nil

@@ -76,7 +76,7 @@ func TestAnInstanceWithoutCapacityIsFoundByHalving(t *testing.T) {
 	ids := fleet(tw, 32, twin.Instance{State: "stopped"})
 	full := tw.AddInstance(twin.Instance{ID: twin.InstanceID(77), Region: region, State: "stopped", NoCapacity: true, Type: "p5.48xlarge"}).ID
 	got := results(t, c, cloud.Start, append(ids, full))
-	wantClass(t, "start without capacity", got[full], cloud.Transient)
+	wantClass(t, "start without capacity", got[full], cloud.NoCapacity)
 	if !strings.Contains(fmt.Sprint(got[full]), "p5.48xlarge capacity") {
 		t.Errorf("the error %v does not say it in AWS's words", got[full])
 	}
@@ -168,8 +168,20 @@ func TestAStartThatFallsBackSaysWhy(t *testing.T) {
 		t.Errorf("status %s right after the start; want starting", s.Status)
 	}
 	tw.SettleAll()
-	if s := state(t, c, "aws-ec2", id); s.Status != cloud.Stopped || !strings.Contains(s.Reason, "Client.InternalError") {
+	if s := state(t, c, "aws-ec2", id); s.Status != cloud.Stopped || s.NoCapacity || !strings.Contains(s.Reason, "Client.InternalError") {
 		t.Errorf("after it fell back: %+v; want stopped with AWS's reason", s)
+	}
+}
+
+func TestAStartThatFallsBackForWantOfRoomIsToldFromOthers(t *testing.T) {
+	tw, c := connect(t)
+	id := fleet(tw, 1, twin.Instance{State: "stopped", CrowdedOut: true})[0]
+	if err := act(t, c, cloud.Start, "aws-ec2", cloud.Target{UID: id}); err != nil {
+		t.Fatal(err)
+	}
+	tw.SettleAll()
+	if s := state(t, c, "aws-ec2", id); s.Status != cloud.Stopped || !s.NoCapacity || !strings.Contains(s.Reason, "InsufficientInstanceCapacity") {
+		t.Errorf("after it fell back: %+v; want stopped for want of room", s)
 	}
 }
 
@@ -244,4 +256,43 @@ func BenchmarkStopAThousandInstances(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(len(tw.Calls("ec2:StopInstances")))/float64(b.N), "calls/op")
+}
+
+// What a stop would harm, or what AWS does not stop, is refused before anything is asked for.
+func TestAnInstanceThatAStopWouldHarmIsRefused(t *testing.T) {
+	for says, i := range map[string]twin.Instance{
+		"member of Auto Scaling group web, which would replace it: act on the group": {Tags: map[string]string{"aws:autoscaling:groupName": "web"}},
+		"spot instance of a one-time request, which cannot be stopped":               {SpotRequest: "sir-2", SpotType: "one-time"},
+		"its root device is an instance store, which a stop would erase":             {InstanceStore: true},
+		"managed by eks.amazonaws.com: only that service may stop it":                {Operator: "eks.amazonaws.com"},
+	} {
+		t.Run(says, func(t *testing.T) {
+			tw, c := connect(t)
+			id := fleet(tw, 1, i)[0]
+			if s := state(t, c, "aws-ec2", id); s.Unschedulable != says {
+				t.Errorf("it reads as unschedulable because %q", s.Unschedulable)
+			}
+		})
+	}
+	tw, c := connect(t)
+	id := fleet(tw, 1, twin.Instance{SpotRequest: "sir-1", SpotType: "persistent"})[0]
+	if err := act(t, c, cloud.Stop, "aws-ec2", cloud.Target{UID: id}); err != nil || state(t, c, "aws-ec2", id).Unschedulable != "" {
+		t.Errorf("a spot instance of a persistent request: %v, %+v", err, state(t, c, "aws-ec2", id))
+	}
+}
+
+// Protection against stops is its owner's word: it is told, and neither taken away nor gone round with force.
+func TestAnInstanceThatIsProtectedAgainstStopsStaysSo(t *testing.T) {
+	tw, c := connect(t)
+	id := fleet(tw, 1, twin.Instance{StopProtected: true})[0]
+	err := act(t, c, cloud.Stop, "aws-ec2", cloud.Target{UID: id})
+	wantClass(t, "stop", err, cloud.Unsupported)
+	if err != nil && !strings.Contains(err.Error(), "disableApiStop") {
+		t.Errorf("the refusal is told as %q", err)
+	}
+	for _, k := range tw.Calls("") {
+		if strings.Contains(k.Op, "Modify") || k.Params["Force"] == "true" || k.Params["SkipOsShutdown"] == "true" {
+			t.Errorf("%s was called with %v", k.Op, k.Params)
+		}
+	}
 }

@@ -54,6 +54,7 @@ var codes = map[string]cloud.Class{
 
 	"IncorrectInstanceState":    cloud.Moving,
 	"IncorrectState":            cloud.Moving,
+	"ResourceConflictException": cloud.Moving,
 	"ResourceInUse":             cloud.Moving,
 	"ResourceInUseException":    cloud.Moving,
 	"ScalingActivityInProgress": cloud.Moving,
@@ -109,6 +110,14 @@ func classOf(code string, status int, message string) cloud.Class {
 	if _, ok := retry.DefaultThrottleErrorCodes[code]; ok {
 		return cloud.Throttled
 	}
+	if lacksCapacity(code) {
+		return cloud.NoCapacity
+	}
+	return byName(code, status, message)
+}
+
+// byName places a code by how it is built.
+func byName(code string, status int, message string) cloud.Class {
 	switch {
 	case strings.Contains(code, "NotFound"), code == "ValidationError" && strings.Contains(message, "not found"),
 		code == "ValidationException" && strings.Contains(message, "RecordNotFound"): // SageMaker
@@ -123,6 +132,13 @@ func classOf(code string, status int, message string) cloud.Class {
 		return cloud.Transient
 	}
 	return byStatus(status)
+}
+
+// lacksCapacity reports whether AWS says by the code that it has no room: InsufficientInstanceCapacity, InsufficientClusterCapacity,
+// also as the reason of a state, "Server.InsufficientInstanceCapacity". Others lack addresses, which a person has to mend.
+func lacksCapacity(code string) bool {
+	code = strings.TrimPrefix(code, "Server.")
+	return strings.HasPrefix(code, "Insufficient") && strings.Contains(code, "Capacity")
 }
 
 func byStatus(status int) cloud.Class {

@@ -25,7 +25,10 @@ func listFunctions(ctx context.Context, at place, page string) (cloud.ResourcePa
 	for _, f := range out.Functions {
 		p.Resources = append(p.Resources, functionResource(f))
 	}
-	return p, addTags(ctx, at, p.Resources)
+	if err := addTags(ctx, at, p.Resources); err != nil {
+		return p, err
+	}
+	return p, addStops(ctx, lambda.NewFromConfig(at.cfg), p.Resources)
 }
 
 func functionResource(f types.FunctionConfiguration) cloud.Resource {

@@ -20,7 +20,7 @@ import (
 var databases = kind[rdsAPI]{
 	Kind: catalogueKind(cloud.AWSRDS),
 	needs: needs{
-		discover:  []string{"rds:DescribeDBInstances"},
+		discover:  []string{"rds:DescribeDBInstances", deploymentNeed},
 		startStop: []string{"rds:StartDBInstance", "rds:StopDBInstance"},
 	},
 	client: func(cfg sdk.Config) rdsAPI { return rds.NewFromConfig(cfg) },
@@ -31,6 +31,7 @@ var databases = kind[rdsAPI]{
 
 // rdsAPI is what is called of RDS, for instances and for clusters.
 type rdsAPI interface {
+	DescribeBlueGreenDeployments(context.Context, *rds.DescribeBlueGreenDeploymentsInput, ...func(*rds.Options)) (*rds.DescribeBlueGreenDeploymentsOutput, error)
 	DescribeDBInstances(context.Context, *rds.DescribeDBInstancesInput, ...func(*rds.Options)) (*rds.DescribeDBInstancesOutput, error)
 	StartDBInstance(context.Context, *rds.StartDBInstanceInput, ...func(*rds.Options)) (*rds.StartDBInstanceOutput, error)
 	StopDBInstance(context.Context, *rds.StopDBInstanceInput, ...func(*rds.Options)) (*rds.StopDBInstanceOutput, error)
@@ -53,7 +54,7 @@ func listDatabases(ctx context.Context, c rdsAPI, page string) (cloud.ResourcePa
 			p.Resources = append(p.Resources, databaseResource(d))
 		}
 	}
-	return p, nil
+	return p, tieDeployed(ctx, c, p.Resources)
 }
 
 func foreignEngine(engine string) bool { return engine == "docdb" || engine == "neptune" }
@@ -119,7 +120,7 @@ func readDatabases(ctx context.Context, c rdsAPI, uids []string) ([]cloud.State,
 			states = append(states, databaseState(uid, sdk.ToString(d.DBInstanceStatus), tiedDatabase(d), d.AutomaticRestartTime))
 		}
 	}
-	return states, nil
+	return states, tieDeployedStates(ctx, c, states)
 }
 
 func databaseState(uid, native, tied string, restart *time.Time) cloud.State {

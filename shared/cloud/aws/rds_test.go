@@ -109,3 +109,81 @@ func TestAClusterIsListedAsOneOfItsEngineAlone(t *testing.T) {
 		}
 	}
 }
+
+// A member of a blue/green deployment is replicated to or from the other end, as long as the deployment is there.
+func TestAMemberOfABlueGreenDeploymentIsRefused(t *testing.T) {
+	for kind, like := range map[string]twin.Database{
+		"aws-rds":    {Region: region, Engine: "mysql"},
+		"aws-aurora": {Region: region, Engine: "aurora-mysql", IsCluster: true},
+	} {
+		for status, refused := range map[string]bool{"AVAILABLE": true, "PROVISIONING": true, "SWITCHOVER_FAILED": true, "SWITCHOVER_COMPLETED": false} {
+			t.Run(kind+" "+status, func(t *testing.T) {
+				tw, c := connect(t)
+				add := func(id string) string {
+					d := like
+					d.ID = id
+					return tw.AddDatabase(d).ARN()
+				}
+				blue, green, copyOfGreen, alone := add("orders"), add("orders-green"), add("orders-copy-green"), add("users")
+				tw.AddDeployment(twin.Deployment{Name: "upgrade", Region: region, Status: status, Members: [][2]string{{blue, green}, {"", copyOfGreen}}})
+				listed := map[string]string{}
+				p, err := c.List(t.Context(), kind, region, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, r := range p.Resources {
+					listed[r.UID] = r.Unschedulable
+				}
+				for uid, want := range map[string]bool{blue: refused, green: refused, copyOfGreen: refused, alone: false} {
+					why := state(t, c, kind, uid).Unschedulable
+					if why != listed[uid] || (why != "") != want || want && !strings.Contains(why, "blue/green deployment upgrade") {
+						t.Errorf("%s: read %q, listed %q; want it refused: %t", uid, why, listed[uid], want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// An older role may not see deployments: then RDS refuses what it must, and everything else goes on.
+func TestBlueGreenDeploymentsThatMayNotBeSeenHideNothing(t *testing.T) {
+	tw, c := connect(t)
+	uid := tw.AddDatabase(twin.Database{ID: "orders", Region: region, Engine: "mysql"}).ARN()
+	tw.AddFault(twin.Fault{Op: "rds:DescribeBlueGreenDeployments", Code: "AccessDenied", Message: "not authorized", Status: 403, Times: -1})
+	if p, err := c.List(t.Context(), "aws-rds", region, ""); err != nil || len(p.Resources) != 1 || p.Resources[0].Unschedulable != "" {
+		t.Errorf("listed %+v, %v", p.Resources, err)
+	}
+	if err := act(t, c, cloud.Stop, "aws-rds", cloud.Target{UID: uid}); err != nil {
+		t.Error(err)
+	}
+}
+
+// What RDS and Aurora do not stop is refused by our own code, for emulators stop it happily, and RDS says so too late.
+func TestADatabaseThatRDSDoesNotStopIsRefused(t *testing.T) {
+	for name, tt := range map[string]struct {
+		kind string
+		d    twin.Database
+		says string
+	}{
+		"a read replica":                      {"aws-rds", twin.Database{Engine: "postgres", ReplicaOf: "orders"}, "read replica of orders"},
+		"the source of a read replica":        {"aws-rds", twin.Database{Engine: "postgres", SourceOf: []string{"copy"}}, "source of read replicas (copy)"},
+		"SQL Server in several zones":         {"aws-rds", twin.Database{Engine: "sqlserver-ee", MultiAZ: true}, "SQL Server in several zones"},
+		"RDS Custom":                          {"aws-rds", twin.Database{Engine: "custom-sqlserver-se"}, "RDS Custom"},
+		"a member of an Aurora cluster":       {"aws-rds", twin.Database{Engine: "aurora-mysql", Cluster: "shop"}, "act on the cluster"},
+		"Aurora Serverless v1":                {"aws-aurora", twin.Database{Engine: "aurora-mysql", IsCluster: true, Mode: "serverless"}, "mode serverless"},
+		"Aurora with parallel query":          {"aws-aurora", twin.Database{Engine: "aurora", IsCluster: true, Mode: "parallelquery"}, "mode parallelquery"},
+		"Aurora multi-master":                 {"aws-aurora", twin.Database{Engine: "aurora", IsCluster: true, Mode: "multimaster"}, "mode multimaster"},
+		"a global database of the old kind":   {"aws-aurora", twin.Database{Engine: "aurora", IsCluster: true, Mode: "global"}, "mode global"},
+		"a part of an Aurora global database": {"aws-aurora", twin.Database{Engine: "aurora-postgresql", IsCluster: true, Global: "planet"}, "global database planet"},
+		"the copy of another Aurora cluster":  {"aws-aurora", twin.Database{Engine: "aurora-mysql", IsCluster: true, ReplicaOf: "shop"}, "replica of shop"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tw, c := connect(t)
+			tt.d.ID, tt.d.Region = "tied", region
+			uid := tw.AddDatabase(tt.d).ARN()
+			if why := state(t, c, tt.kind, uid).Unschedulable; !strings.Contains(why, tt.says) {
+				t.Errorf("it reads as unschedulable because %q; want %q", why, tt.says)
+			}
+		})
+	}
+}

@@ -92,6 +92,11 @@ func TestAGroupThatCannotArriveSaysWhy(t *testing.T) {
 	if s := state(t, c, "aws-asg", held.ARN()); s.Status != cloud.Stopping || !strings.Contains(s.Reason, "protected from scale-in") {
 		t.Errorf("with protected instances: %+v", s)
 	}
+	hooked := tw.AddGroup(twin.Group{Name: "hooked", Region: region, Desired: 0})
+	tw.ChangeLocked(func() { hooked.Instances = []string{"Terminating:Wait"} })
+	if s := state(t, c, "aws-asg", hooked.ARN()); s.Status != cloud.Stopping || !strings.Contains(s.Reason, "is in Terminating:Wait") {
+		t.Errorf("with a lifecycle hook: %+v", s)
+	}
 	if s := state(t, c, "aws-asg", short.ARN()); s.Status != cloud.Starting || s.Reason != "1 of 2 instances are in service" {
 		t.Errorf("without capacity: %+v", s)
 	}

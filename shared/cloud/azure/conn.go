@@ -178,6 +178,7 @@ func (c *conn) readOne(ctx context.Context, k kind, region string, t target) (*c
 	}
 	return &cloud.State{
 		UID: t.UID, Status: f.status, Native: f.native, Reason: f.reason, Unschedulable: f.unschedulable, Snapshot: f.snapshot,
+		NoCapacity: f.noCapacity,
 	}, nil
 }
 

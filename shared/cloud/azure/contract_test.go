@@ -78,6 +78,13 @@ func groups(tw *twin.Cloud) []cloudtest.Group {
 		plainGroup("azure-mysql-flexible", func(n int) string { return tw.AddServer("MySQL", fmt.Sprint("my-", n), region).UID() }),
 		plainGroup("azure-appservice", func(n int) string { return tw.AddSite(fmt.Sprint("site-", n), region).UID() }),
 		plainGroup("azure-functionapp", func(n int) string { return tw.AddFunctionApp(fmt.Sprint("jobs-", n), region).UID() }),
+		plainGroup(cloud.AzureContainerGroup, func(n int) string { return tw.AddContainerGroup(fmt.Sprint("batch-", n), region).UID() }),
+		plainGroup(cloud.AzureDataExplorer, func(n int) string { return tw.AddDataExplorer(fmt.Sprint("logs", n), region).UID() }),
+		plainGroup(cloud.AzureAppGateway, func(n int) string { return tw.AddGateway(fmt.Sprint("edge-", n), region).UID() }),
+		plainGroup(cloud.AzureAnalysisServices, func(n int) string { return tw.AddAnalysisServer(fmt.Sprint("cubes", n), region).UID() }),
+		plainGroup(cloud.AzureFabricCapacity, func(n int) string { return tw.AddFabricCapacity(fmt.Sprint("fabric", n), region).UID() }),
+		plainGroup(cloud.AzureStreamAnalytics, func(n int) string { return tw.AddStreamJob(fmt.Sprint("clicks-", n), region, "").UID() }),
+		computeGroup(tw),
 		plainGroup("azure-synapse-sqlpool", func(n int) string { return tw.AddSQLPool(fmt.Sprint("dw", n), region).UID() }),
 	}
 }
@@ -137,6 +144,14 @@ func poolGroup(tw *twin.Cloud) cloudtest.Group {
 
 func containerAppGroup(tw *twin.Cloud) cloudtest.Group {
 	return plainGroup("azure-containerapp", func(n int) string { return tw.AddContainerApp(fmt.Sprint("app-", n), region, n, 10, nil).UID() })
+}
+
+func computeGroup(tw *twin.Cloud) cloudtest.Group {
+	w := tw.AddWorkspace("lab", region)
+	g := plainGroup(cloud.AzureMLCompute, func(n int) string { return tw.AddCompute(w, fmt.Sprint("ada-", n), "ComputeInstance").UID() })
+	g.Tied, g.Pages = map[string]string{tw.AddCompute(w, "cluster", "AmlCompute").UID(): "compute instances alone"}, 1
+	tw.AddWorkspace("empty", region)
+	return g
 }
 
 func instanceGroup(tw *twin.Cloud) cloudtest.Group {

@@ -52,11 +52,11 @@ var codes = map[string]cloud.Class{
 	"ScopeLocked":               cloud.Unsupported, // a lock is taken away by a person, not by time
 	"QuotaExceeded":             cloud.Unsupported,
 
-	"AllocationFailed":                      cloud.Transient, // there is no room: with status 409, as what passes sooner
-	"ZonalAllocationFailed":                 cloud.Transient,
-	"OverconstrainedAllocationRequest":      cloud.Transient,
-	"OverconstrainedZonalAllocationRequest": cloud.Transient,
-	"SkuNotAvailable":                       cloud.Transient,
+	"AllocationFailed":                      cloud.NoCapacity, // there is no room: with status 409, as what passes sooner
+	"ZonalAllocationFailed":                 cloud.NoCapacity,
+	"OverconstrainedAllocationRequest":      cloud.NoCapacity,
+	"OverconstrainedZonalAllocationRequest": cloud.NoCapacity,
+	"SkuNotAvailable":                       cloud.NoCapacity,
 }
 
 // never are words of an OperationNotAllowed that time does not heal. The others come of another operation's being under way.

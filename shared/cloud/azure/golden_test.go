@@ -41,8 +41,19 @@ var added = map[string]func(*twin.Cloud) *twin.Resource{
 		tw.AddSetting(p, region, 1, 4)
 		return p
 	},
-	"azure-synapse-sqlpool": func(tw *twin.Cloud) *twin.Resource { return tw.AddSQLPool("dw", region) },
-	"azure-sql-mi":          func(tw *twin.Cloud) *twin.Resource { return tw.AddManagedInstance("mi", region, "GeneralPurpose") },
+	"azure-synapse-sqlpool":   func(tw *twin.Cloud) *twin.Resource { return tw.AddSQLPool("dw", region) },
+	"azure-sql-mi":            func(tw *twin.Cloud) *twin.Resource { return tw.AddManagedInstance("mi", region, "GeneralPurpose") },
+	"azure-aci":               func(tw *twin.Cloud) *twin.Resource { return tw.AddContainerGroup("batch", region) },
+	"azure-adx":               func(tw *twin.Cloud) *twin.Resource { return tw.AddDataExplorer("logs", region) },
+	"azure-appgateway":        func(tw *twin.Cloud) *twin.Resource { return tw.AddGateway("edge", region) },
+	"azure-analysis-services": func(tw *twin.Cloud) *twin.Resource { return tw.AddAnalysisServer("cubes", region) },
+	"azure-fabric-capacity":   func(tw *twin.Cloud) *twin.Resource { return tw.AddFabricCapacity("fabric", region) },
+	"azure-stream-analytics": func(tw *twin.Cloud) *twin.Resource {
+		return tw.AddStreamJob("clicks", region, "2026-03-01T10:00:00Z")
+	},
+	"azure-ml-compute": func(tw *twin.Cloud) *twin.Resource {
+		return tw.AddCompute(tw.AddWorkspace("lab", region), "ada", "ComputeInstance")
+	},
 	"azure-sql-database": func(tw *twin.Cloud) *twin.Resource {
 		return tw.AddDatabase("db", region, "v12.0,user,vcore", vcores(2))
 	},

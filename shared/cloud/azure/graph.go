@@ -49,14 +49,19 @@ func inRegion(armType, region string) string {
 
 // othersInRegion is the query for everything in a region that no kind lists.
 func othersInRegion(region string) string {
-	return fmt.Sprintf("Resources | where type !in~ (%s) | where location =~ '%s' | project %s | order by id asc", listedTypes(), region, columns)
+	return fmt.Sprintf("Resources | where type !in~ (%s) | where location =~ '%s' | project %s | order by id asc", ownTypes(), region, columns)
 }
 
-// listedTypes are the types that kinds list, as a query names them.
-func listedTypes() string {
+// listedTypes are the types that kinds are listed by, as a query names them.
+func listedTypes() string { return quotedTypes(kind.listed) }
+
+// ownTypes are the types that kinds are of: what they are found in may be none of them.
+func ownTypes() string { return quotedTypes(func(k kind) string { return k.arm }) }
+
+func quotedTypes(of func(kind) string) string {
 	types := make([]string, 0, len(registry))
 	for _, k := range registry {
-		types = append(types, "'"+strings.ToLower(k.listed())+"'")
+		types = append(types, "'"+strings.ToLower(of(k))+"'")
 	}
 	slices.Sort(types)
 	return strings.Join(slices.Compact(types), ", ")
@@ -94,7 +99,7 @@ func readOverview(ctx context.Context, c *conn) (map[place]bool, error) {
 	there := map[place]bool{}
 	for _, query := range []string{
 		"Resources | where type in~ (" + listedTypes() + ") | summarize total = count() by type, location",
-		"Resources | where type !in~ (" + listedTypes() + ") | summarize total = count() by location",
+		"Resources | where type !in~ (" + ownTypes() + ") | summarize total = count() by location",
 	} {
 		rows, err := askGraphAll[struct{ Type, Location string }](ctx, c, query)
 		if err != nil {
@@ -138,7 +143,7 @@ func (c *conn) listPage(ctx context.Context, k kind, region, page string) (cloud
 	}
 	out := cloud.ResourcePage{Next: got.Skip}
 	for _, row := range got.Data {
-		found, err := k.rows(row)
+		found, err := c.rowsOf(ctx, k, row)
 		if err != nil {
 			return cloud.ResourcePage{}, err
 		}
@@ -152,6 +157,18 @@ func (c *conn) listPage(ctx context.Context, k kind, region, page string) (cloud
 		}
 	}
 	return out, nil
+}
+
+// rowsOf returns the resources of the kind in a row, or below it.
+func (c *conn) rowsOf(ctx context.Context, k kind, row resource) ([]resource, error) {
+	if k.collection == "" {
+		return k.rows(row)
+	}
+	found, err := listAll[resource](ctx, c.client, row.ID+"/"+k.collection, k.version)
+	if err != nil && cloud.ClassOf(err) == cloud.NotFound { // the index is minutes late
+		return nil, nil
+	}
+	return found, err
 }
 
 // rows are the resources of the kind in a row.

@@ -26,6 +26,8 @@ type kind struct {
 	// parent and inside are of kinds that the Resource Graph does not list, but as parts of another type.
 	parent string
 	inside func(r resource) ([]resource, error)
+	// collection is where a parent lists them, for kinds that it does not hold in its own row.
+	collection string
 	// foreign reports whether a row of the type is of another kind, or of none.
 	foreign func(r resource) bool
 }

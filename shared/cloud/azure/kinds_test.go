@@ -137,3 +137,78 @@ func TestSQLDatabase_WithoutCoresIsNotScaled(t *testing.T) {
 	}
 	wantClass(t, "stop", act(t, c, cloud.Stop, "azure-sql-database", cloud.Target{UID: tw.AddDatabase("db", region, "v12.0,user", vcores(2)).UID()}), cloud.Unsupported)
 }
+
+// What came in while a job was stopped is worked off, as far as its input has it; a job without any output has no such place.
+func TestStreamJob_GoesOnWhereItsOutputEnded(t *testing.T) {
+	for last, want := range map[string]string{"2026-03-01T10:00:00Z": "LastOutputEventTime", "": "JobStartTime"} {
+		tw, c := connect(t)
+		j := tw.AddStreamJob("clicks", region, last)
+		j.Properties()["jobState"] = "Stopped"
+		if err := act(t, c, cloud.Start, "azure-stream-analytics", cloud.Target{UID: j.UID()}); err != nil {
+			t.Fatal(err)
+		}
+		calls := tw.Calls("Microsoft.StreamAnalytics/streamingjobs/start/action")
+		if len(calls) != 1 || calls[0].Body["outputStartMode"] != want {
+			t.Errorf("with the last output at %q it was started with %+v; want %s", last, calls, want)
+		}
+	}
+}
+
+func TestWordKinds_EveryStateIsPlaced(t *testing.T) {
+	type word struct {
+		add    func(*twin.Cloud) *twin.Resource
+		place  func(r *twin.Resource, word string)
+		states map[string]cloud.Status
+	}
+	state0 := func(name string) func(*twin.Resource, string) {
+		return func(r *twin.Resource, w string) { r.Properties()[name] = w }
+	}
+	within := func(part string) func(*twin.Resource, string) {
+		return func(r *twin.Resource, w string) { r.Properties()[part].(map[string]any)["state"] = w }
+	}
+	for kind, k := range map[string]word{
+		"azure-adx":               {added["azure-adx"], state0("state"), map[string]cloud.Status{"Running": cloud.Running, "Stopped": cloud.Stopped, "Updating": cloud.Pending, "Unavailable": cloud.Unknown, "Migrated": cloud.Unknown}},
+		"azure-appgateway":        {added["azure-appgateway"], state0("operationalState"), map[string]cloud.Status{"Running": cloud.Running, "Stopped": cloud.Stopped, "Starting": cloud.Starting, "Stopping": cloud.Stopping}},
+		"azure-analysis-services": {added["azure-analysis-services"], state0("state"), map[string]cloud.Status{"Succeeded": cloud.Running, "Paused": cloud.Stopped, "Pausing": cloud.Stopping, "Resuming": cloud.Starting, "Failed": cloud.Unknown}},
+		"azure-fabric-capacity":   {added["azure-fabric-capacity"], state0("state"), map[string]cloud.Status{"Active": cloud.Running, "Paused": cloud.Stopped, "Suspended": cloud.Stopped, "Scaling": cloud.Pending, "Failed": cloud.Unknown}},
+		"azure-stream-analytics":  {added["azure-stream-analytics"], state0("jobState"), map[string]cloud.Status{"Running": cloud.Running, "Degraded": cloud.Running, "Created": cloud.Stopped, "Stopped": cloud.Stopped, "Failed": cloud.Unknown, "Scaling": cloud.Pending}},
+		"azure-aci":               {added["azure-aci"], within("instanceView"), map[string]cloud.Status{"Running": cloud.Running, "Stopped": cloud.Stopped, "Succeeded": cloud.Stopped, "Pending": cloud.Starting, "Failed": cloud.Unknown, "": cloud.Unknown}},
+		"azure-ml-compute":        {added["azure-ml-compute"], within("properties"), map[string]cloud.Status{"Running": cloud.Running, "JobRunning": cloud.Running, "Stopped": cloud.Stopped, "Starting": cloud.Starting, "SettingUp": cloud.Pending, "Unusable": cloud.Unknown}},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			tw, c := connect(t)
+			r := k.add(tw)
+			for w, want := range k.states {
+				k.place(r, w)
+				if got := state(t, c, kind, r.UID()); got.Status != want || got.Native != w {
+					t.Errorf("%q is read as %+v; want %s", w, got, want)
+				}
+			}
+		})
+	}
+}
+
+// A machine of a flexible scale set is one that can be stopped by itself.
+func TestVM_OfAFlexibleScaleSetIsStopped(t *testing.T) {
+	tw, c := connect(t)
+	m := tw.AddVM("web", region, func(r *twin.Resource) {
+		r.Properties()["virtualMachineScaleSet"] = map[string]any{"id": tw.AddScaleSet("flex", region, -1, nil).ID}
+	})
+	if s := state(t, c, "azure-vm", m.UID()); s.Unschedulable != "" {
+		t.Errorf("refused because %q", s.Unschedulable)
+	}
+	if err := act(t, c, cloud.Stop, "azure-vm", cloud.Target{UID: m.UID()}); err != nil {
+		t.Error(err)
+	}
+}
+
+// What computes are found in is none of them: a workspace stays in the inventory as what it is.
+func TestMLCompute_ItsWorkspaceIsListedAmongEverythingElse(t *testing.T) {
+	tw, c := connect(t)
+	w := tw.AddWorkspace("lab", region)
+	tw.AddCompute(w, "ada", "ComputeInstance")
+	got, err := c.List(t.Context(), cloud.AzureOthers, region, "")
+	if err != nil || len(got.Resources) != 1 || got.Resources[0].UID != w.UID() || got.Resources[0].Type != "azure-ml-workspace" {
+		t.Errorf("listed %+v, %v", got.Resources, err)
+	}
+}

@@ -56,6 +56,7 @@ type facts struct {
 	status        cloud.Status
 	native        string
 	reason        string
+	noCapacity    bool
 	unschedulable string
 	instanceType  string
 	capacity      map[string]int64

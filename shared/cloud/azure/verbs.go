@@ -19,6 +19,11 @@ var (
 			leaving(func(r resource) bool { return !isFunctionApp(r) })
 	sqlPools = newWordKind(cloud.AzureSynapseSQLPool, "Microsoft.Synapse/workspaces/sqlPools", "2021-06-01", poolStates).
 			withVerbs("pause", "resume")
+	dataExplorers = newWordKind(cloud.AzureDataExplorer, "Microsoft.Kusto/clusters", "2023-08-15", explorerStates)
+	// A stopped gateway keeps its address, and serves nothing.
+	appGateways      = newWordKind(cloud.AzureAppGateway, "Microsoft.Network/applicationGateways", "2024-05-01", gatewayStates)
+	analysisServers  = newWordKind(cloud.AzureAnalysisServices, "Microsoft.AnalysisServices/servers", "2017-08-01", capacityStates).withVerbs("suspend", "resume")
+	fabricCapacities = newWordKind(cloud.AzureFabricCapacity, "Microsoft.Fabric/capacities", "2023-11-01", capacityStates).withVerbs("suspend", "resume")
 )
 
 // otherTiers refuses managed instances that Azure cannot stop.
@@ -48,10 +53,27 @@ var poolStates = map[string]cloud.Status{
 	"creating": cloud.Pending, "deleting": cloud.Terminated,
 }
 
-// word is where kinds keep their state: state of servers and apps, status of pools.
+var explorerStates = map[string]cloud.Status{
+	"running": cloud.Running, "stopped": cloud.Stopped, "starting": cloud.Starting, "stopping": cloud.Stopping, "updating": cloud.Pending,
+	"creating": cloud.Pending, "deleting": cloud.Terminated, "deleted": cloud.Terminated,
+}
+
+var gatewayStates = map[string]cloud.Status{
+	"running": cloud.Running, "stopped": cloud.Stopped, "starting": cloud.Starting, "stopping": cloud.Stopping,
+}
+
+// capacityStates are those of what is suspended and resumed: Analysis Services calls what runs Succeeded, Fabric calls it Active.
+var capacityStates = map[string]cloud.Status{
+	"succeeded": cloud.Running, "active": cloud.Running, "paused": cloud.Stopped, "suspended": cloud.Stopped,
+	"pausing": cloud.Stopping, "suspending": cloud.Stopping, "resuming": cloud.Starting, "preparing": cloud.Pending,
+	"provisioning": cloud.Pending, "updating": cloud.Pending, "scaling": cloud.Pending, "deleting": cloud.Terminated,
+}
+
+// word is where kinds keep their state: state of servers and apps, status of pools, operationalState of gateways.
 type word struct {
-	State  string `json:"state"`
-	Status string `json:"status"`
+	State            string `json:"state"`
+	Status           string `json:"status"`
+	OperationalState string `json:"operationalState"`
 }
 
 // newWordKind makes a kind with the verbs stop and start.
@@ -62,7 +84,7 @@ func newWordKind(name, armType, version string, states map[string]cloud.Status) 
 		if err != nil {
 			return facts{}, err
 		}
-		f := facts{native: w.State + w.Status}
+		f := facts{native: w.State + w.Status + w.OperationalState}
 		if f.status = statusOf(states, f.native); r.SKU != nil {
 			f.instanceType = r.SKU.Name
 		}

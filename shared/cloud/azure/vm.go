@@ -65,7 +65,8 @@ func machineFacts(r resource, _ *setting) (facts, error) {
 	case power == poweredOff:
 		f.reason = "it is powered off and billed on: not deallocated"
 	default:
-		f.reason = m.failure()
+		code, message := m.failure()
+		f.reason, f.noCapacity = strings.Trim(code+": "+message, ": "), codes[code] == cloud.NoCapacity
 	}
 	if strings.EqualFold(m.StorageProfile.OSDisk.DiffDiskSettings.Option, "Local") {
 		f.unschedulable = "its OS disk is ephemeral and would be lost: Azure cannot deallocate it"
@@ -84,13 +85,13 @@ func (m machine) powerState() string {
 	return strings.TrimPrefix(strings.ToLower(m.Extended.InstanceView.PowerState.Code), prefix)
 }
 
-// failure is why the last operation did not succeed: "AllocationFailed: …".
-func (m machine) failure() string {
+// failure is why the last operation did not succeed: "AllocationFailed", and in words.
+func (m machine) failure() (code, message string) {
 	for _, s := range m.InstanceView.Statuses {
 		parts := strings.Split(s.Code, "/")
 		if len(parts) > 1 && strings.EqualFold(parts[0], "ProvisioningState") && strings.EqualFold(parts[1], "failed") {
-			return strings.Trim(strings.Join(parts[2:], "/")+": "+s.Message, ": ")
+			return strings.Join(parts[2:], "/"), s.Message
 		}
 	}
-	return ""
+	return "", ""
 }

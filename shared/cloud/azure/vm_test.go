@@ -62,7 +62,7 @@ func TestVM_NoRoomForAStartIsRetried(t *testing.T) {
 		tw.AddFault(twin.Fault{
 			Op: "Microsoft.Compute/virtualMachines/start/action", Code: "AllocationFailed", Message: "Allocation failed.", Status: 409, Times: 1,
 		})
-		wantClass(t, "start", act(t, c, cloud.Start, vm, cloud.Target{UID: m.UID()}), cloud.Transient)
+		wantClass(t, "start", act(t, c, cloud.Start, vm, cloud.Target{UID: m.UID()}), cloud.NoCapacity)
 	})
 	t.Run("told by the operation", func(t *testing.T) {
 		tw, c := connect(t)
@@ -76,7 +76,7 @@ func TestVM_NoRoomForAStartIsRetried(t *testing.T) {
 		}
 		tw.SettleAll()
 		s := state(t, c, vm, m.UID())
-		if s.Status != cloud.Stopped || !strings.HasPrefix(s.Reason, "AllocationFailed: We do not have sufficient capacity") {
+		if s.Status != cloud.Stopped || !s.NoCapacity || !strings.HasPrefix(s.Reason, "AllocationFailed: We do not have sufficient capacity") {
 			t.Errorf("after the start failed: %+v; want stopped, and Azure's reason", s)
 		}
 	})

@@ -52,6 +52,8 @@ var mutations = []string{
 	"compute.instances.stop", "compute.instances.start", "compute.instances.resume",
 	"compute.instanceGroupManagers.resize", "compute.regionInstanceGroupManagers.resize", "compute.autoscalers.patch", "compute.regionAutoscalers.patch",
 	"sql.instances.patch", "container.nodePools.setSize", "container.nodePools.setAutoscaling", "run.services.patch",
+	"workstations.workstations.start", "workstations.workstations.stop", "notebooks.instances.start", "notebooks.instances.stop",
+	"dataproc.clusters.start", "dataproc.clusters.stop", "alloydb.instances.patch",
 }
 
 func TestGoogleCloudOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
@@ -59,7 +61,9 @@ func TestGoogleCloudOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 	refused := keyAccount(twin.StrangersKeyFile())
 	cloudtest.Run(t, gcp.New(options(tw)), cloudtest.Fixture{
 		Account: keyAccount(twin.KeyFile()), NativeID: twin.Project, Refused: &refused,
-		Groups:   []cloudtest.Group{instanceGroup(tw), migGroup(tw), databaseGroup(tw), poolGroup(tw), runGroup(tw)},
+		Groups: []cloudtest.Group{
+			instanceGroup(tw), migGroup(tw), databaseGroup(tw), poolGroup(tw), runGroup(tw), workstationGroup(tw), workbenchGroup(tw), sparkGroup(tw), alloyGroup(tw),
+		},
 		Settle:   tw.SettleAll,
 		Throttle: tw.ThrottleCalls,
 		Deny: func(on bool) {
@@ -156,6 +160,48 @@ func runGroup(tw *twin.Cloud) cloudtest.Group {
 	g.Tied[tw.AddService(twin.Service{Name: "hook", Region: region}).UID()] = "nothing to stop"
 	g.Tied[tw.AddService(twin.Service{Name: "old", Region: region, RevisionMin: 3}).UID()] = "set on the revision"
 	g.Tied[tw.AddService(twin.Service{Name: "fn", Region: region, Min: 1, Labels: map[string]string{"goog-managed-by": "cloudfunctions"}}).UID()] = "Cloud Function"
+	return g
+}
+
+func workstationGroup(tw *twin.Cloud) cloudtest.Group {
+	g := cloudtest.Group{Kind: cloud.GCPWorkstation, Region: region, Pages: 1}
+	for n := range 3 {
+		g.Free = append(g.Free, tw.AddWorkstation(region, fmt.Sprint("ada-", n)).UID())
+	}
+	g.Missing = g.Free[0] + "-nothing"
+	tw.AddWorkstation("us-central1", "far")
+	return g
+}
+
+func workbenchGroup(tw *twin.Cloud) cloudtest.Group {
+	g := cloudtest.Group{Kind: cloud.GCPNotebook, Region: region, Pages: 1}
+	for n := range 3 {
+		g.Free = append(g.Free, tw.AddWorkbench(region+"-"+string("bcd"[n]), fmt.Sprint("study-", n)).UID())
+	}
+	g.Missing = g.Free[0] + "-nothing"
+	tw.AddWorkbench("us-central1-a", "far")
+	return g
+}
+
+func sparkGroup(tw *twin.Cloud) cloudtest.Group {
+	g := cloudtest.Group{Kind: cloud.GCPDataproc, Region: region, Pages: 2, Tied: map[string]string{}}
+	for n := range 2 {
+		g.Free = append(g.Free, tw.AddSparkCluster(region, fmt.Sprint("sparks-", n), 0, 0).UID())
+	}
+	g.Missing = g.Free[0] + "-nothing"
+	g.Tied[tw.AddSparkCluster(region, "many", 4, 0).UID()] = "4 secondary workers"
+	g.Tied[tw.AddSparkCluster(region, "fast", 0, 2).UID()] = "2 local SSDs"
+	tw.AddSparkCluster("us-central1", "far", 0, 0)
+	return g
+}
+
+func alloyGroup(tw *twin.Cloud) cloudtest.Group {
+	g := cloudtest.Group{Kind: cloud.GCPAlloyDB, Region: region, Pages: 2, Tied: map[string]string{}}
+	g.Free = append(g.Free, tw.AddAlloyInstance(region, "orders", "main", "PRIMARY").UID(), tw.AddAlloyInstance(region, "orders", "reads", "READ_POOL").UID(),
+		tw.AddAlloyInstance(region, "users", "main", "PRIMARY").UID())
+	g.Missing = g.Free[0] + "-nothing"
+	g.Tied[tw.AddAlloyInstance(region, "copy", "main", "SECONDARY").UID()] = "secondary cluster"
+	tw.AddAlloyInstance("us-central1", "far", "main", "PRIMARY")
 	return g
 }
 

@@ -129,14 +129,17 @@ func (a *answer) take(s wireStatus) {
 	}
 }
 
-func (a answer) lacksRoom() bool { return strings.HasPrefix(a.code, noRoom) }
+// lacksRoom: Compute Engine names a zone's pool, GKE its stock.
+func (a answer) lacksRoom() bool {
+	return strings.HasPrefix(a.code, noRoom) || strings.HasSuffix(a.code, "STOCKOUT")
+}
 
 func (a answer) class() cloud.Class {
 	if c, ok := codes[a.code]; ok && a.status != http.StatusTooManyRequests {
 		return c
 	}
 	if a.lacksRoom() {
-		return cloud.Transient
+		return cloud.NoCapacity
 	}
 	return byStatus(a.status)
 }

@@ -18,7 +18,9 @@ import (
 const Name = "gcp"
 
 // registry holds every kind: a new one is a file and a line here.
-var registry = []kind{instances, groups, databases, nodepools, runServices}
+var registry = []kind{
+	instances, groups, databases, nodepools, runServices, workstationKind, workbenches, sparkClusters, alloyInstances,
+}
 
 // Options are an operator's choices. The zero value of every field but Clock is usable.
 type Options struct {

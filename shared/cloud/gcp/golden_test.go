@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,10 @@ var makers = map[string]func(*twin.Cloud) string{
 	cloud.GCPGKENodepool: func(tw *twin.Cloud) string {
 		return pool(tw, twin.Pool{Scaling: map[string]any{"enabled": true, "minNodeCount": 1.0, "maxNodeCount": 5.0}}, 3).UID()
 	},
+	cloud.GCPWorkstation: func(tw *twin.Cloud) string { return tw.AddWorkstation(region, "ada").UID() },
+	cloud.GCPNotebook:    func(tw *twin.Cloud) string { return tw.AddWorkbench(region+"-b", "study").UID() },
+	cloud.GCPDataproc:    func(tw *twin.Cloud) string { return tw.AddSparkCluster(region, "sparks", 0, 0).UID() },
+	cloud.GCPAlloyDB:     func(tw *twin.Cloud) string { return tw.AddAlloyInstance(region, "orders", "main", "PRIMARY").UID() },
 	cloud.GCPCloudRun: func(tw *twin.Cloud) string {
 		return tw.AddService(twin.Service{Name: "shop", Region: region, Min: 2, Max: 9}).UID()
 	},
@@ -116,6 +121,9 @@ func orderSideBySide(calls []twin.Call) {
 	}
 }
 
+// drawn are ids in bodies that are drawn for each request.
+var drawn = regexp.MustCompile(`"requestId":"[^"]*"`)
+
 func spell(k twin.Call) string {
 	if strings.HasSuffix(k.Op, ".token") {
 		return "POST /token (signed)\n"
@@ -128,7 +136,8 @@ func spell(k twin.Call) string {
 	if err != nil {
 		return err.Error()
 	}
-	return strings.TrimSpace(k.Method+" "+k.Path+"?"+query+" "+strings.TrimSpace(k.Body)) + "\n"
+	body := drawn.ReplaceAllString(strings.TrimSpace(k.Body), `"requestId":"UUID"`)
+	return strings.TrimSpace(k.Method+" "+k.Path+"?"+query+" "+body) + "\n"
 }
 
 func wantGolden(t *testing.T, name, got string) {
@@ -163,6 +172,7 @@ var permissionOf = map[string]string{
 	"container.nodePools.setSize":                  "container.clusters.update",
 	"container.nodePools.setAutoscaling":           "container.clusters.update",
 	"run.services.patch":                           "run.services.update",
+	"alloydb.instances.patch":                      "alloydb.instances.update",
 }
 
 // What customers are told to allow is what is called: nothing is missing, and nothing more is asked for.

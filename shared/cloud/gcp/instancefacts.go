@@ -69,8 +69,8 @@ func (n *notes) explain(ctx context.Context, r ref, i *compute.Instance) string 
 		said = append(said, i.StatusMessage)
 	}
 	if instanceStatuses[i.Status].status == cloud.Stopped {
-		if failed := n.failedStart(ctx, r, i); failed != "" {
-			said = append(said, failed)
+		if failed := n.failedStart(ctx, r, i); failed != nil {
+			said = append(said, "its last start failed: "+failed.Error())
 		}
 	}
 	for _, link := range i.ResourcePolicies {
@@ -101,7 +101,7 @@ func (n *notes) policy(ctx context.Context, link string) string {
 
 // failedStart returns why the instance fell back to off: the start was accepted, and its operation failed later, for want of
 // machines in the zone for one.
-func (n *notes) failedStart(ctx context.Context, r ref, i *compute.Instance) string {
+func (n *notes) failedStart(ctx context.Context, r ref, i *compute.Instance) error {
 	byName, ok := n.operations[r.location]
 	if !ok {
 		byName = n.starts(ctx, r.location)
@@ -109,9 +109,18 @@ func (n *notes) failedStart(ctx context.Context, r ref, i *compute.Instance) str
 	}
 	op := byName[r.name]
 	if op == nil || op.Error == nil || timeOf(op.InsertTime).Before(timeOf(i.LastStopTimestamp)) {
-		return ""
+		return nil
 	}
-	return "its last start failed: " + operationError("compute.instances.start", op).Error()
+	return operationError("compute.instances.start", op)
+}
+
+// lacksRoom reports whether the instance is off because its zone had no machines when it was last started.
+func (n *notes) lacksRoom(ctx context.Context, r ref, i *compute.Instance) bool {
+	if instanceStatuses[i.Status].status != cloud.Stopped {
+		return false
+	}
+	failed := n.failedStart(ctx, r, i)
+	return failed != nil && cloud.ClassOf(failed) == cloud.NoCapacity
 }
 
 // starts returns the newest start of each instance of the zone; none when they cannot be read.

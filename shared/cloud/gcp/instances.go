@@ -83,7 +83,7 @@ func readInstances(ctx context.Context, p place, refs []ref) ([]cloud.State, err
 		}
 		states = append(states, cloud.State{
 			UID: r.uid, Status: instanceStatuses[i.Status].orUnknown(), Native: i.Status,
-			Reason: notes.explain(ctx, r, i), Unschedulable: tiedInstance(i),
+			Reason: notes.explain(ctx, r, i), Unschedulable: tiedInstance(i), NoCapacity: notes.lacksRoom(ctx, r, i),
 		})
 	}
 	return states, nil

@@ -125,7 +125,7 @@ func TestAStartThatFallsBackSaysWhy(t *testing.T) {
 	}
 	tw.SettleAll()
 	s := state(t, c, cloud.GCPCompute, i.UID())
-	if s.Status != cloud.Stopped || !strings.Contains(s.Reason, "its last start failed: compute.instances.start: ZONE_RESOURCE_POOL_EXHAUSTED") {
+	if s.Status != cloud.Stopped || !s.NoCapacity || !strings.Contains(s.Reason, "its last start failed: compute.instances.start: ZONE_RESOURCE_POOL_EXHAUSTED") {
 		t.Errorf("%+v; want stopped, with Google's reason", s)
 	}
 	other := tw.AddInstance(twin.Instance{Name: "other", Zone: region + "-b", Status: "TERMINATED"})

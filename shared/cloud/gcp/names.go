@@ -46,6 +46,9 @@ func parseName(uid string) (ref, bool) {
 	return r, true
 }
 
+// path returns the name without its service, as the newer APIs want it: projects/p/locations/l/….
+func (r ref) path() string { return strings.TrimPrefix(r.uid, "//"+r.service+"/") }
+
 // region returns the region of the place in the name; "" when there is none.
 func (r ref) region() string { return regionOf(r.location) }
 

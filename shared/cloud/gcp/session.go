@@ -13,14 +13,18 @@ import (
 	"sync"
 
 	"cloud.google.com/go/auth"
+	"google.golang.org/api/alloydb/v1"
 	"google.golang.org/api/cloudasset/v1"
 	resourcemanager "google.golang.org/api/cloudresourcemanager/v3"
 	"google.golang.org/api/compute/v1"
 	"google.golang.org/api/container/v1"
+	"google.golang.org/api/dataproc/v1"
 	"google.golang.org/api/monitoring/v3"
+	"google.golang.org/api/notebooks/v2"
 	"google.golang.org/api/option"
 	"google.golang.org/api/run/v2"
 	"google.golang.org/api/sqladmin/v1"
+	"google.golang.org/api/workstations/v1"
 
 	"lamplighter.dev/shared/cloud"
 )
@@ -39,6 +43,10 @@ type session struct {
 	projects  *resourcemanager.Service
 	assets    *cloudasset.Service
 	metrics   *monitoring.Service
+	stations  *workstations.Service
+	notebooks *notebooks.Service
+	dataproc  *dataproc.Service
+	alloydb   *alloydb.Service
 
 	mu     sync.Mutex
 	number string // of the project, once it was asked for
@@ -82,7 +90,7 @@ func projectOf(a cloud.Account, who identity) (string, error) {
 // openClients makes the REST clients over one HTTP client, which knows credentials, limits and addresses.
 func (s *session) openClients(ctx context.Context, c *http.Client) error {
 	o := []option.ClientOption{option.WithHTTPClient(c)}
-	var errs [7]error
+	var errs [11]error
 	s.compute, errs[0] = compute.NewService(ctx, o...)
 	s.sql, errs[1] = sqladmin.NewService(ctx, o...)
 	s.gke, errs[2] = container.NewService(ctx, o...)
@@ -90,6 +98,10 @@ func (s *session) openClients(ctx context.Context, c *http.Client) error {
 	s.projects, errs[4] = resourcemanager.NewService(ctx, o...)
 	s.assets, errs[5] = cloudasset.NewService(ctx, o...)
 	s.metrics, errs[6] = monitoring.NewService(ctx, o...)
+	s.stations, errs[7] = workstations.NewService(ctx, o...)
+	s.notebooks, errs[8] = notebooks.NewService(ctx, o...)
+	s.dataproc, errs[9] = dataproc.NewService(ctx, o...)
+	s.alloydb, errs[10] = alloydb.NewService(ctx, o...)
 	if err := errors.Join(errs[:]...); err != nil {
 		return fmt.Errorf("make the clients of Google Cloud: %w", err)
 	}

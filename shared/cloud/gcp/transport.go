@@ -127,7 +127,7 @@ func (t *patient) again(ctx context.Context, resp *http.Response, body []byte, e
 		return 0, false
 	}
 	e := parseAnswer(resp.StatusCode, body)
-	if class := e.class(); class != cloud.Throttled && (class != cloud.Transient || e.lacksRoom()) {
+	if class := e.class(); class != cloud.Throttled && class != cloud.Transient {
 		return 0, false
 	}
 	pause := retryAfter(resp.Header)

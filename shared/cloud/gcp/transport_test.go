@@ -130,7 +130,7 @@ func TestLackOfMachinesIsNotTriedAgainAtOnce(t *testing.T) {
 	i := tw.AddInstance(twin.Instance{Name: "web", Zone: region + "-b", Status: "TERMINATED"})
 	tw.AddFault(twin.Fault{Op: "compute.instances.start", Reason: "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", Message: "no machines", Status: 503, Times: -1})
 	err := act(t, c, cloud.Start, cloud.GCPCompute, cloud.Target{UID: i.UID()})
-	wantClass(t, "start", err, cloud.Transient)
+	wantClass(t, "start", err, cloud.NoCapacity)
 	if n := len(tw.Calls("compute.instances.start")); n != 1 || !strings.Contains(err.Error(), "no machines") {
 		t.Errorf("%d calls, %v", n, err)
 	}

@@ -98,6 +98,9 @@ func (c *conn) move(h history, t turn, n node, target cloud.Target) (*move, erro
 	if st.on == on {
 		return nil, c.repeated(t, st, target.UID)
 	}
+	if on && c.drawHit(n, asNoCapacity, c.faults.noCapacity) {
+		return nil, newFailure(cloud.NoCapacity, t.request, "InsufficientInstanceCapacity", "We currently do not have sufficient capacity for "+target.UID)
+	}
 	m := &move{Number: n.number, Millis: int32(c.transitionLength(n).Milliseconds()), On: on, Was: st.on}
 	if err := c.resize(m, st, n, target); err != nil {
 		return nil, newFailure(cloud.Invalid, t.request, "ValidationError", err.Error())

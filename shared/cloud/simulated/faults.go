@@ -12,7 +12,7 @@ import (
 
 // faults are what goes wrong in an account; settings.go explains each.
 type faults struct {
-	throttle, partial, lost, fallBack, vanish, slow float64
+	throttle, partial, lost, fallBack, vanish, slow, noCapacity float64
 
 	lag    time.Duration
 	wait   time.Duration // of a slow call
@@ -24,7 +24,7 @@ func (r *reader) readFaults() faults {
 	f := faults{
 		throttle: r.readRate("throttle", 0, 1), partial: r.readRate("partialFailure", 0, 1), lost: r.readRate("lostReply", 0, 1),
 		fallBack: r.readRate("fallBack", 0, 1), vanish: r.readRate("vanish", 0, 1), slow: r.readRate("slow", 0, 1),
-		denied: r.readList("denied"), refuse: r.readFlag("refuse"),
+		noCapacity: r.readRate("noCapacity", 0, 1), denied: r.readList("denied"), refuse: r.readFlag("refuse"),
 	}
 	f.lag = time.Duration(r.readRate("eventualConsistency", 0, 86_400) * float64(time.Second))
 	f.wait = time.Duration(r.readInteger("slowMillis", 5000, 0, 3_600_000)) * time.Millisecond

@@ -42,6 +42,7 @@ const (
 	asUnused
 	asVolume
 	asPattern
+	asNoCapacity
 )
 
 // pick draws one of choices.

@@ -36,6 +36,7 @@ import (
 //	                    capability ("discover", "start_stop", "scale"), or "*"
 //	refuse              "true": the credentials are not accepted
 //	fallBack            rate of resources that return to stopped after a start
+//	noCapacity          rate of resources that the cloud has no room to start
 //	vanish              rate of resources that are gone
 //	slow                rate of calls that take slowMillis (5000) longer; more than 30 s in all is a time-out
 type settings struct {

@@ -27,6 +27,7 @@ const (
 type drift struct {
 	Since    int64 `json:"s"` // minutes
 	Enforced int64 `json:"e,omitempty"`
+	Untold   bool  `json:"u,omitempty"` // it may be the provider's maintenance (cloud.Kind.Wakes)
 }
 
 // drifts are the open drifts of an organization, by the ids of the resources.
@@ -101,7 +102,14 @@ func (p *plan) look(b *book, was drifts, at time.Time) (now drifts, again int64)
 		}
 		d, known := was.Open[s.ResourceID]
 		if !known {
-			d = drift{Since: minute}
+			d = drift{Since: minute, Untold: true}
+		}
+		if wakes := d.Since + wakesFor(s.Type); d.Untold && minute < wakes {
+			now.Open[s.ResourceID], again = d, min(again, wakes)
+			continue
+		}
+		if d.Untold {
+			d.Untold = false
 			p.told(DriftFound, s, w, at).Acted++
 		}
 		if t := w.Timetable.Schedule; t.Drift == scheduling.EnforceDrift {
@@ -118,6 +126,12 @@ func (p *plan) look(b *book, was drifts, at time.Time) (now drifts, again int64)
 		now.Open[s.ResourceID] = d
 	}
 	return now, again
+}
+
+// wakesFor returns for how many minutes the provider may run what is stopped, of a type of resource, before that is drift.
+func wakesFor(kind string) int64 {
+	k, _ := cloud.KindOf(kind)
+	return int64(k.Wakes / time.Minute)
 }
 
 // told returns the line that tells of drift, of one cron at one minute, and names the resource in it.

@@ -47,6 +47,9 @@ type Action struct {
 	StartedAt      time.Time  `json:"startedAt,omitzero"`
 	CompletedAt    time.Time  `json:"completedAt,omitzero"`
 	Progress       *Progress  `json:"progress,omitempty"`
+	// Idle is stored of a running action whose provider has no room for what it would start: until it is tried again nothing of it is
+	// under way, so that it may be ended as one that is pending.
+	Idle bool `json:"idle,omitempty"`
 }
 
 // Progress is what the executor must remember of an action between two runs. It is stored, and never answered.
@@ -59,6 +62,8 @@ type Progress struct {
 	Changed bool      `json:"changed,omitempty"` // the provider was asked at least once: the resource's change is ours
 	Chunk   string    `json:"chunk,omitempty"`   // of a bulk action: the sort key of its chunk, which counts the end
 	Keep    Retention `json:"keep,omitempty"`    // as the organization had it when the action was made
+	Short   time.Time `json:"short,omitzero"`    // since when the provider has no room for what would be started
+	Shorts  int       `json:"shorts,omitempty"`  // how often it has said so
 	Behind  string    `json:"behind,omitempty"`  // the opposite action in flight, whose end this one waits for before it begins
 }
 
@@ -84,9 +89,12 @@ func (a *Action) AppendLog(at time.Time, step, status, message string) {
 	a.Logs = append(a.Logs, Log{At: at, Step: step, Status: status, Message: message})
 }
 
+// IsUnderWay reports whether the provider may be doing what the action has asked of it: then it can no longer be taken back.
+func (a Action) IsUnderWay() bool { return a.Status == Running && !a.Idle }
+
 // WithoutInternals returns the action as clients see it.
 func (a Action) WithoutInternals() Action {
-	a.Progress = nil
+	a.Progress, a.Idle = nil, false
 	if a.Logs == nil {
 		a.Logs = []Log{}
 	}

@@ -25,7 +25,7 @@ type Outcome struct {
 	Steps     []cloud.Step // how they were last seen, of what is stopped and started in steps
 	Message   string
 	Changed   bool
-	Unstarted bool // end it only if it is still pending
+	Unstarted bool // end it only if nothing of it is under way: if it is pending or idle
 	At        time.Time
 }
 
@@ -215,14 +215,14 @@ func end(org string, o Outcome) table.Write {
 	a.AppendLog(o.At, step, status, message)
 	changes := []table.Change{
 		table.Set("status", string(o.Status)), table.Set("attempts", a.Attempts), table.Set("logs", a.Logs),
-		table.Set("startedAt", started(a, o.At)), table.Set("completedAt", o.At), table.Remove("progress"),
+		table.Set("startedAt", started(a, o.At)), table.Set("completedAt", o.At), table.Remove("progress"), table.Remove("idle"),
 	}
 	if o.Status == Failed {
 		changes = append(changes, table.Set("errorMessage", o.Message))
 	}
 	alive := table.Any(table.Equal("status", string(Pending)), table.Equal("status", string(Running)))
 	if o.Unstarted {
-		alive = table.Equal("status", string(Pending))
+		alive = table.Any(table.Equal("status", string(Pending)), table.Equal("idle", true))
 	}
 	return table.Update(ActionKey(org, a.ID), changes, alive)
 }

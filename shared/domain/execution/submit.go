@@ -61,7 +61,8 @@ type submission struct {
 }
 
 // SubmitAction creates the action that r asks for in the organization and starts its execution: one read, one transaction, one
-// start. When an action of the same type is in flight on the resource, that one is the answer.
+// start. When an action of the same type is in flight on the resource, that one is the answer; one of the opposite type that waits for
+// capacity is ended.
 func SubmitAction(ctx context.Context, p *platform.Platform, org string, r Request) (Action, error) {
 	s := submission{p, org, r}
 	res, keep, err := s.lookUp(ctx)
@@ -72,7 +73,13 @@ func SubmitAction(ctx context.Context, p *platform.Platform, org string, r Reque
 		return Action{}, err
 	}
 	if res.ActionID != "" {
-		return s.join(ctx, res)
+		free, err := s.supersede(ctx, res)
+		if err != nil {
+			return Action{}, err
+		}
+		if !free {
+			return s.join(ctx, res)
+		}
 	}
 	a := s.action(res, keep)
 	in := RunInput{Org: org, Actions: []string{a.ID}, Until: UntilSettled}

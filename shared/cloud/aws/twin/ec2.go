@@ -19,6 +19,7 @@ type Instance struct {
 	StopProtected                 bool   // disableApiStop
 	NoCapacity                    bool   // a start finds no room
 	BrokenKey                     bool   // a start is accepted and falls back
+	CrowdedOut                    bool   // a start is accepted and falls back for want of room
 	NoPermission                  bool   // a policy denies acts on this one
 	reason                        string
 	since                         time.Time // when it began to move
@@ -41,8 +42,11 @@ func (c *Cloud) AddInstance(i Instance) *Instance {
 func (i *Instance) settleState() {
 	switch i.State {
 	case "pending":
-		if i.State = "running"; i.BrokenKey {
+		switch i.State = "running"; {
+		case i.BrokenKey:
 			i.State, i.reason = "stopped", "Client.InternalError: Client error on launch"
+		case i.CrowdedOut:
+			i.State, i.reason = "stopped", "Server.InsufficientInstanceCapacity: There was insufficient capacity available to satisfy the launch request."
 		}
 	case "stopping":
 		i.State = "stopped"
@@ -73,7 +77,8 @@ func (i *Instance) node() node {
 		n.kids = append(n.kids, newElement("operator", newText("managed", "true"), newText("principal", i.Operator)))
 	}
 	if i.reason != "" {
-		n.kids = append(n.kids, newElement("stateReason", newText("code", "Client.InternalError"), newText("message", i.reason)))
+		code, _, _ := strings.Cut(i.reason, ":")
+		n.kids = append(n.kids, newElement("stateReason", newText("code", code), newText("message", i.reason)))
 	}
 	return withTags(n, i)
 }
@@ -245,3 +250,12 @@ func (c *Cloud) turn(q request, next func(*Instance) (string, *failure)) (any, *
 
 // InstanceID makes a well-formed id.
 func InstanceID(n int) string { return fmt.Sprintf("i-%017x", n) }
+
+// HasRoomAgain lets instances start that found no room.
+func (c *Cloud) HasRoomAgain() {
+	c.ChangeLocked(func() {
+		for _, i := range c.instances {
+			i.NoCapacity, i.CrowdedOut = false, false
+		}
+	})
+}

@@ -52,6 +52,11 @@ func (c *Cloud) getTagged(q request) (any, *failure) {
 		here := i.Region == q.region || i.Region == "global" && q.region == "us-east-1"
 		return !here || len(i.Tags) == 0 || len(named) > 0 && !slices.Contains(named, i.ARN)
 	})
+	for _, f := range c.functions {
+		if f.Region == q.region && len(f.Tags) > 0 && slices.Contains(named, f.ARN()) {
+			found = append(found, Indexed{ARN: f.ARN(), Region: f.Region, Tags: f.Tags})
+		}
+	}
 	from, to, next := c.cutPage(q, len(found), "ResourcesPerPage", "PaginationToken")
 	all := make([]map[string]any, 0, to-from)
 	for _, i := range found[from:to] {
@@ -112,28 +117,6 @@ func (c *Cloud) getLifecycle(q request) (any, *failure) {
 	}
 	abort := newElement("AbortIncompleteMultipartUpload", newText("DaysAfterInitiation", "7"))
 	return []node{newElement("Rule", newText("ID", "1"), newText("Status", "Enabled"), abort)}, f
-}
-
-// Function is a Lambda function.
-type Function struct {
-	Name, Region string
-	MemoryMB     int
-}
-
-// AddFunction adds a function.
-func (c *Cloud) AddFunction(f Function) { add(c, &c.functions, f) }
-
-func (c *Cloud) listFunctions(q request) (any, *failure) {
-	found := slices.DeleteFunc(slices.Clone(c.functions), func(f Function) bool { return f.Region != q.region })
-	from, to, next := c.cutPage(q, len(found), "MaxItems", "Marker")
-	all := make([]map[string]any, 0, to-from)
-	for _, f := range found[from:to] {
-		all = append(all, map[string]any{
-			"FunctionName": f.Name, "FunctionArn": "arn:aws:lambda:" + f.Region + ":" + Account + ":function:" + f.Name, "Runtime": "python3.12",
-			"MemorySize": f.MemoryMB, "Timeout": 30, "Architectures": []string{"arm64"}, "LastModified": "2026-01-02T03:04:05.000+0000",
-		})
-	}
-	return withToken(map[string]any{"Functions": all}, "NextMarker", next), nil
 }
 
 // Queue is an SQS queue; DeadLetters names the queue that gets what nobody could use.

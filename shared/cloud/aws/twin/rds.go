@@ -134,3 +134,32 @@ func (c *Cloud) turnDB(q request, from, to string) (any, *failure) {
 	}
 	return []node{d.node()}, nil
 }
+
+// Deployment is a blue/green deployment; Members are ARNs, the blue ones before the green.
+type Deployment struct {
+	Name, Region, Status string
+	Members              [][2]string
+}
+
+// AddDeployment adds a blue/green deployment, the first of whose members are the source and the target.
+func (c *Cloud) AddDeployment(d Deployment) {
+	c.ChangeLocked(func() { c.bluegreen = append(c.bluegreen, d) })
+}
+
+func (c *Cloud) describeDeployments(q request) (any, *failure) {
+	var nodes []node
+	for _, d := range c.bluegreen {
+		if d.Region != q.region {
+			continue
+		}
+		n := newElement("member", newText("BlueGreenDeploymentIdentifier", "bgd-1"), newText("BlueGreenDeploymentName", d.Name),
+			newText("Source", d.Members[0][0]), newText("Target", d.Members[0][1]), newText("Status", d.Status))
+		var details []node
+		for _, m := range d.Members {
+			details = append(details, newElement("member", newText("SourceMember", m[0]), newText("TargetMember", m[1])))
+		}
+		n.kids = append(n.kids, newItems("SwitchoverDetails", "member", details))
+		nodes = append(nodes, n)
+	}
+	return []node{newItems("BlueGreenDeployments", "member", nodes)}, nil
+}

@@ -34,6 +34,8 @@ type Cloud struct {
 	Page int
 	// Takes is how long instances take to start or stop; 0 is until SettleAll.
 	Takes time.Duration
+	// Refuse, when set, chooses calls that are denied.
+	Refuse func(op string) bool
 
 	mu         sync.Mutex
 	throttled  int
@@ -42,6 +44,7 @@ type Cloud struct {
 	calls      []Call
 	instances  []*Instance
 	dbs        []*Database
+	bluegreen  []Deployment
 	groups     []*Group
 	services   []*Service
 	targets    []*ScalableTarget
@@ -59,7 +62,7 @@ type Cloud struct {
 	gateways     []NATGateway
 	balancers    []Balancer
 	buckets      []Bucket
-	functions    []Function
+	functions    []*Function
 	queues       []Queue
 	repositories []Repository
 	indexed      []Indexed
@@ -131,6 +134,9 @@ func (c *Cloud) SettleAll() {
 	for _, n := range c.notebooks {
 		n.settleState()
 	}
+	for _, f := range c.functions {
+		f.settleState()
+	}
 }
 
 // ChangeLocked runs do while nobody else sees the cloud: tests reach into resources with it.
@@ -185,6 +191,10 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 		q.writeError(w, f)
 		return false
 	}
+	if c.Refuse != nil && c.Refuse(q.service+":"+q.op) {
+		q.writeError(w, newFailure(http.StatusForbidden, "AccessDeniedException", "not authorized to perform %s", q.op))
+		return false
+	}
 	fault, failed := c.fault(q)
 	if failed && fault.Code != "" {
 		q.writeError(w, &failure{fault.Status, fault.Code, fault.Message})
@@ -229,6 +239,7 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"ec2:DescribeRegions":                             (*Cloud).describeRegions,
 	"ec2:StartInstances":                              (*Cloud).startInstances,
 	"ec2:StopInstances":                               (*Cloud).stopInstances,
+	"rds:DescribeBlueGreenDeployments":                (*Cloud).describeDeployments,
 	"rds:DescribeDBInstances":                         (*Cloud).describeDBInstances,
 	"rds:StartDBInstance":                             (*Cloud).startDB,
 	"rds:StopDBInstance":                              (*Cloud).stopDB,
@@ -271,6 +282,15 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"s3:GetBucketVersioning":                          (*Cloud).getVersioning,
 	"s3:GetBucketLifecycleConfiguration":              (*Cloud).getLifecycle,
 	"lambda:ListFunctions":                            (*Cloud).listFunctions,
+	"lambda:ListTags":                                 (*Cloud).listFunctionTags,
+	"lambda:TagResource":                              (*Cloud).tagFunction,
+	"lambda:UntagResource":                            (*Cloud).untagFunction,
+	"lambda:GetFunctionConcurrency":                   (*Cloud).getReserved,
+	"lambda:PutFunctionConcurrency":                   (*Cloud).putReserved,
+	"lambda:DeleteFunctionConcurrency":                (*Cloud).deleteReserved,
+	"lambda:ListProvisionedConcurrencyConfigs":        (*Cloud).listProvisioned,
+	"lambda:PutProvisionedConcurrencyConfig":          (*Cloud).putProvisioned,
+	"lambda:DeleteProvisionedConcurrencyConfig":       (*Cloud).deleteProvisioned,
 	"sqs:ListQueues":                                  (*Cloud).listQueues,
 	"sqs:GetQueueAttributes":                          (*Cloud).getQueueAttributes,
 	"ecr:DescribeRepositories":                        (*Cloud).describeRepositories,

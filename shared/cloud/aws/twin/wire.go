@@ -100,7 +100,7 @@ func (q *request) byPath(r *http.Request, raw []byte) {
 	case q.service == "resource-explorer-2":
 		q.op = q.path[0]
 	case q.service == "lambda":
-		q.op = "ListFunctions"
+		q.op = functionOp(r.Method, q.path)
 	case q.path[0] == "":
 		q.op = "ListBuckets"
 	case q.form.Has("versioning"):

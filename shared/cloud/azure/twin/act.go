@@ -20,12 +20,20 @@ const (
 	typeContainerApp = "Microsoft.App/containerApps"
 	typeSite         = "Microsoft.Web/sites"
 	typePlan         = "Microsoft.Web/serverfarms"
+	typeGroup        = "Microsoft.ContainerInstance/containerGroups"
+	typeExplorer     = "Microsoft.Kusto/clusters"
+	typeGateway      = "Microsoft.Network/applicationGateways"
+	typeAnalysis     = "Microsoft.AnalysisServices/servers"
+	typeFabric       = "Microsoft.Fabric/capacities"
+	typeJob          = "Microsoft.StreamAnalytics/streamingjobs"
+	typeWorkspace    = "Microsoft.MachineLearningServices/workspaces"
+	typeCompute      = typeWorkspace + "/computes"
 )
 
 // types are ordered so that a type comes before those that it begins with.
 var types = []string{
 	typeMachine, typeScaleSet, typeSetting, typePool, typeCluster, typePostgres, typeMySQL, typeInstance, typeDatabase, typeSQLPool,
-	typeContainerApp, typeSite, typePlan,
+	typeContainerApp, typeSite, typePlan, typeGroup, typeExplorer, typeGateway, typeAnalysis, typeFabric, typeJob, typeCompute, typeWorkspace,
 }
 
 // verb is a verb of a type: the states that it goes through.
@@ -42,6 +50,31 @@ var verbs = map[string]map[string]verb{
 	typeSQLPool:      {"pause": {"Pausing", "Paused"}, "resume": {"Resuming", "Online"}},
 	typeContainerApp: {"stop": {"Progressing", "Stopped"}, "start": {"Progressing", "Running"}},
 	typeSite:         {"stop": {"", "Stopped"}, "start": {"", "Running"}},
+	typeGroup:        {"stop": {"", "Stopped"}, "start": {"Pending", "Running"}},
+	typeExplorer:     {"stop": {"Stopping", "Stopped"}, "start": {"Starting", "Running"}},
+	typeGateway:      {"stop": {"Stopping", "Stopped"}, "start": {"Starting", "Running"}},
+	typeAnalysis:     {"suspend": {"Pausing", "Paused"}, "resume": {"Resuming", "Succeeded"}},
+	typeFabric:       {"suspend": {"Pausing", "Paused"}, "resume": {"Resuming", "Active"}},
+	typeJob:          {"stop": {"Stopping", "Stopped"}, "start": {"Starting", "Running"}},
+	typeCompute:      {"stop": {"Stopping", "Stopped"}, "start": {"Starting", "Running"}},
+}
+
+// statePlaces are where types keep their state that do not call it "state".
+var statePlaces = map[string][]string{
+	typeSQLPool: {"status"}, typeContainerApp: {"runningStatus"}, typeGroup: {"instanceView", "state"}, typeGateway: {"operationalState"},
+	typeJob: {"jobState"}, typeCompute: {"properties", "state"},
+}
+
+// statePlace returns the object that holds the state, and its name there.
+func (r *Resource) statePlace() (map[string]any, string) {
+	p, path := r.Properties(), statePlaces[r.Type]
+	if path == nil {
+		path = []string{"state"}
+	}
+	for _, name := range path[:len(path)-1] {
+		p = object(p, name)
+	}
+	return p, path[len(path)-1]
 }
 
 // setState puts a word where the type keeps its state.
@@ -55,12 +88,9 @@ func (r *Resource) setState(word string) {
 		if word == "Stopped" || word == "Running" {
 			p["provisioningState"], p["powerState"] = "Succeeded", map[string]any{"code": word}
 		}
-	case typeSQLPool:
-		p["status"] = word
-	case typeContainerApp:
-		p["runningStatus"] = word
 	default:
-		p["state"] = word
+		at, name := r.statePlace()
+		at[name] = word
 	}
 }
 
@@ -72,15 +102,9 @@ func (r *Resource) stateWord() string {
 	case typeCluster:
 		word, _ := object(p, "powerState")["code"].(string)
 		return word
-	case typeSQLPool:
-		word, _ := p["status"].(string)
-		return word
-	case typeContainerApp:
-		word, _ := p["runningStatus"].(string)
-		return word
 	default:
-		word, _ := p["state"].(string)
-		return word
+		at, name := r.statePlace()
+		return text(at, name)
 	}
 }
 

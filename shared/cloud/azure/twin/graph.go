@@ -23,7 +23,7 @@ var (
 func (c *Cloud) rows() []map[string]any {
 	var all []map[string]any
 	for _, r := range c.resources {
-		if r.Type == typePool {
+		if r.Type == typePool || r.Type == typeCompute {
 			continue
 		}
 		row := c.render(r, false)
@@ -32,6 +32,9 @@ func (c *Cloud) rows() []map[string]any {
 			object(row, "properties")["extended"] = map[string]any{"instanceView": map[string]any{
 				"powerState": map[string]any{"code": "PowerState/" + r.Power},
 			}}
+		}
+		if r.Type == typeGroup {
+			delete(object(row, "properties"), "instanceView")
 		}
 		all = append(all, row)
 	}

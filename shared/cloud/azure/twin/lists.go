@@ -38,7 +38,21 @@ func (c *Cloud) answer(q request) (answer, *failure) {
 	case strings.HasPrefix(q.path, base+"/providers/"):
 		return c.page(q, c.ofType(strings.TrimPrefix(q.path, base+"/providers/")))
 	}
+	if workspace, isList := strings.CutSuffix(q.path, "/computes"); isList {
+		return c.page(q, c.below(workspace, typeCompute))
+	}
 	return c.onResource(q)
+}
+
+// below returns the resources of the type in the one of the id.
+func (c *Cloud) below(id, armType string) []any {
+	all := []any{}
+	for _, r := range c.resources {
+		if r.Type == armType && strings.HasPrefix(r.UID(), id+"/") {
+			all = append(all, c.render(r, false))
+		}
+	}
+	return all
 }
 
 func (c *Cloud) subscriptions() map[string]any {

@@ -109,6 +109,15 @@ func (c *Cloud) listRegions(request) (any, *failure) {
 	return map[string]any{"items": items}, nil
 }
 
+// getRegion answers a region with its zones.
+func (c *Cloud) getRegion(q request) (any, *failure) {
+	links := []string{}
+	for _, z := range zones[q.args[1]] {
+		links = append(links, "https://www.googleapis.com/compute/v1/projects/"+Project+"/zones/"+z)
+	}
+	return map[string]any{"name": q.args[1], "status": "UP", "zones": links}, nil
+}
+
 // aggregate answers an aggregated list: a page of things, by their scopes.
 func (c *Cloud) aggregate(q request, name string, scopes []string, things []map[string]any) any {
 	from, to, next := c.cut(q, len(things), "maxResults")

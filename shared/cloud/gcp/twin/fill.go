@@ -25,6 +25,10 @@ func (c *Cloud) Fill() {
 	c.AddPool(prod, Pool{Name: "batch", Zones: []string{zone}, Scaling: map[string]any{"enabled": true, "minNodeCount": 1, "maxNodeCount": 5}}, 3)
 	c.AddService(Service{Name: "shop", Region: region, Min: 2, Max: 9})
 	c.AddService(Service{Name: "hook", Region: region})
+	c.AddWorkstation(region, "ada")
+	c.AddWorkbench(zone, "study")
+	c.AddSparkCluster(region, "sparks", 0, 0)
+	c.AddAlloyInstance(region, "ledger", "main", "PRIMARY")
 	c.AddAsset(Asset{
 		Name: "//compute.googleapis.com/projects/" + Project + "/zones/" + zone + "/disks/forgotten", AssetType: "compute.googleapis.com/Disk",
 		Location: zone, Created: "2026-03-01T16:00:00Z", Thing: `{"sizeGb":"500","type":"pd-ssd"}`,

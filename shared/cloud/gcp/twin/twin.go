@@ -61,6 +61,7 @@ type Cloud struct {
 	databases  []*Database
 	clusters   []*Cluster
 	services   []*Service
+	managed    []*Managed
 	assets     []Asset
 	units      []Unit
 	members    []*Member
@@ -135,6 +136,9 @@ func (c *Cloud) SettleAll() {
 	}
 	for _, s := range c.services {
 		s.Reconciling = false
+	}
+	for _, m := range c.managed {
+		m.settle()
 	}
 }
 

@@ -18,6 +18,12 @@ type route struct {
 	re                  *regexp.Regexp
 }
 
+// Where workstations are.
+const (
+	clustersOfDesks = "projects/{}/locations/{}/workstationClusters"
+	configsOfDesks  = clustersOfDesks + "/{}/workstationConfigs"
+)
+
 // routes are all methods of the twin.
 var routes = compile([]route{
 	{method: "POST", pattern: "token", op: "oauth2.token", handle: (*Cloud).mint},
@@ -69,6 +75,25 @@ var routes = compile([]route{
 	{method: "GET", pattern: "v2/projects/{}/locations/{}/services", op: "run.services.list", handle: (*Cloud).listServices},
 	{method: "GET", pattern: "v2/projects/{}/locations/{}/services/{}", op: "run.services.get", handle: (*Cloud).getService},
 	{method: "PATCH", pattern: "v2/projects/{}/locations/{}/services/{}", op: "run.services.patch", handle: (*Cloud).patchService},
+
+	{method: "GET", pattern: "v1/" + clustersOfDesks, op: "workstations.workstationClusters.list", handle: (*Cloud).listManaged},
+	{method: "GET", pattern: "v1/" + configsOfDesks, op: "workstations.workstationConfigs.list", handle: (*Cloud).listManaged},
+	{method: "GET", pattern: "v1/" + configsOfDesks + "/{}/workstations", op: "workstations.workstations.list", handle: (*Cloud).listManaged},
+	{method: "GET", pattern: "v1/" + configsOfDesks + "/{}/workstations/{}", op: "workstations.workstations.get", handle: (*Cloud).getManaged},
+	{method: "POST", pattern: "v1/" + configsOfDesks + "/{}/workstations/{}:start", op: "workstations.workstations.start", handle: (*Cloud).turnManaged},
+	{method: "POST", pattern: "v1/" + configsOfDesks + "/{}/workstations/{}:stop", op: "workstations.workstations.stop", handle: (*Cloud).turnManaged},
+	{method: "GET", pattern: "compute/v1/projects/{}/regions/{}", op: "compute.regions.get", handle: (*Cloud).getRegion},
+	{method: "GET", pattern: "v2/projects/{}/locations/{}/instances", op: "notebooks.instances.list", handle: (*Cloud).listManaged},
+	{method: "GET", pattern: "v2/projects/{}/locations/{}/instances/{}", op: "notebooks.instances.get", handle: (*Cloud).getManaged},
+	{method: "POST", pattern: "v2/projects/{}/locations/{}/instances/{}:start", op: "notebooks.instances.start", handle: (*Cloud).turnManaged},
+	{method: "POST", pattern: "v2/projects/{}/locations/{}/instances/{}:stop", op: "notebooks.instances.stop", handle: (*Cloud).turnManaged},
+	{method: "GET", pattern: "v1/projects/{}/regions/{}/clusters", op: "dataproc.clusters.list", handle: (*Cloud).listManaged},
+	{method: "GET", pattern: "v1/projects/{}/regions/{}/clusters/{}", op: "dataproc.clusters.get", handle: (*Cloud).getManaged},
+	{method: "POST", pattern: "v1/projects/{}/regions/{}/clusters/{}:start", op: "dataproc.clusters.start", handle: (*Cloud).turnManaged},
+	{method: "POST", pattern: "v1/projects/{}/regions/{}/clusters/{}:stop", op: "dataproc.clusters.stop", handle: (*Cloud).turnManaged},
+	{method: "GET", pattern: "v1/projects/{}/locations/{}/clusters/-/instances", op: "alloydb.instances.list", handle: (*Cloud).listManaged},
+	{method: "GET", pattern: "v1/projects/{}/locations/{}/clusters/{}/instances/{}", op: "alloydb.instances.get", handle: (*Cloud).getManaged},
+	{method: "PATCH", pattern: "v1/projects/{}/locations/{}/clusters/{}/instances/{}", op: "alloydb.instances.patch", handle: (*Cloud).patchAlloy},
 })
 
 func compile(all []route) []route {

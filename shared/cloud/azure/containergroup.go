@@ -1,0 +1,37 @@
+package azure
+
+import "lamplighter.dev/shared/cloud"
+
+// containerGroups are groups of Container Instances. A stop gives their machine back, so that nothing is billed; a start takes the images anew
+// and loses what is on their own disks. The Resource Graph does not say whether one runs: lists show it as unknown.
+var containerGroups = kind{
+	Kind: catalogueKind(cloud.AzureContainerGroup), arm: "Microsoft.ContainerInstance/containerGroups", version: "2023-05-01",
+	facts: containerGroupFacts,
+}.withVerbs("stop", "start")
+
+// containerGroupStates: one that has Succeeded ran to its end, and is not billed.
+var containerGroupStates = map[string]cloud.Status{
+	"running": cloud.Running, "stopped": cloud.Stopped, "succeeded": cloud.Stopped, "terminated": cloud.Stopped,
+	"pending": cloud.Starting, "creating": cloud.Starting, "repairing": cloud.Pending,
+}
+
+func containerGroupFacts(r resource, _ *setting) (facts, error) {
+	g, err := properties[struct {
+		ProvisioningState string `json:"provisioningState"`
+		RestartPolicy     string `json:"restartPolicy"`
+		InstanceView      struct {
+			State string `json:"state"`
+		} `json:"instanceView"`
+	}](r)
+	if err != nil {
+		return facts{}, err
+	}
+	f := facts{status: statusOf(containerGroupStates, g.InstanceView.State), native: g.InstanceView.State}
+	switch g.ProvisioningState {
+	case "Pending", "Creating":
+		f.status, f.native = cloud.Starting, g.ProvisioningState
+	case "Deleting":
+		f.status, f.native = cloud.Terminated, g.ProvisioningState
+	}
+	return f, nil
+}

@@ -1,0 +1,120 @@
+package gcp
+
+import (
+	"context"
+
+	"google.golang.org/api/alloydb/v1"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// alloyInstances are instances of AlloyDB; the uid is the full name. Whether one runs is its activation policy, as of Cloud SQL; storage
+// stays billed. Read pools are to be stopped before their primary: the tiers of a group say so.
+var alloyInstances = kind{
+	Kind:    catalogueKind(cloud.GCPAlloyDB),
+	service: "alloydb.googleapis.com", collection: "instances",
+	needs: needs{
+		discover:  []string{"alloydb.instances.list", "alloydb.instances.get"},
+		startStop: []string{"alloydb.instances.update"},
+	},
+	list: listAlloyInstances,
+	read: readOneByOne(readAlloyInstance),
+	act:  actOneByOne(actAlloyInstance),
+}
+
+var alloyStates = map[string]native{
+	"READY": {cloud.Running}, "STOPPED": {cloud.Stopped}, "STOPPING": {cloud.Stopping}, "CREATING": {cloud.Pending}, "MAINTENANCE": {cloud.Pending},
+	"BOOTSTRAPPING": {cloud.Pending}, "PROMOTING": {cloud.Pending}, "SWITCHOVER": {cloud.Pending}, "DELETING": {cloud.Terminated},
+}
+
+// alloyStatus: what is changed at the moment moves to where its policy points.
+func alloyStatus(i *alloydb.Instance) cloud.Status {
+	status := alloyStates[i.State].orUnknown()
+	switch {
+	case status == cloud.Running && i.ActivationPolicy == never:
+		return cloud.Stopping
+	case status == cloud.Stopped && i.ActivationPolicy == always:
+		return cloud.Starting
+	case status == cloud.Running && i.Reconciling:
+		return cloud.Pending
+	}
+	return status
+}
+
+// tiedAlloy returns why an instance cannot be stopped.
+func tiedAlloy(i *alloydb.Instance) string {
+	if i.InstanceType == "SECONDARY" {
+		return "is the primary of a secondary cluster, which AlloyDB does not stop"
+	}
+	return ""
+}
+
+// listAlloyInstances reads a page of the instances of all clusters of the region.
+func listAlloyInstances(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
+	out, err := call("alloydb.instances.list", p.alloydb.Projects.Locations.Clusters.Instances.
+		List("projects/"+p.project+"/locations/"+p.region+"/clusters/-").PageSize(100).PageToken(page).Context(ctx).Do)
+	if isForeignRegion(err, p.region) {
+		return cloud.ResourcePage{}, nil
+	}
+	if err == nil {
+		err = p.missing(out.Unreachable)
+	}
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	got := cloud.ResourcePage{Next: out.NextPageToken}
+	for _, i := range out.Instances {
+		got.Resources = append(got.Resources, alloyResource(i))
+	}
+	return got, nil
+}
+
+func alloyResource(i *alloydb.Instance) cloud.Resource {
+	uid := "//alloydb.googleapis.com/" + i.Name
+	r := cloud.Resource{
+		UID: uid, Name: lastPart(i.Name), Zone: i.GceZone, Status: alloyStatus(i), Tags: tagsOf(i.Labels), Unschedulable: tiedAlloy(i),
+		Capacity: map[string]int64{}, CreatedAt: timeOf(i.CreateTime),
+	}
+	if a, ok := parseName(uid); ok {
+		r.ParentUID = "//alloydb.googleapis.com/projects/" + a.project + "/locations/" + a.location + "/clusters/" + a.cluster
+	}
+	if m := i.MachineConfig; m != nil {
+		r.InstanceType, r.Capacity["vCPU"] = m.MachineType, m.CpuCount
+	}
+	return r
+}
+
+func getAlloyInstance(ctx context.Context, p place, r ref) (*alloydb.Instance, error) {
+	return call("alloydb.instances.get", p.alloydb.Projects.Locations.Clusters.Instances.Get(r.path()).Context(ctx).Do)
+}
+
+func readAlloyInstance(ctx context.Context, p place, r ref) (cloud.State, error) {
+	i, err := getAlloyInstance(ctx, p, r)
+	if err != nil {
+		return cloud.State{}, err
+	}
+	return cloud.State{
+		UID: r.uid, Status: alloyStatus(i), Unschedulable: tiedAlloy(i), Native: i.State + ", activation policy " + i.ActivationPolicy,
+	}, nil
+}
+
+// actAlloyInstance sets the activation policy of the version that was read: one that was changed meanwhile is refused.
+func actAlloyInstance(ctx context.Context, p place, v cloud.Verb, t target) error {
+	i, err := getAlloyInstance(ctx, p, t.ref)
+	if err != nil {
+		return err
+	}
+	if reason := tiedAlloy(i); reason != "" {
+		return errUnsupported("%s", reason)
+	}
+	policy := never
+	if v == cloud.Start {
+		policy = always
+	}
+	if i.ActivationPolicy == policy {
+		return nil
+	}
+	_, err = call("alloydb.instances.update", p.alloydb.Projects.Locations.Clusters.Instances.
+		Patch(t.path(), &alloydb.Instance{ActivationPolicy: policy, Etag: i.Etag}).UpdateMask("activationPolicy").Context(ctx).Do)
+	return err
+}

@@ -1,0 +1,98 @@
+package gcp
+
+import (
+	"context"
+
+	"google.golang.org/api/notebooks/v2"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// workbenches are instances of Vertex AI Workbench; the uid is the full name, whose place is a zone.
+var workbenches = kind{
+	Kind:    catalogueKind(cloud.GCPNotebook),
+	service: "notebooks.googleapis.com", collection: "instances",
+	needs: needs{
+		discover:  []string{"notebooks.instances.list", "notebooks.instances.get", "compute.regions.get"},
+		startStop: []string{"notebooks.instances.start", "notebooks.instances.stop"},
+	},
+	list: listWorkbenches,
+	read: readOneByOne(readWorkbench),
+	act:  actOneByOne(actWorkbench),
+}
+
+// workbenchStates: an orphan has lost its machine.
+var workbenchStates = map[string]native{
+	"STARTING": {cloud.Starting}, "PROVISIONING": {cloud.Starting}, "ACTIVE": {cloud.Running}, "STOPPING": {cloud.Stopping}, "STOPPED": {cloud.Stopped},
+	"SUSPENDING": {cloud.Stopping}, "SUSPENDED": {cloud.Stopped}, "UPGRADING": {cloud.Pending}, "INITIALIZING": {cloud.Pending},
+	"DELETED": {cloud.Terminated},
+}
+
+// listWorkbenches asks each zone of the region.
+func listWorkbenches(ctx context.Context, p place, _ string) (cloud.ResourcePage, error) {
+	region, err := call("compute.regions.get", p.compute.Regions.Get(p.project, p.region).Context(ctx).Do)
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	zones := region.Zones
+	found, errs := make([][]cloud.Resource, len(zones)), make([]error, len(zones))
+	cloud.InParallel(len(zones), width, func(i int) { found[i], errs[i] = listZoneWorkbenches(ctx, p, lastPart(zones[i])) })
+	var got cloud.ResourcePage
+	for i, err := range errs {
+		if err != nil {
+			return cloud.ResourcePage{}, err
+		}
+		got.Resources = append(got.Resources, found[i]...)
+	}
+	return got, nil
+}
+
+func listZoneWorkbenches(ctx context.Context, p place, zone string) ([]cloud.Resource, error) {
+	all, err := readPages(func(page string) ([]*notebooks.Instance, string, error) {
+		out, err := call("notebooks.instances.list", p.notebooks.Projects.Locations.Instances.List("projects/"+p.project+"/locations/"+zone).
+			PageToken(page).Context(ctx).Do)
+		if err != nil {
+			return nil, "", err
+		}
+		return out.Instances, out.NextPageToken, p.missing(out.Unreachable)
+	})
+	if isForeignRegion(err, zone) {
+		return nil, nil
+	}
+	var found []cloud.Resource
+	for _, n := range all {
+		r := cloud.Resource{
+			UID: "//notebooks.googleapis.com/" + n.Name, Name: lastPart(n.Name), Zone: zone, Status: workbenchStates[n.State].orUnknown(),
+			Tags: tagsOf(n.Labels), CreatedAt: timeOf(n.CreateTime),
+		}
+		if n.GceSetup != nil {
+			r.InstanceType = n.GceSetup.MachineType
+		}
+		if r.Status != cloud.Terminated {
+			found = append(found, r)
+		}
+	}
+	return found, err
+}
+
+func readWorkbench(ctx context.Context, p place, r ref) (cloud.State, error) {
+	n, err := call("notebooks.instances.get", p.notebooks.Projects.Locations.Instances.Get(r.path()).Context(ctx).Do)
+	if err != nil {
+		return cloud.State{}, err
+	}
+	s := cloud.State{UID: r.uid, Status: workbenchStates[n.State].orUnknown(), Native: n.State}
+	if n.State == "ORPHANED" {
+		s.Reason = "an upgrade took its machine away: migrate it, or make it again"
+	}
+	return s, nil
+}
+
+func actWorkbench(ctx context.Context, p place, v cloud.Verb, t target) error {
+	api := p.notebooks.Projects.Locations.Instances
+	if v == cloud.Start {
+		_, err := call("notebooks.instances.start", api.Start(t.path(), &notebooks.StartInstanceRequest{}).Context(ctx).Do)
+		return err
+	}
+	_, err := call("notebooks.instances.stop", api.Stop(t.path(), &notebooks.StopInstanceRequest{}).Context(ctx).Do)
+	return err
+}

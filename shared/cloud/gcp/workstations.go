@@ -1,0 +1,131 @@
+package gcp
+
+import (
+	"context"
+
+	"google.golang.org/api/workstations/v1"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// workstationKind are Cloud Workstations; the uid is the full name. Their home directories stay, and are billed; a machine that the
+// configuration keeps ready for all of them is none of theirs.
+var workstationKind = kind{
+	Kind:    catalogueKind(cloud.GCPWorkstation),
+	service: "workstations.googleapis.com", collection: "workstations",
+	needs: needs{
+		discover: []string{
+			"workstations.workstations.list", "workstations.workstations.get", "workstations.workstationClusters.list", "workstations.workstationConfigs.list",
+		},
+		startStop: []string{"workstations.workstations.start", "workstations.workstations.stop"},
+	},
+	list: listWorkstations,
+	read: readOneByOne(readWorkstation),
+	act:  actOneByOne(actWorkstation),
+}
+
+var workstationStates = map[string]native{
+	"STATE_STARTING": {cloud.Starting}, "STATE_RUNNING": {cloud.Running}, "STATE_STOPPING": {cloud.Stopping}, "STATE_STOPPED": {cloud.Stopped},
+	"STATE_SUSPENDING": {cloud.Stopping}, "STATE_SUSPENDED": {cloud.Stopped},
+}
+
+// listWorkstations reads the clusters of the region, their configurations and the workstations of those: a region has a handful.
+func listWorkstations(ctx context.Context, p place, _ string) (cloud.ResourcePage, error) {
+	api := p.stations.Projects.Locations.WorkstationClusters
+	clusters, err := readPages(func(page string) ([]*workstations.WorkstationCluster, string, error) {
+		out, err := call("workstations.workstationClusters.list", api.List("projects/"+p.project+"/locations/"+p.region).PageToken(page).Context(ctx).Do)
+		if err != nil {
+			return nil, "", err
+		}
+		return out.WorkstationClusters, out.NextPageToken, p.missing(out.Unreachable)
+	})
+	if isForeignRegion(err, p.region) {
+		return cloud.ResourcePage{}, nil
+	}
+	var got cloud.ResourcePage
+	for _, c := range clusters {
+		found, failed := listStationsOf(ctx, p, c.Name)
+		if err == nil {
+			err = failed
+		}
+		got.Resources = append(got.Resources, found...)
+	}
+	return got, err
+}
+
+// listStationsOf reads the workstations of a cluster.
+func listStationsOf(ctx context.Context, p place, cluster string) ([]cloud.Resource, error) {
+	api := p.stations.Projects.Locations.WorkstationClusters.WorkstationConfigs
+	configs, err := readPages(func(page string) ([]*workstations.WorkstationConfig, string, error) {
+		out, err := call("workstations.workstationConfigs.list", api.List(cluster).PageToken(page).Context(ctx).Do)
+		if err != nil {
+			return nil, "", err
+		}
+		return out.WorkstationConfigs, out.NextPageToken, p.missing(out.Unreachable)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var found []cloud.Resource
+	for _, config := range configs {
+		all, err := readPages(func(page string) ([]*workstations.Workstation, string, error) {
+			out, err := call("workstations.workstations.list", api.Workstations.List(config.Name).PageToken(page).Context(ctx).Do)
+			if err != nil {
+				return nil, "", err
+			}
+			return out.Workstations, out.NextPageToken, p.missing(out.Unreachable)
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range all {
+			found = append(found, workstationResource(config, w))
+		}
+	}
+	return found, nil
+}
+
+func workstationResource(config *workstations.WorkstationConfig, w *workstations.Workstation) cloud.Resource {
+	r := cloud.Resource{
+		UID: "//workstations.googleapis.com/" + w.Name, Name: lastPart(w.Name), Status: workstationStates[w.State].orUnknown(),
+		Tags: tagsOf(w.Labels), ParentUID: "//workstations.googleapis.com/" + config.Name, CreatedAt: timeOf(w.CreateTime),
+	}
+	if config.Host != nil && config.Host.GceInstance != nil {
+		r.InstanceType = config.Host.GceInstance.MachineType
+	}
+	return r
+}
+
+func readWorkstation(ctx context.Context, p place, r ref) (cloud.State, error) {
+	w, err := call("workstations.workstations.get", p.stations.Projects.Locations.WorkstationClusters.WorkstationConfigs.Workstations.Get(r.path()).Context(ctx).Do)
+	if err != nil {
+		return cloud.State{}, err
+	}
+	return cloud.State{UID: r.uid, Status: workstationStates[w.State].orUnknown(), Native: w.State}, nil
+}
+
+func actWorkstation(ctx context.Context, p place, v cloud.Verb, t target) error {
+	api := p.stations.Projects.Locations.WorkstationClusters.WorkstationConfigs.Workstations
+	if v == cloud.Start {
+		_, err := call("workstations.workstations.start", api.Start(t.path(), &workstations.StartWorkstationRequest{}).Context(ctx).Do)
+		return err
+	}
+	_, err := call("workstations.workstations.stop", api.Stop(t.path(), &workstations.StopWorkstationRequest{}).Context(ctx).Do)
+	return err
+}
+
+// readPages reads a listing to its end, within bounds.
+func readPages[T any](read func(page string) ([]T, string, error)) ([]T, error) {
+	var all []T
+	for page, n := "", 0; n < maxPages; n++ {
+		some, next, err := read(page)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, some...); next == "" {
+			return all, nil
+		}
+		page = next
+	}
+	return nil, errUnsupported("a listing has more than %d pages", maxPages)
+}

@@ -113,7 +113,11 @@ func callsAreNeeded(t *testing.T, tw *twin.Cloud) {
 }
 
 // actionNames are operations whose permissions bear other names.
-var actionNames = map[string]string{"tagging:GetResources": "tag:GetResources", "s3:ListBuckets": "s3:ListAllMyBuckets"}
+var actionNames = map[string]string{
+	"tagging:GetResources": "tag:GetResources", "s3:ListBuckets": "s3:ListAllMyBuckets", "monitoring:GetMetricData": "cloudwatch:GetMetricData",
+	"s3:GetBucketLifecycleConfiguration": "s3:GetLifecycleConfiguration", "s3:GetPublicAccessBlock": "s3:GetBucketPublicAccessBlock",
+	"s3:ListMultipartUploads": "s3:ListBucketMultipartUploads", "s3:ListParts": "s3:ListMultipartUploadParts",
+}
 
 // impliedActions are checked by AWS when another operation is called, or are called for facts of types that this cloud has none of,
 // which the tests of these types do.
@@ -123,7 +127,11 @@ var impliedActions = map[string]bool{
 	"cloudwatch:GetMetricData": true, "ec2:DescribeImages": true, "ec2:DescribeRouteTables": true, "ecr:DescribeImages": true,
 	"ecr:GetLifecyclePolicy": true, "elasticloadbalancing:DescribeInstanceHealth": true, "elasticloadbalancing:DescribeTargetGroups": true,
 	"elasticloadbalancing:DescribeTargetHealth": true, "resource-explorer-2:GetView": true, "s3:GetBucketVersioning": true,
-	"s3:GetLifecycleConfiguration": true, "sqs:GetQueueAttributes": true,
+	"s3:GetLifecycleConfiguration": true, "sqs:GetQueueAttributes": true, "ec2:DescribeSubnets": true, "ec2:DescribeVpcEndpoints": true,
+	"ecs:DescribeTaskDefinition": true, "elasticache:DescribeReplicationGroups": true, "elasticloadbalancing:DescribeListeners": true,
+	"elasticloadbalancing:DescribeLoadBalancerAttributes": true, "es:DescribeDomains": true, "lambda:ListFunctionEventInvokeConfigs": true,
+	"lambda:ListProvisionedConcurrencyConfigs": true, "s3:GetBucketLogging": true, "s3:GetBucketPolicy": true, "s3:GetBucketPolicyStatus": true,
+	"s3:GetBucketPublicAccessBlock": true, "s3:ListBucketMultipartUploads": true, "s3:ListMultipartUploadParts": true,
 }
 
 func ec2Group(tw *twin.Cloud) cloudtest.Group {

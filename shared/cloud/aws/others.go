@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
@@ -26,11 +27,12 @@ type place struct {
 	region  string     // whose resources are wanted; may be cloud.Global
 	account string     // number
 	custom  bool       // an emulator or a private cloud, which have no index
+	now     time.Time
 }
 
 // sources are what a region is asked; what belongs to none, the index alone knows.
 var sources = []source{
-	volumes, snapshots, addresses, natGateways, loadBalancers, classicBalancers, buckets, functions, queues, repositories, everything,
+	volumes, snapshots, addresses, natGateways, loadBalancers, classicBalancers, buckets, functions, queues, repositories, caches, domains, everything,
 }
 
 // indexRegion is where what belongs to no region is indexed.
@@ -75,7 +77,7 @@ func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.Resou
 }
 
 func (c *conn) placeOf(ctx context.Context, region string) (place, error) {
-	at := place{region: region, account: c.account.NativeID, custom: c.account.EndpointURL != ""}
+	at := place{region: region, account: c.account.NativeID, custom: c.account.EndpointURL != "", now: c.provider.options.Clock.Now()}
 	if region != cloud.Global && !regionName.MatchString(region) {
 		return at, errInvalid("%.64q is not the name of an AWS region", region)
 	}

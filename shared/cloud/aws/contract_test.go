@@ -65,6 +65,7 @@ func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 			ec2Group(tw), rdsGroup(tw), auroraGroup(tw), asgGroup(tw), ecsGroup(tw), eksGroup(tw), redshiftGroup(tw), notebookGroup(tw),
 			clusterGroup(tw, cloud.AWSDocDB, "docdb"), clusterGroup(tw, cloud.AWSNeptune, "neptune"),
 		},
+		Metered: []cloudtest.Metered{metered(tw)}, Collective: collective(tw),
 		Settle:   tw.SettleAll,
 		Throttle: tw.ThrottleCalls,
 		Deny: func(on bool) {
@@ -77,6 +78,47 @@ func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 		},
 	})
 	callsAreNeeded(t, tw)
+}
+
+// far is a region of which no group of the contract is.
+const far = "eu-central-1"
+
+func metered(tw *twin.Cloud) cloudtest.Metered {
+	const op = "monitoring:GetMetricData"
+	tw.AddSeries(twin.Series{
+		Metric: "CPUUtilization", Dimension: twin.InstanceID(500), Statistic: "Average", Value: func(at time.Time) (float64, bool) { return 0, at.Hour() != 3 },
+	})
+	m := cloudtest.Metered{
+		Kind: "aws-ec2", Region: far, Measured: []string{twin.InstanceID(500)}, Quiet: []string{twin.InstanceID(501)}, Missing: twin.InstanceID(999), PerCall: 500,
+		Start: midnight, Gap: 3 * time.Hour, Unmeasured: "aws-vpc", Calls: func() int { return len(tw.Calls(op)) },
+		Deny: func(on bool) {
+			tw.EndFaults()
+			if on {
+				tw.AddFault(twin.Fault{Op: op, Code: "AccessDenied", Message: "User is not authorized to perform: cloudwatch:GetMetricData", Status: 403, Times: -1})
+			}
+		},
+	}
+	for n := range 300 {
+		m.Many = append(m.Many, twin.InstanceID(1000+n))
+	}
+	return m
+}
+
+func collective(tw *twin.Cloud) *cloudtest.Collective {
+	c := &cloudtest.Collective{Region: far, Facts: map[string]string{}, Pages: 2, Break: func(on bool) {
+		tw.EndFaults()
+		if on {
+			tw.AddFault(twin.Fault{Op: "sqs:ListQueues", Code: "AccessDenied", Message: "not authorized to perform: sqs:ListQueues", Status: 403, Times: -1})
+		}
+	}}
+	arn := "arn:aws:ec2:" + far + ":" + twin.Account + ":volume/"
+	for n := range 3 {
+		id := fmt.Sprint("vol-far-", n)
+		tw.AddVolume(twin.Volume{ID: id, Region: far, Type: "gp3", SizeGB: 8})
+		c.Facts[arn+id] = "size_gb"
+	}
+	tw.AddQueue(twin.Queue{Name: "far", Region: far})
+	return c
 }
 
 // callsAreNeeded holds what the kinds say that they need, of which the policies for customers are made, against what reached the

@@ -91,12 +91,12 @@ func (c *Cloud) listSeries(q request) (any, *failure) {
 	if fields := query["aggregation.groupByFields"]; len(fields) > 0 {
 		matching = reduced(matching, fields, query.Get("aggregation.crossSeriesReducer"))
 	}
-	var found []any
-	for _, s := range matching {
+	a, b, next := c.cut(q, len(matching), "pageSize")
+	found := []any{}
+	for _, s := range matching[a:b] {
 		found = append(found, s.render(from, to))
 	}
-	a, b, next := c.cut(q, len(found), "pageSize")
-	return map[string]any{"timeSeries": found[a:b], "nextPageToken": next}, nil
+	return map[string]any{"timeSeries": found, "nextPageToken": next}, nil
 }
 
 // reduced makes one series of those that agree in the fields, with no other labels.

@@ -64,15 +64,17 @@ func (w *worker) measureShare(ctx context.Context, sh Share, a inventory.Account
 		return sh, err
 	}
 	d := measurement.Day{Start: todo.Day, Part: todo.Part}
-	c := &collector{conn: m, day: d.Start}
+	c := &collector{conn: m, day: d.Start, all: map[time.Time][]measurement.Series{}}
 	all, err := c.collect(ctx, found)
 	if err != nil && todo.Tries < maxMeasuring {
 		sh.Measuring.Tries, sh.WaitSeconds = todo.Tries+1, int(measuringPause.Seconds())
 		sh.Measuring.Sum = c.addTo(todo.Sum) // what failed is paid for, too
 		return sh, nil
 	}
-	if err = w.measurements.WriteDay(ctx, sh.Org, a.ID, d, all); err != nil {
-		return sh, err
+	for start, series := range all {
+		if err = w.measurements.WriteDay(ctx, sh.Org, a.ID, partOf(d, start), series); err != nil {
+			return sh, err
+		}
 	}
 	todo.Sum = c.addTo(todo.Sum)
 	todo.Sum.Resources += len(found)
@@ -84,6 +86,18 @@ func (w *worker) measureShare(ctx context.Context, sh Share, a inventory.Account
 	todo.Sum.Day, todo.Sum.CollectedAt = measurement.DayOf(todo.Day), w.p.Clock.Now()
 	w.p.Log.InfoContext(ctx, "metrics were collected", "account", a.ID, "day", todo.Sum.Day, "calls", todo.Sum.Calls, "usd", todo.Sum.USD)
 	return sh, w.measurements.NoteCollection(ctx, sh.Org, a.ID, todo.Sum)
+}
+
+// laterParts numbers what is written of a day that another night has written to already, so that neither replaces the other.
+const laterParts = 500
+
+// partOf returns the part of a day that a collection of day d writes.
+func partOf(d measurement.Day, start time.Time) measurement.Day {
+	if !start.Equal(d.Start) {
+		d.Part += laterParts
+	}
+	d.Start = start
+	return d
 }
 
 // measurable lists the account's resources behind a uid whose type is measured.
@@ -109,19 +123,24 @@ type collector struct {
 	day  time.Time
 
 	mu     sync.Mutex
-	all    []measurement.Series
+	all    map[time.Time][]measurement.Series // by the first moment of the day
 	sum    measurement.Collection
 	failed error // that may pass
 }
 
-// ofOne is what one request asks about: the resources of a type in a region.
-type ofOne struct{ kind, region string }
+// ofOne is what one request asks about: the resources of a type in a region, on so many days.
+type ofOne struct {
+	kind, region string
+	days         int
+}
 
-func (c *collector) collect(ctx context.Context, found []inventory.Listed) ([]measurement.Series, error) {
+func (c *collector) collect(ctx context.Context, found []inventory.Listed) (map[time.Time][]measurement.Series, error) {
 	groups := map[ofOne][]string{}
 	for _, r := range found {
-		g := ofOne{r.Type, r.Region}
-		groups[g] = append(groups[g], r.UID)
+		if days := cloud.MeasuredDays(r.Type, r.UID, c.day); days > 0 {
+			g := ofOne{r.Type, r.Region, days}
+			groups[g] = append(groups[g], r.UID)
+		}
 	}
 	order := slices.SortedFunc(maps.Keys(groups), func(a, b ofOne) int { return strings.Compare(a.region+a.kind, b.region+b.kind) })
 	cloud.InParallel(len(order), measuredAtOnce, func(i int) { c.ask(ctx, order[i], groups[order[i]]) })
@@ -132,7 +151,8 @@ func (c *collector) collect(ctx context.Context, found []inventory.Listed) ([]me
 func (c *collector) ask(ctx context.Context, of ofOne, uids []string) {
 	measures := cloud.MeasuresOf(of.kind)
 	got, err := c.conn.Metrics(ctx, cloud.MetricRequest{
-		Type: of.kind, Region: of.region, UIDs: uids, Measures: measures, Period: time.Hour, From: c.day, To: c.day.AddDate(0, 0, 1),
+		Type: of.kind, Region: of.region, UIDs: uids, Measures: measures, Period: time.Hour,
+		From: c.day.AddDate(0, 0, 1-of.days), To: c.day.AddDate(0, 0, 1),
 	})
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,11 +167,14 @@ func (c *collector) ask(ctx context.Context, of ofOne, uids []string) {
 		}
 		return
 	}
-	c.take(uids, measures, got.Points)
+	for n := range of.days {
+		c.take(c.day.AddDate(0, 0, -n), uids, measures, got.Points)
+	}
+	c.sum.Series += len(got.Points)
 }
 
 // take makes a series of each measure of each resource: without a value where the provider, who was asked, has none.
-func (c *collector) take(uids []string, measures []cloud.Measure, points []cloud.Points) {
+func (c *collector) take(day time.Time, uids []string, measures []cloud.Measure, points []cloud.Points) {
 	type which struct {
 		uid     string
 		measure int
@@ -162,10 +185,9 @@ func (c *collector) take(uids []string, measures []cloud.Measure, points []cloud
 	}
 	for _, uid := range uids {
 		for i, m := range measures {
-			c.all = append(c.all, measurement.NewSeries(uid, m, c.day, by[which{uid, i}]))
+			c.all[day] = append(c.all[day], measurement.NewSeries(uid, m, day, by[which{uid, i}]))
 		}
 	}
-	c.sum.Series += len(points)
 }
 
 // addTo adds what this run took to what runs before it did.

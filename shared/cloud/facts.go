@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"hash/fnv"
 	"maps"
+	"slices"
 	"time"
 )
 
@@ -63,4 +64,19 @@ func (f Facts) MarkSince(earlier Facts, at time.Time) Facts {
 		}
 	}
 	return out
+}
+
+// Unread is the fact that tells which others are missing because a call for them failed, and how: "logging: s3:GetBucketLogging:
+// AccessDenied". A fact that is missing without it is one that the provider does not tell.
+const Unread = "unread"
+
+// Miss notes that facts could not be read, and why, in words that are the same each time: a rule which needs one of them answers
+// "unknown" and not "no".
+func (f Facts) Miss(why string, names ...string) {
+	list, _ := f[Unread].([]string)
+	for _, n := range names {
+		list = append(list, n+": "+why)
+	}
+	slices.Sort(list)
+	f[Unread] = slices.Compact(list)
 }

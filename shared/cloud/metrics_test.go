@@ -1,8 +1,12 @@
 package cloud
 
 import (
+	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 )
 
 func TestMetrics_AreThoseOfTheRules(t *testing.T) {
@@ -13,9 +17,46 @@ func TestMetrics_AreThoseOfTheRules(t *testing.T) {
 	for kind, all := range readMetrics() {
 		for _, m := range all {
 			row := rules[kind+"."+m.Name]
+			if row == nil && slices.Contains(ownMetrics, kind) {
+				continue
+			}
 			if row == nil || row["unit"] != m.Unit || row["namespace"] != m.Of[0].Namespace {
 				t.Errorf("%+v: metrics.csv says %v", m, row)
 			}
+		}
+	}
+}
+
+// ownMetrics are the types of which no rule asks for what the provider tells without looking into the cluster: they have metrics for
+// people alone.
+var ownMetrics = []string{"azure-aks", "gcp-gke-nodepool"}
+
+// What the rules ask of the types of section 7 is collected, or there is a reason why not.
+func TestMetrics_OfTheRulesAreCollectedOrHaveAReason(t *testing.T) {
+	raw, err := os.ReadFile("testdata/unmeasured.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reasons, types := map[string]string{}, map[string]bool{}
+	for line := range strings.Lines(string(raw)) {
+		f := strings.Split(strings.TrimSpace(line), ";")
+		reasons[f[0]+"."+f[1]], types[f[0]] = f[2], true
+	}
+	for kind := range readMetrics() {
+		types[kind] = true
+	}
+	asked := map[string]bool{}
+	for _, row := range ruleData(t, "metrics.csv") {
+		name := row["resource_type"] + "." + row["name"]
+		asked[name] = true
+		collected := slices.ContainsFunc(MetricsOf(row["resource_type"]), func(m Metric) bool { return m.Name == row["name"] })
+		if types[row["resource_type"]] && collected == (reasons[name] != "") {
+			t.Errorf("%s is collected: %v, and the reason against it is %q", name, collected, reasons[name])
+		}
+	}
+	for name := range reasons {
+		if !asked[name] && name != "type.metric" {
+			t.Errorf("%s is no metric of the rules", name)
 		}
 	}
 }
@@ -29,7 +70,7 @@ func TestMetrics_AreWellFormedAndFew(t *testing.T) {
 			t.Errorf("%s has %d measures; with more than 6, of 10,000 resources take more than 120 calls of 500", kind, n)
 		}
 		for _, m := range all {
-			if m.Days < 1 || m.Days > 30 || m.Factor <= 0 || !slices.Contains([]string{"avg", "min", "max", "sum", "p95", "p99", "p99.5"}, m.RollUp) {
+			if m.Days < 1 || m.Days > 30 || m.Factor <= 0 || !slices.Contains([]string{"avg", "min", "max", "sum", "p95", "p99", "p99.5", "last"}, m.RollUp) {
 				t.Errorf("%+v: days, factor or roll-up are not ones that are collected", m)
 			}
 		}
@@ -47,5 +88,31 @@ func TestMetrics_AreMadeOfMeasures(t *testing.T) {
 	}
 	if k, _ := KindOf("aws-vpc"); k.Measured {
 		t.Error("aws-vpc is marked as measured")
+	}
+}
+
+// Azure tells of 50 resources in a call: of 10,000, half have their turn each night, and two days with it.
+func TestMetrics_OfAzureAreAskedEverySecondNightForTwoDays(t *testing.T) {
+	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	for night := range 4 {
+		due := 0
+		for n := range 10_000 {
+			switch days := MeasuredDays("azure-vm", fmt.Sprint("vm-", n), day.AddDate(0, 0, night)); days {
+			case 2:
+				due++
+			case 0:
+			default:
+				t.Fatalf("%d days", days)
+			}
+			if a, b := MeasuredDays("azure-vm", fmt.Sprint("vm-", n), day.AddDate(0, 0, night)), MeasuredDays("azure-vm", fmt.Sprint("vm-", n), day.AddDate(0, 0, night+1)); a+b != 2 {
+				t.Fatalf("%d and %d days in two nights; want two, once", a, b)
+			}
+		}
+		if calls := (due + 49) / 50; calls > 120 {
+			t.Errorf("night %d: %d calls for %d machines; want 120 at most", night, calls, due)
+		}
+	}
+	if n := MeasuredDays("aws-ec2", "i-1", day); n != 1 {
+		t.Errorf("%d days of AWS; want 1", n)
 	}
 }

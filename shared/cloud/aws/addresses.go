@@ -16,7 +16,9 @@ var (
 		name: "addresses", needs: []string{"ec2:DescribeAddresses", "ec2:DescribeInstances"}, list: listAddresses,
 	}
 	natGateways = source{
-		name: "natgateways", needs: []string{"ec2:DescribeNatGateways", "ec2:DescribeRouteTables"}, list: listNATGateways,
+		name: "natgateways", list: listNATGateways, needs: []string{
+			"ec2:DescribeNatGateways", "ec2:DescribeRouteTables", "ec2:DescribeSubnets", "ec2:DescribeVpcEndpoints",
+		},
 	}
 )
 
@@ -63,7 +65,7 @@ func listNATGateways(ctx context.Context, at place, page string) (cloud.Resource
 		return cloud.ResourcePage{}, err
 	}
 	p := cloud.ResourcePage{Next: sdk.ToString(out.NextToken)}
-	routes, told := countRoutes(ctx, api, out.NatGateways)
+	var there []types.NatGateway
 	for _, n := range out.NatGateways {
 		id := sdk.ToString(n.NatGatewayId)
 		r := cloud.Resource{
@@ -73,33 +75,8 @@ func listNATGateways(ctx context.Context, at place, page string) (cloud.Resource
 		if r.Name = nameOf(r.Tags, id); r.Status == cloud.Terminated {
 			continue
 		}
-		if told {
-			r.Facts["route_count"] = float64(routes[id])
-		}
-		p.Resources = append(p.Resources, r)
+		p.Resources, there = append(p.Resources, r), append(there, n)
 	}
+	addNetworkFacts(ctx, api, there, p.Resources)
 	return p, nil
-}
-
-// countRoutes counts the routes that lead to each gateway; false when they could not be read.
-func countRoutes(ctx context.Context, api *ec2.Client, gateways []types.NatGateway) (map[string]int, bool) {
-	counts := map[string]int{}
-	if len(gateways) == 0 {
-		return counts, true
-	}
-	pages := ec2.NewDescribeRouteTablesPaginator(api, &ec2.DescribeRouteTablesInput{MaxResults: sdk.Int32(100)})
-	for pages.HasMorePages() {
-		out, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, false
-		}
-		for _, t := range out.RouteTables {
-			for _, r := range t.Routes {
-				if r.NatGatewayId != nil {
-					counts[*r.NatGatewayId]++
-				}
-			}
-		}
-	}
-	return counts, true
 }

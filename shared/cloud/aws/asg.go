@@ -21,7 +21,7 @@ import (
 var groups = kind[asgAPI]{
 	Kind: catalogueKind(cloud.AWSASG),
 	needs: needs{
-		discover:  []string{"autoscaling:DescribeAutoScalingGroups"},
+		discover:  []string{"autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribePolicies"},
 		startStop: []string{"autoscaling:UpdateAutoScalingGroup", "autoscaling:SuspendProcesses", "autoscaling:ResumeProcesses"},
 		scale:     []string{"autoscaling:UpdateAutoScalingGroup"},
 	},
@@ -35,6 +35,7 @@ var groups = kind[asgAPI]{
 // asgAPI is what is called of Auto Scaling.
 type asgAPI interface {
 	DescribeAutoScalingGroups(context.Context, *autoscaling.DescribeAutoScalingGroupsInput, ...func(*autoscaling.Options)) (*autoscaling.DescribeAutoScalingGroupsOutput, error)
+	DescribePolicies(context.Context, *autoscaling.DescribePoliciesInput, ...func(*autoscaling.Options)) (*autoscaling.DescribePoliciesOutput, error)
 	UpdateAutoScalingGroup(context.Context, *autoscaling.UpdateAutoScalingGroupInput, ...func(*autoscaling.Options)) (*autoscaling.UpdateAutoScalingGroupOutput, error)
 	SuspendProcesses(context.Context, *autoscaling.SuspendProcessesInput, ...func(*autoscaling.Options)) (*autoscaling.SuspendProcessesOutput, error)
 	ResumeProcesses(context.Context, *autoscaling.ResumeProcessesInput, ...func(*autoscaling.Options)) (*autoscaling.ResumeProcessesOutput, error)
@@ -63,6 +64,7 @@ func listGroups(ctx context.Context, c asgAPI, page string) (cloud.ResourcePage,
 	for _, g := range out.AutoScalingGroups {
 		p.Resources = append(p.Resources, groupResource(g))
 	}
+	askPolicies(ctx, c, p.Resources)
 	return p, nil
 }
 
@@ -70,7 +72,7 @@ func groupResource(g types.AutoScalingGroup) cloud.Resource {
 	r := cloud.Resource{
 		UID: sdk.ToString(g.AutoScalingGroupARN), Name: sdk.ToString(g.AutoScalingGroupName),
 		Status: groupStatus(g), Capacity: groupSize(g).capacityMap(), Tags: groupTags(g),
-		Unschedulable: tiedGroup(g), CreatedAt: sdk.ToTime(g.CreatedTime).UTC(),
+		Unschedulable: tiedGroup(g), CreatedAt: sdk.ToTime(g.CreatedTime).UTC(), Facts: groupFacts(g),
 	}
 	r.Capacity["inService"] = int64(inService(g))
 	if len(g.Instances) > 0 {

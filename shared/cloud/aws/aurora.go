@@ -24,12 +24,25 @@ func databaseClusters(kindType string, isMeant func(engine string) bool) kind[rd
 	return kind[rdsAPI]{
 		Kind: catalogueKind(kindType),
 		needs: needs{
-			discover:  []string{"rds:DescribeDBClusters", deploymentNeed},
+			discover:  []string{"rds:DescribeDBClusters", "rds:DescribeDBInstances", "rds:DescribeDBMajorEngineVersions", deploymentNeed},
 			startStop: []string{"rds:StartDBCluster", "rds:StopDBCluster"},
 		},
 		client: databases.client,
 		list: func(ctx context.Context, c rdsAPI, page string) (cloud.ResourcePage, error) {
-			return listClusters(ctx, c, isOurs, page)
+			found, next, err := listClusters(ctx, c, isOurs, page)
+			if err != nil {
+				return cloud.ResourcePage{}, err
+			}
+			p := cloud.ResourcePage{Next: next}
+			for _, d := range found {
+				r := clusterResource(d)
+				r.Facts = clusterFacts(kindType, d)
+				p.Resources = append(p.Resources, r)
+			}
+			if kindType == cloud.AWSAurora {
+				askClusterFacts(ctx, c, found, p.Resources)
+			}
+			return p, tieDeployed(ctx, c, p.Resources)
 		},
 		read: func(ctx context.Context, c rdsAPI, uids []string) ([]cloud.State, error) {
 			return readClusters(ctx, c, isOurs, uids)
@@ -42,18 +55,12 @@ func clusterName(uid string) string { return nameIn(uid, "rds", "cluster:") }
 
 // listClusters chooses among the clusters of all engines, and multi-zone RDS clusters, which the call returns. The call's own filter
 // is not used: RDS may refuse the name of an engine that it has retired, and with it the whole listing.
-func listClusters(ctx context.Context, c rdsAPI, isOurs func(types.DBCluster) bool, page string) (cloud.ResourcePage, error) {
+func listClusters(ctx context.Context, c rdsAPI, isOurs func(types.DBCluster) bool, page string) ([]types.DBCluster, string, error) {
 	out, err := c.DescribeDBClusters(ctx, &rds.DescribeDBClustersInput{MaxRecords: sdk.Int32(100), Marker: optionalString(page)})
 	if err != nil {
-		return cloud.ResourcePage{}, err
+		return nil, "", err
 	}
-	p := cloud.ResourcePage{Next: sdk.ToString(out.Marker)}
-	for _, d := range out.DBClusters {
-		if isOurs(d) {
-			p.Resources = append(p.Resources, clusterResource(d))
-		}
-	}
-	return p, tieDeployed(ctx, c, p.Resources)
+	return slices.DeleteFunc(out.DBClusters, func(d types.DBCluster) bool { return !isOurs(d) }), sdk.ToString(out.Marker), nil
 }
 
 func clusterResource(d types.DBCluster) cloud.Resource {

@@ -17,12 +17,14 @@ var (
 	loadBalancers = source{
 		name: "loadbalancers", list: listBalancers, needs: []string{
 			"elasticloadbalancing:DescribeLoadBalancers", "elasticloadbalancing:DescribeTargetGroups",
-			"elasticloadbalancing:DescribeTargetHealth", "tag:GetResources",
+			"elasticloadbalancing:DescribeTargetHealth", "elasticloadbalancing:DescribeListeners", "elasticloadbalancing:DescribeLoadBalancerAttributes",
+			"tag:GetResources",
 		},
 	}
 	classicBalancers = source{
 		name: "classic", list: listClassic, needs: []string{
-			"elasticloadbalancing:DescribeLoadBalancers", "elasticloadbalancing:DescribeInstanceHealth", "tag:GetResources",
+			"elasticloadbalancing:DescribeLoadBalancers", "elasticloadbalancing:DescribeInstanceHealth",
+			"elasticloadbalancing:DescribeLoadBalancerAttributes", "tag:GetResources",
 		},
 	}
 )
@@ -49,7 +51,14 @@ func listBalancers(ctx context.Context, at place, page string) (cloud.ResourcePa
 		}
 		p.Resources = append(p.Resources, r)
 	}
-	each(len(p.Resources), func(i int) { addTargets(ctx, api, &p.Resources[i]) })
+	if page == "" && p.Next == "" {
+		countNeighbours(out.LoadBalancers, p.Resources)
+	}
+	each(len(p.Resources), func(i int) {
+		addTargets(ctx, api, &p.Resources[i])
+		addListeners(ctx, api, &p.Resources[i])
+		addAttributes(ctx, api, &p.Resources[i])
+	})
 	return p, addTags(ctx, at, p.Resources)
 }
 
@@ -57,12 +66,14 @@ func listBalancers(ctx context.Context, at place, page string) (cloud.ResourcePa
 func addTargets(ctx context.Context, api *elasticloadbalancingv2.Client, r *cloud.Resource) {
 	groups, err := api.DescribeTargetGroups(ctx, &elasticloadbalancingv2.DescribeTargetGroupsInput{LoadBalancerArn: &r.UID})
 	if err != nil {
+		miss(r.Facts, err, "elasticloadbalancing:DescribeTargetGroups", "healthy_count", "target_count")
 		return
 	}
 	targets, healthy := 0, 0
 	for _, g := range groups.TargetGroups {
 		out, err := api.DescribeTargetHealth(ctx, &elasticloadbalancingv2.DescribeTargetHealthInput{TargetGroupArn: g.TargetGroupArn})
 		if err != nil {
+			miss(r.Facts, err, "elasticloadbalancing:DescribeTargetHealth", "healthy_count", "target_count")
 			return
 		}
 		for _, h := range out.TargetHealthDescriptions {
@@ -89,7 +100,11 @@ func listClassic(ctx context.Context, at place, page string) (cloud.ResourcePage
 			Facts: cloud.Facts{"lb_type": "classic", "scheme": sdk.ToString(b.Scheme), "target_count": float64(len(b.Instances))},
 		})
 	}
-	each(len(p.Resources), func(i int) { addClassicHealth(ctx, api, out.LoadBalancerDescriptions[i], &p.Resources[i]) })
+	each(len(p.Resources), func(i int) {
+		addClassicListeners(out.LoadBalancerDescriptions[i], &p.Resources[i])
+		addClassicHealth(ctx, api, out.LoadBalancerDescriptions[i], &p.Resources[i])
+		addClassicAttributes(ctx, api, &p.Resources[i])
+	})
 	return p, addTags(ctx, at, p.Resources)
 }
 
@@ -100,6 +115,7 @@ func addClassicHealth(ctx context.Context, api *elasticloadbalancing.Client, b c
 	}
 	out, err := api.DescribeInstanceHealth(ctx, &elasticloadbalancing.DescribeInstanceHealthInput{LoadBalancerName: b.LoadBalancerName})
 	if err != nil {
+		miss(r.Facts, err, "elasticloadbalancing:DescribeInstanceHealth", "healthy_count")
 		return
 	}
 	healthy := 0

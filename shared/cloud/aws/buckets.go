@@ -5,7 +5,6 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"lamplighter.dev/shared/cloud"
 )
@@ -13,7 +12,11 @@ import (
 // buckets are the S3 buckets of the region. Their sizes are metrics.
 var buckets = source{
 	name: "buckets", list: listBuckets,
-	needs: []string{"s3:ListAllMyBuckets", "s3:GetBucketVersioning", "s3:GetLifecycleConfiguration", "tag:GetResources"},
+	needs: []string{
+		"s3:ListAllMyBuckets", "s3:GetBucketVersioning", "s3:GetLifecycleConfiguration", "s3:GetBucketPolicyStatus", "s3:GetBucketPolicy",
+		"s3:GetBucketPublicAccessBlock", "s3:GetAccountPublicAccessBlock", "s3:GetBucketLogging", "s3:ListBucketMultipartUploads",
+		"s3:ListMultipartUploadParts", "tag:GetResources",
+	},
 }
 
 func listBuckets(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
@@ -34,29 +37,15 @@ func listBuckets(ctx context.Context, at place, page string) (cloud.ResourcePage
 			CreatedAt: sdk.ToTime(b.CreationDate).UTC(), Facts: cloud.Facts{},
 		})
 	}
-	each(len(p.Resources), func(i int) { addBucketFacts(ctx, api, &p.Resources[i]) })
+	blocked, err := accountBlock(ctx, at)
+	each(len(p.Resources), func(i int) {
+		b := bucket{api, &p.Resources[i], at.now}
+		b.addVersioning(ctx)
+		b.addLifecycle(ctx)
+		b.addPolicy(ctx)
+		b.addBlock(ctx, blocked, err)
+		b.addLogging(ctx)
+		b.addUploads(ctx)
+	})
 	return p, addTags(ctx, at, p.Resources)
-}
-
-func addBucketFacts(ctx context.Context, api *s3.Client, r *cloud.Resource) {
-	if v, err := api.GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: &r.Name}); err == nil {
-		r.Facts["versioning"] = string(v.Status)
-	}
-	out, err := api.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{Bucket: &r.Name})
-	if err != nil && codeOf(err) != "NoSuchLifecycleConfiguration" {
-		return
-	}
-	var rules []types.LifecycleRule
-	if err == nil {
-		rules = out.Rules
-	}
-	enabled, abort, noncurrent := 0, false, false
-	for _, rule := range rules {
-		if rule.Status == types.ExpirationStatusEnabled {
-			enabled++
-			abort = abort || rule.AbortIncompleteMultipartUpload != nil
-			noncurrent = noncurrent || rule.NoncurrentVersionExpiration != nil
-		}
-	}
-	r.Facts["lifecycle_rules"], r.Facts["abort_multipart"], r.Facts["noncurrent_expiry"] = float64(enabled), abort, noncurrent
 }

@@ -66,6 +66,7 @@ func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 			functionGroup(tw),
 			clusterGroup(tw, cloud.AWSDocDB, "docdb"), clusterGroup(tw, cloud.AWSNeptune, "neptune"),
 		},
+		Metered: []cloudtest.Metered{metered(tw)}, Collective: collective(tw),
 		Settle:   tw.SettleAll,
 		Throttle: tw.ThrottleCalls,
 		Deny: func(on bool) {
@@ -78,6 +79,47 @@ func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 		},
 	})
 	callsAreNeeded(t, tw)
+}
+
+// far is a region of which no group of the contract is.
+const far = "eu-central-1"
+
+func metered(tw *twin.Cloud) cloudtest.Metered {
+	const op = "monitoring:GetMetricData"
+	tw.AddSeries(twin.Series{
+		Metric: "CPUUtilization", Dimension: twin.InstanceID(500), Statistic: "Average", Value: func(at time.Time) (float64, bool) { return 0, at.Hour() != 3 },
+	})
+	m := cloudtest.Metered{
+		Kind: "aws-ec2", Region: far, Measured: []string{twin.InstanceID(500)}, Quiet: []string{twin.InstanceID(501)}, Missing: twin.InstanceID(999), PerCall: 500,
+		Start: midnight, Gap: 3 * time.Hour, Unmeasured: "aws-vpc", Calls: func() int { return len(tw.Calls(op)) },
+		Deny: func(on bool) {
+			tw.EndFaults()
+			if on {
+				tw.AddFault(twin.Fault{Op: op, Code: "AccessDenied", Message: "User is not authorized to perform: cloudwatch:GetMetricData", Status: 403, Times: -1})
+			}
+		},
+	}
+	for n := range 300 {
+		m.Many = append(m.Many, twin.InstanceID(1000+n))
+	}
+	return m
+}
+
+func collective(tw *twin.Cloud) *cloudtest.Collective {
+	c := &cloudtest.Collective{Region: far, Facts: map[string]string{}, Pages: 2, Break: func(on bool) {
+		tw.EndFaults()
+		if on {
+			tw.AddFault(twin.Fault{Op: "sqs:ListQueues", Code: "AccessDenied", Message: "not authorized to perform: sqs:ListQueues", Status: 403, Times: -1})
+		}
+	}}
+	arn := "arn:aws:ec2:" + far + ":" + twin.Account + ":volume/"
+	for n := range 3 {
+		id := fmt.Sprint("vol-far-", n)
+		tw.AddVolume(twin.Volume{ID: id, Region: far, Type: "gp3", SizeGB: 8})
+		c.Facts[arn+id] = "size_gb"
+	}
+	tw.AddQueue(twin.Queue{Name: "far", Region: far})
+	return c
 }
 
 // callsAreNeeded holds what the kinds say that they need, of which the policies for customers are made, against what reached the
@@ -114,7 +156,11 @@ func callsAreNeeded(t *testing.T, tw *twin.Cloud) {
 }
 
 // actionNames are operations whose permissions bear other names.
-var actionNames = map[string]string{"tagging:GetResources": "tag:GetResources", "s3:ListBuckets": "s3:ListAllMyBuckets"}
+var actionNames = map[string]string{
+	"tagging:GetResources": "tag:GetResources", "s3:ListBuckets": "s3:ListAllMyBuckets", "monitoring:GetMetricData": "cloudwatch:GetMetricData",
+	"s3:GetBucketLifecycleConfiguration": "s3:GetLifecycleConfiguration", "s3:GetPublicAccessBlock": "s3:GetBucketPublicAccessBlock",
+	"s3:ListMultipartUploads": "s3:ListBucketMultipartUploads", "s3:ListParts": "s3:ListMultipartUploadParts",
+}
 
 // impliedActions are checked by AWS when another operation is called, or are called for facts of types that this cloud has none of,
 // which the tests of these types do.
@@ -124,7 +170,11 @@ var impliedActions = map[string]bool{
 	"cloudwatch:GetMetricData": true, "ec2:DescribeImages": true, "ec2:DescribeRouteTables": true, "ecr:DescribeImages": true,
 	"ecr:GetLifecyclePolicy": true, "elasticloadbalancing:DescribeInstanceHealth": true, "elasticloadbalancing:DescribeTargetGroups": true,
 	"elasticloadbalancing:DescribeTargetHealth": true, "resource-explorer-2:GetView": true, "s3:GetBucketVersioning": true,
-	"s3:GetLifecycleConfiguration": true, "sqs:GetQueueAttributes": true,
+	"s3:GetLifecycleConfiguration": true, "sqs:GetQueueAttributes": true, "ec2:DescribeSubnets": true, "ec2:DescribeVpcEndpoints": true,
+	"ecs:DescribeTaskDefinition": true, "elasticache:DescribeReplicationGroups": true, "elasticloadbalancing:DescribeListeners": true,
+	"elasticloadbalancing:DescribeLoadBalancerAttributes": true, "es:DescribeDomains": true, "lambda:ListFunctionEventInvokeConfigs": true,
+	"lambda:ListProvisionedConcurrencyConfigs": true, "s3:GetBucketLogging": true, "s3:GetBucketPolicy": true, "s3:GetBucketPolicyStatus": true,
+	"s3:GetBucketPublicAccessBlock": true, "s3:ListBucketMultipartUploads": true, "s3:ListMultipartUploadParts": true,
 }
 
 func ec2Group(tw *twin.Cloud) cloudtest.Group {

@@ -18,7 +18,9 @@ import (
 var instances = kind[ec2API]{
 	Kind: catalogueKind(cloud.AWSEC2),
 	needs: needs{
-		discover:  []string{"ec2:DescribeInstances", "ec2:DescribeSpotInstanceRequests"},
+		discover: []string{
+			"ec2:DescribeInstances", "ec2:DescribeSpotInstanceRequests", "ec2:DescribeInstanceTypes", "ec2:DescribeInstanceStatus", "ec2:DescribeImages",
+		},
 		startStop: []string{"ec2:StartInstances", "ec2:StopInstances", "ec2:DescribeInstanceStatus"},
 	},
 	client: func(cfg sdk.Config) ec2API { return ec2.NewFromConfig(cfg) },
@@ -35,6 +37,8 @@ var instances = kind[ec2API]{
 type ec2API interface {
 	DescribeInstances(context.Context, *ec2.DescribeInstancesInput, ...func(*ec2.Options)) (*ec2.DescribeInstancesOutput, error)
 	DescribeInstanceStatus(context.Context, *ec2.DescribeInstanceStatusInput, ...func(*ec2.Options)) (*ec2.DescribeInstanceStatusOutput, error)
+	DescribeInstanceTypes(context.Context, *ec2.DescribeInstanceTypesInput, ...func(*ec2.Options)) (*ec2.DescribeInstanceTypesOutput, error)
+	DescribeImages(context.Context, *ec2.DescribeImagesInput, ...func(*ec2.Options)) (*ec2.DescribeImagesOutput, error)
 	DescribeSpotInstanceRequests(context.Context, *ec2.DescribeSpotInstanceRequestsInput, ...func(*ec2.Options)) (*ec2.DescribeSpotInstanceRequestsOutput, error)
 	StartInstances(context.Context, *ec2.StartInstancesInput, ...func(*ec2.Options)) (*ec2.StartInstancesOutput, error)
 	StopInstances(context.Context, *ec2.StopInstancesInput, ...func(*ec2.Options)) (*ec2.StopInstancesOutput, error)
@@ -60,6 +64,7 @@ func listInstances(ctx context.Context, c ec2API, page string) (cloud.ResourcePa
 		r.Unschedulable = tiedInstance(i, requests)
 		p.Resources = append(p.Resources, r)
 	}
+	askInstanceFacts(ctx, c, found, p.Resources)
 	return p, nil
 }
 
@@ -78,7 +83,7 @@ func instanceResource(i types.Instance) cloud.Resource {
 	}
 	r := cloud.Resource{
 		UID: sdk.ToString(i.InstanceId), Name: nameOf(tags, sdk.ToString(i.InstanceId)), Tags: tags,
-		Status: instanceStatus(i), InstanceType: string(i.InstanceType), CreatedAt: launched(i),
+		Status: instanceStatus(i), InstanceType: string(i.InstanceType), CreatedAt: launched(i), Facts: instanceFacts(i),
 	}
 	if i.Placement != nil {
 		r.Zone = sdk.ToString(i.Placement.AvailabilityZone)

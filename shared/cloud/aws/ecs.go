@@ -20,7 +20,7 @@ var services = kind[ecsClient]{
 	Kind: catalogueKind(cloud.AWSECS),
 	needs: needs{
 		discover: []string{
-			"ecs:ListClusters", "ecs:ListServices", "ecs:DescribeServices", "application-autoscaling:DescribeScalableTargets",
+			"ecs:ListClusters", "ecs:ListServices", "ecs:DescribeServices", "ecs:DescribeTaskDefinition", "application-autoscaling:DescribeScalableTargets",
 		},
 		startStop: []string{"ecs:UpdateService", "application-autoscaling:RegisterScalableTarget"},
 		scale:     []string{"ecs:UpdateService", "application-autoscaling:RegisterScalableTarget"},
@@ -44,6 +44,7 @@ type ecsAPI interface {
 	ListClusters(context.Context, *ecs.ListClustersInput, ...func(*ecs.Options)) (*ecs.ListClustersOutput, error)
 	ListServices(context.Context, *ecs.ListServicesInput, ...func(*ecs.Options)) (*ecs.ListServicesOutput, error)
 	DescribeServices(context.Context, *ecs.DescribeServicesInput, ...func(*ecs.Options)) (*ecs.DescribeServicesOutput, error)
+	DescribeTaskDefinition(context.Context, *ecs.DescribeTaskDefinitionInput, ...func(*ecs.Options)) (*ecs.DescribeTaskDefinitionOutput, error)
 	UpdateService(context.Context, *ecs.UpdateServiceInput, ...func(*ecs.Options)) (*ecs.UpdateServiceOutput, error)
 }
 
@@ -102,6 +103,7 @@ func serviceResources(ctx context.Context, c ecsClient, cluster string, arns []s
 		if err != nil {
 			return nil, err
 		}
+		askTasks(ctx, c, list, found)
 	}
 	return found, nil
 }
@@ -134,6 +136,7 @@ func serviceResource(s types.Service, scaled *scaling) cloud.Resource {
 		Status: serviceStatus(s), InstanceType: string(s.LaunchType), ParentUID: sdk.ToString(s.ClusterArn),
 		Capacity:      map[string]int64{"desired": int64(s.DesiredCount), "running": int64(s.RunningCount)},
 		Unschedulable: tiedService(s), CreatedAt: sdk.ToTime(s.CreatedAt).UTC(), Tags: map[string]string{},
+		Facts: serviceFacts(s, scaled),
 	}
 	for _, t := range s.Tags {
 		r.Tags[sdk.ToString(t.Key)] = sdk.ToString(t.Value)

@@ -18,7 +18,7 @@ import (
 var nodegroups = kind[eksAPI]{
 	Kind: catalogueKind(cloud.AWSEKSNodegroup),
 	needs: needs{
-		discover:  []string{"eks:ListClusters", "eks:ListNodegroups", "eks:DescribeNodegroup"},
+		discover:  []string{"eks:ListClusters", "eks:ListNodegroups", "eks:DescribeNodegroup", "eks:DescribeCluster"},
 		startStop: []string{"eks:UpdateNodegroupConfig", "eks:ListUpdates", "eks:DescribeUpdate"},
 		scale:     []string{"eks:UpdateNodegroupConfig"},
 	},
@@ -32,6 +32,7 @@ var nodegroups = kind[eksAPI]{
 // eksAPI is what is called of EKS.
 type eksAPI interface {
 	ListClusters(context.Context, *eks.ListClustersInput, ...func(*eks.Options)) (*eks.ListClustersOutput, error)
+	DescribeCluster(context.Context, *eks.DescribeClusterInput, ...func(*eks.Options)) (*eks.DescribeClusterOutput, error)
 	ListNodegroups(context.Context, *eks.ListNodegroupsInput, ...func(*eks.Options)) (*eks.ListNodegroupsOutput, error)
 	DescribeNodegroup(context.Context, *eks.DescribeNodegroupInput, ...func(*eks.Options)) (*eks.DescribeNodegroupOutput, error)
 	UpdateNodegroupConfig(context.Context, *eks.UpdateNodegroupConfigInput, ...func(*eks.Options)) (*eks.UpdateNodegroupConfigOutput, error)
@@ -73,15 +74,17 @@ func nodegroupResources(ctx context.Context, c eksAPI, cluster string, names []s
 	got, errs := make([]*types.Nodegroup, len(names)), make([]error, len(names))
 	cloud.InParallel(len(names), width, func(i int) { got[i], errs[i] = describeNodegroup(ctx, c, cluster, names[i]) })
 	var found []cloud.Resource
+	var versions []string
 	for i, n := range got {
 		switch {
 		case isClusterGone(errs[i]):
 		case errs[i] != nil:
 			return nil, errs[i]
 		default:
-			found = append(found, nodegroupResource(n))
+			found, versions = append(found, nodegroupResource(n)), append(versions, sdk.ToString(n.Version))
 		}
 	}
+	askVersionLag(ctx, c, cluster, found, versions)
 	return found, nil
 }
 
@@ -103,7 +106,7 @@ func nodegroupResource(n *types.Nodegroup) cloud.Resource {
 		UID: uid, Name: sdk.ToString(n.NodegroupName), Status: nodegroupStatus(n), Tags: tags,
 		InstanceType: strings.Join(n.InstanceTypes, ","), Capacity: nodegroupSize(n).capacityMap(),
 		ParentUID: strings.Split(uid, ":nodegroup/")[0] + ":cluster/" + sdk.ToString(n.ClusterName),
-		CreatedAt: sdk.ToTime(n.CreatedAt).UTC(),
+		CreatedAt: sdk.ToTime(n.CreatedAt).UTC(), Facts: nodegroupFacts(n),
 	}
 }
 

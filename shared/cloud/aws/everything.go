@@ -125,7 +125,7 @@ func newOther(arn, native string) (cloud.Resource, bool) {
 
 // described are the types that other sources list in full, with their facts: the index leaves them to those.
 var described = []string{
-	"aws-ebs", "aws-ebs-snapshot", "aws-ecr", "aws-eip", "aws-elb", "aws-lambda", "aws-nat", "aws-s3", "aws-sqs",
+	"aws-ebs", "aws-ebs-snapshot", "aws-ecr", "aws-eip", "aws-elasticache", "aws-elb", "aws-lambda", "aws-nat", "aws-opensearch", "aws-s3", "aws-sqs",
 }
 
 // otherClusters are native types that the index gives to what several kinds list: clusters of Aurora, DocumentDB and Neptune.

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -13,11 +14,12 @@ import (
 
 // functions are Lambda functions.
 var functions = source{
-	name: "functions", needs: []string{"lambda:ListFunctions", "tag:GetResources"}, list: listFunctions,
+	name: "functions", needs: []string{"lambda:ListFunctions", "lambda:ListProvisionedConcurrencyConfigs", "lambda:ListFunctionEventInvokeConfigs", "tag:GetResources"}, list: listFunctions,
 }
 
 func listFunctions(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
-	out, err := lambda.NewFromConfig(at.cfg).ListFunctions(ctx, &lambda.ListFunctionsInput{MaxItems: sdk.Int32(50), Marker: optionalString(page)})
+	api := lambda.NewFromConfig(at.cfg)
+	out, err := api.ListFunctions(ctx, &lambda.ListFunctionsInput{MaxItems: sdk.Int32(50), Marker: optionalString(page)})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -25,10 +27,46 @@ func listFunctions(ctx context.Context, at place, page string) (cloud.ResourcePa
 	for _, f := range out.Functions {
 		p.Resources = append(p.Resources, functionResource(f))
 	}
+	each(len(p.Resources), func(i int) {
+		addProvisioned(ctx, api, &p.Resources[i])
+		addDestination(ctx, api, &p.Resources[i])
+	})
 	if err := addTags(ctx, at, p.Resources); err != nil {
 		return p, err
 	}
-	return p, addStops(ctx, lambda.NewFromConfig(at.cfg), p.Resources)
+	return p, addStops(ctx, api, p.Resources)
+}
+
+// addProvisioned adds what the function's versions keep ready, and bill.
+func addProvisioned(ctx context.Context, api *lambda.Client, r *cloud.Resource) {
+	sum := int32(0)
+	pages := lambda.NewListProvisionedConcurrencyConfigsPaginator(api, &lambda.ListProvisionedConcurrencyConfigsInput{FunctionName: &r.UID})
+	for pages.HasMorePages() {
+		out, err := pages.NextPage(ctx)
+		if err != nil {
+			miss(r.Facts, err, "lambda:ListProvisionedConcurrencyConfigs", "provisioned_concurrency")
+			return
+		}
+		for _, c := range out.ProvisionedConcurrencyConfigs {
+			sum += sdk.ToInt32(c.RequestedProvisionedConcurrentExecutions)
+		}
+	}
+	r.Facts["provisioned_concurrency"] = float64(sum)
+}
+
+// addDestination adds whether what failed goes anywhere: of one without a queue for it, where its failures are sent.
+func addDestination(ctx context.Context, api *lambda.Client, r *cloud.Resource) {
+	if r.Facts["has_dlq"] == true {
+		return
+	}
+	out, err := api.ListFunctionEventInvokeConfigs(ctx, &lambda.ListFunctionEventInvokeConfigsInput{FunctionName: &r.UID})
+	if err != nil {
+		miss(r.Facts, err, "lambda:ListFunctionEventInvokeConfigs", "has_dlq")
+		return
+	}
+	r.Facts["has_dlq"] = slices.ContainsFunc(out.FunctionEventInvokeConfigs, func(c types.FunctionEventInvokeConfig) bool {
+		return c.DestinationConfig != nil && c.DestinationConfig.OnFailure != nil && sdk.ToString(c.DestinationConfig.OnFailure.Destination) != ""
+	})
 }
 
 func functionResource(f types.FunctionConfiguration) cloud.Resource {
@@ -46,7 +84,6 @@ func functionResource(f types.FunctionConfiguration) cloud.Resource {
 	if f.EphemeralStorage != nil {
 		r.Facts["ephemeral_mb"] = float64(sdk.ToInt32(f.EphemeralStorage.Size))
 	}
-	// Without one it may still have a destination of failures, which the listing does not tell.
 	if f.DeadLetterConfig != nil && sdk.ToString(f.DeadLetterConfig.TargetArn) != "" {
 		r.Facts["has_dlq"] = true
 	}

@@ -131,6 +131,9 @@ var metricNames = map[string]func(uid string, m cloud.Measure) (types.Metric, bo
 	"aws-lambda":      named("FunctionName", func(uid string) string { return nameIn(uid, "lambda", "function:") }),
 	"aws-sqs":         named("QueueName", lastPart),
 	"aws-elb":         balancerMetric,
+	"aws-s3":          named("BucketName", lastPart),
+	"aws-elasticache": named("CacheClusterId", func(uid string) string { return nameIn(uid, "elasticache", "cluster:") }),
+	"aws-opensearch":  domainMetric,
 }
 
 // after returns what follows mark in s; "" when it is not in it.
@@ -149,12 +152,29 @@ func newMetric(namespace, metric string, dimensions ...string) types.Metric {
 	return m
 }
 
-// named makes the names of a type whose metrics have one dimension; those of a cluster's writer have its role as another one.
+// roles are those of a cluster's members, by the note behind a measure's name.
+var roles = map[string]string{"(writer)": "WRITER", "(reader)": "READER"}
+
+// domainMetric names those of OpenSearch domains, which have the number of the account besides.
+func domainMetric(uid string, m cloud.Measure) (types.Metric, bool) {
+	f := strings.SplitN(uid, ":", 6)
+	name := nameIn(uid, "es", "domain/")
+	if name == "" || len(f) < 6 {
+		return types.Metric{}, false
+	}
+	return newMetric(m.Namespace, m.Metric, "DomainName", name, "ClientId", f[4]), true
+}
+
+// named makes the names of a type whose metrics have one dimension. A role in the note behind a measure's name is another one, as is
+// what is written there as "StorageType=StandardStorage".
 func named(dimension string, value func(uid string) string) func(string, cloud.Measure) (types.Metric, bool) {
 	return func(uid string, m cloud.Measure) (types.Metric, bool) {
 		v := value(uid)
-		if strings.HasSuffix(m.Metric, "(writer)") {
-			return newMetric(m.Namespace, m.Metric, dimension, v, "Role", "WRITER"), v != ""
+		if role := roles[after(m.Metric, " ")]; role != "" {
+			return newMetric(m.Namespace, m.Metric, dimension, v, "Role", role), v != ""
+		}
+		if name, value, more := strings.Cut(after(m.Metric, " "), "="); more {
+			return newMetric(m.Namespace, m.Metric, dimension, v, name, value), v != ""
 		}
 		return newMetric(m.Namespace, m.Metric, dimension, v), v != ""
 	}

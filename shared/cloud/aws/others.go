@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
@@ -25,6 +26,7 @@ type place struct {
 	region  string     // whose resources are wanted; may be cloud.Global
 	account string     // number
 	custom  bool       // an emulator or a private cloud, which have no index
+	now     time.Time
 	seen    *sightings
 	volumes chan struct{} // closed when the page of volumes that is asked for beside this source was read; nil when none is
 }
@@ -42,7 +44,7 @@ func (p place) awaitVolumes(ctx context.Context) {
 
 // sources are what a region is asked; what belongs to none, the index alone knows.
 var sources = []source{
-	volumes, snapshots, addresses, natGateways, loadBalancers, classicBalancers, buckets, functions, queues, repositories, everything,
+	volumes, snapshots, addresses, natGateways, loadBalancers, classicBalancers, buckets, functions, queues, repositories, caches, domains, everything,
 }
 
 // indexRegion is where what belongs to no region is indexed.
@@ -105,7 +107,9 @@ func inOrder(left map[string]string) (names []string) {
 }
 
 func (c *conn) placeOf(ctx context.Context, region string) (place, error) {
-	at := place{region: region, account: c.account.NativeID, custom: c.account.EndpointURL != "", seen: c.seen}
+	at := place{
+		region: region, account: c.account.NativeID, custom: c.account.EndpointURL != "", now: c.provider.options.Clock.Now(), seen: c.seen,
+	}
 	if region != cloud.Global && !regionName.MatchString(region) {
 		return at, errInvalid("%.64q is not the name of an AWS region", region)
 	}

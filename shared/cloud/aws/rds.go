@@ -20,7 +20,7 @@ import (
 var databases = kind[rdsAPI]{
 	Kind: catalogueKind(cloud.AWSRDS),
 	needs: needs{
-		discover:  []string{"rds:DescribeDBInstances", deploymentNeed},
+		discover:  []string{"rds:DescribeDBInstances", "rds:DescribeDBMajorEngineVersions", deploymentNeed},
 		startStop: []string{"rds:StartDBInstance", "rds:StopDBInstance"},
 	},
 	client: func(cfg sdk.Config) rdsAPI { return rds.NewFromConfig(cfg) },
@@ -33,6 +33,7 @@ var databases = kind[rdsAPI]{
 type rdsAPI interface {
 	DescribeBlueGreenDeployments(context.Context, *rds.DescribeBlueGreenDeploymentsInput, ...func(*rds.Options)) (*rds.DescribeBlueGreenDeploymentsOutput, error)
 	DescribeDBInstances(context.Context, *rds.DescribeDBInstancesInput, ...func(*rds.Options)) (*rds.DescribeDBInstancesOutput, error)
+	DescribeDBMajorEngineVersions(context.Context, *rds.DescribeDBMajorEngineVersionsInput, ...func(*rds.Options)) (*rds.DescribeDBMajorEngineVersionsOutput, error)
 	StartDBInstance(context.Context, *rds.StartDBInstanceInput, ...func(*rds.Options)) (*rds.StartDBInstanceOutput, error)
 	StopDBInstance(context.Context, *rds.StopDBInstanceInput, ...func(*rds.Options)) (*rds.StopDBInstanceOutput, error)
 	DescribeDBClusters(context.Context, *rds.DescribeDBClustersInput, ...func(*rds.Options)) (*rds.DescribeDBClustersOutput, error)
@@ -49,11 +50,14 @@ func listDatabases(ctx context.Context, c rdsAPI, page string) (cloud.ResourcePa
 		return cloud.ResourcePage{}, err
 	}
 	p := cloud.ResourcePage{Next: sdk.ToString(out.Marker)}
+	var versions []engineVersion
 	for _, d := range out.DBInstances {
 		if !foreignEngine(sdk.ToString(d.Engine)) {
 			p.Resources = append(p.Resources, databaseResource(d))
+			versions = append(versions, engineVersion{sdk.ToString(d.Engine), sdk.ToString(d.EngineVersion)})
 		}
 	}
+	askSupportEnds(ctx, c, p.Resources, versions)
 	return p, tieDeployed(ctx, c, p.Resources)
 }
 
@@ -65,7 +69,7 @@ func databaseResource(d types.DBInstance) cloud.Resource {
 		Zone: sdk.ToString(d.AvailabilityZone), Status: databaseStatus(sdk.ToString(d.DBInstanceStatus)),
 		InstanceType: sdk.ToString(d.DBInstanceClass), Tags: databaseTags(d.TagList),
 		Capacity:      map[string]int64{"storageGiB": int64(sdk.ToInt32(d.AllocatedStorage))},
-		Unschedulable: tiedDatabase(d), CreatedAt: sdk.ToTime(d.InstanceCreateTime).UTC(),
+		Unschedulable: tiedDatabase(d), CreatedAt: sdk.ToTime(d.InstanceCreateTime).UTC(), Facts: databaseFacts(d),
 	}
 	if c := sdk.ToString(d.DBClusterIdentifier); c != "" {
 		r.ParentUID = strings.TrimSuffix(r.UID, "db:"+r.Name) + "cluster:" + c

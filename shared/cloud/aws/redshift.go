@@ -15,7 +15,7 @@ import (
 var warehouses = kind[redshiftAPI]{
 	Kind: catalogueKind(cloud.AWSRedshift),
 	needs: needs{
-		discover:  []string{"redshift:DescribeClusters"},
+		discover:  []string{"redshift:DescribeClusters", "redshift:DescribeStorage"},
 		startStop: []string{"redshift:PauseCluster", "redshift:ResumeCluster"},
 	},
 	client: func(cfg sdk.Config) redshiftAPI { return redshift.NewFromConfig(cfg) },
@@ -27,6 +27,7 @@ var warehouses = kind[redshiftAPI]{
 // redshiftAPI is what is called of Redshift.
 type redshiftAPI interface {
 	DescribeClusters(context.Context, *redshift.DescribeClustersInput, ...func(*redshift.Options)) (*redshift.DescribeClustersOutput, error)
+	DescribeStorage(context.Context, *redshift.DescribeStorageInput, ...func(*redshift.Options)) (*redshift.DescribeStorageOutput, error)
 	PauseCluster(context.Context, *redshift.PauseClusterInput, ...func(*redshift.Options)) (*redshift.PauseClusterOutput, error)
 	ResumeCluster(context.Context, *redshift.ResumeClusterInput, ...func(*redshift.Options)) (*redshift.ResumeClusterOutput, error)
 }
@@ -49,6 +50,7 @@ func listWarehouses(ctx context.Context, c redshiftAPI, page string) (cloud.Reso
 	for _, k := range out.Clusters {
 		p.Resources = append(p.Resources, warehouseResource(k))
 	}
+	askBackups(ctx, c, p.Resources)
 	return p, nil
 }
 
@@ -61,7 +63,7 @@ func warehouseResource(c types.Cluster) cloud.Resource {
 		UID: warehouseUID(c), Name: sdk.ToString(c.ClusterIdentifier), Zone: sdk.ToString(c.AvailabilityZone),
 		Status: warehouseStatus(sdk.ToString(c.ClusterStatus)), InstanceType: sdk.ToString(c.NodeType), Tags: tags,
 		Capacity: map[string]int64{"nodes": int64(sdk.ToInt32(c.NumberOfNodes))}, Unschedulable: tiedWarehouse(c),
-		CreatedAt: sdk.ToTime(c.ClusterCreateTime).UTC(),
+		CreatedAt: sdk.ToTime(c.ClusterCreateTime).UTC(), Facts: warehouseFacts(c),
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 var notebooks = kind[sagemakerAPI]{
 	Kind: catalogueKind(cloud.AWSSageMakerNotebook),
 	needs: needs{
-		discover:  []string{"sagemaker:ListNotebookInstances", "sagemaker:ListTags"},
+		discover:  []string{"sagemaker:ListNotebookInstances", "sagemaker:ListTags", "sagemaker:DescribeNotebookInstance"},
 		startStop: []string{"sagemaker:DescribeNotebookInstance", "sagemaker:StartNotebookInstance", "sagemaker:StopNotebookInstance"},
 	},
 	client: func(cfg sdk.Config) sagemakerAPI { return sagemaker.NewFromConfig(cfg) },
@@ -59,7 +59,12 @@ func notebookResource(ctx context.Context, c sagemakerAPI, n types.NotebookInsta
 	r := cloud.Resource{
 		UID: sdk.ToString(n.NotebookInstanceArn), Name: sdk.ToString(n.NotebookInstanceName), Tags: map[string]string{},
 		Status: notebookStatus(n.NotebookInstanceStatus), InstanceType: string(n.InstanceType), CreatedAt: sdk.ToTime(n.CreationTime).UTC(),
+		Facts: cloud.Facts{
+			"state": string(n.NotebookInstanceStatus), "lifecycle_config": sdk.ToString(n.NotebookInstanceLifecycleConfigName),
+			"modified_at": sdk.ToTime(n.LastModifiedTime).UTC(),
+		},
 	}
+	askNotebook(ctx, c, &r)
 	out, err := c.ListTags(ctx, &sagemaker.ListTagsInput{ResourceArn: n.NotebookInstanceArn, MaxResults: sdk.Int32(100)})
 	if err != nil {
 		return r, err

@@ -14,7 +14,7 @@ import (
 // snapshots are the EBS snapshots that the account owns. The parent of one is the volume that it was made of.
 var snapshots = source{
 	name:  "snapshots",
-	needs: []string{"ec2:DescribeSnapshots", "ec2:DescribeVolumes", "ec2:DescribeImages"}, list: listSnapshots,
+	needs: []string{"ec2:DescribeSnapshots", "ec2:DescribeVolumes", "ec2:DescribeImages", "ec2:DescribeFastSnapshotRestores"}, list: listSnapshots,
 }
 
 var snapshotStatuses = map[types.SnapshotState]cloud.Status{
@@ -37,6 +37,8 @@ func listSnapshots(ctx context.Context, at place, page string) (cloud.ResourcePa
 	at.awaitVolumes(ctx)
 	addSources(ctx, at, out.Snapshots, p.Resources)
 	addImageCounts(ctx, api, out.Snapshots, p.Resources)
+	addPublic(ctx, api, out.Snapshots, p.Resources)
+	addFastRestores(ctx, api, out.Snapshots, p.Resources)
 	return p, nil
 }
 
@@ -67,6 +69,7 @@ func addSources(ctx context.Context, at place, all []types.Snapshot, found []clo
 			MaxResults: sdk.Int32(500), Filters: []types.Filter{{Name: sdk.String("volume-id"), Values: part}},
 		})
 		if err != nil {
+			missAll(found, err, "ec2:DescribeVolumes", "source_exists")
 			return
 		}
 	}
@@ -87,6 +90,7 @@ func addImageCounts(ctx context.Context, api *ec2.Client, all []types.Snapshot, 
 			Owners: []string{"self"}, Filters: []types.Filter{{Name: sdk.String("block-device-mapping.snapshot-id"), Values: ids}},
 		})
 		if err != nil {
+			missAll(found, err, "ec2:DescribeImages", "ami_count")
 			return
 		}
 		for _, image := range out.Images {
@@ -99,5 +103,47 @@ func addImageCounts(ctx context.Context, api *ec2.Client, all []types.Snapshot, 
 	}
 	for i, s := range all {
 		found[i].Facts["ami_count"] = float64(counts[sdk.ToString(s.SnapshotId)])
+	}
+}
+
+// addPublic adds which snapshots everybody may restore: those of the account's that the listing of public ones has.
+func addPublic(ctx context.Context, api *ec2.Client, all []types.Snapshot, found []cloud.Resource) {
+	public := map[string]bool{}
+	pages := ec2.NewDescribeSnapshotsPaginator(api, &ec2.DescribeSnapshotsInput{
+		OwnerIds: []string{"self"}, RestorableByUserIds: []string{"all"}, MaxResults: sdk.Int32(1000),
+	})
+	for pages.HasMorePages() {
+		out, err := pages.NextPage(ctx)
+		if err != nil {
+			missAll(found, err, "ec2:DescribeSnapshots", "public")
+			return
+		}
+		for _, s := range out.Snapshots {
+			public[sdk.ToString(s.SnapshotId)] = true
+		}
+	}
+	for i, s := range all {
+		found[i].Facts["public"] = public[sdk.ToString(s.SnapshotId)]
+	}
+}
+
+// addFastRestores adds in how many zones each snapshot is kept ready, which is billed by the hour.
+func addFastRestores(ctx context.Context, api *ec2.Client, all []types.Snapshot, found []cloud.Resource) {
+	zones := map[string]int{}
+	pages := ec2.NewDescribeFastSnapshotRestoresPaginator(api, &ec2.DescribeFastSnapshotRestoresInput{
+		MaxResults: sdk.Int32(200), Filters: []types.Filter{{Name: sdk.String("state"), Values: []string{"enabled"}}},
+	})
+	for pages.HasMorePages() {
+		out, err := pages.NextPage(ctx)
+		if err != nil {
+			missAll(found, err, "ec2:DescribeFastSnapshotRestores", "fsr_zone_count")
+			return
+		}
+		for _, r := range out.FastSnapshotRestores {
+			zones[sdk.ToString(r.SnapshotId)]++
+		}
+	}
+	for i, s := range all {
+		found[i].Facts["fsr_zone_count"] = float64(zones[sdk.ToString(s.SnapshotId)])
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 // volumes are EBS volumes. The parent of one is the instance that it is attached to.
 var volumes = source{
-	name: "volumes", needs: []string{"ec2:DescribeVolumes", "ec2:DescribeInstances"}, list: listVolumes,
+	name: "volumes", needs: []string{"ec2:DescribeVolumes", "ec2:DescribeInstances", "ec2:DescribeSnapshots"}, list: listVolumes,
 }
 
 var volumeStatuses = map[types.VolumeState]cloud.Status{
@@ -34,6 +34,7 @@ func listVolumes(ctx context.Context, at place, page string) (cloud.ResourcePage
 		p.Resources = append(p.Resources, volumeResource(at, v))
 	}
 	addInstanceStates(ctx, at, p.Resources, true)
+	addLastSnapshots(ctx, api, out.Volumes, p.Resources)
 	return p, nil
 }
 
@@ -57,17 +58,58 @@ func volumeResource(at place, v types.Volume) cloud.Resource {
 	return r
 }
 
+// addLastSnapshots adds when the last snapshot of each volume was made: the epoch when there is none.
+func addLastSnapshots(ctx context.Context, api *ec2.Client, all []types.Volume, found []cloud.Resource) {
+	last := map[string]time.Time{}
+	for part := range slices.Chunk(all, perFilter) {
+		ids := make([]string, len(part))
+		for i, v := range part {
+			ids[i] = sdk.ToString(v.VolumeId)
+		}
+		pages := ec2.NewDescribeSnapshotsPaginator(api, &ec2.DescribeSnapshotsInput{
+			OwnerIds: []string{"self"}, MaxResults: sdk.Int32(1000), Filters: []types.Filter{{Name: sdk.String("volume-id"), Values: ids}},
+		})
+		for pages.HasMorePages() {
+			out, err := pages.NextPage(ctx)
+			if err != nil {
+				missAll(found, err, "ec2:DescribeSnapshots", "last_snapshot_at")
+				return
+			}
+			for _, s := range out.Snapshots {
+				if at := sdk.ToTime(s.StartTime).UTC(); at.After(last[sdk.ToString(s.VolumeId)]) {
+					last[sdk.ToString(s.VolumeId)] = at
+				}
+			}
+		}
+	}
+	for i, v := range all {
+		found[i].Facts["last_snapshot_at"] = cloud.Epoch
+		if at, ok := last[sdk.ToString(v.VolumeId)]; ok {
+			found[i].Facts["last_snapshot_at"] = at
+		}
+	}
+}
+
+// missAll notes of all resources that facts could not be read.
+func missAll(found []cloud.Resource, err error, need string, names ...string) { //nolint:revive // as miss, of more
+	for i := range found {
+		miss(found[i].Facts, err, need, names...)
+	}
+}
+
 // perFilter is how many values a filter of EC2 takes.
 const perFilter = 200
 
 // addInstanceStates adds the state of the instance that each resource is attached to, which is its parent, and where stoppedAt asks
 // for it since when that is stopped. Where they may not be read the facts are left out.
 func addInstanceStates(ctx context.Context, at place, found []cloud.Resource, stoppedAt bool) {
-	if !describeParents(ctx, at, found) {
-		return
-	}
+	err := describeParents(ctx, at, found)
 	for i := range found {
 		r := &found[i]
+		if err != nil {
+			missParent(r.Facts, err, stoppedAt)
+			continue
+		}
 		parent, known := at.seen.instance(r.ParentUID)
 		if r.ParentUID == "" {
 			parent, known = sightOf(types.Instance{}), true
@@ -82,9 +124,8 @@ func addInstanceStates(ctx context.Context, at place, found []cloud.Resource, st
 	}
 }
 
-// describeParents has the instances that are parents of resources seen, those that no listing has described; false when they could
-// not be read.
-func describeParents(ctx context.Context, at place, found []cloud.Resource) bool {
+// describeParents has the instances that are parents of resources seen, those that no listing has described.
+func describeParents(ctx context.Context, at place, found []cloud.Resource) error {
 	var ids []string
 	for _, r := range found {
 		if r.ParentUID != "" {
@@ -98,10 +139,18 @@ func describeParents(ctx context.Context, at place, found []cloud.Resource) bool
 			MaxResults: sdk.Int32(1000), Filters: []types.Filter{{Name: sdk.String("instance-id"), Values: part}},
 		})
 		if err != nil {
-			return false
+			return err
 		}
 	}
-	return true
+	return nil
+}
+
+func missParent(f cloud.Facts, err error, stoppedAt bool) {
+	names := []string{"instance_state"}
+	if stoppedAt {
+		names = append(names, "instance_stopped_at")
+	}
+	miss(f, err, "ec2:DescribeInstances", names...)
 }
 
 // stopTime returns when an instance was stopped, Never of one that is not; false when AWS does not say.

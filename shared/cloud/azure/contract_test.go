@@ -60,6 +60,7 @@ func fixture(tw *twin.Cloud) cloudtest.Fixture {
 	refused := principal("somebody-elses")
 	return cloudtest.Fixture{
 		Account: principal(twin.Secret), NativeID: twin.Subscription, Refused: &refused, Groups: groups(tw),
+		Metered: []cloudtest.Metered{metered(tw)}, Collective: collective(tw),
 		Settle:   tw.SettleAll,
 		Throttle: tw.ThrottleCalls,
 		Deny: func(on bool) {
@@ -69,6 +70,46 @@ func fixture(tw *twin.Cloud) cloudtest.Fixture {
 			}
 		},
 	}
+}
+
+// far is a region of which no group of the contract is.
+const far = "northeurope"
+
+func metered(tw *twin.Cloud) cloudtest.Metered {
+	used := tw.AddVM("used", far, func(r *twin.Resource) {
+		day := make([]float64, 24)
+		day[3] = -1
+		r.Metrics = map[string][]float64{"Percentage CPU": day}
+	})
+	m := cloudtest.Metered{
+		Kind: "azure-vm", Region: far, Measured: []string{used.UID()}, Quiet: []string{tw.AddVM("quiet", far, nil).UID()}, Missing: used.UID() + "-nothing",
+		PerCall: 50 * len(cloud.MeasuresOf("azure-vm")), Start: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), Gap: 3 * time.Hour, Unmeasured: "azure-vnet",
+		Calls: func() int { return len(tw.Calls(metricsRead)) },
+		Deny: func(on bool) {
+			tw.SetRoles()
+			if on {
+				tw.SetRoles(twin.Role{Actions: []string{"*"}, NotActions: []string{metricsRead}})
+			}
+		},
+	}
+	for n := range 60 {
+		m.Many = append(m.Many, tw.AddVM(fmt.Sprint("many-", n), far, nil).UID())
+	}
+	return m
+}
+
+func collective(tw *twin.Cloud) *cloudtest.Collective {
+	c := &cloudtest.Collective{Region: far, Facts: map[string]string{}, Pages: 2, Break: func(on bool) {
+		tw.EndFaults()
+		if on {
+			tw.AddFault(twin.Fault{Op: graphRead, Code: "AuthorizationFailed", Message: "The client does not have authorization", Status: 403, Times: -1})
+		}
+	}}
+	for n := range 3 {
+		disk := tw.AddOther("Microsoft.Compute/disks", fmt.Sprint("disk-", n), far, map[string]any{"properties": map[string]any{"diskState": "Unattached", "diskSizeGB": 8}})
+		c.Facts[disk.UID()] = "disk_state"
+	}
+	return c
 }
 
 func groups(tw *twin.Cloud) []cloudtest.Group {

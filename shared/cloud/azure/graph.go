@@ -141,6 +141,10 @@ func (c *conn) listPage(ctx context.Context, k kind, region, page string) (cloud
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
+	beside, err := c.neighboursOf(ctx, k.Type, region)
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
 	out := cloud.ResourcePage{Next: got.Skip}
 	for _, row := range got.Data {
 		found, err := c.rowsOf(ctx, k, row)
@@ -149,6 +153,9 @@ func (c *conn) listPage(ctx context.Context, k kind, region, page string) (cloud
 		}
 		for _, r := range found {
 			res, err := k.found(r, settings)
+			if err == nil {
+				err = addKindFacts(&res, r, settings[uidOf(r.ID)], beside)
+			}
 			if err != nil {
 				return cloud.ResourcePage{}, err
 			}

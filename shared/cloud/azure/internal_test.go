@@ -120,7 +120,7 @@ func TestGraph_AnEmptyQuotaIsWaitedOut(t *testing.T) {
 		for n := range 3 {
 			tw.AddVM(fmt.Sprint("web-", n), "westeurope", nil)
 		}
-		tw.LimitGraph(3) // the overview and one page
+		tw.LimitGraph(4) // the overview, one page, and what stands beside it
 		begun := time.Now()
 		got, err := c.List(t.Context(), "azure-vm", "westeurope", "")
 		if err != nil || time.Since(begun) != 0 {

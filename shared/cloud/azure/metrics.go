@@ -42,16 +42,36 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	}
 	here := slices.DeleteFunc(slices.Clone(r.UIDs), func(u string) bool { return !isOf(u, id, r.Measures[0].Namespace) })
 	batches := slices.Collect(slices.Chunk(here, perMetricCall))
-	points, errs := make([][]cloud.Points, len(batches)), make([]error, len(batches))
-	cloud.InParallel(len(batches), width, func(i int) { points[i], errs[i] = c.measure(ctx, id, batches[i], r) })
-	for _, err := range errs {
-		if err != nil {
-			return cloud.MetricAnswer{}, err
+	answers, errs := make([]cloud.MetricAnswer, len(batches)), make([]error, len(batches))
+	cloud.InParallel(len(batches), width, func(i int) { answers[i], errs[i] = c.measureAll(ctx, id, batches[i], r) })
+	out := cloud.MetricAnswer{Queries: len(here), USD: float64(len(here)) * usdPerQuery}
+	for i, a := range answers {
+		if errs[i] != nil {
+			return cloud.MetricAnswer{}, errs[i]
 		}
+		out.Points, out.Calls = append(out.Points, a.Points...), out.Calls+a.Calls
 	}
-	return cloud.MetricAnswer{
-		Points: slices.Concat(points...), Calls: len(batches), Queries: len(here), USD: float64(len(here)) * usdPerQuery,
-	}, nil
+	return out, nil
+}
+
+// measureAll measures a batch. One resource that is gone makes Azure refuse the others with it: then each half is asked for by itself.
+func (c *conn) measureAll(ctx context.Context, subscription string, uids []string, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
+	points, err := c.measure(ctx, subscription, uids, r)
+	refused := cloud.ClassOf(err) == cloud.NotFound || cloud.ClassOf(err) == cloud.Invalid
+	switch {
+	case err == nil:
+		return cloud.MetricAnswer{Points: points, Calls: 1}, nil
+	case refused && len(uids) == 1:
+		return cloud.MetricAnswer{Calls: 1}, nil
+	case !refused:
+		return cloud.MetricAnswer{}, err
+	}
+	a, err := c.measureAll(ctx, subscription, uids[:len(uids)/2], r)
+	if err != nil {
+		return a, err
+	}
+	b, err := c.measureAll(ctx, subscription, uids[len(uids)/2:], r)
+	return cloud.MetricAnswer{Points: slices.Concat(a.Points, b.Points), Calls: 1 + a.Calls + b.Calls}, err
 }
 
 // measured is what the batch API answers of a resource.

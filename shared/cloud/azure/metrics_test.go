@@ -19,7 +19,7 @@ func request(uids ...string) cloud.MetricRequest {
 	}
 }
 
-func metered(t *testing.T, tw *twin.Cloud) cloud.Metered {
+func openMetered(t *testing.T, tw *twin.Cloud) cloud.Metered {
 	t.Helper()
 	m, ok := open(t, tw, principal(twin.Secret)).(cloud.Metered)
 	if !ok {
@@ -36,7 +36,7 @@ func TestMetrics_FiftyResourcesAreOneCall(t *testing.T) {
 			r.Metrics = map[string][]float64{"Percentage CPU": {1, 2, 3}}
 		}).UID())
 	}
-	got, err := metered(t, tw).Metrics(t.Context(), request(uids...))
+	got, err := openMetered(t, tw).Metrics(t.Context(), request(uids...))
 	if err != nil || got.Calls != 3 || len(tw.Calls(metricsRead)) != 3 || got.Queries != 120 || len(got.Points) != 240 {
 		t.Errorf("%d calls, %d queries, %d points, %v; want 3, 120, 240", got.Calls, got.Queries, len(got.Points), err)
 	}
@@ -48,7 +48,7 @@ func TestMetrics_AreTheStatisticsThatWereAskedFor(t *testing.T) {
 		r.Metrics = map[string][]float64{"Percentage CPU": {10, -1, 30}, "Network In Total": {5}}
 	})
 	r := request(vm.UID())
-	got, err := metered(t, tw).Metrics(t.Context(), r)
+	got, err := openMetered(t, tw).Metrics(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,13 +72,13 @@ func TestMetrics_AreTheStatisticsThatWereAskedFor(t *testing.T) {
 func TestMetrics_OfOtherTypesAndSubscriptionsAreNotAskedFor(t *testing.T) {
 	tw := &twin.Cloud{}
 	set := tw.AddScaleSet("set", region, 1, nil)
-	got, err := metered(t, tw).Metrics(t.Context(), request(set.UID(), "web"))
+	got, err := openMetered(t, tw).Metrics(t.Context(), request(set.UID(), "web"))
 	if err != nil || got.Calls != 0 || len(tw.Calls(metricsRead)) != 0 {
 		t.Errorf("%+v, %v; want no call", got, err)
 	}
 	r := request(set.UID())
 	r.Region = "no/where"
-	_, err = metered(t, tw).Metrics(t.Context(), r)
+	_, err = openMetered(t, tw).Metrics(t.Context(), r)
 	wantClass(t, "Metrics of no region", err, cloud.Invalid)
 }
 
@@ -86,7 +86,7 @@ func TestMetrics_AFailureIsTold(t *testing.T) {
 	tw := &twin.Cloud{}
 	vm := tw.AddVM("web", region, nil)
 	tw.SetRoles(twin.Role{Actions: []string{"*"}, NotActions: []string{metricsRead}})
-	_, err := metered(t, tw).Metrics(t.Context(), request(vm.UID()))
+	_, err := openMetered(t, tw).Metrics(t.Context(), request(vm.UID()))
 	wantClass(t, "Metrics without the permission", err, cloud.Denied)
 }
 

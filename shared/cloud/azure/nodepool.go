@@ -49,13 +49,17 @@ type nodePoolMemory struct {
 // poolsOf are the pools in the row of a cluster: the Resource Graph has none of their own.
 func poolsOf(cluster resource) ([]resource, error) {
 	c, err := properties[struct {
-		Pools []json.RawMessage `json:"agentPoolProfiles"`
+		Pools   []json.RawMessage `json:"agentPoolProfiles"`
+		Version string            `json:"currentKubernetesVersion"`
 	}](cluster)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]resource, len(c.Pools))
 	for i, raw := range c.Pools {
+		if raw, err = withVersion(raw, c.Version); err != nil {
+			return nil, err
+		}
 		out[i] = resource{Properties: raw}
 		p, err := properties[aksPool](out[i])
 		if err != nil {

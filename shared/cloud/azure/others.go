@@ -19,9 +19,16 @@ func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.Resou
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
+	beside, err := c.neighboursOf(ctx, cloud.AzureOthers, region)
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
 	out := cloud.ResourcePage{Next: got.Skip}
 	for _, row := range got.Data {
 		found, err := newOther(row)
+		if err == nil {
+			err = addKindFacts(&found, row, nil, beside)
+		}
 		if err != nil {
 			return cloud.ResourcePage{}, err
 		}

@@ -76,15 +76,15 @@ func TestOthers_TellTheFactsOfWaste(t *testing.T) {
 	for name, want := range map[string]cloud.Facts{
 		"free": {
 			"disk_state": "Unattached", "managed_by_vm": "", "sku": "Premium_LRS", "size_gb": 128.0, "tier_iops": 500.0, "tier_mbps": 100.0, "pvc": false,
-			"unattached_since": time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+			"asr": false, "public_access": false, "vm_state": "", "unattached_since": time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		},
 		"older": {
 			"disk_state": "Unattached", "managed_by_vm": "", "sku": "", "size_gb": 1.0, "tier_iops": 0.0, "tier_mbps": 0.0, "pvc": false,
-			"unattached_since": cloud.Since{},
+			"asr": false, "public_access": false, "vm_state": "", "unattached_since": cloud.Since{},
 		},
 		"used": {
 			"disk_state": "Attached", "managed_by_vm": "/subscriptions/s/vm", "sku": "", "size_gb": 64.0, "tier_iops": 0.0, "tier_mbps": 0.0, "pvc": false,
-			"unattached_since": cloud.Never,
+			"asr": false, "public_access": false, "unattached_since": cloud.Never,
 		},
 		"snap": {"sku": "Premium_LRS", "incremental": true, "size_gb": 30.0},
 		"idle": {"sku": "Standard", "allocation": "Static", "attached": false, "ddos_mode": "", "unattached_since": cloud.Since{}},

@@ -25,6 +25,10 @@ type Fixture struct {
 	Throttle func(calls int)
 	// Deny takes the permission to start and stop away, or gives it back. Nil leaves the case out.
 	Deny func(on bool)
+	// Metered are what is measured; none leaves the cases out.
+	Metered []Metered
+	// Collective is what no kind lists; nil leaves the cases out.
+	Collective *Collective
 }
 
 // Group is all resources of one kind in one region.
@@ -47,6 +51,12 @@ func Run(t *testing.T, p cloud.Provider, f Fixture) {
 	t.Run("permissions are told per capability", r.permissions)
 	t.Run("what is not known is refused as invalid", r.unknown)
 	t.Run("throttling is waited out, and told when it lasts", r.throttling)
+	if len(f.Metered) > 0 {
+		t.Run("metrics", r.runMetered)
+	}
+	if f.Collective != nil {
+		t.Run("everything else", r.runCollective)
+	}
 	for _, g := range f.Groups {
 		t.Run(g.Kind, trial{run: r, Group: g}.runAll)
 	}

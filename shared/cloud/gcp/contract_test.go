@@ -64,6 +64,7 @@ func TestGoogleCloudOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 		Groups: []cloudtest.Group{
 			instanceGroup(tw), migGroup(tw), databaseGroup(tw), poolGroup(tw), runGroup(tw), workstationGroup(tw), workbenchGroup(tw), sparkGroup(tw), alloyGroup(tw),
 		},
+		Metered: []cloudtest.Metered{metered(tw)}, Collective: collective(tw),
 		Settle:   tw.SettleAll,
 		Throttle: tw.ThrottleCalls,
 		Deny: func(on bool) {
@@ -76,6 +77,58 @@ func TestGoogleCloudOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 		},
 	})
 }
+
+// far is a region of which no group of the contract is.
+const far = "us-central1"
+
+func metered(tw *twin.Cloud) cloudtest.Metered {
+	uid := func(name string) string {
+		return "//compute.googleapis.com/projects/" + twin.Project + "/zones/" + far + "-a/instances/" + name
+	}
+	at := map[time.Time]float64{}
+	for h := range 24 {
+		if h != 3 {
+			at[midnight.Add(time.Duration(h+1)*time.Hour)] = 0
+		}
+	}
+	tw.AddSeries(twin.Series{
+		Metric: "compute.googleapis.com/instance/cpu/utilization", Resource: "gce_instance", Labels: map[string]string{"zone": far + "-a"},
+		MetricLabels: map[string]string{"instance_name": "used"}, At: at,
+	})
+	const op = "monitoring.timeSeries.list"
+	m := cloudtest.Metered{
+		Kind: cloud.GCPCompute, Region: far, Measured: []string{uid("used")}, Quiet: []string{uid("quiet")}, Missing: uid("nothing"), PerCall: 100_000,
+		Start: midnight, Gap: 3 * time.Hour, Unmeasured: "gcp-dns-zone", Calls: func() int { return len(tw.Calls(op)) },
+		Deny: func(on bool) {
+			tw.EndFaults()
+			if on {
+				tw.AddFault(deny(op))
+			}
+		},
+	}
+	for n := range 150 {
+		m.Many = append(m.Many, uid(fmt.Sprint("many-", n)))
+	}
+	return m
+}
+
+func collective(tw *twin.Cloud) *cloudtest.Collective {
+	c := &cloudtest.Collective{Region: far, Facts: map[string]string{}, Pages: 2, Break: func(on bool) {
+		tw.EndFaults()
+		if on {
+			tw.AddFault(deny(assetsSearch))
+		}
+	}}
+	for n := range 3 {
+		disk := asset("compute.googleapis.com/Disk", far+"-a", fmt.Sprint("compute.googleapis.com/projects/acme-prod/zones/us-central1-a/disks/d-", n))
+		disk.Thing = `{"sizeGb":"8","type":"pd-ssd"}`
+		tw.AddAsset(disk)
+		c.Facts[disk.Name] = "size_gb"
+	}
+	return c
+}
+
+const assetsSearch = "cloudasset.assets.searchAllResources"
 
 // deny is how the API of the op says that a permission is missing.
 func deny(op string) twin.Fault {

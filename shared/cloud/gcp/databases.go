@@ -58,7 +58,7 @@ func listDatabases(ctx context.Context, p place, page string) (cloud.ResourcePag
 func databaseResource(p place, d *sqladmin.DatabaseInstance) cloud.Resource {
 	r := cloud.Resource{
 		UID: databaseUID(p, d.Name), Name: d.Name, Zone: d.GceZone, Status: databaseStatus(d, nil), Tags: map[string]string{},
-		Unschedulable: tiedDatabase(d), CreatedAt: timeOf(d.CreateTime),
+		Unschedulable: tiedDatabase(d), CreatedAt: timeOf(d.CreateTime), Facts: databaseFacts(d),
 	}
 	if s := d.Settings; s != nil {
 		r.InstanceType, r.Tags = s.Tier, tagsOf(s.UserLabels)

@@ -184,6 +184,7 @@ func groupResource(g group) cloud.Resource {
 	r := cloud.Resource{
 		UID: g.uid, Name: g.Name, Status: g.status(), InstanceType: lastPart(g.InstanceTemplate), Tags: map[string]string{},
 		Capacity: map[string]int64{"desired": g.TargetSize}, Unschedulable: tiedGroup(g.InstanceGroupManager), CreatedAt: timeOf(g.CreationTimestamp),
+		Facts: groupFacts(g),
 	}
 	if g.Zone != "" {
 		r.Zone = lastPart(g.Zone)

@@ -61,6 +61,7 @@ func instanceResource(p place, i *compute.Instance) cloud.Resource {
 	return cloud.Resource{
 		UID: instanceUID(p, i), Name: i.Name, Zone: lastPart(i.Zone), Status: instanceStatuses[i.Status].orUnknown(),
 		InstanceType: lastPart(i.MachineType), Tags: tagsOf(i.Labels), Unschedulable: tiedInstance(i), CreatedAt: timeOf(i.CreationTimestamp),
+		Facts: instanceFacts(i),
 	}
 }
 

@@ -2,6 +2,7 @@ package gcp
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,25 +26,98 @@ var _ cloud.Metered = (*conn)(nil)
 
 // meter is how Cloud Monitoring knows the resources of a type.
 type meter struct {
-	place string // the filter for the region, with a place for its name
-	name  string // the label that names a resource
-	uid   func(p place, s *monitoring.TimeSeries) string
+	place  string   // the filter for the region, with a place for its name
+	name   string   // the label by which a few resources are asked for
+	groups []string // the labels by which series are made one of a resource; none where each is one
+	asked  func(r ref) (name, key string)
+	told   func(s *monitoring.TimeSeries) (key string) // the key of the resource that a series is of
 }
+
+// poolLabel names the node pool of a node.
+const poolLabel = "cloud.google.com/gke-nodepool"
 
 var meters = map[string]meter{
 	cloud.GCPCompute: {
 		place: `resource.type = "gce_instance" AND resource.labels.zone = starts_with("%s-")`, name: "metric.labels.instance_name",
-		uid: func(p place, s *monitoring.TimeSeries) string {
-			return "//compute.googleapis.com/projects/" + p.project + "/zones/" + s.Resource.Labels["zone"] + "/instances/" + s.Metric.Labels["instance_name"]
+		asked: func(r ref) (string, string) { return r.name, r.location + "/" + r.name },
+		told: func(s *monitoring.TimeSeries) string {
+			return s.Resource.Labels["zone"] + "/" + s.Metric.Labels["instance_name"]
 		},
 	},
 	cloud.GCPCloudSQL: {
 		place: `resource.type = "cloudsql_database" AND resource.labels.region = "%s"`, name: "resource.labels.database_id",
-		uid: func(p place, s *monitoring.TimeSeries) string {
-			_, name, _ := strings.Cut(s.Resource.Labels["database_id"], ":")
-			return databaseUID(p, name)
+		asked: func(r ref) (string, string) { return r.project + ":" + r.name, r.project + ":" + r.name },
+		told:  func(s *monitoring.TimeSeries) string { return s.Resource.Labels["database_id"] },
+	},
+	cloud.GCPMIG: {
+		place: `resource.type = "gce_instance" AND resource.labels.zone = starts_with("%s-")`, name: groupLabel, groups: []string{groupLabel},
+		asked: func(r ref) (string, string) { return r.name, r.name },
+		told: func(s *monitoring.TimeSeries) string {
+			var labels struct {
+				Group string `json:"instance_group"`
+			}
+			if s.Metadata == nil || json.Unmarshal(s.Metadata.SystemLabels, &labels) != nil {
+				return ""
+			}
+			return labels.Group
 		},
 	},
+	cloud.GCPGKENodepool: {
+		place: `resource.type = "k8s_node" AND resource.labels.location = starts_with("%s")`, name: "resource.labels.cluster_name",
+		groups: []string{"resource.labels.location", "resource.labels.cluster_name", `metadata.user_labels."` + poolLabel + `"`},
+		asked:  func(r ref) (string, string) { return r.cluster, r.location + "/" + r.cluster + "/" + r.name },
+		told: func(s *monitoring.TimeSeries) string {
+			if s.Metadata == nil {
+				return ""
+			}
+			return s.Resource.Labels["location"] + "/" + s.Resource.Labels["cluster_name"] + "/" + s.Metadata.UserLabels[poolLabel]
+		},
+	},
+	cloud.GCPCloudRun: {
+		place: `resource.type = "cloud_run_revision" AND resource.labels.location = "%s"`, name: "resource.labels.service_name",
+		groups: []string{"resource.labels.service_name"},
+		asked:  func(r ref) (string, string) { return r.name, r.name },
+		told:   func(s *monitoring.TimeSeries) string { return s.Resource.Labels["service_name"] },
+	},
+	"gcp-memorystore": {
+		place: `resource.type = "redis_instance" AND resource.labels.region = "%s"`, name: "resource.labels.instance_id",
+		groups: []string{"resource.labels.instance_id"},
+		asked: func(r ref) (string, string) {
+			id := strings.TrimPrefix(r.uid, "//redis.googleapis.com/")
+			return id, id
+		},
+		told: func(s *monitoring.TimeSeries) string { return s.Resource.Labels["instance_id"] },
+	},
+}
+
+// groupLabel names the managed instance group of an instance.
+const groupLabel = "metadata.system_labels.instance_group"
+
+// reducers make one series of those of a resource's parts: of an aligner, but for what is counted by them.
+var reducers = map[string]string{
+	"ALIGN_MAX": "REDUCE_MAX", "ALIGN_PERCENTILE_99": "REDUCE_MAX", "ALIGN_MEAN": "REDUCE_MEAN", "ALIGN_DELTA": "REDUCE_SUM", "ALIGN_RATE": "REDUCE_SUM",
+}
+
+func reducerOf(m cloud.Measure) string {
+	if strings.HasPrefix(m.Metric, "container/instance_count") || strings.HasPrefix(m.Metric, "clients/connected") {
+		return "REDUCE_SUM"
+	}
+	return reducers[m.Statistic]
+}
+
+// keysOf returns the uids of resources by what their series are known by; what two of them share is nobody's.
+func (m meter) keysOf(uids []string) map[string]string {
+	keys := make(map[string]string, len(uids))
+	for _, uid := range uids {
+		if r, ok := parseName(uid); ok {
+			_, key := m.asked(r)
+			if other, taken := keys[key]; taken && other != uid {
+				uid = ""
+			}
+			keys[key] = uid
+		}
+	}
+	return keys
 }
 
 // Metrics reads measures by timeSeries.list: one call tells a measure of all resources of a region, some hundred thousand points a
@@ -54,7 +128,7 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 		return cloud.MetricAnswer{}, errUnsupported("Google Cloud has no metrics of %s that are read", r.Type)
 	}
 	p, err := c.placeAt(r.Region)
-	if err != nil || len(r.UIDs) == 0 {
+	if err != nil || len(m.keysOf(r.UIDs)) == 0 {
 		return cloud.MetricAnswer{}, err
 	}
 	answers, errs := make([]cloud.MetricAnswer, len(r.Measures)), make([]error, len(r.Measures))
@@ -73,15 +147,15 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 
 // read reads all pages of one measure.
 func (m meter) read(ctx context.Context, p place, r cloud.MetricRequest, n int) (cloud.MetricAnswer, error) {
-	wanted := make(map[string]bool, len(r.UIDs))
-	for _, uid := range r.UIDs {
-		wanted[uid] = true
-	}
+	keys := m.keysOf(r.UIDs)
 	var out cloud.MetricAnswer
 	list := p.metrics.Projects.TimeSeries.List("projects/" + p.project).Filter(m.filter(r, n)).
 		IntervalStartTime(r.From.UTC().Format(time.RFC3339)).IntervalEndTime(r.To.UTC().Format(time.RFC3339)).
 		AggregationAlignmentPeriod(fmt.Sprintf("%ds", int(r.Period.Seconds()))).AggregationPerSeriesAligner(r.Measures[n].Statistic).
 		PageSize(100_000).Context(ctx)
+	if len(m.groups) > 0 {
+		list = list.AggregationGroupByFields(m.groups...).AggregationCrossSeriesReducer(reducerOf(r.Measures[n]))
+	}
 	found := map[string]*cloud.Points{}
 	for page := ""; out.Calls < maxPages; {
 		got, err := call(metricsNeed, list.PageToken(page).Do)
@@ -90,7 +164,7 @@ func (m meter) read(ctx context.Context, p place, r cloud.MetricRequest, n int) 
 		}
 		out.Calls, out.Queries = out.Calls+1, out.Queries+len(got.TimeSeries)
 		for _, s := range got.TimeSeries {
-			if uid := m.uid(p, s); wanted[uid] && addSeries(found, uid, s, r.Period) {
+			if uid := keys[m.told(s)]; uid != "" && addSeries(found, uid, s, r.Period) {
 				found[uid].Measure = n
 			}
 		}
@@ -107,19 +181,20 @@ func (m meter) read(ctx context.Context, p place, r cloud.MetricRequest, n int) 
 // filter is for the measure, in the region, and of the resources where they are few enough to be named.
 func (m meter) filter(r cloud.MetricRequest, n int) string {
 	one := r.Measures[n]
-	f := fmt.Sprintf(`metric.type = "%s/%s" AND `+m.place, one.Namespace, one.Metric, r.Region)
+	metric, state, _ := strings.Cut(one.Metric, " state=")
+	f := fmt.Sprintf(`metric.type = "%s/%s" AND `+m.place, one.Namespace, metric, r.Region)
+	if state != "" {
+		f += ` AND metric.labels.state = "` + state + `"`
+	}
 	var names []string
 	for _, uid := range r.UIDs {
-		ref, ok := parseName(uid)
-		if !ok {
-			continue
+		if ref, ok := parseName(uid); ok {
+			name, _ := m.asked(ref)
+			names = append(names, `"`+name+`"`)
 		}
-		name := ref.name
-		if m.name == "resource.labels.database_id" {
-			name = ref.project + ":" + name
-		}
-		names = append(names, `"`+name+`"`)
 	}
+	slices.Sort(names)
+	names = slices.Compact(names)
 	if len(names) > maxOneOf {
 		return f
 	}

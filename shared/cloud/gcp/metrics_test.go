@@ -82,3 +82,82 @@ func TestMetricsThatCannotBeReadAreToldSo(t *testing.T) {
 	_, err = c.(cloud.Metered).Metrics(t.Context(), request(cloud.GCPCompute, i.UID()))
 	wantClass(t, "without the permission", err, cloud.Denied)
 }
+
+// What consists of parts has a series for each of them: Cloud Monitoring makes one of those.
+func TestMetricsOfWhatHasPartsAreMadeOneSeries(t *testing.T) {
+	for kind, tt := range map[string]struct {
+		uid    string
+		series twin.Series
+		want   map[string]float64 // by measure and statistic, of two parts with 0.2 and 0.6
+	}{
+		cloud.GCPMIG: {
+			"//compute.googleapis.com/projects/acme-prod/zones/europe-west1-b/instanceGroupManagers/web",
+			twin.Series{
+				Metric: "compute.googleapis.com/instance/cpu/utilization", Resource: "gce_instance", Labels: map[string]string{"zone": "europe-west1-b"},
+				System: map[string]string{"instance_group": "web"},
+			}, map[string]float64{"instance/cpu/utilization ALIGN_MAX": 0.6, "instance/cpu/utilization ALIGN_MEAN": 0.4},
+		},
+		cloud.GCPGKENodepool: {
+			"//container.googleapis.com/projects/acme-prod/locations/europe-west1/clusters/prod/nodePools/batch",
+			twin.Series{
+				Metric: "kubernetes.io/node/cpu/allocatable_utilization", Resource: "k8s_node",
+				Labels: map[string]string{"location": "europe-west1", "cluster_name": "prod"}, User: map[string]string{"cloud.google.com/gke-nodepool": "batch"},
+			}, map[string]float64{"node/cpu/allocatable_utilization ALIGN_MAX": 0.6, "node/cpu/allocatable_utilization ALIGN_MEAN": 0.4},
+		},
+		cloud.GCPCloudRun: {
+			"//run.googleapis.com/projects/acme-prod/locations/europe-west1/services/shop",
+			twin.Series{
+				Metric: "run.googleapis.com/container/instance_count", Resource: "cloud_run_revision",
+				Labels: map[string]string{"location": "europe-west1", "service_name": "shop"}, MetricLabels: map[string]string{"state": "idle"},
+			}, map[string]float64{"container/instance_count ALIGN_MEAN": 0.8, "container/instance_count state=idle ALIGN_MEAN": 0.8},
+		},
+		"gcp-memorystore": {
+			"//redis.googleapis.com/projects/acme-prod/locations/europe-west1/instances/c",
+			twin.Series{
+				Metric: "redis.googleapis.com/stats/memory/usage_ratio", Resource: "redis_instance",
+				Labels: map[string]string{"region": "europe-west1", "instance_id": "projects/acme-prod/locations/europe-west1/instances/c"},
+			}, map[string]float64{"stats/memory/usage_ratio ALIGN_MAX": 0.6},
+		},
+	} {
+		tw, c := connect(t)
+		for _, v := range []float64{0.2, 0.6} {
+			tt.series.At = map[time.Time]float64{midnight.Add(time.Hour): v}
+			tw.AddSeries(tt.series)
+		}
+		r := request(kind, tt.uid)
+		got, err := c.(cloud.Metered).Metrics(t.Context(), r)
+		if err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		told := map[string]float64{}
+		for _, p := range got.Points {
+			if p.UID != tt.uid || len(p.Values) != 1 {
+				t.Fatalf("%s: %+v", kind, p)
+			}
+			told[r.Measures[p.Measure].Metric+" "+r.Measures[p.Measure].Statistic] = p.Values[0]
+		}
+		if fmt.Sprint(told) != fmt.Sprint(tt.want) || got.Calls != len(r.Measures) {
+			t.Errorf("%s: %v by %d calls; want %v by %d", kind, told, got.Calls, tt.want, len(r.Measures))
+		}
+	}
+}
+
+// The bar is 120 calls for 10,000 resources (issue). A page holds 100,000 points.
+func TestMetricsOfTenThousandResourcesTakeFewCalls(t *testing.T) {
+	tw, c := connect(t)
+	var uids []string
+	at := map[time.Time]float64{midnight.Add(time.Hour): 0.5} // one point: the calls are counted, not the points
+	tw.Page = 4166                                            // series of 24 points that a page holds
+	for n := range 10_000 {
+		name := fmt.Sprint("web-", n)
+		s := twin.Series{Resource: "gce_instance", Labels: map[string]string{"zone": region + "-b"}, MetricLabels: map[string]string{"instance_name": name}, At: at}
+		s.Metric = "compute.googleapis.com/instance/cpu/utilization"
+		tw.AddSeries(s)
+		uids = append(uids, "//compute.googleapis.com/projects/"+twin.Project+"/zones/"+region+"-b/instances/"+name)
+	}
+	got, err := c.(cloud.Metered).Metrics(t.Context(), request(cloud.GCPCompute, uids...))
+	if err != nil || got.Calls > 120 || got.Calls != len(tw.Calls("monitoring.timeSeries.list")) || got.Queries < 10_000 {
+		t.Errorf("%d calls, %d series, %v; want 120 calls at most", got.Calls, got.Queries, err)
+	}
+	t.Logf("%d calls, %.4f USD", got.Calls, got.USD)
+}

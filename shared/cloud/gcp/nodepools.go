@@ -124,7 +124,7 @@ func listGroupSizes(ctx context.Context, p place) (map[string]int64, error) {
 func nodepoolResource(n nodepool) cloud.Resource {
 	r := cloud.Resource{
 		UID: n.uid, Name: n.Name, Status: n.status(), Tags: tagsOf(n.labels), Capacity: n.capacity(),
-		ParentUID: strings.TrimSuffix(n.uid, "/nodePools/"+n.Name), Unschedulable: n.tied(),
+		ParentUID: strings.TrimSuffix(n.uid, "/nodePools/"+n.Name), Unschedulable: n.tied(), Facts: nodepoolFacts(n),
 	}
 	if !n.isRegional() {
 		r.Zone = n.location

@@ -35,8 +35,12 @@ func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.Resou
 		return cloud.ResourcePage{}, err
 	}
 	got := cloud.ResourcePage{Next: out.NextPageToken}
+	beside, err := c.neighboursOf(ctx, region, out.Results)
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
 	for _, a := range out.Results {
-		if r, ok := newOther(a); ok && r.Region == region {
+		if r, ok := newOther(a, beside); ok && r.Region == region {
 			got.Resources = append(got.Resources, r)
 		}
 	}
@@ -45,7 +49,7 @@ func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.Resou
 
 // newOther makes the resource of an asset; false of one that a kind lists, and of what an account of ours is itself. What the
 // catalogue has no name for is kept as "gcp-other" with Google's word for it.
-func newOther(a *cloudasset.ResourceSearchResult) (cloud.Resource, bool) {
+func newOther(a *cloudasset.ResourceSearchResult, n neighbours) (cloud.Resource, bool) {
 	r := cloud.Resource{
 		UID: a.Name, Name: a.DisplayName, Type: cloud.TypeOf(Name, a.AssetType), Region: cloud.Global, Status: cloud.Running,
 		Tags: tagsOf(a.Labels), CreatedAt: timeOf(a.CreateTime), ParentUID: a.ParentFullResourceName,
@@ -62,7 +66,7 @@ func newOther(a *cloudasset.ResourceSearchResult) (cloud.Resource, bool) {
 	if strings.HasPrefix(r.ParentUID, "//cloudresourcemanager.googleapis.com/") {
 		r.ParentUID = "" // the project, which the account is
 	}
-	r.Facts = assetFacts(r.Type, a)
+	r.Facts = assetFacts(r.Type, a, n)
 	if r.Type == "" {
 		r.Type, r.Facts = cloud.OtherType(Name), cloud.Facts{cloud.NativeType: a.AssetType}
 	}
@@ -74,7 +78,7 @@ func newOther(a *cloudasset.ResourceSearchResult) (cloud.Resource, bool) {
 var notListed = []string{"gcp-project", "gcp-folder"}
 
 // assetFacts returns the facts of an asset of which the inventory has the thing itself; nil when it has not, or the type has none.
-func assetFacts(kindType string, a *cloudasset.ResourceSearchResult) cloud.Facts {
+func assetFacts(kindType string, a *cloudasset.ResourceSearchResult, n neighbours) cloud.Facts {
 	read := factsOf[kindType]
 	if read == nil || len(a.VersionedResources) == 0 {
 		return nil
@@ -83,52 +87,5 @@ func assetFacts(kindType string, a *cloudasset.ResourceSearchResult) cloud.Facts
 	if json.Unmarshal(a.VersionedResources[len(a.VersionedResources)-1].Resource, &t) != nil {
 		return nil
 	}
-	return read(t, a)
-}
-
-// thing is what is read of the things themselves, in the names of their APIs.
-type thing struct {
-	Users               []string `json:"users"`
-	Type                string   `json:"type"`
-	SizeGB              int64    `json:"sizeGb,string"`
-	ProvisionedIOPS     int64    `json:"provisionedIops,string"`
-	LastDetachTimestamp string   `json:"lastDetachTimestamp"`
-	LastAttachTimestamp string   `json:"lastAttachTimestamp"`
-	Region              string   `json:"region"`
-	Status              string   `json:"status"`
-	AddressType         string   `json:"addressType"`
-	AutoCreated         bool     `json:"autoCreated"`
-	StorageBytes        int64    `json:"storageBytes,string"`
-	SnapshotType        string   `json:"snapshotType"`
-	LoadBalancingScheme string   `json:"loadBalancingScheme"`
-}
-
-// factsOf are the facts of types by which waste is judged, in the names and units of the rules.
-var factsOf = map[string]func(t thing, a *cloudasset.ResourceSearchResult) cloud.Facts{
-	"gcp-disk": func(t thing, a *cloudasset.ResourceSearchResult) cloud.Facts {
-		f := cloud.Facts{
-			"users": append([]string{}, t.Users...), "disk_type": lastPart(t.Type), "size_gb": float64(t.SizeGB),
-			"provisioned_iops": float64(t.ProvisionedIOPS), "regional": t.Region != "",
-		}
-		switch {
-		case t.LastDetachTimestamp != "":
-			f["last_detached_at"] = timeOf(t.LastDetachTimestamp)
-		case t.LastAttachTimestamp == "" && a.CreateTime != "":
-			f["last_detached_at"] = timeOf(a.CreateTime) // it was never attached
-		}
-		return f
-	},
-	"gcp-address": func(t thing, _ *cloudasset.ResourceSearchResult) cloud.Facts {
-		f := cloud.Facts{"state": t.Status, "address_type": t.AddressType}
-		if t.Status == "RESERVED" {
-			f["unused_since"] = cloud.Since{}
-		}
-		return f
-	},
-	"gcp-snapshot": func(t thing, _ *cloudasset.ResourceSearchResult) cloud.Facts {
-		return cloud.Facts{"auto_created": t.AutoCreated, "storage_gb": float64(t.StorageBytes) / (1 << 30), "snapshot_type": t.SnapshotType}
-	},
-	"gcp-forwarding-rule": func(t thing, _ *cloudasset.ResourceSearchResult) cloud.Facts {
-		return cloud.Facts{"scheme": t.LoadBalancingScheme}
-	},
+	return read(t, a, n)
 }

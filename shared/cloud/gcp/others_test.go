@@ -75,16 +75,19 @@ func TestFactsAreThoseOfTheThingsThemselves(t *testing.T) {
 		want       cloud.Facts
 	}{
 		"a disk that was detached": {"Disk", `{"sizeGb":"100","type":"https://x/diskTypes/pd-ssd","lastDetachTimestamp":"2026-04-01T00:00:00Z","lastAttachTimestamp":"2026-03-02T00:00:00Z"}`, cloud.Facts{
-			"users": []string{}, "disk_type": "pd-ssd", "size_gb": 100.0, "provisioned_iops": 0.0, "regional": false, "last_detached_at": time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC),
+			"users": []string{}, "disk_type": "pd-ssd", "size_gb": 100.0, "provisioned_iops": 0.0, "regional": false, "instance_state": "",
+			"instance_stopped_at": cloud.Never, "last_snapshot_at": cloud.Epoch, "pvc": false, "snapshot_policy": false, "last_detached_at": time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC),
 		}},
 		"a disk that never was attached": {"Disk", `{"sizeGb":"10","type":"pd-standard"}`, cloud.Facts{
-			"users": []string{}, "disk_type": "pd-standard", "size_gb": 10.0, "provisioned_iops": 0.0, "regional": false, "last_detached_at": created,
+			"users": []string{}, "disk_type": "pd-standard", "size_gb": 10.0, "provisioned_iops": 0.0, "regional": false, "instance_state": "",
+			"instance_stopped_at": cloud.Never, "last_snapshot_at": cloud.Epoch, "pvc": false, "snapshot_policy": false, "last_detached_at": created,
 		}},
 		"a disk in use": {"Disk", `{"sizeGb":"10","type":"pd-standard","users":["i"],"lastAttachTimestamp":"2026-03-02T00:00:00Z","region":"r","provisionedIops":"3000"}`, cloud.Facts{
 			"users": []string{"i"}, "disk_type": "pd-standard", "size_gb": 10.0, "provisioned_iops": 3000.0, "regional": true,
+			"last_snapshot_at": cloud.Epoch, "pvc": false, "snapshot_policy": false,
 		}},
-		"an address of nobody":         {"Address", `{"status":"RESERVED","addressType":"EXTERNAL"}`, cloud.Facts{"state": "RESERVED", "address_type": "EXTERNAL", "unused_since": cloud.Since{}}},
-		"an address in use":            {"Address", `{"status":"IN_USE","addressType":"INTERNAL"}`, cloud.Facts{"state": "IN_USE", "address_type": "INTERNAL"}},
+		"an address of nobody":         {"Address", `{"status":"RESERVED","addressType":"EXTERNAL"}`, cloud.Facts{"state": "RESERVED", "address_type": "EXTERNAL", "unused_since": cloud.Since{}, "instance_state": ""}},
+		"an address in use":            {"Address", `{"status":"IN_USE","addressType":"INTERNAL"}`, cloud.Facts{"state": "IN_USE", "address_type": "INTERNAL", "unused_since": cloud.Never, "instance_state": ""}},
 		"a snapshot":                   {"Snapshot", `{"storageBytes":"2147483648","autoCreated":true,"snapshotType":"STANDARD"}`, cloud.Facts{"auto_created": true, "storage_gb": 2.0, "snapshot_type": "STANDARD"}},
 		"one that is not told":         {"Disk", ``, nil},
 		"one that is told differently": {"Disk", `{"sizeGb":"a lot"}`, nil},

@@ -104,7 +104,7 @@ func isForeignRegion(err error, region string) bool {
 func runResource(s runService) cloud.Resource {
 	r := cloud.Resource{
 		UID: s.uid, Name: s.name, Status: s.status(), Tags: tagsOf(s.Labels), Capacity: map[string]int64{},
-		Unschedulable: s.tied(), CreatedAt: timeOf(s.CreateTime),
+		Unschedulable: s.tied(), CreatedAt: timeOf(s.CreateTime), Facts: runFacts(s),
 	}
 	z := s.scaling()
 	if s.isManual() {

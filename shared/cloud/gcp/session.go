@@ -50,6 +50,8 @@ type session struct {
 
 	mu     sync.Mutex
 	number string // of the project, once it was asked for
+
+	beside acquaintance
 }
 
 // openSession makes the clients; no call is made.

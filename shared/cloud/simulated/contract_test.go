@@ -2,6 +2,7 @@ package simulated
 
 import (
 	"testing"
+	"time"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/cloudtest"
@@ -19,9 +20,39 @@ func TestTheSimulatedCloudKeepsTheContractOfClouds(t *testing.T) {
 	refused.ID = "ca_refused"
 	cloudtest.Run(t, p, cloudtest.Fixture{
 		Account: a, NativeID: a.NativeID, Refused: &refused, Groups: groups(t, p, a),
+		Metered:  metered(t, p, a),
 		Throttle: func(calls int) { ThrottleCalls(p, a.ID, calls) },
 		Deny:     func(on bool) { DenyCapability(p, a.ID, startStop, on) },
 	})
+}
+
+func TestTheSimulatedCloudTellsEverythingElseAsCloudsDo(t *testing.T) {
+	p := New(tabletest.New(t), clock.System{})
+	a := account(map[string]string{"size": "200", "regions": "eu-west-1", "kinds": "aws-ebs,aws-s3,azure-disk,gcp-disk", "pageSize": "7"})
+	s := apitest.Value(parseSettings(a))(t)
+	c := &cloudtest.Collective{Region: "eu-west-1", Facts: map[string]string{}, Pages: 10, Break: func(on bool) { DenyCapability(p, a.ID, discover, on) }}
+	for i, k := range kinds {
+		if k.Type == "aws-ebs" {
+			c.Facts[s.nativeUID(node{kind: uint8(i), region: 3})] = "size_gb"
+		}
+	}
+	cloudtest.Run(t, p, cloudtest.Fixture{Account: a, NativeID: a.NativeID, Collective: c})
+}
+
+func metered(t *testing.T, p cloud.Provider, a cloud.Account) []cloudtest.Metered {
+	t.Helper()
+	for _, g := range groups(t, p, a) {
+		if g.Kind != "aws-rds" {
+			continue
+		}
+		return []cloudtest.Metered{{
+			Kind: g.Kind, Region: g.Region, Measured: g.Free[:1], Missing: g.Missing, Many: g.Free, PerCall: perMetricCall,
+			Start: clock.System{}.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -1), Unmeasured: "aws-sns",
+			Deny: func(on bool) { DenyCapability(p, a.ID, discover, on) },
+		}}
+	}
+	t.Fatal("the account has no databases")
+	return nil
 }
 
 // groups returns the kinds in one region: what can be acted on, what cannot, and a name past the last.

@@ -3,6 +3,7 @@ package simulated
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,28 +94,70 @@ func (s *settings) load(n node, at time.Time) float64 {
 	return level * (0.8 + 0.4*noise)
 }
 
-// value returns a measure at a time; false of a count of which nothing happened, for which providers keep no point.
+// value returns a measure at a time, in the provider's own unit; false of a count of which nothing happened, for which providers keep
+// no point.
 func (s *settings) value(n node, m cloud.Measure, at time.Time, period time.Duration) (float64, bool) {
 	load, metric := s.load(n, at), strings.ToLower(m.Metric)
-	if m.Statistic == "Maximum" {
+	switch m.Statistic {
+	case "Maximum", "ALIGN_MAX", "ALIGN_PERCENTILE_99", "p99":
 		load = math.Min(load*1.2, 1)
+	case "Minimum", "ALIGN_MIN":
+		load *= 0.8
 	}
+	share := load
+	if containsAny(metric, "balance", "available", "availability", "free", "remaining") {
+		share = 1 - load
+	}
+	unit, factor := unitOf(kinds[n.kind].Type, m)
 	used := load > 0.03
 	switch {
-	case strings.Contains(metric, "cpu") && strings.Contains(metric, "util"), strings.Contains(metric, "memoryutil"), strings.Contains(metric, "percent"):
-		return 100 * load, true
-	case strings.Contains(metric, "balance"):
-		return 100 * (1 - load), true
-	case strings.Contains(metric, "connection"):
-		return math.Floor(100 * max(load-0.03, 0)), true
-	case strings.Contains(metric, "capacity"), strings.Contains(metric, "inservice"):
-		return 1 + math.Floor(8*load), true
-	case strings.Contains(metric, "freeable"), strings.Contains(metric, "freestorage"):
-		return (1 - load) * 16 * (1 << 30), true
 	case m.IsCount() && !used:
 		return 0, false
-	case strings.Contains(metric, "bytes"), strings.Contains(metric, "network"):
+	case unit == "%":
+		return 100 * share / factor, true
+	case unit == "0..1":
+		return share / factor, true
+	case unit == "0/1":
+		return 0, true
+	case unit == "GiB", unit == "GB":
+		return 16 * share / factor, true
+	case unit == "credits":
+		return math.Floor(576 * share), true
+	case containsAny(metric, "connection", "connected", "num_backends", "sessions", "queries", "replicas", "instance_count", "capacity"):
+		return math.Floor(100 * max(load-0.03, 0)), true
+	case containsAny(metric, "groupinservice", "groupdesired"):
+		return 1 + math.Floor(8*load), true
+	case unit == "bytes/s", strings.HasSuffix(metric, "/sec") && strings.Contains(metric, "bytes"):
+		return load * 1e6, true
+	case containsAny(metric, "bytes", "network"):
 		return load * 1e6 * period.Seconds(), true
+	case unit == "IOPS" && !m.IsCount(), strings.HasSuffix(metric, "/sec"):
+		return math.Floor(load * 1000 * used01(used)), true
 	}
 	return math.Floor(load * 10 * period.Seconds()), true
+}
+
+func containsAny(s string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
+}
+
+// used01 is 1 of what is used, else 0.
+func used01(used bool) float64 {
+	if used {
+		return 1
+	}
+	return 0
+}
+
+// unitOf returns in what a measure of a type is told to people, and by which factor: those of the first metric that is made of it.
+func unitOf(kind string, m cloud.Measure) (unit string, factor float64) {
+	for _, one := range cloud.MetricsOf(kind) {
+		if slices.Contains(one.Of, m) {
+			return one.Unit, one.Factor
+		}
+	}
+	if strings.Contains(strings.ToLower(m.Metric), "util") {
+		return "%", 1
+	}
+	return "", 1
 }

@@ -56,3 +56,53 @@ func TestMetrics_WhatIsOffHasNoPoints(t *testing.T) {
 		t.Errorf("%+v, %v; want none", got, err)
 	}
 }
+
+// Every type that is measured has idle, nightly and busy ones, in the units of its provider.
+func TestMetrics_OfAllProvidersShowIdleBusyAndNightlyUse(t *testing.T) {
+	monday := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	providers := map[string]int{}
+	for _, k := range kinds {
+		if len(cloud.MetricsOf(k.Type)) == 0 {
+			continue
+		}
+		providers[k.Type[:3]]++
+		p := New(tabletest.New(t), clock.NewManual(monday.AddDate(0, 0, 1)))
+		c := apitest.Value(p.Connect(t.Context(), account(map[string]string{"size": "100", "kinds": k.Type, "regions": "eu-west-1", "stopped": "0"})))(t)
+		uids := []string{}
+		for page := ""; ; {
+			list := apitest.Value(c.List(t.Context(), k.Type, "eu-west-1", page))(t)
+			for _, r := range list.Resources {
+				uids = append(uids, r.UID)
+			}
+			if page = list.Next; page == "" {
+				break
+			}
+		}
+		r := cloud.MetricRequest{
+			Type: k.Type, Region: "eu-west-1", UIDs: uids, Measures: cloud.MeasuresOf(k.Type), Period: time.Hour, From: monday, To: monday.AddDate(0, 0, 1),
+		}
+		got := apitest.Value(c.(cloud.Metered).Metrics(t.Context(), r))(t)
+		patterns := map[string]bool{}
+		for _, p := range got.Points {
+			at := map[int]float64{}
+			for i, when := range p.Times {
+				at[when.Hour()] = p.Values[i]
+				unit, factor := unitOf(k.Type, r.Measures[p.Measure])
+				if v := p.Values[i] * factor; v < 0 || unit == "%" && v > 100 || unit == "0..1" && v > 1 {
+					t.Fatalf("%s: %+v is %g %s", k.Type, r.Measures[p.Measure], v, unit)
+				}
+			}
+			night, noon := at[3], at[12]
+			patterns[fmt.Sprint(moved(night, noon))] = true
+		}
+		if !patterns["true"] || !patterns["false"] {
+			t.Errorf("%s: %v; want some that are used at noon and not at night, and some that are used alike", k.Type, patterns)
+		}
+	}
+	if providers["aws"] < 10 || providers["azu"] < 5 || providers["gcp"] < 5 {
+		t.Errorf("measured types by provider: %v", providers)
+	}
+}
+
+// moved reports whether one of two values is several times the other.
+func moved(a, b float64) bool { return a > 4*b || b > 4*a }

@@ -28,6 +28,9 @@ func (w Window) isOff(at time.Time) bool {
 // Answer returns the value of a metric, in its unit; false when it is not known: the resource is younger than the window, or fewer
 // than 70 % of the points are there. Of what is counted, an hour without points on a day that was asked for is 0.
 func (h History) Answer(m cloud.Metric, w Window) (float64, bool) {
+	if m.RollUp == "last" {
+		return h.last(m, w.End)
+	}
 	start := w.End.AddDate(0, 0, -m.Days)
 	if w.Since.After(start) {
 		return 0, false
@@ -57,6 +60,21 @@ func (h History) Answer(m cloud.Metric, w Window) (float64, bool) {
 	return rollUp(m.RollUp, values) * m.Factor, true
 }
 
+// late is how many days the last value of a day may come late: sizes of buckets are told for the day before, and some a day later.
+const late = 2
+
+// last returns the newest value of a measure that providers keep once a day, as that of a size.
+func (h History) last(m cloud.Metric, end time.Time) (float64, bool) {
+	for day := end.AddDate(0, 0, -1); !day.Before(end.AddDate(0, 0, -m.Days-late)); day = day.AddDate(0, 0, -1) {
+		for hour := hours - 1; hour >= 0; hour-- {
+			if v, ok := h.at(m, DayOf(day), hour); ok {
+				return v * m.Factor, true
+			}
+		}
+	}
+	return 0, false
+}
+
 // at returns the value of an hour: the sum of what the metric is made of.
 func (h History) at(m cloud.Metric, day string, hour int) (float64, bool) {
 	sum := 0.0
@@ -76,7 +94,7 @@ func (h History) at(m cloud.Metric, day string, hour int) (float64, bool) {
 // foldDay makes the value of a day of those of its hours, as the provider's statistic of a day would be.
 func foldDay(statistic string, values []float64) float64 {
 	switch statistic {
-	case "Maximum", "ALIGN_MAX", "max":
+	case "Maximum", "ALIGN_MAX", "ALIGN_PERCENTILE_99", "max", "p99":
 		return slices.Max(values)
 	case "Minimum", "ALIGN_MIN", "min":
 		return slices.Min(values)

@@ -153,6 +153,9 @@ func (c *Cloud) describeStatus(q request) (any, *failure) {
 	if q.getString("DryRun") == "true" {
 		return nil, newFailure(http.StatusPreconditionFailed, "DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
 	}
+	if _, planned := q.filtered("event.code"); planned {
+		return c.tell(q)
+	}
 	ids := q.getList("InstanceId")
 	if len(ids) > 100 {
 		return nil, newFailure(http.StatusBadRequest, "InvalidParameterValue", "%d instance ids; the maximum is 100", len(ids))

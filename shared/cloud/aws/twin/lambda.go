@@ -44,6 +44,8 @@ func functionOp(method string, path []string) string {
 		return "ListProvisionedConcurrencyConfigs"
 	case last == "provisioned-concurrency":
 		return map[string]string{http.MethodPut: "Put", http.MethodDelete: "Delete"}[method] + "ProvisionedConcurrencyConfig"
+	case last == "list", last == "event-invoke-config":
+		return "ListFunctionEventInvokeConfigs"
 	}
 	return "ListFunctions"
 }

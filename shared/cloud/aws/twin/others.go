@@ -16,6 +16,7 @@ type Volume struct {
 type Snapshot struct {
 	ID, Region, Volume, Image string
 	SizeGB                    int
+	Public                    bool
 }
 
 // Address is an Elastic IP address; Instance is what it is associated with.
@@ -92,7 +93,10 @@ func (c *Cloud) describeVolumes(q request) (any, *failure) {
 }
 
 func (c *Cloud) describeSnapshots(q request) (any, *failure) {
-	found := slices.DeleteFunc(slices.Clone(c.snapshots), func(s Snapshot) bool { return s.Region != q.region })
+	volumes, ofVolumes := q.filtered("volume-id")
+	found := slices.DeleteFunc(slices.Clone(c.snapshots), func(s Snapshot) bool {
+		return s.Region != q.region || ofVolumes && !slices.Contains(volumes, s.Volume) || len(q.getList("RestorableBy")) > 0 && !s.Public
+	})
 	from, to, next := c.cutPage(q, len(found), "MaxResults", "NextToken")
 	var nodes []node
 	for _, s := range found[from:to] {
@@ -103,6 +107,9 @@ func (c *Cloud) describeSnapshots(q request) (any, *failure) {
 }
 
 func (c *Cloud) describeImages(q request) (any, *failure) {
+	if _, named := q.filtered("image-id"); named {
+		return c.tell(q)
+	}
 	ids, _ := q.filtered("block-device-mapping.snapshot-id")
 	var nodes []node
 	for _, s := range c.snapshots {

@@ -96,7 +96,11 @@ func (c *Cloud) describeDBClusters(q request) (any, *failure) {
 func (c *Cloud) describeDBs(q request, clusters bool, render func(*Database) node) (nodes []node, next string) {
 	wanted := q.getList("Filters.Filter.1.Values.Value")
 	found := slices.DeleteFunc(slices.Clone(c.dbs), func(d *Database) bool {
-		return d.IsCluster != clusters || d.Region != q.region || (len(wanted) > 0 && !slices.Contains(wanted, d.ID))
+		is := d.ID
+		if !clusters && q.form.Get("Filters.Filter.1.Name") == "db-cluster-id" {
+			is = d.Cluster
+		}
+		return d.IsCluster != clusters || d.Region != q.region || (len(wanted) > 0 && !slices.Contains(wanted, is))
 	})
 	from, to, next := c.cutPage(q, len(found), "MaxRecords", "Marker")
 	if len(wanted) > 0 {

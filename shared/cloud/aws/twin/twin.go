@@ -68,6 +68,8 @@ type Cloud struct {
 	indexed      []Indexed
 	explorer     bool
 	series       []Series
+	details      map[string]string
+	told         map[string]string
 }
 
 // request is a call on its way through the twin.
@@ -201,6 +203,7 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 		return false
 	}
 	answer, f := c.answer(q)
+	answer = c.described(answer)
 	switch {
 	case failed:
 		return true
@@ -225,7 +228,10 @@ func (c *Cloud) refuse(q request, key string) *failure {
 
 func (c *Cloud) answer(q request) (any, *failure) {
 	handle := operations[q.service+":"+q.op]
-	if handle == nil {
+	switch {
+	case handle == nil && slices.Contains(untold, q.service+":"+q.op):
+		return c.tell(q)
+	case handle == nil:
 		return nil, newFailure(http.StatusBadRequest, "InvalidAction", "The action %s is not valid for this web service.", q.op)
 	}
 	return handle(c, q)

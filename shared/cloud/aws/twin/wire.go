@@ -30,6 +30,8 @@ var (
 		"sagemaker":               newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"eks":                     newFailure(403, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"elasticloadbalancing":    newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
+		"elasticache":             newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
+		"es":                      newFailure(403, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"monitoring":              newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
 		"s3":                      newFailure(403, "InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records."),
 		"lambda":                  newFailure(403, "UnrecognizedClientException", "The security token included in the request is invalid."),
@@ -50,6 +52,8 @@ var (
 		"sagemaker":               newFailure(400, "ThrottlingException", "Rate exceeded"),
 		"eks":                     newFailure(429, "TooManyRequestsException", "Too Many Requests"),
 		"elasticloadbalancing":    newFailure(400, "Throttling", "Rate exceeded"),
+		"elasticache":             newFailure(400, "Throttling", "Rate exceeded"),
+		"es":                      newFailure(429, "ThrottlingException", "Rate exceeded"),
 		"monitoring":              newFailure(400, "Throttling", "Rate exceeded"),
 		"s3":                      newFailure(503, "SlowDown", "Please reduce your request rate."),
 		"lambda":                  newFailure(429, "TooManyRequestsException", "Rate exceeded"),
@@ -89,7 +93,7 @@ func decodeRequest(r *http.Request) (q request, key string) {
 }
 
 // pathServices are the services whose operations are told by method and path, of which the twin knows few; EKS is another one.
-var pathServices = []string{"s3", "lambda", "resource-explorer-2"}
+var pathServices = []string{"s3", "lambda", "resource-explorer-2", "es"}
 
 // byPath finds the operation of one of pathServices.
 func (q *request) byPath(r *http.Request, raw []byte) {
@@ -101,13 +105,31 @@ func (q *request) byPath(r *http.Request, raw []byte) {
 		q.op = q.path[0]
 	case q.service == "lambda":
 		q.op = functionOp(r.Method, q.path)
-	case q.path[0] == "":
-		q.op = "ListBuckets"
-	case q.form.Has("versioning"):
-		q.op = "GetBucketVersioning"
-	case q.form.Has("lifecycle"):
-		q.op = "GetBucketLifecycleConfiguration"
+	case q.service == "es" && strings.HasSuffix(r.URL.Path, "domain-info"):
+		q.op = "DescribeDomains"
+	case q.service == "es":
+		q.op = "ListDomainNames"
+	case strings.HasSuffix(r.URL.Path, "/configuration/publicAccessBlock"):
+		q.op = "GetAccountPublicAccessBlock"
+	default:
+		q.op = bucketOp(q)
 	}
+}
+
+// bucketOps are the operations on a bucket by what their queries name.
+var bucketOps = map[string]string{
+	"versioning": "GetBucketVersioning", "lifecycle": "GetBucketLifecycleConfiguration", "policyStatus": "GetBucketPolicyStatus",
+	"policy": "GetBucketPolicy", "publicAccessBlock": "GetPublicAccessBlock", "logging": "GetBucketLogging",
+	"uploads": "ListMultipartUploads", "uploadId": "ListParts",
+}
+
+func bucketOp(q *request) string {
+	for name, op := range bucketOps {
+		if q.path[0] != "" && q.form.Has(name) {
+			return op
+		}
+	}
+	return "ListBuckets"
 }
 
 // rest finds the operation of EKS in method and path.
@@ -195,6 +217,7 @@ type node struct {
 	name string
 	text string
 	kids []node
+	raw  string // of a piece that is XML already: nothing else then
 }
 
 // newElement makes an element of elements, text one of a text; what is empty is not written.
@@ -205,13 +228,13 @@ func newText(name, value string) node { return node{name: name, text: value} }
 func newItems(name, item string, kids []node) node {
 	out := node{name: name}
 	for _, k := range kids {
-		out.kids = append(out.kids, node{name: item, text: k.text, kids: k.kids})
+		out.kids = append(out.kids, node{name: item, text: k.text, kids: k.kids, raw: k.raw})
 	}
 	return out
 }
 
 func (n node) render(b *strings.Builder) {
-	if n.text == "" && len(n.kids) == 0 {
+	if b.WriteString(n.raw); n.text == "" && len(n.kids) == 0 {
 		return
 	}
 	b.WriteString("<" + n.name + ">")
@@ -225,6 +248,10 @@ func (n node) render(b *strings.Builder) {
 // writeAnswer answers: nodes as XML in the frame that the service uses, everything else as JSON.
 func (q request) writeAnswer(w http.ResponseWriter, answer any) {
 	kids, ok := answer.([]node)
+	if policy, is := answer.(json.RawMessage); is && q.op == "GetBucketPolicy" {
+		_, _ = w.Write(policy) //nolint:gosec // it is what a test told
+		return
+	}
 	if q.service == "s3" {
 		var b strings.Builder
 		newElement(q.op+"Result", kids...).render(&b)
@@ -260,8 +287,12 @@ func (q request) writeError(w http.ResponseWriter, f *failure) {
 	case "ec2":
 		newElement("Response", newElement("Errors", newElement("Error", code, message)), newText("RequestID", "twin")).render(&b)
 	case "s3":
-		newElement("Error", code, message).render(&b)
-	case "ecs", "eks", "application-autoscaling", "sagemaker", "lambda", "sqs", "ecr", "tagging", "resource-explorer-2", "organizations":
+		failed := newElement("Error", code, message)
+		if q.op == "GetAccountPublicAccessBlock" { // of S3 Control, which frames errors otherwise
+			failed = newElement("ErrorResponse", failed)
+		}
+		failed.render(&b)
+	case "ecs", "eks", "application-autoscaling", "sagemaker", "lambda", "sqs", "ecr", "tagging", "resource-explorer-2", "organizations", "es":
 		w.Header().Set("X-Amzn-ErrorType", f.code)
 		_ = json.NewEncoder(&b).Encode(map[string]string{"__type": f.code, "message": f.message})
 	default:

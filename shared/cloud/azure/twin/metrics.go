@@ -14,8 +14,9 @@ func (c *Cloud) metrics(q request) (answer, *failure) {
 	v := q.URL.Query()
 	ids, _ := q.body["resourceids"].([]any)
 	from, err := time.Parse(time.RFC3339, v.Get("starttime"))
+	to, err2 := time.Parse(time.RFC3339, v.Get("endtime"))
 	period := periods[v.Get("interval")]
-	if err != nil || period == 0 || len(ids) == 0 || len(ids) > 50 || v.Get("metricnames") == "" {
+	if err != nil || err2 != nil || period == 0 || len(ids) == 0 || len(ids) > 50 || v.Get("metricnames") == "" {
 		return answer{}, newFailure(http.StatusBadRequest, "BadRequest", "The batch of %d resources from %s is not valid.", len(ids), v.Get("starttime"))
 	}
 	values := []any{}
@@ -28,7 +29,7 @@ func (c *Cloud) metrics(q request) (answer, *failure) {
 		series := []any{}
 		for name := range strings.SplitSeq(v.Get("metricnames"), ",") {
 			series = append(series, map[string]any{
-				"name": map[string]any{"value": name}, "timeseries": []any{map[string]any{"data": r.buckets(name, v.Get("aggregation"), from, period)}},
+				"name": map[string]any{"value": name}, "timeseries": []any{map[string]any{"data": r.buckets(name, v.Get("aggregation"), interval{from, to, period})}},
 			})
 		}
 		values = append(values, map[string]any{"resourceid": r.ID, "namespace": r.Type, "value": series})
@@ -36,11 +37,21 @@ func (c *Cloud) metrics(q request) (answer, *failure) {
 	return ok(map[string]any{"values": values})
 }
 
+// interval is a time in buckets.
+type interval struct {
+	from, to time.Time
+	period   time.Duration
+}
+
 // buckets are the values of a metric; an average is the value, a maximum one more, so that a test tells them apart.
-func (r *Resource) buckets(name, aggregation string, from time.Time, period time.Duration) []any {
+func (r *Resource) buckets(name, aggregation string, in interval) []any {
 	all := []any{}
 	for i, v := range r.Metrics[name] {
-		b := map[string]any{"timeStamp": from.Add(time.Duration(i) * period).Format(time.RFC3339)}
+		at := in.from.Add(time.Duration(i) * in.period)
+		if !at.Before(in.to) {
+			break
+		}
+		b := map[string]any{"timeStamp": at.Format(time.RFC3339)}
 		for a := range strings.SplitSeq(aggregation, ",") {
 			switch {
 			case v < 0:

@@ -2,6 +2,7 @@ package twin
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -23,10 +24,11 @@ func (c *Cloud) AddAsset(a Asset) { c.ChangeLocked(func() { c.assets = append(c.
 
 // searchAssets answers a query for a beginning of a location. The resource itself is only told when it is asked for.
 func (c *Cloud) searchAssets(q request) (any, *failure) {
+	types := q.URL.Query()["assetTypes"]
 	begin := strings.TrimSuffix(strings.TrimPrefix(q.URL.Query().Get("query"), "location:"), "*")
 	var found []any
 	for _, a := range c.assets {
-		if strings.HasPrefix(a.Location, begin) {
+		if strings.HasPrefix(a.Location, begin) && (len(types) == 0 || slices.Contains(types, a.AssetType)) {
 			found = append(found, a.render(strings.Contains(q.URL.Query().Get("readMask"), "versionedResources")))
 		}
 	}

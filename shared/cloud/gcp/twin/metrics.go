@@ -1,44 +1,79 @@
 package twin
 
 import (
+	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
 
-// Series is what Cloud Monitoring has of a resource: a value for each hour.
+// Series is what Cloud Monitoring has of a resource: a value for each hour. System and User are labels of its metadata.
 type Series struct {
 	Metric               string // "compute.googleapis.com/instance/cpu/utilization"
 	Resource             string // "gce_instance"
 	Labels, MetricLabels map[string]string
+	System, User         map[string]string
 	At                   map[time.Time]float64 // by the end of the hour
 }
 
 // AddSeries adds a time series.
 func (c *Cloud) AddSeries(s Series) { c.ChangeLocked(func() { c.series = append(c.series, s) }) }
 
-var clauses = map[string]*regexp.Regexp{
-	"metric": regexp.MustCompile(`metric\.type = "([^"]+)"`),
-	"type":   regexp.MustCompile(`resource\.type = "([^"]+)"`),
-	"zone":   regexp.MustCompile(`resource\.labels\.zone = starts_with\("([^"]+)"\)`),
-	"region": regexp.MustCompile(`resource\.labels\.region = "([^"]+)"`),
-	"names":  regexp.MustCompile(`(?:instance_name|database_id) = one_of\(([^)]*)\)`),
-}
+var (
+	isOne     = regexp.MustCompile(`^(\S+) = "([^"]*)"$`)
+	beginsAs  = regexp.MustCompile(`^(\S+) = starts_with\("([^"]*)"\)$`)
+	isOneOf   = regexp.MustCompile(`^(\S+) = one_of\((.*)\)$`)
+	fieldName = regexp.MustCompile(`^(resource|metric|metadata)\.(labels|system_labels|user_labels)\."?([^"]+)"?$`)
+)
 
-func clause(filter, name string) string {
-	if m := clauses[name].FindStringSubmatch(filter); m != nil {
-		return m[1]
+// fieldOf returns how to read what a filter or a grouping names.
+func fieldOf(name string) func(Series) string {
+	switch m := fieldName.FindStringSubmatch(name); {
+	case name == "metric.type":
+		return func(s Series) string { return s.Metric }
+	case name == "resource.type":
+		return func(s Series) string { return s.Resource }
+	case m == nil:
+		return func(Series) string { return "" }
+	case m[1] == "resource":
+		return func(s Series) string { return s.Labels[m[3]] }
+	case m[1] == "metric":
+		return func(s Series) string { return s.MetricLabels[m[3]] }
+	case m[2] == "system_labels":
+		return func(s Series) string { return s.System[m[3]] }
+	default:
+		return func(s Series) string { return s.User[m[3]] }
 	}
-	return ""
 }
 
-func (s Series) isMatch(filter string) bool {
-	name := s.MetricLabels["instance_name"] + s.Labels["database_id"]
-	names := clause(filter, "names")
-	return s.Metric == clause(filter, "metric") && s.Resource == clause(filter, "type") &&
-		strings.HasPrefix(s.Labels["zone"], clause(filter, "zone")) && s.Labels["region"] == clause(filter, "region") &&
-		(names == "" || strings.Contains(names, `"`+name+`"`))
+// clauseOf returns what a clause of a filter demands; a clause that the twin does not know is never met.
+func clauseOf(clause string) func(Series) bool {
+	if m := isOne.FindStringSubmatch(clause); m != nil {
+		field := fieldOf(m[1])
+		return func(s Series) bool { return field(s) == m[2] }
+	}
+	if m := beginsAs.FindStringSubmatch(clause); m != nil {
+		field := fieldOf(m[1])
+		return func(s Series) bool { return strings.HasPrefix(field(s), m[2]) }
+	}
+	if m := isOneOf.FindStringSubmatch(clause); m != nil {
+		field, names := fieldOf(m[1]), strings.Split(m[2], ", ")
+		return func(s Series) bool { return slices.Contains(names, `"`+field(s)+`"`) }
+	}
+	return func(Series) bool { return false }
+}
+
+// matching returns the series that a filter means.
+func (c *Cloud) matching(filter string) []Series {
+	out := slices.Clone(c.series)
+	for clause := range strings.SplitSeq(filter, " AND ") {
+		isMet := clauseOf(clause)
+		out = slices.DeleteFunc(out, func(s Series) bool { return !isMet(s) })
+	}
+	return out
 }
 
 // listSeries answers the points of an interval, the newest first, as Cloud Monitoring does. It knows hours alone.
@@ -52,14 +87,66 @@ func (c *Cloud) listSeries(q request) (any, *failure) {
 	if err != nil || err2 != nil {
 		return nil, newFailure(http.StatusBadRequest, "INVALID_ARGUMENT", "interval")
 	}
-	var found []any
-	for _, s := range c.series {
-		if s.isMatch(query.Get("filter")) {
-			found = append(found, s.render(from, to))
+	matching := c.matching(query.Get("filter"))
+	if fields := query["aggregation.groupByFields"]; len(fields) > 0 {
+		matching = reduced(matching, fields, query.Get("aggregation.crossSeriesReducer"))
+	}
+	a, b, next := c.cut(q, len(matching), "pageSize")
+	found := []any{}
+	for _, s := range matching[a:b] {
+		found = append(found, s.render(from, to))
+	}
+	return map[string]any{"timeSeries": found, "nextPageToken": next}, nil
+}
+
+// reduced makes one series of those that agree in the fields, with no other labels.
+func reduced(all []Series, fields []string, how string) []Series {
+	groups, order := map[string][]Series{}, []string{}
+	for _, s := range all {
+		key := ""
+		for _, f := range fields {
+			key += fmt.Sprintf("%q", fieldOf(f)(s))
+		}
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], s)
+	}
+	var out []Series
+	for _, key := range order {
+		out = append(out, joined(groups[key], fields, how))
+	}
+	return out
+}
+
+func joined(group []Series, fields []string, how string) Series {
+	first := group[0]
+	s := Series{Metric: first.Metric, Resource: first.Resource, Labels: map[string]string{}, System: map[string]string{}, User: map[string]string{}, At: map[time.Time]float64{}}
+	for _, f := range fields {
+		m := fieldName.FindStringSubmatch(f)
+		map[string]map[string]string{"labels": s.Labels, "system_labels": s.System, "user_labels": s.User}[m[2]][m[3]] = fieldOf(f)(first)
+	}
+	values := map[time.Time][]float64{}
+	for _, one := range group {
+		for at, v := range one.At {
+			values[at] = append(values[at], v)
 		}
 	}
-	a, b, next := c.cut(q, len(found), "pageSize")
-	return map[string]any{"timeSeries": found[a:b], "nextPageToken": next}, nil
+	for at, all := range values {
+		sum := 0.0
+		for _, v := range all {
+			sum += v
+		}
+		switch how {
+		case "REDUCE_MAX":
+			s.At[at] = slices.Max(all)
+		case "REDUCE_MEAN":
+			s.At[at] = sum / float64(len(all))
+		case "REDUCE_SUM":
+			s.At[at] = sum
+		}
+	}
+	return s
 }
 
 func (s Series) render(from, to time.Time) any {
@@ -72,5 +159,6 @@ func (s Series) render(from, to time.Time) any {
 	}
 	return map[string]any{
 		"metric": map[string]any{"type": s.Metric, "labels": s.MetricLabels}, "resource": map[string]any{"type": s.Resource, "labels": s.Labels}, "points": points,
+		"metadata": map[string]any{"systemLabels": maps.Clone(s.System), "userLabels": maps.Clone(s.User)},
 	}
 }

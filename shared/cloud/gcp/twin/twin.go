@@ -58,6 +58,7 @@ type Cloud struct {
 	instances  []*Instance
 	policies   map[string]bool // resource policies; true are schedules of instances
 	groups     []*Group
+	details    map[string]string
 	databases  []*Database
 	clusters   []*Cluster
 	services   []*Service
@@ -189,7 +190,7 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	case f != nil:
 		q.writeError(w, f)
 	default:
-		writeJSON(w, http.StatusOK, answer)
+		writeJSON(w, http.StatusOK, c.described(answer))
 	}
 	return false
 }

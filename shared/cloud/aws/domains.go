@@ -1,0 +1,90 @@
+package aws
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/opensearch"
+	"github.com/aws/aws-sdk-go-v2/service/opensearch/types"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// domains are OpenSearch domains.
+var domains = source{
+	name: "domains", list: listDomains, needs: []string{"es:ListDomainNames", "es:DescribeDomains", "tag:GetResources"},
+}
+
+// perDomainCall is how many domains one call describes.
+const perDomainCall = 5
+
+func listDomains(ctx context.Context, at place, _ string) (cloud.ResourcePage, error) {
+	api := opensearch.NewFromConfig(at.cfg)
+	list, err := api.ListDomainNames(ctx, &opensearch.ListDomainNamesInput{})
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	var names []string
+	for _, d := range list.DomainNames {
+		names = append(names, sdk.ToString(d.DomainName))
+	}
+	parts := slices.Collect(slices.Chunk(names, perDomainCall))
+	got, errs := make([]*opensearch.DescribeDomainsOutput, len(parts)), make([]error, len(parts))
+	each(len(parts), func(i int) {
+		got[i], errs[i] = api.DescribeDomains(ctx, &opensearch.DescribeDomainsInput{DomainNames: parts[i]})
+	})
+	var p cloud.ResourcePage
+	for i, err := range errs {
+		if err != nil {
+			return cloud.ResourcePage{}, err
+		}
+		for _, d := range got[i].DomainStatusList {
+			p.Resources = append(p.Resources, domainResource(d))
+		}
+	}
+	return p, addTags(ctx, at, p.Resources)
+}
+
+func domainResource(d types.DomainStatus) cloud.Resource {
+	r := cloud.Resource{UID: sdk.ToString(d.ARN), Name: sdk.ToString(d.DomainName), Type: "aws-opensearch", Status: cloud.Running, Facts: cloud.Facts{
+		"vpc": d.VPCOptions != nil && sdk.ToString(d.VPCOptions.VPCId) != "", "policy_open": isOpen(sdk.ToString(d.AccessPolicies)),
+		"volume_type": "", "volume_gb": 0.0,
+	}}
+	switch {
+	case sdk.ToBool(d.Deleted):
+		r.Status = cloud.Terminated
+	case !sdk.ToBool(d.Created):
+		r.Status = cloud.Pending
+	}
+	if c := d.ClusterConfig; c != nil {
+		r.InstanceType, r.Capacity = string(c.InstanceType), map[string]int64{"nodes": int64(sdk.ToInt32(c.InstanceCount))}
+		r.Facts["data_nodes"], r.Facts["dedicated_masters"] = count32(c.InstanceCount), count32(c.DedicatedMasterCount)
+		r.Facts["zone_aware"], r.Facts["warm_count"] = sdk.ToBool(c.ZoneAwarenessEnabled), count32(c.WarmCount)
+	}
+	if e := d.EBSOptions; e != nil && sdk.ToBool(e.EBSEnabled) {
+		r.Facts["volume_type"], r.Facts["volume_gb"] = string(e.VolumeType), count32(e.VolumeSize)
+	}
+	return r
+}
+
+// isOpen reports whether a policy lets anybody in from anywhere: one that demands an address does not.
+func isOpen(policy string) bool {
+	var p struct {
+		Statement []struct {
+			Effect    string
+			Principal any
+			Condition map[string]any
+		}
+	}
+	if policy == "" || json.Unmarshal([]byte(policy), &p) != nil {
+		return false
+	}
+	for _, s := range p.Statement {
+		if s.Effect == "Allow" && isEverybody(s.Principal) && len(s.Condition) == 0 {
+			return true
+		}
+	}
+	return false
+}

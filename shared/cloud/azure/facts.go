@@ -1,0 +1,231 @@
+package azure
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// row is a resource as the Resource Graph has it, for facts: Azure leaves out of it what is not set.
+type row struct {
+	resource
+	setting    *setting
+	whole      map[string]any // sku and properties, as they are written
+	neighbours neighbours
+}
+
+// fact reads one fact of a row; false where the row does not tell it.
+type fact func(r row) (any, bool)
+
+// addKindFacts adds what waste is judged by to a resource.
+func addKindFacts(out *cloud.Resource, r resource, s *setting, n neighbours) error {
+	read := kindFacts[out.Type]
+	if read == nil {
+		return nil
+	}
+	whole, err := properties[map[string]any](r)
+	if err != nil {
+		return err
+	}
+	if out.Facts == nil {
+		out.Facts = cloud.Facts{}
+	}
+	at := row{r, s, map[string]any{"properties": whole}, n}
+	for name, f := range read {
+		if v, told := f(at); told {
+			out.Facts[name] = v
+		}
+	}
+	return nil
+}
+
+// at returns what stands under a path of names with dots between them; nil where there is nothing.
+func (r row) at(path string) any {
+	v := r.whole["properties"]
+	for name := range strings.SplitSeq(path, ".") {
+		m, _ := v.(map[string]any)
+		v = nil
+		for key, under := range m { // Azure's services do not agree on the case of names
+			if strings.EqualFold(key, name) {
+				v = under
+			}
+		}
+	}
+	return v
+}
+
+func (r row) text(path string) string {
+	s, _ := r.at(path).(string)
+	return s
+}
+
+// text reads a word; "" where it is not set.
+func text(path string) fact { return func(r row) (any, bool) { return r.text(path), true } }
+
+// textOr reads a word that has a default.
+func textOr(path, otherwise string) fact {
+	return func(r row) (any, bool) {
+		if s := r.text(path); s != "" {
+			return s, true
+		}
+		return otherwise, true
+	}
+}
+
+// told reads a word that every resource of the type has: without it nothing is known.
+func told(path string) fact {
+	return func(r row) (any, bool) { s := r.text(path); return s, s != "" }
+}
+
+// reference reads the id of another resource, as a uid; "" where there is none.
+func reference(path string) fact { return func(r row) (any, bool) { return uidOf(r.text(path)), true } }
+
+// number reads a number, which some services write as text; false where it is not set.
+func number(path string) fact { return scaled(path, 1) }
+
+// scaled reads a number in another unit.
+func scaled(path string, factor float64) fact {
+	return func(r row) (any, bool) {
+		switch v := r.at(path).(type) {
+		case float64:
+			return v * factor, true
+		case string:
+			n, err := strconv.ParseFloat(v, 64)
+			return n * factor, err == nil
+		}
+		return nil, false
+	}
+}
+
+// numberOr reads a number that has a default.
+func numberOr(path string, otherwise float64) fact {
+	return func(r row) (any, bool) {
+		if v, ok := number(path)(r); ok {
+			return v, true
+		}
+		return otherwise, true
+	}
+}
+
+// flag reads a switch; one that is not set is off.
+func flag(path string) fact { return func(r row) (any, bool) { return r.at(path) == true, true } }
+
+// unset reads a switch that says the contrary of the fact.
+func unset(path string) fact { return func(r row) (any, bool) { return r.at(path) != true, true } }
+
+// is reports whether a word is the one, in any case.
+func is(path, word string) fact {
+	return func(r row) (any, bool) { return strings.EqualFold(r.text(path), word), true }
+}
+
+// there reports whether something is set.
+func there(path string) fact { return func(r row) (any, bool) { return r.at(path) != nil, true } }
+
+// list reads texts.
+func list(path string) fact {
+	return func(r row) (any, bool) {
+		out := []string{}
+		all, _ := r.at(path).([]any)
+		for _, v := range all {
+			if s, ok := v.(string); ok {
+				out = append(out, s)
+			}
+		}
+		return out, true
+	}
+}
+
+// length counts.
+func length(path string) fact {
+	return func(r row) (any, bool) {
+		all, _ := r.at(path).([]any)
+		return float64(len(all)), true
+	}
+}
+
+// The facts that are beside the properties of a row.
+var (
+	zoneCount fact = func(r row) (any, bool) { return float64(len(r.Zones)), true }
+	skuTier   fact = func(r row) (any, bool) { return skuText(r, func(s *sku) string { return s.Tier }) }
+	skuOf     fact = func(r row) (any, bool) { return skuText(r, func(s *sku) string { return s.Name }) }
+	skuCount  fact = func(r row) (any, bool) {
+		if r.SKU == nil || r.SKU.Capacity == nil {
+			return nil, false
+		}
+		return float64(*r.SKU.Capacity), true
+	}
+	autoscaled fact = func(r row) (any, bool) { return r.setting.scales(), true }
+)
+
+func skuText(r row, of func(*sku) string) (any, bool) {
+	if r.SKU == nil {
+		return nil, false
+	}
+	return of(r.SKU), true
+}
+
+// hasTag reports whether a tag is there.
+func hasTag(name string) fact {
+	return func(r row) (any, bool) {
+		for key := range r.Tags {
+			if strings.EqualFold(key, name) {
+				return true, true
+			}
+		}
+		return false, true
+	}
+}
+
+// coresOf reads the virtual cores out of the name of a size, "Standard_D4ds_v5": those of flexible servers tell them nowhere else.
+func coresOf(r row) (any, bool) {
+	if r.SKU == nil {
+		return nil, false
+	}
+	_, size, _ := strings.Cut(r.SKU.Name, "_")
+	family := strings.TrimLeft(size, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	digits := family[:len(family)-len(strings.TrimLeft(family, "0123456789"))]
+	n, err := strconv.ParseFloat(digits, 64)
+	return n, err == nil
+}
+
+// minorLag counts the minor versions that one is behind another: "1.31.2" is 2 behind "1.33".
+func minorLag(behind, of string) (any, bool) {
+	minor := func(version string) (int, bool) {
+		parts := strings.Split(version, ".")
+		if len(parts) < 2 {
+			return 0, false
+		}
+		n, err := strconv.Atoi(parts[1])
+		return n, err == nil
+	}
+	a, ok := minor(behind)
+	b, ok2 := minor(of)
+	return float64(max(b-a, 0)), ok && ok2
+}
+
+// objects returns the objects of a list.
+func (r row) objects(path string) []map[string]any {
+	all, _ := r.at(path).([]any)
+	var out []map[string]any
+	for _, v := range all {
+		if m, ok := v.(map[string]any); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// withVersion adds to a pool, as it stands in its cluster, what it is to be compared with.
+func withVersion(pool json.RawMessage, version string) (json.RawMessage, error) {
+	m, err := editable(pool)
+	if err != nil {
+		return nil, err
+	}
+	m[clusterVersionOf] = version
+	return json.Marshal(m)
+}
+
+// clusterVersionOf is where the version of a pool's cluster stands: no name of Azure's.
+const clusterVersionOf = "lamplighterClusterVersion"

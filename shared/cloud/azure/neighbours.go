@@ -1,0 +1,157 @@
+package azure
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+const (
+	interfaceType = "Microsoft.Network/networkInterfaces"
+	sqlVMType     = "Microsoft.SqlVirtualMachine/sqlVirtualMachines"
+	siteType      = "Microsoft.Web/sites"
+)
+
+// neighbourTypes are, by kind, the types whose rows say something of its resources: of a region they are read in one query.
+var neighbourTypes = map[string][]string{
+	cloud.AzureVM:             {interfaceType, sqlVMType},
+	cloud.AzureAppServicePlan: {siteType},
+	cloud.AzureSQLDatabase:    {databaseType},
+	cloud.AzureOthers:         {machines.arm},
+}
+
+// pointsAt reads, by type in lower case, the uid of the resource that a neighbour says something of.
+var pointsAt = map[string]func(row) string{
+	strings.ToLower(interfaceType): func(r row) string { return uidOf(r.text("virtualMachine.id")) },
+	strings.ToLower(sqlVMType):     func(r row) string { return uidOf(r.text("virtualMachineResourceId")) },
+	strings.ToLower(siteType):      func(r row) string { return uidOf(r.text("serverFarmId")) },
+	strings.ToLower(databaseType):  func(r row) string { return serverOf(r.ID) },
+	strings.ToLower(machines.arm):  func(r row) string { return uidOf(r.ID) },
+}
+
+// neighbours are rows by the uid of what they say something of.
+type neighbours map[string][]row
+
+// of returns the neighbours of one type of a resource.
+func (n neighbours) of(uid, armType string) []row {
+	return slices.DeleteFunc(slices.Clone(n[uid]), func(r row) bool { return !strings.EqualFold(r.Type, armType) })
+}
+
+// acquaintance keeps the neighbours of a region for the pages of one listing.
+type acquaintance struct {
+	mu    sync.Mutex
+	at    time.Time
+	key   place
+	known neighbours
+}
+
+// neighboursOf reads the neighbours of a kind's resources in a region; nil of a kind that has none.
+func (c *conn) neighboursOf(ctx context.Context, kindType, region string) (neighbours, error) {
+	types, key := neighbourTypes[kindType], place{kindType, region}
+	if len(types) == 0 {
+		return nil, nil //nolint:nilnil // see above
+	}
+	a := &c.acquaintance
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.key == key && c.clock.Now().Sub(a.at) <= remembered {
+		return a.known, nil
+	}
+	rows, err := askGraphAll[resource](ctx, c, typesInRegion(types, region))
+	if err != nil {
+		return nil, fmt.Errorf("read what stands beside %s: %w", kindType, err)
+	}
+	found := neighbours{}
+	for _, r := range rows {
+		whole, err := properties[map[string]any](r)
+		if err != nil {
+			return nil, err
+		}
+		one := row{resource: r, whole: map[string]any{"properties": whole}}
+		uid := pointsAt[strings.ToLower(r.Type)](one)
+		found[uid] = append(found[uid], one)
+	}
+	a.at, a.key, a.known = c.clock.Now(), key, found
+	return found, nil
+}
+
+// typesInRegion is the query for the resources of several types in a region.
+func typesInRegion(types []string, region string) string {
+	quoted := make([]string, len(types))
+	for i, t := range types {
+		quoted[i] = "'" + strings.ToLower(t) + "'"
+	}
+	return fmt.Sprintf("Resources | where type in~ (%s) | where location =~ '%s' | project %s | order by id asc",
+		strings.Join(quoted, ", "), region, columns)
+}
+
+// serverOf is the uid of the server of a database.
+func serverOf(id string) string {
+	before, _, _ := strings.Cut(uidOf(id), "/databases/")
+	return before
+}
+
+// hasPublicAddress looks at the network interfaces of a machine.
+var hasPublicAddress fact = func(r row) (any, bool) {
+	for _, n := range r.neighbours.of(uidOf(r.ID), interfaceType) {
+		for _, c := range n.objects("ipConfigurations") {
+			if p, _ := c["properties"].(map[string]any); p["publicIPAddress"] != nil {
+				return true, true
+			}
+		}
+	}
+	return false, true
+}
+
+// The facts of a SQL Server on a machine, "" without one.
+var (
+	sqlEdition = sqlFact("sqlImageSku")
+	sqlLicense = sqlFact("sqlServerLicenseType")
+)
+
+func sqlFact(path string) fact {
+	return func(r row) (any, bool) {
+		for _, s := range r.neighbours.of(uidOf(r.ID), sqlVMType) {
+			return s.text(path), true
+		}
+		return "", true
+	}
+}
+
+// runningApps counts the sites of a plan that run.
+var runningApps fact = func(r row) (any, bool) {
+	n := 0
+	for _, s := range r.neighbours.of(uidOf(r.ID), siteType) {
+		if strings.EqualFold(s.text("state"), "Running") {
+			n++
+		}
+	}
+	return float64(n), true
+}
+
+// siblings counts the databases of the same server that have a size of their own, itself included.
+var siblings fact = func(r row) (any, bool) {
+	n := 0
+	for _, d := range r.neighbours.of(serverOf(r.ID), databaseType) {
+		if !sqlDatabases.foreign(d.resource) && d.text("elasticPoolId") == "" {
+			n++
+		}
+	}
+	return float64(n), true
+}
+
+// ownerState is the power state of the machine that a disk is attached to, "" without one; a machine of another region is not known.
+var ownerState fact = func(r row) (any, bool) {
+	if r.ManagedBy == "" {
+		return "", true
+	}
+	for _, m := range r.neighbours.of(uidOf(r.ManagedBy), machines.arm) {
+		return powerOf(m)
+	}
+	return nil, false
+}

@@ -1,0 +1,112 @@
+package cloudtest
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// factTable is the facts that the rules read of the types which this service acts on or measures, a line each: those that the
+// provider's listing tells, and, with a reason, those that it does not.
+//
+//go:embed facts.csv
+var factTable string
+
+// fact is a line of the table.
+type fact struct{ Type, Name, Kind, Unit, Missing string }
+
+func readFacts() []fact {
+	var out []fact
+	_, lines, _ := strings.Cut(factTable, "\n") // behind the header
+	for line := range strings.Lines(lines) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), ";")
+		out = append(out, fact{f[0], f[1], f[2], f[3], f[4]})
+	}
+	return out
+}
+
+// CheckFacts holds what a provider told of resources, of which there has to be one of each type that tells everything, against the
+// facts that the rules read: each is told by its name, in the type that the rules know, or the table says why it is not.
+func CheckFacts(t *testing.T, provider string, found []cloud.Resource) {
+	t.Helper()
+	told := map[string]any{}
+	for _, r := range found {
+		for name, v := range r.Facts {
+			told[r.Type+"."+name] = v
+		}
+	}
+	known := map[string]bool{}
+	for _, f := range readFacts() {
+		known[f.Type] = true
+		if !strings.HasPrefix(f.Type, provider+"-") {
+			continue
+		}
+		v, is := told[f.Type+"."+f.Name]
+		delete(told, f.Type+"."+f.Name)
+		f.check(t, v, is)
+	}
+	for name, v := range told {
+		kind, fact, _ := strings.Cut(name, ".")
+		if known[kind] && !slices.Contains([]string{cloud.NativeType, cloud.Unread}, fact) {
+			t.Errorf("%s is told as %v, which no rule reads", name, v)
+		}
+	}
+}
+
+func (f fact) check(t *testing.T, v any, is bool) {
+	t.Helper()
+	switch {
+	case !is && f.Missing == "":
+		t.Errorf("%s.%s is not told, and the table has no reason for it", f.Type, f.Name)
+	case is && f.Missing != "":
+		t.Errorf("%s.%s is told as %v, and the table says that it is not: %s", f.Type, f.Name, v, f.Missing)
+	case is && kindOfFact(v) != f.Kind:
+		t.Errorf("%s.%s is %v, a %s; the rules want a %s", f.Type, f.Name, v, kindOfFact(v), f.Kind)
+	}
+}
+
+func kindOfFact(v any) string {
+	switch v.(type) {
+	case bool:
+		return "bool"
+	case float64:
+		return "number"
+	case string:
+		return "string"
+	case []string:
+		return "list(string)"
+	case time.Time, cloud.Since:
+		return "timestamp"
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+// ListAll lists all resources of some kinds in a region.
+func ListAll(t *testing.T, c cloud.Conn, region string, kinds ...string) []cloud.Resource {
+	t.Helper()
+	var out []cloud.Resource
+	for _, k := range kinds {
+		for page, n := "", 0; n == 0 || page != ""; n++ {
+			got, err := c.List(t.Context(), k, region, page)
+			if err != nil || n > 1000 {
+				t.Fatalf("page %d of %s: %v", n, k, err)
+			}
+			out, page = append(out, got.Resources...), got.Next
+		}
+	}
+	return out
+}
+
+// KindsOf lists the types of a provider's kinds, the collective one included.
+func KindsOf(provider string) []string {
+	var out []string
+	for _, k := range cloud.KindsOf(provider) {
+		out = append(out, k.Type)
+	}
+	return out
+}

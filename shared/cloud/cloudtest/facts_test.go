@@ -1,0 +1,38 @@
+package cloudtest
+
+import (
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// The table is the project's own copy. Beside a checkout with the rules it is held against them.
+func TestFacts_AreThoseOfTheRules(t *testing.T) {
+	f, err := os.Open(filepath.Join("..", "..", "..", "..", "shared", "data", "rules", "facts.csv"))
+	if os.IsNotExist(err) {
+		t.Skip("SKIPPED: there are no rules beside the checkout to hold the facts against")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // it is read
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, types := map[string]fact{}, map[string]bool{}
+	for _, one := range readFacts() {
+		ours[one.Type+"."+one.Name], types[one.Type] = one, true
+	}
+	for _, r := range rows[1:] {
+		one, is := ours[r[0]+"."+r[1]]
+		delete(ours, r[0]+"."+r[1])
+		if types[r[0]] && (!is || one.Kind != r[2] || one.Unit != r[4]) {
+			t.Errorf("%s.%s is %q in %q; the rules have %q in %q", r[0], r[1], one.Kind, one.Unit, r[2], r[4])
+		}
+	}
+	for name := range ours {
+		t.Errorf("%s is no fact of the rules", name)
+	}
+}

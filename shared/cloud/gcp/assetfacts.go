@@ -1,0 +1,153 @@
+package gcp
+
+import (
+	"strconv"
+	"strings"
+
+	"google.golang.org/api/cloudasset/v1"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// thing is what is read of the things themselves, in the names of their APIs.
+type thing struct {
+	Users               []string          `json:"users"`
+	Type                string            `json:"type"`
+	SizeGB              int64             `json:"sizeGb,string"`
+	ProvisionedIOPS     int64             `json:"provisionedIops,string"`
+	LastDetachTimestamp string            `json:"lastDetachTimestamp"`
+	LastAttachTimestamp string            `json:"lastAttachTimestamp"`
+	Region              string            `json:"region"`
+	Status              any               `json:"status"` // a word of Compute Engine, an object of Dataproc
+	AddressType         string            `json:"addressType"`
+	AutoCreated         bool              `json:"autoCreated"`
+	StorageBytes        int64             `json:"storageBytes,string"`
+	SnapshotType        string            `json:"snapshotType"`
+	LoadBalancingScheme string            `json:"loadBalancingScheme"`
+	Description         string            `json:"description"`
+	ResourcePolicies    []string          `json:"resourcePolicies"`
+	SourceDisk          string            `json:"sourceDisk"`
+	CreationTimestamp   string            `json:"creationTimestamp"`
+	LastStopTimestamp   string            `json:"lastStopTimestamp"`
+	State               string            `json:"state"`
+	Tier                string            `json:"tier"`
+	MemorySizeGB        float64           `json:"memorySizeGb"`
+	AuthEnabled         bool              `json:"authEnabled"`
+	Metadata            map[string]string `json:"metadata"`
+	GCESetup            struct {
+		DisablePublicIP bool              `json:"disablePublicIp"`
+		Metadata        map[string]string `json:"metadata"`
+	} `json:"gceSetup"`
+	Config struct {
+		Lifecycle   struct{ IdleDeleteTTL string } `json:"lifecycleConfig"`
+		Autoscaling struct{ PolicyURI string }     `json:"autoscalingConfig"`
+		Secondary   workers                        `json:"secondaryWorkerConfig"`
+		Primary     workers                        `json:"workerConfig"`
+	} `json:"config"`
+	ActivationPolicy string                      `json:"activationPolicy"`
+	Machine          struct{ CPUCount float64 }  `json:"machineConfig"`
+	InstanceType     string                      `json:"instanceType"`
+	ReadPool         struct{ NodeCount float64 } `json:"readPoolConfig"`
+	AvailabilityType string                      `json:"availabilityType"`
+}
+
+type workers struct {
+	NumInstances float64 `json:"numInstances"`
+}
+
+// word is the state of a thing, whatever its API calls it.
+func (t thing) word() string {
+	switch s := t.Status.(type) {
+	case string:
+		return s
+	case map[string]any:
+		state, _ := s["state"].(string)
+		return state
+	}
+	return t.State
+}
+
+// factsOf are the facts of types by which waste is judged, in the names and units of the rules.
+var factsOf = map[string]func(t thing, a *cloudasset.ResourceSearchResult, n neighbours) cloud.Facts{
+	"gcp-disk": diskFacts,
+	"gcp-address": func(t thing, _ *cloudasset.ResourceSearchResult, n neighbours) cloud.Facts {
+		f := cloud.Facts{"state": t.word(), "address_type": t.AddressType, "unused_since": cloud.Never, "instance_state": ""}
+		if t.word() == "RESERVED" {
+			f["unused_since"] = cloud.Since{}
+		}
+		addUser(f, t.Users, n)
+		return f
+	},
+	"gcp-snapshot": func(t thing, _ *cloudasset.ResourceSearchResult, _ neighbours) cloud.Facts {
+		return cloud.Facts{"auto_created": t.AutoCreated, "storage_gb": float64(t.StorageBytes) / (1 << 30), "snapshot_type": t.SnapshotType}
+	},
+	"gcp-forwarding-rule": func(t thing, _ *cloudasset.ResourceSearchResult, _ neighbours) cloud.Facts {
+		return cloud.Facts{"scheme": t.LoadBalancingScheme}
+	},
+	"gcp-memorystore": func(t thing, _ *cloudasset.ResourceSearchResult, _ neighbours) cloud.Facts {
+		return cloud.Facts{"tier": t.Tier, "memory_gb": t.MemorySizeGB, "auth": t.AuthEnabled}
+	},
+	"gcp-notebook": func(t thing, _ *cloudasset.ResourceSearchResult, _ neighbours) cloud.Facts {
+		timeout, _ := strconv.Atoi(t.GCESetup.Metadata["idle-timeout-seconds"])
+		return cloud.Facts{"state": t.word(), "idle_shutdown": timeout > 0, "public_ip": !t.GCESetup.DisablePublicIP}
+	},
+	"gcp-dataproc": func(t thing, _ *cloudasset.ResourceSearchResult, _ neighbours) cloud.Facts {
+		return cloud.Facts{
+			"state": t.word(), "idle_delete": t.Config.Lifecycle.IdleDeleteTTL != "", "autoscaled": t.Config.Autoscaling.PolicyURI != "",
+			"secondary_spot": t.Config.Secondary.NumInstances, "primary_workers": t.Config.Primary.NumInstances,
+		}
+	},
+	"gcp-alloydb": func(t thing, _ *cloudasset.ResourceSearchResult, _ neighbours) cloud.Facts {
+		return cloud.Facts{
+			"activation": t.ActivationPolicy, "vcpu": t.Machine.CPUCount, "instance_type": t.InstanceType, "nodes": t.ReadPool.NodeCount,
+			"ha": t.AvailabilityType == "REGIONAL",
+		}
+	},
+}
+
+func diskFacts(t thing, a *cloudasset.ResourceSearchResult, n neighbours) cloud.Facts {
+	_, labelled := a.Labels["goog-gke-volume"]
+	f := cloud.Facts{
+		"users": append([]string{}, t.Users...), "disk_type": lastPart(t.Type), "size_gb": float64(t.SizeGB),
+		"provisioned_iops": float64(t.ProvisionedIOPS), "regional": t.Region != "", "snapshot_policy": len(t.ResourcePolicies) > 0,
+		"pvc": labelled || strings.Contains(t.Description, "kubernetes.io/created-for/pvc"), "instance_state": "",
+		"instance_stopped_at": cloud.Never,
+	}
+	switch {
+	case t.LastDetachTimestamp != "":
+		f["last_detached_at"] = timeOf(t.LastDetachTimestamp)
+	case t.LastAttachTimestamp == "" && a.CreateTime != "":
+		f["last_detached_at"] = timeOf(a.CreateTime) // it was never attached
+	}
+	addUser(f, t.Users, n)
+	if at, told := n.snapshots[a.Name]; told || n.told {
+		f["last_snapshot_at"] = cloud.Epoch
+		if told {
+			f["last_snapshot_at"] = at
+		}
+	}
+	return f
+}
+
+// addUser adds the state of the instance that uses something. Of a user that is none, or of another region, it is not known.
+func addUser(f cloud.Facts, users []string, n neighbours) {
+	if len(users) == 0 {
+		return
+	}
+	_, tellsStop := f["instance_stopped_at"]
+	delete(f, "instance_state")
+	delete(f, "instance_stopped_at")
+	i, known := n.instances[fullName("compute.googleapis.com", users[0])]
+	if !known {
+		return
+	}
+	if f["instance_state"] = i.word(); !tellsStop {
+		return
+	}
+	switch {
+	case i.word() != "TERMINATED":
+		f["instance_stopped_at"] = cloud.Never
+	case i.LastStopTimestamp != "":
+		f["instance_stopped_at"] = timeOf(i.LastStopTimestamp)
+	}
+}

@@ -1,0 +1,84 @@
+package gcp_test
+
+import (
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/cloudtest"
+	"lamplighter.dev/shared/cloud/gcp/twin"
+)
+
+const zone = region + "-b"
+
+// tellAll puts one resource of each type into the twin that tells everything.
+func tellAll(tw *twin.Cloud) {
+	tw.AddInstance(twin.Instance{Name: "web", Zone: zone, Status: "TERMINATED", Policies: []string{"nightly"}})
+	tw.Describe("web", `{"scheduling":{"provisioningModel":"SPOT","automaticRestart":false},"guestAccelerators":[{"acceleratorCount":2}],
+		"networkInterfaces":[{"accessConfigs":[{"natIP":"192.0.2.1"}]}],"shieldedInstanceConfig":{"enableVtpm":true,"enableIntegrityMonitoring":true},
+		"serviceAccounts":[{"email":"1-compute@developer.gserviceaccount.com","scopes":["https://www.googleapis.com/auth/cloud-platform"]}],
+		"metadata":{"items":[{"key":"serial-port-enable","value":"1"}]},"lastStartTimestamp":"2026-03-01T00:00:00Z",
+		"disks":[{"type":"PERSISTENT","boot":true,"licenses":["https://x/global/licenses/windows-server-2022-dc"]}]}`)
+	tw.AddGroup(twin.Group{Name: "workers", Zone: zone, Size: 3, Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
+	tw.Describe("workers", `{"autoHealingPolicies":[{"healthCheck":"x"}]}`)
+	tw.AddDatabase(twin.Database{Name: "orders", Region: region, Replicas: []string{"copy"}})
+	tw.Describe("orders", `{"databaseVersion":"POSTGRES_16","settings":{"tier":"db-custom-4-16384","edition":"ENTERPRISE","availabilityType":"REGIONAL",
+		"dataDiskSizeGb":"100","storageAutoResize":true,"deletionProtectionEnabled":true,
+		"backupConfiguration":{"enabled":true,"backupRetentionSettings":{"retainedBackups":7}},
+		"ipConfiguration":{"ipv4Enabled":true,"sslMode":"ENCRYPTED_ONLY","authorizedNetworks":[{"value":"0.0.0.0/0"}]}}}`)
+	prod := tw.AddCluster(twin.Cluster{Name: "prod", Location: region})
+	tw.AddPool(prod, twin.Pool{Name: "batch", Zones: []string{zone}, Scaling: map[string]any{"enabled": true, "minNodeCount": 1, "maxNodeCount": 5}}, 3)
+	tw.Describe("batch", `{"config":{"spot":true,"serviceAccount":"nodes@acme"},"management":{"autoUpgrade":true,"autoRepair":true}}`)
+	tw.AddService(twin.Service{Name: "shop", Region: region, Min: 2, Max: 9})
+	tw.Describe("projects/"+twin.Project+"/locations/"+region+"/services/shop", `{"ingress":"INGRESS_TRAFFIC_ALL","template":{"maxInstanceRequestConcurrency":80,
+		"containers":[{"resources":{"limits":{"cpu":"500m","memory":"512Mi"}}}],"nodeSelector":{"accelerator":"nvidia-l4"}}}`)
+	disk := "compute.googleapis.com/projects/acme-prod/zones/" + zone + "/disks/data"
+	instance := "compute.googleapis.com/projects/acme-prod/zones/" + zone + "/instances/web"
+	user := `"users":["https://www.googleapis.com/compute/v1/projects/acme-prod/zones/` + zone + `/instances/web"]`
+	for _, a := range []struct{ kind, at, path, thing string }{
+		{"compute.googleapis.com/Disk", zone, disk, `{"sizeGb":"100","type":"https://x/diskTypes/pd-ssd","lastDetachTimestamp":"2026-02-01T00:00:00Z","resourcePolicies":["x"],` + user + `}`},
+		{"compute.googleapis.com/Instance", zone, instance, `{"status":"TERMINATED","lastStopTimestamp":"2026-02-02T00:00:00Z"}`},
+		{"compute.googleapis.com/Snapshot", "eu", "compute.googleapis.com/projects/acme-prod/global/snapshots/s", `{"sourceDisk":"https://x/projects/acme-prod/zones/` + zone + `/disks/data","creationTimestamp":"2026-02-03T00:00:00Z"}`},
+		{"compute.googleapis.com/Address", region, "compute.googleapis.com/projects/acme-prod/regions/r/addresses/a", `{"status":"IN_USE","addressType":"EXTERNAL",` + user + `}`},
+		{"redis.googleapis.com/Instance", region, "redis.googleapis.com/projects/acme-prod/locations/r/instances/c", `{"tier":"STANDARD_HA","memorySizeGb":5,"authEnabled":true}`},
+		{"notebooks.googleapis.com/Instance", zone, "notebooks.googleapis.com/projects/acme-prod/locations/z/instances/n", `{"state":"ACTIVE","gceSetup":{"metadata":{"idle-timeout-seconds":"3600"}}}`},
+		{"dataproc.googleapis.com/Cluster", region, "dataproc.googleapis.com/projects/acme-prod/regions/r/clusters/d", `{"status":{"state":"RUNNING"},"config":{"lifecycleConfig":{"idleDeleteTtl":"600s"},"autoscalingConfig":{"policyUri":"p"},"secondaryWorkerConfig":{"numInstances":3},"workerConfig":{"numInstances":2}}}`},
+		{"alloydb.googleapis.com/Instance", region, "alloydb.googleapis.com/projects/acme-prod/locations/r/clusters/c/instances/i", `{"activationPolicy":"ALWAYS","machineConfig":{"cpuCount":8},"instanceType":"READ_POOL","readPoolConfig":{"nodeCount":2},"availabilityType":"REGIONAL"}`},
+	} {
+		one := asset(a.kind, a.at, a.path)
+		one.Thing = a.thing
+		tw.AddAsset(one)
+	}
+}
+
+func TestFactsAreAllToldThatTheRulesRead(t *testing.T) {
+	tw, c := connect(t)
+	tellAll(tw)
+	found := cloudtest.ListAll(t, c, region, cloudtest.KindsOf("gcp")...)
+	cloudtest.CheckFacts(t, "gcp", found)
+	told := map[string]any{}
+	for _, r := range found {
+		for name, v := range r.Facts {
+			if r.Name == "batch" || r.Type != cloud.GCPMIG || r.Name == "workers" {
+				told[r.Type+"."+name] = v
+			}
+		}
+	}
+	day := func(n int) time.Time { return time.Date(2026, 2, n, 0, 0, 0, 0, time.UTC) }
+	for name, want := range map[string]any{
+		"gcp-compute.spot": true, "gcp-compute.gpu_count": 2.0, "gcp-compute.os_license": "windows-server-2022-dc", "gcp-compute.auto_restart": false,
+		"gcp-compute.default_sa": true, "gcp-mig.autohealing": true, "gcp-mig.min_replicas": 2.0, "gcp-mig.unstable_since": cloud.Never,
+		"gcp-cloudsql.vcpu": 4.0, "gcp-cloudsql.open_network": true, "gcp-cloudsql.retained_backups": 7.0, "gcp-gke-nodepool.node_count": 3.0,
+		"gcp-gke-nodepool.default_sa": false, "gcp-cloudrun.cpu_limit": 0.5, "gcp-cloudrun.cpu_always": true, "gcp-cloudrun.gpu": true,
+		"gcp-disk.instance_state": "TERMINATED", "gcp-disk.instance_stopped_at": day(2), "gcp-disk.last_snapshot_at": day(3),
+		"gcp-disk.snapshot_policy": true, "gcp-address.instance_state": "TERMINATED", "gcp-notebook.idle_shutdown": true,
+		"gcp-dataproc.state": "RUNNING", "gcp-alloydb.nodes": 2.0, "gcp-memorystore.memory_gb": 5.0,
+	} {
+		if told[name] != want {
+			t.Errorf("%s is told as %v; want %v", name, told[name], want)
+		}
+	}
+	if got := told["gcp-cloudrun.memory_mb"].(float64); got < 536 || got > 537 {
+		t.Errorf("512Mi are %v MB", got)
+	}
+}

@@ -1,0 +1,86 @@
+package gcp
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"google.golang.org/api/cloudasset/v1"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// neighbours are instances and snapshots as the inventory has them, by which disks and addresses are judged.
+type neighbours struct {
+	told      bool
+	instances map[string]thing     // by uid
+	snapshots map[string]time.Time // of the newest snapshot, by the uid of the disk
+}
+
+// acquaintance keeps the neighbours of a region for the next page of its listing.
+type acquaintance struct {
+	mu     sync.Mutex
+	region string
+	at     time.Time
+	known  neighbours
+}
+
+const (
+	instanceAsset = "compute.googleapis.com/Instance"
+	snapshotAsset = "compute.googleapis.com/Snapshot"
+)
+
+// judged are the types of assets that need neighbours.
+var judged = []string{"compute.googleapis.com/Disk", "compute.googleapis.com/RegionDisk", "compute.googleapis.com/Address"}
+
+// besideFor is how long neighbours are kept for the next page of the same region.
+const besideFor = 30 * time.Second
+
+// neighboursOf reads the neighbours of a page: two searches for all pages of a region, none when there is nothing to judge by them.
+func (c *conn) neighboursOf(ctx context.Context, region string, page []*cloudasset.ResourceSearchResult) (neighbours, error) {
+	if region == cloud.Global || !slices.ContainsFunc(page, func(a *cloudasset.ResourceSearchResult) bool { return slices.Contains(judged, a.AssetType) }) {
+		return neighbours{}, nil
+	}
+	c.beside.mu.Lock()
+	defer c.beside.mu.Unlock()
+	now := c.provider.options.Clock.Now()
+	if c.beside.region == region && now.Sub(c.beside.at) <= besideFor {
+		return c.beside.known, nil
+	}
+	n := neighbours{told: true, instances: map[string]thing{}, snapshots: map[string]time.Time{}}
+	if err := c.searchThings(ctx, instanceAsset, "location:"+region+"*", func(name string, t thing) { n.instances[name] = t }); err != nil {
+		return n, err
+	}
+	err := c.searchThings(ctx, snapshotAsset, "", func(_ string, t thing) {
+		disk, at := fullName("compute.googleapis.com", t.SourceDisk), timeOf(t.CreationTimestamp)
+		if at.After(n.snapshots[disk]) {
+			n.snapshots[disk] = at
+		}
+	})
+	c.beside.region, c.beside.at, c.beside.known = region, now, n
+	return n, err
+}
+
+// searchThings reads all assets of a type, and hands on the things themselves.
+func (c *conn) searchThings(ctx context.Context, assetType, query string, take func(name string, t thing)) error {
+	for page, n := "", 0; n < maxPages; n++ {
+		search := c.assets.V1.SearchAllResources("projects/" + c.project).AssetTypes(assetType).Query(query).PageSize(500).PageToken(page).
+			ReadMask("name,assetType,versionedResources")
+		out, err := call(assetsNeed, search.Context(ctx).Do)
+		if err != nil {
+			return err
+		}
+		for _, a := range out.Results {
+			var t thing
+			if len(a.VersionedResources) > 0 && json.Unmarshal(a.VersionedResources[len(a.VersionedResources)-1].Resource, &t) == nil {
+				take(a.Name, t)
+			}
+		}
+		if page = out.NextPageToken; page == "" {
+			return nil
+		}
+	}
+	return errUnsupported("there are more than %d pages of %s", maxPages, assetType)
+}

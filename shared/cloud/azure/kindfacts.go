@@ -65,7 +65,7 @@ var kindFacts = map[string]map[string]fact{
 		"serverless": func(r row) (any, bool) { return r.SKU != nil && strings.Contains(r.SKU.Name, "_S_"), r.SKU != nil },
 		"is_master":  func(r row) (any, bool) { return strings.EqualFold(r.Name, "master"), true }, "sibling_count": siblings,
 	},
-	"azure-aci": {"state": told("instanceView.state"), "restart_policy": textOr("restartPolicy", "Always")},
+	"azure-aci": {"restart_policy": textOr("restartPolicy", "Always")},
 	"azure-adx": {
 		"state": told("state"), "instances": skuCount, "autoscale": flag("optimizedAutoscale.isEnabled"), "auto_stop": flag("enableAutoStop"),
 	},

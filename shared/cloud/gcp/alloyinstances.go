@@ -81,7 +81,20 @@ func alloyResource(i *alloydb.Instance) cloud.Resource {
 	if m := i.MachineConfig; m != nil {
 		r.InstanceType, r.Capacity["vCPU"] = m.MachineType, m.CpuCount
 	}
+	r.Facts = alloyFacts(i)
 	return r
+}
+
+// alloyFacts are the facts by which waste is judged, in the names of the rules.
+func alloyFacts(i *alloydb.Instance) cloud.Facts {
+	f := cloud.Facts{"activation": i.ActivationPolicy, "instance_type": i.InstanceType, "nodes": 0.0, "ha": i.AvailabilityType == "REGIONAL"}
+	if i.MachineConfig != nil {
+		f["vcpu"] = float64(i.MachineConfig.CpuCount)
+	}
+	if i.ReadPoolConfig != nil {
+		f["nodes"] = float64(i.ReadPoolConfig.NodeCount)
+	}
+	return f
 }
 
 func getAlloyInstance(ctx context.Context, p place, r ref) (*alloydb.Instance, error) {

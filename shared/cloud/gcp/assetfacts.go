@@ -1,7 +1,6 @@
 package gcp
 
 import (
-	"strconv"
 	"strings"
 
 	"google.golang.org/api/cloudasset/v1"
@@ -11,48 +10,28 @@ import (
 
 // thing is what is read of the things themselves, in the names of their APIs.
 type thing struct {
-	Users               []string          `json:"users"`
-	Type                string            `json:"type"`
-	SizeGB              int64             `json:"sizeGb,string"`
-	ProvisionedIOPS     int64             `json:"provisionedIops,string"`
-	LastDetachTimestamp string            `json:"lastDetachTimestamp"`
-	LastAttachTimestamp string            `json:"lastAttachTimestamp"`
-	Region              string            `json:"region"`
-	Status              any               `json:"status"` // a word of Compute Engine, an object of Dataproc
-	AddressType         string            `json:"addressType"`
-	AutoCreated         bool              `json:"autoCreated"`
-	StorageBytes        int64             `json:"storageBytes,string"`
-	SnapshotType        string            `json:"snapshotType"`
-	LoadBalancingScheme string            `json:"loadBalancingScheme"`
-	Description         string            `json:"description"`
-	ResourcePolicies    []string          `json:"resourcePolicies"`
-	SourceDisk          string            `json:"sourceDisk"`
-	CreationTimestamp   string            `json:"creationTimestamp"`
-	LastStopTimestamp   string            `json:"lastStopTimestamp"`
-	State               string            `json:"state"`
-	Tier                string            `json:"tier"`
-	MemorySizeGB        float64           `json:"memorySizeGb"`
-	AuthEnabled         bool              `json:"authEnabled"`
-	Metadata            map[string]string `json:"metadata"`
-	GCESetup            struct {
-		DisablePublicIP bool              `json:"disablePublicIp"`
-		Metadata        map[string]string `json:"metadata"`
-	} `json:"gceSetup"`
-	Config struct {
-		Lifecycle   struct{ IdleDeleteTTL string } `json:"lifecycleConfig"`
-		Autoscaling struct{ PolicyURI string }     `json:"autoscalingConfig"`
-		Secondary   workers                        `json:"secondaryWorkerConfig"`
-		Primary     workers                        `json:"workerConfig"`
-	} `json:"config"`
-	ActivationPolicy string                      `json:"activationPolicy"`
-	Machine          struct{ CPUCount float64 }  `json:"machineConfig"`
-	InstanceType     string                      `json:"instanceType"`
-	ReadPool         struct{ NodeCount float64 } `json:"readPoolConfig"`
-	AvailabilityType string                      `json:"availabilityType"`
-}
-
-type workers struct {
-	NumInstances float64 `json:"numInstances"`
+	Users               []string `json:"users"`
+	Type                string   `json:"type"`
+	SizeGB              int64    `json:"sizeGb,string"`
+	ProvisionedIOPS     int64    `json:"provisionedIops,string"`
+	LastDetachTimestamp string   `json:"lastDetachTimestamp"`
+	LastAttachTimestamp string   `json:"lastAttachTimestamp"`
+	Region              string   `json:"region"`
+	Status              any      `json:"status"` // a word of Compute Engine, an object of Dataproc
+	AddressType         string   `json:"addressType"`
+	AutoCreated         bool     `json:"autoCreated"`
+	StorageBytes        int64    `json:"storageBytes,string"`
+	SnapshotType        string   `json:"snapshotType"`
+	LoadBalancingScheme string   `json:"loadBalancingScheme"`
+	Description         string   `json:"description"`
+	ResourcePolicies    []string `json:"resourcePolicies"`
+	SourceDisk          string   `json:"sourceDisk"`
+	CreationTimestamp   string   `json:"creationTimestamp"`
+	LastStopTimestamp   string   `json:"lastStopTimestamp"`
+	State               string   `json:"state"`
+	Tier                string   `json:"tier"`
+	MemorySizeGB        float64  `json:"memorySizeGb"`
+	AuthEnabled         bool     `json:"authEnabled"`
 }
 
 // word is the state of a thing, whatever its API calls it.
@@ -86,22 +65,6 @@ var factsOf = map[string]func(t thing, a *cloudasset.ResourceSearchResult, n nei
 	},
 	"gcp-memorystore": func(t thing, _ *cloudasset.ResourceSearchResult, _ neighbours) cloud.Facts {
 		return cloud.Facts{"tier": t.Tier, "memory_gb": t.MemorySizeGB, "auth": t.AuthEnabled}
-	},
-	"gcp-notebook": func(t thing, _ *cloudasset.ResourceSearchResult, _ neighbours) cloud.Facts {
-		timeout, _ := strconv.Atoi(t.GCESetup.Metadata["idle-timeout-seconds"])
-		return cloud.Facts{"state": t.word(), "idle_shutdown": timeout > 0, "public_ip": !t.GCESetup.DisablePublicIP}
-	},
-	"gcp-dataproc": func(t thing, _ *cloudasset.ResourceSearchResult, _ neighbours) cloud.Facts {
-		return cloud.Facts{
-			"state": t.word(), "idle_delete": t.Config.Lifecycle.IdleDeleteTTL != "", "autoscaled": t.Config.Autoscaling.PolicyURI != "",
-			"secondary_spot": t.Config.Secondary.NumInstances, "primary_workers": t.Config.Primary.NumInstances,
-		}
-	},
-	"gcp-alloydb": func(t thing, _ *cloudasset.ResourceSearchResult, _ neighbours) cloud.Facts {
-		return cloud.Facts{
-			"activation": t.ActivationPolicy, "vcpu": t.Machine.CPUCount, "instance_type": t.InstanceType, "nodes": t.ReadPool.NodeCount,
-			"ha": t.AvailabilityType == "REGIONAL",
-		}
 	},
 }
 

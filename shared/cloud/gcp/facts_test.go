@@ -1,6 +1,7 @@
 package gcp_test
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -41,14 +42,23 @@ func tellAll(tw *twin.Cloud) {
 		{"compute.googleapis.com/Snapshot", "eu", "compute.googleapis.com/projects/acme-prod/global/snapshots/s", `{"sourceDisk":"https://x/projects/acme-prod/zones/` + zone + `/disks/data","creationTimestamp":"2026-02-03T00:00:00Z"}`},
 		{"compute.googleapis.com/Address", region, "compute.googleapis.com/projects/acme-prod/regions/r/addresses/a", `{"status":"IN_USE","addressType":"EXTERNAL",` + user + `}`},
 		{"redis.googleapis.com/Instance", region, "redis.googleapis.com/projects/acme-prod/locations/r/instances/c", `{"tier":"STANDARD_HA","memorySizeGb":5,"authEnabled":true}`},
-		{"notebooks.googleapis.com/Instance", zone, "notebooks.googleapis.com/projects/acme-prod/locations/z/instances/n", `{"state":"ACTIVE","gceSetup":{"metadata":{"idle-timeout-seconds":"3600"}}}`},
-		{"dataproc.googleapis.com/Cluster", region, "dataproc.googleapis.com/projects/acme-prod/regions/r/clusters/d", `{"status":{"state":"RUNNING"},"config":{"lifecycleConfig":{"idleDeleteTtl":"600s"},"autoscalingConfig":{"policyUri":"p"},"secondaryWorkerConfig":{"numInstances":3},"workerConfig":{"numInstances":2}}}`},
-		{"alloydb.googleapis.com/Instance", region, "alloydb.googleapis.com/projects/acme-prod/locations/r/clusters/c/instances/i", `{"activationPolicy":"ALWAYS","machineConfig":{"cpuCount":8},"instanceType":"READ_POOL","readPoolConfig":{"nodeCount":2},"availabilityType":"REGIONAL"}`},
 	} {
 		one := asset(a.kind, a.at, a.path)
 		one.Thing = a.thing
 		tw.AddAsset(one)
 	}
+	tellManaged(tw)
+}
+
+func tellManaged(tw *twin.Cloud) {
+	maps.Copy(tw.AddWorkbench(zone, "n").Body, map[string]any{"gceSetup": map[string]any{"metadata": map[string]any{"idle-timeout-seconds": "3600"}}})
+	maps.Copy(tw.AddSparkCluster(region, "d", 0, 0).Body, map[string]any{"config": map[string]any{
+		"lifecycleConfig": map[string]any{"idleDeleteTtl": "600s"}, "autoscalingConfig": map[string]any{"policyUri": "p"},
+		"secondaryWorkerConfig": map[string]any{"numInstances": 3}, "workerConfig": map[string]any{"numInstances": 2},
+	}})
+	maps.Copy(tw.AddAlloyInstance(region, "c", "i", "READ_POOL").Body, map[string]any{
+		"machineConfig": map[string]any{"cpuCount": 8}, "readPoolConfig": map[string]any{"nodeCount": 2}, "availabilityType": "REGIONAL",
+	})
 }
 
 func TestFactsAreAllToldThatTheRulesRead(t *testing.T) {

@@ -55,7 +55,30 @@ func sparkResource(p place, c *dataproc.Cluster) cloud.Resource {
 	if c.Config != nil && c.Config.WorkerConfig != nil {
 		r.InstanceType, r.Capacity["workers"] = lastPart(c.Config.WorkerConfig.MachineTypeUri), c.Config.WorkerConfig.NumInstances
 	}
+	r.Facts = sparkFacts(c)
 	return r
+}
+
+// sparkFacts are the facts by which waste is judged, in the names of the rules. What a cluster does not tell is left out.
+func sparkFacts(c *dataproc.Cluster) cloud.Facts {
+	f := cloud.Facts{}
+	if c.Status != nil {
+		f["state"] = c.Status.State
+	}
+	if c.Config == nil {
+		return f
+	}
+	f["idle_delete"] = c.Config.LifecycleConfig != nil && c.Config.LifecycleConfig.IdleDeleteTtl != ""
+	f["autoscaled"] = c.Config.AutoscalingConfig != nil && c.Config.AutoscalingConfig.PolicyUri != ""
+	f["primary_workers"], f["secondary_spot"] = machines(c.Config.WorkerConfig), machines(c.Config.SecondaryWorkerConfig)
+	return f
+}
+
+func machines(g *dataproc.InstanceGroupConfig) float64 {
+	if g == nil {
+		return 0
+	}
+	return float64(g.NumInstances)
 }
 
 func sparkStatus(c *dataproc.Cluster) cloud.Status {

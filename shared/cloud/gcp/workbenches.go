@@ -2,6 +2,7 @@ package gcp
 
 import (
 	"context"
+	"strconv"
 
 	"google.golang.org/api/notebooks/v2"
 
@@ -68,11 +69,22 @@ func listZoneWorkbenches(ctx context.Context, p place, zone string) ([]cloud.Res
 		if n.GceSetup != nil {
 			r.InstanceType = n.GceSetup.MachineType
 		}
+		r.Facts = workbenchFacts(n)
 		if r.Status != cloud.Terminated {
 			found = append(found, r)
 		}
 	}
 	return found, err
+}
+
+// workbenchFacts are the facts by which waste is judged, in the names of the rules.
+func workbenchFacts(n *notebooks.Instance) cloud.Facts {
+	f := cloud.Facts{"state": n.State}
+	if n.GceSetup != nil {
+		timeout, _ := strconv.Atoi(n.GceSetup.Metadata["idle-timeout-seconds"])
+		f["idle_shutdown"], f["public_ip"] = timeout > 0, !n.GceSetup.DisablePublicIp
+	}
+	return f
 }
 
 func readWorkbench(ctx context.Context, p place, r ref) (cloud.State, error) {

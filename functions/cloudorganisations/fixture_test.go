@@ -14,7 +14,6 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
-	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/workflow"
@@ -54,11 +53,6 @@ func newFixture(t *testing.T, change ...func(*platform.Platform)) *fixture {
 func (s *fixture) call(c identity.Caller, method, path string, body any) apitest.Answer {
 	s.Helper()
 	return s.Call(c, method+" "+path, body)
-}
-
-func (s *fixture) get(c identity.Caller, accountID string) connection.Account {
-	s.Helper()
-	return apitest.Data[connection.Account](s.call(c, "GET", "/cloud-accounts/"+accountID, nil))
 }
 
 // idle waits until no discovery is under way.

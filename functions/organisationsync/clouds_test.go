@@ -99,14 +99,10 @@ func inEachCloud(t *testing.T, test func(t *testing.T, s *fixture, w whole)) {
 	}
 }
 
-// connectWhole connects the organization, with these fields besides.
-func (s *fixture) connectWhole(w whole, more ...fields) string {
+// connectWhole connects the organization.
+func (s *fixture) connectWhole(w whole) string {
 	s.Helper()
-	all := maps.Clone(w.body)
-	for _, m := range more {
-		maps.Copy(all, m)
-	}
-	got := s.Call(alice, "POST /cloud-organisations", all)
+	got := s.Call(alice, "POST /cloud-organisations", w.body)
 	if got.Status != http.StatusOK {
 		s.Fatalf("%d %s", got.Status, got.Body)
 	}
@@ -128,6 +124,7 @@ func (s *fixture) as(id string) map[string]string {
 
 func TestClouds_OneSetOfCredentialsConnectsEveryMemberThatLetsItIn(t *testing.T) {
 	inEachCloud(t, func(t *testing.T, s *fixture, w whole) {
+		t.Helper()
 		o := s.get(s.connectWhole(w))
 		if o.Status != "connected" || o.Members["connected"] != 3 || o.Members["refused"] != 2 || o.Members["closed"] != 1 || o.MemberRole != nil {
 			t.Fatalf("%+v", o)
@@ -158,6 +155,7 @@ func TestClouds_OneSetOfCredentialsConnectsEveryMemberThatLetsItIn(t *testing.T)
 
 func TestClouds_SelectByIDUnitAndTag(t *testing.T) {
 	inEachCloud(t, func(t *testing.T, s *fixture, w whole) {
+		t.Helper()
 		id := s.connectWhole(w)
 		for name, tt := range map[string]struct {
 			change fields
@@ -185,6 +183,7 @@ func TestClouds_EachHourFindsWhatIsNewAndWhatIsClosed(t *testing.T) {
 		t.Errorf("members are looked for at %s", organisationsync.Declaration.Schedule)
 	}
 	inEachCloud(t, func(t *testing.T, s *fixture, w whole) {
+		t.Helper()
 		id := s.connectWhole(w)
 		hour := func() {
 			t.Helper()
@@ -216,6 +215,7 @@ func TestClouds_EachHourFindsWhatIsNewAndWhatIsClosed(t *testing.T) {
 
 func TestClouds_CredentialsAreVerifiedBeforeAnythingIsStored(t *testing.T) {
 	inEachCloud(t, func(t *testing.T, s *fixture, w whole) {
+		t.Helper()
 		secret := map[string]fields{
 			"azure": {"credentials": settings{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client, "clientSecret": "wrong"}},
 			"gcp":   {"credentials": settings{"serviceAccountKey": gcptwin.StrangersKeyFile()}},
@@ -246,6 +246,7 @@ func TestClouds_CredentialsAreVerifiedBeforeAnythingIsStored(t *testing.T) {
 // A member that somebody connected by hand is listed as that, and outlives the organization with all the others.
 func TestClouds_AnAccountOfBeforeIsADuplicateAndNoneIsDeletedWithTheOrganization(t *testing.T) {
 	inEachCloud(t, func(t *testing.T, s *fixture, w whole) {
+		t.Helper()
 		s.Call(alice, "POST /cloud-accounts", fields{
 			"provider": w.body["provider"], "cloudAccountID": w.main, "name": "By hand", "authMethod": w.body["authMethod"], "permissionLevel": "read_only",
 			"credentials": w.body["credentials"],

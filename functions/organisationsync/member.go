@@ -58,6 +58,7 @@ func (r *round) connectAgain(ctx context.Context, is cloudorganisation.Member, m
 
 // connectNew makes a member an account. Room is taken last, so that none is lost to a member that does not let us in.
 func (r *round) connectNew(ctx context.Context, is cloudorganisation.Member, m cloud.Member) error {
+	is.AccountID = "" // of one that was connected by hand, and deleted
 	a := r.newAccount(m)
 	err := r.verify(ctx, &a, m)
 	if err == nil && !r.takeRoom() {

@@ -180,8 +180,15 @@ func TestDuplicates_AreListedAndLeftAlone(t *testing.T) {
 		t.Errorf("after it was left out, it is %+v", a)
 	}
 	s.update(o.ID, fields{"exclude": nil})
+	s.synchronize(o.ID)
+	s.change(o.ID, settings{"refusingMembers": "8"})
 	apitest.Data[rest.Deleted](s.Call(alice, "DELETE /cloud-accounts/"+mine.ID, nil))
 	s.idle()
+	s.synchronize(o.ID)
+	if m := s.members(o.ID, "&status=refused"); len(m) != 1 || m[0].NativeID != "200000000004" || m[0].AccountID != nil {
+		t.Errorf("when it was deleted, and refuses: %+v", m)
+	}
+	s.change(o.ID, nil)
 	if o = s.synchronize(o.ID); o.Members["connected"] != 12 || o.Members["duplicate"] != 0 || len(s.accounts()) != 12 {
 		t.Errorf("when it was deleted: %v, %d accounts", o.Members, len(s.accounts()))
 	}

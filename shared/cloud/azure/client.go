@@ -11,8 +11,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 )
 
-// maxPages bounds a listing that would not end.
-const maxPages = 100
+// maxPages bounds a listing that would not end. Azure chooses how long the pages of a management group are.
+const maxPages = 1_000
 
 // armClient makes calls of the resource manager: all of Azure's kinds are the same few calls of different paths and versions.
 type armClient struct {

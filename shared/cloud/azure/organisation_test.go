@@ -77,6 +77,19 @@ func TestOrganisation_ListsEverySubscriptionWithItsGroups(t *testing.T) {
 	}
 }
 
+func TestOrganisation_ManyPagesAreAllRead(t *testing.T) {
+	const many = 1100
+	tw := &twin.Cloud{Page: 10}
+	tw.AddGroups(twin.Group{ID: "acme", Name: "Acme"})
+	for i := range many {
+		tw.AddMembers(twin.Member{ID: fmt.Sprintf("20000000-0000-0000-0000-%012d", i), Name: "Many", Group: "acme"})
+	}
+	got, err := open(t, tw, ofGroup("acme")).(cloud.Organisations).Members(t.Context(), false)
+	if err != nil || len(got) != many {
+		t.Errorf("%d members, %v; want %d", len(got), err, many)
+	}
+}
+
 func TestOrganisation_AMemberIsOpenedOrSaysWhyNot(t *testing.T) {
 	tw := organisationTwin()
 	ask := func(id string) (string, error) {
@@ -122,6 +135,25 @@ func TestOrganisation_FailuresAreAzures(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestOrganisation_FederationOpensItForOneOfOurs(t *testing.T) {
+	tw := organisationTwin()
+	tw.Assertion = "signed for api://AzureADTokenExchange/org_1"
+	o := options(tw)
+	o.Identity = identity{}
+	a := federated()
+	a.NativeID, a.Organisation = "", "acme"
+	c, err := azure.New(o).Connect(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.(cloud.Organisations).Organisation(t.Context()); got != "acme" || err != nil {
+		t.Errorf("Organisation = %q, %v", got, err)
+	}
+	if all, err := c.(cloud.Organisations).Members(t.Context(), false); len(all) != 10 || err != nil {
+		t.Errorf("%d members, %v", len(all), err)
 	}
 }
 

@@ -84,8 +84,8 @@ func (c *conn) Members(ctx context.Context, _ bool) ([]cloud.Member, error) {
 		if level, err = w.walk(ctx, level); err != nil {
 			return nil, err
 		}
-		if len(w.found) > cloud.MaxMembers {
-			return nil, errUnsupported("there are more than %d projects", cloud.MaxMembers)
+		if err = checkMembers(len(w.found)); err != nil {
+			return nil, err
 		}
 	}
 	return w.found, nil
@@ -148,15 +148,25 @@ func (c *conn) listProjects(ctx context.Context, in cloud.Unit, most int64) ([]*
 	var all []*resourcemanager.Project
 	err := list.Pages(ctx, func(page *resourcemanager.ListProjectsResponse) error {
 		all = append(all, page.Projects...)
-		return nil
+		return checkMembers(len(all))
 	})
 	return all, classifyError("resourcemanager.projects.list", err)
+}
+
+// checkMembers bounds a listing that would not end.
+func checkMembers(projects int) error {
+	if projects > cloud.MaxMembers {
+		return errUnsupported("there are more than %d projects", cloud.MaxMembers)
+	}
+	return nil
 }
 
 func (c *conn) listFolders(ctx context.Context, in cloud.Unit) ([]*resourcemanager.Folder, error) {
 	var all []*resourcemanager.Folder
 	err := c.projects.Folders.List().Parent(in.ID).PageSize(projectPage).Context(ctx).Pages(ctx, func(page *resourcemanager.ListFoldersResponse) error {
-		all = append(all, page.Folders...)
+		if all = append(all, page.Folders...); len(all) > maxUnits {
+			return errUnsupported("there are more than %d folders", maxUnits)
+		}
 		return nil
 	})
 	return all, classifyError("resourcemanager.folders.list", err)

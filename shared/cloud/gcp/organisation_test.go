@@ -140,6 +140,30 @@ func TestFailuresOfOrganizationsAreGoogles(t *testing.T) {
 	}
 }
 
+func TestAnOrganizationWithoutEndIsRefused(t *testing.T) {
+	tw := &twin.Cloud{}
+	tw.AddUnits(twin.Unit{Name: "organizations/1", Title: "acme.example"})
+	for i := range cloud.MaxMembers + 1 {
+		tw.AddMembers(twin.Member{ID: fmt.Sprint("project-", i), Parent: "organizations/1"})
+	}
+	_, err := open(t, tw, ofParent("organizations/1")).(cloud.Organisations).Members(t.Context(), false)
+	wantClass(t, "Members of one with too many", err, cloud.Unsupported)
+}
+
+func TestFederationOpensAnOrganizationForOneOfOurs(t *testing.T) {
+	tw := organisationTwin()
+	tw.AddWorkloadPool(workloadProvider, gcp.Audience("org_1"), twin.Email)
+	a := federated()
+	a.Organisation = "organizations/1"
+	c := open(t, tw, a).(cloud.Organisations)
+	if got, err := c.Organisation(t.Context()); got != "organizations/1" || err != nil {
+		t.Errorf("Organisation = %q, %v", got, err)
+	}
+	if all, err := c.Members(t.Context(), false); len(all) != 8 || err != nil {
+		t.Errorf("%d members, %v", len(all), err)
+	}
+}
+
 // Who knows the name of a customer's provider must not open a whole organization through this service.
 func TestAnOrganizationWhoseProviderTakesAnyAudienceIsRefused(t *testing.T) {
 	tw := organisationTwin()

@@ -36,10 +36,10 @@ const (
 	maxCredential  = 32 << 10 // bytes
 )
 
-const (
-	simulatedCloud = "simulated"
-	OAuthMethod    = "oauth"
-)
+const simulatedCloud = "simulated"
+
+// OAuthMethod is the authMethod of projects that a person has granted access to.
+const OAuthMethod = "oauth"
 
 var guid = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 

@@ -10,6 +10,9 @@ import (
 // answer finds who answers a request.
 func (c *Cloud) answer(q request) (answer, *failure) {
 	base := "/subscriptions/" + Subscription
+	if of, known := c.organised(q); known {
+		return of()
+	}
 	switch {
 	case strings.HasPrefix(q.op, "entra:"):
 		return c.entra(q)
@@ -17,14 +20,8 @@ func (c *Cloud) answer(q request) (answer, *failure) {
 		return c.graph(q)
 	case q.op == "Microsoft.Insights/metrics/read":
 		return c.metrics(q)
-	case strings.HasPrefix(q.op, "Microsoft.Management/"):
-		return c.group(q)
-	case q.path == "/subscriptions" && c.members != nil:
-		return c.page(q, c.seen())
 	case q.path == "/subscriptions":
 		return ok(c.subscriptions())
-	case c.memberAt(q.path) != nil && !strings.HasPrefix(q.path, base+"/"):
-		return c.onMember(q, c.memberAt(q.path))
 	case !strings.HasPrefix(q.path, base):
 		return answer{}, newFailure(http.StatusNotFound, "SubscriptionNotFound", "The subscription '%s' could not be found.", strings.Split(q.path+"//", "/")[2])
 	case q.path == base:

@@ -56,6 +56,20 @@ func groupOp(path string) string {
 	return "Microsoft.Management/managementGroups/read"
 }
 
+// organised finds who answers a request about management groups, or about a subscription that was added to one.
+func (c *Cloud) organised(q request) (func() (answer, *failure), bool) {
+	m := c.memberAt(q.path)
+	switch {
+	case strings.HasPrefix(q.op, "Microsoft.Management/"):
+		return func() (answer, *failure) { return c.group(q) }, true
+	case q.path == "/subscriptions" && c.members != nil:
+		return func() (answer, *failure) { return c.page(q, c.seen()) }, true
+	case m != nil && !strings.HasPrefix(q.path, "/subscriptions/"+Subscription+"/"):
+		return func() (answer, *failure) { return c.onMember(q, m) }, true
+	}
+	return nil, false
+}
+
 // group answers for a management group, and for what is in it.
 func (c *Cloud) group(q request) (answer, *failure) {
 	id, rest, _ := strings.Cut(q.path[len(groupsPath):], "/")

@@ -59,7 +59,7 @@ func looksInside(t *testing.T, provider, method string) {
 	j, _ := s.pass(discovery.Succeeded)
 	inside := 0
 	for _, p := range s.parts(j) {
-		if k, known := cloud.KindOf(p.Kind); known && k.Provider == "kubernetes" {
+		if strings.HasPrefix(p.Kind, "kubernetes-") {
 			inside++
 			if p.Region != h.Region {
 				t.Errorf("%+v; want what is in clusters only where one is registered", p)
@@ -119,5 +119,34 @@ func TestADiscoveryThatLooksIntoClustersMeasuresTheAccount(t *testing.T) {
 				t.Errorf("%+v; want the day before measured", c)
 			}
 		})
+	}
+}
+
+// Two kinds stand for everything else where a cluster is registered: what the one does not find is not gone for that.
+func TestADiscoveryOfTheRestKeepsTheRestOfClusters(t *testing.T) {
+	s, cluster, h := newInside(t, "aws", inventory.CloudIAM)
+	tw := h.Twin.(*awstwin.Cloud)
+	tw.AddVolume(awstwin.Volume{ID: "vol-1", Region: "eu-west-1", SizeGB: 8})
+	cluster.Add("nodes", map[string]any{"metadata": map[string]any{"name": "node-1"}})
+	cluster.Add("persistentvolumeclaims", map[string]any{"metadata": map[string]any{"namespace": "shop", "name": "data"}})
+	rest := []string{twin.UID + "//nodes/node-1", twin.UID + "/shop/persistentvolumeclaims/data", "arn:aws:ec2:eu-west-1:" + awstwin.Account + ":volume/vol-1"}
+	types := []string{"kubernetes-node", "kubernetes-persistentvolumeclaim", "aws-ebs"}
+	for range 3 {
+		s.pass(discovery.Succeeded)
+		for i, uid := range rest {
+			if r, there := s.records()[uid]; !there || r.Type != types[i] || r.Status == cloud.Terminated {
+				t.Fatalf("%s is %+v; want %s there", uid, r, types[i])
+			}
+		}
+		s.account = s.stored()
+		s.clk.Advance(6 * time.Hour)
+	}
+	cluster.Remove("nodes", "node-1")
+	s.pass(discovery.Succeeded)
+	if r := s.records()[rest[0]]; r.Status != cloud.Terminated {
+		t.Errorf("the node that is gone is %+v", r)
+	}
+	if r := s.records()[rest[2]]; r.Status == cloud.Terminated {
+		t.Error("the volume went with the node")
 	}
 }

@@ -12,10 +12,11 @@ var catalogue = slices.Concat(awsKinds, azureKinds, gcpKinds, kubernetesKinds)
 
 // collectives are, by provider, the kinds that stand for everything which no other kind of the provider lists.
 var collectives = map[string]Kind{
-	"aws":     awsOthers,
-	"azure":   azureOthers,
-	"gcp":     gcpOthers,
-	simulated: {Type: "simulated-*", Provider: simulated, Name: "Everything else", Discoverable: true},
+	"aws":        awsOthers,
+	"azure":      azureOthers,
+	"gcp":        gcpOthers,
+	"kubernetes": kubernetesOthers,
+	simulated:    {Type: "simulated-*", Provider: simulated, Name: "Everything else", Discoverable: true},
 }
 
 // Catalogue lists every type of every provider, ordered by provider and type: those that have a kind, which says what can be

@@ -36,13 +36,19 @@ func (c *conn) kindOf(kindType, region string) (kind, error) {
 
 // List reads one page of a kind.
 func (c *conn) List(ctx context.Context, kind, region, page string) (cloud.ResourcePage, error) {
-	k, err := c.kindOf(kind, region)
-	if err != nil {
-		return cloud.ResourcePage{}, err
+	list := listOthers
+	if !cloud.IsCollective(kind) || region != c.region {
+		k, err := c.kindOf(kind, region)
+		if err != nil {
+			return cloud.ResourcePage{}, err
+		}
+		list = k.list
 	}
-	got, err := k.list(ctx, c.cluster, page)
+	got, err := list(ctx, c.cluster, page)
 	for i := range got.Resources {
-		got.Resources[i].Type, got.Resources[i].Region = kind, region
+		if got.Resources[i].Region = region; !cloud.IsCollective(kind) {
+			got.Resources[i].Type = kind
+		}
 	}
 	return got, err
 }

@@ -76,13 +76,13 @@ func (o Options) addresses() ssrfguard.Policy {
 // Name is "kubernetes".
 func (p *Provider) Name() string { return Name }
 
-// Kinds returns the kinds in the registry.
+// Kinds returns the kinds in the registry, and the one that stands for what else is found.
 func (p *Provider) Kinds() []cloud.Kind {
-	out := make([]cloud.Kind, len(registry))
+	out := make([]cloud.Kind, len(registry), len(registry)+1)
 	for i, k := range registry {
 		out[i] = k.Kind
 	}
-	return out
+	return append(out, cloud.CollectiveOf(Name))
 }
 
 // Connect prepares a connection with the account's kubeconfig. One that is not accepted is class Invalid, with a message that

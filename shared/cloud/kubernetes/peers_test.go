@@ -149,6 +149,7 @@ func TestKubernetesTrapsOverARealControlPlane(t *testing.T) {
 	t.Run("of twenty stops at once one changes it and all succeed", func(t *testing.T) { r.twentyStops(t) })
 	t.Run("an autoscaler leaves 0 alone and raises what starts below its minimum", func(t *testing.T) { r.autoscaled(t) })
 	t.Run("a policy that forbids a scale-down is told with the budget", func(t *testing.T) { r.forbidden(t) })
+	t.Run("what no kind lists is found by its name and labels alone", func(t *testing.T) { r.listsOthers(t) })
 	t.Run("a DaemonSet leaves all nodes and comes back with its selector", func(t *testing.T) { r.daemons(t) })
 	t.Run("a namespace stops in order and wakes nothing that was off", func(t *testing.T) { r.wholeNamespace(t) })
 }
@@ -318,6 +319,28 @@ func (r *realCluster) forbidden(t *testing.T) {
 	}
 	if s := err.Error(); !strings.Contains(s, "below the floor") || !strings.Contains(s, "PodDisruptionBudget web (minAvailable 2)") {
 		t.Errorf("%s; want the policy's words and the budget", s)
+	}
+}
+
+func (r *realCluster) listsOthers(t *testing.T) {
+	t.Helper()
+	r.deploy("deployments", "others", "web", 0, nil)
+	r.call("POST", "/api/v1/namespaces/others/services", fields{
+		"metadata": fields{"name": "web", "labels": fields{"team": "shop"}}, "spec": fields{"ports": []fields{{"port": 80}}},
+	}, nil)
+	got, err := r.conn.List(t.Context(), cloud.KubernetesOthers, "cluster", "")
+	if err != nil || got.Next != "" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	types := map[string]int{}
+	for _, o := range got.Resources {
+		types[o.Type]++
+		if o.UID == r.uid+"/others/services/web" && (o.Type != "kubernetes-service" || o.Tags["team"] != "shop" || o.CreatedAt.IsZero()) {
+			t.Errorf("%+v", o)
+		}
+	}
+	if types["kubernetes-service"] < 2 || types["kubernetes-priorityclass"] < 2 {
+		t.Errorf("%v; want services and priority classes", types)
 	}
 }
 

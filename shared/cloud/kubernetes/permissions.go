@@ -68,6 +68,7 @@ func allNeeds() []asked {
 		}
 	}
 	add("discover", clusterNeeds)
+	add("discover", otherNeeds())
 	for _, k := range registry {
 		add("discover", k.needs.discover)
 		add("start_stop", k.needs.startStop)
@@ -78,7 +79,13 @@ func allNeeds() []asked {
 
 func (c *conn) served(ctx context.Context, all []asked) ([]asked, error) {
 	missing := map[schema.GroupVersionResource]bool{}
-	for _, r := range extra {
+	optional := slices.Clone(extra)
+	for _, o := range others {
+		if o.extra {
+			optional = append(optional, o.GroupVersionResource)
+		}
+	}
+	for _, r := range optional {
 		has, err := c.has(ctx, r)
 		if err != nil {
 			return nil, err

@@ -44,7 +44,7 @@ func (a *account) KindsInside(region string) []cloud.Kind {
 
 // ours reports whether the kind is one of what is in clusters.
 func ours(kindType string) bool {
-	return slices.ContainsFunc(registry, func(k kind) bool { return k.Type == kindType })
+	return kindType == cloud.KubernetesOthers || slices.ContainsFunc(registry, func(k kind) bool { return k.Type == kindType })
 }
 
 // in returns the clusters of a region, by name.

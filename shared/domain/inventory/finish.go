@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,7 +22,8 @@ type EndedScan struct {
 	Scan
 	Found *Found
 	Kept  bool
-	// Others are, of a scan of a collective kind, the kinds that other scans find.
+	// Others are, of a scan of a collective kind, the kinds that other scans find; another collective kind ("kubernetes-*") stands for all
+	// types that begin as it does.
 	Others []string
 }
 
@@ -119,12 +121,19 @@ func (f *finish) add(st *index.State, i int, sc EndedScan, hashes []uint64) {
 		f.parts = st.Partitions()
 	}
 	for _, p := range f.parts {
-		if p.Account == sc.AccountID && p.Region == sc.Region && !slices.Contains(sc.Others, p.Kind) {
+		if p.Account == sc.AccountID && p.Region == sc.Region && !sc.findOther(p.Kind) {
 			of := sc.Partition
 			of.Kind = p.Kind
 			f.addPartition(st, u, of)
 		}
 	}
+}
+
+// findOther reports whether another scan finds what is of the type.
+func (sc EndedScan) findOther(kind string) bool {
+	return slices.ContainsFunc(sc.Others, func(o string) bool {
+		return o == kind || o != sc.Kind && cloud.IsCollective(o) && strings.HasPrefix(kind, strings.TrimSuffix(o, "*"))
+	})
 }
 
 // addPartition has a partition finished, unless this scan, or a later one of it, was before.

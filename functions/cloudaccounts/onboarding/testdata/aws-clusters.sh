@@ -27,7 +27,24 @@ echo '{
             ""
           ],
           "resources": [
-            "pods"
+            "limitranges",
+            "nodes",
+            "persistentvolumeclaims",
+            "persistentvolumes",
+            "pods",
+            "resourcequotas",
+            "services"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
+            "apiextensions.k8s.io"
+          ],
+          "resources": [
+            "customresourcedefinitions"
           ],
           "verbs": [
             "list"
@@ -74,6 +91,17 @@ echo '{
         },
         {
           "apiGroups": [
+            "autoscaling.k8s.io"
+          ],
+          "resources": [
+            "verticalpodautoscalers"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
             "batch"
           ],
           "resources": [
@@ -83,6 +111,29 @@ echo '{
             "get",
             "list",
             "patch"
+          ]
+        },
+        {
+          "apiGroups": [
+            "batch"
+          ],
+          "resources": [
+            "jobs"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
+            "gateway.networking.k8s.io"
+          ],
+          "resources": [
+            "gateways",
+            "httproutes"
+          ],
+          "verbs": [
+            "list"
           ]
         },
         {
@@ -100,10 +151,58 @@ echo '{
         },
         {
           "apiGroups": [
+            "networking.k8s.io"
+          ],
+          "resources": [
+            "ingressclasses",
+            "ingresses",
+            "networkpolicies"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
             "policy"
           ],
           "resources": [
             "poddisruptionbudgets"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
+            "scheduling.k8s.io"
+          ],
+          "resources": [
+            "priorityclasses"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
+            "snapshot.storage.k8s.io"
+          ],
+          "resources": [
+            "volumesnapshots"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
+            "storage.k8s.io"
+          ],
+          "resources": [
+            "csidrivers",
+            "storageclasses",
+            "volumeattachments"
           ],
           "verbs": [
             "list"

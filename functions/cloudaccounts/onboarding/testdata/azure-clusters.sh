@@ -28,7 +28,24 @@ echo '{
             ""
           ],
           "resources": [
-            "pods"
+            "limitranges",
+            "nodes",
+            "persistentvolumeclaims",
+            "persistentvolumes",
+            "pods",
+            "resourcequotas",
+            "services"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
+            "apiextensions.k8s.io"
+          ],
+          "resources": [
+            "customresourcedefinitions"
           ],
           "verbs": [
             "list"
@@ -75,6 +92,17 @@ echo '{
         },
         {
           "apiGroups": [
+            "autoscaling.k8s.io"
+          ],
+          "resources": [
+            "verticalpodautoscalers"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
             "batch"
           ],
           "resources": [
@@ -84,6 +112,29 @@ echo '{
             "get",
             "list",
             "patch"
+          ]
+        },
+        {
+          "apiGroups": [
+            "batch"
+          ],
+          "resources": [
+            "jobs"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
+            "gateway.networking.k8s.io"
+          ],
+          "resources": [
+            "gateways",
+            "httproutes"
+          ],
+          "verbs": [
+            "list"
           ]
         },
         {
@@ -101,10 +152,58 @@ echo '{
         },
         {
           "apiGroups": [
+            "networking.k8s.io"
+          ],
+          "resources": [
+            "ingressclasses",
+            "ingresses",
+            "networkpolicies"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
             "policy"
           ],
           "resources": [
             "poddisruptionbudgets"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
+            "scheduling.k8s.io"
+          ],
+          "resources": [
+            "priorityclasses"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
+            "snapshot.storage.k8s.io"
+          ],
+          "resources": [
+            "volumesnapshots"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
+            "storage.k8s.io"
+          ],
+          "resources": [
+            "csidrivers",
+            "storageclasses",
+            "volumeattachments"
           ],
           "verbs": [
             "list"

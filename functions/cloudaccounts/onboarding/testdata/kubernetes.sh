@@ -42,7 +42,24 @@ echo '{
             ""
           ],
           "resources": [
-            "pods"
+            "limitranges",
+            "nodes",
+            "persistentvolumeclaims",
+            "persistentvolumes",
+            "pods",
+            "resourcequotas",
+            "services"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
+            "apiextensions.k8s.io"
+          ],
+          "resources": [
+            "customresourcedefinitions"
           ],
           "verbs": [
             "list"
@@ -89,6 +106,17 @@ echo '{
         },
         {
           "apiGroups": [
+            "autoscaling.k8s.io"
+          ],
+          "resources": [
+            "verticalpodautoscalers"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
             "batch"
           ],
           "resources": [
@@ -98,6 +126,29 @@ echo '{
             "get",
             "list",
             "patch"
+          ]
+        },
+        {
+          "apiGroups": [
+            "batch"
+          ],
+          "resources": [
+            "jobs"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
+            "gateway.networking.k8s.io"
+          ],
+          "resources": [
+            "gateways",
+            "httproutes"
+          ],
+          "verbs": [
+            "list"
           ]
         },
         {
@@ -115,10 +166,58 @@ echo '{
         },
         {
           "apiGroups": [
+            "networking.k8s.io"
+          ],
+          "resources": [
+            "ingressclasses",
+            "ingresses",
+            "networkpolicies"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
             "policy"
           ],
           "resources": [
             "poddisruptionbudgets"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
+            "scheduling.k8s.io"
+          ],
+          "resources": [
+            "priorityclasses"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
+            "snapshot.storage.k8s.io"
+          ],
+          "resources": [
+            "volumesnapshots"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
+            "storage.k8s.io"
+          ],
+          "resources": [
+            "csidrivers",
+            "storageclasses",
+            "volumeattachments"
           ],
           "verbs": [
             "list"

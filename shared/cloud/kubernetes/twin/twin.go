@@ -202,6 +202,13 @@ func (c *Cluster) Get(resource, at string) map[string]any {
 	return clone(c.objects[resource][at])
 }
 
+// Remove takes an object away.
+func (c *Cluster) Remove(resource, at string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.objects[resource], at)
+}
+
 // Change changes an object as somebody else would: it gets a new version.
 func (c *Cluster) Change(resource, at string, do func(fields)) {
 	c.mu.Lock()

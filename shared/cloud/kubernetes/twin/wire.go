@@ -20,12 +20,20 @@ var (
 		"namespaces": "Namespace", "pods": "Pod", "persistentvolumeclaims": "PersistentVolumeClaim", "deployments": "Deployment",
 		"statefulsets": "StatefulSet", "daemonsets": "DaemonSet", "cronjobs": "CronJob", "horizontalpodautoscalers": "HorizontalPodAutoscaler",
 		"poddisruptionbudgets": "PodDisruptionBudget", "scaledobjects": "ScaledObject", "rollouts": "Rollout",
-		"selfsubjectaccessreviews": "SelfSubjectAccessReview",
+		"selfsubjectaccessreviews": "SelfSubjectAccessReview", "nodes": "Node", "services": "Service", "persistentvolumes": "PersistentVolume",
+		"resourcequotas": "ResourceQuota", "limitranges": "LimitRange", "jobs": "Job", "ingresses": "Ingress", "ingressclasses": "IngressClass",
+		"networkpolicies": "NetworkPolicy", "storageclasses": "StorageClass", "csidrivers": "CSIDriver", "volumeattachments": "VolumeAttachment",
+		"priorityclasses": "PriorityClass", "customresourcedefinitions": "CustomResourceDefinition", "gateways": "Gateway", "httproutes": "HTTPRoute",
+		"volumesnapshots": "VolumeSnapshot", "verticalpodautoscalers": "VerticalPodAutoscaler",
 	}
 	groups = map[string]string{
 		"deployments": "apps/v1", "statefulsets": "apps/v1", "daemonsets": "apps/v1", "cronjobs": "batch/v1", "horizontalpodautoscalers": "autoscaling/v2",
 		"poddisruptionbudgets": "policy/v1", "scaledobjects": "keda.sh/v1alpha1", "rollouts": "argoproj.io/v1alpha1",
-		"selfsubjectaccessreviews": "authorization.k8s.io/v1",
+		"selfsubjectaccessreviews": "authorization.k8s.io/v1", "jobs": "batch/v1", "ingresses": "networking.k8s.io/v1",
+		"ingressclasses": "networking.k8s.io/v1", "networkpolicies": "networking.k8s.io/v1", "storageclasses": "storage.k8s.io/v1",
+		"csidrivers": "storage.k8s.io/v1", "volumeattachments": "storage.k8s.io/v1", "priorityclasses": "scheduling.k8s.io/v1",
+		"customresourcedefinitions": "apiextensions.k8s.io/v1", "gateways": "gateway.networking.k8s.io/v1", "httproutes": "gateway.networking.k8s.io/v1",
+		"volumesnapshots": "snapshot.storage.k8s.io/v1", "verticalpodautoscalers": "autoscaling.k8s.io/v1",
 	}
 	scalable = map[string]bool{"deployments": true, "statefulsets": true, "rollouts": true}
 )

@@ -1,0 +1,179 @@
+package kubernetes
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// other is a resource that is found and not acted on. Not every cluster has those that are extra.
+type other struct {
+	schema.GroupVersionResource
+	kind  string // by which our type is found: "networking.k8s.io/Ingress"
+	extra bool
+}
+
+func newOther(group, version, resource, kind string) other {
+	o := other{schema.GroupVersionResource{Group: group, Version: version, Resource: resource}, kind, false}
+	if group != "" {
+		o.kind = group + "/" + kind
+	}
+	return o
+}
+
+func (o other) ifServed() other {
+	o.extra = true
+	return o
+}
+
+// others are what the kind "kubernetes-*" stands for: what is paid for, holds data or lets traffic in, and what bounds or scales it. Secrets
+// and ConfigMaps are not among them, for who may list them may read them; neither is what controllers make and throw away by themselves.
+var others = []other{
+	newOther("", "v1", "nodes", "Node"),
+	newOther("", "v1", "services", "Service"),
+	newOther("", "v1", "persistentvolumes", "PersistentVolume"),
+	newOther("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim"),
+	newOther("", "v1", "resourcequotas", "ResourceQuota"),
+	newOther("", "v1", "limitranges", "LimitRange"),
+	newOther("batch", "v1", "jobs", "Job"),
+	newOther("autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler"),
+	newOther("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"),
+	newOther("networking.k8s.io", "v1", "ingresses", "Ingress"),
+	newOther("networking.k8s.io", "v1", "ingressclasses", "IngressClass"),
+	newOther("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"),
+	newOther("storage.k8s.io", "v1", "storageclasses", "StorageClass"),
+	newOther("storage.k8s.io", "v1", "csidrivers", "CSIDriver"),
+	newOther("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment"),
+	newOther("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass"),
+	newOther("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition"),
+	newOther("gateway.networking.k8s.io", "v1", "gateways", "Gateway").ifServed(),
+	newOther("gateway.networking.k8s.io", "v1", "httproutes", "HTTPRoute").ifServed(),
+	newOther("snapshot.storage.k8s.io", "v1", "volumesnapshots", "VolumeSnapshot").ifServed(),
+	newOther("autoscaling.k8s.io", "v1", "verticalpodautoscalers", "VerticalPodAutoscaler").ifServed(),
+}
+
+func otherNeeds() []rule {
+	out := make([]rule, len(others))
+	for i, o := range others {
+		out[i] = rule{o.GroupVersionResource, "", "list"}
+	}
+	return out
+}
+
+// moreOthers is where a listing of others goes on: by resource, the token of its next page. Denied is what may not be listed; it is told when
+// everything else was, so that nothing of it is taken for gone.
+type moreOthers struct {
+	Next   map[string]string `json:"n"`
+	Denied string            `json:"d,omitempty"`
+}
+
+// listOthers reads a page of each, side by side; page "" is the first of all.
+func listOthers(ctx context.Context, c *cluster, page string) (cloud.ResourcePage, error) {
+	id, err := c.identity(ctx)
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	at := moreOthers{Next: map[string]string{}}
+	todo := others
+	if page != "" {
+		if err := json.Unmarshal([]byte(page), &at); err != nil {
+			return cloud.ResourcePage{}, errInvalid("page %.100q is not one of this listing", page)
+		}
+		todo = at.left()
+	}
+	after := moreOthers{Next: map[string]string{}, Denied: at.Denied}
+	found, next, errs := make([][]object, len(todo)), make([]string, len(todo)), make([]error, len(todo))
+	cloud.InParallel(len(todo), width, func(i int) { found[i], next[i], errs[i] = c.otherPage(ctx, todo[i], at.Next[todo[i].String()]) })
+	var out cloud.ResourcePage
+	for i, o := range todo {
+		switch {
+		case errs[i] == nil:
+		case cloud.ClassOf(errs[i]) == cloud.Denied:
+			after.Denied = errs[i].Error()
+			continue
+		default:
+			return cloud.ResourcePage{}, errs[i]
+		}
+		out.Resources = append(out.Resources, c.foundOthers(id, o, found[i])...)
+		if next[i] != "" {
+			after.Next[o.String()] = next[i]
+		}
+	}
+	return after.page(out, at)
+}
+
+// left are those that have a next page.
+func (r moreOthers) left() []other {
+	var out []other
+	for _, o := range others {
+		if r.Next[o.String()] != "" {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// page says where the listing goes on: what was denied is told by a page of its own behind the last.
+func (r moreOthers) page(out cloud.ResourcePage, before moreOthers) (cloud.ResourcePage, error) {
+	switch {
+	case len(r.Next) == 0 && r.Denied == "":
+		return out, nil
+	case len(r.Next) == 0 && len(out.Resources) == 0 && before.Denied == r.Denied:
+		return cloud.ResourcePage{}, &cloud.Error{Class: cloud.Denied, Message: r.Denied}
+	}
+	out.Next = string(encodeSnapshot(r))
+	return out, nil
+}
+
+// otherPage lists no more than the names and labels of a page of what the cluster has.
+func (c *cluster) otherPage(ctx context.Context, o other, page string) ([]object, string, error) {
+	if o.extra {
+		if served, err := c.has(ctx, o.GroupVersionResource); err != nil || !served {
+			return nil, "", err
+		}
+	}
+	root := []string{"/apis", o.Group, o.Version, o.Resource}
+	if o.Group == "" {
+		root = []string{"/api", o.Version, o.Resource}
+	}
+	ask := func(page string) ([]byte, error) {
+		return c.raw.Get().AbsPath(root...).Param("limit", strconv.Itoa(pageSize)).Param("continue", page).
+			SetHeader("Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json").DoRaw(ctx)
+	}
+	body, err := ask(page)
+	if instead := continued(err); instead != "" {
+		body, err = ask(instead)
+	}
+	if err != nil {
+		return nil, "", classifyError(op("list", o.GroupVersionResource), err)
+	}
+	var list struct {
+		metav1.ListMeta `json:"metadata"`
+		Items           []object `json:"items"`
+	}
+	if err := json.Unmarshal(body, &list); err != nil {
+		return nil, "", &cloud.Error{Class: cloud.Transient, Code: "Unreadable", Message: "the cluster answered what cannot be read: " + err.Error()}
+	}
+	return list.Items, list.Continue, nil
+}
+
+func (c *cluster) foundOthers(id string, o other, found []object) []cloud.Resource {
+	out := make([]cloud.Resource, len(found))
+	for i, f := range found {
+		r := f.resource()
+		r.UID, r.ParentUID = workloadUID(id, o.Resource, f.ref()), c.parent
+		if f.Namespace != "" {
+			r.ParentUID = namespaceUID(id, f.Namespace)
+		}
+		if r.Type, r.Status = cloud.TypeOf(Name, o.kind), cloud.Running; f.DeletionTimestamp != nil {
+			r.Status = cloud.Terminated
+		}
+		out[i] = r
+	}
+	return out
+}

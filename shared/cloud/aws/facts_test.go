@@ -74,7 +74,7 @@ func tellBucketsAndFunctions(tw *twin.Cloud) {
 	tw.Tell("s3:ListMultipartUploads", `<Upload><Key>big</Key><UploadId>1</UploadId><Initiated>2020-01-02T03:04:05.000Z</Initiated></Upload>
 		<Upload><Key>new</Key><UploadId>2</UploadId><Initiated>2999-01-02T03:04:05.000Z</Initiated></Upload>`)
 	tw.Tell("s3:ListParts", `<Part><PartNumber>1</PartNumber><Size>5000000000</Size></Part>`)
-	tw.Tell("lambda:ListProvisionedConcurrencyConfigs", `{"ProvisionedConcurrencyConfigs":[{"RequestedProvisionedConcurrentExecutions":3},{"RequestedProvisionedConcurrentExecutions":2}]}`)
+	tw.AddFunction(twin.Function{Name: "kept-warm", Region: region, Provisioned: map[string]int{"live": 3, "next": 2}})
 	tw.Tell("lambda:ListFunctionEventInvokeConfigs", `{"FunctionEventInvokeConfigs":[{"DestinationConfig":{"OnFailure":{"Destination":"arn:aws:sqs:eu-west-1:1:dead"}}}]}`)
 }
 
@@ -132,7 +132,7 @@ func TestFacts_AreAllToldThatTheRulesRead(t *testing.T) {
 		"aws-ec2.retirement_events": "[instance-retirement]\n", "aws-ec2.memory_gib": "8\n", "aws-ec2.stopped_at": "2026-01-02 03:04:05 +0000 UTC\n",
 		"aws-ec2.image_exists": "true\n", "aws-aurora.serverless": "true\n", "aws-aurora.reader_count": "1\n", "aws-aurora.standard_support_end": fmt.Sprintln(cloud.Never),
 		"aws-nat.vpc_zone_count": "2\n", "aws-nat.s3_endpoint": "true\n", "aws-nat.dynamodb_endpoint": "false\n", "aws-s3.public_blocked": "true\n",
-		"aws-s3.tls_only": "true\n", "aws-s3.multipart_gb": "5\n", "aws-s3.policy_public": "true\n", "aws-lambda.provisioned_concurrency": "5\n",
+		"aws-s3.tls_only": "true\n", "aws-s3.multipart_gb": "5\n", "aws-s3.policy_public": "true\n", "aws-lambda.provisioned_concurrency": "0\n5\n",
 		"aws-elasticache.replicas": "1\n", "aws-opensearch.policy_open": "true\n", "aws-eks-nodegroup.version_lag": "2\n",
 		"aws-redshift.manual_snapshot_gb": "2\n", "aws-ecs.cpu_units": "512\n", "aws-asg.policy_count": "1\n",
 		"aws-sagemaker-notebook.volume_gb": "50\n", "aws-redshift.manual_snapshot_days": "-1\n",

@@ -102,11 +102,13 @@ func ListAll(t *testing.T, c cloud.Conn, region string, kinds ...string) []cloud
 	return out
 }
 
-// KindsOf lists the types of a provider's kinds, the collective one included.
+// KindsOf lists the types of a provider's kinds that a discovery lists, the collective one included.
 func KindsOf(provider string) []string {
 	var out []string
 	for _, k := range cloud.KindsOf(provider) {
-		out = append(out, k.Type)
+		if !k.Collected { // it is in the collective one's listing
+			out = append(out, k.Type)
+		}
 	}
 	return out
 }

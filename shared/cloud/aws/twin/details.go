@@ -33,7 +33,7 @@ var untold = []string{
 	"ec2:DescribeInstanceTypes", "ec2:DescribeSubnets", "ec2:DescribeVpcEndpoints", "ec2:DescribeFastSnapshotRestores",
 	"rds:DescribeDBMajorEngineVersions", "autoscaling:DescribePolicies", "redshift:DescribeStorage", "elasticache:DescribeCacheClusters",
 	"elasticache:DescribeReplicationGroups", "elasticloadbalancing:DescribeListeners", "elasticloadbalancing:DescribeLoadBalancerAttributes",
-	"ecs:DescribeTaskDefinition", "lambda:ListProvisionedConcurrencyConfigs", "lambda:ListFunctionEventInvokeConfigs",
+	"ecs:DescribeTaskDefinition", "lambda:ListFunctionEventInvokeConfigs",
 	"es:ListDomainNames", "es:DescribeDomains", "s3:GetBucketPolicyStatus", "s3:GetBucketPolicy", "s3:GetPublicAccessBlock",
 	"s3:GetAccountPublicAccessBlock", "s3:GetBucketLogging", "s3:ListMultipartUploads", "s3:ListParts",
 }

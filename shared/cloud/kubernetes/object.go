@@ -26,6 +26,12 @@ type spec struct {
 		WhenScaled string `json:"whenScaled"`
 	} `json:"persistentVolumeClaimRetentionPolicy"`
 	Claims []any `json:"volumeClaimTemplates"`
+	// of what facts are read (facts.go)
+	Template    template `json:"template"`
+	Concurrency string   `json:"concurrencyPolicy"`
+	JobTemplate struct {
+		Spec podSpec `json:"spec"`
+	} `json:"jobTemplate"`
 	// of autoscalers
 	Target      target `json:"scaleTargetRef"`
 	MinReplicas *int64 `json:"minReplicas"`
@@ -46,6 +52,10 @@ type status struct {
 	Ready    int64  `json:"readyReplicas"`
 	Active   []any  `json:"active"`
 	Phase    string `json:"phase"`
+
+	Conditions   []condition `json:"conditions"`
+	LastSuccess  string      `json:"lastSuccessfulTime"`
+	LastSchedule string      `json:"lastScheduleTime"`
 }
 
 func convert(from map[string]any, to *object) error {

@@ -44,6 +44,7 @@ func (r run) runCollective(t *testing.T) {
 }
 
 func (c Collective) check(t *testing.T, r run, whole map[string]cloud.Resource) {
+	t.Helper()
 	for uid, name := range c.Facts {
 		one, is := whole[uid]
 		if v, told := one.Facts[name]; !is || !told {

@@ -105,3 +105,26 @@ func TestMeasuring_LeavesOutWhatIsTerminated(t *testing.T) {
 		t.Errorf("%d are measured; want none of what is gone", len(found))
 	}
 }
+
+// Azure is asked every second night for two days: a turn of one half must not take the days of the other away.
+func TestMeasuring_OfAzureHasEachDayByTheSecondNight(t *testing.T) {
+	s := newFixture(t, settings{"size": "60", "regions": "1", "stopped": "0", "kinds": "azure-vm"})
+	s.pass(discovery.Succeeded)
+	s.days(4)
+	store, end := measurement.New(s.Platform), s.clk.Now().Truncate(24*time.Hour)
+	calls := s.calls("Metrics")
+	found := s.records()
+	for _, r := range found {
+		h := apitest.Value(store.Read(s.ctx, measurement.Of{Org: org, AccountID: s.account.ID, UID: r.UID}, end.AddDate(0, 0, -30), end))(s)
+		for _, m := range cloud.MeasuresOf(r.Type) {
+			for _, ago := range []int{2, 3} {
+				if _, asked := h[m][measurement.DayOf(end.AddDate(0, 0, -ago))]; !asked {
+					t.Errorf("%s of %s: nothing of %d days ago", m.Metric, r.UID, ago)
+				}
+			}
+		}
+	}
+	if len(found) != 60 || calls != 4 {
+		t.Errorf("%d machines by %d calls; want 60, and one call a night for the half of them", len(found), calls)
+	}
+}

@@ -170,7 +170,7 @@ var impliedActions = map[string]bool{
 	"cloudwatch:GetMetricData": true, "ec2:DescribeImages": true, "ec2:DescribeRouteTables": true, "ecr:DescribeImages": true,
 	"ecr:GetLifecyclePolicy": true, "elasticloadbalancing:DescribeInstanceHealth": true, "elasticloadbalancing:DescribeTargetGroups": true,
 	"elasticloadbalancing:DescribeTargetHealth": true, "resource-explorer-2:GetView": true, "s3:GetBucketVersioning": true,
-	"s3:GetLifecycleConfiguration": true, "sqs:GetQueueAttributes": true, "ec2:DescribeSubnets": true, "ec2:DescribeVpcEndpoints": true,
+	"s3:GetLifecycleConfiguration": true, "sqs:GetQueueAttributes": true, "ec2:DescribeSubnets": true, "ec2:DescribeFastSnapshotRestores": true, "ec2:DescribeVpcEndpoints": true,
 	"ecs:DescribeTaskDefinition": true, "elasticache:DescribeReplicationGroups": true, "elasticloadbalancing:DescribeListeners": true,
 	"elasticloadbalancing:DescribeLoadBalancerAttributes": true, "es:DescribeDomains": true, "lambda:ListFunctionEventInvokeConfigs": true,
 	"lambda:ListProvisionedConcurrencyConfigs": true, "s3:GetBucketLogging": true, "s3:GetBucketPolicy": true, "s3:GetBucketPolicyStatus": true,

@@ -34,6 +34,9 @@ func askSupportEnds(ctx context.Context, c rdsAPI, found []cloud.Resource, of []
 	}
 }
 
+// factAttempts is how often a fact is asked for that few clouds beside AWS tell: its absence must not hold a listing up.
+const factAttempts = 2
+
 // engineVersion is a version of an engine.
 type engineVersion struct{ engine, version string }
 
@@ -41,7 +44,7 @@ func majorVersions(ctx context.Context, c rdsAPI) ([]types.DBMajorEngineVersion,
 	var all []types.DBMajorEngineVersion
 	pages := rds.NewDescribeDBMajorEngineVersionsPaginator(c, &rds.DescribeDBMajorEngineVersionsInput{MaxRecords: sdk.Int32(100)})
 	for pages.HasMorePages() {
-		got, err := pages.NextPage(ctx)
+		got, err := pages.NextPage(ctx, func(o *rds.Options) { o.RetryMaxAttempts = factAttempts })
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/ecr"
+	"github.com/aws/aws-sdk-go-v2/service/elasticache"
+	"github.com/aws/aws-sdk-go-v2/service/opensearch"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -33,6 +35,22 @@ func (s seeder) others() {
 	bucket := s3.NewFromConfig(s.cfg, func(o *s3.Options) { o.UsePathStyle = true })
 	_, err = bucket.CreateBucket(s.ctx, &s3.CreateBucketInput{Bucket: sdk.String("logs"), CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: region}})
 	s.succeeded("create bucket", err)
+	_, err = bucket.PutBucketVersioning(s.ctx, &s3.PutBucketVersioningInput{Bucket: sdk.String("logs"), VersioningConfiguration: &s3types.VersioningConfiguration{Status: "Enabled"}})
+	s.succeeded("version bucket", err)
+	_, err = bucket.PutPublicAccessBlock(s.ctx, &s3.PutPublicAccessBlockInput{Bucket: sdk.String("logs"), PublicAccessBlockConfiguration: &s3types.PublicAccessBlockConfiguration{
+		BlockPublicAcls: sdk.Bool(true), BlockPublicPolicy: sdk.Bool(true), IgnorePublicAcls: sdk.Bool(true), RestrictPublicBuckets: sdk.Bool(true),
+	}})
+	s.succeeded("block bucket", err)
+	_, err = bucket.PutBucketPolicy(s.ctx, &s3.PutBucketPolicyInput{Bucket: sdk.String("logs"), Policy: sdk.String(
+		`{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Principal":"*","Action":"s3:*","Resource":"*","Condition":{"Bool":{"aws:SecureTransport":"false"}}}]}`,
+	)})
+	s.succeeded("put policy", err)
+	_, err = elasticache.NewFromConfig(s.cfg).CreateCacheCluster(s.ctx, &elasticache.CreateCacheClusterInput{
+		CacheClusterId: sdk.String("sessions"), Engine: sdk.String("redis"), CacheNodeType: sdk.String("cache.t3.small"), NumCacheNodes: sdk.Int32(1),
+	})
+	s.succeeded("create cache", err)
+	_, err = opensearch.NewFromConfig(s.cfg).CreateDomain(s.ctx, &opensearch.CreateDomainInput{DomainName: sdk.String("search")})
+	s.succeeded("create domain", err)
 	_, err = sqs.NewFromConfig(s.cfg).CreateQueue(s.ctx, &sqs.CreateQueueInput{QueueName: sdk.String("orders"), Tags: map[string]string{"team": "a"}})
 	s.succeeded("create queue", err)
 	_, err = ecr.NewFromConfig(s.cfg).CreateRepository(s.ctx, &ecr.CreateRepositoryInput{RepositoryName: sdk.String("app")})
@@ -54,7 +72,7 @@ func TestMotoListsEverythingElse(t *testing.T) {
 			found[r.Type] = r
 		}
 	}
-	for _, kind := range []string{"aws-ebs", "aws-ebs-snapshot", "aws-eip", "aws-s3", "aws-sqs", "aws-ecr"} {
+	for _, kind := range []string{"aws-ebs", "aws-ebs-snapshot", "aws-eip", "aws-s3", "aws-sqs", "aws-ecr", "aws-elasticache", "aws-opensearch"} {
 		if _, ok := found[kind]; !ok {
 			t.Errorf("no %s among %v", kind, got)
 		}
@@ -62,10 +80,17 @@ func TestMotoListsEverythingElse(t *testing.T) {
 	if v := found["aws-ebs"]; v.Name != "data" || v.Facts["size_gb"] != 40.0 || v.Facts["attachment_count"] != 0.0 {
 		t.Errorf("volume: %+v", v)
 	}
+	for _, r := range got {
+		if why := r.Facts[cloud.Unread]; why != nil {
+			t.Errorf("%s: moto does not tell %v", r.Type, why)
+			break
+		}
+	}
 	if q := found["aws-sqs"]; q.Tags["team"] != "a" || q.Facts["dead_letter"] != false {
 		t.Errorf("queue: %+v", q)
 	}
-	if b := found["aws-s3"]; b.Facts["lifecycle_rules"] != 0.0 || b.Facts["versioning"] != "" {
+	if b := found["aws-s3"]; b.Facts["lifecycle_rules"] != 0.0 || b.Facts["versioning"] != "Enabled" || b.Facts["public_blocked"] != true || b.Facts["tls_only"] != true ||
+		b.Facts["logging"] != false || b.Facts["multipart_gb"] != 0.0 {
 		t.Errorf("bucket: %+v", b)
 	}
 }

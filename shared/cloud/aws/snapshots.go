@@ -34,11 +34,16 @@ func listSnapshots(ctx context.Context, at place, page string) (cloud.ResourcePa
 	for _, s := range out.Snapshots {
 		p.Resources = append(p.Resources, snapshotResource(at, s))
 	}
+	if len(out.Snapshots) == 0 {
+		return p, nil
+	}
 	at.awaitVolumes(ctx)
 	addSources(ctx, at, out.Snapshots, p.Resources)
 	addImageCounts(ctx, api, out.Snapshots, p.Resources)
 	addPublic(ctx, api, out.Snapshots, p.Resources)
-	addFastRestores(ctx, api, out.Snapshots, p.Resources)
+	if !at.custom { // AWS alone keeps snapshots ready
+		addFastRestores(ctx, api, out.Snapshots, p.Resources)
+	}
 	return p, nil
 }
 
@@ -134,7 +139,7 @@ func addFastRestores(ctx context.Context, api *ec2.Client, all []types.Snapshot,
 		MaxResults: sdk.Int32(200), Filters: []types.Filter{{Name: sdk.String("state"), Values: []string{"enabled"}}},
 	})
 	for pages.HasMorePages() {
-		out, err := pages.NextPage(ctx)
+		out, err := pages.NextPage(ctx, func(o *ec2.Options) { o.RetryMaxAttempts = factAttempts })
 		if err != nil {
 			missAll(found, err, "ec2:DescribeFastSnapshotRestores", "fsr_zone_count")
 			return

@@ -44,6 +44,7 @@ func (r run) runCollective(t *testing.T) {
 }
 
 func (c Collective) check(t *testing.T, r run, whole map[string]cloud.Resource) {
+	t.Helper()
 	for uid, name := range c.Facts {
 		one, is := whole[uid]
 		if v, told := one.Facts[name]; !is || !told {
@@ -52,11 +53,13 @@ func (c Collective) check(t *testing.T, r run, whole map[string]cloud.Resource) 
 	}
 	listed := r.p.Kinds()
 	for uid, one := range whole {
-		known, ok := cloud.KindOf(one.Type)
-		if !ok && one.Type != cloud.OtherType(r.p.Name()) || one.UID == "" || one.Region != c.Region || one.Status == "" {
-			t.Errorf("%s: %+v is of no type, region or status (%+v)", uid, one, known)
+		if _, ok := cloud.KindOf(one.Type); !ok && one.Type != cloud.OtherType(r.p.Name()) {
+			t.Errorf("%s is of type %s, which the catalogue does not have", uid, one.Type)
 		}
-		if !known.Collected && slices.ContainsFunc(listed, func(k cloud.Kind) bool { return k.Type == one.Type && !k.Collected }) {
+		if one.Region != c.Region || one.Status == "" {
+			t.Errorf("%s: %+v has no status, or is of another region", uid, one)
+		}
+		if slices.ContainsFunc(listed, func(k cloud.Kind) bool { return k.Type == one.Type && !k.Collected }) {
 			t.Errorf("%s: a kind lists %s by itself", uid, one.Type)
 		}
 	}

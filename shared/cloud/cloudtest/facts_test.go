@@ -4,7 +4,10 @@ import (
 	"encoding/csv"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+
+	"lamplighter.dev/shared/cloud"
 )
 
 // The table is the project's own copy. Beside a checkout with the rules it is held against them.
@@ -35,4 +38,18 @@ func TestFacts_AreThoseOfTheRules(t *testing.T) {
 	for name := range ours {
 		t.Errorf("%s is no fact of the rules", name)
 	}
+}
+
+// Every fact of the table is told by somebody or has a reason, of types that there are.
+func TestFacts_HaveAKindAndAType(t *testing.T) {
+	told := 0
+	for _, one := range readFacts() {
+		if _, ok := cloud.KindOf(one.Type); !ok || !slices.Contains([]string{"bool", "number", "string", "timestamp", "list(string)"}, one.Kind) {
+			t.Errorf("%+v: of no type, or kind", one)
+		}
+		if one.Missing == "" {
+			told++
+		}
+	}
+	t.Logf("%d facts, %d of them told", len(readFacts()), told)
 }

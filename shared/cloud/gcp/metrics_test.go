@@ -95,28 +95,32 @@ func TestMetricsOfWhatHasPartsAreMadeOneSeries(t *testing.T) {
 			twin.Series{
 				Metric: "compute.googleapis.com/instance/cpu/utilization", Resource: "gce_instance", Labels: map[string]string{"zone": "europe-west1-b"},
 				System: map[string]string{"instance_group": "web"},
-			}, map[string]float64{"instance/cpu/utilization ALIGN_MAX": 0.6, "instance/cpu/utilization ALIGN_MEAN": 0.4},
+			},
+			map[string]float64{"instance/cpu/utilization ALIGN_MAX": 0.6, "instance/cpu/utilization ALIGN_MEAN": 0.4},
 		},
 		cloud.GCPGKENodepool: {
 			"//container.googleapis.com/projects/acme-prod/locations/europe-west1/clusters/prod/nodePools/batch",
 			twin.Series{
 				Metric: "kubernetes.io/node/cpu/allocatable_utilization", Resource: "k8s_node",
 				Labels: map[string]string{"location": "europe-west1", "cluster_name": "prod"}, User: map[string]string{"cloud.google.com/gke-nodepool": "batch"},
-			}, map[string]float64{"node/cpu/allocatable_utilization ALIGN_MAX": 0.6, "node/cpu/allocatable_utilization ALIGN_MEAN": 0.4},
+			},
+			map[string]float64{"node/cpu/allocatable_utilization ALIGN_MAX": 0.6, "node/cpu/allocatable_utilization ALIGN_MEAN": 0.4},
 		},
 		cloud.GCPCloudRun: {
 			"//run.googleapis.com/projects/acme-prod/locations/europe-west1/services/shop",
 			twin.Series{
 				Metric: "run.googleapis.com/container/instance_count", Resource: "cloud_run_revision",
 				Labels: map[string]string{"location": "europe-west1", "service_name": "shop"}, MetricLabels: map[string]string{"state": "idle"},
-			}, map[string]float64{"container/instance_count ALIGN_MEAN": 0.8, "container/instance_count state=idle ALIGN_MEAN": 0.8},
+			},
+			map[string]float64{"container/instance_count ALIGN_MEAN": 0.8, "container/instance_count state=idle ALIGN_MEAN": 0.8},
 		},
 		"gcp-memorystore": {
 			"//redis.googleapis.com/projects/acme-prod/locations/europe-west1/instances/c",
 			twin.Series{
 				Metric: "redis.googleapis.com/stats/memory/usage_ratio", Resource: "redis_instance",
 				Labels: map[string]string{"region": "europe-west1", "instance_id": "projects/acme-prod/locations/europe-west1/instances/c"},
-			}, map[string]float64{"stats/memory/usage_ratio ALIGN_MAX": 0.6},
+			},
+			map[string]float64{"stats/memory/usage_ratio ALIGN_MAX": 0.6},
 		},
 	} {
 		tw, c := connect(t)

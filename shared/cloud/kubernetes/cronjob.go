@@ -60,6 +60,7 @@ func listCronJobs(ctx context.Context, c *cluster, page string) (cloud.ResourceP
 		r.UID, r.ParentUID = workloadUID(id, cronJobsOf.Resource, o.ref()), namespaceUID(id, o.Namespace)
 		r.Status, _ = c.cronJobStatus(o)
 		r.Unschedulable = ofCluster(o.Namespace)
+		r.Facts = o.cronJobFacts()
 		p.Resources = append(p.Resources, r)
 	}
 	return p, err

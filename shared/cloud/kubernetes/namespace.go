@@ -95,6 +95,7 @@ func listNamespaces(ctx context.Context, c *cluster, page string) (cloud.Resourc
 		r.Status, _ = x.status()
 		r.Unschedulable = x.unschedulable()
 		r.Capacity["desired"] = x.wanted()
+		r.Facts = ns.namespaceFacts()
 		p.Resources = append(p.Resources, r)
 	}
 	return p, nil

@@ -25,12 +25,13 @@ type spec struct {
 	Retention struct {
 		WhenScaled string `json:"whenScaled"`
 	} `json:"persistentVolumeClaimRetentionPolicy"`
-	Claims   []any `json:"volumeClaimTemplates"`
-	Template struct {
-		Spec struct {
-			NodeSelector map[string]string `json:"nodeSelector"`
-		} `json:"spec"`
-	} `json:"template"`
+	Claims []any `json:"volumeClaimTemplates"`
+	// of what facts are read (facts.go)
+	Template    template `json:"template"`
+	Concurrency string   `json:"concurrencyPolicy"`
+	JobTemplate struct {
+		Spec podSpec `json:"spec"`
+	} `json:"jobTemplate"`
 	// of autoscalers
 	Target      target `json:"scaleTargetRef"`
 	MinReplicas *int64 `json:"minReplicas"`
@@ -55,6 +56,10 @@ type status struct {
 	NodesWanted int64 `json:"desiredNumberScheduled"`
 	Nodes       int64 `json:"currentNumberScheduled"`
 	NodesReady  int64 `json:"numberReady"`
+
+	Conditions   []condition `json:"conditions"`
+	LastSuccess  string      `json:"lastSuccessfulTime"`
+	LastSchedule string      `json:"lastScheduleTime"`
 }
 
 func convert(from map[string]any, to *object) error {

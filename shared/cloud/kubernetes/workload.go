@@ -114,7 +114,11 @@ func listWorkloads(r schema.GroupVersionResource) func(context.Context, *cluster
 		p := cloud.ResourcePage{Next: next}
 		for _, o := range found {
 			w := view{object: o, scalers: drivers(scalers, o), now: c.clock.Now()}
-			p.Resources = append(p.Resources, w.found(id, r.Resource))
+			one := w.found(id, r.Resource)
+			if one.Facts = o.deploymentFacts(); r == statefulOf {
+				one.Facts = o.statefulFacts()
+			}
+			p.Resources = append(p.Resources, one)
 		}
 		return p, nil
 	}

@@ -108,45 +108,41 @@ func (s *settings) value(n node, m cloud.Measure, at time.Time, period time.Dura
 	if containsAny(metric, "balance", "available", "availability", "free", "remaining") {
 		share = 1 - load
 	}
-	unit, factor := unitOf(kinds[n.kind].Type, m)
-	used := load > 0.03
-	switch {
-	case m.IsCount() && !used:
+	if m.IsCount() && load <= 0.03 {
 		return 0, false
-	case unit == "%":
-		return 100 * share / factor, true
-	case unit == "0..1":
-		return share / factor, true
-	case unit == "0/1":
-		return 0, true
-	case unit == "GiB", unit == "GB":
-		return 16 * share / factor, true
-	case unit == "credits":
-		return math.Floor(576 * share), true
-	case containsAny(metric, "connection", "connected", "num_backends", "sessions", "queries", "replicas", "instance_count", "capacity"):
-		return math.Floor(100 * max(load-0.03, 0)), true
-	case containsAny(metric, "groupinservice", "groupdesired"):
-		return 1 + math.Floor(8*load), true
-	case unit == "bytes/s", strings.HasSuffix(metric, "/sec") && strings.Contains(metric, "bytes"):
-		return load * 1e6, true
-	case containsAny(metric, "bytes", "network"):
-		return load * 1e6 * period.Seconds(), true
-	case unit == "IOPS" && !m.IsCount(), strings.HasSuffix(metric, "/sec"):
-		return math.Floor(load * 1000 * used01(used)), true
 	}
-	return math.Floor(load * 10 * period.Seconds()), true
+	unit, factor := unitOf(kinds[n.kind].Type, m)
+	if v, ok := shareIn(unit, share); ok {
+		return v / factor, true
+	}
+	return amountOf(metric, unit, load, period), true
+}
+
+// shareIn returns a share of something in a unit that tells of one.
+func shareIn(unit string, share float64) (float64, bool) {
+	whole, ok := map[string]float64{"%": 100, "0..1": 1, "0/1": 0, "GiB": 16, "GB": 16, "credits": 576}[unit]
+	return whole * share, ok
+}
+
+// amountOf returns what somebody does with so much of a load, by what the measure is called.
+func amountOf(metric, unit string, load float64, period time.Duration) float64 {
+	switch perSecond := unit == "bytes/s" || strings.HasSuffix(metric, "/sec"); {
+	case containsAny(metric, "connection", "connected", "num_backends", "sessions", "queries", "replicas", "instance_count", "capacity"):
+		return math.Floor(100 * max(load-0.03, 0))
+	case containsAny(metric, "groupinservice", "groupdesired"):
+		return 1 + math.Floor(8*load)
+	case perSecond && containsAny(metric, "bytes"):
+		return load * 1e6
+	case perSecond:
+		return math.Floor(1000 * max(load-0.03, 0))
+	case containsAny(metric, "bytes", "network"):
+		return load * 1e6 * period.Seconds()
+	}
+	return math.Floor(load * 10 * period.Seconds())
 }
 
 func containsAny(s string, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
-}
-
-// used01 is 1 of what is used, else 0.
-func used01(used bool) float64 {
-	if used {
-		return 1
-	}
-	return 0
 }
 
 // unitOf returns in what a measure of a type is told to people, and by which factor: those of the first metric that is made of it.

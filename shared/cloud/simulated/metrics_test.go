@@ -2,6 +2,7 @@ package simulated
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -93,7 +94,7 @@ func TestMetrics_OfAllProvidersShowIdleBusyAndNightlyUse(t *testing.T) {
 				}
 			}
 			night, noon := at[3], at[12]
-			patterns[fmt.Sprint(moved(night, noon))] = true
+			patterns[strconv.FormatBool(moved(night, noon))] = true
 		}
 		if !patterns["true"] || !patterns["false"] {
 			t.Errorf("%s: %v; want some that are used at noon and not at night, and some that are used alike", k.Type, patterns)

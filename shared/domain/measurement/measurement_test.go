@@ -210,3 +210,17 @@ func TestDecode_RefusesWhatItDidNotWrite(t *testing.T) {
 		t.Errorf("nonsense: %v", err)
 	}
 }
+
+func TestAnswer_TheLastSizeMayComeTwoDaysLate(t *testing.T) {
+	end := time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)
+	m := cloud.MetricsOf("aws-s3")[0]
+	for ago, known := range map[int]bool{1: true, 3: true, 4: false} {
+		day := end.AddDate(0, 0, -ago)
+		s := NewSeries("b", m.Of[0], day, cloud.Points{Times: []time.Time{day}, Values: []float64{5e9}})
+		h := History{m.Of[0]: {DayOf(day): s.Hours}}
+		v, ok := h.Answer(m, Window{End: end})
+		if ok != known || known && (v < 4.99 || v > 5.01) {
+			t.Errorf("a size of %d days ago is %g, %v; want 5 GB: %v", ago, v, ok, known)
+		}
+	}
+}

@@ -103,10 +103,11 @@ func (c *Cloud) listSeries(q request) (any, *failure) {
 func reduced(all []Series, fields []string, how string) []Series {
 	groups, order := map[string][]Series{}, []string{}
 	for _, s := range all {
-		key := ""
-		for _, f := range fields {
-			key += fmt.Sprintf("%q", fieldOf(f)(s))
+		values := make([]string, len(fields))
+		for i, f := range fields {
+			values[i] = fieldOf(f)(s)
 		}
+		key := fmt.Sprintf("%q", values)
 		if groups[key] == nil {
 			order = append(order, key)
 		}

@@ -86,9 +86,8 @@ func TestEachLevelHoldsTheOnesBefore(t *testing.T) {
 
 // reads are the actions called Get that read settings and measurements: others of that name hand out contents and secrets.
 var reads = []string{
-	"cloudwatch:GetMetricData", "ecr:GetLifecyclePolicy", "lambda:GetFunctionConcurrency", "resource-explorer-2:GetView", "s3:GetBucketVersioning",
-	"s3:GetLifecycleConfiguration",
-	"sqs:GetQueueAttributes", "tag:GetResources",
+	"cloudwatch:GetMetricData", "ecr:GetLifecyclePolicy", "lambda:GetFunctionConcurrency", "lightsail:GetInstances", "resource-explorer-2:GetView", "s3:GetBucketVersioning",
+	"s3:GetLifecycleConfiguration", "sqs:GetQueueAttributes", "synthetics:GetCanary", "tag:GetResources",
 }
 
 func TestReadingOnlyChangesNothing(t *testing.T) {

@@ -26,6 +26,8 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
       "Effect": "Allow",
       "Action": [
         "application-autoscaling:DescribeScalableTargets",
+        "apprunner:DescribeService",
+        "apprunner:ListServices",
         "autoscaling:DescribeAutoScalingGroups",
         "cloudwatch:GetMetricData",
         "ec2:DescribeAddresses",
@@ -56,6 +58,7 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
         "lambda:ListFunctions",
         "lambda:ListProvisionedConcurrencyConfigs",
         "lambda:ListTags",
+        "lightsail:GetInstances",
         "rds:DescribeBlueGreenDeployments",
         "rds:DescribeDBClusters",
         "rds:DescribeDBInstances",
@@ -70,7 +73,10 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
         "sagemaker:ListTags",
         "sqs:GetQueueAttributes",
         "sqs:ListQueues",
-        "tag:GetResources"
+        "synthetics:DescribeCanaries",
+        "synthetics:GetCanary",
+        "tag:GetResources",
+        "workspaces:DescribeWorkspaces"
       ],
       "Resource": "*"
     },
@@ -79,6 +85,8 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
       "Effect": "Allow",
       "Action": [
         "application-autoscaling:RegisterScalableTarget",
+        "apprunner:PauseService",
+        "apprunner:ResumeService",
         "autoscaling:ResumeProcesses",
         "autoscaling:SuspendProcesses",
         "autoscaling:UpdateAutoScalingGroup",
@@ -95,6 +103,8 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
         "lambda:PutProvisionedConcurrencyConfig",
         "lambda:TagResource",
         "lambda:UntagResource",
+        "lightsail:StartInstance",
+        "lightsail:StopInstance",
         "rds:StartDBCluster",
         "rds:StartDBInstance",
         "rds:StopDBCluster",
@@ -103,7 +113,11 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
         "redshift:ResumeCluster",
         "sagemaker:DescribeNotebookInstance",
         "sagemaker:StartNotebookInstance",
-        "sagemaker:StopNotebookInstance"
+        "sagemaker:StopNotebookInstance",
+        "synthetics:StartCanary",
+        "synthetics:StopCanary",
+        "workspaces:StartWorkspaces",
+        "workspaces:StopWorkspaces"
       ],
       "Resource": "*"
     },

@@ -1,6 +1,7 @@
 package twin
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -178,7 +179,7 @@ func canaryOp(path []string) string {
 }
 
 func init() {
-	for op, handle := range map[string]func(*Cloud, request) (any, *failure){
+	maps.Copy(operations, map[string]func(*Cloud, request) (any, *failure){
 		"workspaces:DescribeWorkspaces": listCollected("Workspaces", "Limit", "NextToken", "NextToken"),
 		"workspaces:StartWorkspaces":    turnDesktops(true, "StartWorkspaceRequests"),
 		"workspaces:StopWorkspaces":     turnDesktops(false, "StopWorkspaceRequests"),
@@ -193,7 +194,5 @@ func init() {
 		"synthetics:GetCanary":          readCollected("Canary", inPath),
 		"synthetics:StartCanary":        turnCollected(true, inPath),
 		"synthetics:StopCanary":         turnCollected(false, inPath),
-	} {
-		operations[op] = handle
-	}
+	})
 }

@@ -33,6 +33,7 @@ var realWaits = map[string]struct {
 	"shared/engine/table/tabletest/feed.go":               {1, "streams of tables of other makers lag"},
 	"functions/executor/aws_test.go":                      {3, "in a bubble of synctest, where no real time passes"},
 	"functions/executor/awstraps_test.go":                 {1, "in a bubble of synctest, where no real time passes"},
+	"functions/executor/capacity_test.go":                 {1, "in a bubble of synctest, where no real time passes"},
 	"functions/executor/fair_test.go":                     {2, "in a bubble of synctest, where no real time passes"},
 	"functions/executor/floor_test.go":                    {2, "in a bubble of synctest, where no real time passes"},
 	"shared/cloud/throttle/throttle_test.go":              {2, "in a bubble of synctest, where no real time passes"},

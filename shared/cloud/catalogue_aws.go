@@ -15,6 +15,10 @@ const (
 	AWSNeptune           = "aws-neptune"
 	AWSSageMakerNotebook = "aws-sagemaker-notebook"
 	AWSLambda            = "aws-lambda"
+	AWSWorkSpace         = "aws-workspaces"
+	AWSAppRunner         = "aws-apprunner"
+	AWSLightsail         = "aws-lightsail"
+	AWSCanary            = "aws-cloudwatch-canary"
 )
 
 // awsKinds are the kinds of AWS.
@@ -62,6 +66,22 @@ var awsKinds = []Kind{
 	{
 		Type: AWSLambda, Provider: "aws", Name: "Lambda function", Collected: true, Actionable: true, Remembers: true, Absolute: true,
 		ActBatch: 1, ReadBatch: 1, Deadline: 15 * time.Minute,
+	},
+	{
+		Type: AWSWorkSpace, Provider: "aws", Name: "WorkSpace", Collected: true, Actionable: true,
+		ActBatch: 25, ReadBatch: 25, Deadline: 20 * time.Minute,
+	},
+	{
+		Type: AWSAppRunner, Provider: "aws", Name: "App Runner service", Collected: true, Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 20 * time.Minute,
+	},
+	{
+		Type: AWSLightsail, Provider: "aws", Name: "Lightsail instance", Collected: true, Actionable: true,
+		ActBatch: 25, ReadBatch: 100, Deadline: 10 * time.Minute,
+	},
+	{
+		Type: AWSCanary, Provider: "aws", Name: "CloudWatch Synthetics canary", Collected: true, Actionable: true,
+		ActBatch: 1, ReadBatch: 1, Deadline: 10 * time.Minute,
 	},
 }
 

@@ -96,9 +96,9 @@ func TestEachLevelHoldsTheOnesBefore(t *testing.T) {
 
 // reads are the actions called Get that read settings and measurements: others of that name hand out contents and secrets.
 var reads = []string{
-	"cloudwatch:GetMetricData", "ecr:GetLifecyclePolicy", "lambda:GetFunctionConcurrency", "resource-explorer-2:GetView", "s3:GetBucketVersioning",
-	"s3:GetLifecycleConfiguration", "sqs:GetQueueAttributes", "tag:GetResources", "s3:GetAccountPublicAccessBlock", "s3:GetBucketLogging",
-	"s3:GetBucketPolicy", "s3:GetBucketPolicyStatus", "s3:GetBucketPublicAccessBlock",
+	"cloudwatch:GetMetricData", "ecr:GetLifecyclePolicy", "lambda:GetFunctionConcurrency", "lightsail:GetInstances", "resource-explorer-2:GetView",
+	"s3:GetBucketVersioning", "s3:GetLifecycleConfiguration", "sqs:GetQueueAttributes", "synthetics:GetCanary", "tag:GetResources",
+	"s3:GetAccountPublicAccessBlock", "s3:GetBucketLogging", "s3:GetBucketPolicy", "s3:GetBucketPolicyStatus", "s3:GetBucketPublicAccessBlock",
 }
 
 func TestReadingOnlyChangesNothing(t *testing.T) {

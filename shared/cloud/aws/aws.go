@@ -24,7 +24,7 @@ const Name = "aws"
 // registry holds every kind: a new one is a file and a line here.
 var registry = []operator{
 	instances, databases, clusters, groups, services, nodegroups, warehouses, documentClusters, graphClusters, notebooks,
-	stoppableFunctions,
+	stoppableFunctions, desktops, appServices, lightsailInstances, canaries,
 }
 
 // Options are an operator's choices. The zero value of every field but Clock is usable.

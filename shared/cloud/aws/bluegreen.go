@@ -20,7 +20,7 @@ var deploymentOver = map[string]bool{"SWITCHOVER_COMPLETED": true, "DELETING": t
 // nothing is refused here: RDS does so itself.
 func deployed(ctx context.Context, c rdsAPI) (map[string]string, error) {
 	tied := map[string]string{}
-	pages := rds.NewDescribeBlueGreenDeploymentsPaginator(c, &rds.DescribeBlueGreenDeploymentsInput{MaxRecords: sdk.Int32(100)})
+	pages := rds.NewDescribeBlueGreenDeploymentsPaginator(c, &rds.DescribeBlueGreenDeploymentsInput{}) // a page is 100
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
 		if err != nil {

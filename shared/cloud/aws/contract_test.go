@@ -58,12 +58,14 @@ func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 		"ec2:StopInstances", "rds:StopDBInstance", "rds:StopDBCluster", "autoscaling:SuspendProcesses", "autoscaling:UpdateAutoScalingGroup",
 		"ecs:UpdateService", "application-autoscaling:RegisterScalableTarget", "eks:UpdateNodegroupConfig",
 		"redshift:PauseCluster", "sagemaker:StopNotebookInstance", "lambda:TagResource",
+		"workspaces:StopWorkspaces", "apprunner:PauseService", "lightsail:StopInstance", "synthetics:StopCanary",
 	}
 	cloudtest.Run(t, aws.New(options(tw)), cloudtest.Fixture{
 		Account: keys(twin.AccessKey), NativeID: twin.Account, Refused: &refused,
 		Groups: []cloudtest.Group{
 			ec2Group(tw), rdsGroup(tw), auroraGroup(tw), asgGroup(tw), ecsGroup(tw), eksGroup(tw), redshiftGroup(tw), notebookGroup(tw),
-			functionGroup(tw),
+			functionGroup(tw), desktopGroup(tw), collectedGroup(tw, cloud.AWSAppRunner, "apprunner"), collectedGroup(tw, cloud.AWSLightsail, "lightsail"),
+			collectedGroup(tw, cloud.AWSCanary, "synthetics"),
 			clusterGroup(tw, cloud.AWSDocDB, "docdb"), clusterGroup(tw, cloud.AWSNeptune, "neptune"),
 		},
 		Metered: []cloudtest.Metered{metered(tw)}, Collective: collective(tw),
@@ -272,6 +274,23 @@ func functionGroup(tw *twin.Cloud) cloudtest.Group {
 	}
 	g.Tied[tw.AddFunction(twin.Function{Name: "checkout", Region: region}).ARN()] = "only where their tag lamplighter:allow-stop is true"
 	g.Tied[tw.AddFunction(twin.Function{Name: "maybe", Region: region, Tags: map[string]string{"lamplighter:allow-stop": "no"}}).ARN()] = "lamplighter:allow-stop"
+	return g
+}
+
+func collectedGroup(tw *twin.Cloud, kind, service string) cloudtest.Group {
+	g := cloudtest.Group{Kind: kind, Region: region, Pages: 2}
+	for n := range 3 {
+		g.Free = append(g.Free, tw.AddCollected(twin.Collected{Service: service, ID: fmt.Sprint("one-", n), Region: region, Mode: "AUTO_STOP"}).ARN())
+	}
+	g.Missing = g.Free[0] + "nothing"
+	tw.AddCollected(twin.Collected{Service: service, ID: "far", Region: "us-east-1"})
+	return g
+}
+
+func desktopGroup(tw *twin.Cloud) cloudtest.Group {
+	g := collectedGroup(tw, cloud.AWSWorkSpace, "workspaces")
+	always := tw.AddCollected(twin.Collected{Service: "workspaces", ID: "always", Region: region, Mode: "ALWAYS_ON"})
+	g.Tied = map[string]string{always.ARN(): "ALWAYS_ON"}
 	return g
 }
 

@@ -70,7 +70,9 @@ var codes = map[string]cloud.Class{
 
 	"KMSKeyNotAccessibleFault": cloud.Unsupported,
 	"OperationNotPermitted":    cloud.Unsupported,
-	"PlatformUnknownException": cloud.Unsupported,
+
+	"OperationNotSupportedException": cloud.Unsupported,
+	"PlatformUnknownException":       cloud.Unsupported,
 }
 
 // classifyError makes a *cloud.Error of what the SDK returns, with AWS's own code and words. It is the only place that knows

@@ -60,6 +60,7 @@ func listIndexed(ctx context.Context, at place, page string) (cloud.ResourcePage
 			p.Resources = append(p.Resources, found)
 		}
 	}
+	addStates(ctx, at, p.Resources)
 	return p, nil
 }
 
@@ -102,6 +103,7 @@ func listTagged(ctx context.Context, at place, page string) (cloud.ResourcePage,
 		found.Name = nameOf(found.Tags, found.Name)
 		p.Resources = append(p.Resources, found)
 	}
+	addStates(ctx, at, p.Resources)
 	return p, nil
 }
 
@@ -116,7 +118,7 @@ func newOther(arn, native string) (cloud.Resource, bool) {
 		return r, false
 	}
 	for _, k := range registry {
-		if k.describe().Type == r.Type {
+		if d := k.describe(); d.Type == r.Type && !d.Collected {
 			return r, false
 		}
 	}

@@ -22,6 +22,8 @@ func goldenGroups(tw *twin.Cloud) []cloudtest.Group {
 	return []cloudtest.Group{
 		ec2Group(tw), rdsGroup(tw), auroraGroup(tw), asgGroup(tw), ecsGroup(tw), eksGroup(tw), redshiftGroup(tw), notebookGroup(tw),
 		clusterGroup(tw, cloud.AWSDocDB, "docdb"), clusterGroup(tw, cloud.AWSNeptune, "neptune"), functionGroup(tw),
+		desktopGroup(tw), collectedGroup(tw, cloud.AWSAppRunner, "apprunner"), collectedGroup(tw, cloud.AWSLightsail, "lightsail"),
+		collectedGroup(tw, cloud.AWSCanary, "synthetics"),
 	}
 }
 

@@ -26,6 +26,8 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
       "Effect": "Allow",
       "Action": [
         "application-autoscaling:DescribeScalableTargets",
+        "apprunner:DescribeService",
+        "apprunner:ListServices",
         "autoscaling:DescribeAutoScalingGroups",
         "autoscaling:DescribePolicies",
         "cloudwatch:GetMetricData",
@@ -70,6 +72,7 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
         "lambda:ListFunctions",
         "lambda:ListProvisionedConcurrencyConfigs",
         "lambda:ListTags",
+        "lightsail:GetInstances",
         "rds:DescribeBlueGreenDeployments",
         "rds:DescribeDBClusters",
         "rds:DescribeDBInstances",
@@ -94,7 +97,10 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
         "sagemaker:ListTags",
         "sqs:GetQueueAttributes",
         "sqs:ListQueues",
-        "tag:GetResources"
+        "synthetics:DescribeCanaries",
+        "synthetics:GetCanary",
+        "tag:GetResources",
+        "workspaces:DescribeWorkspaces"
       ],
       "Resource": "*"
     },
@@ -103,6 +109,8 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
       "Effect": "Allow",
       "Action": [
         "application-autoscaling:RegisterScalableTarget",
+        "apprunner:PauseService",
+        "apprunner:ResumeService",
         "autoscaling:ResumeProcesses",
         "autoscaling:SuspendProcesses",
         "autoscaling:UpdateAutoScalingGroup",
@@ -118,6 +126,8 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
         "lambda:PutProvisionedConcurrencyConfig",
         "lambda:TagResource",
         "lambda:UntagResource",
+        "lightsail:StartInstance",
+        "lightsail:StopInstance",
         "rds:StartDBCluster",
         "rds:StartDBInstance",
         "rds:StopDBCluster",
@@ -125,7 +135,11 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
         "redshift:PauseCluster",
         "redshift:ResumeCluster",
         "sagemaker:StartNotebookInstance",
-        "sagemaker:StopNotebookInstance"
+        "sagemaker:StopNotebookInstance",
+        "synthetics:StartCanary",
+        "synthetics:StopCanary",
+        "workspaces:StartWorkspaces",
+        "workspaces:StopWorkspaces"
       ],
       "Resource": "*"
     },

@@ -65,7 +65,8 @@ func (c *Cloud) tell(q request) (any, *failure) {
 
 // jsonServices write JSON.
 var jsonServices = []string{
-	"ecs", "eks", "application-autoscaling", "sagemaker", "lambda", "sqs", "ecr", "tagging", "resource-explorer-2", "organizations", "es",
+	"ecs", "eks", "application-autoscaling", "sagemaker", "lambda", "sqs", "ecr", "tagging", "resource-explorer-2", "organizations", "es", "workspaces",
+	"apprunner", "lightsail", "synthetics",
 }
 
 // described puts the details into an answer.

@@ -52,6 +52,7 @@ type Cloud struct {
 	clusters   []*Cluster
 	warehouses []*Warehouse
 	notebooks  []*Notebook
+	collected  []*Collected
 	roles      map[string]string
 	units      []Unit
 	members    []Member
@@ -138,6 +139,9 @@ func (c *Cloud) SettleAll() {
 	}
 	for _, f := range c.functions {
 		f.settleState()
+	}
+	for _, r := range c.collected {
+		r.settleState()
 	}
 }
 

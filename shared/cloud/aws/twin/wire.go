@@ -38,6 +38,10 @@ var (
 		"sqs":                     newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
 		"ecr":                     newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"tagging":                 newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
+		"workspaces":              newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
+		"apprunner":               newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
+		"lightsail":               newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
+		"synthetics":              newFailure(403, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"resource-explorer-2":     newFailure(403, "UnrecognizedClientException", "The security token included in the request is invalid."),
 	}
 	throttled = map[string]*failure{
@@ -60,6 +64,10 @@ var (
 		"sqs":                     newFailure(400, "ThrottlingException", "Rate exceeded"),
 		"ecr":                     newFailure(400, "ThrottlingException", "Rate exceeded"),
 		"tagging":                 newFailure(400, "ThrottledException", "Rate exceeded"),
+		"workspaces":              newFailure(400, "ThrottlingException", "Rate exceeded"),
+		"apprunner":               newFailure(400, "ThrottlingException", "Rate exceeded"),
+		"lightsail":               newFailure(400, "ThrottlingException", "Rate exceeded"),
+		"synthetics":              newFailure(429, "TooManyRequestsException", "Rate exceeded"),
 		"resource-explorer-2":     newFailure(429, "ThrottlingException", "Rate exceeded"),
 	}
 )
@@ -93,7 +101,7 @@ func decodeRequest(r *http.Request) (q request, key string) {
 }
 
 // pathServices are the services whose operations are told by method and path, of which the twin knows few; EKS is another one.
-var pathServices = []string{"s3", "lambda", "resource-explorer-2", "es"}
+var pathServices = []string{"s3", "lambda", "resource-explorer-2", "es", "synthetics"}
 
 // byPath finds the operation of one of pathServices.
 func (q *request) byPath(r *http.Request, raw []byte) {
@@ -103,6 +111,8 @@ func (q *request) byPath(r *http.Request, raw []byte) {
 	switch {
 	case q.service == "resource-explorer-2":
 		q.op = q.path[0]
+	case q.service == "synthetics":
+		q.op = canaryOp(q.path)
 	case q.service == "lambda":
 		q.op = functionOp(r.Method, q.path)
 	case q.service == "es" && strings.HasSuffix(r.URL.Path, "domain-info"):
@@ -283,16 +293,16 @@ func (q request) writeAnswer(w http.ResponseWriter, answer any) {
 func (q request) writeError(w http.ResponseWriter, f *failure) {
 	code, message := newText("Code", f.code), newText("Message", f.message)
 	var b strings.Builder
-	switch q.service {
-	case "ec2":
+	switch {
+	case q.service == "ec2":
 		newElement("Response", newElement("Errors", newElement("Error", code, message)), newText("RequestID", "twin")).render(&b)
-	case "s3":
+	case q.service == "s3":
 		failed := newElement("Error", code, message)
 		if q.op == "GetAccountPublicAccessBlock" { // of S3 Control, which frames errors otherwise
 			failed = newElement("ErrorResponse", failed)
 		}
 		failed.render(&b)
-	case "ecs", "eks", "application-autoscaling", "sagemaker", "lambda", "sqs", "ecr", "tagging", "resource-explorer-2", "organizations", "es":
+	case slices.Contains(jsonServices, q.service):
 		w.Header().Set("X-Amzn-ErrorType", f.code)
 		_ = json.NewEncoder(&b).Encode(map[string]string{"__type": f.code, "message": f.message})
 	default:

@@ -1,0 +1,68 @@
+package aws
+
+import (
+	"context"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/apprunner"
+	"github.com/aws/aws-sdk-go-v2/service/apprunner/types"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// appServices are services of App Runner; the uid is the ARN. A stop pauses one: it answers no request, and nothing is billed.
+var appServices = kind[*apprunner.Client]{
+	Kind: catalogueKind(cloud.AWSAppRunner),
+	needs: needs{
+		discover:  []string{"apprunner:ListServices", "apprunner:DescribeService"},
+		startStop: []string{"apprunner:PauseService", "apprunner:ResumeService"},
+	},
+	client: func(cfg sdk.Config) *apprunner.Client { return apprunner.NewFromConfig(cfg) },
+	list:   listAppServices,
+	read:   readOneByOne(readAppService),
+	act:    actOneByOne(actAppService),
+}
+
+// appServiceStates: which way an operation goes is not told.
+var appServiceStates = map[types.ServiceStatus]cloud.Status{
+	types.ServiceStatusRunning: cloud.Running, types.ServiceStatusPaused: cloud.Stopped, types.ServiceStatusOperationInProgress: cloud.Pending,
+	types.ServiceStatusDeleted: cloud.Terminated,
+}
+
+func listAppServices(ctx context.Context, c *apprunner.Client, page string) (cloud.ResourcePage, error) {
+	out, err := c.ListServices(ctx, &apprunner.ListServicesInput{MaxResults: sdk.Int32(20), NextToken: optionalString(page)})
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	p := cloud.ResourcePage{Next: sdk.ToString(out.NextToken)}
+	for _, s := range out.ServiceSummaryList {
+		p.Resources = append(p.Resources, cloud.Resource{
+			UID: sdk.ToString(s.ServiceArn), Name: sdk.ToString(s.ServiceName), Tags: map[string]string{},
+			Status: nativeStatus(appServiceStates, s.Status), CreatedAt: sdk.ToTime(s.CreatedAt).UTC(),
+		})
+	}
+	return p, nil
+}
+
+func readAppService(ctx context.Context, c *apprunner.Client, uid string) (cloud.State, error) {
+	if nameIn(uid, "apprunner", "service/") == "" {
+		return cloud.State{}, notFound("%q is not the ARN of an App Runner service", uid)
+	}
+	out, err := c.DescribeService(ctx, &apprunner.DescribeServiceInput{ServiceArn: &uid})
+	if err != nil {
+		return cloud.State{}, err
+	}
+	return cloud.State{UID: uid, Status: nativeStatus(appServiceStates, out.Service.Status), Native: string(out.Service.Status)}, nil
+}
+
+func actAppService(ctx context.Context, c *apprunner.Client, v cloud.Verb, t cloud.Target) error {
+	if nameIn(t.UID, "apprunner", "service/") == "" {
+		return notFound("%q is not the ARN of an App Runner service", t.UID)
+	}
+	if v == cloud.Start {
+		_, err := c.ResumeService(ctx, &apprunner.ResumeServiceInput{ServiceArn: &t.UID})
+		return err
+	}
+	_, err := c.PauseService(ctx, &apprunner.PauseServiceInput{ServiceArn: &t.UID})
+	return err
+}

@@ -1,0 +1,40 @@
+package aws
+
+import (
+	"context"
+	"slices"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// addStates adds the live states to what the index found of kinds that can be acted on and have no listing of their own: few accounts have
+// any of them, so that one listing each in every region would mostly find nothing, or not even the service. What cannot be read is
+// kept, and says why it cannot be acted on.
+func addStates(ctx context.Context, at place, found []cloud.Resource) {
+	for _, o := range registry {
+		k := o.describe()
+		if !k.Collected || slices.Contains(described, k.Type) {
+			continue
+		}
+		byUID := map[string]*cloud.Resource{}
+		var uids []string
+		for i := range found {
+			if r := &found[i]; r.Type == k.Type {
+				r.Status, r.Unschedulable = cloud.Unknown, "its state was not found"
+				byUID[r.UID], uids = r, append(uids, r.UID)
+			}
+		}
+		ops := o.open(at.cfg)
+		for some := range slices.Chunk(uids, k.ReadBatch) {
+			states, err := ops.Read(ctx, some)
+			for _, u := range some {
+				if err != nil {
+					byUID[u].Unschedulable = "its state cannot be read: " + classifyError(err).Error()
+				}
+			}
+			for _, s := range states {
+				byUID[s.UID].Status, byUID[s.UID].Unschedulable = s.Status, s.Unschedulable
+			}
+		}
+	}
+}

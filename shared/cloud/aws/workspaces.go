@@ -1,0 +1,141 @@
+package aws
+
+import (
+	"context"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/aws-sdk-go-v2/service/workspaces"
+	"github.com/aws/aws-sdk-go-v2/service/workspaces/types"
+	"github.com/aws/smithy-go"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// desktops are WorkSpaces; the uid is the ARN. Those that run always are billed by the month, and AWS does not stop them.
+var desktops = kind[desktopClient]{
+	Kind: catalogueKind(cloud.AWSWorkSpace),
+	needs: needs{
+		discover:  []string{"workspaces:DescribeWorkspaces"},
+		startStop: []string{"workspaces:StartWorkspaces", "workspaces:StopWorkspaces"},
+	},
+	client: func(cfg sdk.Config) desktopClient { return desktopClient{workspaces.NewFromConfig(cfg), cfg} },
+	list:   listDesktops,
+	read:   readDesktops,
+	act:    actDesktops,
+}
+
+// desktopClient is WorkSpaces', and what it was made of: a description does not tell whose it is.
+type desktopClient struct {
+	*workspaces.Client
+	cfg sdk.Config
+}
+
+func desktopID(uid string) string { return nameIn(uid, "workspaces", "workspace/") }
+
+var desktopStates = map[types.WorkspaceState]cloud.Status{
+	types.WorkspaceStateAvailable: cloud.Running, types.WorkspaceStateStopped: cloud.Stopped, types.WorkspaceStateStarting: cloud.Starting,
+	types.WorkspaceStateStopping: cloud.Stopping, types.WorkspaceStateTerminating: cloud.Terminated, types.WorkspaceStateTerminated: cloud.Terminated,
+	types.WorkspaceStatePending: cloud.Pending, types.WorkspaceStateRebooting: cloud.Pending, types.WorkspaceStateRebuilding: cloud.Pending,
+	types.WorkspaceStateRestoring: cloud.Pending, types.WorkspaceStateMaintenance: cloud.Pending, types.WorkspaceStateUpdating: cloud.Pending,
+}
+
+func listDesktops(ctx context.Context, c desktopClient, page string) (cloud.ResourcePage, error) {
+	out, err := c.DescribeWorkspaces(ctx, &workspaces.DescribeWorkspacesInput{Limit: sdk.Int32(25), NextToken: optionalString(page)})
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	who, err := sts.NewFromConfig(c.cfg).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	p := cloud.ResourcePage{Next: sdk.ToString(out.NextToken)}
+	prefix := "arn:" + partitionOf(c.cfg.Region) + ":workspaces:" + c.cfg.Region + ":" + sdk.ToString(who.Account) + ":workspace/"
+	for _, w := range out.Workspaces {
+		id := sdk.ToString(w.WorkspaceId)
+		p.Resources = append(p.Resources, cloud.Resource{
+			UID: prefix + id, Name: id, Tags: map[string]string{}, Status: nativeStatus(desktopStates, w.State), Unschedulable: tiedDesktop(w),
+		})
+	}
+	return p, nil
+}
+
+// tiedDesktop returns why one cannot be stopped.
+func tiedDesktop(w types.Workspace) string {
+	if w.WorkspaceProperties != nil && w.WorkspaceProperties.RunningMode == types.RunningModeAlwaysOn {
+		return "its running mode is ALWAYS_ON: AWS stops WorkSpaces of mode AUTO_STOP alone"
+	}
+	return ""
+}
+
+func readDesktops(ctx context.Context, c desktopClient, uids []string) ([]cloud.State, error) {
+	byID := namesIn(uids, desktopID)
+	if len(byID) == 0 {
+		return nil, nil // no ids would mean all
+	}
+	in := &workspaces.DescribeWorkspacesInput{}
+	for id := range byID {
+		in.WorkspaceIds = append(in.WorkspaceIds, id)
+	}
+	out, err := c.DescribeWorkspaces(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	var states []cloud.State
+	for _, w := range out.Workspaces {
+		states = append(states, cloud.State{
+			UID: byID[sdk.ToString(w.WorkspaceId)], Status: nativeStatus(desktopStates, w.State), Native: string(w.State),
+			Reason: sdk.ToString(w.ErrorMessage), Unschedulable: tiedDesktop(w),
+		})
+	}
+	return states, nil
+}
+
+// actDesktops acts on up to 25 in one call, which names those that it did not take.
+func actDesktops(ctx context.Context, c desktopClient, v cloud.Verb, targets []cloud.Target) []error {
+	errs, at := make([]error, len(targets)), map[string]int{}
+	for i, t := range targets {
+		id := desktopID(t.UID)
+		if id == "" {
+			errs[i] = notFound("%q is not the ARN of a WorkSpace", t.UID)
+			continue
+		}
+		at[id] = i
+	}
+	failed, err := turnDesktops(ctx, c, v, at)
+	for _, i := range at {
+		errs[i] = err
+	}
+	for _, f := range failed {
+		if i, ok := at[sdk.ToString(f.WorkspaceId)]; ok {
+			errs[i] = &smithy.GenericAPIError{Code: sdk.ToString(f.ErrorCode), Message: sdk.ToString(f.ErrorMessage)}
+		}
+	}
+	return errs
+}
+
+func turnDesktops(ctx context.Context, c desktopClient, v cloud.Verb, ids map[string]int) ([]types.FailedWorkspaceChangeRequest, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	if v == cloud.Start {
+		in := &workspaces.StartWorkspacesInput{}
+		for id := range ids {
+			in.StartWorkspaceRequests = append(in.StartWorkspaceRequests, types.StartRequest{WorkspaceId: &id})
+		}
+		out, err := c.StartWorkspaces(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return out.FailedRequests, nil
+	}
+	in := &workspaces.StopWorkspacesInput{}
+	for id := range ids {
+		in.StopWorkspaceRequests = append(in.StopWorkspaceRequests, types.StopRequest{WorkspaceId: &id})
+	}
+	out, err := c.StopWorkspaces(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return out.FailedRequests, nil
+}

@@ -1,21 +1,62 @@
 package testenv
 
 import (
-	"sync/atomic"
+	"context"
+	"sync"
 	"time"
 
 	"lamplighter.dev/shared/foundation/clock"
 )
 
 // Ahead is the machine's clock, which a test can set ahead: to the organization's next minute when it asks more than a
-// minute allows, to the end of a code or a token. Who sleeps does so as long as on the machine's clock.
+// minute allows, to the end of a code or a token. Who sleeps wakes when the time has come, by either way: what goes on behind
+// the requests would otherwise wait on the machine's clock for what it reckons from times that never passed there.
 type Ahead struct {
 	clock.System
-	by atomic.Int64
+	mu    sync.Mutex
+	by    time.Duration
+	moved chan struct{} // closed when the clock is set ahead
 }
 
 // Now returns the machine's time and what the clock was set ahead.
-func (a *Ahead) Now() time.Time { return a.System.Now().Add(time.Duration(a.by.Load())) }
+func (a *Ahead) Now() time.Time {
+	now, _ := a.read()
+	return now
+}
+
+func (a *Ahead) read() (now time.Time, moved chan struct{}) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.moved == nil {
+		a.moved = make(chan struct{})
+	}
+	return a.System.Now().Add(a.by), a.moved
+}
 
 // Advance sets the clock ahead by d.
-func (a *Ahead) Advance(d time.Duration) { a.by.Add(int64(d)) }
+func (a *Ahead) Advance(d time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.by += d
+	if a.moved != nil {
+		close(a.moved)
+		a.moved = nil
+	}
+}
+
+// Sleep returns when d has passed on this clock, or when ctx ends.
+func (a *Ahead) Sleep(ctx context.Context, d time.Duration) error {
+	now, moved := a.read()
+	for until := now.Add(d); until.After(now); now, moved = a.read() {
+		left, stop := context.WithTimeout(ctx, until.Sub(now))
+		select {
+		case <-moved:
+		case <-left.Done():
+		}
+		stop()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}

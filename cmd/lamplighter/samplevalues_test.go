@@ -139,7 +139,7 @@ func (w *sweep) snapshot(c *caller, e sampleValues) map[string]string {
 			case op.OperationID == "previewSchedule" && p.Value.Name == "from":
 				path += "?from=2026-11-23&to=2026-11-24" // else from now on
 			case op.OperationID == "getResourceMetrics" && p.Value.Name == "from":
-				path += "?from=" + yesterday.Format(time.DateOnly) + "&to=" + yesterday.AddDate(0, 0, 1).Format(time.DateOnly) // else until now
+				path += "?from=" + yesterday.Format(time.RFC3339) + "&to=" + yesterday.AddDate(0, 0, 1).Format(time.RFC3339) // else until now
 			}
 		}
 		res := c.ask(w.t, http.MethodGet, path, "")
@@ -151,7 +151,7 @@ func (w *sweep) snapshot(c *caller, e sampleValues) map[string]string {
 	return out
 }
 
-var yesterday = clock.System{}.Now().UTC().AddDate(0, 0, -1)
+var yesterday = clock.System{}.Now().Truncate(24*time.Hour).AddDate(0, 0, -1)
 
 // identifier is an id of ours.
 var identifier = regexp.MustCompile(`\b(usr|org|corg|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat|sch|cal|ovr|wake)_[0-9a-z]{26}\b`)

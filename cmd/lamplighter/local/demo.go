@@ -36,7 +36,7 @@ func (s *Service) Demo(ctx context.Context, base string) (DemoResource, error) {
 		return DemoResource{}, fmt.Errorf("make the demo user: %w", err)
 	}
 	c := NewClient(base)
-	if err := c.enter(ctx, "Demo"); err != nil {
+	if err := c.enter(ctx); err != nil {
 		return DemoResource{}, fmt.Errorf("make the demo organization: %w", err)
 	}
 	if err := c.connect(ctx); err != nil {
@@ -46,7 +46,7 @@ func (s *Service) Demo(ctx context.Context, base string) (DemoResource, error) {
 }
 
 // enter logs in as the demo user, into an organization that is made when the user has none.
-func (c *Client) enter(ctx context.Context, name string) error {
+func (c *Client) enter(ctx context.Context) error {
 	orgs, err := c.Login(ctx, DemoEmail, DemoPassword, "")
 	if err != nil || len(orgs) > 0 {
 		return err
@@ -54,7 +54,7 @@ func (c *Client) enter(ctx context.Context, name string) error {
 	var org struct {
 		ID string `json:"id"`
 	}
-	if err = c.Do(ctx, http.MethodPost, "/organisations", map[string]string{"name": name}, &org); err != nil {
+	if err = c.Do(ctx, http.MethodPost, "/organisations", map[string]string{"name": "Demo"}, &org); err != nil {
 		return err
 	}
 	_, err = c.Login(ctx, DemoEmail, DemoPassword, org.ID)

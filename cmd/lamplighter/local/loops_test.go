@@ -96,7 +96,7 @@ func TestTheLoopsStartDiscoveriesThatAreDue(t *testing.T) {
 		if err := s.AwaitIdle(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if err := client.enter(ctx, "Demo"); err != nil { // sessions end in the meantime
+		if err := client.enter(ctx); err != nil { // sessions end in the meantime
 			t.Fatal(err)
 		}
 		var accounts struct {
@@ -140,7 +140,7 @@ func TestTheLoopsArchiveMonths(t *testing.T) {
 	client := NewClient(srv.URL)
 	do := func(method, path string, in any) {
 		t.Helper()
-		if err := client.enter(ctx, "Demo"); err != nil { // sessions end in the meantime
+		if err := client.enter(ctx); err != nil { // sessions end in the meantime
 			t.Fatal(err)
 		}
 		if err := client.Do(ctx, method, path, in, nil); err != nil {
@@ -274,7 +274,7 @@ func TestTheLoopsFindNewMembersOfOrganizations(t *testing.T) {
 	client := NewClient(srv.URL)
 	do := func(method, path string, in, out any) {
 		t.Helper()
-		if err := client.enter(ctx, "Demo"); err != nil { // sessions end in the meantime
+		if err := client.enter(ctx); err != nil { // sessions end in the meantime
 			t.Fatal(err)
 		}
 		if err := client.Do(ctx, method, path, in, out); err != nil {

@@ -59,7 +59,7 @@ func New(o Options) *Provider {
 
 // calls are what one cluster gets from this process. No cluster documents a limit, and none is the account's: it says itself when it
 // is too much, which slows the bucket down.
-var calls = throttle.Limit{PerSecond: 300, Burst: 300}
+var calls = throttle.Limit{PerSecond: 1000, Burst: 1000}
 
 func (o Options) filled() Options {
 	if o.Timeout <= 0 {

@@ -35,6 +35,11 @@ func (c *Cloud) answer(q request) (answer, *failure) {
 	case strings.HasPrefix(q.path, base+"/providers/"):
 		return c.page(q, c.ofType(strings.TrimPrefix(q.path, base+"/providers/")))
 	}
+	return c.inResource(q)
+}
+
+// inResource answers what is asked of one resource, or what is below it.
+func (c *Cloud) inResource(q request) (answer, *failure) {
 	if workspace, isList := strings.CutSuffix(q.path, "/computes"); isList {
 		return c.page(q, c.below(workspace, typeCompute))
 	}

@@ -293,6 +293,9 @@ func TestTheLoopsFindNewMembersOfOrganizations(t *testing.T) {
 		var accounts struct {
 			Items []struct{ CloudAccountID, Status string }
 		}
+		if err := s.AwaitIdle(ctx); err != nil { // what was found is discovered at once
+			t.Fatal(err)
+		}
 		do(http.MethodGet, "/cloud-accounts?provider=azure", nil, &accounts)
 		out := map[string]string{}
 		for _, a := range accounts.Items {

@@ -9,8 +9,10 @@ import (
 )
 
 // Ahead is the machine's clock, which a test can set ahead: to the organization's next minute when it asks more than a
-// minute allows, to the end of a code or a token. Who sleeps wakes when the time has come, by either way: what goes on behind
-// the requests would otherwise wait on the machine's clock for what it reckons from times that never passed there.
+// minute allows, to the end of a code or a token. Who sleeps for less than a minute wakes when the time has come, by either way:
+// what goes on behind the requests would otherwise wait on the machine's clock for what it reckons from times that never passed
+// there. What is done each minute and each hour keeps to the machine's clock, so that a test that sets the clock ahead discovers
+// and evaluates nothing besides.
 type Ahead struct {
 	clock.System
 	mu    sync.Mutex
@@ -44,8 +46,11 @@ func (a *Ahead) Advance(d time.Duration) {
 	}
 }
 
-// Sleep returns when d has passed on this clock, or when ctx ends.
+// Sleep returns when d has passed, or when ctx ends.
 func (a *Ahead) Sleep(ctx context.Context, d time.Duration) error {
+	if d >= time.Minute {
+		return a.System.Sleep(ctx, d)
+	}
 	now, moved := a.read()
 	for until := now.Add(d); until.After(now); now, moved = a.read() {
 		left, stop := context.WithTimeout(ctx, until.Sub(now))

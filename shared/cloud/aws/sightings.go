@@ -19,6 +19,9 @@ type sightings struct {
 	instances map[string]instanceSight
 	volumes   map[string]bool
 	whole     map[string]bool // regions of which all volumes were seen
+	// by region, read when they are first wanted
+	newest map[string]func() (map[string]time.Time, error) // snapshots, by volume
+	images map[string]func() (map[string]int, error)       // how many, by snapshot
 }
 
 // instanceSight is what facts of other resources tell of an instance.
@@ -29,7 +32,10 @@ type instanceSight struct {
 }
 
 func newSightings() *sightings {
-	return &sightings{instances: map[string]instanceSight{}, volumes: map[string]bool{}, whole: map[string]bool{}}
+	return &sightings{
+		instances: map[string]instanceSight{}, volumes: map[string]bool{}, whole: map[string]bool{},
+		newest: map[string]func() (map[string]time.Time, error){}, images: map[string]func() (map[string]int, error){},
+	}
 }
 
 // watch has every answer of every client of the connection looked at.

@@ -39,7 +39,7 @@ func listSnapshots(ctx context.Context, at place, page string) (cloud.ResourcePa
 	}
 	at.awaitVolumes(ctx)
 	addSources(ctx, at, out.Snapshots, p.Resources)
-	addImageCounts(ctx, api, out.Snapshots, p.Resources)
+	addImageCounts(ctx, at, out.Snapshots, p.Resources)
 	addPublic(ctx, api, out.Snapshots, p.Resources)
 	if !at.custom { // AWS alone keeps snapshots ready
 		addFastRestores(ctx, api, out.Snapshots, p.Resources)
@@ -84,27 +84,11 @@ func addSources(ctx context.Context, at place, all []types.Snapshot, found []clo
 }
 
 // addImageCounts adds how many images of the account are made of each snapshot.
-func addImageCounts(ctx context.Context, api *ec2.Client, all []types.Snapshot, found []cloud.Resource) {
-	counts := map[string]int{}
-	for part := range slices.Chunk(all, perFilter) {
-		ids := make([]string, len(part))
-		for i, s := range part {
-			ids[i] = sdk.ToString(s.SnapshotId)
-		}
-		out, err := api.DescribeImages(ctx, &ec2.DescribeImagesInput{
-			Owners: []string{"self"}, Filters: []types.Filter{{Name: sdk.String("block-device-mapping.snapshot-id"), Values: ids}},
-		})
-		if err != nil {
-			missAll(found, err, "ec2:DescribeImages", "ami_count")
-			return
-		}
-		for _, image := range out.Images {
-			for _, d := range image.BlockDeviceMappings {
-				if d.Ebs != nil {
-					counts[sdk.ToString(d.Ebs.SnapshotId)]++
-				}
-			}
-		}
+func addImageCounts(ctx context.Context, at place, all []types.Snapshot, found []cloud.Resource) {
+	counts, err := at.seen.imagesOfSnapshots(ctx, at)
+	if err != nil {
+		missAll(found, err, "ec2:DescribeImages", "ami_count")
+		return
 	}
 	for i, s := range all {
 		found[i].Facts["ami_count"] = float64(counts[sdk.ToString(s.SnapshotId)])

@@ -34,7 +34,7 @@ func listVolumes(ctx context.Context, at place, page string) (cloud.ResourcePage
 		p.Resources = append(p.Resources, volumeResource(at, v))
 	}
 	addInstanceStates(ctx, at, p.Resources, true)
-	addLastSnapshots(ctx, api, out.Volumes, p.Resources)
+	addLastSnapshots(ctx, at, out.Volumes, p.Resources)
 	return p, nil
 }
 
@@ -59,33 +59,20 @@ func volumeResource(at place, v types.Volume) cloud.Resource {
 }
 
 // addLastSnapshots adds when the last snapshot of each volume was made: the epoch when there is none.
-func addLastSnapshots(ctx context.Context, api *ec2.Client, all []types.Volume, found []cloud.Resource) {
-	last := map[string]time.Time{}
-	for part := range slices.Chunk(all, perFilter) {
-		ids := make([]string, len(part))
-		for i, v := range part {
-			ids[i] = sdk.ToString(v.VolumeId)
-		}
-		pages := ec2.NewDescribeSnapshotsPaginator(api, &ec2.DescribeSnapshotsInput{
-			OwnerIds: []string{"self"}, MaxResults: sdk.Int32(1000), Filters: []types.Filter{{Name: sdk.String("volume-id"), Values: ids}},
-		})
-		for pages.HasMorePages() {
-			out, err := pages.NextPage(ctx)
-			if err != nil {
-				missAll(found, err, "ec2:DescribeSnapshots", "last_snapshot_at")
-				return
-			}
-			for _, s := range out.Snapshots {
-				if at := sdk.ToTime(s.StartTime).UTC(); at.After(last[sdk.ToString(s.VolumeId)]) {
-					last[sdk.ToString(s.VolumeId)] = at
-				}
-			}
-		}
-	}
+func addLastSnapshots(ctx context.Context, at place, all []types.Volume, found []cloud.Resource) {
+	ids := make([]string, len(all))
 	for i, v := range all {
+		ids[i] = sdk.ToString(v.VolumeId)
+	}
+	last, err := at.seen.lastSnapshots(ctx, at, ids)
+	if err != nil {
+		missAll(found, err, "ec2:DescribeSnapshots", "last_snapshot_at")
+		return
+	}
+	for i, id := range ids {
 		found[i].Facts["last_snapshot_at"] = cloud.Epoch
-		if at, ok := last[sdk.ToString(v.VolumeId)]; ok {
-			found[i].Facts["last_snapshot_at"] = at
+		if made, ok := last[id]; ok {
+			found[i].Facts["last_snapshot_at"] = made
 		}
 	}
 }

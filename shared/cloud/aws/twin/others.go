@@ -110,10 +110,9 @@ func (c *Cloud) describeImages(q request) (any, *failure) {
 	if _, named := q.filtered("image-id"); named {
 		return c.tell(q)
 	}
-	ids, _ := q.filtered("block-device-mapping.snapshot-id")
 	var nodes []node
 	for _, s := range c.snapshots {
-		if s.Image != "" && slices.Contains(ids, s.ID) {
+		if s.Image != "" {
 			device := newElement("item", newElement("ebs", newText("snapshotId", s.ID)))
 			nodes = append(nodes, newElement("item", newText("imageId", s.Image), newItems("blockDeviceMapping", "item", []node{device})))
 		}

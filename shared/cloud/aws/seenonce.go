@@ -1,0 +1,81 @@
+package aws
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+)
+
+// lastSnapshots returns when the newest snapshot of each of the volumes was made, of those that have one. As many as one filter takes are
+// asked for; for more than that all snapshots of the account in the region are read, once: they are fewer calls of 1,000 each.
+func (s *sightings) lastSnapshots(ctx context.Context, at place, volumes []string) (map[string]time.Time, error) {
+	api := ec2.NewFromConfig(at.cfg)
+	s.mu.Lock()
+	all := s.newest[at.region]
+	if all == nil && len(volumes) > perFilter {
+		all = sync.OnceValues(func() (map[string]time.Time, error) { return newestOf(ctx, api) })
+		s.newest[at.region] = all
+	}
+	s.mu.Unlock()
+	switch {
+	case all != nil:
+		return all()
+	case len(volumes) == 0:
+		return nil, nil
+	}
+	return newestOf(ctx, api, types.Filter{Name: sdk.String("volume-id"), Values: volumes})
+}
+
+// imagesOfSnapshots returns how many images of the account are made of each snapshot. All its images are read, once for a region: they are
+// few beside its snapshots.
+func (s *sightings) imagesOfSnapshots(ctx context.Context, at place) (map[string]int, error) {
+	s.mu.Lock()
+	all := s.images[at.region]
+	if all == nil {
+		all = sync.OnceValues(func() (map[string]int, error) { return countImages(ctx, ec2.NewFromConfig(at.cfg)) })
+		s.images[at.region] = all
+	}
+	s.mu.Unlock()
+	return all()
+}
+
+func countImages(ctx context.Context, api *ec2.Client) (map[string]int, error) {
+	counts := map[string]int{}
+	pages := ec2.NewDescribeImagesPaginator(api, &ec2.DescribeImagesInput{Owners: []string{"self"}, MaxResults: sdk.Int32(1000)})
+	for pages.HasMorePages() {
+		out, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, image := range out.Images {
+			for _, d := range image.BlockDeviceMappings {
+				if d.Ebs != nil {
+					counts[sdk.ToString(d.Ebs.SnapshotId)]++
+				}
+			}
+		}
+	}
+	return counts, nil
+}
+
+// newestOf reads the account's snapshots that the filters let through.
+func newestOf(ctx context.Context, api *ec2.Client, filters ...types.Filter) (map[string]time.Time, error) {
+	last := map[string]time.Time{}
+	pages := ec2.NewDescribeSnapshotsPaginator(api, &ec2.DescribeSnapshotsInput{OwnerIds: []string{"self"}, MaxResults: sdk.Int32(1000), Filters: filters})
+	for pages.HasMorePages() {
+		out, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range out.Snapshots {
+			if made := sdk.ToTime(s.StartTime).UTC(); made.After(last[sdk.ToString(s.VolumeId)]) {
+				last[sdk.ToString(s.VolumeId)] = made
+			}
+		}
+	}
+	return last, nil
+}

@@ -81,9 +81,7 @@ func TestAFleetOnMotoIsDiscoveredAndStoppedInFewCalls(t *testing.T) {
 			g := newTollgate(t, tabletest.StartMoto(t))
 			m, e := moto{t, g.URL}, testenv.Start(t, testenv.Setup{Sync: true})
 			m.connectFleet(e, e.NewOwner("glinda@example.com"), "eu-west-1") // moto loads each service with its first call, for seconds
-			for left := size; left > 0; left -= 1000 {
-				m.call("ec2", "us-east-1", fmt.Sprintf("Action=RunInstances&MinCount=%[1]d&MaxCount=%[1]d&ImageId=ami-12c6146b&InstanceType=t3.micro", min(left, 1000)))
-			}
+			m.launch(size)
 			c := e.NewOwner("dorothy@example.com")
 			g.take()
 			before := measureProcesses()
@@ -107,6 +105,16 @@ func TestAFleetOnMotoIsDiscoveredAndStoppedInFewCalls(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// launch starts instances, a thousand in each zone after the other: the subnet of a zone has addresses for 4,000, and moto looks for a free
+// one the longer the fewer are left.
+func (m moto) launch(size int) {
+	m.t.Helper()
+	for n := 0; n < size; n += 1000 {
+		m.call("ec2", "us-east-1", fmt.Sprintf("Action=RunInstances&MinCount=%[1]d&MaxCount=%[1]d&ImageId=ami-12c6146b&InstanceType=t3.micro&Placement.AvailabilityZone=us-east-1%[2]c",
+			min(size-n, 1000), 'a'+n/1000%6))
 	}
 }
 

@@ -111,9 +111,6 @@ func (p pace) learn(k throttle.Key, err error) {
 	}
 }
 
-// longestPause bounds what an answer may ask for: it comes from an address that a user gave.
-const longestPause = time.Minute
-
 // retryAfter is how long AWS asks to be left alone; 0 where it does not say.
 func retryAfter(err error) time.Duration {
 	e, ok := errors.AsType[*smithyhttp.ResponseError](err)
@@ -128,7 +125,7 @@ func seconds(h http.Header) time.Duration {
 	if err != nil || n <= 0 {
 		return 0
 	}
-	return min(time.Duration(n)*time.Second, longestPause)
+	return time.Duration(min(n, 3600)) * time.Second
 }
 
 // admission is how many resources may still be acted on by a call, as Admit has promised.

@@ -5,10 +5,13 @@ package azure
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/throttle"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/ssrfguard"
@@ -42,16 +45,22 @@ type Options struct {
 	Backoff time.Duration
 	// MaxBackoff bounds the pause between two attempts. A longer Retry-After is left to whoever called.
 	MaxBackoff time.Duration
-	// Limits are calls per second of one account by API: "graph", "metrics", "read" or "write"; "" is for those not named.
+	// Limits are calls per second by API: "graph", "metrics", "arm:read", "arm:write", "arm:delete" of one subscription and principal,
+	// "compute:deallocate" and "compute:start" of one subscription and region; "" is for those not named.
 	Limits map[string]Limit
+	// Store is where the limits are shared with other processes (shared/cloud/throttle); nil is for a process that is alone.
+	Store table.Store
+	// Log is told when they cannot be shared; nil is nobody.
+	Log *slog.Logger
 }
 
 // Provider is Azure as cloud.Provider. Its limits hold across all connections to an account.
 type Provider struct {
-	options Options
-	limiter *limiter
-	http    *http.Client
-	guarded http.RoundTripper // for addresses that users gave
+	options   Options
+	limiter   *throttle.Limiter // of Azure itself
+	endpoints *throttle.Limiter // of addresses that users gave
+	http      *http.Client
+	guarded   http.RoundTripper // for addresses that users gave
 }
 
 // New makes the provider.
@@ -59,7 +68,7 @@ func New(o Options) *Provider {
 	o = o.filled()
 	return &Provider{
 		options: o,
-		limiter: &limiter{clock: o.Clock, limits: o.Limits, longest: o.MaxBackoff, buckets: map[bucketKey]*bucket{}},
+		limiter: newLimiter(o, o.Limits), endpoints: newEndpointLimiter(o),
 		http:    client(o.Transport, o.Timeout),
 		guarded: o.addresses().Transport(),
 	}

@@ -226,7 +226,7 @@ func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targe
 		case here[i].err != nil:
 			out[i].Err = here[i].err
 		default:
-			out[i].Err = k.actOn(ctx, c.client, v, here[i].target)
+			out[i].Err = k.actOn(withRegion(ctx, region), c.client, v, here[i].target)
 		}
 	})
 	return out

@@ -2,12 +2,9 @@ package azure
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -93,21 +90,41 @@ func TestThrottling_ALongRetryAfterIsLeftToTheEngine(t *testing.T) {
 	})
 }
 
-// What one call is told holds for the others of its API, and for no other account's.
-func TestThrottling_HoldsForAllCallsOfTheAPI(t *testing.T) {
+// What one call is told holds for the others of its buckets, and for no other account's, principal's or region's.
+func TestThrottling_HoldsForAllCallsOfTheBucket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &limiter{clock: clock.System{}, limits: map[string]Limit{"": {}}, longest: 20 * time.Second, buckets: map[bucketKey]*bucket{}}
-		here := bucketKey{"a", "microsoft.compute", "write"}
-		l.note(here, &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"7"}}})
-		for k, want := range map[bucketKey]time.Duration{
-			{"b", "microsoft.compute", "write"}: 0, {"a", "microsoft.sql", "write"}: 0, {"a", "microsoft.compute", "read"}: 0, here: 7 * time.Second,
-		} {
-			begun := time.Now()
-			if err := l.wait(t.Context(), k); err != nil {
+		p := New(Options{Clock: clock.System{}, Transport: &twin.Cloud{}})
+		const machine = "https://management.azure.com/subscriptions/a/resourceGroups/g/providers/Microsoft.Compute/virtualMachines/web"
+		ask := func(principal, region, method, path string) (pacer, *http.Request) {
+			r, err := http.NewRequestWithContext(withRegion(t.Context(), region), method, path, http.NoBody)
+			if err != nil {
 				t.Fatal(err)
 			}
-			if d := time.Since(begun); k == here && d == 0 || k != here && d != 0 {
-				t.Errorf("%v waited %s; want about %s", k, d, want)
+			return p.pacerOf(cloud.Account{NativeID: "A", Credentials: map[string]string{"clientID": principal}}), r
+		}
+		for _, c := range []struct {
+			name, principal, region, method, path string
+			waits                                 bool
+		}{
+			{"the same", "me", "westeurope", http.MethodPost, machine + "/deallocate", true},
+			{"another write of the principal", "me", "westeurope", http.MethodPost, machine + "/start", true},
+			{"a deallocation of another principal in the region", "you", "westeurope", http.MethodPost, machine + "/deallocate", true},
+			{"one in another region", "you", "northeurope", http.MethodPost, machine + "/deallocate", false},
+			{"a start of another principal", "you", "westeurope", http.MethodPost, machine + "/start", false},
+			{"a read", "me", "westeurope", http.MethodGet, machine, false},
+		} {
+			p.limiter = newLimiter(p.options, defaultLimits)
+			refused, r := ask("me", "westeurope", http.MethodPost, machine+"/deallocate")
+			refused.learn(refused.keys(r), &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"7"}}})
+			begun := time.Now()
+			next, r := ask(c.principal, c.region, c.method, c.path)
+			for _, k := range next.keys(r) {
+				if err := next.limiter.Wait(t.Context(), k, 1); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if d := time.Since(begun); c.waits != (d >= 7*time.Second) {
+				t.Errorf("%s waited %s; want it to wait: %v", c.name, d, c.waits)
 			}
 		}
 	})
@@ -116,7 +133,7 @@ func TestThrottling_HoldsForAllCallsOfTheAPI(t *testing.T) {
 func TestGraph_AnEmptyQuotaIsWaitedOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tw := &twin.Cloud{Page: 1}
-		c := paced(t, tw, nil)
+		c := paced(t, tw, func(o *Options) { o.Limits = map[string]Limit{"": {PerSecond: 100, Burst: 100}} })
 		for n := range 3 {
 			tw.AddVM(fmt.Sprint("web-", n), "westeurope", nil)
 		}
@@ -152,68 +169,4 @@ func TestLimits_CallsArePacedBelowWhatAzureAllows(t *testing.T) {
 			t.Errorf("44 queries took %s; Azure allows 15 in 5 s", d)
 		}
 	})
-}
-
-func TestLimiter_FullBucketsAreForgotten(t *testing.T) {
-	c := clock.NewManual(time.Unix(0, 0))
-	l := &limiter{clock: c, limits: map[string]Limit{"": {PerSecond: 1, Burst: 2}}, longest: time.Minute, buckets: map[bucketKey]*bucket{}}
-	for n := range manyBuckets {
-		if err := l.wait(t.Context(), bucketKey{account: strconv.Itoa(n)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c.Advance(time.Minute)
-	if err := l.wait(t.Context(), bucketKey{account: "one more"}); err != nil || len(l.buckets) != 1 {
-		t.Errorf("%d buckets are kept, %v; want the one that is not full", len(l.buckets), err)
-	}
-}
-
-func TestLimiter_AWaitEndsWithItsContext(t *testing.T) {
-	c := clock.NewManual(time.Unix(0, 0))
-	l := &limiter{clock: c, limits: map[string]Limit{"": {PerSecond: 1, Burst: 1}}, longest: time.Minute, buckets: map[bucketKey]*bucket{}}
-	k := bucketKey{account: "a"}
-	if err := l.wait(t.Context(), k); err != nil {
-		t.Fatal(err)
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	for range 10 {
-		if err := l.wait(ended, k); !errors.Is(err, context.Canceled) {
-			t.Fatalf("wait = %v", err)
-		}
-	}
-	c.Advance(time.Second)
-	if n := l.buckets[k].rate.TokensAt(c.Now()); n != 1 {
-		t.Errorf("%v tokens are there; want that those who gave up took none", n)
-	}
-}
-
-func TestClockTime_ReadsWhatAzureWrites(t *testing.T) {
-	for text, want := range map[string]time.Duration{
-		"00:00:05": 5 * time.Second, "01:02:03": time.Hour + 2*time.Minute + 3*time.Second, "": 0, "soon": 0, "00:-1:00": 0,
-	} {
-		if got := clockTime(text); got != want {
-			t.Errorf("clockTime(%q) = %s; want %s", text, got, want)
-		}
-	}
-}
-
-func TestMatches_PatternsOfRoles(t *testing.T) {
-	for _, tt := range []struct {
-		pattern, action string
-		want            bool
-	}{
-		{"*", "Microsoft.Compute/virtualMachines/read", true},
-		{"*/read", "Microsoft.Compute/virtualMachines/read", true},
-		{"*/read", "Microsoft.Compute/virtualMachines/readAll/action", false},
-		{"microsoft.compute/*", "Microsoft.Compute/virtualMachines/start/action", true},
-		{"Microsoft.Compute/*/start/action", "Microsoft.Compute/virtualMachines/start/action", true},
-		{"Microsoft.Compute/virtualMachines", "Microsoft.Compute/virtualMachines/read", false},
-		{"Microsoft.ComputeX/*", "Microsoft.Compute/virtualMachines/read", false},
-		{"Microsoft(Compute/*", "Microsoft.Compute/virtualMachines/read", false},
-	} {
-		if got := matches(tt.pattern, tt.action); got != tt.want {
-			t.Errorf("matches(%q, %q) = %v", tt.pattern, tt.action, got)
-		}
-	}
 }

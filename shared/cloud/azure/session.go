@@ -72,16 +72,12 @@ func newMetricClient(a cloud.Account, token azcore.TokenCredential, o policy.Cli
 
 // clientOptions are those of the clients of tokens and of the resource manager.
 func (p *Provider) clientOptions(a cloud.Account) policy.ClientOptions {
-	id := a.NativeID
-	if id == "" {
-		id = a.ID
-	}
 	o := policy.ClientOptions{
 		Cloud:            azcloud.AzurePublic,
 		Transport:        p.http,
 		Retry:            p.retries(),
 		Telemetry:        policy.TelemetryOptions{ApplicationID: "lamplighter"},
-		PerRetryPolicies: []policy.Policy{pacer{p.limiter, id}},
+		PerRetryPolicies: []policy.Policy{p.pacerOf(a)},
 	}
 	if a.EndpointURL != "" {
 		o.Cloud, o.Transport = p.customCloud(a.EndpointURL)

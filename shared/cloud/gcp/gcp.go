@@ -5,10 +5,13 @@ package gcp
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/throttle"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/ssrfguard"
@@ -40,8 +43,13 @@ type Options struct {
 	Attempts int
 	// MaxBackoff bounds the pause between two attempts.
 	MaxBackoff time.Duration
-	// Limits are calls per second by API ("compute", "sqladmin", …) for one project; "" is for those not named.
+	// Limits are calls per second by API ("compute", "sqladmin", …), or by what of it reads or changes ("compute:read",
+	// "compute:write"), for one project; "" is for those not named.
 	Limits map[string]Limit
+	// Store is where the limits are shared with other processes (shared/cloud/throttle); nil is for a process that is alone.
+	Store table.Store
+	// Log is told when they cannot be shared; nil is nobody.
+	Log *slog.Logger
 }
 
 // OAuthClient is an OAuth client as Google registers it.
@@ -49,9 +57,10 @@ type OAuthClient struct{ ID, Secret string }
 
 // Provider is Google Cloud as cloud.Provider. Its limits hold across all connections to a project.
 type Provider struct {
-	options Options
-	limiter *limiter
-	guarded http.RoundTripper // for addresses that users gave
+	options   Options
+	limiter   *throttle.Limiter // of Google itself
+	endpoints *throttle.Limiter // of addresses that users gave
+	guarded   http.RoundTripper // for addresses that users gave
 }
 
 // New makes the provider.
@@ -59,7 +68,7 @@ func New(o Options) *Provider {
 	o = o.filled()
 	return &Provider{
 		options: o,
-		limiter: newLimiter(o.Clock, o.Limits),
+		limiter: newLimiter(o, o.Limits), endpoints: newEndpointLimiter(o),
 		guarded: o.addresses().Transport(),
 	}
 }

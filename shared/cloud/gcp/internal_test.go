@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"testing"
-	"time"
 
 	"google.golang.org/api/googleapi"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/foundation/clock"
 )
 
 // older and newer are the two forms of Google's errors.
@@ -118,20 +115,6 @@ func FuzzParseName(f *testing.F) {
 			t.Errorf("%q was taken for %+v", uid, r)
 		}
 	})
-}
-
-func TestTheLimiterForgetsWhatIsFull(t *testing.T) {
-	c := clock.NewManual(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
-	l := newLimiter(c, map[string]Limit{"": {PerSecond: 1, Burst: 2}})
-	for n := range manyBuckets {
-		if err := l.wait(t.Context(), bucketKey{strconv.Itoa(n), "compute"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c.Advance(time.Minute)
-	if err := l.wait(t.Context(), bucketKey{"one more", "compute"}); err != nil || len(l.buckets) != 1 {
-		t.Errorf("%v, %d buckets; want the full ones forgotten", err, len(l.buckets))
-	}
 }
 
 func TestSizesThatContradictThemselvesAreInvalid(t *testing.T) {

@@ -1,82 +1,64 @@
 package gcp
 
 import (
-	"context"
-	"sync"
-	"time"
+	"net/http"
+	"strings"
 
-	"golang.org/x/time/rate"
-
-	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/throttle"
 )
 
 // Limit is a token bucket: so many calls a second, after a burst.
-type Limit struct {
-	PerSecond float64
-	Burst     int
-}
+type Limit = throttle.Limit
 
-// defaultLimits stay below what Google publishes for a project: 1,500 calls a minute of Compute Engine, 180 of Cloud SQL Admin,
-// 3,000 of GKE and of Cloud Run's reads. The customer's own tools use the same quotas.
+// defaultLimits stay below what Google publishes for a project: in a minute, 1,500 calls of each group of Compute Engine's, 180 of
+// Cloud SQL Admin, 3,000 of GKE and of Cloud Run's reads. The minutes are fixed ones: burst and a minute's rate together must not be
+// more. The customer's own tools use the same quotas: when they do, the limiter finds out from what Google refuses.
 var defaultLimits = map[string]Limit{
-	"compute":  {PerSecond: 20, Burst: 100},
-	"sqladmin": {PerSecond: 2.5, Burst: 30},
-	"":         {PerSecond: 8, Burst: 20},
+	"compute:read":  {PerSecond: 24.5, Burst: 30},
+	"compute:write": {PerSecond: 24.5, Burst: 30},
+	"sqladmin":      {PerSecond: 2.5, Burst: 30},
+	"":              {PerSecond: 8, Burst: 20},
 }
 
-// manyBuckets is when full buckets, which are as good as none, are thrown away.
-const manyBuckets = 4096
+// endpointLimits are for accounts at an address of their own, where Google's limits do not hold: what is there says itself when it is
+// too much.
+var endpointLimits = map[string]Limit{"": {PerSecond: 100, Burst: 200}}
 
-type bucketKey struct{ project, api string }
-
-// limiter paces the attempts per project and API, across all connections.
-type limiter struct {
-	clock   clock.Clock
-	limits  map[string]Limit
-	mu      sync.Mutex
-	buckets map[bucketKey]*rate.Limiter
+func newLimiter(o Options, limits map[string]Limit) *throttle.Limiter {
+	return throttle.New(throttle.Options{Clock: o.Clock, Store: o.Store, Limits: limits, Log: o.Log})
 }
 
-func newLimiter(c clock.Clock, limits map[string]Limit) *limiter {
-	return &limiter{clock: c, limits: limits, buckets: map[bucketKey]*rate.Limiter{}}
+// newEndpointLimiter is of this process alone.
+func newEndpointLimiter(o Options) *throttle.Limiter {
+	o.Store = nil
+	return newLimiter(o, endpointLimits)
 }
 
-// wait takes a token, once there is one, or gives it back when ctx ends before.
-func (l *limiter) wait(ctx context.Context, k bucketKey) error {
-	now := l.clock.Now()
-	r := l.bucket(k, now).ReserveN(now, 1)
-	if err := l.clock.Sleep(ctx, r.DelayFrom(now)); err != nil {
-		r.CancelAt(l.clock.Now())
-		return err
+// limiter returns the limiter of the account.
+func (t *patient) limiter() *throttle.Limiter {
+	if t.endpoint != nil {
+		return t.provider.endpoints
 	}
-	return nil
+	return t.provider.limiter
 }
 
-func (l *limiter) bucket(k bucketKey, now time.Time) *rate.Limiter {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if b := l.buckets[k]; b != nil {
-		return b
+// bucketOf names the bucket of a request: its API's, and of that the calls that read or those that change.
+func (t *patient) bucketOf(r *http.Request) throttle.Key {
+	api, _, _ := strings.Cut(r.URL.Host, ".")
+	group := ":write"
+	if r.Method == http.MethodGet {
+		group = ":read"
 	}
-	if len(l.buckets) >= manyBuckets {
-		l.forgetFull(now)
-	}
-	limit, ok := l.limits[k.api]
-	if !ok {
-		limit = l.limits[""]
-	}
-	b := rate.NewLimiter(rate.Inf, 1)
-	if limit.PerSecond > 0 {
-		b = rate.NewLimiter(rate.Limit(limit.PerSecond), max(limit.Burst, 1))
-	}
-	l.buckets[k] = b
-	return b
+	return throttle.Key{Account: t.project, API: api + group}
 }
 
-func (l *limiter) forgetFull(now time.Time) {
-	for k, b := range l.buckets {
-		if b.TokensAt(now) >= float64(b.Burst()) {
-			delete(l.buckets, k)
-		}
+// learn tells the limiter how an attempt ended.
+func (t *patient) learn(k throttle.Key, resp *http.Response, body []byte) {
+	switch {
+	case resp.StatusCode >= http.StatusBadRequest && parseAnswer(resp.StatusCode, body).class() == cloud.Throttled:
+		t.limiter().Throttled(k, retryAfter(resp.Header))
+	case resp.StatusCode < http.StatusInternalServerError:
+		t.limiter().Answered(k)
 	}
 }

@@ -63,7 +63,8 @@ func (t *patient) backoff(attempt int) time.Duration {
 
 // try makes one attempt.
 func (t *patient) try(r *http.Request) (*http.Response, []byte, error) {
-	if err := t.provider.limiter.wait(r.Context(), bucketKey{t.project, apiOf(r.URL.Host)}); err != nil {
+	bucket := t.bucketOf(r)
+	if err := t.limiter().Wait(r.Context(), bucket, 1); err != nil {
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), t.provider.options.Timeout)
@@ -81,14 +82,9 @@ func (t *patient) try(r *http.Request) (*http.Response, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	t.learn(bucket, resp, body)
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return resp, body, nil
-}
-
-// apiOf returns the API of a host: "compute" of compute.googleapis.com.
-func apiOf(host string) string {
-	api, _, _ := strings.Cut(host, ".")
-	return api
 }
 
 func (t *patient) base() http.RoundTripper {

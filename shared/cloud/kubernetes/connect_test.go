@@ -152,7 +152,7 @@ func TestThrottling_WaitsAsLongAsTheClusterSays(t *testing.T) {
 	f.ThrottleCalls(2)
 	start := f.clk.Now()
 	f.state(deployment, u)
-	if waited := f.clk.Now().Sub(start); waited != 2*time.Second {
-		t.Errorf("waited %s; want the two seconds that Retry-After says", waited)
+	if waited := f.clk.Now().Sub(start); waited < 2*time.Second || waited > 2100*time.Millisecond {
+		t.Errorf("waited %s; want the two seconds that Retry-After says, and no more than a slower pace adds", waited)
 	}
 }

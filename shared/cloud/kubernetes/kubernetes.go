@@ -11,6 +11,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/kubernetes/kubeconfig"
+	"lamplighter.dev/shared/cloud/throttle"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/ssrfguard"
@@ -43,14 +44,22 @@ type Options struct {
 // Provider is Kubernetes as cloud.Provider. Its limits hold across all connections to a cluster.
 type Provider struct {
 	options Options
+	limiter *throttle.Limiter
 	mu      sync.Mutex
 	slots   map[string]chan struct{} // by server
 }
 
 // New makes the provider.
 func New(o Options) *Provider {
-	return &Provider{options: o.filled(), slots: map[string]chan struct{}{}}
+	return &Provider{
+		options: o.filled(), slots: map[string]chan struct{}{},
+		limiter: throttle.New(throttle.Options{Clock: o.Clock, Limits: map[string]throttle.Limit{"": calls}}),
+	}
 }
+
+// calls are what one cluster gets from this process. No cluster documents a limit, and none is the account's: it says itself when it
+// is too much, which slows the bucket down.
+var calls = throttle.Limit{PerSecond: 300, Burst: 300}
 
 func (o Options) filled() Options {
 	if o.Timeout <= 0 {

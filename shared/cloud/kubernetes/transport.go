@@ -18,6 +18,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/kubernetes/kubeconfig"
+	"lamplighter.dev/shared/cloud/throttle"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/ssrfguard"
 )
@@ -38,7 +39,7 @@ func (p *Provider) open(e cloud.ClusterEntry, certificate kubeconfig.Access) (*c
 	if err != nil {
 		return nil, err
 	}
-	carried := &carrier{next: policy.TransportTLS(t), options: p.options, slots: p.slotsOf(e.Server), token: e.Token}
+	carried := &carrier{next: policy.TransportTLS(t), options: p.options, slots: p.slotsOf(e.Server), limiter: p.limiter, server: e.Server, token: e.Token}
 	config := dynamic.ConfigFor(&rest.Config{Host: e.Server, QPS: -1, WarningHandler: rest.NoWarnings{}, UserAgent: "lamplighter"})
 	config.GroupVersion, config.APIPath = &anyVersion, "/"
 	client, err := rest.RESTClientForConfigAndClient(config, &http.Client{
@@ -78,6 +79,8 @@ type carrier struct {
 	next    http.RoundTripper
 	options Options
 	slots   chan struct{}
+	limiter *throttle.Limiter
+	server  string
 	token   func(context.Context) (string, error)
 }
 
@@ -90,7 +93,11 @@ func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, r.Context().Err()
 	}
 	for attempt := 1; ; attempt++ {
+		if err := c.limiter.Wait(r.Context(), c.bucket(), 1); err != nil {
+			return nil, err
+		}
 		resp, err := c.attempt(r)
+		c.learn(resp)
 		if attempt >= c.options.Attempts || !again(r.Context(), resp, err) {
 			return final(resp, err)
 		}
@@ -98,6 +105,29 @@ func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
+}
+
+// bucket is the cluster's. What one call is told by the cluster's priority and fairness holds for the others, too.
+func (c *carrier) bucket() throttle.Key { return throttle.Key{Account: c.server} }
+
+// learn tells the limiter how an attempt ended; resp is nil when there was no answer.
+func (c *carrier) learn(resp *http.Response) {
+	switch {
+	case resp == nil:
+	case resp.StatusCode == http.StatusTooManyRequests:
+		c.limiter.Throttled(c.bucket(), min(retryAfter(resp), c.options.MaxBackoff))
+	case resp.StatusCode < http.StatusInternalServerError:
+		c.limiter.Answered(c.bucket())
+	}
+}
+
+// retryAfter returns the seconds that an answer names; 0 when it names none.
+func retryAfter(resp *http.Response) time.Duration {
+	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	if err != nil || seconds < 0 {
+		return 0
+	}
+	return time.Duration(min(seconds, 3600)) * time.Second
 }
 
 // attempt sends the call once, and reads its answer.
@@ -151,8 +181,8 @@ func again(ctx context.Context, resp *http.Response, err error) bool {
 func (c *carrier) pause(attempt int, resp *http.Response) time.Duration {
 	longest := c.options.MaxBackoff
 	if resp != nil {
-		if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 {
-			return min(time.Duration(s)*time.Second, longest)
+		if s := retryAfter(resp); s > 0 {
+			return min(s, longest)
 		}
 	}
 	most := min(longest, 200*time.Millisecond<<attempt)

@@ -11,7 +11,7 @@ const (
 	slowest = 1.0 / 16
 	raise   = 1.0 / 20
 	round   = time.Second // refusals within it are one
-	pause   = time.Second // nothing is sent after a refusal that names no time, and up to half as long again
+	quiet   = time.Second // nothing is sent after a refusal that names no time, and up to half as long again
 )
 
 // What a process may take without asking the others: few enough that many processes together stay below what providers keep above
@@ -137,7 +137,7 @@ func (b *bucket) slow(now time.Time, after time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if after <= 0 {
-		after = pause + rand.N(pause/2) //nolint:gosec // spreads load, keeps no secret
+		after = quiet + rand.N(quiet/2) //nolint:gosec // spreads load, keeps no secret
 	}
 	if until := now.Add(after); until.After(b.until) {
 		b.until = until
@@ -147,6 +147,14 @@ func (b *bucket) slow(now time.Time, after time.Duration) {
 	}
 	b.speed, b.cut, b.raised = max(b.speed/2, slowest), now, b.until
 	b.lease = lease{} // slots of the speed before
+}
+
+func (b *bucket) pause(until time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if until.After(b.until) {
+		b.until = until
+	}
 }
 
 func (b *bucket) recover(now time.Time) {

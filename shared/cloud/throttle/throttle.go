@@ -81,12 +81,23 @@ func (l *Limiter) Take(ctx context.Context, k Key, n int) (got int, wait time.Du
 
 // Throttled tells that the provider refused a call for being one too many: the bucket's rate is halved, and nothing is sent for
 // after, which is what the provider asked for; 0 where it did not say. Refusals of the same second count once: the calls were under
-// way side by side. A missing permission is no throttling, and must not come here.
+// way side by side. No more than longestPause is kept. A missing permission is no throttling, and must not come here.
 func (l *Limiter) Throttled(k Key, after time.Duration) {
 	if b := l.bucket(k); b != nil {
-		b.slow(l.o.Clock.Now(), after)
+		b.slow(l.o.Clock.Now(), min(after, longestPause))
 	}
 }
+
+// Pause has nothing sent for after, at most longestPause, because the provider said that nothing is left until then: no call was
+// refused, and the rate stays.
+func (l *Limiter) Pause(k Key, after time.Duration) {
+	if b := l.bucket(k); b != nil {
+		b.pause(l.o.Clock.Now().Add(min(after, longestPause)))
+	}
+}
+
+// longestPause bounds what an answer may ask for: it may come from an address that a user gave.
+const longestPause = time.Minute
 
 // Answered tells that the provider took a call: a bucket that was slowed down gets a little faster, up to its limit.
 func (l *Limiter) Answered(k Key) {

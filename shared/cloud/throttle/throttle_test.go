@@ -217,10 +217,31 @@ func TestLimiter_KeepsAccountsRegionsAndAPIsApart(t *testing.T) {
 				t.Errorf("%s waits %s: %v", name, time.Since(began), err)
 			}
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		if l.Wait(ctx, throttle.Key{Account: describe.Account, Region: describe.Region, API: "ec2:DescribeRegions"}, 1) == nil {
 			t.Error("a call that shares the throttled bucket does not wait")
+		}
+	})
+}
+
+func TestLimiter_APauseEndsAndSlowsNothingDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := throttle.New(throttle.Options{Clock: clock.System{}, Limits: limits(throttle.Limit{PerSecond: 10, Burst: 20})})
+		l.Pause(describe, 5*time.Second)
+		began := time.Now()
+		for range 55 {
+			if err := l.Wait(t.Context(), describe, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if d := time.Since(began); d < 8*time.Second || d > 11*time.Second {
+			t.Errorf("55 calls took %s; want 5 s, and then a burst of 20 and 10 a second", d)
+		}
+		began = time.Now()
+		l.Pause(describe, time.Hour)
+		if err := l.Wait(t.Context(), describe, 1); err != nil || time.Since(began) > 65*time.Second {
+			t.Errorf("after %s: %v; want no more than a minute kept", time.Since(began), err)
 		}
 	})
 }

@@ -12,8 +12,22 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// chunkSize is how many resources one executor run works on: a run reads 1,000 ids a call and acts on up to 500.
-const chunkSize = 500
+// How many resources one executor run works on: 500 of a kind that takes so many in a call. Where each takes a call or two of its own,
+// they wait for their tokens in the run: 50 then, so that it ends in time beside the others that run at once.
+const (
+	chunkSize      = 500
+	smallChunkSize = 50
+)
+
+// batched is how many ids a call takes at least, where a chunk is a matter of a few calls.
+const batched = 50
+
+func sizeOf(kind string) int {
+	if k, known := cloud.KindOf(kind); known && k.ActBatch < batched {
+		return smallChunkSize
+	}
+	return chunkSize
+}
 
 // Ready tells how many resources a bulk action has.
 type Ready struct {
@@ -203,7 +217,7 @@ func chunkFor(m inventory.Member) execution.Chunk {
 }
 
 func fits(c *execution.Chunk, m inventory.Member) bool {
-	return len(c.Members) < chunkSize && c.Provider == m.Provider && c.CloudAccountID == m.CloudAccountID &&
+	return len(c.Members) < sizeOf(c.ResourceType) && c.Provider == m.Provider && c.CloudAccountID == m.CloudAccountID &&
 		c.Region == m.Region && c.ResourceType == m.Type
 }
 

@@ -178,7 +178,7 @@ var fleets = map[string]fleet{
 }
 
 // TestBulk_OfManyMachinesIsNearlyAsFastAsAzureAndGoogleAllow is the floor of EC2's (floor_test.go) for the clouds that act on one
-// machine a call. It stops 3,000, which is beyond every burst; LAMPLIGHTER_FLEET names other sizes, for who measures: "10000".
+// machine a call. It stops 4,000, which is far beyond every burst; LAMPLIGHTER_FLEET names other sizes, for who measures: "10000".
 func TestBulk_OfManyMachinesIsNearlyAsFastAsAzureAndGoogleAllow(t *testing.T) {
 	if testing.Short() || race.Enabled || tabletest.Limits() != nil {
 		t.Skip("stops thousands of machines: not with -short, nor with the race detector, nor on a store that limits itself")
@@ -197,7 +197,7 @@ func fleetSizes(t *testing.T) (sizes []int) {
 	t.Helper()
 	names := os.Getenv("LAMPLIGHTER_FLEET")
 	if names == "" {
-		return []int{3_000}
+		return []int{4_000}
 	}
 	for name := range strings.SplitSeq(names, ",") {
 		sizes = append(sizes, apitest.Value(strconv.Atoi(name))(t))

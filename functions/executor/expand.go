@@ -12,20 +12,21 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// How many resources one executor run works on: as many as five calls act on. Where each takes a call or two of its own, they wait for
-// their tokens in the run: few then, so that it ends in time beside the others that run at once.
+// How many resources one executor run works on: 500 of a kind that takes so many in a call. Where each takes a call or two of its own,
+// they wait for their tokens in the run: 50 then, so that it ends in time beside the others that run at once.
 const (
-	chunkSize      = 500 // at most
-	leastChunkSize = 50
-	callsPerChunk  = 5
+	chunkSize      = 500
+	smallChunkSize = 50
 )
 
+// batched is how many ids a call takes at least, where a chunk is a matter of a few calls.
+const batched = 50
+
 func sizeOf(kind string) int {
-	k, known := cloud.KindOf(kind)
-	if !known {
-		return chunkSize
+	if k, known := cloud.KindOf(kind); known && k.ActBatch < batched {
+		return smallChunkSize
 	}
-	return min(max(leastChunkSize, callsPerChunk*k.ActBatch), chunkSize)
+	return chunkSize
 }
 
 // Ready tells how many resources a bulk action has.

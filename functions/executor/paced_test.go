@@ -90,7 +90,9 @@ func refusal(status int, header http.Header, body string) *http.Response {
 
 // onEnforcingAzure has the limits of Azure: of one subscription and principal, and of Microsoft.Compute in a region.
 func onEnforcingAzure(tw http.RoundTripper) *enforcing {
-	bucket := func(perSecond float64, burst int) allowance { return tokens{rate.NewLimiter(rate.Limit(perSecond), burst)} }
+	bucket := func(perSecond float64, burst int) allowance {
+		return tokens{rate.NewLimiter(rate.Limit(perSecond), burst)}
+	}
 	return &enforcing{
 		twin: tw,
 		allowed: map[string]allowance{

@@ -1,0 +1,147 @@
+// Package money is amounts of money as exact decimals: sums of them do not depend on the order in which they are added, nor on how
+// they were split.
+package money
+
+import (
+	"github.com/holiman/uint256"
+)
+
+// Scale is how many decimal places an Amount holds. Bills have up to 26, and doubles in them may have more: what lies behind the
+// thirtieth is rounded half to even, by itself, before anything is added.
+const Scale = 30
+
+// Amount is an amount of one currency, in units of 10^-30, between ±5 × 10^46. The zero value is nothing. Amounts are compared with ==.
+type Amount struct{ v uint256.Int } // two's complement
+
+// powers are the powers of ten that fit: 10^0 to 10^76.
+var powers = func() (out [77]uint256.Int) {
+	ten := uint256.NewInt(10)
+	out[0].SetOne()
+	for i := 1; i < len(out); i++ {
+		out[i].Mul(&out[i-1], ten)
+	}
+	return out
+}()
+
+// FromInt returns n units of the currency.
+func FromInt(n int64) Amount { return FromScaled(n, 0) }
+
+// FromScaled returns n × 10^-places: FromScaled(1250, 2) is 12.50. Places are 0 to Scale.
+func FromScaled(n int64, places int) Amount {
+	var a Amount
+	magnitude := uint64(n)
+	if n < 0 {
+		magnitude = -magnitude
+	}
+	a.v.SetUint64(magnitude)
+	a.v.Mul(&a.v, &powers[Scale-places])
+	return a.signed(n < 0)
+}
+
+func (a Amount) signed(negative bool) Amount {
+	if negative {
+		a.v.Neg(&a.v)
+	}
+	return a
+}
+
+// Add returns a + b.
+func (a Amount) Add(b Amount) Amount {
+	a.v.Add(&a.v, &b.v)
+	return a
+}
+
+// Increase adds b to a in place: it is Add for loops over millions of rows.
+func (a *Amount) Increase(b *Amount) { a.v.Add(&a.v, &b.v) }
+
+// Sub returns a - b.
+func (a Amount) Sub(b Amount) Amount {
+	a.v.Sub(&a.v, &b.v)
+	return a
+}
+
+// Neg returns -a.
+func (a Amount) Neg() Amount { return a.signed(true) }
+
+// Abs returns a without its sign.
+func (a Amount) Abs() Amount { return a.signed(a.v.Sign() < 0) }
+
+// Sign returns -1, 0 or 1.
+func (a Amount) Sign() int { return a.v.Sign() }
+
+// IsZero reports whether a is nothing.
+func (a Amount) IsZero() bool { return a.v.IsZero() }
+
+// Cmp returns -1 when a is less than b, 1 when it is more, else 0.
+func (a Amount) Cmp(b Amount) int {
+	if a.v.Slt(&b.v) {
+		return -1
+	}
+	if a.v.Eq(&b.v) {
+		return 0
+	}
+	return 1
+}
+
+// Sum adds amounts.
+func Sum(amounts ...Amount) Amount {
+	var out Amount
+	for i := range amounts {
+		out.Increase(&amounts[i])
+	}
+	return out
+}
+
+// MulDiv returns a × n / d, rounded half to even at the last place. n and d are not negative; a d of 0 returns nothing.
+// The product may be larger than an Amount can be.
+func (a Amount) MulDiv(n, d Amount) Amount {
+	if d.IsZero() {
+		return Amount{}
+	}
+	negative := a.Sign() < 0
+	var quotient, rest, twice uint256.Int
+	magnitude := a.Abs().v
+	quotient.MulDivOverflow(&magnitude, &n.v, &d.v)
+	rest.MulMod(&magnitude, &n.v, &d.v)
+	twice.Sub(&d.v, &rest)
+	if c := rest.Cmp(&twice); c > 0 || c == 0 && quotient[0]&1 == 1 {
+		quotient.AddUint64(&quotient, 1)
+	}
+	return Amount{quotient}.signed(negative)
+}
+
+// MulInt returns a × n.
+func (a Amount) MulInt(n int64) Amount {
+	magnitude := uint64(n)
+	if n < 0 {
+		magnitude = -magnitude
+	}
+	var b uint256.Int
+	b.SetUint64(magnitude)
+	a.v.Mul(&a.v, &b)
+	return a.signed(n < 0)
+}
+
+// Mul returns a × b, rounded half to even at the last place: an amount times a quantity.
+func (a Amount) Mul(b Amount) Amount {
+	out := a.MulDiv(b.Abs(), FromInt(1))
+	return out.signed(b.Sign() < 0)
+}
+
+// DivInt returns a / n, rounded half to even at the last place; n is positive.
+func (a Amount) DivInt(n int64) Amount { return a.MulDiv(FromInt(1), FromInt(n)) }
+
+// Round rounds half to even to so many places, 0 to Scale: Round(2) is to the cent.
+func (a Amount) Round(places int) Amount {
+	unit := &powers[Scale-places]
+	negative := a.Sign() < 0
+	magnitude := a.Abs().v
+	var quotient, rest, other uint256.Int
+	quotient.DivMod(&magnitude, unit, &rest)
+	other.Sub(unit, &rest)
+	if c := rest.Cmp(&other); c > 0 || c == 0 && quotient[0]&1 == 1 {
+		quotient.AddUint64(&quotient, 1)
+	}
+	quotient.Mul(&quotient, unit)
+	return Amount{quotient}.signed(negative)
+}

@@ -64,6 +64,10 @@ func (w *worker) until(ctx context.Context) time.Time {
 // refuse decides what a failure of the cloud means for the part.
 func (p *Progress) refuse(err error, now time.Time) {
 	class := cloud.ClassOf(err)
+	if cloud.CodeOf(err) == cloud.ClusterStopped { // what is in it stays as it was seen last
+		p.Status, p.Error = discovery.PartDone, err.Error()
+		return
+	}
 	if p.Tries++; p.Tries < tries(class) {
 		p.notBefore = now.Add(wait(p.Tries))
 		return

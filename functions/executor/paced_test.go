@@ -67,7 +67,9 @@ type enforcing struct {
 }
 
 func (e *enforcing) RoundTrip(r *http.Request) (*http.Response, error) {
-	time.Sleep(callTime)
+	if !strings.HasSuffix(r.URL.Path, "/token") { // a mutex is held until it comes, which bubbles cannot wait for
+		time.Sleep(callTime)
+	}
 	e.mu.Lock()
 	e.calls++
 	ok := true

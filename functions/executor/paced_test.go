@@ -263,12 +263,8 @@ func (f fleet) stop(t *testing.T, size int) {
 	w.Must(engine.Close())
 	t.Logf("%d took %s, %.2f of the least %s; %d calls, of which %d refused; %d states", size, took, took.Seconds()/least.Seconds(), least,
 		way.calls-before, way.refused, w.states.Load())
-	bar := 1.2
-	if size < 10_000 {
-		bar = 1.3 // the last look at what was stopped weighs more
-	}
-	if took.Seconds() > bar*least.Seconds() {
-		t.Errorf("took %s; the limits allow %s, and %.1f times that is wanted", took, least, bar)
+	if took > least*12/10 {
+		t.Errorf("took %s; the limits allow %s, and 1.2 times that is wanted", took, least)
 	}
 	if b := w.bulk(in.BulkID); b.Completed != size || b.Failed != 0 {
 		t.Errorf("%+v", b)

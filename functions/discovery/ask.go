@@ -114,6 +114,9 @@ func (r *run) await(ctx context.Context) error {
 		if err := r.take(ctx, got.part, got); err != nil {
 			return err
 		}
+		if _, reading := r.regionInHand(); !reading && r.awaits() && len(r.next()) == 0 { // only what is late is still to come
+			return r.settle(ctx)
+		}
 		return r.note(ctx)
 	case <-patient.Done():
 	}

@@ -41,6 +41,8 @@ type Progress struct {
 
 	notBefore time.Time // the same on this run's clock
 	ended     bool      // there is no further page, as this run has seen
+	asked     bool      // the cloud, for the next page
+	late      bool      // is the answer
 }
 
 // worker holds what the tasks need.

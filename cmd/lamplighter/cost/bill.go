@@ -89,6 +89,7 @@ func Compute(p Prices, w Workload, m Measured) Bill {
 	t := newTally(w, m)
 	t.add(w.Organizations*w.Accounts, m.First)
 	t.add(w.passes(), m.Pass)
+	t.add(w.collections(), m.Collection)
 	t.add(w.bulkPairs(), m.Bulks)
 	for _, of := range []Sample{m.Sweep, m.Start, m.Evaluate, m.Link, m.Round} {
 		t.add(minutes, of)

@@ -67,6 +67,7 @@ func Samples(m Measured) string {
 	}
 	row("first discovery of an account", m.First)
 	row("pass over it in which nothing has changed", m.Pass)
+	row("pass that collects metrics, once a day", m.Collection)
 	row("stop and start of a group", m.Bulks)
 	for _, r := range requests {
 		row("`"+r.Method+" "+r.Path+"`", m.Requests[r.Method+" "+r.Path])

@@ -33,6 +33,7 @@ type Account struct {
 	Clusters         int       `json:"clusters,omitempty"`       // registrations of its clusters: rows at ClusterKey
 	Uses             int64     `json:"uses,omitempty"`           // how often resources of it were put into groups and teams: HoldAccounts
 	OrganisationID   string    `json:"organisationID,omitempty"` // corg_…, of the cloud's organization that it was connected through
+	ReleasedFrom     string    `json:"releasedFrom,omitempty"`   // corg_…, of the one that it was connected through, and that was deleted
 	CreatedAt        time.Time `json:"createdAt"`
 	UpdatedAt        time.Time `json:"updatedAt"`
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 type handler func(*Cloud, request) (any, *failure)
@@ -184,8 +185,23 @@ func matches(q request, fields map[string]string) bool {
 	if m == nil {
 		return false
 	}
-	re, err := regexp.Compile("^(?:" + m[2] + ")$")
-	return err == nil && re.MatchString(fields[m[1]])
+	re := expression(m[2])
+	return re != nil && re.MatchString(fields[m[1]])
+}
+
+// expressions are the regular expressions of filters, each compiled once and not for each resource; nil where one is none.
+var expressions sync.Map
+
+func expression(text string) *regexp.Regexp {
+	if known, ok := expressions.Load(text); ok {
+		return known.(*regexp.Regexp) //nolint:forcetypeassert // it holds nothing else
+	}
+	re, err := regexp.Compile("^(?:" + text + ")$")
+	if err != nil {
+		re = nil
+	}
+	expressions.Store(text, re)
+	return re
 }
 
 // number reads a number of a body; false when it is not there.

@@ -19,9 +19,12 @@ type layout interface {
 
 // forms are the layouts by form. FOCUS is asked for first: its columns are in some vendors' own exports as well.
 var forms = map[cloud.BillForm]func() layout{
-	cloud.FOCUSForm:     func() layout { return &focusLayout{} },
-	cloud.LegacyCURForm: func() layout { return &curLayout{} },
-	cloud.CUR2Form:      func() layout { return &curLayout{} },
+	cloud.FOCUSForm:          func() layout { return &focusLayout{} },
+	cloud.LegacyCURForm:      func() layout { return &curLayout{} },
+	cloud.CUR2Form:           func() layout { return &curLayout{} },
+	cloud.AzureActualForm:    func() layout { return &azureLayout{} },
+	cloud.AzureAmortizedForm: func() layout { return &azureLayout{amortized: true} },
+	cloud.GoogleForm:         func() layout { return &googleLayout{} },
 }
 
 // signs are columns that only one form has.
@@ -31,6 +34,10 @@ var signs = []struct {
 }{
 	{cloud.FOCUSForm, []string{"BilledCost", "ChargePeriodStart"}},
 	{cloud.LegacyCURForm, []string{"lineItem/LineItemType", "lineItem/UnblendedCost"}},
+	{cloud.GoogleForm, []string{"cost", "usage_start_time", "currency"}},
+	{cloud.AzureActualForm, []string{"CostInBillingCurrency", "MeterCategory"}},
+	{cloud.AzureActualForm, []string{"Cost", "MeterCategory"}},
+	{cloud.AzureActualForm, []string{"PreTaxCost", "MeterCategory"}},
 }
 
 // newLayout chooses the layout of a form, or of what the columns tell, and binds it to the table.

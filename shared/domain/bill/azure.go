@@ -11,18 +11,21 @@ import (
 // azureLayout is Azure's actual or amortized cost, in the spellings that agreements and portals have of its columns.
 //
 // Actual cost has what is invoiced: use under a commitment costs nothing, and the commitment all of it on the day it is paid. Amortized
-// cost has the commitment spread over the use, and no purchase of it. Whoever has one of them alone gets the best that is in it: actual
-// cost counts as effective as well. Whoever imports both takes BilledCost of the one and EffectiveCost of the other.
+// cost has the commitment spread over the use, and no purchase of it. Of a period that is delivered as both, what is billed and at public
+// prices is taken from the one and what is effective from the other. A file whose form nobody tells is alone: its cost is all of that.
 type azureLayout struct {
-	amortized bool
-	row       focus.Charge
-	out       focus.Charge
+	billed, effective bool
+
+	row focus.Charge
+	out focus.Charge
 
 	chargeType, pricingModel, frequency, pricingCurrency, benefit, reservation string
 
 	cost, listPrice, list money.Amount
 	listFilled            bool
 }
+
+func newAzureLayout() layout { return &azureLayout{billed: true, effective: true} }
 
 func (l *azureLayout) bindings([]string) []binding {
 	c := &l.row
@@ -90,21 +93,22 @@ func (l *azureLayout) price() {
 	if committed {
 		c.CommitmentID = firstFilled(l.benefit, l.reservation)
 	}
-	c.BilledCost, c.EffectiveCost = l.cost, l.cost
 	switch {
 	case c.ChargeCategory != focus.Usage:
 		c.PricingCategory = focus.Standard
 	case committed:
 		c.PricingCategory, c.CommitmentStatus = focus.Committed, firstFilled(c.CommitmentStatus, "Used")
-		if l.amortized {
-			c.BilledCost = money.Amount{}
-		}
 	case l.pricingModel == "Spot":
 		c.PricingCategory = focus.Dynamic
 	default:
 		c.PricingCategory = focus.Standard
 	}
-	c.ListCost = l.listCost()
+	if l.billed {
+		c.BilledCost, c.ListCost = l.cost, l.listCost()
+	}
+	if l.effective {
+		c.EffectiveCost = l.cost
+	}
 }
 
 // listCost is what the row costs at public prices, as far as it tells: they may be in another currency than the bill. What has none is

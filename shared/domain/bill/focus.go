@@ -13,6 +13,8 @@ type focusLayout struct {
 	out focus.Charge // what take sees: the row stays as it was read, for the next one is filled over it
 }
 
+func newFOCUSLayout() layout { return &focusLayout{} }
+
 func (l *focusLayout) bindings([]string) []binding {
 	c := &l.row
 	return []binding{

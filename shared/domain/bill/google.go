@@ -39,6 +39,8 @@ func (a *googleAmount) UnmarshalJSON(b []byte) (err error) {
 	return err
 }
 
+func newGoogleLayout() layout { return &googleLayout{} }
+
 func (l *googleLayout) bindings([]string) []binding {
 	c := &l.row
 	return []binding{

@@ -14,6 +14,7 @@ const (
 	mostCached    = 32 << 10
 	longestCached = 256
 	mostTags      = 4 << 10
+	longestTags   = 2 << 10
 )
 
 // cache keeps values that were converted: a bill says few different things, often.
@@ -55,11 +56,17 @@ func (c *cache) tagsOf(b []byte) ([]focus.Tag, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.keepTags(b, read), nil
+}
+
+func (c *cache) keepTags(b []byte, read []focus.Tag) []focus.Tag {
 	if len(c.tags) >= mostTags {
 		clear(c.tags)
 	}
-	c.tags[string(b)] = read
-	return read, nil
+	if len(b) <= longestTags {
+		c.tags[string(b)] = read
+	}
+	return read
 }
 
 // layouts are the times that bills write besides ISO 8601: what a slash is in has the month first, wherever the vendor is from.

@@ -123,3 +123,6 @@ func equal[T any](tb testing.TB, what string, got, want T) {
 		tb.Errorf("%s: got %s, want %s", what, g, w)
 	}
 }
+
+// contextOf is a context of another organization.
+func contextOf(s *fixture, org string) context.Context { return table.WithOrg(s.ctx, org) }

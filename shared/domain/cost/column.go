@@ -162,13 +162,6 @@ type amounts struct {
 
 func (a *amounts) len() int { return max(len(a.narrow), len(a.wide)) }
 
-func (a *amounts) at(i int) money.Amount {
-	if a.wide != nil {
-		return a.wide[i]
-	}
-	return money.FromScaled(a.narrow[i], a.places)
-}
-
 const (
 	wideAmounts  = 255  // in place of the number of places
 	sameAsBefore = 0xff // in place of an amount that money writes

@@ -235,6 +235,9 @@ func TestCommit_KilledAnywhereLeavesTheOldOrTheNew(t *testing.T) {
 			}
 			equal(t, "done again", s.ask(ofMarch()).Total.String(), next)
 			s.summaryAgrees()
+			row, err := table.Read[summaryItem](s.ctx, s.Table, summaryKey(testOrg, march))
+			s.Must(err)
+			equal(t, "the stored summary is up to date", row.Of, row.Seq)
 			old, next = next, strconv.Itoa(10+call)
 			if done {
 				break

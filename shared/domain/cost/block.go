@@ -36,7 +36,7 @@ func familyOf(dim string) (string, bool) {
 	case TeamDim, GroupDim:
 		return stampFamily, true
 	}
-	return tagsFamily, strings.HasPrefix(dim, TagDim) && len(dim) > len(TagDim)
+	return tagsFamily, dim == TagKeysDim || strings.HasPrefix(dim, TagDim) && len(dim) > len(TagDim)
 }
 
 // chunks returns what is to be read of the n-th block for the families; those that are absent are left out.
@@ -96,7 +96,11 @@ func (b *lineBlock) word(dim string) column {
 	tags := b.nth(tagsFamily, 0)
 	values := make([]string, len(tags.names))
 	for i, set := range tags.names {
-		values[i] = tagValue(set, strings.TrimPrefix(dim, TagDim))
+		if dim == TagKeysDim {
+			values[i] = tagKeys(set)
+		} else {
+			values[i] = tagValue(set, strings.TrimPrefix(dim, TagDim))
+		}
 	}
 	return column{values, tags.codes}
 }
@@ -134,6 +138,15 @@ func tagValue(set, key string) string {
 		}
 	}
 	return ""
+}
+
+// tagKeys returns the keys of a set of tags, one a line.
+func tagKeys(set string) string {
+	var out []string
+	for r := (scanner{b: []byte(set)}); len(r.b) > 0; r.take(r.uint()) {
+		out = append(out, string(r.take(r.uint())))
+	}
+	return strings.Join(out, "\n")
 }
 
 // total returns the amounts of the month of a metric.

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -39,10 +40,10 @@ func (s *Store) Begin(ctx context.Context, in Import) (*Builder, error) {
 
 // settle does what the commit of the delivery that is in may have left undone, as it died behind the swap, and returns why ours is not begun.
 func (s *Store) settle(ctx context.Context, in *Import, why error) error {
-	if err := s.summarize(ctx, in.Org, in.Month); err != nil {
-		return err
+	if in.Unsummarized {
+		return why
 	}
-	return why
+	return cmp.Or(s.summarize(ctx, in.Org, in.Month), why)
 }
 
 func (in *Import) check() error {

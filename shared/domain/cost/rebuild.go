@@ -29,12 +29,7 @@ func (s *Store) Rebuild(ctx context.Context, org string, months ...Month) error 
 			return fmt.Errorf("stamp %s of %s anew: %w", p.Month, p.AccountID, err)
 		}
 	}
-	for _, m := range slices.Sorted(maps.Keys(touched)) {
-		if err = s.summarize(ctx, org, m); err != nil {
-			return err
-		}
-	}
-	return s.sweep(ctx, org)
+	return s.Summarize(ctx, org, slices.Sorted(maps.Keys(touched))...)
 }
 
 // restamp writes the stamps of a period anew. An import that comes between has newer ones anyway.

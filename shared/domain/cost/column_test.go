@@ -71,6 +71,31 @@ func TestColumn_IsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
+func TestSeries_AddUpWhateverTheirScale(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	for range 2000 {
+		var s series
+		var want [31]money.Amount
+		for range r.IntN(40) {
+			day, a := r.IntN(31), money.FromScaled(r.Int64N(1000)-500, r.IntN(6))
+			switch r.IntN(30) {
+			case 0:
+				a = money.FromScaled(r.Int64()-r.Int64(), r.IntN(31))
+			case 1:
+				a = money.FromScaled(1<<63-1, 3)
+			}
+			s.add(day, &a)
+			want[day] = want[day].Add(a)
+		}
+		for day := range want {
+			if got := s.at(day); got != want[day] {
+				t.Fatalf("day %d is %s, want %s", day, got, want[day])
+			}
+		}
+		equal(t, "sum", s.sum(), money.Sum(want[:]...))
+	}
+}
+
 func FuzzScanner(f *testing.F) {
 	c := newColumn(0)
 	c.add("a")

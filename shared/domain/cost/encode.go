@@ -145,7 +145,7 @@ func (e *encoding) totals() []byte {
 		if m == 0 || e.differs(m) {
 			cells := e.cells[:0]
 			for i := range e.lines {
-				cells = append(cells, money.Sum(e.lines[i].of(m).amounts...))
+				cells = append(cells, e.lines[i].of(m).sum())
 			}
 			section, e.cells = appendAmounts(nil, cells, 0), cells
 		}

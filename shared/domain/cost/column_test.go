@@ -28,7 +28,7 @@ func TestAmounts_AreReadAsTheyWereWritten(t *testing.T) {
 			for i := range all {
 				all[i] = draw()
 			}
-			content := appendAmounts(nil, all, lag)
+			content := encodeAmounts(all, lag)
 			s := scanner{b: content}
 			got := s.amounts(len(all), lag, nil)
 			for i, want := range all {
@@ -101,7 +101,7 @@ func FuzzScanner(f *testing.F) {
 	c.add("a")
 	c.add("b")
 	f.Add(c.append(nil), 2)
-	f.Add(appendAmounts(nil, []money.Amount{money.FromInt(1), money.MustParse("1e40")}, 1), 2)
+	f.Add(encodeAmounts([]money.Amount{money.FromInt(1), money.MustParse("1e40")}, 1), 2)
 	f.Fuzz(func(t *testing.T, b []byte, n int) {
 		if n < 0 || n > 1000 {
 			return

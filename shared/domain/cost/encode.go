@@ -147,7 +147,7 @@ func (e *encoding) totals() []byte {
 			for i := range e.lines {
 				cells = append(cells, e.lines[i].of(m).sum())
 			}
-			section, e.cells = appendAmounts(nil, cells, 0), cells
+			section, e.cells = encodeAmounts(cells, 0), cells
 		}
 		out = append(binary.AppendUvarint(out, uint64(len(section))), section...)
 	}
@@ -163,7 +163,7 @@ func (e *encoding) byDay(metric int) []byte {
 		}
 	}
 	e.cells = cells
-	return appendAmounts(nil, cells, len(e.lines))
+	return encodeAmounts(cells, len(e.lines))
 }
 
 // stamps writes the teams and groups of the block.

@@ -1,0 +1,227 @@
+package cost
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// tally adds up the answer to a question.
+type tally struct {
+	q      *Question
+	metric int
+	days   int
+	// by are the dimensions that lines are grouped by: those of the question, and behind them those that its amounts depend on.
+	by          []string
+	needs       []string // families of columns
+	words       []words  // by dimension of the question
+	at          map[rowKey]int
+	rows        []Row
+	keys        []rowKey // of rows
+	estimated   []bool
+	unconverted map[string]money.Amount
+
+	key     rowKey // of the part that is being shared out
+	codes   []uint32
+	cells   []money.Amount
+	sums    sums
+	scratch []int64
+}
+
+// rowKey is the words of a row, by their numbers.
+type rowKey [MaxDims]uint32
+
+// axis is a column of a block that lines are grouped by.
+type axis struct {
+	column
+	numbers []uint32 // of its words among those of the tally, and 1; 0 where that was not looked up
+}
+
+func newTally(q *Question) *tally {
+	t := &tally{
+		q: q, metric: metricNumber[q.Metric], days: daysBetween(q.From, q.To), by: slices.Clone(q.Dims),
+		at: map[rowKey]int{}, unconverted: map[string]money.Amount{},
+	}
+	for range q.Dims {
+		t.words = append(t.words, newWords())
+	}
+	t.estimated = make([]bool, t.days)
+	if q.Filter[TeamDim] != nil {
+		t.group(TeamDim)
+	}
+	t.group(CurrencyDim)
+	t.codes = make([]uint32, len(t.by))
+	need := map[string]bool{resourceFamily: q.Within != nil, wordsFamily: true}
+	for _, dim := range slices.AppendSeq(slices.Clone(t.by), maps.Keys(q.Filter)) {
+		family, _ := familyOf(dim)
+		need[family] = true
+	}
+	delete(need, "")
+	for family, needed := range need {
+		if needed {
+			t.needs = append(t.needs, family)
+		}
+	}
+	slices.Sort(t.needs)
+	return t
+}
+
+func (t *tally) group(dim string) {
+	if !slices.Contains(t.by, dim) {
+		t.by = append(t.by, dim)
+	}
+}
+
+// families returns what is to be read of a span.
+func (t *tally) families(s *span) []string {
+	if s.whole() && !t.q.Daily {
+		return append(slices.Clip(t.needs), totalsFamily)
+	}
+	return append(slices.Clip(t.needs), dayFamilies[t.metric])
+}
+
+// passes reports whether the filter allows a word in a dimension. Of a set it allows one of which it allows a member.
+func (q *Question) passes(dim, word string) bool {
+	listed, ok := q.Filter[dim]
+	if !ok {
+		return true
+	}
+	if dim == TeamDim || dim == GroupDim {
+		return slices.ContainsFunc(splitSet(word), func(id string) bool { return slices.Contains(listed, id) })
+	}
+	return slices.Contains(listed, word)
+}
+
+// count counts the lines of a block that the question is about.
+func (t *tally) count(s *span, b *lineBlock) {
+	g := newGrouping(b.lines)
+	if !t.filter(g, b) {
+		return
+	}
+	axes := make([]axis, len(t.by))
+	for i, dim := range t.by {
+		axes[i].column = b.word(dim)
+		axes[i].numbers = make([]uint32, len(axes[i].names))
+		g.split(&axes[i].column)
+	}
+	if t.sum(g, s, b); b.bad {
+		return
+	}
+	if s.pointer.Estimated {
+		t.markEstimated(s)
+	}
+	for n := range g.size {
+		t.cells = t.sums.of(n, t.cells)
+		t.take(part{s, axes, g.codes(n, t.codes), 0, t.cells})
+	}
+}
+
+// filter leaves out the lines that the question is not about; false when none is left.
+func (t *tally) filter(g *grouping, b *lineBlock) bool {
+	for dim := range t.q.Filter {
+		c := b.word(dim)
+		if !g.keep(&c, func(word string) bool { return t.q.passes(dim, word) }) {
+			return false
+		}
+	}
+	if t.q.UsageOnly {
+		c := b.word(CategoryDim)
+		if !g.keep(&c, func(word string) bool { return word == "Usage" }) {
+			return false
+		}
+	}
+	if t.q.Within != nil && !t.q.Within.Resources.All() {
+		c := b.word(ResourceDim)
+		return g.keep(&c, func(word string) bool { return word != "" && t.q.Within.Resources.HasUID(word) })
+	}
+	return true
+}
+
+// sum adds up the amounts of the groups: by day when that is asked for, else in one cell.
+func (t *tally) sum(g *grouping, s *span, b *lineBlock) {
+	b.scratch = t.scratch
+	whole, cells, from, to := s.whole() && !t.q.Daily, 1, s.from, s.to
+	var a amounts
+	if whole {
+		a, from, to = b.total(t.metric), 0, 1
+	} else {
+		a = b.byDay(t.metric)
+	}
+	if t.q.Daily {
+		cells = to - from
+	}
+	if b.bad {
+		return
+	}
+	t.sums.reset(g.size, cells, &a)
+	for d := from; d < to; d++ {
+		t.sums.add(g, &a, d*b.lines, (d-from)%cells)
+	}
+	if a.narrow != nil {
+		t.scratch = a.narrow
+	}
+}
+
+// markEstimated notes the days on which an estimate counts.
+func (t *tally) markEstimated(s *span) {
+	start := s.pointer.Month.Start()
+	for d := s.from; d < s.to && !start.AddDate(0, 0, d).After(s.pointer.BilledThrough); d++ {
+		t.estimated[s.offset+d-s.from] = true
+	}
+}
+
+// add counts amounts under the key.
+func (t *tally) add(s *span, cells []money.Amount) {
+	n, had := t.at[t.key]
+	if !had {
+		n = len(t.rows)
+		t.at[t.key] = n
+		t.rows, t.keys = append(t.rows, Row{}), append(t.keys, t.key)
+		if t.q.Daily {
+			t.rows[n].Days = make([]money.Amount, t.days)
+		}
+	}
+	row := &t.rows[n]
+	for i := range cells {
+		row.Amount.Increase(&cells[i])
+		if t.q.Daily {
+			row.Days[s.offset+i].Increase(&cells[i])
+		}
+	}
+}
+
+// name writes the keys of the rows.
+func (t *tally) name() {
+	all := make([]string, len(t.rows)*len(t.words))
+	for i := range t.rows {
+		keys := all[:len(t.words):len(t.words)]
+		all = all[len(t.words):]
+		for n := range keys {
+			keys[n] = t.words[n].names[t.keys[i][n]]
+		}
+		t.rows[i].Keys = keys
+	}
+}
+
+// answer puts the rows in order.
+func (t *tally) answer() Answer {
+	t.name()
+	a := Answer{Rows: t.rows, Estimated: t.estimated}
+	if t.q.Daily {
+		a.Days = make([]money.Amount, t.days)
+	}
+	for n := range a.Rows {
+		row := &a.Rows[n]
+		a.Total.Increase(&row.Amount)
+		for i := range row.Days {
+			a.Days[i].Increase(&row.Days[i])
+		}
+	}
+	slices.SortFunc(a.Rows, func(x, y Row) int { return cmp.Or(y.Amount.Cmp(x.Amount), slices.Compare(x.Keys, y.Keys)) })
+	for _, currency := range slices.Sorted(maps.Keys(t.unconverted)) {
+		a.Unconverted = append(a.Unconverted, CurrencyTotal{currency, t.unconverted[currency]})
+	}
+	return a
+}

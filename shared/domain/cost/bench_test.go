@@ -87,7 +87,7 @@ func benchmarkCharge(m Month, n int) focus.Charge {
 	region := (sub + h>>30%3) % 15
 	return focus.Charge{
 		BillingPeriodStart: m.Start(), ChargeCategory: focus.Usage, BillingCurrency: USD, PricingCategory: focus.Standard,
-		SubAccountID: fmt.Sprint(100000000000 + sub), ServiceName: fmt.Sprint("Service ", service), RegionID: fmt.Sprint("region-", region),
+		SubAccountID: strconv.FormatUint(100000000000+sub, 10), ServiceName: fmt.Sprint("Service ", service), RegionID: fmt.Sprint("region-", region),
 		ResourceType: fmt.Sprint("type-", service*2+h>>40%2), ResourceID: fmt.Sprintf("arn:aws:ec2:region-%d:%d:thing/i-%017x", region, 100000000000+sub, h),
 		Tags: []focus.Tag{{Key: "env", Value: []string{"prod", "dev", "test"}[n%3]}, {Key: "owner", Value: "person-" + strconv.Itoa(n%500)}},
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -18,6 +19,10 @@ func (s *Store) Rebuild(ctx context.Context, org string, months ...Month) error 
 	if err != nil {
 		return err
 	}
+	d, err := s.inventory.OpenDirectory(ctx, org)
+	if err != nil {
+		return err
+	}
 	touched := map[Month]bool{}
 	for i := range pointers {
 		p := &pointers[i]
@@ -25,20 +30,20 @@ func (s *Store) Rebuild(ctx context.Context, org string, months ...Month) error 
 			continue
 		}
 		touched[p.Month] = true
-		if err = s.restamp(ctx, org, p); err != nil {
+		if err = s.restamp(ctx, org, p, d); err != nil {
 			return fmt.Errorf("stamp %s of %s anew: %w", p.Month, p.AccountID, err)
 		}
 	}
 	return s.Summarize(ctx, org, slices.Sorted(maps.Keys(touched))...)
 }
 
-// restamp writes the stamps of a period anew. An import that comes between has newer ones anyway.
-func (s *Store) restamp(ctx context.Context, org string, p *pointer) error {
-	if p.Final || len(p.Blocks) == 0 {
+// restamp writes the stamps of a period anew, if they are others. An import that comes between has newer ones anyway.
+func (s *Store) restamp(ctx context.Context, org string, p *pointer, d *inventory.Directory) error {
+	if p.Final {
 		return nil
 	}
-	st, err := s.newStamper(ctx, org, p.AccountID, p)
-	if err != nil {
+	st, err := s.newStamper(ctx, org, p.AccountID, p, d)
+	if err != nil || !st.changes() {
 		return err
 	}
 	next := *p

@@ -15,12 +15,8 @@ type stamper struct {
 	closed    bool
 }
 
-// newStamper reads the inventory, and what was said in the generation that is in.
-func (s *Store) newStamper(ctx context.Context, org, accountID string, old *pointer) (*stamper, error) {
-	d, err := s.inventory.OpenDirectory(ctx, org)
-	if err != nil {
-		return nil, err
-	}
+// newStamper reads what was said in the generation that is in.
+func (s *Store) newStamper(ctx context.Context, org, accountID string, old *pointer, d *inventory.Directory) (*stamper, error) { //nolint:revive // of what, by what
 	before, err := s.readStamps(ctx, org, old)
 	return &stamper{d, accountID, before, old.Final}, err
 }
@@ -61,4 +57,14 @@ func (s *Store) readStamps(ctx context.Context, org string, p *pointer) (map[str
 		}
 	}
 	return out, nil
+}
+
+// changes reports whether a period would be stamped otherwise than it is.
+func (s *stamper) changes() bool {
+	for billed, before := range s.before {
+		if now := s.stamp(billed); now.teams != before.teams || now.groups != before.groups {
+			return true
+		}
+	}
+	return false
 }

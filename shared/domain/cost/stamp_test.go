@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/inventorytest"
@@ -100,6 +101,17 @@ func TestStamps_OfOpenMonthsFollowTheInventory(t *testing.T) {
 	equal(t, "summary of the open month", sums[1].By[TeamDim][0].Value, "team_b")
 }
 
+func TestRebuild_WritesNothingWhenNothingHasChanged(t *testing.T) {
+	s := owned(t)
+	s.bring(imported("ca_1", "one", now), charge(1, "i-0", "EC2", "5"))
+	ctx, meter := table.WithMeter(s.ctx)
+	s.Must(s.store.Rebuild(ctx, testOrg))
+	equal(t, "write units", meter.Usage().WriteUnits, 0)
+	s.own("team_b", 2, "i-0", "i-1")
+	s.Must(s.store.Rebuild(ctx, testOrg))
+	equal(t, "teams", rows(s.ask(ofMarch(TeamDim))), []string{"team_a=2.5", "team_b=2.5"})
+}
+
 func TestStamps_OfWhatTheInventoryNoLongerKnowsStay(t *testing.T) {
 	s := owned(t)
 	s.bring(imported("ca_1", "one", now), charge(1, "i-0", "EC2", "5"))
@@ -134,6 +146,9 @@ func TestWithin_ShowsOnlyWhatTheCallerSees(t *testing.T) {
 	equal(t, "his resources, without the names of other teams", rows(a),
 		[]string{",i-1=6.666666666666666666666666666667", "team_b,i-1=3.333333333333333333333333333333"})
 	equal(t, "total of just these", a.Total.String(), "10")
+	q.Filter = map[string][]string{TeamDim: {"team_a"}}
+	equal(t, "by a team that he does not see", len(s.ask(q).Rows), 0)
+	q.Filter = nil
 	q.Within = &Within{sets[1], grant.Scopes{}}
 	equal(t, "who sees nothing", len(s.ask(q).Rows), 0)
 	q.Within = &Within{Teams: scopes}

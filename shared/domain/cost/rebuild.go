@@ -83,21 +83,20 @@ func (r *restamping) block(ctx context.Context, at place) (block, error) {
 	if err != nil {
 		return block{}, err
 	}
-	native, teams, groups := b.native(), newColumn(b.lines), newColumn(b.lines)
+	native, columns := b.native(), stampColumns{}
 	stamps := make([]stamp, len(native.names))
 	for i, name := range native.names {
 		stamps[i] = r.stamper.stamp(name)
 	}
 	for i := range b.lines {
-		teams.add(stamps[native.code(i)].teams)
-		groups.add(stamps[native.code(i)].groups)
+		columns.add(&stamps[native.code(i)])
 	}
 	b.rollInto(r.roll, func(i int) *stamp { return &stamps[native.code(i)] })
 	if err = b.check(); err != nil {
 		return block{}, err
 	}
 	made := block{at.block().Lines, maps.Clone(at.block().Parts)}
-	made.Parts[stampFamily], err = r.writing.chunk(ctx, chunk{r.writing.generation, chunkName(stampFamily, at.n), groups.append(teams.append(nil))})
+	made.Parts[stampFamily], err = r.writing.chunk(ctx, chunk{r.writing.generation, chunkName(stampFamily, at.n), columns.content()})
 	return made, err
 }
 

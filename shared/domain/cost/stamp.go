@@ -43,12 +43,13 @@ func (s *stamper) stamp(billed string) stamp {
 func (s *Store) readStamps(ctx context.Context, org string, p *pointer) (map[string]stamp, error) {
 	out := map[string]stamp{}
 	for n := range p.Blocks {
-		b, err := s.readBlock(ctx, org, place{pointer: p, n: n}, wordsFamily, resourceFamily, nativeFamily, stampFamily)
+		b, err := s.readBlock(ctx, org, place{pointer: p, n: n}, resourceFamily, nativeFamily, stampFamily)
 		if err != nil {
 			return nil, err
 		}
-		native, uid, kind, region := b.native(), b.word(ResourceDim), b.word(TypeDim), b.word(RegionDim)
-		teams, groups := b.word(TeamDim), b.word(GroupDim)
+		native, uid := b.native(), b.word(ResourceDim)
+		teams, groups := b.nth(stampFamily, teamsColumn), b.nth(stampFamily, groupsColumn)
+		kind, region := b.nth(stampFamily, kindColumn), b.nth(stampFamily, placeColumn)
 		for i := range b.lines {
 			out[native.name(i)] = stamp{uid.name(i), kind.name(i), region.name(i), teams.name(i), groups.name(i)}
 		}

@@ -122,6 +122,16 @@ func TestStamps_OfWhatTheInventoryNoLongerKnowsStay(t *testing.T) {
 	equal(t, "teams after Rebuild", rows(s.ask(ofMarch(TeamDim))), []string{"team_a=6", "=2"})
 }
 
+func TestStamps_LeaveTheLinesOfUnknownResourcesAsBilled(t *testing.T) {
+	s := newFixture(t)
+	machine, traffic := charge(1, "i-9", "EC2", "5"), charge(1, "i-9", "Data transfer", "1")
+	traffic.ResourceType, traffic.RegionID = "Transfer", ""
+	for n, fingerprint := range []string{"one", "two"} {
+		s.bring(imported("ca_1", fingerprint, now.Add(time.Duration(n)*time.Hour)), machine, traffic)
+		equal(t, "types and regions", rows(s.ask(ofMarch(TypeDim, RegionDim))), []string{"Instance,eu-west-1=5", "Transfer,=1"})
+	}
+}
+
 func TestStamps_NameResourcesAsTheInventoryDoes(t *testing.T) {
 	s := newFixture(t)
 	volume := "arn:aws:ec2:eu-west-1:123456789012:volume/vol-0a1b2c3d4e5f60718"

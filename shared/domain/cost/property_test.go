@@ -352,3 +352,31 @@ func TestRollup_SaysWhatTheLinesSay(t *testing.T) {
 		}
 	}
 }
+
+func TestAsk_TakesTwoRoundTripsForAYearOfTeamsByDay(t *testing.T) {
+	s := owned(t)
+	s.store.rolling = worthwhile{}
+	r := rand.New(rand.NewPCG(17, 18))
+	for m := range 13 {
+		in := rated("ca_1", "one", now)
+		in.Month = march.Add(-m)
+		charges := drawCharges(r, 100)
+		for i := range charges {
+			charges[i].BillingPeriodStart, charges[i].ChargePeriodStart = in.Month.Start(), in.Month.Start().AddDate(0, 0, i%28)
+		}
+		s.bring(in, charges...)
+	}
+	q := Question{From: march.Add(-12).Start(), To: march.End(), Metric: Effective, Dims: []string{TeamDim}, Daily: true}
+	store := s.fresh()
+	for _, want := range []int{2, 1} {
+		ctx, meter := table.WithMeter(s.ctx)
+		a, err := store.Ask(ctx, testOrg, q)
+		s.Must(err)
+		equal(t, "round trips", meter.Usage().RoundTrips, want)
+		equal(t, "teams and Unassigned", len(a.Rows), 4)
+	}
+	ctx, meter := table.WithMeter(s.ctx)
+	sums, err := s.fresh().Summaries(ctx, testOrg, march.Add(-12), march)
+	s.Must(err)
+	equal(t, "round trips of 13 summaries", []int{meter.Usage().RoundTrips, len(sums)}, []int{1, 13})
+}

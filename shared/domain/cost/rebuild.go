@@ -156,7 +156,7 @@ func (s *Store) ResourceCosts(ctx context.Context, org string, m Month) (map[str
 		t := newTally(&q)
 		spans := slices.DeleteFunc(spansOf(pointers, &q), func(sp span) bool { return sp.pointer.Estimated != estimated })
 		for _, some := range batches(spans, t) {
-			if err = s.count(ctx, org, some, t); err != nil {
+			if err = s.count(ctx, org, some.pieces, t); err != nil {
 				return nil, err
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -80,13 +81,16 @@ func (s *fixture) bill(tb testing.TB, m Month, resources int, nth int64) Period 
 	return p
 }
 
+// benchmarkCharge is usage in 20 subscriptions of three regions each, of 40 services of two types each.
 func benchmarkCharge(m Month, n int) focus.Charge {
-	service := "Service " + strconv.Itoa(n%40)
+	h := uint64(n) * 0x9E3779B97F4A7C15
+	sub, service := h>>8%20, h>>20%40
+	region := (sub + h>>30%3) % 15
 	return focus.Charge{
 		BillingPeriodStart: m.Start(), ChargeCategory: focus.Usage, BillingCurrency: USD, PricingCategory: focus.Standard,
-		SubAccountID: strconv.Itoa(100000000000 + n%20), ServiceName: service, RegionID: "region-" + strconv.Itoa(n%15), ResourceType: "type-" + strconv.Itoa(n%60),
-		ResourceID: fmt.Sprintf("arn:aws:ec2:region-%d:%d:thing/i-%017x", n%15, 100000000000+n%20, uint64(n)*0x9E3779B97F4A7C15),
-		Tags:       []focus.Tag{{Key: "env", Value: []string{"prod", "dev", "test"}[n%3]}, {Key: "owner", Value: "person-" + strconv.Itoa(n%500)}},
+		SubAccountID: strconv.FormatUint(100000000000+sub, 10), ServiceName: fmt.Sprint("Service ", service), RegionID: fmt.Sprint("region-", region),
+		ResourceType: fmt.Sprint("type-", service*2+h>>40%2), ResourceID: fmt.Sprintf("arn:aws:ec2:region-%d:%d:thing/i-%017x", region, 100000000000+sub, h),
+		Tags: []focus.Tag{{Key: "env", Value: []string{"prod", "dev", "test"}[n%3]}, {Key: "owner", Value: "person-" + strconv.Itoa(n%500)}},
 	}
 }
 
@@ -119,6 +123,16 @@ func peakHeap(f func()) uint64 {
 	return max(<-peak, before.HeapInuse) - before.HeapInuse
 }
 
+// cpu returns the processor time of the process so far, which other processes of the machine do not lengthen much.
+func cpu(tb testing.TB) time.Duration {
+	tb.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
 func benchmarkAsk(b *testing.B, q Question, cold bool) {
 	b.Helper()
 	s := fillCosts(b)
@@ -133,9 +147,12 @@ func benchmarkAsk(b *testing.B, q Question, cold bool) {
 	}
 	ask()
 	b.ReportAllocs()
+	before, n := cpu(b), 0
 	for b.Loop() {
 		ask()
+		n++
 	}
+	b.ReportMetric(float64((cpu(b)-before).Milliseconds())/float64(n), "cpu-ms")
 	b.ReportMetric(float64(peakHeap(ask))/1e6, "MB-peak")
 	if cold {
 		store = s.fresh()
@@ -159,6 +176,18 @@ func BenchmarkBreakdown(b *testing.B) {
 	}
 }
 
+// BenchmarkTrend asks for each day of all months.
+func BenchmarkTrend(b *testing.B) {
+	for _, dims := range [][]string{nil, {TeamDim}, {ServiceDim}} {
+		b.Run(fmt.Sprint(dims), func(b *testing.B) {
+			q := months13()
+			q.Dims, q.Daily = dims, true
+			benchmarkAsk(b, q, true)
+		})
+	}
+}
+
+// BenchmarkDaily35 asks for what anomalies are looked for in: each resource on each of 35 days.
 func BenchmarkDaily35(b *testing.B) {
 	q := Question{From: march.End().AddDate(0, 0, -35), To: march.End(), Metric: Effective, Dims: []string{ResourceDim}, Daily: true, UsageOnly: true}
 	benchmarkAsk(b, q, true)
@@ -174,9 +203,12 @@ func BenchmarkSummaries(b *testing.B) {
 		}
 	}
 	b.ReportAllocs()
+	before, n := cpu(b), 0
 	for b.Loop() {
 		read(s.ctx)
+		n++
 	}
+	b.ReportMetric(float64((cpu(b)-before).Milliseconds())/float64(n), "cpu-ms")
 	ctx, meter := table.WithMeter(s.ctx)
 	read(ctx)
 	b.ReportMetric(float64(meter.Usage().RoundTrips), "trips")

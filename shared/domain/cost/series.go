@@ -68,12 +68,11 @@ func (s *series) addNarrow(i int, a *money.Amount) bool {
 		}
 		s.narrow, s.places = scaled, places
 	}
-	sum := s.narrow[i] + n
-	if (sum > s.narrow[i]) != (n > 0) && n != 0 {
-		return false
+	sum, ok := addExactly(s.narrow[i], n)
+	if ok {
+		s.narrow[i] = sum
 	}
-	s.narrow[i] = sum
-	return true
+	return ok
 }
 
 func (s *series) widen() {

@@ -105,6 +105,8 @@ func (l *azureLayout) price() {
 	}
 	if l.billed {
 		c.BilledCost, c.ListCost = l.cost, l.listCost()
+	} else {
+		c.Quantity, c.Unit = money.Amount{}, ""
 	}
 	if l.effective {
 		c.EffectiveCost = l.cost

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/fault"
@@ -13,6 +14,7 @@ import (
 const (
 	mostCached    = 32 << 10
 	longestCached = 256
+	longestLooked = 16
 	mostTags      = 4 << 10
 	longestTags   = 2 << 10
 )
@@ -31,10 +33,7 @@ func (c *cache) text(b []byte) string {
 	if s, found := c.texts[string(b)]; found {
 		return s
 	}
-	if isNull(b) {
-		return ""
-	}
-	s := strings.ToValidUTF8(string(b), "\uFFFD")
+	s := plainText(b)
 	if len(b) > longestCached {
 		return s
 	}
@@ -43,6 +42,25 @@ func (c *cache) text(b []byte) string {
 	}
 	c.texts[string(b)] = s
 	return s
+}
+
+// columnText is text for columns whose values are told once already, in a dictionary: what is long and in none is not looked for.
+func (c *cache) columnText(b []byte) string {
+	if len(b) > longestLooked {
+		return plainText(b)
+	}
+	return c.text(b)
+}
+
+// plainText is b as text: NULL is none, and what is no text is replaced.
+func plainText(b []byte) string {
+	if isNull(b) {
+		return ""
+	}
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	return strings.ToValidUTF8(string(b), "\uFFFD")
 }
 
 func (c *cache) tagsOf(b []byte) ([]focus.Tag, error) {

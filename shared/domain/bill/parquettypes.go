@@ -42,7 +42,7 @@ func newValueColumn[T any](b binding, l leaf, target *T, convert func(*parquet.V
 func textOf(t parquet.Type, c *cache) func(*parquet.Value) (string, error) {
 	switch t.Kind() {
 	case parquet.ByteArray, parquet.FixedLenByteArray:
-		return func(v *parquet.Value) (string, error) { return c.text(v.ByteArray()), nil }
+		return func(v *parquet.Value) (string, error) { return c.columnText(v.ByteArray()), nil }
 	case parquet.Int32, parquet.Int64:
 		return func(v *parquet.Value) (string, error) { return strconv.FormatInt(integer(v), 10), nil }
 	default:

@@ -17,7 +17,7 @@ import (
 func TestMotoDeliversTheBillsOfASampleBucket(t *testing.T) {
 	url := moto(t)
 	s := seeder{t: t, ctx: t.Context(), cfg: motoConfig(url)}
-	store := s3.NewFromConfig(s.cfg, func(o *s3.Options) { o.UsePathStyle = true })
+	store := s3.NewFromConfig(s.cfg, func(o *s3.Options) { o.UsePathStyle, o.Region = true, bucketRegion })
 	_, err := store.CreateBucket(s.ctx, &s3.CreateBucketInput{
 		Bucket: sdk.String(bucket), CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: bucketRegion},
 	})

@@ -58,6 +58,9 @@ func sortByPeriod(by map[time.Time]cloud.Delivery, why error) []cloud.Delivery {
 		out = append(out, d)
 	}
 	slices.SortFunc(out, func(a, b cloud.Delivery) int { return a.Period.Compare(b.Period) })
+	if last := &out[len(out)-1]; why != nil && last.Notice == "" && cloud.ClassOf(why) != cloud.Denied {
+		last.Notice = why.Error()
+	}
 	return out
 }
 

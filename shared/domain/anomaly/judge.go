@@ -11,6 +11,7 @@ type Rules struct {
 	Settings
 	MinUSD  money.Amount   // a baseline below it is never judged: the organization's anomalyMinUSD
 	OrgDays []money.Amount // the organization's series, which new spend is held against
+	change  int            // of the settings, when they were read
 }
 
 // Spike is what is above its baseline on a day.

@@ -94,6 +94,7 @@ func NewStore(t table.Store) *Store { return &Store{t} }
 type storedSettings struct {
 	Gates
 	FloorsUSD map[ScopeType]money.Amount `json:"floorsUSD"`
+	Change    int                        `json:"change"` // counts the changes, which each is conditioned on
 }
 
 // ReadRules reads what an organization is judged by: its settings and the least baseline. One round trip.
@@ -109,7 +110,7 @@ func (s *Store) ReadRules(ctx context.Context, org string) (Rules, error) {
 		if err != nil {
 			return rules, err
 		}
-		rules.Settings = Settings(stored)
+		rules.Settings, rules.change = Settings{stored.Gates, stored.FloorsUSD}, stored.Change
 	}
 	var o identity.OrganisationRecord
 	if it, ok := got[meta]; ok {
@@ -121,13 +122,21 @@ func (s *Store) ReadRules(ctx context.Context, org string) (Rules, error) {
 	return rules, fault.Wrap("read anomalyMinUSD of "+org, err)
 }
 
-// WriteSettings replaces the settings of an organization.
-func (s *Store) WriteSettings(ctx context.Context, org string, next Settings) error {
-	it, err := table.NewItem(settingsKey(org), storedSettings(next))
+// WriteSettings replaces the settings of an organization by those of rules that were read and changed; fault.Conflict when somebody was
+// faster.
+func (s *Store) WriteSettings(ctx context.Context, org string, rules *Rules) error {
+	it, err := table.NewItem(settingsKey(org), storedSettings{rules.Gates, rules.FloorsUSD, rules.change + 1})
 	if err != nil {
 		return err
 	}
-	_, err = s.table.Write(ctx, table.Put(it))
+	cond := table.Equal("change", rules.change)
+	if rules.change == 0 {
+		cond = table.Absent()
+	}
+	_, err = s.table.Write(ctx, table.Put(it, cond))
+	if _, faster := errors.AsType[*table.ConditionError](err); faster {
+		return fault.New(fault.Conflict, "the settings were changed by someone else meanwhile; read them and try again")
+	}
 	return fault.Wrap("write the settings of anomalies", err)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -112,16 +113,16 @@ func (b *Budget) checkScope() error {
 func (b *Budget) Dimension() (dim, value string) {
 	switch b.ScopeType {
 	case CloudAccount:
-		return "cloud_account_id", b.ScopeID
+		return cost.AccountDim, b.ScopeID
 	case ResourceGroup:
-		return "group_id", b.ScopeID
+		return cost.GroupDim, b.ScopeID
 	case Resource:
-		return "resource_uid", b.ScopeID
+		return cost.ResourceDim, b.ScopeID
 	case Team:
-		return "team_id", b.ScopeID
+		return cost.TeamDim, b.ScopeID
 	case Tag:
 		key, value, _ := strings.Cut(b.ScopeID, "=")
-		return "tag:" + key, value
+		return cost.TagDim + key, value
 	case Org:
 	}
 	return "", ""

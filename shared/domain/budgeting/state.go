@@ -104,3 +104,16 @@ func (h *History) between(days []money.Amount, from, to time.Time) []money.Amoun
 	}
 	return days[i:j]
 }
+
+// PercentUsed returns how much of the amount is spent, to a tenth that is not above what it is: 100 is all of it.
+func (s *State) PercentUsed() float64 {
+	if s.Spent.Sign() <= 0 {
+		return 0
+	}
+	tenths := s.Spent.MulDiv(money.FromInt(1000), s.Budget.Amount)
+	down := tenths.Round(0)
+	if down.Cmp(tenths) > 0 {
+		down = down.Sub(money.FromInt(1))
+	}
+	return float(down) / 10
+}

@@ -13,6 +13,7 @@ type lineBlock struct {
 	pointer *pointer
 	lines   int
 	content map[string][]byte
+	scratch []int64 // for amounts
 	bad     bool
 }
 
@@ -35,7 +36,7 @@ func familyOf(dim string) (string, bool) {
 	case TeamDim, GroupDim:
 		return stampFamily, true
 	}
-	return tagsFamily, strings.HasPrefix(dim, TagDim) && len(dim) > len(TagDim)
+	return tagsFamily, dim == TagKeysDim || strings.HasPrefix(dim, TagDim) && len(dim) > len(TagDim)
 }
 
 // chunks returns what is to be read of the n-th block for the families; those that are absent are left out.
@@ -95,7 +96,11 @@ func (b *lineBlock) word(dim string) column {
 	tags := b.nth(tagsFamily, 0)
 	values := make([]string, len(tags.names))
 	for i, set := range tags.names {
-		values[i] = tagValue(set, strings.TrimPrefix(dim, TagDim))
+		if dim == TagKeysDim {
+			values[i] = tagKeys(set)
+		} else {
+			values[i] = tagValue(set, strings.TrimPrefix(dim, TagDim))
+		}
 	}
 	return column{values, tags.codes}
 }
@@ -135,6 +140,15 @@ func tagValue(set, key string) string {
 	return ""
 }
 
+// tagKeys returns the keys of a set of tags, one a line.
+func tagKeys(set string) string {
+	var out []string
+	for r := (scanner{b: []byte(set)}); len(r.b) > 0; r.take(r.uint()) {
+		out = append(out, string(r.take(r.uint())))
+	}
+	return strings.Join(out, "\n")
+}
+
 // total returns the amounts of the month of a metric.
 func (b *lineBlock) total(metric int) amounts {
 	r := scanner{b: b.content[totalsFamily]}
@@ -163,7 +177,7 @@ func (b *lineBlock) read(content []byte, days int) amounts {
 	if days > 1 {
 		lag = b.lines
 	}
-	a := r.amounts(b.lines*days, lag)
+	a := r.amounts(b.lines*days, lag, b.scratch)
 	if r.bad || a.len() != b.lines*days {
 		b.bad = true
 	}

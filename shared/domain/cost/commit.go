@@ -48,10 +48,21 @@ func (b *Builder) Commit(ctx context.Context) (Period, error) {
 	if err := b.swap(ctx, next); err != nil {
 		return Period{}, err
 	}
-	if err := s.summarize(ctx, org, b.in.Month); err != nil {
-		return next.Period, err
+	if b.in.Unsummarized {
+		return next.Period, nil
 	}
-	return next.Period, s.sweep(ctx, org)
+	return next.Period, s.Summarize(ctx, org, b.in.Month)
+}
+
+// Summarize brings the summaries of months up to date, and deletes the generations that have been idle for long enough. Commit does it,
+// but of an Import that is Unsummarized.
+func (s *Store) Summarize(ctx context.Context, org string, months ...Month) error {
+	for _, m := range months {
+		if err := s.summarize(ctx, org, m); err != nil {
+			return err
+		}
+	}
+	return s.sweep(ctx, org)
 }
 
 // announce notes a generation before anything of it is written, so that what remains of one that died is found.

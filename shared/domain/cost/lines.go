@@ -114,11 +114,12 @@ type lines struct {
 	words
 	at     map[lineKey]int32
 	all    []line
+	most   int
 	folded int64
 	buf    []byte
 }
 
-func newLines() lines { return lines{words: newWords(), at: map[lineKey]int32{}} }
+func newLines() lines { return lines{words: newWords(), at: map[lineKey]int32{}, most: maxLines} }
 
 // add counts a charge on a day of the month, from 0.
 func (ls *lines) add(c *focus.Charge, day int) {
@@ -131,7 +132,7 @@ func (ls *lines) add(c *focus.Charge, day int) {
 
 func (ls *lines) find(k lineKey) *line {
 	n, ok := ls.at[k]
-	if !ok && len(ls.all) >= maxLines {
+	if !ok && len(ls.all) >= ls.most {
 		ls.folded++
 		k[resourceWord], k[tagsWord] = 0, 0
 		n, ok = ls.at[k]

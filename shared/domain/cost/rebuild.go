@@ -29,12 +29,7 @@ func (s *Store) Rebuild(ctx context.Context, org string, months ...Month) error 
 			return fmt.Errorf("stamp %s of %s anew: %w", p.Month, p.AccountID, err)
 		}
 	}
-	for _, m := range slices.Sorted(maps.Keys(touched)) {
-		if err = s.summarize(ctx, org, m); err != nil {
-			return err
-		}
-	}
-	return s.sweep(ctx, org)
+	return s.Summarize(ctx, org, slices.Sorted(maps.Keys(touched))...)
 }
 
 // restamp writes the stamps of a period anew. An import that comes between has newer ones anyway.
@@ -120,7 +115,7 @@ func (s *Store) ResourceCosts(ctx context.Context, org string, m Month) (map[str
 				return nil, err
 			}
 		}
-		for _, row := range t.rows {
+		for _, row := range t.answer().Rows {
 			if uid := row.Keys[0]; uid != "" {
 				out[uid] = ResourceCost{out[uid].Billed.Add(row.Amount), out[uid].Estimated || estimated}
 			}

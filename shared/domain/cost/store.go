@@ -35,7 +35,8 @@ type Store struct {
 
 // New returns the Store of p, always the same one, so that the functions of a process share what it has in memory.
 func New(p *platform.Platform) *Store {
-	return platform.Shared(p, func(p *platform.Platform) *Store { return NewStore(p.Table, inventory.New(p), p.Clock) })
+	resources := inventory.New(p) // is shared too, and what Shared calls must not call it
+	return platform.Shared(p, func(p *platform.Platform) *Store { return NewStore(p.Table, resources, p.Clock) })
 }
 
 // NewStore makes a Store with a cache of its own.

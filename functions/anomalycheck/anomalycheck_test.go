@@ -189,7 +189,7 @@ func TestCheck_WhatIsExpectedStaysSo(t *testing.T) {
 
 func TestCheck_PurchasesAndDaysThatHaveNotSettledAreNone(t *testing.T) {
 	f := newFixture(t)
-	f.extra = []costtest.Line{{Service: "Savings Plans", Category: focus.Purchase, USD: costtest.Except("", map[string]string{"2026-03-01": "9000"})}}
+	f.extra = []costtest.Line{{Service: "Savings Plans", Category: focus.Purchase, USD: costtest.Except("", map[string]string{"2026-03-03": "9000"})}}
 	f.bill(map[string]string{"2026-03-09": "9000"}) // of the day before
 	f.check()
 	f.Equal("anomalies", f.records(), "")
@@ -197,7 +197,7 @@ func TestCheck_PurchasesAndDaysThatHaveNotSettledAreNone(t *testing.T) {
 	rules.UsageOnly = false
 	f.Must(anomaly.NewStore(f.Table).WriteSettings(f.In(org), org, &rules))
 	f.check()
-	f.Equal("anomalies of all charges", f.records(), "03-01 cloud_account emergency open 1; 03-01 org emergency open 0")
+	f.Equal("anomalies of all charges", f.records(), "03-03 cloud_account emergency open 1; 03-03 org emergency open 0")
 	rules = apitest.Value(anomaly.NewStore(f.Table).ReadRules(f.In(org), org))(f)
 	rules.SettledDays = false
 	f.Must(anomaly.NewStore(f.Table).WriteSettings(f.In(org), org, &rules))

@@ -99,8 +99,8 @@ func TestAnomalies_ARecordSaysWhatItCost(t *testing.T) {
 func TestAnomalies_AScopedCallerSeesTheirs(t *testing.T) {
 	f := newFixture(t)
 	f.all()
-	team := apitest.Caller(apitest.Org, "tom", "viewer@team:"+f.team)
-	one := apitest.Caller(apitest.Org, "rob", "finops@resource:"+f.ids[1])
+	team := apitest.Caller(apitest.Org, "tom", "viewer team:"+f.team)
+	one := apitest.Caller(apitest.Org, "rob", "finops resource:"+f.ids[1])
 	f.Equal("of a team", list(f.Call(team, "GET /reports/anomalies")), "2 03-04 resource, 03-03 team")
 	f.Equal("of a resource", list(f.Call(one, "GET /reports/anomalies")), "1 03-05 resource")
 	id := func(query string) string {

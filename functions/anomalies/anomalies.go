@@ -3,7 +3,6 @@ package anomalies
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strconv"
 	"time"
 
@@ -72,21 +71,14 @@ func newAnomaly(r anomaly.Record) Anomaly {
 
 func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
 
-// sight returns the test whether the caller sees an anomaly where policy is asked for: with a grant on the organization all, else those
-// of the caller's own teams and resources. The cost of a wider scope would tell what else it holds.
+// sight returns the test whether the caller sees an anomaly where policy is asked for.
 func (s *service) sight(ctx context.Context, policy string) (func(*anomaly.Record) bool, error) {
 	c := identity.CallerFrom(ctx)
-	scopes := c.Scopes(policy)
-	if scopes.All {
-		return func(*anomaly.Record) bool { return true }, nil
-	}
-	sets, err := s.inventory.ResourceSets(ctx, c.Org, scopes)
+	sets, err := s.inventory.ResourceSets(ctx, c.Org, c.Scopes(policy))
 	if err != nil {
 		return nil, err
 	}
-	return func(r *anomaly.Record) bool {
-		return r.Type == anomaly.Team && slices.Contains(scopes.Teams, r.ScopeID) || r.Type == anomaly.Resource && sets[0].HasUID(r.ScopeID)
-	}, nil
+	return func(r *anomaly.Record) bool { return r.SeenIn(c.Scopes(policy), sets[0]) }, nil
 }
 
 type listInput struct {

@@ -148,21 +148,14 @@ func (s *service) seen(ctx context.Context, budgetID string) (budgeting.Budget, 
 	return b, err
 }
 
-// sight returns the test whether the caller sees a budget: with a grant on the organization all, else those of the caller's own teams
-// and resources. The cost of a wider scope would tell what else it holds.
+// sight returns the test whether the caller sees a budget.
 func (s *service) sight(ctx context.Context) (func(budgeting.Budget) bool, error) {
 	c := identity.CallerFrom(ctx)
-	scopes := c.Scopes(reading)
-	if scopes.All {
-		return func(budgeting.Budget) bool { return true }, nil
-	}
-	sets, err := s.inventory.ResourceSets(ctx, c.Org, scopes)
+	sets, err := s.inventory.ResourceSets(ctx, c.Org, c.Scopes(reading))
 	if err != nil {
 		return nil, err
 	}
-	return func(b budgeting.Budget) bool {
-		return b.ScopeType == budgeting.Team && slices.Contains(scopes.Teams, b.ScopeID) || b.ScopeType == budgeting.Resource && sets[0].HasUID(b.ScopeID)
-	}, nil
+	return func(b budgeting.Budget) bool { return b.SeenIn(c.Scopes(reading), sets[0]) }, nil
 }
 
 type listInput struct {

@@ -7,15 +7,19 @@ import (
 	"slices"
 
 	"lamplighter.dev/functions/actions"
+	"lamplighter.dev/functions/anomalies"
+	"lamplighter.dev/functions/anomalycheck"
 	"lamplighter.dev/functions/archiver"
 	"lamplighter.dev/functions/auditlinker"
 	"lamplighter.dev/functions/auditlogs"
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/functions/authorizer"
+	"lamplighter.dev/functions/budgets"
 	"lamplighter.dev/functions/calendars"
 	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/functions/cloudorganisations"
 	"lamplighter.dev/functions/connector"
+	"lamplighter.dev/functions/dashboards"
 	"lamplighter.dev/functions/description"
 	"lamplighter.dev/functions/discovery"
 	"lamplighter.dev/functions/eraser"
@@ -77,6 +81,9 @@ func All() []Function {
 		{calendars.Declaration, []Group{calendars.Operations}, nil},
 		{overrides.Declaration, []Group{overrides.Operations, overrides.Firings}, nil},
 		{actions.Declaration, []Group{actions.Operations}, nil},
+		{anomalies.Declaration, []Group{anomalies.Operations}, nil},
+		{budgets.Declaration, []Group{budgets.Operations}, nil},
+		{dashboards.Declaration, []Group{dashboards.Operations}, nil},
 		{auditlogs.Declaration, []Group{auditlogs.Operations}, nil},
 		{description.Declaration, []Group{described}, nil},
 		{authorizer.Declaration, nil, nil},
@@ -90,6 +97,7 @@ func All() []Function {
 		{archiver.Declaration, nil, archiving},
 		{sweeper.Declaration, nil, alone(sweeper.Handler)},
 		{reminder.Declaration, nil, alone(reminder.Handler)},
+		{anomalycheck.Declaration, nil, alone(anomalycheck.Handler)},
 		{auditlinker.Declaration, nil, alone(auditlinker.Handler)},
 		{mailer.Declaration, nil, nil},
 	}

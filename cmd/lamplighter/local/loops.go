@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"lamplighter.dev/functions/anomalycheck"
 	"lamplighter.dev/functions/archiver"
 	"lamplighter.dev/functions/auditlinker"
 	"lamplighter.dev/functions/evaluator"
@@ -29,11 +30,12 @@ const (
 	archiveEvery = time.Hour
 	membersEvery = time.Hour
 	remindEvery  = 24 * time.Hour
+	judgeEvery   = time.Minute // oftener than in AWS: who has just imported bills is watching
 )
 
 // Run does what the table's stream and EventBridge do in AWS, until ctx ends: it hands the change feed to the mailer,
 // sweeps up lost work, links the audit log, starts the discoveries that are due, has schedules fire and overrides end, archives
-// months that are over and announces the end of tokens, at once and then every minute, hour and day. A failure is logged and tried again at the next turn.
+// months that are over, announces the end of tokens and judges costs, at once and then every minute, hour and day. A failure is logged and tried again at the next turn.
 func (s *Service) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() { s.every(ctx, feedEvery, "deliver mails", s.Deliver) })
@@ -45,6 +47,7 @@ func (s *Service) Run(ctx context.Context) {
 	loops.Go(func() { s.every(ctx, archiveEvery, "archive", s.Archive) })
 	loops.Go(func() { s.every(ctx, membersEvery, "synchronize organizations", s.SynchronizeOrganisations) })
 	loops.Go(func() { s.every(ctx, remindEvery, "remind", s.Remind) })
+	loops.Go(func() { s.every(ctx, judgeEvery, "judge costs", s.JudgeCosts) })
 	loops.Wait()
 }
 
@@ -92,6 +95,11 @@ func (s *Service) SynchronizeOrganisations(ctx context.Context) error {
 // Remind announces the end of personal access tokens.
 func (s *Service) Remind(ctx context.Context) error {
 	return s.run(ctx, reminder.Declaration.Name)
+}
+
+// JudgeCosts judges costs and budgets of organizations whose bills have changed.
+func (s *Service) JudgeCosts(ctx context.Context) error {
+	return s.run(ctx, anomalycheck.Declaration.Name)
 }
 
 // Retry tries mails again that could not be sent or taken.

@@ -43,6 +43,8 @@ const (
 	asVolume
 	asPattern
 	asNoCapacity
+	asCovered
+	asUneven
 )
 
 // pick draws one of choices.

@@ -95,7 +95,7 @@ var (
 	savingsPlans = product{"ComputeSavingsPlans", "Savings Plans for AWS Compute usage", "Compute", "Hrs"}
 	support      = product{"AWSSupportBusiness", "AWS Support (Business)", "Management and Governance", "Month"}
 	clusters     = product{"AmazonEKS", "Amazon Elastic Kubernetes Service", "Compute", "Hrs"}
-	others       = product{"AWSOthers", "Other AWS services", "Other", "Hrs"}
+	otherService = product{"AWSOthers", "Other AWS services", "Other", "Hrs"}
 )
 
 func productOf(k kind) product {
@@ -105,5 +105,5 @@ func productOf(k kind) product {
 	if p, ok := products[k.service]; ok {
 		return p
 	}
-	return others
+	return otherService
 }

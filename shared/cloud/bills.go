@@ -16,6 +16,10 @@ type Biller interface {
 	// ControlTotal tells what the provider's own interface says was billed in a period, in its currency, with what it asked;
 	// ok is false where it tells nothing.
 	ControlTotal(ctx context.Context, period time.Time) (total, currency string, ok bool, err error)
+}
+
+// BillSpender is a Biller whose provider charges for being asked.
+type BillSpender interface {
 	// Spent tells what the provider charges for what this connection has asked it of bills so far.
 	Spent() BillSpending
 }

@@ -5,7 +5,10 @@ import (
 	"time"
 )
 
-var _ Biller = discreet{}
+var (
+	_ Biller      = discreet{}
+	_ BillSpender = discreet{}
+)
 
 func (d discreet) biller() (Biller, error) {
 	if b, ok := d.conn.(Biller); ok {
@@ -50,9 +53,9 @@ func (d discreet) ControlTotal(ctx context.Context, period time.Time) (total, cu
 	return total, currency, ok, d.s.hide(err)
 }
 
-// Spent returns the Conn's.
+// Spent returns the Conn's; nothing where none charges.
 func (d discreet) Spent() BillSpending {
-	if b, ok := d.conn.(Biller); ok {
+	if b, ok := d.conn.(BillSpender); ok {
 		return b.Spent()
 	}
 	return BillSpending{}

@@ -201,6 +201,3 @@ func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, curre
 	}
 	return m.Billed.String(), "USD", true, nil
 }
-
-// Spent is nothing: bills of this cloud are free.
-func (c *conn) Spent() cloud.BillSpending { return cloud.BillSpending{} }

@@ -2,7 +2,6 @@ package billing
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
@@ -86,20 +85,21 @@ func ReadUpload(ctx context.Context, s table.Store, org, uploadID string) (Uploa
 	return u, fault.Wrap("read import "+uploadID, err)
 }
 
-// Question is what Worker is asked while a caller waits: where to put the file of an upload. The answer is an Address.
+// AddressTask is the task of Worker that makes the address of an upload: its input is a Question, its answer an Address.
+const AddressTask = "address"
+
+// Question asks where the file of an upload is to be put.
 type Question struct {
-	Ask    string `json:"ask"`
-	Org    string `json:"org"`
-	Upload Upload `json:"upload"`
+	Org      string    `json:"org"`
+	UploadID string    `json:"uploadID"`
+	Bytes    int64     `json:"bytes"`
+	Until    time.Time `json:"until"`
 }
 
-// AskAddress is the one question there is.
-const AskAddress = "address"
+// Organisation returns the organization that the question belongs to.
+func (q Question) Organisation() string { return q.Org }
 
 // Address is where a file is put, by the HTTP method PUT.
 type Address struct {
 	URL string `json:"url"`
 }
-
-// String names the upload for messages.
-func (u Upload) String() string { return fmt.Sprintf("%s (%s)", u.ID, u.FileName) }

@@ -64,8 +64,8 @@ const (
 	FOCUSForm          BillForm = "focus"
 	LegacyCURForm      BillForm = "cur"
 	CUR2Form           BillForm = "cur2"
-	AzureActualForm    BillForm = "azure_actual"
-	AzureAmortizedForm BillForm = "azure_amortized"
+	AzureActualForm    BillForm = "azure_actual"    // beside amortized cost: what is billed. Actual cost alone has no form ("")
+	AzureAmortizedForm BillForm = "azure_amortized" // beside actual cost: what is effective
 	GoogleForm         BillForm = "google"
 )
 

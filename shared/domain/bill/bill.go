@@ -48,18 +48,34 @@ type reading struct {
 // keep their kind. A file without rows has no charges.
 func Read(ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader, take func(*focus.Charge) error) (Totals, error) {
 	g := &reading{name: fault.CleanText(name, nameLength), take: take}
+	return g.watch(r, func(r cloud.BillReader) error {
+		return g.read(ctx, r, func(t table) (layout, error) { return newLayout(form, t) })
+	})
+}
+
+// ReadColumns reads a few columns of FOCUS, by their names, from a file in that form; what is not asked for is empty in the charges, and
+// months are not added up. From Parquet, no other columns are even fetched. Its errors are those of Read.
+func ReadColumns(ctx context.Context, columns []string, name string, r cloud.BillReader, take func(*focus.Charge) error) (Totals, error) {
+	g := &reading{name: fault.CleanText(name, nameLength), take: take}
+	return g.watch(r, func(r cloud.BillReader) error {
+		return g.read(ctx, r, func(t table) (layout, error) { return newSelection(columns, t) })
+	})
+}
+
+// watch tells what is wrong with the file from what is wrong with reading it.
+func (g *reading) watch(r cloud.BillReader, read func(cloud.BillReader) error) (Totals, error) {
 	source := &watchedReader{BillReader: r}
-	err := g.read(ctx, form, source)
+	err := read(source)
 	if err == nil {
 		return g.totals, nil
 	}
-	if failed := source.failed(); failed != nil {
-		return g.totals, fault.Wrap("read bill "+g.name, failed)
+	if source.err != nil {
+		return g.totals, fault.Wrap("read bill "+g.name, source.err)
 	}
 	return g.totals, err
 }
 
-func (g *reading) read(ctx context.Context, form cloud.BillForm, r cloud.BillReader) error {
+func (g *reading) read(ctx context.Context, r cloud.BillReader, choose func(table) (layout, error)) error {
 	t, err := openTable(r)
 	if errors.Is(err, io.EOF) {
 		return nil // not even a header
@@ -67,7 +83,7 @@ func (g *reading) read(ctx context.Context, form cloud.BillForm, r cloud.BillRea
 	if err != nil {
 		return g.refuse(err)
 	}
-	l, err := newLayout(form, t)
+	l, err := choose(t)
 	if err != nil {
 		return g.refuse(err)
 	}
@@ -148,5 +164,3 @@ func (w *watchedReader) note(err error) {
 		w.err = err
 	}
 }
-
-func (w *watchedReader) failed() error { return w.err }

@@ -1,6 +1,7 @@
 package bill
 
 import (
+	"bytes"
 	"strings"
 	"time"
 	"unicode"
@@ -55,7 +56,7 @@ func (b *binding) set(value []byte) (err error) {
 func isNull(b []byte) bool { return string(b) == "NULL" || string(b) == "null" }
 
 func parseAmount(b []byte) (money.Amount, error) {
-	if len(b) == 0 {
+	if b = bytes.TrimSpace(b); len(b) == 0 {
 		return money.Amount{}, nil
 	}
 	return money.ParseBytes(b)

@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
-	"errors"
 	"io"
 
 	"github.com/klauspost/compress/flate"
@@ -25,29 +24,29 @@ var (
 	utf16Marks   = [][]byte{{0xff, 0xfe}, {0xfe, 0xff}}
 )
 
-// openTable looks at what a file begins with. A file without a byte is io.EOF.
+// openTable looks at what a file begins with. A file without a byte is io.EOF. Text is read from its beginning alone.
 func openTable(r cloud.BillReader) (table, error) {
-	var magic [4]byte
-	n, err := r.ReadAt(magic[:], 0)
-	if err != nil && !errors.Is(err, io.EOF) {
+	b := bufio.NewReaderSize(r, readAhead)
+	magic, err := b.Peek(4)
+	if err != nil && !isEnd(err) {
 		return nil, err
 	}
 	switch {
-	case n == 0:
+	case len(magic) == 0:
 		return nil, io.EOF
-	case bytes.Equal(magic[:n], parquetMagic):
+	case bytes.Equal(magic, parquetMagic):
 		return newParquetTable(r, r.Size())
-	case bytes.Equal(magic[:n], zipMagic):
+	case bytes.Equal(magic, zipMagic):
 		return openZip(r)
-	case bytes.HasPrefix(magic[:n], gzipMagic):
-		return openGzip(r)
+	case bytes.HasPrefix(magic, gzipMagic):
+		return openGzip(b)
 	default:
-		return openText(r)
+		return openText(b)
 	}
 }
 
-func openGzip(r io.Reader) (table, error) {
-	z, err := gzip.NewReader(bufio.NewReaderSize(r, readAhead))
+func openGzip(b *bufio.Reader) (table, error) {
+	z, err := gzip.NewReader(b)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +74,7 @@ func openZip(r cloud.BillReader) (table, error) {
 func openText(r io.Reader) (table, error) {
 	b := bufio.NewReaderSize(r, 4096)
 	head, err := b.Peek(4)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil && !isEnd(err) {
 		return nil, err
 	}
 	if bytes.HasPrefix(head, utf16Marks[0]) || bytes.HasPrefix(head, utf16Marks[1]) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/fault"
@@ -13,7 +14,9 @@ import (
 const (
 	mostCached    = 32 << 10
 	longestCached = 256
+	longestLooked = 16
 	mostTags      = 4 << 10
+	longestTags   = 2 << 10
 )
 
 // cache keeps values that were converted: a bill says few different things, often.
@@ -30,10 +33,7 @@ func (c *cache) text(b []byte) string {
 	if s, found := c.texts[string(b)]; found {
 		return s
 	}
-	if isNull(b) {
-		return ""
-	}
-	s := strings.ToValidUTF8(string(b), "\uFFFD")
+	s := plainText(b)
 	if len(b) > longestCached {
 		return s
 	}
@@ -42,6 +42,25 @@ func (c *cache) text(b []byte) string {
 	}
 	c.texts[string(b)] = s
 	return s
+}
+
+// columnText is text for columns whose values are told once already, in a dictionary: what is long and in none is not looked for.
+func (c *cache) columnText(b []byte) string {
+	if len(b) > longestLooked {
+		return plainText(b)
+	}
+	return c.text(b)
+}
+
+// plainText is b as text: NULL is none, and what is no text is replaced.
+func plainText(b []byte) string {
+	if isNull(b) {
+		return ""
+	}
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	return strings.ToValidUTF8(string(b), "\uFFFD")
 }
 
 func (c *cache) tagsOf(b []byte) ([]focus.Tag, error) {
@@ -55,11 +74,17 @@ func (c *cache) tagsOf(b []byte) ([]focus.Tag, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.keepTags(b, read), nil
+}
+
+func (c *cache) keepTags(b []byte, read []focus.Tag) []focus.Tag {
 	if len(c.tags) >= mostTags {
 		clear(c.tags)
 	}
-	c.tags[string(b)] = read
-	return read, nil
+	if len(b) <= longestTags {
+		c.tags[string(b)] = read
+	}
+	return read
 }
 
 // layouts are the times that bills write besides ISO 8601: what a slash is in has the month first, wherever the vendor is from.

@@ -32,6 +32,8 @@ type curLayout struct {
 // curTag is a column of the legacy report that holds the values of one tag.
 type curTag struct{ key, value string }
 
+func newCURLayout() layout { return &curLayout{} }
+
 func (l *curLayout) bindings(columns []string) []binding {
 	bound := slices.Concat(l.identity(), l.costs(), l.commitments(), l.tagColumns(columns))
 	return l.noteNet(bound, columns)

@@ -2,16 +2,21 @@ package bill
 
 import (
 	"slices"
+	"strings"
 
 	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
 )
 
 // focusLayout is FOCUS 1.0 to 1.2: its columns are those of a charge.
 type focusLayout struct {
-	row focus.Charge
-	out focus.Charge // what take sees: the row stays as it was read, for the next one is filled over it
+	row   focus.Charge
+	exact string       // amounts that their columns do not hold: see lineItem
+	out   focus.Charge // what take sees: the row stays as it was read, for the next one is filled over it
 }
+
+func newFOCUSLayout() layout { return &focusLayout{} }
 
 func (l *focusLayout) bindings([]string) []binding {
 	c := &l.row
@@ -29,7 +34,7 @@ func (l *focusLayout) bindings([]string) []binding {
 		text(&c.ResourceID, "ResourceId"), text(&c.ResourceName, "ResourceName"), text(&c.ResourceType, "ResourceType"),
 		text(&c.SkuID, "SkuId"), text(&c.PricingCategory, "PricingCategory"), text(&c.Unit, "PricingUnit"),
 		text(&c.CommitmentID, "CommitmentDiscountId"), text(&c.CommitmentStatus, "CommitmentDiscountStatus"),
-		tags(&c.Tags, "Tags"),
+		tags(&c.Tags, "Tags"), text(&l.exact, "x_ExactAmounts"),
 	}
 }
 
@@ -41,5 +46,24 @@ func (l *focusLayout) emit(to *reading) error {
 		return fault.New(fault.Invalid, "column \"ChargeCategory\": %.40q is none of Usage, Purchase, Tax, Credit, Adjustment", l.row.ChargeCategory)
 	}
 	l.out = l.row
+	if l.exact != "" {
+		if err := l.setExact(); err != nil {
+			return err
+		}
+	}
 	return to.put(&l.out)
+}
+
+func (l *focusLayout) setExact() error {
+	texts, into := strings.Fields(l.exact), amounts(&l.out)
+	if len(texts) != len(into) {
+		return fault.New(fault.Invalid, "column \"x_ExactAmounts\": %.100q is not %d amounts", l.exact, len(into))
+	}
+	for i, s := range texts {
+		var err error
+		if *into[i], err = money.Parse(s); err != nil {
+			return err
+		}
+	}
+	return nil
 }

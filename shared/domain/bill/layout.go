@@ -17,29 +17,36 @@ type layout interface {
 	emit(to *reading) error
 }
 
-// forms are the layouts by form. FOCUS is asked for first: its columns are in some vendors' own exports as well.
+// forms are the layouts by form.
 var forms = map[cloud.BillForm]func() layout{
-	cloud.FOCUSForm:     func() layout { return &focusLayout{} },
-	cloud.LegacyCURForm: func() layout { return &curLayout{} },
-	cloud.CUR2Form:      func() layout { return &curLayout{} },
+	cloud.FOCUSForm:          newFOCUSLayout,
+	cloud.LegacyCURForm:      newCURLayout,
+	cloud.CUR2Form:           newCURLayout,
+	cloud.AzureActualForm:    func() layout { return &azureLayout{billed: true} },
+	cloud.AzureAmortizedForm: func() layout { return &azureLayout{effective: true} },
+	cloud.GoogleForm:         newGoogleLayout,
 }
 
-// signs are columns that only one form has.
+// signs are columns that only one form has. FOCUS is asked for first: its columns are in some vendors' own exports as well.
 var signs = []struct {
-	form    cloud.BillForm
+	create  func() layout
 	columns []string
 }{
-	{cloud.FOCUSForm, []string{"BilledCost", "ChargePeriodStart"}},
-	{cloud.LegacyCURForm, []string{"lineItem/LineItemType", "lineItem/UnblendedCost"}},
+	{newFOCUSLayout, []string{"BilledCost", "ChargePeriodStart"}},
+	{newCURLayout, []string{"lineItem/LineItemType", "lineItem/UnblendedCost"}},
+	{newGoogleLayout, []string{"cost", "usage_start_time", "currency"}},
+	{newAzureLayout, []string{"CostInBillingCurrency", "MeterCategory"}},
+	{newAzureLayout, []string{"Cost", "MeterCategory"}},
+	{newAzureLayout, []string{"PreTaxCost", "MeterCategory"}},
 }
 
 // newLayout chooses the layout of a form, or of what the columns tell, and binds it to the table.
 func newLayout(form cloud.BillForm, t table) (layout, error) {
 	columns, open := t.columns()
-	if form == "" {
-		form = detect(columns)
-	}
 	create, known := forms[form]
+	if form == "" {
+		create, known = detect(columns)
+	}
 	if !known {
 		return nil, fault.New(fault.Invalid, "columns of no known bill: %s; deliver one of %s", listed(columns), formNames())
 	}
@@ -51,18 +58,18 @@ func newLayout(form cloud.BillForm, t table) (layout, error) {
 	return l, t.bind(bindings)
 }
 
-// detect returns the form whose columns are all there; it is empty when none is.
-func detect(columns []string) cloud.BillForm {
+// detect returns the first layout whose columns are all there.
+func detect(columns []string) (create func() layout, known bool) {
 	has := map[string]bool{}
 	for _, c := range columns {
 		has[plainName(c)] = true
 	}
 	for _, s := range signs {
 		if !slices.ContainsFunc(s.columns, func(c string) bool { return !has[plainName(c)] }) {
-			return s.form
+			return s.create, true
 		}
 	}
-	return ""
+	return nil, false
 }
 
 func listed(columns []string) string {

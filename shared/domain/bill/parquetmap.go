@@ -1,6 +1,8 @@
 package bill
 
 import (
+	"encoding/binary"
+
 	"github.com/parquet-go/parquet-go"
 
 	"lamplighter.dev/shared/domain/focus"
@@ -12,6 +14,7 @@ type mapColumn struct {
 	target       *[]focus.Tag
 	cache        *cache
 	keys, values repeated
+	bytes        []byte
 }
 
 func newMapColumn(b binding, l leaf) (columnReader, error) {
@@ -45,25 +48,39 @@ func (m *mapColumn) next() error {
 	if len(values) != len(keys) {
 		return fault.New(fault.Invalid, "%d keys but %d values", len(keys), len(values))
 	}
-	var out []focus.Tag
-	for i := range keys {
-		if keys[i].IsNull() {
-			continue // the map is empty, or there is none
-		}
-		out = append(out, focus.Tag{Key: m.cache.text(keys[i].ByteArray()), Value: m.text(&values[i])})
-	}
-	*m.target = sortTags(out)
+	*m.target = m.tags(keys, values)
 	return nil
 }
 
-func (m *mapColumn) text(v *parquet.Value) string {
-	if v.Kind() == parquet.ByteArray {
-		return m.cache.text(v.ByteArray())
+// tags makes tags of what a row has. Rows have the same ones mostly: they are known by their bytes, one after the other.
+func (m *mapColumn) tags(keys, values []parquet.Value) []focus.Tag {
+	m.bytes = m.bytes[:0]
+	for i := range keys {
+		m.bytes = appendCounted(m.bytes, keys[i].ByteArray())
+		m.bytes = appendCounted(m.bytes, m.text(&values[i]))
 	}
-	if v.IsNull() {
-		return ""
+	if found, ok := m.cache.tags[string(m.bytes)]; ok {
+		return found
 	}
-	return v.String()
+	var out []focus.Tag
+	for i := range keys {
+		if !keys[i].IsNull() { // of a map that is empty, or is not there
+			out = append(out, focus.Tag{Key: m.cache.text(keys[i].ByteArray()), Value: m.cache.text(m.text(&values[i]))})
+		}
+	}
+	return m.cache.keepTags(m.bytes, sortTags(out))
+}
+
+func appendCounted(b, text []byte) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+}
+
+// text is the value of a tag.
+func (m *mapColumn) text(v *parquet.Value) []byte {
+	if v.Kind() == parquet.ByteArray || v.IsNull() {
+		return v.ByteArray()
+	}
+	return []byte(v.String())
 }
 
 // repeated reads a column of which a row has any number of values.

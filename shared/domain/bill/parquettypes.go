@@ -2,7 +2,6 @@ package bill
 
 import (
 	"encoding/binary"
-	"math/big"
 	"strconv"
 	"time"
 
@@ -43,7 +42,7 @@ func newValueColumn[T any](b binding, l leaf, target *T, convert func(*parquet.V
 func textOf(t parquet.Type, c *cache) func(*parquet.Value) (string, error) {
 	switch t.Kind() {
 	case parquet.ByteArray, parquet.FixedLenByteArray:
-		return func(v *parquet.Value) (string, error) { return c.text(v.ByteArray()), nil }
+		return func(v *parquet.Value) (string, error) { return c.columnText(v.ByteArray()), nil }
 	case parquet.Int32, parquet.Int64:
 		return func(v *parquet.Value) (string, error) { return strconv.FormatInt(integer(v), 10), nil }
 	default:
@@ -69,10 +68,12 @@ func amountOf(t parquet.Type) func(*parquet.Value) (money.Amount, error) {
 			return money.Parse(strconv.FormatFloat(float64(v.Float()), 'e', -1, 32))
 		}
 	case parquet.Int32, parquet.Int64:
-		return func(v *parquet.Value) (money.Amount, error) { return scaled(integer(v), places) }
+		return func(v *parquet.Value) (money.Amount, error) {
+			return decimalAmount(binary.BigEndian.AppendUint64(nil, uint64(integer(v))), places)
+		}
 	case parquet.ByteArray, parquet.FixedLenByteArray:
 		if decimal {
-			return func(v *parquet.Value) (money.Amount, error) { return bigDecimal(v.ByteArray(), places) }
+			return func(v *parquet.Value) (money.Amount, error) { return decimalAmount(v.ByteArray(), places) }
 		}
 		return func(v *parquet.Value) (money.Amount, error) { return parseAmount(v.ByteArray()) }
 	default:
@@ -96,42 +97,12 @@ func decimalPlaces(t parquet.Type) (places int, decimal bool) {
 	return int(d.Scale), true
 }
 
-func scaled(n int64, places int) (money.Amount, error) {
-	if places <= money.Scale {
-		return money.FromScaled(n, places), nil
+func decimalAmount(b []byte, places int) (money.Amount, error) {
+	a, ok := money.FromDecimal(b, places)
+	if !ok {
+		return a, fault.New(fault.Invalid, "a decimal of %d bytes with %d places is larger or finer than amounts are", len(b), places)
 	}
-	return money.Parse(strconv.FormatInt(n, 10) + "e-" + strconv.Itoa(places))
-}
-
-// bigDecimal reads a number in two's complement, the most significant byte first. Most fit into 64 bits.
-func bigDecimal(b []byte, places int) (money.Amount, error) {
-	if n, fits := small(b); fits {
-		return scaled(n, places)
-	}
-	n := new(big.Int).SetBytes(b)
-	if b[0]&0x80 != 0 {
-		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(len(b)*8)))
-	}
-	return money.Parse(n.String() + "e-" + strconv.Itoa(places))
-}
-
-func small(b []byte) (n int64, fits bool) {
-	if len(b) == 0 {
-		return 0, true
-	}
-	sign := byte(int8(b[0]) >> 7)
-	for len(b) > 8 {
-		if b[0] != sign || (b[1]^sign)&0x80 != 0 {
-			return 0, false
-		}
-		b = b[1:]
-	}
-	var buf [8]byte
-	for i := range buf {
-		buf[i] = sign
-	}
-	copy(buf[8-len(b):], b)
-	return int64(binary.BigEndian.Uint64(buf[:])), true
+	return a, nil
 }
 
 // timeOf converts to a time in UTC.

@@ -2,7 +2,9 @@ package bill
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
+	"math/bits"
 
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -72,6 +74,13 @@ func (s *scanner) split(b []byte) (n int, whole bool, err error) {
 		return n, true, nil
 	}
 	for at := 0; ; {
+		if next := s.splitPlain(b, at); next != at {
+			if b[next-1] == '\n' {
+				s.cut = false
+				return next, true, nil
+			}
+			at = next
+		}
 		field, next, err := s.field(b, at)
 		if err != nil || next < 0 {
 			return 0, false, err
@@ -83,6 +92,40 @@ func (s *scanner) split(b []byte) (n int, whole bool, err error) {
 		}
 		at = next
 	}
+}
+
+// Eight bytes at once: each of these has one byte eight times.
+const (
+	ones   = 0x0101010101010101
+	highs  = 0x8080808080808080
+	commas = ',' * ones
+	lines  = '\n' * ones
+	quotes = '"' * ones
+)
+
+// zeros marks the bytes of w that are 0 by their highest bit. It may mark bytes behind the first of them that are 1.
+func zeros(w uint64) uint64 { return (w - ones) &^ w & highs }
+
+// splitPlain takes the fields from b[at] on that have no quotes, eight bytes at once, and returns where the next one begins: that of the
+// next line when the record ends, or one that field has to take.
+func (s *scanner) splitPlain(b []byte, at int) int {
+	for i := at; i+8 <= len(b); i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		for marks := zeros(w^commas) | zeros(w^lines) | zeros(w^quotes); marks != 0; marks &= marks - 1 {
+			end := i + bits.TrailingZeros64(marks)>>3
+			switch b[end] {
+			case ',':
+				s.fields = append(s.fields, b[at:end])
+				at = end + 1
+			case '\n':
+				s.fields = append(s.fields, trimReturn(b[at:end]))
+				return end + 1
+			case '"':
+				return at
+			}
+		}
+	}
+	return at
 }
 
 // emptyLine tells how long an empty line at the beginning of b is; the end of the file is one of no length.

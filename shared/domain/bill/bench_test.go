@@ -1,0 +1,312 @@
+package bill_test
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// benchRows is how many rows the files have that benchmarks read: a thousand times the real sample.
+const benchRows = 1_000_000
+
+// benchFolder is where the files are: LAMPLIGHTER_BENCH keeps them, so that others can read the very same ones.
+var benchFolder = sync.OnceValue(func() string {
+	if kept := os.Getenv("LAMPLIGHTER_BENCH"); kept != "" {
+		return kept
+	}
+	dir, err := os.MkdirTemp("", "bills")
+	if err != nil {
+		panic(err)
+	}
+	return dir
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if os.Getenv("LAMPLIGHTER_BENCH") == "" {
+		_ = os.RemoveAll(benchFolder())
+	}
+	os.Exit(code)
+}
+
+// benchCSV is a csv.gz of so many rows: those of the real sample again and again, on days and of resources that differ, so that there are
+// some hundred thousand groups of day, provider, account, service, region and resource.
+func benchCSV(b *testing.B, rows int) string {
+	b.Helper()
+	path := filepath.Join(benchFolder(), fmt.Sprintf("focus-%d.csv.gz", rows))
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	sample := oracle(b, readData(b, "focus/focus_1.0_sample_1000.csv.gz"))
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	z, _ := gzip.NewWriterLevel(f, gzip.DefaultCompression)
+	w := csv.NewWriter(z)
+	_ = w.Write(sample[0])
+	for i := range rows {
+		_ = w.Write(vary(sample[0], sample[1+i%1000], i/1000))
+	}
+	w.Flush()
+	if err := cmpErr(w.Error(), z.Close(), f.Close()); err != nil {
+		b.Fatal(err)
+	}
+	return path
+}
+
+func cmpErr(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func vary(header, row []string, n int) []string {
+	out := slices.Clone(row)
+	if i := slices.Index(header, "ResourceId"); out[i] != "NULL" {
+		out[i] += "-" + strconv.Itoa(n%440)
+	}
+	return out
+}
+
+// benchParquet is the same charges as ParquetWriter writes them.
+func benchParquet(b *testing.B, rows int) string {
+	b.Helper()
+	path := filepath.Join(benchFolder(), fmt.Sprintf("focus-%d.parquet", rows))
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := bill.NewParquetWriter(f)
+	readFile(b, benchCSV(b, rows), w.Add)
+	if err := cmpErr(w.Close(), f.Close()); err != nil {
+		b.Fatal(err)
+	}
+	return path
+}
+
+// onDisk is a file on disk.
+type onDisk struct{ *os.File }
+
+func (d onDisk) Size() int64 {
+	info, err := d.Stat()
+	if err != nil {
+		return -1
+	}
+	return info.Size()
+}
+
+func readFile(b *testing.B, path string, take func(*focus.Charge) error) bill.Totals {
+	b.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	totals, err := bill.Read(context.Background(), cloud.FOCUSForm, path, onDisk{f}, take)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return totals
+}
+
+// group is what daily sums are by: a day, and the numbers of provider, account, service, region and resource.
+type group struct {
+	day  int32
+	keys [5]uint32
+}
+
+type sums struct{ billed, effective money.Amount }
+
+// dailySums adds charges up by day, provider, account, service, region and resource.
+type dailySums struct {
+	numbers map[string]uint32
+	last    [5]string
+	group   group
+	groups  map[group]uint32
+	sums    []sums
+}
+
+func newDailySums() *dailySums {
+	return &dailySums{numbers: map[string]uint32{}, groups: map[group]uint32{}}
+}
+
+func (d *dailySums) take(c *focus.Charge) error {
+	for i, text := range [...]string{c.ProviderName, c.SubAccountID, c.ServiceName, c.RegionID, c.ResourceID} {
+		if d.last[i] != text || d.group.keys[i] == 0 {
+			d.last[i], d.group.keys[i] = text, d.number(text)
+		}
+	}
+	d.group.day = int32(c.ChargePeriodStart.Unix() / 86400)
+	n, found := d.groups[d.group]
+	if !found {
+		n = uint32(len(d.sums))
+		d.groups[d.group], d.sums = n, append(d.sums, sums{})
+	}
+	d.sums[n].billed.Increase(&c.BilledCost)
+	d.sums[n].effective.Increase(&c.EffectiveCost)
+	return nil
+}
+
+func (d *dailySums) number(text string) uint32 {
+	n, found := d.numbers[text]
+	if !found {
+		n = uint32(len(d.numbers) + 1)
+		d.numbers[text] = n
+	}
+	return n
+}
+
+// total is the sum of all groups: what any way of adding up must come to.
+func (d *dailySums) total() (out sums) {
+	for i := range d.sums {
+		out.billed.Increase(&d.sums[i].billed)
+		out.effective.Increase(&d.sums[i].effective)
+	}
+	return out
+}
+
+func scanOnly(*focus.Charge) error { return nil }
+
+// measure reports rows by second of processor time, which is steady where others use the machine too, and the most memory that was used.
+func measure(b *testing.B, rows int, run func() bill.Totals) {
+	b.Helper()
+	runtime.GC()
+	debug.FreeOSMemory()
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o600)
+	before := processorTime(b)
+	var totals bill.Totals
+	for b.Loop() {
+		totals = run()
+	}
+	if totals.Rows != int64(rows) {
+		b.Fatalf("%d rows, want %d", totals.Rows, rows)
+	}
+	spent := (processorTime(b) - before) / time.Duration(b.N)
+	b.ReportMetric(float64(rows)/spent.Seconds(), "rows/cpu-s")
+	b.ReportMetric(peakMiB(), "peak-MiB")
+}
+
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// peakMiB is the most memory that the process had since measure began; 0 where the system does not tell.
+func peakMiB() float64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	kib, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	n, _ := strconv.ParseFloat(kib, 64)
+	return n / 1024
+}
+
+func BenchmarkRead(b *testing.B) {
+	for _, f := range benchFiles {
+		for _, rows := range []int{benchRows / 10, benchRows} {
+			path := f.file(b, rows)
+			b.Run(fmt.Sprintf("%s/%d rows into charges", f.name, rows), func(b *testing.B) {
+				measure(b, rows, func() bill.Totals { return readFile(b, path, scanOnly) })
+			})
+		}
+		path := f.file(b, benchRows)
+		b.Run(f.name+"/into daily sums", func(b *testing.B) {
+			measureSums(b, func(d *dailySums) bill.Totals { return readFile(b, path, d.take) })
+		})
+	}
+}
+
+// eight are the columns that daily sums need.
+var eight = []string{
+	"ChargePeriodStart", "ProviderName", "SubAccountId", "ServiceName", "RegionId", "ResourceId", "BilledCost", "EffectiveCost",
+}
+
+func BenchmarkReadColumns(b *testing.B) {
+	for _, f := range benchFiles {
+		for _, rows := range []int{benchRows / 10, benchRows} {
+			path := f.file(b, rows)
+			b.Run(fmt.Sprintf("%s/%d rows of 8 columns", f.name, rows), func(b *testing.B) {
+				measure(b, rows, func() bill.Totals { return readEight(b, path, scanOnly) })
+			})
+		}
+		path := f.file(b, benchRows)
+		b.Run(f.name+"/8 columns into daily sums", func(b *testing.B) {
+			measureSums(b, func(d *dailySums) bill.Totals { return readEight(b, path, d.take) })
+		})
+	}
+}
+
+var benchFiles = []struct {
+	name string
+	file func(*testing.B, int) string
+}{{"csv.gz", benchCSV}, {"Parquet", benchParquet}, {"Parquet of DuckDB", benchPeer}}
+
+// benchPeer is the sample as another program wrote it (see docs/performance.md), with all its columns.
+func benchPeer(b *testing.B, rows int) string {
+	b.Helper()
+	path := filepath.Join(benchFolder(), fmt.Sprintf("focus-%d-peer.parquet", rows))
+	if _, err := os.Stat(path); err != nil {
+		b.Skipf("NOT MEASURED: %v", err)
+	}
+	return path
+}
+
+func readEight(b *testing.B, path string, take func(*focus.Charge) error) bill.Totals {
+	b.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	totals, err := bill.ReadColumns(context.Background(), eight, path, onDisk{f}, take)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return totals
+}
+
+// benchTotals are the sums of a million rows, a thousand times those of the sample.
+var benchTotals = sums{money.MustParse("20520.22672899"), money.MustParse("14976.51418586")}
+
+func measureSums(b *testing.B, run func(*dailySums) bill.Totals) {
+	b.Helper()
+	measure(b, benchRows, func() bill.Totals {
+		d := newDailySums()
+		totals := run(d)
+		if d.total() != benchTotals {
+			b.Fatalf("the sums are %v", d.total())
+		}
+		b.ReportMetric(float64(len(d.sums)), "groups")
+		return totals
+	})
+}

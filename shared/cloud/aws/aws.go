@@ -151,6 +151,7 @@ func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 	cfg.APIOptions = append(cfg.APIOptions, seen.watch)
 	return &conn{
 		provider: p, pace: p.paceOf(a), account: a, config: cfg, seen: seen, open: map[openKey]operations{}, admitted: map[admission]int{},
+		regions: map[string]string{},
 	}, nil
 }
 

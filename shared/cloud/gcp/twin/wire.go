@@ -94,6 +94,12 @@ var routes = compile([]route{
 	{method: "GET", pattern: "v1/projects/{}/locations/{}/clusters/-/instances", op: "alloydb.instances.list", handle: (*Cloud).listManaged},
 	{method: "GET", pattern: "v1/projects/{}/locations/{}/clusters/{}/instances/{}", op: "alloydb.instances.get", handle: (*Cloud).getManaged},
 	{method: "PATCH", pattern: "v1/projects/{}/locations/{}/clusters/{}/instances/{}", op: "alloydb.instances.patch", handle: (*Cloud).patchAlloy},
+	{method: "GET", pattern: "bigquery/v2/projects/{}/datasets", op: "bigquery.datasets.list", handle: (*Cloud).listDatasets},
+	{method: "GET", pattern: "bigquery/v2/projects/{}/datasets/{}", op: "bigquery.datasets.get", handle: (*Cloud).getDataset},
+	{method: "GET", pattern: "bigquery/v2/projects/{}/datasets/{}/tables", op: "bigquery.tables.list", handle: (*Cloud).listTables},
+	{method: "GET", pattern: "bigquery/v2/projects/{}/datasets/{}/tables/{}", op: "bigquery.tables.get", handle: (*Cloud).getTable},
+	{method: "POST", pattern: "bigquery/v2/projects/{}/queries", op: "bigquery.jobs.query", handle: (*Cloud).query},
+	{method: "GET", pattern: "bigquery/v2/projects/{}/queries/{}", op: "bigquery.jobs.getQueryResults", handle: (*Cloud).queryResults},
 })
 
 func compile(all []route) []route {
@@ -147,7 +153,7 @@ func (q request) writeError(w http.ResponseWriter, f *failure) {
 		e["details"] = []any{map[string]any{
 			"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": f.reason, "domain": "googleapis.com", "metadata": map[string]string{"consumer": f.consumer},
 		}}
-	case strings.HasPrefix(q.op, "compute.") || strings.HasPrefix(q.op, "sql."):
+	case strings.HasPrefix(q.op, "compute.") || strings.HasPrefix(q.op, "sql.") || strings.HasPrefix(q.op, "bigquery."):
 		e["errors"] = []any{map[string]string{"message": f.message, "domain": "global", "reason": f.reason}}
 	default:
 		e["status"] = f.reason

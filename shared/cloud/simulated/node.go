@@ -45,6 +45,8 @@ const (
 	asVolume
 	asPattern
 	asNoCapacity
+	asCovered
+	asUneven
 )
 
 // pick draws one of choices.

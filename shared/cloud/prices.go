@@ -30,3 +30,10 @@ type Pricer interface {
 	// published it, or the day of the fetch. An answer that breaks off is an error: what was told until then is no list.
 	Prices(ctx context.Context, region string, take func(Price) error) (version string, err error)
 }
+
+// LocalPricer is a Pricer that may know its prices without asking anybody: they are there at once.
+type LocalPricer interface {
+	Pricer
+	// PricesAreLocal reports whether it does.
+	PricesAreLocal() bool
+}

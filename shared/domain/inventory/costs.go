@@ -38,14 +38,14 @@ func (r *Rate) Hourly(s cloud.Status) money.Amount {
 	return r.Running
 }
 
-// Billed is what was invoiced for a resource, to the cent.
-type Billed struct{ MonthToDate, LastMonth money.Amount }
+// Invoiced is what was invoiced for a resource, to the cent.
+type Invoiced struct{ MonthToDate, LastMonth money.Amount }
 
 // Cost is what is known of what a resource costs.
 type Cost struct {
 	UID    string
 	Rate   Rate
-	Billed *Billed
+	Billed *Invoiced
 }
 
 // costHeadSK is where the head of the costs is: between the deltas and the head of the index, so that it is read with them.
@@ -230,28 +230,37 @@ func (v *view) addCosts(l listing, sight *Visibility) {
 // Priceable is a resource with what is needed to price it.
 type Priceable struct {
 	pricing.Resource
-	UID, ID, Name, Provider, CloudAccountID, ParentUID string
+	UID, Name, Provider, CloudAccountID, ParentUID string
 }
 
-// Priceables returns all resources of an organization, terminated ones left out, in the order of native ids: one round trip.
-func (s *Store) Priceables(ctx context.Context, org string) ([]Priceable, error) {
+// EachPriceable calls f with every resource of an organization, terminated ones left out, in no order: one round trip. What f is given
+// may be kept.
+func (s *Store) EachPriceable(ctx context.Context, org string, f func(Priceable)) error {
 	v, err := s.openIndex(ctx, org)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	v.st.RLock()
 	defer v.st.RUnlock()
-	var out []Priceable
 	for r := range v.st.Rows() {
-		rec := recordOfRow(v.st.Symbols, r)
-		if rec.Status == cloud.Terminated {
-			continue
+		if status := cloud.Status(r.Word(index.StatusRef)); status != cloud.Terminated {
+			f(priceable(v.st.Symbols, r, status))
 		}
-		out = append(out, Priceable{pricing.Resource{
-			Type: rec.Type, Region: rec.Region, Class: rec.InstanceType, Status: rec.Status, Capacity: rec.Capacity, Inputs: rec.PriceInputs,
-			Tags: rec.Tags,
-		}, rec.UID, rec.ID, rec.Name, rec.Provider, rec.CloudAccountID, rec.ParentUID})
 	}
-	slices.SortFunc(out, func(a, b Priceable) int { return strings.Compare(a.UID, b.UID) })
-	return out, nil
+	return nil
+}
+
+func priceable(syms *index.Symbols, r index.Row, status cloud.Status) Priceable {
+	capacity, _, inputs := splitAmounts(syms, r)
+	out := Priceable{pricing.Resource{
+		Type: r.Word(index.KindRef), Region: r.Word(index.RegionRef), Class: r.Word(index.InstanceRef), Status: status, Inputs: inputs,
+	}, r.UID(), r.Name(), r.Word(index.ProviderRef), r.Word(index.AccountRef), r.Word(index.ParentRef)}
+	if n := capacity.Len(); n > 0 {
+		out.Capacity = make(map[string]int64, n)
+	}
+	for i := range capacity.Len() {
+		a := capacity.At(i)
+		out.Capacity[syms.Name(a.Name)] = a.Value
+	}
+	return out
 }

@@ -34,7 +34,7 @@ const rateBytes = 160
 func (s *costSet) bytes() int { return 28*cap(s.hashes) + rateBytes*len(s.pool) }
 
 // find returns what is known of a resource.
-func (s *costSet) find(uid string) (*Rate, *Billed) {
+func (s *costSet) find(uid string) (*Rate, *Invoiced) {
 	i, ok := slices.BinarySearch(s.hashes, hash(uid))
 	if !ok {
 		return nil, nil
@@ -43,7 +43,7 @@ func (s *costSet) find(uid string) (*Rate, *Billed) {
 	if s.toDate[i] == unbilled {
 		return &rate, nil
 	}
-	return &rate, &Billed{money.FromScaled(s.toDate[i], 2), money.FromScaled(s.last[i], 2)}
+	return &rate, &Invoiced{money.FromScaled(s.toDate[i], 2), money.FromScaled(s.last[i], 2)}
 }
 
 // order returns what a list by cost goes by, in millionths: what the last month cost, else this one so far, else the estimate of a month

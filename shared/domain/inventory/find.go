@@ -46,7 +46,7 @@ type Listed struct {
 	ScheduleIDs []string // the schedules that it is attached to by itself, by a group or by a tag; nil unless asked for
 	Schedulable bool     // can be started and stopped
 	Rate        *Rate    // what it is estimated to cost; nil when it was never looked at, or costs were not asked for
-	Billed      *Billed  // what was invoiced for it; nil when nothing was
+	Billed      *Invoiced  // what was invoiced for it; nil when nothing was
 }
 
 // FindResources lists resources. Two round trips whatever the page: the index's changes, then the accounts on the page. One more

@@ -24,6 +24,7 @@ type Table struct {
 	Region    string
 	Version   string    // what the provider says of the list, or the day on which it was fetched
 	FetchedAt time.Time // when it was last found to hold
+	Failed    string    // why a later fetch brought nothing
 	prices    map[string]Entry
 }
 
@@ -53,5 +54,5 @@ func (t *Table) Len() int { return len(t.prices) }
 // Keys returns the keys, in order.
 func (t *Table) Keys() []string { return slices.Sorted(maps.Keys(t.prices)) }
 
-// Stale reports whether the table is older than one that is fetched every night may be.
-func (t *Table) Stale(now time.Time) bool { return now.Sub(t.FetchedAt) > StaleAfter }
+// Stale reports whether newer prices could not be fetched, or were not for longer than a night.
+func (t *Table) Stale(now time.Time) bool { return t.Failed != "" || now.Sub(t.FetchedAt) > StaleAfter }

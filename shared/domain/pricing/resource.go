@@ -14,8 +14,7 @@ type Resource struct {
 	Class    string // instance type, or what stands for one
 	Status   cloud.Status
 	Capacity map[string]int64
-	Inputs   string            // of InputsOf
-	Tags     map[string]string // as far as a price depends on them: those of the nodes of clusters
+	Inputs   string // of InputsOf
 }
 
 // inputNames are, by type, the facts that a price depends on.

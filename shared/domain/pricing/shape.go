@@ -28,7 +28,10 @@ var memoryPerCore = map[string]map[string]int64{
 }
 
 // irregular are machines whose memory is not so much for each core.
-var irregular = map[string]int64{"n2-highmem-128": 864}
+var irregular = map[string]int64{
+	"n2-highmem-128": 864, "c4-standard-2": 7, "c4-highmem-2": 15,
+	"c3d-highcpu-30": 59, "c3d-highcpu-60": 118, "c3d-highcpu-90": 177, "c3d-highcpu-180": 354, "c3d-highcpu-360": 708,
+}
 
 // sharedCores are the machines that have a part of a core, in thousandths, and their memory in mebibytes.
 var sharedCores = map[string][2]int64{"e2-micro": {250, 1024}, "e2-small": {500, 2048}, "e2-medium": {1000, 4096}}

@@ -3,6 +3,9 @@ package cost
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,19 +34,45 @@ type fixture struct {
 	*apitest.Fixture
 	ctx       context.Context
 	store     *Store
-	faulty    *table.FaultyStore
+	faulty    *recorder
 	inventory *inventory.Store
 }
 
 func newFixture(tb testing.TB) *fixture {
 	tb.Helper()
 	c := clock.NewManual(now)
-	faulty := table.NewFaultyStore(tabletest.NewAt(tb, c), c)
+	below := &partitions{Store: tabletest.NewAt(tb, c)}
+	faulty := &recorder{table.NewFaultyStore(below, c), below}
 	t := table.Fenced(faulty)
 	i := inventory.NewStore(t, c)
 	s := &fixture{apitest.On(tb, &platform.Platform{Table: t, Clock: c}), table.WithOrg(context.Background(), testOrg), NewStore(t, i, c), faulty, i}
 	s.Clock = c
 	return s
+}
+
+// recorder fails on demand, and knows which partitions were written.
+type recorder struct {
+	*table.FaultyStore
+	below *partitions
+}
+
+func (r *recorder) written() []string { return slices.Sorted(maps.Keys(r.below.pks)) }
+
+// partitions notes the partitions of batches of writes.
+type partitions struct {
+	table.Store
+	pks map[string]bool
+}
+
+// BatchWrite is Store's.
+func (p *partitions) BatchWrite(ctx context.Context, ws ...table.Write) error {
+	for i := range ws {
+		if p.pks == nil {
+			p.pks = map[string]bool{}
+		}
+		p.pks[ws[i].Item.PK] = true
+	}
+	return p.Store.BatchWrite(ctx, ws...)
 }
 
 // fresh returns the store as a process sees it that knows nothing.
@@ -105,14 +134,7 @@ func (s *fixture) ask(q Question) Answer {
 func rows(a Answer) []string {
 	out := []string{}
 	for _, r := range a.Rows {
-		text := ""
-		for i, k := range r.Keys {
-			if i > 0 {
-				text += ","
-			}
-			text += k
-		}
-		out = append(out, text+"="+r.Amount.String())
+		out = append(out, strings.Join(r.Keys, ",")+"="+r.Amount.String())
 	}
 	return out
 }
@@ -123,3 +145,6 @@ func equal[T any](tb testing.TB, what string, got, want T) {
 		tb.Errorf("%s: got %s, want %s", what, g, w)
 	}
 }
+
+// contextOf is a context of another organization.
+func contextOf(s *fixture, org string) context.Context { return table.WithOrg(s.ctx, org) }

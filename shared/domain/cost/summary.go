@@ -171,7 +171,7 @@ func (s *Store) summarizeBy(ctx context.Context, org string, pointers []pointer,
 				at[row.Keys[0]] = n
 				out = append(out, ByValue{Value: row.Keys[0]})
 			}
-			*out[n].Amounts.at(metricNumber[metric]) = row.Amount
+			*out[n].at(metricNumber[metric]) = row.Amount
 		}
 	}
 	if len(out) <= maxValues {

@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/functions/evaluator"
 	"lamplighter.dev/functions/mailer"
 	"lamplighter.dev/functions/organisationsync"
+	"lamplighter.dev/functions/pricesync"
 	"lamplighter.dev/functions/reminder"
 	"lamplighter.dev/functions/scheduleddiscovery"
 	"lamplighter.dev/functions/sweeper"
@@ -31,6 +32,7 @@ const (
 	membersEvery = time.Hour
 	remindEvery  = 24 * time.Hour
 	judgeEvery   = time.Minute // oftener than in AWS: who has just imported bills is watching
+	pricesEvery  = 6 * time.Hour
 )
 
 // Run does what the table's stream and EventBridge do in AWS, until ctx ends: it hands the change feed to the mailer,
@@ -48,6 +50,7 @@ func (s *Service) Run(ctx context.Context) {
 	loops.Go(func() { s.every(ctx, membersEvery, "synchronize organizations", s.SynchronizeOrganisations) })
 	loops.Go(func() { s.every(ctx, remindEvery, "remind", s.Remind) })
 	loops.Go(func() { s.every(ctx, judgeEvery, "judge costs", s.JudgeCosts) })
+	loops.Go(func() { s.every(ctx, pricesEvery, "fetch prices", s.SyncPrices) })
 	loops.Wait()
 }
 
@@ -70,6 +73,11 @@ func (s *Service) Sweep(ctx context.Context) error {
 // StartDiscoveries starts the discoveries that are due.
 func (s *Service) StartDiscoveries(ctx context.Context) error {
 	return s.run(ctx, scheduleddiscovery.Declaration.Name)
+}
+
+// SyncPrices fetches public prices and estimates what resources cost.
+func (s *Service) SyncPrices(ctx context.Context) error {
+	return s.run(ctx, pricesync.Declaration.Name)
 }
 
 // Evaluate has schedules fire and overrides end.

@@ -3,6 +3,8 @@
 package money
 
 import (
+	"math"
+
 	"github.com/holiman/uint256"
 )
 
@@ -36,6 +38,21 @@ func FromScaled(n int64, places int) Amount {
 	a.v.SetUint64(magnitude)
 	a.v.Mul(&a.v, &powers[Scale-places])
 	return a.signed(n < 0)
+}
+
+// Scaled returns a in units of 10^-places, which FromScaled makes it of again; false when a has more places, or the number does not fit.
+func (a Amount) Scaled(places int) (n int64, ok bool) {
+	var quotient, rest uint256.Int
+	magnitude := a.Abs().v
+	quotient.DivMod(&magnitude, &powers[Scale-places], &rest)
+	if !rest.IsZero() || !quotient.IsUint64() || quotient.Uint64() > math.MaxInt64 {
+		return 0, false
+	}
+	n = int64(quotient.Uint64()) //nolint:gosec // compared above
+	if a.Sign() < 0 {
+		n = -n
+	}
+	return n, true
 }
 
 func (a Amount) signed(negative bool) Amount {

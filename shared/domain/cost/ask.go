@@ -1,0 +1,162 @@
+package cost
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/api/identity/grant"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// Question asks for costs. It is answered of one reading of the pointers: of all periods as they are at one moment.
+type Question struct {
+	From, To  time.Time // days, To exclusive; at most MaxDays
+	Metric    Metric
+	Dims      []string            // ordered; none: totals only
+	Filter    map[string][]string // of a dimension any of these values; all dimensions must agree
+	Within    *Within             // what the caller may see; nil: all
+	Daily     bool                // an amount a day, too
+	UsageOnly bool                // only charges of the category Usage
+}
+
+// The bounds of a question.
+const (
+	MaxDays = 800
+	MaxDims = 6
+)
+
+// Within is what a caller may see: costs of resources that lie in Resources; and of teams only Teams by name. What another team has a share in is
+// shown under "".
+type Within struct {
+	Resources inventory.ResourceSet
+	Teams     grant.Scopes
+}
+
+// Answer is exact amounts in USD. Rows are in descending order of amount, ties by keys; Total is their sum.
+type Answer struct {
+	Rows        []Row
+	Total       money.Amount
+	Days        []money.Amount // by day, with Daily
+	Estimated   []bool         // by day: some of it is estimated
+	Unconverted []CurrencyTotal
+}
+
+// Row is an amount by the dimensions that were asked for.
+type Row struct {
+	Keys   []string
+	Amount money.Amount
+	Days   []money.Amount // by day, with Daily; they add up to Amount
+}
+
+// CurrencyTotal is what could not be converted to USD, as there is no rate.
+type CurrencyTotal struct {
+	Currency string
+	Amount   money.Amount
+}
+
+// check refuses a question that makes no sense.
+func (q *Question) check() error {
+	n := daysBetween(q.From, q.To)
+	if q.From != midnight(q.From) || q.To != midnight(q.To) || n < 1 || n > MaxDays {
+		return fault.New(fault.Invalid, "costs from %s to %s: name whole days in UTC, the later one second, at most %d",
+			q.From.Format(time.RFC3339), q.To.Format(time.RFC3339), MaxDays)
+	}
+	if _, ok := metricNumber[q.Metric]; !ok {
+		return fault.New(fault.Invalid, "cost: %.32q is none of %v", q.Metric, Metrics)
+	}
+	if len(q.Dims) > MaxDims {
+		return fault.New(fault.Invalid, "dims: %d are named; at most %d can be", len(q.Dims), MaxDims)
+	}
+	for i, dim := range q.Dims {
+		if _, ok := familyOf(dim); !ok || slices.Contains(q.Dims[:i], dim) {
+			return fault.New(fault.Invalid, "dims: %.64q is no dimension, or is named twice", dim)
+		}
+	}
+	for dim := range q.Filter {
+		if _, ok := familyOf(dim); !ok {
+			return fault.New(fault.Invalid, "filter: %.64q is no dimension", dim)
+		}
+	}
+	return nil
+}
+
+// Ask answers a question: a round trip for the pointers, and one for every 24 chunks that are not in memory.
+func (s *Store) Ask(ctx context.Context, org string, q Question) (Answer, error) {
+	q.From, q.To = q.From.UTC(), q.To.UTC()
+	if err := q.check(); err != nil {
+		return Answer{}, err
+	}
+	pointers, err := s.readPointers(ctx, org, MonthOf(q.From), MonthOf(q.To.Add(-day)))
+	if err != nil {
+		return Answer{}, err
+	}
+	return s.ask(ctx, org, pointers, q)
+}
+
+// ask answers a question of periods that were read.
+func (s *Store) ask(ctx context.Context, org string, pointers []pointer, q Question) (Answer, error) {
+	t := newTally(&q)
+	for _, some := range batches(spansOf(pointers, &q), t) {
+		if err := s.count(ctx, org, some, t); err != nil {
+			return Answer{}, err
+		}
+	}
+	return t.answer(), nil
+}
+
+// piece is a block, and what a question reads of it.
+type piece struct {
+	span   *span
+	number int
+	chunks []wanted
+}
+
+// batches puts blocks together that are read in one round trip, when none of them is in memory.
+func batches(spans []span, t *tally) [][]piece {
+	var out [][]piece
+	var some []piece
+	parts := 0
+	for i := range spans {
+		p := spans[i].pointer
+		for n := range p.Blocks {
+			one := piece{&spans[i], n, p.chunks(n, t.families(&spans[i]))}
+			size := 0
+			for _, c := range one.chunks {
+				size += c.parts
+			}
+			if parts+size > partsAtOnce && len(some) > 0 {
+				out, some, parts = append(out, some), nil, 0
+			}
+			some, parts = append(some, one), parts+size
+		}
+	}
+	if len(some) > 0 {
+		out = append(out, some)
+	}
+	return out
+}
+
+// count reads blocks and counts them.
+func (s *Store) count(ctx context.Context, org string, some []piece, t *tally) error {
+	var chunks []wanted
+	for i := range some {
+		chunks = append(chunks, some[i].chunks...)
+	}
+	contents, err := s.load(ctx, org, chunks)
+	if err != nil {
+		return err
+	}
+	for i := range some {
+		one := &some[i]
+		b := one.span.pointer.newBlock(one.number, one.chunks, contents[:len(one.chunks)])
+		contents = contents[len(one.chunks):]
+		t.count(one.span, b)
+		if err = b.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package cost
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// The size of the benchmarks: LAMPLIGHTER_COSTS=100000,13 is the one of docs/performance.md.
+func benchmarkSize() (resources, months int) {
+	resources, months = 10_000, 2
+	_, _ = fmt.Sscanf(os.Getenv("LAMPLIGHTER_COSTS"), "%d,%d", &resources, &months) // what is not told stays
+	return resources, months
+}
+
+// billed is an organization with many bills. It is made once: the benchmarks that share it change nothing.
+var billed *fixture
+
+// lasting is the benchmark that made billed, which the others of the process use too: nothing of it ends with that benchmark.
+type lasting struct{ testing.TB }
+
+// Cleanup does nothing.
+func (lasting) Cleanup(func()) {}
+
+// Context never ends.
+func (lasting) Context() context.Context { return context.Background() }
+
+func fillCosts(b *testing.B) *fixture {
+	b.Helper()
+	if billed != nil {
+		return billed
+	}
+	s := newFixture(lasting{b})
+	resources, months := benchmarkSize()
+	begin := time.Now()
+	for m := range months {
+		s.bill(b, march.Add(-m), resources)
+	}
+	b.Logf("imported %d months of %d resources in %v", months, resources, time.Since(begin))
+	billed = s
+	return s
+}
+
+// bill imports a month of daily usage of resources whose costs vary by some percent from day to day.
+func (s *fixture) bill(tb testing.TB, m Month, resources int) Period {
+	tb.Helper()
+	in := imported("ca_1", "f", now)
+	in.Month, in.Final = m, m < march
+	b, err := s.store.Begin(s.ctx, in)
+	s.Must(err)
+	r := rand.New(rand.NewPCG(uint64(m), 1))
+	for n := range resources {
+		c := benchmarkCharge(m, n)
+		base := r.Int64N(9_000_000_000) + 1_000_000_000
+		for day := range m.Days() {
+			c.ChargePeriodStart = m.Start().AddDate(0, 0, day)
+			c.ChargePeriodEnd = c.ChargePeriodStart.AddDate(0, 0, 1)
+			c.BilledCost = money.FromScaled(base+r.Int64N(base/20), 10)
+			c.EffectiveCost, c.ListCost = c.BilledCost, c.BilledCost
+			if n%10 == 0 {
+				c.EffectiveCost = money.FromScaled(base/2, 10)
+			}
+			s.Must(b.Add(&c))
+		}
+	}
+	p, err := b.Commit(s.ctx)
+	s.Must(err)
+	return p
+}
+
+func benchmarkCharge(m Month, n int) focus.Charge {
+	service := "Service " + strconv.Itoa(n%40)
+	return focus.Charge{
+		BillingPeriodStart: m.Start(), ChargeCategory: focus.Usage, BillingCurrency: USD, PricingCategory: focus.Standard,
+		SubAccountID: strconv.Itoa(100000000000 + n%20), ServiceName: service, RegionID: "region-" + strconv.Itoa(n%15), ResourceType: "type-" + strconv.Itoa(n%60),
+		ResourceID: fmt.Sprintf("arn:aws:ec2:region-%d:%d:thing/i-%017x", n%15, 100000000000+n%20, uint64(n)*0x9E3779B97F4A7C15),
+		Tags:       []focus.Tag{{Key: "env", Value: []string{"prod", "dev", "test"}[n%3]}, {Key: "owner", Value: "person-" + strconv.Itoa(n%500)}},
+	}
+}
+
+func months13() Question {
+	_, months := benchmarkSize()
+	return Question{From: march.Add(1 - months).Start(), To: march.End(), Metric: Billed}
+}
+
+// peakHeap runs f and returns by how much the heap grew at most, sampled.
+func peakHeap(f func()) uint64 {
+	runtime.GC()
+	var before, now runtime.MemStats
+	runtime.ReadMemStats(&before)
+	done, peak := make(chan struct{}), make(chan uint64)
+	go func() {
+		top := uint64(0)
+		for {
+			runtime.ReadMemStats(&now)
+			top = max(top, now.HeapInuse)
+			select {
+			case <-done:
+				peak <- top
+				return
+			case <-time.After(5 * time.Millisecond): //nolint:forbidigo // samples a real process
+			}
+		}
+	}()
+	f()
+	close(done)
+	return max(<-peak, before.HeapInuse) - before.HeapInuse
+}
+
+func benchmarkAsk(b *testing.B, q Question, cold bool) {
+	b.Helper()
+	s := fillCosts(b)
+	store := s.fresh()
+	ask := func() {
+		if cold {
+			store = s.fresh()
+		}
+		if a, err := store.Ask(s.ctx, testOrg, q); err != nil || a.Total.IsZero() {
+			b.Fatal(a.Total, err)
+		}
+	}
+	ask()
+	b.ReportAllocs()
+	for b.Loop() {
+		ask()
+	}
+	b.ReportMetric(float64(peakHeap(ask))/1e6, "MB-peak")
+	if cold {
+		store = s.fresh()
+	}
+	ctx, meter := table.WithMeter(s.ctx)
+	_, err := store.Ask(ctx, testOrg, q)
+	s.Must(err)
+	b.ReportMetric(float64(meter.Usage().RoundTrips), "trips")
+	b.ReportMetric(meter.Usage().ReadUnits, "R")
+}
+
+func BenchmarkBreakdown(b *testing.B) {
+	for _, dims := range [][]string{{ServiceDim, RegionDim}, {AccountDim, TeamDim}, {"tag:env", "tag:owner"}, {ServiceDim, ResourceDim}} {
+		for _, cold := range []bool{true, false} {
+			b.Run(fmt.Sprintf("%v cold=%v", dims, cold), func(b *testing.B) {
+				q := months13()
+				q.Dims = dims
+				benchmarkAsk(b, q, cold)
+			})
+		}
+	}
+}
+
+func BenchmarkDaily35(b *testing.B) {
+	q := Question{From: march.End().AddDate(0, 0, -35), To: march.End(), Metric: Effective, Dims: []string{ResourceDim}, Daily: true, UsageOnly: true}
+	benchmarkAsk(b, q, true)
+}
+
+func BenchmarkSummaries(b *testing.B) {
+	s := fillCosts(b)
+	_, months := benchmarkSize()
+	read := func(ctx context.Context) {
+		got, err := s.fresh().Summaries(ctx, testOrg, march.Add(1-months), march)
+		if err != nil || len(got) != months {
+			b.Fatal(len(got), err)
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		read(s.ctx)
+	}
+	ctx, meter := table.WithMeter(s.ctx)
+	read(ctx)
+	b.ReportMetric(float64(meter.Usage().RoundTrips), "trips")
+	b.ReportMetric(meter.Usage().ReadUnits, "R")
+}
+
+// BenchmarkImport imports a month of 10,000 resources.
+func BenchmarkImport(b *testing.B) {
+	var items int
+	var rows int64
+	var meter *table.Meter
+	for b.Loop() {
+		s := newFixture(b)
+		s.ctx, meter = table.WithMeter(s.ctx)
+		rows, items = s.bill(b, march, 10_000).Rows, s.countItems()
+	}
+	b.ReportMetric(meter.Usage().WriteUnits, "W")
+	b.ReportMetric(float64(rows), "rows")
+	b.ReportMetric(float64(items), "items")
+}
+
+// countItems counts the items of the organization's costs.
+func (s *fixture) countItems() int {
+	s.Helper()
+	page, err := s.Table.Query(s.ctx, table.Query{PK: PK(testOrg), Limit: table.MaxPage})
+	s.Must(err)
+	pks, err := ChunkPartitions(testOrg, page.Items)
+	s.Must(err)
+	n := len(page.Items)
+	for _, pk := range pks {
+		q := table.Query{PK: pk, Limit: table.MaxPage}
+		for {
+			chunks, err := s.Table.Query(s.ctx, q)
+			s.Must(err)
+			n += len(chunks.Items)
+			if q.Cursor = chunks.Next; q.Cursor == "" {
+				break
+			}
+		}
+	}
+	return n
+}

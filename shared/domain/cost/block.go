@@ -1,0 +1,201 @@
+package cost
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"lamplighter.dev/shared/engine/table"
+)
+
+// lineBlock is the columns of a block that were read.
+type lineBlock struct {
+	pointer *pointer
+	lines   int
+	content map[string][]byte
+	bad     bool
+}
+
+// wordNumbers tells where the columns of words stand in their family.
+var wordNumbers = map[string]int{
+	SubAccountDim: subAccountWord, RegionDim: regionWord, TypeDim: typeWord, ServiceDim: serviceWord,
+	PurchaseDim: purchaseWord, CategoryDim: categoryWord, CurrencyDim: currencyWord,
+}
+
+// familyOf returns the family in which the column of a dimension is; "" when the pointer says it all, and false of what is no dimension.
+func familyOf(dim string) (string, bool) {
+	if _, ok := wordNumbers[dim]; ok {
+		return wordsFamily, true
+	}
+	switch dim {
+	case ProviderDim, AccountDim:
+		return "", true
+	case ResourceDim:
+		return resourceFamily, true
+	case TeamDim, GroupDim:
+		return stampFamily, true
+	}
+	return tagsFamily, strings.HasPrefix(dim, TagDim) && len(dim) > len(TagDim)
+}
+
+// chunks returns what is to be read of the n-th block for the families; those that are absent are left out.
+func (p *pointer) chunks(n int, families []string) []wanted {
+	var out []wanted
+	for _, f := range families {
+		generation := p.Generation
+		if f == stampFamily {
+			generation = p.Stamps
+		}
+		parts := p.Blocks[n].Parts[f]
+		if parts == 0 && (f == dayFamilies[1] || f == dayFamilies[2]) {
+			f, parts = dayFamilies[0], p.Blocks[n].Parts[dayFamilies[0]]
+		}
+		if parts > 0 {
+			out = append(out, wanted{generation, chunkName(f, n), parts})
+		}
+	}
+	return out
+}
+
+// readBlock reads families of the n-th block of a period.
+func (s *Store) readBlock(ctx context.Context, org string, p *pointer, n int, families ...string) (*lineBlock, error) { //nolint:revive // what of which
+	chunks := p.chunks(n, families)
+	contents, err := s.load(ctx, org, chunks)
+	if err != nil {
+		return nil, fmt.Errorf("read %s of %s: %w", p.Month, p.AccountID, err)
+	}
+	return p.newBlock(n, chunks, contents), nil
+}
+
+func (p *pointer) newBlock(n int, chunks []wanted, contents [][]byte) *lineBlock {
+	b := &lineBlock{pointer: p, lines: p.Blocks[n].Lines, content: make(map[string][]byte, len(chunks))}
+	for i := range chunks {
+		b.content[chunks[i].name[:1]] = contents[i]
+	}
+	return b
+}
+
+// word returns the column of a dimension.
+func (b *lineBlock) word(dim string) column {
+	switch dim {
+	case ProviderDim:
+		return column{names: []string{b.pointer.Provider}}
+	case AccountDim:
+		return column{names: []string{b.pointer.AccountID}}
+	case ResourceDim:
+		return b.nth(resourceFamily, 0)
+	case TeamDim:
+		return b.nth(stampFamily, 0)
+	case GroupDim:
+		return b.nth(stampFamily, 1)
+	}
+	if n, ok := wordNumbers[dim]; ok {
+		return b.nth(wordsFamily, n)
+	}
+	tags := b.nth(tagsFamily, 0)
+	values := make([]string, len(tags.names))
+	for i, set := range tags.names {
+		values[i] = tagValue(set, strings.TrimPrefix(dim, TagDim))
+	}
+	return column{values, tags.codes}
+}
+
+// native returns what the bill calls the resources.
+func (b *lineBlock) native() column {
+	if b.content[nativeFamily] != nil {
+		return b.nth(nativeFamily, 0)
+	}
+	return b.nth(resourceFamily, 0)
+}
+
+// nth reads the n-th column of a family.
+func (b *lineBlock) nth(family string, n int) column {
+	r := scanner{b: b.content[family]}
+	for range n {
+		r.skipColumn(b.lines)
+	}
+	c := r.column(b.lines)
+	if r.bad {
+		b.bad = true
+		return column{names: []string{""}}
+	}
+	return c
+}
+
+// tagValue returns the value of a key in a set of tags; "" when it is not in it.
+func tagValue(set, key string) string {
+	r := scanner{b: []byte(set)}
+	for len(r.b) > 0 {
+		k := r.take(r.uint())
+		v := r.take(r.uint())
+		if string(k) == key {
+			return string(v)
+		}
+	}
+	return ""
+}
+
+// total returns the amounts of the month of a metric.
+func (b *lineBlock) total(metric int) amounts {
+	r := scanner{b: b.content[totalsFamily]}
+	billed := r.take(r.uint())
+	section := billed
+	for range metric {
+		section = r.take(r.uint())
+	}
+	if len(section) == 0 {
+		section = billed
+	}
+	return b.read(section, 1)
+}
+
+// byDay returns the amounts of a metric, of all lines on the first day, then on the second, and so on.
+func (b *lineBlock) byDay(metric int) amounts {
+	content := b.content[dayFamilies[metric]]
+	if content == nil {
+		content = b.content[dayFamilies[0]]
+	}
+	return b.read(content, b.pointer.Month.Days())
+}
+
+func (b *lineBlock) read(content []byte, days int) amounts {
+	r, lag := scanner{b: content}, 0
+	if days > 1 {
+		lag = b.lines
+	}
+	a := r.amounts(b.lines*days, lag)
+	if r.bad || a.len() != b.lines*days {
+		b.bad = true
+	}
+	return a
+}
+
+// check tells whether what was read is what was written.
+func (b *lineBlock) check() error {
+	if b.bad {
+		return fmt.Errorf("%w: %s of %s, generation %s", errColumn, b.pointer.Month, b.pointer.AccountID, b.pointer.Generation)
+	}
+	return nil
+}
+
+// ChunkPartitions returns the partitions of the generations that items of the partition of costs name, for who erases all of it.
+func ChunkPartitions(org string, items []table.Item) ([]string, error) {
+	var out []string
+	for _, it := range items {
+		var names []string
+		switch {
+		case strings.HasPrefix(it.SK, periodPrefix):
+			p, err := table.Decode[pointer](it)
+			if err != nil {
+				return nil, err
+			}
+			names = p.only(&pointer{})
+		case strings.HasPrefix(it.SK, idlePrefix):
+			names = []string{strings.TrimPrefix(it.SK, idlePrefix)}
+		}
+		for _, g := range names {
+			out = append(out, PK(org)+"#"+g)
+		}
+	}
+	return out, nil
+}

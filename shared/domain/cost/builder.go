@@ -1,0 +1,167 @@
+package cost
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Builder adds up a billing period, which nobody sees before Commit. It is for one goroutine. One that is given up needs no end.
+type Builder struct {
+	store   *Store
+	in      Import
+	old     pointer // the zero one when the period is new
+	lines   lines
+	totals  map[string]*Totals
+	through int // the last day with usage, from 0; -1 when there is none
+}
+
+// Begin begins to import a billing period: one round trip. ErrSame when this delivery is in already, ErrOlder when a later one is.
+func (s *Store) Begin(ctx context.Context, in Import) (*Builder, error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	old, err := s.readPointer(ctx, &in)
+	if err != nil {
+		return nil, err
+	}
+	if err = in.supersedes(&old); err != nil {
+		return nil, err
+	}
+	return &Builder{store: s, in: in, old: old, lines: newLines(), totals: map[string]*Totals{}, through: -1}, nil
+}
+
+func (in *Import) check() error {
+	if in.Org == "" || in.AccountID == "" || strings.Contains(in.AccountID, "#") {
+		return fault.New(fault.Invalid, "an import of organization %.64q and account %.64q: both are needed, without #", in.Org, in.AccountID)
+	}
+	if in.Month < firstMonth || in.Month > lastMonth {
+		return fault.New(fault.Invalid, "an import of month %d: months are counted from year 0, as MonthOf does", in.Month)
+	}
+	return nil
+}
+
+func (in *Import) key() table.Key { return periodKey(in.Org, in.Month, in.AccountID, in.Estimated) }
+
+// supersedes tells why the delivery does not replace what is in; nil when it does.
+func (in *Import) supersedes(old *pointer) error {
+	switch {
+	case old.Seq == 0:
+		return nil
+	case old.Fingerprint == in.Fingerprint:
+		return ErrSame
+	case in.DeliveredAt.Before(old.DeliveredAt):
+		return ErrOlder
+	}
+	return nil
+}
+
+// readPointer reads what is in; the zero pointer when nothing is.
+func (s *Store) readPointer(ctx context.Context, in *Import) (pointer, error) {
+	p, err := table.Read[pointer](ctx, s.table, in.key())
+	if fault.Is(err, fault.NotFound) {
+		return pointer{}, nil
+	}
+	return p, fault.Wrap(fmt.Sprintf("read period %s of %s", in.Month, in.AccountID), err)
+}
+
+// Add adds a charge, which the caller may use again. One of another month, or without a currency, is fault.Invalid.
+func (b *Builder) Add(c *focus.Charge) error {
+	n, err := b.dayOf(c)
+	if err != nil {
+		return err
+	}
+	if c.BillingCurrency == "" {
+		return fault.New(fault.Invalid, "a charge of %s names no currency", c.ChargePeriodStart.Format(time.DateOnly))
+	}
+	b.lines.add(c, n)
+	if c.ChargeCategory == focus.Usage {
+		b.through = max(b.through, n)
+	}
+	t := b.totals[c.BillingCurrency]
+	if t == nil {
+		t = &Totals{}
+		b.totals[strings.Clone(c.BillingCurrency)] = t
+	}
+	t.Rows++
+	t.Billed.Increase(&c.BilledCost)
+	t.Effective.Increase(&c.EffectiveCost)
+	t.List.Increase(&c.ListCost)
+	return nil
+}
+
+// dayOf returns the day of the month, from 0, on which a charge counts. What is billed in the month for another time, as corrections and
+// purchases are, counts on its first or last day; so does usage up to a day outside, for providers bill by clocks of their own.
+func (b *Builder) dayOf(c *focus.Charge) (int, error) {
+	start, end, at := b.in.Month.Start(), b.in.Month.End(), c.ChargePeriodStart
+	if c.BillingPeriodStart.IsZero() {
+		if at.Before(start) || !at.Before(end) {
+			return 0, b.strayed("charge period", at)
+		}
+		return daysBetween(start, midnight(at)), nil
+	}
+	if MonthOf(c.BillingPeriodStart) != b.in.Month {
+		return 0, b.strayed("billing period", c.BillingPeriodStart)
+	}
+	usage := c.ChargeCategory == focus.Usage && c.ChargeClass != focus.Correction
+	if usage && (at.Before(start.Add(-day)) || at.After(end.Add(day))) {
+		return 0, b.strayed("charge period", at)
+	}
+	return min(max(daysBetween(start, midnight(at)), 0), b.in.Month.Days()-1), nil
+}
+
+func (b *Builder) strayed(what string, at time.Time) error {
+	return fault.New(fault.Invalid, "the %s of a charge begins on %s, but the delivery is of %s", what, at.UTC().Format(time.DateOnly), b.in.Month)
+}
+
+// Totals returns the sums of what was added, by currency.
+func (b *Builder) Totals() map[string]Totals {
+	out := make(map[string]Totals, len(b.totals))
+	for currency, t := range b.totals {
+		out[currency] = *t
+	}
+	return out
+}
+
+// period returns what Periods will tell of the import.
+func (b *Builder) period(generation string) Period {
+	in := &b.in
+	p := Period{
+		AccountID: in.AccountID, Provider: in.Provider, Month: in.Month, Estimated: in.Estimated, Generation: generation,
+		Fingerprint: in.Fingerprint, DeliveredAt: in.DeliveredAt.UTC(), ImportedAt: b.store.clock.Now().UTC(), Final: in.Final,
+		Source: in.Source, Export: in.Export, Lines: len(b.lines.all), Folded: b.lines.folded, ByCurrency: b.Totals(), Rates: maps.Clone(in.Rates),
+	}
+	for _, t := range p.ByCurrency {
+		p.Rows += t.Rows
+	}
+	if b.through >= 0 {
+		p.BilledThrough = in.Month.Start().AddDate(0, 0, b.through)
+	}
+	p.SettledThrough = settled(in, p.BilledThrough)
+	return p
+}
+
+// settlingDays is after how many days the usage of a day is complete.
+const settlingDays = 2
+
+// settled returns the last day of which all is in: of a closed month its last one.
+func settled(in *Import, billed time.Time) time.Time {
+	last := in.Month.End().Add(-day)
+	if in.Final {
+		return last
+	}
+	sure := midnight(in.DeliveredAt).AddDate(0, 0, -settlingDays)
+	if sure.Before(billed) {
+		billed = sure
+	}
+	if billed.Before(in.Month.Start()) {
+		return time.Time{}
+	}
+	return billed
+}

@@ -1,0 +1,67 @@
+package cost
+
+import (
+	"container/list"
+	"math"
+	"runtime/debug"
+	"sync"
+
+	"lamplighter.dev/shared/engine/table"
+)
+
+// localBytes bounds the chunks in memory of a process whose memory nobody bounds.
+const localBytes = 64 << 20
+
+// cacheBytes returns how much memory chunks may take: a quarter of what the process may have.
+func cacheBytes() int {
+	limit := debug.SetMemoryLimit(-1)
+	if limit == math.MaxInt64 {
+		return localBytes
+	}
+	return int(limit / 4)
+}
+
+// cache keeps the chunks that were used last, decompressed. They never change, so nothing in it is ever out of date.
+type cache struct {
+	mu    sync.Mutex
+	max   int // bytes
+	bytes int
+	at    map[table.Key]*list.Element
+	used  *list.List // of cached, the last used first
+}
+
+type cached struct {
+	key     table.Key
+	content []byte
+}
+
+func newCache(bytes int) *cache {
+	return &cache{max: bytes, at: map[table.Key]*list.Element{}, used: list.New()}
+}
+
+func (c *cache) get(k table.Key) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.at[k]
+	if !ok {
+		return nil
+	}
+	c.used.MoveToFront(e)
+	return e.Value.(cached).content
+}
+
+// put keeps a chunk and lets go of those that were not used for longest. One that would take more than a quarter is not kept.
+func (c *cache) put(k table.Key, content []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, had := c.at[k]; had || len(content) > c.max/4 {
+		return
+	}
+	c.at[k] = c.used.PushFront(cached{k, content})
+	for c.bytes += len(content); c.bytes > c.max; {
+		last := c.used.Back()
+		old := c.used.Remove(last).(cached)
+		delete(c.at, old.key)
+		c.bytes -= len(old.content)
+	}
+}

@@ -1,0 +1,242 @@
+package cost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// idleKept is how long a generation is kept that no pointer names: those who began to read it come to their end.
+const idleKept = 7 * 24 * time.Hour
+
+// swapTries bounds how often a swap is tried again because another import of the period was first.
+const swapTries = 8
+
+// idle says that no pointer names a generation, or not yet, and from when on it may go.
+type idle struct {
+	Generation string    `json:"gen"`
+	Due        time.Time `json:"due"`
+}
+
+func idleKey(org, generation string) table.Key { return key(org, idlePrefix+generation) }
+
+func (s *Store) newGeneration() string {
+	return strings.ToLower(ulid.MustNew(ulid.Timestamp(s.clock.Now()), ulid.DefaultEntropy()).String())
+}
+
+// Commit writes what was added under a new generation, and has the pointer of the period name it: from then on it is seen, all at
+// once. ErrSame or ErrOlder when another import was first. Whatever it did until it was killed, the period is as before or as it should be.
+func (b *Builder) Commit(ctx context.Context) (Period, error) {
+	s, org := b.store, b.in.Org
+	generation := s.newGeneration()
+	next := pointer{Period: b.period(generation), Stamps: generation}
+	if err := s.announce(ctx, org, generation); err != nil {
+		return Period{}, err
+	}
+	if err := b.write(ctx, &next); err != nil {
+		return Period{}, fmt.Errorf("write %s of %s: %w", b.in.Month, b.in.AccountID, err)
+	}
+	if err := b.swap(ctx, next); err != nil {
+		return Period{}, err
+	}
+	if err := s.summarize(ctx, org, b.in.Month); err != nil {
+		return next.Period, err
+	}
+	return next.Period, s.sweep(ctx, org)
+}
+
+// announce notes a generation before anything of it is written, so that what remains of one that died is found.
+func (s *Store) announce(ctx context.Context, org, generation string) error {
+	w, err := s.putIdle(org, generation)
+	if err != nil {
+		return err
+	}
+	_, err = s.table.Write(ctx, w)
+	return fault.Wrap("announce a generation of costs of "+org, err)
+}
+
+func (s *Store) putIdle(org, generation string) (table.Write, error) {
+	it, err := table.NewItem(idleKey(org, generation), idle{generation, s.clock.Now().UTC().Add(idleKept)})
+	return table.Put(it), err
+}
+
+// write writes the chunks of all lines, block by block.
+func (b *Builder) write(ctx context.Context, next *pointer) error {
+	st, err := b.store.newStamper(ctx, b.in.Org, b.in.AccountID, &b.old)
+	if err != nil {
+		return err
+	}
+	b.lines.sort()
+	stamps := map[uint32]stamp{}
+	out := writing{store: b.store, org: b.in.Org, generation: next.Generation}
+	for some := range slices.Chunk(b.lines.all, blockLines) {
+		e := encoding{words: &b.lines.words, days: b.in.Month.Days(), cells: out.cells}
+		for i := range some {
+			n := some[i].key[resourceWord]
+			if _, ok := stamps[n]; !ok {
+				stamps[n] = st.stamp(b.lines.names[n])
+			}
+			e.lines = append(e.lines, stamped{&some[i], stamps[n]})
+		}
+		if err = out.block(ctx, &e); err != nil {
+			return err
+		}
+	}
+	next.Blocks = out.blocks
+	return out.flush(ctx)
+}
+
+// writing is chunks on their way to the table.
+type writing struct {
+	store      *Store
+	org        string
+	generation string
+	blocks     []block
+	waiting    []table.Write
+	cells      []money.Amount
+}
+
+func (w *writing) block(ctx context.Context, e *encoding) error {
+	families := e.families()
+	families[stampFamily] = e.stamps()
+	w.cells = e.cells
+	made := block{len(e.lines), map[string]int{}}
+	for family, content := range families {
+		n, err := w.chunk(ctx, chunk{w.generation, chunkName(family, len(w.blocks)), content})
+		if err != nil {
+			return err
+		}
+		made.Parts[family] = n
+	}
+	w.blocks = append(w.blocks, made)
+	return nil
+}
+
+// chunk writes a chunk, or has it wait for others, and returns of how many items it is.
+func (w *writing) chunk(ctx context.Context, c chunk) (int, error) {
+	ws, err := c.items(w.org)
+	if err != nil {
+		return 0, err
+	}
+	w.waiting = append(w.waiting, ws...)
+	if len(w.waiting) >= partsAtOnce {
+		err = w.flush(ctx)
+	}
+	return len(ws), err
+}
+
+func (w *writing) flush(ctx context.Context) error {
+	if len(w.waiting) == 0 {
+		return nil
+	}
+	err := w.store.table.BatchWrite(ctx, w.waiting...)
+	w.waiting = w.waiting[:0]
+	return fault.Wrap("write chunks of generation "+w.generation, err)
+}
+
+// swap has the pointer name the new generation. When another import was first, the later delivery wins.
+func (b *Builder) swap(ctx context.Context, next pointer) error {
+	for range swapTries {
+		next.Seq = b.old.Seq + 1
+		err := b.store.point(ctx, b.in.Org, &b.old, &next)
+		lost, ok := errors.AsType[*table.ConditionError](err)
+		if !ok {
+			return fault.Wrap(fmt.Sprintf("put %s of %s in", b.in.Month, b.in.AccountID), err)
+		}
+		b.old = pointer{}
+		if found, failed := lost.Old(0); failed && found.Data != nil {
+			if b.old, err = table.Decode[pointer](found); err != nil {
+				return err
+			}
+		}
+		if b.old.Generation == next.Generation {
+			return nil // the answer to the first try was lost
+		}
+		if err = b.in.supersedes(&b.old); err != nil {
+			return err
+		}
+	}
+	return fault.New(fault.Unavailable, "%s of %s is being imported by many at once; try again", b.in.Month, b.in.AccountID)
+}
+
+// point replaces the pointer old by next in one transaction: with it what next names is no longer idle, what only old named is, and the summary of the
+// month is out of date.
+func (s *Store) point(ctx context.Context, org string, old, next *pointer) error {
+	cond := table.Equal("seq", old.Seq)
+	if old.Seq == 0 {
+		cond = table.Absent()
+	}
+	it, err := table.NewItem(periodKey(org, next.Month, next.AccountID, next.Estimated), next)
+	if err != nil {
+		return err
+	}
+	ws := []table.Write{table.Put(it, cond), table.Update(summaryKey(org, next.Month), []table.Change{table.Add("seq", 1)})}
+	for _, generation := range next.only(old) {
+		ws = append(ws, table.Delete(idleKey(org, generation)))
+	}
+	for _, generation := range old.only(next) {
+		w, err := s.putIdle(org, generation)
+		if err != nil {
+			return err
+		}
+		ws = append(ws, w)
+	}
+	return s.table.Transact(ctx, ws...)
+}
+
+// only returns the generations that p names and other does not.
+func (p *pointer) only(other *pointer) []string {
+	var out []string
+	for _, g := range []string{p.Generation, p.Stamps} {
+		if g != "" && g != other.Generation && g != other.Stamps && !slices.Contains(out, g) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// sweep deletes the generations that were idle for long enough.
+func (s *Store) sweep(ctx context.Context, org string) error {
+	all, _, err := table.ReadPage[idle](ctx, s.table, table.Query{PK: PK(org), Prefix: idlePrefix, Limit: 1000})
+	if err != nil {
+		return err
+	}
+	for _, g := range all {
+		if g.Due.After(s.clock.Now()) {
+			continue
+		}
+		if err = s.deleteGeneration(ctx, org, g.Generation); err != nil {
+			return fmt.Errorf("delete generation %s of costs: %w", g.Generation, err)
+		}
+	}
+	return nil
+}
+
+func (s *Store) deleteGeneration(ctx context.Context, org, generation string) error {
+	q := table.Query{PK: PK(org) + "#" + generation, Limit: 100}
+	for {
+		page, err := s.table.Query(ctx, q)
+		if err != nil {
+			return err
+		}
+		ws := make([]table.Write, len(page.Items))
+		for i, it := range page.Items {
+			ws[i] = table.Delete(it.Key)
+		}
+		if err = s.table.BatchWrite(ctx, ws...); err != nil {
+			return err
+		}
+		if q.Cursor = page.Next; q.Cursor == "" {
+			return s.table.BatchWrite(ctx, table.Delete(idleKey(org, generation)))
+		}
+	}
+}

@@ -1,0 +1,110 @@
+// Package cost keeps what an organization was billed, by day, and answers all questions to it. A billing period of an account is replaced
+// as a whole, behind a pointer; questions add up exactly whatever they are split by.
+package cost
+
+import (
+	"time"
+
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// Metric is which of its costs a charge counts with: the query parameter cost=.
+type Metric string
+
+// The metrics.
+const (
+	Billed    Metric = "billed"    // what is invoiced
+	Effective Metric = "effective" // with commitments spread over what they cover
+	List      Metric = "list"      // at public prices
+)
+
+// Metrics are all metrics.
+var Metrics = []Metric{Billed, Effective, List}
+
+// The dimensions by which costs can be split and filtered. Besides, TagDim + a key is the tag of that key. An absent value is "".
+const (
+	ProviderDim   = "provider"
+	AccountDim    = "cloud_account_id" // ca_…, whose bill it is on
+	SubAccountDim = "sub_account_id"   // account, subscription or project, as the bill names it
+	RegionDim     = "region"
+	TypeDim       = "resource_type" // ours where the resource is known, else the vendor's word
+	ServiceDim    = "service_name"
+	PurchaseDim   = "purchase_type" // OnDemand, …
+	TeamDim       = "team_id"       // what several teams own is split evenly among them
+	GroupDim      = "group_id"      // so is what is in several groups, but a filter of a group takes all of what is in it
+	ResourceDim   = "resource_uid"  // the native id that the inventory has, else what the bill says
+	CategoryDim   = "charge_category"
+	CurrencyDim   = "currency" // before conversion
+	TagDim        = "tag:"
+)
+
+// The purchase types.
+const (
+	OnDemand       = "on_demand"
+	Committed      = "committed"
+	Spot           = "spot"
+	OtherPurchases = "other"
+)
+
+// USD is the currency in which answers are.
+const USD = "USD"
+
+// Import is one billing period of one account, as delivered.
+type Import struct {
+	Org         string
+	AccountID   string
+	Provider    string // aws gcp azure kubernetes simulated other
+	Month       Month
+	Estimated   bool      // of our own estimate, not of a bill: read only for days behind what is billed
+	Fingerprint string    // of the content: the same one changes nothing
+	DeliveredAt time.Time // an earlier one never replaces a later one
+	Final       bool      // the provider has closed the period
+	// Rates tell USD per unit of other currencies. Without one the amounts are kept and told, but never converted.
+	Rates  map[string]Rate
+	Source string
+	Export string
+}
+
+// Rate is what a unit of a currency is worth.
+type Rate struct {
+	USD    money.Amount `json:"usd"`
+	Source string       `json:"source"`
+	Date   string       `json:"date"` // 2026-03-31
+}
+
+// Totals are the sums of charges in one currency.
+type Totals struct {
+	Rows      int64        `json:"rows"`
+	Billed    money.Amount `json:"billed"`
+	Effective money.Amount `json:"effective"`
+	List      money.Amount `json:"list"`
+}
+
+// Period tells what is in of a billing period of an account: its control totals.
+type Period struct {
+	AccountID      string            `json:"account"`
+	Provider       string            `json:"provider"`
+	Month          Month             `json:"month"`
+	Estimated      bool              `json:"estimated,omitempty"`
+	Generation     string            `json:"gen"`
+	Fingerprint    string            `json:"fingerprint"`
+	DeliveredAt    time.Time         `json:"deliveredAt"`
+	ImportedAt     time.Time         `json:"importedAt"`
+	Final          bool              `json:"final,omitempty"`
+	Source         string            `json:"source,omitempty"`
+	Export         string            `json:"export,omitempty"`
+	Rows           int64             `json:"rows"`
+	Lines          int               `json:"lines"`                   // that they were added up to
+	Folded         int64             `json:"folded,omitempty"`        // rows that are kept without their resource and tags: there were too many
+	ByCurrency     map[string]Totals `json:"totals"`                  // by currency
+	BilledThrough  time.Time         `json:"billedThrough,omitzero"`  // the last day with usage
+	SettledThrough time.Time         `json:"settledThrough,omitzero"` // the last day that is complete: usage of two days before the delivery, or the period when it is closed
+	Rates          map[string]Rate   `json:"rates,omitempty"`
+}
+
+// Why an import is not begun, or not committed. Both are fault.Conflict.
+var (
+	ErrSame  = fault.New(fault.Conflict, "this delivery of the billing period is in already; nothing is to be done")
+	ErrOlder = fault.New(fault.Conflict, "a later delivery of the billing period is in already; this one is left out")
+)

@@ -1,0 +1,172 @@
+package cost
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// blockLines is how many lines the columns of a block have: few enough that a question holds little at once.
+const blockLines = 16_384
+
+// The families of columns, each in items of its own, so that a question reads only what it asks for.
+const (
+	wordsFamily    = "D" // the words that are few
+	tagsFamily     = "G"
+	resourceFamily = "U" // the resource, as the inventory names it
+	nativeFamily   = "N" // the resource, as the bill names it; absent when that is the same
+	stampFamily    = "S" // teams and groups, in the generation of the stamps
+	totalsFamily   = "T" // of the month, by metric
+)
+
+// dayFamilies are the amounts by day, by metric; absent when they are those of the billed ones.
+var dayFamilies = [3]string{"B", "E", "L"}
+
+// metricNumber tells where a metric stands in what is by metric.
+var metricNumber = map[Metric]int{Billed: 0, Effective: 1, List: 2}
+
+// chunk is a family of a block, to be written.
+type chunk struct {
+	generation, name string // name: family and number of the block
+	content          []byte
+}
+
+func chunkName(family string, n int) string { return fmt.Sprintf("%s%04d", family, n) }
+
+// chunkKey returns where a part of a chunk is. Chunks never change.
+func chunkKey(org, generation, name string, part int) table.Key {
+	return table.Key{PK: PK(org) + "#" + generation, SK: fmt.Sprintf("%s#%02d", name, part)}
+}
+
+// stamped is a line with what the inventory says of its resource.
+type stamped struct {
+	*line
+	stamp
+}
+
+// stamp is what the inventory says of a resource.
+type stamp struct {
+	uid, kind, region string
+	teams, groups     string // ids, joined by setSeparator, in order
+}
+
+// setSeparator stands between the members of a set: no id has it.
+const setSeparator = "\x1f"
+
+func joinSet(ids []string) string { return strings.Join(ids, setSeparator) }
+
+func splitSet(set string) []string {
+	if set == "" {
+		return []string{""}
+	}
+	return strings.Split(set, setSeparator)
+}
+
+// encoding makes the chunks of a block.
+type encoding struct {
+	words *words
+	lines []stamped
+	days  int
+	cells []money.Amount // of one family, taken again and again
+}
+
+// families returns the content of the families of the block, without those that are absent.
+func (e *encoding) families() map[string][]byte {
+	out := map[string][]byte{
+		wordsFamily:    e.wordColumns(),
+		tagsFamily:     e.texts(func(l *stamped) string { return e.words.names[l.key[tagsWord]] }),
+		resourceFamily: e.texts(func(l *stamped) string { return l.uid }),
+		totalsFamily:   e.totals(),
+	}
+	if e.renamed() {
+		out[nativeFamily] = e.texts(func(l *stamped) string { return e.words.names[l.key[resourceWord]] })
+	}
+	for m, family := range dayFamilies {
+		if m == 0 || e.differs(m) {
+			out[family] = e.byDay(m)
+		}
+	}
+	return out
+}
+
+func (e *encoding) texts(text func(*stamped) string) []byte {
+	c := newColumn(len(e.lines))
+	for i := range e.lines {
+		c.add(text(&e.lines[i]))
+	}
+	return c.append(nil)
+}
+
+// wordColumns writes the columns of the words that are few, one behind another.
+func (e *encoding) wordColumns() []byte {
+	var out []byte
+	for w := range resourceWord {
+		out = append(out, e.texts(func(l *stamped) string {
+			word := e.words.names[l.key[w]]
+			switch {
+			case w == typeWord && l.kind != "":
+				return l.kind
+			case w == regionWord && word == "":
+				return l.region
+			}
+			return word
+		})...)
+	}
+	return out
+}
+
+// renamed reports whether a resource has another name in the inventory than on the bill.
+func (e *encoding) renamed() bool {
+	for i := range e.lines {
+		if l := &e.lines[i]; l.uid != e.words.names[l.key[resourceWord]] {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *encoding) differs(metric int) bool {
+	for i := range e.lines {
+		if e.lines[i].differs(metric) {
+			return true
+		}
+	}
+	return false
+}
+
+// totals writes the sums of the month by metric, each behind its length; 0 is those of the billed ones.
+func (e *encoding) totals() []byte {
+	var out []byte
+	for m := range dayFamilies {
+		var section []byte
+		if m == 0 || e.differs(m) {
+			cells := e.cells[:0]
+			for i := range e.lines {
+				cells = append(cells, money.Sum(e.lines[i].of(m).amounts...))
+			}
+			section, e.cells = appendAmounts(nil, cells, 0), cells
+		}
+		out = append(binary.AppendUvarint(out, uint64(len(section))), section...)
+	}
+	return out
+}
+
+// byDay writes the amounts of all lines on the first day, then on the second, and so on: a day mostly says the same as the day before.
+func (e *encoding) byDay(metric int) []byte {
+	cells := e.cells[:0]
+	for day := range e.days {
+		for i := range e.lines {
+			cells = append(cells, e.lines[i].of(metric).at(day))
+		}
+	}
+	e.cells = cells
+	return appendAmounts(nil, cells, len(e.lines))
+}
+
+// stamps writes the teams and groups of the block.
+func (e *encoding) stamps() []byte {
+	return append(e.texts(func(l *stamped) string { return l.teams }), e.texts(func(l *stamped) string { return l.groups })...)
+}

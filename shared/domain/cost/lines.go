@@ -1,0 +1,188 @@
+package cost
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// maxLines is how many lines a period has at most: what comes on top is added up without its resource and tags.
+const maxLines = 400_000
+
+// The columns of a line that are words.
+const (
+	subAccountWord = iota
+	regionWord
+	typeWord
+	serviceWord
+	purchaseWord
+	categoryWord
+	currencyWord
+	resourceWord // what the bill calls the resource
+	tagsWord     // a set of tags: see tagSet
+	wordCount
+)
+
+// lineKey is the words of a line, by their numbers.
+type lineKey [wordCount]uint32
+
+// line is the charges of a month that agree in all words, by day.
+type line struct {
+	key  lineKey
+	days [3]series // by metric; nil where they are those of Billed
+}
+
+// series is amounts of the days from first on.
+type series struct {
+	first   int
+	amounts []money.Amount
+}
+
+func (s *series) add(day int, a *money.Amount) {
+	switch {
+	case len(s.amounts) == 0:
+		s.first = day
+	case day < s.first:
+		s.amounts = slices.Concat(make([]money.Amount, s.first-day), s.amounts)
+		s.first = day
+	}
+	for s.first+len(s.amounts) <= day {
+		s.amounts = append(s.amounts, money.Amount{})
+	}
+	s.amounts[day-s.first].Increase(a)
+}
+
+func (s *series) at(day int) money.Amount {
+	if i := day - s.first; i >= 0 && i < len(s.amounts) {
+		return s.amounts[i]
+	}
+	return money.Amount{}
+}
+
+func (s *series) clone() series { return series{s.first, slices.Clone(s.amounts)} }
+
+// of returns the series of a metric.
+func (l *line) of(metric int) *series {
+	if l.differs(metric) {
+		return &l.days[metric]
+	}
+	return &l.days[0]
+}
+
+// differs reports whether the amounts of a metric are others than the billed ones.
+func (l *line) differs(metric int) bool { return l.days[metric].amounts != nil }
+
+// add counts amounts by metric on a day. A metric that never differed has no series of its own.
+func (l *line) add(day int, amounts [3]*money.Amount) {
+	for m := 1; m < len(amounts); m++ {
+		if !l.differs(m) && *amounts[m] != *amounts[0] {
+			l.days[m] = l.days[0].clone()
+			l.days[m].add(day, &money.Amount{})
+		}
+		if l.differs(m) {
+			l.days[m].add(day, amounts[m])
+		}
+	}
+	l.days[0].add(day, amounts[0])
+}
+
+// words numbers words; 0 is the empty one.
+type words struct {
+	number map[string]uint32
+	names  []string
+}
+
+func newWords() words { return words{map[string]uint32{"": 0}, []string{""}} }
+
+// intern numbers a word, which it keeps a copy of: what it comes from may be a row that is read over.
+func (w *words) intern(word string) uint32 {
+	if n, ok := w.number[word]; ok {
+		return n
+	}
+	word = strings.Clone(word)
+	n := uint32(len(w.names)) //nolint:gosec // fewer than rows
+	w.number[word], w.names = n, append(w.names, word)
+	return n
+}
+
+// lines is the lines of a period while they are added up.
+type lines struct {
+	words
+	at     map[lineKey]int32
+	all    []line
+	folded int64
+	buf    []byte
+}
+
+func newLines() lines { return lines{words: newWords(), at: map[lineKey]int32{}} }
+
+// add counts a charge on a day of the month, from 0.
+func (ls *lines) add(c *focus.Charge, day int) {
+	k := lineKey{
+		ls.intern(c.SubAccountID), ls.intern(c.RegionID), ls.intern(c.ResourceType), ls.intern(c.ServiceName), ls.intern(purchaseOf(c)),
+		ls.intern(c.ChargeCategory), ls.intern(c.BillingCurrency), ls.intern(c.ResourceID), ls.tags(c.Tags),
+	}
+	ls.find(k).add(day, [3]*money.Amount{&c.BilledCost, &c.EffectiveCost, &c.ListCost})
+}
+
+func (ls *lines) find(k lineKey) *line {
+	n, ok := ls.at[k]
+	if !ok && len(ls.all) >= maxLines {
+		ls.folded++
+		k[resourceWord], k[tagsWord] = 0, 0
+		n, ok = ls.at[k]
+	}
+	if !ok {
+		n = int32(len(ls.all)) //nolint:gosec // little more than maxLines
+		ls.at[k] = n
+		ls.all = append(ls.all, line{key: k})
+	}
+	return &ls.all[n]
+}
+
+// tags numbers a set of tags.
+func (ls *lines) tags(tags []focus.Tag) uint32 {
+	ls.buf = ls.buf[:0]
+	for _, t := range tags {
+		ls.buf = appendText(ls.buf, t.Key)
+		ls.buf = appendText(ls.buf, t.Value)
+	}
+	if n, ok := ls.number[string(ls.buf)]; ok {
+		return n
+	}
+	return ls.intern(string(ls.buf))
+}
+
+// purchaseOf tells how a charge was bought.
+func purchaseOf(c *focus.Charge) string {
+	switch c.PricingCategory {
+	case focus.Standard:
+		return OnDemand
+	case focus.Committed:
+		return Committed
+	case focus.Dynamic:
+		return Spot
+	}
+	return OtherPurchases
+}
+
+// sort orders lines so that alike words stand together, and returns what each column of them is.
+func (ls *lines) sort() {
+	slices.SortFunc(ls.all, func(a, b line) int {
+		for i := range wordCount {
+			if a.key[i] != b.key[i] {
+				return cmp.Compare(ls.names[a.key[i]], ls.names[b.key[i]])
+			}
+		}
+		return 0
+	})
+	ls.at = nil
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}

@@ -1,0 +1,113 @@
+package cost
+
+import (
+	"context"
+	"fmt"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
+)
+
+// The partitions of costs.
+const (
+	Partition      table.Partition = "ORG#*#COST"
+	ChunkPartition table.Partition = "ORG#*#COST#*" // one for each generation of a period: who reads costs reads these
+)
+
+// Reading is the access that questions need.
+var Reading = table.Access{Reads: []table.Partition{Partition, ChunkPartition}}
+
+// Importing is the access that imports and Rebuild need: they look up resources, teams and groups.
+var Importing = table.Access{
+	Reads:  []table.Partition{inventory.IndexPartition, inventory.ChunkPartition},
+	Writes: []table.Partition{Partition, ChunkPartition},
+}
+
+// Store keeps the costs of organizations.
+type Store struct {
+	table     table.PatientStore
+	clock     clock.Clock
+	inventory *inventory.Store
+	cache     *cache
+}
+
+// New returns the Store of p, always the same one, so that the functions of a process share what it has in memory.
+func New(p *platform.Platform) *Store {
+	return platform.Shared(p, func(p *platform.Platform) *Store { return NewStore(p.Table, inventory.New(p), p.Clock) })
+}
+
+// NewStore makes a Store with a cache of its own.
+func NewStore(t table.Store, i *inventory.Store, c clock.Clock) *Store {
+	return &Store{table: table.NewPatientStore(t), clock: c, inventory: i, cache: newCache(cacheBytes())}
+}
+
+// What the partition of an organization's costs holds.
+const (
+	periodPrefix  = "P#" // P#<month>#<account>, with #E of an estimate: the pointer of a period
+	summaryPrefix = "S#" // S#<month>
+	idlePrefix    = "G#" // G#<generation>: one that no pointer names, or not yet
+)
+
+// PK returns the partition of the pointers and summaries of an organization.
+func PK(org string) string { return table.OrgPK(org) + "COST" }
+
+func key(org, sk string) table.Key { return table.Key{PK: PK(org), SK: sk} }
+
+func periodKey(org string, m Month, accountID string, estimated bool) table.Key {
+	sk := periodPrefix + m.String() + "#" + accountID
+	if estimated {
+		sk += "#E"
+	}
+	return key(org, sk)
+}
+
+// pointer is what stands for a period: which generation is in, and where its columns are.
+type pointer struct {
+	Period
+	Seq    int64   `json:"seq"`    // grows with each change, which is conditioned on it
+	Stamps string  `json:"stamps"` // the generation whose stamps are in: Rebuild makes new ones
+	Blocks []block `json:"blocks"`
+}
+
+// block is up to blockLines lines of a period.
+type block struct {
+	Lines int            `json:"n"`
+	Parts map[string]int `json:"p"` // items of each family of columns
+}
+
+// readPointers reads the periods of the months from … to: one round trip a megabyte.
+func (s *Store) readPointers(ctx context.Context, org string, from, to Month) ([]pointer, error) {
+	var out []pointer
+	q := table.Query{PK: PK(org), From: periodPrefix + from.String(), To: periodPrefix + to.String() + "~", Limit: table.MaxPage}
+	for {
+		some, next, err := table.ReadPage[pointer](ctx, s.table, q)
+		if err != nil {
+			return nil, fmt.Errorf("read billing periods of %s: %w", org, err)
+		}
+		out = append(out, some...)
+		if q.Cursor = next; next == "" {
+			return out, nil
+		}
+	}
+}
+
+// The first and the last month that there can be, for who asks for all.
+const (
+	firstMonth Month = 1970 * 12
+	lastMonth  Month = 9999*12 + 11
+)
+
+// Periods lists what is in of all billing periods, by month and account.
+func (s *Store) Periods(ctx context.Context, org string) ([]Period, error) {
+	pointers, err := s.readPointers(ctx, org, firstMonth, lastMonth)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Period, len(pointers))
+	for i := range pointers {
+		out[i] = pointers[i].Period
+	}
+	return out, nil
+}

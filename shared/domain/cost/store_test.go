@@ -1,0 +1,76 @@
+package cost
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+func TestStore_AnswersOfTwoAccountsAndReplacesOne(t *testing.T) {
+	s := newFixture(t)
+	s.bring(imported("ca_1", "one", now), charge(1, "i-1", "EC2", "10.5"), charge(2, "i-1", "EC2", "1.25"), charge(2, "db", "RDS", "3"))
+	s.bring(imported("ca_2", "one", now), charge(2, "i-2", "EC2", "0.000000123"))
+	equal(t, "by service", rows(s.ask(ofMarch(ServiceDim))), []string{"EC2=11.750000123", "RDS=3"})
+	equal(t, "by account and resource", rows(s.ask(ofMarch(AccountDim, ResourceDim))),
+		[]string{"ca_1,i-1=11.75", "ca_1,db=3", "ca_2,i-2=0.000000123"})
+	equal(t, "by tag", rows(s.ask(ofMarch("tag:env", "tag:team"))), []string{"prod,=14.750000123"})
+	equal(t, "total", s.ask(ofMarch()).Total.String(), "14.750000123")
+
+	p := s.bring(imported("ca_1", "two", now.Add(time.Hour)), charge(1, "i-1", "EC2", "7"))
+	equal(t, "rows", p.Rows, 1)
+	equal(t, "by service, replaced", rows(s.ask(ofMarch(ServiceDim))), []string{"EC2=7.000000123"})
+
+	q := ofMarch(ServiceDim)
+	q.Daily, q.From, q.To = true, march.Start().AddDate(0, 0, 1), march.Start().AddDate(0, 0, 3)
+	a := s.ask(q)
+	equal(t, "by day", a.Days, []money.Amount{money.MustParse("0.000000123"), {}})
+	equal(t, "total of two days", a.Total, money.MustParse("0.000000123"))
+	q.Daily = false
+	equal(t, "total of two days at once", s.ask(q).Total, money.MustParse("0.000000123"))
+
+	q = ofMarch(ResourceDim)
+	q.Filter = map[string][]string{AccountDim: {"ca_2", "ca_3"}}
+	equal(t, "of one account", rows(s.ask(q)), []string{"i-2=0.000000123"})
+}
+
+func TestStore_TakesOnlyLaterDeliveries(t *testing.T) {
+	s := newFixture(t)
+	s.bring(imported("ca_1", "one", now), charge(1, "i-1", "EC2", "10"))
+	_, err := s.store.Begin(s.ctx, imported("ca_1", "one", now.Add(time.Hour)))
+	equal(t, "the same again", errors.Is(err, ErrSame), true)
+	_, err = s.store.Begin(s.ctx, imported("ca_1", "zero", now.Add(-time.Hour)))
+	equal(t, "an earlier one", errors.Is(err, ErrOlder) && fault.Is(err, fault.Conflict), true)
+
+	slow, err := s.store.Begin(s.ctx, imported("ca_1", "two", now.Add(time.Hour)))
+	s.Must(err)
+	c := charge(1, "i-1", "EC2", "20")
+	s.Must(slow.Add(&c))
+	s.bring(imported("ca_1", "three", now.Add(2*time.Hour)), charge(1, "i-1", "EC2", "30"))
+	_, err = slow.Commit(s.ctx)
+	equal(t, "overtaken", errors.Is(err, ErrOlder), true)
+	equal(t, "the later one stays", s.ask(ofMarch()).Total.String(), "30")
+}
+
+func TestBuilder_RefusesRowsOfAnotherMonth(t *testing.T) {
+	s := newFixture(t)
+	b, err := s.store.Begin(s.ctx, imported("ca_1", "one", now))
+	s.Must(err)
+	c := charge(1, "i-1", "EC2", "1")
+	c.BillingPeriodStart = march.Add(1).Start()
+	err = b.Add(&c)
+	equal(t, "another billing period", fault.Message(err), "the billing period of a charge begins on 2026-04-01, but the delivery is of 2026-03")
+	c = charge(40, "i-1", "EC2", "1")
+	err = b.Add(&c)
+	equal(t, "usage of another month", fault.Message(err), "the charge period of a charge begins on 2026-04-09, but the delivery is of 2026-03")
+	c.ChargeCategory = focus.Purchase
+	s.Must(b.Add(&c))
+	_, err = b.Commit(s.ctx)
+	s.Must(err)
+	q := ofMarch()
+	q.Daily = true
+	equal(t, "a purchase counts on the last day", s.ask(q).Days[30].String(), "1")
+}

@@ -1,0 +1,205 @@
+package cost
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// Summary is a month of an organization at a glance. Amounts are by metric, exact, in USD.
+type Summary struct {
+	Month       Month
+	Total       Amounts
+	Days        []Amounts            // by day of the month
+	Estimated   []bool               // by day: some of it is estimated
+	By          map[string][]ByValue // by dimension: SummaryDims
+	Unconverted []CurrencyTotal      // of the billed amounts
+}
+
+// Amounts are amounts by metric.
+type Amounts struct {
+	Billed    money.Amount `json:"b"`
+	Effective money.Amount `json:"e"`
+	List      money.Amount `json:"l"`
+}
+
+// Of returns the amount of a metric.
+func (a *Amounts) Of(m Metric) money.Amount { return *a.at(metricNumber[m]) }
+
+func (a *Amounts) at(metric int) *money.Amount {
+	return [...]*money.Amount{&a.Billed, &a.Effective, &a.List}[metric]
+}
+
+// Add adds b to a.
+func (a *Amounts) Add(b *Amounts) {
+	a.Billed.Increase(&b.Billed)
+	a.Effective.Increase(&b.Effective)
+	a.List.Increase(&b.List)
+}
+
+// ByValue is what falls to one value of a dimension; or, with Rest, to all that are not told one by one: those are the smallest.
+type ByValue struct {
+	Value string `json:"v,omitempty"`
+	Amounts
+	Rest bool `json:"rest,omitempty"`
+}
+
+// SummaryDims are the dimensions by which a summary tells. Each adds up to the total.
+var SummaryDims = []string{ProviderDim, AccountDim, SubAccountDim, RegionDim, TypeDim, ServiceDim, PurchaseDim, TeamDim, GroupDim, CategoryDim}
+
+// maxValues is how many values of a dimension a summary tells one by one.
+const maxValues = 200
+
+// summaryItem is how a summary is stored. It is up to date when Of is Seq, which grows with each change of a period of the month.
+type summaryItem struct {
+	Seq int64  `json:"seq"`
+	Of  int64  `json:"of"`
+	Z   []byte `json:"z"`
+}
+
+func summaryKey(org string, m Month) table.Key { return key(org, summaryPrefix+m.String()) }
+
+// Summaries returns the summaries of the months from … to of which anything is known, oldest first: one round trip. One that is out of
+// date, as its writer died, is made of the periods.
+func (s *Store) Summaries(ctx context.Context, org string, from, to Month) ([]Summary, error) {
+	var out []Summary
+	q := table.Query{PK: PK(org), From: summaryKey(org, from).SK, To: summaryKey(org, to).SK, Limit: table.MaxPage}
+	for {
+		page, err := s.table.Query(ctx, q)
+		if err != nil {
+			return nil, fmt.Errorf("read summaries of %s: %w", org, err)
+		}
+		for _, it := range page.Items {
+			one, err := s.readSummary(ctx, org, it)
+			if err != nil {
+				return nil, fmt.Errorf("read %s of %s: %w", it.SK, org, err)
+			}
+			out = append(out, one)
+		}
+		if q.Cursor = page.Next; q.Cursor == "" {
+			return out, nil
+		}
+	}
+}
+
+func (s *Store) readSummary(ctx context.Context, org string, it table.Item) (Summary, error) {
+	row, err := table.Decode[summaryItem](it)
+	if err != nil {
+		return Summary{}, err
+	}
+	if row.Of == row.Seq {
+		return decodeSummary(row.Z)
+	}
+	m, err := ParseMonth(it.SK[len(summaryPrefix):])
+	if err != nil {
+		return Summary{}, err
+	}
+	return s.makeSummary(ctx, org, m)
+}
+
+// summarize brings the summary of a month up to date. Of several at once, the one that has read the newest periods stays.
+func (s *Store) summarize(ctx context.Context, org string, m Month) error {
+	for range swapTries {
+		row, err := table.Read[summaryItem](ctx, s.table, summaryKey(org, m))
+		if err != nil || row.Of == row.Seq {
+			return fault.Wrap("read the summary of "+m.String(), err)
+		}
+		made, err := s.makeSummary(ctx, org, m)
+		if err != nil {
+			return fmt.Errorf("summarize %s: %w", m, err)
+		}
+		z, err := encodeSummary(&made)
+		if err != nil {
+			return err
+		}
+		_, err = s.table.Write(ctx, table.Update(summaryKey(org, m), []table.Change{table.Set("of", row.Seq), table.Set("z", z)}, table.Equal("seq", row.Seq)))
+		if _, moved := errors.AsType[*table.ConditionError](err); !moved {
+			return fault.Wrap("write the summary of "+m.String(), err)
+		}
+	}
+	return nil // others keep changing it, and do the same
+}
+
+// makeSummary makes a summary of the periods.
+func (s *Store) makeSummary(ctx context.Context, org string, m Month) (Summary, error) {
+	pointers, err := s.readPointers(ctx, org, m, m)
+	if err != nil {
+		return Summary{}, err
+	}
+	out := Summary{Month: m, Days: make([]Amounts, m.Days()), By: map[string][]ByValue{}}
+	for n, metric := range Metrics {
+		a, err := s.ask(ctx, org, pointers, Question{From: m.Start(), To: m.End(), Metric: metric, Daily: true})
+		if err != nil {
+			return out, err
+		}
+		*out.Total.at(n), out.Estimated = a.Total, a.Estimated
+		for i := range a.Days {
+			*out.Days[i].at(n) = a.Days[i]
+		}
+		if metric == Billed {
+			out.Unconverted = a.Unconverted
+		}
+	}
+	for _, dim := range SummaryDims {
+		if out.By[dim], err = s.summarizeBy(ctx, org, pointers, Question{From: m.Start(), To: m.End(), Dims: []string{dim}}); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// summarizeBy returns what falls to the values of a dimension, those of the largest effective amounts first.
+func (s *Store) summarizeBy(ctx context.Context, org string, pointers []pointer, q Question) ([]ByValue, error) {
+	at := map[string]int{}
+	var out []ByValue
+	for _, metric := range []Metric{Effective, Billed, List} {
+		q.Metric = metric
+		a, err := s.ask(ctx, org, pointers, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range a.Rows {
+			n, had := at[row.Keys[0]]
+			if !had {
+				n = len(out)
+				at[row.Keys[0]] = n
+				out = append(out, ByValue{Value: row.Keys[0]})
+			}
+			*out[n].at(metricNumber[metric]) = row.Amount
+		}
+	}
+	if len(out) <= maxValues {
+		return out, nil
+	}
+	rest := ByValue{Rest: true}
+	for i := maxValues; i < len(out); i++ {
+		rest.Add(&out[i].Amounts)
+	}
+	return append(slices.Clip(out[:maxValues]), rest), nil
+}
+
+func encodeSummary(s *Summary) ([]byte, error) {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return nil, fmt.Errorf("encode the summary of %s: %w", s.Month, err)
+	}
+	return compressor().EncodeAll(b, nil), nil
+}
+
+func decodeSummary(z []byte) (Summary, error) {
+	var s Summary
+	b, err := decompressor().DecodeAll(z, nil)
+	if err == nil {
+		err = json.Unmarshal(b, &s)
+	}
+	if err != nil {
+		return s, fmt.Errorf("%w: summary: %w", errColumn, err)
+	}
+	return s, nil
+}

@@ -1,0 +1,105 @@
+package inventory
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/oklog/ulid/v2"
+
+	"lamplighter.dev/shared/domain/inventory/index"
+)
+
+// Billed is what costs are kept by of a resource: who it is, what it is, and which teams and groups it is in, ordered by id.
+type Billed struct {
+	UID    string
+	Type   string
+	Region string
+	Teams  []string
+	Groups []string
+}
+
+// Directory finds resources by the ids that bills know them by, with all of their teams and groups, as the inventory was when it was
+// opened. It is for one goroutine.
+type Directory struct {
+	view    *view
+	teams   map[ulid.ULID][]string
+	groups  map[ulid.ULID][]string // the static ones
+	dynamic []*Group
+	aliases map[string]string // see resolve.go; nil until it is asked for
+}
+
+// OpenDirectory reads the index once, with the members of all groups and teams: one round trip, and one more when the members have
+// changed.
+func (s *Store) OpenDirectory(ctx context.Context, org string) (*Directory, error) {
+	v, err := s.openIndexWith(ctx, org, func(string) bool { return true })
+	if err != nil {
+		return nil, fmt.Errorf("open the directory of %s: %w", org, err)
+	}
+	d := &Directory{view: v, teams: map[ulid.ULID][]string{}, groups: map[ulid.ULID][]string{}}
+	v.st.RLock()
+	defer v.st.RUnlock()
+	for i := range v.owners {
+		if t := &v.owners[i]; t.Size > 0 {
+			enlist(d.teams, t.ID, v.sets.members[t.ID])
+		}
+	}
+	for i := range v.groups {
+		g := &v.groups[i]
+		switch {
+		case g.Selector != nil:
+			d.dynamic = append(d.dynamic, g)
+		case g.Size > 0:
+			enlist(d.groups, g.ID, v.sets.members[g.ID])
+		}
+	}
+	return d, nil
+}
+
+// enlist notes for each member of a set that it is in it, once.
+func enlist(in map[ulid.ULID][]string, setID string, m *memberSet) {
+	if m == nil {
+		return
+	}
+	for _, p := range m.places {
+		if had := in[p.id]; len(had) == 0 || had[len(had)-1] != setID {
+			in[p.id] = append(had, setID)
+		}
+	}
+}
+
+// Find finds the resource that a bill of one of the organization's accounts names; false when the inventory knows none, or several
+// that it could be.
+func (d *Directory) Find(accountID, billedID string) (Billed, bool) {
+	if billedID == "" {
+		return Billed{}, false
+	}
+	d.view.st.RLock()
+	defer d.view.st.RUnlock()
+	r, ok := d.resolve(accountID, billedID)
+	if !ok {
+		return Billed{}, false
+	}
+	return Billed{
+		UID: r.UID(), Type: r.Word(index.KindRef), Region: r.Word(index.RegionRef),
+		Teams: d.teams[r.ID()], Groups: d.groupsOf(r),
+	}, true
+}
+
+// groupsOf merges the static and the dynamic groups of a row in the order of their ids. It needs the read lock.
+func (d *Directory) groupsOf(r index.Row) []string {
+	static := d.groups[r.ID()]
+	var out []string
+	for _, g := range d.dynamic {
+		if !selects(d.view.st, g.Selector, r) {
+			continue
+		}
+		for len(static) > 0 && static[0] < g.ID {
+			out, static = append(out, static[0]), static[1:]
+		}
+		out = append(out, g.ID)
+	}
+	if out == nil {
+		return static
+	}
+	return append(out, static...)
+}

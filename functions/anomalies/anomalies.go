@@ -1,0 +1,169 @@
+package anomalies
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/anomaly"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Contributor is what a part adds to an anomaly.
+type Contributor struct {
+	Dim         string `json:"dim" enum:"service_name,resource_uid,cloud_account_id" doc:"What the anomaly is taken apart by: the contributors of each dimension sum to it"`
+	Key         string `json:"key" doc:"The service, the native id of the resource, our id of the account; empty for what none is named for, and for the others"`
+	Others      bool   `json:"others" doc:"All that is not listed by itself"`
+	CostUSD     string `json:"costUSD"`
+	BaselineUSD string `json:"baselineUSD"`
+	ExcessUSD   string `json:"excessUSD" doc:"costUSD - baselineUSD; below 0 where something cost less than before"`
+}
+
+// Anomaly is an anomaly as clients see it.
+type Anomaly struct {
+	ID           string             `json:"id" example:"ano_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	AnomalyType  anomaly.ScopeType  `json:"anomalyType" enum:"org,cloud_account,resource_group,resource,team"`
+	ScopeID      string             `json:"scopeID" doc:"Empty for the organization, the native id of a resource"`
+	Date         string             `json:"date" example:"2026-11-20"`
+	CostUSD      string             `json:"costUSD"`
+	BaselineUSD  string             `json:"baselineUSD"`
+	ExcessUSD    string             `json:"excessUSD" doc:"costUSD - baselineUSD"`
+	Percent      *float64           `json:"percent" doc:"Above the baseline, to a tenth; null of new spend, which has none"`
+	Severity     anomaly.Severity   `json:"severity" enum:"warning,critical,emergency"`
+	Kind         string             `json:"kind" enum:"spike,new_spend"`
+	Status       anomaly.Status     `json:"status" enum:"open,acknowledged,expected,closed"`
+	Reason       *string            `json:"reason" doc:"Why it is expected; restated when it is closed"`
+	JudgedBy     *string            `json:"judgedBy"`
+	Continues    bool               `json:"continues" doc:"The day before was an anomaly too, as severe: nobody was told of this one"`
+	ExplainedBy  *string            `json:"explainedBy" doc:"The anomaly of a narrower scope that holds 80 % of it or more: nobody was told of this one"`
+	ToldOf       []anomaly.Severity `json:"toldOf" doc:"The severities under which an event was sent"`
+	Contributors []Contributor      `json:"contributors"`
+	CreatedAt    time.Time          `json:"createdAt"`
+	UpdatedAt    time.Time          `json:"updatedAt"`
+}
+
+func newAnomaly(r anomaly.Record) Anomaly {
+	costs, base := r.Cost.Round(2), r.Baseline.Round(2)
+	out := Anomaly{
+		ID: r.ID, AnomalyType: r.Type, ScopeID: r.ScopeID, Date: r.Day.Format(time.DateOnly), CostUSD: costs.Fixed(2), BaselineUSD: base.Fixed(2),
+		ExcessUSD: costs.Sub(base).Fixed(2), Severity: r.Severity, Kind: "spike", Status: r.Status, Reason: rest.Optional(r.Reason), JudgedBy: rest.Optional(r.By),
+		Continues: r.Continues, ExplainedBy: rest.Optional(r.ExplainedBy), ToldOf: append([]anomaly.Severity{}, r.Told...),
+		Contributors: make([]Contributor, len(r.Contributors)), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+	}
+	spike := r.Spike()
+	if p, ok := spike.Percent(); ok {
+		f, err := strconv.ParseFloat(p.Fixed(1), 64)
+		if err == nil {
+			out.Percent = &f
+		}
+	} else {
+		out.Kind = "new_spend"
+	}
+	for i, c := range r.Contributors {
+		out.Contributors[i] = Contributor{c.Dim, c.Key, c.Others, c.Cost.Fixed(2), c.Baseline.Fixed(2), c.Excess.Fixed(2)}
+	}
+	return out
+}
+
+func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
+
+// sight returns the test whether the caller sees an anomaly where policy is asked for: with a grant on the organization all, else those
+// of the caller's own teams and resources. The cost of a wider scope would tell what else it holds.
+func (s *service) sight(ctx context.Context, policy string) (func(*anomaly.Record) bool, error) {
+	c := identity.CallerFrom(ctx)
+	scopes := c.Scopes(policy)
+	if scopes.All {
+		return func(*anomaly.Record) bool { return true }, nil
+	}
+	sets, err := s.inventory.ResourceSets(ctx, c.Org, scopes)
+	if err != nil {
+		return nil, err
+	}
+	return func(r *anomaly.Record) bool {
+		return r.Type == anomaly.Team && slices.Contains(scopes.Teams, r.ScopeID) || r.Type == anomaly.Resource && sets[0].HasUID(r.ScopeID)
+	}, nil
+}
+
+type listInput struct {
+	rest.Page
+	rest.Window
+	Type     []string `query:"type" maxItems:"5" enum:"org,cloud_account,resource_group,resource,team" doc:"Only of these kinds of scope"`
+	ScopeID  string   `query:"scope_id" maxLength:"1024" doc:"Only of this account, group, team or resource"`
+	Status   []string `query:"status" maxItems:"4" enum:"open,acknowledged,expected,closed" doc:"Only in one of these states"`
+	Severity []string `query:"severity" maxItems:"3" enum:"warning,critical,emergency" doc:"Only of these severities"`
+}
+
+func (s *service) list(ctx context.Context, in *listInput) (rest.List[Anomaly], error) {
+	sees, err := s.sight(ctx, reading)
+	if err != nil {
+		return rest.List[Anomaly]{}, err
+	}
+	q := anomaly.Days(callerOrg(ctx), in.From.Time, in.To.Time)
+	q.Reverse = true
+	r := rest.Reading[anomaly.Record]{Store: s.p.Table, Page: in.Page}
+	found, err := r.Filtered(ctx, q, func(a anomaly.Record) bool { return in.meets(&a) && sees(&a) })
+	return rest.MapItems(found, newAnomaly), err
+}
+
+func (in *listInput) meets(a *anomaly.Record) bool {
+	return rest.Among(in.Type, string(a.Type)) && rest.Among(in.Status, string(a.Status)) && rest.Among(in.Severity, string(a.Severity)) &&
+		(in.ScopeID == "" || in.ScopeID == a.ScopeID)
+}
+
+// Judgement is the body of PATCH /reports/anomalies/{anomalyID}.
+type Judgement struct {
+	Status anomaly.Status `json:"status" enum:"open,acknowledged,expected"`
+	Reason string         `json:"reason,omitempty" maxLength:"500" doc:"Why; needed with expected"`
+}
+
+type judgeInput struct {
+	AnomalyID string `path:"anomalyID" maxLength:"64"`
+	Body      Judgement
+}
+
+func (s *service) judge(ctx context.Context, in *judgeInput) (Anomaly, error) {
+	old, err := s.seen(ctx, in.AnomalyID)
+	if err != nil {
+		return Anomaly{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{Target: old.ID, Before: newAnomaly(old)})
+	if old.Status == anomaly.Closed {
+		return Anomaly{}, fault.New(fault.Conflict, "anomaly %s is closed: its bills were restated, and there is nothing to judge any more", old.ID)
+	}
+	if in.Body.Status == anomaly.Expected && in.Body.Reason == "" {
+		return Anomaly{}, fault.New(fault.Invalid, "reason: it is empty; say why the anomaly is expected")
+	}
+	next := old
+	next.Status, next.Reason, next.By, next.UpdatedAt = in.Body.Status, in.Body.Reason, identity.CallerFrom(ctx).Email, s.p.Clock.Now()
+	if next, err = s.store.Replace(ctx, callerOrg(ctx), old, next); err != nil {
+		return Anomaly{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{After: newAnomaly(next)})
+	return newAnomaly(next), nil
+}
+
+// seen reads an anomaly that the caller may judge; what the caller does not see does not exist.
+func (s *service) seen(ctx context.Context, anomalyID string) (anomaly.Record, error) {
+	r, err := s.store.Read(ctx, callerOrg(ctx), anomalyID)
+	if err != nil {
+		return r, err
+	}
+	judges, err := s.sight(ctx, writing)
+	if err != nil || judges(&r) {
+		return r, err
+	}
+	sees, err := s.sight(ctx, reading)
+	return r, cmp.Or(err, refusal(sees != nil && sees(&r), anomalyID))
+}
+
+func refusal(seen bool, anomalyID string) error {
+	if seen {
+		return fault.New(fault.Denied, "permission denied: %s is needed on what anomaly %s is of", writing, anomalyID)
+	}
+	return fault.New(fault.NotFound, "anomaly %.64q does not exist", anomalyID)
+}

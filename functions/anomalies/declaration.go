@@ -1,0 +1,21 @@
+package anomalies
+
+import (
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/anomaly"
+	"lamplighter.dev/shared/domain/event"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "anomalies",
+	Access: rest.Access.With(table.Access{
+		Reads:  []table.Partition{identity.MetaPartition, inventory.IndexPartition, inventory.ChunkPartition},
+		Writes: []table.Partition{anomaly.Partition, event.Partition},
+	}),
+	Samples: []string{"list"},
+}

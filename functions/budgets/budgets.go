@@ -1,0 +1,268 @@
+package budgets
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/budgeting"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/displayname"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/people/teams"
+)
+
+// maxName is how many characters a name may have.
+const maxName = 128
+
+// Budget is a budget as clients see it.
+type Budget struct {
+	ID             string              `json:"id" example:"bud_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	Name           string              `json:"name"`
+	ScopeType      budgeting.ScopeType `json:"scopeType" enum:"org,cloud_account,resource_group,resource,team,tag"`
+	ScopeID        string              `json:"scopeID"`
+	AmountUSD      string              `json:"amountUSD" example:"1500.00"`
+	Period         budgeting.Period    `json:"period" enum:"month,quarter,year"`
+	Thresholds     []int               `json:"thresholds" doc:"Percent of the amount"`
+	ForecastAlerts bool                `json:"forecastAlerts"`
+	CreatedBy      string              `json:"createdBy"`
+	CreatedAt      time.Time           `json:"createdAt"`
+	UpdatedAt      time.Time           `json:"updatedAt"`
+}
+
+func newBudget(b budgeting.Budget) Budget {
+	return Budget{
+		ID: b.ID, Name: b.Name, ScopeType: b.ScopeType, ScopeID: b.ScopeID, AmountUSD: b.Amount.Fixed(2), Period: b.Period,
+		Thresholds: append([]int{}, b.Thresholds...), ForecastAlerts: b.ForecastAlerts, CreatedBy: b.CreatedBy, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
+	}
+}
+
+// NewBudget is the body of POST /budgets.
+type NewBudget struct {
+	Name           string              `json:"name" minLength:"1" maxLength:"128"`
+	ScopeType      budgeting.ScopeType `json:"scopeType" enum:"org,cloud_account,resource_group,resource,team,tag"`
+	ScopeID        string              `json:"scopeID,omitempty" maxLength:"1024"`
+	AmountUSD      rest.USD            `json:"amountUSD"`
+	Period         budgeting.Period    `json:"period,omitempty" enum:"month,quarter,year" default:"month"`
+	Thresholds     []int               `json:"thresholds,omitempty" maxItems:"10" doc:"Percent, 1 to 1000; left out: 50, 80, 100"`
+	ForecastAlerts bool                `json:"forecastAlerts,omitempty"`
+}
+
+func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
+
+func (s *service) create(ctx context.Context, in *struct{ Body NewBudget }) (Budget, error) {
+	amount, err := in.Body.AmountUSD.Read("amountUSD")
+	if err != nil {
+		return Budget{}, err
+	}
+	now := s.p.Clock.Now()
+	b := budgeting.Budget{
+		ID: id.New("bud", now), Name: in.Body.Name, ScopeType: in.Body.ScopeType, ScopeID: in.Body.ScopeID, Amount: amount, Period: in.Body.Period,
+		Thresholds: in.Body.Thresholds, ForecastAlerts: in.Body.ForecastAlerts, CreatedBy: identity.CallerFrom(ctx).Email, CreatedAt: now, UpdatedAt: now,
+	}
+	if err = check(&b); err != nil {
+		return Budget{}, err
+	}
+	if err = s.room(ctx); err != nil {
+		return Budget{}, err
+	}
+	holds, err := s.holds(ctx, &b)
+	if err != nil {
+		return Budget{}, err
+	}
+	if b, err = s.store.Create(ctx, callerOrg(ctx), b, holds...); err != nil {
+		return Budget{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{Target: b.ID, After: newBudget(b)})
+	return newBudget(b), nil
+}
+
+// check brings a budget into shape.
+func check(b *budgeting.Budget) (err error) {
+	if b.Name, err = displayname.CleanName("name", b.Name, maxName); err != nil {
+		return err
+	}
+	return b.Check()
+}
+
+// room refuses one budget too many.
+func (s *service) room(ctx context.Context) error {
+	all, err := s.store.List(ctx, callerOrg(ctx))
+	if err == nil && len(all) >= budgeting.MaxBudgets {
+		return fault.New(fault.Invalid, "the organization has %d budgets, which is the most; delete one first", len(all))
+	}
+	return err
+}
+
+// holds returns the conditions that what a budget is for exists.
+func (s *service) holds(ctx context.Context, b *budgeting.Budget) ([]table.Write, error) {
+	org := callerOrg(ctx)
+	none := fault.New(fault.Invalid, "scopeID: %.64q: there is no such %s; send the id of one that exists", b.ScopeID, b.ScopeType)
+	switch b.ScopeType {
+	case budgeting.CloudAccount:
+		if id.IsValid("ca", b.ScopeID) {
+			return []table.Write{table.Check(inventory.AccountKey(org, b.ScopeID), table.Exists())}, nil
+		}
+	case budgeting.ResourceGroup:
+		if id.IsValid("grp", b.ScopeID) {
+			return []table.Write{table.Check(inventory.GroupKey(org, b.ScopeID), table.Exists())}, nil
+		}
+	case budgeting.Team:
+		if id.IsValid("team", b.ScopeID) {
+			return []table.Write{table.Check(teams.Key(org, b.ScopeID), table.Exists())}, nil
+		}
+	case budgeting.Resource:
+		found, err := s.inventory.ByUIDs(ctx, org, []string{b.ScopeID}, inventory.SeeEverything())
+		if err != nil || len(found) > 0 {
+			return nil, err
+		}
+	case budgeting.Org, budgeting.Tag:
+		return nil, nil
+	}
+	return nil, none
+}
+
+func (s *service) get(ctx context.Context, in *BudgetInput) (Budget, error) {
+	b, err := s.seen(ctx, in.BudgetID)
+	return newBudget(b), err
+}
+
+// seen reads a budget that the caller may see.
+func (s *service) seen(ctx context.Context, budgetID string) (budgeting.Budget, error) {
+	if !id.IsValid("bud", budgetID) {
+		return budgeting.Budget{}, budgeting.Missing(budgetID)
+	}
+	b, err := s.store.Read(ctx, callerOrg(ctx), budgetID)
+	if err != nil {
+		return b, err
+	}
+	sees, err := s.sight(ctx)
+	if err == nil && !sees(b) {
+		err = budgeting.Missing(budgetID)
+	}
+	return b, err
+}
+
+// sight returns the test whether the caller sees a budget: with a grant on the organization all, else those of the caller's own teams
+// and resources. The cost of a wider scope would tell what else it holds.
+func (s *service) sight(ctx context.Context) (func(budgeting.Budget) bool, error) {
+	c := identity.CallerFrom(ctx)
+	scopes := c.Scopes(reading)
+	if scopes.All {
+		return func(budgeting.Budget) bool { return true }, nil
+	}
+	sets, err := s.inventory.ResourceSets(ctx, c.Org, scopes)
+	if err != nil {
+		return nil, err
+	}
+	return func(b budgeting.Budget) bool {
+		return b.ScopeType == budgeting.Team && slices.Contains(scopes.Teams, b.ScopeID) || b.ScopeType == budgeting.Resource && sets[0].HasUID(b.ScopeID)
+	}, nil
+}
+
+type listInput struct {
+	rest.Page
+	rest.Sort[budgeting.Budget, orders]
+	ScopeType []string `query:"scope_type" maxItems:"6" enum:"org,cloud_account,resource_group,resource,team,tag" doc:"Only those of these kinds"`
+	ScopeID   string   `query:"scope_id" maxLength:"1024" doc:"Only those for this account, group, resource, team or tag"`
+}
+
+func (s *service) list(ctx context.Context, in *listInput) (rest.List[Budget], error) {
+	all, err := s.visible(ctx)
+	if err != nil {
+		return rest.List[Budget]{}, err
+	}
+	all = slices.DeleteFunc(all, func(b budgeting.Budget) bool {
+		return !rest.Among(in.ScopeType, string(b.ScopeType)) || in.ScopeID != "" && in.ScopeID != b.ScopeID
+	})
+	in.Apply(all)
+	return rest.MapItems(rest.PageOf(all, in.Page), newBudget), nil
+}
+
+// visible returns the budgets that the caller may see, oldest first.
+func (s *service) visible(ctx context.Context) ([]budgeting.Budget, error) {
+	sees, err := s.sight(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.store.List(ctx, callerOrg(ctx))
+	return slices.DeleteFunc(all, func(b budgeting.Budget) bool { return !sees(b) }), err
+}
+
+// ChangedBudget is the body of PUT /budgets/{budgetID}.
+type ChangedBudget struct {
+	Name           rest.Patch[string]              `json:"name,omitzero" minLength:"1" maxLength:"128"`
+	ScopeType      rest.Patch[budgeting.ScopeType] `json:"scopeType,omitzero" enum:"org,cloud_account,resource_group,resource,team,tag"`
+	ScopeID        rest.Patch[string]              `json:"scopeID,omitzero" maxLength:"1024"`
+	AmountUSD      rest.Patch[rest.USD]            `json:"amountUSD,omitzero"`
+	Period         rest.Patch[budgeting.Period]    `json:"period,omitzero" enum:"month,quarter,year"`
+	Thresholds     rest.Patch[[]int]               `json:"thresholds,omitzero" maxItems:"10" doc:"null: 50, 80, 100"`
+	ForecastAlerts rest.Patch[bool]                `json:"forecastAlerts,omitzero"`
+}
+
+type updateInput struct {
+	BudgetInput
+	Body ChangedBudget
+}
+
+func (s *service) update(ctx context.Context, in *updateInput) (Budget, error) {
+	old, err := s.seen(ctx, in.BudgetID)
+	if err != nil {
+		return Budget{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{Target: old.ID, Before: newBudget(old)})
+	next := old
+	if err = in.Body.apply(&next); err != nil {
+		return Budget{}, err
+	}
+	next.UpdatedAt = s.p.Clock.Now()
+	if err = check(&next); err != nil {
+		return Budget{}, err
+	}
+	holds, err := s.holds(ctx, &next)
+	if err != nil {
+		return Budget{}, err
+	}
+	if next, err = s.store.Update(ctx, callerOrg(ctx), old, next, holds...); err != nil {
+		return Budget{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{After: newBudget(next)})
+	return newBudget(next), nil
+}
+
+// apply changes the fields that were sent.
+func (c ChangedBudget) apply(to *budgeting.Budget) error {
+	for field, null := range map[string]bool{"scopeType": c.ScopeType.Null, "period": c.Period.Null, "amountUSD": c.AmountUSD.Null} {
+		if null {
+			return fault.New(fault.Invalid, "%s: it cannot be null; leave it out to keep it", field)
+		}
+	}
+	if c.AmountUSD.Set() {
+		amount, err := c.AmountUSD.Value.Read("amountUSD")
+		if err != nil {
+			return err
+		}
+		to.Amount = amount
+	}
+	c.Name.Apply(&to.Name)
+	c.ScopeType.Apply(&to.ScopeType)
+	c.ScopeID.Apply(&to.ScopeID)
+	c.Period.Apply(&to.Period)
+	c.Thresholds.Apply(&to.Thresholds)
+	c.ForecastAlerts.Apply(&to.ForecastAlerts)
+	return nil
+}
+
+func (s *service) remove(ctx context.Context, in *BudgetInput) (rest.Deleted, error) {
+	b, err := s.seen(ctx, in.BudgetID)
+	if err != nil {
+		return rest.Deleted{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{Target: b.ID, Before: newBudget(b)})
+	return rest.Deleted{ID: b.ID}, s.store.Delete(ctx, callerOrg(ctx), b)
+}

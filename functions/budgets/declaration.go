@@ -1,0 +1,21 @@
+package budgets
+
+import (
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/budgeting"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/teams"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "budgets",
+	Access: rest.Access.With(cost.Reading, table.Access{
+		Reads:  []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, teams.Partition},
+		Writes: []table.Partition{budgeting.Partition, budgeting.NamePartition},
+	}),
+	Samples: []string{"list"},
+}

@@ -1,0 +1,92 @@
+// Package budgets is the operation group Budgets: what is planned to be spent, on what, and how it stands.
+package budgets
+
+import (
+	"net/http"
+	"time"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/budgeting"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
+)
+
+const (
+	budgets = "/budgets"
+	one     = budgets + "/{budgetID}"
+	reading = "budgets:read"
+	writing = "budgets:write"
+)
+
+type service struct {
+	p         *platform.Platform
+	store     *budgeting.Store
+	costs     *cost.Store
+	inventory *inventory.Store
+}
+
+// Operations returns the operations of the group.
+func Operations(p *platform.Platform) *rest.Group {
+	g := rest.NewGroup("Budgets")
+	s := &service{p, budgeting.NewStore(p.Table), cost.New(p), inventory.New(p)}
+	invalid, missing := []int{http.StatusBadRequest}, []int{http.StatusNotFound}
+	rest.Handle(g, rest.Op{
+		ID: "listBudgets", Method: http.MethodGet, Path: budgets, Policy: reading, Scoped: true, Statuses: invalid, Summary: "List budgets",
+		Description: "At most 200 an organization. " + scoped,
+	}, s.list)
+	rest.Handle(g, rest.Op{
+		ID: "createBudget", Method: http.MethodPost, Path: budgets, Policy: writing, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
+		Summary: "Create a budget", Description: shape,
+	}, s.create)
+	rest.Handle(g, rest.Op{
+		ID: "summarizeBudgets", Method: http.MethodGet, Path: budgets + "/summary", Policy: reading, Scoped: true, Statuses: invalid,
+		Summary: "Tell how all budgets stand", Description: "The worst first: red, yellow, green, and of a colour the one that is spent furthest. " + scoped + forecast,
+	}, s.summary)
+	rest.Handle(g, rest.Op{
+		ID: "getBudget", Method: http.MethodGet, Path: one, Policy: reading, Scoped: true, Statuses: missing, Summary: "Read a budget", Description: scoped,
+	}, s.get)
+	rest.Handle(g, rest.Op{
+		ID: "getBudgetStatus", Method: http.MethodGet, Path: one + "/status", Policy: reading, Scoped: true, Statuses: missing,
+		Summary: "Tell how a budget stands", Description: "With its burn-down: a line for each day of the period. " + scoped + forecast,
+	}, s.status)
+	rest.Handle(g, rest.Op{
+		ID: "updateBudget", Method: http.MethodPut, Path: one, Policy: writing,
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Change a budget",
+		Description: "Changes only the fields present. A threshold that was told of is not told of again in its period, whatever the amount is. " + shape,
+	}, s.update)
+	rest.Handle(g, rest.Op{
+		ID: "deleteBudget", Method: http.MethodDelete, Path: one, Policy: writing, Statuses: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Delete a budget",
+	}, s.remove)
+	return g
+}
+
+const (
+	shape = "Billed costs count, in calendar months, quarters or years of UTC. scopeID is empty for org, our id of an account, group or team, the native id of a resource, " +
+		"key=value of a tag. Each threshold, in percent, is told of once a period: budget.warning below 100, budget.exceeded from 100 on; with forecastAlerts also " +
+		"budget.warning when the forecast reaches it. A cost that is restated and grows again is not told of twice. At most 200 budgets an organization, of 10 thresholds each. " +
+		"Names are unique without regard to case."
+	scoped   = "A grant on teams or resources shows the budgets of just these. "
+	forecast = "The signal is red when the amount is spent, yellow from 80 % on or when the forecast reaches it. The forecast is what is spent, and for each day that is left the mean " +
+		"of its weekday over the 28 days before (below 14 days: the mean of all); low and high hold four of five outcomes: 1.2816 × s × √(h + h²/n), with the standard deviation s of " +
+		"the n days from their means and h days left (Hyndman and Athanasopoulos, Forecasting: Principles and Practice, 5.2 and 5.5). Charges other than usage of the month before are " +
+		"expected again in each month that has not begun."
+)
+
+// BudgetInput names the budget of a request.
+type BudgetInput struct {
+	BudgetID string `path:"budgetID" maxLength:"64"`
+}
+
+// orders are what budgets can be sorted by.
+type orders struct{}
+
+var _ rest.Orders[budgeting.Budget] = orders{}
+
+func (orders) Orders() []rest.Order[budgeting.Budget] {
+	return []rest.Order[budgeting.Budget]{
+		rest.OrderByText("name", func(b budgeting.Budget) string { return b.Name }),
+		rest.OrderByTime("createdAt", func(b budgeting.Budget) time.Time { return b.CreatedAt }),
+		{Field: "amountUSD", Compare: func(a, b budgeting.Budget) int { return a.Amount.Cmp(b.Amount) }},
+	}
+}

@@ -1,0 +1,118 @@
+// Package anomaly finds days on which something cost more than it should have, by what it cost in the weeks before: which days, how bad,
+// what explains them, and whom to tell of them once. It is pure but for Store, which keeps what was found.
+package anomaly
+
+import (
+	"time"
+
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// ScopeType is what the cost of is judged.
+type ScopeType string
+
+// The scopes, as the interface names them.
+const (
+	Org           ScopeType = "org"
+	CloudAccount  ScopeType = "cloud_account"
+	ResourceGroup ScopeType = "resource_group"
+	Resource      ScopeType = "resource"
+	Team          ScopeType = "team"
+)
+
+// depth orders scopes from the widest to the narrowest.
+var depth = map[ScopeType]int{Org: 0, CloudAccount: 1, Team: 2, ResourceGroup: 2, Resource: 3}
+
+// Scope names one thing that costs: the ID is empty for the organization, the native id for a resource.
+type Scope struct {
+	Type ScopeType
+	ID   string
+}
+
+// Severity is how far above its baseline a day is.
+type Severity string
+
+// The severities. A day is of the highest whose threshold it reaches.
+const (
+	Warning   Severity = "warning"   // 30 % above
+	Critical  Severity = "critical"  // 100 %
+	Emergency Severity = "emergency" // 500 %
+)
+
+// tenths are how many tenths of the baseline the excess must reach.
+var tenths = []struct {
+	severity Severity
+	tenths   int64
+}{{Emergency, 50}, {Critical, 10}, {Warning, 3}}
+
+// rank orders severities; 0 is none.
+func (s Severity) rank() int {
+	switch s {
+	case Warning:
+		return 1
+	case Critical:
+		return 2
+	case Emergency:
+		return 3
+	}
+	return 0
+}
+
+// Gates keep out what is no anomaly though it is above its baseline. Each can be switched off.
+type Gates struct {
+	UsageOnly       bool `json:"usageOnly" doc:"Only charges for usage count: no purchases, taxes, credits and support"`
+	SettledDays     bool `json:"settledDays" doc:"A day is judged when its bills have settled, two days later (Google Cloud: three); off: as soon as the day is complete"`
+	WeekdayBaseline bool `json:"weekdayBaseline" doc:"The baseline is at least the mean of the same weekday of the last two weeks, so that what is off on weekends is no anomaly each Monday"`
+	MinimumHistory  bool `json:"minimumHistory" doc:"What has cost nothing until 14 days before is not judged; off: 4 days"`
+	NoiseBand       bool `json:"noiseBand" doc:"The excess must reach 3 × 1.4826 × the median absolute deviation of the 28 days before"`
+	Floors          bool `json:"floors" doc:"The excess must reach the floor of its kind of scope"`
+	Latch           bool `json:"latch" doc:"Days that follow an anomalous one are listed, and told of only when they are more severe"`
+	Nesting         bool `json:"nesting" doc:"What is explained by a narrower scope, by 80 % and more, is listed and not told of"`
+	NewSpend        bool `json:"newSpend" doc:"What has no baseline is a warning from the larger of 50 USD and 5 % of the organization's day on"`
+}
+
+// Settings are what an organization may choose.
+type Settings struct {
+	Gates
+	FloorsUSD map[ScopeType]money.Amount // a day
+}
+
+// DefaultSettings are those of an organization that has chosen nothing. New spend is told of by choice alone: the contract judges nothing
+// that has no baseline.
+func DefaultSettings() Settings {
+	return Settings{
+		Gates: Gates{
+			UsageOnly: true, SettledDays: true, WeekdayBaseline: true, MinimumHistory: true, NoiseBand: true, Floors: true, Latch: true, Nesting: true,
+		},
+		FloorsUSD: map[ScopeType]money.Amount{
+			Resource: money.FromInt(10), ResourceGroup: money.FromInt(10), Team: money.FromInt(25), CloudAccount: money.FromInt(25), Org: money.FromInt(50),
+		},
+	}
+}
+
+// Bare are settings without any gate: the mean of seven days alone.
+func Bare() Settings { return Settings{} }
+
+// How much of the past the rules look at.
+const (
+	trailing   = 7  // days of the mean
+	leastDays  = 4  // of data, without which nothing is judged
+	leastAge   = 14 // days, with the gate MinimumHistory
+	bandDays   = 28
+	Rejudged   = 7                   // days that are judged anew, since bills restate them
+	WindowDays = bandDays + Rejudged // days of a series that a pass needs
+)
+
+// LastSettled returns the last day whose bill of a provider has settled by now: two days ago, of Google Cloud three; without the gate
+// yesterday, which is the last that is complete.
+func (g Gates) LastSettled(now time.Time, provider string) time.Time {
+	days := 1
+	if g.SettledDays {
+		days = 2
+		if provider == "gcp" {
+			days = 3
+		}
+	}
+	now = now.UTC()
+	return time.Date(now.Year(), now.Month(), now.Day()-days, 0, 0, 0, 0, time.UTC)
+}

@@ -1,0 +1,84 @@
+package anomaly
+
+import (
+	"cmp"
+	"slices"
+
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// Part is what a part of a scope cost, day by day, over the days of the scope's series.
+type Part struct {
+	Key  string
+	Days []money.Amount
+}
+
+// Contributor is what a part adds to a spike, to the cent. The contributors of a dimension sum to the spike.
+type Contributor struct {
+	Dim      string       `json:"dim" enum:"service_name,resource_uid,cloud_account_id" doc:"What the spike is taken apart by"`
+	Key      string       `json:"key" doc:"The service, native id of the resource, or cloud account; empty for what no one of them is charged for, and for the others"`
+	Others   bool         `json:"others" doc:"All that is not listed by itself"`
+	Cost     money.Amount `json:"costUSD"`
+	Baseline money.Amount `json:"baselineUSD"`
+	Excess   money.Amount `json:"excessUSD"`
+}
+
+// listed is how many parts of a dimension are listed by themselves.
+const listed = 9
+
+// Contributors takes the spike on the day i apart by a dimension, the largest part first; all but nine parts are one, at the end. Parts
+// whose costs are not those of the spike are fault.Internal: they were read from other bills.
+func (s *Spike) Contributors(dim string, parts []Part, i int) ([]Contributor, error) {
+	out := make([]Contributor, len(parts))
+	for n, p := range parts {
+		out[n] = Contributor{Dim: dim, Key: p.Key, Cost: p.Days[i]}
+		if len(s.Back) > 0 {
+			b := mean(p.Days, i, s.Back)
+			out[n].Baseline = b.sum.DivInt(b.n)
+		}
+	}
+	slices.SortFunc(out, func(a, b Contributor) int {
+		return cmp.Or(b.Cost.Sub(b.Baseline).Cmp(a.Cost.Sub(a.Baseline)), cmp.Compare(a.Key, b.Key))
+	})
+	out = foldRest(out)
+	if total := sumOf(out, func(c *Contributor) *money.Amount { return &c.Cost }); total != s.Cost {
+		return nil, fault.New(fault.Internal, "the parts by %s cost %s, and together %s", dim, total.Fixed(2), s.Cost.Fixed(2))
+	}
+	if len(out) > 0 { // what was lost by dividing, at the last place of an Amount
+		out[0].Baseline = out[0].Baseline.Add(s.Baseline.Sub(sumOf(out, func(c *Contributor) *money.Amount { return &c.Baseline })))
+	}
+	roundContributors(out)
+	return out, nil
+}
+
+func sumOf(all []Contributor, field func(*Contributor) *money.Amount) (sum money.Amount) {
+	for i := range all {
+		sum.Increase(field(&all[i]))
+	}
+	return sum
+}
+
+// foldRest makes one of all that are not listed by themselves.
+func foldRest(sorted []Contributor) []Contributor {
+	if len(sorted) <= listed+1 {
+		return sorted
+	}
+	rest := Contributor{Dim: sorted[0].Dim, Others: true}
+	for _, c := range sorted[listed:] {
+		rest.Cost, rest.Baseline = rest.Cost.Add(c.Cost), rest.Baseline.Add(c.Baseline)
+	}
+	return append(sorted[:listed:listed], rest)
+}
+
+// roundContributors rounds to cents such that each column sums to the rounded whole.
+func roundContributors(all []Contributor) {
+	costs, bases := make([]money.Amount, len(all)), make([]money.Amount, len(all))
+	for i, c := range all {
+		costs[i], bases[i] = c.Cost, c.Baseline
+	}
+	costs, bases = money.RoundParts(costs, 2), money.RoundParts(bases, 2)
+	for i := range all {
+		all[i].Cost, all[i].Baseline, all[i].Excess = costs[i], bases[i], costs[i].Sub(bases[i])
+	}
+}

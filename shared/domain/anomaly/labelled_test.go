@@ -1,0 +1,170 @@
+package anomaly
+
+import (
+	"compress/gzip"
+	"encoding/csv"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/foundation/money"
+)
+
+const labelledDays = 400
+
+// labelled is the series of a scope of the labelled set: as billed without and with one-time charges, and without what was injected.
+type labelled struct{ usage, all, normal []money.Amount }
+
+// readLabelled reads the labelled set, by scope.
+func readLabelled(t testing.TB) map[Scope]*labelled {
+	t.Helper()
+	folder := os.Getenv("LAMPLIGHTER_DATA")
+	if folder == "" {
+		folder = "../../../../shared/data"
+	}
+	f, err := os.Open(filepath.Join(folder, "anomaly", "synthetic_labelled_daily_cost.csv.gz"))
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("THE DETECTOR IS NOT MEASURED: %v; LAMPLIGHTER_DATA names the folder of the data", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // it is read
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := csv.NewReader(z)
+	if _, err = lines.Read(); err != nil {
+		t.Fatal(err)
+	}
+	out := map[Scope]*labelled{}
+	for {
+		l, err := lines.Read()
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		addLabelled(t, out, l)
+	}
+}
+
+// addLabelled adds a line: date, resource, type, account, group, team, usage, recurring fee, seen the next day, counterfactual.
+func addLabelled(t testing.TB, to map[Scope]*labelled, l []string) {
+	t.Helper()
+	at, err := time.Parse(time.DateOnly, l[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := int(at.Sub(time.Date(2025, 10, 1, 0, 0, 0, 0, time.UTC)) / (24 * time.Hour))
+	usage, fee, normal := money.MustParse(l[6]), money.MustParse(l[7]), money.MustParse(l[9])
+	for _, s := range []Scope{{Type: Org}, {Resource, l[1]}, {CloudAccount, l[3]}, {ResourceGroup, l[4]}, {Team, l[5]}} {
+		d := to[s]
+		if d == nil {
+			d = &labelled{make([]money.Amount, labelledDays), make([]money.Amount, labelledDays), make([]money.Amount, labelledDays)}
+			to[s] = d
+		}
+		d.usage[day] = d.usage[day].Add(usage)
+		d.all[day] = d.all[day].Add(usage).Add(fee)
+		d.normal[day] = d.normal[day].Add(normal)
+	}
+}
+
+// score is how well a detector does.
+type score struct {
+	alerts            int
+	precision, recall float64 // recall: of the runs of anomalous days of a scope, those found within three days
+}
+
+// measure runs a detector over the labelled set. A day of a scope is anomalous when it is 30 % and a floor above what it would have
+// been without what was injected.
+func measure(t testing.TB, r Rules, floor int64, series func(*labelled) []money.Amount) score {
+	t.Helper()
+	set := readLabelled(t)
+	right, runs, found := 0, 0, 0
+	var out score
+	for _, s := range slices.SortedFunc(maps.Keys(set), func(a, b Scope) int { return depth[a.Type] - depth[b.Type] }) {
+		truth, alerts := make([]bool, labelledDays+1), make([]bool, labelledDays+3)
+		for i := leastAge; i < labelledDays; i++ {
+			truth[i] = set[s].anomalous(i, money.FromInt(floor))
+			if _, alerts[i] = r.Judge(s.Type, series(set[s]), i); alerts[i] {
+				out.alerts++
+				if truth[i] {
+					right++
+				}
+			}
+		}
+		for i := leastAge; i < labelledDays; i++ {
+			if truth[i] && !truth[i-1] {
+				runs++
+				if alerts[i] || alerts[i+1] || alerts[i+2] {
+					found++
+				}
+			}
+		}
+	}
+	out.precision, out.recall = float64(right)/float64(out.alerts), float64(found)/float64(runs)
+	return out
+}
+
+func (l *labelled) anomalous(i int, floor money.Amount) bool {
+	excess := l.usage[i].Sub(l.normal[i])
+	return excess.Cmp(floor) >= 0 && excess.MulInt(10).Cmp(l.normal[i].MulInt(3)) >= 0
+}
+
+// The figures are those of docs/operations/anomalies.md.
+func TestRules_OnTheLabelledSet(t *testing.T) {
+	usage := func(l *labelled) []money.Amount { return l.usage }
+	t.Run("the gates keep the noise out", func(t *testing.T) {
+		got := measure(t, Rules{Settings: DefaultSettings(), MinUSD: money.FromInt(1)}, 10, usage)
+		t.Logf("%d alerts, precision %.2f, recall %.2f", got.alerts, got.precision, got.recall)
+		if got.precision < 0.75 || got.recall < 0.85 || got.alerts > 400 {
+			t.Errorf("%+v; want a precision of 0.75 and a recall of 0.85", got)
+		}
+	})
+	t.Run("the bare rule does not", func(t *testing.T) {
+		got := measure(t, Rules{Settings: Bare()}, 5, func(l *labelled) []money.Amount { return l.all })
+		t.Logf("%d alerts, precision %.2f, recall %.2f", got.alerts, got.precision, got.recall)
+		if got.precision > 0.05 || got.recall < 0.9 {
+			t.Errorf("%+v; want a precision of 0.04", got)
+		}
+	})
+}
+
+// A pass over 100,000 series of the days that a night judges; the bar is 5 s.
+func BenchmarkRules_Pass(b *testing.B) {
+	set := readLabelled(b)
+	var real []Scope
+	for s := range set {
+		if s.Type == Resource {
+			real = append(real, s)
+		}
+	}
+	slices.SortFunc(real, func(x, y Scope) int { return compareIDs(x, y) })
+	all := make([]Series, 100_000)
+	for i := range all {
+		at := i * 7 % (labelledDays - WindowDays)
+		days := set[real[i%len(real)]].usage[at : at+WindowDays]
+		all[i] = Series{Scope: Scope{Resource, real[i%len(real)].ID}, Days: days, Until: WindowDays, Within: []Scope{{CloudAccount, "ca_1"}}}
+	}
+	r := Rules{Settings: DefaultSettings(), MinUSD: money.FromInt(1)}
+	b.ResetTimer()
+	for b.Loop() {
+		b.ReportMetric(float64(len(r.Pass(all, bandDays))), "findings")
+	}
+}
+
+func compareIDs(a, b Scope) int {
+	if a.ID < b.ID {
+		return -1
+	}
+	return 1
+}

@@ -1,0 +1,48 @@
+package anomaly
+
+import (
+	"slices"
+	"time"
+)
+
+// Merge returns what is to be kept of a finding on a day, given what was kept of it before: the zero Record when nothing was. What somebody
+// said of it stays; one that was closed is open again. It is told of unless it continues another, or a narrower one explains it, each
+// severity once.
+func Merge(old Record, f *Finding, day, now time.Time) Record {
+	next := old
+	next.ID, next.Type, next.ScopeID, next.Day = IDOf(f.Scope, day), f.Type, f.Scope.ID, day
+	next.Cost, next.Baseline, next.Severity, next.NewSpend, next.Continues = f.Cost, f.Baseline, f.Severity, f.NewSpend, f.Continues
+	next.ExplainedBy = ""
+	if f.ExplainedBy != nil {
+		next.ExplainedBy = IDOf(*f.ExplainedBy, day)
+	}
+	if old.Change == 0 {
+		next.CreatedAt, next.Status = now, Open
+	}
+	if old.Status == Closed {
+		next.Status, next.Reason = Open, ""
+	}
+	if f.Tells() && next.Status != Expected && !toldAtLeast(old.Told, f.Severity) {
+		next.Told = append(slices.Clone(old.Told), f.Severity)
+	}
+	next.UpdatedAt = now
+	return next
+}
+
+func toldAtLeast(told []Severity, s Severity) bool {
+	return slices.ContainsFunc(told, func(t Severity) bool { return t.rank() >= s.rank() })
+}
+
+// Changed reports whether an anomaly is another than it was, but for when it was looked at, and for its contributors, which follow from
+// the rest.
+func (r *Record) Changed(old *Record) bool {
+	return old.Change == 0 || r.Cost != old.Cost || r.Baseline != old.Baseline || r.Severity != old.Severity || r.NewSpend != old.NewSpend ||
+		r.Continues != old.Continues || r.ExplainedBy != old.ExplainedBy || r.Status != old.Status || len(r.Told) != len(old.Told)
+}
+
+// Close returns an anomaly that is none any more.
+func Close(old Record, now time.Time) Record {
+	next := old
+	next.Status, next.Reason, next.By, next.UpdatedAt = Closed, "restated", "", now
+	return next
+}

@@ -1,0 +1,102 @@
+package anomaly
+
+import (
+	"cmp"
+	"slices"
+
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// Series is what a scope cost, day by day; all series of a pass begin on the same day.
+type Series struct {
+	Scope
+	Days   []money.Amount
+	Within []Scope // the scopes that hold all of it, but for the organization, which holds everything
+	Until  int     // the days from this index on are not judged: they have not settled, or their bills are missing
+}
+
+// Finding is an anomalous day of a scope.
+type Finding struct {
+	Scope
+	Spike
+	Day         int  // its index
+	Continues   bool // the day before was anomalous too, and as severe: it was told of then
+	ExplainedBy *Scope
+	within      []Scope
+}
+
+// Tells reports whether the finding is one to tell of, rather than only to list.
+func (f *Finding) Tells() bool { return !f.Continues && f.ExplainedBy == nil }
+
+// Pass judges the days from the index from on of all series, and returns what it finds, by day, then from the widest scope to the
+// narrowest. It looks at each series by itself, in no more memory than what it finds.
+func (r *Rules) Pass(all []Series, from int) []Finding {
+	var out []Finding
+	for i := range all {
+		out = r.series(&all[i], from, out)
+	}
+	slices.SortFunc(out, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(depth[a.Type], depth[b.Type]), cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID))
+	})
+	if r.Nesting {
+		for rest := out; len(rest) > 0; {
+			n := slices.IndexFunc(rest, func(f Finding) bool { return f.Day != rest[0].Day })
+			if n < 0 {
+				n = len(rest)
+			}
+			nest(rest[:n])
+			rest = rest[n:]
+		}
+	}
+	return out
+}
+
+func (r *Rules) series(s *Series, from int, out []Finding) []Finding {
+	first := firstDay(s.Days)
+	for i := from; i < min(s.Until, len(s.Days)); i++ {
+		if s.Days[i].Sign() <= 0 {
+			continue
+		}
+		if spike, found := r.judge(s.Type, s.Days, i, first); found {
+			f := Finding{Scope: s.Scope, Spike: spike, Day: i, within: s.Within}
+			f.Continues = r.Latch && r.highestBefore(s, i, first) >= spike.Severity.rank()
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// highestBefore returns the highest severity of the anomalous days that lie right before the day i.
+func (r *Rules) highestBefore(s *Series, i, first int) (highest int) {
+	for i--; i >= 0 && s.Days[i].Sign() > 0; i-- {
+		spike, found := r.judge(s.Type, s.Days, i, first)
+		if !found {
+			break
+		}
+		highest = max(highest, spike.Severity.rank())
+	}
+	return highest
+}
+
+// nest marks the findings of a day that are explained by a narrower one: the deepest that lies within them and holds at least 80 % of
+// their excess.
+func nest(day []Finding) {
+	inside := map[Scope][]*Finding{} // what lies in a scope, the narrowest last
+	for i := range day {
+		for _, outer := range day[i].within {
+			inside[outer] = append(inside[outer], &day[i])
+		}
+		if day[i].Type != Org {
+			inside[Scope{Type: Org}] = append(inside[Scope{Type: Org}], &day[i])
+		}
+	}
+	for i := range day {
+		f := &day[i]
+		for _, inner := range slices.Backward(inside[f.Scope]) {
+			if depth[inner.Type] > depth[f.Type] && inner.Excess().MulInt(10).Cmp(f.Excess().MulInt(8)) >= 0 {
+				f.ExplainedBy = &inner.Scope
+				break
+			}
+		}
+	}
+}

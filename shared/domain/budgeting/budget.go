@@ -1,0 +1,132 @@
+// Package budgeting holds what is spent against what was planned: how far a period is spent, where it is going, and whom to tell of it
+// once. The rules are pure; Store keeps budgets, and what was told of them.
+package budgeting
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// ScopeType is what a budget is for.
+type ScopeType string
+
+// The scopes, as the contract names them.
+const (
+	Org           ScopeType = "org"
+	CloudAccount  ScopeType = "cloud_account"
+	ResourceGroup ScopeType = "resource_group"
+	Resource      ScopeType = "resource"
+	Team          ScopeType = "team"
+	Tag           ScopeType = "tag"
+)
+
+// Period is what a budget is for one of, by the calendar in UTC, as bills are.
+type Period string
+
+// The periods.
+const (
+	Month   Period = "month"
+	Quarter Period = "quarter"
+	Year    Period = "year"
+)
+
+// Window returns the period in which now lies: its first day, and the one after its last.
+func (p Period) Window(now time.Time) (from, to time.Time) {
+	now = now.UTC()
+	first, months := now.Month(), 1
+	switch p {
+	case Quarter:
+		first, months = (first-1)/3*3+1, 3
+	case Year:
+		first, months = time.January, 12
+	case Month:
+	}
+	from = time.Date(now.Year(), first, 1, 0, 0, 0, 0, time.UTC)
+	return from, from.AddDate(0, months, 0)
+}
+
+// The bounds of budgets.
+const (
+	MaxBudgets    = 200 // of an organization
+	MaxThresholds = 10
+	maxThreshold  = 1000 // percent
+)
+
+// Budget is what is planned to be spent on a scope in each period.
+type Budget struct {
+	ID             string       `json:"id"`
+	Name           string       `json:"name"`
+	ScopeType      ScopeType    `json:"scopeType"`
+	ScopeID        string       `json:"scopeID"` // empty for the organization, "key=value" of a tag, the native id of a resource
+	Amount         money.Amount `json:"amount"`  // USD
+	Period         Period       `json:"period"`
+	Thresholds     []int        `json:"thresholds"` // percent of the amount, ascending
+	ForecastAlerts bool         `json:"forecastAlerts"`
+	CreatedBy      string       `json:"createdBy"`
+	CreatedAt      time.Time    `json:"createdAt"`
+	UpdatedAt      time.Time    `json:"updatedAt"`
+	Generation     int64        `json:"generation"` // counts the changes, which each is conditioned on
+}
+
+// DefaultThresholds are those of a budget that names none.
+func DefaultThresholds() []int { return []int{50, 80, 100} }
+
+// Check brings a budget into shape; fault.Invalid names the field that cannot be. Whether the scope exists it cannot know.
+func (b *Budget) Check() error {
+	if b.Amount.Sign() <= 0 || b.Amount != b.Amount.Round(2) || b.Amount.Cmp(money.FromInt(1_000_000_000_000)) > 0 {
+		return fault.New(fault.Invalid, "amountUSD: %s is no amount above 0 with at most two decimals, up to 1000000000000", b.Amount)
+	}
+	if b.Thresholds == nil {
+		b.Thresholds = DefaultThresholds()
+	}
+	b.Thresholds = slices.Clone(b.Thresholds)
+	slices.Sort(b.Thresholds)
+	b.Thresholds = slices.Compact(b.Thresholds)
+	for _, t := range b.Thresholds {
+		if t < 1 || t > maxThreshold {
+			return fault.New(fault.Invalid, "thresholds: %d is no percentage from 1 to %d", t, maxThreshold)
+		}
+	}
+	return b.checkScope()
+}
+
+func (b *Budget) checkScope() error {
+	key, _, isTag := strings.Cut(b.ScopeID, "=")
+	switch {
+	case b.ScopeType == Org && b.ScopeID != "":
+		return fault.New(fault.Invalid, "scopeID: %.64q: a budget of the organization has none; leave it empty", b.ScopeID)
+	case b.ScopeType != Org && b.ScopeID == "":
+		return fault.New(fault.Invalid, "scopeID: it is empty; send which %s the budget is for", b.ScopeType)
+	case b.ScopeType == Tag && (!isTag || key == ""):
+		return fault.New(fault.Invalid, "scopeID: %.64q names no tag; send key=value", b.ScopeID)
+	}
+	return nil
+}
+
+// Dimension returns the dimension of costs that the budget's scope is a value of, and the value; "" for the organization.
+func (b *Budget) Dimension() (dim, value string) {
+	switch b.ScopeType {
+	case CloudAccount:
+		return cost.AccountDim, b.ScopeID
+	case ResourceGroup:
+		return cost.GroupDim, b.ScopeID
+	case Resource:
+		return cost.ResourceDim, b.ScopeID
+	case Team:
+		return cost.TeamDim, b.ScopeID
+	case Tag:
+		key, value, _ := strings.Cut(b.ScopeID, "=")
+		return cost.TagDim + key, value
+	case Org:
+	}
+	return "", ""
+}
+
+// String names a budget in messages.
+func (b *Budget) String() string { return fmt.Sprintf("budget %s (%s)", b.ID, b.Name) }

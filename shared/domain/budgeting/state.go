@@ -1,0 +1,119 @@
+package budgeting
+
+import (
+	"time"
+
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// State is how a budget stands in a period.
+type State struct {
+	Budget   Budget
+	From, To time.Time      // the period, To exclusive
+	Known    []money.Amount // all charges of the days of the period that have settled
+	Trail    Trail
+	Spent    money.Amount // all charges so far, also of days that have not settled
+	Forecast Range
+	Signal   Signal
+}
+
+// History is what a scope cost: amounts a day, from First on.
+type History struct {
+	First   time.Time
+	Billed  []money.Amount // all charges
+	Usage   []money.Amount // those for usage
+	Settled time.Time      // the last day whose bills are complete
+}
+
+// Needed returns from which day on the history of a budget is needed at a time.
+func (b *Budget) Needed(now time.Time) time.Time {
+	from, _ := b.Period.Window(now)
+	now = now.UTC()
+	trail := time.Date(now.Year(), now.Month()-2, 1, 0, 0, 0, 0, time.UTC) // the fees of the last month before the last settled day
+	if trail.Before(from) {
+		return trail
+	}
+	return from
+}
+
+// Stand returns how a budget stands at a time.
+func (b *Budget) Stand(h *History, now time.Time) State {
+	from, to := b.Period.Window(now)
+	st := State{Budget: *b, From: from, To: to}
+	st.Spent = money.Sum(h.between(h.Billed, from, to)...)
+	st.Trail = h.trail(from, to)
+	before := max(int(h.First.Sub(from)/(24*time.Hour)), 0) // of which nothing is known
+	st.Known = append(make([]money.Amount, before), h.between(h.Billed, from, st.Trail.Last.AddDate(0, 0, 1))...)
+	st.Forecast = st.Trail.Forecast()
+	if st.Forecast.Mean.Cmp(st.Spent) < 0 { // what was charged on days that are not complete, and nobody expected
+		st.Forecast.Mean = st.Spent
+		st.Forecast.High = maxAmount(st.Forecast.High, st.Spent)
+	}
+	st.Signal = b.SignalOf(st.Spent, st.Forecast)
+	return st
+}
+
+func maxAmount(a, b money.Amount) money.Amount {
+	if a.Cmp(b) < 0 {
+		return b
+	}
+	return a
+}
+
+// trail returns what is known when the period is forecast.
+func (h *History) trail(from, to time.Time) Trail {
+	settled := h.Settled
+	if last := to.AddDate(0, 0, -1); settled.After(last) {
+		settled = last
+	}
+	if before := from.AddDate(0, 0, -1); settled.Before(before) {
+		settled = before // nothing of the period is known, and all of it is ahead
+	}
+	begin := settled.AddDate(0, 0, 1-TrailingDays)
+	if begin.Before(h.begins()) {
+		begin = h.begins()
+	}
+	lastMonth := time.Date(settled.Year(), settled.Month()-1, 1, 0, 0, 0, 0, time.UTC)
+	month := func(of []money.Amount) money.Amount {
+		return money.Sum(h.between(of, lastMonth, lastMonth.AddDate(0, 1, 0))...)
+	}
+	return Trail{
+		Spent: money.Sum(h.between(h.Billed, from, settled.AddDate(0, 0, 1))...), Usage: h.between(h.Usage, begin, settled.AddDate(0, 0, 1)),
+		Last: settled, To: to, Fees: month(h.Billed).Sub(month(h.Usage)),
+	}
+}
+
+// begins returns the first day that cost anything.
+func (h *History) begins() time.Time {
+	for i, a := range h.Usage {
+		if !a.IsZero() {
+			return h.First.AddDate(0, 0, i)
+		}
+	}
+	return h.First.AddDate(0, 0, len(h.Usage))
+}
+
+// between returns the days from a first one until before a last one, as far as they are known.
+func (h *History) between(days []money.Amount, from, to time.Time) []money.Amount {
+	at := func(t time.Time) int {
+		return min(max(int(t.Sub(h.First)/(24*time.Hour)), 0), len(days))
+	}
+	i, j := at(from), at(to)
+	if j <= i {
+		return nil
+	}
+	return days[i:j]
+}
+
+// PercentUsed returns how much of the amount is spent, to a tenth that is not above what it is: 100 is all of it.
+func (s *State) PercentUsed() float64 {
+	if s.Spent.Sign() <= 0 {
+		return 0
+	}
+	tenths := s.Spent.MulDiv(money.FromInt(1000), s.Budget.Amount)
+	down := tenths.Round(0)
+	if down.Cmp(tenths) > 0 {
+		down = down.Sub(money.FromInt(1))
+	}
+	return float(down) / 10
+}

@@ -1,0 +1,128 @@
+package budgeting
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"lamplighter.dev/shared/foundation/money"
+)
+
+func float(a money.Amount) float64 {
+	f, err := strconv.ParseFloat(a.String(), 64)
+	if err != nil {
+		return 0 // what an Amount writes is a number
+	}
+	return f
+}
+
+// Signal is a budget at a glance.
+type Signal string
+
+// The signals.
+const (
+	Green  Signal = "green"
+	Yellow Signal = "yellow" // four fifths are spent, or the forecast reaches the amount
+	Red    Signal = "red"    // the amount is spent
+)
+
+// SignalOf returns the signal of a budget.
+func (b *Budget) SignalOf(spent money.Amount, forecast Range) Signal {
+	switch {
+	case spent.Cmp(b.Amount) >= 0:
+		return Red
+	case spent.MulInt(5).Cmp(b.Amount.MulInt(4)) >= 0 || forecast.Mean.Cmp(b.Amount) >= 0:
+		return Yellow
+	}
+	return Green
+}
+
+// BurnDay is a day of a burn-down: what is left of the amount at its end.
+type BurnDay struct {
+	Day      time.Time
+	Spent    money.Amount // up to and with the day, exact; for days that are not complete, as expected
+	Left     money.Amount // Amount - Spent; below 0 what is spent too much
+	Planned  money.Amount // what would be left if every day took the same
+	Forecast bool         // the day is not complete
+}
+
+// BurnDown returns a day for each of the period: spent are its days that are known, ahead what is expected of those that follow, whose
+// fees come on the first day of a month.
+func (b *Budget) BurnDown(from time.Time, spent []money.Amount, t *Trail) []BurnDay {
+	n := int64(t.To.Sub(from) / (24 * time.Hour))
+	ahead := t.Days()
+	out := make([]BurnDay, n)
+	var sum money.Amount
+	for i := range out {
+		day := from.AddDate(0, 0, i)
+		future := i - len(spent)
+		switch {
+		case future < 0:
+			sum = sum.Add(spent[i])
+		case future < len(ahead):
+			sum = sum.Add(ahead[future])
+			if day.Day() == 1 {
+				sum = sum.Add(t.Fees)
+			}
+		}
+		planned := b.Amount.Sub(b.Amount.MulInt(int64(i + 1)).DivInt(n))
+		out[i] = BurnDay{Day: day, Spent: sum, Left: b.Amount.Sub(sum), Planned: planned, Forecast: future >= 0}
+	}
+	return out
+}
+
+// The keys of events.
+const (
+	WarningEvent  = "budget.warning"  // a threshold below the whole amount is reached, or any is forecast to be
+	ExceededEvent = "budget.exceeded" // a threshold of the whole amount, or above, is reached
+)
+
+// Told is what was told of a budget in a period: each threshold once, whatever becomes of the bills after that.
+type Told struct {
+	Thresholds []int `json:"thresholds"`
+	Forecast   []int `json:"forecast"`
+}
+
+// Alert is one thing to tell of a budget.
+type Alert struct {
+	Key       string `json:"key"`
+	Threshold int    `json:"threshold"` // percent: the highest of those that were reached since
+	Forecast  bool   `json:"forecast"`  // it is not reached yet
+}
+
+// Alerts returns what is to be told now, and what has been told after that. Of several thresholds of a kind that are reached at once the
+// highest is told of. What is reached is not forecast any more.
+func (b *Budget) Alerts(spent money.Amount, forecast Range, told Told) ([]Alert, Told) {
+	highest := map[Alert]int{}
+	next := Told{slices.Clone(told.Thresholds), slices.Clone(told.Forecast)}
+	for _, t := range b.Thresholds {
+		limit := b.Amount.MulInt(int64(t))
+		switch {
+		case spent.MulInt(100).Cmp(limit) >= 0:
+			if !slices.Contains(next.Thresholds, t) {
+				next.Thresholds = append(next.Thresholds, t)
+				highest[Alert{Key: keyOf(t)}] = t
+			}
+		case b.ForecastAlerts && forecast.Mean.MulInt(100).Cmp(limit) >= 0 && !slices.Contains(next.Thresholds, t):
+			if !slices.Contains(next.Forecast, t) {
+				next.Forecast = append(next.Forecast, t)
+				highest[Alert{Key: WarningEvent, Forecast: true}] = t
+			}
+		}
+	}
+	var out []Alert
+	for _, a := range []Alert{{Key: WarningEvent}, {Key: ExceededEvent}, {Key: WarningEvent, Forecast: true}} {
+		if t, reached := highest[a]; reached {
+			a.Threshold = t
+			out = append(out, a)
+		}
+	}
+	return out, next
+}
+
+func keyOf(threshold int) string {
+	if threshold >= 100 {
+		return ExceededEvent
+	}
+	return WarningEvent
+}

@@ -1,0 +1,224 @@
+package budgeting
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/domain/event"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// The partitions of budgets. What was told of them lies beside them.
+const (
+	Partition     table.Partition = "ORG#*#BUDGET"
+	NamePartition table.Partition = "ORG#*#BUDGETNAME"
+)
+
+const toldPrefix = "TOLD#"
+
+// keepTold is for how long after a period it is known what was told in it.
+const keepTold = 400 * 24 * time.Hour
+
+// Key returns where a budget is stored.
+func Key(org, budgetID string) table.Key {
+	return table.Key{PK: table.OrgPK(org) + "BUDGET", SK: budgetID}
+}
+
+func nameKey(org, name string) table.Key {
+	return table.Key{PK: table.OrgPK(org) + "BUDGETNAME", SK: strings.ToLower(name)}
+}
+
+func toldKey(org, budgetID string, from time.Time) table.Key {
+	return Key(org, toldPrefix+budgetID+"#"+from.Format(time.DateOnly))
+}
+
+// Store keeps the budgets of organizations.
+type Store struct{ table table.Store }
+
+// NewStore returns the Store on t.
+func NewStore(t table.Store) *Store { return &Store{t} }
+
+// List lists the budgets of an organization, oldest first: never more than MaxBudgets, in one round trip.
+func (s *Store) List(ctx context.Context, org string) ([]Budget, error) {
+	var out []Budget
+	for q := (table.Query{PK: Key(org, "").PK, Prefix: "bud_", Limit: MaxBudgets}); ; {
+		page, next, err := table.ReadPage[Budget](ctx, s.table, q)
+		if err != nil {
+			return nil, fmt.Errorf("list budgets of %s: %w", org, err)
+		}
+		out = append(out, page...)
+		if q.Cursor = next; next == "" {
+			return out, nil
+		}
+	}
+}
+
+// Read reads a budget; fault.NotFound when there is none. One round trip.
+func (s *Store) Read(ctx context.Context, org, budgetID string) (Budget, error) {
+	b, err := table.Read[Budget](ctx, s.table, Key(org, budgetID))
+	if fault.Is(err, fault.NotFound) {
+		return b, Missing(budgetID)
+	}
+	return b, fault.Wrap("read budget "+budgetID, err)
+}
+
+// Missing is the error of a budget that does not exist.
+func Missing(budgetID string) error {
+	return fault.New(fault.NotFound, "budget %.64q does not exist", budgetID)
+}
+
+// Create stores a new budget, while what it is for exists: holds are conditions on that. fault.Conflict when another one has its name.
+func (s *Store) Create(ctx context.Context, org string, next Budget, holds ...table.Write) (Budget, error) {
+	return s.write(ctx, org, Budget{}, next, holds)
+}
+
+// Update replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has its new name.
+func (s *Store) Update(ctx context.Context, org string, old, next Budget, holds ...table.Write) (Budget, error) {
+	return s.write(ctx, org, old, next, holds)
+}
+
+//nolint:revive // what is replaced by what, while what holds
+func (s *Store) write(ctx context.Context, org string, old, next Budget, holds []table.Write) (Budget, error) {
+	next.Generation = old.Generation + 1
+	cond := table.Absent()
+	if old.ID != "" {
+		cond = table.Equal("generation", old.Generation)
+	}
+	it, err := table.NewItem(Key(org, next.ID), next)
+	if err != nil {
+		return next, err
+	}
+	names, err := rename(org, old.Name, next)
+	if err != nil {
+		return next, err
+	}
+	ws := append([]table.Write{table.Put(it, cond)}, names...)
+	err = s.table.Transact(ctx, append(ws, holds...)...)
+	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
+		return next, refused(lost, &next, len(names))
+	}
+	return next, fault.Wrap("write budget "+next.ID, err)
+}
+
+// rename returns the writes that take the name of next; none when it has it.
+func rename(org, old string, next Budget) ([]table.Write, error) {
+	from, to := nameKey(org, old), nameKey(org, next.Name)
+	if old != "" && from == to {
+		return nil, nil
+	}
+	it, err := table.NewItem(to, map[string]string{"id": next.ID})
+	ws := []table.Write{table.Put(it, table.Absent())}
+	if old != "" {
+		ws = append(ws, table.Delete(from))
+	}
+	return ws, err
+}
+
+func refused(lost *table.ConditionError, next *Budget, names int) error {
+	for _, f := range lost.Failed {
+		switch {
+		case f.Index > names:
+			return fault.New(fault.Invalid, "scopeID: %.64q: there is no such %s; send the id of one that exists", next.ScopeID, next.ScopeType)
+		case f.Index > 0:
+			return fault.New(fault.Conflict, "name: a budget named %.64q exists already; choose another name", next.Name)
+		}
+	}
+	return fault.New(fault.Conflict, "budget %s was changed by someone else meanwhile; read it and try again", next.ID)
+}
+
+// Delete deletes a budget as it was read; fault.Conflict when it has changed since. What was told of it goes with its time.
+func (s *Store) Delete(ctx context.Context, org string, b Budget) error {
+	err := s.table.Transact(ctx, table.Delete(Key(org, b.ID), table.Equal("generation", b.Generation)), table.Delete(nameKey(org, b.Name)))
+	if _, changed := errors.AsType[*table.ConditionError](err); changed {
+		return fault.New(fault.Conflict, "budget %s was changed by someone else meanwhile; read it and try again", b.ID)
+	}
+	return fault.Wrap("delete budget "+b.ID, err)
+}
+
+// toldRow is what was told in a period; Change counts its changes, which each is conditioned on.
+type toldRow struct {
+	Told
+	Change int `json:"change"`
+}
+
+// Tell tells what is to be told of a budget that stands so, in one transaction with the note that it was: two who do it at once, or one
+// that is killed and starts anew, tell it once. It returns how many events it wrote. One round trip, and one more when there are any.
+func (s *Store) Tell(ctx context.Context, org string, st State, now time.Time) (int, error) {
+	key := toldKey(org, st.Budget.ID, st.From)
+	row, err := table.Read[toldRow](ctx, s.table, key)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return 0, fmt.Errorf("read what was told of %s: %w", st.Budget.ID, err)
+	}
+	alerts, next := st.Budget.Alerts(st.Spent, st.Forecast, row.Told)
+	if len(alerts) == 0 {
+		return 0, nil
+	}
+	cond := table.Absent()
+	if row.Change > 0 {
+		cond = table.Equal("change", row.Change)
+	}
+	it, err := table.NewItem(key, toldRow{next, row.Change + 1})
+	if err != nil {
+		return 0, err
+	}
+	it.Expires = st.To.Add(keepTold)
+	events, err := newEvents(org, &st, alerts, now)
+	if err != nil {
+		return 0, err
+	}
+	err = s.table.Transact(ctx, append(events, table.Put(it, cond))...)
+	if _, other := errors.AsType[*table.ConditionError](err); other {
+		return 0, nil
+	}
+	return len(alerts), fault.Wrap("tell of budget "+st.Budget.ID, err)
+}
+
+// Message is the data of an event of a budget.
+type Message struct {
+	BudgetID    string    `json:"budgetID"`
+	Name        string    `json:"name"`
+	From        time.Time `json:"from"`
+	To          time.Time `json:"to"`
+	AmountUSD   string    `json:"amountUSD"`
+	SpentUSD    string    `json:"spentUSD"`
+	ForecastUSD string    `json:"forecastUSD"`
+	Threshold   int       `json:"threshold"` // percent
+	Forecast    bool      `json:"forecast"`  // it is expected to be reached; else it is
+}
+
+func newEvents(org string, st *State, alerts []Alert, now time.Time) ([]table.Write, error) {
+	b := &st.Budget
+	out := make([]table.Write, len(alerts))
+	for i, a := range alerts {
+		data, err := json.Marshal(Message{
+			BudgetID: b.ID, Name: b.Name, From: st.From, To: st.To, AmountUSD: b.Amount.Fixed(2), SpentUSD: st.Spent.Fixed(2),
+			ForecastUSD: st.Forecast.Mean.Fixed(2), Threshold: a.Threshold, Forecast: a.Forecast,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("encode event of %s: %w", b.ID, err)
+		}
+		name := fmt.Sprintf("%s/%s/%d/%v", b.ID, a.Key, a.Threshold, a.Forecast)
+		e := event.Event{Key: a.Key, ScopeType: string(b.ScopeType), ScopeID: b.ScopeID, At: now, Subject: b.ID, Data: data}
+		if out[i], err = event.Put(org, name, st.From, e); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// UsesOf lists the budgets that are for a scope, oldest first: one round trip.
+func (s *Store) UsesOf(ctx context.Context, org string, of ScopeType, scopeID string) ([]Budget, error) {
+	all, err := s.List(ctx, org)
+	var out []Budget
+	for _, b := range all {
+		if b.ScopeType == of && b.ScopeID == scopeID {
+			out = append(out, b)
+		}
+	}
+	return out, err
+}

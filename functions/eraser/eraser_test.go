@@ -36,7 +36,7 @@ const waiting = `{"StartAt":"Wait","States":{"Wait":{"Type":"Wait","Seconds":360
 func walk(t testing.TB) Walk {
 	t.Helper()
 	var declared []table.Partition
-	for name := range strings.SplitSeq("META MEMBER INVITE SSO WAKELINK CA CLUSTER CANATIVE CANAME ASSIGN TEAM TEAMNAME TEAMPEOPLE BULK BULK#* BULKGROUP ACT#* SNAP JOB JOB#* SCAN#* REFRESH INV INV#* RES#* "+
+	for name := range strings.SplitSeq("META MEMBER INVITE SSO WAKELINK CA CLUSTER CANATIVE CANAME ASSIGN TEAM TEAMNAME TEAMPEOPLE BULK BULK#* BULKGROUP ACT#* SNAP JOB JOB#* SCAN#* REFRESH INV INV#* COST COST#* RES#* "+
 		"HIST#* HIST#R#* COUNT IDEM AUDIT", " ") {
 		declared = append(declared, table.Partition("ORG#*#"+name))
 	}
@@ -136,6 +136,11 @@ func (s *fixture) fill(org string, n int) {
 		s.row(within+"INV", "P#"+name, map[string]any{"chunks": []string{"planned", "replaced"}})
 		for _, chunk := range []string{"named", "planned", "replaced"} {
 			s.row(within+"INV#"+chunk, "C", struct{}{})
+		}
+		s.row(within+"COST", "P#2026-03#ca_"+name, map[string]string{"month": "2026-03", "gen": "live", "stamps": "stamped"})
+		s.row(within+"COST", "G#dead", struct{}{})
+		for _, generation := range []string{"live", "stamped", "dead"} {
+			s.row(within+"COST#"+generation, "D0000#00", struct{}{})
 		}
 		c := execution.StateChange{ID: id.New("sh", s.Clock.Now()), ResourceUID: "res:" + name, ChangedBy: "user:" + u.Email}
 		s.row(execution.HistoryPKs(org)[i%4], c.ID, c)

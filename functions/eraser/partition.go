@@ -7,6 +7,7 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
@@ -222,8 +223,21 @@ func (e *eraser) chunks(ctx context.Context, items []table.Item) error {
 	if err != nil {
 		return err
 	}
+	return e.drainAll(ctx, pks)
+}
+
+// costs erases what the costs are made of.
+func (e *eraser) costs(ctx context.Context, items []table.Item) error {
+	pks, err := cost.ChunkPartitions(e.in.Org, items)
+	if err != nil {
+		return err
+	}
+	return e.drainAll(ctx, pks)
+}
+
+func (e *eraser) drainAll(ctx context.Context, pks []string) error {
 	for _, pk := range pks {
-		if err = e.drain(ctx, pk, nil); err != nil {
+		if err := e.drain(ctx, pk, nil); err != nil {
 			return err
 		}
 	}

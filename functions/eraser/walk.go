@@ -9,6 +9,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
@@ -41,10 +42,11 @@ var leads = map[string]lead{
 	"JOB":      (*eraser).scans,
 	"HIST":     (*eraser).histories,
 	"INV":      (*eraser).chunks,
+	"COST":     (*eraser).costs,
 }
 
 // led are the families that leads reach.
-var led = []table.Partition{inventory.ScanPartition, inventory.ChunkPartition, execution.HistoryOfResourcePartition}
+var led = []table.Partition{inventory.ScanPartition, inventory.ChunkPartition, execution.HistoryOfResourcePartition, cost.ChunkPartition}
 
 // spread are the families that one list is spread over, and their members.
 var spread = map[table.Partition]func(org string) []string{

@@ -13,6 +13,7 @@ type lineBlock struct {
 	pointer *pointer
 	lines   int
 	content map[string][]byte
+	scratch []int64 // for amounts
 	bad     bool
 }
 
@@ -163,7 +164,7 @@ func (b *lineBlock) read(content []byte, days int) amounts {
 	if days > 1 {
 		lag = b.lines
 	}
-	a := r.amounts(b.lines*days, lag)
+	a := r.amounts(b.lines*days, lag, b.scratch)
 	if r.bad || a.len() != b.lines*days {
 		b.bad = true
 	}

@@ -133,14 +133,15 @@ func (s *sum) amount(places int) money.Amount {
 	return high.Add(half).Add(half).Add(money.FromScaled(int64(s.lo&1), places)) //nolint:gosec // 0 or 1
 }
 
-func newSums(groups, cells int, a *amounts) *sums {
-	s := &sums{cells: cells, places: a.places}
+// reset makes room for the sums of other amounts.
+func (s *sums) reset(groups, cells int, a *amounts) {
+	s.cells, s.places, s.wide = cells, a.places, nil
 	if a.wide != nil {
 		s.wide = make([]money.Amount, groups*cells)
-	} else {
-		s.narrow = make([]sum, groups*cells)
+		return
 	}
-	return s
+	s.narrow = grown(s.narrow, groups*cells)
+	clear(s.narrow)
 }
 
 // add counts the amounts of all lines from one on, in a cell of their groups.

@@ -120,7 +120,7 @@ func (s *Store) ResourceCosts(ctx context.Context, org string, m Month) (map[str
 				return nil, err
 			}
 		}
-		for _, row := range t.rows {
+		for _, row := range t.answer().Rows {
 			if uid := row.Keys[0]; uid != "" {
 				out[uid] = ResourceCost{out[uid].Billed.Add(row.Amount), out[uid].Estimated || estimated}
 			}

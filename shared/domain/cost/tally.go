@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -17,20 +16,36 @@ type tally struct {
 	// by are the dimensions that lines are grouped by: those of the question, and behind them those that its amounts depend on.
 	by          []string
 	needs       []string // families of columns
-	rows        map[string]*Row
+	words       []words  // by dimension of the question
+	at          map[rowKey]int
+	rows        []Row
+	keys        []rowKey // of rows
 	estimated   []bool
 	unconverted map[string]money.Amount
 
-	keys   []string
-	codes  []uint32
-	buffer []byte
-	cells  []money.Amount
+	key     rowKey // of the part that is being shared out
+	codes   []uint32
+	cells   []money.Amount
+	sums    sums
+	scratch []int64
+}
+
+// rowKey is the words of a row, by their numbers.
+type rowKey [MaxDims]uint32
+
+// axis is a column of a block that lines are grouped by.
+type axis struct {
+	column
+	numbers []uint32 // of its words among those of the tally, and 1; 0 where that was not looked up
 }
 
 func newTally(q *Question) *tally {
 	t := &tally{
 		q: q, metric: metricNumber[q.Metric], days: daysBetween(q.From, q.To), by: slices.Clone(q.Dims),
-		rows: map[string]*Row{}, unconverted: map[string]money.Amount{}, keys: make([]string, len(q.Dims)),
+		at: map[rowKey]int{}, unconverted: map[string]money.Amount{},
+	}
+	for range q.Dims {
+		t.words = append(t.words, newWords())
 	}
 	t.estimated = make([]bool, t.days)
 	if q.Filter[TeamDim] != nil {
@@ -85,20 +100,21 @@ func (t *tally) count(s *span, b *lineBlock) {
 	if !t.filter(g, b) {
 		return
 	}
-	columns := make([]column, len(t.by))
+	axes := make([]axis, len(t.by))
 	for i, dim := range t.by {
-		columns[i] = b.word(dim)
-		g.split(&columns[i])
+		axes[i].column = b.word(dim)
+		axes[i].numbers = make([]uint32, len(axes[i].names))
+		g.split(&axes[i].column)
 	}
-	sums := t.sum(g, s, b)
-	if b.bad {
+	if t.sum(g, s, b); b.bad {
 		return
 	}
 	if s.pointer.Estimated {
 		t.markEstimated(s)
 	}
 	for n := range g.size {
-		t.take(s, columns, g.codes(n, t.codes), sums.of(n, t.cells))
+		t.cells = t.sums.of(n, t.cells)
+		t.take(part{s, axes, g.codes(n, t.codes), 0, t.cells})
 	}
 }
 
@@ -124,25 +140,28 @@ func (t *tally) filter(g *grouping, b *lineBlock) bool {
 }
 
 // sum adds up the amounts of the groups: by day when that is asked for, else in one cell.
-func (t *tally) sum(g *grouping, s *span, b *lineBlock) *sums {
-	if s.whole() && !t.q.Daily {
-		a := b.total(t.metric)
-		out := newSums(g.size, 1, &a)
-		if !b.bad {
-			out.add(g, &a, 0, 0)
-		}
-		return out
+func (t *tally) sum(g *grouping, s *span, b *lineBlock) {
+	b.scratch = t.scratch
+	whole, cells, from, to := s.whole() && !t.q.Daily, 1, s.from, s.to
+	var a amounts
+	if whole {
+		a, from, to = b.total(t.metric), 0, 1
+	} else {
+		a = b.byDay(t.metric)
 	}
-	cells := 1
 	if t.q.Daily {
-		cells = s.to - s.from
+		cells = to - from
 	}
-	a := b.byDay(t.metric)
-	out := newSums(g.size, cells, &a)
-	for d := s.from; d < s.to && !b.bad; d++ {
-		out.add(g, &a, d*b.lines, (d-s.from)%cells)
+	if b.bad {
+		return
 	}
-	return out
+	t.sums.reset(g.size, cells, &a)
+	for d := from; d < to; d++ {
+		t.sums.add(g, &a, d*b.lines, (d-from)%cells)
+	}
+	if a.narrow != nil {
+		t.scratch = a.narrow
+	}
 }
 
 // markEstimated notes the days on which an estimate counts.
@@ -153,89 +172,18 @@ func (t *tally) markEstimated(s *span) {
 	}
 }
 
-// take counts the amounts of a group: in USD, and split among the teams and groups that it is of.
-func (t *tally) take(s *span, columns []column, codes []uint32, cells []money.Amount) { //nolint:revive // a group, as it stands
-	t.cells = cells
-	at := slices.Index(t.by, CurrencyDim)
-	if currency := columns[at].names[codes[at]]; currency != USD {
-		rate, ok := s.pointer.Rates[currency]
-		if !ok {
-			t.unconverted[currency] = t.unconverted[currency].Add(money.Sum(cells...))
-			return
-		}
-		for i := range cells {
-			cells[i] = cells[i].Mul(rate.USD)
-		}
-	}
-	t.share(part{s, columns, codes, 0, cells})
-}
-
-// part is a share of a group's amounts, of which the dimensions before the n-th are settled.
-type part struct {
-	span    *span
-	columns []column
-	codes   []uint32
-	n       int
-	cells   []money.Amount
-}
-
-// share settles the dimensions of a part one after another.
-func (t *tally) share(p part) {
-	if p.n == len(t.by) {
-		t.add(p.span, p.cells)
-		return
-	}
-	dim, word := t.by[p.n], p.columns[p.n].names[p.codes[p.n]]
-	n := p.n
-	p.n++
-	if dim != TeamDim && dim != GroupDim || !strings.Contains(word, setSeparator) {
-		t.settle(n, dim, word)
-		t.share(p)
-		return
-	}
-	members := splitSet(word)
-	if dim == GroupDim {
-		members = slices.DeleteFunc(members, func(id string) bool { return !t.q.passes(dim, id) })
-	}
-	whole := p.cells
-	for i, id := range members {
-		if !t.q.passes(dim, id) {
-			continue
-		}
-		p.cells = make([]money.Amount, len(whole))
-		for c := range whole {
-			p.cells[c] = whole[c].SplitEvenly(len(members))[i]
-		}
-		t.settle(n, dim, id)
-		t.share(p)
-	}
-}
-
-// settle notes the key of a dimension, if the question asks for it.
-func (t *tally) settle(n int, dim, word string) {
-	if n >= len(t.keys) {
-		return
-	}
-	if dim == TeamDim && t.q.Within != nil && !t.q.Within.Teams.All && !slices.Contains(t.q.Within.Teams.Teams, word) {
-		word = ""
-	}
-	t.keys[n] = word
-}
-
-// add counts amounts under the keys.
+// add counts amounts under the key.
 func (t *tally) add(s *span, cells []money.Amount) {
-	t.buffer = t.buffer[:0]
-	for _, k := range t.keys {
-		t.buffer = append(append(t.buffer, k...), 0)
-	}
-	row := t.rows[string(t.buffer)]
-	if row == nil {
-		row = &Row{Keys: slices.Clone(t.keys)}
+	n, had := t.at[t.key]
+	if !had {
+		n = len(t.rows)
+		t.at[t.key] = n
+		t.rows, t.keys = append(t.rows, Row{}), append(t.keys, t.key)
 		if t.q.Daily {
-			row.Days = make([]money.Amount, t.days)
+			t.rows[n].Days = make([]money.Amount, t.days)
 		}
-		t.rows[string(t.buffer)] = row
 	}
+	row := &t.rows[n]
 	for i := range cells {
 		row.Amount.Increase(&cells[i])
 		if t.q.Daily {
@@ -244,14 +192,28 @@ func (t *tally) add(s *span, cells []money.Amount) {
 	}
 }
 
+// name writes the keys of the rows.
+func (t *tally) name() {
+	all := make([]string, len(t.rows)*len(t.words))
+	for i := range t.rows {
+		keys := all[:len(t.words):len(t.words)]
+		all = all[len(t.words):]
+		for n := range keys {
+			keys[n] = t.words[n].names[t.keys[i][n]]
+		}
+		t.rows[i].Keys = keys
+	}
+}
+
 // answer puts the rows in order.
 func (t *tally) answer() Answer {
-	a := Answer{Rows: make([]Row, 0, len(t.rows)), Estimated: t.estimated}
+	t.name()
+	a := Answer{Rows: t.rows, Estimated: t.estimated}
 	if t.q.Daily {
 		a.Days = make([]money.Amount, t.days)
 	}
-	for _, row := range t.rows {
-		a.Rows = append(a.Rows, *row)
+	for n := range a.Rows {
+		row := &a.Rows[n]
 		a.Total.Increase(&row.Amount)
 		for i := range row.Days {
 			a.Days[i].Increase(&row.Days[i])

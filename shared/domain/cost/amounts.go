@@ -1,0 +1,142 @@
+package cost
+
+import (
+	"encoding/binary"
+	"math"
+
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// A column of amounts is integers of a scale that all of them have in common; where these do not fit into 64 bits, amounts as money
+// writes them.
+
+// amounts is a column of amounts in memory: integers of a scale, or wide ones.
+type amounts struct {
+	places int
+	narrow []int64
+	wide   []money.Amount
+}
+
+func (a *amounts) len() int { return max(len(a.narrow), len(a.wide)) }
+
+const (
+	wideAmounts  = 255  // in place of the number of places
+	sameAsBefore = 0xff // in place of an amount that money writes
+)
+
+// appendAmounts writes amounts, each as what it differs by from the one lag before: 0 is from none.
+func appendAmounts(b []byte, all []money.Amount, lag int) []byte {
+	places, narrow := narrowed(all)
+	if narrow == nil {
+		return appendWide(append(b, wideAmounts), all, lag)
+	}
+	b = append(b, byte(places))
+	for i, v := range narrow {
+		if lag > 0 && i >= lag {
+			v -= narrow[i-lag]
+		}
+		b = binary.AppendVarint(b, v)
+	}
+	return b
+}
+
+// narrowed returns amounts as integers of the smallest scale that they have in common; nil when there is none.
+func narrowed(all []money.Amount) (int, []int64) {
+	places := 0
+	for i := range all {
+		for !all[i].IsZero() {
+			if _, ok := all[i].Scaled(places); ok {
+				break
+			}
+			if places++; places > money.Scale {
+				return 0, nil
+			}
+		}
+	}
+	out := make([]int64, len(all))
+	for i := range all {
+		n, ok := all[i].Scaled(places)
+		if !ok || n == math.MinInt64 {
+			return 0, nil
+		}
+		out[i] = n
+	}
+	return places, out
+}
+
+func appendWide(b []byte, all []money.Amount, lag int) []byte {
+	for i := range all {
+		if lag > 0 && i >= lag && all[i] == all[i-lag] {
+			b = append(b, sameAsBefore)
+			continue
+		}
+		b = all[i].AppendBinary(b)
+	}
+	return b
+}
+
+// amounts reads n amounts. Integers are read into scratch, if they fit.
+func (r *scanner) amounts(n, lag int, scratch []int64) amounts {
+	head := r.take(1)
+	if r.bad || n > len(r.b) {
+		r.fail()
+		return amounts{}
+	}
+	switch {
+	case head[0] == wideAmounts:
+		return amounts{wide: r.wide(n, lag)}
+	case int(head[0]) > money.Scale:
+		r.fail()
+		return amounts{}
+	}
+	return amounts{places: int(head[0]), narrow: r.narrow(grown(scratch, n), lag)}
+}
+
+// grown returns n of s, or n new ones where it has less.
+func grown[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+func (r *scanner) narrow(out []int64, lag int) []int64 {
+	b := r.b
+	for i := range out {
+		var v int64
+		if len(b) > 0 && b[0] < 0x80 { // nearly always, of what differs little
+			v = int64(b[0]>>1) ^ -int64(b[0]&1)
+			b = b[1:]
+		} else {
+			w, size := binary.Varint(b)
+			if size <= 0 {
+				r.fail()
+				return nil
+			}
+			v, b = w, b[size:]
+		}
+		if lag > 0 && i >= lag {
+			v += out[i-lag]
+		}
+		out[i] = v
+	}
+	r.b = b
+	return out
+}
+
+func (r *scanner) wide(n, lag int) []money.Amount {
+	out := make([]money.Amount, n)
+	for i := range out {
+		if lag > 0 && i >= lag && len(r.b) > 0 && r.b[0] == sameAsBefore {
+			out[i], r.b = out[i-lag], r.b[1:]
+			continue
+		}
+		a, size := money.DecodeBinary(r.b)
+		if size == 0 {
+			r.fail()
+			return nil
+		}
+		out[i], r.b = a, r.b[size:]
+	}
+	return out
+}

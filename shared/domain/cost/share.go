@@ -1,0 +1,100 @@
+package cost
+
+import (
+	"slices"
+
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// part is a group's amounts, or a share of them, of which the dimensions before the n-th are settled.
+type part struct {
+	span  *span
+	axes  []axis
+	codes []uint32 // words of the group, by axis
+	n     int
+	cells []money.Amount
+}
+
+func (p *part) word(n int) string { return p.axes[n].names[p.codes[n]] }
+
+// take counts the amounts of a group: in USD, and split among the teams and groups that it is of.
+func (t *tally) take(p part) {
+	if currency := p.word(slices.Index(t.by, CurrencyDim)); currency != USD {
+		rate, ok := p.span.pointer.Rates[currency]
+		if !ok {
+			t.unconverted[currency] = t.unconverted[currency].Add(money.Sum(p.cells...))
+			return
+		}
+		for i := range p.cells {
+			p.cells[i] = p.cells[i].Mul(rate.USD)
+		}
+	}
+	t.share(&p)
+}
+
+// share settles the dimensions of a part one after another.
+func (t *tally) share(p *part) {
+	for ; p.n < len(t.by); p.n++ {
+		dim := t.by[p.n]
+		if (dim == TeamDim || dim == GroupDim) && p.word(p.n) != "" {
+			t.divide(p)
+			return
+		}
+		if p.n < len(t.words) {
+			t.key[p.n] = t.number(p)
+		}
+	}
+	t.add(p.span, p.cells)
+}
+
+// number returns the number of the part's word in a dimension, which it looks up once a block.
+func (t *tally) number(p *part) uint32 {
+	known := &p.axes[p.n].numbers[p.codes[p.n]]
+	if *known == 0 {
+		*known = t.words[p.n].intern(p.word(p.n)) + 1
+	}
+	return *known - 1
+}
+
+// divide splits a part among the teams, or groups, that it is of. The filter may leave some out: of teams with their shares; a group
+// that it leaves out has none.
+func (t *tally) divide(p *part) {
+	n, dim, whole := p.n, t.by[p.n], p.cells
+	members := splitSet(p.word(n))
+	if dim == GroupDim {
+		members = slices.DeleteFunc(members, func(id string) bool { return !t.q.passes(dim, id) })
+	}
+	shares := splitCells(whole, len(members))
+	for i, id := range members {
+		if !t.q.passes(dim, id) {
+			continue
+		}
+		if n < len(t.words) {
+			t.key[n] = t.words[n].intern(t.seen(dim, id))
+		}
+		p.n, p.cells = n+1, shares[i]
+		t.share(p)
+	}
+}
+
+// splitCells splits each of cells evenly among n.
+func splitCells(cells []money.Amount, n int) [][]money.Amount {
+	if n == 1 {
+		return [][]money.Amount{cells}
+	}
+	out := make([][]money.Amount, n)
+	for i := range cells {
+		for m, share := range cells[i].SplitEvenly(n) {
+			out[m] = append(out[m], share)
+		}
+	}
+	return out
+}
+
+// seen returns the id of a team or group as the caller may see it.
+func (t *tally) seen(dim, id string) string {
+	if w := t.q.Within; dim == TeamDim && w != nil && !w.Teams.All && !slices.Contains(w.Teams.Teams, id) {
+		return ""
+	}
+	return id
+}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"

@@ -2,7 +2,7 @@ package cost
 
 import (
 	"encoding/binary"
-	"math"
+	"slices"
 
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -24,13 +24,13 @@ const (
 	sameAsBefore = 0xff // in place of an amount that money writes
 )
 
-// appendAmounts writes amounts, each as what it differs by from the one lag before: 0 is from none.
-func appendAmounts(b []byte, all []money.Amount, lag int) []byte {
+// encodeAmounts writes amounts, each as what it differs by from the one lag before: 0 is from none.
+func encodeAmounts(all []money.Amount, lag int) []byte {
 	places, narrow := narrowed(all)
 	if narrow == nil {
-		return appendWide(append(b, wideAmounts), all, lag)
+		return appendWide([]byte{wideAmounts}, all, lag)
 	}
-	b = append(b, byte(places))
+	b := []byte{byte(places)}
 	for i, v := range narrow {
 		if lag > 0 && i >= lag {
 			v -= narrow[i-lag]
@@ -42,26 +42,40 @@ func appendAmounts(b []byte, all []money.Amount, lag int) []byte {
 
 // narrowed returns amounts as integers of the smallest scale that they have in common; nil when there is none.
 func narrowed(all []money.Amount) (int, []int64) {
-	places := 0
+	out, places := make([]int64, len(all)), 0
 	for i := range all {
-		for !all[i].IsZero() {
-			if _, ok := all[i].Scaled(places); ok {
+		before := places
+		for n, ok := all[i].Scaled(places); ; n, ok = all[i].Scaled(places) {
+			if ok {
+				out[i] = n
 				break
 			}
 			if places++; places > money.Scale {
 				return 0, nil
 			}
 		}
-	}
-	out := make([]int64, len(all))
-	for i := range all {
-		n, ok := all[i].Scaled(places)
-		if !ok || n == math.MinInt64 {
+		if places > before && !rescale(out[:i], places-before) {
 			return 0, nil
 		}
-		out[i] = n
 	}
 	return places, out
+}
+
+// rescale makes integers of a scale with more places of those with fewer; false when one does not fit any more.
+func rescale(all []int64, places int) bool {
+	if places > 18 {
+		return !slices.ContainsFunc(all, func(n int64) bool { return n != 0 })
+	}
+	factor := int64(1)
+	for range places {
+		factor *= 10
+	}
+	for i, n := range all {
+		if all[i] = n * factor; all[i]/factor != n {
+			return false
+		}
+	}
+	return true
 }
 
 func appendWide(b []byte, all []money.Amount, lag int) []byte {

@@ -110,7 +110,7 @@ func (s *Store) ask(ctx context.Context, org string, pointers []pointer, q Quest
 // piece is a block, and what a question reads of it.
 type piece struct {
 	span   *span
-	number int
+	place  place
 	chunks []wanted
 }
 
@@ -121,8 +121,13 @@ func batches(spans []span, t *tally) [][]piece {
 	parts := 0
 	for i := range spans {
 		p := spans[i].pointer
-		for n := range p.Blocks {
-			one := piece{&spans[i], n, p.chunks(n, t.families(&spans[i]))}
+		blocks, rolled := p.Blocks, false
+		if t.rollable() && p.Rollup != nil {
+			blocks, rolled = p.Rollup, true
+		}
+		for n := range blocks {
+			one := piece{span: &spans[i], place: place{p, n, rolled}}
+			one.chunks = one.place.chunks(t.families(&spans[i]))
 			size := 0
 			for _, c := range one.chunks {
 				size += c.parts
@@ -151,7 +156,7 @@ func (s *Store) count(ctx context.Context, org string, some []piece, t *tally) e
 	}
 	for i := range some {
 		one := &some[i]
-		b := one.span.pointer.newBlock(one.number, one.chunks, contents[:len(one.chunks)])
+		b := one.place.newBlock(one.chunks, contents[:len(one.chunks)])
 		contents = contents[len(one.chunks):]
 		t.count(one.span, b)
 		if err = b.check(); err != nil {

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -22,7 +23,7 @@ type Builder struct {
 	through int // the last day with usage, from 0; -1 when there is none
 }
 
-// Begin begins to import a billing period: one round trip. ErrSame when this delivery is in already, ErrOlder when a later one is.
+// Begin begins to import a billing period: one round trip, two where that is not to be. ErrSame when this delivery is in already, ErrOlder when a later one is.
 func (s *Store) Begin(ctx context.Context, in Import) (*Builder, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -32,9 +33,17 @@ func (s *Store) Begin(ctx context.Context, in Import) (*Builder, error) {
 		return nil, err
 	}
 	if err = in.supersedes(&old); err != nil {
-		return nil, err
+		return nil, s.settle(ctx, &in, err)
 	}
 	return &Builder{store: s, in: in, old: old, lines: newLines(), totals: map[string]*Totals{}, through: -1}, nil
+}
+
+// settle does what the commit of the delivery that is in may have left undone, as it died behind the swap, and returns why ours is not begun.
+func (s *Store) settle(ctx context.Context, in *Import, why error) error {
+	if in.Unsummarized {
+		return why
+	}
+	return cmp.Or(s.summarize(ctx, in.Org, in.Month), why)
 }
 
 func (in *Import) check() error {
@@ -54,7 +63,7 @@ func (in *Import) supersedes(old *pointer) error {
 	switch {
 	case old.Seq == 0:
 		return nil
-	case old.Fingerprint == in.Fingerprint:
+	case old.Fingerprint == in.Fingerprint && (old.Final || !in.Final): // that it is closed now is news
 		return ErrSame
 	case in.DeliveredAt.Before(old.DeliveredAt):
 		return ErrOlder

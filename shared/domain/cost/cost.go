@@ -37,6 +37,7 @@ const (
 	CategoryDim   = "charge_category"
 	CurrencyDim   = "currency" // before conversion
 	TagDim        = "tag:"
+	TagKeysDim    = "tag_keys" // which keys there are tags of, one a line, in order: what coverage is counted by
 )
 
 // The purchase types.
@@ -64,6 +65,9 @@ type Import struct {
 	Rates  map[string]Rate
 	Source string
 	Export string
+	// Unsummarized leaves the summary of the month to Summarize: for who imports the bills of many accounts one after another. Until then
+	// Summaries is slow, and right.
+	Unsummarized bool
 }
 
 // Rate is what a unit of a currency is worth.

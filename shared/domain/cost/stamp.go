@@ -47,7 +47,7 @@ func (s *stamper) stamp(billed string) stamp {
 func (s *Store) readStamps(ctx context.Context, org string, p *pointer) (map[string]stamp, error) {
 	out := map[string]stamp{}
 	for n := range p.Blocks {
-		b, err := s.readBlock(ctx, org, p, n, wordsFamily, resourceFamily, nativeFamily, stampFamily)
+		b, err := s.readBlock(ctx, org, place{pointer: p, n: n}, wordsFamily, resourceFamily, nativeFamily, stampFamily)
 		if err != nil {
 			return nil, err
 		}

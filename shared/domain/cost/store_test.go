@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -19,6 +20,13 @@ func TestStore_AnswersOfTwoAccountsAndReplacesOne(t *testing.T) {
 		[]string{"ca_1,i-1=11.75", "ca_1,db=3", "ca_2,i-2=0.000000123"})
 	equal(t, "by tag", rows(s.ask(ofMarch("tag:env", "tag:team"))), []string{"prod,=14.750000123"})
 	equal(t, "total", s.ask(ofMarch()).Total.String(), "14.750000123")
+	more := charge(3, "i-1", "EC2", "1")
+	more.Tags = []focus.Tag{{Key: "env", Value: "prod"}, {Key: "team", Value: "a"}}
+	bare := more
+	bare.Tags = nil
+	s.bring(imported("ca_3", "one", now), more, bare)
+	equal(t, "by keys of tags", rows(s.ask(ofMarch(TagKeysDim))), []string{"env=14.750000123", "=1", "env\nteam=1"})
+	s.bring(imported("ca_3", "none", now.Add(time.Hour)))
 
 	p := s.bring(imported("ca_1", "two", now.Add(time.Hour)), charge(1, "i-1", "EC2", "7"))
 	equal(t, "rows", p.Rows, 1)
@@ -44,6 +52,12 @@ func TestStore_TakesOnlyLaterDeliveries(t *testing.T) {
 	equal(t, "the same again", errors.Is(err, ErrSame), true)
 	_, err = s.store.Begin(s.ctx, imported("ca_1", "zero", now.Add(-time.Hour)))
 	equal(t, "an earlier one", errors.Is(err, ErrOlder) && fault.Is(err, fault.Conflict), true)
+
+	closed := imported("ca_1", "one", now.Add(time.Minute))
+	closed.Final = true
+	equal(t, "the same, closed", s.bring(closed, charge(1, "i-1", "EC2", "10")).Final, true)
+	_, err = s.store.Begin(s.ctx, closed)
+	equal(t, "the same, closed, again", errors.Is(err, ErrSame), true)
 
 	slow, err := s.store.Begin(s.ctx, imported("ca_1", "two", now.Add(time.Hour)))
 	s.Must(err)
@@ -73,4 +87,32 @@ func TestBuilder_RefusesRowsOfAnotherMonth(t *testing.T) {
 	q := ofMarch()
 	q.Daily = true
 	equal(t, "a purchase counts on the last day", s.ask(q).Days[30].String(), "1")
+}
+
+func TestSummarize_MayWaitForManyAccounts(t *testing.T) {
+	s := newFixture(t)
+	for _, account := range []string{"ca_1", "ca_2"} {
+		in := imported(account, "one", now)
+		in.Unsummarized = true
+		s.bring(in, charge(1, "i-1", "EC2", "10"))
+	}
+	total := func() string {
+		sums, err := s.store.Summaries(s.ctx, testOrg, march, march)
+		s.Must(err)
+		return sums[0].Total.Billed.String()
+	}
+	equal(t, "made of the periods", total(), "20")
+	s.Must(s.store.Summarize(s.ctx, testOrg, march))
+	ctx, meter := table.WithMeter(s.ctx)
+	_, err := s.store.Summaries(ctx, testOrg, march, march)
+	s.Must(err)
+	equal(t, "round trips when it is made", meter.Usage().RoundTrips, 1)
+	equal(t, "as it was made", total(), "20")
+}
+
+func TestNew_SharesOneStoreOfAPlatform(t *testing.T) {
+	s := newFixture(t)
+	if New(s.Platform) != New(s.Platform) {
+		t.Error("a platform has two stores")
+	}
 }

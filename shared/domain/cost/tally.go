@@ -82,6 +82,11 @@ func (t *tally) families(s *span) []string {
 	return append(slices.Clip(t.needs), dayFamilies[t.metric])
 }
 
+// rollable reports whether the question is about nothing that a rollup lacks.
+func (t *tally) rollable() bool {
+	return !slices.Contains(t.needs, resourceFamily) && !slices.Contains(t.needs, tagsFamily)
+}
+
 // passes reports whether the filter allows a word in a dimension. Of a set it allows one of which it allows a member.
 func (q *Question) passes(dim, word string) bool {
 	listed, ok := q.Filter[dim]

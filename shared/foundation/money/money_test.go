@@ -270,3 +270,21 @@ func BenchmarkSum_OfTenMillion(b *testing.B) {
 		}
 	}
 }
+
+func TestScaled_IsWhatFromScaledTakes(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for range 10_000 {
+		n, places := r.Int64()-r.Int64(), r.IntN(money.Scale+1)
+		if got, ok := money.FromScaled(n, places).Scaled(places); !ok || got != n {
+			t.Fatalf("%d of %d places is read as %d, %v", n, places, got, ok)
+		}
+	}
+	for in, places := range map[string]int{"0.125": 2, "9223372036854775808": 0, "-9223372036854775808": 0, "1e30": 0, "0.000000000000000000000000000001": 29} {
+		if got, ok := money.MustParse(in).Scaled(places); ok {
+			t.Errorf("%s fits into %d of %d places", in, got, places)
+		}
+	}
+	if got, ok := money.MustParse("-12.5").Scaled(3); !ok || got != -12500 {
+		t.Errorf("-12.5 is %d, %v of 3 places", got, ok)
+	}
+}

@@ -213,7 +213,9 @@ func narrowed(filter map[string][]string, dim, value string) map[string][]string
 
 type teamResourcesInput struct {
 	TeamInput
-	resourceCostInput
+	Asked
+	rest.Page
+	rest.Sort[ResourceCost, costOrders]
 }
 
 func (s *service) teamResources(ctx context.Context, in *teamResourcesInput) (ResourceCosts, error) {
@@ -251,8 +253,9 @@ type TeamTrends struct {
 }
 
 type teamTrendInput struct {
-	trendInput
-	Limit int `query:"limit" minimum:"1" maximum:"50" default:"20" doc:"How many teams are shown one by one"`
+	Asked
+	Granularity string `query:"granularity" enum:"day,week,month" default:"day"`
+	Limit       int    `query:"limit" minimum:"1" maximum:"50" default:"20" doc:"How many teams are shown one by one"`
 }
 
 func (s *service) teamTrends(ctx context.Context, in *teamTrendInput) (TeamTrends, error) {
@@ -316,4 +319,3 @@ func teamPoints(lines []teamLine, b *buckets, n int, shown money.Amount) []TeamP
 	}
 	return out
 }
-

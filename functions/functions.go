@@ -25,6 +25,7 @@ import (
 	"lamplighter.dev/functions/organisations"
 	"lamplighter.dev/functions/organisationsync"
 	"lamplighter.dev/functions/overrides"
+	"lamplighter.dev/functions/pricesync"
 	"lamplighter.dev/functions/reminder"
 	"lamplighter.dev/functions/resourcegroups"
 	"lamplighter.dev/functions/resources"
@@ -84,6 +85,7 @@ func All() []Function {
 		{discovery.Declaration, nil, discovery.Handler},
 		{executor.Declaration, nil, executor.Handler},
 		{organisationsync.Declaration, nil, organisationsync.Handler},
+		{pricesync.Declaration, nil, pricesync.Handler},
 		{eraser.Declaration, nil, erasing},
 		{scheduleddiscovery.Declaration, nil, alone(scheduleddiscovery.Handler)},
 		{evaluator.Declaration, nil, alone(evaluator.Handler)},

@@ -5,7 +5,9 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/throttle"
+	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/domain/scheduling"
@@ -17,7 +19,7 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "discovery",
-	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, inventory.ClusterPartition}, Writes: []table.Partition{
+	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, inventory.ClusterPartition, estimation.PricePartition, cost.Partition, cost.ChunkPartition}, Writes: []table.Partition{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition, inventory.ScanPartition,
 		teams.Partition, teams.NamePartition, // what a deleted account is detached from
 		scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too

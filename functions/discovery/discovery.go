@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/engine/workflow"
@@ -49,6 +50,7 @@ type worker struct {
 	providers    cloud.Providers
 	inventory    *inventory.Store
 	measurements *measurement.Store
+	estimates    *estimation.Store
 	writing      chan struct{} // held while pages are written
 }
 
@@ -58,7 +60,7 @@ const writers = 2
 
 // Handler answers the tasks of the discovery machine.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
-	w := &worker{p: p, providers: providers, inventory: inventory.New(p), measurements: measurement.New(p), writing: make(chan struct{}, writers)}
+	w := &worker{p: p, providers: providers, inventory: inventory.New(p), measurements: measurement.New(p), estimates: estimation.New(p, providers), writing: make(chan struct{}, writers)}
 	return w.handle
 }
 

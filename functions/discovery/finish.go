@@ -32,6 +32,9 @@ func (w *worker) finishPass(ctx context.Context, in discovery.Input, f *workflow
 	if err = w.inventory.CompactIndex(ctx, in.Org); err != nil {
 		return j, fmt.Errorf("compact the index of %s: %w", in.Org, err)
 	}
+	if _, err = w.estimates.Update(ctx, in.Org); err != nil { // what the account has is known all the same, and the night makes up for it
+		w.p.Log.WarnContext(ctx, "resources were not estimated after their discovery", "org", in.Org, "error", err.Error())
+	}
 	j.CompletedAt = w.p.Clock.Now()
 	j.Status, j.Error = outcome(j, parts, f, gone)
 	return j, w.settle(ctx, in, j, gone)

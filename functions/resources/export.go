@@ -61,6 +61,7 @@ func readCursor(cursor string) (uid string, err error) {
 var columns = []string{
 	"id", "uid", "name", "type", "provider", "cloudAccountID", "cloudAccountName", "region", "zone", "status", "instanceType",
 	"capacity", "tags", "parentUID", "schedulable", "groupIDs", "teamIDs", "discoveredAt", "lastSeenAt", "createdAt",
+	"rackRateHourlyUSD", "rackRateMonthlyUSD", "priceVersion", "monthToDateUSD", "lastMonthUSD", "costSource",
 }
 
 // Line returns the record as a line of NDJSON.
@@ -72,12 +73,27 @@ func (r Record) Cells() []string {
 	if r.CreatedAt != nil {
 		created = r.CreatedAt.Format(time.RFC3339)
 	}
-	return []string{
+	return append([]string{
 		r.ID, r.UID, r.Name, r.Type, r.Provider, r.CloudAccountID, r.CloudAccountName, r.Region, r.Zone, string(r.Status),
 		r.InstanceType, string(object(r.Capacity)), string(object(r.Tags)), r.ParentUID, strconv.FormatBool(r.Schedulable),
 		strings.Join(r.GroupIDs, " "), strings.Join(r.TeamIDs, " "),
 		r.DiscoveredAt.Format(time.RFC3339), r.LastSeenAt.Format(time.RFC3339), created,
+	}, r.costCells()...)
+}
+
+// costCells returns what the resource costs as cells; empty ones of what is not known.
+func (r Record) costCells() []string {
+	out := make([]string, 6)
+	if p := r.RackRateUSD; p != nil {
+		out[0], out[1], out[2] = p.Hourly, p.Monthly, p.PriceVersion
 	}
+	if a := r.ActualUSD; a != nil {
+		out[3], out[4] = a.MonthToDate, a.LastMonth
+	}
+	if r.CostSource != nil {
+		out[5] = *r.CostSource
+	}
+	return out
 }
 
 // object returns the JSON of what is made of texts, numbers and times.

@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 )
 
 // Record is a resource as clients see it.
@@ -33,16 +34,18 @@ type Record struct {
 	ScheduleIDs      []string          `json:"scheduleIDs"`
 	RackRateUSD      *RackRate         `json:"rackRateUSD"`
 	ActualUSD        *Actual           `json:"actualUSD"`
-	CostSource       *string           `json:"costSource" enum:"estimated,actual"`
+	CostSource       *string           `json:"costSource" enum:"estimated,actual" doc:"actual once a bill has arrived, estimated before; null when neither is known"`
 	DiscoveredAt     time.Time         `json:"discoveredAt"`
 	LastSeenAt       time.Time         `json:"lastSeenAt"`
 	CreatedAt        *time.Time        `json:"createdAt" doc:"When the provider says that it was made; null when it does not say"`
 }
 
-// RackRate is the public price of a resource, as decimals.
+// RackRate is the public price of a resource as it is now, as decimals: of what is stopped, what remains to be paid.
 type RackRate struct {
-	Hourly  string `json:"hourly"`
-	Monthly string `json:"monthly"`
+	Hourly       string `json:"hourly" example:"0.096000"`
+	Monthly      string `json:"monthly" doc:"Of 730 such hours" example:"70.08"`
+	PriceVersion string `json:"priceVersion" doc:"Of the list of prices"`
+	Stale        bool   `json:"stale" doc:"Newer prices could not be fetched"`
 }
 
 // Actual is what was invoiced for a resource, as decimals.
@@ -62,7 +65,39 @@ func newRecord(r inventory.Listed) Record {
 	if !r.CreatedAt.IsZero() {
 		out.CreatedAt = &r.CreatedAt
 	}
+	out.addCosts(r)
 	return out
+}
+
+// The sources of what a resource is said to cost.
+const (
+	fromEstimate = "estimated"
+	fromBill     = "actual"
+)
+
+// addCosts shows what the resource costs: the estimate and what was billed both stay visible.
+func (r *Record) addCosts(l inventory.Listed) {
+	source := ""
+	if l.Rate != nil && l.Rate.Reason == "" {
+		hour := l.Rate.Hourly(l.Status)
+		r.RackRateUSD = &RackRate{hour.Fixed(6), hour.MulInt(pricing.HoursPerMonth).Fixed(2), l.Rate.Version, l.Rate.Stale}
+		source = fromEstimate
+	}
+	if l.Billed != nil {
+		r.ActualUSD = &Actual{l.Billed.MonthToDate.Fixed(2), l.Billed.LastMonth.Fixed(2)}
+		source = fromBill
+	}
+	if source != "" {
+		r.CostSource = &source
+	}
+}
+
+// unpriced returns why a resource has no rack rate; empty when it has one.
+func unpriced(l inventory.Listed) string {
+	if l.Rate == nil {
+		return "what it costs was not looked at yet: that is done when a discovery ends, and every night"
+	}
+	return l.Rate.Reason
 }
 
 // lastSeen returns when the resource was seen last. Discovery dates what a listing tells back by as much as a listing may lag;
@@ -169,13 +204,14 @@ type resourceInput struct {
 // Described is a resource with what only its own operation tells.
 type Described struct {
 	Record
-	Facts map[string]any `json:"facts" doc:"What waste is judged by, as far as it is known: attached to what, size, last use"`
+	Unpriced string         `json:"unpriced" doc:"Why it has no rackRateUSD; empty when it has one"`
+	Facts    map[string]any `json:"facts" doc:"What waste is judged by, as far as it is known: attached to what, size, last use"`
 }
 
 func (s *service) getResource(ctx context.Context, in *resourceInput) (Described, error) {
 	c := identity.CallerFrom(ctx)
 	r, err := s.inventory.DescribeByID(ctx, c.Org, in.ResourceID, callerVisibility(c))
-	return Described{newRecord(r), orEmpty(map[string]any(r.Facts))}, err
+	return Described{newRecord(r), unpriced(r), orEmpty(map[string]any(r.Facts))}, err
 }
 
 // UIDs asks for resources by their native ids.

@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 )
 
 const (
@@ -19,8 +20,9 @@ const (
 )
 
 // costNote tells in the interface description what the cost fields hold.
-const costNote = " rackRateUSD, actualUSD and costSource are null until prices and bills are known; " +
-	"until then sort_by=cost orders by name. smartTags are empty until there are some. scheduleIDs are the schedules that take the resource, by itself, by a group or by a tag."
+const costNote = " rackRateUSD is the estimate at public prices, null where no price is known; actualUSD what was billed, null until a bill has arrived. " +
+	"sort_by=cost goes by what the last month cost, else by this month so far, else by the estimate of a month; what has neither comes first. " +
+	"smartTags are empty until there are some. scheduleIDs are the schedules that take the resource, by itself, by a group or by a tag."
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
@@ -94,12 +96,12 @@ func (s *service) types(context.Context, *struct{}) ([]Type, error) {
 	kinds := cloud.Catalogue()
 	out := make([]Type, len(kinds))
 	for i, k := range kinds {
-		out[i] = Type{k.Type, k.Provider, k.Name, k.Native, k.Discoverable, k.Actionable, k.Scalable, k.Priced, k.Measured}
+		out[i] = Type{k.Type, k.Provider, k.Name, k.Native, k.Discoverable, k.Actionable, k.Scalable, pricing.Priced(k.Type), k.Measured}
 	}
 	return out, nil
 }
 
 // callerVisibility returns what the caller may see.
 func callerVisibility(c identity.Caller) inventory.Visibility {
-	return inventory.SightOf(c, policy).WithSchedules()
+	return inventory.SightOf(c, policy).WithSchedules().WithCosts()
 }

@@ -6,8 +6,8 @@ import (
 )
 
 // catalogue describes every kind once, in a place that links no SDK: providers take their descriptions from here, and so
-// does GET /resources/types, which must stay small. Deadlines and batches are those of the executors' trials; no kind is
-// Priced or Measured until the features that do that exist. Each provider's part is a file beside this one.
+// does GET /resources/types, which must stay small. Deadlines and batches are those of the executors' trials; which are
+// priced, shared/domain/pricing knows. Each provider's part is a file beside this one.
 var catalogue = slices.Concat(awsKinds, azureKinds, gcpKinds, kubernetesKinds)
 
 // collectives are, by provider, the kinds that stand for everything which no other kind of the provider lists.

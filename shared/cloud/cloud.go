@@ -54,7 +54,6 @@ type Kind struct {
 	Discoverable bool          // is found by a discovery
 	Actionable   bool          // can be started and stopped
 	Scalable     bool          // its capacity can be set
-	Priced       bool          // a rack rate is known
 	Measured     bool          // has utilisation metrics
 	Absolute     bool          // an act sets a size: it may be given while the resource is still moving the other way
 	Remembers    bool          // a stop forgets its capacity: State.Snapshot is kept before it and given back at the start

@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/functions/evaluator"
 	"lamplighter.dev/functions/mailer"
 	"lamplighter.dev/functions/organisationsync"
+	"lamplighter.dev/functions/pricesync"
 	"lamplighter.dev/functions/reminder"
 	"lamplighter.dev/functions/scheduleddiscovery"
 	"lamplighter.dev/functions/sweeper"
@@ -29,6 +30,7 @@ const (
 	archiveEvery = time.Hour
 	membersEvery = time.Hour
 	remindEvery  = 24 * time.Hour
+	pricesEvery  = 6 * time.Hour
 )
 
 // Run does what the table's stream and EventBridge do in AWS, until ctx ends: it hands the change feed to the mailer,
@@ -45,6 +47,7 @@ func (s *Service) Run(ctx context.Context) {
 	loops.Go(func() { s.every(ctx, archiveEvery, "archive", s.Archive) })
 	loops.Go(func() { s.every(ctx, membersEvery, "synchronize organizations", s.SynchronizeOrganisations) })
 	loops.Go(func() { s.every(ctx, remindEvery, "remind", s.Remind) })
+	loops.Go(func() { s.every(ctx, pricesEvery, "fetch prices", s.SyncPrices) })
 	loops.Wait()
 }
 
@@ -67,6 +70,11 @@ func (s *Service) Sweep(ctx context.Context) error {
 // StartDiscoveries starts the discoveries that are due.
 func (s *Service) StartDiscoveries(ctx context.Context) error {
 	return s.run(ctx, scheduleddiscovery.Declaration.Name)
+}
+
+// SyncPrices fetches public prices and estimates what resources cost.
+func (s *Service) SyncPrices(ctx context.Context) error {
+	return s.run(ctx, pricesync.Declaration.Name)
 }
 
 // Evaluate has schedules fire and overrides end.

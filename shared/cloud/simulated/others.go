@@ -145,6 +145,10 @@ func (s *settings) factsOf(n node) cloud.Facts {
 		since = cloud.Since{}
 	}
 	switch kinds[n.kind].Type {
+	case "aws-ec2":
+		return cloud.Facts{"platform": "Linux/UNIX", "tenancy": "default"}
+	case "aws-rds":
+		return cloud.Facts{"engine": "postgres", "multi_az": s.drawHit(n, asUnused, 0.3), "storage_type": "gp3", "allocated_gb": 100.0}
 	case "aws-ebs":
 		return cloud.Facts{
 			"attachment_count": count(!unused), "unattached_since": since, "size_gb": size, "encrypted": !unused,

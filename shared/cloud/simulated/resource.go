@@ -67,6 +67,9 @@ func (s *settings) describeNode(n node, h history, now time.Time) cloud.Resource
 		r.Capacity = st.cap.fields()
 	}
 	r.Facts = s.factsOf(n)
+	if gib, sized := r.Facts["size_gb"].(float64); sized {
+		r.Capacity = map[string]int64{"sizeGiB": int64(gib)}
+	}
 	return r
 }
 

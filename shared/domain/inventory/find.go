@@ -34,7 +34,7 @@ var Orders = []string{"name", "type", "status", "provider", "region", "cost"}
 
 var orderNames = map[string]int{
 	"": index.NameOrder, "name": index.NameOrder, "type": index.TypeOrder, "status": index.StatusOrder,
-	"provider": index.ProviderOrder, "region": index.RegionOrder, "cost": index.NameOrder, ByUID: index.UIDOrder,
+	"provider": index.ProviderOrder, "region": index.RegionOrder, "cost": index.CostOrder, ByUID: index.UIDOrder,
 }
 
 // Listed is a resource with what other records say of it.
@@ -45,6 +45,8 @@ type Listed struct {
 	TeamIDs     []string
 	ScheduleIDs []string // the schedules that it is attached to by itself, by a group or by a tag; nil unless asked for
 	Schedulable bool     // can be started and stopped
+	Rate        *Rate    // what it is estimated to cost; nil when it was never looked at, or costs were not asked for
+	Billed      *Invoiced  // what was invoiced for it; nil when nothing was
 }
 
 // FindResources lists resources. Two round trips whatever the page: the index's changes, then the accounts on the page. One more
@@ -56,6 +58,9 @@ func (s *Store) FindResources(ctx context.Context, org string, l List) ([]Listed
 	}
 	v, err := s.openIndexWith(ctx, org, l.membershipsNeeded())
 	if err != nil {
+		return nil, err
+	}
+	if err = s.loadCosts(ctx, v, l.Sight.Costs || which == index.CostOrder); err != nil {
 		return nil, err
 	}
 	unlock := v.st.RLockOrdered(which)
@@ -125,6 +130,9 @@ func rowOfRecord(st *index.State, id string) (index.Row, bool) {
 func (s *Store) pick(ctx context.Context, org string, p picking) ([]Listed, error) {
 	v, err := s.openIndexWith(ctx, org, p.sight.needsTeam)
 	if err != nil {
+		return nil, err
+	}
+	if err = s.loadCosts(ctx, v, p.sight.Costs); err != nil {
 		return nil, err
 	}
 	var rows []index.Row
@@ -235,6 +243,7 @@ func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibili
 	if err = v.addFacts(l, got); err != nil {
 		return nil, err
 	}
+	v.addCosts(l, &sight)
 	return l.out, v.annotate(l, got, &sight)
 }
 

@@ -25,10 +25,11 @@ type sets struct {
 	members   map[string]*memberSet // of groups and of teams
 	heads     int                   // bytes of the heads of both
 	placed    int                   // places of members
+	costs     costSet
 }
 
 // Bytes returns about how much memory the sets take: a head its text, and as much again for what it says.
-func (s *sets) Bytes() int { return 2*s.heads + placeBytes*s.placed }
+func (s *sets) Bytes() int { return 2*s.heads + placeBytes*s.placed + s.costs.bytes() }
 
 // placeBytes is what a place takes.
 const placeBytes = 32

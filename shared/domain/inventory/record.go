@@ -8,6 +8,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory/index"
+	"lamplighter.dev/shared/domain/pricing"
 )
 
 // newRow makes the row of a record.
@@ -24,23 +25,37 @@ func newRow(s *index.Symbols, r Resource) index.Entry {
 	return out
 }
 
-// amountsOf returns the capacity of a record, and before it, as the amount without a name, the sum of its facts: readers of before
-// there were facts read that, too.
+// inputPrefix begins the name of the amount that is no capacity but the sum of the facts: what follows is what the price depends on.
+const inputPrefix = "$"
+
+// amountsOf returns the capacity of a record, and before it, as the amount without a name or with one that tells what the price depends
+// on, the sum of its facts: readers of before there were facts read that, too.
 func amountsOf(s *index.Symbols, r Resource) []index.Amount {
 	amounts := s.InternCapacity(r.Capacity)
 	if r.FactsSum == 0 {
 		return amounts
 	}
-	return append([]index.Amount{{Value: r.FactsSum}}, amounts...)
+	sum := index.Amount{Value: r.FactsSum}
+	if r.PriceInputs != "" {
+		sum.Name = s.Intern(inputPrefix + r.PriceInputs)
+	}
+	return append([]index.Amount{sum}, amounts...)
 }
 
-// splitAmounts returns the capacity of a row and the sum of its facts.
-func splitAmounts(r index.Row) (capacity index.Amounts, factsSum int64) {
+// splitAmounts returns the capacity of a row, the sum of its facts, and what its price depends on.
+func splitAmounts(s *index.Symbols, r index.Row) (capacity index.Amounts, factsSum int64, inputs string) {
 	capacity = r.Capacity()
-	if capacity.Len() == 0 || capacity.At(0).Name != 0 {
-		return capacity, 0
+	if capacity.Len() == 0 {
+		return capacity, 0, ""
 	}
-	return capacity.From(1), capacity.At(0).Value
+	first := capacity.At(0)
+	if first.Name == 0 {
+		return capacity.From(1), first.Value, ""
+	}
+	if name, ok := strings.CutPrefix(s.Name(first.Name), inputPrefix); ok {
+		return capacity.From(1), first.Value, name
+	}
+	return capacity, 0, ""
 }
 
 // recordOf makes the record of a row, as it was last seen there by a scan that had nothing to write too. It needs the read
@@ -68,8 +83,8 @@ func recordOfRow(s *index.Symbols, r index.Row) Resource {
 		key, value := s.Tag(n)
 		out.Tags[key] = value
 	}
-	capacity, sum := splitAmounts(r)
-	out.FactsSum = sum
+	capacity, sum, inputs := splitAmounts(s, r)
+	out.FactsSum, out.PriceInputs = sum, inputs
 	if n := capacity.Len(); n > 0 {
 		out.Capacity = make(map[string]int64, n)
 	}
@@ -111,8 +126,8 @@ func sameTags(s *index.Symbols, r index.Row, tags map[string]string) bool {
 }
 
 func sameAmounts(s *index.Symbols, r index.Row, found cloud.Resource) bool {
-	amounts, sum := splitAmounts(r)
-	if amounts.Len() != len(found.Capacity) || sum != found.Facts.Sum() {
+	amounts, sum, inputs := splitAmounts(s, r)
+	if amounts.Len() != len(found.Capacity) || sum != found.Facts.Sum() || inputs != pricing.InputsOf(found.Type, found.Facts) {
 		return false
 	}
 	for i := range amounts.Len() {

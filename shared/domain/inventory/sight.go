@@ -19,6 +19,7 @@ type Visibility struct {
 	Groups    grant.Scopes // the resources of which may be seen in which groups they are
 	Teams     grant.Scopes // the teams that may be seen to own something: all of them, or those that it names
 	Schedules bool         // the schedules of resources are asked for: a row each where some are attached one by one
+	Costs     bool         // what resources cost is asked for
 }
 
 // SightOf returns what c may see where policy is what shows resources.
@@ -35,6 +36,12 @@ func SeeEverything() Visibility {
 // WithSchedules returns the sight that asks for the schedules of resources too.
 func (s Visibility) WithSchedules() Visibility {
 	s.Schedules = true
+	return s
+}
+
+// WithCosts returns the sight that asks for what resources cost too.
+func (s Visibility) WithCosts() Visibility {
+	s.Costs = true
 	return s
 }
 

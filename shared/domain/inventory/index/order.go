@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The orders that a list can have. There is no cost order yet: until prices exist it is the order of names.
+// The orders that a list can have. CostOrder goes by what SetCosts says.
 const (
 	NameOrder = iota
 	TypeOrder
@@ -13,6 +13,7 @@ const (
 	ProviderOrder
 	RegionOrder
 	UIDOrder
+	CostOrder
 	orderCount
 	everyOrder
 )
@@ -120,6 +121,9 @@ func (st *State) comparison(which int) func(a, b int32) int {
 	case UIDOrder:
 		return func(a, b int32) int { return cmp.Compare(st.Row(a).UID(), st.Row(b).UID()) }
 	}
+	if which == CostOrder {
+		return func(a, b int32) int { return cmp.Or(cmp.Compare(st.costOf(a), st.costOf(b)), byName(a, b)) }
+	}
 	ref := orderRefs[which]
 	return func(a, b int32) int {
 		if x, y := st.Row(a).Ref(ref), st.Row(b).Ref(ref); x != y {
@@ -127,4 +131,21 @@ func (st *State) comparison(which int) func(a, b int32) int {
 		}
 		return byName(a, b)
 	}
+}
+
+// SetCosts gives the rows the amounts that CostOrder goes by: what price returns for their native ids, now and for those that come
+// later. It needs the write lock.
+func (st *State) SetCosts(price func(uid string) int64) {
+	st.price, st.costs, st.orders[CostOrder] = price, make([]int64, 0, st.count), nil
+	for n := range int32(st.count) {
+		st.costs = append(st.costs, price(st.uidOf(uint32(n))))
+	}
+}
+
+// costOf returns what a row costs; nothing before SetCosts has said anything.
+func (st *State) costOf(n int32) int64 {
+	if int(n) < len(st.costs) {
+		return st.costs[n]
+	}
+	return 0
 }

@@ -27,6 +27,8 @@ type State struct {
 	orphans map[string]sighting // statuses of rows that have not arrived
 	scans   map[Partition]int64
 	orders  [orderCount]*order
+	costs   []int64 // by the numbers of rows, once there is a price
+	price   func(uid string) int64
 	head    head
 	chunks  map[string]bool // applied
 	deltas  map[string]bool // applied, of those that there were when they were last read
@@ -120,6 +122,9 @@ func (st *State) add(sum uint64, e *Entry) {
 	st.fill(c, e)
 	c.status, c.statusAt = e.Refs[StatusRef], e.Times[StatusTime]
 	st.byUID.add(sum, uint32(n), st.uidSum)
+	if st.price != nil {
+		st.costs = append(st.costs, st.price(e.UID))
+	}
 	if st.byID != nil {
 		st.addID(n)
 	}
@@ -288,7 +293,7 @@ const keptBytes = 120
 
 // Bytes returns how much memory the index takes, without what requests have in hand. It needs the read lock.
 func (st *State) Bytes() int {
-	sum := st.Symbols.held() + st.runs.held() + st.byUID.held() + 24*cap(st.cells) + len(st.cells)*cellPage*cellSize
+	sum := st.Symbols.held() + st.runs.held() + st.byUID.held() + 24*cap(st.cells) + 8*cap(st.costs) + len(st.cells)*cellPage*cellSize
 	if st.byID != nil {
 		sum += st.byID.held()
 	}

@@ -1,0 +1,24 @@
+package pricesync
+
+import (
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/estimation"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "pricesync",
+	Access: table.Access{
+		Reads: []table.Partition{identity.DirectoryPartition},
+		Writes: []table.Partition{
+			estimation.PricePartition, inventory.IndexPartition, inventory.ChunkPartition, cost.Partition, cost.ChunkPartition,
+		},
+	},
+	Clouds:   true,
+	Schedule: "cron(15 1-5 * * ? *)",
+	Samples:  []string{"schedule"},
+}

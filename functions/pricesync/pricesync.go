@@ -1,0 +1,134 @@
+// Package pricesync is the worker that fetches the public prices of the providers and regions in which somebody has resources, once for
+// all organizations, and then looks at what each resource of each organization costs.
+package pricesync
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/estimation"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+const (
+	stretch  = 12 * time.Minute // after it nothing further is begun: the next run of the night goes on
+	fresh    = 20 * time.Hour   // prices that were fetched since are not fetched again
+	pageSize = 500
+)
+
+// Synced tells what a run did.
+type Synced struct {
+	Organizations int `json:"organizations"`
+	Resources     int `json:"resources"`
+	Priced        int `json:"priced"`
+	Lists         int `json:"lists"` // of prices that were fetched
+	Failed        int `json:"failed"`
+	Left          int `json:"left"` // lists and organizations for which there was no time
+}
+
+// Handler synchronizes once; EventBridge calls it some times a night.
+func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
+	return func(ctx context.Context, _ json.RawMessage) (any, error) { return SyncPrices(ctx, p, providers) }
+}
+
+// SyncPrices fetches the prices that are due and estimates all resources. A list that cannot be fetched, or an organization that cannot be
+// estimated, does not keep the others from being; of what failed the prices before are used, and said to be old.
+func SyncPrices(ctx context.Context, p *platform.Platform, providers cloud.Providers) (Synced, error) {
+	r := &round{Platform: p, estimates: estimation.New(p, providers), until: p.Clock.Now().Add(stretch)}
+	orgs, err := r.organizations(table.Within(ctx, identity.DirectoryPrefix))
+	errs := []error{err}
+	pairs := map[estimation.Pair]bool{}
+	for _, org := range orgs {
+		some, err := r.estimates.Pairs(table.WithOrg(ctx, org), org)
+		for _, at := range some {
+			pairs[at] = true
+		}
+		errs = append(errs, fault.Wrap("look at what "+org+" has", err))
+	}
+	errs = append(errs, r.refresh(ctx, pairs), r.update(ctx, orgs))
+	return r.did, errors.Join(errs...)
+}
+
+// round is one run.
+type round struct {
+	*platform.Platform
+	estimates *estimation.Store
+	until     time.Time
+	did       Synced
+}
+
+// organizations lists all organizations.
+func (r *round) organizations(ctx context.Context) ([]string, error) {
+	var out []string
+	for shard := range identity.DirectoryShards {
+		q := table.Query{PK: identity.DirectoryPK(shard), Limit: pageSize}
+		for {
+			page, err := r.Table.Query(ctx, q)
+			if err != nil {
+				return out, fmt.Errorf("read the directory: %w", err)
+			}
+			for _, it := range page.Items {
+				out = append(out, it.SK)
+			}
+			if q.Cursor = page.Next; q.Cursor == "" {
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+// refresh fetches the lists that are due, those of which nothing is known yet too.
+func (r *round) refresh(ctx context.Context, pairs map[estimation.Pair]bool) error {
+	var errs []error
+	sorted := slices.SortedFunc(maps.Keys(pairs), func(a, b estimation.Pair) int { return strings.Compare(a.String(), b.String()) })
+	for _, at := range sorted {
+		due, err := r.estimates.PricesDue(ctx, at, fresh)
+		if err != nil || !due {
+			errs = append(errs, err)
+			continue
+		}
+		if !r.Clock.Now().Before(r.until) {
+			r.did.Left++
+			continue
+		}
+		if err = r.estimates.RefreshPrices(ctx, at); err != nil {
+			r.did.Failed++
+			errs = append(errs, err)
+			continue
+		}
+		r.did.Lists++
+	}
+	return errors.Join(errs...)
+}
+
+// update estimates the resources of organizations.
+func (r *round) update(ctx context.Context, orgs []string) error {
+	var errs []error
+	for _, org := range orgs {
+		if !r.Clock.Now().Before(r.until) {
+			r.did.Left++
+			continue
+		}
+		did, err := r.estimates.Update(table.WithOrg(ctx, org), org)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("estimate what %s has: %w", org, err))
+			continue
+		}
+		r.did.Organizations++
+		r.did.Resources += did.Resources
+		r.did.Priced += did.Priced
+	}
+	return errors.Join(errs...)
+}

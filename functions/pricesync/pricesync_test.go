@@ -1,0 +1,208 @@
+package pricesync_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lamplighter.dev/functions/pricesync"
+	"lamplighter.dev/functions/resources"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/inventorytest"
+)
+
+// amazon is a cloud that knows prices, and can fail to tell them.
+type amazon struct {
+	cloud.Provider
+	mu      sync.Mutex
+	prices  map[string]string // by key, for an hour
+	version string
+	breaks  bool
+	asked   int
+}
+
+func (a *amazon) Prices(_ context.Context, _ string, take func(cloud.Price) error) (string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.asked++
+	for key, usd := range a.prices {
+		p, err := money.Parse(usd)
+		if err != nil {
+			return "", err
+		}
+		if err = take(cloud.Price{Key: key, Unit: cloud.PerHour, USD: p}); err != nil {
+			return "", err
+		}
+	}
+	if a.breaks {
+		return "", errors.New("the answer broke off after 3 of 9 pages")
+	}
+	return a.version, nil
+}
+
+type fixture struct {
+	*apitest.Fixture
+	amazon *amazon
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{apitest.New(t, resources.Operations), &amazon{version: "2026-03-01", prices: map[string]string{
+		"ec2/m5.large/linux/default": "0.096", "ec2/t3.micro/linux/default": "0.0104",
+	}}}
+	for _, org := range []string{apitest.Org, apitest.OtherOrg} {
+		f.Put(identity.DirectoryKey(org), map[string]string{"org": org})
+	}
+	linux := cloud.Facts{"platform": "Linux/UNIX", "tenancy": "default"}
+	inventorytest.Discover(f.Fixture, apitest.Org, "aws-ec2",
+		cloud.Resource{UID: "i-1", Name: "a", Status: cloud.Running, InstanceType: "t3.micro", Facts: linux},
+		cloud.Resource{UID: "i-2", Name: "b", Status: cloud.Running, InstanceType: "m5.large", Facts: linux},
+		cloud.Resource{UID: "i-3", Name: "c", Status: cloud.Stopped, InstanceType: "m5.large", Facts: linux},
+		cloud.Resource{UID: "i-4", Name: "d", Status: cloud.Running, InstanceType: "m9.huge", Facts: linux},
+	)
+	inventorytest.Discover(f.Fixture, apitest.OtherOrg, "aws-ec2",
+		cloud.Resource{UID: "i-9", Name: "z", Status: cloud.Running, InstanceType: "m5.large", Facts: linux})
+	return f
+}
+
+func (f *fixture) sync() (pricesync.Synced, error) {
+	return pricesync.SyncPrices(f.Context(), f.Platform, cloud.Providers{"aws": f.amazon})
+}
+
+func (f *fixture) list(query string) map[string]resources.Record {
+	f.Helper()
+	out := map[string]resources.Record{}
+	for _, r := range apitest.Data[[]resources.Record](f.get("/resources" + query)) {
+		out[r.UID] = r
+	}
+	return out
+}
+
+func (f *fixture) get(path string) apitest.Answer {
+	f.Helper()
+	return f.Call(apitest.Caller(apitest.Org, "ada", "*:*"), http.MethodGet+" "+path, "")
+}
+
+func TestSyncPrices_ShowsWhatResourcesCost(t *testing.T) {
+	f := newFixture(t)
+	did, err := f.sync()
+	f.Must(err)
+	if want := (pricesync.Synced{Organizations: 2, Resources: 5, Priced: 4, Lists: 1}); did != want {
+		t.Errorf("did %+v; want %+v: one list for both organizations", did, want)
+	}
+	all := f.list("")
+	for uid, want := range map[string]string{"i-1": "0.010400 7.59", "i-2": "0.096000 70.08", "i-3": "0.000000 0.00"} {
+		r := all[uid]
+		if r.RackRateUSD == nil || r.RackRateUSD.Hourly+" "+r.RackRateUSD.Monthly != want || *r.CostSource != "estimated" || r.RackRateUSD.PriceVersion != "2026-03-01" {
+			t.Errorf("%s: %+v; want %s, estimated", uid, r.RackRateUSD, want)
+		}
+	}
+	if r := all["i-4"]; r.RackRateUSD != nil || r.CostSource != nil {
+		t.Errorf("an instance type without a price has %+v", r.RackRateUSD)
+	}
+	one := apitest.Data[resources.Described](f.get("/resources/" + all["i-4"].ID))
+	if !strings.Contains(one.Unpriced, "ec2/m9.huge/linux/default") {
+		t.Errorf("why there is no price: %q", one.Unpriced)
+	}
+}
+
+func TestSyncPrices_ListsByCost(t *testing.T) {
+	f := newFixture(t)
+	_, err := f.sync()
+	f.Must(err)
+	var got []string
+	for _, r := range apitest.Data[[]resources.Record](f.get("/resources?sort_by=cost&sort_order=desc")) {
+		got = append(got, r.UID)
+	}
+	if list := strings.Join(got, " "); list != "i-3 i-2 i-1 i-4" {
+		t.Errorf("by cost: %s; want i-3 i-2 i-1 i-4", list)
+	}
+}
+
+// A page costs a round trip more the first time, and none afterwards.
+func TestSyncPrices_CostsAPageOneRoundTrip(t *testing.T) {
+	f := newFixture(t)
+	_, err := f.sync()
+	f.Must(err)
+	for _, path := range []string{"/resources", "/resources?sort_by=cost"} {
+		f.get(path)
+		if n := f.get(path).Usage.RoundTrips; n > 2 {
+			t.Errorf("%s: %d round trips; want 2", path, n)
+		}
+	}
+	f.amazon.prices["ec2/m5.large/linux/default"] = "0.1"
+	f.Clock.Advance(24 * time.Hour)
+	_, err = f.sync()
+	f.Must(err)
+	if a := f.get("/resources?search=i-2"); a.Usage.RoundTrips > 3 || apitest.Data[[]resources.Record](a)[0].RackRateUSD.Hourly != "0.100000" {
+		t.Errorf("after new prices: %d round trips, %s", a.Usage.RoundTrips, a.Body)
+	}
+}
+
+func TestSyncPrices_UsesYesterdaysWhenAFetchFails(t *testing.T) {
+	f := newFixture(t)
+	_, err := f.sync()
+	f.Must(err)
+	f.Clock.Advance(24 * time.Hour)
+	f.amazon.breaks = true
+	delete(f.amazon.prices, "ec2/m5.large/linux/default")
+	did, err := f.sync()
+	if err == nil || did.Failed != 1 || did.Organizations != 2 {
+		t.Fatalf("a list that breaks off: %+v, %v; want an error, and the organizations estimated", did, err)
+	}
+	r := f.list("")["i-2"].RackRateUSD
+	if r == nil || r.Hourly != "0.096000" || !r.Stale || r.PriceVersion != "2026-03-01" {
+		t.Errorf("yesterday's price: %+v; want 0.096000, said to be stale", r)
+	}
+	f.amazon.breaks, f.amazon.version = false, "2026-03-02"
+	f.amazon.prices["ec2/m5.large/linux/default"] = "0.12"
+	_, err = f.sync()
+	f.Must(err)
+	if r = f.list("")["i-2"].RackRateUSD; r.Hourly != "0.120000" || r.Stale || r.PriceVersion != "2026-03-02" {
+		t.Errorf("the night after: %+v; want 0.120000 of 2026-03-02", r)
+	}
+}
+
+func TestSyncPrices_FetchesNothingTwiceANight(t *testing.T) {
+	f := newFixture(t)
+	for range 3 {
+		_, err := f.sync()
+		f.Must(err)
+		f.Clock.Advance(time.Hour)
+	}
+	if f.amazon.asked != 1 {
+		t.Errorf("asked for prices %d times in a night; want once", f.amazon.asked)
+	}
+}
+
+// What has not changed is not written again, and of what is replaced nothing is left behind.
+func TestSyncPrices_LeavesNothingBehind(t *testing.T) {
+	f := newFixture(t)
+	for night := range 5 {
+		f.amazon.prices["ec2/m5.large/linux/default"] = money.FromScaled(int64(96+night/2), 3).String()
+		_, err := f.sync()
+		f.Must(err)
+		f.Clock.Advance(24 * time.Hour)
+	}
+	items := apitest.Rows[map[string]any](f.Fixture, "ORG#"+apitest.Org+"#INV")
+	head := items[len(items)-1]
+	for _, it := range items {
+		if it["change"] != nil {
+			head = it
+		}
+	}
+	if head["generation"] != 3.0 || len(head["parts"].([]any)) != 1 || len(head["old"].([]any)) != 1 {
+		t.Errorf("the head of the costs after three prices: %v", head)
+	}
+	if got := inventory.New(f.Platform); got == nil {
+		t.Fatal("no inventory")
+	}
+}

@@ -1,0 +1,39 @@
+package cloud
+
+import (
+	"context"
+
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// Price is a public price of a provider, in US dollars before tax, without any agreement.
+type Price struct {
+	// Key names what is priced, in the words of shared/domain/pricing: a family and what tells its prices apart, with "/" between
+	// them: "ec2/m5.large/linux/default", "ebs/gp3/storage".
+	Key  string
+	Unit PriceUnit
+	USD  money.Amount
+}
+
+// PriceUnit is what one price is for.
+type PriceUnit string
+
+// The units.
+const (
+	PerHour  PriceUnit = "hour"
+	PerMonth PriceUnit = "month" // of a gibibyte, an operation a second, or of the thing itself, as the key says
+)
+
+// Pricer is a Provider whose public prices can be asked for.
+type Pricer interface {
+	// Prices tells take every price that it knows of a region, each key once, and returns the version of the list: when the provider
+	// published it, or the day of the fetch. An answer that breaks off is an error: what was told until then is no list.
+	Prices(ctx context.Context, region string, take func(Price) error) (version string, err error)
+}
+
+// LocalPricer is a Pricer that may know its prices without asking anybody: they are there at once.
+type LocalPricer interface {
+	Pricer
+	// PricesAreLocal reports whether it does.
+	PricesAreLocal() bool
+}

@@ -1,0 +1,170 @@
+// Package estimation keeps lists of public prices, and from them and from bills what is known of what each resource of an organization
+// costs: it is looked at when a discovery ends and every night, and kept beside the inventory, which shows it.
+package estimation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
+)
+
+// Store estimates what resources cost.
+type Store struct {
+	table     table.Store
+	clock     clock.Clock
+	providers cloud.Providers
+	inventory *inventory.Store
+	costs     *cost.Store
+
+	mu     sync.Mutex
+	tables map[Pair]keptTable
+}
+
+// keptTable is a list of prices in memory, with the change of the head that named it.
+type keptTable struct {
+	change int64
+	table  *pricing.Table
+}
+
+// New returns a Store that asks providers for prices.
+func New(p *platform.Platform, providers cloud.Providers) *Store {
+	return &Store{table: p.Table, clock: p.Clock, providers: providers, inventory: inventory.New(p), costs: cost.New(p), tables: map[Pair]keptTable{}}
+}
+
+func (s *Store) cached(at Pair, h listHead) *pricing.Table {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k := s.tables[at]; k.change == h.Change {
+		return k.table
+	}
+	return nil
+}
+
+// mostTables is how many lists are kept in memory, each of some megabytes.
+const mostTables = 8
+
+func (s *Store) cache(at Pair, h listHead, t *pricing.Table) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for old := range s.tables {
+		if len(s.tables) < mostTables {
+			break
+		}
+		delete(s.tables, old)
+	}
+	s.tables[at] = keptTable{h.Change, t}
+}
+
+// Updated tells what an update found.
+type Updated struct {
+	Resources int `json:"resources"`
+	Priced    int `json:"priced"`
+	Billed    int `json:"billed"`
+}
+
+// updateTries is how often an update looks again because another wrote meanwhile.
+const updateTries = 3
+
+// Update looks at what each resource of an organization costs, and keeps it where the inventory shows it. Where nothing has changed nothing
+// is written.
+func (s *Store) Update(ctx context.Context, org string) (Updated, error) {
+	for try := 1; ; try++ {
+		did, err := s.update(ctx, org)
+		if try == updateTries || !errors.Is(err, inventory.ErrCostsMoved) {
+			return did, err
+		}
+	}
+}
+
+func (s *Store) update(ctx context.Context, org string) (Updated, error) {
+	all, err := s.resources(ctx, org)
+	if err != nil {
+		return Updated{}, err
+	}
+	tables, err := s.Tables(ctx, pairsOf(all))
+	if err != nil {
+		return Updated{}, err
+	}
+	bills, err := s.readBills(ctx, org)
+	if err != nil {
+		return Updated{}, err
+	}
+	did := Updated{Resources: len(all)}
+	costs := make([]inventory.Cost, len(all))
+	for i := range all {
+		r := &all[i]
+		costs[i] = inventory.Cost{UID: r.UID, Rate: s.rate(tables[pairOf(r)], r.Resource), Billed: bills.of(r)}
+		did.count(&costs[i])
+	}
+	return did, s.inventory.WriteCosts(ctx, org, costs)
+}
+
+func (u *Updated) count(c *inventory.Cost) {
+	if c.Rate.Reason == "" {
+		u.Priced++
+	}
+	if c.Billed != nil {
+		u.Billed++
+	}
+}
+
+func (s *Store) resources(ctx context.Context, org string) ([]inventory.Priceable, error) {
+	var all []inventory.Priceable
+	err := s.inventory.EachPriceable(ctx, org, func(r inventory.Priceable) { all = append(all, r) })
+	if err != nil {
+		return nil, fmt.Errorf("read what of %s is to be priced: %w", org, err)
+	}
+	return all, nil
+}
+
+func pairOf(r *inventory.Priceable) Pair { return Pair{r.Provider, r.Region} }
+
+func pairsOf(all []inventory.Priceable) []Pair {
+	had := map[Pair]bool{}
+	for i := range all {
+		if pricing.Priced(all[i].Type) {
+			had[pairOf(&all[i])] = true
+		}
+	}
+	return slices.Collect(maps.Keys(had))
+}
+
+// Pairs returns of which providers and regions an organization has resources that can have a price.
+func (s *Store) Pairs(ctx context.Context, org string) ([]Pair, error) {
+	had := map[Pair]bool{}
+	err := s.inventory.EachPriceable(ctx, org, func(r inventory.Priceable) {
+		if pricing.Priced(r.Type) {
+			had[pairOf(&r)] = true
+		}
+	})
+	return slices.Collect(maps.Keys(had)), err
+}
+
+// rate estimates a resource as it is while it runs and while it does not.
+func (s *Store) rate(t *pricing.Table, r pricing.Resource) inventory.Rate {
+	switch {
+	case !pricing.Priced(r.Type):
+		return inventory.Rate{Reason: "no price is known of the type " + r.Type}
+	case t == nil:
+		return inventory.Rate{Reason: "no prices were fetched yet of its provider and region: that is done every night"}
+	}
+	if r.Status != cloud.Unknown {
+		r.Status = cloud.Stopped // whose estimate tells both
+	}
+	e := pricing.Rate(t, r)
+	if !e.OK() {
+		return inventory.Rate{Reason: e.Reason, Version: t.Version}
+	}
+	return inventory.Rate{Running: e.WhenRunning, Off: e.Hourly, Version: t.Version, Stale: t.Stale(s.clock.Now()), Shared: e.Shared}
+}

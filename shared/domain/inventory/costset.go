@@ -1,0 +1,271 @@
+package inventory
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+
+	"lamplighter.dev/shared/domain/pricing"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// costSet is what resources cost, in memory: columns in the order of the hashes of native ids.
+type costSet struct {
+	generation int64
+	hashes     []uint64
+	rates      []uint32 // places in pool
+	toDate     []int64  // cents; unbilled of what nothing was invoiced for
+	last       []int64
+	pool       []Rate
+}
+
+// unbilled stands in the place of an amount where nothing was invoiced.
+const unbilled = math.MinInt64
+
+// rateBytes is about what a rate takes in memory.
+const rateBytes = 160
+
+func (s *costSet) bytes() int { return 28*cap(s.hashes) + rateBytes*len(s.pool) }
+
+// find returns what is known of a resource.
+func (s *costSet) find(uid string) (*Rate, *Invoiced) {
+	i, ok := slices.BinarySearch(s.hashes, hash(uid))
+	if !ok {
+		return nil, nil
+	}
+	rate := s.pool[s.rates[i]]
+	if s.toDate[i] == unbilled {
+		return &rate, nil
+	}
+	return &rate, &Invoiced{money.FromScaled(s.toDate[i], 2), money.FromScaled(s.last[i], 2)}
+}
+
+// order returns what a list by cost goes by, in millionths: what the last month cost, else this one so far, else the estimate of a month
+// in which it runs; -1 of what nothing is known.
+func (s *costSet) order(uid string) int64 {
+	rate, billed := s.find(uid)
+	switch {
+	case billed != nil && !billed.LastMonth.IsZero():
+		return millionths(billed.LastMonth)
+	case billed != nil:
+		return millionths(billed.MonthToDate)
+	case rate != nil && rate.Reason == "":
+		return millionths(rate.Running.MulInt(pricing.HoursPerMonth))
+	}
+	return -1
+}
+
+func millionths(a money.Amount) int64 { return scaled(a, 6) }
+
+// scaled returns an amount in units of 10^-places, the nearest that fits.
+func scaled(a money.Amount, places int) int64 {
+	limit := money.FromScaled(math.MaxInt64/1000, places)
+	if a.Cmp(limit) > 0 {
+		a = limit
+	} else if a.Cmp(limit.Neg()) < 0 {
+		a = limit.Neg()
+	}
+	var n int64
+	for _, c := range []byte(a.Fixed(places)) {
+		if c >= '0' && c <= '9' {
+			n = 10*n + int64(c-'0')
+		}
+	}
+	if a.Sign() < 0 {
+		return -n
+	}
+	return n
+}
+
+// costsPerPart is how many resources one item holds: about 12 bytes each before they are compressed, and an item takes 400,000.
+const costsPerPart = 12_000
+
+// hashedCost is a cost under the hash of its native id.
+type hashedCost struct {
+	hash uint64
+	*Cost
+}
+
+// encodeCosts writes costs in the order of the hashes of their native ids, in parts that fit into an item. The same costs are always
+// written the same way.
+func encodeCosts(all []Cost) [][]byte {
+	sorted := make([]hashedCost, len(all))
+	for i := range all {
+		sorted[i] = hashedCost{hash(all[i].UID), &all[i]}
+	}
+	slices.SortFunc(sorted, func(a, b hashedCost) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.UID, b.UID)) })
+	sorted = slices.CompactFunc(sorted, func(a, b hashedCost) bool { return a.hash == b.hash })
+	var parts [][]byte
+	for some := range slices.Chunk(sorted, costsPerPart) {
+		parts = append(parts, costPacker().EncodeAll(encodePart(some), nil))
+	}
+	return parts
+}
+
+// encodePart writes the rates that resources have, and then the resources.
+func encodePart(some []hashedCost) []byte {
+	places, pool := map[Rate]int{}, []Rate{}
+	var rows []byte
+	before := uint64(0)
+	for _, c := range some {
+		place, known := places[c.Rate]
+		if !known {
+			place = len(pool)
+			places[c.Rate], pool = place, append(pool, c.Rate)
+		}
+		rows = binary.AppendUvarint(rows, c.hash-before)
+		rows = binary.AppendUvarint(rows, uint64(place)<<1|bit(c.Billed != nil)) //nolint:gosec // a place
+		if c.Billed != nil {
+			rows = binary.AppendVarint(rows, scaled(c.Billed.MonthToDate, 2))
+			rows = binary.AppendVarint(rows, scaled(c.Billed.LastMonth, 2))
+		}
+		before = c.hash
+	}
+	out := binary.AppendUvarint(nil, uint64(len(pool)))
+	for i := range pool {
+		out = appendRate(out, &pool[i])
+	}
+	out = binary.AppendUvarint(out, uint64(len(some)))
+	return append(out, rows...)
+}
+
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func appendRate(out []byte, r *Rate) []byte {
+	for _, text := range []string{r.Version, r.Reason} {
+		out = append(binary.AppendUvarint(out, uint64(len(text))), text...)
+	}
+	out = append(out, byte(bit(r.Stale)|bit(r.Shared)<<1))
+	return r.Off.AppendBinary(r.Running.AppendBinary(out))
+}
+
+// costPacker and costUnpacker have options that are constants, so that they are right or no test passes.
+var (
+	costPacker = sync.OnceValue(func() *zstd.Encoder {
+		z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+		if err != nil {
+			panic(err)
+		}
+		return z
+	})
+	costUnpacker = sync.OnceValue(func() *zstd.Decoder {
+		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(64<<20))
+		if err != nil {
+			panic(err)
+		}
+		return z
+	})
+)
+
+// errCosts says that a part is not what encodeCosts wrote.
+var errCosts = errors.New("costs: malformed")
+
+// decode adds what a part says. Parts come in their order.
+func (s *costSet) decode(z []byte) error {
+	b, err := costUnpacker().DecodeAll(z, nil)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errCosts, err)
+	}
+	r := costReader{rest: b}
+	first := len(s.pool)
+	for range r.count() {
+		s.pool = append(s.pool, r.rate())
+	}
+	n := r.count()
+	s.hashes = slices.Grow(s.hashes, n)
+	at := uint64(0)
+	for range n {
+		at += r.number()
+		s.addRow(&r, at, first)
+	}
+	if r.bad {
+		return errCosts
+	}
+	return nil
+}
+
+// addRow adds the next resource of a part whose rates begin at first.
+func (s *costSet) addRow(r *costReader, at uint64, first int) {
+	place := r.number()
+	toDate, last := int64(unbilled), int64(0)
+	if place&1 == 1 {
+		toDate, last = r.signed(), r.signed()
+	}
+	if place>>1 >= uint64(len(s.pool)-first) {
+		r.bad = true
+		return
+	}
+	s.hashes = append(s.hashes, at)
+	s.rates = append(s.rates, uint32(first+int(place>>1))) //nolint:gosec // below the length of the pool
+	s.toDate, s.last = append(s.toDate, toDate), append(s.last, last)
+}
+
+// costReader reads a part; bad says that it ran into what is none.
+type costReader struct {
+	rest []byte
+	bad  bool
+}
+
+func (r *costReader) skip(n int) {
+	if n <= 0 || n > len(r.rest) {
+		r.bad, r.rest = true, nil
+		return
+	}
+	r.rest = r.rest[n:]
+}
+
+func (r *costReader) number() uint64 {
+	v, n := binary.Uvarint(r.rest)
+	r.skip(n)
+	return v
+}
+
+func (r *costReader) signed() int64 {
+	v, n := binary.Varint(r.rest)
+	r.skip(n)
+	return v
+}
+
+// count reads how many things follow, of which each takes a byte at least.
+func (r *costReader) count() int {
+	n := r.number()
+	if n > uint64(len(r.rest)) {
+		r.bad = true
+		return 0
+	}
+	return int(n) //nolint:gosec // as much as there are bytes
+}
+
+func (r *costReader) text() string {
+	n := r.count()
+	out := string(r.rest[:n])
+	r.rest = r.rest[n:]
+	return out
+}
+
+func (r *costReader) amount() money.Amount {
+	a, n := money.DecodeBinary(r.rest)
+	r.skip(n)
+	return a
+}
+
+func (r *costReader) rate() Rate {
+	out := Rate{Version: r.text(), Reason: r.text()}
+	if len(r.rest) > 0 {
+		out.Stale, out.Shared = r.rest[0]&1 == 1, r.rest[0]&2 == 2
+	}
+	r.skip(1)
+	out.Running, out.Off = r.amount(), r.amount()
+	return out
+}

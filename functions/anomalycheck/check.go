@@ -1,0 +1,129 @@
+package anomalycheck
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/anomaly"
+	"lamplighter.dev/shared/domain/budgeting"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// check is one organization being judged.
+type check struct {
+	*round
+	org     string
+	now     time.Time
+	periods []cost.Period
+	rules   anomaly.Rules
+	plans   []budgeting.Budget
+	digest  string // of all that the judgement depends on
+}
+
+// state is what an organization was judged by last.
+type state struct {
+	Digest string `json:"digest"`
+}
+
+func stateKey(org string) table.Key { return anomaly.Key(org, "CHECKED") }
+
+// read reads what an organization is judged by; nil when it has not changed since it was judged last, there are no bills, or the
+// organization has ended.
+func (r *round) read(ctx context.Context, org string) (*check, error) {
+	c := &check{round: r, org: org, now: r.Clock.Now()}
+	got, err := r.Table.BatchGet(ctx, stateKey(org), identity.AccessKey(org))
+	if err != nil {
+		return nil, fmt.Errorf("read what was judged: %w", err)
+	}
+	last, there, err := decode(got, org)
+	if err != nil || !there {
+		return nil, err
+	}
+	if c.periods, err = r.costs.Periods(ctx, org); err != nil || len(c.periods) == 0 {
+		return nil, err
+	}
+	if c.rules, err = r.anomalies.ReadRules(ctx, org); err != nil {
+		return nil, err
+	}
+	if c.plans, err = r.budgets.List(ctx, org); err != nil {
+		return nil, err
+	}
+	if c.digest, err = c.digestOf(); err != nil || c.digest == last.Digest {
+		return nil, err
+	}
+	return c, nil
+}
+
+// decode returns what was judged last, and whether the organization is there: one that has ended, or is erased, is not.
+func decode(got map[table.Key]table.Item, org string) (last state, there bool, err error) {
+	it, there := got[identity.AccessKey(org)]
+	if !there {
+		return last, false, nil
+	}
+	access, err := table.Decode[identity.Access](it)
+	if err != nil || access.Ended {
+		return last, false, err
+	}
+	if it, ok := got[stateKey(org)]; ok {
+		last, err = table.Decode[state](it)
+	}
+	return last, true, err
+}
+
+// digestOf returns a digest of what the judgement depends on: the day, the bills, the settings and the budgets.
+func (c *check) digestOf() (string, error) {
+	type bill struct{ Account, Month, Generation string }
+	bills := make([]bill, len(c.periods))
+	for i, p := range c.periods {
+		bills[i] = bill{p.AccountID, p.Month.String(), p.Generation}
+	}
+	b, err := json.Marshal(struct {
+		Day      string
+		Bills    []bill
+		Settings anomaly.Settings
+		Least    string
+		Budgets  []budgeting.Budget
+	}{c.now.UTC().Format(time.DateOnly), bills, c.rules.Settings, c.rules.MinUSD.String(), c.plans})
+	if err != nil {
+		return "", fmt.Errorf("encode what is judged: %w", err)
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// note notes what was judged. When two are at it, the next run judges once more, which changes nothing.
+func (c *check) note(ctx context.Context) error {
+	it, err := table.NewItem(stateKey(c.org), state{c.digest})
+	if err != nil {
+		return err
+	}
+	it.Expires = c.now.Add(anomaly.Keep)
+	if _, err = c.Table.Write(ctx, table.Put(it)); err != nil {
+		return fmt.Errorf("note what was judged: %w", err)
+	}
+	return nil
+}
+
+// judgeBudgets tells of the budgets that have reached a threshold.
+func (c *check) judgeBudgets(ctx context.Context) (events int, err error) {
+	if len(c.plans) == 0 {
+		return 0, nil
+	}
+	states, err := budgeting.ReadStates(ctx, c.costs, c.org, c.plans, c.now)
+	if err != nil {
+		return 0, err
+	}
+	for _, st := range states {
+		n, err := c.budgets.Tell(ctx, c.org, st, c.now)
+		if events += n; err != nil {
+			return events, err
+		}
+	}
+	return events, nil
+}

@@ -1,0 +1,115 @@
+package anomalycheck
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/domain/anomaly"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// judgeDays judges the last days that have settled, and writes what is new, or another than it was; it returns how many that are.
+func (c *check) judgeDays(ctx context.Context) (written int, err error) {
+	settled := c.settled()
+	last := latest(settled)
+	if last.IsZero() {
+		return 0, nil
+	}
+	from := last.AddDate(0, 0, 1-anomaly.WindowDays)
+	a, err := c.costs.Ask(ctx, c.org, cost.Question{
+		From: from, To: last.AddDate(0, 0, 1), Metric: cost.Effective, Daily: true, UsageOnly: c.rules.UsageOnly,
+		Dims: []string{cost.ResourceDim, cost.AccountDim, cost.TeamDim, cost.GroupDim, cost.ServiceDim},
+	})
+	if err != nil {
+		return 0, fmt.Errorf("read the costs of %d days: %w", anomaly.WindowDays, err)
+	}
+	s := newScopes(a, from, settled)
+	c.rules.OrgDays = a.Days
+	first := anomaly.WindowDays - anomaly.Rejudged
+	found := c.rules.Pass(s.series(), first)
+	known, err := c.anomalies.ReadDays(ctx, c.org, from.AddDate(0, 0, first), last.AddDate(0, 0, 1))
+	if err != nil {
+		return 0, err
+	}
+	return c.keep(ctx, s, found, known)
+}
+
+// keep writes what was found, and closes what was known and is not found any more.
+func (c *check) keep(ctx context.Context, s *scopes, found []anomaly.Finding, known map[string]anomaly.Record) (written int, err error) {
+	for i := range found {
+		f := &found[i]
+		day := s.from.AddDate(0, 0, f.Day)
+		old := known[anomaly.IDOf(f.Scope, day)]
+		delete(known, anomaly.IDOf(f.Scope, day))
+		next := anomaly.Merge(old, f, day, c.now)
+		if !next.Changed(&old) {
+			continue
+		}
+		if next.Contributors, err = s.contributors(f); err != nil {
+			return written, fmt.Errorf("explain %s: %w", next.ID, err)
+		}
+		if err = c.replace(ctx, old, next, &written); err != nil {
+			return written, err
+		}
+	}
+	for _, old := range known {
+		if old.Status == anomaly.Closed || !s.judged(old.Type, old.ScopeID, old.Day) {
+			continue
+		}
+		if err = c.replace(ctx, old, anomaly.Close(old, c.now), &written); err != nil {
+			return written, err
+		}
+	}
+	return written, nil
+}
+
+// replace writes an anomaly. When somebody has changed it meanwhile, the next judgement finds it so.
+func (c *check) replace(ctx context.Context, old, next anomaly.Record, written *int) error {
+	_, err := c.anomalies.Replace(ctx, c.org, old, next)
+	if fault.Is(err, fault.Conflict) {
+		return nil
+	}
+	if err == nil {
+		*written++
+	}
+	return err
+}
+
+// forgotten is for how long an account whose bills have stopped keeps the organization's days from being judged: for a while it is a
+// late import, after that the account is gone.
+const forgotten = 10 * 24 * time.Hour
+
+// settled returns the last day of each account that can be judged. With the gate SettledDays those are days whose bills are complete,
+// without it any that has bills and is over.
+func (c *check) settled() map[string]time.Time {
+	out := map[string]time.Time{}
+	for _, p := range c.periods {
+		through := p.SettledThrough
+		if !c.rules.SettledDays {
+			through = p.BilledThrough
+		}
+		if limit := c.rules.LastSettled(c.now, p.Provider); through.After(limit) {
+			through = limit
+		}
+		if !p.Estimated && through.After(out[p.AccountID]) {
+			out[p.AccountID] = midnight(through)
+		}
+	}
+	return out
+}
+
+func midnight(t time.Time) time.Time {
+	t = t.UTC()
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+}
+
+func latest(settled map[string]time.Time) (last time.Time) {
+	for _, t := range settled {
+		if t.After(last) {
+			last = t
+		}
+	}
+	return last
+}

@@ -1,0 +1,22 @@
+package anomalycheck
+
+import (
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/anomaly"
+	"lamplighter.dev/shared/domain/budgeting"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/event"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "anomalycheck",
+	Access: cost.Reading.With(table.Access{
+		Reads:  []table.Partition{identity.DirectoryPartition, identity.MetaPartition},
+		Writes: []table.Partition{anomaly.Partition, budgeting.Partition, event.Partition},
+	}),
+	Schedule: "rate(1 hour)",
+	Samples:  []string{"schedule"},
+}

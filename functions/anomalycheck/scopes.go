@@ -1,0 +1,181 @@
+package anomalycheck
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/domain/anomaly"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// The places of the dimensions in the keys of a row, as judgeDays asks for them.
+const (
+	resourceKey = iota
+	accountKey
+	teamKey
+	groupKey
+	serviceKey
+)
+
+// scopes is what an organization costs, and which of it each scope is made of. Of a team that is its share, of a group all that its
+// resources cost, though they may be in others too.
+type scopes struct {
+	rows  []cost.Row
+	from  time.Time
+	until map[string]time.Time // the last settled day of each account
+	all   time.Time            // of all accounts
+
+	of map[anomaly.Scope][]int32 // the rows of each scope
+}
+
+func newScopes(a cost.Answer, from time.Time, settled map[string]time.Time) *scopes {
+	s := &scopes{rows: a.Rows, from: from, until: settled, all: earliest(settled), of: map[anomaly.Scope][]int32{}}
+	members := map[string]map[string]bool{} // resources of each group
+	for i, r := range a.Rows {
+		s.add(anomaly.Org, "", i)
+		s.add(anomaly.CloudAccount, r.Keys[accountKey], i)
+		s.add(anomaly.Team, r.Keys[teamKey], i)
+		s.add(anomaly.Resource, r.Keys[resourceKey], i)
+		if g := r.Keys[groupKey]; g != "" {
+			if members[g] == nil {
+				members[g] = map[string]bool{}
+			}
+			members[g][r.Keys[resourceKey]] = true
+		}
+	}
+	for g, uids := range members {
+		for uid := range uids {
+			s.of[anomaly.Scope{Type: anomaly.ResourceGroup, ID: g}] = append(s.of[anomaly.Scope{Type: anomaly.ResourceGroup, ID: g}], s.of[anomaly.Scope{Type: anomaly.Resource, ID: uid}]...)
+		}
+	}
+	return s
+}
+
+// earliest returns the last day that has settled in all accounts, but for those of which nothing comes any more.
+func earliest(settled map[string]time.Time) time.Time {
+	last := latest(settled)
+	first := last
+	for _, t := range settled {
+		if t.Before(first) && last.Sub(t) < forgotten {
+			first = t
+		}
+	}
+	return first
+}
+
+func (s *scopes) add(of anomaly.ScopeType, id string, row int) {
+	if id == "" && of != anomaly.Org {
+		return // what belongs to none
+	}
+	k := anomaly.Scope{Type: of, ID: id}
+	s.of[k] = append(s.of[k], int32(row)) //nolint:gosec // fewer than a billion
+}
+
+// series returns the series of all scopes.
+func (s *scopes) series() []anomaly.Series {
+	out := make([]anomaly.Series, 0, len(s.of))
+	for scope, rows := range s.of {
+		out = append(out, anomaly.Series{
+			Scope: scope, Days: s.sum(rows), Within: s.within(scope, rows), Until: s.index(s.settled(scope.Type, rows)) + 1,
+		})
+	}
+	return out
+}
+
+func (s *scopes) index(day time.Time) int { return int(day.Sub(s.from) / (24 * time.Hour)) }
+
+// sum adds rows up, day by day.
+func (s *scopes) sum(rows []int32) []money.Amount {
+	if len(rows) == 1 {
+		return s.rows[rows[0]].Days
+	}
+	out := make([]money.Amount, anomaly.WindowDays)
+	for _, i := range rows {
+		days := s.rows[i].Days
+		for d := range days {
+			out[d].Increase(&days[d])
+		}
+	}
+	return out
+}
+
+// settled returns the last day of a scope that can be judged: that of the accounts that it lies in.
+func (s *scopes) settled(of anomaly.ScopeType, rows []int32) time.Time {
+	if of == anomaly.Org {
+		return s.all
+	}
+	accounts := map[string]time.Time{}
+	for _, i := range rows {
+		a := s.rows[i].Keys[accountKey]
+		accounts[a] = s.until[a]
+	}
+	if len(accounts) == 1 {
+		return latest(accounts)
+	}
+	return earliest(accounts)
+}
+
+// within returns the scopes that hold all of a scope, but for the organization.
+func (s *scopes) within(of anomaly.Scope, rows []int32) []anomaly.Scope {
+	switch of.Type {
+	case anomaly.Resource:
+		var out []anomaly.Scope
+		for _, i := range rows {
+			k := s.rows[i].Keys
+			for t, id := range map[anomaly.ScopeType]string{anomaly.CloudAccount: k[accountKey], anomaly.Team: k[teamKey], anomaly.ResourceGroup: k[groupKey]} {
+				if outer := (anomaly.Scope{Type: t, ID: id}); id != "" && !slices.Contains(out, outer) {
+					out = append(out, outer)
+				}
+			}
+		}
+		return out
+	case anomaly.Team, anomaly.ResourceGroup:
+		accounts := map[string]bool{}
+		for _, i := range rows {
+			accounts[s.rows[i].Keys[accountKey]] = true
+		}
+		if len(accounts) == 1 {
+			for a := range accounts {
+				return []anomaly.Scope{{Type: anomaly.CloudAccount, ID: a}}
+			}
+		}
+	case anomaly.Org, anomaly.CloudAccount:
+	}
+	return nil
+}
+
+// judged reports whether a day of a scope was judged now. Of a scope that costs nothing any more it was, when the organization's was.
+func (s *scopes) judged(of anomaly.ScopeType, id string, day time.Time) bool {
+	rows, there := s.of[anomaly.Scope{Type: of, ID: id}]
+	if !there {
+		return !day.After(s.all)
+	}
+	return !day.After(s.settled(of, rows))
+}
+
+// contributors takes a finding apart by services, resources and accounts.
+func (s *scopes) contributors(f *anomaly.Finding) ([]anomaly.Contributor, error) {
+	var out []anomaly.Contributor
+	for _, by := range []struct {
+		dim string
+		key int
+	}{{cost.ServiceDim, serviceKey}, {cost.ResourceDim, resourceKey}, {cost.AccountDim, accountKey}} {
+		parts := map[string][]int32{}
+		for _, i := range s.of[f.Scope] {
+			k := s.rows[i].Keys[by.key]
+			parts[k] = append(parts[k], i)
+		}
+		list := make([]anomaly.Part, 0, len(parts))
+		for _, k := range slices.Sorted(maps.Keys(parts)) {
+			list = append(list, anomaly.Part{Key: k, Days: s.sum(parts[k])})
+		}
+		got, err := f.Contributors(by.dim, list, f.Day)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, got...)
+	}
+	return out, nil
+}

@@ -92,6 +92,7 @@ func describeOperation[I, O any](api huma.API, op Op, hop *huma.Operation) {
 	}
 	failures[I](r, op, hop)
 	describeExport(reflect.TypeFor[I](), &op, hop)
+	describeSelection(reflect.TypeFor[I](), hop)
 }
 
 func successContent[O any](r huma.Registry, op Op) map[string]*huma.MediaType {

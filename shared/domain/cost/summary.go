@@ -17,6 +17,7 @@ type Summary struct {
 	Month       Month
 	Total       Amounts
 	Days        []Amounts            // by day of the month
+	Usage       []Amounts            // by day, of the category Usage alone; none of a summary that an earlier version made
 	Estimated   []bool               // by day: some of it is estimated
 	By          map[string][]ByValue // by dimension: SummaryDims
 	Unconverted []CurrencyTotal      // of the billed amounts
@@ -132,7 +133,7 @@ func (s *Store) makeSummary(ctx context.Context, org string, m Month) (Summary, 
 	if err != nil {
 		return Summary{}, err
 	}
-	out := Summary{Month: m, Days: make([]Amounts, m.Days()), By: map[string][]ByValue{}}
+	out := Summary{Month: m, Days: make([]Amounts, m.Days()), Usage: make([]Amounts, m.Days()), By: map[string][]ByValue{}}
 	for n, metric := range Metrics {
 		a, err := s.ask(ctx, org, pointers, Question{From: m.Start(), To: m.End(), Metric: metric, Daily: true})
 		if err != nil {
@@ -141,6 +142,13 @@ func (s *Store) makeSummary(ctx context.Context, org string, m Month) (Summary, 
 		*out.Total.at(n), out.Estimated = a.Total, a.Estimated
 		for i := range a.Days {
 			*out.Days[i].at(n) = a.Days[i]
+		}
+		usage, err := s.ask(ctx, org, pointers, Question{From: m.Start(), To: m.End(), Metric: metric, Daily: true, UsageOnly: true})
+		if err != nil {
+			return out, err
+		}
+		for i := range usage.Days {
+			*out.Usage[i].at(n) = usage.Days[i]
 		}
 		if metric == Billed {
 			out.Unconverted = a.Unconverted

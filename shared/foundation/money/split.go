@@ -11,6 +11,12 @@ func RoundParts(parts []Amount, places int) []Amount {
 	return roundTo(parts, Sum(parts...).Round(places), places)
 }
 
+// RoundPartsTo is RoundParts of parts that are to add up to another total than their own, as the values below a node do to what the node
+// shows.
+func RoundPartsTo(parts []Amount, total Amount, places int) []Amount {
+	return roundTo(parts, total.Round(places), places)
+}
+
 // SplitByWeight splits a by weights into parts of so many places that add up to a; a is rounded to them first. Weights are
 // not negative; when all are nothing, the parts are equal. Without weights there are no parts.
 func (a Amount) SplitByWeight(weights []Amount, places int) []Amount {

@@ -1,0 +1,63 @@
+package reports
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
+
+// Basis is what the figures of a report are based on.
+type Basis struct {
+	Cost        string        `json:"cost" enum:"billed,effective,list" doc:"Which cost counts"`
+	From        string        `json:"from" doc:"The first day" example:"2026-03-01"`
+	To          string        `json:"to" doc:"The day behind the last" example:"2026-04-01"`
+	TotalUSD    string        `json:"totalUSD" doc:"What the parts of every level of the report add up to" example:"1234.56"`
+	Estimated   bool          `json:"estimated" doc:"Some of it is estimated from public prices, as the bill has not come"`
+	CostSource  string        `json:"costSource" enum:"estimated,actual"`
+	Unconverted []Unconverted `json:"unconverted" doc:"What was charged in currencies for which no rate is known: it is in no figure"`
+}
+
+// Unconverted is an amount in a currency that no rate is known for.
+type Unconverted struct {
+	Currency string `json:"currency" example:"EUR"`
+	Amount   string `json:"amount" example:"12.30"`
+}
+
+// The sources of a cost.
+const (
+	estimatedCost = "estimated"
+	actualCost    = "actual"
+)
+
+// newBasis describes an answer to a question.
+func newBasis(q *cost.Question, a *cost.Answer) Basis {
+	out := Basis{
+		Cost: string(q.Metric), From: q.From.Format(time.DateOnly), To: q.To.Format(time.DateOnly), TotalUSD: a.Total.Fixed(2),
+		Estimated: slices.Contains(a.Estimated, true), CostSource: actualCost, Unconverted: []Unconverted{},
+	}
+	if out.Estimated {
+		out.CostSource = estimatedCost
+	}
+	for _, u := range a.Unconverted {
+		out.Unconverted = append(out.Unconverted, Unconverted{u.Currency, u.Amount.Fixed(2)})
+	}
+	return out
+}
+
+// cents rounds parts to cents that add up to their rounded sum.
+func cents(parts []money.Amount) []money.Amount { return money.RoundParts(parts, 2) }
+
+// amountsOf returns the amounts of rows, in cents that add up.
+func amountsOf(rows []cost.Row) []money.Amount {
+	out := make([]money.Amount, len(rows))
+	for i := range rows {
+		out[i] = rows[i].Amount
+	}
+	return cents(out)
+}

@@ -1,0 +1,171 @@
+package reports
+
+import (
+	"context"
+	"net/url"
+	"slices"
+
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// BreakdownNode is a value of a dimension, below the values of the dimensions before it.
+type BreakdownNode struct {
+	ID      string  `json:"id" doc:"Its path" example:"total/aws/eu-west-1"`
+	Dim     string  `json:"dim" doc:"Its dimension; empty of the total"`
+	Value   *string `json:"value" doc:"Null where a charge has none, and of the total and of others"`
+	Label   string  `json:"label" example:"aws"`
+	CostUSD string  `json:"costUSD" example:"12.34"`
+	Other   bool    `json:"other" doc:"All smaller values together"`
+}
+
+// BreakdownLink is how much of a node falls to one of its own.
+type BreakdownLink struct {
+	Source   string `json:"source"`
+	Target   string `json:"target"`
+	ValueUSD string `json:"valueUSD" example:"12.34"`
+}
+
+// Breakdown is what costs are made of.
+type Breakdown struct {
+	Basis
+	Dims  []string        `json:"dims"`
+	Nodes []BreakdownNode `json:"nodes"`
+	Links []BreakdownLink `json:"links"`
+}
+
+type breakdownInput struct {
+	Asked
+	Dims  []string `query:"dims" maxItems:"6" doc:"The dimensions, one a level; service_name when left out" example:"provider"`
+	Limit int      `query:"limit" minimum:"1" maximum:"1000" default:"25" doc:"How many values of a node are shown one by one"`
+}
+
+// maxNodes is how many nodes a breakdown has at most: what fits into one answer.
+const maxNodes = 5000
+
+func (s *service) breakdown(ctx context.Context, in *breakdownInput) (Breakdown, error) {
+	q, err := s.question(ctx, &in.Asked, thisMonth, cost.Billed)
+	if err != nil {
+		return Breakdown{}, err
+	}
+	if q.Dims = in.Dims; len(q.Dims) == 0 {
+		q.Dims = []string{cost.ServiceDim}
+	}
+	a, err := s.ask(ctx, q)
+	if err != nil {
+		return Breakdown{}, err
+	}
+	labels, err := s.labels(ctx, q.Dims...)
+	if err != nil {
+		return Breakdown{}, err
+	}
+	t := tree{dims: q.Dims, limit: in.Limit, labels: labels}
+	if err = t.grow(&a); err != nil {
+		return Breakdown{}, err
+	}
+	return Breakdown{newBasis(&q, &a), q.Dims, t.nodes, t.links}, s.balanced(ctx, t.check())
+}
+
+// tree is a breakdown in the making. shown are the amounts of the nodes as they are shown.
+type tree struct {
+	dims   []string
+	limit  int
+	labels labels
+	nodes  []BreakdownNode
+	links  []BreakdownLink
+	shown  map[string]money.Amount
+}
+
+// rootID is the id of the node that all costs are in.
+const rootID = "total"
+
+// grow makes the nodes of an answer, level by level below each node.
+func (t *tree) grow(a *cost.Answer) error {
+	total := a.Total.Round(2)
+	t.shown = map[string]money.Amount{rootID: total}
+	t.nodes, t.links = []BreakdownNode{{ID: rootID, Label: "Total", CostUSD: total.Fixed(2)}}, []BreakdownLink{}
+	return t.branch(rootID, 0, a.Rows)
+}
+
+// member is one value below a node, or all others.
+type member struct {
+	value string
+	other bool
+	rows  []cost.Row
+	sum   money.Amount
+}
+
+// branch adds the values of a level below a node, whose rows are given. They share what the node shows.
+func (t *tree) branch(parent string, level int, rows []cost.Row) error {
+	if level == len(t.dims) {
+		return nil
+	}
+	members := t.members(level, rows)
+	sums := make([]money.Amount, len(members))
+	for i := range members {
+		sums[i] = members[i].sum
+	}
+	for i, part := range money.RoundPartsTo(sums, t.shown[parent], 2) {
+		m := &members[i]
+		n := t.node(parent, level, m)
+		n.CostUSD, t.shown[n.ID] = part.Fixed(2), part
+		t.nodes, t.links = append(t.nodes, n), append(t.links, BreakdownLink{parent, n.ID, n.CostUSD})
+		if len(t.nodes) > maxNodes {
+			return fault.New(fault.Invalid, "dims: the breakdown has more than %d nodes; ask for fewer dimensions, a smaller limit or a filter", maxNodes)
+		}
+		if err := t.branch(n.ID, level+1, m.rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// members puts the rows of a node together by their value in a level, the largest first; what is beyond the limit is one member.
+func (t *tree) members(level int, rows []cost.Row) []member {
+	var out []member
+	at := map[string]int{}
+	for i := range rows {
+		value := rows[i].Keys[level]
+		n, had := at[value]
+		if !had {
+			n = len(out)
+			at[value], out = n, append(out, member{value: value})
+		}
+		out[n].rows, out[n].sum = append(out[n].rows, rows[i]), out[n].sum.Add(rows[i].Amount)
+	}
+	slices.SortStableFunc(out, func(a, b member) int { return b.sum.Cmp(a.sum) })
+	if len(out) <= t.limit {
+		return out
+	}
+	rest := member{other: true}
+	for _, m := range out[t.limit:] {
+		rest.rows, rest.sum = append(rest.rows, m.rows...), rest.sum.Add(m.sum)
+	}
+	return append(slices.Clip(out[:t.limit]), rest)
+}
+
+func (t *tree) node(parent string, level int, m *member) BreakdownNode {
+	n := BreakdownNode{ID: parent + "/" + url.PathEscape(m.value), Dim: t.dims[level], Label: t.labels.of(t.dims[level], m.value), Other: m.other}
+	switch {
+	case m.other:
+		n.ID, n.Label = parent+"/?", "Other" // no value is written so
+	case m.value != "":
+		n.Value = &m.value
+	}
+	return n
+}
+
+// check refuses a breakdown of which a level below a node does not add up to the node.
+func (t *tree) check() error {
+	below := map[string]money.Amount{}
+	for _, l := range t.links {
+		below[l.Source] = below[l.Source].Add(t.shown[l.Target])
+	}
+	for id, sum := range below {
+		if sum != t.shown[id] {
+			return fault.New(fault.Internal, "the parts of %s add up to %s, not to %s", id, sum, t.shown[id])
+		}
+	}
+	return nil
+}

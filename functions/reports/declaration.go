@@ -1,0 +1,20 @@
+package reports
+
+import (
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/teams"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "reports",
+	Access: rest.Access.With(cost.Reading, table.Access{
+		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, teams.Partition, showback.Partition},
+	}),
+	Samples: []string{"summary"},
+}

@@ -1,0 +1,79 @@
+package reports
+
+import (
+	"context"
+	"slices"
+
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// labels are the names of accounts, groups and teams, by dimension and id.
+type labels map[string]map[string]string
+
+// What stands for no value.
+const (
+	unassigned = "Unassigned" // of no team
+	ungrouped  = "Ungrouped"
+	unknown    = "Unknown"
+)
+
+// of returns how a value of a dimension is shown.
+func (l labels) of(dim, value string) string {
+	if name := l[dim][value]; name != "" {
+		return name
+	}
+	switch {
+	case value != "":
+		return value
+	case dim == cost.TeamDim:
+		return unassigned
+	case dim == cost.GroupDim:
+		return ungrouped
+	}
+	return unknown
+}
+
+// labels reads the names of what dimensions tell ids of: a round trip for each of these.
+func (s *service) labels(ctx context.Context, dims ...string) (labels, error) {
+	out := labels{}
+	for dim, read := range map[string]func(context.Context, string) (map[string]string, error){
+		cost.AccountDim: s.accountNames, cost.GroupDim: s.groupNames, cost.TeamDim: s.teamNames,
+	} {
+		if !slices.Contains(dims, dim) {
+			continue
+		}
+		var err error
+		if out[dim], err = read(ctx, callerOrg(ctx)); err != nil {
+			return nil, fault.Wrap("read the names of "+dim, err)
+		}
+	}
+	return out, nil
+}
+
+func (s *service) accountNames(ctx context.Context, org string) (map[string]string, error) {
+	all, err := s.inventory.ListAccounts(ctx, org)
+	out := make(map[string]string, len(all))
+	for i := range all {
+		out[all[i].ID] = all[i].Name
+	}
+	return out, err
+}
+
+func (s *service) groupNames(ctx context.Context, org string) (map[string]string, error) {
+	all, err := s.inventory.ListGroups(ctx, org)
+	out := make(map[string]string, len(all))
+	for i := range all {
+		out[all[i].ID] = all[i].Name
+	}
+	return out, err
+}
+
+func (s *service) teamNames(ctx context.Context, org string) (map[string]string, error) {
+	all, err := s.teams.List(ctx, org)
+	out := make(map[string]string, len(all))
+	for i := range all {
+		out[all[i].ID] = all[i].Name
+	}
+	return out, err
+}

@@ -1,0 +1,88 @@
+// Package reports is the operation group Reports & Analytics: what was spent, on what and by whom. Every figure is exact until it is
+// shown, and the parts of every level that is shown add up to the total to the cent.
+package reports
+
+import (
+	"net/http"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/people/teams"
+)
+
+const (
+	reports = "/reports"
+	reading = "reports:read"
+	writing = "reports:write"
+)
+
+type service struct {
+	p         *platform.Platform
+	books     books
+	inventory *inventory.Store
+	teams     teams.Store
+	rules     showback.Store
+}
+
+// Operations returns the operations of the group.
+func Operations(p *platform.Platform) *rest.Group { return operations(p, cost.New(p)) }
+
+func operations(p *platform.Platform, b books) *rest.Group {
+	g := rest.NewGroup("Reports & Analytics")
+	s := &service{p, b, inventory.New(p), teams.New(p.Table), showback.NewStore(p.Table)}
+	s.costOperations(g)
+	s.inventoryOperations(g)
+	s.teamOperations(g)
+	s.tagOperations(g)
+	return g
+}
+
+var invalid = []int{http.StatusBadRequest}
+
+// What holds for all reports.
+const (
+	asked = " Days are days in UTC; from is the first one and to the one behind the last, at most 800; period is a month. filter[dimension]=value narrows: provider, " +
+		"cloud_account_id, sub_account_id, region, resource_type, service_name, purchase_type, team_id, group_id, resource_uid, charge_category, tag:<key>. " +
+		"The invoiced amount stands where there is one; estimated says that public prices stand in for days whose bill has not come. A grant on teams or " +
+		"resources shows the costs of these alone, and their totals."
+	billed    = " cost is billed unless another is asked for."
+	effective = " cost is effective unless another is asked for."
+)
+
+func (s *service) costOperations(g *rest.Group) {
+	rest.Handle(g, rest.Op{
+		ID: "getCostSummary", Method: http.MethodGet, Path: reports + "/summary", Policy: reading, Scoped: true, Statuses: invalid,
+		Summary: "Tell what a month cost", Description: "The present month unless period names another. The forecast, as that of a budget of the month, is null of a month that is over." + billed + asked,
+	}, s.summary)
+	rest.Handle(g, rest.Op{
+		ID: "listCostTrends", Method: http.MethodGet, Path: reports + "/trends", Policy: reading, Scoped: true, Statuses: invalid,
+		Summary: "Tell how costs went", Description: "The last 30 days unless others are asked for. Weeks begin on Mondays; the first and the last week or month holds only the days that are asked for." + billed + asked,
+	}, s.trends)
+	rest.Handle(g, rest.Op{
+		ID: "listResourceCosts", Method: http.MethodGet, Path: reports + "/costs/resources", Policy: reading, Scoped: true, Statuses: invalid,
+		Summary: "List what resources cost", Description: "The present month unless other days are asked for; the dearest first. What is charged for no resource is one item of each account, without resourceUID." + billed + asked,
+	}, s.resourceCosts)
+	rest.Handle(g, rest.Op{
+		ID: "getCostBreakdown", Method: http.MethodGet, Path: reports + "/costs/breakdown", Policy: reading, Scoped: true, Statuses: invalid,
+		Summary: "Break costs down", Description: "By up to 6 dimensions, one level each: the links into a level add up to totalUSD, and those from a node to its costUSD. A node is a value below the values before it, so " +
+			"that its id is its path. Of each node the largest are shown, limit of them; all others are one node more, with other true. At most 5,000 nodes. The present month unless other days are asked for." + billed + asked,
+	}, s.breakdown)
+	rest.Handle(g, rest.Op{
+		ID: "listSnapshots", Method: http.MethodGet, Path: reports + "/snapshots", Policy: reading, Statuses: invalid,
+		Summary: "List closed months", Description: "The months of the last three years whose bills are all final, the newest first, in all three costs.",
+	}, s.snapshots)
+}
+
+func (s *service) inventoryOperations(g *rest.Group) {
+	rest.Handle(g, rest.Op{
+		ID: "summarizeProviders", Method: http.MethodGet, Path: reports + "/providers/summary", Policy: reading, Scoped: true, Statuses: invalid,
+		Summary: "Tell what each provider costs", Description: "With the number of its resources in the inventory. The present month unless other days are asked for." + billed + asked,
+	}, s.providers)
+	rest.Handle(g, rest.Op{
+		ID: "summarizeKinds", Method: http.MethodGet, Path: reports + "/resources/summary", Policy: reading, Scoped: true,
+		Summary: "Count resources", Description: "By provider, account and type. A grant on teams or resources counts these alone.",
+	}, s.kinds)
+}

@@ -1,0 +1,94 @@
+package reports
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Asked is what every report of costs can be asked. It is exported so that the framework looks into it where it is embedded.
+type Asked struct {
+	Cost   string `query:"cost" enum:"billed,effective,list" doc:"Which cost counts: what is invoiced, with commitments spread over what they cover, or at public prices"`
+	Period string `query:"period" maxLength:"7" doc:"A month; or give from and to" example:"2026-03"`
+	rest.Window
+	rest.Selection
+}
+
+// reach is which days a report is about when nobody says, of today.
+type reach func(today time.Time) (from, to time.Time)
+
+// thisMonth is the month so far.
+func thisMonth(today time.Time) (from, to time.Time) {
+	return cost.MonthOf(today).Start(), today.AddDate(0, 0, 1)
+}
+
+// thirtyDays are the last ones, today among them.
+func thirtyDays(today time.Time) (from, to time.Time) {
+	return today.AddDate(0, 0, -29), today.AddDate(0, 0, 1)
+}
+
+// question makes the question of a request: what it asks for, of what the caller may see.
+func (s *service) question(ctx context.Context, in *Asked, usual reach, metric cost.Metric) (cost.Question, error) { //nolint:revive // what is asked, and what else it is
+	q := cost.Question{Metric: cmp.Or(cost.Metric(in.Cost), metric), Filter: in.Values()}
+	var err error
+	if q.From, q.To, err = in.days(usual, s.p.Clock.Now()); err != nil {
+		return q, err
+	}
+	q.Within, err = s.within(ctx)
+	return q, err
+}
+
+// days returns the days that are asked for. A time within a day takes in all of it.
+func (in *Asked) days(usual reach, now time.Time) (from, to time.Time, err error) {
+	if in.Period != "" {
+		if !in.Open() {
+			return from, to, fault.New(fault.Invalid, "period: it is given with from or to; give the month, or both of these")
+		}
+		m, err := cost.ParseMonth(in.Period)
+		if err != nil {
+			return from, to, fault.NewWithCause(fault.Invalid, err, "period: %.32q is no month; one looks like 2026-03", in.Period)
+		}
+		return m.Start(), m.End(), nil
+	}
+	from, to = usual(midnight(now))
+	if !in.To.IsZero() {
+		to = midnight(in.To.Time.Add(day - 1))
+		if !to.After(from) {
+			from = cost.MonthOf(to.Add(-day)).Start()
+		}
+	}
+	if !in.From.IsZero() {
+		from = midnight(in.From.Time)
+		if !to.After(from) {
+			to = from.Add(day)
+		}
+	}
+	return from, to, nil
+}
+
+const day = 24 * time.Hour
+
+// midnight returns the beginning of the day of t in UTC.
+func midnight(t time.Time) time.Time { return t.UTC().Truncate(day) }
+
+// daysBetween counts the days from one midnight to another.
+func daysBetween(from, to time.Time) int { return int(to.Sub(from) / day) }
+
+// within returns what the caller may see of costs; nil is all.
+func (s *service) within(ctx context.Context) (*cost.Within, error) {
+	c := identity.CallerFrom(ctx)
+	scopes := c.Scopes(reading)
+	if scopes.All {
+		return nil, nil //nolint:nilnil // that is how a question says it
+	}
+	sets, err := s.inventory.ResourceSets(ctx, c.Org, scopes)
+	if err != nil {
+		return nil, err
+	}
+	return &cost.Within{Resources: sets[0], Teams: scopes}, nil
+}

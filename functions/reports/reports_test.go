@@ -1,0 +1,136 @@
+package reports
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/apitest"
+)
+
+// march is what nine days of March cost: six instances, storage and support.
+const march = "245.27" // 9 × (1.005+2.005+3.005+4.005+5.005+6.005+0.333) + 29 = 221.267 + 29 …
+
+func TestReports_AreAsTheyWere(t *testing.T) {
+	a := newFixture(t)
+	for name, path := range map[string]string{
+		"summary":          "/reports/summary",
+		"summary-filtered": "/reports/summary?filter[service_name]=Amazon+S3&cost=list",
+		"trends":           "/reports/trends?from=2026-02-27&to=2026-03-04",
+		"trends-weekly":    "/reports/trends?from=2026-02-05&to=2026-03-10&granularity=week&cost=effective",
+		"resources":        "/reports/costs/resources?limit=3",
+		"resources-by-uid": "/reports/costs/resources?sort_by=resourceUID&sort_order=desc&limit=2&page=2",
+		"breakdown":        "/reports/costs/breakdown?dims=service_name,team_id,resource_uid&limit=2",
+		"breakdown-by-tag": "/reports/costs/breakdown?dims=provider,tag:env&filter[charge_category]=Usage",
+		"providers":        "/reports/providers/summary",
+		"kinds":            "/reports/resources/summary",
+		"snapshots":        "/reports/snapshots",
+		"teams":            "/reports/teams",
+		"team":             "/reports/teams/TEAM?from=2026-03-01&to=2026-03-04",
+		"team-unassigned":  "/reports/teams/unassigned?from=2026-03-01&to=2026-03-04",
+		"team-resources":   "/reports/teams/TEAM/resources",
+		"team-trends":      "/reports/teams/trends?from=2026-03-01&to=2026-03-03&limit=1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			a.TB = t
+			a.golden(name+".json", a.get(strings.ReplaceAll(path, "TEAM", a.web)))
+		})
+	}
+}
+
+func TestReports_AddUpAtEveryLevel(t *testing.T) {
+	a := newFixture(t)
+	for _, dims := range []string{"provider", "service_name,resource_uid", "team_id,service_name,resource_uid", "tag:env,team_id,purchase_type,resource_uid"} {
+		for limit := 1; limit < 5; limit++ {
+			b := apitest.Data[Breakdown](a.get(fmt.Sprintf("/reports/costs/breakdown?dims=%s&limit=%d", dims, limit)))
+			below, shown := map[string]money.Amount{}, map[string]money.Amount{}
+			for _, n := range b.Nodes {
+				shown[n.ID] = usd(n.CostUSD)
+			}
+			for _, l := range b.Links {
+				below[l.Source] = below[l.Source].Add(usd(l.ValueUSD))
+			}
+			for id, sum := range below {
+				a.Equal(dims+" below "+id, sum, shown[id])
+			}
+			a.Equal(dims+" in total", shown["total"].Fixed(2), b.TotalUSD)
+		}
+	}
+	trends := apitest.Data[Trends](a.get("/reports/trends?from=2025-12-01&to=2026-03-11"))
+	var sum money.Amount
+	for _, p := range trends.Items {
+		sum = sum.Add(usd(p.CostUSD))
+	}
+	a.Equal("days", sum.Fixed(2), trends.TotalUSD)
+	teams := apitest.Data[TeamCosts](a.get("/reports/teams?period=2026-02"))
+	sum = money.Amount{}
+	for _, c := range teams.Items {
+		sum = sum.Add(usd(c.CostUSD))
+		a.Equal("both parts of "+c.Name, usd(c.DirectUSD).Add(usd(c.SharedUSD)).Fixed(2), c.CostUSD)
+	}
+	a.Equal("teams", sum.Fixed(2), teams.TotalUSD)
+}
+
+func TestReports_ShowWhoIsScopedJustTheirs(t *testing.T) {
+	a := newFixture(t)
+	scope := "viewer team:" + a.web
+	// i-0 and i-1 of nine days, i-1 also of another team
+	s := apitest.Data[MonthSummary](a.as(scope, "/reports/summary"))
+	a.Equal("total", s.TotalCostUSD, usd("1.005").Add(usd("2.005")).MulInt(9).Fixed(2))
+	a.Equal("count", s.ResourceCount, 2)
+	teams := apitest.Data[TeamCosts](a.as(scope, "/reports/teams"))
+	a.Equal("teams", teams.TotalUSD, s.TotalCostUSD)
+	for _, c := range teams.Items {
+		if c.Name == "Data" {
+			t.Errorf("a member of Web sees %+v", c)
+		}
+	}
+	a.as(scope, "/reports/teams/"+a.data).Want(http.StatusNotFound)
+	a.as("viewer resource:"+a.ids[3], "/reports/costs/resources").Want(http.StatusOK, `"i-3"`, `"total":1`)
+	a.as(scope, "/reports/snapshots").Want(http.StatusForbidden)
+	a.as("resources:read", "/reports/summary").Want(http.StatusForbidden)
+	other := a.Call(apitest.Caller(theirs, "eve", "viewer"), "GET /reports/summary").Want(http.StatusOK, `"777.00"`)
+	if strings.Contains(other.Body, march) || strings.Contains(a.get("/reports/costs/resources?limit=100").Body, "secret") {
+		t.Error("an organization sees another one's costs")
+	}
+}
+
+func TestReports_ThatDoNotAddUpAreRefused(t *testing.T) {
+	a := newFixture(t)
+	a.onCrooked()
+	for _, path := range []string{
+		"/reports/summary", "/reports/trends", "/reports/costs/resources", "/reports/costs/breakdown", "/reports/providers/summary", "/reports/snapshots",
+		"/reports/teams", "/reports/teams/trends", "/reports/teams/" + a.web, "/reports/summary?filter[region]=eu-west-1",
+	} {
+		a.get(path).Want(http.StatusInternalServerError, "internal error")
+	}
+}
+
+func TestReports_RefuseWhatTheyCannotAnswer(t *testing.T) {
+	a := newFixture(t)
+	for path, word := range map[string]string{
+		"/reports/summary?period=March":                  "no month",
+		"/reports/trends?period=2026-03&from=2026-03-01": "period",
+		"/reports/trends?from=2020-01-01":                "800",
+		"/reports/trends?cost=gross":                     "billed",
+		"/reports/costs/breakdown?dims=colour":           "no dimension",
+		"/reports/costs/breakdown?filter[colour]=red":    "no dimension",
+		"/reports/costs/breakdown?filter[]=red":          "filter[dimension]=value",
+		"/reports/costs/resources?sort_by=colour":        "sort_by",
+		"/reports/costs/breakdown?dims=region,region":    "twice",
+	} {
+		a.get(path).Want(http.StatusBadRequest, word)
+	}
+	a.get("/reports/teams/team_nobody").Want(http.StatusNotFound, "unassigned")
+}
+
+func TestReports_TakeFewRoundTrips(t *testing.T) {
+	a := newFixture(t)
+	for path, most := range map[string]int{
+		"/reports/summary": 2, "/reports/trends": 1, "/reports/trends?from=2025-12-01": 1, "/reports/teams": 3, "/reports/providers/summary": 2,
+	} {
+		a.get(path).Want(http.StatusOK).AtMost(most)
+	}
+}

@@ -1,0 +1,156 @@
+package reports
+
+import (
+	"cmp"
+	"context"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// ResourceCost is what a resource cost, or with no resourceUID all that an account was charged for no resource.
+type ResourceCost struct {
+	ResourceUID    *string `json:"resourceUID" doc:"Native provider identifier; null of what is charged for no resource"`
+	ResourceID     *string `json:"resourceID" doc:"Our id; null when the inventory does not know it, or not any more"`
+	Name           string  `json:"name"`
+	Type           string  `json:"type" doc:"Ours where the inventory knows the resource, else as the bill says" example:"aws-ec2"`
+	Provider       string  `json:"provider" example:"aws"`
+	CloudAccountID string  `json:"cloudAccountID"`
+	Region         string  `json:"region"`
+	CostUSD        string  `json:"costUSD" example:"12.34"`
+	amount         money.Amount
+}
+
+// ResourceCosts is a page of what resources cost.
+type ResourceCosts struct {
+	Basis
+	Items []ResourceCost `json:"items"`
+	Total int            `json:"total" doc:"How many there are on all pages"`
+	Page  int            `json:"page"`
+	Limit int            `json:"limit"`
+}
+
+type resourceCostInput struct {
+	Asked
+	rest.Page
+	rest.Sort[ResourceCost, costOrders]
+}
+
+// costOrders are what costs of resources can be sorted by.
+type costOrders struct{}
+
+var _ rest.Orders[ResourceCost] = costOrders{}
+
+func (costOrders) Orders() []rest.Order[ResourceCost] {
+	return []rest.Order[ResourceCost]{
+		{Field: "cost", Compare: func(a, b ResourceCost) int { return b.amount.Cmp(a.amount) }}, // the dearest first
+		rest.OrderByText("type", func(r ResourceCost) string { return r.Type }),
+		rest.OrderByText("provider", func(r ResourceCost) string { return r.Provider }),
+		rest.OrderByText("region", func(r ResourceCost) string { return r.Region }),
+		rest.OrderByText("resourceUID", func(r ResourceCost) string { return pointed(r.ResourceUID) }),
+	}
+}
+
+func pointed(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func (s *service) resourceCosts(ctx context.Context, in *resourceCostInput) (ResourceCosts, error) {
+	q, err := s.question(ctx, &in.Asked, thisMonth, cost.Billed)
+	if err != nil {
+		return ResourceCosts{}, err
+	}
+	return s.pageOfResources(ctx, q, in.Page, in.Sort)
+}
+
+// pageOfResources answers with a page of the resources that a question is about.
+//
+//nolint:revive // what is asked for, which page of it, and how it is ordered
+func (s *service) pageOfResources(ctx context.Context, q cost.Question, page rest.Page, sort rest.Sort[ResourceCost, costOrders]) (ResourceCosts, error) {
+	q.Dims = []string{cost.ResourceDim, cost.AccountDim, cost.ProviderDim, cost.TypeDim, cost.RegionDim}
+	a, err := s.ask(ctx, q)
+	if err != nil {
+		return ResourceCosts{}, err
+	}
+	all := joinResources(&a)
+	sort.Apply(all)
+	items := rest.PageOf(all, page)
+	if err = s.nameResources(ctx, items.Items); err != nil {
+		return ResourceCosts{}, err
+	}
+	if items.Items == nil {
+		items.Items = []ResourceCost{}
+	}
+	return ResourceCosts{newBasis(&q, &a), items.Items, items.Total, items.Page, items.Limit}, nil
+}
+
+// joinResources makes one item of a resource, whatever types and regions its charges name: those of the largest one stand.
+func joinResources(a *cost.Answer) []ResourceCost {
+	type place struct{ uid, account string }
+	at := map[place]int{}
+	out := []ResourceCost{}
+	for i := range a.Rows {
+		k := a.Rows[i].Keys
+		p := place{k[0], k[1]}
+		n, had := at[p]
+		if !had {
+			n = len(out)
+			at[p], out = n, append(out, newResourceCost(k))
+		}
+		out[n].amount = out[n].amount.Add(a.Rows[i].Amount)
+	}
+	amounts := make([]money.Amount, len(out))
+	for i := range out {
+		amounts[i] = out[i].amount
+	}
+	for i, c := range cents(amounts) {
+		out[i].CostUSD = c.Fixed(2)
+	}
+	return out
+}
+
+func newResourceCost(keys []string) ResourceCost {
+	r := ResourceCost{CloudAccountID: keys[1], Provider: keys[2], Type: keys[3], Region: keys[4]}
+	if keys[0] == "" {
+		r.Name, r.Type, r.Region = "Not of a resource", "", ""
+		return r
+	}
+	r.ResourceUID, r.Name = &keys[0], keys[0]
+	return r
+}
+
+// nameResources tells of a page what the inventory knows: one or two round trips.
+func (s *service) nameResources(ctx context.Context, page []ResourceCost) error {
+	var uids []string
+	for i := range page {
+		if page[i].ResourceUID != nil {
+			uids = append(uids, *page[i].ResourceUID)
+		}
+	}
+	if len(uids) == 0 {
+		return nil
+	}
+	c := identity.CallerFrom(ctx)
+	found, err := s.inventory.ByUIDs(ctx, c.Org, uids, inventory.SightOf(c, reading))
+	if err != nil {
+		return fault.Wrap("read the resources of a report", err)
+	}
+	at := make(map[string]*inventory.Listed, len(found))
+	for i := range found {
+		at[found[i].UID] = &found[i]
+	}
+	for i := range page {
+		if r := at[pointed(page[i].ResourceUID)]; r != nil {
+			page[i].ResourceID, page[i].Name = &r.ID, cmp.Or(r.Name, r.UID)
+			page[i].Type, page[i].Region = r.Type, r.Region
+		}
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package reports
+
+import (
+	"context"
+	"time"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/budgeting"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// Forecast is where a month is expected to end.
+type Forecast struct {
+	Low  string `json:"low"`
+	Mean string `json:"mean"`
+	High string `json:"high"`
+}
+
+// MonthSummary is what a month cost.
+type MonthSummary struct {
+	Basis
+	Period        string    `json:"period" example:"2026-03"`
+	TotalCostUSD  string    `json:"totalCostUSD" example:"1234.56"`
+	PreviousUSD   string    `json:"previousUSD" doc:"What the whole month before cost"`
+	ResourceCount int       `json:"resourceCount" doc:"Resources in the inventory now"`
+	ForecastUSD   *Forecast `json:"forecastUSD" doc:"Null of a month that is over"`
+}
+
+type summaryInput struct {
+	Cost   string `query:"cost" enum:"billed,effective,list" doc:"Which cost counts"`
+	Period string `query:"period" maxLength:"7" doc:"The month" example:"2026-03"`
+	rest.Selection
+}
+
+func (s *service) summary(ctx context.Context, in *summaryInput) (MonthSummary, error) {
+	asked := Asked{Cost: in.Cost, Period: in.Period, Selection: in.Selection}
+	q, err := s.question(ctx, &asked, thisMonth, cost.Billed)
+	if err != nil {
+		return MonthSummary{}, err
+	}
+	m := cost.MonthOf(q.From)
+	q.To = m.End()
+	h, err := s.history(ctx, q, m)
+	if err != nil {
+		return MonthSummary{}, err
+	}
+	count, err := s.count(ctx)
+	if err != nil {
+		return MonthSummary{}, err
+	}
+	out := MonthSummary{
+		Basis: newBasis(&q, &h.month), Period: m.String(), TotalCostUSD: h.month.Total.Fixed(2), PreviousUSD: h.previous.Fixed(2), ResourceCount: count,
+	}
+	if now := s.p.Clock.Now(); now.Before(m.End()) {
+		out.ForecastUSD = h.forecast(now)
+	}
+	return out, nil
+}
+
+// history is what a month and the one before cost, day by day.
+type history struct {
+	budgeting.History
+	month    cost.Answer
+	previous money.Amount
+}
+
+// history reads a month and the one before: in one round trip when nothing is left out.
+func (s *service) history(ctx context.Context, q cost.Question, m cost.Month) (history, error) {
+	q.From, q.To = m.Add(-2).Start(), m.End()
+	all, usage, err := s.chargesAndUsage(ctx, q)
+	if err != nil {
+		return history{}, err
+	}
+	h := history{History: budgeting.History{First: q.From, Billed: all.Days, Usage: usage.Days, Settled: s.settled(&all, q.From)}}
+	first, before := daysBetween(q.From, m.Start()), daysBetween(q.From, m.Add(-1).Start())
+	h.previous = money.Sum(all.Days[before:first]...)
+	h.month = cost.Answer{Total: money.Sum(all.Days[first:]...), Days: all.Days[first:], Estimated: all.Estimated[first:], Unconverted: all.Unconverted}
+	return h, nil
+}
+
+// settled returns the last day that counts as complete: two days ago, and not behind what is billed.
+func (s *service) settled(a *cost.Answer, from time.Time) time.Time {
+	last := midnight(s.p.Clock.Now()).AddDate(0, 0, -budgeting.Settling)
+	for n := daysBetween(from, last); n > 0 && n < len(a.Days) && a.Days[n].IsZero(); n-- {
+		last = last.Add(-day)
+	}
+	return last
+}
+
+// chargesAndUsage returns what all charges, and what usage alone, cost by day.
+func (s *service) chargesAndUsage(ctx context.Context, q cost.Question) (all, usage cost.Answer, err error) {
+	only := q
+	only.UsageOnly = true
+	if plain(&q) {
+		months, err := s.months(ctx, q.From, q.To)
+		return joinDays(months, &q), joinDays(months, &only), err
+	}
+	if all, err = s.series(ctx, q); err == nil {
+		usage, err = s.series(ctx, only)
+	}
+	return all, usage, err
+}
+
+// forecast returns where the present month is expected to end.
+func (h *history) forecast(now time.Time) *Forecast {
+	b := budgeting.Budget{Period: budgeting.Month}
+	st := b.Stand(&h.History, now)
+	return &Forecast{st.Forecast.Low.Fixed(2), st.Forecast.Mean.Fixed(2), st.Forecast.High.Fixed(2)}
+}
+
+// count counts the resources that the caller may see.
+func (s *service) count(ctx context.Context) (int, error) {
+	c := identity.CallerFrom(ctx)
+	sum, err := s.inventory.SummarizeResources(ctx, c.Org, inventory.Filter{Sight: inventory.SightOf(c, reading)})
+	return sum.Total, fault.Wrap("count resources", err)
+}

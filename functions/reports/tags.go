@@ -1,0 +1,5 @@
+package reports
+
+import "lamplighter.dev/shared/api/rest"
+
+func (s *service) tagOperations(*rest.Group) {}

@@ -1,0 +1,321 @@
+package reports
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+const (
+	teamReports = reports + "/teams"
+	teamReport  = teamReports + "/{teamID}"
+)
+
+const shownBack = " What no team owns is split by the rules of /showback/rules; what no rule takes is Unassigned, whose teamID is null here and unassigned in a path. " +
+	"Teams and Unassigned add up to totalUSD. What several teams own is split evenly. A grant on teams or resources shows what these cost directly, without shares of what nobody owns."
+
+func (s *service) teamOperations(g *rest.Group) {
+	missing := []int{http.StatusBadRequest, http.StatusNotFound}
+	rest.Handle(g, rest.Op{
+		ID: "listTeamCosts", Method: http.MethodGet, Path: teamReports, Policy: reading, Scoped: true, Statuses: invalid,
+		Summary: "Tell what each team costs", Description: "The dearest first, Unassigned last. The present month unless other days are asked for." + effective + shownBack + asked,
+	}, s.listTeams)
+	rest.Handle(g, rest.Op{
+		ID: "listTeamTrends", Method: http.MethodGet, Path: teamReports + "/trends", Policy: reading, Scoped: true, Statuses: invalid,
+		Summary: "Tell how the costs of teams went", Description: "The last 30 days unless others are asked for. The dearest teams are shown one by one, limit of them; all others together are one with other true." + effective + shownBack + asked,
+	}, s.teamTrends)
+	rest.Handle(g, rest.Op{
+		ID: "getTeamCosts", Method: http.MethodGet, Path: teamReport, Policy: reading, Scoped: true, Statuses: missing,
+		Summary: "Tell what a team costs", Description: "By service, and by day. The present month unless other days are asked for." + effective + shownBack + asked,
+	}, s.getTeam)
+	rest.Handle(g, rest.Op{
+		ID: "listTeamResourceCosts", Method: http.MethodGet, Path: teamReport + "/resources", Policy: reading, Scoped: true, Statuses: missing,
+		Summary: "List what the resources of a team cost", Description: "Of a resource that several teams own, the team's share; without shares of what nobody owns. The present month unless other days are asked for." + effective + asked,
+	}, s.teamResources)
+}
+
+// TeamCost is what a team costs; of Unassigned, sharedUSD is what the teams took of it.
+type TeamCost struct {
+	TeamID    *string `json:"teamID" doc:"Null is Unassigned"`
+	Name      string  `json:"name"`
+	DirectUSD string  `json:"directUSD" doc:"What it owns costs"`
+	SharedUSD string  `json:"sharedUSD" doc:"Its part of what nobody owns"`
+	CostUSD   string  `json:"costUSD" doc:"Both together"`
+}
+
+// TeamCosts are the costs of all teams.
+type TeamCosts struct {
+	Basis
+	Items    []TeamCost `json:"items"`
+	FellBack []string   `json:"fellBack" doc:"Ids of proportional rules that split evenly on some day, as no team cost anything by itself"`
+}
+
+func (s *service) listTeams(ctx context.Context, in *Asked) (TeamCosts, error) {
+	q, err := s.question(ctx, in, thisMonth, cost.Effective)
+	if err != nil {
+		return TeamCosts{}, err
+	}
+	sp, err := s.splitTeams(ctx, q, false)
+	if err != nil {
+		return TeamCosts{}, err
+	}
+	return TeamCosts{newBasis(&q, &sp.answer), newTeamCosts(sp), append([]string{}, sp.fellBack...)}, nil
+}
+
+// newTeamCosts tells of each team, in cents that add up both to the total and, of a team, to what it costs.
+func newTeamCosts(sp *teamSplit) []TeamCost {
+	ids := sp.inOrder()
+	sums := make([]money.Amount, len(ids))
+	for i, id := range ids {
+		sums[i] = sp.of[id].sum()
+	}
+	out := make([]TeamCost, len(ids))
+	for i, c := range cents(sums) {
+		out[i] = sp.teamCost(ids[i], c)
+	}
+	return out
+}
+
+// teamCost tells of a team what is shown of it.
+func (sp *teamSplit) teamCost(id string, shown money.Amount) TeamCost {
+	c := sp.of[id]
+	parts := money.RoundPartsTo([]money.Amount{money.Sum(c.direct...), money.Sum(c.shared...)}, shown, 2)
+	if money.Sum(c.shared...).IsZero() {
+		parts[0], parts[1] = shown, money.Amount{}
+	}
+	return TeamCost{rest.Optional(id), sp.names.of(cost.TeamDim, id), parts[0].Fixed(2), parts[1].Fixed(2), shown.Fixed(2)}
+}
+
+// inOrder returns the teams, the dearest first, and at the end what nobody owns.
+func (sp *teamSplit) inOrder() []string {
+	ids := make([]string, 0, len(sp.of))
+	for id := range sp.of {
+		if id != "" {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	slices.SortStableFunc(ids, func(a, b string) int { return sp.of[b].sum().Cmp(sp.of[a].sum()) })
+	return append(ids, "")
+}
+
+// TeamInput names a team. It is exported so that the framework looks into it where it is embedded.
+type TeamInput struct {
+	TeamID string `path:"teamID" maxLength:"64" doc:"The team, or unassigned"`
+}
+
+// unassignedPath stands for no team in a path.
+const unassignedPath = "unassigned"
+
+// team returns the id of the team of a path, which the caller must be able to see; "" is Unassigned.
+func (s *service) team(ctx context.Context, in *TeamInput, within *cost.Within) (string, error) {
+	if in.TeamID == unassignedPath {
+		return "", nil
+	}
+	missing := fault.New(fault.NotFound, "team %.64q does not exist; for what no team owns ask for %s", in.TeamID, unassignedPath)
+	if within != nil && !slices.Contains(within.Teams.Teams, in.TeamID) {
+		return "", missing
+	}
+	_, err := s.teams.Get(ctx, callerOrg(ctx), in.TeamID)
+	if fault.Is(err, fault.NotFound) {
+		err = missing
+	}
+	return in.TeamID, err
+}
+
+// ServiceCost is what is spent on a service.
+type ServiceCost struct {
+	ServiceName string `json:"serviceName" example:"Amazon EC2"`
+	CostUSD     string `json:"costUSD" example:"12.34"`
+}
+
+// TeamReport is what a team costs, and why.
+type TeamReport struct {
+	Basis
+	TeamCost
+	Services []ServiceCost `json:"services" doc:"What directUSD is made of"`
+	Items    []TrendPoint  `json:"items" doc:"costUSD by day"`
+}
+
+type teamInput struct {
+	TeamInput
+	Asked
+}
+
+func (s *service) getTeam(ctx context.Context, in *teamInput) (TeamReport, error) {
+	q, err := s.question(ctx, &in.Asked, thisMonth, cost.Effective)
+	if err != nil {
+		return TeamReport{}, err
+	}
+	id, err := s.team(ctx, &in.TeamInput, q.Within)
+	if err != nil {
+		return TeamReport{}, err
+	}
+	sp, err := s.splitTeams(ctx, q, true)
+	if err != nil {
+		return TeamReport{}, err
+	}
+	only := q
+	only.Filter = narrowed(q.Filter, cost.TeamDim, id)
+	only.Dims = []string{cost.ServiceDim}
+	services, err := s.ask(ctx, only)
+	if err != nil {
+		return TeamReport{}, err
+	}
+	c := sp.of[id]
+	if err = s.balanced(ctx, sameDirect(services.Total, c)); err != nil {
+		return TeamReport{}, err
+	}
+	return newTeamReport(&q, sp, id, services.Rows), nil
+}
+
+// sameDirect refuses what services add up to when it is not what the team costs by itself.
+func sameDirect(services money.Amount, c *teamDays) error {
+	if direct := money.Sum(c.direct...); services != direct {
+		return fault.New(fault.Internal, "the services of a team add up to %s, not to %s", services, direct)
+	}
+	return nil
+}
+
+func newTeamReport(q *cost.Question, sp *teamSplit, id string, services []cost.Row) TeamReport {
+	total := sp.of[id].sum()
+	days := sp.of[id].days()
+	a := cost.Answer{Total: total, Days: days, Estimated: sp.answer.Estimated, Unconverted: sp.answer.Unconverted}
+	out := TeamReport{Basis: newBasis(q, &a), TeamCost: sp.teamCost(id, total.Round(2)), Services: []ServiceCost{}}
+	direct := money.MustParse(out.DirectUSD)
+	sums := make([]money.Amount, len(services))
+	for i := range services {
+		sums[i] = services[i].Amount
+	}
+	for i, c := range money.RoundPartsTo(sums, direct, 2) {
+		out.Services = append(out.Services, ServiceCost{labels{}.of(cost.ServiceDim, services[i].Keys[0]), c.Fixed(2)})
+	}
+	out.Items = newPoints(bucket("day", q.From, &a))
+	return out
+}
+
+// narrowed returns a filter that also wants a value of a dimension.
+func narrowed(filter map[string][]string, dim, value string) map[string][]string {
+	out := map[string][]string{dim: {value}}
+	for d, values := range filter {
+		if d != dim {
+			out[d] = values
+		}
+	}
+	return out
+}
+
+type teamResourcesInput struct {
+	TeamInput
+	Asked
+	rest.Page
+	rest.Sort[ResourceCost, costOrders]
+}
+
+func (s *service) teamResources(ctx context.Context, in *teamResourcesInput) (ResourceCosts, error) {
+	q, err := s.question(ctx, &in.Asked, thisMonth, cost.Effective)
+	if err != nil {
+		return ResourceCosts{}, err
+	}
+	id, err := s.team(ctx, &in.TeamInput, q.Within)
+	if err != nil {
+		return ResourceCosts{}, err
+	}
+	q.Filter = narrowed(q.Filter, cost.TeamDim, id)
+	return s.pageOfResources(ctx, q, in.Page, in.Sort)
+}
+
+// TeamPoint is what a team cost on a day, or in a week or month.
+type TeamPoint struct {
+	TeamID  *string `json:"teamID" doc:"Null is Unassigned, or with other true all other teams"`
+	Name    string  `json:"name"`
+	Other   bool    `json:"other"`
+	CostUSD string  `json:"costUSD"`
+}
+
+// TeamTrendPoint is what the teams cost on a day, or in a week or month.
+type TeamTrendPoint struct {
+	TrendPoint
+	Teams []TeamPoint `json:"teams" doc:"They add up to costUSD"`
+}
+
+// TeamTrends is how the costs of teams went.
+type TeamTrends struct {
+	Basis
+	Granularity string           `json:"granularity" enum:"day,week,month"`
+	Items       []TeamTrendPoint `json:"items"`
+}
+
+type teamTrendInput struct {
+	Asked
+	Granularity string `query:"granularity" enum:"day,week,month" default:"day"`
+	Limit       int    `query:"limit" minimum:"1" maximum:"50" default:"20" doc:"How many teams are shown one by one"`
+}
+
+func (s *service) teamTrends(ctx context.Context, in *teamTrendInput) (TeamTrends, error) {
+	q, err := s.question(ctx, &in.Asked, thirtyDays, cost.Effective)
+	if err != nil {
+		return TeamTrends{}, err
+	}
+	sp, err := s.splitTeams(ctx, q, true)
+	if err != nil {
+		return TeamTrends{}, err
+	}
+	b := bucket(in.Granularity, q.From, &sp.answer)
+	out := TeamTrends{newBasis(&q, &sp.answer), in.Granularity, make([]TeamTrendPoint, len(b.first))}
+	lines := sp.lines(in.Limit)
+	for i, shown := range cents(b.amounts) {
+		point := TrendPoint{b.first[i].Format(time.DateOnly), shown.Fixed(2), b.estimated[i]}
+		out.Items[i] = TeamTrendPoint{point, teamPoints(lines, &b, i, shown)}
+	}
+	return out, nil
+}
+
+// teamLine is a team of a trend, or all others.
+type teamLine struct {
+	TeamPoint
+	days []money.Amount
+}
+
+// lines returns the dearest teams and Unassigned one by one, and between them all others together, if there are any.
+func (sp *teamSplit) lines(limit int) []teamLine {
+	var out []teamLine
+	var others []money.Amount
+	ids := sp.inOrder()
+	for i, id := range ids {
+		days := sp.of[id].days()
+		if i >= limit && id != "" {
+			others = addDays(others, days)
+			continue
+		}
+		if id == "" && others != nil {
+			out = append(out, teamLine{TeamPoint{Name: "Other teams", Other: true}, others})
+		}
+		out = append(out, teamLine{TeamPoint{TeamID: rest.Optional(id), Name: sp.names.of(cost.TeamDim, id)}, days})
+	}
+	return out
+}
+
+// teamPoints tells what the teams cost in the n-th bucket, which shows an amount.
+func teamPoints(lines []teamLine, b *buckets, n int, shown money.Amount) []TeamPoint { //nolint:revive // of what, and what it shows
+	sums := make([]money.Amount, len(lines))
+	for i := range lines {
+		for d, bucket := range b.of {
+			if bucket == n {
+				sums[i].Increase(&lines[i].days[d])
+			}
+		}
+	}
+	out := make([]TeamPoint, len(lines))
+	for i, c := range money.RoundPartsTo(sums, shown, 2) {
+		out[i] = lines[i].TeamPoint
+		out[i].CostUSD = c.Fixed(2)
+	}
+	return out
+}

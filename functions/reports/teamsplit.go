@@ -1,0 +1,175 @@
+package reports
+
+import (
+	"context"
+	"slices"
+
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// teamDays is what a team costs by day, or in one cell: by itself, and as its part of what nobody owns.
+type teamDays struct{ direct, shared []money.Amount }
+
+func (t *teamDays) sum() money.Amount { return money.Sum(t.direct...).Add(money.Sum(t.shared...)) }
+
+func (t *teamDays) days() []money.Amount { return addDays(slices.Clone(t.direct), t.shared) }
+
+// addDays adds amounts day by day.
+func addDays(to, more []money.Amount) []money.Amount {
+	if to == nil {
+		return slices.Clone(more)
+	}
+	for d := range more {
+		to[d].Increase(&more[d])
+	}
+	return to
+}
+
+// teamSplit is costs by team; "" is what nobody owns and no rule takes.
+type teamSplit struct {
+	of       map[string]*teamDays
+	answer   cost.Answer
+	fellBack []string
+	names    labels
+}
+
+func (sp *teamSplit) team(id string, cells int) *teamDays {
+	t := sp.of[id]
+	if t == nil {
+		t = &teamDays{make([]money.Amount, cells), make([]money.Amount, cells)}
+		sp.of[id] = t
+	}
+	return t
+}
+
+// splitTeams splits costs over the teams that there are and the one that is nobody, by day when that is asked for. What a caller sees who
+// may not see all has no shares of what nobody owns: that would tell of the rest.
+func (s *service) splitTeams(ctx context.Context, q cost.Question, daily bool) (*teamSplit, error) {
+	rules, err := s.rulesFor(ctx, &q)
+	if err != nil {
+		return nil, err
+	}
+	sp := &teamSplit{of: map[string]*teamDays{}}
+	if sp.names, err = s.labels(ctx, cost.TeamDim); err != nil {
+		return nil, err
+	}
+	if len(rules) == 0 && !daily {
+		sp.answer, err = s.split(ctx, q, cost.TeamDim)
+	} else {
+		q.Daily, q.Dims = true, dimensionsOf(rules)
+		sp.answer, err = s.ask(ctx, q)
+	}
+	if err != nil {
+		return nil, err
+	}
+	sp.takeDirect(q.Within)
+	sp.takeShares(rules, &q)
+	return sp, s.balanced(ctx, sp.check())
+}
+
+// rulesFor reads the rules that a question is answered by: none where the caller may not see all, or asks for some teams.
+func (s *service) rulesFor(ctx context.Context, q *cost.Question) ([]showback.Rule, error) {
+	if q.Within != nil || q.Filter[cost.TeamDim] != nil {
+		return nil, nil
+	}
+	saved, err := s.rules.List(ctx, callerOrg(ctx))
+	out := make([]showback.Rule, len(saved))
+	for i := range saved {
+		out[i] = saved[i].Rule()
+	}
+	return out, err
+}
+
+// dimensionsOf returns by what costs are asked for where rules split them: by team first.
+func dimensionsOf(rules []showback.Rule) []string {
+	out := []string{cost.TeamDim}
+	for _, dim := range showback.Dimensions(rules) {
+		if dim != cost.TeamDim {
+			out = append(out, dim)
+		}
+	}
+	return out
+}
+
+// takeDirect counts what each team costs by itself. Teams that cost nothing are among them, as far as the caller may see them.
+func (sp *teamSplit) takeDirect(within *cost.Within) {
+	cells := max(len(sp.answer.Days), 1)
+	sp.team("", cells)
+	for id := range sp.names[cost.TeamDim] {
+		if within == nil || slices.Contains(within.Teams.Teams, id) {
+			sp.team(id, cells)
+		}
+	}
+	for i := range sp.answer.Rows {
+		r := &sp.answer.Rows[i]
+		if t := sp.team(r.Keys[0], cells); len(r.Days) == 0 {
+			t.direct[0].Increase(&r.Amount)
+		} else {
+			addDays(t.direct, r.Days)
+		}
+	}
+}
+
+// takeShares has rules split what nobody owns, day by day. The part of a team that there is not any more stays with nobody.
+func (sp *teamSplit) takeShares(rules []showback.Rule, q *cost.Question) {
+	if len(rules) == 0 {
+		return
+	}
+	for d := range sp.answer.Days {
+		result := showback.Apply(rules, sp.costsOf(d, q), sp.directOf(d))
+		for id, part := range result.Teams {
+			if sp.names[cost.TeamDim][id] == "" {
+				continue
+			}
+			sp.of[id].shared[d].Increase(&part)
+			sp.of[""].shared[d] = sp.of[""].shared[d].Sub(part)
+		}
+		for _, id := range result.FellBack {
+			if !slices.Contains(sp.fellBack, id) {
+				sp.fellBack = append(sp.fellBack, id)
+			}
+		}
+	}
+}
+
+// costsOf returns what nobody owns of a day.
+func (sp *teamSplit) costsOf(d int, q *cost.Question) []showback.Cost {
+	var out []showback.Cost
+	for i := range sp.answer.Rows {
+		r := &sp.answer.Rows[i]
+		if r.Keys[0] != "" || r.Days[d].IsZero() {
+			continue
+		}
+		values := make(map[string]string, len(q.Dims))
+		for n, dim := range q.Dims {
+			values[dim] = r.Keys[n]
+		}
+		out = append(out, showback.Cost{Day: q.From.AddDate(0, 0, d), Values: values, Amount: r.Days[d]})
+	}
+	return out
+}
+
+func (sp *teamSplit) directOf(d int) map[string]money.Amount {
+	out := make(map[string]money.Amount, len(sp.of))
+	for id, t := range sp.of {
+		if id != "" {
+			out[id] = t.direct[d]
+		}
+	}
+	return out
+}
+
+// check refuses teams that do not add up to the whole, on any day.
+func (sp *teamSplit) check() error {
+	var sum []money.Amount
+	for _, t := range sp.of {
+		sum = addDays(sum, t.days())
+	}
+	if total := money.Sum(sum...); total != sp.answer.Total || len(sp.answer.Days) > 0 && !slices.Equal(sum, sp.answer.Days) {
+		return fault.New(fault.Internal, "the teams and nobody add up to %s, not to %s", total, sp.answer.Total)
+	}
+	return nil
+}

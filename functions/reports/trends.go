@@ -1,0 +1,83 @@
+package reports
+
+import (
+	"context"
+	"time"
+
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// TrendPoint is what a day, week or month cost.
+type TrendPoint struct {
+	Date      string `json:"date" doc:"Its first day" example:"2026-03-01"`
+	CostUSD   string `json:"costUSD" example:"12.34"`
+	Estimated bool   `json:"estimated" doc:"Some of it is estimated"`
+}
+
+// Trends is how costs went.
+type Trends struct {
+	Basis
+	Granularity string       `json:"granularity" enum:"day,week,month"`
+	Items       []TrendPoint `json:"items"`
+}
+
+type trendInput struct {
+	Asked
+	Granularity string `query:"granularity" enum:"day,week,month" default:"day"`
+}
+
+func (s *service) trends(ctx context.Context, in *trendInput) (Trends, error) {
+	q, err := s.question(ctx, &in.Asked, thirtyDays, cost.Billed)
+	if err != nil {
+		return Trends{}, err
+	}
+	a, err := s.series(ctx, q)
+	if err != nil {
+		return Trends{}, err
+	}
+	return Trends{newBasis(&q, &a), in.Granularity, newPoints(bucket(in.Granularity, q.From, &a))}, nil
+}
+
+// buckets are days put together.
+type buckets struct {
+	first     []time.Time // the first day of each
+	amounts   []money.Amount
+	estimated []bool
+	of        []int // by day, the bucket that it is in
+}
+
+// bucket puts the days of an answer together by granularity.
+func bucket(granularity string, from time.Time, a *cost.Answer) buckets {
+	var b buckets
+	for d := range a.Days {
+		at := from.AddDate(0, 0, d)
+		if n := len(b.first); n == 0 || begins(granularity, at) {
+			b.first, b.amounts, b.estimated = append(b.first, at), append(b.amounts, money.Amount{}), append(b.estimated, false)
+		}
+		n := len(b.first) - 1
+		b.of = append(b.of, n)
+		b.amounts[n].Increase(&a.Days[d])
+		b.estimated[n] = b.estimated[n] || a.Estimated[d]
+	}
+	return b
+}
+
+// begins reports whether a bucket begins on a day.
+func begins(granularity string, at time.Time) bool {
+	switch granularity {
+	case "week":
+		return at.Weekday() == time.Monday
+	case "month":
+		return at.Day() == 1
+	}
+	return true
+}
+
+func newPoints(b buckets) []TrendPoint {
+	out := make([]TrendPoint, len(b.first))
+	for i, amount := range cents(b.amounts) {
+		out[i] = TrendPoint{b.first[i].Format(time.DateOnly), amount.Fixed(2), b.estimated[i]}
+	}
+	return out
+}

@@ -1,0 +1,68 @@
+package rest
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Selection is the query of an answer that is narrowed by dimensions, which are not known beforehand: filter[region]=eu-west-1. Embed it
+// in an operation's input.
+type Selection struct{ by map[string][]string }
+
+// The bounds of a Selection.
+const (
+	MaxSelected       = 20  // dimensions
+	MaxSelectedValues = 100 // of a dimension
+)
+
+const (
+	selectionBegin = "filter["
+	selectionEnd   = "]"
+)
+
+// Resolve reads the parameters.
+func (s *Selection) Resolve(ctx huma.Context) []error {
+	u := ctx.URL()
+	s.by = map[string][]string{}
+	for name, values := range u.Query() {
+		rest, ok := strings.CutPrefix(name, selectionBegin)
+		dim, closed := strings.CutSuffix(rest, selectionEnd)
+		if !ok {
+			continue
+		}
+		if !closed || dim == "" || len(dim) > 256 {
+			return []error{fault.New(fault.Invalid, "%.64q: write filter[dimension]=value", name)}
+		}
+		if s.by[dim] = values; len(values) > MaxSelectedValues || len(s.by) > MaxSelected {
+			return []error{fault.New(fault.Invalid, "%.64q: a filter has at most %d values, and there are at most %d filters", name, MaxSelectedValues, MaxSelected)}
+		}
+	}
+	return nil
+}
+
+// Values returns of a dimension any of which values are wanted; nil when nothing is narrowed. An empty value is what has none.
+func (s *Selection) Values() map[string][]string {
+	if len(s.by) == 0 {
+		return nil
+	}
+	return maps.Clone(s.by)
+}
+
+// describeSelection says of an operation that it can be narrowed.
+func describeSelection(input reflect.Type, hop *huma.Operation) {
+	if !slices.ContainsFunc(slices.Collect(inputFields(input)), func(f reflect.StructField) bool { return f.Anonymous && f.Type == reflect.TypeFor[Selection]() }) {
+		return
+	}
+	explode := true
+	hop.Parameters = append(hop.Parameters, &huma.Param{
+		Name: "filter", In: "query", Style: "deepObject", Explode: &explode,
+		Description: "filter[dimension]=value, also several times: of one dimension any of the values, and all dimensions must agree. An empty value is what has none.",
+		Schema:      &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &huma.Schema{Type: huma.TypeString}},
+	})
+}

@@ -62,8 +62,14 @@ const writers = 2
 
 // Handler answers the tasks of the discovery machine.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
-	w := &worker{p: p, providers: providers, inventory: inventory.New(p), measurements: measurement.New(p), estimates: estimation.New(p, providers), writing: make(chan struct{}, writers)}
-	return w.handle
+	return newWorker(p, providers).handle
+}
+
+func newWorker(p *platform.Platform, providers cloud.Providers) *worker {
+	return &worker{
+		p: p, providers: providers, inventory: inventory.New(p), measurements: measurement.New(p),
+		estimates: estimation.New(p, providers), writing: make(chan struct{}, writers),
+	}
 }
 
 func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error) {

@@ -175,8 +175,7 @@ func (o outage) slowsOnlyItself(t *testing.T, hangs bool) {
 // outagePass runs a pass as its machine does, and tells how long it took until all was recorded that is not down.
 func (s *fixture) outagePass(o outage) (j discovery.Job, others time.Duration) {
 	s.Helper()
-	w := newWorker(s.Platform, s.providers)
-	w.writing = make(chan struct{}, 1)
+	w := s.worker()
 	began := time.Now()
 	s.Must(w.measurements.NoteCollection(s.ctx, org, s.account.ID, measurement.Collection{Day: measurement.DayOf(began)}))
 	in := discovery.Input{Org: org, AccountID: s.account.ID, JobID: id.New("job", began)}

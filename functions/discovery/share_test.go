@@ -31,7 +31,9 @@ func (s *fixture) kinds() map[string]int {
 }
 
 func (s *fixture) worker() *worker {
-	return &worker{s.Platform, s.providers, inventory.New(s.Platform), measurement.New(s.Platform), make(chan struct{}, 1)}
+	w := newWorker(s.Platform, s.providers)
+	w.writing = make(chan struct{}, 1)
+	return w
 }
 
 // statuses returns how the parts of the pass job_x are, by kind.

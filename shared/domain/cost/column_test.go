@@ -181,7 +181,7 @@ func TestStore_ReadsPartsOfLargeChunks(t *testing.T) {
 	s.Must(err)
 	r := rand.New(rand.NewPCG(9, 10))
 	var total money.Amount
-	for n := range 20_000 {
+	for n := range 16_500 {
 		c := charge(1, "i-"+strconv.Itoa(n), "EC2", "1")
 		for day := range 3 {
 			c.ChargePeriodStart = march.Start().AddDate(0, 0, day)

@@ -33,7 +33,7 @@ type BillSpending struct {
 
 // BillSettings is where the bills of an account are delivered, as whoever connected it says. What is left empty is found.
 type BillSettings struct {
-	Source         BillSource `json:"source,omitempty" enum:"data_export,cost_report,cost_explorer,bigquery_export,storage_export" doc:"Only this source; the best that there is when left out. aws: data_export, cost_report, cost_explorer; azure: storage_export; gcp: bigquery_export"`
+	Source         BillSource `json:"source,omitempty" enum:"data_export,cost_report,cost_explorer,bigquery_export,storage_export,simulated" doc:"Only this source; the best that there is when left out. aws: data_export, cost_report, cost_explorer; azure: storage_export; gcp: bigquery_export"`
 	Export         string     `json:"export,omitempty" maxLength:"200" doc:"aws, azure: the name of the export or report"`
 	Bucket         string     `json:"bucket,omitempty" maxLength:"63" doc:"aws: the S3 bucket of the export; with it, the exports of the account need not be listed"`
 	StorageAccount string     `json:"storageAccount,omitempty" maxLength:"24" doc:"azure: the name of the storage account of the export"`

@@ -3,6 +3,7 @@ package aws
 import (
 	"cmp"
 	"context"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -187,6 +188,35 @@ func (c *conn) namedExports(ctx context.Context) ([]billExport, error) {
 				out = append(out, billExport{source: source, name: n, bucket: set.Bucket, prefix: set.Prefix})
 			}
 		}
+	}
+	return out, nil
+}
+
+// errCharged and errNoBucket are why a permission is not tried.
+var (
+	errCharged  = errors.New("AWS charges for each call: its first use will tell")
+	errNoBucket = errors.New("it is of the bucket of an export: the first delivery will tell")
+)
+
+// probeBilling tries what lists exports and reports. Credentials that are not accepted at all are an error.
+func (c *conn) probeBilling(ctx context.Context) ([]cloud.Permission, error) {
+	cfg := c.regionConfig(billingRegion)
+	_, err := bcmdataexports.NewFromConfig(cfg).ListExports(ctx, &bcmdataexports.ListExportsInput{MaxResults: sdk.Int32(1)})
+	if cloud.ClassOf(classifyError(err)) == cloud.Refused {
+		return nil, classifyError(err)
+	}
+	_, reportErr := costandusagereportservice.NewFromConfig(cfg).DescribeReportDefinitions(ctx, &costandusagereportservice.DescribeReportDefinitionsInput{MaxResults: sdk.Int32(5)})
+	tried := map[string]error{
+		"bcm-data-exports:ListExports": err, "cur:DescribeReportDefinitions": reportErr, "ce:GetCostAndUsage": errCharged,
+		"s3:GetObject": errNoBucket, "s3:ListBucket": errNoBucket,
+	}
+	var out []cloud.Permission
+	for _, need := range billingNeeds {
+		failed, known := tried[need]
+		if !known {
+			failed = errNoneToTry
+		}
+		out = append(out, newPermission("billing", need, failed))
 	}
 	return out, nil
 }

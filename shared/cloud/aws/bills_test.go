@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -319,6 +321,35 @@ func TestCostExplorer_SaysWhyThereIsNoExport(t *testing.T) {
 		_, err = io.ReadAll(r)
 	}
 	wantClass(t, "read", err, cloud.Denied)
+}
+
+// What customers are told to allow is what is called, no more and no less.
+func TestBills_AreReadByWhatTheySayTheyNeed(t *testing.T) {
+	tw := billedTwin()
+	bills := openBills(t, tw, cloud.BillSettings{})
+	got, err := bills.Deliveries(t.Context(), month(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range got {
+		readLines(t, bills, d)
+	}
+	if _, _, _, err = bills.ControlTotal(t.Context(), month(3)); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]string{"s3:HeadBucket": "s3:ListBucket", "s3:ListObjectsV2": "s3:ListBucket", "s3:HeadObject": "s3:GetObject"}
+	called := map[string]bool{}
+	for _, k := range tw.Calls("") {
+		if named, ok := names[k.Op]; ok {
+			k.Op = named
+		}
+		if !strings.HasPrefix(k.Op, "sts:") {
+			called[k.Op] = true
+		}
+	}
+	if got, want := slices.Sorted(maps.Keys(called)), aws.ListRequiredActions().Billing; !slices.Equal(got, want) {
+		t.Errorf("called are %v; needed %v", got, want)
+	}
 }
 
 func readLines(t *testing.T, b cloud.Biller, d cloud.Delivery) []string {

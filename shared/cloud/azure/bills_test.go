@@ -119,7 +119,7 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 		Break: func(on bool) {
 			tw.EndFaults()
 			if on {
-				tw.AddFault(twin.Fault{Lost: true, Times: -1})
+				tw.AddFault(twin.Fault{Op: "*", Lost: true, Times: -1})
 			}
 		},
 	})

@@ -36,7 +36,7 @@ type Call struct {
 	Body                map[string]any // or the form
 }
 
-// Fault makes calls of Op fail with an answer of Azure's form; with Lost, the call has its effect and no answer.
+// Fault makes calls of Op ("*" is any) fail with an answer of Azure's form; with Lost, the call has its effect and no answer.
 type Fault struct {
 	Op, Code, Message string
 	Status            int
@@ -249,7 +249,7 @@ func (c *Cloud) refuse(q request) *failure {
 func (c *Cloud) fault(q request) (Fault, bool) {
 	for i := range c.faults {
 		f := &c.faults[i]
-		if (f.Op == "" || strings.EqualFold(f.Op, q.op)) && f.Times != 0 {
+		if (f.Op == "*" || strings.EqualFold(f.Op, q.op)) && f.Times != 0 {
 			f.Times--
 			return *f, true
 		}

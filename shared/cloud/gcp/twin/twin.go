@@ -28,7 +28,7 @@ type Call struct {
 	Body   string
 }
 
-// Fault makes calls of Op fail with an answer of Google's form; with Lost, the call has its effect and no answer.
+// Fault makes calls of Op ("*" is any) fail with an answer of Google's form; with Lost, the call has its effect and no answer.
 type Fault struct {
 	Op, Reason, Message string
 	Status              int
@@ -216,7 +216,7 @@ func (c *Cloud) refuse(q request) *failure {
 func (c *Cloud) fault(q request) (Fault, bool) {
 	for i := range c.faults {
 		f := &c.faults[i]
-		if (f.Op == "" || f.Op == q.op) && f.Times != 0 {
+		if (f.Op == "*" || f.Op == q.op) && f.Times != 0 {
 			f.Times--
 			return *f, true
 		}

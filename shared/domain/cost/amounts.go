@@ -24,13 +24,13 @@ const (
 	sameAsBefore = 0xff // in place of an amount that money writes
 )
 
-// appendAmounts writes amounts, each as what it differs by from the one lag before: 0 is from none.
-func appendAmounts(b []byte, all []money.Amount, lag int) []byte {
+// encodeAmounts writes amounts, each as what it differs by from the one lag before: 0 is from none.
+func encodeAmounts(all []money.Amount, lag int) []byte {
 	places, narrow := narrowed(all)
 	if narrow == nil {
-		return appendWide(append(b, wideAmounts), all, lag)
+		return appendWide([]byte{wideAmounts}, all, lag)
 	}
-	b = append(b, byte(places))
+	b := []byte{byte(places)}
 	for i, v := range narrow {
 		if lag > 0 && i >= lag {
 			v -= narrow[i-lag]

@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -43,15 +44,15 @@ func fillCosts(b *testing.B) *fixture {
 	resources, months := benchmarkSize()
 	begin := time.Now()
 	for m := range months {
-		s.bill(b, march.Add(-m), resources)
+		s.bill(b, march.Add(-m), resources, 20)
 	}
 	b.Logf("imported %d months of %d resources in %v", months, resources, time.Since(begin))
 	billed = s
 	return s
 }
 
-// bill imports a month of daily usage of resources whose costs vary by some percent from day to day.
-func (s *fixture) bill(tb testing.TB, m Month, resources int) Period {
+// bill imports a month of daily usage of resources whose costs vary from day to day by an nth, or not at all.
+func (s *fixture) bill(tb testing.TB, m Month, resources int, nth int64) Period {
 	tb.Helper()
 	in := imported("ca_1", "f", now)
 	in.Month, in.Final = m, m < march
@@ -64,7 +65,10 @@ func (s *fixture) bill(tb testing.TB, m Month, resources int) Period {
 		for day := range m.Days() {
 			c.ChargePeriodStart = m.Start().AddDate(0, 0, day)
 			c.ChargePeriodEnd = c.ChargePeriodStart.AddDate(0, 0, 1)
-			c.BilledCost = money.FromScaled(base+r.Int64N(base/20), 10)
+			c.BilledCost = money.FromScaled(base, 10)
+			if nth > 0 {
+				c.BilledCost = money.FromScaled(base+r.Int64N(base/nth), 10)
+			}
 			c.EffectiveCost, c.ListCost = c.BilledCost, c.BilledCost
 			if n%10 == 0 {
 				c.EffectiveCost = money.FromScaled(base/2, 10)
@@ -77,13 +81,16 @@ func (s *fixture) bill(tb testing.TB, m Month, resources int) Period {
 	return p
 }
 
+// benchmarkCharge is usage in 20 subscriptions of three regions each, of 40 services of two types each.
 func benchmarkCharge(m Month, n int) focus.Charge {
-	service := "Service " + strconv.Itoa(n%40)
+	h := uint64(n) * 0x9E3779B97F4A7C15
+	sub, service := h>>8%20, h>>20%40
+	region := (sub + h>>30%3) % 15
 	return focus.Charge{
 		BillingPeriodStart: m.Start(), ChargeCategory: focus.Usage, BillingCurrency: USD, PricingCategory: focus.Standard,
-		SubAccountID: strconv.Itoa(100000000000 + n%20), ServiceName: service, RegionID: "region-" + strconv.Itoa(n%15), ResourceType: "type-" + strconv.Itoa(n%60),
-		ResourceID: fmt.Sprintf("arn:aws:ec2:region-%d:%d:thing/i-%017x", n%15, 100000000000+n%20, uint64(n)*0x9E3779B97F4A7C15),
-		Tags:       []focus.Tag{{Key: "env", Value: []string{"prod", "dev", "test"}[n%3]}, {Key: "owner", Value: "person-" + strconv.Itoa(n%500)}},
+		SubAccountID: strconv.FormatUint(100000000000+sub, 10), ServiceName: fmt.Sprint("Service ", service), RegionID: fmt.Sprint("region-", region),
+		ResourceType: fmt.Sprint("type-", service*2+h>>40%2), ResourceID: fmt.Sprintf("arn:aws:ec2:region-%d:%d:thing/i-%017x", region, 100000000000+sub, h),
+		Tags: []focus.Tag{{Key: "env", Value: []string{"prod", "dev", "test"}[n%3]}, {Key: "owner", Value: "person-" + strconv.Itoa(n%500)}},
 	}
 }
 
@@ -116,6 +123,16 @@ func peakHeap(f func()) uint64 {
 	return max(<-peak, before.HeapInuse) - before.HeapInuse
 }
 
+// cpu returns the processor time of the process so far, which other processes of the machine do not lengthen much.
+func cpu(tb testing.TB) time.Duration {
+	tb.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
 func benchmarkAsk(b *testing.B, q Question, cold bool) {
 	b.Helper()
 	s := fillCosts(b)
@@ -130,9 +147,12 @@ func benchmarkAsk(b *testing.B, q Question, cold bool) {
 	}
 	ask()
 	b.ReportAllocs()
+	before, n := cpu(b), 0
 	for b.Loop() {
 		ask()
+		n++
 	}
+	b.ReportMetric(float64((cpu(b)-before).Milliseconds())/float64(n), "cpu-ms")
 	b.ReportMetric(float64(peakHeap(ask))/1e6, "MB-peak")
 	if cold {
 		store = s.fresh()
@@ -156,6 +176,18 @@ func BenchmarkBreakdown(b *testing.B) {
 	}
 }
 
+// BenchmarkTrend asks for each day of all months.
+func BenchmarkTrend(b *testing.B) {
+	for _, dims := range [][]string{nil, {TeamDim}, {ServiceDim}} {
+		b.Run(fmt.Sprint(dims), func(b *testing.B) {
+			q := months13()
+			q.Dims, q.Daily = dims, true
+			benchmarkAsk(b, q, true)
+		})
+	}
+}
+
+// BenchmarkDaily35 asks for what anomalies are looked for in: each resource on each of 35 days.
 func BenchmarkDaily35(b *testing.B) {
 	q := Question{From: march.End().AddDate(0, 0, -35), To: march.End(), Metric: Effective, Dims: []string{ResourceDim}, Daily: true, UsageOnly: true}
 	benchmarkAsk(b, q, true)
@@ -171,28 +203,35 @@ func BenchmarkSummaries(b *testing.B) {
 		}
 	}
 	b.ReportAllocs()
+	before, n := cpu(b), 0
 	for b.Loop() {
 		read(s.ctx)
+		n++
 	}
+	b.ReportMetric(float64((cpu(b)-before).Milliseconds())/float64(n), "cpu-ms")
 	ctx, meter := table.WithMeter(s.ctx)
 	read(ctx)
 	b.ReportMetric(float64(meter.Usage().RoundTrips), "trips")
 	b.ReportMetric(meter.Usage().ReadUnits, "R")
 }
 
-// BenchmarkImport imports a month of 10,000 resources.
+// BenchmarkImport imports a month of 10,000 resources: whose costs vary each day, which compresses worst, and that cost the same each day.
 func BenchmarkImport(b *testing.B) {
-	var items int
-	var rows int64
-	var meter *table.Meter
-	for b.Loop() {
-		s := newFixture(b)
-		s.ctx, meter = table.WithMeter(s.ctx)
-		rows, items = s.bill(b, march, 10_000).Rows, s.countItems()
+	for name, nth := range map[string]int64{"varying": 20, "steady": 0} {
+		b.Run(name, func(b *testing.B) {
+			var items int
+			var rows int64
+			var meter *table.Meter
+			for b.Loop() {
+				s := newFixture(b)
+				s.ctx, meter = table.WithMeter(s.ctx)
+				rows, items = s.bill(b, march, 10_000, nth).Rows, s.countItems()
+			}
+			b.ReportMetric(meter.Usage().WriteUnits, "W")
+			b.ReportMetric(float64(rows), "rows")
+			b.ReportMetric(float64(items), "items")
+		})
 	}
-	b.ReportMetric(meter.Usage().WriteUnits, "W")
-	b.ReportMetric(float64(rows), "rows")
-	b.ReportMetric(float64(items), "items")
 }
 
 // countItems counts the items of the organization's costs.

@@ -3,6 +3,7 @@ package cost
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"lamplighter.dev/shared/engine/table"
@@ -39,37 +40,53 @@ func familyOf(dim string) (string, bool) {
 	return tagsFamily, dim == TagKeysDim || strings.HasPrefix(dim, TagDim) && len(dim) > len(TagDim)
 }
 
-// chunks returns what is to be read of the n-th block for the families; those that are absent are left out.
-func (p *pointer) chunks(n int, families []string) []wanted {
+// place is a block of a period: the n-th of its lines, or of its rollup.
+type place struct {
+	pointer *pointer
+	n       int
+	rolled  bool
+}
+
+func (p *place) block() *block {
+	if p.rolled {
+		return &p.pointer.Rollup[p.n]
+	}
+	return &p.pointer.Blocks[p.n]
+}
+
+// chunks returns what is to be read of a block for the families; those that are absent are left out, but for amounts that are the billed ones.
+func (p *place) chunks(families []string) []wanted {
 	var out []wanted
+	parts := p.block().Parts
 	for _, f := range families {
-		generation := p.Generation
-		if f == stampFamily {
-			generation = p.Stamps
+		if parts[f] == 0 && (f == dayFamilies[1] || f == dayFamilies[2]) {
+			f = dayFamilies[0]
 		}
-		parts := p.Blocks[n].Parts[f]
-		if parts == 0 && (f == dayFamilies[1] || f == dayFamilies[2]) {
-			f, parts = dayFamilies[0], p.Blocks[n].Parts[dayFamilies[0]]
-		}
-		if parts > 0 {
-			out = append(out, wanted{generation, chunkName(f, n), parts})
+		switch {
+		case parts[f] == 0, slices.ContainsFunc(out, func(w wanted) bool { return w.name[:1] == f }):
+		case p.rolled:
+			out = append(out, wanted{p.pointer.Stamps, rollupName(f, p.n), parts[f]})
+		case f == stampFamily:
+			out = append(out, wanted{p.pointer.Stamps, chunkName(f, p.n), parts[f]})
+		default:
+			out = append(out, wanted{p.pointer.Generation, chunkName(f, p.n), parts[f]})
 		}
 	}
 	return out
 }
 
-// readBlock reads families of the n-th block of a period.
-func (s *Store) readBlock(ctx context.Context, org string, p *pointer, n int, families ...string) (*lineBlock, error) { //nolint:revive // what of which
-	chunks := p.chunks(n, families)
+// readBlock reads families of a block.
+func (s *Store) readBlock(ctx context.Context, org string, at place, families ...string) (*lineBlock, error) {
+	chunks := at.chunks(families)
 	contents, err := s.load(ctx, org, chunks)
 	if err != nil {
-		return nil, fmt.Errorf("read %s of %s: %w", p.Month, p.AccountID, err)
+		return nil, fmt.Errorf("read %s of %s: %w", at.pointer.Month, at.pointer.AccountID, err)
 	}
-	return p.newBlock(n, chunks, contents), nil
+	return at.newBlock(chunks, contents), nil
 }
 
-func (p *pointer) newBlock(n int, chunks []wanted, contents [][]byte) *lineBlock {
-	b := &lineBlock{pointer: p, lines: p.Blocks[n].Lines, content: make(map[string][]byte, len(chunks))}
+func (p *place) newBlock(chunks []wanted, contents [][]byte) *lineBlock {
+	b := &lineBlock{pointer: p.pointer, lines: p.block().Lines, content: make(map[string][]byte, len(chunks))}
 	for i := range chunks {
 		b.content[chunks[i].name[:1]] = contents[i]
 	}
@@ -86,9 +103,9 @@ func (b *lineBlock) word(dim string) column {
 	case ResourceDim:
 		return b.nth(resourceFamily, 0)
 	case TeamDim:
-		return b.nth(stampFamily, 0)
+		return b.nth(stampFamily, teamsColumn)
 	case GroupDim:
-		return b.nth(stampFamily, 1)
+		return b.nth(stampFamily, groupsColumn)
 	}
 	if n, ok := wordNumbers[dim]; ok {
 		return b.nth(wordsFamily, n)

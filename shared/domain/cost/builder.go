@@ -63,7 +63,7 @@ func (in *Import) supersedes(old *pointer) error {
 	switch {
 	case old.Seq == 0:
 		return nil
-	case old.Fingerprint == in.Fingerprint:
+	case old.Fingerprint == in.Fingerprint && (old.Final || !in.Final): // that it is closed now is news
 		return ErrSame
 	case in.DeliveredAt.Before(old.DeliveredAt):
 		return ErrOlder

@@ -82,12 +82,16 @@ func (s *Store) putIdle(org, generation string) (table.Write, error) {
 
 // write writes the chunks of all lines, block by block.
 func (b *Builder) write(ctx context.Context, next *pointer) error {
-	st, err := b.store.newStamper(ctx, b.in.Org, b.in.AccountID, &b.old)
+	d, err := b.store.inventory.OpenDirectory(ctx, b.in.Org)
+	if err != nil {
+		return err
+	}
+	st, err := b.store.newStamper(ctx, b.in.Org, b.in.AccountID, &b.old, d)
 	if err != nil {
 		return err
 	}
 	b.lines.sort()
-	stamps := map[uint32]stamp{}
+	stamps, roll := map[uint32]stamp{}, newRollup()
 	out := writing{store: b.store, org: b.in.Org, generation: next.Generation}
 	for some := range slices.Chunk(b.lines.all, blockLines) {
 		e := encoding{words: &b.lines.words, days: b.in.Month.Days(), cells: out.cells}
@@ -98,12 +102,14 @@ func (b *Builder) write(ctx context.Context, next *pointer) error {
 			}
 			e.lines = append(e.lines, stamped{&some[i], stamps[n]})
 		}
-		if err = out.block(ctx, &e); err != nil {
+		made, err := out.block(ctx, e.families(), chunkNames{chunkName, len(next.Blocks), len(e.lines)})
+		if err != nil {
 			return err
 		}
+		next.Blocks, out.cells = append(next.Blocks, made), e.cells
+		roll.addBlock(&e)
 	}
-	next.Blocks = out.blocks
-	return out.flush(ctx)
+	return out.rollup(ctx, roll, next)
 }
 
 // writing is chunks on their way to the table.
@@ -111,25 +117,42 @@ type writing struct {
 	store      *Store
 	org        string
 	generation string
-	blocks     []block
 	waiting    []table.Write
 	cells      []money.Amount
 }
 
-func (w *writing) block(ctx context.Context, e *encoding) error {
-	families := e.families()
-	families[stampFamily] = e.stamps()
-	w.cells = e.cells
-	made := block{len(e.lines), map[string]int{}}
+// chunkNames names the chunks of the n-th block, which has so many lines.
+type chunkNames struct {
+	name     func(family string, n int) string
+	n, lines int
+}
+
+func (w *writing) block(ctx context.Context, families map[string][]byte, names chunkNames) (block, error) {
+	made := block{names.lines, map[string]int{}}
 	for family, content := range families {
-		n, err := w.chunk(ctx, chunk{w.generation, chunkName(family, len(w.blocks)), content})
+		n, err := w.chunk(ctx, chunk{w.generation, names.name(family, names.n), content})
 		if err != nil {
-			return err
+			return made, err
 		}
 		made.Parts[family] = n
 	}
-	w.blocks = append(w.blocks, made)
-	return nil
+	return made, nil
+}
+
+// rollup writes the rollup of a period, if it is worth it, and whatever waits.
+func (w *writing) rollup(ctx context.Context, r *rollup, of *pointer) error {
+	of.Rollup = nil
+	if !r.worth(of.Lines, w.store.rolling) {
+		return w.flush(ctx)
+	}
+	for n, e := range r.encodings(of.Month.Days()) {
+		made, err := w.block(ctx, e.fewFamilies(), chunkNames{rollupName, n, len(e.lines)})
+		if err != nil {
+			return err
+		}
+		of.Rollup = append(of.Rollup, made)
+	}
+	return w.flush(ctx)
 }
 
 // chunk writes a chunk, or has it wait for others, and returns of how many items it is.

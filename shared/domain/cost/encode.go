@@ -36,6 +36,8 @@ type chunk struct {
 
 func chunkName(family string, n int) string { return fmt.Sprintf("%s%04d", family, n) }
 
+func rollupName(family string, n int) string { return fmt.Sprintf("%sR%03d", family, n) }
+
 // chunkKey returns where a part of a chunk is. Chunks never change.
 func chunkKey(org, generation, name string, part int) table.Key {
 	return table.Key{PK: PK(org) + "#" + generation, SK: fmt.Sprintf("%s#%02d", name, part)}
@@ -75,15 +77,18 @@ type encoding struct {
 
 // families returns the content of the families of the block, without those that are absent.
 func (e *encoding) families() map[string][]byte {
-	out := map[string][]byte{
-		wordsFamily:    e.wordColumns(),
-		tagsFamily:     e.texts(func(l *stamped) string { return e.words.names[l.key[tagsWord]] }),
-		resourceFamily: e.texts(func(l *stamped) string { return l.uid }),
-		totalsFamily:   e.totals(),
-	}
+	out := e.fewFamilies()
+	out[tagsFamily] = e.texts(func(l *stamped) string { return e.words.names[l.key[tagsWord]] })
+	out[resourceFamily] = e.texts(func(l *stamped) string { return l.uid })
 	if e.renamed() {
 		out[nativeFamily] = e.texts(func(l *stamped) string { return e.words.names[l.key[resourceWord]] })
 	}
+	return out
+}
+
+// fewFamilies returns those that a rollup has too.
+func (e *encoding) fewFamilies() map[string][]byte {
+	out := map[string][]byte{wordsFamily: e.wordColumns(), totalsFamily: e.totals(), stampFamily: e.stamps()}
 	for m, family := range dayFamilies {
 		if m == 0 || e.differs(m) {
 			out[family] = e.byDay(m)
@@ -104,18 +109,21 @@ func (e *encoding) texts(text func(*stamped) string) []byte {
 func (e *encoding) wordColumns() []byte {
 	var out []byte
 	for w := range resourceWord {
-		out = append(out, e.texts(func(l *stamped) string {
-			word := e.words.names[l.key[w]]
-			switch {
-			case w == typeWord && l.kind != "":
-				return l.kind
-			case w == regionWord && word == "":
-				return l.region
-			}
-			return word
-		})...)
+		out = append(out, e.texts(func(l *stamped) string { return e.word(l, w) })...)
 	}
 	return out
+}
+
+// word returns a word of a line as it is kept: of its type and its region the inventory may know better.
+func (e *encoding) word(l *stamped, w int) string {
+	word := e.words.names[l.key[w]]
+	switch {
+	case w == typeWord && l.kind != "":
+		return l.kind
+	case w == regionWord && word == "":
+		return l.region
+	}
+	return word
 }
 
 // renamed reports whether a resource has another name in the inventory than on the bill.
@@ -145,9 +153,9 @@ func (e *encoding) totals() []byte {
 		if m == 0 || e.differs(m) {
 			cells := e.cells[:0]
 			for i := range e.lines {
-				cells = append(cells, money.Sum(e.lines[i].of(m).amounts...))
+				cells = append(cells, e.lines[i].of(m).sum())
 			}
-			section, e.cells = appendAmounts(nil, cells, 0), cells
+			section, e.cells = encodeAmounts(cells, 0), cells
 		}
 		out = append(binary.AppendUvarint(out, uint64(len(section))), section...)
 	}
@@ -163,10 +171,42 @@ func (e *encoding) byDay(metric int) []byte {
 		}
 	}
 	e.cells = cells
-	return appendAmounts(nil, cells, len(e.lines))
+	return encodeAmounts(cells, len(e.lines))
 }
 
-// stamps writes the teams and groups of the block.
+// stamps writes what the inventory says of the resources of the block.
 func (e *encoding) stamps() []byte {
-	return append(e.texts(func(l *stamped) string { return l.teams }), e.texts(func(l *stamped) string { return l.groups })...)
+	var columns stampColumns
+	for i := range e.lines {
+		columns.add(&e.lines[i].stamp)
+	}
+	return columns.content()
+}
+
+// stampColumns puts the columns of stamps together.
+type stampColumns [4]*columnBuilder
+
+// The columns of stamps, as they stand in their family.
+const (
+	teamsColumn = iota
+	groupsColumn
+	kindColumn // "" of what the inventory did not know
+	placeColumn
+)
+
+func (c *stampColumns) add(st *stamp) {
+	for i, word := range [len(c)]string{teamsColumn: st.teams, groupsColumn: st.groups, kindColumn: st.kind, placeColumn: st.region} {
+		if c[i] == nil {
+			c[i] = newColumn(0)
+		}
+		c[i].add(word)
+	}
+}
+
+func (c *stampColumns) content() []byte {
+	var out []byte
+	for _, column := range c {
+		out = column.append(out)
+	}
+	return out
 }

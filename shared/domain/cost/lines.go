@@ -36,35 +36,6 @@ type line struct {
 	days [3]series // by metric; nil where they are those of Billed
 }
 
-// series is amounts of the days from first on.
-type series struct {
-	first   int
-	amounts []money.Amount
-}
-
-func (s *series) add(day int, a *money.Amount) {
-	switch {
-	case len(s.amounts) == 0:
-		s.first = day
-	case day < s.first:
-		s.amounts = slices.Concat(make([]money.Amount, s.first-day), s.amounts)
-		s.first = day
-	}
-	for s.first+len(s.amounts) <= day {
-		s.amounts = append(s.amounts, money.Amount{})
-	}
-	s.amounts[day-s.first].Increase(a)
-}
-
-func (s *series) at(day int) money.Amount {
-	if i := day - s.first; i >= 0 && i < len(s.amounts) {
-		return s.amounts[i]
-	}
-	return money.Amount{}
-}
-
-func (s *series) clone() series { return series{s.first, slices.Clone(s.amounts)} }
-
 // of returns the series of a metric.
 func (l *line) of(metric int) *series {
 	if l.differs(metric) {
@@ -74,7 +45,7 @@ func (l *line) of(metric int) *series {
 }
 
 // differs reports whether the amounts of a metric are others than the billed ones.
-func (l *line) differs(metric int) bool { return l.days[metric].amounts != nil }
+func (l *line) differs(metric int) bool { return l.days[metric].len() > 0 }
 
 // add counts amounts by metric on a day. A metric that never differed has no series of its own.
 func (l *line) add(day int, amounts [3]*money.Amount) {

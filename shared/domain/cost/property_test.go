@@ -88,6 +88,9 @@ func TestAsk_AddsUpToTheSameHoweverItIsSplit(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for round := range 6 {
 		s := owned(t)
+		if round%2 == 1 {
+			s.store.rolling = worthwhile{} // always
+		}
 		charges := drawCharges(r, 600)
 		s.bring(rated("ca_1", "one", now), charges[:400]...)
 		s.bring(rated("ca_2", "one", now), charges[400:]...)
@@ -102,6 +105,10 @@ func TestAsk_AddsUpToTheSameHoweverItIsSplit(t *testing.T) {
 					q.Dims = append([]string{dim}, more...)
 					checkAnswer(t, s.ask(q), want, total)
 				}
+			}
+			if round == 3 {
+				s.own("team_b", int64(len(dim)), "i-2")
+				s.Must(s.store.Rebuild(s.ctx, testOrg))
 			}
 			if t.Failed() {
 				t.Fatalf("round %d: by %s, %+v", round, dim, q)
@@ -314,4 +321,62 @@ func TestAsk_RefusesWhatMakesNoSense(t *testing.T) {
 			t.Errorf("%s: %v, want fault.Invalid", name, err)
 		}
 	}
+}
+
+func TestRollup_SaysWhatTheLinesSay(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	for range 4 {
+		s := owned(t)
+		s.store.rolling = worthwhile{}
+		s.bring(rated("ca_1", "one", now), drawCharges(r, 500)...)
+		s.own("team_b", 2, "i-0", "i-2")
+		for _, rebuilt := range []bool{false, true} {
+			if rebuilt {
+				s.Must(s.store.Rebuild(s.ctx, testOrg))
+			}
+			pointers, err := s.store.readPointers(s.ctx, testOrg, march, march)
+			s.Must(err)
+			equal(t, "blocks of the rollup", len(pointers[0].Rollup), 1)
+			bare := pointers[0]
+			bare.Rollup = nil
+			for _, dims := range [][]string{nil, {TeamDim}, {GroupDim, ServiceDim}, {TypeDim, RegionDim, CurrencyDim}, {CategoryDim, PurchaseDim}} {
+				q := ofMarch(dims...)
+				q.Metric, q.Daily = Metrics[r.IntN(3)], r.IntN(2) == 0
+				of, err := s.store.ask(s.ctx, testOrg, pointers, q)
+				s.Must(err)
+				want, err := s.store.ask(s.ctx, testOrg, []pointer{bare}, q)
+				s.Must(err)
+				equal(t, "rows", rows(of), rows(want))
+				equal(t, "days and total", []any{of.Days, of.Total, of.Unconverted}, []any{want.Days, want.Total, want.Unconverted})
+			}
+		}
+	}
+}
+
+func TestAsk_TakesTwoRoundTripsForAYearOfTeamsByDay(t *testing.T) {
+	s := owned(t)
+	s.store.rolling = worthwhile{}
+	r := rand.New(rand.NewPCG(17, 18))
+	for m := range 13 {
+		in := rated("ca_1", "one", now)
+		in.Month = march.Add(-m)
+		charges := drawCharges(r, 100)
+		for i := range charges {
+			charges[i].BillingPeriodStart, charges[i].ChargePeriodStart = in.Month.Start(), in.Month.Start().AddDate(0, 0, i%28)
+		}
+		s.bring(in, charges...)
+	}
+	q := Question{From: march.Add(-12).Start(), To: march.End(), Metric: Effective, Dims: []string{TeamDim}, Daily: true}
+	store := s.fresh()
+	for _, want := range []int{2, 1} {
+		ctx, meter := table.WithMeter(s.ctx)
+		a, err := store.Ask(ctx, testOrg, q)
+		s.Must(err)
+		equal(t, "round trips", meter.Usage().RoundTrips, want)
+		equal(t, "teams and Unassigned", len(a.Rows), 4)
+	}
+	ctx, meter := table.WithMeter(s.ctx)
+	sums, err := s.fresh().Summaries(ctx, testOrg, march.Add(-12), march)
+	s.Must(err)
+	equal(t, "round trips of 13 summaries", []int{meter.Usage().RoundTrips, len(sums)}, []int{1, 13})
 }

@@ -14,21 +14,21 @@ func (s *span) whole() bool { return s.from == 0 && s.to == s.pointer.Month.Days
 
 // spansOf returns which days of which periods a question is about. Estimates count only on days behind what is billed in their account.
 func spansOf(pointers []pointer, q *Question) []span {
-	type place struct {
+	type period struct {
 		month   Month
 		account string
 	}
-	billed := map[place]*pointer{}
+	billed := map[period]*pointer{}
 	for i := range pointers {
 		if p := &pointers[i]; !p.Estimated {
-			billed[place{p.Month, p.AccountID}] = p
+			billed[period{p.Month, p.AccountID}] = p
 		}
 	}
 	var out []span
 	for i := range pointers {
 		p := &pointers[i]
 		from, to := later(q.From, p.Month.Start()), earlier(q.To, p.Month.End())
-		if bill := billed[place{p.Month, p.AccountID}]; p.Estimated && bill != nil {
+		if bill := billed[period{p.Month, p.AccountID}]; p.Estimated && bill != nil {
 			from = later(from, bill.estimatedFrom())
 		}
 		if !from.Before(to) || !q.mayConcern(p) {

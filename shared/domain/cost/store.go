@@ -31,6 +31,7 @@ type Store struct {
 	clock     clock.Clock
 	inventory *inventory.Store
 	cache     *cache
+	rolling   worthwhile
 }
 
 // New returns the Store of p, always the same one, so that the functions of a process share what it has in memory.
@@ -41,7 +42,7 @@ func New(p *platform.Platform) *Store {
 
 // NewStore makes a Store with a cache of its own.
 func NewStore(t table.Store, i *inventory.Store, c clock.Clock) *Store {
-	return &Store{table: table.NewPatientStore(t), clock: c, inventory: i, cache: newCache(cacheBytes())}
+	return &Store{table: table.NewPatientStore(t), clock: c, inventory: i, cache: newCache(cacheBytes()), rolling: usually}
 }
 
 // What the partition of an organization's costs holds.
@@ -68,8 +69,9 @@ func periodKey(org string, m Month, accountID string, estimated bool) table.Key 
 type pointer struct {
 	Period
 	Seq    int64   `json:"seq"`    // grows with each change, which is conditioned on it
-	Stamps string  `json:"stamps"` // the generation whose stamps are in: Rebuild makes new ones
+	Stamps string  `json:"stamps"` // the generation whose stamps, and rollup, are in: Rebuild makes new ones
 	Blocks []block `json:"blocks"`
+	Rollup []block `json:"rollup,omitempty"` // the lines without resources and tags, in the generation of the stamps; absent when that is not worth it
 }
 
 // block is up to blockLines lines of a period.

@@ -53,6 +53,12 @@ func TestStore_TakesOnlyLaterDeliveries(t *testing.T) {
 	_, err = s.store.Begin(s.ctx, imported("ca_1", "zero", now.Add(-time.Hour)))
 	equal(t, "an earlier one", errors.Is(err, ErrOlder) && fault.Is(err, fault.Conflict), true)
 
+	closed := imported("ca_1", "one", now.Add(time.Minute))
+	closed.Final = true
+	equal(t, "the same, closed", s.bring(closed, charge(1, "i-1", "EC2", "10")).Final, true)
+	_, err = s.store.Begin(s.ctx, closed)
+	equal(t, "the same, closed, again", errors.Is(err, ErrSame), true)
+
 	slow, err := s.store.Begin(s.ctx, imported("ca_1", "two", now.Add(time.Hour)))
 	s.Must(err)
 	c := charge(1, "i-1", "EC2", "20")
@@ -102,4 +108,11 @@ func TestSummarize_MayWaitForManyAccounts(t *testing.T) {
 	s.Must(err)
 	equal(t, "round trips when it is made", meter.Usage().RoundTrips, 1)
 	equal(t, "as it was made", total(), "20")
+}
+
+func TestNew_SharesOneStoreOfAPlatform(t *testing.T) {
+	s := newFixture(t)
+	if first := New(s.Platform); first != New(s.Platform) {
+		t.Error("a platform has two stores")
+	}
 }

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Summary is a month of an organization at a glance. Amounts are by metric, exact, in USD.
+// Summary is a month of all of an organization at a glance: not for who may see a part only. Amounts are by metric, exact, in USD.
 type Summary struct {
 	Month       Month
 	Total       Amounts

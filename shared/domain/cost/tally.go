@@ -53,7 +53,7 @@ func newTally(q *Question) *tally {
 	}
 	t.group(CurrencyDim)
 	t.codes = make([]uint32, len(t.by))
-	need := map[string]bool{resourceFamily: q.Within != nil, wordsFamily: true}
+	need := map[string]bool{resourceFamily: q.Within != nil && !q.Within.Resources.All(), wordsFamily: true}
 	for _, dim := range slices.AppendSeq(slices.Clone(t.by), maps.Keys(q.Filter)) {
 		family, _ := familyOf(dim)
 		need[family] = true
@@ -82,14 +82,20 @@ func (t *tally) families(s *span) []string {
 	return append(slices.Clip(t.needs), dayFamilies[t.metric])
 }
 
-// passes reports whether the filter allows a word in a dimension. Of a set it allows one of which it allows a member.
+// rollable reports whether the question is about nothing that a rollup lacks.
+func (t *tally) rollable() bool {
+	return !slices.Contains(t.needs, resourceFamily) && !slices.Contains(t.needs, tagsFamily)
+}
+
+// passes reports whether the filter allows a word in a dimension. Of a set it allows one of which it allows a member, as the caller may
+// see it.
 func (q *Question) passes(dim, word string) bool {
 	listed, ok := q.Filter[dim]
 	if !ok {
 		return true
 	}
 	if dim == TeamDim || dim == GroupDim {
-		return slices.ContainsFunc(splitSet(word), func(id string) bool { return slices.Contains(listed, id) })
+		return slices.ContainsFunc(splitSet(word), func(id string) bool { return slices.Contains(listed, q.seen(dim, id)) })
 	}
 	return slices.Contains(listed, word)
 }

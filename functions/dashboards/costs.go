@@ -11,44 +11,44 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Totals is what a period costs.
-type Totals struct {
+// WidgetTotals is what a period costs.
+type WidgetTotals struct {
 	From        string `json:"from" example:"2026-11-01"`
 	To          string `json:"to" doc:"The first day after it"`
 	CostUSD     string `json:"costUSD"`
 	PreviousUSD string `json:"previousUSD" doc:"Of the same days of the month before, or of as many days before"`
 }
 
-// TrendPoint is a day, or a month, of a trend.
-type TrendPoint struct {
+// WidgetTrendPoint is a day, or a month, of a trend.
+type WidgetTrendPoint struct {
 	Date      string `json:"date" doc:"The day, or the first of the month"`
 	CostUSD   string `json:"costUSD"`
 	Estimated bool   `json:"estimated" doc:"Some of it is estimated"`
 }
 
-// Trend is what a period costs over time. Its points sum to its total.
-type Trend struct {
-	Granularity string       `json:"granularity" enum:"day,month"`
-	TotalUSD    string       `json:"totalUSD"`
-	Items       []TrendPoint `json:"items"`
+// WidgetTrend is what a period costs over time. Its points sum to its total.
+type WidgetTrend struct {
+	Granularity string             `json:"granularity" enum:"day,month"`
+	TotalUSD    string             `json:"totalUSD"`
+	Items       []WidgetTrendPoint `json:"items"`
 }
 
-// BreakdownRow is a part of what a period costs.
-type BreakdownRow struct {
+// WidgetBreakdownRow is a part of what a period costs.
+type WidgetBreakdownRow struct {
 	Keys    []string `json:"keys" doc:"A value of each dimension; empty where there is none"`
 	Others  bool     `json:"others" doc:"All that is not listed by itself"`
 	CostUSD string   `json:"costUSD"`
 }
 
-// Breakdown is what a period costs by dimensions. Its rows sum to its total.
-type Breakdown struct {
-	Dims     []string       `json:"dims"`
-	TotalUSD string         `json:"totalUSD"`
-	Rows     []BreakdownRow `json:"rows"`
+// WidgetBreakdown is what a period costs by dimensions. Its rows sum to its total.
+type WidgetBreakdown struct {
+	Dims     []string             `json:"dims"`
+	TotalUSD string               `json:"totalUSD"`
+	Rows     []WidgetBreakdownRow `json:"rows"`
 }
 
-// ResourceCost is what a resource costs.
-type ResourceCost struct {
+// WidgetResource is what a resource costs.
+type WidgetResource struct {
 	ResourceUID string `json:"resourceUID"`
 	ResourceID  string `json:"resourceID" doc:"Ours; empty when the inventory does not have it"`
 	Name        string `json:"name"`
@@ -84,7 +84,7 @@ func window(period string, now time.Time) (from, to, before, until time.Time) {
 }
 
 // question returns what a query asks of costs, within what the caller may see.
-func (p *page) question(q *Query) cost.Question {
+func (p *page) question(q *WidgetQuery) cost.Question {
 	from, to, _, _ := window(q.Period, p.now)
 	out := cost.Question{From: from, To: to, Metric: cost.Metric(q.Cost), Filter: q.Filter}
 	if scopes := p.caller.Scopes(costReading); !scopes.All {
@@ -112,13 +112,13 @@ func (p *page) ask(ctx context.Context, q cost.Question) (cost.Answer, error) {
 	return a.Answer, a.err
 }
 
-func (p *page) totals(ctx context.Context, q *Query) (*Totals, error) {
+func (p *page) totals(ctx context.Context, q *WidgetQuery) (*WidgetTotals, error) {
 	ask := p.question(q)
 	now, err := p.ask(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
-	out := &Totals{From: ask.From.Format(time.DateOnly), To: ask.To.Format(time.DateOnly), CostUSD: now.Total.Fixed(2)}
+	out := &WidgetTotals{From: ask.From.Format(time.DateOnly), To: ask.To.Format(time.DateOnly), CostUSD: now.Total.Fixed(2)}
 	_, _, ask.From, ask.To = window(q.Period, p.now)
 	before, err := p.ask(ctx, ask)
 	out.PreviousUSD = before.Total.Fixed(2)
@@ -128,14 +128,14 @@ func (p *page) totals(ctx context.Context, q *Query) (*Totals, error) {
 // mostDays is how many days a trend shows one by one.
 const mostDays = 92
 
-func (p *page) trend(ctx context.Context, q *Query) (*Trend, error) {
+func (p *page) trend(ctx context.Context, q *WidgetQuery) (*WidgetTrend, error) {
 	ask := p.question(q)
 	ask.Daily = true
 	a, err := p.ask(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
-	out := &Trend{Granularity: "day", TotalUSD: a.Total.Fixed(2), Items: []TrendPoint{}}
+	out := &WidgetTrend{Granularity: "day", TotalUSD: a.Total.Fixed(2), Items: []WidgetTrendPoint{}}
 	if len(a.Days) > mostDays {
 		out.Granularity = "month"
 	}
@@ -147,7 +147,7 @@ func (p *page) trend(ctx context.Context, q *Query) (*Trend, error) {
 		}
 		date := day.Format(time.DateOnly)
 		if n := len(out.Items); n == 0 || out.Items[n-1].Date != date {
-			out.Items, amounts = append(out.Items, TrendPoint{Date: date}), append(amounts, money.Amount{})
+			out.Items, amounts = append(out.Items, WidgetTrendPoint{Date: date}), append(amounts, money.Amount{})
 		}
 		n := len(out.Items) - 1
 		amounts[n] = amounts[n].Add(d)
@@ -159,22 +159,22 @@ func (p *page) trend(ctx context.Context, q *Query) (*Trend, error) {
 	return out, nil
 }
 
-func (p *page) breakdown(ctx context.Context, q *Query) (*Breakdown, error) {
+func (p *page) breakdown(ctx context.Context, q *WidgetQuery) (*WidgetBreakdown, error) {
 	ask := p.question(q)
 	ask.Dims = q.Dims
 	a, err := p.ask(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
-	out := &Breakdown{Dims: q.Dims, TotalUSD: a.Total.Fixed(2), Rows: []BreakdownRow{}}
+	out := &WidgetBreakdown{Dims: q.Dims, TotalUSD: a.Total.Fixed(2), Rows: []WidgetBreakdownRow{}}
 	var amounts []money.Amount
 	rest := a.Total
 	for _, r := range a.Rows[:min(len(a.Rows), q.Limit)] {
-		out.Rows, amounts = append(out.Rows, BreakdownRow{Keys: r.Keys}), append(amounts, r.Amount)
+		out.Rows, amounts = append(out.Rows, WidgetBreakdownRow{Keys: r.Keys}), append(amounts, r.Amount)
 		rest = rest.Sub(r.Amount)
 	}
 	if len(a.Rows) > q.Limit {
-		out.Rows, amounts = append(out.Rows, BreakdownRow{Keys: []string{}, Others: true}), append(amounts, rest)
+		out.Rows, amounts = append(out.Rows, WidgetBreakdownRow{Keys: []string{}, Others: true}), append(amounts, rest)
 	}
 	for i, shown := range money.RoundParts(amounts, 2) {
 		out.Rows[i].CostUSD = shown.Fixed(2)
@@ -182,18 +182,18 @@ func (p *page) breakdown(ctx context.Context, q *Query) (*Breakdown, error) {
 	return out, nil
 }
 
-func (p *page) topResources(ctx context.Context, q *Query) ([]ResourceCost, error) {
+func (p *page) topResources(ctx context.Context, q *WidgetQuery) ([]WidgetResource, error) {
 	ask := p.question(q)
 	ask.Dims = []string{cost.ResourceDim}
 	a, err := p.ask(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
-	out := []ResourceCost{}
+	out := []WidgetResource{}
 	var uids []string
 	for _, r := range a.Rows {
 		if uid := r.Keys[0]; uid != "" && len(out) < q.Limit {
-			out, uids = append(out, ResourceCost{ResourceUID: uid, CostUSD: r.Amount.Fixed(2)}), append(uids, uid)
+			out, uids = append(out, WidgetResource{ResourceUID: uid, CostUSD: r.Amount.Fixed(2)}), append(uids, uid)
 		}
 	}
 	known, err := p.inventory.ByUIDs(ctx, p.caller.Org, uids, inventory.SightOf(p.caller, "resources:read"))

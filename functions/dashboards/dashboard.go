@@ -46,22 +46,22 @@ var launched = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 // presets are the dashboards of the service, by what their readers ask first.
 var presets = []Dashboard{
 	preset("executive", "What it costs, where it goes and whether that is as planned",
-		widget(totalsWidget, "This month", "small", Query{}), widget(totalsWidget, "Last month", "small", Query{Period: "last_month"}),
-		widget(trendWidget, "The last twelve months", "full", Query{Period: "last_12_months"}),
-		widget(breakdownWidget, "By team", "medium", Query{Dims: []string{"team_id"}}), widget(budgetsWidget, "Budgets", "medium", Query{})),
+		widget(totalsWidget, "This month", "small", WidgetQuery{}), widget(totalsWidget, "Last month", "small", WidgetQuery{Period: "last_month"}),
+		widget(trendWidget, "The last twelve months", "full", WidgetQuery{Period: "last_12_months"}),
+		widget(breakdownWidget, "By team", "medium", WidgetQuery{Dims: []string{"team_id"}}), widget(budgetsWidget, "Budgets", "medium", WidgetQuery{})),
 	preset("engineering", "What the resources cost, and what is unusual",
-		widget(topWidget, "What costs most", "large", Query{Period: "last_30_days"}), widget(anomaliesWidget, "Anomalies", "medium", Query{}),
-		widget(breakdownWidget, "By service", "medium", Query{Dims: []string{"service_name"}, Period: "last_30_days"}),
-		widget(statesWidget, "Resources", "small", Query{}), widget(actionsWidget, "Actions of the day", "small", Query{})),
+		widget(topWidget, "What costs most", "large", WidgetQuery{Period: "last_30_days"}), widget(anomaliesWidget, "Anomalies", "medium", WidgetQuery{}),
+		widget(breakdownWidget, "By service", "medium", WidgetQuery{Dims: []string{"service_name"}, Period: "last_30_days"}),
+		widget(statesWidget, "Resources", "small", WidgetQuery{}), widget(actionsWidget, "Actions of the day", "small", WidgetQuery{})),
 	preset("finops", "Every cost by who causes it, and how it is bought",
-		widget(totalsWidget, "Effective cost", "small", Query{Cost: "effective"}), widget(totalsWidget, "At list prices", "small", Query{Cost: "list"}),
-		widget(trendWidget, "The last 90 days", "full", Query{Period: "last_90_days", Cost: "effective"}),
-		widget(breakdownWidget, "By provider and service", "large", Query{Dims: []string{"provider", "service_name"}}),
-		widget(breakdownWidget, "By purchase type", "medium", Query{Dims: []string{"purchase_type"}, Cost: "effective"}),
-		widget(budgetsWidget, "Budgets", "medium", Query{}), widget(anomaliesWidget, "Anomalies", "medium", Query{})),
+		widget(totalsWidget, "Effective cost", "small", WidgetQuery{Cost: "effective"}), widget(totalsWidget, "At list prices", "small", WidgetQuery{Cost: "list"}),
+		widget(trendWidget, "The last 90 days", "full", WidgetQuery{Period: "last_90_days", Cost: "effective"}),
+		widget(breakdownWidget, "By provider and service", "large", WidgetQuery{Dims: []string{"provider", "service_name"}}),
+		widget(breakdownWidget, "By purchase type", "medium", WidgetQuery{Dims: []string{"purchase_type"}, Cost: "effective"}),
+		widget(budgetsWidget, "Budgets", "medium", WidgetQuery{}), widget(anomaliesWidget, "Anomalies", "medium", WidgetQuery{})),
 	preset("operations", "What runs, and what was done today",
-		widget(statesWidget, "Resources", "medium", Query{}), widget(actionsWidget, "Actions of the day", "medium", Query{}),
-		widget(trendWidget, "The last week", "large", Query{Period: "last_7_days"}), widget(anomaliesWidget, "Anomalies", "medium", Query{})),
+		widget(statesWidget, "Resources", "medium", WidgetQuery{}), widget(actionsWidget, "Actions of the day", "medium", WidgetQuery{}),
+		widget(trendWidget, "The last week", "large", WidgetQuery{Period: "last_7_days"}), widget(anomaliesWidget, "Anomalies", "medium", WidgetQuery{})),
 }
 
 func preset(name, text string, widgets ...Widget) Dashboard {
@@ -70,7 +70,7 @@ func preset(name, text string, widgets ...Widget) Dashboard {
 	}
 }
 
-func widget(of, title, size string, q Query) Widget { //nolint:revive // a line of a table
+func widget(of, title, size string, q WidgetQuery) Widget { //nolint:revive // a line of a table
 	return Widget{Type: of, Title: title, Size: size, Query: q}.complete()
 }
 

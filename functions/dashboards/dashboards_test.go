@@ -60,7 +60,7 @@ func (f *fixture) dashboard(name string, widgets ...Widget) Dashboard {
 
 func (f *fixture) data(c identity.Caller, dashboardID string) []WidgetData {
 	f.Helper()
-	return apitest.Data[Data](f.Call(c, "GET /dashboards/"+dashboardID+"/data")).Widgets
+	return apitest.Data[DashboardData](f.Call(c, "GET /dashboards/"+dashboardID+"/data")).Widgets
 }
 
 func TestDashboards_FromCreationToEnd(t *testing.T) {
@@ -152,8 +152,8 @@ func TestDashboards_DataAnswersEveryWidget(t *testing.T) {
 	found := anomaly.Finding{Scope: anomaly.Scope{Type: anomaly.Org}, Spike: anomaly.Spike{Cost: money.FromInt(200), Baseline: money.FromInt(100), Severity: anomaly.Critical}}
 	apitest.Value(anomaly.NewStore(f.Table).Replace(f.In(apitest.Org), apitest.Org, anomaly.Record{}, anomaly.Merge(anomaly.Record{}, &found, f.Clock.Now(), f.Clock.Now())))(f)
 	d := f.dashboard("All of it",
-		Widget{Type: totalsWidget}, Widget{Type: trendWidget}, Widget{Type: trendWidget, Query: Query{Period: "last_12_months"}},
-		Widget{Type: breakdownWidget, Query: Query{Dims: []string{cost.ServiceDim, cost.ResourceDim}, Limit: 2}}, Widget{Type: topWidget},
+		Widget{Type: totalsWidget}, Widget{Type: trendWidget}, Widget{Type: trendWidget, Query: WidgetQuery{Period: "last_12_months"}},
+		Widget{Type: breakdownWidget, Query: WidgetQuery{Dims: []string{cost.ServiceDim, cost.ResourceDim}, Limit: 2}}, Widget{Type: topWidget},
 		Widget{Type: budgetsWidget}, Widget{Type: anomaliesWidget}, Widget{Type: statesWidget}, Widget{Type: actionsWidget})
 	w := f.data(ada, d.ID)
 	for _, one := range w {
@@ -192,7 +192,7 @@ func TestDashboards_DataAnswersEveryWidget(t *testing.T) {
 	}
 }
 
-func sum(t *testing.T, points []TrendPoint) string {
+func sum(t *testing.T, points []WidgetTrendPoint) string {
 	t.Helper()
 	var total money.Amount
 	for _, p := range points {

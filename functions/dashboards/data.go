@@ -13,23 +13,23 @@ import (
 
 // WidgetData is what a widget shows: the field that is named as its type, the others are null.
 type WidgetData struct {
-	Type         string          `json:"type" enum:"totals,trend,breakdown,top_resources,budgets,anomalies,resources_by_state,actions_of_day"`
-	Title        string          `json:"title"`
-	Size         string          `json:"size" enum:"small,medium,large,full"`
-	Forbidden    bool            `json:"forbidden" doc:"The caller lacks the policy of the widget"`
-	Error        *string         `json:"error" doc:"Why it cannot be answered; null when it is"`
-	Totals       *Totals         `json:"totals"`
-	Trend        *Trend          `json:"trend"`
-	Breakdown    *Breakdown      `json:"breakdown"`
-	TopResources []ResourceCost  `json:"topResources"`
-	Budgets      []BudgetState   `json:"budgets"`
-	Anomalies    []AnomalyBrief  `json:"anomalies"`
-	States       map[string]int  `json:"resourcesByState"`
-	Actions      *ActionsSummary `json:"actionsOfDay"`
+	Type         string           `json:"type" enum:"totals,trend,breakdown,top_resources,budgets,anomalies,resources_by_state,actions_of_day"`
+	Title        string           `json:"title"`
+	Size         string           `json:"size" enum:"small,medium,large,full"`
+	Forbidden    bool             `json:"forbidden" doc:"The caller lacks the policy of the widget"`
+	Error        *string          `json:"error" doc:"Why it cannot be answered; null when it is"`
+	Totals       *WidgetTotals    `json:"totals"`
+	Trend        *WidgetTrend     `json:"trend"`
+	Breakdown    *WidgetBreakdown `json:"breakdown"`
+	TopResources []WidgetResource `json:"topResources"`
+	Budgets      []WidgetBudget   `json:"budgets"`
+	Anomalies    []WidgetAnomaly  `json:"anomalies"`
+	States       map[string]int   `json:"resourcesByState"`
+	Actions      *WidgetActions   `json:"actionsOfDay"`
 }
 
-// Data is all that is on a dashboard.
-type Data struct {
+// DashboardData is all that is on a dashboard.
+type DashboardData struct {
 	DashboardID string       `json:"dashboardID"`
 	Name        string       `json:"name"`
 	At          time.Time    `json:"at" doc:"When it was read"`
@@ -57,16 +57,16 @@ type answer struct {
 // atOnce is how many widgets are answered side by side.
 const atOnce = 4
 
-func (s *service) data(ctx context.Context, in *DashboardInput) (Data, error) {
+func (s *service) data(ctx context.Context, in *DashboardInput) (DashboardData, error) {
 	d, err := s.store.read(ctx, callerOrg(ctx), in.DashboardID)
 	if err != nil {
-		return Data{}, err
+		return DashboardData{}, err
 	}
 	p := &page{service: s, caller: identity.CallerFrom(ctx), now: s.p.Clock.Now().UTC(), asked: map[string]*answer{}}
 	if err = p.see(ctx, d.Widgets); err != nil {
-		return Data{}, err
+		return DashboardData{}, err
 	}
-	out := Data{DashboardID: d.ID, Name: d.Name, At: p.now, Widgets: make([]WidgetData, len(d.Widgets))}
+	out := DashboardData{DashboardID: d.ID, Name: d.Name, At: p.now, Widgets: make([]WidgetData, len(d.Widgets))}
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, atOnce)
 	for i := range d.Widgets {

@@ -206,14 +206,14 @@ func (s *service) remove(ctx context.Context, in *DashboardInput) (rest.Deleted,
 	return rest.Deleted{ID: d.ID}, s.store.delete(ctx, callerOrg(ctx), d)
 }
 
-// Copy is the body of POST /dashboards/{dashboardID}/clone.
-type Copy struct {
+// DashboardCopy is the body of POST /dashboards/{dashboardID}/clone.
+type DashboardCopy struct {
 	Name string `json:"name,omitempty" maxLength:"128"`
 }
 
 type cloneInput struct {
 	DashboardInput
-	Body *Copy `required:"false"`
+	Body *DashboardCopy `required:"false"`
 }
 
 func (s *service) clone(ctx context.Context, in *cloneInput) (Dashboard, error) {

@@ -15,8 +15,8 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// BudgetState is how a budget stands.
-type BudgetState struct {
+// WidgetBudget is how a budget stands.
+type WidgetBudget struct {
 	BudgetID    string           `json:"budgetID"`
 	Name        string           `json:"name"`
 	AmountUSD   string           `json:"amountUSD"`
@@ -26,8 +26,8 @@ type BudgetState struct {
 	Signal      budgeting.Signal `json:"signal" enum:"green,yellow,red"`
 }
 
-// AnomalyBrief is an anomaly without what explains it.
-type AnomalyBrief struct {
+// WidgetAnomaly is an anomaly without what explains it.
+type WidgetAnomaly struct {
 	ID          string            `json:"id"`
 	AnomalyType anomaly.ScopeType `json:"anomalyType" enum:"org,cloud_account,resource_group,resource,team"`
 	ScopeID     string            `json:"scopeID"`
@@ -37,8 +37,8 @@ type AnomalyBrief struct {
 	Severity    anomaly.Severity  `json:"severity" enum:"warning,critical,emergency"`
 }
 
-// ActionsSummary counts the actions of the last 24 hours.
-type ActionsSummary struct {
+// WidgetActions counts the actions of the last 24 hours.
+type WidgetActions struct {
 	ByStatus  map[string]int `json:"byStatus"`
 	ByType    map[string]int `json:"byType"`
 	Truncated bool           `json:"truncated" doc:"There were more than 1,000: the newest are counted"`
@@ -46,7 +46,7 @@ type ActionsSummary struct {
 
 var badness = map[budgeting.Signal]int{budgeting.Red: 0, budgeting.Yellow: 1, budgeting.Green: 2}
 
-func (p *page) budgetStates(ctx context.Context, q *Query) ([]BudgetState, error) {
+func (p *page) budgetStates(ctx context.Context, q *WidgetQuery) ([]WidgetBudget, error) {
 	all, err := p.budgets.List(ctx, p.caller.Org)
 	if err != nil {
 		return nil, err
@@ -57,14 +57,14 @@ func (p *page) budgetStates(ctx context.Context, q *Query) ([]BudgetState, error
 	if err != nil {
 		return nil, err
 	}
-	out := make([]BudgetState, len(states))
+	out := make([]WidgetBudget, len(states))
 	for i := range states {
 		st := &states[i]
-		out[i] = BudgetState{
+		out[i] = WidgetBudget{
 			st.Budget.ID, st.Budget.Name, st.Budget.Amount.Fixed(2), st.Spent.Fixed(2), st.Forecast.Mean.Fixed(2), st.PercentUsed(), st.Signal,
 		}
 	}
-	slices.SortStableFunc(out, func(a, b BudgetState) int {
+	slices.SortStableFunc(out, func(a, b WidgetBudget) int {
 		return cmp.Or(cmp.Compare(badness[a.Signal], badness[b.Signal]), cmp.Compare(b.PercentUsed, a.PercentUsed), cmp.Compare(a.Name, b.Name))
 	})
 	return out[:min(len(out), q.Limit)], nil
@@ -73,17 +73,17 @@ func (p *page) budgetStates(ctx context.Context, q *Query) ([]BudgetState, error
 // looked is how many rows a list is looked through for those that the caller sees.
 const looked = 1000
 
-func (p *page) openAnomalies(ctx context.Context, q *Query) ([]AnomalyBrief, error) {
+func (p *page) openAnomalies(ctx context.Context, q *WidgetQuery) ([]WidgetAnomaly, error) {
 	query := anomaly.Days(p.caller.Org, time.Time{}, time.Time{})
 	query.Reverse, query.Limit = true, looked
 	all, _, err := table.ReadPage[anomaly.Record](ctx, p.p.Table, query)
 	if err != nil {
 		return nil, fmt.Errorf("read anomalies: %w", err)
 	}
-	out := []AnomalyBrief{}
+	out := []WidgetAnomaly{}
 	for _, r := range all {
 		if r.Status == anomaly.Open && r.SeenIn(p.caller.Scopes(costReading), p.sets[costReading]) && len(out) < q.Limit {
-			out = append(out, AnomalyBrief{r.ID, r.Type, r.ScopeID, r.Day.Format(time.DateOnly), r.Cost.Fixed(2), r.Baseline.Fixed(2), r.Severity})
+			out = append(out, WidgetAnomaly{r.ID, r.Type, r.ScopeID, r.Day.Format(time.DateOnly), r.Cost.Fixed(2), r.Baseline.Fixed(2), r.Severity})
 		}
 	}
 	return out, nil
@@ -94,7 +94,7 @@ func (p *page) states(ctx context.Context) (map[string]int, error) {
 	return sum.ByStatus, err
 }
 
-func (p *page) actionsOfDay(ctx context.Context) (*ActionsSummary, error) {
+func (p *page) actionsOfDay(ctx context.Context) (*WidgetActions, error) {
 	q := table.Query{From: id.LowestAt("act", p.now.Add(-24*time.Hour)), To: "act_~", Reverse: true}
 	items, err := table.NewMerge(p.p.Table, q, execution.ActionPKs(p.caller.Org)...).Next(ctx, looked)
 	if err != nil {
@@ -104,7 +104,7 @@ func (p *page) actionsOfDay(ctx context.Context) (*ActionsSummary, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &ActionsSummary{ByStatus: map[string]int{}, ByType: map[string]int{}, Truncated: len(items) == looked}
+	out := &WidgetActions{ByStatus: map[string]int{}, ByType: map[string]int{}, Truncated: len(items) == looked}
 	for _, a := range all {
 		if p.sets["actions:read"].HasUID(a.ResourceUID) {
 			out.ByStatus[string(a.Status)]++

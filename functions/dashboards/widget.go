@@ -21,8 +21,8 @@ const (
 	actionsWidget   = "actions_of_day"
 )
 
-// Query is what a widget asks for; of a field that its type does not take, nothing comes.
-type Query struct {
+// WidgetQuery is what a widget asks for; of a field that its type does not take, nothing comes.
+type WidgetQuery struct {
 	Period string              `json:"period" required:"false" enum:"month_to_date,last_month,last_7_days,last_30_days,last_90_days,last_12_months" doc:"Left out: month_to_date"`
 	Cost   string              `json:"cost" required:"false" enum:"billed,effective,list" doc:"Left out: billed"`
 	Dims   []string            `json:"dims" required:"false" maxItems:"3" doc:"What a breakdown is split by, in order" example:"[\"provider\",\"service_name\"]"`
@@ -32,10 +32,10 @@ type Query struct {
 
 // Widget is a part of a dashboard.
 type Widget struct {
-	Type  string `json:"type" enum:"totals,trend,breakdown,top_resources,budgets,anomalies,resources_by_state,actions_of_day"`
-	Title string `json:"title" required:"false" maxLength:"128"`
-	Size  string `json:"size" required:"false" enum:"small,medium,large,full" default:"medium"`
-	Query Query  `json:"query" required:"false"`
+	Type  string      `json:"type" enum:"totals,trend,breakdown,top_resources,budgets,anomalies,resources_by_state,actions_of_day"`
+	Title string      `json:"title" required:"false" maxLength:"128"`
+	Size  string      `json:"size" required:"false" enum:"small,medium,large,full" default:"medium"`
+	Query WidgetQuery `json:"query" required:"false"`
 }
 
 // kind is a type of widget: what it tells, by which policy, and which fields of a query it takes.

@@ -98,6 +98,7 @@ func Compute(p Prices, w Workload, m Measured) Bill {
 	t.add(hours, m.Members)
 	t.add(w.bulkPairs()/2, m.Archived)
 	t.add(days, m.Remind)
+	t.add(hours, m.Judge)
 	t.add(w.users()*mailsAMonth, m.Mail)
 	asked, signed := 0, 0
 	for _, r := range requests {

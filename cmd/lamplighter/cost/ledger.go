@@ -123,6 +123,7 @@ type Measured struct {
 	Archive    Sample
 	Archived   Sample // the actions of two pairs of bulk actions, with their history
 	Remind     Sample
+	Judge      Sample          // of what judges costs and budgets, when no bill has changed
 	Members    Sample          // of what synchronizes organizations of clouds
 	Mail       Sample          // delivered
 	Bytes      map[string]int  // that a resource, an action, a request leaves in the table

@@ -80,6 +80,7 @@ func Samples(m Measured) string {
 	row("run of the archiver", m.Archive)
 	row("archiving two stops and starts of a group", m.Archived)
 	row("run of the reminder", m.Remind)
+	row("run of what judges costs", m.Judge)
 	row("run of what synchronizes organizations of clouds", m.Members)
 	row("a mail, with the request for it", m.Mail)
 	return b.String()

@@ -149,7 +149,7 @@ func (s *site) idle(m *Measured) {
 	s.Helper()
 	m.Sweep, m.Start, m.Round = s.repeated(s.Sweep), s.repeated(s.StartDiscoveries), s.repeated(s.Retry)
 	m.Archive, m.Remind, m.Members = s.repeated(s.Archive), s.repeated(s.Remind), s.repeated(s.SynchronizeOrganisations)
-	m.Evaluate = s.repeated(s.Evaluate)
+	m.Evaluate, m.Judge = s.repeated(s.Evaluate), s.repeated(s.JudgeCosts)
 	s.must(s.Deliver(s.Context()))
 	s.Take()
 	s.ask(http.MethodPost, "/auth/password/forget", map[string]string{"email": email}, nil)

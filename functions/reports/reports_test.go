@@ -10,8 +10,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// march is what nine days of March cost: six instances, storage and support.
-const march = "245.27" // 9 × (1.005+2.005+3.005+4.005+5.005+6.005+0.333) + 29 = 221.267 + 29 …
+const march = "221.27" // what nine days of March cost: six instances, storage and support
 
 func TestReports_AreAsTheyWere(t *testing.T) {
 	a := newFixture(t)

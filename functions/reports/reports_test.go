@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"lamplighter.dev/shared/domain/showback"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// march is what nine days of March cost: six instances, storage and support.
-const march = "245.27" // 9 × (1.005+2.005+3.005+4.005+5.005+6.005+0.333) + 29 = 221.267 + 29 …
+const march = "221.27" // what nine days of March cost: six instances, storage and support
 
 func TestReports_AreAsTheyWere(t *testing.T) {
 	a := newFixture(t)
@@ -31,6 +31,11 @@ func TestReports_AreAsTheyWere(t *testing.T) {
 		"team":             "/reports/teams/TEAM?from=2026-03-01&to=2026-03-04",
 		"team-unassigned":  "/reports/teams/unassigned?from=2026-03-01&to=2026-03-04",
 		"team-resources":   "/reports/teams/TEAM/resources",
+		"tags":             "/reports/tags",
+		"tag":              "/reports/tags/env",
+		"tag-resources":    "/reports/tags/env/values/prod/resources",
+		"tag-unknown":      "/reports/tags/env/values/Unknown/resources?limit=2",
+		"tag-trends":       "/reports/tags/trends?tag_key=env&from=2026-03-08",
 		"team-trends":      "/reports/teams/trends?from=2026-03-01&to=2026-03-03&limit=1",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +107,7 @@ func TestReports_ThatDoNotAddUpAreRefused(t *testing.T) {
 	a.onCrooked()
 	for _, path := range []string{
 		"/reports/summary", "/reports/trends", "/reports/costs/resources", "/reports/costs/breakdown", "/reports/providers/summary", "/reports/snapshots",
-		"/reports/teams", "/reports/teams/trends", "/reports/teams/" + a.web, "/reports/summary?filter[region]=eu-west-1",
+		"/reports/teams", "/reports/teams/trends", "/reports/teams/" + a.web, "/reports/tags", "/reports/tags/env", "/reports/summary?filter[region]=eu-west-1",
 	} {
 		a.get(path).Want(http.StatusInternalServerError, "internal error")
 	}
@@ -133,4 +138,35 @@ func TestReports_TakeFewRoundTrips(t *testing.T) {
 	} {
 		a.get(path).Want(http.StatusOK).AtMost(most)
 	}
+}
+
+// TestTeams_ShareWhatNobodyOwns by a rule for storage and one, which comes after it, for all of what is left.
+func TestTeams_ShareWhatNobodyOwns(t *testing.T) {
+	a := newFixture(t)
+	s3 := showback.Saved{ID: "rule_1", Name: "S3", Order: 1, Method: showback.Fixed, Selector: map[string][]string{"service_name": {"Amazon S3"}},
+		Shares: []showback.Share{{TeamID: a.web, Percent: usd("30")}, {TeamID: "team_gone", Percent: usd("20")}}}
+	all := showback.Saved{ID: "rule_2", Name: "Support", Order: 2, Method: showback.Proportional, Selector: map[string][]string{"charge_category": {"Purchase"}},
+		Shares: []showback.Share{{TeamID: a.web}, {TeamID: a.data}}}
+	a.Must(showback.NewStore(a.Table).Change(a.In(ours), ours, func([]showback.Saved) ([]showback.Saved, error) { return []showback.Saved{all, s3}, nil }))
+	a.golden("teams-shared.json", a.get("/reports/teams"))
+	got := apitest.Data[TeamCosts](a.get("/reports/teams"))
+	// web: 30 % of 9 × 0.333, and of 10 what 1.005+1.0025 is of that and 1.0025+3.005
+	want := usd("2.997").MulDiv(usd("30"), usd("100")).Add(usd("10").MulDiv(usd("2.0075"), usd("6.015")))
+	a.Equal("shared", got.Items[1].SharedUSD, want.Fixed(2))
+	var sum money.Amount
+	for _, c := range got.Items {
+		sum = sum.Add(usd(c.SharedUSD))
+	}
+	a.Equal("all that is shared", sum.Fixed(2), "0.00")
+	trends := apitest.Data[TeamTrends](a.get("/reports/teams/trends?period=2026-03"))
+	for _, p := range trends.Items {
+		sum = money.Amount{}
+		for _, c := range p.Teams {
+			sum = sum.Add(usd(c.CostUSD))
+		}
+		a.Equal("teams of "+p.Date, sum.Fixed(2), p.CostUSD)
+	}
+	a.get("/reports/teams/"+a.web).Want(http.StatusOK, got.Items[1].CostUSD)
+	scoped := apitest.Data[TeamCosts](a.as("viewer team:"+a.web, "/reports/teams"))
+	a.Equal("shared as a scoped caller sees it", scoped.Items[0].SharedUSD, "0.00")
 }

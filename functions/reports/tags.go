@@ -1,5 +1,293 @@
 package reports
 
-import "lamplighter.dev/shared/api/rest"
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
 
-func (s *service) tagOperations(*rest.Group) {}
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+const (
+	tagReports = reports + "/tags"
+	tagReport  = tagReports + "/{tagKey}"
+	tagValue   = tagReport + "/values/{tagValue}/resources"
+)
+
+func (s *service) tagOperations(g *rest.Group) {
+	rest.Handle(g, rest.Op{
+		ID: "listTagCosts", Method: http.MethodGet, Path: tagReports, Policy: reading, Scoped: true, Statuses: invalid,
+		Summary: "Tell how far costs are tagged", Description: "For each key, what has a tag of it and how much of the total that is; the most first. A charge counts with each of its keys. The present month unless other days are asked for." + effective + asked,
+	}, s.tags)
+	rest.Handle(g, rest.Op{
+		ID: "listTagTrends", Method: http.MethodGet, Path: tagReports + "/trends", Policy: reading, Scoped: true, Statuses: invalid,
+		Summary: "Tell how the costs of a tag's values went", Description: "The last 30 days unless others are asked for. The dearest values are shown one by one, limit of them; all others together are one with other true; what has no tag of the key is Unknown." + effective + asked,
+	}, s.tagTrends)
+	rest.Handle(g, rest.Op{
+		ID: "getTagCosts", Method: http.MethodGet, Path: tagReport, Policy: reading, Scoped: true, Statuses: invalid,
+		Summary: "Tell what the values of a tag cost", Description: "The dearest first, and Unknown, whose value is null, last: what has no tag of the key. They add up to totalUSD. The present month unless other days are asked for." + effective + asked,
+	}, s.tag)
+	rest.Handle(g, rest.Op{
+		ID: "listTagResourceCosts", Method: http.MethodGet, Path: tagValue, Policy: reading, Scoped: true, Statuses: invalid,
+		Summary: "List what the resources of a tag's value cost", Description: "The present month unless other days are asked for." + effective + asked,
+	}, s.tagResources)
+}
+
+// TagCoverage is how far costs have a tag of a key.
+type TagCoverage struct {
+	TagKey     string  `json:"tagKey" example:"env"`
+	TaggedUSD  string  `json:"taggedUSD" example:"12.34"`
+	UnknownUSD string  `json:"unknownUSD" doc:"What has no tag of the key"`
+	Coverage   float64 `json:"coverage" doc:"Percent of the total" example:"81.5"`
+}
+
+// TagCoverages is how far costs are tagged.
+type TagCoverages struct {
+	Basis
+	UntaggedUSD string        `json:"untaggedUSD" doc:"What has no tag at all"`
+	Items       []TagCoverage `json:"items"`
+}
+
+// maxTagKeys is how many keys are told: those of the largest costs.
+const maxTagKeys = 500
+
+func (s *service) tags(ctx context.Context, in *Asked) (TagCoverages, error) {
+	q, err := s.question(ctx, in, thisMonth, cost.Effective)
+	if err != nil {
+		return TagCoverages{}, err
+	}
+	q.Dims = []string{cost.TagKeysDim}
+	a, err := s.ask(ctx, q)
+	if err != nil {
+		return TagCoverages{}, err
+	}
+	return newTagCoverages(&q, &a), nil
+}
+
+func newTagCoverages(q *cost.Question, a *cost.Answer) TagCoverages {
+	sums := map[string]money.Amount{}
+	var untagged money.Amount
+	for i := range a.Rows {
+		if a.Rows[i].Keys[0] == "" {
+			untagged = a.Rows[i].Amount
+			continue
+		}
+		for key := range strings.SplitSeq(a.Rows[i].Keys[0], "\n") {
+			sums[key] = sums[key].Add(a.Rows[i].Amount)
+		}
+	}
+	out := TagCoverages{newBasis(q, a), untagged.Fixed(2), []TagCoverage{}}
+	total := a.Total.Round(2)
+	for _, key := range largest(sums) {
+		tagged := sums[key].Round(2)
+		out.Items = append(out.Items, TagCoverage{key, tagged.Fixed(2), total.Sub(tagged).Fixed(2), percent(sums[key], a.Total)})
+	}
+	return out
+}
+
+// largest returns the keys of the largest amounts, no more than are told.
+func largest(sums map[string]money.Amount) []string {
+	keys := make([]string, 0, len(sums))
+	for k := range sums {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	slices.SortStableFunc(keys, func(a, b string) int { return sums[b].Cmp(sums[a]) })
+	return keys[:min(len(keys), maxTagKeys)]
+}
+
+// percent returns how much of the whole a part is, to a tenth.
+func percent(part, whole money.Amount) float64 {
+	if whole.IsZero() {
+		return 0
+	}
+	tenths, _ := part.MulDiv(money.FromInt(1000), whole).Round(0).Scaled(0)
+	return float64(tenths) / 10
+}
+
+// TagInput names a key. It is exported so that the framework looks into it where it is embedded.
+type TagInput struct {
+	TagKey string `path:"tagKey" maxLength:"256" example:"env"`
+}
+
+// TagValueCost is what a value of a tag costs.
+type TagValueCost struct {
+	TagValue *string `json:"tagValue" doc:"Null of what has no tag of the key" example:"prod"`
+	Name     string  `json:"name"`
+	CostUSD  string  `json:"costUSD" example:"12.34"`
+}
+
+// TagValueCosts are the costs of all values of a tag.
+type TagValueCosts struct {
+	Basis
+	TagKey   string         `json:"tagKey"`
+	Coverage float64        `json:"coverage" doc:"Percent of the total that has a tag of the key"`
+	Other    int            `json:"other" doc:"How many values, the smallest, are in the item named Other"`
+	Items    []TagValueCost `json:"items"`
+}
+
+type tagInput struct {
+	TagInput
+	Asked
+}
+
+// maxTagValues is how many values are told one by one.
+const maxTagValues = 1000
+
+func (s *service) tag(ctx context.Context, in *tagInput) (TagValueCosts, error) {
+	q, err := s.question(ctx, &in.Asked, thisMonth, cost.Effective)
+	if err != nil {
+		return TagValueCosts{}, err
+	}
+	q.Dims = []string{cost.TagDim + in.TagKey}
+	a, err := s.ask(ctx, q)
+	if err != nil {
+		return TagValueCosts{}, err
+	}
+	return newTagValues(&q, &a, in.TagKey), nil
+}
+
+func newTagValues(q *cost.Question, a *cost.Answer, key string) TagValueCosts {
+	out := TagValueCosts{Basis: newBasis(q, a), TagKey: key, Items: []TagValueCost{}}
+	lines, others := valueLines(a.Rows, maxTagValues)
+	sums := make([]money.Amount, len(lines))
+	var none money.Amount
+	for i := range lines {
+		if sums[i] = lines[i].row.Amount; lines[i].none {
+			none = sums[i]
+		}
+	}
+	for i, c := range cents(sums) {
+		out.Items = append(out.Items, TagValueCost{lines[i].value(), lines[i].name(), c.Fixed(2)})
+	}
+	out.Other, out.Coverage = others, percent(a.Total.Sub(none), a.Total)
+	return out
+}
+
+// valueLine is a value of a tag, all others, or what has none.
+type valueLine struct {
+	row         cost.Row
+	other, none bool
+}
+
+func (l *valueLine) value() *string {
+	if l.other || l.none {
+		return nil
+	}
+	return &l.row.Keys[0]
+}
+
+func (l *valueLine) name() string {
+	switch {
+	case l.other:
+		return "Other"
+	case l.none:
+		return unknown
+	}
+	return l.row.Keys[0]
+}
+
+// valueLines returns the largest values one by one, all others as one, and at the end what has none.
+func valueLines(rows []cost.Row, limit int) (out []valueLine, others int) {
+	none := valueLine{row: cost.Row{Keys: []string{""}}, none: true}
+	rest := valueLine{row: cost.Row{Keys: []string{""}}, other: true}
+	for i := range rows {
+		switch r := &rows[i]; {
+		case r.Keys[0] == "":
+			none.row = *r
+		case len(out) < limit:
+			out = append(out, valueLine{row: *r})
+		default:
+			others++
+			rest.row.Amount = rest.row.Amount.Add(r.Amount)
+			rest.row.Days = addDays(rest.row.Days, r.Days)
+		}
+	}
+	if others > 0 {
+		out = append(out, rest)
+	}
+	return append(out, none), others
+}
+
+type tagResourcesInput struct {
+	TagInput
+	TagValue string `path:"tagValue" maxLength:"256" doc:"The value; Unknown, where no tag has that value, is what has no tag of the key" example:"prod"`
+	Asked
+	rest.Page
+	rest.Sort[ResourceCost, costOrders]
+}
+
+func (s *service) tagResources(ctx context.Context, in *tagResourcesInput) (ResourceCosts, error) {
+	q, err := s.question(ctx, &in.Asked, thisMonth, cost.Effective)
+	if err != nil {
+		return ResourceCosts{}, err
+	}
+	dim := cost.TagDim + in.TagKey
+	value := in.TagValue
+	if value == unknown {
+		value = ""
+	}
+	q.Filter = narrowed(q.Filter, dim, value)
+	if in.TagValue == unknown {
+		q.Filter[dim] = append(q.Filter[dim], unknown)
+	}
+	return s.pageOfResources(ctx, q, in.Page, in.Sort)
+}
+
+// TagPoint is what a value of a tag cost on a day, or in a week or month.
+type TagPoint struct {
+	TagValue *string `json:"tagValue" doc:"Null is Unknown, or with other true all other values"`
+	Name     string  `json:"name"`
+	Other    bool    `json:"other"`
+	CostUSD  string  `json:"costUSD"`
+}
+
+// TagTrendPoint is what the values of a tag cost on a day, or in a week or month.
+type TagTrendPoint struct {
+	TrendPoint
+	Values []TagPoint `json:"values" doc:"They add up to costUSD"`
+}
+
+// TagTrends is how the costs of a tag's values went.
+type TagTrends struct {
+	Basis
+	TagKey      string          `json:"tagKey"`
+	Granularity string          `json:"granularity" enum:"day,week,month"`
+	Items       []TagTrendPoint `json:"items"`
+}
+
+type tagTrendInput struct {
+	TagKey string `query:"tag_key" required:"true" minLength:"1" maxLength:"256" example:"env"`
+	Asked
+	Granularity string `query:"granularity" enum:"day,week,month" default:"day"`
+	Limit       int    `query:"limit" minimum:"1" maximum:"50" default:"10" doc:"How many values are shown one by one"`
+}
+
+func (s *service) tagTrends(ctx context.Context, in *tagTrendInput) (TagTrends, error) {
+	q, err := s.question(ctx, &in.Asked, thirtyDays, cost.Effective)
+	if err != nil {
+		return TagTrends{}, err
+	}
+	q.Dims, q.Daily = []string{cost.TagDim + in.TagKey}, true
+	a, err := s.ask(ctx, q)
+	if err != nil {
+		return TagTrends{}, err
+	}
+	b := bucket(in.Granularity, q.From, &a)
+	lines, _ := valueLines(a.Rows, in.Limit)
+	out := TagTrends{newBasis(&q, &a), in.TagKey, in.Granularity, make([]TagTrendPoint, len(b.first))}
+	days := make([][]money.Amount, len(lines))
+	for i := range lines {
+		days[i] = lines[i].row.Days
+	}
+	for i, p := range b.points(a.Total) {
+		out.Items[i] = TagTrendPoint{TrendPoint: p}
+		for n, c := range b.parts(days, i, p.CostUSD) {
+			out.Items[i].Values = append(out.Items[i].Values, TagPoint{lines[n].value(), lines[n].name(), lines[n].other, c.Fixed(2)})
+		}
+	}
+	return out, nil
+}

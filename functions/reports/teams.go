@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"time"
 
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
@@ -183,11 +182,12 @@ func sameDirect(services money.Amount, c *teamDays) error {
 	return nil
 }
 
+// newTeamReport shows the same of the team as the list of all teams does.
 func newTeamReport(q *cost.Question, sp *teamSplit, id string, services []cost.Row) TeamReport {
-	total := sp.of[id].sum()
-	days := sp.of[id].days()
-	a := cost.Answer{Total: total, Days: days, Estimated: sp.answer.Estimated, Unconverted: sp.answer.Unconverted}
-	out := TeamReport{Basis: newBasis(q, &a), TeamCost: sp.teamCost(id, total.Round(2)), Services: []ServiceCost{}}
+	shown := newTeamCosts(sp)[slices.Index(sp.inOrder(), id)]
+	a := sp.answer
+	a.Total, a.Days = money.MustParse(shown.CostUSD), sp.of[id].days()
+	out := TeamReport{Basis: newBasis(q, &a), TeamCost: shown, Services: []ServiceCost{}}
 	direct := money.MustParse(out.DirectUSD)
 	sums := make([]money.Amount, len(services))
 	for i := range services {
@@ -196,7 +196,8 @@ func newTeamReport(q *cost.Question, sp *teamSplit, id string, services []cost.R
 	for i, c := range money.RoundPartsTo(sums, direct, 2) {
 		out.Services = append(out.Services, ServiceCost{labels{}.of(cost.ServiceDim, services[i].Keys[0]), c.Fixed(2)})
 	}
-	out.Items = newPoints(bucket("day", q.From, &a))
+	b := bucket("day", q.From, &a)
+	out.Items = b.points(a.Total)
 	return out
 }
 
@@ -268,11 +269,19 @@ func (s *service) teamTrends(ctx context.Context, in *teamTrendInput) (TeamTrend
 		return TeamTrends{}, err
 	}
 	b := bucket(in.Granularity, q.From, &sp.answer)
-	out := TeamTrends{newBasis(&q, &sp.answer), in.Granularity, make([]TeamTrendPoint, len(b.first))}
 	lines := sp.lines(in.Limit)
-	for i, shown := range cents(b.amounts) {
-		point := TrendPoint{b.first[i].Format(time.DateOnly), shown.Fixed(2), b.estimated[i]}
-		out.Items[i] = TeamTrendPoint{point, teamPoints(lines, &b, i, shown)}
+	days := make([][]money.Amount, len(lines))
+	for i := range lines {
+		days[i] = lines[i].days
+	}
+	out := TeamTrends{newBasis(&q, &sp.answer), in.Granularity, make([]TeamTrendPoint, len(b.first))}
+	for i, p := range b.points(sp.answer.Total) {
+		out.Items[i] = TeamTrendPoint{TrendPoint: p}
+		for n, c := range b.parts(days, i, p.CostUSD) {
+			point := lines[n].TeamPoint
+			point.CostUSD = c.Fixed(2)
+			out.Items[i].Teams = append(out.Items[i].Teams, point)
+		}
 	}
 	return out, nil
 }
@@ -298,24 +307,6 @@ func (sp *teamSplit) lines(limit int) []teamLine {
 			out = append(out, teamLine{TeamPoint{Name: "Other teams", Other: true}, others})
 		}
 		out = append(out, teamLine{TeamPoint{TeamID: rest.Optional(id), Name: sp.names.of(cost.TeamDim, id)}, days})
-	}
-	return out
-}
-
-// teamPoints tells what the teams cost in the n-th bucket, which shows an amount.
-func teamPoints(lines []teamLine, b *buckets, n int, shown money.Amount) []TeamPoint { //nolint:revive // of what, and what it shows
-	sums := make([]money.Amount, len(lines))
-	for i := range lines {
-		for d, bucket := range b.of {
-			if bucket == n {
-				sums[i].Increase(&lines[i].days[d])
-			}
-		}
-	}
-	out := make([]TeamPoint, len(lines))
-	for i, c := range money.RoundPartsTo(sums, shown, 2) {
-		out[i] = lines[i].TeamPoint
-		out[i].CostUSD = c.Fixed(2)
 	}
 	return out
 }

@@ -36,7 +36,8 @@ func (s *service) trends(ctx context.Context, in *trendInput) (Trends, error) {
 	if err != nil {
 		return Trends{}, err
 	}
-	return Trends{newBasis(&q, &a), in.Granularity, newPoints(bucket(in.Granularity, q.From, &a))}, nil
+	b := bucket(in.Granularity, q.From, &a)
+	return Trends{newBasis(&q, &a), in.Granularity, b.points(a.Total)}, nil
 }
 
 // buckets are days put together.
@@ -74,10 +75,24 @@ func begins(granularity string, at time.Time) bool {
 	return true
 }
 
-func newPoints(b buckets) []TrendPoint {
+// points are the buckets as they are shown: in cents that add up to a total.
+func (b *buckets) points(total money.Amount) []TrendPoint {
 	out := make([]TrendPoint, len(b.first))
-	for i, amount := range cents(b.amounts) {
+	for i, amount := range money.RoundPartsTo(b.amounts, total, 2) {
 		out[i] = TrendPoint{b.first[i].Format(time.DateOnly), amount.Fixed(2), b.estimated[i]}
 	}
 	return out
+}
+
+// parts returns, of several series by day, what falls into the n-th bucket, in cents that add up to what the bucket shows.
+func (b *buckets) parts(series [][]money.Amount, n int, shown string) []money.Amount {
+	sums := make([]money.Amount, len(series))
+	for i := range series {
+		for d := range series[i] {
+			if b.of[d] == n {
+				sums[i].Increase(&series[i][d])
+			}
+		}
+	}
+	return money.RoundPartsTo(sums, money.MustParse(shown), 2)
 }

@@ -16,6 +16,9 @@ type USD struct {
 	none   bool   // and is no amount
 }
 
+// USDOf returns the amount as a body has it.
+func USDOf(a money.Amount) USD { return USD{amount: a} }
+
 // UnmarshalJSON reads an amount. What is none, Read refuses: it is told the name of the member.
 func (u *USD) UnmarshalJSON(b []byte) error {
 	text := string(b)

@@ -1,0 +1,19 @@
+package showback
+
+import (
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/teams"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "showback",
+	Access: rest.Access.With(table.Access{
+		Reads:  []table.Partition{teams.Partition},
+		Writes: []table.Partition{showback.Partition},
+	}),
+	Samples: []string{"list"},
+}

@@ -12,6 +12,8 @@ import (
 	"lamplighter.dev/functions/auditlogs"
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/functions/authorizer"
+	"lamplighter.dev/functions/billing"
+	"lamplighter.dev/functions/billingsync"
 	"lamplighter.dev/functions/calendars"
 	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/functions/cloudorganisations"
@@ -77,6 +79,7 @@ func All() []Function {
 		{calendars.Declaration, []Group{calendars.Operations}, nil},
 		{overrides.Declaration, []Group{overrides.Operations, overrides.Firings}, nil},
 		{actions.Declaration, []Group{actions.Operations}, nil},
+		{billing.Declaration, []Group{billing.Operations}, nil},
 		{auditlogs.Declaration, []Group{auditlogs.Operations}, nil},
 		{description.Declaration, []Group{described}, nil},
 		{authorizer.Declaration, nil, nil},
@@ -84,6 +87,7 @@ func All() []Function {
 		{discovery.Declaration, nil, discovery.Handler},
 		{executor.Declaration, nil, executor.Handler},
 		{organisationsync.Declaration, nil, organisationsync.Handler},
+		{billingsync.Declaration, nil, billingsync.Handler},
 		{eraser.Declaration, nil, erasing},
 		{scheduleddiscovery.Declaration, nil, alone(scheduleddiscovery.Handler)},
 		{evaluator.Declaration, nil, alone(evaluator.Handler)},

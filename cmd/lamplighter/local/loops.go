@@ -8,6 +8,7 @@ import (
 
 	"lamplighter.dev/functions/archiver"
 	"lamplighter.dev/functions/auditlinker"
+	"lamplighter.dev/functions/billingsync"
 	"lamplighter.dev/functions/evaluator"
 	"lamplighter.dev/functions/mailer"
 	"lamplighter.dev/functions/organisationsync"
@@ -28,6 +29,7 @@ const (
 	evaluateEach = time.Minute
 	archiveEvery = time.Hour
 	membersEvery = time.Hour
+	billsEvery   = time.Hour
 	remindEvery  = 24 * time.Hour
 )
 
@@ -44,6 +46,7 @@ func (s *Service) Run(ctx context.Context) {
 	loops.Go(func() { s.every(ctx, linkEvery, "link the audit log", s.LinkAudit) })
 	loops.Go(func() { s.every(ctx, archiveEvery, "archive", s.Archive) })
 	loops.Go(func() { s.every(ctx, membersEvery, "synchronize organizations", s.SynchronizeOrganisations) })
+	loops.Go(func() { s.every(ctx, billsEvery, "import bills", s.ImportBills) })
 	loops.Go(func() { s.every(ctx, remindEvery, "remind", s.Remind) })
 	loops.Wait()
 }
@@ -87,6 +90,11 @@ func (s *Service) Archive(ctx context.Context) error {
 // SynchronizeOrganisations begins to synchronize the members of connected organizations of clouds.
 func (s *Service) SynchronizeOrganisations(ctx context.Context) error {
 	return s.run(ctx, organisationsync.Declaration.Name)
+}
+
+// ImportBills begins to import the bills that are due.
+func (s *Service) ImportBills(ctx context.Context) error {
+	return s.run(ctx, billingsync.Declaration.Name)
 }
 
 // Remind announces the end of personal access tokens.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -122,6 +123,16 @@ func peakHeap(f func()) uint64 {
 	return max(<-peak, before.HeapInuse) - before.HeapInuse
 }
 
+// cpu returns the processor time of the process so far, which other processes of the machine do not lengthen much.
+func cpu(tb testing.TB) time.Duration {
+	tb.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
 func benchmarkAsk(b *testing.B, q Question, cold bool) {
 	b.Helper()
 	s := fillCosts(b)
@@ -136,9 +147,12 @@ func benchmarkAsk(b *testing.B, q Question, cold bool) {
 	}
 	ask()
 	b.ReportAllocs()
+	before, n := cpu(b), 0
 	for b.Loop() {
 		ask()
+		n++
 	}
+	b.ReportMetric(float64((cpu(b)-before).Milliseconds())/float64(n), "cpu-ms")
 	b.ReportMetric(float64(peakHeap(ask))/1e6, "MB-peak")
 	if cold {
 		store = s.fresh()
@@ -189,9 +203,12 @@ func BenchmarkSummaries(b *testing.B) {
 		}
 	}
 	b.ReportAllocs()
+	before, n := cpu(b), 0
 	for b.Loop() {
 		read(s.ctx)
+		n++
 	}
+	b.ReportMetric(float64((cpu(b)-before).Milliseconds())/float64(n), "cpu-ms")
 	ctx, meter := table.WithMeter(s.ctx)
 	read(ctx)
 	b.ReportMetric(float64(meter.Usage().RoundTrips), "trips")

@@ -9,7 +9,6 @@ import (
 
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/foundation/money"
 )
 
 // Rebuild says anew which teams and groups resources are in, in the periods of the months that are not closed, and makes the summaries of the months anew;
@@ -136,35 +135,4 @@ func (a *amounts) series(i, n int) series {
 		}
 	}
 	return out
-}
-
-// ResourceCost is what a resource costs in a month.
-type ResourceCost struct {
-	Billed    money.Amount // so far
-	Estimated bool         // some of it is an estimate
-}
-
-// ResourceCosts returns what the resources of an organization are billed in a month, by their native ids.
-func (s *Store) ResourceCosts(ctx context.Context, org string, m Month) (map[string]ResourceCost, error) {
-	pointers, err := s.readPointers(ctx, org, m, m)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]ResourceCost{}
-	for _, estimated := range []bool{false, true} {
-		q := Question{From: m.Start(), To: m.End(), Metric: Billed, Dims: []string{ResourceDim}}
-		t := newTally(&q)
-		spans := slices.DeleteFunc(spansOf(pointers, &q), func(sp span) bool { return sp.pointer.Estimated != estimated })
-		for _, some := range batches(spans, t) {
-			if err = s.count(ctx, org, some.pieces, t); err != nil {
-				return nil, err
-			}
-		}
-		for _, row := range t.answer().Rows {
-			if uid := row.Keys[0]; uid != "" {
-				out[uid] = ResourceCost{out[uid].Billed.Add(row.Amount), out[uid].Estimated || estimated}
-			}
-		}
-	}
-	return out, nil
 }

@@ -51,7 +51,8 @@ func (t *tally) share(p *part) {
 func (t *tally) number(p *part) uint32 {
 	known := &p.axes[p.n].numbers[p.codes[p.n]]
 	if *known == 0 {
-		*known = t.words[p.n].intern(p.word(p.n)) + 1
+		*known = t.words[p.n].internBehind(t.lasts[p.n], p.word(p.n)) + 1
+		t.lasts[p.n] = *known - 1
 	}
 	return *known - 1
 }

@@ -15,6 +15,8 @@ import (
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/functions/authorizer"
 	"lamplighter.dev/functions/budgets"
+	"lamplighter.dev/functions/billing"
+	"lamplighter.dev/functions/billingsync"
 	"lamplighter.dev/functions/calendars"
 	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/functions/cloudorganisations"
@@ -85,6 +87,7 @@ func All() []Function {
 		{anomalies.Declaration, []Group{anomalies.Operations}, nil},
 		{budgets.Declaration, []Group{budgets.Operations}, nil},
 		{dashboards.Declaration, []Group{dashboards.Operations}, nil},
+		{billing.Declaration, []Group{billing.Operations}, nil},
 		{auditlogs.Declaration, []Group{auditlogs.Operations}, nil},
 		{description.Declaration, []Group{described}, nil},
 		{authorizer.Declaration, nil, nil},
@@ -93,6 +96,7 @@ func All() []Function {
 		{executor.Declaration, nil, executor.Handler},
 		{organisationsync.Declaration, nil, organisationsync.Handler},
 		{pricesync.Declaration, nil, pricesync.Handler},
+		{billingsync.Declaration, nil, billingsync.Handler},
 		{eraser.Declaration, nil, erasing},
 		{scheduleddiscovery.Declaration, nil, alone(scheduleddiscovery.Handler)},
 		{evaluator.Declaration, nil, alone(evaluator.Handler)},

@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/functions/anomalycheck"
 	"lamplighter.dev/functions/archiver"
 	"lamplighter.dev/functions/auditlinker"
+	"lamplighter.dev/functions/billingsync"
 	"lamplighter.dev/functions/evaluator"
 	"lamplighter.dev/functions/mailer"
 	"lamplighter.dev/functions/organisationsync"
@@ -30,6 +31,7 @@ const (
 	evaluateEach = time.Minute
 	archiveEvery = time.Hour
 	membersEvery = time.Hour
+	billsEvery   = time.Hour
 	remindEvery  = 24 * time.Hour
 	judgeEvery   = time.Minute // oftener than in AWS: who has just imported bills is watching
 	pricesEvery  = 6 * time.Hour
@@ -48,6 +50,7 @@ func (s *Service) Run(ctx context.Context) {
 	loops.Go(func() { s.every(ctx, linkEvery, "link the audit log", s.LinkAudit) })
 	loops.Go(func() { s.every(ctx, archiveEvery, "archive", s.Archive) })
 	loops.Go(func() { s.every(ctx, membersEvery, "synchronize organizations", s.SynchronizeOrganisations) })
+	loops.Go(func() { s.every(ctx, billsEvery, "import bills", s.ImportBills) })
 	loops.Go(func() { s.every(ctx, remindEvery, "remind", s.Remind) })
 	loops.Go(func() { s.every(ctx, judgeEvery, "judge costs", s.JudgeCosts) })
 	loops.Go(func() { s.every(ctx, pricesEvery, "fetch prices", s.SyncPrices) })
@@ -98,6 +101,11 @@ func (s *Service) Archive(ctx context.Context) error {
 // SynchronizeOrganisations begins to synchronize the members of connected organizations of clouds.
 func (s *Service) SynchronizeOrganisations(ctx context.Context) error {
 	return s.run(ctx, organisationsync.Declaration.Name)
+}
+
+// ImportBills begins to import the bills that are due.
+func (s *Service) ImportBills(ctx context.Context) error {
+	return s.run(ctx, billingsync.Declaration.Name)
 }
 
 // Remind announces the end of personal access tokens.

@@ -109,7 +109,7 @@ func (b *bill) deliveredAt() time.Time {
 
 // fingerprint is the same for the same content.
 func (b *bill) fingerprint() string {
-	return fmt.Sprintf("%016x-%s-%s-%t-%t", hashParts(strconv.FormatUint(b.key, 16), fmt.Sprint(b.counts, b.billing)), b.start.Format("2006-01"),
+	return fmt.Sprintf("%016x-%s-%s-%t-%t", hashParts(strconv.FormatUint(b.key, 16), fmt.Sprint(b.counts, b.billing.form)), b.start.Format("2006-01"),
 		b.through.Format(time.DateOnly), b.final, b.restated)
 }
 

@@ -38,6 +38,7 @@ type rows struct {
 	invoice string // empty while the period is open
 	plan    string // the native identifier of the savings plan
 	end     time.Time
+	period  time.Time // that the row is of: the bill's, unless it is to have one of another
 }
 
 func newRows(w io.Writer, b *bill) *rows {
@@ -53,10 +54,9 @@ func (r *rows) write(cells ...string) { _ = r.Write(cells) }
 
 // line writes a line in the shape of the account.
 func (r *rows) line(l *line) {
+	r.period = r.b.start
 	if r.written++; r.written == 3 && r.fault == wrongMonth {
-		later := *l
-		later.day = r.end
-		l = &later
+		r.period = r.end
 	}
 	if r.b.billing.form == inFOCUS {
 		r.focus(l)
@@ -109,7 +109,7 @@ func (r *rows) curRow(l *line, what string, unblended int64) {
 		tags = r.b.tagsOf(*l.node)
 	}
 	r.write(
-		strconv.Itoa(r.written)+what[:3], r.invoice, "AWS", "Anniversary", r.b.number, stamp(r.b.start), stamp(r.end), r.b.number, what,
+		strconv.Itoa(r.written)+what[:3], r.invoice, "AWS", "Anniversary", r.b.number, stamp(r.period), stamp(r.end), r.b.number, what,
 		stamp(l.day), stamp(l.day.Add(day)), l.product.code, l.usageType(), "", l.resource, quantity(l.thousandth), "USD", r.cost(unblended),
 		l.describe(), "Simulated", l.product.name, l.region, public, term, l.product.unit, arn, effective, commitment, used,
 		tags["app"], tags["cost-center"], tags["env"], tags["team"],
@@ -149,7 +149,7 @@ func (r *rows) focus(l *line) {
 		tags = strings.Replace(string(b), "null", "{}", 1)
 	}
 	r.write(
-		r.cost(l.billed), r.b.number, "USD", stamp(r.end), stamp(r.b.start), w.category, w.class, l.describe(), w.frequency, stamp(l.day.Add(day)),
+		r.cost(l.billed), r.b.number, "USD", stamp(r.end), stamp(r.period), w.category, w.class, l.describe(), w.frequency, stamp(l.day.Add(day)),
 		stamp(l.day), commitment, status, nanos(l.billed).String(), nanos(effective).String(), r.invoice, "Simulated", nanos(l.list).String(),
 		w.pricing, quantity(l.thousandth), l.product.unit, "AWS", "AWS", l.region, l.resource, l.name, kind, l.product.category, l.product.name,
 		l.usageType(), r.b.number, "Simulated "+r.b.number, tags,

@@ -246,7 +246,7 @@ func TestBills_HaveTheFaultThatIsAskedFor(t *testing.T) {
 		},
 		wrongMonth: func(b cloud.Biller, d cloud.Delivery) bool {
 			got, _ := content(b, d, 0)
-			return strings.Contains(got, "2026-11-02T00:00:00Z,2026-11-01T00:00:00Z")
+			return strings.Contains(got, ",2026-11-01T00:00:00Z,2026-11-01T00:00:00Z,Usage")
 		},
 		wrongRows: func(_ cloud.Biller, d cloud.Delivery) bool { return d.Rows == int64(len(rows))+1 },
 		wrongTotal: func(b cloud.Biller, d cloud.Delivery) bool {

@@ -216,6 +216,31 @@ func TestSummaries_TellTheSmallestTogether(t *testing.T) {
 	equal(t, "sum of all", all, sums[0].Total)
 }
 
+func TestSummaries_OfLongNamesFitIntoAnItem(t *testing.T) {
+	s, r := newFixture(t), rand.New(rand.NewPCG(19, 20))
+	var charges []focus.Charge
+	for range maxValues {
+		name := make([]byte, 4000)
+		for i := range name {
+			name[i] = byte('0' + r.IntN(75))
+		}
+		charges = append(charges, charge(1, "i-1", string(name), "1"))
+	}
+	s.bring(imported("ca_1", "one", now), charges...)
+	row, err := table.Read[summaryItem](s.ctx, s.Table, summaryKey(testOrg, march))
+	s.Must(err)
+	equal(t, "stored, and small enough", row.Of == row.Seq && len(row.Z) <= maxPart, true)
+	sums, err := s.store.Summaries(s.ctx, testOrg, march, march)
+	s.Must(err)
+	by := sums[0].By[ServiceDim]
+	var all Amounts
+	for i := range by {
+		all.Add(&by[i].Amounts)
+	}
+	equal(t, "sum of all", all, sums[0].Total)
+	equal(t, "fewer one by one", len(by) < maxValues && by[len(by)-1].Rest, true)
+}
+
 // TestCommit_KilledAnywhereLeavesTheOldOrTheNew has each call of an import fail in turn, before and after it has taken effect.
 func TestCommit_KilledAnywhereLeavesTheOldOrTheNew(t *testing.T) {
 	for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {

@@ -194,7 +194,7 @@ func (t *tally) add(s *span, cells []money.Amount) {
 func (t *tally) row() int {
 	n := t.last + 1
 	if n >= len(t.keys) || t.keys[n] != t.key {
-		had := false
+		var had bool
 		if n, had = t.at[t.key]; !had {
 			n = len(t.rows)
 			t.at[t.key] = n

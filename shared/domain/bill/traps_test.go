@@ -348,7 +348,7 @@ func TestRead_SpecExamples(t *testing.T) {
 		read++
 		return nil
 	})
-	if err != nil || read != 16 {
+	if err != nil || read != 19 {
 		t.Errorf("%d files read: %v", read, err)
 	}
 }

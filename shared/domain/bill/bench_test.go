@@ -139,49 +139,71 @@ func readFile(b *testing.B, path string, columns []string, take func(*focus.Char
 	return totals
 }
 
-// group is what daily sums are by: a day, and the numbers of provider, account, service, region and resource.
+// group is what daily sums of a resource are by: a day, and the numbers of provider, account, service and region.
 type group struct {
 	day  int32
-	keys [5]uint32
+	keys [4]uint32
 }
 
 type sums struct{ billed, effective money.Amount }
 
-// dailySums adds charges up by day, provider, account, service, region and resource.
+// dailySums adds charges up by day, provider, account, service, region and resource. A resource has few groups, so that only it is looked
+// up among many.
 type dailySums struct {
-	numbers map[string]uint32
-	last    [5]string
-	group   group
-	groups  map[group]uint32
-	sums    []sums
+	numbers   map[string]uint32 // of what there is little of
+	resources map[string]uint32
+	groups    [][]uint32 // of a resource: their numbers in sums
+	keys      []group
+	sums      []sums
+
+	last     [4]string
+	group    group
+	resource string
+	number   uint32
 }
 
 func newDailySums() *dailySums {
-	return &dailySums{numbers: map[string]uint32{}, groups: map[group]uint32{}}
+	return &dailySums{numbers: map[string]uint32{}, resources: map[string]uint32{}}
 }
 
 func (d *dailySums) take(c *focus.Charge) error {
-	for i, text := range [...]string{c.ProviderName, c.SubAccountID, c.ServiceName, c.RegionID, c.ResourceID} {
+	for i, text := range [...]string{c.ProviderName, c.SubAccountID, c.ServiceName, c.RegionID} {
 		if d.last[i] != text || d.group.keys[i] == 0 {
-			d.last[i], d.group.keys[i] = text, d.number(text)
+			d.last[i], d.group.keys[i] = text, numberOf(d.numbers, text)
 		}
 	}
-	d.group.day = int32(c.ChargePeriodStart.Unix() / 86400)
-	n, found := d.groups[d.group]
-	if !found {
-		n = uint32(len(d.sums))
-		d.groups[d.group], d.sums = n, append(d.sums, sums{})
+	if d.resource != c.ResourceID || d.number == 0 {
+		d.resource, d.number = c.ResourceID, numberOf(d.resources, c.ResourceID)
 	}
-	d.sums[n].billed.Increase(&c.BilledCost)
-	d.sums[n].effective.Increase(&c.EffectiveCost)
+	d.group.day = int32(c.ChargePeriodStart.Unix() / 86400)
+	s := &d.sums[d.find()]
+	s.billed.Increase(&c.BilledCost)
+	s.effective.Increase(&c.EffectiveCost)
 	return nil
 }
 
-func (d *dailySums) number(text string) uint32 {
-	n, found := d.numbers[text]
+// find returns the number of the group among the sums.
+func (d *dailySums) find() uint32 {
+	if int(d.number) > len(d.groups) {
+		d.groups = append(d.groups, nil)
+	}
+	of := &d.groups[d.number-1]
+	for _, n := range *of {
+		if d.keys[n] == d.group {
+			return n
+		}
+	}
+	n := uint32(len(d.sums))
+	*of = append(*of, n)
+	d.keys, d.sums = append(d.keys, d.group), append(d.sums, sums{})
+	return n
+}
+
+func numberOf(numbers map[string]uint32, text string) uint32 {
+	n, found := numbers[text]
 	if !found {
-		n = uint32(len(d.numbers) + 1)
-		d.numbers[text] = n
+		n = uint32(len(numbers) + 1)
+		numbers[text] = n
 	}
 	return n
 }
@@ -241,8 +263,10 @@ var benchFiles = []struct {
 	rows int
 	file func(*testing.B, int) string
 }{
-	{"csv.gz of a tenth", benchRows / 10, benchCSV}, {"csv.gz", benchRows, benchCSV},
-	{"Parquet of a tenth", benchRows / 10, benchParquet}, {"Parquet", benchRows, benchParquet},
+	{"csv.gz of a tenth", benchRows / 10, benchCSV},
+	{"csv.gz", benchRows, benchCSV},
+	{"Parquet of a tenth", benchRows / 10, benchParquet},
+	{"Parquet", benchRows, benchParquet},
 	{"Parquet of a peer", benchRows, benchPeer},
 }
 

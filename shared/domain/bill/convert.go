@@ -133,7 +133,7 @@ func parseClock(b []byte) (seconds, nanos int, ok bool) {
 		return 0, 0, false
 	}
 	hour, minute, second := digits(b[1:3]), digits(b[4:6]), digits(b[7:9])
-	if hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59 {
+	if min(hour, minute, second) < 0 || hour > 23 || max(minute, second) > 59 {
 		return 0, 0, false
 	}
 	nanos, ok = parseFraction(bytes.TrimSuffix(b[9:], []byte("Z")))

@@ -1,7 +1,6 @@
 package bill_test
 
 import (
-	"bytes"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -342,7 +341,7 @@ func TestRead_SpecExamples(t *testing.T) {
 			}
 			return nil
 		}
-		if err != nil || len(charges) == 0 || !bytes.Contains([]byte("USDEURGBP"), []byte(charges[0].BillingCurrency)) {
+		if err != nil || len(charges) == 0 || len(charges[0].BillingCurrency) != 3 {
 			t.Errorf("%s: %d charges, %v", d.Name(), len(charges), err)
 		}
 		read++

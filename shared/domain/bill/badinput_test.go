@@ -163,6 +163,25 @@ func TestRead_OthersErrors(t *testing.T) {
 	}
 }
 
+// answer is what a query answers: it can be read from its beginning alone.
+type answer struct{ io.Reader }
+
+func (answer) ReadAt([]byte, int64) (int, error) { return 0, io.ErrNoProgress }
+func (answer) Size() int64                       { return -1 }
+func (answer) Close() error                      { return nil }
+
+func TestRead_AnswersOfQueries(t *testing.T) {
+	for _, b := range [][]byte{fixture(t, "focus.ndjson"), zipped(fixture(t, "focus.csv")), fixture(t, "focus.csv")} {
+		totals, err := bill.Read(context.Background(), cloud.FOCUSForm, "f", answer{bytes.NewReader(b)}, ignore)
+		if err != nil || totals.Rows != 2 {
+			t.Errorf("%d rows: %v", totals.Rows, err)
+		}
+	}
+	if _, err := bill.Read(context.Background(), "", "f", answer{bytes.NewReader(writeParquet(t, sampleCharges(t)))}, ignore); err == nil {
+		t.Error("Parquet was read from its beginning")
+	}
+}
+
 func ignore(*focus.Charge) error { return nil }
 
 // broken is a file that cannot be read on after a while.

@@ -2,6 +2,7 @@ package bill
 
 import (
 	"bytes"
+	"hash/maphash"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -12,7 +13,7 @@ import (
 
 // The bounds of a cache: some MB at most, whatever a file holds.
 const (
-	mostCached    = 32 << 10
+	mostTexts     = 16 << 10 // a power of two
 	longestCached = 256
 	longestLooked = 16
 	mostTags      = 4 << 10
@@ -21,27 +22,25 @@ const (
 
 // cache keeps values that were converted: a bill says few different things, often.
 type cache struct {
-	texts map[string]string
+	seed  maphash.Seed
+	texts []string // each where its hash says, until another one comes there
 	tags  map[string][]focus.Tag
 }
 
 func newCache() *cache {
-	return &cache{texts: map[string]string{}, tags: map[string][]focus.Tag{}}
+	return &cache{seed: maphash.MakeSeed(), texts: make([]string, mostTexts), tags: map[string][]focus.Tag{}}
 }
 
+// text is b as text, the same one as before where that is still known.
 func (c *cache) text(b []byte) string {
-	if s, found := c.texts[string(b)]; found {
-		return s
+	if len(b) == 0 || len(b) > longestCached {
+		return plainText(b)
 	}
-	s := plainText(b)
-	if len(b) > longestCached {
-		return s
+	at := &c.texts[maphash.Bytes(c.seed, b)%mostTexts]
+	if *at != string(b) {
+		*at = plainText(b)
 	}
-	if len(c.texts) >= mostCached {
-		clear(c.texts)
-	}
-	c.texts[string(b)] = s
-	return s
+	return *at
 }
 
 // columnText is text for columns whose values are told once already, in a dictionary: what is long and in none is not looked for.
@@ -134,7 +133,7 @@ func parseClock(b []byte) (seconds, nanos int, ok bool) {
 		return 0, 0, false
 	}
 	hour, minute, second := digits(b[1:3]), digits(b[4:6]), digits(b[7:9])
-	if hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59 {
+	if min(hour, minute, second) < 0 || hour > 23 || max(minute, second) > 59 {
 		return 0, 0, false
 	}
 	nanos, ok = parseFraction(bytes.TrimSuffix(b[9:], []byte("Z")))

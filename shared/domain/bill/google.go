@@ -2,6 +2,7 @@ package bill
 
 import (
 	"encoding/json"
+	"slices"
 
 	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/fault"
@@ -89,7 +90,7 @@ func (l *googleLayout) describe() {
 	c.PublisherName = firstFilled(l.seller, "Google Cloud")
 	c.Tags = l.labels
 	if len(l.tags) > 0 {
-		c.Tags = sortTags(append(l.labels[:len(l.labels):len(l.labels)], l.tags...))
+		c.Tags = sortTags(append(slices.Clip(l.labels), l.tags...))
 	}
 }
 

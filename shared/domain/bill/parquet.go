@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -55,7 +56,7 @@ func newParquetTable(r io.ReaderAt, size int64) (t table, err error) {
 // addLeaves finds the columns under a node. What repeats is a map, or cannot be read as one value per row, and is left out.
 func (p *parquetTable) addLeaves(node *parquet.Column, path []string) {
 	for _, c := range node.Columns() {
-		name := append(path[:len(path):len(path)], c.Name())
+		name := slices.Concat(path, []string{c.Name()})
 		switch {
 		case c.Repeated():
 		case c.Leaf():

@@ -95,7 +95,8 @@ type otherTypes struct {
 func TestRead_ParquetOfOthers(t *testing.T) {
 	row := otherTypes{
 		-12345, 7, "1E-3", "USD", "Usage", int32(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).Unix() / 86400),
-		deprecated.Int96{0, 3_600_000_000_000 >> 32 & 0xffffffff, 2461102}, "2026-03-03",
+		deprecated.Int96{0, 3_600_000_000_000 >> 32 & 0xffffffff, 2461102},
+		"2026-03-03",
 	}
 	row.ChargePeriodStart[0] = uint32(3_600_000_000_000 & 0xffffffff)
 	charges, _, err := readAll("", "others", parquetOf(t, row))

@@ -94,7 +94,9 @@ type BillFile struct {
 	Rows int64  // -1 when not known
 	// Version is which content the delivery lists: a file that has another one by now was replaced. Empty where that shows otherwise.
 	Version string
-	Form    BillForm // where it differs from the delivery's
+	// Form is where it differs from the delivery's. A delivery of files of AzureActualForm and of AzureAmortizedForm is one bill: of the
+	// one what is billed counts, of the other what it costs in effect.
+	Form BillForm
 }
 
 // BillReader reads a file: from its beginning, or anywhere (a Parquet file is read from its end). What is the answer to a query can be read

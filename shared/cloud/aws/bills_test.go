@@ -304,6 +304,15 @@ func TestCostExplorer_TellsAccountsToWhoPaysForThem(t *testing.T) {
 	}
 }
 
+func TestControlTotal_TellsNothingOfWhatWasNamed(t *testing.T) {
+	tw := billedTwin()
+	for name, set := range map[string]cloud.BillSettings{"a bucket": {Bucket: bucket}, "an export": {Export: "part"}} {
+		if _, _, ok, err := openBills(t, tw, set).ControlTotal(t.Context(), month(3)); ok || err != nil || len(tw.Calls("ce:GetCostAndUsage")) > 0 {
+			t.Errorf("of %s: %v, %v; want nothing asked, it may be of other accounts too", name, ok, err)
+		}
+	}
+}
+
 func TestCostExplorer_SaysWhyThereIsNoExport(t *testing.T) {
 	tw := billedTwin()
 	tw.AddFault(twin.Fault{Op: "bcm-data-exports:ListExports", Code: "AccessDeniedException", Message: "not authorized", Status: 400, Times: -1})

@@ -172,8 +172,12 @@ func exploredLines(out *costexplorer.GetCostAndUsageOutput, row explorerRow, sec
 	return b.Bytes(), nil
 }
 
-// ControlTotal asks Cost Explorer for a month's sum, which is one request. Who may not ask it, or has nothing in it, is told nothing.
+// ControlTotal asks Cost Explorer for a month's sum, which is one request. Who may not ask it, or has nothing in it, is told nothing; nor is
+// anything told of an export or a bucket that was named, for that may be of more or less than the account.
 func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, currency string, ok bool, err error) {
+	if set := c.account.Billing; set.Bucket != "" || set.Export != "" {
+		return "", "", false, nil
+	}
 	if c.provider.options.Clock.Now().Before(period) || period.Before(monthOf(c.provider.options.Clock.Now()).AddDate(0, -exploredMonths, 0)) {
 		return "", "", false, nil
 	}

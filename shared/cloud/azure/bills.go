@@ -312,10 +312,10 @@ func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFi
 	return cloud.NewRangedBill(ctx, found[i].size, func(ctx context.Context, p []byte, off int64) error { return k.fetch(ctx, p, off, file) }), nil
 }
 
-// ControlTotal asks Cost Management what a month has cost. It is of the subscription: of an export that was named by its storage account
-// nothing is told, for that may be of more. Who may not ask is told nothing, nor is a month of several currencies.
+// ControlTotal asks Cost Management what a month has cost. It is of the subscription: of an export or a storage account that was named
+// nothing is told, for that may be of more or less. Who may not ask is told nothing, nor is a month of several currencies.
 func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, currency string, ok bool, err error) {
-	if c.account.Billing.StorageAccount != "" {
+	if set := c.account.Billing; set.StorageAccount != "" || set.Export != "" {
 		return "", "", false, nil
 	}
 	id, err := c.subscription(ctx)

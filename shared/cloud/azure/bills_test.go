@@ -56,7 +56,7 @@ func (r run) deliver(tw *twin.Cloud) []string {
 
 func runOf(export, kind string, m int, contents ...string) run {
 	return run{
-		export: export, kind: kind, id: fmt.Sprintf("%s-%d", export, m), from: month(m), to: month(m + 1).AddDate(0, 0, -1), at: month(m).AddDate(0, 0, 3), contents: contents,
+		export: export, kind: kind, id: fmt.Sprintf("%s-%d", export, m), from: month(m), to: month(m+1).AddDate(0, 0, -1), at: month(m).AddDate(0, 0, 3), contents: contents,
 	}
 }
 

@@ -30,7 +30,7 @@ const (
 	archiveEvery = time.Hour
 	membersEvery = time.Hour
 	remindEvery  = 24 * time.Hour
-	pricesEvery  = 6 * time.Hour
+	pricesEvery  = time.Hour
 )
 
 // Run does what the table's stream and EventBridge do in AWS, until ctx ends: it hands the change feed to the mailer,

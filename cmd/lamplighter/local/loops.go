@@ -34,7 +34,7 @@ const (
 	billsEvery   = time.Hour
 	remindEvery  = 24 * time.Hour
 	judgeEvery   = time.Minute // oftener than in AWS: who has just imported bills is watching
-	pricesEvery  = 6 * time.Hour
+	pricesEvery  = time.Hour
 )
 
 // Run does what the table's stream and EventBridge do in AWS, until ctx ends: it hands the change feed to the mailer,

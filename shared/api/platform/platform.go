@@ -86,5 +86,6 @@ type Settings struct {
 	Epoch            time.Time // when the store was last restored from a copy, never if zero: no session, token, code or invitation of before is good
 	Google, GitHub   Client    // where people may sign in
 	GoogleCloud      Client    // by which people connect their projects
+	GooglePricesKey  string    // an API key that may read Google's catalogue of prices; empty: they are not read
 	RoleTemplateURL  string    // where the operator has published the template of the role that customers make in AWS; empty where not
 }

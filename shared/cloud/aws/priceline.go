@@ -34,6 +34,8 @@ var usages = map[string]cloud.Price{
 	"RDS:Multi-AZ-PIOPS-Storage":         {Key: "rds-storage/io1/multi", Unit: cloud.PerMonth},
 	"RDS:PIOPS":                          {Key: "rds-iops/io1/single", Unit: cloud.PerMonth},
 	"RDS:Multi-AZ-PIOPS":                 {Key: "rds-iops/io1/multi", Unit: cloud.PerMonth},
+	"RDS:GP3-PIOPS":                   {Key: "rds-iops/gp3/single", Unit: cloud.PerMonth},
+	"RDS:Multi-AZ-GP3-PIOPS":          {Key: "rds-iops/gp3/multi", Unit: cloud.PerMonth},
 	"RDS:StorageUsage":                   {Key: "rds-storage/standard/single", Unit: cloud.PerMonth},
 	"RDS:Multi-AZ-StorageUsage":          {Key: "rds-storage/standard/multi", Unit: cloud.PerMonth},
 	"ES:GP2-Storage":                     {Key: "opensearch-storage/gp2", Unit: cloud.PerMonth},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -71,7 +72,10 @@ func (r Reader) try(ctx context.Context, address string, read func(io.Reader) er
 	client := http.Client{Transport: r.Transport}
 	res, err := client.Do(req)
 	if err != nil {
-		return 0, &cloud.Error{Class: cloud.Transient, Op: "prices", Code: "Unreachable", Message: err.Error()}
+		if whole, ok := errors.AsType[*url.Error](err); ok {
+			err = whole.Err // without the address, in which a key may stand
+		}
+		return 0, &cloud.Error{Class: cloud.Transient, Op: "prices", Code: "Unreachable", Message: req.URL.Host + ": " + err.Error()}
 	}
 	defer res.Body.Close() //nolint:errcheck // it was read, or it was of no use
 	if res.StatusCode != http.StatusOK {

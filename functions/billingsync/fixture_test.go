@@ -196,7 +196,7 @@ func (s *fixture) hours(n int) (started int) {
 func (s *fixture) ask(dims ...string) cost.Answer {
 	s.Helper()
 	return apitest.Value(cost.New(s.Platform).Ask(s.In("org_a"), "org_a", cost.Question{
-		From: noon.Truncate(24 * time.Hour).AddDate(0, 0, -500), To: noon.Truncate(24 * time.Hour).AddDate(0, 0, 60), Metric: cost.Billed, Dims: dims,
+		From: noon.Truncate(24*time.Hour).AddDate(0, 0, -500), To: noon.Truncate(24*time.Hour).AddDate(0, 0, 60), Metric: cost.Billed, Dims: dims,
 	}))(s)
 }
 

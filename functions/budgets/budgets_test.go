@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/functions/cloudaccounts"
+	"lamplighter.dev/functions/resourcegroups"
+	"lamplighter.dev/functions/teams"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/focus"
@@ -212,4 +215,27 @@ func TestBudgets_ListIsBounded(t *testing.T) {
 		t.Errorf("%d %+v", l.Total, l.Items)
 	}
 	f.Call(ada, "GET /budgets?sort_by=mood").Want(http.StatusBadRequest, "mood")
+}
+
+func TestBudgets_KeepWhatTheyAreForFromBeingDeleted(t *testing.T) {
+	f := newFixture(t)
+	f.Mount(Operations, cloudaccounts.Operations, teams.Operations, resourcegroups.Operations)
+	account := id.New("ca", f.Clock.Now())
+	inventorytest.Connect(f.Fixture, apitest.Org, account)
+	for path, of := range map[string]Budget{
+		"/teams/" + f.team:            f.make("team", budgeting.Team, f.team, "1"),
+		"/resource-groups/" + f.group: f.make("group", budgeting.ResourceGroup, f.group, "1"),
+		"/cloud-accounts/" + account:  f.make("account", budgeting.CloudAccount, account, "1"),
+	} {
+		f.Call(ada, "DELETE "+path).Want(http.StatusConflict, of.ID, of.Name)
+	}
+	f.Workflow = apitest.Idle{}
+	f.Call(ada, "DELETE /cloud-accounts/"+account+"?detach=true").Want(http.StatusOK)
+	l := apitest.Data[rest.List[Budget]](f.Call(ada, "GET /budgets"))
+	f.Equal("left", l.Total, 2)
+	for _, b := range l.Items {
+		f.Call(ada, "DELETE /budgets/"+b.ID).Want(http.StatusOK)
+	}
+	f.Call(ada, "DELETE /resource-groups/"+f.group).Want(http.StatusOK)
+	f.Call(ada, "DELETE /teams/"+f.team).Want(http.StatusOK)
 }

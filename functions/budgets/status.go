@@ -1,7 +1,6 @@
 package budgets
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -115,9 +114,8 @@ func (s *service) summary(ctx context.Context, _ *struct{}) (BudgetSummary, erro
 	return summarize(states), nil
 }
 
-var badness = map[budgeting.Signal]int{budgeting.Red: 0, budgeting.Yellow: 1, budgeting.Green: 2}
-
 func summarize(states []budgeting.State) BudgetSummary {
+	slices.SortStableFunc(states, budgeting.CompareWorst)
 	out := BudgetSummary{Count: len(states), Items: make([]BudgetStanding, len(states))}
 	count := map[budgeting.Signal]int{}
 	var amount, spent money.Amount
@@ -126,9 +124,6 @@ func summarize(states []budgeting.State) BudgetSummary {
 		count[states[i].Signal]++
 		amount, spent = amount.Add(states[i].Budget.Amount), spent.Add(states[i].Spent.Round(2)) // as they are shown
 	}
-	slices.SortStableFunc(out.Items, func(a, b BudgetStanding) int {
-		return cmp.Or(cmp.Compare(badness[a.Signal], badness[b.Signal]), cmp.Compare(b.PercentUsed, a.PercentUsed), cmp.Compare(a.Name, b.Name))
-	})
 	out.Green, out.Yellow, out.Red = count[budgeting.Green], count[budgeting.Yellow], count[budgeting.Red]
 	out.AmountUSD, out.SpentUSD = amount.Fixed(2), spent.Fixed(2)
 	return out

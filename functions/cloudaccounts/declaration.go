@@ -5,6 +5,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
@@ -25,6 +26,7 @@ var Declaration = platform.Declaration{
 			discovery.JobPartition, discovery.DuePartition, billing.DuePartition, workqueue.Partition,
 			inventory.IndexPartition, teams.Partition, teams.NamePartition, // what it is detached from
 			scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too
+			budgeting.Partition, budgeting.NamePartition, // and these of it
 		},
 	}),
 	Starts:  []string{billing.Machine, discovery.Machine},

@@ -1,7 +1,6 @@
 package dashboards
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -44,8 +43,6 @@ type WidgetActions struct {
 	Truncated bool           `json:"truncated" doc:"There were more than 1,000: the newest are counted"`
 }
 
-var badness = map[budgeting.Signal]int{budgeting.Red: 0, budgeting.Yellow: 1, budgeting.Green: 2}
-
 func (p *page) budgetStates(ctx context.Context, q *WidgetQuery) ([]WidgetBudget, error) {
 	all, err := p.budgets.List(ctx, p.caller.Org)
 	if err != nil {
@@ -57,6 +54,8 @@ func (p *page) budgetStates(ctx context.Context, q *WidgetQuery) ([]WidgetBudget
 	if err != nil {
 		return nil, err
 	}
+	slices.SortStableFunc(states, budgeting.CompareWorst)
+	states = states[:min(len(states), q.Limit)]
 	out := make([]WidgetBudget, len(states))
 	for i := range states {
 		st := &states[i]
@@ -64,10 +63,7 @@ func (p *page) budgetStates(ctx context.Context, q *WidgetQuery) ([]WidgetBudget
 			st.Budget.ID, st.Budget.Name, st.Budget.Amount.Fixed(2), st.Spent.Fixed(2), st.Forecast.Mean.Fixed(2), st.PercentUsed(), st.Signal,
 		}
 	}
-	slices.SortStableFunc(out, func(a, b WidgetBudget) int {
-		return cmp.Or(cmp.Compare(badness[a.Signal], badness[b.Signal]), cmp.Compare(b.PercentUsed, a.PercentUsed), cmp.Compare(a.Name, b.Name))
-	})
-	return out[:min(len(out), q.Limit)], nil
+	return out, nil
 }
 
 // looked is how many rows a list is looked through for those that the caller sees.

@@ -27,11 +27,13 @@ import (
 	"lamplighter.dev/functions/overrides"
 	"lamplighter.dev/functions/pricesync"
 	"lamplighter.dev/functions/reminder"
+	"lamplighter.dev/functions/reports"
 	"lamplighter.dev/functions/resourcegroups"
 	"lamplighter.dev/functions/resources"
 	"lamplighter.dev/functions/roles"
 	"lamplighter.dev/functions/scheduleddiscovery"
 	"lamplighter.dev/functions/schedules"
+	"lamplighter.dev/functions/showback"
 	"lamplighter.dev/functions/sso"
 	"lamplighter.dev/functions/sweeper"
 	"lamplighter.dev/functions/teams"
@@ -78,6 +80,8 @@ func All() []Function {
 		{calendars.Declaration, []Group{calendars.Operations}, nil},
 		{overrides.Declaration, []Group{overrides.Operations, overrides.Firings}, nil},
 		{actions.Declaration, []Group{actions.Operations}, nil},
+		{reports.Declaration, []Group{reports.Operations}, nil},
+		{showback.Declaration, []Group{showback.Operations}, nil},
 		{auditlogs.Declaration, []Group{auditlogs.Operations}, nil},
 		{description.Declaration, []Group{described}, nil},
 		{authorizer.Declaration, nil, nil},

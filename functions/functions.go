@@ -25,6 +25,7 @@ import (
 	"lamplighter.dev/functions/organisations"
 	"lamplighter.dev/functions/organisationsync"
 	"lamplighter.dev/functions/overrides"
+	"lamplighter.dev/functions/painter"
 	"lamplighter.dev/functions/pricesync"
 	"lamplighter.dev/functions/reminder"
 	"lamplighter.dev/functions/reports"
@@ -86,6 +87,7 @@ func All() []Function {
 		{description.Declaration, []Group{described}, nil},
 		{authorizer.Declaration, nil, nil},
 		{connector.Declaration, nil, asked(connector.Handler)},
+		{painter.Declaration, nil, alone(func(*platform.Platform) workflow.Handler { return painter.Handler })},
 		{discovery.Declaration, nil, discovery.Handler},
 		{executor.Declaration, nil, executor.Handler},
 		{organisationsync.Declaration, nil, organisationsync.Handler},

@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/domain/unitmetric"
 	"lamplighter.dev/shared/people/teams"
 )
 
@@ -26,6 +27,7 @@ type service struct {
 	teams     teams.Store
 	rules     showback.Store
 	saved     *savedBy
+	unitsOf   unitmetric.Store
 }
 
 // Operations returns the operations of the group.
@@ -33,12 +35,14 @@ func Operations(p *platform.Platform) *rest.Group { return operations(p, cost.Ne
 
 func operations(p *platform.Platform, b books) *rest.Group {
 	g := rest.NewGroup("Reports & Analytics")
-	s := &service{p, b, inventory.New(p), teams.New(p.Table), showback.NewStore(p.Table), &savedBy{}}
+	s := &service{p, b, inventory.New(p), teams.New(p.Table), showback.NewStore(p.Table), &savedBy{}, unitmetric.NewStore(p.Table)}
 	s.costOperations(g)
 	s.inventoryOperations(g)
 	s.teamOperations(g)
 	s.tagOperations(g)
 	s.savingOperations(g)
+	s.pictureOperations(g)
+	s.unitOperations(g)
 	return g
 }
 
@@ -62,8 +66,8 @@ func (s *service) costOperations(g *rest.Group) {
 	}, s.summary)
 	rest.Handle(g, rest.Op{
 		ID: "listCostTrends", Method: http.MethodGet, Path: reports + "/trends", Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Tell how costs went", Description: "The last 30 days unless others are asked for. Weeks begin on Mondays; the first and the last week or month holds only the days that are asked for." + kept + billed + asked,
-	}, s.trends)
+		Summary: "Tell how costs went", Description: "The last 30 days unless others are asked for. Weeks begin on Mondays; the first and the last week or month holds only the days that are asked for. Accept: image/svg+xml asks for a picture, and so does /reports/trends.svg." + kept + billed + asked,
+	}, s.trendsOrPicture)
 	rest.Handle(g, rest.Op{
 		ID: "listResourceCosts", Method: http.MethodGet, Path: reports + "/costs/resources", Policy: reading, Scoped: true, Statuses: invalid,
 		Summary: "List what resources cost", Description: "The present month unless other days are asked for; the dearest first. What is charged for no resource is one item of each account, without resourceUID." + billed + asked,
@@ -71,8 +75,8 @@ func (s *service) costOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "getCostBreakdown", Method: http.MethodGet, Path: reports + "/costs/breakdown", Policy: reading, Scoped: true, Statuses: invalid,
 		Summary: "Break costs down", Description: "By up to 6 dimensions, one level each: the links into a level add up to totalUSD, and those from a node to its costUSD. A node is a value below the values before it, so " +
-			"that its id is its path. Of each node the largest are shown, limit of them; all others are one node more, with other true. At most 5,000 nodes. The present month unless other days are asked for." + billed + asked,
-	}, s.breakdown)
+			"that its id is its path. Of each node the largest are shown, limit of them; all others are one node more, with other true. At most 5,000 nodes. Accept: image/svg+xml asks for a picture of the first level, and so does /reports/costs/breakdown.svg. The present month unless other days are asked for." + billed + asked,
+	}, s.breakdownOrPicture)
 	rest.Handle(g, rest.Op{
 		ID: "listSnapshots", Method: http.MethodGet, Path: reports + "/snapshots", Policy: reading, Statuses: invalid,
 		Summary: "List closed months", Description: "The months of the last three years whose bills are all final, the newest first, in all three costs.",

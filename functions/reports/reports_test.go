@@ -208,3 +208,36 @@ func TestSavings_AreStopsWithTheirProof(t *testing.T) {
 	a.Equal("total of a scoped caller", scoped.TotalUSD, "0.58")
 	a.Call(apitest.Caller(theirs, "eve", "viewer"), "GET /reports/savings").Want(http.StatusOK, `"total":0`)
 }
+
+func TestUnitMetrics_TellWhatAUnitCosts(t *testing.T) {
+	a := newFixture(t)
+	post := func(path, body string) apitest.Answer {
+		return a.Call(apitest.Caller(ours, "ada", "finops"), "POST "+path, body)
+	}
+	post("/reports/unit-metrics", `{"name":"orders","unit":"order"}`).Want(http.StatusOK)
+	post("/reports/unit-metrics", `{"name":"orders","unit":"order"}`).Want(http.StatusConflict, "another name")
+	post("/reports/unit-metrics", `{"name":"Or ders","unit":"order"}`).Want(http.StatusBadRequest, "name")
+	values := "/reports/unit-metrics/orders/values"
+	post(values, `{"values":[{"date":"2026-03-02","value":1},{"date":"2026-02-28","value":"4"}]}`).Want(http.StatusOK, `"values":2`)
+	post(values, `{"values":[{"date":"2026-03-02","value":"1000"},{"date":"2026-03-03","value":0}]}`).Want(http.StatusOK)
+	for body, word := range map[string]string{
+		`{"values":[{"date":"2026-03-02","value":-1}]}`:                                          "below 0",
+		`{"values":[{"date":"2026-03-02","value":"many"}]}`:                                      "no decimal",
+		`{"values":[{"date":"2026-03-02","value":1},{"date":"2026-03-02T05:00:00Z","value":1}]}`: "twice",
+		`{"values":[]}`: "values",
+	} {
+		post(values, body).Want(http.StatusBadRequest, word)
+	}
+	post("/reports/unit-metrics/users/values", `{"values":[{"date":"2026-03-02","value":1}]}`).Want(http.StatusNotFound)
+	// a day of March costs 21.363, and its first 10 more
+	got := apitest.Data[UnitReport](a.get("/reports/unit-metrics?period=2026-03"))
+	a.Equal("by day", fmt.Sprintf("%s %s %s | %s", got.Items[0].Items[0].CostUSD, got.Items[0].Items[0].Units, *got.Items[0].Items[0].CostPerUnitUSD, got.Items[0].Items[1].Units),
+		"21.36 1000 0.021363 | 0")
+	if p := got.Items[0].Items[1]; p.CostPerUnitUSD != nil {
+		t.Errorf("nothing costs %s", *p.CostPerUnitUSD)
+	}
+	monthly := apitest.Data[UnitReport](a.get("/reports/unit-metrics?from=2026-02-01&granularity=month"))
+	a.Equal("months", len(monthly.Items[0].Items), 2)
+	a.Call(apitest.Caller(theirs, "eve", "viewer"), "GET /reports/unit-metrics").Want(http.StatusOK, `"items":[]`)
+	a.Call(apitest.Caller(ours, "bob", "viewer"), "POST "+values, `{"values":[{"date":"2026-03-02","value":1}]}`).Want(http.StatusForbidden)
+}

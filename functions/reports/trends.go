@@ -29,12 +29,13 @@ type Trends struct {
 	Items           []CostPoint `json:"items"`
 }
 
-type trendInput struct {
+// TrendInput is what trends can be asked. It is exported so that the framework looks into it where it is embedded.
+type TrendInput struct {
 	Asked
 	Granularity string `query:"granularity" enum:"day,week,month" default:"day"`
 }
 
-func (s *service) trends(ctx context.Context, in *trendInput) (Trends, error) {
+func (s *service) trends(ctx context.Context, in *TrendInput) (Trends, error) {
 	q, err := s.question(ctx, &in.Asked, thirtyDays, cost.Billed)
 	if err != nil {
 		return Trends{}, err

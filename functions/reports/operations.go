@@ -28,21 +28,29 @@ type service struct {
 	rules     showback.Store
 	saved     *savedBy
 	unitsOf   unitmetric.Store
+	bounds    rest.Bounds // of an answer of an export
 }
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group { return operations(p, cost.New(p)) }
 
 func operations(p *platform.Platform, b books) *rest.Group {
+	return newService(p, b).operations()
+}
+
+func newService(p *platform.Platform, b books) *service {
+	return &service{
+		p, b, inventory.New(p), teams.New(p.Table), showback.NewStore(p.Table), &savedBy{}, unitmetric.NewStore(p.Table), rest.Bounds{Rows: exportRows},
+	}
+}
+
+func (s *service) operations() *rest.Group {
 	g := rest.NewGroup("Reports & Analytics")
-	s := &service{p, b, inventory.New(p), teams.New(p.Table), showback.NewStore(p.Table), &savedBy{}, unitmetric.NewStore(p.Table)}
-	s.costOperations(g)
-	s.inventoryOperations(g)
-	s.teamOperations(g)
-	s.tagOperations(g)
-	s.savingOperations(g)
-	s.pictureOperations(g)
-	s.unitOperations(g)
+	for _, add := range []func(*rest.Group){
+		s.costOperations, s.inventoryOperations, s.teamOperations, s.tagOperations, s.savingOperations, s.pictureOperations, s.unitOperations, s.exportOperations,
+	} {
+		add(g)
+	}
 	return g
 }
 

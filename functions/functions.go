@@ -35,6 +35,7 @@ import (
 	"lamplighter.dev/functions/scheduleddiscovery"
 	"lamplighter.dev/functions/schedules"
 	"lamplighter.dev/functions/showback"
+	"lamplighter.dev/functions/smarttags"
 	"lamplighter.dev/functions/sso"
 	"lamplighter.dev/functions/sweeper"
 	"lamplighter.dev/functions/teams"
@@ -83,6 +84,7 @@ func All() []Function {
 		{actions.Declaration, []Group{actions.Operations}, nil},
 		{reports.Declaration, []Group{reports.Operations}, nil},
 		{showback.Declaration, []Group{showback.Operations}, nil},
+		{smarttags.Declaration, []Group{smarttags.Operations}, nil},
 		{auditlogs.Declaration, []Group{auditlogs.Operations}, nil},
 		{description.Declaration, []Group{described}, nil},
 		{authorizer.Declaration, nil, nil},

@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/domain/smarttag"
 	"lamplighter.dev/shared/domain/unitmetric"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/teams"
@@ -17,7 +18,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "reports",
 	Access: rest.Access.With(cost.Reading, table.Access{
-		Reads:  []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, teams.Partition, showback.Partition, execution.HistoryPartition},
+		Reads:  []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, teams.Partition, showback.Partition, execution.HistoryPartition, smarttag.Partition},
 		Writes: []table.Partition{unitmetric.Partition},
 	}),
 	Calls:   []string{chart.Worker},

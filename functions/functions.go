@@ -31,13 +31,17 @@ import (
 	"lamplighter.dev/functions/organisations"
 	"lamplighter.dev/functions/organisationsync"
 	"lamplighter.dev/functions/overrides"
+	"lamplighter.dev/functions/painter"
 	"lamplighter.dev/functions/pricesync"
 	"lamplighter.dev/functions/reminder"
+	"lamplighter.dev/functions/reports"
 	"lamplighter.dev/functions/resourcegroups"
 	"lamplighter.dev/functions/resources"
 	"lamplighter.dev/functions/roles"
 	"lamplighter.dev/functions/scheduleddiscovery"
 	"lamplighter.dev/functions/schedules"
+	"lamplighter.dev/functions/showback"
+	"lamplighter.dev/functions/smarttags"
 	"lamplighter.dev/functions/sso"
 	"lamplighter.dev/functions/sweeper"
 	"lamplighter.dev/functions/teams"
@@ -88,10 +92,14 @@ func All() []Function {
 		{budgets.Declaration, []Group{budgets.Operations}, nil},
 		{dashboards.Declaration, []Group{dashboards.Operations}, nil},
 		{billing.Declaration, []Group{billing.Operations}, nil},
+		{reports.Declaration, []Group{reports.Operations}, nil},
+		{showback.Declaration, []Group{showback.Operations}, nil},
+		{smarttags.Declaration, []Group{smarttags.Operations}, nil},
 		{auditlogs.Declaration, []Group{auditlogs.Operations}, nil},
 		{description.Declaration, []Group{described}, nil},
 		{authorizer.Declaration, nil, nil},
 		{connector.Declaration, nil, asked(connector.Handler)},
+		{painter.Declaration, nil, alone(func(*platform.Platform) workflow.Handler { return painter.Handler })},
 		{discovery.Declaration, nil, discovery.Handler},
 		{executor.Declaration, nil, executor.Handler},
 		{organisationsync.Declaration, nil, organisationsync.Handler},

@@ -35,7 +35,8 @@ type Breakdown struct {
 	Links []BreakdownLink `json:"links"`
 }
 
-type breakdownInput struct {
+// BreakdownInput is what breakdowns can be asked. It is exported so that the framework looks into it where it is embedded.
+type BreakdownInput struct {
 	Asked
 	Dims  []string `query:"dims" maxItems:"6" doc:"The dimensions, one a level; service_name when left out" example:"provider"`
 	Limit int      `query:"limit" minimum:"1" maximum:"1000" default:"25" doc:"How many values of a node are shown one by one"`
@@ -44,7 +45,7 @@ type breakdownInput struct {
 // maxNodes is how many nodes a breakdown has at most: what fits into one answer.
 const maxNodes = 5000
 
-func (s *service) breakdown(ctx context.Context, in *breakdownInput) (Breakdown, error) {
+func (s *service) breakdown(ctx context.Context, in *BreakdownInput) (Breakdown, error) {
 	q, err := s.question(ctx, &in.Asked, thisMonth, cost.Billed)
 	if err != nil {
 		return Breakdown{}, err

@@ -1,11 +1,15 @@
 package reports
 
 import (
+	"lamplighter.dev/shared/api/chart"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/domain/smarttag"
+	"lamplighter.dev/shared/domain/unitmetric"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/teams"
 )
@@ -14,7 +18,9 @@ import (
 var Declaration = platform.Declaration{
 	Name: "reports",
 	Access: rest.Access.With(cost.Reading, table.Access{
-		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, teams.Partition, showback.Partition},
+		Reads:  []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, teams.Partition, showback.Partition, execution.HistoryPartition, smarttag.Partition},
+		Writes: []table.Partition{unitmetric.Partition},
 	}),
+	Calls:   []string{chart.Worker},
 	Samples: []string{"summary"},
 }

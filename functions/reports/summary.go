@@ -23,11 +23,12 @@ type Forecast struct {
 // MonthSummary is what a month cost.
 type MonthSummary struct {
 	Basis
-	Period        string    `json:"period" example:"2026-03"`
-	TotalCostUSD  string    `json:"totalCostUSD" example:"1234.56"`
-	PreviousUSD   string    `json:"previousUSD" doc:"What the whole month before cost"`
-	ResourceCount int       `json:"resourceCount" doc:"Resources in the inventory now"`
-	ForecastUSD   *Forecast `json:"forecastUSD" doc:"Null of a month that is over"`
+	Period          string    `json:"period" example:"2026-03"`
+	TotalCostUSD    string    `json:"totalCostUSD" example:"1234.56"`
+	TotalSavingsUSD string    `json:"totalSavingsUSD" doc:"What was saved in the month by stopping things: GET /reports/savings"`
+	PreviousUSD     string    `json:"previousUSD" doc:"What the whole month before cost"`
+	ResourceCount   int       `json:"resourceCount" doc:"Resources in the inventory now"`
+	ForecastUSD     *Forecast `json:"forecastUSD" doc:"Null of a month that is over"`
 }
 
 type summaryInput struct {
@@ -52,8 +53,13 @@ func (s *service) summary(ctx context.Context, in *summaryInput) (MonthSummary, 
 	if err != nil {
 		return MonthSummary{}, err
 	}
+	savings, err := s.savedByDay(ctx, &q)
+	if err != nil {
+		return MonthSummary{}, err
+	}
 	out := MonthSummary{
-		Basis: newBasis(&q, &h.month), Period: m.String(), TotalCostUSD: h.month.Total.Fixed(2), PreviousUSD: h.previous.Fixed(2), ResourceCount: count,
+		TotalSavingsUSD: money.Sum(savings...).Fixed(2),
+		Basis:           newBasis(&q, &h.month), Period: m.String(), TotalCostUSD: h.month.Total.Fixed(2), PreviousUSD: h.previous.Fixed(2), ResourceCount: count,
 	}
 	if now := s.p.Clock.Now(); now.Before(m.End()) {
 		out.ForecastUSD = h.forecast(now)

@@ -15,19 +15,27 @@ type TrendPoint struct {
 	Estimated bool   `json:"estimated" doc:"Some of it is estimated"`
 }
 
+// CostPoint is what a day, week or month cost, and what was saved in it.
+type CostPoint struct {
+	TrendPoint
+	SavingsUSD string `json:"savingsUSD" example:"1.15"`
+}
+
 // Trends is how costs went.
 type Trends struct {
 	Basis
-	Granularity string       `json:"granularity" enum:"day,week,month"`
-	Items       []TrendPoint `json:"items"`
+	TotalSavingsUSD string      `json:"totalSavingsUSD"`
+	Granularity     string      `json:"granularity" enum:"day,week,month"`
+	Items           []CostPoint `json:"items"`
 }
 
-type trendInput struct {
+// TrendInput is what trends can be asked. It is exported so that the framework looks into it where it is embedded.
+type TrendInput struct {
 	Asked
 	Granularity string `query:"granularity" enum:"day,week,month" default:"day"`
 }
 
-func (s *service) trends(ctx context.Context, in *trendInput) (Trends, error) {
+func (s *service) trends(ctx context.Context, in *TrendInput) (Trends, error) {
 	q, err := s.question(ctx, &in.Asked, thirtyDays, cost.Billed)
 	if err != nil {
 		return Trends{}, err
@@ -36,8 +44,26 @@ func (s *service) trends(ctx context.Context, in *trendInput) (Trends, error) {
 	if err != nil {
 		return Trends{}, err
 	}
-	b := bucket(in.Granularity, q.From, &a)
-	return Trends{newBasis(&q, &a), in.Granularity, b.points(a.Total)}, nil
+	savings, err := s.savedByDay(ctx, &q)
+	if err != nil {
+		return Trends{}, err
+	}
+	return newTrends(&q, &a, savings, in.Granularity), nil
+}
+
+func newTrends(q *cost.Question, a *cost.Answer, savings []money.Amount, granularity string) Trends {
+	b := bucket(granularity, q.From, a)
+	total := money.Sum(savings...)
+	out := Trends{newBasis(q, a), total.Fixed(2), granularity, make([]CostPoint, len(b.first))}
+	sums := make([]money.Amount, len(b.first))
+	for d := range savings {
+		sums[b.of[d]].Increase(&savings[d])
+	}
+	shown := cents(sums)
+	for i, p := range b.points(a.Total) {
+		out.Items[i] = CostPoint{p, shown[i].Fixed(2)}
+	}
+	return out
 }
 
 // buckets are days put together.

@@ -35,6 +35,13 @@ func newAnswer(op *Op, out any) (*answer, error) {
 	if raw, ok := out.(Raw); ok {
 		return &answer{func(ctx huma.Context) { raw.write(ctx, op) }}, nil
 	}
+	if d, ok := out.(drawn); ok {
+		data, picture := d.parts()
+		if picture != nil {
+			return newAnswer(op, PictureOf(picture))
+		}
+		out = data
+	}
 	b, err := envelope(out)
 	if err != nil {
 		return nil, fmt.Errorf("encode answer of %s: %w", op.ID, err)

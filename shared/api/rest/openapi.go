@@ -104,10 +104,15 @@ func successContent[O any](r huma.Registry, op Op) map[string]*huma.MediaType {
 		}
 		return content
 	}
-	return map[string]*huma.MediaType{contentJSON: {Schema: &huma.Schema{
+	data, content := reflect.TypeFor[O](), map[string]*huma.MediaType{}
+	if d, ok := reflect.Zero(data).Interface().(drawn); ok {
+		data, content[SVGType] = d.data(), &huma.MediaType{}
+	}
+	content[contentJSON] = &huma.MediaType{Schema: &huma.Schema{
 		Type: huma.TypeObject, Required: []string{"data"},
-		Properties: map[string]*huma.Schema{"data": r.Schema(reflect.TypeFor[O](), true, op.ID+"Data")},
-	}}}
+		Properties: map[string]*huma.Schema{"data": r.Schema(data, true, op.ID+"Data")},
+	}}
+	return content
 }
 
 // failures documents the declared statuses and those that follow from the declaration, each in its layer's shape.

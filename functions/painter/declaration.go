@@ -1,0 +1,9 @@
+package painter
+
+import (
+	"lamplighter.dev/shared/api/chart"
+	"lamplighter.dev/shared/api/platform"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{Name: chart.Worker, Heavy: true, Samples: []string{"draw"}}

@@ -1,0 +1,178 @@
+// Package painter is the worker that draws charts as SVG: on white, with labelled axes, so that one can be read in a mail.
+package painter
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-analyze/charts"
+
+	"lamplighter.dev/shared/api/chart"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// The size of a picture in pixels.
+const (
+	width     = 900
+	height    = 420
+	barHeight = 28 // of each bar of a picture of bars
+	barFrame  = 130
+)
+
+// Handler draws the chart that it is sent.
+func Handler(_ context.Context, input json.RawMessage) (any, error) {
+	var c chart.Chart
+	if err := json.Unmarshal(input, &c); err != nil {
+		return nil, fault.NewWithCause(fault.Internal, err, "the painter was sent no chart")
+	}
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	svg, err := draw(&c)
+	return chart.Drawing{SVG: svg}, fault.Wrap("draw a chart", err)
+}
+
+func draw(c *chart.Chart) (string, error) {
+	h := height
+	if c.Kind == chart.Bars {
+		h = max(200, barFrame+barHeight*len(c.Labels))
+	}
+	p := charts.NewPainter(charts.PainterOptions{OutputFormat: charts.ChartOutputSVG, Width: width, Height: h, Theme: charts.GetTheme(charts.ThemeLight)})
+	var err error
+	if c.Kind == chart.Bars { // the library begins at the bottom
+		slices.Reverse(c.Labels)
+		for i := range c.Series {
+			slices.Reverse(c.Series[i].Amounts)
+		}
+	}
+	switch c.Kind {
+	case chart.Lines:
+		err = p.LineChart(lines(c))
+	case chart.Stacks, chart.Bars:
+		err = p.BarChart(bars(c))
+	default:
+		err = fault.New(fault.Internal, "the painter knows no chart %q", c.Kind)
+	}
+	if err != nil {
+		return "", err
+	}
+	b, err := p.Bytes()
+	sized := fmt.Sprintf(`<svg width="%d" height="%d" `, width, h) // mail programs do not take a size from a viewBox
+	return strings.Replace(string(b), "<svg ", sized, 1), err
+}
+
+func lines(c *chart.Chart) charts.LineChartOption {
+	o := charts.NewLineChartOptionWithData(values(c))
+	o.Title, o.Legend = title(c), legend(c)
+	o.XAxis.LabelFontStyle = charts.FontStyle{FontSize: 9}
+	o.XAxis.Labels, o.XAxis.BoundaryGap = texts(c.Labels), charts.Ptr(false)
+	o.ValueFormatter, o.Symbol.Shape = dollars, charts.SymbolNone
+	o.Padding, o.YAxis = margin, axis(c)
+	if len(c.Series) == 1 {
+		o.FillArea, o.FillOpacity = charts.Ptr(true), 40
+	}
+	return o
+}
+
+func bars(c *chart.Chart) charts.BarChartOption {
+	o := charts.NewBarChartOptionWithData(values(c))
+	o.Title, o.Legend = title(c), legend(c)
+	o.CategoryAxis.LabelFontStyle = charts.FontStyle{FontSize: 9}
+	o.CategoryAxis.Labels, o.ValueFormatter, o.Padding = texts(c.Labels), dollars, margin
+	o.ValueAxis = axis(c)
+	o.StackSeries = charts.Ptr(len(c.Series) > 1)
+	if o.Horizontal = c.Kind == chart.Bars; o.Horizontal {
+		for i := range o.SeriesList {
+			o.SeriesList[i].Label.Show = charts.Ptr(len(c.Series) == 1)
+			o.SeriesList[i].Label.ValueFormatter = dollars
+		}
+	}
+	return o
+}
+
+// axis names the unit, and begins at nothing where no amount is below that: else a small change would look large.
+func axis(c *chart.Chart) []charts.ValueAxisOption {
+	o := charts.ValueAxisOption{Title: "USD", LabelFontStyle: charts.FontStyle{FontSize: 9}, TitleFontStyle: charts.FontStyle{FontSize: 9}}
+	lowest := 0.0
+	for _, row := range values(c) {
+		for _, f := range row {
+			lowest = min(lowest, f)
+		}
+	}
+	if lowest == 0 {
+		o.Min = charts.Ptr(0.0)
+	}
+	return []charts.ValueAxisOption{o}
+}
+
+var margin = charts.NewBox(16, 16, 24, 16)
+
+// title is what is shown and what its figures are, in one line at the left: the library would centre one above the other.
+func title(c *chart.Chart) charts.TitleOption {
+	return charts.TitleOption{Text: text(c.Title + ": " + c.Subtitle), FontStyle: charts.FontStyle{FontSize: 12}}
+}
+
+// legend names the series, where there are several.
+func legend(c *chart.Chart) charts.LegendOption {
+	o := charts.LegendOption{Show: charts.Ptr(len(c.Series) > 1), Offset: charts.OffsetStr{Left: charts.PositionLeft, Top: "28"}, FontStyle: charts.FontStyle{FontSize: 9}}
+	for _, s := range c.Series {
+		o.SeriesNames = append(o.SeriesNames, text(s.Name))
+	}
+	return o
+}
+
+// text makes a text of a client fit for a picture; the library writes it as text.
+func text(s string) string { return strings.ToValidUTF8(chart.Shorten(s), "") }
+
+func texts(all []string) []string {
+	out := make([]string, len(all))
+	for i, s := range all {
+		out[i] = text(s)
+	}
+	return out
+}
+
+// values are the amounts as the library takes them: floats will do for where a line goes.
+func values(c *chart.Chart) [][]float64 {
+	out := make([][]float64, len(c.Series))
+	for i, s := range c.Series {
+		out[i] = make([]float64, len(s.Amounts))
+		for n, a := range s.Amounts {
+			out[i][n] = float(a)
+		}
+	}
+	return out
+}
+
+func float(a money.Amount) float64 {
+	f, err := strconv.ParseFloat(a.String(), 64)
+	if err != nil { // a decimal always is a float
+		panic(err)
+	}
+	return f
+}
+
+// dollars writes an amount at an axis, with as many places as tell it from its neighbours.
+func dollars(f float64) string {
+	sign := ""
+	if f < 0 {
+		sign, f = "-", -f
+	}
+	places := 0
+	if f < 100 && f != float64(int64(f)) {
+		places = 2
+	}
+	whole, fraction, _ := strings.Cut(strconv.FormatFloat(f, 'f', places, 64), ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	return sign + "$" + whole
+}

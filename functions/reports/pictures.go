@@ -1,0 +1,108 @@
+package reports
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"lamplighter.dev/shared/api/chart"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+func (s *service) pictureOperations(g *rest.Group) {
+	rest.Handle(g, rest.Op{
+		ID: "drawCostTrends", Method: http.MethodGet, Path: reports + "/trends.svg", Policy: reading, Scoped: true, Statuses: invalid, Produces: rest.SVGType,
+		Summary: "Draw how costs went", Description: "The picture of GET /reports/trends: an area of what was spent, for a mail, a chat or a wiki." + billed + asked,
+	}, func(ctx context.Context, in *TrendInput) (rest.Raw, error) {
+		t, err := s.trends(ctx, in)
+		return s.picture(ctx, trendChart(&t), err)
+	})
+	rest.Handle(g, rest.Op{
+		ID: "drawCostBreakdown", Method: http.MethodGet, Path: reports + "/costs/breakdown.svg", Policy: reading, Scoped: true, Statuses: invalid, Produces: rest.SVGType,
+		Summary: "Draw what costs are made of", Description: "The picture of GET /reports/costs/breakdown: a bar for each node of the first level." + billed + asked,
+	}, func(ctx context.Context, in *BreakdownInput) (rest.Raw, error) {
+		b, err := s.breakdown(ctx, in)
+		return s.picture(ctx, breakdownChart(&b), err)
+	})
+}
+
+// picture answers with a chart, unless its figures could not be made.
+func (s *service) picture(ctx context.Context, c chart.Chart, err error) (rest.Raw, error) {
+	if err != nil {
+		return rest.Raw{}, err
+	}
+	svg, err := chart.Draw(ctx, s.p.Workers, &c)
+	return rest.PictureOf(svg), err
+}
+
+type trendsInput struct {
+	TrendInput
+	rest.Pictured
+}
+
+func (s *service) trendsOrPicture(ctx context.Context, in *trendsInput) (out rest.Drawn[Trends], err error) {
+	if out.Data, err = s.trends(ctx, &in.TrendInput); err != nil || !in.WantsPicture() {
+		return out, err
+	}
+	c := trendChart(&out.Data)
+	out.Picture, err = chart.Draw(ctx, s.p.Workers, &c)
+	return out, err
+}
+
+type breakdownsInput struct {
+	BreakdownInput
+	rest.Pictured
+}
+
+func (s *service) breakdownOrPicture(ctx context.Context, in *breakdownsInput) (out rest.Drawn[Breakdown], err error) {
+	if out.Data, err = s.breakdown(ctx, &in.BreakdownInput); err != nil || !in.WantsPicture() {
+		return out, err
+	}
+	c := breakdownChart(&out.Data)
+	out.Picture, err = chart.Draw(ctx, s.p.Workers, &c)
+	return out, err
+}
+
+// describe says below a title which figures a picture shows.
+func describe(b *Basis) string {
+	text := fmt.Sprintf("$%s %s, %s until before %s", b.TotalUSD, b.Cost, b.From, b.To)
+	if b.Estimated {
+		text += ", partly estimated"
+	}
+	return text
+}
+
+func trendChart(t *Trends) chart.Chart {
+	c := chart.Chart{Kind: chart.Lines, Title: "Costs by " + t.Granularity, Subtitle: describe(&t.Basis), Series: []chart.Series{{Name: "Costs"}}}
+	for i := range t.Items {
+		c.Labels = append(c.Labels, t.Items[i].Date)
+		c.Series[0].Amounts = append(c.Series[0].Amounts, money.MustParse(t.Items[i].CostUSD))
+	}
+	return c
+}
+
+// maxBars is how many bars can be read in one picture; the last one is all others.
+const maxBars = 30
+
+func breakdownChart(b *Breakdown) chart.Chart {
+	c := chart.Chart{Kind: chart.Bars, Title: "Costs", Subtitle: describe(&b.Basis), Series: []chart.Series{{Name: "Costs"}}}
+	below := map[string]bool{}
+	for _, l := range b.Links {
+		below[l.Target] = l.Source == rootID
+	}
+	for i := range b.Nodes {
+		n := &b.Nodes[i]
+		if !below[n.ID] {
+			continue
+		}
+		amounts := &c.Series[0].Amounts
+		c.Title = "Costs by " + n.Dim
+		if amount := money.MustParse(n.CostUSD); len(c.Labels) < maxBars {
+			c.Labels, *amounts = append(c.Labels, chart.Shorten(n.Label)), append(*amounts, amount)
+		} else {
+			c.Labels[maxBars-1], (*amounts)[maxBars-1] = "Other", (*amounts)[maxBars-1].Add(amount)
+		}
+	}
+	return c
+}

@@ -1,0 +1,176 @@
+package reports
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/unitmetric"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+const unitMetrics = reports + "/unit-metrics"
+
+func (s *service) unitOperations(g *rest.Group) {
+	rest.Handle(g, rest.Op{
+		ID: "listUnitMetrics", Method: http.MethodGet, Path: unitMetrics, Policy: reading, Statuses: invalid,
+		Summary: "Tell what a unit costs", Description: "For each metric what was spent, how many units there were, and what one cost: by day, week or month, where there were any. The last 30 days unless others are asked for." + effective + asked,
+	}, s.units)
+	rest.Handle(g, rest.Op{
+		ID: "createUnitMetric", Method: http.MethodPost, Path: unitMetrics, Policy: writing, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
+		Summary: "Create a unit metric", Description: "What costs are told by: an order, a user, a thousand requests. At most 50 an organization.",
+	}, s.createUnit)
+	rest.Handle(g, rest.Op{
+		ID: "pushUnitValues", Method: http.MethodPost, Path: unitMetrics + "/{name}/values", Policy: writing, Statuses: []int{http.StatusBadRequest, http.StatusNotFound},
+		Summary: "Say how many units there were", Description: "Up to 5,000 rows, one a day at most. A value takes the place of the one before of its day, so that a push may be repeated.",
+	}, s.pushUnits)
+}
+
+// UnitMetric is what costs are told by.
+type UnitMetric struct {
+	Name        string    `json:"name" example:"orders"`
+	Unit        string    `json:"unit" example:"order"`
+	Description string    `json:"description"`
+	CreatedAt   time.Time `json:"createdAt"`
+}
+
+func newUnitMetric(m unitmetric.Metric) UnitMetric {
+	return UnitMetric{m.Name, m.Unit, m.Description, m.CreatedAt}
+}
+
+// NewUnitMetric is the body of POST /reports/unit-metrics.
+type NewUnitMetric struct {
+	Name        string `json:"name" pattern:"^[a-z0-9][a-z0-9_.-]{0,63}$" doc:"Small letters, digits, and _ . - within"`
+	Unit        string `json:"unit" minLength:"1" maxLength:"64" example:"order"`
+	Description string `json:"description,omitempty" maxLength:"500"`
+}
+
+func (s *service) createUnit(ctx context.Context, in *struct{ Body NewUnitMetric }) (UnitMetric, error) {
+	all, err := s.unitsOf.List(ctx, callerOrg(ctx))
+	if err != nil {
+		return UnitMetric{}, err
+	}
+	if len(all) >= unitmetric.MaxMetrics {
+		return UnitMetric{}, fault.New(fault.Invalid, "the organization has %d unit metrics, which is the most", len(all))
+	}
+	m := unitmetric.Metric{Name: in.Body.Name, Unit: in.Body.Unit, Description: in.Body.Description, CreatedAt: s.p.Clock.Now()}
+	return newUnitMetric(m), s.unitsOf.Create(ctx, callerOrg(ctx), m)
+}
+
+// UnitValue is how many units there were on a day.
+type UnitValue struct {
+	Date  rest.Time `json:"date"`
+	Value rest.USD  `json:"value" doc:"How many; not below 0" example:"1200"`
+}
+
+// UnitValues is the body of POST /reports/unit-metrics/{name}/values.
+type UnitValues struct {
+	Values []UnitValue `json:"values" minItems:"1" maxItems:"5000"`
+}
+
+type pushInput struct {
+	Name string `path:"name" maxLength:"64"`
+	Body UnitValues
+}
+
+// Pushed is how many values were taken.
+type Pushed struct {
+	Name   string `json:"name"`
+	Values int    `json:"values"`
+}
+
+func (s *service) pushUnits(ctx context.Context, in *pushInput) (Pushed, error) {
+	if _, err := s.unitsOf.Get(ctx, callerOrg(ctx), in.Name); err != nil {
+		return Pushed{}, err
+	}
+	values := make(map[time.Time]money.Amount, len(in.Body.Values))
+	for _, v := range in.Body.Values {
+		at := midnight(v.Date.Time)
+		if _, twice := values[at]; twice {
+			return Pushed{}, fault.New(fault.Invalid, "values: %s is there twice; send one value a day", at.Format(time.DateOnly))
+		}
+		amount, err := v.Value.Read("values")
+		if err != nil {
+			return Pushed{}, err
+		}
+		if amount.Sign() < 0 {
+			return Pushed{}, fault.New(fault.Invalid, "values: %s of %s is below 0", amount, at.Format(time.DateOnly))
+		}
+		values[at] = amount
+	}
+	return Pushed{in.Name, len(values)}, s.unitsOf.Put(ctx, callerOrg(ctx), in.Name, values)
+}
+
+// UnitPoint is what units cost on a day, or in a week or month. Where the units of a day are not known, its cost is not in it.
+type UnitPoint struct {
+	Date           string  `json:"date" example:"2026-03-01"`
+	CostUSD        string  `json:"costUSD" doc:"Of the days whose units are known"`
+	Units          string  `json:"units"`
+	CostPerUnitUSD *string `json:"costPerUnitUSD" doc:"Null of no units" example:"0.012300"`
+}
+
+// UnitCosts is a metric with what its units cost.
+type UnitCosts struct {
+	UnitMetric
+	Items []UnitPoint `json:"items"`
+}
+
+// UnitReport is what units cost.
+type UnitReport struct {
+	Basis
+	Granularity string      `json:"granularity" enum:"day,week,month"`
+	Items       []UnitCosts `json:"items"`
+}
+
+func (s *service) units(ctx context.Context, in *TrendInput) (UnitReport, error) {
+	q, err := s.question(ctx, &in.Asked, thirtyDays, cost.Effective)
+	if err != nil {
+		return UnitReport{}, err
+	}
+	all, err := s.unitsOf.List(ctx, callerOrg(ctx))
+	if err != nil {
+		return UnitReport{}, err
+	}
+	a, err := s.series(ctx, q)
+	if err != nil {
+		return UnitReport{}, err
+	}
+	values, err := s.unitsOf.Values(ctx, callerOrg(ctx), q.From, q.To)
+	if err != nil {
+		return UnitReport{}, err
+	}
+	out := UnitReport{newBasis(&q, &a), in.Granularity, []UnitCosts{}}
+	b := bucket(in.Granularity, q.From, &a)
+	for _, m := range all {
+		out.Items = append(out.Items, UnitCosts{newUnitMetric(m), unitPoints(&b, &a, q.From, values[m.Name])})
+	}
+	return out, nil
+}
+
+// unitPoints tells what the units of days cost, bucket by bucket; those without a day whose units are known are left out.
+func unitPoints(b *buckets, a *cost.Answer, from time.Time, values map[time.Time]money.Amount) []UnitPoint { //nolint:revive // of what, from when
+	costs, units, known := make([]money.Amount, len(b.first)), make([]money.Amount, len(b.first)), make([]bool, len(b.first))
+	for d, n := range b.of {
+		if v, ok := values[from.AddDate(0, 0, d)]; ok {
+			costs[n].Increase(&a.Days[d])
+			units[n].Increase(&v)
+			known[n] = true
+		}
+	}
+	out := []UnitPoint{}
+	for n := range known {
+		if !known[n] {
+			continue
+		}
+		p := UnitPoint{b.first[n].Format(time.DateOnly), costs[n].Fixed(2), units[n].String(), nil}
+		if !units[n].IsZero() {
+			each := costs[n].MulDiv(money.FromInt(1), units[n]).Fixed(6)
+			p.CostPerUnitUSD = &each
+		}
+		out = append(out, p)
+	}
+	return out
+}

@@ -1,0 +1,19 @@
+package smarttags
+
+import (
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/smarttag"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "smarttags",
+	Access: rest.Access.With(table.Access{
+		Reads:  []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition},
+		Writes: []table.Partition{smarttag.Partition},
+	}),
+	Samples: []string{"list"},
+}

@@ -1,0 +1,211 @@
+package smarttag
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Partition is where the policies of an organization are, and which tags it has accepted.
+const Partition table.Partition = "ORG#*#SMARTTAG"
+
+// MaxAccepted is how many tags an organization accepts at most: all of them are read with each report by tags.
+const MaxAccepted = 20_000
+
+const (
+	policyPrefix = "P#" // P#<policy>
+	acceptPrefix = "A#" // A#<n>: the accepted tags of the resources whose ids fall to n
+	shelves      = 64
+)
+
+// Store keeps the smart tags of organizations.
+type Store struct{ table table.Store }
+
+// NewStore makes a Store.
+func NewStore(t table.Store) Store { return Store{t} }
+
+func key(org, sk string) table.Key { return table.Key{PK: table.OrgPK(org) + "SMARTTAG", SK: sk} }
+
+// shelf is accepted tags: by resource, and by key their values.
+type shelf struct {
+	Version int64                        `json:"version"`
+	Tags    map[string]map[string]string `json:"tags"`
+}
+
+// State is the policies of an organization, oldest first, and the tags that it has accepted.
+type State struct {
+	Policies []Policy
+	accepted map[string]map[string]string
+}
+
+// Read reads all there is of an organization: one round trip a megabyte.
+func (s Store) Read(ctx context.Context, org string) (*State, error) {
+	out := &State{accepted: map[string]map[string]string{}}
+	q := table.Query{PK: key(org, "").PK, Limit: table.MaxPage}
+	for {
+		page, err := s.table.Query(ctx, q)
+		if err != nil {
+			return nil, fmt.Errorf("read smart tags of %s: %w", org, err)
+		}
+		for _, it := range page.Items {
+			if err = out.take(it); err != nil {
+				return nil, fmt.Errorf("read %s of %s: %w", it.SK, org, err)
+			}
+		}
+		if q.Cursor = page.Next; q.Cursor == "" {
+			return out, nil
+		}
+	}
+}
+
+func (st *State) take(it table.Item) error {
+	if strings.HasPrefix(it.SK, policyPrefix) {
+		p, err := table.Decode[Policy](it)
+		st.Policies = append(st.Policies, p)
+		return err
+	}
+	sh, err := table.Decode[shelf](it)
+	maps.Copy(st.accepted, sh.Tags)
+	return err
+}
+
+// Accepted reports whether a tag is accepted: with the value that is derived now. Any other one has to be accepted anew.
+func (st *State) Accepted(d *Derived) bool { return st.accepted[d.UID][d.Key] == d.Value }
+
+// Empty reports whether nothing can be accepted, so that nobody has to look at resources.
+func (st *State) Empty() bool { return len(st.Policies) == 0 || len(st.accepted) == 0 }
+
+// Size counts the accepted tags, also those that are not derived any more.
+func (st *State) Size() int {
+	n := 0
+	for _, tags := range st.accepted {
+		n += len(tags)
+	}
+	return n
+}
+
+// Tags returns the accepted tags of a resource that are derived now; none is an empty map.
+func (st *State) Tags(r *inventory.Resource) map[string]string {
+	out := map[string]string{}
+	if len(st.accepted[r.UID]) == 0 {
+		return out
+	}
+	for _, d := range Derive(st.Policies, r) {
+		if st.Accepted(&d) {
+			out[d.Key] = d.Value
+		}
+	}
+	return out
+}
+
+// Policy returns a policy; fault.NotFound when there is none.
+func (st *State) Policy(policyID string) (Policy, error) {
+	i := slices.IndexFunc(st.Policies, func(p Policy) bool { return p.ID == policyID })
+	if i < 0 {
+		return Policy{}, fault.New(fault.NotFound, "smart tag policy %.64q does not exist", policyID)
+	}
+	return st.Policies[i], nil
+}
+
+// Put writes a policy, in place of the one that was read, of the version before; fault.Conflict when it has changed meanwhile.
+func (s Store) Put(ctx context.Context, org string, p Policy) error {
+	cond := table.Absent()
+	if p.Version > 1 {
+		cond = table.Equal("version", p.Version-1)
+	}
+	put, err := table.PutFields(key(org, policyPrefix+p.ID), p, cond)
+	if err != nil {
+		return err
+	}
+	_, err = s.table.Write(ctx, put)
+	return changed(p.ID, err)
+}
+
+// Delete removes a policy as it was read; what was derived by it is not derived any more.
+func (s Store) Delete(ctx context.Context, org string, p Policy) error {
+	_, err := s.table.Write(ctx, table.Delete(key(org, policyPrefix+p.ID), table.Equal("version", p.Version)))
+	return changed(p.ID, err)
+}
+
+func changed(policyID string, err error) error {
+	if _, lost := errors.AsType[*table.ConditionError](err); lost {
+		return fault.NewWithCause(fault.Conflict, err, "smart tag policy %s was changed by someone else meanwhile; read it and try again", policyID)
+	}
+	return fault.Wrap("write smart tag policy "+policyID, err)
+}
+
+// Accept accepts tags with their values.
+func (s Store) Accept(ctx context.Context, org string, tags []Derived) error {
+	return s.change(ctx, org, tags, func(of map[string]map[string]string, d *Derived) {
+		if of[d.UID] == nil {
+			of[d.UID] = map[string]string{}
+		}
+		of[d.UID][d.Key] = d.Value
+	})
+}
+
+// Revoke takes tags back, whatever their values.
+func (s Store) Revoke(ctx context.Context, org string, tags []Derived) error {
+	return s.change(ctx, org, tags, func(of map[string]map[string]string, d *Derived) {
+		if delete(of[d.UID], d.Key); len(of[d.UID]) == 0 {
+			delete(of, d.UID)
+		}
+	})
+}
+
+// change changes the shelves that tags are on, one after another; each change is whole.
+func (s Store) change(ctx context.Context, org string, tags []Derived, how func(map[string]map[string]string, *Derived)) error {
+	on := map[uint32][]Derived{}
+	for _, d := range tags {
+		h := fnv.New32a()
+		_, _ = h.Write([]byte(d.UID)) // a hash never fails
+		n := h.Sum32() % shelves
+		on[n] = append(on[n], d)
+	}
+	for _, n := range slices.Sorted(maps.Keys(on)) {
+		if err := s.changeShelf(ctx, key(org, fmt.Sprintf("%s%02d", acceptPrefix, n)), on[n], how); err != nil {
+			return fmt.Errorf("change the smart tags of %s: %w", org, err)
+		}
+	}
+	return nil
+}
+
+// tries is how often a change starts over because somebody else made another one.
+const tries = 8
+
+func (s Store) changeShelf(ctx context.Context, k table.Key, tags []Derived, how func(map[string]map[string]string, *Derived)) error {
+	for range tries {
+		sh, err := table.Read[shelf](ctx, s.table, k)
+		cond := table.Equal("version", sh.Version)
+		if fault.Is(err, fault.NotFound) {
+			cond, err = table.Absent(), nil
+		}
+		if err != nil {
+			return err
+		}
+		next := shelf{sh.Version + 1, sh.Tags}
+		if next.Tags == nil {
+			next.Tags = map[string]map[string]string{}
+		}
+		for i := range tags {
+			how(next.Tags, &tags[i])
+		}
+		put, err := table.PutFields(k, next, cond)
+		if err != nil {
+			return err
+		}
+		_, err = s.table.Write(ctx, put)
+		if _, moved := errors.AsType[*table.ConditionError](err); !moved {
+			return err
+		}
+	}
+	return fault.New(fault.Conflict, "the smart tags are being changed by others; try again")
+}

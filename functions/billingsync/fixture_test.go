@@ -92,7 +92,7 @@ func newFixture(t *testing.T) *fixture {
 func (s *fixture) run(handlers map[string]workflow.Handler) {
 	s.Helper()
 	names := map[string]string{"DiscoveryFunctionArn": "discovery", "BillingsyncFunctionArn": "billingsync"}
-	machines, err := workflow.LoadMachines(apitest.Machines(s, "discovery", domain.Machine), names)
+	machines, err := workflow.LoadMachines(apitest.Machines(s, "discovery", domain.Machine, domain.UploadMachine), names)
 	s.Must(err)
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{
 		Store: s.Table, Clock: hurried{began: clock.System{}.Now()}, Machines: machines, Log: s.Platform.Log, Handlers: handlers,
@@ -196,7 +196,7 @@ func (s *fixture) hours(n int) (started int) {
 func (s *fixture) ask(dims ...string) cost.Answer {
 	s.Helper()
 	return apitest.Value(cost.New(s.Platform).Ask(s.In("org_a"), "org_a", cost.Question{
-		From: noon.Truncate(24 * time.Hour).AddDate(0, 0, -500), To: noon.Truncate(24 * time.Hour).AddDate(0, 0, 60), Metric: cost.Billed, Dims: dims,
+		From: noon.Truncate(24*time.Hour).AddDate(0, 0, -500), To: noon.Truncate(24*time.Hour).AddDate(0, 0, 60), Metric: cost.Billed, Dims: dims,
 	}))(s)
 }
 
